@@ -1,0 +1,132 @@
+// Package device is the waist of the system: what a message-passing library asks of a machine, and all that it may
+// know of it.
+//
+// A World runs one program per rank and gives each a Port. Below it time is virtual or real, ranks are coroutines,
+// goroutines or processes, wires are emulated or not; above it nobody can tell. The laws stated here are executed by
+// the suite in devicetest.
+package device
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// World runs jobs.
+type World interface {
+	// Run runs program once per rank, each with its own Port, and returns when all have ended.
+	//
+	// The first failure ends the job: a program that returns an error or panics makes Run stop the other ranks where
+	// they wait and return that error, a panic as a *Failure. A world that can see that every rank which is left waits and nothing
+	// is under way returns a *Deadlock. A world may be run more than once, one run at a time; every run starts anew.
+	Run(program func(Port) error) error
+}
+
+// Words is the size of a packet's head in 64-bit words.
+const Words = 5
+
+// Packet is what travels between ranks: a head of a few words and any number of bytes.
+type Packet struct {
+	Src  int           // the sender; set by the world
+	Head [Words]uint64 // for the user of the port alone
+	Data []byte
+}
+
+// Port is one rank's view of the machine. Only that rank's program may use it.
+//
+// Packets from one rank to another arrive in the order in which they were sent, once each, unchanged; between
+// different pairs there is no order. A rank may send to itself. Only Recv(true), Send into a full network and Counter.Add
+// may block, and each does so only for other ranks' sake: whoever blocks is released when the others go on.
+type Port interface {
+	Rank() int
+	Size() int
+
+	// Now returns the rank's clock, as coarse as the clock of the machine. It never goes back.
+	Now() unit.Time
+
+	// Spend charges n units of software work to an emulated processor. Where work takes its own time it does nothing.
+	Spend(w model.Work, n int)
+
+	// Delay lets the processor be busy with something else for d. Transfers go on meanwhile.
+	Delay(d unit.Time)
+
+	// Copy copies as copy does, and charges the copy to an emulated processor.
+	Copy(dst, src []byte) int
+
+	// Send sends a packet. The port has taken the data when Send returns.
+	Send(dst int, p Packet)
+
+	// Recv takes the next packet. If there is none it waits for one, or returns false if block is false.
+	// The packet's data stays valid until the next call of Recv, and is read-only.
+	Recv(block bool) (Packet, bool)
+
+	Memory() Memory   // remote memory; nil where the machine has none
+	Counter() Counter // remote counters; likewise
+}
+
+// Key names memory that a rank has exposed.
+type Key uint64
+
+// Memory reads and writes the memory of other ranks without their help.
+//
+// Put and Get only start a transfer. When it has ended, Recv returns a packet from the rank itself with the head done
+// and no data: then the bytes are at the other side (Put) or in the local buffer (Get), and until then the local and the remote
+// buffer must stay as they are. A packet that is sent after a Put was found done arrives after its bytes.
+type Memory interface {
+	// Expose lets other ranks access b under the key that it returns, until Withdraw. An empty b is fine.
+	Expose(b []byte) Key
+	Withdraw(k Key)
+
+	// Put writes b to offset off of the memory that dst exposed as k. Get reads from there into b.
+	// An access outside of exposed memory panics.
+	Put(dst int, k Key, off int, b []byte, done [Words]uint64)
+	Get(dst int, k Key, off int, b []byte, done [Words]uint64)
+}
+
+// Counters is how many counters each rank has.
+const Counters = 2
+
+// Counter is a set of registers in every rank, Counters each, zero at first.
+type Counter interface {
+	// Add adds delta to register r of rank dst and returns what was there. It is atomic and waits for the answer.
+	Add(dst, r int, delta int64) int64
+}
+
+// Deadlock says that ranks wait and nothing can happen any more.
+type Deadlock struct {
+	Ranks []int // those that wait, in order
+	Of    int   // how many ranks the job has
+}
+
+// Error names the first few of the ranks.
+func (d *Deadlock) Error() string {
+	const show = 8
+	var b strings.Builder
+	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait and nothing is under way: rank", len(d.Ranks), d.Of)
+	for i, r := range d.Ranks {
+		if i == show {
+			fmt.Fprintf(&b, " and %d more", len(d.Ranks)-show)
+			break
+		}
+		fmt.Fprintf(&b, " %d", r)
+	}
+	return b.String()
+}
+
+// Failure is a panic of a rank's program.
+type Failure struct {
+	Rank  int
+	Value any
+	Stack []byte
+}
+
+// Error gives the rank, the value and the stack of the panic.
+func (f *Failure) Error() string { return fmt.Sprintf("rank %d: panic: %v\n%s", f.Rank, f.Value, f.Stack) }
+
+// Unwrap returns the value of the panic if it is an error.
+func (f *Failure) Unwrap() error {
+	err, _ := f.Value.(error)
+	return err
+}

@@ -1,0 +1,51 @@
+// Package sample is the data set that measurements produce: series of times, and facts about the run.
+//
+// On disk it is CSV, one row a sample, under lines of facts that begin with #. Everything that follows (fit,
+// comparison, report) starts from such a file, so that results can be kept, sent and fitted again.
+package sample
+
+import "github.com/loggp/loggp/model/unit"
+
+// Key says what was measured.
+type Key struct {
+	Platform string
+	Library  string
+	Clock    string // virtual or real
+	Place    string // inter or intra: are the two processors in different nodes
+	Mode     string // an MPI call: send ssend rsend bsend isend issend irsend ibsend; or message: the packets below them
+	Protocol string // T TA RTA RAT where it was forced, auto where the library chose
+	Timer    string
+	Bytes    int
+	Launch   int
+}
+
+// The timers. The first four are those of Al-Tawil and Moritz, figure 2.
+const (
+	Timer11 = "timer11" // P1's send call
+	Timer12 = "timer12" // P1's receive call, begun when the message is surely there
+	Timer21 = "timer21" // P2's receive call, begun together with P1's send
+	Timer22 = "timer22" // P2's send call
+
+	RTT    = "rtt"   // P1: a blocking send, and the receive of an answer as long
+	Train  = "train" // P1: mean interval between the ends of consecutive sends of a burst
+	Sender = "T_s"   // P1: a send from its start until the sender may go on, its receive being posted
+	OneWay = "T_sr"  // from the start of P1's send until P2's receive, posted before, is complete
+	Get    = "get"   // P1: a remote read, from its start until it is found done
+	Put    = "put"   // P1: a remote write, likewise
+)
+
+// Series is the repetitions of one measurement, in order. With a barrier whose root changes, the repetitions
+// with the root at P1 come first, then as many with the root at P2; the fact "roots" is then 2, else 1.
+type Series struct {
+	Key
+	Times []unit.Time
+}
+
+// Fact is something known about the run.
+type Fact struct{ Key, Value string }
+
+// Set is a data set.
+type Set struct {
+	Facts  []Fact
+	Series []Series
+}
