@@ -1,0 +1,137 @@
+package match
+
+// index finds the earliest entry for an envelope. It is a hash table of the different envelopes that are queued,
+// wildcards and all: each bucket chains the first entries of its envelopes, and each of these begins the ring of the
+// entries that have the same envelope.
+type index[T any] struct {
+	buckets []*Entry[T] // a power of two
+	keys    int         // different envelopes
+	classes [4]int      // entries of each class
+}
+
+// ring links entries in a circle.
+type ring[T any] struct{ prev, next *Entry[T] }
+
+// A class says which wildcards an envelope has. A message can match entries of all four, each under one envelope, and
+// most programs use one or two.
+const (
+	anySource = 1 << iota
+	anyTag
+)
+
+func (x Envelope) class() int {
+	c := 0
+	if x.Source == Any {
+		c |= anySource
+	}
+	if x.Tag == Any {
+		c |= anyTag
+	}
+	return c
+}
+
+// as returns what x is called in class c.
+func (x Envelope) as(c int) Envelope {
+	if c&anySource != 0 {
+		x.Source = Any
+	}
+	if c&anyTag != 0 {
+		x.Tag = Any
+	}
+	return x
+}
+
+// minBuckets is room for twice as many entries as are scanned without an index.
+const minBuckets = 2 * scanUpTo
+
+func newIndex[T any]() *index[T] {
+	return &index[T]{buckets: make([]*Entry[T], minBuckets)}
+}
+
+// first returns the earliest entry that matches x, which has no wildcards.
+func (i *index[T]) first(x Envelope) *Entry[T] {
+	var first *Entry[T]
+	for c, n := range i.classes {
+		if n == 0 {
+			continue
+		}
+		if e := i.find(x.as(c)); e != nil && (first == nil || e.seq < first.seq) {
+			first = e
+		}
+	}
+	return first
+}
+
+// find returns the first entry whose envelope is x.
+func (i *index[T]) find(x Envelope) *Entry[T] {
+	e := *i.bucket(x)
+	for e != nil && e.Envelope != x {
+		e = e.chain
+	}
+	return e
+}
+
+// add takes e in as the last of its envelope.
+func (i *index[T]) add(e *Entry[T]) {
+	i.classes[e.class()]++
+	if first := i.find(e.Envelope); first != nil {
+		last := first.same.prev
+		e.same = ring[T]{last, first}
+		last.same.next, first.same.prev = e, e
+		return
+	}
+	if i.keys == len(i.buckets) {
+		i.grow()
+	}
+	i.keys++
+	e.same = ring[T]{e, e}
+	i.push(e)
+}
+
+// remove drops e, which is in the index.
+func (i *index[T]) remove(e *Entry[T]) {
+	i.classes[e.class()]--
+	prev, next := e.same.prev, e.same.next
+	prev.same.next, next.same.prev = next, prev
+	if e.seq <= prev.seq { // e is the first: the last comes before it
+		at := i.bucket(e.Envelope)
+		for *at != e {
+			at = &(*at).chain
+		}
+		if next == e {
+			i.keys--
+			*at = e.chain
+		} else {
+			*at, next.chain = next, e.chain
+		}
+	}
+	e.same, e.chain = ring[T]{}, nil
+}
+
+// push puts the first entry of an envelope into its bucket.
+func (i *index[T]) push(e *Entry[T]) {
+	at := i.bucket(e.Envelope)
+	e.chain, *at = *at, e
+}
+
+// grow doubles the table. It never shrinks: a rank whose queue was long once will see it long again.
+func (i *index[T]) grow() {
+	old := i.buckets
+	i.buckets = make([]*Entry[T], 2*len(old))
+	for _, e := range old {
+		for e != nil {
+			next := e.chain
+			i.push(e)
+			e = next
+		}
+	}
+}
+
+// bucket returns where the chain for x begins. Sources, tags and contexts are small and dense: multiplying by odd
+// constants (the golden ratio's and MurmurHash3's) spreads them over the upper bits.
+func (i *index[T]) bucket(x Envelope) **Entry[T] {
+	h := (uint64(x.Context)<<32 | uint64(uint32(x.Source))) * 0x9E3779B97F4A7C15
+	h = (h ^ h>>32 ^ uint64(uint32(x.Tag))) * 0xC2B2AE3D27D4EB4F
+	h ^= h >> 32
+	return &i.buckets[h&uint64(len(i.buckets)-1)]
+}

@@ -1,0 +1,124 @@
+package match
+
+import "iter"
+
+// Entry is one element of a Queue, to be embedded in what is queued: queueing allocates nothing. While an entry is
+// queued its envelope may not change, and it may not be copied.
+type Entry[T any] struct {
+	Envelope
+	Value T
+
+	queue      *Queue[T] // where it is queued
+	seq        uint64    // its place in the order of all entries that the queue has seen
+	prev, next *Entry[T] // in order
+	same       ring[T]   // entries with an equal envelope
+	chain      *Entry[T] // the next envelope in the bucket, if this is the first entry of its envelope
+}
+
+// scanUpTo is the longest queue that is searched from end to end. Beyond it an index pays.
+const scanUpTo = 8
+
+// Queue holds entries in the order in which they were added and finds the earliest that matches an envelope. The
+// zero value is an empty queue. It may not be copied while it holds entries.
+//
+// A search without wildcards takes constant time however long the queue is, and whatever wildcards its entries have. A
+// search with wildcards, which only looks for early messages, goes through the queue from the front.
+//
+// Note: an index over messages by tag alone and by source alone would make these constant as well. It would charge
+// every early message for searches that find their message at the front nearly always.
+type Queue[T any] struct {
+	head, tail *Entry[T]
+	n          int
+	seq        uint64
+	index      *index[T] // nil until the queue first grew long
+}
+
+// Len returns the number of entries.
+func (q *Queue[T]) Len() int { return q.n }
+
+// Add puts e at the end.
+func (q *Queue[T]) Add(e *Entry[T]) {
+	e.check()
+	if e.queue != nil {
+		panic("match: entry is queued already")
+	}
+	q.seq++
+	q.n++
+	e.queue, e.seq = q, q.seq
+	e.prev, e.next = q.tail, nil
+	if q.tail == nil {
+		q.head = e
+	} else {
+		q.tail.next = e
+	}
+	q.tail = e
+
+	switch {
+	case q.indexed():
+		q.index.add(e)
+	case q.n > scanUpTo:
+		q.buildIndex()
+	}
+}
+
+// Remove takes e out.
+func (q *Queue[T]) Remove(e *Entry[T]) {
+	if e.queue != q {
+		panic("match: entry is not in this queue")
+	}
+	if q.indexed() {
+		q.index.remove(e)
+	}
+	q.n--
+	if e.prev == nil {
+		q.head = e.next
+	} else {
+		e.prev.next = e.next
+	}
+	if e.next == nil {
+		q.tail = e.prev
+	} else {
+		e.next.prev = e.prev
+	}
+	e.queue, e.prev, e.next = nil, nil, nil
+}
+
+// Match returns the earliest entry that matches x, or nil. The entry stays queued.
+func (q *Queue[T]) Match(x Envelope) *Entry[T] {
+	x.check()
+	if q.indexed() && !x.wild() {
+		return q.index.first(x)
+	}
+	for e := q.head; e != nil; e = e.next {
+		if e.Matches(x) {
+			return e
+		}
+	}
+	return nil
+}
+
+// All returns the entries in order. The one at hand may be removed on the way.
+func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
+	return func(yield func(*Entry[T]) bool) {
+		for e := q.head; e != nil; {
+			next := e.next
+			if !yield(e) {
+				return
+			}
+			e = next
+		}
+	}
+}
+
+// indexed reports whether the index holds the entries. It does from when the queue grows long until it is empty, so
+// that a queue whose length varies about the limit is not indexed again and again.
+func (q *Queue[T]) indexed() bool { return q.index != nil && q.index.keys > 0 }
+
+func (q *Queue[T]) buildIndex() {
+	if q.index == nil {
+		q.index = newIndex[T]()
+	}
+	for e := q.head; e != nil; e = e.next {
+		q.index.add(e)
+	}
+}
