@@ -1,0 +1,81 @@
+package hw
+
+import (
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// loggp is the machine of the model and nothing below it. Every processor has one interface out and one in; each
+// takes a message of k bytes for g + (k−1)·G. The processor that finds its interface out busy waits for it.
+//
+// Remote access is that of equations (4) to (7) of Al-Tawil and Moritz: a read costs L + (k−1)·G and no processor,
+// a write o_s, then (k−1)·G + L until it is there and known to be.
+type loggp struct {
+	*model.LogGP
+	out, in []sim.Server
+}
+
+func newLogGP(j *job) *loggp {
+	n := len(j.ports)
+	return &loggp{j.cfg.Machine.LogGP, make([]sim.Server, n), make([]sim.Server, n)}
+}
+
+// long returns (k−1)·G.
+func (n *loggp) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
+
+func (n *loggp) send(p *port, pk *packet) {
+	p.charge(n.SendO)
+	t := p.local()
+	s := n.out[p.rank].Reserve(t, n.Gap+n.long(len(pk.Data)))
+	p.clock = s
+	p.ahead++
+	pk.wire = wire{}
+	p.kernel.At(s+n.L, pk, 0)
+}
+
+func (n *loggp) movePacket(pk *packet) {
+	if pk.wire.step == 0 {
+		pk.j.ports[pk.Src].ahead--
+		now := pk.j.kernel.Now()
+		long := n.long(len(pk.Data))
+		if t := n.in[pk.dst].Reserve(now, n.Gap+long) + long; t > now {
+			pk.wire.step = 1
+			pk.j.kernel.At(t, pk, 0)
+			return
+		}
+	}
+	pk.arrive()
+}
+
+func (n *loggp) receive(p *port) { p.charge(n.RecvO) }
+
+func (n *loggp) start(p *port, x *access) {
+	from := p.rank
+	if x.get {
+		from = x.dst
+	} else {
+		p.charge(n.SendO)
+	}
+	t := p.local()
+	if !x.get {
+		t = n.out[from].Reserve(t, n.Gap+n.long(len(x.b)))
+	}
+	p.kernel.At(t+n.long(len(x.b))+n.L, x, 0)
+}
+
+func (n *loggp) moveAccess(x *access) {
+	x.move()
+	x.finish()
+}
+
+func (n *loggp) add(p *port, dst, r int, delta int64) int64 {
+	p.charge(n.SendO)
+	p.pay()
+	p.proc.Sleep(n.L)
+	c := &p.ports[dst].counters[r]
+	old := *c
+	*c += delta
+	p.proc.Sleep(n.L)
+	return old
+}

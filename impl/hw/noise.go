@@ -1,0 +1,34 @@
+package hw
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
+type noise uint64
+
+func newNoise(seed uint64, rank int) noise {
+	n := noise(seed)
+	n.next()
+	n ^= noise(rank) * 0xd1342543de82ef95
+	n.next()
+	return n
+}
+
+func (n *noise) next() uint64 {
+	*n += 0x9e3779b97f4a7c15
+	z := uint64(*n)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// vary returns a time around d with the given relative standard deviation and the mean d: the sum of two uniform
+// variables, so that it stays within 2.45 standard deviations and positive below a deviation of 40 %.
+func (n *noise) vary(d unit.Time, relative float64) unit.Time {
+	r := n.next()
+	u := (float64(r>>32) + float64(r&0xffffffff)) / (1 << 32) // 0 to 2, standard deviation 1/√6
+	return unit.Time(math.Round(float64(d) * max(0, 1+relative*math.Sqrt(6)*(u-1))))
+}

@@ -1,0 +1,172 @@
+package hw
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// port is a processor with its interface.
+type port struct {
+	*job
+	proc    *sim.Proc
+	clock   unit.Time // until when the processor is busy
+	polled  unit.Time // when a poll last found nothing
+	waiting bool      // parked in Recv
+	rank    int32
+	ahead   int32 // packets whose sending is an event to come
+
+	noise      noise
+	head, tail *packet // arrived, in order
+	held       *packet // lent to the rank until the next Recv
+	memory     []region
+	counters   [device.Counters]int64
+}
+
+// maxAhead is how many packets a rank may send before others get to run.
+const maxAhead = 64
+
+// packet is a packet under way or arrived.
+type packet struct {
+	device.Packet
+	j     *job
+	dst   int32
+	local bool // not from the network: the end of a remote access
+	next  *packet
+	buf   []byte // memory of Data, kept when the packet is used again
+	wire  wire   // where it is on its way
+}
+
+func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) *packet {
+	pk := j.free
+	if pk == nil {
+		pk = &packet{j: j}
+	} else {
+		j.free = pk.next
+		pk.next = nil
+	}
+	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, head, false
+	pk.Data = nil
+	if len(data) > 0 {
+		pk.buf = append(pk.buf[:0], data...)
+		pk.Data = pk.buf
+	}
+	return pk
+}
+
+// arrive puts a packet into its destination's inbox.
+func (pk *packet) arrive() {
+	p := &pk.j.ports[pk.dst]
+	if p.tail == nil {
+		p.head = pk
+	} else {
+		p.tail.next = pk
+	}
+	p.tail = pk
+	if p.waiting {
+		p.waiting = false
+		if t := p.local(); t > p.kernel.Now() {
+			p.kernel.At(t, p.proc, 0)
+		} else {
+			p.proc.Wake()
+		}
+	}
+}
+
+// local returns the processor's time, which is at or after the kernel's.
+func (p *port) local() unit.Time { return max(p.clock, p.kernel.Now()) }
+
+// pay lets the kernel's clock catch up with the processor's. The network may delay the processor meanwhile.
+func (p *port) pay() {
+	for d := p.clock - p.kernel.Now(); d > 0; d = p.clock - p.kernel.Now() {
+		p.proc.Sleep(d)
+	}
+}
+
+// charge lets the processor be busy for d, or about d where there is noise.
+func (p *port) charge(d unit.Time) {
+	if p.cfg.Noise > 0 {
+		d = p.noise.vary(d, p.cfg.Noise)
+	}
+	p.clock = p.local() + d
+}
+
+func (p *port) Rank() int { return int(p.rank) }
+func (p *port) Size() int { return len(p.ports) }
+
+func (p *port) Now() unit.Time {
+	p.pay()
+	now := p.kernel.Now()
+	return now - now%p.cfg.Machine.Timer
+}
+
+func (p *port) Spend(w model.Work, n int) { p.charge(p.soft[w] * unit.Time(n)) }
+
+func (p *port) Delay(d unit.Time) {
+	p.clock = p.local() + d
+	p.pay()
+}
+
+func (p *port) Copy(dst, src []byte) int {
+	n := copy(dst, src)
+	if n > 0 {
+		p.charge(p.cfg.Machine.Processor.Copy.Time(n))
+	}
+	return n
+}
+
+func (p *port) Send(dst int, x device.Packet) {
+	if p.ahead >= maxAhead {
+		p.pay()
+	}
+	p.net.send(p, p.newPacket(p.rank, int32(dst), x.Head, x.Data))
+}
+
+// Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets
+// that come later stand behind it, so only an empty inbox makes the rank wait for the kernel.
+func (p *port) Recv(block bool) (device.Packet, bool) {
+	if p.held != nil {
+		p.held.next, p.free = p.free, p.held
+		p.held = nil
+	}
+	if p.head == nil && !p.await(block) {
+		return device.Packet{}, false
+	}
+	pk := p.head
+	if p.head = pk.next; p.head == nil {
+		p.tail = nil
+	}
+	pk.next = nil
+	p.held = pk
+	if !pk.local {
+		p.net.receive(p)
+	}
+	return pk.Packet, true
+}
+
+// await lets time pass until a packet is in the inbox, or only until the processor's own time if block is false.
+func (p *port) await(block bool) bool {
+	if block {
+		for p.head == nil {
+			p.waiting = true
+			p.proc.Park()
+		}
+		return true
+	}
+	p.pay()
+	if p.head == nil && p.polled == p.kernel.Now() {
+		p.idle()
+	}
+	p.polled = p.kernel.Now()
+	return p.head != nil
+}
+
+// idle lets a rank that polls at no cost go on to the next moment at which something can have changed.
+func (p *port) idle() {
+	d := p.cfg.Machine.Timer
+	if t, ok := p.kernel.Next(); ok {
+		d = t - p.kernel.Now()
+	}
+	p.proc.Sleep(d)
+}

@@ -1,0 +1,193 @@
+package hw
+
+import (
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// torus is a three-dimensional torus of nodes. A packet crosses the interface of its node into the switch, then links in the
+// order of the dimensions, the shorter way round, then the interface of the other node. It holds each for its length at the
+// link's rate from the moment its first byte gets there (virtual cut-through); what finds a link busy waits before it.
+// Long transfers go in chunks, so that others can pass between them.
+type torus struct {
+	*model.Torus
+	j       *job
+	shape   [3]int
+	links   []sim.Server // six a node: +x −x +y −y +z −z
+	inject  []sim.Server // one a node
+	eject   []sim.Server
+	engines []sim.Server // transfer engines, one a node
+	regs    []sim.Server // counter registers, one set a rank
+}
+
+func newTorus(j *job) *torus {
+	t := j.cfg.Machine.Torus
+	shape := t.Shape(len(j.ports))
+	n := shape[0] * shape[1] * shape[2]
+	return &torus{t, j, shape, make([]sim.Server, 6*n), make([]sim.Server, n), make([]sim.Server, n), make([]sim.Server, n),
+		make([]sim.Server, len(j.ports))}
+}
+
+// place returns the coordinates of a node.
+func (n *torus) place(node int) [3]int {
+	return [3]int{node % n.shape[0], node / n.shape[0] % n.shape[1], node / n.shape[0] / n.shape[1]}
+}
+
+// walk calls hop for every link on the way from node a to node b, and says whether it is in another dimension than the one before.
+func (n *torus) walk(a, b int, hop func(link int, turn bool)) {
+	at, to := n.place(a), n.place(b)
+	stride := [3]int{1, n.shape[0], n.shape[0] * n.shape[1]}
+	last := -1
+	for d := range 3 {
+		size := n.shape[d]
+		ahead := (to[d] - at[d] + size) % size
+		dir, steps, step := 0, ahead, 1
+		if ahead > size-ahead {
+			dir, steps, step = 1, size-ahead, size-1
+		}
+		for range steps {
+			node := at[0] + at[1]*stride[1] + at[2]*stride[2]
+			hop(6*node+2*d+dir, last >= 0 && last != d)
+			last = d
+			at[d] = (at[d] + step) % size
+		}
+	}
+}
+
+// route reserves the way of c bytes whose first leaves rank src at time t, and returns when the first byte enters the network and
+// when it is at rank dst.
+func (n *torus) route(t unit.Time, src, dst int32, c int) (entered, there unit.Time) {
+	hold := n.Link.Time(c)
+	a, b := int(src)/n.PerNode, int(dst)/n.PerNode
+	entered = n.inject[a].Reserve(t, hold)
+	u := entered
+	if a != b {
+		n.walk(a, b, func(link int, turn bool) {
+			u += n.Hop
+			if turn {
+				u += n.Turn
+			}
+			u = n.links[link].Reserve(u, hold)
+		})
+	}
+	u = n.eject[b].Reserve(u, hold)
+	return entered, u + n.Deliver
+}
+
+// latency returns the time of a first byte from src to dst where nothing else is on the way.
+func (n *torus) latency(src, dst int32) unit.Time {
+	t := n.Deliver
+	if a, b := int(src)/n.PerNode, int(dst)/n.PerNode; a != b {
+		n.walk(a, b, func(_ int, turn bool) {
+			t += n.Hop
+			if turn {
+				t += n.Turn
+			}
+		})
+	}
+	return t
+}
+
+// Steps of a transfer.
+const (
+	flowing   = iota // a chunk is about to leave
+	arrived          // the last byte is there
+	confirmed        // and the writer knows
+)
+
+func (n *torus) send(p *port, pk *packet) {
+	p.charge(n.Send.Start)
+	pk.wire = wire{step: flowing, at: p.local()}
+	p.ahead++
+	p.kernel.At(pk.wire.at, pk, 0)
+	p.charge(n.Send.Bandwidth.Time(n.Header + len(pk.Data)))
+}
+
+func (n *torus) receive(p *port) { p.charge(n.Receive) }
+
+// movePacket lets the next chunk leave. The processor that stores it is behind its own clock where the network was late to take it.
+func (n *torus) movePacket(pk *packet) {
+	p := &n.j.ports[pk.Src]
+	w := &pk.wire
+	if w.step != flowing {
+		pk.arrive()
+		return
+	}
+	bytes := n.Header + len(pk.Data)
+	late, last := n.flow(w, bytes, n.Send.Bandwidth, int32(pk.Src), pk.dst)
+	p.clock += late
+	if last {
+		p.ahead--
+		w.step = arrived
+	}
+	n.j.kernel.At(w.at, pk, 0)
+}
+
+// flow sends the next chunk of a transfer of so many bytes at a rate. It returns how late the network took it, and whether it was
+// the last; w.at is then the time when its last byte is there, else when the next chunk leaves.
+func (n *torus) flow(w *wire, bytes int, rate unit.Rate, from, to int32) (late unit.Time, last bool) {
+	c := min(n.Chunk, bytes-w.pos)
+	entered, there := n.route(w.at, from, to, c)
+	late = entered - w.at
+	dur := rate.Time(w.pos+c) - rate.Time(w.pos)
+	w.pos += c
+	if w.pos >= bytes {
+		w.at = there + dur
+		return late, true
+	}
+	w.at = entered + dur
+	return late, false
+}
+
+func (n *torus) start(p *port, x *access) {
+	ch := n.Put
+	if x.get {
+		ch = n.Get
+	}
+	p.charge(ch.Start)
+	p.pay()
+	t := n.engines[int(p.rank)/n.PerNode].Reserve(p.kernel.Now(), ch.Bandwidth.Time(len(x.b)))
+	if x.get {
+		t += n.latency(x.src, x.dst)
+	}
+	x.wire = wire{step: flowing, at: t}
+	p.kernel.At(t, x, 0)
+}
+
+func (n *torus) moveAccess(x *access) {
+	w := &x.wire
+	switch w.step {
+	case flowing:
+		from, to, rate := x.src, x.dst, n.Put.Bandwidth
+		if x.get {
+			from, to, rate = x.dst, x.src, n.Get.Bandwidth
+		}
+		if _, last := n.flow(w, len(x.b), rate, from, to); last {
+			w.step = arrived
+		}
+	case arrived:
+		x.move()
+		if x.get {
+			x.finish()
+			return
+		}
+		w.step = confirmed
+		w.at += n.latency(x.dst, x.src)
+	case confirmed:
+		x.finish()
+		return
+	}
+	n.j.kernel.At(w.at, x, 0)
+}
+
+func (n *torus) add(p *port, dst, r int, delta int64) int64 {
+	k := &n.j.kernel
+	p.proc.Sleep(n.latency(p.rank, int32(dst)))
+	t := n.regs[dst].Reserve(k.Now(), n.Counter)
+	c := &p.ports[dst].counters[r]
+	old := *c
+	*c += delta
+	p.proc.Sleep(t - k.Now() + n.Counter + n.latency(int32(dst), p.rank))
+	return old
+}

@@ -1,0 +1,109 @@
+// Package sim runs processes in virtual time, one at a time, in a reproducible order.
+//
+// A Kernel has a clock and a queue of events. An event is an Action that is run at its time; a process is a coroutine
+// that runs until it sleeps or parks. Whatever happens at equal times happens in the order in which it was scheduled, so a run is
+// a function of its inputs. The kernel knows nothing of processors or wires; impl/hw builds those from its events.
+package sim
+
+import (
+	"context"
+	"errors"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Action is something that happens at a time. The argument is the one given to At. Actions are pointers to longer-lived
+// state, so that scheduling one allocates nothing.
+type Action interface{ Act(arg uint64) }
+
+// Kernel is a clock, a queue of events and the processes that live by them. The zero value is ready for use, once.
+type Kernel struct {
+	now    unit.Time
+	seq    uint64
+	events heap
+	ready  queue
+	procs  []*Proc
+	live   int
+	steps  int // events and sleeps since the context was looked at
+	err    error
+}
+
+// Now returns the virtual time.
+func (k *Kernel) Now() unit.Time { return k.now }
+
+// At schedules an action. A time that has passed panics.
+func (k *Kernel) At(t unit.Time, a Action, arg uint64) {
+	if t < k.now {
+		panic("sim: event in the past")
+	}
+	k.seq++
+	k.events.push(event{t, k.seq, a, arg})
+}
+
+// Fail ends the run with an error as soon as the current event or process yields. The first failure counts.
+func (k *Kernel) Fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
+}
+
+// ErrStalled says that processes are parked and nothing is scheduled that could wake them. Parked tells which.
+var ErrStalled = errors.New("sim: processes are parked and no event is left")
+
+// checkEvery is the number of steps between two looks at the context.
+const checkEvery = 1 << 14
+
+// Run lets time pass until all processes have ended, and returns nil then. It returns the error given to Fail, the error of
+// the context, or ErrStalled otherwise; processes that are left are unwound. Events that are left are dropped.
+func (k *Kernel) Run(ctx context.Context) error {
+	k.steps = checkEvery
+	for k.live > 0 && k.err == nil {
+		if k.steps++; k.steps >= checkEvery {
+			k.steps = 0
+			if ctx.Err() != nil {
+				k.Fail(context.Cause(ctx))
+				break
+			}
+		}
+		if p := k.ready.pop(); p != nil {
+			p.resume()
+			continue
+		}
+		if k.events.len() == 0 {
+			k.Fail(ErrStalled)
+			break
+		}
+		e := k.events.pop()
+		k.now = e.at
+		e.act.Act(e.arg)
+	}
+	return k.err
+}
+
+// Next returns the time of the next event, or false if there is none.
+func (k *Kernel) Next() (unit.Time, bool) {
+	if k.events.len() == 0 {
+		return 0, false
+	}
+	return k.events.e[0].at, true
+}
+
+// Parked calls yield for each process that waits to be woken, in the order in which they were started.
+func (k *Kernel) Parked(yield func(*Proc) bool) {
+	for _, p := range k.procs {
+		if p.parked && !yield(p) {
+			return
+		}
+	}
+}
+
+// Close unwinds the processes that have not ended: their deferred calls run. The kernel is of no use afterwards.
+func (k *Kernel) Close() {
+	k.Fail(errClosed)
+	for _, p := range k.procs {
+		p.stop()
+	}
+	k.procs = nil
+}
+
+var errClosed = errors.New("sim: kernel closed")

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"iter"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Proc is a process: a coroutine that is resumed by the kernel. Its methods, but for Wake and Parked, may be called from
+// its own body only.
+type Proc struct {
+	k      *Kernel
+	yield  func(struct{}) bool
+	next   func() (struct{}, bool)
+	cancel func()
+	parked bool // waits for Wake
+	woken  bool // is in the ready queue
+}
+
+// Go starts a process. Its body begins at the current time, after what is ready already. A panic of the body passes through
+// Run or Close to their caller; the body of a process that is unwound by Close is left by a panic of the kernel's own.
+func (k *Kernel) Go(body func(*Proc)) *Proc {
+	p := &Proc{k: k}
+	p.next, p.cancel = iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		defer recoverUnwind()
+		body(p)
+	})
+	k.procs = append(k.procs, p)
+	k.live++
+	k.ready.push(p)
+	p.woken = true
+	return p
+}
+
+func (p *Proc) resume() {
+	p.woken, p.parked = false, false
+	if _, alive := p.next(); !alive {
+		p.k.live--
+		p.cancel = nil
+	}
+}
+
+func (p *Proc) stop() {
+	if p.cancel != nil {
+		p.cancel()
+		p.cancel = nil
+	}
+}
+
+// Act resumes the process: a sleep is an event whose action is the process itself.
+func (p *Proc) Act(uint64) { p.resume() }
+
+// Now returns the virtual time.
+func (p *Proc) Now() unit.Time { return p.k.now }
+
+// Sleep lets d pass. Where nothing else can happen meanwhile, the clock is moved and no other coroutine is entered.
+func (p *Proc) Sleep(d unit.Time) {
+	k := p.k
+	t := k.now + d
+	k.steps++
+	if k.ready.empty() && k.steps < checkEvery && k.err == nil && (k.events.len() == 0 || t < k.events.e[0].at) {
+		k.now = t
+		return
+	}
+	k.At(t, p, 0)
+	p.pause()
+}
+
+// Park waits until Wake is called.
+func (p *Proc) Park() {
+	p.parked = true
+	p.pause()
+}
+
+// Wake makes a parked process go on at the current time, after what is ready already. A process that is not parked
+// is left alone.
+func (p *Proc) Wake() {
+	if p.parked && !p.woken {
+		p.woken = true
+		p.k.ready.push(p)
+	}
+}
+
+// unwind is what leaves the body of a process that is stopped.
+type unwind struct{}
+
+// pause is the only place where a process yields.
+func (p *Proc) pause() {
+	if !p.yield(struct{}{}) {
+		panic(unwind{})
+	}
+}
+
+func recoverUnwind() {
+	if v := recover(); v != nil {
+		if _, ok := v.(unwind); !ok {
+			panic(v)
+		}
+	}
+}
+
+// Unwinding reports whether a recovered value is the kernel's own, by which it leaves the body of a stopped process. A body that
+// recovers such a value must panic with it again.
+func Unwinding(v any) bool {
+	_, ok := v.(unwind)
+	return ok
+}

@@ -1,0 +1,170 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+func run(t *testing.T, k *Kernel) error {
+	t.Helper()
+	defer k.Close()
+	return k.Run(t.Context())
+}
+
+// Equal times happen in the order of scheduling, whatever mixture of sleeps and wakes they come from.
+func TestEqualTimesKeepTheirOrder(t *testing.T) {
+	var k Kernel
+	var log []string
+	var first *Proc
+	first = k.Go(func(p *Proc) {
+		p.Park()
+		log = append(log, fmt.Sprint("woken ", p.Now()))
+	})
+	for i := range 3 {
+		k.Go(func(p *Proc) {
+			p.Sleep(10)
+			log = append(log, fmt.Sprint(i, " ", p.Now()))
+			if i == 0 {
+				first.Wake()
+			}
+			p.Sleep(5)
+			log = append(log, fmt.Sprint(i, " ", p.Now()))
+		})
+	}
+	if err := run(t, &k); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"0 10", "woken 10", "1 10", "2 10", "0 15", "1 15", "2 15"}
+	if !slices.Equal(log, want) {
+		t.Errorf("got %q, want %q", log, want)
+	}
+}
+
+// The heap gives back what a sort gives, also when pushes and pops alternate.
+func TestHeapSorts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var h heap
+	var seq uint64
+	var now unit.Time
+	for range 20000 {
+		if h.len() == 0 || rng.IntN(2) == 0 {
+			seq++
+			h.push(event{at: now + unit.Time(rng.IntN(50)), seq: seq})
+			continue
+		}
+		least := slices.MinFunc(h.e, func(a, b event) int {
+			if a.before(&b) {
+				return -1
+			}
+			return 1
+		})
+		if got := h.pop(); got.at != least.at || got.seq != least.seq {
+			t.Fatalf("popped %d/%d, the least is %d/%d", got.at, got.seq, least.at, least.seq)
+		} else {
+			now = got.at
+		}
+	}
+}
+
+// A process that is never woken is found, named, and unwound with its deferred calls.
+func TestStalledProcessIsUnwound(t *testing.T) {
+	var k Kernel
+	unwound := false
+	stuck := k.Go(func(p *Proc) {
+		defer func() { unwound = true }()
+		p.Sleep(3)
+		p.Park()
+	})
+	k.Go(func(p *Proc) { p.Sleep(10) })
+	if err := k.Run(t.Context()); !errors.Is(err, ErrStalled) {
+		t.Fatalf("got %v, want ErrStalled", err)
+	}
+	if got := slices.Collect(k.Parked); !slices.Equal(got, []*Proc{stuck}) {
+		t.Errorf("%d processes reported as parked, want the one", len(got))
+	}
+	k.Close()
+	if !unwound {
+		t.Error("the deferred call of the stuck process did not run")
+	}
+}
+
+func TestFailEndsTheRun(t *testing.T) {
+	var k Kernel
+	boom := errors.New("boom")
+	k.Go(func(p *Proc) { p.Sleep(5); k.Fail(boom); k.Fail(errors.New("later")) })
+	k.Go(func(p *Proc) {
+		for {
+			p.Sleep(1)
+		}
+	})
+	if err := run(t, &k); err != boom {
+		t.Fatalf("got %v, want the first failure", err)
+	}
+}
+
+// A process that never lets another run must still notice that the user wants to stop.
+func TestContextEndsAnEndlessSleeper(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	var k Kernel
+	defer k.Close()
+	k.Go(func(p *Proc) {
+		for {
+			p.Sleep(1)
+		}
+	})
+	if err := k.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestPastEventPanics(t *testing.T) {
+	var k Kernel
+	k.now = 10
+	defer func() {
+		if recover() == nil {
+			t.Error("an event in the past was taken")
+		}
+	}()
+	k.At(9, &Proc{}, 0)
+}
+
+func TestServerServesInTurn(t *testing.T) {
+	var s Server
+	for _, c := range []struct{ at, d, start unit.Time }{{10, 5, 10}, {12, 5, 15}, {30, 1, 30}, {30, 0, 31}} {
+		if got := s.Reserve(c.at, c.d); got != c.start {
+			t.Errorf("Reserve(%d, %d) = %d, want %d", c.at, c.d, got, c.start)
+		}
+	}
+	if s.Free() != 31 {
+		t.Errorf("free at %d, want 31", s.Free())
+	}
+}
+
+// BenchmarkSwitch is one sleep that does change coroutines.
+func BenchmarkSwitch(b *testing.B) {
+	for _, procs := range []int{2, 1024} {
+		b.Run(fmt.Sprintf("procs=%d", procs), func(b *testing.B) {
+			var k Kernel
+			defer k.Close()
+			for i := range procs {
+				k.Go(func(p *Proc) {
+					for j := i; j < b.N; j += procs {
+						p.Sleep(unit.Time(procs))
+					}
+				})
+			}
+			b.ResetTimer()
+			if err := k.Run(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
