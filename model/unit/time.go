@@ -5,7 +5,12 @@
 // floating point. MB, GB and the like are powers of ten, as bandwidths are quoted; KiB, MiB and GiB are powers of two.
 package unit
 
-import "math"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+)
 
 // Time is a point in time or a duration in picoseconds. It covers 106 days.
 type Time int64
@@ -25,17 +30,106 @@ func (t Time) Micros() float64 { return float64(t) / float64(Microsecond) }
 // FromMicros returns the time nearest to us microseconds.
 func FromMicros(us float64) Time { return Time(math.Round(us * float64(Microsecond))) }
 
-// Rate is a bandwidth in bytes a second.
-type Rate float64
+// times are the units of time, with their powers of ten over a picosecond.
+var times = []struct {
+	name  string
+	power int
+}{{"ps", 0}, {"ns", 3}, {"us", 6}, {"µs", 6}, {"μs", 6}, {"ms", 9}, {"s", 12}}
 
-// Time returns how long n bytes take at the rate, to the nearest picosecond.
-func (r Rate) Time(n int) Time { return Time(math.Round(float64(n) * float64(Second) / float64(r))) }
+const timeNames = "ps, ns, us, ms or s"
 
-// PerByte is a gap: picoseconds a byte.
-type PerByte float64
+// ParseTime reads a time with its unit, such as 13.3ns or 5 us: ps, ns, us (or µs), ms, s. Zero needs no unit.
+// It is exact: what is finer than a picosecond is an error, never rounded.
+func ParseTime(s string) (Time, error) {
+	t, err := parseTime(s)
+	if err != nil {
+		return 0, fmt.Errorf("time %q: %w", s, err)
+	}
+	return t, nil
+}
 
-// Time returns how long n bytes take, to the nearest picosecond.
-func (g PerByte) Time(n int) Time { return Time(math.Round(float64(n) * float64(g))) }
+func parseTime(s string) (Time, error) {
+	number, name, err := split(s)
+	if err != nil {
+		return 0, err
+	}
+	power, err := timeUnit(number, name)
+	if err != nil {
+		return 0, err
+	}
+	return picoseconds(number, power)
+}
 
-// Micros returns the gap in microseconds a byte.
-func (g PerByte) Micros() float64 { return float64(g) / float64(Microsecond) }
+// timeUnit returns the power of ten of a unit of time. number is what stands before it.
+func timeUnit(number, name string) (int, error) {
+	for _, u := range times {
+		if u.name == name {
+			return u.power, nil
+		}
+	}
+	if name != "" {
+		return 0, fmt.Errorf("unknown unit %q: use %s", name, timeNames)
+	}
+	if zero(number) {
+		return 0, nil
+	}
+	return 0, fmt.Errorf("missing unit: write %sus, or another of %s", number, timeNames)
+}
+
+// zero says whether a decimal number is zero.
+func zero(number string) bool { return strings.Trim(number, "-0.") == "" }
+
+// picoseconds returns number times 10^power picoseconds.
+func picoseconds(number string, power int) (Time, error) {
+	n, err := exact(number, int64(tens(power)))
+	switch err {
+	case errFiner:
+		return 0, errors.New("finer than a picosecond: leave out the digits beyond 1ps")
+	case errRange:
+		return 0, errors.New("out of range: a time is less than 106 days")
+	}
+	return Time(n), err
+}
+
+// ParseMicros reads a time in microseconds without a unit, as in data sets. It is the inverse of Time.MicrosString
+// and as exact as ParseTime.
+func ParseMicros(s string) (Time, error) {
+	number, name, err := split(s)
+	if err == nil && name != "" {
+		err = fmt.Errorf("%q follows the number: it is in microseconds already", name)
+	}
+	var t Time
+	if err == nil {
+		t, err = picoseconds(number, 6)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("microseconds %q: %w", s, err)
+	}
+	return t, nil
+}
+
+// String prints t exactly, in the largest unit of which it holds one: 13.3ns, 5us, 0s. ParseTime reads it back.
+func (t Time) String() string {
+	if t == 0 {
+		return "0s"
+	}
+	u := times[0]
+	for _, larger := range times {
+		if larger.power > u.power && (t/tens(larger.power)) != 0 {
+			u = larger
+		}
+	}
+	return fixed(int64(t), u.power) + u.name
+}
+
+// tens returns 10^power picoseconds.
+func tens(power int) Time {
+	t := Picosecond
+	for range power {
+		t *= 10
+	}
+	return t
+}
+
+// MicrosString prints t in microseconds, exactly, with as few digits as that takes: 12.345678, 5, 0.
+func (t Time) MicrosString() string { return fixed(int64(t), 6) }

@@ -1,0 +1,132 @@
+package unit
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// longest bounds the text of a quantity: no float64 needs more digits, and exact arithmetic on more is slow.
+const longest = 400
+
+// split cuts a quantity into its decimal number (a sign, digits, a point and digits, no exponent) and its unit.
+func split(s string) (number, unit string, err error) {
+	if len(s) > longest {
+		return "", "", fmt.Errorf("longer than %d characters", longest)
+	}
+	s = strings.TrimSpace(s)
+	i := 0
+	if strings.HasPrefix(s, "-") {
+		i++
+	}
+	whole := digits(s[i:])
+	i += whole
+	if whole > 0 && i < len(s) && s[i] == '.' {
+		fraction := digits(s[i+1:])
+		if fraction == 0 {
+			return "", "", errors.New("no digit after the decimal point")
+		}
+		i += 1 + fraction
+	}
+	if whole == 0 {
+		return "", "", errors.New("does not begin with a number such as 5 or 1.25")
+	}
+	return s[:i], strings.TrimSpace(s[i:]), nil
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	return len(s) - len(strings.TrimLeft(s, "0123456789"))
+}
+
+var (
+	errFiner = errors.New("not a whole number")
+	errRange = errors.New("out of range")
+)
+
+// exact returns number times scale. It never rounds.
+func exact(number string, scale int64) (int64, error) {
+	r, ok := new(big.Rat).SetString(number)
+	if !ok {
+		panic("unit: not a decimal number: " + number) // split lets nothing else pass
+	}
+	r.Mul(r, new(big.Rat).SetInt64(scale))
+	switch {
+	case !r.IsInt():
+		return 0, errFiner
+	case !r.Num().IsInt64():
+		return 0, errRange
+	}
+	return r.Num().Int64(), nil
+}
+
+// scaled returns number times 10 to the power e, rounded once.
+func scaled(number string, e int) (float64, error) {
+	x, err := strconv.ParseFloat(number+"e"+strconv.Itoa(e), 64)
+	if err != nil {
+		return 0, errRange
+	}
+	return x, nil
+}
+
+// fixed prints n/10^e without a superfluous digit.
+func fixed(n int64, e int) string {
+	sign, magnitude := "", uint64(n)
+	if n < 0 {
+		sign, magnitude = "-", -uint64(n)
+	}
+	d := strconv.FormatUint(magnitude, 10)
+	return sign + point(d, len(d)-e)
+}
+
+// shifted prints x/10^e with the fewest digits that scaled(_, e) makes the same x of.
+func shifted(x float64, e int) string {
+	sign := ""
+	switch {
+	case x == 0:
+		return "0"
+	case x < 0:
+		sign, x = "-", -x
+	}
+	mantissa, exponent, ok := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+	if !ok {
+		return sign + mantissa // an infinity, or not a number
+	}
+	n, err := strconv.Atoi(exponent)
+	if err != nil {
+		panic("unit: " + err.Error())
+	}
+	return sign + point(strings.Replace(mantissa, ".", "", 1), 1+n-e)
+}
+
+// point prints digits with the decimal point after the first n of them.
+func point(digits string, n int) string {
+	if n < 1 {
+		digits, n = strings.Repeat("0", 1-n)+digits, 1
+	}
+	if n > len(digits) {
+		digits += strings.Repeat("0", n-len(digits))
+	}
+	whole := strings.TrimLeft(digits[:n], "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction := strings.TrimRight(digits[n:], "0"); fraction != "" {
+		return whole + "." + fraction
+	}
+	return whole
+}
+
+// magnitude returns the power of ten, a multiple of three from 0 to most, in which x is printed.
+func magnitude(x float64, most int) int {
+	if x < 0 {
+		x = -x
+	}
+	e := 0
+	for limit := 1e3; e < most && x >= limit; limit *= 1e3 {
+		e += 3
+	}
+	return e
+}

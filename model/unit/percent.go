@@ -1,0 +1,24 @@
+package unit
+
+import "fmt"
+
+// ParsePercent reads a percentage such as 5% as a fraction, 0.05. Zero needs no sign.
+func ParsePercent(s string) (float64, error) {
+	number, name, err := split(s)
+	switch {
+	case err != nil:
+	case name == "%" || name == "" && zero(number):
+		var x float64
+		if x, err = scaled(number, -2); err == nil {
+			return x, nil
+		}
+	case name == "":
+		err = fmt.Errorf("missing unit: write %s%%", number)
+	default:
+		err = fmt.Errorf("unknown unit %q: use %%", name)
+	}
+	return 0, fmt.Errorf("percentage %q: %w", s, err)
+}
+
+// Percent prints a fraction as a percentage with as few digits as ParsePercent needs to read the same: 5%.
+func Percent(fraction float64) string { return shifted(fraction, -2) + "%" }

@@ -1,0 +1,180 @@
+package unit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// MaxSize is the longest message that a list of sizes may hold.
+const MaxSize = 1 << 30
+
+// MaxSizes is how many sizes a list may hold.
+const MaxSizes = 10000
+
+// sizes are the units of size. Those that Bytes prints are the powers of two.
+var sizes = []struct {
+	name  string
+	bytes int64
+}{
+	{"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+}
+
+const sizeNames = "B, KB, MB, GB (powers of ten), KiB, MiB or GiB (powers of two)"
+
+// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB (4096), 1.5MiB, or 16384 without a unit.
+// It must come to a whole number of bytes that is not negative.
+func ParseSize(s string) (int, error) {
+	n, err := parseSize(s)
+	if err != nil {
+		return 0, fmt.Errorf("size %q: %w", s, err)
+	}
+	return n, nil
+}
+
+func parseSize(s string) (int, error) {
+	number, name, err := split(s)
+	if err != nil {
+		return 0, err
+	}
+	if name == "" {
+		name = "B"
+	}
+	for _, u := range sizes {
+		if u.name != name {
+			continue
+		}
+		n, err := exact(number, u.bytes)
+		switch {
+		case err == errFiner:
+			return 0, errors.New("not a whole number of bytes")
+		case err != nil:
+			return 0, err
+		case n < 0:
+			return 0, errors.New("negative")
+		case n > math.MaxInt:
+			return 0, errRange
+		}
+		return int(n), nil
+	}
+	return 0, fmt.Errorf("unknown unit %q: use %s", name, sizeNames)
+}
+
+// Bytes prints n bytes exactly, in the largest power of 1024 of which they are a multiple: 16B, 1KiB, 1000B.
+// ParseSize reads it back.
+func Bytes(n int) string {
+	if n == 0 {
+		return "0B"
+	}
+	k := min(bits.TrailingZeros64(uint64(n))/10, 4)
+	return fmt.Sprint(n>>(10*k)) + [...]string{"B", "KiB", "MiB", "GiB", "TiB"}[k]
+}
+
+// ParseSizes reads a list of sizes, separated by commas, in any order. An item is
+//
+//	1KB        one size, as ParseSize reads it
+//	1..1MiB*2  the sizes 1, 1·2, 1·2·2 and so on that are at most 1MiB; the factor may be a decimal such as 1.5
+//	0..1KiB+64 the sizes 0, 64, 128 and so on that are at most 1KiB
+//
+// The result is in ascending order, each size once. At most MaxSizes sizes, at most MaxSize bytes each.
+func ParseSizes(s string) ([]int, error) {
+	var all []int
+	at := 1
+	for i, item := range strings.Split(s, ",") {
+		some, err := parseItem(strings.TrimSpace(item))
+		if err == nil && len(all)+len(some) > MaxSizes {
+			err = tooMany()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("sizes: item %d, at column %d: %q: %w", i+1, at, strings.TrimSpace(item), err)
+		}
+		all = append(all, some...)
+		at += len(item) + 1
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+func tooMany() error { return fmt.Errorf("more than %d sizes", MaxSizes) }
+
+// parseItem reads one item of a list of sizes.
+func parseItem(item string) ([]int, error) {
+	from, rest, ok := strings.Cut(item, "..")
+	if !ok {
+		n, err := parseListed(item)
+		return []int{n}, err
+	}
+	i := strings.IndexAny(rest, "*+")
+	if i < 0 {
+		return nil, fmt.Errorf("a range says how it goes on: write %s*2 or %s+64B", item, item)
+	}
+	low, err := parseListed(from)
+	if err != nil {
+		return nil, err
+	}
+	high, err := parseListed(rest[:i])
+	if err != nil {
+		return nil, err
+	}
+	if low > high {
+		return nil, fmt.Errorf("the range is empty: %s is more than %s", Bytes(low), Bytes(high))
+	}
+	if rest[i] == '*' {
+		return multiples(low, high, rest[i+1:])
+	}
+	return steps(low, high, rest[i+1:])
+}
+
+// parseListed reads a size of a list.
+func parseListed(s string) (int, error) {
+	n, err := ParseSize(s)
+	if err == nil && n > MaxSize {
+		err = fmt.Errorf("size %q: more than %s", s, Bytes(MaxSize))
+	}
+	return n, err
+}
+
+// multiples returns low·f^i as long as that is at most high.
+func multiples(low, high int, factor string) ([]int, error) {
+	number, name, err := split(factor)
+	if err != nil || name != "" {
+		return nil, fmt.Errorf("factor %q: write a number such as 2 or 1.5", factor)
+	}
+	f, err := scaled(number, 0)
+	switch {
+	case err != nil || f < 1.001:
+		return nil, fmt.Errorf("factor %q: must be at least 1.001", factor)
+	case low == 0:
+		return nil, errors.New("a multiple of 0 is 0: write 0,1B..., a range that begins with at least one byte")
+	}
+	var all []int
+	for x := float64(low); x <= float64(high); x *= f {
+		if len(all) == MaxSizes {
+			return nil, tooMany()
+		}
+		all = append(all, int(math.Round(x)))
+	}
+	return all, nil
+}
+
+// steps returns low + i·step as long as that is at most high.
+func steps(low, high int, step string) ([]int, error) {
+	by, err := ParseSize(step)
+	switch {
+	case err != nil:
+		return nil, err
+	case by == 0:
+		return nil, errors.New("a step must be at least one byte")
+	case (high-low)/by >= MaxSizes:
+		return nil, tooMany()
+	}
+	var all []int
+	for n := low; n <= high && n >= low; n += by {
+		all = append(all, n)
+	}
+	return all, nil
+}
