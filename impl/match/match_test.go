@@ -246,6 +246,49 @@ func fill(n int) (*Queue[int], []Entry[int]) {
 	return q, es
 }
 
+// What makes a search take constant time: short chains whatever the pattern of sources and tags, and no look into
+// classes that have no entries. The longest chain of a random function would be 8 or 9.
+func TestSearchIsShort(t *testing.T) {
+	const n = 100000
+	for name, envelope := range map[string]func(i int) Envelope{
+		"sources":  func(i int) Envelope { return Envelope{0, int32(i), 7} },
+		"tags":     func(i int) Envelope { return Envelope{0, 3, int32(i)} },
+		"both":     func(i int) Envelope { return Envelope{0, int32(i), int32(i)} },
+		"mirrored": func(i int) Envelope { return Envelope{0, int32(i), int32(n - i)} },
+		"square":   func(i int) Envelope { return Envelope{1, int32(i % 320), int32(i / 320)} },
+		"contexts": func(i int) Envelope { return Envelope{uint32(i), 0, 0} },
+		"aligned":  func(i int) Envelope { return Envelope{0, int32(i << 12), int32(i&7) << 20} },
+		"wild":     func(i int) Envelope { return Envelope{0, Any, int32(i)} },
+	} {
+		var q Queue[int]
+		es := make([]Entry[int], n)
+		for i := range es {
+			es[i].Envelope = envelope(i)
+			q.Add(&es[i])
+		}
+		if !q.indexed() {
+			t.Fatalf("%s: no index", name)
+		}
+		longest := 0
+		for _, e := range q.index.buckets {
+			length := 0
+			for ; e != nil; e = e.chain {
+				length++
+			}
+			longest = max(longest, length)
+		}
+		if longest > 16 {
+			t.Errorf("%s: a chain of %d envelopes", name, longest)
+		}
+		for i := range es {
+			q.Remove(&es[i])
+		}
+		if q.index.classes != [4]int{} {
+			t.Errorf("%s: classes %v of no entries", name, q.index.classes)
+		}
+	}
+}
+
 func TestNoAllocation(t *testing.T) {
 	for _, n := range []int{1, 100, 10000} {
 		q, es := fill(n)
