@@ -1,0 +1,41 @@
+package platform
+
+import (
+	"embed"
+	"fmt"
+)
+
+// catalogue lists the platforms in the order in which they are shown. Each is in the file of its name.
+var catalogue = []string{
+	"t3d",
+	"loggp",
+}
+
+//go:embed *.yaml
+var files embed.FS
+
+// Names returns the names of the catalogue in its order.
+func Names() []string { return append([]string(nil), catalogue...) }
+
+// Catalogue returns all platforms of the catalogue in its order.
+func Catalogue() ([]*Platform, error) {
+	var all []*Platform
+	for _, name := range catalogue {
+		p, err := fromCatalogue(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// fromCatalogue returns a new copy of the platform.
+func fromCatalogue(name string) (*Platform, error) {
+	file := name + ".yaml"
+	data, err := files.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("platform %s: %w", name, err)
+	}
+	return Parse(file, data)
+}

@@ -1,0 +1,59 @@
+package platform
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"go.yaml.in/yaml/v3"
+)
+
+// library reads the message-passing software.
+func (r *reader) library(l *model.Library) reading {
+	var rules []rule
+	fields := r.mapping(
+		must("name", r.label(&l.Name)),
+		must("description", r.text(&l.Description, `"what the library is"`)),
+		must("software", r.software(&l.Software)),
+		must("rules", r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
+			func(path string, i int, n *yaml.Node) {
+				rules = append(rules, rule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
+				r.rule(&rules[i]).read(rules[i].path, n)
+			})),
+		must("fallback", choice(r, &l.Fallback, longProtocols())),
+		must("window", r.size(&l.Window, 0, maxWindow)),
+		must("stage", r.flag(&l.Stage)),
+		must("bounce", r.size(&l.Bounce, 0, unit.MaxSize)),
+	)
+	return reading{fields.example, func(path string, n *yaml.Node) {
+		before := len(r.problems)
+		fields.read(path, n)
+		if len(r.problems) == before {
+			l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l.Window)
+		}
+	}}
+}
+
+// software reads what each kind of work costs. The keys are the names of model.Work.
+func (r *reader) software(to *[model.NumWork]unit.Time) reading {
+	var fields []field
+	for w := range model.NumWork {
+		if w == model.WorkPack || w == model.WorkUnpack {
+			fields = append(fields, must(w.String(), r.wholePerByte(&to[w])))
+		} else {
+			fields = append(fields, must(w.String(), r.time(&to[w])))
+		}
+	}
+	return r.mapping(fields...)
+}
+
+// flag reads true or false.
+func (r *reader) flag(to *bool) reading {
+	return r.parsed("true or false", func(s string) error {
+		if s != "true" && s != "false" {
+			return fmt.Errorf("%q: write true or false", s)
+		}
+		*to = s == "true"
+		return nil
+	})
+}

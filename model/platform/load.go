@@ -1,0 +1,44 @@
+package platform
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxFile is the longest platform file in bytes.
+const maxFile = 1 << 20
+
+// Load returns the platform that what names: one of the catalogue, such as t3d; the path of a file, which contains a
+// slash or ends in .yaml or .yml; or a synthetic machine with parameters, such as loggp:L=5us,o_s=2us.
+func Load(what string) (*Platform, error) {
+	switch {
+	case strings.HasPrefix(what, synthetic+":"):
+		return fromSpec(what)
+	case strings.ContainsAny(what, `/\`) || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml"):
+		return fromFile(what)
+	case slices.Contains(catalogue, what):
+		return fromCatalogue(what)
+	}
+	return nil, fmt.Errorf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml",
+		what, strings.Join(nearest(what, catalogue), ", "))
+}
+
+// fromFile reads a platform of the user's.
+func fromFile(path string) (*Platform, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("platform: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("platform: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("platform: %s: longer than %d bytes, which no platform file is", path, maxFile)
+	}
+	return Parse(path, data)
+}

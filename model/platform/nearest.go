@@ -1,0 +1,48 @@
+package platform
+
+import (
+	"slices"
+	"strings"
+)
+
+// nearest returns names with those that look most like s first.
+func nearest(s string, names []string) []string {
+	sorted := slices.Clone(names)
+	slices.SortStableFunc(sorted, func(a, b string) int { return distance(s, a) - distance(s, b) })
+	return sorted
+}
+
+// suggest says which of the names s may have been meant to be, or lists them all.
+func suggest(s string, names []string) string {
+	if len(names) == 0 {
+		return "there are none here"
+	}
+	first := nearest(s, names)[0]
+	if distance(s, first) <= (len(first)+1)/3 {
+		return "write " + first
+	}
+	return "write one of " + strings.Join(names, ", ")
+}
+
+// distance returns how many bytes must be put in, taken out or replaced to make b of a, apart from case.
+func distance(a, b string) int {
+	const most = 64 // longer texts are names of nothing
+	a, b = strings.ToLower(a[:min(len(a), most)]), strings.ToLower(b[:min(len(b), most)])
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,78 @@
+// Package platform is the catalogue of machines: one data file a platform, every number with its unit, where it is
+// from and on what basis it stands.
+//
+// A file describes one machine and the libraries on it, and becomes a model.Machine and model.Libraries. Reading is
+// strict: what is unknown, missing, doubled, without unit or out of range is an error with file, line, column and the
+// path of keys, and all errors of a file are reported at once. The package knows what a file may say and whether
+// that makes sense; what the numbers mean for time is for model and the emulation. docs/platforms.md is its manual.
+package platform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+)
+
+// Platform is a machine, the message-passing libraries on it, and the provenance of their numbers.
+type Platform struct {
+	File       string // as in error messages; of a synthetic platform, what was given
+	Machine    *model.Machine
+	Libraries  []*model.Library // the first is the default
+	Numbers    []Number         // in the order of the file
+	References []string         // what [1], [2] and so on in a source stand for
+}
+
+// Number says where a number of a platform is from.
+type Number struct {
+	Path         string   // of its keys: machine.torus.hop, libraries[chimp].software.send
+	Value        string   // as written
+	Basis        Basis    // what it stands on
+	Source       string   // where it is from
+	FittedTo     []string // the published rows that it was fitted to, for basis Fitted
+	Line, Column int      // of the value
+}
+
+// Basis is what a number stands on.
+type Basis string
+
+// The bases, from the strongest to the weakest.
+const (
+	Published Basis = "published" // printed in the source, apart from the unit
+	Derived   Basis = "derived"   // computed from published numbers; the source says how
+	Fitted    Basis = "fitted"    // chosen so that predictions meet published rows, which it names
+	Assumed   Basis = "assumed"   // a guess, or recalled without a source at hand
+)
+
+// bases are all of them.
+var bases = []Basis{Published, Derived, Fitted, Assumed}
+
+// Library returns the library of the name, or the first for "".
+func (p *Platform) Library(name string) (*model.Library, error) {
+	if name == "" {
+		return p.Libraries[0], nil
+	}
+	var names []string
+	for _, l := range p.Libraries {
+		if l.Name == name {
+			return l, nil
+		}
+		names = append(names, l.Name)
+	}
+	return nil, fmt.Errorf("platform %s: no library %q: it has %s", p.Machine.Name, name, strings.Join(nearest(name, names), ", "))
+}
+
+// Calibrated says whether some number of the platform was fitted to the published row, so that agreement with it
+// proves nothing. A row is named as in the key to of a fitted number, such as
+//
+//	table-3 T3D o_s low
+//
+// for the table, platform, parameter and column of the published data; spaces count as one.
+func (p *Platform) Calibrated(row string) bool {
+	row = words(row)
+	return slices.ContainsFunc(p.Numbers, func(n Number) bool { return slices.Contains(n.FittedTo, row) })
+}
+
+// words returns s with single spaces between its words.
+func words(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,99 @@
+package platform
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// synthetic is the platform of the catalogue whose parameters can be given with its name.
+const synthetic = "loggp"
+
+// parameters are those that can be given, in the order of errors: the key, its path in the file, and the effect of a value.
+var parameters = []struct {
+	key, path string
+	set       func(p *Platform, value string) error
+}{
+	{"L", "machine.loggp.L", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.L, s) }},
+	{"o_s", "machine.loggp.o_s", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.SendO, s) }},
+	{"o_r", "machine.loggp.o_r", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.RecvO, s) }},
+	{"g", "machine.loggp.g", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.Gap, s) }},
+	{"G", "machine.loggp.G", func(p *Platform, s string) (err error) {
+		g := &p.Machine.LogGP.BigGap
+		if *g, err = unit.ParsePerByte(s); err != nil {
+			return err
+		}
+		return within(s, *g, 0, maxPerByte, unit.PerByte.String)
+	}},
+	{"ranks", "machine.ranks.default", func(p *Platform, s string) (err error) {
+		r := &p.Machine.Ranks
+		if r.Default, err = strconv.Atoi(s); err != nil {
+			return fmt.Errorf("count %q: write a whole number", s)
+		}
+		return within(s, r.Default, r.Min, r.Max, strconv.Itoa)
+	}},
+}
+
+func setTime(to *unit.Time, s string) (err error) {
+	if *to, err = unit.ParseTime(s); err != nil {
+		return err
+	}
+	return within(s, *to, 0, maxTime, unit.Time.String)
+}
+
+// fromSpec returns the synthetic platform with other parameters than those of the catalogue:
+//
+//	loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B,ranks=8
+//
+// A parameter that is left out is that of the catalogue. The machine's name is the spec, so that two of them are not
+// taken for one, and so that what was measured on it says what it was.
+func fromSpec(spec string) (*Platform, error) {
+	p, err := fromCatalogue(synthetic)
+	if err != nil {
+		return nil, err
+	}
+	p.File, p.Machine.Name = spec, spec
+	seen := map[string]bool{}
+	at := len(synthetic) + 2 // the column of the item
+	for i, item := range strings.Split(spec[at-1:], ",") {
+		key, value, ok := strings.Cut(item, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch {
+		case !ok:
+			err = fmt.Errorf("write a parameter and its value, such as L=5us")
+		case seen[key]:
+			err = fmt.Errorf("%s is there already: leave one", key)
+		default:
+			err = p.set(key, value, at)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("platform %q: item %d, at column %d: %q: %w", spec, i+1, at, strings.TrimSpace(item), err)
+		}
+		seen[key] = true
+		at += len(item) + 1
+	}
+	return p, nil
+}
+
+// set sets a parameter of the synthetic platform and its provenance.
+func (p *Platform) set(key, value string, column int) error {
+	var keys []string
+	for _, x := range parameters {
+		keys = append(keys, x.key)
+		if x.key != key {
+			continue
+		}
+		if err := x.set(p, value); err != nil {
+			return err
+		}
+		for i := range p.Numbers {
+			if n := &p.Numbers[i]; n.Path == x.path {
+				*n = Number{Path: n.Path, Value: value, Basis: Assumed, Source: "given with the platform's name", Line: 1, Column: column}
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown parameter %q: write one of %s", key, strings.Join(keys, ", "))
+}
