@@ -1,0 +1,27 @@
+package sample
+
+// The facts that those who read a data set act upon. All others are for people.
+const (
+	Roots      = "roots"               // 2: the second half of every series has the barrier's root at P2; else 1
+	Resolution = "timer_resolution_us" // the smallest difference that the timer shows
+	File       = "file"                // heads the facts of one file among several that were read together
+)
+
+// Fact returns the value of the first fact of that name.
+func (s *Set) Fact(key string) (string, bool) {
+	for _, f := range s.Facts {
+		if f.Key == key {
+			return f.Value, true
+		}
+	}
+	return "", false
+}
+
+// Rows returns how many samples the set holds.
+func (s *Set) Rows() int {
+	n := 0
+	for i := range s.Series {
+		n += len(s.Series[i].Times)
+	}
+	return n
+}

@@ -1,0 +1,399 @@
+package sample
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+var send = Key{Platform: "t3d", Library: "mpi", Clock: "virtual", Place: "inter", Mode: "send", Protocol: "auto", Timer: Timer11, Bytes: 16}
+
+func with(change func(*Key)) Key {
+	k := send
+	change(&k)
+	return k
+}
+
+func example() *Set {
+	return &Set{
+		Facts: []Fact{{"version", "1"}, {"command", "loggp measure --sizes 1:100000 # all: of them"}, {Roots, "2"}, {"empty", ""}},
+		Series: []Series{
+			{send, []unit.Time{30 * unit.Microsecond, 30*unit.Microsecond + 1, 0, -7}},
+			{with(func(k *Key) { k.Timer = Timer21; k.Library = `a "b", c`; k.Protocol = "" }), []unit.Time{123456789012345678, 1}},
+			{with(func(k *Key) { k.Clock = "real"; k.Launch = 3; k.Bytes = 0 }), []unit.Time{500 * unit.Nanosecond}},
+		},
+	}
+}
+
+func csvOf(t *testing.T, s *Set) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The expected text is written by hand after DESIGN section 6.
+func TestWrite(t *testing.T) {
+	want := `# version: 1
+# command: loggp measure --sizes 1:100000 # all: of them
+# roots: 2
+# empty: 
+platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us
+t3d,mpi,virtual,inter,send,auto,timer11,16,0,0,30
+t3d,mpi,virtual,inter,send,auto,timer11,16,0,1,30.000001
+t3d,mpi,virtual,inter,send,auto,timer11,16,0,2,0
+t3d,mpi,virtual,inter,send,auto,timer11,16,0,3,-0.000007
+t3d,"a ""b"", c",virtual,inter,send,,timer21,16,0,0,123456789012.345678
+t3d,"a ""b"", c",virtual,inter,send,,timer21,16,0,1,0.000001
+t3d,mpi,real,inter,send,auto,timer11,0,3,0,0.5
+`
+	if got := csvOf(t, example()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	got, err := Read(strings.NewReader(csvOf(t, example())), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, example()) {
+		t.Errorf("got %+v\nwant %+v", got, example())
+	}
+}
+
+// Only rep says where a sample belongs. Lines may end as on Windows, and cells may be quoted as R writes them.
+func TestAnyOrder(t *testing.T) {
+	text := csvOf(t, example())
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	head, rows := lines[:5], lines[5:]
+	for seed := range uint64(20) {
+		shuffled := append([]string(nil), rows...)
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(rows), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		for i, row := range shuffled {
+			if i%2 == 0 {
+				cells := strings.Split(row, ",")
+				last := len(cells) - 2
+				cells[last] = `"` + cells[last] + `"`
+				shuffled[i] = strings.Join(cells, ",")
+			}
+		}
+		in := strings.Join(append(append([]string(nil), head...), shuffled...), "\r\n")
+		got, err := Read(strings.NewReader(in), "x")
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, want := range example().Series {
+			found := false
+			for _, s := range got.Series {
+				found = found || reflect.DeepEqual(s, want)
+			}
+			if !found {
+				t.Errorf("seed %d: no %+v in %+v", seed, want, got)
+			}
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	row := func(bytes, launch, rep, time string) string {
+		return "t3d,mpi,virtual,inter,send,auto,timer11," + bytes + "," + launch + "," + rep + "," + time + "\n"
+	}
+	tests := []struct{ in, want string }{
+		{"", `f.csv:1:1: no header`},
+		{"# a: b\n", `f.csv:2:1: no header`},
+		{"platform,libary\n", `f.csv:1:10: column "libary" where "library" belongs`},
+		{"platform,library\n", `f.csv:1:17: column "clock" is missing`},
+		{header + ",x\n", `f.csv:1:75: a row has 11 columns, this one 12`},
+		{header + "\nt3d,mpi\n", `f.csv:2:8: column "clock" is missing: a row has 11 columns, this one 2`},
+		{header + "\n" + row("12x", "0", "0", "1"), `f.csv:2:41: column "bytes": "12x" is not a whole number of bytes`},
+		{header + "\n" + row("-1", "0", "0", "1"), `f.csv:2:41: column "bytes": "-1" is not`},
+		{header + "\n" + row("99999999999", "0", "0", "1"), `f.csv:2:41: column "bytes"`},
+		{header + "\n" + row("1", "", "0", "1"), `f.csv:2:43: column "launch": "" is not the number of a launch`},
+		{header + "\n" + row("1", "0", "0", "1") + row("1", "0", "1.5", "1"), `f.csv:3:45: column "rep": "1.5" is not`},
+		{header + "\n" + row("1", "0", "0", "1") + row("1", "0", "0", "1"), `f.csv:3:45: column "rep": repetition 0 of timer11 of send at 1 bytes`},
+		{header + "\n" + row("1", "0", "0", "1") + row("1", "0", "2", "1"), `of which repetition 1 is missing`},
+		{header + "\n" + row("1", "0", "0", "1") + row("1", "0", "3", "1") + row("1", "0", "2", "1"), `f.csv:4:45: column "rep"`},
+		{header + "\n" + row("1", "0", "50000000", "1"), `f.csv:2:45: column "rep": "50000000" is not`},
+		{header + "\n" + row("1", "0", "0", "1us"), `f.csv:2:47: column "time_us": microseconds "1us"`},
+		{header + "\n" + row("1", "0", "0", "1e3"), `f.csv:2:47: column "time_us"`},
+		{header + "\n" + row("1", "0", "0", "0.0000001"), `f.csv:2:47: column "time_us"`},
+		{header + "\n" + row("1", "0", "0", "1") + row("1", "0", "1", "nan"), `f.csv:3:47: column "time_us"`},
+		{header + "\n" + row("1", "0", "0", "1") + row("1", "0", "1", "1,2"), `f.csv:3:49: a row has 11 columns, this one 12`},
+		{header + "\nt3d,mpi,wall,inter,send,auto,timer11,1,0,0,1\n", `f.csv:2:9: column "clock": "wall" is neither virtual nor real`},
+		{header + "\nt3d,mpi,real,near,send,auto,timer11,1,0,0,1\n", `f.csv:2:14: column "place": "near" is neither`},
+		{header + "\n,mpi,real,inter,send,auto,timer11,1,0,0,1\n", `f.csv:2:1: column "platform" is empty`},
+		{header + "\n\"t3d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
+		{header + "\n\"t3\"d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
+		{header + "\n# late: fact\n", `f.csv:2:1: a comment below the header`},
+		{"# " + strings.Repeat("x", maxLine) + "\n", `f.csv:1:1: the line is longer than`},
+	}
+	for _, test := range tests {
+		_, err := Read(strings.NewReader(test.in), "f.csv")
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "f.csv:") {
+			t.Errorf("%.120q: error %v, want %s", test.in, err, test.want)
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	bad := func(k Key) *Set { return &Set{Series: []Series{{k, []unit.Time{1}}}} }
+	tests := []*Set{
+		{Facts: []Fact{{"a:b", "c"}}},
+		{Facts: []Fact{{"", "c"}}},
+		{Facts: []Fact{{"a", "b\nc"}}},
+		{Facts: []Fact{{"a", " b"}}},
+		{Series: []Series{{send, nil}, {send, nil}}},
+		bad(with(func(k *Key) { k.Platform = "" })),
+		bad(with(func(k *Key) { k.Platform = "a\nb" })),
+		bad(with(func(k *Key) { k.Platform = "#a" })),
+		bad(with(func(k *Key) { k.Clock = "" })),
+		bad(with(func(k *Key) { k.Place = "both" })),
+		bad(with(func(k *Key) { k.Bytes = -1 })),
+	}
+	for _, s := range tests {
+		var b bytes.Buffer
+		if err := Write(&b, s); err == nil || b.Len() > 0 {
+			t.Errorf("%+v: error %v after %q", s, err, b.String())
+		}
+		if err := WriteJSON(&b, s); err == nil || b.Len() > 0 {
+			t.Errorf("%+v: JSON: error %v after %q", s, err, b.String())
+		}
+	}
+	full := errors.New("disk full")
+	if err := Write(failing{full}, example()); !errors.Is(err, full) {
+		t.Errorf("error %v, want %v", err, full)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestWriteJSON(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteJSON(&b, example()); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Facts  []struct{ Key, Value string }
+		Series []struct {
+			Platform, Library, Clock, Place, Mode, Protocol, Timer string
+			Bytes, Launch                                          int
+			Times                                                  []json.Number `json:"time_us"`
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatalf("%v in\n%s", err, b.String())
+	}
+	for i, want := range example().Series {
+		s := got.Series[i]
+		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch}
+		if k != want.Key {
+			t.Errorf("series %d: %v, want %v", i, k, want.Key)
+		}
+		for rep, x := range s.Times {
+			if y, err := unit.ParseMicros(x.String()); err != nil || y != want.Times[rep] {
+				t.Errorf("series %d: time %v (%v), want %v", i, y, err, want.Times[rep])
+			}
+		}
+	}
+	if f := got.Facts[2]; len(got.Facts) != 4 || f.Key != Roots || f.Value != "2" {
+		t.Errorf("facts %v", got.Facts)
+	}
+}
+
+// micros has a second derivation in unit.ParseMicros, which takes its time.
+func TestMicros(t *testing.T) {
+	texts := []string{"0", "00", "1.", ".5", "-1", "-0.5", "+1", "1.5", "1.000001", "1.0000001", "1.0000000", "12x", "", "1..2",
+		"9223372036854.775807", "9223372036854.775808", "999999999999.999999", "99999999999999999999", "1e3", " 1", "1.50"}
+	for _, s := range texts {
+		got, err := micros([]byte(s))
+		want, wantErr := unit.ParseMicros(s)
+		if got != want || (err == nil) != (wantErr == nil) {
+			t.Errorf("%q: %v, %v, want %v, %v", s, got, err, want, wantErr)
+		}
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, s *Set) string {
+		path := filepath.Join(dir, name)
+		if err := Save(path, func(w io.Writer) error { return Write(w, s) }); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	real := func(launch int, times ...unit.Time) Series {
+		return Series{with(func(k *Key) { k.Clock = "real"; k.Launch = launch }), times}
+	}
+	a := file("a", &Set{Facts: []Fact{{"seed", "1"}}, Series: []Series{real(0, 1, 2), real(1, 3, 4), {send, []unit.Time{5}}}})
+	b := file("b", &Set{Facts: []Fact{{"seed", "2"}}, Series: []Series{real(0, 6, 7), real(1, 8, 9), {send, []unit.Time{5}}}})
+	c := file("c", &Set{Series: []Series{{send, []unit.Time{6}}}})
+	d := file("d", &Set{Facts: []Fact{{Roots, "2"}}})
+
+	got, err := ReadFile(a, b, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Set{
+		Facts:  []Fact{{File, a}, {"seed", "1"}, {File, b}, {"seed", "2"}, {File, a}, {"seed", "1"}},
+		Series: []Series{real(0, 1, 2), real(1, 3, 4), {send, []unit.Time{5}}, real(2, 6, 7), real(3, 8, 9)},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	if got, err := ReadFile(a); err != nil || len(got.Facts) != 1 {
+		t.Errorf("one file: %+v, %v", got, err)
+	}
+	for _, paths := range [][]string{{a, c}, {a, d}, {a, filepath.Join(dir, "none")}} {
+		if _, err := ReadFile(paths...); err == nil || !strings.Contains(err.Error(), paths[1]) {
+			t.Errorf("%v: error %v", paths, err)
+		}
+	}
+}
+
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.csv")
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
+	}
+	check := func(want string) {
+		t.Helper()
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("file holds %q (%v), want %q", got, err, want)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+			t.Errorf("directory holds %v (%v), want one file", entries, err)
+		}
+	}
+	if err := Save(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	check("one")
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := Save(path, func(w io.Writer) error {
+		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)); err != nil {
+			return err
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want %v on %s", err, broken, path)
+	}
+	check("one")
+	func() {
+		defer func() { _ = recover() }()
+		_ = Save(path, func(io.Writer) error { panic("in the middle") })
+	}()
+	check("one")
+	if err := Save(path, text("two")); err != nil {
+		t.Fatal(err)
+	}
+	check("two")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v (%v), want that of the file before", info.Mode(), err)
+	}
+	if err := Save(dir, text("x")); err == nil {
+		t.Error("a directory was written")
+	}
+	if err := Save(os.DevNull, text("x")); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Error("the null device was replaced")
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err)
+	}
+	if err := Save(link, text("three")); err != nil {
+		t.Fatal(err)
+	}
+	check("three")
+}
+
+func FuzzRead(f *testing.F) {
+	var b bytes.Buffer
+	if err := Write(&b, example()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Add([]byte(header + "\na,,real,intra,m,,t,1,2,1,3\na,,real,intra,m,,t,1,2,0,1.000001\n"))
+	f.Add([]byte("\ufeff# a:\n#b\n\n" + header + "\r\n\"a\"\"\",b,virtual,inter,m,p,t,0,0,0,00.10\r\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		s, err := Read(bytes.NewReader(in), "f")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Fatalf("an error without its place: %v", err)
+			}
+			return
+		}
+		var first, second bytes.Buffer
+		if err := Write(&first, s); err != nil {
+			t.Fatalf("what was read cannot be written: %v", err)
+		}
+		again, err := Read(bytes.NewReader(first.Bytes()), "g")
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, first.Bytes())
+		}
+		if err := Write(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
+			t.Fatalf("read again: %v\n%s\n%s", err, first.Bytes(), second.Bytes())
+		}
+		if len(s.Series) != len(again.Series) || s.Rows() != again.Rows() || len(s.Facts) != len(again.Facts) {
+			t.Fatalf("%+v became %+v", s, again)
+		}
+	})
+}
+
+// large is the default plan: 8 modes, 4 timers and more, 16 sizes, 1200 repetitions.
+func large() *Set {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := &Set{}
+	for i := range 500 {
+		times := make([]unit.Time, 1200)
+		for j := range times {
+			times[j] = unit.Time(rng.Int64N(200_000_000))
+		}
+		s.Series = append(s.Series, Series{with(func(k *Key) { k.Bytes = i }), times})
+	}
+	return s
+}
+
+func BenchmarkWrite(b *testing.B) {
+	s := large()
+	for b.Loop() {
+		if err := Write(io.Discard, s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	var text bytes.Buffer
+	if err := Write(&text, large()); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(bytes.NewReader(text.Bytes()), "x"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
