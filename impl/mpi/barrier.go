@@ -1,0 +1,35 @@
+package mpi
+
+import "github.com/loggp/loggp/model"
+
+// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down again, so rank 0 leaves
+// first; to let another rank be the root, reorder the communicator with Create.
+func (c *Comm) Barrier() {
+	c.e.Enter("Barrier")
+	c.converge(nil, nil, nil)
+}
+
+// converge brings every rank's mine up to rank 0, where merge has folded each child's theirs into mine, and what became
+// of it back to all.
+func (c *Comm) converge(mine, theirs []byte, merge func()) {
+	mask := 1
+	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
+		if child := c.rank | mask; child < c.size {
+			c.inner(theirs, child)
+			if merge != nil {
+				merge()
+			}
+		}
+	}
+	if c.rank != 0 {
+		c.e.Send(model.Standard, mine, c.world(c.rank^mask), c.context+1, 0)
+		c.inner(mine, c.rank^mask)
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if child := c.rank | mask; child < c.size {
+			c.e.Send(model.Standard, mine, c.world(child), c.context+1, 0)
+		}
+	}
+}
+
+func (c *Comm) inner(b []byte, src int) { c.e.Recv(b, c.world(src), c.context+1, 0) }

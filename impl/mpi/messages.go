@@ -1,0 +1,62 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// Messages sends low-level messages: single packets without matching, as protocols are made of. They are for measuring what
+// protocols are made of, and may not be mixed with other communication that is under way.
+type Messages struct{ c *Comm }
+
+// Messages returns the low-level messages of the communicator's ranks.
+func (c *Comm) Messages() Messages { return Messages{c} }
+
+// Send sends one low-level message.
+func (m Messages) Send(b []byte, dst int) {
+	m.c.e.Enter("Messages.Send")
+	m.c.checkRank(dst)
+	m.c.e.SendRaw(m.c.world(dst), b)
+}
+
+// Recv receives the next one, whoever sent it, and returns its length.
+func (m Messages) Recv(b []byte) int {
+	m.c.e.Enter("Messages.Recv")
+	return m.c.e.RecvRaw(b)
+}
+
+// Key names memory that a rank has exposed.
+type Key = device.Key
+
+// Remote reports whether the machine has remote memory access, which the other methods need.
+func (m Messages) Remote() bool { return m.c.e.HasMemory() }
+
+// Expose lets other ranks access b until Withdraw.
+func (m Messages) Expose(b []byte) Key { return m.c.e.Expose(b) }
+
+// Withdraw ends that.
+func (m Messages) Withdraw(k Key) { m.c.e.Withdraw(k) }
+
+// Get reads memory that rank src has exposed into b, and returns when the bytes are there.
+func (m Messages) Get(b []byte, src int, k Key) {
+	m.c.e.Enter("Messages.Get")
+	m.c.checkRank(src)
+	m.c.e.Get(m.c.world(src), k, b)
+}
+
+// Put writes b into memory that rank dst has exposed, and returns when the bytes are known to be there.
+func (m Messages) Put(b []byte, dst int, k Key) {
+	m.c.e.Enter("Messages.Put")
+	m.c.checkRank(dst)
+	m.c.e.Put(m.c.world(dst), k, b)
+}
+
+// Protocols returns the names of the protocols there are, and whether each completes a send only when a receive was found.
+func Protocols() (names []string, synchronous map[string]bool) {
+	synchronous = map[string]bool{}
+	for _, p := range proto.Protocols {
+		names = append(names, p.Name)
+		synchronous[p.Name] = p.Synchronous
+	}
+	return names, synchronous
+}

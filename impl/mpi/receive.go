@@ -1,0 +1,76 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// Status says what was received. An operation that was none, and a send, leave it empty: from AnySource, with AnyTag.
+type Status struct {
+	Source, Tag int
+	Bytes       int
+}
+
+var empty = Status{Source: AnySource, Tag: AnyTag}
+
+// Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer than b is an error.
+func (c *Comm) Recv(b []byte, src, tag int) Status {
+	if !c.receiving("Recv", src, tag) {
+		return Status{Source: ProcNull, Tag: AnyTag}
+	}
+	return c.status(c.e.Recv(b, c.world(src), c.context, tag))
+}
+
+// Irecv starts to receive a message into b.
+func (c *Comm) Irecv(b []byte, src, tag int) Request {
+	if !c.receiving("Irecv", src, tag) {
+		return Request{}
+	}
+	return c.request(c.e.Irecv(b, c.world(src), c.context, tag))
+}
+
+// Sendrecv sends one message and receives another at the same time.
+func (c *Comm) Sendrecv(send []byte, dst, sendTag int, recv []byte, src, recvTag int) Status {
+	r := c.Irecv(recv, src, recvTag)
+	c.Send(send, dst, sendTag)
+	return r.Wait()
+}
+
+// Probe waits for a message that Recv with the same arguments would receive, and leaves it.
+func (c *Comm) Probe(src, tag int) Status {
+	if !c.receiving("Probe", src, tag) {
+		return Status{Source: ProcNull, Tag: AnyTag}
+	}
+	st, _ := c.e.Probe(c.world(src), c.context, tag, true)
+	return c.status(st)
+}
+
+// Iprobe looks for such a message, and reports whether there is one.
+func (c *Comm) Iprobe(src, tag int) (Status, bool) {
+	if !c.receiving("Iprobe", src, tag) {
+		return Status{Source: ProcNull, Tag: AnyTag}, true
+	}
+	st, ok := c.e.Probe(c.world(src), c.context, tag, false)
+	if !ok {
+		return empty, false
+	}
+	return c.status(st), true
+}
+
+// receiving checks the arguments of a receive, and says whether there is anything to do.
+func (c *Comm) receiving(call string, src, tag int) bool {
+	c.e.Enter(call)
+	if src == ProcNull {
+		return false
+	}
+	if src != AnySource {
+		c.checkRank(src)
+	}
+	if tag != AnyTag {
+		c.checkTag(tag)
+	}
+	return true
+}
+
+func (c *Comm) status(st proto.Status) Status {
+	return Status{Source: c.local(st.Source), Tag: st.Tag, Bytes: st.Bytes}
+}

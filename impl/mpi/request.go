@@ -1,0 +1,190 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL): it is complete and its status
+// is empty. Completing a request makes it null.
+type Request struct {
+	c   *Comm
+	op  *proto.Op
+	use uint32
+}
+
+func (c *Comm) request(op *proto.Op) Request { return Request{c, op, op.Use()} }
+
+// Null reports whether r is no request.
+func (r *Request) Null() bool { return r.op == nil }
+
+// Wait waits until the operation is complete.
+func (r *Request) Wait() Status {
+	if !r.active("Wait") {
+		return empty
+	}
+	r.c.e.Wait(r.op)
+	return r.end()
+}
+
+// Test reports whether the operation is complete.
+func (r *Request) Test() (Status, bool) {
+	if !r.active("Test") {
+		return empty, true
+	}
+	if !r.c.e.Test(r.op) {
+		return empty, false
+	}
+	return r.end(), true
+}
+
+// active enters a call and says whether there is an operation. A copy of a request that was completed is an error.
+func (r *Request) active(call string) bool {
+	if r.op == nil {
+		return false
+	}
+	r.c.e.Enter(call)
+	if r.op.Use() != r.use {
+		r.c.e.Fail(proto.ErrRequest, "the request was completed before")
+	}
+	return true
+}
+
+// end takes the status of a finished operation and makes the request null.
+func (r *Request) end() Status {
+	st := empty
+	if got, ok := r.op.Received(); ok {
+		st = r.c.status(got)
+	}
+	r.c.e.Release(r.op)
+	*r = Request{}
+	return st
+}
+
+// WaitAll waits until all operations are complete. The statuses go to st unless it is nil.
+func WaitAll(reqs []Request, st []Status) {
+	for i := range reqs {
+		s := reqs[i].Wait()
+		if st != nil {
+			st[i] = s
+		}
+	}
+}
+
+// WaitAny waits until one operation is complete, and returns its index, or −1 if there is none.
+func WaitAny(reqs []Request) (int, Status) {
+	i := -1
+	if !until(reqs, "WaitAny", func() bool { i = finished(reqs, 0); return i >= 0 }) {
+		return -1, empty
+	}
+	return i, reqs[i].end()
+}
+
+// WaitSome waits until at least one operation is complete, puts the indices of all that are into index and their statuses
+// into st unless it is nil, and returns how many, or −1 if there was none to wait for.
+func WaitSome(reqs []Request, index []int, st []Status) int {
+	if !until(reqs, "WaitSome", func() bool { return finished(reqs, 0) >= 0 }) {
+		return -1
+	}
+	return endAll(reqs, index, st)
+}
+
+// TestAll reports whether all operations are complete, and ends them if so.
+func TestAll(reqs []Request, st []Status) bool {
+	done := poll(reqs, "TestAll", func() bool {
+		for i := range reqs {
+			if !reqs[i].Null() && !reqs[i].op.Finished() {
+				return false
+			}
+		}
+		return true
+	})
+	if done {
+		for i := range reqs {
+			s := empty
+			if !reqs[i].Null() {
+				s = reqs[i].end()
+			}
+			if st != nil {
+				st[i] = s
+			}
+		}
+	}
+	return done
+}
+
+// TestAny reports whether an operation is complete, and ends it and returns its index if so. Where there is none it returns −1 and true.
+func TestAny(reqs []Request) (int, Status, bool) {
+	i := -1
+	if !poll(reqs, "TestAny", func() bool { i = finished(reqs, 0); return i >= 0 || first(reqs) == nil }) {
+		return -1, empty, false
+	}
+	if i < 0 {
+		return -1, empty, true
+	}
+	return i, reqs[i].end(), true
+}
+
+// TestSome is WaitSome without waiting: it may return 0.
+func TestSome(reqs []Request, index []int, st []Status) int {
+	if first(reqs) == nil {
+		return -1
+	}
+	poll(reqs, "TestSome", func() bool { return finished(reqs, 0) >= 0 })
+	return endAll(reqs, index, st)
+}
+
+// first returns a request that is not null, or nil.
+func first(reqs []Request) *Request {
+	for i := range reqs {
+		if !reqs[i].Null() {
+			return &reqs[i]
+		}
+	}
+	return nil
+}
+
+// finished returns the index of a finished operation at or after from, or −1.
+func finished(reqs []Request, from int) int {
+	for i := from; i < len(reqs); i++ {
+		if !reqs[i].Null() && reqs[i].op.Finished() {
+			return i
+		}
+	}
+	return -1
+}
+
+// endAll ends all operations that are finished.
+func endAll(reqs []Request, index []int, st []Status) int {
+	n := 0
+	for i := finished(reqs, 0); i >= 0; i = finished(reqs, i+1) {
+		s := reqs[i].end()
+		index[n] = i
+		if st != nil {
+			st[n] = s
+		}
+		n++
+	}
+	return n
+}
+
+// until waits until found, and reports whether there was any request.
+func until(reqs []Request, call string, found func() bool) bool {
+	r := check(reqs, call)
+	if r != nil {
+		r.c.e.Until(r.op, found)
+	}
+	return r != nil
+}
+
+// poll looks once whether found. Where there is no request, it is.
+func poll(reqs []Request, call string, found func() bool) bool {
+	r := check(reqs, call)
+	return r == nil || r.c.e.Poll(found)
+}
+
+func check(reqs []Request, call string) *Request {
+	for i := range reqs {
+		reqs[i].active(call)
+	}
+	return first(reqs)
+}

@@ -1,0 +1,102 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model"
+)
+
+// Error is a failure of a communication: what Run returns when a rank made one.
+type Error = proto.Error
+
+// Options say how messages are to travel.
+type Options struct {
+	Library  *model.Library // rules and limits
+	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
+}
+
+// Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
+func Run(w device.World, o Options, program func(*Comm) error) error {
+	j := &job{options: o, program: program}
+	err := w.Run(j.rank)
+	var d *device.Deadlock
+	if errors.As(err, &d) {
+		return &DeadlockError{d, j.explain(d)}
+	}
+	return err
+}
+
+// job is what the ranks of a job in this process share.
+type job struct {
+	options Options
+	program func(*Comm) error
+
+	mu      sync.Mutex
+	engines []*proto.Engine
+}
+
+// rank is one rank's life. Its frames stay small: a job may have a million.
+func (j *job) rank(p device.Port) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			e, ok := v.(*Error)
+			if !ok {
+				panic(v)
+			}
+			err = e
+		}
+	}()
+	c := j.comm(p)
+	if err := j.program(c); err != nil {
+		return err
+	}
+	c.e.Enter("Finalize")
+	c.e.Drain()
+	c.e.Enter("")
+	return nil
+}
+
+func (j *job) comm(p device.Port) *Comm {
+	e := proto.New(p, proto.Config{Library: j.options.Library, Force: j.options.Protocol})
+	j.mu.Lock()
+	if j.engines == nil {
+		j.engines = make([]*proto.Engine, p.Size())
+	}
+	j.engines[p.Rank()] = e
+	j.mu.Unlock()
+	return &Comm{e: e, rank: p.Rank(), size: p.Size(), last: new(uint32)}
+}
+
+// DeadlockError says who waits for what.
+type DeadlockError struct {
+	*device.Deadlock
+	Waits []string // of the first few ranks
+}
+
+// Error lists the ranks, one a line.
+func (e *DeadlockError) Error() string {
+	return e.Deadlock.Error() + "\n  " + strings.Join(e.Waits, "\n  ")
+}
+
+// Unwrap returns the world's own error.
+func (e *DeadlockError) Unwrap() error { return e.Deadlock }
+
+func (j *job) explain(d *device.Deadlock) []string {
+	const show = 16
+	var waits []string
+	for i, r := range d.Ranks {
+		if i == show {
+			waits = append(waits, fmt.Sprintf("and %d more ranks", len(d.Ranks)-show))
+			break
+		}
+		if e := j.engines[r]; e != nil {
+			waits = append(waits, fmt.Sprintf("rank %d: %s", r, e.Waiting()))
+		}
+	}
+	return waits
+}

@@ -1,0 +1,77 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model"
+)
+
+// Send sends b to a rank, in standard mode: it may return before the message is received, or may not.
+func (c *Comm) Send(b []byte, dst, tag int) { c.send("Send", model.Standard, b, dst, tag) }
+
+// Ssend sends in synchronous mode: it returns when the matching receive has begun.
+func (c *Comm) Ssend(b []byte, dst, tag int) { c.send("Ssend", model.Synchronous, b, dst, tag) }
+
+// Rsend sends in ready mode: the matching receive must have been posted.
+func (c *Comm) Rsend(b []byte, dst, tag int) { c.send("Rsend", model.Ready, b, dst, tag) }
+
+// Bsend sends in buffered mode: it copies b to the attached buffer if need be, and returns without the receiver's help.
+func (c *Comm) Bsend(b []byte, dst, tag int) { c.send("Bsend", model.Buffered, b, dst, tag) }
+
+// Isend starts a standard send. b may not be changed until the request is complete.
+func (c *Comm) Isend(b []byte, dst, tag int) Request {
+	return c.isend("Isend", model.Standard, b, dst, tag)
+}
+
+// Issend starts a synchronous send.
+func (c *Comm) Issend(b []byte, dst, tag int) Request {
+	return c.isend("Issend", model.Synchronous, b, dst, tag)
+}
+
+// Irsend starts a ready send.
+func (c *Comm) Irsend(b []byte, dst, tag int) Request {
+	return c.isend("Irsend", model.Ready, b, dst, tag)
+}
+
+// Ibsend starts a buffered send.
+func (c *Comm) Ibsend(b []byte, dst, tag int) Request {
+	return c.isend("Ibsend", model.Buffered, b, dst, tag)
+}
+
+func (c *Comm) send(call string, m model.Mode, b []byte, dst, tag int) {
+	if c.sending(call, dst, tag) {
+		c.e.Send(m, b, c.world(dst), c.context, tag)
+	}
+}
+
+func (c *Comm) isend(call string, m model.Mode, b []byte, dst, tag int) Request {
+	if !c.sending(call, dst, tag) {
+		return Request{}
+	}
+	return c.request(c.e.Isend(m, b, c.world(dst), c.context, tag))
+}
+
+// sending checks the arguments of a send, and says whether there is anything to do.
+func (c *Comm) sending(call string, dst, tag int) bool {
+	c.e.Enter(call)
+	if dst == ProcNull {
+		return false
+	}
+	c.checkRank(dst)
+	c.checkTag(tag)
+	return true
+}
+
+// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it beside its data.
+func (c *Comm) AttachBuffer(b []byte) {
+	c.e.Enter("AttachBuffer")
+	c.e.Attach(b)
+}
+
+// DetachBuffer returns the attached buffer when all messages in it have left.
+func (c *Comm) DetachBuffer() []byte {
+	c.e.Enter("DetachBuffer")
+	return c.e.Detach()
+}
+
+// BsendOverhead is what a buffered message takes of the attached buffer beside its data.
+const BsendOverhead = proto.Overhead

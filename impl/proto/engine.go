@@ -1,0 +1,153 @@
+// Package proto is the message-passing engine of one rank, and the protocols by which messages travel.
+//
+// A message begins with a first packet: RM, which carries the data, or R, which only announces it. The receiver pairs first
+// packets with receives in the order of package match; what happens then is the protocol's, a table of steps in a file of
+// its own. Which protocol a message takes is chosen by the library's rules from its mode and length.
+//
+// Progress is made only inside calls, by the rank that makes them: nothing here runs beside the program, and no lock is held. The
+// engine knows ports, not machines; it cannot tell whether time is virtual.
+package proto
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/match"
+	"github.com/loggp/loggp/model"
+)
+
+// Engine sends and receives the messages of one rank.
+type Engine struct {
+	port     device.Port
+	memory   device.Memory
+	lib      *model.Library
+	table    []*Protocol
+	rules    [model.NumModes][]rule
+	fallback *Protocol
+	forced   *Protocol
+
+	posted match.Queue[*Op]    // receives without a message
+	early  match.Queue[*early] // messages without a receive
+	ops    []*Op
+	unused *Op
+	spare  *early
+	stages [][]byte // memory to stage and bounce, to be used again
+	buffer attached
+	flow   flow
+	raw    rawQueue
+	met    msg // the message whose first packet is being taken in
+
+	call string // the call the program is in, for whoever asks why it does not end
+	wait *Op    // and what it waits for
+}
+
+// rule is a model.Rule with its protocol found.
+type rule struct {
+	upTo     int
+	protocol *Protocol
+}
+
+// Config says how an engine is to behave.
+type Config struct {
+	Library *model.Library
+	Force   string // protocol of every message of the program, whatever the rules and the window say; "": the rules choose
+}
+
+// New returns the engine of a rank. It panics with an *Error if the rules cannot be kept on the port's machine.
+func New(port device.Port, cfg Config) *Engine {
+	e := &Engine{port: port, memory: port.Memory(), lib: cfg.Library, table: Protocols}
+	for _, r := range cfg.Library.Rules {
+		e.rules[r.Mode] = append(e.rules[r.Mode], rule{r.UpTo, e.protocol(r.Protocol)})
+	}
+	if cfg.Library.Fallback != "" {
+		e.fallback = e.protocol(cfg.Library.Fallback)
+	}
+	if cfg.Force != "" {
+		e.forced = e.protocol(cfg.Force)
+	}
+	e.flow.init(port.Size(), cfg.Library.Window)
+	return e
+}
+
+// protocol finds a protocol that the machine can run.
+func (e *Engine) protocol(name string) *Protocol {
+	for _, p := range e.table {
+		if p.Name == name {
+			if p.Remote && e.memory == nil {
+				e.fail(ErrOther, "protocol %s needs remote memory access, which this machine has not", name)
+			}
+			return p
+		}
+	}
+	panic(e.fault(ErrOther, "library %s names protocol %q, which does not exist", e.lib.Name, name))
+}
+
+// Port returns the port that the engine was made for.
+func (e *Engine) Port() device.Port { return e.port }
+
+// Enter notes the call that the program makes next.
+func (e *Engine) Enter(call string) { e.call = call }
+
+// progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
+func (e *Engine) progress(block bool) bool {
+	if len(e.flow.owing) > 0 {
+		e.payCredits()
+	}
+	p, ok := e.port.Recv(block)
+	if ok {
+		e.dispatch(p)
+	}
+	return ok
+}
+
+// dispatch does what a packet asks for.
+func (e *Engine) dispatch(p device.Packet) {
+	h := decode(p.Head)
+	if h.credit > 0 {
+		e.flow.credit(p.Src, int(h.credit))
+	}
+	e.port.Spend(model.WorkHandle, 1)
+	switch h.kind {
+	case kindFirst:
+		e.first(p, h)
+	case kindACK:
+		s := e.ops[h.to]
+		s.protocol.ACK(e, s, h)
+	case kindFIN:
+		r := e.ops[h.to]
+		r.protocol.FIN(e, r)
+	case kindDone:
+		o := e.ops[h.to]
+		o.protocol.Done(e, o)
+	case kindRaw:
+		e.raw.add(p)
+	case kindRawDone:
+		e.raw.done = true
+	case kindCredit:
+	default:
+		panic(fmt.Sprintf("proto: packet of unknown kind %d from rank %d", h.kind, p.Src))
+	}
+}
+
+// control makes a packet without message data and sends it.
+func (e *Engine) control(dst int32, h head) {
+	e.port.Spend(model.WorkControl, 1)
+	e.send(dst, h, nil)
+}
+
+// send sends a packet, and with it the credit that is due to its receiver.
+func (e *Engine) send(dst int32, h head, data []byte) {
+	h.credit = e.flow.due(int(dst))
+	e.port.Send(int(dst), device.Packet{Head: h.encode(), Data: data})
+}
+
+// Waiting says in a few words what the rank waits for, or "".
+func (e *Engine) Waiting() string {
+	switch {
+	case e.wait == nil && e.call == "":
+		return ""
+	case e.wait == nil:
+		return "in " + e.call
+	}
+	return "in " + e.call + ", waits for " + e.wait.String()
+}

@@ -1,0 +1,41 @@
+package proto
+
+import "fmt"
+
+// Class is an error class of MPI.
+type Class string
+
+// The error classes of MPI-1 that can occur.
+const (
+	ErrBuffer   Class = "MPI_ERR_BUFFER"
+	ErrCount    Class = "MPI_ERR_COUNT"
+	ErrTag      Class = "MPI_ERR_TAG"
+	ErrComm     Class = "MPI_ERR_COMM"
+	ErrRank     Class = "MPI_ERR_RANK"
+	ErrRequest  Class = "MPI_ERR_REQUEST"
+	ErrGroup    Class = "MPI_ERR_GROUP"
+	ErrArg      Class = "MPI_ERR_ARG"
+	ErrTruncate Class = "MPI_ERR_TRUNCATE"
+	ErrOther    Class = "MPI_ERR_OTHER"
+)
+
+// Error is a failure of a communication. It ends the rank.
+type Error struct {
+	Class Class
+	Rank  int    // in the job
+	Call  string // the call in which it was found
+	Text  string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("rank %d: %s: %s: %s", e.Rank, e.Call, e.Class, e.Text)
+}
+
+func (e *Engine) fault(c Class, format string, args ...any) *Error {
+	return &Error{Class: c, Rank: e.port.Rank(), Call: e.call, Text: fmt.Sprintf(format, args...)}
+}
+
+// Fail ends the rank with an error of its current call.
+func (e *Engine) Fail(c Class, format string, args ...any) { panic(e.fault(c, format, args...)) }
+
+func (e *Engine) fail(c Class, format string, args ...any) { panic(e.fault(c, format, args...)) }

@@ -1,0 +1,52 @@
+package proto
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+)
+
+// kind says what a packet is.
+type kind uint8
+
+const (
+	kindFirst   kind = iota + 1 // RM or R: the first packet of a message
+	kindACK                     // receiver to sender: matched, or received
+	kindFIN                     // sender to receiver: the data is there
+	kindDone                    // from the machine: a remote access has ended
+	kindCredit                  // nothing but credit
+	kindRaw                     // a low-level message
+	kindRawDone                 // from the machine: a low-level remote access has ended
+)
+
+// head is what the engine writes into a packet's head.
+type head struct {
+	kind     kind
+	protocol uint8 // row of the table
+	mode     model.Mode
+	tag      int32
+	context  uint32
+	credit   uint32 // bytes of the window that are given back
+	size     int    // bytes of the message
+	from, to uint32 // the operations of the packet's sender and receiver
+	key      device.Key
+}
+
+func (h head) encode() [device.Words]uint64 {
+	return [device.Words]uint64{
+		uint64(h.kind) | uint64(h.protocol)<<8 | uint64(h.mode)<<16 | uint64(uint32(h.tag))<<32,
+		uint64(h.context) | uint64(h.credit)<<32,
+		uint64(h.size),
+		uint64(h.from) | uint64(h.to)<<32,
+		uint64(h.key),
+	}
+}
+
+func decode(w [device.Words]uint64) head {
+	return head{
+		kind: kind(w[0]), protocol: uint8(w[0] >> 8), mode: model.Mode(w[0] >> 16), tag: int32(w[0] >> 32),
+		context: uint32(w[1]), credit: uint32(w[1] >> 32),
+		size: int(w[2]),
+		from: uint32(w[3]), to: uint32(w[3] >> 32),
+		key: device.Key(w[4]),
+	}
+}

@@ -1,0 +1,137 @@
+package proto
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/match"
+	"github.com/loggp/loggp/model"
+)
+
+// Op is a send or a receive that has been started. Its memory is used again after Release: whoever keeps an Op
+// keeps its Use too, and compares.
+type Op struct {
+	match.Entry[*Op] // a receive, while it is posted
+	protocol         *Protocol
+	buf              []byte     // the user's
+	staged           []byte     // a copy of buf that others may access, or a bounce buffer
+	key              device.Key // of memory that was exposed: ours or the peer's
+	size             int        // bytes of the message
+	pos, piece       int        // how far the message is, and what is on its way
+	peer             int32      // the other rank; of a receive, once it has a message
+	tag              int32      // of the message
+	id               uint32     // its place in Engine.ops
+	reply            uint32     // the other rank's operation
+	use              uint32
+	mode             model.Mode
+	receive          bool
+	finished         bool
+	detached         bool // nobody will ask for it: a buffered message
+	next             *Op
+}
+
+// Status is what is known of a message that was received.
+type Status struct {
+	Source, Tag int // Source in ranks of the engine's world
+	Bytes       int
+}
+
+// Finished reports whether the operation is complete.
+func (o *Op) Finished() bool { return o.finished }
+
+// Use tells the uses of the Op's memory apart.
+func (o *Op) Use() uint32 { return o.use }
+
+// Received returns what a finished receive received, and false of a send.
+func (o *Op) Received() (Status, bool) { return Status{int(o.peer), int(o.tag), o.size}, o.receive }
+
+// String says what the operation is.
+func (o *Op) String() string {
+	if o.receive {
+		source, tag := "any rank", "any tag"
+		if o.Source != match.Any {
+			source = fmt.Sprintf("rank %d", o.Source)
+		}
+		if o.Tag != match.Any {
+			tag = fmt.Sprintf("tag %d", o.Tag)
+		}
+		return fmt.Sprintf("a message from %s with %s", source, tag)
+	}
+	return fmt.Sprintf("rank %d to take a %v message of %d bytes (tag %d, protocol %s)", o.peer, o.mode, o.size, o.tag, o.protocol.Name)
+}
+
+// data returns what other ranks are to see of the message.
+func (o *Op) data() []byte {
+	if o.staged != nil {
+		return o.staged
+	}
+	return o.buf
+}
+
+func (e *Engine) newOp() *Op {
+	o := e.unused
+	if o == nil {
+		o = &Op{id: uint32(len(e.ops))}
+		o.Value = o
+		e.ops = append(e.ops, o)
+		return o
+	}
+	e.unused = o.next
+	o.next = nil
+	o.finished, o.detached, o.receive = false, false, false
+	return o
+}
+
+// Release gives back an operation that is finished and that nobody will look at any more.
+func (e *Engine) Release(o *Op) {
+	o.use++
+	o.buf, o.protocol = nil, nil
+	o.next, e.unused = e.unused, o
+}
+
+// complete ends an operation.
+func (e *Engine) complete(o *Op) {
+	o.finished = true
+	if o.detached {
+		e.buffer.free(o.pos)
+		e.Release(o)
+	}
+}
+
+// Open returns how many operations have not been released.
+func (e *Engine) Open() int {
+	n := len(e.ops)
+	for o := e.unused; o != nil; o = o.next {
+		n--
+	}
+	return n
+}
+
+// room returns n bytes of memory to stage or bounce in.
+func (e *Engine) room(n int) []byte {
+	for i := len(e.stages) - 1; i >= 0; i-- {
+		if b := e.stages[i]; cap(b) >= n {
+			last := len(e.stages) - 1
+			e.stages[i], e.stages = e.stages[last], e.stages[:last]
+			return b[:n]
+		}
+	}
+	return make([]byte, n)
+}
+
+// stage copies the message to where other ranks may access it, if the library needs that and it is not there.
+func (e *Engine) stage(s *Op) {
+	e.port.Spend(model.WorkPack, len(s.buf))
+	if e.lib.Stage && len(s.buf) > 0 && !s.detached {
+		s.staged = e.room(len(s.buf))
+		e.port.Copy(s.staged, s.buf)
+	}
+}
+
+// unstage gives the copy back.
+func (e *Engine) unstage(o *Op) {
+	if o.staged != nil {
+		e.stages = append(e.stages, o.staged)
+		o.staged = nil
+	}
+}

@@ -1,0 +1,41 @@
+package proto
+
+// Protocol is a way for a message to travel: what is done at each step. Steps that it does not have are nil.
+type Protocol struct {
+	Name        string
+	Eager       bool // the first packet carries the data
+	Synchronous bool // the sender goes on only after the receive has been found
+	Remote      bool // needs remote memory access
+
+	Start   func(e *Engine, s *Op)         // at the sender: send the first packet
+	Matched func(e *Engine, r *Op, m *msg) // at the receiver: the first packet has met its receive
+	ACK     func(e *Engine, s *Op, h head) // at the sender
+	FIN     func(e *Engine, r *Op)         // at the receiver
+	Done    func(e *Engine, o *Op)         // where a remote access was started: it has ended
+}
+
+// Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol by its place.
+//
+// Note: the steps of a protocol may not name this list, nor the protocol itself: Go would see an initialization cycle. An
+// operation carries its protocol instead.
+var Protocols = []*Protocol{T, TA, RTA, RAT}
+
+// Named returns the protocol of that name, or nil.
+func Named(name string) *Protocol {
+	for _, p := range Protocols {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// row returns the place of a protocol in the table.
+func (e *Engine) row(p *Protocol) uint8 {
+	for i, q := range e.table {
+		if p == q {
+			return uint8(i)
+		}
+	}
+	panic("proto: protocol is not in the table")
+}

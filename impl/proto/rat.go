@@ -1,0 +1,36 @@
+package proto
+
+// RAT announces the message; the receiver says where it is to go; the sender writes it there and says so:
+//
+//	R →
+//	  ← ACK
+//	M ⇒ (pushed)
+//	FIN →
+//
+// Al-Tawil and Moritz, section 2; equations (6) and (7), from which the last step is inferred.
+var RAT = &Protocol{
+	Name:        "RAT",
+	Synchronous: true,
+	Remote:      true,
+	Start: func(e *Engine, s *Op) {
+		e.stage(s)
+		e.sendR(s)
+	},
+	Matched: func(e *Engine, r *Op, m *msg) {
+		r.key = e.memory.Expose(r.buf[:m.size])
+		e.control(m.src, head{kind: kindACK, to: m.from, from: r.id, key: r.key})
+	},
+	ACK: func(e *Engine, s *Op, h head) {
+		s.reply = h.from
+		e.memory.Put(int(s.peer), h.key, 0, s.data(), e.done(s))
+	},
+	Done: func(e *Engine, s *Op) {
+		e.unstage(s)
+		e.control(s.peer, head{kind: kindFIN, to: s.reply})
+		e.complete(s)
+	},
+	FIN: func(e *Engine, r *Op) {
+		e.memory.Withdraw(r.key)
+		e.complete(r)
+	},
+}

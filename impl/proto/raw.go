@@ -1,0 +1,82 @@
+package proto
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+)
+
+// Low-level messages are what protocols are made of: one packet, neither matched nor buffered for long. They are here so that
+// their overheads, latency and gaps can be measured like those of whole messages: the o_s, o_r, L, g and G of equations (1) to (7).
+
+// rawQueue holds low-level messages that were taken in while the rank waited for something else.
+type rawQueue struct {
+	waiting []rawMessage
+	done    bool // a remote access has ended
+}
+
+type rawMessage struct {
+	src  int
+	data []byte
+}
+
+func (q *rawQueue) add(p device.Packet) {
+	q.waiting = append(q.waiting, rawMessage{p.Src, append([]byte(nil), p.Data...)})
+}
+
+// SendRaw sends a low-level message.
+func (e *Engine) SendRaw(dst int, b []byte) {
+	e.port.Spend(model.WorkControl, 1)
+	e.send(int32(dst), head{kind: kindRaw, size: len(b)}, b)
+}
+
+// RecvRaw takes the next low-level message and returns its length.
+func (e *Engine) RecvRaw(b []byte) int {
+	for len(e.raw.waiting) == 0 {
+		e.payCredits()
+		p, _ := e.port.Recv(true)
+		if h := decode(p.Head); h.kind == kindRaw {
+			e.port.Spend(model.WorkHandle, 1)
+			e.checkRaw(b, p.Data)
+			return e.port.Copy(b, p.Data)
+		}
+		e.dispatch(p)
+	}
+	m := e.raw.waiting[0]
+	e.raw.waiting = e.raw.waiting[1:]
+	e.checkRaw(b, m.data)
+	return e.port.Copy(b, m.data)
+}
+
+func (e *Engine) checkRaw(b, data []byte) {
+	if len(data) > len(b) {
+		e.fail(ErrTruncate, "a low-level message of %d bytes does not fit %d", len(data), len(b))
+	}
+}
+
+// HasMemory reports whether the machine has remote memory access.
+func (e *Engine) HasMemory() bool { return e.memory != nil }
+
+// Expose lets other ranks access b.
+func (e *Engine) Expose(b []byte) device.Key { return e.memory.Expose(b) }
+
+// Withdraw ends that.
+func (e *Engine) Withdraw(k device.Key) { e.memory.Withdraw(k) }
+
+// Get reads memory that rank dst has exposed, and Put writes to it. Both return when the access is known to have ended.
+func (e *Engine) Get(dst int, k device.Key, b []byte) {
+	e.memory.Get(dst, k, 0, b, head{kind: kindRawDone}.encode())
+	e.awaitRaw()
+}
+
+// Put is the counterpart of Get.
+func (e *Engine) Put(dst int, k device.Key, b []byte) {
+	e.memory.Put(dst, k, 0, b, head{kind: kindRawDone}.encode())
+	e.awaitRaw()
+}
+
+func (e *Engine) awaitRaw() {
+	for !e.raw.done {
+		e.progress(true)
+	}
+	e.raw.done = false
+}

@@ -1,0 +1,187 @@
+package proto
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/match"
+	"github.com/loggp/loggp/model"
+)
+
+// msg is what a receiver knows of a message from its first packet.
+type msg struct {
+	src      int32
+	from     uint32 // the sender's operation
+	size     int
+	tag      int32
+	key      device.Key
+	protocol *Protocol
+	data     []byte
+}
+
+// early is a message that came before its receive.
+type early struct {
+	match.Entry[*early]
+	msg
+	buf  []byte // memory of data
+	next *early
+}
+
+// Recv receives into buf and returns when the message is there. Source and tag may be match.Any.
+func (e *Engine) Recv(buf []byte, src int, context uint32, tag int) Status {
+	r := e.post(buf, src, context, tag)
+	e.await(r)
+	e.port.Spend(model.WorkReceived, 1)
+	st, _ := r.Received()
+	e.Release(r)
+	return st
+}
+
+// Irecv starts to receive into buf.
+func (e *Engine) Irecv(buf []byte, src int, context uint32, tag int) *Op {
+	r := e.post(buf, src, context, tag)
+	e.port.Spend(model.WorkPosted, 1)
+	return r
+}
+
+// post starts an operation that receives: with a message that came early, or as one that waits.
+func (e *Engine) post(buf []byte, src int, context uint32, tag int) *Op {
+	e.port.Spend(model.WorkReceive, 1)
+	r := e.newOp()
+	r.receive, r.buf = true, buf
+	r.Envelope = match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
+	if m := e.lookEarly(r.Envelope); m != nil {
+		e.early.Remove(&m.Entry)
+		e.pair(r, &m.msg)
+		m.data = nil
+		m.next, e.spare = e.spare, m
+	} else {
+		e.posted.Add(&r.Entry)
+	}
+	return r
+}
+
+func (e *Engine) lookEarly(x match.Envelope) *early {
+	e.port.Spend(model.WorkMatch, 1)
+	if m := e.early.Match(x); m != nil {
+		return m.Value
+	}
+	return nil
+}
+
+// first takes in the first packet of a message.
+func (e *Engine) first(p device.Packet, h head) {
+	m := &e.met // not a variable of its own: steps are called through pointers, so it would escape
+	*m = msg{src: int32(p.Src), from: h.from, size: h.size, tag: h.tag, key: h.key, protocol: e.table[h.protocol], data: p.Data}
+	x := match.Envelope{Context: h.context, Source: m.src, Tag: m.tag}
+	e.port.Spend(model.WorkMatch, 1)
+	if r := e.posted.Match(x); r != nil {
+		e.posted.Remove(r)
+		e.pair(r.Value, m)
+		return
+	}
+	if h.mode == model.Ready {
+		e.fail(ErrOther, "rank %d sent a ready message of %d bytes with tag %d, for which no receive was posted", p.Src, h.size, h.tag)
+	}
+	k := e.spare
+	if k == nil {
+		k = &early{}
+		k.Value = k
+	} else {
+		e.spare = k.next
+		k.next = nil
+	}
+	k.Envelope, k.msg = x, *m
+	if n := len(p.Data); n > 0 {
+		if cap(k.buf) < n {
+			k.buf = make([]byte, n)
+		}
+		k.data = k.buf[:n]
+		e.port.Copy(k.data, p.Data)
+	}
+	e.early.Add(&k.Entry)
+}
+
+// pair goes on with a message whose receive is found.
+func (e *Engine) pair(r *Op, m *msg) {
+	if m.size > len(r.buf) {
+		e.fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
+	}
+	r.peer, r.tag, r.size, r.protocol = m.src, m.tag, m.size, m.protocol
+	r.protocol.Matched(e, r, m)
+}
+
+// take copies the data of an RM to the user and frees its place in the window.
+func (e *Engine) take(r *Op, m *msg) {
+	e.port.Copy(r.buf, m.data)
+	e.port.Spend(model.WorkUnpack, len(m.data))
+	e.flow.freed(int(m.src), m.size)
+}
+
+// await makes progress until an operation is finished.
+func (e *Engine) await(o *Op) {
+	if o.finished {
+		return
+	}
+	e.wait = o
+	for !o.finished {
+		e.progress(true)
+	}
+	e.wait = nil
+}
+
+// Wait waits for an operation to finish. It is to be released then.
+func (e *Engine) Wait(o *Op) {
+	e.await(o)
+	e.port.Spend(model.WorkComplete, 1)
+}
+
+// Until makes progress until found. What it waits for, an operation among others, is for whoever asks.
+func (e *Engine) Until(o *Op, found func() bool) {
+	e.wait = o
+	for !found() {
+		e.progress(true)
+	}
+	e.wait = nil
+	e.port.Spend(model.WorkComplete, 1)
+}
+
+// Poll takes in what has arrived, and charges for having found something or nothing.
+func (e *Engine) Poll(found func() bool) bool {
+	ok := found()
+	for !ok && e.progress(false) {
+		ok = found()
+	}
+	if ok {
+		e.port.Spend(model.WorkComplete, 1)
+	} else {
+		e.port.Spend(model.WorkPoll, 1)
+	}
+	return ok
+}
+
+// Test reports whether an operation is finished, after a look at what has arrived.
+func (e *Engine) Test(o *Op) bool {
+	for !o.finished {
+		if !e.progress(false) {
+			e.port.Spend(model.WorkPoll, 1)
+			return false
+		}
+	}
+	e.port.Spend(model.WorkComplete, 1)
+	return true
+}
+
+// Probe looks for an early message that a receive would take, and waits for one if block is true.
+func (e *Engine) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
+	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
+	for {
+		for e.progress(false) {
+		}
+		if m := e.lookEarly(x); m != nil {
+			return Status{int(m.src), int(m.tag), m.size}, true
+		}
+		if !block {
+			return Status{}, false
+		}
+		e.progress(true)
+	}
+}

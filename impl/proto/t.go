@@ -1,0 +1,19 @@
+package proto
+
+// T sends the message in its envelope and forgets it:
+//
+//	RM →
+//
+// Al-Tawil and Moritz, section 2; equations (1) and (2).
+var T = &Protocol{
+	Name:  "T",
+	Eager: true,
+	Start: func(e *Engine, s *Op) {
+		e.sendRM(s)
+		e.complete(s)
+	},
+	Matched: func(e *Engine, r *Op, m *msg) {
+		e.take(r, m)
+		e.complete(r)
+	},
+}
