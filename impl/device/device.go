@@ -123,7 +123,9 @@ type Failure struct {
 }
 
 // Error gives the rank, the value and the stack of the panic.
-func (f *Failure) Error() string { return fmt.Sprintf("rank %d: panic: %v\n%s", f.Rank, f.Value, f.Stack) }
+func (f *Failure) Error() string {
+	return fmt.Sprintf("rank %d: panic: %v\n%s", f.Rank, f.Value, f.Stack)
+}
 
 // Unwrap returns the value of the panic if it is an error.
 func (f *Failure) Unwrap() error {

@@ -55,7 +55,7 @@ func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) 
 	return pk
 }
 
-// arrive puts a packet into its destination's inbox.
+// arrive puts a packet into its destination's inbox. It is the last thing that an event does, as the rank may go on at once.
 func (pk *packet) arrive() {
 	p := &pk.j.ports[pk.dst]
 	if p.tail == nil {
@@ -66,10 +66,10 @@ func (pk *packet) arrive() {
 	p.tail = pk
 	if p.waiting {
 		p.waiting = false
-		if t := p.local(); t > p.kernel.Now() {
-			p.kernel.At(t, p.proc, 0)
+		if p.clock > p.kernel.Now() {
+			p.kernel.At(p.clock, p.proc, 0)
 		} else {
-			p.proc.Wake()
+			p.proc.Act(0)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 type PerByte float64
 
 // Time returns how long n bytes take, to the nearest picosecond.
-func (g PerByte) Time(n int) Time { return Time(math.Round(float64(n) * float64(g))) }
+func (g PerByte) Time(n int) Time { return Time(math.RoundToEven(float64(n) * float64(g))) }
 
 // Micros returns the gap in microseconds a byte.
 func (g PerByte) Micros() float64 { return float64(g) / float64(Microsecond) }

@@ -14,6 +14,9 @@ func ParsePercent(s string) (float64, error) {
 		}
 	case name == "":
 		err = fmt.Errorf("missing unit: write %s%%", number)
+		if x, _ := scaled(number, 0); x > 0 && x < 1 {
+			err = fmt.Errorf("missing unit: write %s%% or, if a fraction was meant, %s", number, Percent(x))
+		}
 	default:
 		err = fmt.Errorf("unknown unit %q: use %%", name)
 	}
