@@ -1,0 +1,68 @@
+// Package world turns a platform's name into a job that can run.
+package world
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Job is a platform with one of its libraries, set up for a number of ranks.
+type Job struct {
+	Platform *platform.Platform
+	Library  *model.Library
+	Ranks    int
+	Noise    float64 // relative standard deviation of every processor step
+}
+
+// Noise levels beside numbers from 0.
+const PlatformNoise = -1 // as the platform says
+
+// Open finds the platform and its library. Ranks 0 and an empty library are the platform's defaults.
+func Open(name, library string, ranks int, noise float64) (*Job, error) {
+	p, err := platform.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := p.Library(library)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{p, l, ranks, noise}
+	if ranks == 0 {
+		j.Ranks = p.Machine.Ranks.Default
+	}
+	if noise < 0 {
+		j.Noise = p.Machine.Noise.Relative
+	}
+	if r := p.Machine.Ranks; j.Ranks < r.Min || j.Ranks > r.Max {
+		return nil, fmt.Errorf("platform %s has from %d to %d ranks, not %d", p.Machine.Name, r.Min, r.Max, j.Ranks)
+	}
+	return j, nil
+}
+
+// World returns a new world for the job. What is random in it depends on the seed alone.
+func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
+	return hw.New(hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx})
+}
+
+// Options returns how messages travel: by the library's rules, or all by one protocol.
+func (j *Job) Options(protocol string) mpi.Options {
+	return mpi.Options{Library: j.Library, Protocol: protocol}
+}
+
+// Clock says what kind of time passes.
+func (j *Job) Clock() string { return "virtual" }
+
+// Place says whether two ranks are in one node (intra) or not (inter).
+func (j *Job) Place(a, b int) string {
+	if t := j.Platform.Machine.Torus; t != nil && a/t.PerNode == b/t.PerNode {
+		return "intra"
+	}
+	return "inter"
+}

@@ -1,0 +1,49 @@
+package microbench
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+// mode is a kind of send with the receive that goes with it.
+type mode struct {
+	name        string
+	blocking    bool
+	synchronous bool
+	ready       bool
+	send        func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
+	start       func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
+}
+
+// modes are MPI's eight sends and the low-level message, which has the shape of a blocking send.
+var modes = []mode{
+	{name: "send", blocking: true, send: (*mpi.Comm).Send},
+	{name: "ssend", blocking: true, synchronous: true, send: (*mpi.Comm).Ssend},
+	{name: "rsend", blocking: true, ready: true, send: (*mpi.Comm).Rsend},
+	{name: "bsend", blocking: true, send: (*mpi.Comm).Bsend},
+	{name: "isend", start: (*mpi.Comm).Isend},
+	{name: "issend", synchronous: true, start: (*mpi.Comm).Issend},
+	{name: "irsend", ready: true, start: (*mpi.Comm).Irsend},
+	{name: "ibsend", start: (*mpi.Comm).Ibsend},
+}
+
+var message = mode{name: Message, blocking: true,
+	send: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) }}
+
+// Modes returns the names of the eight sends.
+func Modes() []string {
+	var names []string
+	for _, m := range modes {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+func find(name string) *mode {
+	i := slices.IndexFunc(modes, func(m mode) bool { return m.name == name })
+	if i < 0 {
+		return &message
+	}
+	return &modes[i]
+}

@@ -1,0 +1,106 @@
+// Package microbench measures a message-passing library from the outside: with the four timers of Al-Tawil and Moritz, round
+// trips, bursts, and the sender and delivery times of a protocol. It sees communicators and nothing below, so it
+// cannot tell on what it runs.
+//
+// A Plan says what to measure; its cells, a mode and a length each, are independent of each other. Two ranks measure a cell, P1 and P2,
+// the first and the last of the communicator. Sweep runs all cells of a plan.
+package microbench
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Plan says what to measure.
+type Plan struct {
+	Modes    []string  // of Modes, or Message alone
+	Sizes    []int     // lengths of messages in bytes
+	Protocol string    // protocol that the job forces; its sender and delivery times are then measured too
+	Reps     int       // repetitions with each root of the barrier
+	Warmup   int       // rounds before them that are not timed
+	Delta    unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up
+	Common   bool      // the clocks of all ranks show the same
+}
+
+// Message is the mode of low-level messages.
+const Message = "message"
+
+// DefaultSizes are the lengths that are measured unless others are asked for: 0 to 100,000 bytes, with those at
+// which the paper prints numbers.
+var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 35000, 60000, 100000}
+
+// Burst is the number of messages in a burst.
+const Burst = 32
+
+// Cell is one mode and one length.
+type Cell struct {
+	Mode  string
+	Bytes int
+}
+
+// Cells returns the cells of the plan in the order of its modes and sizes.
+func (p *Plan) Cells() []Cell {
+	var cells []Cell
+	for _, m := range p.Modes {
+		for _, k := range p.Sizes {
+			cells = append(cells, Cell{m, k})
+		}
+	}
+	return cells
+}
+
+// Check says what is wrong with the plan.
+func (p *Plan) Check() error {
+	_, synchronous := mpi.Protocols()
+	for _, m := range p.Modes {
+		if m == Message {
+			if p.Protocol != "" {
+				return fmt.Errorf("low-level messages have no protocol: %s cannot be forced on them", p.Protocol)
+			}
+			continue
+		}
+		i := slices.IndexFunc(modes, func(x mode) bool { return x.name == m })
+		if i < 0 {
+			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), Message)
+		}
+		if p.Protocol != "" && modes[i].synchronous && !synchronous[p.Protocol] {
+			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.Protocol, m)
+		}
+	}
+	if p.Reps < 1 || p.Warmup < 0 || len(p.Modes) == 0 || len(p.Sizes) == 0 {
+		return fmt.Errorf("a plan needs modes, sizes and at least one repetition")
+	}
+	return nil
+}
+
+// stages are what is measured of a cell, in order.
+var stages = []func(*bench){pingPong, roundTrip, train, oneTime, remote}
+
+// Measure measures cells between the first and the last rank of c, which all ranks call. P1 gets the series, in the order in which they were
+// measured; others get nil. The series' keys have their mode, bytes and timer set.
+func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
+	last := c.Size() - 1
+	roots := [2]*mpi.Comm{c.Create([]int{0, last}), c.Create([]int{last, 0})}
+	if roots[0] == nil {
+		return nil
+	}
+	var all []sample.Series
+	for _, cell := range cells {
+		b := &bench{Plan: p, cell: cell, mode: find(cell.Mode), peer: 1 - roots[0].Rank(), p1: roots[0].Rank() == 0}
+		b.out, b.in = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
+		b.attach(roots[0])
+		for _, stage := range stages {
+			for i, r := range roots {
+				b.comm, b.c, b.round = r, roots[0], i
+				stage(b)
+			}
+		}
+		roots[0].DetachBuffer()
+		all = append(all, b.collect()...)
+	}
+	return all
+}
