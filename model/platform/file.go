@@ -2,11 +2,11 @@ package platform
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/loggp/loggp/model"
@@ -20,8 +20,8 @@ func Parse(file string, data []byte) (*Platform, error) {
 	p := &Platform{File: file, Machine: &model.Machine{}}
 	if top := r.document(data); top != nil {
 		r.platform(p).read("", top)
-		for _, x := range r.numbers {
-			r.checkCitations(x.Path, &yaml.Node{Line: x.Line, Column: x.Column}, x.Source, len(p.References))
+		if len(p.References) > 0 {
+			r.checkCites(len(p.References))
 		}
 	}
 	if err := r.err(); err != nil {
@@ -31,37 +31,49 @@ func Parse(file string, data []byte) (*Platform, error) {
 	return p, nil
 }
 
-// syntax is how the parser of YAML says where an error is.
-var syntax = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
-
 // document returns the one document of the file, or nil if there is none.
 func (r *reader) document(data []byte) *yaml.Node {
-	start := &yaml.Node{Line: 1, Column: 1}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, second yaml.Node
-	err := decoder.Decode(&doc)
-	if err == nil && len(doc.Content) == 1 {
-		if err = decoder.Decode(&second); errors.Is(err, io.EOF) {
-			return doc.Content[0]
-		}
-		if err == nil {
-			r.wrong(&second, "", "a second document: a file describes one platform")
-			return nil
-		}
+	docs, err := documents(data)
+	switch {
+	case err != nil:
+		what := place.ReplaceAllString(err.Error(), "")
+		r.wrong(&yaml.Node{Line: brokenLine(data), Column: 1}, "", "is not YAML from this line on: %s", what)
+	case len(docs) == 0 || len(docs[0].Content) == 0:
+		r.wrong(&yaml.Node{Line: 1, Column: 1}, "", "is empty: begin with name: and the name of the platform")
+	case len(docs) > 1:
+		r.wrong(docs[1], "", "a second document: a file describes one platform")
+	default:
+		return docs[0].Content[0]
 	}
-	if err == nil || errors.Is(err, io.EOF) {
-		r.wrong(start, "", "is empty: begin with name: and the name of the platform")
-		return nil
-	}
-	m := syntax.FindStringSubmatch(err.Error())
-	if m == nil {
-		m = []string{"", "", err.Error()}
-	}
-	if m[1] != "" {
-		fmt.Sscan(m[1], &start.Line)
-	}
-	r.wrong(start, "", "is not YAML, near this line: %s", m[2])
 	return nil
+}
+
+// documents returns the documents of a file.
+func documents(data []byte) ([]*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var docs []*yaml.Node
+	for {
+		doc := &yaml.Node{}
+		if err := decoder.Decode(doc); err == io.EOF {
+			return docs, nil
+		} else if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+}
+
+// place is how the parser of YAML begins an error. Where a text or a list is never closed its line is that of
+// something far above.
+var place = regexp.MustCompile(`^yaml: (line \d+: )?`)
+
+// brokenLine returns the line of a file that makes YAML of none: those before it are YAML.
+func brokenLine(data []byte) int {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	return 1 + sort.Search(len(lines)-1, func(i int) bool {
+		_, err := documents(bytes.Join(lines[:i+1], nil))
+		return err != nil
+	})
 }
 
 // platform reads the whole of a file.
@@ -72,7 +84,7 @@ func (r *reader) platform(p *Platform) reading {
 		must("description", r.text(&m.Description, `"what the machine is"`)),
 		must("references", r.texts(&p.References, `["author, title, year, or an address"]`)),
 		must("machine", r.machine(m)),
-		must("libraries", r.list("[{name: ..., ...}]", func(path string, i int, n *yaml.Node) {
+		must("libraries", r.list("[{name: ..., description: ..., software: ...}]", func(path string, i int, n *yaml.Node) {
 			l := &model.Library{}
 			p.Libraries = append(p.Libraries, l)
 			path = fmt.Sprintf("%s[%d]", path, i)

@@ -55,7 +55,7 @@ func (r *reader) ranks(to *model.Ranks) reading {
 		before := len(r.problems)
 		fields.read(path, n)
 		if len(r.problems) == before && !(to.Min <= to.Default && to.Default <= to.Max) {
-			r.wrong(n, path, "min %d, default %d, max %d: write them so that they do not fall", to.Min, to.Default, to.Max)
+			r.wrong(n, path, "min %d, default %d, max %d: write them so that min <= default <= max", to.Min, to.Default, to.Max)
 		}
 	}}
 }

@@ -15,7 +15,7 @@ func nearest(s string, names []string) []string {
 // suggest says which of the names s may have been meant to be, or lists them all.
 func suggest(s string, names []string) string {
 	if len(names) == 0 {
-		return "there are none here"
+		return "leave it out"
 	}
 	first := nearest(s, names)[0]
 	if distance(s, first) <= (len(first)+1)/3 {

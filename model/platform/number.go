@@ -22,10 +22,10 @@ const (
 
 // number reads value, basis, source and, of a fitted number, to.
 func (r *reader) number(example string, parse func(s string) error) reading {
-	example = fmt.Sprintf(`{value: %s, basis: assumed, source: "where it is from"}`, example)
-	return reading{example, func(path string, n *yaml.Node) {
+	whole := fmt.Sprintf(`{value: %s, basis: assumed, source: "where it is from"}`, example)
+	return reading{whole, func(path string, n *yaml.Node) {
 		if n.Kind == yaml.ScalarNode {
-			r.wrong(n, path, "says neither basis nor source: write %s", example)
+			r.wrong(n, path, "says neither basis nor source: write %s", whole)
 			return
 		}
 		x := Number{Path: path, Line: n.Line, Column: n.Column}
@@ -35,7 +35,7 @@ func (r *reader) number(example string, parse func(s string) error) reading {
 				return parse(s)
 			})),
 			must("basis", choice(r, &x.Basis, bases)),
-			must("source", r.text(&x.Source, `"where it is from"`)),
+			must("source", r.source(&x.Source)),
 			may("to", r.texts(&x.FittedTo, `["table-3 T3D o_s low"]`)),
 		).read(path, n)
 		if v := lookup(n, "value"); v != nil {
@@ -63,11 +63,28 @@ func (r *reader) checkBasis(path string, n *yaml.Node, x Number) {
 	}
 }
 
-// checkCitations checks that every [n] in a source is one of the references.
-func (r *reader) checkCitations(path string, n *yaml.Node, source string, references int) {
-	for _, m := range cited.FindAllStringSubmatch(source, -1) {
-		if k, err := strconv.Atoi(m[1]); err != nil || k < 1 || k > references {
-			r.wrong(n, path, "%s is not one of the %d references: number them from [1]", m[0], references)
+// cite is a source that may cite references.
+type cite struct {
+	path string
+	node *yaml.Node
+}
+
+// source reads where a number is from.
+func (r *reader) source(to *string) reading {
+	text := r.text(to, `"where it is from"`)
+	return reading{text.example, func(path string, n *yaml.Node) {
+		text.read(path, n)
+		r.cites = append(r.cites, cite{path, n})
+	}}
+}
+
+// checkCites checks that every [n] in a source is one of the references, whose number is only known at the end.
+func (r *reader) checkCites(references int) {
+	for _, c := range r.cites {
+		for _, m := range cited.FindAllStringSubmatch(c.node.Value, -1) {
+			if k, err := strconv.Atoi(m[1]); err != nil || k < 1 || k > references {
+				r.wrong(c.node, c.path, "%s is no reference: there are %d, counted from [1]; add it to references", m[0], references)
+			}
 		}
 	}
 }

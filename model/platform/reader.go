@@ -17,6 +17,7 @@ type reader struct {
 	file     string
 	problems []problem
 	numbers  []Number
+	cites    []cite
 }
 
 // problem is something wrong with a file.
@@ -45,7 +46,7 @@ func (r *reader) err() error {
 	var errs []error
 	for i, p := range r.problems {
 		if i == maxErrors {
-			errs = append(errs, fmt.Errorf("%s:%d:%d: and %d more errors", r.file, p.line, p.column, len(r.problems)-i))
+			errs = append(errs, fmt.Errorf("%s:%d:%d: and %d more", r.file, p.line, p.column, len(r.problems)-i))
 			break
 		}
 		errs = append(errs, fmt.Errorf("%s:%d:%d: %s", r.file, p.line, p.column, p.text))
@@ -72,7 +73,7 @@ func may(key string, v reading) field  { return field{key, true, v} }
 // mapping reads keys and values. Every key must be one of the fields, once; every field must be there unless it may be
 // left out.
 func (r *reader) mapping(fields ...field) reading {
-	return reading{"...", func(path string, n *yaml.Node) {
+	return reading{keys(fields), func(path string, n *yaml.Node) {
 		if !r.is(path, n, yaml.MappingNode) {
 			return
 		}
@@ -97,6 +98,17 @@ func (r *reader) mapping(fields ...field) reading {
 			}
 		}
 	}}
+}
+
+// keys returns what a mapping of the fields must have.
+func keys(fields []field) string {
+	var keys []string
+	for _, f := range fields {
+		if !f.optional {
+			keys = append(keys, f.key+": ...")
+		}
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
 }
 
 // left returns the keys of fields that a mapping does not have.
@@ -187,7 +199,7 @@ func choice[T ~string](r *reader, to *T, words []T) reading {
 	}
 	return r.parsed(strings.Join(names, ", or "), func(s string) error {
 		if !slices.Contains(names, s) {
-			return fmt.Errorf("unknown %q: %s", s, suggest(s, names))
+			return fmt.Errorf("unknown %q: write %s", s, strings.Join(names, ", or "))
 		}
 		*to = T(s)
 		return nil

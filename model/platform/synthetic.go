@@ -11,6 +11,9 @@ import (
 // synthetic is the platform of the catalogue whose parameters can be given with its name.
 const synthetic = "loggp"
 
+// given is the source of a parameter that was.
+const given = "given with the platform's name"
+
 // parameters are those that can be given, in the order of errors: the key, its path in the file, and the effect of a value.
 var parameters = []struct {
 	key, path string
@@ -47,17 +50,20 @@ func setTime(to *unit.Time, s string) (err error) {
 //
 //	loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B,ranks=8
 //
-// A parameter that is left out is that of the catalogue. The machine's name is the spec, so that two of them are not
+// A parameter that is left out is that of the catalogue. The machine's name is the spec without spaces, so that two of them are not
 // taken for one, and so that what was measured on it says what it was.
 func fromSpec(spec string) (*Platform, error) {
 	p, err := fromCatalogue(synthetic)
 	if err != nil {
 		return nil, err
 	}
-	p.File, p.Machine.Name = spec, spec
+	p.File, p.Machine.Name = spec, strings.ReplaceAll(spec, " ", "")
 	seen := map[string]bool{}
-	at := len(synthetic) + 2 // the column of the item
+	at := len(synthetic) + 2 // the column after the comma or colon
 	for i, item := range strings.Split(spec[at-1:], ",") {
+		start := at + len(item) - len(strings.TrimLeft(item, " "))
+		at += len(item) + 1
+		item = strings.TrimSpace(item)
 		key, value, ok := strings.Cut(item, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		switch {
@@ -66,13 +72,12 @@ func fromSpec(spec string) (*Platform, error) {
 		case seen[key]:
 			err = fmt.Errorf("%s is there already: leave one", key)
 		default:
-			err = p.set(key, value, at)
+			err = p.set(key, value, start)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("platform %q: item %d, at column %d: %q: %w", spec, i+1, at, strings.TrimSpace(item), err)
+			return nil, fmt.Errorf("platform %q: item %d, at column %d: %q: %w", spec, i+1, start, item, err)
 		}
 		seen[key] = true
-		at += len(item) + 1
 	}
 	return p, nil
 }
@@ -90,7 +95,7 @@ func (p *Platform) set(key, value string, column int) error {
 		}
 		for i := range p.Numbers {
 			if n := &p.Numbers[i]; n.Path == x.path {
-				*n = Number{Path: n.Path, Value: value, Basis: Assumed, Source: "given with the platform's name", Line: 1, Column: column}
+				*n = Number{Path: n.Path, Value: value, Basis: Assumed, Source: given, Line: 1, Column: column}
 			}
 		}
 		return nil

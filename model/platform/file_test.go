@@ -1,0 +1,186 @@
+package platform
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+)
+
+var update = flag.Bool("update", false, "write the errors of testdata/broken.txt anew")
+
+// read returns a file of testdata.
+func read(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// brokenCase is one of testdata/broken.txt.
+type brokenCase struct {
+	name  string
+	edits []string // lines that begin with - or +
+	want  string
+}
+
+// broken returns the cases, and what stands above them.
+func broken(t testing.TB) (head string, cases []brokenCase) {
+	head, rest, _ := strings.Cut(read(t, "broken.txt"), "\n== ")
+	for _, text := range strings.Split(rest, "\n== ") {
+		name, body, _ := strings.Cut(text, "\n")
+		c := brokenCase{name: name}
+		var want []string
+		for line := range strings.Lines(body) {
+			line = strings.TrimSuffix(line, "\n")
+			switch {
+			case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"):
+				c.edits = append(c.edits, line)
+			case line != "":
+				want = append(want, line)
+			}
+		}
+		c.want = strings.Join(want, "\n")
+		cases = append(cases, c)
+	}
+	return head, cases
+}
+
+// apply edits a file.
+func (c brokenCase) apply(t testing.TB, file string) string {
+	lines := strings.Split(strings.TrimSuffix(file, "\n"), "\n")
+	at := len(lines)
+	for _, e := range c.edits {
+		if e[0] == '+' {
+			lines = slices.Insert(lines, at, e[1:])
+			at++
+			continue
+		}
+		if at = slices.Index(lines, e[1:]); at < 0 {
+			t.Fatalf("%s: good.yaml has no line %q", c.name, e[1:])
+		}
+		lines = slices.Delete(lines, at, at+1)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// A wrong file is told where, at which key, what is wrong and what to write instead.
+func TestBroken(t *testing.T) {
+	good := read(t, "good.yaml")
+	if _, err := Parse("good.yaml", []byte(good)); err != nil {
+		t.Fatalf("good.yaml:\n%v", err)
+	}
+	head, cases := broken(t)
+	for i, c := range cases {
+		_, err := Parse("good.yaml", []byte(c.apply(t, good)))
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		if *update {
+			cases[i].want = err.Error()
+		} else if err.Error() != c.want {
+			t.Errorf("%s:\n got\n%v\nwant\n%v", c.name, err, c.want)
+		}
+	}
+	if *update {
+		for _, c := range cases {
+			head += fmt.Sprintf("\n== %s\n%s\n%s\n", c.name, strings.Join(c.edits, "\n"), c.want)
+		}
+		if err := os.WriteFile("testdata/broken.txt", []byte(head), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestParseNothing(t *testing.T) {
+	for in, want := range map[string]string{
+		"":              "x.yaml:1:1: is empty: begin with name: and the name of the platform",
+		"# a comment\n": "x.yaml:1:1: is empty: begin with name: and the name of the platform",
+		"t3d":           "x.yaml:1:1: is a text or a number: write keys with values",
+		"- t3d":         "x.yaml:1:1: is a list: write keys with values",
+		"a: [":          "x.yaml:1:1: is not YAML from this line on: did not find expected node content",
+	} {
+		if _, err := Parse("x.yaml", []byte(in)); fmt.Sprint(err) != want {
+			t.Errorf("%q:\n got %v\nwant %v", in, err, want)
+		}
+	}
+}
+
+var position = regexp.MustCompile(`^x\.yaml:[1-9]\d*:[1-9]\d*: .+$`)
+
+// Whatever the file, Parse says where it is wrong, or returns a platform that can be used.
+func FuzzParse(f *testing.F) {
+	good := read(f, "good.yaml")
+	f.Add(good)
+	_, cases := broken(f)
+	for _, c := range cases {
+		f.Add(c.apply(f, good))
+	}
+	for _, name := range catalogue {
+		data, err := files.ReadFile(name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Add("? [a]\n: b\n<<: *x\n!!binary c: \xff\n")
+	f.Fuzz(func(t *testing.T, file string) {
+		p, err := Parse("x.yaml", []byte(file))
+		if err == nil {
+			usable(t, p)
+			return
+		}
+		errs := err.(interface{ Unwrap() []error }).Unwrap()
+		if len(errs) > maxErrors+1 {
+			t.Errorf("%d errors", len(errs))
+		}
+		for _, err := range errs {
+			if !position.MatchString(err.Error()) {
+				t.Errorf("an error without file, line and column, or of several lines: %v", err)
+			}
+		}
+	})
+}
+
+// usable fails unless the platform is what Load promises.
+func usable(t *testing.T, p *Platform) {
+	t.Helper()
+	m := p.Machine
+	if m.Name == "" || m.Description == "" || m.Timer < 1 || m.Ranks.Min > m.Ranks.Default || m.Ranks.Default > m.Ranks.Max {
+		t.Errorf("machine %+v", m)
+	}
+	if (m.Torus == nil) == (m.LogGP == nil) {
+		t.Errorf("machine %s: not one network", m.Name)
+	}
+	if m.Processor.Copy.Bandwidth <= 0 {
+		t.Errorf("machine %s: copies at %v", m.Name, m.Processor.Copy.Bandwidth)
+	}
+	if len(p.Libraries) == 0 {
+		t.Errorf("machine %s: no library", m.Name)
+	}
+	for _, l := range p.Libraries {
+		for mode := range model.NumModes {
+			for _, k := range []int{0, 1, 1 << 10, 1 << 40} {
+				if l.Protocol(mode, k) == "" {
+					t.Errorf("library %s: no protocol for %d bytes, %v", l.Name, k, mode)
+				}
+			}
+		}
+	}
+	for _, n := range p.Numbers {
+		if n.Path == "" || n.Value == "" || n.Source == "" || !slices.Contains(bases, n.Basis) || n.Line < 1 || n.Column < 1 {
+			t.Errorf("number without provenance: %+v", n)
+		}
+		if (n.Basis == Fitted) != (len(n.FittedTo) > 0) {
+			t.Errorf("number fitted to nothing, or not fitted to something: %+v", n)
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package platform
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func load(t *testing.T, what string) *Platform {
+	t.Helper()
+	p, err := Load(what)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The list and the files are the same, and every platform has the name of its file.
+func TestCatalogue(t *testing.T) {
+	all, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Machine.Name)
+		usable(t, p)
+	}
+	if !slices.Equal(names, Names()) {
+		t.Errorf("machines %v in files %v", names, Names())
+	}
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(names, strings.TrimSuffix(e.Name(), ".yaml")) {
+			t.Errorf("%s is not in the list", e.Name())
+		}
+	}
+}
+
+// A number of a platform stands where its Line and Column say, and the file says the same when every number in it is
+// written as unit prints it.
+func TestNumbersRoundTrip(t *testing.T) {
+	for _, name := range Names() {
+		p := load(t, name)
+		data, err := files.ReadFile(name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(data), "\n")
+		for _, n := range slices.Backward(p.Numbers) {
+			line := &lines[n.Line-1]
+			before, rest := (*line)[:n.Column-1], (*line)[n.Column-1:]
+			after, ok := strings.CutPrefix(rest, n.Value)
+			if !ok {
+				t.Fatalf("%s:%d:%d: %s: there is no %s", p.File, n.Line, n.Column, n.Path, n.Value)
+			}
+			*line = before + canonical(t, n.Value) + after
+		}
+		again, err := Parse(p.File, []byte(strings.Join(lines, "\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(again.Machine, p.Machine) || !reflect.DeepEqual(again.Libraries, p.Libraries) {
+			t.Errorf("%s: other numbers after printing and reading", name)
+		}
+	}
+}
+
+// canonical returns a quantity as its type prints it.
+func canonical(t *testing.T, s string) string {
+	if x, err := unit.ParseTime(s); err == nil {
+		return x.String()
+	}
+	if x, err := unit.ParseRate(s); err == nil {
+		return x.String()
+	}
+	if x, err := unit.ParsePerByte(s); err == nil {
+		return x.String()
+	}
+	if x, err := unit.ParsePercent(s); err == nil {
+		return unit.Percent(x)
+	}
+	if strings.HasSuffix(s, "B") {
+		if x, err := unit.ParseSize(s); err == nil {
+			return unit.Bytes(x)
+		}
+	}
+	if strings.Trim(s, "0123456789") != "" {
+		t.Errorf("%q is no quantity", s)
+	}
+	return s
+}
+
+// A user's file needs nothing of the catalogue. It is a copy here, so that what comes out is known.
+func TestLoadFile(t *testing.T) {
+	data, err := files.ReadFile("t3d.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, path := range []string{"mine.yaml", "./mine.yml", filepath.Join(t.TempDir(), "mine")} {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, want := load(t, path), load(t, "t3d")
+		if got.File != path {
+			t.Errorf("file %q, want %q", got.File, path)
+		}
+		got.File = want.File
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: not the platform of the catalogue", path)
+		}
+	}
+}
+
+// Who changes a platform changes their own.
+func TestLoadCopies(t *testing.T) {
+	p := load(t, "t3d")
+	p.Machine.Torus.Hop = 0
+	p.Libraries[0].Rules[0].Protocol = ""
+	if q := load(t, "t3d"); q.Machine.Torus.Hop == 0 || q.Libraries[0].Rules[0].Protocol == "" {
+		t.Error("the second load sees what was done to the first")
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("long.yaml", make([]byte, maxFile+1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("broken.yaml", []byte("name: x y"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]string{
+		"logp":              `platform "logp": no such platform in the catalogue: it has loggp, t3d;`,
+		"T3D":               `platform "T3D": no such platform in the catalogue: it has t3d, loggp;`,
+		"":                  `platform "": no such platform in the catalogue: it has t3d, loggp;`,
+		"none.yaml":         "platform: open none.yaml: no such file",
+		"./":                "platform: read ./: is a directory",
+		"long.yaml":         "platform: long.yaml: longer than 1048576 bytes",
+		"broken.yaml":       `broken.yaml:1:1: missing key description`,
+		"loggp:":            `platform "loggp:": item 1, at column 7: "": write a parameter and its value`,
+		"loggp:L=1us,":      `platform "loggp:L=1us,": item 2, at column 13: "": write a parameter and its value`,
+		"loggp:L=5,o_s=2us": `platform "loggp:L=5,o_s=2us": item 1, at column 7: "L=5": time "5": missing unit`,
+		"loggp:L=1us, O=2us": `platform "loggp:L=1us, O=2us": item 2, at column 14: "O=2us": ` +
+			`unknown parameter "O": write one of L, o_s, o_r, g, G, ranks`,
+		"loggp:L=1us,L=2us":     `platform "loggp:L=1us,L=2us": item 2, at column 13: "L=2us": L is there already: leave one`,
+		"loggp:o_s=-1us":        `platform "loggp:o_s=-1us": item 1, at column 7: "o_s=-1us": "-1us" is out of range`,
+		"loggp:o_r=2s":          `platform "loggp:o_r=2s": item 1, at column 7: "o_r=2s": "2s" is out of range`,
+		"loggp:G=2us":           `platform "loggp:G=2us": item 1, at column 7: "G=2us": time per byte "2us": a time, not a time per byte`,
+		"loggp:g=1us,ranks=0":   `platform "loggp:g=1us,ranks=0": item 2, at column 13: "ranks=0": "0" is out of range`,
+		"loggp:g=1us,ranks=two": `platform "loggp:g=1us,ranks=two": item 2, at column 13: "ranks=two": count "two": write a whole number`,
+	} {
+		_, err := Load(what)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("Load(%q):\n got %v\nwant %s...", what, err, want)
+		}
+	}
+}
+
+func TestSynthetic(t *testing.T) {
+	const spec = "loggp:L=7us, o_s=1ns,o_r=2.5us,g=0,G=0.02us/B,ranks=8"
+	p := load(t, spec)
+	usable(t, p)
+	want := model.LogGP{L: 7 * unit.Microsecond, SendO: unit.Nanosecond, RecvO: 2500 * unit.Nanosecond, BigGap: 20000}
+	if *p.Machine.LogGP != want {
+		t.Errorf("%+v, want %+v", *p.Machine.LogGP, want)
+	}
+	if p.Machine.Ranks.Default != 8 || p.Machine.Name != strings.Replace(spec, " ", "", 1) {
+		t.Errorf("machine %q of %d ranks", p.Machine.Name, p.Machine.Ranks.Default)
+	}
+	var at []string
+	for _, n := range p.Numbers {
+		if n.Source == given {
+			at = append(at, n.Path+" "+spec[n.Column-1:n.Column])
+		}
+	}
+	paths := []string{"machine.ranks.default r", "machine.loggp.L L", "machine.loggp.o_s o", "machine.loggp.o_r o",
+		"machine.loggp.g g", "machine.loggp.G G"}
+	if !slices.Equal(at, paths) {
+		t.Errorf("given are %q, want %q", at, paths)
+	}
+	// What is not given is the catalogue's.
+	q, loggp := load(t, "loggp:L=7us"), load(t, "loggp")
+	loggp.Machine.LogGP.L = 7 * unit.Microsecond
+	if *q.Machine.LogGP != *loggp.Machine.LogGP || q.Machine.Ranks != loggp.Machine.Ranks {
+		t.Errorf("%+v, want %+v", *q.Machine.LogGP, *loggp.Machine.LogGP)
+	}
+}
+
+// The synthetic machine charges nothing beside its five parameters.
+func TestSyntheticIsFree(t *testing.T) {
+	p := load(t, "loggp")
+	want := model.LogGP{L: 5000000, SendO: 2000000, RecvO: 3000000, Gap: 4000000, BigGap: 10000}
+	if *p.Machine.LogGP != want {
+		t.Errorf("%+v, want %+v", *p.Machine.LogGP, want)
+	}
+	if d := p.Machine.Processor.Copy.Time(unit.MaxSize); d != 0 {
+		t.Errorf("a copy takes %v", d)
+	}
+	l, err := p.Library("none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Software != [model.NumWork]unit.Time{} || l.Stage || l.Bounce != 0 || l.Window != 1<<40 {
+		t.Errorf("library %+v", l)
+	}
+	for mode, want := range []string{"T", "TA", "T", "T"} {
+		for _, k := range []int{0, unit.MaxSize} {
+			if got := l.Protocol(model.Mode(mode), k); got != want {
+				t.Errorf("%v, %d bytes: %s, want %s", model.Mode(mode), k, got, want)
+			}
+		}
+	}
+}
+
+// The numbers of the T3D that Al-Tawil and Moritz print: 150 MHz, 2 cycles a node and 1 a turn (section 2), 300 MB/s
+// (table 2), put 120 MB/s and get 60 MB/s (section 2).
+func TestT3D(t *testing.T) {
+	p := load(t, "t3d")
+	m := p.Machine.Torus
+	const cycle = 1e12 / 150e6 // picoseconds
+	for what, c := range map[string]struct {
+		got    unit.Time
+		cycles float64
+	}{"timer": {p.Machine.Timer, 1}, "turn": {m.Turn, 1}, "hop": {m.Hop, 2}} {
+		if d := float64(c.got) - c.cycles*cycle; d < -1 || d > 1 {
+			t.Errorf("%s %v, want %v cycles of %v ps", what, c.got, c.cycles, cycle)
+		}
+	}
+	if m.Link != 300e6 || m.Put.Bandwidth != 120e6 || m.Get.Bandwidth != 60e6 || m.PerNode != 2 {
+		t.Errorf("torus %+v", *m)
+	}
+	// Single-hop latency of 1 to 2 us (section 2): a short packet from the start of the store to the end of its receipt.
+	if d := m.Send.Start + m.Hop + m.Deliver + m.Receive; d < unit.Microsecond || d > 2*unit.Microsecond {
+		t.Errorf("a short packet takes %v", d)
+	}
+	if p.Machine.Ranks != (model.Ranks{Default: 2, Min: 2, Max: 2048}) {
+		t.Errorf("ranks %+v", p.Machine.Ranks)
+	}
+}
+
+func TestLibrary(t *testing.T) {
+	p := load(t, "t3d")
+	for name, want := range map[string]string{"": "chimp", "chimp": "chimp", "lean": "lean"} {
+		if l, err := p.Library(name); err != nil || l.Name != want {
+			t.Errorf("Library(%q) = %v, %v", name, l, err)
+		}
+	}
+	_, err := p.Library("leans")
+	if want := `platform t3d: no library "leans": it has lean, chimp`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestCalibrated(t *testing.T) {
+	p := load(t, "testdata/good.yaml")
+	for row, want := range map[string]bool{
+		"table-3 X L low":    true,
+		" table-3  X L high": true,
+		"table-3 X o_s low":  false,
+		"table-3 X L":        false,
+		"":                   false,
+	} {
+		if got := p.Calibrated(row); got != want {
+			t.Errorf("Calibrated(%q) = %v", row, got)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"t3d", "T3D", 0}, {"t3d", "t3e", 1}, {"kitten", "sitting", 3},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
