@@ -1,0 +1,108 @@
+package devicetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// wantDeadlock returns an error unless got is a *device.Deadlock of the given ranks.
+func wantDeadlock(got error, of int, ranks ...int) error {
+	var d *device.Deadlock
+	if !errors.As(got, &d) {
+		return fmt.Errorf("Run returned %v, want a deadlock", got)
+	}
+	if d.Of != of || !slices.Equal(d.Ranks, ranks) {
+		return fmt.Errorf("deadlock of ranks %v among %d, want %v among %d", d.Ranks, d.Of, ranks, of)
+	}
+	return nil
+}
+
+// The commonest mistake in message passing is that everyone receives first. A job that hangs says nothing; a deadlock says
+// who waits.
+func allWait(open func(int) device.World) error {
+	for _, n := range []int{1, 2, 5} {
+		w := open(n)
+		all := make([]int, n)
+		for r := range all {
+			all[r] = r
+		}
+		for range 2 { // a world survives it
+			err := run(w, func(p *rank) error {
+				p.Recv(true)
+				return nil
+			})
+			if err := wantDeadlock(err, n, all...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Those that have ended are not to blame, nor is what nobody will receive; those that wait for them are named.
+func someWait(open func(int) device.World) error {
+	for _, last := range []int{0, 1, 2, 3, 4} { // who ends or waits last
+		err := run(open(5), func(p *rank) error {
+			if p.Rank() == last {
+				p.Delay(2 * unit.Millisecond)
+			}
+			p.Send(0, device.Packet{})
+			if p.Rank()%2 == 0 {
+				return nil
+			}
+			p.Recv(true)
+			return nil
+		})
+		if err := wantDeadlock(err, 5, 1, 3); err != nil {
+			return fmt.Errorf("rank %d last: %w", last, err)
+		}
+	}
+	return nil
+}
+
+// As long as anyone computes, or anything is under way, there is no deadlock: a token goes around among ranks of which
+// all but one always wait.
+func inVain(open func(int) device.World) error {
+	const n, rounds = 4, 300
+	w := open(n)
+	for seed := range uint64(10) {
+		err := run(w, func(p *rank) error {
+			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
+			right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
+			for range rounds {
+				if p.Rank() == 0 {
+					p.sendWord(right, 0)
+				}
+				if _, err := p.recv(left); err != nil {
+					return err
+				}
+				switch r.IntN(8) {
+				case 0:
+					p.Delay(unit.Time(r.IntN(20)) * unit.Microsecond)
+				case 1:
+					if m := p.Memory(); m != nil {
+						k := m.Expose(make([]byte, 100))
+						m.Get(p.Rank(), k, 0, make([]byte, 100), [device.Words]uint64{})
+						if _, err := p.recv(p.Rank()); err != nil {
+							return err
+						}
+						m.Withdraw(k)
+					}
+				}
+				if p.Rank() != 0 {
+					p.sendWord(right, 0)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+	}
+	return nil
+}

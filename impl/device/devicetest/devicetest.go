@@ -1,0 +1,117 @@
+// Package devicetest states the laws of package device as tests, which every world has to pass.
+//
+// A law is a program, or a few, that returns an error where the world breaks it. Ranks of a world may be processes, so
+// the programs share nothing but what they send: no variable, no testing.T. The suite cannot see what a law costs in
+// time, and it does not ask whether time is virtual.
+package devicetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// A law tells how the worlds that open returns break it, if they do.
+type law struct {
+	name  string
+	check func(open func(ranks int) device.World) error
+}
+
+// laws are those that all worlds keep.
+var laws = []law{
+	{"every rank runs once", ranks},
+	{"order of a pair", order},
+	{"bytes arrive as they were", integrity},
+	{"head and source", head},
+	{"to itself", self},
+	{"data stays until the next receive", held},
+	{"received data can be sent on", forward},
+	{"polling", poll},
+	{"waiting", wait},
+	{"many to one", manyToOne},
+	{"flood", flood},
+	{"after the end of a rank", afterEnd},
+
+	{"clock", clock},
+	{"delay", delay},
+	{"work", work},
+
+	{"error", failing},
+	{"first error", firstError},
+	{"panic", panicking},
+	{"stopping", stopping},
+	{"run again", again},
+
+	{"put", put},
+	{"get", get},
+	{"own memory", ownMemory},
+	{"empty memory", emptyMemory},
+	{"completions", completions},
+	{"put, then send", putThenSend},
+	{"transfers without help", withoutHelp},
+	{"random transfers", randomTransfers},
+	{"outside of memory", outside},
+	{"withdrawn memory", withdrawn},
+
+	{"counters are atomic", atomicCounters},
+	{"counters are apart", apartCounters},
+	{"counters begin at zero", freshCounters},
+}
+
+// deadlocks are the laws of worlds that can see all of their ranks.
+var deadlocks = []law{
+	{"all wait", allWait},
+	{"those that wait", someWait},
+	{"nobody waits in vain", inVain},
+}
+
+// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of remote memory and of
+// counters are skipped where there are none.
+func TestWorld(t *testing.T, open func(ranks int) device.World) { test(t, laws, open) }
+
+// TestDeadlock tests that the worlds which open returns find deadlocks, and find them only where they are.
+func TestDeadlock(t *testing.T, open func(ranks int) device.World) { test(t, deadlocks, open) }
+
+func test(t *testing.T, laws []law, open func(ranks int) device.World) {
+	for _, l := range laws {
+		t.Run(l.name, func(t *testing.T) {
+			err := l.check(open)
+			if isMissing(err) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// patience is how long a job may take. The longest needs less than a second.
+var patience = time.Minute
+
+// run runs program on w and gives up if it does not end.
+func run(w device.World, program func(*rank) error) error {
+	end := make(chan error, 1)
+	go func() { end <- w.Run(func(p device.Port) error { return program(&rank{Port: p}) }) }()
+	select {
+	case err := <-end:
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("the job has not ended after %v", patience)
+	}
+}
+
+// wantFailure returns an error unless got is a *device.Failure of the rank with the text in its value.
+func wantFailure(got error, rank int, text string) error {
+	var f *device.Failure
+	switch {
+	case !errors.As(got, &f):
+		return fmt.Errorf("Run returned %v, want a *device.Failure", got)
+	case f.Rank != rank:
+		return fmt.Errorf("the failure is of rank %d, want %d: %v", f.Rank, rank, f.Value)
+	}
+	return contains(fmt.Sprint(f.Value), text)
+}

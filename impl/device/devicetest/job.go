@@ -1,0 +1,144 @@
+package devicetest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+var errDeliberate = errors.New("deliberate error")
+
+// wantDeliberate returns an error unless got is errDeliberate, or what is left of it when it comes from another process.
+func wantDeliberate(got error) error {
+	if got == nil {
+		return errors.New("Run returned nil, want the error of a program")
+	}
+	if errors.Is(got, errDeliberate) {
+		return nil
+	}
+	return contains(got.Error(), errDeliberate.Error())
+}
+
+// A rank that fails ends the job. Nobody will send to those that wait for it.
+func failing(open func(int) device.World) error {
+	for culprit := range 3 {
+		err := wantDeliberate(run(open(3), func(p *rank) error {
+			if p.Rank() == culprit {
+				return errDeliberate
+			}
+			_, err := p.recv(culprit)
+			return err
+		}))
+		if err != nil {
+			return fmt.Errorf("rank %d fails: %w", culprit, err)
+		}
+	}
+	return nil
+}
+
+// The first error is the cause; what fails after it is most often a consequence.
+func firstError(open func(int) device.World) error {
+	return wantDeliberate(run(open(3), func(p *rank) error {
+		if p.Rank() == 1 {
+			p.Delay(unit.Millisecond)
+			return errDeliberate
+		}
+		p.Delay(200 * unit.Millisecond)
+		return fmt.Errorf("rank %d: a later error", p.Rank())
+	}))
+}
+
+// A panic says which rank it was, with its value and the stack; others may be in the midst of something else.
+func panicking(open func(int) device.World) error {
+	for culprit := range 2 {
+		err := run(open(2), func(p *rank) error {
+			if p.Rank() == culprit {
+				panic(errDeliberate)
+			}
+			_, err := p.recv(culprit)
+			return err
+		})
+		if err := wantFailure(err, culprit, errDeliberate.Error()); err != nil {
+			return err
+		}
+		if err := contains(err.Error(), "devicetest"); err != nil { // the package of the function that panicked
+			return fmt.Errorf("no stack: %w", err)
+		}
+	}
+	return nil
+}
+
+// When the job has failed, every rank ends at its next call, and in the one it is in if that waits, or Run would not return.
+func stopping(open func(int) device.World) error {
+	forever := []func(*rank){
+		1: func(p *rank) { p.Recv(true) },
+		2: func(p *rank) { p.Recv(false) },
+		3: func(p *rank) { p.Delay(unit.Microsecond) },
+		4: func(p *rank) { p.Delay(100 * unit.Second) },
+		5: func(p *rank) { p.sendWord(1, 0); p.Delay(unit.Microsecond) },
+		6: func(p *rank) {
+			if c := p.Counter(); c != nil {
+				c.Add(0, 0, 1)
+			}
+			p.Delay(unit.Microsecond)
+		},
+		7: func(p *rank) {
+			if m := p.Memory(); m != nil {
+				k := m.Expose(make([]byte, 8))
+				m.Put(7, k, 0, make([]byte, 8), [device.Words]uint64{})
+				p.Recv(true)
+				m.Withdraw(k)
+			}
+			p.Delay(unit.Microsecond)
+		},
+	}
+	return wantDeliberate(run(open(len(forever)), func(p *rank) error {
+		if p.Rank() == 0 {
+			p.Delay(2 * unit.Millisecond)
+			return errDeliberate
+		}
+		for {
+			forever[p.Rank()](p)
+		}
+	}))
+}
+
+// A world is a machine, not a run: a sweep runs many jobs on it, and none must see what another has left, even one that
+// failed.
+func again(open func(int) device.World) error {
+	w := open(2)
+	for i := range 6 {
+		err := run(w, func(p *rank) error {
+			p.sendWord(0, uint64(i))
+			p.sendWord(1, uint64(i))
+			for range p.Size() { // these two come behind whatever was left
+				if q := p.next(); q.Head[0] != uint64(i) || len(q.Data) > 0 {
+					return fmt.Errorf("rank %d: a packet of rank %d with %d bytes is from before", p.Rank(), q.Src, len(q.Data))
+				}
+			}
+			for range 10 { // never received
+				p.Send(0, device.Packet{Data: make([]byte, 1000)})
+				p.Send(1, device.Packet{Data: make([]byte, 1000)})
+			}
+			if i == 2 && p.Rank() == 1 {
+				return errDeliberate
+			}
+			if i == 4 && p.Rank() == 0 {
+				panic(errDeliberate)
+			}
+			return nil
+		})
+		switch i {
+		case 2:
+			err = wantDeliberate(err)
+		case 4:
+			err = wantFailure(err, 0, errDeliberate.Error())
+		}
+		if err != nil {
+			return fmt.Errorf("run %d: %w", i, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package devicetest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// pieces are parts of an exposed memory of 1 MiB: its ends, odd places, and all of it.
+var pieces = []struct{ off, n int }{
+	{0, 1}, {1<<20 - 1, 1}, {1, 7}, {13, 64}, {100, 0}, {1 << 20, 0}, {777, 10001}, {1 << 19, 1 << 19}, {0, 1 << 20},
+}
+
+// A put writes the bytes that it was given to where it was told, and nothing beside them. The peer, which only waits, sees them
+// when it is told.
+func put(open func(int) device.World) error {
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			b := make([]byte, 1<<20)
+			p.sendWord(1, uint64(m.Expose(b)))
+			want := make([]byte, len(b))
+			for i, x := range pieces {
+				if _, err := p.recvWord(1); err != nil {
+					return err
+				}
+				copy(want[x.off:], text(x.n, i))
+				if err := same(b, want); err != nil {
+					return fmt.Errorf("after a put of %d bytes at %d: %w", x.n, x.off, err)
+				}
+				p.sendWord(1, 0)
+			}
+			return nil
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		for i, x := range pieces {
+			m.Put(0, device.Key(k), x.off, text(x.n, i), tag(i))
+			if err := p.complete(i); err != nil {
+				return err
+			}
+			p.sendWord(0, 0)
+			if _, err := p.recv(0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// A get reads the bytes that are there, all that were asked for and no more.
+func get(open func(int) device.World) error {
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		there := text(1<<20, 0)
+		if p.Rank() == 0 {
+			p.sendWord(1, uint64(m.Expose(there)))
+			return p.nothingLeft()
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		for i, x := range pieces {
+			b := make([]byte, x.n+1)
+			m.Get(0, device.Key(k), x.off, b[:x.n], tag(i))
+			if err := p.complete(i); err != nil {
+				return err
+			}
+			if err := same(b, append(there[x.off:x.off+x.n:x.off+x.n], 0)); err != nil {
+				return fmt.Errorf("a get of %d bytes at %d: %w", x.n, x.off, err)
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// A protocol should not have to ask whether its peer is the rank itself.
+func ownMemory(open func(int) device.World) error {
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		there, b := make([]byte, 1000), make([]byte, 100)
+		k := m.Expose(there)
+		m.Put(p.Rank(), k, 300, text(100, 1), tag(1))
+		if err := p.complete(1); err != nil {
+			return err
+		}
+		if err := same(there[300:400], text(100, 1)); err != nil {
+			return fmt.Errorf("put: %w", err)
+		}
+		m.Get(p.Rank(), k, 300, b, tag(2))
+		if err := p.complete(2); err != nil {
+			return err
+		}
+		if err := same(b, text(100, 1)); err != nil {
+			return fmt.Errorf("get: %w", err)
+		}
+		return nil
+	}))
+}
+
+// A message of no bytes goes the same way as any other: its buffer is exposed, accessed and withdrawn. Each exposure has
+// a key of its own, even of the same bytes.
+func emptyMemory(open func(int) device.World) error {
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			keys := [3]device.Key{m.Expose(nil), m.Expose([]byte{}), m.Expose(nil)}
+			if keys[0] == keys[1] || keys[0] == keys[2] || keys[1] == keys[2] {
+				return fmt.Errorf("keys %d are not different", keys)
+			}
+			m.Withdraw(keys[2])
+			p.Send(1, device.Packet{Head: [device.Words]uint64{uint64(keys[0]), uint64(keys[1])}})
+			return p.nothingLeft()
+		}
+		q, err := p.recv(0)
+		if err != nil {
+			return err
+		}
+		keys := q.Head[:2]
+		for i, k := range keys {
+			m.Put(0, device.Key(k), 0, nil, tag(2*i))
+			if err := p.complete(2 * i); err != nil {
+				return err
+			}
+			m.Get(0, device.Key(k), 0, nil, tag(2*i+1))
+			if err := p.complete(2*i + 1); err != nil {
+				return err
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// An engine has many transfers under way. Each ends once, with its own head and in any order, among packets of others.
+func completions(open func(int) device.World) error {
+	const transfers, size = 50, 1000
+	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			p.sendWord(1, uint64(m.Expose(make([]byte, transfers*size))))
+			return p.nothingLeft()
+		}
+		if p.Rank() == 2 {
+			for i := range transfers {
+				p.Delay(unit.Microsecond)
+				p.sendWord(1, uint64(i))
+			}
+			return p.nothingLeft()
+		}
+		var others uint64
+		next := func() (device.Packet, error) { // the next packet but for those of rank 2
+			for {
+				q := p.next()
+				if q.Src != 2 {
+					return q, nil
+				}
+				if q.Head[0] != others {
+					return q, fmt.Errorf("packet %d of rank 2 came in place of %d", q.Head[0], others)
+				}
+				others++
+			}
+		}
+		q, err := next()
+		if err != nil {
+			return err
+		}
+		k := device.Key(q.Head[0])
+		for i := range transfers {
+			b := make([]byte, size)
+			if i%2 == 0 {
+				m.Put(0, k, i*size, b, tag(i))
+			} else {
+				m.Get(0, k, i*size, b, tag(i))
+			}
+		}
+		var ended [transfers]bool
+		for range transfers {
+			q, err := next()
+			if err != nil {
+				return err
+			}
+			i := int(q.Head[0])
+			if q.Src != 1 || i >= transfers || ended[i] || q.Head != tag(i) || len(q.Data) != 0 {
+				return fmt.Errorf("completion %v of rank %d with %d bytes", q.Head, q.Src, len(q.Data))
+			}
+			ended[i] = true
+		}
+		for others < transfers {
+			if _, err := p.recv(2); err != nil {
+				return err
+			}
+			others++
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// A protocol puts the data and then says so, to the peer or to a third who tells it. Whoever hears of it finds the bytes.
+func putThenSend(open func(int) device.World) error {
+	const rounds = 30
+	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
+		b := make([]byte, 50000)
+		switch p.Rank() {
+		case 0:
+			p.sendWord(1, uint64(m.Expose(b)))
+			for i := range rounds {
+				teller := 1 + i%2
+				if _, err := p.recv(teller); err != nil {
+					return err
+				}
+				if err := same(b, text(len(b), i)); err != nil {
+					return fmt.Errorf("round %d, told by rank %d: %w", i, teller, err)
+				}
+				p.sendWord(1, 0)
+			}
+		case 1:
+			k, err := p.recvWord(0)
+			if err != nil {
+				return err
+			}
+			for i := range rounds {
+				m.Put(0, device.Key(k), 0, text(len(b), i), tag(i))
+				if err := p.complete(i); err != nil {
+					return err
+				}
+				p.sendWord(2*(i%2), 0)
+				if _, err := p.recv(0); err != nil {
+					return err
+				}
+			}
+		case 2:
+			for range rounds / 2 {
+				if _, err := p.recv(1); err != nil {
+					return err
+				}
+				p.sendWord(0, 0)
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// Transfers go on while the peer computes: that is what remote memory is for. An emulation has to show it, and a real
+// world in which the peer has to help has no remote memory.
+func withoutHelp(open func(int) device.World) error {
+	const busy, tries = 200 * unit.Millisecond, 5 // something else may have been in the way of a real world
+	const enough = 0
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		b := make([]byte, 1000)
+		if p.Rank() == 0 {
+			k := m.Expose(b)
+			for {
+				p.sendWord(1, uint64(k))
+				p.Delay(busy)
+				if answer, err := p.recvWord(1); err != nil || answer == enough {
+					return err
+				}
+			}
+		}
+		var took unit.Time
+		for try := range uint64(tries) {
+			k, err := p.recvWord(0)
+			if err != nil {
+				return err
+			}
+			start := p.Now()
+			m.Put(0, device.Key(k), 0, b, tag(1))
+			if err := p.complete(1); err != nil {
+				return err
+			}
+			m.Get(0, device.Key(k), 0, b, tag(2))
+			if err := p.complete(2); err != nil {
+				return err
+			}
+			if took = p.Now() - start; took < busy/2 {
+				p.sendWord(0, enough)
+				return nil
+			}
+			p.sendWord(0, try+1)
+		}
+		return fmt.Errorf("a put and a get took %v while the peer was busy for %v", took, busy)
+	}))
+}
+
+// Ranks write and read all over each other's memory, each on bytes of its own, with several transfers under way; a model
+// in plain memory says what must be there.
+func randomTransfers(open func(int) device.World) error {
+	const n, share, rounds = 3, 20000, 60
+	for seed := range uint64(5) {
+		err := run(open(n), withMemory(func(p *rank, m device.Memory) error {
+			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
+			mine := make([]byte, n*share) // rank r owns the r-th share
+			var keys [n]device.Key
+			k := m.Expose(mine)
+			for dst := range n {
+				p.sendWord(dst, uint64(k))
+			}
+			for range n {
+				q := p.next()
+				keys[q.Src] = device.Key(q.Head[0])
+			}
+			p.barrier()
+			var want [n][share]byte
+			for i := range rounds {
+				cut := r.IntN(share) // two pieces that do not overlap, under way together
+				dst, from, to := r.IntN(n), r.IntN(cut+1), cut+r.IntN(share-cut)
+				new := text(cut-from, int(seed), p.Rank(), i)
+				got := make([]byte, to-cut)
+				m.Put(dst, keys[dst], p.Rank()*share+from, new, tag(1))
+				m.Get(dst, keys[dst], p.Rank()*share+cut, got, tag(2))
+				for range 2 {
+					if _, err := p.recv(p.Rank()); err != nil {
+						return err
+					}
+				}
+				copy(want[dst][from:], new)
+				if err := same(got, want[dst][cut:to]); err != nil {
+					return fmt.Errorf("rank %d: get of round %d: %w", p.Rank(), i, err)
+				}
+			}
+			p.barrier()
+			for dst := range n { // what must be in the share is what its owner finds
+				p.Send(dst, device.Packet{Data: want[dst][:]})
+			}
+			for range n {
+				q := p.next()
+				if err := same(mine[q.Src*share:(q.Src+1)*share], q.Data); err != nil {
+					return fmt.Errorf("rank %d: what rank %d put: %w", p.Rank(), q.Src, err)
+				}
+			}
+			return p.nothingLeft()
+		}))
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+	}
+	return nil
+}
+
+// An access outside of what was exposed is a fault of the program that made it, and is told as its panic. It must never
+// reach other memory.
+func outside(open func(int) device.World) error {
+	const size = 100
+	for _, x := range []struct{ off, n int }{
+		{-1, 1}, {0, size + 1}, {size, 1}, {size - 1, 2}, {math.MaxInt, 1}, {math.MinInt, 1}, {math.MaxInt, size},
+	} {
+		for _, read := range []bool{false, true} {
+			err := run(open(2), withMemory(func(p *rank, m device.Memory) error {
+				if p.Rank() == 0 {
+					whole := make([]byte, 3*size)
+					p.sendWord(1, uint64(m.Expose(whole[size:2*size])))
+					p.Recv(true)
+					return nil
+				}
+				k, err := p.recvWord(0)
+				if err != nil {
+					return err
+				}
+				access(m, read, device.Key(k), x.off, x.n)
+				p.Recv(true) // the answer may be the first to know
+				return nil
+			}))
+			if isMissing(err) {
+				return err
+			}
+			if err := wantFailure(err, 1, ""); err != nil {
+				return fmt.Errorf("%d bytes at %d of %d: %w", x.n, x.off, size, err)
+			}
+		}
+	}
+	return nil
+}
+
+// access reads or writes the memory of rank 0.
+func access(m device.Memory, read bool, k device.Key, off, n int) {
+	if read {
+		m.Get(0, k, off, make([]byte, n), tag(0))
+	} else {
+		m.Put(0, k, off, make([]byte, n), tag(0))
+	}
+}
+
+// What was withdrawn is the program's again, and a key that someone has kept names nothing, not even what was exposed
+// next.
+func withdrawn(open func(int) device.World) error {
+	for _, read := range []bool{false, true} {
+		err := run(open(2), withMemory(func(p *rank, m device.Memory) error {
+			if p.Rank() == 0 {
+				b := make([]byte, 100)
+				k := m.Expose(b)
+				m.Withdraw(k)
+				m.Expose(b)
+				p.sendWord(1, uint64(k))
+				p.Recv(true)
+				return nil
+			}
+			k, err := p.recvWord(0)
+			if err != nil {
+				return err
+			}
+			access(m, read, device.Key(k), 0, 1)
+			p.Recv(true)
+			return nil
+		}))
+		if isMissing(err) {
+			return err
+		}
+		if err := wantFailure(err, 1, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package devicetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Whoever writes a program counts on there being as many ranks as he asked for, numbered from zero, each running once.
+func ranks(open func(int) device.World) error {
+	for _, n := range []int{1, 2, 3, 8} {
+		err := run(open(n), func(p *rank) error {
+			if p.Size() != n || p.Rank() < 0 || p.Rank() >= n {
+				return fmt.Errorf("rank %d of %d, want one of %d", p.Rank(), p.Size(), n)
+			}
+			if p.Rank() != 0 {
+				p.sendWord(0, uint64(p.Rank()))
+				return nil
+			}
+			seen := make([]bool, n)
+			for range n - 1 {
+				q := p.next()
+				if q.Src <= 0 || q.Src >= n || seen[q.Src] || q.Head[0] != uint64(q.Src) {
+					return fmt.Errorf("rank %d reported as %d, seen before: %v", q.Src, q.Head[0], seen)
+				}
+				seen[q.Src] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%d ranks: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// MPI's messages do not overtake each other, and protocols count packets. Long packets must not be overtaken by short
+// ones that take another path, nor those that were left for later by those that were taken at once.
+func order(open func(int) device.World) error {
+	const n, rounds = 4, 100
+	sizes := []int{0, 8, 200, 5000, 0, 70000}
+	return run(open(n), func(p *rank) error {
+		var next [n]uint64
+		got := 0
+		take := func(block bool) (bool, error) {
+			q, ok := p.take(block)
+			if !ok {
+				return false, nil
+			}
+			if q.Head[0] != next[q.Src] {
+				return true, fmt.Errorf("rank %d: packet %d of rank %d came in place of %d", p.Rank(), q.Head[0], q.Src, next[q.Src])
+			}
+			if want := sizes[q.Head[0]%uint64(len(sizes))]; len(q.Data) != want {
+				return true, fmt.Errorf("rank %d: packet %d of rank %d has %d bytes, want %d", p.Rank(), q.Head[0], q.Src, len(q.Data), want)
+			}
+			next[q.Src]++
+			got++
+			return true, nil
+		}
+		for i := range uint64(rounds) {
+			for dst := range n {
+				p.Send(dst, device.Packet{Head: [device.Words]uint64{i}, Data: make([]byte, sizes[i%uint64(len(sizes))])})
+			}
+			for range int(i) % 7 { // some are taken at once, others are left to heap up
+				if _, err := take(false); err != nil {
+					return err
+				}
+			}
+		}
+		for got < n*rounds {
+			if _, err := take(true); err != nil {
+				return err
+			}
+		}
+		return p.nothingLeft()
+	})
+}
+
+// The sender may use its buffer again as soon as Send returns, because the port has taken the bytes, all of them and as
+// they were.
+func integrity(open func(int) device.World) error {
+	const n = 3
+	sizes := []int{0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 1500, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20}
+	for r := rand.New(rand.NewPCG(1, 1)); len(sizes) < 30; {
+		sizes = append(sizes, r.IntN(1<<20))
+	}
+	return run(open(n), func(p *rank) error {
+		right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
+		buffer := make([]byte, 1<<20)
+		for i, size := range sizes {
+			b := buffer[:size]
+			copy(b, text(size, p.Rank(), i))
+			p.Send(right, device.Packet{Data: b})
+			clear(b)
+			q, err := p.recv(left)
+			if err != nil {
+				return err
+			}
+			if err := same(q.Data, text(size, left, i)); err != nil {
+				return fmt.Errorf("rank %d: packet %d: %w", p.Rank(), i, err)
+			}
+		}
+		return p.nothingLeft()
+	})
+}
+
+// The head is for the user of the port alone, every bit of it. The source is the world's: nobody can pose as another.
+func head(open func(int) device.World) error {
+	heads := [][device.Words]uint64{{}, {^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
+	for bit := range 64 * device.Words {
+		var h [device.Words]uint64
+		h[bit/64] = 1 << (bit % 64)
+		heads = append(heads, h)
+	}
+	return run(open(3), func(p *rank) error {
+		if p.Rank() != 0 {
+			for _, h := range heads {
+				p.Send(0, device.Packet{Src: 0, Head: h, Data: make([]byte, p.Rank())})
+			}
+			return nil
+		}
+		var next [3]int
+		for range 2 * len(heads) {
+			q := p.next()
+			if q.Src < 1 || q.Src > 2 || len(q.Data) != q.Src {
+				return fmt.Errorf("a packet of rank %d came as one of rank %d", len(q.Data), q.Src)
+			}
+			if want := heads[next[q.Src]]; q.Head != want {
+				return fmt.Errorf("head %#x, want %#x", q.Head, want)
+			}
+			next[q.Src]++
+		}
+		return nil
+	})
+}
+
+// Collectives send to all ranks, themselves among them, before they receive.
+func self(open func(int) device.World) error {
+	sizes := []int{0, 1, 100, 10000, 1 << 20}
+	for _, n := range []int{1, 2} {
+		err := run(open(n), func(p *rank) error {
+			for i, size := range sizes {
+				b := text(size, i)
+				p.Send(p.Rank(), device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: b})
+				clear(b)
+			}
+			for i, size := range sizes {
+				q, err := p.recv(p.Rank())
+				if err != nil {
+					return err
+				}
+				if q.Head[0] != uint64(i) {
+					return fmt.Errorf("packet %d came in place of %d", q.Head[0], i)
+				}
+				if err := same(q.Data, text(size, i)); err != nil {
+					return fmt.Errorf("packet %d: %w", i, err)
+				}
+			}
+			return p.nothingLeft()
+		})
+		if err != nil {
+			return fmt.Errorf("%d ranks: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// A receiver looks at a packet's data where it lies and copies it once, to where the user wants it. Until it receives
+// again nothing may be put there, neither what arrives nor what the rank itself sends.
+func held(open func(int) device.World) error {
+	const packets = 20
+	for _, size := range []int{1, 64, 3000, 100000} {
+		err := run(open(2), func(p *rank) error {
+			if p.Rank() == 1 {
+				for i := range packets {
+					p.Send(0, device.Packet{Data: text(size, i, 1)})
+				}
+				for range packets {
+					if _, err := p.recv(0); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			var next [2]int
+			for range 2 * packets { // those of rank 1, and for each one to itself
+				q := p.next()
+				i := next[q.Src]
+				next[q.Src]++
+				if q.Src == 1 {
+					p.Send(0, device.Packet{Data: text(size, i, 0)})
+					p.Send(1, device.Packet{Data: text(size, i, 2)})
+				}
+				p.Delay(50 * unit.Microsecond)
+				if err := same(q.Data, text(size, i, q.Src)); err != nil {
+					return fmt.Errorf("packet %d of rank %d: %w", i, q.Src, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("%d bytes: %w", size, err)
+		}
+	}
+	return nil
+}
+
+// A rank may pass on what it has received without a copy of its own, to others and to itself.
+func forward(open func(int) device.World) error {
+	const n, rounds = 3, 10
+	return run(open(n), func(p *rank) error {
+		right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
+		for i := range rounds {
+			want := text(i*i*500, i)
+			if p.Rank() == 0 {
+				p.Send(right, device.Packet{Data: want})
+			}
+			for _, hop := range []struct{ from, to int }{{left, p.Rank()}, {p.Rank(), right}} {
+				q, err := p.recv(hop.from)
+				if err != nil {
+					return err
+				}
+				if err := same(q.Data, want); err != nil {
+					return fmt.Errorf("rank %d: round %d: %w", p.Rank(), i, err)
+				}
+				if p.Rank() == 0 && hop.to == right { // once around
+					break
+				}
+				p.Send(hop.to, q)
+			}
+		}
+		return p.nothingLeft()
+	})
+}
+
+// Programs test for completion in a loop. A look must not wait, or the program could not do anything else; and the loop must
+// see what comes, so time must pass in it even if polling costs nothing.
+func poll(open func(int) device.World) error {
+	const rounds = 20
+	return run(open(2), func(p *rank) error {
+		for i := range uint64(rounds) {
+			if p.Rank() == 1 {
+				word, err := p.recvWord(0)
+				if err != nil {
+					return err
+				}
+				p.Delay(unit.Time(i) * unit.Microsecond)
+				p.sendWord(0, word)
+				continue
+			}
+			if q, ok := p.Recv(false); ok {
+				return fmt.Errorf("round %d: Recv(false) returned a packet of rank %d that nobody sent", i, q.Src)
+			}
+			p.sendWord(1, i)
+			q, ok := p.Recv(false)
+			for !ok {
+				q, ok = p.Recv(false)
+			}
+			if q.Src != 1 || q.Head[0] != i {
+				return fmt.Errorf("round %d: polling saw packet %d of rank %d", i, q.Head[0], q.Src)
+			}
+		}
+		return nil
+	})
+}
+
+// Recv(true) waits for as long as it takes, and always returns a packet.
+func wait(open func(int) device.World) error {
+	return run(open(2), func(p *rank) error {
+		for i, d := range []unit.Time{0, unit.Microsecond, 100 * unit.Microsecond, 5 * unit.Millisecond} {
+			if p.Rank() == 1 {
+				if _, err := p.recv(0); err != nil {
+					return err
+				}
+				p.Delay(d)
+				p.sendWord(0, uint64(i))
+				continue
+			}
+			p.sendWord(1, 0)
+			if word, err := p.recvWord(1); err != nil || word != uint64(i) {
+				return fmt.Errorf("round %d: Recv(true) returned packet %d: %v", i, word, err)
+			}
+		}
+		return nil
+	})
+}
+
+// A gather sends everything to one rank. Nothing may be lost however many come at once and however late they are taken.
+func manyToOne(open func(int) device.World) error {
+	const n, packets = 8, 200
+	return run(open(n), func(p *rank) error {
+		if p.Rank() != 0 {
+			for i := range packets {
+				p.Send(0, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: text(i, p.Rank())})
+			}
+			return p.nothingLeft()
+		}
+		p.Delay(unit.Millisecond)
+		var next [n]int
+		for range packets * (n - 1) {
+			q := p.next()
+			i := next[q.Src]
+			next[q.Src]++
+			if q.Head[0] != uint64(i) {
+				return fmt.Errorf("packet %d of rank %d came in place of %d", q.Head[0], q.Src, i)
+			}
+			if err := same(q.Data, text(i, q.Src)); err != nil {
+				return fmt.Errorf("packet %d of rank %d: %w", i, q.Src, err)
+			}
+		}
+		return p.nothingLeft()
+	})
+}
+
+// Everyone sends to everyone before anyone receives, as eager messages of an exchange do. A Send may wait while the way is
+// full, but a rank that waits in a Send takes in what comes to it, or such a program would deadlock at a size that
+// depends on the machine.
+func flood(open func(int) device.World) error {
+	const n, packets = 4, 64
+	sizes := []int{0, 100, 5000, 70000}
+	return run(open(n), func(p *rank) error {
+		for i := range packets {
+			for dst := range n {
+				p.Send(dst, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
+			}
+		}
+		var next [n]int
+		for range n * packets {
+			q := p.next()
+			i := next[q.Src]
+			next[q.Src]++
+			if q.Head[0] != uint64(i) || len(q.Data) != sizes[i%len(sizes)] {
+				return fmt.Errorf("rank %d: packet %d of rank %d with %d bytes came in place of %d with %d",
+					p.Rank(), q.Head[0], q.Src, len(q.Data), i, sizes[i%len(sizes)])
+			}
+		}
+		return p.nothingLeft()
+	})
+}
+
+// The last acknowledgement of a protocol may find that its receiver has ended. It is dropped, and its sender goes on.
+func afterEnd(open func(int) device.World) error {
+	const packets = 200
+	return run(open(3), func(p *rank) error {
+		switch p.Rank() {
+		case 0: // receives nothing
+			return nil
+		case 1: // leaves the second half
+			for range packets / 2 {
+				if _, err := p.recv(2); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		p.Delay(unit.Millisecond)
+		for range packets {
+			p.Send(0, device.Packet{Data: make([]byte, 5000)})
+			p.Send(1, device.Packet{Data: make([]byte, 5000)})
+		}
+		return nil
+	})
+}

@@ -1,0 +1,182 @@
+package devicetest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// rank is a port as programs use it: with barriers, whose packets do not get in the way of others.
+type rank struct {
+	device.Port
+	marks int             // packets of barriers that came and were not asked for yet
+	stash []device.Packet // other packets that came during a barrier
+}
+
+// take is Recv without the packets of barriers.
+func (p *rank) take(block bool) (device.Packet, bool) {
+	if len(p.stash) > 0 {
+		q := p.stash[0]
+		p.stash = p.stash[1:]
+		return q, true
+	}
+	for {
+		q, ok := p.Recv(block)
+		if ok && q.Head == mark {
+			p.marks++
+			continue
+		}
+		if block && !ok {
+			panic("Recv(true) returned false")
+		}
+		return q, ok
+	}
+}
+
+// next waits for the next packet.
+func (p *rank) next() device.Packet {
+	q, _ := p.take(true)
+	return q
+}
+
+// recv waits for the next packet, which must be of rank src.
+func (p *rank) recv(src int) (device.Packet, error) {
+	q := p.next()
+	if q.Src != src {
+		return q, fmt.Errorf("rank %d: got a packet of rank %d, want one of %d", p.Rank(), q.Src, src)
+	}
+	return q, nil
+}
+
+// recvWord is recv for packets with one word.
+func (p *rank) recvWord(src int) (uint64, error) {
+	q, err := p.recv(src)
+	return q.Head[0], err
+}
+
+// sendWord sends a packet with one word.
+func (p *rank) sendWord(dst int, word uint64) {
+	p.Send(dst, device.Packet{Head: [device.Words]uint64{word}})
+}
+
+// tag returns a head that begins with n.
+func tag(n int) [device.Words]uint64 { return [device.Words]uint64{uint64(n), 2, 3, 4, ^uint64(0)} }
+
+// complete waits for the completion of a transfer with tag n.
+func (p *rank) complete(n int) error {
+	q, err := p.recv(p.Rank())
+	if err != nil {
+		return err
+	}
+	if q.Head != tag(n) || len(q.Data) != 0 {
+		return fmt.Errorf("rank %d: completion %v with %d bytes, want %v with none", p.Rank(), q.Head, len(q.Data), tag(n))
+	}
+	return nil
+}
+
+// mark is the head of a barrier's packets.
+var mark = [device.Words]uint64{0x62, 0x61, 0x72, 0x72, 0x69}
+
+// barrier ends when all ranks have called it.
+func (p *rank) barrier() {
+	if p.Rank() != 0 {
+		p.Send(0, device.Packet{Head: mark})
+		p.await(1)
+		return
+	}
+	p.await(p.Size() - 1)
+	for dst := 1; dst < p.Size(); dst++ {
+		p.Send(dst, device.Packet{Head: mark})
+	}
+}
+
+// await waits for n marks.
+func (p *rank) await(n int) {
+	for p.marks < n {
+		q, ok := p.Recv(true)
+		switch {
+		case !ok:
+			panic("Recv(true) returned false")
+		case q.Head == mark:
+			p.marks++
+		default:
+			q.Data = bytes.Clone(q.Data)
+			p.stash = append(p.stash, q)
+		}
+	}
+	p.marks -= n
+}
+
+// nothingLeft passes a barrier, after which the rank may not have any more packets to receive. It ends a program.
+func (p *rank) nothingLeft() error {
+	p.barrier()
+	if q, ok := p.take(false); ok {
+		return fmt.Errorf("rank %d: one more packet of rank %d, %v with %d bytes", p.Rank(), q.Src, q.Head, len(q.Data))
+	}
+	return nil
+}
+
+// text returns n random bytes. The same numbers give the same bytes in every rank.
+func text(n int, seed ...int) []byte {
+	var key [32]byte
+	for i, s := range seed {
+		key[4*i], key[4*i+1], key[4*i+2] = byte(s), byte(s>>8), byte(s>>16)
+	}
+	b := make([]byte, n)
+	rand.NewChaCha8(key).Read(b)
+	return b
+}
+
+// same compares bytes.
+func same(got, want []byte) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d bytes, want %d", len(got), len(want))
+	}
+	if bytes.Equal(got, want) {
+		return nil
+	}
+	at := 0
+	for got[at] == want[at] {
+		at++
+	}
+	return fmt.Errorf("of %d bytes that at %d is %#02x, want %#02x", len(got), at, got[at], want[at])
+}
+
+// contains checks for a text in a message. Errors of other processes come as text.
+func contains(message, text string) error {
+	if !strings.Contains(message, text) {
+		return fmt.Errorf("%q does not say %q", message, text)
+	}
+	return nil
+}
+
+// missing is what laws of optional parts return where there is none.
+const missing = "this world has no "
+
+func isMissing(err error) bool { return err != nil && strings.Contains(err.Error(), missing) }
+
+// withMemory returns a program that has remote memory.
+func withMemory(program func(*rank, device.Memory) error) func(*rank) error {
+	return func(p *rank) error {
+		m := p.Memory()
+		if m == nil {
+			return errors.New(missing + "remote memory")
+		}
+		return program(p, m)
+	}
+}
+
+// withCounter returns a program that has counters.
+func withCounter(program func(*rank, device.Counter) error) func(*rank) error {
+	return func(p *rank) error {
+		c := p.Counter()
+		if c == nil {
+			return errors.New(missing + "counters")
+		}
+		return program(p, c)
+	}
+}
