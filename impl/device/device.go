@@ -19,8 +19,9 @@ type World interface {
 	// Run runs program once per rank, each with its own Port, and returns when all have ended.
 	//
 	// The first failure ends the job: a program that returns an error or panics makes Run stop the other ranks where
-	// they wait and return that error, a panic as a *Failure. A world that can see that every rank which is left waits and nothing
-	// is under way returns a *Deadlock. A world may be run more than once, one run at a time; every run starts anew.
+	// they wait, or at their next call, and return that error, a panic as a *Failure. A world that can see that every rank
+	// which is left waits and nothing is under way returns a *Deadlock. A world may be run more than once, one run at a
+	// time; every run starts anew.
 	Run(program func(Port) error) error
 }
 
@@ -37,8 +38,9 @@ type Packet struct {
 // Port is one rank's view of the machine. Only that rank's program may use it.
 //
 // Packets from one rank to another arrive in the order in which they were sent, once each, unchanged; between
-// different pairs there is no order. A rank may send to itself. Only Recv(true), Send into a full network and Counter.Add
-// may block, and each does so only for other ranks' sake: whoever blocks is released when the others go on.
+// different pairs there is no order. A rank may send to itself. What is sent to a rank whose program has ended is dropped.
+// Only Recv(true), Send into a full network and Counter.Add may block, and each does so only for other ranks' sake:
+// whoever blocks is released when the others go on.
 type Port interface {
 	Rank() int
 	Size() int
@@ -55,11 +57,13 @@ type Port interface {
 	// Copy copies as copy does, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
-	// Send sends a packet. The port has taken the data when Send returns.
+	// Send sends a packet. The port has taken the data when Send returns. It may wait until dst takes packets, in Recv or
+	// in a Send that waits itself: ranks that all send before they receive do not deadlock.
 	Send(dst int, p Packet)
 
-	// Recv takes the next packet. If there is none it waits for one, or returns false if block is false.
-	// The packet's data stays valid until the next call of Recv, and is read-only.
+	// Recv takes the next packet. If there is none it waits for one, or returns false if block is false; time passes
+	// in a loop of such calls, so it sees what is sent. The packet's data stays valid until the next call of Recv, and
+	// is read-only.
 	Recv(block bool) (Packet, bool)
 
 	Memory() Memory   // remote memory; nil where the machine has none
@@ -69,18 +73,20 @@ type Port interface {
 // Key names memory that a rank has exposed.
 type Key uint64
 
-// Memory reads and writes the memory of other ranks without their help.
+// Memory reads and writes the memory of other ranks without their help, while they compute.
 //
 // Put and Get only start a transfer. When it has ended, Recv returns a packet from the rank itself with the head done
 // and no data: then the bytes are at the other side (Put) or in the local buffer (Get), and until then the local and the remote
 // buffer must stay as they are. A packet that is sent after a Put was found done arrives after its bytes.
 type Memory interface {
-	// Expose lets other ranks access b under the key that it returns, until Withdraw. An empty b is fine.
+	// Expose lets other ranks access b under the key that it returns, until Withdraw. An empty b is fine. A rank's keys are
+	// all different, and none names anything after Withdraw.
 	Expose(b []byte) Key
 	Withdraw(k Key)
 
 	// Put writes b to offset off of the memory that dst exposed as k. Get reads from there into b.
-	// An access outside of exposed memory panics.
+	// The rank itself may be dst. An access outside of exposed memory panics in the rank that makes it, at the latest
+	// where its completion would be received.
 	Put(dst int, k Key, off int, b []byte, done [Words]uint64)
 	Get(dst int, k Key, off int, b []byte, done [Words]uint64)
 }
