@@ -1,0 +1,276 @@
+package fit
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// cell is what the repetitions of one timer at one size say. Times are in microseconds.
+type cell struct {
+	bytes int
+	n     int       // samples
+	value float64   // median
+	reps  []float64 // bootstrap replicates of the median
+	se    float64   // standard error, from the replicates
+
+	low, high float64 // interval of the median
+	slack     float64 // part of it that is the timer's resolution
+
+	few, odd, disagree, tail, coarse, drift bool // what is wrong with it
+}
+
+// group is the samples of a part of a cell, sorted: of one launch, and of one root where the two are kept apart.
+type group struct {
+	times  []unit.Time
+	median float64
+}
+
+// combine says what to make of the two roots of a barrier.
+type combine uint8
+
+const (
+	pool combine = iota // one set of samples; the lower root where the two disagree
+	mean                // the mean of the two medians: what one root adds the other takes away
+)
+
+// cellOf makes a cell of the series of one size, one a launch.
+func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
+	c := cell{bytes: launches[0].Bytes}
+	replicates := make([][]float64, len(launches))
+	medians := make([]float64, len(launches))
+	for i, s := range launches {
+		c.n += len(s.Times)
+		groups := c.split(s, how, f)
+		replicates[i] = make([]float64, o.Replicates)
+		for j, g := range groups {
+			share := 1 / float64(len(groups))
+			medians[i] += share * g.median
+			g.resample(replicates[i], share, source(s.Key, j, o.Seed))
+		}
+	}
+	c.few = c.n < 20
+	c.value = median(medians)
+	c.reps = acrossLaunches(replicates, o)
+	c.finish(f.resolution/2, o.Level)
+	return c
+}
+
+// finish derives the standard error and the interval from the replicates. The interval is wider by slack on both sides.
+func (c *cell) finish(slack, level float64) {
+	sorted := slices.Clone(c.reps)
+	slices.Sort(sorted)
+	c.se = (quantile(sorted, 0.8413) - quantile(sorted, 0.1587)) / 2
+	c.low, c.high = interval(sorted, c.value, level)
+	c.low, c.high, c.slack = c.low-slack, c.high+slack, slack
+}
+
+// split sorts the samples of a launch into groups whose medians are averaged: one, or one a root.
+func (c *cell) split(s *sample.Series, how combine, f facts) []group {
+	n := len(s.Times)
+	if f.roots == 1 || n%2 != 0 {
+		c.odd = c.odd || f.roots == 2
+		g := c.group(s.Times, s.Clock, f)
+		return []group{g}
+	}
+	a, b := c.group(s.Times[:n/2], s.Clock, f), c.group(s.Times[n/2:], s.Clock, f)
+	if how == mean {
+		return []group{a, b}
+	}
+	if agree(a, b, f.resolution) {
+		return []group{newGroup(merge(a.times, b.times))}
+	}
+	c.disagree = true
+	if b.median < a.median {
+		a = b
+	}
+	return []group{a}
+}
+
+// group sorts samples, after looking at their order.
+func (c *cell) group(times []unit.Time, clock string, f facts) group {
+	g := newGroup(sorted(times))
+	c.drift = c.drift || drifts(times, g)
+	c.tail = c.tail || g.tail()
+	c.coarse = c.coarse || g.coarse(clock, f.resolution)
+	return g
+}
+
+func sorted(times []unit.Time) []unit.Time {
+	s := slices.Clone(times)
+	slices.Sort(s)
+	return s
+}
+
+func newGroup(sorted []unit.Time) group { return group{sorted, at(sorted, 0.5)} }
+
+func merge(a, b []unit.Time) []unit.Time {
+	out := make([]unit.Time, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0] < a[0] {
+			a, b = b, a
+		}
+		out = append(out, a[0])
+		a = a[1:]
+	}
+	return append(append(out, a...), b...)
+}
+
+// at returns the quantile u of sorted samples in microseconds, between two of them on the straight line.
+func at(sorted []unit.Time, u float64) float64 {
+	pos := u*float64(len(sorted)) - 0.5
+	i := int(pos)
+	switch {
+	case pos <= 0:
+		return sorted[0].Micros()
+	case i+1 >= len(sorted):
+		return sorted[len(sorted)-1].Micros()
+	}
+	low, high := float64(sorted[i]), float64(sorted[i+1])
+	return (low + (pos-float64(i))*(high-low)) / float64(unit.Microsecond)
+}
+
+// halfWidth returns the 68 % half width of the interval of the median by ranks: n/2 ± √n/2.
+func (g group) halfWidth() float64 {
+	d := 0.5 / math.Sqrt(float64(len(g.times)))
+	return (at(g.times, 0.5+d) - at(g.times, 0.5-d)) / 2
+}
+
+// agree says whether the medians of two roots differ by no more than their intervals allow: four standard errors, since
+// a fit makes hundreds of such comparisons, and in any case a percent and a step of the timer.
+func agree(a, b group, resolution float64) bool {
+	d := math.Abs(a.median - b.median)
+	return d <= 4*math.Hypot(a.halfWidth(), b.halfWidth()) || d <= 0.01*math.Max(math.Abs(a.median), math.Abs(b.median))+resolution
+}
+
+// tail says whether more than one sample in a hundred is far off on the high side.
+func (g group) tail() bool {
+	limit := math.Max(2*g.median, g.median+10*(at(g.times, 0.75)-at(g.times, 0.25)))
+	i, _ := slices.BinarySearch(g.times, unit.FromMicros(limit)+1)
+	return (len(g.times)-i)*100 > len(g.times)
+}
+
+// coarse says whether the steps of the timer show: it is known to be coarse, or a real clock shows few different times.
+func (g group) coarse(clock string, resolution float64) bool {
+	if resolution > 0 && g.median < 20*resolution {
+		return true
+	}
+	if clock != "real" || len(g.times) < 50 || g.times[0] == g.times[len(g.times)-1] {
+		return false
+	}
+	distinct := 1
+	for i := 1; i < len(g.times) && distinct <= 10; i++ {
+		if g.times[i] != g.times[i-1] {
+			distinct++
+		}
+	}
+	return distinct <= 10
+}
+
+// drifts says whether the later half of the repetitions is slower or faster than the earlier: by counting samples above
+// the median on both sides, at five standard deviations, and by more than a percent.
+func drifts(times []unit.Time, g group) bool {
+	n := len(times)
+	if n < 40 {
+		return false
+	}
+	middle := unit.FromMicros(g.median)
+	early, late := above(times[:n/2], middle), above(times[n/2:], middle)
+	m := early + late
+	spread := float64(m) * (1 - float64(m)/float64(n))
+	if d := float64(late - early); d*d <= 25*spread {
+		return false
+	}
+	a, b := at(sorted(times[:n/2]), 0.5), at(sorted(times[n/2:]), 0.5)
+	return math.Abs(b-a) > 0.01*math.Abs(g.median)
+}
+
+func above(times []unit.Time, limit unit.Time) int {
+	n := 0
+	for _, t := range times {
+		if t > limit {
+			n++
+		}
+	}
+	return n
+}
+
+// resample adds share times a bootstrap replicate of the median to each element of reps.
+//
+// The median of n draws with replacement from n sorted samples is the sample of rank ⌊nU⌋, where U is the median of n uniform
+// numbers: Beta((n+1)/2, (n+1)/2). So one draw of U does for n draws of samples. U is made by Ulrich's formula
+// (1984) for the symmetric beta distribution,
+//
+//	½ + ½ √(1 − V^(2/(2a−1))) cos 2πW
+//
+// with a = (n+1)/2 and V, W uniform.
+func (g group) resample(reps []float64, share float64, rng *rand.Rand) {
+	n := len(g.times)
+	if g.times[0] == g.times[n-1] {
+		for i := range reps {
+			reps[i] += share * g.median
+		}
+		return
+	}
+	power := 2 / float64(n)
+	for i := range reps {
+		radius := math.Sqrt(1 - math.Pow(rng.Float64(), power))
+		u := 0.5 + 0.5*radius*math.Cos(2*math.Pi*rng.Float64())
+		reps[i] += share * at(g.times, u)
+	}
+}
+
+// acrossLaunches draws launches with replacement, and takes the median of theirs. All cells with as many launches
+// draw the same ones, since what differs between launches concerns all timers alike.
+func acrossLaunches(replicates [][]float64, o Options) []float64 {
+	k := len(replicates)
+	if k == 1 {
+		return replicates[0]
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, uint64(k)))
+	reps, drawn := make([]float64, o.Replicates), make([]float64, k)
+	for b := range reps {
+		for i := range drawn {
+			drawn[i] = replicates[rng.IntN(k)][b]
+		}
+		reps[b] = median(drawn)
+	}
+	return reps
+}
+
+// source returns random numbers that depend on what was measured and on nothing else, so that the order of work
+// does not matter.
+func source(k sample.Key, part int, seed uint64) *rand.Rand {
+	h := fnv.New64a()
+	for _, s := range []string{k.Platform, k.Library, k.Clock, k.Place, k.Mode, k.Protocol, k.Timer} {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(k.Bytes)<<32^uint64(k.Launch)<<1^uint64(part)))
+}
+
+// median sorts x and returns its median.
+func median(x []float64) float64 {
+	slices.Sort(x)
+	return quantile(x, 0.5)
+}
+
+// quantile returns the quantile u of sorted numbers.
+func quantile(sorted []float64, u float64) float64 {
+	pos := u * float64(len(sorted)-1)
+	i := int(pos)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (pos-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// interval returns the percentile interval of sorted replicates, which holds the value.
+func interval(sorted []float64, value, level float64) (low, high float64) {
+	tail := (1 - level) / 2
+	return min(value, quantile(sorted, tail)), max(value, quantile(sorted, 1-tail))
+}

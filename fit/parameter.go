@@ -1,0 +1,136 @@
+package fit
+
+import (
+	"math"
+	"strconv"
+)
+
+// Parameter is one number of a model, with its interval.
+type Parameter struct {
+	Platform, Library, Place, Mode string
+
+	Name      string  // L o_s o_r g G s_s s_r S H P
+	From, To  int     // range of sizes in bytes; of one size From = To; -1 where size has no meaning
+	Value     float64 // NaN where the samples do not determine it
+	Low, High float64 // interval at Options.Level; NaN likewise
+	Unit      string  // us, us/B
+	Method    string  // how it was derived: docs/fit.md
+	Samples   int     // that went into it
+
+	Verdict Verdict // not in files
+}
+
+// Verdict says how far to trust a parameter.
+type Verdict string
+
+// The verdicts.
+const (
+	Good            Verdict = "good"
+	Weak            Verdict = "weak"             // a wide interval, few sizes or repetitions, or a warning on the way
+	NotIdentifiable Verdict = "not identifiable" // no number, or only a bound
+)
+
+// Units of parameters.
+const (
+	Micros  = "us"
+	PerByte = "us/B"
+)
+
+// Methods. Those that differ by mode are put together from the names of the timers.
+const (
+	ByReceive      = "timer21-timer12"                         // L: an upper bound
+	ByRoundTrip    = "rtt/2-o_s-o_r"                           // L
+	ByHalfTrip     = "rtt/2"                                   // L with both overheads in it; also G of one-way time
+	ByHalfTripGap  = "rtt/2-g"                                 // L of PLogP
+	ByBlocking     = "timer21(blocking)-timer21(non-blocking)" // G
+	ByTrain        = "train"                                   // g
+	ByOverhead     = "o_s"                                     // g, where overheads hide it
+	unidentifiable = ": not identifiable"                      // follows the method of a row without a number
+	weakWidth      = 0.2                                       // half width of a weak interval over the value
+	smallMessage   = 16                                        // bytes of the longest message for which L is measured without a warning
+)
+
+// conventions are other readings of a parameter, which Value never takes.
+var conventions = map[string]bool{ByHalfTrip: true, ByHalfTripGap: true}
+
+// Select returns the parameters of one platform, library and place, in order. An empty string selects all.
+func Select(ps []Parameter, platform, library, place string) []Parameter {
+	var out []Parameter
+	for _, p := range ps {
+		if (platform == "" || p.Platform == platform) && (library == "" || p.Library == library) && (place == "" || p.Place == place) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Value returns a parameter of a mode for messages of k bytes: o_s, o_r and g, L in microseconds, G in microseconds a byte.
+// Of several readings it takes the first, in the order of Fit: for L neither rtt/2 nor rtt/2-g. Overheads
+// are those of the range that begins at or below k, continued along its slope; sizes below all ranges belong to the first.
+func Value(ps []Parameter, mode, name string, k int) (float64, bool) {
+	best := -1
+	for i, p := range ps {
+		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) || name == "L" && conventions[p.Method] {
+			continue
+		}
+		switch perByte := p.Unit == PerByte; {
+		case perByte != rate(name):
+		case best < 0:
+			best = i
+		case ranged(name) && p.Method == ps[best].Method && p.From <= k && p.From > ps[best].From:
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, false
+	}
+	v := ps[best].Value
+	if ranged(name) {
+		v += slope(ps, ps[best]) * float64(k-ps[best].From)
+	}
+	return v, true
+}
+
+// rate says whether a parameter is a time a byte.
+func rate(name string) bool { return name == "G" || name == "S" }
+
+// ranged says whether a parameter depends on size by ranges.
+func ranged(name string) bool {
+	return name == "o_s" || name == "o_r" || name == "s_s" || name == "s_r"
+}
+
+// slope returns the slope that belongs to the value p, or zero.
+func slope(ps []Parameter, p Parameter) float64 {
+	for _, q := range ps {
+		same := q.Platform == p.Platform && q.Library == p.Library && q.Place == p.Place && q.Mode == p.Mode && q.Name == p.Name &&
+			q.From == p.From && q.To == p.To && q.Method == p.Method
+		if same && q.Unit == PerByte && !math.IsNaN(q.Value) {
+			return q.Value
+		}
+	}
+	return 0
+}
+
+// Inner returns the parameters of places inside a node under the names of LoGH{sSP}'s inner level: o_s as s_s, o_r as s_r and G as S.
+// The model neglects the inner latency and has no inner gap, so that L and g are left out.
+func Inner(ps []Parameter) []Parameter {
+	names := map[string]string{"o_s": "s_s", "o_r": "s_r", "G": "S"}
+	var out []Parameter
+	for _, p := range ps {
+		if name, ok := names[p.Name]; ok && p.Place == "intra" {
+			p.Name = name
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// rounded returns x with ten significant digits, more than any measurement has, so that files show no digits of
+// floating-point arithmetic and reading one gives the numbers back.
+func rounded(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
+	if err != nil {
+		return x // an infinity
+	}
+	return y
+}

@@ -1,0 +1,33 @@
+package fit
+
+import "strings"
+
+// Warning says why a result is doubtful.
+type Warning struct {
+	Platform, Library, Place, Mode string
+
+	Parameter string // or the timer that is doubtful
+	Code      string
+	Text      string // for a person
+}
+
+// The codes of warnings. docs/fit.md says when each is given and what to do about it.
+const (
+	FewSizes         = "few-sizes"
+	FewReps          = "few-reps"
+	NegativeLatency  = "negative-latency"
+	NotLinear        = "not-linear"
+	RootsDisagree    = "roots-disagree"
+	OddReps          = "odd-reps"
+	HeavyTail        = "heavy-tail"
+	CoarseTimer      = "coarse-timer"
+	Drift            = "drift"
+	DirectionsDiffer = "directions-differ"
+	Unidentified     = "not-identifiable"
+)
+
+// String returns the warning as a line for people.
+func (w Warning) String() string {
+	subject := strings.Join([]string{w.Platform, w.Library, w.Place, w.Mode, w.Parameter}, "/")
+	return subject + ": " + w.Text + " [" + w.Code + "]"
+}
