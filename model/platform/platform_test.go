@@ -107,7 +107,7 @@ func TestLoadFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	for _, path := range []string{"mine.yaml", "./mine.yml", filepath.Join(t.TempDir(), "mine")} {
+	for _, path := range []string{"mine.yaml", "mine.yml", "./mine.txt", filepath.Join(t.TempDir(), "mine")} {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}

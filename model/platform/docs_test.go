@@ -1,0 +1,86 @@
+package platform
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// manual returns docs/platforms.md.
+func manual(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/platforms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// between returns what stands between two texts.
+func between(t *testing.T, s, begin, end string) string {
+	t.Helper()
+	_, s, ok := strings.Cut(s, begin)
+	s, _, ok2 := strings.Cut(s, end)
+	if !ok || !ok2 {
+		t.Fatalf("docs/platforms.md has nothing between %q and %q", begin, end)
+	}
+	return s
+}
+
+// The file in the manual is one, and has the error that the manual shows.
+func TestManualExample(t *testing.T) {
+	doc := manual(t)
+	file := between(t, doc, "```yaml\n", "```")
+	p, err := Parse("mesh.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	usable(t, p)
+	want := strings.TrimSpace(between(t, doc, "what to write instead:\n\n```\n", "```"))
+	_, err = Parse("mesh.yaml", []byte(strings.Replace(file, "value: 40ns", "value: 40", 1)))
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// The manual names the platforms as they are loaded.
+func TestManualSpec(t *testing.T) {
+	spec := "loggp:" + between(t, manual(t), "`loggp:", "`")
+	p := load(t, spec)
+	if p.Machine.Ranks.Default != 8 {
+		t.Errorf("%s: %d ranks", spec, p.Machine.Ranks.Default)
+	}
+}
+
+// Every key that a file of the catalogue has is in the manual.
+func TestManualKeys(t *testing.T) {
+	doc := manual(t)
+	for _, name := range catalogue {
+		data, err := files.ReadFile(name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var top yaml.Node
+		if err := yaml.Unmarshal(data, &top); err != nil {
+			t.Fatal(err)
+		}
+		everyKey(top.Content[0], func(key string) {
+			if !strings.Contains(doc, "`"+key+"`") {
+				t.Errorf("%s.yaml has the key %s, which docs/platforms.md does not explain", name, key)
+			}
+		})
+	}
+}
+
+// everyKey calls see for each key in a node.
+func everyKey(n *yaml.Node, see func(key string)) {
+	for i, c := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			see(c.Value)
+		} else {
+			everyKey(c, see)
+		}
+	}
+}
