@@ -33,7 +33,7 @@ type Noise struct {
 
 // Processor is a processor with its memory.
 type Processor struct {
-	Copy Channel // memory to memory, by the processor
+	Copy Channel // memory to memory, by the processor; of infinite bandwidth where copies take no time
 }
 
 // Channel moves bytes after a start-up: Start + k/Bandwidth for k bytes.

@@ -10,7 +10,9 @@ import (
 type Rate float64
 
 // Time returns how long n bytes take at the rate, to the nearest picosecond.
-func (r Rate) Time(n int) Time { return Time(math.RoundToEven(float64(n) * float64(Second) / float64(r))) }
+func (r Rate) Time(n int) Time {
+	return Time(math.RoundToEven(float64(n) * float64(Second) / float64(r)))
+}
 
 // rates are the units of bandwidth: a power of ten and a power of two over a byte a second. Those that Rate.String
 // prints come first, from small to large.
