@@ -25,7 +25,7 @@ func clock(open func(int) device.World) error {
 				step()
 				now := p.Now()
 				if now < last {
-					return fmt.Errorf("rank %d: the clock went from %d back to %d", p.Rank(), last, now)
+					return fmt.Errorf("rank %d: the clock went from %v back to %v", p.Rank(), last, now)
 				}
 				last = now
 			}
@@ -34,16 +34,18 @@ func clock(open func(int) device.World) error {
 	})
 }
 
-// The benchmark lets a rank wait for a time that is surely longer than a transfer; if it is not, the numbers are wrong. A
-// clock that is coarse may show a delay as shorter by one of its ticks.
+// The benchmark lets a rank wait for a time that is surely longer than a transfer; if it is not, the numbers are wrong.
+// A coarse clock may show a delay as shorter by one of its ticks.
 func delay(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {
 		tick := tick(p)
-		for _, d := range []unit.Time{0, 1, unit.Nanosecond, unit.Microsecond, 50 * unit.Microsecond, unit.Millisecond, 5 * unit.Millisecond} {
+		for _, d := range []unit.Time{
+			0, unit.Picosecond, unit.Nanosecond, unit.Microsecond, 50 * unit.Microsecond, unit.Millisecond, 5 * unit.Millisecond,
+		} {
 			start := p.Now()
 			p.Delay(d)
 			if took := p.Now() - start; took <= d-tick {
-				return fmt.Errorf("a delay of %d ps took %d ps by a clock with ticks of at most %d ps", d, took, tick)
+				return fmt.Errorf("a delay of %v took %v by a clock with ticks of at most %v", d, took, tick)
 			}
 		}
 		return nil
@@ -62,7 +64,7 @@ func tick(p *rank) unit.Time {
 	return least
 }
 
-// An engine charges whatever it does, on every machine, and copies with the port's Copy: both must do their work, or nothing.
+// An engine charges whatever it does, on every machine, and copies with the port's Copy, which does it.
 func work(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {
 		for w := range model.NumWork {

@@ -22,8 +22,8 @@ func wantDeadlock(got error, of int, ranks ...int) error {
 	return nil
 }
 
-// The commonest mistake in message passing is that everyone receives first. A job that hangs says nothing; a deadlock says
-// who waits.
+// The commonest mistake in message passing is that everyone receives first. A job that hangs says nothing; a deadlock
+// says who waits.
 func allWait(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 5} {
 		w := open(n)

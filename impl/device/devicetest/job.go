@@ -70,7 +70,8 @@ func panicking(open func(int) device.World) error {
 	return nil
 }
 
-// When the job has failed, every rank ends at its next call, and in the one it is in if that waits, or Run would not return.
+// When the job has failed, every rank ends at its next call, and in the one it is in if that waits, or Run would not
+// return.
 func stopping(open func(int) device.World) error {
 	forever := []func(*rank){
 		1: func(p *rank) { p.Recv(true) },

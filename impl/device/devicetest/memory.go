@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model/unit"
@@ -14,14 +15,14 @@ var pieces = []struct{ off, n int }{
 	{0, 1}, {1<<20 - 1, 1}, {1, 7}, {13, 64}, {100, 0}, {1 << 20, 0}, {777, 10001}, {1 << 19, 1 << 19}, {0, 1 << 20},
 }
 
-// A put writes the bytes that it was given to where it was told, and nothing beside them. The peer, which only waits, sees them
-// when it is told.
+// A put writes the bytes that it was given to where it was told, and nothing beside them. The peer, which only waits,
+// sees them when it is told.
 func put(open func(int) device.World) error {
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
-			b := make([]byte, 1<<20)
+			b := text(1<<20, -1)
+			want := slices.Clone(b)
 			p.sendWord(1, uint64(m.Expose(b)))
-			want := make([]byte, len(b))
 			for i, x := range pieces {
 				if _, err := p.recvWord(1); err != nil {
 					return err
@@ -286,11 +287,11 @@ func withoutHelp(open func(int) device.World) error {
 // Ranks write and read all over each other's memory, each on bytes of its own, with several transfers under way; a model
 // in plain memory says what must be there.
 func randomTransfers(open func(int) device.World) error {
-	const n, share, rounds = 3, 20000, 60
+	const n, share, rounds = 3, 20000, 60 // rank r owns the r-th share of every memory
 	for seed := range uint64(5) {
 		err := run(open(n), withMemory(func(p *rank, m device.Memory) error {
 			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
-			mine := make([]byte, n*share) // rank r owns the r-th share
+			mine := make([]byte, n*share)
 			var keys [n]device.Key
 			k := m.Expose(mine)
 			for dst := range n {

@@ -42,35 +42,34 @@ func order(open func(int) device.World) error {
 	const n, rounds = 4, 100
 	sizes := []int{0, 8, 200, 5000, 0, 70000}
 	return run(open(n), func(p *rank) error {
-		var next [n]uint64
+		var next [n]int
 		got := 0
-		take := func(block bool) (bool, error) {
+		take := func(block bool) error {
 			q, ok := p.take(block)
 			if !ok {
-				return false, nil
+				return nil
 			}
-			if q.Head[0] != next[q.Src] {
-				return true, fmt.Errorf("rank %d: packet %d of rank %d came in place of %d", p.Rank(), q.Head[0], q.Src, next[q.Src])
-			}
-			if want := sizes[q.Head[0]%uint64(len(sizes))]; len(q.Data) != want {
-				return true, fmt.Errorf("rank %d: packet %d of rank %d has %d bytes, want %d", p.Rank(), q.Head[0], q.Src, len(q.Data), want)
+			i := next[q.Src]
+			if want := sizes[i%len(sizes)]; q.Head[0] != uint64(i) || len(q.Data) != want {
+				return fmt.Errorf("rank %d: packet %d of rank %d with %d bytes came in place of %d with %d",
+					p.Rank(), q.Head[0], q.Src, len(q.Data), i, want)
 			}
 			next[q.Src]++
 			got++
-			return true, nil
+			return nil
 		}
-		for i := range uint64(rounds) {
+		for i := range rounds {
 			for dst := range n {
-				p.Send(dst, device.Packet{Head: [device.Words]uint64{i}, Data: make([]byte, sizes[i%uint64(len(sizes))])})
+				p.Send(dst, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
 			}
-			for range int(i) % 7 { // some are taken at once, others are left to heap up
-				if _, err := take(false); err != nil {
+			for range i % 7 { // some are taken at once, others are left to heap up
+				if err := take(false); err != nil {
 					return err
 				}
 			}
 		}
 		for got < n*rounds {
-			if _, err := take(true); err != nil {
+			if err := take(true); err != nil {
 				return err
 			}
 		}
@@ -235,8 +234,8 @@ func forward(open func(int) device.World) error {
 	})
 }
 
-// Programs test for completion in a loop. A look must not wait, or the program could not do anything else; and the loop must
-// see what comes, so time must pass in it even if polling costs nothing.
+// Programs test for completion in a loop. A look must not wait, or the program could not do anything else; and the loop
+// must see what comes, so time must pass in it even if polling costs nothing.
 func poll(open func(int) device.World) error {
 	const rounds = 20
 	return run(open(2), func(p *rank) error {
@@ -314,8 +313,8 @@ func manyToOne(open func(int) device.World) error {
 	})
 }
 
-// Everyone sends to everyone before anyone receives, as eager messages of an exchange do. A Send may wait while the way is
-// full, but a rank that waits in a Send takes in what comes to it, or such a program would deadlock at a size that
+// Everyone sends to everyone before anyone receives, as eager messages of an exchange do. A Send may wait while the way
+// is full, but a rank that waits in a Send takes in what comes to it, or such a program would deadlock at a size that
 // depends on the machine.
 func flood(open func(int) device.World) error {
 	const n, packets = 4, 64
@@ -331,9 +330,9 @@ func flood(open func(int) device.World) error {
 			q := p.next()
 			i := next[q.Src]
 			next[q.Src]++
-			if q.Head[0] != uint64(i) || len(q.Data) != sizes[i%len(sizes)] {
+			if want := sizes[i%len(sizes)]; q.Head[0] != uint64(i) || len(q.Data) != want {
 				return fmt.Errorf("rank %d: packet %d of rank %d with %d bytes came in place of %d with %d",
-					p.Rank(), q.Head[0], q.Src, len(q.Data), i, sizes[i%len(sizes)])
+					p.Rank(), q.Head[0], q.Src, len(q.Data), i, want)
 			}
 		}
 		return p.nothingLeft()

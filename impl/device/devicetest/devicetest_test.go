@@ -1,0 +1,491 @@
+package devicetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The suite is only worth something if it sees faults. Here a world that keeps the laws is broken in one way after
+// another, and the laws have to notice.
+
+// faulty is a port with some of its methods replaced.
+type faulty struct {
+	device.Port
+	*breakage
+	send    func(dst int, q device.Packet)
+	recv    func(block bool) (device.Packet, bool)
+	now     func() unit.Time
+	delay   func(d unit.Time)
+	copy    func(dst, src []byte) int
+	memory  faultyMemory
+	counter func(dst, r int, delta int64) int64
+}
+
+type faultyMemory struct {
+	device.Memory
+	expose   func(b []byte) device.Key
+	withdraw func(k device.Key)
+	put, get transfer
+}
+
+type transfer func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64)
+
+// breakage is what the faulty ports of a run share.
+type breakage struct {
+	run   int // counts the runs of the world
+	room  []chan struct{}
+	ended []atomic.Bool
+}
+
+func (f *faulty) Send(dst int, q device.Packet)         { f.send(dst, q) }
+func (f *faulty) Recv(block bool) (device.Packet, bool) { return f.recv(block) }
+func (f *faulty) Now() unit.Time                        { return f.now() }
+func (f *faulty) Delay(d unit.Time)                     { f.delay(d) }
+func (f *faulty) Copy(dst, src []byte) int              { return f.copy(dst, src) }
+func (f *faulty) Memory() device.Memory                 { return &f.memory }
+func (f *faulty) Counter() device.Counter               { return f }
+func (f *faulty) Add(dst, r int, delta int64) int64     { return f.counter(dst, r, delta) }
+
+func (m *faultyMemory) Expose(b []byte) device.Key { return m.expose(b) }
+func (m *faultyMemory) Withdraw(k device.Key)      { m.withdraw(k) }
+
+func (m *faultyMemory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	m.put(dst, k, off, b, done)
+}
+
+func (m *faultyMemory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	m.get(dst, k, off, b, done)
+}
+
+// fault breaks a port, or what Run makes of the world's error.
+type fault struct {
+	name  string
+	law   string // that must notice
+	port  func(f *faulty)
+	end   func(run int, err error) error
+	hangs bool // it shows as a job that does not end
+}
+
+func (b fault) open(ranks int) device.World {
+	return &faultyWorld{World: loop.New(ranks), fault: b, ranks: ranks}
+}
+
+type faultyWorld struct {
+	device.World
+	fault
+	ranks, runs int
+}
+
+func (w *faultyWorld) Run(program func(device.Port) error) error {
+	shared := &breakage{run: w.runs, ended: make([]atomic.Bool, w.ranks)}
+	for range w.ranks {
+		shared.room = append(shared.room, make(chan struct{}, 100))
+	}
+	w.runs++
+	err := w.World.Run(func(p device.Port) error {
+		f := &faulty{Port: p, breakage: shared}
+		f.send, f.recv, f.now, f.delay, f.copy, f.counter = p.Send, p.Recv, p.Now, p.Delay, p.Copy, p.Counter().Add
+		m := p.Memory()
+		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
+		if w.port != nil {
+			w.port(f)
+		}
+		defer shared.ended[p.Rank()].Store(true)
+		return program(f)
+	})
+	if w.end != nil {
+		err = w.end(shared.run, err)
+	}
+	return err
+}
+
+// nth returns a function that is true at every n-th call.
+func nth(n int) func() bool {
+	calls := 0
+	return func() bool { calls++; return calls%n == 0 }
+}
+
+var faults = []fault{
+	{name: "a rank takes itself for another", law: "every rank runs once", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) { q.Head[0] &^= 2; f.Port.Send(dst, q) }
+	}},
+	{name: "short packets overtake long ones", law: "order of a pair", port: func(f *faulty) {
+		var kept func()
+		flush := func() {
+			if kept != nil {
+				kept()
+				kept = nil
+			}
+		}
+		f.send = func(dst int, q device.Packet) {
+			if len(q.Data) == 70000 {
+				flush()
+				kept = func() { f.Port.Send(dst, q) }
+				return
+			}
+			f.Port.Send(dst, q)
+		}
+		f.recv = func(block bool) (device.Packet, bool) { flush(); return f.Port.Recv(block) }
+	}},
+	{name: "a packet is lost", law: "order of a pair", port: func(f *faulty) {
+		lose := nth(150)
+		f.send = func(dst int, q device.Packet) {
+			if !lose() {
+				f.Port.Send(dst, q)
+			}
+		}
+	}},
+	{name: "a packet comes twice", law: "order of a pair", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) {
+			f.Port.Send(dst, q)
+			if q.Head[0] == 99 { // the last
+				f.Port.Send(dst, q)
+			}
+		}
+	}},
+	{name: "data is taken after Send", law: "bytes arrive as they were", port: func(f *faulty) {
+		kept := func() {}
+		f.send = func(dst int, q device.Packet) { kept(); kept = func() { f.Port.Send(dst, q) } }
+		f.recv = func(block bool) (device.Packet, bool) { kept(); kept = func() {}; return f.Port.Recv(block) }
+	}},
+	{name: "65,536 is the most", law: "bytes arrive as they were", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) { q.Data = q.Data[:min(len(q.Data), 1<<16)]; f.Port.Send(dst, q) }
+	}},
+	{name: "a bit falls over", law: "bytes arrive as they were", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) {
+			if len(q.Data) == 4097 {
+				q.Data = slices.Clone(q.Data)
+				q.Data[4096] ^= 0x40
+			}
+			f.Port.Send(dst, q)
+		}
+	}},
+	{name: "a bit of the head is used", law: "head and source", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) { q.Head[4] &^= 1 << 63; f.Port.Send(dst, q) }
+	}},
+	{name: "senders say who they are", law: "head and source", port: func(f *faulty) {
+		f.recv = func(block bool) (device.Packet, bool) { q, ok := f.Port.Recv(block); q.Src = 0; return q, ok }
+	}},
+	{name: "nothing goes to itself", law: "to itself", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) {
+			if dst != f.Rank() {
+				f.Port.Send(dst, q)
+			}
+		}
+	}},
+	{name: "a send uses the received data's memory", law: "data stays until the next receive", port: func(f *faulty) {
+		var last []byte
+		f.recv = func(block bool) (device.Packet, bool) { q, ok := f.Port.Recv(block); last = q.Data; return q, ok }
+		f.send = func(dst int, q device.Packet) { f.Port.Send(dst, q); clear(last) }
+	}},
+	{name: "a send releases the received data first", law: "received data can be sent on", port: func(f *faulty) {
+		var last []byte
+		f.recv = func(block bool) (device.Packet, bool) { q, ok := f.Port.Recv(block); last = q.Data; return q, ok }
+		f.send = func(dst int, q device.Packet) { clear(last); f.Port.Send(dst, q) }
+	}},
+	{name: "polling waits", law: "polling", port: func(f *faulty) {
+		f.recv = func(bool) (device.Packet, bool) { return f.Port.Recv(true) }
+	}},
+	{name: "polling sees what is not there", law: "polling", port: func(f *faulty) {
+		f.recv = func(block bool) (device.Packet, bool) { q, _ := f.Port.Recv(block); return q, true }
+	}},
+	{name: "polling sees nothing", law: "polling", hangs: true, port: func(f *faulty) {
+		f.recv = func(block bool) (device.Packet, bool) {
+			if block {
+				return f.Port.Recv(true)
+			}
+			time.Sleep(time.Millisecond)
+			return device.Packet{}, false
+		}
+	}},
+	{name: "waiting gives up", law: "waiting", port: func(f *faulty) {
+		f.recv = func(block bool) (device.Packet, bool) {
+			for range 100 {
+				if q, ok := f.Port.Recv(false); ok {
+					return q, ok
+				}
+			}
+			return device.Packet{}, false
+		}
+	}},
+	{name: "an inbox overflows", law: "many to one", port: func(f *faulty) {
+		sent := 0
+		f.send = func(dst int, q device.Packet) {
+			if sent++; sent <= 150 {
+				f.Port.Send(dst, q)
+			}
+		}
+	}},
+	{name: "a full network takes nothing in", law: "flood", hangs: true, port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) { f.room[dst] <- struct{}{}; f.Port.Send(dst, q) }
+		f.recv = func(block bool) (device.Packet, bool) {
+			q, ok := f.Port.Recv(block)
+			if ok {
+				<-f.room[f.Rank()]
+			}
+			return q, ok
+		}
+	}},
+	{name: "nobody may send to the ended", law: "after the end of a rank", port: func(f *faulty) {
+		f.send = func(dst int, q device.Packet) {
+			if f.ended[dst].Load() {
+				panic("broken pipe")
+			}
+			f.Port.Send(dst, q)
+		}
+	}},
+	{name: "the clock goes back", law: "clock", port: func(f *faulty) {
+		back := nth(100)
+		f.now = func() unit.Time {
+			if back() {
+				return f.Port.Now() - unit.Second
+			}
+			return f.Port.Now()
+		}
+	}},
+	{name: "delays are short", law: "delay", port: func(f *faulty) {
+		f.delay = func(d unit.Time) { f.Port.Delay(d * 9 / 10) }
+	}},
+	{name: "copies are charged and not made", law: "work", port: func(f *faulty) {
+		f.copy = func(dst, src []byte) int { return min(len(dst), len(src)) }
+	}},
+	{name: "Copy returns the wrong length", law: "work", port: func(f *faulty) {
+		f.copy = func(dst, src []byte) int { copy(dst, src); return len(src) }
+	}},
+	{name: "errors are lost", law: "error", end: func(int, error) error { return nil }},
+	{name: "another error wins", law: "first error", end: func(int, error) error { return errors.New("another") }},
+	{name: "a panic is any error", law: "panic", end: func(_ int, err error) error {
+		if err != nil {
+			return fmt.Errorf("a rank failed: %v", err)
+		}
+		return nil
+	}},
+	{name: "a panic is of another rank", law: "panic", end: func(_ int, err error) error {
+		if f := (&device.Failure{}); errors.As(err, &f) {
+			f.Rank++
+		}
+		return err
+	}},
+	{name: "a panic loses its stack", law: "panic", end: func(_ int, err error) error {
+		if f := (&device.Failure{}); errors.As(err, &f) {
+			f.Stack = nil
+		}
+		return err
+	}},
+	{name: "a delay cannot be stopped", law: "stopping", hangs: true, port: func(f *faulty) {
+		f.delay = func(d unit.Time) { time.Sleep(time.Duration(d / unit.Nanosecond)) }
+	}},
+	{name: "packets stay over", law: "run again", port: func(f *faulty) {
+		stale := f.run > 2
+		f.recv = func(block bool) (device.Packet, bool) {
+			if stale {
+				stale = false
+				return device.Packet{Data: make([]byte, 1000)}, true
+			}
+			return f.Port.Recv(block)
+		}
+	}},
+	{name: "a failure breaks the world", law: "run again", end: func(run int, err error) error {
+		if run > 2 {
+			return errDeliberate
+		}
+		return err
+	}},
+	{name: "puts lose their last byte", law: "put", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			f.memory.Memory.Put(dst, k, off, b[:max(len(b), 1)-1], done)
+		}
+	}},
+	{name: "puts are rounded up to words", law: "put", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			if n := (len(b) + 7) &^ 7; off+n <= 1<<20 {
+				b = append(slices.Clone(b), make([]byte, n-len(b))...)
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
+	{name: "gets read beyond", law: "get", port: func(f *faulty) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			if off+len(b) < 1<<20 {
+				b = b[:len(b)+1]
+			}
+			f.memory.Memory.Get(dst, k, off, b, done)
+		}
+	}},
+	{name: "gets begin at a word", law: "get", port: func(f *faulty) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			f.memory.Memory.Get(dst, k, off&^7, b, done)
+		}
+	}},
+	{name: "own memory is not remote", law: "own memory", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			if dst != f.Rank() {
+				f.memory.Memory.Put(dst, k, off, b, done)
+			}
+		}
+	}},
+	{name: "no memory has no key", law: "empty memory", port: func(f *faulty) {
+		f.memory.expose = func(b []byte) device.Key {
+			if len(b) == 0 {
+				return 0
+			}
+			return f.memory.Memory.Expose(b)
+		}
+	}},
+	{name: "no bytes do not complete", law: "empty memory", port: func(f *faulty) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			if len(b) > 0 {
+				f.memory.Memory.Get(dst, k, off, b, done)
+			}
+		}
+	}},
+	{name: "completions are cut to four words", law: "completions", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			done[4] = 0
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
+	{name: "a completion comes for another", law: "completions", port: func(f *faulty) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			done[0] |= 2
+			f.memory.Memory.Get(dst, k, off, b, done)
+		}
+	}},
+	{name: "a put completes before it is done", law: "put, then send", port: func(f *faulty) {
+		var late []byte // of the put before
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			now := late
+			late = slices.Clone(b)
+			f.memory.Memory.Put(dst, k, off, now, done)
+		}
+	}},
+	{name: "the peer has to help", law: "transfers without help", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			f.Port.Delay(150 * unit.Millisecond)
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
+	{name: "the fiftieth put goes astray", law: "random transfers", port: func(f *faulty) {
+		astray := nth(50)
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			if astray() && len(b) > 0 {
+				b = b[1:]
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
+	{name: "bounds are not checked", law: "outside of memory", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			f.memory.Memory.Put(dst, k, 0, nil, done)
+		}
+	}},
+	{name: "lengths overflow", law: "outside of memory", port: func(f *faulty) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+			if off+len(b) < 0 {
+				off = 0
+			}
+			f.memory.Memory.Get(dst, k, off, b, done)
+		}
+	}},
+	{name: "the owner panics in place of who asked", law: "outside of memory", end: func(_ int, err error) error {
+		if f := (&device.Failure{}); errors.As(err, &f) {
+			f.Rank = 0
+		}
+		return err
+	}},
+	{name: "memory is never withdrawn", law: "withdrawn memory", port: func(f *faulty) {
+		f.memory.withdraw = func(device.Key) {}
+	}},
+	{name: "keys are used again", law: "withdrawn memory", port: func(f *faulty) {
+		var key device.Key
+		f.memory.withdraw = func(k device.Key) { key = k }
+		f.memory.expose = func(b []byte) device.Key {
+			if key != 0 {
+				return key
+			}
+			return f.memory.Memory.Expose(b)
+		}
+	}},
+	{name: "counters read, then write", law: "counters are atomic", port: func(f *faulty) {
+		f.counter = func(dst, r int, delta int64) int64 {
+			was := f.Port.Counter().Add(dst, r, 0)
+			f.Port.Delay(unit.Microsecond)
+			f.Port.Counter().Add(dst, r, delta)
+			return was
+		}
+	}},
+	{name: "counters return the new value", law: "counters are atomic", port: func(f *faulty) {
+		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, delta) + delta }
+	}},
+	{name: "there is one register", law: "counters are apart", port: func(f *faulty) {
+		f.counter = func(dst, _ int, delta int64) int64 { return f.Port.Counter().Add(dst, 0, delta) }
+	}},
+	{name: "counters only count up", law: "counters are apart", port: func(f *faulty) {
+		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, max(delta, 0)) }
+	}},
+	{name: "counters have 32 bits", law: "counters are apart", port: func(f *faulty) {
+		f.counter = func(dst, r int, delta int64) int64 { return int64(int32(f.Port.Counter().Add(dst, r, delta))) }
+	}},
+	{name: "counters go on", law: "counters begin at zero", port: func(f *faulty) {
+		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, delta) + 5*int64(f.run) }
+	}},
+	{name: "a deadlock is no error", law: "all wait", end: func(int, error) error { return nil }},
+	{name: "a deadlock is of all", law: "those that wait", end: func(_ int, err error) error {
+		if d := (&device.Deadlock{}); errors.As(err, &d) {
+			d.Ranks = nil
+			for r := range d.Of {
+				d.Ranks = append(d.Ranks, r)
+			}
+		}
+		return err
+	}},
+	{name: "a deadlock where there is none", law: "nobody waits in vain", end: func(run int, err error) error {
+		if run == 7 {
+			return &device.Deadlock{Ranks: []int{0, 1, 2}, Of: 4}
+		}
+		return err
+	}},
+}
+
+func TestFaultsAreSeen(t *testing.T) {
+	all := slices.Concat(laws, deadlocks)
+	seen := make(map[string]bool)
+	defer func(was time.Duration) { patience = was }(patience)
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
+			patience = 20 * time.Second
+			if f.hangs {
+				patience = time.Second
+			}
+			i := slices.IndexFunc(all, func(l law) bool { return l.name == f.law })
+			if i < 0 {
+				t.Fatalf("no law %q", f.law)
+			}
+			err := all[i].check(f.open)
+			if err == nil {
+				t.Fatalf("%q does not see it", f.law)
+			}
+			t.Log(err)
+			seen[f.law] = true
+		})
+	}
+	for _, l := range all {
+		if !seen[l.name] {
+			t.Errorf("no fault is seen by %q", l.name)
+		}
+	}
+}
+
+// The faults are seen for what they are, not for how they are made: without one the same world keeps the laws.
+func TestNoFault(t *testing.T) {
+	TestWorld(t, fault{}.open)
+	TestDeadlock(t, fault{}.open)
+}
