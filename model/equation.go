@@ -1,0 +1,165 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Symbol is a quantity of the equations.
+type Symbol uint8
+
+// The symbols, in the order in which the source prints them.
+const (
+	SymbolSendO Symbol = iota // o_s
+	SymbolL                   // L
+	SymbolRecvO               // o_r
+	SymbolLong                // (k−1) G
+	numSymbols
+)
+
+func (s Symbol) String() string { return [...]string{"o_s", "L", "o_r", "(k−1) G"}[s] }
+
+// factor is an occurrence of a symbol.
+type factor struct {
+	symbol Symbol
+	step   Step
+}
+
+// Coefficients says how often each symbol occurs in an equation.
+type Coefficients [numSymbols]int
+
+// String prints the sum as the source does: 2 o_s + 3 L + 2 o_r + (k−1) G.
+func (c Coefficients) String() string {
+	var sum []string
+	for s, n := range c {
+		switch {
+		case n == 1:
+			sum = append(sum, Symbol(s).String())
+		case n != 0:
+			sum = append(sum, fmt.Sprintf("%d %v", n, Symbol(s)))
+		}
+	}
+	return strings.Join(sum, " + ")
+}
+
+func count(path []factor) Coefficients {
+	var c Coefficients
+	for _, f := range path {
+		c[f.symbol]++
+	}
+	return c
+}
+
+// Equations are the coefficients of the times of a protocol.
+type Equations struct {
+	Sender     Coefficients // T_s
+	Delivery   Coefficients // T_s-r, as the source prints it
+	Completion Coefficients // when the receiver is done. It differs from Delivery for TA
+}
+
+// Equations derives equations (1) to (7) from the steps of the protocol.
+func (p *Protocol) Equations() Equations {
+	s, r := p.paths()
+	return Equations{count(s), count(p.delivery()), count(r)}
+}
+
+// paths adds up what both sides have seen when they are done. A packet costs o_s, L and o_r. What is pulled comes after L
+// and (k−1) G: to ask for it costs nothing. What is pushed costs o_s, (k−1) G and L until its sender goes on, and the
+// receiver nothing. A side that waits for a packet has seen what its sender had seen.
+func (p *Protocol) paths() (sender, receiver []factor) {
+	var paths [2][]factor
+	for _, s := range p.Steps {
+		path := &paths[s.From]
+		if s.By == ByGet {
+			path = &paths[s.To()]
+		}
+		see := func(symbols ...Symbol) {
+			for _, x := range symbols {
+				*path = append(*path, factor{x, s})
+			}
+		}
+		switch s.By {
+		case ByGet:
+			see(SymbolL, SymbolLong)
+		case ByPut:
+			see(SymbolSendO, SymbolLong, SymbolL)
+		case ByPacket:
+			see(SymbolSendO)
+			sent := slices.Clone(*path)
+			path = &paths[s.To()]
+			*path = sent
+			see(SymbolL, SymbolRecvO)
+		}
+	}
+	return paths[Sender], paths[Receiver]
+}
+
+func (p *Protocol) delivery() []factor {
+	s, r := p.paths()
+	if p.OneTime {
+		return s
+	}
+	return r
+}
+
+// SenderTime returns how long a message of k bytes keeps its sender from going on:
+//
+//	(1) T_s^T    = o_s
+//	(3) T_s-r^TA = 2 o_s + 2 L + 2 o_r                   (both times)
+//	(5) T_s^RTA  = 2 o_s + 3 L + 2 o_r + (k−1) G
+//	(6) T_s^RAT  = 4 o_s + 3 L + 2 o_r + (k−1) G
+//
+// Al-Tawil and Moritz, section 3.2. An RM has the o_s and o_r of k bytes, other messages those of none; G is that of
+// what is pulled or pushed.
+func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
+	s, _ := p.paths()
+	return x.sum(s, k)
+}
+
+// Delivery returns the time from the start of a send until the message is there:
+//
+//	(2) T_s-r^T   = o_s + L + o_r
+//	(3) T_s-r^TA  = 2 o_s + 2 L + 2 o_r
+//	(4) T_s-r^RTA = 2 o_s + 2 L + o_r + (k−1) G
+//	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
+//
+// Al-Tawil and Moritz, section 3.2, with parameters as for SenderTime. (2) and (3) are for short messages: they have no G.
+func Delivery(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
+
+// Completion returns the time from the start of a send until the receiver is done. It is that of Delivery but for TA, whose
+// receiver is done when it has sent the ACK:
+//
+//	2 o_s + L + o_r
+func Completion(p *Protocol, x Parameters, k int) unit.Time {
+	_, r := p.paths()
+	return x.sum(r, k)
+}
+
+func (x Parameters) sum(path []factor, k int) unit.Time {
+	var t unit.Time
+	for _, f := range path {
+		t += x.value(f, k)
+	}
+	return t
+}
+
+func (x Parameters) value(f factor, k int) unit.Time {
+	n := 0
+	if f.step.Data && f.step.By == ByPacket {
+		n = k
+	}
+	switch {
+	case f.symbol == SymbolSendO:
+		return x.SendO.Time(n)
+	case f.symbol == SymbolRecvO:
+		return x.RecvO.Time(n)
+	case f.symbol == SymbolL:
+		return x.L
+	case f.step.By == ByGet:
+		return long(x.pulled(), k)
+	}
+	return long(x.pushed(), k)
+}

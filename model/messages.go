@@ -1,0 +1,77 @@
+package model
+
+import "github.com/loggp/loggp/model/unit"
+
+// Low-level messages are what protocols are made of: packets that nobody matches, and remote accesses. Equations (1) to (7)
+// mean their o_s, L, o_r and G, not those of whole messages.
+
+// MessageCost returns what a low-level message of k bytes costs where nothing contends. Sender is the duration of the call
+// that starts it, Delivery the time until the other side, which waits, has received it. A get or a put ends in the
+// call that starts it, so both are the same.
+func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
+	w := Transfer{Machine: m, Library: lib, Bytes: k, Path: path}.start()
+	switch by {
+	case ByPacket:
+		w.spend(Sender, WorkControl, 1)
+		mail := w.net.send(w, Sender, k)
+		w.meet(Receiver, mail)
+		w.net.receive(w, Receiver)
+		w.spend(Receiver, WorkHandle, 1)
+		w.copy(Receiver, k)
+		return Cost{w.lanes[Sender].path, w.lanes[Receiver].path}
+	case ByGet:
+		w.net.get(w, Sender, k)
+	case ByPut:
+		w.net.put(w, Sender, k)
+	}
+	w.spend(Sender, WorkHandle, 1)
+	return Cost{w.lanes[Sender].path, w.lanes[Sender].path}
+}
+
+// MessageView returns what LogGP sees of the low-level messages of a machine with a library on it. On a torus it is
+//
+//	o_s(k) = control + send.start + (header + k) / send.bandwidth
+//	o_r(k) = receive + handle + copy(k)
+//	L      = hops·hop + turns·turn + deliver
+//	g      = header / link
+//	G      = 1/send.bandwidth for packets, 1/get.bandwidth pulled, 1/put.bandwidth pushed
+//
+// where the processor itself sends the bytes of a packet: o_s(k) has what is G per byte, and k bytes take
+// o_s(k) + L + o_r(k). On the LogGP machine the interface sends them,
+//
+//	o_s    = control + o_s
+//	o_r(k) = o_r + handle + copy(k)
+//
+// and k bytes take o_s + L + (k−1)·G + o_r(k). What remote accesses cost beside their bytes, the start, the way back and
+// handling the end, no parameter of LogGP holds; MessageCost does.
+func MessageView(m *Machine, lib *Library, path Path) Parameters {
+	if lib == nil {
+		lib = &Library{}
+	}
+	x := Parameters{RecvO: m.Processor.copying(lib.Software[WorkHandle])}
+	control := lib.Software[WorkControl]
+	switch {
+	case m.Torus != nil:
+		t := m.Torus
+		x.L = t.Latency(path)
+		x.SendO = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
+		x.RecvO = x.RecvO.plus(t.Receive)
+		x.Gap = t.Link.Time(t.Header)
+		x.BigGap = perByte(t.Send.Bandwidth)
+		x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
+	case m.LogGP != nil:
+		g := m.LogGP
+		x.L, x.Gap, x.BigGap = g.L, g.Gap, g.BigGap
+		x.SendO = Constant(control + g.SendO)
+		x.RecvO = x.RecvO.plus(g.RecvO)
+	}
+	return x
+}
+
+// copying returns the time of something and a copy after it. To copy nothing costs nothing.
+func (p Processor) copying(before unit.Time) Curve {
+	return Curve{{0, before, 0}, {1, before + p.Copy.Time(1), perByte(p.Copy.Bandwidth)}}
+}
+
+// perByte returns the time of a byte at a rate.
+func perByte(r unit.Rate) unit.PerByte { return unit.PerByte(float64(unit.Second) / float64(r)) }

@@ -1,0 +1,94 @@
+package model
+
+// Where says on whose side something is.
+type Where uint8
+
+// The two sides of a message, and what is between them.
+const (
+	Sender Where = iota
+	Receiver
+	Wire
+)
+
+func (w Where) String() string { return [...]string{"sender", "receiver", "wire"}[w] }
+
+// Kind says what a message of a protocol is for.
+type Kind string
+
+// The kinds of messages.
+const (
+	KindRM  Kind = "RM"  // the envelope with the data in it
+	KindR   Kind = "R"   // the envelope, which announces the data
+	KindACK Kind = "ACK" // receiver to sender: the receive is there
+	KindM   Kind = "M"   // the data alone
+	KindFIN Kind = "FIN" // sender to receiver: the data is there
+)
+
+// Means is how a message gets to the other side.
+type Means uint8
+
+// The means of transport.
+const (
+	ByPacket Means = iota // its sender's processor sends it, the other side's takes it in
+	ByGet                 // the side that needs it reads it from remote memory
+	ByPut                 // the side that has it writes it to remote memory
+)
+
+func (m Means) String() string { return [...]string{"packet", "get", "put"}[m] }
+
+// Step is one message of a protocol.
+type Step struct {
+	Kind Kind
+	From Where // Sender or Receiver
+	By   Means
+	Data bool // it carries the data
+}
+
+// To returns the side where the step ends.
+func (s Step) To() Where { return other(s.From) }
+
+// Protocol is a way for a message to travel, as the sequence of messages that it takes. Costs, time lines and
+// equations (1) to (7) all follow from it. Al-Tawil and Moritz, section 2 and figure 1.
+type Protocol struct {
+	Name  string
+	Steps []Step
+
+	// OneTime says that the source gives one equation for both times, that of the sender.
+	OneTime bool
+}
+
+// Protocols is every protocol there is.
+var Protocols = []*Protocol{T, TA, RTA, RAT}
+
+// Named returns the protocol of that name, or nil.
+func Named(name string) *Protocol {
+	for _, p := range Protocols {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Eager reports whether the first message carries the data.
+func (p *Protocol) Eager() bool { return p.Steps[0].Data }
+
+// Synchronous reports whether the sender hears that the receive was there, as a synchronous send must.
+func (p *Protocol) Synchronous() bool {
+	for _, s := range p.Steps {
+		if s.From == Receiver {
+			return true
+		}
+	}
+	return false
+}
+
+// Remote reports whether the protocol needs remote memory access.
+func (p *Protocol) Remote() bool {
+	for _, s := range p.Steps {
+		if s.By != ByPacket {
+			return true
+		}
+	}
+	return false
+}

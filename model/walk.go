@@ -1,0 +1,239 @@
+package model
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// walk goes through the steps of a protocol with one clock a side. Each side has a path beside its clock: the terms whose
+// sum the clock shows. A side that waits for a message takes over the message's path; so at the end the path is the
+// critical one.
+type walk struct {
+	Transfer
+	net    network
+	lib    Library
+	step   Kind
+	lanes  [2]lane
+	arrows []Arrow
+	call   Terms // path of the sender when its call returned
+}
+
+type lane struct {
+	Lane
+	clock unit.Time
+	path  Terms
+}
+
+// network is what differs between kinds of machine. Each method lets time pass on the lanes.
+type network interface {
+	send(w *walk, from Where, bytes int) mail
+	receive(w *walk, who Where)
+	get(w *walk, who Where, bytes int) // until the bytes are there and known to be
+	put(w *walk, who Where, bytes int) // likewise
+}
+
+// mail is a packet under way.
+type mail struct {
+	at   unit.Time // when it arrives
+	path Terms
+}
+
+// fly adds a time on the wire.
+func (m *mail) fly(terms ...Term) {
+	for _, x := range terms {
+		if x.Time != 0 {
+			m.path = m.path.add(x)
+			m.at += x.Time
+		}
+	}
+}
+
+func (t Transfer) start() *walk {
+	if t.Bytes < 0 {
+		panic("model: negative size")
+	}
+	w := &walk{Transfer: t}
+	if t.Library != nil {
+		w.lib = *t.Library
+	}
+	switch m := t.Machine; {
+	case m.Torus != nil:
+		w.net = onTorus{m.Torus, t.Path}
+	case m.LogGP != nil:
+		w.net = &onLogGP{LogGP: m.LogGP}
+	default:
+		panic("model: machine " + m.Name + " has no network")
+	}
+	return w
+}
+
+// walk goes through the transfer.
+func (t Transfer) walk() *walk {
+	w := t.start()
+	w.spend(Sender, WorkSend, 1)
+	if t.Mode == Buffered {
+		w.spend(Sender, WorkPack, t.Bytes)
+		w.copy(Sender, t.Bytes)
+	}
+	for i, s := range t.protocol().Steps {
+		w.step = s.Kind
+		switch s.By {
+		case ByPacket:
+			w.packet(s, i == 0)
+		case ByGet:
+			w.pull(s.To())
+		case ByPut:
+			w.net.put(w, s.From, t.Bytes)
+			w.spend(s.From, WorkHandle, 1)
+		}
+	}
+	w.step = ""
+	w.spend(Receiver, WorkComplete, 1)
+	switch {
+	case !w.local():
+		w.endCall()
+	case t.Mode != Buffered:
+		w.spend(Sender, WorkComplete, 1)
+	}
+	return w
+}
+
+// local reports whether the sender's call returns when the first packet has left.
+func (w *walk) local() bool { return w.Nonblocking || w.Mode == Buffered }
+
+// endCall lets the sender's call return.
+func (w *walk) endCall() {
+	step := w.step
+	w.step = ""
+	w.spend(Sender, Epilogue(w.Mode), 1)
+	l := &w.lanes[Sender]
+	l.Call = l.clock
+	w.call = slices.Clone(l.path)
+	if w.Nonblocking && w.Mode == Buffered { // the program's wait finds its own request complete
+		w.spend(Sender, WorkComplete, 1)
+	}
+	w.step = step
+}
+
+// packet sends a packet and takes it in.
+func (w *walk) packet(s Step, first bool) {
+	bytes := 0
+	if first {
+		w.spend(s.From, WorkPack, w.Bytes)
+	}
+	if s.Data {
+		bytes = w.Bytes
+	} else {
+		if first && w.lib.Stage && w.Mode != Buffered { // what is buffered can be read already
+			w.copy(s.From, w.Bytes)
+		}
+		w.spend(s.From, WorkControl, 1)
+	}
+	m := w.net.send(w, s.From, bytes)
+	if first && w.local() {
+		w.endCall()
+	}
+	w.meet(s.To(), m)
+	w.net.receive(w, s.To())
+	w.spend(s.To(), WorkHandle, 1)
+	if first {
+		w.spend(s.To(), WorkMatch, 1)
+	}
+	if s.Data {
+		w.copy(s.To(), bytes)
+		w.spend(s.To(), WorkUnpack, bytes)
+	}
+}
+
+// pull reads the message from the other side: at once, or piece by piece through a bounce buffer. Even an empty message
+// is read.
+func (w *walk) pull(who Where) {
+	for pos := 0; ; {
+		n := w.Bytes - pos
+		if w.lib.Bounce > 0 {
+			n = min(n, w.lib.Bounce)
+		}
+		w.net.get(w, who, n)
+		w.spend(who, WorkHandle, 1)
+		if w.lib.Bounce > 0 {
+			w.copy(who, n)
+			w.spend(who, WorkUnpack, n)
+		}
+		if pos += n; pos >= w.Bytes {
+			return
+		}
+	}
+}
+
+// spend charges n units of software work.
+func (w *walk) spend(who Where, work Work, n int) {
+	price := w.lib.Software[work]
+	x := Term{Name: "software." + work.String(), Count: n, Time: price * unit.Time(n)}
+	if work == WorkPack || work == WorkUnpack {
+		x.Count, x.Bytes = 1, n
+	}
+	w.busy(who, x, price)
+}
+
+// copy charges a copy in memory.
+func (w *walk) copy(who Where, n int) {
+	if n > 0 {
+		c := w.Machine.Processor.Copy
+		w.busy(who, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c.Bandwidth)
+	}
+}
+
+// price is what a term costs.
+type price interface{ String() string }
+
+// per fills in the rest of a term.
+func (w *walk) per(x Term, where Where, p price) Term {
+	x.Step, x.Where = w.step, where
+	if x.Time != 0 { // else it is dropped
+		x.Per = p.String()
+		if _, ok := p.(unit.Time); ok && x.Bytes > 0 {
+			x.Per += "/B"
+		}
+	}
+	return x
+}
+
+// busy keeps a side's processor busy. What takes no time is not mentioned.
+func (w *walk) busy(who Where, x Term, p price) {
+	if x.Time == 0 {
+		return
+	}
+	l := &w.lanes[who]
+	l.path = l.path.add(w.per(x, who, p))
+	l.Busy = append(l.Busy, Interval{x.Name, w.step, l.clock, l.clock + x.Time})
+	l.clock += x.Time
+}
+
+// idle lets a side wait for something that takes so long on the wire.
+func (w *walk) idle(who Where, name string, terms ...Term) {
+	l := &w.lanes[who]
+	m := mail{l.clock, l.path}
+	m.fly(terms...)
+	w.wait(l, name, m)
+}
+
+// meet lets a side wait for a packet, unless it is there already.
+func (w *walk) meet(who Where, m mail) {
+	if l := &w.lanes[who]; m.at >= l.clock {
+		w.wait(l, string(w.step), m)
+	}
+}
+
+func (w *walk) wait(l *lane, name string, m mail) {
+	if m.at > l.clock {
+		l.Waits = append(l.Waits, Interval{name, w.step, l.clock, m.at})
+	}
+	l.clock, l.path = m.at, m.path
+}
+
+// post returns a packet that leaves now. Its path is its own.
+func (w *walk) post(from Where) mail {
+	l := &w.lanes[from]
+	return mail{l.clock, slices.Clone(l.path)}
+}
