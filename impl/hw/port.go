@@ -17,11 +17,11 @@ type port struct {
 	rank    int32
 	ahead   int32 // packets whose sending is an event to come
 
-	noise      noise
-	head, tail *packet // arrived, in order
-	held       *packet // lent to the rank until the next Recv
-	memory     []region
-	counters   [device.Counters]int64
+	noise    noise
+	inbox    list    // packets that have arrived
+	held     *packet // lent to the rank until the next Recv
+	memory   []region
+	counters [device.Counters]int64
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -36,6 +36,27 @@ type packet struct {
 	next  *packet
 	buf   []byte // memory of Data, kept when the packet is used again
 	wire  wire   // where it is on its way
+}
+
+// list is a queue of packets. A packet is in one list at most.
+type list struct{ head, tail *packet }
+
+func (l *list) push(pk *packet) {
+	if l.tail == nil {
+		l.head = pk
+	} else {
+		l.tail.next = pk
+	}
+	l.tail = pk
+}
+
+func (l *list) pop() *packet {
+	pk := l.head
+	if l.head = pk.next; l.head == nil {
+		l.tail = nil
+	}
+	pk.next = nil
+	return pk
 }
 
 func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) *packet {
@@ -58,12 +79,7 @@ func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) 
 // arrive puts a packet into its destination's inbox. It is the last thing that an event does, as the rank may go on at once.
 func (pk *packet) arrive() {
 	p := &pk.j.ports[pk.dst]
-	if p.tail == nil {
-		p.head = pk
-	} else {
-		p.tail.next = pk
-	}
-	p.tail = pk
+	p.inbox.push(pk)
 	if p.waiting {
 		p.waiting = false
 		if p.clock > p.kernel.Now() {
@@ -130,14 +146,10 @@ func (p *port) Recv(block bool) (device.Packet, bool) {
 		p.held.next, p.free = p.free, p.held
 		p.held = nil
 	}
-	if p.head == nil && !p.await(block) {
+	if p.inbox.head == nil && !p.await(block) {
 		return device.Packet{}, false
 	}
-	pk := p.head
-	if p.head = pk.next; p.head == nil {
-		p.tail = nil
-	}
-	pk.next = nil
+	pk := p.inbox.pop()
 	p.held = pk
 	if !pk.local {
 		p.net.receive(p)
@@ -148,18 +160,18 @@ func (p *port) Recv(block bool) (device.Packet, bool) {
 // await lets time pass until a packet is in the inbox, or only until the processor's own time if block is false.
 func (p *port) await(block bool) bool {
 	if block {
-		for p.head == nil {
+		for p.inbox.head == nil {
 			p.waiting = true
 			p.proc.Park()
 		}
 		return true
 	}
 	p.pay()
-	if p.head == nil && p.polled == p.kernel.Now() {
+	if p.inbox.head == nil && p.polled == p.kernel.Now() {
 		p.idle()
 	}
 	p.polled = p.kernel.Now()
-	return p.head != nil
+	return p.inbox.head != nil
 }
 
 // idle lets a rank that polls at no cost go on to the next moment at which something can have changed.

@@ -19,14 +19,18 @@ type torus struct {
 	eject   []sim.Server
 	engines []sim.Server // transfer engines, one a node
 	regs    []sim.Server // counter registers, one set a rank
+	leaving []list       // packets that are leaving, in order, of each rank
 }
 
 func newTorus(j *job) *torus {
 	t := j.cfg.Machine.Torus
 	shape := t.Shape(len(j.ports))
 	n := shape[0] * shape[1] * shape[2]
-	return &torus{t, j, shape, make([]sim.Server, 6*n), make([]sim.Server, n), make([]sim.Server, n), make([]sim.Server, n),
-		make([]sim.Server, len(j.ports))}
+	return &torus{
+		Torus: t, j: j, shape: shape,
+		links: make([]sim.Server, 6*n), inject: make([]sim.Server, n), eject: make([]sim.Server, n), engines: make([]sim.Server, n),
+		regs: make([]sim.Server, len(j.ports)), leaving: make([]list, len(j.ports)),
+	}
 }
 
 // place returns the coordinates of a node.
@@ -55,24 +59,26 @@ func (n *torus) walk(a, b int, hop func(link int, turn bool)) {
 	}
 }
 
-// route reserves the way of c bytes whose first leaves rank src at time t, and returns when the first byte enters the network and
-// when it is at rank dst.
-func (n *torus) route(t unit.Time, src, dst int32, c int) (entered, there unit.Time) {
+// route reserves the way of c bytes that leave rank src from time t on, within dur. It returns when their first byte enters the
+// network and when their last is at rank dst: dur after the first where nothing is in the way, and not before the last link has passed
+// all of them on where they had to wait.
+func (n *torus) route(t unit.Time, src, dst int32, c int, dur unit.Time) (entered, there unit.Time) {
 	hold := n.Link.Time(c)
 	a, b := int(src)/n.PerNode, int(dst)/n.PerNode
 	entered = n.inject[a].Reserve(t, hold)
-	u := entered
+	u, flight := entered, n.Deliver
 	if a != b {
 		n.walk(a, b, func(link int, turn bool) {
-			u += n.Hop
+			step := n.Hop
 			if turn {
-				u += n.Turn
+				step += n.Turn
 			}
-			u = n.links[link].Reserve(u, hold)
+			flight += step
+			u = n.links[link].Reserve(u+step, hold)
 		})
 	}
 	u = n.eject[b].Reserve(u, hold)
-	return entered, u + n.Deliver
+	return entered, max(u+n.Deliver+hold, entered+flight+dur)
 }
 
 // latency returns the time of a first byte from src to dst where nothing else is on the way.
@@ -96,11 +102,23 @@ const (
 	confirmed        // and the writer knows
 )
 
+// send lets the processor store the packet into the network. Packets of one processor go one after the other; those that cannot
+// begin to leave yet are in its list of leaving packets.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
 	pk.wire = wire{step: flowing, at: p.local()}
 	p.ahead++
-	p.kernel.At(pk.wire.at, pk, 0)
+	leaving := &n.leaving[p.rank]
+	switch {
+	case leaving.head != nil:
+		leaving.push(pk)
+	case p.kernel.Quiet(pk.wire.at):
+		leaving.push(pk)
+		n.movePacket(pk)
+	default:
+		leaving.push(pk)
+		p.kernel.At(pk.wire.at, pk, 0)
+	}
 	p.charge(n.Send.Bandwidth.Time(n.Header + len(pk.Data)))
 }
 
@@ -108,36 +126,42 @@ func (n *torus) receive(p *port) { p.charge(n.Receive) }
 
 // movePacket lets the next chunk leave. The processor that stores it is behind its own clock where the network was late to take it.
 func (n *torus) movePacket(pk *packet) {
-	p := &n.j.ports[pk.Src]
 	w := &pk.wire
 	if w.step != flowing {
 		pk.arrive()
 		return
 	}
-	bytes := n.Header + len(pk.Data)
-	late, last := n.flow(w, bytes, n.Send.Bandwidth, int32(pk.Src), pk.dst)
+	p := &n.j.ports[pk.Src]
+	late, left, last := n.flow(w, n.Header+len(pk.Data), n.Send.Bandwidth, p.rank, pk.dst)
 	p.clock += late
 	if last {
 		p.ahead--
 		w.step = arrived
+		leaving := &n.leaving[p.rank]
+		leaving.pop()
+		if next := leaving.head; next != nil {
+			next.wire.at = max(next.wire.at, left)
+			n.j.kernel.At(next.wire.at, next, 0)
+		}
 	}
 	n.j.kernel.At(w.at, pk, 0)
 }
 
-// flow sends the next chunk of a transfer of so many bytes at a rate. It returns how late the network took it, and whether it was
-// the last; w.at is then the time when its last byte is there, else when the next chunk leaves.
-func (n *torus) flow(w *wire, bytes int, rate unit.Rate, from, to int32) (late unit.Time, last bool) {
+// flow sends the next chunk of a transfer of so many bytes at a rate. It returns how late the network took it, when its last byte has
+// left, and whether it was the last chunk; w.at is then the time when its last byte is there, else when the next chunk leaves.
+func (n *torus) flow(w *wire, bytes int, rate unit.Rate, from, to int32) (late, left unit.Time, last bool) {
 	c := min(n.Chunk, bytes-w.pos)
-	entered, there := n.route(w.at, from, to, c)
-	late = entered - w.at
 	dur := rate.Time(w.pos+c) - rate.Time(w.pos)
+	entered, there := n.route(w.at, from, to, c, dur)
+	late = entered - w.at
 	w.pos += c
+	left = entered + dur
 	if w.pos >= bytes {
-		w.at = there + dur
-		return late, true
+		w.at = there
+		return late, left, true
 	}
-	w.at = entered + dur
-	return late, false
+	w.at = left
+	return late, left, false
 }
 
 func (n *torus) start(p *port, x *access) {
@@ -163,7 +187,7 @@ func (n *torus) moveAccess(x *access) {
 		if x.get {
 			from, to, rate = x.dst, x.src, n.Get.Bandwidth
 		}
-		if _, last := n.flow(w, len(x.b), rate, from, to); last {
+		if _, _, last := n.flow(w, len(x.b), rate, from, to); last {
 			w.step = arrived
 		}
 	case arrived:

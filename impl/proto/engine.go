@@ -95,21 +95,21 @@ func (e *Engine) progress(block bool) bool {
 	}
 	p, ok := e.port.Recv(block)
 	if ok {
-		e.dispatch(p)
+		e.dispatch(&p)
 	}
 	return ok
 }
 
 // dispatch does what a packet asks for.
-func (e *Engine) dispatch(p device.Packet) {
-	h := decode(p.Head)
+func (e *Engine) dispatch(p *device.Packet) {
+	h := decode(&p.Head)
 	if h.credit > 0 {
 		e.flow.credit(p.Src, int(h.credit))
 	}
 	e.port.Spend(model.WorkHandle, 1)
 	switch h.kind {
 	case kindFirst:
-		e.first(p, h)
+		e.first(p, &h)
 	case kindACK:
 		s := e.ops[h.to]
 		s.protocol.ACK(e, s, h)
@@ -132,11 +132,11 @@ func (e *Engine) dispatch(p device.Packet) {
 // control makes a packet without message data and sends it.
 func (e *Engine) control(dst int32, h head) {
 	e.port.Spend(model.WorkControl, 1)
-	e.send(dst, h, nil)
+	e.send(dst, &h, nil)
 }
 
 // send sends a packet, and with it the credit that is due to its receiver.
-func (e *Engine) send(dst int32, h head, data []byte) {
+func (e *Engine) send(dst int32, h *head, data []byte) {
 	h.credit = e.flow.due(int(dst))
 	e.port.Send(int(dst), device.Packet{Head: h.encode(), Data: data})
 }

@@ -31,7 +31,7 @@ type head struct {
 	key      device.Key
 }
 
-func (h head) encode() [device.Words]uint64 {
+func (h *head) encode() [device.Words]uint64 {
 	return [device.Words]uint64{
 		uint64(h.kind) | uint64(h.protocol)<<8 | uint64(h.mode)<<16 | uint64(uint32(h.tag))<<32,
 		uint64(h.context) | uint64(h.credit)<<32,
@@ -41,7 +41,7 @@ func (h head) encode() [device.Words]uint64 {
 	}
 }
 
-func decode(w [device.Words]uint64) head {
+func decode(w *[device.Words]uint64) head {
 	return head{
 		kind: kind(w[0]), protocol: uint8(w[0] >> 8), mode: model.Mode(w[0] >> 16), tag: int32(w[0] >> 32),
 		context: uint32(w[1]), credit: uint32(w[1] >> 32),

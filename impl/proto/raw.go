@@ -19,14 +19,14 @@ type rawMessage struct {
 	data []byte
 }
 
-func (q *rawQueue) add(p device.Packet) {
+func (q *rawQueue) add(p *device.Packet) {
 	q.waiting = append(q.waiting, rawMessage{p.Src, append([]byte(nil), p.Data...)})
 }
 
 // SendRaw sends a low-level message.
 func (e *Engine) SendRaw(dst int, b []byte) {
 	e.port.Spend(model.WorkControl, 1)
-	e.send(int32(dst), head{kind: kindRaw, size: len(b)}, b)
+	e.send(int32(dst), &head{kind: kindRaw, size: len(b)}, b)
 }
 
 // RecvRaw takes the next low-level message and returns its length.
@@ -34,12 +34,12 @@ func (e *Engine) RecvRaw(b []byte) int {
 	for len(e.raw.waiting) == 0 {
 		e.payCredits()
 		p, _ := e.port.Recv(true)
-		if h := decode(p.Head); h.kind == kindRaw {
+		if h := decode(&p.Head); h.kind == kindRaw {
 			e.port.Spend(model.WorkHandle, 1)
 			e.checkRaw(b, p.Data)
 			return e.port.Copy(b, p.Data)
 		}
-		e.dispatch(p)
+		e.dispatch(&p)
 	}
 	m := e.raw.waiting[0]
 	e.raw.waiting = e.raw.waiting[1:]
@@ -64,14 +64,20 @@ func (e *Engine) Withdraw(k device.Key) { e.memory.Withdraw(k) }
 
 // Get reads memory that rank dst has exposed, and Put writes to it. Both return when the access is known to have ended.
 func (e *Engine) Get(dst int, k device.Key, b []byte) {
-	e.memory.Get(dst, k, 0, b, head{kind: kindRawDone}.encode())
+	e.memory.Get(dst, k, 0, b, rawDone())
 	e.awaitRaw()
 }
 
 // Put is the counterpart of Get.
 func (e *Engine) Put(dst int, k device.Key, b []byte) {
-	e.memory.Put(dst, k, 0, b, head{kind: kindRawDone}.encode())
+	e.memory.Put(dst, k, 0, b, rawDone())
 	e.awaitRaw()
+}
+
+// rawDone is the head of the packet that tells of the end.
+func rawDone() [device.Words]uint64 {
+	h := head{kind: kindRawDone}
+	return h.encode()
 }
 
 func (e *Engine) awaitRaw() {

@@ -62,4 +62,7 @@ func (e *Engine) pull(r *Op) {
 }
 
 // done is the head of the packet that tells of the end of a remote access.
-func (e *Engine) done(o *Op) [device.Words]uint64 { return head{kind: kindDone, to: o.id}.encode() }
+func (e *Engine) done(o *Op) [device.Words]uint64 {
+	h := head{kind: kindDone, to: o.id}
+	return h.encode()
+}

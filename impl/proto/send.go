@@ -69,7 +69,8 @@ func (e *Engine) choose(s *Op) *Protocol {
 // sendRM sends a first packet with the data.
 func (e *Engine) sendRM(s *Op) {
 	e.port.Spend(model.WorkPack, len(s.buf))
-	e.send(s.peer, e.firstHead(s), s.buf)
+	h := e.firstHead(s)
+	e.send(s.peer, &h, s.buf)
 }
 
 // sendR sends a first packet without.

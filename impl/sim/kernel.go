@@ -88,6 +88,11 @@ func (k *Kernel) Next() (unit.Time, bool) {
 	return k.events.e[0].at, true
 }
 
+// Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act then.
+func (k *Kernel) Quiet(until unit.Time) bool {
+	return k.ready.empty() && (k.events.len() == 0 || until < k.events.e[0].at)
+}
+
 // Parked calls yield for each process that waits to be woken, in the order in which they were started.
 func (k *Kernel) Parked(yield func(*Proc) bool) {
 	for _, p := range k.procs {

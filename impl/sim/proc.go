@@ -59,7 +59,7 @@ func (p *Proc) Sleep(d unit.Time) {
 	k := p.k
 	t := k.now + d
 	k.steps++
-	if k.ready.empty() && k.steps < checkEvery && k.err == nil && (k.events.len() == 0 || t < k.events.e[0].at) {
+	if k.Quiet(t) && k.steps < checkEvery && k.err == nil {
 		k.now = t
 		return
 	}

@@ -25,17 +25,17 @@ func TestEqualTimesKeepTheirOrder(t *testing.T) {
 	var first *Proc
 	first = k.Go(func(p *Proc) {
 		p.Park()
-		log = append(log, fmt.Sprint("woken ", p.Now()))
+		log = append(log, fmt.Sprint("woken ", int64(p.Now())))
 	})
 	for i := range 3 {
 		k.Go(func(p *Proc) {
 			p.Sleep(10)
-			log = append(log, fmt.Sprint(i, " ", p.Now()))
+			log = append(log, fmt.Sprint(i, " ", int64(p.Now())))
 			if i == 0 {
 				first.Wake()
 			}
 			p.Sleep(5)
-			log = append(log, fmt.Sprint(i, " ", p.Now()))
+			log = append(log, fmt.Sprint(i, " ", int64(p.Now())))
 		})
 	}
 	if err := run(t, &k); err != nil {
