@@ -147,11 +147,12 @@ func agree(a, b group, resolution float64) bool {
 	return d <= 4*math.Hypot(a.halfWidth(), b.halfWidth()) || d <= 0.01*math.Max(math.Abs(a.median), math.Abs(b.median))+resolution
 }
 
-// tail says whether more than one sample in a hundred is far off on the high side.
+// tail says whether more than one sample, and more than one in a hundred, is far off on the high side.
 func (g group) tail() bool {
 	limit := math.Max(2*g.median, g.median+10*(at(g.times, 0.75)-at(g.times, 0.25)))
 	i, _ := slices.BinarySearch(g.times, unit.FromMicros(limit)+1)
-	return (len(g.times)-i)*100 > len(g.times)
+	far := len(g.times) - i
+	return far > 1 && far*100 > len(g.times)
 }
 
 // coarse says whether the steps of the timer show: it is known to be coarse, or a real clock shows few different times.

@@ -16,7 +16,7 @@ import (
 
 // Options says how to fit. The zero value is right.
 type Options struct {
-	Replicates int     // bootstrap replicates; default 300
+	Replicates int     // bootstrap replicates; default 400
 	Seed       uint64  // of the bootstrap
 	Level      float64 // of the intervals; default 0.95
 	Pieces     int     // most pieces of a curve; default 5
@@ -25,7 +25,7 @@ type Options struct {
 
 func (o Options) defaults() Options {
 	if o.Replicates <= 0 {
-		o.Replicates = 300
+		o.Replicates = 400
 	}
 	if o.Level <= 0 || o.Level >= 1 {
 		o.Level = 0.95

@@ -28,17 +28,19 @@ func (c *curve) cut(o Options) {
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
-		c.piece(p, from, to, o)
+		c.piece(p, from, to, factor, o)
 	}
 }
 
-// points returns the medians with their uncertainties: standard errors, and deviations from the line that nobody minds.
+// points returns the medians with their uncertainties: standard errors, which of a few samples are themselves uncertain and so
+// count for more, and deviations from the line that nobody minds.
 func (c *curve) points(tolerance float64) points {
 	var p points
 	for i, x := range c.cells {
 		p.x = append(p.x, float64(x.bytes))
 		p.y = append(p.y, x.value)
-		p.s = append(p.s, max(math.Hypot(x.se, tolerance*c.scales[i]), c.floor))
+		se := x.se * (1 + 4/float64(x.n))
+		p.s = append(p.s, max(math.Hypot(se, tolerance*c.scales[i]), c.floor))
 	}
 	return p
 }
@@ -126,13 +128,13 @@ func loss(p points) float64 {
 	return sum
 }
 
-// piece fits the cells from one to before another.
-func (c *curve) piece(p points, from, to int, o Options) {
+// piece fits the cells from one to before another. The uncertainties have been multiplied by factor.
+func (c *curve) piece(p points, from, to int, factor float64, o Options) {
 	p = p.cut(from, to)
 	l := fitLine(p)
 	for i := range p.x {
 		r := math.Abs(p.residual(l, i))
-		c.bent = c.bent || r > 4 && r*p.s[i] > 0.05*c.scales[from+i]
+		c.bent = c.bent || r*factor > 4 && r*p.s[i] > 0.05*c.scales[from+i]
 	}
 	lines := make([]line, o.Replicates)
 	values, slopes := make([]float64, o.Replicates), make([]float64, o.Replicates)

@@ -1,0 +1,377 @@
+package fit
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// one returns the only row of a parameter.
+func one(t *testing.T, r *Result, mode, name, method, unit string) Parameter {
+	t.Helper()
+	rows := truth{mode, name, method, unit, 0}.find(r.Parameters)
+	if len(rows) != 1 {
+		t.Fatalf("%d rows of %s %s by %s: %+v", len(rows), mode, name, method, r.Parameters)
+	}
+	return rows[0]
+}
+
+// warning returns whether there is a warning of a code, for a parameter or timer of a mode.
+func warnedOf(r *Result, mode, parameter, code string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Mode == mode && w.Parameter == parameter && w.Code == code })
+}
+
+// The same set gives the same bytes, on however many processors and in whatever order the series come.
+func TestDeterministic(t *testing.T) {
+	set := typical().samples(7, wholePlan)
+	print := func(r *Result) string {
+		var b bytes.Buffer
+		if err := WriteParameters(&b, r.Parameters); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%v\n%v\n", r.Warnings, r.Curves)
+		return b.String()
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	want := print(mustFit(t, set, Options{}))
+	for _, procs := range []int{2, 4, 7} {
+		runtime.GOMAXPROCS(procs)
+		rand.New(rand.NewPCG(uint64(procs), 6)).Shuffle(len(set.Series), func(i, j int) {
+			set.Series[i], set.Series[j] = set.Series[j], set.Series[i]
+		})
+		if got := print(mustFit(t, set, Options{})); got != want {
+			t.Errorf("%d processors: got\n%s\nwant\n%s", procs, got, want)
+		}
+	}
+	if print(mustFit(t, set, Options{Seed: 1})) == want {
+		t.Error("another seed gives the same intervals")
+	}
+}
+
+func TestGapHidden(t *testing.T) {
+	for _, c := range []struct {
+		os, or, g float64
+		limit     string
+	}{{30, 15, 20, "o_s"}, {15, 30, 20, "o_r"}, {30, 30, 30, "o_s"}} {
+		m := typical()
+		m.os, m.or, m.g = c.os, c.or, max(c.g, c.os, c.or) // a receiver that is slower holds the sender back
+		m.noise = 0
+		r := mustFit(t, m.samples(1, wholePlan), Options{})
+		p := one(t, r, "send", "g", ByOverhead, Micros)
+		if p.Verdict != NotIdentifiable || p.Value != c.os || !warnedOf(r, "send", "g", Unidentified) {
+			t.Errorf("%+v: %+v, %v", c, p, r.Warnings)
+		}
+		for _, w := range r.Warnings {
+			if w.Parameter == "g" && !strings.Contains(w.Text, "not longer than "+c.limit) {
+				t.Errorf("%+v: %v", c, w)
+			}
+		}
+	}
+	m := typical()
+	m.os, m.g = 30, 31
+	p := one(t, mustFit(t, m.samples(1, wholePlan), Options{}), "send", "g", ByTrain, Micros)
+	if p.Verdict != Good || math.Abs(p.Value-31) > 0.5 {
+		t.Errorf("a gap a little above the overhead: %+v", p)
+	}
+}
+
+// Overheads that are longer than the way, as over TCP on one machine: the textbook latency is negative, and there is no number.
+func TestNegativeLatency(t *testing.T) {
+	m := typical()
+	m.L = -5
+	r := mustFit(t, m.samples(1, wholePlan), Options{})
+	p := one(t, r, "message", "L", ByRoundTrip+unidentifiable, Micros)
+	if !math.IsNaN(p.Value) || !math.IsNaN(p.Low) || p.Verdict != NotIdentifiable {
+		t.Errorf("%+v", p)
+	}
+	if !warnedOf(r, "message", "L", NegativeLatency) {
+		t.Errorf("no warning in %v", r.Warnings)
+	}
+	if _, ok := Value(r.Parameters, "message", "L", 1); ok {
+		t.Error("a latency that is not identifiable has a value")
+	}
+	if p := one(t, r, "message", "L", ByHalfTrip, Micros); math.Abs(p.Value-40) > 1 { // -5 + 30 + 15
+		t.Errorf("%+v", p)
+	}
+
+	m.L = 0.01
+	r = mustFit(t, m.samples(1, wholePlan), Options{})
+	one(t, r, "message", "L", ByRoundTrip+unidentifiable, Micros)
+	if !warnedOf(r, "message", "L", Unidentified) && !warnedOf(r, "message", "L", NegativeLatency) {
+		t.Errorf("no warning of a latency within its interval of nothing: %v", r.Warnings)
+	}
+}
+
+// series is one timer of a mode at 16 bytes.
+func series(mode, timer string, times ...float64) sample.Series {
+	s := sample.Series{Key: key(mode, timer, 16)}
+	for _, x := range times {
+		s.Times = append(s.Times, unit.FromMicros(x))
+	}
+	return s
+}
+
+func repeat(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) }
+
+func TestRoots(t *testing.T) {
+	set := &sample.Set{
+		Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}},
+		Series: []sample.Series{
+			series("send", sample.Timer11, append(repeat(20, 30), repeat(20, 35)...)...),    // a stall with the root at P2
+			series("send", sample.Timer12, append(repeat(20, 10.05), repeat(20, 10)...)...), // within a percent
+			series("send", sample.Timer21, append(repeat(20, 55), repeat(20, 51)...)...),    // skew 2
+			series("isend", sample.Timer21, append(repeat(20, 9), repeat(20, 8)...)...),
+			series("isend", sample.Timer11, repeat(21, 9)...),
+		},
+	}
+	r := mustFit(t, set, Options{})
+	want := map[string]float64{"send timer11": 30, "send timer12": 10.025, "send timer21": 53, "isend timer21": 8, "isend timer11": 9}
+	for _, c := range r.Curves {
+		if w, ok := want[c.Mode+" "+c.Timer]; ok && math.Abs(c.Points[0].Value-w) > 1e-9 {
+			t.Errorf("%s %s: %v, want %v", c.Mode, c.Timer, c.Points[0].Value, w)
+		}
+	}
+	for _, w := range []struct {
+		mode, timer, code string
+		want              bool
+	}{
+		{"send", sample.Timer11, RootsDisagree, true}, {"send", sample.Timer12, RootsDisagree, false},
+		{"send", sample.Timer21, RootsDisagree, false}, {"isend", sample.Timer21, RootsDisagree, true},
+		{"isend", sample.Timer11, OddReps, true},
+	} {
+		if warnedOf(r, w.mode, w.timer, w.code) != w.want {
+			t.Errorf("%+v: %v", w, r.Warnings)
+		}
+	}
+	set.Facts[0].Value = "1"
+	r = mustFit(t, set, Options{})
+	if v := r.Curves[2].Points[0].Value; r.Curves[2].Timer != sample.Timer21 || v != 53 || warned(r, RootsDisagree) || warned(r, OddReps) {
+		t.Errorf("one root: %+v, %v", r.Curves[2], r.Warnings) // the median of as many 51 as 55
+	}
+}
+
+// Launches differ by more than the repetitions in one of them, and the interval must say so.
+func TestLaunches(t *testing.T) {
+	set := &sample.Set{}
+	rng := rand.New(rand.NewPCG(1, 7))
+	for launch, median := range []float64{23, 57, 25, 26, 60, 24, 58, 27, 59, 25} {
+		s := series("send", sample.Timer11)
+		s.Launch = launch
+		for range 200 {
+			s.Times = append(s.Times, unit.FromMicros(median*(1+0.01*rng.NormFloat64())))
+		}
+		set.Series = append(set.Series, s)
+	}
+	p := mustFit(t, set, Options{}).Curves[0].Points[0]
+	// the median of ten is the mean of the fifth and sixth
+	if math.Abs(p.Value-26.5) > 0.2 || p.Low > 25.5 || p.High < 40 || p.Samples != 2000 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestQualityWarnings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 8))
+	noisy := func(n int, f func(i int) float64) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = f(i) * (1 + 0.02*rng.NormFloat64())
+		}
+		return x
+	}
+	flat := func(int) float64 { return 10 }
+	coarse := series("send", sample.Timer12, noisy(200, func(i int) float64 { return 10 })...)
+	for i := range coarse.Times {
+		coarse.Times[i] = coarse.Times[i] / unit.Microsecond * unit.Microsecond
+	}
+	set := &sample.Set{Series: []sample.Series{
+		series("send", sample.Timer11, noisy(10, flat)...),
+		coarse,
+		series("isend", sample.Timer11, noisy(400, func(i int) float64 { return 10 + float64(i)/200 })...),
+		series("isend", sample.Timer21, noisy(400, flat)...),
+		series("bsend", sample.Timer11, noisy(400, flat)...),
+		series("bsend", sample.Timer22, noisy(400, func(int) float64 { return 12 })...),
+	}}
+	for i := range set.Series {
+		set.Series[i].Clock = "real"
+	}
+	r := mustFit(t, set, Options{})
+	type expected struct{ mode, parameter, code string }
+	var got []expected
+	for _, w := range r.Warnings {
+		got = append(got, expected{w.Mode, w.Parameter, w.Code})
+		if w.String() == "" || w.Text == "" || w.Platform != "loggp" {
+			t.Errorf("%+v", w)
+		}
+	}
+	want := []expected{
+		{"send", "timer11", FewReps}, {"send", "timer12", CoarseTimer}, {"isend", "timer11", Drift},
+		{"send", "o_s", FewSizes}, {"send", "o_r", FewSizes}, {"bsend", "o_s", FewSizes}, {"bsend", "o_s", DirectionsDiffer},
+		{"isend", "o_s", FewSizes}, {"isend", "o_r", FewSizes},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// A curve that no few straight pieces describe.
+func TestNotLinear(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	set := formula(rng, even(24), 100, 0.01, func(k float64) float64 { return 10 + 5*math.Sin(k) })
+	r := mustFit(t, set, Options{})
+	if !warnedOf(r, "send", sample.Timer11, NotLinear) {
+		t.Errorf("no warning in %v", r.Warnings)
+	}
+	if p := truth.find(truth{"send", "o_s", sample.Timer11, Micros, 0}, r.Parameters)[0]; p.Verdict != Weak {
+		t.Errorf("%+v", p)
+	}
+}
+
+// The resolution of the timer is part of the interval of a time, and none of a slope.
+func TestResolution(t *testing.T) {
+	set := formula(rand.New(rand.NewPCG(1, 10)), doubling(10), 30, 0, func(k float64) float64 { return 10 + 0.01*k })
+	set.Facts = []sample.Fact{{Key: sample.Resolution, Value: "0.1"}}
+	r := mustFit(t, set, Options{})
+	value, slope := one(t, r, "send", "o_s", sample.Timer11, Micros), one(t, r, "send", "o_s", sample.Timer11, PerByte)
+	if math.Abs(value.High-value.Low-0.1) > 1e-6 || slope.High-slope.Low > 1e-9 {
+		t.Errorf("%+v\n%+v", value, slope)
+	}
+	if warned(r, CoarseTimer) {
+		t.Errorf("%v", r.Warnings)
+	}
+	set.Facts[0].Value = "1"
+	if r := mustFit(t, set, Options{}); !warned(r, CoarseTimer) {
+		t.Error("no warning of a timer with steps of a tenth of the time")
+	}
+}
+
+func TestFitErrors(t *testing.T) {
+	both := []sample.Series{series("send", sample.Timer11, 1), series("send", sample.Timer11, 1)}
+	both[1].Clock = "real"
+	for _, c := range []struct {
+		set  *sample.Set
+		want string
+	}{
+		{&sample.Set{Series: both}, "fit them apart"},
+		{&sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "3"}}}, `"3"`},
+		{&sample.Set{Facts: []sample.Fact{{Key: sample.Resolution, Value: "NaN"}}}, `"NaN"`},
+	} {
+		if _, err := Fit(c.set, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+	if r, err := Fit(&sample.Set{}, Options{}); err != nil || len(r.Parameters)+len(r.Warnings)+len(r.Curves) > 0 {
+		t.Errorf("an empty set: %+v, %v", r, err)
+	}
+}
+
+// Any set gives a result, in which numbers are numbers and intervals hold their values.
+func TestAnySet(t *testing.T) {
+	names := append(append([]string{}, timers...), "other")
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		set := &sample.Set{}
+		if rng.IntN(2) == 0 {
+			set.Facts = append(set.Facts, sample.Fact{Key: sample.Roots, Value: "2"})
+		}
+		seen := map[sample.Key]bool{}
+		for range rng.IntN(40) {
+			k := key(append(modes, "other")[rng.IntN(len(modes)+1)], names[rng.IntN(len(names))], 1<<rng.IntN(6)-1)
+			k.Launch = rng.IntN(2)
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+			s := sample.Series{Key: k}
+			for range rng.IntN(6) {
+				s.Times = append(s.Times, unit.Time(rng.Int64N(1<<(1+rng.IntN(60)))-rng.Int64N(100)))
+			}
+			set.Series = append(set.Series, s)
+		}
+		r := mustFit(t, set, Options{Replicates: 10})
+		for _, p := range r.Parameters {
+			if math.IsNaN(p.Value) != (p.Verdict == NotIdentifiable && p.Name != "g") && p.Name != "g" {
+				t.Errorf("seed %d: %+v", seed, p)
+			}
+			if p.Low > p.Value || p.Value > p.High || math.IsInf(p.Value, 0) || p.Verdict == "" || p.Samples <= 0 || p.From > p.To {
+				t.Errorf("seed %d: %+v", seed, p)
+			}
+		}
+		for _, c := range r.Curves {
+			for _, p := range c.Points {
+				if !(p.Low <= p.Value && p.Value <= p.High) {
+					t.Errorf("seed %d: %s %s: %+v", seed, c.Mode, c.Timer, p)
+				}
+			}
+			for _, p := range c.Pieces {
+				if !(p.Low <= p.Value && p.Value <= p.High && p.SlopeLow <= p.Slope && p.Slope <= p.SlopeHigh) {
+					t.Errorf("seed %d: %s %s: %+v", seed, c.Mode, c.Timer, p)
+				}
+			}
+		}
+	}
+}
+
+func TestValue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 12))
+	set := formula(rng, doubling(14), 50, 0, func(k float64) float64 {
+		if k <= 1024 {
+			return 10 + 0.01*k
+		}
+		return 50 + 0.02*k
+	})
+	r := mustFit(t, set, Options{})
+	for k, want := range map[int]float64{0: 10, 1: 10.01, 700: 17, 1024: 20.24, 2048: 90.96, 100000: 2050} {
+		got, ok := Value(r.Parameters, "send", "o_s", k)
+		if !ok || math.Abs(got-want) > 1e-3*want {
+			t.Errorf("o_s of %d bytes: %v, %v, want %v", k, got, ok, want)
+		}
+		if at := r.Curves[0].At(k); math.Abs(at-got) > 1e-9 {
+			t.Errorf("the curve at %d bytes: %v, the parameter: %v", k, at, got)
+		}
+	}
+	m := typical()
+	m.noise = 0
+	r = mustFit(t, m.samples(1, wholePlan), Options{})
+	for _, w := range []struct {
+		mode, name string
+		want       float64
+	}{{"message", "L", m.L}, {"message", "G", m.G}, {"send", "L", m.L}, {"send", "G", m.G}, {"send", "g", m.g}, {"isend", "o_r", m.ior}} {
+		if got, ok := Value(r.Parameters, w.mode, w.name, 1); !ok || math.Abs(got-w.want) > 1e-3*w.want {
+			t.Errorf("%s %s: %v, %v, want %v", w.mode, w.name, got, ok, w.want)
+		}
+	}
+	if v, ok := Value(r.Parameters, "send", "H", 1); ok {
+		t.Errorf("H is %v", v)
+	}
+	if ps := Inner(r.Parameters); len(ps) != 0 {
+		t.Errorf("inner parameters between nodes: %+v", ps)
+	}
+	for i := range r.Parameters {
+		r.Parameters[i].Place = "intra"
+	}
+	if v, ok := Value(Inner(r.Parameters), "send", "S", 1); !ok || math.Abs(v-m.G) > 1e-3*m.G {
+		t.Errorf("S: %v, %v", v, ok)
+	}
+	if v, ok := Value(Inner(r.Parameters), "send", "s_r", 1); !ok || math.Abs(v-m.or) > 1e-3*m.or {
+		t.Errorf("s_r: %v, %v", v, ok)
+	}
+}
+
+// Where the library changes its protocol and where it says so are not the same for every mode: a forced protocol does not reach parameters.
+func TestForcedProtocol(t *testing.T) {
+	set := &sample.Set{Series: []sample.Series{series("send", sample.Timer11, repeat(30, 5)...), series("send", sample.Timer11, repeat(30, 7)...)}}
+	set.Series[0].Protocol = "RTA"
+	r := mustFit(t, set, Options{})
+	if p := one(t, r, "send", "o_s", sample.Timer11, Micros); p.Value != 7 || len(r.Curves) != 2 {
+		t.Errorf("%+v", p)
+	}
+}
