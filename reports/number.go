@@ -1,0 +1,105 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// significant is the most digits of a number; files have them all.
+const significant = 4
+
+// measured returns a value with its interval: 30.0 ±0.1. Half the interval, to the farther end, is rounded up to one digit,
+// or two where one would overstate it by half, and the value to the same place.
+func measured(value, low, high float64) string {
+	half := math.Max(value-low, high-value)
+	switch {
+	case math.IsNaN(value):
+		return none.Text
+	case math.IsNaN(half):
+		return number(value)
+	case half <= 0:
+		return number(value) + " ±0"
+	}
+	places := -magnitude(half)
+	if half*math.Pow10(places) < 4.0/3 {
+		places++
+	}
+	places = min(places, max(significant-1-magnitude(value), 0))
+	step := math.Pow10(-places)
+	half = math.Ceil(half/step*(1-1e-9)) * step
+	return fixed(value, places) + " ±" + fixed(half, places)
+}
+
+// number returns a value with the most digits, without zeros at its end.
+func number(x float64) string {
+	if math.IsNaN(x) {
+		return none.Text
+	}
+	s := fixed(x, significant-1-magnitude(x))
+	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return s
+}
+
+// fixed returns x with so many places behind the point; less than none rounds before it.
+func fixed(x float64, places int) string {
+	if places < 0 {
+		step := math.Pow10(-places)
+		x, places = math.Round(x/step)*step, 0
+	}
+	if s := strconv.FormatFloat(x, 'f', places, 64); x != 0 || s[0] != '-' {
+		return s
+	}
+	return "0"
+}
+
+// magnitude returns the power of ten of the first digit.
+func magnitude(x float64) int {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return 0
+	}
+	return int(math.Floor(math.Log10(math.Abs(x)) + 1e-12))
+}
+
+// percent returns a difference in percent with its sign.
+func percent(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return none.Text
+	case math.Abs(x) < 0.05:
+		return "0.0"
+	case math.Abs(x) < 1000:
+		return fmt.Sprintf("%+.1f", x)
+	}
+	return fmt.Sprintf("%+.0f", x)
+}
+
+// glue stands between a number and its unit: a space at which lines are not broken.
+const glue = "\u00a0"
+
+// size returns a size for people: 16 B, 10 KB (10,000 bytes), 64 KiB.
+func size(n int) string {
+	units := []struct {
+		size int
+		name string
+	}{{1 << 30, "GiB"}, {1e9, "GB"}, {1 << 20, "MiB"}, {1e6, "MB"}, {1 << 10, "KiB"}, {1e3, "KB"}}
+	for _, u := range units {
+		if n >= u.size && n%u.size == 0 {
+			return strconv.Itoa(n/u.size) + glue + u.name
+		}
+	}
+	return strconv.Itoa(n) + glue + "B"
+}
+
+// between returns a range of sizes.
+func between(from, to int) string {
+	switch {
+	case from < 0:
+		return none.Text
+	case from == to:
+		return size(from)
+	}
+	return size(from) + " to " + size(to)
+}

@@ -1,0 +1,369 @@
+package reports
+
+import (
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// Modes are in the order in which they are shown. Others follow as they come.
+var modes = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend", "message"}
+
+// The sizes at which overheads are shown, or the nearest that were measured: those of table 3 of Al-Tawil and Moritz.
+const (
+	small = 16
+	large = 10000
+)
+
+// Parameters writes what a fit found: for each place a table with a row for each mode, the ranges of sizes, and the
+// warnings.
+func Parameters(w io.Writer, r *fit.Result, s Style) error {
+	all := &writer{w: w, style: s}
+	for _, p := range places(r) {
+		all.table(p.parameters())
+		all.table(p.ranges())
+	}
+	all.warnings(r.Warnings)
+	return all.err
+}
+
+// Ranges writes the pieces of the overheads: for each range of sizes the value at its begin, and what a byte adds.
+func Ranges(w io.Writer, r *fit.Result, s Style) error {
+	all := &writer{w: w, style: s}
+	for _, p := range places(r) {
+		all.table(p.pieces())
+	}
+	return all.err
+}
+
+// writer writes parts of a report one after the other, with a line between, until one fails.
+type writer struct {
+	w     io.Writer
+	style Style
+	begun bool
+	err   error
+}
+
+func (a *writer) part(write func(io.Writer) error) {
+	if a.err == nil && a.begun {
+		_, a.err = io.WriteString(a.w, "\n")
+	}
+	if a.err == nil {
+		a.begun = true
+		a.err = write(a.w)
+	}
+}
+
+func (a *writer) table(t *Table) {
+	if t.rows() > 0 {
+		a.part(func(w io.Writer) error { return t.Text(w, a.style) })
+	}
+}
+
+// place is what a fit says of one platform, library and place.
+type place struct {
+	platform, library, place string
+
+	rows   []fit.Parameter
+	curves []fit.Curve
+}
+
+// places splits a result, in the order of its parameters and then of its curves.
+func places(r *fit.Result) []*place {
+	var all []*place
+	at := func(platform, library, where string) *place {
+		for _, p := range all {
+			if p.platform == platform && p.library == library && p.place == where {
+				return p
+			}
+		}
+		all = append(all, &place{platform: platform, library: library, place: where})
+		return all[len(all)-1]
+	}
+	for _, x := range r.Parameters {
+		p := at(x.Platform, x.Library, x.Place)
+		p.rows = append(p.rows, x)
+	}
+	for _, x := range r.Curves {
+		p := at(x.Platform, x.Library, x.Place)
+		p.curves = append(p.curves, x)
+	}
+	return all
+}
+
+// String names the place for a title.
+func (p *place) String() string { return where(p.platform, p.library, p.place) }
+
+func where(platform, library, place string) string {
+	words := []string{platform}
+	if library != "" {
+		words = append(words, library)
+	}
+	switch place {
+	case "inter":
+		words = append(words, "between nodes")
+	case "intra":
+		words = append(words, "within a node")
+	case "":
+	default:
+		words = append(words, place)
+	}
+	return strings.Join(words, ", ")
+}
+
+// modes returns the modes that the place has parameters of.
+func (p *place) modes() []string {
+	var all []string
+	for _, x := range p.rows {
+		if !slices.Contains(all, x.Mode) {
+			all = append(all, x.Mode)
+		}
+	}
+	rank := func(mode string) int {
+		if i := slices.Index(modes, mode); i >= 0 {
+			return i
+		}
+		return len(modes)
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return rank(a) - rank(b) })
+	return all
+}
+
+// parameters is the table of all modes.
+func (p *place) parameters() *Table {
+	t := &Table{Name: "parameters", Title: "LogGP parameters of " + p.String(),
+		Columns: []Column{{Head: "mode", Key: true}}}
+	if p.place == "intra" {
+		t.note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
+	}
+	sizes := p.sizes()
+	for _, name := range []string{"o_s", "o_r"} {
+		for _, k := range sizes {
+			t.Columns = append(t.Columns, Column{Head: name + " us\n" + size(k), Right: true})
+		}
+	}
+	for _, head := range []string{"L\nus", "g\nus", "G\nus/B", "1/G\nMB/s"} {
+		t.Columns = append(t.Columns, Column{Head: head, Right: true})
+	}
+	for _, mode := range p.modes() {
+		row := []Cell{{Text: mode}}
+		for _, name := range []string{"o_s", "o_r"} {
+			for _, k := range sizes {
+				row = append(row, p.overhead(t, mode, name, k))
+			}
+		}
+		l, g, big := p.first(mode, "L"), p.first(mode, "g"), p.first(mode, "G")
+		t.add(append(row, cell(t, l), cell(t, g), cell(t, big), rate(t, big))...)
+	}
+	p.legend(t)
+	return t
+}
+
+// sizes returns the two sizes that overheads are shown at: the measured ones nearest to small and large.
+func (p *place) sizes() []int {
+	var all []int
+	for _, c := range p.curves {
+		if _, ok := overheads[c.Timer]; ok && chosen(c) {
+			for _, x := range c.Points {
+				all = append(all, x.Bytes)
+			}
+		}
+	}
+	for _, x := range p.rows { // of a file there are no curves
+		if len(p.curves) == 0 && (x.Name == "o_s" || x.Name == "o_r") {
+			all = append(all, x.From, x.To)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(nearest(slices.Compact(all), small, large))
+}
+
+// nearest returns for each wish the nearest of some sizes, by their ratio.
+func nearest(sizes []int, wishes ...int) []int {
+	var out []int
+	for _, w := range wishes {
+		best, least := -1, math.Inf(1)
+		for _, k := range sizes {
+			if d := math.Abs(math.Log(float64(max(k, 1))) - math.Log(float64(w))); d < least {
+				best, least = k, d
+			}
+		}
+		if best >= 0 {
+			out = append(out, best)
+		}
+	}
+	return out
+}
+
+// overheads are the timers that can show an overhead.
+var overheads = map[string]bool{"timer11": true, "timer12": true, "timer21": true}
+
+// chosen says whether the protocol was the library's choice.
+func chosen(c fit.Curve) bool {
+	return c.Protocol == "" || c.Protocol == "auto" || c.Mode == "message"
+}
+
+// overhead returns o_s or o_r at a size: as measured there, or on the piece that was fitted.
+func (p *place) overhead(t *Table, mode, name string, k int) Cell {
+	first := p.first(mode, name)
+	if first == nil {
+		return none
+	}
+	tone := tone(t, first)
+	for _, c := range p.curves {
+		if c.Mode != mode || c.Timer != first.Method || !chosen(c) {
+			continue
+		}
+		for _, x := range c.Points {
+			if x.Bytes == k {
+				return Cell{measured(x.Value, x.Low, x.High), tone}
+			}
+		}
+	}
+	if v, ok := fit.Value(p.rows, mode, name, k); ok {
+		t.note("~ lies on a fitted line: that size was not measured.")
+		return Cell{"~" + number(v), tone}
+	}
+	return none
+}
+
+// first returns the row of a parameter that counts: the first that is no mere convention, as fit.Value takes it, or else
+// the first, which then has no number.
+func (p *place) first(mode, name string) *fit.Parameter {
+	var without *fit.Parameter
+	for i := range p.rows {
+		x := &p.rows[i]
+		perByte := name == "G" || name == "S"
+		if x.Mode != mode || x.Name != name || (x.Unit == fit.PerByte) != perByte || name == "L" && convention(x.Method) {
+			continue
+		}
+		if !math.IsNaN(x.Value) {
+			return x
+		}
+		if without == nil {
+			without = x
+		}
+	}
+	return without
+}
+
+// convention says whether a method is another reading of L, which is not comparable with the others.
+func convention(method string) bool {
+	return strings.HasPrefix(method, fit.ByHalfTripGap) || method == fit.ByHalfTrip || strings.HasPrefix(method, fit.ByHalfTrip+":")
+}
+
+// cell returns a parameter with its interval.
+func cell(t *Table, p *fit.Parameter) Cell {
+	switch {
+	case p == nil:
+		return none
+	case math.IsNaN(p.Value):
+		t.note("? could not be determined from these samples: the warnings say why.")
+		return Cell{"?", Faint}
+	case p.Verdict == fit.NotIdentifiable && p.Method == fit.ByOverhead:
+		t.note("(g) is hidden by the overhead, which stands for it in parentheses: g is about o_s.")
+		return Cell{"(" + measured(p.Value, p.Low, p.High) + ")", Faint}
+	}
+	tone := tone(t, p)
+	return Cell{measured(p.Value, p.Low, p.High), tone}
+}
+
+// rate returns the bandwidth of a gap a byte.
+func rate(t *Table, p *fit.Parameter) Cell {
+	if p == nil || math.IsNaN(p.Value) || p.Value <= 0 {
+		return cell(t, p)
+	}
+	tone := tone(t, p)
+	return Cell{measured(1/p.Value, 1/p.High, 1/p.Low), tone}
+}
+
+// tone returns that of a parameter.
+func tone(t *Table, p *fit.Parameter) Tone {
+	if p.Verdict == fit.Weak {
+		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it.")
+		return Doubt
+	}
+	return Normal
+}
+
+// legend explains the table.
+func (p *place) legend(t *Table) {
+	t.Notes = append([]string{"± is the 95 % interval; - means not applicable or not measured."}, t.Notes...)
+	for _, name := range []string{"o_r", "L", "g", "G"} {
+		methods, by := []string{}, map[string][]string{}
+		for _, mode := range p.modes() {
+			x := p.first(mode, name)
+			if x == nil || math.IsNaN(x.Value) || x.Method == fit.ByOverhead {
+				continue
+			}
+			if by[x.Method] == nil {
+				methods = append(methods, x.Method)
+			}
+			by[x.Method] = append(by[x.Method], mode)
+		}
+		var ways []string
+		for _, m := range methods {
+			ways = append(ways, m+" ("+strings.Join(by[m], " ")+")")
+		}
+		if len(ways) > 0 {
+			t.note("%s is %s.", name, strings.Join(ways, ", "))
+		}
+	}
+}
+
+// ranges is the table of ranges of sizes in which an overhead is a straight line.
+func (p *place) ranges() *Table {
+	t := &Table{Name: "ranges", Title: "Ranges of sizes in which an overhead is a straight line, " + p.String(),
+		Columns: []Column{{Head: "mode", Key: true}, {Head: "o_s", Wrap: true}, {Head: "o_r", Wrap: true}}}
+	for _, mode := range p.modes() {
+		t.add(text(mode), p.extents(mode, "o_s"), p.extents(mode, "o_r"))
+	}
+	return t
+}
+
+// extents lists the ranges of a parameter.
+func (p *place) extents(mode, name string) Cell {
+	var words []string
+	for _, x := range p.rows {
+		if x.Mode == mode && x.Name == name && x.Unit == fit.Micros && x.From >= 0 {
+			words = append(words, between(x.From, x.To))
+		}
+	}
+	if len(words) == 0 {
+		return none
+	}
+	return Cell{Text: strings.Join(words, ", ")}
+}
+
+// pieces is the table of the straight pieces.
+func (p *place) pieces() *Table {
+	t := &Table{Name: "pieces", Title: "Overheads by ranges of sizes, " + p.String(), Columns: []Column{
+		{Head: "mode", Key: true}, {Head: "", Key: true}, {Head: "from", Right: true, Key: true}, {Head: "to", Right: true},
+		{Head: "at its begin\nus", Right: true}, {Head: "each byte adds\nus/B", Right: true}, {Head: "samples", Right: true}}}
+	for _, mode := range p.modes() {
+		for _, name := range []string{"o_s", "o_r"} {
+			for i := range p.rows {
+				x := &p.rows[i]
+				if x.Mode == mode && x.Name == name && x.Unit == fit.Micros && x.From >= 0 {
+					t.add(text(mode), text(name), text(size(x.From)), text(size(x.To)), cell(t, x), cell(t, p.slope(x)), text(strconv.Itoa(x.Samples)))
+				}
+			}
+		}
+	}
+	return t
+}
+
+// slope returns the row of the slope that belongs to a value, or nil.
+func (p *place) slope(of *fit.Parameter) *fit.Parameter {
+	for i := range p.rows {
+		x := &p.rows[i]
+		if x.Mode == of.Mode && x.Name == of.Name && x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == fit.PerByte {
+			return x
+		}
+	}
+	return nil
+}

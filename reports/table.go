@@ -1,0 +1,134 @@
+package reports
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Table is a table before it is decided how it is shown.
+type Table struct {
+	Name    string // of a file of it
+	Title   string
+	Columns []Column
+	Groups  []Group
+	Notes   []string // what the signs in it mean
+}
+
+// Column is the head of a column.
+type Column struct {
+	Head  string // lines: the quantity, then its unit or the size that it is of
+	Key   bool   // it says what the row is about, so that it is repeated where a table is broken into parts
+	Right bool   // numbers
+	Wrap  bool   // text that may be broken into lines
+}
+
+// Group is rows under a heading of their own. The heading may be empty.
+type Group struct {
+	Name string
+	Rows [][]Cell
+}
+
+// Cell is a text and how much weight it has.
+type Cell struct {
+	Text string
+	Tone Tone
+}
+
+// Tone says how to take a cell.
+type Tone uint8
+
+// The tones.
+const (
+	Normal Tone = iota
+	Strong      // a heading
+	Faint       // nothing to see
+	Doubt       // weak: not to be relied upon
+)
+
+// doubt marks what is weak where there are no colours, and for those who cannot tell them.
+const doubt = "!"
+
+// none stands where there is no number.
+var none = Cell{"-", Faint}
+
+func text(s string) Cell { return Cell{Text: s} }
+
+// add appends a row to the last group.
+func (t *Table) add(cells ...Cell) {
+	if len(t.Groups) == 0 {
+		t.Groups = append(t.Groups, Group{})
+	}
+	g := &t.Groups[len(t.Groups)-1]
+	g.Rows = append(g.Rows, cells)
+}
+
+// group begins a group.
+func (t *Table) group(name string) { t.Groups = append(t.Groups, Group{Name: name}) }
+
+// rows returns how many rows the table has.
+func (t *Table) rows() int {
+	n := 0
+	for _, g := range t.Groups {
+		n += len(g.Rows)
+	}
+	return n
+}
+
+// note adds a note, once.
+func (t *Table) note(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	for _, n := range t.Notes {
+		if n == s {
+			return
+		}
+	}
+	t.Notes = append(t.Notes, s)
+}
+
+// CSV writes the cells as they are shown, under the heads. Where there are groups, the first column is their names.
+func (t *Table) CSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	grouped := false
+	for _, g := range t.Groups {
+		grouped = grouped || g.Name != ""
+	}
+	var head []string
+	if grouped {
+		head = append(head, "group")
+	}
+	for _, x := range t.Columns {
+		head = append(head, flat(x.Head))
+	}
+	err := c.Write(head)
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			var row []string
+			if grouped {
+				row = append(row, g.Name)
+			}
+			for _, x := range r {
+				s := flat(x.Text)
+				if x.Tone == Doubt {
+					s += doubt
+				}
+				row = append(row, s)
+			}
+			if err == nil {
+				err = c.Write(row)
+			}
+		}
+	}
+	c.Flush()
+	if err == nil {
+		err = c.Error()
+	}
+	if err != nil {
+		return fmt.Errorf("write table %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// flat returns a text in one line, of ordinary spaces.
+func flat(s string) string { return strings.NewReplacer("\n", " ", glue, " ").Replace(s) }
