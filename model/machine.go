@@ -45,6 +45,14 @@ type Channel struct {
 // Time returns how long the channel takes for k bytes.
 func (c Channel) Time(k int) unit.Time { return c.Start + c.Bandwidth.Time(k) }
 
+// String prints the rate, after the start-up if there is one: 170MB/s, 1.2us + 120MB/s.
+func (c Channel) String() string {
+	if c.Start == 0 {
+		return c.Bandwidth.String()
+	}
+	return c.Start.String() + " + " + c.Bandwidth.String()
+}
+
 // Torus is a three-dimensional torus of nodes, each with PerNode processors behind one switch, with
 // dimension-order routing and virtual cut-through.
 type Torus struct {

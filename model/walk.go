@@ -180,7 +180,7 @@ func (w *walk) spend(who Where, work Work, n int) {
 func (w *walk) copy(who Where, n int) {
 	if n > 0 {
 		c := w.Machine.Processor.Copy
-		w.busy(who, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c.Bandwidth)
+		w.busy(who, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c)
 	}
 }
 

@@ -1,0 +1,273 @@
+package mpi_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The emulation and the closed form of package model share nothing but the data of the machine. Where one message
+// travels alone they must agree to the picosecond.
+
+// odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind another.
+func odd(stage bool, bounce int) *model.Library {
+	l := lib()
+	for w, prime := range [model.NumWork]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
+		1900009, 2000003, 2100001, 2200013, 1709, 509} {
+		l.Software[w] = prime
+	}
+	l.Stage, l.Bounce = stage, bounce
+	return l
+}
+
+// pair is two ranks of a job.
+type pair struct{ ranks, from, to int }
+
+// measured is what a transfer took: the sender's call, and until the receiver had it.
+type measured struct{ sender, delivery unit.Time }
+
+// measure runs one transfer, with its first touch of the wire long after whatever began the job.
+func measure(t testing.TB, x model.Transfer, p pair, protocol string) (took measured) {
+	t.Helper()
+	w, err := hw.New(hw.Config{Machine: x.Machine, Library: x.Library, Ranks: p.ranks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start unit.Time
+	err = mpi.Run(w, mpi.Options{Library: x.Library, Protocol: protocol}, func(c *mpi.Comm) error {
+		b := make([]byte, x.Bytes)
+		switch c.Rank() {
+		case p.from:
+			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
+			c.Compute(unit.Second)
+			start = c.Wtime()
+			if x.Nonblocking {
+				r := [...]func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](b, p.to, 7)
+				took.sender = c.Wtime() - start
+				r.Wait()
+			} else {
+				[...]func([]byte, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](b, p.to, 7)
+				took.sender = c.Wtime() - start
+			}
+			c.DetachBuffer()
+		case p.to:
+			r := c.Irecv(b, p.from, 7)
+			r.Wait()
+			took.delivery = c.Wtime() - start
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took
+}
+
+// same says whether the emulation takes as long as the closed form, and prints the terms where it does not.
+func same(t *testing.T, x model.Transfer, p pair) {
+	t.Helper()
+	got, want := measure(t, x, p, x.Protocol.Name), x.Cost()
+	if got.sender != want.Sender.Sum() {
+		t.Errorf("T_s of %s: emulated %v, closed form %v:%s", describe(x, p), got.sender, want.Sender.Sum(), list(want.Sender))
+	}
+	if got.delivery != want.Delivery.Sum() {
+		t.Errorf("T_s-r of %s: emulated %v, closed form %v:%s", describe(x, p), got.delivery, want.Delivery.Sum(), list(want.Delivery))
+	}
+}
+
+func describe(x model.Transfer, p pair) string {
+	return fmt.Sprintf("%v %s, %d B, nonblocking %v, stage %v, bounce %d, ranks %d to %d of %d on %s", x.Mode, x.Protocol.Name, x.Bytes,
+		x.Nonblocking, x.Library.Stage, x.Library.Bounce, p.from, p.to, p.ranks, x.Machine.Name)
+}
+
+func list(sum model.Terms) (s string) {
+	for _, x := range sum {
+		s += fmt.Sprintf("\n\t%-4s %-8v %-20s %-40v %v", x.Step, x.Where, x.Name, x, x.Time)
+	}
+	return s
+}
+
+// each runs a test for every way in which a message can travel.
+func each(x model.Transfer, test func(model.Transfer)) {
+	for _, x.Protocol = range model.Protocols {
+		for x.Mode = range model.NumModes {
+			for _, x.Nonblocking = range []bool{false, true} {
+				if x.Protocol.Synchronous() || x.Mode != model.Synchronous {
+					test(x)
+				}
+			}
+		}
+	}
+}
+
+// loggp is a LogGP machine with a processor that copies.
+func loggp(g model.LogGP) *model.Machine {
+	return &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 1 << 20}, Timer: 1, LogGP: &g,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// sizes are those around which something changes on the torus: nothing, bounce buffer, chunk, and chunk with header.
+var sizes = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
+
+// TestExactTorus compares every protocol in every mode at every size between two ranks, and the rest of what matters one at
+// a time.
+func TestExactTorus(t *testing.T) {
+	m := machine()
+	m.Processor.Copy.Start = 30011
+	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+		for _, k := range sizes {
+			each(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+		}
+	}
+	// 64 ranks are 32 nodes, a torus of 4 × 4 × 2.
+	for _, p := range []pair{{64, 2, 3}, {64, 0, 2}, {64, 1, 7}, {64, 63, 0}, {64, 5, 42}, {64, 21, 63}, {3, 2, 0}} {
+		for _, l := range []*model.Library{odd(true, 0), odd(false, 1024)} {
+			for _, k := range []int{0, 1000, 5000} {
+				each(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { same(t, x, p) })
+			}
+		}
+	}
+}
+
+// TestExactBusy compares where the sender's call ends later than an answer comes: a send that does not block does not hear it before,
+// nor does one whose message is buffered.
+func TestExactBusy(t *testing.T) {
+	l := odd(true, 1024)
+	for m := range model.NumModes {
+		l.Software[model.Epilogue(m)] = 300*us + unit.Time(m)
+	}
+	for _, k := range []int{0, 1000, 5000} {
+		m := machine()
+		each(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+	}
+}
+
+// TestExactFast compares on a torus whose links are no faster than what feeds them, and whose chunks are tiny, so that
+// rounding makes chunks wait for each other.
+func TestExactFast(t *testing.T) {
+	m := machine()
+	n := m.Torus
+	n.Link, n.Send.Bandwidth, n.Put.Bandwidth, n.Get.Bandwidth, n.Chunk = 123456789, 123456789, 123456789, 123456789, 7
+	for _, k := range []int{0, 1, 6, 7, 8, 1000, 3001} {
+		each(model.Transfer{Machine: m, Library: odd(true, 0), Bytes: k, Path: m.Path(64, 0, 62)}, func(x model.Transfer) { same(t, x, pair{64, 0, 62}) })
+	}
+}
+
+// TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that messages wait for it.
+func TestExactLogGP(t *testing.T) {
+	for _, gap := range []unit.Time{4 * us, 100 * us} {
+		m := loggp(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: gap, BigGap: 9876.5})
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 100000} {
+				each(model.Transfer{Machine: m, Library: l, Bytes: k}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+			}
+		}
+	}
+}
+
+// TestEquations compares the LogGP machine, with software that costs nothing, with equations (1) to (7) for random parameters.
+//
+// An interface is taken for g + (k−1)·G by a message. The next message that follows soonest on the same one is RAT's FIN,
+// (k−1)·G + L + o_s after the start of M: with g ≤ L + o_s no message waits for the gap, which the equations leave out.
+//
+// Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The receiver's end of TA is not
+// (3), which the source gives for both times, but what model.Completion says.
+func TestEquations(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	time := func(most unit.Time) unit.Time { return unit.Time(r.Int64N(int64(most) + 1)) }
+	for i := range 300 {
+		g := model.LogGP{L: time(100 * us), SendO: time(50 * us), RecvO: time(50 * us), BigGap: unit.PerByte(r.Float64() * 1e5)}
+		g.Gap = time(g.L + g.SendO)
+		k := 1 + r.IntN(5000)
+		params := g.Parameters()
+		free := &model.Library{Name: "free", Window: 1 << 20}
+		m := loggp(g)
+		m.Processor.Copy = model.Channel{Bandwidth: 1e30}
+		for _, p := range model.Protocols {
+			k := k
+			if p.Eager() {
+				k = 1
+			}
+			x := model.Transfer{Machine: m, Library: free, Protocol: p, Bytes: k}
+			if p.Synchronous() {
+				x.Mode = model.Synchronous
+			}
+			got := measure(t, x, pair{2, 0, 1}, p.Name)
+			if want := model.SenderTime(p, params, k); got.sender != want {
+				t.Fatalf("seed %d, set %d, %+v: T_s of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.sender, want)
+			}
+			if want := model.Completion(p, params, k); got.delivery != want {
+				t.Fatalf("seed %d, set %d, %+v: T_s-r of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.delivery, want)
+			}
+		}
+	}
+}
+
+// TestExactMessages compares low-level messages.
+func TestExactMessages(t *testing.T) {
+	slow := machine()
+	slow.Processor.Copy.Start = 30011
+	for _, m := range []*model.Machine{slow, loggp(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
+		p := pair{64, 5, 42}
+		l := odd(true, 1024)
+		path := m.Path(p.ranks, p.from, p.to)
+		for _, k := range sizes {
+			for _, by := range []model.Means{model.ByPacket, model.ByGet, model.ByPut} {
+				got, want := measureMessage(t, m, l, by, k, p), model.MessageCost(m, l, by, k, path)
+				if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
+					t.Errorf("%s: %v of %d bytes: emulated %v and %v, closed form %v and %v", m.Name, by, k, got.sender, got.delivery,
+						want.Sender.Sum(), want.Delivery.Sum())
+				}
+			}
+		}
+	}
+}
+
+func measureMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took measured) {
+	t.Helper()
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: p.ranks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start unit.Time
+	var key device.Key
+	err = mpi.Run(w, mpi.Options{Library: l}, func(c *mpi.Comm) error {
+		b := make([]byte, k)
+		switch c.Rank() {
+		case p.from:
+			c.Compute(unit.Second)
+			start = c.Wtime()
+			switch by {
+			case model.ByPacket:
+				c.Messages().Send(b, p.to)
+			case model.ByGet:
+				c.Messages().Get(b, p.to, key)
+			case model.ByPut:
+				c.Messages().Put(b, p.to, key)
+			}
+			took.sender = c.Wtime() - start
+			if by != model.ByPacket {
+				took.delivery = took.sender
+			}
+		case p.to:
+			if by != model.ByPacket {
+				key = c.Messages().Expose(b)
+				return nil
+			}
+			c.Messages().Recv(b)
+			took.delivery = c.Wtime() - start
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took
+}

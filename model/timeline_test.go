@@ -1,0 +1,236 @@
+package model_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// t3d is a machine with the rounded numbers of a Cray T3D, whose long messages move in chunks.
+func t3d() *model.Machine {
+	return &model.Machine{
+		Name:      "torus",
+		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
+		Torus: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
+			Put: model.Channel{Start: 1200000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}},
+	}
+}
+
+// chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and bounces.
+func chimp() *model.Library {
+	l := &model.Library{Name: "chimp", Stage: true, Bounce: 1024, Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}
+	for w := range l.Software {
+		l.Software[w] = us
+	}
+	l.Software[model.WorkSend], l.Software[model.WorkStandard] = 8*us, 20*us
+	l.Software[model.WorkPack], l.Software[model.WorkUnpack] = 1700, 0
+	return l
+}
+
+// random returns a transfer of any kind.
+func random(r *rand.Rand) model.Transfer {
+	time := func() unit.Time { return unit.Time(r.Int64N(int64(20 * us))) }
+	rate := func() unit.Rate { return unit.Rate(1e6 + r.Float64()*300e6) }
+	m := &model.Machine{Processor: model.Processor{Copy: model.Channel{Start: time(), Bandwidth: rate()}}}
+	if r.IntN(2) == 0 {
+		m.LogGP = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
+	} else {
+		m.Torus = &model.Torus{PerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: 301e6, Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
+			Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
+			Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
+	}
+	l := &model.Library{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)}
+	for w := range l.Software {
+		l.Software[w] = unit.Time(r.Int64N(int64(5*us))) * unit.Time(r.IntN(2))
+	}
+	l.Software[model.WorkPack] /= 1000
+	l.Software[model.WorkUnpack] /= 1000
+	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Hops: r.IntN(5), Turns: r.IntN(3)},
+		Protocol: model.Protocols[r.IntN(4)], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
+	if x.Mode == model.Synchronous && !x.Protocol.Synchronous() {
+		x.Protocol = model.TA
+	}
+	return x
+}
+
+// TestTimeline draws transfers at random and checks that what is drawn can happen, and ends when the closed form says.
+func TestTimeline(t *testing.T) {
+	const seed = 1
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range 3000 {
+		x := random(r)
+		d, c := x.Timeline(), x.Cost()
+		bad := func(format string, args ...any) {
+			t.Fatalf("seed %d, transfer %d (%v %s): %s", seed, i, x.Mode, x.Protocol.Name, fmt.Sprintf(format, args...))
+		}
+		if d.Sender.Call != c.Sender.Sum() {
+			bad("the call ends at %v, T_s is %v", d.Sender.Call, c.Sender.Sum())
+		}
+		if d.Receiver.End != c.Delivery.Sum() {
+			bad("the receiver ends at %v, T_s-r is %v", d.Receiver.End, c.Delivery.Sum())
+		}
+		if d.Sender.End < d.Sender.Call || d.Receiver.Call != 0 {
+			bad("the sender's call ends at %v after its lane at %v, the receiver's at %v", d.Sender.Call, d.Sender.End, d.Receiver.Call)
+		}
+		// What a side does and its waits fill its time without gap or overlap.
+		for _, l := range []model.Lane{d.Sender, d.Receiver} {
+			all := slices.Concat(l.Busy, l.Waits)
+			slices.SortFunc(all, func(a, b model.Interval) int { return int(a.From - b.From) })
+			at := unit.Time(0)
+			for _, v := range all {
+				if v.From != at || v.To <= v.From {
+					bad("%s lasts from %v to %v after %v", v.Name, v.From, v.To, at)
+				}
+				at = v.To
+			}
+			if at != l.End {
+				bad("what a lane has ends at %v, the lane at %v", at, l.End)
+			}
+		}
+		// Messages arrive after they departed, and neither while their side does something that belongs to an earlier one.
+		packets := 0
+		for j, a := range d.Arrows {
+			if a.Arrive < a.Depart || a.From == a.To || j > 0 && a.Depart < d.Arrows[j-1].Depart {
+				bad("%s departs at %v from the %v and arrives at %v at the %v", a.Step, a.Depart, a.From, a.Arrive, a.To)
+			}
+			if a.Hardware {
+				continue
+			}
+			packets++
+			lane := d.Receiver
+			if a.To == model.Sender {
+				lane = d.Sender
+			}
+			for _, v := range lane.Busy {
+				if v.Step == a.Step && v.From < a.Arrive {
+					bad("%s arrives at %v, %s begins at %v", a.Step, a.Arrive, v.Name, v.From)
+				}
+			}
+		}
+		want := 0
+		for _, s := range x.Protocol.Steps {
+			if s.By == model.ByPacket {
+				want++
+			}
+		}
+		if packets != want {
+			bad("%d packets, %s has %d", packets, x.Protocol.Name, want)
+		}
+	}
+}
+
+// TestOverlap is figures 3 to 5 of Al-Tawil and Moritz: a blocking synchronous send has L inside, a non-blocking one has
+// not, and can do something else.
+func TestOverlap(t *testing.T) {
+	x := model.Transfer{Machine: &model.Machine{Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e30}}, LogGP: &example},
+		Protocol: model.TA, Mode: model.Synchronous, Bytes: 1}
+	if got := x.Timeline().Sender; got.Call != 20*us || len(got.Waits) != 1 || got.Waits[0] != (model.Interval{Name: "ACK", Step: "ACK", From: 2 * us, To: 17 * us}) {
+		t.Errorf("blocking: %+v, want a call of 20us that waits from 2us to 17us", got)
+	}
+	x.Nonblocking = true
+	if got := x.Timeline().Sender; got.Call != 2*us || got.End != 20*us {
+		t.Errorf("non-blocking: %+v, want a call of 2us and an end at 20us", got)
+	}
+}
+
+// TestPath compares the ways on a torus with those that a search through the graph of its links finds.
+func TestPath(t *testing.T) {
+	for _, ranks := range []int{1, 2, 3, 24, 60, 64, 2 * 7 * 5 * 3} {
+		n := &model.Torus{PerNode: 2}
+		m := &model.Machine{Torus: n}
+		s := n.Shape(ranks)
+		place := func(rank int) [3]int { return [3]int{rank / 2 % s[0], rank / 2 / s[0] % s[1], rank / 2 / s[0] / s[1]} }
+		for a := range ranks {
+			far := map[[3]int]int{place(a): 0}
+			for queue := [][3]int{place(a)}; len(queue) > 0; queue = queue[1:] {
+				for d := range 3 {
+					for _, by := range []int{1, s[d] - 1} {
+						to := queue[0]
+						to[d] = (to[d] + by) % s[d]
+						if _, seen := far[to]; !seen {
+							far[to] = far[queue[0]] + 1
+							queue = append(queue, to)
+						}
+					}
+				}
+			}
+			for b := range ranks {
+				differ := 0
+				for d := range 3 {
+					if place(a)[d] != place(b)[d] {
+						differ++
+					}
+				}
+				want := model.Path{Hops: far[place(b)], Turns: max(differ-1, 0)}
+				if got := m.Path(ranks, a, b); got != want {
+					t.Fatalf("from %d to %d of %d ranks, shape %v: %+v, want %+v", a, b, ranks, s, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestMessageView compares the view of low-level messages with their costs: within a picosecond, as a curve rounds once where
+// a sum rounds each term.
+func TestMessageView(t *testing.T) {
+	l := chimp()
+	path := model.Path{Hops: 3, Turns: 1}
+	for _, m := range []*model.Machine{t3d(), {LogGP: &example, Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 171e6}}}} {
+		v := model.MessageView(m, l, path)
+		for _, k := range []int{0, 1, 2, 100, 4056, 5000, 1 << 20} {
+			c := model.MessageCost(m, l, model.ByPacket, k, path)
+			wire := v.L
+			if m.LogGP != nil {
+				wire += example.BigGap.Time(max(k-1, 0))
+			}
+			if d := v.SendO.Time(k) - c.Sender.Sum(); d < -1 || d > 1 {
+				t.Errorf("%s: o_s(%d) = %v, the call takes %v", m.Name, k, v.SendO.Time(k), c.Sender.Sum())
+			}
+			if d := v.SendO.Time(k) + wire + v.RecvO.Time(k) - c.Delivery.Sum(); d < -2 || d > 2 {
+				t.Errorf("%s: o_s + L + o_r of %d bytes is %v off %v", m.Name, k, d, c.Delivery.Sum())
+			}
+			// The slope of remote accesses is their G.
+			for by, g := range map[model.Means]unit.PerByte{model.ByGet: v.GetGap, model.ByPut: v.PutGap} {
+				if g == 0 {
+					g = v.BigGap
+				}
+				d := model.MessageCost(m, l, by, k+1000, path).Sender.Sum() - model.MessageCost(m, l, by, k, path).Sender.Sum() - g.Time(1000)
+				if k > 0 && (d < -1 || d > 1) {
+					t.Errorf("%s: 1000 bytes more by %v take %v more than G says", m.Name, by, d)
+				}
+			}
+		}
+	}
+	// By hand: 1 + 1.2 + 40/120; 0.147 + 1; 3·0.013333 + 0.006667 + 0.1; 40/300; 1e6/120, 1e6/60 ps.
+	v := model.MessageView(t3d(), l, path)
+	if got := fmt.Sprint(v.SendO.Time(0), v.RecvO.Time(0), v.RecvO.Time(170), v.L, v.Gap); got != "2.533333us 1.147us 2.147us 146.666ns 133.333ns" {
+		t.Errorf("o_s, o_r, o_r(170), L, g = %s", got)
+	}
+	if v.BigGap != v.PutGap || v.GetGap != 2*v.PutGap || v.PutGap.Time(120) != us {
+		t.Errorf("G = %v, pulled %v, pushed %v", v.BigGap, v.GetGap, v.PutGap)
+	}
+}
+
+// TestPanics is about mistakes of callers.
+func TestPanics(t *testing.T) {
+	for name, x := range map[string]model.Transfer{
+		"model: protocol T does not tell a synchronous sender that the receive was there": {Machine: t3d(), Protocol: model.T, Mode: model.Synchronous},
+		"model: no protocol for a synchronous message of 3 bytes":                         {Machine: t3d(), Library: chimp(), Mode: model.Synchronous, Bytes: 3},
+		"model: negative size":               {Machine: t3d(), Protocol: model.T, Bytes: -1},
+		"model: machine none has no network": {Machine: &model.Machine{Name: "none"}, Protocol: model.T},
+	} {
+		func() {
+			defer func() {
+				if v := recover(); v != name {
+					t.Errorf("panic %v, want %s", v, name)
+				}
+			}()
+			x.Cost()
+		}()
+	}
+}
