@@ -31,16 +31,12 @@ func measured(value, low, high float64) string {
 	return fixed(value, places) + " ±" + fixed(half, places)
 }
 
-// number returns a value with the most digits, without zeros at its end.
+// number returns a value with the most digits, or more before the point.
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return none.Text
 	}
-	s := fixed(x, significant-1-magnitude(x))
-	if n, err := strconv.ParseFloat(s, 64); err == nil {
-		return strconv.FormatFloat(n, 'f', -1, 64)
-	}
-	return s
+	return fixed(x, max(significant-1-magnitude(x), 0))
 }
 
 // fixed returns x with so many places behind the point; less than none rounds before it.

@@ -214,21 +214,39 @@ func (p *place) overhead(t *Table, mode, name string, k int) Cell {
 		return none
 	}
 	tone := tone(t, first)
-	for _, c := range p.curves {
-		if c.Mode != mode || c.Timer != first.Method || !chosen(c) {
-			continue
-		}
-		for _, x := range c.Points {
-			if x.Bytes == k {
-				return Cell{measured(x.Value, x.Low, x.High), tone}
-			}
-		}
+	if x := p.point(first, k); x != nil {
+		return Cell{measured(x.Value, x.Low, x.High), tone}
 	}
-	if v, ok := fit.Value(p.rows, mode, name, k); ok {
+	if v, ok := p.at(mode, name, k); ok {
 		t.note("~ lies on a fitted line: that size was not measured.")
 		return Cell{"~" + number(v), tone}
 	}
 	return none
+}
+
+// at returns the same as a number.
+func (p *place) at(mode, name string, k int) (float64, bool) {
+	if first := p.first(mode, name); first != nil {
+		if x := p.point(first, k); x != nil {
+			return x.Value, true
+		}
+	}
+	return fit.Value(p.rows, mode, name, k)
+}
+
+// point returns what was measured of a parameter at a size, or nil.
+func (p *place) point(of *fit.Parameter, k int) *fit.Point {
+	for _, c := range p.curves {
+		if c.Mode != of.Mode || c.Timer != of.Method || !chosen(c) {
+			continue
+		}
+		for i := range c.Points {
+			if c.Points[i].Bytes == k {
+				return &c.Points[i]
+			}
+		}
+	}
+	return nil
 }
 
 // first returns the row of a parameter that counts: the first that is no mere convention, as fit.Value takes it, or else

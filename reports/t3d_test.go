@@ -2,6 +2,10 @@ package reports
 
 import (
 	"context"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/testdata"
+	"io/fs"
 	"os"
 	"sync"
 	"testing"
@@ -71,8 +75,31 @@ var t3d = sync.OnceValues(func() (*sample.Set, *fit.Result) {
 
 func TestLook(t *testing.T) {
 	_, r := t3d()
-	Parameters(os.Stdout, r, Plain)
-	Parameters(os.Stdout, r, Terminal(60, true))
-	Parameters(os.Stdout, r, Terminal(80, true))
-	Ranges(os.Stdout, r, Terminal(80, false))
+	all, err := platform.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := fs.Sub(testdata.Published, "published/altawil-moritz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub, err := ReadPublished(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []Style{Plain, {60, true, false}, {80, true, false}} {
+		Platforms(os.Stdout, all, s)
+		Platform(os.Stdout, all[0], s)
+		Against(os.Stdout, pub, r, all[0], s)
+		var ps []Prediction
+		for _, x := range model.Protocols {
+			for _, k := range []int{0, 16, 1000} {
+				tr := model.Transfer{Machine: all[0].Machine, Library: all[0].Libraries[0], Protocol: x, Bytes: k, Path: model.Path{Hops: 1}}
+				c := tr.Cost()
+				ps = append(ps, Prediction{Protocol: x.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c, Equations: "T_s = " + x.Equations().Sender.String()})
+			}
+		}
+		Predictions(os.Stdout, "Predicted times of t3d, chimp", ps, s)
+		Explained(os.Stdout, ps[5:6], s)
+	}
 }

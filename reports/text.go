@@ -15,16 +15,16 @@ import (
 
 // Style is how text is laid out. The zero value is for pipes and files: aligned, as wide as it takes, nothing but characters.
 type Style struct {
-	Width int  // columns that text has; 0: no limit
-	Lines bool // a line under heads, of box-drawing characters
-	Color bool // with the escape sequences of terminals
+	Width  int  // columns that text has; 0: no limit
+	Lines  bool // a line under heads, of box-drawing characters
+	Colour bool // with the escape sequences of terminals
 }
 
-// Plain is for pipes and files.
-var Plain = Style{}
-
-// Terminal is for a terminal of so many columns.
-func Terminal(width int, color bool) Style { return Style{Width: width, Lines: true, Color: color} }
+// The styles.
+var (
+	Plain    = Style{}                                     // for pipes and files
+	Terminal = Style{Width: 80, Lines: true, Colour: true} // for a terminal, whose width it is to be given
+)
 
 const (
 	gutter    = 2  // columns between columns
@@ -73,6 +73,9 @@ func (t *Table) marked() *Table {
 		for _, r := range g.Rows {
 			r = slices.Clone(r)
 			for i := range r {
+				if i == 0 && g.Name != "" {
+					r[i].Text = glue + glue + r[i].Text
+				}
 				switch {
 				case r[i].Tone == Doubt:
 					r[i].Text += doubt
@@ -97,7 +100,7 @@ func (s Style) width() int {
 // paint returns text in the colour of a tone.
 func (s Style) paint(text string, t Tone) string {
 	codes := [...]string{Normal: "", Strong: "1", Faint: "2", Doubt: "33"}
-	if !s.Color || codes[t] == "" || text == "" {
+	if !s.Colour || codes[t] == "" || text == "" {
 		return text
 	}
 	lines := strings.Split(text, "\n")
@@ -224,15 +227,13 @@ func longest(text string) int {
 func (s Style) part(b *bytes.Buffer, t *Table) error {
 	var out bytes.Buffer
 	table := s.writer(&out, t)
-	heads := make([]any, len(t.Columns))
-	for i, c := range t.Columns {
-		heads[i] = s.paint(c.Head, Strong)
-	}
-	table.Header(heads...)
 	before := map[int]string{} // headings of groups by the line that they precede
-	line := headLines(t.Columns)
-	if s.Lines {
-		line++
+	line := 0
+	if heads := t.heads(s); heads != nil {
+		table.Header(heads...)
+		if line = headLines(t.Columns); s.Lines {
+			line++
+		}
 	}
 	for _, g := range t.Groups {
 		if g.Name != "" {
@@ -277,6 +278,19 @@ func trim(line string) string {
 		line += end
 	}
 	return line
+}
+
+// heads returns the heads of columns, or nil where there are none.
+func (t *Table) heads(s Style) []any {
+	all, some := make([]any, len(t.Columns)), false
+	for i, c := range t.Columns {
+		all[i] = s.paint(c.Head, Strong)
+		some = some || c.Head != ""
+	}
+	if !some {
+		return nil
+	}
+	return all
 }
 
 func headLines(columns []Column) int {

@@ -1,0 +1,51 @@
+package reports
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// Comparisons writes predictions beside measurements.
+func Comparisons(w io.Writer, cs []fit.Comparison, s Style) error {
+	all := &writer{w: w, style: s}
+	for _, t := range comparisonTables(cs) {
+		all.table(t)
+	}
+	return all.err
+}
+
+// comparisonTables are one for each platform, library and place, with a group for each quantity of a protocol.
+func comparisonTables(cs []fit.Comparison) []*Table {
+	var all []*Table
+	byPlace := map[string]*Table{}
+	for _, c := range cs {
+		place := where(c.Platform, c.Library, c.Place)
+		t := byPlace[place]
+		if t == nil {
+			t = &Table{Name: "comparisons", Title: "Predicted and measured times of " + place, Columns: []Column{
+				{Head: "bytes", Key: true, Right: true}, {Head: "predicted\nus", Right: true}, {Head: "measured\nus", Right: true},
+				{Head: "error\n%", Right: true}, {Head: "basis"}}}
+			t.note("error is (predicted − measured) / measured.")
+			byPlace[place], all = t, append(all, t)
+		}
+		if name := c.Quantity + protocolSuffix(c.Protocol); len(t.Groups) == 0 || t.Groups[len(t.Groups)-1].Name != name {
+			t.group(name)
+		}
+		tone := Normal
+		if c.Basis == fit.Calibration {
+			tone = Faint
+			t.note("calibration: the prediction rests on a number that was fitted to this one, so that agreement proves nothing.")
+		}
+		t.add(text(strconv.Itoa(c.Bytes)), Cell{number(c.Predicted), tone}, Cell{number(c.Measured), tone}, Cell{percent(c.Error), tone}, Cell{c.Basis, tone})
+	}
+	return all
+}
+
+func protocolSuffix(protocol string) string {
+	if protocol == "" || protocol == "auto" {
+		return ""
+	}
+	return " of " + protocol
+}

@@ -1,0 +1,154 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Platforms writes a list of platforms.
+func Platforms(w io.Writer, ps []*platform.Platform, s Style) error {
+	all := &writer{w: w, style: s}
+	all.table(platformList(ps))
+	return all.err
+}
+
+// Platform writes all that the file of a platform says: its libraries with their protocols, every number with what it stands on
+// and where it is from, and the references.
+func Platform(w io.Writer, p *platform.Platform, s Style) error {
+	all := &writer{w: w, style: s}
+	all.table(overview(p))
+	for _, l := range p.Libraries {
+		all.table(protocolTable(l))
+	}
+	all.table(numberTable(p))
+	all.table(referenceTable(p))
+	return all.err
+}
+
+var bases = []platform.Basis{platform.Published, platform.Derived, platform.Fitted, platform.Assumed}
+
+func platformList(ps []*platform.Platform) *Table {
+	t := &Table{Name: "platforms", Columns: []Column{
+		{Head: "platform", Key: true}, {Head: "libraries", Wrap: true}, {Head: "what it is", Wrap: true}, {Head: "ranks", Right: true}, {Head: "its numbers", Wrap: true}}}
+	for _, p := range ps {
+		t.add(Cell{p.Machine.Name, Strong}, text(libraries(p)), text(p.Machine.Description), text(ranks(p)), text(stand(p)))
+	}
+	return t
+}
+
+// overview says what a platform is.
+func overview(p *platform.Platform) *Table {
+	t := &Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []Column{{Head: "", Key: true}, {Head: "", Wrap: true}}}
+	t.add(text("machine"), text(p.Machine.Description))
+	t.add(text("libraries"), text(libraries(p)))
+	t.add(text("ranks"), text(ranks(p)))
+	t.add(text("timer"), text(p.Machine.Timer.String()))
+	t.add(text("its numbers"), text(stand(p)))
+	t.add(text("file"), text(p.File))
+	return t
+}
+
+func libraries(p *platform.Platform) string {
+	var names []string
+	for _, l := range p.Libraries {
+		names = append(names, l.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func ranks(p *platform.Platform) string {
+	return fmt.Sprintf("%d to %d", p.Machine.Ranks.Min, p.Machine.Ranks.Max)
+}
+
+// stand says on what the numbers of a platform stand.
+func stand(p *platform.Platform) string {
+	var words []string
+	for _, b := range bases {
+		n := 0
+		for _, x := range p.Numbers {
+			if x.Basis == b {
+				n++
+			}
+		}
+		if n > 0 {
+			words = append(words, fmt.Sprintf("%d%s%s", n, glue, b))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// protocolTable says which protocol a library takes for which message.
+func protocolTable(l *model.Library) *Table {
+	t := &Table{Name: "protocols-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
+		Columns: []Column{{Head: "mode", Key: true}, {Head: "protocol by size", Wrap: true}}}
+	for m := range model.NumModes {
+		var words []string
+		next := 0
+		for _, r := range l.Rules {
+			switch {
+			case r.Mode != m || next < 0:
+			case r.UpTo < 0:
+				words = append(words, r.Protocol+" from "+size(next))
+				next = -1
+			default:
+				words = append(words, r.Protocol+" to "+size(r.UpTo))
+				next = r.UpTo + 1
+			}
+		}
+		t.add(text(m.String()), text(strings.Join(words, ", ")))
+	}
+	return t
+}
+
+// numberTable has every number of a platform, under headings for the parts of the file.
+func numberTable(p *platform.Platform) *Table {
+	t := &Table{Name: "numbers-" + p.Machine.Name, Title: "Numbers of " + p.Machine.Name, Columns: []Column{
+		{Head: "number", Key: true}, {Head: "value", Right: true}, {Head: "basis"}, {Head: "source", Wrap: true}}}
+	section := ""
+	for _, n := range p.Numbers {
+		s, key := split(n.Path)
+		if s != section || len(t.Groups) == 0 {
+			t.group(s)
+			section = s
+		}
+		source := n.Source
+		if len(n.FittedTo) > 0 {
+			source += "; fitted to " + strings.Join(n.FittedTo, ", ")
+		}
+		tone := Normal
+		switch n.Basis {
+		case platform.Fitted:
+			t.note("fitted: chosen so that predictions meet the rows named, so that agreement with these proves nothing.")
+		case platform.Assumed:
+			tone = Faint
+			t.note("assumed: a guess, or recalled without a source at hand.")
+		case platform.Derived:
+			t.note("derived: computed from published numbers, as the source says.")
+		case platform.Published:
+			t.note("published: printed in the source.")
+		}
+		t.add(text(key), text(n.Value), Cell{string(n.Basis), tone}, Cell{source, tone})
+	}
+	return t
+}
+
+// split splits the path of a number into the part of the file and the rest: machine.torus and hop.
+func split(path string) (section, key string) {
+	parts := strings.SplitN(path, ".", 3)
+	if len(parts) < 3 {
+		return strings.Join(parts[:len(parts)-1], "."), parts[len(parts)-1]
+	}
+	return parts[0] + "." + parts[1], parts[2]
+}
+
+func referenceTable(p *platform.Platform) *Table {
+	t := &Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []Column{{Head: "", Key: true}, {Head: "source", Wrap: true}}}
+	for i, r := range p.References {
+		t.add(text(fmt.Sprintf("[%d]", i+1)), text(r))
+	}
+	return t
+}
