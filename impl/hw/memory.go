@@ -23,6 +23,7 @@ type access struct {
 	b        []byte
 	done     [device.Words]uint64
 	wire     wire
+	next     *access // in the list of those to use again
 }
 
 // Memory implements device.Port.
@@ -72,7 +73,14 @@ func (p *port) begin(dst int, k device.Key, off int, b []byte, done [device.Word
 	if r == nil || off < 0 || off > len(r.b) || len(b) > len(r.b)-off {
 		panic(fmt.Sprintf("hw: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed", p.rank, len(b), off, k, dst))
 	}
-	p.net.start(p, &access{j: p.job, src: p.rank, dst: int32(dst), get: get, k: k, off: off, b: b, done: done})
+	x := p.spare
+	if x == nil {
+		x = new(access)
+	} else {
+		p.spare = x.next
+	}
+	*x = access{j: p.job, src: p.rank, dst: int32(dst), get: get, k: k, off: off, b: b, done: done}
+	p.net.start(p, x)
 }
 
 // move carries the bytes over. Memory that was withdrawn meanwhile ends the job.
@@ -88,10 +96,12 @@ func (x *access) move() {
 	}
 }
 
-// finish tells the rank that asked.
+// finish tells the rank that asked. The access is over.
 func (x *access) finish() {
 	pk := x.j.newPacket(x.src, x.src, x.done, nil)
 	pk.local = true
+	x.b = nil
+	x.next, x.j.spare = x.j.spare, x
 	pk.arrive()
 }
 

@@ -25,10 +25,12 @@ func (n *noise) next() uint64 {
 	return z ^ z>>31
 }
 
+const root6 = 2.449489742783178
+
 // vary returns a time around d with the given relative standard deviation and the mean d: the sum of two uniform
 // variables, so that it stays within 2.45 standard deviations and positive below a deviation of 40 %.
 func (n *noise) vary(d unit.Time, relative float64) unit.Time {
 	r := n.next()
 	u := (float64(r>>32) + float64(r&0xffffffff)) / (1 << 32) // 0 to 2, standard deviation 1/√6
-	return unit.Time(math.Round(float64(d) * max(0, 1+relative*math.Sqrt(6)*(u-1))))
+	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+relative*root6*(u-1))))
 }

@@ -19,6 +19,7 @@ type torus struct {
 	eject   []sim.Server
 	engines []sim.Server // transfer engines, one a node
 	regs    []sim.Server // counter registers, one set a rank
+	ways    []way        // the last that was used from each node
 	leaving []list       // packets that are leaving, in order, of each rank
 }
 
@@ -28,7 +29,7 @@ func newTorus(j *job) *torus {
 	n := shape[0] * shape[1] * shape[2]
 	return &torus{
 		Torus: t, j: j, shape: shape,
-		links: make([]sim.Server, 6*n), inject: make([]sim.Server, n), eject: make([]sim.Server, n), engines: make([]sim.Server, n),
+		links: make([]sim.Server, 6*n), inject: make([]sim.Server, n), eject: make([]sim.Server, n), engines: make([]sim.Server, n), ways: make([]way, n),
 		regs: make([]sim.Server, len(j.ports)), leaving: make([]list, len(j.ports)),
 	}
 }
@@ -38,10 +39,28 @@ func (n *torus) place(node int) [3]int {
 	return [3]int{node % n.shape[0], node / n.shape[0] % n.shape[1], node / n.shape[0] / n.shape[1]}
 }
 
-// walk calls hop for every link on the way from node a to node b, and says whether it is in another dimension than the one before.
-func (n *torus) walk(a, b int, hop func(link int, turn bool)) {
+// way is how packets get from a node to another: the links in order, and what each takes of the time of a first byte.
+type way struct {
+	known  bool
+	to     int
+	links  []link
+	flight unit.Time // of all of them, and delivery
+}
+
+type link struct {
+	server int
+	step   unit.Time
+}
+
+// way returns the way from node a to node b: along the dimensions in order, the shorter way round in each. The last way from each node is
+// remembered.
+func (n *torus) way(a, b int) *way {
+	w := &n.ways[a]
+	if w.known && w.to == b {
+		return w
+	}
+	*w = way{known: true, to: b, links: w.links[:0], flight: n.Deliver}
 	at, to := n.place(a), n.place(b)
-	stride := [3]int{1, n.shape[0], n.shape[0] * n.shape[1]}
 	last := -1
 	for d := range 3 {
 		size := n.shape[d]
@@ -51,12 +70,18 @@ func (n *torus) walk(a, b int, hop func(link int, turn bool)) {
 			dir, steps, step = 1, size-ahead, size-1
 		}
 		for range steps {
-			node := at[0] + at[1]*stride[1] + at[2]*stride[2]
-			hop(6*node+2*d+dir, last >= 0 && last != d)
+			node := at[0] + n.shape[0]*(at[1]+n.shape[1]*at[2])
+			l := link{6*node + 2*d + dir, n.Hop}
+			if last >= 0 && last != d {
+				l.step += n.Turn
+			}
+			w.links = append(w.links, l)
+			w.flight += l.step
 			last = d
 			at[d] = (at[d] + step) % size
 		}
 	}
+	return w
 }
 
 // route reserves the way of c bytes that leave rank src from time t on, within dur. It returns when their first byte enters the
@@ -66,33 +91,18 @@ func (n *torus) route(t unit.Time, src, dst int32, c int, dur unit.Time) (entere
 	hold := n.Link.Time(c)
 	a, b := int(src)/n.PerNode, int(dst)/n.PerNode
 	entered = n.inject[a].Reserve(t, hold)
-	u, flight := entered, n.Deliver
-	if a != b {
-		n.walk(a, b, func(link int, turn bool) {
-			step := n.Hop
-			if turn {
-				step += n.Turn
-			}
-			flight += step
-			u = n.links[link].Reserve(u+step, hold)
-		})
+	u := entered
+	w := n.way(a, b)
+	for _, l := range w.links {
+		u = n.links[l.server].Reserve(u+l.step, hold)
 	}
 	u = n.eject[b].Reserve(u, hold)
-	return entered, max(u+n.Deliver+hold, entered+flight+dur)
+	return entered, max(u+n.Deliver+hold, entered+w.flight+dur)
 }
 
 // latency returns the time of a first byte from src to dst where nothing else is on the way.
 func (n *torus) latency(src, dst int32) unit.Time {
-	t := n.Deliver
-	if a, b := int(src)/n.PerNode, int(dst)/n.PerNode; a != b {
-		n.walk(a, b, func(_ int, turn bool) {
-			t += n.Hop
-			if turn {
-				t += n.Turn
-			}
-		})
-	}
-	return t
+	return n.way(int(src)/n.PerNode, int(dst)/n.PerNode).flight
 }
 
 // Steps of a transfer.

@@ -63,6 +63,7 @@ type job struct {
 	ports  []port
 	net    network
 	free   *packet // packets to use again
+	spare  *access // accesses likewise
 }
 
 // network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
