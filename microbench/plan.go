@@ -31,7 +31,7 @@ const Message = "message"
 
 // DefaultSizes are the lengths that are measured unless others are asked for: 0 to 100,000 bytes, with those at
 // which the paper prints numbers.
-var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 35000, 60000, 100000}
+var DefaultSizes = []int{0, 1, 4, 16, 64, 128, 256, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
 
 // Burst is the number of messages in a burst.
 const Burst = 32
