@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/reports"
+)
+
+func fitCommand() *cobra.Command {
+	var output string
+	var format *string
+	cmd := &cobra.Command{
+		Use:   "fit SAMPLES.csv...",
+		Short: "Fit LogGP parameters to samples",
+		Long: `fit derives L, o_s, o_r, g and G from samples by the rules of Al-Tawil and Moritz, with 95 % intervals, finds the ranges of
+length between which the library changes its ways, and says which numbers to doubt.`,
+		Example: `  loggp fit samples.csv
+  loggp fit samples.csv message.csv -o params.csv`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := sample.ReadFile(args...)
+			if err != nil {
+				return err
+			}
+			result, err := fit.Fit(set, fit.Options{})
+			if err != nil {
+				return err
+			}
+			write := func(w io.Writer) error { return fit.WriteParameters(w, result.Parameters) }
+			out := cmd.OutOrStdout()
+			if *format == "csv" && output == "" {
+				return write(out)
+			}
+			if output != "" {
+				if err := sample.Save(output, write); err != nil {
+					return fmt.Errorf("parameters: %w", err)
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), output)
+			}
+			return reports.Parameters(out, result, style(out))
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file for the parameters, as CSV")
+	format = chosen(cmd, "format", []string{"table", "csv"}, "table", "what to print")
+	return cmd
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// choice is a flag with a few values.
+type choice struct {
+	value string
+	of    []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.of, s) {
+		return fmt.Errorf("it is one of %s", strings.Join(c.of, ", "))
+	}
+	c.value = s
+	return nil
+}
+
+// chosen adds a flag whose values are few, and completes it.
+func chosen(cmd *cobra.Command, name string, of []string, preset, help string) *string {
+	c := &choice{preset, of}
+	cmd.Flags().Var(c, name, help)
+	mustComplete(cmd, name, of)
+	return &c.value
+}
+
+func mustComplete(cmd *cobra.Command, flag string, of []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err)
+	}
+}
+
+// sizes parses a flag of message lengths; "" is the preset.
+func sizes(s string, preset []int) ([]int, error) {
+	if s == "" {
+		return preset, nil
+	}
+	list, err := unit.ParseSizes(s)
+	if err != nil {
+		return nil, fmt.Errorf("--sizes: %w", err)
+	}
+	return list, nil
+}
+
+// protocols parses a list of protocols; "" is all.
+func protocols(s string) ([]string, error) {
+	var all []string
+	for _, p := range model.Protocols {
+		all = append(all, p.Name)
+	}
+	if s == "" || s == "all" {
+		return all, nil
+	}
+	list := strings.Split(s, ",")
+	for _, p := range list {
+		if !slices.Contains(all, p) {
+			return nil, fmt.Errorf("--protocol: there is no protocol %q: there are %s", p, strings.Join(all, ", "))
+		}
+	}
+	return list, nil
+}
+
+// recall returns the command line without where its output goes, so that the same work leaves the same record.
+func recall(cmd *cobra.Command, args ...string) string {
+	words := []string{cmd.CommandPath()}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "output" && f.Name != "format" {
+			words = append(words, "--"+f.Name, quote(f.Value.String()))
+		}
+	})
+	for _, a := range args {
+		words = append(words, quote(a))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote quotes a word for a shell if it needs that.
+func quote(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`!*?[]{}()<>|&;#~=%") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

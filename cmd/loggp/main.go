@@ -1,0 +1,119 @@
+// Command loggp measures, models and compares the communication performance of message passing.
+//
+// A verb is a file: its flags, a call into the packages that do the work, and what is printed. Results for people go to
+// standard output as tables, for programs as CSV or JSON; complaints and progress go to standard error.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// Exit statuses.
+const (
+	succeeded = 0
+	failed    = 1
+	misused   = 2
+)
+
+// run runs a command line and returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := command()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return succeeded
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "loggp: interrupted; nothing was written")
+		return failed
+	}
+	fmt.Fprintln(stderr, "loggp:", err)
+	var u *usage
+	if errors.As(err, &u) {
+		fmt.Fprintf(stderr, "See '%s --help'.\n", u.command)
+		return misused
+	}
+	return failed
+}
+
+// usage is an error in how a command was called.
+type usage struct {
+	command string
+	err     error
+}
+
+func (u *usage) Error() string { return u.err.Error() }
+func (u *usage) Unwrap() error { return u.err }
+
+// misuse makes an error one of usage.
+func misuse(cmd *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usage{cmd.CommandPath(), err}
+}
+
+// verbs are the verbs in the order of their use.
+var verbs = []func() *cobra.Command{measureCommand, fitCommand, versionCommand}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "loggp",
+		Short: "Measure, model and compare the communication performance of message passing",
+		Long: `loggp measures message passing with the micro-benchmarks of the LogGP literature, fits the parameters
+L, o_s, o_r, g and G to what it measured, predicts protocols from them, and sets both side by side.`,
+		Example: `  loggp measure --platform t3d                  # the parameters of an emulated Cray T3D
+  loggp measure --platform t3d -o samples.csv   # keep the samples, then:
+  loggp report samples.csv -o report            # report/index.html`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          known,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(misuse)
+	for _, v := range verbs {
+		c := v()
+		correct(c)
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// known refuses a verb that does not exist.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("%s has no verb %q", cmd.CommandPath(), args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w: did you mean %q?", err, near[0])
+	}
+	return misuse(cmd, err)
+}
+
+// correct makes every complaint about a verb's arguments one of usage.
+func correct(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, args []string) error { return misuse(cmd, check(cmd, args)) }
+	}
+	for _, sub := range c.Commands() {
+		correct(sub)
+	}
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+)
+
+// measure has the flags of the verb.
+type measure struct {
+	platform, library, modes, sizes, protocol, noise, delta, output string
+	level, format                                                   *string
+	ranks, reps, warmup                                             int
+	seed                                                            uint64
+}
+
+func measureCommand() *cobra.Command {
+	var m measure
+	cmd := &cobra.Command{
+		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'",
+		Short: "Run the micro-benchmark and print the LogGP parameters",
+		Long: `measure runs the timer11/timer12/timer21/timer22 micro-benchmark of Al-Tawil and Moritz between the first and the last
+rank of a platform, for MPI's eight sends (or the low-level messages under them) and for messages of many lengths. It prints the
+parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'compare' and 'report'.`,
+		Example: `  loggp measure --platform t3d
+  loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
+  loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
+  loggp measure --platform t3d --level message -o message.csv
+  loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
+	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
+	f.IntVar(&m.ranks, "ranks", 0, "number of ranks; the first and the last are measured (default: the platform's)")
+	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
+	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
+	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: T, TA, RTA or RAT")
+	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
+	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier")
+	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed")
+	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up)")
+	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
+	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
+	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
+	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
+	mustComplete(cmd, "platform", platform.Names())
+	mustComplete(cmd, "protocol", []string{"T", "TA", "RTA", "RAT"})
+	return cmd
+}
+
+func (m *measure) run(cmd *cobra.Command) error {
+	job, plan, err := m.prepare()
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	bar := newProgress(cmd.ErrOrStderr(), len(plan.Cells()))
+	open := func(ctx context.Context, cell int) (device.World, error) {
+		return job.World(ctx, m.seed*1_000_003+uint64(cell))
+	}
+	series, err := microbench.Sweep(cmd.Context(), plan, job.Options(m.protocol), open, bar.done)
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
+	}
+	set := m.set(cmd, job, plan, series)
+	return m.write(cmd, set)
+}
+
+// prepare makes a job and a plan of the flags.
+func (m *measure) prepare() (*world.Job, *microbench.Plan, error) {
+	if m.platform == "" {
+		return nil, nil, fmt.Errorf("--platform: say what to measure: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "))
+	}
+	noise, err := parseNoise(m.noise)
+	if err != nil {
+		return nil, nil, err
+	}
+	job, err := world.Open(m.platform, m.library, m.ranks, noise)
+	if err != nil {
+		return nil, nil, err
+	}
+	if job.Ranks < 2 {
+		return nil, nil, fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
+	}
+	plan := &microbench.Plan{Protocol: m.protocol, Reps: m.reps, Warmup: m.warmup, Common: true}
+	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
+		return nil, nil, err
+	}
+	if err := inRange("--warmup", m.warmup, 0, 1_000_000); err != nil {
+		return nil, nil, err
+	}
+	if plan.Sizes, err = sizes(m.sizes, microbench.DefaultSizes); err != nil {
+		return nil, nil, err
+	}
+	if m.delta != "" {
+		if plan.Delta, err = unit.ParseTime(m.delta); err != nil {
+			return nil, nil, fmt.Errorf("--delta: %w", err)
+		}
+		if plan.Delta <= 0 {
+			return nil, nil, fmt.Errorf("--delta %s: it must be above zero", m.delta)
+		}
+	}
+	if plan.Modes, err = m.chooseModes(); err != nil {
+		return nil, nil, err
+	}
+	return job, plan, plan.Check()
+}
+
+// chooseModes returns the modes to measure: of all, those that the forced protocol can serve.
+func (m *measure) chooseModes() ([]string, error) {
+	if *m.level == "message" {
+		if m.modes != "all" {
+			return nil, errors.New("--modes: low-level messages have none; leave it out with --level message")
+		}
+		return []string{microbench.Message}, nil
+	}
+	if m.protocol != "" {
+		if names, _ := mpi.Protocols(); !slices.Contains(names, m.protocol) {
+			return nil, fmt.Errorf("--protocol: there is no protocol %q: there are %s", m.protocol, strings.Join(names, ", "))
+		}
+	}
+	if m.modes != "all" {
+		return strings.Split(m.modes, ","), nil
+	}
+	var all []string
+	for _, mode := range microbench.Modes() {
+		if (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, Protocol: m.protocol}).Check() == nil {
+			all = append(all, mode)
+		}
+	}
+	return all, nil
+}
+
+// set makes a data set of the series.
+func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, series []sample.Series) *sample.Set {
+	machine := job.Platform.Machine
+	last := job.Ranks - 1
+	for i := range series {
+		k := &series[i].Key
+		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = machine.Name, job.Library.Name, job.Clock(), job.Place(0, last), "auto"
+		if m.protocol != "" {
+			k.Protocol = m.protocol
+		}
+	}
+	return &sample.Set{Series: series, Facts: []sample.Fact{
+		{Key: "loggp", Value: version()},
+		{Key: "command", Value: recall(cmd)},
+		{Key: "platform", Value: machine.Description},
+		{Key: "library", Value: job.Library.Description},
+		{Key: "ranks", Value: fmt.Sprintf("%d; measured between 0 and %d", job.Ranks, last)},
+		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
+		{Key: "noise", Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
+		{Key: "reps", Value: strconv.Itoa(plan.Reps)},
+		{Key: "warmup", Value: strconv.Itoa(plan.Warmup)},
+		{Key: sample.Roots, Value: "2"},
+		{Key: sample.Resolution, Value: machine.Timer.MicrosString()},
+	}}
+}
+
+// write saves or prints the samples, and prints what they say.
+func (m *measure) write(cmd *cobra.Command, set *sample.Set) error {
+	out := cmd.OutOrStdout()
+	write := sample.Write
+	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
+		write = sample.WriteJSON
+	}
+	if m.output == "" && *m.format != "table" {
+		return write(out, set)
+	}
+	result, err := fit.Fit(set, fit.Options{})
+	if err != nil {
+		return err
+	}
+	if m.output != "" {
+		if err := sample.Save(m.output, func(w io.Writer) error { return write(w, set) }); err != nil {
+			return fmt.Errorf("samples: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), m.output)
+	}
+	return reports.Parameters(out, result, style(out))
+}
+
+// parseNoise returns the noise that a flag asks for, or world.PlatformNoise.
+func parseNoise(s string) (float64, error) {
+	switch s {
+	case "on":
+		return world.PlatformNoise, nil
+	case "off":
+		return 0, nil
+	}
+	x, err := unit.ParsePercent(s)
+	if err != nil {
+		return 0, fmt.Errorf("--noise: on, off, or a percentage: %w", err)
+	}
+	if x < 0 || x > 0.4 {
+		return 0, fmt.Errorf("--noise %s: it must be from 0%% to 40%%, so that no step takes less than no time", s)
+	}
+	return x, nil
+}
+
+func inRange(flag string, n, low, high int) error {
+	if n < low || n > high {
+		return fmt.Errorf("%s %d: it must be from %d to %d", flag, n, low, high)
+	}
+	return nil
+}

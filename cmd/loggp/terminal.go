@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/loggp/loggp/reports"
+)
+
+// style returns how to print to w: for people where it is a terminal, plainly otherwise.
+func style(w io.Writer) reports.Style {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return reports.Plain
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	s := reports.Terminal
+	s.Width = width
+	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return s
+}
+
+// progress shows how far a long job is, on a terminal and after a moment only.
+type progress struct {
+	mu    sync.Mutex
+	w     io.Writer // nil: nobody looks
+	total int
+	begin time.Time
+	shown time.Time
+}
+
+func newProgress(w io.Writer, total int) *progress {
+	p := &progress{total: total, begin: time.Now()}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.w = w
+	}
+	return p
+}
+
+// Patience before the bar shows, and between its changes.
+const (
+	patience = 500 * time.Millisecond
+	cadence  = 100 * time.Millisecond
+)
+
+// done says how many parts are done.
+func (p *progress) done(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if p.w == nil || now.Sub(p.begin) < patience || now.Sub(p.shown) < cadence {
+		return
+	}
+	p.shown = now
+	const width = 30
+	full := width * n / p.total
+	left := now.Sub(p.begin) * time.Duration(p.total-n) / time.Duration(max(n, 1))
+	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %d/%d, %.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), n, p.total, left.Seconds())
+}
+
+// end removes the bar.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w != nil && !p.shown.IsZero() {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
