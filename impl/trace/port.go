@@ -1,0 +1,120 @@
+package trace
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// port is a port that notes what passes through it.
+type port struct {
+	device.Port
+	memory  memory
+	counter counter
+	events  []Event
+	started [][device.Words]uint64 // remote accesses that have not ended
+}
+
+// note adds an event that has just ended.
+func (p *port) note(e Event) {
+	e.Rank, e.To = p.Rank(), p.Now()
+	p.events = append(p.events, e)
+}
+
+func (p *port) Spend(w model.Work, n int) {
+	from := p.Now()
+	p.Port.Spend(w, n)
+	p.note(Event{Kind: Spend, From: from, Work: w, N: n})
+}
+
+func (p *port) Delay(d unit.Time) {
+	from := p.Now()
+	p.Port.Delay(d)
+	p.note(Event{Kind: Delay, From: from})
+}
+
+func (p *port) Copy(dst, src []byte) int {
+	from := p.Now()
+	n := p.Port.Copy(dst, src)
+	p.note(Event{Kind: Copy, From: from, N: n})
+	return n
+}
+
+func (p *port) Send(dst int, q device.Packet) {
+	from := p.Now()
+	p.Port.Send(dst, q)
+	p.note(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, N: len(q.Data)})
+}
+
+func (p *port) Recv(block bool) (device.Packet, bool) {
+	from := p.Now()
+	q, ok := p.Port.Recv(block)
+	if ok {
+		p.note(Event{Kind: p.arrival(&q), From: from, Peer: q.Src, Head: q.Head, N: len(q.Data)})
+	}
+	return q, ok
+}
+
+// arrival tells the end of a remote access from a packet.
+func (p *port) arrival(q *device.Packet) Kind {
+	if q.Src != p.Rank() || len(q.Data) > 0 {
+		return Recv
+	}
+	i := slices.Index(p.started, q.Head)
+	if i < 0 {
+		return Recv
+	}
+	p.started = slices.Delete(p.started, i, i+1)
+	return Done
+}
+
+// Memory implements device.Port.
+func (p *port) Memory() device.Memory {
+	if p.memory.Memory == nil {
+		return nil
+	}
+	return &p.memory
+}
+
+// Counter implements device.Port.
+func (p *port) Counter() device.Counter {
+	if p.counter.Counter == nil {
+		return nil
+	}
+	return &p.counter
+}
+
+// memory is remote memory of which accesses are noted.
+type memory struct {
+	device.Memory
+	*port
+}
+
+func (m *memory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	from := m.Now()
+	m.started = append(m.started, done)
+	m.Memory.Put(dst, k, off, b, done)
+	m.note(Event{Kind: Put, From: from, Peer: dst, Head: done, N: len(b)})
+}
+
+func (m *memory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	from := m.Now()
+	m.started = append(m.started, done)
+	m.Memory.Get(dst, k, off, b, done)
+	m.note(Event{Kind: Get, From: from, Peer: dst, Head: done, N: len(b)})
+}
+
+// counter is a set of counters of which use is noted.
+type counter struct {
+	device.Counter
+	*port
+}
+
+func (c *counter) Add(dst, r int, delta int64) int64 {
+	from := c.Now()
+	was := c.Counter.Add(dst, r, delta)
+	c.note(Event{Kind: Add, From: from, Peer: dst, N: int(delta)})
+	return was
+}
