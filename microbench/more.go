@@ -9,6 +9,24 @@ import (
 // fewer is by how much less often than the paper's timers the others are repeated.
 const fewer = 4
 
+// idleSend times the send call once more, after a wait: what went before, the barrier's last message above all, can hinder it no
+// longer. P2 is in its receive.
+func idleSend(b *bench) {
+	t := b.timer(sample.Idle, true)
+	for range max(1, b.Reps/fewer) {
+		if !b.p1 {
+			b.timedReceive(nil)
+			continue
+		}
+		b.barrier()
+		b.wait()
+		begin := b.now()
+		r := b.send()
+		t.add(b.now() - begin)
+		r.Wait()
+	}
+}
+
 // roundTrip times a blocking send and the receive of an answer as long, at P1. P2 is in its receive when the message
 // comes.
 func roundTrip(b *bench) {

@@ -78,7 +78,7 @@ func (p *Plan) Check() error {
 }
 
 // stages are what is measured of a cell, in order.
-var stages = []func(*bench){pingPong, roundTrip, train, oneTime, remote}
+var stages = []func(*bench){pingPong, idleSend, roundTrip, train, oneTime, remote}
 
 // Measure measures cells between the first and the last rank of c, which all ranks call. P1 gets the series, in the order in which they were
 // measured; others get nil. The series' keys have their mode, bytes and timer set.
@@ -101,6 +101,9 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 		}
 		roots[0].DetachBuffer()
 		all = append(all, b.collect()...)
+	}
+	if roots[0].Rank() != 0 {
+		return nil
 	}
 	return all
 }

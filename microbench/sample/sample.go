@@ -26,6 +26,7 @@ const (
 	Timer21 = "timer21" // P2's receive call, begun together with P1's send
 	Timer22 = "timer22" // P2's send call
 
+	Idle   = "idle"  // P1's send call, begun when nothing that went before can hinder it
 	RTT    = "rtt"   // P1: a blocking send, and the receive of an answer as long
 	Train  = "train" // P1: mean interval between the ends of consecutive sends of a burst
 	Sender = "T_s"   // P1: a send from its start until the sender may go on, its receive being posted

@@ -1,0 +1,95 @@
+package microbench_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// measured runs a plan on a platform and fits what comes out.
+func measured(t *testing.T, platform string, plan *microbench.Plan, noise float64, seed uint64) *fit.Result {
+	t.Helper()
+	j, err := world.Open(platform, "", 0, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, err := microbench.Sweep(t.Context(), plan, j.Options(plan.Protocol),
+		func(ctx context.Context, cell int) (device.World, error) { return j.World(ctx, seed<<16+uint64(cell)) }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range series {
+		k := &series[i].Key
+		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = j.Platform.Machine.Name, j.Library.Name, j.Clock(), j.Place(0, j.Ranks-1), "auto"
+		if plan.Protocol != "" {
+			k.Protocol = plan.Protocol
+		}
+	}
+	r, err := fit.Fit(&sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}, Series: series}, fit.Options{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// decade draws from four decades, evenly on a logarithmic scale.
+func decade(rng *rand.Rand, low unit.Time) unit.Time {
+	return unit.Time(float64(low) * math.Pow(10, 4*rng.Float64()))
+}
+
+// machine draws the parameters of a LogGP machine. Half of them have a gap that the overheads do not hide.
+func machine(rng *rand.Rand) model.LogGP {
+	m := model.LogGP{
+		L: decade(rng, unit.Microsecond/10), SendO: decade(rng, unit.Microsecond/10), RecvO: decade(rng, unit.Microsecond/10),
+		Gap: decade(rng, unit.Microsecond/10), BigGap: unit.PerByte(decade(rng, 100)),
+	}
+	if rng.IntN(2) == 0 {
+		m.Gap = max(m.SendO, m.RecvO) * 3 / 2
+	}
+	return m
+}
+
+func spec(m model.LogGP) string {
+	return fmt.Sprintf("loggp:L=%v,o_s=%v,o_r=%v,g=%v,G=%v", m.L, m.SendO, m.RecvO, m.Gap, m.BigGap)
+}
+
+// truth is what a fit should find, in microseconds and microseconds a byte.
+func truth(m model.LogGP) map[string]float64 {
+	return map[string]float64{"L": m.L.Micros(), "o_s": m.SendO.Micros(), "o_r": m.RecvO.Micros(), "g": m.Gap.Micros(), "G": m.BigGap.Micros()}
+}
+
+// Sizes with more bytes at the long end, where G shows.
+var recoverSizes = []int{1, 1000, 10000, 30000, 60000, 100000}
+
+// The whole way without noise: the machine's parameters come back within 1 %, and where one does not it is because
+// nothing could show it.
+func TestParametersComeBack(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		m := machine(rng)
+		for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {
+			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 20, Warmup: 2}, 0, seed)
+			for name, want := range truth(m) {
+				got, ok := fit.Value(r.Parameters, modes[0], name, 1)
+				hidden := name == "g" && m.Gap <= max(m.SendO, m.RecvO)
+				switch {
+				case hidden:
+				case !ok:
+					t.Errorf("seed %d, %s, %s: no %s", seed, spec(m), modes[0], name)
+				case math.Abs(got-want) > 0.01*want:
+					t.Errorf("seed %d, %s, %s: %s is %v, found %v", seed, spec(m), modes[0], name, want, got)
+				}
+			}
+		}
+	}
+}
