@@ -1,0 +1,24 @@
+.PHONY: check test bench fuzz build
+
+check: ## all that CI runs
+	.ci/run
+
+build:
+	go build -o loggp ./cmd/loggp
+
+test:
+	go test ./...
+
+# Speed is compared, never asserted: run it before and after a change, and give both to
+# go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+# Each fuzz target for a while.
+FUZZTIME ?= 20s
+fuzz:
+	@for pkg in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; \
+		done; \
+	done
