@@ -64,9 +64,11 @@ t3d,mpi,inter,send,L,1,1,,,,us,rtt/2-o_s-o_r: not identifiable,7
 	if err := WriteParameters(&b, ps); err != nil || b.String() != want {
 		t.Errorf("%v\ngot\n%s\nwant\n%s", err, b.String(), want)
 	}
-	ps[0].Platform = "a\nb"
-	if err := WriteParameters(&b, ps); err == nil || !strings.Contains(err.Error(), `row 1: column "platform"`) {
-		t.Errorf("error %v", err)
+	for _, bad := range []string{"a\nb", "#a"} {
+		ps[0].Platform = bad
+		if err := WriteParameters(&b, ps); err == nil || !strings.Contains(err.Error(), `row 1: column "platform"`) {
+			t.Errorf("%q: error %v", bad, err)
+		}
 	}
 }
 

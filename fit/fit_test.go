@@ -244,6 +244,9 @@ func TestResolution(t *testing.T) {
 	if math.Abs(value.High-value.Low-0.1) > 1e-6 || slope.High-slope.Low > 1e-9 {
 		t.Errorf("%+v\n%+v", value, slope)
 	}
+	if p := r.Curves[0].Points[0]; math.Abs(p.High-p.Low-0.1) > 1e-6 {
+		t.Errorf("%+v", p)
+	}
 	if warned(r, CoarseTimer) {
 		t.Errorf("%v", r.Warnings)
 	}
@@ -366,7 +369,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// Where the library changes its protocol and where it says so are not the same for every mode: a forced protocol does not reach parameters.
+// A protocol that was forced is no choice of the library: it has curves, but no part in the parameters of the mode.
 func TestForcedProtocol(t *testing.T) {
 	set := &sample.Set{Series: []sample.Series{series("send", sample.Timer11, repeat(30, 5)...), series("send", sample.Timer11, repeat(30, 7)...)}}
 	set.Series[0].Protocol = "RTA"
@@ -374,4 +377,10 @@ func TestForcedProtocol(t *testing.T) {
 	if p := one(t, r, "send", "o_s", sample.Timer11, Micros); p.Value != 7 || len(r.Curves) != 2 {
 		t.Errorf("%+v", p)
 	}
+	set.Series = set.Series[:1]
+	if r := mustFit(t, set, Options{}); len(r.Parameters) != 0 || len(r.Curves) != 1 {
+		t.Errorf("parameters of a forced protocol: %+v", r.Parameters)
+	}
+	set.Series[0].Mode, set.Series[0].Protocol = "message", "T"
+	one(t, mustFit(t, set, Options{}), "message", "o_s", sample.Timer11, Micros)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -236,4 +238,52 @@ func TestContamination(t *testing.T) {
 
 func warned(r *Result, code string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == code })
+}
+
+// The replicates of a median must have the spread that drawing all samples again has.
+func TestResample(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 30, 101, 600} {
+		rng := rand.New(rand.NewPCG(uint64(n), 13))
+		times := make([]unit.Time, n)
+		for i := range times {
+			times[i] = unit.FromMicros(100 * math.Exp(rng.NormFloat64()))
+		}
+		g := newGroup(sorted(times))
+		const replicates = 4000
+		fast, slow := make([]float64, replicates), make([]float64, replicates)
+		g.resample(fast, 1, rng)
+		drawn := make([]float64, n)
+		for b := range slow {
+			for i := range drawn {
+				drawn[i] = times[rng.IntN(n)].Micros()
+			}
+			slow[b] = median(drawn)
+		}
+		a, b := stat.StdDev(fast, nil), stat.StdDev(slow, nil)
+		// between few samples the replicates are smoothed, which narrows them: by a quarter for five of such a skewed distribution
+		if slack := 0.08 + 1/float64(n); math.Abs(a-b) > slack*b {
+			t.Errorf("%d samples: standard deviation %v, by drawing %v", n, a, b)
+		}
+		if a, b := stat.Mean(fast, nil), stat.Mean(slow, nil); math.Abs(a-b) > 0.02*b+0.1*b/float64(n) {
+			t.Errorf("%d samples: mean %v, by drawing %v", n, a, b)
+		}
+	}
+}
+
+// A difference of curves is as uncertain as what it is made of: where two large times nearly cancel, their deviations of half a
+// percent are no pieces.
+func TestDifferenceOfLargeTimes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 14))
+	set := &sample.Set{}
+	for i, k := range doubling(17) {
+		wiggle := 1 + 0.003*float64(i*i%5-2)
+		wait, start := series("send", sample.Timer21, (1000+0.04*float64(k))*wiggle), series("isend", sample.Timer21, 999*(1+0.002*rng.NormFloat64()))
+		wait.Bytes, start.Bytes = k, k
+		set.Series = append(set.Series, wait, start)
+	}
+	r := mustFit(t, set, Options{})
+	p := one(t, r, "send", "G", ByBlocking, PerByte)
+	if p.From != 1 || p.To != 1<<16 || math.Abs(p.Value-0.04) > 0.002 {
+		t.Errorf("%+v", p)
+	}
 }

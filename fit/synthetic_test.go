@@ -121,9 +121,12 @@ type truth struct {
 // truths are those that are independent of size.
 func (m machine) truths() []truth {
 	g := truth{"send", "g", ByTrain, Micros, m.g}
-	if m.g <= math.Max(m.os, m.or) {
-		g.method, g.value = ByOverhead, m.os
+	if m.g <= math.Max(m.os+m.slopeS*float64(m.sizes[0]), m.or+m.slopeR*float64(m.sizes[0])) {
+		g.method, g.value = ByOverhead, m.os+m.slopeS*float64(m.sizes[0])
 	}
+	// at the smallest size. L is such that with these overheads, G of one-way time gives the one-way time.
+	k := float64(m.sizes[0])
+	bytes, os, or := k-1, m.os+m.slopeS*k, m.or+m.slopeR*k
 	gm := g
 	gm.mode = "message"
 	return []truth{
@@ -133,10 +136,10 @@ func (m machine) truths() []truth {
 		{"send", "o_r", sample.Timer12, PerByte, m.slopeR},
 		{"isend", "o_s", sample.Timer11, Micros, m.ios + m.slopeS*float64(m.sizes[0])},
 		{"isend", "o_r", sample.Timer21, Micros, m.ior + m.slopeR*float64(m.sizes[0])},
-		{"ssend", "L", ByReceive, Micros, m.os + m.slopeS + m.L},
-		{"send", "L", ByRoundTrip, Micros, m.L},
-		{"message", "L", ByRoundTrip, Micros, m.L},
-		{"message", "L", ByHalfTrip, Micros, m.L + m.os + m.or + m.slopeS + m.slopeR},
+		{"ssend", "L", ByReceive, Micros, m.L + bytes*m.G + os},
+		{"send", "L", ByRoundTrip, Micros, m.L - bytes*(m.slopeS+m.slopeR)},
+		{"message", "L", ByRoundTrip, Micros, m.L - bytes*(m.slopeS+m.slopeR)},
+		{"message", "L", ByHalfTrip, Micros, m.L + bytes*m.G + os + or},
 		{"send", "G", ByBlocking, PerByte, m.G + m.slopeS},
 		{"ssend", "G", ByBlocking, PerByte, m.G + m.slopeS},
 		{"message", "G", ByHalfTrip, PerByte, m.G + m.slopeS + m.slopeR},
@@ -175,6 +178,9 @@ func TestNoiseFree(t *testing.T) {
 			L: decades(rng, 0.1), os: decades(rng, 0.1), or: decades(rng, 0.1), g: decades(rng, 0.1), G: decades(rng, 1e-5),
 			ios: decades(rng, 0.1), ior: decades(rng, 0.1), get: decades(rng, 1e-5), put: decades(rng, 1e-5),
 			skew: 0.3, sizes: powers(1, 1<<20), reps: 4,
+		}
+		if seed%3 == 1 {
+			m.sizes = powers(16, 1<<20)
 		}
 		if seed%2 == 1 {
 			m.slopeS, m.slopeR = decades(rng, 1e-6), decades(rng, 1e-6)
