@@ -50,12 +50,12 @@ func (e Event) Text(tell func(head [device.Words]uint64) string) string {
 	if e.Kind == Recv || e.Kind == Get {
 		way = "from"
 	}
-	s := fmt.Sprintf("%v %s %d %d", e.Kind, way, e.Peer, e.N)
+	s := fmt.Sprintf("%v %d %s %d", e.Kind, e.N, way, e.Peer)
 	if e.Kind == Done {
 		s = "done"
 	}
 	if tell != nil {
-		s += " " + tell(e.Head)
+		s += ": " + tell(e.Head)
 	}
 	return s
 }

@@ -79,17 +79,17 @@ func Example() {
 	log.Print(os.Stdout, func(head [device.Words]uint64) string { return fmt.Sprintf("head %d", head[0]) })
 	// Output:
 	// 0 1 1 delay
-	// 1 3.4 1 send to 0 100 head 0
-	// 0 5.4 0 recv from 1 100 head 0
+	// 1 3.4 1 send 100 to 0: head 0
+	// 0 5.4 0 recv 100 from 1: head 0
 	// 5.4 7.4 0 spend match 2
 	// 7.4 8.4 0 copy 100
-	// 8.4 9.4 0 put to 1 300 head 7
-	// 9.4 14.4 0 done head 7
-	// 14.4 15.4 0 get from 1 200 head 7
-	// 15.4 19.4 0 done head 7
+	// 8.4 9.4 0 put 300 to 1: head 7
+	// 9.4 14.4 0 done: head 7
+	// 14.4 15.4 0 get 200 from 1: head 7
+	// 15.4 19.4 0 done: head 7
 	// 19.4 22.4 0 add 3 at 1
-	// 22.4 23.8 0 send to 1 0 head 7
-	// 3.4 25.8 1 recv from 0 0 head 7
+	// 22.4 23.8 0 send 0 to 1: head 7
+	// 3.4 25.8 1 recv 0 from 0: head 7
 }
 
 // Who is watched behaves as ever.
