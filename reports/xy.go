@@ -1,0 +1,353 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// xy is a chart of times or rates against sizes, both logarithmic. Its legend stands above the data, never on it.
+type xy struct {
+	y      string // what the vertical axis shows, with its unit
+	series []series
+}
+
+// series is what belongs together in a chart.
+type series struct {
+	name   string
+	look   look
+	points []point
+	lines  [][]point // of which only x and y count
+	over   []point   // the area between the series' points and these is shaded
+}
+
+// look is how a series looks.
+type look struct {
+	ink    ink
+	glyph  draw.GlyphDrawer
+	dashed bool
+}
+
+// point is a value with its interval.
+type point struct{ x, y, low, high float64 }
+
+var (
+	solidGlyphs  = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{}}
+	hollowGlyphs = []draw.GlyphDrawer{ring{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, diamond{hollow: true}}
+)
+
+// chart returns the chart. Values that are not positive cannot be shown; the text says how many there are.
+func (x xy) chart(name, title, text string) *Chart {
+	hidden := x.hide()
+	if hidden > 0 {
+		text += fmt.Sprintf(" %d values that are not positive are left out.", hidden)
+	}
+	return &Chart{Name: name, Title: title, Text: text,
+		height: func(width vg.Length) vg.Length {
+			return x.legend(width, nil, vg.Point{}) + min(0.62*width, 380) + 2*lineHeight + 4
+		},
+		draw: func(c draw.Canvas) {
+			width := c.Max.X - c.Min.X
+			used := x.legend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
+			// Note: gonum would place the names of logarithmic axes as if they were linear, and make room for them there.
+			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.y)
+			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, "message size")
+			x.plot().Draw(draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8))
+		},
+	}
+}
+
+// empty says whether there is nothing to show.
+func (x xy) empty() bool {
+	for _, s := range x.series {
+		if len(s.points)+len(s.lines) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hide removes what a logarithmic axis cannot show.
+func (x *xy) hide() int {
+	n := 0
+	for i := range x.series {
+		s := &x.series[i]
+		var points []point
+		for _, p := range s.points {
+			if p.y > 0 {
+				points = append(points, p)
+			} else {
+				n++
+			}
+		}
+		s.points = points
+	}
+	return n
+}
+
+// extent returns the ranges of sizes and values. first is the smallest size but zero.
+func (x xy) extent() (first, last, low, high float64) {
+	first, low = math.Inf(1), math.Inf(1)
+	see := func(p point) {
+		if p.x > 0 {
+			first = math.Min(first, p.x)
+		}
+		last = math.Max(last, p.x)
+		if p.y > 0 {
+			low, high = math.Min(low, p.y), math.Max(high, p.y)
+		}
+	}
+	for _, s := range x.series {
+		for _, p := range s.points {
+			see(p)
+		}
+		for _, l := range s.lines {
+			for _, p := range l {
+				see(p)
+			}
+		}
+	}
+	if math.IsInf(first, 1) {
+		first, last = 1, 1
+	}
+	if math.IsInf(low, 1) {
+		low, high = 1, 1
+	}
+	return first, last, low, high
+}
+
+// plot returns the part below the legend.
+func (x xy) plot() *plot.Plot {
+	first, last, low, high := x.extent()
+	zero := first / math.Sqrt(10) // where messages without bytes stand
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Scale, a.Color, a.Padding = plot.LogScale{}, gray, 0
+		a.LineStyle.Color, a.LineStyle.Width = gray, 0.75
+		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width, a.Tick.Length = gray, 0.75, 4
+	}
+	p.X.Tick.Label = minor
+	p.Y.Tick.Label = aligned(minor, draw.XRight, draw.YCenter)
+	p.X.Min, p.X.Max = first/1.3, math.Max(last, first*10)*1.3
+	if x.zero() {
+		p.X.Min = zero / 1.3
+	}
+	p.Y.Min, p.Y.Max = around(low, high)
+	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return sizeTicks(min, max, zero, x.zero()) })
+	p.Y.Tick.Marker = plot.TickerFunc(valueTicks)
+	g := plotter.NewGrid()
+	g.Vertical.Color, g.Horizontal.Color = grid, grid
+	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
+	p.Add(g)
+	for _, s := range x.series {
+		p.Add(painter{s, zero})
+	}
+	return p
+}
+
+// zero says whether there are messages without bytes.
+func (x xy) zero() bool {
+	for _, s := range x.series {
+		for _, p := range s.points {
+			if p.x == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// around returns the ends of an axis: 1, 2 or 5 times a power of ten, at some distance.
+func around(low, high float64) (min, max float64) {
+	min, max = math.Pow10(magnitude(low)), math.Pow10(magnitude(high))
+	for _, f := range []float64{2, 5} {
+		if base := math.Pow10(magnitude(low)); base*f < low/1.15 {
+			min = base * f
+		}
+	}
+	if min > low/1.05 {
+		min /= 2
+	}
+	for _, f := range []float64{2, 5, 10, 20} {
+		if max < high*1.15 {
+			max = math.Pow10(magnitude(high)) * f
+		}
+	}
+	return min, max
+}
+
+// sizeTicks puts a tick at each power of ten.
+func sizeTicks(min, max, zero float64, withZero bool) []plot.Tick {
+	var ticks []plot.Tick
+	if withZero {
+		ticks = append(ticks, plot.Tick{Value: zero, Label: "0"})
+	}
+	for d := 1.0; d < max; d *= 10 {
+		for f := 1.0; f < 10; f++ {
+			t := plot.Tick{Value: d * f}
+			if f == 1 {
+				t.Label = size(int(d))
+			}
+			if t.Value >= min && t.Value <= max && (!withZero || t.Value > zero*1.5) {
+				ticks = append(ticks, t)
+			}
+		}
+	}
+	return ticks
+}
+
+// valueTicks puts a tick at each power of ten, and if these are few at 2 and 5 times it.
+func valueTicks(min, max float64) []plot.Tick {
+	few := max/min < 3000
+	var ticks []plot.Tick
+	for e := magnitude(min); math.Pow10(e) <= max*1.001; e++ {
+		for f := 1.0; f < 10; f++ {
+			t := plot.Tick{Value: math.Pow10(e) * f}
+			if f == 1 || few && (f == 2 || f == 5) {
+				t.Label = strconv.FormatFloat(t.Value, 'f', max0(-e), 64)
+			}
+			if t.Value >= min*0.999 && t.Value <= max*1.001 {
+				ticks = append(ticks, t)
+			}
+		}
+	}
+	return ticks
+}
+
+func max0(n int) int { return max(n, 0) }
+
+// painter draws a series.
+type painter struct {
+	series
+	zero float64
+}
+
+// Plot draws it.
+func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	at := func(q point) vg.Point {
+		if q.x <= 0 {
+			q.x = s.zero
+		}
+		return vg.Point{X: tx(q.x), Y: ty(q.y)}
+	}
+	if len(s.over) > 0 {
+		var area []vg.Point
+		for _, q := range s.points {
+			area = append(area, at(q))
+		}
+		for i := range s.over {
+			area = append(area, at(s.over[len(s.over)-1-i]))
+		}
+		c.FillPolygon(shade{s.look.ink}, c.ClipPolygonXY(area))
+	}
+	for _, l := range s.lines {
+		var line []vg.Point
+		for _, q := range l {
+			if q.y > 0 {
+				line = append(line, at(q))
+			}
+		}
+		c.StrokeLines(s.look.line(), c.ClipLinesXY(line)...)
+	}
+	for _, q := range s.points {
+		bar := draw.LineStyle{Color: s.look.ink, Width: 1}
+		if x := at(q).X; q.low < q.high {
+			low := math.Max(q.low, p.Y.Min)
+			c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: x, Y: ty(low)}, {X: x, Y: ty(q.high)}})...)
+		}
+		c.DrawGlyph(draw.GlyphStyle{Color: s.look.ink, Radius: 3, Shape: s.look.glyph}, at(q))
+	}
+}
+
+// DataRange is given by the axes.
+func (s painter) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+}
+
+// shade is an ink that lets through what is below.
+type shade struct{ ink }
+
+// RGBA returns the colour with its opacity.
+func (s shade) RGBA() (r, g, b, a uint32) {
+	const opacity = 6 // of 64ths
+	r, g, b, a = s.ink.RGBA()
+	return r * opacity / 64, g * opacity / 64, b * opacity / 64, a * opacity / 64
+}
+
+func (l look) line() draw.LineStyle {
+	s := draw.LineStyle{Color: l.ink, Width: 1.5}
+	if l.dashed {
+		s.Dashes = []vg.Length{5, 3}
+	}
+	return s
+}
+
+// legend draws the names of the series from a point on, in rows, and returns the height that it takes. Without a canvas it only measures.
+func (x xy) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
+	const sample, gap = 24, 14
+	left, y := margin, lineHeight/2+2
+	for _, s := range x.series {
+		if s.name == "" {
+			continue
+		}
+		need := sample + 5 + label.Width(s.name)
+		if left > margin && left+need > width-margin {
+			left, y = margin, y+lineHeight+1
+		}
+		if c != nil {
+			p := vg.Point{X: at.X + left, Y: at.Y - y}
+			if len(s.lines) > 0 {
+				c.StrokeLine2(s.look.line(), p.X, p.Y, p.X+sample, p.Y)
+			}
+			if len(s.points) > 0 {
+				c.DrawGlyph(draw.GlyphStyle{Color: s.look.ink, Radius: 3, Shape: s.look.glyph}, vg.Point{X: p.X + sample/2, Y: p.Y})
+			}
+			c.FillText(label, vg.Point{X: p.X + sample + 5, Y: p.Y}, s.name)
+		}
+		left += need + gap
+	}
+	return y + lineHeight/2 + 2
+}
+
+// ring is a circle that hides what is below.
+type ring struct{}
+
+// DrawGlyph draws it.
+func (ring) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+	var p vg.Path
+	p.Move(vg.Point{X: at.X + s.Radius, Y: at.Y})
+	p.Arc(at, s.Radius, 0, 2*math.Pi)
+	p.Close()
+	c.SetColor(paper)
+	c.Fill(p)
+	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.2})
+	c.Stroke(p)
+}
+
+// diamond is a square that stands on a corner.
+type diamond struct{ hollow bool }
+
+// DrawGlyph draws it.
+func (d diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
+	r := s.Radius * 1.25
+	var p vg.Path
+	p.Move(vg.Point{X: at.X + r, Y: at.Y})
+	p.Line(vg.Point{X: at.X, Y: at.Y + r})
+	p.Line(vg.Point{X: at.X - r, Y: at.Y})
+	p.Line(vg.Point{X: at.X, Y: at.Y - r})
+	p.Close()
+	if !d.hollow {
+		c.SetColor(s.Color)
+		c.Fill(p)
+		return
+	}
+	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.2})
+	c.Stroke(p)
+}
