@@ -53,7 +53,7 @@ func (c *Comm) world(rank int) int {
 
 // local returns the rank here of a rank of the job.
 func (c *Comm) local(world int) int {
-	if c.ranks == nil {
+	if c.ranks == nil || world < 0 {
 		return world
 	}
 	return int(c.ranks[world])

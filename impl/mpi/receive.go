@@ -12,10 +12,13 @@ type Status struct {
 
 var empty = Status{Source: AnySource, Tag: AnyTag}
 
+// nobody is the status of a receive from ProcNull.
+var nobody = Status{Source: ProcNull, Tag: AnyTag}
+
 // Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer than b is an error.
 func (c *Comm) Recv(b []byte, src, tag int) Status {
 	if !c.receiving("Recv", src, tag) {
-		return Status{Source: ProcNull, Tag: AnyTag}
+		return nobody
 	}
 	return c.status(c.e.Recv(b, c.world(src), c.context, tag))
 }
@@ -23,7 +26,7 @@ func (c *Comm) Recv(b []byte, src, tag int) Status {
 // Irecv starts to receive a message into b.
 func (c *Comm) Irecv(b []byte, src, tag int) Request {
 	if !c.receiving("Irecv", src, tag) {
-		return Request{}
+		return c.request(c.e.Finish(true, proto.Status(nobody)))
 	}
 	return c.request(c.e.Irecv(b, c.world(src), c.context, tag))
 }
@@ -38,7 +41,7 @@ func (c *Comm) Sendrecv(send []byte, dst, sendTag int, recv []byte, src, recvTag
 // Probe waits for a message that Recv with the same arguments would receive, and leaves it.
 func (c *Comm) Probe(src, tag int) Status {
 	if !c.receiving("Probe", src, tag) {
-		return Status{Source: ProcNull, Tag: AnyTag}
+		return nobody
 	}
 	st, _ := c.e.Probe(c.world(src), c.context, tag, true)
 	return c.status(st)
@@ -47,7 +50,7 @@ func (c *Comm) Probe(src, tag int) Status {
 // Iprobe looks for such a message, and reports whether there is one.
 func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 	if !c.receiving("Iprobe", src, tag) {
-		return Status{Source: ProcNull, Tag: AnyTag}, true
+		return nobody, true
 	}
 	st, ok := c.e.Probe(c.world(src), c.context, tag, false)
 	if !ok {

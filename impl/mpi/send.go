@@ -45,7 +45,7 @@ func (c *Comm) send(call string, m model.Mode, b []byte, dst, tag int) {
 
 func (c *Comm) isend(call string, m model.Mode, b []byte, dst, tag int) Request {
 	if !c.sending(call, dst, tag) {
-		return Request{}
+		return c.request(c.e.Finish(false, proto.Status{}))
 	}
 	return c.request(c.e.Isend(m, b, c.world(dst), c.context, tag))
 }

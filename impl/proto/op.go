@@ -82,6 +82,14 @@ func (e *Engine) newOp() *Op {
 	return o
 }
 
+// Finish returns an operation that is finished: one that has nothing to do. As a receive it has the status st.
+func (e *Engine) Finish(receive bool, st Status) *Op {
+	o := e.newOp()
+	o.receive, o.finished = receive, true
+	o.peer, o.tag, o.size = int32(st.Source), int32(st.Tag), st.Bytes
+	return o
+}
+
 // Release gives back an operation that is finished and that nobody will look at any more.
 func (e *Engine) Release(o *Op) {
 	o.use++

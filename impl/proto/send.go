@@ -37,9 +37,7 @@ func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag
 	e.port.Copy(s.buf, buf)
 	s.detached = true
 	s.protocol.Start(e, s)
-	user := e.newOp()
-	user.finished = true
-	return user
+	return e.Finish(false, Status{})
 }
 
 // choose returns the protocol of a message. A message that would overrun the window goes by the library's fallback.

@@ -1,0 +1,148 @@
+package mpi_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// What a program means must not depend on where it runs, or on how its messages travel. Tests of that run in every place,
+// under every table.
+
+// A place is where ranks run.
+type place struct {
+	name string
+	open func(t testing.TB, l *model.Library, ranks int) device.World
+}
+
+var places = []place{
+	{"t3d", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "t3d", l, ranks, 0) }},
+	{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
+	{"loop", func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }},
+}
+
+// emulated returns the world of a catalogue entry's machine, with its first library's software costs.
+func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
+	t.Helper()
+	p, err := platform.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Software = p.Libraries[0].Software
+	m := *p.Machine
+	m.Ranks.Min = 1
+	w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// A table is how messages travel. Its window is small, so that messages run out of it.
+type table struct {
+	name    string
+	library func() *model.Library
+}
+
+const window = 4096
+
+var tables = []table{
+	{"default", byDefault},
+	{"T", func() *model.Library { return by("T") }},
+	{"TA", func() *model.Library { return by("TA") }},
+	{"RTA", func() *model.Library { return by("RTA") }},
+	{"RAT", func() *model.Library { return by("RAT") }},
+	{"mixed", mixed},
+}
+
+// byDefault returns the library of the T3D.
+func byDefault() *model.Library {
+	p, err := platform.Load("t3d")
+	if err != nil {
+		panic(err)
+	}
+	l := *p.Libraries[0]
+	return &l
+}
+
+// by returns a library of one protocol, but for synchronous messages that it cannot send.
+func by(protocol string) *model.Library {
+	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
+	}
+	if protocol == "T" {
+		l.Rules[model.Synchronous].Protocol = "TA"
+	}
+	return l
+}
+
+// mixed returns a library in which neighbouring sizes go different ways.
+func mixed() *model.Library {
+	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, Stage: true, Bounce: 300}
+	for m := range model.NumModes {
+		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
+			{UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
+			if r.Mode = m; m == model.Synchronous && r.Protocol == "T" {
+				r.Protocol = "RAT"
+			}
+			l.Rules = append(l.Rules, r)
+		}
+	}
+	return l
+}
+
+// everywhere runs a program in all places under all tables, and hands what became of it to check.
+func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {
+	t.Helper()
+	for _, p := range places {
+		for _, x := range tables {
+			t.Run(p.name+"/"+x.name, func(t *testing.T) {
+				l := x.library()
+				check(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Library: l}, program))
+			})
+		}
+	}
+}
+
+// holds fails the test if the program failed.
+func holds(t *testing.T, err error) {
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// text returns n bytes that no other seed gives.
+func text(n, seed int) []byte {
+	b := make([]byte, n)
+	x := uint32(seed)*2654435761 + 1
+	for i := range b {
+		x = x*1664525 + 1013904223
+		b[i] = byte(x >> 24)
+	}
+	return b
+}
+
+// equal compares what was received with the text of a seed.
+func equal(what string, got mpi.Status, b []byte, want mpi.Status, seed int) error {
+	if got != want {
+		return fmt.Errorf("%s: status %+v, want %+v", what, got, want)
+	}
+	if !bytes.Equal(b[:want.Bytes], text(want.Bytes, seed)) {
+		return fmt.Errorf("%s: %d bytes that are not those of message %d", what, want.Bytes, seed)
+	}
+	return nil
+}
+
+// recv receives and compares.
+func recv(c *mpi.Comm, src, tag int, want mpi.Status, seed int) error {
+	b := make([]byte, want.Bytes)
+	return equal(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), c.Recv(b, src, tag), b, want, seed)
+}

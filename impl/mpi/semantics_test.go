@@ -1,0 +1,606 @@
+package mpi_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+// lengths fall under all rules of all tables.
+var lengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
+
+// senders are the blocking sends, starters the others. Ready sends stand apart: they need a posted receive.
+func senders(c *mpi.Comm) []func([]byte, int, int) {
+	return []func([]byte, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}
+}
+
+func starters(c *mpi.Comm) []func([]byte, int, int) mpi.Request {
+	return []func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Ibsend, c.Irsend}
+}
+
+var semantics = []struct {
+	name    string
+	ranks   int
+	program func(c *mpi.Comm) error
+}{
+	{"messages do not overtake", 2, func(c *mpi.Comm) error {
+		const n = 60
+		if c.Rank() == 0 {
+			c.AttachBuffer(make([]byte, 1<<20))
+			var reqs []mpi.Request
+			for i := range n {
+				reqs = append(reqs, starters(c)[i%3](text(lengths[i*5%len(lengths)], i), 1, 7))
+			}
+			mpi.WaitAll(reqs, nil)
+			return nil
+		}
+		for i := range n {
+			if i == 20 { // some have come, some are to come
+				c.Compute(2000 * us)
+			}
+			if err := recv(c, 0, []int{7, mpi.AnyTag}[i%2], mpi.Status{Tag: 7, Bytes: lengths[i*5%len(lengths)]}, i); err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+		}
+		return nil
+	}},
+	{"receives do not overtake", 2, func(c *mpi.Comm) error {
+		const n = 40
+		if c.Rank() == 1 {
+			c.Recv(nil, 0, 0) // all are posted
+			for i := range n {
+				c.Send(text(lengths[i%len(lengths)], i), 0, 7)
+			}
+			return nil
+		}
+		var reqs []mpi.Request
+		var bufs [n][20000]byte
+		for i := range n {
+			reqs = append(reqs, c.Irecv(bufs[i][:], []int{1, mpi.AnySource}[i/2%2], []int{7, mpi.AnyTag}[i%2]))
+		}
+		c.Send(nil, 1, 0)
+		st := make([]mpi.Status, n)
+		mpi.WaitAll(reqs, st)
+		for i := range n {
+			if err := equal(fmt.Sprint("receive ", i), st[i], bufs[i][:], mpi.Status{Source: 1, Tag: 7, Bytes: lengths[i%len(lengths)]}, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"wildcards", 4, func(c *mpi.Comm) error {
+		const n = 30
+		if c.Rank() > 0 {
+			for i := range n {
+				c.Send(text(lengths[i%len(lengths)], c.Rank()*1000+i), 0, i%3)
+			}
+			return nil
+		}
+		var next [4][3]int // of each source and tag, which messages came
+		b := make([]byte, 20000)
+		for range 3 * n {
+			st := c.Recv(b, mpi.AnySource, mpi.AnyTag)
+			k := &next[st.Source][st.Tag]
+			i := 3**k + st.Tag
+			*k++
+			if err := equal("any", st, b, mpi.Status{Source: st.Source, Tag: st.Tag, Bytes: lengths[i%len(lengths)]}, st.Source*1000+i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"a source or a tag alone may be any", 3, func(c *mpi.Comm) error {
+		if c.Rank() > 0 {
+			c.Send(text(100, 10*c.Rank()+1), 0, 1)
+			c.Send(text(2000, 10*c.Rank()+2), 0, 2)
+			return nil
+		}
+		c.Compute(1000 * us)
+		return first(
+			recv(c, 2, mpi.AnyTag, mpi.Status{Source: 2, Tag: 1, Bytes: 100}, 21),
+			recv(c, 2, mpi.AnyTag, mpi.Status{Source: 2, Tag: 2, Bytes: 2000}, 22),
+			recv(c, mpi.AnySource, 1, mpi.Status{Source: 1, Tag: 1, Bytes: 100}, 11),
+			recv(c, mpi.AnySource, 2, mpi.Status{Source: 1, Tag: 2, Bytes: 2000}, 12),
+		)
+	}},
+	{"probe", 2, func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			for i, n := range lengths {
+				c.Send(text(n, i), 1, i)
+			}
+			c.Recv(nil, 1, 0)
+			c.Send(nil, 1, 99)
+			return nil
+		}
+		for i, n := range lengths {
+			want := mpi.Status{Source: 0, Tag: i, Bytes: n}
+			if st := c.Probe(mpi.AnySource, mpi.AnyTag); st != want {
+				return fmt.Errorf("Probe: %+v, want %+v", st, want)
+			}
+			if st, ok := c.Iprobe(0, i); !ok || st != want { // it is still there
+				return fmt.Errorf("Iprobe: %+v, %v, want %+v", st, ok, want)
+			}
+			if _, ok := c.Iprobe(0, i+100); ok {
+				return fmt.Errorf("Iprobe found a message with tag %d that nobody sent", i+100)
+			}
+			if err := recv(c, 0, i, want, i); err != nil {
+				return err
+			}
+		}
+		if _, ok := c.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
+			return fmt.Errorf("a message is left")
+		}
+		c.Send(nil, 0, 0)
+		for ok := false; !ok; {
+			_, ok = c.Iprobe(0, 99)
+		}
+		return recv(c, 0, 99, mpi.Status{Tag: 99}, 0)
+	}},
+	{"a probe does not see what a posted receive will take", 2, func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			c.Recv(nil, 1, 0)
+			c.Send(text(100, 1), 1, 1)
+			c.Send(text(100, 2), 1, 1)
+			return nil
+		}
+		b := make([]byte, 100)
+		r := c.Irecv(b, 0, 1)
+		c.Send(nil, 0, 0)
+		c.Probe(0, 1)
+		if err := recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 100}, 2); err != nil {
+			return err
+		}
+		return equal("Irecv", r.Wait(), b, mpi.Status{Tag: 1, Bytes: 100}, 1)
+	}},
+	{"wait for any, some and all", 2, func(c *mpi.Comm) error {
+		const n = 12
+		if c.Rank() == 0 {
+			for i := range n { // backwards, one after the other
+				c.Recv(nil, 1, 0)
+				c.Send(text(lengths[n-1-i], n-1-i), 1, n-1-i)
+			}
+			return nil
+		}
+		var bufs [n][20000]byte
+		reqs := make([]mpi.Request, n+2)
+		for i := range n {
+			reqs[i+1] = c.Irecv(bufs[i][:], 0, i) // a null request at each end
+		}
+		check := func(at int, st mpi.Status) error {
+			if !reqs[at].Null() {
+				return fmt.Errorf("request %d is complete and not null", at)
+			}
+			return equal(fmt.Sprint("request ", at), st, bufs[at-1][:], mpi.Status{Tag: at - 1, Bytes: lengths[at-1]}, at-1)
+		}
+		for i := range n {
+			c.Send(nil, 0, 0)
+			at, st := -1, mpi.Status{}
+			switch i % 6 {
+			case 0:
+				at, st = mpi.WaitAny(reqs)
+			case 1:
+				for ok := false; !ok; {
+					at, st, ok = mpi.TestAny(reqs)
+				}
+			case 2, 3:
+				index, sts := make([]int, n+2), make([]mpi.Status, n+2)
+				k := 0
+				if i%6 == 2 {
+					k = mpi.WaitSome(reqs, index, sts)
+				}
+				for k == 0 {
+					k = mpi.TestSome(reqs, index, sts)
+				}
+				if k != 1 {
+					return fmt.Errorf("%d are complete, want 1", k)
+				}
+				at, st = index[0], sts[0]
+			case 4:
+				at = n - i
+				st = reqs[at].Wait()
+			case 5:
+				at = n - i
+				for ok := false; !ok; {
+					if i < n-1 && mpi.TestAll(reqs, nil) {
+						return fmt.Errorf("all are complete after %d of %d", i, n)
+					}
+					st, ok = reqs[at].Test()
+				}
+			}
+			if at != n-i {
+				return fmt.Errorf("request %d is complete, want %d", at, n-i)
+			}
+			if err := check(at, st); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"all that are complete", 2, func(c *mpi.Comm) error {
+		const n = 8
+		if c.Rank() == 0 {
+			for round := range 3 {
+				c.Recv(nil, 1, 0)
+				for i := range n {
+					c.Send(text(lengths[i], i), 1, i+round)
+				}
+				c.Send(nil, 1, 99)
+			}
+			return nil
+		}
+		for round := range 3 {
+			var bufs [n][500]byte
+			reqs, st, index := make([]mpi.Request, n), make([]mpi.Status, n), make([]int, n)
+			for i := range reqs {
+				reqs[i] = c.Irecv(bufs[i][:], 0, i+round)
+			}
+			c.Send(nil, 0, 0)
+			c.Recv(nil, 0, 99) // messages do not overtake, but may end in any order
+			switch round {
+			case 0:
+				mpi.WaitAll(reqs, st)
+			case 1:
+				for !mpi.TestAll(reqs, st) {
+				}
+			case 2:
+				for left := n; left > 0; {
+					some := make([]mpi.Status, n)
+					k := mpi.WaitSome(reqs, index, some)
+					for j := range k {
+						st[index[j]] = some[j]
+					}
+					left -= k
+				}
+			}
+			for i := range reqs {
+				if err := equal(fmt.Sprint("request ", i), st[i], bufs[i][:], mpi.Status{Tag: i + round, Bytes: lengths[i]}, i); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}},
+	{"null requests are complete", 1, func(c *mpi.Comm) error {
+		null := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+		reqs, st, index := make([]mpi.Request, 2), make([]mpi.Status, 2), make([]int, 2)
+		if got := reqs[0].Wait(); got != null {
+			return fmt.Errorf("Wait: %+v", got)
+		}
+		if got, ok := reqs[0].Test(); !ok || got != null {
+			return fmt.Errorf("Test: %+v, %v", got, ok)
+		}
+		if i, got := mpi.WaitAny(reqs); i != -1 || got != null {
+			return fmt.Errorf("WaitAny: %d, %+v", i, got)
+		}
+		if i, got, ok := mpi.TestAny(reqs); i != -1 || got != null || !ok {
+			return fmt.Errorf("TestAny: %d, %+v, %v", i, got, ok)
+		}
+		if n, m := mpi.WaitSome(reqs, index, st), mpi.TestSome(reqs, index, st); n != -1 || m != -1 {
+			return fmt.Errorf("WaitSome: %d, TestSome: %d", n, m)
+		}
+		if mpi.WaitAll(reqs, st); st[0] != null || st[1] != null {
+			return fmt.Errorf("WaitAll: %+v", st)
+		}
+		if st[0].Tag = 0; !mpi.TestAll(reqs, st) || st[0] != null {
+			return fmt.Errorf("TestAll: %+v", st)
+		}
+		if i, got, ok := mpi.TestAny(nil); i != -1 || got != null || !ok {
+			return fmt.Errorf("TestAny of nothing: %d, %+v, %v", i, got, ok)
+		}
+		return nil
+	}},
+	{"a buffered send needs nobody", 2, func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			lent := make([]byte, 20000+5000+2*mpi.BsendOverhead)
+			c.AttachBuffer(lent)
+			b := text(20000, 1)
+			c.Bsend(b, 1, 1)
+			clear(b) // it may be used again at once
+			r := c.Ibsend(text(5000, 2), 1, 1)
+			if _, ok := r.Test(); !ok {
+				return fmt.Errorf("Ibsend is not complete")
+			}
+			c.Send(nil, 1, 2)
+			back := c.DetachBuffer()
+			if len(back) != len(lent) || &back[0] != &lent[0] {
+				return fmt.Errorf("another buffer came back")
+			}
+			clear(back) // nobody may need it any more
+			c.Send(nil, 1, 3)
+			return nil
+		}
+		return first(
+			recv(c, 0, 2, mpi.Status{Tag: 2}, 0),
+			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 20000}, 1),
+			recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 5000}, 2),
+			recv(c, 0, 3, mpi.Status{Tag: 3}, 0),
+		)
+	}},
+	{"buffered messages leave before their rank does", 2, func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			c.AttachBuffer(make([]byte, 50000))
+			for i, n := range lengths {
+				c.Bsend(text(n, i), 1, i)
+			}
+			return nil
+		}
+		c.Compute(3000 * us)
+		for i, n := range lengths {
+			if err := recv(c, 0, i, mpi.Status{Tag: i, Bytes: n}, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"room for buffered messages is used again", 2, func(c *mpi.Comm) error {
+		const n = 200
+		if c.Rank() == 0 {
+			c.AttachBuffer(make([]byte, 3*(1000+mpi.BsendOverhead)))
+			for i := range n {
+				c.Bsend(text(1+i*37%1000, i), 1, 0)
+				if i%3 == 2 {
+					c.Recv(nil, 1, 0)
+				}
+			}
+			return nil
+		}
+		for i := range n {
+			if err := recv(c, 0, 0, mpi.Status{Bytes: 1 + i*37%1000}, i); err != nil {
+				return fmt.Errorf("message %d: %w", i, err)
+			}
+			if i%3 == 2 {
+				c.Send(nil, 0, 0)
+			}
+		}
+		return nil
+	}},
+	{"a ready send finds its receive", 2, func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			for i, n := range lengths {
+				c.Recv(nil, 0, 100)
+				if i%2 == 0 {
+					c.Rsend(text(n, i), 0, i)
+				} else {
+					r := c.Irsend(text(n, i), 0, i)
+					r.Wait()
+				}
+			}
+			return nil
+		}
+		for i, n := range lengths {
+			b := make([]byte, n)
+			r := c.Irecv(b, 1, i)
+			c.Send(nil, 1, 100)
+			if err := equal("ready", r.Wait(), b, mpi.Status{Source: 1, Tag: i, Bytes: n}, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"exchange", 5, func(c *mpi.Comm) error {
+		right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
+		for i, n := range lengths {
+			b := make([]byte, n)
+			st := c.Sendrecv(text(n, 100*c.Rank()+i), right, i, b, left, i)
+			if err := equal("Sendrecv", st, b, mpi.Status{Source: left, Tag: i, Bytes: n}, 100*left+i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"to itself", 1, func(c *mpi.Comm) error {
+		c.AttachBuffer(make([]byte, 50000))
+		for i, n := range lengths {
+			for m := range starters(c) {
+				want := mpi.Status{Tag: m, Bytes: n}
+				b := make([]byte, n)
+				r := c.Irecv(b, 0, m)
+				senders(c)[m](text(n, i), 0, m)
+				if err := equal("receive, then send", r.Wait(), b, want, i); err != nil {
+					return err
+				}
+				r = c.Irecv(b, mpi.AnySource, m)
+				s := starters(c)[m](text(n, i+1), 0, m)
+				if err := equal("receive, then start", r.Wait(), b, want, i+1); err != nil {
+					return err
+				}
+				s.Wait()
+				if m == 3 {
+					continue // a ready send needs a receive
+				}
+				s = starters(c)[m](text(n, i+2), 0, m)
+				if err := recv(c, 0, m, want, i+2); err != nil {
+					return err
+				}
+				s.Wait()
+			}
+		}
+		return nil
+	}},
+	{"no process", 2, func(c *mpi.Comm) error {
+		none := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
+		for _, c := range []*mpi.Comm{c, c.Create([]int{1, 0})} {
+			for m := range starters(c) {
+				senders(c)[m]([]byte("lost"), mpi.ProcNull, 1)
+				r := starters(c)[m]([]byte("lost"), mpi.ProcNull, 1)
+				if _, ok := r.Test(); !ok {
+					return fmt.Errorf("a send to no process is not complete")
+				}
+			}
+			b := []byte("kept")
+			if st := c.Recv(b, mpi.ProcNull, 1); st != none || string(b) != "kept" {
+				return fmt.Errorf("Recv: %+v, %q", st, b)
+			}
+			r := c.Irecv(b, mpi.ProcNull, 1)
+			if st := r.Wait(); st != none {
+				return fmt.Errorf("Irecv: %+v, want %+v", st, none)
+			}
+			reqs := []mpi.Request{{}, c.Irecv(b, mpi.ProcNull, 1)}
+			if i, st := mpi.WaitAny(reqs); i != 1 || st != none {
+				return fmt.Errorf("WaitAny: %d, %+v, want 1, %+v", i, st, none)
+			}
+			if st := c.Probe(mpi.ProcNull, mpi.AnyTag); st != none {
+				return fmt.Errorf("Probe: %+v", st)
+			}
+			if st, ok := c.Iprobe(mpi.ProcNull, mpi.AnyTag); !ok || st != none {
+				return fmt.Errorf("Iprobe: %+v, %v", st, ok)
+			}
+			// A chain: the ends have one neighbour.
+			left, right := c.Rank()-1, c.Rank()+1
+			want := mpi.Status{Source: left, Tag: 3, Bytes: 10}
+			if left < 0 {
+				left, want = mpi.ProcNull, none
+			}
+			if right == c.Size() {
+				right = mpi.ProcNull
+			}
+			if st := c.Sendrecv(text(10, 1), right, 3, make([]byte, 10), left, 3); st != want {
+				return fmt.Errorf("Sendrecv: %+v, want %+v", st, want)
+			}
+		}
+		return nil
+	}},
+	{"communicators keep apart", 4, func(c *mpi.Comm) error {
+		turned := c.Create([]int{3, 1, 0, 2})
+		again := c.Create([]int{3, 1, 0, 2})
+		if want := []int{2, 1, 3, 0}[c.Rank()]; turned.Rank() != want || turned.Size() != 4 {
+			return fmt.Errorf("rank %d of %d, want %d of 4", turned.Rank(), turned.Size(), want)
+		}
+		// The same ranks and tag in three communicators, received in another order than sent.
+		comms := []*mpi.Comm{c, turned, again}
+		var sends []mpi.Request
+		for i, x := range comms {
+			for dst := range x.Size() {
+				sends = append(sends, x.Isend(text(700, 100*i+x.Rank()), dst, 5))
+			}
+		}
+		for i := range comms {
+			i = 2 - i
+			for src := range 4 {
+				if err := recv(comms[i], src, mpi.AnyTag, mpi.Status{Source: src, Tag: 5, Bytes: 700}, 100*i+src); err != nil {
+					return fmt.Errorf("communicator %d: %w", i, err)
+				}
+			}
+		}
+		mpi.WaitAll(sends, nil)
+		for _, x := range comms {
+			x.Barrier()
+		}
+		return nil
+	}},
+	{"communicators of some", 6, func(c *mpi.Comm) error {
+		// Halves that overlap with what is made from all in the meantime.
+		for range 3 {
+			even, odd := c.Create([]int{4, 2, 0}), c.Create([]int{1, 3, 5})
+			mine := even
+			if c.Rank()%2 == 1 {
+				mine = odd
+			}
+			if (even != nil) == (odd != nil) || mine == nil {
+				return fmt.Errorf("rank %d is in %v and %v", c.Rank(), even, odd)
+			}
+			inner := mine.Create([]int{2, 1})
+			c.Barrier()
+			mine.Barrier()
+			if (inner == nil) != (mine.Rank() == 0) {
+				return fmt.Errorf("rank %d: inner is %v", c.Rank(), inner)
+			}
+			if inner != nil {
+				inner.Barrier()
+				peer := 1 - inner.Rank()
+				b := make([]byte, 100)
+				st := inner.Sendrecv(text(100, 10*(c.Rank()%2)+inner.Rank()), peer, 1, b, mpi.AnySource, 1)
+				if err := equal("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
+					return err
+				}
+				// What comes through another communicator is not probed here.
+				if _, ok := mine.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
+					return fmt.Errorf("a message from nowhere")
+				}
+			}
+		}
+		return nil
+	}},
+	{"a blocked message blocks no other", 2, func(c *mpi.Comm) error {
+		const n = 20
+		if c.Rank() == 0 {
+			var reqs []mpi.Request
+			for i := range n {
+				reqs = append(reqs, c.Issend(text(1000, i), 1, 1), c.Isend(text(3000, i), 1, 2))
+			}
+			for i := range n {
+				c.Send(text(lengths[i%len(lengths)], i), 1, 3)
+			}
+			mpi.WaitAll(reqs, nil)
+			return nil
+		}
+		for i := range n {
+			if err := recv(c, 0, 3, mpi.Status{Tag: 3, Bytes: lengths[i%len(lengths)]}, i); err != nil {
+				return err
+			}
+		}
+		for i := range n {
+			if err := first(recv(c, 0, 2, mpi.Status{Tag: 2, Bytes: 3000}, i), recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 1000}, i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"many requests", 3, func(c *mpi.Comm) error {
+		const n = 400
+		right, left := (c.Rank()+1)%3, (c.Rank()+2)%3
+		bufs := make([][]byte, n)
+		recvs, sends := make([]mpi.Request, n), make([]mpi.Request, n)
+		for i := range n {
+			bufs[i] = make([]byte, i)
+			recvs[i] = c.Irecv(bufs[i], left, i)
+		}
+		for i := range n {
+			i = n - 1 - i
+			sends[i] = c.Isend(text(i, 1000*c.Rank()+i), right, i)
+		}
+		st := make([]mpi.Status, n)
+		mpi.WaitAll(recvs, st)
+		mpi.WaitAll(sends, nil)
+		for i := range n {
+			if err := equal(fmt.Sprint("message ", i), st[i], bufs[i], mpi.Status{Source: left, Tag: i, Bytes: i}, 1000*left+i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
+	{"barrier", 7, func(c *mpi.Comm) error {
+		for round := range 10 {
+			sends := make([]mpi.Request, c.Size())
+			for dst := range sends {
+				sends[dst] = c.Isend(nil, dst, round)
+			}
+			if c.Rank() == round%c.Size() {
+				c.Compute(100 * us)
+			}
+			c.Barrier()
+			for src := range c.Size() {
+				c.Recv(nil, src, round)
+			}
+			mpi.WaitAll(sends, nil)
+		}
+		return nil
+	}},
+}
+
+// first returns the first error.
+func first(errs ...error) error {
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if i < 0 {
+		return nil
+	}
+	return errs[i]
+}
+
+func TestSemantics(t *testing.T) {
+	for _, s := range semantics {
+		t.Run(s.name, func(t *testing.T) { everywhere(t, s.ranks, s.program, holds) })
+	}
+}
