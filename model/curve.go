@@ -85,7 +85,7 @@ func upper(a, b Curve) Curve {
 	var c Curve
 	for i, k := range from {
 		p, q := start(a, k), start(b, k)
-		if q.At > p.At || q.At == p.At && q.PerByte > p.PerByte {
+		if q.At > p.At {
 			p, q = q, p
 		}
 		c = append(c, p)

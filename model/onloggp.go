@@ -2,11 +2,11 @@ package model
 
 import "github.com/loggp/loggp/model/unit"
 
-// onLogGP walks on the machine that is LogGP itself. Its interfaces, one out and one in a side, take a message for
-// g + (k−1)·G; where g is long the next one waits.
+// onLogGP walks on the machine that is LogGP itself. The interface out of each side takes a message for g + (k−1)·G; where g is
+// long the next one waits. The interface in is as fast, and hears of one side only, so nothing ever waits there.
 type onLogGP struct {
 	*LogGP
-	out, in [2]unit.Time // until when they are taken
+	out [2]unit.Time // until when it is taken
 }
 
 // long returns (k−1)·G.
@@ -16,11 +16,12 @@ func (n *onLogGP) bytes(w *walk, k int) Term {
 	return w.per(Term{Name: "loggp.G", Count: 1, Bytes: max(k-1, 0), Time: n.long(k)}, Wire, n.BigGap)
 }
 
-// gap is the wait for an interface that is taken at time t. It takes it for a message of k bytes.
-func (n *onLogGP) gap(w *walk, taken *unit.Time, t unit.Time, where Where, k int) Term {
-	d := max(*taken-t, 0)
-	*taken = t + d + n.Gap + n.long(k)
-	return w.per(Term{Name: "loggp.g", Count: 1, Time: d}, where, n.Gap)
+// leave lets a side wait until its interface is free, and takes it for a message of k bytes.
+func (n *onLogGP) leave(w *walk, who Where, k int) {
+	l := &w.lanes[who]
+	d := max(n.out[who]-l.clock, 0)
+	w.idle(who, "g", w.per(Term{Name: "loggp.g", Count: 1, Time: d}, who, n.Gap))
+	n.out[who] = l.clock + n.Gap + n.long(k)
 }
 
 func (n *onLogGP) latency(w *walk) Term {
@@ -29,12 +30,10 @@ func (n *onLogGP) latency(w *walk) Term {
 
 func (n *onLogGP) send(w *walk, from Where, k int) mail {
 	n.overhead(w, from)
-	l := &w.lanes[from]
-	w.idle(from, "g", n.gap(w, &n.out[from], l.clock, from, k))
+	n.leave(w, from, k)
 	m := w.post(from)
-	m.fly(n.latency(w))
-	m.fly(n.gap(w, &n.in[other(from)], m.at, Wire, k), n.bytes(w, k))
-	w.arrow(from, l.clock, m.at, k, false)
+	m.fly(n.latency(w), n.bytes(w, k))
+	w.arrow(from, w.lanes[from].clock, m.at, k, false)
 	return m
 }
 
@@ -57,7 +56,7 @@ func (n *onLogGP) get(w *walk, who Where, k int) {
 // put costs o_s and no way to confirm, as in equation (6).
 func (n *onLogGP) put(w *walk, who Where, k int) {
 	n.overhead(w, who)
-	w.idle(who, "g", n.gap(w, &n.out[who], w.lanes[who].clock, who, k))
+	n.leave(w, who, k)
 	t := w.lanes[who].clock
 	w.arrow(who, t, t+n.long(k)+n.L, k, true)
 	w.idle(who, "put", n.bytes(w, k), n.latency(w))

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // onTorus walks on a torus.
 type onTorus struct {
@@ -24,37 +28,46 @@ func (n onTorus) way(w *walk) []Term {
 	}
 }
 
-// stream returns how long it takes until the last of so many bytes has left that come at a rate: their length at the rate,
+// stream returns how much longer than at their own rate so many bytes take to leave, and to be there, because the links are
+// slower. They go in chunks; a chunk of c bytes enters when it has come at the rate and the link has passed on the one before it,
 //
-//	bytes / rate
+//	max{c / rate, c / link}
 //
-// as the links are at least as fast. Where rounding to picoseconds makes a chunk leave the link later than the next is
-// there, the next waits.
-func (t *Torus) stream(bytes int, rate unit.Rate) unit.Time {
-	if bytes <= t.Chunk || t.Link.Time(t.Chunk) < rate.Time(t.Chunk) {
-		return rate.Time(bytes)
-	}
-	var left unit.Time
-	for pos := 0; pos < bytes; pos += t.Chunk {
-		c := min(t.Chunk, bytes-pos)
-		d := rate.Time(pos+c) - rate.Time(pos)
-		if pos+c < bytes {
-			d = max(d, t.Link.Time(c))
+// later. The last has left when it has come, and is there when the link has passed it on.
+func (t *Torus) stream(bytes int, rate unit.Rate) (left, there unit.Time) {
+	last := max(bytes-1, 0) / t.Chunk * t.Chunk // where the last chunk begins
+	if t.Link.Time(t.Chunk) >= rate.Time(t.Chunk) {
+		for pos := 0; pos < last; pos += t.Chunk {
+			left += max(0, t.Link.Time(t.Chunk)-(rate.Time(pos+t.Chunk)-rate.Time(pos)))
 		}
-		left += d
 	}
-	return left
+	return left, left + max(0, t.Link.Time(bytes-last)-(rate.Time(bytes)-rate.Time(last)))
+}
+
+// link is what slow links add.
+func (n onTorus) link(w *walk, where Where, bytes int, d unit.Time) Term {
+	return w.per(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
 func (n onTorus) send(w *walk, from Where, bytes int) mail {
 	w.busy(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
 	size := n.Header + bytes
-	w.busy(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.stream(size, n.Send.Bandwidth)}, n.Send.Bandwidth)
+	left, there := n.stream(size, n.Send.Bandwidth)
+	w.busy(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
+	w.busy(from, n.link(w, from, size, left), n.Link)
 	m := w.post(from)
+	m.fly(n.link(w, Wire, size, there-left))
 	m.fly(n.way(w)...)
 	w.arrow(from, depart, m.at, bytes, false)
 	return m
+}
+
+// access returns the terms of the bytes of a remote access at a rate, and their sum.
+func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
+	_, there := n.stream(bytes, rate)
+	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
+	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
 }
 
 func (n onTorus) receive(w *walk, who Where) {
@@ -64,21 +77,19 @@ func (n onTorus) receive(w *walk, who Where) {
 // get asks, which takes the latency, and is answered, which takes it again.
 func (n onTorus) get(w *walk, who Where, bytes int) {
 	w.busy(who, Term{Name: "torus.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
-	way := n.way(w)
-	stream := w.per(Term{Name: "torus.get.bandwidth", Count: 1, Bytes: bytes, Time: n.stream(bytes, n.Get.Bandwidth)}, Wire, n.Get.Bandwidth)
-	t, lat := w.lanes[who].clock, n.Latency(n.Path)
-	w.arrow(who, t, t+lat, 0, true)
-	w.arrow(other(who), t+lat, t+lat+stream.Time+lat, bytes, true)
-	w.idle(who, "get", append(append(way, stream), way...)...)
+	t, way, latency := w.lanes[who].clock, n.way(w), n.Latency(n.Path)
+	data, d := n.access(w, "torus.get.bandwidth", bytes, n.Get.Bandwidth)
+	w.arrow(who, t, t+latency, 0, true)
+	w.arrow(other(who), t+latency, t+latency+d+latency, bytes, true)
+	w.idle(who, "get", slices.Concat(way, data, way)...)
 }
 
 // put writes; the confirmation takes the latency again.
 func (n onTorus) put(w *walk, who Where, bytes int) {
 	w.busy(who, Term{Name: "torus.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
-	way := n.way(w)
-	stream := w.per(Term{Name: "torus.put.bandwidth", Count: 1, Bytes: bytes, Time: n.stream(bytes, n.Put.Bandwidth)}, Wire, n.Put.Bandwidth)
-	t, lat := w.lanes[who].clock, n.Latency(n.Path)
-	w.arrow(who, t, t+stream.Time+lat, bytes, true)
-	w.arrow(other(who), t+stream.Time+lat, t+stream.Time+lat+lat, 0, true)
-	w.idle(who, "put", append(append([]Term{stream}, way...), way...)...)
+	t, way, latency := w.lanes[who].clock, n.way(w), n.Latency(n.Path)
+	data, d := n.access(w, "torus.put.bandwidth", bytes, n.Put.Bandwidth)
+	w.arrow(who, t, t+d+latency, bytes, true)
+	w.arrow(other(who), t+d+latency, t+d+latency+latency, 0, true)
+	w.idle(who, "put", slices.Concat(data, way, way)...)
 }

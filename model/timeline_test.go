@@ -40,7 +40,7 @@ func random(r *rand.Rand) model.Transfer {
 	if r.IntN(2) == 0 {
 		m.LogGP = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
 	} else {
-		m.Torus = &model.Torus{PerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: 301e6, Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
+		m.Torus = &model.Torus{PerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
 			Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
 			Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
 	}
@@ -98,7 +98,12 @@ func TestTimeline(t *testing.T) {
 			if a.Arrive < a.Depart || a.From == a.To || j > 0 && a.Depart < d.Arrows[j-1].Depart {
 				bad("%s departs at %v from the %v and arrives at %v at the %v", a.Step, a.Depart, a.From, a.Arrive, a.To)
 			}
-			if a.Hardware {
+			if a.Hardware { // within the wait of the side that asked
+				if !slices.ContainsFunc(slices.Concat(d.Sender.Waits, d.Receiver.Waits), func(v model.Interval) bool {
+					return v.Step == a.Step && v.From <= a.Depart && a.Arrive <= v.To
+				}) {
+					bad("%s goes from %v to %v and nobody waits for it", a.Step, a.Depart, a.Arrive)
+				}
 				continue
 			}
 			packets++

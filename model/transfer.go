@@ -7,8 +7,7 @@ import (
 )
 
 // Transfer is one message from a rank to another under the conditions in which its cost has a closed form. The receiver
-// has posted its receive without blocking and waits for it; nothing else is under way or on the wires, nothing varies, and
-// the links are at least as fast as what feeds them.
+// has posted its receive without blocking and waits for it; nothing else is under way or on the wires, and nothing varies.
 type Transfer struct {
 	Machine  *Machine
 	Library  *Library  // nil: software that costs nothing and does not copy

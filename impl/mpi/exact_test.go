@@ -18,10 +18,8 @@ import (
 // odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind another.
 func odd(stage bool, bounce int) *model.Library {
 	l := lib()
-	for w, prime := range [model.NumWork]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
-		1900009, 2000003, 2100001, 2200013, 1709, 509} {
-		l.Software[w] = prime
-	}
+	l.Software = [model.NumWork]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
+		1900009, 2000003, 2100001, 2200013, 1709, 509}
 	l.Stage, l.Bounce = stage, bounce
 	return l
 }
@@ -29,11 +27,11 @@ func odd(stage bool, bounce int) *model.Library {
 // pair is two ranks of a job.
 type pair struct{ ranks, from, to int }
 
-// measured is what a transfer took: the sender's call, and until the receiver had it.
-type measured struct{ sender, delivery unit.Time }
+// taken is what a transfer took: the sender's call, until the receiver had it, and until the sender was rid of it.
+type taken struct{ sender, delivery, rid unit.Time }
 
-// measure runs one transfer, with its first touch of the wire long after whatever began the job.
-func measure(t testing.TB, x model.Transfer, p pair, protocol string) (took measured) {
+// emulate runs one transfer, with its first touch of the wire long after whatever began the job.
+func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took taken) {
 	t.Helper()
 	w, err := hw.New(hw.Config{Machine: x.Machine, Library: x.Library, Ranks: p.ranks})
 	if err != nil {
@@ -56,6 +54,7 @@ func measure(t testing.TB, x model.Transfer, p pair, protocol string) (took meas
 				took.sender = c.Wtime() - start
 			}
 			c.DetachBuffer()
+			took.rid = c.Wtime() - start
 		case p.to:
 			r := c.Irecv(b, p.from, 7)
 			r.Wait()
@@ -69,32 +68,35 @@ func measure(t testing.TB, x model.Transfer, p pair, protocol string) (took meas
 	return took
 }
 
-// same says whether the emulation takes as long as the closed form, and prints the terms where it does not.
-func same(t *testing.T, x model.Transfer, p pair) {
+// exact says whether the emulation takes as long as the closed form, and prints the terms where it does not.
+func exact(t *testing.T, x model.Transfer, p pair) {
 	t.Helper()
-	got, want := measure(t, x, p, x.Protocol.Name), x.Cost()
+	got, want := emulate(t, x, p, x.Protocol.Name), x.Cost()
 	if got.sender != want.Sender.Sum() {
-		t.Errorf("T_s of %s: emulated %v, closed form %v:%s", describe(x, p), got.sender, want.Sender.Sum(), list(want.Sender))
+		t.Errorf("T_s of %s: emulated %v, closed form %v:%s", describeTransfer(x, p), got.sender, want.Sender.Sum(), terms(want.Sender))
 	}
 	if got.delivery != want.Delivery.Sum() {
-		t.Errorf("T_s-r of %s: emulated %v, closed form %v:%s", describe(x, p), got.delivery, want.Delivery.Sum(), list(want.Delivery))
+		t.Errorf("T_s-r of %s: emulated %v, closed form %v:%s", describeTransfer(x, p), got.delivery, want.Delivery.Sum(), terms(want.Delivery))
+	}
+	if end := x.Timeline().Sender.End; got.rid != end {
+		t.Errorf("the sender of %s: emulated it ends at %v, in the time line at %v", describeTransfer(x, p), got.rid, end)
 	}
 }
 
-func describe(x model.Transfer, p pair) string {
+func describeTransfer(x model.Transfer, p pair) string {
 	return fmt.Sprintf("%v %s, %d B, nonblocking %v, stage %v, bounce %d, ranks %d to %d of %d on %s", x.Mode, x.Protocol.Name, x.Bytes,
 		x.Nonblocking, x.Library.Stage, x.Library.Bounce, p.from, p.to, p.ranks, x.Machine.Name)
 }
 
-func list(sum model.Terms) (s string) {
+func terms(sum model.Terms) (s string) {
 	for _, x := range sum {
 		s += fmt.Sprintf("\n\t%-4s %-8v %-20s %-40v %v", x.Step, x.Where, x.Name, x, x.Time)
 	}
 	return s
 }
 
-// each runs a test for every way in which a message can travel.
-func each(x model.Transfer, test func(model.Transfer)) {
+// eachWay runs a test for every way in which a message can travel.
+func eachWay(x model.Transfer, test func(model.Transfer)) {
 	for _, x.Protocol = range model.Protocols {
 		for x.Mode = range model.NumModes {
 			for _, x.Nonblocking = range []bool{false, true} {
@@ -106,14 +108,14 @@ func each(x model.Transfer, test func(model.Transfer)) {
 	}
 }
 
-// loggp is a LogGP machine with a processor that copies.
-func loggp(g model.LogGP) *model.Machine {
+// copyingLogGP is a LogGP machine with a processor that copies.
+func copyingLogGP(g model.LogGP) *model.Machine {
 	return &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 1 << 20}, Timer: 1, LogGP: &g,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// sizes are those around which something changes on the torus: nothing, bounce buffer, chunk, and chunk with header.
-var sizes = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
+// edges are those around which something changes on the torus: nothing, bounce buffer, chunk, and chunk with header.
+var edges = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
 
 // TestExactTorus compares every protocol in every mode at every size between two ranks, and the rest of what matters one at
 // a time.
@@ -121,15 +123,15 @@ func TestExactTorus(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
 	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
-		for _, k := range sizes {
-			each(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+		for _, k := range edges {
+			eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { exact(t, x, pair{2, 0, 1}) })
 		}
 	}
 	// 64 ranks are 32 nodes, a torus of 4 × 4 × 2.
 	for _, p := range []pair{{64, 2, 3}, {64, 0, 2}, {64, 1, 7}, {64, 63, 0}, {64, 5, 42}, {64, 21, 63}, {3, 2, 0}} {
 		for _, l := range []*model.Library{odd(true, 0), odd(false, 1024)} {
 			for _, k := range []int{0, 1000, 5000} {
-				each(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { same(t, x, p) })
+				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
 			}
 		}
 	}
@@ -144,28 +146,37 @@ func TestExactBusy(t *testing.T) {
 	}
 	for _, k := range []int{0, 1000, 5000} {
 		m := machine()
-		each(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+		eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { exact(t, x, pair{2, 0, 1}) })
 	}
 }
 
-// TestExactFast compares on a torus whose links are no faster than what feeds them, and whose chunks are tiny, so that
-// rounding makes chunks wait for each other.
-func TestExactFast(t *testing.T) {
-	m := machine()
-	n := m.Torus
-	n.Link, n.Send.Bandwidth, n.Put.Bandwidth, n.Get.Bandwidth, n.Chunk = 123456789, 123456789, 123456789, 123456789, 7
-	for _, k := range []int{0, 1, 6, 7, 8, 1000, 3001} {
-		each(model.Transfer{Machine: m, Library: odd(true, 0), Bytes: k, Path: m.Path(64, 0, 62)}, func(x model.Transfer) { same(t, x, pair{64, 0, 62}) })
+// TestExactLinks compares on tori whose links are no faster than what feeds them: as fast, with chunks so tiny that rounding
+// makes them wait for each other; and slower, so that every chunk waits.
+func TestExactLinks(t *testing.T) {
+	tight, slow := machine(), machine()
+	n := tight.Torus
+	const rate = 7e12 / 56700.6 // seven bytes take 56701, 56700 or 56701 ps in turn, and always hold a link for 56701
+	n.Link, n.Send.Bandwidth, n.Put.Bandwidth, n.Get.Bandwidth, n.Chunk = rate, rate, rate, rate, 7
+	slow.Torus.Link = 11e6
+	for _, p := range []pair{{64, 0, 62}, {64, 0, 1}} {
+		for _, k := range []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 3001, 3003, 3006, 3010, 3017} {
+			eachWay(model.Transfer{Machine: tight, Library: odd(true, 0), Bytes: k, Path: tight.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
+		}
+		for _, k := range []int{0, 100, 1025, 4096, 4097, 10000} {
+			for _, l := range []*model.Library{odd(true, 1024), odd(true, 0)} {
+				eachWay(model.Transfer{Machine: slow, Library: l, Bytes: k, Path: slow.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
+			}
+		}
 	}
 }
 
 // TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that messages wait for it.
 func TestExactLogGP(t *testing.T) {
 	for _, gap := range []unit.Time{4 * us, 100 * us} {
-		m := loggp(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: gap, BigGap: 9876.5})
+		m := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: gap, BigGap: 9876.5})
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 100000} {
-				each(model.Transfer{Machine: m, Library: l, Bytes: k}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k}, func(x model.Transfer) { exact(t, x, pair{2, 0, 1}) })
 			}
 		}
 	}
@@ -188,7 +199,7 @@ func TestEquations(t *testing.T) {
 		k := 1 + r.IntN(5000)
 		params := g.Parameters()
 		free := &model.Library{Name: "free", Window: 1 << 20}
-		m := loggp(g)
+		m := copyingLogGP(g)
 		m.Processor.Copy = model.Channel{Bandwidth: 1e30}
 		for _, p := range model.Protocols {
 			k := k
@@ -199,7 +210,7 @@ func TestEquations(t *testing.T) {
 			if p.Synchronous() {
 				x.Mode = model.Synchronous
 			}
-			got := measure(t, x, pair{2, 0, 1}, p.Name)
+			got := emulate(t, x, pair{2, 0, 1}, p.Name)
 			if want := model.SenderTime(p, params, k); got.sender != want {
 				t.Fatalf("seed %d, set %d, %+v: T_s of %s with %d bytes: emulated %v, equation %v", seed, i, g, p.Name, k, got.sender, want)
 			}
@@ -214,13 +225,13 @@ func TestEquations(t *testing.T) {
 func TestExactMessages(t *testing.T) {
 	slow := machine()
 	slow.Processor.Copy.Start = 30011
-	for _, m := range []*model.Machine{slow, loggp(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
+	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
 		p := pair{64, 5, 42}
 		l := odd(true, 1024)
 		path := m.Path(p.ranks, p.from, p.to)
-		for _, k := range sizes {
+		for _, k := range edges {
 			for _, by := range []model.Means{model.ByPacket, model.ByGet, model.ByPut} {
-				got, want := measureMessage(t, m, l, by, k, p), model.MessageCost(m, l, by, k, path)
+				got, want := emulateMessage(t, m, l, by, k, p), model.MessageCost(m, l, by, k, path)
 				if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 					t.Errorf("%s: %v of %d bytes: emulated %v and %v, closed form %v and %v", m.Name, by, k, got.sender, got.delivery,
 						want.Sender.Sum(), want.Delivery.Sum())
@@ -230,7 +241,7 @@ func TestExactMessages(t *testing.T) {
 	}
 }
 
-func measureMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took measured) {
+func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took taken) {
 	t.Helper()
 	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: p.ranks})
 	if err != nil {
