@@ -33,6 +33,9 @@ func (m memory) Withdraw(k device.Key) {
 	e := &m.exposed
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if _, ok := e.at[k]; !ok {
+		panic(fmt.Sprintf("loop: withdraw of %d, which rank %d does not expose", k, m.rank))
+	}
 	delete(e.at, k)
 }
 

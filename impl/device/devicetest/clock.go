@@ -76,10 +76,10 @@ func work(open func(int) device.World) error {
 			dst, src := make([]byte, c.dst), text(c.src, 1)
 			n := min(c.dst, c.src)
 			if got := p.Copy(dst, src); got != n {
-				return fmt.Errorf("Copy of %d bytes to %d returned %d", c.src, c.dst, got)
+				return fmt.Errorf("a copy of %d bytes to %d returned %d", c.src, c.dst, got)
 			}
 			if err := same(dst, append(text(c.src, 1)[:n:n], make([]byte, c.dst-n)...)); err != nil {
-				return fmt.Errorf("Copy of %d bytes to %d: %w", c.src, c.dst, err)
+				return fmt.Errorf("a copy of %d bytes to %d: %w", c.src, c.dst, err)
 			}
 		}
 		return nil

@@ -14,7 +14,7 @@ import (
 func wantDeadlock(got error, of int, ranks ...int) error {
 	var d *device.Deadlock
 	if !errors.As(got, &d) {
-		return fmt.Errorf("Run returned %v, want a deadlock", got)
+		return fmt.Errorf("the job returned %v, want a deadlock", got)
 	}
 	if d.Of != of || !slices.Equal(d.Ranks, ranks) {
 		return fmt.Errorf("deadlock of ranks %v among %d, want %v among %d", d.Ranks, d.Of, ranks, of)

@@ -109,7 +109,7 @@ func wantFailure(got error, rank int, text string) error {
 	var f *device.Failure
 	switch {
 	case !errors.As(got, &f):
-		return fmt.Errorf("Run returned %v, want a *device.Failure", got)
+		return fmt.Errorf("the job returned %v, want a *device.Failure", got)
 	case f.Rank != rank:
 		return fmt.Errorf("the failure is of rank %d, want %d: %v", f.Rank, rank, f.Value)
 	}

@@ -13,7 +13,7 @@ var errDeliberate = errors.New("deliberate error")
 // wantDeliberate returns an error unless got is errDeliberate, or what is left of it when it comes from another process.
 func wantDeliberate(got error) error {
 	if got == nil {
-		return errors.New("Run returned nil, want the error of a program")
+		return errors.New("the job returned nil, want the error of a program")
 	}
 	if errors.Is(got, errDeliberate) {
 		return nil
@@ -119,6 +119,7 @@ func again(open func(int) device.World) error {
 					return fmt.Errorf("rank %d: a packet of rank %d with %d bytes is from before", p.Rank(), q.Src, len(q.Data))
 				}
 			}
+			p.barrier()
 			for range 10 { // never received
 				p.Send(0, device.Packet{Data: make([]byte, 1000)})
 				p.Send(1, device.Packet{Data: make([]byte, 1000)})
