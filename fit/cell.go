@@ -21,6 +21,8 @@ type cell struct {
 	low, high float64 // interval of the median
 	slack     float64 // part of it that is the timer's resolution
 
+	roots []cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
+
 	few, odd, disagree, tail, coarse, drift bool // what is wrong with it
 }
 
@@ -41,22 +43,33 @@ const (
 // cellOf makes a cell of the series of one size, one a launch.
 func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 	c := cell{bytes: launches[0].Bytes}
-	replicates := make([][]float64, len(launches))
-	medians := make([]float64, len(launches))
-	for i, s := range launches {
+	var whole stack
+	roots := make([]stack, 2)
+	for _, s := range launches {
 		c.n += len(s.Times)
 		groups := c.split(s, how, f)
-		replicates[i] = make([]float64, o.Replicates)
+		reps, value := make([]float64, o.Replicates), 0.0
 		for j, g := range groups {
-			share := 1 / float64(len(groups))
-			medians[i] += share * g.median
-			g.resample(replicates[i], share, source(s.Key, j, o.Seed))
+			r := g.resample(o.Replicates, source(s.Key, j, o.Seed))
+			value += g.median / float64(len(groups))
+			for b, x := range r {
+				reps[b] += x / float64(len(groups))
+			}
+			roots[j].push(g.median, r)
 		}
+		whole.push(value, reps)
 	}
 	c.few = c.n < 20
-	c.value = median(medians)
-	c.reps = acrossLaunches(replicates, o)
+	c.value, c.reps = whole.acrossLaunches(o)
 	c.finish(f.resolution/2, o.Level)
+	if len(roots[1].values) == len(launches) {
+		for _, r := range roots {
+			x := cell{bytes: c.bytes, n: c.n / 2, few: c.few}
+			x.value, x.reps = r.acrossLaunches(o)
+			x.finish(f.resolution/2, o.Level)
+			c.roots = append(c.roots, x)
+		}
+	}
 	return c
 }
 
@@ -200,7 +213,7 @@ func above(times []unit.Time, limit unit.Time) int {
 	return n
 }
 
-// resample adds share times a bootstrap replicate of the median to each element of reps.
+// resample returns bootstrap replicates of the median.
 //
 // The median of n draws with replacement from n sorted samples is the sample of rank ⌊nU⌋, where U is the median of n uniform
 // numbers: Beta((n+1)/2, (n+1)/2). So one draw of U does for n draws of samples. U is made by Ulrich's formula
@@ -209,38 +222,48 @@ func above(times []unit.Time, limit unit.Time) int {
 //	½ + ½ √(1 − V^(2/(2a−1))) cos 2πW
 //
 // with a = (n+1)/2 and V, W uniform.
-func (g group) resample(reps []float64, share float64, rng *rand.Rand) {
+func (g group) resample(replicates int, rng *rand.Rand) []float64 {
 	n := len(g.times)
 	if g.times[0] == g.times[n-1] {
-		for i := range reps {
-			reps[i] += share * g.median
-		}
-		return
+		return slices.Repeat([]float64{g.median}, replicates)
 	}
+	reps := make([]float64, replicates)
 	power := 2 / float64(n)
 	for i := range reps {
 		radius := math.Sqrt(1 - math.Pow(rng.Float64(), power))
 		u := 0.5 + 0.5*radius*math.Cos(2*math.Pi*rng.Float64())
-		reps[i] += share * at(g.times, u)
+		reps[i] = at(g.times, u)
 	}
+	return reps
 }
 
-// acrossLaunches draws launches with replacement, and takes the median of theirs. All cells with as many launches
-// draw the same ones, since what differs between launches concerns all timers alike.
-func acrossLaunches(replicates [][]float64, o Options) []float64 {
-	k := len(replicates)
+// stack is a median and its replicates, of each launch.
+type stack struct {
+	values []float64
+	reps   [][]float64
+}
+
+func (s *stack) push(value float64, reps []float64) {
+	s.values, s.reps = append(s.values, value), append(s.reps, reps)
+}
+
+// acrossLaunches returns the median of the launches, and replicates that draw launches with replacement and take the median of
+// theirs. All cells with as many launches draw the same ones, since what differs between launches concerns all timers alike.
+func (s *stack) acrossLaunches(o Options) (value float64, reps []float64) {
+	value = median(slices.Clone(s.values))
+	k := len(s.reps)
 	if k == 1 {
-		return replicates[0]
+		return value, s.reps[0]
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(k)))
 	reps, drawn := make([]float64, o.Replicates), make([]float64, k)
 	for b := range reps {
 		for i := range drawn {
-			drawn[i] = replicates[rng.IntN(k)][b]
+			drawn[i] = s.reps[rng.IntN(k)][b]
 		}
 		reps[b] = median(drawn)
 	}
-	return reps
+	return value, reps
 }
 
 // source returns random numbers that depend on what was measured and on nothing else, so that the order of work

@@ -49,16 +49,18 @@ type Predictor func(Query) (Prediction, bool)
 // Compare sets predictions beside the medians of all samples for which there is one: T_s and T_sr of any protocol, and of
 // each mode with the library's choice of protocol o_s, o_r, the one-way time (rtt/2), get and put.
 func Compare(set *sample.Set, ps []Parameter, predict Predictor) ([]Comparison, error) {
-	curves, err := load(set, Options{Replicates: 1}.defaults())
+	o := Options{Replicates: 40}.defaults()
+	curves, err := load(set, o)
 	if err != nil {
 		return nil, err
 	}
 	var out []Comparison
 	for _, place := range byPlace(curves) {
 		here := Select(ps, place[0].platform, place[0].library, place[0].place)
+		e := &extraction{curves: place, o: o}
 		for _, c := range place {
-			quantity, factor, ok := c.quantity()
-			if !ok {
+			quantity, factor := mode{e, c.mode}.quantity(c)
+			if quantity == "" {
 				continue
 			}
 			for _, x := range c.cells {
@@ -72,27 +74,21 @@ func Compare(set *sample.Set, ps []Parameter, predict Predictor) ([]Comparison, 
 	return out, nil
 }
 
-// quantity returns what the curve shows times a factor.
-func (c *curve) quantity() (name string, factor float64, ok bool) {
-	if c.timer == sample.Sender || c.timer == sample.OneWay {
-		return c.timer, 1, true
+// quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of interest.
+func (m mode) quantity(c *curve) (name string, factor float64) {
+	switch {
+	case c.timer == sample.Sender || c.timer == sample.OneWay:
+		return c.timer, 1
+	case c == m.sendOverhead():
+		return "o_s", 1
+	case c == m.receiveOverhead():
+		return "o_r", 1
+	case c == m.timer(sample.RTT):
+		return "one-way", 0.5
+	case c == m.timer(sample.Get) || c == m.timer(sample.Put):
+		return c.timer, 1
 	}
-	if !chosen(c.mode, c.protocol) {
-		return "", 0, false
-	}
-	switch c.timer {
-	case sample.Timer11:
-		return "o_s", 1, true
-	case sample.Timer12:
-		return "o_r", 1, blocking(c.mode)
-	case sample.Timer21:
-		return "o_r", 1, !blocking(c.mode)
-	case sample.RTT:
-		return "one-way", 0.5, true
-	case sample.Get, sample.Put:
-		return c.timer, 1, true
-	}
-	return "", 0, false
+	return "", 0
 }
 
 func comparison(q Query, p Prediction, measured float64) Comparison {

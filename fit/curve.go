@@ -66,14 +66,14 @@ type curve struct {
 	scales    []float64 // the magnitude of each cell of which Tolerance is a part
 	pieces    []Piece
 	replicate [][]line // by piece and replicate
-	bent      bool     // some cell is far from its piece
+	bent      []bool   // by piece: some cell is far from it
 }
 
 // modes are in the order of results. Others follow them by name.
 var modes = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend", "message"}
 
 // timers likewise.
-var timers = []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT, sample.Train,
+var timers = []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.Idle, sample.RTT, sample.Train,
 	sample.Sender, sample.OneWay, sample.Get, sample.Put}
 
 // rank returns the place of s in a list, or its length.
@@ -250,7 +250,7 @@ func (c *curve) warnings() []Warning {
 			out = append(out, c.warning(c.name(), test.code, fmt.Sprintf("%s, at %s", test.text, sizes(at, len(c.cells)))))
 		}
 	}
-	if c.bent {
+	if slices.Contains(c.bent, true) {
 		out = append(out, c.warning(c.name(), NotLinear, "some medians are more than 5 % away from the straight pieces, beyond their intervals"))
 	}
 	return out

@@ -54,8 +54,19 @@ func (e *extraction) curve(mode, timer string) *curve {
 
 func (m mode) timer(timer string) *curve { return m.curve(m.name, timer) }
 
-// sendOverhead returns the timer that shows o_s.
-func (m mode) sendOverhead() *curve { return m.timer(sample.Timer11) }
+// sendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders the send of timer11, as
+// the barrier's last message does on a machine with a long gap. A synchronous send waits for its peer, of which idle shows less.
+func (m mode) sendOverhead() *curve {
+	send, idle := m.timer(sample.Timer11), m.timer(sample.Idle)
+	if send == nil || idle == nil || m.name == "ssend" {
+		return send
+	}
+	x := &idle.cells[0]
+	if y := send.at(x.bytes); y != nil && x.slower(*y, m.o) {
+		return idle
+	}
+	return send
+}
 
 // receiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the message is there already.
 func (m mode) receiveOverhead() *curve {
@@ -66,7 +77,12 @@ func (m mode) receiveOverhead() *curve {
 }
 
 func (m mode) overheads() {
-	m.ranges("o_s", m.sendOverhead())
+	send := m.sendOverhead()
+	m.ranges("o_s", send)
+	if send != nil && send.timer == sample.Idle {
+		m.warn("o_s", Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: what went before hinders it, o_s is from the latter",
+			us(send.cells[0].value), send.cells[0].bytes)
+	}
 	m.ranges("o_r", m.receiveOverhead())
 	m.directions()
 }
@@ -76,17 +92,17 @@ func (m mode) ranges(name string, c *curve) {
 	if c == nil {
 		return
 	}
-	for _, p := range c.pieces {
+	for i, p := range c.pieces {
 		row := m.row(name, c.timer, p.From, p.To, p.Samples)
 		row.Value, row.Low, row.High, row.Unit = p.Value, p.Low, p.High, Micros
-		row.Verdict = c.verdict((p.High-p.Low)/2, p.Value)
+		row.Verdict = c.verdict(i, (p.High-p.Low)/2, p.Value)
 		m.parameters = append(m.parameters, row)
 		if p.From == p.To {
 			continue
 		}
 		row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, PerByte
 		length := float64(p.To - p.From)
-		row.Verdict = c.verdict(length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
+		row.Verdict = c.verdict(i, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
 		m.parameters = append(m.parameters, row)
 	}
 	if n := len(c.cells); n < fewest {
@@ -94,15 +110,26 @@ func (m mode) ranges(name string, c *curve) {
 	}
 }
 
-// verdict judges an interval of a half width, around a value, by that and by what is wrong with the curve.
-func (c *curve) verdict(half, value float64) Verdict {
-	if half > weakWidth*math.Abs(value) || c.bent || len(c.cells) < fewest {
+// verdict judges an interval of a half width, around a value, by that and by what is wrong with its piece.
+func (c *curve) verdict(piece int, half, value float64) Verdict {
+	if half > weakWidth*math.Abs(value) || c.bent[piece] || len(c.cells) < fewest {
 		return Weak
 	}
+	n, disagree := 0, 0
 	for _, x := range c.cells {
-		if x.few || x.disagree {
+		if p := c.pieces[piece]; x.bytes < p.From || x.bytes > p.To {
+			continue
+		}
+		n++
+		if x.few {
 			return Weak
 		}
+		if x.disagree {
+			disagree++
+		}
+	}
+	if 4*disagree > n {
+		return Weak
 	}
 	return Good
 }
@@ -148,11 +175,27 @@ func (m mode) byReceive() {
 	}
 	for _, x := range wait.cells {
 		if y := ready.at(x.bytes); y != nil {
+			if m.late(x, *y) {
+				m.warn("L", Skew, "with one root of the barrier the receive begins after the message has come: %s is a wide bound", ByReceive)
+			}
 			m.latencyRow(ByReceive, combination([]cell{x, *y}, []float64{1, -1}, m.o.Level))
 			return
 		}
 	}
 	m.warn("L", FewSizes, "timer21 and timer12 have no size in common")
+}
+
+// late says whether timer21 with one of the roots is no longer than timer12, y: the skew of the barrier is longer than the way, so that
+// the receive finds its message, and the mean of the roots is not free of the skew.
+func (m mode) late(x, y cell) bool {
+	if x.roots == nil {
+		return false
+	}
+	lower := x.roots[0]
+	if x.roots[1].value < lower.value {
+		lower = x.roots[1]
+	}
+	return !y.slower(lower, m.o)
 }
 
 // byRoundTrip adds
@@ -215,7 +258,9 @@ func (m mode) judged(row Parameter, value, low, high float64, doubtful bool) Par
 		if row.Name == "L" && value < 0 {
 			code = NegativeLatency
 		}
-		m.warn(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
+		if row.Method != ByHalfTripGap { // of which nothing remains on many a sound machine
+			m.warn(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
+		}
 		row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
 		row.Method += unidentifiable
 		row.Verdict = NotIdentifiable
@@ -289,8 +334,39 @@ func (m mode) bandwidth() {
 	}
 	wait, start := m.timer(sample.Timer21), m.curve("i"+m.name, sample.Timer21)
 	if wait != nil && start != nil {
+		wait = m.early(wait)
 		m.slope(wait.minus(start, ByBlocking, m.o.Level))
 	}
+}
+
+// early returns timer21 with the root with which the receive begins early, if with the other it is late at some size. The skew is
+// then part of every time, and of no slope.
+func (m mode) early(wait *curve) *curve {
+	ready := m.timer(sample.Timer12)
+	late, sum := 0, [2]float64{}
+	for _, x := range wait.cells {
+		if y := ready.at(x.bytes); y != nil && m.late(x, *y) {
+			late++
+		}
+		for j, r := range x.roots {
+			sum[j] += r.value
+		}
+	}
+	if late == 0 || slices.ContainsFunc(wait.cells, func(x cell) bool { return x.roots == nil }) {
+		return wait
+	}
+	root := 0
+	if sum[1] > sum[0] {
+		root = 1
+	}
+	out := *wait
+	out.cells, out.scales = nil, nil
+	for _, x := range wait.cells {
+		out.cells, out.scales = append(out.cells, x.roots[root]), append(out.scales, math.Abs(x.roots[root].value))
+	}
+	m.warn("G", Skew, "with one root of the barrier the receive begins after the message has come, at %d of %d sizes: only the other counts",
+		late, len(wait.cells))
+	return &out
 }
 
 // slope fits a curve made of others and adds G.
@@ -307,13 +383,14 @@ func (m mode) lastPiece(c *curve) {
 	} else if n < fewest {
 		m.warn("G", FewSizes, "%s: %d sizes, at least %d are needed to see whether it is linear", c.timer, n, fewest)
 	}
-	if c.bent {
+	last := len(c.pieces) - 1
+	if c.bent[last] {
 		m.warn("G", NotLinear, "%s: some medians are more than 5 %% away from the straight pieces, beyond their intervals", c.timer)
 	}
-	p := c.pieces[len(c.pieces)-1]
+	p := c.pieces[last]
 	row := m.row("G", c.timer, p.From, p.To, p.Samples)
 	row.Unit = PerByte
-	m.parameters = append(m.parameters, m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, c.verdict(0, 1) != Good))
+	m.parameters = append(m.parameters, m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, c.verdict(last, 0, 1) != Good))
 }
 
 func (m mode) row(name, method string, from, to, samples int) Parameter {

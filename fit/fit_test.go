@@ -159,6 +159,56 @@ func TestRoots(t *testing.T) {
 	}
 }
 
+// On a machine with a long gap the barrier's last message hinders the send behind it, with either root; the same call after
+// a wait is free of that. Where the two agree, timer11 counts, which has more samples. A synchronous send waits for its peer.
+func TestIdle(t *testing.T) {
+	set := &sample.Set{Series: []sample.Series{
+		series("send", sample.Timer11, repeat(40, 70)...), series("send", sample.Idle, repeat(10, 30)...),
+		series("ssend", sample.Timer11, repeat(40, 70)...), series("ssend", sample.Idle, repeat(10, 30)...),
+		series("isend", sample.Timer11, repeat(40, 30.1)...), series("isend", sample.Idle, repeat(10, 30)...),
+	}}
+	r := mustFit(t, set, Options{})
+	for _, w := range []struct {
+		mode, method string
+		value        float64
+	}{{"send", sample.Idle, 30}, {"ssend", sample.Timer11, 70}, {"isend", sample.Timer11, 30.1}} {
+		if p := one(t, r, w.mode, "o_s", w.method, Micros); p.Value != w.value || warnedOf(r, w.mode, "o_s", Hindered) != (w.method == sample.Idle) {
+			t.Errorf("%s: %+v, %v", w.mode, p, r.Warnings)
+		}
+	}
+	cs, err := Compare(set, nil, func(Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
+	if err != nil || len(cs) != 3 || cs[0].Measured != 30 || cs[1].Measured != 70 || cs[2].Measured != 30.1 {
+		t.Errorf("%+v, %v", cs, err)
+	}
+}
+
+// Where the barrier's skew is longer than the way of a short message, the late receive finds it there: half of the mean of
+// the roots knows nothing of the way, and G comes from the other half.
+func TestSkew(t *testing.T) {
+	m := typical()
+	m.noise, m.skew = 0, 300 // the way is 57 us for a byte and 2.7 ms for 64 KiB
+	set := m.samples(1, wholePlan)
+	for _, s := range set.Series {
+		if s.Timer == sample.Timer21 && blocking(s.Mode) {
+			for i := range s.Times {
+				s.Times[i] = max(s.Times[i], unit.FromMicros(m.or))
+			}
+		}
+	}
+	r := mustFit(t, set, Options{})
+	p := one(t, r, "send", "G", ByBlocking, PerByte)
+	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || !warnedOf(r, "send", "G", Skew) {
+		t.Errorf("%+v, %v", p, r.Warnings)
+	}
+	// (57 + 300 + 15)/2 − 15 is still above L
+	if p := one(t, r, "ssend", "L", ByReceive, Micros); math.Abs(p.Value-171) > 0.1 || !warnedOf(r, "ssend", "L", Skew) {
+		t.Errorf("%+v, %v", p, r.Warnings)
+	}
+	if r := mustFit(t, typical().samples(1, wholePlan), Options{}); warned(r, Skew) {
+		t.Errorf("a skew shorter than the way: %v", r.Warnings)
+	}
+}
+
 // Launches differ by more than the repetitions in one of them, and the interval must say so.
 func TestLaunches(t *testing.T) {
 	set := &sample.Set{}

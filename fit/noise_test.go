@@ -26,6 +26,9 @@ func TestCoverage(t *testing.T) {
 	m := machines["sloped"]
 	m.slopeS, m.slopeR = 0.003, 0.002
 	machines["sloped"] = m
+	if testing.Short() {
+		delete(machines, "flat")
+	}
 	const seeds = 100
 	for name, m := range machines {
 		held := make([]int, len(m.truths()))
@@ -77,7 +80,10 @@ func pieces(t *testing.T, set *sample.Set) []Piece {
 
 // A straight line must not be cut, whatever the noise and however many sizes there are.
 func TestNoBreaksInNoise(t *testing.T) {
-	const seeds = 200
+	seeds := 200
+	if testing.Short() {
+		seeds = 50
+	}
 	for _, c := range []struct {
 		sizes []int
 		reps  int
@@ -250,8 +256,7 @@ func TestResample(t *testing.T) {
 		}
 		g := newGroup(sorted(times))
 		const replicates = 4000
-		fast, slow := make([]float64, replicates), make([]float64, replicates)
-		g.resample(fast, 1, rng)
+		fast, slow := g.resample(replicates, rng), make([]float64, replicates)
 		drawn := make([]float64, n)
 		for b := range slow {
 			for i := range drawn {

@@ -132,10 +132,12 @@ func loss(p points) float64 {
 func (c *curve) piece(p points, from, to int, factor float64, o Options) {
 	p = p.cut(from, to)
 	l := fitLine(p)
+	bent := false
 	for i := range p.x {
 		r := math.Abs(p.residual(l, i))
-		c.bent = c.bent || r*factor > 4 && r*p.s[i] > 0.05*c.scales[from+i]
+		bent = bent || r*factor > 4 && r*p.s[i] > 0.05*c.scales[from+i]
 	}
+	c.bent = append(c.bent, bent)
 	lines := make([]line, o.Replicates)
 	values, slopes := make([]float64, o.Replicates), make([]float64, o.Replicates)
 	y := make([]float64, len(p.x))

@@ -23,6 +23,8 @@ const (
 	CoarseTimer      = "coarse-timer"
 	Drift            = "drift"
 	DirectionsDiffer = "directions-differ"
+	Hindered         = "hindered"
+	Skew             = "skew"
 	Unidentified     = "not-identifiable"
 )
 
