@@ -1,6 +1,9 @@
 package proto
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // attached is the buffer that a program has lent for its buffered messages.
 type attached struct {
@@ -36,10 +39,15 @@ func (e *Engine) Detach() []byte {
 
 // Drain makes progress until no buffered message is left.
 func (e *Engine) Drain() {
+	e.wait = &e.buffer
 	for e.buffer.pending > 0 {
 		e.progress(true)
 	}
+	e.wait = nil
 }
+
+// String says what Drain waits for.
+func (a *attached) String() string { return fmt.Sprintf("%d buffered messages to leave", a.pending) }
 
 // take finds room for n bytes and returns its place. What has arrived may free some first.
 func (a *attached) take(e *Engine, n int) int {

@@ -37,8 +37,9 @@ type Engine struct {
 	raw    rawQueue
 	met    msg // the message whose first packet is being taken in
 
-	call string // the call the program is in, for whoever asks why it does not end
-	wait *Op    // and what it waits for
+	call   string       // the call the program is in, for whoever asks why it does not end
+	wait   fmt.Stringer // and what it waits for
+	sought sought       // what a probe looks for
 }
 
 // rule is a model.Rule with its protocol found.

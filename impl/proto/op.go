@@ -48,16 +48,24 @@ func (o *Op) Received() (Status, bool) { return Status{int(o.peer), int(o.tag), 
 // String says what the operation is.
 func (o *Op) String() string {
 	if o.receive {
-		source, tag := "any rank", "any tag"
-		if o.Source != match.Any {
-			source = fmt.Sprintf("rank %d", o.Source)
-		}
-		if o.Tag != match.Any {
-			tag = fmt.Sprintf("tag %d", o.Tag)
-		}
-		return fmt.Sprintf("a message from %s with %s", source, tag)
+		x := sought(o.Envelope)
+		return x.String()
 	}
 	return fmt.Sprintf("rank %d to take a %v message of %d bytes (tag %d, protocol %s)", o.peer, o.mode, o.size, o.tag, o.protocol.Name)
+}
+
+// sought is a message that is waited for.
+type sought match.Envelope
+
+func (x *sought) String() string {
+	source, tag := "any rank", "any tag"
+	if x.Source != match.Any {
+		source = fmt.Sprintf("rank %d", x.Source)
+	}
+	if x.Tag != match.Any {
+		tag = fmt.Sprintf("tag %d", x.Tag)
+	}
+	return fmt.Sprintf("a message from %s with %s", source, tag)
 }
 
 // data returns what other ranks are to see of the message.

@@ -182,6 +182,9 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (Status, bo
 		if !block {
 			return Status{}, false
 		}
+		e.sought = sought(x)
+		e.wait = &e.sought
 		e.progress(true)
+		e.wait = nil
 	}
 }
