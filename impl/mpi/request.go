@@ -43,14 +43,20 @@ func (r *Request) active(call string) bool {
 		return false
 	}
 	r.c.e.Enter(call)
-	if r.op.Use() != r.use {
-		r.c.e.Fail(proto.ErrRequest, "the request was completed before")
-	}
+	r.check()
 	return true
 }
 
-// end takes the status of a finished operation and makes the request null.
+func (r *Request) check() {
+	if r.op.Use() != r.use {
+		r.c.e.Fail(proto.ErrRequest, "the request was completed before")
+	}
+}
+
+// end takes the status of a finished operation and makes the request null. Its copies are stale then, also those that stand in
+// the same list.
 func (r *Request) end() Status {
+	r.check()
 	st := empty
 	if got, ok := r.op.Received(); ok {
 		st = r.c.status(got)

@@ -1,0 +1,237 @@
+package mpi_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// failures are programs that must fail: at a rank, in a call, with an error of MPI and words.
+var failures = []struct {
+	name    string
+	rank    int
+	call    string
+	class   proto.Class
+	text    string
+	program func(c *mpi.Comm)
+}{
+	{"ready without a receive", 1, "Probe", proto.ErrOther, "ready message of 600 bytes with tag 3", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			c.Rsend(make([]byte, 600), 1, 3)
+			c.Recv(nil, 1, 0)
+			return
+		}
+		c.Irecv(make([]byte, 600), 0, 4) // another tag
+		c.Probe(0, 3)
+	}},
+	{"truncation of what was expected", 1, "Recv", proto.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			c.Recv(nil, 1, 0)
+			c.Send(make([]byte, 2000), 1, 3)
+			return
+		}
+		c.Send(nil, 0, 0)
+		c.Recv(make([]byte, 1999), 0, 3)
+	}},
+	{"truncation of what came early", 1, "Irecv", proto.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			c.Send(make([]byte, 1), 1, 3)
+			return
+		}
+		c.Probe(0, 3)
+		c.Irecv(nil, 0, 3)
+	}},
+	{"send to no rank", 0, "Send", proto.ErrRank, "rank 2 is not in a communicator of 2", only0(func(c *mpi.Comm) { c.Send(nil, 2, 0) })},
+	{"send to any rank", 0, "Issend", proto.ErrRank, "rank -1", only0(func(c *mpi.Comm) { c.Issend(nil, mpi.AnySource, 0) })},
+	{"receive from no rank", 0, "Irecv", proto.ErrRank, "rank -3", only0(func(c *mpi.Comm) { c.Irecv(nil, -3, 0) })},
+	{"probe no rank", 0, "Iprobe", proto.ErrRank, "rank 2", only0(func(c *mpi.Comm) { c.Iprobe(2, 0) })},
+	{"send with any tag", 0, "Bsend", proto.ErrTag, "tag -1", only0(func(c *mpi.Comm) { c.Bsend(nil, 1, mpi.AnyTag) })},
+	{"send with too large a tag", 0, "Rsend", proto.ErrTag, "tag 2147483648", only0(func(c *mpi.Comm) { c.Rsend(nil, 1, mpi.MaxTag+1) })},
+	{"receive with a bad tag", 0, "Recv", proto.ErrTag, "tag -2", only0(func(c *mpi.Comm) { c.Recv(nil, 1, -2) })},
+	{"wait twice", 0, "Wait", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Wait() })},
+	{"test after wait", 0, "Test", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Test() })},
+	{"wait for any that was", 0, "WaitAny", proto.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.WaitAny(old) })},
+	{"test all that was", 0, "TestAll", proto.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.TestAll(old, nil) })},
+	{"a request twice in a list, all", 0, "TestAll", proto.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.TestAll(reqs, nil) })},
+	{"a request twice in a list, some", 0, "WaitSome", proto.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.WaitSome(reqs, make([]int, 2), nil) })},
+	{"buffered without a buffer", 0, "Bsend", proto.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) { c.Bsend(nil, 1, 0) })},
+	{"buffer too small", 0, "Ibsend", proto.ErrBuffer, "no room for a message of 100 bytes", only0(func(c *mpi.Comm) {
+		c.AttachBuffer(make([]byte, 100+mpi.BsendOverhead-1))
+		c.Ibsend(make([]byte, 100), 1, 0)
+	})},
+	{"detach of nothing", 0, "DetachBuffer", proto.ErrBuffer, "no buffer", only0(func(c *mpi.Comm) { c.DetachBuffer() })},
+	{"attach twice", 0, "AttachBuffer", proto.ErrBuffer, "a buffer of 10 bytes is attached", only0(func(c *mpi.Comm) {
+		c.AttachBuffer(make([]byte, 10))
+		c.AttachBuffer(make([]byte, 10))
+	})},
+	{"a communicator of none", 0, "Create", proto.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create([]int{0, 2}) })},
+	{"a communicator of one twice", 0, "Create", proto.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create([]int{0, 0}) })},
+}
+
+// only0 is a program of rank 0 alone.
+func only0(do func(c *mpi.Comm)) func(*mpi.Comm) {
+	return func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			do(c)
+		}
+	}
+}
+
+// stale uses a request again that was completed, and whose memory was used again.
+func stale(use func(*mpi.Request, []mpi.Request)) func(*mpi.Comm) {
+	return only0(func(c *mpi.Comm) {
+		r := c.Irecv(nil, 0, 1)
+		c.Send(nil, 0, 1)
+		old := r
+		r.Wait()
+		c.Irecv(nil, 0, 2)
+		use(&old, []mpi.Request{{}, old})
+	})
+}
+
+// twice uses a list in which a request is twice.
+func twice(use func([]mpi.Request)) func(*mpi.Comm) {
+	return only0(func(c *mpi.Comm) {
+		r := c.Irecv(nil, 0, 1)
+		s := c.Isend(nil, 0, 1)
+		for ok := false; !ok; {
+			_, ok = s.Test()
+		}
+		c.Isend(nil, 0, 2)
+		c.Probe(0, 2) // all that has been before it
+		use([]mpi.Request{r, r})
+	})
+}
+
+func TestFailures(t *testing.T) {
+	for _, f := range failures {
+		t.Run(f.name, func(t *testing.T) {
+			everywhere(t, 2, func(c *mpi.Comm) error { f.program(c); return nil }, func(t *testing.T, err error) {
+				var e *mpi.Error
+				if !errors.As(err, &e) {
+					t.Fatalf("Run returned %v, want an error of class %s", err, f.class)
+				}
+				if e.Rank != f.rank || e.Call != f.call || e.Class != f.class || !strings.Contains(e.Text, f.text) {
+					t.Errorf("got %v\nwant rank %d: %s: %s with %q", e, f.rank, f.call, f.class, f.text)
+				}
+			})
+		})
+	}
+}
+
+// Room that is taken by messages that do not leave is no room.
+func TestBufferFull(t *testing.T) {
+	for _, protocol := range []string{"RTA", "RAT", "TA"} {
+		for _, p := range places {
+			t.Run(p.name+"/"+protocol, func(t *testing.T) {
+				l := by(protocol)
+				err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l}, only0Error(func(c *mpi.Comm) {
+					c.AttachBuffer(make([]byte, 3*(100+mpi.BsendOverhead)))
+					for range 4 {
+						c.Bsend(make([]byte, 100), 1, 0)
+					}
+				}))
+				var e *mpi.Error
+				if !errors.As(err, &e) || e.Class != proto.ErrBuffer || !strings.Contains(e.Text, "3 messages are in it") {
+					t.Errorf("Run returned %v", err)
+				}
+			})
+		}
+	}
+}
+
+func only0Error(do func(c *mpi.Comm)) func(*mpi.Comm) error {
+	return func(c *mpi.Comm) error { only0(do)(c); return nil }
+}
+
+// A job that hangs says who waits for what.
+func TestDeadlock(t *testing.T) {
+	everywhere(t, 5, func(c *mpi.Comm) error {
+		switch c.Rank() {
+		case 0:
+			c.Recv(nil, 1, 7)
+		case 1:
+			c.Probe(mpi.AnySource, 8)
+		case 2:
+			c.Ssend(make([]byte, 10000), 0, 9)
+		case 3:
+			c.Create([]int{0, 1, 2, 3, 4}).Barrier()
+		case 4:
+			c.AttachBuffer(make([]byte, 20000))
+			reqs := []mpi.Request{{}, c.Irecv(nil, mpi.AnySource, mpi.AnyTag)}
+			mpi.WaitAny(reqs)
+		}
+		return nil
+	}, func(t *testing.T, err error) {
+		var d *mpi.DeadlockError
+		var below *device.Deadlock
+		if !errors.As(err, &d) || !errors.As(err, &below) || len(below.Ranks) != 5 {
+			t.Fatalf("Run returned %v", err)
+		}
+		for _, want := range []string{
+			"rank 0: in Recv, waits for a message from rank 1 with tag 7",
+			"rank 1: in Probe, waits for a message from any rank with tag 8",
+			"rank 2: in Ssend, waits for rank 0 to take a synchronous message of 10000 bytes (tag 9, protocol ",
+			"rank 3: in Create, waits for ",
+			"rank 4: in WaitAny, waits for a message from any rank with any tag",
+		} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%v\ndoes not say %q", err, want)
+			}
+		}
+	})
+}
+
+// Who waits for its buffered messages to leave says so.
+func TestDeadlockOfBuffered(t *testing.T) {
+	l := by("RTA")
+	w := places[0].open(t, l, 2)
+	for _, detach := range []bool{false, true} {
+		err := mpi.Run(w, mpi.Options{Library: l}, only0Error(func(c *mpi.Comm) {
+			c.AttachBuffer(make([]byte, 1000))
+			c.Bsend(make([]byte, 100), 1, 5)
+			if detach {
+				c.DetachBuffer()
+			}
+		}))
+		want := "rank 0: in Finalize, waits for 1 buffered messages to leave"
+		if detach {
+			want = "rank 0: in DetachBuffer, waits for 1 buffered messages to leave"
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Run returned %v, want %q", err, want)
+		}
+	}
+}
+
+// A program that fails otherwise fails with its own error.
+func TestProgramError(t *testing.T) {
+	cause := errors.New("cause")
+	everywhere(t, 3, func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return cause
+		}
+		c.Barrier()
+		return nil
+	}, func(t *testing.T, err error) {
+		if err != cause {
+			t.Errorf("Run returned %v, want %v", err, cause)
+		}
+	})
+	everywhere(t, 3, func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			panic(cause)
+		}
+		c.Barrier()
+		return nil
+	}, func(t *testing.T, err error) {
+		var f *device.Failure
+		if !errors.As(err, &f) || f.Rank != 1 || !errors.Is(err, cause) || !strings.Contains(string(f.Stack), "TestProgramError") {
+			t.Errorf("Run returned %v, want a failure of rank 1", err)
+		}
+	})
+}
