@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := unknownVerb(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	switch {
 	case err == nil:
 		return succeeded
@@ -71,7 +75,7 @@ func misuse(cmd *cobra.Command, err error) error {
 }
 
 // verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{measureCommand, fitCommand, versionCommand}
+var verbs = []func() *cobra.Command{measureCommand, fitCommand, predictCommand, compareCommand, platformsCommand, versionCommand}
 
 func command() *cobra.Command {
 	root := &cobra.Command{
@@ -101,11 +105,21 @@ func known(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	err := fmt.Errorf("%s has no verb %q", cmd.CommandPath(), args[0])
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w: did you mean %q?", err, near[0])
 	}
 	return misuse(cmd, err)
+}
+
+// unknownVerb complains of a verb that does not exist before its flags are found to be unknown.
+func unknownVerb(root *cobra.Command, args []string) error {
+	if cmd, rest, _ := root.Find(args); cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && !strings.HasPrefix(rest[0], "__") &&
+		rest[0] != "help" && rest[0] != "completion" {
+		return known(root, rest)
+	}
+	return nil
 }
 
 // correct makes every complaint about a verb's arguments one of usage.

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+type buffer = bytes.Buffer
+
+// Wrong use: the status, and what the complaint must say.
+func TestMisuse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "samples.csv", "# seed: 1\nplatform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us\nx,y,virtual,inter,send,auto,timer11,12x,0,0,1\n")
+	write(t, "params.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,zero,1,1,us,m,3\n")
+	write(t, "bad.yaml", "name: bad\nmachine:\n  ranks: 3\n")
+	for _, c := range []struct {
+		args   string
+		status int
+		says   []string
+	}{
+		{"measure", 2, []string{"--platform", "t3d"}},
+		{"measure --platform t3e", 2, []string{`"t3e"`, "it has t3d"}},
+		{"measure --platform t3d --library lam", 2, []string{`"lam"`, "chimp"}},
+		{"measure --platform t3d --ranks 1", 2, []string{"from 2 to 2048", "not 1"}},
+		{"measure --platform t3d --ranks 4096", 2, []string{"from 2 to 2048"}},
+		{"measure --platform t3d --reps 0", 2, []string{"--reps 0", "from 1 to"}},
+		{"measure --platform t3d --warmup -1", 2, []string{"--warmup -1", "from 0 to"}},
+		{"measure --platform t3d --noise 90%", 2, []string{"--noise 90%", "0% to 40%"}},
+		{"measure --platform t3d --noise loud", 2, []string{"--noise", "on, off"}},
+		{"measure --platform t3d --sizes 1,x", 2, []string{"--sizes", "x"}},
+		{"measure --platform t3d --sizes 2GiB", 2, []string{"--sizes", "2GiB"}},
+		{"measure --platform t3d --modes send,zsend", 2, []string{`"zsend"`, "issend"}},
+		{"measure --platform t3d --protocol RTS", 2, []string{`"RTS"`, "RTA"}},
+		{"measure --platform t3d --protocol T --modes ssend", 2, []string{"T cannot serve ssend"}},
+		{"measure --platform t3d --level message --modes send", 2, []string{"--modes", "--level message"}},
+		{"measure --platform t3d --level message --protocol T", 2, []string{"low-level", "T"}},
+		{"measure --platform t3d --format xml", 2, []string{"table, csv, json"}},
+		{"measure --platform t3d --delta 0us", 2, []string{"--delta 0us"}},
+		{"measure --platform t3d --no-such-flag", 2, []string{"no-such-flag"}},
+		{"measure --platform loggp:L=5", 2, []string{"L", "unit"}},
+		{"measure --platform ./bad.yaml", 2, []string{"bad.yaml:3:"}},
+		{"measure surplus", 2, []string{"surplus"}},
+		{"mesure --platform t3d", 2, []string{`"mesure"`, `did you mean "measure"`}},
+		{"fit", 2, []string{"requires at least 1 arg"}},
+		{"fit samples.csv", 1, []string{"samples.csv:3:", "12x"}},
+		{"fit none.csv", 1, []string{"none.csv", "no such file"}},
+		{"predict", 2, []string{"--params, --platform"}},
+		{"predict --params params.csv --platform t3d", 2, []string{"exactly one"}},
+		{"predict --params params.csv", 1, []string{"params.csv:2:", "zero"}},
+		{"predict --platform t3d --protocol T --mode synchronous", 2, []string{"--protocol T", "synchronous"}},
+		{"predict --platform t3d --diagram x.png", 2, []string{"--diagram x.png", "SVG"}},
+		{"compare --samples samples.csv", 2, []string{"--samples and --params"}},
+		{"report samples.csv", 2, []string{"-o"}},
+		{"platforms validate bad.yaml", 1, []string{"bad.yaml:3:"}},
+		{"platforms show nothing", 1, []string{`"nothing"`}},
+		{"platforms shwo", 2, []string{`"shwo"`, `"show"`}},
+	} {
+		var out, errs buffer
+		status := run(context.Background(), strings.Fields(c.args), &out, &errs)
+		if status != c.status {
+			t.Errorf("loggp %s: status %d, want %d; it said: %s", c.args, status, c.status, errs.String())
+		}
+		for _, s := range c.says {
+			if !strings.Contains(errs.String(), s) {
+				t.Errorf("loggp %s: the complaint does not have %q: %s", c.args, s, errs.String())
+			}
+		}
+		if out.Len() > 0 {
+			t.Errorf("loggp %s: printed on standard output: %s", c.args, out.String())
+		}
+	}
+}
+
+// What fails leaves nothing behind: neither the file that was asked for nor a part of it.
+func TestNothingHalfWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "samples.csv", "platform,library\n")
+	write(t, "old.csv", "old")
+	for _, args := range []string{
+		"fit samples.csv -o new.csv", "fit samples.csv -o old.csv", "measure --platform t3d --reps 0 -o new.csv",
+		"measure --platform t3d --sizes 16 --modes send --reps 1 -o none/new.csv", "report samples.csv -o page",
+	} {
+		var out, errs buffer
+		if status := run(context.Background(), strings.Fields(args), &out, &errs); status == succeeded {
+			t.Errorf("loggp %s succeeded", args)
+		}
+	}
+	sees(t, ".", "old.csv", "samples.csv")
+	if b, _ := os.ReadFile("old.csv"); string(b) != "old" {
+		t.Errorf("old.csv was changed to %q", b)
+	}
+}
+
+// Ctrl-C ends a long measurement soon, with a word, and leaves nothing.
+func TestInterrupt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	var out, errs buffer
+	begin := time.Now()
+	status := run(ctx, strings.Fields("measure --platform t3d --reps 1000000 -o samples.csv"), &out, &errs)
+	if status != failed || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+	if d := time.Since(begin); d > 20*time.Second {
+		t.Errorf("it took %v to end", d)
+	}
+	sees(t, ".")
+}
+
+// The same command and seed give the same bytes, on one core too; another seed gives others.
+func TestDeterminism(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := func(out string, more ...string) []string {
+		return append(strings.Fields("measure --platform t3d --modes send,isend,ssend --sizes 0,700,20KB --reps 30 -o "+out), more...)
+	}
+	table := mustRun(t, args("a.csv")...)
+	if again := mustRun(t, args("b.csv")...); again != table {
+		t.Error("the same command printed another table")
+	}
+	before := runtime.GOMAXPROCS(1)
+	if again := mustRun(t, args("c.csv")...); again != table {
+		t.Error("one core printed another table")
+	}
+	mustRun(t, "fit", "a.csv", "-o", "p.csv")
+	runtime.GOMAXPROCS(before)
+	mustRun(t, "fit", "b.csv", "-o", "q.csv")
+	mustRun(t, args("d.csv", "--seed", "2")...)
+	read := func(name string) string {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if read("a.csv") != read("b.csv") || read("a.csv") != read("c.csv") {
+		t.Error("the same command wrote other samples")
+	}
+	if read("p.csv") != read("q.csv") {
+		t.Error("the same samples gave other parameters")
+	}
+	if read("a.csv") == read("d.csv") {
+		t.Error("another seed wrote the same samples")
+	}
+}
+
+// Every verb's help has an example, and says what the verb does.
+func TestHelp(t *testing.T) {
+	for _, v := range verbs {
+		out := mustRun(t, v().Name(), "--help")
+		if !strings.Contains(out, "Examples:") || !strings.Contains(out, "Usage:") {
+			t.Errorf("help of %s:\n%s", v().Name(), out)
+		}
+	}
+	if out := mustRun(t, "completion", "bash"); !strings.Contains(out, "loggp") {
+		t.Error("no completion for bash")
+	}
+	if out := mustRun(t, "__complete", "measure", "--platform", "t"); !strings.Contains(out, "t3d") {
+		t.Errorf("completion of --platform: %s", out)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sees checks what is in a directory.
+func sees(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%s has %q, want %q", filepath.Clean(dir), got, want)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
+	named = regexp.MustCompile(`(?m)\A# (\S+\.yaml)`)
+	word  = regexp.MustCompile(`'[^']*'|\S+`)
+)
+
+// TestDocumentedCommands runs every command that the documents show, one document after the other in a directory of its own, with the
+// files that the document gives (a yaml block that begins with its name).
+func TestDocumentedCommands(t *testing.T) {
+	documents, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, d := range append([]string{"../../README.md"}, documents...) {
+		text, err := os.ReadFile(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(filepath.Base(d), func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+				if n := named.FindStringSubmatch(b[2]); b[1] == "yaml" && n != nil {
+					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+				if b[1] == "sh" {
+					ran += runLines(t, b[2])
+				}
+			}
+		})
+	}
+	if ran < 10 {
+		t.Errorf("%d commands found in the documents, which have more", ran)
+	}
+}
+
+// runLines runs the lines of a shell block that call loggp.
+func runLines(t *testing.T, lines string) int {
+	ran := 0
+	for line := range strings.Lines(strings.ReplaceAll(lines, "\\\n", " ")) {
+		line, _, _ = strings.Cut(line, " #")
+		args, ok := strings.CutPrefix(line, "loggp ")
+		if !ok {
+			args, ok = strings.CutPrefix(line, "go run ./cmd/loggp ")
+		}
+		if !ok {
+			continue
+		}
+		var words []string
+		for _, w := range word.FindAllString(args, -1) {
+			words = append(words, strings.Trim(w, "'"))
+		}
+		t.Logf("loggp %q", words)
+		mustRun(t, words...)
+		ran++
+	}
+	return ran
+}
+
+// TestExamplesOfHelp runs every example that --help shows, in the order of the verbs.
+func TestExamplesOfHelp(t *testing.T) {
+	page, err := os.ReadFile("../../docs/platforms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for _, b := range block.FindAllStringSubmatch(string(page), -1) {
+		if b[1] == "yaml" {
+			if err := os.WriteFile("my.yaml", []byte(b[2]), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, v := range verbs {
+		c := v()
+		for _, with := range append(c.Commands(), c) {
+			if runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp ")) == 0 {
+				t.Errorf("%s has no example", with.CommandPath())
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports"
+)
+
+func platformsCommand() *cobra.Command {
+	list := func(cmd *cobra.Command, _ []string) error {
+		all, err := platform.Catalogue()
+		if err != nil {
+			return err
+		}
+		out := cmd.OutOrStdout()
+		return reports.Platforms(out, all, style(out))
+	}
+	cmd := &cobra.Command{
+		Use:   "platforms",
+		Short: "List, show and check platforms",
+		Long: `A platform is a machine and the message-passing libraries on it, as a data file in which every number has a source.
+docs/platforms.md says how to write one for your own machine.`,
+		Example: `  loggp platforms
+  loggp platforms show t3d
+  loggp platforms validate my.yaml`,
+		Args: known,
+		RunE: list,
+	}
+	cmd.AddCommand(&cobra.Command{
+		Use:     "list",
+		Short:   "List the catalogue",
+		Example: "  loggp platforms list",
+		Args:    cobra.NoArgs,
+		RunE:    list,
+	}, &cobra.Command{
+		Use:               "show NAME|FILE",
+		Short:             "Show every number of a platform with its basis and source",
+		Example:           "  loggp platforms show t3d",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := platform.Load(args[0])
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			return reports.Platform(out, p, style(out))
+		},
+	}, &cobra.Command{
+		Use:     "validate FILE",
+		Short:   "Check a platform file",
+		Example: "  loggp platforms validate my.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := platform.Load(args[0])
+			if err != nil {
+				return err
+			}
+			bases := map[platform.Basis]int{}
+			for _, n := range p.Numbers {
+				bases[n.Basis]++
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d libraries, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
+				len(p.Libraries), len(p.Numbers), bases[platform.Published], bases[platform.Derived], bases[platform.Fitted], bases[platform.Assumed])
+			return err
+		},
+	})
+	return cmd
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/reports"
+)
+
+// predict has the flags of the verb.
+type predict struct {
+	params, platform, library, protocols, sizes, output, diagram string
+	mode                                                         *string
+	ranks                                                        int
+	explain                                                      bool
+}
+
+func predictCommand() *cobra.Command {
+	var p predict
+	cmd := &cobra.Command{
+		Use:   "predict --params PARAMS.csv | --platform NAME",
+		Short: "Predict what protocols cost",
+		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA and RAT. From parameters it uses equations (1) to
+(7) of Al-Tawil and Moritz with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
+where the receive is posted and nothing contends.`,
+		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
+  loggp predict --params params.csv --protocol T,RTA -o prediction.csv
+  loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
+  loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&p.params, "params", "", "file of parameters")
+	f.StringVar(&p.platform, "platform", "", "machine whose steps to add up")
+	f.StringVar(&p.library, "library", "", "library on the machine (default: its first)")
+	f.IntVar(&p.ranks, "ranks", 0, "number of ranks; a message goes from the first to the last (default: the platform's)")
+	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode, which decides what the library's call costs")
+	f.StringVar(&p.protocols, "protocol", "", "list of T, TA, RTA, RAT (default: all that serve the mode)")
+	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
+	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
+	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
+	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
+	return cmd
+}
+
+func modeNames() []string {
+	var names []string
+	for m := range model.NumModes {
+		names = append(names, m.String())
+	}
+	return names
+}
+
+func (p *predict) run(cmd *cobra.Command) error {
+	if (p.params == "") == (p.platform == "") {
+		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
+	}
+	names, err := protocols(p.protocols)
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	lengths, err := sizes(p.sizes, microbench.DefaultSizes)
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	if p.diagram != "" && filepath.Ext(p.diagram) != ".svg" {
+		return misuse(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagram))
+	}
+	var source predictor
+	if p.params != "" {
+		source, err = p.fromParameters()
+	} else {
+		source, err = p.fromPlatform()
+		err = misuse(cmd, err)
+	}
+	if err != nil {
+		return err
+	}
+	var ps []reports.Prediction
+	for _, name := range names {
+		protocol := model.Named(name)
+		if source.mode == model.Synchronous && !protocol.Synchronous() {
+			if p.protocols != "" {
+				return misuse(cmd, fmt.Errorf("--protocol %s: it cannot serve synchronous sends, whose receiver must say that a receive was found", name))
+			}
+			continue
+		}
+		for _, k := range lengths {
+			ps = append(ps, source.predict(protocol, k))
+		}
+	}
+	return p.write(cmd, source, ps)
+}
+
+// predictor is a source of predictions.
+type predictor struct {
+	platform, library, place string
+	title                    string
+	mode                     model.Mode
+	basis                    string // equations or steps
+	predict                  func(p *model.Protocol, k int) reports.Prediction
+	transfer                 func(p *model.Protocol, k int) model.Transfer // for diagrams
+}
+
+// fromPlatform predicts by adding up the steps of machine and library.
+func (p *predict) fromPlatform() (predictor, error) {
+	job, err := world.Open(p.platform, p.library, p.ranks, 0)
+	if err != nil {
+		return predictor{}, err
+	}
+	mode := model.Mode(slices.Index(modeNames(), *p.mode))
+	machine, last := job.Platform.Machine, job.Ranks-1
+	transfer := func(protocol *model.Protocol, k int) model.Transfer {
+		return model.Transfer{Machine: machine, Library: job.Library, Protocol: protocol, Mode: mode, Bytes: k, Path: machine.Path(job.Ranks, 0, last)}
+	}
+	return predictor{
+		platform: machine.Name, library: job.Library.Name, place: job.Place(0, last), mode: mode, basis: "steps", transfer: transfer,
+		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank 0 to rank %d", *p.mode, machine.Name, job.Library.Name, last),
+		predict: func(protocol *model.Protocol, k int) reports.Prediction {
+			c := transfer(protocol, k).Cost()
+			return reports.Prediction{Mode: *p.mode, Protocol: protocol.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}
+		},
+	}, nil
+}
+
+// fromParameters predicts by the equations.
+func (p *predict) fromParameters() (predictor, error) {
+	ps, err := readParameters(p.params)
+	if err != nil {
+		return predictor{}, err
+	}
+	i := slices.IndexFunc(ps, func(x fit.Parameter) bool { return x.Mode == microbench.Message })
+	if i < 0 {
+		i = 0
+	}
+	if len(ps) == 0 {
+		return predictor{}, fmt.Errorf("parameters: %s has none", p.params)
+	}
+	first := ps[i]
+	here := fit.Select(ps, first.Platform, first.Library, first.Place)
+	x, err := fit.Model(here, microbench.Message)
+	if err != nil {
+		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
+	}
+	return predictor{
+		platform: first.Platform, library: first.Library, place: first.Place, basis: "equations",
+		title: fmt.Sprintf("Messages on %s, %s, by equations (1) to (7)", first.Platform, first.Library),
+		transfer: func(protocol *model.Protocol, k int) model.Transfer {
+			m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
+			return model.Transfer{Machine: &model.Machine{Name: first.Platform, Timer: 1, LogGP: m}, Protocol: protocol, Bytes: k}
+		},
+		predict: func(protocol *model.Protocol, k int) reports.Prediction {
+			e := protocol.Equations()
+			return reports.Prediction{
+				Protocol: protocol.Name, Bytes: k, Sender: model.SenderTime(protocol, x, k), Delivery: model.Delivery(protocol, x, k),
+				Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
+			}
+		},
+	}, nil
+}
+
+// write saves and prints the predictions.
+func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Prediction) error {
+	if p.diagram != "" {
+		d := source.transfer(model.Named(ps[0].Protocol), ps[0].Bytes).Timeline()
+		title := fmt.Sprintf("%s: %s of %d bytes", source.title, ps[0].Protocol, ps[0].Bytes)
+		chart := reports.Timeline(ps[0].Protocol, title, d)
+		if err := sample.Save(p.diagram, func(w io.Writer) error { return chart.SVG(w, reports.Width) }); err != nil {
+			return fmt.Errorf("diagram: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "time line of %s with %d bytes written to %s\n", ps[0].Protocol, ps[0].Bytes, p.diagram)
+	}
+	if p.output != "" {
+		if err := sample.Save(p.output, func(w io.Writer) error { return source.csv(w, ps) }); err != nil {
+			return fmt.Errorf("predictions: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d predictions written to %s\n", len(ps), p.output)
+	}
+	out := cmd.OutOrStdout()
+	if err := reports.Predictions(out, source.title, ps, style(out)); err != nil || !p.explain {
+		return err
+	}
+	fmt.Fprintln(out)
+	return reports.Explained(out, ps, style(out))
+}
+
+// csv writes predictions, two rows each.
+func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"platform", "library", "place", "mode", "protocol", "bytes", "quantity", "predicted_us", "basis"})
+	for _, p := range ps {
+		key := []string{source.platform, source.library, source.place, p.Mode, p.Protocol, strconv.Itoa(p.Bytes)}
+		c.Write(append(slices.Clone(key), sample.Sender, p.Sender.MicrosString(), source.basis))
+		c.Write(append(slices.Clone(key), sample.OneWay, p.Delivery.MicrosString(), source.basis))
+	}
+	c.Flush()
+	return c.Error()
+}
