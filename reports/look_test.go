@@ -33,7 +33,7 @@ func TestDraw(t *testing.T) {
 func TestLines(t *testing.T) {
 	all, _ := platform.Catalogue()
 	os.MkdirAll("/tmp/charts", 0o755)
-	for _, k := range []int{16, 3000} {
+	for _, k := range []int{16, 3000, 60000} {
 		for _, p := range model.Protocols {
 			if k > 1000 && p.Eager() {
 				continue

@@ -36,7 +36,11 @@ func number(x float64) string {
 	if math.IsNaN(x) {
 		return none.Text
 	}
-	return fixed(x, max(significant-1-magnitude(x), 0))
+	places := significant - 1 - magnitude(x)
+	if rounded := math.Round(x*math.Pow10(places)) / math.Pow10(places); magnitude(rounded) > magnitude(x) {
+		places--
+	}
+	return fixed(x, max(places, 0))
 }
 
 // fixed returns x with so many places behind the point; less than none rounds before it.

@@ -38,11 +38,20 @@ func Explained(w io.Writer, ps []Prediction, s Style) error {
 }
 
 // name is the protocol, with the mode if there is one.
-func (p Prediction) name() string {
-	if p.Mode == "" {
-		return p.Protocol
+func (p Prediction) name() string { return strings.TrimSpace(p.Mode + " " + p.Protocol) }
+
+// modeless returns predictions without their mode, if all have the same.
+func modeless(ps []Prediction) []Prediction {
+	out := slices.Clone(ps)
+	for i := range out {
+		if out[i].Mode != ps[0].Mode {
+			return ps
+		}
 	}
-	return p.Mode + " " + p.Protocol
+	for i := range out {
+		out[i].Mode = ""
+	}
+	return out
 }
 
 func predictionTable(title string, ps []Prediction) *Table {
@@ -50,7 +59,7 @@ func predictionTable(title string, ps []Prediction) *Table {
 	var names []string
 	var sizes []int
 	at := map[string]map[int]Prediction{}
-	for _, p := range ps {
+	for _, p := range modeless(ps) {
 		n := p.name()
 		if at[n] == nil {
 			at[n] = map[int]Prediction{}

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -25,14 +26,18 @@ func Timeline(name, title string, d model.Diagram) *Chart {
 	}
 }
 
+// DrawTimeline writes the time line of a transfer as SVG.
+func DrawTimeline(w io.Writer, d model.Diagram) error {
+	return Timeline(d.Protocol.Name, "Time line of "+d.Protocol.Name, d).SVG(w, Width)
+}
+
 // timeline is a diagram with the numbers of what is busy in it.
 type timeline struct {
 	model.Diagram
 	end   unit.Time
-	names []string                // of what is busy, in the order of time
-	total map[string]unit.Time    // by name
-	count map[string]int          // likewise
-	step  map[string][]model.Kind // messages for which it is done
+	names []string             // of what is busy, in the order of time
+	total map[string]unit.Time // by name
+	count map[string]int       // likewise
 }
 
 func newTimeline(d model.Diagram) *timeline {
@@ -58,6 +63,9 @@ const (
 	flight     = vg.Length(92) // between the lanes
 )
 
+// crowd is how many arrows can still be told apart.
+const crowd = 16
+
 // drawing is a diagram under way.
 type drawing struct {
 	*timeline
@@ -69,16 +77,16 @@ type drawing struct {
 // draw draws from a point down and returns the height where it ends. Without a canvas it only measures.
 func (l *timeline) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
 	d := &drawing{timeline: l, c: c, left: at.X + 2*margin, width: width - 4*margin}
-	y := at.Y - lineHeight
+	y := at.Y - lineHeight/2 - 2
 	d.mark(y, "T_s", l.Sender.Call, "sender")
-	sender := y - lineHeight/2 - laneHeight
+	sender := y - lineHeight/2 - 5 - laneHeight
 	d.lane(l.Sender, sender)
 	receiver := sender - flight - laneHeight
 	d.lane(l.Receiver, receiver)
 	d.ends(l.Sender.Call, sender+laneHeight, 5)
 	d.ends(l.Receiver.End, receiver, -5)
 	d.arrows(sender, receiver+laneHeight)
-	y = receiver - lineHeight/2 - 4
+	y = receiver - lineHeight/2 - 7
 	d.mark(y, "T_s-r", l.Receiver.End, "receiver")
 	y -= lineHeight
 	y = d.axis(y)
@@ -136,7 +144,7 @@ func (d *drawing) lane(l model.Lane, y vg.Length) {
 		i := kindOf(b.Name)
 		d.c.SetColor(i)
 		d.c.Fill(r.Path())
-		if r.Size().X > 2.5 {
+		if r.Size().X > 4 {
 			d.c.SetLineStyle(draw.LineStyle{Color: paper, Width: 0.75})
 			d.c.Stroke(r.Path())
 		}
@@ -167,30 +175,45 @@ func (d *drawing) arrows(top, bottom vg.Length) {
 		return
 	}
 	type named struct {
-		text     string
 		from, to vg.Point
 	}
-	var names []named
+	var names []string
+	byName := map[string][]named{}
+	dense := len(d.Arrows) > crowd
 	for _, a := range d.Arrows {
 		from, to := vg.Point{X: d.x(a.Depart), Y: top}, vg.Point{X: d.x(a.Arrive), Y: bottom}
 		if a.From == model.Receiver {
 			from.Y, to.Y = bottom, top
 		}
+		name := d.arrowName(a)
 		i, s := kindOfArrow(a)
+		if byName[name] == nil {
+			names = append(names, name)
+		}
+		byName[name] = append(byName[name], named{from, to})
+		if dense && a.Hardware {
+			s.Width /= 2
+		}
 		d.c.StrokeLines(s, []vg.Point{from, to})
-		d.head(i, from, to)
-		names = append(names, named{arrowName(a), from, to})
+		if !dense || !a.Hardware {
+			d.head(i, from, to)
+		}
 	}
-	written := map[string]bool{}
-	for _, n := range names {
-		if d.name(n.text, n.from, n.to, !written[n.text]) {
-			written[n.text] = true
+	for _, name := range names {
+		all := byName[name]
+		if n := len(all); n > crowd/2 {
+			middle := all[n/2]
+			d.name(fmt.Sprintf("%s ×%d", name, n), middle.from, middle.to, true)
+			continue
+		}
+		for i, n := range all {
+			d.name(name, n.from, n.to, i == 0)
 		}
 	}
 }
 
 // name writes the name of an arrow on it where there is room. It must be written if nothing says otherwise.
-func (d *drawing) name(text string, from, to vg.Point, must bool) bool {
+func (d *drawing) name(text string, from, to vg.Point, must bool) {
 	places := []vg.Length{0.5, 0.35, 0.65, 0.22, 0.78}
 	for i, t := range append(places, 0.5) {
 		p := vg.Point{X: from.X + t*(to.X-from.X), Y: from.Y + t*(to.Y-from.Y)}
@@ -204,10 +227,9 @@ func (d *drawing) name(text string, from, to vg.Point, must bool) bool {
 		})
 		if free || must && i == len(places) {
 			d.over(s, p, text)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // head draws the head of an arrow.
@@ -231,15 +253,17 @@ func kindOfArrow(a model.Arrow) (ink, draw.LineStyle) {
 	return black, draw.LineStyle{Color: black, Width: 1.4}
 }
 
-// arrowName names a message. What a remote access sends beside the data asks for it or confirms it.
-func arrowName(a model.Arrow) string {
-	if a.Hardware && a.Bytes == 0 {
-		if a.From == model.Receiver && a.Step == model.KindM {
+// arrowName names a message. What a remote access sends beside the data asks for it, or confirms it.
+func (d *drawing) arrowName(a model.Arrow) string {
+	if !a.Hardware || a.Bytes > 0 {
+		return string(a.Step)
+	}
+	for _, s := range d.Protocol.Steps {
+		if s.Kind == a.Step && s.By == model.ByGet {
 			return "get"
 		}
-		return "done"
 	}
-	return string(a.Step)
+	return "done"
 }
 
 // kindOf returns the ink of what is busy: software, copies, or the way into and out of the network.
