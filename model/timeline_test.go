@@ -92,6 +92,31 @@ func TestTimeline(t *testing.T) {
 				bad("what a lane has ends at %v, the lane at %v", at, l.End)
 			}
 		}
+		// Where answers are waited for in turn, all that a side does is on its path, and nothing that it does not.
+		if !x.Nonblocking && x.Mode != model.Buffered {
+			for side, l := range map[model.Where]model.Lane{model.Sender: d.Sender, model.Receiver: d.Receiver} {
+				path, sum := c.Sender, unit.Time(0)
+				if side == model.Receiver {
+					path = c.Delivery
+				}
+				for _, term := range path {
+					if term.Where == side {
+						sum += term.Time
+					}
+				}
+				for _, v := range l.Busy {
+					sum -= v.To - v.From
+				}
+				for _, v := range l.Waits {
+					if v.Name == "g" { // the wait for its own interface is no other's
+						sum -= v.To - v.From
+					}
+				}
+				if sum != 0 {
+					bad("the %v's terms are %v more than what it does", side, sum)
+				}
+			}
+		}
 		// Messages arrive after they departed, and neither while their side does something that belongs to an earlier one.
 		packets := 0
 		for j, a := range d.Arrows {

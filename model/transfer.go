@@ -25,7 +25,8 @@ type Cost struct {
 	// Sender is T_s: the duration of the sender's call.
 	//
 	// Delivery is T_s-r: from the start of the sender's call until the receiver's wait returns. A buffered send returns
-	// before a message by RAT has left; the sender is taken to drain its buffer from then on.
+	// before a message by RAT has left; the sender is taken to drain its buffer from then on. Of TA it is what Completion is to
+	// the equations.
 	Sender, Delivery Terms
 }
 

@@ -162,7 +162,7 @@ func TestExactLinks(t *testing.T) {
 		for _, k := range []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 3001, 3003, 3006, 3010, 3017} {
 			eachWay(model.Transfer{Machine: tight, Library: odd(true, 0), Bytes: k, Path: tight.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
 		}
-		for _, k := range []int{0, 100, 1025, 4096, 4097, 10000} {
+		for _, k := range []int{0, 100, 1025, 4056, 4096, 4097, 10000} {
 			for _, l := range []*model.Library{odd(true, 1024), odd(true, 0)} {
 				eachWay(model.Transfer{Machine: slow, Library: l, Bytes: k, Path: slow.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
 			}
