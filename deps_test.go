@@ -1,0 +1,283 @@
+package loggp_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// The architecture: who may import whom. It is read from the sources' import lines, because the test cache does not
+// notice when the result of go list changes.
+
+const module = "github.com/loggp/loggp/"
+
+// layers are all packages, the most basic first. A package may import those of earlier lines.
+var layers = [][]string{
+	{"testdata", "model/unit"},
+	{"model"},
+	{"model/platform", "microbench/sample", "impl/device", "impl/match", "impl/sim"},
+	{"fit", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest"},
+	{"reports", "impl/mpi"},
+	{"microbench"},
+	{"microbench/probe", "impl/world"},
+	{"cmd/loggp"},
+	{"."}, // tests of the whole
+}
+
+// never is what the layers allow and the design does not. A name stands for all that is below it, too.
+var never = []struct {
+	who, whom []string
+	why       string
+}{
+	{
+		[]string{"impl/proto", "impl/match", "impl/mpi"},
+		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/shm", "impl/tcp"},
+		"the library cannot know whether time is virtual",
+	},
+	{
+		[]string{"impl/hw", "impl/loop", "impl/shm", "impl/tcp"},
+		[]string{"impl/proto", "impl/match"},
+		"hardware does not know what it carries",
+	},
+	{
+		[]string{"microbench"},
+		[]string{"impl/device", "impl/proto"},
+		"measuring sees the public interface only",
+	},
+	{
+		[]string{"model", "fit", "reports"},
+		[]string{"impl"},
+		"theory does not depend on the machine",
+	},
+	{
+		[]string{"fit"},
+		[]string{"model/platform", "testdata"},
+		"the fitter must not see the answers",
+	},
+	{
+		[]string{"impl/match"},
+		[]string{"model", "testdata"},
+		"matching needs nothing of ours",
+	},
+}
+
+// testOnly are packages for test files only.
+var testOnly = []string{"impl/device/devicetest"}
+
+// others are modules of others, and who may import them, in test files as well.
+var others = []struct {
+	module string
+	who    []string
+}{
+	{"gonum.org/v1/gonum", []string{"fit", "model"}},
+	{"gonum.org/v1/plot", []string{"reports"}},
+	{"golang.org/x/image", []string{"reports"}}, // the fonts of plot
+	{"github.com/olekukonko/tablewriter", []string{"reports"}},
+	{"github.com/spf13/cobra", []string{"cmd/loggp"}},
+	{"github.com/spf13/pflag", []string{"cmd/loggp"}}, // the flags of cobra
+	{"golang.org/x/term", []string{"cmd/loggp"}},
+	{"go.yaml.in/yaml", []string{"model/platform"}},
+}
+
+func TestImports(t *testing.T) {
+	found, err := violations(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range found {
+		t.Error(v)
+	}
+}
+
+// violations returns where the sources of a tree break the rules.
+func violations(tree fs.FS) ([]string, error) {
+	var found []string
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && strings.ContainsRune("._", rune(d.Name()[0])): // as the go command does
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		imports, err := importsOf(tree, name)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(name)
+		if layer(pkg) < 0 {
+			found = append(found, fmt.Sprintf("%s: package %s is not in the table of layers", name, pkg))
+			return nil
+		}
+		for _, imported := range imports {
+			if why := forbids(pkg, imported, strings.HasSuffix(name, "_test.go")); why != "" {
+				found = append(found, fmt.Sprintf("%s: %s may not import %s: %s", name, pkg, imported, why))
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+func importsOf(tree fs.FS, name string) ([]string, error) {
+	src, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, p)
+	}
+	return paths, nil
+}
+
+// forbids says why a file of package pkg may not import the given path, or returns "".
+func forbids(pkg, imported string, test bool) string {
+	ours, isOurs := strings.CutPrefix(imported, module)
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case isOurs && test:
+		return "" // a test sets things side by side that do not know each other
+	case isOurs:
+		return forbidsOurs(pkg, ours)
+	case strings.Contains(first, "."):
+		return forbidsOthers(pkg, imported)
+	}
+	return "" // the standard library
+}
+
+func forbidsOurs(pkg, imported string) string {
+	at := layer(imported)
+	switch {
+	case at < 0:
+		return "it is not in the table of layers"
+	case at >= layer(pkg):
+		return "it does not stand below"
+	case slices.Contains(testOnly, imported):
+		return "it is for tests only"
+	}
+	for _, n := range never {
+		if within(pkg, n.who) && within(imported, n.whom) {
+			return n.why
+		}
+	}
+	return ""
+}
+
+func forbidsOthers(pkg, imported string) string {
+	for _, o := range others {
+		if within(imported, []string{o.module}) {
+			if within(pkg, o.who) {
+				return ""
+			}
+			return "only " + strings.Join(o.who, ", ") + " may"
+		}
+	}
+	return "the module is not in the table"
+}
+
+// layer returns the line of a package in the table, or -1.
+func layer(pkg string) int {
+	return slices.IndexFunc(layers, func(line []string) bool { return slices.Contains(line, pkg) })
+}
+
+// within reports whether a path is one of those given, or below one.
+func within(p string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return p == root || strings.HasPrefix(p, root+"/") })
+}
+
+// The checker is worth what it finds: each import is planted in an otherwise sound tree.
+func TestImportsFindsViolations(t *testing.T) {
+	for _, c := range []struct{ file, imports, want string }{
+		{"model/machine.go", "model/unit", ""},
+		{"model/unit/time.go", "model", "it does not stand below"},
+		{"impl/loop/loop.go", "impl/device", ""},
+		{"impl/loop/loop.go", "impl/hw", "it does not stand below"},
+		{"impl/hw/world.go", "impl/sim", ""},
+		{"impl/hw/world.go", "impl/match", "hardware does not know what it carries"},
+		{"impl/loop/loop.go", "impl/mpi", "it does not stand below"},
+		{"impl/loop/loop.go", "impl/device/devicetest", "it does not stand below"},
+		{"impl/world/world.go", "impl/device/devicetest", "it is for tests only"},
+		{"impl/loop/loop_test.go", "impl/device/devicetest", ""},
+		{"impl/proto/engine.go", "impl/device", ""},
+		{"impl/proto/engine.go", "impl/sim", "the library cannot know whether time is virtual"},
+		{"impl/mpi/comm.go", "impl/loop", "the library cannot know whether time is virtual"},
+		{"impl/mpi/world_test.go", "impl/loop", ""},
+		{"impl/match/queue.go", "model/unit", "matching needs nothing of ours"},
+		{"microbench/plan.go", "impl/mpi", ""},
+		{"microbench/plan.go", "impl/device", "measuring sees the public interface only"},
+		{"microbench/probe/probe.go", "impl/proto", "measuring sees the public interface only"},
+		{"microbench/plan.go", "impl/world", "it does not stand below"},
+		{"fit/fit.go", "microbench/sample", ""},
+		{"fit/fit.go", "impl/device", "theory does not depend on the machine"},
+		{"fit/fit.go", "model/platform", "the fitter must not see the answers"},
+		{"fit/fit.go", "testdata", "the fitter must not see the answers"},
+		{"reports/table.go", "model/platform", ""},
+		{"reports/table.go", "impl/match", "theory does not depend on the machine"},
+		{"cmd/loggp/main.go", "impl/hw", ""},
+		{"cmd/loggp/main.go", "impl/common", "it is not in the table of layers"},
+
+		{"fit/line.go", "gonum.org/v1/gonum/stat", ""},
+		{"model/line.go", "gonum.org/v1/gonum/stat", ""},
+		{"microbench/plan.go", "gonum.org/v1/gonum/stat", "only fit, model may"},
+		{"microbench/plan_test.go", "gonum.org/v1/gonum/stat", "only fit, model may"},
+		{"reports/chart.go", "gonum.org/v1/plot/vg", ""},
+		{"fit/chart.go", "gonum.org/v1/plot", "only reports may"},
+		{"cmd/loggp/table.go", "github.com/olekukonko/tablewriter", "only reports may"},
+		{"cmd/loggp/main.go", "github.com/spf13/cobra", ""},
+		{"reports/table.go", "github.com/spf13/cobra", "only cmd/loggp may"},
+		{"model/platform/file.go", "go.yaml.in/yaml/v3", ""},
+		{"model/machine.go", "go.yaml.in/yaml/v3", "only model/platform may"},
+		{"model/machine.go", "github.com/someone/something", "the module is not in the table"},
+		{"model/machine.go", "math/rand/v2", ""},
+	} {
+		imported := c.imports
+		if layer(imported) >= 0 || strings.HasPrefix(imported, "impl/") {
+			imported = module + imported
+		}
+		want := ""
+		if c.want != "" {
+			want = fmt.Sprintf("%s: %s may not import %s: %s", c.file, path.Dir(c.file), imported, c.want)
+		}
+		plant(t, c.file, fmt.Sprintf("package p\n\nimport (\n\t\"fmt\"\n\t_ %q\n)\n", imported), want)
+	}
+	plant(t, "impl/common/common.go", "package common\n", "impl/common/common.go: package impl/common is not in the table of layers")
+	plant(t, "docs/x_test.go", "package docs\n", "docs/x_test.go: package docs is not in the table of layers")
+	plant(t, ".git/x.go", "package git\n", "")
+	plant(t, "_old/x.go", "package old\n", "")
+}
+
+// plant puts a file into a tree without violations and checks that exactly the one wanted is found, or none if that is "".
+func plant(t *testing.T, file, src, want string) {
+	t.Helper()
+	tree := fstest.MapFS{
+		"model/model.go":     {Data: []byte("package model\n\nimport _ \"" + module + "model/unit\"\n")},
+		"reports/reports.go": {Data: []byte("package reports\n\nimport _ \"" + module + "fit\"\n")},
+		"README.md":          {Data: []byte("# loggp\n")},
+	}
+	tree[file] = &fstest.MapFile{Data: []byte(src)}
+	found, err := violations(tree)
+	if err != nil {
+		t.Errorf("%s: %v", file, err)
+	}
+	if got := strings.Join(found, "; "); got != want {
+		t.Errorf("%s: found %q, want %q", file, got, want)
+	}
+}
