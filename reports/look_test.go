@@ -2,8 +2,11 @@ package reports
 
 import (
 	"fmt"
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/testdata"
+	"io/fs"
 	"os"
 	"testing"
 )
@@ -50,5 +53,27 @@ func TestLines(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestPageLook(t *testing.T) {
+	set, r := t3d()
+	all, _ := platform.Catalogue()
+	dir, _ := fs.Sub(testdata.Published, "published/altawil-moritz")
+	pub, err := ReadPublished(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, err := fit.Compare(set, r.Parameters, fit.Predict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep := Report{Samples: set, Result: r, Platforms: all[:1], Published: pub, Comparisons: cs}
+	for _, p := range model.Protocols {
+		tr := model.Transfer{Machine: all[0].Machine, Library: all[0].Libraries[0], Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}
+		rep.Charts = append(rep.Charts, Timeline(p.Name, fmt.Sprintf("Time line of %s, %s", p.Name, size(1000)), tr.Timeline()))
+	}
+	if err := Page("/tmp/page", rep); err != nil {
+		t.Fatal(err)
 	}
 }

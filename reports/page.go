@@ -1,0 +1,411 @@
+package reports
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Report is what a page shows. Only Result must be there.
+type Report struct {
+	Title       string               // default: of the platforms and libraries
+	Samples     *sample.Set          // for its facts, and what was run
+	Result      *fit.Result          // parameters, curves, warnings
+	Comparisons []fit.Comparison     // predictions beside measurements
+	Platforms   []*platform.Platform // those of the samples that are known, for what their numbers stand on
+	Published   Published            // of any platforms
+	Charts      []*Chart             // more of them, such as time lines
+}
+
+// Page writes a page on a report into a directory: index.html, which needs nothing else, the tables as CSV and the charts as PNG
+// and SVG. The same report gives the same bytes. The directory is made whole or not at all. One that exists is replaced if it is empty
+// or holds nothing but what Page wrote there, otherwise it is an error.
+func Page(dir string, r Report) error {
+	p := newPage(r)
+	return replace(dir, p.files)
+}
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"join":  func(s []string) string { return strings.Join(s, ", ") },
+	"lines": func(s string) []string { return strings.Split(s, "\n") },
+	"cell":  cellHTML,
+}).Parse(pageText))
+
+// page is a page under way.
+type page struct {
+	Title    string
+	Style    template.CSS
+	Lead     []string
+	Keys     []fact
+	Sections []section
+
+	report Report
+	places []*place
+	csv    []file
+	charts []*Chart
+}
+
+// fact is one of the first things to know.
+type fact struct{ Name, Value, Note string }
+
+type section struct {
+	ID, Title, Class string
+	Text             []string
+	Tables           []tableView
+	Charts           []chartView
+	Kinds            []kindView
+	Words            []word
+	Commands         []string
+}
+
+// tableView is a table with the file that it is in.
+type tableView struct {
+	*Table
+	File   string
+	Headed bool
+}
+
+type chartView struct {
+	*Chart
+	Picture template.HTML
+}
+
+type kindView struct {
+	Code, Meaning string
+	Cases         []caseView
+}
+
+type caseView struct {
+	Subjects []string
+	Text     string
+}
+
+// inlineWidth is the width for which charts of a page are drawn, in pixels. Phones show them a little smaller, screens side by side.
+const inlineWidth = 420
+
+func newPage(r Report) *page {
+	p := &page{report: r, places: places(r.Result), Title: r.Title, Style: template.CSS(pageStyle + darkRules("svg.chart ") + "\n")}
+	if p.Title == "" {
+		var names []string
+		for _, x := range p.places {
+			names = append(names, where(x.platform, x.library, ""))
+		}
+		p.Title = "Communication performance of " + strings.Join(slices.Compact(names), "; ")
+	}
+	p.summary()
+	p.parameters()
+	p.pictures()
+	p.comparisons()
+	p.published()
+	p.warnings()
+	p.platforms()
+	p.run()
+	p.add(section{ID: "glossary", Title: "What the words mean", Words: glossary})
+	return p
+}
+
+func (p *page) add(s section) { p.Sections = append(p.Sections, s) }
+
+// tables returns tables that are not empty, and keeps each as a file.
+func (p *page) tables(ts ...*Table) []tableView {
+	var out []tableView
+	for _, t := range ts {
+		if t.rows() == 0 {
+			continue
+		}
+		name := t.Name + ".csv"
+		for n := 2; slices.ContainsFunc(p.csv, func(f file) bool { return f.name == name }); n++ {
+			name = fmt.Sprintf("%s-%d.csv", t.Name, n)
+		}
+		p.csv = append(p.csv, file{name, t.CSV})
+		out = append(out, tableView{t, name, t.heads(Plain) != nil})
+	}
+	return out
+}
+
+// summary is what stands above all.
+func (p *page) summary() {
+	var modes, warnings int
+	for _, x := range p.places {
+		modes += len(x.modes())
+	}
+	warnings = len(p.report.Result.Warnings)
+	if s := p.report.Samples; s != nil {
+		p.Lead = append(p.Lead, ran(s))
+	}
+	for _, x := range p.places {
+		p.Keys = append(p.Keys, x.keys(len(p.places) > 1)...)
+	}
+	p.Keys = append(p.Keys, fact{"warnings", fmt.Sprint(warnings), map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[warnings == 0]})
+}
+
+// ran says what was run.
+func ran(s *sample.Set) string {
+	var platforms, libraries, clocks, modes, protocols []string
+	var sizes []int
+	see := func(list *[]string, x string) {
+		if x != "" && !slices.Contains(*list, x) {
+			*list = append(*list, x)
+		}
+	}
+	launches := 0
+	for _, x := range s.Series {
+		see(&platforms, x.Platform)
+		see(&libraries, x.Library)
+		see(&clocks, x.Clock)
+		see(&modes, x.Mode)
+		see(&protocols, x.Protocol)
+		sizes = append(sizes, x.Bytes)
+		launches = max(launches, x.Launch+1)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	text := fmt.Sprintf("Platform %s, library %s, %s clock. %d samples of %s at %d sizes", strings.Join(platforms, ", "), strings.Join(libraries, ", "),
+		strings.Join(clocks, " and "), s.Rows(), strings.Join(modes, ", "), len(sizes))
+	if len(sizes) > 0 {
+		text += " from " + between(sizes[0], sizes[len(sizes)-1])
+	}
+	if len(protocols) > 0 {
+		text += ", protocol " + strings.Join(protocols, ", ")
+	}
+	if launches > 1 {
+		text += fmt.Sprintf(", in %d launches", launches)
+	}
+	return text + "."
+}
+
+// keys are the parameters that one asks for first.
+func (p *place) keys(named bool) []fact {
+	var out []fact
+	note := func(s string) string {
+		if named {
+			return s + ", " + p.String()
+		}
+		return s
+	}
+	t := &Table{}
+	for _, q := range []struct{ name, mode string }{{"o_s", "isend"}, {"o_s", "send"}, {"o_r", "send"}, {"o_s", "message"}, {"o_r", "message"}} {
+		for _, k := range p.sizes() {
+			if c := p.overhead(t, q.mode, q.name, k); c != none {
+				out = append(out, fact{q.name + " " + q.mode, c.Text + " us", note(size(k))})
+			}
+		}
+		if len(out) >= 6 {
+			break
+		}
+	}
+	for _, mode := range []string{"ssend", "message"} {
+		if x := p.first(mode, "L"); x != nil {
+			out = append(out, fact{"L", cell(t, x).Text + " us", note(mode + ", an upper bound")})
+			break
+		}
+	}
+	for _, mode := range []string{"send", "message"} {
+		if x := p.first(mode, "G"); x != nil {
+			out = append(out, fact{"1/G", rate(t, x).Text + " MB/s", note(mode)})
+			break
+		}
+	}
+	return out
+}
+
+func (p *page) parameters() {
+	s := section{ID: "parameters", Title: "Parameters by mode"}
+	pieces := section{ID: "ranges", Title: "Ranges of sizes", Text: []string{
+		"An overhead is a straight line over a range of sizes; where a range ends, something changes, such as the protocol. Nobody knows what is between the last size of a range and the first of the next."}}
+	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error { return fit.WriteParameters(w, p.report.Result.Parameters) }})
+	for _, x := range p.places {
+		t := x.parameters()
+		t.Name = fileName("parameters-by-mode")
+		s.Tables = append(s.Tables, p.tables(t)...)
+		pieces.Tables = append(pieces.Tables, p.tables(x.pieces())...)
+	}
+	s.Text = []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}
+	p.add(s)
+	if len(pieces.Tables) > 0 {
+		p.add(pieces)
+	}
+}
+
+func (p *page) pictures() {
+	p.charts = append(Charts(p.report.Result, p.report.Comparisons), p.report.Charts...)
+	s := section{ID: "charts", Title: "Charts"}
+	for _, c := range p.charts {
+		s.Charts = append(s.Charts, chartView{c, template.HTML(c.inline(inlineWidth))})
+	}
+	if len(p.charts) > 0 {
+		p.add(s)
+	}
+}
+
+func (p *page) comparisons() {
+	if len(p.report.Comparisons) == 0 {
+		return
+	}
+	p.csv = append(p.csv, file{"comparisons.csv", func(w io.Writer) error { return fit.WriteComparisons(w, p.report.Comparisons) }})
+	s := section{ID: "comparisons", Title: "Predicted and measured times"}
+	var of []fit.Comparison // of protocols, which are asked for first
+	var others []fit.Comparison
+	for _, c := range p.report.Comparisons {
+		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
+			of = append(of, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	for _, t := range comparisonTables(of) {
+		t.Name, t.Title = "comparisons-protocols", strings.Replace(t.Title, "times", "times of protocols", 1)
+		s.Tables = append(s.Tables, p.tables(t)...)
+	}
+	for _, t := range comparisonTables(others) {
+		t.Name = "comparisons-modes"
+		s.Tables = append(s.Tables, p.tables(t)...)
+	}
+	p.add(s)
+}
+
+func (p *page) published() {
+	s := section{ID: "published", Title: "Published and measured"}
+	for _, x := range p.places {
+		s.Tables = append(s.Tables, p.tables(x.against(p.report.Published, p.known(x.platform)))...)
+	}
+	if len(s.Tables) > 0 {
+		p.add(s)
+	}
+}
+
+// known returns the platform of the name, or nil.
+func (p *page) known(name string) *platform.Platform {
+	for _, x := range p.report.Platforms {
+		if x.Machine.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+func (p *page) warnings() {
+	s := section{ID: "warnings", Title: "Warnings", Class: "warnings"}
+	t := &Table{Name: "warnings", Columns: []Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
+	for _, w := range p.report.Result.Warnings {
+		t.add(text(w.Platform), text(w.Library), text(w.Place), text(w.Mode), text(w.Parameter), text(w.Code), text(w.Text))
+	}
+	p.tables(t) // as a file only
+	for _, k := range kinds(p.report.Result.Warnings) {
+		v := kindView{Code: k.code, Meaning: k.meaning}
+		for _, c := range k.cases {
+			v.Cases = append(v.Cases, caseView{c.subjects, c.text})
+		}
+		s.Kinds = append(s.Kinds, v)
+	}
+	if len(s.Kinds) == 0 {
+		s.Text = []string{"None."}
+	}
+	p.add(s)
+}
+
+func (p *page) platforms() {
+	if len(p.report.Platforms) == 0 {
+		return
+	}
+	s := section{ID: "platforms", Title: "What the platform's numbers stand on"}
+	for _, x := range p.report.Platforms {
+		s.Tables = append(s.Tables, p.tables(overview(x))...)
+		for _, l := range x.Libraries {
+			t := protocolTable(l)
+			t.Name = "protocols-" + x.Machine.Name + "-" + l.Name
+			s.Tables = append(s.Tables, p.tables(t)...)
+		}
+		s.Tables = append(s.Tables, p.tables(numberTable(x), referenceTable(x))...)
+	}
+	p.add(s)
+}
+
+// run says how the samples came about, and how to get them again.
+func (p *page) run() {
+	if p.report.Samples == nil || len(p.report.Samples.Facts) == 0 {
+		return
+	}
+	t := &Table{Name: "facts", Columns: []Column{{Head: "fact", Key: true}, {Head: "value", Wrap: true}}}
+	s := section{ID: "run", Title: "Where the samples are from"}
+	again := section{ID: "again", Title: "How to get the same again"}
+	for _, f := range p.report.Samples.Facts {
+		if f.Key == sample.File {
+			t.group(f.Value)
+		}
+		t.add(text(f.Key), text(f.Value))
+		if f.Key == "command" {
+			again.Commands = append(again.Commands, f.Value)
+		}
+	}
+	s.Tables = p.tables(t)
+	p.add(s)
+	if len(again.Commands) > 0 {
+		again.Text = []string{"On an emulated platform the same command gives the same samples to the last digit. On a real machine it measures again."}
+		p.add(again)
+	}
+}
+
+// cellHTML returns a cell of a table. What says what a row is about heads it.
+func cellHTML(t tableView, column int, c Cell) template.HTML {
+	element, class := "td", []string{}
+	col := t.Columns[column]
+	attributes := ""
+	if col.Key {
+		element, attributes = "th", ` scope="row"`
+	}
+	if col.Right {
+		class = append(class, "num")
+	}
+	if col.Wrap {
+		class = append(class, "wrap")
+	}
+	s := c.Text
+	switch c.Tone {
+	case Strong:
+		class = append(class, "strong")
+	case Faint:
+		class = append(class, "faint")
+	case Doubt:
+		class = append(class, "doubt")
+		s += doubt
+	}
+	if len(class) > 0 {
+		attributes += ` class="` + strings.Join(class, " ") + `"`
+	}
+	return template.HTML("<" + element + attributes + ">" + template.HTMLEscapeString(s) + "</" + element + ">")
+}
+
+// files writes what belongs into the directory.
+func (p *page) files(add func(name string, write func(io.Writer) error) error) error {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	all := append([]file{{"index.html", func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }}}, p.csv...)
+	for _, c := range p.charts {
+		all = append(all,
+			file{c.Name + ".png", func(w io.Writer) error { return c.PNG(w, Width) }},
+			file{c.Name + ".svg", func(w io.Writer) error { return c.SVG(w, Width) }})
+	}
+	for _, f := range all {
+		if err := add(f.name, f.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
