@@ -8,23 +8,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// protocols are those that a rule may choose. The message of a short one travels in the request, so that the receiver
-// must have room for it; one that acknowledges tells the sender that the receive was there.
-var protocols = []struct {
-	name                string
-	short, acknowledges bool
-}{
-	{"T", true, false},
-	{"TA", true, true},
-	{"RTA", false, true},
-	{"RAT", false, true},
-}
-
 // protocolNames returns the names of all.
 func protocolNames() []string {
 	var names []string
-	for _, p := range protocols {
-		names = append(names, p.name)
+	for _, p := range model.Protocols {
+		names = append(names, p.Name)
 	}
 	return names
 }
@@ -32,9 +20,9 @@ func protocolNames() []string {
 // longProtocols returns the names of those that need no room at the receiver.
 func longProtocols() []string {
 	var names []string
-	for _, p := range protocols {
-		if !p.short {
-			names = append(names, p.name)
+	for _, p := range model.Protocols {
+		if !p.Eager() {
+			names = append(names, p.Name)
 		}
 	}
 	return names
@@ -119,21 +107,16 @@ func (r *reader) table(path string, node *yaml.Node, rules []rule, window int) [
 
 // applies checks that a rule can apply to messages of mode m. next is the shortest that comes to it.
 func (r *reader) applies(x rule, m model.Mode, next, window int) {
-	var short, acknowledges bool
-	for _, p := range protocols {
-		if p.name == x.protocol {
-			short, acknowledges = p.short, p.acknowledges
-		}
-	}
+	p := model.Named(x.protocol)
 	switch {
 	case next < 0:
 		r.wrong(x.node, x.path, "never applies to %s messages: a rule before it takes them all; leave it out or move it up", m)
 	case x.upTo >= 0 && x.upTo < next:
 		r.wrong(x.node, x.path, "never applies to %s messages: a rule before it takes those up to %s; leave it out or move it up",
 			m, unit.Bytes(next-1))
-	case m == model.Synchronous && !acknowledges:
+	case p != nil && m == model.Synchronous && !p.Synchronous():
 		r.wrong(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
-	case short && next > window:
+	case p != nil && p.Eager() && next > window:
 		r.wrong(x.node, x.path, "never applies to %s messages: those of %s and more do not fit into the window of %s; write the fallback",
 			m, unit.Bytes(next), unit.Bytes(window))
 	}
