@@ -186,7 +186,7 @@ func TestIdle(t *testing.T) {
 // the roots knows nothing of the way, and G comes from the other half.
 func TestSkew(t *testing.T) {
 	m := typical()
-	m.noise, m.skew = 0, 300 // the way is 57 us for a byte and 2.7 ms for 64 KiB
+	m.noise, m.skew = 0, 300 // the way is 57 us for a byte and 0.7 ms for 16 KiB
 	set := m.samples(1, wholePlan)
 	for _, s := range set.Series {
 		if s.Timer == sample.Timer21 && blocking(s.Mode) {

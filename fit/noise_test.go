@@ -15,7 +15,7 @@ import (
 func typical() machine {
 	return machine{
 		L: 12, os: 30, or: 15, g: 40, G: 0.04, ios: 24, ior: 9, get: 0.03, put: 0.02,
-		noise: 0.05, skew: 2, sizes: powers(1, 1<<16), reps: 200,
+		noise: 0.05, skew: 2, sizes: powers(1, 1<<14), reps: 100,
 	}
 }
 
@@ -80,7 +80,7 @@ func pieces(t *testing.T, set *sample.Set) []Piece {
 
 // A straight line must not be cut, whatever the noise and however many sizes there are.
 func TestNoBreaksInNoise(t *testing.T) {
-	seeds := 200
+	seeds := 100
 	if testing.Short() {
 		seeds = 50
 	}
