@@ -22,11 +22,17 @@ type place struct {
 	open func(t testing.TB, l *model.Library, ranks int) device.World
 }
 
-var places = []place{
-	{"t3d", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "t3d", l, ranks, 0) }},
-	{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
-	{"loop", func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }},
-}
+var places = func() []place {
+	all := []place{
+		{"t3d", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "t3d", l, ranks, 0) }},
+		{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
+		{"loop", func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }},
+	}
+	if racing {
+		return all[2:]
+	}
+	return all
+}()
 
 // emulated returns the world of a catalogue entry's machine, with its first library's software costs.
 func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
