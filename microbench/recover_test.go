@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
-	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
@@ -24,7 +24,7 @@ func measured(t *testing.T, platform string, plan *microbench.Plan, noise float6
 		t.Fatal(err)
 	}
 	series, err := microbench.Sweep(t.Context(), plan, j.Options(plan.Protocol),
-		func(ctx context.Context, cell int) (device.World, error) { return j.World(ctx, seed<<16+uint64(cell)) }, nil)
+		func(ctx context.Context, cell int) (mpi.World, error) { return j.World(ctx, seed<<16+uint64(cell)) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -15,7 +14,7 @@ import (
 // Sweep measures every cell of a plan in a job of its own, on all cores. A cell's world is opened with the cell's number, so that what
 // is random in it does not depend on which core came first; the series are in the order of the cells. The first failure
 // ends the sweep. After each cell done is called with how many are; it may be nil.
-func Sweep(ctx context.Context, p *Plan, o mpi.Options, open func(ctx context.Context, cell int) (device.World, error), done func(n int)) ([]sample.Series, error) {
+func Sweep(ctx context.Context, p *Plan, o mpi.Options, open func(ctx context.Context, cell int) (mpi.World, error), done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func longestFirst(cells []Cell) <-chan int {
 }
 
 // one measures one cell.
-func one(ctx context.Context, p *Plan, o mpi.Options, open func(context.Context, int) (device.World, error), i int, cell Cell) ([]sample.Series, error) {
+func one(ctx context.Context, p *Plan, o mpi.Options, open func(context.Context, int) (mpi.World, error), i int, cell Cell) ([]sample.Series, error) {
 	w, err := open(ctx, i)
 	if err != nil {
 		return nil, err

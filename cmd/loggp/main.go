@@ -75,7 +75,7 @@ func misuse(cmd *cobra.Command, err error) error {
 }
 
 // verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{measureCommand, fitCommand, predictCommand, compareCommand, platformsCommand, versionCommand}
+var verbs = []func() *cobra.Command{measureCommand, fitCommand, predictCommand, compareCommand, reportCommand, platformsCommand, versionCommand}
 
 func command() *cobra.Command {
 	root := &cobra.Command{

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
-	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
@@ -72,7 +71,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return misuse(cmd, err)
 	}
 	bar := newProgress(cmd.ErrOrStderr(), len(plan.Cells()))
-	open := func(ctx context.Context, cell int) (device.World, error) {
+	open := func(ctx context.Context, cell int) (mpi.World, error) {
 		return job.World(ctx, m.seed*1_000_003+uint64(cell))
 	}
 	series, err := microbench.Sweep(cmd.Context(), plan, job.Options(m.protocol), open, bar.done)

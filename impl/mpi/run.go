@@ -14,6 +14,9 @@ import (
 // Error is a failure of a communication: what Run returns when a rank made one.
 type Error = proto.Error
 
+// World is what programs run on.
+type World = device.World
+
 // Options say how messages are to travel.
 type Options struct {
 	Library  *model.Library // rules and limits
@@ -21,7 +24,7 @@ type Options struct {
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
-func Run(w device.World, o Options, program func(*Comm) error) error {
+func Run(w World, o Options, program func(*Comm) error) error {
 	j := &job{options: o, program: program}
 	err := w.Run(j.rank)
 	var d *device.Deadlock

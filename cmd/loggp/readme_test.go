@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what README.md shows anew")
+
+const (
+	readme = "../../README.md"
+	chart  = "../../docs/t3d-send.svg"
+)
+
+// TestReadme compares the table and the chart that README.md shows with what its commands print and draw.
+func TestReadme(t *testing.T) {
+	table := mustRun(t, "measure", "--platform", "t3d")
+	table, _, ok := strings.Cut(table, "\n\nRanges of sizes")
+	if !ok {
+		t.Fatalf("no ranges after the table:\n%s", table)
+	}
+	dir := t.TempDir()
+	mustRun(t, "measure", "--platform", "t3d", "-o", dir+"/samples.csv")
+	mustRun(t, "report", dir+"/samples.csv", "-o", dir+"/report")
+	drawn, err := os.ReadFile(dir + "/report/send-overhead.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(page), "```text\n")
+	shown, after, _ := strings.Cut(rest, "```\n")
+	if *update {
+		put(t, readme, []byte(before+"```text\n"+table+"\n```\n"+after))
+		put(t, chart, drawn)
+		return
+	}
+	if shown != table+"\n" {
+		t.Errorf("README.md does not show what the command prints (go test ./cmd/loggp -run Readme -update):\n%s", table)
+	}
+	if b, _ := os.ReadFile(chart); !bytes.Equal(b, drawn) {
+		t.Errorf("%s is not the chart that the report has (go test ./cmd/loggp -run Readme -update)", chart)
+	}
+}
+
+func put(t *testing.T, name string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/testdata"
+)
+
+func reportCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "report SAMPLES.csv... -o DIR",
+		Short: "Write a page with tables, charts and provenance",
+		Long: `report fits parameters to samples and writes a directory: index.html, which needs no network, every chart as PNG and SVG, and every table as
+CSV. Samples of low-level messages and of forced protocols add the comparison of equations (1) to (7) with measurements. A platform of the
+catalogue, or one whose file is where it was, adds where each of its numbers is from.`,
+		Example: `  loggp report samples.csv -o report
+  loggp report samples.csv message.csv rta.csv -o report`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return misuse(cmd, errors.New("-o: say which directory to write"))
+			}
+			r, err := report(args)
+			if err != nil {
+				return err
+			}
+			if err := reports.Page(output, r); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", output)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "directory to write")
+	return cmd
+}
+
+// report gathers all that a page shows.
+func report(files []string) (reports.Report, error) {
+	r := reports.Report{}
+	set, err := sample.ReadFile(files...)
+	if err != nil {
+		return r, err
+	}
+	r.Samples = set
+	if r.Result, err = fit.Fit(set, fit.Options{}); err != nil {
+		return r, err
+	}
+	if r.Comparisons, err = fit.Compare(set, r.Result.Parameters, fit.Predict); err != nil {
+		return r, err
+	}
+	papers, err := fs.Sub(testdata.Published, "published/altawil-moritz")
+	if err != nil {
+		return r, err
+	}
+	if r.Published, err = reports.ReadPublished(papers); err != nil {
+		return r, err
+	}
+	var seen []string
+	for _, s := range set.Series {
+		if slices.Contains(seen, s.Platform+"\x00"+s.Library) {
+			continue
+		}
+		seen = append(seen, s.Platform+"\x00"+s.Library)
+		p, err := platform.Load(s.Platform)
+		if err != nil {
+			continue // a user's own: the page shows what was measured all the same
+		}
+		if !slices.ContainsFunc(r.Platforms, func(q *platform.Platform) bool { return q.Machine.Name == p.Machine.Name }) {
+			r.Platforms = append(r.Platforms, p)
+		}
+		if l, err := p.Library(s.Library); err == nil {
+			r.Charts = append(r.Charts, timelines(p.Machine, l)...)
+		}
+	}
+	return r, nil
+}
+
+// timelines draws each protocol on a machine once, with a message that is long enough to be seen and short enough to see the rest.
+func timelines(m *model.Machine, l *model.Library) []*reports.Chart {
+	const k = 1000
+	var charts []*reports.Chart
+	for _, p := range model.Protocols {
+		mode := model.Standard
+		if p.Synchronous() {
+			mode = model.Synchronous
+		}
+		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: k, Path: m.Path(m.Ranks.Default, 0, m.Ranks.Default-1)}
+		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes", p.Name, m.Name, l.Name, mode, k)
+		charts = append(charts, reports.Timeline(m.Name+"-"+l.Name+"-"+p.Name, title, t.Timeline()))
+	}
+	return charts
+}
