@@ -93,3 +93,43 @@ func TestParametersComeBack(t *testing.T) {
 		}
 	}
 }
+
+// The whole way with noise: 95 % intervals hold the truth in at least 90 of 100 seeds, for every parameter.
+func TestIntervalsHoldTheTruth(t *testing.T) {
+	seeds := uint64(100)
+	if testing.Short() {
+		seeds = 10
+	}
+	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}
+	for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {
+		held := map[string]int{}
+		for seed := range seeds {
+			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 60, Warmup: 2}, 0.05, seed)
+			for name, want := range truth(m) {
+				if p := first(r.Parameters, modes[0], name); p != nil && p.Low <= want && want <= p.High {
+					held[name]++
+				}
+			}
+		}
+		for name := range truth(m) {
+			t.Logf("%s %s: the interval holds the truth in %d of %d seeds", modes[0], name, held[name], seeds)
+			if held[name]*10 < int(seeds)*9 && !testing.Short() {
+				t.Errorf("%s %s: the interval holds the truth in %d of %d seeds", modes[0], name, held[name], seeds)
+			}
+		}
+	}
+}
+
+// first returns the parameter of a mode that stands first: of those that depend on size, that of the smallest.
+func first(ps []fit.Parameter, mode, name string) *fit.Parameter {
+	want := fit.Micros
+	if name == "G" {
+		want = fit.PerByte
+	}
+	for i, p := range ps {
+		if p.Mode == mode && p.Name == name && p.Unit == want {
+			return &ps[i]
+		}
+	}
+	return nil
+}
