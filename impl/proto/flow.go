@@ -42,18 +42,21 @@ func (f *flow) peer(rank int) *peer {
 	return p
 }
 
-// take takes n bytes of the window to a rank if they are free. A message longer than the window may go when
-// the window is all free.
-func (f *flow) take(rank, n int) bool {
+// fits reports whether n bytes of the window to a rank are free. A message longer than the window may go when the window
+// is all free.
+func (f *flow) fits(rank, n int) bool {
 	if n == 0 {
 		return true
 	}
 	p := f.peer(rank)
-	if p.out > 0 && p.out+n > f.window {
-		return false
+	return p.out <= 0 || p.out+n <= f.window
+}
+
+// take takes n bytes of the window to a rank, free or not: all that is sent will be credited.
+func (f *flow) take(rank, n int) {
+	if n > 0 {
+		f.peer(rank).out += n
 	}
-	p.out += n
-	return true
 }
 
 // credit notes that a rank has freed n bytes.

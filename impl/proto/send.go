@@ -56,8 +56,11 @@ func (e *Engine) choose(s *Op) *Protocol {
 		if r.upTo >= 0 && s.size > r.upTo {
 			continue
 		}
-		if r.protocol.Eager && !e.flow.take(int(s.peer), s.size) && e.fallback != nil {
-			return e.fallback
+		if r.protocol.Eager {
+			if e.fallback != nil && !e.flow.fits(int(s.peer), s.size) {
+				return e.fallback
+			}
+			e.flow.take(int(s.peer), s.size)
 		}
 		return r.protocol
 	}

@@ -1,0 +1,53 @@
+package proto
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model"
+)
+
+// quiet is a library of protocol T with a window of 100 bytes.
+func quiet(fallback string) *model.Library {
+	l := &model.Library{Name: "quiet", Window: 100, Fallback: fallback}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+	}
+	return l
+}
+
+// Whatever is sent is credited, and all credit comes home: when two ranks have taken each other's messages, no byte is out and
+// none is due but what half a window allows, whether messages ran out of the window or nobody asked it.
+func TestCredit(t *testing.T) {
+	for _, c := range []Config{{Library: quiet("RTA")}, {Library: quiet("")}, {Library: quiet("RTA"), Force: "T"}} {
+		err := loop.New(2).Run(func(p device.Port) error {
+			e := New(p, c)
+			peer := 1 - p.Rank()
+			b, into := make([]byte, 300), make([]byte, 300)
+			var ops []*Op
+			for i := range 50 {
+				ops = append(ops, e.Isend(model.Standard, b[:i*7%300], peer, 0, 0))
+			}
+			for range 50 {
+				e.Recv(into, peer, 0, 0)
+			}
+			for _, o := range ops {
+				e.Wait(o)
+				e.Release(o)
+			}
+			e.Send(model.Standard, b[:1], peer, 0, 1) // takes all credit along
+			e.Recv(into, peer, 0, 1)
+			if out := e.flow.peers[peer].out; out != 1 {
+				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.Library.Fallback, c.Force, out)
+			}
+			if n := e.Open(); n != 0 {
+				t.Errorf("%d operations are open", n)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
