@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "write what README.md shows anew")
 
 const (
 	readme = "../../README.md"
-	chart  = "../../docs/t3d-send.svg"
+	chart  = "../../docs/t3d-overlap.svg"
 )
 
 // TestReadme compares the table and the chart that README.md shows with what its commands print and draw.
@@ -25,7 +25,7 @@ func TestReadme(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, "measure", "--platform", "t3d", "-o", dir+"/samples.csv")
 	mustRun(t, "report", dir+"/samples.csv", "-o", dir+"/report")
-	drawn, err := os.ReadFile(dir + "/report/send-overhead.svg")
+	drawn, err := os.ReadFile(dir + "/report/overlap-standard.svg")
 	if err != nil {
 		t.Fatal(err)
 	}
