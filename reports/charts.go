@@ -80,13 +80,13 @@ func (p *place) charts(cs []fit.Comparison) []*Chart {
 	const intervals = " Points are medians with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend."
 	var blocking, nonblocking []series
 	for _, m := range pairs {
-		blocking = append(blocking, p.series(m.blocking, sample.Timer11))
-		nonblocking = append(nonblocking, p.series(m.nonblocking, sample.Timer11))
+		blocking = append(blocking, p.overheads(m.blocking))
+		nonblocking = append(nonblocking, p.overheads(m.nonblocking))
 	}
 	add(xy{y: "o_s (us)", series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
 	add(xy{y: "o_s (us)", series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
 	for _, m := range pairs {
-		a, b := p.series(m.blocking, sample.Timer11), p.series(m.nonblocking, sample.Timer11)
+		a, b := p.overheads(m.blocking), p.overheads(m.nonblocking)
 		if len(a.points) > 0 && len(b.points) > 0 {
 			add(overlap(a, b, "o_s (us)"), "overlap-"+m.name, "Where non-blocking "+m.name+" sends pay",
 				"The shaded area between blocking and non-blocking call is time that the sender can compute in.")
@@ -129,6 +129,14 @@ func (p *place) series(mode, timer string) series {
 		s.points, s.lines = points(c.Points), lines(c)
 	}
 	return s
+}
+
+// overheads returns o_s of a mode, by the timer that it is from.
+func (p *place) overheads(mode string) series {
+	if x := p.first(mode, "o_s"); x != nil && p.curve(mode, x.Method) != nil {
+		return p.series(mode, x.Method)
+	}
+	return p.series(mode, sample.Timer11)
 }
 
 func points(ps []fit.Point) []point {
@@ -227,7 +235,7 @@ func (p *place) bursts() xy {
 		mode string
 		ink  ink
 	}{{"send", blue}, {"isend", orange}, {"message", teal}} {
-		train, send := p.series(q.mode, sample.Train), p.series(q.mode, sample.Timer11)
+		train, send := p.series(q.mode, sample.Train), p.overheads(q.mode)
 		if len(train.points) == 0 {
 			continue
 		}

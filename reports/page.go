@@ -95,7 +95,7 @@ type caseView struct {
 }
 
 // inlineWidth is the width for which charts of a page are drawn, in pixels. Phones show them a little smaller, screens side by side.
-const inlineWidth = 420
+const inlineWidth = 380
 
 func newPage(r Report) *page {
 	p := &page{report: r, places: places(r.Result), Title: r.Title, Style: template.CSS(pageStyle + darkRules("svg.chart ") + "\n")}
@@ -127,9 +127,10 @@ func (p *page) tables(ts ...*Table) []tableView {
 		if t.rows() == 0 {
 			continue
 		}
-		name := t.Name + ".csv"
+		base := fileName(t.Name)
+		name := base + ".csv"
 		for n := 2; slices.ContainsFunc(p.csv, func(f file) bool { return f.name == name }); n++ {
-			name = fmt.Sprintf("%s-%d.csv", t.Name, n)
+			name = fmt.Sprintf("%s-%d.csv", base, n)
 		}
 		p.csv = append(p.csv, file{name, t.CSV})
 		out = append(out, tableView{t, name, t.heads(Plain) != nil})
@@ -230,7 +231,7 @@ func (p *page) parameters() {
 	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error { return fit.WriteParameters(w, p.report.Result.Parameters) }})
 	for _, x := range p.places {
 		t := x.parameters()
-		t.Name = fileName("parameters-by-mode")
+		t.Name = "parameters-by-mode"
 		s.Tables = append(s.Tables, p.tables(t)...)
 		pieces.Tables = append(pieces.Tables, p.tables(x.pieces())...)
 	}
@@ -242,7 +243,14 @@ func (p *page) parameters() {
 }
 
 func (p *page) pictures() {
-	p.charts = append(Charts(p.report.Result, p.report.Comparisons), p.report.Charts...)
+	names := map[string]int{}
+	for _, c := range append(Charts(p.report.Result, p.report.Comparisons), p.report.Charts...) {
+		c := *c
+		if names[c.Name]++; names[c.Name] > 1 {
+			c.Name += fmt.Sprintf("-%d", names[c.Name])
+		}
+		p.charts = append(p.charts, &c)
+	}
 	s := section{ID: "charts", Title: "Charts"}
 	for _, c := range p.charts {
 		s.Charts = append(s.Charts, chartView{c, template.HTML(c.inline(inlineWidth))})

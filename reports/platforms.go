@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/model"
@@ -120,20 +121,25 @@ func numberTable(p *platform.Platform) *Table {
 			source += "; fitted to " + strings.Join(n.FittedTo, ", ")
 		}
 		tone := Normal
-		switch n.Basis {
-		case platform.Fitted:
-			t.note("fitted: chosen so that predictions meet the rows named, so that agreement with these proves nothing.")
-		case platform.Assumed:
+		if n.Basis == platform.Assumed {
 			tone = Faint
-			t.note("assumed: a guess, or recalled without a source at hand.")
-		case platform.Derived:
-			t.note("derived: computed from published numbers, as the source says.")
-		case platform.Published:
-			t.note("published: printed in the source.")
 		}
 		t.add(text(key), text(n.Value), Cell{string(n.Basis), tone}, Cell{source, tone})
 	}
+	for _, b := range bases {
+		if slices.ContainsFunc(p.Numbers, func(n platform.Number) bool { return n.Basis == b }) {
+			t.note("%s: %s", b, standing[b])
+		}
+	}
 	return t
+}
+
+// standing says what it means that a number stands on a basis.
+var standing = map[platform.Basis]string{
+	platform.Published: "printed in the source.",
+	platform.Derived:   "computed from published numbers, as the source says.",
+	platform.Fitted:    "chosen so that predictions meet the rows named, so that agreement with these proves nothing.",
+	platform.Assumed:   "a guess, or recalled without a source at hand.",
 }
 
 // split splits the path of a number into the part of the file and the rest: machine.torus and hop.

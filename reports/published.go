@@ -220,7 +220,7 @@ func (p *place) against(rows Published, of *platform.Platform) *Table {
 			}
 			mark = fmt.Sprintf("%s(%d)", glue, i+1)
 		}
-		t.add(text(r.Parameter+units[r.Unit]), text(mode), bytes, text(r.Printed), found, text(difference), basis(r, of, mark))
+		t.add(text(r.Parameter+units[r.Unit]), text(mode), bytes, text(r.Printed), found, text(difference), basis(r, of, found, mark))
 	}
 	if t.rows() > 0 {
 		t.note("published is table 3, or 4 of two levels, of Al-Tawil and Moritz; it differs by (measured − published) / published.")
@@ -259,9 +259,9 @@ func (p *place) answer(t *Table, r Row, mode, name string) (Cell, string) {
 }
 
 // basis says whether agreement means something.
-func basis(r Row, of *platform.Platform, mark string) Cell {
-	switch mode, _ := r.answer(); {
-	case of == nil || mode == "":
+func basis(r Row, of *platform.Platform, found Cell, mark string) Cell {
+	switch {
+	case of == nil || found == none:
 		return Cell{none.Text + mark, Faint}
 	case of.Calibrated(r.Name()):
 		return Cell{fit.Calibration + mark, Faint}

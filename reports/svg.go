@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 )
@@ -111,8 +112,14 @@ func (s *svg) FillString(f font.Face, p vg.Point, text string) {
 	if f.Font.Size == 0 {
 		return
 	}
-	fmt.Fprintf(&s.body, `<text x="%s" y="%s" font-size="%s" %s>%s</text>`+"\n", decimal(p.X.Points()), decimal(-p.Y.Points()),
-		decimal(f.Font.Size.Points()), paint("fill", s.top().color), html.EscapeString(text))
+	weight := ""
+	if f.Font.Weight > xfont.WeightNormal {
+		weight = ` font-weight="bold"`
+	}
+	// Readers who have none of the fonts get others, which would be too wide without textLength.
+	fmt.Fprintf(&s.body, `<text x="%s" y="%s" font-size="%s" textLength="%s" lengthAdjust="spacingAndGlyphs"%s %s>%s</text>`+"\n",
+		decimal(p.X.Points()), decimal(-p.Y.Points()), decimal(f.Font.Size.Points()), decimal(f.Width(text).Points()), weight,
+		paint("fill", s.top().color), html.EscapeString(text))
 }
 
 // DrawImage is used by no chart.

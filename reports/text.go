@@ -259,7 +259,7 @@ func (s Style) part(b *bytes.Buffer, t *Table) error {
 		if name := before[n]; name != "" {
 			s.paragraph(b, name, 0, Strong)
 		}
-		b.WriteString(trim(l) + "\n")
+		b.WriteString(strings.TrimSuffix(trim(l), strings.Repeat("─", gutter)) + "\n")
 		n++
 	}
 	return nil

@@ -22,6 +22,8 @@ var meanings = map[string]string{
 	fit.CoarseTimer:      "The clock is too coarse for such short times.",
 	fit.Drift:            "The machine became slower or faster during the run.",
 	fit.DirectionsDiffer: "The two processors are not alike: results are for one direction.",
+	fit.Hindered:         "What went before still holds the sender up: its overhead is from a call after a wait.",
+	fit.Skew:             "The two processors do not begin together: a time that waits for both is a bound.",
 	fit.Unidentified:     "The samples do not determine a parameter.",
 }
 

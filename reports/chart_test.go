@@ -1,0 +1,205 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/model"
+)
+
+// pictures are charts of all kinds.
+func pictures(t *testing.T) []*Chart {
+	x := t3d(t)
+	all := Charts(x.result, x.compare)
+	for _, p := range model.Protocols {
+		for _, k := range []int{0, 1000, 20000} {
+			if p.Eager() && k > 1000 {
+				continue
+			}
+			d := model.Transfer{Machine: x.machine.Machine, Library: x.machine.Libraries[0], Protocol: p, Bytes: k, Path: model.Path{Hops: 1}}.Timeline()
+			all = append(all, Timeline(fmt.Sprintf("%s-%d", p.Name, k), "Time line of "+p.Name, d))
+			d = model.Transfer{Machine: toy().Machine, Protocol: p, Bytes: k}.Timeline()
+			all = append(all, Timeline(fmt.Sprintf("toy-%s-%d", p.Name, k), "Time line of "+p.Name, d))
+		}
+	}
+	return all
+}
+
+// label of a picture, with the place that it takes.
+type words struct {
+	text                     string
+	left, right, top, bottom float64
+}
+
+// read parses an SVG picture and returns its size and its texts.
+func read(t *testing.T, name, svg string) (width, height float64, labels []words) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	var known []string
+	for _, i := range inks {
+		known = append(known, hex(i.light))
+	}
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return width, height, labels
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		a := map[string]string{}
+		for _, x := range e.Attr {
+			a[x.Name.Local] = x.Value
+		}
+		for _, c := range []string{a["fill"], a["stroke"]} {
+			if c != "" && c != "none" && !slices.Contains(known, c) {
+				t.Fatalf("%s: colour %s has nothing that stands for it in the dark", name, c)
+			}
+		}
+		f := func(key string) float64 {
+			x, err := strconv.ParseFloat(a[key], 64)
+			if err != nil || math.IsNaN(x) {
+				t.Fatalf("%s: %s of %s is %q", name, key, e.Name.Local, a[key])
+			}
+			return x
+		}
+		switch e.Name.Local {
+		case "svg":
+			width, height = f("width"), f("height")
+		case "text":
+			var s string
+			if err := d.DecodeElement(&s, &e); err != nil {
+				t.Fatal(err)
+			}
+			y := f("y") + height
+			labels = append(labels, words{s, f("x"), f("x") + f("textLength"), y - 0.72*f("font-size"), y})
+		case "path":
+			if strings.Contains(a["d"], "NaN") || strings.Contains(a["d"], "Inf") {
+				t.Fatalf("%s: path %s", name, a["d"])
+			}
+		}
+	}
+}
+
+// TestLabels: in every width all texts lie in the picture, and none on another.
+func TestLabels(t *testing.T) {
+	for _, c := range pictures(t) {
+		for width := 260; width <= 900; width += 80 {
+			var b bytes.Buffer
+			if err := c.SVG(&b, width); err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("%s in %d", c.Name, width)
+			w, h, labels := read(t, name, b.String())
+			if w != float64(width) {
+				t.Errorf("%s is %v wide", name, w)
+			}
+			for i, x := range labels {
+				if x.left < 0 || x.right > w+0.5 || x.top < 0 || x.bottom > h {
+					t.Errorf("%s: %q lies outside: %+v of %v × %v", name, x.text, x, w, h)
+				}
+				for _, y := range labels[:i] {
+					if x.left < y.right && y.left < x.right && x.top < y.bottom && y.top < x.bottom {
+						t.Errorf("%s: %q lies on %q", name, x.text, y.text)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCharts(t *testing.T) {
+	x := t3d(t)
+	var names []string
+	for _, c := range Charts(x.result, x.compare) {
+		names = append(names, c.Name)
+	}
+	want := strings.Fields("send-blocking send-nonblocking overlap-standard overlap-synchronous overlap-ready overlap-buffered receive bandwidth bursts messages protocol-T_s protocol-T_sr")
+	if !slices.Equal(names, want) {
+		t.Errorf("charts %v, want %v", names, want)
+	}
+	if all := Charts(&fit.Result{Parameters: x.result.Parameters}, nil); len(all) != 0 {
+		t.Errorf("%d charts without curves", len(all))
+	}
+	two := *x.result
+	for _, c := range x.result.Curves {
+		c.Place = "intra"
+		two.Curves = append(two.Curves, c)
+	}
+	if all := Charts(&two, nil); len(all) != 2*len(want) || all[0].Name != "t3d-chimp-inter-send-blocking" || all[len(want)].Name != "t3d-chimp-intra-send-blocking" {
+		t.Errorf("charts of two places: %d, the first is %s", len(all), all[0].Name)
+	}
+}
+
+// TestPixels: a PNG has two pixels a point, and shows something.
+func TestPixels(t *testing.T) {
+	for _, c := range pictures(t)[:2] {
+		var b bytes.Buffer
+		if err := c.PNG(&b, 300); err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		colours := map[string]bool{}
+		for x := range img.Bounds().Dx() {
+			r, g, b, _ := img.At(x, img.Bounds().Dy()/2).RGBA()
+			colours[fmt.Sprint(r, g, b)] = true
+		}
+		if img.Bounds().Dx() != 600 || len(colours) < 3 {
+			t.Errorf("%s: %v, %d colours", c.Name, img.Bounds(), len(colours))
+		}
+	}
+}
+
+// TestStrange: charts of one size, of none but zero, of nothing positive, of a huge range.
+func TestStrange(t *testing.T) {
+	nan := math.NaN()
+	for name, points := range map[string][]fit.Point{
+		"one":      {{Bytes: 16, Value: 3, Low: 2, High: 4}},
+		"zero":     {{Bytes: 0, Value: 3, Low: -2, High: 4}},
+		"nothing":  {{Bytes: 1, Value: 0}, {Bytes: 2, Value: -3}, {Bytes: 4, Value: nan, Low: nan, High: nan}},
+		"huge":     {{Bytes: 1, Value: 1e-6, Low: 1e-6, High: 1e-6}, {Bytes: 1 << 30, Value: 1e9, Low: 1e8, High: 1e10}},
+		"constant": {{Bytes: 1, Value: 1, Low: 1, High: 1}, {Bytes: 100, Value: 1, Low: 1, High: 1}},
+	} {
+		r := &fit.Result{Curves: []fit.Curve{{Platform: "p", Place: "inter", Mode: "send", Protocol: "auto", Timer: "timer11", Points: points,
+			Pieces: []fit.Piece{{From: points[0].Bytes, To: points[len(points)-1].Bytes, Value: points[0].Value}}}}}
+		for _, c := range Charts(r, nil) {
+			var b bytes.Buffer
+			if err := c.SVG(&b, 320); err != nil {
+				t.Fatal(err)
+			}
+			read(t, name, b.String())
+			if hidden := strings.Contains(c.Text, "left out"); hidden != (name == "nothing") {
+				t.Errorf("%s: %s", name, c.Text)
+			}
+		}
+	}
+}
+
+// TestAround: the ends of an axis are round numbers beyond the data, but not far.
+func TestAround(t *testing.T) {
+	for i := range 400 {
+		low := math.Pow(1.07, float64(i-200))
+		high := low * math.Pow(1.05, float64(i%90))
+		min, max := around(low, high)
+		first := min / math.Pow10(magnitude(min))
+		if min > low || max < high || min < low/2.9 || max > high*2.9 || math.Abs(first-math.Round(first)) > 1e-9 {
+			t.Errorf("%v to %v: axis from %v to %v", low, high, min, max)
+		}
+	}
+}

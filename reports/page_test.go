@@ -1,0 +1,258 @@
+package reports
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// whole is a report with all there is.
+func whole(t *testing.T) Report {
+	x := t3d(t)
+	d := model.Transfer{Machine: toy().Machine, Protocol: model.RAT, Bytes: 1000}.Timeline()
+	return Report{Samples: x.set, Result: x.result, Comparisons: x.compare, Platforms: []*platform.Platform{x.machine}, Published: papers(),
+		Charts: []*Chart{Timeline("RAT", "Time line", d), Timeline("RAT", "The same again", d)}}
+}
+
+// contents returns the files of a directory.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = string(b)
+	}
+	return all
+}
+
+// TestPage: the page is the same each time, needs nothing from elsewhere, and leads to files that are there.
+func TestPage(t *testing.T) {
+	r := whole(t)
+	dir := filepath.Join(t.TempDir(), "report")
+	if err := Page(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	files := contents(t, dir)
+	if err := Page(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	if again := contents(t, dir); !maps.Equal(files, again) {
+		t.Error("a second time it is not the same")
+	}
+	page := files["index.html"]
+	outside := strings.ReplaceAll(page, "http://www.w3.org/2000/svg", "")
+	for _, bad := range []string{"<script", "src=", "url(", "@import", "<link rel=\"stylesheet", "<iframe", "<img", " on", "NaN", "ZgotmplZ"} {
+		if i := strings.Index(outside, bad); i >= 0 && !(bad == " on" && !regexp.MustCompile(`<[^>]* on\w+=`).MatchString(outside)) {
+			t.Errorf("the page has %q: %.80q", bad, outside[i:])
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements have the id %s", m[1])
+		}
+		ids[m[1]] = true
+	}
+	linked := map[string]bool{}
+	for _, m := range regexp.MustCompile(` href="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		target := m[1]
+		linked[target] = true
+		if id, ok := strings.CutPrefix(target, "#"); ok && ids[id] || files[target] != "" || target == "data:," {
+			continue
+		}
+		t.Errorf("a link leads nowhere: %s", target)
+	}
+	for _, name := range []string{"parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-blocking.png",
+		"send-blocking.svg", "timeline-RAT.svg", "timeline-RAT-2.svg", "parameters-by-mode.csv", "pieces.csv"} {
+		if files[name] == "" {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, want := range []string{"loggp measure --platform t3d", "LogGP parameters of t3d", "3.1", "fitted to table-3", "heading"} {
+		if !strings.Contains(page, want) && want != "heading" {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if ps, err := fit.ReadParameters(strings.NewReader(files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Result.Parameters) {
+		t.Errorf("parameters.csv: %d rows, %v", len(ps), err)
+	}
+	balanced(t, page)
+}
+
+// balanced checks that each element of a page that is not empty by nature is closed in its turn.
+func balanced(t *testing.T, page string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(strings.Replace(page, "<!DOCTYPE html>", "", 1)))
+	d.Strict, d.AutoClose, d.Entity = false, []string{"meta", "link", "br"}, xml.HTMLEntity
+	var open []string
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			open = append(open, e.Name.Local)
+		case xml.EndElement:
+			if last := open[len(open)-1]; last != e.Name.Local {
+				t.Fatalf("</%s> closes <%s>", e.Name.Local, last)
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("not closed: %v", open)
+	}
+}
+
+// TestHostile: whatever stands in names and facts, the page shows it as text.
+func TestHostile(t *testing.T) {
+	const evil = `<script>alert("1")</script>&amp;'`
+	r := example()
+	for i := range r.Parameters {
+		r.Parameters[i].Platform, r.Parameters[i].Mode = evil, evil
+	}
+	for i := range r.Curves {
+		r.Curves[i].Platform = evil
+	}
+	for i := range r.Warnings {
+		r.Warnings[i].Text, r.Warnings[i].Code, r.Warnings[i].Mode = evil, evil, evil
+	}
+	p := toy()
+	p.Machine.Name, p.Machine.Description, p.Numbers[0].Source, p.Libraries[0].Description = "../x/"+evil, evil, evil, evil
+	dir := filepath.Join(t.TempDir(), "report")
+	err := Page(dir, Report{Title: evil, Result: r, Platforms: []*platform.Platform{p}, Comparisons: []fit.Comparison{{Platform: evil, Quantity: evil}},
+		Samples: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := contents(t, dir)["index.html"]
+	if strings.Contains(page, "<script") || strings.Contains(page, "&amp;amp;") == false {
+		t.Error("a text of the report is not shown as it is")
+	}
+	balanced(t, page)
+}
+
+// TestLeast: a result alone is enough, even one without anything.
+func TestLeast(t *testing.T) {
+	for _, r := range []*fit.Result{{}, {Parameters: example().Parameters}} {
+		dir := filepath.Join(t.TempDir(), "report")
+		if err := Page(dir, Report{Result: r}); err != nil {
+			t.Fatal(err)
+		}
+		page := contents(t, dir)["index.html"]
+		balanced(t, page)
+		if strings.Contains(page, `id="charts"`) || !strings.Contains(page, `id="glossary"`) {
+			t.Error("charts of nothing, or no glossary")
+		}
+	}
+}
+
+// TestDirectory: a directory is made whole or not at all, and nobody's files are lost.
+func TestDirectory(t *testing.T) {
+	top := t.TempDir()
+	write := func(names ...string) func(add func(string, func(io.Writer) error) error) error {
+		return func(add func(string, func(io.Writer) error) error) error {
+			for _, n := range names {
+				err := add(n, func(w io.Writer) error {
+					if n == "broken" {
+						return errors.New("on purpose")
+					}
+					_, err := io.WriteString(w, "text of "+n)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	check := func(dir string, want ...string) {
+		t.Helper()
+		got := slices.Sorted(maps.Keys(contents(t, dir)))
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("%s holds %v, want %v", dir, got, want)
+		}
+	}
+	dir := filepath.Join(top, "new")
+	if err := replace(dir, write("a", "broken")); err == nil {
+		t.Error("an error of a file is lost")
+	}
+	if entries, err := os.ReadDir(top); err != nil || len(entries) != 0 {
+		t.Errorf("a failure leaves %v (%v)", entries, err)
+	}
+	if err := replace(dir, write("a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, "a", "b", marker)
+	if err := replace(dir, write("a", "broken")); err == nil {
+		t.Error("an error of a file is lost")
+	}
+	check(dir, "a", "b", marker)
+	if err := replace(dir, write("c")); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, "c", marker)
+
+	mine := filepath.Join(dir, "thesis.tex")
+	if err := os.WriteFile(mine, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := replace(dir, write("d")); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Errorf("error %v, want one that names thesis.tex", err)
+	}
+	check(dir, "c", marker, "thesis.tex")
+
+	empty := filepath.Join(top, "empty")
+	if err := os.Mkdir(empty, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := replace(empty, write("a")); err != nil {
+		t.Error(err)
+	}
+	check(empty, "a", marker)
+
+	link := filepath.Join(top, "link")
+	if err := os.Symlink(empty, link); err != nil {
+		t.Skip(err)
+	}
+	if err := replace(link, write("e")); err != nil {
+		t.Error(err)
+	}
+	check(empty, "e", marker)
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info, err)
+	}
+	if err := replace(mine, write("a")); err == nil {
+		t.Error("a file was replaced by a directory")
+	}
+	if err := replace(filepath.Join(top, "none", "x"), write("a")); err == nil {
+		t.Error("a directory in none")
+	}
+	if entries, _ := os.ReadDir(top); len(entries) != 3 {
+		t.Errorf("left over: %v", entries)
+	}
+}

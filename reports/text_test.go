@@ -1,0 +1,339 @@
+package reports
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// golden compares with a file. Without reason a changed one is not to be committed.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is now\n%s", path, got)
+	}
+}
+
+// example is a result with everything that a cell can be: exact, weak, only on a line, hidden, not to be had, not measured.
+func example() *fit.Result {
+	r := &fit.Result{}
+	add := func(mode, name string, from, to int, value, low, high float64, u, method string, v fit.Verdict) {
+		r.Parameters = append(r.Parameters, fit.Parameter{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Name: name,
+			From: from, To: to, Value: value, Low: low, High: high, Unit: u, Method: method, Samples: 1200, Verdict: v})
+	}
+	curve := func(mode, timer string, at ...fit.Point) {
+		r.Curves = append(r.Curves, fit.Curve{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Protocol: "auto", Timer: timer, Points: at})
+	}
+	nan := math.NaN()
+	add("isend", "o_s", 0, 500, 29.8, 29.7, 29.9, fit.Micros, "timer11", fit.Good)
+	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, fit.PerByte, "timer11", fit.Good)
+	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, fit.Micros, "timer11", fit.Weak)
+	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, fit.PerByte, "timer11", fit.Weak)
+	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, fit.Micros, fit.ByOverhead, fit.NotIdentifiable)
+	add("ssend", "o_s", 0, 20000, 35, 35, 35, fit.Micros, "timer11", fit.Good)
+	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, fit.Micros, "timer12", fit.Good)
+	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, fit.Micros, fit.ByReceive, fit.Good)
+	add("ssend", "L", 16, 16, 40, 39, 41, fit.Micros, fit.ByHalfTrip, fit.Good)
+	add("ssend", "G", 0, 20000, nan, nan, nan, fit.PerByte, fit.ByBlocking, fit.NotIdentifiable)
+	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, fit.PerByte, "rtt/2", fit.Weak)
+	curve("isend", "timer11", fit.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, fit.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
+	curve("ssend", "timer11", fit.Point{Bytes: 16, Value: 35.25, Low: 35.25, High: 35.25})
+	warn := func(mode, parameter, code, text string) {
+		r.Warnings = append(r.Warnings, fit.Warning{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Parameter: parameter, Code: code, Text: text})
+	}
+	warn("isend", "timer11", fit.Drift, "later repetitions differ from earlier ones, at 700 bytes")
+	warn("ssend", "G", fit.Unidentified, "timer21(blocking)-timer21(non-blocking) is -1 us/B, with an interval from -2 to 1: not identifiable")
+	warn("ssend", "timer11", fit.Drift, "later repetitions differ from earlier ones, at 700 bytes")
+	return r
+}
+
+// toy is a platform as small as can be.
+func toy() *platform.Platform {
+	l := &model.Library{Name: "lib", Description: "a library with two protocols", Fallback: "RTA", Rules: []model.Rule{
+		{Mode: model.Standard, UpTo: 512, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RTA"},
+		{Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}, {Mode: model.Ready, UpTo: -1, Protocol: "T"}, {Mode: model.Buffered, UpTo: -1, Protocol: "RAT"}}}
+	l.Software[model.WorkSend] = 3 * unit.Microsecond
+	return &platform.Platform{File: "toy.yaml",
+		Machine: &model.Machine{Name: "toy", Description: "two processors and a wire, of which nothing more is known than what is printed here",
+			Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
+			LogGP: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}},
+		Libraries: []*model.Library{l},
+		Numbers: []platform.Number{
+			{Path: "machine.loggp.L", Value: "5us", Basis: platform.Published, Source: "[1] table 1"},
+			{Path: "machine.loggp.o_s", Value: "2us", Basis: platform.Fitted, Source: "half of what was printed", FittedTo: []string{"table-3 T3D o_s low"}},
+			{Path: "libraries[lib].software.send", Value: "3us", Basis: platform.Assumed, Source: "a guess that nobody has looked at twice, and that should be looked at again"},
+			{Path: "libraries[lib].window", Value: "64KiB", Basis: platform.Derived, Source: "the other half"},
+		},
+		References: []string{"A. Author: A title that is quite long, in a journal whose name is longer still, 1999"},
+	}
+}
+
+// predictions are those of the toy.
+func predictions() []Prediction {
+	p := toy()
+	var ps []Prediction
+	for _, x := range []*model.Protocol{model.T, model.RTA} {
+		for _, k := range []int{16, 1000} {
+			c := model.Transfer{Machine: p.Machine, Library: p.Libraries[0], Protocol: x, Bytes: k}.Cost()
+			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c,
+				Equations: "T_s = " + x.Equations().Sender.String()})
+		}
+	}
+	return ps[:3] // one is missing
+}
+
+// comparisons are two, of which one says nothing.
+func comparisons() []fit.Comparison {
+	return []fit.Comparison{
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 16, Quantity: "T_s", Predicted: 47.1, Measured: 50, Error: -5.8, Basis: fit.Validation},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 10000, Quantity: "T_s", Predicted: 1234.5, Measured: 1, Error: 123350, Basis: fit.Validation},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "auto", Bytes: 0, Quantity: "o_s(send)", Predicted: 30, Measured: 0, Error: math.NaN(), Basis: fit.Calibration},
+	}
+}
+
+// texts are all that is printed.
+var texts = []struct {
+	name  string
+	write func(w io.Writer, s Style) error
+}{
+	{"parameters", func(w io.Writer, s Style) error { return Parameters(w, example(), s) }},
+	{"pieces", func(w io.Writer, s Style) error { return Ranges(w, example(), s) }},
+	{"predictions", func(w io.Writer, s Style) error { return Predictions(w, "Predicted times", predictions(), s) }},
+	{"terms", func(w io.Writer, s Style) error { return Explained(w, predictions()[2:], s) }},
+	{"comparisons", func(w io.Writer, s Style) error { return Comparisons(w, comparisons(), s) }},
+	{"platforms", func(w io.Writer, s Style) error { return Platforms(w, []*platform.Platform{toy(), toy()}, s) }},
+	{"platform", func(w io.Writer, s Style) error { return Platform(w, toy(), s) }},
+	{"published", func(w io.Writer, s Style) error {
+		p, r := toy(), example()
+		for i := range r.Parameters {
+			r.Parameters[i].Platform = "t3d"
+		}
+		for i := range r.Curves {
+			r.Curves[i].Platform = "t3d"
+		}
+		return Against(w, papers(), r, p, s)
+	}},
+}
+
+func TestText(t *testing.T) {
+	styles := []struct {
+		name  string
+		style Style
+	}{{"plain", Plain}, {"60", Style{Width: 60, Lines: true}}, {"80-colour", Terminal}}
+	for _, s := range styles {
+		t.Run(s.name, func(t *testing.T) {
+			var b bytes.Buffer
+			for _, x := range texts {
+				fmt.Fprintf(&b, "=== %s\n", x.name)
+				if err := x.write(&b, s.style); err != nil {
+					t.Fatal(err)
+				}
+			}
+			golden(t, "text-"+s.name+".txt", b.Bytes())
+		})
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// TestWidth: no line is wider than the terminal, and none ends with a space.
+func TestWidth(t *testing.T) {
+	for _, x := range texts {
+		for _, s := range []Style{{}, {Lines: true, Colour: true}} {
+			for s.Width = 40; s.Width <= 200; s.Width += 7 {
+				var b bytes.Buffer
+				if err := x.write(&b, s); err != nil {
+					t.Fatal(err)
+				}
+				for line := range strings.Lines(b.String()) {
+					line = escapes.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
+					if n := utf8.RuneCountInString(line); n > s.Width || strings.TrimRight(line, " ") != line {
+						t.Fatalf("%s, %+v: %d columns: %q", x.name, s, n, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestWhole: a narrow terminal shows every word that a wide one shows.
+func TestWhole(t *testing.T) {
+	words := func(write func(io.Writer, Style) error, s Style) map[string]bool {
+		var b bytes.Buffer
+		if err := write(&b, s); err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]bool{}
+		for _, w := range strings.Fields(b.String()) {
+			all[w] = true
+		}
+		return all
+	}
+	for _, x := range texts {
+		narrow := words(x.write, Style{Width: 50})
+		for w := range words(x.write, Plain) {
+			if !narrow[w] && utf8.RuneCountInString(w) < narrowest {
+				t.Errorf("%s: %q is missing", x.name, w)
+			}
+		}
+	}
+}
+
+func TestFailingWriter(t *testing.T) {
+	for _, x := range texts {
+		for n := range 3 {
+			if err := x.write(&failing{n}, Plain); err == nil && x.name != "platforms" && n == 0 {
+				t.Errorf("%s: an error of the writer is lost", x.name)
+			}
+		}
+	}
+}
+
+// failing fails after so many writes.
+type failing struct{ left int }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left--; f.left < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+func TestMeasured(t *testing.T) {
+	for _, x := range []struct {
+		value, low, high float64
+		want             string
+	}{
+		{30.04, 29.95, 30.13, "30.04 ±0.09"},
+		{30.04, 29.94, 30.13, "30.04 ±0.10"},
+		{30, 29.89, 30.1, "30.00 ±0.11"}, // one digit would say 0.2
+		{30, 29.86, 30.1, "30.0 ±0.2"},   // and is near enough here
+		{30, 29, 31, "30.0 ±1.0"},
+		{30, 21, 31, "30 ±9"},
+		{1234.56, 1234.3, 1234.9, "1235 ±1"}, // four digits
+		{1234567, 1230000, 1240000, "1235000 ±6000"},
+		{0.0142, 0.01418, 0.01425, "0.01420 ±0.00005"},
+		{-2, -3, 2, "-2 ±4"},
+		{0.2, -0.5, 0.9, "0.2 ±0.7"},
+		{35.25, 35.25, 35.25, "35.25 ±0"},
+		{0, 0, 0, "0.000 ±0"},
+		{5, math.NaN(), math.NaN(), "5.000"},
+		{math.NaN(), 1, 2, "-"},
+	} {
+		if got := measured(x.value, x.low, x.high); got != x.want {
+			t.Errorf("%v in [%v, %v]: %s, want %s", x.value, x.low, x.high, got, x.want)
+		}
+	}
+}
+
+// TestMeasuredHolds: what is printed holds the interval.
+func TestMeasuredHolds(t *testing.T) {
+	for i := range 2000 {
+		value := math.Pow(1.013, float64(i-900))
+		half := value * math.Pow(0.97, float64(i%300))
+		s := measured(value, value-half, value+half)
+		var v, h float64
+		if _, err := fmt.Sscanf(s, "%g ±%g", &v, &h); err != nil {
+			t.Fatalf("%q: %v", s, err)
+		}
+		if v+h < value+half*(1-1e-6)-math.Abs(v-value) || h < half*(1-1e-6) || h > 2.1*math.Max(half, value*1e-3) {
+			t.Errorf("%v ± %v is printed %s", value, half, s)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for x, want := range map[float64]string{0.99999: "1.000", 9.9996: "10.00", 12345: "12345", 47.6: "47.60", 0.00123456: "0.001235", -3: "-3.000"} {
+		if got := number(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0 B", 16: "16 B", 1000: "1 KB", 1024: "1 KiB", 1400: "1400 B", 10000: "10 KB", 65536: "64 KiB", 5e6: "5 MB"} {
+		if got := flat(size(n)); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+	for x, want := range map[float64]string{0.04: "0.0", -5.75: "-5.8", 12345: "+12345", math.NaN(): "-"} {
+		if got := percent(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, x := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"", 5, ""},
+		{"one two three", 7, "one two|three"},
+		{"  one  two ", 20, "one two"},
+		{"abcdefghij k", 4, "abcd|efgh|ij k"},
+		{"10" + glue + "KB 20" + glue + "KB", 8, "10" + glue + "KB|20" + glue + "KB"},
+		{"ÄÖÜ äöü", 3, "ÄÖÜ|äöü"},
+		{"a\nb c", 9, "a|b c"},
+	} {
+		if got := strings.Join(wrap(x.text, x.width), "|"); got != x.want {
+			t.Errorf("%q in %d: %q, want %q", x.text, x.width, got, x.want)
+		}
+	}
+}
+
+// TestMeanings: every warning that fit gives is explained.
+func TestMeanings(t *testing.T) {
+	source, err := os.ReadFile("../fit/warning.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`(?m)^\t\w+ += "([a-z-]+)"$`).FindAllSubmatch(source, -1)
+	if len(codes) < 10 {
+		t.Fatalf("only %d codes found in fit/warning.go", len(codes))
+	}
+	for _, c := range codes {
+		if meanings[string(c[1])] == "" {
+			t.Errorf("warning %s is not explained", c[1])
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	x := Table{Name: "x", Columns: []Column{{Head: "a\nus"}, {Head: "b"}}}
+	x.group("one")
+	x.add(Cell{"1" + glue + "KB", Doubt}, text("two\nlines, and a comma"))
+	x.group("two")
+	x.add(none, none)
+	var b bytes.Buffer
+	if err := x.CSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = "group,a us,b\none,1 KB!,\"two lines, and a comma\"\ntwo,-,-\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
