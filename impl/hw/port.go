@@ -13,7 +13,9 @@ type port struct {
 	proc    *sim.Proc
 	clock   unit.Time // until when the processor is busy
 	polled  unit.Time // when a poll last found nothing
-	waiting bool      // parked in Recv
+	nap     unit.Time // how long it then slept
+	naps    uint64
+	waiting bool // parked in Recv
 	rank    int32
 	ahead   int32 // packets whose sending is an event to come
 
@@ -167,18 +169,38 @@ func (p *port) await(block bool) bool {
 		return true
 	}
 	p.pay()
-	if p.inbox.head == nil && p.polled == p.kernel.Now() {
-		p.idle()
+	if p.inbox.head == nil {
+		if p.polled != p.kernel.Now() {
+			p.nap = 0
+		} else {
+			p.idle()
+		}
 	}
 	p.polled = p.kernel.Now()
 	return p.inbox.head != nil
 }
 
-// idle lets a rank that polls at no cost go on to the next moment at which something can have changed.
+// longestNap is how long a rank may sleep that polls at no cost for the time, or for what others do to its memory.
+const longestNap = 10 * unit.Microsecond
+
+// idle lets a rank that polls at no cost sleep until a packet comes, or for a while that doubles each time.
+//
+// Note: to sleep until the next event is not enough. Where two ranks poll, that is the other's poll, at the same time.
 func (p *port) idle() {
-	d := p.cfg.Machine.Timer
-	if t, ok := p.kernel.Next(); ok {
-		d = t - p.kernel.Now()
+	p.nap = min(max(2*p.nap, p.cfg.Machine.Timer), longestNap)
+	p.waiting = true
+	p.kernel.At(p.kernel.Now()+p.nap, (*alarm)(p), p.naps)
+	p.proc.Park()
+	p.naps++
+}
+
+// alarm is the end of a rank's nap.
+type alarm port
+
+// Act wakes the rank if it still sleeps.
+func (a *alarm) Act(nap uint64) {
+	if p := (*port)(a); p.waiting && p.naps == nap {
+		p.waiting = false
+		p.proc.Act(0)
 	}
-	p.proc.Sleep(d)
 }
