@@ -116,7 +116,7 @@ const (
 // begin to leave yet are in its list of leaving packets.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
-	pk.wire = wire{step: flowing, at: p.local()}
+	pk.wire = wire{step: flowing, at: p.local(), long: n.Send.Bandwidth.Time(n.Header + len(pk.Data))}
 	p.ahead++
 	leaving := &n.leaving[p.rank]
 	switch {
@@ -129,7 +129,7 @@ func (n *torus) send(p *port, pk *packet) {
 		leaving.push(pk)
 		p.kernel.At(pk.wire.at, pk, 0)
 	}
-	p.charge(n.Send.Bandwidth.Time(n.Header + len(pk.Data)))
+	p.charge(pk.wire.long)
 }
 
 func (n *torus) receive(p *port) { p.charge(n.Receive) }
@@ -161,7 +161,13 @@ func (n *torus) movePacket(pk *packet) {
 // left, and whether it was the last chunk; w.at is then the time when its last byte is there, else when the next chunk leaves.
 func (n *torus) flow(w *wire, bytes int, rate unit.Rate, from, to int32) (late, left unit.Time, last bool) {
 	c := min(n.Chunk, bytes-w.pos)
-	dur := rate.Time(w.pos+c) - rate.Time(w.pos)
+	dur := w.long
+	if w.pos+c < bytes {
+		dur = rate.Time(w.pos + c)
+	}
+	if w.pos > 0 {
+		dur -= rate.Time(w.pos)
+	}
 	entered, there := n.route(w.at, from, to, c, dur)
 	late = entered - w.at
 	w.pos += c
@@ -181,11 +187,12 @@ func (n *torus) start(p *port, x *access) {
 	}
 	p.charge(ch.Start)
 	p.pay()
-	t := n.engines[int(p.rank)/n.PerNode].Reserve(p.kernel.Now(), ch.Bandwidth.Time(len(x.b)))
+	long := ch.Bandwidth.Time(len(x.b))
+	t := n.engines[int(p.rank)/n.PerNode].Reserve(p.kernel.Now(), long)
 	if x.get {
 		t += n.latency(x.src, x.dst)
 	}
-	x.wire = wire{step: flowing, at: t}
+	x.wire = wire{step: flowing, at: t, long: long}
 	p.kernel.At(t, x, 0)
 }
 

@@ -83,6 +83,7 @@ type wire struct {
 	step int8
 	pos  int
 	at   unit.Time
+	long unit.Time // how long all of it takes at the rate of its source
 }
 
 // Act is the event of a packet.
