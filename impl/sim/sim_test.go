@@ -22,8 +22,7 @@ func run(t *testing.T, k *Kernel) error {
 func TestEqualTimesKeepTheirOrder(t *testing.T) {
 	var k Kernel
 	var log []string
-	var first *Proc
-	first = k.Go(func(p *Proc) {
+	first := k.Go(func(p *Proc) {
 		p.Park()
 		log = append(log, fmt.Sprint("woken ", int64(p.Now())))
 	})
