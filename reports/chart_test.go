@@ -97,25 +97,66 @@ func read(t *testing.T, name, svg string) (width, height float64, labels []words
 // TestLabels: in every width all texts lie in the picture, and none on another.
 func TestLabels(t *testing.T) {
 	for _, c := range pictures(t) {
-		for width := 260; width <= 900; width += 80 {
-			var b bytes.Buffer
-			if err := c.SVG(&b, width); err != nil {
-				t.Fatal(err)
+		legible(t, c)
+	}
+}
+
+func legible(t *testing.T, c *Chart) {
+	t.Helper()
+	for width := 260; width <= 900; width += 80 {
+		var b bytes.Buffer
+		if err := c.SVG(&b, width); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("%s in %d", c.Name, width)
+		w, h, labels := read(t, name, b.String())
+		if w != float64(width) {
+			t.Errorf("%s is %v wide", name, w)
+		}
+		for i, x := range labels {
+			if x.left < 0 || x.right > w+0.5 || x.top < 0 || x.bottom > h {
+				t.Errorf("%s: %q lies outside: %+v of %v × %v", name, x.text, x, w, h)
 			}
-			name := fmt.Sprintf("%s in %d", c.Name, width)
-			w, h, labels := read(t, name, b.String())
-			if w != float64(width) {
-				t.Errorf("%s is %v wide", name, w)
+			for _, y := range labels[:i] {
+				if x.left < y.right && y.left < x.right && x.top < y.bottom && y.top < x.bottom {
+					t.Errorf("%s: %q lies on %q", name, x.text, y.text)
+				}
 			}
-			for i, x := range labels {
-				if x.left < 0 || x.right > w+0.5 || x.top < 0 || x.bottom > h {
-					t.Errorf("%s: %q lies outside: %+v of %v × %v", name, x.text, x, w, h)
-				}
-				for _, y := range labels[:i] {
-					if x.left < y.right && y.left < x.right && x.top < y.bottom && y.top < x.bottom {
-						t.Errorf("%s: %q lies on %q", name, x.text, y.text)
-					}
-				}
+		}
+	}
+}
+
+// TestBandwidth: 1000 bytes that come back in 20 us take 10 us one way, which is 100 MB/s.
+func TestBandwidth(t *testing.T) {
+	p := &place{curves: []fit.Curve{{Mode: "send", Protocol: "auto", Timer: "rtt", Points: []fit.Point{
+		{Bytes: 0, Value: 5, Low: 4, High: 6}, {Bytes: 1, Value: 5, Low: -1, High: 6}, {Bytes: 1000, Value: 20, Low: 10, High: 40}}}}}
+	x := p.bandwidth()
+	if len(x.series) != 1 || !slices.Equal(x.series[0].points, []point{{1000, 100, 50, 200}}) {
+		t.Errorf("%+v", x.series)
+	}
+}
+
+// TestOverlap: what is shaded is between the calls where the blocking one takes longer.
+func TestOverlap(t *testing.T) {
+	a := series{points: []point{{x: 1, y: 10}, {x: 2, y: 30}}}
+	b := series{points: []point{{x: 1, y: 20}, {x: 2, y: 25}}}
+	if over := overlap(a, b, "").series[0].over; !slices.Equal(over, []point{{x: 1, y: 10}, {x: 2, y: 25}}) {
+		t.Errorf("%+v", over)
+	}
+}
+
+// TestDark: each ink has another for the dark, in lines and in areas.
+func TestDark(t *testing.T) {
+	rules := darkRules("svg ")
+	for i, x := range inks {
+		for _, rule := range []string{"fill", "stroke"} {
+			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hex(x.light), hex(x.dark)); !strings.Contains(rules, want) {
+				t.Errorf("no rule %s", want)
+			}
+		}
+		for _, y := range inks[:i] {
+			if x.light == y.light {
+				t.Errorf("ink %s is there twice", hex(x.light))
 			}
 		}
 	}
@@ -184,6 +225,7 @@ func TestStrange(t *testing.T) {
 				t.Fatal(err)
 			}
 			read(t, name, b.String())
+			legible(t, c)
 			if hidden := strings.Contains(c.Text, "left out"); hidden != (name == "nothing") {
 				t.Errorf("%s: %s", name, c.Text)
 			}

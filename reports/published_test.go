@@ -3,6 +3,7 @@ package reports
 import (
 	"io/fs"
 	"math"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -151,5 +152,21 @@ func TestAnswer(t *testing.T) {
 	}
 	if v, ok := p.at("isend", "o_s", 100); !ok || math.Abs(v-30.8) > 1e-9 {
 		t.Errorf("o_s(100) = %v, %v", v, ok)
+	}
+}
+
+// TestLevels: of a platform with two levels each place has its own numbers.
+func TestLevels(t *testing.T) {
+	for level, want := range map[string]string{"inter": "L us o us o us G us/B H", "intra": "s us s us S us/B P"} {
+		p := &place{platform: "convex", place: level}
+		var got []string
+		for _, g := range p.against(papers(), nil).Groups {
+			for _, r := range g.Rows {
+				got = append(got, r[0].Text)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", level, got, want)
+		}
 	}
 }

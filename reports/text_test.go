@@ -57,8 +57,8 @@ func example() *fit.Result {
 	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, fit.Micros, fit.ByOverhead, fit.NotIdentifiable)
 	add("ssend", "o_s", 0, 20000, 35, 35, 35, fit.Micros, "timer11", fit.Good)
 	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, fit.Micros, "timer12", fit.Good)
+	add("ssend", "L", 16, 16, 40, 39, 41, fit.Micros, fit.ByHalfTrip, fit.Good) // another reading, which never counts
 	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, fit.Micros, fit.ByReceive, fit.Good)
-	add("ssend", "L", 16, 16, 40, 39, 41, fit.Micros, fit.ByHalfTrip, fit.Good)
 	add("ssend", "G", 0, 20000, nan, nan, nan, fit.PerByte, fit.ByBlocking, fit.NotIdentifiable)
 	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, fit.PerByte, "rtt/2", fit.Weak)
 	curve("isend", "timer11", fit.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, fit.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
@@ -335,5 +335,18 @@ func TestCSV(t *testing.T) {
 	const want = "group,a us,b\none,1 KB!,\"two lines, and a comma\"\ntwo,-,-\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
+// TestModes: predictions of several modes say which.
+func TestModes(t *testing.T) {
+	ps := predictions()
+	head := func() string { return predictionTable("", ps).Columns[1].Head }
+	if got := head(); got != "T\nT_s us" {
+		t.Errorf("of one mode: %q", got)
+	}
+	ps[2].Mode = "ready"
+	if got := head(); got != "standard T\nT_s us" {
+		t.Errorf("of two modes: %q", got)
 	}
 }

@@ -57,7 +57,8 @@ func (x xy) chart(name, title, text string) *Chart {
 			// Note: gonum would place the names of logarithmic axes as if they were linear, and make room for them there.
 			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.y)
 			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, "message size")
-			x.plot().Draw(draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8))
+			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
+			x.plot(area.Size()).Draw(area)
 		},
 	}
 }
@@ -121,8 +122,8 @@ func (x xy) extent() (first, last, low, high float64) {
 	return first, last, low, high
 }
 
-// plot returns the part below the legend.
-func (x xy) plot() *plot.Plot {
+// plot returns the part below the legend, for so much room.
+func (x xy) plot(room vg.Point) *plot.Plot {
 	first, last, low, high := x.extent()
 	zero := first / math.Sqrt(10) // where messages without bytes stand
 	p := plot.New()
@@ -139,8 +140,8 @@ func (x xy) plot() *plot.Plot {
 		p.X.Min = zero / 1.3
 	}
 	p.Y.Min, p.Y.Max = around(low, high)
-	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return sizeTicks(min, max, zero, x.zero()) })
-	p.Y.Tick.Marker = plot.TickerFunc(valueTicks)
+	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return sizeTicks(min, max, zero, x.zero(), int(room.X/60)) })
+	p.Y.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return valueTicks(min, max, int(room.Y/18)) })
 	g := plotter.NewGrid()
 	g.Vertical.Color, g.Horizontal.Color = grid, grid
 	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
@@ -182,19 +183,20 @@ func around(low, high float64) (min, max float64) {
 	return min, max
 }
 
-// sizeTicks puts a tick at each power of ten.
-func sizeTicks(min, max, zero float64, withZero bool) []plot.Tick {
+// sizeTicks puts a tick at each power of ten, and names as many as there is room for.
+func sizeTicks(min, max, zero float64, withZero bool, room int) []plot.Tick {
 	var ticks []plot.Tick
 	if withZero {
 		ticks = append(ticks, plot.Tick{Value: zero, Label: "0"})
 	}
-	for d := 1.0; d < max; d *= 10 {
+	every := sparse(min, max, room)
+	for e := 0; math.Pow10(e) <= max; e++ {
 		for f := 1.0; f < 10; f++ {
-			t := plot.Tick{Value: d * f}
-			if f == 1 {
-				t.Label = size(int(d))
+			t := plot.Tick{Value: math.Pow10(e) * f}
+			if f == 1 && e%every == 0 {
+				t.Label = size(int(t.Value))
 			}
-			if t.Value >= min && t.Value <= max && (!withZero || t.Value > zero*1.5) {
+			if t.Value >= min && t.Value <= max && (!withZero || t.Value > zero*1.5) && (f == 1 || every == 1) {
 				ticks = append(ticks, t)
 			}
 		}
@@ -202,17 +204,28 @@ func sizeTicks(min, max, zero float64, withZero bool) []plot.Tick {
 	return ticks
 }
 
-// valueTicks puts a tick at each power of ten, and if these are few at 2 and 5 times it.
-func valueTicks(min, max float64) []plot.Tick {
-	few := max/min < 3000
+// sparse returns which powers of ten are named, every so many, for at most room of them.
+func sparse(min, max float64, room int) int {
+	decades := int(math.Log10(max/min)) + 1
+	for every := 1; ; every++ {
+		if decades <= every*room || every > decades {
+			return every
+		}
+	}
+}
+
+// valueTicks puts a tick at each power of ten, and names as many as there is room for; if these are few, 2 and 5 times them too.
+func valueTicks(min, max float64, room int) []plot.Tick {
+	every := sparse(min, max, room)
+	few := 3*int(math.Log10(max/min)+1) <= room
 	var ticks []plot.Tick
 	for e := magnitude(min); math.Pow10(e) <= max*1.001; e++ {
 		for f := 1.0; f < 10; f++ {
 			t := plot.Tick{Value: math.Pow10(e) * f}
-			if f == 1 || few && (f == 2 || f == 5) {
+			if f == 1 && e%every == 0 || few && (f == 2 || f == 5) {
 				t.Label = strconv.FormatFloat(t.Value, 'f', max0(-e), 64)
 			}
-			if t.Value >= min*0.999 && t.Value <= max*1.001 {
+			if t.Value >= min*0.999 && t.Value <= max*1.001 && (f == 1 || every == 1) {
 				ticks = append(ticks, t)
 			}
 		}
