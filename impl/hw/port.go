@@ -12,6 +12,7 @@ type port struct {
 	*job
 	proc    *sim.Proc
 	clock   unit.Time // until when the processor is busy
+	late    unit.Time // how long the network has held the processor up
 	polled  unit.Time // when a poll last found nothing
 	nap     unit.Time // how long it then slept
 	naps    uint64

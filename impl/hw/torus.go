@@ -116,7 +116,7 @@ const (
 // begin to leave yet are in its list of leaving packets.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
-	pk.wire = wire{step: flowing, at: p.local(), long: n.Send.Bandwidth.Time(n.Header + len(pk.Data))}
+	pk.wire = wire{step: flowing, at: p.local(), late: p.late, long: n.Send.Bandwidth.Time(n.Header + len(pk.Data))}
 	p.ahead++
 	leaving := &n.leaving[p.rank]
 	switch {
@@ -144,13 +144,14 @@ func (n *torus) movePacket(pk *packet) {
 	p := &n.j.ports[pk.Src]
 	late, left, last := n.flow(w, n.Header+len(pk.Data), n.Send.Bandwidth, p.rank, pk.dst)
 	p.clock += late
+	p.late += late
 	if last {
 		p.ahead--
 		w.step = arrived
 		leaving := &n.leaving[p.rank]
 		leaving.pop()
 		if next := leaving.head; next != nil {
-			next.wire.at = max(next.wire.at, left)
+			next.wire.at = max(next.wire.at+p.late-next.wire.late, left)
 			n.j.kernel.At(next.wire.at, next, 0)
 		}
 	}

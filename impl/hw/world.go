@@ -83,6 +83,7 @@ type wire struct {
 	step int8
 	pos  int
 	at   unit.Time
+	late unit.Time // how long the network had held up the sender before
 	long unit.Time // how long all of it takes at the rate of its source
 }
 
