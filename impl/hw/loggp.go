@@ -39,7 +39,9 @@ func (n *loggp) movePacket(pk *packet) {
 		pk.j.ports[pk.Src].ahead--
 		now := pk.j.kernel.Now()
 		long := n.long(len(pk.Data))
-		if t := n.in[pk.dst].Reserve(now, n.Gap+long) + long; t > now {
+		in := &n.in[pk.dst]
+		behind := in.Free() >= now // of a packet whose last byte may come now, too, by an event to come
+		if t := in.Reserve(now, n.Gap+long) + long; t > now || behind {
 			pk.wire.step = 1
 			pk.j.kernel.At(t, pk, 0)
 			return
