@@ -69,6 +69,7 @@ func (p *port) Get(dst int, k device.Key, off int, b []byte, done [device.Words]
 }
 
 func (p *port) begin(dst int, k device.Key, off int, b []byte, done [device.Words]uint64, get bool) {
+	p.check(dst)
 	r := p.ports[dst].region(k)
 	if r == nil || off < 0 || off > len(r.b) || len(b) > len(r.b)-off {
 		panic(fmt.Sprintf("hw: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed", p.rank, len(b), off, k, dst))
@@ -106,6 +107,7 @@ func (x *access) finish() {
 }
 
 func (p *port) Add(dst, r int, delta int64) int64 {
+	p.check(dst)
 	p.pay()
 	return p.net.add(p, dst, r, delta)
 }

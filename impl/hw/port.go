@@ -1,6 +1,8 @@
 package hw
 
 import (
+	"fmt"
+
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model"
@@ -136,10 +138,18 @@ func (p *port) Copy(dst, src []byte) int {
 }
 
 func (p *port) Send(dst int, x device.Packet) {
+	p.check(dst)
 	if p.ahead >= maxAhead {
 		p.pay()
 	}
 	p.net.send(p, p.newPacket(p.rank, int32(dst), x.Head, x.Data))
+}
+
+// check panics if there is no such rank.
+func (p *port) check(rank int) {
+	if rank < 0 || rank >= len(p.ports) {
+		panic(fmt.Sprintf("hw: no rank %d among %d", rank, len(p.ports)))
+	}
 }
 
 // Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets

@@ -1,0 +1,245 @@
+package hw
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/trace"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// On the LogGP machine a short packet may not overtake a long one, also where no gap keeps them apart.
+func TestOrderWithoutGap(t *testing.T) {
+	for _, g := range []model.LogGP{{}, {L: us}, {L: us, BigGap: 1000}, {L: us, SendO: us, BigGap: 1000}, {L: us, Gap: 100_000, BigGap: 1000}} {
+		m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 2}, Timer: 1, LogGP: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+		sizes := []int{1001, 0, 1, 501, 500, 1, 1, 0, 3000, 2}
+		run(t, m, 2, func(p device.Port) {
+			for i, n := range sizes {
+				if p.Rank() == 0 {
+					p.Send(1, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, n)})
+				} else if q, _ := p.Recv(true); q.Head[0] != uint64(i) {
+					t.Errorf("%+v: packet %d came in place of %d", g, q.Head[0], i)
+				}
+			}
+		})
+	}
+}
+
+// Noise does not move the mean of a step, varies it as much as it should, and is the same for the same seed.
+func TestNoise(t *testing.T) {
+	const relative, steps = 0.07, 20000
+	sample := func(seed uint64, noise float64) (times [2][]float64) {
+		m := machine()
+		l := &model.Library{}
+		l.Software[model.WorkSend] = 100 * us
+		w, err := New(Config{Machine: m, Library: l, Ranks: 2, Seed: seed, Noise: noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(func(p device.Port) error {
+			for range steps {
+				at := p.Now()
+				p.Spend(model.WorkSend, 1)
+				times[p.Rank()] = append(times[p.Rank()], float64(p.Now()-at))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return times
+	}
+	a, again, other, off := sample(1, relative), sample(1, relative), sample(2, relative), sample(1, 0)
+	for r := range a {
+		mean, square := 0.0, 0.0
+		for i, x := range a[r] {
+			mean += x / steps
+			square += (x - 1e8) * (x - 1e8) / steps
+			if x != again[r][i] {
+				t.Fatalf("rank %d: step %d takes %v and, with the same seed, %v", r, i, x, again[r][i])
+			}
+			if off[r][i] != 1e8 {
+				t.Fatalf("rank %d: step %d takes %v without noise", r, i, off[r][i])
+			}
+		}
+		// The standard error of the mean is relative/√steps = 0.05 %, that of the deviation about 0.5 % of it.
+		if math.Abs(mean/1e8-1) > 4*relative/math.Sqrt(steps) {
+			t.Errorf("rank %d: the mean is %v, want 1e8", r, mean)
+		}
+		if got := math.Sqrt(square) / 1e8; math.Abs(got/relative-1) > 0.02 {
+			t.Errorf("rank %d: the relative deviation is %v, want %v", r, got, relative)
+		}
+	}
+	equal := func(x, y []float64) int {
+		n := 0
+		for i := range x {
+			if x[i] == y[i] {
+				n++
+			}
+		}
+		return n
+	}
+	if n, m := equal(a[0], a[1]), equal(a[0], other[0]); n > 10 || m > 10 {
+		t.Errorf("of %d steps %d are equal in two ranks, %d under two seeds", steps, n, m)
+	}
+}
+
+// busy is a program that does a bit of everything, in which ranks meet.
+func busy(p device.Port) error {
+	key := p.Memory().Expose(make([]byte, 5000))
+	for i := range 20 {
+		p.Spend(model.WorkSend, 1)
+		p.Send((p.Rank()+i)%p.Size(), device.Packet{Data: make([]byte, 300*i)})
+		if i%5 == 0 {
+			p.Memory().Get((p.Rank()+i+1)%p.Size(), key, 0, make([]byte, 200*i), [device.Words]uint64{1})
+			p.Counter().Add(0, 0, 1)
+			p.Recv(true)
+		}
+		p.Copy(make([]byte, 100), make([]byte, 100))
+		p.Recv(true)
+	}
+	p.Delay(unit.Second - p.Now()) // memory stays exposed
+	return nil
+}
+
+// The same seed is the same run, whatever else the process does, on how many processors.
+func TestReproducible(t *testing.T) {
+	transcript := func(name string, seed uint64, noise float64) string {
+		w := open(t, name, 6, noise)
+		w.cfg.Seed = seed
+		var log trace.Log
+		if err := trace.World(w, &log).Run(busy); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := log.Print(&b, nil); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, name := range []string{"t3d", "loggp"} {
+		for _, noise := range []float64{0, 0.1} {
+			runtime.GOMAXPROCS(1)
+			one := transcript(name, 7, noise)
+			runtime.GOMAXPROCS(2)
+			ends := make(chan string)
+			for range 3 {
+				go func() { ends <- transcript(name, 7, noise) }()
+			}
+			for range 3 {
+				if two := <-ends; two != one {
+					t.Fatalf("%s, noise %v: another transcript:\n%s\nthan\n%s", name, noise, two, one)
+				}
+			}
+			if other := transcript(name, 8, noise); (other == one) != (noise == 0) {
+				t.Errorf("%s, noise %v: is another seed the same transcript? %v", name, noise, other == one)
+			}
+		}
+	}
+}
+
+// Counters count what ranks add, one after the other: each register serves one at a time, for as long as it takes.
+func TestCounter(t *testing.T) {
+	const ranks, times = 8, 20
+	seen := map[int64]bool{}
+	var last unit.Time
+	run(t, machine(), ranks, func(p device.Port) {
+		for range times {
+			was := p.Counter().Add(0, 1, 1)
+			if seen[was] {
+				t.Errorf("%d was there twice", was)
+			}
+			seen[was] = true
+		}
+		last = max(last, p.Now())
+		if p.Rank() == 5 {
+			at := p.Now()
+			p.Delay(unit.Second - at) // all have ended
+			if was := p.Counter().Add(0, 1, -ranks*times); was != ranks*times {
+				t.Errorf("%d are counted, want %d", was, ranks*times)
+			}
+			// There and back: 1 or 2 hops of 50 ns and delivery of 100 ns each way, and 1 µs at the register.
+			at = p.Now()
+			p.Counter().Add(4, 0, 0)
+			if took := p.Now() - at; took != us+2*100_000 {
+				t.Errorf("to count in the same node takes %v, want %v", took, us+2*100_000)
+			}
+		}
+	})
+	if last < ranks*times*us {
+		t.Errorf("%d additions took %v, each takes 1 µs", ranks*times, last)
+	}
+}
+
+// Clocks tick as the machine's timer does, and no program can see between the ticks.
+func TestTimer(t *testing.T) {
+	for _, timer := range []unit.Time{1, 6667, us} {
+		m := machine()
+		m.Timer = timer
+		run(t, m, 2, func(p device.Port) {
+			before := unit.Time(0)
+			for i := range 1000 {
+				p.Delay(unit.Time(i * 37))
+				now := p.Now()
+				if now%timer != 0 || now < before {
+					t.Fatalf("timer of %v: %v after %v", timer, now, before)
+				}
+				before = now
+			}
+		})
+	}
+}
+
+// Jobs of all sizes run, and more or fewer ranks than there are processors are an error.
+func TestRanks(t *testing.T) {
+	for _, ranks := range []int{1, 2, 3, 7, 64, 100, 1024, 2048} {
+		m := machine()
+		run(t, m, ranks, func(p device.Port) {
+			n := p.Size()
+			p.Send((p.Rank()+n/2)%n, device.Packet{Head: [device.Words]uint64{uint64(p.Rank())}})
+			if q, _ := p.Recv(true); q.Src != (p.Rank()-n/2+n)%n || q.Head[0] != uint64(q.Src) {
+				t.Errorf("rank %d of %d: a packet of %d", p.Rank(), n, q.Src)
+			}
+		})
+	}
+	m := machine()
+	m.Ranks = model.Ranks{Min: 2, Max: 8}
+	for _, ranks := range []int{0, 1, 9} {
+		if _, err := New(Config{Machine: m, Ranks: ranks}); err == nil {
+			t.Errorf("%d ranks are no error", ranks)
+		}
+	}
+}
+
+// A rank that is none is a mistake of the program, and is found where it is made.
+func TestNoSuchRank(t *testing.T) {
+	for name, do := range map[string]func(p device.Port){
+		"send":  func(p device.Port) { p.Send(2, device.Packet{}) },
+		"put":   func(p device.Port) { p.Memory().Put(2, 0, 0, nil, [device.Words]uint64{}) },
+		"count": func(p device.Port) { p.Counter().Add(-1, 0, 1) },
+	} {
+		for _, machine := range []string{"t3d", "loggp"} {
+			err := func() (err error) {
+				defer func() {
+					if v := recover(); v != nil {
+						err = fmt.Errorf("Run panics: %v", v)
+					}
+				}()
+				return open(t, machine, 2, 0).Run(func(p device.Port) error {
+					if p.Rank() == 1 {
+						do(p)
+					}
+					return nil
+				})
+			}()
+			if f, ok := err.(*device.Failure); !ok || f.Rank != 1 {
+				t.Errorf("%s, %s to no rank: %v, want a failure of rank 1", machine, name, err)
+			}
+		}
+	}
+}
