@@ -7,10 +7,13 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/model"
@@ -243,5 +246,103 @@ func TestAround(t *testing.T) {
 		if min > low || max < high || min < low/2.9 || max > high*2.9 || math.Abs(first-math.Round(first)) > 1e-9 {
 			t.Errorf("%v to %v: axis from %v to %v", low, high, min, max)
 		}
+	}
+}
+
+// TestArrows: messages go the way that they go, and what a remote access sends beside the data is named for what it does.
+func TestArrows(t *testing.T) {
+	strokes := regexp.MustCompile(`<path fill="none" stroke="` + hex(black.light) + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
+	draw := func(m *model.Machine, p *model.Protocol) (directions string, names []string) {
+		var b bytes.Buffer
+		if err := DrawTimeline(&b, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range strokes.FindAllStringSubmatch(b.String(), -1) {
+			from, _ := strconv.ParseFloat(s[1], 64)
+			to, _ := strconv.ParseFloat(s[2], 64)
+			directions += map[bool]string{true: "↓", false: "↑"}[to > from]
+		}
+		_, _, labels := read(t, p.Name, b.String())
+		for _, l := range labels {
+			names = append(names, l.text)
+		}
+		return directions, names
+	}
+	torus := t3d(t).machine.Machine
+	for _, x := range []struct {
+		protocol   *model.Protocol
+		want       string
+		has, hasnt string
+	}{
+		{model.T, "↓", "RM", "done"},
+		{model.TA, "↓↑", "ACK", "done"},
+		{model.RTA, "↓↑", "get", "done"},
+		{model.RAT, "↓↑↓", "done", "get"},
+	} {
+		directions, names := draw(torus, x.protocol)
+		if directions != x.want || !slices.Contains(names, x.has) || slices.Contains(names, x.hasnt) {
+			t.Errorf("%s: %s, want %s; names %q", x.protocol.Name, directions, x.want, names)
+		}
+		if directions, _ := draw(toy().Machine, x.protocol); directions != x.want {
+			t.Errorf("%s on the LogGP machine: %s, want %s", x.protocol.Name, directions, x.want)
+		}
+	}
+}
+
+// TestLines: a piece is drawn from its first size to its last, on its line.
+func TestLines(t *testing.T) {
+	c := &fit.Curve{Pieces: []fit.Piece{{From: 0, To: 1000, Value: 3, Slope: 0.01}, {From: 1400, To: 1400, Value: 50}}}
+	all := lines(c)
+	if len(all) != 2 || len(all[1]) != 1 || all[1][0] != (point{x: 1400, y: 50}) {
+		t.Fatalf("%+v", all)
+	}
+	l := all[0]
+	if l[0] != (point{x: 0, y: 3}) || l[len(l)-1].x != 1000 {
+		t.Errorf("from %v to %v", l[0], l[len(l)-1])
+	}
+	for i, p := range l {
+		if math.Abs(p.y-3-0.01*p.x) > 1e-9 || i > 0 && p.x <= l[i-1].x {
+			t.Errorf("point %v after %v", p, l[max(i-1, 0)])
+		}
+	}
+}
+
+// TestProtocolLines: of the predictions only those of the place are drawn, each to its protocol.
+func TestProtocolLines(t *testing.T) {
+	curve := func(protocol string) fit.Curve {
+		return fit.Curve{Platform: "p", Library: "l", Place: "inter", Mode: "send", Protocol: protocol, Timer: "T_s", Points: []fit.Point{{Bytes: 1, Value: 2}}}
+	}
+	p := &place{platform: "p", library: "l", place: "inter", curves: []fit.Curve{curve("RTA"), curve("T")}}
+	var cs []fit.Comparison
+	for _, platform := range []string{"p", "q"} {
+		for _, protocol := range []string{"T", "RTA"} {
+			for _, quantity := range []string{"T_s", "T_sr"} {
+				cs = append(cs, fit.Comparison{Platform: platform, Library: "l", Place: "inter", Protocol: protocol, Quantity: quantity, Bytes: 1, Predicted: float64(len(cs))})
+			}
+		}
+	}
+	x, predicted := p.protocols("T_s", cs)
+	if !predicted || len(x.series) != 2 || x.series[0].name != "T" {
+		t.Fatalf("%v, %+v", predicted, x.series)
+	}
+	for i, want := range []float64{0, 2} {
+		if l := x.series[i].lines; len(l) != 1 || !slices.Equal(l[0], []point{{x: 1, y: want}}) {
+			t.Errorf("%s: %+v, want %v", x.series[i].name, l, want)
+		}
+	}
+}
+
+// TestZero: messages without bytes have a place of their own on the logarithmic axis.
+func TestZero(t *testing.T) {
+	x := xy{series: []series{{points: []point{{x: 0, y: 1}, {x: 1, y: 1}, {x: 100, y: 1}}}}}
+	p := x.plot(vg.Point{X: 400, Y: 300})
+	var named []string
+	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if tick.Label != "" {
+			named = append(named, flat(tick.Label))
+		}
+	}
+	if got := strings.Join(named, " "); got != "0 1 B 10 B 100 B" {
+		t.Errorf("ticks %s", got)
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Modes are in the order in which they are shown. Others follow as they come.
+// modes are in the order in which they are shown. Others follow as they come.
 var modes = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend", "message"}
 
 // The sizes at which overheads are shown, or the nearest that were measured: those of table 3 of Al-Tawil and Moritz.
@@ -200,7 +201,7 @@ func nearest(sizes []int, wishes ...int) []int {
 }
 
 // overheads are the timers that can show an overhead.
-var overheads = map[string]bool{"timer11": true, "timer12": true, "timer21": true}
+var overheads = map[string]bool{sample.Timer11: true, sample.Idle: true, sample.Timer12: true, sample.Timer21: true}
 
 // chosen says whether the protocol was the library's choice.
 func chosen(c fit.Curve) bool {
@@ -311,7 +312,7 @@ func tone(t *Table, p *fit.Parameter) Tone {
 // legend explains the table.
 func (p *place) legend(t *Table) {
 	t.Notes = append([]string{"± is the 95 % interval; - means not applicable or not measured."}, t.Notes...)
-	for _, name := range []string{"o_r", "L", "g", "G"} {
+	for _, name := range []string{"o_s", "o_r", "L", "g", "G"} {
 		methods, by := []string{}, map[string][]string{}
 		for _, mode := range p.modes() {
 			x := p.first(mode, name)
@@ -327,7 +328,7 @@ func (p *place) legend(t *Table) {
 		for _, m := range methods {
 			ways = append(ways, m+" ("+strings.Join(by[m], " ")+")")
 		}
-		if len(ways) > 0 {
+		if len(ways) > 0 && !(name == "o_s" && len(ways) == 1 && methods[0] == sample.Timer11) {
 			t.note("%s is %s.", name, strings.Join(ways, ", "))
 		}
 	}

@@ -63,16 +63,6 @@ func (x xy) chart(name, title, text string) *Chart {
 	}
 }
 
-// empty says whether there is nothing to show.
-func (x xy) empty() bool {
-	for _, s := range x.series {
-		if len(s.points)+len(s.lines) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // hide removes what a logarithmic axis cannot show.
 func (x *xy) hide() int {
 	n := 0
@@ -165,22 +155,22 @@ func (x xy) zero() bool {
 }
 
 // around returns the ends of an axis: 1, 2 or 5 times a power of ten, at some distance.
-func around(low, high float64) (min, max float64) {
-	min, max = math.Pow10(magnitude(low)), math.Pow10(magnitude(high))
+func around(low, high float64) (bottom, top float64) {
+	bottom, top = math.Pow10(magnitude(low)), math.Pow10(magnitude(high))
 	for _, f := range []float64{2, 5} {
 		if base := math.Pow10(magnitude(low)); base*f < low/1.15 {
-			min = base * f
+			bottom = base * f
 		}
 	}
-	if min > low/1.05 {
-		min /= 2
+	if bottom > low/1.05 {
+		bottom /= 2
 	}
 	for _, f := range []float64{2, 5, 10, 20} {
-		if max < high*1.15 {
-			max = math.Pow10(magnitude(high)) * f
+		if top < high*1.15 {
+			top = math.Pow10(magnitude(high)) * f
 		}
 	}
-	return min, max
+	return bottom, top
 }
 
 // sizeTicks puts a tick at each power of ten, and names as many as there is room for.
@@ -220,10 +210,14 @@ func valueTicks(min, max float64, room int) []plot.Tick {
 	few := 3*int(math.Log10(max/min)+1) <= room
 	var ticks []plot.Tick
 	for e := magnitude(min); math.Pow10(e) <= max*1.001; e++ {
+		places := 0
+		if e < 0 {
+			places = -e
+		}
 		for f := 1.0; f < 10; f++ {
 			t := plot.Tick{Value: math.Pow10(e) * f}
 			if f == 1 && e%every == 0 || few && (f == 2 || f == 5) {
-				t.Label = strconv.FormatFloat(t.Value, 'f', max0(-e), 64)
+				t.Label = strconv.FormatFloat(t.Value, 'f', places, 64)
 			}
 			if t.Value >= min*0.999 && t.Value <= max*1.001 && (f == 1 || every == 1) {
 				ticks = append(ticks, t)
@@ -232,8 +226,6 @@ func valueTicks(min, max float64, room int) []plot.Tick {
 	}
 	return ticks
 }
-
-func max0(n int) int { return max(n, 0) }
 
 // painter draws a series.
 type painter struct {
