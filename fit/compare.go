@@ -14,7 +14,7 @@ type Comparison struct {
 
 	Protocol  string
 	Bytes     int
-	Quantity  string  // T_s or T_sr of a forced protocol; else with the mode, such as o_s(isend)
+	Quantity  string  // with its mode: T_sr(ssend), o_s(isend)
 	Predicted float64 // microseconds
 	Measured  float64 // microseconds: the median
 	Error     float64 // percent of measured; NaN where that is zero
@@ -93,11 +93,8 @@ func (m mode) quantity(c *curve) (name string, factor float64) {
 
 func comparison(q Query, p Prediction, measured float64) Comparison {
 	c := Comparison{
-		Platform: q.Platform, Library: q.Library, Place: q.Place, Protocol: q.Protocol, Bytes: q.Bytes, Quantity: q.Quantity,
+		Platform: q.Platform, Library: q.Library, Place: q.Place, Protocol: q.Protocol, Bytes: q.Bytes, Quantity: q.Quantity + "(" + q.Mode + ")",
 		Predicted: rounded(p.Micros), Measured: rounded(measured), Error: math.NaN(), Basis: p.Basis,
-	}
-	if end := q.Quantity == sample.Sender || q.Quantity == sample.OneWay; !end || q.Protocol == "" || q.Protocol == "auto" {
-		c.Quantity += "(" + q.Mode + ")"
 	}
 	if measured != 0 {
 		c.Error = rounded(100 * (p.Micros - measured) / measured)

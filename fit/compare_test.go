@@ -72,14 +72,14 @@ func TestCompare(t *testing.T) {
 	for _, c := range got {
 		count[c.Quantity+" "+c.Protocol+" "+c.Basis]++
 		want := 0.0
-		if c.Quantity == "T_s" {
+		if c.Quantity == "T_s(isend)" {
 			want = 100 * (1/1.1 - 1)
 		}
 		if math.Abs(c.Error-want) > 0.01 || math.Abs(c.Predicted/c.Measured-1-want/100) > 1e-4 {
 			t.Errorf("%+v, want an error of %v %%", c, want)
 		}
 	}
-	want := map[string]int{"T_s T validation": 4, "T_sr T validation": 4, "o_s(message) auto calibration": 4, "o_s(send) auto calibration": 4,
+	want := map[string]int{"T_s(isend) T validation": 4, "T_sr(isend) T validation": 4, "o_s(message) auto calibration": 4, "o_s(send) auto calibration": 4,
 		"o_s(ssend) auto calibration": 4, "o_s(isend) auto calibration": 4, "o_s(issend) auto calibration": 4}
 	if !reflect.DeepEqual(count, want) {
 		t.Errorf("got %v, want %v", count, want)

@@ -80,8 +80,11 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
 	}
 	set := m.set(cmd, job, plan, series)
-	return m.write(cmd, set)
+	return m.write(cmd, job, set)
 }
+
+// ranksFact is the fact that says how many ranks a job had, of which the first and the last were measured.
+const ranksFact = "ranks"
 
 // prepare makes a job and a plan of the flags.
 func (m *measure) prepare() (*world.Job, *microbench.Plan, error) {
@@ -164,7 +167,8 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		{Key: "command", Value: recall(cmd)},
 		{Key: "platform", Value: machine.Description},
 		{Key: "library", Value: job.Library.Description},
-		{Key: "ranks", Value: fmt.Sprintf("%d; measured between 0 and %d", job.Ranks, last)},
+		{Key: ranksFact, Value: strconv.Itoa(job.Ranks)},
+		{Key: "pair", Value: fmt.Sprintf("0 %d", last)},
 		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
 		{Key: "noise", Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
 		{Key: "reps", Value: strconv.Itoa(plan.Reps)},
@@ -175,7 +179,7 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 }
 
 // write saves or prints the samples, and prints what they say.
-func (m *measure) write(cmd *cobra.Command, set *sample.Set) error {
+func (m *measure) write(cmd *cobra.Command, job *world.Job, set *sample.Set) error {
 	out := cmd.OutOrStdout()
 	write := sample.Write
 	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
@@ -194,7 +198,15 @@ func (m *measure) write(cmd *cobra.Command, set *sample.Set) error {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), m.output)
 	}
-	return reports.Parameters(out, result, style(out))
+	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" {
+		return err
+	}
+	steps, err := fit.Compare(set, nil, bySteps([]*platform.Platform{job.Platform}, job.Ranks))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	return reports.Comparisons(out, steps, style(out))
 }
 
 // parseNoise returns the noise that a flag asks for, or world.PlatformNoise.

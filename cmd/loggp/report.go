@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -85,50 +85,16 @@ func report(files []string) (reports.Report, error) {
 			r.Charts = append(r.Charts, timelines(p.Machine, l)...)
 		}
 	}
-	steps, err := fit.Compare(set, nil, bySteps(r.Platforms))
+	ranks := 0
+	if v, ok := set.Fact(ranksFact); ok {
+		ranks, _ = strconv.Atoi(v) // a file by hand may say anything: then the platform's default counts
+	}
+	steps, err := fit.Compare(set, nil, bySteps(r.Platforms, ranks))
 	for _, c := range steps {
 		c.Quantity += " by steps"
 		r.Comparisons = append(r.Comparisons, c)
 	}
 	return r, err
-}
-
-// bySteps predicts the times of forced protocols by adding up every step of a platform, which the equations do not: they leave out
-// what calls and copies cost.
-func bySteps(platforms []*platform.Platform) fit.Predictor {
-	return func(q fit.Query) (fit.Prediction, bool) {
-		i := slices.IndexFunc(platforms, func(p *platform.Platform) bool { return p.Machine.Name == q.Platform })
-		protocol := model.Named(q.Protocol)
-		if i < 0 || protocol == nil || q.Quantity != sample.Sender && q.Quantity != sample.OneWay {
-			return fit.Prediction{}, false
-		}
-		m := platforms[i].Machine
-		l, err := platforms[i].Library(q.Library)
-		mode, nonblocking := sendMode(q.Mode)
-		if err != nil || nonblocking || mode == model.Buffered {
-			return fit.Prediction{}, false
-		}
-		last := m.Ranks.Default - 1
-		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: m.Path(m.Ranks.Default, 0, last)}.Cost()
-		if q.Quantity == sample.Sender {
-			return fit.Prediction{Micros: c.Sender.Sum().Micros()}, true
-		}
-		return fit.Prediction{Micros: c.Delivery.Sum().Micros()}, true
-	}
-}
-
-// sendMode returns the mode of a call, and whether it does not block.
-func sendMode(call string) (mode model.Mode, nonblocking bool) {
-	name, nonblocking := strings.CutPrefix(call, "i")
-	switch name {
-	case "ssend":
-		mode = model.Synchronous
-	case "rsend":
-		mode = model.Ready
-	case "bsend":
-		mode = model.Buffered
-	}
-	return mode, nonblocking
 }
 
 // timelines draws each protocol on a machine once, with a message that is long enough to be seen and short enough to see the rest.
