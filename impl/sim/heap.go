@@ -33,15 +33,17 @@ func (h *heap) push(x event) {
 	e[i] = x
 }
 
-func (h *heap) pop() event {
+// pop takes out the first event.
+func (h *heap) pop() (at unit.Time, act Action, arg uint64) {
 	e := h.e
-	top, last := e[0], len(e)-1
+	last := len(e) - 1
+	at, act, arg = e[0].at, e[0].act, e[0].arg
 	x := e[last]
 	e[last].act = nil
 	e = e[:last]
 	h.e = e
 	if last == 0 {
-		return top
+		return at, act, arg
 	}
 	i := 0
 	for {
@@ -62,7 +64,7 @@ func (h *heap) pop() event {
 		i = least
 	}
 	e[i] = x
-	return top
+	return at, act, arg
 }
 
 // queue is a first-in first-out queue of processes.

@@ -65,17 +65,18 @@ func (k *Kernel) Run(ctx context.Context) error {
 				break
 			}
 		}
-		if p := k.ready.pop(); p != nil {
-			p.resume()
+		if !k.ready.empty() {
+			k.ready.pop().resume()
 			continue
 		}
 		if k.events.len() == 0 {
 			k.Fail(ErrStalled)
 			break
 		}
-		e := k.events.pop()
-		k.now = e.at
-		e.act.Act(e.arg)
+		var act Action
+		var arg uint64
+		k.now, act, arg = k.events.pop()
+		act.Act(arg)
 	}
 	return k.err
 }

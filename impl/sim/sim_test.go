@@ -55,7 +55,7 @@ func TestHeapSorts(t *testing.T) {
 	for range 20000 {
 		if h.len() == 0 || rng.IntN(2) == 0 {
 			seq++
-			h.push(event{at: now + unit.Time(rng.IntN(50)), seq: seq})
+			h.push(event{at: now + unit.Time(rng.IntN(50)), seq: seq, arg: seq})
 			continue
 		}
 		least := slices.MinFunc(h.e, func(a, b event) int {
@@ -64,11 +64,11 @@ func TestHeapSorts(t *testing.T) {
 			}
 			return 1
 		})
-		if got := h.pop(); got.at != least.at || got.seq != least.seq {
-			t.Fatalf("popped %d/%d, the least is %d/%d", got.at, got.seq, least.at, least.seq)
-		} else {
-			now = got.at
+		at, _, seq := h.pop()
+		if at != least.at || seq != least.seq {
+			t.Fatalf("popped %d/%d, the least is %d/%d", at, seq, least.at, least.seq)
 		}
+		now = at
 	}
 }
 
