@@ -316,7 +316,7 @@ func TestProtocolLines(t *testing.T) {
 	var cs []fit.Comparison
 	for _, platform := range []string{"p", "q"} {
 		for _, protocol := range []string{"T", "RTA"} {
-			for _, quantity := range []string{"T_s", "T_sr"} {
+			for _, quantity := range []string{"T_s(send)", "T_sr(send)", "T_s(isend)"} {
 				cs = append(cs, fit.Comparison{Platform: platform, Library: "l", Place: "inter", Protocol: protocol, Quantity: quantity, Bytes: 1, Predicted: float64(len(cs))})
 			}
 		}
@@ -325,7 +325,7 @@ func TestProtocolLines(t *testing.T) {
 	if !predicted || len(x.series) != 2 || x.series[0].name != "T" {
 		t.Fatalf("%v, %+v", predicted, x.series)
 	}
-	for i, want := range []float64{0, 2} {
+	for i, want := range []float64{0, 3} {
 		if l := x.series[i].lines; len(l) != 1 || !slices.Equal(l[0], []point{{x: 1, y: want}}) {
 			t.Errorf("%s: %+v, want %v", x.series[i].name, l, want)
 		}

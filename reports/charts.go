@@ -103,7 +103,7 @@ func (p *place) charts(cs []fit.Comparison) []*Chart {
 	} {
 		x, predicted := p.protocols(q.quantity, cs)
 		if predicted {
-			q.text += " Points are measured, lines predicted."
+			q.text += " Points are measured, lines predicted: by equations (1) to (7), which leave out what calls and copies cost, and, where the platform is known, by adding up every step."
 		} else {
 			q.text += intervals
 		}
@@ -260,6 +260,9 @@ func (p *place) messages() xy {
 	return x
 }
 
+// BySteps ends the quantity of a comparison whose prediction adds up every step of a platform instead of using equations.
+const BySteps = " by steps"
+
 // protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else with what was fitted.
 func (p *place) protocols(quantity string, cs []fit.Comparison) (x xy, predicted bool) {
 	x.y = map[string]string{sample.Sender: "T_s (us)", sample.OneWay: "T_s-r (us)"}[quantity]
@@ -272,14 +275,12 @@ func (p *place) protocols(quantity string, cs []fit.Comparison) (x xy, predicted
 		if slices.ContainsFunc(x.series, func(o series) bool { return o.name == c.Protocol }) {
 			s.name += " (" + c.Mode + ")"
 		}
-		var line []point
-		for _, y := range cs {
-			if y.Platform == p.platform && y.Library == p.library && y.Place == p.place && y.Protocol == c.Protocol && strings.HasPrefix(y.Quantity, quantity) && (y.Quantity == quantity || strings.HasPrefix(y.Quantity, quantity+"(")) {
-				line = append(line, point{x: float64(y.Bytes), y: y.Predicted})
-			}
-		}
-		if s.lines = lines(c); len(line) > 0 {
-			s.lines, predicted = [][]point{line}, true
+		name := quantity + "(" + c.Mode + ")"
+		s.lines = slices.DeleteFunc([][]point{p.predicted(c, name, cs), p.predicted(c, name+BySteps, cs)}, func(l []point) bool { return len(l) == 0 })
+		if len(s.lines) > 0 {
+			predicted = true
+		} else {
+			s.lines = lines(c)
 		}
 		x.series = append(x.series, s)
 	}
@@ -288,6 +289,16 @@ func (p *place) protocols(quantity string, cs []fit.Comparison) (x xy, predicted
 		x.series[i].look = look{[]ink{blue, green, orange, violet, teal}[i%5], solidGlyphs[i%len(solidGlyphs)], false}
 	}
 	return x, predicted
+}
+
+// predicted returns what was predicted for a curve.
+func (p *place) predicted(c *fit.Curve, quantity string, cs []fit.Comparison) (line []point) {
+	for _, y := range cs {
+		if y.Platform == p.platform && y.Library == p.library && y.Place == p.place && y.Protocol == c.Protocol && y.Quantity == quantity {
+			line = append(line, point{x: float64(y.Bytes), y: y.Predicted})
+		}
+	}
+	return line
 }
 
 // protocolRank orders protocols as the model does, others after them.

@@ -91,7 +91,7 @@ func report(files []string) (reports.Report, error) {
 	}
 	steps, err := fit.Compare(set, nil, bySteps(r.Platforms, ranks))
 	for _, c := range steps {
-		c.Quantity += " by steps"
+		c.Quantity += reports.BySteps
 		r.Comparisons = append(r.Comparisons, c)
 	}
 	return r, err
