@@ -123,14 +123,18 @@ func (e *Engine) Open() int {
 	return n
 }
 
-// room returns n bytes of memory to stage or bounce in.
+// room returns n bytes of memory to stage or bounce in. One that is too short makes way for a longer one, so that there are no more
+// than were ever in use at once.
 func (e *Engine) room(n int) []byte {
-	for i := len(e.stages) - 1; i >= 0; i-- {
+	last := len(e.stages) - 1
+	for i := last; i >= 0; i-- {
 		if b := e.stages[i]; cap(b) >= n {
-			last := len(e.stages) - 1
 			e.stages[i], e.stages = e.stages[last], e.stages[:last]
 			return b[:n]
 		}
+	}
+	if last >= 0 {
+		e.stages = e.stages[:last]
 	}
 	return make([]byte, n)
 }

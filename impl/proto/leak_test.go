@@ -1,0 +1,96 @@
+package proto
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model"
+)
+
+// exposing is a port that counts what is exposed.
+type exposing struct {
+	device.Port
+	now, ever int
+}
+
+func (p *exposing) Memory() device.Memory { return counted{p} }
+
+type counted struct{ p *exposing }
+
+func (c counted) Expose(b []byte) device.Key {
+	c.p.now++
+	c.p.ever++
+	return c.p.Port.Memory().Expose(b)
+}
+
+func (c counted) Withdraw(k device.Key) {
+	c.p.now--
+	c.p.Port.Memory().Withdraw(k)
+}
+
+func (c counted) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	c.p.Port.Memory().Put(dst, k, off, b, done)
+}
+
+func (c counted) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	c.p.Port.Memory().Get(dst, k, off, b, done)
+}
+
+// When all messages are through, nothing is left: no operation, no exposed memory, no room in the attached buffer, and no more memory to
+// stage in than was in use at once.
+func TestNothingLeft(t *testing.T) {
+	const at, rounds = 5, 40 // messages at once, and how often
+	for _, p := range Protocols {
+		for mode := range model.NumModes {
+			l := quiet("RTA")
+			l.Stage, l.Bounce, l.Window = true, 64, 1000
+			for i := range l.Rules {
+				if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
+					l.Rules[i].Protocol = TA.Name
+				}
+			}
+			err := loop.New(2).Run(func(port device.Port) error {
+				counting := &exposing{Port: port}
+				e := New(counting, Config{Library: l})
+				peer := 1 - port.Rank()
+				b := make([]byte, 300)
+				var into [at][300]byte
+				e.Attach(make([]byte, at*(len(b)+Overhead)))
+				for range rounds {
+					var ops []*Op
+					for i := range at {
+						ops = append(ops, e.Irecv(into[i][:], peer, 0, i))
+					}
+					ops = append(ops, e.Isend(model.Standard, nil, peer, 1, 0)) // the receives are posted, for ready sends
+					e.Recv(nil, peer, 1, 0)
+					for i := range at {
+						ops = append(ops, e.Isend(mode, b, peer, 0, i))
+					}
+					for _, o := range ops {
+						e.Wait(o)
+						e.Release(o)
+					}
+					e.Drain()
+				}
+				switch {
+				case e.Open() != 0:
+					return fmt.Errorf("%d operations are open", e.Open())
+				case counting.now != 0:
+					return fmt.Errorf("%d of %d pieces of memory are exposed", counting.now, counting.ever)
+				case len(e.buffer.used) != 0 || e.buffer.pending != 0:
+					return fmt.Errorf("%d messages are in the buffer", len(e.buffer.used))
+				case len(e.stages) > 2*at:
+					return fmt.Errorf("memory for %d stages is kept", len(e.stages))
+				case e.posted.Len() != 0 || e.early.Len() != 0:
+					return fmt.Errorf("%d receives and %d messages wait", e.posted.Len(), e.early.Len())
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("%s, %v: %v", p.Name, mode, err)
+			}
+		}
+	}
+}
