@@ -268,3 +268,28 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 }
+
+// Who forces a protocol that is not synchronous gets synchronous sends by the library's rules.
+func TestForcedSynchronous(t *testing.T) {
+	l := by("TA")
+	for _, p := range places {
+		var posted atomic.Bool
+		err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l, Protocol: "T"}, func(c *mpi.Comm) error {
+			if c.Rank() == 1 {
+				c.Probe(0, 7)
+				c.Compute(100 * us)
+				posted.Store(true)
+				c.Recv(nil, 0, 7)
+				return nil
+			}
+			c.Ssend(nil, 1, 7)
+			if !posted.Load() {
+				return fmt.Errorf("a synchronous send by T")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
