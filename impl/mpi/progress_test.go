@@ -293,3 +293,38 @@ func TestForcedSynchronous(t *testing.T) {
 		}
 	}
 }
+
+// One look takes in all that has come.
+func TestLook(t *testing.T) {
+	const n = 5
+	looks := map[string]func([]mpi.Request) bool{
+		"TestAll":  func(reqs []mpi.Request) bool { return mpi.TestAll(reqs, nil) },
+		"Test":     func(reqs []mpi.Request) bool { _, ok := reqs[n-1].Test(); return ok },
+		"TestAny":  func(reqs []mpi.Request) bool { _, _, ok := mpi.TestAny(reqs[n-1:]); return ok },
+		"TestSome": func(reqs []mpi.Request) bool { return mpi.TestSome(reqs[n-1:], make([]int, 1), nil) == 1 },
+	}
+	for name, look := range looks {
+		w, o := t3d(t, 2)
+		err := mpi.Run(w, o, func(c *mpi.Comm) error {
+			if c.Rank() == 0 {
+				for i := range n {
+					c.Send(nil, 1, i)
+				}
+				return nil
+			}
+			reqs := make([]mpi.Request, n)
+			for i := range reqs {
+				reqs[i] = c.Irecv(nil, 0, i)
+			}
+			c.Compute(10000 * us)
+			if !look(reqs) {
+				return fmt.Errorf("%s finds nothing", name)
+			}
+			mpi.WaitAll(reqs, nil)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

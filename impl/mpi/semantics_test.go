@@ -523,6 +523,22 @@ var semantics = []struct {
 		}
 		return nil
 	}},
+	{"some have made more communicators than others", 3, func(c *mpi.Comm) error {
+		pair := c.Create([]int{2, 0})
+		for range 3 {
+			if pair != nil {
+				pair = pair.Create([]int{1, 0})
+			}
+			all := c.Create([]int{1, 2, 0})
+			right, left := (all.Rank()+1)%3, (all.Rank()+2)%3
+			b := make([]byte, 10)
+			st := all.Sendrecv(text(10, all.Rank()), right, 1, b, left, 1)
+			if err := equal("Sendrecv", st, b, mpi.Status{Source: left, Tag: 1, Bytes: 10}, left); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
 	{"a blocked message blocks no other", 2, func(c *mpi.Comm) error {
 		const n = 20
 		if c.Rank() == 0 {
