@@ -243,3 +243,37 @@ func TestNoSuchRank(t *testing.T) {
 		}
 	}
 }
+
+// A node has one engine for the remote accesses of both its processors.
+func TestEngine(t *testing.T) {
+	const n, times = 10000, 5
+	for _, get := range []bool{false, true} {
+		var last unit.Time
+		run(t, machine(), 10, func(p device.Port) {
+			key := p.Memory().Expose(make([]byte, n))
+			if p.Rank() > 1 {
+				p.Delay(unit.Second) // memory stays exposed
+				return
+			}
+			p.Delay(us) // memory is exposed
+			for range times {
+				access := p.Memory().Put
+				if get {
+					access = p.Memory().Get
+				}
+				access(2+6*p.Rank(), key, 0, make([]byte, n), [device.Words]uint64{})
+			}
+			for range times {
+				p.Recv(true)
+			}
+			last = max(last, p.Now())
+		})
+		channel := machine().Torus.Put
+		if get {
+			channel = machine().Torus.Get
+		}
+		if least := channel.Bandwidth.Time(2 * times * n); last < least || last > least+20*us {
+			t.Errorf("get %v: the node's engine moved %d bytes in %v, want %v and little more", get, 2*times*n, last, least)
+		}
+	}
+}
