@@ -277,3 +277,21 @@ func TestEngine(t *testing.T) {
 		}
 	}
 }
+
+// A LogGP machine takes a message every g + (k−1)·G, wherever they come from.
+func TestGap(t *testing.T) {
+	g := &model.LogGP{L: 5 * us, Gap: 3 * us, BigGap: 1000}
+	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 8}, Timer: 1, LogGP: g}
+	run(t, m, 5, func(p device.Port) {
+		if p.Rank() > 0 {
+			p.Send(0, device.Packet{Data: make([]byte, 1001)})
+			return
+		}
+		for i := range 4 {
+			p.Recv(true)
+			if want := 6*us + unit.Time(i)*4*us; p.Now() != want { // L + (k−1)·G for the first
+				t.Errorf("message %d is there at %v, want %v", i, p.Now(), want)
+			}
+		}
+	})
+}
