@@ -5,6 +5,11 @@ const (
 	Roots      = "roots"               // 2: the second half of every series has the barrier's root at P2; else 1
 	Resolution = "timer_resolution_us" // the smallest difference that the timer shows
 	File       = "file"                // heads the facts of one file among several that were read together
+
+	// On these, files with samples of the same platform, library and place must agree.
+	PlatformSum = "platform_sum" // of the platform's file
+	Ranks       = "ranks"        // of the job, of which two were measured
+	Noise       = "noise"
 )
 
 // Fact returns the value of the first fact of that name.

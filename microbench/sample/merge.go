@@ -6,33 +6,46 @@ import (
 	"slices"
 )
 
-// ReadFile reads data sets from files and joins them into one, in the order of the paths.
+// settings are the facts that say on what machine a file was measured. Two files with other values are not of one.
+var settings = []string{PlatformSum, Ranks, Noise}
+
+// ReadFile reads data sets from files and joins them into one, in the order of the paths. A file without samples is an error.
 //
 // Of several files each keeps its facts, under a fact "file" that names it. They must agree on the fact "roots",
-// which says how to read a series. A series that two files share with the same times is there once. If the times
+// which says how to read a series, and those that have samples of the same platform, library and place, on "platform_sum", "ranks"
+// and "noise", as far as both have them. A series that two files share with the same times is there once. If the times
 // differ, and the clock is real, the two are taken for different launches: all launches of the later file are counted on
-// from those of the files before. With a virtual clock there is one truth, and a second one is an error.
+// from those of the files before. With a virtual clock that is an error: more repetitions belong into one file.
 func ReadFile(paths ...string) (*Set, error) {
-	all := &Set{}
-	for i, path := range paths {
+	var files []file
+	for _, path := range paths {
 		s, err := readFile(path)
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 && len(paths) == 1 {
-			return s, nil
-		}
-		if i > 0 {
-			if err := all.agree(s, path); err != nil {
+		files = append(files, file{path, s})
+	}
+	if len(files) == 1 {
+		return files[0].Set, nil
+	}
+	all := &merger{index: make(map[Key]owned)}
+	for i, f := range files {
+		for _, before := range files[:i] {
+			if err := f.agree(before); err != nil {
 				return nil, err
 			}
 		}
-		all.Facts = append(append(all.Facts, Fact{File, path}), s.Facts...)
-		if err := all.join(s, path); err != nil {
+		if err := all.join(f); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
+	return &all.set, nil
+}
+
+// file is a set and where it is from.
+type file struct {
+	path string
+	*Set
 }
 
 func readFile(path string) (*Set, error) {
@@ -41,14 +54,44 @@ func readFile(path string) (*Set, error) {
 		return nil, fmt.Errorf("read samples: %w", err)
 	}
 	defer f.Close()
-	return Read(f, path)
+	s, err := Read(f, path)
+	if err == nil && s.Rows() == 0 {
+		return nil, fmt.Errorf("%s: no samples", path)
+	}
+	return s, err
 }
 
-// agree is an error if the series of s have another order of roots than those of all.
-func (all *Set) agree(s *Set, path string) error {
-	a, b := all.roots(), s.roots()
-	if a != b {
-		return fmt.Errorf("%s: the fact \"roots\" is %s, but %s in the files before: series of the two cannot be joined", path, b, a)
+// agree is an error if the series of two files cannot stand in one set.
+func (f file) agree(before file) error {
+	if a, b := before.roots(), f.roots(); a != b {
+		return fmt.Errorf("%s: the fact \"roots\" is %s, but %s in %s: series of the two cannot be joined", f.path, b, a, before.path)
+	}
+	where := f.shares(before.Set)
+	if where == nil {
+		return nil
+	}
+	for _, key := range settings {
+		a, inA := before.Fact(key)
+		b, inB := f.Fact(key)
+		if inA && inB && a != b {
+			return fmt.Errorf("%s: the fact %q is %q, but %q in %s: both have samples of %s, %s, %s, which are not of one machine: take the files one by one",
+				f.path, key, b, a, before.path, where.Platform, where.Library, where.Place)
+		}
+	}
+	return nil
+}
+
+// shares returns the first series of a platform, library and place that both sets have samples of, or nil.
+func (s *Set) shares(with *Set) *Series {
+	type subject struct{ platform, library, place string }
+	has := make(map[subject]bool)
+	for _, x := range with.Series {
+		has[subject{x.Platform, x.Library, x.Place}] = true
+	}
+	for i, x := range s.Series {
+		if has[subject{x.Platform, x.Library, x.Place}] {
+			return &s.Series[i]
+		}
 	}
 	return nil
 }
@@ -60,37 +103,69 @@ func (s *Set) roots() string {
 	return "1"
 }
 
-// join adds the series of s.
-func (all *Set) join(s *Set, path string) error {
-	index := make(map[Key]int, len(all.Series))
-	launches := 0
-	for i := range all.Series {
-		index[all.Series[i].Key] = i
-		launches = max(launches, all.Series[i].Launch+1)
-	}
-	shared := func(k Key) (int, bool) { i, ok := index[k]; return i, ok }
-	same := func(a, b *Series) bool { return slices.Equal(a.Times, b.Times) }
+// merger joins files.
+type merger struct {
+	set   Set
+	index map[Key]owned
+}
 
-	count := 0 // added to the launches of s
-	for i := range s.Series {
-		b := &s.Series[i]
-		j, ok := shared(b.Key)
+// owned is the place of a series in the set, and the file that it is from.
+type owned struct {
+	at int
+	by file
+}
+
+// join adds the facts and the series of a file.
+func (m *merger) join(f file) error {
+	m.set.Facts = append(append(m.set.Facts, Fact{File, f.path}), f.Facts...)
+	launches := 0
+	for i := range m.set.Series {
+		launches = max(launches, m.set.Series[i].Launch+1)
+	}
+	there := func(b *Series) bool { // with the same times
+		j, ok := m.index[b.Key]
+		return ok && slices.Equal(m.set.Series[j.at].Times, b.Times)
+	}
+	count := 0 // added to the launches of the file
+	for i := range f.Series {
+		b := &f.Series[i]
+		j, ok := m.index[b.Key]
 		switch {
-		case !ok || same(&all.Series[j], b):
+		case !ok || there(b):
 		case b.Clock != "real":
-			return fmt.Errorf("%s: other times than in the files before for %v: with a virtual clock one of them is wrong", path, b.Key)
+			return f.twice(j.by, b.Key)
 		default:
 			count = launches
 		}
 	}
-	for _, b := range s.Series {
-		if j, ok := shared(b.Key); ok && same(&all.Series[j], &b) {
+	var added []Series
+	for _, b := range f.Series {
+		if there(&b) {
 			continue
 		}
 		if b.Clock == "real" {
 			b.Launch += count
 		}
-		all.Series = append(all.Series, b)
+		added = append(added, b)
+	}
+	for _, b := range added {
+		m.index[b.Key] = owned{len(m.set.Series), f}
+		m.set.Series = append(m.set.Series, b)
 	}
 	return nil
+}
+
+// twice is the error of what two files have measured on the same emulated machine, with other times.
+func (f file) twice(before file, k Key) error {
+	why := "by other versions of the program, or on other machines of one name"
+	for _, x := range []struct{ key, plural string }{{"seed", "seeds"}, {"reps", "repetitions"}, {"warmup", "rounds of warm-up"}} {
+		a, inA := before.Fact(x.key)
+		b, inB := f.Fact(x.key)
+		if inA && inB && a != b {
+			why = fmt.Sprintf("with other %s, %s and %s", x.plural, a, b)
+			break
+		}
+	}
+	return fmt.Errorf("%s: %v was measured twice, %s, in %s too: measure once, with more repetitions if they are too few, or take the files one by one",
+		f.path, k, why, before.path)
 }

@@ -264,6 +264,56 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%v: error %v", paths, err)
 		}
 	}
+	if _, err := ReadFile(d); err == nil || err.Error() != d+": no samples" {
+		t.Errorf("a file with nothing but facts: %v", err)
+	}
+}
+
+// Files of one machine may be joined, and only those.
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	file := func(s Series, facts ...Fact) string {
+		n++
+		path := filepath.Join(dir, string(rune('a'+n)))
+		if err := Save(path, func(w io.Writer) error { return Write(w, &Set{facts, []Series{s}}) }); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	first, other := Series{send, []unit.Time{5}}, Series{with(func(k *Key) { k.Bytes++ }), []unit.Time{6}}
+	elsewhere := Series{with(func(k *Key) { k.Place = "intra" }), []unit.Time{7}}
+	again := Series{send, []unit.Time{8}}
+	for _, c := range []struct {
+		a, b   Series
+		fa, fb []Fact
+		want   []string // in the error; none if there is to be none
+	}{
+		{first, other, []Fact{{Ranks, "2"}}, []Fact{{Ranks, "4"}}, []string{`"ranks"`, `"2"`, `"4"`}},
+		{first, other, []Fact{{Noise, "0%"}}, []Fact{{Noise, "5%"}}, []string{`"noise"`, `"0%"`, `"5%"`}},
+		{first, other, []Fact{{PlatformSum, "1a"}}, []Fact{{PlatformSum, "2b"}}, []string{`"platform_sum"`, `"1a"`, `"2b"`}},
+		{first, again, []Fact{{Ranks, "2"}, {"seed", "1"}}, []Fact{{Ranks, "4"}, {"seed", "2"}}, []string{`"ranks"`}},
+		{first, again, []Fact{{"seed", "11"}}, []Fact{{"seed", "12"}}, []string{"measured twice", "other seeds, 11 and 12", "more repetitions"}},
+		{first, again, []Fact{{"reps", "30"}}, []Fact{{"reps", "60"}}, []string{"measured twice", "other repetitions, 30 and 60"}},
+		{first, again, nil, nil, []string{"measured twice", "other versions"}},
+		{first, other, []Fact{{Ranks, "2"}, {"seed", "1"}}, []Fact{{"seed", "2"}}, nil},
+		{first, other, nil, []Fact{{PlatformSum, "1"}}, nil},
+		{first, elsewhere, []Fact{{Ranks, "2"}}, []Fact{{Ranks, "4"}}, nil},
+	} {
+		a, b := file(c.a, c.fa...), file(c.b, c.fb...)
+		s, err := ReadFile(a, b)
+		if c.want == nil {
+			if err != nil || len(s.Series) != 2 {
+				t.Errorf("%+v: %+v, %v", c, s, err)
+			}
+			continue
+		}
+		for _, w := range append(c.want, a, b) {
+			if err == nil || !strings.Contains(err.Error(), w) {
+				t.Errorf("%+v: error %v, want %s in it", c, err, w)
+			}
+		}
+	}
 }
 
 func TestSave(t *testing.T) {
