@@ -15,7 +15,6 @@ type bench struct {
 	mode  *mode
 	c     *mpi.Comm // both ranks, P1 first
 	comm  *mpi.Comm // both ranks, the root of the barrier first
-	round int       // which root it is
 	peer  int       // the other rank, in c
 	p1    bool
 
@@ -34,9 +33,17 @@ type timer struct {
 // tag is that of all messages that are measured.
 const tag = 1
 
-// attach lends the library a buffer that holds a burst.
+// attach lends the library a buffer for buffered sends: a message may not have left it when the next one comes.
 func (b *bench) attach(c *mpi.Comm) {
-	c.AttachBuffer(make([]byte, (Burst+4)*(b.cell.Bytes+mpi.BsendOverhead)))
+	if b.mode.buffered {
+		c.AttachBuffer(make([]byte, 4*(b.cell.Bytes+mpi.BsendOverhead)))
+	}
+}
+
+func (b *bench) detach() {
+	if b.mode.buffered {
+		b.c.DetachBuffer()
+	}
 }
 
 // timer returns the timer of the name, which P1 or P2 takes.

@@ -12,6 +12,7 @@ type mode struct {
 	blocking    bool
 	synchronous bool
 	ready       bool
+	buffered    bool
 	send        func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
 	start       func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
 }
@@ -21,11 +22,11 @@ var modes = []mode{
 	{name: "send", blocking: true, send: (*mpi.Comm).Send},
 	{name: "ssend", blocking: true, synchronous: true, send: (*mpi.Comm).Ssend},
 	{name: "rsend", blocking: true, ready: true, send: (*mpi.Comm).Rsend},
-	{name: "bsend", blocking: true, send: (*mpi.Comm).Bsend},
+	{name: "bsend", blocking: true, buffered: true, send: (*mpi.Comm).Bsend},
 	{name: "isend", start: (*mpi.Comm).Isend},
 	{name: "issend", synchronous: true, start: (*mpi.Comm).Issend},
 	{name: "irsend", ready: true, start: (*mpi.Comm).Irsend},
-	{name: "ibsend", start: (*mpi.Comm).Ibsend},
+	{name: "ibsend", buffered: true, start: (*mpi.Comm).Ibsend},
 }
 
 var message = mode{name: Message, blocking: true,
@@ -41,9 +42,12 @@ func Modes() []string {
 }
 
 func find(name string) *mode {
+	if name == Message {
+		return &message
+	}
 	i := slices.IndexFunc(modes, func(m mode) bool { return m.name == name })
 	if i < 0 {
-		return &message
+		panic("microbench: no mode " + name)
 	}
 	return &modes[i]
 }

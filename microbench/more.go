@@ -57,7 +57,7 @@ func train(b *bench) {
 	}
 	t := b.timer(sample.Train, true)
 	var sent [Burst]mpi.Request
-	for range max(1, b.Reps/fewer/4) {
+	for range max(min(b.Reps, 10), b.Reps/fewer/4) {
 		b.barrier()
 		if !b.p1 {
 			for range Burst {

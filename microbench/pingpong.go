@@ -28,7 +28,11 @@ import (
 func pingPong(b *bench) {
 	t11, t12 := b.timer(sample.Timer11, true), b.timer(sample.Timer12, true)
 	t21, t22 := b.timer(sample.Timer21, false), b.timer(sample.Timer22, false)
-	for rep := range b.Warmup + b.Reps {
+	warmup := b.Warmup
+	if b.Delta == 0 {
+		warmup = max(warmup, 1) // delta comes from a round
+	}
+	for rep := range warmup + b.Reps {
 		begin := b.now()
 		var first, second unit.Time
 		if b.p1 {
@@ -38,10 +42,8 @@ func pingPong(b *bench) {
 			first = b.timedReceive(nil)
 			second = b.timedSend()
 		}
-		if rep < b.Warmup || b.Warmup == 0 && rep == 0 {
+		if rep < warmup {
 			b.longest = max(b.longest, b.now()-begin-2*b.longest)
-		}
-		if rep < b.Warmup {
 			continue
 		}
 		t11.add(first)

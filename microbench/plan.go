@@ -56,8 +56,14 @@ func (p *Plan) Cells() []Cell {
 // Check says what is wrong with the plan.
 func (p *Plan) Check() error {
 	_, synchronous := mpi.Protocols()
-	for _, m := range p.Modes {
+	for i, m := range p.Modes {
+		if slices.Contains(p.Modes[:i], m) {
+			return fmt.Errorf("mode %s is named twice", m)
+		}
 		if m == Message {
+			if len(p.Modes) > 1 {
+				return fmt.Errorf("low-level messages are measured alone, not beside %v", p.Modes)
+			}
 			if p.Protocol != "" {
 				return fmt.Errorf("low-level messages have no protocol: %s cannot be forced on them", p.Protocol)
 			}
@@ -94,12 +100,12 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 		b.out, b.in = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
 		b.attach(roots[0])
 		for _, stage := range stages {
-			for i, r := range roots {
-				b.comm, b.c, b.round = r, roots[0], i
+			for _, r := range roots {
+				b.comm, b.c = r, roots[0]
 				stage(b)
 			}
 		}
-		roots[0].DetachBuffer()
+		b.detach()
 		all = append(all, b.collect()...)
 	}
 	if roots[0].Rank() != 0 {

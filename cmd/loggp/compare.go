@@ -15,7 +15,7 @@ import (
 
 func compareCommand() *cobra.Command {
 	var samples []string
-	var params, output string
+	var params, file string
 	cmd := &cobra.Command{
 		Use:   "compare --samples SAMPLES.csv --params PARAMS.csv",
 		Short: "Set what parameters predict beside what was measured",
@@ -24,10 +24,13 @@ need parameters of low-level messages, and one-way times by equation (9). Overhe
 as calibration.`,
 		Example: `  loggp compare --samples rta.csv --params params.csv
   loggp compare --samples rta.csv --params params.csv -o comparison.csv`,
-		Args: cobra.NoArgs,
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(samples) == 0 || params == "" {
 				return misuse(cmd, errors.New("--samples and --params: both are needed"))
+			}
+			if err := output(file); err != nil {
+				return misuse(cmd, err)
 			}
 			set, err := sample.ReadFile(samples...)
 			if err != nil {
@@ -45,18 +48,18 @@ as calibration.`,
 				return fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", params)
 			}
 			out := cmd.OutOrStdout()
-			if output != "" {
-				if err := sample.Save(output, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
+			if file != "" {
+				if err := sample.Save(file, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
 					return fmt.Errorf("comparison: %w", err)
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), output)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), file)
 			}
 			return reports.Comparisons(out, cs, style(out))
 		},
 	}
 	cmd.Flags().StringArrayVar(&samples, "samples", nil, "file of samples; may be given more than once")
 	cmd.Flags().StringVar(&params, "params", "", "file of parameters")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file for the comparison, as CSV")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file for the comparison, as CSV")
 	return cmd
 }
 

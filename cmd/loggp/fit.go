@@ -12,7 +12,7 @@ import (
 )
 
 func fitCommand() *cobra.Command {
-	var output string
+	var file string
 	var format *string
 	cmd := &cobra.Command{
 		Use:   "fit SAMPLES.csv...",
@@ -21,8 +21,11 @@ func fitCommand() *cobra.Command {
 length between which the library changes its ways, and says which numbers to doubt.`,
 		Example: `  loggp fit samples.csv
   loggp fit samples.csv message.csv -o params.csv`,
-		Args: cobra.MinimumNArgs(1),
+		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output(file); err != nil {
+				return misuse(cmd, err)
+			}
 			set, err := sample.ReadFile(args...)
 			if err != nil {
 				return err
@@ -31,21 +34,24 @@ length between which the library changes its ways, and says which numbers to dou
 			if err != nil {
 				return err
 			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
 			write := func(w io.Writer) error { return fit.WriteParameters(w, result.Parameters) }
 			out := cmd.OutOrStdout()
-			if *format == "csv" && output == "" {
+			if *format == "csv" && file == "" {
 				return write(out)
 			}
-			if output != "" {
-				if err := sample.Save(output, write); err != nil {
+			if file != "" {
+				if err := sample.Save(file, write); err != nil {
 					return fmt.Errorf("parameters: %w", err)
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), output)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), file)
 			}
 			return reports.Parameters(out, result, style(out))
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file for the parameters, as CSV")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
 	format = chosen(cmd, "format", []string{"table", "csv"}, "table", "what to print")
 	return cmd
 }

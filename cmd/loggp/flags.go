@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,8 +12,33 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
+
+// unknown makes a name that no platform has an error of usage; what is wrong in a file is none.
+func unknown(cmd *cobra.Command, err error) error {
+	var u *platform.UnknownError
+	if errors.As(err, &u) {
+		return misuse(cmd, err)
+	}
+	return err
+}
+
+// output checks, before any work, that a file can be written.
+func output(name string) error {
+	if name == "" {
+		return nil
+	}
+	if name == "-" {
+		return errors.New("-o -: leave -o out to print")
+	}
+	dir := filepath.Dir(name)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("-o %s: there is no directory %s", name, dir)
+	}
+	return nil
+}
 
 // choice is a flag with a few values.
 type choice struct {
@@ -64,13 +92,22 @@ func protocols(s string) ([]string, error) {
 	if s == "" || s == "all" {
 		return all, nil
 	}
-	list := strings.Split(s, ",")
+	list := words(s)
 	for _, p := range list {
 		if !slices.Contains(all, p) {
 			return nil, fmt.Errorf("--protocol: there is no protocol %q: there are %s", p, strings.Join(all, ", "))
 		}
 	}
 	return list, nil
+}
+
+// words splits a list at its commas.
+func words(s string) []string {
+	list := strings.Split(s, ",")
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	return list
 }
 
 // recall returns the command line without where its output goes, so that the same work leaves the same record.

@@ -19,6 +19,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // whoever interrupts twice does not want to wait
 	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
@@ -86,18 +87,33 @@ L, o_s, o_r, g and G to what it measured, predicts protocols from them, and sets
 		Example: `  loggp measure --platform t3d                  # the parameters of an emulated Cray T3D
   loggp measure --platform t3d -o samples.csv   # keep the samples, then:
   loggp report samples.csv -o report            # report/index.html`,
+		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          known,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(misuse)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, plain(err)) })
 	for _, v := range verbs {
 		c := v()
 		correct(c)
 		root.AddCommand(c)
 	}
 	return root
+}
+
+// plain says what a number should be instead of which function of Go could not read it.
+func plain(err error) error {
+	text := err.Error()
+	i := strings.Index(text, "strconv.")
+	if i < 0 {
+		return err
+	}
+	kind := "a whole number"
+	if strings.Contains(text, "ParseUint") {
+		kind = "a whole number from 0 up"
+	}
+	return errors.New(text[:i] + "it must be " + kind)
 }
 
 // known refuses a verb that does not exist.
@@ -120,6 +136,33 @@ func unknownVerb(root *cobra.Command, args []string) error {
 		return known(root, rest)
 	}
 	return nil
+}
+
+// nothing refuses arguments.
+func nothing(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes flags alone, what is %q for?", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// some wants at least one argument, one wants one.
+func some(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s: name at least one %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func one(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("%s: name one %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
 }
 
 // correct makes every complaint about a verb's arguments one of usage.

@@ -42,7 +42,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
   loggp measure --platform t3d --level message -o message.csv
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
-		Args: cobra.NoArgs,
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -66,7 +66,11 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 }
 
 func (m *measure) run(cmd *cobra.Command) error {
-	job, plan, err := m.prepare()
+	job, err := m.open()
+	if err != nil {
+		return unknown(cmd, err)
+	}
+	plan, err := m.plan()
 	if err != nil {
 		return misuse(cmd, err)
 	}
@@ -79,51 +83,81 @@ func (m *measure) run(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
 	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
 	set := m.set(cmd, job, plan, series)
 	return m.write(cmd, job, set)
 }
 
-// ranksFact is the fact that says how many ranks a job had, of which the first and the last were measured.
-const ranksFact = "ranks"
+// Facts that other verbs act upon.
+const (
+	ranksFact = "ranks"         // of the job, of which the first and the last were measured
+	fileFact  = "platform_file" // what was given as --platform
+	sumFact   = "platform_sum"  // of its bytes
+)
 
-// prepare makes a job and a plan of the flags.
-func (m *measure) prepare() (*world.Job, *microbench.Plan, error) {
+// open finds the platform. What is wrong with a flag is an error of usage.
+func (m *measure) open() (*world.Job, error) {
+	bad := func(err error) error { return &usage{"loggp measure", err} }
 	if m.platform == "" {
-		return nil, nil, fmt.Errorf("--platform: say what to measure: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "))
+		return nil, bad(fmt.Errorf("--platform: say what to measure: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
+	}
+	if err := output(m.output); err != nil {
+		return nil, bad(err)
 	}
 	noise, err := parseNoise(m.noise)
 	if err != nil {
-		return nil, nil, err
+		return nil, bad(err)
 	}
-	job, err := world.Open(m.platform, m.library, m.ranks, noise)
+	p, err := platform.Load(m.platform)
+	if err != nil && strings.HasPrefix(m.platform, "loggp:") {
+		err = bad(err)
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if job.Ranks < 2 {
-		return nil, nil, fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
+	job, err := world.New(p, m.library, m.ranks, noise)
+	if err == nil && job.Ranks < 2 {
+		err = fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
 	}
+	if err != nil {
+		return nil, bad(err)
+	}
+	return job, nil
+}
+
+// longest is the longest message that is measured. Both ranks hold it several times.
+const longest = 1 << 28
+
+// plan makes a plan of the flags.
+func (m *measure) plan() (*microbench.Plan, error) {
 	plan := &microbench.Plan{Protocol: m.protocol, Reps: m.reps, Warmup: m.warmup, Common: true}
 	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := inRange("--warmup", m.warmup, 0, 1_000_000); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	var err error
 	if plan.Sizes, err = sizes(m.sizes, microbench.DefaultSizes); err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	if k := slices.Max(plan.Sizes); k > longest {
+		return nil, fmt.Errorf("--sizes: messages of %s are too long to measure: at most %s", unit.Bytes(k), unit.Bytes(longest))
 	}
 	if m.delta != "" {
 		if plan.Delta, err = unit.ParseTime(m.delta); err != nil {
-			return nil, nil, fmt.Errorf("--delta: %w", err)
+			return nil, fmt.Errorf("--delta: %w", err)
 		}
 		if plan.Delta <= 0 {
-			return nil, nil, fmt.Errorf("--delta %s: it must be above zero", m.delta)
+			return nil, fmt.Errorf("--delta %s: it must be above zero", m.delta)
 		}
 	}
 	if plan.Modes, err = m.chooseModes(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return job, plan, plan.Check()
+	return plan, plan.Check()
 }
 
 // chooseModes returns the modes to measure: of all, those that the forced protocol can serve.
@@ -140,7 +174,7 @@ func (m *measure) chooseModes() ([]string, error) {
 		}
 	}
 	if m.modes != "all" {
-		return strings.Split(m.modes, ","), nil
+		return words(m.modes), nil
 	}
 	var all []string
 	for _, mode := range microbench.Modes() {
@@ -166,6 +200,8 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		{Key: "loggp", Value: version()},
 		{Key: "command", Value: recall(cmd)},
 		{Key: "platform", Value: machine.Description},
+		{Key: fileFact, Value: m.platform},
+		{Key: sumFact, Value: job.Platform.Sum},
 		{Key: "library", Value: job.Library.Description},
 		{Key: ranksFact, Value: strconv.Itoa(job.Ranks)},
 		{Key: "pair", Value: fmt.Sprintf("0 %d", last)},

@@ -33,18 +33,18 @@ docs/platforms.md says how to write one for your own machine.`,
 		Use:     "list",
 		Short:   "List the catalogue",
 		Example: "  loggp platforms list",
-		Args:    cobra.NoArgs,
+		Args:    nothing,
 		RunE:    list,
 	}, &cobra.Command{
 		Use:               "show NAME|FILE",
 		Short:             "Show every number of a platform with its basis and source",
 		Example:           "  loggp platforms show t3d",
-		Args:              cobra.ExactArgs(1),
+		Args:              one("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := platform.Load(args[0])
 			if err != nil {
-				return err
+				return unknown(cmd, err)
 			}
 			out := cmd.OutOrStdout()
 			return reports.Platform(out, p, style(out))
@@ -53,7 +53,7 @@ docs/platforms.md says how to write one for your own machine.`,
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",
-		Args:    cobra.ExactArgs(1),
+		Args:    one("file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := platform.Load(args[0])
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
 )
 
@@ -39,7 +40,7 @@ where the receive is posted and nothing contends.`,
   loggp predict --params params.csv --protocol T,RTA -o prediction.csv
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg`,
-		Args: cobra.NoArgs,
+		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -68,6 +69,14 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if (p.params == "") == (p.platform == "") {
 		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
 	}
+	for _, f := range []string{"mode", "ranks", "library"} {
+		if p.params != "" && cmd.Flags().Changed(f) {
+			return misuse(cmd, fmt.Errorf("--%s: parameters know none; it goes with --platform", f))
+		}
+	}
+	if err := output(p.output); err != nil {
+		return misuse(cmd, err)
+	}
 	names, err := protocols(p.protocols)
 	if err != nil {
 		return misuse(cmd, err)
@@ -83,8 +92,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if p.params != "" {
 		source, err = p.fromParameters()
 	} else {
-		source, err = p.fromPlatform()
-		err = misuse(cmd, err)
+		source, err = p.fromPlatform(cmd)
 	}
 	if err != nil {
 		return err
@@ -116,10 +124,14 @@ type predictor struct {
 }
 
 // fromPlatform predicts by adding up the steps of machine and library.
-func (p *predict) fromPlatform() (predictor, error) {
-	job, err := world.Open(p.platform, p.library, p.ranks, 0)
+func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
+	known, err := platform.Load(p.platform)
 	if err != nil {
-		return predictor{}, err
+		return predictor{}, unknown(cmd, err)
+	}
+	job, err := world.New(known, p.library, p.ranks, 0)
+	if err != nil {
+		return predictor{}, misuse(cmd, err)
 	}
 	mode := model.Mode(slices.Index(modeNames(), *p.mode))
 	machine, last := job.Platform.Machine, job.Ranks-1
@@ -197,12 +209,15 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 	return reports.Explained(out, ps, style(out))
 }
 
+// calls are the calls of the modes, as data sets have them.
+var calls = map[string]string{"standard": "send", "synchronous": "ssend", "ready": "rsend", "buffered": "bsend", "": microbench.Message}
+
 // csv writes predictions, two rows each.
 func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"platform", "library", "place", "mode", "protocol", "bytes", "quantity", "predicted_us", "basis"})
 	for _, p := range ps {
-		key := []string{source.platform, source.library, source.place, p.Mode, p.Protocol, strconv.Itoa(p.Bytes)}
+		key := []string{source.platform, source.library, source.place, calls[p.Mode], p.Protocol, strconv.Itoa(p.Bytes)}
 		c.Write(append(slices.Clone(key), sample.Sender, p.Sender.MicrosString(), source.basis))
 		c.Write(append(slices.Clone(key), sample.OneWay, p.Delivery.MicrosString(), source.basis))
 	}

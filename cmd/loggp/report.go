@@ -18,7 +18,7 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var output string
+	var dir string
 	cmd := &cobra.Command{
 		Use:   "report SAMPLES.csv... -o DIR",
 		Short: "Write a page with tables, charts and provenance",
@@ -27,23 +27,26 @@ CSV. Samples of low-level messages and of forced protocols add the comparison of
 catalogue, or one whose file is where it was, adds where each of its numbers is from.`,
 		Example: `  loggp report samples.csv -o report
   loggp report samples.csv message.csv rta.csv -o report`,
-		Args: cobra.MinimumNArgs(1),
+		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output == "" {
+			if dir == "" {
 				return misuse(cmd, errors.New("-o: say which directory to write"))
 			}
 			r, err := report(args)
 			if err != nil {
 				return err
 			}
-			if err := reports.Page(output, r); err != nil {
+			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", output)
+			if err := reports.Page(dir, r); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "directory to write")
+	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
 	return cmd
 }
 
@@ -68,21 +71,14 @@ func report(files []string) (reports.Report, error) {
 	if r.Published, err = reports.ReadPublished(papers); err != nil {
 		return r, err
 	}
-	var seen []string
-	for _, s := range set.Series {
-		if slices.Contains(seen, s.Platform+"\x00"+s.Library) {
-			continue
-		}
-		seen = append(seen, s.Platform+"\x00"+s.Library)
-		p, err := platform.Load(s.Platform)
-		if err != nil {
-			continue // a user's own: the page shows what was measured all the same
-		}
-		if !slices.ContainsFunc(r.Platforms, func(q *platform.Platform) bool { return q.Machine.Name == p.Machine.Name }) {
-			r.Platforms = append(r.Platforms, p)
-		}
-		if l, err := p.Library(s.Library); err == nil {
-			r.Charts = append(r.Charts, timelines(p.Machine, l)...)
+	var changed []fit.Warning
+	r.Platforms, changed = platformsOf(set)
+	r.Result.Warnings = append(r.Result.Warnings, changed...)
+	for _, p := range r.Platforms {
+		for _, l := range p.Libraries {
+			if slices.ContainsFunc(set.Series, func(s sample.Series) bool { return s.Platform == p.Machine.Name && s.Library == l.Name }) {
+				r.Charts = append(r.Charts, timelines(p.Machine, l)...)
+			}
 		}
 	}
 	ranks := 0
@@ -96,6 +92,32 @@ func report(files []string) (reports.Report, error) {
 	}
 	return r, err
 }
+
+// platformsOf returns the platforms on which samples were measured, as far as they are where they were and what they were.
+func platformsOf(set *sample.Set) (ps []*platform.Platform, changed []fit.Warning) {
+	var file string
+	for _, f := range set.Facts {
+		if f.Key == fileFact {
+			file = f.Value
+		}
+		if f.Key != sumFact || file == "" {
+			continue
+		}
+		p, err := platform.Load(file)
+		switch {
+		case err != nil || p.Sum != f.Value:
+			changed = append(changed, fit.Warning{Platform: file, Code: platformChanged,
+				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
+		case !slices.ContainsFunc(ps, func(q *platform.Platform) bool { return q.Sum == p.Sum }):
+			ps = append(ps, p)
+		}
+		file = ""
+	}
+	return ps, changed
+}
+
+// platformChanged is the code of the warning.
+const platformChanged = "platform-changed"
 
 // timelines draws each protocol on a machine once, with a message that is long enough to be seen and short enough to see the rest.
 func timelines(m *model.Machine, l *model.Library) []*reports.Chart {

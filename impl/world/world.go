@@ -20,15 +20,20 @@ type Job struct {
 	Noise    float64 // relative standard deviation of every processor step
 }
 
-// Noise levels beside numbers from 0.
-const PlatformNoise = -1 // as the platform says
+// PlatformNoise in place of a noise level stands for what the platform says.
+const PlatformNoise = -1
 
-// Open finds the platform and its library. Ranks 0 and an empty library are the platform's defaults.
+// Open finds a platform by its name and sets up a job on it.
 func Open(name, library string, ranks int, noise float64) (*Job, error) {
 	p, err := platform.Load(name)
 	if err != nil {
 		return nil, err
 	}
+	return New(p, library, ranks, noise)
+}
+
+// New sets up a job on a platform. Ranks 0 and an empty library are the platform's defaults.
+func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
 	l, err := p.Library(library)
 	if err != nil {
 		return nil, err

@@ -22,8 +22,18 @@ func Load(what string) (*Platform, error) {
 	case slices.Contains(catalogue, what):
 		return fromCatalogue(what)
 	}
-	return nil, fmt.Errorf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml",
-		what, strings.Join(nearest(what, catalogue), ", "))
+	return nil, &UnknownError{what, nearest(what, catalogue)}
+}
+
+// UnknownError says that no platform has the name.
+type UnknownError struct {
+	Name string
+	Has  []string // the names that there are, nearest first
+}
+
+// Error names what there is.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml", e.Name, strings.Join(e.Has, ", "))
 }
 
 // fromFile reads a platform of the user's.

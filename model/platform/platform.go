@@ -18,6 +18,7 @@ import (
 // Platform is a machine, the message-passing libraries on it, and the provenance of their numbers.
 type Platform struct {
 	File       string // as in error messages; of a synthetic platform, what was given
+	Sum        string // of what it was read from: another sum, another platform, whatever its name
 	Machine    *model.Machine
 	Libraries  []*model.Library // the first is the default
 	Numbers    []Number         // in the order of the file

@@ -58,6 +58,7 @@ func fromSpec(spec string) (*Platform, error) {
 		return nil, err
 	}
 	p.File, p.Machine.Name = spec, strings.ReplaceAll(spec, " ", "")
+	p.Sum = sum([]byte(p.Sum + p.Machine.Name))
 	seen := map[string]bool{}
 	at := len(synthetic) + 2 // the column after the comma or colon
 	for i, item := range strings.Split(spec[at-1:], ",") {
