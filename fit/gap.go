@@ -6,8 +6,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// gap adds g: the interval between the sends of a burst at the smallest size, if it is longer than either overhead. If not, the
-// network is never the limit, and g is o_s by the paper's rule.
+// gap adds g: the interval between the sends of a burst at the smallest size, if it is longer than either overhead. If not, an
+// overhead is the limit. Where that is o_s, g is about o_s by the paper's rule. A receiver that is busy for longer than the sender holds
+// the burst up whatever the network could do, and nothing but a bound is known of g.
 func (m mode) gap() {
 	train := m.timer(sample.Train)
 	if train == nil {
@@ -24,19 +25,25 @@ func (m mode) gap() {
 		m.parameters = append(m.parameters, row)
 		return
 	}
-	if s.slower(t, m.o) && (r == nil || r.slower(t, m.o)) {
-		m.parameters = append(m.parameters, m.judged(row, t.value, t.low, t.high, t.few || t.disagree || s.disagree))
-		return
+	switch {
+	case s.slower(t, m.o) && (r == nil || r.slower(t, m.o)):
+		row = m.judged(row, t.value, t.low, t.high, t.few || t.disagree || s.disagree)
+	case s.slower(t, m.o):
+		m.warn("g", Unidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
+			us(t.value), us(r.value))
+		row = m.bound(row, ByBound, t)
+	default: // the paper's rule
+		row.Samples = s.n
+		row = m.bound(row, ByOverhead, *s)
 	}
-	limit, longest := "o_s", s
-	if r != nil && r.value > s.value {
-		limit, longest = "o_r", r
-	}
-	m.warn("g", Unidentified, "the burst's interval of %s is not longer than %s, which is %s: the overhead hides the gap, g is about o_s",
-		us(t.value), limit, us(longest.value))
-	row.Method, row.Samples, row.Verdict = ByOverhead, s.n, NotIdentifiable
-	row.Value, row.Low, row.High = rounded(s.value), rounded(s.low), rounded(s.high)
 	m.parameters = append(m.parameters, row)
+}
+
+// bound completes a row of which all that is known is a number that it does not exceed.
+func (m mode) bound(row Parameter, method string, c cell) Parameter {
+	row.Method, row.Verdict = method, NotIdentifiable
+	row.Value, row.Low, row.High = rounded(c.value), rounded(c.low), rounded(c.high)
+	return row
 }
 
 // slower says whether t is longer than c, by more than the interval of the difference and twice the tolerance.

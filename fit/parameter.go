@@ -45,6 +45,7 @@ const (
 	ByBlocking     = "timer21(blocking)-timer21(non-blocking)" // G
 	ByTrain        = "train"                                   // g
 	ByOverhead     = "o_s"                                     // g, where overheads hide it
+	ByBound        = "train: upper bound"                      // g, where a receiver that is slower than the sender hides it
 	unidentifiable = ": not identifiable"                      // follows the method of a row without a number
 	weakWidth      = 0.2                                       // half width of a weak interval over the value
 	smallMessage   = 16                                        // bytes of the longest message for which L is measured without a warning

@@ -121,8 +121,11 @@ type truth struct {
 // truths are those that are independent of size.
 func (m machine) truths() []truth {
 	g := truth{"send", "g", ByTrain, Micros, m.g}
-	if m.g <= math.Max(m.os+m.slopeS*float64(m.sizes[0]), m.or+m.slopeR*float64(m.sizes[0])) {
-		g.method, g.value = ByOverhead, m.os+m.slopeS*float64(m.sizes[0])
+	switch os, or := m.os+m.slopeS*float64(m.sizes[0]), m.or+m.slopeR*float64(m.sizes[0]); {
+	case m.g <= os:
+		g.method, g.value = ByOverhead, os
+	case m.g <= or:
+		g.method, g.value = ByBound, math.Max(m.g, os)
 	}
 	// at the smallest size. L is such that with these overheads, G of one-way time gives the one-way time.
 	k := float64(m.sizes[0])

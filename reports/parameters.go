@@ -284,8 +284,11 @@ func cell(t *Table, p *fit.Parameter) Cell {
 		t.note("? could not be determined from these samples: the warnings say why.")
 		return Cell{"?", Faint}
 	case p.Verdict == fit.NotIdentifiable && p.Method == fit.ByOverhead:
-		t.note("(g) is hidden by the overhead, which stands for it in parentheses: g is about o_s.")
+		t.note("(g) is hidden by the send overhead, which stands for it in parentheses: g is about o_s, as is usual for MPI calls.")
 		return Cell{"(" + measured(p.Value, p.Low, p.High) + ")", Faint}
+	case p.Method == fit.ByBound:
+		t.note("≤g is a bound: the receiver, not the gap, may be what holds a burst up.")
+		return Cell{"≤" + number(p.High), Faint}
 	}
 	tone := tone(t, p)
 	return Cell{measured(p.Value, p.Low, p.High), tone}
@@ -316,7 +319,7 @@ func (p *place) legend(t *Table) {
 		methods, by := []string{}, map[string][]string{}
 		for _, mode := range p.modes() {
 			x := p.first(mode, name)
-			if x == nil || math.IsNaN(x.Value) || x.Method == fit.ByOverhead {
+			if x == nil || math.IsNaN(x.Value) || x.Method == fit.ByOverhead || x.Method == fit.ByBound {
 				continue
 			}
 			if by[x.Method] == nil {
