@@ -18,60 +18,60 @@ import (
 func (m mode) bandwidth() {
 	if m.name == "message" {
 		if rtt := m.timer(sample.RTT); rtt != nil {
-			m.slope(rtt.times(0.5, ByHalfTrip, m.o.Level))
+			m.slope(rtt.times(0.5, ByHalfTrip, m.o.Level), false)
 		}
 		for _, timer := range []string{sample.Get, sample.Put} {
 			if c := m.timer(timer); c != nil {
-				m.lastPiece(c)
+				m.lastPiece(c, false)
 			}
 		}
 		return
 	}
 	wait, start := m.timer(sample.Timer21), m.curve("i"+m.name, sample.Timer21)
 	if wait != nil && start != nil {
-		wait = m.early(wait)
-		m.slope(wait.minus(start, ByBlocking, m.o.Level))
+		wait, late := m.early(wait)
+		m.slope(wait.minus(start, ByBlocking, m.o.Level), late)
 	}
 }
 
 // early returns timer21 with the root with which the receive begins early, if with the other it is late at some size. The skew is
-// then part of every time, and of no slope.
-func (m mode) early(wait *curve) *curve {
+// then part of every time, and of no slope. It also says whether that was necessary: what is left is doubtful.
+func (m mode) early(wait *curve) (root *curve, late bool) {
 	ready := m.timer(sample.Timer12)
-	late, sum := 0, [2]float64{}
+	found, sum := 0, [2]float64{}
 	for _, x := range wait.cells {
 		if y := ready.at(x.bytes); y != nil && m.late(x, *y) {
-			late++
+			found++
 		}
 		for j, r := range x.roots {
 			sum[j] += r.value
 		}
 	}
-	if late == 0 || slices.ContainsFunc(wait.cells, func(x cell) bool { return x.roots == nil }) {
-		return wait
+	if found == 0 || slices.ContainsFunc(wait.cells, func(x cell) bool { return x.roots == nil }) {
+		return wait, false
 	}
-	root := 0
+	j := 0
 	if sum[1] > sum[0] {
-		root = 1
+		j = 1
 	}
 	out := *wait
 	out.cells, out.scales = nil, nil
 	for _, x := range wait.cells {
-		out.cells, out.scales = append(out.cells, x.roots[root]), append(out.scales, math.Abs(x.roots[root].value))
+		out.cells, out.scales = append(out.cells, x.roots[j]), append(out.scales, math.Abs(x.roots[j].value))
 	}
 	m.warn("G", Skew, "with one root of the barrier the receive begins after the message has come, at %d of %d sizes: only the other counts",
-		late, len(wait.cells))
-	return &out
+		found, len(wait.cells))
+	return &out, true
 }
 
 // slope fits a curve made of others and adds G.
-func (m mode) slope(c *curve) {
+func (m mode) slope(c *curve, doubtful bool) {
 	c.cut(m.o)
 	m.derived = append(m.derived, c.public())
-	m.lastPiece(c)
+	m.lastPiece(c, doubtful)
 }
 
-func (m mode) lastPiece(c *curve) {
+func (m mode) lastPiece(c *curve, doubtful bool) {
 	if n := len(c.cells); n < 2 {
 		m.warn("G", FewSizes, "%s: %d sizes have no slope", c.timer, n)
 		return
@@ -80,10 +80,10 @@ func (m mode) lastPiece(c *curve) {
 	}
 	last := len(c.pieces) - 1
 	if c.bent[last] {
-		m.warn("G", NotLinear, "%s: some medians are more than 5 %% away from the straight pieces, beyond their intervals", c.timer)
+		m.bent("G", c, last)
 	}
 	p := c.pieces[last]
 	row := m.row("G", c.timer, p.From, p.To, p.Samples)
 	row.Unit = PerByte
-	m.parameters = append(m.parameters, m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, c.verdict(last, 0, 1) != Good))
+	m.parameters = append(m.parameters, m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || c.verdict(last, 0, 1) != Good))
 }

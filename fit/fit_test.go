@@ -196,11 +196,11 @@ func TestSkew(t *testing.T) {
 	}
 	r := mustFit(t, set, Options{})
 	p := one(t, r, "send", "G", ByBlocking, PerByte)
-	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || !warnedOf(r, "send", "G", Skew) {
+	if math.Abs(p.Value-m.G) > 1e-3*m.G || p.From != 1 || p.Verdict != Weak || !warnedOf(r, "send", "G", Skew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
-	// (57 + 300 + 15)/2 − 15 is still above L
-	if p := one(t, r, "ssend", "L", ByReceive, Micros); math.Abs(p.Value-171) > 0.1 || !warnedOf(r, "ssend", "L", Skew) {
+	// (57 + 300 + 15)/2 − 15 is still above L, and knows nothing of it: between no latency and 57 + 300 − 15
+	if p := one(t, r, "ssend", "L", ByReceive, Micros); math.Abs(p.Value-171) > 0.1 || p.Verdict != Weak || math.Abs(p.Low) > 0.1 || math.Abs(p.High-342) > 0.1 || !warnedOf(r, "ssend", "L", Skew) {
 		t.Errorf("%+v, %v", p, r.Warnings)
 	}
 	if r := mustFit(t, typical().samples(1, wholePlan), Options{}); warned(r, Skew) {
@@ -276,7 +276,7 @@ func TestNotLinear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	set := formula(rng, even(24), 100, 0.01, func(k float64) float64 { return 10 + 5*math.Sin(k) })
 	r := mustFit(t, set, Options{})
-	if !warnedOf(r, "send", sample.Timer11, NotLinear) {
+	if !warnedOf(r, "send", "o_s", NotLinear) {
 		t.Errorf("no warning in %v", r.Warnings)
 	}
 	if p := truth.find(truth{"send", "o_s", sample.Timer11, Micros, 0}, r.Parameters)[0]; p.Verdict != Weak {

@@ -23,14 +23,30 @@ func (m mode) byReceive() {
 	}
 	for _, x := range wait.cells {
 		if y := ready.at(x.bytes); y != nil {
-			if m.late(x, *y) {
-				m.warn("L", Skew, "with one root of the barrier the receive begins after the message has come: %s is a wide bound", ByReceive)
-			}
 			m.latencyRow(ByReceive, combination([]cell{x, *y}, []float64{1, -1}, m.o.Level))
+			if m.late(x, *y) {
+				m.widen(x, *y)
+			}
 			return
 		}
 	}
 	m.warn("L", FewSizes, "timer21 and timer12 have no size in common")
+}
+
+// widen makes the interval of the last row one that holds both roots' differences, from zero on, and the row weak. The root with which
+// the receive is late shows no latency, the other as much as skew and latency together.
+func (m mode) widen(x, y cell) {
+	row := &m.parameters[len(m.parameters)-1]
+	if row.Verdict == NotIdentifiable {
+		return
+	}
+	for _, r := range x.roots {
+		d := combination([]cell{r, y}, []float64{1, -1}, m.o.Level)
+		row.Low, row.High = max(min(row.Low, rounded(d.low)), 0), max(row.High, rounded(d.high))
+	}
+	row.Verdict = Weak
+	m.warn("L", Skew, "with one root of the barrier the receive begins after the message has come: L is somewhere from %s to %s, and the value no more than the middle",
+		us(row.Low), us(row.High))
 }
 
 // late says whether timer21 with one of the roots is no longer than timer12, y: the skew of the barrier is longer than the way, so that

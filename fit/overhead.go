@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -57,6 +58,11 @@ func (m mode) ranges(name string, c *curve) {
 		row.Verdict = c.verdict(i, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
 		m.parameters = append(m.parameters, row)
 	}
+	for i := range c.pieces {
+		if c.bent[i] {
+			m.bent(name, c, i)
+		}
+	}
 	if n := len(c.cells); n < fewest {
 		m.warn(name, FewSizes, "%d sizes, at least %d are needed to see whether %s is linear", n, fewest, c.timer)
 	}
@@ -67,26 +73,43 @@ func (c *curve) verdict(piece int, half, value float64) Verdict {
 	if half > weakWidth*math.Abs(value) || c.bent[piece] || len(c.cells) < fewest {
 		return Weak
 	}
-	n, disagree := 0, 0
-	for _, x := range c.cells {
-		if p := c.pieces[piece]; x.bytes < p.From || x.bytes > p.To {
-			continue
-		}
-		n++
-		if x.few {
-			return Weak
-		}
-		if x.disagree {
-			disagree++
-		}
-	}
-	if 4*disagree > n {
+	if slices.ContainsFunc(c.of(piece), func(x cell) bool { return x.few }) || c.divided(piece) {
 		return Weak
 	}
 	return Good
 }
 
-// directions compares the send overheads of the two processors. P1 does not wait for a synchronous send of P2, it waits delta.
+// of returns the cells of a piece.
+func (c *curve) of(piece int) []cell {
+	p := c.pieces[piece]
+	var out []cell
+	for _, x := range c.cells {
+		if p.From <= x.bytes && x.bytes <= p.To {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// divided says whether roots disagree at more than a quarter of the sizes of a piece.
+func (c *curve) divided(piece int) bool {
+	n := 0
+	for _, x := range c.of(piece) {
+		if x.disagree {
+			n++
+		}
+	}
+	return 4*n > len(c.of(piece))
+}
+
+// bent warns of a piece that is not straight.
+func (m mode) bent(name string, c *curve, piece int) {
+	p := c.pieces[piece]
+	m.warn(name, NotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals", c.timer, p.From, p.To)
+}
+
+// directions compares the send overheads of the two processors. P1 does not receive what P2 sends at once, it waits delta, which is
+// more than twice as long as a send and a receive. A send that takes so long has waited for its receive, and shows no overhead.
 func (m mode) directions() {
 	a, b := m.timer(sample.Timer11), m.timer(sample.Timer22)
 	if a == nil || b == nil || m.name == "ssend" {
@@ -95,6 +118,9 @@ func (m mode) directions() {
 	x := &a.cells[0]
 	y := b.at(x.bytes)
 	if y == nil {
+		return
+	}
+	if r := m.timer(sample.Timer12).at(x.bytes); r != nil && y.value > 2*(x.value+r.value) {
 		return
 	}
 	apart := x.low > y.high || y.low > x.high

@@ -201,7 +201,7 @@ func TestNoiseFree(t *testing.T) {
 			if w.unit == PerByte {
 				slack = 0.01*math.Abs(w.value) + 1e-9
 			}
-			if math.Abs(p.Value-w.value) > slack || p.High-p.Low > slack {
+			if math.Abs(p.Value-w.value) > slack || p.High-p.Low > slack && !(w.method == ByReceive && warnedOf(r, w.mode, "L", Skew)) {
 				t.Errorf("seed %d: %s %s %s: %v [%v, %v], want %v", seed, w.mode, w.name, w.method, p.Value, p.Low, p.High, w.value)
 			}
 		}

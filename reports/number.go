@@ -10,7 +10,7 @@ import (
 const significant = 4
 
 // measured returns a value with its interval: 30.0 ±0.1. Half the interval, to the farther end, is rounded up to one digit,
-// or two where one would overstate it by half, and the value to the same place.
+// or two where one would overstate it by half, or by a fifth an interval as wide as the value, and the value to the same place.
 func measured(value, low, high float64) string {
 	half := math.Max(value-low, high-value)
 	switch {
@@ -22,7 +22,8 @@ func measured(value, low, high float64) string {
 		return number(value) + " ±0"
 	}
 	places := -magnitude(half)
-	if half*math.Pow10(places) < 4.0/3 {
+	wide := half > math.Abs(value)/2
+	if x := half * math.Pow10(places); x < 4.0/3 || wide && math.Ceil(x) > 1.2*x {
 		places++
 	}
 	places = min(places, max(significant-1-magnitude(value), 0))
