@@ -12,19 +12,19 @@ import (
 
 // meanings say in plain words what a warning means, by its code.
 var meanings = map[string]string{
-	fit.FewSizes:         "Too few message sizes: measure more of them.",
-	fit.FewReps:          "Too few repetitions: their median is uncertain.",
-	fit.NegativeLatency:  "A latency came out below zero: what was taken from it is not part of it.",
-	fit.NotLinear:        "Times are not made of straight pieces, as the model has it: its numbers are a summary here.",
-	fit.RootsDisagree:    "It matters which processor leaves the barrier first.",
-	fit.OddReps:          "Repetitions with both roots of the barrier come in pairs.",
-	fit.HeavyTail:        "Some calls took far longer than most: medians hold, means do not.",
-	fit.CoarseTimer:      "The clock is too coarse for such short times.",
-	fit.Drift:            "The machine became slower or faster during the run.",
-	fit.DirectionsDiffer: "The two processors are not alike: results are for one direction.",
-	fit.Hindered:         "What went before still holds the sender up: its overhead is from a call after a wait.",
-	fit.Skew:             "The two processors do not begin together: a time that waits for both is a bound.",
-	fit.Unidentified:     "The samples do not determine a parameter.",
+	fit.FewSizes:         "Too few message sizes, or none that is small: measure more of them (--sizes).",
+	fit.FewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
+	fit.NegativeLatency:  "No latency is left of a round trip without o_s and o_r. Those of whole MPI calls contain work that goes on while the message is on its way, so that they cannot be taken out: use L of ssend, or of low-level messages (--level message).",
+	fit.NotLinear:        "Times do not lie on a straight line, so that its numbers only sum them up, and ± says nothing of how far off they are: measure more sizes (--sizes), or use the measured times.",
+	fit.RootsDisagree:    "A time depends on which processor leaves the barrier first. The shorter one counts, since a barrier can only hold up, and is a little uncertain.",
+	fit.OddReps:          "Half of the repetitions should have the barrier's root at either processor, but their number is odd: something is missing in the file.",
+	fit.HeavyTail:        "Some calls took far longer than most. Medians hold, means do not: look for other load on the machine.",
+	fit.CoarseTimer:      "The steps of the clock are too long for such short times: only the time of several calls together would tell.",
+	fit.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
+	fit.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
+	fit.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",
+	fit.Skew:             "The barrier lets the two processors go at times that lie further apart than the message takes, so that a receive that should wait for it finds it there. L can only be enclosed, and G is from half of the samples: low-level messages (--level message) tell more.",
+	fit.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
 }
 
 // Warnings writes warnings, those of a kind together.
