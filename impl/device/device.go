@@ -45,7 +45,7 @@ type Port interface {
 	Rank() int
 	Size() int
 
-	// Now returns the rank's clock, as coarse as the clock of the machine. It never goes back.
+	// Now returns the rank's clock, as coarse as the clock of the machine. It never goes back, and time passes in a loop that reads it.
 	Now() unit.Time
 
 	// Spend charges n units of software work to an emulated processor. Where work takes its own time it does nothing.

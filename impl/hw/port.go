@@ -16,6 +16,9 @@ type port struct {
 	clock   unit.Time // until when the processor is busy
 	late    unit.Time // how long the network has held the processor up
 	polled  unit.Time // when a poll last found nothing
+	read    unit.Time // when the clock was last read
+	reads   int       // how often since then
+	gaze    unit.Time // for how long the last reading lasted
 	nap     unit.Time // how long it then slept
 	naps    uint64
 	waiting bool // parked in Recv
@@ -116,9 +119,19 @@ func (p *port) charge(d unit.Time) {
 func (p *port) Rank() int { return int(p.rank) }
 func (p *port) Size() int { return len(p.ports) }
 
+// stare is how often a rank may read the clock before it moves, by steps that double. A program that waits for a time reads it until then.
+const stare = 1000
+
 func (p *port) Now() unit.Time {
 	p.pay()
+	if p.read != p.kernel.Now() {
+		p.reads, p.gaze = 0, 0
+	} else if p.reads++; p.reads > stare {
+		p.gaze = min(max(2*p.gaze, p.cfg.Machine.Timer), longestNap)
+		p.proc.Sleep(p.gaze)
+	}
 	now := p.kernel.Now()
+	p.read = now
 	return now - now%p.cfg.Machine.Timer
 }
 

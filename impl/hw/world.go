@@ -43,6 +43,9 @@ func New(cfg Config) (*World, error) {
 	if cfg.Ranks < m.Ranks.Min || cfg.Ranks > m.Ranks.Max {
 		return nil, fmt.Errorf("platform %s: %d ranks: it has between %d and %d", m.Name, cfg.Ranks, m.Ranks.Min, m.Ranks.Max)
 	}
+	if cfg.Noise < 0 || cfg.Noise > maxNoise {
+		return nil, fmt.Errorf("platform %s: noise of %v: it must be from 0 to %v, so that no step takes less than no time", m.Name, cfg.Noise, maxNoise)
+	}
 	if m.Torus == nil && m.LogGP == nil {
 		return nil, fmt.Errorf("platform %s: no network that can be emulated", m.Name)
 	}
@@ -55,6 +58,9 @@ func New(cfg Config) (*World, error) {
 	}
 	return w, nil
 }
+
+// maxNoise is the largest deviation that leaves every step a positive time.
+const maxNoise = 0.4
 
 // job is one run of a world.
 type job struct {

@@ -121,7 +121,7 @@ func TestAll(reqs []Request, st []Status) bool {
 // TestAny reports whether an operation is complete, and ends it and returns its index if so. Where there is none it returns −1 and true.
 func TestAny(reqs []Request) (int, Status, bool) {
 	i := -1
-	if !poll(reqs, "TestAny", func() bool { i = finished(reqs, 0); return i >= 0 || first(reqs) == nil }) {
+	if !poll(reqs, "TestAny", func() bool { i = finished(reqs, 0); return i >= 0 }) {
 		return -1, empty, false
 	}
 	if i < 0 {

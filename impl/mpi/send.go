@@ -11,7 +11,8 @@ func (c *Comm) Send(b []byte, dst, tag int) { c.send("Send", model.Standard, b, 
 // Ssend sends in synchronous mode: it returns when the matching receive has begun.
 func (c *Comm) Ssend(b []byte, dst, tag int) { c.send("Ssend", model.Synchronous, b, dst, tag) }
 
-// Rsend sends in ready mode: the matching receive must have been posted.
+// Rsend sends in ready mode: the matching receive must have been posted. That it was not is an error where it is found: if the receiver
+// takes the message in before it posts the receive.
 func (c *Comm) Rsend(b []byte, dst, tag int) { c.send("Rsend", model.Ready, b, dst, tag) }
 
 // Bsend sends in buffered mode: it copies b to the attached buffer if need be, and returns without the receiver's help.

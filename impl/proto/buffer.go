@@ -8,6 +8,7 @@ import (
 // attached is the buffer that a program has lent for its buffered messages.
 type attached struct {
 	memory  []byte
+	lent    bool
 	used    []span // in order of place
 	pending int    // messages that have not left
 }
@@ -20,16 +21,16 @@ const Overhead = 16
 
 // Attach lends a buffer for buffered messages.
 func (e *Engine) Attach(b []byte) {
-	if e.buffer.memory != nil {
-		e.fail(ErrBuffer, "a buffer of %d bytes is attached already", len(e.buffer.memory))
+	if e.buffer.lent {
+		e.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(e.buffer.memory))
 	}
-	e.buffer.memory = b[:len(b):len(b)]
+	e.buffer.memory, e.buffer.lent = b, true
 }
 
 // Detach returns the buffer when all its messages have left.
 func (e *Engine) Detach() []byte {
-	if e.buffer.memory == nil {
-		e.fail(ErrBuffer, "no buffer is attached")
+	if !e.buffer.lent {
+		e.Fail(ErrBuffer, "no buffer is attached")
 	}
 	e.Drain()
 	b := e.buffer.memory
@@ -57,7 +58,7 @@ func (a *attached) take(e *Engine, n int) int {
 			return at
 		}
 		if a.pending == 0 || !e.progress(false) {
-			e.fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",
+			e.Fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",
 				n, Overhead, len(a.memory), len(a.used))
 		}
 	}

@@ -75,7 +75,7 @@ func (e *Engine) protocol(name string) *Protocol {
 	for _, p := range e.table {
 		if p.Name == name {
 			if p.Remote && e.memory == nil {
-				e.fail(ErrOther, "protocol %s needs remote memory access, which this machine has not", name)
+				e.Fail(ErrOther, "protocol %s needs remote memory access, which this machine has not", name)
 			}
 			return p
 		}

@@ -70,10 +70,13 @@ func (f *flow) freed(rank, n int) {
 	p := f.peer(rank)
 	before := p.due
 	p.due += n
-	if half := f.window / 2; before < half && p.due >= half {
+	if half := f.half(); before < half && p.due >= half {
 		f.owing = append(f.owing, int32(rank))
 	}
 }
+
+// half is how much is given back without a packet to go with.
+func (f *flow) half() int { return max(1, f.window/2) }
 
 // due takes the credit that is due to a rank, to be sent with a packet.
 func (f *flow) due(rank int) uint32 {
@@ -92,7 +95,7 @@ func (e *Engine) payCredits() {
 	for len(f.owing) > 0 {
 		rank := f.owing[len(f.owing)-1]
 		f.owing = f.owing[:len(f.owing)-1]
-		if f.peer(int(rank)).due >= f.window/2 {
+		if f.peer(int(rank)).due >= f.half() {
 			e.control(rank, head{kind: kindCredit})
 		}
 	}

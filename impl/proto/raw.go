@@ -49,7 +49,7 @@ func (e *Engine) RecvRaw(b []byte) int {
 
 func (e *Engine) checkRaw(b, data []byte) {
 	if len(data) > len(b) {
-		e.fail(ErrTruncate, "a low-level message of %d bytes does not fit %d", len(data), len(b))
+		e.Fail(ErrTruncate, "a low-level message of %d bytes does not fit %d", len(data), len(b))
 	}
 }
 

@@ -79,7 +79,7 @@ func (e *Engine) first(p *device.Packet, h *head) {
 		return
 	}
 	if h.mode == model.Ready {
-		e.fail(ErrOther, "rank %d sent a ready message of %d bytes with tag %d, for which no receive was posted", p.Src, h.size, h.tag)
+		e.Fail(ErrOther, "rank %d sent a ready message of %d bytes with tag %d, for which no receive was posted", p.Src, h.size, h.tag)
 	}
 	k := e.spare
 	if k == nil {
@@ -103,7 +103,7 @@ func (e *Engine) first(p *device.Packet, h *head) {
 // pair goes on with a message whose receive is found.
 func (e *Engine) pair(r *Op, m *msg) {
 	if m.size > len(r.buf) {
-		e.fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
+		e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
 	}
 	r.peer, r.tag, r.size, r.protocol = m.src, m.tag, m.size, m.protocol
 	r.protocol.Matched(e, r, m)
@@ -144,10 +144,13 @@ func (e *Engine) Until(o *Op, found func() bool) {
 	e.port.Spend(model.WorkComplete, 1)
 }
 
+// look is how many packets a call that does not wait takes in at most: others may send faster than they can be taken in.
+const look = 256
+
 // Poll takes in what has arrived, and charges for having found something or nothing.
 func (e *Engine) Poll(found func() bool) bool {
 	ok := found()
-	for !ok && e.progress(false) {
+	for i := 0; i < look && !ok && e.progress(false); i++ {
 		ok = found()
 	}
 	if ok {
@@ -160,11 +163,11 @@ func (e *Engine) Poll(found func() bool) bool {
 
 // Test reports whether an operation is finished, after a look at what has arrived.
 func (e *Engine) Test(o *Op) bool {
-	for !o.finished {
-		if !e.progress(false) {
-			e.port.Spend(model.WorkPoll, 1)
-			return false
-		}
+	for i := 0; i < look && !o.finished && e.progress(false); i++ {
+	}
+	if !o.finished {
+		e.port.Spend(model.WorkPoll, 1)
+		return false
 	}
 	e.port.Spend(model.WorkComplete, 1)
 	return true
@@ -174,7 +177,7 @@ func (e *Engine) Test(o *Op) bool {
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
-		for e.progress(false) {
+		for i := 0; i < look && e.progress(false); i++ {
 		}
 		if m := e.lookEarly(x); m != nil {
 			return Status{int(m.src), int(m.tag), m.size}, true

@@ -85,3 +85,17 @@ func work(open func(int) device.World) error {
 		return nil
 	})
 }
+
+// A program that waits for a time reads the clock until then: it must get there, and not forever see the same.
+func stare(open func(ranks int) device.World) error {
+	return run(open(1), func(p *rank) error {
+		const patience = 10_000_000
+		end := p.Now() + unit.Microsecond
+		for range patience {
+			if p.Now() >= end {
+				return nil
+			}
+		}
+		return fmt.Errorf("rank %d: no microsecond passed while the clock was read %d times", p.Rank(), patience)
+	})
+}

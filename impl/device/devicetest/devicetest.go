@@ -37,6 +37,7 @@ var laws = []law{
 
 	{"clock", clock},
 	{"delay", delay},
+	{"waiting by the clock", stare},
 	{"work", work},
 
 	{"error", failing},

@@ -251,6 +251,9 @@ var faults = []fault{
 			return f.Port.Now()
 		}
 	}},
+	{name: "the clock stands", law: "waiting by the clock", port: func(f *faulty) {
+		f.now = func() unit.Time { return unit.Second }
+	}},
 	{name: "delays are short", law: "delay", port: func(f *faulty) {
 		f.delay = func(d unit.Time) { f.Port.Delay(d * 9 / 10) }
 	}},
