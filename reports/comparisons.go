@@ -3,8 +3,10 @@ package reports
 import (
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
 )
 
 // Comparisons writes predictions beside measurements.
@@ -32,6 +34,13 @@ func comparisonTables(cs []fit.Comparison) []*Table {
 		}
 		if name := c.Quantity + protocolSuffix(c.Protocol); len(t.Groups) == 0 || t.Groups[len(t.Groups)-1].Name != name {
 			t.group(name)
+		}
+		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
+			if strings.HasSuffix(c.Quantity, BySteps) {
+				t.note("Rows by steps add up every step that the platform's file says something of.")
+			} else {
+				t.note("T_s and T_sr are predicted by equations (1) to (7), which leave out what calls, matching and copies cost.")
+			}
 		}
 		tone := Normal
 		if c.Basis == fit.Calibration {
