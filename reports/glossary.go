@@ -10,6 +10,7 @@ var glossary = []word{
 	{"L", "Latency: how long a small message is on its way after the sender's overhead and before the receiver's. What is measured is an upper bound."},
 	{"g", "Gap: the least time between two messages of a processor. Where overheads are longer than the gap, it cannot be seen."},
 	{"G", "Gap per byte of a long message; 1/G is the bandwidth. MB are 10⁶ bytes."},
+	{"KB, KiB", "1000 and 1024 bytes."},
 	{"s_s, s_r, S", "In LoGH{sSP}, o_s, o_r and G of two processors of one node. Its latency is neglected."},
 	{"T_s", "The time until the sender may go on."},
 	{"T_s-r", "The time from the start of the send until the receiver has the message."},

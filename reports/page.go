@@ -227,7 +227,7 @@ func (p *place) keys(named bool) []fact {
 func (p *page) parameters() {
 	s := section{ID: "parameters", Title: "Parameters by mode"}
 	pieces := section{ID: "ranges", Title: "Ranges of sizes", Text: []string{
-		"An overhead is a straight line over a range of sizes; where a range ends, something changes, such as the protocol. Nobody knows what is between the last size of a range and the first of the next."}}
+		"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. What is marked ! is not on a line, or rests on too little. Nobody knows what is between the last size of a range and the first of the next."}}
 	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error { return fit.WriteParameters(w, p.report.Result.Parameters) }})
 	for _, x := range p.places {
 		t := x.parameters()

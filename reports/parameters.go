@@ -306,7 +306,7 @@ func rate(t *Table, p *fit.Parameter) Cell {
 // tone returns that of a parameter.
 func tone(t *Table, p *fit.Parameter) Tone {
 	if p.Verdict == fit.Weak {
-		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it.")
+		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± is not all of the doubt.")
 		return Doubt
 	}
 	return Normal
@@ -335,25 +335,56 @@ func (p *place) legend(t *Table) {
 			t.note("%s is %s.", name, strings.Join(ways, ", "))
 		}
 	}
+	p.extentsOfG(t)
 }
 
-// ranges is the table of ranges of sizes in which an overhead is a straight line.
+// extentsOfG says of which sizes the G of each mode is.
+func (p *place) extentsOfG(t *Table) {
+	var extents []string
+	by := map[string][]string{}
+	for _, mode := range p.modes() {
+		x := p.first(mode, "G")
+		if x == nil || math.IsNaN(x.Value) || x.From < 0 {
+			continue
+		}
+		s := between(x.From, x.To)
+		if by[s] == nil {
+			extents = append(extents, s)
+		}
+		by[s] = append(by[s], mode)
+	}
+	for i, s := range extents {
+		extents[i] = s + " (" + strings.Join(by[s], " ") + ")"
+	}
+	if len(extents) > 0 {
+		t.note("G is the slope from %s.", strings.Join(extents, ", "))
+	}
+}
+
+// ranges is the table of the ranges of sizes of which an overhead is fitted by one line.
 func (p *place) ranges() *Table {
-	t := &Table{Name: "ranges", Title: "Ranges of sizes in which an overhead is a straight line, " + p.String(),
+	t := &Table{Name: "ranges", Title: "Ranges of sizes, each fitted by a straight line, " + p.String(),
 		Columns: []Column{{Head: "mode", Key: true}, {Head: "o_s", Wrap: true}, {Head: "o_r", Wrap: true}}}
 	for _, mode := range p.modes() {
-		t.add(text(mode), p.extents(mode, "o_s"), p.extents(mode, "o_r"))
+		t.add(text(mode), p.extents(t, mode, "o_s"), p.extents(t, mode, "o_r"))
 	}
+	t.units()
 	return t
 }
 
 // extents lists the ranges of a parameter.
-func (p *place) extents(mode, name string) Cell {
+func (p *place) extents(t *Table, mode, name string) Cell {
 	var words []string
 	for _, x := range p.rows {
-		if x.Mode == mode && x.Name == name && x.Unit == fit.Micros && x.From >= 0 {
-			words = append(words, between(x.From, x.To))
+		if x.Mode != mode || x.Name != name || x.Unit != fit.Micros || x.From < 0 {
+			continue
 		}
+		extent := between(x.From, x.To)
+		if x.Verdict == fit.Weak {
+			extent += doubt
+			t.note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
+		}
+		words = append(words, extent)
 	}
 	if len(words) == 0 {
 		return none
@@ -376,6 +407,7 @@ func (p *place) pieces() *Table {
 			}
 		}
 	}
+	t.units()
 	return t
 }
 

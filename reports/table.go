@@ -87,6 +87,22 @@ func (t *Table) note(format string, args ...any) {
 	t.Notes = append(t.Notes, s)
 }
 
+// units adds a note if sizes stand in units of 1000 and of 1024 bytes.
+func (t *Table) units() {
+	var thousands, binary bool
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			for _, c := range r {
+				thousands = thousands || strings.Contains(c.Text, glue+"KB") || strings.Contains(c.Text, glue+"MB")
+				binary = binary || strings.Contains(c.Text, "iB")
+			}
+		}
+	}
+	if thousands && binary {
+		t.note("KB and MB are 1000 and 1000² bytes, KiB and MiB 1024 and 1024².")
+	}
+}
+
 // CSV writes the cells as they are shown, under the heads. Where there are groups, the first column is their names.
 func (t *Table) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)

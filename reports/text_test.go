@@ -350,3 +350,20 @@ func TestModes(t *testing.T) {
 		t.Errorf("of two modes: %q", got)
 	}
 }
+
+// Sizes in units of 1000 and of 1024 bytes in one table are explained, once.
+func TestUnits(t *testing.T) {
+	for _, c := range []struct {
+		sizes []int
+		want  int
+	}{{[]int{16, 1000}, 0}, {[]int{1024, 65536}, 0}, {[]int{1000, 1024}, 1}, {[]int{1 << 20, 1e6}, 1}} {
+		x := &Table{}
+		for _, k := range c.sizes {
+			x.add(text(size(k)))
+		}
+		x.units()
+		if len(x.Notes) != c.want {
+			t.Errorf("%v: notes %v", c.sizes, x.Notes)
+		}
+	}
+}

@@ -42,7 +42,7 @@ func (a *writer) warnings(ws []fit.Warning) {
 		var b bytes.Buffer
 		a.style.heading(&b, fmt.Sprintf("Warnings: %d", len(ws)))
 		for _, k := range kinds(ws) {
-			a.style.paragraph(&b, k.code+": "+k.meaning, 0, Doubt)
+			a.style.paragraph(&b, strings.TrimSuffix(k.code+": "+k.meaning, ": "), 0, Doubt)
 			for _, c := range k.cases {
 				a.style.paragraph(&b, c.String(), 2, Normal)
 			}
