@@ -77,7 +77,11 @@ type tableView struct {
 	*Table
 	File   string
 	Headed bool
+	Long   int // rows, if they are too many to be shown at once
 }
+
+// longTable is how many rows are shown at once. A page with the numbers of a platform would be all table otherwise.
+const longTable = 40
 
 type chartView struct {
 	*Chart
@@ -133,7 +137,11 @@ func (p *page) tables(ts ...*Table) []tableView {
 			name = fmt.Sprintf("%s-%d.csv", base, n)
 		}
 		p.csv = append(p.csv, file{name, t.CSV})
-		out = append(out, tableView{t, name, t.heads(Plain) != nil})
+		v := tableView{Table: t, File: name, Headed: t.heads(Plain) != nil}
+		if t.rows() > longTable {
+			v.Long = t.rows()
+		}
+		out = append(out, v)
 	}
 	return out
 }

@@ -94,7 +94,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s is missing", name)
 		}
 	}
-	for _, want := range []string{"<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of protocols of t3d"} {
+	for _, want := range []string{"<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of protocols of t3d", " rows: scroll in the table to see all."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
