@@ -183,16 +183,6 @@ func (r Row) answer() (mode, parameter string) {
 	return "", ""
 }
 
-// Against writes published numbers beside what was measured on a platform. The platform may be nil, if nobody knows what its numbers
-// stand on.
-func Against(w io.Writer, rows Published, r *fit.Result, p *platform.Platform, s Style) error {
-	all := &writer{w: w, style: s}
-	for _, x := range places(r) {
-		all.table(x.against(rows, p))
-	}
-	return all.err
-}
-
 // against is the table of the published numbers of this place, if it has any.
 func (p *place) against(rows Published, of *platform.Platform) *Table {
 	t := &Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []Column{

@@ -136,7 +136,11 @@ var texts = []struct {
 		for i := range r.Curves {
 			r.Curves[i].Platform = "t3d"
 		}
-		return Against(w, papers(), r, p, s)
+		all := &writer{w: w, style: s}
+		for _, x := range places(r) {
+			all.table(x.against(papers(), p))
+		}
+		return all.err
 	}},
 }
 
