@@ -181,6 +181,43 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// P2's send is a second reading of o_s only where it does not wait for P1, which receives late on purpose; and of roots that disagree only
+// those matter that a parameter is of.
+func TestSecondReading(t *testing.T) {
+	for _, c := range []struct {
+		back float64
+		want bool
+	}{{30, false}, {40, true}, {79, true}, {500, false}} { // 80 is twice timer11 and timer12
+		set := &sample.Set{Series: []sample.Series{series("send", sample.Timer11, repeat(40, 30)...), series("send", sample.Timer12, repeat(40, 10)...),
+			series("send", sample.Timer22, repeat(40, c.back)...)}}
+		if r := mustFit(t, set, Options{}); warned(r, DirectionsDiffer) != c.want {
+			t.Errorf("%+v: %v", c, r.Warnings)
+		}
+	}
+	apart := append(repeat(20, 30), repeat(20, 60)...)
+	for _, c := range []struct {
+		timer string
+		sizes []int // that disagree, of twelve
+		want  bool
+	}{
+		{sample.Timer11, []int{5}, false}, {sample.Timer11, []int{0}, true}, {sample.Timer11, []int{3, 5, 7, 9}, true},
+		{sample.Timer22, []int{0, 3, 5, 7, 9}, false},
+	} {
+		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+		for i := range 12 {
+			s := series("send", c.timer, repeat(40, 30)...)
+			if slices.Contains(c.sizes, i) {
+				s = series("send", c.timer, apart...)
+			}
+			s.Bytes = 1 << i
+			set.Series = append(set.Series, s)
+		}
+		if r := mustFit(t, set, Options{}); warned(r, RootsDisagree) != c.want {
+			t.Errorf("%+v: %v", c, r.Warnings)
+		}
+	}
+}
+
 // Where the barrier's skew is longer than the way of a short message, the late receive finds it there: half of the mean of
 // the roots knows nothing of the way, and G comes from the other half.
 func TestSkew(t *testing.T) {
