@@ -210,7 +210,7 @@ func (p *place) keys(named bool) []fact {
 	for _, q := range []struct{ name, mode string }{{"o_s", "isend"}, {"o_s", "send"}, {"o_r", "send"}, {"o_s", "message"}, {"o_r", "message"}} {
 		for _, k := range p.sizes() {
 			if c := p.overhead(t, q.mode, q.name, k); c != none {
-				out = append(out, fact{q.name + " " + q.mode, c.Text + " us", note(size(k))})
+				out = append(out, fact{q.name + " " + q.mode, c.marked("us"), note(size(k))})
 			}
 		}
 		if len(out) >= 6 {
@@ -219,17 +219,25 @@ func (p *place) keys(named bool) []fact {
 	}
 	for _, mode := range []string{"ssend", "message"} {
 		if x := p.first(mode, "L"); x != nil {
-			out = append(out, fact{"L", cell(t, x).Text + " us", note(mode + ", an upper bound")})
+			out = append(out, fact{"L", cell(t, x).marked("us"), note(mode + ", an upper bound")})
 			break
 		}
 	}
 	for _, mode := range []string{"send", "message"} {
 		if x := p.first(mode, "G"); x != nil {
-			out = append(out, fact{"1/G", rate(t, x).Text + " MB/s", note(mode)})
+			out = append(out, fact{"1/G", rate(t, x).marked("MB/s"), note(mode)})
 			break
 		}
 	}
 	return out
+}
+
+// marked returns a number with its unit, and a mark if it is weak.
+func (c Cell) marked(unit string) string {
+	if c.Tone == Doubt {
+		unit += " " + doubt
+	}
+	return c.Text + " " + unit
 }
 
 func (p *page) parameters() {
