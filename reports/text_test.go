@@ -371,3 +371,12 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+// Of a gap that the receiver hides there is a bound, which no one takes for a number.
+func TestBound(t *testing.T) {
+	x := &Table{}
+	p := &fit.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: fit.Micros, Method: fit.ByBound, Verdict: fit.NotIdentifiable}
+	if c := cell(x, p); c != (Cell{"≤30.00", Faint}) || len(x.Notes) != 1 {
+		t.Errorf("%+v, %v", c, x.Notes)
+	}
+}
