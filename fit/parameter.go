@@ -66,12 +66,12 @@ func Select(ps []Parameter, platform, library, place string) []Parameter {
 }
 
 // Value returns a parameter of a mode for messages of k bytes: o_s, o_r and g, L in microseconds, G in microseconds a byte.
-// Of several readings it takes the first, in the order of Fit: for L neither rtt/2 nor rtt/2-g. Overheads
+// Of several readings it takes the first, in the order of Fit: for L neither rtt/2 nor rtt/2-g. A bound is no value. Overheads
 // are those of the range that begins at or below k, continued along its slope; sizes below all ranges belong to the first.
 func Value(ps []Parameter, mode, name string, k int) (float64, bool) {
 	best := -1
 	for i, p := range ps {
-		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) || name == "L" && conventions[p.Method] {
+		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) || p.Method == ByBound || name == "L" && conventions[p.Method] {
 			continue
 		}
 		switch perByte := p.Unit == PerByte; {

@@ -24,6 +24,7 @@ const (
 	Drift            = "drift"
 	DirectionsDiffer = "directions-differ"
 	Hindered         = "hindered"
+	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not
 	Skew             = "skew"
 	Unidentified     = "not-identifiable"
 )

@@ -22,6 +22,7 @@ var meanings = map[string]string{
 	fit.CoarseTimer:      "The steps of the clock are too long for such short times: only the time of several calls together would tell.",
 	fit.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
 	fit.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
+	fit.PlatformChanged:  "The file of the platform is not where it was, or was changed since. To see where its numbers are from, put it back, or measure anew.",
 	fit.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",
 	fit.Skew:             "The barrier lets the two processors go at times that lie further apart than the message takes, so that a receive that should wait for it finds it there. L can only be enclosed, and G is from half of the samples: low-level messages (--level message) tell more.",
 	fit.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",

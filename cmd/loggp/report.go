@@ -106,7 +106,7 @@ func platformsOf(set *sample.Set) (ps []*platform.Platform, changed []fit.Warnin
 		p, err := platform.Load(file)
 		switch {
 		case err != nil || p.Sum != f.Value:
-			changed = append(changed, fit.Warning{Platform: file, Code: platformChanged,
+			changed = append(changed, fit.Warning{Platform: file, Code: fit.PlatformChanged,
 				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
 		case !slices.ContainsFunc(ps, func(q *platform.Platform) bool { return q.Sum == p.Sum }):
 			ps = append(ps, p)
@@ -115,9 +115,6 @@ func platformsOf(set *sample.Set) (ps []*platform.Platform, changed []fit.Warnin
 	}
 	return ps, changed
 }
-
-// platformChanged is the code of the warning.
-const platformChanged = "platform-changed"
 
 // timelines draws each protocol on a machine once, with a message that is long enough to be seen and short enough to see the rest.
 func timelines(m *model.Machine, l *model.Library) []*reports.Chart {
