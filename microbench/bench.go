@@ -11,12 +11,12 @@ import (
 // bench is one rank's side of measuring a cell.
 type bench struct {
 	*Plan
-	cell  Cell
-	mode  *mode
-	c     *mpi.Comm // both ranks, P1 first
-	comm  *mpi.Comm // both ranks, the root of the barrier first
-	peer  int       // the other rank, in c
-	p1    bool
+	cell Cell
+	mode *mode
+	c    *mpi.Comm // both ranks, P1 first
+	comm *mpi.Comm // both ranks, the root of the barrier first
+	peer int       // the other rank, in c
+	p1   bool
 
 	out, in []byte
 	longest unit.Time
