@@ -74,7 +74,11 @@ var recoverSizes = []int{1, 1000, 10000, 30000, 60000, 100000}
 // The whole way without noise: the machine's parameters come back within 1 %, and where one does not it is because
 // nothing could show it.
 func TestParametersComeBack(t *testing.T) {
-	for seed := range uint64(50) {
+	sets := uint64(50)
+	if testing.Short() {
+		sets = 5
+	}
+	for seed := range sets {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		m := machine(rng)
 		for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {

@@ -175,6 +175,15 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// long skips a test that measures whole tables where short tests are asked for: the race detector makes it take minutes, and the same
+// code runs under it in shorter tests.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("measures whole tables")
+	}
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {

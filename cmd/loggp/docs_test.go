@@ -17,6 +17,7 @@ var (
 // TestDocumentedCommands runs every command that the documents show, one document after the other in a directory of its own, with the
 // files that the document gives (a yaml block that begins with its name).
 func TestDocumentedCommands(t *testing.T) {
+	long(t)
 	documents, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,7 @@ func runLines(t *testing.T, lines string) int {
 
 // TestExamplesOfHelp runs every example that --help shows, in the order of the verbs.
 func TestExamplesOfHelp(t *testing.T) {
+	long(t)
 	page, err := os.ReadFile("../../docs/platforms.md")
 	if err != nil {
 		t.Fatal(err)

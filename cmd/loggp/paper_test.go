@@ -113,6 +113,7 @@ func (m *t3d) pays(blocking, nonblocking func(k int) float64) int {
 // TestPaperClaims checks the statements of the paper about the T3D that one platform can decide, and prints them with the
 // numbers that decided.
 func TestPaperClaims(t *testing.T) {
+	long(t)
 	m := measureT3D(t)
 	checks := map[string]func() (bool, string){
 		"AM-05": func() (bool, string) {

@@ -17,6 +17,7 @@ const (
 
 // TestReadme compares the table and the chart that README.md shows with what its commands print and draw.
 func TestReadme(t *testing.T) {
+	long(t)
 	table := mustRun(t, "measure", "--platform", "t3d")
 	table, _, ok := strings.Cut(table, "\n\nRanges of sizes")
 	if !ok {
