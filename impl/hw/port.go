@@ -64,7 +64,7 @@ func (l *list) pop() *packet {
 	return pk
 }
 
-func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) *packet {
+func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte) *packet {
 	pk := j.free
 	if pk == nil {
 		pk = &packet{j: j}
@@ -72,7 +72,7 @@ func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) 
 		j.free = pk.next
 		pk.next = nil
 	}
-	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, head, false
+	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, *head, false
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buf = append(pk.buf[:0], data...)
@@ -137,12 +137,12 @@ func (p *port) Copy(dst, src []byte) int {
 	return n
 }
 
-func (p *port) Send(dst int, x device.Packet) {
+func (p *port) Send(dst int, x *device.Packet) {
 	p.check(dst)
 	if p.ahead >= maxAhead {
 		p.pay()
 	}
-	p.net.send(p, p.newPacket(p.rank, int32(dst), x.Head, x.Data))
+	p.net.send(p, p.newPacket(p.rank, int32(dst), &x.Head, x.Data))
 }
 
 // check panics if there is no such rank.
@@ -154,20 +154,20 @@ func (p *port) check(rank int) {
 
 // Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets
 // that come later stand behind it, so only an empty inbox makes the rank wait for the kernel.
-func (p *port) Recv(block bool) (device.Packet, bool) {
+func (p *port) Recv(block bool) *device.Packet {
 	if p.held != nil {
 		p.held.next, p.free = p.free, p.held
 		p.held = nil
 	}
 	if p.inbox.head == nil && !p.await(block) {
-		return device.Packet{}, false
+		return nil
 	}
 	pk := p.inbox.pop()
 	p.held = pk
 	if !pk.local {
 		p.net.receive(p)
 	}
-	return pk.Packet, true
+	return &pk.Packet
 }
 
 // await lets time pass until a packet is in the inbox, or only until the processor's own time if block is false.

@@ -35,7 +35,8 @@ type Engine struct {
 	buffer attached
 	flow   flow
 	raw    rawQueue
-	met    msg // the message whose first packet is being taken in
+	met    msg           // the message whose first packet is being taken in
+	out    device.Packet // the packet that is being sent
 
 	call   string       // the call the program is in, for whoever asks why it does not end
 	wait   fmt.Stringer // and what it waits for
@@ -94,16 +95,18 @@ func (e *Engine) progress(block bool) bool {
 	if len(e.flow.owing) > 0 {
 		e.payCredits()
 	}
-	p, ok := e.port.Recv(block)
-	if ok {
-		e.dispatch(&p)
+	p := e.port.Recv(block)
+	if p == nil {
+		return false
 	}
-	return ok
+	e.dispatch(p)
+	return true
 }
 
 // dispatch does what a packet asks for.
 func (e *Engine) dispatch(p *device.Packet) {
-	h := decode(&p.Head)
+	var h head
+	h.decode(&p.Head)
 	if h.credit > 0 {
 		e.flow.credit(p.Src, int(h.credit))
 	}
@@ -131,15 +134,17 @@ func (e *Engine) dispatch(p *device.Packet) {
 }
 
 // control makes a packet without message data and sends it.
-func (e *Engine) control(dst int32, h head) {
+func (e *Engine) control(dst int32, h *head) {
 	e.port.Spend(model.WorkControl, 1)
-	e.send(dst, &h, nil)
+	e.send(dst, h, nil)
 }
 
 // send sends a packet, and with it the credit that is due to its receiver.
 func (e *Engine) send(dst int32, h *head, data []byte) {
 	h.credit = e.flow.due(int(dst))
-	e.port.Send(int(dst), device.Packet{Head: h.encode(), Data: data})
+	h.encode(&e.out.Head)
+	e.out.Data = data
+	e.port.Send(int(dst), &e.out)
 }
 
 // Waiting says in a few words what the rank waits for, or "".

@@ -93,7 +93,7 @@ func (e *Engine) payCredits() {
 		rank := f.owing[len(f.owing)-1]
 		f.owing = f.owing[:len(f.owing)-1]
 		if f.peer(int(rank)).due >= f.window/2 {
-			e.control(rank, head{kind: kindCredit})
+			e.control(rank, &head{kind: kindCredit})
 		}
 	}
 }

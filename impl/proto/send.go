@@ -70,17 +70,19 @@ func (e *Engine) choose(s *Op) *Protocol {
 // sendRM sends a first packet with the data.
 func (e *Engine) sendRM(s *Op) {
 	e.port.Spend(model.WorkPack, len(s.buf))
-	h := e.firstHead(s)
+	var h head
+	e.firstHead(&h, s)
 	e.send(s.peer, &h, s.buf)
 }
 
 // sendR sends a first packet without.
 func (e *Engine) sendR(s *Op) {
-	h := e.firstHead(s)
+	var h head
+	e.firstHead(&h, s)
 	h.key = s.key
-	e.control(s.peer, h)
+	e.control(s.peer, &h)
 }
 
-func (e *Engine) firstHead(s *Op) head {
-	return head{kind: kindFirst, protocol: e.row(s.protocol), mode: s.mode, tag: s.tag, context: s.Context, size: s.size, from: s.id}
+func (e *Engine) firstHead(h *head, s *Op) {
+	*h = head{kind: kindFirst, protocol: e.row(s.protocol), mode: s.mode, tag: s.tag, context: s.Context, size: s.size, from: s.id}
 }
