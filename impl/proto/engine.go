@@ -67,7 +67,7 @@ func New(port device.Port, cfg Config) *Engine {
 	if cfg.Force != "" {
 		e.forced = e.protocol(cfg.Force)
 	}
-	e.flow.init(port.Size(), cfg.Library.Window)
+	e.flow.window = cfg.Library.Window
 	return e
 }
 

@@ -47,7 +47,7 @@ func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag
 func (e *Engine) choose(s *Op) *Protocol {
 	if f := e.forced; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
 		if f.Eager {
-			e.flow.take(int(s.peer), s.size)
+			e.flow.take(int(s.peer), s.size, true)
 		}
 		return f
 	}
@@ -56,11 +56,8 @@ func (e *Engine) choose(s *Op) *Protocol {
 		if r.upTo >= 0 && s.size > r.upTo {
 			continue
 		}
-		if r.protocol.Eager {
-			if e.fallback != nil && !e.flow.fits(int(s.peer), s.size) {
-				return e.fallback
-			}
-			e.flow.take(int(s.peer), s.size)
+		if r.protocol.Eager && !e.flow.take(int(s.peer), s.size, e.fallback == nil) {
+			return e.fallback
 		}
 		return r.protocol
 	}
