@@ -9,22 +9,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// port is a processor with its interface.
+// port is a processor with its interface. What every packet needs comes first.
 type port struct {
 	*job
-	proc    *sim.Proc
-	clock   unit.Time // until when the processor is busy
-	late    unit.Time // how long the network has held the processor up
-	polled  unit.Time // when a poll last found nothing
-	nap     unit.Time // how long it then slept
-	naps    uint64
-	waiting bool // parked in Recv
-	rank    int32
-	ahead   int32 // packets whose sending is an event to come
+	proc  *sim.Proc
+	clock unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
+	late  unit.Time // how long the network has held the processor up
+	inbox list      // packets that have arrived
+	held  *packet   // lent to the rank until the next Recv
+	rank  int32
+	ahead int32 // packets whose sending is an event to come
 
 	noise    noise
-	inbox    list    // packets that have arrived
-	held     *packet // lent to the rank until the next Recv
+	waiting  bool      // parked in Recv
+	polled   unit.Time // when a poll last found nothing
+	nap      unit.Time // how long it then slept
+	naps     uint64
 	memory   []region
 	counters [device.Counters]int64
 }
@@ -72,7 +72,10 @@ func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte)
 		j.free = pk.next
 		pk.next = nil
 	}
-	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, *head, false
+	pk.Src, pk.dst, pk.local = int(src), dst, false
+	for i, w := range head { // by words, as they were just written: what loads several at once waits for all
+		pk.Head[i] = w
+	}
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buf = append(pk.buf[:0], data...)
@@ -80,6 +83,12 @@ func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte)
 	}
 	return pk
 }
+
+// arrival is the event of a packet that is there.
+type arrival packet
+
+// Act lets the packet arrive.
+func (a *arrival) Act(uint64) { (*packet)(a).arrive() }
 
 // arrive puts a packet into its destination's inbox. It is the last thing that an event does, as the rank may go on at once.
 func (pk *packet) arrive() {
@@ -95,8 +104,8 @@ func (pk *packet) arrive() {
 	}
 }
 
-// local returns the processor's time, which is at or after the kernel's.
-func (p *port) local() unit.Time { return max(p.clock, p.kernel.Now()) }
+// catchUp brings the processor's clock to the kernel's, if it is behind after a wait.
+func (p *port) catchUp() { p.clock = max(p.clock, p.kernel.Now()) }
 
 // pay lets the kernel's clock catch up with the processor's. The network may delay the processor meanwhile.
 func (p *port) pay() {
@@ -110,7 +119,7 @@ func (p *port) charge(d unit.Time) {
 	if p.cfg.Noise > 0 {
 		d = p.noise.vary(d, p.cfg.Noise)
 	}
-	p.clock = p.local() + d
+	p.clock += d
 }
 
 func (p *port) Rank() int { return int(p.rank) }
@@ -125,14 +134,14 @@ func (p *port) Now() unit.Time {
 func (p *port) Spend(w model.Work, n int) { p.charge(p.soft[w] * unit.Time(n)) }
 
 func (p *port) Delay(d unit.Time) {
-	p.clock = p.local() + d
+	p.clock += d
 	p.pay()
 }
 
 func (p *port) Copy(dst, src []byte) int {
 	n := copy(dst, src)
 	if n > 0 {
-		p.charge(p.cfg.Machine.Processor.Copy.Time(n))
+		p.charge(p.cfg.Machine.Processor.Copy.Start + p.copying.time(n))
 	}
 	return n
 }
@@ -177,6 +186,7 @@ func (p *port) await(block bool) bool {
 			p.waiting = true
 			p.proc.Park()
 		}
+		p.catchUp()
 		return true
 	}
 	p.pay()
@@ -202,6 +212,7 @@ func (p *port) idle() {
 	p.waiting = true
 	p.kernel.At(p.kernel.Now()+p.nap, (*alarm)(p), p.naps)
 	p.proc.Park()
+	p.catchUp()
 	p.naps++
 }
 

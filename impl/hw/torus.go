@@ -14,6 +14,8 @@ type torus struct {
 	*model.Torus
 	j       *job
 	shape   [3]int
+	link    pace
+	store   pace         // of a processor that sends
 	links   []sim.Server // six a node: +x −x +y −y +z −z
 	inject  []sim.Server // one a node
 	eject   []sim.Server
@@ -28,7 +30,7 @@ func newTorus(j *job) *torus {
 	shape := t.Shape(len(j.ports))
 	n := shape[0] * shape[1] * shape[2]
 	return &torus{
-		Torus: t, j: j, shape: shape,
+		Torus: t, j: j, shape: shape, link: pace{rate: t.Link}, store: pace{rate: t.Send.Bandwidth},
 		links: make([]sim.Server, 6*n), inject: make([]sim.Server, n), eject: make([]sim.Server, n), engines: make([]sim.Server, n), ways: make([]way, n),
 		regs: make([]sim.Server, len(j.ports)), leaving: make([]list, len(j.ports)),
 	}
@@ -88,7 +90,7 @@ func (n *torus) way(a, b int) *way {
 // network and when their last is at rank dst: dur after the first where nothing is in the way, and not before the last link has passed
 // all of them on where they had to wait.
 func (n *torus) route(t unit.Time, src, dst int32, c int, dur unit.Time) (entered, there unit.Time) {
-	hold := n.Link.Time(c)
+	hold := n.link.time(c)
 	a, b := int(src)/n.PerNode, int(dst)/n.PerNode
 	entered = n.inject[a].Reserve(t, hold)
 	u := entered
@@ -105,7 +107,7 @@ func (n *torus) latency(src, dst int32) unit.Time {
 	return n.way(int(src)/n.PerNode, int(dst)/n.PerNode).flight
 }
 
-// Steps of a transfer.
+// Steps of a remote access.
 const (
 	flowing   = iota // a chunk is about to leave
 	arrived          // the last byte is there
@@ -116,7 +118,7 @@ const (
 // begin to leave yet are in its list of leaving packets.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
-	pk.wire = wire{step: flowing, at: p.local(), late: p.late, long: n.Send.Bandwidth.Time(n.Header + len(pk.Data))}
+	pk.wire = wire{step: flowing, at: p.clock, late: p.late, long: n.store.time(n.Header + len(pk.Data))}
 	p.ahead++
 	leaving := &n.leaving[p.rank]
 	switch {
@@ -137,23 +139,20 @@ func (n *torus) receive(p *port) { p.charge(n.Receive) }
 // movePacket lets the next chunk leave. The processor that stores it is behind its own clock where the network was late to take it.
 func (n *torus) movePacket(pk *packet) {
 	w := &pk.wire
-	if w.step != flowing {
-		pk.arrive()
-		return
-	}
 	p := &n.j.ports[pk.Src]
 	late, left, last := n.flow(w, n.Header+len(pk.Data), n.Send.Bandwidth, p.rank, pk.dst)
 	p.clock += late
 	p.late += late
 	if last {
 		p.ahead--
-		w.step = arrived
 		leaving := &n.leaving[p.rank]
 		leaving.pop()
 		if next := leaving.head; next != nil {
 			next.wire.at = max(next.wire.at+p.late-next.wire.late, left)
 			n.j.kernel.At(next.wire.at, next, 0)
 		}
+		n.j.kernel.At(w.at, (*arrival)(pk), 0)
+		return
 	}
 	n.j.kernel.At(w.at, pk, 0)
 }
@@ -231,5 +230,6 @@ func (n *torus) add(p *port, dst, r int, delta int64) int64 {
 	old := *c
 	*c += delta
 	p.proc.Sleep(t - k.Now() + n.Counter + n.latency(int32(dst), p.rank))
+	p.catchUp()
 	return old
 }

@@ -81,5 +81,6 @@ func (e *Engine) sendR(s *Op) {
 }
 
 func (e *Engine) firstHead(h *head, s *Op) {
-	*h = head{kind: kindFirst, protocol: e.row(s.protocol), mode: s.mode, tag: s.tag, context: s.Context, size: s.size, from: s.id}
+	h.kind, h.protocol, h.mode, h.tag, h.context = kindFirst, e.row(s.protocol), s.mode, s.tag, s.Context
+	h.size, h.from = s.size, s.id
 }
