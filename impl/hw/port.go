@@ -21,10 +21,10 @@ type port struct {
 	ahead int32 // packets whose sending is an event to come
 
 	noise    noise
-	waiting  bool      // parked in Recv
+	waiting  bool // parked in Recv
+	naps     uint32
 	polled   unit.Time // when a poll last found nothing
 	nap      unit.Time // how long it then slept
-	naps     uint64
 	memory   []region
 	counters [device.Counters]int64
 }
@@ -116,8 +116,8 @@ func (p *port) pay() {
 
 // charge lets the processor be busy for d, or about d where there is noise.
 func (p *port) charge(d unit.Time) {
-	if p.cfg.Noise > 0 {
-		d = p.noise.vary(d, p.cfg.Noise)
+	if p.noise.relative > 0 {
+		d = p.noise.vary(d)
 	}
 	p.clock += d
 }
@@ -210,7 +210,7 @@ const longestNap = 10 * unit.Microsecond
 func (p *port) idle() {
 	p.nap = min(max(2*p.nap, p.cfg.Machine.Timer), longestNap)
 	p.waiting = true
-	p.kernel.At(p.kernel.Now()+p.nap, (*alarm)(p), p.naps)
+	p.kernel.At(p.kernel.Now()+p.nap, (*alarm)(p), uint64(p.naps))
 	p.proc.Park()
 	p.catchUp()
 	p.naps++
@@ -221,7 +221,7 @@ type alarm port
 
 // Act wakes the rank if it still sleeps.
 func (a *alarm) Act(nap uint64) {
-	if p := (*port)(a); p.waiting && p.naps == nap {
+	if p := (*port)(a); p.waiting && uint64(p.naps) == nap {
 		p.waiting = false
 		p.proc.Act(0)
 	}

@@ -58,7 +58,7 @@ func New(cfg Config) (*World, error) {
 
 // job is one run of a world.
 type job struct {
-	*World
+	World
 	kernel  sim.Kernel
 	ports   []port
 	net     network
@@ -96,7 +96,7 @@ func (x *access) Act(uint64) { x.j.net.moveAccess(x) }
 
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
-	j := &job{World: w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}}
+	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}}
 	if w.cfg.Machine.Torus != nil {
 		j.net = newTorus(j)
 	} else {
@@ -104,7 +104,7 @@ func (w *World) Run(program func(device.Port) error) error {
 	}
 	for i := range j.ports {
 		p := &j.ports[i]
-		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i)
+		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i, w.cfg.Noise)
 		p.proc = j.kernel.Go(func(*sim.Proc) { p.run(program) })
 	}
 	defer j.kernel.Close()
