@@ -90,7 +90,7 @@ type arrival packet
 // Act lets the packet arrive.
 func (a *arrival) Act(uint64) { (*packet)(a).arrive() }
 
-// arrive puts a packet into its destination's inbox. It is the last thing that an event does, as the rank may go on at once.
+// arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
 func (pk *packet) arrive() {
 	p := &pk.j.ports[pk.dst]
 	p.inbox.push(pk)
@@ -99,7 +99,7 @@ func (pk *packet) arrive() {
 		if p.clock > p.kernel.Now() {
 			p.kernel.At(p.clock, p.proc, 0)
 		} else {
-			p.proc.Act(0)
+			p.proc.Wake()
 		}
 	}
 }
@@ -223,6 +223,6 @@ type alarm port
 func (a *alarm) Act(nap uint64) {
 	if p := (*port)(a); p.waiting && uint64(p.naps) == nap {
 		p.waiting = false
-		p.proc.Act(0)
+		p.proc.Wake()
 	}
 }
