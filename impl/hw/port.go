@@ -168,8 +168,13 @@ func (p *port) Recv(block bool) *device.Packet {
 		p.held.next, p.free = p.free, p.held
 		p.held = nil
 	}
-	if p.inbox.head == nil && !p.await(block) {
+	if !block && p.inbox.head == nil && !p.poll() {
 		return nil
+	}
+	for p.inbox.head == nil {
+		p.waiting = true
+		p.proc.Park()
+		p.catchUp()
 	}
 	pk := p.inbox.pop()
 	p.held = pk
@@ -179,16 +184,8 @@ func (p *port) Recv(block bool) *device.Packet {
 	return &pk.Packet
 }
 
-// await lets time pass until a packet is in the inbox, or only until the processor's own time if block is false.
-func (p *port) await(block bool) bool {
-	if block {
-		for p.inbox.head == nil {
-			p.waiting = true
-			p.proc.Park()
-		}
-		p.catchUp()
-		return true
-	}
+// poll lets time pass until the processor's own, and reports whether a packet is in the inbox then.
+func (p *port) poll() bool {
 	p.pay()
 	if p.inbox.head == nil {
 		if p.polled != p.kernel.Now() {

@@ -92,9 +92,7 @@ func (e *Engine) Enter(call string) { e.call = call }
 
 // progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
 func (e *Engine) progress(block bool) bool {
-	if len(e.flow.owing) > 0 {
-		e.payCredits()
-	}
+	e.payCredits()
 	p := e.port.Recv(block)
 	if p == nil {
 		return false

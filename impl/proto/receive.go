@@ -124,7 +124,8 @@ func (e *Engine) await(o *Op) {
 	}
 	e.wait = o
 	for !o.finished {
-		e.progress(true)
+		e.payCredits()
+		e.dispatch(e.port.Recv(true))
 	}
 	e.wait = nil
 }
