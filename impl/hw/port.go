@@ -72,10 +72,7 @@ func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte)
 		j.free = pk.next
 		pk.next = nil
 	}
-	pk.Src, pk.dst, pk.local = int(src), dst, false
-	for i, w := range head { // by words, as they were just written: what loads several at once waits for all
-		pk.Head[i] = w
-	}
+	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, *head, false
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buf = append(pk.buf[:0], data...)
