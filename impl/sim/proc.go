@@ -25,7 +25,7 @@ func (k *Kernel) Go(body func(*Proc)) *Proc {
 		p.yield = yield
 		defer recoverUnwind()
 		body(p)
-		k.live--
+		p.k.live--
 		p.cancel = nil
 	})
 	k.procs = append(k.procs, p)
