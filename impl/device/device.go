@@ -57,14 +57,15 @@ type Port interface {
 	// Copy copies as copy does, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
-	// Send sends a packet. The port has taken the data when Send returns. It may wait until dst takes packets, in Recv or
-	// in a Send that waits itself: ranks that all send before they receive do not deadlock.
-	Send(dst int, p Packet)
+	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p nor changes it. It may
+	// wait until dst takes packets, in Recv or in a Send that waits itself: ranks that all send before they receive do not
+	// deadlock.
+	Send(dst int, p *Packet)
 
-	// Recv takes the next packet. If there is none it waits for one, or returns false if block is false; time passes
-	// in a loop of such calls, so it sees what is sent. The packet's data stays valid until the next call of Recv, and
-	// is read-only.
-	Recv(block bool) (Packet, bool)
+	// Recv takes the next packet. If there is none it waits for one, or returns nil if block is false; time passes
+	// in a loop of such calls, so it sees what is sent. The packet and its data belong to the port: they stay valid until the
+	// next call of Recv, and are read-only.
+	Recv(block bool) *Packet
 
 	Memory() Memory   // remote memory; nil where the machine has none
 	Counter() Counter // remote counters; likewise

@@ -26,26 +26,21 @@ func (n *loggp) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
 
 func (n *loggp) send(p *port, pk *packet) {
 	p.charge(n.SendO)
-	t := p.local()
-	s := n.out[p.rank].Reserve(t, n.Gap+n.long(len(pk.Data)))
+	s := n.out[p.rank].Reserve(p.clock, n.Gap+n.long(len(pk.Data)))
 	p.clock = s
 	p.ahead++
-	pk.wire = wire{}
 	p.kernel.At(s+n.L, pk, 0)
 }
 
 func (n *loggp) movePacket(pk *packet) {
-	if pk.wire.step == 0 {
-		pk.j.ports[pk.Src].ahead--
-		now := pk.j.kernel.Now()
-		long := n.long(len(pk.Data))
-		in := &n.in[pk.dst]
-		behind := in.Free() >= now // of a packet whose last byte may come now, too, by an event to come
-		if t := in.Reserve(now, n.Gap+long) + long; t > now || behind {
-			pk.wire.step = 1
-			pk.j.kernel.At(t, pk, 0)
-			return
-		}
+	k := &pk.j.kernel
+	pk.j.ports[pk.Src].ahead--
+	long := n.long(len(pk.Data))
+	in := &n.in[pk.dst]
+	behind := in.Free() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
+	if t := in.Reserve(k.Now(), n.Gap+long) + long; t > k.Now() || behind {
+		k.At(t, (*arrival)(pk), 0)
+		return
 	}
 	pk.arrive()
 }
@@ -59,7 +54,7 @@ func (n *loggp) start(p *port, x *access) {
 	} else {
 		p.charge(n.SendO)
 	}
-	t := p.local()
+	t := p.clock
 	if !x.get {
 		t = n.out[from].Reserve(t, n.Gap+n.long(len(x.b)))
 	}
@@ -79,5 +74,6 @@ func (n *loggp) add(p *port, dst, r int, delta int64) int64 {
 	old := *c
 	*c += delta
 	p.proc.Sleep(n.L)
+	p.catchUp()
 	return old
 }

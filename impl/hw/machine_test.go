@@ -21,8 +21,8 @@ func TestOrderWithoutGap(t *testing.T) {
 		run(t, m, 2, func(p device.Port) {
 			for i, n := range sizes {
 				if p.Rank() == 0 {
-					p.Send(1, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, n)})
-				} else if q, _ := p.Recv(true); q.Head[0] != uint64(i) {
+					p.Send(1, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, n)})
+				} else if q := p.Recv(true); q.Head[0] != uint64(i) {
 					t.Errorf("%+v: packet %d came in place of %d", g, q.Head[0], i)
 				}
 			}
@@ -93,7 +93,7 @@ func busy(p device.Port) error {
 	key := p.Memory().Expose(make([]byte, 5000))
 	for i := range 20 {
 		p.Spend(model.WorkSend, 1)
-		p.Send((p.Rank()+i)%p.Size(), device.Packet{Data: make([]byte, 300*i)})
+		p.Send((p.Rank()+i)%p.Size(), &device.Packet{Data: make([]byte, 300*i)})
 		if i%5 == 0 {
 			p.Memory().Get((p.Rank()+i+1)%p.Size(), key, 0, make([]byte, 200*i), [device.Words]uint64{1})
 			p.Counter().Add(0, 0, 1)
@@ -201,8 +201,8 @@ func TestRanks(t *testing.T) {
 		m := machine()
 		run(t, m, ranks, func(p device.Port) {
 			n := p.Size()
-			p.Send((p.Rank()+n/2)%n, device.Packet{Head: [device.Words]uint64{uint64(p.Rank())}})
-			if q, _ := p.Recv(true); q.Src != (p.Rank()-n/2+n)%n || q.Head[0] != uint64(q.Src) {
+			p.Send((p.Rank()+n/2)%n, &device.Packet{Head: [device.Words]uint64{uint64(p.Rank())}})
+			if q := p.Recv(true); q.Src != (p.Rank()-n/2+n)%n || q.Head[0] != uint64(q.Src) {
 				t.Errorf("rank %d of %d: a packet of %d", p.Rank(), n, q.Src)
 			}
 		})
@@ -219,7 +219,7 @@ func TestRanks(t *testing.T) {
 // A rank that is none is a mistake of the program, and is found where it is made.
 func TestNoSuchRank(t *testing.T) {
 	for name, do := range map[string]func(p device.Port){
-		"send":  func(p device.Port) { p.Send(2, device.Packet{}) },
+		"send":  func(p device.Port) { p.Send(2, &device.Packet{}) },
 		"put":   func(p device.Port) { p.Memory().Put(2, 0, 0, nil, [device.Words]uint64{}) },
 		"count": func(p device.Port) { p.Counter().Add(-1, 0, 1) },
 	} {
@@ -284,7 +284,7 @@ func TestGap(t *testing.T) {
 	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 8}, Timer: 1, LogGP: g}
 	run(t, m, 5, func(p device.Port) {
 		if p.Rank() > 0 {
-			p.Send(0, device.Packet{Data: make([]byte, 1001)})
+			p.Send(0, &device.Packet{Data: make([]byte, 1001)})
 			return
 		}
 		for i := range 4 {

@@ -99,7 +99,7 @@ func (x *access) move() {
 
 // finish tells the rank that asked. The access is over.
 func (x *access) finish() {
-	pk := x.j.newPacket(x.src, x.src, x.done, nil)
+	pk := x.j.newPacket(x.src, x.src, &x.done, nil)
 	pk.local = true
 	x.b = nil
 	x.next, x.j.spare = x.j.spare, x

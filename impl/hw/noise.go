@@ -7,19 +7,22 @@ import (
 )
 
 // noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
-type noise uint64
+type noise struct {
+	state    uint64
+	relative float64 // the standard deviation of what varies; 0: nothing does
+}
 
-func newNoise(seed uint64, rank int) noise {
-	n := noise(seed)
+func newNoise(seed uint64, rank int, relative float64) noise {
+	n := noise{seed, relative}
 	n.next()
-	n ^= noise(rank) * 0xd1342543de82ef95
+	n.state ^= uint64(rank) * 0xd1342543de82ef95
 	n.next()
 	return n
 }
 
 func (n *noise) next() uint64 {
-	*n += 0x9e3779b97f4a7c15
-	z := uint64(*n)
+	n.state += 0x9e3779b97f4a7c15
+	z := n.state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
@@ -27,10 +30,13 @@ func (n *noise) next() uint64 {
 
 const root6 = 2.449489742783178
 
-// vary returns a time around d with the given relative standard deviation and the mean d: the sum of two uniform
+// vary returns a time around d with the relative standard deviation of the noise and the mean d: the sum of two uniform
 // variables, so that it stays within 2.45 standard deviations and positive below a deviation of 40 %.
-func (n *noise) vary(d unit.Time, relative float64) unit.Time {
+// It is not inlined, so that charge is.
+//
+//go:noinline
+func (n *noise) vary(d unit.Time) unit.Time {
 	r := n.next()
 	u := (float64(r>>32) + float64(r&0xffffffff)) / (1 << 32) // 0 to 2, standard deviation 1/√6
-	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+relative*root6*(u-1))))
+	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+n.relative*root6*(u-1))))
 }

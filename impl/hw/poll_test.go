@@ -15,12 +15,11 @@ func TestPollers(t *testing.T) {
 			if p.Rank() == 3 {
 				p.Delay(unit.Second)
 				for dst := range 3 {
-					p.Send(dst, device.Packet{})
+					p.Send(dst, &device.Packet{})
 				}
 				return nil
 			}
-			for ok := false; !ok; {
-				_, ok = p.Recv(block)
+			for p.Recv(block) == nil {
 			}
 			at[p.Rank()] = p.Now()
 			return nil

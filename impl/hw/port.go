@@ -9,25 +9,25 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// port is a processor with its interface.
+// port is a processor with its interface. What every packet needs comes first.
 type port struct {
 	*job
-	proc    *sim.Proc
-	clock   unit.Time // until when the processor is busy
-	late    unit.Time // how long the network has held the processor up
-	polled  unit.Time // when a poll last found nothing
-	read    unit.Time // when the clock was last read
-	reads   int       // how often since then
-	gaze    unit.Time // for how long the last reading lasted
-	nap     unit.Time // how long it then slept
-	naps    uint64
-	waiting bool // parked in Recv
-	rank    int32
-	ahead   int32 // packets whose sending is an event to come
+	proc  *sim.Proc
+	clock unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
+	late  unit.Time // how long the network has held the processor up
+	inbox list      // packets that have arrived
+	held  *packet   // lent to the rank until the next Recv
+	rank  int32
+	ahead int32 // packets whose sending is an event to come
 
 	noise    noise
-	inbox    list    // packets that have arrived
-	held     *packet // lent to the rank until the next Recv
+	waiting  bool // parked in Recv
+	naps     uint32
+	polled   unit.Time // when a poll last found nothing
+	nap      unit.Time // how long it then slept
+	read     unit.Time // when the clock was last read
+	reads    int       // how often since then
+	gaze     unit.Time // for how long the last reading lasted
 	memory   []region
 	counters [device.Counters]int64
 }
@@ -67,7 +67,7 @@ func (l *list) pop() *packet {
 	return pk
 }
 
-func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) *packet {
+func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte) *packet {
 	pk := j.free
 	if pk == nil {
 		pk = &packet{j: j}
@@ -75,7 +75,7 @@ func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) 
 		j.free = pk.next
 		pk.next = nil
 	}
-	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, head, false
+	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, *head, false
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buf = append(pk.buf[:0], data...)
@@ -84,7 +84,13 @@ func (j *job) newPacket(src, dst int32, head [device.Words]uint64, data []byte) 
 	return pk
 }
 
-// arrive puts a packet into its destination's inbox. It is the last thing that an event does, as the rank may go on at once.
+// arrival is the event of a packet that is there.
+type arrival packet
+
+// Act lets the packet arrive.
+func (a *arrival) Act(uint64) { (*packet)(a).arrive() }
+
+// arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
 func (pk *packet) arrive() {
 	p := &pk.j.ports[pk.dst]
 	p.inbox.push(pk)
@@ -93,13 +99,13 @@ func (pk *packet) arrive() {
 		if p.clock > p.kernel.Now() {
 			p.kernel.At(p.clock, p.proc, 0)
 		} else {
-			p.proc.Act(0)
+			p.proc.Wake()
 		}
 	}
 }
 
-// local returns the processor's time, which is at or after the kernel's.
-func (p *port) local() unit.Time { return max(p.clock, p.kernel.Now()) }
+// catchUp brings the processor's clock to the kernel's, if it is behind after a wait.
+func (p *port) catchUp() { p.clock = max(p.clock, p.kernel.Now()) }
 
 // pay lets the kernel's clock catch up with the processor's. The network may delay the processor meanwhile.
 func (p *port) pay() {
@@ -110,10 +116,10 @@ func (p *port) pay() {
 
 // charge lets the processor be busy for d, or about d where there is noise.
 func (p *port) charge(d unit.Time) {
-	if p.cfg.Noise > 0 {
-		d = p.noise.vary(d, p.cfg.Noise)
+	if p.noise.relative > 0 {
+		d = p.noise.vary(d)
 	}
-	p.clock = p.local() + d
+	p.clock += d
 }
 
 func (p *port) Rank() int { return int(p.rank) }
@@ -128,7 +134,8 @@ func (p *port) Now() unit.Time {
 		p.reads, p.gaze = 0, 0
 	} else if p.reads++; p.reads > stare {
 		p.gaze = min(max(2*p.gaze, p.cfg.Machine.Timer), longestNap)
-		p.proc.Sleep(p.gaze)
+		p.clock += p.gaze
+		p.pay()
 	}
 	now := p.kernel.Now()
 	p.read = now
@@ -138,24 +145,24 @@ func (p *port) Now() unit.Time {
 func (p *port) Spend(w model.Work, n int) { p.charge(p.soft[w] * unit.Time(n)) }
 
 func (p *port) Delay(d unit.Time) {
-	p.clock = p.local() + d
+	p.clock += d
 	p.pay()
 }
 
 func (p *port) Copy(dst, src []byte) int {
 	n := copy(dst, src)
 	if n > 0 {
-		p.charge(p.cfg.Machine.Processor.Copy.Time(n))
+		p.charge(p.cfg.Machine.Processor.Copy.Start + p.copying.time(n))
 	}
 	return n
 }
 
-func (p *port) Send(dst int, x device.Packet) {
+func (p *port) Send(dst int, x *device.Packet) {
 	p.check(dst)
 	if p.ahead >= maxAhead {
 		p.pay()
 	}
-	p.net.send(p, p.newPacket(p.rank, int32(dst), x.Head, x.Data))
+	p.net.send(p, p.newPacket(p.rank, int32(dst), &x.Head, x.Data))
 }
 
 // check panics if there is no such rank.
@@ -167,31 +174,29 @@ func (p *port) check(rank int) {
 
 // Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets
 // that come later stand behind it, so only an empty inbox makes the rank wait for the kernel.
-func (p *port) Recv(block bool) (device.Packet, bool) {
+func (p *port) Recv(block bool) *device.Packet {
 	if p.held != nil {
 		p.held.next, p.free = p.free, p.held
 		p.held = nil
 	}
-	if p.inbox.head == nil && !p.await(block) {
-		return device.Packet{}, false
+	if !block && p.inbox.head == nil && !p.poll() {
+		return nil
+	}
+	for p.inbox.head == nil {
+		p.waiting = true
+		p.proc.Park()
+		p.catchUp()
 	}
 	pk := p.inbox.pop()
 	p.held = pk
 	if !pk.local {
 		p.net.receive(p)
 	}
-	return pk.Packet, true
+	return &pk.Packet
 }
 
-// await lets time pass until a packet is in the inbox, or only until the processor's own time if block is false.
-func (p *port) await(block bool) bool {
-	if block {
-		for p.inbox.head == nil {
-			p.waiting = true
-			p.proc.Park()
-		}
-		return true
-	}
+// poll lets time pass until the processor's own, and reports whether a packet is in the inbox then.
+func (p *port) poll() bool {
 	p.pay()
 	if p.inbox.head == nil {
 		if p.polled != p.kernel.Now() {
@@ -213,8 +218,9 @@ const longestNap = 10 * unit.Microsecond
 func (p *port) idle() {
 	p.nap = min(max(2*p.nap, p.cfg.Machine.Timer), longestNap)
 	p.waiting = true
-	p.kernel.At(p.kernel.Now()+p.nap, (*alarm)(p), p.naps)
+	p.kernel.At(p.kernel.Now()+p.nap, (*alarm)(p), uint64(p.naps))
 	p.proc.Park()
+	p.catchUp()
 	p.naps++
 }
 
@@ -223,8 +229,8 @@ type alarm port
 
 // Act wakes the rank if it still sleeps.
 func (a *alarm) Act(nap uint64) {
-	if p := (*port)(a); p.waiting && p.naps == nap {
+	if p := (*port)(a); p.waiting && uint64(p.naps) == nap {
 		p.waiting = false
-		p.proc.Act(0)
+		p.proc.Wake()
 	}
 }

@@ -98,7 +98,7 @@ func TestRoutes(t *testing.T) {
 // stream sends packets of n bytes, and returns when the sender was free again.
 func stream(p device.Port, dst, packets, n int) unit.Time {
 	for range packets {
-		p.Send(dst, device.Packet{Data: make([]byte, n)})
+		p.Send(dst, &device.Packet{Data: make([]byte, n)})
 	}
 	return p.Now()
 }
@@ -187,7 +187,7 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 		p.Memory().Expose(make([]byte, 10000))
 		if p.Rank()%2 == 1 {
 			for left := (ranks + 1) / 2; left > 0; {
-				q, _ := p.Recv(true)
+				q := p.Recv(true)
 				if q.Head[0] == 2 {
 					left--
 					continue
@@ -221,16 +221,16 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 					p.Memory().Put(dst, 0, 0, make([]byte, n), done)
 				}
 			default:
-				p.Send(dst, device.Packet{Data: make([]byte, n)})
+				p.Send(dst, &device.Packet{Data: make([]byte, n)})
 				me.packets = append(me.packets, crossing{p.Rank(), dst, n, false, at, 0})
 			}
 		}
 		for range open {
-			q, _ := p.Recv(true)
+			q := p.Recv(true)
 			me.accesses[q.Head[1]].to = p.Now()
 		}
 		for dst := 1; dst < ranks; dst += 2 {
-			p.Send(dst, device.Packet{Head: [device.Words]uint64{2}})
+			p.Send(dst, &device.Packet{Head: [device.Words]uint64{2}})
 		}
 	})
 	for _, me := range byRank {

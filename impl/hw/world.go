@@ -64,12 +64,13 @@ const maxNoise = 0.4
 
 // job is one run of a world.
 type job struct {
-	*World
-	kernel sim.Kernel
-	ports  []port
-	net    network
-	free   *packet // packets to use again
-	spare  *access // accesses likewise
+	World
+	kernel  sim.Kernel
+	ports   []port
+	net     network
+	copying pace    // of a processor that copies
+	free    *packet // packets to use again
+	spare   *access // accesses likewise
 }
 
 // network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
@@ -80,7 +81,7 @@ type network interface {
 	start(p *port, x *access) // charges the start of a remote access and schedules its first move
 	add(p *port, dst, r int, delta int64) int64
 
-	movePacket(pk *packet) // moves a packet on; it ends with arrive
+	movePacket(pk *packet) // moves a packet on; it ends with arrive, or with the event of it
 	moveAccess(x *access)  // moves a remote access on; it ends with move and finish
 }
 
@@ -93,7 +94,7 @@ type wire struct {
 	long unit.Time // how long all of it takes at the rate of its source
 }
 
-// Act is the event of a packet.
+// Act is the event of a packet on its way.
 func (pk *packet) Act(uint64) { pk.j.net.movePacket(pk) }
 
 // Act is the event of an access.
@@ -101,7 +102,7 @@ func (x *access) Act(uint64) { x.j.net.moveAccess(x) }
 
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
-	j := &job{World: w, ports: make([]port, w.cfg.Ranks)}
+	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}}
 	if w.cfg.Machine.Torus != nil {
 		j.net = newTorus(j)
 	} else {
@@ -109,7 +110,7 @@ func (w *World) Run(program func(device.Port) error) error {
 	}
 	for i := range j.ports {
 		p := &j.ports[i]
-		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i)
+		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i, w.cfg.Noise)
 		p.proc = j.kernel.Go(func(*sim.Proc) { p.run(program) })
 	}
 	defer j.kernel.Close()

@@ -25,15 +25,14 @@ const minBits = 8
 // class returns the smallest class that has room for n bytes.
 func class(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minBits) - minBits }
 
-// pack returns a parcel with a copy of p.
-func (l *pool) pack(p device.Packet) *parcel {
+// pack returns a parcel with a copy of p, from src.
+func (l *pool) pack(src int, p *device.Packet) *parcel {
 	c := class(len(p.Data))
 	q, _ := l[c].Get().(*parcel)
 	if q == nil {
 		q = &parcel{room: make([]byte, 1<<(c+minBits))}
 	}
-	q.Packet = p
-	q.Data = q.room[:copy(q.room, p.Data)]
+	q.Packet = device.Packet{Src: src, Head: p.Head, Data: q.room[:copy(q.room, p.Data)]}
 	return q
 }
 

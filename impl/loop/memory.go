@@ -67,5 +67,5 @@ func (m memory) access(what string, dst int, k device.Key, off, n int, transfer 
 
 // complete tells the rank itself that a transfer has ended.
 func (m memory) complete(done [device.Words]uint64) {
-	m.Send(m.rank, device.Packet{Head: done})
+	m.Send(m.rank, &device.Packet{Head: done})
 }

@@ -15,7 +15,7 @@ import (
 type port struct {
 	*job
 	rank  int
-	held  *parcel     // whose data the rank may still read
+	held  *parcel     // which the rank may still read
 	alarm *time.Timer // for Delay; nil before the first
 
 	inbox    inbox
@@ -66,10 +66,9 @@ func (p *port) sleep(d time.Duration) {
 	}
 }
 
-func (p *port) Send(dst int, q device.Packet) {
+func (p *port) Send(dst int, q *device.Packet) {
 	p.leave()
-	q.Src = p.rank
-	p.peer(dst).inbox.put(p.job, p.parcels.pack(q))
+	p.peer(dst).inbox.put(p.job, p.parcels.pack(p.rank, q))
 }
 
 // peer returns the port of another rank.
@@ -80,7 +79,7 @@ func (p *port) peer(r int) *port {
 	return p.ports[r]
 }
 
-func (p *port) Recv(block bool) (device.Packet, bool) {
+func (p *port) Recv(block bool) *device.Packet {
 	p.leave()
 	if p.held != nil {
 		p.parcels.free(p.held)
@@ -93,10 +92,10 @@ func (p *port) Recv(block bool) (device.Packet, bool) {
 	if q == nil {
 		p.leave()         // the inbox was closed
 		runtime.Gosched() // who polls lets others run, which is what it polls for
-		return device.Packet{}, false
+		return nil
 	}
 	p.held = q
-	return q.Packet, true
+	return &q.Packet
 }
 
 func (p *port) Memory() device.Memory   { return memory{p} }

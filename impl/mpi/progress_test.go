@@ -124,7 +124,7 @@ type countingPort struct {
 	w *counting
 }
 
-func (p *countingPort) Send(dst int, q device.Packet) {
+func (p *countingPort) Send(dst int, q *device.Packet) {
 	if p.Rank() == 0 && len(q.Data) > 0 {
 		p.w.most = max(p.w.most, p.w.sent.Add(int64(len(q.Data)))-p.w.taken.Load())
 	}

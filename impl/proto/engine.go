@@ -35,7 +35,8 @@ type Engine struct {
 	buffer attached
 	flow   flow
 	raw    rawQueue
-	met    msg // the message whose first packet is being taken in
+	met    msg           // the message whose first packet is being taken in
+	out    device.Packet // the packet that is being sent
 
 	call   string       // the call the program is in, for whoever asks why it does not end
 	wait   fmt.Stringer // and what it waits for
@@ -66,7 +67,7 @@ func New(port device.Port, cfg Config) *Engine {
 	if cfg.Force != "" {
 		e.forced = e.protocol(cfg.Force)
 	}
-	e.flow.init(port.Size(), cfg.Library.Window)
+	e.flow.window = cfg.Library.Window
 	return e
 }
 
@@ -91,19 +92,19 @@ func (e *Engine) Enter(call string) { e.call = call }
 
 // progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
 func (e *Engine) progress(block bool) bool {
-	if len(e.flow.owing) > 0 {
-		e.payCredits()
+	e.payCredits()
+	p := e.port.Recv(block)
+	if p == nil {
+		return false
 	}
-	p, ok := e.port.Recv(block)
-	if ok {
-		e.dispatch(&p)
-	}
-	return ok
+	e.dispatch(p)
+	return true
 }
 
 // dispatch does what a packet asks for.
 func (e *Engine) dispatch(p *device.Packet) {
-	h := decode(&p.Head)
+	var h head
+	h.decode(&p.Head)
 	if h.credit > 0 {
 		e.flow.credit(p.Src, int(h.credit))
 	}
@@ -131,15 +132,17 @@ func (e *Engine) dispatch(p *device.Packet) {
 }
 
 // control makes a packet without message data and sends it.
-func (e *Engine) control(dst int32, h head) {
+func (e *Engine) control(dst int32, h *head) {
 	e.port.Spend(model.WorkControl, 1)
-	e.send(dst, &h, nil)
+	e.send(dst, h, nil)
 }
 
 // send sends a packet, and with it the credit that is due to its receiver.
 func (e *Engine) send(dst int32, h *head, data []byte) {
 	h.credit = e.flow.due(int(dst))
-	e.port.Send(int(dst), device.Packet{Head: h.encode(), Data: data})
+	h.encode(&e.out.Head)
+	e.out.Data = data
+	e.port.Send(int(dst), &e.out)
 }
 
 // Waiting says in a few words what the rank waits for, or "".

@@ -7,56 +7,70 @@ import "math"
 // half the window is due.
 type flow struct {
 	window int
-	peers  []peer          // by rank, in a small job
-	far    map[int32]*peer // in a large one
-	size   int
+	peers  []peer  // a hash table; its length is a power of two, or zero
+	known  int     // peers in it
 	owing  []int32 // peers to whom half a window is due
 }
 
+// peer is a rank with which bytes were exchanged.
 type peer struct {
-	out int // bytes that we sent and that were not yet credited
-	due int // bytes that we took and have not yet credited
+	name int32 // its rank plus one; 0: no peer
+	out  int   // bytes that we sent and that were not yet credited
+	due  int   // bytes that we took and have not yet credited
 }
 
-// small is the number of ranks up to which all peers have their place from the first message on.
-const small = 1 << 13
-
-func (f *flow) init(size, window int) { f.size, f.window = size, window }
-
-func (f *flow) peer(rank int) *peer {
-	if f.peers != nil {
-		return &f.peers[rank]
-	}
-	if f.size <= small {
-		f.peers = make([]peer, f.size)
-		return &f.peers[rank]
-	}
-	p := f.far[int32(rank)]
-	if p == nil {
-		if f.far == nil {
-			f.far = make(map[int32]*peer)
+// find returns the place of a rank in the table, which is not full: its own, or the free one that it would have.
+func (f *flow) find(rank int) *peer {
+	last := uint64(len(f.peers) - 1)
+	for i := uint64(rank) * 0x9e3779b97f4a7c15 >> 32; ; i++ { // the golden ratio's, as in match
+		if p := &f.peers[i&last]; p.name == int32(rank+1) || p.name == 0 {
+			return p
 		}
-		p = new(peer)
-		f.far[int32(rank)] = p
 	}
+}
+
+// peer returns a peer, which is a new one where there was none.
+//
+// Note: a slice with a place for every rank would take more memory than all else in a job of some thousand ranks, and
+// every look at it would miss the caches.
+func (f *flow) peer(rank int) *peer {
+	if len(f.peers) > 0 {
+		if p := f.find(rank); p.name != 0 {
+			return p
+		}
+	}
+	if 2*f.known >= len(f.peers) {
+		f.grow()
+	}
+	f.known++
+	p := f.find(rank)
+	p.name = int32(rank + 1)
 	return p
 }
 
-// fits reports whether n bytes of the window to a rank are free. A message longer than the window may go when the window
-// is all free.
-func (f *flow) fits(rank, n int) bool {
+// grow makes room for twice as many peers, at first for one.
+func (f *flow) grow() {
+	old := f.peers
+	f.peers = make([]peer, max(2*len(old), 2))
+	for _, p := range old {
+		if p.name != 0 {
+			*f.find(int(p.name) - 1) = p
+		}
+	}
+}
+
+// take takes n bytes of the window to a rank, and reports whether they were free. It takes them also where they are not if they
+// must go: all that is sent will be credited. A message longer than the window may go when the window is all free.
+func (f *flow) take(rank, n int, must bool) bool {
 	if n == 0 {
 		return true
 	}
 	p := f.peer(rank)
-	return p.out <= 0 || p.out+n <= f.window
-}
-
-// take takes n bytes of the window to a rank, free or not: all that is sent will be credited.
-func (f *flow) take(rank, n int) {
-	if n > 0 {
-		f.peer(rank).out += n
+	if !must && p.out > 0 && p.out+n > f.window {
+		return false
 	}
+	p.out += n
+	return true
 }
 
 // credit notes that a rank has freed n bytes.
@@ -80,10 +94,10 @@ func (f *flow) half() int { return max(1, f.window/2) }
 
 // due takes the credit that is due to a rank, to be sent with a packet.
 func (f *flow) due(rank int) uint32 {
-	if f.peers == nil && f.far == nil {
+	if f.known == 0 {
 		return 0
 	}
-	p := f.peer(rank)
+	p := f.find(rank)
 	n := min(p.due, math.MaxUint32)
 	p.due -= n
 	return uint32(n)
@@ -96,7 +110,7 @@ func (e *Engine) payCredits() {
 		rank := f.owing[len(f.owing)-1]
 		f.owing = f.owing[:len(f.owing)-1]
 		if f.peer(int(rank)).due >= f.half() {
-			e.control(rank, head{kind: kindCredit})
+			e.control(rank, &head{kind: kindCredit})
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestCredit(t *testing.T) {
 			}
 			e.Send(model.Standard, b[:1], peer, 0, 1) // takes all credit along
 			e.Recv(into, peer, 0, 1)
-			if out := e.flow.peers[peer].out; out != 1 {
+			if out := e.flow.peer(peer).out; out != 1 {
 				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.Library.Fallback, c.Force, out)
 			}
 			if n := e.Open(); n != 0 {

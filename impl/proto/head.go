@@ -31,22 +31,24 @@ type head struct {
 	key      device.Key
 }
 
-func (h *head) encode() [device.Words]uint64 {
-	return [device.Words]uint64{
-		uint64(h.kind) | uint64(h.protocol)<<8 | uint64(h.mode)<<16 | uint64(uint32(h.tag))<<32,
-		uint64(h.context) | uint64(h.credit)<<32,
-		uint64(h.size),
-		uint64(h.from) | uint64(h.to)<<32,
-		uint64(h.key),
-	}
+func (h *head) encode(w *[device.Words]uint64) {
+	w[0] = uint64(h.kind) | uint64(h.protocol)<<8 | uint64(h.mode)<<16 | uint64(uint32(h.tag))<<32
+	w[1] = uint64(h.context) | uint64(h.credit)<<32
+	w[2] = uint64(h.size)
+	w[3] = uint64(h.from) | uint64(h.to)<<32
+	w[4] = uint64(h.key)
 }
 
-func decode(w *[device.Words]uint64) head {
-	return head{
-		kind: kind(w[0]), protocol: uint8(w[0] >> 8), mode: model.Mode(w[0] >> 16), tag: int32(w[0] >> 32),
-		context: uint32(w[1]), credit: uint32(w[1] >> 32),
-		size: int(w[2]),
-		from: uint32(w[3]), to: uint32(w[3] >> 32),
-		key: device.Key(w[4]),
-	}
+func (h *head) decode(w *[device.Words]uint64) {
+	h.kind, h.protocol, h.mode, h.tag = kind(w[0]), uint8(w[0]>>8), model.Mode(w[0]>>16), int32(w[0]>>32)
+	h.context, h.credit = uint32(w[1]), uint32(w[1]>>32)
+	h.size = int(w[2])
+	h.from, h.to = uint32(w[3]), uint32(w[3]>>32)
+	h.key = device.Key(w[4])
+}
+
+// words returns h as a packet's head.
+func (h *head) words() (w [device.Words]uint64) {
+	h.encode(&w)
+	return w
 }

@@ -18,7 +18,7 @@ var RAT = &Protocol{
 	},
 	Matched: func(e *Engine, r *Op, m *msg) {
 		r.key = e.memory.Expose(r.buf[:m.size])
-		e.control(m.src, head{kind: kindACK, to: m.from, from: r.id, key: r.key})
+		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.id, key: r.key})
 	},
 	ACK: func(e *Engine, s *Op, h head) {
 		s.reply = h.from
@@ -26,7 +26,7 @@ var RAT = &Protocol{
 	},
 	Done: func(e *Engine, s *Op) {
 		e.unstage(s)
-		e.control(s.peer, head{kind: kindFIN, to: s.reply})
+		e.control(s.peer, &head{kind: kindFIN, to: s.reply})
 		e.complete(s)
 	},
 	FIN: func(e *Engine, r *Op) {

@@ -33,13 +33,13 @@ func (e *Engine) SendRaw(dst int, b []byte) {
 func (e *Engine) RecvRaw(b []byte) int {
 	for len(e.raw.waiting) == 0 {
 		e.payCredits()
-		p, _ := e.port.Recv(true)
-		if h := decode(&p.Head); h.kind == kindRaw {
+		p := e.port.Recv(true)
+		if kind(p.Head[0]) == kindRaw {
 			e.port.Spend(model.WorkHandle, 1)
 			e.checkRaw(b, p.Data)
 			return e.port.Copy(b, p.Data)
 		}
-		e.dispatch(&p)
+		e.dispatch(p)
 	}
 	m := e.raw.waiting[0]
 	e.raw.waiting = e.raw.waiting[1:]
@@ -77,7 +77,7 @@ func (e *Engine) Put(dst int, k device.Key, b []byte) {
 // rawDone is the head of the packet that tells of the end.
 func rawDone() [device.Words]uint64 {
 	h := head{kind: kindRawDone}
-	return h.encode()
+	return h.words()
 }
 
 func (e *Engine) awaitRaw() {

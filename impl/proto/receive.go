@@ -70,7 +70,8 @@ func (e *Engine) lookEarly(x match.Envelope) *early {
 // first takes in the first packet of a message.
 func (e *Engine) first(p *device.Packet, h *head) {
 	m := &e.met // not a variable of its own: steps are called through pointers, so it would escape
-	*m = msg{src: int32(p.Src), from: h.from, size: h.size, tag: h.tag, key: h.key, protocol: e.table[h.protocol], data: p.Data}
+	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), h.from, h.size, h.tag, h.key
+	m.protocol, m.data = e.table[h.protocol], p.Data
 	x := match.Envelope{Context: h.context, Source: m.src, Tag: m.tag}
 	e.port.Spend(model.WorkMatch, 1)
 	if r := e.posted.Match(x); r != nil {
@@ -123,7 +124,8 @@ func (e *Engine) await(o *Op) {
 	}
 	e.wait = o
 	for !o.finished {
-		e.progress(true)
+		e.payCredits()
+		e.dispatch(e.port.Recv(true))
 	}
 	e.wait = nil
 }

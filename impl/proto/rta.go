@@ -36,7 +36,7 @@ var RTA = &Protocol{
 			return
 		}
 		e.unstage(r)
-		e.control(r.peer, head{kind: kindACK, to: r.reply})
+		e.control(r.peer, &head{kind: kindACK, to: r.reply})
 		e.complete(r)
 	},
 	ACK: func(e *Engine, s *Op, _ head) {
@@ -64,5 +64,5 @@ func (e *Engine) pull(r *Op) {
 // done is the head of the packet that tells of the end of a remote access.
 func (e *Engine) done(o *Op) [device.Words]uint64 {
 	h := head{kind: kindDone, to: o.id}
-	return h.encode()
+	return h.words()
 }

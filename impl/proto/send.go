@@ -47,7 +47,7 @@ func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag
 func (e *Engine) choose(s *Op) *Protocol {
 	if f := e.forced; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
 		if f.Eager {
-			e.flow.take(int(s.peer), s.size)
+			e.flow.take(int(s.peer), s.size, true)
 		}
 		return f
 	}
@@ -56,11 +56,8 @@ func (e *Engine) choose(s *Op) *Protocol {
 		if r.upTo >= 0 && s.size > r.upTo {
 			continue
 		}
-		if r.protocol.Eager {
-			if e.fallback != nil && !e.flow.fits(int(s.peer), s.size) {
-				return e.fallback
-			}
-			e.flow.take(int(s.peer), s.size)
+		if r.protocol.Eager && !e.flow.take(int(s.peer), s.size, e.fallback == nil) {
+			return e.fallback
 		}
 		return r.protocol
 	}
@@ -70,17 +67,20 @@ func (e *Engine) choose(s *Op) *Protocol {
 // sendRM sends a first packet with the data.
 func (e *Engine) sendRM(s *Op) {
 	e.port.Spend(model.WorkPack, len(s.buf))
-	h := e.firstHead(s)
+	var h head
+	e.firstHead(&h, s)
 	e.send(s.peer, &h, s.buf)
 }
 
 // sendR sends a first packet without.
 func (e *Engine) sendR(s *Op) {
-	h := e.firstHead(s)
+	var h head
+	e.firstHead(&h, s)
 	h.key = s.key
-	e.control(s.peer, h)
+	e.control(s.peer, &h)
 }
 
-func (e *Engine) firstHead(s *Op) head {
-	return head{kind: kindFirst, protocol: e.row(s.protocol), mode: s.mode, tag: s.tag, context: s.Context, size: s.size, from: s.id}
+func (e *Engine) firstHead(h *head, s *Op) {
+	h.kind, h.protocol, h.mode, h.tag, h.context = kindFirst, e.row(s.protocol), s.mode, s.tag, s.Context
+	h.size, h.from = s.size, s.id
 }

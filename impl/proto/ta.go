@@ -15,7 +15,7 @@ var TA = &Protocol{
 	},
 	Matched: func(e *Engine, r *Op, m *msg) {
 		e.take(r, m)
-		e.control(m.src, head{kind: kindACK, to: m.from})
+		e.control(m.src, &head{kind: kindACK, to: m.from})
 		e.complete(r)
 	},
 	ACK: func(e *Engine, s *Op, _ head) {

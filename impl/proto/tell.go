@@ -8,7 +8,8 @@ import (
 
 // Tell puts into words what the head of an engine's packet says, for those who read traces.
 func Tell(words [device.Words]uint64) string {
-	h := decode(&words)
+	var h head
+	h.decode(&words)
 	s := "unknown"
 	switch h.kind {
 	case kindFirst:

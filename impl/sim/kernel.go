@@ -37,7 +37,7 @@ func (k *Kernel) At(t unit.Time, a Action, arg uint64) {
 		panic("sim: event in the past")
 	}
 	k.seq++
-	k.events.push(event{t, k.seq, a, arg})
+	k.events.push(t, k.seq, event{a, arg})
 }
 
 // Fail ends the run with an error as soon as the current event or process yields. The first failure counts.
@@ -69,29 +69,28 @@ func (k *Kernel) Run(ctx context.Context) error {
 			k.ready.pop().resume()
 			continue
 		}
-		if k.events.len() == 0 {
+		if k.events.n == 0 {
 			k.Fail(ErrStalled)
 			break
 		}
-		var act Action
-		var arg uint64
-		k.now, act, arg = k.events.pop()
-		act.Act(arg)
+		var x event
+		k.now, x = k.events.pop()
+		x.act.Act(x.arg)
 	}
 	return k.err
 }
 
 // Next returns the time of the next event, or false if there is none.
 func (k *Kernel) Next() (unit.Time, bool) {
-	if k.events.len() == 0 {
+	if k.events.n == 0 {
 		return 0, false
 	}
-	return k.events.e[0].at, true
+	return k.events.first(), true
 }
 
 // Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act then.
 func (k *Kernel) Quiet(until unit.Time) bool {
-	return k.ready.empty() && (k.events.len() == 0 || until < k.events.e[0].at)
+	return k.ready.empty() && (k.events.n == 0 || until < k.events.first())
 }
 
 // Parked calls yield for each process that waits to be woken, in the order in which they were started.

@@ -25,6 +25,8 @@ func (k *Kernel) Go(body func(*Proc)) *Proc {
 		p.yield = yield
 		defer recoverUnwind()
 		body(p)
+		p.k.live--
+		p.cancel = nil
 	})
 	k.procs = append(k.procs, p)
 	k.live++
@@ -35,10 +37,7 @@ func (k *Kernel) Go(body func(*Proc)) *Proc {
 
 func (p *Proc) resume() {
 	p.woken, p.parked = false, false
-	if _, alive := p.next(); !alive {
-		p.k.live--
-		p.cancel = nil
-	}
+	p.next()
 }
 
 func (p *Proc) stop() {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,20 +54,17 @@ func TestHeapSorts(t *testing.T) {
 	var seq uint64
 	var now unit.Time
 	for range 20000 {
-		if h.len() == 0 || rng.IntN(2) == 0 {
+		if h.n == 0 || rng.IntN(2) == 0 {
 			seq++
-			h.push(event{at: now + unit.Time(rng.IntN(50)), seq: seq, arg: seq})
+			h.push(now+unit.Time(rng.IntN(50)), seq, event{arg: seq})
 			continue
 		}
-		least := slices.MinFunc(h.e, func(a, b event) int {
-			if a.before(&b) {
-				return -1
-			}
-			return 1
+		least := slices.MinFunc(h.keys[:h.n], func(a, b key) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq))
 		})
-		at, _, seq := h.pop()
-		if at != least.at || seq != least.seq {
-			t.Fatalf("popped %d/%d, the least is %d/%d", at, seq, least.at, least.seq)
+		at, x := h.pop()
+		if at != least.at || x.arg != least.seq {
+			t.Fatalf("popped %d/%d, the least is %d/%d", at, x.arg, least.at, least.seq)
 		}
 		now = at
 	}

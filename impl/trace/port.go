@@ -42,19 +42,19 @@ func (p *port) Copy(dst, src []byte) int {
 	return n
 }
 
-func (p *port) Send(dst int, q device.Packet) {
+func (p *port) Send(dst int, q *device.Packet) {
 	from := p.Now()
 	p.Port.Send(dst, q)
 	p.note(Event{Kind: Send, From: from, Peer: dst, Head: q.Head, N: len(q.Data)})
 }
 
-func (p *port) Recv(block bool) (device.Packet, bool) {
+func (p *port) Recv(block bool) *device.Packet {
 	from := p.Now()
-	q, ok := p.Port.Recv(block)
-	if ok {
-		p.note(Event{Kind: p.arrival(&q), From: from, Peer: q.Src, Head: q.Head, N: len(q.Data)})
+	q := p.Port.Recv(block)
+	if q != nil {
+		p.note(Event{Kind: p.arrival(q), From: from, Peer: q.Src, Head: q.Head, N: len(q.Data)})
 	}
-	return q, ok
+	return q
 }
 
 // arrival tells the end of a remote access from a packet.

@@ -54,11 +54,11 @@ func everything(p device.Port) error {
 	if p.Rank() == 1 {
 		key := p.Memory().Expose(make([]byte, 300))
 		p.Delay(us)
-		p.Send(0, device.Packet{Head: [device.Words]uint64{uint64(key)}, Data: make([]byte, 100)})
+		p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(key)}, Data: make([]byte, 100)})
 		p.Recv(true)
 		return nil
 	}
-	q, _ := p.Recv(true)
+	q := p.Recv(true)
 	key := device.Key(q.Head[0])
 	p.Spend(model.WorkMatch, 2)
 	p.Copy(make([]byte, 100), q.Data)
@@ -67,7 +67,7 @@ func everything(p device.Port) error {
 	p.Memory().Get(1, key, 0, make([]byte, 200), head)
 	p.Recv(true)
 	p.Counter().Add(1, 0, 3)
-	p.Send(1, device.Packet{Head: head})
+	p.Send(1, &device.Packet{Head: head})
 	return nil
 }
 
@@ -156,7 +156,7 @@ func TestNil(t *testing.T) {
 func TestSelf(t *testing.T) {
 	var log trace.Log
 	err := trace.World(torus(t, 1), &log).Run(func(p device.Port) error {
-		p.Send(0, device.Packet{})
+		p.Send(0, &device.Packet{})
 		p.Recv(true)
 		k := p.Memory().Expose(nil)
 		p.Memory().Get(0, k, 0, nil, [device.Words]uint64{})

@@ -19,7 +19,7 @@ func clock(open func(int) device.World) error {
 				func() { p.Spend(model.WorkMatch, i) },
 				func() { p.Copy(make([]byte, i), make([]byte, i)) },
 				func() { p.Delay(unit.Time(i) * unit.Nanosecond) },
-				func() { p.Send(1-p.Rank(), device.Packet{Data: make([]byte, i)}) },
+				func() { p.Send(1-p.Rank(), &device.Packet{Data: make([]byte, i)}) },
 				func() { p.Recv(i%2 == 0) },
 			} {
 				step()

@@ -51,7 +51,7 @@ func someWait(open func(int) device.World) error {
 			if p.Rank() == last {
 				p.Delay(2 * unit.Millisecond)
 			}
-			p.Send(0, device.Packet{})
+			p.Send(0, &device.Packet{})
 			if p.Rank()%2 == 0 {
 				return nil
 			}

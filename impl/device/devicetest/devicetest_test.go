@@ -20,8 +20,8 @@ import (
 type faulty struct {
 	device.Port
 	*breakage
-	send    func(dst int, q device.Packet)
-	recv    func(block bool) (device.Packet, bool)
+	send    func(dst int, q *device.Packet)
+	recv    func(block bool) *device.Packet
 	now     func() unit.Time
 	delay   func(d unit.Time)
 	copy    func(dst, src []byte) int
@@ -45,14 +45,14 @@ type breakage struct {
 	ended []atomic.Bool
 }
 
-func (f *faulty) Send(dst int, q device.Packet)         { f.send(dst, q) }
-func (f *faulty) Recv(block bool) (device.Packet, bool) { return f.recv(block) }
-func (f *faulty) Now() unit.Time                        { return f.now() }
-func (f *faulty) Delay(d unit.Time)                     { f.delay(d) }
-func (f *faulty) Copy(dst, src []byte) int              { return f.copy(dst, src) }
-func (f *faulty) Memory() device.Memory                 { return &f.memory }
-func (f *faulty) Counter() device.Counter               { return f }
-func (f *faulty) Add(dst, r int, delta int64) int64     { return f.counter(dst, r, delta) }
+func (f *faulty) Send(dst int, q *device.Packet)    { f.send(dst, q) }
+func (f *faulty) Recv(block bool) *device.Packet    { return f.recv(block) }
+func (f *faulty) Now() unit.Time                    { return f.now() }
+func (f *faulty) Delay(d unit.Time)                 { f.delay(d) }
+func (f *faulty) Copy(dst, src []byte) int          { return f.copy(dst, src) }
+func (f *faulty) Memory() device.Memory             { return &f.memory }
+func (f *faulty) Counter() device.Counter           { return f }
+func (f *faulty) Add(dst, r int, delta int64) int64 { return f.counter(dst, r, delta) }
 
 func (m *faultyMemory) Expose(b []byte) device.Key { return m.expose(b) }
 func (m *faultyMemory) Withdraw(k device.Key)      { m.withdraw(k) }
@@ -115,7 +115,7 @@ func nth(n int) func() bool {
 
 var faults = []fault{
 	{name: "a rank takes itself for another", law: "every rank runs once", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) { q.Head[0] &^= 2; f.Port.Send(dst, q) }
+		f.send = func(dst int, q *device.Packet) { r := *q; r.Head[0] &^= 2; f.Port.Send(dst, &r) }
 	}},
 	{name: "short packets overtake long ones", law: "order of a pair", port: func(f *faulty) {
 		var kept func()
@@ -125,26 +125,27 @@ var faults = []fault{
 				kept = nil
 			}
 		}
-		f.send = func(dst int, q device.Packet) {
+		f.send = func(dst int, q *device.Packet) {
 			if len(q.Data) == 70000 {
 				flush()
-				kept = func() { f.Port.Send(dst, q) }
+				r := *q
+				kept = func() { f.Port.Send(dst, &r) }
 				return
 			}
 			f.Port.Send(dst, q)
 		}
-		f.recv = func(block bool) (device.Packet, bool) { flush(); return f.Port.Recv(block) }
+		f.recv = func(block bool) *device.Packet { flush(); return f.Port.Recv(block) }
 	}},
 	{name: "a packet is lost", law: "order of a pair", port: func(f *faulty) {
 		lose := nth(150)
-		f.send = func(dst int, q device.Packet) {
+		f.send = func(dst int, q *device.Packet) {
 			if !lose() {
 				f.Port.Send(dst, q)
 			}
 		}
 	}},
 	{name: "a packet comes twice", law: "order of a pair", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) {
+		f.send = func(dst int, q *device.Packet) {
 			f.Port.Send(dst, q)
 			if q.Head[0] == 99 { // the last
 				f.Port.Send(dst, q)
@@ -153,29 +154,41 @@ var faults = []fault{
 	}},
 	{name: "data is taken after Send", law: "bytes arrive as they were", port: func(f *faulty) {
 		kept := func() {}
-		f.send = func(dst int, q device.Packet) { kept(); kept = func() { f.Port.Send(dst, q) } }
-		f.recv = func(block bool) (device.Packet, bool) { kept(); kept = func() {}; return f.Port.Recv(block) }
+		f.send = func(dst int, q *device.Packet) { kept(); r := *q; kept = func() { f.Port.Send(dst, &r) } }
+		f.recv = func(block bool) *device.Packet { kept(); kept = func() {}; return f.Port.Recv(block) }
+	}},
+	{name: "the head is taken after Send", law: "bytes arrive as they were", port: func(f *faulty) {
+		kept := func() {}
+		f.send = func(dst int, q *device.Packet) {
+			kept()
+			b := slices.Clone(q.Data)
+			kept = func() { f.Port.Send(dst, &device.Packet{Head: q.Head, Data: b}) }
+		}
+		f.recv = func(block bool) *device.Packet { kept(); kept = func() {}; return f.Port.Recv(block) }
 	}},
 	{name: "65,536 is the most", law: "bytes arrive as they were", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) { q.Data = q.Data[:min(len(q.Data), 1<<16)]; f.Port.Send(dst, q) }
+		f.send = func(dst int, q *device.Packet) {
+			f.Port.Send(dst, &device.Packet{Head: q.Head, Data: q.Data[:min(len(q.Data), 1<<16)]})
+		}
 	}},
 	{name: "a bit falls over", law: "bytes arrive as they were", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) {
-			if len(q.Data) == 4097 {
-				q.Data = slices.Clone(q.Data)
-				q.Data[4096] ^= 0x40
+		f.send = func(dst int, q *device.Packet) {
+			r := *q
+			if len(r.Data) == 4097 {
+				r.Data = slices.Clone(r.Data)
+				r.Data[4096] ^= 0x40
 			}
-			f.Port.Send(dst, q)
+			f.Port.Send(dst, &r)
 		}
 	}},
 	{name: "a bit of the head is used", law: "head and source", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) { q.Head[4] &^= 1 << 63; f.Port.Send(dst, q) }
+		f.send = func(dst int, q *device.Packet) { r := *q; r.Head[4] &^= 1 << 63; f.Port.Send(dst, &r) }
 	}},
 	{name: "senders say who they are", law: "head and source", port: func(f *faulty) {
-		f.recv = func(block bool) (device.Packet, bool) { q, ok := f.Port.Recv(block); q.Src = 0; return q, ok }
+		f.recv = func(block bool) *device.Packet { r := *f.Port.Recv(block); r.Src = 0; return &r }
 	}},
 	{name: "nothing goes to itself", law: "to itself", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) {
+		f.send = func(dst int, q *device.Packet) {
 			if dst != f.Rank() {
 				f.Port.Send(dst, q)
 			}
@@ -183,59 +196,69 @@ var faults = []fault{
 	}},
 	{name: "a send uses the received data's memory", law: "data stays until the next receive", port: func(f *faulty) {
 		var last []byte
-		f.recv = func(block bool) (device.Packet, bool) { q, ok := f.Port.Recv(block); last = q.Data; return q, ok }
-		f.send = func(dst int, q device.Packet) { f.Port.Send(dst, q); clear(last) }
+		f.recv = func(block bool) *device.Packet { q := f.Port.Recv(block); last = q.Data; return q }
+		f.send = func(dst int, q *device.Packet) { f.Port.Send(dst, q); clear(last) }
+	}},
+	{name: "a send uses the received packet", law: "data stays until the next receive", port: func(f *faulty) {
+		last := new(device.Packet)
+		f.recv = func(block bool) *device.Packet { last = f.Port.Recv(block); return last }
+		f.send = func(dst int, q *device.Packet) { f.Port.Send(dst, q); last.Head = q.Head }
 	}},
 	{name: "a send releases the received data first", law: "received data can be sent on", port: func(f *faulty) {
 		var last []byte
-		f.recv = func(block bool) (device.Packet, bool) { q, ok := f.Port.Recv(block); last = q.Data; return q, ok }
-		f.send = func(dst int, q device.Packet) { clear(last); f.Port.Send(dst, q) }
+		f.recv = func(block bool) *device.Packet { q := f.Port.Recv(block); last = q.Data; return q }
+		f.send = func(dst int, q *device.Packet) { clear(last); f.Port.Send(dst, q) }
 	}},
 	{name: "polling waits", law: "polling", port: func(f *faulty) {
-		f.recv = func(bool) (device.Packet, bool) { return f.Port.Recv(true) }
+		f.recv = func(bool) *device.Packet { return f.Port.Recv(true) }
 	}},
 	{name: "polling sees what is not there", law: "polling", port: func(f *faulty) {
-		f.recv = func(block bool) (device.Packet, bool) { q, _ := f.Port.Recv(block); return q, true }
+		f.recv = func(block bool) *device.Packet {
+			if q := f.Port.Recv(block); q != nil {
+				return q
+			}
+			return new(device.Packet)
+		}
 	}},
 	{name: "polling sees nothing", law: "polling", hangs: true, port: func(f *faulty) {
-		f.recv = func(block bool) (device.Packet, bool) {
+		f.recv = func(block bool) *device.Packet {
 			if block {
 				return f.Port.Recv(true)
 			}
 			time.Sleep(time.Millisecond)
-			return device.Packet{}, false
+			return nil
 		}
 	}},
 	{name: "waiting gives up", law: "waiting", port: func(f *faulty) {
-		f.recv = func(block bool) (device.Packet, bool) {
+		f.recv = func(block bool) *device.Packet {
 			for range 100 {
-				if q, ok := f.Port.Recv(false); ok {
-					return q, ok
+				if q := f.Port.Recv(false); q != nil {
+					return q
 				}
 			}
-			return device.Packet{}, false
+			return nil
 		}
 	}},
 	{name: "an inbox overflows", law: "many to one", port: func(f *faulty) {
 		sent := 0
-		f.send = func(dst int, q device.Packet) {
+		f.send = func(dst int, q *device.Packet) {
 			if sent++; sent <= 150 {
 				f.Port.Send(dst, q)
 			}
 		}
 	}},
 	{name: "a full network takes nothing in", law: "flood", hangs: true, port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) { f.room[dst] <- struct{}{}; f.Port.Send(dst, q) }
-		f.recv = func(block bool) (device.Packet, bool) {
-			q, ok := f.Port.Recv(block)
-			if ok {
+		f.send = func(dst int, q *device.Packet) { f.room[dst] <- struct{}{}; f.Port.Send(dst, q) }
+		f.recv = func(block bool) *device.Packet {
+			q := f.Port.Recv(block)
+			if q != nil {
 				<-f.room[f.Rank()]
 			}
-			return q, ok
+			return q
 		}
 	}},
 	{name: "nobody may send to the ended", law: "after the end of a rank", port: func(f *faulty) {
-		f.send = func(dst int, q device.Packet) {
+		f.send = func(dst int, q *device.Packet) {
 			if f.ended[dst].Load() {
 				panic("broken pipe")
 			}
@@ -288,10 +311,10 @@ var faults = []fault{
 	}},
 	{name: "packets stay over", law: "run again", port: func(f *faulty) {
 		stale := f.run > 2
-		f.recv = func(block bool) (device.Packet, bool) {
+		f.recv = func(block bool) *device.Packet {
 			if stale {
 				stale = false
-				return device.Packet{Data: make([]byte, 1000)}, true
+				return &device.Packet{Data: make([]byte, 1000)}
 			}
 			return f.Port.Recv(block)
 		}

@@ -121,8 +121,8 @@ func again(open func(int) device.World) error {
 			}
 			p.barrier()
 			for range 10 { // never received
-				p.Send(0, device.Packet{Data: make([]byte, 1000)})
-				p.Send(1, device.Packet{Data: make([]byte, 1000)})
+				p.Send(0, &device.Packet{Data: make([]byte, 1000)})
+				p.Send(1, &device.Packet{Data: make([]byte, 1000)})
 			}
 			if i == 2 && p.Rank() == 1 {
 				return errDeliberate

@@ -112,15 +112,15 @@ func emptyMemory(open func(int) device.World) error {
 				return fmt.Errorf("keys %d are not different", keys)
 			}
 			m.Withdraw(keys[2])
-			p.Send(1, device.Packet{Head: [device.Words]uint64{uint64(keys[0]), uint64(keys[1])}})
+			p.Send(1, &device.Packet{Head: [device.Words]uint64{uint64(keys[0]), uint64(keys[1])}})
 			return p.nothingLeft()
 		}
 		q, err := p.recv(0)
 		if err != nil {
 			return err
 		}
-		keys := q.Head[:2]
-		for i, k := range keys {
+		keys := q.Head // q is gone with the next packet
+		for i, k := range keys[:2] {
 			m.Put(0, device.Key(k), 0, nil, tag(2*i))
 			if err := p.complete(2 * i); err != nil {
 				return err
@@ -150,7 +150,7 @@ func completions(open func(int) device.World) error {
 			return p.nothingLeft()
 		}
 		var others uint64
-		next := func() (device.Packet, error) { // the next packet but for those of rank 2
+		next := func() (*device.Packet, error) { // the next packet but for those of rank 2
 			for {
 				q := p.next()
 				if q.Src != 2 {
@@ -322,7 +322,7 @@ func randomTransfers(open func(int) device.World) error {
 			}
 			p.barrier()
 			for dst := range n { // what must be in the share is what its owner finds
-				p.Send(dst, device.Packet{Data: want[dst][:]})
+				p.Send(dst, &device.Packet{Data: want[dst][:]})
 			}
 			for range n {
 				q := p.next()

@@ -45,8 +45,8 @@ func order(open func(int) device.World) error {
 		var next [n]int
 		got := 0
 		take := func(block bool) error {
-			q, ok := p.take(block)
-			if !ok {
+			q := p.take(block)
+			if q == nil {
 				return nil
 			}
 			i := next[q.Src]
@@ -60,7 +60,7 @@ func order(open func(int) device.World) error {
 		}
 		for i := range rounds {
 			for dst := range n {
-				p.Send(dst, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
+				p.Send(dst, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
 			}
 			for range i % 7 { // some are taken at once, others are left to heap up
 				if err := take(false); err != nil {
@@ -77,8 +77,8 @@ func order(open func(int) device.World) error {
 	})
 }
 
-// The sender may use its buffer again as soon as Send returns, because the port has taken the bytes, all of them and as
-// they were.
+// The sender may use its buffer and its packet again as soon as Send returns, because the port has taken the head and the
+// bytes, all of them and as they were.
 func integrity(open func(int) device.World) error {
 	const n = 3
 	sizes := []int{0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 1500, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20}
@@ -88,14 +88,19 @@ func integrity(open func(int) device.World) error {
 	return run(open(n), func(p *rank) error {
 		right, left := (p.Rank()+1)%n, (p.Rank()+n-1)%n
 		buffer := make([]byte, 1<<20)
+		var out device.Packet
 		for i, size := range sizes {
-			b := buffer[:size]
-			copy(b, text(size, p.Rank(), i))
-			p.Send(right, device.Packet{Data: b})
-			clear(b)
+			out = device.Packet{Head: tag(i), Data: buffer[:size]}
+			copy(out.Data, text(size, p.Rank(), i))
+			p.Send(right, &out)
+			clear(out.Data)
+			out.Head, out.Data = tag(-1), nil
 			q, err := p.recv(left)
 			if err != nil {
 				return err
+			}
+			if q.Head != tag(i) {
+				return fmt.Errorf("rank %d: packet %d came with head %v", p.Rank(), i, q.Head)
 			}
 			if err := same(q.Data, text(size, left, i)); err != nil {
 				return fmt.Errorf("rank %d: packet %d: %w", p.Rank(), i, err)
@@ -116,7 +121,7 @@ func head(open func(int) device.World) error {
 	return run(open(3), func(p *rank) error {
 		if p.Rank() != 0 {
 			for _, h := range heads {
-				p.Send(0, device.Packet{Src: 0, Head: h, Data: make([]byte, p.Rank())})
+				p.Send(0, &device.Packet{Src: 0, Head: h, Data: make([]byte, p.Rank())})
 			}
 			return nil
 		}
@@ -142,7 +147,7 @@ func self(open func(int) device.World) error {
 		err := run(open(n), func(p *rank) error {
 			for i, size := range sizes {
 				b := text(size, i)
-				p.Send(p.Rank(), device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: b})
+				p.Send(p.Rank(), &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: b})
 				clear(b)
 			}
 			for i, size := range sizes {
@@ -166,15 +171,15 @@ func self(open func(int) device.World) error {
 	return nil
 }
 
-// A receiver looks at a packet's data where it lies and copies it once, to where the user wants it. Until it receives
-// again nothing may be put there, neither what arrives nor what the rank itself sends.
+// A receiver looks at a packet and its data where they lie and copies the data once, to where the user wants it. Until it
+// receives again nothing may be put there, neither what arrives nor what the rank itself sends.
 func held(open func(int) device.World) error {
 	const packets = 20
 	for _, size := range []int{1, 64, 3000, 100000} {
 		err := run(open(2), func(p *rank) error {
 			if p.Rank() == 1 {
 				for i := range packets {
-					p.Send(0, device.Packet{Data: text(size, i, 1)})
+					p.Send(0, &device.Packet{Head: tag(i), Data: text(size, i, 1)})
 				}
 				for range packets {
 					if _, err := p.recv(0); err != nil {
@@ -186,15 +191,18 @@ func held(open func(int) device.World) error {
 			var next [2]int
 			for range 2 * packets { // those of rank 1, and for each one to itself
 				q := p.next()
-				i := next[q.Src]
-				next[q.Src]++
-				if q.Src == 1 {
-					p.Send(0, device.Packet{Data: text(size, i, 0)})
-					p.Send(1, device.Packet{Data: text(size, i, 2)})
+				src, i := q.Src, next[q.Src]
+				next[src]++
+				if src == 1 {
+					p.Send(0, &device.Packet{Head: tag(i), Data: text(size, i, 0)})
+					p.Send(1, &device.Packet{Data: text(size, i, 2)})
 				}
 				p.Delay(50 * unit.Microsecond)
-				if err := same(q.Data, text(size, i, q.Src)); err != nil {
-					return fmt.Errorf("packet %d of rank %d: %w", i, q.Src, err)
+				if q.Src != src || q.Head != tag(i) {
+					return fmt.Errorf("packet %d of rank %d became one of rank %d with head %v", i, src, q.Src, q.Head)
+				}
+				if err := same(q.Data, text(size, i, src)); err != nil {
+					return fmt.Errorf("packet %d of rank %d: %w", i, src, err)
 				}
 			}
 			return nil
@@ -214,7 +222,7 @@ func forward(open func(int) device.World) error {
 		for i := range rounds {
 			want := text(i*i*500, i)
 			if p.Rank() == 0 {
-				p.Send(right, device.Packet{Data: want})
+				p.Send(right, &device.Packet{Data: want})
 			}
 			for _, hop := range []struct{ from, to int }{{left, p.Rank()}, {p.Rank(), right}} {
 				q, err := p.recv(hop.from)
@@ -249,13 +257,13 @@ func poll(open func(int) device.World) error {
 				p.sendWord(0, word)
 				continue
 			}
-			if q, ok := p.Recv(false); ok {
+			if q := p.Recv(false); q != nil {
 				return fmt.Errorf("round %d: Recv(false) returned a packet of rank %d that nobody sent", i, q.Src)
 			}
 			p.sendWord(1, i)
-			q, ok := p.Recv(false)
-			for !ok {
-				q, ok = p.Recv(false)
+			q := p.Recv(false)
+			for q == nil {
+				q = p.Recv(false)
 			}
 			if q.Src != 1 || q.Head[0] != i {
 				return fmt.Errorf("round %d: polling saw packet %d of rank %d", i, q.Head[0], q.Src)
@@ -292,7 +300,7 @@ func manyToOne(open func(int) device.World) error {
 	return run(open(n), func(p *rank) error {
 		if p.Rank() != 0 {
 			for i := range packets {
-				p.Send(0, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: text(i, p.Rank())})
+				p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: text(i, p.Rank())})
 			}
 			return p.nothingLeft()
 		}
@@ -322,7 +330,7 @@ func flood(open func(int) device.World) error {
 	return run(open(n), func(p *rank) error {
 		for i := range packets {
 			for dst := range n {
-				p.Send(dst, device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
+				p.Send(dst, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
 			}
 		}
 		var next [n]int
@@ -356,8 +364,8 @@ func afterEnd(open func(int) device.World) error {
 		}
 		p.Delay(unit.Millisecond)
 		for range packets {
-			p.Send(0, device.Packet{Data: make([]byte, 5000)})
-			p.Send(1, device.Packet{Data: make([]byte, 5000)})
+			p.Send(0, &device.Packet{Data: make([]byte, 5000)})
+			p.Send(1, &device.Packet{Data: make([]byte, 5000)})
 		}
 		return nil
 	})

@@ -13,38 +13,35 @@ import (
 // rank is a port as programs use it: with barriers, whose packets do not get in the way of others.
 type rank struct {
 	device.Port
-	marks int             // packets of barriers that came and were not asked for yet
-	stash []device.Packet // other packets that came during a barrier
+	marks int              // packets of barriers that came and were not asked for yet
+	stash []*device.Packet // copies of other packets that came during a barrier
 }
 
 // take is Recv without the packets of barriers.
-func (p *rank) take(block bool) (device.Packet, bool) {
+func (p *rank) take(block bool) *device.Packet {
 	if len(p.stash) > 0 {
 		q := p.stash[0]
 		p.stash = p.stash[1:]
-		return q, true
+		return q
 	}
 	for {
-		q, ok := p.Recv(block)
-		if ok && q.Head == mark {
+		q := p.Recv(block)
+		if q != nil && q.Head == mark {
 			p.marks++
 			continue
 		}
-		if block && !ok {
-			panic("Recv(true) returned false")
+		if block && q == nil {
+			panic("Recv(true) returned nil")
 		}
-		return q, ok
+		return q
 	}
 }
 
 // next waits for the next packet.
-func (p *rank) next() device.Packet {
-	q, _ := p.take(true)
-	return q
-}
+func (p *rank) next() *device.Packet { return p.take(true) }
 
 // recv waits for the next packet, which must be of rank src.
-func (p *rank) recv(src int) (device.Packet, error) {
+func (p *rank) recv(src int) (*device.Packet, error) {
 	q := p.next()
 	if q.Src != src {
 		return q, fmt.Errorf("rank %d: got a packet of rank %d, want one of %d", p.Rank(), q.Src, src)
@@ -60,7 +57,7 @@ func (p *rank) recvWord(src int) (uint64, error) {
 
 // sendWord sends a packet with one word.
 func (p *rank) sendWord(dst int, word uint64) {
-	p.Send(dst, device.Packet{Head: [device.Words]uint64{word}})
+	p.Send(dst, &device.Packet{Head: [device.Words]uint64{word}})
 }
 
 // tag returns a head that begins with n.
@@ -84,28 +81,27 @@ var mark = [device.Words]uint64{0x62, 0x61, 0x72, 0x72, 0x69}
 // barrier ends when all ranks have called it.
 func (p *rank) barrier() {
 	if p.Rank() != 0 {
-		p.Send(0, device.Packet{Head: mark})
+		p.Send(0, &device.Packet{Head: mark})
 		p.await(1)
 		return
 	}
 	p.await(p.Size() - 1)
 	for dst := 1; dst < p.Size(); dst++ {
-		p.Send(dst, device.Packet{Head: mark})
+		p.Send(dst, &device.Packet{Head: mark})
 	}
 }
 
 // await waits for n marks.
 func (p *rank) await(n int) {
 	for p.marks < n {
-		q, ok := p.Recv(true)
+		q := p.Recv(true)
 		switch {
-		case !ok:
-			panic("Recv(true) returned false")
+		case q == nil:
+			panic("Recv(true) returned nil")
 		case q.Head == mark:
 			p.marks++
 		default:
-			q.Data = bytes.Clone(q.Data)
-			p.stash = append(p.stash, q)
+			p.stash = append(p.stash, &device.Packet{Src: q.Src, Head: q.Head, Data: bytes.Clone(q.Data)})
 		}
 	}
 	p.marks -= n
@@ -114,7 +110,7 @@ func (p *rank) await(n int) {
 // nothingLeft passes a barrier, after which the rank may not have any more packets to receive. It ends a program.
 func (p *rank) nothingLeft() error {
 	p.barrier()
-	if q, ok := p.take(false); ok {
+	if q := p.take(false); q != nil {
 		return fmt.Errorf("rank %d: one more packet of rank %d, %v with %d bytes", p.Rank(), q.Src, q.Head, len(q.Data))
 	}
 	return nil
