@@ -20,16 +20,6 @@ type Protocol struct {
 // operation carries its protocol instead.
 var Protocols = []*Protocol{T, TA, RTA, RAT}
 
-// Named returns the protocol of that name, or nil.
-func Named(name string) *Protocol {
-	for _, p := range Protocols {
-		if p.Name == name {
-			return p
-		}
-	}
-	return nil
-}
-
 // row returns the place of a protocol in the table.
 func (e *Engine) row(p *Protocol) uint8 {
 	for i, q := range e.table {
