@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model"
 )
 
 // Status says what was received. An operation that was none, and a send, leave it empty: from AnySource, with AnyTag.
@@ -24,8 +25,10 @@ func (c *Comm) Recv(b []byte, src, tag int) Status {
 }
 
 // Irecv starts to receive a message into b.
-func (c *Comm) Irecv(b []byte, src, tag int) Request {
-	if !c.receiving("Irecv", src, tag) {
+func (c *Comm) Irecv(b []byte, src, tag int) Request { return c.irecv("Irecv", b, src, tag) }
+
+func (c *Comm) irecv(call string, b []byte, src, tag int) Request {
+	if !c.receiving(call, src, tag) {
 		return c.request(c.e.Finish(true, proto.Status(nobody)))
 	}
 	return c.request(c.e.Irecv(b, c.world(src), c.context, tag))
@@ -33,9 +36,9 @@ func (c *Comm) Irecv(b []byte, src, tag int) Request {
 
 // Sendrecv sends one message and receives another at the same time.
 func (c *Comm) Sendrecv(send []byte, dst, sendTag int, recv []byte, src, recvTag int) Status {
-	r := c.Irecv(recv, src, recvTag)
-	c.Send(send, dst, sendTag)
-	return r.Wait()
+	r := c.irecv("Sendrecv", recv, src, recvTag)
+	c.send("Sendrecv", model.Standard, send, dst, sendTag)
+	return r.wait("Sendrecv")
 }
 
 // Probe waits for a message that Recv with the same arguments would receive, and leaves it.

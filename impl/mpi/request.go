@@ -18,8 +18,10 @@ func (c *Comm) request(op *proto.Op) Request { return Request{c, op, op.Use()} }
 func (r *Request) Null() bool { return r.op == nil }
 
 // Wait waits until the operation is complete.
-func (r *Request) Wait() Status {
-	if !r.active("Wait") {
+func (r *Request) Wait() Status { return r.wait("Wait") }
+
+func (r *Request) wait(call string) Status {
+	if !r.active(call) {
 		return empty
 	}
 	r.c.e.Wait(r.op)
@@ -69,7 +71,7 @@ func (r *Request) end() Status {
 // WaitAll waits until all operations are complete. The statuses go to st unless it is nil.
 func WaitAll(reqs []Request, st []Status) {
 	for i := range reqs {
-		s := reqs[i].Wait()
+		s := reqs[i].wait("WaitAll")
 		if st != nil {
 			st[i] = s
 		}
