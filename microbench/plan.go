@@ -12,6 +12,7 @@ import (
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -55,7 +56,10 @@ func (p *Plan) Cells() []Cell {
 
 // Check says what is wrong with the plan.
 func (p *Plan) Check() error {
-	_, synchronous := mpi.Protocols()
+	protocol := model.Named(p.Protocol)
+	if p.Protocol != "" && protocol == nil {
+		return fmt.Errorf("there is no protocol %q", p.Protocol)
+	}
 	for i, m := range p.Modes {
 		if slices.Contains(p.Modes[:i], m) {
 			return fmt.Errorf("mode %s is named twice", m)
@@ -73,7 +77,7 @@ func (p *Plan) Check() error {
 		if i < 0 {
 			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), Message)
 		}
-		if p.Protocol != "" && modes[i].synchronous && !synchronous[p.Protocol] {
+		if protocol != nil && modes[i].synchronous && !protocol.Synchronous() {
 			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.Protocol, m)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -281,4 +282,19 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 		t.Fatal(err)
 	}
 	return took
+}
+
+// The library and the models have a table of protocols each, so that either can be the test of the other. Who asks one of them what a
+// protocol can do must hear what the other would say.
+func TestProtocolTablesAgree(t *testing.T) {
+	if len(proto.Protocols) != len(model.Protocols) {
+		t.Fatalf("%d protocols in the library, %d in the models", len(proto.Protocols), len(model.Protocols))
+	}
+	for i, p := range proto.Protocols {
+		m := model.Protocols[i]
+		if p.Name != m.Name || p.Eager != m.Eager() || p.Synchronous != m.Synchronous() || p.Remote != m.Remote() {
+			t.Errorf("%s is eager %v, synchronous %v, remote %v in the library; %s %v, %v, %v in the models", p.Name, p.Eager, p.Synchronous, p.Remote,
+				m.Name, m.Eager(), m.Synchronous(), m.Remote())
+		}
+	}
 }

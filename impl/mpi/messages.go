@@ -1,9 +1,6 @@
 package mpi
 
-import (
-	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/proto"
-)
+import "github.com/loggp/loggp/impl/device"
 
 // Messages sends low-level messages: single packets without matching, as protocols are made of. They are for measuring what
 // protocols are made of, and may not be mixed with other communication that is under way.
@@ -49,14 +46,4 @@ func (m Messages) Put(b []byte, dst int, k Key) {
 	m.c.e.Enter("Messages.Put")
 	m.c.checkRank(dst)
 	m.c.e.Put(m.c.world(dst), k, b)
-}
-
-// Protocols returns the names of the protocols there are, and whether each completes a send only when a receive was found.
-func Protocols() (names []string, synchronous map[string]bool) {
-	synchronous = map[string]bool{}
-	for _, p := range proto.Protocols {
-		names = append(names, p.Name)
-		synchronous[p.Name] = p.Synchronous
-	}
-	return names, synchronous
 }
