@@ -80,14 +80,6 @@ func (k *Kernel) Run(ctx context.Context) error {
 	return k.err
 }
 
-// Next returns the time of the next event, or false if there is none.
-func (k *Kernel) Next() (unit.Time, bool) {
-	if k.events.n == 0 {
-		return 0, false
-	}
-	return k.events.first(), true
-}
-
 // Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act then.
 func (k *Kernel) Quiet(until unit.Time) bool {
 	return k.ready.empty() && (k.events.n == 0 || until < k.events.first())
