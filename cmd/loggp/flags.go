@@ -16,13 +16,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// unknown makes a name that no platform has an error of usage; what is wrong in a file is none.
-func unknown(cmd *cobra.Command, err error) error {
+// load returns a platform. A name that none has, and a wrong specification, are errors of usage; what is wrong in a file is none.
+func load(cmd *cobra.Command, what string) (*platform.Platform, error) {
+	p, err := platform.Load(what)
 	var u *platform.UnknownError
-	if errors.As(err, &u) {
-		return misuse(cmd, err)
+	if errors.As(err, &u) || strings.HasPrefix(what, "loggp:") {
+		return p, misuse(cmd, err)
 	}
-	return err
+	return p, err
 }
 
 // output checks, before any work, that a file can be written.
@@ -85,10 +86,7 @@ func sizes(s string, preset []int) ([]int, error) {
 
 // protocols parses a list of protocols; "" is all.
 func protocols(s string) ([]string, error) {
-	var all []string
-	for _, p := range model.Protocols {
-		all = append(all, p.Name)
-	}
+	all := protocolNames()
 	if s == "" || s == "all" {
 		return all, nil
 	}
@@ -99,6 +97,14 @@ func protocols(s string) ([]string, error) {
 		}
 	}
 	return list, nil
+}
+
+func protocolNames() []string {
+	var names []string
+	for _, p := range model.Protocols {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // words splits a list at its commas.

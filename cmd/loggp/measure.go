@@ -61,14 +61,14 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
 	mustComplete(cmd, "platform", platform.Names())
-	mustComplete(cmd, "protocol", []string{"T", "TA", "RTA", "RAT"})
+	mustComplete(cmd, "protocol", protocolNames())
 	return cmd
 }
 
 func (m *measure) run(cmd *cobra.Command) error {
-	job, err := m.open()
+	job, err := m.open(cmd)
 	if err != nil {
-		return unknown(cmd, err)
+		return err
 	}
 	plan, err := m.plan()
 	if err != nil {
@@ -97,23 +97,19 @@ const (
 	sumFact   = "platform_sum"  // of its bytes
 )
 
-// open finds the platform. What is wrong with a flag is an error of usage.
-func (m *measure) open() (*world.Job, error) {
-	bad := func(err error) error { return &usage{"loggp measure", err} }
+// open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
+func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 	if m.platform == "" {
-		return nil, bad(fmt.Errorf("--platform: say what to measure: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
+		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
 	}
 	if err := output(m.output); err != nil {
-		return nil, bad(err)
+		return nil, misuse(cmd, err)
 	}
 	noise, err := parseNoise(m.noise)
 	if err != nil {
-		return nil, bad(err)
+		return nil, misuse(cmd, err)
 	}
-	p, err := platform.Load(m.platform)
-	if err != nil && strings.HasPrefix(m.platform, "loggp:") {
-		err = bad(err)
-	}
+	p, err := load(cmd, m.platform)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +117,7 @@ func (m *measure) open() (*world.Job, error) {
 	if err == nil && job.Ranks < 2 {
 		err = fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
 	}
-	if err != nil {
-		return nil, bad(err)
-	}
-	return job, nil
+	return job, misuse(cmd, err)
 }
 
 // longest is the longest message that is measured. Both ranks hold it several times.
@@ -169,7 +162,7 @@ func (m *measure) chooseModes() ([]string, error) {
 		return []string{microbench.Message}, nil
 	}
 	if m.protocol != "" {
-		if names, _ := mpi.Protocols(); !slices.Contains(names, m.protocol) {
+		if names := protocolNames(); !slices.Contains(names, m.protocol) {
 			return nil, fmt.Errorf("--protocol: there is no protocol %q: there are %s", m.protocol, strings.Join(names, ", "))
 		}
 	}

@@ -42,9 +42,9 @@ docs/platforms.md says how to write one for your own machine.`,
 		Args:              one("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := platform.Load(args[0])
+			p, err := load(cmd, args[0])
 			if err != nil {
-				return unknown(cmd, err)
+				return err
 			}
 			out := cmd.OutOrStdout()
 			return reports.Platform(out, p, style(out))

@@ -16,7 +16,6 @@ import (
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
 )
 
@@ -118,16 +117,22 @@ type predictor struct {
 	platform, library, place string
 	title                    string
 	mode                     model.Mode
-	basis                    string // equations or steps
+	basis                    string
 	predict                  func(p *model.Protocol, k int) reports.Prediction
 	transfer                 func(p *model.Protocol, k int) model.Transfer // for diagrams
 }
 
+// What predictions rest on.
+const (
+	bySum       = "steps"
+	byEquations = "equations"
+)
+
 // fromPlatform predicts by adding up the steps of machine and library.
 func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
-	known, err := platform.Load(p.platform)
+	known, err := load(cmd, p.platform)
 	if err != nil {
-		return predictor{}, unknown(cmd, err)
+		return predictor{}, err
 	}
 	job, err := world.New(known, p.library, p.ranks, 0)
 	if err != nil {
@@ -139,7 +144,7 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 		return model.Transfer{Machine: machine, Library: job.Library, Protocol: protocol, Mode: mode, Bytes: k, Path: machine.Path(job.Ranks, 0, last)}
 	}
 	return predictor{
-		platform: machine.Name, library: job.Library.Name, place: job.Place(0, last), mode: mode, basis: "steps", transfer: transfer,
+		platform: machine.Name, library: job.Library.Name, place: job.Place(0, last), mode: mode, basis: bySum, transfer: transfer,
 		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank 0 to rank %d", *p.mode, machine.Name, job.Library.Name, last),
 		predict: func(protocol *model.Protocol, k int) reports.Prediction {
 			c := transfer(protocol, k).Cost()
@@ -168,7 +173,7 @@ func (p *predict) fromParameters() (predictor, error) {
 		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
 	}
 	return predictor{
-		platform: first.Platform, library: first.Library, place: first.Place, basis: "equations",
+		platform: first.Platform, library: first.Library, place: first.Place, basis: byEquations,
 		title: fmt.Sprintf("Messages on %s, %s, by equations (1) to (7)", first.Platform, first.Library),
 		transfer: func(protocol *model.Protocol, k int) model.Transfer {
 			m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
@@ -209,15 +214,16 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 	return reports.Explained(out, ps, style(out))
 }
 
-// calls are the calls of the modes, as data sets have them.
-var calls = map[string]string{"standard": "send", "synchronous": "ssend", "ready": "rsend", "buffered": "bsend", "": microbench.Message}
-
 // csv writes predictions, two rows each.
 func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
+	call := microbench.Message
+	if source.basis == bySum {
+		call = calls[source.mode]
+	}
 	c := csv.NewWriter(w)
 	c.Write([]string{"platform", "library", "place", "mode", "protocol", "bytes", "quantity", "predicted_us", "basis"})
 	for _, p := range ps {
-		key := []string{source.platform, source.library, source.place, calls[p.Mode], p.Protocol, strconv.Itoa(p.Bytes)}
+		key := []string{source.platform, source.library, source.place, call, p.Protocol, strconv.Itoa(p.Bytes)}
 		c.Write(append(slices.Clone(key), sample.Sender, p.Sender.MicrosString(), source.basis))
 		c.Write(append(slices.Clone(key), sample.OneWay, p.Delivery.MicrosString(), source.basis))
 	}

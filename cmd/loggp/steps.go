@@ -39,16 +39,11 @@ func bySteps(platforms []*platform.Platform, ranks int) fit.Predictor {
 	}
 }
 
+// calls are the blocking calls of the modes, as data sets name them.
+var calls = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
+
 // sendMode returns the mode of a call, and whether it does not block.
 func sendMode(call string) (mode model.Mode, nonblocking bool) {
 	name, nonblocking := strings.CutPrefix(call, "i")
-	switch name {
-	case "ssend":
-		mode = model.Synchronous
-	case "rsend":
-		mode = model.Ready
-	case "bsend":
-		mode = model.Buffered
-	}
-	return mode, nonblocking
+	return model.Mode(max(0, slices.Index(calls[:], name))), nonblocking
 }
