@@ -59,21 +59,31 @@ type Library struct {
 	Rules       []Rule             // the first that applies chooses the protocol
 	Fallback    string             // protocol for a message that T or TA may not send for want of window
 	Window      int                // bytes of message data in RM packets that a receiver buffers for each peer
-	Stage       bool               // long messages are copied into remotely accessible memory first
-	Bounce      int                // bytes that a pulling receiver gets at a time into a buffer of its own and copies on; 0: straight into the user's
+	First       int                // bytes of a message by PTAT that go with its first packet
+	Long        [NumTiers]Long     // by how near the peer is
+}
+
+// EveryTier is the same for all peers.
+func EveryTier(x Long) [NumTiers]Long { return [NumTiers]Long{x, x} }
+
+// Long says how a library moves long messages.
+type Long struct {
+	Stage  bool // copied into remotely accessible memory first
+	Bounce int  // bytes that a pulling receiver gets at a time into a buffer of its own and copies on; 0: straight into the user's
 }
 
 // Rule chooses the protocol of a message.
 type Rule struct {
 	Mode     Mode
-	UpTo     int // longest message in bytes; negative: no limit
+	Peers    Peers // how near the other rank is
+	UpTo     int   // longest message in bytes; negative: no limit
 	Protocol string
 }
 
-// Protocol returns the name of the protocol for a message of k bytes sent in mode m, or "" where no rule applies.
-func (l *Library) Protocol(m Mode, k int) string {
+// Protocol returns the name of the protocol for a message of k bytes sent in mode m to a peer, or "" where no rule applies.
+func (l *Library) Protocol(m Mode, peer Tier, k int) string {
 	for _, r := range l.Rules {
-		if r.Mode == m && (r.UpTo < 0 || k <= r.UpTo) {
+		if r.Mode == m && r.Peers.Has(peer) && (r.UpTo < 0 || k <= r.UpTo) {
 			return r.Protocol
 		}
 	}

@@ -1,9 +1,23 @@
 package model
 
-// Path is the way between two ranks. That of ranks of one node, which share a switch, is zero.
+// Path is the way between two ranks.
 type Path struct {
-	Hops  int // links from switch to switch
+	Tier  Tier
+	Hops  int // links from switch to switch; hypernodes on the ring
 	Turns int // changes of dimension
+}
+
+// Tier says how near two ranks are.
+func (m *Machine) Tier(a, b int) Tier {
+	switch {
+	case a == b:
+		return Intra
+	case m.Torus != nil && a/m.Torus.PerNode == b/m.Torus.PerNode:
+		return Intra
+	case m.Hypernodes != nil && m.Hypernodes.Node(a) == m.Hypernodes.Node(b):
+		return Intra
+	}
+	return Inter
 }
 
 // Path returns the way between two ranks of a job. On the LogGP machine all ways are alike.
@@ -19,6 +33,9 @@ func (m *Machine) Path(ranks, a, b int) Path {
 func (t *Torus) Path(ranks, a, b int) Path {
 	var p Path
 	a, b = a/t.PerNode, b/t.PerNode
+	if a == b {
+		return Path{Tier: Intra}
+	}
 	dimensions := 0
 	for _, size := range t.Shape(ranks) {
 		d := a%size - b%size

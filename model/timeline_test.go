@@ -23,7 +23,7 @@ func t3d() *model.Machine {
 
 // chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and bounces.
 func chimp() *model.Library {
-	l := &model.Library{Name: "chimp", Stage: true, Bounce: 1024, Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}
+	l := &model.Library{Name: "chimp", Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024}), Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}
 	for w := range l.Software {
 		l.Software[w] = us
 	}
@@ -44,7 +44,7 @@ func random(r *rand.Rand) model.Transfer {
 			Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
 			Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
 	}
-	l := &model.Library{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)}
+	l := &model.Library{Long: model.EveryTier(model.Long{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}
 	for w := range l.Software {
 		l.Software[w] = unit.Time(r.Int64N(int64(5*us))) * unit.Time(r.IntN(2))
 	}
@@ -196,7 +196,7 @@ func TestPath(t *testing.T) {
 						differ++
 					}
 				}
-				want := model.Path{Hops: far[place(b)], Turns: max(differ-1, 0)}
+				want := model.Path{Tier: m.Tier(a, b), Hops: far[place(b)], Turns: max(differ-1, 0)}
 				if got := m.Path(ranks, a, b); got != want {
 					t.Fatalf("from %d to %d of %d ranks, shape %v: %+v, want %+v", a, b, ranks, s, got, want)
 				}

@@ -90,7 +90,7 @@ func (t Transfer) Cost() Cost {
 func (t Transfer) protocol() *Protocol {
 	p := t.Protocol
 	if p == nil && t.Library != nil {
-		p = Named(t.Library.Protocol(t.Mode, t.Bytes))
+		p = Named(t.Library.Protocol(t.Mode, t.Path.Tier, t.Bytes))
 	}
 	switch {
 	case p == nil:

@@ -125,7 +125,7 @@ func (w *walk) packet(s Step, first bool) {
 	if s.Data {
 		bytes = w.Bytes
 	} else {
-		if first && w.lib.Stage && w.Mode != Buffered { // what is buffered can be read already
+		if first && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
 			w.copy(s.From, w.Bytes)
 		}
 		w.spend(s.From, WorkControl, 1)
@@ -149,14 +149,15 @@ func (w *walk) packet(s Step, first bool) {
 // pull reads the message from the other side: at once, or piece by piece through a bounce buffer. Even an empty message
 // is read.
 func (w *walk) pull(who Where) {
+	bounce := w.long().Bounce
 	for pos := 0; ; {
 		n := w.Bytes - pos
-		if w.lib.Bounce > 0 {
-			n = min(n, w.lib.Bounce)
+		if bounce > 0 {
+			n = min(n, bounce)
 		}
 		w.net.get(w, who, n)
 		w.spend(who, WorkHandle, 1)
-		if w.lib.Bounce > 0 {
+		if bounce > 0 {
 			w.copy(who, n)
 			w.spend(who, WorkUnpack, n)
 		}
@@ -165,6 +166,9 @@ func (w *walk) pull(who Where) {
 		}
 	}
 }
+
+// long says how the library moves long messages to this peer.
+func (w *walk) long() Long { return w.lib.Long[w.Path.Tier] }
 
 // spend charges n units of software work.
 func (w *walk) spend(who Where, work Work, n int) {

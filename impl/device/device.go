@@ -45,6 +45,9 @@ type Port interface {
 	Rank() int
 	Size() int
 
+	// Tier says how near a rank is. It is as near the other way round, and a rank is nearest to itself.
+	Tier(rank int) model.Tier
+
 	// Now returns the rank's clock, as coarse as the clock of the machine. It never goes back, and time passes in a loop that reads it.
 	Now() unit.Time
 

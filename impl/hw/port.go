@@ -125,6 +125,9 @@ func (p *port) charge(d unit.Time) {
 func (p *port) Rank() int { return int(p.rank) }
 func (p *port) Size() int { return len(p.ports) }
 
+// Tier implements device.Port.
+func (p *port) Tier(rank int) model.Tier { return p.cfg.Machine.Tier(int(p.rank), rank) }
+
 // stare is how often a rank may read the clock before it moves, by steps that double. A program that waits for a time reads it until then.
 const stare = 1000
 

@@ -32,6 +32,9 @@ func newPort(j *job, rank int) *port {
 func (p *port) Rank() int { return p.rank }
 func (p *port) Size() int { return len(p.ports) }
 
+// Tier implements device.Port: goroutines share memory.
+func (p *port) Tier(int) model.Tier { return model.Intra }
+
 func (p *port) Now() unit.Time { return unit.Time(time.Since(p.start)) * unit.Nanosecond }
 
 func (p *port) Spend(model.Work, int) {}

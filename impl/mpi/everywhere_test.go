@@ -92,7 +92,7 @@ func by(protocol string) *model.Library {
 
 // mixed returns a library in which neighbouring sizes go different ways.
 func mixed() *model.Library {
-	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, Stage: true, Bounce: 300}
+	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
 	for m := range model.NumModes {
 		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
 			{UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {

@@ -21,7 +21,7 @@ func odd(stage bool, bounce int) *model.Library {
 	l := lib()
 	l.Software = [model.NumWork]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
 		1900009, 2000003, 2100001, 2200013, 1709, 509}
-	l.Stage, l.Bounce = stage, bounce
+	l.Long = model.EveryTier(model.Long{Stage: stage, Bounce: bounce})
 	return l
 }
 
@@ -86,7 +86,7 @@ func exact(t *testing.T, x model.Transfer, p pair) {
 
 func describeTransfer(x model.Transfer, p pair) string {
 	return fmt.Sprintf("%v %s, %d B, nonblocking %v, stage %v, bounce %d, ranks %d to %d of %d on %s", x.Mode, x.Protocol.Name, x.Bytes,
-		x.Nonblocking, x.Library.Stage, x.Library.Bounce, p.from, p.to, p.ranks, x.Machine.Name)
+		x.Nonblocking, x.Library.Long[0].Stage, x.Library.Long[0].Bounce, p.from, p.to, p.ranks, x.Machine.Name)
 }
 
 func terms(sum model.Terms) (s string) {

@@ -61,7 +61,7 @@ func TestFlood(t *testing.T) {
 						t.Skip()
 					}
 					l := x.library()
-					l.Bounce = 0
+					l.Long = model.EveryTier(model.Long{Stage: l.Long[0].Stage})
 					w := &counting{World: p.open(t, l, 2)}
 					err := mpi.Run(w, mpi.Options{Library: l}, flood(f.messages, f.bytes))
 					if err != nil {
@@ -170,7 +170,7 @@ func TestOverlap(t *testing.T) {
 	// transfer returns how long Isend, computing for d and Wait take, where the receiver is in Recv. Computing begins when ready says so.
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {
 		l := lib()
-		l.Stage, l.Bounce = false, 0
+		l.Long = model.EveryTier(model.Long{})
 		l.Software[model.WorkPack] = 0 // which is work before the transfer begins
 		w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
 		if err != nil {

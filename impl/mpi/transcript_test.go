@@ -54,7 +54,7 @@ func TestTranscripts(t *testing.T) {
 func play(t *testing.T, script string) string {
 	t.Helper()
 	w, o := t3d(t, 2)
-	o.Library.Stage, o.Library.Bounce = false, 0
+	o.Library.Long = model.EveryTier(model.Long{})
 	var ranks [2][]string
 	for _, line := range strings.Split(strings.TrimSpace(script), "\n") {
 		words := strings.Fields(line)
@@ -95,13 +95,15 @@ func play(t *testing.T, script string) string {
 
 // about sets what a script says of the library.
 func about(t *testing.T, o *mpi.Options, words []string) {
+	long := o.Library.Long[0]
+	defer func() { o.Library.Long = model.EveryTier(long) }()
 	for i := 0; i < len(words); i++ {
 		switch l := o.Library; words[i] {
 		case "stage":
-			l.Stage = true
+			long.Stage = true
 		case "bounce":
 			i++
-			l.Bounce = number(words[i])
+			long.Bounce = number(words[i])
 		case "window":
 			i++
 			l.Window = number(words[i])

@@ -13,7 +13,7 @@ import (
 const us = unit.Microsecond
 
 func lib() *model.Library {
-	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Stage: true, Bounce: 1024}
+	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024})}
 	for w := range l.Software {
 		l.Software[w] = unit.Microsecond
 	}

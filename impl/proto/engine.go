@@ -22,7 +22,7 @@ type Engine struct {
 	memory   device.Memory
 	lib      *model.Library
 	table    []*Protocol
-	rules    [model.NumModes][]rule
+	rules    [model.NumModes][model.NumTiers][]rule
 	fallback *Protocol
 	forced   *Protocol
 
@@ -59,7 +59,11 @@ type Config struct {
 func New(port device.Port, cfg Config) *Engine {
 	e := &Engine{port: port, memory: port.Memory(), lib: cfg.Library, table: Protocols}
 	for _, r := range cfg.Library.Rules {
-		e.rules[r.Mode] = append(e.rules[r.Mode], rule{r.UpTo, e.protocol(r.Protocol)})
+		for t := range model.NumTiers {
+			if r.Peers.Has(t) {
+				e.rules[r.Mode][t] = append(e.rules[r.Mode][t], rule{r.UpTo, e.protocol(r.Protocol)})
+			}
+		}
 	}
 	if cfg.Library.Fallback != "" {
 		e.fallback = e.protocol(cfg.Library.Fallback)

@@ -45,7 +45,7 @@ func TestNothingLeft(t *testing.T) {
 	for _, p := range Protocols {
 		for mode := range model.NumModes {
 			l := quiet("RTA")
-			l.Stage, l.Bounce, l.Window = true, 64, 1000
+			l.Long, l.Window = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000
 			for i := range l.Rules {
 				if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
 					l.Rules[i].Protocol = TA.Name

@@ -51,8 +51,9 @@ func (e *Engine) choose(s *Op) *Protocol {
 		}
 		return f
 	}
-	for i := range e.rules[s.mode] {
-		r := &e.rules[s.mode][i]
+	rules := e.rules[s.mode][e.port.Tier(int(s.peer))]
+	for i := range rules {
+		r := &rules[i]
 		if r.upTo >= 0 && s.size > r.upTo {
 			continue
 		}

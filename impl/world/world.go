@@ -66,8 +66,5 @@ func (j *Job) Clock() string { return "virtual" }
 
 // Place says whether two ranks are in one node (intra) or not (inter).
 func (j *Job) Place(a, b int) string {
-	if t := j.Platform.Machine.Torus; t != nil && a/t.PerNode == b/t.PerNode {
-		return "intra"
-	}
-	return "inter"
+	return j.Platform.Machine.Tier(a, b).String()
 }

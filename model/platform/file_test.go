@@ -169,7 +169,7 @@ func usable(t *testing.T, p *Platform) {
 	for _, l := range p.Libraries {
 		for mode := range model.NumModes {
 			for _, k := range []int{0, 1, 1 << 10, 1 << 40} {
-				if l.Protocol(mode, k) == "" {
+				if l.Protocol(mode, model.Inter, k) == "" {
 					t.Errorf("library %s: no protocol for %d bytes, %v", l.Name, k, mode)
 				}
 			}

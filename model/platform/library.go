@@ -11,6 +11,7 @@ import (
 // library reads the message-passing software.
 func (r *reader) library(l *model.Library) reading {
 	var rules []rule
+	var long model.Long
 	fields := r.mapping(
 		must("name", r.label(&l.Name)),
 		must("description", r.text(&l.Description, `"what the library is"`)),
@@ -22,12 +23,13 @@ func (r *reader) library(l *model.Library) reading {
 			})),
 		must("fallback", choice(r, &l.Fallback, longProtocols())),
 		must("window", r.size(&l.Window, 0, maxWindow)),
-		must("stage", r.flag(&l.Stage)),
-		must("bounce", r.size(&l.Bounce, 0, unit.MaxSize)),
+		must("stage", r.flag(&long.Stage)),
+		must("bounce", r.size(&long.Bounce, 0, unit.MaxSize)),
 	)
 	return reading{fields.example, func(path string, n *yaml.Node) {
 		before := len(r.problems)
 		fields.read(path, n)
+		l.Long = model.EveryTier(long)
 		if len(r.problems) == before {
 			l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l.Window)
 		}

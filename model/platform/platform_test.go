@@ -211,12 +211,12 @@ func TestSyntheticIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Software != [model.NumWork]unit.Time{} || l.Stage || l.Bounce != 0 || l.Window != 1<<40 {
+	if l.Software != [model.NumWork]unit.Time{} || l.Long != [model.NumTiers]model.Long{} || l.Window != 1<<40 {
 		t.Errorf("library %+v", l)
 	}
 	for mode, want := range []string{"T", "TA", "T", "T"} {
 		for _, k := range []int{0, unit.MaxSize} {
-			if got := l.Protocol(model.Mode(mode), k); got != want {
+			if got := l.Protocol(model.Mode(mode), model.Inter, k); got != want {
 				t.Errorf("%v, %d bytes: %s, want %s", model.Mode(mode), k, got, want)
 			}
 		}

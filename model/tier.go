@@ -1,0 +1,28 @@
+package model
+
+// Tier says how near two ranks are. A message may go another way, by another protocol, within a node than between two.
+type Tier uint8
+
+// The tiers, named as the place of a measurement is.
+const (
+	Inter Tier = iota // in different nodes
+	Intra             // in one node: one switch, one hypernode, one shared memory
+	NumTiers
+)
+
+var tierNames = [NumTiers]string{"inter", "intra"}
+
+func (t Tier) String() string { return tierNames[t] }
+
+// Peers is a set of tiers. The zero value is all of them.
+type Peers uint8
+
+// The sets.
+const (
+	AllPeers Peers = iota
+	InterPeers
+	IntraPeers
+)
+
+// Has reports whether a peer of tier t is among them.
+func (p Peers) Has(t Tier) bool { return p == AllPeers || p == InterPeers+Peers(t) }

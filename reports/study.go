@@ -1,0 +1,71 @@
+package reports
+
+// Study is a paper whose experiments were run again: its tables and figures beside what was measured and predicted, and its
+// statements with the verdicts on them.
+type Study struct {
+	Name      string // short, for files: altawil-moritz
+	Title     string
+	Source    string      // authors, title and year of the paper
+	Facts     [][2]string // about the run: version, command, seed
+	Artefacts []Artefact
+	Claims    []Claim
+}
+
+// Artefact is a table or a figure of the paper.
+type Artefact struct {
+	ID      string // table-3, figure-10
+	Caption string
+	Rows    []Finding
+	Curves  []StudyCurve // of a figure
+	XAxis   string       // with its unit; of a figure
+	YAxis   string
+	Linear  bool     // the vertical axis is not logarithmic
+	Words   []string // what was done where the paper leaves it open, and what is wrong with the source
+	Charts  []*Chart // pictures that are none of curves, such as time lines
+}
+
+// Finding is a published value beside what was measured and predicted. A number that there is none of is NaN.
+type Finding struct {
+	Platform, Library, Place, Mode string
+	Parameter                      string
+	Bytes                          int     // negative: no size
+	Unit                           string  // us, us/B, MB/s, or "" for a count
+	Low, High                      float64 // published; the same where one value is printed
+	Measured                       float64
+	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
+	Predicted                      float64   // by the model, from the platform's file
+	Text                           [2]string // published and found, of a row that is not a number
+	Basis                          string    // calibration, validation, contradicted or shown: no published number is beside it
+	Source                         string    // where the published value is printed
+	Note                           string    // the contradiction, or how the value is read
+}
+
+// ErrorPercent is how far the measured value is from the published one, in percent, signed: from the nearer end of a range
+// if it is outside, 0 inside. It is NaN where one of them is missing.
+func (r *Finding) ErrorPercent() float64 {
+	switch {
+	case r.Measured < r.Low:
+		return 100 * (r.Measured/r.Low - 1)
+	case r.Measured > r.High:
+		return 100 * (r.Measured/r.High - 1)
+	}
+	return 0 * r.Measured * r.Low * r.High // NaN if one is
+}
+
+// StudyCurve is a line of a figure.
+type StudyCurve struct {
+	Name   string
+	Kind   string // measured, predicted or published
+	Points []StudyPoint
+}
+
+// StudyPoint is a point of it, with the interval of its value, which is empty where Low is High.
+type StudyPoint struct{ X, Y, Low, High float64 }
+
+// Claim is a statement of the paper, and what came of it.
+type Claim struct {
+	ID, Text, Where, Check string
+	Verdict                string // holds, fails, contradicted or not_applicable
+	Evidence               string // the numbers that decided
+	Note                   string // the reason of a failure, or the contradiction
+}
