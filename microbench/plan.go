@@ -2,8 +2,8 @@
 // trips, bursts, and the sender and delivery times of a protocol. It sees communicators and nothing below, so it
 // cannot tell on what it runs.
 //
-// A Plan says what to measure; its cells, a mode and a length each, are independent of each other. Two ranks measure a cell, P1 and P2,
-// the first and the last of the communicator. Sweep runs all cells of a plan.
+// A Plan says what to measure; its cells, a mode and a length each, are independent of each other. Two ranks measure a cell, P1 and P2;
+// the others take no part. Sweep runs all cells of a plan.
 package microbench
 
 import (
@@ -25,6 +25,7 @@ type Plan struct {
 	Warmup   int       // rounds before them that are not timed
 	Delta    unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up
 	Common   bool      // the clocks of all ranks show the same
+	Pair     [2]int    // the ranks of P1 and P2; the same twice, as in the zero value: the first and the last
 }
 
 // Message is the mode of low-level messages.
@@ -90,11 +91,14 @@ func (p *Plan) Check() error {
 // stages are what is measured of a cell, in order.
 var stages = []func(*bench){pingPong, idleSend, roundTrip, train, oneTime, remote}
 
-// Measure measures cells between the first and the last rank of c, which all ranks call. P1 gets the series, in the order in which they were
+// Measure measures cells between the pair of ranks of c, which all ranks call. P1 gets the series, in the order in which they were
 // measured; others get nil. The series' keys have their mode, bytes and timer set.
 func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
-	last := c.Size() - 1
-	roots := [2]*mpi.Comm{c.Create([]int{0, last}), c.Create([]int{last, 0})}
+	p1, p2 := p.Pair[0], p.Pair[1]
+	if p1 == p2 {
+		p1, p2 = 0, c.Size()-1
+	}
+	roots := [2]*mpi.Comm{c.Create([]int{p1, p2}), c.Create([]int{p2, p1})}
 	if roots[0] == nil {
 		return nil
 	}

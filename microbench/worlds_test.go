@@ -10,7 +10,53 @@ import (
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 )
+
+// Any two ranks can measure: the first of the pair gets the series, and the way between them is what is measured.
+func TestPair(t *testing.T) {
+	j, err := world.Open("t3d", "", 8, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round := map[[2]int]unit.Time{}
+	for _, pair := range [][2]int{{}, {0, 7}, {7, 0}, {4, 5}, {0, 2}} {
+		w, err := j.World(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := &microbench.Plan{Modes: []string{"ssend"}, Sizes: []int{16}, Reps: 8, Warmup: 3, Common: true, Pair: pair}
+		err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+			s := plan.Measure(c, plan.Cells())
+			if (c.Rank() == pair[0]) != (s != nil) {
+				return fmt.Errorf("rank %d got %d series", c.Rank(), len(s))
+			}
+			for _, x := range s {
+				if x.Timer == sample.RTT {
+					round[pair] = x.Times[0]
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%v: %v", pair, err)
+		}
+	}
+	if a := round[[2]int{0, 7}]; round[[2]int{}] != a || round[[2]int{7, 0}] != a {
+		t.Errorf("the first and the last rank: %v", round)
+	}
+	path := func(p [2]int) model.Path { return j.Platform.Machine.Path(j.Ranks, p[0], p[1]) }
+	for _, p := range [][2]int{{4, 5}, {0, 2}} {
+		far, near := path([2]int{0, 7}), path(p)
+		torus := j.Platform.Machine.Torus
+		hops := unit.Time(far.Hops-near.Hops)*torus.Hop + unit.Time(far.Turns-near.Turns)*torus.Turn
+		// A synchronous message and its answers cross the same links, so that each way counts at least twice a round trip.
+		if d := round[[2]int{0, 7}] - round[p]; d < 2*hops || hops <= 0 {
+			t.Errorf("%v: a round trip is shorter by %v than that of 0 and 7, whose way is longer by %v", p, d, hops)
+		}
+	}
+}
 
 // The benchmark sees communicators only: on goroutines in real time it measures the same series as on an emulated machine, all of them
 // complete.
