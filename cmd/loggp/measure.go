@@ -23,10 +23,10 @@ import (
 
 // measure has the flags of the verb.
 type measure struct {
-	platform, library, modes, sizes, protocol, noise, delta, output string
-	level, format                                                   *string
-	ranks, reps, warmup                                             int
-	seed                                                            uint64
+	platform, library, place, modes, sizes, protocol, noise, delta, output string
+	level, format                                                          *string
+	ranks, reps, warmup                                                    int
+	seed                                                                   uint64
 }
 
 func measureCommand() *cobra.Command {
@@ -35,11 +35,12 @@ func measureCommand() *cobra.Command {
 		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'",
 		Short: "Run the micro-benchmark and print the LogGP parameters",
 		Long: `measure runs the timer11/timer12/timer21/timer22 micro-benchmark of Al-Tawil and Moritz between the first and the last
-rank of a platform, for MPI's eight sends (or the low-level messages under them) and for messages of many lengths. It prints the
+rank of a platform, or those that --place names, for MPI's eight sends (or the low-level messages under them) and for messages of many lengths. It prints the
 parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'compare' and 'report'.`,
 		Example: `  loggp measure --platform t3d
   loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
+  loggp measure --platform t3d --place intra -o intra.csv
   loggp measure --platform t3d --level message -o message.csv
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
 		Args: nothing,
@@ -48,7 +49,8 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	f := cmd.Flags()
 	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
-	f.IntVar(&m.ranks, "ranks", 0, "number of ranks; the first and the last are measured (default: the platform's)")
+	f.IntVar(&m.ranks, "ranks", 0, "number of ranks (default: the platform's)")
+	f.StringVar(&m.place, "place", "", placeHelp)
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: T, TA, RTA or RAT")
@@ -62,6 +64,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
 	mustComplete(cmd, "platform", platform.Names())
 	mustComplete(cmd, "protocol", protocolNames())
+	mustComplete(cmd, "place", places)
 	return cmd
 }
 
@@ -71,6 +74,9 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return err
 	}
 	plan, err := m.plan()
+	if err == nil {
+		plan.Pair, err = pairOf(job, m.place)
+	}
 	if err != nil {
 		return misuse(cmd, err)
 	}
@@ -87,14 +93,12 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return err
 	}
 	set := m.set(cmd, job, plan, series)
-	return m.write(cmd, job, set)
+	return m.write(cmd, job, plan, set)
 }
 
 // Facts that other verbs act upon.
 const (
-	ranksFact = "ranks"         // of the job, of which the first and the last were measured
-	fileFact  = "platform_file" // what was given as --platform
-	sumFact   = "platform_sum"  // of its bytes
+	fileFact = "platform_file" // what was given as --platform
 )
 
 // open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
@@ -181,10 +185,10 @@ func (m *measure) chooseModes() ([]string, error) {
 // set makes a data set of the series.
 func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, series []sample.Series) *sample.Set {
 	machine := job.Platform.Machine
-	last := job.Ranks - 1
+	p1, p2 := plan.Pair[0], plan.Pair[1]
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = machine.Name, job.Library.Name, job.Clock(), job.Place(0, last), "auto"
+		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = machine.Name, job.Library.Name, job.Clock(), job.Place(p1, p2), "auto"
 		if m.protocol != "" {
 			k.Protocol = m.protocol
 		}
@@ -194,10 +198,10 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		{Key: "command", Value: recall(cmd)},
 		{Key: "platform", Value: machine.Description},
 		{Key: fileFact, Value: m.platform},
-		{Key: sumFact, Value: job.Platform.Sum},
+		{Key: sample.PlatformSum, Value: job.Platform.Sum},
 		{Key: "library", Value: job.Library.Description},
-		{Key: ranksFact, Value: strconv.Itoa(job.Ranks)},
-		{Key: "pair", Value: fmt.Sprintf("0 %d", last)},
+		{Key: sample.Ranks, Value: strconv.Itoa(job.Ranks)},
+		{Key: sample.Pair, Value: fmt.Sprintf("%d %d", p1, p2)},
 		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
 		{Key: "noise", Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
 		{Key: "reps", Value: strconv.Itoa(plan.Reps)},
@@ -208,7 +212,7 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 }
 
 // write saves or prints the samples, and prints what they say.
-func (m *measure) write(cmd *cobra.Command, job *world.Job, set *sample.Set) error {
+func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, set *sample.Set) error {
 	out := cmd.OutOrStdout()
 	write := sample.Write
 	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
@@ -230,7 +234,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, set *sample.Set) err
 	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" {
 		return err
 	}
-	steps, err := fit.Compare(set, nil, bySteps([]*platform.Platform{job.Platform}, job.Ranks))
+	steps, err := fit.Compare(set, nil, bySteps([]way{{job.Platform, job.Ranks, plan.Pair}}))
 	if err != nil {
 		return err
 	}

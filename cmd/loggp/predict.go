@@ -21,10 +21,10 @@ import (
 
 // predict has the flags of the verb.
 type predict struct {
-	params, platform, library, protocols, sizes, output, diagram string
-	mode                                                         *string
-	ranks                                                        int
-	explain                                                      bool
+	params, platform, library, place, protocols, sizes, output, diagram string
+	mode                                                                *string
+	ranks                                                               int
+	explain                                                             bool
 }
 
 func predictCommand() *cobra.Command {
@@ -36,6 +36,7 @@ func predictCommand() *cobra.Command {
 (7) of Al-Tawil and Moritz with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
 where the receive is posted and nothing contends.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
+  loggp predict --platform t3d --place intra --protocol RTA
   loggp predict --params params.csv --protocol T,RTA -o prediction.csv
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg`,
@@ -46,13 +47,15 @@ where the receive is posted and nothing contends.`,
 	f.StringVar(&p.params, "params", "", "file of parameters")
 	f.StringVar(&p.platform, "platform", "", "machine whose steps to add up")
 	f.StringVar(&p.library, "library", "", "library on the machine (default: its first)")
-	f.IntVar(&p.ranks, "ranks", 0, "number of ranks; a message goes from the first to the last (default: the platform's)")
+	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
+	f.StringVar(&p.place, "place", "", placeHelp)
 	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode, which decides what the library's call costs")
 	f.StringVar(&p.protocols, "protocol", "", "list of T, TA, RTA, RAT (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
+	mustComplete(cmd, "place", places)
 	return cmd
 }
 
@@ -68,7 +71,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if (p.params == "") == (p.platform == "") {
 		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
 	}
-	for _, f := range []string{"mode", "ranks", "library"} {
+	for _, f := range []string{"mode", "ranks", "library", "place"} {
 		if p.params != "" && cmd.Flags().Changed(f) {
 			return misuse(cmd, fmt.Errorf("--%s: parameters know none; it goes with --platform", f))
 		}
@@ -138,14 +141,18 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
+	pair, err := pairOf(job, p.place)
+	if err != nil {
+		return predictor{}, misuse(cmd, err)
+	}
 	mode := model.Mode(slices.Index(modeNames(), *p.mode))
-	machine, last := job.Platform.Machine, job.Ranks-1
+	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])
 	transfer := func(protocol *model.Protocol, k int) model.Transfer {
-		return model.Transfer{Machine: machine, Library: job.Library, Protocol: protocol, Mode: mode, Bytes: k, Path: machine.Path(job.Ranks, 0, last)}
+		return model.Transfer{Machine: machine, Library: job.Library, Protocol: protocol, Mode: mode, Bytes: k, Path: path}
 	}
 	return predictor{
-		platform: machine.Name, library: job.Library.Name, place: job.Place(0, last), mode: mode, basis: bySum, transfer: transfer,
-		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank 0 to rank %d", *p.mode, machine.Name, job.Library.Name, last),
+		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]), mode: mode, basis: bySum, transfer: transfer,
+		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", *p.mode, machine.Name, job.Library.Name, pair[0], pair[1]),
 		predict: func(protocol *model.Protocol, k int) reports.Prediction {
 			c := transfer(protocol, k).Cost()
 			return reports.Prediction{Mode: *p.mode, Protocol: protocol.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,21 +71,21 @@ func report(files []string) (reports.Report, error) {
 	if r.Published, err = reports.ReadPublished(papers); err != nil {
 		return r, err
 	}
-	var changed []fit.Warning
-	r.Platforms, changed = platformsOf(set)
+	ways, changed := waysOf(set)
 	r.Result.Warnings = append(r.Result.Warnings, changed...)
-	for _, p := range r.Platforms {
-		for _, l := range p.Libraries {
-			if slices.ContainsFunc(set.Series, func(s sample.Series) bool { return s.Platform == p.Machine.Name && s.Library == l.Name }) {
-				r.Charts = append(r.Charts, timelines(p.Machine, l)...)
+	for _, w := range ways {
+		if !slices.ContainsFunc(r.Platforms, func(p *platform.Platform) bool { return p.Sum == w.Sum }) {
+			r.Platforms = append(r.Platforms, w.Platform)
+		}
+		for _, l := range w.Libraries {
+			if slices.ContainsFunc(set.Series, func(s sample.Series) bool {
+				return s.Platform == w.Machine.Name && s.Library == l.Name && s.Place == w.place()
+			}) {
+				r.Charts = append(r.Charts, timelines(w, l)...)
 			}
 		}
 	}
-	ranks := 0
-	if v, ok := set.Fact(ranksFact); ok {
-		ranks, _ = strconv.Atoi(v) // a file by hand may say anything: then the platform's default counts
-	}
-	steps, err := fit.Compare(set, nil, bySteps(r.Platforms, ranks))
+	steps, err := fit.Compare(set, nil, bySteps(ways))
 	for _, c := range steps {
 		c.Quantity += reports.BySteps
 		r.Comparisons = append(r.Comparisons, c)
@@ -93,41 +93,19 @@ func report(files []string) (reports.Report, error) {
 	return r, err
 }
 
-// platformsOf returns the platforms on which samples were measured, as far as they are where they were and what they were.
-func platformsOf(set *sample.Set) (ps []*platform.Platform, changed []fit.Warning) {
-	var file string
-	for _, f := range set.Facts {
-		if f.Key == fileFact {
-			file = f.Value
-		}
-		if f.Key != sumFact || file == "" {
-			continue
-		}
-		p, err := platform.Load(file)
-		switch {
-		case err != nil || p.Sum != f.Value:
-			changed = append(changed, fit.Warning{Platform: file, Code: fit.PlatformChanged,
-				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
-		case !slices.ContainsFunc(ps, func(q *platform.Platform) bool { return q.Sum == p.Sum }):
-			ps = append(ps, p)
-		}
-		file = ""
-	}
-	return ps, changed
-}
-
-// timelines draws each protocol on a machine once, with a message that is long enough to be seen and short enough to see the rest.
-func timelines(m *model.Machine, l *model.Library) []*reports.Chart {
+// timelines draws each protocol on its way once, with a message that is long enough to be seen and short enough to see the rest.
+func timelines(w way, l *model.Library) []*reports.Chart {
 	const k = 1000
+	m := w.Machine
 	var charts []*reports.Chart
 	for _, p := range model.Protocols {
 		mode := model.Standard
 		if p.Synchronous() {
 			mode = model.Synchronous
 		}
-		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: k, Path: m.Path(m.Ranks.Default, 0, m.Ranks.Default-1)}
-		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes", p.Name, m.Name, l.Name, mode, k)
-		charts = append(charts, reports.Timeline(m.Name+"-"+l.Name+"-"+p.Name, title, t.Timeline()))
+		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: k, Path: w.path()}
+		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes from rank %d to %d", p.Name, m.Name, l.Name, mode, k, w.pair[0], w.pair[1])
+		charts = append(charts, reports.Timeline(strings.Join([]string{m.Name, l.Name, w.place(), p.Name}, "-"), title, t.Timeline()))
 	}
 	return charts
 }

@@ -7,31 +7,26 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/platform"
 )
 
 // bySteps predicts the times of forced protocols by adding up every step of a platform, which the equations do not: they leave out
 // what calls and copies cost.
 //
-// The job had so many ranks; 0 stands for the platform's default.
-func bySteps(platforms []*platform.Platform, ranks int) fit.Predictor {
+// It is for messages that went one of some ways.
+func bySteps(ways []way) fit.Predictor {
 	return func(q fit.Query) (fit.Prediction, bool) {
-		i := slices.IndexFunc(platforms, func(p *platform.Platform) bool { return p.Machine.Name == q.Platform })
+		i := slices.IndexFunc(ways, func(w way) bool { return w.Machine.Name == q.Platform && w.place() == q.Place })
 		protocol := model.Named(q.Protocol)
 		if i < 0 || protocol == nil || q.Quantity != sample.Sender && q.Quantity != sample.OneWay {
 			return fit.Prediction{}, false
 		}
-		m := platforms[i].Machine
-		l, err := platforms[i].Library(q.Library)
+		m := ways[i].Machine
+		l, err := ways[i].Library(q.Library)
 		mode, nonblocking := sendMode(q.Mode)
 		if err != nil || nonblocking || mode == model.Buffered {
 			return fit.Prediction{}, false
 		}
-		n := ranks
-		if n < m.Ranks.Min || n > m.Ranks.Max {
-			n = m.Ranks.Default
-		}
-		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: m.Path(n, 0, n-1)}.Cost()
+		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: ways[i].path()}.Cost()
 		if q.Quantity == sample.Sender {
 			return fit.Prediction{Micros: c.Sender.Sum().Micros()}, true
 		}
