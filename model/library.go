@@ -34,7 +34,7 @@ const (
 	WorkPosted                  // epilogue of a non-blocking receive
 	WorkHandle                  // taking in one packet or one completion of a remote access
 	WorkMatch                   // looking for the receive of a first packet, or for the message of a receive
-	WorkControl                 // making a packet without message data
+	WorkControl                 // making a packet that is not the first with a message's data: that one is part of the call
 	WorkComplete                // finding a request complete in a wait or test
 	WorkPoll                    // finding nothing
 	WorkPack                    // per byte, at the sender

@@ -24,6 +24,9 @@ type Machine struct {
 	LogGP      *LogGP      // the synthetic machine that is LogGP itself
 }
 
+// Remote reports whether processors can read and write each other's memory. Workstations cannot; a library on them does it by packets.
+func (m *Machine) Remote() bool { return m.Ethernet == nil }
+
 // Ranks bounds the number of processors of a job.
 type Ranks struct{ Default, Min, Max int }
 

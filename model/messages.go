@@ -20,11 +20,10 @@ func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
 		w.copy(Receiver, k)
 		return Cost{w.lanes[Sender].path, w.lanes[Receiver].path}
 	case ByGet:
-		w.net.get(w, Sender, k)
+		w.get(Sender, k)
 	case ByPut:
-		w.net.put(w, Sender, k)
+		w.put(Sender, k)
 	}
-	w.spend(Sender, WorkHandle, 1)
 	return Cost{w.lanes[Sender].path, w.lanes[Sender].path}
 }
 

@@ -22,6 +22,7 @@ const (
 	KindACK Kind = "ACK" // receiver to sender: the receive is there
 	KindM   Kind = "M"   // the data alone
 	KindFIN Kind = "FIN" // sender to receiver: the data is there
+	KindGet Kind = "get" // receiver to sender: send M. It takes the place of a remote read where there is none
 )
 
 // Means is how a message gets to the other side.
@@ -30,8 +31,8 @@ type Means uint8
 // The means of transport.
 const (
 	ByPacket Means = iota // its sender's processor sends it, the other side's takes it in
-	ByGet                 // the side that needs it reads it from remote memory
-	ByPut                 // the side that has it writes it to remote memory
+	ByGet                 // the side that needs it reads it from remote memory; where there is none it asks for a packet
+	ByPut                 // the side that has it writes it to remote memory; where there is none it sends a packet
 )
 
 func (m Means) String() string { return [...]string{"packet", "get", "put"}[m] }
@@ -83,7 +84,7 @@ func (p *Protocol) Synchronous() bool {
 	return false
 }
 
-// Remote reports whether the protocol needs remote memory access.
+// Remote reports whether the protocol accesses remote memory.
 func (p *Protocol) Remote() bool {
 	for _, s := range p.Steps {
 		if s.By != ByPacket {

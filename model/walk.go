@@ -84,8 +84,7 @@ func (t Transfer) walk() *walk {
 		case ByGet:
 			w.pull(s.To())
 		case ByPut:
-			w.net.put(w, s.From, t.Bytes)
-			w.spend(s.From, WorkHandle, 1)
+			w.put(s.From, t.Bytes)
 		}
 	}
 	w.step = ""
@@ -134,16 +133,56 @@ func (w *walk) packet(s Step, first bool) {
 	if first && w.local() {
 		w.endCall()
 	}
-	w.meet(s.To(), m)
-	w.net.receive(w, s.To())
-	w.spend(s.To(), WorkHandle, 1)
+	w.take(s.To(), m)
 	if first {
 		w.spend(s.To(), WorkMatch, 1)
 	}
-	if s.Data {
-		w.copy(s.To(), bytes)
-		w.spend(s.To(), WorkUnpack, bytes)
+	w.unpack(s.To(), bytes)
+}
+
+// take takes in a packet.
+func (w *walk) take(who Where, m mail) {
+	w.meet(who, m)
+	w.net.receive(w, who)
+	w.spend(who, WorkHandle, 1)
+}
+
+// unpack copies bytes to where they are to be.
+func (w *walk) unpack(who Where, bytes int) {
+	w.copy(who, bytes)
+	w.spend(who, WorkUnpack, bytes)
+}
+
+// get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and another has them.
+func (w *walk) get(who Where, bytes int) {
+	if w.Machine.Remote() {
+		w.net.get(w, who, bytes)
+		w.spend(who, WorkHandle, 1)
+		return
 	}
+	step := w.step
+	w.step = KindGet
+	w.spend(who, WorkControl, 1)
+	w.take(other(who), w.net.send(w, who, 0))
+	w.step = step
+	w.carry(other(who), bytes)
+}
+
+// put writes bytes to the other side's memory. Where the machine cannot, a packet has them.
+func (w *walk) put(who Where, bytes int) {
+	if w.Machine.Remote() {
+		w.net.put(w, who, bytes)
+		w.spend(who, WorkHandle, 1)
+		return
+	}
+	w.carry(who, bytes)
+}
+
+// carry sends bytes of memory in a packet.
+func (w *walk) carry(from Where, bytes int) {
+	w.spend(from, WorkControl, 1)
+	w.take(other(from), w.net.send(w, from, bytes))
+	w.unpack(other(from), bytes)
 }
 
 // pull reads the message from the other side: at once, or piece by piece through a bounce buffer. Even an empty message
@@ -155,11 +194,9 @@ func (w *walk) pull(who Where) {
 		if bounce > 0 {
 			n = min(n, bounce)
 		}
-		w.net.get(w, who, n)
-		w.spend(who, WorkHandle, 1)
+		w.get(who, n)
 		if bounce > 0 {
-			w.copy(who, n)
-			w.spend(who, WorkUnpack, n)
+			w.unpack(who, n)
 		}
 		if pos += n; pos >= w.Bytes {
 			return

@@ -26,13 +26,28 @@ var places = func() []place {
 	all := []place{
 		{"t3d", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "t3d", l, ranks, 0) }},
 		{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
+		{"t3d by messages", func(t testing.TB, l *model.Library, ranks int) device.World {
+			return apart{emulated(t, "t3d", l, ranks, 0)}
+		}},
 		{"loop", func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }},
+		{"loop by messages", func(_ testing.TB, _ *model.Library, ranks int) device.World { return apart{loop.New(ranks)} }},
 	}
 	if racing {
-		return all[2:]
+		return all[3:]
 	}
 	return all
 }()
+
+// apart is a world without its remote memory: engines access each other's by messages.
+type apart struct{ device.World }
+
+func (w apart) Run(program func(device.Port) error) error {
+	return w.World.Run(func(p device.Port) error { return program(apartPort{p}) })
+}
+
+type apartPort struct{ device.Port }
+
+func (apartPort) Memory() device.Memory { return nil }
 
 // emulated returns the world of a catalogue entry's machine, with its first library's software costs.
 func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {

@@ -31,15 +31,32 @@ type pair struct{ ranks, from, to int }
 // taken is what a transfer took: the sender's call, until the receiver had it, and until the sender was rid of it.
 type taken struct{ sender, delivery, rid unit.Time }
 
-// emulate runs one transfer, with its first touch of the wire long after whatever began the job.
-func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took taken) {
+// world returns the emulated machine, without its remote memory if the machine says that it has none.
+func world(t testing.TB, m *model.Machine, l *model.Library, ranks int) device.World {
 	t.Helper()
-	w, err := hw.New(hw.Config{Machine: x.Machine, Library: x.Library, Ranks: p.ranks})
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks})
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !m.Remote() {
+		return apart{w}
+	}
+	return w
+}
+
+// withoutMemory returns a machine that has no remote memory and is the same otherwise: to be an Ethernet too says so.
+func withoutMemory(m *model.Machine) *model.Machine {
+	x := *m
+	x.Ethernet = &model.Ethernet{}
+	return &x
+}
+
+// emulate runs one transfer, with its first touch of the wire long after whatever began the job.
+func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took taken) {
+	t.Helper()
+	w := world(t, x.Machine, x.Library, p.ranks)
 	var start unit.Time
-	err = mpi.Run(w, mpi.Options{Library: x.Library, Protocol: protocol}, func(c *mpi.Comm) error {
+	err := mpi.Run(w, mpi.Options{Library: x.Library, Protocol: protocol}, func(c *mpi.Comm) error {
 		b := make([]byte, x.Bytes)
 		switch c.Rank() {
 		case p.from:
@@ -183,6 +200,20 @@ func TestExactLogGP(t *testing.T) {
 	}
 }
 
+// TestExactByMessages compares where engines read and write memory by messages, through bounce buffers and without.
+func TestExactByMessages(t *testing.T) {
+	torus := machine()
+	torus.Processor.Copy.Start = 30011
+	loggp := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	for _, m := range []*model.Machine{withoutMemory(torus), withoutMemory(loggp)} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 2, 1023, 1024, 1025, 5000, 100000} {
+				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) { exact(t, x, pair{2, 0, 1}) })
+			}
+		}
+	}
+}
+
 // TestEquations compares the LogGP machine, with software that costs nothing, with equations (1) to (7) for random parameters.
 //
 // An interface is taken for g + (k−1)·G by a message. The next message that follows soonest on the same one is RAT's FIN,
@@ -226,7 +257,7 @@ func TestEquations(t *testing.T) {
 func TestExactMessages(t *testing.T) {
 	slow := machine()
 	slow.Processor.Copy.Start = 30011
-	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
+	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow)} {
 		p := pair{64, 5, 42}
 		l := odd(true, 1024)
 		path := m.Path(p.ranks, p.from, p.to)
@@ -244,13 +275,10 @@ func TestExactMessages(t *testing.T) {
 
 func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took taken) {
 	t.Helper()
-	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: p.ranks})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := world(t, m, l, p.ranks)
 	var start unit.Time
 	var key device.Key
-	err = mpi.Run(w, mpi.Options{Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(w, mpi.Options{Library: l}, func(c *mpi.Comm) error {
 		b := make([]byte, k)
 		switch c.Rank() {
 		case p.from:
@@ -268,9 +296,15 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 			if by != model.ByPacket {
 				took.delivery = took.sender
 			}
+			if !m.Remote() && by != model.ByPacket {
+				c.Send(nil, p.to, 7)
+			}
 		case p.to:
 			if by != model.ByPacket {
 				key = c.Messages().Expose(b)
+				if !m.Remote() {
+					c.Recv(nil, p.from, 7) // whose progress answers
+				}
 				return nil
 			}
 			c.Messages().Recv(b)

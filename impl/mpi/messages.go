@@ -25,7 +25,8 @@ func (m Messages) Recv(b []byte) int {
 // Key names memory that a rank has exposed.
 type Key = device.Key
 
-// Remote reports whether the machine has remote memory access, which the other methods need.
+// Remote reports whether the machine has remote memory access. Where it has not, the other methods go by packets, and need the
+// other rank to be in a call.
 func (m Messages) Remote() bool { return m.c.e.HasMemory() }
 
 // Expose lets other ranks access b until Withdraw.

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestTranscripts runs the scripts in testdata/transcripts, and compares the packets with those that stand below each.
 //
-// A file holds cases with an empty line between them. A case is a comment, words about the library, the calls of each rank, a
+// A file holds cases with an empty line between them. A case is a comment, words about machine and library, the calls of each rank, a
 // line of dashes, and then what passed through the ports, in the order in which it did. Without words about the library there is
 // no staging, no bounce buffer, and much of a window.
 func TestTranscripts(t *testing.T) {
@@ -60,6 +60,8 @@ func play(t *testing.T, script string) string {
 		words := strings.Fields(line)
 		switch words[0] {
 		case "#":
+		case "machine": // apart: without remote memory
+			w = apart{w}
 		case "library":
 			about(t, &o, words[1:])
 		case "0:", "1:":

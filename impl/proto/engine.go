@@ -19,7 +19,8 @@ import (
 // Engine sends and receives the messages of one rank.
 type Engine struct {
 	port     device.Port
-	memory   device.Memory
+	memory   device.Memory // the machine's, or messages
+	messages *messages     // nil where the machine has remote memory
 	lib      *model.Library
 	table    []*Protocol
 	rules    [model.NumModes][model.NumTiers][]rule
@@ -55,9 +56,13 @@ type Config struct {
 	Force   string // protocol of every message of the program, whatever the rules and the window say; "": the rules choose
 }
 
-// New returns the engine of a rank. It panics with an *Error if the rules cannot be kept on the port's machine.
+// New returns the engine of a rank. It panics with an *Error if a rule names a protocol that does not exist.
 func New(port device.Port, cfg Config) *Engine {
 	e := &Engine{port: port, memory: port.Memory(), lib: cfg.Library, table: Protocols}
+	if e.memory == nil {
+		e.messages = &messages{e: e}
+		e.memory = e.messages
+	}
 	for _, r := range cfg.Library.Rules {
 		for t := range model.NumTiers {
 			if r.Peers.Has(t) {
@@ -75,13 +80,10 @@ func New(port device.Port, cfg Config) *Engine {
 	return e
 }
 
-// protocol finds a protocol that the machine can run.
+// protocol finds a protocol.
 func (e *Engine) protocol(name string) *Protocol {
 	for _, p := range e.table {
 		if p.Name == name {
-			if p.Remote && e.memory == nil {
-				e.Fail(ErrOther, "protocol %s needs remote memory access, which this machine has not", name)
-			}
 			return p
 		}
 	}
@@ -122,17 +124,30 @@ func (e *Engine) dispatch(p *device.Packet) {
 	case kindFIN:
 		r := e.ops[h.to]
 		r.protocol.FIN(e, r)
-	case kindDone:
-		o := e.ops[h.to]
-		o.protocol.Done(e, o)
+	case kindDone, kindRawDone:
+		e.ended(&h)
 	case kindRaw:
 		e.raw.add(p)
-	case kindRawDone:
-		e.raw.done = true
 	case kindCredit:
+	case kindGet:
+		e.messages.answer(p, &h)
+	case kindData:
+		e.messages.take(p, &h)
+	case kindPut:
+		e.messages.write(p, &h)
 	default:
 		panic(fmt.Sprintf("proto: packet of unknown kind %d from rank %d", h.kind, p.Src))
 	}
+}
+
+// ended goes on where a remote access has ended.
+func (e *Engine) ended(h *head) {
+	if h.kind == kindRawDone {
+		e.raw.done = true
+		return
+	}
+	o := e.ops[h.to]
+	o.protocol.Done(e, o)
 }
 
 // control makes a packet without message data and sends it.

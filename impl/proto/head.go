@@ -16,6 +16,9 @@ const (
 	kindCredit                  // nothing but credit
 	kindRaw                     // a low-level message
 	kindRawDone                 // from the machine: a low-level remote access has ended
+	kindGet                     // asks for bytes of exposed memory, where the machine cannot read it
+	kindData                    // the bytes
+	kindPut                     // bytes for exposed memory, where the machine cannot write it
 )
 
 // head is what the engine writes into a packet's head.
@@ -26,7 +29,7 @@ type head struct {
 	tag      int32
 	context  uint32
 	credit   uint32 // bytes of the window that are given back
-	size     int    // bytes of the message
+	size     int    // bytes of the message, or of an access
 	from, to uint32 // the operations of the packet's sender and receiver
 	key      device.Key
 }
@@ -46,6 +49,11 @@ func (h *head) decode(w *[device.Words]uint64) {
 	h.from, h.to = uint32(w[3]), uint32(w[3]>>32)
 	h.key = device.Key(w[4])
 }
+
+// setOffset notes where in exposed memory an access begins. Such packets have neither tag nor context.
+func (h *head) setOffset(off int) { h.tag, h.context = int32(off), uint32(off>>32) }
+
+func (h *head) offset() int { return int(uint64(uint32(h.tag)) | uint64(h.context)<<32) }
 
 // words returns h as a packet's head.
 func (h *head) words() (w [device.Words]uint64) {

@@ -9,13 +9,19 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// exposing is a port that counts what is exposed.
+// exposing is a port that counts what is exposed, or has no memory to expose.
 type exposing struct {
 	device.Port
+	none      bool
 	now, ever int
 }
 
-func (p *exposing) Memory() device.Memory { return counted{p} }
+func (p *exposing) Memory() device.Memory {
+	if p.none {
+		return nil
+	}
+	return counted{p}
+}
 
 type counted struct{ p *exposing }
 
@@ -44,53 +50,62 @@ func TestNothingLeft(t *testing.T) {
 	const at, rounds = 5, 40 // messages at once, and how often
 	for _, p := range Protocols {
 		for mode := range model.NumModes {
-			l := quiet("RTA")
-			l.Long, l.Window = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000
-			for i := range l.Rules {
-				if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
-					l.Rules[i].Protocol = TA.Name
-				}
-			}
-			err := loop.New(2).Run(func(port device.Port) error {
-				counting := &exposing{Port: port}
-				e := New(counting, Config{Library: l})
-				peer := 1 - port.Rank()
-				b := make([]byte, 300)
-				var into [at][300]byte
-				e.Attach(make([]byte, at*(len(b)+Overhead)))
-				for range rounds {
-					var ops []*Op
-					for i := range at {
-						ops = append(ops, e.Irecv(into[i][:], peer, 0, i))
+			for _, none := range []bool{false, true} {
+				l := quiet("RTA")
+				l.Long, l.Window = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000
+				for i := range l.Rules {
+					if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
+						l.Rules[i].Protocol = TA.Name
 					}
-					ops = append(ops, e.Isend(model.Standard, nil, peer, 1, 0)) // the receives are posted, for ready sends
-					e.Recv(nil, peer, 1, 0)
-					for i := range at {
-						ops = append(ops, e.Isend(mode, b, peer, 0, i))
-					}
-					for _, o := range ops {
-						e.Wait(o)
-						e.Release(o)
-					}
-					e.Drain()
 				}
-				switch {
-				case e.Open() != 0:
-					return fmt.Errorf("%d operations are open", e.Open())
-				case counting.now != 0:
-					return fmt.Errorf("%d of %d pieces of memory are exposed", counting.now, counting.ever)
-				case len(e.buffer.used) != 0 || e.buffer.pending != 0:
-					return fmt.Errorf("%d messages are in the buffer", len(e.buffer.used))
-				case len(e.stages) > 2*at:
-					return fmt.Errorf("memory for %d stages is kept", len(e.stages))
-				case e.posted.Len() != 0 || e.early.Len() != 0:
-					return fmt.Errorf("%d receives and %d messages wait", e.posted.Len(), e.early.Len())
+				if err := loop.New(2).Run(func(port device.Port) error {
+					return nothingLeft(&exposing{Port: port, none: none}, l, mode, at, rounds)
+				}); err != nil {
+					t.Errorf("%s, %v, without memory %v: %v", p.Name, mode, none, err)
 				}
-				return nil
-			})
-			if err != nil {
-				t.Errorf("%s, %v: %v", p.Name, mode, err)
 			}
 		}
 	}
+}
+
+// nothingLeft exchanges messages, so many at once and so often, and looks at what is left then.
+func nothingLeft(port *exposing, l *model.Library, mode model.Mode, at, rounds int) error {
+	e := New(port, Config{Library: l})
+	peer := 1 - port.Rank()
+	b := make([]byte, 300)
+	into := make([][300]byte, at)
+	e.Attach(make([]byte, at*(len(b)+Overhead)))
+	for range rounds {
+		var ops []*Op
+		for i := range at {
+			ops = append(ops, e.Irecv(into[i][:], peer, 0, i))
+		}
+		ops = append(ops, e.Isend(model.Standard, nil, peer, 1, 0)) // the receives are posted, for ready sends
+		e.Recv(nil, peer, 1, 0)
+		for i := range at {
+			ops = append(ops, e.Isend(mode, b, peer, 0, i))
+		}
+		for _, o := range ops {
+			e.Wait(o)
+			e.Release(o)
+		}
+		e.Drain()
+	}
+	switch m := e.messages; {
+	case e.Open() != 0:
+		return fmt.Errorf("%d operations are open", e.Open())
+	case port.now != 0:
+		return fmt.Errorf("%d of %d pieces of memory are exposed", port.now, port.ever)
+	case m != nil && (len(m.exposed) != len(m.free) || len(m.exposed) > 2*at):
+		return fmt.Errorf("%d of %d places for exposed memory are free", len(m.free), len(m.exposed))
+	case m != nil && (len(m.asked) != len(m.idle) || len(m.asked) > 2*at):
+		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.asked))
+	case len(e.buffer.used) != 0 || e.buffer.pending != 0:
+		return fmt.Errorf("%d messages are in the buffer", len(e.buffer.used))
+	case len(e.stages) > 2*at:
+		return fmt.Errorf("memory for %d stages is kept", len(e.stages))
+	case e.posted.Len() != 0 || e.early.Len() != 0:
+		return fmt.Errorf("%d receives and %d messages wait", e.posted.Len(), e.early.Len())
+	}
+	return nil
 }

@@ -5,7 +5,7 @@ type Protocol struct {
 	Name        string
 	Eager       bool // the first packet carries the data
 	Synchronous bool // the sender goes on only after the receive has been found
-	Remote      bool // needs remote memory access
+	Remote      bool // reads or writes the other rank's memory: by packets where the machine cannot
 
 	Start   func(e *Engine, s *Op)         // at the sender: send the first packet
 	Matched func(e *Engine, r *Op, m *msg) // at the receiver: the first packet has met its receive

@@ -112,9 +112,14 @@ func (e *Engine) pair(r *Op, m *msg) {
 
 // take copies the data of an RM to the user and frees its place in the window.
 func (e *Engine) take(r *Op, m *msg) {
-	e.port.Copy(r.buf, m.data)
-	e.port.Spend(model.WorkUnpack, len(m.data))
+	e.unpack(r.buf, m.data)
 	e.flow.freed(int(m.src), m.size)
+}
+
+// unpack copies what came with a packet to where it is to be.
+func (e *Engine) unpack(to, data []byte) {
+	e.port.Copy(to, data)
+	e.port.Spend(model.WorkUnpack, len(data))
 }
 
 // await makes progress until an operation is finished.

@@ -1,9 +1,6 @@
 package proto
 
-import (
-	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/model"
-)
+import "github.com/loggp/loggp/impl/device"
 
 // RTA announces the message; the receiver reads it from the sender's memory and says so:
 //
@@ -27,8 +24,7 @@ var RTA = &Protocol{
 	},
 	Done: func(e *Engine, r *Op) {
 		if r.staged != nil {
-			e.port.Copy(r.buf[r.pos:], r.staged)
-			e.port.Spend(model.WorkUnpack, len(r.staged))
+			e.unpack(r.buf[r.pos:], r.staged)
 		}
 		r.pos += r.piece
 		if r.pos < r.size {

@@ -23,8 +23,10 @@ func Tell(words [device.Words]uint64) string {
 		s = "ACK"
 	case kindFIN:
 		s = "FIN"
-	case kindDone, kindRawDone:
+	case kindDone, kindRawDone, kindData, kindPut:
 		s = "M"
+	case kindGet:
+		s = fmt.Sprintf("get of %d bytes", h.size)
 	case kindCredit:
 		s = "credit"
 	case kindRaw:

@@ -1,0 +1,133 @@
+package proto
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+)
+
+// messages is remote memory by packets, for an engine whose machine has none. A get is a request that the other engine answers
+// with the data when it makes progress; a put is a packet with the data. Who writes is done when the packet is sent: what it sends
+// afterwards arrives after the bytes.
+//
+// It differs from device.Memory in three things. The other side helps, in its calls. The end of an access takes its step at once and
+// not with a packet: that of a put before Put returns. And an access outside of exposed memory panics where the memory is.
+type messages struct {
+	e       *Engine
+	exposed []region // a key is a place in it and, above 32 bits, how often the place was used
+	asked   []asked  // by what the request says it is from
+	free    []uint32 // places of exposed that are not in use
+	idle    []uint32 // places of asked, likewise
+}
+
+// region is memory that others may access while it is valid.
+type region struct {
+	b     []byte
+	use   uint32
+	valid bool
+}
+
+// asked is a get whose data is to come.
+type asked struct {
+	b    []byte
+	done [device.Words]uint64
+}
+
+// place returns the index of an element of s that is not in use: the last of free, or one more.
+func place[T any](s *[]T, free *[]uint32) uint32 {
+	last := len(*free) - 1
+	if last < 0 {
+		var none T
+		*s = append(*s, none)
+		return uint32(len(*s) - 1)
+	}
+	i := (*free)[last]
+	*free = (*free)[:last]
+	return i
+}
+
+// Expose implements device.Memory.
+func (m *messages) Expose(b []byte) device.Key {
+	i := place(&m.exposed, &m.free)
+	r := &m.exposed[i]
+	r.b, r.valid = b, true
+	return device.Key(r.use)<<32 | device.Key(i)
+}
+
+// Withdraw implements device.Memory.
+func (m *messages) Withdraw(k device.Key) {
+	r := m.region(k)
+	if r == nil {
+		panic(fmt.Sprintf("proto: withdraw of memory %#x that rank %d does not expose", k, m.e.port.Rank()))
+	}
+	*r = region{use: r.use + 1}
+	m.free = append(m.free, uint32(k))
+}
+
+// region returns what a key names, or nil.
+func (m *messages) region(k device.Key) *region {
+	i := k & 0xffffffff
+	if i >= device.Key(len(m.exposed)) || !m.exposed[i].valid || m.exposed[i].use != uint32(k>>32) {
+		return nil
+	}
+	return &m.exposed[i]
+}
+
+// Get implements device.Memory: it asks for bytes.
+func (m *messages) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	i := place(&m.asked, &m.idle)
+	m.asked[i] = asked{b, done}
+	h := head{kind: kindGet, key: k, size: len(b), from: i}
+	h.setOffset(off)
+	m.e.control(int32(dst), &h)
+}
+
+// Put implements device.Memory: it sends the bytes.
+func (m *messages) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	h := head{kind: kindPut, key: k, size: len(b)}
+	h.setOffset(off)
+	m.bytes(int32(dst), &h, b)
+	m.finish(&done)
+}
+
+// bytes makes a packet with bytes of memory and sends it.
+func (m *messages) bytes(dst int32, h *head, b []byte) {
+	m.e.port.Spend(model.WorkControl, 1)
+	m.e.send(dst, h, b)
+}
+
+// answer sends the bytes that a rank asks for.
+func (m *messages) answer(p *device.Packet, h *head) {
+	m.bytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, m.reach(p.Src, h))
+}
+
+// take takes in the bytes that were asked for.
+func (m *messages) take(p *device.Packet, h *head) {
+	a := &m.asked[h.to]
+	b, done := a.b, a.done
+	a.b = nil
+	m.idle = append(m.idle, h.to)
+	m.e.unpack(b, p.Data)
+	m.finish(&done)
+}
+
+// finish takes the step that follows an access.
+func (m *messages) finish(done *[device.Words]uint64) {
+	var h head
+	h.decode(done)
+	m.e.ended(&h)
+}
+
+// write takes in the bytes that a rank puts.
+func (m *messages) write(p *device.Packet, h *head) { m.e.unpack(m.reach(p.Src, h), p.Data) }
+
+// reach returns the memory that a rank accesses.
+func (m *messages) reach(src int, h *head) []byte {
+	r, off := m.region(h.key), h.offset()
+	if r == nil || off < 0 || off > len(r.b) || h.size > len(r.b)-off {
+		panic(fmt.Sprintf("proto: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed",
+			src, h.size, off, h.key, m.e.port.Rank()))
+	}
+	return r.b[off : off+h.size]
+}

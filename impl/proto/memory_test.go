@@ -1,0 +1,88 @@
+package proto
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model"
+)
+
+// meet runs an engine in each of two ranks without remote memory.
+func meet(program func(e *Engine, rank int) error) error {
+	return loop.New(2).Run(func(p device.Port) error {
+		return program(New(&exposing{Port: p, none: true}, Config{Library: quiet("RTA")}), p.Rank())
+	})
+}
+
+// Low-level accesses reach what they name, whoever else is exposed, and the engine still says that the machine has no memory.
+func TestMessagesReach(t *testing.T) {
+	keys := make(chan device.Key, 1)
+	err := meet(func(e *Engine, rank int) error {
+		if e.HasMemory() {
+			return fmt.Errorf("the machine has remote memory")
+		}
+		if rank == 1 {
+			b := []byte("abcdef")
+			e.Withdraw(e.Expose(make([]byte, 6)))
+			e.Expose(make([]byte, 6))
+			keys <- e.Expose(b)
+			e.Recv(nil, 0, 0, 1)
+			if string(b) != "XYcdef" {
+				return fmt.Errorf("memory is %q after a put", b)
+			}
+			return nil
+		}
+		k, got := <-keys, make([]byte, 3)
+		e.memory.Get(1, k, 2, got, rawDone())
+		e.awaitRaw()
+		if !bytes.Equal(got, []byte("cde")) {
+			return fmt.Errorf("got %q", got)
+		}
+		e.Put(1, k, []byte("XY"))
+		e.Send(model.Standard, nil, 1, 0, 1)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// An access outside of what is exposed ends the job, and a key names nothing after its Withdraw, though its place is used again.
+func TestMessagesOutside(t *testing.T) {
+	for name, access := range map[string]func(e *Engine, stale, k device.Key){
+		"beyond":    func(e *Engine, _, k device.Key) { e.memory.Get(1, k, 4, make([]byte, 3), rawDone()) },
+		"before":    func(e *Engine, _, k device.Key) { e.memory.Put(1, k, -1, make([]byte, 3), rawDone()) },
+		"stale":     func(e *Engine, stale, _ device.Key) { e.memory.Get(1, stale, 0, make([]byte, 3), rawDone()) },
+		"never was": func(e *Engine, _, _ device.Key) { e.memory.Put(1, 7, 0, nil, rawDone()) },
+	} {
+		keys := make(chan device.Key, 2)
+		err := meet(func(e *Engine, rank int) error {
+			if rank == 1 {
+				stale := e.Expose(make([]byte, 6))
+				e.Withdraw(stale)
+				keys <- stale
+				keys <- e.Expose(make([]byte, 6))
+			} else {
+				access(e, <-keys, <-keys)
+			}
+			e.Recv(nil, 1-rank, 0, 1)
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), "of rank 1, which is not exposed") {
+			t.Errorf("%s: Run returned %v", name, err)
+		}
+	}
+	err := meet(func(e *Engine, rank int) error {
+		k := e.Expose(nil)
+		e.Withdraw(k)
+		e.Withdraw(k)
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "does not expose") {
+		t.Errorf("a second withdraw: Run returned %v", err)
+	}
+}
