@@ -104,13 +104,17 @@ func (d *document) tables(ts ...*Table) []tableView {
 			name = fmt.Sprintf("%s-%d.csv", base, n)
 		}
 		d.csv = append(d.csv, file{name, t.CSV})
-		v := tableView{Table: t, File: name, Headed: t.heads(Plain) != nil}
-		if t.rows() > longTable {
-			v.Long = t.rows()
-		}
-		out = append(out, v)
+		out = append(out, newView(t, name))
 	}
 	return out
+}
+
+func newView(t *Table, file string) tableView {
+	v := tableView{Table: t, File: file, Headed: t.heads(Plain) != nil}
+	if t.rows() > longTable {
+		v.Long = t.rows()
+	}
+	return v
 }
 
 // views returns charts for a page, and keeps each as files. One of a name that was taken gets a number.
