@@ -17,6 +17,7 @@ type walk struct {
 	lanes  [2]lane
 	arrows []Arrow
 	call   Terms // path of the sender when its call returned
+	last   Work  // with which the receiver ends
 }
 
 type lane struct {
@@ -53,7 +54,7 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t}
+	w := &walk{Transfer: t, last: WorkComplete}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}
@@ -71,12 +72,18 @@ func (t Transfer) start() *walk {
 // walk goes through the transfer.
 func (t Transfer) walk() *walk {
 	w := t.start()
+	w.run()
+	return w
+}
+
+// run goes through the transfer from where the clocks of its sides are.
+func (w *walk) run() {
 	w.spend(Sender, WorkSend, 1)
-	if t.Mode == Buffered {
-		w.spend(Sender, WorkPack, t.Bytes)
-		w.copy(Sender, t.Bytes)
+	if w.Mode == Buffered {
+		w.spend(Sender, WorkPack, w.Bytes)
+		w.copy(Sender, w.Bytes)
 	}
-	for i, s := range t.protocol().Steps {
+	for i, s := range w.protocol().Steps {
 		w.step = s.Kind
 		switch s.By {
 		case ByPacket:
@@ -84,18 +91,17 @@ func (t Transfer) walk() *walk {
 		case ByGet:
 			w.pull(s.To())
 		case ByPut:
-			w.put(s.From, t.Bytes)
+			w.put(s.From, w.Bytes)
 		}
 	}
 	w.step = ""
-	w.spend(Receiver, WorkComplete, 1)
+	w.spend(Receiver, w.last, 1)
 	switch {
 	case !w.local():
 		w.endCall()
-	case t.Mode != Buffered:
+	case w.Mode != Buffered:
 		w.spend(Sender, WorkComplete, 1)
 	}
-	return w
 }
 
 // local reports whether the sender's call returns when the first packet has left.
