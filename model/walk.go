@@ -87,6 +87,9 @@ func (w *walk) run() {
 		w.step = s.Kind
 		switch s.By {
 		case ByPacket:
+			if s.Data == RestData && w.bytes(s) == 0 {
+				continue
+			}
 			w.packet(s, i == 0)
 		case ByGet:
 			w.pull(s.To())
@@ -121,20 +124,13 @@ func (w *walk) endCall() {
 	w.step = step
 }
 
+// bytes returns how many bytes of the message a step carries.
+func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.First) }
+
 // packet sends a packet and takes it in.
 func (w *walk) packet(s Step, first bool) {
-	bytes := 0
-	if first {
-		w.spend(s.From, WorkPack, w.Bytes)
-	}
-	if s.Data {
-		bytes = w.Bytes
-	} else {
-		if first && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
-			w.copy(s.From, w.Bytes)
-		}
-		w.spend(s.From, WorkControl, 1)
-	}
+	bytes := w.bytes(s)
+	w.make(s, first)
 	m := w.net.send(w, s.From, bytes)
 	if first && w.local() {
 		w.endCall()
@@ -144,6 +140,21 @@ func (w *walk) packet(s Step, first bool) {
 		w.spend(s.To(), WorkMatch, 1)
 	}
 	w.unpack(s.To(), bytes)
+}
+
+// make makes a packet. The first of a message of which it has no data prepares the message to be accessed; the first with data is part of the call.
+func (w *walk) make(s Step, first bool) {
+	if s.Data != NoData {
+		w.spend(s.From, WorkPack, w.bytes(s))
+	} else if first {
+		w.spend(s.From, WorkPack, w.Bytes)
+		if w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
+			w.copy(s.From, w.Bytes)
+		}
+	}
+	if !first || s.Data == NoData {
+		w.spend(s.From, WorkControl, 1)
+	}
 }
 
 // take takes in a packet.
