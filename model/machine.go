@@ -102,6 +102,18 @@ func (h *Hypernodes) Node(rank int) int {
 	return len(h.Sizes)
 }
 
+// Used returns how many hypernodes a job of so many ranks uses: those are on its rings.
+func (h *Hypernodes) Used(ranks int) int { return h.Node(ranks-1) + 1 }
+
+// Processors returns how many there are.
+func (h *Hypernodes) Processors() int {
+	sum := 0
+	for _, n := range h.Sizes {
+		sum += n
+	}
+	return sum
+}
+
 // Access is what processors pay for the memory of another, in the same hypernode or in another.
 type Access struct {
 	Latency unit.Time    // from when a processor has written something until another can see it, beside the hops

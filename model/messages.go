@@ -15,7 +15,7 @@ func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
 		w.spend(Sender, WorkControl, 1)
 		mail := w.net.send(w, Sender, k)
 		w.meet(Receiver, mail)
-		w.net.receive(w, Receiver)
+		w.net.receive(w, Receiver, k)
 		w.spend(Receiver, WorkHandle, 1)
 		w.copy(Receiver, k)
 		return Cost{w.lanes[Sender].path, w.lanes[Receiver].path}
@@ -41,7 +41,15 @@ func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
 //	o_s    = control + o_s
 //	o_r(k) = o_r + handle + copy(k)
 //
-// and k bytes take o_s + L + (k−1)·G + o_r(k). What remote accesses cost beside their bytes, the start, the way back and
+// and k bytes take o_s + L + (k−1)·G + o_r(k). Processors in hypernodes send the bytes themselves, too. With the costs of the tier, and the
+// bandwidth of port or ring where that is less than the processor's, it is
+//
+//	o_s(k) = control + send.start + (header + k) / send.bandwidth + settle
+//	o_r(k) = receive + k·fetch + handle + copy(k)
+//	L      = latency + hops·hop
+//	g      = header / the slower of port and ring
+//
+// where the packet is on its way while its sender settles, of which LogGP knows nothing: k bytes take o_s(k) − settle + L + o_r(k). What remote accesses cost beside their bytes, the start, the way back and
 // handling the end, no parameter of LogGP holds; MessageCost does.
 func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
@@ -58,6 +66,8 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 		x.Gap = t.Link.Time(t.Header)
 		x.BigGap = perByte(t.Send.Bandwidth)
 		x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
+	case m.Hypernodes != nil:
+		m.Hypernodes.view(&x, control, path)
 	case m.LogGP != nil:
 		g := m.LogGP
 		x.L, x.Gap, x.BigGap = g.L, g.Gap, g.BigGap

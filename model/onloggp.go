@@ -42,7 +42,7 @@ func (n *onLogGP) overhead(w *walk, who Where) {
 	w.busy(who, Term{Name: "loggp.o_s", Count: 1, Time: n.SendO}, n.SendO)
 }
 
-func (n *onLogGP) receive(w *walk, who Where) {
+func (n *onLogGP) receive(w *walk, who Where, _ int) {
 	w.busy(who, Term{Name: "loggp.o_r", Count: 1, Time: n.RecvO}, n.RecvO)
 }
 

@@ -70,7 +70,7 @@ func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term
 	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
 }
 
-func (n onTorus) receive(w *walk, who Where) {
+func (n onTorus) receive(w *walk, who Where, _ int) {
 	w.busy(who, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 

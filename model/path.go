@@ -12,7 +12,7 @@ func (m *Machine) Tier(a, b int) Tier {
 	switch {
 	case a == b:
 		return Intra
-	case m.Torus != nil && uint32(a)/uint32(m.Torus.PerNode) == uint32(b)/uint32(m.Torus.PerNode):
+	case m.Torus != nil && a/m.Torus.PerNode == b/m.Torus.PerNode:
 		return Intra
 	case m.Hypernodes != nil && m.Hypernodes.Node(a) == m.Hypernodes.Node(b):
 		return Intra
@@ -22,10 +22,22 @@ func (m *Machine) Tier(a, b int) Tier {
 
 // Path returns the way between two ranks of a job. On the LogGP machine all ways are alike.
 func (m *Machine) Path(ranks, a, b int) Path {
-	if m.Torus == nil {
-		return Path{}
+	switch {
+	case m.Torus != nil:
+		return m.Torus.Path(ranks, a, b)
+	case m.Hypernodes != nil:
+		return m.Hypernodes.Path(ranks, a, b)
 	}
-	return m.Torus.Path(ranks, a, b)
+	return Path{}
+}
+
+// Path returns the way between two ranks of a job of so many: between two hypernodes, all that the job uses. A request and its
+// answer together go once round the ring, so it is as long back.
+func (h *Hypernodes) Path(ranks, a, b int) Path {
+	if h.Node(a) == h.Node(b) {
+		return Path{Tier: Intra}
+	}
+	return Path{Hops: h.Used(ranks)}
 }
 
 // Path returns the way between two ranks of a job of so many: the distances of their nodes in each dimension, the shorter

@@ -56,7 +56,7 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestEagerLimit(t *testing.T) {
-	rules := func(l ...model.Rule) *model.Library { return &model.Library{Rules: l, First: 1000} }
+	rules := func(l ...model.Rule) *model.Library { return &model.Library{Rules: l} }
 	for i, c := range []struct {
 		l    *model.Library
 		want int
@@ -67,17 +67,10 @@ func TestEagerLimit(t *testing.T) {
 		{rules(model.Rule{UpTo: -1, Protocol: "T"}), model.NoLimit},
 		{rules(model.Rule{UpTo: -1, Protocol: "RAT"}), -1},
 		{rules(model.Rule{Mode: model.Ready, UpTo: -1, Protocol: "T"}, model.Rule{UpTo: 0, Protocol: "T"}, model.Rule{UpTo: -1, Protocol: "RTA"}), 0},
-		{rules(model.Rule{UpTo: -1, Protocol: "PTAT"}), 1000},
-		{rules(model.Rule{UpTo: 700, Protocol: "PTAT"}, model.Rule{UpTo: 2000, Protocol: "T"}, model.Rule{UpTo: -1, Protocol: "PTAT"}), 2000},
-		{rules(model.Rule{UpTo: 1200, Protocol: "PTAT"}, model.Rule{UpTo: -1, Protocol: "T"}), 1000},
 	} {
-		if got := c.l.EagerLimit(model.Standard, model.Inter); got != c.want {
+		if got := c.l.EagerLimit(model.Standard); got != c.want {
 			t.Errorf("library %d leaves eager protocols at %d, want %d", i, got, c.want)
 		}
-	}
-	near := rules(model.Rule{UpTo: 64, Protocol: "T"}, model.Rule{Peers: model.IntraPeers, UpTo: -1, Protocol: "TA"}, model.Rule{UpTo: -1, Protocol: "RTA"})
-	if inter, intra := near.EagerLimit(model.Standard, model.Inter), near.EagerLimit(model.Standard, model.Intra); inter != 64 || intra != model.NoLimit {
-		t.Errorf("by tier: %d and %d, want 64 and no limit", inter, intra)
 	}
 }
 
@@ -161,21 +154,35 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// ExampleLoGH has the two levels of the Convex by table 4 of Al-Tawil and Moritz: overheads at 100 and 10000 bytes.
-func ExampleLoGH() {
+// convex has the two levels of the Convex by table 4 of Al-Tawil and Moritz: overheads at 100 and 10000 bytes.
+func convex() model.LoGH {
 	overhead := func(low, high unit.Time) model.Curve {
 		return model.Through(model.Point{Bytes: 100, Time: low}, model.Point{Bytes: 10000, Time: high})
 	}
 	o, s := overhead(30*us, 200*us), overhead(2*us, 20*us)
-	convex := model.LoGH{
+	return model.LoGH{
 		Between: model.Parameters{L: 10 * us, SendO: o, RecvO: o, BigGap: 0.05 * 1e6},
 		H:       2,
 		Inside:  model.Parameters{SendO: s, RecvO: s, BigGap: 0.01 * 1e6},
 		P:       4,
 	}
-	fmt.Println("inside: ", convex.OneWay(true, 10000))
-	fmt.Println("between:", convex.OneWay(false, 10000))
+}
+
+func ExampleLoGH() {
+	fmt.Println("inside: ", convex().OneWay(true, 10000))
+	fmt.Println("between:", convex().OneWay(false, 10000))
 	// Output:
 	// inside:  139.99us
 	// between: 909.95us
+}
+
+// The ranks of a job of ten fill a hypernode of eight processors and go on in the next.
+func ExampleLoGH_Message() {
+	m := &model.Machine{Hypernodes: &model.Hypernodes{Sizes: []int{8, 8}}}
+	for _, to := range []int{7, 8} {
+		fmt.Printf("0 to %d, %v: %v\n", to, m.Tier(0, to), convex().Message(m, 0, to, 10000))
+	}
+	// Output:
+	// 0 to 7, intra: 139.99us
+	// 0 to 8, inter: 909.95us
 }

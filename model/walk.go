@@ -17,7 +17,6 @@ type walk struct {
 	lanes  [2]lane
 	arrows []Arrow
 	call   Terms // path of the sender when its call returned
-	last   Work  // with which the receiver ends
 }
 
 type lane struct {
@@ -29,7 +28,7 @@ type lane struct {
 // network is what differs between kinds of machine. Each method lets time pass on the lanes.
 type network interface {
 	send(w *walk, from Where, bytes int) mail
-	receive(w *walk, who Where)
+	receive(w *walk, who Where, bytes int)
 	get(w *walk, who Where, bytes int) // until the bytes are there and known to be
 	put(w *walk, who Where, bytes int) // likewise
 }
@@ -54,13 +53,15 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t, last: WorkComplete}
+	w := &walk{Transfer: t}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}
 	switch m := t.Machine; {
 	case m.Torus != nil:
 		w.net = onTorus{m.Torus, t.Path}
+	case m.Hypernodes != nil:
+		w.net = onHypernodes{m.Hypernodes, t.Path}
 	case m.LogGP != nil:
 		w.net = &onLogGP{LogGP: m.LogGP}
 	default:
@@ -72,39 +73,31 @@ func (t Transfer) start() *walk {
 // walk goes through the transfer.
 func (t Transfer) walk() *walk {
 	w := t.start()
-	w.run()
-	return w
-}
-
-// run goes through the transfer from where the clocks of its sides are.
-func (w *walk) run() {
 	w.spend(Sender, WorkSend, 1)
-	if w.Mode == Buffered {
-		w.spend(Sender, WorkPack, w.Bytes)
-		w.copy(Sender, w.Bytes)
+	if t.Mode == Buffered {
+		w.spend(Sender, WorkPack, t.Bytes)
+		w.copy(Sender, t.Bytes)
 	}
-	for i, s := range w.protocol().Steps {
+	for i, s := range t.protocol().Steps {
 		w.step = s.Kind
 		switch s.By {
 		case ByPacket:
-			if s.Data == RestData && w.bytes(s) == 0 {
-				continue
-			}
 			w.packet(s, i == 0)
 		case ByGet:
 			w.pull(s.To())
 		case ByPut:
-			w.put(s.From, w.Bytes)
+			w.put(s.From, t.Bytes)
 		}
 	}
 	w.step = ""
-	w.spend(Receiver, w.last, 1)
+	w.spend(Receiver, WorkComplete, 1)
 	switch {
 	case !w.local():
 		w.endCall()
-	case w.Mode != Buffered:
+	case t.Mode != Buffered:
 		w.spend(Sender, WorkComplete, 1)
 	}
+	return w
 }
 
 // local reports whether the sender's call returns when the first packet has left.
@@ -124,43 +117,35 @@ func (w *walk) endCall() {
 	w.step = step
 }
 
-// bytes returns how many bytes of the message a step carries.
-func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.First) }
-
 // packet sends a packet and takes it in.
 func (w *walk) packet(s Step, first bool) {
-	bytes := w.bytes(s)
-	w.make(s, first)
+	bytes := 0
+	if first {
+		w.spend(s.From, WorkPack, w.Bytes)
+	}
+	if s.Data {
+		bytes = w.Bytes
+	} else {
+		if first && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
+			w.copy(s.From, w.Bytes)
+		}
+		w.spend(s.From, WorkControl, 1)
+	}
 	m := w.net.send(w, s.From, bytes)
 	if first && w.local() {
 		w.endCall()
 	}
-	w.take(s.To(), m)
+	w.take(s.To(), m, bytes)
 	if first {
 		w.spend(s.To(), WorkMatch, 1)
 	}
 	w.unpack(s.To(), bytes)
 }
 
-// make makes a packet. The first of a message of which it has no data prepares the message to be accessed; the first with data is part of the call.
-func (w *walk) make(s Step, first bool) {
-	if s.Data != NoData {
-		w.spend(s.From, WorkPack, w.bytes(s))
-	} else if first {
-		w.spend(s.From, WorkPack, w.Bytes)
-		if w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
-			w.copy(s.From, w.Bytes)
-		}
-	}
-	if !first || s.Data == NoData {
-		w.spend(s.From, WorkControl, 1)
-	}
-}
-
 // take takes in a packet.
-func (w *walk) take(who Where, m mail) {
+func (w *walk) take(who Where, m mail, bytes int) {
 	w.meet(who, m)
-	w.net.receive(w, who)
+	w.net.receive(w, who, bytes)
 	w.spend(who, WorkHandle, 1)
 }
 
@@ -180,7 +165,7 @@ func (w *walk) get(who Where, bytes int) {
 	step := w.step
 	w.step = KindGet
 	w.spend(who, WorkControl, 1)
-	w.take(other(who), w.net.send(w, who, 0))
+	w.take(other(who), w.net.send(w, who, 0), 0)
 	w.step = step
 	w.carry(other(who), bytes)
 }
@@ -198,7 +183,7 @@ func (w *walk) put(who Where, bytes int) {
 // carry sends bytes of memory in a packet.
 func (w *walk) carry(from Where, bytes int) {
 	w.spend(from, WorkControl, 1)
-	w.take(other(from), w.net.send(w, from, bytes))
+	w.take(other(from), w.net.send(w, from, bytes), bytes)
 	w.unpack(other(from), bytes)
 }
 

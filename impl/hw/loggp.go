@@ -45,7 +45,7 @@ func (n *loggp) movePacket(pk *packet) {
 	pk.arrive()
 }
 
-func (n *loggp) receive(p *port) { p.charge(n.RecvO) }
+func (n *loggp) receive(p *port, _ *packet) { p.charge(n.RecvO) }
 
 func (n *loggp) start(p *port, x *access) {
 	from := p.rank

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // region is memory that a rank has exposed. Its key is its index and, above 32 bits, how often the index was used.
@@ -104,6 +106,18 @@ func (x *access) finish() {
 	x.b = nil
 	x.next, x.j.spare = x.j.spare, x
 	pk.arrive()
+}
+
+// count adds to a register that serves one after the other for hold, a way there and a way back from here.
+func (p *port) count(reg *sim.Server, there, hold, back unit.Time, dst, r int, delta int64) int64 {
+	p.proc.Sleep(there)
+	t := reg.Reserve(p.kernel.Now(), hold)
+	c := &p.ports[dst].counters[r]
+	old := *c
+	*c += delta
+	p.proc.Sleep(t - p.kernel.Now() + hold + back)
+	p.catchUp()
+	return old
 }
 
 func (p *port) Add(dst, r int, delta int64) int64 {

@@ -122,6 +122,14 @@ func (p *port) charge(d unit.Time) {
 	p.clock += d
 }
 
+// about returns the rate, or about that rate where there is noise: what takes d at the one takes d with noise at the other.
+func (p *port) about(r unit.Rate) unit.Rate {
+	if p.noise.relative > 0 {
+		r *= unit.Rate(float64(unit.Second) / float64(p.noise.vary(unit.Second)))
+	}
+	return r
+}
+
 func (p *port) Rank() int { return int(p.rank) }
 func (p *port) Size() int { return len(p.ports) }
 
@@ -193,7 +201,7 @@ func (p *port) Recv(block bool) *device.Packet {
 	pk := p.inbox.pop()
 	p.held = pk
 	if !pk.local {
-		p.net.receive(p)
+		p.net.receive(p, pk)
 	}
 	return &pk.Packet
 }

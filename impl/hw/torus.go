@@ -137,7 +137,7 @@ func (n *torus) send(p *port, pk *packet) {
 	p.charge(pk.wire.long)
 }
 
-func (n *torus) receive(p *port) { p.charge(n.Receive) }
+func (n *torus) receive(p *port, _ *packet) { p.charge(n.Receive) }
 
 // movePacket lets the next chunk leave. The processor that stores it is behind its own clock where the network was late to take it.
 func (n *torus) movePacket(pk *packet) {
@@ -226,13 +226,5 @@ func (n *torus) moveAccess(x *access) {
 }
 
 func (n *torus) add(p *port, dst, r int, delta int64) int64 {
-	k := &n.j.kernel
-	p.proc.Sleep(n.latency(p.rank, int32(dst)))
-	t := n.regs[dst].Reserve(k.Now(), n.Counter)
-	c := &p.ports[dst].counters[r]
-	old := *c
-	*c += delta
-	p.proc.Sleep(t - k.Now() + n.Counter + n.latency(int32(dst), p.rank))
-	p.catchUp()
-	return old
+	return p.count(&n.regs[dst], n.latency(p.rank, int32(dst)), n.Counter, n.latency(int32(dst), p.rank), dst, r, delta)
 }

@@ -46,7 +46,7 @@ func New(cfg Config) (*World, error) {
 	if cfg.Noise < 0 || cfg.Noise > maxNoise {
 		return nil, fmt.Errorf("platform %s: noise of %v: it must be from 0 to %v, so that no step takes less than no time", m.Name, cfg.Noise, maxNoise)
 	}
-	if m.Torus == nil && m.LogGP == nil {
+	if m.Torus == nil && m.Hypernodes == nil && m.LogGP == nil {
 		return nil, fmt.Errorf("platform %s: no network that can be emulated", m.Name)
 	}
 	if cfg.Context == nil {
@@ -76,9 +76,9 @@ type job struct {
 // network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
 // chooses; the other methods are called while the port's rank runs.
 type network interface {
-	send(p *port, pk *packet) // charges the sender and schedules the packet's first move
-	receive(p *port)          // charges the taking of a packet off the network
-	start(p *port, x *access) // charges the start of a remote access and schedules its first move
+	send(p *port, pk *packet)    // charges the sender and schedules the packet's first move
+	receive(p *port, pk *packet) // charges the taking of a packet off the network
+	start(p *port, x *access)    // charges the start of a remote access and schedules its first move
 	add(p *port, dst, r int, delta int64) int64
 
 	movePacket(pk *packet) // moves a packet on; it ends with arrive, or with the event of it
@@ -103,9 +103,12 @@ func (x *access) Act(uint64) { x.j.net.moveAccess(x) }
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
 	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}}
-	if w.cfg.Machine.Torus != nil {
+	switch m := w.cfg.Machine; {
+	case m.Torus != nil:
 		j.net = newTorus(j)
-	} else {
+	case m.Hypernodes != nil:
+		j.net = newHypernodes(j)
+	default:
 		j.net = newLogGP(j)
 	}
 	for i := range j.ports {

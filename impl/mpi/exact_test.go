@@ -22,7 +22,6 @@ func odd(stage bool, bounce int) *model.Library {
 	l.Software = [model.NumWork]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
 		1900009, 2000003, 2100001, 2200013, 1709, 509}
 	l.Long = model.EveryTier(model.Long{Stage: stage, Bounce: bounce})
-	l.First = 1024
 	return l
 }
 
@@ -133,7 +132,7 @@ func copyingLogGP(g model.LogGP) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// edges are those around which something changes on the torus: nothing, bounce buffer and first part, chunk, and chunk with header.
+// edges are those around which something changes on the torus: nothing, bounce buffer, chunk, and chunk with header.
 var edges = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
 
 // TestExactTorus compares every protocol in every mode at every size between two ranks, and the rest of what matters one at
@@ -151,6 +150,44 @@ func TestExactTorus(t *testing.T) {
 		for _, l := range []*model.Library{odd(true, 0), odd(false, 1024)} {
 			for _, k := range []int{0, 1000, 5000} {
 				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
+			}
+		}
+	}
+}
+
+// shared is a machine of hypernodes, with numbers that no two sums have in common.
+func shared(sizes ...int) *model.Machine {
+	h := &model.Hypernodes{Sizes: sizes, PerBlock: 2, Port: 260e6, Rings: 4, Ring: 610e6, Hop: 51_001, Chunk: 1024, Header: 41, Access: [model.NumTiers]model.Access{
+		model.Intra: {Latency: 310_003, Send: model.Channel{Start: 170_021, Bandwidth: 93e6}, Settle: 450_007, Receive: 270_031, Fetch: 5123.4,
+			Put: model.Channel{Start: 190_027, Bandwidth: 89e6}, Get: model.Channel{Start: 130_043, Bandwidth: 117e6}, Counter: us},
+		model.Inter: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, Settle: 22_000_051, Receive: 530_053, Fetch: 22_654.3,
+			Put: model.Channel{Start: 4_300_057, Bandwidth: 67e6}, Get: model.Channel{Start: 2_200_069, Bandwidth: 31e6}, Counter: us},
+	}}
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Hypernodes: h,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// TestExactHypernodes compares every protocol in every mode inside a hypernode and between two, also where ports and rings are no faster
+// than the processors, with chunks so tiny that rounding shows, and where they are slower.
+func TestExactHypernodes(t *testing.T) {
+	m, tight, slow := shared(2, 3, 3), shared(2, 3, 3), shared(2, 3, 3)
+	const rate = 7e12 / 56700.6 // as in TestExactLinks
+	h := tight.Hypernodes
+	h.Port, h.Ring, h.Chunk = rate, rate, 7
+	for i := range h.Access {
+		a := &h.Access[i]
+		a.Send.Bandwidth, a.Put.Bandwidth, a.Get.Bandwidth = rate, rate, rate
+	}
+	slow.Hypernodes.Port, slow.Hypernodes.Ring = 19e6, 11e6
+	for _, c := range []struct {
+		m     *model.Machine
+		sizes []int
+	}{{m, edges}, {tight, []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 3001, 3003, 3006, 3010, 3017}}, {slow, []int{0, 100, 1025, 4096, 10000}}} {
+		for _, p := range []pair{{8, 0, 1}, {8, 4, 2}, {8, 0, 2}, {8, 7, 1}, {5, 3, 0}} {
+			for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+				for _, k := range c.sizes {
+					eachWay(model.Transfer{Machine: c.m, Library: l, Bytes: k, Path: c.m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { exact(t, x, p) })
+				}
 			}
 		}
 	}
@@ -221,8 +258,7 @@ func TestExactByMessages(t *testing.T) {
 // (k−1)·G + L + o_s after the start of M: with g ≤ L + o_s no message waits for the gap, which the equations leave out.
 //
 // Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The receiver's end of TA is not
-// (3), which the source gives for both times, but what model.Completion says. By PTAT all of the data goes in the second packet: the
-// library has no first part.
+// (3), which the source gives for both times, but what model.Completion says.
 func TestEquations(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -237,7 +273,7 @@ func TestEquations(t *testing.T) {
 		m.Processor.Copy = model.Channel{Bandwidth: 1e30}
 		for _, p := range model.Protocols {
 			k := k
-			if p.Steps[0].Data == model.AllData {
+			if p.Eager() {
 				k = 1
 			}
 			x := model.Transfer{Machine: m, Library: free, Protocol: p, Bytes: k}
@@ -259,7 +295,8 @@ func TestEquations(t *testing.T) {
 func TestExactMessages(t *testing.T) {
 	slow := machine()
 	slow.Processor.Copy.Start = 30011
-	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow)} {
+	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow),
+		shared(16, 16, 32), shared(4, 60)} {
 		p := pair{64, 5, 42}
 		l := odd(true, 1024)
 		path := m.Path(p.ranks, p.from, p.to)

@@ -1,0 +1,108 @@
+package model
+
+import "github.com/loggp/loggp/model/unit"
+
+// onHypernodes walks on processors that share memory in two tiers.
+type onHypernodes struct {
+	*Hypernodes
+	Path
+}
+
+// name returns the key of what the tier of the path costs.
+func (n onHypernodes) name(key string) string { return "hypernodes." + n.Tier.String() + "." + key }
+
+// slowest returns the key and the rate of the slowest that bytes pass on their way to a tier.
+func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
+	if t == Inter && h.Ring < h.Port {
+		return "hypernodes.ring", h.Ring
+	}
+	return "hypernodes.port", h.Port
+}
+
+// held returns how much longer than at its own rate so many bytes keep a processor busy, because what they pass is slower. They go in
+// chunks; one of c bytes has passed
+//
+//	max{c / rate, c / slowest}
+//
+// after the one before it.
+func (h *Hypernodes) held(bytes int, rate, slowest unit.Rate) (late unit.Time) {
+	last := max(bytes-1, 0) / h.Chunk * h.Chunk // where the last chunk begins
+	hold := slowest.Time(h.Chunk)
+	if hold >= rate.Time(h.Chunk) {
+		for pos := 0; pos < last; pos += h.Chunk {
+			late += max(0, hold-(rate.Time(pos+h.Chunk)-rate.Time(pos)))
+		}
+	}
+	return late + max(0, slowest.Time(bytes-last)-(rate.Time(bytes)-rate.Time(last)))
+}
+
+// move keeps a side's processor busy with moving bytes.
+func (n onHypernodes) move(w *walk, who Where, key string, ch Channel, bytes int) {
+	w.busy(who, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
+	slow, rate := n.slowest(n.Tier)
+	w.busy(who, Term{Name: slow, Count: 1, Bytes: bytes, Time: n.held(bytes, ch.Bandwidth, rate)}, rate)
+}
+
+// once is a cost of the tier that occurs once.
+func (n onHypernodes) once(key string, t unit.Time) Term {
+	return Term{Name: n.name(key), Count: 1, Time: t}
+}
+
+// round is the way of a request and its answer along a ring.
+func (n onHypernodes) round() Term {
+	return Term{Name: "hypernodes.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}
+}
+
+// send can be seen by the receiver before its sender has settled.
+func (n onHypernodes) send(w *walk, from Where, bytes int) mail {
+	a := &n.Access[n.Tier]
+	w.busy(from, n.once("send.start", a.Send.Start), a.Send.Start)
+	depart := w.lanes[from].clock
+	n.move(w, from, "send", a.Send, n.Header+bytes)
+	m := w.post(from)
+	m.fly(w.per(n.once("latency", a.Latency), Wire, a.Latency), w.per(n.round(), Wire, n.Hop))
+	w.arrow(from, depart, m.at, bytes, false)
+	w.busy(from, n.once("settle", a.Settle), a.Settle)
+	return m
+}
+
+func (n onHypernodes) receive(w *walk, who Where, bytes int) {
+	a := &n.Access[n.Tier]
+	w.busy(who, n.once("receive", a.Receive), a.Receive)
+	w.busy(who, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
+}
+
+// get keeps the processor that reads busy until it has everything.
+func (n onHypernodes) get(w *walk, who Where, bytes int) {
+	a := &n.Access[n.Tier]
+	w.busy(who, n.once("get.start", a.Get.Start), a.Get.Start)
+	depart := w.lanes[who].clock
+	n.move(w, who, "get", a.Get, bytes)
+	w.busy(who, n.round(), n.Hop)
+	w.arrow(other(who), depart, w.lanes[who].clock, bytes, true)
+}
+
+// put keeps the processor that writes busy until the other side can see everything.
+func (n onHypernodes) put(w *walk, who Where, bytes int) {
+	a := &n.Access[n.Tier]
+	w.busy(who, n.once("put.start", a.Put.Start), a.Put.Start)
+	depart := w.lanes[who].clock
+	n.move(w, who, "put", a.Put, bytes)
+	w.busy(who, n.once("latency", a.Latency), a.Latency)
+	w.busy(who, n.round(), n.Hop)
+	w.arrow(who, depart, w.lanes[who].clock, bytes, true)
+}
+
+// view adds what the hardware costs on a path to the parameters of low-level messages.
+func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
+	a := &h.Access[path.Tier]
+	_, slowest := h.slowest(path.Tier)
+	gap := func(ch Channel) unit.PerByte { return perByte(min(ch.Bandwidth, slowest)) }
+	x.L = a.Latency + h.Hop*unit.Time(path.Hops)
+	x.SendO = Curve{{0, control + a.Send.Start + gap(a.Send).Time(h.Header) + a.Settle, gap(a.Send)}}
+	x.RecvO = x.RecvO.plus(a.Receive)
+	x.RecvO[1].At += a.Fetch.Time(1)
+	x.RecvO[1].PerByte += a.Fetch
+	x.Gap = slowest.Time(h.Header)
+	x.BigGap, x.GetGap, x.PutGap = gap(a.Send), gap(a.Get), gap(a.Put)
+}
