@@ -122,7 +122,7 @@ func TestReproducible(t *testing.T) {
 		return b.String()
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, name := range []string{"t3d", "loggp"} {
+	for _, name := range []string{"t3d", "convex", "loggp"} {
 		for _, noise := range []float64{0, 0.1} {
 			runtime.GOMAXPROCS(1)
 			one := transcript(name, 7, noise)
@@ -223,7 +223,7 @@ func TestNoSuchRank(t *testing.T) {
 		"put":   func(p device.Port) { p.Memory().Put(2, 0, 0, nil, [device.Words]uint64{}) },
 		"count": func(p device.Port) { p.Counter().Add(-1, 0, 1) },
 	} {
-		for _, machine := range []string{"t3d", "loggp"} {
+		for _, machine := range []string{"t3d", "convex", "loggp"} {
 			err := func() (err error) {
 				defer func() {
 					if v := recover(); v != nil {

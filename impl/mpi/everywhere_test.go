@@ -25,6 +25,9 @@ type place struct {
 var places = func() []place {
 	all := []place{
 		{"t3d", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "t3d", l, ranks, 0) }},
+		{"convex", func(t testing.TB, l *model.Library, ranks int) device.World {
+			return emulated(t, "convex", l, ranks, 0)
+		}},
 		{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
 		{"t3d by messages", func(t testing.TB, l *model.Library, ranks int) device.World {
 			return apart{emulated(t, "t3d", l, ranks, 0)}
@@ -33,7 +36,7 @@ var places = func() []place {
 		{"loop by messages", func(_ testing.TB, _ *model.Library, ranks int) device.World { return apart{loop.New(ranks)} }},
 	}
 	if racing {
-		return all[3:]
+		return all[4:] // those of impl/loop
 	}
 	return all
 }()
@@ -80,7 +83,6 @@ var tables = []table{
 	{"TA", func() *model.Library { return by("TA") }},
 	{"RTA", func() *model.Library { return by("RTA") }},
 	{"RAT", func() *model.Library { return by("RAT") }},
-	{"PTAT", func() *model.Library { return by("PTAT") }},
 	{"mixed", mixed},
 }
 
@@ -96,7 +98,7 @@ func byDefault() *model.Library {
 
 // by returns a library of one protocol, but for synchronous messages that it cannot send.
 func by(protocol string) *model.Library {
-	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window, First: 300}
+	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window}
 	for m := range model.NumModes {
 		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
 	}
@@ -108,10 +110,10 @@ func by(protocol string) *model.Library {
 
 // mixed returns a library in which neighbouring sizes go different ways.
 func mixed() *model.Library {
-	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, First: 700, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
+	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
 	for m := range model.NumModes {
 		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
-			{UpTo: 1000, Protocol: "PTAT"}, {UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
+			{UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
 			if r.Mode = m; m == model.Synchronous && r.Protocol == "T" {
 				r.Protocol = "RAT"
 			}

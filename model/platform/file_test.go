@@ -27,6 +27,7 @@ func read(t testing.TB, name string) string {
 // brokenCase is one of testdata/broken.txt.
 type brokenCase struct {
 	name  string
+	file  string   // the one that it edits
 	edits []string // lines that begin with - or +
 	want  string
 }
@@ -36,7 +37,10 @@ func broken(t testing.TB) (head string, cases []brokenCase) {
 	head, rest, _ := strings.Cut(read(t, "broken.txt"), "\n== ")
 	for _, text := range strings.Split(rest, "\n== ") {
 		name, body, _ := strings.Cut(text, "\n")
-		c := brokenCase{name: name}
+		c := brokenCase{name: name, file: "good.yaml"}
+		if file, _, ok := strings.Cut(name, ": "); ok {
+			c.file = file
+		}
 		var want []string
 		for line := range strings.Lines(body) {
 			line = strings.TrimSuffix(line, "\n")
@@ -53,9 +57,9 @@ func broken(t testing.TB) (head string, cases []brokenCase) {
 	return head, cases
 }
 
-// apply edits a file.
-func (c brokenCase) apply(t testing.TB, file string) string {
-	lines := strings.Split(strings.TrimSuffix(file, "\n"), "\n")
+// apply edits the file.
+func (c brokenCase) apply(t testing.TB) string {
+	lines := strings.Split(strings.TrimSuffix(read(t, c.file), "\n"), "\n")
 	at := len(lines)
 	for _, e := range c.edits {
 		if e[0] == '+' {
@@ -64,7 +68,7 @@ func (c brokenCase) apply(t testing.TB, file string) string {
 			continue
 		}
 		if at = slices.Index(lines, e[1:]); at < 0 {
-			t.Fatalf("%s: good.yaml has no line %q", c.name, e[1:])
+			t.Fatalf("%s: %s has no line %q", c.name, c.file, e[1:])
 		}
 		lines = slices.Delete(lines, at, at+1)
 	}
@@ -73,13 +77,12 @@ func (c brokenCase) apply(t testing.TB, file string) string {
 
 // A wrong file is told where, at which key, what is wrong and what to write instead.
 func TestBroken(t *testing.T) {
-	good := read(t, "good.yaml")
-	if _, err := Parse("good.yaml", []byte(good)); err != nil {
-		t.Fatalf("good.yaml:\n%v", err)
-	}
 	head, cases := broken(t)
 	for i, c := range cases {
-		_, err := Parse("good.yaml", []byte(c.apply(t, good)))
+		if _, err := Parse(c.file, []byte(read(t, c.file))); err != nil {
+			t.Fatalf("%s:\n%v", c.file, err)
+		}
+		_, err := Parse(c.file, []byte(c.apply(t)))
 		if err == nil {
 			t.Errorf("%s: no error", c.name)
 			continue
@@ -118,11 +121,10 @@ var position = regexp.MustCompile(`^x\.yaml:[1-9]\d*:[1-9]\d*: .+$`)
 
 // Whatever the file, Parse says where it is wrong, or returns a platform that can be used.
 func FuzzParse(f *testing.F) {
-	good := read(f, "good.yaml")
-	f.Add(good)
 	_, cases := broken(f)
 	for _, c := range cases {
-		f.Add(c.apply(f, good))
+		f.Add(read(f, c.file))
+		f.Add(c.apply(f))
 	}
 	for _, name := range catalogue {
 		data, err := files.ReadFile(name + ".yaml")
@@ -157,8 +159,17 @@ func usable(t *testing.T, p *Platform) {
 	if m.Name == "" || m.Description == "" || m.Timer < 1 || m.Ranks.Min > m.Ranks.Default || m.Ranks.Default > m.Ranks.Max {
 		t.Errorf("machine %+v", m)
 	}
-	if (m.Torus == nil) == (m.LogGP == nil) {
-		t.Errorf("machine %s: not one network", m.Name)
+	networks := 0
+	for _, has := range []bool{m.Torus != nil, m.Hypernodes != nil, m.LogGP != nil} {
+		if has {
+			networks++
+		}
+	}
+	if networks != 1 {
+		t.Errorf("machine %s: %d networks", m.Name, networks)
+	}
+	if h := m.Hypernodes; h != nil && (h.Processors() != m.Ranks.Max || h.Used(m.Ranks.Max) != len(h.Sizes) || h.PerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
+		t.Errorf("machine %s: %d ranks in hypernodes %+v", m.Name, m.Ranks.Max, *h)
 	}
 	if m.Processor.Copy.Bandwidth <= 0 {
 		t.Errorf("machine %s: copies at %v", m.Name, m.Processor.Copy.Bandwidth)

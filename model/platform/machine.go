@@ -2,6 +2,7 @@ package platform
 
 import (
 	"math"
+	"strings"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -10,38 +11,72 @@ import (
 
 // machine reads the hardware.
 func (r *reader) machine(m *model.Machine) reading {
-	torus, loggp := &model.Torus{}, &model.LogGP{}
-	fields := r.mapping(
+	networks := r.networks(m)
+	fields := []field{
 		must("ranks", r.ranks(&m.Ranks)),
 		must("timer", r.mapping(must("resolution", r.positive(&m.Timer)))),
 		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative)))),
 		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)))),
-		may("torus", r.torus(torus)),
-		may("loggp", r.loggp(loggp)),
-	)
-	return reading{fields.example, func(path string, n *yaml.Node) {
-		fields.read(path, n)
-		if n.Kind != yaml.MappingNode {
-			return
-		}
-		hasTorus, hasLogGP := lookup(n, "torus") != nil, lookup(n, "loggp") != nil
-		switch {
-		case hasTorus && hasLogGP:
-			r.wrong(lookup(n, "loggp"), path, "has both torus and loggp: a machine has one network, leave one")
-		case hasTorus:
-			m.Torus = torus
-			if lookup(n, "processor") == nil {
-				r.wrong(n, path, "missing key processor: add processor: {copy: {start: ..., bandwidth: ...}}")
-			}
-		case hasLogGP:
-			m.LogGP = loggp
-			if lookup(n, "processor") == nil {
-				m.Processor.Copy.Bandwidth = unit.Rate(math.Inf(1))
-			}
-		default:
-			r.wrong(n, path, "has no network: add torus: or loggp:")
+	}
+	for _, x := range networks {
+		fields = append(fields, may(x.key, x.reading))
+	}
+	all := r.mapping(fields...)
+	return reading{all.example, func(path string, n *yaml.Node) {
+		all.read(path, n)
+		if n.Kind == yaml.MappingNode {
+			r.network(m, path, n, networks)
 		}
 	}}
+}
+
+// network is a kind of network that a machine can have.
+type network struct {
+	key string
+	reading
+	use func(path string, n *yaml.Node) // makes it the machine's; the node is that of the machine
+}
+
+// networks returns all kinds.
+func (r *reader) networks(m *model.Machine) []network {
+	torus, hypernodes, loggp := &model.Torus{}, &model.Hypernodes{}, &model.LogGP{}
+	return []network{
+		{"torus", r.torus(torus), func(string, *yaml.Node) { m.Torus = torus }},
+		{"hypernodes", r.hypernodes(hypernodes), func(path string, n *yaml.Node) {
+			m.Hypernodes = hypernodes
+			r.checkProcessors(m, path, n)
+		}},
+		{"loggp", r.loggp(loggp), func(string, *yaml.Node) { m.LogGP = loggp }},
+	}
+}
+
+// network gives the machine the one network that it has, and copies that take no time if it may go without a processor.
+func (r *reader) network(m *model.Machine, path string, n *yaml.Node, networks []network) {
+	var has *network
+	var keys []string
+	for i, x := range networks {
+		keys = append(keys, x.key+":")
+		switch {
+		case lookup(n, x.key) == nil:
+		case has != nil:
+			r.wrong(lookup(n, x.key), path, "has both %s and %s: a machine has one network, leave one", has.key, x.key)
+		default:
+			has = &networks[i]
+		}
+	}
+	if has == nil {
+		last := len(keys) - 1
+		r.wrong(n, path, "has no network: add %s or %s", strings.Join(keys[:last], ", "), keys[last])
+		return
+	}
+	has.use(path, n)
+	switch {
+	case lookup(n, "processor") != nil:
+	case m.LogGP != nil:
+		m.Processor.Copy.Bandwidth = unit.Rate(math.Inf(1))
+	default:
+		r.wrong(n, path, "missing key processor: add processor: {copy: {start: ..., bandwidth: ...}}")
+	}
 }
 
 // ranks reads the bounds of jobs.

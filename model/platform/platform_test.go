@@ -94,7 +94,7 @@ func canonical(t *testing.T, s string) string {
 			return unit.Bytes(x)
 		}
 	}
-	if strings.Trim(s, "0123456789") != "" {
+	if strings.Trim(s, "0123456789 ") != "" { // counts
 		t.Errorf("%q is no quantity", s)
 	}
 	return s
@@ -141,9 +141,9 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, want := range map[string]string{
-		"logp":              `platform "logp": no such platform in the catalogue: it has loggp, t3d;`,
-		"T3D":               `platform "T3D": no such platform in the catalogue: it has t3d, loggp;`,
-		"":                  `platform "": no such platform in the catalogue: it has t3d, loggp;`,
+		"logp":              `platform "logp": no such platform in the catalogue: it has loggp, `,
+		"T3D":               `platform "T3D": no such platform in the catalogue: it has t3d, `,
+		"":                  `platform "": no such platform in the catalogue: it has t3d, `,
 		"none.yaml":         "platform: open none.yaml: no such file",
 		"./":                "platform: read ./: is a directory",
 		"long.yaml":         "platform: long.yaml: longer than 1048576 bytes",
