@@ -26,9 +26,11 @@ type Row struct {
 	Low, High float64
 	Unit      string // us, us_per_byte, count
 	Bytes     int    // size of the message; -1 where that has no meaning
+	Flat      bool   // one value is printed for all sizes
 	Note      string
 
 	Contradiction string // what the source says against it
+	Refuted       bool   // the printed number itself cannot be right
 }
 
 // Name names the row as platform files do: table-3 T3D o_s low.
@@ -43,6 +45,7 @@ type Published []Row
 const (
 	loggpTable     = "table-3-loggp-signature.csv"
 	loghTable      = "table-4-loghssp-signature.csv"
+	latencyTable   = "table-5-latency.csv"
 	contradictions = "contradictions.csv"
 )
 
@@ -66,7 +69,7 @@ func ReadPublished(dir fs.FS) (Published, error) {
 			for i := range rows {
 				for _, c := range against {
 					if c.get("table") == rows[i].Table && c.get("platform") == rows[i].Platform && c.get("parameter") == rows[i].Parameter {
-						rows[i].Contradiction = c.get("contradiction")
+						rows[i].Contradiction, rows[i].Refuted = c.get("contradiction"), c.get("against") == "number"
 					}
 				}
 			}
@@ -85,6 +88,34 @@ func (p Published) Of(platform string) Published {
 		}
 	}
 	return out
+}
+
+// ReadLatencies reads the latencies that a directory has once more, beside those of ReadPublished: table 5, in its order.
+func ReadLatencies(dir fs.FS) (Published, error) {
+	table, err := records(dir, latencyTable)
+	if err != nil {
+		return nil, err
+	}
+	var all Published
+	for _, r := range table {
+		rows, err := published(latencyTable, record{r.place, map[string]string{"platform": r.get("platform"), "parameter": "L", "unit": "us",
+			"low": r.get("low_us"), "high": r.get("high_us"), "sync_low": "NA", "sync_high": "NA", "low_bytes": "NA", "high_bytes": "NA"}})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// ReadTable reads a file of a source as rows by the names of its columns.
+func ReadTable(dir fs.FS, file string) ([]map[string]string, error) {
+	table, err := records(dir, file)
+	var rows []map[string]string
+	for _, r := range table {
+		rows = append(rows, r.cells)
+	}
+	return rows, err
 }
 
 // record is a row of a file by the names of its columns.
@@ -131,6 +162,7 @@ func published(file string, r record) ([]Row, error) {
 		row.Level = "inter"
 	}
 	one := r.get("low_bytes") == "NA"
+	row.Flat = !one && r.get("low") == r.get("high") && r.get("sync_low") == "NA"
 	var rows []Row
 	for _, column := range []string{"low", "high", "sync_low", "sync_high"} {
 		printed := r.get(column)
@@ -164,14 +196,17 @@ func published(file string, r record) ([]Row, error) {
 	return rows, nil
 }
 
-// answer returns the mode and the parameter that answer to a published number: overheads of the non-blocking modes as the text
-// has it; for o_r the blocking receive that finds its message there.
-func (r Row) answer() (mode, parameter string) {
+// Answer returns the mode and the parameter that answer to a published number, or "": overheads of the non-blocking modes as the text has
+// it; for o_r the blocking receive that finds its message there. A blocking receive has the message to copy: where one value
+// is printed for all sizes, it is that of the receive that does not block.
+func (r Row) Answer() (mode, parameter string) {
 	switch {
 	case r.Parameter == "L":
 		return "ssend", "L"
 	case r.Parameter == "G" || r.Parameter == "S":
 		return "send", "G"
+	case r.Parameter == "o_r" && r.Flat:
+		return "isend", "o_r"
 	case r.Parameter == "o_r":
 		return "send", "o_r"
 	case r.Parameter == "o_s" || r.Parameter == "o" || r.Parameter == "s":
@@ -193,7 +228,7 @@ func (p *place) against(rows Published, of *platform.Platform) *Table {
 		if r.Level != p.place {
 			continue
 		}
-		mode, name := r.answer()
+		mode, name := r.Answer()
 		found, difference := p.answer(t, r, mode, name)
 		bytes := none
 		if r.Bytes >= 0 {

@@ -57,7 +57,7 @@ func TestPublished(t *testing.T) {
 			t.Fatalf("%s is missing", x.name)
 		}
 		r := got[i]
-		mode, _ := r.answer()
+		mode, _ := r.Answer()
 		if r.Name() != x.name || r.Low != x.low || r.High != x.high || r.Bytes != x.bytes || r.Level != x.level || mode != x.mode {
 			t.Errorf("%+v answered by %q, want %+v", r, mode, x)
 		}
@@ -145,7 +145,7 @@ func TestAnswer(t *testing.T) {
 		{Row{Parameter: "G", Low: 0.04, High: 0.04, Bytes: -1}, "-"},
 		{Row{Parameter: "P", Low: 4, High: 4, Bytes: -1}, "-"},
 	} {
-		mode, name := x.row.answer()
+		mode, name := x.row.Answer()
 		if _, got := p.answer(&Table{}, x.row, mode, name); got != x.want {
 			t.Errorf("%+v: %s, want %s", x.row, got, x.want)
 		}
@@ -167,6 +167,44 @@ func TestLevels(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, want %s", level, got, want)
+		}
+	}
+}
+
+// NOW's o_r is printed as one value for 16 and 10000 bytes: it is read as that of the receive that does not block.
+func TestAnswerOfFlat(t *testing.T) {
+	for _, r := range papers() {
+		mode, _ := r.Answer()
+		want := "send"
+		if r.Platform == "NOW" {
+			want = "isend"
+		}
+		if r.Parameter == "o_r" && mode != want {
+			t.Errorf("%s is answered by %s, want %s", r.Name(), mode, want)
+		}
+		if refuted := r.Name() == "table-3 NOW G low" || r.Name() == "table-4 Convex P low"; r.Refuted != refuted {
+			t.Errorf("%s: refuted %v, want %v", r.Name(), r.Refuted, refuted)
+		}
+	}
+}
+
+// The numbers are those of table 5.
+func TestReadLatencies(t *testing.T) {
+	dir, err := fs.Sub(testdata.Published, "published/altawil-moritz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadLatencies(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Row{{Platform: "T3D", Low: 3.1, High: 3.1}, {Platform: "Convex", Low: 4, High: 10}, {Platform: "NOW", Low: 124, High: 124}}
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i, w := range want {
+		if g := got[i]; g.Name() != "table-5 "+w.Platform+" L low" || g.Low != w.Low || g.High != w.High || g.Bytes != -1 || g.Level != "inter" {
+			t.Errorf("row %d is %+v, want %+v", i+1, g, w)
 		}
 	}
 }
