@@ -60,7 +60,7 @@ type Equations struct {
 	Completion Coefficients // when the receiver is done. It differs from Delivery for TA
 }
 
-// Equations derives equations (1) to (7) from the steps of the protocol.
+// Equations derives equations (1) to (7), and those of PTAT that the source does not print, from the steps of the protocol.
 func (p *Protocol) Equations() Equations {
 	s, r := p.paths()
 	return Equations{count(s), count(p.delivery()), count(r)}
@@ -68,7 +68,7 @@ func (p *Protocol) Equations() Equations {
 
 // paths adds up what both sides have seen when they are done. A packet costs o_s, L and o_r. What is pulled comes after L
 // and (k−1) G: to ask for it costs nothing. What is pushed costs o_s, (k−1) G and L until its sender goes on, and the
-// receiver nothing. A side that waits for a packet has seen what its sender had seen.
+// receiver nothing. The rest of a message, all of it but for what went before, is long: its packet has (k−1) G beside. A side that waits for a packet has seen what its sender had seen.
 func (p *Protocol) paths() (sender, receiver []factor) {
 	var paths [2][]factor
 	for _, s := range p.Steps {
@@ -91,6 +91,9 @@ func (p *Protocol) paths() (sender, receiver []factor) {
 			sent := slices.Clone(*path)
 			path = &paths[s.To()]
 			*path = sent
+			if s.Data == RestData {
+				see(SymbolLong)
+			}
 			see(SymbolL, SymbolRecvO)
 		}
 	}
@@ -111,9 +114,10 @@ func (p *Protocol) delivery() []factor {
 //	(3) T_s-r^TA = 2 o_s + 2 L + 2 o_r                   (both times)
 //	(5) T_s^RTA  = 2 o_s + 3 L + 2 o_r + (k−1) G
 //	(6) T_s^RAT  = 4 o_s + 3 L + 2 o_r + (k−1) G
+//	    T_s^PTAT = 3 o_s + 2 L + 2 o_r
 //
-// Al-Tawil and Moritz, section 3.2. An RM has the o_s and o_r of k bytes, other messages those of none; G is that of
-// what is pulled or pushed.
+// Al-Tawil and Moritz, section 3.2, but for PTAT, which follows in the same way. The RM of T and TA has the o_s and o_r of k bytes, other
+// messages those of none; G is that of what is pulled or pushed.
 func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 	s, _ := p.paths()
 	return x.sum(s, k)
@@ -125,8 +129,9 @@ func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 //	(3) T_s-r^TA  = 2 o_s + 2 L + 2 o_r
 //	(4) T_s-r^RTA = 2 o_s + 2 L + o_r + (k−1) G
 //	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
+//	    T_s-r^PTAT = 3 o_s + 3 L + 3 o_r + (k−1) G
 //
-// Al-Tawil and Moritz, section 3.2, with parameters as for SenderTime. (2) and (3) are for short messages: they have no G.
+// Al-Tawil and Moritz, section 3.2, but for PTAT, with parameters as for SenderTime. (2) and (3) are for short messages: they have no G.
 func Delivery(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
 
 // Completion returns the time from the start of a send until the receiver is done. It is that of Delivery but for TA, whose
@@ -148,7 +153,7 @@ func (x Parameters) sum(path []factor, k int) unit.Time {
 
 func (x Parameters) value(f factor, k int) unit.Time {
 	n := 0
-	if f.step.Data && f.step.By == ByPacket {
+	if f.step.Data == AllData && f.step.By == ByPacket {
 		n = k
 	}
 	switch {
@@ -160,6 +165,8 @@ func (x Parameters) value(f factor, k int) unit.Time {
 		return x.L
 	case f.step.By == ByGet:
 		return long(x.pulled(), k)
+	case f.step.By == ByPut:
+		return long(x.pushed(), k)
 	}
-	return long(x.pushed(), k)
+	return long(x.BigGap, k)
 }

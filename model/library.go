@@ -57,9 +57,9 @@ type Library struct {
 	Description string
 	Software    [NumWork]unit.Time // cost of one unit of each kind of work
 	Rules       []Rule             // the first that applies chooses the protocol
-	Fallback    string             // protocol for a message that T or TA may not send for want of window
+	Fallback    string             // protocol for a message whose first packet finds no window for its data
 	Window      int                // bytes of message data in RM packets that a receiver buffers for each peer
-	First       int                // bytes of a message by PTAT that go with its first packet
+	First       int                // most bytes of a message by PTAT that go with its first packet
 	Long        [NumTiers]Long     // by how near the peer is
 }
 

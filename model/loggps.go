@@ -32,22 +32,26 @@ func (x LogGPS) OneWay(k int) unit.Time {
 	return t
 }
 
-// EagerLimit returns the S of a library for a mode: the size of the longest message up to which all go by a protocol whose
-// first message has the data. It is −1 if not even the empty message does, NoLimit if all do.
-func (l *Library) EagerLimit(m Mode) int {
+// EagerLimit returns the S of a library for a mode and a tier: the size of the longest message up to which all go by a protocol whose
+// first message has all of their data. It is −1 if not even the empty message does, NoLimit if all do.
+func (l *Library) EagerLimit(m Mode, peer Tier) int {
 	s := -1
 	for _, r := range l.Rules {
-		if r.Mode != m || r.UpTo >= 0 && r.UpTo <= s {
+		upTo := r.UpTo
+		if upTo < 0 {
+			upTo = NoLimit
+		}
+		if r.Mode != m || !r.Peers.Has(peer) || upTo <= s {
 			continue
 		}
 		p := Named(r.Protocol)
-		switch {
-		case p == nil || !p.Eager():
+		if p == nil || !p.Eager() {
 			return s
-		case r.UpTo < 0:
-			return NoLimit
 		}
-		s = r.UpTo
+		s = max(s, p.Steps[0].Bytes(upTo, l.First))
+		if s < upTo || s == NoLimit {
+			return s
+		}
 	}
 	return s
 }

@@ -12,7 +12,7 @@ func (m *Machine) Tier(a, b int) Tier {
 	switch {
 	case a == b:
 		return Intra
-	case m.Torus != nil && a/m.Torus.PerNode == b/m.Torus.PerNode:
+	case m.Torus != nil && uint32(a)/uint32(m.Torus.PerNode) == uint32(b)/uint32(m.Torus.PerNode):
 		return Intra
 	case m.Hypernodes != nil && m.Hypernodes.Node(a) == m.Hypernodes.Node(b):
 		return Intra

@@ -17,10 +17,10 @@ type Kind string
 
 // The kinds of messages.
 const (
-	KindRM  Kind = "RM"  // the envelope with the data in it
+	KindRM  Kind = "RM"  // the envelope with the data in it, or the first part of it
 	KindR   Kind = "R"   // the envelope, which announces the data
 	KindACK Kind = "ACK" // receiver to sender: the receive is there
-	KindM   Kind = "M"   // the data alone
+	KindM   Kind = "M"   // the data alone, or the rest of it
 	KindFIN Kind = "FIN" // sender to receiver: the data is there
 	KindGet Kind = "get" // receiver to sender: send M. It takes the place of a remote read where there is none
 )
@@ -42,7 +42,31 @@ type Step struct {
 	Kind Kind
 	From Where // Sender or Receiver
 	By   Means
-	Data bool // it carries the data
+	Data Part // of the message's data it carries
+}
+
+// Part is a part of a message's data.
+type Part uint8
+
+// The parts.
+const (
+	NoData    Part = iota
+	AllData        // the whole
+	FirstData      // the first bytes, as many as Library.First
+	RestData       // those after them. A step that is left with none is left out
+)
+
+// Bytes returns how many of k bytes the step carries, where the first part is of first bytes at most.
+func (s Step) Bytes(k, first int) int {
+	switch s.Data {
+	case AllData:
+		return k
+	case FirstData:
+		return min(k, first)
+	case RestData:
+		return k - min(k, first)
+	}
+	return 0
 }
 
 // To returns the side where the step ends.
@@ -59,7 +83,7 @@ type Protocol struct {
 }
 
 // Protocols is every protocol there is.
-var Protocols = []*Protocol{T, TA, RTA, RAT}
+var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
 // Named returns the protocol of that name, or nil.
 func Named(name string) *Protocol {
@@ -71,8 +95,8 @@ func Named(name string) *Protocol {
 	return nil
 }
 
-// Eager reports whether the first message carries the data.
-func (p *Protocol) Eager() bool { return p.Steps[0].Data }
+// Eager reports whether the first message carries data, all or a part, for which the receiver needs room.
+func (p *Protocol) Eager() bool { return p.Steps[0].Data != NoData }
 
 // Synchronous reports whether the sender hears that the receive was there, as a synchronous send must.
 func (p *Protocol) Synchronous() bool {

@@ -18,7 +18,7 @@ var RAT = &Protocol{
 	Steps: []Step{
 		{Kind: KindR, From: Sender, By: ByPacket},
 		{Kind: KindACK, From: Receiver, By: ByPacket},
-		{Kind: KindM, From: Sender, By: ByPut, Data: true},
+		{Kind: KindM, From: Sender, By: ByPut, Data: AllData},
 		{Kind: KindFIN, From: Sender, By: ByPacket},
 	},
 }

@@ -12,7 +12,7 @@ var RTA = &Protocol{
 	Name: "RTA",
 	Steps: []Step{
 		{Kind: KindR, From: Sender, By: ByPacket},
-		{Kind: KindM, From: Sender, By: ByGet, Data: true},
+		{Kind: KindM, From: Sender, By: ByGet, Data: AllData},
 		{Kind: KindACK, From: Receiver, By: ByPacket},
 	},
 }

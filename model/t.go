@@ -9,6 +9,6 @@ package model
 var T = &Protocol{
 	Name: "T",
 	Steps: []Step{
-		{Kind: KindRM, From: Sender, By: ByPacket, Data: true},
+		{Kind: KindRM, From: Sender, By: ByPacket, Data: AllData},
 	},
 }

@@ -12,7 +12,7 @@ package model
 var TA = &Protocol{
 	Name: "TA",
 	Steps: []Step{
-		{Kind: KindRM, From: Sender, By: ByPacket, Data: true},
+		{Kind: KindRM, From: Sender, By: ByPacket, Data: AllData},
 		{Kind: KindACK, From: Receiver, By: ByPacket},
 	},
 	OneTime: true,

@@ -51,14 +51,14 @@ func random(r *rand.Rand) model.Transfer {
 		m.Hypernodes.Access[tier] = model.Access{Latency: time(), Send: model.Channel{Start: time(), Bandwidth: rate()}, Settle: time() * unit.Time(r.IntN(2)), Receive: time(),
 			Fetch: unit.PerByte(r.Float64() * 1e4), Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
 	}
-	l := &model.Library{Long: model.EveryTier(model.Long{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}
+	l := &model.Library{First: r.IntN(5000), Long: model.EveryTier(model.Long{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}
 	for w := range l.Software {
 		l.Software[w] = unit.Time(r.Int64N(int64(5*us))) * unit.Time(r.IntN(2))
 	}
 	l.Software[model.WorkPack] /= 1000
 	l.Software[model.WorkUnpack] /= 1000
 	x := model.Transfer{Machine: m, Library: l, Bytes: r.IntN(10000) * r.IntN(2), Path: model.Path{Tier: tier, Hops: r.IntN(5), Turns: r.IntN(3)},
-		Protocol: model.Protocols[r.IntN(4)], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
+		Protocol: model.Protocols[r.IntN(len(model.Protocols))], Mode: model.Mode(r.IntN(4)), Nonblocking: r.IntN(2) == 0}
 	if x.Mode == model.Synchronous && !x.Protocol.Synchronous() {
 		x.Protocol = model.TA
 	}
@@ -151,7 +151,7 @@ func TestTimeline(t *testing.T) {
 		}
 		want := 0
 		for _, s := range x.Protocol.Steps {
-			if s.By == model.ByPacket {
+			if s.By == model.ByPacket && (s.Data != model.RestData || x.Bytes > x.Library.First) {
 				want++
 			}
 		}

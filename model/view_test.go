@@ -56,7 +56,7 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestEagerLimit(t *testing.T) {
-	rules := func(l ...model.Rule) *model.Library { return &model.Library{Rules: l} }
+	rules := func(l ...model.Rule) *model.Library { return &model.Library{Rules: l, First: 1000} }
 	for i, c := range []struct {
 		l    *model.Library
 		want int
@@ -67,10 +67,17 @@ func TestEagerLimit(t *testing.T) {
 		{rules(model.Rule{UpTo: -1, Protocol: "T"}), model.NoLimit},
 		{rules(model.Rule{UpTo: -1, Protocol: "RAT"}), -1},
 		{rules(model.Rule{Mode: model.Ready, UpTo: -1, Protocol: "T"}, model.Rule{UpTo: 0, Protocol: "T"}, model.Rule{UpTo: -1, Protocol: "RTA"}), 0},
+		{rules(model.Rule{UpTo: -1, Protocol: "PTAT"}), 1000},
+		{rules(model.Rule{UpTo: 700, Protocol: "PTAT"}, model.Rule{UpTo: 2000, Protocol: "T"}, model.Rule{UpTo: -1, Protocol: "PTAT"}), 2000},
+		{rules(model.Rule{UpTo: 1200, Protocol: "PTAT"}, model.Rule{UpTo: -1, Protocol: "T"}), 1000},
 	} {
-		if got := c.l.EagerLimit(model.Standard); got != c.want {
+		if got := c.l.EagerLimit(model.Standard, model.Inter); got != c.want {
 			t.Errorf("library %d leaves eager protocols at %d, want %d", i, got, c.want)
 		}
+	}
+	near := rules(model.Rule{UpTo: 64, Protocol: "T"}, model.Rule{Peers: model.IntraPeers, UpTo: -1, Protocol: "TA"}, model.Rule{UpTo: -1, Protocol: "RTA"})
+	if inter, intra := near.EagerLimit(model.Standard, model.Inter), near.EagerLimit(model.Standard, model.Intra); inter != 64 || intra != model.NoLimit {
+		t.Errorf("by tier: %d and %d, want 64 and no limit", inter, intra)
 	}
 }
 

@@ -17,6 +17,7 @@ type walk struct {
 	lanes  [2]lane
 	arrows []Arrow
 	call   Terms // path of the sender when its call returned
+	last   Work  // with which the receiver ends
 }
 
 type lane struct {
@@ -53,7 +54,7 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t}
+	w := &walk{Transfer: t, last: WorkComplete}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}
@@ -73,31 +74,39 @@ func (t Transfer) start() *walk {
 // walk goes through the transfer.
 func (t Transfer) walk() *walk {
 	w := t.start()
+	w.run()
+	return w
+}
+
+// run goes through the transfer from where the clocks of its sides are.
+func (w *walk) run() {
 	w.spend(Sender, WorkSend, 1)
-	if t.Mode == Buffered {
-		w.spend(Sender, WorkPack, t.Bytes)
-		w.copy(Sender, t.Bytes)
+	if w.Mode == Buffered {
+		w.spend(Sender, WorkPack, w.Bytes)
+		w.copy(Sender, w.Bytes)
 	}
-	for i, s := range t.protocol().Steps {
+	for i, s := range w.protocol().Steps {
 		w.step = s.Kind
 		switch s.By {
 		case ByPacket:
+			if s.Data == RestData && w.bytes(s) == 0 {
+				continue
+			}
 			w.packet(s, i == 0)
 		case ByGet:
 			w.pull(s.To())
 		case ByPut:
-			w.put(s.From, t.Bytes)
+			w.put(s.From, w.Bytes)
 		}
 	}
 	w.step = ""
-	w.spend(Receiver, WorkComplete, 1)
+	w.spend(Receiver, w.last, 1)
 	switch {
 	case !w.local():
 		w.endCall()
-	case t.Mode != Buffered:
+	case w.Mode != Buffered:
 		w.spend(Sender, WorkComplete, 1)
 	}
-	return w
 }
 
 // local reports whether the sender's call returns when the first packet has left.
@@ -117,20 +126,13 @@ func (w *walk) endCall() {
 	w.step = step
 }
 
+// bytes returns how many bytes of the message a step carries.
+func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.First) }
+
 // packet sends a packet and takes it in.
 func (w *walk) packet(s Step, first bool) {
-	bytes := 0
-	if first {
-		w.spend(s.From, WorkPack, w.Bytes)
-	}
-	if s.Data {
-		bytes = w.Bytes
-	} else {
-		if first && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
-			w.copy(s.From, w.Bytes)
-		}
-		w.spend(s.From, WorkControl, 1)
-	}
+	bytes := w.bytes(s)
+	w.make(s, first)
 	m := w.net.send(w, s.From, bytes)
 	if first && w.local() {
 		w.endCall()
@@ -140,6 +142,21 @@ func (w *walk) packet(s Step, first bool) {
 		w.spend(s.To(), WorkMatch, 1)
 	}
 	w.unpack(s.To(), bytes)
+}
+
+// make makes a packet. The first of a message of which it has no data prepares the message to be accessed; the first with data is part of the call.
+func (w *walk) make(s Step, first bool) {
+	if s.Data != NoData {
+		w.spend(s.From, WorkPack, w.bytes(s))
+	} else if first {
+		w.spend(s.From, WorkPack, w.Bytes)
+		if w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
+			w.copy(s.From, w.Bytes)
+		}
+	}
+	if !first || s.Data == NoData {
+		w.spend(s.From, WorkControl, 1)
+	}
 }
 
 // take takes in a packet.

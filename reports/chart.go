@@ -57,12 +57,12 @@ func (c *Chart) SVG(w io.Writer, width int) error {
 	return nil
 }
 
-// inline returns the chart as an element for a page, without its title.
-func (c *Chart) inline(width int) string {
+// inline returns the chart as an element for a page, without its title. Its classes say when it is shown.
+func (c *Chart) inline(width int, classes string) string {
 	x := vg.Length(max(width, least))
 	s := newSVG(x, c.height(x))
 	c.draw(draw.New(s))
-	return s.picture(` class="chart" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
+	return s.picture(` class="`+classes+`" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
 }
 
 // titled returns the chart with its title above.

@@ -278,6 +278,7 @@ func TestArrows(t *testing.T) {
 		{model.TA, "↓↑", "ACK", "done"},
 		{model.RTA, "↓↑", "get", "done"},
 		{model.RAT, "↓↑↓", "done", "get"},
+		{model.PTAT, "↓↑↓", "M", "done"},
 	} {
 		directions, names := draw(torus, x.protocol)
 		if directions != x.want || !slices.Contains(names, x.has) || slices.Contains(names, x.hasnt) {

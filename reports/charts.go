@@ -61,12 +61,12 @@ func looks(mode string) look {
 	for i, p := range pairs {
 		switch mode {
 		case p.blocking:
-			return look{p.ink, solidGlyphs[i], false}
+			return look{ink: p.ink, glyph: solidGlyphs[i]}
 		case p.nonblocking:
-			return look{p.ink, hollowGlyphs[i], true}
+			return look{ink: p.ink, glyph: hollowGlyphs[i], dashed: true}
 		}
 	}
-	return look{teal, solidGlyphs[0], false}
+	return look{ink: teal, glyph: solidGlyphs[0]}
 }
 
 func (p *place) charts(cs []fit.Comparison) []*Chart {
@@ -192,9 +192,9 @@ func overlap(a, b series, y string) xy {
 
 func (p *place) receives() xy {
 	ready, start, wait := p.series("send", sample.Timer12), p.series("isend", sample.Timer21), p.series("send", sample.Timer21)
-	ready.name, ready.look = "blocking, message there", look{blue, solidGlyphs[0], false}
-	start.name, start.look = "non-blocking call", look{green, hollowGlyphs[2], true}
-	wait.name, wait.look = "blocking, begun with the send", look{orange, solidGlyphs[1], false}
+	ready.name, ready.look = "blocking, message there", look{ink: blue, glyph: solidGlyphs[0]}
+	start.name, start.look = "non-blocking call", look{ink: green, glyph: hollowGlyphs[2], dashed: true}
+	wait.name, wait.look = "blocking, begun with the send", look{ink: orange, glyph: solidGlyphs[1]}
 	return xy{y: "receive time (us)", series: []series{wait, ready, start}}
 }
 
@@ -210,8 +210,8 @@ func (p *place) bandwidth() xy {
 		{"ssend", sample.RTT, "ssend", 2, looks("ssend")},
 		{"bsend", sample.RTT, "bsend", 2, looks("bsend")},
 		{"message", sample.RTT, "message", 2, looks("message")},
-		{"message", sample.Get, "get", 1, look{green, hollowGlyphs[2], true}},
-		{"message", sample.Put, "put", 1, look{violet, hollowGlyphs[3], true}},
+		{"message", sample.Get, "get", 1, look{ink: green, glyph: hollowGlyphs[2], dashed: true}},
+		{"message", sample.Put, "put", 1, look{ink: violet, glyph: hollowGlyphs[3], dashed: true}},
 	} {
 		c := p.curve(q.mode, q.timer)
 		if c == nil {
@@ -240,7 +240,7 @@ func (p *place) bursts() xy {
 			continue
 		}
 		train.name, send.name = q.mode+" in a burst", "o_s of "+q.mode
-		train.look, send.look = look{q.ink, solidGlyphs[0], false}, look{q.ink, hollowGlyphs[1], true}
+		train.look, send.look = look{ink: q.ink, glyph: solidGlyphs[0]}, look{ink: q.ink, glyph: hollowGlyphs[1], dashed: true}
 		train.lines, send.lines = [][]point{train.points}, [][]point{send.points}
 		x.series = append(x.series, train, send)
 	}
@@ -251,7 +251,7 @@ func (p *place) messages() xy {
 	x := xy{y: "time (us)"}
 	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.Get, "get"}, {sample.Put, "put"}} {
 		s := p.series("message", q.timer)
-		s.name, s.look = q.name, look{[]ink{blue, orange, green, violet}[i], solidGlyphs[i], false}
+		s.name, s.look = q.name, look{ink: []ink{blue, orange, green, violet}[i], glyph: solidGlyphs[i]}
 		if i >= 2 {
 			s.look.glyph, s.look.dashed = hollowGlyphs[i], true
 		}
@@ -286,7 +286,7 @@ func (p *place) protocols(quantity string, cs []fit.Comparison) (x xy, predicted
 	}
 	slices.SortStableFunc(x.series, func(a, b series) int { return protocolRank(a.name) - protocolRank(b.name) })
 	for i := range x.series {
-		x.series[i].look = look{[]ink{blue, green, orange, violet, teal}[i%5], solidGlyphs[i%len(solidGlyphs)], false}
+		x.series[i].look = look{ink: []ink{blue, green, orange, violet, teal}[i%5], glyph: solidGlyphs[i%len(solidGlyphs)]}
 	}
 	return x, predicted
 }

@@ -14,7 +14,7 @@ var glossary = []word{
 	{"s_s, s_r, S", "In LoGH{sSP}, o_s, o_r and G of two processors of one node. Its latency is neglected."},
 	{"T_s", "The time until the sender may go on."},
 	{"T_s-r", "The time from the start of the send until the receiver has the message."},
-	{"T, TA, RTA, RAT", "Protocols: T sends the message in its envelope; TA also waits for an acknowledgement; with RTA the receiver pulls the data after a request; with RAT the sender pushes it after request and answer."},
+	{"T, TA, RTA, RAT, PTAT", "Protocols: T sends the message in its envelope; TA also waits for an acknowledgement; with RTA the receiver pulls the data after a request; with RAT the sender pushes it after request and answer; by PTAT the first part goes in the envelope, and the rest when that is acknowledged."},
 	{"send … ibsend", "The eight sends of MPI: s synchronous, r ready, b buffered; i before them for those that do not block. message is what lies below them."},
 	{"timer11, timer12", "At P1: the send call, and the receive call, begun when the message is surely there."},
 	{"timer21, timer22", "At P2: the receive call, begun together with the send, and the send call."},

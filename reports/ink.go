@@ -27,7 +27,9 @@ var (
 	green  = ink{rgb(0x1a7f37), rgb(0x5fd083)}
 	violet = ink{rgb(0x7a45bf), rgb(0xc6a4fa)}
 	teal   = ink{rgb(0x0b7a85), rgb(0x55cfdb)}
-	inks   = []ink{paper, black, gray, grid, blue, orange, green, violet, teal}
+	rose   = ink{rgb(0xb3246b), rgb(0xf58fc0)}
+	olive  = ink{rgb(0x6f6600), rgb(0xd3c84e)}
+	inks   = []ink{paper, black, gray, grid, blue, orange, green, violet, teal, rose, olive}
 )
 
 // darkRules returns the style rules that exchange inks where the reader prefers dark. scope goes before each selector.

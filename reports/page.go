@@ -1,10 +1,7 @@
 package reports
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -33,76 +30,16 @@ func Page(dir string, r Report) error {
 	return replace(dir, p.files)
 }
 
-//go:embed page.html
-var pageText string
-
-//go:embed page.css
-var pageStyle string
-
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"join":  func(s []string) string { return strings.Join(s, ", ") },
-	"lines": func(s string) []string { return strings.Split(s, "\n") },
-	"cell":  cellHTML,
-}).Parse(pageText))
-
-// page is a page under way.
+// page is the page on a report under way.
 type page struct {
-	Title    string
-	Style    template.CSS
-	Lead     []string
-	Keys     []fact
-	Sections []section
-
+	document
 	report Report
 	places []*place
-	csv    []file
-	charts []*Chart
 }
-
-// fact is one of the first things to know.
-type fact struct{ Name, Value, Note string }
-
-type section struct {
-	ID, Title, Class string
-	Text             []string
-	Tables           []tableView
-	Charts           []chartView
-	Kinds            []kindView
-	Words            []word
-	Commands         []string
-}
-
-// tableView is a table with the file that it is in.
-type tableView struct {
-	*Table
-	File   string
-	Headed bool
-	Long   int // rows, if they are too many to be shown at once
-}
-
-// longTable is how many rows are shown at once. A page with the numbers of a platform would be all table otherwise.
-const longTable = 40
-
-type chartView struct {
-	*Chart
-	Picture template.HTML
-}
-
-type kindView struct {
-	Code, Meaning string
-	Cases         []caseView
-}
-
-type caseView struct {
-	Subjects []string
-	Text     string
-}
-
-// inlineWidth is the width for which charts of a page are drawn, in pixels. Phones show them a little smaller, screens side by side.
-const inlineWidth = 380
 
 func newPage(r Report) *page {
-	p := &page{report: r, places: places(r.Result), Title: r.Title, Style: template.CSS(pageStyle + darkRules("svg.chart ") + "\n")}
+	p := &page{document: newDocument(r.Title), report: r, places: places(r.Result)}
+	p.Footer = "Made by loggp from the facts and samples above."
 	if p.Title == "" {
 		var names []string
 		for _, x := range p.places {
@@ -120,30 +57,6 @@ func newPage(r Report) *page {
 	p.run()
 	p.add(section{ID: "glossary", Title: "What the words mean", Words: glossary})
 	return p
-}
-
-func (p *page) add(s section) { p.Sections = append(p.Sections, s) }
-
-// tables returns tables that are not empty, and keeps each as a file.
-func (p *page) tables(ts ...*Table) []tableView {
-	var out []tableView
-	for _, t := range ts {
-		if t.rows() == 0 {
-			continue
-		}
-		base := fileName(t.Name)
-		name := base + ".csv"
-		for n := 2; slices.ContainsFunc(p.csv, func(f file) bool { return f.name == name }); n++ {
-			name = fmt.Sprintf("%s-%d.csv", base, n)
-		}
-		p.csv = append(p.csv, file{name, t.CSV})
-		v := tableView{Table: t, File: name, Headed: t.heads(Plain) != nil}
-		if t.rows() > longTable {
-			v.Long = t.rows()
-		}
-		out = append(out, v)
-	}
-	return out
 }
 
 // summary is what stands above all.
@@ -259,19 +172,9 @@ func (p *page) parameters() {
 }
 
 func (p *page) pictures() {
-	names := map[string]int{}
-	for _, c := range append(Charts(p.report.Result, p.report.Comparisons), p.report.Charts...) {
-		c := *c
-		if names[c.Name]++; names[c.Name] > 1 {
-			c.Name += fmt.Sprintf("-%d", names[c.Name])
-		}
-		p.charts = append(p.charts, &c)
-	}
 	s := section{ID: "charts", Title: "Charts"}
-	for _, c := range p.charts {
-		s.Charts = append(s.Charts, chartView{c, template.HTML(c.inline(inlineWidth))})
-	}
-	if len(p.charts) > 0 {
+	s.Charts = p.views(append(Charts(p.report.Result, p.report.Comparisons), p.report.Charts...)...)
+	if len(s.Charts) > 0 {
 		p.add(s)
 	}
 }
@@ -382,54 +285,4 @@ func (p *page) run() {
 		again.Text = []string{"On an emulated platform the same command gives the same samples to the last digit. On a real machine it measures again."}
 		p.add(again)
 	}
-}
-
-// cellHTML returns a cell of a table. What says what a row is about heads it.
-func cellHTML(t tableView, column int, c Cell) template.HTML {
-	element, class := "td", []string{}
-	col := t.Columns[column]
-	attributes := ""
-	if col.Key {
-		element, attributes = "th", ` scope="row"`
-	}
-	if col.Right {
-		class = append(class, "num")
-	}
-	if col.Wrap {
-		class = append(class, "wrap")
-	}
-	s := c.Text
-	switch c.Tone {
-	case Strong:
-		class = append(class, "strong")
-	case Faint:
-		class = append(class, "faint")
-	case Doubt:
-		class = append(class, "doubt")
-		s += doubt
-	}
-	if len(class) > 0 {
-		attributes += ` class="` + strings.Join(class, " ") + `"`
-	}
-	return template.HTML("<" + element + attributes + ">" + template.HTMLEscapeString(s) + "</" + element + ">")
-}
-
-// files writes what belongs into the directory.
-func (p *page) files(add func(name string, write func(io.Writer) error) error) error {
-	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
-		return fmt.Errorf("make the page: %w", err)
-	}
-	all := append([]file{{"index.html", func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }}}, p.csv...)
-	for _, c := range p.charts {
-		all = append(all,
-			file{c.Name + ".png", func(w io.Writer) error { return c.PNG(w, Width) }},
-			file{c.Name + ".svg", func(w io.Writer) error { return c.SVG(w, Width) }})
-	}
-	for _, f := range all {
-		if err := add(f.name, f.write); err != nil {
-			return err
-		}
-	}
-	return nil
 }

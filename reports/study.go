@@ -1,5 +1,7 @@
 package reports
 
+import "math"
+
 // Study is a paper whose experiments were run again: its tables and figures beside what was measured and predicted, and its
 // statements with the verdicts on them.
 type Study struct {
@@ -9,6 +11,49 @@ type Study struct {
 	Facts     [][2]string // about the run: version, command, seed
 	Artefacts []Artefact
 	Claims    []Claim
+}
+
+// The verdicts on claims.
+const (
+	Holds         = "holds"
+	Fails         = "fails"
+	Contradicted  = "contradicted"   // the source contradicts itself, so that no machine could decide it
+	NotApplicable = "not_applicable" // what it speaks of is not there to be run
+)
+
+// verdicts are in the order in which they are counted up.
+var verdicts = []string{Holds, Fails, Contradicted, NotApplicable}
+
+// Shown is the basis of a finding that no published value is beside. The others are fit.Calibration, fit.Validation and
+// Contradicted.
+const Shown = "shown"
+
+// Count returns how many claims have a verdict.
+func (s *Study) Count(verdict string) int {
+	n := 0
+	for i := range s.Claims {
+		if s.Claims[i].Verdict == verdict {
+			n++
+		}
+	}
+	return n
+}
+
+// Rows returns how many findings have a basis, and how many of these were measured within so many percent of what was published.
+func (s *Study) Rows(basis string, percent float64) (all, within int) {
+	for i := range s.Artefacts {
+		for j := range s.Artefacts[i].Rows {
+			r := &s.Artefacts[i].Rows[j]
+			if r.Basis != basis || r.textual() {
+				continue
+			}
+			all++
+			if math.Abs(r.ErrorPercent()) <= percent {
+				within++
+			}
+		}
+	}
+	return all, within
 }
 
 // Artefact is a table or a figure of the paper.
@@ -35,7 +80,7 @@ type Finding struct {
 	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
 	Predicted                      float64   // by the model, from the platform's file
 	Text                           [2]string // published and found, of a row that is not a number
-	Basis                          string    // calibration, validation, contradicted or shown: no published number is beside it
+	Basis                          string    // fit.Calibration, fit.Validation, Contradicted or Shown
 	Source                         string    // where the published value is printed
 	Note                           string    // the contradiction, or how the value is read
 }
@@ -52,9 +97,12 @@ func (r *Finding) ErrorPercent() float64 {
 	return 0 * r.Measured * r.Low * r.High // NaN if one is
 }
 
+// textual says whether the finding is words, not a number.
+func (r *Finding) textual() bool { return r.Text != [2]string{} }
+
 // StudyCurve is a line of a figure.
 type StudyCurve struct {
-	Name   string
+	Name   string // curves of one name belong together: what was measured, predicted and published of the same
 	Kind   string // measured, predicted or published
 	Points []StudyPoint
 }
@@ -65,7 +113,7 @@ type StudyPoint struct{ X, Y, Low, High float64 }
 // Claim is a statement of the paper, and what came of it.
 type Claim struct {
 	ID, Text, Where, Check string
-	Verdict                string // holds, fails, contradicted or not_applicable
+	Verdict                string // Holds, Fails, Contradicted or NotApplicable
 	Evidence               string // the numbers that decided
 	Note                   string // the reason of a failure, or the contradiction
 }

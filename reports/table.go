@@ -14,6 +14,8 @@ type Table struct {
 	Columns []Column
 	Groups  []Group
 	Notes   []string // what the signs in it mean
+
+	Anchored bool // in a page, links may lead to a row by the text of its first cell
 }
 
 // Column is the head of a column.
@@ -45,6 +47,8 @@ const (
 	Strong      // a heading
 	Faint       // nothing to see
 	Doubt       // weak: not to be relied upon
+	Good        // a word that says that all is well
+	Bad         // a word that says the contrary
 )
 
 // doubt marks what is weak where there are no colours, and for those who cannot tell them.

@@ -99,7 +99,7 @@ func (s Style) width() int {
 
 // paint returns text in the colour of a tone.
 func (s Style) paint(text string, t Tone) string {
-	codes := [...]string{Normal: "", Strong: "1", Faint: "2", Doubt: "33"}
+	codes := [...]string{Normal: "", Strong: "1", Faint: "2", Doubt: "33", Good: "32", Bad: "31"}
 	if !s.Colour || codes[t] == "" || text == "" {
 		return text
 	}

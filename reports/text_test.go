@@ -142,6 +142,7 @@ var texts = []struct {
 		}
 		return all.err
 	}},
+	{"study", func(w io.Writer, s Style) error { return StudyText(w, smallStudy(), s) }},
 }
 
 func TestText(t *testing.T) {

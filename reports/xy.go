@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,10 +12,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// xy is a chart of times or rates against sizes, both logarithmic. Its legend stands above the data, never on it.
+// xy is a chart of times or rates against sizes, both logarithmic unless it says otherwise. Its legend stands above the data,
+// never on it.
 type xy struct {
+	x      string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
 	y      string // what the vertical axis shows, with its unit
+	linear bool   // the vertical axis begins at 0 and is not logarithmic
 	series []series
+	key    [][]series // what the legend names, each part in lines of its own; default: the series
 }
 
 // series is what belongs together in a chart.
@@ -31,15 +36,14 @@ type look struct {
 	ink    ink
 	glyph  draw.GlyphDrawer
 	dashed bool
+	framed bool // a ring is about each point, and its interval has ends
 }
 
 // point is a value with its interval.
 type point struct{ x, y, low, high float64 }
 
-var (
-	solidGlyphs  = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{}}
-	hollowGlyphs = []draw.GlyphDrawer{ring{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, diamond{hollow: true}}
-)
+// shows says whether the vertical axis has a place for a value.
+func (x xy) shows(y float64) bool { return y > 0 || x.linear && y == 0 }
 
 // chart returns the chart. Values that are not positive cannot be shown; the text says how many there are.
 func (x xy) chart(name, title, text string) *Chart {
@@ -56,21 +60,21 @@ func (x xy) chart(name, title, text string) *Chart {
 			used := x.legend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
 			// Note: gonum would place the names of logarithmic axes as if they were linear, and make room for them there.
 			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.y)
-			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, "message size")
+			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.x, "message size"))
 			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
 			x.plot(area.Size()).Draw(area)
 		},
 	}
 }
 
-// hide removes what a logarithmic axis cannot show.
+// hide removes what the vertical axis cannot show.
 func (x *xy) hide() int {
 	n := 0
 	for i := range x.series {
 		s := &x.series[i]
 		var points []point
 		for _, p := range s.points {
-			if p.y > 0 {
+			if x.shows(p.y) {
 				points = append(points, p)
 			} else {
 				n++
@@ -129,9 +133,22 @@ func (x xy) plot(room vg.Point) *plot.Plot {
 	if x.zero() {
 		p.X.Min = zero / 1.3
 	}
-	p.Y.Min, p.Y.Max = around(low, high)
-	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return sizeTicks(min, max, zero, x.zero(), int(room.X/60)) })
-	p.Y.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return valueTicks(min, max, int(room.Y/18)) })
+	name := size
+	if x.x != "" {
+		name = strconv.Itoa
+	}
+	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
+		return sizeTicks(min, max, zero, x.zero(), int(room.X/60), name)
+	})
+	if rows := int(room.Y / 18); x.linear {
+		step := even(high, rows)
+		p.Y.Scale = plot.LinearScale{}
+		p.Y.Min, p.Y.Max = 0, step*math.Ceil(high*1.02/step)
+		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return evenTicks(max, step) })
+	} else {
+		p.Y.Min, p.Y.Max = around(low, high)
+		p.Y.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return valueTicks(min, max, rows) })
+	}
 	g := plotter.NewGrid()
 	g.Vertical.Color, g.Horizontal.Color = grid, grid
 	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
@@ -173,8 +190,30 @@ func around(low, high float64) (bottom, top float64) {
 	return bottom, top
 }
 
+// even returns the distance of ticks from 0 to high, which is 1, 2 or 5 times a power of ten, for at most room of them.
+func even(high float64, room int) float64 {
+	step := math.Pow10(magnitude(high) - 2)
+	for _, f := range []float64{2, 2.5, 2, 2, 2.5, 2, 2, 2.5, 2} {
+		if high <= step*float64(max(room, 2)-1) {
+			break
+		}
+		step *= f
+	}
+	return step
+}
+
+// evenTicks puts ticks at equal distances.
+func evenTicks(max, step float64) []plot.Tick {
+	var ticks []plot.Tick
+	for i := 0; float64(i)*step <= max*1.001; i++ {
+		y := float64(i) * step
+		ticks = append(ticks, plot.Tick{Value: y, Label: strconv.FormatFloat(y, 'f', -min(magnitude(step), 0), 64)})
+	}
+	return ticks
+}
+
 // sizeTicks puts a tick at each power of ten, and names as many as there is room for.
-func sizeTicks(min, max, zero float64, withZero bool, room int) []plot.Tick {
+func sizeTicks(min, max, zero float64, withZero bool, room int, name func(int) string) []plot.Tick {
 	var ticks []plot.Tick
 	if withZero {
 		ticks = append(ticks, plot.Tick{Value: zero, Label: "0"})
@@ -184,7 +223,7 @@ func sizeTicks(min, max, zero float64, withZero bool, room int) []plot.Tick {
 		for f := 1.0; f < 10; f++ {
 			t := plot.Tick{Value: math.Pow10(e) * f}
 			if f == 1 && e%every == 0 {
-				t.Label = size(int(t.Value))
+				t.Label = name(int(t.Value))
 			}
 			if t.Value >= min && t.Value <= max && (!withZero || t.Value > zero*1.5) && (f == 1 || every == 1) {
 				ticks = append(ticks, t)
@@ -262,12 +301,35 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLines(s.look.line(), c.ClipLinesXY(line)...)
 	}
 	for _, q := range s.points {
-		bar := draw.LineStyle{Color: s.look.ink, Width: 1}
 		if x := at(q).X; q.low < q.high {
 			low := math.Max(q.low, p.Y.Min)
-			c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: x, Y: ty(low)}, {X: x, Y: ty(q.high)}})...)
+			for _, bar := range s.look.bar(x, ty(low), ty(q.high)) {
+				c.StrokeLines(draw.LineStyle{Color: s.look.ink, Width: 1}, c.ClipLinesXY(bar)...)
+			}
 		}
-		c.DrawGlyph(draw.GlyphStyle{Color: s.look.ink, Radius: 3, Shape: s.look.glyph}, at(q))
+		s.look.draw(&c, at(q))
+	}
+}
+
+// bar returns the lines of an interval.
+func (l look) bar(x, low, high vg.Length) [][]vg.Point {
+	lines := [][]vg.Point{{{X: x, Y: low}, {X: x, Y: high}}}
+	if l.framed {
+		const end = 5
+		for _, y := range []vg.Length{low, high} {
+			lines = append(lines, []vg.Point{{X: x - end, Y: y}, {X: x + end, Y: y}})
+		}
+	}
+	return lines
+}
+
+// draw draws a point.
+func (l look) draw(c *draw.Canvas, at vg.Point) {
+	if l.framed {
+		frame(c, at)
+	}
+	if l.glyph != nil {
+		c.DrawGlyph(draw.GlyphStyle{Color: l.ink, Radius: 3, Shape: l.glyph}, at)
 	}
 }
 
@@ -298,61 +360,39 @@ func (l look) line() draw.LineStyle {
 func (x xy) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 	const sample, gap = 24, 14
 	left, y := margin, lineHeight/2+2
-	for _, s := range x.series {
-		if s.name == "" {
-			continue
+	down := func() { left, y = margin, y+lineHeight+1 }
+	parts := x.key
+	if parts == nil {
+		parts = [][]series{x.series}
+	}
+	for _, part := range parts {
+		if left > margin {
+			down()
 		}
-		need := sample + 5 + label.Width(s.name)
-		if left > margin && left+need > width-margin {
-			left, y = margin, y+lineHeight+1
-		}
-		if c != nil {
-			p := vg.Point{X: at.X + left, Y: at.Y - y}
-			if len(s.lines) > 0 {
-				c.StrokeLine2(s.look.line(), p.X, p.Y, p.X+sample, p.Y)
+		for _, s := range part {
+			if s.name == "" {
+				continue
 			}
-			if len(s.points) > 0 {
-				c.DrawGlyph(draw.GlyphStyle{Color: s.look.ink, Radius: 3, Shape: s.look.glyph}, vg.Point{X: p.X + sample/2, Y: p.Y})
+			need := sample + 5 + label.Width(s.name)
+			if left > margin && left+need > width-margin {
+				down()
 			}
-			c.FillText(label, vg.Point{X: p.X + sample + 5, Y: p.Y}, s.name)
+			if c != nil {
+				s.entry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample)
+			}
+			left += need + gap
 		}
-		left += need + gap
 	}
 	return y + lineHeight/2 + 2
 }
 
-// ring is a circle that hides what is below.
-type ring struct{}
-
-// DrawGlyph draws it.
-func (ring) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	var p vg.Path
-	p.Move(vg.Point{X: at.X + s.Radius, Y: at.Y})
-	p.Arc(at, s.Radius, 0, 2*math.Pi)
-	p.Close()
-	c.SetColor(paper)
-	c.Fill(p)
-	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.2})
-	c.Stroke(p)
-}
-
-// diamond is a square that stands on a corner.
-type diamond struct{ hollow bool }
-
-// DrawGlyph draws it.
-func (d diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
-	r := s.Radius * 1.25
-	var p vg.Path
-	p.Move(vg.Point{X: at.X + r, Y: at.Y})
-	p.Line(vg.Point{X: at.X, Y: at.Y + r})
-	p.Line(vg.Point{X: at.X - r, Y: at.Y})
-	p.Line(vg.Point{X: at.X, Y: at.Y - r})
-	p.Close()
-	if !d.hollow {
-		c.SetColor(s.Color)
-		c.Fill(p)
-		return
+// entry draws a series' entry in the legend.
+func (s series) entry(c *draw.Canvas, at vg.Point, width vg.Length) {
+	if len(s.lines) > 0 {
+		c.StrokeLine2(s.look.line(), at.X, at.Y, at.X+width, at.Y)
 	}
-	c.SetLineStyle(draw.LineStyle{Color: s.Color, Width: 1.2})
-	c.Stroke(p)
+	if len(s.points) > 0 {
+		s.look.draw(c, vg.Point{X: at.X + width/2, Y: at.Y})
+	}
+	c.FillText(label, vg.Point{X: at.X + width + 5, Y: at.Y}, s.name)
 }

@@ -53,7 +53,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	f.StringVar(&m.place, "place", "", placeHelp)
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
-	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: T, TA, RTA or RAT")
+	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: T, TA, RTA, RAT or PTAT")
 	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
 	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier")
 	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed")

@@ -32,7 +32,7 @@ func predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --params PARAMS.csv | --platform NAME",
 		Short: "Predict what protocols cost",
-		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA and RAT. From parameters it uses equations (1) to
+		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA, RAT and PTAT. From parameters it uses equations (1) to
 (7) of Al-Tawil and Moritz with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
 where the receive is posted and nothing contends.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
@@ -50,7 +50,7 @@ where the receive is posted and nothing contends.`,
 	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&p.place, "place", "", placeHelp)
 	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode, which decides what the library's call costs")
-	f.StringVar(&p.protocols, "protocol", "", "list of T, TA, RTA, RAT (default: all that serve the mode)")
+	f.StringVar(&p.protocols, "protocol", "", "list of T, TA, RTA, RAT, PTAT (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 )
 
 // What adds up the steps of a platform does so on the way that was measured, also where files of several ways are read together.
@@ -31,8 +32,8 @@ func TestWays(t *testing.T) {
 	if seen["intra"] != 2 || seen["inter"] != 2 {
 		t.Errorf("compared %v", seen)
 	}
-	if n := len(r.Charts); n != 8 {
-		t.Errorf("%d time lines of four protocols on two ways", n)
+	if n := len(r.Charts); n != 2*len(model.Protocols) {
+		t.Errorf("%d time lines of %d protocols on two ways", n, len(model.Protocols))
 	}
 }
 

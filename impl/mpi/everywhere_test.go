@@ -83,6 +83,7 @@ var tables = []table{
 	{"TA", func() *model.Library { return by("TA") }},
 	{"RTA", func() *model.Library { return by("RTA") }},
 	{"RAT", func() *model.Library { return by("RAT") }},
+	{"PTAT", func() *model.Library { return by("PTAT") }},
 	{"mixed", mixed},
 }
 
@@ -98,7 +99,7 @@ func byDefault() *model.Library {
 
 // by returns a library of one protocol, but for synchronous messages that it cannot send.
 func by(protocol string) *model.Library {
-	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window}
+	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window, First: 300}
 	for m := range model.NumModes {
 		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
 	}
@@ -110,10 +111,10 @@ func by(protocol string) *model.Library {
 
 // mixed returns a library in which neighbouring sizes go different ways.
 func mixed() *model.Library {
-	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
+	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, First: 700, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
 	for m := range model.NumModes {
 		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
-			{UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
+			{UpTo: 1000, Protocol: "PTAT"}, {UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
 			if r.Mode = m; m == model.Synchronous && r.Protocol == "T" {
 				r.Protocol = "RAT"
 			}

@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 
 // Room that is taken by messages that do not leave is no room.
 func TestBufferFull(t *testing.T) {
-	for _, protocol := range []string{"RTA", "RAT", "TA"} {
+	for _, protocol := range []string{"RTA", "RAT", "TA", "PTAT"} {
 		for _, p := range places {
 			t.Run(p.name+"/"+protocol, func(t *testing.T) {
 				l := by(protocol)

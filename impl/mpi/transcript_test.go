@@ -106,6 +106,9 @@ func about(t *testing.T, o *mpi.Options, words []string) {
 		case "bounce":
 			i++
 			long.Bounce = number(words[i])
+		case "first":
+			i++
+			l.First = number(words[i])
 		case "window":
 			i++
 			l.Window = number(words[i])

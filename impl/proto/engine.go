@@ -10,6 +10,7 @@ package proto
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/match"
@@ -24,8 +25,9 @@ type Engine struct {
 	lib      *model.Library
 	table    []*Protocol
 	rules    [model.NumModes][model.NumTiers][]rule
+	tiered   bool // how near a peer is matters
 	fallback *Protocol
-	forced   *Protocol
+	forced   rule // its protocol is nil where none is
 
 	posted match.Queue[*Op]    // receives without a message
 	early  match.Queue[*early] // messages without a receive
@@ -47,6 +49,7 @@ type Engine struct {
 // rule is a model.Rule with its protocol found.
 type rule struct {
 	upTo     int
+	eager    int // most bytes that go with the first packet
 	protocol *Protocol
 }
 
@@ -63,21 +66,43 @@ func New(port device.Port, cfg Config) *Engine {
 		e.messages = &messages{e: e}
 		e.memory = e.messages
 	}
+	e.tiered = e.lib.Long[model.Intra] != e.lib.Long[model.Inter]
 	for _, r := range cfg.Library.Rules {
 		for t := range model.NumTiers {
 			if r.Peers.Has(t) {
-				e.rules[r.Mode][t] = append(e.rules[r.Mode][t], rule{r.UpTo, e.protocol(r.Protocol)})
+				e.rules[r.Mode][t] = append(e.rules[r.Mode][t], e.rule(r.UpTo, r.Protocol))
 			}
 		}
+		e.tiered = e.tiered || r.Peers != model.AllPeers
 	}
 	if cfg.Library.Fallback != "" {
 		e.fallback = e.protocol(cfg.Library.Fallback)
 	}
 	if cfg.Force != "" {
-		e.forced = e.protocol(cfg.Force)
+		e.forced = e.rule(-1, cfg.Force)
 	}
 	e.flow.window = cfg.Library.Window
 	return e
+}
+
+// rule finds the protocol of a rule.
+func (e *Engine) rule(upTo int, name string) rule {
+	r := rule{upTo: upTo, protocol: e.protocol(name)}
+	switch p := r.protocol; {
+	case p.Parted:
+		r.eager = e.lib.First
+	case p.Eager:
+		r.eager = math.MaxInt
+	}
+	return r
+}
+
+// tier says how near a rank is. Where that does not matter nobody is asked.
+func (e *Engine) tier(rank int32) model.Tier {
+	if !e.tiered {
+		return 0
+	}
+	return e.port.Tier(int(rank))
 }
 
 // protocol finds a protocol.
@@ -124,6 +149,9 @@ func (e *Engine) dispatch(p *device.Packet) {
 	case kindFIN:
 		r := e.ops[h.to]
 		r.protocol.FIN(e, r)
+	case kindRest:
+		r := e.ops[h.to]
+		r.protocol.Rest(e, r, p.Data)
 	case kindDone, kindRawDone:
 		e.ended(&h)
 	case kindRaw:

@@ -17,10 +17,22 @@ func quiet(fallback string) *model.Library {
 	return l
 }
 
+// parted is the same library with PTAT for all but the shortest messages.
+func parted() *model.Library {
+	l := quiet("RTA")
+	l.First = 40
+	var rules []model.Rule
+	for m := range model.NumModes {
+		rules = append(rules, model.Rule{Mode: m, UpTo: 1, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "PTAT"})
+	}
+	l.Rules = rules
+	return l
+}
+
 // Whatever is sent is credited, and all credit comes home: when two ranks have taken each other's messages, no byte is out and
 // none is due but what half a window allows, whether messages ran out of the window or nobody asked it.
 func TestCredit(t *testing.T) {
-	for _, c := range []Config{{Library: quiet("RTA")}, {Library: quiet("")}, {Library: quiet("RTA"), Force: "T"}} {
+	for _, c := range []Config{{Library: quiet("RTA")}, {Library: quiet("")}, {Library: quiet("RTA"), Force: "T"}, {Library: parted()}} {
 		err := loop.New(2).Run(func(p device.Port) error {
 			e := New(p, c)
 			peer := 1 - p.Rank()

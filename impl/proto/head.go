@@ -19,6 +19,7 @@ const (
 	kindGet                     // asks for bytes of exposed memory, where the machine cannot read it
 	kindData                    // the bytes
 	kindPut                     // bytes for exposed memory, where the machine cannot write it
+	kindRest                    // sender to receiver: the rest of the data
 )
 
 // head is what the engine writes into a packet's head.

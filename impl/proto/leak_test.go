@@ -52,7 +52,7 @@ func TestNothingLeft(t *testing.T) {
 		for mode := range model.NumModes {
 			for _, none := range []bool{false, true} {
 				l := quiet("RTA")
-				l.Long, l.Window = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000
+				l.Long, l.Window, l.First = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000, 100
 				for i := range l.Rules {
 					if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
 						l.Rules[i].Protocol = TA.Name

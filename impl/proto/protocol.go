@@ -3,22 +3,24 @@ package proto
 // Protocol is a way for a message to travel: what is done at each step. Steps that it does not have are nil.
 type Protocol struct {
 	Name        string
-	Eager       bool // the first packet carries the data
+	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted
+	Parted      bool // the first packet carries Library.First bytes at most, and another the rest
 	Synchronous bool // the sender goes on only after the receive has been found
 	Remote      bool // reads or writes the other rank's memory: by packets where the machine cannot
 
-	Start   func(e *Engine, s *Op)         // at the sender: send the first packet
-	Matched func(e *Engine, r *Op, m *msg) // at the receiver: the first packet has met its receive
-	ACK     func(e *Engine, s *Op, h head) // at the sender
-	FIN     func(e *Engine, r *Op)         // at the receiver
-	Done    func(e *Engine, o *Op)         // where a remote access was started: it has ended
+	Start   func(e *Engine, s *Op)              // at the sender: send the first packet
+	Matched func(e *Engine, r *Op, m *msg)      // at the receiver: the first packet has met its receive
+	ACK     func(e *Engine, s *Op, h head)      // at the sender
+	FIN     func(e *Engine, r *Op)              // at the receiver
+	Rest    func(e *Engine, r *Op, data []byte) // at the receiver: the data that did not go with the first packet
+	Done    func(e *Engine, o *Op)              // where a remote access was started: it has ended
 }
 
 // Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol by its place.
 //
 // Note: the steps of a protocol may not name this list, nor the protocol itself: Go would see an initialization cycle. An
 // operation carries its protocol instead.
-var Protocols = []*Protocol{T, TA, RTA, RAT}
+var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
 // row returns the place of a protocol in the table.
 func (e *Engine) row(p *Protocol) uint8 {

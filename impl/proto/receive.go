@@ -113,7 +113,7 @@ func (e *Engine) pair(r *Op, m *msg) {
 // take copies the data of an RM to the user and frees its place in the window.
 func (e *Engine) take(r *Op, m *msg) {
 	e.unpack(r.buf, m.data)
-	e.flow.freed(int(m.src), m.size)
+	e.flow.freed(int(m.src), len(m.data))
 }
 
 // unpack copies what came with a packet to where it is to be.

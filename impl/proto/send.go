@@ -45,19 +45,17 @@ func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag
 // Note: to queue such a message at the sender instead would let it block those behind it, which may have other tags and a
 // receive that waits for them.
 func (e *Engine) choose(s *Op) *Protocol {
-	if f := e.forced; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
-		if f.Eager {
-			e.flow.take(int(s.peer), s.size, true)
-		}
+	if f := e.forced.protocol; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
+		e.flow.take(int(s.peer), min(s.size, e.forced.eager), true)
 		return f
 	}
-	rules := e.rules[s.mode][e.port.Tier(int(s.peer))]
+	rules := e.rules[s.mode][e.tier(s.peer)]
 	for i := range rules {
 		r := &rules[i]
 		if r.upTo >= 0 && s.size > r.upTo {
 			continue
 		}
-		if r.protocol.Eager && !e.flow.take(int(s.peer), s.size, e.fallback == nil) {
+		if !e.flow.take(int(s.peer), min(s.size, r.eager), e.fallback == nil) {
 			return e.fallback
 		}
 		return r.protocol
@@ -65,12 +63,12 @@ func (e *Engine) choose(s *Op) *Protocol {
 	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.lib.Name, s.mode, s.size))
 }
 
-// sendRM sends a first packet with the data.
-func (e *Engine) sendRM(s *Op) {
-	e.port.Spend(model.WorkPack, len(s.buf))
+// sendRM sends a first packet with data.
+func (e *Engine) sendRM(s *Op, data []byte) {
+	e.port.Spend(model.WorkPack, len(data))
 	var h head
 	e.firstHead(&h, s)
-	e.send(s.peer, &h, s.buf)
+	e.send(s.peer, &h, data)
 }
 
 // sendR sends a first packet without.

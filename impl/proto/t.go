@@ -9,7 +9,7 @@ var T = &Protocol{
 	Name:  "T",
 	Eager: true,
 	Start: func(e *Engine, s *Op) {
-		e.sendRM(s)
+		e.sendRM(s, s.buf)
 		e.complete(s)
 	},
 	Matched: func(e *Engine, r *Op, m *msg) {

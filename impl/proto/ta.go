@@ -11,7 +11,7 @@ var TA = &Protocol{
 	Eager:       true,
 	Synchronous: true,
 	Start: func(e *Engine, s *Op) {
-		e.sendRM(s)
+		e.sendRM(s, s.buf)
 	},
 	Matched: func(e *Engine, r *Op, m *msg) {
 		e.take(r, m)

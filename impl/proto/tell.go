@@ -23,7 +23,7 @@ func Tell(words [device.Words]uint64) string {
 		s = "ACK"
 	case kindFIN:
 		s = "FIN"
-	case kindDone, kindRawDone, kindData, kindPut:
+	case kindDone, kindRawDone, kindData, kindPut, kindRest:
 		s = "M"
 	case kindGet:
 		s = fmt.Sprintf("get of %d bytes", h.size)

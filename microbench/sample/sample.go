@@ -13,7 +13,7 @@ type Key struct {
 	Clock    string // virtual or real
 	Place    string // inter or intra: are the two processors in different nodes
 	Mode     string // an MPI call: send ssend rsend bsend isend issend irsend ibsend; or message: the packets below them
-	Protocol string // T TA RTA RAT where it was forced, auto where the library chose
+	Protocol string // T TA RTA RAT PTAT where it was forced, auto where the library chose
 	Timer    string
 	Bytes    int
 	Launch   int

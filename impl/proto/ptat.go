@@ -1,0 +1,44 @@
+package proto
+
+import "github.com/loggp/loggp/model"
+
+// PTAT sends the first part of the message in its envelope; the receiver says when a receive has taken it, and the sender sends the
+// rest:
+//
+//	RM → (the first part)
+//	   ← ACK
+//	M  → (the rest)
+//
+// A message that fits into the first part has no M. It is CHIMP's protocol over TCP.
+var PTAT = &Protocol{
+	Name:        "PTAT",
+	Eager:       true,
+	Parted:      true,
+	Synchronous: true,
+	Start: func(e *Engine, s *Op) {
+		e.sendRM(s, s.buf[:e.part(s)])
+	},
+	Matched: func(e *Engine, r *Op, m *msg) {
+		e.take(r, m)
+		r.pos = len(m.data)
+		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.id})
+		if r.pos == r.size {
+			e.complete(r)
+		}
+	},
+	ACK: func(e *Engine, s *Op, h head) {
+		if rest := s.buf[e.part(s):]; len(rest) > 0 {
+			e.port.Spend(model.WorkPack, len(rest))
+			e.port.Spend(model.WorkControl, 1)
+			e.send(s.peer, &head{kind: kindRest, to: h.from}, rest)
+		}
+		e.complete(s)
+	},
+	Rest: func(e *Engine, r *Op, data []byte) {
+		e.unpack(r.buf[r.pos:], data)
+		e.complete(r)
+	},
+}
+
+// part returns how many bytes of a message that is sent go with its first packet.
+func (e *Engine) part(s *Op) int { return min(len(s.buf), e.lib.First) }

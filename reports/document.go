@@ -1,0 +1,198 @@
+package reports
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"join":  func(s []string) string { return strings.Join(s, ", ") },
+	"lines": func(s string) []string { return strings.Split(s, "\n") },
+	"cell":  cellHTML,
+}).Parse(pageText))
+
+// document is a page under way: its head, its sections, and the files that lie beside it.
+type document struct {
+	Title    string
+	Style    template.CSS
+	Lead     []string
+	Keys     []fact
+	Sections []section
+	Footer   string
+
+	csv    []file
+	charts []*Chart
+}
+
+func newDocument(title string) document {
+	return document{Title: title, Style: template.CSS(pageStyle + darkRules("svg.chart ") + "\n")}
+}
+
+// fact is one of the first things to know.
+type fact struct{ Name, Value, Note string }
+
+type section struct {
+	ID, Title, Class string
+	Short            string // title in the list of sections; default: Title
+	Text             []string
+	Charts           []chartView
+	Tables           []tableView
+	Items            []string
+	Kinds            []kindView
+	Words            []word
+	Commands         []string
+}
+
+// tableView is a table with the file that it is in.
+type tableView struct {
+	*Table
+	File   string
+	Headed bool
+	Long   int // rows, if they are too many to be shown at once
+}
+
+// longTable is how many rows are shown at once. A page with the numbers of a platform would be all table otherwise.
+const longTable = 40
+
+// chartView is a chart as it stands in a page, drawn for phones and, if that is not enough, for wide windows too.
+type chartView struct {
+	*Chart
+	ID            string
+	Picture, Wide template.HTML
+}
+
+// Widths for which charts of a page are drawn, in pixels. Phones show them a little smaller, screens side by side; a chart that
+// stands alone is drawn wide too.
+const (
+	inlineWidth = 380
+	aloneWidth  = 760
+)
+
+type kindView struct {
+	Code, Meaning string
+	Cases         []caseView
+}
+
+type caseView struct {
+	Subjects []string
+	Text     string
+}
+
+func (d *document) add(s section) { d.Sections = append(d.Sections, s) }
+
+// tables returns tables that are not empty, and keeps each as a file.
+func (d *document) tables(ts ...*Table) []tableView {
+	var out []tableView
+	for _, t := range ts {
+		if t.rows() == 0 {
+			continue
+		}
+		base := fileName(t.Name)
+		name := base + ".csv"
+		for n := 2; slices.ContainsFunc(d.csv, func(f file) bool { return f.name == name }); n++ {
+			name = fmt.Sprintf("%s-%d.csv", base, n)
+		}
+		d.csv = append(d.csv, file{name, t.CSV})
+		out = append(out, newView(t, name))
+	}
+	return out
+}
+
+func newView(t *Table, file string) tableView {
+	v := tableView{Table: t, File: file, Headed: t.heads(Plain) != nil}
+	if t.rows() > longTable {
+		v.Long = t.rows()
+	}
+	return v
+}
+
+// views returns charts for a page, and keeps each as files. One of a name that was taken gets a number.
+func (d *document) views(charts ...*Chart) []chartView {
+	var out []chartView
+	for _, c := range charts {
+		c := *c
+		base := c.Name
+		for n := 2; slices.ContainsFunc(d.charts, func(o *Chart) bool { return o.Name == c.Name }); n++ {
+			c.Name = fmt.Sprintf("%s-%d", base, n)
+		}
+		d.charts = append(d.charts, &c)
+		out = append(out, chartView{Chart: &c, ID: c.Name, Picture: template.HTML(c.inline(inlineWidth, "chart"))})
+	}
+	return out
+}
+
+// alone returns a chart that stands alone.
+func (d *document) alone(c *Chart) chartView {
+	v := d.views(c)[0]
+	v.Picture = template.HTML(v.inline(inlineWidth, "chart slim"))
+	v.Wide = template.HTML(v.inline(aloneWidth, "chart wide"))
+	return v
+}
+
+// files writes what belongs into the directory.
+func (d *document) files(add func(name string, write func(io.Writer) error) error) error {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, d); err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	all := append([]file{{"index.html", func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }}}, d.csv...)
+	for _, c := range d.charts {
+		all = append(all,
+			file{c.Name + ".png", func(w io.Writer) error { return c.PNG(w, Width) }},
+			file{c.Name + ".svg", func(w io.Writer) error { return c.SVG(w, Width) }})
+	}
+	for _, f := range all {
+		if err := add(f.name, f.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cellHTML returns a cell of a table. What says what a row is about heads it.
+func cellHTML(t tableView, column int, c Cell) template.HTML {
+	element, class := "td", []string{}
+	col := t.Columns[column]
+	attributes := ""
+	if t.Anchored && column == 0 {
+		attributes = ` id="` + template.HTMLEscapeString(c.Text) + `"`
+	}
+	if col.Key {
+		element, attributes = "th", attributes+` scope="row"`
+	}
+	if col.Right {
+		class = append(class, "num")
+	}
+	if col.Wrap {
+		class = append(class, "wrap")
+	}
+	s := c.Text
+	switch c.Tone {
+	case Strong:
+		class = append(class, "strong")
+	case Faint:
+		class = append(class, "faint")
+	case Good:
+		class = append(class, "good")
+	case Bad:
+		class = append(class, "bad")
+	case Doubt:
+		class = append(class, "doubt")
+		s += doubt
+	}
+	if len(class) > 0 {
+		attributes += ` class="` + strings.Join(class, " ") + `"`
+	}
+	return template.HTML("<" + element + attributes + ">" + template.HTMLEscapeString(s) + "</" + element + ">")
+}
