@@ -18,25 +18,29 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open func(ctx context.Co
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
+	cells := p.Cells()
+	return inParallel(ctx, longestFirst(cells), func(ctx context.Context, i int) ([]sample.Series, error) {
+		return p.alone(ctx, o, open, i, cells[i:i+1])
+	}, done)
+}
+
+// inParallel does jobs on all cores, beginning with them in an order, and returns their series in that of their numbers. The first failure
+// ends it.
+func inParallel(ctx context.Context, order []int, job func(ctx context.Context, i int) ([]sample.Series, error), done func(n int)) ([]sample.Series, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	cells := p.Cells()
-	results := make([][]sample.Series, len(cells))
-	order := longestFirst(cells)
-	var count atomic.Int64
+	results := make([][]sample.Series, len(order))
+	var begun, count atomic.Int64
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(cells)) {
+	for range min(runtime.GOMAXPROCS(0), len(order)) {
 		wg.Go(func() {
-			for i := range order {
-				if ctx.Err() != nil {
-					return
-				}
-				series, err := one(ctx, p, o, open, i, cells[i])
+			for n := int(begun.Add(1)) - 1; n < len(order) && ctx.Err() == nil; n = int(begun.Add(1)) - 1 {
+				series, err := job(ctx, order[n])
 				if err != nil {
 					cancel(err)
 					return
 				}
-				results[i] = series
+				results[order[n]] = series
 				if n := int(count.Add(1)); done != nil {
 					done(n)
 				}
@@ -47,37 +51,28 @@ func Sweep(ctx context.Context, p *Plan, o mpi.Options, open func(ctx context.Co
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	var all []sample.Series
-	for _, s := range results {
-		all = append(all, s...)
-	}
-	return all, nil
+	return slices.Concat(results...), nil
 }
 
 // longestFirst returns the numbers of the cells, those of the longest messages first, so that no core is left with one at the end.
-func longestFirst(cells []Cell) <-chan int {
-	numbers := make([]int, len(cells))
-	for i := range numbers {
-		numbers[i] = i
+func longestFirst(cells []Cell) []int {
+	order := make([]int, len(cells))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortStableFunc(numbers, func(a, b int) int { return cells[b].Bytes - cells[a].Bytes })
-	order := make(chan int, len(cells))
-	for _, i := range numbers {
-		order <- i
-	}
-	close(order)
+	slices.SortStableFunc(order, func(a, b int) int { return cells[b].Bytes - cells[a].Bytes })
 	return order
 }
 
-// one measures one cell.
-func one(ctx context.Context, p *Plan, o mpi.Options, open func(context.Context, int) (mpi.World, error), i int, cell Cell) ([]sample.Series, error) {
+// alone measures cells in a job of their own.
+func (p *Plan) alone(ctx context.Context, o mpi.Options, open func(context.Context, int) (mpi.World, error), i int, cells []Cell) ([]sample.Series, error) {
 	w, err := open(ctx, i)
 	if err != nil {
 		return nil, err
 	}
 	var series []sample.Series
 	err = mpi.Run(w, o, func(c *mpi.Comm) error {
-		if s := p.Measure(c, []Cell{cell}); s != nil {
+		if s := p.Measure(c, cells); s != nil {
 			series = s
 		}
 		return nil

@@ -24,7 +24,7 @@ import (
 // measure has the flags of the verb.
 type measure struct {
 	platform, library, place, modes, sizes, protocol, noise, delta, output string
-	level, format                                                          *string
+	level, format, pairs                                                   *string
 	ranks, reps, warmup                                                    int
 	seed                                                                   uint64
 }
@@ -41,6 +41,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
   loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
   loggp measure --platform t3d --place intra -o intra.csv
+  loggp measure --platform t3d --ranks 8 --pairs all -o pairs.csv
   loggp measure --platform t3d --level message -o message.csv
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
 		Args: nothing,
@@ -51,6 +52,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&m.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&m.place, "place", "", placeHelp)
+	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: T, TA, RTA, RAT or PTAT")
@@ -73,6 +75,9 @@ func (m *measure) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := m.briefly(cmd, job); err != nil {
+		return misuse(cmd, err)
+	}
 	plan, err := m.plan()
 	if err == nil {
 		plan.Pair, err = pairOf(job, m.place)
@@ -80,12 +85,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), len(plan.Cells()))
-	open := func(ctx context.Context, cell int) (mpi.World, error) {
-		return job.World(ctx, m.seed*1_000_003+uint64(cell))
-	}
-	series, err := microbench.Sweep(cmd.Context(), plan, job.Options(m.protocol), open, bar.done)
-	bar.end()
+	series, err := m.sweep(cmd, job, plan)
 	if err != nil {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
 	}
@@ -94,6 +94,52 @@ func (m *measure) run(cmd *cobra.Command) error {
 	}
 	set := m.set(cmd, job, plan, series)
 	return m.write(cmd, job, plan, set)
+}
+
+// sweep measures the plan between its pair of ranks, or all.
+func (m *measure) sweep(cmd *cobra.Command, job *world.Job, plan *microbench.Plan) ([]sample.Series, error) {
+	open := func(ctx context.Context, n int) (mpi.World, error) {
+		return job.World(ctx, m.seed*1_000_003+uint64(n))
+	}
+	if !m.all() {
+		bar := newProgress(cmd.ErrOrStderr(), len(plan.Cells()))
+		defer bar.end()
+		return microbench.Sweep(cmd.Context(), plan, job.Options(m.protocol), open, bar.done)
+	}
+	pairs := microbench.Pairs(job.Ranks)
+	bar := newProgress(cmd.ErrOrStderr(), len(pairs))
+	defer bar.end()
+	return microbench.SweepPairs(cmd.Context(), plan, pairs, job.Options(m.protocol), open, bar.done)
+}
+
+// all says whether all pairs are measured.
+func (m *measure) all() bool { return *m.pairs == sample.AllPairs }
+
+// most is how many pairs are measured at most.
+const most = 4096
+
+// briefly sets what flags leave open for all pairs.
+func (m *measure) briefly(cmd *cobra.Command, job *world.Job) error {
+	if !m.all() {
+		return nil
+	}
+	if n := job.Ranks * (job.Ranks - 1) / 2; n > most {
+		return fmt.Errorf("--pairs all: %d ranks make %d pairs, and at most %d are measured: take fewer ranks with --ranks, or one pair with --place", job.Ranks, n, most)
+	}
+	if m.place != "" {
+		return errors.New("--pairs, --place: one of them says which ranks to measure")
+	}
+	given := cmd.Flags().Changed
+	if !given("modes") && *m.level == "mpi" {
+		m.modes = strings.Join(m.served(microbench.PairModes), ",")
+	}
+	if !given("sizes") {
+		m.sizes = strings.Trim(strings.ReplaceAll(fmt.Sprint(microbench.PairSizes), " ", ","), "[]")
+	}
+	if !given("reps") {
+		m.reps = microbench.PairReps
+	}
+	return nil
 }
 
 // Facts that other verbs act upon.
@@ -173,22 +219,34 @@ func (m *measure) chooseModes() ([]string, error) {
 	if m.modes != "all" {
 		return words(m.modes), nil
 	}
-	var all []string
-	for _, mode := range microbench.Modes() {
+	return m.served(microbench.Modes()), nil
+}
+
+// served returns those modes that the forced protocol can serve.
+func (m *measure) served(modes []string) []string {
+	var out []string
+	for _, mode := range modes {
 		if (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, Protocol: m.protocol}).Check() == nil {
-			all = append(all, mode)
+			out = append(out, mode)
 		}
 	}
-	return all, nil
+	return out
 }
 
 // set makes a data set of the series.
 func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, series []sample.Series) *sample.Set {
 	machine := job.Platform.Machine
 	p1, p2 := plan.Pair[0], plan.Pair[1]
+	pair := fmt.Sprintf("%d %d", p1, p2)
+	if m.all() {
+		pair = sample.AllPairs
+	}
 	for i := range series {
 		k := &series[i].Key
-		k.Platform, k.Library, k.Clock, k.Place, k.Protocol = machine.Name, job.Library.Name, job.Clock(), job.Place(p1, p2), "auto"
+		k.Platform, k.Library, k.Clock, k.Protocol = machine.Name, job.Library.Name, job.Clock(), "auto"
+		if k.Place == "" {
+			k.Place = job.Place(p1, p2)
+		}
 		if m.protocol != "" {
 			k.Protocol = m.protocol
 		}
@@ -201,7 +259,7 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		{Key: sample.PlatformSum, Value: job.Platform.Sum},
 		{Key: "library", Value: job.Library.Description},
 		{Key: sample.Ranks, Value: strconv.Itoa(job.Ranks)},
-		{Key: sample.Pair, Value: fmt.Sprintf("%d %d", p1, p2)},
+		{Key: sample.Pair, Value: pair},
 		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
 		{Key: "noise", Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
 		{Key: "reps", Value: strconv.Itoa(plan.Reps)},
@@ -234,7 +292,11 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" {
 		return err
 	}
-	steps, err := fit.Compare(set, nil, bySteps([]way{{job.Platform, job.Ranks, plan.Pair}}))
+	w := way{job.Platform, job.Ranks, plan.Pair}
+	if m.all() {
+		w.pair = everywhere
+	}
+	steps, err := fit.Compare(set, nil, bySteps([]way{w}))
 	if err != nil {
 		return err
 	}

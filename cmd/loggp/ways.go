@@ -15,11 +15,20 @@ import (
 type way struct {
 	*platform.Platform
 	ranks int
-	pair  [2]int
+	pair  [2]int // or everywhere
 }
 
-func (w way) place() string    { return w.Machine.Tier(w.pair[0], w.pair[1]).String() }
+// everywhere stands for all pairs, which have no one path.
+var everywhere = [2]int{-1, -1}
+
 func (w way) path() model.Path { return w.Machine.Path(w.ranks, w.pair[0], w.pair[1]) }
+
+func (w way) place() string {
+	if w.pair == everywhere {
+		return ""
+	}
+	return w.Machine.Tier(w.pair[0], w.pair[1]).String()
+}
 
 // waysOf returns the ways on which samples were measured, as far as the platforms are where they were and what they were. A file without
 // facts about ranks is of the platform's default, the first and the last.
@@ -52,6 +61,10 @@ func wayOf(p *platform.Platform, facts map[string]string) way {
 		n = r.Default
 	}
 	w.ranks, w.pair = n, [2]int{0, n - 1}
+	if facts[sample.Pair] == sample.AllPairs {
+		w.pair = everywhere
+		return w
+	}
 	var a, b int
 	if _, err := fmt.Sscanf(facts[sample.Pair], "%d %d", &a, &b); err == nil && a != b && min(a, b) >= 0 && max(a, b) < n {
 		w.pair = [2]int{a, b}

@@ -10,7 +10,7 @@ const (
 	PlatformSum = "platform_sum" // of the platform's file
 	Ranks       = "ranks"        // of the job, of which two were measured
 	Noise       = "noise"
-	Pair        = "pair" // the ranks that were measured, P1 first: 0 7
+	Pair        = "pair" // the ranks that were measured, P1 first: 0 7; or AllPairs
 )
 
 // Fact returns the value of the first fact of that name.

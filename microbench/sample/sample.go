@@ -11,7 +11,7 @@ type Key struct {
 	Platform string
 	Library  string
 	Clock    string // virtual or real
-	Place    string // inter or intra: are the two processors in different nodes
+	Place    string // inter or intra: are the two processors in different nodes; or the two ranks, where all pairs were measured: 0-7
 	Mode     string // an MPI call: send ssend rsend bsend isend issend irsend ibsend; or message: the packets below them
 	Protocol string // T TA RTA RAT PTAT where it was forced, auto where the library chose
 	Timer    string

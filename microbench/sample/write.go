@@ -136,7 +136,9 @@ func checkName(column, s string) error {
 	case column == "clock" && s != "virtual" && s != "real":
 		return fmt.Errorf("column %q: %q is neither virtual nor real", column, s)
 	case column == "place" && s != "inter" && s != "intra":
-		return fmt.Errorf("column %q: %q is neither inter nor intra", column, s)
+		if _, _, pair := RanksOf(s); !pair {
+			return fmt.Errorf("column %q: %q is neither inter nor intra, nor a pair of ranks such as 0-7", column, s)
+		}
 	}
 	return nil
 }

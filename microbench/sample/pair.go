@@ -1,0 +1,28 @@
+package sample
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Where all pairs of ranks are measured, nobody says which of them are in one node: their samples' place is the pair itself, such as 0-7.
+// Who reads them finds the tiers (package fit).
+
+// AllPairs is the value of the fact Pair of a file that holds all of them.
+const AllPairs = "all"
+
+// PlaceOf returns the place of samples of two ranks, the lower first.
+func PlaceOf(a, b int) string {
+	return strconv.Itoa(min(a, b)) + "-" + strconv.Itoa(max(a, b))
+}
+
+// RanksOf returns the ranks that a place names, the lower first, if it names two as PlaceOf does.
+func RanksOf(place string) (a, b int, ok bool) {
+	first, second, ok := strings.Cut(place, "-")
+	if !ok {
+		return 0, 0, false
+	}
+	a, aOK := whole([]byte(first))
+	b, bOK := whole([]byte(second))
+	return a, b, aOK && bOK && a < b && PlaceOf(a, b) == place
+}
