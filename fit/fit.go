@@ -44,6 +44,7 @@ type Result struct {
 	Parameters []Parameter
 	Warnings   []Warning
 	Curves     []Curve
+	Tiers      []Tiers // of the platforms and libraries of which all pairs of ranks were measured
 }
 
 // Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if one place of a
@@ -51,12 +52,21 @@ type Result struct {
 // The same set and options give the same result, however many processors work on it.
 func Fit(set *sample.Set, o Options) (*Result, error) {
 	o = o.defaults()
+	set, tierings, err := split(set)
+	if err != nil {
+		return nil, err
+	}
 	curves, err := load(set, o)
 	if err != nil {
 		return nil, err
 	}
 	parallel(len(curves), func(i int) { curves[i].cut(o) })
 	r := &Result{}
+	for _, t := range tierings {
+		r.Tiers = append(r.Tiers, t.public())
+		r.Parameters = append(r.Parameters, t.parameters()...)
+		r.Warnings = append(r.Warnings, t.warnings()...)
+	}
 	for _, c := range curves {
 		r.Curves = append(r.Curves, c.public())
 		r.Warnings = append(r.Warnings, c.warnings()...)

@@ -13,7 +13,7 @@ type Parameter struct {
 	From, To  int     // range of sizes in bytes; of one size From = To; -1 where size has no meaning
 	Value     float64 // NaN where the samples do not determine it
 	Low, High float64 // interval at Options.Level; NaN likewise
-	Unit      string  // us, us/B
+	Unit      string  // us, us/B, count
 	Method    string  // how it was derived: docs/fit.md
 	Samples   int     // that went into it
 
@@ -34,6 +34,7 @@ const (
 const (
 	Micros  = "us"
 	PerByte = "us/B"
+	Count   = "count" // of H and P
 )
 
 // Methods. Those that differ by mode are put together from the names of the timers.
@@ -42,6 +43,7 @@ const (
 	ByRoundTrip    = "rtt/2-o_s-o_r"                           // L
 	ByHalfTrip     = "rtt/2"                                   // L with both overheads in it; also G of one-way time
 	ByHalfTripGap  = "rtt/2-g"                                 // L of PLogP
+	ByPairs        = "pairs"                                   // H and P
 	ByBlocking     = "timer21(blocking)-timer21(non-blocking)" // G
 	ByTrain        = "train"                                   // g
 	ByOverhead     = "o_s"                                     // g, where overheads hide it

@@ -27,6 +27,11 @@ const (
 	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not
 	Skew             = "skew"
 	Unidentified     = "not-identifiable"
+	OneTier          = "one-tier"
+	TiersUnclear     = "tiers-unclear"
+	OddPairs         = "odd-pairs"
+	PairsMissing     = "pairs-missing"
+	UnequalGroups    = "unequal-groups"
 )
 
 // String returns the warning as a line for people.

@@ -12,6 +12,8 @@ var glossary = []word{
 	{"G", "Gap per byte of a long message; 1/G is the bandwidth. MB are 10⁶ bytes."},
 	{"KB, KiB", "1000 and 1024 bytes."},
 	{"s_s, s_r, S", "In LoGH{sSP}, o_s, o_r and G of two processors of one node. Its latency is neglected."},
+	{"H, P", "In LoGH{sSP}, the number of nodes, and of processors in each. Found from the times of all pairs of ranks, they are the groups of the near tier."},
+	{"tier1, tier2 …", "Where pairs of ranks show more than two tiers, the nearest, the next, and so on; of two tiers they are called intra and inter."},
 	{"T_s", "The time until the sender may go on."},
 	{"T_s-r", "The time from the start of the send until the receiver has the message."},
 	{"T, TA, RTA, RAT, PTAT", "Protocols: T sends the message in its envelope; TA also waits for an acknowledgement; with RTA the receiver pulls the data after a request; with RAT the sender pushes it after request and answer; by PTAT the first part goes in the envelope, and the rest when that is acknowledged."},

@@ -116,11 +116,11 @@ func where(platform, library, place string) string {
 	return strings.Join(words, ", ")
 }
 
-// modes returns the modes that the place has parameters of.
+// modes returns the modes that the place has parameters of. H and P are of none.
 func (p *place) modes() []string {
 	var all []string
 	for _, x := range p.rows {
-		if !slices.Contains(all, x.Mode) {
+		if x.Unit != fit.Count && !slices.Contains(all, x.Mode) {
 			all = append(all, x.Mode)
 		}
 	}

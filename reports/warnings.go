@@ -25,6 +25,11 @@ var meanings = map[string]string{
 	fit.PlatformChanged:  "The file of the platform is not where it was, or was changed since. To see where its numbers are from, put it back, or measure anew.",
 	fit.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",
 	fit.Skew:             "The barrier lets the two processors go at times that lie further apart than the message takes, so that a receive that should wait for it finds it there. L can only be enclosed, and G is from half of the samples: low-level messages (--level message) tell more.",
+	fit.OneTier:          "All pairs of ranks take about as long: either no two are nearer than others, or the difference drowns in what pairs differ anyway. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
+	fit.TiersUnclear:     "The tiers lie so close that a rank may be in the wrong group, or a tier may be none: measure all pairs with more repetitions (--reps), or at other sizes.",
+	fit.OddPairs:         "Some pairs of ranks take longer or less long than the groups of their ranks let expect. They count where their ranks belong: look for other load on the machine, or for a bad link.",
+	fit.PairsMissing:     "Not all pairs of the ranks were measured.",
+	fit.UnequalGroups:    "The groups of ranks are not of one size, which LoGH{sSP} supposes.",
 	fit.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
 }
 
