@@ -24,5 +24,8 @@ const (
 	IntraPeers
 )
 
+// Peers returns the set of tier t alone.
+func (t Tier) Peers() Peers { return InterPeers + Peers(t) }
+
 // Has reports whether a peer of tier t is among them.
-func (p Peers) Has(t Tier) bool { return p == AllPeers || p == InterPeers+Peers(t) }
+func (p Peers) Has(t Tier) bool { return p == AllPeers || p == t.Peers() }

@@ -87,22 +87,32 @@ func protocolTable(l *model.Library) *Table {
 	t := &Table{Name: "protocols-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
 		Columns: []Column{{Head: "mode", Key: true}, {Head: "protocol by size", Wrap: true}}}
 	for m := range model.NumModes {
-		var words []string
-		next := 0
-		for _, r := range l.Rules {
-			switch {
-			case r.Mode != m || next < 0:
-			case r.UpTo < 0:
-				words = append(words, r.Protocol+" from "+size(next))
-				next = -1
-			default:
-				words = append(words, r.Protocol+" to "+size(r.UpTo))
-				next = r.UpTo + 1
-			}
+		inter, intra := protocolWords(l, m, model.Inter), protocolWords(l, m, model.Intra)
+		if inter == intra {
+			t.add(text(m.String()), text(inter))
+			continue
 		}
-		t.add(text(m.String()), text(strings.Join(words, ", ")))
+		t.add(text(m.String()+", "+model.Intra.String()), text(intra))
+		t.add(text(m.String()+", "+model.Inter.String()), text(inter))
 	}
 	return t
+}
+
+// protocolWords says which protocol messages of a mode take to peers of a tier. Rules that take none of them are not mentioned.
+func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
+	var words []string
+	next := 0
+	for _, r := range l.Rules {
+		switch {
+		case r.Mode != m || !r.Peers.Has(peer) || r.UpTo >= 0 && r.UpTo < next:
+		case r.UpTo < 0:
+			return strings.Join(append(words, r.Protocol+" from "+size(next)), ", ")
+		default:
+			words = append(words, r.Protocol+" to "+size(r.UpTo))
+			next = r.UpTo + 1
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // numberTable has every number of a platform, under headings for the parts of the file.

@@ -117,12 +117,49 @@ func TestParseNothing(t *testing.T) {
 	}
 }
 
+// tiered makes a library of the good file whose rules go by peer.
+var tiered = brokenCase{name: "rules by peer", file: "good.yaml", edits: []string{
+	`-      - {mode: [standard, ready], up_to: {value: 512B, basis: assumed, source: "test"}, protocol: T}`,
+	`+      - {mode: [standard, ready], peer: intra, up_to: {value: 512B, basis: assumed, source: "test"}, protocol: T}`,
+	`+      - {mode: [standard, ready], up_to: {value: 100B, basis: assumed, source: "test"}, protocol: TA}`,
+	`+      - {mode: [standard, ready], peer: inter, protocol: PTAT}`,
+	`-    stage: true`,
+	`+    first: {value: 2KiB, basis: assumed, source: "test"}`,
+	`+    intra: {stage: false, bounce: {value: 8KiB, basis: assumed, source: "test"}}`,
+	`+    stage: true`,
+}}
+
+// A rule may be for peers of one tier. What it leaves to the others is theirs, so a rule for all may serve one of them alone.
+func TestPeers(t *testing.T) {
+	p, err := Parse("x.yaml", []byte(tiered.apply(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	usable(t, p)
+	l := p.Libraries[0]
+	for _, c := range []struct {
+		tier  model.Tier
+		bytes int
+		want  string
+	}{
+		{model.Inter, 0, "TA"}, {model.Inter, 100, "TA"}, {model.Inter, 101, "PTAT"}, {model.Inter, 1 << 30, "PTAT"},
+		{model.Intra, 0, "T"}, {model.Intra, 512, "T"}, {model.Intra, 513, "RTA"},
+	} {
+		if got := l.Protocol(model.Standard, c.tier, c.bytes); got != c.want {
+			t.Errorf("%d bytes to %v peers go by %s, want %s", c.bytes, c.tier, got, c.want)
+		}
+	}
+	if want := [model.NumTiers]model.Long{model.Inter: {Stage: true, Bounce: 1024}, model.Intra: {Bounce: 8192}}; l.Long != want || l.First != 2048 {
+		t.Errorf("long messages %+v, want %+v; first part %d, want 2048", l.Long, want, l.First)
+	}
+}
+
 var position = regexp.MustCompile(`^x\.yaml:[1-9]\d*:[1-9]\d*: .+$`)
 
 // Whatever the file, Parse says where it is wrong, or returns a platform that can be used.
 func FuzzParse(f *testing.F) {
 	_, cases := broken(f)
-	for _, c := range cases {
+	for _, c := range append(cases, tiered) {
 		f.Add(read(f, c.file))
 		f.Add(c.apply(f))
 	}
@@ -180,8 +217,10 @@ func usable(t *testing.T, p *Platform) {
 	for _, l := range p.Libraries {
 		for mode := range model.NumModes {
 			for _, k := range []int{0, 1, 1 << 10, 1 << 40} {
-				if l.Protocol(mode, model.Inter, k) == "" {
-					t.Errorf("library %s: no protocol for %d bytes, %v", l.Name, k, mode)
+				for tier := range model.NumTiers {
+					if l.Protocol(mode, tier, k) == "" {
+						t.Errorf("library %s: no protocol for %d bytes, %v, to %v peers", l.Name, k, mode, tier)
+					}
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -11,7 +12,7 @@ import (
 // library reads the message-passing software.
 func (r *reader) library(l *model.Library) reading {
 	var rules []rule
-	var long model.Long
+	var long, near model.Long
 	fields := r.mapping(
 		must("name", r.label(&l.Name)),
 		must("description", r.text(&l.Description, `"what the library is"`)),
@@ -23,17 +24,39 @@ func (r *reader) library(l *model.Library) reading {
 			})),
 		must("fallback", choice(r, &l.Fallback, longProtocols())),
 		must("window", r.size(&l.Window, 0, maxWindow)),
+		may("first", r.size(&l.First, 0, unit.MaxSize)),
 		must("stage", r.flag(&long.Stage)),
 		must("bounce", r.size(&long.Bounce, 0, unit.MaxSize)),
+		may("intra", r.mapping(
+			must("stage", r.flag(&near.Stage)),
+			must("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
+		)),
 	)
 	return reading{fields.example, func(path string, n *yaml.Node) {
 		before := len(r.problems)
 		fields.read(path, n)
 		l.Long = model.EveryTier(long)
+		if lookup(n, "intra") != nil {
+			l.Long[model.Intra] = near
+		}
 		if len(r.problems) == before {
-			l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l.Window)
+			r.checkFirst(path, n, rules)
+			l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
 		}
 	}}
+}
+
+// checkFirst checks that a library says how long first parts are if a rule names a protocol that has them, and only then.
+func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
+	first := lookup(n, "first")
+	i := slices.IndexFunc(rules, func(x rule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
+	switch {
+	case i >= 0 && first == nil:
+		r.wrong(n, path, "missing key first: %s sends so much of a message with its first packet, and rules[%d] names it: add first: %s",
+			rules[i].protocol, i, r.size(new(int), 0, 0).example)
+	case i < 0 && first != nil:
+		r.wrong(first, path+".first", "no rule names a protocol that has a first part: leave it out, or write a rule with PTAT")
+	}
 }
 
 // software reads what each kind of work costs. The keys are the names of model.Work.

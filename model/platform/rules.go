@@ -33,6 +33,7 @@ type rule struct {
 	node     *yaml.Node
 	path     string
 	modes    []model.Mode
+	peers    model.Peers
 	upTo     int // negative: no limit
 	protocol string
 }
@@ -42,6 +43,7 @@ func (r *reader) rule(to *rule) reading {
 	to.upTo = -1
 	return r.mapping(
 		must("mode", r.modes(&to.modes)),
+		may("peer", r.peer(&to.peers)),
 		may("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
 		must("protocol", choice(r, &to.protocol, protocolNames())),
 	)
@@ -80,44 +82,103 @@ func parseMode(s string) (model.Mode, error) {
 	return 0, fmt.Errorf("unknown mode %q: %s", s, suggest(s, names))
 }
 
+// peer reads how near the other rank is.
+func (r *reader) peer(to *model.Peers) reading {
+	return r.parsed("intra, or inter", func(s string) error {
+		for t := range model.NumTiers {
+			if t.String() == s {
+				*to = t.Peers()
+				return nil
+			}
+		}
+		return fmt.Errorf("unknown %q: write intra for ranks of one node, or inter; left out, it is both", s)
+	})
+}
+
+// taken is how far the rules before have come: the shortest message of a mode and a tier that none took yet; negative: all are taken.
+type taken [model.NumModes][model.NumTiers]int
+
+// take takes messages up to a length, or all.
+func (t *taken) take(m model.Mode, peer model.Tier, upTo int) {
+	next := &t[m][peer]
+	switch {
+	case *next < 0:
+	case upTo < 0:
+		*next = -1
+	default:
+		*next = max(*next, upTo+1)
+	}
+}
+
 // table returns the rules one by one and checks that each can apply and that every message has a protocol.
 // node is the list of rules.
-func (r *reader) table(path string, node *yaml.Node, rules []rule, window int) []model.Rule {
+func (r *reader) table(path string, node *yaml.Node, rules []rule, l *model.Library) []model.Rule {
 	var all []model.Rule
-	var next [model.NumModes]int // the shortest message that no rule took yet; negative: all have a rule
+	var done taken
 	for _, x := range rules {
 		for _, m := range x.modes {
-			r.applies(x, m, next[m], window)
-			if next[m] >= 0 && (x.upTo < 0 || x.upTo >= next[m]) {
-				next[m] = x.upTo + 1
-				if x.upTo < 0 {
-					next[m] = -1
+			r.applies(x, m, &done, l)
+			for t := range model.NumTiers {
+				if x.peers.Has(t) {
+					done.take(m, t, x.upTo)
 				}
 			}
-			all = append(all, model.Rule{Mode: m, UpTo: x.upTo, Protocol: x.protocol})
+			all = append(all, model.Rule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol})
 		}
 	}
-	for m, from := range next {
-		if m := model.Mode(m); from >= 0 {
-			r.wrong(node, path, "%s messages from %s on have no protocol: add {mode: %s, protocol: RTA}", m, unit.Bytes(from), m)
-		}
+	for m, next := range done {
+		r.complete(path, node, model.Mode(m), next)
 	}
 	return all
 }
 
-// applies checks that a rule can apply to messages of mode m. next is the shortest that comes to it.
-func (r *reader) applies(x rule, m model.Mode, next, window int) {
+// complete checks that every message of a mode has a protocol. next is the shortest of each tier that has none.
+func (r *reader) complete(path string, node *yaml.Node, m model.Mode, next [model.NumTiers]int) {
+	if next[model.Intra] == next[model.Inter] {
+		if from := next[0]; from >= 0 {
+			r.wrong(node, path, "%s messages from %s on have no protocol: add {mode: %s, protocol: RTA}", m, unit.Bytes(from), m)
+		}
+		return
+	}
+	for t, from := range next {
+		if t := model.Tier(t); from >= 0 {
+			r.wrong(node, path, "%s messages to %s peers from %s on have no protocol: add {mode: %s, peer: %s, protocol: RTA}", m, t,
+				unit.Bytes(from), m, t)
+		}
+	}
+}
+
+// applies checks that a rule can apply to messages of mode m, to peers of some tier at least.
+func (r *reader) applies(x rule, m model.Mode, done *taken, l *model.Library) {
 	p := model.Named(x.protocol)
+	why := ""
+	for t := range model.NumTiers {
+		if !x.peers.Has(t) {
+			continue
+		}
+		if why = inVain(x, p, done[m][t], l); why == "" {
+			break
+		}
+	}
+	switch {
+	case why != "" && x.peers == model.AllPeers:
+		r.wrong(x.node, x.path, "never applies to %s messages: %s", m, why)
+	case why != "":
+		r.wrong(x.node, x.path, "never applies to %s messages to such peers: %s", m, why)
+	case m == model.Synchronous && !p.Synchronous():
+		r.wrong(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
+	}
+}
+
+// inVain says why a rule takes no message, where next is the shortest that comes to it, or "".
+func inVain(x rule, p *model.Protocol, next int, l *model.Library) string {
 	switch {
 	case next < 0:
-		r.wrong(x.node, x.path, "never applies to %s messages: a rule before it takes them all; leave it out or move it up", m)
+		return "a rule before it takes them all; leave it out or move it up"
 	case x.upTo >= 0 && x.upTo < next:
-		r.wrong(x.node, x.path, "never applies to %s messages: a rule before it takes those up to %s; leave it out or move it up",
-			m, unit.Bytes(next-1))
-	case p != nil && m == model.Synchronous && !p.Synchronous():
-		r.wrong(x.node, x.path, "a synchronous send ends when the receive is there, which %s does not tell the sender: write TA", x.protocol)
-	case p != nil && p.Eager() && next > window:
-		r.wrong(x.node, x.path, "never applies to %s messages: those of %s and more do not fit into the window of %s; write the fallback",
-			m, unit.Bytes(next), unit.Bytes(window))
+		return fmt.Sprintf("a rule before it takes those up to %s; leave it out or move it up", unit.Bytes(next-1))
+	case p.Steps[0].Bytes(next, l.First) > l.Window:
+		return fmt.Sprintf("those of %s and more do not fit into the window of %s; write the fallback", unit.Bytes(next), unit.Bytes(l.Window))
 	}
+	return ""
 }

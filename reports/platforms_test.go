@@ -1,0 +1,29 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+)
+
+// The tier is named where a mode has other protocols within a node, and a rule that is left with no message is not mentioned.
+func TestProtocolTable(t *testing.T) {
+	l := &model.Library{Name: "lib", Rules: []model.Rule{
+		{Mode: model.Standard, Peers: model.IntraPeers, UpTo: 4000, Protocol: "T"},
+		{Mode: model.Standard, UpTo: 512, Protocol: "TA"},
+		{Mode: model.Standard, UpTo: -1, Protocol: "PTAT"},
+		{Mode: model.Ready, Peers: model.IntraPeers, UpTo: -1, Protocol: "T"},
+		{Mode: model.Ready, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
+	}}
+	var got []string
+	for _, row := range protocolTable(l).Groups[0].Rows {
+		got = append(got, fmt.Sprintf("%s: %s", row[0].Text, strings.ReplaceAll(row[1].Text, glue, " ")))
+	}
+	want := []string{"standard, intra: T to 4 KB, PTAT from 4001 B", "standard, inter: TA to 512 B, PTAT from 513 B", "synchronous: ", "ready: T from 0 B", "buffered: "}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
