@@ -180,6 +180,7 @@ func (c *curve) minus(d *curve, method string, level float64) *curve {
 func (c *curve) times(x float64, method string, level float64) *curve {
 	out := *c
 	out.timer, out.cells, out.scales, out.floor = method, nil, nil, c.floor*x
+	out.pieces, out.replicate, out.bent = nil, nil, nil
 	for i, a := range c.cells {
 		out.cells = append(out.cells, combination([]cell{a}, []float64{x}, level))
 		out.scales = append(out.scales, c.scales[i]*x)

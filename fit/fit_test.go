@@ -470,3 +470,13 @@ func TestForcedProtocol(t *testing.T) {
 	set.Series[0].Mode, set.Series[0].Protocol = "message", "T"
 	one(t, mustFit(t, set, Options{}), "message", "o_s", sample.Timer11, Micros)
 }
+
+func TestDerivedPieces(t *testing.T) {
+	m := typical()
+	m.noise = 0
+	for _, c := range mustFit(t, m.samples(1, wholePlan), Options{}).Curves {
+		if n := len(c.Pieces); n != 1 {
+			t.Errorf("%s %s: %d pieces of a straight line: %+v", c.Mode, c.Timer, n, c.Pieces)
+		}
+	}
+}
