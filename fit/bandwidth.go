@@ -85,5 +85,6 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 	p := c.pieces[last]
 	row := m.row("G", c.timer, p.From, p.To, p.Samples)
 	row.Unit = PerByte
-	m.parameters = append(m.parameters, m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || c.verdict(last, 0, 1) != Good))
+	row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || c.verdict(last, 0, 1) != Good)
+	m.add(row, c.draw(last, func(l line) float64 { return l.slope }))
 }

@@ -13,6 +13,7 @@ type extraction struct {
 	o      Options
 
 	parameters []Parameter
+	draws      [][]float64 // replicates of each parameter
 	warnings   []Warning
 	derived    []Curve
 }
@@ -51,6 +52,11 @@ func (e *extraction) curve(mode, timer string) *curve {
 }
 
 func (m mode) timer(timer string) *curve { return m.curve(m.name, timer) }
+
+// add adds a row, with the replicates of its number.
+func (e *extraction) add(row Parameter, reps []float64) {
+	e.parameters, e.draws = append(e.parameters, row), append(e.draws, reps)
+}
 
 func us(x float64) string { return fmt.Sprintf("%.6g us", x) }
 

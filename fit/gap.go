@@ -22,7 +22,7 @@ func (m mode) gap() {
 		m.warn("g", FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.bytes)
 		row = m.judged(row, t.value, t.low, t.high, true)
 		row.Verdict = Weak
-		m.parameters = append(m.parameters, row)
+		m.add(row, t.reps)
 		return
 	}
 	switch {
@@ -36,7 +36,7 @@ func (m mode) gap() {
 		row.Samples = s.n
 		row = m.bound(row, ByOverhead, *s)
 	}
-	m.parameters = append(m.parameters, row)
+	m.add(row, t.reps)
 }
 
 // bound completes a row of which all that is known is a number that it does not exceed.

@@ -111,7 +111,7 @@ func (m mode) withoutBytes(c *cell, rtt *curve) {
 func (m mode) latencyRow(method string, c cell) {
 	row := m.row("L", method, c.bytes, c.bytes, c.n)
 	row.Unit = Micros
-	m.parameters = append(m.parameters, m.judged(row, c.value, c.low, c.high, c.few || c.disagree))
+	m.add(m.judged(row, c.value, c.low, c.high, c.few || c.disagree), c.reps)
 	if c.bytes > smallMessage {
 		m.warn("L", FewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.bytes, smallMessage)
 	}

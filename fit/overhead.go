@@ -49,14 +49,14 @@ func (m mode) ranges(name string, c *curve) {
 		row := m.row(name, c.timer, p.From, p.To, p.Samples)
 		row.Value, row.Low, row.High, row.Unit = p.Value, p.Low, p.High, Micros
 		row.Verdict = c.verdict(i, (p.High-p.Low)/2, p.Value)
-		m.parameters = append(m.parameters, row)
+		m.add(row, c.draw(i, func(l line) float64 { return l.value }))
 		if p.From == p.To {
 			continue
 		}
 		row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, PerByte
 		length := float64(p.To - p.From)
 		row.Verdict = c.verdict(i, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
-		m.parameters = append(m.parameters, row)
+		m.add(row, c.draw(i, func(l line) float64 { return l.slope }))
 	}
 	for i := range c.pieces {
 		if c.bent[i] {
@@ -66,6 +66,15 @@ func (m mode) ranges(name string, c *curve) {
 	if n := len(c.cells); n < fewest {
 		m.warn(name, FewSizes, "%d sizes, at least %d are needed to see whether %s is linear", n, fewest, c.timer)
 	}
+}
+
+// draw returns the replicates of what a piece's line says.
+func (c *curve) draw(piece int, of func(line) float64) []float64 {
+	out := make([]float64, len(c.replicate[piece]))
+	for b, l := range c.replicate[piece] {
+		out[b] = of(l)
+	}
+	return out
 }
 
 // verdict judges an interval of a half width, around a value, by that and by what is wrong with its piece.

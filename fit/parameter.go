@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Parameter is one number of a model, with its interval.
@@ -137,3 +138,6 @@ func rounded(x float64) float64 {
 	}
 	return y
 }
+
+// base returns a method without the remark that it gave no number.
+func base(method string) string { return strings.TrimSuffix(method, unidentifiable) }

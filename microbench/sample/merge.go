@@ -26,6 +26,11 @@ func ReadFile(paths ...string) (*Set, error) {
 		}
 		files = append(files, file{path, s})
 	}
+	return join(files)
+}
+
+// join makes one set of files, one of which stays as it is.
+func join(files []file) (*Set, error) {
 	if len(files) == 1 {
 		return files[0].Set, nil
 	}
@@ -71,13 +76,11 @@ func (f file) agree(before file) error {
 	if where == nil {
 		return nil
 	}
-	for _, key := range settings {
-		a, inA := before.Fact(key)
-		b, inB := f.Fact(key)
-		if inA && inB && a != b {
-			return fmt.Errorf("%s: the fact %q is %q, but %q in %s: both have samples of %s, %s, %s, which are then not of one place: take the files one by one",
-				f.path, key, b, a, before.path, where.Platform, where.Library, where.Place)
-		}
+	if key := before.differs(f); key != "" {
+		a, _ := before.Fact(key)
+		b, _ := f.Fact(key)
+		return fmt.Errorf("%s: the fact %q is %q, but %q in %s: both have samples of %s, %s, %s, which are then not of one place: take the files one by one",
+			f.path, key, b, a, before.path, where.Platform, where.Library, where.Place)
 	}
 	return nil
 }
@@ -169,4 +172,70 @@ func (f file) twice(before file, k Key) error {
 	}
 	return fmt.Errorf("%s: %v was measured twice, %s, in %s too: measure once, with more repetitions if they are too few, or take the files one by one",
 		f.path, k, why, before.path)
+}
+
+// Machine is what was measured on one machine, in one setting: the samples of one file, or of several.
+type Machine struct {
+	Files []string
+	*Set
+}
+
+// ReadMachines reads data sets from files, to be compared. Files with samples of the same platform, by the same clock, that agree on the facts
+// "roots", "platform_sum", "ranks", "noise" and "pair", as far as both have them, are joined as by ReadFile; others stay apart, each with its own facts.
+// Machines are in the order of their first files.
+func ReadMachines(paths ...string) ([]Machine, error) {
+	var machines [][]file
+	for _, path := range paths {
+		s, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		f := file{path, s}
+		i := slices.IndexFunc(machines, func(m []file) bool { return f.belongs(m) })
+		if i < 0 {
+			i, machines = len(machines), append(machines, nil)
+		}
+		machines[i] = append(machines[i], f)
+	}
+	var out []Machine
+	for _, files := range machines {
+		m := Machine{}
+		for _, f := range files {
+			m.Files = append(m.Files, f.path)
+		}
+		set, err := join(files)
+		if err != nil {
+			return nil, err
+		}
+		m.Set = set
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// belongs says whether a file is of the same machine as others: of the platform and clock of one of them, and against none.
+func (f file) belongs(to []file) bool {
+	type what struct{ platform, clock string }
+	has := make(map[what]bool)
+	for _, before := range to {
+		if before.roots() != f.roots() || before.differs(f) != "" {
+			return false
+		}
+		for _, x := range before.Series {
+			has[what{x.Platform, x.Clock}] = true
+		}
+	}
+	return slices.ContainsFunc(f.Series, func(x Series) bool { return has[what{x.Platform, x.Clock}] })
+}
+
+// differs returns the first of the settings on which two files do not agree, or "".
+func (f file) differs(with file) string {
+	for _, key := range settings {
+		a, inA := f.Fact(key)
+		b, inB := with.Fact(key)
+		if inA && inB && a != b {
+			return key
+		}
+	}
+	return ""
 }
