@@ -442,3 +442,50 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// Files of one machine make one set; those of others, or of the same with other settings, stay apart.
+func TestReadMachines(t *testing.T) {
+	dir := t.TempDir()
+	names := ""
+	file := func(s Series, facts ...Fact) string {
+		name := string(rune('a' + len(names)))
+		names += name
+		path := filepath.Join(dir, name)
+		if err := Save(path, func(w io.Writer) error { return Write(w, &Set{facts, []Series{s}}) }); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	of := func(f func(*Key)) Series { return Series{with(f), []unit.Time{5}} }
+	paths := []string{
+		file(Series{send, []unit.Time{5}}, Fact{Ranks, "2"}, Fact{Roots, "2"}),                                             // a
+		file(of(func(k *Key) { k.Platform = "other" }), Fact{Ranks, "8"}),                                                  // b: another platform, with other roots
+		file(of(func(k *Key) { k.Bytes++ }), Fact{Ranks, "2"}, Fact{Roots, "2"}, Fact{"seed", "2"}),                        // c: more of a
+		file(of(func(k *Key) { k.Bytes++ }), Fact{Ranks, "4"}, Fact{Roots, "2"}),                                           // d: another job
+		file(of(func(k *Key) { k.Library = "lean"; k.Bytes += 2 }), Fact{Ranks, "4"}, Fact{Noise, "0%"}, Fact{Roots, "2"}), // e: of the same job as d
+		file(of(func(k *Key) { k.Clock = "real" }), Fact{Ranks, "2"}, Fact{Roots, "2"}),                                    // f: another clock
+		file(of(func(k *Key) { k.Bytes += 3 }), Fact{Ranks, "4"}, Fact{Noise, "5%"}, Fact{Roots, "2"}),                     // g: neither a's nor e's
+	}
+	machines, err := ReadMachines(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range machines {
+		var files []string
+		for _, p := range m.Files {
+			files = append(files, filepath.Base(p))
+		}
+		got = append(got, strings.Join(files, "")+strings.Repeat(".", m.Rows()))
+	}
+	if want := []string{"ac..", "b.", "de..", "f.", "g."}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	again := file(Series{send, []unit.Time{6}}, Fact{Ranks, "2"}, Fact{Roots, "2"})
+	if _, err := ReadMachines(paths[0], again); err == nil || !strings.Contains(err.Error(), "measured twice") {
+		t.Errorf("the same with other times: %v", err)
+	}
+	if _, err := ReadMachines(paths[0], filepath.Join(dir, "none")); err == nil {
+		t.Error("no error of a file that is not there")
+	}
+}
