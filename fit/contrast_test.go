@@ -201,10 +201,12 @@ o_s,send,10000,10000,a,,130,130,130,us,good,,,,
 		t.Errorf("%s", out.String())
 	}
 	for _, line := range []string{
-		"overlap(o_s),send,1,10000,a,,,,,B,good,,,,always",
-		"overlap(o_s),send,1,10000,b,,201,191,209,B,weak,,,,above",
-		"faster(o_s),send,1,10000,b,a,1001,972,1029,B,weak,,,,below",
-		"faster(o_s),isend,1,10000,b,a,,,,B,good,,,,never",
+		"overlap(o_s),send,1,10000,a,,,,,B,good,,,,yes",
+		"overlap(o_s),send,1,10000,b,,,,,B,weak,,,,no",
+		"overlap(o_s),send,1,10000,b,,201,191,209,B,weak,,,,yes",
+		"faster(o_s),send,1,10000,b,a,,,,B,weak,,,,yes",
+		"faster(o_s),send,1,10000,b,a,1001,972,1029,B,weak,,,,no",
+		"faster(o_s),isend,1,10000,b,a,,,,B,good,,,,no",
 	} {
 		if !strings.Contains(out.String(), line+"\n") {
 			t.Errorf("%s is not in\n%s", line, out.String())

@@ -8,18 +8,19 @@ import (
 
 const contrastHeader = "quantity,mode,bytes_from,bytes_to,subject,against,value,ci_low,ci_high,unit,verdict,ratio,ratio_low,ratio_high,finding"
 
-// The findings of crossovers in files. Those of readings are a Difference.
+// findings are those of crossovers in files: does it hold? Those of readings are a Difference.
 const (
-	holdsAbove  = "above"  // it holds from the value on
-	holdsBelow  = "below"  // it holds below the value
-	holdsAlways = "always" // at all sizes
-	holdsNever  = "never"  // at none
+	holds      = "yes"
+	holdsNot   = "no"
+	holdsAlike = "alike"
 )
 
-// WriteContrast writes readings and crossovers as CSV. The quantity of an overlap is overlap(o_s) or overlap(o_r), and what holds is that a call that
-// blocks costs more than the one that does not, by more than the margin. The quantity of a rivalry is faster(o_s) and so on, and what holds is
-// that the subject takes less time than the one that it is against. Their values are sizes, a row each; the range of bytes is the one that
-// was looked at. Of what holds everywhere or nowhere there is one row, without value; so is there if nothing is decided.
+// WriteContrast writes readings and crossovers as CSV.
+//
+// The quantity of an overlap is overlap(o_s) or overlap(o_r), and what holds is that a call that blocks costs more than the one that does not, by more
+// than the margin. The quantity of a rivalry is faster(o_s) and so on, and what holds is that the subject takes less time than the one that
+// it is against. Their first row, without a value, says whether it holds at the smallest size; each that follows, from which size on
+// it is otherwise. The range of bytes is the one that was looked at.
 func WriteContrast(w io.Writer, c *Contrast) error {
 	rows := c.rows()
 	if err := writeTable(w, contrastHeader, len(rows), func(i int) []string { return rows[i] }); err != nil {
@@ -48,32 +49,30 @@ func (c *Contrast) rows() [][]string {
 }
 
 // crossover returns the rows of a crossover. What holds is that its time is on a side.
-func (c *Contrast) crossover(x Crossover, what, against string, holds Side) [][]string {
+func (c *Contrast) crossover(x Crossover, what, against string, side Side) [][]string {
 	verdict := Good
 	if x.Weak {
 		verdict = Weak
 	}
-	row := func(value, low, high float64, finding string) []string {
-		return []string{what + "(" + x.Quantity + ")", x.Mode, size(x.Zones[0].From), size(x.Zones[len(x.Zones)-1].To), c.Subjects[x.Subject].Name, against,
+	last := x.Zones[len(x.Zones)-1]
+	row := func(value, low, high float64, answer Side) []string {
+		finding := map[Side]string{Longer: holdsNot, Shorter: holdsNot, Even: holdsAlike, Undecided: string(Unclear)}[answer]
+		if answer == side {
+			finding = holds
+		}
+		return []string{what + "(" + x.Quantity + ")", x.Mode, size(x.Zones[0].From), size(last.To), c.Subjects[x.Subject].Name, against,
 			printed(value), printed(low), printed(high), "B", string(verdict), "", "", "", finding}
 	}
-	var rows [][]string
-	for _, p := range x.Crossings {
-		finding := holdsBelow
-		if p.To == holds {
-			finding = holdsAbove
-		}
-		rows = append(rows, row(float64(p.Bytes), float64(p.Low), float64(p.High), finding))
-	}
-	if len(rows) > 0 {
-		return rows
-	}
-	finding := string(Unclear)
-	if len(x.Zones) == 1 && x.Zones[0].Side != Undecided {
-		if finding = holdsNever; x.Zones[0].Side == holds {
-			finding = holdsAlways
-		}
-	}
 	nan := math.NaN()
-	return [][]string{row(nan, nan, nan, finding)}
+	rows := [][]string{row(nan, nan, nan, x.Zones[0].Side)}
+	if len(x.Zones) > 1 && x.Zones[0].Side == Undecided {
+		rows = append(rows, row(float64(x.Zones[1].From), nan, nan, x.Zones[1].Side))
+	}
+	for _, p := range x.Crossings {
+		rows = append(rows, row(float64(p.Bytes), float64(p.Low), float64(p.High), p.To))
+	}
+	if len(x.Zones) > 1 && last.Side == Undecided {
+		rows = append(rows, row(float64(last.From), nan, nan, Undecided))
+	}
+	return rows
 }

@@ -31,13 +31,14 @@ const (
 	Undecided Side = iota // intervals do not say, or the curve is not known, because a protocol changes somewhere between two sizes
 	Longer                // the time is longer: it does not pay to block; the subject is slower
 	Shorter
+	Even // as long, within twice the tolerance; this is an answer at the begin or the end of all sizes only, and none of an overlap
 )
 
 // Crossing is a size at which the answer changes.
 type Crossing struct {
-	Bytes     int  // the smallest size with the new answer, by the curves
+	Bytes     int  // the smallest size with the new answer: by the curves, or, from or to Even, High
 	Low, High int  // the last size that has the old answer, and the first that has the new one, beyond doubt
-	To        Side // Longer or Shorter
+	To        Side // Longer, Shorter or Even
 }
 
 // pairs are the modes of blocking calls of which there are calls that do not block.
@@ -151,6 +152,36 @@ func (d *duel) search(o Options) {
 		}
 		d.Zones = append(d.Zones, Zone{first, k, side})
 	}
+	d.settleEven()
+	d.cross(&f)
+}
+
+// settleEven leaves Even where it is an answer, and makes it Undecided where a crossing goes through it.
+func (d *duel) settleEven() {
+	answered := func(z Zone) bool { return z.Side == Longer || z.Side == Shorter }
+	first, last := slices.IndexFunc(d.Zones, answered), len(d.Zones)-1
+	if first < 0 {
+		if len(d.Zones) > 1 || d.Subject == d.Against {
+			d.Zones = []Zone{{d.Zones[0].From, d.Zones[last].To, Undecided}}
+		}
+		return
+	}
+	zones := d.Zones
+	d.Zones = nil
+	for i, z := range zones {
+		if z.Side == Even && (i > 0 && i < last || d.Subject == d.Against) {
+			z.Side = Undecided
+		}
+		if n := len(d.Zones); n > 0 && d.Zones[n-1].Side == z.Side {
+			d.Zones[n-1].To = z.To
+		} else {
+			d.Zones = append(d.Zones, z)
+		}
+	}
+}
+
+// cross finds the crossings between zones.
+func (d *duel) cross(f *field) {
 	for i, z := range d.Zones {
 		before := i - 1
 		if before >= 0 && d.Zones[before].Side == Undecided {
@@ -159,9 +190,12 @@ func (d *duel) search(o Options) {
 		if before < 0 || z.Side == Undecided || d.Zones[before].Side == z.Side {
 			continue
 		}
-		low, high := d.Zones[before].To, z.From
-		d.Crossings = append(d.Crossings, Crossing{f.root(low, high, z.Side), low, high, z.Side})
-		d.Weak = d.Weak || d.a.weakNear(low, high) || d.b.weakNear(low, high)
+		x := Crossing{z.From, d.Zones[before].To, z.From, z.Side}
+		if z.Side != Even && d.Zones[before].Side != Even {
+			x.Bytes = f.root(x.Low, x.High, z.Side)
+		}
+		d.Crossings = append(d.Crossings, x)
+		d.Weak = d.Weak || d.a.weakNear(x.Low, x.High) || d.b.weakNear(x.Low, x.High)
 	}
 }
 
@@ -283,6 +317,8 @@ func (f *field) side(k int) Side {
 				side = Longer
 			case high < -doubt:
 				side = Shorter
+			case max(high, -low) <= 2*f.o.Tolerance*min(math.Abs(x), math.Abs(y)):
+				side = Even
 			}
 			sides = append(sides, side)
 		}

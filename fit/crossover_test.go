@@ -173,4 +173,17 @@ func TestRivalries(t *testing.T) {
 	if want := []Zone{{0, 100000, Undecided}}; ac.Subject != 2 || ac.Against != 0 || !slices.Equal(ac.Zones, want) {
 		t.Errorf("c against its twin a: %+v", ac)
 	}
+	// with less noise it is known that they are alike; up to a switch, one cannot tell them apart
+	a = calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.005)
+	twin = calls{block: straight(30, 0.01)}.samples("c", 3, paperSizes, 100, 0.005)
+	b = calls{block: switched(512, straight(30, 0.01), straight(60, 0.01))}.samples("b", 4, paperSizes, 100, 0.005)
+	if c, err = NewContrast([]sample.Machine{a, twin, b}, Options{}, 0.2); err != nil {
+		t.Fatal(err)
+	}
+	if want := []Zone{{0, 100000, Even}}; !slices.Equal(c.Rivalries[0].Zones, want) {
+		t.Errorf("a and its twin: %+v", c.Rivalries[0])
+	}
+	if want := []Crossing{{700, 500, 700, Longer}}; !slices.Equal(c.Rivalries[1].Crossings, want) || c.Rivalries[1].Zones[0].Side != Even {
+		t.Errorf("a and b: %+v", c.Rivalries[1])
+	}
 }

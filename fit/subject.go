@@ -81,9 +81,10 @@ func shuffle(curves []*curve, order []int) {
 // name names subjects by their platforms, and those of one name by the first facts in which they differ.
 func name(all []*party) {
 	for _, p := range all {
-		p.Name = p.Platform
+		p.Name, _, _ = strings.Cut(p.Platform, ":") // of what was made up on a command line, not all its parameters
 	}
 	for _, fact := range []func(*party) string{
+		func(p *party) string { return strings.TrimPrefix(p.Platform, p.Name+":") },
 		func(p *party) string { return p.Library },
 		func(p *party) string { return p.Place },
 		func(p *party) string { return p.Clock },

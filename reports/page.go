@@ -17,6 +17,7 @@ type Report struct {
 	Samples     *sample.Set          // for its facts, and what was run
 	Result      *fit.Result          // parameters, curves, warnings
 	Comparisons []fit.Comparison     // predictions beside measurements
+	Contrast    *fit.Contrast        // of the platforms, libraries and places of the samples; of one it has overlaps only
 	Platforms   []*platform.Platform // those of the samples that are known, for what their numbers stand on
 	Published   Published            // of any platforms
 	Charts      []*Chart             // more of them, such as time lines
@@ -49,6 +50,7 @@ func newPage(r Report) *page {
 	}
 	p.summary()
 	p.parameters()
+	p.contrast()
 	p.pictures()
 	p.comparisons()
 	p.published()
@@ -176,6 +178,21 @@ func (p *page) pictures() {
 	s.Charts = p.views(append(Charts(p.report.Result, p.report.Comparisons), p.report.Charts...)...)
 	if len(s.Charts) > 0 {
 		p.add(s)
+	}
+}
+
+// contrast shows subjects side by side if there are several, and of any number where calls that do not block pay.
+func (p *page) contrast() {
+	c := p.report.Contrast
+	if c == nil {
+		return
+	}
+	p.csv = append(p.csv, file{"contrast.csv", func(w io.Writer) error { return fit.WriteContrast(w, c) }})
+	if ts := p.tables(sizedTable(c, nil), parameterTable(c), rivalryTable(c)); len(ts) > 0 {
+		p.add(section{ID: "contrast", Title: "Side by side", Tables: ts, Text: []string{"All common sizes, with intervals, are in contrast.csv beside this page."}})
+	}
+	if ts := p.tables(overlapTable(c)); len(ts) > 0 {
+		p.add(section{ID: "overlap", Title: "Where non-blocking calls pay", Tables: ts})
 	}
 }
 

@@ -126,6 +126,7 @@ var texts = []struct {
 	{"predictions", func(w io.Writer, s Style) error { return Predictions(w, "Predicted times", predictions(), s) }},
 	{"terms", func(w io.Writer, s Style) error { return Explained(w, predictions()[2:], s) }},
 	{"comparisons", func(w io.Writer, s Style) error { return Comparisons(w, comparisons(), s) }},
+	{"contrast", func(w io.Writer, s Style) error { return Contrast(w, contrasted(), nil, s) }},
 	{"platforms", func(w io.Writer, s Style) error { return Platforms(w, []*platform.Platform{toy(), toy()}, s) }},
 	{"platform", func(w io.Writer, s Style) error { return Platform(w, toy(), s) }},
 	{"published", func(w io.Writer, s Style) error {

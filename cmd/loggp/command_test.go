@@ -17,6 +17,14 @@ type buffer = bytes.Buffer
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "samples.csv", "# seed: 1\nplatform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us\nx,y,virtual,inter,send,auto,timer11,12x,0,0,1\n")
+	const head = "platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us\n"
+	for name, rows := range map[string]string{
+		"one": "x,y,virtual,inter,send,auto,timer11,12,0,0,1\n", "modes": "z,y,virtual,inter,isend,auto,timer11,12,0,0,1\n",
+		"sizes":  "z,y,virtual,inter,send,auto,timer11,13,0,0,1\nz,y,virtual,inter,send,auto,timer11,14,0,0,1\n",
+		"forced": "z,y,virtual,inter,send,RTA,timer11,12,0,0,1\n", "good": "z,y,virtual,inter,send,auto,timer11,12,0,0,1\n",
+	} {
+		write(t, name+".csv", head+rows)
+	}
 	write(t, "params.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,zero,1,1,us,m,3\n")
 	write(t, "bad.yaml", "name: bad\nmachine:\n  ranks: 3\n")
 	for _, c := range []struct {
@@ -62,7 +70,18 @@ func TestMisuse(t *testing.T) {
 		{"predict --params params.csv", 1, []string{"params.csv:2:", "zero"}},
 		{"predict --platform t3d --protocol T --mode synchronous", 2, []string{"--protocol T", "synchronous"}},
 		{"predict --platform t3d --diagram x.png", 2, []string{"--diagram x.png", "SVG"}},
-		{"compare --samples samples.csv", 2, []string{"--samples and --params"}},
+		{"compare", 2, []string{"--samples", "--params"}},
+		{"compare --samples samples.csv", 1, []string{"samples.csv:3:"}},
+		{"compare --samples one.csv", 1, []string{"it takes two", "x, y, inter", "loggp measure --platform NAME", "--params"}},
+		{"compare --samples one.csv --samples modes.csv", 1, []string{"x has send at 12 bytes", "z has isend at 12 bytes", "same --modes and --sizes"}},
+		{"compare --samples one.csv --samples sizes.csv", 1, []string{"z has send at 13,14 bytes", "same --modes and --sizes"}},
+		{"compare --samples one.csv --samples forced.csv", 1, []string{"z has no mode at 12 bytes", "the library's choice of protocol"}},
+		{"compare --samples one.csv --samples good.csv --sizes 12,16", 1, []string{"at 16 bytes", "common sizes are 12"}},
+		{"compare --samples one.csv --samples good.csv --margin 20", 2, []string{"--margin 20", "%"}},
+		{"compare --samples one.csv --samples good.csv --margin -5%", 2, []string{"--margin -5%", "from 0%"}},
+		{"compare --samples one.csv --samples good.csv --sizes x", 2, []string{"--sizes"}},
+		{"compare --samples one.csv --samples none.csv", 1, []string{"none.csv"}},
+		{"compare --samples one.csv --params params.csv --margin 5%", 2, []string{"--margin", "without --params"}},
 		{"report samples.csv", 2, []string{"-o"}},
 		{"platforms validate bad.yaml", 1, []string{"bad.yaml:3:"}},
 		{"platforms show nothing", 2, []string{`"nothing"`, "t3d"}},

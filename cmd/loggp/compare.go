@@ -10,57 +10,89 @@ import (
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
 
+// overlapMargin is how much more a call that blocks costs before one says that it pays not to block.
+const overlapMargin = 0.2
+
+// compare has the flags of the verb.
+type compare struct {
+	samples                       []string
+	params, output, margin, sizes string
+}
+
 func compareCommand() *cobra.Command {
-	var samples []string
-	var params, file string
+	var c compare
 	cmd := &cobra.Command{
-		Use:   "compare --samples SAMPLES.csv --params PARAMS.csv",
-		Short: "Set what parameters predict beside what was measured",
-		Long: `compare predicts from parameters what the samples are samples of: the times T_s and T_s-r of protocols by equations (1) to (7), which
+		Use:   "compare --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv",
+		Short: "Set machines side by side, or predictions beside measurements",
+		Long: `compare sets two or more machines side by side, or libraries, or places of one machine: whatever differs in the files of samples. It shows
+overheads and parameters with intervals and ratios to the first, from which size on calls that do not block pay, and which machine is faster up to which size.
+
+With --params it predicts from parameters what the samples are samples of: the times T_s and T_s-r of protocols by equations (1) to (7), which
 need parameters of low-level messages, and one-way times by equation (9). Overheads are compared with the line that was fitted to them, and marked
 as calibration.`,
-		Example: `  loggp compare --samples rta.csv --params params.csv
+		Example: `  loggp compare --samples samples.csv --samples intra.csv
+  loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
+  loggp compare --samples rta.csv --params params.csv
   loggp compare --samples rta.csv --params params.csv -o comparison.csv`,
 		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(samples) == 0 || params == "" {
-				return misuse(cmd, errors.New("--samples and --params: both are needed"))
-			}
-			if err := output(file); err != nil {
-				return misuse(cmd, err)
-			}
-			set, err := sample.ReadFile(samples...)
-			if err != nil {
-				return err
-			}
-			ps, err := readParameters(params)
-			if err != nil {
-				return err
-			}
-			cs, err := fit.Compare(set, ps, fit.Predict)
-			if err != nil {
-				return err
-			}
-			if len(cs) == 0 {
-				return fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", params)
-			}
-			out := cmd.OutOrStdout()
-			if file != "" {
-				if err := sample.Save(file, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
-					return fmt.Errorf("comparison: %w", err)
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), file)
-			}
-			return reports.Comparisons(out, cs, style(out))
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
-	cmd.Flags().StringArrayVar(&samples, "samples", nil, "file of samples; may be given more than once")
-	cmd.Flags().StringVar(&params, "params", "", "file of parameters")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "file for the comparison, as CSV")
+	f := cmd.Flags()
+	f.StringArrayVar(&c.samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
+	f.StringVar(&c.params, "params", "", "file of parameters")
+	f.StringVar(&c.margin, "margin", unit.Percent(overlapMargin), "how much more a call that blocks must cost before it pays not to block")
+	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
+	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	return cmd
+}
+
+func (c *compare) run(cmd *cobra.Command) error {
+	if len(c.samples) == 0 {
+		return misuse(cmd, errors.New("--samples: name two files to compare machines, or one and --params to compare it with predictions"))
+	}
+	if err := output(c.output); err != nil {
+		return misuse(cmd, err)
+	}
+	if c.params == "" {
+		return c.contrast(cmd)
+	}
+	for _, f := range []string{"margin", "sizes"} {
+		if cmd.Flags().Changed(f) {
+			return misuse(cmd, fmt.Errorf("--%s: predictions know none; it is for comparing machines, without --params", f))
+		}
+	}
+	return c.predictions(cmd)
+}
+
+// predictions sets what parameters predict beside what was measured.
+func (c *compare) predictions(cmd *cobra.Command) error {
+	set, err := sample.ReadFile(c.samples...)
+	if err != nil {
+		return err
+	}
+	ps, err := readParameters(c.params)
+	if err != nil {
+		return err
+	}
+	cs, err := fit.Compare(set, ps, fit.Predict)
+	if err != nil {
+		return err
+	}
+	if len(cs) == 0 {
+		return fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", c.params)
+	}
+	out := cmd.OutOrStdout()
+	if c.output != "" {
+		if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
+			return fmt.Errorf("comparison: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
+	}
+	return reports.Comparisons(out, cs, style(out))
 }
 
 // readParameters reads a file of parameters.

@@ -61,6 +61,9 @@ func report(files []string) (reports.Report, error) {
 	if r.Result, err = fit.Fit(set, fit.Options{}); err != nil {
 		return r, err
 	}
+	if r.Contrast, err = fit.NewContrast([]sample.Machine{{Files: files, Set: set}}, fit.Options{}, overlapMargin); err != nil {
+		return r, err
+	}
 	if r.Comparisons, err = fit.Compare(set, r.Result.Parameters, fit.Predict); err != nil {
 		return r, err
 	}

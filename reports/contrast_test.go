@@ -1,0 +1,114 @@
+package reports
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// contrasted is three machines by formula: one with a step in its sends, one whose times grow, and one that has no calls that do not block.
+func contrasted() *fit.Contrast {
+	type call struct {
+		mode, timer string
+		us          func(k int) float64
+	}
+	constant := func(us float64) func(int) float64 { return func(int) float64 { return us } }
+	step := func(k int) float64 {
+		if k > 500 {
+			return 60
+		}
+		return 30
+	}
+	grows := func(k int) float64 { return 20 + 0.02*float64(k) }
+	var machines []sample.Machine
+	for _, m := range []struct {
+		name  string
+		calls []call
+	}{
+		{"step", []call{{"send", "timer11", step}, {"send", "timer12", grows}, {"isend", "timer11", constant(30)}, {"isend", "timer21", constant(100)},
+			{"ssend", "timer21", func(k int) float64 { return 23 + 0.05*float64(k) }}, {"ssend", "timer12", constant(20)}, {"send", "rtt", constant(80)}}},
+		{"growing", []call{{"send", "timer11", grows}, {"send", "timer12", grows}, {"isend", "timer11", constant(30)}, {"isend", "timer21", constant(10)},
+			{"ssend", "timer21", func(k int) float64 { return 26 + 0.05*float64(k) }}, {"ssend", "timer12", constant(20)}, {"send", "rtt", grows}}},
+		{"blocking", []call{{"send", "timer11", constant(30)}, {"send", "timer12", grows}}},
+	} {
+		set := &sample.Set{}
+		for _, c := range m.calls {
+			for _, k := range []int{0, 16, 64, 256, 500, 700, 1000, 2000, 4000, 10000} {
+				s := sample.Series{Key: sample.Key{Platform: m.name, Library: "lib", Clock: "virtual", Place: "inter", Mode: c.mode, Protocol: "auto", Timer: c.timer, Bytes: k}}
+				for i := range 40 { // two percent to either side
+					s.Times = append(s.Times, unit.FromMicros(c.us(k)*(0.98+0.04*float64(i*7%40)/39)))
+				}
+				set.Series = append(set.Series, s)
+			}
+		}
+		machines = append(machines, sample.Machine{Files: []string{m.name + ".csv"}, Set: set})
+	}
+	c, err := fit.NewContrast(machines, fit.Options{}, 0.2)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// What a crossover says in words, zone by zone.
+func TestStory(t *testing.T) {
+	type zones = []fit.Zone
+	z := func(from, to int, side fit.Side) fit.Zone { return fit.Zone{From: from, To: to, Side: side} }
+	const yes, no, even, open = fit.Longer, fit.Shorter, fit.Even, fit.Undecided
+	for _, c := range []struct {
+		zones     zones
+		crossings []fit.Crossing
+		pays      string
+		rivals    string // a is faster where the time is longer
+	}{
+		{zones{z(0, 9, yes)}, nil, "from 0 B on", "a at all sizes"},
+		{zones{z(0, 9, no)}, nil, "never up to 9 B", "b at all sizes"},
+		{zones{z(0, 9, open)}, nil, "unclear", "unclear"},
+		{zones{z(0, 9, even)}, nil, "alike at all sizes", "alike at all sizes"},
+		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, no)}, nil, "never up to 99 B, but unclear at 10 B to 19 B", "b at all sizes, but unclear at 10 B to 19 B"},
+		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, yes)}, []fit.Crossing{{Bytes: 15, Low: 9, High: 20, To: yes}}, "15 B (9 B to 20 B)", "b up to 15 B (9 B to 20 B), then a"},
+		{zones{z(0, 9, no), z(10, 20, yes), z(21, 30, no)}, []fit.Crossing{{Bytes: 10, Low: 9, High: 10, To: yes}, {Bytes: 21, Low: 20, High: 21, To: no}},
+			"does not pay up to 10 B (9 B to 10 B), then pays up to 21 B (20 B to 21 B), then does not pay",
+			"b up to 10 B (9 B to 10 B), then a up to 21 B (20 B to 21 B), then b"},
+		{zones{z(0, 9, open), z(10, 20, yes)}, nil, "unclear up to 9 B, then pays", "unclear up to 9 B, then a"},
+		{zones{z(0, 9, yes), z(10, 20, open)}, nil, "pays up to 9 B, then unclear", "a up to 9 B, then unclear"},
+		{zones{z(0, 9, open), z(10, 19, no), z(20, 29, yes), z(30, 40, open)}, []fit.Crossing{{Bytes: 20, Low: 19, High: 20, To: yes}},
+			"unclear up to 9 B, then does not pay up to 20 B (19 B to 20 B), then pays up to 29 B, then unclear",
+			"unclear up to 9 B, then b up to 20 B (19 B to 20 B), then a up to 29 B, then unclear"},
+		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []fit.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
+	} {
+		x := fit.Crossover{Zones: c.zones, Crossings: c.crossings}
+		if got := flat(pays(x)); got != c.pays {
+			t.Errorf("%v: %q, want %q", c.zones, got, c.pays)
+		}
+		if got := flat(story(x, "a", "b")); got != c.rivals {
+			t.Errorf("%v: %q, want %q", c.zones, got, c.rivals)
+		}
+	}
+}
+
+// The page of one subject says where it pays not to block; of several, how they compare.
+func TestPageContrast(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		c := contrasted()
+		c.Subjects = c.Subjects[:n]
+		if n == 1 {
+			c.Readings, c.Rivalries, c.Overlaps = nil, nil, c.Overlaps[:1]
+		}
+		p := newPage(Report{Result: example(), Contrast: c})
+		var b bytes.Buffer
+		if err := pageTemplate.Execute(&b, p); err != nil {
+			t.Fatal(err)
+		}
+		page := strings.ReplaceAll(b.String(), glue, " ")
+		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {
+			if strings.Contains(page, id) != want {
+				t.Errorf("%d subjects: %s is there: %v", n, id, !want)
+			}
+		}
+	}
+}
