@@ -23,6 +23,7 @@ type law struct {
 // laws are those that all worlds keep.
 var laws = []law{
 	{"every rank runs once", ranks},
+	{"near and far", tiers},
 	{"order of a pair", order},
 	{"bytes arrive as they were", integrity},
 	{"head and source", head},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -22,6 +23,7 @@ type faulty struct {
 	*breakage
 	send    func(dst int, q *device.Packet)
 	recv    func(block bool) *device.Packet
+	tier    func(rank int) model.Tier
 	now     func() unit.Time
 	delay   func(d unit.Time)
 	copy    func(dst, src []byte) int
@@ -47,6 +49,7 @@ type breakage struct {
 
 func (f *faulty) Send(dst int, q *device.Packet)    { f.send(dst, q) }
 func (f *faulty) Recv(block bool) *device.Packet    { return f.recv(block) }
+func (f *faulty) Tier(rank int) model.Tier          { return f.tier(rank) }
 func (f *faulty) Now() unit.Time                    { return f.now() }
 func (f *faulty) Delay(d unit.Time)                 { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int          { return f.copy(dst, src) }
@@ -92,6 +95,7 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 	w.runs++
 	err := w.World.Run(func(p device.Port) error {
 		f := &faulty{Port: p, breakage: shared}
+		f.tier = p.Tier
 		f.send, f.recv, f.now, f.delay, f.copy, f.counter = p.Send, p.Recv, p.Now, p.Delay, p.Copy, p.Counter().Add
 		m := p.Memory()
 		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
@@ -116,6 +120,34 @@ func nth(n int) func() bool {
 var faults = []fault{
 	{name: "a rank takes itself for another", law: "every rank runs once", port: func(f *faulty) {
 		f.send = func(dst int, q *device.Packet) { r := *q; r.Head[0] &^= 2; f.Port.Send(dst, &r) }
+	}},
+	{name: "a rank is far from itself", law: "near and far", port: func(f *faulty) {
+		f.tier = func(int) model.Tier { return model.Inter }
+	}},
+	{name: "near one way only", law: "near and far", port: func(f *faulty) {
+		f.tier = func(rank int) model.Tier {
+			if rank > f.Rank() {
+				return model.Inter
+			}
+			return model.Intra
+		}
+	}},
+	{name: "a tier that is none", law: "near and far", port: func(f *faulty) {
+		f.tier = func(rank int) model.Tier {
+			if rank != f.Rank() {
+				return model.NumTiers
+			}
+			return model.Intra
+		}
+	}},
+	{name: "ranks move apart", law: "near and far", port: func(f *faulty) {
+		asked := 0
+		f.tier = func(rank int) model.Tier {
+			if asked++; asked > 50 && rank != f.Rank() {
+				return model.Inter
+			}
+			return model.Intra
+		}
 	}},
 	{name: "short packets overtake long ones", law: "order of a pair", port: func(f *faulty) {
 		var kept func()
