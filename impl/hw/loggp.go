@@ -20,7 +20,7 @@ func newLogGP(j *job) *loggp {
 	m := len(j.ports)
 	n := &loggp{j.cfg.Machine.LogGP, make([]sim.Server, m), make([]sim.Server, m)}
 	if j.record != nil {
-		j.record.taking = "loggp.o_r"
+		j.record.called("loggp.o_s", "loggp.o_r")
 		for i := range m {
 			j.record.names(&n.out[i], "rank %d out", i)
 			j.record.names(&n.in[i], "rank %d in", i)

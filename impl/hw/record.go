@@ -22,15 +22,13 @@ type Recorder struct {
 	Limit int                                    // how much is written down before the run is ended with an error; 0: a quarter of a million things
 
 	kernel    *sim.Kernel
-	left      int
+	room      int // for so many things more
 	lanes     []lane
 	resources []resource
 	servers   map[*sim.Server]int // to resources
 	flights   []flight
 	under     map[any]int // packets and accesses under way, to flights
 	carried   string      // what moves through the network now
-
-	storing, taking string // by which names processors bring packets onto this network, and take them off
 }
 
 const defaultLimit = 250_000
@@ -44,6 +42,10 @@ type lane struct {
 	leaving []int // of packets that leave, in order: the spans in which the processor stores them
 	calls   []call
 	inside  bool // the last call has not ended
+
+	storing, taking string // by which names the processor brings packets onto this network, and takes them off
+	moved, mover    string // what it moves itself, and by which name
+	start, chunk    int    // from which span on, and how many bytes of it now
 }
 
 type span struct {
@@ -80,32 +82,39 @@ type resource struct {
 
 // begin starts the recording anew.
 func (r *Recorder) begin(j *job) {
-	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.kernel, left: r.Limit, storing: "send", taking: "receive", servers: map[*sim.Server]int{}, under: map[any]int{}}
-	if r.left == 0 {
-		r.left = defaultLimit
+	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.kernel, room: r.Limit, servers: map[*sim.Server]int{}, under: map[any]int{}}
+	if r.room == 0 {
+		r.room = defaultLimit
 	}
 	r.lanes = make([]lane, len(j.ports))
 	for i := range r.lanes {
-		r.lanes[i].Recorder = r
+		r.lanes[i] = lane{Recorder: r, storing: "send", taking: "receive"}
 		j.ports[i].lane = &r.lanes[i]
 	}
 }
 
-// room reports whether one thing more may be written down. It ends the run where not.
-func (r *Recorder) room() bool {
-	if r.left--; r.left < 0 {
+// fits reports whether one thing more may be written down. It ends the run where not.
+func (r *Recorder) fits() bool {
+	if r.room--; r.room < 0 {
 		limit := r.Limit
 		if limit == 0 {
 			limit = defaultLimit
 		}
 		r.kernel.Fail(fmt.Errorf("the run does more than the %d things that are written down: let it do less, in fewer rounds, with shorter messages or among fewer ranks", limit))
 	}
-	return r.left >= 0
+	return r.room >= 0
+}
+
+// called says by which names processors bring packets onto the network, and take them off.
+func (r *Recorder) called(storing, taking string) {
+	for i := range r.lanes {
+		r.lanes[i].storing, r.lanes[i].taking = storing, taking
+	}
 }
 
 // until says what the processor has done until its clock.
 func (l *lane) until(clock unit.Time, name string, a model.Activity, bytes int) {
-	if clock > l.clock && l.room() {
+	if clock > l.clock && l.fits() {
 		l.spans = append(l.spans, span{name, a, bytes, clock - l.clock})
 		l.clock = clock
 	}
@@ -114,13 +123,16 @@ func (l *lane) until(clock unit.Time, name string, a model.Activity, bytes int) 
 // note says what a port's processor has done until now.
 func (p *port) note(name string, a model.Activity) { p.lane.until(p.clock, name, a, 0) }
 
+// waited says that the processor may have waited until now: who has, goes on at the kernel's time. For what is known later.
+func (l *lane) waited() { l.until(l.kernel.Now(), "", model.Waiting, 0) }
+
 // Enter says which call of the library a rank's program makes; "" ends the last. It is for mpi.Options.
 //
 // A call lasts until the next, or until the program computes: nothing else of a program takes time.
 func (r *Recorder) Enter(rank int, name string) {
 	l := &r.lanes[rank]
 	l.leave()
-	if name != "" && l.room() {
+	if name != "" && l.fits() {
 		l.calls = append(l.calls, call{name, len(l.spans), 0})
 		l.inside = true
 	}
@@ -136,7 +148,7 @@ func (l *lane) leave() {
 
 // sends says that a packet is sent by what the processor does next.
 func (l *lane) sends(p *port, pk *packet) {
-	if l.room() {
+	if l.fits() {
 		f := flight{by: p.rank, of: pk.dst, sent: len(l.spans), taken: -1}
 		f.Name, f.Detail = l.tell(&pk.Head)
 		f.From, f.To, f.Bytes, f.Depart, f.Arrive = int(p.rank), int(pk.dst), len(pk.Data), p.clock, -1
@@ -173,9 +185,9 @@ func (r *Recorder) lands(x any, t unit.Time) {
 	}
 }
 
-// moved says that a part of the oldest packet that leaves has entered the network at a time, how late that was, and whether it was the last.
-func (l *lane) moved(entered, late unit.Time, last bool) {
-	if late > 0 && l.room() {
+// left says that a part of the oldest packet that leaves has entered the network at a time, how late that was, and whether it was the last.
+func (l *lane) left(entered, late unit.Time, last bool) {
+	if late > 0 && l.fits() {
 		l.pushed = append(l.pushed, push{span{"network", model.Blocked, 0, late}, l.leaving[0], entered - late})
 		l.clock += late
 	}
@@ -201,7 +213,7 @@ func (l *lane) takes(pk *packet, from int) {
 
 // hold says that a part of the network is taken for a time.
 func (r *Recorder) hold(s *sim.Server, from, long unit.Time, bytes int) {
-	if i, ok := r.servers[s]; ok && long > 0 && r.room() {
+	if i, ok := r.servers[s]; ok && long > 0 && r.fits() {
 		x := &r.resources[i]
 		x.spans = append(x.spans, model.Span{Name: r.carried, Activity: model.Carrying, From: from, To: from + long, Bytes: bytes})
 	}
@@ -215,7 +227,7 @@ func (r *Recorder) names(s *sim.Server, format string, args ...any) {
 
 // starts says that a remote access is started by what the processor does next.
 func (l *lane) starts(x *access) {
-	if !l.room() {
+	if !l.fits() {
 		return
 	}
 	f := flight{by: x.src, of: x.src, sent: len(l.spans), taken: -1}
@@ -236,7 +248,7 @@ func (r *Recorder) counts(s *sim.Server, from, long unit.Time) {
 
 // signals says that the hardware asks for an access's data, or confirms it.
 func (r *Recorder) signals(x *access, name string, from, to int32, depart, arrive unit.Time) {
-	if i, ok := r.under[x]; ok && r.room() {
+	if i, ok := r.under[x]; ok && r.fits() {
 		f := flight{by: x.src, of: x.src, sent: r.flights[i].sent, taken: -1}
 		f.Name, f.From, f.To, f.Depart, f.Arrive, f.Hardware = name, int(from), int(to), depart, arrive, true
 		r.flights = append(r.flights, f)

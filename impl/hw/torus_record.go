@@ -7,7 +7,7 @@ import (
 
 // names gives names to all that packets wait for.
 func (n *torus) names(r *Recorder) {
-	r.storing, r.taking = "torus.send.bandwidth", "torus.receive"
+	r.called("torus.send.bandwidth", "torus.receive")
 	for i := range n.inject {
 		r.names(&n.engines[i], "node %d engine", i)
 		r.names(&n.inject[i], "node %d in", i)
@@ -24,7 +24,7 @@ func (n *torus) names(r *Recorder) {
 // moved writes down how a chunk of the oldest packet that leaves a processor has just moved, and how late.
 func (n *torus) moved(p *port, pk *packet, late unit.Time, last bool) {
 	entered := n.noted(pk, p.rank, pk.dst, &pk.wire)
-	p.lane.moved(entered, late, last)
+	p.lane.left(entered, late, last)
 }
 
 // noted writes down how a chunk of a packet or of an access has just moved: it was the last to take each part of its way. It returns when

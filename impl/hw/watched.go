@@ -55,7 +55,7 @@ func (p watched) Send(dst int, x *device.Packet) {
 func (p watched) Recv(block bool) *device.Packet {
 	from := len(p.lane.spans)
 	x := p.port.Recv(block)
-	p.lane.until(p.kernel.Now(), "", model.Waiting, 0) // who has waited goes on at the kernel's time
+	p.lane.waited()
 	p.note(p.lane.taking, model.Receiving)
 	var pk *packet
 	if x != nil {

@@ -128,6 +128,10 @@ func TestRecordingIsTheDiagram(t *testing.T) {
 			for _, p := range []pair{{2, 0, 1}, {64, 5, 42}} {
 				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { same(t, x, p) })
 			}
+			for _, p := range []pair{{6, 0, 3}, {6, 1, 5}} {
+				h := shared(4, 4)
+				eachWay(model.Transfer{Machine: h, Library: l, Bytes: k, Path: h.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { same(t, x, p) })
+			}
 			eachWay(model.Transfer{Machine: synthetic, Library: l, Bytes: k}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
 		}
 	}
@@ -199,7 +203,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
 	slow.Torus.Link = 9e6 // every sender is held up
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
-	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "loggp": synthetic} {
+	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "loggp": synthetic} {
 		seeds := uint64(6)
 		if testing.Short() {
 			seeds = 3
