@@ -194,5 +194,5 @@ func cellHTML(t tableView, column int, c Cell) template.HTML {
 	if len(class) > 0 {
 		attributes += ` class="` + strings.Join(class, " ") + `"`
 	}
-	return template.HTML("<" + element + attributes + ">" + template.HTMLEscapeString(s) + "</" + element + ">")
+	return template.HTML("<" + element + attributes + ">" + strings.ReplaceAll(template.HTMLEscapeString(s), "\n", "<br>") + "</" + element + ">")
 }

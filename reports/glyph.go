@@ -66,15 +66,13 @@ func (p polygon) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, at vg.Point) {
 	c.Stroke(path)
 }
 
-// frame draws a ring about a point, which stands out from what is below.
-func frame(c *draw.Canvas, at vg.Point) {
+// circle draws the ring about a point.
+func circle(c *draw.Canvas, at vg.Point, line draw.LineStyle) {
 	const radius = 7
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + radius, Y: at.Y})
 	p.Arc(at, radius, 0, 2*math.Pi)
 	p.Close()
-	c.SetLineStyle(draw.LineStyle{Color: paper, Width: 4})
-	c.Stroke(p)
-	c.SetLineStyle(draw.LineStyle{Color: black, Width: 1.5})
+	c.SetLineStyle(line)
 	c.Stroke(p)
 }

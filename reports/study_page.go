@@ -51,7 +51,7 @@ func (s *Study) keys() []fact {
 	var out []fact
 	for _, v := range verdicts {
 		if n := s.Count(v); n > 0 {
-			out = append(out, fact{"claims", fmt.Sprintf("%d %s", n, phrases[v].Text), fmt.Sprintf("of %d", len(s.Claims))})
+			out = append(out, fact{phrases[v].Text, fmt.Sprintf("%d of %d", n, len(s.Claims)), "claims"})
 		}
 	}
 	if all, within := s.Rows(fit.Validation, near); all > 0 {

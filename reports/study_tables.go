@@ -75,25 +75,23 @@ func (s *Study) agreement() string {
 	return strings.Join(words, " ")
 }
 
-// claimTable has a row for each claim. The page says more of each than fits a terminal.
+// claimTable has a row for each claim. The page also says where a claim stands and how it is checked.
 func (s *Study) claimTable(page bool) *Table {
 	t := &Table{Name: "claims", Title: "Claims", Anchored: page,
 		Columns: []Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "what it says", Wrap: true}, {Head: "evidence", Wrap: true}}}
 	if page {
-		t.Title = ""
-		t.Columns = append(t.Columns, Column{Head: "note", Wrap: true}, Column{Head: "how it is checked", Wrap: true}, Column{Head: "where it is said", Wrap: true})
+		t.Title = "The claims of the paper, and what came of them"
+		t.Columns = append(t.Columns, Column{Head: "how it is checked", Wrap: true})
 	}
 	for _, c := range s.Claims {
-		row := []Cell{text(c.ID), verdict(c.Verdict), text(c.Text), text(c.Evidence)}
+		row := []Cell{text(c.ID), verdict(c.Verdict), text(c.Text), text(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
 		if page {
-			row = append(row, text(c.Note), Cell{c.Check, Faint}, Cell{c.Where, Faint})
-		} else if c.Note != "" {
-			row[3].Text = strings.TrimSpace(c.Evidence + "\n" + c.Note)
+			if c.Where != "" {
+				row[2].Text += " (" + c.Where + ")"
+			}
+			row = append(row, Cell{c.Check, Faint})
 		}
 		t.add(row...)
-	}
-	if page {
-		t.spare()
 	}
 	return t
 }

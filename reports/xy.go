@@ -100,6 +100,10 @@ func (x xy) extent() (first, last, low, high float64) {
 	for _, s := range x.series {
 		for _, p := range s.points {
 			see(p)
+			if s.look.framed && p.low < p.high {
+				see(point{x: p.x, y: p.low})
+				see(point{x: p.x, y: p.high})
+			}
 		}
 		for _, l := range s.lines {
 			for _, p := range l {
@@ -301,32 +305,32 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLines(s.look.line(), c.ClipLinesXY(line)...)
 	}
 	for _, q := range s.points {
-		if x := at(q).X; q.low < q.high {
-			low := math.Max(q.low, p.Y.Min)
-			for _, bar := range s.look.bar(x, ty(low), ty(q.high)) {
-				c.StrokeLines(draw.LineStyle{Color: s.look.ink, Width: 1}, c.ClipLinesXY(bar)...)
-			}
+		var ends []vg.Length
+		if q.low < q.high {
+			ends = []vg.Length{ty(math.Max(q.low, p.Y.Min)), ty(q.high)}
 		}
-		s.look.draw(&c, at(q))
+		s.look.draw(&c, at(q), ends)
 	}
 }
 
-// bar returns the lines of an interval.
-func (l look) bar(x, low, high vg.Length) [][]vg.Point {
-	lines := [][]vg.Point{{{X: x, Y: low}, {X: x, Y: high}}}
+// draw draws a point, and the interval of its value between two ends, if it has any.
+func (l look) draw(c *draw.Canvas, at vg.Point, ends []vg.Length) {
 	if l.framed {
-		const end = 5
-		for _, y := range []vg.Length{low, high} {
-			lines = append(lines, []vg.Point{{X: x - end, Y: y}, {X: x + end, Y: y}})
-		}
+		circle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) // stands out from what is below
 	}
-	return lines
-}
-
-// draw draws a point.
-func (l look) draw(c *draw.Canvas, at vg.Point) {
+	bar := draw.LineStyle{Color: l.ink, Width: 1}
 	if l.framed {
-		frame(c, at)
+		bar = draw.LineStyle{Color: black, Width: 1.5}
+	}
+	if ends != nil {
+		c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X, Y: ends[0]}, {X: at.X, Y: ends[1]}})...)
+	}
+	if l.framed {
+		const half = 4
+		for _, y := range ends {
+			c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X - half, Y: y}, {X: at.X + half, Y: y}})...)
+		}
+		circle(c, at, bar)
 	}
 	if l.glyph != nil {
 		c.DrawGlyph(draw.GlyphStyle{Color: l.ink, Radius: 3, Shape: l.glyph}, at)
@@ -392,7 +396,7 @@ func (s series) entry(c *draw.Canvas, at vg.Point, width vg.Length) {
 		c.StrokeLine2(s.look.line(), at.X, at.Y, at.X+width, at.Y)
 	}
 	if len(s.points) > 0 {
-		s.look.draw(c, vg.Point{X: at.X + width/2, Y: at.Y})
+		s.look.draw(c, vg.Point{X: at.X + width/2, Y: at.Y}, nil)
 	}
 	c.FillText(label, vg.Point{X: at.X + width + 5, Y: at.Y}, s.name)
 }

@@ -1,0 +1,404 @@
+package reports
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+var screenshots = flag.String("screenshots", "", "directory for pictures of the pages, as TestBrowser sees them")
+
+// glance is a way to look at a page.
+type glance struct {
+	width int64
+	dark  bool
+}
+
+func (g glance) String() string {
+	return fmt.Sprintf("%d-%s", g.width, map[bool]string{false: "light", true: "dark"}[g.dark])
+}
+
+var glances = []glance{{380, false}, {380, true}, {1400, false}, {1400, true}}
+
+// wanted is what a page has to show: for each section its charts and the rows of its tables.
+type wanted []wantedSection
+
+type wantedSection struct {
+	id     string
+	charts int
+	rows   []int
+}
+
+// TestBrowser: in a browser, pages show all that they have, at any width, in light and dark, and ask nothing of anybody.
+func TestBrowser(t *testing.T) {
+	b := openBrowser(t)
+	study, report := largeStudy(t), whole(t)
+	for _, x := range []struct {
+		name  string
+		write func(dir string) error
+		want  wanted
+	}{
+		{"study", func(dir string) error { return StudyPage(dir, study) }, wantedOfStudy(study)},
+		{"report", func(dir string) error { return Page(dir, report) }, wantedOfReport(report)},
+	} {
+		dir := filepath.Join(t.TempDir(), x.name)
+		if err := x.write(dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range glances {
+			t.Run(x.name+"-"+g.String(), func(t *testing.T) {
+				t.Parallel()
+				for _, p := range b.problems(t, filepath.Join(dir, "index.html"), g, x.want) {
+					t.Error(p)
+				}
+			})
+		}
+	}
+}
+
+// TestBrowserSees: each fault that is planted in a page is seen.
+func TestBrowserSees(t *testing.T) {
+	b := openBrowser(t)
+	s := smallStudy()
+	dir := filepath.Join(t.TempDir(), "study")
+	if err := StudyPage(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	page, want := contents(t, dir)["index.html"], wantedOfStudy(s)
+	add := func(html string) func(string) string {
+		return func(page string) string { return strings.Replace(page, "</main>", html+"</main>", 1) }
+	}
+	cut := func(from, to string) func(string) string {
+		return func(page string) string {
+			i := strings.Index(page, from)
+			j := i + strings.Index(page[max(i, 0):], to) + len(to)
+			if i < 0 || j < i+len(to) {
+				t.Fatalf("the page has no %s … %s", from, to)
+			}
+			return page[:i] + page[j:]
+		}
+	}
+	for i, x := range []struct {
+		name   string
+		fault  func(page string) string
+		glance glance
+		want   string
+	}{
+		{"none", add(""), glance{380, false}, ""},
+		{"image from elsewhere", add(`<img alt="x" src="https://example.invalid/x.png">`), glance{1400, false}, "request: https://example.invalid/x.png"},
+		{"style sheet from elsewhere", add(`<link rel="stylesheet" href="http://example.invalid/x.css">`), glance{1400, false}, "request: http://example.invalid/x.css"},
+		{"font from elsewhere", add(`<style>@font-face{font-family:x;src:url(https://example.invalid/x.woff2)}h1{font-family:x}</style>`), glance{1400, false}, "request: https://example.invalid/x.woff2"},
+		{"a file beside the page", add(`<img alt="x" src="figure-10.png">`), glance{1400, false}, "request: file:"},
+		{"error", add(`<script>console.error("broken")</script>`), glance{1400, false}, "console: error"},
+		{"warning", add(`<script>console.warn("doubtful")</script>`), glance{1400, false}, "console: warning"},
+		{"exception", add(`<script>setTimeout(() => { throw new Error("thrown") }, 0)</script>`), glance{1400, false}, "exception:"},
+		{"rejection", add(`<script>Promise.reject(new Error("thrown"))</script>`), glance{1400, false}, "exception:"},
+		{"too wide", add(`<div style="width:1000px">x</div>`), glance{380, false}, "pixels wider than the window"},
+		{"too wide, not seen at 1400", add(`<div style="width:1000px">x</div>`), glance{1400, false}, ""},
+		{"hidden overflow", add(`<div style="overflow:hidden"><div style="width:1000px">x</div></div>`), glance{380, false}, "beyond the edge"},
+		{"chart missing", cut(`<figure id="chart-figure-10"`, "</figure>"), glance{1400, false}, "figure-10: 0 charts, want 1"},
+		{"chart missing on phones", cut(`<svg xmlns="http://www.w3.org/2000/svg" width="380"`, "</svg>"), glance{380, true}, "charts, want 1"},
+		{"chart hidden", add(`<style>svg.chart{display:none!important}</style>`), glance{380, false}, "figure-10: 0 charts, want 1"},
+		{"chart without size", add(`<style>svg.chart{width:0!important;height:0!important}</style>`), glance{380, false}, "figure-10: 0 charts, want 1"},
+		{"chart shown twice", add(`<style>svg.chart{display:block!important}</style>`), glance{380, false}, "figure-10: 2 charts, want 1"},
+		{"chart too small", add(`<style>svg.chart{max-width:200px!important}</style>`), glance{380, false}, "letters"},
+		{"chart without colours", add(`<style>svg.chart *{fill:red!important;stroke:red!important}</style>`), glance{380, false}, "colours"},
+		{"table missing", cut(`<table class="cards">`, "</table>"), glance{1400, true}, "claims: tables of [] rows, want [4]"},
+		{"row missing", cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), glance{1400, true}, "claims: tables of [3] rows, want [4]"},
+		{"section missing", cut(`<section id="table-3"`, "</section>"), glance{1400, true}, "table-3: no such section"},
+		{"table out of its box", add(`<style>.box{max-width:none!important}.wrap{min-width:40rem!important}</style>`), glance{380, true}, "box"},
+		{"dark text in the dark", add(`<style>h2{color:#333!important}</style>`), glance{1400, true}, "contrast: H2"},
+		{"light text in the light", add(`<style>td{color:#aaa!important}</style>`), glance{1400, false}, "contrast: TD"},
+		{"chart that stays dark", add(`<style>svg.chart text{fill:#1f2328!important}</style>`), glance{1400, true}, "contrast: text"},
+		{"no dark", func(page string) string { return strings.ReplaceAll(page, "prefers-color-scheme:dark", "width:1px") }, glance{1400, true}, "the ground has luminance 1.00"},
+		{"heading skipped", add(`<h4>deep</h4>`), glance{1400, false}, "heading 4 after 2"},
+		{"no language", func(page string) string { return strings.Replace(page, ` lang="en"`, "", 1) }, glance{1400, false}, "language"},
+	} {
+		path := filepath.Join(dir, fmt.Sprintf("fault-%d.html", i))
+		if err := os.WriteFile(path, []byte(x.fault(page)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			found := strings.Join(b.problems(t, path, x.glance, want), "\n")
+			if x.want == "" && found != "" || !strings.Contains(found, x.want) {
+				t.Errorf("found %q, want %q", found, x.want)
+			}
+		})
+	}
+}
+
+// wantedOfStudy is what the page of a study has to show.
+func wantedOfStudy(s *Study) wanted {
+	w := wanted{{id: "claims", rows: []int{len(s.Claims)}}}
+	for _, a := range s.Artefacts {
+		x := wantedSection{id: a.ID, charts: len(a.Charts)}
+		if len(a.Curves) > 0 {
+			x.charts++
+		}
+		if len(a.Rows) > 0 {
+			x.rows = []int{len(a.Rows)}
+		}
+		w = append(w, x)
+	}
+	return append(w, wantedSection{id: "run", rows: []int{len(s.Facts)}}, wantedSection{id: "source"}, wantedSection{id: "glossary"})
+}
+
+// wantedOfReport is what the page of a report on one place has to show. Rows are counted where they follow from the report alone.
+func wantedOfReport(r Report) wanted {
+	p := places(r.Result)[0]
+	platform := r.Platforms[0]
+	stands := []int{overview(platform).rows()}
+	for range platform.Libraries {
+		stands = append(stands, 8/2) // a row for each send mode
+	}
+	return wanted{
+		{id: "parameters", rows: []int{len(p.modes())}},
+		{id: "ranges", rows: []int{p.pieces().rows()}},
+		{id: "charts", charts: len(Charts(r.Result, r.Comparisons)) + len(r.Charts)},
+		{id: "comparisons", rows: comparisonRows(r)},
+		{id: "published", rows: []int{p.against(r.Published, platform).rows()}},
+		{id: "warnings"},
+		{id: "platforms", rows: append(stands, len(platform.Numbers), len(platform.References))},
+		{id: "run", rows: []int{len(r.Samples.Facts)}},
+		{id: "again"},
+		{id: "glossary"},
+	}
+}
+
+// comparisonRows counts the rows of protocols and of modes.
+func comparisonRows(r Report) []int {
+	protocols := 0
+	for _, c := range r.Comparisons {
+		if strings.HasPrefix(c.Quantity, "T_s") {
+			protocols++
+		}
+	}
+	return []int{protocols, len(r.Comparisons) - protocols}
+}
+
+//go:embed testdata/inspect.js
+var inspect string
+
+// sight is what inspect.js returns.
+type sight struct {
+	Charts []struct {
+		Section, Figure, Label string
+		Width, Height, Letters float64
+		Colours                int
+	} `json:"charts"`
+	Tables []struct {
+		Section string  `json:"section"`
+		Rows    int     `json:"rows"`
+		Width   float64 `json:"width"`
+		Boxed   bool    `json:"boxed"`
+	} `json:"tables"`
+	Sections []string `json:"sections"`
+	Headings []int    `json:"headings"`
+	Language string   `json:"language"`
+	Overflow float64  `json:"overflow"`
+	Beyond   []string `json:"beyond"`
+	Faint    []string `json:"faint"`
+	Ground   float64  `json:"ground"`
+}
+
+// check says what is wrong with what was seen.
+func (s sight) check(g glance, want wanted) (wrong []string) {
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for _, w := range want {
+		if !slices.Contains(s.Sections, w.id) {
+			bad("%s: no such section", w.id)
+			continue
+		}
+		charts, rows := 0, []int{}
+		for _, c := range s.Charts {
+			if c.Section == w.id {
+				charts++
+			}
+		}
+		for _, x := range s.Tables {
+			if x.Section == w.id {
+				rows = append(rows, x.Rows)
+			}
+		}
+		if charts != w.charts {
+			bad("%s: %d charts, want %d", w.id, charts, w.charts)
+		}
+		if !slices.Equal(rows, w.rows) {
+			bad("%s: tables of %v rows, want %v", w.id, rows, w.rows)
+		}
+	}
+	for _, c := range s.Charts {
+		if c.Width < 250 || c.Height < 60 || c.Letters < 9 || c.Letters > 24 {
+			bad("%s: a chart of %.0f × %.0f with letters of %.1f pixels", c.Figure, c.Width, c.Height, c.Letters)
+		}
+		if c.Colours < 4 || c.Label == "" {
+			bad("%s: a chart of %d colours with the label %q", c.Figure, c.Colours, c.Label)
+		}
+	}
+	for _, x := range s.Tables {
+		if !x.Boxed {
+			bad("%s: a table is in no box that scrolls", x.Section)
+		}
+	}
+	for i, h := range s.Headings {
+		if i > 0 && h > s.Headings[i-1]+1 || i == 0 && h != 1 {
+			bad("heading %d after %d", h, s.Headings[max(i-1, 0)])
+		}
+	}
+	if s.Language == "" {
+		bad("no language")
+	}
+	if s.Overflow > 0 {
+		bad("the page is %v pixels wider than the window", s.Overflow)
+	}
+	if len(s.Beyond) > 0 {
+		bad("beyond the edge: %q", s.Beyond[:min(len(s.Beyond), 5)])
+	}
+	for _, f := range s.Faint {
+		bad("contrast: %s", f)
+	}
+	if s.Ground > 0.1 == g.dark {
+		bad("the ground has luminance %.2f", s.Ground)
+	}
+	return wrong
+}
+
+// browser is a headless Chromium.
+type browser struct{ ctx context.Context }
+
+// openBrowser starts the browser. Without one the test is skipped, but not where CI says that it must not be.
+func openBrowser(t *testing.T) browser {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes its time")
+	}
+	path := chromium()
+	if path == "" {
+		const missing = "no Chromium: install it (apt-get install chromium), or name another one in CHROMIUM"
+		if os.Getenv("CI") != "" {
+			t.Fatal(missing)
+		}
+		t.Skip(missing)
+	}
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.DisableGPU,
+		chromedp.NoSandbox, // which root cannot have, nor many containers; the pages are our own
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND")) // planted requests reach nobody
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), flags...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start %s: %v", path, err)
+	}
+	return browser{ctx}
+}
+
+// chromium returns the path of a browser, or "".
+func chromium() string {
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// problems opens a page in a tab of its own, and returns all that is wrong with it.
+func (b browser) problems(t *testing.T, path string, g glance, want wanted) []string {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	defer cancel()
+	address := (&url.URL{Scheme: "file", Path: path}).String()
+	heard, err := listen(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	scheme := map[bool]string{false: "light", true: "dark"}[g.dark]
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(g.width, 900), chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+	const settled = `document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(true), 50))))`
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](settled, chromedp.EvalAwaitPromise)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[sight](inspect))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.picture(ctx, t)
+	return append(heard(), s.check(g, want)...)
+}
+
+// listen hears what a page says on the console, and what it asks for. Asking for the page itself is no problem.
+func listen(ctx context.Context, address string) (heard func() []string, err error) {
+	var mu sync.Mutex
+	var problems []string
+	add := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		problems = append(problems, fmt.Sprintf(format, args...))
+	}
+	err = chromedp.Listen(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventConsoleAPICalled:
+			var words []string
+			for _, a := range e.Args {
+				words = append(words, string(a.Value))
+			}
+			add("console: %s: %s", e.Type, strings.Join(words, " "))
+		case *runtime.EventExceptionThrown:
+			add("exception: %s", e.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			add("console: %s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL)
+		case *network.EventRequestWillBeSent:
+			if e.Request.URL != address && !strings.HasPrefix(e.Request.URL, "data:") {
+				add("request: %s", e.Request.URL)
+			}
+		}
+	})
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(problems)
+	}, err
+}
+
+// picture keeps what is seen, for those who want to look.
+func (b browser) picture(ctx context.Context, t *testing.T) {
+	t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fileName(strings.Split(t.Name(), "/")...) + ".png"
+	if err := os.WriteFile(filepath.Join(*screenshots, name), png, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
