@@ -1,4 +1,4 @@
-.PHONY: check test bench fuzz build
+.PHONY: check test pages bench fuzz build
 
 check: ## all that CI runs
 	.ci/run
@@ -8,6 +8,12 @@ build:
 
 test:
 	go test ./...
+
+# The pages as a browser shows them, wide and narrow, light and dark: pictures in out/pages, to be looked at.
+pages:
+	.ci/chromium
+	mkdir -p out/pages
+	CI=true go test -count=1 ./reports -run 'TestBrowser$$' -screenshots "$(CURDIR)/out/pages"
 
 # Speed is compared, never asserted: run it before and after a change, and give both to
 # go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt

@@ -76,15 +76,18 @@ var testOnly = []string{"impl/device/devicetest"}
 var others = []struct {
 	module string
 	who    []string
+	test   bool // for test files only
 }{
-	{"gonum.org/v1/gonum", []string{"fit", "model"}},
-	{"gonum.org/v1/plot", []string{"reports"}},
-	{"golang.org/x/image", []string{"reports"}}, // the fonts of plot
-	{"github.com/olekukonko/tablewriter", []string{"reports"}},
-	{"github.com/spf13/cobra", []string{"cmd/loggp"}},
-	{"github.com/spf13/pflag", []string{"cmd/loggp"}}, // the flags of cobra
-	{"golang.org/x/term", []string{"cmd/loggp"}},
-	{"go.yaml.in/yaml", []string{"model/platform"}},
+	{"gonum.org/v1/gonum", []string{"fit", "model"}, false},
+	{"gonum.org/v1/plot", []string{"reports"}, false},
+	{"golang.org/x/image", []string{"reports"}, false}, // the fonts of plot
+	{"github.com/olekukonko/tablewriter", []string{"reports"}, false},
+	{"github.com/spf13/cobra", []string{"cmd/loggp"}, false},
+	{"github.com/spf13/pflag", []string{"cmd/loggp"}, false}, // the flags of cobra
+	{"golang.org/x/term", []string{"cmd/loggp"}, false},
+	{"go.yaml.in/yaml", []string{"model/platform"}, false},
+	{"github.com/chromedp/chromedp", []string{"reports"}, true}, // pages in a browser
+	{"github.com/chromedp/cdproto", []string{"reports"}, true},  // what chromedp says to it
 }
 
 func TestImports(t *testing.T) {
@@ -158,7 +161,7 @@ func forbids(pkg, imported string, test bool) string {
 	case isOurs:
 		return forbidsOurs(pkg, ours)
 	case strings.Contains(first, "."):
-		return forbidsOthers(pkg, imported)
+		return forbidsOthers(pkg, imported, test)
 	}
 	return "" // the standard library
 }
@@ -181,9 +184,12 @@ func forbidsOurs(pkg, imported string) string {
 	return ""
 }
 
-func forbidsOthers(pkg, imported string) string {
+func forbidsOthers(pkg, imported string, test bool) string {
 	for _, o := range others {
 		if within(imported, []string{o.module}) {
+			if o.test && !test {
+				return "it is for tests only"
+			}
 			if within(pkg, o.who) {
 				return ""
 			}
@@ -245,6 +251,9 @@ func TestImportsFindsViolations(t *testing.T) {
 		{"reports/table.go", "github.com/spf13/cobra", "only cmd/loggp may"},
 		{"model/platform/file.go", "go.yaml.in/yaml/v3", ""},
 		{"model/machine.go", "go.yaml.in/yaml/v3", "only model/platform may"},
+		{"reports/browser_test.go", "github.com/chromedp/chromedp", ""},
+		{"reports/page.go", "github.com/chromedp/chromedp", "it is for tests only"},
+		{"fit/fit_test.go", "github.com/chromedp/chromedp", "only reports may"},
 		{"model/machine.go", "github.com/someone/something", "the module is not in the table"},
 		{"model/machine.go", "math/rand/v2", ""},
 	} {
