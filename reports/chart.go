@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 
 	"golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -82,7 +83,14 @@ func (c *Chart) titled() *Chart {
 }
 
 func (c *Chart) title(width vg.Length) []string {
-	return wrap(c.Title, int((width-2*margin)/6.5))
+	width -= 2 * margin
+	for letters := int(width / 5); ; letters-- {
+		lines := wrap(c.Title, max(letters, 1))
+		wide := func(line string) bool { return heading.Width(line) > width }
+		if letters <= 1 || !slices.ContainsFunc(lines, wide) {
+			return lines
+		}
+	}
 }
 
 const (

@@ -47,8 +47,8 @@ type section struct {
 	Short            string // title in the list of sections; default: Title
 	Text             []string
 	Charts           []chartView
-	Tables           []tableView
 	Items            []string
+	Tables           []tableView
 	Kinds            []kindView
 	Words            []word
 	Commands         []string
@@ -69,6 +69,7 @@ const longTable = 40
 type chartView struct {
 	*Chart
 	ID            string
+	Bare          bool // the heading above is its title
 	Picture, Wide template.HTML
 }
 
@@ -165,8 +166,11 @@ func cellHTML(t tableView, column int, c Cell) template.HTML {
 	element, class := "td", []string{}
 	col := t.Columns[column]
 	attributes := ""
-	if t.Anchored && column == 0 {
-		attributes = ` id="` + template.HTMLEscapeString(c.Text) + `"`
+	if t.Cards {
+		attributes = ` data-head="` + template.HTMLEscapeString(flat(col.Head)) + `"`
+		if column == 0 {
+			attributes += ` id="` + template.HTMLEscapeString(c.Text) + `"`
+		}
 	}
 	if col.Key {
 		element, attributes = "th", attributes+` scope="row"`

@@ -51,7 +51,7 @@ func (a *Artefact) chart() *Chart {
 			text += k.text + " "
 		}
 	}
-	return x.chart(a.ID, a.Caption, text[:len(text)-1])
+	return x.chart(fileName(a.ID), a.title(), text[:len(text)-1])
 }
 
 // curveNames returns the names of the curves, in the order in which they first come.

@@ -66,13 +66,13 @@ func (s *Study) keys() []fact {
 // artefact adds the section of a table or figure.
 func (d *document) artefact(a *Artefact) {
 	x := section{ID: fileName(a.ID), Title: a.title(), Short: a.name(), Items: a.Words}
-	var charts []*Chart
+	charts := a.Charts
 	if c := a.chart(); c != nil {
-		charts = append(charts, c)
+		charts = append([]*Chart{c}, charts...)
 	}
-	for _, c := range append(charts, a.Charts...) {
+	for _, c := range charts {
 		v := d.alone(c)
-		v.ID = "chart-" + v.Name
+		v.ID, v.Bare = "chart-"+v.Name, c.Title == x.Title
 		x.Charts = append(x.Charts, v)
 	}
 	if t := a.findings(true); t.rows() > 0 {

@@ -77,7 +77,7 @@ func (s *Study) agreement() string {
 
 // claimTable has a row for each claim. The page also says where a claim stands and how it is checked.
 func (s *Study) claimTable(page bool) *Table {
-	t := &Table{Name: "claims", Title: "Claims", Anchored: page,
+	t := &Table{Name: "claims", Title: "Claims", Cards: page,
 		Columns: []Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "what it says", Wrap: true}, {Head: "evidence", Wrap: true}}}
 	if page {
 		t.Title = "The claims of the paper, and what came of them"
@@ -87,7 +87,7 @@ func (s *Study) claimTable(page bool) *Table {
 		row := []Cell{text(c.ID), verdict(c.Verdict), text(c.Text), text(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
 		if page {
 			if c.Where != "" {
-				row[2].Text += " (" + c.Where + ")"
+				row[2].Text += " (said in " + c.Where + ")"
 			}
 			row = append(row, Cell{c.Check, Faint})
 		}
@@ -111,11 +111,11 @@ func (a *Artefact) title() string { return strings.TrimSuffix(a.name()+": "+a.Ca
 // printedIn heads the column that says where published values are printed.
 const printedIn = "printed in"
 
-// findings is the table of an artefact's findings, with a group for each platform, library and place. Rows that nothing published is
-// beside are left out unless all are wanted.
+// findings is the table of an artefact's findings, with a group for each platform, library and place; of a figure, for each mode and
+// parameter too. Rows that nothing published is beside are left out unless all are wanted.
 func (a *Artefact) findings(all bool) *Table {
 	t := &Table{Name: a.ID, Title: a.title(), Columns: []Column{
-		{Head: "mode", Key: true}, {Head: "", Key: true}, {Head: "bytes", Key: true, Right: true}, {Head: "published", Right: true}, {Head: "measured", Right: true},
+		{Head: "mode", Key: true}, {Head: "parameter", Key: true}, {Head: "bytes", Key: true, Right: true}, {Head: "published", Right: true}, {Head: "measured", Right: true},
 		{Head: "predicted", Right: true}, {Head: "error\n%", Right: true}, {Head: "basis"}, {Head: printedIn, Wrap: true}}}
 	if slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.textual() }) {
 		for i := 3; i <= 4; i++ { // words
@@ -130,10 +130,17 @@ func (a *Artefact) findings(all bool) *Table {
 			left++
 			continue
 		}
-		if place := where(r.Platform, r.Library, r.Place); len(t.Groups) == 0 || t.Groups[len(t.Groups)-1].Name != place {
-			t.group(place)
+		name, cells := where(r.Platform, r.Library, r.Place), r.cells(t)
+		mark, key := a.mark(r, &notes), &cells[1]
+		if len(a.Curves) > 0 {
+			name += ": " + strings.TrimSpace(r.Mode+" "+cells[1].Text)
+			cells[0], cells[1], key = none, none, &cells[7]
 		}
-		t.add(r.cells(t, &notes)...)
+		key.Text += mark
+		if len(t.Groups) == 0 || t.Groups[len(t.Groups)-1].Name != name {
+			t.group(name)
+		}
+		t.add(cells...)
 	}
 	for i, n := range notes {
 		t.note("(%d) %s", i+1, n)
@@ -145,6 +152,19 @@ func (a *Artefact) findings(all bool) *Table {
 	return t
 }
 
+// mark returns the number of a finding's note, which joins the notes if it is new.
+func (a *Artefact) mark(r *Finding, notes *[]string) string {
+	if r.Note == "" {
+		return ""
+	}
+	i := slices.Index(*notes, r.Note)
+	if i < 0 {
+		i = len(*notes)
+		*notes = append(*notes, r.Note)
+	}
+	return fmt.Sprintf("%s(%d)", glue, i+1)
+}
+
 // reading says how to read tables of findings. It is the same for all, so it is said once.
 var reading = []string{
 	"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
@@ -152,8 +172,8 @@ var reading = []string{
 	"contradicted: the source says something else elsewhere. shown: the source prints no number.",
 }
 
-// cells returns the row of a finding. A note gets a number, which stands behind the parameter.
-func (r *Finding) cells(t *Table, notes *[]string) []Cell {
+// cells returns the row of a finding.
+func (r *Finding) cells(t *Table) []Cell {
 	tone := Normal
 	if r.Basis == fit.Calibration {
 		tone = Faint
@@ -179,26 +199,27 @@ func (r *Finding) cells(t *Table, notes *[]string) []Cell {
 		mode = none
 	}
 	name := strings.TrimSpace(r.Parameter + " " + r.Unit)
-	if r.Note != "" {
-		i := slices.Index(*notes, r.Note)
-		if i < 0 {
-			i = len(*notes)
-			*notes = append(*notes, r.Note)
-		}
-		name += fmt.Sprintf("%s(%d)", glue, i+1)
-	}
 	return []Cell{mode, text(name), bytes, published, found, text(number(r.Predicted)), off, {r.Basis, tone}, {r.Source, Faint}}
 }
 
-// published returns the published value, or range, with the digits that it has.
+// published returns the published value, or range.
 func (r *Finding) published() string {
 	switch {
 	case math.IsNaN(r.Low) || math.IsNaN(r.High):
 		return none.Text
 	case r.Low == r.High:
-		return exact(r.Low)
+		return brief(r.Low)
 	}
-	return exact(r.Low) + " to " + exact(r.High)
+	return brief(r.Low) + " to " + brief(r.High)
+}
+
+// brief returns a number with the digits that it has, if they are few.
+func brief(x float64) string {
+	const few = 7
+	if s := exact(x); len(s) <= few {
+		return s
+	}
+	return number(x)
 }
 
 // spare removes columns in which nothing stands.

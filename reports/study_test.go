@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"io/fs"
 	"maps"
 	"math"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/model"
@@ -208,5 +211,137 @@ func TestStudyCSV(t *testing.T) {
 		if err := WriteCells(&failing{n}, largeStudy(t)); err == nil {
 			t.Errorf("an error of the writer is lost after %d writes", n)
 		}
+	}
+}
+
+// TestStudyCharts: in every width the labels of figures lie in the picture, none on another, whatever the curves.
+func TestStudyCharts(t *testing.T) {
+	for _, s := range []*Study{smallStudy(), largeStudy(t)} {
+		for i := range s.Artefacts {
+			if c := s.Artefacts[i].chart(); c != nil {
+				legible(t, c)
+			} else if len(s.Artefacts[i].Curves) > 0 {
+				t.Errorf("%s has no chart", s.Artefacts[i].ID)
+			}
+		}
+	}
+	if c := (&Artefact{ID: "x", Curves: []StudyCurve{{"a", MeasuredCurve, []StudyPoint{{1, nan, 0, 0}}}}}).chart(); c != nil {
+		t.Error("a chart of nothing")
+	}
+}
+
+// TestCurves: curves of one name look alike, those of eight names differ in colour and in shape, and kinds differ without colours.
+func TestCurves(t *testing.T) {
+	at := []StudyPoint{{1, 10, 9, 11}, {10, nan, 0, 0}, {100, 30, 20, 40}}
+	colours, shapes := map[ink]bool{}, map[string]bool{}
+	for i := range 8 {
+		m, p, q := StudyCurve{"a", MeasuredCurve, at}.series(i), StudyCurve{"a", PredictedCurve, at}.series(i), StudyCurve{"a", PublishedCurve, at}.series(i)
+		if m.look.ink != p.look.ink || m.look.ink != q.look.ink {
+			t.Errorf("curve %d: colours %v %v %v", i, m.look.ink, p.look.ink, q.look.ink)
+		}
+		if len(m.points) != 2 || len(m.lines) != 1 || m.look.dashed || !p.look.dashed || p.look.framed || !q.look.framed || q.lines != nil {
+			t.Errorf("curve %d: %+v, %+v, %+v", i, m, p, q)
+		}
+		colours[m.look.ink] = true
+		shapes[fmt.Sprintf("%T %+[1]v", m.look.glyph)] = true
+		shapes[fmt.Sprintf("%T %+[1]v", q.look.glyph)] = true
+	}
+	if len(colours) != 8 || len(shapes) != 16 {
+		t.Errorf("%d colours and %d shapes", len(colours), len(shapes))
+	}
+}
+
+// TestLinear: a linear axis begins at 0, has round numbers at equal distances beyond the data, and as many as there is room for.
+func TestLinear(t *testing.T) {
+	for i := range 300 {
+		high := math.Pow(1.06, float64(i-150))
+		x := xy{linear: true, series: []series{{points: []point{{x: 1, y: high / 7}, {x: 100, y: high}}}}}
+		p := x.plot(vg.Point{X: 400, Y: 180})
+		ticks := p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max)
+		if p.Y.Min != 0 || p.Y.Max < high || p.Y.Max > 2*high || len(ticks) < 3 || len(ticks) > 11 {
+			t.Fatalf("to %v: axis to %v with %d ticks", high, p.Y.Max, len(ticks))
+		}
+		for _, k := range ticks {
+			if v, err := strconv.ParseFloat(k.Label, 64); err != nil || math.Abs(v-k.Value) > 1e-9*high {
+				t.Fatalf("to %v: a tick at %v says %s", high, k.Value, k.Label)
+			}
+		}
+	}
+}
+
+// TestBars: of a published range both ends are on the axis.
+func TestBars(t *testing.T) {
+	a := smallStudy().Artefacts[2]
+	a.Curves = []StudyCurve{{"a", PublishedCurve, []StudyPoint{{100, 10, 0.3, 700}}}}
+	x := xy{series: []series{a.Curves[0].series(0)}}
+	if p := x.plot(vg.Point{X: 400, Y: 300}); p.Y.Min > 0.3 || p.Y.Max < 700 {
+		t.Errorf("axis from %v to %v", p.Y.Min, p.Y.Max)
+	}
+}
+
+// TestCounts: claims and rows are counted, and said in words that fit their number.
+func TestCounts(t *testing.T) {
+	s := smallStudy()
+	s.Claims = append(s.Claims, Claim{Verdict: Holds})
+	if got, want := s.counts(), "Of 5 claims, 2 hold, 1 fails, 1 is contradicted by the source itself, 1 is not applicable."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// 157 for 130 and 11 for 4 to 10; what is words is not counted.
+	if all, within := s.Rows(fit.Validation, 20); all != 2 || within != 1 {
+		t.Errorf("%d of %d", within, all)
+	}
+	if all, within := s.Rows(fit.Validation, 21); all != 2 || within != 2 {
+		t.Errorf("%d of %d within 21 %%", within, all)
+	}
+	s.Artefacts[1].Rows[1].Measured = nan // what was not measured does not agree
+	if all, within := s.Rows(fit.Validation, 21); all != 2 || within != 1 {
+		t.Errorf("%d of %d, of which one was not measured", within, all)
+	}
+}
+
+func TestErrorPercent(t *testing.T) {
+	for _, x := range []struct{ low, high, measured, want float64 }{
+		{100, 100, 120, 20}, {100, 100, 75, -25}, {100, 100, 100, 0}, {4, 10, 7, 0}, {4, 10, 3, -25}, {4, 10, 12, 20},
+		{nan, nan, 7, nan}, {4, 10, nan, nan}, {4, nan, 7, nan},
+	} {
+		got := (&Finding{Low: x.low, High: x.high, Measured: x.measured}).ErrorPercent()
+		if math.Abs(got-x.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(x.want) {
+			t.Errorf("%v beside %v to %v: %v, want %v", x.measured, x.low, x.high, got, x.want)
+		}
+	}
+}
+
+// TestHostileStudy: whatever stands in a study, the page shows it as text, and files have names.
+func TestHostileStudy(t *testing.T) {
+	const evil = `<script>alert("1")</script>&amp;'`
+	s := smallStudy()
+	s.Title, s.Source, s.Facts = evil, evil, [][2]string{{evil, evil}, {"command", evil}}
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		c.ID, c.Text, c.Where, c.Check, c.Verdict, c.Evidence, c.Note = evil+strconv.Itoa(i), evil, evil, evil, evil, evil, evil
+	}
+	for i := range s.Artefacts {
+		a := &s.Artefacts[i]
+		a.ID, a.Caption, a.Words, a.XAxis, a.YAxis = "../"+evil+strconv.Itoa(i), evil, []string{evil}, evil, evil
+		for j := range a.Rows {
+			r := &a.Rows[j]
+			r.Platform, r.Mode, r.Parameter, r.Unit, r.Basis, r.Source, r.Note = evil, evil, evil, evil, evil, evil, evil
+		}
+		for j := range a.Curves {
+			a.Curves[j].Name += evil
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "study")
+	if err := StudyPage(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	files := contents(t, dir)
+	sound(t, files)
+	var cells bytes.Buffer
+	if err := WriteCells(&cells, s); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := csv.NewReader(&cells).ReadAll(); err != nil || rows[1][1] != evil {
+		t.Errorf("%q, %v", rows[1], err)
 	}
 }

@@ -15,7 +15,7 @@ type Table struct {
 	Groups  []Group
 	Notes   []string // what the signs in it mean
 
-	Anchored bool // in a page, links may lead to a row by the text of its first cell
+	Cards bool // its rows stand alone: in a page, links lead to a row by the text of its first cell, and phones show rows as cards
 }
 
 // Column is the head of a column.
