@@ -26,7 +26,7 @@ func open(t testing.TB, name string, ranks int, noise float64) *World {
 }
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "loggp"} {
+	for _, name := range []string{"t3d", "now", "loggp"} {
 		for _, noise := range []float64{0, 0.05} {
 			t.Run(fmt.Sprintf("%s noise %v", name, noise), func(t *testing.T) {
 				world := func(ranks int) device.World { return open(t, name, ranks, noise) }

@@ -19,7 +19,6 @@ type port struct {
 	held  *packet   // lent to the rank until the next Recv
 	rank  int32
 	ahead int32 // packets whose sending is an event to come
-	lane  *lane // where what the processor does is written down, or nil
 
 	noise    noise
 	waiting  bool // parked in Recv
@@ -187,10 +186,7 @@ func (p *port) check(rank int) {
 // Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets
 // that come later stand behind it, so only an empty inbox makes the rank wait for the kernel.
 func (p *port) Recv(block bool) *device.Packet {
-	if p.held != nil {
-		p.held.next, p.free = p.free, p.held
-		p.held = nil
-	}
+	p.giveBack()
 	if !block && p.inbox.head == nil && !p.poll() {
 		return nil
 	}
@@ -205,6 +201,14 @@ func (p *port) Recv(block bool) *device.Packet {
 		p.net.receive(p, pk)
 	}
 	return &pk.Packet
+}
+
+// giveBack takes back the packet that the rank was lent.
+func (p *port) giveBack() {
+	if p.held != nil {
+		p.held.next, p.free = p.free, p.held
+		p.held = nil
+	}
 }
 
 // poll lets time pass until the processor's own, and reports whether a packet is in the inbox then.

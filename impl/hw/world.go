@@ -29,13 +29,13 @@ type Config struct {
 	Seed    uint64
 	Noise   float64         // relative standard deviation of every processor step; 0: none
 	Context context.Context // ends a run early; nil: never
-	Record  *Recorder       // writes runs down; nil: nobody does
 }
 
 // World is an emulated machine.
 type World struct {
-	cfg  Config
-	soft [model.NumWork]unit.Time
+	cfg      Config
+	soft     [model.NumWork]unit.Time
+	ethernet EthernetStatistics // of the last run
 }
 
 // New returns the machine as a world. A number of ranks that the machine does not have is an error.
@@ -47,7 +47,7 @@ func New(cfg Config) (*World, error) {
 	if cfg.Noise < 0 || cfg.Noise > maxNoise {
 		return nil, fmt.Errorf("platform %s: noise of %v: it must be from 0 to %v, so that no step takes less than no time", m.Name, cfg.Noise, maxNoise)
 	}
-	if m.Torus == nil && m.Hypernodes == nil && m.LogGP == nil {
+	if m.Torus == nil && m.Hypernodes == nil && m.Ethernet == nil && m.LogGP == nil {
 		return nil, fmt.Errorf("platform %s: no network that can be emulated", m.Name)
 	}
 	if cfg.Context == nil {
@@ -69,10 +69,10 @@ type job struct {
 	kernel  sim.Kernel
 	ports   []port
 	net     network
+	lan     *lan    // in place of net: workstations
 	copying pace    // of a processor that copies
 	free    *packet // packets to use again
 	spare   *access // accesses likewise
-	record  *Recorder
 }
 
 // network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
@@ -104,17 +104,16 @@ func (x *access) Act(uint64) { x.j.net.moveAccess(x) }
 
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
-	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}, record: w.cfg.Record}
-	if j.record != nil {
-		j.record.begin(j)
-	}
+	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}}
 	switch m := w.cfg.Machine; {
 	case m.Torus != nil:
 		j.net = newTorus(j)
 	case m.Hypernodes != nil:
 		j.net = newHypernodes(j)
-	default:
+	case m.LogGP != nil:
 		j.net = newLogGP(j)
+	default:
+		j.lan = newLAN(j)
 	}
 	for i := range j.ports {
 		p := &j.ports[i]
@@ -123,6 +122,9 @@ func (w *World) Run(program func(device.Port) error) error {
 	}
 	defer j.kernel.Close()
 	err := j.kernel.Run(w.cfg.Context)
+	if j.lan != nil {
+		w.ethernet = j.lan.count
+	}
 	if errors.Is(err, sim.ErrStalled) {
 		return j.deadlock()
 	}
@@ -139,15 +141,25 @@ func (p *port) run(program func(device.Port) error) {
 			p.job.kernel.Fail(&device.Failure{Rank: int(p.rank), Value: v, Stack: debug.Stack()})
 		}
 	}()
-	var q device.Port = p
-	if p.lane != nil {
-		q = watched{p}
-	}
-	if err := program(q); err != nil {
+	if err := program(p.view()); err != nil {
 		p.job.kernel.Fail(err)
 	}
 	p.pay()
+	if p.lan != nil {
+		p.lan.hosts[p.rank].end()
+	}
 }
+
+// view returns the port as its program sees it.
+func (p *port) view() device.Port {
+	if p.lan != nil {
+		return &p.lan.hosts[p.rank]
+	}
+	return p
+}
+
+// Ethernet returns what was on the medium in the last run; on a machine without an Ethernet, nothing.
+func (w *World) Ethernet() EthernetStatistics { return w.ethernet }
 
 func (j *job) deadlock() error {
 	d := &device.Deadlock{Of: len(j.ports)}

@@ -1,0 +1,234 @@
+package hw
+
+import "github.com/loggp/loggp/model/unit"
+
+// socket is one end of the connection between two hosts. It counts the bytes of two streams, the one that it sends and the one that
+// it receives; what they are the packets know, which lie in order at the socket that sends them until the last of their bytes has
+// been read.
+//
+// What is emulated of TCP are segments, acknowledgements that are delayed or go with data, windows that close and open, and
+// retransmission of all that follows a lost segment. There is no connecting, no congestion window and no checksum that fails.
+type socket struct {
+	h    *host
+	peer *socket // the other end
+
+	// The stream out. Its positions are bytes since the beginning: acked ≤ sent ≤ written ≤ asked.
+	out     list
+	asked   int  // the end of what the program has to write
+	written int  // the end of what is in the send buffer
+	sent    int  // the end of what has been sent
+	most    int  // the end of what has ever been sent
+	acked   int  // the end of what has arrived at the other side
+	limit   int  // the end of what the other side has room for
+	writing bool // the program's own call is sending
+	retry   timer
+	wait    unit.Time // until a segment is taken for lost
+
+	// The stream in: read ≤ arrived ≤ edge.
+	arrived int
+	read    int   // the end of what the program has read
+	edge    int   // the end of the room that the other side was told of
+	owed    int   // segments that are not acknowledged
+	must    bool  // acknowledge at once
+	delay   timer // of an acknowledgement
+}
+
+// segment is what TCP says in a frame.
+type segment struct {
+	to    *socket
+	at, n int // bytes of the stream
+	ack   int // of the other stream: all before it are there
+	edge  int // and room up to here
+	probe bool
+}
+
+// timer is an alarm that can be set anew while its event is under way.
+type timer struct {
+	at    unit.Time // when it rings; 0: it does not
+	event unit.Time // when there is an event next; 0: there is none
+}
+
+// Alarms of a socket.
+const (
+	delayAlarm = iota
+	retryAlarm
+)
+
+// longestWait bounds the doubling of the time until a segment is sent again.
+const longestWait = 64
+
+// set lets an alarm ring at a time; 0 stops it.
+func (s *socket) set(a *timer, alarm uint64, at unit.Time) {
+	a.at = at
+	if at > 0 && (a.event == 0 || at < a.event) {
+		a.event = at
+		s.h.kernel.At(at, s, alarm)
+	}
+}
+
+// Act is the event of an alarm.
+func (s *socket) Act(alarm uint64) {
+	a, now := &s.delay, s.h.kernel.Now()
+	if alarm == retryAlarm {
+		a = &s.retry
+	}
+	if a.event != now {
+		return // another event has taken its place
+	}
+	a.event = 0
+	switch {
+	case a.at > now:
+		s.set(a, alarm, a.at)
+	case a.at == 0:
+	case alarm == delayAlarm:
+		s.answer()
+	default:
+		s.again(now)
+	}
+}
+
+// free returns how many bytes the send buffer takes.
+func (s *socket) free() int { return s.h.lan.TCP.SendBuffer - (s.written - s.acked) }
+
+// due returns the length of the segment that can be sent now, or 0. A piece of what waits is only sent if it fills a segment or half
+// of the other side's buffer, so that windows do not get smaller and smaller (RFC 1122, 4.2.3.4). There is no Nagle.
+func (s *socket) due() int {
+	waits := s.written - s.sent
+	n := min(waits, s.limit-s.sent, s.h.lan.mss)
+	if n == waits || n == s.h.lan.mss || 2*n >= s.h.lan.TCP.ReceiveBuffer {
+		return max(n, 0)
+	}
+	return 0
+}
+
+// next takes the next segment of the stream, or returns nil.
+func (s *socket) next() *frame {
+	n := s.due()
+	if n == 0 {
+		return nil
+	}
+	f := s.frame()
+	f.payload += n
+	f.segment.at, f.segment.n = s.sent, n
+	s.sent += n
+	fresh := max(s.sent-s.most, 0)
+	s.most += fresh
+	s.h.lan.count.Stream += fresh
+	s.h.lan.count.Again += n - fresh
+	return f
+}
+
+// frame returns a segment without data, which acknowledges all that has arrived.
+func (s *socket) frame() *frame {
+	n := s.h.lan
+	f := n.newFrame()
+	f.src, f.dst, f.payload = int(s.h.rank), int(s.peer.h.rank), n.TCP.Header
+	s.edge = s.read + n.TCP.ReceiveBuffer
+	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge}
+	s.owed, s.must = 0, false
+	s.set(&s.delay, delayAlarm, 0)
+	n.count.Segments++
+	return f
+}
+
+// answer sends an acknowledgement from an interrupt.
+func (s *socket) answer() { s.h.later(s.frame()) }
+
+// flush sends what can be sent from an interrupt. If the program's own call is sending it does that as well.
+func (s *socket) flush() {
+	if s.writing {
+		return
+	}
+	for f := s.next(); f != nil; f = s.next() {
+		s.h.later(f)
+	}
+	s.expect()
+}
+
+// expect sets the alarm that rings if nothing is heard of what was written, unless it is set.
+func (s *socket) expect() {
+	if s.retry.at == 0 && s.written > s.acked {
+		s.set(&s.retry, retryAlarm, s.h.kernel.Now()+s.wait)
+	}
+}
+
+// again sends all that is not acknowledged once more. Where nothing is on its way, as the window is closed, it asks whether it still is.
+func (s *socket) again(now unit.Time) {
+	s.wait = min(2*s.wait, longestWait*s.h.lan.TCP.Retransmit)
+	s.set(&s.retry, retryAlarm, now+s.wait)
+	if s.sent > s.acked {
+		s.sent = s.acked
+		s.flush()
+		return
+	}
+	f := s.frame()
+	f.segment.probe = true
+	s.h.later(f)
+}
+
+// input takes in a segment.
+func (s *socket) input(x *segment) {
+	if x.ack > s.acked {
+		s.confirm(x.ack)
+	}
+	s.limit = max(s.limit, x.edge)
+	s.must = s.must || x.probe
+	if x.n > 0 {
+		s.take(x)
+	}
+	s.flush()
+	if s.must {
+		s.answer()
+	}
+}
+
+// confirm notes that what was sent has arrived.
+func (s *socket) confirm(ack int) {
+	s.acked = ack
+	s.sent = max(s.sent, ack)
+	s.wait = s.h.lan.TCP.Retransmit
+	s.set(&s.retry, retryAlarm, 0)
+	if s.h.blocked == s {
+		s.h.wake()
+	}
+}
+
+// take takes in data. What does not continue the stream, or is there already, is answered with what is wanted.
+func (s *socket) take(x *segment) {
+	fresh := x.at + x.n - s.arrived
+	if x.at > s.arrived || fresh <= 0 {
+		s.must = true
+		return
+	}
+	if s.read == s.arrived {
+		s.h.unread++
+	}
+	s.arrived += fresh
+	t := &s.h.lan.TCP
+	if s.owed++; s.owed >= t.AckEvery {
+		s.must = true
+	} else if s.delay.at == 0 {
+		s.set(&s.delay, delayAlarm, s.h.kernel.Now()+t.AckDelay)
+	}
+	if s.h.ended {
+		s.consume(s.arrived - s.read)
+		return
+	}
+	s.h.wake()
+}
+
+// consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank. The other side hears of the room
+// when it is worth a segment: two segments, or half of the buffer.
+func (s *socket) consume(n int) {
+	s.read += n
+	if s.read == s.arrived {
+		s.h.unread--
+	}
+	for q := &s.peer.out; q.head != nil && q.head.wire.pos <= s.read; {
+		s.h.deliver(q.pop())
+	}
+	lan := s.h.lan
+	if room := s.read + lan.TCP.ReceiveBuffer - s.edge; room >= min(2*lan.mss, lan.TCP.ReceiveBuffer/2) {
+		s.must = true
+	}
+}
