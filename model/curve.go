@@ -73,15 +73,29 @@ func (c Curve) plus(t unit.Time) Curve {
 	return c
 }
 
-// upper returns the larger of two curves at every size.
-func upper(a, b Curve) Curve {
-	var from []int
+// sum returns the sum of two curves.
+func (c Curve) sum(d Curve) Curve {
+	var s Curve
+	for _, k := range edges(c, d) {
+		p, q := start(c, k), start(d, k)
+		s = append(s, Piece{k, p.At + q.At, p.PerByte + q.PerByte})
+	}
+	return s
+}
+
+// edges returns where the pieces of two curves begin, and 0, in order.
+func edges(a, b Curve) []int {
+	from := []int{0}
 	for _, p := range slices.Concat(a, b) {
 		from = append(from, p.From)
 	}
-	from = append(from, 0)
 	slices.Sort(from)
-	from = slices.Compact(from)
+	return slices.Compact(from)
+}
+
+// upper returns the larger of two curves at every size.
+func upper(a, b Curve) Curve {
+	from := edges(a, b)
 	var c Curve
 	for i, k := range from {
 		p, q := start(a, k), start(b, k)

@@ -49,8 +49,18 @@ func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
 //	L      = latency + hops·hop
 //	g      = header / the slower of port and ring
 //
-// where the packet is on its way while its sender settles, of which LogGP knows nothing: k bytes take o_s(k) − settle + L + o_r(k). What remote accesses cost beside their bytes, the start, the way back and
-// handling the end, no parameter of LogGP holds; MessageCost does.
+// where the packet is on its way while its sender settles, of which LogGP knows nothing: k bytes take o_s(k) − settle + L + o_r(k).
+// On an Ethernet, with n segments of at most m bytes,
+//
+//	o_s(k) = control + write.start + (record + k) / write.bandwidth + n·output
+//	o_r(k) = n·input + poll + read.start + (record + k) / read.bandwidth + handle + copy(k)
+//	L      = (preamble + header + tcp.header + record + fcs) / rate + propagation
+//	g      = L − propagation + gap / rate
+//	G      = (preamble + header + tcp.header + m + fcs + gap) / rate / m
+//
+// where processors work on one segment while another is on the medium, so that of the bytes of a long message only G shows.
+//
+// What remote accesses cost beside their bytes, the start, the way back and handling the end, no parameter of LogGP holds; MessageCost does.
 func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
@@ -73,6 +83,8 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 		x.L, x.Gap, x.BigGap = g.L, g.Gap, g.BigGap
 		x.SendO = Constant(control + g.SendO)
 		x.RecvO = x.RecvO.plus(g.RecvO)
+	case m.Ethernet != nil:
+		m.Ethernet.view(&x, control)
 	}
 	return x
 }

@@ -65,6 +65,8 @@ func (t Transfer) start() *walk {
 		w.net = onHypernodes{m.Hypernodes, t.Path}
 	case m.LogGP != nil:
 		w.net = &onLogGP{LogGP: m.LogGP}
+	case m.Ethernet != nil:
+		w.net = &onEthernet{Ethernet: m.Ethernet}
 	default:
 		panic("model: machine " + m.Name + " has no network")
 	}

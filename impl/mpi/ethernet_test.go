@@ -1,0 +1,62 @@
+package mpi_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// workstations is an Ethernet whose costs no two sums have in common.
+func workstations() *model.Machine {
+	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 16}, Timer: 1,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 31e6}},
+		Ethernet: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
+			Backoff: 10, Attempts: 16, Propagation: 1_000_003,
+			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
+				Write: model.Channel{Start: 80_000_009, Bandwidth: 12e6}, Read: model.Channel{Start: 70_000_027, Bandwidth: 13e6},
+				Poll: 90_000_049, Output: 81_000_001, Input: 110_000_017, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
+}
+
+// oneAfterTheOther says whether the packets of a protocol go to and fro in turn, so that none meets another on the medium, or at its receiver.
+func oneAfterTheOther(p *model.Protocol) bool { return p != model.RAT }
+
+// TestExactEthernet compares where every packet fits a segment, and none is under way with another.
+func TestExactEthernet(t *testing.T) {
+	m := workstations()
+	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+		for _, k := range []int{0, 1, 2, 5, 6, 7, 16, 100, 1000, 1023, 1024, 1025, 1419, 1420} {
+			eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+				if oneAfterTheOther(x.Protocol) {
+					exact(t, x, pair{2, 0, 1})
+				}
+			})
+		}
+	}
+}
+
+// TestEthernetStreams compares packets of several segments, which the model tells by a recurrence. A sender's call ends when its buffer has room
+// for the last bytes: one acknowledgement, or about a frame, earlier or later, as a collision decides.
+func TestEthernetStreams(t *testing.T) {
+	const most, mostOfCalls = 0.10, 0.25
+	m := workstations()
+	var worst, worstCall float64
+	for _, l := range []*model.Library{odd(true, 0), odd(false, 0), odd(false, 8192)} {
+		for _, k := range []int{16, 1421, 2000, 2881, 4000, 4056, 4057, 5000, 7000, 10000, 15000, 20000, 50000, 100000, 300000} {
+			eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+				got, want := emulate(t, x, pair{2, 0, 1}, x.Protocol.Name), x.Cost()
+				off := func(what string, got, want unit.Time, most float64, worst *float64) {
+					off := float64(want)/float64(got) - 1
+					*worst = max(*worst, math.Abs(off))
+					if math.Abs(off) > most {
+						t.Errorf("%s of %s: emulated %v, model %v, %+.1f %%", what, describeTransfer(x, pair{2, 0, 1}), got, want, 100*off)
+					}
+				}
+				off("T_s-r", got.delivery, want.Delivery.Sum(), most, &worst)
+				off("T_s", got.sender, want.Sender.Sum(), mostOfCalls, &worstCall)
+			})
+		}
+	}
+	t.Logf("the model is off by at most %.1f %% of deliveries, %.1f %% of calls", 100*worst, 100*worstCall)
+}
