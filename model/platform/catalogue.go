@@ -8,6 +8,7 @@ import (
 // catalogue lists the platforms in the order in which they are shown. Each is in the file of its name.
 var catalogue = []string{
 	"t3d",
+	"now",
 	"convex",
 	"loggp",
 }

@@ -197,7 +197,7 @@ func usable(t *testing.T, p *Platform) {
 		t.Errorf("machine %+v", m)
 	}
 	networks := 0
-	for _, has := range []bool{m.Torus != nil, m.Hypernodes != nil, m.LogGP != nil} {
+	for _, has := range []bool{m.Torus != nil, m.Hypernodes != nil, m.Ethernet != nil, m.LogGP != nil} {
 		if has {
 			networks++
 		}

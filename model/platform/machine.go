@@ -39,13 +39,14 @@ type network struct {
 
 // networks returns all kinds.
 func (r *reader) networks(m *model.Machine) []network {
-	torus, hypernodes, loggp := &model.Torus{}, &model.Hypernodes{}, &model.LogGP{}
+	torus, hypernodes, ethernet, loggp := &model.Torus{}, &model.Hypernodes{}, &model.Ethernet{}, &model.LogGP{}
 	return []network{
 		{"torus", r.torus(torus), func(string, *yaml.Node) { m.Torus = torus }},
 		{"hypernodes", r.hypernodes(hypernodes), func(path string, n *yaml.Node) {
 			m.Hypernodes = hypernodes
 			r.checkProcessors(m, path, n)
 		}},
+		{"ethernet", r.ethernet(ethernet), func(string, *yaml.Node) { m.Ethernet = ethernet }},
 		{"loggp", r.loggp(loggp), func(string, *yaml.Node) { m.LogGP = loggp }},
 	}
 }

@@ -1,0 +1,72 @@
+package platform
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits that keep sums of sizes from overflowing, and random draws within 64 bits.
+const (
+	maxFrame   = 1 << 20
+	maxBackoff = 32
+)
+
+// ethernet reads workstations on a shared Ethernet.
+func (r *reader) ethernet(to *model.Ethernet) reading {
+	fields := r.mapping(
+		must("rate", r.rate(&to.Rate)),
+		must("preamble", r.size(&to.Preamble, 0, maxFrame)),
+		must("header", r.size(&to.Header, 0, maxFrame)),
+		must("fcs", r.size(&to.FCS, 0, maxFrame)),
+		must("gap", r.size(&to.Gap, 0, maxFrame)),
+		must("min_payload", r.size(&to.MinPayload, 0, maxFrame)),
+		must("mtu", r.size(&to.MTU, 1, maxFrame)),
+		must("slot", r.time(&to.Slot)),
+		must("jam", r.size(&to.Jam, 0, maxFrame)),
+		must("backoff", r.count(&to.Backoff, 1, maxBackoff)),
+		must("attempts", r.count(&to.Attempts, 1, maxCount)),
+		must("propagation", r.time(&to.Propagation)),
+		must("tcp", r.tcp(&to.TCP)),
+	)
+	return reading{fields.example, func(path string, n *yaml.Node) {
+		before := len(r.problems)
+		fields.read(path, n)
+		if len(r.problems) == before {
+			r.checkEthernet(path, n, to)
+		}
+	}}
+}
+
+// checkEthernet checks that stations hear of every collision while they still send, and that segments have room for data.
+func (r *reader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
+	// A fragment is as long as a preamble with the jam, a frame as the shortest one; a station hears of a collision two ways late.
+	fragment, frame := e.Rate.Time(e.Preamble+e.Jam), e.Rate.Time(e.Preamble+e.Header+e.MinPayload+e.FCS)
+	if most := min(fragment, frame/2); e.Propagation > most {
+		r.wrong(lookup(n, "propagation"), path+".propagation", "%s is more than %s: a station could have sent its frame before it hears of a collision; write less",
+			e.Propagation, most)
+	}
+	if e.TCP.Header >= e.MTU {
+		r.wrong(lookup(n, "tcp"), path+".tcp.header", "%s leaves no room for data in an mtu of %s: write less", unit.Bytes(e.TCP.Header), unit.Bytes(e.MTU))
+	}
+}
+
+// tcp reads the transport of workstations.
+func (r *reader) tcp(to *model.TCP) reading {
+	return r.mapping(
+		must("header", r.size(&to.Header, 0, maxFrame)),
+		must("record", r.size(&to.Record, 1, maxFrame)),
+		must("send_buffer", r.size(&to.SendBuffer, 1, math.MaxInt32)),
+		must("receive_buffer", r.size(&to.ReceiveBuffer, 1, math.MaxInt32)),
+		must("write", r.channel(&to.Write)),
+		must("read", r.channel(&to.Read)),
+		must("poll", r.time(&to.Poll)),
+		must("output", r.time(&to.Output)),
+		must("input", r.time(&to.Input)),
+		must("ack_every", r.count(&to.AckEvery, 1, maxCount)),
+		must("ack_delay", r.time(&to.AckDelay)),
+		must("retransmit", r.positive(&to.Retransmit)),
+	)
+}
