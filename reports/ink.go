@@ -29,8 +29,20 @@ var (
 	teal   = ink{rgb(0x0b7a85), rgb(0x55cfdb)}
 	rose   = ink{rgb(0xb3246b), rgb(0xf58fc0)}
 	olive  = ink{rgb(0x6f6600), rgb(0xd3c84e)}
-	inks   = []ink{paper, black, gray, grid, blue, orange, green, violet, teal, rose, olive}
+	inks   = append([]ink{paper, black, gray, grid, orange, green, violet, teal, rose, olive}, shades...)
 )
+
+// shades go from near the paper to blue.
+var shades = []ink{faded(0.12), faded(0.3), faded(0.5), faded(0.72), blue}
+
+// faded is so much of blue on paper.
+func faded(part float64) ink {
+	mix := func(a, b color.RGBA) color.RGBA {
+		c := func(a, b uint8) uint8 { return uint8(float64(a)*part + float64(b)*(1-part) + 0.5) }
+		return color.RGBA{c(a.R, b.R), c(a.G, b.G), c(a.B, b.B), 0xff}
+	}
+	return ink{mix(blue.light, paper.light), mix(blue.dark, paper.dark)}
+}
 
 // darkRules returns the style rules that exchange inks where the reader prefers dark. scope goes before each selector.
 func darkRules(scope string) string {

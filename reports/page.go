@@ -72,6 +72,13 @@ func (p *page) summary() {
 		p.Lead = append(p.Lead, ran(s))
 	}
 	for _, x := range p.places {
+		for _, r := range x.rows {
+			if r.Unit == fit.Count {
+				p.Keys = append(p.Keys, fact{r.Name, cell(&Table{}, &r).Text, map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[r.Name] + ", " + x.String()})
+			}
+		}
+	}
+	for _, x := range p.places {
 		p.Keys = append(p.Keys, x.keys(len(p.places) > 1)...)
 	}
 	p.Keys = append(p.Keys, fact{"warnings", fmt.Sprint(warnings), map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[warnings == 0]})
@@ -157,6 +164,14 @@ func (c Cell) marked(unit string) string {
 
 func (p *page) parameters() {
 	s := section{ID: "parameters", Title: "Parameters by mode"}
+	tiers := section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs: nothing else was known of the machine."}}
+	for _, x := range p.report.Result.Tiers {
+		tiers.Tables = append(tiers.Tables, p.tables(tiersTable(x))...)
+		tiers.Charts = append(tiers.Charts, p.views(Matrix(x))...)
+	}
+	if len(tiers.Tables) > 0 {
+		p.add(tiers)
+	}
 	pieces := section{ID: "ranges", Title: "Ranges of sizes", Text: []string{
 		"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. What is marked ! is not on a line, or rests on too little. Nobody knows what is between the last size of a range and the first of the next."}}
 	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error { return fit.WriteParameters(w, p.report.Result.Parameters) }})

@@ -20,10 +20,13 @@ const (
 	large = 10000
 )
 
-// Parameters writes what a fit found: for each place a table with a row for each mode, the ranges of sizes, and the
+// Parameters writes what a fit found: the tiers of ranks where all pairs were measured, for each place a table with a row for each mode, the ranges of sizes, and the
 // warnings.
 func Parameters(w io.Writer, r *fit.Result, s Style) error {
 	all := &writer{w: w, style: s}
+	for _, x := range r.Tiers {
+		all.table(tiersTable(x))
+	}
 	for _, p := range places(r) {
 		all.table(p.parameters())
 		all.table(p.ranges())
@@ -280,6 +283,8 @@ func cell(t *Table, p *fit.Parameter) Cell {
 	switch {
 	case p == nil:
 		return none
+	case p.Unit == fit.Count && !math.IsNaN(p.Value):
+		return Cell{span(int(p.Low), int(p.High)), tone(t, p)}
 	case math.IsNaN(p.Value):
 		t.note("? could not be determined from these samples: the warnings say why.")
 		return Cell{"?", Faint}

@@ -197,12 +197,14 @@ func published(file string, r record) ([]Row, error) {
 }
 
 // Answer returns the mode and the parameter that answer to a published number, or "": overheads of the non-blocking modes as the text has
-// it; for o_r the blocking receive that finds its message there. A blocking receive has the message to copy: where one value
+// it; H and P are of no mode; for o_r the blocking receive that finds its message there. A blocking receive has the message to copy: where one value
 // is printed for all sizes, it is that of the receive that does not block.
 func (r Row) Answer() (mode, parameter string) {
 	switch {
 	case r.Parameter == "L":
 		return "ssend", "L"
+	case r.Parameter == "H" || r.Parameter == "P":
+		return "", r.Parameter
 	case r.Parameter == "G" || r.Parameter == "S":
 		return "send", "G"
 	case r.Parameter == "o_r" && r.Flat:
@@ -245,7 +247,11 @@ func (p *place) against(rows Published, of *platform.Platform) *Table {
 			}
 			mark = fmt.Sprintf("%s(%d)", glue, i+1)
 		}
-		t.add(text(r.Parameter+units[r.Unit]), text(mode), bytes, text(r.Printed), found, text(difference), basis(r, of, found, mark))
+		call := text(mode)
+		if mode == "" {
+			call = none
+		}
+		t.add(text(r.Parameter+units[r.Unit]), call, bytes, text(r.Printed), found, text(difference), basis(r, of, found, mark))
 	}
 	if t.rows() > 0 {
 		t.note("published is table 3, or 4 of two levels, of Al-Tawil and Moritz; it differs by (measured − published) / published.")

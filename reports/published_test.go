@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/testdata"
 )
 
@@ -130,6 +131,7 @@ func TestBrokenPublished(t *testing.T) {
 // TestAnswer: what is measured is set beside the right number, and differs by so much.
 func TestAnswer(t *testing.T) {
 	p := places(example())[0]
+	p.rows = append(p.rows, fit.Parameter{Name: "P", From: -1, To: -1, Value: 8, Low: 8, High: 8, Unit: fit.Count})
 	for _, x := range []struct {
 		row  Row
 		want string
@@ -143,7 +145,8 @@ func TestAnswer(t *testing.T) {
 		{Row{Parameter: "o_s", Column: "low", Low: 30.8, High: 30.8, Bytes: 100}, "0.0"}, // 29.8 + 100·0.01, on the line
 		{Row{Parameter: "o_s", Column: "sync_low", Low: 30, High: 30, Bytes: 16}, "-"},
 		{Row{Parameter: "G", Low: 0.04, High: 0.04, Bytes: -1}, "-"},
-		{Row{Parameter: "P", Low: 4, High: 4, Bytes: -1}, "-"},
+		{Row{Parameter: "P", Low: 4, High: 4, Bytes: -1}, "+100.0"},
+		{Row{Parameter: "H", Low: 2, High: 2, Bytes: -1}, "-"},
 	} {
 		mode, name := x.row.Answer()
 		if _, got := p.answer(&Table{}, x.row, mode, name); got != x.want {

@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// cabinets are ranks in three tiers, one of which is alone in its node, with an odd pair and one that was not measured.
+func cabinets() fit.Tiers {
+	x := fit.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
+		Levels: []fit.Tier{
+			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
+			{Place: "tier2", Groups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
+			{Place: "tier3", Groups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
+		}}
+	together := func(l fit.Tier, a, b int) bool {
+		for _, g := range l.Groups {
+			in := map[int]bool{}
+			for _, rank := range g {
+				in[rank] = true
+			}
+			if in[a] && in[b] {
+				return true
+			}
+		}
+		return false
+	}
+	for i, a := range x.Ranks {
+		for _, b := range x.Ranks[i+1:] {
+			tier := 0
+			for !together(x.Levels[tier], a, b) {
+				tier++
+			}
+			if a != 0 || b != 1 {
+				x.Pairs = append(x.Pairs, fit.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
+			}
+		}
+	}
+	return x
+}
+
+func TestCompany(t *testing.T) {
+	for want, groups := range map[string][][]int{
+		"0-7; 8-15": {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11, 12, 13, 14, 15}}, "0, 1; 2, 4, 6-8; 5": {{0, 1}, {2, 4, 6, 7, 8}, {5}},
+	} {
+		if got := company(groups); got != want {
+			t.Errorf("%v: %q, want %q", groups, got, want)
+		}
+	}
+}
+
+// Ranks of a group stand side by side, in every tier.
+func TestNeighbours(t *testing.T) {
+	if got, want := neighbours(cabinets()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// In every width the picture can be read, and shows each pair twice, those of one tier in one colour.
+func TestMatrix(t *testing.T) {
+	x := cabinets()
+	legible(t, Matrix(x))
+	var b bytes.Buffer
+	if err := Matrix(x).SVG(&b, Width); err != nil {
+		t.Fatal(err)
+	}
+	nearest, farthest := strings.Count(b.String(), `fill="`+hex(blue.light)+`"`), strings.Count(b.String(), `fill="`+hex(shades[0].light)+`"`)
+	if nearest != 2*3+2 || farthest != 2*11+2 { // and once in the legend, once in the rules for the dark; of 12 far pairs one is missing
+		t.Errorf("%d squares for the nearest, %d for the farthest", nearest, farthest)
+	}
+	if n := strings.Count(b.String(), `stroke="`+hex(orange.light)+`"`); n != 4+1 {
+		t.Errorf("%d lines of crosses, of one odd pair there are 4 and a rule", n)
+	}
+	x.Levels, x.Pairs = x.Levels[2:], x.Pairs[:1]
+	legible(t, Matrix(x))
+	for _, odd := range []float64{0, 1, math.SmallestNonzeroFloat64} {
+		x.Pairs[0].Times, x.Pairs[0].Odd = odd, odd == 0
+		legible(t, Matrix(x))
+	}
+}
+
+// A fit of pairs is shown as a table with H and P, and on the page with the picture.
+func TestTiersShown(t *testing.T) {
+	r := example()
+	r.Tiers = []fit.Tiers{cabinets()}
+	var b bytes.Buffer
+	if err := Parameters(&b, r, Plain); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Tiers of made up, mpi: 20 pairs of 7 ranks", "0, 4; 1, 5; 2, 3; 106", "1 to 2", "0-5, 106"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	p := newPage(Report{Result: r})
+	found := false
+	for _, s := range p.Sections {
+		found = found || s.ID == "tiers" && len(s.Tables) == 1 && len(s.Charts) == 1
+	}
+	if !found {
+		t.Error("the page has no section of tiers")
+	}
+}
