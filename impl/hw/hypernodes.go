@@ -42,6 +42,9 @@ func newHypernodes(j *job) *hypernodes {
 		blocks += int32((size + h.PerBlock - 1) / h.PerBlock)
 	}
 	n.out, n.in = make([]sim.Server, blocks), make([]sim.Server, blocks)
+	if j.record != nil {
+		n.names(j.record)
+	}
 	return n
 }
 
@@ -87,19 +90,29 @@ func (n *hypernodes) pass(p *port, peer int32, from bool, c int, dur unit.Time) 
 	}
 	hold := n.port.time(c)
 	slowest := hold
+	if p.lane != nil {
+		p.lane.chunk = c
+	}
 	end := p.enter(&n.out[a.block], hold) + dur
 	if a.node != b.node {
 		around := n.ring.time(c)
 		p.enter(&n.rings[home.ring], around)
 		slowest = max(slowest, around)
 	}
-	return max(end, p.enter(&n.in[b.block], hold)+slowest)
+	passed := max(end, p.enter(&n.in[b.block], hold)+slowest)
+	if p.lane != nil {
+		p.lane.passed(end-dur, end, passed)
+	}
+	return passed
 }
 
 // enter lets the rank wait until a server is free, takes it for d, and returns the time.
 func (p *port) enter(s *sim.Server, d unit.Time) unit.Time {
 	now := p.kernel.Now()
 	t := s.Reserve(now, d)
+	if p.lane != nil {
+		p.lane.enters(s, t, d)
+	}
 	if t > now {
 		p.proc.Sleep(t - now)
 	}
@@ -110,29 +123,48 @@ func (p *port) enter(s *sim.Server, d unit.Time) unit.Time {
 func (n *hypernodes) send(p *port, pk *packet) {
 	a, tier := n.access(p.rank, pk.dst)
 	p.charge(a.Send.Start)
+	if p.lane != nil {
+		p.lane.sends(p, pk)
+		p.lane.moves(p, pk, tier, "send")
+	}
 	n.carry(p, pk.dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
-	n.j.kernel.At(p.clock+a.Latency+n.round(tier), (*arrival)(pk), 0)
+	there := p.clock + a.Latency + n.round(tier)
+	if p.lane != nil {
+		p.lane.lands(pk, there)
+	}
+	n.j.kernel.At(there, (*arrival)(pk), 0)
 	p.charge(a.Settle)
 }
 
 func (n *hypernodes) receive(p *port, pk *packet) {
-	a, _ := n.access(p.rank, int32(pk.Src))
+	a, tier := n.access(p.rank, int32(pk.Src))
 	p.charge(a.Receive + a.Fetch.Time(len(pk.Data)))
+	if p.lane != nil {
+		p.lane.takesOff(p, tier, a.Fetch.Time(len(pk.Data)), len(pk.Data))
+	}
 }
 
 // start carries out a remote access. The rank that asks for it moves the bytes; it knows those that it has read, and waits until
 // others can see those that it has written.
 func (n *hypernodes) start(p *port, x *access) {
 	a, tier := n.access(x.src, x.dst)
+	ch, key := a.Put, "put"
 	if x.get {
-		p.charge(a.Get.Start)
-		n.carry(p, x.dst, true, len(x.b), a.Get.Bandwidth)
-	} else {
-		p.charge(a.Put.Start)
-		n.carry(p, x.dst, false, len(x.b), a.Put.Bandwidth)
+		ch, key = a.Get, "get"
+	}
+	p.charge(ch.Start)
+	if p.lane != nil {
+		p.lane.starts(x)
+		p.lane.moves(p, x, tier, key)
+	}
+	n.carry(p, x.dst, x.get, len(x.b), ch.Bandwidth)
+	if !x.get {
 		p.clock += a.Latency
 	}
 	p.clock += n.round(tier)
+	if p.lane != nil {
+		p.lane.rounds(p, x, tier, n.round(tier))
+	}
 	p.pay()
 	x.move()
 	x.finish()

@@ -17,8 +17,16 @@ type loggp struct {
 }
 
 func newLogGP(j *job) *loggp {
-	n := len(j.ports)
-	return &loggp{j.cfg.Machine.LogGP, make([]sim.Server, n), make([]sim.Server, n)}
+	m := len(j.ports)
+	n := &loggp{j.cfg.Machine.LogGP, make([]sim.Server, m), make([]sim.Server, m)}
+	if j.record != nil {
+		j.record.called("loggp.o_s", "loggp.o_r")
+		for i := range m {
+			j.record.names(&n.out[i], "rank %d out", i)
+			j.record.names(&n.in[i], "rank %d in", i)
+		}
+	}
+	return n
 }
 
 // long returns (k−1)·G.
@@ -26,10 +34,28 @@ func (n *loggp) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
 
 func (n *loggp) send(p *port, pk *packet) {
 	p.charge(n.SendO)
-	s := n.out[p.rank].Reserve(p.clock, n.Gap+n.long(len(pk.Data)))
+	s := n.leave(p, len(pk.Data))
+	if p.lane != nil {
+		p.lane.sends(p, pk)
+		n.noted(p, pk, s, len(pk.Data))
+		p.lane.until(s, "g", model.Waiting, 0)
+	}
 	p.clock = s
 	p.ahead++
 	p.kernel.At(s+n.L, pk, 0)
+}
+
+// leave takes the interface out of a processor for k bytes from its clock on, and returns when it was free.
+func (n *loggp) leave(p *port, k int) unit.Time {
+	return n.out[p.rank].Reserve(p.clock, n.Gap+n.long(k))
+}
+
+// noted writes down what took the interface out of a processor, when its o_s has passed.
+func (n *loggp) noted(p *port, x any, at unit.Time, k int) {
+	p.note("loggp.o_s", model.Sending)
+	p.lane.moving(x)
+	p.lane.hold(&n.out[p.rank], at, n.Gap+n.long(k), k)
+	p.lane.departs(x, at)
 }
 
 func (n *loggp) movePacket(pk *packet) {
@@ -38,7 +64,13 @@ func (n *loggp) movePacket(pk *packet) {
 	long := n.long(len(pk.Data))
 	in := &n.in[pk.dst]
 	behind := in.Free() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
-	if t := in.Reserve(k.Now(), n.Gap+long) + long; t > k.Now() || behind {
+	t := in.Reserve(k.Now(), n.Gap+long)
+	if r := pk.j.record; r != nil {
+		r.moving(pk)
+		r.hold(in, t, n.Gap+long, len(pk.Data))
+		r.lands(pk, t+long)
+	}
+	if t += long; t > k.Now() || behind {
 		k.At(t, (*arrival)(pk), 0)
 		return
 	}
@@ -48,17 +80,20 @@ func (n *loggp) movePacket(pk *packet) {
 func (n *loggp) receive(p *port, _ *packet) { p.charge(n.RecvO) }
 
 func (n *loggp) start(p *port, x *access) {
-	from := p.rank
-	if x.get {
-		from = x.dst
-	} else {
-		p.charge(n.SendO)
-	}
-	t := p.clock
+	t, long := p.clock, n.long(len(x.b))
 	if !x.get {
-		t = n.out[from].Reserve(t, n.Gap+n.long(len(x.b)))
+		p.charge(n.SendO)
+		t = n.leave(p, len(x.b))
 	}
-	p.kernel.At(t+n.long(len(x.b))+n.L, x, 0)
+	if p.lane != nil {
+		p.lane.starts(x)
+		p.lane.departs(x, t)
+		p.lane.lands(x, t+long+n.L)
+		if !x.get {
+			n.noted(p, x, t, len(x.b))
+		}
+	}
+	p.kernel.At(t+long+n.L, x, 0)
 }
 
 func (n *loggp) moveAccess(x *access) {
@@ -68,6 +103,9 @@ func (n *loggp) moveAccess(x *access) {
 
 func (n *loggp) add(p *port, dst, r int, delta int64) int64 {
 	p.charge(n.SendO)
+	if p.lane != nil {
+		p.note("loggp.o_s", model.Sending)
+	}
 	p.pay()
 	p.proc.Sleep(n.L)
 	c := &p.ports[dst].counters[r]

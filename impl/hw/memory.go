@@ -103,6 +103,9 @@ func (x *access) move() {
 func (x *access) finish() {
 	pk := x.j.newPacket(x.src, x.src, &x.done, nil)
 	pk.local = true
+	if x.j.record != nil {
+		x.j.record.finishes(x, pk)
+	}
 	x.b = nil
 	x.next, x.j.spare = x.j.spare, x
 	pk.arrive()
@@ -112,6 +115,9 @@ func (x *access) finish() {
 func (p *port) count(reg *sim.Server, there, hold, back unit.Time, dst, r int, delta int64) int64 {
 	p.proc.Sleep(there)
 	t := reg.Reserve(p.kernel.Now(), hold)
+	if p.lane != nil {
+		p.lane.counts(reg, t, hold)
+	}
 	c := &p.ports[dst].counters[r]
 	old := *c
 	*c += delta

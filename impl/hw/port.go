@@ -19,6 +19,7 @@ type port struct {
 	held  *packet   // lent to the rank until the next Recv
 	rank  int32
 	ahead int32 // packets whose sending is an event to come
+	lane  *lane // where what the processor does is written down, or nil
 
 	noise    noise
 	waiting  bool // parked in Recv

@@ -29,11 +29,15 @@ func newTorus(j *job) *torus {
 	t := j.cfg.Machine.Torus
 	shape := t.Shape(len(j.ports))
 	n := shape[0] * shape[1] * shape[2]
-	return &torus{
+	net := &torus{
 		Torus: t, j: j, shape: shape, link: pace{rate: t.Link}, store: pace{rate: t.Send.Bandwidth},
 		links: make([]sim.Server, 6*n), inject: make([]sim.Server, n), eject: make([]sim.Server, n), engines: make([]sim.Server, n), ways: make([]way, n),
 		regs: make([]sim.Server, len(j.ports)), leaving: make([]list, len(j.ports)),
 	}
+	if j.record != nil {
+		net.names(j.record)
+	}
+	return net
 }
 
 // node returns the node of a rank. To divide 32 bits takes half as long as 64.
@@ -121,6 +125,9 @@ const (
 // begin to leave yet are in its list of leaving packets.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
+	if p.lane != nil {
+		p.lane.stores(p, pk, "torus.send.start")
+	}
 	pk.wire = wire{step: flowing, at: p.clock, late: p.late, long: n.store.time(n.Header + len(pk.Data))}
 	p.ahead++
 	leaving := &n.leaving[p.rank]
@@ -146,6 +153,9 @@ func (n *torus) movePacket(pk *packet) {
 	late, left, last := n.flow(w, n.Header+len(pk.Data), n.Send.Bandwidth, p.rank, pk.dst)
 	p.clock += late
 	p.late += late
+	if p.lane != nil {
+		n.moved(p, pk, late, last)
+	}
 	if last {
 		p.ahead--
 		leaving := &n.leaving[p.rank]
@@ -184,14 +194,21 @@ func (n *torus) flow(w *wire, bytes int, rate unit.Rate, from, to int32) (late, 
 }
 
 func (n *torus) start(p *port, x *access) {
-	ch := n.Put
+	ch, name := n.Put, "torus.put.start"
 	if x.get {
-		ch = n.Get
+		ch, name = n.Get, "torus.get.start"
 	}
 	p.charge(ch.Start)
+	if p.lane != nil {
+		p.lane.starts(x)
+		p.note(name, model.Sending)
+	}
 	p.pay()
 	long := ch.Bandwidth.Time(len(x.b))
 	t := n.engines[n.node(p.rank)].Reserve(p.kernel.Now(), long)
+	if p.lane != nil {
+		n.engaged(x, t, long)
+	}
 	if x.get {
 		t += n.latency(x.src, x.dst)
 	}
@@ -210,6 +227,9 @@ func (n *torus) moveAccess(x *access) {
 		if _, _, last := n.flow(w, len(x.b), rate, from, to); last {
 			w.step = arrived
 		}
+		if n.j.record != nil {
+			n.noted(x, from, to, w)
+		}
 	case arrived:
 		x.move()
 		if x.get {
@@ -218,6 +238,9 @@ func (n *torus) moveAccess(x *access) {
 		}
 		w.step = confirmed
 		w.at += n.latency(x.dst, x.src)
+		if n.j.record != nil {
+			n.j.record.signals(x, "done", x.dst, x.src, n.j.kernel.Now(), w.at)
+		}
 	case confirmed:
 		x.finish()
 		return

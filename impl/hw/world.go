@@ -29,6 +29,7 @@ type Config struct {
 	Seed    uint64
 	Noise   float64         // relative standard deviation of every processor step; 0: none
 	Context context.Context // ends a run early; nil: never
+	Record  *Recorder       // writes runs down; nil: nobody does
 }
 
 // World is an emulated machine.
@@ -73,6 +74,7 @@ type job struct {
 	copying pace    // of a processor that copies
 	free    *packet // packets to use again
 	spare   *access // accesses likewise
+	record  *Recorder
 }
 
 // network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
@@ -104,7 +106,10 @@ func (x *access) Act(uint64) { x.j.net.moveAccess(x) }
 
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
-	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}}
+	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}, record: w.cfg.Record}
+	if j.record != nil {
+		j.record.begin(j)
+	}
 	switch m := w.cfg.Machine; {
 	case m.Torus != nil:
 		j.net = newTorus(j)
@@ -152,8 +157,11 @@ func (p *port) run(program func(device.Port) error) {
 
 // view returns the port as its program sees it.
 func (p *port) view() device.Port {
-	if p.lan != nil {
+	switch {
+	case p.lan != nil:
 		return &p.lan.hosts[p.rank]
+	case p.lane != nil:
+		return watched{p}
 	}
 	return p
 }

@@ -21,6 +21,8 @@ type World = device.World
 type Options struct {
 	Library  *model.Library // rules and limits
 	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
+
+	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
@@ -65,7 +67,7 @@ func (j *job) rank(p device.Port) (err error) {
 }
 
 func (j *job) comm(p device.Port) *Comm {
-	e := proto.New(p, proto.Config{Library: j.options.Library, Force: j.options.Protocol})
+	e := proto.New(p, proto.Config{Library: j.options.Library, Force: j.options.Protocol, Enter: j.options.Enter})
 	j.mu.Lock()
 	if j.engines == nil {
 		j.engines = make([]*proto.Engine, p.Size())

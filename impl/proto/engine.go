@@ -41,7 +41,8 @@ type Engine struct {
 	met    msg           // the message whose first packet is being taken in
 	out    device.Packet // the packet that is being sent
 
-	call   string       // the call the program is in, for whoever asks why it does not end
+	call   string // the call the program is in, for whoever asks why it does not end
+	enter  func(rank int, call string)
 	wait   fmt.Stringer // and what it waits for
 	sought sought       // what a probe looks for
 }
@@ -57,11 +58,13 @@ type rule struct {
 type Config struct {
 	Library *model.Library
 	Force   string // protocol of every message of the program, whatever the rules and the window say; "": the rules choose
+
+	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nobody is
 }
 
 // New returns the engine of a rank. It panics with an *Error if a rule names a protocol that does not exist.
 func New(port device.Port, cfg Config) *Engine {
-	e := &Engine{port: port, memory: port.Memory(), lib: cfg.Library, table: Protocols}
+	e := &Engine{port: port, memory: port.Memory(), lib: cfg.Library, table: Protocols, enter: cfg.Enter}
 	if e.memory == nil {
 		e.messages = &messages{e: e}
 		e.memory = e.messages
@@ -119,7 +122,15 @@ func (e *Engine) protocol(name string) *Protocol {
 func (e *Engine) Port() device.Port { return e.port }
 
 // Enter notes the call that the program makes next.
-func (e *Engine) Enter(call string) { e.call = call }
+func (e *Engine) Enter(call string) {
+	e.call = call
+	if e.enter != nil {
+		e.entered()
+	}
+}
+
+// entered tells who wants to know. It is apart so that Enter is inlined.
+func (e *Engine) entered() { e.enter(e.port.Rank(), e.call) }
 
 // progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
 func (e *Engine) progress(block bool) bool {

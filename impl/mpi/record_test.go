@@ -1,0 +1,231 @@
+package mpi_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// record runs a program and returns the time at which each rank ended, and what was written down if there is a recorder.
+func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program func(*mpi.Comm) error) []unit.Time {
+	t.Helper()
+	cfg.Record = r
+	if r != nil {
+		o.Enter = r.Enter
+	}
+	w, err := hw.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := make([]unit.Time, cfg.Ranks)
+	err = mpi.Run(w, o, func(c *mpi.Comm) error {
+		err := program(c)
+		ends[c.Rank()] = c.Wtime()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ends
+}
+
+func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Tell} }
+
+// transfer is a program that makes the transfer between two ranks, long after whatever began the job.
+func transfer(x model.Transfer, p pair) func(c *mpi.Comm) error {
+	return func(c *mpi.Comm) error {
+		b := make([]byte, x.Bytes)
+		switch c.Rank() {
+		case p.from:
+			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
+			c.Compute(unit.Second)
+			if x.Nonblocking {
+				r := [...]func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](b, p.to, 7)
+				r.Wait()
+			} else {
+				[...]func([]byte, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](b, p.to, 7)
+			}
+			c.DetachBuffer()
+		case p.to:
+			r := c.Irecv(b, p.from, 7)
+			r.Wait()
+		}
+		return nil
+	}
+}
+
+// drawn returns the intervals of a lane of a closed form: what is done, by its name, and waits.
+func drawn(l model.Lane) (spans []string) {
+	all := slices.Clone(l.Busy)
+	for _, w := range l.Waits {
+		w.Name = "wait"
+		all = append(all, w)
+	}
+	slices.SortFunc(all, func(a, b model.Interval) int { return int(a.From - b.From) })
+	for i, x := range all {
+		if i+1 < len(all) && x.Name == "wait" && all[i+1].Name == "wait" { // for g first, which a recording shows where the processor itself waits for it
+			all[i+1].From = x.From
+			continue
+		}
+		spans = append(spans, fmt.Sprintf("%d-%d %s", x.From, x.To, x.Name))
+	}
+	return spans
+}
+
+// recorded returns those of a lane that was recorded.
+func recorded(t model.Track) (spans []string) {
+	for _, s := range t.Spans {
+		name := s.Name
+		if s.Activity == model.Waiting {
+			name = "wait"
+		}
+		spans = append(spans, fmt.Sprintf("%d-%d %s", s.From, s.To, name))
+	}
+	return spans
+}
+
+// same compares a recording with the closed form's diagram: every interval of both sides, and every message.
+func same(t *testing.T, x model.Transfer, p pair) {
+	t.Helper()
+	r := recorder()
+	cfg := hw.Config{Machine: x.Machine, Library: x.Library, Ranks: p.ranks}
+	record(t, r, cfg, mpi.Options{Library: x.Library, Protocol: x.Protocol.Name}, transfer(x, p))
+	got, want := r.Recording().Window(unit.Second, 1<<62), x.Timeline()
+	for _, side := range []struct {
+		rank int
+		lane model.Lane
+	}{{p.from, want.Sender}, {p.to, want.Receiver}} {
+		if g, w := recorded(got.Ranks[side.rank]), drawn(side.lane); !slices.Equal(g, w) {
+			t.Fatalf("%s: rank %d: recorded %q, closed form %q", describeTransfer(x, p), side.rank, g, w)
+		}
+	}
+	var flights, arrows []string
+	for _, f := range got.Flights {
+		flights = append(flights, fmt.Sprintf("%d-%d %d bytes %v %v", f.Depart, f.Arrive, f.Bytes, f.From == p.from, f.Hardware))
+	}
+	for _, a := range want.Arrows {
+		arrows = append(arrows, fmt.Sprintf("%d-%d %d bytes %v %v", a.Depart, a.Arrive, a.Bytes, a.From == model.Sender, a.Hardware))
+	}
+	if !slices.Equal(flights, arrows) {
+		t.Fatalf("%s: recorded %q, closed form %q", describeTransfer(x, p), flights, arrows)
+	}
+}
+
+// TestRecordingIsTheDiagram compares what is recorded with what the closed form says, where one message travels alone.
+func TestRecordingIsTheDiagram(t *testing.T) {
+	m := machine()
+	m.Processor.Copy.Start = 30011
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 40 * us, BigGap: 9876.5})
+	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+		for _, k := range []int{0, 1, 1024, 4057, 12345} {
+			for _, p := range []pair{{2, 0, 1}, {64, 5, 42}} {
+				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { same(t, x, p) })
+			}
+			for _, p := range []pair{{6, 0, 3}, {6, 1, 5}} {
+				h := shared(4, 4)
+				eachWay(model.Transfer{Machine: h, Library: l, Bytes: k, Path: h.Path(p.ranks, p.from, p.to)}, func(x model.Transfer) { same(t, x, p) })
+			}
+			eachWay(model.Transfer{Machine: synthetic, Library: l, Bytes: k}, func(x model.Transfer) { same(t, x, pair{2, 0, 1}) })
+		}
+	}
+}
+
+// crowded is a program in which everything is at once: messages of all lengths and modes, computing, polling, barriers.
+func crowded(seed uint64) func(c *mpi.Comm) error {
+	return func(c *mpi.Comm) error {
+		r := rand.New(rand.NewPCG(seed, uint64(c.Rank())))
+		plan := rand.New(rand.NewPCG(seed, 1<<32)) // the same for all
+		for range 6 {
+			n, size := 1+plan.IntN(c.Size()-1), []int{0, 40, 3000, 20000}[plan.IntN(4)]
+			to, from := (c.Rank()+n)%c.Size(), (c.Rank()-n+c.Size())%c.Size()
+			in := c.Irecv(make([]byte, size), from, 0)
+			c.Compute(unit.Time(r.Int64N(int64(100 * us))))
+			out := []func([]byte, int, int) mpi.Request{c.Isend, c.Issend}[r.IntN(2)](make([]byte, size), to, 0)
+			for !func() bool { _, ok := in.Test(); return ok }() {
+				c.Compute(unit.Time(r.Int64N(int64(20 * us))))
+			}
+			out.Wait()
+			c.Barrier()
+		}
+		return nil
+	}
+}
+
+// sound checks what holds of every recording.
+func sound(t *testing.T, r *model.Recording, ends []unit.Time) {
+	t.Helper()
+	ordered := func(kind, name string, list []model.Span, gaps bool) {
+		var at unit.Time
+		for _, s := range list {
+			if s.From < at || !gaps && s.From > at || s.To < s.From || s.Name == "" {
+				t.Fatalf("%s of %s: %+v after %v", kind, name, s, at)
+			}
+			at = s.To
+		}
+	}
+	for i, x := range r.Ranks {
+		ordered("spans", x.Name, x.Spans, false)
+		ordered("calls", x.Name, x.Calls, true)
+		var sum unit.Time
+		for _, s := range x.Sums() {
+			sum += s.Time
+		}
+		if sum < ends[i] || x.Spans[len(x.Spans)-1].To != sum {
+			t.Fatalf("%s: its spans sum to %v, it ended at %v", x.Name, sum, ends[i])
+		}
+		for _, s := range x.Spans {
+			in := slices.ContainsFunc(x.Calls, func(c model.Span) bool { return c.From <= s.From && s.To <= c.To })
+			if in == (s.Activity == model.Computing) {
+				t.Fatalf("%s: %+v is in a call: %v", x.Name, s, in)
+			}
+		}
+	}
+	for _, x := range r.Resources {
+		ordered("spans", x.Name, x.Spans, true)
+	}
+	for _, f := range r.Flights {
+		if f.Sent > f.Depart || f.Depart > f.Arrive || f.Taken >= 0 && f.Taken < f.Arrive {
+			t.Fatalf("flight %+v", f)
+		}
+	}
+}
+
+// TestRecordingChangesNothing runs crowds with and without a recorder, with noise and without: all clocks agree, and what was written
+// down is sound and the same each time.
+func TestRecordingChangesNothing(t *testing.T) {
+	slow := machine()
+	slow.Torus.Link = 9e6 // every sender is held up
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "loggp": synthetic} {
+		seeds := uint64(6)
+		if testing.Short() {
+			seeds = 3
+		}
+		for seed := range seeds {
+			for _, noise := range []float64{0, 0.3} {
+				l := odd(true, 1024)
+				l.Window, l.Fallback = 1<<20, "RTA"
+				l.Rules = []model.Rule{{Mode: model.Standard, UpTo: 5000, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RAT"}, {Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}}
+				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
+				r, again := recorder(), recorder()
+				with := record(t, r, cfg, mpi.Options{Library: l}, crowded(seed))
+				without := record(t, nil, cfg, mpi.Options{Library: l}, crowded(seed))
+				record(t, again, cfg, mpi.Options{Library: l}, crowded(seed))
+				if !slices.Equal(with, without) {
+					t.Fatalf("%s, seed %d, noise %v: the ranks end at %v, without a recorder at %v", name, seed, noise, with, without)
+				}
+				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Recording(), with) })
+				if a, b := fmt.Sprint(r.Recording()), fmt.Sprint(again.Recording()); a != b {
+					t.Fatalf("%s, seed %d, noise %v: two recordings differ", name, seed, noise)
+				}
+			}
+		}
+	}
+}
