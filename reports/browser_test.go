@@ -49,6 +49,7 @@ type wantedSection struct {
 func TestBrowser(t *testing.T) {
 	b := openBrowser(t)
 	study, report := largeStudy(t), whole(t)
+	report.Contrast = contrasted()
 	for _, x := range []struct {
 		name  string
 		write func(dir string) error
@@ -174,6 +175,8 @@ func wantedOfReport(r Report) wanted {
 		{id: "charts", charts: len(Charts(r.Result, r.Comparisons)) + len(r.Charts)},
 		{id: "comparisons", rows: comparisonRows(r)},
 		{id: "published", rows: []int{p.against(r.Published, platform).rows()}},
+		{id: "contrast", rows: []int{sizedTable(r.Contrast, nil).rows(), parameterTable(r.Contrast).rows(), rivalryTable(r.Contrast).rows()}},
+		{id: "overlap", rows: []int{overlapTable(r.Contrast).rows()}},
 		{id: "warnings"},
 		{id: "platforms", rows: append(stands, len(platform.Numbers), len(platform.References))},
 		{id: "run", rows: []int{len(r.Samples.Facts)}},
