@@ -177,12 +177,28 @@ type crossing struct {
 	from, to        unit.Time
 }
 
+// free makes taking a packet cost nothing, so that a receiver which waits sees when it came.
+func free(m *model.Machine) {
+	if m.Torus != nil {
+		m.Torus.Receive = 0
+	}
+	if h := m.Hypernodes; h != nil {
+		for t := range h.Access {
+			h.Access[t].Receive, h.Access[t].Fetch = 0, 0
+		}
+	}
+}
+
 // random runs random transfers. Even ranks send packets to odd ones, which do nothing but receive, and read and write what these expose. Each
 // looks at its clock after each step, or only where it must.
 func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool) (x traffic) {
 	byRank := make([]traffic, ranks)
-	arrived := make(map[[2]int][]unit.Time)
-	m.Torus.Receive = 0
+	type arrival struct {
+		at    unit.Time
+		bytes int
+	}
+	arrived := make(map[[2]int][]arrival)
+	free(m)
 	run(t, m, ranks, func(p device.Port) {
 		p.Memory().Expose(make([]byte, 10000))
 		if p.Rank()%2 == 1 {
@@ -193,7 +209,7 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 					continue
 				}
 				pair := [2]int{q.Src, p.Rank()}
-				arrived[pair] = append(arrived[pair], p.Now())
+				arrived[pair] = append(arrived[pair], arrival{p.Now(), len(q.Data)})
 			}
 			return
 		}
@@ -201,6 +217,11 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 		me := &byRank[p.Rank()]
 		p.Delay(unit.Time(r.IntN(1000_000)))
 		open := 0
+		end := func() {
+			q := p.Recv(true)
+			me.accesses[q.Head[1]].to = p.Now()
+			open--
+		}
 		for range 60 {
 			dst, n := r.IntN(ranks/2)*2+1, r.IntN(4000)
 			at := unit.Time(0)
@@ -220,14 +241,16 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 				} else {
 					p.Memory().Put(dst, 0, 0, make([]byte, n), done)
 				}
+				if m.Hypernodes != nil { // it has ended
+					end()
+				}
 			default:
 				p.Send(dst, &device.Packet{Data: make([]byte, n)})
 				me.packets = append(me.packets, crossing{p.Rank(), dst, n, false, at, 0})
 			}
 		}
-		for range open {
-			q := p.Recv(true)
-			me.accesses[q.Head[1]].to = p.Now()
+		for open > 0 {
+			end()
 		}
 		for dst := 1; dst < ranks; dst += 2 {
 			p.Send(dst, &device.Packet{Head: [device.Words]uint64{2}})
@@ -239,7 +262,10 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 			if len(arrived[pair]) == 0 {
 				t.Fatalf("seed %d: a packet of %d bytes from %d to %d is lost", seed, c.bytes, c.src, c.dst)
 			}
-			c.to, arrived[pair] = arrived[pair][0], arrived[pair][1:]
+			if got := arrived[pair][0].bytes; got != c.bytes {
+				t.Fatalf("seed %d: a packet of %d bytes from %d to %d comes as one of %d", seed, c.bytes, c.src, c.dst, got)
+			}
+			c.to, arrived[pair] = arrived[pair][0].at, arrived[pair][1:]
 			x.packets = append(x.packets, c)
 		}
 		x.accesses = append(x.accesses, me.accesses...)
@@ -309,13 +335,16 @@ func (l *load) add(bytes int, from, to unit.Time) {
 // Whoever looks at the clock does not change what happens.
 func TestWatched(t *testing.T) {
 	for seed := range uint64(20) {
-		m := machine()
-		m.Torus.Link = 130e6
-		a, b := random(t, m, 6, seed, true), random(t, m, 6, seed, false)
-		for i := range a.packets {
-			if a.packets[i].to != b.packets[i].to {
-				t.Errorf("seed %d: packet %d arrives at %v, or at %v if its sender looks at the clock", seed, i, b.packets[i].to, a.packets[i].to)
-				break
+		torus, hypernodes := machine(), shared(3, 3)
+		torus.Torus.Link = 130e6
+		hypernodes.Hypernodes.Port, hypernodes.Hypernodes.Rings, hypernodes.Hypernodes.Ring = 130e6, 1, 60e6
+		for _, m := range []*model.Machine{torus, hypernodes} {
+			a, b := random(t, m, 6, seed, true), random(t, m, 6, seed, false)
+			for i := range a.packets {
+				if a.packets[i].to != b.packets[i].to {
+					t.Errorf("%s, seed %d: packet %d arrives at %v, or at %v if its sender looks at the clock", m.Name, seed, i, b.packets[i].to, a.packets[i].to)
+					break
+				}
 			}
 		}
 	}
