@@ -28,6 +28,7 @@ var layers = [][]string{
 	{"reports", "impl/mpi"},
 	{"microbench"},
 	{"microbench/probe", "impl/world"},
+	{"microbench/paper"},
 	{"cmd/loggp"},
 	{"."}, // tests of the whole
 }

@@ -52,6 +52,13 @@ const (
 	cadence  = 100 * time.Millisecond
 )
 
+// of says of how many parts.
+func (p *progress) of(total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total = total
+}
+
 // done says how many parts are done.
 func (p *progress) done(n int) {
 	p.mu.Lock()

@@ -1,0 +1,159 @@
+package paper
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// What the models predict is the benchmark itself, by algebra: its rounds are meetings of one message each, which take the
+// clocks of both ranks from call to call. The timers then go through the same fit as those that were measured. Nothing varies and nothing
+// contends, and what a message leaves to be done when both calls have returned costs nothing here.
+
+// predict returns the timers of an experiment, with one sample for each root of the barrier; of low-level messages none.
+func (e *Experiment) predict(s *site) []sample.Series {
+	var all []sample.Series
+	for _, cell := range e.plan(s).Cells() {
+		if cell.Mode == microbench.Message {
+			continue
+		}
+		x := newAlgebra(s, cell, e.Protocol)
+		for _, t := range x.timers() {
+			k := e.key(s)
+			k.Mode, k.Bytes, k.Timer = cell.Mode, cell.Bytes, t.name
+			all = append(all, sample.Series{Key: k, Times: t.times})
+		}
+	}
+	return all
+}
+
+// reading is a timer with its samples.
+type reading struct {
+	name  string
+	times []unit.Time
+}
+
+// algebra is the benchmark of a mode and a size.
+type algebra struct {
+	there, back model.Transfer // the message, from P1 to P2 and from P2 to P1
+	up, down    model.Transfer // the barrier's messages when its root is P1: to it, and from it
+	blocking    bool
+	ready       bool
+
+	p1, p2 unit.Time // the clocks
+}
+
+// calls are the blocking calls of the modes, as the benchmark names them.
+var calls = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
+
+func newAlgebra(s *site, cell microbench.Cell, protocol string) *algebra {
+	name, nonblocking := strings.CutPrefix(cell.Mode, "i")
+	mode := model.Mode(slices.Index(calls[:], name))
+	there, back := s.path()
+	message := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
+	if protocol != "" {
+		message.Protocol = model.Named(protocol)
+	}
+	barrier := model.Transfer{Machine: message.Machine, Library: message.Library}
+	return &algebra{
+		there: along(message, there), back: along(message, back), up: along(barrier, back), down: along(barrier, there),
+		blocking: !nonblocking, ready: mode == model.Ready,
+	}
+}
+
+// along returns a message on a path.
+func along(t model.Transfer, p model.Path) model.Transfer {
+	t.Path = p
+	return t
+}
+
+// timers returns timers 11, 12 and 21 with both roots (timer22 has P1's wait in it where the send waits), the burst of sends that
+// block as far as it fits the receiver's window, and T_s and T_s-r of a protocol that is forced.
+func (x *algebra) timers() []reading {
+	all := []reading{{name: sample.Timer11}, {name: sample.Timer12}, {name: sample.Timer21}}
+	for root := range 2 {
+		for i, t := range x.round(root == 0) {
+			all[i].times = append(all[i].times, t)
+		}
+	}
+	if x.there.Mode == model.Standard && x.blocking && microbench.Burst*x.there.Bytes <= x.there.Library.Window {
+		t := x.burst()
+		all = append(all, reading{sample.Train, []unit.Time{t, t}})
+	}
+	if x.there.Protocol != nil {
+		c := x.there.Cost()
+		all = append(all, reading{sample.Sender, slices.Repeat([]unit.Time{c.Sender.Sum()}, 2)}, reading{sample.OneWay, slices.Repeat([]unit.Time{c.Delivery.Sum()}, 2)})
+	}
+	return all
+}
+
+// rounds are enough for the two ranks to come to each barrier as far apart as in the round before.
+const rounds = 4
+
+// round returns timer11, timer12 and timer21 of a late round.
+func (x *algebra) round(rootAtP1 bool) (t [3]unit.Time) {
+	x.p1, x.p2 = 0, 0
+	for range rounds {
+		t[0], t[2] = x.half(x.there, rootAtP1, &x.p1, &x.p2, 0)
+		_, t[1] = x.half(x.back, rootAtP1, &x.p2, &x.p1, unit.Second)
+	}
+	return t
+}
+
+// half is a barrier, a wait of the receiver, and a message. It returns how long the calls take.
+func (x *algebra) half(message model.Transfer, rootAtP1 bool, sender, receiver *unit.Time, wait unit.Time) (send, receive unit.Time) {
+	var posting unit.Time
+	if x.ready {
+		posting = x.posting()
+		*receiver += posting
+	}
+	if rootAtP1 {
+		barrier(x.up, x.down, &x.p1, &x.p2)
+	} else {
+		barrier(x.down, x.up, &x.p2, &x.p1)
+	}
+	*receiver += wait
+	m := model.Meeting{Transfer: message, Sends: *sender, Receives: *receiver, Blocking: x.blocking, Posted: x.ready}
+	e := m.Ends()
+	send, receive = e.Send-*sender, e.Receive-*receiver
+	if x.ready {
+		receive = posting
+		if x.blocking {
+			receive += e.Received - *receiver
+		}
+	}
+	*sender, *receiver = e.Sent, e.Received
+	return send, receive
+}
+
+// posting is what it costs to post a receive.
+func (x *algebra) posting() unit.Time {
+	w := x.there.Library.Software
+	return w[model.WorkReceive] + w[model.WorkMatch] + w[model.WorkPosted]
+}
+
+// barrier lets the root receive a message from the other rank and send one back.
+func barrier(up, down model.Transfer, root, other *unit.Time) {
+	e := model.Meeting{Transfer: up, Sends: *other, Receives: *root, Blocking: true}.Ends()
+	*root, *other = e.Received, e.Sent
+	e = model.Meeting{Transfer: down, Sends: *root, Receives: *other, Blocking: true}.Ends()
+	*root, *other = e.Sent, e.Received
+}
+
+// burst returns the mean interval between the ends of consecutive sends, to a receiver that receives as fast as it can.
+func (x *algebra) burst() unit.Time {
+	m := model.Meeting{Transfer: x.there, Blocking: true}
+	var first unit.Time
+	for i := range microbench.Burst {
+		e := m.Ends()
+		m.Sends, m.Receives = e.Sent, e.Received
+		if i == 0 {
+			first = m.Sends
+		}
+	}
+	return (m.Sends - first) / (microbench.Burst - 1)
+}

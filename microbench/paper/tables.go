@@ -1,0 +1,210 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+)
+
+// finding returns an empty row about a subject.
+func finding(s Subject, mode, parameter string, bytes int, unit string) reports.Finding {
+	nan := math.NaN()
+	return reports.Finding{Platform: s.Platform, Library: s.Library, Place: s.Place, Mode: mode, Parameter: parameter, Bytes: bytes, Unit: unit,
+		Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Basis: reports.Shown}
+}
+
+// words returns a row that is not a number, which nothing was fitted to.
+func words(s Subject, mode, parameter string, bytes int, published, found string) reports.Finding {
+	f := finding(s, mode, parameter, bytes, "")
+	f.Text, f.Basis = [2]string{published, found}, fit.Validation
+	return f
+}
+
+// show fills in what was measured and predicted.
+func show(f *reports.Finding, measured, predicted Value) {
+	f.Measured, f.MeasuredLow, f.MeasuredHigh, f.Predicted = measured.V, measured.Low, measured.High, predicted.V
+}
+
+// print fills in what is published, and what agreement with it is worth.
+func (x *run) print(f *reports.Finding, r reports.Row) {
+	f.Low, f.High, f.Source, f.Note = r.Low, r.High, printedIn(r), r.Contradiction
+	if r.Flat && r.Parameter == "o_r" {
+		f.Note = "One value is printed for all sizes: it is read as that of the receive that does not block."
+	}
+	switch {
+	case r.Refuted:
+		f.Basis = reports.Contradicted
+	case x.site(subject(r)).job.Platform.Calibrated(r.Name()):
+		f.Basis = fit.Calibration
+	default:
+		f.Basis = fit.Validation
+	}
+}
+
+// printedIn says where a number is printed: Table 3.
+func printedIn(r reports.Row) string { return "T" + strings.Replace(r.Table, "table-", "able ", 1) }
+
+// sentence makes a sentence of a remark.
+func sentence(t string) string {
+	if t == "" {
+		return ""
+	}
+	return strings.ToUpper(t[:1]) + t[1:] + "."
+}
+
+// units are those of published numbers, as findings have them.
+var units = map[string]string{"us": "us", "us_per_byte": "us/B", "count": ""}
+
+// value returns what results say of a published number.
+func value(r *Results, s Subject, mode, parameter string, k int) Value {
+	switch parameter {
+	case "L":
+		return r.latency(s)
+	case "o_s":
+		return r.send(s, mode, k)
+	case "o_r":
+		return r.receive(s, mode, k)
+	case "G":
+		return r.gap(s)
+	}
+	return none()
+}
+
+// parameters are the rows of published parameters.
+func (x *run) parameters(rows reports.Published) []reports.Finding {
+	var all []reports.Finding
+	for _, r := range rows {
+		s := subject(r)
+		mode, parameter := r.Answer()
+		f := finding(s, mode, r.Parameter, r.Bytes, units[r.Unit])
+		x.print(&f, r)
+		if n := x.count(s, r.Parameter); n > 0 {
+			f.Measured, f.MeasuredLow, f.MeasuredHigh = float64(n), float64(n), float64(n)
+			f.Note = strings.TrimSpace(f.Note + " What is found is not measured: the platform's file says so.")
+		} else {
+			show(&f, value(x.measured, s, mode, parameter, r.Bytes), value(x.predicted, s, mode, parameter, r.Bytes))
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// count returns H and P of the machine as it was run, or 0.
+func (x *run) count(s Subject, parameter string) int {
+	h := x.site(s).job.Platform.Machine.Hypernodes
+	switch {
+	case h == nil:
+		return 0
+	case parameter == "H":
+		return len(h.Sizes)
+	case parameter == "P":
+		return h.Sizes[0]
+	}
+	return 0
+}
+
+// table1 sets what the paper says of calls beside what they did with a peer that did nothing.
+func (x *run) table1(src *source) reports.Artefact {
+	a := reports.Artefact{ID: "table-1", Caption: "Send modes of MPI: which calls return without the peer", Words: []string{
+		fmt.Sprintf("One rank sends, the other computes for %v and then receives; the receive of a ready send is posted before that. A call is local if it returns meanwhile.", letWait),
+		"Progress is made inside calls: a standard or ready send of a message that waits for an acknowledgement waits for the peer's next call, also where the receive is posted. The paper calls ready sends local, which then holds for short messages.",
+	}}
+	for _, s := range x.sites {
+		if s.Subject == nowMPICH {
+			continue
+		}
+		for _, r := range src.modes {
+			mode := strings.ToLower(strings.TrimPrefix(r["operation"], "MPI_"))
+			for _, k := range []int{small, triedBytes} {
+				took := x.measured.returns(s.Subject, r["operation"], k)
+				found := "local: returned after " + took.us()
+				if !alone(took) {
+					found = "non-local: returned after " + took.us()
+				}
+				f := words(s.Subject, mode, "ends", k, r["ends"], found)
+				f.Source, f.Note = "Table 1", sentence(r["other"])
+				a.Rows = append(a.Rows, f)
+			}
+		}
+	}
+	return a
+}
+
+// table2 sets the platforms of the paper beside those of the catalogue.
+func (x *run) table2(src *source) reports.Artefact {
+	a := reports.Artefact{ID: "table-2", Caption: "Hardware platforms", Words: []string{
+		"What is found is what the platform's file says; 'loggp platforms show' prints every number of it with its basis and source. Memory sizes are not emulated. The platforms were built from these numbers, so they are marked as calibration."}}
+	for _, r := range src.platforms {
+		s := subject(reports.Row{Platform: r["platform"], Level: "inter"})
+		m := x.site(s).job.Platform.Machine
+		add := func(parameter, published, found string) {
+			f := words(s, "", parameter, -1, published, found)
+			f.Source, f.Basis = "Table 2", fit.Calibration
+			a.Rows = append(a.Rows, f)
+		}
+		add("processor", r["processor"], m.Description)
+		if r["clock_MHz"] != "NA" {
+			add("clock", r["clock_MHz"]+" MHz", fmt.Sprintf("programs read a clock of %s MHz", digits(float64(unit.Microsecond)/float64(m.Timer))))
+		}
+		add("network", published(r), network(m))
+		add("other", r["other"], fmt.Sprintf("%d ranks run", x.site(s).job.Ranks))
+	}
+	return a
+}
+
+// published is the network of a row of table 2.
+func published(r record) string {
+	if r["network_rate"] == "NA" {
+		return r["network"]
+	}
+	return r["network"] + ", " + r["network_rate"] + " " + strings.Replace(r["network_rate_unit"], "_s", "/s", 1)
+}
+
+// network says what a machine's network is.
+func network(m *model.Machine) string {
+	switch {
+	case m.Torus != nil:
+		return fmt.Sprintf("torus of links of %v", m.Torus.Link)
+	case m.Ethernet != nil:
+		return fmt.Sprintf("Ethernet of %v", m.Ethernet.Rate)
+	case m.Hypernodes != nil:
+		h := m.Hypernodes
+		return fmt.Sprintf("%d hypernodes of %d processors, ports to the crossbar of %v, %d rings of %v", len(h.Sizes), h.Sizes[0], h.Port, h.Rings, h.Ring)
+	}
+	return ""
+}
+
+// table3 is the LogGP signature of T3D and NOW.
+func (x *run) table3(src *source) reports.Artefact {
+	a := reports.Artefact{ID: "table-3", Caption: "LogGP signature of T3D and NOW", Words: []string{
+		"o_s is timer11 of the non-blocking standard send (issend: the numbers that the paper brackets); o_r is timer12 of the blocking receive, or timer21 of the one that does not block where the table has one value for all sizes; L is timer21 − timer12 of the blocking synchronous send of 16 bytes, the mean over both roots of the barrier; G is the slope of timer21 of the blocking receive less that of the other, of long messages.",
+		"g is printed as a dash, and said to be about o_s: it stands here as the interval of a burst of sends of 16 bytes.",
+		"Blocking receives grow with the message, as figure 11 has it for both platforms: NOW's one value of o_r for 16 and 10000 bytes is read as that of the receive that does not block.",
+	}}
+	a.Rows = x.parameters(append(src.parameters.Of("t3d"), src.parameters.Of("now")...))
+	for _, s := range []Subject{t3d, now} {
+		f := finding(s, "send", "g", small, "us")
+		show(&f, x.measured.burst(s, "send", small), x.predicted.burst(s, "send", small))
+		f.Source = "Table 3"
+		a.Rows = append(a.Rows, f)
+	}
+	return a
+}
+
+// table4 is the LoGH{sSP} signature of the Convex.
+func (x *run) table4(src *source) reports.Artefact {
+	return reports.Artefact{ID: "table-4", Caption: "LoGH{sSP} signature of the Convex Exemplar", Rows: x.parameters(src.parameters.Of("convex")), Words: []string{
+		"o and s are timer11 of the non-blocking standard send, as in figure 6; L, G and S are read as in table 3, with the two processors in one hypernode (s, S) or in two (L, o, G).",
+	}}
+}
+
+// table5 is the latencies once more.
+func (x *run) table5(src *source) reports.Artefact {
+	return reports.Artefact{ID: "table-5", Caption: "Network latencies", Rows: x.parameters(src.latencies),
+		Words: []string{"These are the numbers of tables 3 and 4 once more."}}
+}
