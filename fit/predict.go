@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -12,10 +13,13 @@ import (
 const message = "message"
 
 // Model returns the parameters of a mode as the models take them. It is an error if o_s, o_r or L is missing: without
-// them there is nothing to compute with. A missing G or g is zero.
+// them there is nothing to compute with. A missing G or g is zero, and so is L within a node, where LoGH{sSP} neglects it.
 func Model(ps []Parameter, mode string) (model.Parameters, error) {
 	x := model.Parameters{SendO: overhead(ps, mode, "o_s"), RecvO: overhead(ps, mode, "o_r")}
 	for _, need := range []string{"o_s", "o_r", "L"} {
+		if need == "L" && inside(ps) {
+			continue
+		}
 		if _, ok := Value(ps, mode, need, 0); !ok {
 			return x, fmt.Errorf("no %s of mode %s among the parameters%s", need, mode, hint(mode))
 		}
@@ -37,6 +41,11 @@ func Model(ps []Parameter, mode string) (model.Parameters, error) {
 		}
 	}
 	return x, nil
+}
+
+// inside says whether parameters are of a place within a node.
+func inside(ps []Parameter) bool {
+	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
 func hint(mode string) string {

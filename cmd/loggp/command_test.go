@@ -26,6 +26,7 @@ func TestMisuse(t *testing.T) {
 		write(t, name+".csv", head+rows)
 	}
 	write(t, "params.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,zero,1,1,us,m,3\n")
+	write(t, "flat.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,1,1,1,us,m,3\n")
 	write(t, "bad.yaml", "name: bad\nmachine:\n  ranks: 3\n")
 	for _, c := range []struct {
 		args   string
@@ -55,7 +56,9 @@ func TestMisuse(t *testing.T) {
 		{"measure --platform t3d --pairs all --place intra", 2, []string{"--pairs, --place", "one of them"}},
 		{"measure --platform t3d --pairs some", 2, []string{"one, all"}},
 		{"predict --platform t3d --place near", 2, []string{"--place", `"near"`, "0,3"}},
-		{"predict --params params.csv --place intra", 2, []string{"--place", "--platform"}},
+		{"predict --params flat.csv --place intra", 2, []string{"--place", "no parameters of place intra"}},
+		{"predict --params flat.csv --place 0,1", 2, []string{"--place 0,1", "does not say where", "--pairs all"}},
+		{"predict --params flat.csv --place 0,x", 2, []string{"--place", `"0,x" is not two ranks`}},
 		{"measure --platform t3d --delta 0us", 2, []string{"--delta 0us"}},
 		{"measure --platform t3d --no-such-flag", 2, []string{"no-such-flag"}},
 		{"measure --platform loggp:L=5", 2, []string{"L", "unit"}},

@@ -18,9 +18,11 @@ func fitCommand() *cobra.Command {
 		Use:   "fit SAMPLES.csv...",
 		Short: "Fit LogGP parameters to samples",
 		Long: `fit derives L, o_s, o_r, g and G from samples by the rules of Al-Tawil and Moritz, with 95 % intervals, finds the ranges of
-length between which the library changes its ways, and says which numbers to doubt.`,
+length between which the library changes its ways, and says which numbers to doubt. In samples of all pairs of ranks it finds which are near
+each other, and gives the parameters of each tier, H and P.`,
 		Example: `  loggp fit samples.csv
-  loggp fit samples.csv message.csv -o params.csv`,
+  loggp fit samples.csv message.csv -o params.csv
+  loggp fit pairs.csv -o tiers.csv`,
 		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output(file); err != nil {
@@ -37,7 +39,12 @@ length between which the library changes its ways, and says which numbers to dou
 			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return fit.WriteParameters(w, result.Parameters) }
+			write := func(w io.Writer) error {
+				if err := fit.WriteGroups(w, result.Tiers); err != nil {
+					return err
+				}
+				return fit.WriteParameters(w, result.Parameters)
+			}
 			out := cmd.OutOrStdout()
 			if *format == "csv" && file == "" {
 				return write(out)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,5 +43,43 @@ func TestAllPairs(t *testing.T) {
 	}
 	if v, _ := set.Fact(sample.Pair); v != sample.AllPairs {
 		t.Errorf("the fact pair is %q", v)
+	}
+}
+
+// From pairs alone: who is with whom on the Convex, of which fit knows nothing, and from there to the place of a prediction. Two hypernodes of eight.
+func TestTiersOfConvex(t *testing.T) {
+	t.Chdir(t.TempDir())
+	seeds := 6
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
+		mustRun(t, strings.Fields("measure --platform convex --pairs all --level message --sizes 16,1000,10000 --reps 5 --noise 5% -o pairs.csv --seed "+strconv.Itoa(seed))...)
+		mustRun(t, strings.Fields("fit pairs.csv -o params.csv")...)
+		b, err := os.ReadFile("params.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			"# groups,convex,mpich,intra,0 1 2 3 4 5 6 7,8 9 10 11 12 13 14 15\n", "\nconvex,mpich,inter,,H,,,2,2,2,count,pairs,120\n", "\nconvex,mpich,intra,,P,,,8,8,8,count,pairs,120\n",
+		} {
+			if !strings.Contains(string(b), want) {
+				t.Fatalf("seed %d: no %q in\n%s", seed, want, b)
+			}
+		}
+	}
+	// The messages between hypernodes show no L, which a prediction needs: it fails, with the same words.
+	predict := func(place string) string {
+		var out, errs buffer
+		run(t.Context(), []string{"predict", "--params", "params.csv", "--place", place, "--sizes", "1000"}, &out, &errs)
+		return out.String() + errs.String()
+	}
+	if predict("intra") == predict("inter") {
+		t.Fatal("both tiers predict the same")
+	}
+	for pair, place := range map[string]string{"1,6": "intra", "9,3": "inter"} {
+		if out, want := predict(pair), predict(place); out != want {
+			t.Errorf("ranks %s:\n%s\nplace %s:\n%s", pair, out, place, want)
+		}
 	}
 }

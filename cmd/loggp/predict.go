@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,9 +36,11 @@ func predictCommand() *cobra.Command {
 		Short: "Predict what protocols cost",
 		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA, RAT and PTAT. From parameters it uses equations (1) to
 (7) of Al-Tawil and Moritz with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
-where the receive is posted and nothing contends.`,
+where the receive is posted and nothing contends. --place says between which ranks: of a platform any two, of parameters one of their places, or two ranks
+whose tier is known from samples of all pairs.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
   loggp predict --platform t3d --place intra --protocol RTA
+  loggp predict --params params.csv --place inter --sizes 1KB
   loggp predict --params params.csv --protocol T,RTA -o prediction.csv
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg`,
@@ -71,7 +75,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if (p.params == "") == (p.platform == "") {
 		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
 	}
-	for _, f := range []string{"mode", "ranks", "library", "place"} {
+	for _, f := range []string{"mode", "ranks", "library"} {
 		if p.params != "" && cmd.Flags().Changed(f) {
 			return misuse(cmd, fmt.Errorf("--%s: parameters know none; it goes with --platform", f))
 		}
@@ -92,7 +96,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	}
 	var source predictor
 	if p.params != "" {
-		source, err = p.fromParameters()
+		source, err = p.fromParameters(cmd)
 	} else {
 		source, err = p.fromPlatform(cmd)
 	}
@@ -161,17 +165,25 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 }
 
 // fromParameters predicts by the equations.
-func (p *predict) fromParameters() (predictor, error) {
-	ps, err := readParameters(p.params)
+func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
+	all, err := readParameters(p.params)
 	if err != nil {
 		return predictor{}, err
+	}
+	if len(all) == 0 {
+		return predictor{}, fmt.Errorf("parameters: %s has none", p.params)
+	}
+	place, err := p.tier()
+	if err != nil {
+		return predictor{}, misuse(cmd, err)
+	}
+	ps := fit.Select(all, "", "", place)
+	if len(ps) == 0 {
+		return predictor{}, misuse(cmd, fmt.Errorf("--place: %s has no parameters of place %s", p.params, place))
 	}
 	i := slices.IndexFunc(ps, func(x fit.Parameter) bool { return x.Mode == microbench.Message })
 	if i < 0 {
 		i = 0
-	}
-	if len(ps) == 0 {
-		return predictor{}, fmt.Errorf("parameters: %s has none", p.params)
 	}
 	first := ps[i]
 	here := fit.Select(ps, first.Platform, first.Library, first.Place)
@@ -181,7 +193,7 @@ func (p *predict) fromParameters() (predictor, error) {
 	}
 	return predictor{
 		platform: first.Platform, library: first.Library, place: first.Place, basis: byEquations,
-		title: fmt.Sprintf("Messages on %s, %s, by equations (1) to (7)", first.Platform, first.Library),
+		title: fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", first.Platform, first.Library, first.Place),
 		transfer: func(protocol *model.Protocol, k int) model.Transfer {
 			m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
 			return model.Transfer{Machine: &model.Machine{Name: first.Platform, Timer: 1, LogGP: m}, Protocol: protocol, Bytes: k}
@@ -194,6 +206,32 @@ func (p *predict) fromParameters() (predictor, error) {
 			}
 		},
 	}, nil
+}
+
+// tier returns the place of the parameters to take, or "" for the first. Of two ranks it is the tier that was found for them.
+func (p *predict) tier() (string, error) {
+	if !strings.Contains(p.place, ",") {
+		return p.place, nil
+	}
+	var a, b int
+	if n, err := fmt.Sscanf(p.place, "%d,%d", &a, &b); n != 2 || err != nil || a == b {
+		return "", fmt.Errorf("--place: %q is not two ranks, such as 0,3", p.place)
+	}
+	f, err := os.Open(p.params)
+	if err != nil {
+		return "", fmt.Errorf("parameters: %w", err)
+	}
+	defer f.Close()
+	tiers, err := fit.ReadGroups(f, p.params)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range tiers {
+		if place := t.Place(a, b); place != "" {
+			return place, nil
+		}
+	}
+	return "", fmt.Errorf("--place %s: %s does not say where these ranks are: name intra or inter, or fit samples of all pairs (loggp measure --pairs all), which tell", p.place, p.params)
 }
 
 // write saves and prints the predictions.
