@@ -35,7 +35,7 @@ func predictCommand() *cobra.Command {
 		Use:   "predict --params PARAMS.csv | --platform NAME",
 		Short: "Predict what protocols cost",
 		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA, RAT and PTAT. From parameters it uses equations (1) to
-(7) of Al-Tawil and Moritz with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
+(7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
 where the receive is posted and nothing contends. --place says between which ranks: of a platform any two, of parameters one of their places, or two ranks
 whose tier is known from samples of all pairs.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB

@@ -20,7 +20,7 @@ func quiet(fallback string) *model.Library {
 // parted is the same library with PTAT for all but the shortest messages.
 func parted() *model.Library {
 	l := quiet("RTA")
-	l.First = 40
+	l.First = 10
 	var rules []model.Rule
 	for m := range model.NumModes {
 		rules = append(rules, model.Rule{Mode: m, UpTo: 1, Protocol: "T"}, model.Rule{Mode: m, UpTo: -1, Protocol: "PTAT"})
