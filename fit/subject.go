@@ -28,7 +28,11 @@ type party struct {
 func parties(machines []sample.Machine, o Options) ([]*party, error) {
 	var all []*party
 	for i, m := range machines {
-		curves, err := load(m.Set, o)
+		set, _, err := split(m.Set)
+		if err != nil {
+			return nil, err
+		}
+		curves, err := load(set, o)
 		if err != nil {
 			return nil, err
 		}

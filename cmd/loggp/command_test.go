@@ -56,6 +56,8 @@ func TestMisuse(t *testing.T) {
 		{"measure --platform t3d --pairs all --place intra", 2, []string{"--pairs, --place", "one of them"}},
 		{"measure --platform t3d --pairs some", 2, []string{"one, all"}},
 		{"predict --platform t3d --place near", 2, []string{"--place", `"near"`, "0,3"}},
+		{"predict --params flat.csv --mode standard --protocol T", 2, []string{"--mode", "leave out --protocol"}},
+		{"predict --params flat.csv --mode standard", 1, []string{"flat.csv", "o_r of send"}},
 		{"predict --params flat.csv --place intra", 2, []string{"--place", "no parameters of place intra"}},
 		{"predict --params flat.csv --place 0,1", 2, []string{"--place 0,1", "does not say where", "--pairs all"}},
 		{"predict --params flat.csv --place 0,x", 2, []string{"--place", `"0,x" is not two ranks`}},

@@ -18,6 +18,7 @@ import (
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
 
@@ -37,7 +38,7 @@ func predictCommand() *cobra.Command {
 		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA, RAT and PTAT. From parameters it uses equations (1) to
 (7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
 where the receive is posted and nothing contends. --place says between which ranks: of a platform any two, of parameters one of their places, or two ranks
-whose tier is known from samples of all pairs.`,
+whose tier is known from samples of all pairs. Of parameters with --mode the times of whole calls come from equations (8) and (9), LoGH{sSP}.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
   loggp predict --platform t3d --place intra --protocol RTA
   loggp predict --params params.csv --place inter --sizes 1KB
@@ -53,7 +54,7 @@ whose tier is known from samples of all pairs.`,
 	f.StringVar(&p.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&p.place, "place", "", placeHelp)
-	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode, which decides what the library's call costs")
+	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode: of a platform what the library's call costs; with --params whole calls are predicted, by LoGH{sSP}")
 	f.StringVar(&p.protocols, "protocol", "", "list of T, TA, RTA, RAT, PTAT (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
@@ -75,7 +76,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if (p.params == "") == (p.platform == "") {
 		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
 	}
-	for _, f := range []string{"mode", "ranks", "library"} {
+	for _, f := range []string{"ranks", "library"} {
 		if p.params != "" && cmd.Flags().Changed(f) {
 			return misuse(cmd, fmt.Errorf("--%s: parameters know none; it goes with --platform", f))
 		}
@@ -97,6 +98,9 @@ func (p *predict) run(cmd *cobra.Command) error {
 	var source predictor
 	if p.params != "" {
 		source, err = p.fromParameters(cmd)
+		if source.basis == byLoGH {
+			names = []string{""} // the library chooses
+		}
 	} else {
 		source, err = p.fromPlatform(cmd)
 	}
@@ -106,7 +110,7 @@ func (p *predict) run(cmd *cobra.Command) error {
 	var ps []reports.Prediction
 	for _, name := range names {
 		protocol := model.Named(name)
-		if source.mode == model.Synchronous && !protocol.Synchronous() {
+		if protocol != nil && source.mode == model.Synchronous && !protocol.Synchronous() {
 			if p.protocols != "" {
 				return misuse(cmd, fmt.Errorf("--protocol %s: it cannot serve synchronous sends, whose receiver must say that a receive was found", name))
 			}
@@ -133,6 +137,7 @@ type predictor struct {
 const (
 	bySum       = "steps"
 	byEquations = "equations"
+	byLoGH      = "LoGH"
 )
 
 // fromPlatform predicts by adding up the steps of machine and library.
@@ -187,6 +192,9 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	}
 	first := ps[i]
 	here := fit.Select(ps, first.Platform, first.Library, first.Place)
+	if cmd.Flags().Changed("mode") {
+		return p.ofCall(cmd, here)
+	}
 	x, err := fit.Model(here, microbench.Message)
 	if err != nil {
 		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
@@ -203,6 +211,37 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 			return reports.Prediction{
 				Protocol: protocol.Name, Bytes: k, Sender: model.SenderTime(protocol, x, k), Delivery: model.Delivery(protocol, x, k),
 				Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
+			}
+		},
+	}, nil
+}
+
+// ofCall predicts whole calls by LoGH{sSP}, from the parameters of one place.
+func (p *predict) ofCall(cmd *cobra.Command, here []fit.Parameter) (predictor, error) {
+	if p.protocols != "" || p.diagram != "" || p.explain {
+		return predictor{}, misuse(cmd, errors.New("--mode: with --params it asks for whole calls, of which the parameters know neither protocol nor steps: leave out --protocol, --diagram and --explain, or --mode"))
+	}
+	mode := model.Mode(slices.Index(modeNames(), *p.mode))
+	call := calls[mode]
+	x, err := fit.Call(here, call)
+	if err != nil {
+		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
+	}
+	first := here[0]
+	inside := first.Place == model.Intra.String()
+	equation := "o_s + o_r + (k−1) G + L, equation (9)"
+	if inside {
+		equation = "s_s + s_r + (k−1) S, equation (8)"
+	}
+	tiers := model.LoGH{Between: x, Inside: x} // of which one is asked for
+	return predictor{
+		platform: first.Platform, library: first.Library, place: first.Place, basis: byLoGH, mode: mode,
+		title: fmt.Sprintf("Blocking %s send on %s, %s, %s, by LoGH{sSP}", *p.mode, first.Platform, first.Library, first.Place),
+		predict: func(_ *model.Protocol, k int) reports.Prediction {
+			send, _ := fit.Value(here, call, "o_s", k)
+			return reports.Prediction{
+				Protocol: call, Bytes: k, Sender: unit.FromMicros(send), Delivery: tiers.OneWay(inside, k),
+				Equations: "T_s = o_s of k bytes, T_s-r = " + equation + ", with overheads of small messages",
 			}
 		},
 	}, nil
@@ -262,13 +301,17 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 // csv writes predictions, two rows each.
 func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
 	call := microbench.Message
-	if source.basis == bySum {
+	if source.basis != byEquations {
 		call = calls[source.mode]
 	}
 	c := csv.NewWriter(w)
 	c.Write([]string{"platform", "library", "place", "mode", "protocol", "bytes", "quantity", "predicted_us", "basis"})
 	for _, p := range ps {
-		key := []string{source.platform, source.library, source.place, call, p.Protocol, strconv.Itoa(p.Bytes)}
+		protocol := p.Protocol
+		if source.basis == byLoGH {
+			protocol = "auto"
+		}
+		key := []string{source.platform, source.library, source.place, call, protocol, strconv.Itoa(p.Bytes)}
 		c.Write(append(slices.Clone(key), sample.Sender, p.Sender.MicrosString(), source.basis))
 		c.Write(append(slices.Clone(key), sample.OneWay, p.Delivery.MicrosString(), source.basis))
 	}
