@@ -20,7 +20,7 @@ func (m *Machine) Tier(a, b int) Tier {
 	return Inter
 }
 
-// Path returns the way between two ranks of a job. On the LogGP machine all ways are alike.
+// Path returns the way between two ranks of a job. Where there are no nodes all ways are alike but that to itself.
 func (m *Machine) Path(ranks, a, b int) Path {
 	switch {
 	case m.Torus != nil:
@@ -28,7 +28,7 @@ func (m *Machine) Path(ranks, a, b int) Path {
 	case m.Hypernodes != nil:
 		return m.Hypernodes.Path(ranks, a, b)
 	}
-	return Path{}
+	return Path{Tier: m.Tier(a, b)}
 }
 
 // Path returns the way between two ranks of a job of so many: between two hypernodes, all that the job uses. A request and its

@@ -222,6 +222,15 @@ func TestPath(t *testing.T) {
 	}
 }
 
+// The way has the tier of its ends, which is what a port says of them, where there are no nodes too.
+func TestPathTier(t *testing.T) {
+	for _, m := range []*model.Machine{{LogGP: &example}, {Ethernet: &model.Ethernet{}}} {
+		if near, far := m.Path(4, 2, 2), m.Path(4, 2, 3); near != (model.Path{Tier: model.Intra}) || far != (model.Path{Tier: model.Inter}) {
+			t.Errorf("to itself %+v, to another %+v", near, far)
+		}
+	}
+}
+
 // TestPathHypernodes has the ways of a machine of three hypernodes: all on the ring that a job uses are a request and its answer passed by.
 func TestPathHypernodes(t *testing.T) {
 	m := &model.Machine{Hypernodes: &model.Hypernodes{Sizes: []int{2, 1, 3}}}
