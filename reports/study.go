@@ -39,12 +39,13 @@ func (s *Study) Count(verdict string) int {
 	return n
 }
 
-// Rows returns how many findings have a basis, and how many of these were measured within so many percent of what was published.
+// Rows returns how many findings have a basis, and how many of these were measured within so many percent of what was published. Each published
+// value counts once.
 func (s *Study) Rows(basis string, percent float64) (all, within int) {
 	for i := range s.Artefacts {
 		for j := range s.Artefacts[i].Rows {
 			r := &s.Artefacts[i].Rows[j]
-			if r.Basis != basis || r.textual() {
+			if r.Basis != basis || r.textual() || r.Again {
 				continue
 			}
 			all++
@@ -83,6 +84,7 @@ type Finding struct {
 	Basis                          string    // fit.Calibration, fit.Validation, Contradicted or Shown
 	Source                         string    // where the published value is printed
 	Note                           string    // the contradiction, or how the value is read
+	Again                          bool      // the published value stands in another artefact too, where it counts
 }
 
 // ErrorPercent is how far the measured value is from the published one, in percent, signed: from the nearer end of a range

@@ -79,6 +79,7 @@ func judge(r *Results, source []record) ([]reports.Claim, error) {
 			c.Verdict = reports.Holds
 		default:
 			c.Verdict = reports.Fails
+			c.Note = strings.TrimSpace("What should be and is not: " + c.Check + ". " + c.Note)
 		}
 		all = append(all, c)
 	}

@@ -73,6 +73,9 @@ func (e *Experiment) protocol() string {
 // auto is the protocol that the library's rules choose.
 const auto = "auto"
 
+// cells returns how many cells there are to measure.
+func (e *Experiment) cells() int { return len(e.Modes) * len(e.Sizes) }
+
 // plan returns the experiment as the benchmark has it.
 func (e *Experiment) plan(s *site) *microbench.Plan {
 	return &microbench.Plan{Modes: e.Modes, Sizes: e.Sizes, Protocol: e.Protocol, Reps: e.Reps, Warmup: 10, Common: true, Pair: s.pair}
@@ -119,4 +122,9 @@ func (s Subject) open(noise float64) (*site, error) {
 func (s *site) path() (there, back model.Path) {
 	m, n := s.job.Platform.Machine, s.job.Ranks
 	return m.Path(n, s.pair[0], s.pair[1]), m.Path(n, s.pair[1], s.pair[0])
+}
+
+// facts are those of the samples that the fit acts upon.
+func (s *site) facts() []sample.Fact {
+	return []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: s.job.Platform.Machine.Timer.MicrosString()}}
 }

@@ -75,6 +75,7 @@ func (x *run) line(a *reports.Artefact, parameter string, l line, src *source) {
 		show(&f, m, p)
 		if r, ok := l.printed(src, parameter, k); ok {
 			x.print(&f, r)
+			f.Again = true
 			published.Points = append(published.Points, reports.StudyPoint{X: float64(k), Y: r.Low, Low: r.Low, High: r.Low})
 		}
 		a.Rows = append(a.Rows, f)
@@ -96,7 +97,7 @@ func (x *run) line(a *reports.Artefact, parameter string, l line, src *source) {
 func (x *run) peak(l line, r reports.Row) reports.Finding {
 	f := finding(l.Subject, l.mode, "peak "+l.symbol("1/G"), -1, "MB/s")
 	x.print(&f, r)
-	f.Low, f.High = 1/r.High, 1/r.Low
+	f.Low, f.High, f.Again = 1/r.High, 1/r.Low, true
 	show(&f, x.measured.gap(l.Subject).inverse(1), x.predicted.gap(l.Subject).inverse(1))
 	return f
 }

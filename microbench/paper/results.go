@@ -41,7 +41,7 @@ func (q quantity) String() string {
 func resultsOf(series []sample.Series, sites []*site) (*Results, error) {
 	r := &Results{values: map[quantity]Value{}}
 	for _, s := range sites {
-		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: s.job.Platform.Machine.Timer.MicrosString()}}}
+		set := &sample.Set{Facts: s.facts()}
 		for _, x := range series {
 			if (Subject{x.Platform, x.Library, x.Place}) == s.Subject {
 				set.Series = append(set.Series, x)

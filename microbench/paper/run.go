@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -56,24 +57,17 @@ func (x *run) site(s Subject) *site {
 	return nil
 }
 
-// measure runs all experiments, and predicts them.
+// measure runs all experiments, and predicts them. Every cell has a seed of its own.
 func (x *run) measure(ctx context.Context) (err error) {
-	total, before := 0, 0
-	for _, e := range x.experiments {
-		total += len(e.Modes) * len(e.Sizes)
-	}
+	bar := x.bar()
 	var measured, predicted []sample.Series
 	for _, e := range x.experiments {
 		s := x.site(e.Subject)
-		series, err := e.run(ctx, s, x.Seed*1_000_003+uint64(before), func(n int) {
-			if x.Progress != nil {
-				x.Progress(before+n, total)
-			}
-		})
+		series, err := e.run(ctx, s, x.Seed*1_000_003+uint64(bar.before), bar.done)
 		if err != nil {
 			return err
 		}
-		before += len(e.Modes) * len(e.Sizes)
+		bar.add(e.cells())
 		measured = append(measured, series...)
 		predicted = append(predicted, e.predict(s)...)
 	}
@@ -83,14 +77,44 @@ func (x *run) measure(ctx context.Context) (err error) {
 	if x.predicted, err = resultsOf(predicted, x.sites); err != nil {
 		return err
 	}
+	if err := x.tiers(ctx, x.Seed*1_000_003+uint64(bar.before), bar.done); err != nil {
+		return err
+	}
 	return x.try(ctx)
 }
+
+// bar is how far the run is, in cells and pairs.
+type bar struct {
+	before, total int
+	tell          func(done, total int)
+}
+
+func (x *run) bar() *bar {
+	b := &bar{total: len(x.pairs()), tell: x.Progress}
+	for _, e := range x.experiments {
+		b.total += e.cells()
+	}
+	return b
+}
+
+// done says how many parts of an experiment are done.
+func (b *bar) done(n int) {
+	if b.tell != nil {
+		b.tell(b.before+n, b.total)
+	}
+}
+
+// add ends an experiment.
+func (b *bar) add(cells int) { b.before += cells }
 
 // try runs the programs that are no benchmark, and notes what else claims need.
 func (x *run) try(ctx context.Context) error {
 	for _, s := range x.sites {
 		machine, library := s.job.Platform.Machine, s.job.Library
 		there, _ := s.path()
+		h, p := s.counts()
+		x.predicted.values[quantity{s.Subject, microbench.Message, auto, "H", -1}] = h
+		x.predicted.values[quantity{s.Subject, microbench.Message, auto, "P", -1}] = p
 		x.measured.values[quantity{s.Subject, "any mode", auto, wire, -1}] = micros(model.MessageView(machine, library, there).L)
 		after := library.Software[model.WorkSynchronous] - library.Software[model.WorkComplete]
 		x.measured.values[quantity{s.Subject, "ssend", auto, afterProtocol, -1}] = micros(after)
