@@ -245,6 +245,7 @@ type stretch struct {
 	line
 	reps  []line
 	slack float64
+	lone  bool // one size of a piece that is not straight
 }
 
 // stretches returns the lines of a curve: one a piece. Of a piece that is not straight nothing is known between the sizes that were measured:
@@ -254,11 +255,11 @@ func (c *curve) stretches() []stretch {
 	for i, p := range c.pieces {
 		cells := c.of(i)
 		if !c.bent[i] {
-			out = append(out, stretch{p.From, p.To, line{p.Value, p.Slope}, c.replicate[i], cells[0].slack})
+			out = append(out, stretch{p.From, p.To, line{p.Value, p.Slope}, c.replicate[i], cells[0].slack, false})
 			continue
 		}
 		for _, x := range cells {
-			s := stretch{x.bytes, x.bytes, line{value: x.value}, make([]line, len(x.reps)), x.slack}
+			s := stretch{x.bytes, x.bytes, line{value: x.value}, make([]line, len(x.reps)), x.slack, true}
 			for b, v := range x.reps {
 				s.reps[b].value = v
 			}
@@ -297,36 +298,56 @@ type field struct {
 	o      Options
 }
 
-// side returns which is longer at k bytes, whatever stretches hold there: by more than the interval of the difference, and the tolerance,
-// since neither curve is a line to the last digit.
+// side returns which is longer at k bytes. Between two sizes of a piece that is not straight it is what it is at both, if that is the same;
+// elsewhere what it is on all stretches that may hold there.
 func (f *field) side(k int) Side {
+	for _, all := range [][]stretch{f.a, f.b} {
+		s := stretchesAt(all, k)
+		if len(s) < 2 || !s[0].lone || !s[1].lone {
+			continue
+		}
+		if left := f.among(s[0].to); left == f.among(s[1].from) {
+			return left
+		}
+		return Undecided
+	}
+	return f.among(k)
+}
+
+// among returns the side on which all stretches that may hold agree.
+func (f *field) among(k int) Side {
 	var sides []Side
-	reps := make([]float64, f.o.Replicates)
 	for _, a := range stretchesAt(f.a, k) {
 		for _, b := range stretchesAt(f.b, k) {
-			x, y := a.at(a.line, k), f.factor*b.at(b.line, k)
-			for i := range reps {
-				reps[i] = a.at(a.reps[i], k) - f.factor*b.at(b.reps[i], k)
-			}
-			slices.Sort(reps)
-			low, high := interval(reps, x-y, f.o.Level)
-			doubt := f.o.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
-			side := Undecided
-			switch {
-			case low > doubt:
-				side = Longer
-			case high < -doubt:
-				side = Shorter
-			case max(high, -low) <= 2*f.o.Tolerance*min(math.Abs(x), math.Abs(y)):
-				side = Even
-			}
-			sides = append(sides, side)
+			sides = append(sides, f.on(a, b, k))
 		}
 	}
 	if slices.ContainsFunc(sides, func(s Side) bool { return s != sides[0] }) {
 		return Undecided
 	}
 	return sides[0]
+}
+
+// on returns which of two stretches is longer: by more than the interval of the difference, and the tolerance, since neither is a line to
+// the last digit.
+func (f *field) on(a, b stretch, k int) Side {
+	x, y := a.at(a.line, k), f.factor*b.at(b.line, k)
+	reps := make([]float64, f.o.Replicates)
+	for i := range reps {
+		reps[i] = a.at(a.reps[i], k) - f.factor*b.at(b.reps[i], k)
+	}
+	slices.Sort(reps)
+	low, high := interval(reps, x-y, f.o.Level)
+	doubt := f.o.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
+	switch {
+	case low > doubt:
+		return Longer
+	case high < -doubt:
+		return Shorter
+	case max(high, -low) <= 2*f.o.Tolerance*min(math.Abs(x), math.Abs(y)):
+		return Even
+	}
+	return Undecided
 }
 
 func (s stretch) at(l line, k int) float64 { return l.value + l.slope*float64(k-s.from) }

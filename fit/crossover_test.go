@@ -148,6 +148,9 @@ func TestCrossingOnBentPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := c.Overlaps[0]
+	if want := []Zone{{16, 200, Shorter}, {201, 299, Undecided}, {300, 300, Longer}}; !slices.Equal(x.Zones, want) {
+		t.Errorf("%+v, want %+v", x.Zones, want)
+	}
 	if want := []Crossing{{300, 200, 300, Longer}}; !slices.Equal(x.Crossings, want) || !x.Weak {
 		t.Errorf("%+v, want %+v and weak", x, want)
 	}
