@@ -15,14 +15,14 @@ import (
 // size on which subject is faster. Of no sizes it takes those nearest to 16 bytes, 1 and 10 KB.
 func Contrast(w io.Writer, c *fit.Contrast, sizes []int, s Style) error {
 	all := &writer{w: w, style: s}
-	for _, t := range contrastTables(c, sizes) {
+	parameters := parameterTable(c)
+	if slices.ContainsFunc(c.Readings, func(r fit.Reading) bool { return r.Verdict != fit.Good }) {
+		parameters.note("loggp fit prints the warnings of each file.")
+	}
+	for _, t := range []*Table{sizedTable(c, sizes), parameters, overlapTable(c), rivalryTable(c)} {
 		all.table(t)
 	}
 	return all.err
-}
-
-func contrastTables(c *fit.Contrast, sizes []int) []*Table {
-	return []*Table{sizedTable(c, sizes), parameterTable(c), overlapTable(c), rivalryTable(c)}
 }
 
 // headings say what the quantities of readings are.
@@ -61,9 +61,6 @@ func parameterTable(c *fit.Contrast) *Table {
 	sideBySide(t, c, func(r fit.Reading) bool { return !ofSize(r) })
 	if slices.ContainsFunc(c.Readings, func(r fit.Reading) bool { return r.Name == "G" }) {
 		t.note("G is of the longest messages: each subject's is the slope of its last straight piece, whose sizes are in the CSV file.")
-	}
-	if slices.ContainsFunc(c.Readings, func(r fit.Reading) bool { return r.Verdict != fit.Good }) {
-		t.note("loggp fit prints the warnings of each file.")
 	}
 	if slices.ContainsFunc(c.Subjects, func(s fit.Subject) bool { return s.Place == "intra" }) {
 		t.note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
