@@ -79,6 +79,9 @@ func TestRatios(t *testing.T) {
 			if r.Least <= w.ratio && w.ratio <= r.Most {
 				held[i]++
 			}
+			if !(r.Low < r.Value && r.Value < r.High) {
+				t.Errorf("%s of %s: %v is not in [%v, %v]", w.name, w.mode, r.Value, r.Low, r.High)
+			}
 			if r.Difference != w.difference && w.name != "L" { // of which the interval is wide
 				t.Errorf("%s of %s: %+v", w.name, w.mode, r)
 			}

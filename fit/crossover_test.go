@@ -125,6 +125,7 @@ func TestZones(t *testing.T) {
 		{"never", calls{straight(30, 0.01), straight(30, 0.01)}, 0.05, paperSizes, []Zone{{0, 100000, Shorter}}},
 		{"always", calls{straight(30, 0.01), straight(20, 0.001)}, 0.05, paperSizes, []Zone{{0, 100000, Longer}}},
 		{"just at the margin", calls{straight(36, 0), straight(30, 0)}, 0.05, paperSizes, []Zone{{0, 100000, Undecided}}},
+		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, Undecided}}},
 		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, Longer}}},
 		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, Longer}}},
 		{"to an open end", calls{straight(61.6, -0.1), straight(30, 0)}, 0, nine, []Zone{{1, 253, Longer}, {254, 256, Undecided}}},
@@ -175,6 +176,14 @@ func TestRivalries(t *testing.T) {
 	}
 	if want := []Zone{{0, 100000, Undecided}}; ac.Subject != 2 || ac.Against != 0 || !slices.Equal(ac.Zones, want) {
 		t.Errorf("c against its twin a: %+v", ac)
+	}
+	// around a crossing they are alike, which is no answer: 30 + 0.01k − 20 − 0.02k is within half a percent of both, by hand, from 972 to 1028
+	c, err = NewContrast([]sample.Machine{calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0), calls{block: straight(20, 0.02)}.samples("b", 1, paperSizes, 100, 0)}, Options{}, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Zone{{0, 972, Shorter}, {973, 1028, Undecided}, {1029, 100000, Longer}}; !slices.Equal(c.Rivalries[0].Zones, want) {
+		t.Errorf("%+v, want %+v", c.Rivalries[0].Zones, want)
 	}
 	// with less noise it is known that they are alike; up to a switch, one cannot tell them apart
 	a = calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.005)

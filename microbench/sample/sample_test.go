@@ -466,6 +466,9 @@ func TestReadMachines(t *testing.T) {
 		file(of(func(k *Key) { k.Clock = "real" }), Fact{Ranks, "2"}, Fact{Roots, "2"}),                                    // f: another clock
 		file(of(func(k *Key) { k.Bytes += 3 }), Fact{Ranks, "4"}, Fact{Noise, "5%"}, Fact{Roots, "2"}),                     // g: neither a's nor e's
 	}
+	paths = append(paths,
+		file(of(func(k *Key) { k.Clock = "real"; k.Bytes++ }), Fact{Ranks, "2"}, Fact{Roots, "2"}), // h: more of f
+		file(of(func(k *Key) { k.Bytes += 4 }), Fact{Ranks, "2"}))                                  // i: as a, but for the roots
 	machines, err := ReadMachines(paths...)
 	if err != nil {
 		t.Fatal(err)
@@ -478,7 +481,7 @@ func TestReadMachines(t *testing.T) {
 		}
 		got = append(got, strings.Join(files, "")+strings.Repeat(".", m.Rows()))
 	}
-	if want := []string{"ac..", "b.", "de..", "f.", "g."}; !reflect.DeepEqual(got, want) {
+	if want := []string{"ac..", "b.", "de..", "fh..", "g.", "i."}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	again := file(Series{send, []unit.Time{6}}, Fact{Ranks, "2"}, Fact{Roots, "2"})
