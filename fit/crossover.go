@@ -301,17 +301,22 @@ type field struct {
 // side returns which is longer at k bytes. Between two sizes of a piece that is not straight it is what it is at both, if that is the same;
 // elsewhere what it is on all stretches that may hold there.
 func (f *field) side(k int) Side {
-	for _, all := range [][]stretch{f.a, f.b} {
-		s := stretchesAt(all, k)
-		if len(s) < 2 || !s[0].lone || !s[1].lone {
-			continue
-		}
-		if left := f.among(s[0].to); left == f.among(s[1].from) {
-			return left
-		}
+	low, high := f.measured(k)
+	left := f.among(low)
+	if low != high && left != f.among(high) {
 		return Undecided
 	}
-	return f.among(k)
+	return left
+}
+
+// measured returns the sizes that were measured around k on a piece that is not straight, if it lies between two; else k.
+func (f *field) measured(k int) (low, high int) {
+	for _, all := range [][]stretch{f.a, f.b} {
+		if s := stretchesAt(all, k); len(s) == 2 && s[0].lone && s[1].lone {
+			return s[0].to, s[1].from
+		}
+	}
+	return k, k
 }
 
 // among returns the side on which all stretches that may hold agree.
@@ -353,9 +358,10 @@ func (f *field) on(a, b stretch, k int) Side {
 func (s stretch) at(l line, k int) float64 { return l.value + l.slope*float64(k-s.from) }
 
 // root returns the smallest size from which the curves themselves are on a side, between one where they are not and one where they are. Between
-// two stretches the first counts, as in all predictions.
+// two stretches the first counts, as in all predictions; and nothing begins between two sizes of a piece that is not straight.
 func (f *field) root(low, high int, side Side) int {
 	return 1 + boundary(low, high, func(k int) bool {
+		k, _ = f.measured(k)
 		a, b := stretchesAt(f.a, k)[0], stretchesAt(f.b, k)[0]
 		d := a.at(a.line, k) - f.factor*b.at(b.line, k)
 		return (d > 0) != (side == Longer)
