@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The same seed gives the same directory, on one core too, and another seed another one. What the run took, and where, is in none of its
+// files.
+func TestReproduceIsDeterministic(t *testing.T) {
+	long(t)
+	t.Chdir(t.TempDir())
+	args := "reproduce altawil-moritz --reps 4 -o "
+	mustRun(t, strings.Fields(args+"a")...)
+	before := runtime.GOMAXPROCS(1)
+	mustRun(t, strings.Fields(args+"b")...)
+	runtime.GOMAXPROCS(before)
+	mustRun(t, strings.Fields(args+"c --seed 2")...)
+	entries, err := os.ReadDir("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(dir, name string) string {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, e := range entries {
+		a := read("a", e.Name())
+		if a != read("b", e.Name()) {
+			t.Errorf("%s differs", e.Name())
+		}
+		if strings.Contains(a, here) {
+			t.Errorf("%s names the directory", e.Name())
+		}
+	}
+	for _, name := range []string{"index.html", "cells.csv", "claims.csv"} {
+		if read("a", name) == read("c", name) {
+			t.Errorf("another seed gave the same %s", name)
+		}
+	}
+}
+
+// What is printed can be chosen, and is what the files of a directory have.
+func TestReproduceFormats(t *testing.T) {
+	long(t)
+	t.Chdir(t.TempDir())
+	base := "reproduce altawil-moritz --reps 2 --noise off --format "
+	cells := mustRun(t, strings.Fields(base+"cells -o paper")...)
+	if b, err := os.ReadFile("paper/cells.csv"); err != nil || string(b) != cells {
+		t.Errorf("what is printed is not what is written: %v", err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(mustRun(t, strings.Fields(base+"claims")...))).ReadAll()
+	if err != nil || len(rows) != 30 || strings.Join(rows[0], ",") != "id,verdict,evidence" {
+		t.Errorf("%d rows of claims, %v", len(rows), err)
+	}
+	for _, row := range rows[min(1, len(rows)):] {
+		if row[1] == "" || row[2] == "" {
+			t.Errorf("claim without verdict or evidence: %q", row)
+		}
+	}
+	if table := mustRun(t, strings.Fields(base+"table")...); !strings.Contains(table, "Table 3: LogGP signature") || !strings.Contains(table, "AM-29") {
+		t.Errorf("the table is %s", table)
+	}
+}
+
+// An interrupted run leaves nothing.
+func TestReproduceInterrupted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	var out, errs buffer
+	begin := time.Now()
+	status := run(ctx, strings.Fields("reproduce altawil-moritz --reps 1000000 -o paper"), &out, &errs)
+	if status != failed || !strings.Contains(errs.String(), "interrupted") || out.Len() > 0 {
+		t.Errorf("status %d: %s%s", status, out.String(), errs.String())
+	}
+	if d := time.Since(begin); d > 20*time.Second {
+		t.Errorf("it took %v to end", d)
+	}
+	sees(t, ".")
+}

@@ -1,0 +1,206 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/reports"
+)
+
+// quick is the whole paper with few repetitions and no noise.
+func quick(t *testing.T) *reports.Study {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("measures all platforms")
+	}
+	study, err := quickly()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return study
+}
+
+var quickly = sync.OnceValues(func() (*reports.Study, error) { return Reproduce(context.Background(), Options{Seed: 1, Reps: 2}) })
+
+// What is told of progress ends with all of it.
+func TestProgress(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures all platforms")
+	}
+	var mu sync.Mutex
+	most, total := 0, 0
+	_, err := Reproduce(t.Context(), Options{Reps: 2, Progress: func(done, of int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if total != 0 && of != total {
+			t.Errorf("of %d, then of %d", total, of)
+		}
+		most, total = max(most, done), of
+	}})
+	if err != nil || most != total || total == 0 {
+		t.Errorf("%d of %d: %v", most, total, err)
+	}
+}
+
+// artefact returns a table or a figure.
+func artefact(t *testing.T, s *reports.Study, id string) reports.Artefact {
+	t.Helper()
+	i := slices.IndexFunc(s.Artefacts, func(a reports.Artefact) bool { return a.ID == id })
+	if i < 0 {
+		t.Fatalf("there is no %s", id)
+	}
+	return s.Artefacts[i]
+}
+
+// Every table and figure is there, every number of tables 3 to 5 has a row with what was measured and predicted, and every curve of a figure
+// a row for each size.
+func TestStudyIsComplete(t *testing.T) {
+	s := quick(t)
+	src, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range slices.Concat(src.parameters, src.latencies) {
+		id := r.Table
+		found := 0
+		for _, f := range artefact(t, s, id).Rows {
+			if f.Platform == subject(r).Platform && f.Place == r.Level && f.Parameter == r.Parameter && f.Bytes == r.Bytes && f.Low == r.Low && f.High == r.High &&
+				(strings.HasPrefix(r.Column, "sync") == (f.Mode == "issend")) {
+				found++
+				checkFinding(t, id, f)
+				if f.Basis == reports.Shown || f.Source == "" {
+					t.Errorf("%s is shown only: %+v", r.Name(), f)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s has %d rows", r.Name(), found)
+		}
+	}
+	for number := 6; number <= 13; number++ {
+		a := artefact(t, s, fmt.Sprintf("figure-%d", number))
+		f := figures[slices.IndexFunc(figures, func(f figure) bool { return f.number == number })]
+		if a.Caption == "" || a.XAxis == "" || a.YAxis == "" {
+			t.Errorf("%s has no caption or axis: %+v", a.ID, a)
+		}
+		for _, l := range f.lines {
+			sizes := 0
+			for _, r := range a.Rows {
+				if r.Platform == l.Platform && r.Place == l.Place && r.Mode == l.mode && r.Bytes >= 0 {
+					sizes++
+					if f.parameter != "1/G" { // of which there may be none
+						checkFinding(t, a.ID, r)
+					}
+				}
+			}
+			want := len(figureSizes)
+			if f.parameter == "1/G" {
+				want--
+			}
+			if sizes != want {
+				t.Errorf("%s, %v %s: %d sizes, want %d", a.ID, l.Subject, l.mode, sizes, want)
+			}
+		}
+		for _, c := range a.Curves {
+			if c.Kind != reports.PublishedCurve && len(c.Points) < len(figureSizes)/2 {
+				t.Errorf("%s: %s curve %s has %d points", a.ID, c.Kind, c.Name, len(c.Points))
+			}
+		}
+	}
+	for id, charts := range map[string]int{"figure-1": 4, "figure-2": 0, "figure-3": 1, "figure-4": 1, "figure-5": 2} {
+		if a := artefact(t, s, id); len(a.Charts) != charts || a.Caption == "" || id == "figure-2" && len(a.Words) == 0 {
+			t.Errorf("%s has %d charts, want %d", id, len(a.Charts), charts)
+		}
+	}
+}
+
+// checkFinding wants both numbers of a row.
+func checkFinding(t *testing.T, id string, f reports.Finding) {
+	t.Helper()
+	if !(f.Measured > 0) || !(f.Predicted > 0) || math.IsInf(f.Measured+f.Predicted, 0) {
+		t.Errorf("%s, %s %s %s %s at %d B: measured %v, predicted %v", id, f.Platform, f.Place, f.Mode, f.Parameter, f.Bytes, f.Measured, f.Predicted)
+	}
+}
+
+// What is found of protocols and equations is what the paper has; of calls too, but for ready sends that wait for a peer to make progress.
+func TestStudyOfWords(t *testing.T) {
+	s := quick(t)
+	src, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := artefact(t, s, "figure-1").Rows
+	if len(steps) != len(src.sequences) {
+		t.Fatalf("%d steps of protocols, want %d", len(steps), len(src.sequences))
+	}
+	for i, r := range src.sequences {
+		want := r["from"] + " to " + r["to"]
+		if strings.Contains(r["carries"], "message") {
+			want += " with the message"
+		}
+		for _, way := range []string{"pulled", "pushed"} {
+			if strings.Contains(r["carries"], way) {
+				want += ", " + way
+			}
+		}
+		if got := steps[i].Text[1]; got != want {
+			t.Errorf("step %s of %s: found %q, want %q", r["step"], r["protocol"], got, want)
+		}
+	}
+	equations := artefact(t, s, "equations").Rows
+	if len(equations) != 9 {
+		t.Errorf("%d equations", len(equations))
+	}
+	for _, f := range equations {
+		if f.Text[0] == "" || f.Text[0] != f.Text[1] {
+			t.Errorf("%s: printed %q, found %q", f.Parameter, f.Text[0], f.Text[1])
+		}
+	}
+	calls := artefact(t, s, "table-1").Rows
+	if want := 2 * len(src.modes) * 4; len(calls) != want {
+		t.Errorf("%d calls, want %d", len(calls), want)
+	}
+	for _, f := range calls {
+		if f.Text[0] == "unspecified" || f.Mode == "rsend" && f.Bytes > small {
+			continue
+		}
+		if !strings.HasPrefix(f.Text[1], f.Text[0]+":") {
+			t.Errorf("%s on %s at %d B: printed %q, found %q", f.Mode, f.Platform, f.Bytes, f.Text[0], f.Text[1])
+		}
+	}
+}
+
+// What a number stands on says the platform's file, and of a number that cannot be right the list of contradictions.
+func TestBasis(t *testing.T) {
+	s := quick(t)
+	want := map[string]string{
+		"table-3 t3d issend o_s 10000": fit.Calibration,
+		"table-3 t3d isend o_s 10000":  fit.Validation,
+		"table-3 now send G -1":        reports.Contradicted,
+		"table-4 convex  P -1":         reports.Contradicted,
+		"table-4 convex  H -1":         fit.Validation,
+		"table-5 t3d ssend L -1":       fit.Calibration,
+		"figure-11 t3d send o_r 10000": fit.Validation,
+		"figure-11 t3d send o_r 5000":  reports.Shown,
+	}
+	for _, a := range s.Artefacts {
+		for _, f := range a.Rows {
+			name := fmt.Sprintf("%s %s %s %s %d", a.ID, f.Platform, f.Mode, f.Parameter, f.Bytes)
+			if basis, ok := want[name]; ok {
+				delete(want, name)
+				if f.Basis != basis {
+					t.Errorf("%s is %s, want %s", name, f.Basis, basis)
+				}
+			}
+		}
+	}
+	for name := range want {
+		t.Errorf("there is no %s", name)
+	}
+}
