@@ -117,7 +117,8 @@ func (x *logMean) mean() (log, se float64) {
 // score returns one number for each of some pairs, of which a greater one says that they are farther apart: a mean of the logarithms of their times, with
 // its standard error as far as that comes from measuring.
 //
-// The weights of the mean are those of the first principal component of the columns, each in units of its own uncertainty. So what all
+// The weights of the mean are those of the first principal component of the columns, each in units of its own uncertainty and of what
+// pairs of one tier are likely to differ by. So what all
 // timers say together counts, and what one says alone, by chance or because it is coarse, does not; and a timer
 // that all pairs share, as the overhead of a send that does not care where its message goes, has no weight. Outliers beyond five deviations do not turn
 // the component.
@@ -159,9 +160,6 @@ type column struct {
 	z                []float64 // deviations from the middle in units, bounded; 0 where there is none
 }
 
-// floorOfUnit is the least unit of a column: a tenth of a percent. Emulated times without noise are all alike.
-const floorOfUnit = 0.001
-
 // standardize returns the columns that at least half of the pairs have.
 func (t *pairTable) standardize(pairs []int) []column {
 	var out []column
@@ -176,7 +174,7 @@ func (t *pairTable) standardize(pairs []int) []column {
 			continue
 		}
 		c := column{at: j, middle: median(x), se: median(se), z: make([]float64, len(pairs))} // x is sorted now
-		c.unit = math.Max(c.se, floorOfUnit)
+		c.unit = math.Hypot(c.se, likely)
 		bound := math.Max(5*(quantile(x, 0.9)-quantile(x, 0.1))/2.56, 5*c.unit)
 		for i, p := range pairs {
 			if v := t.logs[p][j]; v == v {

@@ -3,6 +3,7 @@ package fit
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -309,7 +310,15 @@ func TestRelabelling(t *testing.T) {
 func TestParametersOfTiers(t *testing.T) {
 	inside, between := convex()
 	h := hierarchy{group: [][]int{blocks(4, 3)}, times: []machine{inside, between}, pair: 0.02}
-	r, err := Fit(h.samples(7, 1), Options{Replicates: 60})
+	set := h.samples(7, 1)
+	pooled, _, err := split(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sample.Write(io.Discard, pooled); err != nil { // each pair is a launch of its own
+		t.Error(err)
+	}
+	r, err := Fit(set, Options{Replicates: 60})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,5 +416,79 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	}
 	if _, ok := Value(Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
 		t.Error("no o_s of place inter")
+	}
+}
+
+// tableOf is pairs of ranks with the logarithms of some times, by hand.
+func tableOf(pairs [][2]int, logs ...[]float64) pairTable {
+	t := pairTable{pairs: pairs, logs: logs}
+	for i, p := range pairs {
+		t.se = append(t.se, make([]float64, len(logs[i])))
+		t.ranks = append(t.ranks, p[0], p[1])
+	}
+	slices.Sort(t.ranks)
+	t.ranks = slices.Compact(t.ranks)
+	return t
+}
+
+// Farther is what takes longer in all, even if the timer that differs most says otherwise; what is missing does not count.
+func TestScore(t *testing.T) {
+	none := math.NaN()
+	x := tableOf([][2]int{{0, 1}, {0, 2}, {1, 2}, {0, 3}},
+		[]float64{1, 0, 0, 0, 0, 0}, []float64{1, 0, 0, none, 0, 0}, []float64{0, .3, .3, .3, .3, .3}, []float64{0, .3, .3, .3, none, .3})
+	s, se := x.score([]int{0, 1, 2, 3})
+	if !(s[0] < s[2]) || math.Abs(s[0]-s[1]) > 0.1 || math.Abs(s[2]-s[3]) > 0.1 || se != 0 {
+		t.Errorf("scores %v ± %v: the last two take longer in five of six times", s, se)
+	}
+}
+
+// A far pair that is a little fast is not a near one that is very slow.
+func TestALittleFast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	group := blocks(3, 3, 1, 1, 1)
+	var edges []edge
+	for a := range group {
+		for b := a + 1; b < len(group); b++ {
+			e := edge{a, b, 2.5}
+			if group[a] == group[b] {
+				e.far = 0
+			}
+			e.far += 0.03 * rng.NormFloat64()
+			if a == 6 && b == 7 {
+				e.far = 2.5 - 0.03*3.6
+			}
+			edges = append(edges, e)
+		}
+	}
+	c := newCut(len(group), edges, likely)
+	if want := partition(group); !reflect.DeepEqual(c.group, want) || c.gain < clearGain {
+		t.Errorf("groups %v, want %v; gain %v", c.group, want, c.gain)
+	}
+}
+
+// Two items that are nearest of all, but each of them more with its own company: joining takes them together, and moving parts them.
+func TestMove(t *testing.T) {
+	group := blocks(3, 3)
+	w := make([][]float64, len(group))
+	for a := range w {
+		w[a] = make([]float64, len(group))
+		for b := range w {
+			switch {
+			case a == b:
+			case min(a, b) == 2 && max(a, b) == 3:
+				w[a][b] = -5
+			case group[a] == group[b]:
+				w[a][b] = -4
+			default:
+				w[a][b] = 3
+			}
+		}
+	}
+	joined := join(w)
+	if joined[2] != joined[3] {
+		t.Fatalf("joining gives %v: this is no test of moving", joined)
+	}
+	if got := move(w, joined).number(); !reflect.DeepEqual(got, partition(group)) {
+		t.Errorf("%v, want %v", got, group)
 	}
 }
