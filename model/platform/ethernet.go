@@ -27,7 +27,7 @@ func (r *reader) ethernet(to *model.Ethernet) reading {
 		must("slot", r.time(&to.Slot)),
 		must("jam", r.size(&to.Jam, 0, maxFrame)),
 		must("backoff", r.count(&to.Backoff, 1, maxBackoff)),
-		must("attempts", r.count(&to.Attempts, 1, maxCount)),
+		must("attempts", r.count(&to.Attempts, 2, maxCount)), // of one, all would start again together
 		must("propagation", r.time(&to.Propagation)),
 		must("tcp", r.tcp(&to.TCP)),
 	)

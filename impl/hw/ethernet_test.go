@@ -1,0 +1,369 @@
+package hw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// workstations is an Ethernet of 10 Mbit/s with hosts that are fast enough to saturate it.
+func workstations() *model.Machine {
+	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
+		Ethernet: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
+			Backoff: 10, Attempts: 16, Propagation: us,
+			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
+				Write: model.Channel{Start: 20 * us, Bandwidth: 50e6}, Read: model.Channel{Start: 20 * us, Bandwidth: 50e6},
+				Poll: 10 * us, Output: 20 * us, Input: 30 * us, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
+}
+
+// flood is a transport whose stations always have something to send: frames go round the stations, whoever gets one sends it to the next.
+type flood struct{ *ethernet }
+
+func (f *flood) arrived(x *frame) { f.send(x) }
+func (f *flood) dropped(x *frame) { f.send(x) }
+
+// saturate lets stations send frames with a payload for a while, and returns what was on the medium.
+func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint64, d unit.Time) EthernetStatistics {
+	t.Helper()
+	var k sim.Kernel
+	defer k.Close()
+	x := &flood{ethernet: newEthernet(e, &k, stations, seed)}
+	x.up = x
+	for i := range 2 * stations {
+		x.send(&frame{e: x.ethernet, src: i % stations, dst: (i + 1) % stations, payload: payload})
+	}
+	k.Go(func(p *sim.Proc) { p.Sleep(d) })
+	if err := k.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return x.count
+}
+
+// use returns the part of a time in which the medium carried frames from the first byte of their addresses to the last of their check sum.
+func use(e *model.Ethernet, s EthernetStatistics, payload int, d unit.Time) float64 {
+	return float64(e.Rate.Time(s.Frames*(e.Header+max(payload, e.MinPayload)+e.FCS))) / float64(d)
+}
+
+// sizes of frames that studies of CSMA/CD measure, as payloads.
+var payloads = []int{46, 238, 494, 1006, 1500}
+
+// TestSaturation checks what measurements of saturated Ethernets show (D. Boggs, J. Mogul, C. Kent: Measured Capacity of an Ethernet, 1988): with
+// one station only overhead is lost; with more there are collisions, the more the more stations; they cost little of the time that long
+// frames take, and much of that of short ones; and the medium never collapses.
+func TestSaturation(t *testing.T) {
+	const d = 20 * unit.Second
+	e := workstations().Ethernet
+	for i, payload := range payloads {
+		full := float64(e.Header+payload+e.FCS) / float64(e.Preamble+e.Header+payload+e.FCS+e.Gap)
+		lastUse, lastCollisions := 2.0, -1.0
+		for _, n := range []int{1, 2, 4, 8, 16} {
+			s := saturate(t, e, n, payload, 1, d)
+			used, collisions := use(e, s, payload, d), float64(s.Collisions)/float64(s.Frames)
+			t.Logf("%4d bytes, %2d stations: use %.3f of %.3f, %.3f collisions a frame, %d dropped", payload+18, n, used, full, collisions, s.Dropped)
+			if n == 1 && (used < full-0.001 || s.Collisions > 0) {
+				t.Errorf("one station uses %.4f, want %.4f, and has %d collisions", used, full, s.Collisions)
+			}
+			if used > full || used > lastUse+0.01 {
+				t.Errorf("%d bytes, %d stations: use of %.3f, with fewer stations %.3f, at most %.3f", payload+18, n, used, lastUse, full)
+			}
+			if collisions < lastCollisions-0.02 {
+				t.Errorf("%d bytes, %d stations: %.3f collisions a frame, with fewer stations %.3f", payload+18, n, collisions, lastCollisions)
+			}
+			if least := []float64{0.7, 0.86, 0.9, 0.93, 0.95}[i]; used < least {
+				t.Errorf("%d bytes, %d stations: use of %.3f, want %v at least", payload+18, n, used, least)
+			}
+			if s.Busy > d {
+				t.Errorf("the medium was busy for %v of %v", s.Busy, d)
+			}
+			lastUse, lastCollisions = used, collisions
+		}
+	}
+}
+
+// Stations that always send get equal shares in the long run.
+func TestFairness(t *testing.T) {
+	e := workstations().Ethernet
+	var k sim.Kernel
+	defer k.Close()
+	const stations = 5
+	x := &counting{flood: flood{ethernet: newEthernet(e, &k, stations, 3)}}
+	x.up = x
+	for i := range 2 * stations {
+		x.send(&frame{e: x.ethernet, src: i % stations, payload: 1500})
+	}
+	k.Go(func(p *sim.Proc) { p.Sleep(200 * unit.Second) })
+	if err := k.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if least, most := slices.Min(x.frames[:]), slices.Max(x.frames[:]); least*5 < most*4 {
+		t.Errorf("stations sent %v frames", x.frames)
+	}
+}
+
+// counting counts the frames of each station.
+type counting struct {
+	flood
+	frames [5]int
+}
+
+func (c *counting) arrived(f *frame) {
+	c.frames[f.src]++
+	c.send(f)
+}
+
+// Frames that stations start within the propagation of each other collide, what comes later waits.
+func TestCollision(t *testing.T) {
+	e := *workstations().Ethernet
+	e.Propagation = 5 * us
+	for _, c := range []struct {
+		apart unit.Time
+		crash bool
+	}{{0, true}, {1, true}, {5*us - 1, true}, {5 * us, false}, {100 * us, false}} {
+		var k sim.Kernel
+		x := &flood{ethernet: newEthernet(&e, &k, 3, 1)}
+		got := &once{flood: x}
+		x.up = got
+		k.Go(func(p *sim.Proc) {
+			p.Sleep(unit.Millisecond)
+			x.send(&frame{e: x.ethernet, src: 0, payload: 1000})
+		})
+		k.Go(func(p *sim.Proc) {
+			p.Sleep(unit.Millisecond + c.apart)
+			x.send(&frame{e: x.ethernet, src: 1, payload: 1000})
+			p.Sleep(unit.Second)
+		})
+		if err := k.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		k.Close()
+		if (x.count.Collisions > 0) != c.crash || got.n != 2 {
+			t.Errorf("%v apart: %d collisions, %d frames arrive", c.apart, x.count.Collisions, got.n)
+		}
+		if first := unit.Millisecond + e.Rate.Time(8+14+1000+4) + e.Propagation; !c.crash && got.first != first {
+			t.Errorf("%v apart: the first frame arrives at %v, want %v", c.apart, got.first, first)
+		}
+		second := unit.Millisecond + 2*e.Rate.Time(8+14+1000+4) + e.Rate.Time(12) + 2*e.Propagation
+		if !c.crash && got.last != second {
+			t.Errorf("%v apart: the second frame arrives at %v, want %v", c.apart, got.last, second)
+		}
+	}
+}
+
+// once is a transport that keeps what arrives.
+type once struct {
+	*flood
+	n           int
+	first, last unit.Time
+}
+
+func (o *once) arrived(*frame) {
+	if o.n++; o.n == 1 {
+		o.first = o.kernel.Now()
+	}
+	o.last = o.kernel.Now()
+}
+
+// A station that has collided too often gives its frame up, and goes on with the next.
+func TestGivingUp(t *testing.T) {
+	e := *workstations().Ethernet
+	e.Attempts = 2
+	s := saturate(t, &e, 8, 1500, 1, 10*unit.Second)
+	if s.Dropped == 0 || s.Lost != 1500*s.Dropped || s.Frames == 0 {
+		t.Errorf("of frames that may collide once, %d are dropped with %d bytes, %d arrive", s.Dropped, s.Lost, s.Frames)
+	}
+}
+
+// parcel is a packet of random traffic.
+type parcel struct {
+	dst, bytes int
+	sent, came unit.Time
+}
+
+// gossip runs random traffic: every rank sends random packets to random others, and takes what comes. It returns them by sender.
+func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]parcel, s EthernetStatistics, wall unit.Time) {
+	t.Helper()
+	out = make([][]parcel, ranks)
+	next := make([][]int, ranks) // of each pair, the place in out of the packet that comes next
+	for i := range out {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		for range 40 {
+			n := r.IntN(100)
+			if r.IntN(3) == 0 {
+				n = r.IntN(20000)
+			}
+			out[i] = append(out[i], parcel{dst: (i + 1 + r.IntN(ranks-1)) % ranks, bytes: n})
+		}
+		next[i] = make([]int, ranks)
+	}
+	w, err := New(Config{Machine: m, Ranks: ranks, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Run(func(p device.Port) error {
+		r, me := rand.New(rand.NewPCG(seed, uint64(100+p.Rank()))), out[p.Rank()]
+		expected := 0
+		for _, from := range out {
+			for _, x := range from {
+				if x.dst == p.Rank() {
+					expected++
+				}
+			}
+		}
+		take := func(q *device.Packet) error {
+			from, i := out[q.Src], &next[q.Src][p.Rank()]
+			for from[*i].dst != p.Rank() {
+				*i++
+			}
+			x := &from[*i]
+			*i++
+			expected--
+			if q.Head[0] != uint64(x.bytes) || len(q.Data) != x.bytes || x.bytes > 0 && q.Data[x.bytes-1] != byte(x.bytes) {
+				return fmt.Errorf("from %d to %d came a packet of %d bytes, sent were %d", q.Src, p.Rank(), len(q.Data), x.bytes)
+			}
+			x.came = p.Now()
+			return nil
+		}
+		for i := range me {
+			if r.IntN(4) == 0 {
+				p.Delay(unit.Time(r.IntN(20)) * unit.Millisecond)
+			}
+			b := make([]byte, me[i].bytes)
+			if len(b) > 0 {
+				b[len(b)-1] = byte(len(b))
+			}
+			me[i].sent = p.Now()
+			p.Send(me[i].dst, &device.Packet{Head: [device.Words]uint64{uint64(len(b))}, Data: b})
+			if r.IntN(2) == 0 {
+				if q := p.Recv(false); q != nil {
+					if err := take(q); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		for expected > 0 {
+			if err := take(p.Recv(true)); err != nil {
+				return err
+			}
+		}
+		p.Delay(5 * unit.Second) // what is not acknowledged yet
+		wall = max(wall, p.Now())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(fmt.Errorf("seed %d: %w", seed, err))
+	}
+	return out, w.Ethernet(), wall
+}
+
+// lawful returns what is wrong with traffic on an Ethernet, as physics sees it: a transfer may not beat its wire, nor all of them together the
+// medium, and what the stations sent is what TCP gave them.
+func lawful(e *model.Ethernet, out [][]parcel, s EthernetStatistics, wall unit.Time) error {
+	var errs []error
+	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	stream, first, last := 0, wall, unit.Time(0)
+	for src, from := range out {
+		for _, x := range from {
+			n := e.TCP.Record + x.bytes
+			stream += n
+			segments := (n + e.MTU - e.TCP.Header - 1) / (e.MTU - e.TCP.Header)
+			frames := e.Rate.Time(n + segments*(e.Preamble+e.Header+e.TCP.Header+e.FCS) + (segments-1)*e.Gap)
+			if took := x.came - x.sent; took < frames+e.Propagation {
+				wrong("%d bytes from %d to %d took %v, their wire takes %v", x.bytes, src, x.dst, took, frames+e.Propagation)
+			}
+			first, last = min(first, x.sent), max(last, x.came)
+		}
+	}
+	if s.Busy > wall {
+		wrong("the medium was busy for %v of %v", s.Busy, wall)
+	}
+	if least := e.Rate.Time(s.Payload + s.Frames*(e.Preamble+e.Header+e.FCS)); s.Busy < least {
+		wrong("the medium was busy for %v, its frames take %v", s.Busy, least)
+	}
+	if most := float64(e.Rate) * 1460 / 1538; float64(stream) > most*float64(last-first)/float64(unit.Second) {
+		wrong("%d bytes in %v are more than %.0f B/s", stream, last-first, most)
+	}
+	if s.Stream != stream {
+		wrong("TCP sent %d bytes, the packets have %d", s.Stream, stream)
+	}
+	if given := s.Segments*e.TCP.Header + s.Stream + s.Again; s.Payload+s.Lost != given {
+		wrong("frames carried %d bytes and %d were given up, TCP gave them %d", s.Payload, s.Lost, given)
+	}
+	return errors.Join(errs...)
+}
+
+// TestEthernetPhysics checks random traffic, also where frames are lost, and on odd media and sockets.
+func TestEthernetPhysics(t *testing.T) {
+	again := 0
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		m := workstations()
+		e := m.Ethernet
+		e.Attempts = []int{16, 16, 3, 2}[r.IntN(4)]
+		e.Propagation = []unit.Time{0, us, 9 * us}[r.IntN(3)]
+		e.TCP.SendBuffer = []int{4096, 100, 1460, 65536}[r.IntN(4)]
+		e.TCP.ReceiveBuffer = []int{4096, 512, 3000, 65536}[r.IntN(4)]
+		e.TCP.AckEvery = 1 + r.IntN(3)
+		e.TCP.Input = []unit.Time{30 * us, 3 * unit.Millisecond}[r.IntN(2)]
+		out, s, wall := gossip(t, m, 2+r.IntN(7), seed)
+		if err := lawful(e, out, s, wall); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		again += s.Again
+	}
+	if again == 0 {
+		t.Error("nothing was sent again, so nothing was lost")
+	}
+}
+
+// What is not physics is found: faults that are planted into lawful traffic.
+func TestEthernetFaults(t *testing.T) {
+	m := workstations()
+	out, s, wall := gossip(t, m, 4, 1)
+	if err := lawful(m.Ethernet, out, s, wall); err != nil {
+		t.Fatal(err)
+	}
+	for what, plant := range map[string]func(m *model.Ethernet, s *EthernetStatistics){
+		"a faster wire":           func(e *model.Ethernet, _ *EthernetStatistics) { e.Rate /= 2 },
+		"more time than there is": func(_ *model.Ethernet, s *EthernetStatistics) { s.Busy = wall + 1 },
+		"overlapping frames":      func(_ *model.Ethernet, s *EthernetStatistics) { s.Frames *= 2 },
+		"a lost byte":             func(_ *model.Ethernet, s *EthernetStatistics) { s.Payload-- },
+		"a byte too many":         func(_ *model.Ethernet, s *EthernetStatistics) { s.Stream++ },
+	} {
+		e, s := *m.Ethernet, s
+		plant(&e, &s)
+		if lawful(&e, out, s, wall) == nil {
+			t.Errorf("%s goes unseen", what)
+		}
+	}
+	out[0][3].came = out[0][3].sent + us
+	if lawful(m.Ethernet, out, s, wall) == nil {
+		t.Error("a packet that is there at once goes unseen")
+	}
+}
+
+// The same seed is the same run, and another seed another one, as its collisions end otherwise.
+func TestEthernetReproducible(t *testing.T) {
+	a, s, _ := gossip(t, workstations(), 6, 5)
+	b, u, _ := gossip(t, workstations(), 6, 5)
+	for i := range a {
+		if !slices.Equal(a[i], b[i]) {
+			t.Fatalf("rank %d: other times in the second run", i)
+		}
+	}
+	if s != u || s.Collisions == 0 {
+		t.Errorf("%+v and %+v", s, u)
+	}
+	e := workstations().Ethernet
+	if x, y := saturate(t, e, 4, 100, 1, unit.Second), saturate(t, e, 4, 100, 2, unit.Second); x == y {
+		t.Errorf("two seeds, one run: %+v", x)
+	}
+}
