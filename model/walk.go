@@ -146,13 +146,12 @@ func (w *walk) packet(s Step, first bool) {
 	w.unpack(s.To(), bytes)
 }
 
-// make makes a packet. The first of a message of which it has no data prepares the message to be accessed; the first with data is part of the call.
+// make makes a packet. Before the first the whole message is packed; if it has none of the data the message is prepared to be accessed, else the packet
+// is part of the call.
 func (w *walk) make(s Step, first bool) {
-	if s.Data != NoData {
-		w.spend(s.From, WorkPack, w.bytes(s))
-	} else if first {
+	if first {
 		w.spend(s.From, WorkPack, w.Bytes)
-		if w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
+		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
 			w.copy(s.From, w.Bytes)
 		}
 	}

@@ -9,7 +9,7 @@ import "github.com/loggp/loggp/model"
 //	   ← ACK
 //	M  → (the rest)
 //
-// A message that fits into the first part has no M. It is CHIMP's protocol over TCP.
+// A message that fits into the first part has no M; one that does not is packed as a whole before its first packet. It is CHIMP's protocol over TCP.
 var PTAT = &Protocol{
 	Name:        "PTAT",
 	Eager:       true,
@@ -28,7 +28,6 @@ var PTAT = &Protocol{
 	},
 	ACK: func(e *Engine, s *Op, h head) {
 		if rest := s.buf[e.part(s):]; len(rest) > 0 {
-			e.port.Spend(model.WorkPack, len(rest))
 			e.port.Spend(model.WorkControl, 1)
 			e.send(s.peer, &head{kind: kindRest, to: h.from}, rest)
 		}

@@ -63,9 +63,9 @@ func (e *Engine) choose(s *Op) *Protocol {
 	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.lib.Name, s.mode, s.size))
 }
 
-// sendRM sends a first packet with data.
+// sendRM packs the message and sends a first packet with data of it.
 func (e *Engine) sendRM(s *Op, data []byte) {
-	e.port.Spend(model.WorkPack, len(data))
+	e.port.Spend(model.WorkPack, len(s.buf))
 	var h head
 	e.firstHead(&h, s)
 	e.send(s.peer, &h, data)
