@@ -60,3 +60,26 @@ func TestEthernetStreams(t *testing.T) {
 	}
 	t.Logf("the model is off by at most %.1f %% of deliveries, %.1f %% of calls", 100*worst, 100*worstCall)
 }
+
+// TestExactEthernetMessages compares low-level messages with their closed form, and the closed form with what LogGP sees of it.
+func TestExactEthernetMessages(t *testing.T) {
+	m, l := workstations(), odd(false, 0)
+	path := m.Path(2, 0, 1)
+	view := model.MessageView(m, l, path)
+	for _, k := range []int{0, 1, 16, 1000, 1420} {
+		got, want := emulateMessage(t, m, l, model.ByPacket, k, pair{2, 0, 1}), model.MessageCost(m, l, model.ByPacket, k, path)
+		if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
+			t.Errorf("%d bytes: emulated %v and %v, closed form %v and %v", k, got.sender, got.delivery, want.Sender.Sum(), want.Delivery.Sum())
+		}
+		one := view.SendO.Time(k) + view.L + m.Ethernet.Rate.Time(k) + view.RecvO.Time(k)
+		for _, c := range [][2]unit.Time{{view.SendO.Time(k), want.Sender.Sum()}, {one, want.Delivery.Sum()}} {
+			if d := c[0] - c[1]; d < -10 || d > 10 { // rounded a few times
+				t.Errorf("%d bytes: LogGP has %v, the closed form %v", k, c[0], c[1])
+			}
+		}
+	}
+	// Of a long message the medium shows: an address, 1460 bytes and silence take as long as 1538 bytes.
+	if g, want := view.BigGap.Micros(), 1538/1.25/1460; math.Abs(g-want) > 1e-9 {
+		t.Errorf("G is %v us/B, want %v", g, want)
+	}
+}

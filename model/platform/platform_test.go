@@ -249,6 +249,39 @@ func TestT3D(t *testing.T) {
 	}
 }
 
+// The numbers of the NOW that Al-Tawil and Moritz print (section 2, table 2), and those of IEEE 802.3 at 10 Mbit/s in bits and bit times.
+func TestNOW(t *testing.T) {
+	p := load(t, "now")
+	e := p.Machine.Ethernet
+	if e.Rate != 10e6/8 || p.Machine.Ranks.Max != 8 {
+		t.Errorf("%v, %d workstations", e.Rate, p.Machine.Ranks.Max)
+	}
+	bit := e.Rate.Time(1) / 8
+	for what, c := range map[string][2]int{
+		"preamble and delimiter": {8 * e.Preamble, 64},
+		"shortest frame":         {8 * (e.Header + e.MinPayload + e.FCS), 512},
+		"longest frame":          {8 * (e.Header + e.MTU + e.FCS), 12144},
+		"gap":                    {8 * e.Gap, 96},
+		"jam":                    {8 * e.Jam, 32},
+		"slot":                   {int(e.Slot / bit), 512},
+		"back-off limit":         {e.Backoff, 10},
+		"attempts":               {e.Attempts, 16},
+		"data of a segment":      {e.Longest(), 1460},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", what, c[0], c[1])
+		}
+	}
+	// The wire cannot do what table 3 says of G: 0.2 us a byte are four times its rate.
+	for _, n := range p.Numbers {
+		for _, row := range n.FittedTo {
+			if strings.Contains(row, " G ") {
+				t.Errorf("%s is fitted to %s", n.Path, row)
+			}
+		}
+	}
+}
+
 func TestLibrary(t *testing.T) {
 	p := load(t, "t3d")
 	for name, want := range map[string]string{"": "chimp", "chimp": "chimp", "lean": "lean"} {
