@@ -35,12 +35,13 @@ func (s Span) Time() unit.Time { return s.To - s.From }
 
 // Flight is something under way from a rank to another: a packet, or a part of a remote access.
 type Flight struct {
-	Name           string // kind of message, such as RM
-	Detail         string // what else its head says
-	From, To       int    // ranks
-	Sent           unit.Time
+	Name           string    // kind of message, such as RM
+	Detail         string    // what else its head says
+	From, To       int       // ranks
+	By             int       // the rank that sent it; of a remote access the one that asked for it, which also hears of its end
+	Sent           unit.Time // when that began to send, or to ask
 	Depart, Arrive unit.Time // of its first byte, of its last. What had not arrived when the run ended has Arrive before Depart
-	Taken          unit.Time // when the receiving rank began to take it in; negative: never
+	Taken          unit.Time // when the rank that receives it, or hears of its end, began to take that in; negative: never
 	Bytes          int       // of data
 	Hardware       bool      // part of a remote access: no processor sends it
 }

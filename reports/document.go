@@ -74,10 +74,11 @@ type chartView struct {
 }
 
 // Widths for which charts of a page are drawn, in pixels. Phones show them a little smaller, screens side by side; a chart that
-// stands alone is drawn wide too.
+// stands alone is drawn wide too, and one that needs it as wide as a page is.
 const (
 	inlineWidth = 380
 	aloneWidth  = 760
+	acrossWidth = 1100
 )
 
 type kindView struct {
@@ -134,10 +135,17 @@ func (d *document) views(charts ...*Chart) []chartView {
 }
 
 // alone returns a chart that stands alone.
-func (d *document) alone(c *Chart) chartView {
+func (d *document) alone(c *Chart) chartView { return d.inTwoWidths(c, aloneWidth, "chart wide") }
+
+// across returns a chart that takes all the width of a page.
+func (d *document) across(c *Chart) chartView {
+	return d.inTwoWidths(c, acrossWidth, "chart wide across")
+}
+
+func (d *document) inTwoWidths(c *Chart, width int, class string) chartView {
 	v := d.views(c)[0]
 	v.Picture = template.HTML(v.inline(inlineWidth, "chart slim"))
-	v.Wide = template.HTML(v.inline(aloneWidth, "chart wide"))
+	v.Wide = template.HTML(v.inline(width, class))
 	return v
 }
 

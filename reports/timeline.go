@@ -266,13 +266,17 @@ func (d *drawing) arrowName(a model.Arrow) string {
 	return "done"
 }
 
-// kindOf returns the ink of what is busy: software, copies, or the way into and out of the network.
+// kindOf returns the ink of what is busy: software, copies, the program itself, or the way into and out of the network.
 func kindOf(name string) ink {
 	switch {
 	case strings.HasPrefix(name, "software."):
 		return blue
 	case strings.HasPrefix(name, "processor."):
 		return green
+	case name == "compute":
+		return teal
+	case name == "network": // which does not take what is sent
+		return gray
 	}
 	return orange
 }

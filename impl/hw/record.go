@@ -286,7 +286,7 @@ func (r *Recorder) Recording() *model.Recording {
 		}
 	}
 	for _, f := range r.flights {
-		f.Sent, f.Taken = places[f.by][f.sent], -1
+		f.By, f.Sent, f.Taken = int(f.by), places[f.by][f.sent], -1
 		if f.taken >= 0 {
 			f.Taken = places[f.of][f.taken]
 		}

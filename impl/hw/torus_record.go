@@ -10,11 +10,11 @@ func (n *torus) names(r *Recorder) {
 	r.called("torus.send.bandwidth", "torus.receive")
 	for i := range n.inject {
 		r.names(&n.engines[i], "node %d engine", i)
-		r.names(&n.inject[i], "node %d in", i)
+		r.names(&n.inject[i], "node %d inject", i)
 		for d, way := range []string{"+x", "-x", "+y", "-y", "+z", "-z"} {
-			r.names(&n.links[6*i+d], "node %d %s", i, way)
+			r.names(&n.links[6*i+d], "node %d link %s", i, way)
 		}
-		r.names(&n.eject[i], "node %d out", i)
+		r.names(&n.eject[i], "node %d eject", i)
 	}
 	for i := range n.regs {
 		r.names(&n.regs[i], "rank %d counters", i)

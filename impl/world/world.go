@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -54,6 +55,21 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 // World returns a new world for the job. What is random in it depends on the seed alone.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 	return hw.New(hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx})
+}
+
+// Record runs a program on the job's ranks and returns what every part of the machine did.
+func (j *Job) Record(ctx context.Context, seed uint64, protocol string, program func(*mpi.Comm) error) (*model.Recording, error) {
+	r := &hw.Recorder{Tell: proto.Tell}
+	w, err := hw.New(hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx, Record: r})
+	if err != nil {
+		return nil, err
+	}
+	o := j.Options(protocol)
+	o.Enter = r.Enter
+	if err := mpi.Run(w, o, program); err != nil {
+		return nil, err
+	}
+	return r.Recording(), nil
 }
 
 // Options returns how messages travel: by the library's rules, or all by one protocol.

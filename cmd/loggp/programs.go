@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// program is a small program whose course is worth seeing.
+type program struct {
+	name, what string
+	pair       bool // it runs between two ranks, else among all
+	run        func(c *mpi.Comm, w workload)
+}
+
+// workload is how much a program does.
+type workload struct {
+	pair    [2]int
+	bytes   int
+	rounds  int
+	compute unit.Time
+}
+
+// programs are all of them.
+var programs = []program{
+	{"pingpong", "a message there and one back, between two ranks", true, pingpong},
+	{"overlap", "a send that does not block, behind which its rank computes", true, overlap},
+	{"barrier", "all ranks wait for each other", false, barrier},
+	{"exchange", "each rank sends to the one before it and to the one behind it, all at once", false, exchange},
+	{"contend", "the first half of the ranks sends to the second half, all at once", false, contend},
+	{"ring", "a message goes round all ranks", false, ring},
+}
+
+func programNames() []string {
+	var names []string
+	for _, p := range programs {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// programNamed returns a program, or an error that names those that there are.
+func programNamed(name string) (program, error) {
+	for _, p := range programs {
+		if p.name == name {
+			return p, nil
+		}
+	}
+	return program{}, fmt.Errorf("--program: there is no program %q: there are %s", name, strings.Join(programNames(), ", "))
+}
+
+func pingpong(c *mpi.Comm, w workload) {
+	b := make([]byte, w.bytes)
+	for range w.rounds {
+		switch c.Rank() {
+		case w.pair[0]:
+			c.Send(b, w.pair[1], 0)
+			c.Recv(b, w.pair[1], 0)
+		case w.pair[1]:
+			c.Recv(b, w.pair[0], 0)
+			c.Send(b, w.pair[0], 0)
+		}
+	}
+}
+
+func overlap(c *mpi.Comm, w workload) {
+	b := make([]byte, w.bytes)
+	for range w.rounds {
+		switch c.Rank() {
+		case w.pair[0]:
+			r := c.Isend(b, w.pair[1], 0)
+			c.Compute(w.compute)
+			r.Wait()
+		case w.pair[1]:
+			c.Recv(b, w.pair[0], 0)
+		}
+	}
+}
+
+func barrier(c *mpi.Comm, w workload) {
+	for range w.rounds {
+		c.Barrier()
+	}
+}
+
+func exchange(c *mpi.Comm, w workload) {
+	before, behind := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
+	for range w.rounds {
+		mpi.WaitAll([]mpi.Request{
+			c.Irecv(make([]byte, w.bytes), before, 0), c.Irecv(make([]byte, w.bytes), behind, 1),
+			c.Isend(make([]byte, w.bytes), behind, 0), c.Isend(make([]byte, w.bytes), before, 1),
+		}, nil)
+	}
+}
+
+func contend(c *mpi.Comm, w workload) {
+	half := c.Size() / 2
+	b := make([]byte, w.bytes)
+	for range w.rounds {
+		switch {
+		case c.Rank() < half:
+			c.Send(b, c.Rank()+half, 0)
+		case c.Rank() < 2*half:
+			c.Recv(b, c.Rank()-half, 0)
+		}
+	}
+}
+
+func ring(c *mpi.Comm, w workload) {
+	b := make([]byte, w.bytes)
+	before, behind := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
+	for range w.rounds {
+		if c.Rank() == 0 {
+			c.Send(b, behind, 0)
+			c.Recv(b, before, 0)
+			continue
+		}
+		c.Recv(b, before, 0)
+		c.Send(b, behind, 0)
+	}
+}

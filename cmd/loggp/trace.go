@@ -1,0 +1,370 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+)
+
+// trace has the flags of the verb.
+type trace struct {
+	platform, library, place, protocol, size, late, program, compute, noise, window, output string
+	mode                                                                                    *string
+	ranks, rounds                                                                           int
+	seed                                                                                    uint64
+}
+
+// Sizes of what is traced where nothing is said.
+const (
+	traceBytes   = 1000
+	traceCompute = 100 * unit.Microsecond
+	traceRanks   = 8 // of programs among all ranks
+)
+
+func traceCommand() *cobra.Command {
+	var t trace
+	var list strings.Builder
+	for _, p := range programs {
+		fmt.Fprintf(&list, "\n  %-10s %s", p.name, p.what)
+	}
+	cmd := &cobra.Command{
+		Use:   "trace --platform NAME [--mode CALL | --program NAME]",
+		Short: "Show the course of one message, or of a small program",
+		Long: `trace runs one message between the first and the last rank of a platform, or a small program, and shows who did what when: the steps of
+processors, the messages of the protocol, by what the network was taken, and the calls of the library around them. Time begins with the
+sender's call, when the receive has been posted unless --late says otherwise.
+
+Without -o it prints a table. -o writes
+  NAME.json  for https://ui.perfetto.dev or chrome://tracing
+  NAME.svg   a picture
+  DIRECTORY  a page with the picture and where the time went, and the files above
+
+The programs are` + list.String(),
+		Example: `  loggp trace --platform t3d --mode ssend --size 2KB
+  loggp trace --platform t3d --mode send --size 100 --late 50us
+  loggp trace --platform t3d --mode ssend --size 10KB --protocol RAT -o rat.svg
+  loggp trace --platform t3d --program exchange --size 4KB -o exchange.json
+  loggp trace --platform t3d --program overlap --size 20KB --compute 500us -o overlap`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&t.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
+	f.StringVar(&t.library, "library", "", "library on the machine (default: its first)")
+	f.IntVar(&t.ranks, "ranks", 0, fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", traceRanks))
+	f.StringVar(&t.place, "place", "", placeHelp)
+	t.mode = chosen(cmd, "mode", microbench.Modes(), "send", "call that sends the message")
+	f.StringVar(&t.protocol, "protocol", "", "force one protocol: "+strings.Join(protocolNames(), ", "))
+	f.StringVar(&t.size, "size", "", fmt.Sprintf("length of a message (default %d bytes)", traceBytes))
+	f.StringVar(&t.late, "late", "", "how long after the sender's call the receiver is ready to receive (default: it waits already)")
+	f.StringVar(&t.program, "program", "", "a program instead of one message: "+strings.Join(programNames(), ", "))
+	f.IntVar(&t.rounds, "rounds", 1, "how often a program does what it does")
+	f.StringVar(&t.compute, "compute", "", fmt.Sprintf("how long overlap computes (default %v)", traceCompute))
+	f.Uint64Var(&t.seed, "seed", 1, "of all that is random")
+	f.StringVar(&t.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
+	f.StringVar(&t.window, "window", "", "what to show of it, such as 10us..50us (default: all)")
+	f.StringVarP(&t.output, "output", "o", "", "file of trace events (.json), picture (.svg), or directory for a page")
+	mustComplete(cmd, "platform", platform.Names())
+	mustComplete(cmd, "protocol", protocolNames())
+	mustComplete(cmd, "place", places)
+	mustComplete(cmd, "program", programNames())
+	return cmd
+}
+
+func (t *trace) run(cmd *cobra.Command) error {
+	if t.platform == "" {
+		return misuse(cmd, fmt.Errorf("--platform: say what to trace: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
+	}
+	if err := errors.Join(t.fit(cmd), output(t.output), t.format()); err != nil {
+		return misuse(cmd, err)
+	}
+	p, err := load(cmd, t.platform)
+	if err != nil {
+		return err
+	}
+	todo, job, err := t.plan(p)
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	shown, err := todo.record(cmd.Context(), job, t.seed)
+	if err != nil {
+		return fmt.Errorf("trace on %s: %w", job.Platform.Machine.Name, err)
+	}
+	if shown.Recording, err = t.cut(shown.Recording); err != nil {
+		return misuse(cmd, err)
+	}
+	shown.Command = recall(cmd)
+	return t.write(cmd, shown)
+}
+
+// fit refuses flags that do not fit together.
+func (t *trace) fit(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	for _, f := range []string{"mode", "late"} {
+		if t.program != "" && changed(f) {
+			return fmt.Errorf("--%s: it is of one message, and a program chooses its own calls", f)
+		}
+	}
+	if t.program == "" && changed("rounds") {
+		return errors.New("--rounds: one message has none; it goes with --program")
+	}
+	if t.program != "overlap" && changed("compute") {
+		return errors.New("--compute: it goes with --program overlap")
+	}
+	if t.protocol != "" && !slices.Contains(protocolNames(), t.protocol) {
+		return fmt.Errorf("--protocol: there is no protocol %q: there are %s", t.protocol, strings.Join(protocolNames(), ", "))
+	}
+	return inRange("--rounds", t.rounds, 1, 10_000)
+}
+
+// format checks what the output's name ends in.
+func (t *trace) format() error {
+	switch e := filepath.Ext(t.output); e {
+	case "", ".json", ".svg":
+		return nil
+	default:
+		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", t.output, e)
+	}
+}
+
+// todo is what to trace.
+type todo struct {
+	program  string // "": one message
+	title    string
+	protocol string
+	message  *message
+	run      func(c *mpi.Comm) error
+}
+
+// message is one message between two ranks.
+type message struct {
+	pair  [2]int
+	call  string
+	bytes int
+	late  unit.Time // negative: the receiver has posted its receive before
+}
+
+// plan makes of the flags what to trace, on which job.
+func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
+	fail := func(err error) (todo, *world.Job, error) { return todo{}, nil, err }
+	noise, err := parseNoise(t.noise)
+	if err != nil {
+		return fail(err)
+	}
+	work := workload{bytes: traceBytes, rounds: t.rounds, compute: traceCompute}
+	if t.size != "" {
+		if work.bytes, err = unit.ParseSize(t.size); err == nil {
+			err = inRange("--size", work.bytes, 0, longest)
+		}
+	}
+	if err == nil && t.compute != "" {
+		if work.compute, err = unit.ParseTime(t.compute); err == nil && work.compute < 0 {
+			err = fmt.Errorf("--compute %s: it may not be negative", t.compute)
+		}
+	}
+	if err != nil {
+		return fail(err)
+	}
+	var pr program
+	ranks := t.ranks
+	if t.program != "" {
+		if pr, err = programNamed(t.program); err != nil {
+			return fail(err)
+		}
+		if !pr.pair && t.place != "" {
+			return fail(fmt.Errorf("--place: %s runs among all ranks", pr.name))
+		}
+		if !pr.pair && ranks == 0 {
+			r := p.Machine.Ranks
+			ranks = min(max(traceRanks, r.Min), r.Max)
+		}
+	}
+	job, err := world.New(p, t.library, ranks, noise)
+	if err == nil && job.Ranks < 2 {
+		err = fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	if work.pair, err = pairOf(job, t.place); err != nil {
+		return fail(err)
+	}
+	if t.program != "" {
+		return pr.todo(job, work, t.protocol), job, nil
+	}
+	m := &message{work.pair, *t.mode, work.bytes, -1}
+	if t.late != "" {
+		if m.late, err = unit.ParseTime(t.late); err == nil && m.late < 0 {
+			err = fmt.Errorf("--late %s: it may not be negative; a receive is posted before the send if --late is left out", t.late)
+		}
+	}
+	if err == nil {
+		err = m.check(t.protocol)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return m.todo(job, t.protocol), job, nil
+}
+
+// todo makes of a program what to trace.
+func (p program) todo(job *world.Job, w workload, protocol string) todo {
+	who := fmt.Sprintf("%d ranks", job.Ranks)
+	if p.pair {
+		who = fmt.Sprintf("ranks %d and %d of %d", w.pair[0], w.pair[1], job.Ranks)
+	}
+	title := fmt.Sprintf("%s on %s, %s: %s, %s", p.name, job.Platform.Machine.Name, job.Library.Name, who, count(w.rounds, "round"))
+	if p.name != "barrier" {
+		title += fmt.Sprintf(" of messages of %d bytes", w.bytes)
+	}
+	return todo{program: p.name, title: title, protocol: protocol, run: func(c *mpi.Comm) error {
+		p.run(c, w)
+		return nil
+	}}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "one " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// check refuses a message that cannot be.
+func (m *message) check(protocol string) error {
+	mode, _ := sendMode(m.call)
+	if mode == model.Ready && m.late >= 0 {
+		return fmt.Errorf("--late: %s may only be called when the receive has been posted", m.call)
+	}
+	if p := model.Named(protocol); p != nil && mode == model.Synchronous && !p.Synchronous() {
+		return fmt.Errorf("--protocol %s: it cannot serve synchronous sends, whose receiver must say that a receive was found", protocol)
+	}
+	return nil
+}
+
+// lead is when the sender of one message calls: long after whatever began the job, and after the receive was posted.
+const lead = 100 * unit.Millisecond
+
+// todo makes of a message what to trace.
+func (m *message) todo(job *world.Job, protocol string) todo {
+	by := ""
+	if protocol != "" {
+		by = " by " + protocol
+	}
+	title := fmt.Sprintf("%s of %d bytes on %s, %s, from rank %d to rank %d%s", m.call, m.bytes, job.Platform.Machine.Name, job.Library.Name, m.pair[0], m.pair[1], by)
+	if m.late >= 0 {
+		title += fmt.Sprintf(", whose receiver is %v late", m.late)
+	}
+	return todo{title: title, protocol: protocol, message: m, run: func(c *mpi.Comm) error {
+		switch c.Rank() {
+		case m.pair[0]:
+			m.send(c)
+		case m.pair[1]:
+			m.receive(c)
+		}
+		return nil
+	}}
+}
+
+func (m *message) send(c *mpi.Comm) {
+	b := make([]byte, m.bytes)
+	if mode, _ := sendMode(m.call); mode == model.Buffered {
+		c.AttachBuffer(make([]byte, m.bytes+mpi.BsendOverhead))
+	}
+	c.Compute(lead)
+	send := map[string]func([]byte, int, int){"send": c.Send, "ssend": c.Ssend, "rsend": c.Rsend, "bsend": c.Bsend}
+	isend := map[string]func([]byte, int, int) mpi.Request{"isend": c.Isend, "issend": c.Issend, "irsend": c.Irsend, "ibsend": c.Ibsend}
+	if f := send[m.call]; f != nil {
+		f(b, m.pair[1], 0)
+		return
+	}
+	r := isend[m.call](b, m.pair[1], 0)
+	r.Wait()
+}
+
+func (m *message) receive(c *mpi.Comm) {
+	b := make([]byte, m.bytes)
+	if m.late < 0 {
+		r := c.Irecv(b, m.pair[0], 0)
+		r.Wait()
+		return
+	}
+	c.Compute(lead + m.late)
+	c.Recv(b, m.pair[0], 0)
+}
+
+// record runs what is to be traced.
+func (x todo) record(ctx context.Context, job *world.Job, seed uint64) (reports.Trace, error) {
+	r, err := job.Record(ctx, seed, x.protocol, x.run)
+	if err != nil {
+		return reports.Trace{}, err
+	}
+	if x.message != nil {
+		r = r.Window(lead, r.End())
+	}
+	name := x.program
+	if x.message != nil {
+		name = x.message.call
+	}
+	return reports.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
+}
+
+// cut returns what --window says of a recording.
+func (t *trace) cut(r *model.Recording) (*model.Recording, error) {
+	if t.window == "" {
+		return r, nil
+	}
+	first, last, ok := strings.Cut(t.window, "..")
+	from, err := unit.ParseTime(first)
+	to := r.End()
+	if err == nil && ok && last != "" {
+		to, err = unit.ParseTime(last)
+	}
+	switch {
+	case err != nil || !ok:
+		return nil, fmt.Errorf("--window %s: it must be two times, such as 10us..50us", t.window)
+	case from < 0 || from >= to || from >= r.End():
+		return nil, fmt.Errorf("--window %s: it must begin before it ends, and before %v, when all is over", t.window, r.End())
+	}
+	return r.Window(from, to), nil
+}
+
+// write writes what was recorded, or prints it.
+func (t *trace) write(cmd *cobra.Command, shown reports.Trace) error {
+	var err error
+	what := "page"
+	switch filepath.Ext(t.output) {
+	case ".json":
+		what = "trace events"
+		err = sample.Save(t.output, func(w io.Writer) error { return reports.TraceEvents(w, shown) })
+	case ".svg":
+		what = "time line"
+		err = sample.Save(t.output, func(w io.Writer) error { return shown.Chart().SVG(w, reports.Width) })
+	default:
+		if t.output == "" {
+			out := cmd.OutOrStdout()
+			return reports.TraceText(out, shown, style(out))
+		}
+		err = reports.TracePage(t.output, shown)
+	}
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s written to %s\n", what, shown.Title, t.output)
+	return nil
+}
