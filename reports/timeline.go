@@ -273,9 +273,11 @@ func kindOf(name string) ink {
 		return blue
 	case strings.HasPrefix(name, "processor."):
 		return green
-	case name == "compute":
+	case name == "computes":
 		return teal
-	case name == "network": // which does not take what is sent
+	case strings.HasPrefix(name, "interrupt"):
+		return violet
+	case strings.HasPrefix(name, "held up"):
 		return gray
 	}
 	return orange

@@ -112,6 +112,8 @@ func spanName(s model.Span) string {
 		return "held up by the " + s.Name
 	case model.Computing:
 		return "computes"
+	case model.Interrupt:
+		return "interrupt: " + s.Name
 	}
 	return s.Name
 }

@@ -73,11 +73,12 @@ func newLanes(t Trace) *lanes {
 
 // mention counts what is busy.
 func (l *timeline) mention(s model.Span) {
-	if l.count[s.Name] == 0 {
-		l.names = append(l.names, s.Name)
+	name := spanName(s)
+	if l.count[name] == 0 {
+		l.names = append(l.names, name)
 	}
-	l.count[s.Name] += max(s.Count, 1)
-	l.total[s.Name] += s.Time()
+	l.count[name] += max(s.Count, 1)
+	l.total[name] += s.Time()
 }
 
 // row returns the place of a rank among those that are drawn, or -1.
@@ -88,7 +89,17 @@ func (l *lanes) row(rank int) int {
 
 // words say how to read the picture, and what is not in it.
 func (l *lanes) words() string {
-	s := "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; brackets are calls; arrows go from the departure of a message's first byte to the arrival of its last. Below, by what each part of the network is taken."
+	s := "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; brackets are calls; arrows go from the departure of a message's first byte to the arrival of its last. Below, when each part of the network is taken"
+	uses := map[model.Activity]bool{}
+	for _, r := range l.resources {
+		for _, x := range r.Spans {
+			uses[x.Activity] = true
+		}
+	}
+	if uses[model.Colliding] || uses[model.Silent] {
+		s += ": by what it carries (violet), by collisions (orange), and by waiting after them (gray)"
+	}
+	s += "."
 	for i, x := range l.more {
 		s += map[bool]string{true: " Left out: ", false: ", "}[i == 0] + x
 	}
@@ -135,6 +146,7 @@ func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
 		for i, r := range l.ranks {
 			l.rank(d, r, lower[i])
 		}
+		l.nameArrows(d, lower)
 	}
 	y -= lineHeight / 2
 	if len(l.resources) > 0 {
@@ -145,7 +157,7 @@ func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
 		y -= lineHeight / 2
 	}
 	for _, r := range l.resources {
-		y -= lineHeight + thin
+		y -= lineHeight + 2 + thin
 		if c != nil {
 			l.resource(d, r, y)
 		}
@@ -180,7 +192,7 @@ func (l *lanes) lane(d *drawing, t model.Track) (out model.Lane) {
 	flush := func() {
 		if len(run) > 0 {
 			longest := slices.MaxFunc(run, func(a, b model.Span) int { return int(min(max(a.Time()-b.Time(), -1), 1)) })
-			out.Busy = append(out.Busy, model.Interval{Name: longest.Name, From: run[0].From, To: run[len(run)-1].To})
+			out.Busy = append(out.Busy, model.Interval{Name: spanName(longest), From: run[0].From, To: run[len(run)-1].To})
 			run = run[:0]
 		}
 	}
@@ -206,15 +218,9 @@ func (l *lanes) lane(d *drawing, t model.Track) (out model.Lane) {
 
 // arrows draws the messages between the lanes, of which the lower edges are given.
 func (l *lanes) arrows(d *drawing, lower []vg.Length) {
-	named := map[string]int{}
 	dense := len(l.flights) > crowd
 	for _, f := range l.flights {
-		named[fmt.Sprint(f.Name, f.Hardware)]++
-		a, b := l.row(f.From), l.row(f.To)
-		from, to := vg.Point{X: d.x(f.Depart), Y: lower[a]}, vg.Point{X: d.x(f.Arrive), Y: lower[b] + laneHeight + 5}
-		if a > b {
-			from.Y, to.Y = lower[a]+laneHeight+5, lower[b]
-		}
+		from, to := l.way(d, f, lower)
 		i, s := kindOfArrow(model.Arrow{Hardware: f.Hardware, Bytes: f.Bytes})
 		if dense && f.Hardware {
 			s.Width /= 2
@@ -225,23 +231,47 @@ func (l *lanes) arrows(d *drawing, lower []vg.Length) {
 			d.head(i, from, to)
 		}
 	}
+}
+
+// nameArrows writes the names of messages where they leave, between the lane of their sender and the next. Of many alike it names one.
+func (l *lanes) nameArrows(d *drawing, lower []vg.Length) {
+	named := map[string]int{}
+	for _, f := range l.flights {
+		named[f.Name]++
+	}
 	count := map[string]int{}
 	for _, f := range l.flights {
-		key := fmt.Sprint(f.Name, f.Hardware)
-		n := named[key]
-		count[key]++
-		a, b := l.row(f.From), l.row(f.To)
-		from, to := vg.Point{X: d.x(max(f.Depart, 0)), Y: lower[a]}, vg.Point{X: d.x(min(f.Arrive, l.end)), Y: lower[b] + laneHeight + callHeight}
-		if a > b {
-			from.Y, to.Y = lower[a]+laneHeight+callHeight, lower[b]
+		n := named[f.Name]
+		count[f.Name]++
+		text := f.Name
+		if n > crowd {
+			if count[f.Name] != (n+1)/2 {
+				continue
+			}
+			text = fmt.Sprintf("%s ×%d", f.Name, n)
 		}
-		switch {
-		case n > crowd && count[key] == n/2:
-			d.name(fmt.Sprintf("%s ×%d", f.Name, n), from, to, true)
-		case n <= crowd:
-			d.name(f.Name, from, to, count[key] == 1)
+		from, to := l.way(d, f, lower)
+		edge := from.Y - l.between()
+		if to.Y > from.Y {
+			edge = from.Y + l.between()
 		}
+		if to.Y != from.Y {
+			to.X, to.Y = from.X+(to.X-from.X)*(edge-from.Y)/(to.Y-from.Y), edge
+		}
+		from.X, to.X = min(max(from.X, d.left), d.left+d.width), min(max(to.X, d.left), d.left+d.width)
+		d.name(text, from, to, len(l.ranks) == 2 && count[f.Name] == 1 || n > crowd)
 	}
+}
+
+// way returns where the arrow of a message begins and ends.
+func (l *lanes) way(d *drawing, f model.Flight, lower []vg.Length) (from, to vg.Point) {
+	const clear = 6 // of the brackets of calls
+	a, b := l.row(f.From), l.row(f.To)
+	from, to = vg.Point{X: d.x(f.Depart), Y: lower[a]}, vg.Point{X: d.x(f.Arrive), Y: lower[b] + laneHeight + clear}
+	if a > b {
+		from.Y, to.Y = lower[a]+laneHeight+clear, lower[b]
+	}
+	return from, to
 }
 
 // clip cuts an arrow at the edges of time, and says whether its head is left.
@@ -276,7 +306,7 @@ func (l *lanes) resource(d *drawing, t model.Track, y vg.Length) {
 		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + thin}}
 		d.c.Fill(box.Path())
 	}
-	d.text(aligned(fine, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + thin + smallType/2 + 1}, fmt.Sprintf("%s, %s %%", t.Name, share(busy, l.end)))
+	d.text(aligned(fine, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + thin + smallType/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, share(busy, l.end)))
 }
 
 // kindOfUse returns the ink of what a part of the network is taken by.

@@ -26,6 +26,7 @@ type ethernet struct {
 	last     ending    // the latest end of a station's signal
 	before   ending    // the latest end of another's
 	count    EthernetStatistics
+	record   *bursts // where what is on the medium is written down, or nil
 }
 
 // transport is who uses the medium.
@@ -226,6 +227,9 @@ func (s *station) stop() {
 	}
 	e.last = ending{now, s.id}
 	s.state = silent
+	if e.record != nil {
+		e.record.stopped(s, e.sending == 1)
+	}
 	if e.sending--; e.sending == 0 {
 		e.count.Busy += now - e.since
 		e.release()
@@ -254,6 +258,9 @@ func (s *station) backOff(now unit.Time) {
 	if s.tries++; s.tries < s.Attempts {
 		slots := s.rand.next() & (1<<min(s.tries, s.Backoff) - 1)
 		s.plan(now + s.Slot*unit.Time(slots))
+		if s.record != nil {
+			s.record.backsOff(s, s.Slot*unit.Time(slots))
+		}
 		return
 	}
 	s.tries = 0

@@ -30,6 +30,9 @@ func newLAN(j *job) *lan {
 	m := j.cfg.Machine.Ethernet
 	n := &lan{ethernet: newEthernet(m, &j.kernel, len(j.ports), j.cfg.Seed), mss: m.MTU - m.TCP.Header, hosts: make([]host, len(j.ports))}
 	n.up = n
+	if j.record != nil {
+		n.names(j.record)
+	}
 	for i := range n.hosts {
 		n.hosts[i] = host{port: &j.ports[i], lan: n}
 	}
@@ -80,7 +83,10 @@ func (n *lan) dropped(f *frame) { n.release(f) }
 // arrived implements transport: the frame interrupts its host, and its segment is known when the interrupt is over.
 func (n *lan) arrived(f *frame) {
 	h := f.segment.to.h
-	n.kernel.At(h.interrupt(n.TCP.Input), (*received)(f), 0)
+	if h.lane != nil {
+		h.lane.came()
+	}
+	n.kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
 }
 
 // received is the event of a segment that its host has taken in.
@@ -89,23 +95,31 @@ type received frame
 // Act gives it to its socket.
 func (r *received) Act(uint64) {
 	x := r.segment
+	if l := x.to.h.lane; l != nil {
+		l.tookIn()
+	}
 	x.to.h.lan.release((*frame)(r))
 	x.to.input(&x)
 }
 
 // interrupt lets the system work for d, before whatever else the processor does, and returns when that is over.
-func (h *host) interrupt(d unit.Time) unit.Time {
+func (h *host) interrupt(d unit.Time, name string) unit.Time {
 	if h.noise.relative > 0 {
 		d = h.noise.vary(d)
 	}
 	now := h.kernel.Now()
 	h.busy = max(h.busy, now) + d
+	if h.lane != nil {
+		h.lane.interrupted(h.busy-d, d, name)
+	}
 	h.clock = max(h.clock, now) + d
 	return h.busy
 }
 
 // later sends a segment from an interrupt.
-func (h *host) later(f *frame) { h.kernel.At(h.interrupt(h.lan.TCP.Output), (*leaving)(f), 0) }
+func (h *host) later(f *frame) {
+	h.kernel.At(h.interrupt(h.lan.TCP.Output, "ethernet.tcp.output"), (*leaving)(f), 0)
+}
 
 // leaving is the event of a segment whose host has made it.
 type leaving frame
@@ -113,15 +127,18 @@ type leaving frame
 // Act gives it to the station.
 func (l *leaving) Act(uint64) { l.e.send((*frame)(l)) }
 
-// system lets the rank work for d in a system call.
-func (h *host) system(d unit.Time) {
+// system lets the rank work for d in a system call, at what has a name among the machine's numbers.
+func (h *host) system(d unit.Time, name string) {
 	h.charge(d)
+	if h.lane != nil {
+		h.lane.works(h.clock, name)
+	}
 	h.pay()
 }
 
 // output sends a segment in a system call.
 func (h *host) output(f *frame) {
-	h.system(h.lan.TCP.Output)
+	h.system(h.lan.TCP.Output, "ethernet.tcp.output")
 	h.lan.send(f)
 }
 
@@ -138,6 +155,9 @@ func (h *host) park() {
 	h.waiting = true
 	h.proc.Park()
 	h.catchUp()
+	if h.lane != nil {
+		h.lane.waited()
+	}
 	h.pay()
 }
 
@@ -151,6 +171,9 @@ func (h *host) Send(dst int, x *device.Packet) {
 		return
 	}
 	h.pay()
+	if h.lane != nil {
+		h.lane.sends(h.port, pk)
+	}
 	s := h.socket(dst)
 	s.asked += h.lan.TCP.Record + len(x.Data)
 	pk.wire.pos = s.asked
@@ -163,9 +186,9 @@ func (h *host) Send(dst int, x *device.Packet) {
 func (h *host) write(s *socket) {
 	t := &h.lan.TCP
 	for {
-		h.system(t.Write.Start)
+		h.system(t.Write.Start, "ethernet.tcp.write.start")
 		n := min(s.asked-s.written, s.free())
-		h.system(t.Write.Bandwidth.Time(n))
+		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth")
 		s.written += n
 		s.writing = true
 		for f := s.next(); f != nil; f = s.next() {
@@ -182,12 +205,12 @@ func (h *host) write(s *socket) {
 			if h.unread == 0 {
 				h.park()
 			} else {
-				h.system(t.Poll)
+				h.system(t.Poll, "ethernet.tcp.poll")
 				h.readAll()
 			}
 		}
 		h.blocked = nil
-		h.system(t.Poll)
+		h.system(t.Poll, "ethernet.tcp.poll")
 	}
 }
 
@@ -200,7 +223,7 @@ func (h *host) Recv(block bool) *device.Packet {
 		for block && h.unread == 0 {
 			h.park()
 		}
-		h.system(h.lan.TCP.Poll)
+		h.system(h.lan.TCP.Poll, "ethernet.tcp.poll")
 		if h.unread > 0 {
 			h.readAll()
 		} else {
@@ -234,9 +257,9 @@ func (h *host) readAll() {
 		if s.read == s.arrived {
 			continue
 		}
-		h.system(t.Read.Start)
+		h.system(t.Read.Start, "ethernet.tcp.read.start")
 		n := s.arrived - s.read
-		h.system(t.Read.Bandwidth.Time(n))
+		h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth")
 		s.consume(n)
 		if s.must {
 			h.output(s.frame())

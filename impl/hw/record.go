@@ -46,6 +46,9 @@ type lane struct {
 	storing, taking string // by which names the processor brings packets onto this network, and takes them off
 	moved, mover    string // what it moves itself, and by which name
 	start, chunk    int    // from which span on, and how many bytes of it now
+
+	frames []unit.Time // when frames came that have not been taken in
+	frame  unit.Time   // when that came that was taken in last
 }
 
 type span struct {
@@ -55,12 +58,15 @@ type span struct {
 	long     unit.Time
 }
 
-// push is a time that was pushed into a lane: into a span, at a time.
+// push is a time that was pushed into a lane: into a span, or into whichever there is then, at a time.
 type push struct {
 	span
 	into int
 	at   unit.Time
 }
+
+// anywhere is a push's place where its time decides.
+const anywhere = -1
 
 // call is a call of the library with the places among the spans where it begins and ends.
 type call struct {
@@ -72,7 +78,8 @@ type call struct {
 type flight struct {
 	model.Flight
 	by, of      int32
-	sent, taken int // negative: never
+	sent, taken int  // negative: never
+	gone        bool // its first byte has departed
 }
 
 type resource struct {
@@ -202,8 +209,11 @@ func (l *lane) takes(pk *packet, from int) {
 	if pk != nil {
 		name, _ = l.tell(&pk.Head)
 	}
-	for ; from < len(l.spans) && l.spans[from].activity == model.Waiting; from++ {
-		l.spans[from].name = name
+	l.waitedFor(name, from)
+	for i := from; i < len(l.spans); i++ {
+		if a := l.spans[i].activity; a == model.Waiting || a == model.Interrupt {
+			from = i + 1
+		}
 	}
 	if i, ok := l.under[pk]; ok {
 		l.flights[i].taken = from
@@ -211,11 +221,25 @@ func (l *lane) takes(pk *packet, from int) {
 	}
 }
 
+// waitedFor says what the waits among the spans from a place on were for.
+func (l *lane) waitedFor(name string, from int) {
+	for i := from; i < len(l.spans); i++ {
+		if s := &l.spans[i]; s.activity == model.Waiting && s.name == "" {
+			s.name = name
+		}
+	}
+}
+
 // hold says that a part of the network is taken for a time.
 func (r *Recorder) hold(s *sim.Server, from, long unit.Time, bytes int) {
+	r.use(s, model.Carrying, from, long, bytes)
+}
+
+// use says likewise by what.
+func (r *Recorder) use(s *sim.Server, a model.Activity, from, long unit.Time, bytes int) {
 	if i, ok := r.servers[s]; ok && long > 0 && r.fits() {
 		x := &r.resources[i]
-		x.spans = append(x.spans, model.Span{Name: r.carried, Activity: model.Carrying, From: from, To: from + long, Bytes: bytes})
+		x.spans = append(x.spans, model.Span{Name: r.carried, Activity: a, From: from, To: from + long, Bytes: bytes})
 	}
 }
 
@@ -288,7 +312,7 @@ func (r *Recorder) Recording() *model.Recording {
 	for _, f := range r.flights {
 		f.By, f.Sent, f.Taken = int(f.by), places[f.by][f.sent], -1
 		if f.taken >= 0 {
-			f.Taken = places[f.of][f.taken]
+			f.Taken = max(places[f.of][f.taken], f.Arrive) // the end of a long one comes while it is taken
 		}
 		out.Flights = append(out.Flights, f.Flight)
 	}
@@ -301,6 +325,9 @@ func (l *lane) track() (t model.Track, places []unit.Time) {
 	var now unit.Time
 	put := func(s *span, long unit.Time) {
 		if long > 0 {
+			if s.name == "" {
+				s.name = "the end" // of the others: the program has ended
+			}
 			t.Spans = append(t.Spans, model.Span{Name: s.name, Activity: s.activity, From: now, To: now + long, Bytes: s.bytes})
 			now += long
 			s.bytes = 0 // of its parts the first has them
@@ -310,7 +337,7 @@ func (l *lane) track() (t model.Track, places []unit.Time) {
 	for i, s := range append(slices.Clone(l.spans), span{}) {
 		places = append(places, now)
 		long := s.long
-		for len(rest) > 0 && rest[0].into == i {
+		for len(rest) > 0 && (rest[0].into == i || rest[0].into == anywhere && (rest[0].at < now+long || i == len(l.spans))) {
 			x := rest[0]
 			before := min(max(x.at-now, 0), long)
 			put(&s, before)

@@ -204,6 +204,9 @@ func (s *socket) take(x *segment) {
 		s.h.unread++
 	}
 	s.arrived += fresh
+	if s.h.lane != nil {
+		s.h.lane.reached(s, fresh)
+	}
 	t := &s.h.lan.TCP
 	if s.owed++; s.owed >= t.AckEvery {
 		s.must = true

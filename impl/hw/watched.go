@@ -8,16 +8,19 @@ import (
 
 // watched is a port whose processor's time is written down. What a network charges it notes itself, by the names of the machine's
 // numbers; what one leaves unnoted is noted here as what it was for.
-type watched struct{ *port }
+type watched struct {
+	device.Port
+	p *port
+}
 
 // Spend implements device.Port, as do the others.
-func (p watched) Spend(w model.Work, n int) {
-	p.port.Spend(w, n)
+func (w watched) Spend(x model.Work, n int) {
+	w.Port.Spend(x, n)
 	bytes := 0
-	if w == model.WorkPack || w == model.WorkUnpack {
+	if x == model.WorkPack || x == model.WorkUnpack {
 		bytes = n
 	}
-	p.lane.until(p.clock, softwareNames[w], model.Software, bytes)
+	w.p.lane.until(w.p.clock, softwareNames[x], model.Software, bytes)
 }
 
 // softwareNames are the names of software's costs in platform files.
@@ -28,71 +31,84 @@ var softwareNames = func() (names [model.NumWork]string) {
 	return names
 }()
 
-func (p watched) Now() unit.Time {
-	p.lane.leave()
-	now := p.port.Now()
-	p.note("clock", model.Computing)
+func (w watched) Now() unit.Time {
+	w.p.lane.leave()
+	now := w.Port.Now()
+	w.p.note("clock", model.Computing)
 	return now
 }
 
-func (p watched) Delay(d unit.Time) {
-	p.lane.leave()
-	p.port.Delay(d)
-	p.note("compute", model.Computing)
+func (w watched) Delay(d unit.Time) {
+	w.p.lane.leave()
+	w.p.clock += d // as a port does; it is noted before what happens meanwhile
+	w.p.note("compute", model.Computing)
+	w.p.pay()
 }
 
-func (p watched) Copy(dst, src []byte) int {
-	n := p.port.Copy(dst, src)
-	p.lane.until(p.clock, "processor.copy", model.Copying, n)
+func (w watched) Copy(dst, src []byte) int {
+	n := w.Port.Copy(dst, src)
+	w.p.lane.until(w.p.clock, "processor.copy", model.Copying, n)
 	return n
 }
 
-func (p watched) Send(dst int, x *device.Packet) {
-	p.port.Send(dst, x)
-	p.note(p.lane.storing, model.Sending)
+func (w watched) Send(dst int, x *device.Packet) {
+	from := len(w.p.lane.spans)
+	w.Port.Send(dst, x)
+	w.p.lane.waitedFor("room", from)
+	w.p.note(w.p.lane.storing, model.Sending)
 }
 
-func (p watched) Recv(block bool) *device.Packet {
-	from := len(p.lane.spans)
-	x := p.port.Recv(block)
-	p.lane.waited()
-	p.note(p.lane.taking, model.Receiving)
+func (w watched) Recv(block bool) *device.Packet {
+	from := len(w.p.lane.spans)
+	x := w.Port.Recv(block)
+	w.p.lane.waited()
+	w.p.note(w.p.lane.taking, model.Receiving)
 	var pk *packet
 	if x != nil {
-		pk = p.held
+		pk = w.p.held
 	}
-	p.lane.takes(pk, from)
+	w.p.lane.takes(pk, from)
 	return x
 }
 
 // Memory implements device.Port.
-func (p watched) Memory() device.Memory {
-	if p.port.Memory() == nil {
-		return nil
+func (w watched) Memory() device.Memory {
+	if m := w.Port.Memory(); m != nil {
+		return watchedMemory{m, w.p}
 	}
-	return p
+	return nil
+}
+
+type watchedMemory struct {
+	device.Memory
+	p *port
+}
+
+func (w watchedMemory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	w.Memory.Put(dst, k, off, b, done)
+	w.p.note("put", model.Sending)
+}
+
+func (w watchedMemory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+	w.Memory.Get(dst, k, off, b, done)
+	w.p.note("get", model.Sending)
 }
 
 // Counter implements device.Port.
-func (p watched) Counter() device.Counter {
-	if p.port.Counter() == nil {
-		return nil
+func (w watched) Counter() device.Counter {
+	if c := w.Port.Counter(); c != nil {
+		return watchedCounter{c, w.p}
 	}
-	return p
+	return nil
 }
 
-func (p watched) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
-	p.port.Put(dst, k, off, b, done)
-	p.note("put", model.Sending)
+type watchedCounter struct {
+	device.Counter
+	p *port
 }
 
-func (p watched) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
-	p.port.Get(dst, k, off, b, done)
-	p.note("get", model.Sending)
-}
-
-func (p watched) Add(dst, r int, delta int64) int64 {
-	old := p.port.Add(dst, r, delta)
-	p.note("counter", model.Waiting)
+func (w watchedCounter) Add(dst, r int, delta int64) int64 {
+	old := w.Counter.Add(dst, r, delta)
+	w.p.note("counter", model.Waiting)
 	return old
 }

@@ -157,13 +157,14 @@ func (p *port) run(program func(device.Port) error) {
 
 // view returns the port as its program sees it.
 func (p *port) view() device.Port {
-	switch {
-	case p.lan != nil:
-		return &p.lan.hosts[p.rank]
-	case p.lane != nil:
-		return watched{p}
+	var view device.Port = p
+	if p.lan != nil {
+		view = &p.lan.hosts[p.rank]
 	}
-	return p
+	if p.lane != nil {
+		view = watched{view, p}
+	}
+	return view
 }
 
 // Ethernet returns what was on the medium in the last run; on a machine without an Ethernet, nothing.

@@ -177,12 +177,15 @@ func sound(t *testing.T, r *model.Recording, ends []unit.Time) {
 		for _, s := range x.Sums() {
 			sum += s.Time
 		}
-		if sum < ends[i] || x.Spans[len(x.Spans)-1].To != sum {
-			t.Fatalf("%s: its spans sum to %v, it ended at %v", x.Name, sum, ends[i])
+		if end := x.Spans[len(x.Spans)-1].To; end != sum {
+			t.Fatalf("%s: its spans sum to %v, the last ends at %v", x.Name, sum, end)
+		}
+		if last := x.Calls[len(x.Calls)-1]; last.Name != "Finalize" || last.From != ends[i] {
+			t.Fatalf("%s: its program ended at %v, the last call is %+v", x.Name, ends[i], last)
 		}
 		for _, s := range x.Spans {
 			in := slices.ContainsFunc(x.Calls, func(c model.Span) bool { return c.From <= s.From && s.To <= c.To })
-			if in == (s.Activity == model.Computing) {
+			if in == (s.Activity == model.Computing) && s.Activity != model.Interrupt { // which may come at any time
 				t.Fatalf("%s: %+v is in a call: %v", x.Name, s, in)
 			}
 		}
@@ -203,7 +206,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
 	slow.Torus.Link = 9e6 // every sender is held up
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
-	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "loggp": synthetic} {
+	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "ethernet": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
 		if testing.Short() {
 			seeds = 3
@@ -226,6 +229,20 @@ func TestRecordingChangesNothing(t *testing.T) {
 					t.Fatalf("%s, seed %d, noise %v: two recordings differ", name, seed, noise)
 				}
 			}
+		}
+	}
+}
+
+// TestRecordingIsTheDiagramOnEthernet compares likewise the processors of workstations, where every packet fits a segment.
+func TestRecordingIsTheDiagramOnEthernet(t *testing.T) {
+	m := workstations()
+	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+		for _, k := range []int{0, 1, 100, 1024} {
+			eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+				if oneAfterTheOther(x.Protocol) {
+					same(t, x, pair{2, 0, 1})
+				}
+			})
 		}
 	}
 }
