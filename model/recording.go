@@ -72,15 +72,13 @@ var activityNames = [NumActivities]string{"software", "copy", "send", "receive",
 
 func (a Activity) String() string { return activityNames[a] }
 
-// End returns when the last thing ended.
+// End returns when the last rank ended, and the last message arrived. Parts of the network may be taken for a while longer.
 func (r *Recording) End() unit.Time {
 	var end unit.Time
-	for _, tracks := range [][]Track{r.Ranks, r.Resources} {
-		for _, t := range tracks {
-			for _, list := range [][]Span{t.Calls, t.Spans} {
-				if n := len(list); n > 0 {
-					end = max(end, list[n-1].To)
-				}
+	for _, t := range r.Ranks {
+		for _, list := range [][]Span{t.Calls, t.Spans} {
+			if n := len(list); n > 0 {
+				end = max(end, list[n-1].To)
 			}
 		}
 	}

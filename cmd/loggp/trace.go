@@ -166,17 +166,7 @@ func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
 	if err != nil {
 		return fail(err)
 	}
-	work := workload{bytes: traceBytes, rounds: t.rounds, compute: traceCompute}
-	if t.size != "" {
-		if work.bytes, err = unit.ParseSize(t.size); err == nil {
-			err = inRange("--size", work.bytes, 0, longest)
-		}
-	}
-	if err == nil && t.compute != "" {
-		if work.compute, err = unit.ParseTime(t.compute); err == nil && work.compute < 0 {
-			err = fmt.Errorf("--compute %s: it may not be negative", t.compute)
-		}
-	}
+	work, err := t.workload()
 	if err != nil {
 		return fail(err)
 	}
@@ -209,9 +199,7 @@ func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
 	}
 	m := &message{work.pair, *t.mode, work.bytes, -1}
 	if t.late != "" {
-		if m.late, err = unit.ParseTime(t.late); err == nil && m.late < 0 {
-			err = fmt.Errorf("--late %s: it may not be negative; a receive is posted before the send if --late is left out", t.late)
-		}
+		m.late, err = duration("late", t.late)
 	}
 	if err == nil {
 		err = m.check(t.protocol)
@@ -220,6 +208,35 @@ func (t *trace) plan(p *platform.Platform) (todo, *world.Job, error) {
 		return fail(err)
 	}
 	return m.todo(job, t.protocol), job, nil
+}
+
+// workload reads how much there is to do.
+func (t *trace) workload() (w workload, err error) {
+	w = workload{bytes: traceBytes, rounds: t.rounds, compute: traceCompute}
+	if t.size != "" {
+		if w.bytes, err = unit.ParseSize(t.size); err != nil {
+			return w, fmt.Errorf("--size: %w", err)
+		}
+		if w.bytes > longest {
+			return w, fmt.Errorf("--size: a message of %s is too long: at most %s", unit.Bytes(w.bytes), unit.Bytes(longest))
+		}
+	}
+	if t.compute != "" {
+		w.compute, err = duration("compute", t.compute)
+	}
+	return w, err
+}
+
+// duration reads a flag that is a time from 0 up.
+func duration(flag, s string) (unit.Time, error) {
+	d, err := unit.ParseTime(s)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("--%s: %w", flag, err)
+	case d < 0:
+		return 0, fmt.Errorf("--%s %s: it may not be negative", flag, s)
+	}
+	return d, nil
 }
 
 // todo makes of a program what to trace.
@@ -314,13 +331,11 @@ func (x todo) record(ctx context.Context, job *world.Job, seed uint64) (reports.
 	if err != nil {
 		return reports.Trace{}, err
 	}
+	name, begin := x.program, unit.Time(0)
 	if x.message != nil {
-		r = r.Window(lead, r.End())
+		name, begin = x.message.call, lead
 	}
-	name := x.program
-	if x.message != nil {
-		name = x.message.call
-	}
+	r = r.Window(begin, r.End())
 	return reports.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
 }
 

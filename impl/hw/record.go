@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/sim"
@@ -18,8 +17,9 @@ import (
 // Processors run ahead of the kernel, and the network may hold one up at a time that it believed to have passed. So spans are kept
 // as durations, one behind the other, and what was pushed in between them later is added when the run is read.
 type Recorder struct {
-	Tell  func(head [device.Words]uint64) string // names a packet by its head: a word, and more behind a space. nil: packet
-	Limit int                                    // how much is written down before the run is ended with an error; 0: a quarter of a million things
+	// Tell names a packet by its head, and says what else there is to say of it; nil: packet.
+	Tell  func(head [device.Words]uint64) (name, detail string)
+	Limit int // how much is written down before the run is ended with an error; 0: a quarter of a million things
 
 	kernel    *sim.Kernel
 	room      int // for so many things more
@@ -287,13 +287,12 @@ func (r *Recorder) finishes(x *access, pk *packet) {
 	}
 }
 
-// tell splits what a head says into its first word and the rest.
+// tell says what a head says.
 func (r *Recorder) tell(head *[device.Words]uint64) (name, detail string) {
 	if r.Tell == nil {
 		return "packet", ""
 	}
-	name, detail, _ = strings.Cut(r.Tell(*head), " ")
-	return name, strings.Trim(detail, "()")
+	return r.Tell(*head)
 }
 
 // Recording returns what was written down of the last run.

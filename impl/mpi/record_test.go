@@ -36,7 +36,7 @@ func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program 
 	return ends
 }
 
-func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Tell} }
+func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Name} }
 
 // transfer is a program that makes the transfer between two ranks, long after whatever began the job.
 func transfer(x model.Transfer, p pair) func(c *mpi.Comm) error {

@@ -8,32 +8,53 @@ import (
 
 // Tell puts into words what the head of an engine's packet says, for those who read traces.
 func Tell(words [device.Words]uint64) string {
+	name, detail, credit := say(words)
+	if detail != "" {
+		name += " (" + detail + ")"
+	}
+	if credit > 0 {
+		name += fmt.Sprintf(" +%d", credit)
+	}
+	return name
+}
+
+// Name returns the kind of an engine's packet and, in other words, what else its head says.
+func Name(words [device.Words]uint64) (name, detail string) {
+	name, detail, credit := say(words)
+	switch {
+	case credit == 0:
+		return name, detail
+	case detail != "":
+		detail += ", "
+	}
+	return name, detail + fmt.Sprintf("credit for %d bytes", credit)
+}
+
+// say returns what both say: the kind, what there is to say of it, and the credit that goes with it.
+func say(words [device.Words]uint64) (name, detail string, credit uint32) {
 	var h head
 	h.decode(&words)
-	s := "unknown"
+	name = "unknown"
 	switch h.kind {
 	case kindFirst:
 		p := Protocols[h.protocol]
-		s = "R"
+		name = "R"
 		if p.Eager {
-			s = "RM"
+			name = "RM"
 		}
-		s += fmt.Sprintf(" (%s, %v, tag %d, %d bytes)", p.Name, h.mode, h.tag, h.size)
+		detail = fmt.Sprintf("%s, %v, tag %d, %d bytes", p.Name, h.mode, h.tag, h.size)
 	case kindACK:
-		s = "ACK"
+		name = "ACK"
 	case kindFIN:
-		s = "FIN"
+		name = "FIN"
 	case kindDone, kindRawDone, kindData, kindPut, kindRest:
-		s = "M"
+		name = "M"
 	case kindGet:
-		s = fmt.Sprintf("get of %d bytes", h.size)
+		name, detail = "get", fmt.Sprintf("%d bytes", h.size)
 	case kindCredit:
-		s = "credit"
+		name = "credit"
 	case kindRaw:
-		s = "message"
+		name = "message"
 	}
-	if h.credit > 0 {
-		s += fmt.Sprintf(" +%d", h.credit)
-	}
-	return s
+	return name, detail, h.credit
 }

@@ -59,7 +59,7 @@ func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 
 // Record runs a program on the job's ranks and returns what every part of the machine did.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, program func(*mpi.Comm) error) (*model.Recording, error) {
-	r := &hw.Recorder{Tell: proto.Tell}
+	r := &hw.Recorder{Tell: proto.Name}
 	w, err := hw.New(hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx, Record: r})
 	if err != nil {
 		return nil, err
