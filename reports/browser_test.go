@@ -50,6 +50,7 @@ func TestBrowser(t *testing.T) {
 	b := openBrowser(t)
 	study, report := largeStudy(t), whole(t)
 	report.Contrast = contrasted()
+	traced := busy(3, 40)
 	for _, x := range []struct {
 		name  string
 		write func(dir string) error
@@ -57,6 +58,7 @@ func TestBrowser(t *testing.T) {
 	}{
 		{"study", func(dir string) error { return StudyPage(dir, study) }, wantedOfStudy(study)},
 		{"report", func(dir string) error { return Page(dir, report) }, wantedOfReport(report)},
+		{"trace", func(dir string) error { return TracePage(dir, traced) }, wantedOfTrace(traced)},
 	} {
 		dir := filepath.Join(t.TempDir(), x.name)
 		if err := x.write(dir); err != nil {

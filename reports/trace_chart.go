@@ -113,7 +113,7 @@ func (l *lanes) words() string {
 const (
 	callHeight = vg.Length(14)
 	thin       = vg.Length(9) // of a part of the network
-	smallType  = 9.5
+	smallType  = 10.0
 )
 
 var fine = style(gray, smallType, false, draw.XLeft, draw.YCenter)

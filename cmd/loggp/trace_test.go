@@ -185,6 +185,24 @@ func nested(t *testing.T, thread string, list []slice) {
 	}
 }
 
+// TestTracePicture compares the picture of docs/trace.md with what its command draws (go test ./cmd/loggp -run TracePicture -update).
+func TestTracePicture(t *testing.T) {
+	const shown = "../../docs/t3d-trace.svg"
+	drawn := filepath.Join(t.TempDir(), "ssend.svg")
+	mustRun(t, strings.Fields("trace --platform t3d --mode ssend --size 2KB -o "+drawn)...)
+	got, err := os.ReadFile(drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		put(t, shown, got)
+		return
+	}
+	if want, _ := os.ReadFile(shown); !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the command draws", shown)
+	}
+}
+
 // A page has all its files, or is not there.
 func TestTracePage(t *testing.T) {
 	t.Chdir(t.TempDir())
