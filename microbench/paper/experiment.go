@@ -28,7 +28,7 @@ var (
 	convexIntra = Subject{"convex", "mpich", "intra"}
 )
 
-var subjects = []Subject{t3d, now, convexInter, convexIntra}
+var subjects = []Subject{t3d, now, nowMPICH, convexInter, convexIntra}
 
 // Experiment is a plan of the micro-benchmark for a subject.
 type Experiment struct {
@@ -58,6 +58,7 @@ var experiments = []Experiment{
 	{t3d, []string{"ssend"}, protocolSizes, "RTA", 200},
 	{t3d, []string{"ssend"}, protocolSizes, "RAT", 200},
 	{now, microbench.Modes(), figureSizes, "", 100},
+	{nowMPICH, []string{"send", "ssend", "isend"}, tableSizes, "", 100},
 	{convexInter, microbench.Modes(), figureSizes, "", 200},
 	{convexIntra, microbench.Modes(), figureSizes, "", 200},
 }

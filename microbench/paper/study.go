@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model/unit"
@@ -47,7 +48,24 @@ func (x *run) study(src *source) (*reports.Study, error) {
 	s.Artefacts = append(s.Artefacts, x.equations(src))
 	var err error
 	s.Claims, err = judge(x.measured, src.claims)
+	for i := range s.Claims {
+		s.Claims[i].Note = x.fitted(s.Claims[i])
+	}
 	return s, err
+}
+
+// fitted adds to the note of a claim that a platform was fitted to it, if one was.
+func (x *run) fitted(c reports.Claim) string {
+	note := c.Note
+	for i, s := range x.sites {
+		if i > 0 && s.job.Platform.Sum == x.sites[i-1].job.Platform.Sum {
+			continue // once a platform
+		}
+		if s.job.Platform.Calibrated("claims " + c.ID) {
+			note += fmt.Sprintf(" Calibration: some number of %s was fitted to this, so that it proves nothing.", s.Subject)
+		}
+	}
+	return strings.TrimSpace(note)
 }
 
 // facts say how the experiments were run.

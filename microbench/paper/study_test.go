@@ -203,4 +203,9 @@ func TestBasis(t *testing.T) {
 	for name := range want {
 		t.Errorf("there is no %s", name)
 	}
+	for _, c := range s.Claims {
+		if fitted := strings.Contains(c.Note, "Calibration: some number of T3D"); fitted != (c.ID == "AM-13" || c.ID == "AM-14") {
+			t.Errorf("%s: fitted to %v: %s", c.ID, fitted, c.Note)
+		}
+	}
 }
