@@ -28,6 +28,7 @@ var places = func() []place {
 		{"convex", func(t testing.TB, l *model.Library, ranks int) device.World {
 			return emulated(t, "convex", l, ranks, 0)
 		}},
+		{"now", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "now", l, ranks, 0) }},
 		{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
 		{"t3d by messages", func(t testing.TB, l *model.Library, ranks int) device.World {
 			return apart{emulated(t, "t3d", l, ranks, 0)}
@@ -36,7 +37,7 @@ var places = func() []place {
 		{"loop by messages", func(_ testing.TB, _ *model.Library, ranks int) device.World { return apart{loop.New(ranks)} }},
 	}
 	if racing {
-		return all[4:] // those of impl/loop
+		return all[5:] // those of impl/loop
 	}
 	return all
 }()
