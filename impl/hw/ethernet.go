@@ -47,6 +47,8 @@ type EthernetStatistics struct {
 	Segments int // that TCP gave to the stations, with data or without
 	Stream   int // bytes of packets that it sent for the first time
 	Again    int // bytes that it sent again
+	Taken    int // bytes that segments brought and that were not there yet
+	Fullest  int // most bytes that a receive buffer held
 }
 
 // frame is a frame with what TCP says in it.

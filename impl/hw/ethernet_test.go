@@ -294,6 +294,12 @@ func lawful(e *model.Ethernet, out [][]parcel, s EthernetStatistics, wall unit.T
 	if s.Stream != stream {
 		wrong("TCP sent %d bytes, the packets have %d", s.Stream, stream)
 	}
+	if s.Taken != stream {
+		wrong("segments brought %d bytes, the packets have %d", s.Taken, stream)
+	}
+	if s.Fullest > e.TCP.ReceiveBuffer {
+		wrong("a receive buffer of %d bytes held %d", e.TCP.ReceiveBuffer, s.Fullest)
+	}
 	if given := s.Segments*e.TCP.Header + s.Stream + s.Again; s.Payload+s.Lost != given {
 		wrong("frames carried %d bytes and %d were given up, TCP gave them %d", s.Payload, s.Lost, given)
 	}
@@ -331,11 +337,16 @@ func TestEthernetFaults(t *testing.T) {
 	if err := lawful(m.Ethernet, out, s, wall); err != nil {
 		t.Fatal(err)
 	}
+	if s.Dropped == 0 && s.Again > 0 {
+		t.Errorf("nothing was lost, and %d bytes were sent again", s.Again)
+	}
 	for what, plant := range map[string]func(m *model.Ethernet, s *EthernetStatistics){
 		"a faster wire":           func(e *model.Ethernet, _ *EthernetStatistics) { e.Rate /= 2 },
 		"more time than there is": func(_ *model.Ethernet, s *EthernetStatistics) { s.Busy = wall + 1 },
 		"overlapping frames":      func(_ *model.Ethernet, s *EthernetStatistics) { s.Frames *= 2 },
 		"a lost byte":             func(_ *model.Ethernet, s *EthernetStatistics) { s.Payload-- },
+		"a byte that never came":  func(_ *model.Ethernet, s *EthernetStatistics) { s.Taken-- },
+		"a full buffer":           func(e *model.Ethernet, s *EthernetStatistics) { s.Fullest = e.TCP.ReceiveBuffer + 1 },
 		"a byte too many":         func(_ *model.Ethernet, s *EthernetStatistics) { s.Stream++ },
 	} {
 		e, s := *m.Ethernet, s

@@ -83,3 +83,40 @@ func TestExactEthernetMessages(t *testing.T) {
 		t.Errorf("G is %v us/B, want %v", g, want)
 	}
 }
+
+// TestExactEthernetMeeting lets the receive begin before the send, with it, and when the message has been there for long. Then its interrupt was time of
+// what the rank did before, and the call began as much later.
+func TestExactEthernetMeeting(t *testing.T) {
+	m, l := workstations(), odd(false, 0)
+	for _, k := range []int{0, 16, 1000, 1420} {
+		eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+			if !oneAfterTheOther(x.Protocol) {
+				return
+			}
+			for _, apart := range []unit.Time{-unit.Millisecond, 0, 20 * unit.Millisecond} {
+				y := model.Meeting{Transfer: x, Sends: unit.Millisecond, Receives: unit.Millisecond + apart}
+				for _, y.Blocking = range []bool{false, true} {
+					late := y
+					if apart > 0 {
+						late.Receives += m.Ethernet.TCP.Input
+					}
+					if got, want := emulateMeeting(t, y), late.Ends(); got != want {
+						t.Fatalf("%s, receive %v after the send, blocking %v: emulated %+v, closed form %+v", describeTransfer(x, pair{2, 0, 1}), apart, y.Blocking, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestEthernetLateReceive lets the receive of a long message begin when its sender has long found the window closed.
+func TestEthernetLateReceive(t *testing.T) {
+	m, l := workstations(), odd(false, 0)
+	for _, k := range []int{5000, 20000, 50000} {
+		x := model.Meeting{Transfer: model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1), Protocol: model.T}, Receives: 60 * unit.Millisecond, Blocking: true}
+		got, want := emulateMeeting(t, x), x.Ends()
+		if off := float64(want.Received-x.Receives)/float64(got.Received-x.Receives) - 1; math.Abs(off) > 0.1 {
+			t.Errorf("%d bytes: received %v after the call, model %v, %+.1f %%", k, got.Received-x.Receives, want.Received-x.Receives, 100*off)
+		}
+	}
+}
