@@ -60,10 +60,7 @@ func (x *run) figure(f figure, src *source) reports.Artefact {
 
 // line adds the rows and the curves of a line.
 func (x *run) line(a *reports.Artefact, parameter string, l line, src *source) {
-	name := l.Subject.String() + " " + l.mode
-	if parameter == "1/G" {
-		name = l.Subject.String()
-	}
+	name := l.name(parameter)
 	measured, predicted := reports.StudyCurve{Name: name, Kind: reports.MeasuredCurve}, reports.StudyCurve{Name: name, Kind: reports.PredictedCurve}
 	published := reports.StudyCurve{Name: name, Kind: reports.PublishedCurve}
 	for _, k := range figureSizes {
@@ -74,7 +71,7 @@ func (x *run) line(a *reports.Artefact, parameter string, l line, src *source) {
 		m, p := l.value(x.measured, parameter, k), l.value(x.predicted, parameter, k)
 		show(&f, m, p)
 		if r, ok := l.printed(src, parameter, k); ok {
-			x.print(&f, r)
+			x.publish(&f, r)
 			f.Again = true
 			published.Points = append(published.Points, reports.StudyPoint{X: float64(k), Y: r.Low, Low: r.Low, High: r.Low})
 		}
@@ -96,10 +93,24 @@ func (x *run) line(a *reports.Artefact, parameter string, l line, src *source) {
 // peak is the row of a printed G as the bandwidth that it makes.
 func (x *run) peak(l line, r reports.Row) reports.Finding {
 	f := finding(l.Subject, l.mode, "peak "+l.symbol("1/G"), -1, "MB/s")
-	x.print(&f, r)
+	x.publish(&f, r)
 	f.Low, f.High, f.Again = 1/r.High, 1/r.Low, true
 	show(&f, x.measured.gap(l.Subject).inverse(1), x.predicted.gap(l.Subject).inverse(1))
 	return f
+}
+
+// name is what the legend calls the line.
+func (l line) name(parameter string) string {
+	name := l.Subject.String()
+	switch {
+	case parameter == "1/G":
+		return name
+	case parameter == "o_r" && l.mode == "send":
+		return name + ", blocking"
+	case parameter == "o_r":
+		return name + ", non-blocking"
+	}
+	return name + " " + l.mode
 }
 
 // appendPoint appends a value that is there.

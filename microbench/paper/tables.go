@@ -30,8 +30,8 @@ func show(f *reports.Finding, measured, predicted Value) {
 	f.Measured, f.MeasuredLow, f.MeasuredHigh, f.Predicted = measured.V, measured.Low, measured.High, predicted.V
 }
 
-// print fills in what is published, and what agreement with it is worth.
-func (x *run) print(f *reports.Finding, r reports.Row) {
+// publish fills in what is published, and what agreement with it is worth.
+func (x *run) publish(f *reports.Finding, r reports.Row) {
 	f.Low, f.High, f.Source, f.Note = r.Low, r.High, printedIn(r), r.Contradiction
 	if r.Flat && r.Parameter == "o_r" {
 		f.Note = "One value is printed for all sizes: it is read as that of the receive that does not block."
@@ -87,7 +87,7 @@ func (x *run) parameters(rows reports.Published) []reports.Finding {
 			parameter = r.Parameter
 		}
 		f := finding(s, mode, r.Parameter, r.Bytes, units[r.Unit])
-		x.print(&f, r)
+		x.publish(&f, r)
 		show(&f, value(x.measured, s, mode, parameter, r.Bytes), value(x.predicted, s, mode, parameter, r.Bytes))
 		all = append(all, f)
 	}
