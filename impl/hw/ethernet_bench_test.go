@@ -10,7 +10,7 @@ import (
 )
 
 // loadTime is how long pairs saturate the medium.
-const loadTime = 5 * unit.Second
+const loadTime = 15 * unit.Second
 
 // pairs lets n pairs of hosts stream packets for a while, and returns the bytes of packets that came in a second, and what was on the medium until the
 // last had come.
@@ -53,7 +53,7 @@ func pairs(t testing.TB, n int, seed uint64) (goodput float64, s EthernetStatist
 // More pairs collide more. One does not fill the medium, as a sender waits for acknowledgements; two do, and more get no more of it together. They hardly
 // get less, as with windows of three segments few stations are ready at once: TestSaturation shows what stations do to each other that always are.
 func TestEthernetLoad(t *testing.T) {
-	const seeds = 8
+	const seeds = 4
 	var goodput, collisions [5]float64
 	for n := 1; n <= 4; n++ {
 		for seed := range uint64(seeds) {

@@ -58,6 +58,9 @@ var payloads = []int{46, 238, 494, 1006, 1500}
 // TestSaturation checks what measurements of saturated Ethernets show (D. Boggs, J. Mogul, C. Kent: Measured Capacity of an Ethernet, 1988): with
 // one station only overhead is lost; with more there are collisions, the more the more stations; they cost little of the time that long
 // frames take, and much of that of short ones; and the medium never collapses.
+//
+// A station that has won goes on with a fresh back-off, against others whose back-off has grown, and keeps the medium for a while: that is the capture effect of
+// stations which send without a pause, and why there are so few collisions.
 func TestSaturation(t *testing.T) {
 	const d = 20 * unit.Second
 	e := workstations().Ethernet
