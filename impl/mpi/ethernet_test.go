@@ -27,9 +27,9 @@ func TestExactEthernet(t *testing.T) {
 	m := workstations()
 	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 		for _, k := range []int{0, 1, 2, 5, 6, 7, 16, 100, 1000, 1023, 1024, 1025, 1419, 1420} {
-			eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+			eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, p pair) {
 				if oneAfterTheOther(x.Protocol) {
-					exact(t, x, pair{2, 0, 1})
+					exact(t, x, p)
 				}
 			})
 		}
@@ -44,13 +44,13 @@ func TestEthernetStreams(t *testing.T) {
 	var worst, worstCall float64
 	for _, l := range []*model.Library{odd(true, 0), odd(false, 0), odd(false, 8192)} {
 		for _, k := range []int{16, 1421, 2000, 2881, 4000, 4056, 4057, 5000, 7000, 10000, 15000, 20000, 50000, 100000, 300000} {
-			eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
-				got, want := emulate(t, x, pair{2, 0, 1}, x.Protocol.Name), x.Cost()
+			eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, p pair) {
+				got, want := emulate(t, x, p, x.Protocol.Name), x.Cost()
 				off := func(what string, got, want unit.Time, most float64, worst *float64) {
 					off := float64(want)/float64(got) - 1
 					*worst = max(*worst, math.Abs(off))
 					if math.Abs(off) > most {
-						t.Errorf("%s of %s: emulated %v, model %v, %+.1f %%", what, describeTransfer(x, pair{2, 0, 1}), got, want, 100*off)
+						t.Errorf("%s of %s: emulated %v, model %v, %+.1f %%", what, describeTransfer(x, p), got, want, 100*off)
 					}
 				}
 				off("T_s-r", got.delivery, want.Delivery.Sum(), most, &worst)
@@ -89,7 +89,7 @@ func TestExactEthernetMessages(t *testing.T) {
 func TestExactEthernetMeeting(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{0, 16, 1000, 1420} {
-		eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+		eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, p pair) {
 			if !oneAfterTheOther(x.Protocol) {
 				return
 			}
@@ -101,7 +101,7 @@ func TestExactEthernetMeeting(t *testing.T) {
 						late.Receives += m.Ethernet.TCP.Input
 					}
 					if got, want := emulateMeeting(t, y), late.Ends(); got != want {
-						t.Fatalf("%s, receive %v after the send, blocking %v: emulated %+v, closed form %+v", describeTransfer(x, pair{2, 0, 1}), apart, y.Blocking, got, want)
+						t.Fatalf("%s, receive %v after the send, blocking %v: emulated %+v, closed form %+v", describeTransfer(x, p), apart, y.Blocking, got, want)
 					}
 				}
 			}

@@ -53,13 +53,24 @@ type apartPort struct{ device.Port }
 
 func (apartPort) Memory() device.Memory { return nil }
 
+// loaded are the entries of the catalogue that were read: to read one takes longer than most programs of these tests.
+var loaded = map[string]*platform.Platform{}
+
+func load(name string) *platform.Platform {
+	if loaded[name] == nil {
+		p, err := platform.Load(name)
+		if err != nil {
+			panic(err)
+		}
+		loaded[name] = p
+	}
+	return loaded[name]
+}
+
 // emulated returns the world of a catalogue entry's machine, with its first library's software costs.
 func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
-	p, err := platform.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := load(name)
 	l.Software = p.Libraries[0].Software
 	m := *p.Machine
 	m.Ranks.Min = 1
@@ -90,11 +101,7 @@ var tables = []table{
 
 // byDefault returns the library of the T3D.
 func byDefault() *model.Library {
-	p, err := platform.Load("t3d")
-	if err != nil {
-		panic(err)
-	}
-	l := *p.Libraries[0]
+	l := *load("t3d").Libraries[0]
 	return &l
 }
 

@@ -3,7 +3,6 @@ package mpi_test
 import (
 	"testing"
 
-	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -12,22 +11,14 @@ import (
 // emulateMeeting runs a meeting between two ranks, long after whatever began the job.
 func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
 	t.Helper()
-	w, err := hw.New(hw.Config{Machine: x.Machine, Library: x.Library, Ranks: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const zero = unit.Second
-	err = mpi.Run(w, mpi.Options{Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
+	err := mpi.Run(world(t, x.Machine, x.Library, 2), mpi.Options{Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
 		b := make([]byte, x.Bytes)
 		var r mpi.Request
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
 			c.Compute(zero + x.Sends - c.Wtime())
-			if x.Nonblocking {
-				r = [...]func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](b, 1, 7)
-			} else {
-				[...]func([]byte, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](b, 1, 7)
-			}
+			r = call(c, x.Transfer, b, 1)
 			e.Send = c.Wtime() - zero
 			r.Wait()
 			e.Sent = c.Wtime() - zero
@@ -62,7 +53,7 @@ func TestExactMeeting(t *testing.T) {
 	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 			for _, k := range []int{0, 16, 1025, 5000} {
-				eachWay(model.Transfer{Machine: m, Library: l, Bytes: k, Path: m.Path(2, 0, 1)}, func(x model.Transfer) {
+				eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, _ pair) {
 					for _, apart := range []unit.Time{-unit.Millisecond, 0, 3*us + 1, 7*us + 1, 11*us + 1, 400*us + 1, 3 * unit.Millisecond} {
 						y := model.Meeting{Transfer: x, Sends: unit.Millisecond, Receives: unit.Millisecond + apart}
 						for _, y.Blocking = range []bool{false, true} {

@@ -24,16 +24,18 @@ func TestRandomPrograms(t *testing.T) {
 	if racing {
 		all = places
 	}
-	share := 5 // runs one combination in so many
-	if *programs > 1000 {
+	share := 5 // one combination in so many runs
+	switch {
+	case *programs > 1000:
 		share = 1
+	case testing.Short():
+		share = 20
 	}
-	i := 0
 	for seed := *seedFrom; seed < *seedFrom+uint64(*programs); seed++ {
-		p := write(rand.New(rand.NewPCG(seed, 0)))
+		p, draw := write(rand.New(rand.NewPCG(seed, 0))), rand.New(rand.NewPCG(seed, 1))
 		for _, at := range all {
 			for _, x := range tables {
-				if i++; i%share != 0 {
+				if draw.IntN(share) > 0 {
 					continue
 				}
 				l := x.library()
