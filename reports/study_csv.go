@@ -53,10 +53,11 @@ func writeRows(w io.Writer, what, header string, rows [][]string) error {
 	return nil
 }
 
-// exact returns a number with all its digits, and nothing for none.
+// exact returns a number with ten significant digits, more than any measurement has, so that files show no digits of floating-point
+// arithmetic. For none it returns nothing.
 func exact(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}
-	return strconv.FormatFloat(x+0, 'g', -1, 64)
+	return strconv.FormatFloat(x+0, 'g', 10, 64)
 }
