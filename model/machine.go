@@ -91,7 +91,7 @@ type Hypernodes struct {
 	Access   [NumTiers]Access
 }
 
-// Node returns the hypernode of a rank: the ranks fill one after the other.
+// Node returns the hypernode of a rank: ranks fill one after the other.
 func (h *Hypernodes) Node(rank int) int {
 	for i, n := range h.Sizes {
 		if rank < n {

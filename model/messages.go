@@ -66,26 +66,7 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 		lib = &Library{}
 	}
 	x := Parameters{RecvO: m.Processor.copying(lib.Software[WorkHandle])}
-	control := lib.Software[WorkControl]
-	switch {
-	case m.Torus != nil:
-		t := m.Torus
-		x.L = t.Latency(path)
-		x.SendO = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
-		x.RecvO = x.RecvO.plus(t.Receive)
-		x.Gap = t.Link.Time(t.Header)
-		x.BigGap = perByte(t.Send.Bandwidth)
-		x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
-	case m.Hypernodes != nil:
-		m.Hypernodes.view(&x, control, path)
-	case m.LogGP != nil:
-		g := m.LogGP
-		x.L, x.Gap, x.BigGap = g.L, g.Gap, g.BigGap
-		x.SendO = Constant(control + g.SendO)
-		x.RecvO = x.RecvO.plus(g.RecvO)
-	case m.Ethernet != nil:
-		m.Ethernet.view(&x, control)
-	}
+	m.hardware().view(&x, lib.Software[WorkControl], path)
 	return x
 }
 

@@ -26,6 +26,13 @@ type tail struct {
 	bytes   int       // that it then reads, at once
 }
 
+func (e *Ethernet) on(Path) network { return &onEthernet{Ethernet: e} }
+
+// Node returns the rank: each has a workstation of its own.
+func (e *Ethernet) Node(rank int) int { return rank }
+
+func (e *Ethernet) way(_, _, _ int) Path { return Path{} }
+
 // Longest returns how many bytes of a stream fit a segment.
 func (e *Ethernet) Longest() int { return e.MTU - e.TCP.Header }
 
@@ -137,8 +144,7 @@ func (b bytes) String() string { return unit.Bytes(int(b)) }
 func (n *onEthernet) get(*walk, Where, int) { panic("model: workstations have no remote memory") }
 func (n *onEthernet) put(*walk, Where, int) { panic("model: workstations have no remote memory") }
 
-// view fills in what LogGP sees of low-level messages, see MessageView.
-func (e *Ethernet) view(x *Parameters, control unit.Time) {
+func (e *Ethernet) view(x *Parameters, control unit.Time, _ Path) {
 	t, most := &e.TCP, e.Longest()
 	empty := e.frame(t.Record)
 	x.L = empty + e.Propagation

@@ -8,6 +8,11 @@ type onHypernodes struct {
 	Path
 }
 
+func (h *Hypernodes) on(p Path) network { return onHypernodes{h, p} }
+
+// way has all hypernodes of the job: a request and its answer together go once round the ring.
+func (h *Hypernodes) way(ranks, _, _ int) Path { return Path{Hops: h.Used(ranks)} }
+
 // name returns the key of what the tier of the path costs.
 func (n onHypernodes) name(key string) string { return "hypernodes." + n.Tier.String() + "." + key }
 
@@ -19,28 +24,12 @@ func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
 	return "hypernodes.port", h.Port
 }
 
-// held returns how much longer than at its own rate so many bytes keep a processor busy, because what they pass is slower. They go in
-// chunks; one of c bytes has passed
-//
-//	max{c / rate, c / slowest}
-//
-// after the one before it.
-func (h *Hypernodes) held(bytes int, rate, slowest unit.Rate) (late unit.Time) {
-	last := max(bytes-1, 0) / h.Chunk * h.Chunk // where the last chunk begins
-	hold := slowest.Time(h.Chunk)
-	if hold >= rate.Time(h.Chunk) {
-		for pos := 0; pos < last; pos += h.Chunk {
-			late += max(0, hold-(rate.Time(pos+h.Chunk)-rate.Time(pos)))
-		}
-	}
-	return late + max(0, slowest.Time(bytes-last)-(rate.Time(bytes)-rate.Time(last)))
-}
-
 // move keeps a side's processor busy with moving bytes.
 func (n onHypernodes) move(w *walk, who Where, key string, ch Channel, bytes int) {
 	w.busy(who, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
 	slow, rate := n.slowest(n.Tier)
-	w.busy(who, Term{Name: slow, Count: 1, Bytes: bytes, Time: n.held(bytes, ch.Bandwidth, rate)}, rate)
+	_, held := chunks(bytes, n.Chunk, ch.Bandwidth, rate)
+	w.busy(who, Term{Name: slow, Count: 1, Bytes: bytes, Time: held}, rate)
 }
 
 // once is a cost of the tier that occurs once.
@@ -93,7 +82,6 @@ func (n onHypernodes) put(w *walk, who Where, bytes int) {
 	w.arrow(who, depart, w.lanes[who].clock, bytes, true)
 }
 
-// view adds what the hardware costs on a path to the parameters of low-level messages.
 func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
 	a := &h.Access[path.Tier]
 	_, slowest := h.slowest(path.Tier)

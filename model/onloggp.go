@@ -9,6 +9,13 @@ type onLogGP struct {
 	out [2]unit.Time // until when it is taken
 }
 
+func (g *LogGP) on(Path) network { return &onLogGP{LogGP: g} }
+
+// Node returns the rank: nobody is nearer than others.
+func (g *LogGP) Node(rank int) int { return rank }
+
+func (g *LogGP) way(_, _, _ int) Path { return Path{} }
+
 // long returns (k−1)·G.
 func (g *LogGP) long(k int) unit.Time { return g.BigGap.Time(max(k-1, 0)) }
 
@@ -60,4 +67,10 @@ func (n *onLogGP) put(w *walk, who Where, k int) {
 	t := w.lanes[who].clock
 	w.arrow(who, t, t+n.long(k)+n.L, k, true)
 	w.idle(who, "put", n.bytes(w, k), n.latency(w))
+}
+
+func (g *LogGP) view(x *Parameters, control unit.Time, _ Path) {
+	x.L, x.Gap, x.BigGap = g.L, g.Gap, g.BigGap
+	x.SendO = Constant(control + g.SendO)
+	x.RecvO = x.RecvO.plus(g.RecvO)
 }

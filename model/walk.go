@@ -26,14 +26,6 @@ type lane struct {
 	path  Terms
 }
 
-// network is what differs between kinds of machine. Each method lets time pass on the lanes.
-type network interface {
-	send(w *walk, from Where, bytes int) mail
-	receive(w *walk, who Where, bytes int)
-	get(w *walk, who Where, bytes int) // until the bytes are there and known to be
-	put(w *walk, who Where, bytes int) // likewise
-}
-
 // mail is a packet under way.
 type mail struct {
 	at   unit.Time // when it arrives
@@ -54,21 +46,9 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t, last: WorkComplete}
+	w := &walk{Transfer: t, net: t.Machine.hardware().on(t.Path), last: WorkComplete}
 	if t.Library != nil {
 		w.lib = *t.Library
-	}
-	switch m := t.Machine; {
-	case m.Torus != nil:
-		w.net = onTorus{m.Torus, t.Path}
-	case m.Hypernodes != nil:
-		w.net = onHypernodes{m.Hypernodes, t.Path}
-	case m.LogGP != nil:
-		w.net = &onLogGP{LogGP: m.LogGP}
-	case m.Ethernet != nil:
-		w.net = &onEthernet{Ethernet: m.Ethernet}
-	default:
-		panic("model: machine " + m.Name + " has no network")
 	}
 	return w
 }
