@@ -31,13 +31,7 @@ func (r *reader) ethernet(to *model.Ethernet) reading {
 		must("propagation", r.time(&to.Propagation)),
 		must("tcp", r.tcp(&to.TCP)),
 	)
-	return reading{fields.example, func(path string, n *yaml.Node) {
-		before := len(r.problems)
-		fields.read(path, n)
-		if len(r.problems) == before {
-			r.checkEthernet(path, n, to)
-		}
-	}}
+	return r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
 }
 
 // checkEthernet checks that stations hear of every collision while they still send, and that segments have room for data.

@@ -32,18 +32,14 @@ func (r *reader) library(l *model.Library) reading {
 			must("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
 		)),
 	)
-	return reading{fields.example, func(path string, n *yaml.Node) {
-		before := len(r.problems)
-		fields.read(path, n)
+	return r.checked(fields, func(path string, n *yaml.Node) {
 		l.Long = model.EveryTier(long)
 		if lookup(n, "intra") != nil {
 			l.Long[model.Intra] = near
 		}
-		if len(r.problems) == before {
-			r.checkFirst(path, n, rules)
-			l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
-		}
-	}}
+		r.checkFirst(path, n, rules)
+		l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
+	})
 }
 
 // checkFirst checks that a library says how long first parts are if a rule names a protocol that has them, and only then.

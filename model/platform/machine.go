@@ -87,13 +87,11 @@ func (r *reader) ranks(to *model.Ranks) reading {
 		must("min", r.count(&to.Min, 1, maxCount)),
 		must("max", r.count(&to.Max, 1, maxCount)),
 	)
-	return reading{fields.example, func(path string, n *yaml.Node) {
-		before := len(r.problems)
-		fields.read(path, n)
-		if len(r.problems) == before && !(to.Min <= to.Default && to.Default <= to.Max) {
+	return r.checked(fields, func(path string, n *yaml.Node) {
+		if !(to.Min <= to.Default && to.Default <= to.Max) {
 			r.wrong(n, path, "min %d, default %d, max %d: write them so that min <= default <= max", to.Min, to.Default, to.Max)
 		}
-	}}
+	})
 }
 
 // positive reads a time that is more than zero.

@@ -60,6 +60,17 @@ type reading struct {
 	read    func(path string, n *yaml.Node)
 }
 
+// checked checks what a reading has read, if nothing is wrong with it so far.
+func (r *reader) checked(x reading, check func(path string, n *yaml.Node)) reading {
+	return reading{x.example, func(path string, n *yaml.Node) {
+		before := len(r.problems)
+		x.read(path, n)
+		if len(r.problems) == before {
+			check(path, n)
+		}
+	}}
+}
+
 // field is a key of a mapping.
 type field struct {
 	key      string
