@@ -48,7 +48,7 @@ func New(cfg Config) (*World, error) {
 	if cfg.Noise < 0 || cfg.Noise > maxNoise {
 		return nil, fmt.Errorf("platform %s: noise of %v: it must be from 0 to %v, so that no step takes less than no time", m.Name, cfg.Noise, maxNoise)
 	}
-	if m.Torus == nil && m.Hypernodes == nil && m.Ethernet == nil && m.LogGP == nil {
+	if builder(m) == nil {
 		return nil, fmt.Errorf("platform %s: no network that can be emulated", m.Name)
 	}
 	if cfg.Context == nil {
@@ -75,6 +75,21 @@ type job struct {
 	free    *packet // packets to use again
 	spare   *access // accesses likewise
 	record  *Recorder
+}
+
+// builder returns what builds the network of a machine for a job. Where there is none it returns nil.
+func builder(m *model.Machine) func(*job) {
+	switch {
+	case m.Torus != nil:
+		return func(j *job) { j.net = newTorus(j) }
+	case m.Hypernodes != nil:
+		return func(j *job) { j.net = newHypernodes(j) }
+	case m.LogGP != nil:
+		return func(j *job) { j.net = newLogGP(j) }
+	case m.Ethernet != nil:
+		return func(j *job) { j.lan = newLAN(j) }
+	}
+	return nil
 }
 
 // network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
@@ -110,16 +125,7 @@ func (w *World) Run(program func(device.Port) error) error {
 	if j.record != nil {
 		j.record.begin(j)
 	}
-	switch m := w.cfg.Machine; {
-	case m.Torus != nil:
-		j.net = newTorus(j)
-	case m.Hypernodes != nil:
-		j.net = newHypernodes(j)
-	case m.LogGP != nil:
-		j.net = newLogGP(j)
-	default:
-		j.lan = newLAN(j)
-	}
+	builder(w.cfg.Machine)(j)
 	for i := range j.ports {
 		p := &j.ports[i]
 		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i, w.cfg.Noise)
