@@ -384,9 +384,7 @@ func TestOwnPlaces(t *testing.T) {
 	set := h.samples(6, 1)
 	own := between
 	own.os = 100
-	for _, s := range own.samples(3, pairPlan).Series {
-		set.Series = append(set.Series, s)
-	}
+	set.Series = append(set.Series, own.samples(3, pairPlan).Series...)
 	r, err := Fit(set, Options{Replicates: 20})
 	if err != nil {
 		t.Fatal(err)
