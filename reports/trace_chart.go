@@ -197,20 +197,15 @@ func (l *lanes) lane(d *drawing, t model.Track) (out model.Lane) {
 		}
 	}
 	for _, s := range t.Spans {
-		switch {
-		case s.Activity == model.Waiting:
+		if s.Activity == model.Waiting {
 			flush()
 			out.Waits = append(out.Waits, model.Interval{Name: s.Name, From: s.From, To: s.To})
-		case s.Time() >= least:
-			flush()
-			run = append(run, s)
-			flush()
-		default:
-			if len(run) > 0 && s.To-run[0].From >= 2*least {
-				flush()
-			}
-			run = append(run, s)
+			continue
 		}
+		if len(run) > 0 && s.To-run[0].From >= 2*least {
+			flush()
+		}
+		run = append(run, s)
 	}
 	flush()
 	return out

@@ -74,6 +74,15 @@ func TestTraceChartMerges(t *testing.T) {
 	}
 }
 
+// A step that can be seen is drawn by itself, whatever is beside it.
+func TestTraceChartKeepsLongSteps(t *testing.T) {
+	l := &lanes{timeline: &timeline{end: 1000}}
+	lane := l.lane(&drawing{timeline: l.timeline, width: 100}, model.Track{Spans: []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "c", From: 905, To: 907}, {Name: "d", From: 907, To: 912}}})
+	if got, want := fmt.Sprint(lane.Busy), "[{a  0s 5ps} {b  5ps 905ps} {d  905ps 912ps}]"; got != want {
+		t.Errorf("drawn are %s, want %s", got, want)
+	}
+}
+
 // Sums of a table are those of the spans, and shares are of all the time.
 func TestTraceSums(t *testing.T) {
 	var b bytes.Buffer

@@ -20,8 +20,6 @@ func TestTraceText(t *testing.T) {
 		"late":    "trace --platform t3d --mode send --size 100 --late 50us",
 		"loggp":   "trace --platform loggp:L=5us,o_s=2us,o_r=3us,g=40us,G=0.01us/B --ranks 2 --program pingpong --size 100",
 		"overlap": "trace --platform t3d --ranks 4 --program overlap --size 700 --window 20us..90us",
-		"now":     "trace --platform now --mode send --size 3000",
-		"convex":  "trace --platform convex --place inter --mode ssend --size 100",
 	} {
 		got := mustRun(t, strings.Fields(args)...)
 		golden := filepath.Join("testdata", "trace-"+name+".txt")

@@ -136,8 +136,8 @@ func crowded(seed uint64) func(c *mpi.Comm) error {
 	}
 }
 
-// sound checks what holds of every recording.
-func sound(t *testing.T, r *model.Recording, ends []unit.Time) {
+// sound checks what holds of every recording. Where packets go by streams, they may be read before they are taken.
+func sound(t *testing.T, r *model.Recording, ends []unit.Time, streams bool) {
 	t.Helper()
 	ordered := func(kind, name string, list []model.Span, gaps bool) {
 		var at unit.Time
@@ -163,7 +163,7 @@ func sound(t *testing.T, r *model.Recording, ends []unit.Time) {
 		}
 		for _, s := range x.Spans {
 			in := slices.ContainsFunc(x.Calls, func(c model.Span) bool { return c.From <= s.From && s.To <= c.To })
-			if in == (s.Activity == model.Computing) && s.Activity != model.Interrupt { // which may come at any time
+			if over := s.From >= x.Calls[len(x.Calls)-1].To; !over && in == (s.Activity == model.Computing) && s.Activity != model.Interrupt { // which may come at any time
 				t.Fatalf("%s: %+v is in a call: %v", x.Name, s, in)
 			}
 		}
@@ -172,6 +172,16 @@ func sound(t *testing.T, r *model.Recording, ends []unit.Time) {
 		ordered("spans", x.Name, x.Spans, true)
 	}
 	for _, f := range r.Flights {
+		taker := f.To
+		if f.Hardware {
+			taker = f.By
+		}
+		takes := func(s model.Span) bool { // a reading of a stream takes many at once
+			return s.From <= f.Taken && f.Taken < s.To && (s.Activity == model.Receiving || f.Hardware && s.Name == "software.handle")
+		}
+		if f.Taken >= 0 && !streams && !slices.ContainsFunc(r.Ranks[taker].Spans, takes) {
+			t.Fatalf("rank %d takes nothing when it takes %+v", taker, f)
+		}
 		if f.Sent > f.Depart || f.Depart > f.Arrive || f.Taken >= 0 && f.Taken < f.Arrive {
 			t.Fatalf("flight %+v", f)
 		}
@@ -202,7 +212,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 				if !slices.Equal(with, without) {
 					t.Fatalf("%s, seed %d, noise %v: the ranks end at %v, without a recorder at %v", name, seed, noise, with, without)
 				}
-				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Recording(), with) })
+				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Recording(), with, m.Ethernet != nil) })
 				if !reflect.DeepEqual(r.Recording(), again.Recording()) {
 					t.Fatalf("%s, seed %d, noise %v: two recordings differ", name, seed, noise)
 				}
@@ -222,5 +232,34 @@ func TestRecordingIsTheDiagramOnEthernet(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestRecordingOfLostFrames records pairs that send at once where a frame that collides is lost: TCP sends it again, and a message departs
+// when its first byte is sent for the first time that anybody hears it.
+func TestRecordingOfLostFrames(t *testing.T) {
+	m := workstations()
+	m.Ethernet.Attempts = 3
+	l := odd(false, 0)
+	for seed := range uint64(5) {
+		r := recorder()
+		ends := record(t, r, hw.Config{Machine: m, Library: l, Ranks: 6, Seed: seed}, mpi.Options{Library: l, Protocol: "TA"}, func(c *mpi.Comm) error {
+			for range 4 {
+				if c.Rank() < 3 {
+					c.Send(make([]byte, 3000), c.Rank()+3, 0)
+				} else {
+					c.Recv(make([]byte, 3000), c.Rank()-3, 0)
+				}
+			}
+			return nil
+		})
+		lost := false
+		for _, x := range r.Recording().Resources {
+			lost = lost || x.Name == "Ethernet" && slices.ContainsFunc(x.Spans, func(s model.Span) bool { return s.Activity == model.Colliding })
+		}
+		if !lost {
+			t.Errorf("seed %d: nothing collided", seed)
+		}
+		sound(t, r.Recording(), ends, true)
 	}
 }

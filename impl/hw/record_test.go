@@ -1,0 +1,123 @@
+package hw
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// recorded runs a program with a recorder and returns what it wrote down.
+func recorded(t *testing.T, m *model.Machine, ranks int, program func(p device.Port)) *model.Recording {
+	t.Helper()
+	r := &Recorder{}
+	w, err := New(Config{Machine: m, Ranks: ranks, Seed: 1, Record: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return r.Recording()
+}
+
+// told puts spans into words: their times in nanoseconds, activity and name.
+func told(spans []model.Span) (s []string) {
+	for _, x := range spans {
+		s = append(s, fmt.Sprintf("%d-%d %v %s", x.From/unit.Nanosecond, x.To/unit.Nanosecond, x.Activity, x.Name))
+	}
+	return s
+}
+
+// Both processors of a node send 1500 bytes at once, in two chunks, at 10 ns a byte; the way into the network takes 12.5 ns. A chunk that
+// finds it taken waits for the other's, and its processor with it; what the processor did ahead of its time comes later.
+func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
+	m := machine()
+	m.Torus.Link = 80e6 // 12.5 ns a byte
+	r := recorded(t, m, 4, func(p device.Port) {
+		switch p.Rank() {
+		case 0, 1:
+			p.Send(p.Rank()+2, &device.Packet{Data: make([]byte, 1500)})
+			p.Copy(make([]byte, 200), make([]byte, 200))
+		default:
+			p.Recv(true)
+		}
+	})
+	// The way in takes 12.5 µs for a chunk of 1000 bytes and 6.25 µs for one of 500. Rank 0's first enters at 1 µs, and rank 1's when that has
+	// passed, at 13.5 µs. Rank 0 is ready with its second at 11 µs, and waits for rank 1's first to pass, until 26 µs; rank 1 is at 23.5 µs, and
+	// waits until 32.25 µs.
+	want := [][]string{
+		{"0-1000 send torus.send.start", "1000-11000 send torus.send.bandwidth", "11000-26000 blocked network", "26000-31000 send torus.send.bandwidth", "31000-32000 copy processor.copy"},
+		{"0-1000 send torus.send.start", "1000-13500 blocked network", "13500-23500 send torus.send.bandwidth", "23500-32250 blocked network", "32250-37250 send torus.send.bandwidth", "37250-38250 copy processor.copy"},
+	}
+	for i, w := range want {
+		if got := told(r.Ranks[i].Spans); !slices.Equal(got, w) {
+			t.Errorf("rank %d: %q, want %q", i, got, w)
+		}
+	}
+}
+
+// Two processors of a block write at once, through one port that takes as long as they do: the second waits before it, and with it its rank.
+func TestRecordingOfAPortThatIsTaken(t *testing.T) {
+	h := &model.Hypernodes{Sizes: []int{4}, PerBlock: 2, Port: 100e6, Rings: 1, Ring: 1e12, Chunk: 1000}
+	a := model.Access{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
+	h.Access = [model.NumTiers]model.Access{a, a}
+	m := &model.Machine{Name: "hypernode", Ranks: model.Ranks{Min: 1, Max: 4}, Timer: 1, Hypernodes: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+	r := recorded(t, m, 4, func(p device.Port) {
+		switch p.Rank() {
+		case 0, 1:
+			p.Send(p.Rank()+2, &device.Packet{Data: make([]byte, 1000)})
+		default:
+			p.Recv(true)
+		}
+	})
+	want := []string{"0-1000 send hypernodes.intra.send.start", "1000-11000 blocked network", "11000-21000 send hypernodes.intra.send.bandwidth"}
+	if got := told(r.Ranks[1].Spans); !slices.Equal(got, want) {
+		t.Errorf("rank 1: %q, want %q", got, want)
+	}
+}
+
+// A frame interrupts a rank that computes when it is there: when the Ethernet has carried it, and the propagation later. What the rank
+// computes takes as long as ever, in two parts.
+func TestRecordingOfAnInterrupt(t *testing.T) {
+	m := workstations()
+	const work = 50 * unit.Millisecond
+	r := recorded(t, m, 2, func(p device.Port) {
+		if p.Rank() == 0 {
+			p.Send(1, &device.Packet{Data: make([]byte, 100)})
+			return
+		}
+		p.Delay(work)
+		p.Recv(true)
+	})
+	i := slices.IndexFunc(r.Resources, func(x model.Track) bool { return x.Name == "Ethernet" })
+	there := r.Resources[i].Spans[0].To + m.Ethernet.Propagation
+	input := m.Ethernet.TCP.Input
+	s := r.Ranks[1].Spans
+	if s[0].Name != "compute" || s[1].Name != "ethernet.tcp.input" || s[2].Name != "compute" || s[0].To != there || s[1].Time() != input || s[2].To != work+input {
+		t.Errorf("the frame is there at %v, the rank does %q", there, told(s[:3]))
+	}
+	if f := r.Flights[0]; f.Arrive != there || f.Taken != work+input {
+		t.Errorf("the packet arrives at %v and is taken at %v, want %v and %v", f.Arrive, f.Taken, there, work+input)
+	}
+}
+
+// A run that does too much to be written down ends with an error.
+func TestRecordingLimit(t *testing.T) {
+	w, err := New(Config{Machine: machine(), Ranks: 2, Record: &Recorder{Limit: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Run(func(p device.Port) error {
+		for {
+			p.Delay(us)
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "100 things") {
+		t.Errorf("got %v", err)
+	}
+}
