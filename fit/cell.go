@@ -47,7 +47,10 @@ func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 	roots := make([]stack, 2)
 	for _, s := range launches {
 		c.n += len(s.Times)
-		groups := c.split(s, how, f)
+		groups := c.split(s, f)
+		differ := how == pool && disagree(groups, f.resolution(s))
+		c.disagree = c.disagree || differ
+		groups = counted(groups, how, differ)
 		reps, value := make([]float64, o.Replicates), 0.0
 		for j, g := range groups {
 			r := g.resample(o.Replicates, source(s.Key, j, o.Seed))
@@ -61,12 +64,13 @@ func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 	}
 	c.few = c.n < 20
 	c.value, c.reps = whole.acrossLaunches(o)
-	c.finish(f.resolution/2, o.Level)
+	slack := f.resolution(launches...) / 2
+	c.finish(slack, o.Level)
 	if len(roots[1].values) == len(launches) {
 		for _, r := range roots {
 			x := cell{bytes: c.bytes, n: c.n / 2, few: c.few}
 			x.value, x.reps = r.acrossLaunches(o)
-			x.finish(f.resolution/2, o.Level)
+			x.finish(slack, o.Level)
 			c.roots = append(c.roots, x)
 		}
 	}
@@ -82,34 +86,43 @@ func (c *cell) finish(slack, level float64) {
 	c.low, c.high, c.slack = c.low-slack, c.high+slack, slack
 }
 
-// split sorts the samples of a launch into groups whose medians are averaged: one, or one a root.
-func (c *cell) split(s *sample.Series, how combine, f facts) []group {
-	n := len(s.Times)
+// split sorts the samples of a launch into groups: one, or one a root.
+func (c *cell) split(s *sample.Series, f facts) []group {
+	n, resolution := len(s.Times), f.resolution(s)
 	if f.roots == 1 || n%2 != 0 {
 		c.odd = c.odd || f.roots == 2
-		g := c.group(s.Times, s.Clock, f)
-		return []group{g}
+		return []group{c.group(s.Times, s.Clock, resolution)}
 	}
-	a, b := c.group(s.Times[:n/2], s.Clock, f), c.group(s.Times[n/2:], s.Clock, f)
-	if how == mean {
-		return []group{a, b}
+	return []group{c.group(s.Times[:n/2], s.Clock, resolution), c.group(s.Times[n/2:], s.Clock, resolution)}
+}
+
+// counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots is what counts; else one, the lower
+// root where the two disagree.
+func counted(groups []group, how combine, disagree bool) []group {
+	if how == mean || len(groups) == 1 {
+		return groups
 	}
-	if agree(a, b, f.resolution) {
+	a, b := groups[0], groups[1]
+	if !disagree {
 		return []group{newGroup(merge(a.times, b.times))}
 	}
-	c.disagree = true
 	if b.median < a.median {
 		a = b
 	}
 	return []group{a}
 }
 
+// disagree says whether a launch has two roots that do not agree.
+func disagree(groups []group, resolution float64) bool {
+	return len(groups) == 2 && !agree(groups[0], groups[1], resolution)
+}
+
 // group sorts samples, after looking at their order.
-func (c *cell) group(times []unit.Time, clock string, f facts) group {
+func (c *cell) group(times []unit.Time, clock string, resolution float64) group {
 	g := newGroup(sorted(times))
 	c.drift = c.drift || drifts(times, g)
 	c.tail = c.tail || g.tail()
-	c.coarse = c.coarse || g.coarse(clock, f.resolution)
+	c.coarse = c.coarse || g.coarse(clock, resolution)
 	return g
 }
 

@@ -128,10 +128,10 @@ func load(set *sample.Set, o Options) ([]*curve, error) {
 		if i == 0 || withoutBytes(k) != withoutBytes(keys[i-1]) {
 			curves = append(curves, &curve{
 				subject: subject{k.Platform, k.Library, k.Place}, mode: k.Mode, protocol: k.Protocol, timer: k.Timer, clock: k.Clock,
-				floor: max(f.resolution/4, 1e-6),
 			})
 		}
 		c := curves[len(curves)-1]
+		c.floor = max(c.floor, f.resolution(byKey[k]...)/4, 1e-6)
 		c.cells = append(c.cells, cells[i])
 		c.scales = append(c.scales, math.Abs(cells[i].value))
 	}

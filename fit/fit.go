@@ -100,8 +100,19 @@ func byPlace(curves []*curve) [][]*curve {
 
 // facts are those on which the fit depends.
 type facts struct {
-	roots      int
-	resolution float64 // microseconds; 0: not known
+	roots       int
+	resolutions []float64 // of the timer of each file, microseconds; 0: not known
+}
+
+// resolution returns what the timer of some series, launches of one, could tell apart: the coarsest of theirs.
+func (f facts) resolution(launches ...*sample.Series) float64 {
+	r := 0.0
+	for _, s := range launches {
+		if s.File < len(f.resolutions) {
+			r = max(r, f.resolutions[s.File])
+		}
+	}
+	return r
 }
 
 func readFacts(set *sample.Set) (facts, error) {
@@ -115,15 +126,27 @@ func readFacts(set *sample.Set) (facts, error) {
 			return f, fmt.Errorf("fit: fact %q is %q, neither 1 nor 2", sample.Roots, v)
 		}
 	}
-	for _, fact := range set.Facts {
+	for _, file := range set.FactsByFile() {
+		x, err := readResolution(file)
+		if err != nil {
+			return f, err
+		}
+		f.resolutions = append(f.resolutions, x)
+	}
+	return f, nil
+}
+
+func readResolution(file []sample.Fact) (float64, error) {
+	r := 0.0
+	for _, fact := range file {
 		if fact.Key != sample.Resolution {
 			continue
 		}
 		x, err := strconv.ParseFloat(fact.Value, 64)
 		if err != nil || !(x >= 0 && x < 1e12) {
-			return f, fmt.Errorf("fit: fact %q is %q, not microseconds", sample.Resolution, fact.Value)
+			return 0, fmt.Errorf("fit: fact %q is %q, not microseconds", sample.Resolution, fact.Value)
 		}
-		f.resolution = max(f.resolution, x)
+		r = max(r, x)
 	}
-	return f, nil
+	return r, nil
 }

@@ -342,6 +342,26 @@ func TestResolution(t *testing.T) {
 	}
 }
 
+// Of files that were read together each has a timer of its own: a coarse one says nothing of what another saw.
+func TestResolutionOfFiles(t *testing.T) {
+	fine := formula(rand.New(rand.NewPCG(1, 10)), doubling(10), 30, 0.02, func(k float64) float64 { return 10 + 0.01*k })
+	fine.Facts = []sample.Fact{{Key: sample.File, Value: "fine.csv"}, {Key: sample.Resolution, Value: "0.001"}}
+	want := mustFit(t, fine, Options{})
+	both := &sample.Set{Series: slices.Clone(fine.Series), Facts: append(slices.Clone(fine.Facts),
+		sample.Fact{Key: sample.File, Value: "coarse.csv"}, sample.Fact{Key: sample.Resolution, Value: "1"})}
+	for _, s := range fine.Series {
+		s.Platform, s.File = "zebra", 1
+		both.Series = append(both.Series, s)
+	}
+	got := mustFit(t, both, Options{})
+	if n := len(want.Parameters); len(got.Parameters) != 2*n || !reflect.DeepEqual(got.Parameters[:n], want.Parameters) {
+		t.Errorf("beside a coarse timer %+v\nalone %+v", got.Parameters, want.Parameters)
+	}
+	if slices.ContainsFunc(got.Warnings, func(w Warning) bool { return w.Code == CoarseTimer && w.Platform != "zebra" }) || !warned(got, CoarseTimer) {
+		t.Errorf("%v", got.Warnings)
+	}
+}
+
 func TestFitErrors(t *testing.T) {
 	both := []sample.Series{series("send", sample.Timer11, 1), series("send", sample.Timer11, 1)}
 	both[1].Clock = "real"

@@ -92,7 +92,8 @@ type logMean struct {
 func (x *logMean) add(s *sample.Series, f facts) {
 	var c cell
 	value, variance := 0.0, 0.0
-	groups := c.split(s, rootsOf(s.Key), f)
+	groups, step := c.split(s, f), f.resolution(s)
+	groups = counted(groups, rootsOf(s.Key), disagree(groups, step))
 	for _, g := range groups {
 		value += g.median / float64(len(groups))
 		h := g.halfWidth() / float64(len(groups))
@@ -104,7 +105,7 @@ func (x *logMean) add(s *sample.Series, f facts) {
 	}
 	x.n++
 	x.log += math.Log(value)
-	x.sq += (variance + f.resolution*f.resolution/12) / (value * value)
+	x.sq += (variance + step*step/12) / (value * value)
 }
 
 func (x *logMean) mean() (log, se float64) {

@@ -33,7 +33,8 @@ func (w way) place() string {
 // waysOf returns the ways on which samples were measured, as far as the platforms are where they were and what they were. A file without
 // facts about ranks is of the platform's default, the first and the last.
 func waysOf(set *sample.Set) (ways []way, changed []fit.Warning) {
-	for _, facts := range byFile(set.Facts) {
+	for _, file := range set.FactsByFile() {
+		facts := byKey(file)
 		file, known := facts[fileFact]
 		sum, summed := facts[sample.PlatformSum]
 		if !known || !summed {
@@ -72,16 +73,13 @@ func wayOf(p *platform.Platform, facts map[string]string) way {
 	return w
 }
 
-// byFile returns the facts of each of the files that were read together.
-func byFile(facts []sample.Fact) []map[string]string {
-	files := []map[string]string{{}}
+// byKey returns the first value of each fact.
+func byKey(facts []sample.Fact) map[string]string {
+	first := make(map[string]string)
 	for _, f := range facts {
-		if f.Key == sample.File {
-			files = append(files, map[string]string{})
-		}
-		if last := files[len(files)-1]; last[f.Key] == "" {
-			last[f.Key] = f.Value
+		if _, known := first[f.Key]; !known {
+			first[f.Key] = f.Value
 		}
 	}
-	return files
+	return first
 }

@@ -23,6 +23,19 @@ func (s *Set) Fact(key string) (string, bool) {
 	return "", false
 }
 
+// FactsByFile returns the facts of each of the files that were read together, in their order; of a set that is one, all its facts.
+func (s *Set) FactsByFile() [][]Fact {
+	var files [][]Fact
+	for _, f := range s.Facts {
+		if f.Key == File || files == nil {
+			files = append(files, nil)
+		}
+		last := len(files) - 1
+		files[last] = append(files[last], f)
+	}
+	return files
+}
+
 // Rows returns how many samples the set holds.
 func (s *Set) Rows() int {
 	n := 0

@@ -110,6 +110,7 @@ func (s *Set) roots() string {
 // merger joins files.
 type merger struct {
 	set   Set
+	files int // joined so far
 	index map[Key]owned
 }
 
@@ -150,12 +151,14 @@ func (m *merger) join(f file) error {
 		if b.Clock == "real" {
 			b.Launch += count
 		}
+		b.File = m.files
 		added = append(added, b)
 	}
 	for _, b := range added {
 		m.index[b.Key] = owned{len(m.set.Series), f}
 		m.set.Series = append(m.set.Series, b)
 	}
+	m.files++
 	return nil
 }
 

@@ -40,6 +40,7 @@ const (
 type Series struct {
 	Key
 	Times []unit.Time
+	File  int // which of several files that were read together it is from: those of Set.FactsByFile are its facts
 }
 
 // Fact is something known about the run.

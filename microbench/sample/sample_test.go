@@ -27,9 +27,9 @@ func example() *Set {
 	return &Set{
 		Facts: []Fact{{"version", "1"}, {"command", "loggp measure --sizes 1:100000 # all: of them"}, {Roots, "2"}, {"empty", ""}},
 		Series: []Series{
-			{send, []unit.Time{30 * unit.Microsecond, 30*unit.Microsecond + 1, 0, -7}},
-			{with(func(k *Key) { k.Timer = Timer21; k.Library = `a "b", c`; k.Protocol = "" }), []unit.Time{123456789012345678, 1}},
-			{with(func(k *Key) { k.Clock = "real"; k.Launch = 3; k.Bytes = 0 }), []unit.Time{500 * unit.Nanosecond}},
+			{Key: send, Times: []unit.Time{30 * unit.Microsecond, 30*unit.Microsecond + 1, 0, -7}},
+			{Key: with(func(k *Key) { k.Timer = Timer21; k.Library = `a "b", c`; k.Protocol = "" }), Times: []unit.Time{123456789012345678, 1}},
+			{Key: with(func(k *Key) { k.Clock = "real"; k.Launch = 3; k.Bytes = 0 }), Times: []unit.Time{500 * unit.Nanosecond}},
 		},
 	}
 }
@@ -149,13 +149,13 @@ func TestReadErrors(t *testing.T) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	bad := func(k Key) *Set { return &Set{Series: []Series{{k, []unit.Time{1}}}} }
+	bad := func(k Key) *Set { return &Set{Series: []Series{{Key: k, Times: []unit.Time{1}}}} }
 	tests := []*Set{
 		{Facts: []Fact{{"a:b", "c"}}},
 		{Facts: []Fact{{"", "c"}}},
 		{Facts: []Fact{{"a", "b\nc"}}},
 		{Facts: []Fact{{"a", " b"}}},
-		{Series: []Series{{send, nil}, {send, nil}}},
+		{Series: []Series{{Key: send}, {Key: send}}},
 		bad(with(func(k *Key) { k.Platform = "" })),
 		bad(with(func(k *Key) { k.Platform = "a\nb" })),
 		bad(with(func(k *Key) { k.Platform = "#a" })),
@@ -238,11 +238,11 @@ func TestReadFile(t *testing.T) {
 		return path
 	}
 	real := func(launch int, times ...unit.Time) Series {
-		return Series{with(func(k *Key) { k.Clock = "real"; k.Launch = launch }), times}
+		return Series{Key: with(func(k *Key) { k.Clock = "real"; k.Launch = launch }), Times: times}
 	}
-	a := file("a", &Set{Facts: []Fact{{"seed", "1"}}, Series: []Series{real(0, 1, 2), real(1, 3, 4), {send, []unit.Time{5}}}})
-	b := file("b", &Set{Facts: []Fact{{"seed", "2"}}, Series: []Series{real(0, 6, 7), real(1, 8, 9), {send, []unit.Time{5}}}})
-	c := file("c", &Set{Series: []Series{{send, []unit.Time{6}}}})
+	a := file("a", &Set{Facts: []Fact{{"seed", "1"}}, Series: []Series{real(0, 1, 2), real(1, 3, 4), {Key: send, Times: []unit.Time{5}}}})
+	b := file("b", &Set{Facts: []Fact{{"seed", "2"}}, Series: []Series{real(0, 6, 7), real(1, 8, 9), {Key: send, Times: []unit.Time{5}}}})
+	c := file("c", &Set{Series: []Series{{Key: send, Times: []unit.Time{6}}}})
 	d := file("d", &Set{Facts: []Fact{{Roots, "2"}}})
 
 	got, err := ReadFile(a, b, a)
@@ -251,12 +251,17 @@ func TestReadFile(t *testing.T) {
 	}
 	want := &Set{
 		Facts:  []Fact{{File, a}, {"seed", "1"}, {File, b}, {"seed", "2"}, {File, a}, {"seed", "1"}},
-		Series: []Series{real(0, 1, 2), real(1, 3, 4), {send, []unit.Time{5}}, real(2, 6, 7), real(3, 8, 9)},
+		Series: []Series{real(0, 1, 2), real(1, 3, 4), {Key: send, Times: []unit.Time{5}}, real(2, 6, 7), real(3, 8, 9)},
+	}
+	want.Series[3].File, want.Series[4].File = 1, 1
+	byFile := [][]Fact{{{File, a}, {"seed", "1"}}, {{File, b}, {"seed", "2"}}, {{File, a}, {"seed", "1"}}}
+	if files := got.FactsByFile(); !reflect.DeepEqual(files, byFile) {
+		t.Errorf("facts by file %v, want %v", files, byFile)
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
-	if got, err := ReadFile(a); err != nil || len(got.Facts) != 1 {
+	if got, err := ReadFile(a); err != nil || len(got.Facts) != 1 || len(got.FactsByFile()) != 1 {
 		t.Errorf("one file: %+v, %v", got, err)
 	}
 	for _, paths := range [][]string{{a, c}, {a, d}, {a, filepath.Join(dir, "none")}} {
@@ -281,9 +286,9 @@ func TestSettings(t *testing.T) {
 		}
 		return path
 	}
-	first, other := Series{send, []unit.Time{5}}, Series{with(func(k *Key) { k.Bytes++ }), []unit.Time{6}}
-	elsewhere := Series{with(func(k *Key) { k.Place = "intra" }), []unit.Time{7}}
-	again := Series{send, []unit.Time{8}}
+	first, other := Series{Key: send, Times: []unit.Time{5}}, Series{Key: with(func(k *Key) { k.Bytes++ }), Times: []unit.Time{6}}
+	elsewhere := Series{Key: with(func(k *Key) { k.Place = "intra" }), Times: []unit.Time{7}}
+	again := Series{Key: send, Times: []unit.Time{8}}
 	for _, c := range []struct {
 		a, b   Series
 		fa, fb []Fact
@@ -416,7 +421,7 @@ func large() *Set {
 		for j := range times {
 			times[j] = unit.Time(rng.Int64N(200_000_000))
 		}
-		s.Series = append(s.Series, Series{with(func(k *Key) { k.Bytes = i }), times})
+		s.Series = append(s.Series, Series{Key: with(func(k *Key) { k.Bytes = i }), Times: times})
 	}
 	return s
 }
@@ -456,9 +461,9 @@ func TestReadMachines(t *testing.T) {
 		}
 		return path
 	}
-	of := func(f func(*Key)) Series { return Series{with(f), []unit.Time{5}} }
+	of := func(f func(*Key)) Series { return Series{Key: with(f), Times: []unit.Time{5}} }
 	paths := []string{
-		file(Series{send, []unit.Time{5}}, Fact{Ranks, "2"}, Fact{Roots, "2"}),                                             // a
+		file(Series{Key: send, Times: []unit.Time{5}}, Fact{Ranks, "2"}, Fact{Roots, "2"}),                                 // a
 		file(of(func(k *Key) { k.Platform = "other" }), Fact{Ranks, "8"}),                                                  // b: another platform, with other roots
 		file(of(func(k *Key) { k.Bytes++ }), Fact{Ranks, "2"}, Fact{Roots, "2"}, Fact{"seed", "2"}),                        // c: more of a
 		file(of(func(k *Key) { k.Bytes++ }), Fact{Ranks, "4"}, Fact{Roots, "2"}),                                           // d: another job
@@ -484,7 +489,7 @@ func TestReadMachines(t *testing.T) {
 	if want := []string{"ac..", "b.", "de..", "fh..", "g.", "i."}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	again := file(Series{send, []unit.Time{6}}, Fact{Ranks, "2"}, Fact{Roots, "2"})
+	again := file(Series{Key: send, Times: []unit.Time{6}}, Fact{Ranks, "2"}, Fact{Roots, "2"})
 	if _, err := ReadMachines(paths[0], again); err == nil || !strings.Contains(err.Error(), "measured twice") {
 		t.Errorf("the same with other times: %v", err)
 	}
