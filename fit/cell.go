@@ -45,12 +45,18 @@ func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 	c := cell{bytes: launches[0].Bytes}
 	var whole stack
 	roots := make([]stack, 2)
-	for _, s := range launches {
+	parts, apart := make([][]group, len(launches)), 0
+	for i, s := range launches {
 		c.n += len(s.Times)
-		groups := c.split(s, f)
-		differ := how == pool && disagree(groups, f.resolution(s))
-		c.disagree = c.disagree || differ
-		groups = counted(groups, how, differ)
+		parts[i] = c.split(s, f)
+		if how == pool && disagree(parts[i], f.resolution(s)) {
+			apart++
+		}
+	}
+	// Of many launches with few repetitions some disagree by chance: no one of them decides.
+	c.disagree = 2*apart > len(launches)
+	for i, s := range launches {
+		groups := counted(parts[i], how, c.disagree)
 		reps, value := make([]float64, o.Replicates), 0.0
 		for j, g := range groups {
 			r := g.resample(o.Replicates, source(s.Key, j, o.Seed))

@@ -158,6 +158,32 @@ func TestRoots(t *testing.T) {
 	}
 }
 
+// Of many launches with two repetitions of each root a few disagree by chance; most of them do only if the roots differ.
+func TestRootsOfLaunches(t *testing.T) {
+	few := func(skew float64) *Result {
+		rng := rand.New(rand.NewPCG(1, 20))
+		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+		for launch := range 60 {
+			var times []float64
+			for i := range 4 {
+				times = append(times, 30*(1+0.03*rng.NormFloat64())+skew*float64(i/2))
+			}
+			s := series("send", sample.Idle, times...)
+			s.Launch = launch
+			set.Series = append(set.Series, s)
+		}
+		return mustFit(t, set, Options{})
+	}
+	r := few(0)
+	if p := r.Curves[0].Points[0]; warnedOf(r, "send", sample.Idle, RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
+		t.Errorf("alike: %+v, %v", p, r.Warnings)
+	}
+	r = few(20)
+	if p := r.Curves[0].Points[0]; !warnedOf(r, "send", sample.Idle, RootsDisagree) || math.Abs(p.Value-30) > 0.4 {
+		t.Errorf("20 us apart: %+v, %v", p, r.Warnings)
+	}
+}
+
 // On a machine with a long gap the barrier's last message hinders the send behind it, with either root; the same call after
 // a wait is free of that. Where the two agree, timer11 counts, which has more samples. A synchronous send waits for its peer.
 func TestIdle(t *testing.T) {
