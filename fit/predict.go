@@ -79,7 +79,7 @@ func overhead(ps []Parameter, mode, name string) model.Curve {
 }
 
 // Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with the parameters of
-// low-level messages, one-way times from equation (9) with those of their mode: both are validations. Overheads and remote
+// low-level messages, one-way times of calls from equation (9), within a node (8), with what Call takes: both are validations. Overheads and remote
 // accesses are what the parameters were fitted to, so that their errors are only residuals.
 func Predict(q Query) (Prediction, bool) {
 	mode := q.Mode
@@ -91,6 +91,10 @@ func Predict(q Query) (Prediction, bool) {
 		v, ok := Value(q.Parameters, mode, q.Quantity, q.Bytes)
 		return Prediction{v, Calibration}, ok
 	}
+	if q.Quantity == OneWay && mode != message {
+		x, err := Call(q.Parameters, mode)
+		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(inside(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
+	}
 	x, err := Model(q.Parameters, mode)
 	if err != nil {
 		return Prediction{}, false
@@ -98,7 +102,7 @@ func Predict(q Query) (Prediction, bool) {
 	p := model.Named(q.Protocol)
 	var t unit.Time
 	switch {
-	case q.Quantity == "one-way":
+	case q.Quantity == OneWay:
 		// Where an overhead has the bytes in it, G has them once more: the rest is what small messages cost.
 		small := model.Parameters{SendO: model.Constant(x.SendO.Time(0)), RecvO: model.Constant(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
 		t = small.OneWay(q.Bytes)

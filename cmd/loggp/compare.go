@@ -32,7 +32,7 @@ func compareCommand() *cobra.Command {
 overheads and parameters with intervals and ratios to the first, from which size on calls that do not block pay, and which machine is faster up to which size.
 
 With --params it predicts from parameters what the samples are samples of: the times T_s and T_s-r of protocols by equations (1) to (7), which
-need parameters of low-level messages, and one-way times by equation (9). Overheads are compared with the line that was fitted to them, and marked
+need parameters of low-level messages, and one-way times by equation (9), within a node (8). Overheads are compared with the line that was fitted to them, and marked
 as calibration.`,
 		Example: `  loggp compare --samples samples.csv --samples intra.csv
   loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
