@@ -178,13 +178,13 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	if len(all) == 0 {
 		return predictor{}, fmt.Errorf("parameters: %s has none", p.params)
 	}
-	place, err := p.tier()
+	where, err := p.tier()
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
-	ps := fit.Select(all, "", "", place)
+	ps := fit.Select(all, where.platform, where.library, where.place)
 	if len(ps) == 0 {
-		return predictor{}, misuse(cmd, fmt.Errorf("--place: %s has no parameters of place %s", p.params, place))
+		return predictor{}, misuse(cmd, fmt.Errorf("--place: %s has no parameters of place %s", p.params, where.place))
 	}
 	i := slices.IndexFunc(ps, func(x fit.Parameter) bool { return x.Mode == microbench.Message })
 	if i < 0 {
@@ -247,30 +247,38 @@ func (p *predict) ofCall(cmd *cobra.Command, here []fit.Parameter) (predictor, e
 	}, nil
 }
 
-// tier returns the place of the parameters to take, or "" for the first. Of two ranks it is the tier that was found for them.
-func (p *predict) tier() (string, error) {
+// somewhere is a place of a platform and library; what is empty may be any.
+type somewhere struct{ platform, library, place string }
+
+// tier returns where the parameters are to be from. Of two ranks it is the tier that was found for them, on the first platform that has both.
+func (p *predict) tier() (somewhere, error) {
 	if !strings.Contains(p.place, ",") {
-		return p.place, nil
+		return somewhere{place: p.place}, nil
 	}
-	var a, b int
-	if n, err := fmt.Sscanf(p.place, "%d,%d", &a, &b); n != 2 || err != nil || a == b {
-		return "", fmt.Errorf("--place: %q is not two ranks, such as 0,3", p.place)
+	ranks := words(p.place)
+	a, errA := strconv.Atoi(ranks[0])
+	b, errB := strconv.Atoi(ranks[1])
+	if len(ranks) != 2 || errA != nil || errB != nil {
+		return somewhere{}, fmt.Errorf("--place: %q is not two ranks, such as 0,3", p.place)
+	}
+	if a == b {
+		return somewhere{}, fmt.Errorf("--place %s: a rank sends to another: name two", p.place)
 	}
 	f, err := os.Open(p.params)
 	if err != nil {
-		return "", fmt.Errorf("parameters: %w", err)
+		return somewhere{}, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
 	tiers, err := fit.ReadGroups(f, p.params)
 	if err != nil {
-		return "", err
+		return somewhere{}, err
 	}
 	for _, t := range tiers {
 		if place := t.Place(a, b); place != "" {
-			return place, nil
+			return somewhere{t.Platform, t.Library, place}, nil
 		}
 	}
-	return "", fmt.Errorf("--place %s: %s does not say where these ranks are: name intra or inter, or fit samples of all pairs (loggp measure --pairs all), which tell", p.place, p.params)
+	return somewhere{}, fmt.Errorf("--place %s: %s does not say where these ranks are: name intra or inter, or fit samples of all pairs (loggp measure --pairs all), which tell", p.place, p.params)
 }
 
 // write saves and prints the predictions.
