@@ -17,7 +17,6 @@ var pageText string
 var pageStyle string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"join":  func(s []string) string { return strings.Join(s, ", ") },
 	"lines": func(s string) []string { return strings.Split(s, "\n") },
 	"cell":  cellHTML,
 }).Parse(pageText))
@@ -87,8 +86,7 @@ type kindView struct {
 }
 
 type caseView struct {
-	Subjects []string
-	Text     string
+	Subjects, Text string
 }
 
 func (d *document) add(s section) { d.Sections = append(d.Sections, s) }

@@ -267,7 +267,7 @@ func (p *page) warnings() {
 	for _, k := range kinds(p.report.Result.Warnings) {
 		v := kindView{Code: k.code, Meaning: k.meaning}
 		for _, c := range k.cases {
-			v.Cases = append(v.Cases, caseView{c.subjects, c.text})
+			v.Cases = append(v.Cases, caseView{c.subjects(), c.text})
 		}
 		s.Kinds = append(s.Kinds, v)
 	}

@@ -311,6 +311,22 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// What is said in the same words of several is said once, with each place once.
+func TestWarningsByPlace(t *testing.T) {
+	var ws []fit.Warning
+	for _, place := range []string{"inter", "intra"} {
+		for _, mode := range []string{"send", "isend"} {
+			ws = append(ws, fit.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: fit.Drift, Text: "later"})
+		}
+	}
+	for n, want := range map[int]string{4: "send o_s, isend o_s (x, y, between nodes); send o_s, isend o_s (x, y, within a node): later", 2: "send o_s, isend o_s: later"} {
+		all := kinds(ws[:n])
+		if len(all) != 1 || len(all[0].cases) != 1 || all[0].cases[0].String() != want {
+			t.Errorf("%d warnings: %v, want %q", n, all, want)
+		}
+	}
+}
+
 // TestMeanings: every warning that fit gives is explained.
 func TestMeanings(t *testing.T) {
 	source, err := os.ReadFile("../fit/warning.go")

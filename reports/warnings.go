@@ -66,11 +66,34 @@ type kind struct {
 
 // instance is what is said in the same words of one or several parameters.
 type instance struct {
-	subjects []string
-	text     string
+	where []string   // places, or one empty string if all warnings are of one
+	names [][]string // what it is said of, by place
+	text  string
 }
 
-func (c instance) String() string { return strings.Join(c.subjects, ", ") + ": " + c.text }
+// subjects lists what it is said of, place by place.
+func (c instance) subjects() string {
+	var all []string
+	for i, names := range c.names {
+		s := strings.Join(names, ", ")
+		if c.where[i] != "" {
+			s += " (" + c.where[i] + ")"
+		}
+		all = append(all, s)
+	}
+	return strings.Join(all, "; ")
+}
+
+func (c instance) String() string { return c.subjects() + ": " + c.text }
+
+// add names one more subject.
+func (c *instance) add(name, where string) {
+	i := slices.Index(c.where, where)
+	if i < 0 {
+		i, c.where, c.names = len(c.where), append(c.where, where), append(c.names, nil)
+	}
+	c.names[i] = append(c.names[i], name)
+}
 
 // kinds sorts warnings by code, as they first come.
 func kinds(ws []fit.Warning) []kind {
@@ -86,16 +109,16 @@ func kinds(ws []fit.Warning) []kind {
 			all = append(all, kind{code: w.Code, meaning: meanings[w.Code]})
 		}
 		k := &all[i]
-		subject := strings.TrimSpace(w.Mode + " " + w.Parameter)
+		place := ""
 		if !one {
-			subject += " (" + where(w.Platform, w.Library, w.Place) + ")"
+			place = where(w.Platform, w.Library, w.Place)
 		}
 		j := slices.IndexFunc(k.cases, func(c instance) bool { return c.text == w.Text })
 		if j < 0 {
 			j = len(k.cases)
 			k.cases = append(k.cases, instance{text: w.Text})
 		}
-		k.cases[j].subjects = append(k.cases[j].subjects, subject)
+		k.cases[j].add(strings.TrimSpace(w.Mode+" "+w.Parameter), place)
 	}
 	return all
 }
