@@ -415,6 +415,12 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	if _, ok := Value(Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
 		t.Error("no o_s of place inter")
 	}
+	if r, err = Fit(hierarchy{times: []machine{small(m)}}.samples(2, 1), Options{Replicates: 20}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == OneTier && strings.Contains(w.Text, "measure more ranks") }) {
+		t.Errorf("of one pair: warnings %v", r.Warnings)
+	}
 }
 
 // tableOf is pairs of ranks with the logarithms of some times, by hand.

@@ -42,6 +42,9 @@ func (t *tiering) warnings() []Warning {
 	}
 	if len(t.levels) == 1 {
 		text := fmt.Sprintf("one tier: no hierarchy is seen among %d ranks", len(t.ranks))
+		if len(t.pairs) == 1 {
+			text = "one pair shows no tiers: measure more ranks"
+		}
 		if c := t.lonely; c != nil && c.gain > 0 {
 			text += fmt.Sprintf("; two tiers whose times differ by %.2g %% would explain the pairs better, but not by more than chance may", 100*(c.far-c.near))
 		}

@@ -11,16 +11,18 @@ import (
 
 // tiersTable says which ranks are near each other.
 func tiersTable(x fit.Tiers) *Table {
-	t := &Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %d pairs of %d ranks", where(x.Platform, x.Library, ""), len(x.Pairs), len(x.Ranks)),
+	t := &Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", where(x.Platform, x.Library, ""), counted(len(x.Pairs), "pair", "pairs"), len(x.Ranks)),
 		Columns: []Column{{Head: "tier", Key: true}, {Head: "pairs", Right: true}, {Head: "time,\nnearest 1", Right: true},
 			{Head: "groups", Right: true}, {Head: "ranks\nof each", Right: true}, {Head: "who is with whom", Wrap: true}}}
 	for _, l := range x.Levels {
 		t.add(text(l.Place), text(strconv.Itoa(l.Pairs)), text(fmt.Sprintf("%.3g", l.Times)), text(strconv.Itoa(len(l.Groups))), text(extent(l.Groups)), text(company(l.Groups)))
 	}
-	switch len(x.Levels) {
-	case 1:
+	switch {
+	case len(x.Pairs) == 1:
+		t.note("One pair shows no tiers: measure more ranks (--ranks).")
+	case len(x.Levels) == 1:
 		t.note("One tier: no two ranks are nearer to each other than any others, as far as these samples show.")
-	case 2:
+	case len(x.Levels) == 2:
 		t.note("H is the number of groups of tier intra, P the ranks of each.")
 	default:
 		t.note("Groups are of ranks that are no farther from each other than their tier: each is made of whole groups of the one above.")

@@ -84,6 +84,15 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// One pair has no tiers to show, and nothing may be concluded from that.
+func TestOnePair(t *testing.T) {
+	table := tiersTable(fit.Tiers{Platform: "x", Library: "y", Ranks: []int{0, 1}, Pairs: []fit.Pair{{A: 0, B: 1}},
+		Levels: []fit.Tier{{Place: "inter", Groups: [][]int{{0, 1}}, Pairs: 1, Times: 1}}})
+	if table.Title != "Tiers of x, y: 1 pair of 2 ranks" || !strings.Contains(strings.Join(table.Notes, ""), "measure more ranks") {
+		t.Errorf("%q, %q", table.Title, table.Notes)
+	}
+}
+
 // A fit of pairs is shown as a table with H and P, and on the page with the picture.
 func TestTiersShown(t *testing.T) {
 	r := example()

@@ -63,8 +63,12 @@ docs/platforms.md says how to write one for your own machine.`,
 			for _, n := range p.Numbers {
 				bases[n.Basis]++
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d libraries, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
-				len(p.Libraries), len(p.Numbers), bases[platform.Published], bases[platform.Derived], bases[platform.Fitted], bases[platform.Assumed])
+			libraries := "libraries"
+			if len(p.Libraries) == 1 {
+				libraries = "library"
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d %s, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
+				len(p.Libraries), libraries, len(p.Numbers), bases[platform.Published], bases[platform.Derived], bases[platform.Fitted], bases[platform.Assumed])
 			return err
 		},
 	})
