@@ -27,8 +27,12 @@ type Options struct {
 
 // Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
 func Run(w World, o Options, program func(*Comm) error) error {
-	j := &job{options: o, program: program}
-	err := w.Run(j.rank)
+	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter})
+	if err != nil {
+		return err
+	}
+	j := &job{shared: shared, program: program}
+	err = w.Run(j.rank)
 	var d *device.Deadlock
 	if errors.As(err, &d) {
 		return &DeadlockError{d, j.explain(d)}
@@ -38,7 +42,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 
 // job is what the ranks of a job in this process share.
 type job struct {
-	options Options
+	shared  *proto.Job
 	program func(*Comm) error
 
 	mu      sync.Mutex
@@ -67,7 +71,7 @@ func (j *job) rank(p device.Port) (err error) {
 }
 
 func (j *job) comm(p device.Port) *Comm {
-	e := proto.New(p, proto.Config{Library: j.options.Library, Force: j.options.Protocol, Enter: j.options.Enter})
+	e := proto.New(p, j.shared)
 	j.mu.Lock()
 	if j.engines == nil {
 		j.engines = make([]*proto.Engine, p.Size())

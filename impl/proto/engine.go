@@ -10,7 +10,6 @@ package proto
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/match"
@@ -20,14 +19,9 @@ import (
 // Engine sends and receives the messages of one rank.
 type Engine struct {
 	port     device.Port
+	job      *Job
 	memory   device.Memory // the machine's, or messages
 	messages *messages     // nil where the machine has remote memory
-	lib      *model.Library
-	table    []*Protocol
-	rules    [model.NumModes][model.NumTiers][]rule
-	tiered   bool // how near a peer is matters
-	fallback *Protocol
-	forced   rule // its protocol is nil where none is
 
 	posted match.Queue[*Op]    // receives without a message
 	early  match.Queue[*early] // messages without a receive
@@ -41,81 +35,28 @@ type Engine struct {
 	met    msg           // the message whose first packet is being taken in
 	out    device.Packet // the packet that is being sent
 
-	call   string // the call the program is in, for whoever asks why it does not end
-	enter  func(rank int, call string)
+	call   string       // the call the program is in, for whoever asks why it does not end
 	wait   fmt.Stringer // and what it waits for
 	sought sought       // what a probe looks for
 }
 
-// rule is a model.Rule with its protocol found.
-type rule struct {
-	upTo     int
-	eager    int // most bytes that go with the first packet
-	protocol *Protocol
-}
-
-// Config says how an engine is to behave.
-type Config struct {
-	Library *model.Library
-	Force   string // protocol of every message of the program, whatever the rules and the window say; "": the rules choose
-
-	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nobody is
-}
-
-// New returns the engine of a rank. It panics with an *Error if a rule names a protocol that does not exist.
-func New(port device.Port, cfg Config) *Engine {
-	e := &Engine{port: port, memory: port.Memory(), lib: cfg.Library, table: Protocols, enter: cfg.Enter}
+// New returns the engine of a rank.
+func New(port device.Port, j *Job) *Engine {
+	e := &Engine{port: port, job: j, memory: port.Memory()}
 	if e.memory == nil {
 		e.messages = &messages{e: e}
 		e.memory = e.messages
 	}
-	e.tiered = e.lib.Long[model.Intra] != e.lib.Long[model.Inter]
-	for _, r := range cfg.Library.Rules {
-		for t := range model.NumTiers {
-			if r.Peers.Has(t) {
-				e.rules[r.Mode][t] = append(e.rules[r.Mode][t], e.rule(r.UpTo, r.Protocol))
-			}
-		}
-		e.tiered = e.tiered || r.Peers != model.AllPeers
-	}
-	if cfg.Library.Fallback != "" {
-		e.fallback = e.protocol(cfg.Library.Fallback)
-	}
-	if cfg.Force != "" {
-		e.forced = e.rule(-1, cfg.Force)
-	}
-	e.flow.window = cfg.Library.Window
+	e.flow.window = j.lib.Window
 	return e
-}
-
-// rule finds the protocol of a rule.
-func (e *Engine) rule(upTo int, name string) rule {
-	r := rule{upTo: upTo, protocol: e.protocol(name)}
-	switch p := r.protocol; {
-	case p.Parted:
-		r.eager = e.lib.First
-	case p.Eager:
-		r.eager = math.MaxInt
-	}
-	return r
 }
 
 // tier says how near a rank is. Where that does not matter nobody is asked.
 func (e *Engine) tier(rank int32) model.Tier {
-	if !e.tiered {
+	if !e.job.tiered {
 		return 0
 	}
 	return e.port.Tier(int(rank))
-}
-
-// protocol finds a protocol.
-func (e *Engine) protocol(name string) *Protocol {
-	for _, p := range e.table {
-		if p.Name == name {
-			return p
-		}
-	}
-	panic(e.fault(ErrOther, "library %s names protocol %q, which does not exist", e.lib.Name, name))
 }
 
 // Port returns the port that the engine was made for.
@@ -124,13 +65,13 @@ func (e *Engine) Port() device.Port { return e.port }
 // Enter notes the call that the program makes next.
 func (e *Engine) Enter(call string) {
 	e.call = call
-	if e.enter != nil {
+	if e.job.enter != nil {
 		e.entered()
 	}
 }
 
 // entered tells who wants to know. It is apart so that Enter is inlined.
-func (e *Engine) entered() { e.enter(e.port.Rank(), e.call) }
+func (e *Engine) entered() { e.job.enter(e.port.Rank(), e.call) }
 
 // progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
 func (e *Engine) progress(block bool) bool {

@@ -33,8 +33,9 @@ func parted() *model.Library {
 // none is due but what half a window allows, whether messages ran out of the window or nobody asked it.
 func TestCredit(t *testing.T) {
 	for _, c := range []Config{{Library: quiet("RTA")}, {Library: quiet("")}, {Library: quiet("RTA"), Force: "T"}, {Library: parted()}} {
+		j := job(t, c)
 		err := loop.New(2).Run(func(p device.Port) error {
-			e := New(p, c)
+			e := New(p, j)
 			peer := 1 - p.Rank()
 			b, into := make([]byte, 300), make([]byte, 300)
 			var ops []*Op

@@ -58,8 +58,9 @@ func TestNothingLeft(t *testing.T) {
 						l.Rules[i].Protocol = TA.Name
 					}
 				}
+				j := job(t, Config{Library: l})
 				if err := loop.New(2).Run(func(port device.Port) error {
-					return nothingLeft(&exposing{Port: port, none: none}, l, mode, at, rounds)
+					return nothingLeft(&exposing{Port: port, none: none}, j, mode, at, rounds)
 				}); err != nil {
 					t.Errorf("%s, %v, without memory %v: %v", p.Name, mode, none, err)
 				}
@@ -69,8 +70,8 @@ func TestNothingLeft(t *testing.T) {
 }
 
 // nothingLeft exchanges messages, so many at once and so often, and looks at what is left then.
-func nothingLeft(port *exposing, l *model.Library, mode model.Mode, at, rounds int) error {
-	e := New(port, Config{Library: l})
+func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int) error {
+	e := New(port, j)
 	peer := 1 - port.Rank()
 	b := make([]byte, 300)
 	into := make([][300]byte, at)

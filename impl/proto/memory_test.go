@@ -12,16 +12,17 @@ import (
 )
 
 // meet runs an engine in each of two ranks without remote memory.
-func meet(program func(e *Engine, rank int) error) error {
+func meet(t *testing.T, program func(e *Engine, rank int) error) error {
+	j := job(t, Config{Library: quiet("RTA")})
 	return loop.New(2).Run(func(p device.Port) error {
-		return program(New(&exposing{Port: p, none: true}, Config{Library: quiet("RTA")}), p.Rank())
+		return program(New(&exposing{Port: p, none: true}, j), p.Rank())
 	})
 }
 
 // Low-level accesses reach what they name, whoever else is exposed, and the engine still says that the machine has no memory.
 func TestMessagesReach(t *testing.T) {
 	keys := make(chan device.Key, 1)
-	err := meet(func(e *Engine, rank int) error {
+	err := meet(t, func(e *Engine, rank int) error {
 		if e.HasMemory() {
 			return fmt.Errorf("the machine has remote memory")
 		}
@@ -60,7 +61,7 @@ func TestMessagesOutside(t *testing.T) {
 		"never was": func(e *Engine, _, _ device.Key) { e.memory.Put(1, 7, 0, nil, rawDone()) },
 	} {
 		keys := make(chan device.Key, 2)
-		err := meet(func(e *Engine, rank int) error {
+		err := meet(t, func(e *Engine, rank int) error {
 			if rank == 1 {
 				stale := e.Expose(make([]byte, 6))
 				e.Withdraw(stale)
@@ -76,7 +77,7 @@ func TestMessagesOutside(t *testing.T) {
 			t.Errorf("%s: Run returned %v", name, err)
 		}
 	}
-	err := meet(func(e *Engine, rank int) error {
+	err := meet(t, func(e *Engine, rank int) error {
 		k := e.Expose(nil)
 		e.Withdraw(k)
 		e.Withdraw(k)

@@ -142,7 +142,7 @@ func (e *Engine) room(n int) []byte {
 // stage copies the message to where other ranks may access it, if the library needs that and it is not there.
 func (e *Engine) stage(s *Op) {
 	e.port.Spend(model.WorkPack, len(s.buf))
-	if e.lib.Long[e.tier(s.peer)].Stage && len(s.buf) > 0 && !s.detached {
+	if e.job.lib.Long[e.tier(s.peer)].Stage && len(s.buf) > 0 && !s.detached {
 		s.staged = e.room(len(s.buf))
 		e.port.Copy(s.staged, s.buf)
 	}

@@ -24,7 +24,7 @@ var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
 // row returns the place of a protocol in the table.
 func (e *Engine) row(p *Protocol) uint8 {
-	for i, q := range e.table {
+	for i, q := range e.job.table {
 		if p == q {
 			return uint8(i)
 		}

@@ -71,7 +71,7 @@ func (e *Engine) lookEarly(x match.Envelope) *early {
 func (e *Engine) first(p *device.Packet, h *head) {
 	m := &e.met // not a variable of its own: steps are called through pointers, so it would escape
 	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), h.from, h.size, h.tag, h.key
-	m.protocol, m.data = e.table[h.protocol], p.Data
+	m.protocol, m.data = e.job.table[h.protocol], p.Data
 	x := match.Envelope{Context: h.context, Source: m.src, Tag: m.tag}
 	e.port.Spend(model.WorkMatch, 1)
 	if r := e.posted.Match(x); r != nil {

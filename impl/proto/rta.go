@@ -46,7 +46,7 @@ var RTA = &Protocol{
 func (e *Engine) pull(r *Op) {
 	rest := r.size - r.pos
 	into := r.buf[r.pos:r.size]
-	if b := e.lib.Long[e.tier(r.peer)].Bounce; b > 0 {
+	if b := e.job.lib.Long[e.tier(r.peer)].Bounce; b > 0 {
 		if r.staged == nil {
 			r.staged = e.room(min(b, rest))
 		}

@@ -45,22 +45,22 @@ func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag
 // Note: to queue such a message at the sender instead would let it block those behind it, which may have other tags and a
 // receive that waits for them.
 func (e *Engine) choose(s *Op) *Protocol {
-	if f := e.forced.protocol; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
-		e.flow.take(int(s.peer), min(s.size, e.forced.eager), true)
+	if f := e.job.forced.protocol; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
+		e.flow.take(int(s.peer), min(s.size, e.job.forced.eager), true)
 		return f
 	}
-	rules := e.rules[s.mode][e.tier(s.peer)]
+	rules := e.job.rules[s.mode][e.tier(s.peer)]
 	for i := range rules {
 		r := &rules[i]
 		if r.upTo >= 0 && s.size > r.upTo {
 			continue
 		}
-		if !e.flow.take(int(s.peer), min(s.size, r.eager), e.fallback == nil) {
-			return e.fallback
+		if !e.flow.take(int(s.peer), min(s.size, r.eager), e.job.fallback == nil) {
+			return e.job.fallback
 		}
 		return r.protocol
 	}
-	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.lib.Name, s.mode, s.size))
+	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.lib.Name, s.mode, s.size))
 }
 
 // sendRM packs the message and sends a first packet with data of it.

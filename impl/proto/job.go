@@ -1,0 +1,90 @@
+package proto
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/loggp/loggp/model"
+)
+
+// Config says how the engines of a job are to behave.
+type Config struct {
+	Library *model.Library
+	Force   string // protocol of every message of the program, whatever the rules and the window say; "": the rules choose
+
+	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nobody is
+}
+
+// Job is what the engines of a job share: a library whose protocols are found. Nobody changes it.
+//
+// Note: an engine with rules of its own is a third longer, and a job may have a million.
+type Job struct {
+	lib      *model.Library
+	enter    func(rank int, call string)
+	tiered   bool // how near a peer is matters
+	table    []*Protocol
+	forced   rule // its protocol is nil where none is
+	fallback *Protocol
+	rules    [model.NumModes][model.NumTiers][]rule
+}
+
+// rule is a model.Rule with its protocol found.
+type rule struct {
+	upTo     int
+	eager    int // most bytes that go with the first packet
+	protocol *Protocol
+}
+
+// NewJob finds the protocols that a job needs. A name of none is an error.
+func NewJob(cfg Config) (*Job, error) {
+	l := cfg.Library
+	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	for _, r := range l.Rules {
+		found, err := j.rule(r.UpTo, r.Protocol)
+		if err != nil {
+			return nil, err
+		}
+		for t := range model.NumTiers {
+			if r.Peers.Has(t) {
+				j.rules[r.Mode][t] = append(j.rules[r.Mode][t], found)
+			}
+		}
+		j.tiered = j.tiered || r.Peers != model.AllPeers
+	}
+	var err error
+	if l.Fallback != "" {
+		if j.fallback, err = j.protocol(l.Fallback); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.Force != "" {
+		j.forced, err = j.rule(-1, cfg.Force)
+	}
+	return j, err
+}
+
+// rule finds the protocol of a rule.
+func (j *Job) rule(upTo int, name string) (rule, error) {
+	p, err := j.protocol(name)
+	if err != nil {
+		return rule{}, err
+	}
+	r := rule{upTo: upTo, protocol: p}
+	switch {
+	case p.Parted:
+		r.eager = j.lib.First
+	case p.Eager:
+		r.eager = math.MaxInt
+	}
+	return r, nil
+}
+
+// protocol finds a protocol.
+func (j *Job) protocol(name string) (*Protocol, error) {
+	for _, p := range j.table {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("library %s: there is no protocol %q", j.lib.Name, name)
+}

@@ -1,0 +1,28 @@
+package proto
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+)
+
+func job(t *testing.T, cfg Config) *Job {
+	t.Helper()
+	j, err := NewJob(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// A protocol that does not exist is found before any rank runs, wherever it is named.
+func TestUnknownProtocol(t *testing.T) {
+	rules := quiet("")
+	rules.Rules = append(rules.Rules, model.Rule{Mode: model.Ready, UpTo: -1, Protocol: "XYZ"})
+	for where, c := range map[string]Config{"rules": {Library: rules}, "fallback": {Library: quiet("XYZ")}, "force": {Library: quiet(""), Force: "XYZ"}} {
+		if _, err := NewJob(c); err == nil || !strings.Contains(err.Error(), `no protocol "XYZ"`) {
+			t.Errorf("%s: got %v", where, err)
+		}
+	}
+}
