@@ -30,8 +30,8 @@ type Reading struct {
 // MegabytesPerSecond is the unit of 1/G.
 const MegabytesPerSecond = "MB/s"
 
-// Contrasted is the quantities of readings, in order.
-var Contrasted = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth}
+// contrasted is the quantities of readings, in order.
+var contrasted = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth}
 
 // Quantities that are no parameters.
 const (
@@ -80,7 +80,7 @@ func readings(all []*party, o Options) []Reading {
 		}
 	}
 	slices.SortStableFunc(keys, func(a, b key) int {
-		if d := slices.Index(Contrasted, a.quantity) - slices.Index(Contrasted, b.quantity); d != 0 {
+		if d := slices.Index(contrasted, a.quantity) - slices.Index(contrasted, b.quantity); d != 0 {
 			return d
 		}
 		if d := rank(modes, a.mode) - rank(modes, b.mode); d != 0 {

@@ -85,6 +85,15 @@ type Protocol struct {
 // Protocols is every protocol there is.
 var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
+// ProtocolNames returns the names of all, in their order.
+func ProtocolNames() []string {
+	var names []string
+	for _, p := range Protocols {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // Named returns the protocol of that name, or nil.
 func Named(name string) *Protocol {
 	for _, p := range Protocols {

@@ -33,13 +33,7 @@ var meanings = map[string]string{
 	fit.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
 }
 
-// Warnings writes warnings, those of a kind together.
-func Warnings(w io.Writer, ws []fit.Warning, s Style) error {
-	all := &writer{w: w, style: s}
-	all.warnings(ws)
-	return all.err
-}
-
+// warnings writes warnings, those of a kind together.
 func (a *writer) warnings(ws []fit.Warning) {
 	if len(ws) == 0 {
 		return

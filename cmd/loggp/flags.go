@@ -87,17 +87,24 @@ func sizes(s string, preset []int) ([]int, error) {
 
 // protocols parses a list of protocols; "" is all.
 func protocols(s string) ([]string, error) {
-	all := protocolNames()
 	if s == "" || s == "all" {
-		return all, nil
+		return model.ProtocolNames(), nil
 	}
 	list := words(s)
 	for _, p := range list {
-		if !slices.Contains(all, p) {
-			return nil, fmt.Errorf("--protocol: there is no protocol %q: there are %s", p, strings.Join(all, ", "))
+		if err := protocol(p); err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// protocol checks that there is a protocol of that name.
+func protocol(name string) error {
+	if model.Named(name) == nil {
+		return fmt.Errorf("--protocol: there is no protocol %q: there are %s", name, strings.Join(model.ProtocolNames(), ", "))
+	}
+	return nil
 }
 
 // places are the placements of a pair of ranks that have a name.
@@ -111,14 +118,6 @@ func pairOf(job *world.Job, place string) (pair [2]int, err error) {
 		err = fmt.Errorf("--place: %w", err)
 	}
 	return pair, err
-}
-
-func protocolNames() []string {
-	var names []string
-	for _, p := range model.Protocols {
-		names = append(names, p.Name)
-	}
-	return names
 }
 
 // words splits a list at its commas.

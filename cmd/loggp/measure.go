@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
@@ -55,7 +56,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
-	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: T, TA, RTA, RAT or PTAT")
+	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", "))
 	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
 	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier")
 	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed")
@@ -65,7 +66,7 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
 	mustComplete(cmd, "platform", platform.Names())
-	mustComplete(cmd, "protocol", protocolNames())
+	mustComplete(cmd, "protocol", model.ProtocolNames())
 	mustComplete(cmd, "place", places)
 	return cmd
 }
@@ -212,8 +213,8 @@ func (m *measure) chooseModes() ([]string, error) {
 		return []string{microbench.Message}, nil
 	}
 	if m.protocol != "" {
-		if names := protocolNames(); !slices.Contains(names, m.protocol) {
-			return nil, fmt.Errorf("--protocol: there is no protocol %q: there are %s", m.protocol, strings.Join(names, ", "))
+		if err := protocol(m.protocol); err != nil {
+			return nil, err
 		}
 	}
 	if m.modes != "all" {

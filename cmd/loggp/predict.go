@@ -55,7 +55,7 @@ whose tier is known from samples of all pairs. Of parameters with --mode the tim
 	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&p.place, "place", "", placeHelp)
 	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode: of a platform what the library's call costs; with --params whole calls are predicted, by LoGH{sSP}")
-	f.StringVar(&p.protocols, "protocol", "", "list of T, TA, RTA, RAT, PTAT (default: all that serve the mode)")
+	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ The programs are` + list.String(),
 	f.IntVar(&t.ranks, "ranks", 0, fmt.Sprintf("number of ranks (default: the platform's; of programs among all ranks %d)", traceRanks))
 	f.StringVar(&t.place, "place", "", placeHelp)
 	t.mode = chosen(cmd, "mode", microbench.Modes(), "send", "call that sends the message")
-	f.StringVar(&t.protocol, "protocol", "", "force one protocol: "+strings.Join(protocolNames(), ", "))
+	f.StringVar(&t.protocol, "protocol", "", "force one protocol: "+strings.Join(model.ProtocolNames(), ", "))
 	f.StringVar(&t.size, "size", "", fmt.Sprintf("length of a message (default %d bytes)", traceBytes))
 	f.StringVar(&t.late, "late", "", "how long after the sender's call the receiver is ready to receive (default: it waits already)")
 	f.StringVar(&t.program, "program", "", "a program instead of one message: "+strings.Join(programNames(), ", "))
@@ -80,7 +79,7 @@ The programs are` + list.String(),
 	f.StringVar(&t.window, "window", "", "what to show of it, such as 10us..50us (default: all)")
 	f.StringVarP(&t.output, "output", "o", "", "file of trace events (.json), picture (.svg), or directory for a page")
 	mustComplete(cmd, "platform", platform.Names())
-	mustComplete(cmd, "protocol", protocolNames())
+	mustComplete(cmd, "protocol", model.ProtocolNames())
 	mustComplete(cmd, "place", places)
 	mustComplete(cmd, "program", programNames())
 	return cmd
@@ -126,8 +125,10 @@ func (t *trace) fit(cmd *cobra.Command) error {
 	if t.program != "overlap" && changed("compute") {
 		return errors.New("--compute: it goes with --program overlap")
 	}
-	if t.protocol != "" && !slices.Contains(protocolNames(), t.protocol) {
-		return fmt.Errorf("--protocol: there is no protocol %q: there are %s", t.protocol, strings.Join(protocolNames(), ", "))
+	if t.protocol != "" {
+		if err := protocol(t.protocol); err != nil {
+			return err
+		}
 	}
 	return inRange("--rounds", t.rounds, 1, 10_000)
 }

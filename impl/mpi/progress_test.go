@@ -240,7 +240,7 @@ func TestNoAllocation(t *testing.T) {
 		t.Skip("sync.Pool loses things on purpose")
 	}
 	for _, p := range places {
-		for _, protocol := range []string{"T", "TA", "RTA", "RAT", "PTAT"} {
+		for _, protocol := range model.ProtocolNames() {
 			for _, nonblocking := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%s/nonblocking=%v", p.name, protocol, nonblocking), func(t *testing.T) {
 					l := by(protocol)

@@ -54,13 +54,19 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 
 // World returns a new world for the job. What is random in it depends on the seed alone.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
-	return hw.New(hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx})
+	return hw.New(j.config(ctx, seed))
+}
+
+func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
+	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
 // Record runs a program on the job's ranks and returns what every part of the machine did.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, program func(*mpi.Comm) error) (*model.Recording, error) {
 	r := &hw.Recorder{Tell: proto.Name}
-	w, err := hw.New(hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx, Record: r})
+	cfg := j.config(ctx, seed)
+	cfg.Record = r
+	w, err := hw.New(cfg)
 	if err != nil {
 		return nil, err
 	}

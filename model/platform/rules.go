@@ -8,15 +8,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// protocolNames returns the names of all.
-func protocolNames() []string {
-	var names []string
-	for _, p := range model.Protocols {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 // longProtocols returns the names of those that need no room at the receiver.
 func longProtocols() []string {
 	var names []string
@@ -45,7 +36,7 @@ func (r *reader) rule(to *rule) reading {
 		must("mode", r.modes(&to.modes)),
 		may("peer", r.peer(&to.peers)),
 		may("up_to", r.size(&to.upTo, 0, unit.MaxSize)),
-		must("protocol", choice(r, &to.protocol, protocolNames())),
+		must("protocol", choice(r, &to.protocol, model.ProtocolNames())),
 	)
 }
 
