@@ -115,6 +115,8 @@ func TestBrowserSees(t *testing.T) {
 		{"too wide", add(`<div style="width:1000px">x</div>`), glance{380, false}, "pixels wider than the window"},
 		{"too wide, not seen at 1400", add(`<div style="width:1000px">x</div>`), glance{1400, false}, ""},
 		{"hidden overflow", add(`<div style="overflow:hidden"><div style="width:1000px">x</div></div>`), glance{380, false}, "beyond the edge"},
+		{"long numbers in narrow boxes", add(`<dl class="key"><div><dt>1/G</dt><dd>0.8207 ±0.0002 MB/s, 0.8207 ±0.0002 MB/s !</dd></div></dl>`), glance{1400, false}, ""},
+		{"numbers that do not break", add(`<dl class="key"><div><dt>1/G</dt><dd style="white-space:nowrap">0.8207 ±0.0002 MB/s, 0.8207 ±0.0002 MB/s !</dd></div></dl>`), glance{1400, false}, "wider than its box"},
 		{"chart missing", cut(`<figure id="chart-figure-10"`, "</figure>"), glance{1400, false}, "figure-10: 0 charts, want 1"},
 		{"chart missing on phones", cut(`<svg xmlns="http://www.w3.org/2000/svg" width="380"`, "</svg>"), glance{380, true}, "charts, want 1"},
 		{"chart hidden", add(`<style>svg.chart{display:none!important}</style>`), glance{380, false}, "figure-10: 0 charts, want 1"},
@@ -219,6 +221,7 @@ type sight struct {
 	Language string   `json:"language"`
 	Overflow float64  `json:"overflow"`
 	Beyond   []string `json:"beyond"`
+	Spilled  []string `json:"spilled"`
 	Faint    []string `json:"faint"`
 	Ground   float64  `json:"ground"`
 }
@@ -275,6 +278,9 @@ func (s sight) check(g glance, want wanted) (wrong []string) {
 	}
 	if len(s.Beyond) > 0 {
 		bad("beyond the edge: %q", s.Beyond[:min(len(s.Beyond), 5)])
+	}
+	if len(s.Spilled) > 0 {
+		bad("wider than its box: %q", s.Spilled[:min(len(s.Spilled), 5)])
 	}
 	for _, f := range s.Faint {
 		bad("contrast: %s", f)

@@ -61,6 +61,7 @@
 		overflow: page.scrollWidth - page.clientWidth,
 		beyond: [...document.querySelectorAll('body *')].filter(e => !e.closest('.box,svg') && visible(e) && e.getBoundingClientRect().right > page.clientWidth + 0.5)
 			.map(e => e.tagName.toLowerCase() + ' in ' + section(e)),
+		spilled: [...document.querySelectorAll('.key div')].filter(e => visible(e) && e.scrollWidth > e.clientWidth).map(e => e.textContent.trim()),
 		faint: [...faint].map(([where, text]) => where + ': ' + text),
 		ground: luminance(ground(document.body)),
 	};
