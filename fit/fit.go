@@ -102,6 +102,15 @@ func byPlace(curves []*curve) [][]*curve {
 type facts struct {
 	roots       int
 	resolutions []float64 // of the timer of each file, microseconds; 0: not known
+	places      []string  // by file: where all its pairs of ranks are, or ""
+}
+
+// place returns where all pairs are of which a series is one, or inter.
+func (f facts) place(s *sample.Series) string {
+	if s.File < len(f.places) && f.places[s.File] != "" {
+		return f.places[s.File]
+	}
+	return "inter"
 }
 
 // resolution returns what the timer of some series, launches of one, could tell apart: the coarsest of theirs.
@@ -132,6 +141,11 @@ func readFacts(set *sample.Set) (facts, error) {
 			return f, err
 		}
 		f.resolutions = append(f.resolutions, x)
+		place, _ := (&sample.Set{Facts: file}).Fact(sample.OnePlace)
+		if place != "" && place != "intra" && place != "inter" {
+			return f, fmt.Errorf("fit: fact %q is %q, neither intra nor inter", sample.OnePlace, place)
+		}
+		f.places = append(f.places, place)
 	}
 	return f, nil
 }

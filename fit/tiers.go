@@ -21,7 +21,7 @@ type Tiers struct {
 // Tier is the pairs of ranks that are equally near. Those that are no farther from each other form groups, and every group is made of
 // whole groups of the tier before.
 type Tier struct {
-	Place  string  // of what is measured in it: inter if it is the only one, intra and inter of two, tier1 tier2 … of more
+	Place  string  // of what is measured in it: inter if it is the only one, or where the samples say that all ranks are; intra and inter of two, tier1 tier2 … of more
 	Groups [][]int // of ranks, each in order, by their first; of the last tier one group of all
 	Pairs  int     // that were measured and belong to it
 	Times  float64 // how long they take, the nearest tier being 1: the median of all that was timed
@@ -95,10 +95,11 @@ type tiering struct {
 	times  []float64   // of each pair, the nearest tier being 1
 	odd    []bool      // by pair
 	lonely *cut        // of one tier: the best that was not good enough, or nil
+	alone  string      // the place of the only tier
 }
 
 func newTiering(where subject, series []*sample.Series, f facts) *tiering {
-	return &tiering{subject: where, pairTable: tabulate(series, f)}
+	return &tiering{subject: where, pairTable: tabulate(series, f), alone: f.place(series[0])}
 }
 
 // find divides the one tier of all pairs into two, and each of these, until nothing shows more.
@@ -186,15 +187,17 @@ func (t *tiering) bestCut(finer partition, pairs []int) *cut {
 	return newCut(slices.Max(finer)+1, edges, math.Max(likely, se))
 }
 
-// place names the tier i of n.
-func placeOf(i, n int) string {
-	switch {
+// placeOf names a tier.
+func (t *tiering) placeOf(i int) string {
+	switch n := len(t.levels); {
 	case n > 2:
 		return fmt.Sprintf("tier%d", i+1)
 	case n == 2 && i == 0:
 		return "intra"
+	case n == 2:
+		return "inter"
 	}
-	return "inter"
+	return t.alone
 }
 
 // pool returns the samples of the pairs under the place of their tier, each pair as a launch.
@@ -214,7 +217,7 @@ func (t *tiering) pool(series []*sample.Series) []sample.Series {
 			continue
 		}
 		pooled := *s
-		pooled.Place = placeOf(t.tier[i], len(t.levels))
+		pooled.Place = t.placeOf(t.tier[i])
 		pooled.Launch = i*launches + s.Launch
 		out = append(out, pooled)
 	}
@@ -231,7 +234,7 @@ func (t *tiering) public() Tiers {
 		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, rounded(t.times[i]), t.odd[i]})
 	}
 	for i, g := range t.levels {
-		tier := Tier{Place: placeOf(i, len(t.levels)), Groups: t.groups(g), Pairs: len(times[i])}
+		tier := Tier{Place: t.placeOf(i), Groups: t.groups(g), Pairs: len(times[i])}
 		if len(times[i]) > 0 {
 			tier.Times = rounded(median(times[i]))
 		}

@@ -415,6 +415,15 @@ func TestOneTierHasNoGroups(t *testing.T) {
 	if _, ok := Value(Select(r.Parameters, "", "", "inter"), "send", "o_s", 16); !ok {
 		t.Error("no o_s of place inter")
 	}
+	near := hierarchy{times: []machine{small(m)}}.samples(5, 1)
+	near.Facts = append(near.Facts, sample.Fact{Key: sample.OnePlace, Value: "intra"})
+	if r, err = Fit(near, Options{Replicates: 20}); err != nil || len(Select(r.Parameters, "", "", "inter")) > 0 || r.Tiers[0].Levels[0].Place != "intra" {
+		t.Errorf("all in one node: %v, %+v", err, r.Parameters)
+	}
+	near.Facts[len(near.Facts)-1].Value = "near"
+	if _, err = Fit(near, Options{}); err == nil || !strings.Contains(err.Error(), "neither intra nor inter") {
+		t.Errorf("a place that is none: %v", err)
+	}
 	if r, err = Fit(hierarchy{times: []machine{small(m)}}.samples(2, 1), Options{Replicates: 20}); err != nil {
 		t.Fatal(err)
 	}

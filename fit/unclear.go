@@ -48,7 +48,7 @@ func (t *tiering) warnings() []Warning {
 		if c := t.lonely; c != nil && c.gain > 0 {
 			text += fmt.Sprintf("; two tiers whose times differ by %.2g %% would explain the pairs better, but not by more than chance may", 100*(c.far-c.near))
 		}
-		warn("H", OneTier, "%s: H and P are not known, and all pairs count as inter", text)
+		warn("H", OneTier, "%s: H and P are not known, and all pairs count as %s", text, t.alone)
 	}
 	for _, c := range t.splits {
 		switch {

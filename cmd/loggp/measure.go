@@ -252,7 +252,7 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 			k.Protocol = m.protocol
 		}
 	}
-	return &sample.Set{Series: series, Facts: []sample.Fact{
+	set := &sample.Set{Series: series, Facts: []sample.Fact{
 		{Key: "loggp", Value: version()},
 		{Key: "command", Value: recall(cmd)},
 		{Key: "platform", Value: machine.Description},
@@ -268,6 +268,23 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		{Key: sample.Roots, Value: "2"},
 		{Key: sample.Resolution, Value: machine.Timer.MicrosString()},
 	}}
+	if place := onePlace(job); m.all() && place != "" {
+		set.Facts = append(set.Facts, sample.Fact{Key: sample.OnePlace, Value: place})
+	}
+	return set
+}
+
+// onePlace returns the place of all pairs of ranks, or "" if they are in several.
+func onePlace(job *world.Job) string {
+	place := job.Place(0, job.Ranks-1)
+	for a := range job.Ranks {
+		for b := range a {
+			if job.Place(b, a) != place {
+				return ""
+			}
+		}
+	}
+	return place
 }
 
 // write saves or prints the samples, and prints what they say.

@@ -46,6 +46,17 @@ func TestAllPairs(t *testing.T) {
 	}
 }
 
+// Where all ranks are in one node, what they show is of one node; where no two are, or only some, it is between nodes.
+func TestPlaceOfOneTier(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for platform, place := range map[string]string{"convex": "within a node", "now": "between nodes", "t3d": "between nodes"} {
+		out := mustRun(t, strings.Fields("measure --pairs all --ranks 4 --sizes 16,100,1000 --modes send,isend --reps 5 --platform "+platform)...)
+		if !strings.Contains(out, "LogGP parameters of "+platform) || !strings.Contains(out, ", "+place+"\n") {
+			t.Errorf("no %q in\n%s", place, out)
+		}
+	}
+}
+
 // From pairs alone: who is with whom on the Convex, of which fit knows nothing, and from there to the place of a prediction. Two hypernodes of eight.
 func TestTiersOfConvex(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -4,6 +4,7 @@ package sample
 const (
 	Roots      = "roots"               // 2: the second half of every series has the barrier's root at P2; else 1
 	Resolution = "timer_resolution_us" // the smallest difference that the timer shows
+	OnePlace   = "one_place"           // of all pairs of ranks: intra or inter, where that is true of each of them
 	File       = "file"                // heads the facts of one file among several that were read together
 
 	// On these, files with samples of the same platform, library and place must agree.
