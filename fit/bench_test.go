@@ -22,3 +22,15 @@ func BenchmarkFit(b *testing.B) {
 		}
 	}
 }
+
+// All pairs of 16 ranks, eight to a hypernode: 120 pairs, 3 modes, 3 sizes, 20 repetitions.
+func BenchmarkFitPairs(b *testing.B) {
+	inside, between := convex()
+	set := hierarchy{group: [][]int{blocks(8, 8)}, times: []machine{inside, between}}.samples(16, 1)
+	b.ReportMetric(float64(set.Rows()), "samples")
+	for b.Loop() {
+		if _, err := Fit(set, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -87,9 +87,12 @@ func BenchmarkEthernetLoad(b *testing.B) {
 			var bytes float64
 			var s EthernetStatistics
 			var wall unit.Time
+			frames := 0
 			for i := range b.N {
 				bytes, s, wall = pairs(b, n, uint64(i))
+				frames += s.Frames
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
 			b.ReportMetric(bytes/1e6, "MB/s")
 			b.ReportMetric(float64(s.Busy)/float64(wall), "use")
 			b.ReportMetric(float64(s.Collisions)/float64(s.Frames), "collisions/frame")

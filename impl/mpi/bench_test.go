@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
 )
 
 // BenchmarkMessage is one message of 8 bytes through the whole library on an emulated torus: send, match, receive. Each pair
@@ -37,6 +40,53 @@ func BenchmarkMessage(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rounds*ranks), "ns/msg")
 		})
+	}
+}
+
+// BenchmarkMachines is one message between two ranks that play ping-pong, by the first library of each machine: what a machine's network
+// costs whoever emulates it. On the Ethernet it also says what a frame costs.
+func BenchmarkMachines(b *testing.B) {
+	for _, c := range []struct {
+		name, platform string
+		bytes          int
+		open           func(testing.TB, *model.Library, int) device.World
+	}{
+		{"t3d", "t3d", 8, on("t3d")},
+		{"convex/intra", "convex", 8, on("convex")},
+		{"convex/inter", "convex", 8, far},
+		{"now", "now", 8, on("now")},
+		{"now/100KB", "now", 100_000, on("now")},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(c.bytes))
+			l := *load(c.platform).Libraries[0]
+			w := c.open(b, &l, 2)
+			if err := mpi.Run(w, mpi.Options{Library: &l}, pingPong(b, c.bytes)); err != nil {
+				b.Fatal(err)
+			}
+			if frames := w.(*hw.World).Ethernet().Frames; frames > 0 {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
+			}
+		})
+	}
+}
+
+// pingPong sends N messages in turn.
+func pingPong(b *testing.B, bytes int) func(*mpi.Comm) error {
+	return func(c *mpi.Comm) error {
+		buf, peer := make([]byte, bytes), 1-c.Rank()
+		if c.Rank() == 0 {
+			b.ResetTimer()
+		}
+		for i := range b.N {
+			if i%2 == c.Rank() {
+				c.Send(buf, peer, 0)
+			} else {
+				c.Recv(buf, peer, 0)
+			}
+		}
+		return nil
 	}
 }
 

@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
@@ -24,12 +25,10 @@ type place struct {
 
 var places = func() []place {
 	all := []place{
-		{"t3d", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "t3d", l, ranks, 0) }},
-		{"convex", func(t testing.TB, l *model.Library, ranks int) device.World {
-			return emulated(t, "convex", l, ranks, 0)
-		}},
-		{"now", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "now", l, ranks, 0) }},
-		{"loggp", func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, "loggp", l, ranks, 0) }},
+		{"t3d", on("t3d")},
+		{"convex", on("convex")},
+		{"now", on("now")},
+		{"loggp", on("loggp")},
 		{"t3d by messages", func(t testing.TB, l *model.Library, ranks int) device.World {
 			return apart{emulated(t, "t3d", l, ranks, 0)}
 		}},
@@ -70,9 +69,28 @@ func load(name string) *platform.Platform {
 // emulated returns the world of a catalogue entry's machine, with its first library's software costs.
 func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
-	p := load(name)
+	return virtual(t, load(name), load(name).Machine, l, ranks, noise)
+}
+
+// on opens a place on a machine of the catalogue, without noise.
+func on(name string) func(testing.TB, *model.Library, int) device.World {
+	return func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, name, l, ranks, 0) }
+}
+
+// far returns the Convex with each rank in a hypernode of its own.
+func far(t testing.TB, l *model.Library, ranks int) device.World {
+	p := load("convex")
+	m, h := *p.Machine, *p.Machine.Hypernodes
+	h.Sizes = slices.Repeat([]int{1}, ranks)
+	m.Hypernodes, m.Ranks.Max = &h, ranks
+	return virtual(t, p, &m, l, ranks, 0)
+}
+
+// virtual returns the world of a machine, with the software costs of the first library of a catalogue entry.
+func virtual(t testing.TB, p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) device.World {
+	t.Helper()
 	l.Software = p.Libraries[0].Software
-	m := *p.Machine
+	m := *machine
 	m.Ranks.Min = 1
 	w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
 	if err != nil {
