@@ -15,7 +15,8 @@ var (
 )
 
 // TestDocumentedCommands runs every command that the documents show, one document after the other in a directory of its own, with the
-// files that the document gives (a yaml block that begins with its name).
+// files that the document gives (a yaml block that begins with its name). A text block after commands is a look at what the last of them
+// prints.
 func TestDocumentedCommands(t *testing.T) {
 	long(t)
 	documents, err := filepath.Glob("../../docs/*.md")
@@ -41,10 +42,14 @@ func TestDocumentedCommands(t *testing.T) {
 					}
 				}
 			}
-			ran := 0
+			ran, printed := 0, ""
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-				if b[1] == "sh" {
-					ran += runLines(t, b[2])
+				switch b[1] {
+				case "sh":
+					n, last := runLines(t, b[2])
+					ran, printed = ran+n, last
+				case "text":
+					shows(t, b[2], printed)
 				}
 			}
 			if want := commands[filepath.Base(d)]; ran < want {
@@ -66,9 +71,20 @@ func links(t *testing.T, dir, text string) {
 	}
 }
 
-// runLines runs the lines of a shell block that call loggp.
-func runLines(t *testing.T, lines string) int {
-	ran := 0
+// shows checks that a look at an output has its lines, in their order; "…" stands for lines that are left out.
+func shows(t *testing.T, look, output string) {
+	t.Helper()
+	for part := range strings.SplitSeq(look, "…\n") {
+		_, after, ok := strings.Cut(output, part)
+		if !ok {
+			t.Errorf("not what is printed:\n%s", part)
+		}
+		output = after
+	}
+}
+
+// runLines runs the lines of a shell block that call loggp. It returns how many, and what the last printed.
+func runLines(t *testing.T, lines string) (ran int, printed string) {
 	for line := range strings.Lines(strings.ReplaceAll(lines, "\\\n", " ")) {
 		line, _, _ = strings.Cut(line, " #")
 		args, ok := strings.CutPrefix(line, "loggp ")
@@ -83,10 +99,10 @@ func runLines(t *testing.T, lines string) int {
 			words = append(words, strings.Trim(w, "'"))
 		}
 		t.Logf("loggp %q", words)
-		mustRun(t, words...)
+		printed = mustRun(t, words...)
 		ran++
 	}
-	return ran
+	return ran, printed
 }
 
 // TestExamplesOfHelp runs every example that --help shows, in the order of the verbs.
@@ -107,7 +123,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	for _, v := range verbs {
 		c := v()
 		for _, with := range append(c.Commands(), c) {
-			if runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp ")) == 0 {
+			if n, _ := runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp ")); n == 0 {
 				t.Errorf("%s has no example", with.CommandPath())
 			}
 		}
