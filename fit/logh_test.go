@@ -9,6 +9,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
+// What is missing for equations (1) to (7) is said, and what to do: low-level messages that were measured are not to be measured again.
+func TestModelMissing(t *testing.T) {
+	of := func(mode string) []Parameter {
+		row := Parameter{Place: "inter", Mode: mode, Name: "o_s", Unit: Micros, Value: 1, Method: "m"}
+		other := row
+		other.Name = "o_r"
+		return []Parameter{row, other}
+	}
+	for mode, want := range map[string]string{
+		"send":  "no o_s of mode message among the parameters: measure low-level messages too",
+		message: "no L of mode message among the parameters: low-level messages were measured, and loggp fit says why",
+	} {
+		if _, err := Model(of(mode), message); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("parameters of %s: %v, want %q", mode, err, want)
+		}
+	}
+}
+
 // What equations (8) and (9) take, and what they make of it: computed by hand.
 func TestCall(t *testing.T) {
 	row := func(place, mode, name, unit string, from int, value float64) Parameter {

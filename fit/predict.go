@@ -21,7 +21,7 @@ func Model(ps []Parameter, mode string) (model.Parameters, error) {
 			continue
 		}
 		if _, ok := Value(ps, mode, need, 0); !ok {
-			return x, fmt.Errorf("no %s of mode %s among the parameters%s", need, mode, hint(mode))
+			return x, fmt.Errorf("no %s of mode %s among the parameters%s", need, mode, hint(ps, mode))
 		}
 	}
 	x.L = micros(Value(ps, mode, "L", 0))
@@ -48,9 +48,13 @@ func inside(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
-func hint(mode string) string {
-	if mode != message {
+// hint says what to do about a parameter that is missing.
+func hint(ps []Parameter, mode string) string {
+	switch {
+	case mode != message:
 		return ""
+	case slices.ContainsFunc(ps, func(p Parameter) bool { return p.Mode == mode }):
+		return ": low-level messages were measured, and loggp fit says why they show none"
 	}
 	return ": measure low-level messages too (loggp measure --level message) and fit both files together"
 }

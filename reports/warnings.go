@@ -14,7 +14,7 @@ import (
 var meanings = map[string]string{
 	fit.FewSizes:         "Too few message sizes, or none that is small: measure more of them (--sizes).",
 	fit.FewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
-	fit.NegativeLatency:  "No latency is left of a round trip without o_s and o_r. Those of whole MPI calls contain work that goes on while the message is on its way, so that they cannot be taken out: use L of ssend, or of low-level messages (--level message).",
+	fit.NegativeLatency:  "No latency is left of a round trip without o_s and o_r, which contain work that goes on while the message is on its way, so that they cannot be taken out. Of whole MPI calls use L of ssend, or of low-level messages (--level message); of these, rtt/2.",
 	fit.NotLinear:        "Times do not lie on a straight line, so that its numbers only sum them up, and ± says nothing of how far off they are: measure more sizes (--sizes), or use the measured times.",
 	fit.RootsDisagree:    "A time depends on which processor leaves the barrier first. The shorter one counts, since a barrier can only hold up, and is a little uncertain.",
 	fit.OddReps:          "Half of the repetitions should have the barrier's root at either processor, but their number is odd: something is missing in the file.",

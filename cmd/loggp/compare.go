@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
@@ -83,7 +84,7 @@ func (c *compare) predictions(cmd *cobra.Command) error {
 		return err
 	}
 	if len(cs) == 0 {
-		return fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", c.params)
+		return unpredicted(c.params, ps)
 	}
 	out := cmd.OutOrStdout()
 	if c.output != "" {
@@ -93,6 +94,15 @@ func (c *compare) predictions(cmd *cobra.Command) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
 	}
 	return reports.Comparisons(out, cs, style(out))
+}
+
+// unpredicted is the error of parameters that predict nothing of some samples.
+func unpredicted(name string, ps []fit.Parameter) error {
+	err := fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", name)
+	if _, missing := fit.Model(ps, microbench.Message); missing != nil {
+		err = fmt.Errorf("%w There is %w", err, missing)
+	}
+	return err
 }
 
 // readParameters reads a file of parameters.
