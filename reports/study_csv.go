@@ -1,9 +1,6 @@
 package reports
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -17,7 +14,7 @@ const (
 
 // WriteCells writes a row for each finding as CSV, in the units of the findings. The cell of a number that there is none of is empty.
 func WriteCells(w io.Writer, s *Study) error {
-	var rows [][]string
+	rows := [][]string{strings.Split(cellHeader, ",")}
 	for _, a := range s.Artefacts {
 		for _, r := range a.Rows {
 			bytes := ""
@@ -28,29 +25,16 @@ func WriteCells(w io.Writer, s *Study) error {
 				exact(r.Low), exact(r.High), exact(r.Measured), exact(r.Predicted), exact(r.ErrorPercent()), r.Basis})
 		}
 	}
-	return writeRows(w, "cells", cellHeader, rows)
+	return writeLines(w, "cells", rows)
 }
 
 // WriteClaims writes a row for each claim as CSV.
 func WriteClaims(w io.Writer, s *Study) error {
-	var rows [][]string
+	rows := [][]string{strings.Split(claimHeader, ",")}
 	for _, c := range s.Claims {
 		rows = append(rows, []string{c.ID, c.Verdict, flat(c.Evidence)})
 	}
-	return writeRows(w, "claims", claimHeader, rows)
-}
-
-func writeRows(w io.Writer, what, header string, rows [][]string) error {
-	c := csv.NewWriter(w)
-	err := c.Write(strings.Split(header, ","))
-	if err == nil {
-		err = c.WriteAll(rows)
-	}
-	c.Flush()
-	if err = errors.Join(err, c.Error()); err != nil {
-		return fmt.Errorf("write %s: %w", what, err)
-	}
-	return nil
+	return writeLines(w, "claims", rows)
 }
 
 // exact returns a number with ten significant digits, more than any measurement has, so that files show no digits of floating-point

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -109,25 +110,21 @@ func (t *Table) units() {
 
 // CSV writes the cells as they are shown, under the heads. Where there are groups, the first column is their names.
 func (t *Table) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	grouped := false
-	for _, g := range t.Groups {
-		grouped = grouped || g.Name != ""
+	grouped := slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" })
+	line := func(group string) []string {
+		if grouped {
+			return []string{group}
+		}
+		return nil
 	}
-	var head []string
-	if grouped {
-		head = append(head, "group")
-	}
+	head := line("group")
 	for _, x := range t.Columns {
 		head = append(head, flat(x.Head))
 	}
-	err := c.Write(head)
+	all := [][]string{head}
 	for _, g := range t.Groups {
 		for _, r := range g.Rows {
-			var row []string
-			if grouped {
-				row = append(row, g.Name)
-			}
+			row := line(g.Name)
 			for _, x := range r {
 				s := flat(x.Text)
 				if x.Tone == Doubt {
@@ -135,17 +132,16 @@ func (t *Table) CSV(w io.Writer) error {
 				}
 				row = append(row, s)
 			}
-			if err == nil {
-				err = c.Write(row)
-			}
+			all = append(all, row)
 		}
 	}
-	c.Flush()
-	if err == nil {
-		err = c.Error()
-	}
-	if err != nil {
-		return fmt.Errorf("write table %s: %w", t.Name, err)
+	return writeLines(w, "table "+t.Name, all)
+}
+
+// writeLines writes lines as CSV.
+func writeLines(w io.Writer, what string, lines [][]string) error {
+	if err := csv.NewWriter(w).WriteAll(lines); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
 	}
 	return nil
 }
