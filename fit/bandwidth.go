@@ -73,10 +73,10 @@ func (m mode) slope(c *curve, doubtful bool) {
 
 func (m mode) lastPiece(c *curve, doubtful bool) {
 	if n := len(c.cells); n < 2 {
-		m.warn("G", FewSizes, "%s: %d sizes have no slope", c.timer, n)
+		m.warn("G", FewSizes, "%s: no slope from fewer than two sizes", c.timer)
 		return
 	} else if n < fewest {
-		m.warn("G", FewSizes, "%s: %d sizes, at least %d are needed to see whether it is linear", c.timer, n, fewest)
+		m.warn("G", FewSizes, "%s: %d of at least %d sizes that are needed to see whether it is linear", c.timer, n, fewest)
 	}
 	last := len(c.pieces) - 1
 	if c.bent[last] {

@@ -64,7 +64,7 @@ func (m mode) ranges(name string, c *curve) {
 		}
 	}
 	if n := len(c.cells); n < fewest {
-		m.warn(name, FewSizes, "%d sizes, at least %d are needed to see whether %s is linear", n, fewest, c.timer)
+		m.warn(name, FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, fewest, c.timer)
 	}
 }
 

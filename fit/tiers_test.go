@@ -263,7 +263,7 @@ func TestOddAndMissingPairs(t *testing.T) {
 	for _, w := range x.warnings() {
 		codes[w.Code] = w.Text
 	}
-	for code, says := range map[string]string{OddPairs: "pairs 0-2, 3-5:", PairsMissing: "pairs 1-3, 2-7:", UnequalGroups: "from 1 to 4"} {
+	for code, says := range map[string]string{OddPairs: "pairs 0-2, 3-5: nearer or farther", PairsMissing: "pairs 1-3, 2-7:", UnequalGroups: "from 1 to 4"} {
 		if !strings.Contains(codes[code], says) {
 			t.Errorf("warnings %q: %s does not say %q", codes, code, says)
 		}

@@ -59,7 +59,7 @@ func (t *tiering) warnings() []Warning {
 		}
 	}
 	if odd := t.names(t.odd); len(odd) > 0 {
-		warn("H", OddPairs, "%s: not as far apart as the other pairs of these ranks say; their tier is that of the others", some(odd))
+		warn("H", OddPairs, "%s: nearer or farther than the other pairs of these ranks say, whose tier counts", some(odd))
 	}
 	if missing := t.missing(); len(missing) > 0 {
 		warn("H", PairsMissing, "%s: not measured; where these ranks belong rests on their other pairs", some(missing))
