@@ -60,10 +60,11 @@ func (b *builder) file(name, text string, f *Format, o Options) error {
 	return nil
 }
 
-// finish adds the series of a file to the set, under its facts.
+// finish adds the series of a file to the set, and its facts: not under sample.File, since a data set does not keep which series is of
+// which output. So the coarsest resolution counts for all.
 func (b *builder) finish(f *Format) {
 	facts := []sample.Fact{
-		{Key: sample.File, Value: clean(b.name)}, {Key: "imported_as", Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
+		{Key: "imported_from", Value: clean(b.name)}, {Key: "imported_as", Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
 	}
 	facts = append(facts, b.facts...)
 	for _, l := range b.lists {

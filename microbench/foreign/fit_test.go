@@ -1,12 +1,14 @@
 package foreign
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
 )
 
 // fitted imports files and fits them.
@@ -109,6 +111,24 @@ func TestFitOSU(t *testing.T) {
 			if v, ok := fit.Value(r.Parameters, mode, name, 8); ok {
 				t.Errorf("%s of %s is %v", name, mode, v)
 			}
+		}
+	}
+}
+
+// The steps in which a tool prints widen what is known, also when the set has been written, and read beside another.
+func TestFitResolution(t *testing.T) {
+	set, _ := imported(t, Options{}, "osu-bw.txt", "osu-latency.txt")
+	back, err := sample.Read(bytes.NewReader(write(t, set)), "again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*sample.Set{set, back} {
+		r, err := fit.Fit(s, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := rows(r, "send", "L", "rtt/2", fit.Micros)[0]; math.Abs(p.Low-0.105) > 1e-9 || math.Abs(p.High-0.115) > 1e-9 {
+			t.Errorf("rtt/2 is %v from %v to %v, want 0.11 from 0.105 to 0.115", p.Value, p.Low, p.High)
 		}
 	}
 }

@@ -87,7 +87,7 @@ func TestImport(t *testing.T) {
 					t.Errorf("no such sample: %+v", want)
 				}
 			}
-			for _, f := range append(c.facts, "file="+c.file, "roots=1") {
+			for _, f := range append(c.facts, "imported_from="+c.file, "roots=1") {
 				key, want, _ := strings.Cut(f, "=")
 				if got, _ := set.Fact(key); got != want {
 					t.Errorf("fact %s is %q, want %q", key, got, want)
