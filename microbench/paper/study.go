@@ -37,10 +37,10 @@ func (x *run) study(src *source) (*reports.Study, error) {
 		Source: "K. Al-Tawil, C. A. Moritz: Performance Modeling and Evaluation of MPI, Journal of Parallel and Distributed Computing (\"to appear\")",
 		Facts:  x.facts(),
 	}
-	for _, make := range []func(*source) reports.Artefact{
+	for _, artefact := range []func(*source) reports.Artefact{
 		x.table1, x.table2, x.table3, x.table4, x.table5, x.figure1, x.figure2, x.figure3, x.figure4, x.figure5,
 	} {
-		s.Artefacts = append(s.Artefacts, make(src))
+		s.Artefacts = append(s.Artefacts, artefact(src))
 	}
 	for _, f := range figures {
 		s.Artefacts = append(s.Artefacts, x.figure(f, src))
@@ -49,23 +49,22 @@ func (x *run) study(src *source) (*reports.Study, error) {
 	var err error
 	s.Claims, err = judge(x.measured, src.claims)
 	for i := range s.Claims {
-		s.Claims[i].Note = x.fitted(s.Claims[i])
+		x.fitted(&s.Claims[i])
 	}
 	return s, err
 }
 
-// fitted adds to the note of a claim that a platform was fitted to it, if one was.
-func (x *run) fitted(c reports.Claim) string {
-	note := c.Note
+// fitted says of a claim that a platform was fitted to it, if one was.
+func (x *run) fitted(c *reports.Claim) {
 	for i, s := range x.sites {
 		if i > 0 && s.job.Platform.Sum == x.sites[i-1].job.Platform.Sum {
 			continue // once a platform
 		}
 		if s.job.Platform.Calibrated("claims " + c.ID) {
-			note += fmt.Sprintf(" Calibration: some number of %s was fitted to this, so that it proves nothing.", s.Subject)
+			c.Calibrated = true
+			c.Note = strings.TrimSpace(c.Note + fmt.Sprintf(" Some number of %s was fitted to this, so that it proves nothing.", s.name()))
 		}
 	}
-	return strings.TrimSpace(note)
 }
 
 // facts say how the experiments were run.
