@@ -49,22 +49,54 @@ func (x *run) study(src *source) (*reports.Study, error) {
 	var err error
 	s.Claims, err = judge(x.measured, src.claims)
 	for i := range s.Claims {
-		x.fitted(&s.Claims[i])
+		x.fitted(&s.Claims[i], src)
 	}
 	return s, err
 }
 
 // fitted says of a claim that a platform was fitted to it, if one was.
-func (x *run) fitted(c *reports.Claim) {
+func (x *run) fitted(c *reports.Claim, src *source) {
 	for i, s := range x.sites {
 		if i > 0 && s.job.Platform.Sum == x.sites[i-1].job.Platform.Sum {
 			continue // once a platform
 		}
 		if s.job.Platform.Calibrated("claims " + c.ID) {
 			c.Calibrated = true
-			c.Note = strings.TrimSpace(c.Note + fmt.Sprintf(" Some number of %s was fitted to this, so that it proves nothing.", s.name()))
+			c.Note = joined(c.Note, fmt.Sprintf("Some number of %s was fitted to this, so that it proves nothing.", s.name()))
 		}
 	}
+	if rows := x.leans(claims[indexOf(c.ID)], src.parameters); len(rows) > 0 && !c.Calibrated {
+		c.Note = joined(c.Note, fmt.Sprintf("Some numbers that it compares were fitted: %s.", strings.Join(rows, ", ")))
+	}
+}
+
+// leans returns the published numbers that a platform was fitted to and that a claim is decided by, as measured.
+func (x *run) leans(on claim, published reports.Published) []string {
+	q := x.measured.noting()
+	on.decide(q)
+	var all []string
+	for _, r := range published {
+		if !x.site(subject(r)).job.Platform.Calibrated(r.Name()) {
+			continue
+		}
+		mode, parameter := r.Answer()
+		p := x.measured.noting()
+		value(p, subject(r), mode, parameter, r.Bytes)
+		if within(p.asked, q.asked) {
+			all = append(all, r.Name())
+		}
+	}
+	return all
+}
+
+// within says whether all of a set, which is not empty, is in another.
+func within(a, b map[quantity]bool) bool {
+	for q := range a {
+		if !b[q] {
+			return false
+		}
+	}
+	return len(a) > 0
 }
 
 // facts say how the experiments were run.
