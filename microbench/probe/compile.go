@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed program/probe.c
+var source []byte
+
+// built is the program, compiled.
+type built struct {
+	dir      string // all that is written is there
+	compiler string // its path
+	version  string // its first line
+	program  string // its path
+}
+
+// options of the compiler.
+var options = []string{"-std=c99", "-O2"}
+
+// build compiles the program.
+func build(ctx context.Context, dir string, s Settings) (*built, error) {
+	compiler, err := compilerOf(s.Compiler)
+	if err != nil {
+		return nil, err
+	}
+	b := &built{dir: dir, compiler: compiler, program: filepath.Join(dir, "probe")}
+	if err := os.WriteFile(b.program+".c", source, 0o600); err != nil {
+		return nil, err
+	}
+	args := append([]string{compiler}, options...)
+	compile := process{dir: dir, timeout: s.Timeout}
+	said, err := compile.run(ctx, append(args, "-o", b.program, b.program+".c"))
+	if err == nil {
+		_, err = os.Stat(b.program)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, errTimeout):
+		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.Timeout, said.first())
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot compile the program: %w%s", compiler, err, said.first())
+	}
+	said, err = compile.run(ctx, []string{compiler, "--version"})
+	if lines := said.lines(); err == nil && len(lines) > 0 {
+		b.version = lines[0]
+	}
+	return b, ctx.Err()
+}
+
+// compilerOf finds the compiler.
+func compilerOf(name string) (string, error) {
+	if name == "" {
+		name = os.Getenv("MPICC")
+	}
+	if name == "" {
+		name = "mpicc"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("no MPI compiler: %w\nInstall an MPI with its compiler (Debian: openmpi-bin and libopenmpi-dev, or mpich and libmpich-dev; on a cluster: module load), or name it with --mpicc", err)
+	}
+	return filepath.Abs(path)
+}
+
+// launcherOf returns the launcher that was asked for, or that beside the compiler: mpirun.mpich for mpicc.mpich.
+func launcherOf(asked []string, compiler string) ([]string, error) {
+	if len(asked) > 0 {
+		if _, err := exec.LookPath(asked[0]); err != nil {
+			return nil, fmt.Errorf("no launcher: %w\nName with --launcher what starts two ranks, such as --launcher 'mpirun -n 2' or --launcher 'srun -n 2'", err)
+		}
+		return asked, nil
+	}
+	dir, base := filepath.Split(compiler)
+	_, suffix, _ := strings.Cut(base, ".")
+	if suffix != "" {
+		suffix = "." + suffix
+	}
+	for _, name := range []string{"mpirun", "mpiexec"} {
+		if path, err := exec.LookPath(dir + name + suffix); err == nil {
+			return []string{path, "-n", "2"}, nil
+		}
+	}
+	return nil, fmt.Errorf("no launcher: there is neither mpirun%s nor mpiexec%[1]s beside %s\nName with --launcher what starts two ranks, such as --launcher 'mpirun -n 2' or --launcher 'srun -n 2'",
+		suffix, compiler)
+}

@@ -1,0 +1,185 @@
+//go:build unix
+
+package probe
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/microbench"
+)
+
+// fakes lets the compiler and the launcher be scripts of testdata, which obey the environment, and fails the test if anything is left in the
+// temporary directory, or of the processes that they started.
+func fakes(t *testing.T, environment ...string) Settings {
+	t.Helper()
+	compiler, err := filepath.Abs("testdata/mpicc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, pids := t.TempDir(), filepath.Join(t.TempDir(), "pids")
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("FAKE_PIDS", pids)
+	for _, e := range environment {
+		name, value, _ := strings.Cut(e, "=")
+		t.Setenv(name, value)
+	}
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left in the temporary directory: %v, %v", left, err)
+		}
+		text, _ := os.ReadFile(pids)
+		for _, pid := range strings.Fields(string(text)) {
+			if n, err := strconv.Atoi(pid); err != nil || alive(n) {
+				t.Errorf("process %s still runs", pid)
+				syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+	})
+	return Settings{Compiler: compiler, Timeout: time.Minute}
+}
+
+// alive says whether a process runs. One that has ended may take a moment to be gone, or stay where nobody asks how it ended.
+func alive(pid int) bool {
+	for range 100 {
+		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+			return false
+		}
+		if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
+			if _, state, ok := strings.Cut(string(stat), ") "); ok && state[0] == 'Z' {
+				return false
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return true
+}
+
+var small = &microbench.Plan{Modes: []string{"send", "isend"}, Sizes: []int{0, 16, 100}, Reps: 8, Warmup: 1}
+
+// Each fault ends with a message that says what went wrong, and leaves nothing.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		environment string
+		change      func(*Settings)
+		says        []string
+		not         string
+	}{
+		{name: "no compiler", change: func(s *Settings) { s.Compiler = "no-such-mpicc" }, says: []string{"no-such-mpicc", "--mpicc", "libopenmpi-dev"}},
+		{name: "compiler of the environment", environment: "MPICC=/no/mpicc", change: func(s *Settings) { s.Compiler = "" }, says: []string{"/no/mpicc"}},
+		{name: "compiler fails", environment: "FAKE_COMPILER=fails", says: []string{"testdata/mpicc cannot compile", "exit status 1", "\n  probe.c:20:10: fatal error: mpi.h"}},
+		{name: "compiler makes nothing", environment: "FAKE_COMPILER=silent", says: []string{"cannot compile", "no such file"}},
+		{name: "compiler hangs", environment: "FAKE_COMPILER=hangs", change: soon, says: []string{"has not compiled", "500ms"}},
+		{name: "no launcher", change: func(s *Settings) { s.Launcher = []string{"no-such-mpirun", "-n", "2"} }, says: []string{"no-such-mpirun", "--launcher 'srun -n 2'"}},
+		{name: "launcher fails", environment: "FAKE_LAUNCHER=fails", says: []string{"testdata/mpirun -n 2 failed", "exit status 3", "\n  line 15"}, not: "line 3"},
+		{name: "launcher killed", environment: "FAKE_LAUNCHER=killed", says: []string{"failed", "signal: killed"}},
+		{name: "launcher floods", environment: "FAKE_LAUNCHER=floods", says: []string{"exit status 1", "[31mlast", "anybody 19999"}, not: "\x1b"},
+		{name: "slots", environment: "FAKE_LAUNCHER=slots", says: []string{"not enough slots", "--oversubscribe"}, not: "-----"},
+		{name: "root", environment: "FAKE_LAUNCHER=root", says: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "another user"}},
+		{name: "launcher of another MPI", environment: "FAKE_PROGRAM=alone", says: []string{"world of size 1", "belongs to the compiler"}, not: "MPI_Abort"},
+		{name: "program hangs", environment: "FAKE_PROGRAM=hangs", change: soon, says: []string{"has not ended within 500ms", "--timeout"}},
+		{name: "launcher hangs and does not listen", environment: "FAKE_LAUNCHER=deaf", change: soon, says: []string{"has not ended within 500ms"}},
+		{name: "no result", environment: "FAKE_PROGRAM=nothing", says: []string{"left no result", "TMPDIR"}},
+		{name: "last words in a file", environment: "FAKE_PROGRAM=mute", says: []string{"no memory for 5 bytes"}},
+		{name: "no second result", environment: "FAKE_PROGRAM=once", change: func(s *Settings) { s.Launches = 2 }, says: []string{"left no result"}},
+		{name: "garbage", environment: "FAKE_PROGRAM=garbage", says: []string{"result of", "line 1:"}, not: "\x00"},
+		{name: "half a result", environment: "FAKE_PROGRAM=half", says: []string{"ends too early"}},
+		{name: "result of another plan", environment: "FAKE_PROGRAM=other", says: []string{"0 samples of timer11 of isend at 16 bytes, not 16"}},
+		{name: "launches on two machines", environment: "FAKE_PROGRAM=moves", change: func(s *Settings) { s.Launches = 2 }, says: []string{"launch 2 ran on h", "no launches of one thing"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := fakes(t, strings.Fields(c.environment)...)
+			if c.change != nil {
+				c.change(&s)
+			}
+			set, err := Measure(t.Context(), small, s, nil)
+			if set != nil || err == nil {
+				t.Fatalf("no error, but %d samples", set.Rows())
+			}
+			for _, says := range c.says {
+				if !strings.Contains(err.Error(), says) {
+					t.Errorf("it does not say %q: %v", says, err)
+				}
+			}
+			if c.not != "" && strings.Contains(err.Error(), c.not) {
+				t.Errorf("it says %q: %v", c.not, err)
+			}
+			if n := len(err.Error()); n > 3000 {
+				t.Errorf("it takes %d bytes to say", n)
+			}
+		})
+	}
+}
+
+func soon(s *Settings) { s.Timeout = 500 * time.Millisecond }
+
+// A compiler without a launcher beside it.
+func TestNoNeighbour(t *testing.T) {
+	s := fakes(t)
+	text, err := os.ReadFile(s.Compiler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s.Compiler = filepath.Join(dir, "mpicc.mine")
+	for name, text := range map[string][]byte{"mpicc.mine": text, "program": nil} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Measure(t.Context(), small, s, nil); err == nil || !strings.Contains(err.Error(), "neither mpirun.mine nor mpiexec.mine beside "+s.Compiler) {
+		t.Error(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "mpiexec.mine"), []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Measure(t.Context(), small, s, nil); err == nil || !strings.Contains(err.Error(), "mpiexec.mine -n 2 succeeded") {
+		t.Error(err)
+	}
+}
+
+// What ends without what it started is no fault, and nothing is left of it.
+func TestLeaves(t *testing.T) {
+	s := fakes(t, "FAKE_PROGRAM=leaves")
+	if _, err := Measure(t.Context(), small, s, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whoever interrupts gets back at once, wherever the measurement is, and ranks end even if their launcher has put them into sessions of their own.
+func TestInterrupted(t *testing.T) {
+	for _, environment := range []string{"FAKE_COMPILER=hangs", "FAKE_PROGRAM=hangs", "FAKE_LAUNCHER=away FAKE_COMPILER=sleep"} {
+		t.Run(environment, func(t *testing.T) {
+			if _, err := exec.LookPath("setsid"); err != nil {
+				t.Skip(err)
+			}
+			s := fakes(t, strings.Fields(environment)...)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				for range 1000 {
+					if text, _ := os.ReadFile(os.Getenv("FAKE_PIDS")); strings.Count(string(text), "\n") > 0 {
+						break
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				cancel()
+			}()
+			begin := time.Now()
+			if _, err := Measure(ctx, small, s, nil); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v instead of being cancelled", err)
+			}
+			if d := time.Since(begin); d > 30*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		})
+	}
+}

@@ -1,0 +1,271 @@
+//go:build unix
+
+package probe
+
+import (
+	"cmp"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// compilers returns those of the MPIs that are installed: Debian's Open MPI and MPICH, or whatever mpicc is. Where there is none the test is
+// skipped, but not in CI.
+func compilers(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	for _, name := range []string{"mpicc.openmpi", "mpicc.mpich"} {
+		if _, err := exec.LookPath(name); err == nil {
+			list = append(list, name)
+		}
+	}
+	if _, err := exec.LookPath("mpicc"); err == nil && len(list) == 0 {
+		list = append(list, "mpicc")
+	}
+	switch {
+	case len(list) < 2 && os.Getenv("CI") != "":
+		t.Fatalf("Open MPI and MPICH are not both installed, but %q: .ci/mpi installs them", list)
+	case len(list) == 0:
+		t.Skip("no MPI is installed")
+	case runtime.NumCPU() < 2:
+		t.Skip("two ranks need two processors")
+	}
+	if os.Getuid() == 0 { // as users have to allow it
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	}
+	return list
+}
+
+// with runs a test with each MPI.
+func with(t *testing.T, test func(t *testing.T, compiler string)) {
+	for _, c := range compilers(t) {
+		t.Run(c, func(t *testing.T) { test(t, c) })
+	}
+}
+
+// All eight modes are measured with each MPI, and what it says of itself is found.
+func TestMPI(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		t.Setenv("TMPDIR", t.TempDir())
+		plan := &microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, Reps: 20, Warmup: 3}
+		set, err := Measure(t.Context(), plan, Settings{Compiler: compiler, Launches: 2, Seed: 3}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		for _, s := range set.Series {
+			if s.Place != "intra" || s.Launch > 1 {
+				t.Errorf("%v", s.Key)
+			}
+			sorted := slices.Sorted(slices.Values(s.Times))
+			if s.Bytes == 200_000 && s.Timer == sample.RTT && sorted[len(sorted)/2] < 2*unit.Microsecond {
+				t.Errorf("%v takes %v: no memory is so fast", s.Key, sorted[len(sorted)/2])
+			}
+		}
+		name := set.Series[0].Library
+		if kind, ok := strings.CutPrefix(compiler, "mpicc."); ok && !strings.EqualFold(strings.ReplaceAll(name[:strings.LastIndex(name, " ")], " ", ""), kind) {
+			t.Errorf("library %q of %s", name, compiler)
+		}
+		for _, f := range set.Facts {
+			t.Logf("%s: %.150s", f.Key, f.Value)
+			if f.Value == "" || f.Value == "unknown" && f.Key != "eager_limits" {
+				t.Errorf("nothing is known of %s", f.Key)
+			}
+		}
+	})
+}
+
+// Eager limits are read in the run itself, whoever has set them.
+func TestEagerLimitOfLauncher(t *testing.T) {
+	if !slices.Contains(compilers(t), "mpicc.openmpi") {
+		t.Skip("Open MPI is not installed")
+	}
+	launcher := []string{"mpirun.openmpi", "--mca", "btl_vader_eager_limit", "8192", "-n", "2"}
+	set, err := Measure(t.Context(), small, Settings{Compiler: "mpicc.openmpi", Launcher: launcher}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limits, _ := set.Fact("eager_limits"); strings.Contains(limits, "vader") && !strings.Contains(limits, "btl_vader_eager_limit=8192") {
+		t.Errorf("eager limits %s", limits)
+	}
+}
+
+// The program compiles without a word.
+func TestNoWarnings(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		out, err := exec.Command(compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-o", filepath.Join(t.TempDir(), "probe"), "program/probe.c").CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+}
+
+var update = flag.Bool("update", false, "write the calls of each mode anew")
+
+// Two rounds of each mode, one of warm-up and one that is measured, are the calls of testdata/calls, of P1 and then of P2, whatever the MPI. They are to be
+// compared with figure 2 in microbench/pingpong.go, and with the other timers there.
+func TestCalls(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		dir := t.TempDir()
+		program, plan, out := filepath.Join(dir, "calls"), filepath.Join(dir, "plan"), filepath.Join(dir, "out")
+		if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/calls.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for _, mode := range microbench.Modes() {
+			p := &microbench.Plan{Reps: 1, Warmup: 1}
+			if err := os.WriteFile(plan, planText(p, []microbench.Cell{{Mode: mode, Bytes: 16}}), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
+			if text, err := exec.Command(launcher, "-n", "2", program, plan, out, "60").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			got := "P1\n" + calls(t, out+".0") + "\nP2\n" + calls(t, out+".1")
+			golden := filepath.Join("testdata", "calls", mode+".txt")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s: other calls than in %s (go test ./microbench/probe -run Calls -update):\n%s", mode, golden, got)
+			}
+		}
+	})
+}
+
+// calls reads those of a rank. Of round trips one after the other, as many as last long enough, one is kept.
+func calls(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	var kept []string
+	for _, l := range lines {
+		kept = append(kept, l)
+		if n := len(kept); n >= 4 && kept[n-1] != kept[n-2] && slices.Equal(kept[n-2:], kept[n-4:n-2]) && slices.Contains(kept[n-2:], "Recv") {
+			kept = kept[:n-2]
+		}
+	}
+	return "  " + strings.Join(kept, "\n  ") + "\n"
+}
+
+// The compiler of one MPI with the launcher of another gives two worlds of one rank.
+func TestTwoWorlds(t *testing.T) {
+	if len(compilers(t)) < 2 {
+		t.Skip("one MPI is installed")
+	}
+	for compiler, launcher := range map[string]string{"mpicc.openmpi": "mpirun.mpich", "mpicc.mpich": "mpirun.openmpi"} {
+		_, err := Measure(t.Context(), small, Settings{Compiler: compiler, Launcher: []string{launcher, "-n", "2"}, Timeout: time.Minute}, nil)
+		if err == nil || !strings.Contains(err.Error(), "world of size 1") || !strings.Contains(err.Error(), "belongs to the compiler") {
+			t.Errorf("%s with %s: %v", compiler, launcher, err)
+		}
+	}
+}
+
+// Ranks that would take turns on one processor are not measured, and three are not two.
+func TestWrongRanks(t *testing.T) {
+	if _, err := exec.LookPath("taskset"); err != nil {
+		t.Skip(err)
+	}
+	with(t, func(t *testing.T, compiler string) {
+		launcher := []string{strings.Replace(compiler, "mpicc", "mpirun", 1)}
+		if strings.HasSuffix(compiler, "openmpi") {
+			launcher = append(launcher, "--oversubscribe", "--bind-to", "none")
+		}
+		for want, launcher := range map[string][]string{
+			"on processor 0 alone": append([]string{"taskset", "-c", "0"}, append(launcher, "-n", "2")...),
+			"a world of size 3":    append(slices.Clone(launcher), "-n", "3"),
+		} {
+			_, err := Measure(t.Context(), small, Settings{Compiler: compiler, Launcher: launcher, Timeout: time.Minute}, nil)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v does not say %q", err, want)
+			}
+		}
+	})
+}
+
+// A run that takes too long is ended, ranks and all.
+func TestTooLong(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		t.Setenv("TMPDIR", t.TempDir())
+		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{1 << 20}, Reps: 1_000_000}
+		_, err := Measure(t.Context(), plan, Settings{Compiler: compiler, Timeout: 3 * time.Second}, nil)
+		if err == nil || !strings.Contains(err.Error(), "has not ended within 3s") {
+			t.Error(err)
+		}
+		if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		links, _ := filepath.Glob("/proc/[0-9]*/exe")
+		for _, link := range links {
+			if program, err := os.Readlink(link); err == nil && strings.HasPrefix(program, os.Getenv("TMPDIR")) {
+				t.Errorf("%s still runs: %s", program, link)
+			}
+		}
+	})
+}
+
+// The latency of the program and that of a plain ping-pong are printed side by side. They are close to each other on a machine that has nothing else
+// to do; here nothing is asserted of their times.
+func TestPlainPingPong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
+	with(t, func(t *testing.T, compiler string) {
+		dir := t.TempDir()
+		program, out := filepath.Join(dir, "pingpong"), filepath.Join(dir, "out")
+		if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/pingpong.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
+		for _, bytes := range []int{8, 1024} {
+			var probe, plain []float64 // of launches in turn: they differ by more than the two do
+			for range 5 {
+				if text, err := exec.Command(launcher, "-n", "2", program, strconv.Itoa(bytes), out).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+				text, err := os.ReadFile(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+				if err != nil || x <= 0 {
+					t.Fatalf("%q, %v", text, err)
+				}
+				plain = append(plain, x)
+				plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{bytes}, Reps: 400, Warmup: 50}
+				set, err := Measure(t.Context(), plan, Settings{Compiler: compiler}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.Timer == sample.RTT })
+				probe = append(probe, 1000*median(set.Series[i].Times).Micros()/2)
+			}
+			a, b := median(probe), median(plain)
+			t.Logf("half a round trip of %d bytes: %.1f ns, plain ping-pong %.1f ns, ratio %.3f (launches %.0f and %.0f)", bytes, a, b, a/b, probe, plain)
+		}
+	})
+}
+
+func median[T cmp.Ordered](x []T) T { return slices.Sorted(slices.Values(x))[len(x)/2] }

@@ -1,0 +1,233 @@
+package probe
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// result is what a launch brought. On disk it is lines of text:
+//
+//	loggp-probe 1
+//	library Open MPI v4.1.4, package: Debian OpenMPI; ...
+//	standard 3.1                         that the library implements
+//	threads single                       the level that MPI_Init gave
+//	hosts 1                              1: the ranks share memory
+//	host name                            these five of P1, then of P2
+//	processor Intel(R) Xeon(R) Processor
+//	bound 0-3,8                          processors on which the rank may run
+//	cost 27053                           picoseconds of reading the clock, taken out of all times
+//	resolution 1000                      picoseconds: the clock's steps
+//	variable btl_vader_eager_limit 4096  any number of them: the library's, about eager messages
+//	series send 16 timer11 1200          mode, bytes, timer, and how many lines follow, each a time in picoseconds
+//	87947
+//	end 1200 104935829                   the number and the sum, modulo 2^64, of all times
+type result struct {
+	library, standard, threads string
+	hosts                      int
+	ranks                      [2]rank
+	variables                  []variable
+	series                     []sample.Series // keys have mode, bytes and timer
+}
+
+// rank is where a rank ran, and its clock.
+type rank struct {
+	host, processor, bound string
+	cost, resolution       unit.Time
+}
+
+type variable struct {
+	name  string
+	value int64
+}
+
+// Bounds on what read accepts.
+const (
+	maxLine      = 1 << 14 // bytes
+	maxVariables = 1000
+	maxSeries    = 1 << 19
+	maxTime      = int64(24 * 3600 * unit.Second) // a day
+)
+
+// read reads a result. Errors name the line.
+func read(r io.Reader) (*result, error) {
+	p := &parser{in: bufio.NewReaderSize(r, maxLine)}
+	p.head()
+	for p.next(); p.word == "variable"; p.next() {
+		p.variable()
+	}
+	for ; p.word == "series"; p.next() {
+		p.times()
+	}
+	p.end()
+	if p.err != nil {
+		return nil, fmt.Errorf("line %d: %w", p.line, p.err)
+	}
+	return &p.result, nil
+}
+
+// parser goes through a result until its end, or until the first error, after which nothing is read.
+type parser struct {
+	in         *bufio.Reader
+	line       int
+	word, rest string // of the line: its first word, and what follows the blank; "" after an error
+	err        error
+	result     result
+	samples    int
+	sum        uint64
+}
+
+// next reads a line.
+func (p *parser) next() {
+	p.word, p.rest = "", ""
+	if p.err != nil {
+		return
+	}
+	p.line++
+	line, err := p.in.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		p.fail("it is longer than %d bytes", maxLine)
+	case err == io.EOF:
+		p.fail("it ends too early")
+	case err != nil:
+		p.fail("%w", err)
+	default:
+		p.word, p.rest, _ = strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
+	}
+}
+
+func (p *parser) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+	p.word, p.rest = "", ""
+}
+
+// head reads what comes before the variables.
+func (p *parser) head() {
+	r := &p.result
+	if version := p.text("loggp-probe"); version != "1" {
+		p.fail("version %q", cut(version))
+	}
+	r.library, r.standard, r.threads = p.text("library"), p.text("standard"), p.text("threads")
+	r.hosts = int(p.number("hosts", 1, 2))
+	for i := range r.ranks {
+		r.ranks[i] = rank{
+			host: p.text("host"), processor: p.text("processor"), bound: p.text("bound"),
+			cost: unit.Time(p.number("cost", 0, maxTime)), resolution: unit.Time(p.number("resolution", 1, maxTime)),
+		}
+	}
+}
+
+// text reads a line that begins with a word.
+func (p *parser) text(word string) string {
+	p.next()
+	if p.word != word {
+		p.fail("%q where %q belongs", cut(p.word), word)
+	}
+	if strings.ContainsFunc(p.rest, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		p.fail("%q has a character that is none", cut(p.rest))
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(p.rest, "?"))
+}
+
+func (p *parser) number(word string, low, high int64) int64 { return p.whole(p.text(word), low, high) }
+
+func (p *parser) variable() {
+	name, value, _ := strings.Cut(p.rest, " ")
+	n, err := strconv.ParseInt(value, 10, 64)
+	if u, e := strconv.ParseUint(value, 10, 64); err != nil && e == nil {
+		n, err = int64(u), nil // the largest of all may stand for none
+	}
+	switch {
+	case err != nil || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }):
+		p.fail("%q is not a variable and its value", cut(p.rest))
+	case len(p.result.variables) == maxVariables:
+		p.fail("more than %d variables", maxVariables)
+	}
+	p.result.variables = append(p.result.variables, variable{name, n})
+}
+
+// times reads a series.
+func (p *parser) times() {
+	f := strings.Split(p.rest, " ")
+	if len(f) != 4 || len(p.result.series) == maxSeries {
+		p.fail("%q is not a mode, a size, a timer and a number, or one too many", cut(p.rest))
+		return
+	}
+	s := sample.Series{Key: sample.Key{Mode: f[0], Bytes: int(p.whole(f[1], 0, 1<<31-1)), Timer: f[2]}}
+	for range p.whole(f[3], 1, int64(sample.MaxRows-p.samples)) {
+		p.next()
+		if p.rest != "" {
+			p.fail("%q is not a time", cut(p.word+" "+p.rest))
+		}
+		t := p.whole(p.word, 0, maxTime)
+		if p.err != nil {
+			return
+		}
+		s.Times = append(s.Times, unit.Time(t))
+		p.sum += uint64(t)
+	}
+	p.samples += len(s.Times)
+	p.result.series = append(p.result.series, s)
+}
+
+// end checks that nothing is missing.
+func (p *parser) end() {
+	if p.word != "end" {
+		p.fail("%q where a series or the end belongs", cut(p.word))
+		return
+	}
+	if want := fmt.Sprintf("%d %d", p.samples, p.sum); p.rest != want {
+		p.fail("it ends with %q, and what stands above comes to %q: something is missing", cut(p.rest), want)
+	} else if _, err := p.in.ReadByte(); err != io.EOF {
+		p.fail("something stands behind the end")
+	}
+}
+
+// whole reads a number without plus sign or leading zeros.
+func (p *parser) whole(s string, low, high int64) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < low || n > high || strconv.FormatInt(n, 10) != s {
+		p.fail("%q is not a number from %d to %d", cut(s), low, high)
+		return 0
+	}
+	return n
+}
+
+// cut shortens what an error quotes.
+func cut(s string) string { return s[:min(len(s), 60)] }
+
+// of checks that the result has what the plan asks for, and puts its series in the plan's order.
+func (r *result) of(p *microbench.Plan) error {
+	there := make(map[sample.Key]sample.Series, len(r.series))
+	for _, s := range r.series {
+		if _, twice := there[s.Key]; twice {
+			return fmt.Errorf("%s of %s at %d bytes is there twice", s.Timer, s.Mode, s.Bytes)
+		}
+		there[s.Key] = s
+	}
+	found := len(r.series)
+	r.series = r.series[:0]
+	for _, c := range p.Cells() {
+		for _, t := range timers(c.Mode, p.Reps) {
+			s := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: t.name}]
+			if len(s.Times) != t.samples {
+				return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", len(s.Times), t.name, c.Mode, c.Bytes, t.samples)
+			}
+			r.series = append(r.series, s)
+		}
+	}
+	if found != len(r.series) {
+		return fmt.Errorf("it has %d series, not %d", found, len(r.series))
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+/*
+ * The program, with its calls written down: after it has run, the file RESULT.0 has those of P1 and RESULT.1 those of P2, one a
+ * line. A call on the communicator of barriers is marked; readings of the clock, one after the other, are one line.
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST = 100000 };
+
+static const char *calls[MOST];
+static int made[MOST], called;
+static MPI_Comm dups[2];
+static int dupped;
+
+static void note(const char *call)
+{
+	if (called > 0 && strcmp(calls[called - 1], call) == 0) {
+		made[called - 1]++;
+	} else if (called < MOST) {
+		calls[called] = call;
+		made[called++] = 1;
+	}
+}
+
+static int my_clock(clockid_t id, struct timespec *t)
+{
+	note("clock");
+	return clock_gettime(id, t);
+}
+
+static int my_dup(MPI_Comm c, MPI_Comm *d)
+{
+	int err = MPI_Comm_dup(c, d);
+	dups[dupped++] = *d;
+	return err;
+}
+
+#define SEND(name) \
+	static int my_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) \
+	{ \
+		note(c == dups[1] ? "barrier " #name : #name); \
+		return MPI_##name(b, n, t, to, tag, c); \
+	}
+#define START(name) \
+	static int my_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, MPI_Request *r) \
+	{ \
+		note(#name); \
+		return MPI_##name(b, n, t, to, tag, c, r); \
+	}
+
+SEND(Send)
+SEND(Ssend)
+SEND(Rsend)
+SEND(Bsend)
+START(Isend)
+START(Issend)
+START(Irsend)
+START(Ibsend)
+
+static int my_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s)
+{
+	note(c == dups[1] ? "barrier Recv" : "Recv");
+	return MPI_Recv(b, n, t, from, tag, c, s);
+}
+
+static int my_Irecv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Request *r)
+{
+	note("Irecv");
+	return MPI_Irecv(b, n, t, from, tag, c, r);
+}
+
+static int my_Wait(MPI_Request *r, MPI_Status *s)
+{
+	note("Wait");
+	return MPI_Wait(r, s);
+}
+
+#define clock_gettime my_clock
+#define MPI_Comm_dup my_dup
+#define MPI_Send my_Send
+#define MPI_Ssend my_Ssend
+#define MPI_Rsend my_Rsend
+#define MPI_Bsend my_Bsend
+#define MPI_Isend my_Isend
+#define MPI_Issend my_Issend
+#define MPI_Irsend my_Irsend
+#define MPI_Ibsend my_Ibsend
+#define MPI_Recv my_Recv
+#define MPI_Irecv my_Irecv
+#define MPI_Wait my_Wait
+#define main probe
+#undef _GNU_SOURCE
+#include "../program/probe.c"
+#undef main
+
+int main(int argc, char **argv)
+{
+	char path[4096];
+	FILE *f;
+	int i, status;
+
+	status = probe(argc, argv);
+	snprintf(path, sizeof path, "%s.%d", argv[2], rank);
+	f = fopen(path, "w");
+	for (i = 0; i < called; i++) {
+		if (strcmp(calls[i], "clock") == 0)
+			fprintf(f, made[i] > 1 ? "clocks\n" : "clock\n");
+		else if (made[i] > 1)
+			fprintf(f, "%d %s\n", made[i], calls[i]);
+		else
+			fprintf(f, "%s\n", calls[i]);
+	}
+	fclose(f);
+	return status;
+}
