@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -28,28 +29,33 @@ type measure struct {
 	level, format, pairs                                                   *string
 	ranks, reps, warmup                                                    int
 	seed                                                                   uint64
+	vendor                                                                 vendor
 }
 
 func measureCommand() *cobra.Command {
 	var m measure
 	cmd := &cobra.Command{
-		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'",
+		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'|mpi",
 		Short: "Run the micro-benchmark and print the LogGP parameters",
 		Long: `measure runs the timer11/timer12/timer21/timer22 micro-benchmark of Al-Tawil and Moritz between the first and the last
 rank of a platform, or those that --place names, for MPI's eight sends (or the low-level messages under them) and for messages of many lengths. It prints the
-parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'compare' and 'report'.`,
+parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'compare' and 'report'.
+
+Platform mpi is this machine with the MPI that is installed on it: the same timers in a C program, which the MPI's own compiler builds and
+its own launcher starts.`,
 		Example: `  loggp measure --platform t3d
   loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
   loggp measure --platform t3d --place intra -o intra.csv
   loggp measure --platform t3d --ranks 8 --pairs all -o pairs.csv
   loggp measure --platform t3d --level message -o message.csv
-  loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%`,
+  loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%
+  loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
+	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or mpi: this one, by its MPI")
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&m.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&m.place, "place", "", placeHelp)
@@ -58,20 +64,27 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", "))
 	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
-	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier")
+	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier; 200 with --platform mpi unless given")
 	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed")
 	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up)")
 	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
 	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
-	mustComplete(cmd, "platform", platform.Names())
+	m.vendor.flags(cmd)
+	mustComplete(cmd, "platform", append(platform.Names(), probe.Platform))
 	mustComplete(cmd, "protocol", model.ProtocolNames())
 	mustComplete(cmd, "place", places)
 	return cmd
 }
 
 func (m *measure) run(cmd *cobra.Command) error {
+	if m.platform == probe.Platform {
+		return m.vendor.run(cmd, m)
+	}
+	if err := m.vendor.unasked(cmd); err != nil {
+		return misuse(cmd, err)
+	}
 	job, err := m.open(cmd)
 	if err != nil {
 		return err
@@ -151,7 +164,7 @@ const (
 // open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
 func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 	if m.platform == "" {
-		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
+		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or mpi", strings.Join(platform.Names(), ", ")))
 	}
 	if err := output(m.output); err != nil {
 		return nil, misuse(cmd, err)

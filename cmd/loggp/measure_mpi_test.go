@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// installed says whether there is an MPI, without which commands that need one are left out, but not in CI.
+func installed(t *testing.T) bool {
+	t.Helper()
+	if _, err := exec.LookPath("mpicc"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%v: .ci/mpi installs it", err)
+		}
+		return false
+	}
+	if runtime.NumCPU() < 2 {
+		return false // two ranks need two processors
+	}
+	if os.Getuid() == 0 { // as users have to allow it
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	}
+	return true
+}
+
+// fakeMPI returns the path of a compiler that is a script, as are the launcher beside it and what it compiles.
+func fakeMPI(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	path, err := filepath.Abs("../../microbench/probe/testdata/mpicc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("FAKE_PIDS", filepath.Join(t.TempDir(), "pids"))
+	return path
+}
+
+// The samples of an MPI go through fit and report as those of other platforms, and say how they came to be.
+func TestMeasureMPI(t *testing.T) {
+	compiler := fakeMPI(t)
+	t.Chdir(t.TempDir())
+	args := strings.Fields("measure --platform mpi --sizes 1,100,1000,10000 --reps 10 --launches 2 --delta 1us -o mpi.csv --mpicc")
+	table := mustRun(t, append(args, compiler)...)
+	for _, want := range []string{"mpi, Fake MPI 1.0, within a node", "send", "ibsend"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not have %q:\n%s", want, table)
+		}
+	}
+	text, err := os.ReadFile("mpi.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# command: loggp measure --delta 1us --launches 2 --mpicc " + compiler, "# launches: 2\n", "# eager_limits: btl_fake_eager_limit=4096\n",
+		"\nmpi,Fake MPI 1.0,real,intra,ibsend,auto,timer22,10000,1,19,1.01\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the samples do not have %q", want)
+		}
+	}
+	if fitted := mustRun(t, "fit", "mpi.csv"); fitted != table {
+		t.Errorf("fit prints something else:\n%s", fitted)
+	}
+	mustRun(t, "report", "mpi.csv", "-o", "report")
+	if csv := mustRun(t, append(strings.Fields("measure --platform mpi --sizes 1 --modes send --format csv --mpicc"), compiler)...); !strings.Contains(csv, "\n# launches: 3\n") ||
+		!strings.Contains(csv, "timer11,1,2,399,") {
+		t.Errorf("no three launches of 200 repetitions: %.2000s", csv)
+	}
+}
+
+// Flags that do not go together are misuse; what goes wrong later is a failure that leaves no file.
+func TestMeasureMPIFails(t *testing.T) {
+	compiler := fakeMPI(t)
+	t.Chdir(t.TempDir())
+	for _, c := range []struct {
+		args, environment string
+		status            int
+		says              string
+	}{
+		{"--platform t3d --launches 2", "", misused, "--launches is for --platform mpi"},
+		{"--platform t3d --mpicc cc", "", misused, "--mpicc is for --platform mpi"},
+		{"--platform mpi --ranks 4", "", misused, "--ranks: "},
+		{"--platform mpi --library lean", "", misused, "--library: "},
+		{"--platform mpi --noise off", "", misused, "--noise: "},
+		{"--platform mpi --level message", "", misused, "--level: "},
+		{"--platform mpi --protocol RTA", "", misused, "--protocol: "},
+		{"--platform mpi --pairs all", "", misused, "--pairs: "},
+		{"--platform mpi --place 0,1", "", misused, "--place 0,1"},
+		{"--platform mpi --launches 0", "", misused, "--launches 0"},
+		{"--platform mpi --timeout 1ms", "", misused, "--timeout 1ms"},
+		{"--platform mpi --timeout x", "", misused, "--timeout"},
+		{"--platform mpi --launcher 'x", "", misused, "--launcher: a quote"},
+		{"--platform mpi --launcher ''", "", misused, "--launcher: it names no command"},
+		{"--platform mpi --modes zsend", "", misused, "zsend"},
+		{"--platform mpi --reps 0", "", misused, "--reps 0"},
+		{"--platform mpi --reps 1000000", "", failed, "samples, and at most"},
+		{"--platform mpi --mpicc no-such-mpicc", "", failed, "no-such-mpicc"},
+		{"--platform mpi --launcher no-such-mpirun", "", failed, "no-such-mpirun"},
+		{"--platform mpi", "FAKE_COMPILER=fails", failed, "fatal error: mpi.h"},
+		{"--platform mpi", "FAKE_LAUNCHER=fails", failed, "exit status 3"},
+		{"--platform mpi", "FAKE_PROGRAM=garbage", failed, "result of"},
+		{"--platform mpi --timeout 1s", "FAKE_PROGRAM=hangs", failed, "within 1s"},
+	} {
+		t.Run(c.args+" "+c.environment, func(t *testing.T) {
+			t.Setenv("MPICC", compiler)
+			if name, value, ok := strings.Cut(c.environment, "="); ok {
+				t.Setenv(name, value)
+			}
+			var out, errs buffer
+			args := strings.Fields("measure -o samples.csv " + c.args)
+			if args[len(args)-1] == "''" {
+				args[len(args)-1] = ""
+			}
+			status := run(t.Context(), args, &out, &errs)
+			if status != c.status || !strings.Contains(errs.String(), c.says) || out.Len() > 0 {
+				t.Errorf("status %d, want %d; it said: %s%s", status, c.status, errs.String(), out.String())
+			}
+			sees(t, ".")
+			sees(t, os.Getenv("TMPDIR"))
+		})
+	}
+}
+
+// Ctrl-C ends it soon.
+func TestMeasureMPIInterrupted(t *testing.T) {
+	compiler := fakeMPI(t)
+	t.Chdir(t.TempDir())
+	t.Setenv("FAKE_PROGRAM", "hangs")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("interrupt"))
+	defer cancel()
+	var out, errs buffer
+	begin := time.Now()
+	if status := run(ctx, []string{"measure", "--platform", "mpi", "--mpicc", compiler, "-o", "samples.csv"}, &out, &errs); status != failed || !strings.Contains(errs.String(), "interrupted; nothing was written") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+	if d := time.Since(begin); d > 30*time.Second {
+		t.Errorf("it took %v to end", d)
+	}
+	sees(t, ".")
+	sees(t, os.Getenv("TMPDIR"))
+}
+
+// On the machine's own MPI nothing that is printed is negative, infinite or not a number. Times are as they are.
+func TestMeasureInstalledMPI(t *testing.T) {
+	long(t)
+	if !installed(t) {
+		t.Skip("no MPI is installed")
+	}
+	t.Chdir(t.TempDir())
+	table := mustRun(t, strings.Fields("measure --platform mpi --reps 30 --sizes 0,16,64,256,1000,3000,5000,10000,100000 -o mpi.csv")...)
+	table, _, _ = strings.Cut(table, "\nWarnings")
+	if bad := regexp.MustCompile(`(?i)nan\b|\binf|(^|[ (])-[0-9.]`).FindString(table); bad != "" {
+		t.Errorf("%q is printed:\n%s", bad, table)
+	}
+	params := mustRun(t, "fit", "mpi.csv", "--format", "csv")
+	if bad := regexp.MustCompile(`(?i)\bnan\b|\binf\b`).FindString(params); bad != "" {
+		t.Errorf("%q is in the parameters:\n%s", bad, params)
+	}
+}
