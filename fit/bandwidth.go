@@ -28,9 +28,25 @@ func (m mode) bandwidth() {
 		return
 	}
 	wait, start := m.timer(sample.Timer21), m.curve("i"+m.name, sample.Timer21)
+	if wait == nil {
+		m.withoutReceives()
+	}
 	if wait != nil && start != nil {
 		wait, late := m.early(wait)
 		m.slope(wait.minus(start, ByBlocking, m.o.Level), late)
+	}
+}
+
+// withoutReceives adds G of samples in which no receive is timed beside its send, as those of other tools: the slope of what a message adds
+// to a train, to a window or to a burst, and that of half the round trip, which has the slopes of the overheads in it.
+func (m mode) withoutReceives() {
+	for _, c := range []*curve{m.trainsOf(m.name).interval, m.timer(sample.Stream), m.timer(sample.Train)} {
+		if c != nil && len(c.cells) > 1 {
+			m.lastPiece(c, false)
+		}
+	}
+	if rtt := m.timer(sample.RTT); rtt != nil && len(rtt.cells) > 1 {
+		m.slope(rtt.times(0.5, ByHalfTrip, m.o.Level), false)
 	}
 }
 

@@ -23,6 +23,7 @@ type cell struct {
 
 	roots []cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
 
+	repeated                                bool // more samples than one
 	few, odd, disagree, tail, coarse, drift bool // what is wrong with it
 }
 
@@ -68,13 +69,13 @@ func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 		}
 		whole.push(value, reps)
 	}
-	c.few = c.n < 20
+	c.few, c.repeated = c.n < 20, c.n > 1
 	c.value, c.reps = whole.acrossLaunches(o)
 	slack := f.resolution(launches...) / 2
 	c.finish(slack, o.Level)
 	if len(roots[1].values) == len(launches) {
 		for _, r := range roots {
-			x := cell{bytes: c.bytes, n: c.n / 2, few: c.few}
+			x := cell{bytes: c.bytes, n: c.n / 2, few: c.few, repeated: c.repeated}
 			x.value, x.reps = r.acrossLaunches(o)
 			x.finish(slack, o.Level)
 			c.roots = append(c.roots, x)

@@ -74,7 +74,7 @@ var modes = []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irse
 
 // timers likewise.
 var timers = []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.Idle, sample.RTT, sample.Train,
-	sample.Sender, sample.OneWay, sample.Get, sample.Put}
+	sample.Sender, sample.OneWay, sample.Get, sample.Put, sample.Stream}
 
 // rank returns the place of s in a list, or its length.
 func rank(list []string, s string) int {
@@ -211,6 +211,7 @@ func combination(cells []cell, factors []float64, level float64) cell {
 			out.reps[b] += factors[i] * x
 		}
 		out.few = out.few || c.few
+		out.repeated = out.repeated || c.repeated
 		out.disagree = out.disagree || c.disagree
 		slack += math.Abs(factors[i]) * c.slack
 	}

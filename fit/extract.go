@@ -16,6 +16,7 @@ type extraction struct {
 	draws      [][]float64 // replicates of each parameter
 	warnings   []Warning
 	derived    []Curve
+	trains     map[string]trains // by mode
 }
 
 // run goes through the modes in the order of results.
@@ -70,15 +71,20 @@ func (m mode) judged(row Parameter, value, low, high float64, doubtful bool) Par
 		if row.Method != ByHalfTripGap { // of which nothing remains on many a sound machine
 			m.warn(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
 		}
-		row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
-		row.Method += unidentifiable
-		row.Verdict = NotIdentifiable
-		return row
+		return m.unknown(row)
 	}
 	row.Value, row.Low, row.High, row.Verdict = rounded(value), rounded(low), rounded(high), Good
 	if doubtful || (high-low)/2 > weakWidth*value {
 		row.Verdict = Weak
 	}
+	return row
+}
+
+// unknown completes a row of which there is no number.
+func (m mode) unknown(row Parameter) Parameter {
+	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
+	row.Method += unidentifiable
+	row.Verdict = NotIdentifiable
 	return row
 }
 

@@ -10,12 +10,13 @@ import (
 // overhead is the limit. Where that is o_s, g is about o_s by the paper's rule. A receiver that is busy for longer than the sender holds
 // the burst up whatever the network could do, and nothing but a bound is known of g.
 func (m mode) gap() {
-	train := m.timer(sample.Train)
+	train := m.burst()
 	if train == nil {
+		m.streamGap()
 		return
 	}
 	t := train.cells[0]
-	row := m.row("g", ByTrain, t.bytes, t.bytes, t.n)
+	row := m.row("g", train.timer, t.bytes, t.bytes, t.n)
 	row.Unit = Micros
 	s, r := m.sendOverhead().at(t.bytes), m.receiveOverhead().at(t.bytes)
 	if s == nil {
@@ -31,12 +32,26 @@ func (m mode) gap() {
 	case s.slower(t, m.o):
 		m.warn("g", Unidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			us(t.value), us(r.value))
-		row = m.bound(row, ByBound, t)
+		row = m.bound(row, train.timer+upperBound, t)
 	default: // the paper's rule
 		row.Samples = s.n
 		row = m.bound(row, ByOverhead, *s)
 	}
 	m.add(row, t.reps)
+}
+
+// streamGap adds a bound of g where there are only windows of sends: each message has a part of the answer in it.
+func (m mode) streamGap() {
+	stream := m.timer(sample.Stream)
+	if stream == nil {
+		return
+	}
+	t := stream.cells[0]
+	m.warn("g", Unidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
+		us(t.value))
+	row := m.row("g", "", t.bytes, t.bytes, t.n)
+	row.Unit = Micros
+	m.add(m.bound(row, stream.timer+upperBound, t), t.reps)
 }
 
 // bound completes a row of which all that is known is a number that it does not exceed.

@@ -1,6 +1,10 @@
 package fit
 
-import "github.com/loggp/loggp/microbench/sample"
+import (
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+)
 
 // latency adds L: as the paper has it for synchronous sends, and by round trip.
 func (m mode) latency() {
@@ -77,12 +81,16 @@ func (m mode) byRoundTrip() {
 	}
 	half := combination(rtt.cells[:1], []float64{0.5}, m.o.Level)
 	m.latencyRow(ByHalfTrip, half)
-	if g := m.timer(sample.Train).at(half.bytes); g != nil {
+	if g := m.burst().at(half.bytes); g != nil {
 		m.latencyRow(ByHalfTripGap, combination([]cell{rtt.cells[0], *g}, []float64{0.5, -1}, m.o.Level))
 	}
 }
 
 func (m mode) lessOverheads(rtt, send, receive *curve) {
+	if send == nil || receive == nil {
+		m.onlyTheSum(rtt, send, receive)
+		return
+	}
 	for _, x := range rtt.cells {
 		if s, r := send.at(x.bytes), receive.at(x.bytes); s != nil && r != nil {
 			c := combination([]cell{x, *s, *r}, []float64{0.5, -1, -1}, m.o.Level)
@@ -92,6 +100,25 @@ func (m mode) lessOverheads(rtt, send, receive *curve) {
 		}
 	}
 	m.warn("L", FewSizes, "rtt, o_s and o_r have no size in common")
+}
+
+// onlyTheSum adds L without a number: of a round trip alone it cannot be told from an overhead that was not measured.
+func (m mode) onlyTheSum(rtt, send, receive *curve) {
+	var missing []string
+	for _, x := range []struct {
+		name string
+		of   *curve
+	}{{"o_s", send}, {"o_r", receive}} {
+		if x.of == nil {
+			missing = append(missing, x.name)
+		}
+	}
+	x := rtt.cells[0]
+	m.warn("L", Unidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
+		strings.Join(missing, " and "), x.bytes, us(x.value/2))
+	row := m.row("L", ByRoundTrip, x.bytes, x.bytes, x.n)
+	row.Unit = Micros
+	m.add(m.unknown(row), x.reps)
 }
 
 // withoutBytes takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if there is one.

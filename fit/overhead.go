@@ -8,10 +8,14 @@ import (
 )
 
 // sendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders the send of timer11, as
-// the barrier's last message does on a machine with a long gap. A synchronous send waits for its peer, of which idle shows less.
+// the barrier's last message does on a machine with a long gap. A synchronous send waits for its peer, of which idle shows less. Without
+// either it is what round-trip trains with waits show.
 func (m mode) sendOverhead() *curve {
 	send, idle := m.timer(sample.Timer11), m.timer(sample.Idle)
-	if send == nil || idle == nil || m.name == "ssend" {
+	switch {
+	case send == nil && idle == nil:
+		return m.trainsOf(m.name).send
+	case send == nil || idle == nil || m.name == "ssend":
 		return send
 	}
 	x := &idle.cells[0]

@@ -21,6 +21,9 @@ type Parameter struct {
 	Verdict Verdict // not in files
 }
 
+// Bound says whether all that is known of the parameter is that it does not exceed the value.
+func (p Parameter) Bound() bool { return strings.HasSuffix(p.Method, upperBound) }
+
 // Verdict says how far to trust a parameter.
 type Verdict string
 
@@ -48,7 +51,8 @@ const (
 	ByBlocking     = "timer21(blocking)-timer21(non-blocking)" // G
 	ByTrain        = "train"                                   // g
 	ByOverhead     = "o_s"                                     // g, where overheads hide it
-	ByBound        = "train: upper bound"                      // g, where a receiver that is slower than the sender hides it
+	ByBound        = "train" + upperBound                      // g, where a receiver that is slower than the sender hides it
+	upperBound     = ": upper bound"                           // follows the timer of a bound
 	unidentifiable = ": not identifiable"                      // follows the method of a row without a number
 	weakWidth      = 0.2                                       // half width of a weak interval over the value
 	smallMessage   = 16                                        // bytes of the longest message for which L is measured without a warning
@@ -74,7 +78,7 @@ func Select(ps []Parameter, platform, library, place string) []Parameter {
 func Value(ps []Parameter, mode, name string, k int) (float64, bool) {
 	best := -1
 	for i, p := range ps {
-		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) || p.Method == ByBound || name == "L" && conventions[p.Method] {
+		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) || p.Bound() || name == "L" && conventions[p.Method] {
 			continue
 		}
 		switch perByte := p.Unit == PerByte; {

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -128,6 +129,24 @@ func loss(p points) float64 {
 	return sum
 }
 
+// scatter returns what is added to the replicates of a piece's cells, in order. A mean that another tool printed is a cell of one sample,
+// whose replicates are all alike: how uncertain it is can only be seen from how far it and its neighbours lie from their line. So the
+// residual is added with a random sign, larger by √(n/(n−2)) for the two numbers of the line (wild bootstrap: Liu 1988).
+func (c *curve) scatter(p points, l line, from int, o Options) func(i int) float64 {
+	n := float64(len(p.x))
+	if n < fewest || c.clock != "real" {
+		return func(int) float64 { return 0 }
+	}
+	larger := math.Sqrt(n / (n - 2))
+	rng := rand.New(rand.NewPCG(o.Seed, uint64(c.cells[from].bytes)))
+	return func(i int) float64 {
+		if c.cells[from+i].repeated {
+			return 0
+		}
+		return larger * p.s[i] * p.residual(l, i) * float64(1-2*int(rng.Uint64()>>63))
+	}
+}
+
 // piece fits the cells from one to before another. The uncertainties have been multiplied by factor.
 func (c *curve) piece(p points, from, to int, factor float64, o Options) {
 	p = p.cut(from, to)
@@ -141,9 +160,10 @@ func (c *curve) piece(p points, from, to int, factor float64, o Options) {
 	lines := make([]line, o.Replicates)
 	values, slopes := make([]float64, o.Replicates), make([]float64, o.Replicates)
 	y := make([]float64, len(p.x))
+	scatter := c.scatter(p, l, from, o)
 	for b := range lines {
 		for i := range y {
-			y[i] = c.cells[from+i].reps[b]
+			y[i] = c.cells[from+i].reps[b] + scatter(i)
 		}
 		lines[b] = fitLine(points{p.x, y, p.s})
 		values[b], slopes[b] = lines[b].value, lines[b].slope

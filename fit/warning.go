@@ -22,6 +22,7 @@ const (
 	HeavyTail        = "heavy-tail"
 	CoarseTimer      = "coarse-timer"
 	Drift            = "drift"
+	Disturbed        = "disturbed"
 	DirectionsDiffer = "directions-differ"
 	Hindered         = "hindered"
 	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not

@@ -7,6 +7,7 @@ type hardware interface {
 	Node(rank int) int            // the node of a rank; where ranks have no near ones, each is its own
 	way(ranks, from, to int) Path // between two different nodes of a job
 	on(p Path) network            // what a transfer goes through, with nothing under way
+	String() string               // what it is, in a few words
 
 	// view fills in what LogGP sees of low-level messages on a way, see MessageView. control is what the library spends to send one,
 	// and RecvO has already what it spends to take one in.
@@ -27,6 +28,9 @@ func (m *Machine) hardware() hardware {
 	}
 	panic("model: machine " + m.Name + " has no network")
 }
+
+// Network says what the machine's network is: torus of links of 300 MB/s.
+func (m *Machine) Network() string { return m.hardware().String() }
 
 // network is hardware with a transfer on it. Each method lets time pass on the lanes.
 type network interface {

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // onEthernet walks on workstations that share an Ethernet. A packet that fits one segment is exact: nothing is in its way but what its own
 // transfer sends. A longer one is a stream of segments, see stream.
@@ -27,6 +31,10 @@ type tail struct {
 }
 
 func (e *Ethernet) on(Path) network { return &onEthernet{Ethernet: e} }
+
+func (e *Ethernet) String() string {
+	return fmt.Sprintf("Ethernet of %v", e.Rate)
+}
 
 // Node returns the rank: each has a workstation of its own.
 func (e *Ethernet) Node(rank int) int { return rank }

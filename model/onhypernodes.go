@@ -1,6 +1,10 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // onHypernodes walks on processors that share memory in two tiers.
 type onHypernodes struct {
@@ -9,6 +13,10 @@ type onHypernodes struct {
 }
 
 func (h *Hypernodes) on(p Path) network { return onHypernodes{h, p} }
+
+func (h *Hypernodes) String() string {
+	return fmt.Sprintf("%d hypernodes of %d processors, ports to the crossbar of %v, %d rings of %v", len(h.Sizes), h.Sizes[0], h.Port, h.Rings, h.Ring)
+}
 
 // way has all hypernodes of the job: a request and its answer together go once round the ring.
 func (h *Hypernodes) way(ranks, _, _ int) Path { return Path{Hops: h.Used(ranks)} }

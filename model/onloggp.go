@@ -1,6 +1,10 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // onLogGP walks on the machine that is LogGP itself. The interface out of each side takes a message for g + (k−1)·G; where g is
 // long the next one waits. The interface in is as fast, and hears of one side only, so nothing ever waits there.
@@ -10,6 +14,10 @@ type onLogGP struct {
 }
 
 func (g *LogGP) on(Path) network { return &onLogGP{LogGP: g} }
+
+func (g *LogGP) String() string {
+	return fmt.Sprintf("LogGP with L = %v, g = %v", g.L, g.Gap)
+}
 
 // Node returns the rank: nobody is nearer than others.
 func (g *LogGP) Node(rank int) int { return rank }

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"fmt"
+
 	"slices"
 
 	"github.com/loggp/loggp/model/unit"
@@ -13,6 +15,10 @@ type onTorus struct {
 }
 
 func (t *Torus) on(p Path) network { return onTorus{t, p} }
+
+func (t *Torus) String() string {
+	return fmt.Sprintf("torus of links of %v", t.Link)
+}
 
 // latency returns how long a first byte is on its way:
 //

@@ -291,7 +291,7 @@ func cell(t *Table, p *fit.Parameter) Cell {
 	case p.Verdict == fit.NotIdentifiable && p.Method == fit.ByOverhead:
 		t.note("(g) is hidden by the send overhead, which stands for it in parentheses: g is about o_s, as is usual for MPI calls.")
 		return Cell{"(" + measured(p.Value, p.Low, p.High) + ")", Faint}
-	case p.Method == fit.ByBound:
+	case p.Bound():
 		t.note("≤g is a bound: the receiver, not the gap, may be what holds a burst up.")
 		return Cell{"≤" + number(p.High), Faint}
 	}
@@ -324,7 +324,7 @@ func (p *place) legend(t *Table) {
 		methods, by := []string{}, map[string][]string{}
 		for _, mode := range p.modes() {
 			x := p.first(mode, name)
-			if x == nil || math.IsNaN(x.Value) || x.Method == fit.ByOverhead || x.Method == fit.ByBound {
+			if x == nil || math.IsNaN(x.Value) || x.Method == fit.ByOverhead || x.Bound() {
 				continue
 			}
 			if by[x.Method] == nil {

@@ -1,6 +1,10 @@
 package reports
 
-import "math"
+import (
+	"math"
+
+	"github.com/loggp/loggp/fit"
+)
 
 // Study is a paper whose experiments were run again: its tables and figures beside what was measured and predicted, and its
 // statements with the verdicts on them.
@@ -28,6 +32,12 @@ var verdicts = []string{Holds, Fails, Contradicted, NotApplicable}
 // Contradicted.
 const Shown = "shown"
 
+// What two answers in words do.
+const (
+	Agrees  = "agrees"
+	Differs = "differs"
+)
+
 // Count returns how many claims have a verdict.
 func (s *Study) Count(verdict string) int {
 	n := 0
@@ -37,6 +47,35 @@ func (s *Study) Count(verdict string) int {
 		}
 	}
 	return n
+}
+
+// Fitted returns how many of the claims with a verdict are calibrated.
+func (s *Study) Fitted(verdict string) int {
+	n := 0
+	for i := range s.Claims {
+		if s.Claims[i].Verdict == verdict && s.Claims[i].Calibrated {
+			n++
+		}
+	}
+	return n
+}
+
+// Words returns how many findings in words, that nothing was fitted to, have an answer of the source that can be compared with what was found,
+// and with how many of these it agrees.
+func (s *Study) Words() (all, agree int) {
+	for i := range s.Artefacts {
+		for j := range s.Artefacts[i].Rows {
+			r := &s.Artefacts[i].Rows[j]
+			if r.Basis != fit.Validation || r.Again || r.Agreement == "" {
+				continue
+			}
+			all++
+			if r.Agreement == Agrees {
+				agree++
+			}
+		}
+	}
+	return all, agree
 }
 
 // Rows returns how many findings have a basis, and how many of these were measured within so many percent of what was published. Each published
@@ -81,6 +120,7 @@ type Finding struct {
 	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
 	Predicted                      float64   // by the model, from the platform's file
 	Text                           [2]string // published and found, of a row that is not a number
+	Agreement                      string    // of these: Agrees or Differs, or "" where nobody can say
 	Basis                          string    // fit.Calibration, fit.Validation, Contradicted or Shown
 	Source                         string    // where the published value is printed
 	Note                           string    // the contradiction, or how the value is read
@@ -117,5 +157,6 @@ type Claim struct {
 	ID, Text, Where, Check string
 	Verdict                string // Holds, Fails, Contradicted or NotApplicable
 	Evidence               string // the numbers that decided
-	Note                   string // the reason of a failure, or the contradiction
+	Note                   string // what is to be known beside: the reason of a failure, the contradiction, how near the edge it is
+	Calibrated             bool   // some number of a platform was fitted to the claim, so that what came of it proves nothing
 }

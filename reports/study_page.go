@@ -50,18 +50,28 @@ func newStudyPage(s *Study) *document {
 func (s *Study) keys() []fact {
 	var out []fact
 	for _, v := range verdicts {
-		if n := s.Count(v); n > 0 {
-			out = append(out, fact{phrases[v].Text, fmt.Sprintf("%d of %d", n, len(s.Claims)), "claims"})
+		fitted := s.Fitted(v)
+		if n := s.Count(v) - fitted; n > 0 {
+			out = append(out, fact{phrases[v].Text, s.ofClaims(n), "claims"})
+		}
+		if fitted > 0 {
+			out = append(out, fact{phrases[v].Text + fittedTo, s.ofClaims(fitted), "claims that a number was fitted to"})
 		}
 	}
 	if all, within := s.Rows(fit.Validation, near); all > 0 {
 		out = append(out, fact{"validation", fmt.Sprintf("%d of %d", within, all), fmt.Sprintf("published values met within %d %%", near)})
+	}
+	if all, agree := s.Words(); all > 0 {
+		out = append(out, fact{"words", fmt.Sprintf("%d of %d", agree, all), "answers in words that agree"})
 	}
 	if all, _ := s.Rows(fit.Calibration, near); all > 0 {
 		out = append(out, fact{"calibration", fmt.Sprint(all), "published values that were fitted to"})
 	}
 	return out
 }
+
+// ofClaims says how many of the claims.
+func (s *Study) ofClaims(n int) string { return fmt.Sprintf("%d of %d", n, len(s.Claims)) }
 
 // artefact adds the section of a table or figure.
 func (d *document) artefact(a *Artefact) {
@@ -109,5 +119,6 @@ var studyWords = []word{
 	{"measured", "By loggp's micro-benchmarks on the emulated machine, with the 95 % interval."},
 	{"predicted", "By the models, from the file of the platform, without running anything."},
 	{"holds, fails", "What the check of a claim said, by the numbers that are its evidence."},
+	{"holds, fitted", "It holds, but a number of a platform was fitted to it: that proves nothing."},
 	{"not applicable", "What the claim speaks of is not there to be run."},
 }

@@ -21,12 +21,22 @@ var phrases = map[string]Cell{
 	NotApplicable: {"not applicable", Faint},
 }
 
-// verdict returns a cell of a verdict.
-func verdict(v string) Cell {
-	if c, ok := phrases[v]; ok {
-		return c
+// fittedTo follows the verdict on a claim that a number was fitted to.
+const fittedTo = ", fitted"
+
+// verdict returns the cell of a claim's verdict. That of one which holds as it was made to is no success.
+func (c *Claim) verdict() Cell {
+	cell, ok := phrases[c.Verdict]
+	if !ok {
+		cell = text(c.Verdict)
 	}
-	return text(v)
+	if c.Calibrated {
+		cell.Text += fittedTo
+	}
+	if c.Calibrated && c.Verdict == Holds {
+		cell.Tone = Faint
+	}
+	return cell
 }
 
 // predicates say of one claim, and of several, what a verdict means.
@@ -45,7 +55,7 @@ func counted(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, several)
 }
 
-// counts says how many claims have each verdict.
+// counts says how many claims have each verdict, and of how many of those that hold it proves nothing.
 func (s *Study) counts() string {
 	if len(s.Claims) == 0 {
 		return ""
@@ -56,7 +66,11 @@ func (s *Study) counts() string {
 			words = append(words, counted(n, predicates[v][0], predicates[v][1]))
 		}
 	}
-	return fmt.Sprintf("Of %s, %s.", counted(len(s.Claims), "claim", "claims"), strings.Join(words, ", "))
+	out := fmt.Sprintf("Of %s, %s.", counted(len(s.Claims), "claim", "claims"), strings.Join(words, ", "))
+	if n := s.Fitted(Holds); n > 0 {
+		out += fmt.Sprintf(" Of those that hold, %s.", counted(n, "proves nothing: some number of a platform was fitted to it", "prove nothing: some number of a platform was fitted to each"))
+	}
+	return out
 }
 
 // agreement says how many published values were met.
@@ -72,6 +86,9 @@ func (s *Study) agreement() string {
 	if n, _ := s.Rows(Contradicted, near); n > 0 {
 		words = append(words, counted(n, "is contradicted by the source itself.", "are contradicted by the source itself."))
 	}
+	if all, agree := s.Words(); all > 0 {
+		words = append(words, fmt.Sprintf("Of %s in words %s and %s.", counted(all, "answer", "answers"), counted(agree, "agrees", "agree"), counted(all-agree, "differs", "differ")))
+	}
 	return strings.Join(words, " ")
 }
 
@@ -84,7 +101,7 @@ func (s *Study) claimTable(page bool) *Table {
 		t.Columns = append(t.Columns, Column{Head: "how it is checked", Wrap: true})
 	}
 	for _, c := range s.Claims {
-		row := []Cell{text(c.ID), verdict(c.Verdict), text(c.Text), text(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
+		row := []Cell{text(c.ID), c.verdict(), text(c.Text), text(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
 		if page {
 			if c.Where != "" {
 				row[2].Text += " (said in " + c.Where + ")"
@@ -121,12 +138,13 @@ func (a *Artefact) findings(all bool) *Table {
 		for i := 3; i <= 4; i++ { // words
 			t.Columns[i].Right, t.Columns[i].Wrap = false, true
 		}
+		t.Columns[6] = Column{Head: "agrees"}
 	}
 	var notes []string
 	left := 0
 	for i := range a.Rows {
 		r := &a.Rows[i]
-		if r.Basis == Shown && !all {
+		if r.Basis == Shown && !all && !r.textual() { // cells.csv has no words
 			left++
 			continue
 		}
@@ -165,11 +183,12 @@ func (a *Artefact) mark(r *Finding, notes *[]string) string {
 	return fmt.Sprintf("%s(%d)", glue, i+1)
 }
 
-// reading says how to read tables of findings. It is the same for all, so it is said once.
+// reading says how to read the tables. It is the same for all, so it is said once.
 var reading = []string{
 	"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
 	"calibration: some number of the platform was fitted to this one, so that agreement proves nothing. validation: nothing was.",
-	"contradicted: the source says something else elsewhere. shown: the source prints no number.",
+	"contradicted: the source says something else elsewhere. shown: the source has nothing to compare with.",
+	"agrees: of answers in words, whether what was found is what the source says. holds, fitted: some number of a platform was fitted to the claim, so that it proves nothing.",
 }
 
 // cells returns the row of a finding.
@@ -183,10 +202,13 @@ func (r *Finding) cells(t *Table) []Cell {
 		published, found = text(r.Text[0]), text(r.Text[1])
 	}
 	off := Cell{percent(r.ErrorPercent()), tone}
-	if r.textual() || math.IsInf(r.ErrorPercent(), 0) {
+	switch {
+	case r.textual():
+		off = r.agreement()
+	case math.IsInf(r.ErrorPercent(), 0):
 		off = none
 	}
-	if r.Basis == fit.Validation && math.Abs(r.ErrorPercent()) > near && off != none {
+	if !r.textual() && r.Basis == fit.Validation && math.Abs(r.ErrorPercent()) > near && off != none {
 		off.Tone = Doubt
 		t.note("%s is farther off than %d %%.", doubt, near)
 	}
@@ -200,6 +222,17 @@ func (r *Finding) cells(t *Table) []Cell {
 	}
 	name := strings.TrimSpace(r.Parameter + " " + r.Unit)
 	return []Cell{mode, text(name), bytes, published, found, text(number(r.Predicted)), off, {r.Basis, tone}, {r.Source, Faint}}
+}
+
+// agreement is the cell that says whether words agree.
+func (r *Finding) agreement() Cell {
+	switch r.Agreement {
+	case "":
+		return none
+	case Agrees:
+		return text("yes")
+	}
+	return Cell{"no", Bad}
 }
 
 // published returns the published value, or range.

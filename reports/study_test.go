@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,12 +33,14 @@ func smallStudy() *Study {
 	gap := value("G", -1, 0.2, 0.83, 0.8, Contradicted)
 	gap.Unit, gap.Note, gap.MeasuredLow, gap.MeasuredHigh = "us/B", "0.2 us per byte is 5 MB/s on a network of 10 Mbit/s: no honest emulation of that wire can reach it.", nan, nan
 	missing := value("g", -1, nan, 30, 31, Shown)
-	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: fit.Validation, Source: "[1] table 1"}
+	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: fit.Validation, Source: "[1] table 1", Agreement: Agrees}
+	other := words
+	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, Differs, "The peer makes progress inside its calls."
 	shown := value("o_s", 500, nan, 60, 61, Shown)
 	return &Study{Name: "toys", Title: "Toys, played with again", Source: "A. Author, B. Author: Toys, 1999",
 		Facts: [][2]string{{"version", "test"}, {"command", "loggp reproduce toys --seed 1"}, {"seed", "1"}},
 		Artefacts: []Artefact{
-			{ID: "table-1", Caption: "send modes", Rows: []Finding{words}},
+			{ID: "table-1", Caption: "send modes", Rows: []Finding{words, other}},
 			{ID: "table-3", Caption: "signature", Words: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
 				value("o_s", 16, 30, 30, 29, fit.Calibration), value("o_s", 10000, 130, 157, 131, fit.Validation), latency, gap, missing}},
 			{ID: "figure-10", Caption: "overheads of blocking and non-blocking sends", XAxis: "message length (bytes)", YAxis: "send overhead (us)",
@@ -53,10 +56,11 @@ func smallStudy() *Study {
 				Charts: []*Chart{Timeline("timeline", "Time line of RTA", model.Transfer{Machine: toy().Machine, Protocol: model.RTA, Bytes: 1000}.Timeline())}},
 		},
 		Claims: []Claim{
-			{"T-1", "A toy is a toy", "section 2", "toy == toy", Holds, "1 = 1", ""},
-			{"T-2", "Toys, however many, are cheap", "section 3", "price < 1", Fails, "2 at 16 B, 3 at 10000 B", "They are not cheap here."},
-			{"T-3", "Toys are ten times smaller", "section 4", "9 < ratio < 11", Contradicted, "ratio 5.2", "Table 4 has 5."},
-			{"T-4", "Two toys are alike", "section 5", "needs two", NotApplicable, "there is one library", ""},
+			{"T-1", "A toy is a toy", "section 2", "toy == toy", Holds, "1 = 1", "", false},
+			{"T-5", "A toy is one", "section 2", "toys == 1", Holds, "1 = 1", "Some number of toy was fitted to this.", true},
+			{"T-2", "Toys, however many, are cheap", "section 3", "price < 1", Fails, "2 at 16 B, 3 at 10000 B", "They are not cheap here.", true},
+			{"T-3", "Toys are ten times smaller", "section 4", "9 < ratio < 11", Contradicted, "ratio 5.2", "Table 4 has 5.", false},
+			{"T-4", "Two toys are alike", "section 5", "needs two", NotApplicable, "there is one library", "", false},
 		},
 	}
 }
@@ -204,7 +208,7 @@ func TestStudyCSV(t *testing.T) {
 	golden(t, "study-cells.csv", cells.Bytes())
 	golden(t, "study-claims.csv", claims.Bytes())
 	rows, err := csv.NewReader(&cells).ReadAll()
-	if err != nil || len(rows) != 9 || strings.Join(rows[0], ",") != "artefact,platform,library,place,mode,parameter,bytes,published_low,published_high,measured,predicted,error_percent,basis" {
+	if err != nil || len(rows) != 10 || strings.Join(rows[0], ",") != "artefact,platform,library,place,mode,parameter,bytes,published_low,published_high,measured,predicted,error_percent,basis" {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	for n := range 2 {
@@ -283,8 +287,14 @@ func TestBars(t *testing.T) {
 func TestCounts(t *testing.T) {
 	s := smallStudy()
 	s.Claims = append(s.Claims, Claim{Verdict: Holds})
-	if got, want := s.counts(), "Of 5 claims, 2 hold, 1 fails, 1 is contradicted by the source itself, 1 is not applicable."; got != want {
+	if got, want := s.counts(), "Of 6 claims, 3 hold, 1 fails, 1 is contradicted by the source itself, 1 is not applicable. Of those that hold, 1 proves nothing: some number of a platform was fitted to it."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	if all, agree := s.Words(); all != 2 || agree != 1 {
+		t.Errorf("%d of %d answers in words", agree, all)
+	}
+	if got, want := s.agreement(), "Of 2 answers in words 1 agrees and 1 differs."; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want at its end %q", got, want)
 	}
 	// 157 for 130 and 11 for 4 to 10; what is words is not counted.
 	if all, within := s.Rows(fit.Validation, 20); all != 2 || within != 1 {
@@ -296,6 +306,34 @@ func TestCounts(t *testing.T) {
 	s.Artefacts[1].Rows[1].Measured = nan // what was not measured does not agree
 	if all, within := s.Rows(fit.Validation, 21); all != 2 || within != 1 {
 		t.Errorf("%d of %d, of which one was not measured", within, all)
+	}
+}
+
+// TestFitted: what proves nothing is no success, in the boxes and in the table.
+func TestFitted(t *testing.T) {
+	s := smallStudy()
+	boxes := map[string]string{}
+	for _, k := range s.keys() {
+		boxes[k.Name] = k.Value
+	}
+	for name, want := range map[string]string{"holds": "1 of 5", "holds, fitted": "1 of 5", "fails": "", "fails, fitted": "1 of 5", "contradicted": "1 of 5", "words": "1 of 2"} {
+		if boxes[name] != want {
+			t.Errorf("%s: %q, want %q", name, boxes[name], want)
+		}
+	}
+	for i, want := range []Cell{{"holds", Good}, {"holds, fitted", Faint}, {"fails, fitted", Bad}, {"contradicted", Normal}, {"not applicable", Faint}} {
+		if got := s.Claims[i].verdict(); got != want {
+			t.Errorf("%s: %+v, want %+v", s.Claims[i].ID, got, want)
+		}
+	}
+	rows := s.Artefacts[0].findings(false).Groups[0].Rows
+	if len(rows) != 2 {
+		t.Fatalf("%d rows of words", len(rows))
+	}
+	for i, want := range []Cell{{"yes", Normal}, {"no", Bad}} {
+		if !slices.Contains(rows[i], want) {
+			t.Errorf("%v says nothing of %+v", rows[i], want)
+		}
 	}
 }
 

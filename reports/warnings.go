@@ -21,6 +21,7 @@ var meanings = map[string]string{
 	fit.HeavyTail:        "Some calls took far longer than most. Medians hold, means do not: look for other load on the machine.",
 	fit.CoarseTimer:      "The steps of the clock are too long for such short times: only the time of several calls together would tell.",
 	fit.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
+	fit.Disturbed:        "A train of messages cannot take less time than one message. At these sizes something else took most of the time, in more than half of the samples: measure again on a quiet machine.",
 	fit.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
 	fit.PlatformChanged:  "The file of the platform is not where it was, or was changed since. To see where its numbers are from, put it back, or measure anew.",
 	fit.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",

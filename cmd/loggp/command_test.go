@@ -73,6 +73,21 @@ func TestMisuse(t *testing.T) {
 		{"fit", 2, []string{"name at least one file of samples"}},
 		{"fit samples.csv", 1, []string{"samples.csv:3:", "12x"}},
 		{"fit none.csv", 1, []string{"none.csv", "no such file"}},
+		{"import", 2, []string{"name at least one file"}},
+		{"import osu", 2, []string{"import osu: name at least one file"}},
+		{"import none.txt", 1, []string{"none.txt", "no such file"}},
+		{"import good.csv", 1, []string{"good.csv: not the output of a known tool", "osu", "# OSU MPI", "skampi"}},
+		{"import netpipe good.csv", 1, []string{"good.csv:1:"}},
+		{"import good.csv --place near", 2, []string{"--place", `"near"`, "0-7"}},
+		{"import good.csv -o none/x.csv", 2, []string{"no directory none"}},
+		{"export", 2, []string{"name a format, logopsim, simgrid, json, and one file"}},
+		{"export xml flat.csv", 2, []string{`no format "xml"`, "simgrid"}},
+		{"export json none.csv", 1, []string{"none.csv", "no such file"}},
+		{"export json params.csv", 1, []string{"params.csv:2:", "zero"}},
+		{"export simgrid flat.csv", 1, []string{"flat.csv: x, y, inter, o_r", "timer12"}},
+		{"export simgrid flat.csv -o none/x.xml", 2, []string{"no directory none"}},
+		{"export simgrid flat.csv --eager much", 2, []string{"--eager much", "4KiB"}},
+		{"export simgrid flat.csv --overheads all", 2, []string{"measured, small"}},
 		{"predict", 2, []string{"--params, --platform"}},
 		{"predict --params params.csv --platform t3d", 2, []string{"exactly one"}},
 		{"predict --params params.csv", 1, []string{"params.csv:2:", "zero"}},
@@ -151,6 +166,7 @@ func TestNothingHalfWritten(t *testing.T) {
 	for _, args := range []string{
 		"fit samples.csv -o new.csv", "fit samples.csv -o old.csv", "measure --platform t3d --reps 0 -o new.csv",
 		"measure --platform t3d --sizes 16 --modes send --reps 1 -o none/new.csv", "report samples.csv -o page",
+		"import osu samples.csv -o new.csv", "import samples.csv -o old.csv", "export simgrid samples.csv -o new.csv",
 	} {
 		var out, errs buffer
 		if status := run(context.Background(), strings.Fields(args), &out, &errs); status == succeeded {

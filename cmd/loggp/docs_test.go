@@ -23,7 +23,8 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := map[string]int{"README.md": 10, "platforms.md": 3} // at least
+	commands := map[string]int{"README.md": 10, "platforms.md": 3, "import.md": 7} // at least
+	outputs := outputs(t)
 	for _, d := range append([]string{"../../README.md"}, documents...) {
 		text, err := os.ReadFile(d)
 		if err != nil {
@@ -35,6 +36,7 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 		t.Run(filepath.Base(d), func(t *testing.T) {
 			t.Chdir(t.TempDir())
+			lay(t, outputs)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 				if n := named.FindStringSubmatch(b[2]); b[1] == "yaml" && n != nil {
 					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
@@ -57,6 +59,28 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 			links(t, dir, string(text))
 		})
+	}
+}
+
+// outputs returns the outputs of other tools that are imported in examples, by their names there.
+func outputs(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{"osu-latency.txt": "osu-latency.txt", "osu-bw.txt": "osu-bw.txt", "trains.csv": "prtt-openmpi-shm-eager4096.csv"}
+	for name, from := range files {
+		b, err := os.ReadFile(filepath.Join("../../microbench/foreign/testdata", from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(b)
+	}
+	return files
+}
+
+// lay writes files.
+func lay(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		write(t, name, text)
 	}
 }
 
@@ -115,7 +139,9 @@ func TestExamplesOfHelp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	outputs := outputs(t)
 	t.Chdir(t.TempDir())
+	lay(t, outputs)
 	for _, b := range block.FindAllStringSubmatch(string(page), -1) {
 		if b[1] == "yaml" {
 			if err := os.WriteFile("my.yaml", []byte(b[2]), 0o666); err != nil {

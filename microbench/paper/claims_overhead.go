@@ -3,6 +3,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Claims about what the calls cost.
@@ -46,7 +47,7 @@ func t3dVariesLittle(r *Results) (bool, []string) {
 		}
 	}
 	ratio := high.over(low.Value)
-	return ratio.V <= 5, []string{fmt.Sprintf("o_s(isend) from %s at %d B to %s at %d B: a factor of %v", low.us(), low.k, high.us(), high.k, ratio)}
+	return r.inside(fmt.Sprintf("a factor of %v", ratio), ratio, 1, 5), []string{fmt.Sprintf("o_s(isend) from %s at %d B to %s at %d B: a factor of %v", low.us(), low.k, high.us(), high.k, ratio)}
 }
 
 // between returns the sizes of the figures from one to another.
@@ -61,16 +62,10 @@ func between(from, to int) []int {
 }
 
 func synchronousContainsLatency(r *Results) (bool, []string) {
-	var evidence []string
-	ok := true
-	for _, s := range []Subject{t3d, now, convexInter, convexIntra} {
+	return r.everywhere(func(s Subject) (bool, string) {
 		d, l := r.send(s, "ssend", small).minus(r.send(s, "issend", small)), r.latency(s)
-		if s == t3d {
-			ok = d.V >= l.V
-		}
-		evidence = append(evidence, fmt.Sprintf("%v: o_s(ssend) − o_s(issend) = %s, L = %s", s, d.us(), l.us()))
-	}
-	return ok, evidence
+		return d.V >= l.V, fmt.Sprintf("%v: o_s(ssend) − o_s(issend) = %s, L = %s", s, d.us(), l.us())
+	})
 }
 
 func standardLikeBuffered(r *Results) (bool, []string) {
@@ -90,43 +85,31 @@ func nowSynchronousCosts(r *Results) (bool, []string) {
 }
 
 func bufferedCheaperShort(r *Results) (bool, []string) {
-	ok := true
-	var evidence []string
-	for _, s := range []Subject{t3d, now, convexInter, convexIntra} {
+	return r.everywhere(func(s Subject) (bool, string) {
 		v := r.sendsAt(s, small, "bsend", "ssend")
-		if s == t3d {
-			ok = v[0].V < v[1].V
-		}
-		evidence = append(evidence, at(s, small, v...))
-	}
-	return ok, evidence
+		return v[0].V < v[1].V, at(s, small, v...)
+	})
 }
 
 func bufferedLikeSynchronousLong(r *Results) (bool, []string) {
-	ok := true
-	var evidence []string
-	for _, s := range []Subject{t3d, now, convexInter, convexIntra} {
-		holds, text := within(fmt.Sprintf("%v: o_s(bsend)/o_s(ssend) is", s), 0.5, 2, each(between(10000, 100000), func(k int) Value {
+	return r.everywhere(func(s Subject) (bool, string) {
+		holds, text := r.within(fmt.Sprintf("%v: o_s(bsend)/o_s(ssend) is", s), 0.5, 2, each(between(10000, 100000), func(k int) Value {
 			return r.send(s, "bsend", k).over(r.send(s, "ssend", k))
 		})...)
-		if s == t3d {
-			ok = holds
-		}
-		evidence = append(evidence, text...)
-	}
-	return ok, evidence
+		return holds, strings.Join(text, "; ")
+	})
 }
 
 func nowGrows(r *Results) (bool, []string) {
 	first, last := r.send(now, "isend", 1), r.send(now, "isend", 100000)
 	ratio := last.over(first)
-	return 5 <= ratio.V && ratio.V <= 15, []string{fmt.Sprintf("o_s(isend) is %s at 1 B, %s at 100000 B: a factor of %v", first.us(), last.us(), ratio)}
+	return r.inside(fmt.Sprintf("a factor of %v", ratio), ratio, 5, 15), []string{fmt.Sprintf("o_s(isend) is %s at 1 B, %s at 100000 B: a factor of %v", first.us(), last.us(), ratio)}
 }
 
 func nowOverT3D(r *Results) (bool, []string) {
 	ratio := func(k int) Value { return r.send(now, "isend", k).over(r.send(t3d, "isend", k)) }
 	long := ratio(10000)
-	return 5 <= long.V && long.V <= 15, []string{fmt.Sprintf("o_s(isend) of NOW over that of T3D is %v at 10000 B, %v at 16 B", long, ratio(16))}
+	return r.inside(fmt.Sprintf("%v at 10000 B", long), long, 5, 15), []string{fmt.Sprintf("o_s(isend) of NOW over that of T3D is %v at 10000 B, %v at 16 B", long, ratio(16))}
 }
 
 func readyIsStandard(r *Results) (bool, []string) {

@@ -12,16 +12,10 @@ import (
 // Claims about protocols and the models of them.
 
 func gapIsOverhead(r *Results) (bool, []string) {
-	ok := true
-	var evidence []string
-	for _, s := range []Subject{t3d, now, convexInter, convexIntra} {
+	return r.everywhere(func(s Subject) (bool, string) {
 		g, o := r.burst(s, "send", small), r.send(s, "send", small)
-		if s == t3d {
-			ok = math.Abs(g.V-o.V) <= 0.2*o.V
-		}
-		evidence = append(evidence, fmt.Sprintf("%v: a burst of sends of %d B has one every %s, o_s = %s", s, small, g.us(), o.us()))
-	}
-	return ok, evidence
+		return math.Abs(g.V-o.V) <= 0.2*o.V, fmt.Sprintf("%v: a burst of sends of %d B has one every %s, o_s = %s", s, small, g.us(), o.us())
+	})
 }
 
 // simple is the simple model of a message on the T3D: equation (9) with o_s, o_r and L of low-level messages, and G of whole ones, which is
@@ -77,7 +71,8 @@ func senderAndDelivery(r *Results) (bool, []string) {
 	of := func(p *model.Protocol, timer string) Value { return r.get(quantity{t3d, "ssend", p.Name, timer, k}) }
 	rta := of(model.RTA, sample.Sender).minus(of(model.RTA, sample.OneWay)).minus(after)
 	rat := of(model.RAT, sample.OneWay).minus(of(model.RAT, sample.Sender)).plus(after)
-	ok := math.Abs(rta.V-want.V) < 0.05*want.V && math.Abs(rat.V-want.V) < 0.05*want.V
+	ok := r.sure("T_s − T_s-r of RTA", rta, 0.95*want.V, 1.05*want.V)
+	ok = r.sure("T_s-r − T_s of RAT", rat, 0.95*want.V, 1.05*want.V) && ok
 	return ok, []string{fmt.Sprintf("T3D at %d B, less what the calls do when the protocol is done: T_s − T_s-r of RTA is %s, T_s-r − T_s of RAT %s; L + o_r of low-level messages is %s",
 		k, rta.us(), rat.us(), want.us())}
 }

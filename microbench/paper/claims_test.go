@@ -2,6 +2,7 @@ package paper
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit"
@@ -194,5 +195,66 @@ func TestCrossing(t *testing.T) {
 		if got != c.want || evidence == "" {
 			t.Errorf("from %d: got %d, %q", c.from, got, evidence)
 		}
+	}
+}
+
+// change multiplies what a timer shows of sound results.
+func change(r *Results, q quantity, factor float64) {
+	v := r.values[q]
+	v.V, v.Low, v.High = v.V*factor, v.Low*factor, v.High*factor
+	r.values[q] = v
+}
+
+// Where a claim that names no platform holds on the T3D and not on another, the note says where and why; where all agree it says nothing.
+func TestOtherwise(t *testing.T) {
+	r := sound()
+	for _, k := range between(10000, 100000) {
+		change(r, quantity{now, "bsend", auto, sample.Timer11, k}, 1.5)
+	}
+	if c := verdicts(t, r)["AM-10"]; c.Note != "" {
+		t.Errorf("all agree: %s", c.Note)
+	}
+	change(r, quantity{now, "bsend", auto, sample.Timer11, 40000}, 0.1)
+	c := verdicts(t, r)["AM-10"]
+	if want := "decided on T3D: on NOW the numbers say otherwise"; c.Verdict != reports.Holds || !strings.Contains(c.Note, want) || !strings.Contains(c.Note, causes["AM-10"]) {
+		t.Errorf("%s: %s", c.Verdict, c.Note)
+	}
+	for _, of := range []struct {
+		id string
+		quantity
+		factor float64
+	}{
+		{"AM-06", quantity{convexInter, "issend", auto, sample.Timer11, small}, 2},
+		{"AM-09", quantity{convexIntra, "bsend", auto, sample.Timer11, small}, 2},
+		{"AM-19", quantity{now, "send", auto, sample.Train, small}, 2},
+		{"AM-25", quantity{now, "any mode", auto, wire, -1}, 100},
+	} {
+		r := sound()
+		change(r, of.quantity, of.factor)
+		if c := verdicts(t, r)[of.id]; c.Verdict != reports.Holds || !strings.Contains(c.Note, of.Subject.String()+" the numbers say otherwise") {
+			t.Errorf("%s: %s: %s", of.id, c.Verdict, c.Note)
+		}
+	}
+}
+
+// A value that is close to the edge of what a claim is read as is said to be, the closest alone, and one that is not is not.
+func TestEdges(t *testing.T) {
+	r := sound()
+	for _, k := range []int{10000, 20000, 40000, 100000} {
+		v := 5.2 * (1 + float64(k)/1e6) / 6.25
+		change(r, quantity{convexInter, "send", auto, fit.ByBlocking, k}, v)
+	}
+	for id, want := range map[string]string{"AM-02": "5.252 at 10000 B is 5.0 % from the edge of the reading, 5 to 10", "AM-01": ""} {
+		c := verdicts(t, r)[id]
+		if c.Verdict != reports.Holds || strings.Count(c.Note, "from the edge") != min(len(want), 1) || !strings.Contains(c.Note, want) {
+			t.Errorf("%s %s: %s", id, c.Verdict, c.Note)
+		}
+	}
+	q := quantity{t3d, "ssend", model.RTA.Name, sample.OneWay, 10000}
+	v := r.values[q]
+	v.Low -= 1
+	r.values[q] = v
+	if c := verdicts(t, r)["AM-29"]; c.Verdict != reports.Holds || !strings.Contains(c.Note, "The interval of T_s − T_s-r of RTA reaches over") || strings.Contains(c.Note, "of RAT") {
+		t.Errorf("%s: %s", c.Verdict, c.Note)
 	}
 }

@@ -38,20 +38,24 @@ func (x *run) figure1(src *source) reports.Artefact {
 			if r["protocol"] != p.Name {
 				continue
 			}
-			found := "no message"
+			found, agree := "no message", false
 			if step < len(x.sequences[p.Name]) {
-				found = x.sequences[p.Name][step].String()
+				h := x.sequences[p.Name][step]
+				found, agree = h.String(), h.is(r)
 			}
 			step++
 			f := words(t3d, mode(p), p.Name+" "+r["step"], drawn, fmt.Sprintf("%s, %s to %s: %s", r["kind"], r["from"], r["to"], r["carries"]), found)
 			f.Source = "Figure 1"
+			compare(&f, agree)
 			a.Rows = append(a.Rows, f)
 		}
 		if step == 0 {
 			continue // the paper does not have it
 		}
 		for _, extra := range x.sequences[p.Name][min(step, len(x.sequences[p.Name])):] {
-			a.Rows = append(a.Rows, words(t3d, mode(p), p.Name, drawn, "nothing more", extra.String()))
+			f := words(t3d, mode(p), p.Name, drawn, "nothing more", extra.String())
+			compare(&f, false)
+			a.Rows = append(a.Rows, f)
 		}
 		m := model.Standard
 		if p.Synchronous() {

@@ -21,9 +21,7 @@ func (x *run) equations(src *source) reports.Artefact {
 	for _, r := range src.equations {
 		f := words(Subject{}, "", fmt.Sprintf("(%s) %s of %s", r["number"], r["symbol"], r["protocol"]), -1, printedSum(r), derived(r))
 		f.Source = "Equation (" + r["number"] + ")"
-		if f.Text[0] != f.Text[1] {
-			f.Note = "The two differ."
-		}
+		compare(&f, f.Text[0] == f.Text[1])
 		a.Rows = append(a.Rows, f)
 	}
 	return a

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
@@ -117,6 +118,12 @@ func (s Subject) open(noise float64) (*site, error) {
 	}
 	pair, err := j.Pair(s.Place)
 	return &site{s, j, pair}, err
+}
+
+// name is how texts name the platform: Convex.
+func (s *site) name() string {
+	name, _, _ := strings.Cut(s.Subject.String(), " ")
+	return name
 }
 
 // path is the way of the messages from the first of the pair to the other, and back.

@@ -16,6 +16,12 @@ import (
 type Results struct {
 	values map[quantity]Value
 	absent []string // what was asked for and is not there
+
+	// What is noted while a claim is decided.
+	asked     map[quantity]bool // for what was asked
+	otherwise []Subject         // on which the claim would be decided the other way
+	nearest   float64           // how near a value is to the edge of what the claim is read as, relative to it
+	edges     []string          // in words
 }
 
 // quantity names a value: what a timer shows of a mode at a size, or a parameter of a mode, of which the size is -1. Times are
@@ -88,12 +94,18 @@ func spread(times []unit.Time) float64 {
 
 // get returns a value. Where there is none that is noted.
 func (r *Results) get(q quantity) Value {
+	if r.asked != nil {
+		r.asked[q] = true
+	}
 	if v, ok := r.values[q]; ok {
 		return v
 	}
 	r.absent = append(r.absent, q.String())
 	return none()
 }
+
+// noting returns results with the same values that nothing is noted in.
+func (r *Results) noting() *Results { return &Results{values: r.values, asked: map[quantity]bool{}} }
 
 // timer returns what a timer shows where the library chose the protocol.
 func (r *Results) timer(s Subject, mode, timer string, k int) Value {

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/trace"
@@ -28,6 +29,12 @@ func (h hop) String() string {
 		return text + " with the message, pushed"
 	}
 	return text + " with the message"
+}
+
+// is says whether the message is that of a row of figure 1.
+func (h hop) is(r record) bool {
+	carries := func(what string) bool { return strings.Contains(r["carries"], what) }
+	return r["from"] == h.from.String() && h.data == carries("message") && (h.means == model.ByGet) == carries("pulled") && (h.means == model.ByPut) == carries("pushed")
 }
 
 // sequence sends one message by a protocol and writes down what went over the network.

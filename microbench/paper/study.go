@@ -37,10 +37,10 @@ func (x *run) study(src *source) (*reports.Study, error) {
 		Source: "K. Al-Tawil, C. A. Moritz: Performance Modeling and Evaluation of MPI, Journal of Parallel and Distributed Computing (\"to appear\")",
 		Facts:  x.facts(),
 	}
-	for _, make := range []func(*source) reports.Artefact{
+	for _, artefact := range []func(*source) reports.Artefact{
 		x.table1, x.table2, x.table3, x.table4, x.table5, x.figure1, x.figure2, x.figure3, x.figure4, x.figure5,
 	} {
-		s.Artefacts = append(s.Artefacts, make(src))
+		s.Artefacts = append(s.Artefacts, artefact(src))
 	}
 	for _, f := range figures {
 		s.Artefacts = append(s.Artefacts, x.figure(f, src))
@@ -49,23 +49,54 @@ func (x *run) study(src *source) (*reports.Study, error) {
 	var err error
 	s.Claims, err = judge(x.measured, src.claims)
 	for i := range s.Claims {
-		s.Claims[i].Note = x.fitted(s.Claims[i])
+		x.fitted(&s.Claims[i], src)
 	}
 	return s, err
 }
 
-// fitted adds to the note of a claim that a platform was fitted to it, if one was.
-func (x *run) fitted(c reports.Claim) string {
-	note := c.Note
+// fitted says of a claim that a platform was fitted to it, if one was.
+func (x *run) fitted(c *reports.Claim, src *source) {
 	for i, s := range x.sites {
 		if i > 0 && s.job.Platform.Sum == x.sites[i-1].job.Platform.Sum {
 			continue // once a platform
 		}
 		if s.job.Platform.Calibrated("claims " + c.ID) {
-			note += fmt.Sprintf(" Calibration: some number of %s was fitted to this, so that it proves nothing.", s.Subject)
+			c.Calibrated = true
+			c.Note = joined(c.Note, fmt.Sprintf("Some number of %s was fitted to this, so that it proves nothing.", s.name()))
 		}
 	}
-	return strings.TrimSpace(note)
+	if rows := x.leans(claims[indexOf(c.ID)], src.parameters); len(rows) > 0 && !c.Calibrated {
+		c.Note = joined(c.Note, fmt.Sprintf("Some numbers that it compares were fitted: %s.", strings.Join(rows, ", ")))
+	}
+}
+
+// leans returns the published numbers that a platform was fitted to and that a claim is decided by, as measured.
+func (x *run) leans(on claim, published reports.Published) []string {
+	q := x.measured.noting()
+	on.decide(q)
+	var all []string
+	for _, r := range published {
+		if !x.site(subject(r)).job.Platform.Calibrated(r.Name()) {
+			continue
+		}
+		mode, parameter := r.Answer()
+		p := x.measured.noting()
+		value(p, subject(r), mode, parameter, r.Bytes)
+		if within(p.asked, q.asked) {
+			all = append(all, r.Name())
+		}
+	}
+	return all
+}
+
+// within says whether all of a set, which is not empty, is in another.
+func within(a, b map[quantity]bool) bool {
+	for q := range a {
+		if !b[q] {
+			return false
+		}
+	}
+	return len(a) > 0
 }
 
 // facts say how the experiments were run.

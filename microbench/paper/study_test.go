@@ -149,7 +149,7 @@ func TestStudyOfWords(t *testing.T) {
 				want += ", " + way
 			}
 		}
-		if got := steps[i].Text[1]; got != want {
+		if got := steps[i].Text[1]; got != want || steps[i].Agreement != reports.Agrees {
 			t.Errorf("step %s of %s: found %q, want %q", r["step"], r["protocol"], got, want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestStudyOfWords(t *testing.T) {
 		t.Errorf("%d equations", len(equations))
 	}
 	for _, f := range equations {
-		if f.Text[0] == "" || f.Text[0] != f.Text[1] {
+		if f.Text[0] == "" || f.Text[0] != f.Text[1] || f.Agreement != reports.Agrees {
 			t.Errorf("%s: printed %q, found %q", f.Parameter, f.Text[0], f.Text[1])
 		}
 	}
@@ -166,15 +166,31 @@ func TestStudyOfWords(t *testing.T) {
 	if want := 2 * len(src.modes) * 4; len(calls) != want {
 		t.Errorf("%d calls, want %d", len(calls), want)
 	}
+	differ := 0
 	for _, f := range calls {
-		if f.Text[0] == "unspecified" || f.Mode == "rsend" && f.Bytes > small {
-			continue
-		}
-		if !strings.HasPrefix(f.Text[1], f.Text[0]+":") {
-			t.Errorf("%s on %s at %d B: printed %q, found %q", f.Mode, f.Platform, f.Bytes, f.Text[0], f.Text[1])
+		agree := strings.HasPrefix(f.Text[1], f.Text[0]+":")
+		switch {
+		case f.Text[0] == "unspecified":
+			if f.Basis != reports.Shown || f.Agreement != "" {
+				t.Errorf("%s on %s, of which the source says nothing: %s, %q", f.Mode, f.Platform, f.Basis, f.Agreement)
+			}
+		case f.Mode == "rsend" && f.Bytes > small && !agree: // what waits for the peer to make progress
+			differ++
+			if f.Agreement != reports.Differs || f.Basis != fit.Validation || !strings.Contains(f.Note, "progress") {
+				t.Errorf("%s on %s at %d B differs, and is %s, %q: %s", f.Mode, f.Platform, f.Bytes, f.Basis, f.Agreement, f.Note)
+			}
+		case !agree || f.Agreement != reports.Agrees:
+			t.Errorf("%s on %s at %d B: printed %q, found %q, %s", f.Mode, f.Platform, f.Bytes, f.Text[0], f.Text[1], f.Agreement)
 		}
 	}
+	all, agreeing := s.Words()
+	if want := len(calls) - 8 + len(steps) + len(equations); differ == 0 || all != want || agreeing != want-differ {
+		t.Errorf("%d of %d answers in words agree, want all but %d of %d", agreeing, all, differ, want)
+	}
 }
+
+// fitted are the claims that platforms' files name.
+var fitted = []string{"AM-11", "AM-13", "AM-14", "AM-15", "AM-17"}
 
 // What a number stands on says the platform's file, and of a number that cannot be right the list of contradictions.
 func TestBasis(t *testing.T) {
@@ -204,8 +220,8 @@ func TestBasis(t *testing.T) {
 		t.Errorf("there is no %s", name)
 	}
 	for _, c := range s.Claims {
-		if fitted := strings.Contains(c.Note, "Calibration: some number of T3D"); fitted != (c.ID == "AM-13" || c.ID == "AM-14") {
-			t.Errorf("%s: fitted to %v: %s", c.ID, fitted, c.Note)
+		if want := slices.Contains(fitted, c.ID); c.Calibrated != want || strings.Contains(c.Note, "was fitted to this") != want {
+			t.Errorf("%s: fitted to %v: %s", c.ID, c.Calibrated, c.Note)
 		}
 	}
 }

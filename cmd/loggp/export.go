@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/fit/export"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func exportCommand() *cobra.Command {
+	var file, eager string
+	var overheads *string
+	var o export.Options
+	cmd := &cobra.Command{
+		Use:   "export " + strings.Join(export.Names(), "|") + " PARAMS.csv",
+		Short: "Write parameters for other tools",
+		Long: `export writes parameters, as fit -o keeps them, for other tools:
+
+` + exportTable() + `
+How each number is derived stands in what is written. A parameter that the tool needs and the samples do not determine is an error that says what to
+measure.`,
+		Example: `  loggp export json params.csv
+  loggp export simgrid trains-params.csv -o platform.xml
+  loggp export logopsim trains-params.csv --bounds -o loggopsim.sh`,
+		Args: formatAndFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output(file); err != nil {
+				return misuse(cmd, err)
+			}
+			if eager != "" {
+				n, err := unit.ParseSize(eager)
+				if err != nil || n < 1 {
+					return misuse(cmd, fmt.Errorf("--eager %s: it is a size of at least a byte, such as 4KiB", eager))
+				}
+				o.Eager = n
+			}
+			o.Small = *overheads == "small"
+			ps, err := readParameters(args[1])
+			if err != nil {
+				return err
+			}
+			write := func(w io.Writer) error { return export.Write(w, export.Named(args[0]), ps, o) }
+			if file == "" {
+				return about(args[1], write(cmd.OutOrStdout()))
+			}
+			if err := sample.Save(file, write); err != nil {
+				return about(args[1], err)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "parameters for %s written to %s\n", args[0], file)
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			return export.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&file, "output", "o", "", "file to write (default: standard output)")
+	f.StringVar(&o.Platform, "platform-name", "", "platform, where the parameters are of several")
+	f.StringVar(&o.Library, "library", "", "library, where the parameters are of several")
+	f.StringVar(&o.Place, "place", "", "place, where the parameters are of several: inter, intra or another of theirs")
+	f.StringVar(&o.Mode, "mode", "", "mode of the send calls (default: send; for JSON all)")
+	f.StringVar(&eager, "eager", "", "longest message that is sent without asking the receiver, such as 4KiB (default: as o_s shows it)")
+	f.BoolVar(&o.Bounds, "bounds", false, "where only a bound of g is known, take it for g")
+	overheads = chosen(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as they were measured at each size, or those of small messages at all sizes, since G has the bytes")
+	mustComplete(cmd, "place", places)
+	return cmd
+}
+
+// exportTable lists the formats for people.
+func exportTable() string {
+	var b strings.Builder
+	for _, f := range export.Formats {
+		fmt.Fprintf(&b, "  %-9s %s\n", f.Name, f.Description)
+	}
+	return b.String()
+}
+
+func formatAndFile(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) != 2:
+		return fmt.Errorf("%s: name a format, %s, and one file of parameters", cmd.CommandPath(), strings.Join(export.Names(), ", "))
+	case !slices.Contains(export.Names(), args[0]):
+		return fmt.Errorf("%s: there is no format %q, but %s", cmd.CommandPath(), args[0], strings.Join(export.Names(), ", "))
+	}
+	return nil
+}
+
+// about says of which file of parameters an error is.
+func about(file string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/microbench/foreign"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+func importCommand() *cobra.Command {
+	var file string
+	var o foreign.Options
+	cmd := &cobra.Command{
+		Use:   "import [FORMAT] FILE...",
+		Short: "Make samples of what other tools have measured",
+		Long: `import reads the outputs of other tools and makes a data set of them, with the timers that mean the same, so that they can be fitted and
+compared as any other. The format is guessed unless it is named:
+
+` + formatTable() + `
+What has no timer is left out, and a note says so. What is measured in several files is several launches.`,
+		Example: `  loggp import osu-latency.txt osu-bw.txt -o osu.csv
+  loggp import prtt trains.csv -o trains-samples.csv --platform-name mycluster --library openmpi
+  loggp fit trains-samples.csv -o trains-params.csv`,
+		Args: some("file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output(file); err != nil {
+				return misuse(cmd, err)
+			}
+			if err := knownPlace(o.Place); err != nil {
+				return misuse(cmd, err)
+			}
+			names := args
+			if f := foreign.Named(args[0]); f != nil {
+				o.Format, names = f, args[1:]
+			}
+			if len(names) == 0 {
+				return misuse(cmd, fmt.Errorf("%s %s: name at least one file", cmd.CommandPath(), args[0]))
+			}
+			set, notes, err := importFiles(names, o)
+			if err != nil {
+				return err
+			}
+			set.Facts = append([]sample.Fact{{Key: "command", Value: recall(cmd, args...)}}, set.Facts...)
+			if err := deliver(cmd, set, file); err != nil {
+				return err
+			}
+			for _, n := range notes {
+				fmt.Fprintln(cmd.ErrOrStderr(), "left out of", n)
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			var names []string
+			for _, f := range foreign.Formats {
+				names = append(names, f.Name+"\t"+f.Description)
+			}
+			return names, cobra.ShellCompDirectiveDefault
+		},
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file for the samples, as CSV (default: standard output)")
+	cmd.Flags().StringVar(&o.Platform, "platform-name", "", "platform of the samples (default: the name of the format)")
+	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
+	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
+	mustComplete(cmd, "place", places)
+	return cmd
+}
+
+// formatTable lists the formats for people.
+func formatTable() string {
+	var b strings.Builder
+	for _, f := range foreign.Formats {
+		fmt.Fprintf(&b, "  %-9s %s\n", f.Name, f.Description)
+	}
+	return b.String()
+}
+
+func knownPlace(place string) error {
+	if _, _, pair := sample.RanksOf(place); !pair && !slices.Contains(places, place) {
+		return fmt.Errorf("--place: %q is none of %s, nor two ranks such as 0-7", place, strings.Join(places, ", "))
+	}
+	return nil
+}
+
+func importFiles(names []string, o foreign.Options) (*sample.Set, []foreign.Note, error) {
+	var files []foreign.File
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, nil, fmt.Errorf("import: %w", err)
+		}
+		defer f.Close()
+		files = append(files, foreign.File{Name: name, Reader: f})
+	}
+	return foreign.Import(files, o)
+}
+
+// deliver writes a set to a file, or to standard output if that is "".
+func deliver(cmd *cobra.Command, set *sample.Set, file string) error {
+	write := func(w io.Writer) error { return sample.Write(w, set) }
+	if file == "" {
+		return write(cmd.OutOrStdout())
+	}
+	if err := sample.Save(file, write); err != nil {
+		return fmt.Errorf("samples: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), file)
+	return nil
+}

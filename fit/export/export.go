@@ -1,0 +1,95 @@
+// Package export writes parameters as other tools take them: simulators of message passing, and JSON for everybody else.
+//
+// A format is a file: a Format value and what it writes. A parameter that a tool needs and the samples do not determine is an error that says what
+// to measure; no number is made up for it.
+package export
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// Format is what a tool reads.
+type Format struct {
+	Name        string
+	Description string // one line for people
+
+	write func(io.Writer, []fit.Parameter, Options) error
+}
+
+// Formats are all of them, in the order in which they are listed.
+var Formats = []*Format{&logGOPSim, &simGrid, &jsonFormat}
+
+// Named returns the format of a name, or nil.
+func Named(name string) *Format {
+	for _, f := range Formats {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Names returns the names of all formats.
+func Names() []string {
+	var names []string
+	for _, f := range Formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Options says of what to write, and how.
+type Options struct {
+	Platform, Library, Place string // "": the only one there is; of JSON all
+	Mode                     string // "": send; of JSON all
+	Eager                    int    // S: bytes of the longest message that is sent without asking the receiver; 0: by the parameters
+	Bounds                   bool   // take a g of which only a bound is known as that bound
+	Small                    bool   // charge the overheads of small messages at all sizes
+}
+
+// Write writes parameters in a format. It is an error if they are of several platforms, libraries or places and the options do not say which,
+// and if the tool needs a parameter that is not among them.
+func Write(w io.Writer, f *Format, ps []fit.Parameter, o Options) error {
+	selected := slices.Clone(fit.Select(ps, o.Platform, o.Library, o.Place))
+	if o.Mode != "" {
+		selected = slices.DeleteFunc(selected, func(p fit.Parameter) bool { return p.Mode != o.Mode && f != &simGrid })
+	}
+	if len(selected) == 0 {
+		return fmt.Errorf("no parameters of %s: there are those of %s", strings.Join(strings.Fields(strings.Join([]string{o.Platform, o.Library, o.Place, o.Mode}, " ")), ", "), subjects(ps))
+	}
+	return f.write(w, selected, o)
+}
+
+// subjects lists what parameters are of.
+func subjects(ps []fit.Parameter) string {
+	var all []string
+	for _, p := range ps {
+		if s := subject(p); !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		return "nothing"
+	}
+	return strings.Join(all, "; ")
+}
+
+func subject(p fit.Parameter) string {
+	if p.Library == "" {
+		return p.Platform + ", " + p.Place
+	}
+	return p.Platform + ", " + p.Library + ", " + p.Place
+}
+
+// single is an error unless all parameters are of one platform, library and place.
+func single(ps []fit.Parameter) error {
+	if slices.ContainsFunc(ps, func(p fit.Parameter) bool { return subject(p) != subject(ps[0]) }) {
+		return fmt.Errorf("the parameters are of several places, choose one by platform, library and place: %s", subjects(ps))
+	}
+	return nil
+}

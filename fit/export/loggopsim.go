@@ -1,0 +1,108 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// logGOPSim writes a command line of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010, https://github.com/spcl/LogGOPSim).
+//
+// Its options -L -o -g -G -O -S are whole numbers of nanoseconds, nanoseconds a byte, and bytes. A message of k bytes takes its sender o + (k−1)·O,
+// travels L, and takes its receiver o + (k−1)·max(G, O); the next can leave after g + (k−1)·G. One of more than S bytes ends its send when the
+// receive is found. There is one o and one O for sends and receives: the means of ours.
+var logGOPSim = Format{
+	Name:        "logopsim",
+	Description: "LogGOPSim: its command line, as a shell script",
+	write:       writeLogGOPSim,
+}
+
+// option is an option of the simulator, in picoseconds, and what it is from.
+type option struct {
+	letter string
+	picos  float64
+	from   string
+}
+
+func writeLogGOPSim(w io.Writer, ps []fit.Parameter, o Options) error {
+	m, err := newMachine(ps, o)
+	if err != nil {
+		return err
+	}
+	options, err := m.logGOPS(o)
+	if err != nil {
+		return err
+	}
+	step, name, err := m.step(options)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "#!/bin/sh\n# LogGOPS parameters of %s, mode %s, for LogGOPSim. Usage: sh THIS SCHEDULE.bin\n#\n", m.subject, m.mode)
+	fmt.Fprintf(b, "# LogGOPSim computes in whole numbers. One is a %s here", name)
+	if step != 1000 {
+		fmt.Fprint(b, ", since some of these would be off by more than 1 % in nanoseconds:\n# multiply the times of computation (calc, in ns by convention) in the schedule by 1000, and divide its results by 1000")
+	}
+	fmt.Fprint(b, ".\n# One way, k bytes take o + L + (k-1)*max(G,O) + o; LogGP says o_s + L + (k-1)*G + o_r.\n#\n")
+	line := "LogGOPSim -f \"$1\""
+	for _, x := range options {
+		fmt.Fprintf(b, "# -%s %.6g ns: %s\n", x.letter, x.picos/1000, x.from)
+		line += fmt.Sprintf(" -%s %.0f", x.letter, math.Round(x.picos/step))
+	}
+	fmt.Fprintf(b, "# -S %.0f bytes: %s\n\n%s -S %.0f\n", m.eager.value, m.eager.method, line, m.eager.value)
+	return b.Flush()
+}
+
+const picos = 1e6 // in a microsecond
+
+// logGOPS returns the options that are times.
+func (m *machine) logGOPS(o Options) ([]option, error) {
+	g, err := m.gap(o)
+	if err != nil {
+		return nil, err
+	}
+	s := max(int(m.eager.value), m.small+1)
+	mean := func(k int) float64 { return (m.overhead("o_s", k) + m.overhead("o_r", k)) / 2 }
+	small := mean(m.small)
+	perByte := (mean(s) - small) / float64(s-m.small)
+	from := fmt.Sprintf("(o_s + o_r)/2 grows by it a byte from %d to %d bytes", m.small, s)
+	switch {
+	case o.Small:
+		perByte, from = 0, "overheads of small messages at all sizes, as asked for"
+	case perByte < 0 && small+perByte*float64(s) > 0.9*small:
+		perByte, from = 0, from+": it does not grow"
+	case perByte < 0:
+		return nil, fmt.Errorf("%s, O: (o_s + o_r)/2 falls from %.4g us to %.4g us from %d to %d bytes, and LogGOPSim has no overhead that falls: see the ranges of o_s and o_r, or charge those of small messages (--overheads small)",
+			m.subject, small, mean(s), m.small, s)
+	}
+	return []option{
+		{"L", m.l.value * picos, m.l.method},
+		{"o", small * picos, fmt.Sprintf("(o_s + o_r)/2 at %d bytes, o_s being %.6g ns and o_r %.6g ns", m.small, 1e3*m.overhead("o_s", m.small), 1e3*m.overhead("o_r", m.small))},
+		{"g", g.value * picos, g.method},
+		{"G", m.big.value * picos, m.big.method + ", a byte"},
+		{"O", perByte * picos, from},
+	}, nil
+}
+
+// step returns the unit of the numbers in picoseconds: a nanosecond if that makes none of them wrong by more than a percent.
+func (m *machine) step(options []option) (step float64, name string, err error) {
+	const coarse, most = 0.01, math.MaxInt32
+	step, name = 1000, "nanosecond"
+	for _, x := range options {
+		if math.Abs(math.Round(x.picos/step)*step-x.picos) > coarse*x.picos {
+			step, name = 1, "picosecond"
+		}
+	}
+	for _, x := range options {
+		switch {
+		case x.picos < 0:
+			return 0, "", fmt.Errorf("%s, %s: %.4g ns is less than nothing", m.subject, x.letter, x.picos/1000)
+		case x.picos/step > most:
+			return 0, "", fmt.Errorf("%s, %s: %.4g ns are too many for LogGOPSim to count in %ss", m.subject, x.letter, x.picos/1000, name)
+		}
+	}
+	return step, name, nil
+}

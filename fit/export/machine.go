@@ -1,0 +1,172 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// machine is what a simulator needs of one mode, in microseconds and bytes, with where each is from.
+type machine struct {
+	subject, mode string
+	params        []fit.Parameter
+	small         int // bytes of the smallest message that was measured
+
+	l, big number
+	eager  number // bytes
+}
+
+// number is a value and its method.
+type number struct {
+	value  float64
+	method string
+}
+
+// remedies say what to measure for a parameter that is missing.
+var remedies = map[string]string{
+	"L":   "measure rtt, o_s and o_r of this mode at small sizes (loggp measure; of other tools PRTT trains, LogP/MPI or netgauge's ng.out have all three)",
+	"o_s": "measure the send call itself (timer11 or idle; PRTT(n,d,s) of other tools): round trips and bandwidth do not show it",
+	"o_r": "measure the receive call of a message that is there (timer12; mode por of PRTT trains): round trips and bandwidth do not show it",
+	"g":   "measure bursts of the smallest size (train, or PRTT(n,0,s))",
+	"G":   "measure sizes up to where the time grows with them, at least three",
+}
+
+// missing is the error of a parameter that a tool needs.
+func (m *machine) missing(name, why string) error {
+	if why == "" {
+		why = "not identifiable in mode " + m.mode + ", or not measured"
+	}
+	return fmt.Errorf("%s, %s: %s; %s", m.subject, name, why, remedies[name])
+}
+
+// newMachine collects what all simulators need.
+func newMachine(ps []fit.Parameter, o Options) (*machine, error) {
+	if err := single(ps); err != nil {
+		return nil, err
+	}
+	m := &machine{subject: subject(ps[0]), mode: o.Mode, params: ps}
+	if m.mode == "" {
+		m.mode = "send"
+	}
+	if !slices.ContainsFunc(ps, func(p fit.Parameter) bool { return p.Mode == m.mode }) {
+		return nil, fmt.Errorf("%s: no parameters of mode %s: there are those of %s", m.subject, m.mode, strings.Join(modes(ps), ", "))
+	}
+	var err error
+	for _, need := range []string{"o_s", "o_r"} {
+		first := m.pieces(m.mode, need)
+		if len(first) == 0 {
+			return nil, m.missing(need, "")
+		}
+		m.small = max(m.small, first[0].from)
+	}
+	if m.l, err = m.need("L"); err != nil {
+		return nil, err
+	}
+	if m.big, err = m.need("G"); err != nil {
+		return nil, err
+	}
+	if m.eager, err = m.eagerLimit(o); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func modes(ps []fit.Parameter) []string {
+	var all []string
+	for _, p := range ps {
+		if p.Mode != "" && !slices.Contains(all, p.Mode) {
+			all = append(all, p.Mode)
+		}
+	}
+	return all
+}
+
+// need returns a parameter that does not depend on size, as fit.Value takes it.
+func (m *machine) need(name string) (number, error) {
+	v, ok := fit.Value(m.params, m.mode, name, 0)
+	if !ok {
+		return number{}, m.missing(name, "")
+	}
+	i := slices.IndexFunc(m.params, func(p fit.Parameter) bool { return p.Mode == m.mode && p.Name == name && p.Value == v })
+	return number{v, m.params[i].Method}, nil
+}
+
+// gap returns g, which may be known by a bound only.
+func (m *machine) gap(o Options) (number, error) {
+	if n, err := m.need("g"); err == nil {
+		return n, nil
+	}
+	i := slices.IndexFunc(m.params, func(p fit.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.Bound() })
+	switch {
+	case i >= 0 && o.Bounds:
+		return number{m.params[i].Value, m.params[i].Method}, nil
+	case i >= 0:
+		return number{}, m.missing("g", fmt.Sprintf("only known to be at most %.6g us (%s), which --bounds takes for it", m.params[i].Value, m.params[i].Method))
+	}
+	return number{}, m.missing("g", "")
+}
+
+// piece is a range of an overhead: value + slope·(k − from).
+type piece struct {
+	from, to     int
+	value, slope float64
+	method       string
+}
+
+func (p piece) at(k int) float64 { return p.value + p.slope*float64(k-p.from) }
+
+// pieces returns the ranges of an overhead of a mode.
+func (m *machine) pieces(mode, name string) []piece {
+	var out []piece
+	for _, p := range m.params {
+		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) {
+			continue
+		}
+		if p.Unit == fit.Micros {
+			out = append(out, piece{from: p.From, to: p.To, value: p.Value, method: p.Method})
+		} else if i := slices.IndexFunc(out, func(x piece) bool { return x.from == p.From }); i >= 0 {
+			out[i].slope = p.Value
+		}
+	}
+	slices.SortFunc(out, func(a, b piece) int { return a.from - b.from })
+	return out
+}
+
+// overhead returns o_s or o_r at k bytes.
+func (m *machine) overhead(name string, k int) float64 {
+	v, _ := fit.Value(m.params, m.mode, name, k)
+	return v
+}
+
+// eagerLimit returns S, the longest message that is sent without asking the receiver: the last size before o_s jumps by more than a round
+// trip of small messages. Who asks must wait for an answer, so that no send call with a request is shorter; what jumps by less is something else, such
+// as another way to copy.
+func (m *machine) eagerLimit(o Options) (number, error) {
+	if o.Eager > 0 {
+		return number{float64(o.Eager), "given"}, nil
+	}
+	half := slices.IndexFunc(m.params, func(p fit.Parameter) bool {
+		return p.Mode == m.mode && p.Name == "L" && p.Method == fit.ByHalfTrip && !math.IsNaN(p.Value)
+	})
+	if half < 0 {
+		return number{}, fmt.Errorf("%s, S: without a round trip of %s it is not known which change of o_s is a request to the receiver; give the eager limit of the library by --eager, or measure rtt",
+			m.subject, m.mode)
+	}
+	trip := 2 * m.params[half].Value
+	pieces := m.pieces(m.mode, "o_s")
+	for i := 1; i < len(pieces); i++ {
+		before, next := pieces[i-1], pieces[i]
+		switch jump := next.value - before.at(next.from); {
+		case jump > trip:
+			return number{float64(before.to), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.to, next.from, trip)}, nil
+		case jump > 3*trip/4:
+			return number{}, fmt.Errorf("%s, S: from %d to %d bytes o_s of %s jumps by %.4g us, and a round trip takes %.4g us: it is not clear whether messages are requested from there; give the eager limit by --eager, or measure more sizes",
+				m.subject, before.to, next.from, m.mode, jump, trip)
+		}
+	}
+	return number{}, fmt.Errorf("%s, S: up to %d bytes o_s of %s never jumps by a round trip (%.4g us), so that no eager limit is seen; give it by --eager, or measure longer messages",
+		m.subject, pieces[len(pieces)-1].to, m.mode, trip)
+}

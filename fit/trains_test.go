@@ -1,0 +1,136 @@
+package fit
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// trainMachine is what round-trip trains show of a machine with g over both overheads, in microseconds, by the formulas of Hoefler et al. 2007.
+type trainMachine struct{ l, os, or, g, big float64 }
+
+var trainTruth = trainMachine{l: 3, os: 1, or: 1.5, g: 2, big: 0.01}
+
+// times returns the times of each timer for k bytes.
+func (m trainMachine) times(k float64) map[string]float64 {
+	rtt := 2 * (m.l + m.os + m.or + (k-1)*m.big)
+	return map[string]float64{
+		sample.RTT: rtt, sample.PRTT(10): rtt + 9*(m.g+(k-1)*m.big), sample.PRTTWaiting(10): rtt + 9*m.os, sample.Timer12: m.or,
+	}
+}
+
+func (m trainMachine) samples(timers ...string) *sample.Set {
+	set := &sample.Set{}
+	for _, k := range []int{1, 10, 100, 1000, 2000, 4000, 8000} {
+		for _, timer := range timers {
+			key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: timer, Bytes: k}
+			t := unit.FromMicros(m.times(float64(k))[timer])
+			set.Series = append(set.Series, sample.Series{Key: key, Times: slices.Repeat([]unit.Time{t}, 30)})
+		}
+	}
+	return set
+}
+
+func TestTrains(t *testing.T) {
+	r := mustFit(t, trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12), Options{})
+	for _, c := range []struct {
+		name, method, unit string
+		want               float64
+	}{
+		{"o_s", "(prtt10-d-rtt)/9", Micros, trainTruth.os},
+		{"o_r", sample.Timer12, Micros, trainTruth.or},
+		{"L", ByRoundTrip, Micros, trainTruth.l},
+		{"g", "(prtt10-rtt)/9", Micros, trainTruth.g},
+		{"G", "(prtt10-rtt)/9", PerByte, trainTruth.big},
+		{"G", ByHalfTrip, PerByte, trainTruth.big},
+	} {
+		if p := one(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != Good {
+			t.Errorf("%s by %s is %v, %s, want %v", c.name, c.method, p.Value, p.Verdict, c.want)
+		}
+	}
+	if v, ok := Value(r.Parameters, "send", "G", 0); !ok || math.Abs(v-trainTruth.big) > 1e-8 {
+		t.Errorf("G of many is %v", v)
+	}
+}
+
+// A train that takes less time than one message is no measurement of it. What noise may do is kept.
+func TestTrainsDisturbed(t *testing.T) {
+	set := trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12)
+	for i, s := range set.Series {
+		if s.Timer == sample.RTT && s.Bytes == 100 {
+			for j := range s.Times {
+				set.Series[i].Times[j] = s.Times[j] + 50*unit.Microsecond
+			}
+		}
+	}
+	r := mustFit(t, set, Options{})
+	if p := one(t, r, "send", "o_s", "(prtt10-d-rtt)/9", Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
+		t.Errorf("o_s is %v", p.Value)
+	}
+	for _, timer := range []string{sample.PRTT(10), sample.PRTTWaiting(10)} {
+		if !warnedOf(r, "send", timer, Disturbed) {
+			t.Errorf("no warning that %s was disturbed: %v", timer, r.Warnings)
+		}
+	}
+	for _, c := range r.Curves {
+		if strings.HasPrefix(c.Timer, "(prtt") && slices.ContainsFunc(c.Points, func(p Point) bool { return p.Bytes == 100 }) {
+			t.Errorf("%s has the size at which one message took longer than ten", c.Timer)
+		}
+	}
+}
+
+// Of round trips alone L is not to be had, and nothing is made up in its place.
+func TestRoundTripsAlone(t *testing.T) {
+	r := mustFit(t, trainTruth.samples(sample.RTT), Options{})
+	p := one(t, r, "send", "L", ByRoundTrip+unidentifiable, Micros)
+	if !math.IsNaN(p.Value) || p.Verdict != NotIdentifiable || !warnedOf(r, "send", "L", Unidentified) {
+		t.Errorf("%+v %v", p, r.Warnings)
+	}
+	if v, ok := Value(r.Parameters, "send", "L", 0); ok {
+		t.Errorf("L has the value %v", v)
+	}
+	half := trainTruth.l + trainTruth.os + trainTruth.or
+	if p := one(t, r, "send", "L", ByHalfTrip, Micros); math.Abs(p.Value-half) > 1e-6 {
+		t.Errorf("rtt/2 is %v, want %v", p.Value, half)
+	}
+	if p := one(t, r, "send", "G", ByHalfTrip, PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
+		t.Errorf("G is %v", p.Value)
+	}
+}
+
+// Windows of sends bound g and have G.
+func TestStream(t *testing.T) {
+	set := trainTruth.samples(sample.PRTT(10))
+	for i := range set.Series {
+		set.Series[i].Timer = sample.Stream
+	}
+	r := mustFit(t, set, Options{})
+	if p := one(t, r, "send", "g", sample.Stream+upperBound, Micros); !p.Bound() || p.Verdict != NotIdentifiable || p.Value != trainTruth.times(1)[sample.PRTT(10)] {
+		t.Errorf("%+v", p)
+	}
+	if v, ok := Value(r.Parameters, "send", "g", 0); ok {
+		t.Errorf("a bound is the value %v", v)
+	}
+	if p := one(t, r, "send", "G", sample.Stream, PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
+		t.Errorf("G is %v", p.Value)
+	}
+}
+
+// A mean that another tool printed is one sample: its uncertainty is how far the means are from their line, and the interval of a slope holds the truth.
+func TestSingleSamples(t *testing.T) {
+	scatter := []float64{1.02, 0.99, 1.01, 0.98, 1.02, 0.985, 1.01, 0.99}
+	set := &sample.Set{}
+	for i, f := range scatter {
+		k := 1000 * (i + 1)
+		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k}
+		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
+	}
+	p := one(t, mustFit(t, set, Options{}), "send", "G", ByHalfTrip, PerByte)
+	if !(p.Low < 0.01 && 0.01 < p.High) || p.High-p.Low > 0.2*p.Value || p.Verdict != Weak {
+		t.Errorf("G is %v from %v to %v, %s", p.Value, p.Low, p.High, p.Verdict)
+	}
+}

@@ -1,0 +1,190 @@
+package foreign
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// builder puts a set together.
+type builder struct {
+	set      sample.Set
+	launches map[sample.Key]int // how often each was measured in files read before, by key without launch
+	notes    []Note
+
+	// Of the file that is read.
+	name   string
+	key    sample.Key // platform, library, clock, place
+	facts  []sample.Fact
+	series []sample.Series
+	at     map[sample.Key]int // in series
+	seen   map[sample.Key]int // launches of summaries in this file
+	lists  []list
+	left   []string
+}
+
+// list is something known of each size of a timer, such as repetitions.
+type list struct {
+	what, mode, timer string
+	values            []value
+}
+
+type value struct {
+	bytes int
+	text  string
+}
+
+// file reads one file into the set.
+func (b *builder) file(name, text string, f *Format, o Options) error {
+	b.name, b.facts, b.series, b.lists, b.left = base(name), nil, nil, nil, nil
+	b.at, b.seen = make(map[sample.Key]int), make(map[sample.Key]int)
+	b.key = sample.Key{
+		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: "auto",
+	}
+	if err := f.read(&input{name: name, rest: text}, b); err != nil {
+		return err
+	}
+	if len(b.series) == 0 {
+		why := ""
+		if len(b.left) > 0 {
+			why = ": " + strings.Join(b.left, "; ")
+		}
+		return fmt.Errorf("%s: nothing that can be fitted%s", name, why)
+	}
+	b.finish(f)
+	return nil
+}
+
+// finish adds the series of a file to the set, and its facts: not under sample.File, since a data set does not keep which series is of
+// which output. So the coarsest resolution counts for all.
+func (b *builder) finish(f *Format) {
+	facts := []sample.Fact{
+		{Key: "imported_from", Value: clean(b.name)}, {Key: "imported_as", Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
+	}
+	facts = append(facts, b.facts...)
+	for _, l := range b.lists {
+		facts = append(facts, sample.Fact{Key: l.what + " of " + l.timer + " " + l.mode, Value: l.String()})
+	}
+	for _, text := range b.left {
+		facts = append(facts, sample.Fact{Key: "left_out", Value: clean(text)})
+		b.notes = append(b.notes, Note{b.name, text})
+	}
+	b.set.Facts = append(b.set.Facts, facts...)
+	most := make(map[sample.Key]int)
+	for _, s := range b.series {
+		k := s.Key
+		k.Launch = 0
+		most[k] = max(most[k], s.Launch+1)
+		s.Launch += b.launches[k]
+		b.set.Series = append(b.set.Series, s)
+	}
+	for k, n := range most {
+		b.launches[k] += n
+	}
+}
+
+// of returns what is measured by a timer of a mode at a size.
+func (b *builder) of(mode, timer string, bytes, launch int) *sample.Series {
+	k := b.key
+	k.Mode, k.Timer, k.Bytes, k.Launch = mode, timer, bytes, launch
+	i, ok := b.at[k]
+	if !ok {
+		i = len(b.series)
+		b.at[k] = i
+		b.series = append(b.series, sample.Series{Key: k})
+	}
+	return &b.series[i]
+}
+
+// has says whether a timer has samples.
+func (b *builder) has(timer string) bool {
+	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return s.Timer == timer })
+}
+
+// sample adds one repetition of many.
+func (b *builder) sample(mode, timer string, bytes int, t unit.Time) {
+	s := b.of(mode, timer, bytes, 0)
+	s.Times = append(s.Times, t)
+}
+
+// summary adds the one value that a tool gives of a size: one sample. Of a size that comes again it is another launch.
+func (b *builder) summary(mode, timer string, bytes int, t unit.Time) {
+	k := sample.Key{Mode: mode, Timer: timer, Bytes: bytes}
+	s := b.of(mode, timer, bytes, b.seen[k])
+	b.seen[k]++
+	s.Times = append(s.Times, t)
+}
+
+// fact adds something known about the run, if it is known.
+func (b *builder) fact(key, value string) {
+	if value = clean(value); value != "" {
+		b.facts = append(b.facts, sample.Fact{Key: key, Value: value})
+	}
+}
+
+// resolution says by what steps the tool prints the times that are imported.
+func (b *builder) resolution(t unit.Time) { b.fact(sample.Resolution, t.MicrosString()) }
+
+// leave says what was left out and why, once.
+func (b *builder) leave(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(b.left, text) {
+		b.left = append(b.left, text)
+	}
+}
+
+// detail keeps what a tool says of the value of a size beside it.
+func (b *builder) detail(what, mode, timer string, bytes int, text string) {
+	i := slices.IndexFunc(b.lists, func(l list) bool { return l.what == what && l.mode == mode && l.timer == timer })
+	if i < 0 {
+		i = len(b.lists)
+		b.lists = append(b.lists, list{what: what, mode: mode, timer: timer})
+	}
+	b.lists[i].values = append(b.lists[i].values, value{bytes, text})
+}
+
+// String writes the values of a list, those of neighbours that are alike together: 0-32768 B: 1000, 65536 B: 640.
+func (l list) String() string {
+	const most = 50_000 // a fact may not be longer
+	var out strings.Builder
+	for i := 0; i < len(l.values); {
+		j := i
+		for j+1 < len(l.values) && l.values[j+1].text == l.values[i].text {
+			j++
+		}
+		sizes := strconv.Itoa(l.values[i].bytes)
+		if j > i {
+			sizes += "-" + strconv.Itoa(l.values[j].bytes)
+		}
+		part := sizes + " B: " + l.values[i].text
+		if out.Len()+len(part) > most {
+			return out.String() + ", ..."
+		}
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		out.WriteString(part)
+		i = j + 1
+	}
+	return out.String()
+}
+
+// clean makes a line that a fact can hold of a text from a file.
+func clean(s string) string {
+	const most = 500
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\ufffd' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, " "))
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.TrimSpace(strings.ToValidUTF8(s[:most], ""))
+	}
+	return s
+}

@@ -1,0 +1,160 @@
+package foreign
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+var errTooLong = errors.New("no time that a message takes")
+
+// imb reads the blocks of the Intel MPI Benchmarks, part MPI-1:
+//
+//	# Benchmarking PingPong
+//	# #processes = 2
+//	       #bytes #repetitions      t[usec]   Mbytes/sec
+//	            8         1000         0.09        85.46
+//
+// t is half of the round trip, in microseconds with two decimals. Uniband sends windows by MPI_Isend, each answered by a short message, and
+// prints messages a second.
+var imb = Format{
+	Name:        "imb",
+	Description: "Intel MPI Benchmarks, PingPong and Uniband (us)",
+	Mark:        "a line \"# Intel(R) MPI Benchmarks ...\" in the head, or \"# Benchmarking ...\"",
+	guess:       func(text string) bool { return imbTitle.MatchString(text) || imbBlock.MatchString(text) },
+	read:        readIMB,
+}
+
+var (
+	imbTitle = regexp.MustCompile(`(?m)^#\s*(Intel ?\(R\) MPI Benchmarks?) (\S{1,40}),? MPI-1 part`)
+	imbBlock = regexp.MustCompile(`(?m)^# Benchmarking (\S{1,60})`)
+	imbPairs = regexp.MustCompile(`^#processes = (\d{1,9})`)
+)
+
+// imbOther says why benchmarks of two processes cannot be imported.
+var imbOther = map[string]string{
+	"PingPing": "both send at once", "Sendrecv": "both send at once", "Exchange": "both send at once", "Biband": "both send at once",
+}
+
+// imbTables are the blocks that can be imported: their header, and the row's reader.
+var imbTables = map[string]struct {
+	head string
+	row  func(*line, *builder) error
+}{
+	"PingPong": {"#bytes #repetitions t[usec] Mbytes/sec", pingPongRow},
+	"Uniband":  {"#bytes #repetitions Mbytes/sec Msg/sec", unibandRow},
+}
+
+func readIMB(in *input, b *builder) error {
+	var row func(*line, *builder) error // of the block; nil outside of those that are imported
+	block, head := "", false            // head: the header of the block has been seen
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		text, comment := l.comment()
+		words := strings.Fields(l.text)
+		switch {
+		case comment && imbBlock.MatchString(l.text):
+			block, head = imbBlock.FindStringSubmatch(l.text)[1], false
+			row = imbTables[block].row
+			imbBegin(b, block)
+		case len(words) > 0 && words[0] == "#bytes" && row != nil:
+			if got := strings.Join(words, " "); got != imbTables[block].head {
+				return l.errorf(1, "the header %s of %s where %q belongs", cited(got), block, imbTables[block].head)
+			}
+			head = true
+		case comment:
+			imbHead(b, text, block, &row)
+		case row == nil || l.blank():
+		case !head:
+			return l.errorf(1, "a row of %s before its header %q", block, imbTables[block].head)
+		default:
+			if err := l.split(false, 4, 4, "a row of "+imbTables[block].head); err != nil {
+				return err
+			}
+			if err := row(&l, b); err != nil {
+				return err
+			}
+		}
+	}
+	if block == "" {
+		return (&line{in: in, number: max(in.last, 1)}).errorf(1, "no block that begins with \"# Benchmarking ...\"")
+	}
+	return nil
+}
+
+// imbBegin says what is known of a block before its rows.
+func imbBegin(b *builder, block string) {
+	switch {
+	case block == "PingPong":
+		b.fact("values", "rtt: means over the repetitions, one a size; twice t")
+		b.resolution(2 * 10 * unit.Nanosecond)
+	case block == "Uniband":
+		b.fact("values", "stream: means over the repetitions, one a size; the inverse of messages a second")
+		b.leave("g and o_s of Uniband: it has windows of sends with an answer each; the time a message is imported as stream, which bounds g and has G")
+	case imbOther[block] != "":
+		b.leave("%s: %s, for which there is no timer of ours", block, imbOther[block])
+	default:
+		b.leave("%s: there is no timer of ours for it", block)
+	}
+}
+
+// imbHead takes facts from the head of the file, and the number of processes of a block: of more than two it cannot be used.
+func imbHead(b *builder, text, block string, row *func(*line, *builder) error) {
+	if m := imbTitle.FindStringSubmatch("# " + text); m != nil {
+		b.fact("tool", m[1])
+		b.fact("tool_version", strings.TrimSuffix(m[2], ","))
+	}
+	if m := imbPairs.FindStringSubmatch(text); m != nil && m[1] != "2" && *row != nil {
+		b.leave("%s of %s processes: several pairs at once", block, m[1])
+		*row = nil
+	}
+	if key, value, ok := strings.Cut(text, ":"); ok && block == "" {
+		if name, ok := imbFacts[strings.TrimSpace(key)]; ok {
+			b.fact(name, value)
+		}
+	}
+}
+
+var imbFacts = map[string]string{"Date": "date", "Machine": "machine", "System": "system", "Release": "release", "MPI Version": "mpi_version"}
+
+func pingPongRow(l *line, b *builder) error {
+	k, err := l.bytes(0)
+	if err != nil {
+		return err
+	}
+	n, err := l.whole(1, 1, maxBytes, "a number of repetitions")
+	if err != nil {
+		return err
+	}
+	t, err := l.time(2, "us", "a time in us")
+	if err != nil {
+		return err
+	}
+	b.summary("send", sample.RTT, k, 2*t)
+	b.detail("repetitions", "send", sample.RTT, k, itoa(n))
+	return nil
+}
+
+func unibandRow(l *line, b *builder) error {
+	k, err := l.bytes(0)
+	if err != nil {
+		return err
+	}
+	n, err := l.whole(1, 1, maxBytes, "a number of repetitions")
+	if err != nil {
+		return err
+	}
+	r, err := l.rate(3, "messages a second")
+	if err != nil {
+		return err
+	}
+	t, err := per(1, r)
+	if err != nil {
+		return l.wrong(3, "messages a second")
+	}
+	b.summary("isend", sample.Stream, k, t)
+	b.detail("repetitions", "isend", sample.Stream, k, itoa(n))
+	return nil
+}

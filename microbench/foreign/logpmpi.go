@@ -1,0 +1,124 @@
+package foreign
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// logpMPI reads a file of Kielmann's LogP/MPI, the parameters of PLogP by size:
+//
+//	# LogP network performance data: logp_test.Send.Recv
+//	# Latency = 0.0000001
+//	# time      bytes os        os_min    os_cnfint or        or_min    or_cnfint g
+//	1795217697       0 0.0000000 0.0000000 0.0000000 0.0000001 0.0000001 0.0000000 0.0000000
+//
+// in seconds with seven decimals. o_s(m) is the time of the send call, o_r(m) that of a receive begun when the message is surely there:
+// timer11 and timer12. g(0) is the interval of a long burst, and g(m) = RTT(m) − RTT(0) + g(0): train. RTT(0) = 2(L + g(0)), the round trip
+// of empty messages. (The tool's own loader takes os_cnfint for os_min; the header is right.) Kielmann, Bal and Verstoep 2000.
+var logpMPI = Format{
+	Name:        "logp_mpi",
+	Description: "Kielmann's LogP/MPI, parameters of PLogP (s)",
+	Mark:        "a first line \"# LogP network performance data: ...\"",
+	guess:       func(text string) bool { return logpTitle.MatchString(text) },
+	read:        readLogPMPI,
+}
+
+const logpHead = "time bytes os os_min os_cnfint or or_min or_cnfint g"
+
+var (
+	logpTitle   = regexp.MustCompile(`\A# (LogP network performance data): (\S{1,100})`)
+	logpLatency = regexp.MustCompile(`^# Latency = (\S{1,40})`)
+)
+
+func readLogPMPI(in *input, b *builder) error {
+	b.fact("values", "means over the repetitions, one a size")
+	b.fact("train", "g(0) is measured by a burst, g(m) is RTT(m) - RTT(0) + g(0)")
+	b.resolution(100 * unit.Nanosecond)
+	mode, head := "", false
+	latency, hasLatency := unit.Time(0), false
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		text, comment := l.comment()
+		switch m := logpLatency.FindStringSubmatchIndex(l.text); {
+		case logpTitle.MatchString(l.text):
+			m := logpTitle.FindStringSubmatch(l.text)
+			b.fact("tool", "LogP/MPI")
+			b.fact("test", m[2])
+			if mode = sendOf(m[2]); mode == "" {
+				return l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", cited(m[2]))
+			}
+		case m != nil:
+			l.words = []word{{l.text[m[2]:m[3]], m[2] + 1}}
+			var err error
+			if latency, err = l.time(0, "s", "the latency in s"); err != nil {
+				return err
+			}
+			hasLatency = true
+		case comment && strings.HasPrefix(text, "time"):
+			if head = strings.Join(strings.Fields(text), " ") == logpHead; !head {
+				return l.errorf(1, "the columns %s where %q belong", cited(text), logpHead)
+			}
+		case comment || l.blank():
+		case mode == "" || !head:
+			return l.errorf(1, "a row before the title and the columns %q", logpHead)
+		default:
+			if err := l.split(false, 9, 9, "a row of "+logpHead); err != nil {
+				return err
+			}
+			if err := logpRow(&l, b, mode, latency, hasLatency); err != nil {
+				return err
+			}
+		}
+	}
+	if !hasLatency {
+		b.leave("L: the file does not say it")
+	}
+	return nil
+}
+
+// sendOf returns the mode of the send call in the name of a test: logp_test.Send.Recv.
+func sendOf(test string) string {
+	parts := strings.Split(test, ".")
+	if len(parts) < 3 {
+		return ""
+	}
+	mode := strings.ToLower(parts[len(parts)-2])
+	if !slices.Contains([]string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend"}, mode) {
+		return ""
+	}
+	return mode
+}
+
+func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency bool) error {
+	at, err := l.whole(0, 0, 1<<40, "the time of the measurement in s since 1970")
+	if err != nil {
+		return err
+	}
+	k, err := l.bytes(1)
+	if err != nil {
+		return err
+	}
+	var t [7]unit.Time // os os_min os_cnfint or or_min or_cnfint g
+	for i := range t {
+		if t[i], err = l.time(2+i, "s", "a time in s"); err != nil {
+			return err
+		}
+	}
+	if len(b.series) == 0 {
+		b.fact("date", time.Unix(int64(at), 0).UTC().Format(time.RFC3339))
+	}
+	for i, timer := range []string{sample.Timer11, sample.Timer12} {
+		b.summary(mode, timer, k, t[3*i])
+		b.detail("minimum_us", mode, timer, k, t[3*i+1].MicrosString())
+		b.detail("confidence_interval_us", mode, timer, k, t[3*i+2].MicrosString())
+	}
+	b.summary(mode, sample.Train, k, t[6])
+	if k == 0 && hasLatency && !strings.HasPrefix(mode, "i") && mode != "rsend" {
+		b.summary(mode, sample.RTT, 0, 2*(latency+t[6]))
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// netgauge reads the pattern loggp of netgauge, of either of two outputs. The file ng.out has the medians of round-trip trains,
+//
+//	# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)
+//	1 10 0.720998 1.742411 7.440295 0.360499 0.025591 0.085675 -nan -nan -nan
+//
+// and standard output what was made of them:
+//
+//	L=0.360499  s=1  o_s=0.025591  o_r=0.085675  g=-nan  G=-nan (-nan GiB/s) lsqu(g,G)=-nan
+//
+// All times are in microseconds. (GiB/s are Gibit/s: it is not read.) g and G are lines through all sizes before, whatever the protocol,
+// and L is half of the first round trip, so that none of them is imported: a fit makes its own of PRTT.
+var netgauge = Format{
+	Name:        "netgauge",
+	Description: "netgauge, pattern loggp: ng.out or standard output (us)",
+	Mark:        "a line \"# size n PRTT(1,0,s) ...\" or \"# Info: (0): Netgauge v...\"",
+	guess: func(text string) bool {
+		return strings.HasPrefix(text, ngHead) || ngVersion.MatchString(text) || ngRow.MatchString(text)
+	},
+	read: readNetgauge,
+}
+
+const ngHead = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
+
+var (
+	ngVersion = regexp.MustCompile(`(?m)^# Info:\s+\(0\): (Netgauge) v(\S{1,30}) [^\n]*\([^\n]*netgauge ([^\n)]*)\)`)
+	ngRow     = regexp.MustCompile(`(?m)^\s*L=(\S{1,40})\s+s=(\S{1,40})\s+o_s=(\S{1,40})\s+o_r=(\S{1,40})\s+g=\S+\s+G=\S+ \(\S+ GiB/s\) lsqu\(g,G\)=\S+\s*$`)
+	ngModule  = regexp.MustCompile(`-m (\S{1,40})`)
+	ngTesting = regexp.MustCompile(`^Testing (\d{1,10}) bytes (\d{1,9}) times:`)
+)
+
+func readNetgauge(in *input, b *builder) error {
+	if strings.HasPrefix(in.rest, ngHead) {
+		return readTrains(in, b)
+	}
+	return readLogGP(in, b)
+}
+
+// readTrains reads ng.out.
+func readTrains(in *input, b *builder) error {
+	b.fact("tool", "Netgauge")
+	b.fact("values", "medians, one a size")
+	b.resolution(unit.Picosecond)
+	b.leave("L, g and G: lines through all sizes before, whatever the protocol; a fit makes its own of the round trips. o_s is in prtt")
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		if _, comment := l.comment(); comment || l.blank() {
+			continue
+		}
+		if err := l.split(false, 11, 11, "a row of "+ngHead[2:]); err != nil {
+			return err
+		}
+		if err := trainRow(&l, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func trainRow(l *line, b *builder) error {
+	k, err := l.bytes(0)
+	if err != nil {
+		return err
+	}
+	n, err := l.whole(1, 2, sample.MaxTrain, "the messages of a train, at least 2")
+	if err != nil {
+		return err
+	}
+	var prtt [3]unit.Time
+	for i := range prtt {
+		if prtt[i], err = l.time(2+i, "us", "a round trip in us"); err != nil {
+			return err
+		}
+	}
+	b.summary("send", sample.RTT, k, prtt[0])
+	b.summary("send", sample.PRTT(n), k, prtt[1])
+	b.summary("send", sample.PRTTWaiting(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
+	return overheadWord(l, b, 7, sample.Timer12, "o_r", k)
+}
+
+// overheadWord adds an overhead. The tool's may be none, or less than nothing.
+func overheadWord(l *line, b *builder, i int, timer, what string, k int) error {
+	switch s := l.words[i].text; {
+	case none(s):
+		b.leave("%s: not a number at some sizes", what)
+		return nil
+	case strings.HasPrefix(s, "-") && decimal(s[1:]):
+		b.leave("%s: less than zero at some sizes", what)
+		return nil
+	}
+	t, err := l.time(i, "us", what+" in us")
+	if err != nil {
+		return err
+	}
+	b.summary("send", timer, k, t)
+	return nil
+}
+
+// readLogGP reads standard output.
+func readLogGP(in *input, b *builder) error {
+	b.fact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
+	b.leave("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
+	first := true
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		if m := ngVersion.FindStringSubmatch(l.text); m != nil {
+			b.fact("tool", m[1])
+			b.fact("tool_version", m[2])
+			b.fact("tool_options", m[3])
+			if m := ngModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
+				b.key.Library = clean(m[1])
+			}
+			continue
+		}
+		if m := ngTesting.FindStringSubmatch(l.text); m != nil {
+			b.detail("repetitions", "send", sample.Timer11, atoi(m[1]), m[2])
+			continue
+		}
+		if !strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
+			if _, comment := l.comment(); !comment && !l.blank() {
+				return l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
+			}
+			continue
+		}
+		if err := logGPRow(&l, b, first); err != nil {
+			return err
+		}
+		first = false
+	}
+	return nil
+}
+
+func logGPRow(l *line, b *builder, first bool) error {
+	if err := l.short(); err != nil {
+		return err
+	}
+	at := ngRow.FindStringSubmatchIndex(l.text)
+	if at == nil {
+		return l.errorf(1, "%s where \"L=... s=... o_s=... o_r=... g=... G=... (... GiB/s) lsqu(g,G)=...\" belongs", cited(l.text))
+	}
+	for i := 2; i < len(at); i += 2 {
+		l.words = append(l.words, word{l.text[at[i]:at[i+1]], at[i] + 1})
+	}
+	latency, err := l.time(0, "us", "L in us")
+	if err != nil {
+		return err
+	}
+	k, err := l.bytes(1)
+	if err != nil {
+		return err
+	}
+	if first {
+		b.summary("send", sample.RTT, k, 2*latency)
+	}
+	if err := overheadWord(l, b, 2, sample.Timer11, "o_s", k); err != nil {
+		return err
+	}
+	return overheadWord(l, b, 3, sample.Timer12, "o_r", k)
+}

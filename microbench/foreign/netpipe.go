@@ -1,0 +1,81 @@
+package foreign
+
+import (
+	"math"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// netpipe reads np.out of NetPIPE 3: bytes, rate, and seconds one way,
+//
+//	8192 21776.334368   0.00000287
+//
+// without a word of what they are. Seconds are the best mean of several trials, half of a round trip, in steps of 10 ns. The rate is the
+// same with more digits, bits over 2²⁰ a second; the time is computed from it, and must be what is printed.
+var netpipe = Format{
+	Name:        "netpipe",
+	Description: "NetPIPE 3, np.out (bytes, Mibit/s, seconds one way)",
+	Mark:        "rows of three numbers alone: bytes, Mbit/s, seconds",
+	guess:       guessNetPIPE,
+	read:        readNetPIPE,
+}
+
+func guessNetPIPE(text string) bool {
+	for l := range strings.Lines(text) {
+		words := strings.Fields(l)
+		if len(words) == 0 {
+			continue
+		}
+		return len(words) == 3 && whole(words[0]) && decimal(words[1]) && decimal(words[2])
+	}
+	return false
+}
+
+// whole says whether a text is digits alone.
+func whole(s string) bool { return decimal(s) && !strings.Contains(s, ".") }
+
+func readNetPIPE(in *input, b *builder) error {
+	b.fact("tool", "NetPIPE")
+	b.fact("values", "rtt: the best of several trials, each a mean over repetitions, one a size; twice the time one way")
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		if l.blank() {
+			continue
+		}
+		if err := l.split(false, 3, 3, "a row of bytes, Mbit/s and seconds"); err != nil {
+			return err
+		}
+		if err := netpipeRow(&l, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func netpipeRow(l *line, b *builder) error {
+	const mebibit = 1 << 20
+	k, err := l.whole(0, 1, maxBytes, "a number of bytes, at least 1")
+	if err != nil {
+		return err
+	}
+	r, err := l.rate(1, "a rate in Mbit/s")
+	if err != nil {
+		return err
+	}
+	printed, err := l.time(2, "s", "seconds one way")
+	if err != nil {
+		return err
+	}
+	t, err := per(8*float64(k), r*mebibit)
+	if err != nil {
+		return l.wrong(1, "a rate in Mbit/s")
+	}
+	const step = 10 * unit.Nanosecond
+	if math.Abs(float64(t-printed)) > float64(step)/2+0.001*float64(t) {
+		return l.errorf(l.words[1].col, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
+			l.words[1].text, t, k, l.words[2].text)
+	}
+	b.summary("send", sample.RTT, k, 2*t)
+	return nil
+}

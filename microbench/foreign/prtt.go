@@ -1,0 +1,115 @@
+package foreign
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// prtt reads single round-trip trains, PRTT(n, d, s) of Hoefler et al. 2007, in nanoseconds:
+//
+//	mode,size,n,d_ns,sample,client_ns,server_or_ns
+//	pn,8,10,0,0,791,0.0
+//
+// The modes are p1 (one message), pn (n, without waits), pnd (n, the client waits d between sends), and por (n, the server waits before each
+// receive, and server_or_ns is the mean time of one). They become rtt, prtt10, prtt10-d, and timer12.
+var prtt = Format{
+	Name:        "prtt",
+	Description: "samples of round-trip trains PRTT(n,d,s) (ns)",
+	Mark:        "a first line " + prttHead,
+	guess:       func(text string) bool { return strings.HasPrefix(text, prttHead) },
+	read:        readPRTT,
+}
+
+const prttHead = "mode,size,n,d_ns,sample,client_ns,server_or_ns"
+
+// prttModes are how each mode's rows become samples.
+var prttModes = map[string]func(*builder, train) bool{
+	"p1": func(b *builder, x train) bool {
+		b.sample("send", sample.RTT, x.bytes, x.client)
+		return x.n == 1 && x.wait == 0
+	},
+	"pn": func(b *builder, x train) bool {
+		b.sample("send", sample.PRTT(x.n), x.bytes, x.client)
+		return x.n > 1 && x.wait == 0
+	},
+	"pnd": waitingTrain,
+	"por": func(b *builder, x train) bool { b.sample("send", sample.Timer12, x.bytes, x.server); return x.n > 1 },
+}
+
+func waitingTrain(b *builder, x train) bool {
+	t := x.client - unit.Time(x.n-1)*x.wait
+	b.sample("send", sample.PRTTWaiting(x.n), x.bytes, t)
+	return x.n > 1 && t >= 0
+}
+
+// train is a row.
+type train struct {
+	bytes, n             int
+	wait, client, server unit.Time
+}
+
+func readPRTT(in *input, b *builder) error {
+	b.fact("tool", "round-trip trains")
+	b.fact("values", "all samples")
+	l, _ := in.next()
+	if l.in == nil || strings.TrimSpace(l.text) != prttHead {
+		return (&line{in: in, number: 1}).errorf(1, "%s where the header %s belongs", cited(l.text), prttHead)
+	}
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		if l.blank() {
+			continue
+		}
+		if err := l.split(true, 7, 7, "a row of "+prttHead); err != nil {
+			return err
+		}
+		if err := prttRow(&l, b); err != nil {
+			return err
+		}
+	}
+	if b.has(sample.Timer12) {
+		b.leave("client_ns of mode por: o_r is in server_or_ns")
+	}
+	return nil
+}
+
+func prttRow(l *line, b *builder) error {
+	add, ok := prttModes[l.words[0].text]
+	if !ok {
+		return l.wrong(0, "p1, pn, pnd or por")
+	}
+	var x train
+	var err error
+	if x.bytes, err = l.bytes(1); err != nil {
+		return err
+	}
+	if x.n, err = l.whole(2, 1, sample.MaxTrain, "a number of messages"); err != nil {
+		return err
+	}
+	if _, err = l.whole(4, 0, maxBytes, "the number of the sample"); err != nil {
+		return err
+	}
+	for i, t := range []*unit.Time{3: &x.wait, 5: &x.client, 6: &x.server} {
+		if t == nil {
+			continue
+		}
+		if *t, err = l.time(i, "ns", "a time in ns"); err != nil {
+			return err
+		}
+	}
+	if !add(b, x) {
+		return l.errorf(l.words[2].col, "%s messages with waits of %s ns that took %s ns are no train of mode %s",
+			l.words[2].text, l.words[3].text, l.words[5].text, l.words[0].text)
+	}
+	return nil
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// atoi returns a number of digits that a pattern has found.
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}

@@ -1,0 +1,112 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// skampi reads the blocks of SKaMPI 5 and 6 that are ping-pongs of blocking calls:
+//
+//	# begin result "Pingpong_Send_Recv"
+//	count= 2        8       0.3       0.0       16       0.3       0.3
+//	# end result "Pingpong_Send_Recv"
+//
+// elements, bytes, the time of the round trip in microseconds with one decimal, its standard error, the measurements, and the times of
+// each process.
+var skampi = Format{
+	Name:        "skampi",
+	Description: "SKaMPI, blocks Pingpong_Send_Recv and Pingpong_Ssend_Recv (us)",
+	Mark:        "a line \"# SKaMPI Version ...\" or \"# begin result ...\"",
+	guess:       func(text string) bool { return skampiTitle.MatchString(text) || skampiBegin.MatchString(text) },
+	read:        readSKaMPI,
+}
+
+var (
+	skampiTitle = regexp.MustCompile(`(?m)^# (SKaMPI) Version (\S{1,30})`)
+	skampiBegin = regexp.MustCompile(`(?m)^# begin result "([^"\n]{1,100})"`)
+	skampiEnd   = regexp.MustCompile(`^# end result "([^"\n]{1,100})"`)
+)
+
+// skampiModes are the blocks that are round trips as ours.
+var skampiModes = map[string]string{"Pingpong_Send_Recv": "send", "Pingpong_Ssend_Recv": "ssend"}
+
+func readSKaMPI(in *input, b *builder) error {
+	b.fact("values", "rtt: means over the measurements, one a size")
+	b.resolution(100 * unit.Nanosecond)
+	block, begin := "", 0
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		text, comment := l.comment()
+		if !comment && (l.blank() || skampiModes[block] == "") {
+			if block == "" && !l.blank() {
+				return l.errorf(1, "%s outside of a block that begins with \"# begin result\"", cited(l.text))
+			}
+			continue
+		}
+		switch m := skampiBegin.FindStringSubmatch(l.text); {
+		case m != nil && block != "":
+			return l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
+		case m != nil:
+			if block, begin = m[1], l.number; skampiModes[block] == "" {
+				b.leave("%s: no timer of ours is a round trip of these calls", clean(block))
+			}
+		case skampiEnd.MatchString(l.text):
+			if name := skampiEnd.FindStringSubmatch(l.text)[1]; name != block {
+				return l.errorf(1, "the end of block %s, but %s began in line %d", name, cited(block), begin)
+			}
+			block = ""
+		case comment:
+			skampiFact(b, l.text, text)
+		default:
+			if err := skampiRow(&l, b, skampiModes[block]); err != nil {
+				return err
+			}
+		}
+	}
+	if block != "" {
+		return (&line{in: in, number: begin}).errorf(1, "block %s has no end: the file is cut off", block)
+	}
+	return nil
+}
+
+func skampiFact(b *builder, whole, text string) {
+	if m := skampiTitle.FindStringSubmatch(whole); m != nil {
+		b.fact("tool", m[1])
+		b.fact("tool_version", m[2])
+	} else if rest, ok := strings.CutPrefix(text, "Started at "); ok {
+		b.fact("date", rest)
+	}
+}
+
+func skampiRow(l *line, b *builder, mode string) error {
+	if err := l.split(false, 6, 200, "a row \"count= ELEMENTS BYTES TIME ERROR MEASUREMENTS\""); err != nil {
+		return err
+	}
+	if l.words[0].text != "count=" {
+		return l.wrong(0, "\"count=\"")
+	}
+	if _, err := l.whole(1, 0, maxBytes, "a number of elements"); err != nil {
+		return err
+	}
+	k, err := l.bytes(2)
+	if err != nil {
+		return err
+	}
+	t, err := l.time(3, "us", "a time in us")
+	if err != nil {
+		return err
+	}
+	if _, err := l.time(4, "us", "a standard error in us"); err != nil {
+		return err
+	}
+	n, err := l.whole(5, 1, maxBytes, "a number of measurements")
+	if err != nil {
+		return err
+	}
+	b.summary(mode, sample.RTT, k, t)
+	b.detail("standard_error_us", mode, sample.RTT, k, l.words[4].text)
+	b.detail("repetitions", mode, sample.RTT, k, itoa(n))
+	return nil
+}
