@@ -10,7 +10,18 @@ type Meeting struct {
 	Sends, Receives unit.Time // when the calls begin
 	Blocking        bool      // the receive blocks
 	Posted          bool      // the receive was posted before, without blocking: what begins at Receives is the wait for it
+
+	// Sockets are what the transports of the two sides keep from transfer to transfer: that of the sender and that of the receiver. Ends
+	// goes on from there and leaves them as the transfer does. Of nil nothing went before.
+	Sockets [2]*Socket
 }
+
+// Socket is what the transport of one side of a connection keeps from transfer to transfer: with TCP, what has come and is not yet acknowledged.
+// The zero value is one that nothing has come to. Time does not change it: acknowledgements that a timer sends are not in it.
+type Socket struct{ end end }
+
+// connected is a network whose sides keep something from transfer to transfer.
+type connected interface{ kept() *[2]end }
 
 // Ends are the times at which calls return, on the clock of the meeting.
 type Ends struct {
@@ -30,6 +41,8 @@ func (m Meeting) Ends() Ends {
 		panic("model: a meeting before time began")
 	}
 	w := m.start()
+	m.resume(w.net)
+	defer m.keep(w.net)
 	w.lanes[Sender].clock, w.lanes[Receiver].clock = m.Sends, m.Receives
 	m.receive(w)
 	e := Ends{Receive: w.lanes[Receiver].clock}
@@ -47,6 +60,29 @@ func (m Meeting) Ends() Ends {
 		}
 	}
 	return e
+}
+
+// resume goes on from what the sides have kept.
+func (m Meeting) resume(net network) {
+	m.each(net, func(s *Socket, e *end) { *e = s.end })
+}
+
+// keep leaves to the sides what they are to keep.
+func (m Meeting) keep(net network) {
+	m.each(net, func(s *Socket, e *end) { s.end = *e })
+}
+
+// each goes through the sides that keep something.
+func (m Meeting) each(net network, f func(*Socket, *end)) {
+	n, ok := net.(connected)
+	if !ok {
+		return
+	}
+	for who, s := range m.Sockets {
+		if s != nil {
+			f(s, &n.kept()[who])
+		}
+	}
 }
 
 // receive begins the receiver's call.

@@ -36,6 +36,8 @@ func (e *Ethernet) String() string {
 	return fmt.Sprintf("Ethernet of %v", e.Rate)
 }
 
+func (n *onEthernet) kept() *[2]end { return &n.ends }
+
 // Node returns the rank: each has a workstation of its own.
 func (e *Ethernet) Node(rank int) int { return rank }
 

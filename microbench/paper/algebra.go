@@ -12,7 +12,8 @@ import (
 
 // What the models predict is the benchmark itself, by algebra: its rounds are meetings of one message each, which take the
 // clocks of both ranks from call to call. The timers then go through the same fit as those that were measured. Nothing varies and nothing
-// contends, and what a message leaves to be done when both calls have returned costs nothing here.
+// contends. What TCP has not yet acknowledged goes along from message to message; what else a message leaves to be done when both calls have
+// returned costs nothing here.
 
 // predict returns the timers of an experiment, with one sample for each root of the barrier; of low-level messages none.
 func (e *Experiment) predict(s *site) []sample.Series {
@@ -44,7 +45,13 @@ type algebra struct {
 	blocking    bool
 	ready       bool
 
-	p1, p2 unit.Time // the clocks
+	p1, p2 side
+}
+
+// side is a rank of the pair: its clock, and what its transport keeps from message to message.
+type side struct {
+	clock  unit.Time
+	socket model.Socket
 }
 
 // calls are the blocking calls of the modes, as the benchmark names them.
@@ -96,7 +103,7 @@ const rounds = 4
 
 // round returns timer11, timer12 and timer21 of a late round.
 func (x *algebra) round(rootAtP1 bool) (t [3]unit.Time) {
-	x.p1, x.p2 = 0, 0
+	x.p1, x.p2 = side{}, side{}
 	for range rounds {
 		t[0], t[2] = x.half(x.there, rootAtP1, &x.p1, &x.p2, 0)
 		_, t[1] = x.half(x.back, rootAtP1, &x.p2, &x.p1, unit.Second)
@@ -105,29 +112,35 @@ func (x *algebra) round(rootAtP1 bool) (t [3]unit.Time) {
 }
 
 // half is a barrier, a wait of the receiver, and a message. It returns how long the calls take.
-func (x *algebra) half(message model.Transfer, rootAtP1 bool, sender, receiver *unit.Time, wait unit.Time) (send, receive unit.Time) {
+func (x *algebra) half(message model.Transfer, rootAtP1 bool, sender, receiver *side, wait unit.Time) (send, receive unit.Time) {
 	var posting unit.Time
 	if x.ready {
 		posting = x.posting()
-		*receiver += posting
+		receiver.clock += posting
 	}
 	if rootAtP1 {
 		barrier(x.up, x.down, &x.p1, &x.p2)
 	} else {
 		barrier(x.down, x.up, &x.p2, &x.p1)
 	}
-	*receiver += wait
-	m := model.Meeting{Transfer: message, Sends: *sender, Receives: *receiver, Blocking: x.blocking, Posted: x.ready}
+	receiver.clock += wait
+	m := meet(message, sender, receiver)
+	m.Blocking, m.Posted = x.blocking, x.ready
 	e := m.Ends()
-	send, receive = e.Send-*sender, e.Receive-*receiver
+	send, receive = e.Send-m.Sends, e.Receive-m.Receives
 	if x.ready {
 		receive = posting
 		if x.blocking {
-			receive += e.Received - *receiver
+			receive += e.Received - m.Receives
 		}
 	}
-	*sender, *receiver = e.Sent, e.Received
+	sender.clock, receiver.clock = e.Sent, e.Received
 	return send, receive
+}
+
+// meet sets up a message from one rank to the other, whose calls begin now and block.
+func meet(message model.Transfer, sender, receiver *side) model.Meeting {
+	return model.Meeting{Transfer: message, Sends: sender.clock, Receives: receiver.clock, Blocking: true, Sockets: [2]*model.Socket{&sender.socket, &receiver.socket}}
 }
 
 // posting is what it costs to post a receive.
@@ -137,23 +150,23 @@ func (x *algebra) posting() unit.Time {
 }
 
 // barrier lets the root receive a message from the other rank and send one back.
-func barrier(up, down model.Transfer, root, other *unit.Time) {
-	e := model.Meeting{Transfer: up, Sends: *other, Receives: *root, Blocking: true}.Ends()
-	*root, *other = e.Received, e.Sent
-	e = model.Meeting{Transfer: down, Sends: *root, Receives: *other, Blocking: true}.Ends()
-	*root, *other = e.Sent, e.Received
+func barrier(up, down model.Transfer, root, other *side) {
+	e := meet(up, other, root).Ends()
+	root.clock, other.clock = e.Received, e.Sent
+	e = meet(down, root, other).Ends()
+	root.clock, other.clock = e.Sent, e.Received
 }
 
 // burst returns the mean interval between the ends of consecutive sends, to a receiver that receives as fast as it can.
 func (x *algebra) burst() unit.Time {
-	m := model.Meeting{Transfer: x.there, Blocking: true}
+	var from, to side
 	var first unit.Time
 	for i := range microbench.Burst {
-		e := m.Ends()
-		m.Sends, m.Receives = e.Sent, e.Received
+		e := meet(x.there, &from, &to).Ends()
+		from.clock, to.clock = e.Sent, e.Received
 		if i == 0 {
-			first = m.Sends
+			first = from.clock
 		}
 	}
-	return (m.Sends - first) / (microbench.Burst - 1)
+	return (from.clock - first) / (microbench.Burst - 1)
 }

@@ -187,6 +187,7 @@ func (x *run) table3(src *source) reports.Artefact {
 		"g is printed as a dash, and said to be about o_s: it stands here as the interval of a burst of sends of 16 bytes.",
 		"Blocking receives grow with the message, as figure 11 has it for both platforms: NOW's one value of o_r for 16 and 10000 bytes is read as that of the receive that does not block.",
 	}}
+	a.Words = append(a.Words, "By algebra a call is interrupted only by what it waits for. On NOW a receive that does not block is found to be interrupted by its message, of 16 bytes, and sends of a burst by acknowledgements: the predictions are too low by what that costs.")
 	for _, s := range []Subject{t3d, now} {
 		a.Rows = append(a.Rows, x.parameters(src.parameters.Of(s.Platform))...)
 		f := finding(s, "send", "g", small, "us")
