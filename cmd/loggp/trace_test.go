@@ -13,13 +13,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What is printed is reviewed like code (go test ./cmd/loggp -run TraceText -update).
+// What is printed is reviewed like code (go test ./cmd/loggp -run TraceText -update). The machines are files of tests: no golden file changes when a
+// platform of the catalogue is fitted anew.
 func TestTraceText(t *testing.T) {
 	for name, args := range map[string]string{
-		"ssend":   "trace --platform t3d --mode ssend --size 2KB",
-		"late":    "trace --platform t3d --mode send --size 100 --late 50us",
+		"ssend":   "trace --platform testdata/t3e.yaml --mode ssend --size 2KB",
+		"late":    "trace --platform testdata/t3e.yaml --mode send --size 100 --late 50us",
 		"loggp":   "trace --platform loggp:L=5us,o_s=2us,o_r=3us,g=40us,G=0.01us/B --ranks 2 --program pingpong --size 100",
-		"overlap": "trace --platform t3d --ranks 4 --program overlap --size 700 --window 20us..90us",
+		"tcp":     "trace --platform ../../model/platform/testdata/ethernet.yaml --mode ssend --size 4KB",
+		"overlap": "trace --platform testdata/t3e.yaml --ranks 4 --program overlap --size 700 --window 10us..40us",
 	} {
 		got := mustRun(t, strings.Fields(args)...)
 		golden := filepath.Join("testdata", "trace-"+name+".txt")
