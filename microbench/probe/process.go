@@ -46,23 +46,36 @@ func (p process) run(ctx context.Context, command []string) (*speech, error) {
 	return said, err
 }
 
-// killFrom ends the processes whose program is in a directory. Launchers start ranks in groups of their own.
+// killFrom ends the processes whose program is in a directory, and waits until they are gone. Launchers start ranks in groups of their own.
 func killFrom(dir string) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return
 	}
-	links, _ := filepath.Glob("/proc/[0-9]*/exe") // none but on Linux
-	for _, link := range links {
-		program, err := os.Readlink(link)
-		if err != nil || filepath.Dir(program) != real {
-			continue
+	for begin := time.Now(); time.Since(begin) < grace; time.Sleep(5 * time.Millisecond) {
+		running := runningFrom(real)
+		if len(running) == 0 {
+			return
 		}
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
-		if p, err := os.FindProcess(pid); err == nil {
-			p.Kill()
+		for _, pid := range running {
+			if p, err := os.FindProcess(pid); err == nil {
+				p.Kill()
+			}
 		}
 	}
+}
+
+// runningFrom returns the processes whose program is in a directory; none but on Linux.
+func runningFrom(dir string) []int {
+	var list []int
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if program, err := os.Readlink(link); err == nil && filepath.Dir(program) == dir {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+			list = append(list, pid)
+		}
+	}
+	return list
 }
 
 // speech is what a command said, its beginning and its end.

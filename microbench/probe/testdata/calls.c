@@ -1,6 +1,7 @@
 /*
  * The program, with its calls written down: after it has run, the file RESULT.0 has those of P1 and RESULT.1 those of P2, one a
- * line. A call on the communicator of barriers is marked; readings of the clock, one after the other, are one line.
+ * line, with how often if they come one after the other. A call on the communicator of barriers is marked. The clock is one that moves by 100 ns when it is
+ * read and by 1 us in each call of MPI, so that all times are known.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -17,8 +18,11 @@ static int made[MOST], called;
 static MPI_Comm dups[2];
 static int dupped;
 
+static long long virtual; /* ns */
+
 static void note(const char *call)
 {
+	virtual += strcmp(call, "clock") == 0 ? 100 : 1000;
 	if (called > 0 && strcmp(calls[called - 1], call) == 0) {
 		made[called - 1]++;
 	} else if (called < MOST) {
@@ -29,8 +33,11 @@ static void note(const char *call)
 
 static int my_clock(clockid_t id, struct timespec *t)
 {
+	(void)id;
 	note("clock");
-	return clock_gettime(id, t);
+	t->tv_sec = virtual / 1000000000;
+	t->tv_nsec = virtual % 1000000000;
+	return 0;
 }
 
 static int my_dup(MPI_Comm c, MPI_Comm *d)
@@ -108,9 +115,7 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s.%d", argv[2], rank);
 	f = fopen(path, "w");
 	for (i = 0; i < called; i++) {
-		if (strcmp(calls[i], "clock") == 0)
-			fprintf(f, made[i] > 1 ? "clocks\n" : "clock\n");
-		else if (made[i] > 1)
+		if (made[i] > 1)
 			fprintf(f, "%d %s\n", made[i], calls[i]);
 		else
 			fprintf(f, "%s\n", calls[i]);
