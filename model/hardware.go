@@ -21,10 +21,10 @@ func (m *Machine) hardware() hardware {
 		return m.Torus
 	case m.Hypernodes != nil:
 		return m.Hypernodes
-	case m.LogGP != nil:
-		return m.LogGP
 	case m.Ethernet != nil:
 		return m.Ethernet
+	case m.LogGP != nil:
+		return m.LogGP
 	}
 	panic("model: machine " + m.Name + " has no network")
 }
@@ -36,6 +36,10 @@ func (m *Machine) Network() string { return m.hardware().String() }
 type network interface {
 	send(w *walk, from Where, bytes int) mail
 	receive(w *walk, who Where, bytes int)
+}
+
+// memory is what a network is as well if processors can access each other's memory through it.
+type memory interface {
 	get(w *walk, who Where, bytes int) // until the bytes are there and known to be
 	put(w *walk, who Where, bytes int) // likewise
 }

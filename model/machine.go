@@ -17,6 +17,7 @@ type Machine struct {
 	Timer       unit.Time // resolution of the clock that programs read
 	Noise       Noise
 	Processor   Processor
+	Private     bool // no processor can access another's memory, even if the network has a way to
 
 	Torus      *Torus      // processors on a torus with remote memory access
 	Hypernodes *Hypernodes // processors that share memory, in hypernodes that rings join
@@ -24,8 +25,11 @@ type Machine struct {
 	LogGP      *LogGP      // the synthetic machine that is LogGP itself
 }
 
-// Remote reports whether processors can read and write each other's memory. Workstations cannot; a library on them does it by packets.
-func (m *Machine) Remote() bool { return m.Ethernet == nil }
+// Remote reports whether processors can read and write each other's memory. Where they cannot, as on workstations, a library does it by packets.
+func (m *Machine) Remote() bool {
+	_, ok := m.hardware().on(Path{}).(memory)
+	return ok && !m.Private
+}
 
 // Ranks bounds the number of processors of a job.
 type Ranks struct{ Default, Min, Max int }

@@ -150,10 +150,6 @@ type bytes int
 
 func (b bytes) String() string { return unit.Bytes(int(b)) }
 
-// get and put are of machines with remote memory.
-func (n *onEthernet) get(*walk, Where, int) { panic("model: workstations have no remote memory") }
-func (n *onEthernet) put(*walk, Where, int) { panic("model: workstations have no remote memory") }
-
 func (e *Ethernet) view(x *Parameters, control unit.Time, _ Path) {
 	t, most := &e.TCP, e.Longest()
 	empty := e.frame(t.Record)

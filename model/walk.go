@@ -156,7 +156,7 @@ func (w *walk) unpack(who Where, bytes int) {
 // get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and another has them.
 func (w *walk) get(who Where, bytes int) {
 	if w.Machine.Remote() {
-		w.net.get(w, who, bytes)
+		w.net.(memory).get(w, who, bytes)
 		w.spend(who, WorkHandle, 1)
 		return
 	}
@@ -171,7 +171,7 @@ func (w *walk) get(who Where, bytes int) {
 // put writes bytes to the other side's memory. Where the machine cannot, a packet has them.
 func (w *walk) put(who Where, bytes int) {
 	if w.Machine.Remote() {
-		w.net.put(w, who, bytes)
+		w.net.(memory).put(w, who, bytes)
 		w.spend(who, WorkHandle, 1)
 		return
 	}

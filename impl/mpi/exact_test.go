@@ -45,10 +45,10 @@ func world(t testing.TB, m *model.Machine, l *model.Library, ranks int) device.W
 	return w
 }
 
-// withoutMemory returns a machine that has no remote memory and is the same otherwise: to be an Ethernet too says so.
+// withoutMemory returns a machine that has no remote memory and is the same otherwise.
 func withoutMemory(m *model.Machine) *model.Machine {
 	x := *m
-	x.Ethernet = &model.Ethernet{}
+	x.Private = true
 	return &x
 }
 

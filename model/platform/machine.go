@@ -17,6 +17,7 @@ func (r *reader) machine(m *model.Machine) reading {
 		must("timer", r.mapping(must("resolution", r.positive(&m.Timer)))),
 		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative)))),
 		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)))),
+		may("private", r.flag(&m.Private)),
 	}
 	for _, x := range networks {
 		fields = append(fields, may(x.key, x.reading))

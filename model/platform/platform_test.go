@@ -249,6 +249,23 @@ func TestT3D(t *testing.T) {
 	}
 }
 
+// Processors reach each other's memory where the network has a way to, unless the file says that they do not.
+func TestPrivate(t *testing.T) {
+	good := read(t, "good.yaml")
+	for line, remote := range map[string]bool{"": true, "  private: false\n": true, "  private: true\n": false} {
+		p, err := Parse("good.yaml", []byte(strings.Replace(good, "  torus:\n", line+"  torus:\n", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Machine.Remote() != remote {
+			t.Errorf("with %q: remote memory %v", line, !remote)
+		}
+	}
+	if load(t, "now").Machine.Remote() {
+		t.Error("workstations have remote memory")
+	}
+}
+
 // The numbers of the NOW that Al-Tawil and Moritz print (section 2, table 2), and those of IEEE 802.3 at 10 Mbit/s in bits and bit times.
 func TestNOW(t *testing.T) {
 	p := load(t, "now")
