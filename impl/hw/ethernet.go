@@ -25,7 +25,7 @@ type ethernet struct {
 	crash    bool      // this burst is a collision
 	last     ending    // the latest end of a station's signal
 	before   ending    // the latest end of another's
-	count    EthernetStatistics
+	count    *EthernetStatistics
 	record   *bursts // where what is on the medium is written down, or nil
 }
 
@@ -57,38 +57,16 @@ type frame struct {
 	src, dst int
 	payload  int // bytes of the datagram
 	segment  segment
-	next     *frame
 }
 
 // Act lets the frame arrive.
 func (f *frame) Act(uint64) { f.e.up.arrived(f) }
 
-// frames is a queue of frames.
-type frames struct{ head, tail *frame }
-
-func (q *frames) push(f *frame) {
-	if q.tail == nil {
-		q.head = f
-	} else {
-		q.tail.next = f
-	}
-	q.tail = f
-}
-
-func (q *frames) pop() *frame {
-	f := q.head
-	if q.head = f.next; q.head == nil {
-		q.tail = nil
-	}
-	f.next = nil
-	return f
-}
-
 // station is an interface to the medium. It sends its frames in their order.
 type station struct {
 	*ethernet
 	id    int
-	queue frames
+	queue []*frame
 	state stationState
 	tries int // collisions of the first frame
 	began unit.Time
@@ -119,7 +97,7 @@ const apart = 0x6574686572
 
 func newEthernet(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64) *ethernet {
 	e := &ethernet{Ethernet: m, kernel: kernel, gap: m.Rate.Time(m.Gap), begin: m.Rate.Time(m.Preamble), jam: m.Rate.Time(m.Jam),
-		length: pace{rate: m.Rate}, stations: make([]station, stations)}
+		length: pace{rate: m.Rate}, stations: make([]station, stations), count: new(EthernetStatistics)}
 	e.last, e.before = ending{-e.gap - m.Propagation, -1}, ending{-e.gap - m.Propagation, -1}
 	for i := range e.stations {
 		e.stations[i] = station{ethernet: e, id: i, rand: newNoise(seed^apart, i, 0)}
@@ -131,7 +109,7 @@ func newEthernet(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint6
 func (e *ethernet) send(f *frame) {
 	f.e = e
 	s := &e.stations[f.src]
-	s.queue.push(f)
+	s.queue = append(s.queue, f)
 	if s.state == silent {
 		s.try()
 	}
@@ -189,7 +167,7 @@ func (s *station) start() {
 		s.since, s.ethernet.crash = now, false
 	}
 	s.state, s.began, s.crash = sending, now, false
-	f := s.queue.head
+	f := s.queue[0]
 	s.until(now + s.length.time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
 	if s.ethernet.sending++; s.ethernet.sending == 1 {
 		return
@@ -241,15 +219,22 @@ func (s *station) stop() {
 	} else {
 		s.sent(now)
 	}
-	if s.state == silent && s.queue.head != nil {
+	if s.state == silent && len(s.queue) > 0 {
 		s.try()
 	}
+}
+
+// next takes the first frame from the queue. There are a few: what sockets may have under way.
+func (s *station) next() *frame {
+	f := s.queue[0]
+	s.queue = s.queue[:copy(s.queue, s.queue[1:])]
+	return f
 }
 
 // sent lets a frame arrive.
 func (s *station) sent(now unit.Time) {
 	s.tries = 0
-	f := s.queue.pop()
+	f := s.next()
 	s.count.Frames++
 	s.count.Payload += f.payload
 	s.kernel.At(now+s.Propagation, f, 0)
@@ -266,7 +251,7 @@ func (s *station) backOff(now unit.Time) {
 		return
 	}
 	s.tries = 0
-	f := s.queue.pop()
+	f := s.next()
 	s.count.Dropped++
 	s.count.Lost += f.payload
 	s.up.dropped(f)

@@ -21,7 +21,7 @@ func pairs(t testing.TB, n int, seed uint64) (goodput float64, s EthernetStatist
 		t.Fatal(err)
 	}
 	const size = 14600 - 40 // ten full segments, with what frames them
-	w, err := New(Config{Machine: p.Machine, Ranks: 2 * n, Seed: seed})
+	w, err := New(Config{Machine: p.Machine, Ranks: 2 * n, Seed: seed, Ethernet: &s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func pairs(t testing.TB, n int, seed uint64) (goodput float64, s EthernetStatist
 	if err != nil {
 		t.Fatal(err)
 	}
-	return float64(came) / (float64(loadTime) / float64(unit.Second)), w.Ethernet(), wall
+	return float64(came) / (float64(loadTime) / float64(unit.Second)), s, wall
 }
 
 // More pairs collide more. One does not fill the medium, as a sender waits for acknowledgements; two do, and more get no more of it together. They hardly

@@ -27,7 +27,7 @@ func (n *lan) names(r *Recorder) {
 
 // stopped says that a station has sent what it sent until now, and whether nobody sends any more.
 func (b *bursts) stopped(s *station, last bool) {
-	now, f := s.kernel.Now(), s.queue.head
+	now, f := s.kernel.Now(), s.queue[0]
 	a := model.Carrying
 	b.carried = b.frameName(f)
 	if s.crash {

@@ -44,7 +44,7 @@ func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint6
 	if err := k.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return x.count
+	return *x.count
 }
 
 // use returns the part of a time in which the medium carried frames from the first byte of their addresses to the last of their check sum.
@@ -206,7 +206,7 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 		}
 		next[i] = make([]int, ranks)
 	}
-	w, err := New(Config{Machine: m, Ranks: ranks, Seed: seed})
+	w, err := New(Config{Machine: m, Ranks: ranks, Seed: seed, Ethernet: &s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 	if err != nil {
 		t.Fatal(fmt.Errorf("seed %d: %w", seed, err))
 	}
-	return out, w.Ethernet(), wall
+	return out, s, wall
 }
 
 // lawful returns what is wrong with traffic on an Ethernet, as physics sees it: a transfer may not beat its wire, nor all of them together the

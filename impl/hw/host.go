@@ -10,7 +10,7 @@ type lan struct {
 	*ethernet
 	mss   int // bytes of data in the longest segment
 	hosts []host
-	spare *frame // frames to use again
+	spare []*frame // to use again
 }
 
 // host is a workstation as the port of its rank: one processor, which its system interrupts, and a socket to each other host. What the
@@ -26,10 +26,14 @@ type host struct {
 	busy    unit.Time // until when interrupts keep the processor busy; not after the port's clock
 }
 
-func newLAN(j *job) *lan {
+func newLAN(j *job) network {
 	m := j.cfg.Machine.Ethernet
 	n := &lan{ethernet: newEthernet(m, &j.kernel, len(j.ports), j.cfg.Seed), mss: m.MTU - m.TCP.Header, hosts: make([]host, len(j.ports))}
 	n.up = n
+	if c := j.cfg.Ethernet; c != nil {
+		*c = EthernetStatistics{}
+		n.count = c
+	}
 	if j.record != nil {
 		n.names(j.record)
 	}
@@ -38,6 +42,9 @@ func newLAN(j *job) *lan {
 	}
 	return n
 }
+
+// open implements network.
+func (n *lan) open(p *port) end { return &n.hosts[p.rank] }
 
 // socket returns the host's end of the connection to another.
 func (h *host) socket(to int) *socket {
@@ -67,15 +74,16 @@ func (h *host) connect(s *socket) {
 }
 
 func (n *lan) newFrame() *frame {
-	f := n.spare
-	if f == nil {
+	last := len(n.spare) - 1
+	if last < 0 {
 		return &frame{e: n.ethernet}
 	}
-	n.spare, f.next = f.next, nil
+	f := n.spare[last]
+	n.spare = n.spare[:last]
 	return f
 }
 
-func (n *lan) release(f *frame) { f.next, n.spare = n.spare, f }
+func (n *lan) release(f *frame) { n.spare = append(n.spare, f) }
 
 // dropped implements transport. TCP finds out by itself.
 func (n *lan) dropped(f *frame) { n.release(f) }
@@ -276,8 +284,9 @@ func (h *host) deliver(pk *packet) {
 	h.inbox.push(pk)
 }
 
-// end lets the system drop what has come, and will come, for a rank whose program has ended.
-func (h *host) end() {
+// close lets the system drop what has come, and will come, for a rank whose program has ended.
+func (h *host) close() {
+	h.pay()
 	h.ended = true
 	for _, s := range h.open {
 		if s.read < s.arrived {
@@ -288,9 +297,3 @@ func (h *host) end() {
 		}
 	}
 }
-
-// Memory returns nil: nobody reads another workstation's memory.
-func (h *host) Memory() device.Memory { return nil }
-
-// Counter returns nil likewise.
-func (h *host) Counter() device.Counter { return nil }

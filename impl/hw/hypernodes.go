@@ -28,7 +28,7 @@ type hypernodes struct {
 // seat is where a rank is.
 type seat struct{ node, block, ring int32 }
 
-func newHypernodes(j *job) *hypernodes {
+func newHypernodes(j *job) network {
 	h := j.cfg.Machine.Hypernodes
 	ranks := len(j.ports)
 	n := &hypernodes{Hypernodes: h, j: j, rings: make([]sim.Server, h.Rings), regs: make([]sim.Server, ranks),
@@ -47,6 +47,9 @@ func newHypernodes(j *job) *hypernodes {
 	}
 	return n
 }
+
+// open implements network.
+func (n *hypernodes) open(p *port) end { return p.on(n) }
 
 // access returns what a rank pays for the memory of another.
 func (n *hypernodes) access(a, b int32) (*model.Access, model.Tier) {
@@ -183,8 +186,3 @@ func (n *hypernodes) add(p *port, dst, r int, delta int64) int64 {
 	}
 	return p.count(&n.regs[dst], a.Latency+n.Hop*unit.Time(there), a.Counter, a.Latency+n.Hop*unit.Time(back), dst, r, delta)
 }
-
-// Packets and accesses make no moves of their own here: the processors carry them.
-
-func (n *hypernodes) movePacket(*packet) {}
-func (n *hypernodes) moveAccess(*access) {}

@@ -16,7 +16,7 @@ type loggp struct {
 	out, in []sim.Server
 }
 
-func newLogGP(j *job) *loggp {
+func newLogGP(j *job) network {
 	m := len(j.ports)
 	n := &loggp{j.cfg.Machine.LogGP, make([]sim.Server, m), make([]sim.Server, m)}
 	if j.record != nil {
@@ -28,6 +28,9 @@ func newLogGP(j *job) *loggp {
 	}
 	return n
 }
+
+// open implements network.
+func (n *loggp) open(p *port) end { return p.on(n) }
 
 // long returns (k−1)·G.
 func (n *loggp) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
@@ -42,7 +45,7 @@ func (n *loggp) send(p *port, pk *packet) {
 	}
 	p.clock = s
 	p.ahead++
-	p.kernel.At(s+n.L, pk, 0)
+	p.kernel.At(s+n.L, (*entry)(pk), 0)
 }
 
 // leave takes the interface out of a processor for k bytes from its clock on, and returns when it was free.
@@ -58,7 +61,14 @@ func (n *loggp) noted(p *port, x any, at unit.Time, k int) {
 	p.lane.departs(x, at)
 }
 
-func (n *loggp) movePacket(pk *packet) {
+// entry is the event of a packet that is at the interface into its destination.
+type entry packet
+
+// Act lets it in.
+func (e *entry) Act(uint64) { e.j.net.(*loggp).enter((*packet)(e)) }
+
+// enter takes the interface into a processor for a packet.
+func (n *loggp) enter(pk *packet) {
 	k := &pk.j.kernel
 	pk.j.ports[pk.Src].ahead--
 	long := n.long(len(pk.Data))
@@ -93,10 +103,15 @@ func (n *loggp) start(p *port, x *access) {
 			n.noted(p, x, t, len(x.b))
 		}
 	}
-	p.kernel.At(t+long+n.L, x, 0)
+	p.kernel.At(t+long+n.L, (*outcome)(x), 0)
 }
 
-func (n *loggp) moveAccess(x *access) {
+// outcome is the event of an access that is there.
+type outcome access
+
+// Act carries it out.
+func (o *outcome) Act(uint64) {
+	x := (*access)(o)
 	x.move()
 	x.finish()
 }

@@ -244,6 +244,25 @@ func TestNoSuchRank(t *testing.T) {
 	}
 }
 
+// A port has remote memory and counters where the machine says that processors have, whatever its network could.
+func TestPrivate(t *testing.T) {
+	for _, name := range []string{"t3d", "convex", "loggp", "now"} {
+		for _, private := range []bool{false, true} {
+			w := open(t, name, 2, 0)
+			w.cfg.Machine.Private = private
+			want := !private && name != "now"
+			if err := w.Run(func(p device.Port) error {
+				if (p.Memory() != nil) != want || (p.Counter() != nil) != want {
+					t.Errorf("%s, private %v: memory %v, counters %v", name, private, p.Memory() != nil, p.Counter() != nil)
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // A node has one engine for the remote accesses of both its processors.
 func TestEngine(t *testing.T) {
 	const n, times = 10000, 5

@@ -29,10 +29,20 @@ type access struct {
 }
 
 // Memory implements device.Port.
-func (p *port) Memory() device.Memory { return p }
+func (p *port) Memory() device.Memory {
+	if !p.remote {
+		return nil
+	}
+	return p
+}
 
 // Counter implements device.Port.
-func (p *port) Counter() device.Counter { return p }
+func (p *port) Counter() device.Counter {
+	if !p.remote {
+		return nil
+	}
+	return p
+}
 
 func (p *port) Expose(b []byte) device.Key {
 	for i := range p.memory {

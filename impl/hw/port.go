@@ -12,6 +12,7 @@ import (
 // port is a processor with its interface. What every packet needs comes first.
 type port struct {
 	*job
+	net   fabric // nil where the network has ports of its own
 	proc  *sim.Proc
 	clock unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
 	late  unit.Time // how long the network has held the processor up
@@ -31,6 +32,7 @@ type port struct {
 	gaze     unit.Time // for how long the last reading lasted
 	memory   []region
 	counters [device.Counters]int64
+	end      end // what the rank sees of the network
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -176,6 +178,9 @@ func (p *port) Send(dst int, x *device.Packet) {
 	}
 	p.net.send(p, p.newPacket(p.rank, int32(dst), &x.Head, x.Data))
 }
+
+// close lets the rank do to its end what it has been charged.
+func (p *port) close() { p.pay() }
 
 // check panics if there is no such rank.
 func (p *port) check(rank int) {

@@ -203,7 +203,7 @@ func (s *socket) take(x *segment) {
 	if s.read == s.arrived {
 		s.h.unread++
 	}
-	count := &s.h.lan.count
+	count := s.h.lan.count
 	count.Taken += x.at + x.n - max(x.at, s.arrived)
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)

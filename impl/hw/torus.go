@@ -25,7 +25,7 @@ type torus struct {
 	leaving []list       // packets that are leaving, in order, of each rank
 }
 
-func newTorus(j *job) *torus {
+func newTorus(j *job) network {
 	t := j.cfg.Machine.Torus
 	shape := t.Shape(len(j.ports))
 	n := shape[0] * shape[1] * shape[2]
@@ -39,6 +39,9 @@ func newTorus(j *job) *torus {
 	}
 	return net
 }
+
+// open implements network.
+func (n *torus) open(p *port) end { return p.on(n) }
 
 // node returns the node of a rank. To divide 32 bits takes half as long as 64.
 func (n *torus) node(rank int32) int { return int(uint32(rank) / uint32(n.PerNode)) }
@@ -114,6 +117,18 @@ func (n *torus) latency(src, dst int32) unit.Time {
 	return n.way(n.node(src), n.node(dst)).flight
 }
 
+// departure is the event of a packet whose next chunk leaves.
+type departure packet
+
+// Act lets it leave.
+func (d *departure) Act(uint64) { d.j.net.(*torus).movePacket((*packet)(d)) }
+
+// stage is the event of an access's next step.
+type stage access
+
+// Act takes it.
+func (s *stage) Act(uint64) { s.j.net.(*torus).moveAccess((*access)(s)) }
+
 // Steps of a remote access.
 const (
 	flowing   = iota // a chunk is about to leave
@@ -139,7 +154,7 @@ func (n *torus) send(p *port, pk *packet) {
 		n.movePacket(pk)
 	default:
 		leaving.push(pk)
-		p.kernel.At(pk.wire.at, pk, 0)
+		p.kernel.At(pk.wire.at, (*departure)(pk), 0)
 	}
 	p.charge(pk.wire.long)
 }
@@ -162,12 +177,12 @@ func (n *torus) movePacket(pk *packet) {
 		leaving.pop()
 		if next := leaving.head; next != nil {
 			next.wire.at = max(next.wire.at+p.late-next.wire.late, left)
-			n.j.kernel.At(next.wire.at, next, 0)
+			n.j.kernel.At(next.wire.at, (*departure)(next), 0)
 		}
 		n.j.kernel.At(w.at, (*arrival)(pk), 0)
 		return
 	}
-	n.j.kernel.At(w.at, pk, 0)
+	n.j.kernel.At(w.at, (*departure)(pk), 0)
 }
 
 // flow sends the next chunk of a transfer of so many bytes at a rate. It returns how late the network took it, when its last byte has
@@ -213,7 +228,7 @@ func (n *torus) start(p *port, x *access) {
 		t += n.latency(x.src, x.dst)
 	}
 	x.wire = wire{step: flowing, at: t, long: long}
-	p.kernel.At(t, x, 0)
+	p.kernel.At(t, (*stage)(x), 0)
 }
 
 func (n *torus) moveAccess(x *access) {
@@ -245,7 +260,7 @@ func (n *torus) moveAccess(x *access) {
 		x.finish()
 		return
 	}
-	n.j.kernel.At(w.at, x, 0)
+	n.j.kernel.At(w.at, (*stage)(x), 0)
 }
 
 func (n *torus) add(p *port, dst, r int, delta int64) int64 {

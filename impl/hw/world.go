@@ -6,7 +6,8 @@
 // paid when the rank must see what others did. Whatever touches shared hardware is an event at its own time, so the order of
 // things on a wire never depends on which rank ran first.
 //
-// A network is one file: what a send, a receive, a remote access and a counter cost, and where they queue.
+// A network is one file and a line of builder. It says what ranks see of it. Where that is the processor's own port, it says what a send, a receive,
+// a remote access and a counter cost, and where they queue; else it has ports of its own.
 package hw
 
 import (
@@ -30,13 +31,15 @@ type Config struct {
 	Noise   float64         // relative standard deviation of every processor step; 0: none
 	Context context.Context // ends a run early; nil: never
 	Record  *Recorder       // writes runs down; nil: nobody does
+
+	// Ethernet is filled in with what is on the medium in a run, if the machine has one; nil: nobody counts.
+	Ethernet *EthernetStatistics
 }
 
 // World is an emulated machine.
 type World struct {
-	cfg      Config
-	soft     [model.NumWork]unit.Time
-	ethernet EthernetStatistics // of the last run
+	cfg  Config
+	soft [model.NumWork]unit.Time
 }
 
 // New returns the machine as a world. A number of ranks that the machine does not have is an error.
@@ -70,72 +73,29 @@ type job struct {
 	kernel  sim.Kernel
 	ports   []port
 	net     network
-	lan     *lan    // in place of net: workstations
+	remote  bool    // processors can access each other's memory
 	copying pace    // of a processor that copies
 	free    *packet // packets to use again
 	spare   *access // accesses likewise
 	record  *Recorder
 }
 
-// builder returns what builds the network of a machine for a job. Where there is none it returns nil.
-func builder(m *model.Machine) func(*job) {
-	switch {
-	case m.Torus != nil:
-		return func(j *job) { j.net = newTorus(j) }
-	case m.Hypernodes != nil:
-		return func(j *job) { j.net = newHypernodes(j) }
-	case m.LogGP != nil:
-		return func(j *job) { j.net = newLogGP(j) }
-	case m.Ethernet != nil:
-		return func(j *job) { j.lan = newLAN(j) }
-	}
-	return nil
-}
-
-// network is what differs between kinds of machine. What packets and accesses do on their way are events, whose times it
-// chooses; the other methods are called while the port's rank runs.
-type network interface {
-	send(p *port, pk *packet)    // charges the sender and schedules the packet's first move
-	receive(p *port, pk *packet) // charges the taking of a packet off the network
-	start(p *port, x *access)    // charges the start of a remote access and schedules its first move
-	add(p *port, dst, r int, delta int64) int64
-
-	movePacket(pk *packet) // moves a packet on; it ends with arrive, or with the event of it
-	moveAccess(x *access)  // moves a remote access on; it ends with move and finish
-}
-
-// wire is where a packet or an access is on its way. What it means is the network's.
-type wire struct {
-	step int8
-	pos  int
-	at   unit.Time
-	late unit.Time // how long the network had held up the sender before
-	long unit.Time // how long all of it takes at the rate of its source
-}
-
-// Act is the event of a packet on its way.
-func (pk *packet) Act(uint64) { pk.j.net.movePacket(pk) }
-
-// Act is the event of an access.
-func (x *access) Act(uint64) { x.j.net.moveAccess(x) }
-
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
-	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), copying: pace{rate: w.cfg.Machine.Processor.Copy.Bandwidth}, record: w.cfg.Record}
+	m := w.cfg.Machine
+	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), remote: m.Remote(), copying: pace{rate: m.Processor.Copy.Bandwidth}, record: w.cfg.Record}
 	if j.record != nil {
 		j.record.begin(j)
 	}
-	builder(w.cfg.Machine)(j)
+	j.net = builder(m)(j)
 	for i := range j.ports {
 		p := &j.ports[i]
 		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i, w.cfg.Noise)
+		p.end = j.net.open(p)
 		p.proc = j.kernel.Go(func(*sim.Proc) { p.run(program) })
 	}
 	defer j.kernel.Close()
 	err := j.kernel.Run(w.cfg.Context)
-	if j.lan != nil {
-		w.ethernet = j.lan.count
-	}
 	if errors.Is(err, sim.ErrStalled) {
 		return j.deadlock()
 	}
@@ -155,26 +115,16 @@ func (p *port) run(program func(device.Port) error) {
 	if err := program(p.view()); err != nil {
 		p.job.kernel.Fail(err)
 	}
-	p.pay()
-	if p.lan != nil {
-		p.lan.hosts[p.rank].end()
-	}
+	p.end.close()
 }
 
-// view returns the port as its program sees it.
+// view returns the rank's end of the network as its program sees it.
 func (p *port) view() device.Port {
-	var view device.Port = p
-	if p.lan != nil {
-		view = &p.lan.hosts[p.rank]
-	}
 	if p.lane != nil {
-		view = watched{view, p}
+		return watched{p.end, p}
 	}
-	return view
+	return p.end
 }
-
-// Ethernet returns what was on the medium in the last run; on a machine without an Ethernet, nothing.
-func (w *World) Ethernet() EthernetStatistics { return w.ethernet }
 
 func (j *job) deadlock() error {
 	d := &device.Deadlock{Of: len(j.ports)}

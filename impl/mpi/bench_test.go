@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model"
@@ -49,24 +48,26 @@ func BenchmarkMachines(b *testing.B) {
 	for _, c := range []struct {
 		name, platform string
 		bytes          int
-		open           func(testing.TB, *model.Library, int) device.World
+		machine        *model.Machine
 	}{
-		{"t3d", "t3d", 8, on("t3d")},
-		{"convex/intra", "convex", 8, on("convex")},
-		{"convex/inter", "convex", 8, far},
-		{"now", "now", 8, on("now")},
-		{"now/100KB", "now", 100_000, on("now")},
+		{"t3d", "t3d", 8, load("t3d").Machine},
+		{"convex/intra", "convex", 8, load("convex").Machine},
+		{"convex/inter", "convex", 8, scattered(2)},
+		{"now", "now", 8, load("now").Machine},
+		{"now/100KB", "now", 100_000, load("now").Machine},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(c.bytes))
 			l := *load(c.platform).Libraries[0]
-			w := c.open(b, &l, 2)
-			if err := mpi.Run(w, mpi.Options{Library: &l}, pingPong(b, c.bytes)); err != nil {
+			emulation := config(load(c.platform), c.machine, &l, 2, 0)
+			var medium hw.EthernetStatistics
+			emulation.Ethernet = &medium
+			if err := mpi.Run(build(b, emulation), mpi.Options{Library: &l}, pingPong(b, c.bytes)); err != nil {
 				b.Fatal(err)
 			}
-			if frames := w.(*hw.World).Ethernet().Frames; frames > 0 {
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
+			if medium.Frames > 0 {
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(medium.Frames), "ns/frame")
 			}
 		})
 	}

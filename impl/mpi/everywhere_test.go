@@ -77,22 +77,37 @@ func on(name string) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World { return emulated(t, name, l, ranks, 0) }
 }
 
-// far returns the Convex with each rank in a hypernode of its own.
+// far is the Convex with each rank in a hypernode of its own.
 func far(t testing.TB, l *model.Library, ranks int) device.World {
-	p := load("convex")
-	m, h := *p.Machine, *p.Machine.Hypernodes
+	return virtual(t, load("convex"), scattered(ranks), l, ranks, 0)
+}
+
+// scattered returns its machine.
+func scattered(ranks int) *model.Machine {
+	m, h := *load("convex").Machine, *load("convex").Machine.Hypernodes
 	h.Sizes = slices.Repeat([]int{1}, ranks)
 	m.Hypernodes, m.Ranks.Max = &h, ranks
-	return virtual(t, p, &m, l, ranks, 0)
+	return &m
 }
 
 // virtual returns the world of a machine, with the software costs of the first library of a catalogue entry.
 func virtual(t testing.TB, p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
+	return build(t, config(p, machine, l, ranks, noise))
+}
+
+// config says how that is emulated.
+func config(p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) hw.Config {
 	l.Software = p.Libraries[0].Software
 	m := *machine
 	m.Ranks.Min = 1
-	w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
+	return hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise}
+}
+
+// build returns an emulated world.
+func build(t testing.TB, c hw.Config) device.World {
+	t.Helper()
+	w, err := hw.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,15 +32,12 @@ type pair struct{ ranks, from, to int }
 // taken is what a transfer took: the sender's call, until the receiver had it, and until the sender was rid of it.
 type taken struct{ sender, delivery, rid unit.Time }
 
-// world returns the emulated machine, without its remote memory if the machine says that it has none.
+// world returns the emulated machine.
 func world(t testing.TB, m *model.Machine, l *model.Library, ranks int) device.World {
 	t.Helper()
 	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if !m.Remote() {
-		return apart{w}
 	}
 	return w
 }

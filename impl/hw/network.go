@@ -1,0 +1,59 @@
+package hw
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// network is what joins the processors of a job.
+type network interface {
+	// open returns the end of a rank: its processor's own port, or one of the network's kind that uses the processor.
+	open(p *port) end
+}
+
+// end is a port that hears when the program of its rank has ended.
+type end interface {
+	device.Port
+	close()
+}
+
+// builder returns what builds the network of a machine for a job. Where there is none it returns nil.
+func builder(m *model.Machine) func(*job) network {
+	switch {
+	case m.Torus != nil:
+		return newTorus
+	case m.Hypernodes != nil:
+		return newHypernodes
+	case m.Ethernet != nil:
+		return newLAN
+	case m.LogGP != nil:
+		return newLogGP
+	}
+	return nil
+}
+
+// fabric is a network whose ends are the processors' own ports: it says what they pay for it. Its methods are called while the port's rank
+// runs. What happens on the way are events of its own, at times that it chooses: a packet ends with arrive, or with the event of it, and an access
+// with move and finish.
+type fabric interface {
+	send(p *port, pk *packet)    // charges the sender and schedules the packet's first move
+	receive(p *port, pk *packet) // charges the taking of a packet off the network
+	start(p *port, x *access)    // charges the start of a remote access and schedules its first move
+	add(p *port, dst, r int, delta int64) int64
+}
+
+// on returns the port as the end of a fabric.
+func (p *port) on(f fabric) end {
+	p.net = f
+	return p
+}
+
+// wire is where a packet or an access is on its way. What it means is the network's.
+type wire struct {
+	step int8
+	pos  int
+	at   unit.Time
+	late unit.Time // how long the network had held up the sender before
+	long unit.Time // how long all of it takes at the rate of its source
+}
