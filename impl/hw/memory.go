@@ -8,13 +8,6 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// region is memory that a rank has exposed. Its key is its index and, above 32 bits, how often the index was used.
-type region struct {
-	b     []byte
-	use   uint32
-	valid bool
-}
-
 // access is a remote read or write under way. Data moves when the last byte arrives.
 type access struct {
 	j        *job
@@ -44,32 +37,12 @@ func (p *port) Counter() device.Counter {
 	return p
 }
 
-func (p *port) Expose(b []byte) device.Key {
-	for i := range p.memory {
-		if r := &p.memory[i]; !r.valid {
-			*r = region{b, r.use + 1, true}
-			return device.Key(r.use)<<32 | device.Key(i)
-		}
-	}
-	p.memory = append(p.memory, region{b, 0, true})
-	return device.Key(len(p.memory) - 1)
-}
+func (p *port) Expose(b []byte) device.Key { return p.memory.Expose(b) }
 
 func (p *port) Withdraw(k device.Key) {
-	r := p.region(k)
-	if r == nil {
+	if !p.memory.Withdraw(k) {
 		panic(fmt.Sprintf("hw: withdraw of memory %#x that rank %d does not expose", k, p.rank))
 	}
-	*r = region{use: r.use}
-}
-
-// region returns what a key names, or nil.
-func (p *port) region(k device.Key) *region {
-	i := k & 0xffffffff
-	if i >= device.Key(len(p.memory)) || !p.memory[i].valid || p.memory[i].use != uint32(k>>32) {
-		return nil
-	}
-	return &p.memory[i]
 }
 
 func (p *port) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
@@ -82,8 +55,7 @@ func (p *port) Get(dst int, k device.Key, off int, b []byte, done [device.Words]
 
 func (p *port) begin(dst int, k device.Key, off int, b []byte, done [device.Words]uint64, get bool) {
 	p.check(dst)
-	r := p.ports[dst].region(k)
-	if r == nil || off < 0 || off > len(r.b) || len(b) > len(r.b)-off {
+	if _, ok := p.ports[dst].memory.Reach(k, off, len(b)); !ok {
 		panic(fmt.Sprintf("hw: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed", p.rank, len(b), off, k, dst))
 	}
 	x := p.spare
@@ -98,14 +70,14 @@ func (p *port) begin(dst int, k device.Key, off int, b []byte, done [device.Word
 
 // move carries the bytes over. Memory that was withdrawn meanwhile ends the job.
 func (x *access) move() {
-	r := x.j.ports[x.dst].region(x.k)
+	there, ok := x.j.ports[x.dst].memory.Reach(x.k, x.off, len(x.b))
 	switch {
-	case r == nil:
+	case !ok:
 		x.j.kernel.Fail(fmt.Errorf("rank %d withdrew memory that rank %d was accessing", x.dst, x.src))
 	case x.get:
-		copy(x.b, r.b[x.off:])
+		copy(x.b, there)
 	default:
-		copy(r.b[x.off:], x.b)
+		copy(there, x.b)
 	}
 }
 

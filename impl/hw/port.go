@@ -30,7 +30,7 @@ type port struct {
 	read     unit.Time // when the clock was last read
 	reads    int       // how often since then
 	gaze     unit.Time // for how long the last reading lasted
-	memory   []region
+	memory   device.Regions
 	counters [device.Counters]int64
 	end      end // what the rank sees of the network
 }

@@ -10,9 +10,8 @@ import (
 // exposed is the memory that a rank has exposed. The lock is held during transfers: accesses of several ranks to the
 // same bytes come one after another, and none is under way when Withdraw returns.
 type exposed struct {
-	mu   sync.Mutex
-	last device.Key // keys are not used again, so that a stale one is found out
-	at   map[device.Key][]byte
+	mu sync.Mutex
+	device.Regions
 }
 
 type memory struct{ *port }
@@ -21,22 +20,16 @@ func (m memory) Expose(b []byte) device.Key {
 	e := &m.exposed
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.at == nil {
-		e.at = make(map[device.Key][]byte)
-	}
-	e.last++
-	e.at[e.last] = b
-	return e.last
+	return e.Regions.Expose(b)
 }
 
 func (m memory) Withdraw(k device.Key) {
 	e := &m.exposed
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, ok := e.at[k]; !ok {
-		panic(fmt.Sprintf("loop: withdraw of %d, which rank %d does not expose", k, m.rank))
+	if !e.Regions.Withdraw(k) {
+		panic(fmt.Sprintf("loop: withdraw of memory %#x that rank %d does not expose", k, m.rank))
 	}
-	delete(e.at, k)
 }
 
 func (m memory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
@@ -55,14 +48,11 @@ func (m memory) access(what string, dst int, k device.Key, off, n int, transfer 
 	e := &m.peer(dst).exposed
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	there, ok := e.at[k]
+	there, ok := e.Reach(k, off, n)
 	if !ok {
-		panic(fmt.Sprintf("loop: %s: rank %d exposes nothing as %d", what, dst, k))
+		panic(fmt.Sprintf("loop: %s of %d bytes at %d of memory %#x of rank %d, which is not exposed", what, n, off, k, dst))
 	}
-	if off < 0 || n > len(there)-off {
-		panic(fmt.Sprintf("loop: %s of %d bytes at offset %d of the %d that rank %d exposes", what, n, off, len(there), dst))
-	}
-	transfer(there[off : off+n])
+	transfer(there)
 }
 
 // complete tells the rank itself that a transfer has ended.

@@ -15,17 +15,9 @@ import (
 // not with a packet: that of a put before Put returns. And an access outside of exposed memory panics where the memory is.
 type messages struct {
 	e       *Engine
-	exposed []region // a key is a place in it and, above 32 bits, how often the place was used
+	exposed device.Regions
 	asked   []asked  // by what the request says it is from
-	free    []uint32 // places of exposed that are not in use
-	idle    []uint32 // places of asked, likewise
-}
-
-// region is memory that others may access while it is valid.
-type region struct {
-	b     []byte
-	use   uint32
-	valid bool
+	idle    []uint32 // places of asked that are not in use
 }
 
 // asked is a get whose data is to come.
@@ -34,49 +26,31 @@ type asked struct {
 	done [device.Words]uint64
 }
 
-// place returns the index of an element of s that is not in use: the last of free, or one more.
-func place[T any](s *[]T, free *[]uint32) uint32 {
-	last := len(*free) - 1
-	if last < 0 {
-		var none T
-		*s = append(*s, none)
-		return uint32(len(*s) - 1)
-	}
-	i := (*free)[last]
-	*free = (*free)[:last]
-	return i
-}
-
 // Expose implements device.Memory.
-func (m *messages) Expose(b []byte) device.Key {
-	i := place(&m.exposed, &m.free)
-	r := &m.exposed[i]
-	r.b, r.valid = b, true
-	return device.Key(r.use)<<32 | device.Key(i)
-}
+func (m *messages) Expose(b []byte) device.Key { return m.exposed.Expose(b) }
 
 // Withdraw implements device.Memory.
 func (m *messages) Withdraw(k device.Key) {
-	r := m.region(k)
-	if r == nil {
+	if !m.exposed.Withdraw(k) {
 		panic(fmt.Sprintf("proto: withdraw of memory %#x that rank %d does not expose", k, m.e.port.Rank()))
 	}
-	*r = region{use: r.use + 1}
-	m.free = append(m.free, uint32(k))
 }
 
-// region returns what a key names, or nil.
-func (m *messages) region(k device.Key) *region {
-	i := k & 0xffffffff
-	if i >= device.Key(len(m.exposed)) || !m.exposed[i].valid || m.exposed[i].use != uint32(k>>32) {
-		return nil
+// place returns a place of asked that is not in use.
+func (m *messages) place() uint32 {
+	last := len(m.idle) - 1
+	if last < 0 {
+		m.asked = append(m.asked, asked{})
+		return uint32(len(m.asked) - 1)
 	}
-	return &m.exposed[i]
+	i := m.idle[last]
+	m.idle = m.idle[:last]
+	return i
 }
 
 // Get implements device.Memory: it asks for bytes.
 func (m *messages) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
-	i := place(&m.asked, &m.idle)
+	i := m.place()
 	m.asked[i] = asked{b, done}
 	h := head{kind: kindGet, key: k, size: len(b), from: i}
 	h.setOffset(off)
@@ -124,10 +98,10 @@ func (m *messages) write(p *device.Packet, h *head) { m.e.unpack(m.reach(p.Src, 
 
 // reach returns the memory that a rank accesses.
 func (m *messages) reach(src int, h *head) []byte {
-	r, off := m.region(h.key), h.offset()
-	if r == nil || off < 0 || off > len(r.b) || h.size > len(r.b)-off {
+	b, ok := m.exposed.Reach(h.key, h.offset(), h.size)
+	if !ok {
 		panic(fmt.Sprintf("proto: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed",
-			src, h.size, off, h.key, m.e.port.Rank()))
+			src, h.size, h.offset(), h.key, m.e.port.Rank()))
 	}
-	return r.b[off : off+h.size]
+	return b
 }
