@@ -131,7 +131,7 @@ func ends(took Value) string {
 }
 
 // waitsForProgress is why a call that the paper calls local waits for its peer.
-const waitsForProgress = "It differs by our reading of who makes progress, of which the source says nothing: a library does inside its calls. By the rules of the platform's file a message of this length waits for an acknowledgement, which the peer sends in its next call, also where the receive is posted."
+const waitsForProgress = "What was found differs by our reading of who makes progress, of which the source says nothing: a library does, inside its calls. By the rules of the platform's file a message of this length waits for an acknowledgement, which the peer sends in its next call, also where the receive is posted."
 
 // ending fills in what table 1 says of a call that was found to end so.
 func ending(f reports.Finding, r record, found string) reports.Finding {
