@@ -1,0 +1,82 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// What ended a rank or a run says the same in another process.
+func TestReports(t *testing.T) {
+	for _, err := range []error{
+		nil,
+		&Error{2, "a text"},
+		&device.Failure{Rank: 2, Value: "a value", Stack: []byte("a stack")},
+		&device.Deadlock{Ranks: []int{1, 2}, Of: 5},
+		&Death{2, "signal: killed", "  last words"},
+	} {
+		if got := reportOf(2, err).err(); !reflect.DeepEqual(got, err) {
+			t.Errorf("%v became %v", err, got)
+		}
+		if err == nil {
+			continue
+		}
+		if got := reportOf(2, fmt.Errorf("wrapped: %w", err)).err(); reflect.TypeOf(got) != reflect.TypeOf(err) {
+			t.Errorf("wrapped, %v became %v", err, got)
+		}
+	}
+	if got := reportOf(3, errors.New("a text")).err(); !reflect.DeepEqual(got, &Error{3, "a text"}) {
+		t.Errorf("an error became %#v", got)
+	}
+}
+
+// Of much that a rank says the beginning and the end are kept, of little all.
+func TestWords(t *testing.T) {
+	for _, n := range []int{0, 1, firstWords - 1, firstWords, firstWords + 1, firstWords + lastWords, firstWords + lastWords + 1, 100_000} {
+		for _, at := range []int{1, 7, 5000} {
+			text := make([]byte, n)
+			for i := range text {
+				text[i] = byte('a' + i%26)
+			}
+			var w words
+			for rest := text; len(rest) > 0; rest = rest[min(at, len(rest)):] {
+				w.Write(rest[:min(at, len(rest))])
+			}
+			want := string(text)
+			if n > firstWords+lastWords {
+				want = want[:firstWords] + "\n  …\n  " + want[n-lastWords:]
+			}
+			if got := strings.TrimPrefix(w.String(), "  "); got != want {
+				t.Errorf("%d bytes, %d at a time: %d were kept: %.60q…", n, at, len(got), got)
+			}
+		}
+	}
+}
+
+// Runs count by the arguments of their ranks, from the beginning of the command.
+func TestHistory(t *testing.T) {
+	a, b := []string{"one", "two"}, []string{"one two"}
+	runs.over(a, nil)
+	runs.over(a, errors.New("x"))
+	runs.over(b, nil)
+	if na, nb := len(runs.ended[line(a)]), len(runs.ended[line(b)]); na != 2 || nb != 1 {
+		t.Errorf("%d and %d runs", na, nb)
+	}
+	Begin(a)
+	if na, nb := len(runs.ended[line(a)]), len(runs.ended[line(b)]); na != 0 || nb != 1 {
+		t.Errorf("after the beginning of another command: %d and %d runs", na, nb)
+	}
+	Begin(b)
+}
+
+// What makes a process a rank is not passed on.
+func TestWithout(t *testing.T) {
+	got := without([]string{"A=1", "LOGGP_RANK=2", "LOGGP_RANKS=3", "LOGGP_TOKEN=x", "B="})
+	if want := []string{"A=1", "LOGGP_RANKS=3", "B="}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
