@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"testdata", "model/unit"},
 	{"model"},
 	{"model/platform", "microbench/sample", "impl/device", "impl/match", "impl/sim"},
+	{"impl/launch"},
 	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest"},
 	{"reports", "fit/export", "impl/mpi"},
 	{"microbench"},
@@ -40,11 +41,11 @@ var never = []struct {
 }{
 	{
 		[]string{"impl/proto", "impl/match", "impl/mpi"},
-		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/shm", "impl/tcp"},
+		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/launch", "impl/shm", "impl/tcp"},
 		"the library cannot know whether time is virtual",
 	},
 	{
-		[]string{"impl/hw", "impl/loop", "impl/shm", "impl/tcp"},
+		[]string{"impl/hw", "impl/loop", "impl/launch", "impl/shm", "impl/tcp"},
 		[]string{"impl/proto", "impl/match"},
 		"hardware does not know what it carries",
 	},
@@ -86,6 +87,7 @@ var others = []struct {
 	{"github.com/spf13/cobra", []string{"cmd/loggp"}, false},
 	{"github.com/spf13/pflag", []string{"cmd/loggp"}, false}, // the flags of cobra
 	{"golang.org/x/term", []string{"cmd/loggp"}, false},
+	{"golang.org/x/sys", []string{"impl/launch", "impl/shm"}, false}, // system calls
 	{"go.yaml.in/yaml", []string{"model/platform"}, false},
 	{"github.com/chromedp/chromedp", []string{"reports"}, true}, // pages in a browser
 	{"github.com/chromedp/cdproto", []string{"reports"}, true},  // what chromedp says to it
@@ -227,6 +229,11 @@ func TestImportsFindsViolations(t *testing.T) {
 		{"impl/proto/engine.go", "impl/sim", "the library cannot know whether time is virtual"},
 		{"impl/mpi/comm.go", "impl/loop", "the library cannot know whether time is virtual"},
 		{"impl/mpi/world_test.go", "impl/loop", ""},
+		{"impl/shm/shm.go", "impl/launch", ""},
+		{"impl/shm/shm.go", "impl/match", "hardware does not know what it carries"},
+		{"impl/launch/launch.go", "impl/shm", "it does not stand below"},
+		{"impl/launch/launch.go", "golang.org/x/sys/unix", ""},
+		{"impl/loop/loop.go", "golang.org/x/sys/unix", "only impl/launch, impl/shm may"},
 		{"impl/match/queue.go", "model/unit", "matching needs nothing of ours"},
 		{"microbench/plan.go", "impl/mpi", ""},
 		{"microbench/plan.go", "impl/device", "measuring sees the public interface only"},

@@ -1,0 +1,82 @@
+package shm
+
+import (
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// node is a process's place in a job. It implements launch.Node.
+type node struct {
+	*segment
+	rank     int
+	port     *port
+	mapped   []byte
+	probe    *uint64 // what others try to read, in the memory of rank 0
+	transfer bool    // remote memory is wanted
+}
+
+// offer lets other ranks try to read the memory of rank 0. It comes before they are started.
+func (n *node) offer() {
+	n.probe = new(uint64)
+	*n.probe = rand.Uint64()
+	n.segment.probe = *n.probe
+	n.where.Store(uint64(address(n.probe)))
+	n.port.me.pid.Store(int32(os.Getpid()))
+}
+
+func (n *node) Port() device.Port { return n.port }
+
+// Start waits until all ranks are there, so that none is measured while another's process begins. They agree on whether
+// they have remote memory: all, or none.
+func (n *node) Start() {
+	n.port.me.pid.Store(int32(os.Getpid()))
+	allowOthers()
+	if !n.transfer || n.rank != 0 && !n.reaches() {
+		n.apart.Store(true)
+	}
+	n.port.me.ready.Store(true)
+	for r := range n.members {
+		for !n.members[r].ready.Load() {
+			n.port.leave()
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+	if !n.apart.Load() {
+		n.port.memory = newMemory(n.port)
+	}
+}
+
+// reaches reports whether this process can read the memory of rank 0's.
+func (n *node) reaches() bool {
+	var there [8]byte
+	err := readFrom(int(n.members[0].pid.Load()), uintptr(n.where.Load()), there[:])
+	return err == nil && there == *bytesAt(&n.segment.probe)
+}
+
+// End marks the rank as ended, and wakes those that wait for it to take packets.
+func (n *node) End() {
+	n.port.mark()
+	n.port.me.ended.Store(true)
+	n.wakeAll()
+}
+
+func (n *node) Stop() {
+	n.stop.Store(true)
+	n.wakeAll()
+}
+
+func (n *node) wakeAll() {
+	for r := range n.members {
+		n.members[r].wake()
+	}
+}
+
+func (n *node) Stuck() []int { return n.stuck() }
+
+func (n *node) Close() {
+	denyOthers()
+	unmap(n.mapped)
+}

@@ -1,0 +1,267 @@
+package shm
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// port is a rank, in its process.
+type port struct {
+	*segment
+	rank   int
+	me     *member
+	blocks bool // sleeps where it waits
+
+	writers []writer // to each rank; the one to itself is not used
+	readers []reader // from each other rank
+	turn    int      // of readers, whom to look at first
+
+	packet device.Packet // that the rank may read until it receives again, if it came in one record:
+	room   []byte        // its data
+	held   *parcel       // or, if it did not
+	stash  queue         // what came while the rank could not receive it, and what it sent to itself
+	pool   pool
+	memory *memory // nil if there is none
+	looks  int     // that found nothing
+}
+
+func newPort(s *segment, rank int, blocks bool) *port {
+	n := len(s.members)
+	p := &port{segment: s, rank: rank, me: &s.members[rank], blocks: blocks, writers: make([]writer, n), room: make([]byte, piece)}
+	for r := range n {
+		p.writers[r].ring = s.ring(rank, r)
+		if r != rank {
+			from := s.ring(r, rank)
+			p.readers = append(p.readers, reader{ring: from, src: r, next: &from.lines[0]})
+		}
+	}
+	return p
+}
+
+func (p *port) Rank() int { return p.rank }
+func (p *port) Size() int { return len(p.members) }
+
+// Tier implements device.Port: all share memory.
+func (p *port) Tier(int) model.Tier { return model.Intra }
+
+func (p *port) Now() unit.Time { return unit.Time(nanotime()) * unit.Nanosecond }
+
+func (p *port) Spend(model.Work, int) {}
+
+func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
+
+// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way back to a processor.
+const oversleep = 200 * time.Microsecond
+
+// doze is how long a rank that delays sleeps at most before it looks whether the job has failed.
+const doze = 20 * time.Millisecond
+
+func (p *port) Delay(d unit.Time) {
+	p.leave()
+	end := nanotime() + int64((d+unit.Nanosecond-1)/unit.Nanosecond)
+	for {
+		rest := time.Duration(end - nanotime())
+		if rest <= 0 {
+			return
+		}
+		if rest > oversleep {
+			time.Sleep(min(rest-oversleep, doze))
+			p.leave()
+		} else if p.blocks {
+			yield()
+		}
+	}
+}
+
+// leave ends the calling goroutine if the job has failed.
+//
+// Note: it could panic with a value that package launch knows, but a program that recovers from panics would swallow that and go on.
+func (p *port) leave() {
+	if p.stop.Load() {
+		runtime.Goexit()
+	}
+}
+
+func (p *port) Send(dst int, q *device.Packet) {
+	p.leave()
+	p.check(dst)
+	if dst == p.rank {
+		own := p.pool.take(dst, &q.Head, len(q.Data))
+		own.add(q.Data)
+		p.stash.put(own)
+		return
+	}
+	n := min(len(q.Data), piece)
+	if !p.write(dst, whole, &q.Head, q.Data[:n], len(q.Data)) {
+		return
+	}
+	for rest := q.Data[n:]; len(rest) > 0; rest = rest[n:] {
+		n = min(len(rest), piece)
+		if !p.write(dst, more, &q.Head, rest[:n], len(rest)) {
+			return
+		}
+	}
+}
+
+// check panics if there is no such rank.
+func (p *port) check(r int) {
+	if uint(r) >= uint(len(p.members)) {
+		panic(fmt.Sprintf("shm: no rank %d among %d", r, len(p.members)))
+	}
+}
+
+// write puts a record into the ring to a rank, and takes in what comes until there is room. It returns false if the rank has ended and nobody
+// will make room.
+func (p *port) write(dst int, kind uint64, head *[device.Words]uint64, data []byte, total int) bool {
+	w := &p.writers[dst]
+	for first := true; !w.put(kind, head, data, total); first = false {
+		if p.members[dst].ended.Load() {
+			return false
+		}
+		if first {
+			p.nudge(dst) // which may be asleep since before what fills the ring
+		}
+		if !p.drain() {
+			p.rest(func() bool { return w.ring.taken.Load() != w.taken || p.incoming() })
+		}
+	}
+	p.nudge(dst)
+	return true
+}
+
+func (p *port) Recv(block bool) *device.Packet {
+	p.leave()
+	if p.held != nil {
+		p.pool.free(p.held)
+		p.held = nil
+	}
+	if q := p.receive(); q != nil || !block {
+		if q == nil {
+			p.idle()
+		}
+		return q
+	}
+	return p.wait()
+}
+
+// receive takes the next packet, or returns nil.
+func (p *port) receive() *device.Packet {
+	if p.stash.head != nil {
+		p.held = p.stash.pop()
+		return &p.held.Packet
+	}
+	for range p.readers {
+		r := &p.readers[p.turn]
+		if r.ready() {
+			if q := p.from(r); q != nil {
+				return q
+			}
+		}
+		if p.turn++; p.turn == len(p.readers) {
+			p.turn = 0
+		}
+	}
+	return nil
+}
+
+// from takes the next packet of a rank, or returns nil if not all of one is there.
+func (p *port) from(r *reader) *device.Packet {
+	for {
+		l, w := p.look(r)
+		if l == nil {
+			return nil
+		}
+		n, total := bytesOf(w)
+		if r.part == nil && n == total {
+			p.packet.Src, p.packet.Head, p.packet.Data = r.src, l.head, p.room[:n]
+			copy(p.packet.Data, l.body(n))
+			r.took(n)
+			p.given(r)
+			return &p.packet
+		}
+		if q := p.gather(r, l, n, total); q != nil {
+			p.held = q
+			return &q.Packet
+		}
+	}
+}
+
+// gather takes in a record, and returns the packet if that was the last of it.
+func (p *port) gather(r *reader, l *line, n, total int) *parcel {
+	if r.part == nil {
+		r.part = p.pool.take(r.src, &l.head, total)
+	}
+	q := r.part
+	q.add(l.body(n))
+	r.took(n)
+	p.given(r)
+	if !q.whole() {
+		return nil
+	}
+	r.part = nil
+	return q
+}
+
+// look returns the first line of the next record of a rank and its word, or nil.
+func (p *port) look(r *reader) (*line, uint64) {
+	l, w := r.look()
+	p.given(r)
+	return l, w
+}
+
+// given wakes the writer of a ring if it was given room, for which it may wait.
+func (p *port) given(r *reader) {
+	if r.gave {
+		r.gave = false
+		p.nudge(r.src)
+	}
+}
+
+// drain takes in what has come while the rank sends, to be received later: ranks that send to each other would otherwise wait forever. It
+// reports whether there was anything.
+func (p *port) drain() bool {
+	found := false
+	for i := range p.readers {
+		r := &p.readers[i]
+		for l, w := p.look(r); l != nil; l, w = p.look(r) {
+			found = true
+			n, total := bytesOf(w)
+			if q := p.gather(r, l, n, total); q != nil {
+				p.stash.put(q)
+			}
+		}
+	}
+	return found
+}
+
+// incoming reports whether there is anything to take in.
+func (p *port) incoming() bool {
+	for i := range p.readers {
+		if p.readers[i].ready() {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *port) Memory() device.Memory {
+	if p.memory == nil {
+		return nil
+	}
+	return p.memory
+}
+
+func (p *port) Counter() device.Counter { return counter{p} }
+
+type counter struct{ *port }
+
+func (c counter) Add(dst, r int, delta int64) int64 {
+	c.leave()
+	c.check(dst)
+	return c.members[dst].counters[r].Add(delta) - delta
+}

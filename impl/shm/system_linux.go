@@ -1,0 +1,110 @@
+package shm
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// allocate returns a file of n bytes that is in memory alone and has no name, so that it is gone with the last process that has
+// it. All of its memory is there: else a rank would be killed at the first touch of what is not.
+func allocate(n int) (*os.File, error) {
+	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "memory")
+	for {
+		err = unix.Fallocate(fd, 0, 0, int64(n))
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("the system does not give %d bytes: %w", n, err)
+	}
+	return f, nil
+}
+
+func mapFile(f *os.File, n int) ([]byte, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() != int64(n) {
+		return nil, fmt.Errorf("it has %d bytes, and should have %d", st.Size(), n)
+	}
+	return unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
+}
+
+func unmap(b []byte) { unix.Munmap(b) }
+
+// Of <linux/futex.h>. The words are in memory that several processes share, so these are not the private ones.
+const (
+	futexWait = 0
+	futexWake = 1
+)
+
+// sleepWhile sleeps while the word has the value, or for a while less.
+func sleepWhile(word *atomic.Uint32, value uint32) {
+	syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(value), 0, 0, 0)
+}
+
+// wakeUp wakes who sleeps on the word.
+func wakeUp(word *atomic.Uint32) {
+	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
+}
+
+// yield lets another thread run on this processor if one wants to.
+func yield() { syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// allowOthers lets processes of the user access the memory of this one, which some systems (Yama) allow to its ancestors alone.
+// Where there is no such rule, this fails and does not matter.
+func allowOthers() { unix.Prctl(unix.PR_SET_PTRACER, unix.PR_SET_PTRACER_ANY, 0, 0, 0) }
+
+// denyOthers takes that back.
+func denyOthers() { unix.Prctl(unix.PR_SET_PTRACER, 0, 0, 0, 0) }
+
+// readFrom reads the memory of another process.
+func readFrom(pid int, where uintptr, b []byte) error {
+	var v vector
+	return v.read(pid, where, b)
+}
+
+// vector is what the kernel is told of a transfer. It is kept, so that none makes garbage.
+type vector struct {
+	here  [1]unix.Iovec
+	there [1]unix.RemoteIovec
+}
+
+func (v *vector) read(pid int, where uintptr, b []byte) error {
+	return v.transfer(unix.ProcessVMReadv, pid, where, b)
+}
+
+func (v *vector) write(pid int, where uintptr, b []byte) error {
+	return v.transfer(unix.ProcessVMWritev, pid, where, b)
+}
+
+// transfer moves all bytes, of which the kernel may move some at a time.
+func (v *vector) transfer(move func(int, []unix.Iovec, []unix.RemoteIovec, uint) (int, error), pid int, where uintptr, b []byte) error {
+	for len(b) > 0 {
+		v.here[0].Base = &b[0]
+		v.here[0].SetLen(len(b))
+		v.there[0] = unix.RemoteIovec{Base: where, Len: len(b)}
+		n, err := move(pid, v.here[:], v.there[:], 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		b, where = b[n:], where+uintptr(n)
+	}
+	v.here[0].Base = nil
+	return nil
+}

@@ -1,0 +1,27 @@
+//go:build !linux
+
+package shm
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"sync/atomic"
+)
+
+var errLinux = errors.New("ranks that share memory need Linux")
+
+func allocate(int) (*os.File, error)               { return nil, errLinux }
+func mapFile(*os.File, int) ([]byte, error)        { return nil, errLinux }
+func unmap([]byte)                                 {}
+func sleepWhile(word *atomic.Uint32, value uint32) {}
+func wakeUp(word *atomic.Uint32)                   {}
+func yield()                                       { runtime.Gosched() }
+func allowOthers()                                 {}
+func denyOthers()                                  {}
+func readFrom(int, uintptr, []byte) error          { return errLinux }
+
+type vector struct{}
+
+func (*vector) read(int, uintptr, []byte) error  { return errLinux }
+func (*vector) write(int, uintptr, []byte) error { return errLinux }
