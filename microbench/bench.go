@@ -19,7 +19,7 @@ type bench struct {
 	p1   bool
 
 	out, in []byte
-	longest unit.Time
+	round   unit.Time // the longest of the warm-up, or the shortest
 	timers  []*timer
 }
 
@@ -71,11 +71,23 @@ func (b *bench) barrier() { b.comm.Barrier() }
 
 // wait lets P1 wait until whatever is under way has surely arrived.
 func (b *bench) wait() {
-	d := b.Delta
-	if d == 0 {
-		d = 2 * b.longest
+	b.c.Compute(b.delta())
+}
+
+func (b *bench) delta() unit.Time {
+	if b.Delta != 0 {
+		return b.Delta
 	}
-	b.c.Compute(d)
+	return 2 * b.round
+}
+
+// warm notes how long a round of the warm-up took beside delta.
+func (b *bench) warm(took unit.Time) {
+	if b.Shared && b.round > 0 {
+		b.round = min(b.round, max(took, 1))
+	} else {
+		b.round = max(b.round, took)
+	}
 }
 
 // send sends a message the way the mode does. finish completes a send that does not block.

@@ -43,7 +43,7 @@ func pingPong(b *bench) {
 			second = b.timedSend()
 		}
 		if rep < warmup {
-			b.longest = max(b.longest, b.now()-begin-2*b.longest)
+			b.warm(b.now() - begin - b.delta())
 			continue
 		}
 		t11.add(first)

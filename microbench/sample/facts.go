@@ -12,6 +12,8 @@ const (
 	Ranks       = "ranks"        // of the job, of which two were measured
 	Noise       = "noise"
 	Pair        = "pair" // the ranks that were measured, P1 first: 0 7; or AllPairs
+	Wait        = "wait" // how ranks of a real machine wait: spin or block
+	Pin         = "pin"  // and the processors that they are kept on
 )
 
 // Fact returns the value of the first fact of that name.

@@ -8,13 +8,13 @@ import (
 
 // settings are the facts that say where a file was measured, on what machine and between which of its ranks. Two files with other values
 // are not of one place.
-var settings = []string{PlatformSum, Ranks, Noise, Pair}
+var settings = []string{PlatformSum, Ranks, Noise, Pair, Wait, Pin}
 
 // ReadFile reads data sets from files and joins them into one, in the order of the paths. A file without samples is an error.
 //
 // Of several files each keeps its facts, under a fact "file" that names it. They must agree on the fact "roots",
 // which says how to read a series, and those that have samples of the same platform, library and place, on "platform_sum", "ranks",
-// "noise" and "pair", as far as both have them. A series that two files share with the same times is there once. If the times
+// "noise", "pair", "wait" and "pin", as far as both have them. A series that two files share with the same times is there once. If the times
 // differ, and the clock is real, the two are taken for different launches: all launches of the later file are counted on
 // from those of the files before. With a virtual clock that is an error: more repetitions belong into one file.
 func ReadFile(paths ...string) (*Set, error) {

@@ -296,6 +296,8 @@ func TestSettings(t *testing.T) {
 	}{
 		{first, other, []Fact{{Ranks, "2"}}, []Fact{{Ranks, "4"}}, []string{`"ranks"`, `"2"`, `"4"`}},
 		{first, other, []Fact{{Noise, "0%"}}, []Fact{{Noise, "5%"}}, []string{`"noise"`, `"0%"`, `"5%"`}},
+		{first, other, []Fact{{Wait, "spin"}}, []Fact{{Wait, "block"}}, []string{`"wait"`, `"spin"`, `"block"`}},
+		{first, other, []Fact{{Pin, "processors 0 1"}}, []Fact{{Pin, "off"}}, []string{`"pin"`, `"off"`}},
 		{first, other, []Fact{{PlatformSum, "1a"}}, []Fact{{PlatformSum, "2b"}}, []string{`"platform_sum"`, `"1a"`, `"2b"`}},
 		{first, again, []Fact{{Ranks, "2"}, {"seed", "1"}}, []Fact{{Ranks, "4"}, {"seed", "2"}}, []string{`"ranks"`}},
 		{first, again, []Fact{{"seed", "11"}}, []Fact{{"seed", "12"}}, []string{"measured twice", "other seeds, 11 and 12", "more repetitions"}},
