@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err := unknownVerb(root, args)
 	if err == nil {
-		err = root.ExecuteContext(ctx)
+		err = root.ExecuteContext(context.WithValue(ctx, arguments{}, args))
 	}
 	switch {
 	case err == nil:
@@ -56,6 +56,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return misused
 	}
 	return failed
+}
+
+// arguments is the key of a command's arguments in its context.
+type arguments struct{}
+
+// commandLine returns the arguments of the program that runs the command.
+func commandLine(cmd *cobra.Command) []string {
+	args, _ := cmd.Context().Value(arguments{}).([]string)
+	return args
 }
 
 // usage is an error in how a command was called.

@@ -30,6 +30,7 @@ type measure struct {
 	ranks, reps, warmup                                                    int
 	seed                                                                   uint64
 	vendor                                                                 vendor
+	here                                                                   here
 }
 
 func measureCommand() *cobra.Command {
@@ -50,12 +51,13 @@ its own launcher starts.`,
   loggp measure --platform t3d --ranks 8 --pairs all -o pairs.csv
   loggp measure --platform t3d --level message -o message.csv
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%
+  loggp measure --platform shm -o here.csv
   loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or mpi: this one, by its MPI")
+	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one: shm, by its shared memory, or mpi, by its MPI")
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&m.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&m.place, "place", "", placeHelp)
@@ -64,15 +66,16 @@ its own launcher starts.`,
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", "))
 	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
-	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier; 200 with --platform mpi unless given")
-	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed")
-	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up)")
+	f.IntVar(&m.reps, "reps", 600, fmt.Sprintf("repetitions with each root of the barrier; %d with --platform shm or mpi unless given", hereReps))
+	f.IntVar(&m.warmup, "warmup", 10, fmt.Sprintf("rounds before them that are not timed; %d with --platform shm unless given", hereWarmup))
+	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; with --platform shm the shortest)")
+	m.here.flags(cmd)
 	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
 	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
 	m.vendor.flags(cmd)
-	mustComplete(cmd, "platform", append(platform.Names(), probe.Platform))
+	mustComplete(cmd, "platform", append(platform.Names(), append(world.Here, probe.Platform)...))
 	mustComplete(cmd, "protocol", model.ProtocolNames())
 	mustComplete(cmd, "place", places)
 	return cmd
@@ -94,7 +97,11 @@ func (m *measure) run(cmd *cobra.Command) error {
 	}
 	plan, err := m.plan()
 	if err == nil {
+		plan.Shared = job.Real()
 		plan.Pair, err = pairOf(job, m.place)
+	}
+	if err == nil {
+		err = measurable(job, plan.Pair)
 	}
 	if err != nil {
 		return misuse(cmd, err)
@@ -112,6 +119,9 @@ func (m *measure) run(cmd *cobra.Command) error {
 
 // sweep measures the plan between its pair of ranks, or all.
 func (m *measure) sweep(cmd *cobra.Command, job *world.Job, plan *microbench.Plan) ([]sample.Series, error) {
+	if job.Real() {
+		return m.launch(cmd, job, plan)
+	}
 	open := func(ctx context.Context, n int) (mpi.World, error) {
 		return job.World(ctx, m.seed*1_000_003+uint64(n))
 	}
@@ -164,11 +174,29 @@ const (
 // open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
 func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 	if m.platform == "" {
-		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or mpi", strings.Join(platform.Names(), ", ")))
+		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or mpi", strings.Join(platform.Names(), ", "), strings.Join(world.Here, ", ")))
 	}
 	if err := output(m.output); err != nil {
 		return nil, misuse(cmd, err)
 	}
+	if err := m.misplaced(cmd); err != nil {
+		return nil, misuse(cmd, err)
+	}
+	var job *world.Job
+	var err error
+	if isHere(m.platform) {
+		job, err = m.openHere(cmd)
+	} else {
+		job, err = m.openEmulated(cmd)
+	}
+	if err == nil && job.Ranks < 2 {
+		err = misuse(cmd, fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks))
+	}
+	return job, err
+}
+
+// openEmulated sets up a job on a platform of the catalogue, or of the user's.
+func (m *measure) openEmulated(cmd *cobra.Command) (*world.Job, error) {
 	noise, err := parseNoise(m.noise)
 	if err != nil {
 		return nil, misuse(cmd, err)
@@ -178,9 +206,6 @@ func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 		return nil, err
 	}
 	job, err := world.New(p, m.library, m.ranks, noise)
-	if err == nil && job.Ranks < 2 {
-		err = fmt.Errorf("--ranks %d: it takes two to communicate", job.Ranks)
-	}
 	return job, misuse(cmd, err)
 }
 
@@ -269,18 +294,25 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		{Key: "loggp", Value: version()},
 		{Key: "command", Value: recall(cmd)},
 		{Key: "platform", Value: machine.Description},
-		{Key: fileFact, Value: m.platform},
-		{Key: sample.PlatformSum, Value: job.Platform.Sum},
+	}}
+	set.Facts = append(set.Facts, m.origin(job)...)
+	set.Facts = append(set.Facts, []sample.Fact{
 		{Key: "library", Value: job.Library.Description},
 		{Key: sample.Ranks, Value: strconv.Itoa(job.Ranks)},
 		{Key: sample.Pair, Value: pair},
-		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
-		{Key: "noise", Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
+	}...)
+	if !job.Real() {
+		set.Facts = append(set.Facts, []sample.Fact{
+			{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
+			{Key: sample.Noise, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
+		}...)
+	}
+	set.Facts = append(set.Facts, []sample.Fact{
 		{Key: "reps", Value: strconv.Itoa(plan.Reps)},
 		{Key: "warmup", Value: strconv.Itoa(plan.Warmup)},
 		{Key: sample.Roots, Value: "2"},
 		{Key: sample.Resolution, Value: machine.Timer.MicrosString()},
-	}}
+	}...)
 	if place := onePlace(job); m.all() && place != "" {
 		set.Facts = append(set.Facts, sample.Fact{Key: sample.OnePlace, Value: place})
 	}
@@ -320,7 +352,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), m.output)
 	}
-	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" {
+	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" || job.Real() {
 		return err
 	}
 	w := way{job.Platform, job.Ranks, plan.Pair}

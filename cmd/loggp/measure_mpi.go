@@ -22,7 +22,7 @@ type vendor struct {
 // vendorFlags are their names; others do not concern it.
 var (
 	vendorFlags = []string{"mpicc", "launcher", "launches", "timeout"}
-	otherFlags  = []string{"library", "ranks", "pairs", "protocol", "level", "noise"}
+	otherFlags  = []string{"library", "ranks", "pairs", "protocol", "level", "noise", "wait", "pin"}
 )
 
 // vendorReps is how often, unless --reps says otherwise: launches differ by more than repetitions, so there are several launches of fewer.

@@ -32,7 +32,7 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 func (j *Job) within() (pair [2]int, err error) {
 	for a := range j.Ranks {
 		for b := a + 1; b < j.Ranks; b++ {
-			if j.Platform.Machine.Tier(a, b) == model.Intra {
+			if j.tier(a, b) == model.Intra {
 				return [2]int{a, b}, nil
 			}
 		}
@@ -43,7 +43,7 @@ func (j *Job) within() (pair [2]int, err error) {
 
 func (j *Job) between() (pair [2]int, err error) {
 	for b := j.Ranks - 1; b > 0; b-- {
-		if j.Platform.Machine.Tier(0, b) == model.Inter {
+		if j.tier(0, b) == model.Inter {
 			return [2]int{0, b}, nil
 		}
 	}

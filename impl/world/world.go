@@ -19,6 +19,8 @@ type Job struct {
 	Library  *model.Library
 	Ranks    int
 	Noise    float64 // relative standard deviation of every processor step
+
+	here *Placement // nil: the machine is emulated
 }
 
 // PlatformNoise in place of a noise level stands for what the platform says.
@@ -39,7 +41,7 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{p, l, ranks, noise}
+	j := &Job{Platform: p, Library: l, Ranks: ranks, Noise: noise}
 	if ranks == 0 {
 		j.Ranks = p.Machine.Ranks.Default
 	}
@@ -52,8 +54,11 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 	return j, nil
 }
 
-// World returns a new world for the job. What is random in it depends on the seed alone.
+// World returns a new world for the job. What is random in it depends on the seed alone, where the machine is emulated.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
+	if j.Real() {
+		return j.shm(ctx)
+	}
 	return hw.New(j.config(ctx, seed))
 }
 
@@ -84,9 +89,22 @@ func (j *Job) Options(protocol string) mpi.Options {
 }
 
 // Clock says what kind of time passes.
-func (j *Job) Clock() string { return "virtual" }
+func (j *Job) Clock() string {
+	if j.Real() {
+		return "real"
+	}
+	return "virtual"
+}
 
 // Place says whether two ranks are in one node (intra) or not (inter).
 func (j *Job) Place(a, b int) string {
-	return j.Platform.Machine.Tier(a, b).String()
+	return j.tier(a, b).String()
+}
+
+// tier says how near two ranks are. This machine is one node.
+func (j *Job) tier(a, b int) model.Tier {
+	if j.Real() {
+		return model.Intra
+	}
+	return j.Platform.Machine.Tier(a, b)
 }
