@@ -10,14 +10,6 @@ import (
 )
 
 func platformsCommand() *cobra.Command {
-	list := func(cmd *cobra.Command, _ []string) error {
-		all, err := platform.Catalogue()
-		if err != nil {
-			return err
-		}
-		out := cmd.OutOrStdout()
-		return reports.Platforms(out, all, style(out))
-	}
 	cmd := &cobra.Command{
 		Use:   "platforms",
 		Short: "List, show and check platforms",
@@ -27,50 +19,63 @@ docs/platforms.md says how to write one for your own machine.`,
   loggp platforms show t3d
   loggp platforms validate my.yaml`,
 		Args: known,
-		RunE: list,
+		RunE: listPlatforms,
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use:     "list",
 		Short:   "List the catalogue",
 		Example: "  loggp platforms list",
 		Args:    nothing,
-		RunE:    list,
+		RunE:    listPlatforms,
 	}, &cobra.Command{
 		Use:               "show NAME|FILE",
 		Short:             "Show every number of a platform with its basis and source",
 		Example:           "  loggp platforms show t3d",
 		Args:              one("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := load(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			return reports.Platform(out, p, style(out))
-		},
+		RunE:              showPlatform,
 	}, &cobra.Command{
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",
 		Args:    one("file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := platform.Load(args[0])
-			if err != nil {
-				return err
-			}
-			bases := map[platform.Basis]int{}
-			for _, n := range p.Numbers {
-				bases[n.Basis]++
-			}
-			libraries := "libraries"
-			if len(p.Libraries) == 1 {
-				libraries = "library"
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d %s, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
-				len(p.Libraries), libraries, len(p.Numbers), bases[platform.Published], bases[platform.Derived], bases[platform.Fitted], bases[platform.Assumed])
-			return err
-		},
+		RunE:    validatePlatform,
 	})
 	return cmd
+}
+
+func listPlatforms(cmd *cobra.Command, _ []string) error {
+	all, err := platform.Catalogue()
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	return reports.Platforms(out, all, style(out))
+}
+
+func showPlatform(cmd *cobra.Command, args []string) error {
+	p, err := load(cmd, args[0])
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	return reports.Platform(out, p, style(out))
+}
+
+func validatePlatform(cmd *cobra.Command, args []string) error {
+	p, err := platform.Load(args[0])
+	if err != nil {
+		return err
+	}
+	bases := map[platform.Basis]int{}
+	for _, n := range p.Numbers {
+		bases[n.Basis]++
+	}
+	libraries := "libraries"
+	if len(p.Libraries) == 1 {
+		libraries = "library"
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d %s, %d numbers (%d published, %d derived, %d fitted, %d assumed)\n", args[0],
+		len(p.Libraries), libraries, len(p.Numbers), bases[platform.Published], bases[platform.Derived], bases[platform.Fitted], bases[platform.Assumed])
+	return err
 }
