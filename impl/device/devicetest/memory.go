@@ -138,63 +138,78 @@ func emptyMemory(open func(int) device.World) error {
 func completions(open func(int) device.World) error {
 	const transfers, size = 50, 1000
 	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
-		if p.Rank() == 0 {
+		switch p.Rank() {
+		case 0:
 			p.sendWord(1, uint64(m.Expose(make([]byte, transfers*size))))
-			return p.nothingLeft()
-		}
-		if p.Rank() == 2 {
+		case 1:
+			if err := complete(p, m, transfers, size); err != nil {
+				return err
+			}
+		case 2:
 			for i := range transfers {
 				p.Delay(unit.Microsecond)
 				p.sendWord(1, uint64(i))
 			}
-			return p.nothingLeft()
-		}
-		var others uint64
-		next := func() (*device.Packet, error) { // the next packet but for those of rank 2
-			for {
-				q := p.next()
-				if q.Src != 2 {
-					return q, nil
-				}
-				if q.Head[0] != others {
-					return q, fmt.Errorf("packet %d of rank 2 came in place of %d", q.Head[0], others)
-				}
-				others++
-			}
-		}
-		q, err := next()
-		if err != nil {
-			return err
-		}
-		k := device.Key(q.Head[0])
-		for i := range transfers {
-			b := make([]byte, size)
-			if i%2 == 0 {
-				m.Put(0, k, i*size, b, tag(i))
-			} else {
-				m.Get(0, k, i*size, b, tag(i))
-			}
-		}
-		var ended [transfers]bool
-		for range transfers {
-			q, err := next()
-			if err != nil {
-				return err
-			}
-			i := int(q.Head[0])
-			if q.Src != 1 || i >= transfers || ended[i] || q.Head != tag(i) || len(q.Data) != 0 {
-				return fmt.Errorf("completion %v of rank %d with %d bytes", q.Head, q.Src, len(q.Data))
-			}
-			ended[i] = true
-		}
-		for others < transfers {
-			if _, err := p.recv(2); err != nil {
-				return err
-			}
-			others++
 		}
 		return p.nothingLeft()
 	}))
+}
+
+// complete makes transfers to and from rank 0 and takes what tells of their ends, and as many packets of rank 2.
+func complete(p *rank, m device.Memory, transfers, size int) error {
+	x := among{rank: p}
+	q, err := x.next()
+	if err != nil {
+		return err
+	}
+	k := device.Key(q.Head[0])
+	for i := range transfers {
+		b := make([]byte, size)
+		if i%2 == 0 {
+			m.Put(0, k, i*size, b, tag(i))
+		} else {
+			m.Get(0, k, i*size, b, tag(i))
+		}
+	}
+	ended := make([]bool, transfers)
+	for range transfers {
+		q, err := x.next()
+		if err != nil {
+			return err
+		}
+		i := int(q.Head[0])
+		if q.Src != 1 || i >= transfers || ended[i] || q.Head != tag(i) || len(q.Data) != 0 {
+			return fmt.Errorf("completion %v of rank %d with %d bytes", q.Head, q.Src, len(q.Data))
+		}
+		ended[i] = true
+	}
+	for x.others < uint64(transfers) {
+		if _, err := p.recv(2); err != nil {
+			return err
+		}
+		x.others++
+	}
+	return nil
+}
+
+// among is a rank that takes packets among those of rank 2, which are numbered.
+type among struct {
+	*rank
+	others uint64 // packets of rank 2 so far
+}
+
+// next returns the next packet but for those.
+func (x *among) next() (*device.Packet, error) {
+	for {
+		q := x.rank.next()
+		if q.Src != 2 {
+			return q, nil
+		}
+		if q.Head[0] != x.others {
+			return q, fmt.Errorf("packet %d of rank 2 came in place of %d", q.Head[0], x.others)
+		}
+		x.others++
+	}
 }
 
 // A protocol puts the data and then says so, to the peer or to a third who tells it. Whoever hears of it finds the bytes.
