@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"model"},
 	{"model/platform", "microbench/sample", "impl/device", "impl/match", "impl/sim"},
 	{"impl/launch"},
-	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest"},
+	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/trace", "impl/device/devicetest"},
 	{"reports", "fit/export", "impl/mpi"},
 	{"microbench"},
 	{"microbench/probe", "impl/world"},
@@ -41,11 +41,11 @@ var never = []struct {
 }{
 	{
 		[]string{"impl/proto", "impl/match", "impl/mpi"},
-		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/launch", "impl/shm", "impl/tcp"},
+		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/launch", "impl/shm"},
 		"the library cannot know whether time is virtual",
 	},
 	{
-		[]string{"impl/hw", "impl/loop", "impl/launch", "impl/shm", "impl/tcp"},
+		[]string{"impl/hw", "impl/loop", "impl/launch", "impl/shm"},
 		[]string{"impl/proto", "impl/match"},
 		"hardware does not know what it carries",
 	},
@@ -100,6 +100,37 @@ func TestImports(t *testing.T) {
 	}
 	for _, v := range found {
 		t.Error(v)
+	}
+}
+
+// The tables name what there is, and nothing that is gone.
+func TestTablesExist(t *testing.T) {
+	packages := slices.Concat(layers...)
+	for _, p := range packages {
+		if files, err := fs.Glob(os.DirFS("."), path.Join(p, "*.go")); err != nil || len(files) == 0 {
+			t.Errorf("%s has no sources, and stands in the table of layers", p)
+		}
+	}
+	names := testOnly
+	for _, n := range never {
+		names = slices.Concat(names, n.who, n.whom)
+	}
+	for _, o := range others {
+		names = slices.Concat(names, o.who)
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(packages, func(p string) bool { return within(p, []string{name}) }) {
+			t.Errorf("%s stands in a table, and not in that of layers", name)
+		}
+	}
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range others {
+		if !strings.Contains(string(mod), o.module) {
+			t.Errorf("go.mod does not require %s, which stands in a table", o.module)
+		}
 	}
 }
 
