@@ -86,8 +86,11 @@ func (p *port) idle() {
 
 // sleep lets the rank sleep until it is woken, unless there is something already. Whoever has something for it writes that first and looks at asleep
 // then, and the rank the other way round: one of them sees the other.
+//
+// Note: each does so by an operation that reads and writes, which no processor lets a later read overtake. A store would do as Go has it, but under
+// the race detector stores are weaker: both would miss each other once in some thousand times, and sleep forever.
 func (p *port) sleep(already func() bool) {
-	p.me.asleep.Store(1)
+	p.me.asleep.Swap(1)
 	if already() || p.stop.Load() {
 		p.me.asleep.Store(0)
 		return
@@ -105,7 +108,7 @@ func (p *port) nudge(r int) {
 
 // wake wakes the rank if it sleeps.
 func (m *member) wake() {
-	if m.asleep.Load() != 0 && m.asleep.CompareAndSwap(1, 0) {
+	if m.asleep.CompareAndSwap(1, 0) {
 		wakeUp(&m.asleep)
 	}
 }
