@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -105,13 +104,8 @@ func importFiles(names []string, o foreign.Options) (*sample.Set, []foreign.Note
 
 // deliver writes a set to a file, or to standard output if that is "".
 func deliver(cmd *cobra.Command, set *sample.Set, file string) error {
-	write := func(w io.Writer) error { return sample.Write(w, set) }
 	if file == "" {
-		return write(cmd.OutOrStdout())
+		return sample.Write(cmd.OutOrStdout(), set)
 	}
-	if err := sample.Save(file, write); err != nil {
-		return fmt.Errorf("samples: %w", err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), file)
-	return nil
+	return save(cmd, file, set, sample.Write)
 }

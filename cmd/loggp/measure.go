@@ -347,10 +347,9 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		return err
 	}
 	if m.output != "" {
-		if err := sample.Save(m.output, func(w io.Writer) error { return write(w, set) }); err != nil {
-			return fmt.Errorf("samples: %w", err)
+		if err := save(cmd, m.output, set, write); err != nil {
+			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), m.output)
 	}
 	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" || job.Real() {
 		return err
@@ -365,6 +364,15 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	}
 	fmt.Fprintln(out)
 	return reports.Comparisons(out, steps, style(out))
+}
+
+// save writes samples to a file, and says so.
+func save(cmd *cobra.Command, file string, set *sample.Set, write func(io.Writer, *sample.Set) error) error {
+	if err := sample.Save(file, func(w io.Writer) error { return write(w, set) }); err != nil {
+		return fmt.Errorf("samples: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), file)
+	return nil
 }
 
 // parseNoise returns the noise that a flag asks for, or world.PlatformNoise.
