@@ -188,21 +188,28 @@ func TestNothingHalfWritten(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a long measurement soon, with a word, and leaves nothing.
+// Ctrl-C ends a long measurement or reproduction soon, with a word, and leaves nothing.
 func TestInterrupt(t *testing.T) {
-	t.Chdir(t.TempDir())
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	var out, errs buffer
-	begin := time.Now()
-	status := run(ctx, strings.Fields("measure --platform t3d --reps 1000000 -o samples.csv"), &out, &errs)
-	if status != failed || !strings.Contains(errs.String(), "interrupted") {
-		t.Errorf("status %d: %s", status, errs.String())
+	for _, command := range []string{
+		"measure --platform t3d --reps 1000000 -o samples.csv",
+		"reproduce altawil-moritz --reps 1000000 -o paper",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			var out, errs buffer
+			begin := time.Now()
+			status := run(ctx, strings.Fields(command), &out, &errs)
+			if status != failed || !strings.Contains(errs.String(), "interrupted") || out.Len() > 0 {
+				t.Errorf("status %d: %s%s", status, out.String(), errs.String())
+			}
+			if d := time.Since(begin); d > 20*time.Second {
+				t.Errorf("it took %v to end", d)
+			}
+			sees(t, ".")
+		})
 	}
-	if d := time.Since(begin); d > 20*time.Second {
-		t.Errorf("it took %v to end", d)
-	}
-	sees(t, ".")
 }
 
 // The same command and seed give the same bytes, on one core too; another seed gives others.

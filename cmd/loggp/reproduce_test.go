@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The same seed gives the same directory, on one core too, and another seed another one. What the run took, and where, is in none of its
@@ -74,21 +72,4 @@ func TestReproduceFormats(t *testing.T) {
 	if table := mustRun(t, strings.Fields(base+"table")...); !strings.Contains(table, "Table 3: LogGP signature") || !strings.Contains(table, "AM-29") {
 		t.Errorf("the table is %s", table)
 	}
-}
-
-// An interrupted run leaves nothing.
-func TestReproduceInterrupted(t *testing.T) {
-	t.Chdir(t.TempDir())
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	var out, errs buffer
-	begin := time.Now()
-	status := run(ctx, strings.Fields("reproduce altawil-moritz --reps 1000000 -o paper"), &out, &errs)
-	if status != failed || !strings.Contains(errs.String(), "interrupted") || out.Len() > 0 {
-		t.Errorf("status %d: %s%s", status, out.String(), errs.String())
-	}
-	if d := time.Since(begin); d > 20*time.Second {
-		t.Errorf("it took %v to end", d)
-	}
-	sees(t, ".")
 }
