@@ -1,0 +1,177 @@
+// Package datatype says where the data of a message lies in memory: the datatypes of MPI, basic and derived.
+//
+// A type is a sequence of basic elements, each at a displacement from where a buffer begins (MPI-1.2, §3.12). It is kept as a tree of loops, so
+// that its memory grows with how it was made and not with how many elements it has. Types never change; what is made of a type outlives it.
+//
+// The package knows bytes and displacements. Who sends them, and that a type must be committed before, is package mpi's.
+package datatype
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Kind is what a basic element is. Two sequences of elements that travel from one to the other have the same kinds.
+type Kind uint8
+
+// The kinds of basic elements.
+const (
+	KindByte Kind = 1 + iota // eight bits that are never converted
+	KindPacked
+	KindBool
+	KindInt8
+	KindInt16
+	KindInt32
+	KindInt64
+	KindUint8
+	KindUint16
+	KindUint32
+	KindUint64
+	KindFloat32
+	KindFloat64
+	KindComplex64
+	KindComplex128
+)
+
+// Type is a datatype. The nil Type is none.
+type Type struct {
+	name string
+	layout
+}
+
+// layout is what a sequence of elements comes to, without a name.
+type layout struct {
+	body     *node     // where the bytes are; nil: there are none
+	kinds    signature // of the elements, in order
+	low, end int       // of the first byte that holds data, and behind the last
+	align    int       // the strictest of any element
+
+	markLow, markEnd mark // bounds that were set by LB and UB
+}
+
+// mark is a bound of which there may be none.
+type mark struct {
+	set bool
+	at  int
+}
+
+// The basic types. Elements are aligned to their size, complex ones to that of their parts.
+var (
+	Byte       = basic("Byte", KindByte, 1, 1)
+	Packed     = basic("Packed", KindPacked, 1, 1)
+	Bool       = basic("Bool", KindBool, 1, 1)
+	Int8       = basic("Int8", KindInt8, 1, 1)
+	Int16      = basic("Int16", KindInt16, 2, 2)
+	Int32      = basic("Int32", KindInt32, 4, 4)
+	Int64      = basic("Int64", KindInt64, 8, 8)
+	Uint8      = basic("Uint8", KindUint8, 1, 1)
+	Uint16     = basic("Uint16", KindUint16, 2, 2)
+	Uint32     = basic("Uint32", KindUint32, 4, 4)
+	Uint64     = basic("Uint64", KindUint64, 8, 8)
+	Float32    = basic("Float32", KindFloat32, 4, 4)
+	Float64    = basic("Float64", KindFloat64, 8, 8)
+	Complex64  = basic("Complex64", KindComplex64, 8, 4)
+	Complex128 = basic("Complex128", KindComplex128, 16, 8)
+)
+
+// LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has (MPI_LB, MPI_UB).
+var (
+	LB = &Type{"LB", layout{markLow: mark{set: true}}}
+	UB = &Type{"UB", layout{markEnd: mark{set: true}}}
+)
+
+func basic(name string, k Kind, size, align int) *Type {
+	return &Type{name, layout{body: run(size), kinds: one(k, size), end: size, align: align}}
+}
+
+// Size returns how many bytes of data an element of the type has (MPI_Type_size).
+func (t *Type) Size() int { return t.body.bytes() }
+
+// Lower returns the lower bound of the type (MPI_Type_lb): the least displacement of its data, or what LB says.
+func (t *Type) Lower() int { return t.lower() }
+
+// Upper returns the upper bound (MPI_Type_ub): what UB says, or else the end of its data, moved up so that the extent is a
+// multiple of the strictest alignment.
+func (t *Type) Upper() int { return t.upper() }
+
+// Extent returns how far apart consecutive elements of the type begin (MPI_Type_extent): upper less lower bound.
+func (t *Type) Extent() int { return t.extent() }
+
+// TrueLower returns the least displacement of the type's data, without regard to LB.
+func (t *Type) TrueLower() int { return t.low }
+
+// TrueExtent returns how many bytes there are from the first that holds data to the last.
+func (t *Type) TrueExtent() int { return t.end - t.low }
+
+// Elements returns of how many basic elements an element of the type consists.
+func (t *Type) Elements() int { return t.kinds.elements }
+
+// Contiguous reports whether the data of consecutive elements lies in memory as it travels.
+func (t *Type) Contiguous() bool {
+	return t.Size() == 0 || t.body.kind == isRun && t.extent() == t.Size()
+}
+
+// String returns the name of a basic type, and of others their size and extent.
+func (t *Type) String() string {
+	if t == nil {
+		return "no datatype"
+	}
+	if t.name != "" {
+		return t.name
+	}
+	return fmt.Sprintf("a type of %d bytes in %d", t.Size(), t.Extent())
+}
+
+func (l *layout) lower() int {
+	switch {
+	case l.markLow.set:
+		return l.markLow.at
+	case l.body == nil:
+		return 0
+	}
+	return l.low
+}
+
+func (l *layout) upper() int {
+	switch {
+	case l.markEnd.set:
+		return l.markEnd.at
+	case l.body == nil:
+		return 0
+	}
+	if l.align > 1 {
+		if over := (l.end - l.lower()) % l.align; over > 0 {
+			return l.end + l.align - over
+		}
+	}
+	return l.end
+}
+
+func (l *layout) extent() int { return l.upper() - l.lower() }
+
+// empty reports whether there is neither data nor a bound.
+func (l *layout) empty() bool { return l.body == nil && !l.markLow.set && !l.markEnd.set }
+
+// errLarge is what does not fit an int.
+var errLarge = errors.New("the type is too large: a size or a displacement does not fit 63 bits")
+
+// limit bounds sizes and displacements so that sums of some of them do not overflow.
+const limit = math.MaxInt / 8
+
+// times returns a·b, unless it is too large.
+func times(a, b int) (int, error) {
+	high, low := bits.Mul64(uint64(abs(a)), uint64(abs(b)))
+	if high != 0 || low > limit {
+		return 0, errLarge
+	}
+	return a * b, nil
+}
+
+func abs(a int) int {
+	if a < 0 {
+		return -a
+	}
+	return a
+}

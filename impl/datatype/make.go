@@ -1,0 +1,163 @@
+package datatype
+
+import "fmt"
+
+// Contiguous makes a type of count elements of t one after another (MPI_Type_contiguous).
+func Contiguous(count int, t *Type) (*Type, error) { return Vector(1, count, count, t) }
+
+// Vector makes a type of count blocks of length elements each, whose beginnings are stride extents of t apart (MPI_Type_vector).
+func Vector(count, length, stride int, t *Type) (*Type, error) {
+	apart, err := times(stride, t.extent())
+	if err != nil {
+		return nil, err
+	}
+	return Hvector(count, length, apart, t)
+}
+
+// Hvector is Vector with the stride in bytes (MPI_Type_hvector).
+func Hvector(count, length, stride int, t *Type) (*Type, error) {
+	if count < 0 || length < 0 {
+		return nil, fmt.Errorf("%d blocks of %d elements: counts are not negative", count, length)
+	}
+	block, err := t.layout.repeat(length, t.extent())
+	if err != nil {
+		return nil, err
+	}
+	return derived(block.repeat(count, stride))
+}
+
+// Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t (MPI_Type_indexed).
+func Indexed(lengths, offsets []int, t *Type) (*Type, error) {
+	bytes := make([]int, len(offsets))
+	for i, x := range offsets {
+		var err error
+		if bytes[i], err = times(x, t.extent()); err != nil {
+			return nil, err
+		}
+	}
+	return Hindexed(lengths, bytes, t)
+}
+
+// Hindexed is Indexed with displacements in bytes (MPI_Type_hindexed).
+func Hindexed(lengths, offsets []int, t *Type) (*Type, error) {
+	types := make([]*Type, len(lengths))
+	for i := range types {
+		types[i] = t
+	}
+	return Struct(lengths, offsets, types)
+}
+
+// Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i] in bytes (MPI_Type_struct).
+func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
+	if len(lengths) != len(offsets) || len(lengths) != len(types) {
+		return nil, fmt.Errorf("%d lengths, %d displacements and %d types: there is one of each for a block", len(lengths), len(offsets), len(types))
+	}
+	blocks := make([]layout, len(types))
+	for i, t := range types {
+		if lengths[i] < 0 {
+			return nil, fmt.Errorf("block %d has %d elements: counts are not negative", i, lengths[i])
+		}
+		block, err := t.layout.repeat(lengths[i], t.extent())
+		if err == nil {
+			blocks[i], err = block.shift(offsets[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return derived(join(blocks))
+}
+
+func derived(l layout, err error) (*Type, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Type{layout: l}, nil
+}
+
+// repeat returns n of a layout, their beginnings stride bytes apart.
+func (l layout) repeat(n, stride int) (layout, error) {
+	if n == 0 || l.empty() {
+		return layout{}, nil
+	}
+	far, err := times(n-1, stride)
+	if err != nil {
+		return l, err
+	}
+	if _, err := times(n, max(l.body.bytes(), l.kinds.elements)); err != nil {
+		return l, err
+	}
+	down, up := min(far, 0), max(far, 0)
+	l.low, l.end = l.low+down, l.end+up
+	l.markLow.at += down
+	l.markEnd.at += up
+	l.kinds = l.kinds.repeat(n)
+	l.body = loop(n, stride, l.body)
+	return l, l.check()
+}
+
+// shift returns a layout moved by some bytes.
+func (l layout) shift(by int) (layout, error) {
+	if abs(by) > limit {
+		return l, errLarge
+	}
+	if l.empty() {
+		return l, nil
+	}
+	l.low, l.end = l.low+by, l.end+by
+	l.markLow.at += by
+	l.markEnd.at += by
+	l.body = l.body.shift(by)
+	return l, l.check()
+}
+
+// join returns one layout of several, with their elements in that order.
+func join(blocks []layout) (layout, error) {
+	var all layout
+	var bodies []*node
+	var kinds []signature
+	for _, b := range blocks {
+		all.markLow = all.markLow.or(b.markLow, lesser)
+		all.markEnd = all.markEnd.or(b.markEnd, greater)
+		if b.body == nil {
+			continue
+		}
+		if bodies == nil {
+			all.low, all.end = b.low, b.end
+		}
+		all.low, all.end, all.align = min(all.low, b.low), max(all.end, b.end), max(all.align, b.align)
+		bodies, kinds = append(bodies, b.body), append(kinds, b.kinds)
+	}
+	size := 0
+	for _, n := range bodies {
+		if size += n.size; size > limit {
+			return all, errLarge
+		}
+	}
+	all.body, all.kinds = list(bodies), sequence(kinds)
+	return all, all.check()
+}
+
+func lesser(a, b int) int  { return min(a, b) }
+func greater(a, b int) int { return max(a, b) }
+
+// or returns the one of two bounds that there is, or what choose makes of both.
+func (a mark) or(b mark, choose func(a, b int) int) mark {
+	switch {
+	case !b.set:
+		return a
+	case !a.set:
+		return b
+	}
+	return mark{true, choose(a.at, b.at)}
+}
+
+// check returns an error for what is too large to compute with.
+func (l *layout) check() error {
+	for _, x := range []int{l.low, l.end, l.markLow.at, l.markEnd.at, l.body.bytes(), l.kinds.elements} {
+		if abs(x) > limit {
+			return errLarge
+		}
+	}
+	return nil
+}

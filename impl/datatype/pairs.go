@@ -1,0 +1,23 @@
+package datatype
+
+// Pairs of a value and an index, as a Go struct of the two lies in memory (MPI_DOUBLE_INT and its like, MPI-1.2, §4.9.3).
+var (
+	Float32Int32 = pair("Float32Int32", Float32, Int32)
+	Float64Int32 = pair("Float64Int32", Float64, Int32)
+	Int16Int32   = pair("Int16Int32", Int16, Int32)
+	Int32Int32   = pair("Int32Int32", Int32, Int32)
+	Int64Int32   = pair("Int64Int32", Int64, Int32)
+	Int64Int64   = pair("Int64Int64", Int64, Int64)
+	Float64Int64 = pair("Float64Int64", Float64, Int64)
+)
+
+// pair makes a type of two. The second begins where its alignment lets it.
+func pair(name string, value, index *Type) *Type {
+	at := (value.Size() + index.align - 1) / index.align * index.align
+	t, err := Struct([]int{1, 1}, []int{0, at}, []*Type{value, index})
+	if err != nil {
+		panic("datatype: " + err.Error())
+	}
+	t.name = name
+	return t
+}

@@ -1,0 +1,80 @@
+// Package reduction has the operations by which values of several ranks become one: those of MPI, and a user's.
+//
+// An operation takes elements of two ranks, in and inout, and leaves in ∘ inout in the second (MPI-1.2, §4.9.4). All are associative, as far as
+// rounding goes; in is what stands left, so that an operation which does not commute can be carried out in the order of ranks.
+package reduction
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/datatype"
+)
+
+// Op is an operation. The nil Op is none.
+type Op struct {
+	name     string
+	commutes bool
+	kinds    [kinds]elements // by the kind of element; nil: not for these
+	pairs    map[*datatype.Type]elements
+	user     Function
+}
+
+// elements combines all elements of in with those of inout.
+type elements func(in, inout []byte)
+
+// kinds is how many kinds of elements there are.
+const kinds = datatype.KindComplex128 + 1
+
+// Function is an operation of a user's: it combines count elements of a type, which lie in memory as the type says, displacement 0 of the first at
+// the beginning of each slice, or where the origin of a buffer would be.
+type Function func(in, inout datatype.Buffer)
+
+// New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the order of ranks need not be kept.
+func New(f Function, commutes bool) *Op { return &Op{name: "user's", commutes: commutes, user: f} }
+
+// Commutes reports whether operands may be exchanged.
+func (o *Op) Commutes() bool { return o.commutes }
+
+// String returns the name of the operation.
+func (o *Op) String() string {
+	if o == nil {
+		return "no operation"
+	}
+	return o.name
+}
+
+// Check returns an error if the operation is not for elements of the type.
+func (o *Op) Check(t *datatype.Type) error {
+	switch {
+	case o == nil:
+		return fmt.Errorf("there is no operation")
+	case o.user == nil && o.of(t) == nil:
+		return fmt.Errorf("%v is not for elements of %v", o, t)
+	}
+	return nil
+}
+
+// of returns how elements of a type are combined, or nil.
+func (o *Op) of(t *datatype.Type) elements {
+	if k, ok := t.Basic(); ok {
+		return o.kinds[k]
+	}
+	return o.pairs[t]
+}
+
+// Apply leaves in ∘ inout in inout. Both are buffers of as many elements of one type, for which the operation is.
+func (o *Op) Apply(in, inout datatype.Buffer) {
+	if o.user != nil {
+		o.user(in, inout)
+		return
+	}
+	n := inout.Count * inout.Type.Extent()
+	o.of(inout.Type)(in.Bytes[in.Origin:in.Origin+n], inout.Bytes[inout.Origin:inout.Origin+n])
+}
+
+// view returns bytes as elements.
+func view[T any](b []byte) []T {
+	var x T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(x)))
+}
