@@ -42,7 +42,8 @@ type Noise struct {
 
 // Processor is a processor with its memory.
 type Processor struct {
-	Copy Channel // memory to memory, by the processor; of infinite bandwidth where copies take no time
+	Copy      Channel   // memory to memory, by the processor; of infinite bandwidth where copies take no time
+	Operation unit.Time // an addition, multiplication or comparison of a program's own, on average, with the memory that it takes; 0: not known
 }
 
 // Channel moves bytes after a start-up: Start + k/Bandwidth for k bytes.

@@ -16,7 +16,7 @@ func (r *reader) machine(m *model.Machine) reading {
 		must("ranks", r.ranks(&m.Ranks)),
 		must("timer", r.mapping(must("resolution", r.positive(&m.Timer)))),
 		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative)))),
-		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)))),
+		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)), may("operation", r.positive(&m.Processor.Operation)))),
 		may("private", r.flag(&m.Private)),
 	}
 	for _, x := range networks {

@@ -1,0 +1,52 @@
+package collective
+
+var allgathers = []*Algorithm{
+	{Operation: Allgather, Name: "ring", schedule: ringAllgather},
+	{Operation: Allgather, Name: "recursive-doubling", Fits: powerOfTwo, schedule: doublingAllgather},
+	{Operation: Allgather, Name: "bruck", schedule: bruckAllgather},
+	{Operation: Allgather, Name: "gather-bcast", schedule: gatherBcast},
+}
+
+func ringAllgather(s *script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.block(Out, rank))
+	ring(s, j.Ranks, rank, rank, func(i int) Span { return j.block(Out, i) })
+}
+
+// doublingAllgather exchanges all that is there with the rank 1, 2, 4 … away.
+func doublingAllgather(s *script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.block(Out, rank))
+	doubling(s, j.Ranks, rank, itself, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
+}
+
+// doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away. Number at of them, which is rank real(at), begins
+// with part at.
+func doubling(s *script, ranks, at int, real func(int) int, part func(from, to int) Span) {
+	for far := 1; far < ranks; far *= 2 {
+		mine := at &^ (far - 1)
+		theirs := mine ^ far
+		other := real(at ^ far)
+		s.exchange(other, part(mine, mine+far), other, part(theirs, theirs+far))
+	}
+}
+
+// itself is the rank of a number where all ranks take part.
+func itself(i int) int { return i }
+
+// bruckAllgather gets as much as there is from the rank 1, 2, 4 … further on, so that blocks lie in the order from the rank's own on, and turns them round
+// at the end. Bruck et al. 1997.
+func bruckAllgather(s *script, j Job, rank int) {
+	s.local(Copy, j.whole(In), Span{Tmp, 0, j.Bytes})
+	for have := 1; have < j.Ranks; have *= 2 {
+		n := min(have, j.Ranks-have) * j.Bytes
+		s.exchange(mod(rank-have, j.Ranks), Span{Tmp, 0, n}, mod(rank+have, j.Ranks), Span{Tmp, have * j.Bytes, n})
+	}
+	turn(s, j, Tmp, Out, mod(-rank, j.Ranks))
+}
+
+func gatherBcast(s *script, j Job, rank int) {
+	j.Root = 0
+	binomialGather(s, j, rank)
+	all := j
+	all.Bytes *= j.Ranks
+	binomialBcast(s, all, rank)
+}

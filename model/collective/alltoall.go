@@ -1,0 +1,50 @@
+package collective
+
+var alltoalls = []*Algorithm{
+	{Operation: Alltoall, Name: "pairwise", schedule: pairwiseAlltoall},
+	{Operation: Alltoall, Name: "bruck", schedule: bruckAlltoall},
+}
+
+// pairwiseAlltoall sends to the rank i further on and receives from the one as far back, for each i. With a power of two of ranks the two are one: the
+// rank i apart by exclusive or.
+func pairwiseAlltoall(s *script, j Job, rank int) {
+	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	for i := 1; i < j.Ranks; i++ {
+		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
+		if powerOfTwo(j) {
+			to, from = rank^i, rank^i
+		}
+		s.exchange(to, j.block(In, to), from, j.block(Out, from))
+	}
+}
+
+// bruckAlltoall sends in ⌈log2 p⌉ rounds each block on by the distance 1, 2, 4 … that its way contains. Bruck et al. 1997. Tmp has the blocks in
+// the order of how far they go, then room for what is sent and for what is received.
+func bruckAlltoall(s *script, j Job, rank int) {
+	turn(s, j, In, Tmp, rank)
+	for far := 1; far < j.Ranks; far *= 2 {
+		n := 0
+		moved := func(each func(i int)) {
+			for i := far; i < j.Ranks; i++ {
+				if i&far != 0 {
+					each(i)
+				}
+			}
+		}
+		out := j.Ranks * j.Bytes
+		moved(func(i int) {
+			s.local(Copy, j.block(Tmp, i), Span{Tmp, out + n, j.Bytes})
+			n += j.Bytes
+		})
+		in := out + n
+		s.exchange(mod(rank+far, j.Ranks), Span{Tmp, out, n}, mod(rank-far, j.Ranks), Span{Tmp, in, n})
+		n = 0
+		moved(func(i int) {
+			s.local(Copy, Span{Tmp, in + n, j.Bytes}, j.block(Tmp, i))
+			n += j.Bytes
+		})
+	}
+	for i := range j.Ranks {
+		s.local(Copy, j.block(Tmp, i), j.block(Out, mod(rank-i, j.Ranks)))
+	}
+}

@@ -1,0 +1,79 @@
+package collective
+
+import "fmt"
+
+var bcasts = []*Algorithm{
+	{Operation: Bcast, Name: "linear", schedule: linearBcast},
+	{Operation: Bcast, Name: "binomial", schedule: binomialBcast},
+	pipelinedBcast(1 << 10),
+	pipelinedBcast(8 << 10),
+	pipelinedBcast(64 << 10),
+	{Operation: Bcast, Name: "scatter-allgather", schedule: scatterAllgatherBcast},
+}
+
+// linearBcast sends from the root to each rank in turn.
+func linearBcast(s *script, j Job, rank int) {
+	if rank != j.Root {
+		s.recv(j.Root, j.whole(Out))
+		return
+	}
+	for i := 1; i < j.Ranks; i++ {
+		s.send(mod(j.Root+i, j.Ranks), j.whole(Out))
+	}
+}
+
+// binomialBcast doubles in each round the ranks that have the data.
+func binomialBcast(s *script, j Job, rank int) {
+	binomialDown(s, j, rank, func(int, int) Span { return j.whole(Out) })
+}
+
+// binomialDown goes down a binomial tree from the root. A subtree is the ranks that are from to to−1 from the root; part says what of the data it
+// needs.
+func binomialDown(s *script, j Job, rank int, part func(from, to int) Span) {
+	at := mod(rank-j.Root, j.Ranks)
+	mask := 1
+	for ; mask < j.Ranks; mask <<= 1 {
+		if at&mask != 0 {
+			s.recv(mod(rank-mask, j.Ranks), part(at, min(at+mask, j.Ranks)))
+			break
+		}
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if child := at + mask; child < j.Ranks {
+			s.send(mod(rank+mask, j.Ranks), part(child, min(child+mask, j.Ranks)))
+		}
+	}
+}
+
+// pipelinedBcast passes segments along a chain of all ranks: a rank sends one on while the next is on its way.
+func pipelinedBcast(segment int) *Algorithm {
+	return &Algorithm{Operation: Bcast, Name: fmt.Sprintf("pipelined-%dKiB", segment>>10), schedule: func(s *script, j Job, rank int) {
+		at := mod(rank-j.Root, j.Ranks)
+		for from := 0; from < max(j.Bytes, 1); from += segment {
+			part := Span{Out, from, min(segment, j.Bytes-from)}
+			if at > 0 {
+				s.recv(mod(rank-1, j.Ranks), part)
+			}
+			if at+1 < j.Ranks {
+				s.send(mod(rank+1, j.Ranks), part)
+			}
+		}
+	}}
+}
+
+// scatterAllgatherBcast gives every rank a part of the data by a binomial tree, and brings the parts together around a ring. Van de Geijn; Barnett
+// et al. 1994.
+func scatterAllgatherBcast(s *script, j Job, rank int) {
+	begin := j.blocks()
+	binomialDown(s, j, rank, func(from, to int) Span { return span(Out, begin, from, to) })
+	at := mod(rank-j.Root, j.Ranks)
+	ring(s, j.Ranks, rank, at, func(i int) Span { return span(Out, begin, i, i+1) })
+}
+
+// ring sends what a rank has last got to the next one, until all have all blocks. A rank begins with that of number at; the next rank with the one
+// after it.
+func ring(s *script, ranks, rank, at int, block func(i int) Span) {
+	for i := range ranks - 1 {
+		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
+	}
+}

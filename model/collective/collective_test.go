@@ -1,0 +1,336 @@
+package collective
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tests carry out schedules with symbols for bytes: byte i of the In of rank r is "r.i", and what is combined is a list. A message goes from
+// one rank to another only when both are at it, so that an algorithm that would deadlock without buffers does so here.
+
+// symbols is what a byte holds: contributions in the order in which they were combined.
+type symbols []string
+
+type machine struct {
+	t     *testing.T
+	job   Job
+	ranks []*actor
+}
+
+type actor struct {
+	areas      [3][]symbols
+	next       func() (Step, bool)
+	step       Step
+	sent, got  bool
+	begun, end bool
+}
+
+// run carries out an algorithm and returns what Out of all ranks has in the end.
+func run(t *testing.T, a *Algorithm, j Job) [][]symbols {
+	m := &machine{t: t, job: j}
+	for r := range j.Ranks {
+		x := &actor{}
+		in, out := sizes(a.Operation, j, r)
+		x.areas[In], x.areas[Out], x.areas[Tmp] = make([]symbols, in), make([]symbols, out), make([]symbols, a.Tmp(j, r))
+		for i := range in {
+			x.areas[In][i] = symbols{fmt.Sprintf("%d.%d", r, i)}
+		}
+		if a.Operation == Bcast && r == j.Root {
+			for i := range out {
+				x.areas[Out][i] = symbols{fmt.Sprintf("%d.%d", r, i)}
+			}
+		}
+		next, stop := iter.Pull(a.Steps(j, r))
+		defer stop()
+		x.next = next
+		m.ranks = append(m.ranks, x)
+	}
+	for m.advance() {
+	}
+	var outs [][]symbols
+	for r, x := range m.ranks {
+		if !x.end {
+			t.Fatalf("%v of %+v: rank %d is stuck in %+v", a, j, r, x.step)
+		}
+		outs = append(outs, x.areas[Out])
+	}
+	return outs
+}
+
+// sizes are how long In and Out of a rank are. A rank whose Out has no result has room for one data all the same.
+func sizes(o Operation, j Job, rank int) (in, out int) {
+	all := j.Ranks * j.Bytes
+	switch o {
+	case Barrier:
+		return 0, 0
+	case Bcast:
+		return 0, j.Bytes
+	case Scatter:
+		if rank != j.Root {
+			return 0, j.Bytes
+		}
+		return all, j.Bytes
+	case Gather:
+		if rank != j.Root {
+			return j.Bytes, 0
+		}
+		return j.Bytes, all
+	case Allgather:
+		return j.Bytes, all
+	case Alltoall:
+		return all, all
+	case ReduceScatter:
+		return all, j.Bytes
+	}
+	return j.Bytes, j.Bytes
+}
+
+// advance moves all ranks on as far as they can, and reports whether any moved.
+func (m *machine) advance() bool {
+	moved := false
+	for r, x := range m.ranks {
+		for !x.end && m.try(r, x) {
+			moved = true
+		}
+	}
+	return moved
+}
+
+// try ends the step of a rank if it can, and takes the next.
+func (m *machine) try(r int, x *actor) bool {
+	if x.begun {
+		m.deliver(r, x)
+		if !x.sent || !x.got {
+			return false
+		}
+	}
+	st, ok := x.next()
+	x.step, x.begun, x.end = st, true, !ok
+	if ok {
+		x.sent, x.got = st.To == None, st.From == None
+		if st.Kind != Transfer {
+			m.local(r, x)
+		}
+	}
+	return true
+}
+
+// deliver hands over what a rank sends, if the other is at it.
+func (m *machine) deliver(r int, x *actor) {
+	if x.sent {
+		return
+	}
+	if x.step.To < 0 || x.step.To >= len(m.ranks) || x.step.To == r {
+		m.t.Fatalf("rank %d of %d sends to %d", r, len(m.ranks), x.step.To)
+	}
+	y := m.ranks[x.step.To]
+	if !y.begun || y.end || y.got || y.step.From != r {
+		return
+	}
+	what, into := m.bytes(x, x.step.Send), m.bytes(y, y.step.Recv)
+	if len(what) != len(into) {
+		m.t.Fatalf("rank %d sends %d bytes, and rank %d receives %d", r, len(what), x.step.To, len(into))
+	}
+	if y.step.Recv.Area == In && len(into) > 0 {
+		m.t.Fatalf("rank %d receives into what it gives", x.step.To)
+	}
+	for i, s := range what {
+		if s == nil {
+			m.t.Fatalf("rank %d sends byte %d of %+v, which has no data yet", r, i, x.step.Send)
+		}
+	}
+	copy(into, what)
+	x.sent, y.got = true, true
+}
+
+func (m *machine) bytes(x *actor, s Span) []symbols { return x.areas[s.Area][s.From : s.From+s.Len] }
+
+func (m *machine) local(r int, x *actor) {
+	what, into := m.bytes(x, x.step.Send), m.bytes(x, x.step.Recv)
+	if len(what) != len(into) || x.step.Recv.Area == In {
+		m.t.Fatalf("rank %d: %+v", r, x.step)
+	}
+	if x.step.Kind != Copy && (x.step.Send.From%m.job.unit() != 0 || x.step.Send.Len%m.job.unit() != 0 || x.step.Recv.From%m.job.unit() != 0) {
+		m.t.Fatalf("rank %d combines parts of elements: %+v", r, x.step)
+	}
+	for i, s := range what {
+		switch x.step.Kind {
+		case Copy:
+			into[i] = s
+		case FoldLeft:
+			into[i] = slices.Concat(s, into[i])
+		case FoldRight:
+			into[i] = slices.Concat(into[i], s)
+		}
+	}
+}
+
+// want returns what byte i of Out of a rank is to hold, or nil if nobody cares.
+func want(o Operation, j Job, rank, i int) symbols {
+	from := func(r, i int) symbols { return symbols{fmt.Sprintf("%d.%d", r, i)} }
+	combined := func(ranks, i int) (s symbols) {
+		for r := range ranks {
+			s = append(s, from(r, i)...)
+		}
+		return s
+	}
+	switch o {
+	case Bcast:
+		return from(j.Root, i)
+	case Scatter:
+		return from(j.Root, rank*j.Bytes+i)
+	case Gather:
+		if rank != j.Root {
+			return nil
+		}
+		return from(i/j.Bytes, i%j.Bytes)
+	case Allgather:
+		return from(i/j.Bytes, i%j.Bytes)
+	case Alltoall:
+		return from(i/j.Bytes, rank*j.Bytes+i%j.Bytes)
+	case Reduce:
+		if rank != j.Root {
+			return nil
+		}
+		return combined(j.Ranks, i)
+	case Allreduce:
+		return combined(j.Ranks, i)
+	case ReduceScatter:
+		return combined(j.Ranks, rank*j.Bytes+i)
+	case Scan:
+		return combined(rank+1, i)
+	}
+	return nil
+}
+
+// TestSchedules carries out every algorithm on 1 to 17 ranks, with all roots, and data that does and does not divide evenly.
+func TestSchedules(t *testing.T) {
+	for _, a := range Algorithms {
+		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
+			for _, j := range jobs(a) {
+				for rank, out := range run(t, a, j) {
+					for i, got := range out {
+						need := want(a.Operation, j, rank, i)
+						if a.Disorders {
+							slices.Sort(got)
+							slices.Sort(need)
+						}
+						if need != nil && !slices.Equal(got, need) {
+							t.Fatalf("%+v: byte %d of rank %d is %v, not %v", j, i, rank, got, need)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// jobs are those that an algorithm is tried with.
+func jobs(a *Algorithm) []Job {
+	rooted := a.Operation == Bcast || a.Operation == Scatter || a.Operation == Gather || a.Operation == Reduce
+	var all []Job
+	for ranks := 1; ranks <= 17; ranks++ {
+		for _, bytes := range []int{0, 4, 20, 64} {
+			for root := range ranks {
+				j := Job{Ranks: ranks, Root: root, Bytes: bytes, Unit: 4}
+				if (root == 0 || rooted) && a.Serves(j) {
+					all = append(all, j)
+				}
+			}
+		}
+	}
+	if strings.HasPrefix(a.Name, "pipelined") {
+		all = append(all, Job{Ranks: 4, Root: 1, Bytes: 200_000}, Job{Ranks: 3, Bytes: 1024})
+	}
+	return all
+}
+
+// A barrier holds everybody until all have come: no rank's schedule may end before each other rank's has begun. So what a rank hears must come from all.
+func TestBarriers(t *testing.T) {
+	for _, a := range Of(Barrier) {
+		for ranks := 1; ranks <= 33; ranks++ {
+			heard := hearsay(a, Job{Ranks: ranks})
+			for r, h := range heard {
+				if len(h) != ranks {
+					t.Errorf("%v of %d: rank %d leaves when it has heard of %d", a, ranks, r, len(h))
+				}
+			}
+		}
+	}
+}
+
+// hearsay returns of whom each rank knows in the end that it has come.
+func hearsay(a *Algorithm, j Job) []map[int]bool {
+	type message struct {
+		from int
+		know map[int]bool
+	}
+	know := make([]map[int]bool, j.Ranks)
+	steps := make([][]Step, j.Ranks)
+	queues := make([][]message, j.Ranks)
+	sent := make([]bool, j.Ranks)
+	for r := range j.Ranks {
+		know[r] = map[int]bool{r: true}
+		steps[r] = slices.Collect(a.Steps(j, r))
+	}
+	for moved := true; moved; {
+		moved = false
+		for r := range j.Ranks {
+			for len(steps[r]) > 0 {
+				st := steps[r][0]
+				if !sent[r] && st.To != None {
+					copied := map[int]bool{}
+					for k := range know[r] {
+						copied[k] = true
+					}
+					queues[st.To] = append(queues[st.To], message{r, copied})
+					sent[r] = true
+				}
+				i := slices.IndexFunc(queues[r], func(m message) bool { return m.from == st.From })
+				if st.From != None && i < 0 {
+					break
+				}
+				if st.From != None {
+					for k := range queues[r][i].know {
+						know[r][k] = true
+					}
+					queues[r] = slices.Delete(queues[r], i, i+1)
+				}
+				steps[r], sent[r], moved = steps[r][1:], false, true
+			}
+		}
+	}
+	return know
+}
+
+// Names are told apart, and every operation has an algorithm that serves any job, which stands first.
+func TestAlgorithms(t *testing.T) {
+	for i, a := range Algorithms {
+		if slices.ContainsFunc(Algorithms[:i], func(b *Algorithm) bool { return a.String() == b.String() }) || Named(a.Operation, a.Name) != a {
+			t.Errorf("%v stands there twice", a)
+		}
+	}
+	for _, o := range Operations() {
+		if of := Of(o); len(of) < 2 || of[0].Fits != nil || of[0].Disorders {
+			t.Errorf("%v: %v", o, of)
+		}
+	}
+	if Named(Bcast, "none") != nil {
+		t.Error("there is a bcast of no name")
+	}
+}
+
+// Whoever stops reading steps stops the schedule.
+func TestStop(t *testing.T) {
+	for _, a := range Algorithms {
+		n := 0
+		for range a.Steps(Job{Ranks: 8, Bytes: 64, Unit: 1}, 3) {
+			if n++; n == 2 {
+				break
+			}
+		}
+	}
+}

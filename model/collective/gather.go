@@ -1,0 +1,52 @@
+package collective
+
+var gathers = []*Algorithm{
+	{Operation: Gather, Name: "linear", schedule: linearGather},
+	{Operation: Gather, Name: "binomial", schedule: binomialGather},
+}
+
+// linearGather receives at the root from each rank in turn.
+func linearGather(s *script, j Job, rank int) {
+	if rank != j.Root {
+		s.send(j.Root, j.whole(In))
+		return
+	}
+	s.local(Copy, j.whole(In), j.block(Out, rank))
+	for i := 1; i < j.Ranks; i++ {
+		from := mod(j.Root+i, j.Ranks)
+		s.recv(from, j.block(Out, from))
+	}
+}
+
+// binomialGather doubles the data in each round. It lies in the order of ranks from the root on while it travels, so the root turns it round at
+// the end.
+func binomialGather(s *script, j Job, rank int) {
+	area := Tmp
+	if rank == j.Root && j.Root == 0 {
+		area = Out
+	}
+	s.local(Copy, j.whole(In), Span{area, 0, j.Bytes})
+	binomialUp(s, j, rank, func(from, to int) Span { return Span{area, from * j.Bytes, (to - from) * j.Bytes} }, nil)
+	if rank == j.Root && area == Tmp {
+		turn(s, j, Tmp, Out, j.Ranks-j.Root)
+	}
+}
+
+// binomialUp goes up a binomial tree to the root. A subtree is ranks in a row from the root on; part says where what of them is kept that are from to
+// to−1 from the rank itself. After each part that a child has sent, then is called.
+func binomialUp(s *script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
+	at := mod(rank-j.Root, j.Ranks)
+	mask := 1
+	for ; mask < j.Ranks && at&mask == 0; mask <<= 1 {
+		if at+mask < j.Ranks {
+			child := part(mask, min(2*mask, j.Ranks-at))
+			s.recv(mod(rank+mask, j.Ranks), child)
+			if then != nil {
+				then(child)
+			}
+		}
+	}
+	if at != 0 {
+		s.send(mod(rank-mask, j.Ranks), part(0, min(mask, j.Ranks-at)))
+	}
+}

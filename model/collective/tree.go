@@ -1,0 +1,88 @@
+package collective
+
+import (
+	"container/heap"
+	"fmt"
+	"strings"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Tree is who sends to whom in a broadcast, and when.
+type Tree struct {
+	Nodes []Node // in the order in which they get the message; the first is the root
+	Last  unit.Time
+}
+
+// Node is a rank of a tree. Ranks are numbered in the order in which they get the message.
+type Node struct {
+	Parent   int       // −1 for the root
+	At       unit.Time // when it has the message
+	Children []int     // in the order in which it sends to them
+}
+
+// Optimal returns the broadcast of k bytes that ends first. Whoever has the message sends it on as fast as it can, to those that would have it soonest:
+// a rank that has it at time t reaches its i-th child at
+//
+//	t + o_s + (i−1)·max(g + (k−1) G, o_s) + (k−1) G + L + o_r
+//
+// Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993, §2, with the terms of LogGP for long messages.
+func (m Machine) Optimal(ranks, k int) Tree {
+	long := m.BigGap.Time(max(k-1, 0))
+	way := long + m.L + m.RecvO.Time(k)
+	apart := max(m.Gap+long, m.SendO.Time(k))
+	t := Tree{Nodes: []Node{{Parent: -1}}}
+	next := offers{{way + m.SendO.Time(k), 0}}
+	for len(t.Nodes) < ranks {
+		o := next[0]
+		me := len(t.Nodes)
+		t.Nodes = append(t.Nodes, Node{Parent: o.node, At: o.at})
+		t.Nodes[o.node].Children = append(t.Nodes[o.node].Children, me)
+		t.Last = o.at
+		next[0].at += apart
+		heap.Fix(&next, 0)
+		heap.Push(&next, offer{o.at + m.SendO.Time(k) + way, me})
+	}
+	return t
+}
+
+// offer is when the next child of a node would have the message.
+type offer struct {
+	at   unit.Time
+	node int
+}
+
+type offers []offer
+
+func (o offers) Len() int { return len(o) }
+func (o offers) Less(i, j int) bool {
+	return o[i].at < o[j].at || o[i].at == o[j].at && o[i].node < o[j].node
+}
+func (o offers) Swap(i, j int) { o[i], o[j] = o[j], o[i] }
+func (o *offers) Push(x any)   { *o = append(*o, x.(offer)) }
+func (o *offers) Pop() any {
+	last := len(*o) - 1
+	x := (*o)[last]
+	*o = (*o)[:last]
+	return x
+}
+
+// String draws the tree, a line for each rank below the one that sends to it.
+func (t Tree) String() string {
+	var b strings.Builder
+	t.draw(&b, 0, "")
+	return b.String()
+}
+
+func (t Tree) draw(b *strings.Builder, node int, indent string) {
+	n := t.Nodes[node]
+	fmt.Fprintf(b, "%d at %v\n", node, n.At)
+	for i, c := range n.Children {
+		branch, below := "├─ ", "│  "
+		if i == len(n.Children)-1 {
+			branch, below = "└─ ", "   "
+		}
+		b.WriteString(indent + branch)
+		t.draw(b, c, indent+below)
+	}
+}
