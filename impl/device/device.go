@@ -74,6 +74,23 @@ type Port interface {
 	Counter() Counter // remote counters; likewise
 }
 
+// Unpriced is a Port on which work takes its own time and no other: Spend does nothing, and Copy is copy. Whoever would call them for every message may
+// ask once and leave them out.
+type Unpriced interface {
+	Port
+	Unpriced()
+}
+
+// Placer is a Port that can put the data of a packet at once where it is to be.
+type Placer interface {
+	Port
+
+	// Place lets the port ask where the data of packets is to go. The answer is memory of n bytes, which the packet's data lies in when it is received, or nil,
+	// and then the port knows a place itself. It may ask as soon as the head of a packet has come, in any of its calls, and not of every packet. The
+	// answer may not call the port, and the memory is the port's from then on until the packet is received.
+	Place(where func(src int, head *[Words]uint64, n int) []byte)
+}
+
 // Key names memory that a rank has exposed.
 type Key uint64
 

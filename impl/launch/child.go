@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/loggp/loggp/impl/device"
@@ -33,6 +34,7 @@ type orders struct {
 	Ranks   int
 	Args    []string
 	Earlier []report // runs that are over
+	Hosts   []string `json:",omitempty"` // by rank, if there are several
 }
 
 // child is this process, if it is a rank that was started.
@@ -111,4 +113,15 @@ func (c *child) join(cfg Config, t Transport, program func(device.Port) error) e
 		node.End()
 	}
 	return err
+}
+
+// without returns an environment without what makes a process a rank.
+func without(env []string) []string {
+	var kept []string
+	for _, v := range env {
+		if !strings.HasPrefix(v, rankVariable+"=") && !strings.HasPrefix(v, tokenVariable+"=") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
 }

@@ -28,11 +28,13 @@ type Config struct {
 	Args    []string        // arguments of the ranks that are started; nil: those of this process
 	Pin     bool            // each rank's thread stays on a processor of its own
 	Context context.Context // ends the job when it is done; nil: none does
+	Team    *Team           // where the ranks but the first are; nil: on this host
 }
 
 // Transport makes ranks meet.
 type Transport interface {
-	// Create makes what ranks meet in, and returns it as rank 0 sees it. The file is what the others inherit.
+	// Create makes what ranks meet in, and returns it as rank 0 sees it. The file is what the others inherit; those on other hosts get one with the
+	// same text, of 64 KiB at most.
 	Create() (Node, *os.File, error)
 
 	// Join returns it as another rank sees it. The node owns the file.
@@ -41,8 +43,12 @@ type Transport interface {
 
 // Node is a process's place in a job. Methods may be called at any time until Close, but for Port's.
 type Node interface {
-	// Port is that of the process's rank. When the job is stopped its calls end the goroutine that makes them.
+	// Port is that of the process's rank. When the job is stopped its calls end the goroutine that makes them, and so they do when
+	// the transport fails.
 	Port() device.Port
+
+	// Failure says how the transport failed, or returns nil.
+	Failure() error
 
 	Start()       // waits until all ranks are there, or the job is stopped; called by the rank before its program
 	End()         // the rank has ended: what is sent to it is dropped
@@ -51,10 +57,10 @@ type Node interface {
 	Close()       // called when no rank of this process uses the port any more
 }
 
-// IsRank reports whether this process was started as a rank of a job and has not come to a run yet.
+// IsRank reports whether this process was started as a rank of a job, or somebody wants it to believe that.
 func IsRank() bool {
-	_, is := os.LookupEnv(rankVariable)
-	return is
+	me, err := self()
+	return me != nil || err != nil
 }
 
 // glance is how often the job is looked at.
@@ -89,6 +95,9 @@ func Run(c Config, t Transport, program func(device.Port) error) error {
 
 // lead is a run in the process of rank 0.
 func lead(c Config, t Transport, program func(device.Port) error) error {
+	if c.Team != nil && len(c.Team.Hosts) != c.Ranks {
+		return fmt.Errorf("launch: the team is of %d ranks, and the job of %d", len(c.Team.Hosts), c.Ranks)
+	}
 	node, shared, err := t.Create()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/machine"
 )
 
 // live runs the program of a rank on a thread of its own, and returns how it ended.
@@ -16,13 +17,15 @@ func live(n Node, rank int, pin bool, program func(device.Port) error) error {
 		defer func() {
 			if v := recover(); v != nil {
 				err = &device.Failure{Rank: rank, Value: v, Stack: debug.Stack()}
+			} else if problem := n.Failure(); problem != nil {
+				err = problem
 			}
 			end <- err
 		}()
 		runtime.LockOSThread() // and not unlocked: the thread ends with the rank, and so does where it is pinned
 		if pin {
-			if problem := Pin(rank); problem != nil {
-				err = problem
+			if problem := machine.Pin(machine.Place(rank)); problem != nil {
+				err = fmt.Errorf("launch: rank %d: %w", rank, problem)
 				return
 			}
 		}

@@ -5,19 +5,19 @@ package launch
 import (
 	"errors"
 	"os"
+	"os/exec"
 )
 
 var errLinux = errors.New("launch: ranks as processes need Linux")
 
-func (j *job) start(*os.File) error { return errLinux }
+type process struct{}
+
+func start(orders, *os.File) (*process, error) { return nil, errLinux }
+
+func (*process) attend(<-chan struct{}, func(report)) *Death { return nil }
 
 func inherited() error { return errLinux }
 
-// Processors returns none: they are not known.
-func Processors() []int { return nil }
+func bind(*exec.Cmd) {}
 
-// Place returns -1: no processor is known.
-func Place(int) int { return -1 }
-
-// Pin fails.
-func Pin(int) error { return errLinux }
+func letter([]byte) (*os.File, error) { return nil, errLinux }

@@ -39,6 +39,9 @@ func (p *port) Now() unit.Time { return unit.Time(time.Since(p.start)) * unit.Na
 
 func (p *port) Spend(model.Work, int) {}
 
+// Unpriced implements device.Unpriced.
+func (p *port) Unpriced() {}
+
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 
 // oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way back to a processor.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/shm"
 	"github.com/loggp/loggp/impl/world"
@@ -38,7 +39,7 @@ func pingPong(n int, args []string, again func() bool) error {
 	if err != nil {
 		return err
 	}
-	return mpi.Run(open(shm.Config{Wait: shm.Spin, Pin: true, Args: args}, 2), j.Options(""), half(n, again))
+	return mpi.Run(open(shm.Config{Wait: launch.Spin, Pin: true, Args: args}, 2), j.Options(""), half(n, again))
 }
 
 const pingPongJob = "ping-pong"

@@ -79,10 +79,18 @@ func (m *memory) Get(dst int, k device.Key, off int, b []byte, done [device.Word
 	there := m.find("get", dst, k, off, len(b))
 	if dst == m.rank {
 		copy(b, m.mine[k%maxExposed][off:])
-	} else if err := m.vector.read(m.pid(dst), there, b); err != nil {
+	} else if err := m.fetch(dst, k, off, there, b); err != nil {
 		m.lost("get", dst, err)
 	}
 	m.complete(done)
+}
+
+// fetch gets bytes of another rank, alone or with its help. Who sleeps where it waits does not help.
+func (m *memory) fetch(dst int, k device.Key, off int, there uintptr, b []byte) error {
+	if len(b) >= worth && !m.blocks {
+		return m.share(dst, k, off, there, b)
+	}
+	return m.vector.read(m.pid(dst), there, b)
 }
 
 func (m *memory) pid(r int) int { return int(m.members[r].pid.Load()) }

@@ -28,6 +28,7 @@ func (n *node) offer() {
 }
 
 func (n *node) Port() device.Port { return n.port }
+func (n *node) Failure() error    { return nil }
 
 // Start waits until all ranks are there, so that none is measured while another's process begins. They agree on whether
 // they have remote memory: all, or none.

@@ -3,9 +3,10 @@ package shm
 import (
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -36,8 +37,7 @@ func newPort(s *segment, rank int, blocks bool) *port {
 	for r := range n {
 		p.writers[r].ring = s.ring(rank, r)
 		if r != rank {
-			from := s.ring(r, rank)
-			p.readers = append(p.readers, reader{ring: from, src: r, next: &from.lines[0]})
+			p.readers = append(p.readers, readerOf(s.ring(r, rank), r))
 		}
 	}
 	return p
@@ -49,32 +49,20 @@ func (p *port) Size() int { return len(p.members) }
 // Tier implements device.Port: all share memory.
 func (p *port) Tier(int) model.Tier { return model.Intra }
 
-func (p *port) Now() unit.Time { return unit.Time(nanotime()) * unit.Nanosecond }
+func (p *port) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanosecond }
 
 func (p *port) Spend(model.Work, int) {}
 
+// Unpriced implements device.Unpriced.
+func (p *port) Unpriced() {}
+
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 
-// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way back to a processor.
-const oversleep = 200 * time.Microsecond
-
-// doze is how long a rank that delays sleeps at most before it looks whether the job has failed.
-const doze = 20 * time.Millisecond
-
 func (p *port) Delay(d unit.Time) {
-	p.leave()
-	end := nanotime() + int64((d+unit.Nanosecond-1)/unit.Nanosecond)
-	for {
-		rest := time.Duration(end - nanotime())
-		if rest <= 0 {
-			return
-		}
-		if rest > oversleep {
-			time.Sleep(min(rest-oversleep, doze))
-			p.leave()
-		} else if p.blocks {
-			yield()
-		}
+	if p.blocks {
+		launch.Delay(d, p.leave, yield)
+	} else {
+		launch.Delay(d, p.leave, nil)
 	}
 }
 
@@ -90,19 +78,27 @@ func (p *port) leave() {
 func (p *port) Send(dst int, q *device.Packet) {
 	p.leave()
 	p.check(dst)
+	if len(q.Data) <= inLine && p.writers[dst].line(&q.Head, q.Data) {
+		p.nudge(dst)
+		return
+	}
+	p.send(dst, q)
+}
+
+// send sends what does not fit a line, or finds none free.
+func (p *port) send(dst int, q *device.Packet) {
 	if dst == p.rank {
 		own := p.pool.take(dst, &q.Head, len(q.Data))
 		own.add(q.Data)
 		p.stash.put(own)
 		return
 	}
-	n := min(len(q.Data), piece)
-	if !p.write(dst, whole, &q.Head, q.Data[:n], len(q.Data)) {
-		return
-	}
-	for rest := q.Data[n:]; len(rest) > 0; rest = rest[n:] {
-		n = min(len(rest), piece)
-		if !p.write(dst, more, &q.Head, rest[:n], len(rest)) {
+	for rest := q.Data; ; {
+		n := min(len(rest), piece)
+		if !p.write(dst, &q.Head, rest[:n], len(rest)) {
+			return
+		}
+		if rest = rest[n:]; len(rest) == 0 {
 			return
 		}
 	}
@@ -117,9 +113,9 @@ func (p *port) check(r int) {
 
 // write puts a record into the ring to a rank, and takes in what comes until there is room. It returns false if the rank has ended and nobody
 // will make room.
-func (p *port) write(dst int, kind uint64, head *[device.Words]uint64, data []byte, total int) bool {
+func (p *port) write(dst int, head *[device.Words]uint64, data []byte, total int) bool {
 	w := &p.writers[dst]
-	for first := true; !w.put(kind, head, data, total); first = false {
+	for first := true; !w.put(head, data, total); first = false {
 		if p.members[dst].ended.Load() {
 			return false
 		}
@@ -127,7 +123,7 @@ func (p *port) write(dst int, kind uint64, head *[device.Words]uint64, data []by
 			p.nudge(dst) // which may be asleep since before what fills the ring
 		}
 		if !p.drain() {
-			p.rest(func() bool { return w.ring.taken.Load() != w.taken || p.incoming() })
+			p.rest(func() bool { return w.moved() || p.incoming() })
 		}
 	}
 	p.nudge(dst)
@@ -171,35 +167,35 @@ func (p *port) receive() *device.Packet {
 
 // from takes the next packet of a rank, or returns nil if not all of one is there.
 func (p *port) from(r *reader) *device.Packet {
-	for {
-		l, w := p.look(r)
-		if l == nil {
-			return nil
-		}
-		n, total := bytesOf(w)
+	for r.ready() {
+		l := r.next
+		n, total := bytesOf(l.word.Load())
 		if r.part == nil && n == total {
 			p.packet.Src, p.packet.Head, p.packet.Data = r.src, l.head, p.room[:n]
-			copy(p.packet.Data, l.body(n))
-			r.took(n)
-			p.given(r)
+			if n <= inLine {
+				*(*[inLine]byte)(p.room) = l.data
+			} else {
+				copy(p.packet.Data, r.body(n))
+			}
+			p.took(r, n)
 			return &p.packet
 		}
-		if q := p.gather(r, l, n, total); q != nil {
+		if q := p.gather(r, n, total); q != nil {
 			p.held = q
 			return &q.Packet
 		}
 	}
+	return nil
 }
 
 // gather takes in a record, and returns the packet if that was the last of it.
-func (p *port) gather(r *reader, l *line, n, total int) *parcel {
+func (p *port) gather(r *reader, n, total int) *parcel {
 	if r.part == nil {
-		r.part = p.pool.take(r.src, &l.head, total)
+		r.part = p.pool.take(r.src, &r.next.head, total)
 	}
 	q := r.part
-	q.add(l.body(n))
-	r.took(n)
-	p.given(r)
+	q.add(r.body(n))
+	p.took(r, n)
 	if !q.whole() {
 		return nil
 	}
@@ -207,15 +203,9 @@ func (p *port) gather(r *reader, l *line, n, total int) *parcel {
 	return q
 }
 
-// look returns the first line of the next record of a rank and its word, or nil.
-func (p *port) look(r *reader) (*line, uint64) {
-	l, w := r.look()
-	p.given(r)
-	return l, w
-}
-
-// given wakes the writer of a ring if it was given room, for which it may wait.
-func (p *port) given(r *reader) {
+// took goes on behind a record, and wakes the writer of the ring if it was given room, for which it may wait.
+func (p *port) took(r *reader, n int) {
+	r.took(n)
 	if r.gave {
 		r.gave = false
 		p.nudge(r.src)
@@ -228,10 +218,10 @@ func (p *port) drain() bool {
 	found := false
 	for i := range p.readers {
 		r := &p.readers[i]
-		for l, w := p.look(r); l != nil; l, w = p.look(r) {
+		for r.ready() {
 			found = true
-			n, total := bytesOf(w)
-			if q := p.gather(r, l, n, total); q != nil {
+			n, total := bytesOf(r.next.word.Load())
+			if q := p.gather(r, n, total); q != nil {
 				p.stash.put(q)
 			}
 		}

@@ -6,148 +6,164 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// A record is what the writer of a ring adds at once: lines in a row, that begin with a word which has in its bits
+// A record is what the writer of a ring adds at once: a line, and room for its data where that does not fit the line. The line begins with a word that
+// is written last, and has in its bits
 //
-//	0-1    what it is, of those below
-//	2-11   the lap of the ring, so that what was there a lap ago is not taken for it
+//	0-11   the lap of the ring, from 1, so that what was there a lap ago is not taken for a record
 //	12-27  bytes of data in the record
-//	28-63  bytes of the packet
+//	28-63  bytes of the packet that are left, with those
 //
-// Data of packets, which may look like anything, is wiped from where such a word can be expected. So a word of the right lap is one.
+// Where data is both sides know: it begins a line behind that of the record before, and at the start of the room where it would not fit what is left. So
+// what looks like a word is one, and to take a record the reader writes nothing.
 const (
-	none  = iota
-	whole // a packet, or the first record of one
-	more  // another record of it
-	skip  // nothing up to the end of the ring
+	lapBits    = 12
+	bytesShift = lapBits
+	bytesBits  = 16
+	totalShift = bytesShift + bytesBits
 )
 
-const (
-	lapShift, lapBits     = 2, 10
-	bytesShift, bytesBits = lapShift + lapBits, 16
-	totalShift            = bytesShift + bytesBits
-)
-
-// piece is how many bytes are in a record at most. It is a quarter of a ring, less what comes before the data, so that the writer fills one
-// while the reader empties another.
-const piece = lines/4*lineSize - (lineSize - inLine)
+// piece is how many bytes are in a record at most: a quarter of the room, so that the writer fills one while the reader empties another.
+const piece = room / 4
 
 // word makes the first word of a record that begins after at lines.
-func word(kind uint64, at uint64, n, total int) uint64 {
-	return kind | lap(at)<<lapShift | uint64(n)<<bytesShift | uint64(total)<<totalShift
+func word(at uint64, n, total int) uint64 {
+	return lap(at) | uint64(n)<<bytesShift | uint64(total)<<totalShift
 }
 
 // lap returns the number of the lap.
-func lap(at uint64) uint64 { return at / lines % (1 << lapBits) }
+func lap(at uint64) uint64 { return (at/lines + 1) % (1 << lapBits) }
 
-// length returns how many lines a record takes.
-func length(n int) uint64 { return uint64(n+(lineSize-inLine)+lineSize-1) / lineSize }
+// bytesOf returns how many bytes are in a record, and how many were left of its packet.
+func bytesOf(w uint64) (n, total int) {
+	return int(w >> bytesShift & (1<<bytesBits - 1)), int(w >> totalShift)
+}
 
-// body returns the data of a record of n bytes whose first line it is.
-func (l *line) body(n int) []byte { return unsafe.Slice(&l.data[0], n) }
+// place says where a record of n bytes has its data if what came before ends at byte at, and where that ends.
+func place(at uint64, n int) (from, end uint64) {
+	if n <= inLine {
+		return at, at
+	}
+	size := (uint64(n) + lineSize - 1) &^ (lineSize - 1)
+	if at%room+size > room {
+		at += room - at%room
+	}
+	return at, at + size
+}
+
+// data returns n bytes of the room from a place that place has said.
+func (r *ring) data(from uint64, n int) []byte {
+	return unsafe.Slice(&r.room[from%room], n)
+}
 
 // writer is the end of a ring that one rank writes to.
 type writer struct {
 	*ring
-	at    uint64 // lines that were written
-	taken uint64 // of them, known to have been taken
+	at, end           uint64 // lines, and bytes of the room, that were written
+	lineFree, endFree uint64 // up to which it may write, as far as it knows
 }
 
-// put writes a record, unless there is no room: then it returns false and is to be called again.
-func (w *writer) put(kind uint64, head *[device.Words]uint64, data []byte, total int) bool {
-	n := length(len(data))
-	at := w.at % lines
-	if at+n > lines {
-		if !w.room(lines - at) {
-			return false
-		}
-		w.lines[at].word.Store(word(skip, w.at, 0, 0))
-		w.at += lines - at
-		at = 0
-	}
-	if !w.room(n) {
+// line writes a packet that fits a line, unless there is none free as far as it knows.
+//
+// Note: head and data are copied word by word. Whoever sends has just written them so, and a load of more than what one store wrote waits for the caches.
+func (w *writer) line(head *[device.Words]uint64, data []byte) bool {
+	if w.at >= w.lineFree {
 		return false
 	}
-	l := &w.lines[at]
-	l.head = *head
-	if len(data) > 0 {
-		copy(l.body(len(data)), data)
+	l := &w.lines[w.at%lines]
+	if len(data) == 8 {
+		*(*uint64)(unsafe.Pointer(&l.data)) = *(*uint64)(unsafe.Pointer(unsafe.SliceData(data)))
+	} else {
+		copy(l.data[:], data)
 	}
-	l.word.Store(word(kind, w.at, len(data), total))
-	w.at += n
+	l.head[0], l.head[1], l.head[2], l.head[3], l.head[4] = head[0], head[1], head[2], head[3], head[4]
+	release(&l.word, word(w.at, len(data), len(data)))
+	w.at++
 	return true
 }
 
-// room reports whether n lines may be written.
-func (w *writer) room(n uint64) bool {
-	if w.at+n-w.taken <= lines {
-		return true
+// toDemote is how much data is demoted at most. More of it is still being written when it would leave.
+const toDemote = 1 << 10
+
+// put writes a record, unless there is no room: then it returns false and is to be called again.
+func (w *writer) put(head *[device.Words]uint64, data []byte, total int) bool {
+	from, end := place(w.end, len(data))
+	if (w.at >= w.lineFree || end > w.endFree) && !w.refresh(end) {
+		return false
 	}
-	w.taken = w.ring.taken.Load()
-	return w.at+n-w.taken <= lines
+	l := &w.lines[w.at%lines]
+	if len(data) <= inLine {
+		copy(l.data[:], data)
+	} else {
+		to := w.data(from, len(data))
+		claim(to)
+		copy(to, data)
+		if len(data) <= toDemote {
+			demote(to)
+		}
+	}
+	l.head = *head
+	release(&l.word, word(w.at, len(data), total))
+	w.at++
+	w.end = end
+	return true
+}
+
+// refresh looks how far the reader is, and reports whether there is room for a line and for data up to an end.
+func (w *writer) refresh(end uint64) bool {
+	w.lineFree, w.endFree = w.taken.Load()+lines, w.emptied.Load()+room
+	return w.at < w.lineFree && end <= w.endFree
+}
+
+// moved reports whether the reader has given room since the last look.
+func (w *writer) moved() bool {
+	return w.taken.Load()+lines != w.lineFree || w.emptied.Load()+room != w.endFree
 }
 
 // reader is the end of a ring that one rank reads from.
 type reader struct {
 	*ring
-	src   int     // the writer's rank
-	next  *line   // of the ring, where the next record will be
-	at    uint64  // lines that were read
-	given uint64  // of them, those that the writer may use again
-	gave  bool    // and it may not know yet
-	part  *parcel // a packet of which some is to come
+	src      int    // the writer's rank
+	next     *line  // of the ring, where the next record will be
+	lap      uint64 // of that line
+	at, end  uint64 // lines, and bytes of the room, that were read
+	given    uint64 // of them, those that the writer may use again
+	endGiven uint64
+	gave     bool    // and it may not know yet
+	part     *parcel // a packet of which some is to come
+}
+
+func readerOf(from *ring, src int) reader {
+	return reader{ring: from, src: src, next: &from.lines[0], lap: lap(0)}
 }
 
 // ready reports whether the next record is there. It is what a rank that waits does all the time.
-func (r *reader) ready() bool { return isRecord(r.next.word.Load(), r.at) }
+func (r *reader) ready() bool { return r.next.word.Load()%(1<<lapBits) == r.lap }
 
-// isRecord reports whether a word begins a record after at lines.
-func isRecord(w, at uint64) bool { return w&3 != none && (w>>lapShift^at/lines)&(1<<lapBits-1) == 0 }
-
-// look returns the first line of the next record and its word, or nil.
-func (r *reader) look() (*line, uint64) {
-	w := r.next.word.Load()
-	if !isRecord(w, r.at) {
-		return nil, 0
+// body returns the data of the next record, which has n bytes, until that is taken.
+func (r *reader) body(n int) []byte {
+	if n <= inLine {
+		return r.next.data[:n]
 	}
-	if w&3 != skip {
-		return r.next, w
-	}
-	r.advance(lines - r.at%lines)
-	return r.look()
+	from, _ := place(r.end, n)
+	return r.data(from, n)
 }
 
-// took goes on behind a record of n bytes.
-func (r *reader) took(n int) { r.advance(length(n)) }
-
-// advance goes on by n lines, all of one record.
-func (r *reader) advance(n uint64) {
-	if n > 1 {
-		r.wipe(n)
+// took goes on behind the next record, which has n bytes.
+func (r *reader) took(n int) {
+	if n > inLine {
+		_, r.end = place(r.end, n)
 	}
-	r.at += n
-	r.next = &r.lines[r.at%lines]
-	r.give()
-}
-
-// wipe clears what could be taken for first words in n lines, of which the first is left: it begins a record. The writer does not write there before
-// the reader gives it the lines. So these are plain stores, which processors carry out many at a time.
-func (r *reader) wipe(n uint64) {
-	at := r.at % lines
-	for i := range n - 1 {
-		*(*uint64)(unsafe.Pointer(&r.lines[at+1+i])) = none
+	r.at++
+	r.next, r.lap = &r.lines[r.at%lines], lap(r.at)
+	if r.at-r.given >= lines/4 || r.end-r.endGiven >= room/4 {
+		r.give()
 	}
 }
 
 // give tells the writer from time to time how far the reader is: often enough for it never to wait for that alone, as a record and
-// what is skipped before it take no more than half of a ring.
+// what is skipped before it take no more than half of the room.
 func (r *reader) give() {
-	if r.at-r.given >= lines/4 {
-		r.given, r.gave = r.at, true
-		r.ring.taken.Store(r.at)
-	}
-}
-
-// bytesOf returns how many bytes are in a record, and how many were left of its packet.
-func bytesOf(w uint64) (n, total int) {
-	return int(w >> bytesShift & (1<<bytesBits - 1)), int(w >> totalShift)
+	r.given, r.endGiven, r.gave = r.at, r.end, true
+	r.taken.Store(r.at)
+	r.emptied.Store(r.end)
 }

@@ -7,37 +7,45 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// line is a cache line of a ring. The first line of a record begins with a word that says what the record is, the rest of which is the head of
-// its packet and the first of its data; further lines are all data.
+// line is a cache line of a ring: the word that says what the record is, the head of its packet, and its data if that is short.
 type line struct {
 	word atomic.Uint64
 	head [device.Words]uint64
 	data [inLine]byte
 }
 
-// lineSize is the size of a cache line, and inLine the bytes of data in the first line of a record.
+// lineSize is the size of a cache line, and inLine the bytes of data in a line of a ring.
 const (
 	lineSize = 64
 	inLine   = lineSize - 8 - 8*device.Words
 )
 
-// lines is the length of a ring, a power of two.
+// lines is how many a ring has, and room its bytes for longer data: powers of two.
 //
-// Note: a longer ring buffers more, but a ping-pong walks through all of it, and what does not stay in the caches nearest to the
+// Note: longer ones buffer more, but a ping-pong walks through all of it, and what does not stay in the caches nearest to the
 // processors is slower.
-const lines = 1024
+const (
+	lines = 256
+	room  = 64 << 10
+)
 
 // ring carries packets from one rank to another. Each part is on lines of its own.
 type ring struct {
-	taken atomic.Uint64 // lines that the reader has taken and the writer may use again
-	_     [lineSize - 8]byte
-	lines [lines]line
+	taken, emptied atomic.Uint64 // lines, and bytes of the room, that the reader has taken and the writer may use again
+	_              [lineSize - 16]byte
+	lines          [lines]line
+	room           [room]byte
 }
 
 // member is what all may know of a rank. Each part is on lines of its own: asleep is looked at by all who send to the rank, the others seldom.
 type member struct {
 	asleep atomic.Uint32 // the rank sleeps, or is about to: who has something for it clears this and wakes it
 	_      [lineSize - 4]byte
+
+	asked atomic.Uint32 // the rank after the one that would have this one help it; 0: none
+	_     [lineSize - 4]byte
+
+	errand errand
 
 	counters [device.Counters]atomic.Int64
 	_        [lineSize - 8*device.Counters]byte

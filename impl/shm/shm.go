@@ -1,8 +1,8 @@
 // Package shm runs ranks as processes of one machine that meet in memory which all of them map.
 //
 // For each ordered pair of ranks the memory has a ring of cache lines with one writer and one reader. A short packet is one line, with the
-// word that says so written last: to send it moves one line from processor to processor, and nothing else is looked at. Longer packets take
-// several lines, and long ones go in pieces, so that the receiver copies while the sender still writes. There are no locks.
+// word that says so written last: to send it moves one line from processor to processor, and nothing else is looked at. Longer packets have their
+// data in room beside the ring, and long ones go in pieces, so that the receiver copies while the sender still writes. There are no locks.
 //
 // Remote memory is the kernel's copy from process to process, where it lets processes do that; else there is none. Counters are words
 // of the mapping. The clock is the machine's, the same in all processes.
@@ -17,22 +17,13 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/launch"
-)
-
-// Wait is how ranks wait.
-type Wait string
-
-// The ways of waiting.
-const (
-	Auto  Wait = ""      // spin where there are as many processors as ranks, else block
-	Spin  Wait = "spin"  // look again and again
-	Block Wait = "block" // sleep until woken
+	"github.com/loggp/loggp/impl/machine"
 )
 
 // Config says what a world is.
 type Config struct {
 	Ranks      int             // from 1 to MaxRanks
-	Wait       Wait            // how they wait
+	Wait       launch.Wait     // how they wait
 	Pin        bool            // each to a processor of its own
 	Args       []string        // arguments of the processes that are started; nil: those of this one
 	Context    context.Context // ends jobs when it is done; nil: none does
@@ -47,10 +38,8 @@ func New(c Config) (device.World, error) {
 	if c.Ranks < 1 || c.Ranks > MaxRanks {
 		return nil, fmt.Errorf("shm: a job has from 1 to %d ranks, not %d", MaxRanks, c.Ranks)
 	}
-	switch c.Wait {
-	case Auto, Spin, Block:
-	default:
-		return nil, fmt.Errorf("shm: ranks wait by %s or %s, not by %q", Spin, Block, c.Wait)
+	if err := c.Wait.Check(); err != nil {
+		return nil, fmt.Errorf("shm: %w", err)
 	}
 	return &world{c}, nil
 }
@@ -62,20 +51,9 @@ func (w *world) Run(program func(device.Port) error) error {
 	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context}, w, program)
 }
 
-// Waits returns how the ranks of a job wait that may choose.
-func (w Wait) Waits(ranks int) Wait {
-	switch {
-	case w != Auto:
-		return w
-	case ranks <= len(launch.Processors()):
-		return Spin
-	}
-	return Block
-}
-
 // Create implements launch.Transport.
 func (w *world) Create() (launch.Node, *os.File, error) {
-	f, err := allocate(size(w.Ranks))
+	f, err := machine.Memory(size(w.Ranks))
 	if err != nil {
 		return nil, nil, fmt.Errorf("shm: memory for %d ranks: %w", w.Ranks, err)
 	}
@@ -106,7 +84,7 @@ func (w *world) node(rank int, f *os.File) (*node, error) {
 	}
 	s := layOut(mapped, w.Ranks)
 	n := &node{segment: s, rank: rank, mapped: mapped}
-	n.port = newPort(s, rank, w.Wait.Waits(w.Ranks) == Block)
+	n.port = newPort(s, rank, w.Wait.Waits(w.Ranks) == launch.Block)
 	n.transfer = !w.NoTransfer
 	return n, nil
 }

@@ -10,27 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate returns a file of n bytes that is in memory alone and has no name, so that it is gone with the last process that has
-// it. All of its memory is there: else a rank would be killed at the first touch of what is not.
-func allocate(n int) (*os.File, error) {
-	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("memfd_create: %w", err)
-	}
-	f := os.NewFile(uintptr(fd), "memory")
-	for {
-		err = unix.Fallocate(fd, 0, 0, int64(n))
-		if err != unix.EINTR {
-			break
-		}
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("the system does not give %d bytes: %w", n, err)
-	}
-	return f, nil
-}
-
 func mapFile(f *os.File, n int) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {

@@ -1,12 +1,15 @@
 package shm
 
-import "github.com/loggp/loggp/impl/device"
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/machine"
+)
 
 // Looks that find nothing, after which a rank that spins
 const (
-	glances = 1 << 8  // sees whether the job has failed,
-	patient = 1 << 14 // gives way to others on its processor, some tens of microseconds after it last did: too seldom to be seen in times,
-	long    = 1 << 16 // says that it waits.
+	glances = 1 << 6  // sees whether the job has failed,
+	patient = 1 << 11 // gives way to others on its processor, some tens of microseconds after it last did: too seldom to be seen in times,
+	long    = 1 << 13 // says that it waits.
 )
 
 // wait waits for a packet.
@@ -16,16 +19,28 @@ func (p *port) wait() *device.Packet {
 	}
 	said := false
 	for i := 1; ; i++ {
-		if q := p.receive(); q != nil {
-			if said {
-				p.me.waits.Add(1)
+		for range p.readers {
+			r := &p.readers[p.turn]
+			if r.ready() {
+				if q := p.from(r); q != nil {
+					if said {
+						p.me.waits.Add(1)
+					}
+					return q
+				}
 			}
-			return q
+			if p.turn++; p.turn == len(p.readers) {
+				p.turn = 0
+			}
 		}
+		machine.Pause()
 		if i%glances != 0 {
 			continue
 		}
 		p.leave()
+		if asker := p.me.asked.Load(); asker != 0 && p.memory != nil {
+			p.memory.help(asker)
+		}
 		if i%patient == 0 {
 			yield()
 		}

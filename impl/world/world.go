@@ -20,7 +20,8 @@ type Job struct {
 	Ranks    int
 	Noise    float64 // relative standard deviation of every processor step
 
-	here *Placement // nil: the machine is emulated
+	here    *Placement // nil: the machine is emulated
+	started bool       // this process was started as one of the ranks
 }
 
 // PlatformNoise in place of a noise level stands for what the platform says.
@@ -57,7 +58,7 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 // World returns a new world for the job. What is random in it depends on the seed alone, where the machine is emulated.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 	if j.Real() {
-		return j.shm(ctx)
+		return j.processes(ctx)
 	}
 	return hw.New(j.config(ctx, seed))
 }
@@ -66,9 +67,10 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
-// Record runs a program on the job's ranks and returns what every part of the machine did.
-func (j *Job) Record(ctx context.Context, seed uint64, protocol string, program func(*mpi.Comm) error) (*model.Recording, error) {
-	r := &hw.Recorder{Tell: proto.Name}
+// Record runs a program on the job's ranks and returns what every part of the machine did: up to so many things, beyond which it is an error; 0: as many
+// as can be looked at.
+func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
+	r := &hw.Recorder{Tell: proto.Name, Limit: most}
 	cfg := j.config(ctx, seed)
 	cfg.Record = r
 	w, err := hw.New(cfg)
@@ -101,10 +103,13 @@ func (j *Job) Place(a, b int) string {
 	return j.tier(a, b).String()
 }
 
-// tier says how near two ranks are. This machine is one node.
+// tier says how near two ranks are. A real machine is one node.
 func (j *Job) tier(a, b int) model.Tier {
-	if j.Real() {
+	switch {
+	case j.Real() && j.here.Team.Together(a, b):
 		return model.Intra
+	case j.Real():
+		return model.Inter
 	}
 	return j.Platform.Machine.Tier(a, b)
 }

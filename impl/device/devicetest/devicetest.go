@@ -35,6 +35,7 @@ var laws = []law{
 	{"many to one", manyToOne},
 	{"flood", flood},
 	{"after the end of a rank", afterEnd},
+	{"places of data", places},
 
 	{"clock", clock},
 	{"delay", delay},
@@ -70,8 +71,8 @@ var deadlocks = []law{
 	{"nobody waits in vain", inVain},
 }
 
-// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of remote memory and of
-// counters are skipped where there are none.
+// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of remote memory, of
+// counters, and of places for data are skipped where there are none.
 func TestWorld(t *testing.T, open func(ranks int) device.World) { test(t, laws, open) }
 
 // TestDeadlock tests that the worlds which open returns find deadlocks, and find them only where they are.

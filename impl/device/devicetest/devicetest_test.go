@@ -29,6 +29,7 @@ type faulty struct {
 	copy    func(dst, src []byte) int
 	memory  faultyMemory
 	counter func(dst, r int, delta int64) int64
+	where   func(src int, head *[device.Words]uint64, n int) []byte
 }
 
 type faultyMemory struct {
@@ -47,14 +48,31 @@ type breakage struct {
 	ended []atomic.Bool
 }
 
-func (f *faulty) Send(dst int, q *device.Packet)    { f.send(dst, q) }
-func (f *faulty) Recv(block bool) *device.Packet    { return f.recv(block) }
-func (f *faulty) Tier(rank int) model.Tier          { return f.tier(rank) }
-func (f *faulty) Now() unit.Time                    { return f.now() }
-func (f *faulty) Delay(d unit.Time)                 { f.delay(d) }
-func (f *faulty) Copy(dst, src []byte) int          { return f.copy(dst, src) }
-func (f *faulty) Memory() device.Memory             { return &f.memory }
-func (f *faulty) Counter() device.Counter           { return f }
+func (f *faulty) Send(dst int, q *device.Packet) { f.send(dst, q) }
+func (f *faulty) Recv(block bool) *device.Packet { return f.recv(block) }
+func (f *faulty) Tier(rank int) model.Tier       { return f.tier(rank) }
+func (f *faulty) Now() unit.Time                 { return f.now() }
+func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
+func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
+func (f *faulty) Memory() device.Memory          { return &f.memory }
+func (f *faulty) Counter() device.Counter        { return f }
+func (f *faulty) Place(where func(src int, head *[device.Words]uint64, n int) []byte) {
+	f.where = where
+}
+
+// placed puts the data of a packet where it is to go.
+func (f *faulty) placed(q *device.Packet) *device.Packet {
+	if q == nil || f.where == nil {
+		return q
+	}
+	b := f.where(q.Src, &q.Head, len(q.Data))
+	if b == nil {
+		return q
+	}
+	copy(b, q.Data)
+	return &device.Packet{Src: q.Src, Head: q.Head, Data: b}
+}
+
 func (f *faulty) Add(dst, r int, delta int64) int64 { return f.counter(dst, r, delta) }
 
 func (m *faultyMemory) Expose(b []byte) device.Key { return m.expose(b) }
@@ -96,7 +114,8 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 	err := w.World.Run(func(p device.Port) error {
 		f := &faulty{Port: p, breakage: shared}
 		f.tier = p.Tier
-		f.send, f.recv, f.now, f.delay, f.copy, f.counter = p.Send, p.Recv, p.Now, p.Delay, p.Copy, p.Counter().Add
+		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
+		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
 		m := p.Memory()
 		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
 		if w.port != nil {
@@ -295,6 +314,26 @@ var faults = []fault{
 				panic("broken pipe")
 			}
 			f.Port.Send(dst, q)
+		}
+	}},
+	{name: "data is not where it is said to be", law: "places of data", port: func(f *faulty) {
+		f.recv = func(block bool) *device.Packet {
+			q := f.Port.Recv(block)
+			if q != nil && f.where != nil {
+				if b := f.where(q.Src, &q.Head, len(q.Data)); b != nil {
+					return &device.Packet{Src: q.Src, Head: q.Head, Data: b}
+				}
+			}
+			return q
+		}
+	}},
+	{name: "a place is asked for data of another length", law: "places of data", port: func(f *faulty) {
+		f.recv = func(block bool) *device.Packet {
+			q := f.Port.Recv(block)
+			if q != nil && f.where != nil {
+				f.where(q.Src, &q.Head, len(q.Data)+1)
+			}
+			return q
 		}
 	}},
 	{name: "the clock goes back", law: "clock", port: func(f *faulty) {

@@ -1,0 +1,186 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/loggp/loggp/impl/machine"
+)
+
+// use is how much the processors of a machine have been used since it began, in ticks.
+type use struct {
+	at        time.Duration // by any clock
+	all       float64       // of all processors, and whatever they did
+	stolen    float64       // of these, by other virtual machines
+	processes map[int]ticks
+}
+
+// ticks is what a process has used.
+type ticks struct {
+	name string
+	n    float64
+}
+
+// hertz is how many ticks a second has in /proc: USER_HZ, which is 100 on all systems that there are.
+const hertz = 100
+
+// most is of how many processes it is asked what they use.
+const most = 10_000
+
+// used returns the use of a machine until now.
+func used(files machine.Files) use {
+	u := use{at: time.Duration(machine.Now()), processes: map[int]ticks{}}
+	for i, word := range strings.Fields(files.Value("proc/stat", "cpu")) {
+		n, _ := strconv.ParseFloat(word, 64)
+		if i < 8 { // user nice system idle iowait irq softirq steal; what follows is in user and nice as well
+			u.all += n
+		}
+		if i == 7 {
+			u.stolen = n
+		}
+	}
+	names, _ := fs.Glob(files, "proc/[0-9]*/stat")
+	for _, name := range names[:min(most, len(names))] {
+		pid, err := strconv.Atoi(path.Base(path.Dir(name)))
+		if t, ok := process(files.Line(name)); err == nil && ok {
+			u.processes[pid] = t
+		}
+	}
+	return u
+}
+
+// process reads a line of /proc/PID/stat. The name stands in parentheses, and may have some in it. See proc_pid_stat(5): utime is the 14th field, and stime
+// the one behind it.
+func process(line string) (t ticks, ok bool) {
+	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
+	if open < 0 || end < open {
+		return t, false
+	}
+	fields := strings.Fields(line[end+1:]) // from the 3rd on
+	if len(fields) < 13 {
+		return t, false
+	}
+	user, err := strconv.ParseFloat(fields[11], 64)
+	kernel, err2 := strconv.ParseFloat(fields[12], 64)
+	return ticks{line[open+1 : end], user + kernel}, err == nil && err2 == nil
+}
+
+// Shares of processors that others may have.
+const (
+	little = 0.05
+	much   = 0.25
+)
+
+// busy: who else runs takes processors, caches and memory.
+func busy(p *Patient) Finding {
+	load, _, _ := strings.Cut(p.Files.Line("proc/loadavg"), " ")
+	elapsed := (p.Uses[1].at - p.Uses[0].at).Seconds()
+	if elapsed <= 0 || len(p.Uses[1].processes) == 0 {
+		return found("processes are not to be seen").matters(Note, "interruptions show what others take, and not who they are", "")
+	}
+	others := map[string]float64{} // by name
+	sum := 0.0
+	for pid, t := range p.Uses[1].processes {
+		if share := (t.n - p.Uses[0].processes[pid].n) / hertz / elapsed; pid != p.Self && share > 0 {
+			others[t.name] += share
+			sum += share
+		}
+	}
+	f := found("others use %.2f processors%s; load %s", sum, who(others), load)
+	const why = "they take the ranks' processors for milliseconds at a time, and caches and memory all the time: medians move by some percent, tails by a factor"
+	const do = "stop them, or measure when they are done; repeat on several launches and compare"
+	switch {
+	case sum >= much:
+		return f.matters(Warning, why, do)
+	case sum >= little:
+		return f.matters(Note, why, do)
+	}
+	return f
+}
+
+// who names those that use most.
+func who(others map[string]float64) string {
+	names := slices.SortedFunc(maps.Keys(others), func(a, b string) int {
+		return cmp.Or(cmp.Compare(others[b], others[a]), cmp.Compare(a, b))
+	})
+	var words []string
+	for _, name := range names[:min(3, len(names))] {
+		words = append(words, fmt.Sprintf("%s %.2f", name, others[name]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
+}
+
+// Shares of the time that may be lost.
+const (
+	littleLost = 0.001
+	muchLost   = 0.02
+)
+
+// interruptions: what a thread misses that only looks at the clock, each time it measures misses too.
+func interruptions(p *Patient) Finding {
+	if len(p.Gaps) == 0 {
+		if p.Gapless == nil {
+			return found("not looked for: no processor is known").matters(Note, "what interrupts ranks shows in the tails alone", "")
+		}
+		return found("not looked for: %v", p.Gapless).matters(Note, "what interrupts ranks shows in the tails alone", "")
+	}
+	worst := slices.MaxFunc(p.Gaps, func(a, b machine.Gaps) int { return cmp.Compare(a.Share(), b.Share()) })
+	f := found("%s", gaps(worst, len(p.Gaps)))
+	hit := "none of the times that were watched was hit"
+	if worst.Count > 0 {
+		hit = fmt.Sprintf("one time of 1 us in %.0f is hit, and longer by %v at the mean", float64(worst.Watched)/float64(worst.Count)/1e3, (worst.Lost / time.Duration(worst.Count)).Round(time.Microsecond))
+	}
+	do := "keep other processors for interrupts and for others (isolcpus, irqbalance), and start on quiet ones with taskset -c"
+	if worst.Switches > 0 {
+		do = "other threads ran there: stop them (see busy), or start on other processors with taskset -c"
+	}
+	switch {
+	case worst.Share() >= muchLost:
+		return f.matters(Warning, hit, do)
+	case worst.Share() >= littleLost:
+		return f.matters(Note, hit, do)
+	}
+	return f
+}
+
+// gaps says what was missed on the worst of some processors.
+func gaps(g machine.Gaps, of int) string {
+	where := fmt.Sprintf("processor %d", g.Processor)
+	if of > 1 {
+		where += fmt.Sprintf(", the worst of %d,", of)
+	}
+	text := fmt.Sprintf("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", where, 100*g.Share(), g.Count, g.Watched.Seconds(), g.Longest.Round(time.Microsecond))
+	if g.Switches > 0 {
+		text += fmt.Sprintf("; %d times another thread ran", g.Switches)
+	}
+	return text
+}
+
+// virtual: who has not the machine but a part of it is moved and interrupted by others.
+func virtual(p *Patient) Finding {
+	if !p.Files.Virtual() {
+		return found("none to be seen")
+	}
+	f := found("yes, and the time it says others took is %.2g %%", 100*p.stolen())
+	if p.stolen() >= muchLost/2 {
+		return f.matters(Warning, "the host gives these processors to others meanwhile: what was measured then is theirs", "measure on a machine of your own, or when the host is quiet")
+	}
+	return f.matters(Note,
+		"the host moves processors between cores, so that the way of a cache line changes from launch to launch, by up to a factor of ten, and its own interruptions are not counted here",
+		"measure several launches, compare those of one mode (fact line_ns), and look at interruptions and cache lines")
+}
+
+// stolen returns the part of the time that others took from this virtual machine while it was looked at.
+func (p *Patient) stolen() float64 {
+	return (p.Uses[1].stolen - p.Uses[0].stolen) / max(p.Uses[1].all-p.Uses[0].all, 1)
+}

@@ -1,0 +1,58 @@
+package door
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Token is the secret of a job: 120 random bits, 24 letters and digits.
+type Token [15]byte
+
+// NewToken draws a token.
+func NewToken() Token {
+	var t Token
+	rand.Read(t[:]) // which does not fail
+	return t
+}
+
+var letters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567")
+
+// Text returns the token in four groups that a person can copy.
+func (t Token) Text() string {
+	s := letters.EncodeToString(t[:])
+	return s[:6] + "-" + s[6:12] + "-" + s[12:18] + "-" + s[18:]
+}
+
+// ParseToken is the inverse of Text. Spaces, dashes and case do not matter. Errors do not repeat what was given.
+func ParseToken(s string) (t Token, err error) {
+	if len(s) > 200 {
+		return t, errors.New("a token has 24 letters and digits, and this is much longer")
+	}
+	s = strings.ToLower(strings.NewReplacer("-", "", " ", "", "\t", "", "\r", "", "\n", "").Replace(s))
+	if s == "" {
+		return t, errors.New("the token is empty")
+	}
+	b, err := letters.DecodeString(s)
+	if err != nil || len(b) != len(t) {
+		return t, fmt.Errorf("a token has 24 letters and digits from 2 to 7, and this, of %d characters, is none", len(s))
+	}
+	return Token(b), nil
+}
+
+// String does not tell the secret, wherever a token is printed by mistake.
+func (t Token) String() string { return "(token)" }
+
+// GoString does not either.
+func (t Token) GoString() string { return "door.Token{…}" }
+
+// MarshalText implements encoding.TextMarshaler: for pipes, and not for networks.
+func (t Token) MarshalText() ([]byte, error) { return []byte(t.Text()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Token) UnmarshalText(b []byte) (err error) {
+	*t, err = ParseToken(string(b))
+	return err
+}

@@ -1,0 +1,165 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/machine"
+)
+
+// Agent stands for a rank on its host: it joins a job, and starts the rank's processes, which are this program with the arguments that
+// rank 0 orders.
+type Agent struct {
+	Address string // where rank 0 listens
+	Rank    int
+	Token   door.Token
+	Version string
+
+	// Allow says what is wrong with arguments for which a rank is to be started. Who knows the token may order no others.
+	Allow func(args []string) error
+
+	Until io.Reader // the agent ends when this does; nil: it does not
+}
+
+// errUntil says that what the agent lives as long as has ended.
+var errUntil = errors.New("standard input has ended")
+
+// joining is how long an agent tries to come to rank 0.
+const joining = 15 * time.Second
+
+// Serve joins the job and takes part until it is over, which is no error. Nothing of the rank is left when it returns.
+func (g *Agent) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if g.Until != nil {
+		go func() {
+			io.Copy(io.Discard, g.Until)
+			cancel(errUntil)
+		}()
+	}
+	err := g.serve(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func (g *Agent) serve(ctx context.Context) error {
+	c, err := g.join(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, c.Close)()
+	return g.obey(c)
+}
+
+// join connects to rank 0, and is accepted.
+func (g *Agent) join(ctx context.Context) (*door.Channel, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, joining, fmt.Errorf("rank 0 has not answered within %v", joining))
+	defer cancel()
+	c, err := door.DialChannel(ctx, g.Address, g.Token, control(g.Rank))
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, c.Close)()
+	if err := g.introduce(c); err != nil {
+		c.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("join the job at %s: %w", g.Address, err)
+	}
+	return c, nil
+}
+
+// introduce has the first exchange with rank 0.
+func (g *Agent) introduce(c *door.Channel) error {
+	if err := watchful(c.Conn()); err != nil {
+		return err
+	}
+	if err := say(c, hello{Version: g.Version, Host: hostname(), Facts: machine.Facts()}); err != nil {
+		return err
+	}
+	var o order
+	if err := hear(c, &o); err != nil {
+		return err
+	}
+	if o.Kind != accepts {
+		return fmt.Errorf("this host is refused: %s", o.Why)
+	}
+	return nil
+}
+
+// obey does what rank 0 orders until it says that the job is over.
+func (g *Agent) obey(c *door.Channel) error {
+	var rank sync.WaitGroup
+	defer rank.Wait()
+	stop := func() {}
+	defer func() { stop() }()
+	for {
+		var o order
+		if err := hear(c, &o); err != nil {
+			return fmt.Errorf("rank 0 is gone: %w", err)
+		}
+		switch o.Kind {
+		case starts:
+			rank.Wait()
+			told := make(chan struct{})
+			stop = sync.OnceFunc(func() { close(told) })
+			rank.Go(func() { g.run(c, &o, told) })
+		case stops:
+			stop()
+		case leaves:
+			return nil
+		default:
+			return fmt.Errorf("rank 0 orders what this version does not know: %q", o.Kind)
+		}
+	}
+}
+
+// run starts the rank and tells rank 0 how it ends.
+func (g *Agent) run(c *door.Channel, o *order, stop <-chan struct{}) {
+	death := g.live(&o.Orders, o.Letter, stop, func(r report) { say(c, word{Report: &r}) })
+	say(c, word{Over: true, Death: death})
+}
+
+// live is the life of a rank.
+func (g *Agent) live(o *orders, text []byte, stop <-chan struct{}, reported func(report)) *Death {
+	p, alive, err := g.start(o, text)
+	if err != nil {
+		return &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
+	}
+	defer alive.Done()
+	return p.attend(stop, reported)
+}
+
+// start starts the process of the rank, on a thread that stays until it is told that nobody needs it any more.
+func (g *Agent) start(o *orders, text []byte) (p *process, alive *sync.WaitGroup, err error) {
+	if o.Rank != g.Rank {
+		return nil, nil, fmt.Errorf("the orders are for rank %d", o.Rank)
+	}
+	if err := g.Allow(o.Args); err != nil {
+		return nil, nil, err
+	}
+	shared, err := letter(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer shared.Close()
+	alive = new(sync.WaitGroup)
+	alive.Add(1)
+	err = onThread(func() error {
+		p, err = start(*o, shared)
+		return err
+	}, alive)
+	if err != nil {
+		alive.Done()
+	}
+	return p, alive, err
+}

@@ -1,0 +1,80 @@
+package launch_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/launch"
+)
+
+// cable makes another host of this system, a network namespace, with a cable to it, and returns its address, a command that runs others there, and what cuts
+// the cable. Who may not do that skips the test.
+func cable(t *testing.T) (here, there string, ssh []string, cut func()) {
+	t.Helper()
+	switch {
+	case launch.IsRank(): // it was made
+		return "", "", nil, nil
+	case testing.Short():
+		t.Skip("seconds without a sign of life")
+	case os.Geteuid() != 0:
+		t.Skip("it takes the superuser to make another host of this system")
+	}
+	name := fmt.Sprintf("loggp%d", os.Getpid())
+	here, there = "198.18.77.1", "198.18.77.2" // a network that is for tests (RFC 2544)
+	t.Cleanup(func() {
+		exec.Command("ip", "link", "del", name+"a").Run()
+		exec.Command("ip", "netns", "del", name).Run()
+	})
+	for _, line := range []string{
+		"netns add " + name,
+		"link add " + name + "a type veth peer name " + name + "b netns " + name,
+		"addr add " + here + "/30 dev " + name + "a",
+		"link set " + name + "a up",
+		"-n " + name + " addr add " + there + "/30 dev " + name + "b",
+		"-n " + name + " link set " + name + "b up",
+	} {
+		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+			t.Skipf("ip %s: %v: %s", line, err, out)
+		}
+	}
+	script := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nshift\nexec ip netns exec "+name+" sh -c \"$*\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return here, there, []string{script}, func() { exec.Command("ip", "link", "set", name+"a", "down").Run() }
+}
+
+// A host that goes without a word, as one does that is switched off, ends the job; and the other way round: nothing is left there.
+func TestCable(t *testing.T) {
+	here, there, ssh, cut := cable(t)
+	alone(t)
+	m := muster(ssh, there)
+	m.Listen = here
+	team := gather(t, m)
+	var pids []int
+	happened := make(chan time.Time, 1)
+	err := run(t, team, around(func(rank, pid, agent int) {
+		if rank == 1 {
+			pids = append(pids, pid, agent)
+			time.AfterFunc(10*time.Millisecond, func() {
+				happened <- time.Now()
+				cut()
+			})
+		}
+	}))
+	took := since(happened)
+	var d *launch.Death
+	if !errors.As(err, &d) || d.Rank != 1 || !strings.Contains(d.Status, "host "+there+" is lost: connection timed out") {
+		t.Errorf("Run returned %v", err)
+	}
+	if took > 10*time.Second {
+		t.Errorf("the job ended %v later", took)
+	}
+	gone(t, pids)
+}

@@ -1,0 +1,585 @@
+package launch_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/launch/launchtest"
+	"github.com/loggp/loggp/impl/tcp"
+	"github.com/loggp/loggp/model"
+)
+
+// fakeSSH makes a command that runs on this host what it is to run on another, and writes down its arguments and its process. All of 127.0.0.0/8 is this
+// host, so there are hosts enough.
+func fakeSSH(t *testing.T) (command []string, calls func() string) {
+	t.Helper()
+	dir := t.TempDir()
+	ssh, log := filepath.Join(dir, "ssh"), filepath.Join(dir, "calls")
+	script := `#!/bin/sh
+printf '%s|' "$$" "$@" >> ` + log + `; echo >> ` + log + `
+shift 2                 # an option
+host=$1; shift
+case $host in
+refuses.*) echo "ssh: connect to host $host port 22: Connection refused" >&2; exit 255;;
+silent.*)  exec sleep 1000;;
+old.*)     OTHER_VERSION=.1; export OTHER_VERSION;;
+esac
+sh -c "$*"
+`
+	if err := os.WriteFile(ssh, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return []string{ssh, "-o", "Some=option"}, func() string {
+		b, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+}
+
+// muster is one of tests.
+func muster(ssh []string, hosts ...string) launch.Muster {
+	return launch.Muster{Hosts: hosts, SSH: ssh, Listen: "127.0.0.1", Version: version(), Join: joinArgs}
+}
+
+// gather gathers a team that there is.
+func gather(t *testing.T, m launch.Muster) *launch.Team {
+	t.Helper()
+	team, err := launch.Gather(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(team.Close)
+	return team
+}
+
+// run runs a program on a team.
+func run(t *testing.T, team *launch.Team, program func(device.Port) error) error {
+	t.Helper()
+	w, err := tcp.New(tcp.Config{Ranks: len(team.Hosts), Wait: launch.Block, Args: launchtest.Args(t), Team: team})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Run(program)
+}
+
+// alone checks in the end that this process has left nothing: no child, no file.
+func alone(t *testing.T) {
+	t.Helper()
+	launch.Begin(launchtest.Args(t))
+	files := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	if l, err := net.Listen("tcp", "127.0.0.1:0"); err == nil { // the runtime opens files of its own for the first of all sockets
+		l.Close()
+	}
+	before := files()
+	if launch.IsRank() {
+		return
+	}
+	t.Cleanup(func() {
+		if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {
+			t.Errorf("there are children left: %v", err)
+		}
+		if now := files(); now > before {
+			t.Errorf("%d files are open, %d before", now, before)
+		}
+	})
+}
+
+// Ranks on several hosts do what those of one do: in one run after another, each rank where it was put.
+func TestHosts(t *testing.T) {
+	alone(t)
+	ssh, calls := fakeSSH(t)
+	team := gather(t, muster(ssh, "user@127.0.0.2", "127.0.0.3", "127.0.0.3"))
+	for range 3 {
+		var pids []int
+		err := run(t, team, func(p device.Port) error {
+			if p.Tier(2) != model.Inter && p.Rank() < 2 || p.Rank() == 3 && p.Tier(2) != model.Intra {
+				return fmt.Errorf("to rank %d, rank 2 is %v", p.Rank(), p.Tier(2))
+			}
+			p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(os.Getpid())}})
+			if p.Rank() == 0 {
+				for range p.Size() {
+					pids = append(pids, int(p.Recv(true).Head[0]))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(pids)
+		if len(slices.Compact(pids)) != 4 || !slices.Contains(pids, os.Getpid()) {
+			t.Errorf("the ranks are %v", pids)
+		}
+	}
+	if names := strings.Join(team.Names()[1:], " "); names != "user@127.0.0.2 127.0.0.3 127.0.0.3" {
+		t.Errorf("the hosts are %s", names)
+	}
+	for r, h := range team.Hosts {
+		if h.Address != "127.0.0.1" || len(h.Facts) == 0 {
+			t.Errorf("host %d is %+v", r, h)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(calls()), "\n")
+	if len(lines) != 3 || !strings.Contains(calls(), "|-o|Some=option|user@127.0.0.2|'"+os.Args[0]) {
+		t.Errorf("the calls were %q", calls())
+	}
+}
+
+// The errors of programs are those of the job, wherever the rank is, and the team is there for another run.
+func TestErrors(t *testing.T) {
+	alone(t)
+	ssh, _ := fakeSSH(t)
+	team := gather(t, muster(ssh, "127.0.0.2", "127.0.0.3"))
+	for i := range 3 {
+		err := run(t, team, func(p device.Port) error {
+			if p.Rank() == i {
+				return fmt.Errorf("rank %d does not like it", i)
+			}
+			for {
+				p.Recv(true)
+			}
+		})
+		if want := fmt.Sprintf("rank %d does not like it", i); err == nil || err.Error() != want {
+			t.Errorf("Run returned %v, want %s", err, want)
+		}
+	}
+	err := run(t, team, func(p device.Port) error { p.Recv(true); return nil })
+	var d *device.Deadlock
+	if !errors.As(err, &d) || len(d.Ranks) != 3 {
+		t.Errorf("Run returned %v, want a deadlock", err)
+	}
+}
+
+// Hosts that do not come are named, with what is wrong, and those that did are left.
+func TestAbsentHosts(t *testing.T) {
+	ssh, _ := fakeSSH(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	with := func(change func(m *launch.Muster), hosts ...string) launch.Muster {
+		m := muster(ssh, hosts...)
+		change(&m)
+		return m
+	}
+	for _, c := range []struct {
+		name string
+		m    launch.Muster
+		says []string
+	}{
+		{"refuses", muster(ssh, "127.0.0.2", "refuses.invalid"), []string{"host refuses.invalid: ssh ended by exit status 255 before loggp came", "\n  ssh: connect to host refuses.invalid port 22: Connection refused"}},
+		{"unknown", with(func(m *launch.Muster) { m.Listen = "" }, "127.0.0.2", "no.such.host.invalid"), []string{"host no.such.host.invalid: there is no address of that name"}},
+		{"no ssh", with(func(m *launch.Muster) { m.SSH = []string{"/no/such/ssh"} }, "127.0.0.2"), []string{"host 127.0.0.2: cannot be called: ", "/no/such/ssh"}},
+		{"no program", with(func(m *launch.Muster) { m.Program = "/no/such/loggp" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 127", "is it installed there", "/no/such/loggp"}},
+		{"another program", with(func(m *launch.Muster) { m.Program = "/bin/true" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 0 before"}},
+		{"another version", muster(ssh, "127.0.0.2", "old.invalid"), []string{"host old.invalid: it has loggp v1.1, and rank 0's host has v1"}},
+		{"option", muster(ssh, "-oProxyCommand=touch here"), []string{"host -oProxyCommand=touch here: this is no name of a host"}},
+		{"command", muster(ssh, "a;b"), []string{"host a;b: this is no name of a host"}},
+		{"taken", with(func(m *launch.Muster) { m.Listen = taken.Addr().String() }, "127.0.0.2"), []string{"listen on " + taken.Addr().String() + ": another program has this port"}},
+		{"all addresses", with(func(m *launch.Muster) { m.Listen = "0.0.0.0:7" }, "127.0.0.2"), []string{"listen on 0.0.0.0:7: name one address of this host"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			alone(t)
+			team, err := launch.Gather(t.Context(), c.m)
+			if err == nil {
+				team.Close()
+				t.Fatal("they have come")
+			}
+			for _, want := range c.says {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the error is %v, want %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// Who is tired of waiting for a host leaves nothing.
+func TestCancelGather(t *testing.T) {
+	alone(t)
+	ssh, calls := fakeSSH(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		for strings.Count(calls(), "\n") < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		stranger(t, regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(calls()))
+		cancel(errors.New("enough"))
+	}()
+	_, err := launch.Gather(ctx, muster(ssh, "127.0.0.2", "silent.invalid"))
+	if err == nil || !strings.HasPrefix(err.Error(), "enough (one other connection was refused: from 127.0.0.1:") {
+		t.Errorf("the error is %v", err)
+	}
+	gone(t, pidsOf(calls()))
+}
+
+// stranger says what he should not at an address, and waits until he is sent away.
+func stranger(t *testing.T, address string) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: %s\r\nUser-Agent: some browser or other\r\n\r\n", address)
+	c.Read(make([]byte, 1))
+}
+
+// pidsOf returns the processes of calls.
+func pidsOf(calls string) (pids []int) {
+	for line := range strings.Lines(calls) {
+		word, _, _ := strings.Cut(line, "|")
+		pid, _ := strconv.Atoi(word)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// gone checks that processes end soon.
+func gone(t *testing.T, pids []int) {
+	t.Helper()
+	if !launchtest.Ended(pids, 5*launchtest.Soon) {
+		t.Fatalf("of %v some are left", pids)
+	}
+}
+
+// around passes a token round forever, after each rank has told rank 0 its process and that of its agent.
+func around(told func(rank, pid, agent int)) func(p device.Port) error {
+	return func(p device.Port) error {
+		p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(p.Rank()), uint64(os.Getpid()), uint64(os.Getppid())}})
+		if p.Rank() == 0 {
+			for range p.Size() {
+				h := p.Recv(true).Head
+				told(int(h[0]), int(h[1]), int(h[2]))
+			}
+		}
+		right := (p.Rank() + 1) % p.Size()
+		for {
+			p.Send(right, &device.Packet{})
+			p.Recv(true)
+		}
+	}
+}
+
+// Whoever is killed on another host at whatever moment, the rank, its agent or the ssh that started it, the job ends soon, says whose rank it was,
+// and nothing is left.
+func TestKilled(t *testing.T) {
+	rounds := 6
+	if testing.Short() {
+		rounds = 3
+	}
+	launch.Begin(launchtest.Args(t))
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range rounds {
+		ssh, calls := fakeSSH(t)
+		m := muster(ssh, "127.0.0.2", "127.0.0.3")
+		team, err := launch.Gather(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pids []int
+		killed := make(chan time.Time, 1)
+		delay := time.Duration(r.IntN(10)) * time.Millisecond
+		err = run(t, team, around(func(rank, pid, agent int) {
+			if rank == 0 {
+				return
+			}
+			pids = append(pids, pid, agent)
+			if rank != 2 {
+				return
+			}
+			victim := []int{pid, agent}[i%2]
+			time.AfterFunc(delay, func() {
+				killed <- time.Now()
+				syscall.Kill(victim, syscall.SIGKILL)
+			})
+		}))
+		took := since(killed)
+		var d *launch.Death
+		if !errors.As(err, &d) || d.Rank != 2 || !strings.Contains(d.Status, "127.0.0.3") {
+			t.Errorf("killed after %v: Run returned %v", delay, err)
+		}
+		if took > launchtest.Soon {
+			t.Errorf("the job ended %v later", took)
+		}
+		if i%2 == 0 {
+			if want := "rank 2 died: signal: killed, on host 127.0.0.3"; err.Error() != want {
+				t.Errorf("Run returned %v, want %s", err, want)
+			}
+			if err := run(t, team, func(p device.Port) error { return nil }); err != nil {
+				t.Errorf("another run: %v", err)
+			}
+		}
+		team.Close()
+		gone(t, slices.Concat(pids, pidsOf(calls())))
+	}
+}
+
+// since returns how long ago something was that has happened; in a process of a rank it never does.
+func since(happened chan time.Time) time.Duration {
+	select {
+	case at := <-happened:
+		return time.Since(at)
+	default:
+		return 0
+	}
+}
+
+// A rank's last words come from its host, and an agent's.
+func TestLastWords(t *testing.T) {
+	alone(t)
+	ssh, _ := fakeSSH(t)
+	team := gather(t, muster(ssh, "127.0.0.2"))
+	err := run(t, team, func(p device.Port) error {
+		if p.Rank() == 1 {
+			fmt.Fprintln(os.Stderr, "what a pity")
+			os.Exit(3)
+		}
+		p.Recv(true)
+		return nil
+	})
+	if want := "rank 1 died: exit status 3, on host 127.0.0.2; its last words:\n  what a pity"; err == nil || err.Error() != want {
+		t.Errorf("Run returned %v, want %s", err, want)
+	}
+}
+
+// A context that is done ends the job on all hosts.
+func TestCancel(t *testing.T) {
+	alone(t)
+	ssh, calls := fakeSSH(t)
+	team := gather(t, muster(ssh, "127.0.0.2"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	w, err := tcp.New(tcp.Config{Ranks: 2, Wait: launch.Block, Args: launchtest.Args(t), Team: team, Context: ctx})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	err = w.Run(around(func(rank, pid, _ int) {
+		if rank == 1 {
+			pids = append(pids, pid)
+			time.AfterFunc(10*time.Millisecond, func() { cancel(errors.New("enough")) })
+		}
+	}))
+	if err == nil || err.Error() != "enough" {
+		t.Errorf("Run returned %v", err)
+	}
+	team.Close()
+	gone(t, slices.Concat(pids, pidsOf(calls())))
+}
+
+// forever is a job on two hosts that tells its processes and does not end, but for an interrupt. Its ssh is in the environment.
+func forever() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	team, err := launch.Gather(ctx, muster(strings.Fields(os.Getenv("TEST_SSH")), "127.0.0.2"))
+	if err != nil {
+		return err
+	}
+	defer team.Close()
+	w, err := tcp.New(tcp.Config{Ranks: 2, Wait: launch.Block, Team: team, Context: ctx})
+	if err != nil {
+		return err
+	}
+	return w.Run(around(func(_, pid, parent int) { fmt.Println(pid, parent) }))
+}
+
+// When the user's process ends, by an interrupt or without a chance to do anything, all ends on all hosts.
+func TestEnds(t *testing.T) {
+	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		ssh, calls := fakeSSH(t)
+		cmd := exec.Command(os.Args[0], "forever")
+		cmd.Env = append(os.Environ(), "TEST_SSH="+strings.Join(ssh, " "))
+		var words strings.Builder
+		cmd.Stderr = &words
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var pids []int
+		s := bufio.NewScanner(out)
+		for range 2 {
+			if !s.Scan() {
+				t.Fatalf("%v: %s", s.Err(), words.String())
+			}
+			for word := range strings.FieldsSeq(s.Text()) {
+				if pid, _ := strconv.Atoi(word); pid != os.Getpid() {
+					pids = append(pids, pid)
+				}
+			}
+		}
+		cmd.Process.Signal(by)
+		cmd.Wait()
+		if by == syscall.SIGINT && (cmd.ProcessState.ExitCode() != 1 || !strings.Contains(words.String(), "interrupt") && strings.TrimSpace(words.String()) != "context canceled") {
+			t.Errorf("interrupted: %v, %q", cmd.ProcessState, words.String())
+		}
+		gone(t, slices.Concat(pids, pidsOf(calls())))
+	}
+}
+
+// Guests join by hand with the token, which others do not have.
+func TestGuests(t *testing.T) {
+	alone(t)
+	var guests []*exec.Cmd
+	m := launch.Muster{Guests: 2, Version: version(), Invite: func(address string, token door.Token, ranks []int) {
+		if !slices.Equal(ranks, []int{1, 2}) {
+			t.Errorf("the ranks are %v", ranks)
+		}
+		for _, as := range []struct {
+			rank int
+			text string
+		}{{1, door.NewToken().Text()}, {1, token.Text()}, {2, strings.ToUpper(token.Text())}} {
+			cmd := exec.Command(os.Args[0], joinArgs(address, as.rank, false)...)
+			cmd.Stdin = strings.NewReader(as.text + "\n")
+			if as.rank == 1 && as.text != token.Text() {
+				out, err := cmd.CombinedOutput()
+				if err == nil || !strings.Contains(string(out), "the token is another's") {
+					t.Errorf("%v: %s", err, out)
+				}
+				continue
+			}
+			if err := cmd.Start(); err != nil {
+				t.Error(err)
+			}
+			guests = append(guests, cmd)
+		}
+	}}
+	team := gather(t, m)
+	if launch.IsRank() {
+		guests = nil
+	}
+	if err := run(t, team, func(p device.Port) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	team.Close()
+	for _, g := range guests {
+		if err := g.Wait(); err != nil {
+			t.Errorf("a guest ended by %v", err)
+		}
+	}
+}
+
+// An agent starts what it is allowed to and nothing else, and ends when rank 0 goes without a word.
+func TestAgentRefuses(t *testing.T) {
+	alone(t)
+	token := door.NewToken()
+	who := door.Who{Purpose: door.Control, Rank: 1}
+	d, err := door.Listen("", token, who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i, c := range []struct{ order, says string }{
+		{`{"Kind":"run","Orders":{"Rank":1,"Args":["rm","-rf"]}}`, "not allowed"},
+		{`{"Kind":"run","Orders":{"Rank":2,"Args":["-test.run=^$"]}}`, "the orders are for rank 2"},
+		{`{"Kind":"run","Orders":{"Rank":1,"Args":["-test.run=^$"]}}`, "it ended before it came to the run"},
+		{`{"Kind":"dance"}`, ""},
+		{`not JSON`, ""},
+		{``, ""},
+	} {
+		if i > 0 {
+			d.Forget(who)
+			d.Expect(who)
+		}
+		served := make(chan error, 1)
+		go func() {
+			a := launch.Agent{Address: d.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow}
+			served <- a.Serve(t.Context())
+		}()
+		ch, err := d.AdmitChannel(t.Context(), who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hello, err := ch.Receive(); err != nil || !bytes.Contains(hello, []byte(`"Version":"v1"`)) {
+			t.Errorf("the agent says %s: %v", hello, err)
+		}
+		ch.Send([]byte(`{"Kind":"welcome"}`))
+		if c.order != "" {
+			ch.Send([]byte(c.order))
+		}
+		if c.says != "" {
+			if word, err := ch.Receive(); err != nil || !strings.Contains(string(word), c.says) {
+				t.Errorf("%s: the agent says %s: %v, want %q", c.order, word, err, c.says)
+			}
+		}
+		if c.says != "" || c.order == "" {
+			ch.Close()
+		}
+		select {
+		case err := <-served:
+			if err == nil {
+				t.Errorf("%s: the agent is content", c.order)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: the agent does not end", c.order)
+		}
+		ch.Close()
+	}
+}
+
+// An agent that was started over ssh ends with the connection of that, whatever rank 0 does.
+func TestHeld(t *testing.T) {
+	alone(t)
+	token := door.NewToken()
+	who := door.Who{Purpose: door.Control, Rank: 1}
+	d, err := door.Listen("", token, who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	stdin, hold := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		a := launch.Agent{Address: d.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, Until: stdin}
+		served <- a.Serve(t.Context())
+	}()
+	ch, err := d.AdmitChannel(t.Context(), who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ch.Close()
+	ch.Send([]byte(`{"Kind":"welcome"}`))
+	hold.Close()
+	select {
+	case err := <-served:
+		if err == nil || err.Error() != "standard input has ended" {
+			t.Errorf("the agent ended by %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the agent does not end")
+	}
+}

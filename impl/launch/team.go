@@ -1,0 +1,215 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/machine"
+)
+
+// Team is the hosts of a job whose ranks are not all on this one: each rank but the first has an agent on its host, which is this program
+// (Agent) and starts the rank's processes, one for each run.
+type Team struct {
+	Hosts []Host // by rank
+
+	agents []*agent // of the ranks from 1 up; nil in the process of a rank, which has the names of the hosts alone
+}
+
+// Host is where a rank runs.
+type Host struct {
+	Name    string         // as the user calls it, or as it calls itself
+	Address string         // IP address: of rank 0 where others reach it, of others from where they came
+	Facts   []machine.Fact // about it
+}
+
+// Names returns the hosts' names by rank; of no team, none.
+func (t *Team) Names() []string {
+	if t == nil {
+		return nil
+	}
+	names := make([]string, len(t.Hosts))
+	for i, h := range t.Hosts {
+		names[i] = h.Name
+	}
+	return names
+}
+
+// Together reports whether two ranks are on one host; those of no team are.
+func (t *Team) Together(a, b int) bool { return t == nil || t.Hosts[a].Name == t.Hosts[b].Name }
+
+// Beside returns how many of some ranks are on the host of one.
+func (t *Team) Beside(rank, ranks int) int {
+	n := 0
+	for r := range ranks {
+		if t.Together(rank, r) {
+			n++
+		}
+	}
+	return n
+}
+
+// Address returns the IP address of rank 0's host by which the others reach it; of no team "", for loopback.
+func (t *Team) Address() string {
+	if t == nil {
+		return ""
+	}
+	return t.Hosts[0].Address
+}
+
+// asRank returns the team as a process of a rank sees it.
+func asRank(names []string) *Team {
+	t := &Team{Hosts: make([]Host, len(names))}
+	for i, n := range names {
+		t.Hosts[i].Name = n
+	}
+	return t
+}
+
+// Close sends the agents home. When it returns nothing of the team is left on this host; on the others nothing is in a moment.
+func (t *Team) Close() {
+	var all sync.WaitGroup
+	for _, a := range t.agents {
+		all.Go(a.dismiss)
+	}
+	all.Wait()
+}
+
+// agent is a rank's, as rank 0 sees it.
+type agent struct {
+	rank    int
+	host    Host
+	channel *door.Channel
+	call    *call // that started it, or nil
+}
+
+// farewell is how long an agent may take to end what it was told to.
+const farewell = time.Second
+
+// dismiss ends an agent.
+func (a *agent) dismiss() {
+	say(a.channel, order{Kind: leaves})
+	a.channel.Close()
+	if a.call != nil {
+		a.call.end(farewell)
+	}
+}
+
+// send sends a run to the agents.
+func (j *job) send(shared *os.File) error {
+	text, err := io.ReadAll(io.NewSectionReader(shared, 0, maxLetter+1))
+	if err != nil || len(text) > maxLetter {
+		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
+	}
+	for _, a := range j.Team.agents {
+		if err := say(a.channel, order{Kind: starts, Orders: j.orders(a.rank), Letter: text}); err != nil {
+			return a.lost(err)
+		}
+		j.ranks.Go(func() {
+			if d := a.attend(j.stop, j.reported); d != nil {
+				j.end(d)
+			}
+		})
+	}
+	return nil
+}
+
+// maxLetter is the most that a rank on another host inherits.
+const maxLetter = 64 << 10
+
+// attend stays with a rank as that of a process does.
+func (a *agent) attend(stop <-chan struct{}, reported func(report)) *Death {
+	over := make(chan struct{})
+	var stopper sync.WaitGroup
+	stopper.Go(func() { a.stop(stop, over) })
+	defer stopper.Wait()
+	defer close(over)
+	for {
+		var w word
+		if err := hear(a.channel, &w); err != nil {
+			return a.lost(err)
+		}
+		if w.Report != nil {
+			reported(*w.Report)
+		}
+		if w.Over {
+			return a.death(w.Death)
+		}
+	}
+}
+
+// stop stops the rank if it is to be before it is over. An agent that does not answer is left alone: it ends when its connection does.
+func (a *agent) stop(stop, over <-chan struct{}) {
+	select {
+	case <-stop:
+	case <-over:
+		return
+	}
+	say(a.channel, order{Kind: stops})
+	select {
+	case <-time.After(farewell):
+		a.channel.Close()
+	case <-over:
+	}
+}
+
+// death says where a rank died.
+func (a *agent) death(d *Death) *Death {
+	if d == nil {
+		return nil
+	}
+	return &Death{a.rank, d.Status + ", on host " + a.host.Name, d.Words}
+}
+
+// lost says that the agent is.
+func (a *agent) lost(err error) *Death {
+	d := &Death{Rank: a.rank, Status: fmt.Sprintf("host %s has closed the connection", a.host.Name)}
+	if !errors.Is(err, io.EOF) {
+		d.Status = fmt.Sprintf("host %s is lost: %v", a.host.Name, err)
+	}
+	if a.call != nil && a.call.wait(grace) {
+		d.Status += fmt.Sprintf(" (%s: %s)", a.call.name(), a.call.status())
+		d.Words = a.call.words.String()
+	}
+	return d
+}
+
+// watchful makes the end of a connection known whose other side has gone without a word: the kernel asks each second whether it is there, which
+// disturbs no measurement.
+func watchful(c *net.TCPConn) error {
+	return c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2})
+}
+
+// refusal says why an agent that came may not stay. Whether its call has ended since does not matter.
+type refusal string
+
+func (why refusal) Error() string { return string(why) }
+
+// greet has the first exchange with an agent.
+func (a *agent) greet(ctx context.Context, version string) error {
+	defer context.AfterFunc(ctx, a.channel.Close)()
+	if err := watchful(a.channel.Conn()); err != nil {
+		return err
+	}
+	var h hello
+	if err := hear(a.channel, &h); err != nil {
+		return err
+	}
+	if h.Version != version {
+		why := fmt.Sprintf("it has loggp %s, and rank 0's host has %s: a job takes the same on all hosts", h.Version, version)
+		say(a.channel, order{Kind: refuses, Why: why})
+		return refusal(why)
+	}
+	if a.host.Name == "" {
+		a.host.Name = h.Host
+	}
+	a.host.Address = a.channel.Conn().RemoteAddr().(*net.TCPAddr).IP.String()
+	a.host.Facts = h.Facts
+	return say(a.channel, order{Kind: accepts})
+}

@@ -1,0 +1,43 @@
+package machine_test
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/machine"
+)
+
+// A thread that is pinned does not change which processors there are, and ranks go round them.
+func TestPlace(t *testing.T) {
+	all := slices.Clone(machine.Processors())
+	if len(all) == 0 {
+		t.Skip("the processors of this system are not known")
+	}
+	pinned := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		pinned <- machine.Pin(machine.Place(len(all) - 1))
+	}()
+	if err := <-pinned; err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(machine.Processors(), all) {
+		t.Errorf("there were the processors %v, and now %v", all, machine.Processors())
+	}
+	for rank := range 2 * len(all) {
+		if got := machine.Place(rank); got != all[rank%len(all)] {
+			t.Errorf("rank %d has processor %d of %v", rank, got, all)
+		}
+	}
+}
+
+// Who cannot be pinned is told so.
+func TestPinNowhere(t *testing.T) {
+	for processor, says := range map[int]string{-1: "not known", 1 << 20: "processor 1048576"} {
+		if err := machine.Pin(processor); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("pinning to processor %d: %v", processor, err)
+		}
+	}
+}

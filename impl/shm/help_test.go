@@ -1,0 +1,61 @@
+package shm_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/shm"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// What is got in chunks is what was exposed, of all lengths about a chunk's, whether the other rank waits, and helps, or is busy, and does not.
+func TestGetTogether(t *testing.T) {
+	const chunk, worth = 64 << 10, 256 << 10
+	sizes := []int{worth - 1, worth, worth + 1, 5*chunk - 1, 5 * chunk, 5*chunk + 1, 20*chunk + 77}
+	err := worlds(t, shm.Config{Wait: launch.Spin})(2).Run(func(p device.Port) error {
+		m := p.Memory()
+		if m == nil {
+			return nil // the kernel does not let processes read each other
+		}
+		for round := range 4 * len(sizes) {
+			n, off := sizes[round%len(sizes)], round*13
+			if p.Rank() == 0 {
+				b := pattern(off+n+9, round)
+				k := m.Expose(b)
+				p.Send(1, &device.Packet{Head: [device.Words]uint64{uint64(k)}})
+				if round%3 == 2 {
+					p.Delay(200 * unit.Microsecond)
+				}
+				p.Recv(true)
+				m.Withdraw(k)
+				if !bytes.Equal(b, pattern(off+n+9, round)) {
+					return fmt.Errorf("round %d: what was got is not what it was", round)
+				}
+				continue
+			}
+			b := make([]byte, n+2)
+			m.Get(0, device.Key(p.Recv(true).Head[0]), off, b[1:n+1], [device.Words]uint64{1})
+			p.Recv(true)
+			if !bytes.Equal(b[1:n+1], pattern(off+n+9, round)[off:off+n]) || b[0] != 0 || b[n+1] != 0 {
+				return fmt.Errorf("round %d: %d bytes at %d came as others", round, n, off)
+			}
+			p.Send(0, &device.Packet{})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// pattern returns bytes in which no two chunks, and no two rounds, are alike.
+func pattern(n, round int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i>>16*31 + i>>8*7 + i + round*101)
+	}
+	return b
+}

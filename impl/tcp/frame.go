@@ -1,0 +1,66 @@
+package tcp
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// A frame is what goes over a connection at once: a header of words in little-endian order, and bytes that it counts. The first word has in its bits
+//
+//	0-39   bytes behind the header
+//	40-47  what the frame is, of those below
+//	48-63  a mark, so that what is no frame is not taken for one
+//
+// and the others are the head of the packet.
+const headerSize = 8 * (1 + device.Words)
+
+const (
+	lengthBits = 40
+	kindShift  = lengthBits
+	markShift  = kindShift + 8
+	markWord   = 'G'<<8 | 'L'
+)
+
+// kind says what a frame is.
+type kind uint8
+
+const (
+	packet kind = iota + 1
+	waits       // to rank 0: the rank waits, and how far it has come
+	ends        // the rank has ended, and how far it has come; nothing follows
+)
+
+// most is the most bytes of a packet.
+const most = 1<<lengthBits - 1
+
+// encode writes a header.
+func encode(b *[headerSize]byte, k kind, head *[device.Words]uint64, n int) {
+	binary.LittleEndian.PutUint64(b[:], markWord<<markShift|uint64(k)<<kindShift|uint64(n))
+	for i, w := range head {
+		binary.LittleEndian.PutUint64(b[8+8*i:], w)
+	}
+}
+
+// first reads the first word of a header, and returns an error if it cannot be that of a frame in a job of some ranks.
+func first(b []byte, ranks int) (kind, int, error) {
+	w := binary.LittleEndian.Uint64(b)
+	k, n := kind(w>>kindShift), int(w&most)
+	switch {
+	case w>>markShift != markWord:
+		return 0, 0, fmt.Errorf("it begins with %#016x, which is no frame of this program", w)
+	case k < packet || k > ends:
+		return 0, 0, fmt.Errorf("it is of kind %d, of which there is none", k)
+	case k != packet && n != accountSize(ranks):
+		return 0, 0, fmt.Errorf("it is a frame of kind %d with %d bytes in place of %d", k, n, accountSize(ranks))
+	}
+	return k, n, nil
+}
+
+// headOf reads the head of a packet from a header.
+func headOf(b []byte, head *[device.Words]uint64) {
+	for i := range head {
+		head[i] = binary.LittleEndian.Uint64(b[8+8*i:])
+	}
+}

@@ -1,0 +1,215 @@
+package tcp
+
+import (
+	"io"
+	"syscall"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// link is a rank's end of its connection to another.
+//
+// What comes is read into a buffer, as much as there is. A packet that fits is looked at where it lies in the buffer; of a longer one what has come is
+// moved to a parcel, and the rest is read there.
+type link struct {
+	fd   int
+	peer int
+
+	in       []byte  // the buffer
+	from, to int     // what is in it and was not taken
+	part     *parcel // a packet of which a part has come
+
+	sent, got uint64        // packets
+	over      bool          // nothing more comes: the other rank has ended
+	cut       bool          // nor can anything be sent
+	doubt     time.Duration // when it was noticed that the other side is silent; 0: it is not
+}
+
+// roomy is the length of buffers. A packet of the longest message that goes at once fits in twice.
+const roomy = 256 << 10
+
+// buffered returns what is in the buffer and was not taken.
+func (l *link) buffered() []byte { return l.in[l.from:l.to] }
+
+// room returns where the next bytes are to be read to. It is not empty if the front of the buffer was looked at.
+func (l *link) room() []byte {
+	if l.part != nil {
+		return l.part.rest()
+	}
+	if l.from == l.to {
+		l.from, l.to = 0, 0
+	} else if l.from > 0 && len(l.in)-l.to < len(l.in)/4 {
+		l.move(l.in)
+	}
+	return l.in[l.to:]
+}
+
+// move moves what is in the buffer to the front of another, or of the same, which is the link's from then on.
+func (l *link) move(to []byte) {
+	n := copy(to, l.buffered())
+	l.in, l.from, l.to = to, 0, n
+}
+
+// came notes that n bytes more were read.
+func (l *link) came(n int) {
+	if l.part != nil {
+		l.part.have += n
+	} else {
+		l.to += n
+	}
+}
+
+// front is what stands at the front of what has come over a link.
+type front uint8
+
+const (
+	nothing front = iota // that is whole
+	inside               // a packet in the buffer
+	apart                // a packet in a parcel
+)
+
+// look finds out what stands at the front, and the bytes of data if it is a packet in the buffer. Frames that are no packets are dealt with on the way.
+func (p *port) look(l *link) (front, int) {
+	for {
+		if l.part != nil {
+			if l.part.whole() {
+				return apart, 0
+			}
+			return nothing, 0
+		}
+		b := l.buffered()
+		if len(b) < headerSize {
+			return nothing, 0
+		}
+		k, n, err := first(b, len(p.links))
+		switch {
+		case err != nil:
+			p.nonsense(l, err)
+			return nothing, 0
+		case k == packet && n > short && p.begin(l, n):
+		case headerSize+n > len(b):
+			return nothing, 0
+		case k == packet:
+			return inside, n
+		default:
+			l.from += headerSize + n
+			p.told(l, k, b[headerSize:headerSize+n])
+			if l.over {
+				return nothing, 0
+			}
+		}
+	}
+}
+
+// short is the longest data that is not worth asking where it is to go: it is copied from where it is warm.
+const short = 32 << 10
+
+// begin moves what has come of a long packet out of the buffer to a parcel, where the rest is to be read. It reports whether there is reason to: the packet is
+// too long for the buffer, or it is known where its data is to go.
+func (p *port) begin(l *link, n int) bool {
+	b := l.buffered()
+	headOf(b, &p.head)
+	into := p.placed(l, n)
+	if into == nil && headerSize+n <= len(l.in) {
+		return false
+	}
+	if into != nil {
+		l.part = p.pool.place(l.peer, into)
+	} else {
+		l.part = p.pool.take(l.peer, n)
+	}
+	l.part.Head = p.head
+	l.from = l.to - len(l.part.add(b[headerSize:]))
+	return true
+}
+
+// placed returns where data is to go, if the user of the port knows. What is not taken any more has no place.
+func (p *port) placed(l *link, n int) []byte {
+	if p.where == nil || p.ended {
+		return nil
+	}
+	return p.where(l.peer, &p.head, n)
+}
+
+// take takes the next packet of what has come over a link, or returns nil if there is none that is whole.
+func (p *port) take(l *link) *device.Packet {
+	what, n := p.look(l)
+	switch what {
+	case inside:
+		b := l.buffered()
+		q := &p.packet
+		q.Src = l.peer
+		headOf(b, &q.Head)
+		q.Data = b[headerSize : headerSize+n : headerSize+n]
+		p.inside = l
+		l.from += headerSize + n
+		l.got++
+		return q
+	case apart:
+		p.held, l.part = l.part, nil
+		l.got++
+		return &p.held.Packet
+	}
+	return nil
+}
+
+// stow puts the packets that have come over a link aside, to be received later. A rank that has ended drops them.
+func (p *port) stow(l *link) {
+	for {
+		var q *parcel
+		switch what, n := p.look(l); what {
+		case nothing:
+			return
+		case apart:
+			q, l.part = l.part, nil
+		case inside:
+			b := l.buffered()
+			q = p.pool.take(l.peer, n)
+			headOf(b, &q.Head)
+			q.add(b[headerSize : headerSize+n])
+			q.whole()
+			l.from += headerSize + n
+		}
+		l.got++
+		if p.ended {
+			p.pool.free(q)
+		} else {
+			p.stash.put(q)
+		}
+	}
+}
+
+// read reads what there is, and reports whether there was anything.
+func (p *port) read(l *link) bool {
+	if l.over {
+		return false
+	}
+	if p.inside == l {
+		p.detach(l)
+	}
+	n, e := receive(l.fd, l.room())
+	switch {
+	case n > 0 && e == 0:
+		l.came(n)
+		return true
+	case e == syscall.EAGAIN || e == syscall.EINTR:
+		return false
+	case e == 0:
+		p.lost(l, io.EOF)
+	default:
+		p.lost(l, e)
+	}
+	return false
+}
+
+// detach gives a link another buffer, where the rank may still look at a packet in its own.
+func (p *port) detach(l *link) {
+	lent := l.in
+	if p.spare == nil {
+		p.spare = make([]byte, roomy)
+	}
+	l.move(p.spare)
+	p.spare, p.inside = nil, nil
+	p.lent = lent
+}

@@ -1,0 +1,173 @@
+package tcp
+
+import (
+	"net"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// These go to the kernel and back on the thread of the rank, which the runtime does not hear of: to tell it costs microseconds when it gives the
+// thread's place to another. So none of them may wait.
+
+// receive reads what is there into b, which is not empty.
+func receive(fd int, b []byte) (int, syscall.Errno) {
+	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+	return int(n), e
+}
+
+// send writes of b, which is not empty, what there is room for.
+func send(fd int, b []byte) (int, syscall.Errno) {
+	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+	return int(n), e
+}
+
+// gather is what the kernel is told of bytes that lie in two places. It is kept, so that none makes garbage.
+type gather struct {
+	parts [2]unix.Iovec
+	msg   unix.Msghdr
+}
+
+// send writes of a and b, which are not empty, what there is room for.
+func (g *gather) send(fd int, a, b []byte) (int, syscall.Errno) {
+	g.parts[0].Base, g.parts[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
+	g.parts[0].SetLen(len(a))
+	g.parts[1].SetLen(len(b))
+	g.msg.Iov, g.msg.Iovlen = &g.parts[0], 2
+	n, _, e := syscall.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&g.msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	g.parts[1].Base = nil
+	return int(n), e
+}
+
+// yield lets another thread run on this processor if one wants to.
+func yield() { syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// poller tells which of several connections have something to read.
+type poller struct {
+	fd     int
+	events [16]unix.EpollEvent
+}
+
+func newPoller() (*poller, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return &poller{fd: fd}, nil
+}
+
+// add adds a connection, which it will name by a number.
+func (p *poller) add(name, fd int) error {
+	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(name)})
+}
+
+// remove removes a connection.
+func (p *poller) remove(fd int) { unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
+
+// ready returns how many connections have something now.
+func (p *poller) ready() int {
+	n, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	if e != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// name returns which one the i-th of them is.
+func (p *poller) name(i int) int { return int(p.events[i].Fd) }
+
+func (p *poller) close() { unix.Close(p.fd) }
+
+// sleeper lets a rank sleep until a connection has something to read, or room, or it is woken.
+type sleeper struct {
+	alarm int
+	fds   []unix.PollFd // of the connection to each rank, and of the alarm
+}
+
+func newSleeper(ranks int) (*sleeper, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	s := &sleeper{alarm: fd, fds: make([]unix.PollFd, ranks+1)}
+	for r := range ranks {
+		s.remove(r)
+	}
+	s.add(ranks, fd)
+	return s, nil
+}
+
+// add adds a connection, which may be named by a number less than that of ranks.
+func (s *sleeper) add(name, fd int) { s.fds[name] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN} }
+
+// remove removes a connection.
+func (s *sleeper) remove(name int) { s.fds[name] = unix.PollFd{Fd: -1} }
+
+// room lets the sleeper wake up when a connection has room, too, whether it was removed or not.
+func (s *sleeper) room(name, fd int) {
+	s.fds[name] = unix.PollFd{Fd: int32(fd), Events: s.fds[name].Events | unix.POLLOUT}
+}
+
+// sleep sleeps for a time at most.
+func (s *sleeper) sleep(d time.Duration) {
+	t := unix.NsecToTimespec(int64(d))
+	syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.fds[0])), uintptr(len(s.fds)), uintptr(unsafe.Pointer(&t)), 0, 0, 0)
+}
+
+// wake ends the sleep, and lets there be none any more. Others than the rank may call it.
+func (s *sleeper) wake() { unix.Write(s.alarm, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
+func (s *sleeper) close() { unix.Close(s.alarm) }
+
+// own returns a descriptor of a connection which the runtime's poller knows nothing of.
+func own(c *net.TCPConn) (int, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	fd := -1
+	if problem := raw.Control(func(theirs uintptr) { fd, err = unix.FcntlInt(theirs, unix.F_DUPFD_CLOEXEC, 0) }); problem != nil {
+		return -1, problem
+	}
+	return fd, err
+}
+
+func closeFile(fd int) { unix.Close(fd) }
+
+// tune sets what there is to be set of a connection: nothing waits for more to send, and one that is silent for long is asked whether it is still there.
+func tune(fd int, patience time.Duration) error {
+	seconds := max(1, int(patience/time.Second/2))
+	for _, o := range []struct{ level, name, value int }{
+		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1},
+		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, seconds},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 1},
+		{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2 * seconds},
+	} {
+		if err := unix.SetsockoptInt(fd, o.level, o.name, o.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// silent returns how long nothing has been heard over a connection although an answer is due, or 0 if none is. What cannot be found out is 0.
+func silent(fd int) time.Duration {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil || info.Retransmits == 0 && info.Probes == 0 {
+		return 0
+	}
+	return time.Duration(info.Last_ack_recv) * time.Millisecond
+}
+
+// letter returns a file that is in memory alone.
+func letter() (*os.File, error) {
+	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "letter"), nil
+}

@@ -1,0 +1,46 @@
+//go:build !linux
+
+package tcp
+
+import (
+	"errors"
+	"net"
+	"os"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+var errLinux = errors.New("ranks as processes need Linux")
+
+func receive(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
+func send(int, []byte) (int, syscall.Errno)    { return 0, syscall.ENOSYS }
+func yield()                                   { runtime.Gosched() }
+func own(*net.TCPConn) (int, error)            { return -1, errLinux }
+func closeFile(int)                            {}
+func tune(int, time.Duration) error            { return errLinux }
+func silent(int) time.Duration                 { return 0 }
+func letter() (*os.File, error)                { return nil, errLinux }
+
+type gather struct{}
+
+func (*gather) send(int, []byte, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
+
+type poller struct{}
+
+func newPoller() (*poller, error)  { return nil, errLinux }
+func (*poller) add(int, int) error { return errLinux }
+func (*poller) remove(int)         {}
+func (*poller) ready() int         { return 0 }
+func (*poller) name(int) int       { return 0 }
+func (*poller) close()             {}
+
+type sleeper struct{}
+
+func newSleeper(int) (*sleeper, error) { return nil, errLinux }
+func (*sleeper) add(int, int)          {}
+func (*sleeper) remove(int)            {}
+func (*sleeper) room(int, int)         {}
+func (*sleeper) sleep(time.Duration)   {}
+func (*sleeper) wake()                 {}
+func (*sleeper) close()                {}

@@ -1,0 +1,408 @@
+package tcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/door"
+)
+
+// pair returns both ends of a connection over loopback.
+func pair(t testing.TB) (near, far *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close(); b.Close() })
+	return a.(*net.TCPConn), b.(*net.TCPConn)
+}
+
+// lone returns rank 0 of a job of two, and the connection that rank 1 has to it.
+func lone(t testing.TB, blocks bool) (*node, *net.TCPConn) {
+	t.Helper()
+	n := &node{port: newPort(0, 2, blocks), meeting: &meeting{}}
+	n.context, n.cancel = context.WithCancel(context.Background())
+	near, far := pair(t)
+	if err := n.connect([]*net.TCPConn{nil, near}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n, far
+}
+
+// receives receives until the rank is ended, and returns how many packets it got and why it was.
+func receives(n *node) (packets int, err error) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			n.port.Recv(true)
+			packets++
+		}
+	}()
+	<-over
+	return packets, n.Failure()
+}
+
+// framed returns a frame.
+func framed(k kind, n int, data ...byte) []byte {
+	var h [headerSize]byte
+	encode(&h, k, &[device.Words]uint64{1, 2, 3, 4, 5}, n)
+	return append(h[:], data...)
+}
+
+// What no rank sends ends the job with an error that names who sent it.
+func TestNonsense(t *testing.T) {
+	account := accountSize(2)
+	for _, c := range []struct {
+		name  string
+		sends []byte
+		says  string
+	}{
+		{"zeros", make([]byte, 1000), "it begins with 0x0000000000000000"},
+		{"another protocol", []byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything that there is\r\n\r\n"), "which is no frame of this program"},
+		{"no kind", framed(0, 0), "of kind 0"},
+		{"an unknown kind", framed(ends+1, 0), "of kind 4"},
+		{"an account that is too short", framed(waits, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
+		{"an account that is far too long", framed(ends, most), fmt.Sprintf("in place of %d", account)},
+		{"a packet, and then nonsense", append(framed(packet, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
+	} {
+		for _, blocks := range []bool{false, true} {
+			n, far := lone(t, blocks)
+			if _, err := far.Write(c.sends); err != nil {
+				t.Fatal(err)
+			}
+			_, err := receives(n)
+			if err == nil || !strings.HasPrefix(err.Error(), "tcp: rank 0 cannot read what came from rank 1: ") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: the error is %v, want one that says %q", c.name, err, c.says)
+			}
+		}
+	}
+}
+
+// A connection that ends before its rank does is an error, when nobody has said meanwhile that the rank is dead.
+func TestClosed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(far *net.TCPConn)
+		says string
+	}{
+		{"closed", func(far *net.TCPConn) { far.Close() }, "tcp: rank 1 has closed its connection to rank 0 before its program ended"},
+		{"within a header", func(far *net.TCPConn) { far.Write(framed(packet, 0)[:10]); far.Close() }, "rank 1 has closed"},
+		{"within data", func(far *net.TCPConn) { far.Write(framed(packet, 1<<20)); far.Close() }, "rank 1 has closed"},
+		{"reset", func(far *net.TCPConn) { far.SetLinger(0); far.Close() }, "tcp: the connection of rank 0 to rank 1: connection reset by peer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they mourn
+			n, far := lone(t, true)
+			c.do(far)
+			if _, err := receives(n); err == nil || !strings.HasPrefix(err.Error(), c.says) && !strings.Contains(err.Error(), c.says) {
+				t.Errorf("the error is %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// A header that promises much gets no memory for it until that comes.
+func TestPromises(t *testing.T) {
+	n, far := lone(t, true)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	go func() {
+		far.Write(framed(packet, most, make([]byte, 3*trusted)...))
+		far.Close()
+	}()
+	receives(n)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 32*trusted {
+		t.Errorf("%d bytes were allocated for a packet of which %d came", got, 3*trusted)
+	}
+}
+
+// parse reads frames from what is all there: it returns the packets as frames, and whether all is well.
+func parse(b []byte) (packets []byte, ok bool) {
+	for len(b) >= headerSize {
+		w := binary.LittleEndian.Uint64(b)
+		k, n := kind(w>>40), w&(1<<40-1)
+		switch {
+		case w>>48 != 'G'<<8|'L':
+			return packets, false
+		case k == packet && n > uint64(len(b)-headerSize):
+			return packets, true
+		case k == packet:
+			packets = append(packets, b[:headerSize+int(n)]...)
+		case k != waits && k != ends || n != 32:
+			return packets, false
+		case len(b) < headerSize+32 || k == ends:
+			return packets, true
+		}
+		b = b[headerSize+int(n):]
+	}
+	return packets, true
+}
+
+// Whatever comes, in whatever parts, is packets or an error.
+func FuzzFrames(f *testing.F) {
+	account := make([]byte, accountSize(2))
+	f.Add(framed(packet, 3, 1, 2, 3), uint8(1))
+	f.Add(append(framed(packet, 0), framed(ends, len(account), account...)...), uint8(50))
+	f.Add(append(framed(waits, len(account), account...), framed(packet, 2, 1, 2)...), uint8(7))
+	f.Add(framed(packet, roomy, make([]byte, roomy+5)...), uint8(255))
+	f.Add(append(framed(packet, roomy+1, make([]byte, roomy+1)...), framed(packet, 0)...), uint8(10))
+	f.Add(framed(packet, most), uint8(255))
+	f.Add(append(framed(packet, 1, 1), make([]byte, headerSize)...), uint8(255))
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything\r\n\r\n"), uint8(0))
+	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
+		p := newPort(0, 2, false)
+		l := &link{fd: -1, peer: 1, in: make([]byte, roomy)}
+		p.links[1], p.hot = l, l
+		var got []byte // packets, as frames
+		over := make(chan struct{})
+		go func() { // which nonsense ends
+			defer close(over)
+			for rest := b; len(rest) > 0 && !l.over; {
+				n := copy(l.room(), rest[:min(len(rest), 1+int(step)*100)])
+				l.came(n)
+				rest = rest[n:]
+				for q := p.take(l); q != nil; q = p.take(l) {
+					var h [headerSize]byte
+					encode(&h, packet, &q.Head, len(q.Data))
+					got = append(append(got, h[:]...), q.Data...)
+					p.release()
+				}
+				if n == 0 {
+					panic("there is no room")
+				}
+			}
+		}()
+		<-over
+		want, ok := parse(b)
+		if !bytes.Equal(got, want) {
+			t.Errorf("packets of %d bytes came, want %d", len(got), len(want))
+		}
+		if failed := p.failed.Load() != nil; failed == ok {
+			t.Errorf("failed: %v, want %v", failed, !ok)
+		}
+	})
+}
+
+// Packets come as they were sent, whatever parts the kernel makes of them.
+func TestParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var want [][]byte
+	var all []byte
+	for range 200 {
+		n := r.IntN(1 << r.IntN(19))
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		want = append(want, b)
+		all = append(all, framed(packet, n, b...)...)
+	}
+	n, far := lone(t, true)
+	go func() {
+		for rest := all; len(rest) > 0; {
+			k := min(len(rest), 1+r.IntN(1<<r.IntN(18)))
+			far.Write(rest[:k])
+			rest = rest[k:]
+		}
+	}()
+	for i, b := range want {
+		q := n.port.Recv(true)
+		if q.Src != 1 || q.Head != [device.Words]uint64{1, 2, 3, 4, 5} || !bytes.Equal(q.Data, b) {
+			t.Fatalf("packet %d: %d bytes with head %v came in place of %d", i, len(q.Data), q.Head, len(b))
+		}
+	}
+}
+
+// impatient shortens waits for a test.
+func impatient(t *testing.T, of *time.Duration, to time.Duration) {
+	before := *of
+	*of = to
+	t.Cleanup(func() { *of = before })
+}
+
+// deaf lets a connection hear nothing more, as if its machine were off: the kernel drops what comes for it and answers nothing.
+func deaf(t *testing.T, c *net.TCPConn) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K}
+	if problem := raw.Control(func(fd uintptr) {
+		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &nothing})
+	}); problem != nil || err != nil {
+		t.Skip("no filter can be attached: ", problem, err)
+	}
+}
+
+// A machine that does not answer any more is not waited for forever, whether something is on its way there or not.
+func TestHalfOpen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for some seconds")
+	}
+	impatient(t, &patience, time.Second)
+	for _, c := range []struct {
+		name string
+		do   func(p *port)
+	}{
+		{"nothing", func(*port) {}},
+		{"a packet", func(p *port) { p.Send(1, &device.Packet{}) }},
+		{"more than fits", func(p *port) { p.Send(1, &device.Packet{Data: make([]byte, 64<<20)}) }},
+	} {
+		for _, blocks := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.name, " ", blocks), func(t *testing.T) {
+				t.Parallel()
+				n, far := lone(t, blocks)
+				deaf(t, far)
+				over := make(chan struct{})
+				begin := time.Now()
+				go func() {
+					defer close(over)
+					c.do(n.port)
+					n.port.Recv(true)
+				}()
+				<-over
+				if err := n.Failure(); err == nil || !strings.Contains(err.Error(), "rank 1: no answer from its machine") && !strings.Contains(err.Error(), "rank 1: connection timed out") {
+					t.Errorf("after %v the error is %v", time.Since(begin), err)
+				}
+			})
+		}
+	}
+}
+
+// One that answers and computes, with no more room for what is sent, is waited for.
+func TestBusy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for some seconds")
+	}
+	impatient(t, &patience, time.Second)
+	n, far := lone(t, true)
+	sent := make(chan error, 1)
+	go func() {
+		n.port.Send(1, &device.Packet{Data: make([]byte, 32<<20)})
+		sent <- nil
+	}()
+	time.Sleep(6 * time.Second)
+	if err := n.Failure(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for b := make([]byte, 1<<20); ; {
+			if _, err := far.Read(b); err != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case <-sent:
+	case <-time.After(20 * time.Second):
+		t.Error("it was not sent")
+	}
+}
+
+// Who does not come to the meeting, or comes and does not go on, ends the job in bounded time with an error that names the rank.
+func TestMeetingFails(t *testing.T) {
+	impatient(t, &arrival, 300*time.Millisecond)
+	impatient(t, &stall, 200*time.Millisecond)
+	come := func(m *meeting) *net.TCPConn {
+		c, err := door.Dial(t.Context(), m.Where, m.Token, place(1, 0))
+		if err != nil {
+			t.Error(err)
+		}
+		return c
+	}
+	for _, c := range []struct {
+		name string
+		do   func(m *meeting)
+		says string
+	}{
+		{"stays away", func(*meeting) {}, "rank 1 to rank 0 in run 0 did not come to 127.0.0.1:"},
+		{"comes and says nothing", func(m *meeting) { come(m) }, "rank 1 is connected, and says nothing for 200ms"},
+		{"comes and says half", func(m *meeting) { come(m).Write([]byte{10, 0, '"'}) }, "rank 1 is connected, and says nothing for 200ms"},
+		{"comes and goes", func(m *meeting) { come(m).Close() }, "rank 1 is connected no more: EOF"},
+		{"says nonsense", func(m *meeting) { come(m).Write([]byte{3, 0, 'a', 'b', 'c'}) }, `rank 1 says "abc", which is nonsense`},
+		{"says where it is and nothing more", func(m *meeting) { come(m).Write([]byte{3, 0, '"', 'x', '"'}) }, "rank 1 is connected, and says nothing for 200ms"},
+	} {
+		m, letter, err := invite("", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		letter.Close()
+		go c.do(m)
+		_, err = m.meet(t.Context(), 0, 2)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("rank 1 %s: the error is %v, want %q", c.name, err, c.says)
+		}
+	}
+}
+
+// A rank that finds no rank 0, or one that does not go on, says so.
+func TestNoHost(t *testing.T) {
+	impatient(t, &arrival, 300*time.Millisecond)
+	impatient(t, &stall, 200*time.Millisecond)
+	m, letter, err := invite("", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	letter.Close()
+	guest := &meeting{Where: m.Where, Token: m.Token}
+	if _, err := guest.meet(t.Context(), 1, 3); err == nil || !strings.Contains(err.Error(), "rank 0 is connected, and says nothing for 300ms") {
+		t.Errorf("rank 0 does not go on: the error is %v", err)
+	}
+	m.close()
+	guest = &meeting{Where: m.Where, Token: m.Token}
+	if _, err := guest.meet(t.Context(), 1, 3); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.Where+": connection refused") {
+		t.Errorf("nobody is there: the error is %v", err)
+	}
+}
+
+// A job that is stopped while ranks meet does not wait for those that have not come.
+func TestStopMeeting(t *testing.T) {
+	m, letter, err := invite("", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	letter.Close()
+	n := &node{port: newPort(0, 2, true), meeting: m}
+	n.context, n.cancel = context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		n.Start()
+		t.Error("Start returned")
+	}()
+	time.Sleep(10 * time.Millisecond)
+	n.Stop()
+	select {
+	case <-over:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits on")
+	}
+	if err := n.Failure(); err != nil {
+		t.Errorf("the transport failed: %v", err)
+	}
+	n.Close()
+}

@@ -1,0 +1,82 @@
+package versus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// An implementation is an MPI that is installed: the plain ping-pong in C is compiled and launched with it.
+type implementation struct {
+	compiler, launcher string
+	environment        []string
+
+	once    sync.Once
+	program string
+	err     error
+}
+
+var (
+	openMPI = &implementation{compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", environment: []string{
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}}
+	mpich = &implementation{compiler: "mpicc.mpich", launcher: "mpirun.mpich"}
+)
+
+// there reports whether the MPI is installed.
+func (m *implementation) there() bool {
+	_, err := exec.LookPath(m.compiler)
+	_, none := exec.LookPath(m.launcher)
+	return err == nil && none == nil
+}
+
+// with returns a contender's ping-pong, launched with options.
+func (m *implementation) with(options ...string) func(context.Context, []load) ([]float64, error) {
+	return func(ctx context.Context, loads []load) ([]float64, error) {
+		m.once.Do(m.build)
+		if m.err != nil {
+			return nil, m.err
+		}
+		args := append(append(options, "-n", "2", m.program), words(loads)...)
+		c := exec.CommandContext(ctx, m.launcher, args...)
+		c.Env = append(os.Environ(), m.environment...)
+		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // so that it ends its ranks
+		c.WaitDelay = 5 * time.Second
+		var said bytes.Buffer
+		c.Stderr = &said
+		out, err := c.Output()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", c, err, said.Bytes())
+		}
+		return halves(out, loads)
+	}
+}
+
+// build compiles the program. It is gone with scratch.
+func (m *implementation) build() {
+	m.program = filepath.Join(scratch, "pingpong."+m.compiler)
+	out, err := exec.Command(m.compiler, "-std=c99", "-O2", "-o", m.program, "testdata/pingpong.c").CombinedOutput()
+	if err != nil {
+		m.err = fmt.Errorf("%s cannot compile the ping-pong: %w\n%s", m.compiler, err, out)
+	}
+}
+
+// halves reads what the program has printed.
+func halves(out []byte, loads []load) (half []float64, err error) {
+	for _, l := range loads {
+		var n int
+		var x float64
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		if _, err := fmt.Sscan(string(line), &n, &x); err != nil || n != l.bytes || !(x > 0) {
+			return nil, fmt.Errorf("the ping-pong printed %q for %d bytes: %w", line, l.bytes, errors.Join(err, errors.New("bytes and nanoseconds are expected")))
+		}
+		half, out = append(half, x), rest
+	}
+	return half, nil
+}

@@ -1,0 +1,97 @@
+package versus
+
+import (
+	"context"
+	"os"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+)
+
+// A way is how messages of our own travel: through the whole library, or as packets of the port.
+type way func(j *world.Job, w device.World, loads []load, half *[]float64) error
+
+// ways are by the first argument of the process that is rank 1: this binary.
+var ways = map[string]way{"versus-library": library, "versus-port": port}
+
+// own plays between two ranks of a platform that is this machine.
+func own(platform, how string) func(context.Context, []load) ([]float64, error) {
+	return func(ctx context.Context, loads []load) (half []float64, err error) {
+		command := append([]string{how, platform}, words(loads)...)
+		return half, job(ctx, command, loads, &half)
+	}
+}
+
+// rank is the process of rank 1.
+func rank(command []string) error {
+	loads, err := read(command[2:])
+	if err != nil {
+		return err
+	}
+	return job(context.Background(), command, loads, nil)
+}
+
+func job(ctx context.Context, command []string, loads []load, half *[]float64) error {
+	j, err := world.NewHere("", 2, world.Placement{Platform: command[1], Wait: "spin", Pin: true, Command: command})
+	if err != nil {
+		return err
+	}
+	w, err := j.World(ctx, 0)
+	if err != nil {
+		return err
+	}
+	return ways[command[0]](j, w, loads, half)
+}
+
+func library(j *world.Job, w device.World, loads []load, half *[]float64) error {
+	return mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+		for _, l := range loads {
+			out, in := l.buffer(), l.buffer()
+			if c.Rank() == 1 {
+				for range (l.blocks + 1) * l.trips {
+					c.Recv(in, 0, 0)
+					c.Send(out, 0, 0)
+				}
+				continue
+			}
+			*half = append(*half, l.time(func(trips int) {
+				for range trips {
+					c.Send(out, 1, 0)
+					c.Recv(in, 1, 0)
+				}
+			}))
+		}
+		return nil
+	})
+}
+
+func port(_ *world.Job, w device.World, loads []load, half *[]float64) error {
+	return w.Run(func(p device.Port) error {
+		for _, l := range loads {
+			q := &device.Packet{Data: l.buffer()}
+			if p.Rank() == 1 {
+				for range (l.blocks + 1) * l.trips {
+					p.Recv(true)
+					p.Send(0, q)
+				}
+				continue
+			}
+			*half = append(*half, l.time(func(trips int) {
+				for range trips {
+					p.Send(1, q)
+					p.Recv(true)
+				}
+			}))
+		}
+		return nil
+	})
+}
+
+// asRank runs the process of rank 1, if this is one.
+func asRank() (is bool, err error) {
+	if len(os.Args) < 3 || ways[os.Args[1]] == nil {
+		return false, nil
+	}
+	return true, rank(os.Args[1:])
+}

@@ -1,0 +1,235 @@
+package versus
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+// contender is who plays: it is launched, measures all loads, and returns nanoseconds for each.
+type contender struct {
+	name  string
+	play  func(context.Context, []load) ([]float64, error)
+	there func() bool // it is installed; nil: always
+}
+
+// wire is what contenders have in common. The first of them is the floor, and ours is to be compared with those behind it.
+type wire struct {
+	name       string
+	contenders []contender
+}
+
+// ours is the contender that is compared.
+const ours = "ours"
+
+var wires = []wire{
+	{"shm", []contender{
+		{"raw", raw, nil},
+		{"port", own("shm", "versus-port"), nil},
+		{ours, own("shm", "versus-library"), nil},
+		{"openmpi", openMPI.with("--bind-to", "core", "--mca", "btl", "vader,self"), openMPI.there},
+		{"mpich", mpich.with("-bind-to", "core"), mpich.there},
+	}},
+	{"tcp", []contender{
+		{"raw", sockets, nil},
+		{"port", own("tcp", "versus-port"), nil},
+		{ours, own("tcp", "versus-library"), nil},
+		{"openmpi", openMPI.with("--bind-to", "core", "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo"), openMPI.there},
+		{"mpich", mpich.with("-bind-to", "core", "-genv", "MPIR_CVAR_NOLOCAL", "1", "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "lo"), mpich.there},
+	}},
+}
+
+var rounds = flag.Int("rounds", 3, "how often each contender is launched")
+
+// only are the contenders that are launched.
+var only = flag.String("only", "", "contenders, such as raw,ours (default all)")
+
+// lengths are those to be measured.
+var lengths = flag.String("lengths", "8,1024,4096,65536,1048576,4194304", "bytes of messages")
+
+// loads returns the loads of lengths.
+func loads(tb testing.TB) (loads []load) {
+	for _, w := range strings.Split(*lengths, ",") {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 0 {
+			tb.Fatalf("-lengths: %q is no number of bytes", w)
+		}
+		loads = append(loads, loadOf(n))
+	}
+	return loads
+}
+
+// scratch is where programs are compiled.
+var scratch string
+
+func TestMain(m *testing.M) {
+	if is, err := asRank(); is {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "versus")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	scratch = dir
+	return m.Run()
+}
+
+// BenchmarkVersus shows for each wire and length half a round trip of each contender and by how much ours is longer. It
+// is to have the machine for itself.
+func BenchmarkVersus(b *testing.B) {
+	for _, w := range wires {
+		b.Run(w.name, func(b *testing.B) {
+			list, loads := w.present(b), loads(b)
+			times := play(b, list, loads, *rounds)
+			fmt.Print("\n", table(list, loads, times))
+			for i, l := range loads {
+				b.Run(l.name(), func(b *testing.B) {
+					for b.Loop() {
+					}
+					report(b, list, times, i)
+				})
+			}
+		})
+	}
+}
+
+// report reports a length.
+func report(b *testing.B, list []contender, times [][][]float64, i int) {
+	b.ReportMetric(0, "ns/op") // what is looped over is nothing
+	us := slices.IndexFunc(list, func(c contender) bool { return c.name == ours })
+	for c := range list {
+		b.ReportMetric(median(times[c][i]), list[c].name+"-ns")
+		if c != us {
+			b.ReportMetric(median(ratios(times[us][i], times[c][i])), ours+"/"+list[c].name)
+		}
+	}
+}
+
+// present returns the contenders that are installed, and says who is not.
+func (w wire) present(tb testing.TB) (list []contender) {
+	if runtime.NumCPU() < 2 {
+		tb.Skip("two ranks that spin need two processors")
+	}
+	for _, c := range w.contenders {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), c.name) {
+			continue
+		}
+		if c.there != nil && !c.there() {
+			tb.Logf("%s is not installed, and does not play", c.name)
+			continue
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// patience is how long a launch may take.
+const patience = time.Minute
+
+// play returns the times of each contender, of each load, by rounds.
+func play(tb testing.TB, list []contender, loads []load, rounds int) [][][]float64 {
+	times := make([][][]float64, len(list))
+	for c := range times {
+		times[c] = make([][]float64, len(loads))
+	}
+	for round := range rounds {
+		for k := range list {
+			c := k
+			if round%2 == 1 {
+				c = len(list) - 1 - k
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			half, err := list[c].play(ctx, loads)
+			cancel()
+			if err != nil {
+				tb.Fatalf("%s: %v", list[c].name, err)
+			}
+			for i, x := range half {
+				times[c][i] = append(times[c][i], x)
+			}
+		}
+	}
+	return times
+}
+
+// ratios divides times of the same rounds.
+func ratios(a, b []float64) []float64 {
+	r := make([]float64, len(a))
+	for i := range r {
+		r[i] = a[i] / b[i]
+	}
+	return r
+}
+
+// table shows the medians of launches in ns and the least and greatest, and our ratios within rounds likewise.
+func table(list []contender, loads []load, times [][][]float64) string {
+	us := slices.IndexFunc(list, func(c contender) bool { return c.name == ours })
+	var s strings.Builder
+	t := tabwriter.NewWriter(&s, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "half a round trip, ns\t")
+	for _, c := range list {
+		fmt.Fprintf(t, "%s\t(launches)\t", c.name)
+	}
+	for c := range list {
+		if c != us {
+			fmt.Fprintf(t, "%s/%s\t(rounds)\t", ours, list[c].name)
+		}
+	}
+	fmt.Fprintln(t)
+	for i, l := range loads {
+		fmt.Fprintf(t, "%s\t", l.name())
+		for c := range list {
+			x := times[c][i]
+			fmt.Fprintf(t, "%.0f\t%s\t", median(x), spread(x, "%.0f"))
+		}
+		for c := range list {
+			if c != us {
+				r := ratios(times[us][i], times[c][i])
+				fmt.Fprintf(t, "%.2f\t%s\t", median(r), spread(r, "%.2f"))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	return s.String()
+}
+
+// Each contender plays, is heard, and takes longer for what is much longer.
+func TestContenders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("launches MPIs")
+	}
+	few := []load{{0, 5, 3}, {4 << 20, 1, 3}}
+	for _, w := range wires {
+		list := w.present(t)
+		if len(list) < len(w.contenders) && os.Getenv("CI") != "" {
+			t.Errorf("%s: not all contenders are installed: .ci/mpi installs them", w.name)
+		}
+		for _, c := range list {
+			t.Run(w.name+"/"+c.name, func(t *testing.T) {
+				times := play(t, []contender{c}, few, 1)
+				if len(times[0][0]) != 1 || times[0][0][0] <= 0 || times[0][1][0] < 10_000 { // memory of 400 GB/s is to come
+					t.Errorf("half a round trip of nothing and of 4 MiB takes %v ns", times[0])
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+)
+
+// Common reports whether the clocks of all ranks show the same, as those of one machine do.
+func (j *Job) Common() bool {
+	for r := range j.Ranks {
+		if j.tier(0, r) != model.Intra && j.Real() {
+			return false
+		}
+	}
+	return true
+}
+
+// hosts returns what is known about the machines of a job that has several, one fact each.
+func (j *Job) hosts() []sample.Fact {
+	if j.here.Team == nil {
+		return nil
+	}
+	var facts []sample.Fact
+	for r, h := range j.here.Team.Hosts {
+		about := []string{h.Name, h.Address}
+		for _, f := range h.Facts {
+			about = append(about, f.Key+" "+f.Value)
+		}
+		facts = append(facts, sample.Fact{Key: fmt.Sprintf("host_%d", r), Value: strings.Join(about, "; ")})
+	}
+	return facts
+}

@@ -1,0 +1,25 @@
+package world
+
+import (
+	"context"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/tcp"
+	"github.com/loggp/loggp/model"
+)
+
+// TCP is the platform that is this machine, with ranks as processes that are connected by TCP.
+const TCP = "tcp"
+
+var connections = transport{
+	about: "ranks are processes that are connected by TCP, by the loopback interface",
+	ranks: tcp.MaxRanks,
+	library: func() *model.Library {
+		return own(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
+	},
+	open: func(j *Job, ctx context.Context) (device.World, error) {
+		return tcp.New(tcp.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Team: j.here.Team})
+	},
+	facts: tcp.Facts,
+}
