@@ -83,6 +83,9 @@ func (q *Queue[T]) Remove(e *Entry[T]) {
 	e.queue, e.prev, e.next = nil, nil, nil
 }
 
+// First returns the entry that was added before all others, or nil. If it matches an envelope, it is what Match returns.
+func (q *Queue[T]) First() *Entry[T] { return q.head }
+
 // Match returns the earliest entry that matches x, or nil. The entry stays queued.
 func (q *Queue[T]) Match(x Envelope) *Entry[T] {
 	x.check()

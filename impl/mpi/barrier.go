@@ -1,13 +1,25 @@
 package mpi
 
-import "github.com/loggp/loggp/model"
+import (
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+)
 
-// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down again, so rank 0 leaves
-// first; to let another rank be the root, reorder the communicator with Create.
+// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
+// leaves first; to let another rank be the root, reorder the communicator with Create.
 func (c *Comm) Barrier() {
-	c.e.Enter("Barrier")
-	c.converge(nil, nil, nil)
+	c.enter("Barrier")
+	c.intra()
+	r := round{Comm: c, operation: collective.Barrier}
+	j := collective.Job{Ranks: c.size}
+	if r.choose(j) == binomial {
+		c.converge(nil, nil, nil) // on fewer frames: a job may have a million ranks
+		return
+	}
+	r.carryOut(j, nil, nil)
 }
+
+var binomial = collective.Named(collective.Barrier, "binomial")
 
 // converge brings every rank's mine up to rank 0, where merge has folded each child's theirs into mine, and what became
 // of it back to all.

@@ -104,3 +104,43 @@ func BenchmarkBarrier(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAllreduce is an allreduce of 8 bytes on the T3D.
+func BenchmarkAllreduce(b *testing.B) {
+	for _, ranks := range []int{64, 1024} {
+		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
+			together(b, ranks, func(c *mpi.Comm) {
+				x, y := []int64{int64(c.Rank())}, []int64{0}
+				c.Allreduce(mpi.Of(x), mpi.Of(y), mpi.Sum)
+			})
+		})
+	}
+}
+
+// BenchmarkAlltoall is a pairwise exchange of 1 KiB for each rank with each other one, on the T3D.
+func BenchmarkAlltoall(b *testing.B) {
+	for _, ranks := range []int{64, 1024} {
+		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
+			together(b, ranks, func(c *mpi.Comm) {
+				const each = 1 << 10
+				x, y := make([]byte, each*c.Size()), make([]byte, each*c.Size())
+				in, out := mpi.Of(x), mpi.Of(y)
+				in.Count, out.Count = each, each
+				c.Alltoall(in, out)
+			})
+			messages := float64(ranks) * float64(ranks-1)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/messages, "ns/msg")
+		})
+	}
+}
+
+// together runs something on all ranks, in a job each time.
+func together(b *testing.B, ranks int, do func(c *mpi.Comm)) {
+	b.ReportAllocs()
+	for b.Loop() {
+		w, o := t3d(b, ranks)
+		if err := mpi.Run(w, o, func(c *mpi.Comm) error { do(c); return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

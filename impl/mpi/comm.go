@@ -7,7 +7,6 @@ package mpi
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model/unit"
@@ -24,18 +23,25 @@ const (
 type Comm struct {
 	e       *proto.Engine
 	rank    int
-	size    int
+	size    int     // of those that can be addressed
 	context uint32  // of what the program sends; the one above it is for collective operations
 	members []int   // ranks of the job; nil: the same
 	ranks   []int32 // by rank of the job, the rank here, or −1; nil: the same
 	last    *uint32 // the highest context that this rank has used
+	own     *own    // what the rank has beside its engine
+	more    *more   // what few communicators have; nil: nothing
 }
 
 // Rank returns the rank of the caller, from 0 to Size()−1.
 func (c *Comm) Rank() int { return c.rank }
 
-// Size returns the number of ranks.
-func (c *Comm) Size() int { return c.size }
+// Size returns the number of ranks; of a communicator between two groups, of those on this side.
+func (c *Comm) Size() int {
+	if x := c.inter(); x != nil {
+		return len(x.own)
+	}
+	return c.size
+}
 
 // Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
 func (c *Comm) Wtime() unit.Time { return c.e.Port().Now() }
@@ -59,35 +65,6 @@ func (c *Comm) local(world int) int {
 	return int(c.ranks[world])
 }
 
-// Create returns a communicator of some ranks of c, in the order given, or nil to a rank that is not among them. All ranks
-// of c call it with the same list.
-//
-// Note: each member keeps a table of the job's ranks, which is the fastest way from a message's sender to its rank. Jobs of a million
-// ranks should not be divided in many ways.
-func (c *Comm) Create(ranks []int) *Comm {
-	c.e.Enter("Create")
-	seen := make(map[int]bool, len(ranks))
-	for _, r := range ranks {
-		c.checkRank(r)
-		if seen[r] {
-			c.e.Fail(proto.ErrRank, "rank %d is named twice", r)
-		}
-		seen[r] = true
-	}
-	*c.last = c.agree(*c.last+2) &^ 1
-	n := &Comm{e: c.e, rank: slices.Index(ranks, c.rank), size: len(ranks), context: *c.last, last: c.last}
-	if n.rank < 0 {
-		return nil
-	}
-	n.members = make([]int, len(ranks))
-	n.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
-	for i, r := range ranks {
-		n.members[i] = c.world(r)
-		n.ranks[n.members[i]] = int32(i)
-	}
-	return n
-}
-
 // agree returns the largest of the values that the ranks give.
 func (c *Comm) agree(v uint32) uint32 {
 	var mine, theirs [4]byte
@@ -101,14 +78,24 @@ func (c *Comm) agree(v uint32) uint32 {
 }
 
 func (c *Comm) checkRank(r int) {
-	if r < 0 || r >= c.size {
-		c.e.Fail(proto.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
+	if uint(r) >= uint(c.size) {
+		c.noRank(r)
 	}
 }
 
+// noRank and noTag fail. They are apart so that the checks are inlined.
+func (c *Comm) noRank(r int) {
+	c.alive()
+	c.e.Fail(proto.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
+}
+
+func (c *Comm) noTag(tag int) {
+	c.e.Fail(proto.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
+}
+
 func (c *Comm) checkTag(tag int) {
-	if tag < 0 || tag > MaxTag {
-		c.e.Fail(proto.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
+	if uint(tag) > MaxTag {
+		c.noTag(tag)
 	}
 }
 

@@ -71,8 +71,8 @@ var failures = []struct {
 		c.AttachBuffer(make([]byte, 10))
 		c.AttachBuffer(make([]byte, 10))
 	})},
-	{"a communicator of none", 0, "Create", proto.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create([]int{0, 2}) })},
-	{"a communicator of one twice", 0, "Create", proto.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create([]int{0, 0}) })},
+	{"a communicator of none", 0, "Include", proto.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 2})) })},
+	{"a communicator of one twice", 0, "Include", proto.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
 }
 
 // only0 is a program of rank 0 alone.
@@ -162,7 +162,7 @@ func TestDeadlock(t *testing.T) {
 		case 2:
 			c.Ssend(make([]byte, 10000), 0, 9)
 		case 3:
-			c.Create([]int{0, 1, 2, 3, 4}).Barrier()
+			c.Create(c.Group().Include([]int{0, 1, 2, 3, 4})).Barrier()
 		case 4:
 			c.AttachBuffer(make([]byte, 20000))
 			reqs := []mpi.Request{{}, c.Irecv(nil, mpi.AnySource, mpi.AnyTag)}

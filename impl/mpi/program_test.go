@@ -283,12 +283,12 @@ type running struct {
 
 // run runs the steps of a rank.
 func (p *written) run(c *mpi.Comm) error {
-	x := &runner{comms: [3]*mpi.Comm{c, c.Create(p.turn), nil}, turn: p.turn}
+	x := &runner{comms: [3]*mpi.Comm{c, c.Create(c.Group().Include(p.turn)), nil}, turn: p.turn}
 	all := make([]int, c.Size())
 	for i := range all {
 		all[i] = i
 	}
-	x.comms[anywhere] = c.Create(all)
+	x.comms[anywhere] = c.Create(c.Group().Include(all))
 	buffer := 0
 	for _, s := range p.ranks[c.Rank()] {
 		if (s.do == send || s.do == start) && s.m.mode == model.Buffered {

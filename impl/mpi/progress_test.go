@@ -156,7 +156,7 @@ func (p *countingPort) Spend(w model.Work, n int) {
 
 // What waits for its receive does not keep the rest waiting, though there are many: they are announced, not sent.
 func TestManyBlocked(t *testing.T) {
-	everywhere(t, 2, func(c *mpi.Comm) error {
+	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
 		const n = 2000
 		if c.Rank() == 0 {
 			reqs := make([]mpi.Request, n)
@@ -177,7 +177,7 @@ func TestManyBlocked(t *testing.T) {
 			}
 		}
 		return nil
-	}, holds)
+	})
 }
 
 // Transfers go on while the processor computes: a non-blocking send and computing take about as long as the longer of both.
@@ -247,6 +247,27 @@ func TestNoAllocation(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/%s/nonblocking=%v/%d", p.name, protocol, nonblocking, bytes), func(t *testing.T) {
 						const rounds = 5000
 						if n := allocations(t, p, by(protocol), nonblocking, bytes, rounds); n > rounds/100 {
+							t.Errorf("%d allocations in %d messages", n, rounds)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// Nor does it among processes.
+func TestNoAllocationAmongProcesses(t *testing.T) {
+	if racing {
+		t.Skip("sync.Pool loses things on purpose")
+	}
+	for _, p := range processes {
+		for _, protocol := range []string{"T", "TA", "RTA"} {
+			for _, nonblocking := range []bool{false, true} {
+				for _, bytes := range []int{8, 20_000} {
+					t.Run(fmt.Sprintf("%s/%s/nonblocking=%v/%d", p.name, protocol, nonblocking, bytes), func(t *testing.T) {
+						const rounds = 1000
+						if n := allocations(t, p, by(protocol), nonblocking, bytes, rounds); n > rounds/20 {
 							t.Errorf("%d allocations in %d messages", n, rounds)
 						}
 					})

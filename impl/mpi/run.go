@@ -9,6 +9,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 )
 
 // Error is a failure of a communication: what Run returns when a rank made one.
@@ -22,6 +23,8 @@ type Options struct {
 	Library  *model.Library // rules and limits
 	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
 
+	Tuning []collective.Rule // which algorithms collective operations take; nil: collective.Usual
+
 	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
 }
 
@@ -31,7 +34,10 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{shared: shared, program: program}
+	j := &job{shared: shared, program: program, tuning: o.Tuning}
+	if j.tuning == nil {
+		j.tuning = collective.Usual
+	}
 	err = w.Run(j.rank)
 	var d *device.Deadlock
 	if errors.As(err, &d) {
@@ -44,6 +50,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 type job struct {
 	shared  *proto.Job
 	program func(*Comm) error
+	tuning  []collective.Rule
 
 	mu      sync.Mutex
 	engines []*proto.Engine
@@ -78,7 +85,7 @@ func (j *job) comm(p device.Port) *Comm {
 	}
 	j.engines[p.Rank()] = e
 	j.mu.Unlock()
-	return &Comm{e: e, rank: p.Rank(), size: p.Size(), last: new(uint32)}
+	return &Comm{e: e, rank: p.Rank(), size: p.Size(), last: new(uint32), own: &own{tuning: j.tuning}}
 }
 
 // DeadlockError says who waits for what.

@@ -47,8 +47,13 @@ func t3d(t testing.TB, ranks int) (device.World, mpi.Options) {
 }
 
 func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
+	return syntheticOf(t, ranks, 1e15)
+}
+
+// syntheticOf is a machine that is LogGP, and copies at some rate.
+func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
 	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
-		Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e15}},
+		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}},
 		LogGP:     &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
 	l := &model.Library{Name: "none", Fallback: "RTA", Window: 1 << 40}
 	for m := range model.NumModes {

@@ -19,6 +19,7 @@ import (
 // Engine sends and receives the messages of one rank.
 type Engine struct {
 	port     device.Port
+	unpriced bool // work takes its own time
 	job      *Job
 	memory   device.Memory // the machine's, or messages
 	messages *messages     // nil where the machine has remote memory
@@ -46,8 +47,12 @@ func New(port device.Port, j *Job) *Engine {
 	if e.memory == nil {
 		e.messages = &messages{e: e}
 		e.memory = e.messages
+		if p, ok := port.(device.Placer); ok {
+			p.Place(e.messages.place)
+		}
 	}
-	e.flow.window = j.lib.Window
+	_, e.unpriced = port.(device.Unpriced)
+	e.flow.window, e.flow.last = j.lib.Window, &nobody
 	return e
 }
 
@@ -62,6 +67,21 @@ func (e *Engine) tier(rank int32) model.Tier {
 // Port returns the port that the engine was made for.
 func (e *Engine) Port() device.Port { return e.port }
 
+// spend charges work to the processor.
+func (e *Engine) spend(w model.Work, n int) {
+	if !e.unpriced {
+		e.port.Spend(w, n)
+	}
+}
+
+// copy copies, and charges that.
+func (e *Engine) copy(dst, src []byte) int {
+	if e.unpriced {
+		return copy(dst, src)
+	}
+	return e.port.Copy(dst, src)
+}
+
 // Enter notes the call that the program makes next.
 func (e *Engine) Enter(call string) {
 	e.call = call
@@ -75,8 +95,7 @@ func (e *Engine) entered() { e.job.enter(e.port.Rank(), e.call) }
 
 // progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
 func (e *Engine) progress(block bool) bool {
-	e.payCredits()
-	p := e.port.Recv(block)
+	p := e.next(block)
 	if p == nil {
 		return false
 	}
@@ -84,17 +103,32 @@ func (e *Engine) progress(block bool) bool {
 	return true
 }
 
+// next takes the next packet, after what has to be sent before.
+func (e *Engine) next(block bool) *device.Packet {
+	if len(e.flow.owing) > 0 {
+		e.payCredits()
+	}
+	return e.port.Recv(block)
+}
+
 // dispatch does what a packet asks for.
 func (e *Engine) dispatch(p *device.Packet) {
+	if n := creditOf(&p.Head); n > 0 {
+		e.flow.credit(p.Src, int(n))
+	}
+	e.spend(model.WorkHandle, 1)
+	if kindOf(&p.Head) == kindFirst {
+		e.first(p)
+	} else {
+		e.follow(p)
+	}
+}
+
+// follow does what a packet asks for that is not the first of a message.
+func (e *Engine) follow(p *device.Packet) {
 	var h head
 	h.decode(&p.Head)
-	if h.credit > 0 {
-		e.flow.credit(p.Src, int(h.credit))
-	}
-	e.port.Spend(model.WorkHandle, 1)
 	switch h.kind {
-	case kindFirst:
-		e.first(p, &h)
 	case kindACK:
 		s := e.ops[h.to]
 		s.protocol.ACK(e, s, h)
@@ -132,14 +166,19 @@ func (e *Engine) ended(h *head) {
 
 // control makes a packet without message data and sends it.
 func (e *Engine) control(dst int32, h *head) {
-	e.port.Spend(model.WorkControl, 1)
+	e.spend(model.WorkControl, 1)
 	e.send(dst, h, nil)
 }
 
 // send sends a packet, and with it the credit that is due to its receiver.
 func (e *Engine) send(dst int32, h *head, data []byte) {
-	h.credit = e.flow.due(int(dst))
 	h.encode(&e.out.Head)
+	e.sendOut(dst, data)
+}
+
+// sendOut sends the packet whose head is written.
+func (e *Engine) sendOut(dst int32, data []byte) {
+	setCredit(&e.out.Head, e.flow.due(int(dst)))
 	e.out.Data = data
 	e.port.Send(int(dst), &e.out)
 }

@@ -5,11 +5,20 @@ import "fmt"
 // Class is an error class of MPI.
 type Class string
 
-// The error classes of MPI-1 that can occur. A bad count cannot, as messages are slices.
+// The error classes of MPI-1 that can occur.
 const (
 	ErrBuffer   Class = "MPI_ERR_BUFFER"
+	ErrCount    Class = "MPI_ERR_COUNT"
 	ErrTag      Class = "MPI_ERR_TAG"
 	ErrRank     Class = "MPI_ERR_RANK"
+	ErrComm     Class = "MPI_ERR_COMM"
+	ErrGroup    Class = "MPI_ERR_GROUP"
+	ErrTopology Class = "MPI_ERR_TOPOLOGY"
+	ErrDims     Class = "MPI_ERR_DIMS"
+	ErrArg      Class = "MPI_ERR_ARG"
+	ErrRoot     Class = "MPI_ERR_ROOT"
+	ErrOp       Class = "MPI_ERR_OP"
+	ErrType     Class = "MPI_ERR_TYPE"
 	ErrRequest  Class = "MPI_ERR_REQUEST"
 	ErrTruncate Class = "MPI_ERR_TRUNCATE"
 	ErrOther    Class = "MPI_ERR_OTHER"

@@ -10,6 +10,7 @@ type flow struct {
 	peers  []peer  // a hash table; its length is a power of two, or zero
 	known  int     // peers in it
 	owing  []int32 // peers to whom half a window is due
+	last   *peer   // who was asked for last
 }
 
 // peer is a rank with which bytes were exchanged.
@@ -34,8 +35,20 @@ func (f *flow) find(rank int) *peer {
 // Note: a slice with a place for every rank would take more memory than all else in a job of some thousand ranks, and
 // every look at it would miss the caches.
 func (f *flow) peer(rank int) *peer {
+	if p := f.last; p.name == int32(rank+1) {
+		return p
+	}
+	return f.seek(rank)
+}
+
+// nobody is who was asked for last when nobody was.
+var nobody peer
+
+// seek looks for a peer, and remembers it.
+func (f *flow) seek(rank int) *peer {
 	if len(f.peers) > 0 {
 		if p := f.find(rank); p.name != 0 {
+			f.last = p
 			return p
 		}
 	}
@@ -43,9 +56,9 @@ func (f *flow) peer(rank int) *peer {
 		f.grow()
 	}
 	f.known++
-	p := f.find(rank)
-	p.name = int32(rank + 1)
-	return p
+	f.last = f.find(rank)
+	f.last.name = int32(rank + 1)
+	return f.last
 }
 
 // grow makes room for twice as many peers, at first for one.
@@ -94,10 +107,13 @@ func (f *flow) half() int { return max(1, f.window/2) }
 
 // due takes the credit that is due to a rank, to be sent with a packet.
 func (f *flow) due(rank int) uint32 {
-	if f.known == 0 {
-		return 0
+	p := f.last
+	if p.name != int32(rank+1) {
+		if f.known == 0 {
+			return 0
+		}
+		p = f.find(rank)
 	}
-	p := f.find(rank)
 	n := min(p.due, math.MaxUint32)
 	p.due -= n
 	return uint32(n)

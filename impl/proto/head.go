@@ -51,6 +51,20 @@ func (h *head) decode(w *[device.Words]uint64) {
 	h.key = device.Key(w[4])
 }
 
+// Most packets are the first of a message. For their sake parts of a packet's head are read and written where they are: a head of its own goes through memory twice.
+func kindOf(w *[device.Words]uint64) kind         { return kind(w[0]) }
+func creditOf(w *[device.Words]uint64) uint32     { return uint32(w[1] >> 32) }
+func setCredit(w *[device.Words]uint64, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
+
+// setFirst writes the head of a first packet, without credit and key.
+func setFirst(w *[device.Words]uint64, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32) {
+	w[0] = uint64(kindFirst) | uint64(protocol)<<8 | uint64(mode)<<16 | uint64(uint32(tag))<<32
+	w[1] = uint64(context)
+	w[2] = uint64(size)
+	w[3] = uint64(from)
+	w[4] = 0
+}
+
 // setOffset notes where in exposed memory an access begins. Such packets have neither tag nor context.
 func (h *head) setOffset(off int) { h.tag, h.context = int32(off), uint32(off>>32) }
 

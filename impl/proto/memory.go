@@ -36,8 +36,8 @@ func (m *messages) Withdraw(k device.Key) {
 	}
 }
 
-// place returns a place of asked that is not in use.
-func (m *messages) place() uint32 {
+// ask returns a place of asked that is not in use.
+func (m *messages) ask() uint32 {
 	last := len(m.idle) - 1
 	if last < 0 {
 		m.asked = append(m.asked, asked{})
@@ -50,7 +50,7 @@ func (m *messages) place() uint32 {
 
 // Get implements device.Memory: it asks for bytes.
 func (m *messages) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
-	i := m.place()
+	i := m.ask()
 	m.asked[i] = asked{b, done}
 	h := head{kind: kindGet, key: k, size: len(b), from: i}
 	h.setOffset(off)
@@ -67,7 +67,7 @@ func (m *messages) Put(dst int, k device.Key, off int, b []byte, done [device.Wo
 
 // bytes makes a packet with bytes of memory and sends it.
 func (m *messages) bytes(dst int32, h *head, b []byte) {
-	m.e.port.Spend(model.WorkControl, 1)
+	m.e.spend(model.WorkControl, 1)
 	m.e.send(dst, h, b)
 }
 
@@ -76,13 +76,37 @@ func (m *messages) answer(p *device.Packet, h *head) {
 	m.bytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, m.reach(p.Src, h))
 }
 
+// place says where the data of a packet is to be, if it is known: bytes that were asked for, or that are put.
+func (m *messages) place(src int, words *[device.Words]uint64, n int) []byte {
+	var h head
+	h.decode(words)
+	switch h.kind {
+	case kindData:
+		if int(h.to) < len(m.asked) && len(m.asked[h.to].b) == n {
+			return m.asked[h.to].b
+		}
+	case kindPut:
+		if b, ok := m.exposed.Reach(h.key, h.offset(), h.size); ok && len(b) == n {
+			return b
+		}
+	}
+	return nil
+}
+
+// put puts bytes where they are to be, unless the port has.
+func (m *messages) put(to, data []byte) {
+	if len(to) == 0 || len(data) == 0 || &to[0] != &data[0] {
+		m.e.unpack(to, data)
+	}
+}
+
 // take takes in the bytes that were asked for.
 func (m *messages) take(p *device.Packet, h *head) {
 	a := &m.asked[h.to]
 	b, done := a.b, a.done
 	a.b = nil
 	m.idle = append(m.idle, h.to)
-	m.e.unpack(b, p.Data)
+	m.put(b, p.Data)
 	m.finish(&done)
 }
 
@@ -94,7 +118,7 @@ func (m *messages) finish(done *[device.Words]uint64) {
 }
 
 // write takes in the bytes that a rank puts.
-func (m *messages) write(p *device.Packet, h *head) { m.e.unpack(m.reach(p.Src, h), p.Data) }
+func (m *messages) write(p *device.Packet, h *head) { m.put(m.reach(p.Src, h), p.Data) }
 
 // reach returns the memory that a rank accesses.
 func (m *messages) reach(src int, h *head) []byte {

@@ -109,9 +109,14 @@ func (e *Engine) Release(o *Op) {
 func (e *Engine) complete(o *Op) {
 	o.finished = true
 	if o.detached {
-		e.buffer.free(o.pos)
-		e.Release(o)
+		e.detach(o)
 	}
+}
+
+// detach gives back a buffered message.
+func (e *Engine) detach(o *Op) {
+	e.buffer.free(o.pos)
+	e.Release(o)
 }
 
 // Open returns how many operations have not been released.
@@ -141,10 +146,10 @@ func (e *Engine) room(n int) []byte {
 
 // stage copies the message to where other ranks may access it, if the library needs that and it is not there.
 func (e *Engine) stage(s *Op) {
-	e.port.Spend(model.WorkPack, len(s.buf))
+	e.spend(model.WorkPack, len(s.buf))
 	if e.job.lib.Long[e.tier(s.peer)].Stage && len(s.buf) > 0 && !s.detached {
 		s.staged = e.room(len(s.buf))
-		e.port.Copy(s.staged, s.buf)
+		e.copy(s.staged, s.buf)
 	}
 }
 

@@ -3,9 +3,10 @@ package proto
 // Protocol is a way for a message to travel: what is done at each step. Steps that it does not have are nil.
 type Protocol struct {
 	Name        string
-	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted
+	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
 	Parted      bool // the first packet carries Library.First bytes at most, and another the rest
 	Synchronous bool // the sender goes on only after the receive has been found
+	Forgets     bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
 	Remote      bool // reads or writes the other rank's memory: by packets where the machine cannot
 
 	Start   func(e *Engine, s *Op)              // at the sender: send the first packet

@@ -19,7 +19,6 @@ var PTAT = &Protocol{
 		e.sendRM(s, s.buf[:e.part(s)])
 	},
 	Matched: func(e *Engine, r *Op, m *msg) {
-		e.take(r, m)
 		r.pos = len(m.data)
 		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.id})
 		if r.pos == r.size {
@@ -28,7 +27,7 @@ var PTAT = &Protocol{
 	},
 	ACK: func(e *Engine, s *Op, h head) {
 		if rest := s.buf[e.part(s):]; len(rest) > 0 {
-			e.port.Spend(model.WorkControl, 1)
+			e.spend(model.WorkControl, 1)
 			e.send(s.peer, &head{kind: kindRest, to: h.from}, rest)
 		}
 		e.complete(s)

@@ -25,26 +25,25 @@ func (q *rawQueue) add(p *device.Packet) {
 
 // SendRaw sends a low-level message.
 func (e *Engine) SendRaw(dst int, b []byte) {
-	e.port.Spend(model.WorkControl, 1)
+	e.spend(model.WorkControl, 1)
 	e.send(int32(dst), &head{kind: kindRaw, size: len(b)}, b)
 }
 
 // RecvRaw takes the next low-level message and returns its length.
 func (e *Engine) RecvRaw(b []byte) int {
 	for len(e.raw.waiting) == 0 {
-		e.payCredits()
-		p := e.port.Recv(true)
+		p := e.next(true)
 		if kind(p.Head[0]) == kindRaw {
-			e.port.Spend(model.WorkHandle, 1)
+			e.spend(model.WorkHandle, 1)
 			e.checkRaw(b, p.Data)
-			return e.port.Copy(b, p.Data)
+			return e.copy(b, p.Data)
 		}
 		e.dispatch(p)
 	}
 	m := e.raw.waiting[0]
 	e.raw.waiting = e.raw.waiting[1:]
 	e.checkRaw(b, m.data)
-	return e.port.Copy(b, m.data)
+	return e.copy(b, m.data)
 }
 
 func (e *Engine) checkRaw(b, data []byte) {

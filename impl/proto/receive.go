@@ -29,7 +29,7 @@ type early struct {
 func (e *Engine) Recv(buf []byte, src int, context uint32, tag int) Status {
 	r := e.post(buf, src, context, tag)
 	e.await(r)
-	e.port.Spend(model.WorkReceived, 1)
+	e.spend(model.WorkReceived, 1)
 	st, _ := r.Received()
 	e.Release(r)
 	return st
@@ -38,13 +38,13 @@ func (e *Engine) Recv(buf []byte, src int, context uint32, tag int) Status {
 // Irecv starts to receive into buf.
 func (e *Engine) Irecv(buf []byte, src int, context uint32, tag int) *Op {
 	r := e.post(buf, src, context, tag)
-	e.port.Spend(model.WorkPosted, 1)
+	e.spend(model.WorkPosted, 1)
 	return r
 }
 
 // post starts an operation that receives: with a message that came early, or as one that waits.
 func (e *Engine) post(buf []byte, src int, context uint32, tag int) *Op {
-	e.port.Spend(model.WorkReceive, 1)
+	e.spend(model.WorkReceive, 1)
 	r := e.newOp()
 	r.receive, r.buf = true, buf
 	r.Envelope = match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
@@ -60,7 +60,10 @@ func (e *Engine) post(buf []byte, src int, context uint32, tag int) *Op {
 }
 
 func (e *Engine) lookEarly(x match.Envelope) *early {
-	e.port.Spend(model.WorkMatch, 1)
+	e.spend(model.WorkMatch, 1)
+	if e.early.First() == nil {
+		return nil
+	}
 	if m := e.early.Match(x); m != nil {
 		return m.Value
 	}
@@ -68,20 +71,30 @@ func (e *Engine) lookEarly(x match.Envelope) *early {
 }
 
 // first takes in the first packet of a message.
-func (e *Engine) first(p *device.Packet, h *head) {
+func (e *Engine) first(p *device.Packet) {
+	w := &p.Head
 	m := &e.met // not a variable of its own: steps are called through pointers, so it would escape
-	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), h.from, h.size, h.tag, h.key
-	m.protocol, m.data = e.job.table[h.protocol], p.Data
-	x := match.Envelope{Context: h.context, Source: m.src, Tag: m.tag}
-	e.port.Spend(model.WorkMatch, 1)
-	if r := e.posted.Match(x); r != nil {
+	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
+	m.protocol, m.data = e.job.table[uint8(w[0]>>8)], p.Data
+	x := match.Envelope{Context: uint32(w[1]), Source: m.src, Tag: m.tag}
+	e.spend(model.WorkMatch, 1)
+	r := e.posted.First()
+	if r == nil || !r.Matches(x) {
+		r = e.posted.Match(x)
+	}
+	if r != nil {
 		e.posted.Remove(r)
 		e.pair(r.Value, m)
 		return
 	}
-	if h.mode == model.Ready {
-		e.Fail(ErrOther, "rank %d sent a ready message of %d bytes with tag %d, for which no receive was posted", p.Src, h.size, h.tag)
+	if model.Mode(w[0]>>16) == model.Ready {
+		e.Fail(ErrOther, "rank %d sent a ready message of %d bytes with tag %d, for which no receive was posted", m.src, m.size, m.tag)
 	}
+	e.keep(x, m)
+}
+
+// keep keeps a message until its receive comes.
+func (e *Engine) keep(x match.Envelope, m *msg) {
 	k := e.spare
 	if k == nil {
 		k = &early{}
@@ -91,12 +104,12 @@ func (e *Engine) first(p *device.Packet, h *head) {
 		k.next = nil
 	}
 	k.Envelope, k.msg = x, *m
-	if n := len(p.Data); n > 0 {
+	if n := len(m.data); n > 0 {
 		if cap(k.buf) < n {
 			k.buf = make([]byte, n)
 		}
 		k.data = k.buf[:n]
-		e.port.Copy(k.data, p.Data)
+		e.copy(k.data, m.data)
 	}
 	e.early.Add(&k.Entry)
 }
@@ -107,19 +120,27 @@ func (e *Engine) pair(r *Op, m *msg) {
 		e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
 	}
 	r.peer, r.tag, r.size, r.protocol = m.src, m.tag, m.size, m.protocol
-	r.protocol.Matched(e, r, m)
+	if m.protocol.Eager {
+		e.take(r, m)
+	}
+	if m.protocol.Forgets {
+		e.complete(r)
+		return
+	}
+	m.protocol.Matched(e, r, m)
 }
 
 // take copies the data of an RM to the user and frees its place in the window.
 func (e *Engine) take(r *Op, m *msg) {
-	e.unpack(r.buf, m.data)
+	e.copy(r.buf, m.data)
+	e.spend(model.WorkUnpack, len(m.data))
 	e.flow.freed(int(m.src), len(m.data))
 }
 
 // unpack copies what came with a packet to where it is to be.
 func (e *Engine) unpack(to, data []byte) {
-	e.port.Copy(to, data)
-	e.port.Spend(model.WorkUnpack, len(data))
+	e.copy(to, data)
+	e.spend(model.WorkUnpack, len(data))
 }
 
 // await makes progress until an operation is finished.
@@ -129,8 +150,7 @@ func (e *Engine) await(o *Op) {
 	}
 	e.wait = o
 	for !o.finished {
-		e.payCredits()
-		e.dispatch(e.port.Recv(true))
+		e.dispatch(e.next(true))
 	}
 	e.wait = nil
 }
@@ -138,7 +158,7 @@ func (e *Engine) await(o *Op) {
 // Wait waits for an operation to finish. It is to be released then.
 func (e *Engine) Wait(o *Op) {
 	e.await(o)
-	e.port.Spend(model.WorkComplete, 1)
+	e.spend(model.WorkComplete, 1)
 }
 
 // Until makes progress until found. What it waits for, an operation among others, is for whoever asks.
@@ -148,7 +168,7 @@ func (e *Engine) Until(o *Op, found func() bool) {
 		e.progress(true)
 	}
 	e.wait = nil
-	e.port.Spend(model.WorkComplete, 1)
+	e.spend(model.WorkComplete, 1)
 }
 
 // look is how many packets a call that does not wait takes in at most: others may send faster than they can be taken in.
@@ -161,9 +181,9 @@ func (e *Engine) Poll(found func() bool) bool {
 		ok = found()
 	}
 	if ok {
-		e.port.Spend(model.WorkComplete, 1)
+		e.spend(model.WorkComplete, 1)
 	} else {
-		e.port.Spend(model.WorkPoll, 1)
+		e.spend(model.WorkPoll, 1)
 	}
 	return ok
 }
@@ -173,10 +193,10 @@ func (e *Engine) Test(o *Op) bool {
 	for i := 0; i < look && !o.finished && e.progress(false); i++ {
 	}
 	if !o.finished {
-		e.port.Spend(model.WorkPoll, 1)
+		e.spend(model.WorkPoll, 1)
 		return false
 	}
-	e.port.Spend(model.WorkComplete, 1)
+	e.spend(model.WorkComplete, 1)
 	return true
 }
 

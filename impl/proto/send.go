@@ -4,37 +4,46 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send sends buf and returns when the rank may use it again, as the mode says.
+// Send sends buf and returns when the rank may use it again, as the mode says. What is forgotten with its first packet is no operation.
 func (e *Engine) Send(mode model.Mode, buf []byte, dst int, context uint32, tag int) {
-	s := e.begin(mode, buf, dst, context, tag)
+	e.spend(model.WorkSend, 1)
+	p := e.choose(mode, len(buf), dst, context)
+	if p.Forgets && mode != model.Buffered {
+		e.spend(model.WorkPack, len(buf))
+		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0)
+		e.sendOut(int32(dst), buf)
+		e.spend(model.Epilogue(mode), 1)
+		return
+	}
+	s := e.begin(p, mode, buf, dst, context, tag)
 	e.await(s)
-	e.port.Spend(model.Epilogue(mode), 1)
+	e.spend(model.Epilogue(mode), 1)
 	e.Release(s)
 }
 
 // Isend starts to send buf.
 func (e *Engine) Isend(mode model.Mode, buf []byte, dst int, context uint32, tag int) *Op {
-	s := e.begin(mode, buf, dst, context, tag)
-	e.port.Spend(model.Epilogue(mode), 1)
+	e.spend(model.WorkSend, 1)
+	s := e.begin(e.choose(mode, len(buf), dst, context), mode, buf, dst, context, tag)
+	e.spend(model.Epilogue(mode), 1)
 	return s
 }
 
 // begin starts an operation that sends. A buffered message is copied and goes its own way: what is returned is
 // complete.
-func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag int) *Op {
-	e.port.Spend(model.WorkSend, 1)
+func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, dst int, context uint32, tag int) *Op {
 	s := e.newOp()
 	s.mode, s.peer, s.tag, s.size, s.buf = mode, int32(dst), int32(tag), len(buf), buf
 	s.Context = context
-	s.protocol = e.choose(s)
+	s.protocol = p
 	if mode != model.Buffered {
 		s.protocol.Start(e, s)
 		return s
 	}
 	s.pos = e.buffer.take(e, len(buf))
 	s.buf = e.buffer.memory[s.pos : s.pos+len(buf)]
-	e.port.Spend(model.WorkPack, len(buf))
-	e.port.Copy(s.buf, buf)
+	e.spend(model.WorkPack, len(buf))
+	e.copy(s.buf, buf)
 	s.detached = true
 	s.protocol.Start(e, s)
 	return e.Finish(false, Status{})
@@ -44,42 +53,41 @@ func (e *Engine) begin(mode model.Mode, buf []byte, dst int, context uint32, tag
 //
 // Note: to queue such a message at the sender instead would let it block those behind it, which may have other tags and a
 // receive that waits for them.
-func (e *Engine) choose(s *Op) *Protocol {
-	if f := e.job.forced.protocol; f != nil && s.Context%2 == 0 && (f.Synchronous || s.mode != model.Synchronous) {
-		e.flow.take(int(s.peer), min(s.size, e.job.forced.eager), true)
+func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protocol {
+	if f := e.job.forced.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.Synchronous) {
+		e.flow.take(dst, min(size, e.job.forced.eager), true)
 		return f
 	}
-	rules := e.job.rules[s.mode][e.tier(s.peer)]
+	rules := e.job.rules[mode][e.tier(int32(dst))]
 	for i := range rules {
 		r := &rules[i]
-		if r.upTo >= 0 && s.size > r.upTo {
+		if r.upTo >= 0 && size > r.upTo {
 			continue
 		}
-		if !e.flow.take(int(s.peer), min(s.size, r.eager), e.job.fallback == nil) {
+		if !e.flow.take(dst, min(size, r.eager), e.job.fallback == nil) {
 			return e.job.fallback
 		}
 		return r.protocol
 	}
-	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.lib.Name, s.mode, s.size))
+	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.lib.Name, mode, size))
 }
 
 // sendRM packs the message and sends a first packet with data of it.
 func (e *Engine) sendRM(s *Op, data []byte) {
-	e.port.Spend(model.WorkPack, len(s.buf))
-	var h head
-	e.firstHead(&h, s)
-	e.send(s.peer, &h, data)
+	e.spend(model.WorkPack, len(s.buf))
+	e.setFirst(s)
+	e.sendOut(s.peer, data)
 }
 
 // sendR sends a first packet without.
 func (e *Engine) sendR(s *Op) {
-	var h head
-	e.firstHead(&h, s)
-	h.key = s.key
-	e.control(s.peer, &h)
+	e.spend(model.WorkControl, 1)
+	e.setFirst(s)
+	e.out.Head[4] = uint64(s.key)
+	e.sendOut(s.peer, nil)
 }
 
-func (e *Engine) firstHead(h *head, s *Op) {
-	h.kind, h.protocol, h.mode, h.tag, h.context = kindFirst, e.row(s.protocol), s.mode, s.tag, s.Context
-	h.size, h.from = s.size, s.id
+// setFirst writes the head of an operation's first packet.
+func (e *Engine) setFirst(s *Op) {
+	setFirst(&e.out.Head, e.row(s.protocol), s.mode, s.tag, s.Context, s.size, s.id)
 }

@@ -6,14 +6,11 @@ package proto
 //
 // Al-Tawil and Moritz, section 2; equations (1) and (2).
 var T = &Protocol{
-	Name:  "T",
-	Eager: true,
+	Name:    "T",
+	Eager:   true,
+	Forgets: true,
 	Start: func(e *Engine, s *Op) {
 		e.sendRM(s, s.buf)
 		e.complete(s)
-	},
-	Matched: func(e *Engine, r *Op, m *msg) {
-		e.take(r, m)
-		e.complete(r)
 	},
 }

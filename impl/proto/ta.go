@@ -14,7 +14,6 @@ var TA = &Protocol{
 		e.sendRM(s, s.buf)
 	},
 	Matched: func(e *Engine, r *Op, m *msg) {
-		e.take(r, m)
 		e.control(m.src, &head{kind: kindACK, to: m.from})
 		e.complete(r)
 	},

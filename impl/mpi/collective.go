@@ -1,0 +1,156 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/datatype"
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/reduction"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Buffer is elements of a datatype in memory.
+type Buffer = datatype.Buffer
+
+// Datatype says where the data of an element lies.
+type Datatype = datatype.Type
+
+// Op combines elements.
+type Op = reduction.Op
+
+// Collective operations are carried out by schedules of package collective. Their messages have a context of their own, and name the operation, so that ranks
+// which call different ones find out.
+
+// round is a collective operation under way.
+type round struct {
+	*Comm
+	operation collective.Operation
+	areas     [3][]byte
+	op        *Op
+	of        *Datatype // elements that op combines
+	commutes  bool
+}
+
+// carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
+func (r *round) carryOut(j collective.Job, in, out []byte) {
+	a := r.choose(j)
+	tmp := a.Tmp(j, r.rank)
+	room := out
+	if room == nil && r.operation != collective.Barrier {
+		tmp += j.Bytes // of ranks that get nothing, Out is memory to work in
+	}
+	work := r.own.room(tmp)
+	if room == nil {
+		room, work = work[:min(j.Bytes, len(work))], work[min(j.Bytes, len(work)):]
+	}
+	r.areas = [3][]byte{collective.In: in, collective.Out: room, collective.Tmp: work}
+	for st := range a.Steps(j, r.rank) {
+		r.step(&st)
+	}
+}
+
+// choose returns the algorithm for a job.
+func (r *round) choose(j collective.Job) *collective.Algorithm {
+	return collective.Choose(r.own.tuning, r.operation, j, r.commutes)
+}
+
+func (r *round) bytes(s collective.Span) []byte { return r.areas[s.Area][s.From : s.From+s.Len] }
+
+// step does one step of a schedule.
+func (r *round) step(st *collective.Step) {
+	switch st.Kind {
+	case collective.Copy:
+		r.e.Port().Copy(r.bytes(st.Recv), r.bytes(st.Send))
+	case collective.FoldLeft:
+		r.fold(r.bytes(st.Send), r.bytes(st.Recv))
+	case collective.FoldRight:
+		r.foldRight(r.bytes(st.Send), r.bytes(st.Recv))
+	case collective.Transfer:
+		r.transfer(st)
+	}
+}
+
+// transfer sends, receives, or does both at the same time.
+func (r *round) transfer(st *collective.Step) {
+	tag := int(r.operation)
+	switch {
+	case st.From == collective.None:
+		r.e.Send(model.Standard, r.bytes(st.Send), r.world(st.To), r.context+1, tag)
+	case st.To == collective.None:
+		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.world(st.From), r.context+1, AnyTag))
+	default:
+		in := r.e.Irecv(r.bytes(st.Recv), r.world(st.From), r.context+1, AnyTag)
+		r.e.Send(model.Standard, r.bytes(st.Send), r.world(st.To), r.context+1, tag)
+		r.e.Wait(in)
+		got, _ := in.Received()
+		r.e.Release(in)
+		r.heard(st, got)
+	}
+}
+
+// heard complains of a message that does not belong to the operation.
+func (r *round) heard(st *collective.Step, got proto.Status) {
+	switch other := collective.Operation(got.Tag); {
+	case other != r.operation:
+		r.e.Fail(proto.ErrOther, "rank %d is in %v, and this one in %v: all ranks call the same collective operations in the same order", st.From, other, r.operation)
+	case got.Bytes != st.Recv.Len:
+		r.e.Fail(proto.ErrTruncate, "rank %d sent %d bytes of %v where %d were expected: the ranks do not give as much as they take", st.From, got.Bytes, r.operation, st.Recv.Len)
+	}
+}
+
+// fold leaves in ∘ inout in inout.
+func (r *round) fold(in, inout []byte) {
+	result := r.elements(inout)
+	r.op.Apply(r.elements(in), result)
+	r.flatten(result, inout)
+}
+
+// foldRight leaves inout ∘ in in inout.
+func (r *round) foldRight(in, inout []byte) {
+	if r.op.Commutes() {
+		r.fold(in, inout)
+		return
+	}
+	result := r.elements(append([]byte(nil), in...))
+	r.op.Apply(r.elements(inout), result)
+	r.flatten(result, inout)
+}
+
+// elements returns data that travels as elements in memory, which it is unless the type has gaps.
+func (r *round) elements(flat []byte) Buffer {
+	n := len(flat) / r.of.Size()
+	if r.of.Contiguous() {
+		return Buffer{Bytes: flat, Origin: -r.of.TrueLower(), Count: n, Type: r.of}
+	}
+	low, end := Buffer{Count: n, Type: r.of}.Reach()
+	b := Buffer{Bytes: make([]byte, max(end-low, n*r.of.Extent())), Origin: -low, Count: n, Type: r.of}
+	b.Unpack(flat, 0)
+	return b
+}
+
+// flatten puts elements to where they travel from, unless they are there.
+func (r *round) flatten(b Buffer, flat []byte) {
+	if x, ok := b.Flat(); ok {
+		copy(flat, x)
+		return
+	}
+	b.Pack(flat, 0)
+}
+
+// flat returns the data of a buffer as it travels: where it lies, or a copy, into which it is packed if that is wanted.
+func (c *Comm) flat(b Buffer, pack bool) []byte {
+	if x, ok := b.Flat(); ok {
+		return x
+	}
+	x := make([]byte, b.Len())
+	if pack {
+		b.Pack(x, 0)
+	}
+	return x
+}
+
+// settle puts what a rank has got where it belongs, unless it is there.
+func (c *Comm) settle(b Buffer, flat []byte) {
+	if _, ok := b.Flat(); !ok {
+		b.Unpack(flat, 0)
+	}
+}

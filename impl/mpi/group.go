@@ -1,0 +1,182 @@
+package mpi
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// Undefined in place of a rank or a colour says that there is none.
+const Undefined = -3
+
+// Group is some ranks of the job, in an order. It never changes. The zero Group is nobody's: groups come from communicators.
+type Group struct {
+	e       *proto.Engine
+	members []int // ranks of the job
+}
+
+// Group returns the ranks of the communicator, of one between two groups those of this side (MPI_Comm_group).
+func (c *Comm) Group() Group {
+	c.e.Enter("Group")
+	if x := c.inter(); x != nil {
+		return Group{c.e, x.own}
+	}
+	return Group{c.e, c.list()}
+}
+
+// list returns the ranks of the job that can be addressed.
+func (c *Comm) list() []int {
+	if c.members != nil {
+		return c.members
+	}
+	all := make([]int, c.size)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// Size returns how many ranks there are.
+func (g Group) Size() int { return len(g.members) }
+
+// Rank returns the rank of the caller in the group, or Undefined.
+func (g Group) Rank() int { return g.find(g.e.Port().Rank()) }
+
+// find returns the place of a rank of the job, or Undefined.
+func (g Group) find(world int) int {
+	if i := slices.Index(g.members, world); i >= 0 {
+		return i
+	}
+	return Undefined
+}
+
+// index returns the places of the group's members.
+func (g Group) index() map[int]int {
+	at := make(map[int]int, len(g.members))
+	for i, m := range g.members {
+		at[m] = i
+	}
+	return at
+}
+
+// Translate returns what ranks of the group are in another; Undefined where they are not in it (MPI_Group_translate_ranks).
+func (g Group) Translate(ranks []int, to Group) []int {
+	at := to.index()
+	out := make([]int, len(ranks))
+	for i, r := range ranks {
+		g.check("Translate", r)
+		out[i] = Undefined
+		if there, ok := at[g.members[r]]; ok {
+			out[i] = there
+		}
+	}
+	return out
+}
+
+// Comparison is how two groups, or two communicators, are alike.
+type Comparison uint8
+
+// The comparisons.
+const (
+	Identical Comparison = iota // the same object: of groups, the same ranks in the same order
+	Congruent                   // of communicators: the same ranks in the same order, with messages of their own
+	Similar                     // the same ranks in another order
+	Unequal
+)
+
+// String returns a word.
+func (c Comparison) String() string {
+	return [...]string{"identical", "congruent", "similar", "unequal"}[c]
+}
+
+// Compare compares two groups (MPI_Group_compare).
+func (g Group) Compare(h Group) Comparison {
+	switch {
+	case slices.Equal(g.members, h.members):
+		return Identical
+	case len(g.members) == len(h.members) && len(g.Difference(h).members) == 0:
+		return Similar
+	}
+	return Unequal
+}
+
+// Union returns the ranks of g, and behind them those of h that are not in g.
+func (g Group) Union(h Group) Group {
+	return Group{g.e, slices.Concat(g.members, h.Difference(g).members)}
+}
+
+// Intersection returns the ranks of g that are in h, in the order of g.
+func (g Group) Intersection(h Group) Group { return g.among(h, true) }
+
+// Difference returns the ranks of g that are not in h.
+func (g Group) Difference(h Group) Group { return g.among(h, false) }
+
+func (g Group) among(h Group, want bool) Group {
+	at := h.index()
+	var kept []int
+	for _, m := range g.members {
+		if _, in := at[m]; in == want {
+			kept = append(kept, m)
+		}
+	}
+	return Group{g.e, kept}
+}
+
+// Include returns some ranks of the group, in the order given (MPI_Group_incl).
+func (g Group) Include(ranks []int) Group {
+	members := make([]int, len(ranks))
+	for i, r := range g.distinct("Include", ranks) {
+		members[i] = g.members[r]
+	}
+	return Group{g.e, members}
+}
+
+// Exclude returns the group without some ranks (MPI_Group_excl).
+func (g Group) Exclude(ranks []int) Group {
+	return g.Difference(Group{g.e, g.Include(ranks).members})
+}
+
+// Range is the ranks First, First+Stride, … up to Last.
+type Range struct{ First, Last, Stride int }
+
+// IncludeRanges is Include of the ranks of ranges.
+func (g Group) IncludeRanges(ranges []Range) Group { return g.Include(g.ranges(ranges)) }
+
+// ExcludeRanges is Exclude of the ranks of ranges.
+func (g Group) ExcludeRanges(ranges []Range) Group { return g.Exclude(g.ranges(ranges)) }
+
+func (g Group) ranges(ranges []Range) []int {
+	var ranks []int
+	for _, r := range ranges {
+		g.check("Range", r.First)
+		if r.Stride == 0 {
+			g.e.Fail(proto.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
+		}
+		for x := r.First; r.Stride > 0 && x <= r.Last || r.Stride < 0 && x >= r.Last; x += r.Stride {
+			g.check("Range", x)
+			ranks = append(ranks, x)
+		}
+	}
+	return ranks
+}
+
+// distinct checks that ranks are in the group, each once.
+func (g Group) distinct(call string, ranks []int) []int {
+	seen := make(map[int]bool, len(ranks))
+	for _, r := range ranks {
+		g.check(call, r)
+		if seen[r] {
+			g.e.Enter(call)
+			g.e.Fail(proto.ErrRank, "rank %d is named twice", r)
+		}
+		seen[r] = true
+	}
+	return ranks
+}
+
+func (g Group) check(call string, r int) {
+	if r < 0 || r >= len(g.members) {
+		g.e.Enter(call)
+		g.e.Fail(proto.ErrRank, "rank %d is not in a group of %d", r, len(g.members))
+	}
+}

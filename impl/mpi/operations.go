@@ -1,0 +1,137 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/datatype"
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// The collective operations. All ranks of a communicator call them, in the same order, and give as much data as others take. Buffers may not
+// overlap.
+
+// Bcast brings the root's data to all ranks.
+func (c *Comm) Bcast(b Buffer, root int) {
+	c.begin("Bcast", root, b)
+	r := round{Comm: c, operation: collective.Bcast}
+	data := c.flat(b, c.rank == root)
+	r.carryOut(c.job(data, root, b.Type), nil, data)
+	if c.rank != root {
+		c.settle(b, data)
+	}
+}
+
+// Scatter gives each rank its part of the root's data: recv.Count elements, which lie at the root one after another in the order of
+// ranks, send.Count for each. send counts at the root only.
+func (c *Comm) Scatter(send, recv Buffer, root int) {
+	c.begin("Scatter", root, recv)
+	r := round{Comm: c, operation: collective.Scatter}
+	var in []byte
+	if c.rank == root {
+		in = c.taken(send.Part(0, c.size*send.Count))
+	}
+	out := c.flat(recv, false)
+	r.carryOut(c.job(out, root, recv.Type), in, out)
+	c.settle(recv, out)
+}
+
+// Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count elements of each. recv counts at the root only.
+func (c *Comm) Gather(send, recv Buffer, root int) {
+	c.begin("Gather", root, send)
+	r := round{Comm: c, operation: collective.Gather}
+	in := c.flat(send, true)
+	if c.rank != root {
+		r.carryOut(c.job(in, root, send.Type), in, nil)
+		return
+	}
+	all := c.checked(recv.Part(0, c.size*recv.Count))
+	out := c.flat(all, false)
+	r.carryOut(c.job(in, root, send.Type), in, out)
+	c.settle(all, out)
+}
+
+// Allgather is Gather to all ranks.
+func (c *Comm) Allgather(send, recv Buffer) {
+	c.begin("Allgather", 0, send)
+	r := round{Comm: c, operation: collective.Allgather}
+	in, all := c.flat(send, true), c.checked(recv.Part(0, c.size*recv.Count))
+	out := c.flat(all, false)
+	r.carryOut(c.job(in, 0, send.Type), in, out)
+	c.settle(all, out)
+}
+
+// Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the order of ranks.
+func (c *Comm) Alltoall(send, recv Buffer) {
+	c.begin("Alltoall", 0, send)
+	r := round{Comm: c, operation: collective.Alltoall}
+	in, all := c.taken(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
+	out := c.flat(all, false)
+	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len(), Unit: send.Type.Size()}, in, out)
+	c.settle(all, out)
+}
+
+// Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the root. recv counts there only.
+func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
+	c.begin("Reduce", root, send)
+	r := c.combining(collective.Reduce, send, op)
+	in := c.flat(send, true)
+	if c.rank != root {
+		r.carryOut(c.job(in, root, send.Type), in, nil)
+		return
+	}
+	out := c.flat(c.checked(recv), false)
+	r.carryOut(c.job(in, root, send.Type), in, out)
+	c.settle(recv, out)
+}
+
+// Allreduce is Reduce to all ranks.
+func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
+	c.reduceAll("Allreduce", collective.Allreduce, send, recv, op)
+}
+
+// Scan combines the elements of the ranks up to this one.
+func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
+
+func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
+	c.begin(call, 0, send)
+	r := c.combining(o, send, op)
+	in, out := c.flat(send, true), c.flat(c.checked(recv), false)
+	r.carryOut(c.job(in, 0, send.Type), in, out)
+	c.settle(recv, out)
+}
+
+// combining returns the round of an operation that combines elements.
+func (c *Comm) combining(o collective.Operation, of Buffer, op *Op) *round {
+	if err := op.Check(of.Type); err != nil {
+		c.e.Fail(proto.ErrOp, "%v", err)
+	}
+	return &round{Comm: c, operation: o, op: op, of: of.Type, commutes: op.Commutes()}
+}
+
+// begin enters a call and checks what it is called with.
+func (c *Comm) begin(call string, root int, b Buffer) {
+	c.enter(call)
+	c.intra()
+	if root < 0 || root >= c.size {
+		c.e.Fail(proto.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
+	}
+	c.checked(b)
+}
+
+// checked ends the rank if a buffer is none, and returns it.
+func (c *Comm) checked(b Buffer) Buffer {
+	if b.Type == nil {
+		c.e.Fail(proto.ErrType, "the buffer has no datatype")
+	}
+	if err := b.Check(); err != nil {
+		c.e.Fail(proto.ErrBuffer, "%v", err)
+	}
+	return b
+}
+
+// taken returns the data of a buffer that the rank gives, as it travels.
+func (c *Comm) taken(b Buffer) []byte { return c.flat(c.checked(b), true) }
+
+// job describes an operation whose block is data.
+func (c *Comm) job(data []byte, root int, of *datatype.Type) collective.Job {
+	return collective.Job{Ranks: c.size, Root: root, Bytes: len(data), Unit: of.Size()}
+}

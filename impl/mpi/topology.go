@@ -1,0 +1,224 @@
+package mpi
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// topology is how the ranks of a communicator lie to each other. At most one of the two is there.
+type topology struct {
+	cart  *Cart
+	graph *Graph
+}
+
+// Cart is a Cartesian grid of ranks, the last dimension changing fastest.
+type Cart struct {
+	Dims     []int
+	Periodic []bool // whether the ends of a dimension are neighbours
+}
+
+// Graph says of each rank who its neighbours are, in an order.
+type Graph struct{ Neighbours [][]int }
+
+// Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are not 0 are given, and stay (MPI_Dims_create).
+func (c *Comm) Dims(ranks int, dims []int) []int {
+	c.enter("Dims")
+	out := slices.Clone(dims)
+	rest, free := ranks, 0
+	for _, d := range dims {
+		switch {
+		case d == 0:
+			free++
+		case d < 0 || rest%d != 0:
+			c.e.Fail(proto.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
+		default:
+			rest /= d
+		}
+	}
+	if free == 0 && rest != 1 || ranks < 1 {
+		c.e.Fail(proto.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
+	}
+	parts := even(rest, free)
+	for i := range out {
+		if out[i] == 0 {
+			out[i], parts = parts[0], parts[1:]
+		}
+	}
+	return out
+}
+
+// even returns n factors of ranks, the larger first, of which the largest is as small as can be, then the second, and so on.
+func even(ranks, n int) []int {
+	if n <= 1 {
+		return []int{ranks}
+	}
+	var best []int
+	for first := 1; first <= ranks; first++ {
+		if ranks%first != 0 || power(first, n) < ranks {
+			continue
+		}
+		rest := even(ranks/first, n-1)
+		if rest[0] <= first {
+			best = append([]int{first}, rest...)
+			break
+		}
+	}
+	return best
+}
+
+// power returns x to the n-th, or something larger than any number of ranks.
+func power(x, n int) int {
+	p := 1
+	for range n {
+		if p *= x; p > 1<<40 {
+			return p
+		}
+	}
+	return p
+}
+
+// CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and nil to the others. Ranks keep their order
+// (MPI_Cart_create).
+func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {
+	c.enter("CreateCart")
+	c.intra()
+	places := 1
+	for _, d := range dims {
+		if d < 1 || d > c.size {
+			c.e.Fail(proto.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
+		}
+		places *= d
+	}
+	if places > c.size || len(periodic) != len(dims) {
+		c.e.Fail(proto.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
+	}
+	return c.withTopology(places, topology{cart: &Cart{slices.Clone(dims), slices.Clone(periodic)}})
+}
+
+// CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and nil to the others. All ranks name the same graph
+// (MPI_Graph_create).
+func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
+	c.enter("CreateGraph")
+	c.intra()
+	if len(neighbours) > c.size {
+		c.e.Fail(proto.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
+	}
+	g := &Graph{}
+	for r, list := range neighbours {
+		for _, n := range list {
+			if n < 0 || n >= len(neighbours) {
+				c.e.Fail(proto.ErrTopology, "rank %d has the neighbour %d, and the graph has %d ranks", r, n, len(neighbours))
+			}
+		}
+		g.Neighbours = append(g.Neighbours, slices.Clone(list))
+	}
+	return c.withTopology(len(neighbours), topology{graph: g})
+}
+
+func (c *Comm) withTopology(places int, t topology) *Comm {
+	n := c.fresh(c.list()[:places], c.newContext())
+	if n != nil {
+		n.extra().topology = t
+	}
+	return n
+}
+
+// Topology returns the grid or the graph of the communicator; both are nil if it has none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their kin).
+func (c *Comm) Topology() (*Cart, *Graph) {
+	c.enter("Topology")
+	if c.more == nil {
+		return nil, nil
+	}
+	return c.more.topology.cart, c.more.topology.graph
+}
+
+// grid returns the grid, which there must be.
+func (c *Comm) grid(call string) *Cart {
+	c.enter(call)
+	if c.more == nil || c.more.topology.cart == nil {
+		c.e.Fail(proto.ErrTopology, "the communicator is no grid")
+	}
+	return c.more.topology.cart
+}
+
+// CartRank returns the rank at some coordinates (MPI_Cart_rank). Those of dimensions whose ends meet may be any.
+func (c *Comm) CartRank(coords []int) int {
+	g := c.grid("CartRank")
+	if len(coords) != len(g.Dims) {
+		c.e.Fail(proto.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
+	}
+	r := 0
+	for i, x := range coords {
+		d := g.Dims[i]
+		if !g.Periodic[i] && (x < 0 || x >= d) {
+			c.e.Fail(proto.ErrArg, "coordinate %d is outside of a dimension of %d", x, d)
+		}
+		r = r*d + (x%d+d)%d
+	}
+	return r
+}
+
+// CartCoords returns the coordinates of a rank (MPI_Cart_coords).
+func (c *Comm) CartCoords(rank int) []int {
+	g := c.grid("CartCoords")
+	c.checkRank(rank)
+	return g.coords(rank)
+}
+
+func (g *Cart) coords(rank int) []int {
+	x := make([]int, len(g.Dims))
+	for i, d := range slices.Backward(g.Dims) {
+		x[i], rank = rank%d, rank/d
+	}
+	return x
+}
+
+// CartShift returns from whom a rank receives and to whom it sends when all send by some places along a dimension; ProcNull where there is nobody
+// (MPI_Cart_shift).
+func (c *Comm) CartShift(dimension, by int) (from, to int) {
+	g := c.grid("CartShift")
+	if dimension < 0 || dimension >= len(g.Dims) {
+		c.e.Fail(proto.ErrArg, "there is no dimension %d in a grid of %v", dimension, g.Dims)
+	}
+	at := func(by int) int {
+		x := g.coords(c.rank)
+		x[dimension] += by
+		if d := g.Dims[dimension]; !g.Periodic[dimension] && (x[dimension] < 0 || x[dimension] >= d) {
+			return ProcNull
+		}
+		return c.CartRank(x)
+	}
+	return at(-by), at(by)
+}
+
+// CartSub divides a grid into grids of the dimensions that are kept, one for each place in the others, and returns that of this rank (MPI_Cart_sub).
+func (c *Comm) CartSub(keep []bool) *Comm {
+	g := c.grid("CartSub")
+	if len(keep) != len(g.Dims) {
+		c.e.Fail(proto.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
+	}
+	sub := &Cart{}
+	colour, key := 0, 0
+	for i, x := range g.coords(c.rank) {
+		if keep[i] {
+			sub.Dims, sub.Periodic = append(sub.Dims, g.Dims[i]), append(sub.Periodic, g.Periodic[i])
+			key = key*g.Dims[i] + x
+		} else {
+			colour = colour*g.Dims[i] + x
+		}
+	}
+	n := c.Split(colour, key)
+	n.extra().topology.cart = sub
+	return n
+}
+
+// Neighbours returns the neighbours of a rank in the graph (MPI_Graph_neighbors).
+func (c *Comm) Neighbours(rank int) []int {
+	c.enter("Neighbours")
+	if c.more == nil || c.more.topology.graph == nil {
+		c.e.Fail(proto.ErrTopology, "the communicator has no graph")
+	}
+	c.checkRank(rank)
+	return slices.Clone(c.more.topology.graph.Neighbours[rank])
+}

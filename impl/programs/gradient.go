@@ -1,0 +1,121 @@
+package programs
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+var gradient = Program{
+	Name: "cg", What: "a system of linear equations, Poisson's on a square, is solved by conjugate gradients; each step adds up two numbers of all ranks",
+	Size: "points on a side", Usual: Settings{Size: 32, Rounds: 40}, Run: runGradient,
+}
+
+// system is a rank's rows of points of the square, with a row of each neighbour around them in vectors that are multiplied.
+type system struct {
+	c            *mpi.Comm
+	s            Settings
+	n, rows      int
+	first        int
+	above, below int
+}
+
+func runGradient(c *mpi.Comm, s Settings) error {
+	if err := enough(s.Size, c.Size()); err != nil {
+		return err
+	}
+	first, end := share(s.Size, c.Size(), c.Rank())
+	y := &system{c: c, s: s, n: s.Size, rows: end - first, first: first, above: c.Rank() - 1, below: c.Rank() + 1}
+	if y.above < 0 {
+		y.above = mpi.ProcNull
+	}
+	if y.below == c.Size() {
+		y.below = mpi.ProcNull
+	}
+	x, r := y.vector(), y.vector()
+	y.each(func(i int) { r[i] = y.right(i) })
+	before := y.dot(r, r)
+	left := y.solve(x, r, before)
+	return agreed(c, y.check(x, before, left))
+}
+
+// vector is as long as the rank's points and its neighbours' rows.
+func (y *system) vector() []float64 { return make([]float64, (y.rows+2)*y.n) }
+
+// each goes through the rank's own points.
+func (y *system) each(do func(i int)) {
+	for i := y.n; i < (y.rows+1)*y.n; i++ {
+		do(i)
+	}
+}
+
+// right is the right side of the system at a point of the rank.
+func (y *system) right(i int) float64 {
+	row, column := y.first+i/y.n-1, i%y.n
+	return float64((row*13+column*7)%11) - 5
+}
+
+// solve makes rounds of conjugate gradients. r is what is left of the right side, and rr its square, of which it returns the last.
+func (y *system) solve(x, r []float64, rr float64) float64 {
+	p, q := append([]float64(nil), r...), y.vector()
+	for range y.s.Rounds {
+		if rr == 0 {
+			break
+		}
+		y.times(p, q)
+		alpha := rr / y.dot(p, q)
+		y.each(func(i int) {
+			x[i] += alpha * p[i]
+			r[i] -= alpha * q[i]
+		})
+		next := y.dot(r, r)
+		beta := next / rr
+		y.each(func(i int) { p[i] = r[i] + beta*p[i] })
+		compute(y.c, y.s, 6*y.rows*y.n)
+		rr = next
+	}
+	return rr
+}
+
+// times sets q to A·p: four times each point, less its neighbours.
+func (y *system) times(p, q []float64) {
+	n := y.n
+	row := func(i int) []byte { return mpi.Raw(p[i*n : (i+1)*n]) }
+	y.c.Sendrecv(row(1), y.above, 0, row(y.rows+1), y.below, 0)
+	y.c.Sendrecv(row(y.rows), y.below, 1, row(0), y.above, 1)
+	y.each(func(i int) {
+		q[i] = 4*p[i] - p[i-n] - p[i+n]
+		if i%n > 0 {
+			q[i] -= p[i-1]
+		}
+		if i%n < n-1 {
+			q[i] -= p[i+1]
+		}
+	})
+	compute(y.c, y.s, 5*y.rows*n)
+}
+
+// dot is the scalar product over all ranks.
+func (y *system) dot(a, b []float64) float64 {
+	sum, all := []float64{0}, []float64{0}
+	y.each(func(i int) { sum[0] += a[i] * b[i] })
+	compute(y.c, y.s, 2*y.rows*y.n)
+	y.c.Allreduce(mpi.Of(sum), mpi.Of(all), mpi.Sum)
+	return all[0]
+}
+
+// check computes what is left of the right side from the solution, which must be what the iteration kept, and less than at first.
+func (y *system) check(x []float64, before, left float64) error {
+	q := y.vector()
+	y.times(x, q)
+	r := y.vector()
+	y.each(func(i int) { r[i] = y.right(i) - q[i] })
+	got := y.dot(r, r)
+	if math.Abs(math.Sqrt(got)-math.Sqrt(left)) > 1e-9*math.Sqrt(before) {
+		return wrong(y.c, "%.3g is left of the right side, and the iteration says %.3g", math.Sqrt(got), math.Sqrt(left))
+	}
+	if y.s.Rounds >= 4 && before > 0 && got >= before {
+		return wrong(y.c, "after %d rounds %.3g is left of the right side, no less than the %.3g at first", y.s.Rounds, math.Sqrt(got), math.Sqrt(before))
+	}
+	return nil
+}

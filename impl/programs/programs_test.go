@@ -1,0 +1,98 @@
+package programs
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+)
+
+func library() *model.Library {
+	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+	}
+	l.Rules[model.Synchronous].Protocol = "TA"
+	return l
+}
+
+// Programs find their results right, on any number of ranks, also when there is less to do than ranks.
+func TestPrograms(t *testing.T) {
+	for _, p := range All {
+		for _, ranks := range []int{1, 2, 3, 4, 6, 9} {
+			for _, size := range []int{1, 5, 9, 20} {
+				err := mpi.Run(loop.New(ranks), mpi.Options{Library: library()}, func(c *mpi.Comm) error {
+					return p.Run(c, Settings{Size: size, Rounds: p.Usual.Rounds})
+				})
+				if few := p.Name == "cg" && size < ranks || p.Name == "stencil" && size == 1 && ranks > 1; few {
+					if err == nil || !strings.Contains(err.Error(), "larger") {
+						t.Errorf("%s of %d on %d ranks: %v", p.Name, size, ranks, err)
+					}
+				} else if err != nil {
+					t.Errorf("%s of %d on %d ranks: %v", p.Name, size, ranks, err)
+				}
+			}
+		}
+	}
+}
+
+// altered is a world in which the n-th packet of rank 1 that has at least 8 bytes of data arrives with another bit.
+type altered struct {
+	device.World
+	n    int
+	done bool
+}
+
+func (w *altered) Run(program func(device.Port) error) error {
+	return w.World.Run(func(p device.Port) error {
+		if p.Rank() == 1 {
+			p = &alteringPort{Port: p, altered: w, left: w.n}
+		}
+		return program(p)
+	})
+}
+
+type alteringPort struct {
+	device.Port
+	*altered
+	left int
+}
+
+// Memory is none, so that all bytes go by packets.
+func (p *alteringPort) Memory() device.Memory { return nil }
+
+func (p *alteringPort) Send(dst int, q *device.Packet) {
+	if len(q.Data) >= 8 {
+		if p.left == 0 {
+			q = &device.Packet{Head: q.Head, Data: bytes.Clone(q.Data)}
+			q.Data[6] ^= 4
+			p.done = true
+		}
+		p.left--
+	}
+	p.Port.Send(dst, q)
+}
+
+// A message with another content makes the result wrong, and somebody says so.
+func TestPlantedFaults(t *testing.T) {
+	for _, p := range All {
+		changed := 0
+		for nth := range 40 {
+			w := &altered{World: loop.New(4), n: nth}
+			err := mpi.Run(w, mpi.Options{Library: library()}, func(c *mpi.Comm) error { return p.Run(c, Settings{Size: 9, Rounds: 3}) })
+			if !w.done {
+				break
+			}
+			if changed++; err == nil {
+				t.Errorf("%s: message %d was changed, and nobody saw it", p.Name, nth)
+			}
+		}
+		if changed < 3 {
+			t.Errorf("%s: only %d messages were changed", p.Name, changed)
+		}
+	}
+}

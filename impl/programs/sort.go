@@ -1,0 +1,94 @@
+package programs
+
+import (
+	"errors"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+var sorting = Program{
+	Name: "sort", What: "whole numbers are sorted: each rank sends every other one those of its range, as in the benchmark IS",
+	Size: "numbers of each rank", Usual: Settings{Size: 4096, Rounds: 1}, Run: runSort,
+}
+
+// keyBits is how long the numbers are.
+const keyBits = 20
+
+func runSort(c *mpi.Comm, s Settings) error {
+	keys := randomKeys(c.Rank(), s.Size)
+	var err error
+	for range s.Rounds {
+		err = errors.Join(err, checkSorted(c, s, sortKeys(c, s, keys)))
+	}
+	return agreed(c, err)
+}
+
+func randomKeys(rank, n int) []uint32 {
+	r := rand.New(rand.NewPCG(uint64(rank), 314159))
+	keys := make([]uint32, n)
+	for i := range keys {
+		keys[i] = (r.Uint32N(1<<keyBits) + r.Uint32N(1<<keyBits)) / 2 // not even, so that ranks get different numbers
+	}
+	return keys
+}
+
+// owner returns the rank of whose range a number is.
+func owner(key uint32, ranks int) int { return int(uint64(key) * uint64(ranks) >> keyBits) }
+
+// sortKeys returns the numbers of all ranks that are of this one's range, in order.
+func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
+	p := c.Size()
+	counts, arriving := make([]int32, p), make([]int32, p)
+	for _, k := range keys {
+		counts[owner(k, p)]++
+	}
+	one := func(x []int32) mpi.Buffer { b := mpi.Of(x); b.Count = 1; return b }
+	c.Alltoall(one(counts), one(arriving))
+	out, outAt := offsets(counts)
+	in, inAt := offsets(arriving)
+	parted, fill := make([]uint32, len(keys)), slices.Clone(outAt)
+	for _, k := range keys {
+		o := owner(k, p)
+		parted[fill[o]] = k
+		fill[o]++
+	}
+	compute(c, s, 4*len(keys))
+	mine := make([]uint32, inAt[p-1]+in[p-1])
+	c.Alltoallv(mpi.Of(parted), out, outAt, mpi.Of(mine), in, inAt)
+	slices.Sort(mine)
+	compute(c, s, len(mine)*bits.Len(uint(len(mine))))
+	return mine
+}
+
+// offsets returns where each of some parts begins that lie one after another.
+func offsets(counts []int32) (lengths, at []int) {
+	next := 0
+	for _, n := range counts {
+		lengths, at = append(lengths, int(n)), append(at, next)
+		next += int(n)
+	}
+	return lengths, at
+}
+
+// checkSorted looks at the order, the ranges, and whether the numbers are those that there were.
+func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
+	if !slices.IsSorted(mine) {
+		return wrong(c, "the numbers are not in order")
+	}
+	var want []uint32
+	for r := range c.Size() {
+		for _, k := range randomKeys(r, s.Size) {
+			if owner(k, c.Size()) == c.Rank() {
+				want = append(want, k)
+			}
+		}
+	}
+	slices.Sort(want)
+	if !slices.Equal(mine, want) {
+		return wrong(c, "it has %d numbers that are not the %d of its range", len(mine), len(want))
+	}
+	return nil
+}
