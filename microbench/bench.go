@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -15,28 +14,35 @@ type bench struct {
 	mode *mode
 	c    *mpi.Comm // both ranks, P1 first
 	comm *mpi.Comm // both ranks, the root of the barrier first
+	root int       // whose that is, in c
 	peer int       // the other rank, in c
 	p1   bool
 
 	out, in []byte
 	round   unit.Time // the longest of the warm-up, or the shortest
 	timers  []*timer
-}
 
-// timer is the samples of one timer, on the rank that takes them.
-type timer struct {
-	name  string
-	mine  bool
-	times []unit.Time
+	// Of a real clock, else nothing:
+	reading unit.Time // what it costs to read it
+	batch   int       // operations to a sample
+	idle    bool      // samples are thrown away
 }
 
 // tag is that of all messages that are measured.
 const tag = 1
 
-// attach lends the library a buffer for buffered sends: a message may not have left it when the next one comes.
-func (b *bench) attach(c *mpi.Comm) {
+// lent returns how much memory the library needs for buffered sends: a message may not have left it when the next one comes.
+func (b *bench) lent() int {
+	if !b.mode.buffered {
+		return 0
+	}
+	return 4 * (b.cell.Bytes + mpi.BsendOverhead)
+}
+
+// attach lends it to the library, and detach takes it back.
+func (b *bench) attach(room []byte) {
 	if b.mode.buffered {
-		c.AttachBuffer(make([]byte, 4*(b.cell.Bytes+mpi.BsendOverhead)))
+		b.c.AttachBuffer(room)
 	}
 }
 
@@ -46,32 +52,28 @@ func (b *bench) detach() {
 	}
 }
 
-// timer returns the timer of the name, which P1 or P2 takes.
-func (b *bench) timer(name string, atP1 bool) *timer {
-	for _, t := range b.timers {
-		if t.name == name {
-			return t
-		}
-	}
-	t := &timer{name: name, mine: atP1 == b.p1}
-	b.timers = append(b.timers, t)
-	return t
-}
-
-func (t *timer) add(d unit.Time) {
-	if t.mine {
-		t.times = append(t.times, d)
-	}
-}
-
 func (b *bench) now() unit.Time { return b.c.Wtime() }
+
+// since returns the time from a reading of the clock until now, without what this reading costs.
+func (b *bench) since(begin unit.Time) unit.Time { return b.now() - begin - b.reading }
 
 // barrier meets the other rank; the root leaves first.
 func (b *bench) barrier() { b.comm.Barrier() }
 
 // wait lets P1 wait until whatever is under way has surely arrived.
 func (b *bench) wait() {
-	b.c.Compute(b.delta())
+	b.compute(b.delta())
+}
+
+// awake is how long P1 waits at a time where clocks are real: a processor that waits for longer might be left to others.
+const awake = 100 * unit.Microsecond
+
+// compute waits.
+func (b *bench) compute(d unit.Time) {
+	for ; b.Shared && d > awake; d -= awake {
+		b.c.Compute(awake)
+	}
+	b.c.Compute(d)
 }
 
 func (b *bench) delta() unit.Time {
@@ -110,41 +112,6 @@ func (b *bench) receive() mpi.Request {
 		return b.c.Irecv(b.in, b.peer, tag)
 	}
 	return mpi.Request{}
-}
-
-// collect brings P2's samples to P1, and returns all.
-func (b *bench) collect() []sample.Series {
-	var all []sample.Series
-	for _, t := range b.timers {
-		if !t.mine {
-			t.times = b.fetch()
-		} else if !b.p1 {
-			b.bring(t.times)
-		}
-		all = append(all, sample.Series{Key: sample.Key{Mode: b.cell.Mode, Bytes: b.cell.Bytes, Timer: t.name}, Times: t.times})
-	}
-	return all
-}
-
-func (b *bench) bring(times []unit.Time) {
-	raw := make([]byte, 0, 8*len(times))
-	for _, t := range times {
-		raw = binary.LittleEndian.AppendUint64(raw, uint64(t))
-	}
-	b.c.Ssend(raw, b.peer, tag)
-}
-
-func (b *bench) fetch() []unit.Time {
-	if !b.p1 {
-		return nil
-	}
-	raw := make([]byte, b.c.Probe(b.peer, tag).Bytes)
-	b.c.Recv(raw, b.peer, tag)
-	times := make([]unit.Time, len(raw)/8)
-	for i := range times {
-		times[i] = unit.Time(binary.LittleEndian.Uint64(raw[8*i:]))
-	}
-	return times
 }
 
 // putTime and getTime carry a time, or a key, in a message.

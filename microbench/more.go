@@ -6,14 +6,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// fewer is by how much less often than the paper's timers the others are repeated.
-const fewer = 4
-
 // idleSend times the send call once more, after a wait: what went before, the barrier's last message above all, can hinder it no
 // longer. P2 is in its receive.
-func idleSend(b *bench) {
+func idleSend(b *bench, rounds int) {
 	t := b.timer(sample.Idle, true)
-	for range max(1, b.Reps/fewer) {
+	for range rounds {
 		if !b.p1 {
 			b.timedReceive(nil)
 			continue
@@ -22,47 +19,60 @@ func idleSend(b *bench) {
 		b.wait()
 		begin := b.now()
 		r := b.send()
-		t.add(b.now() - begin)
+		b.add(t, b.since(begin))
 		r.Wait()
 	}
 }
 
-// roundTrip times a blocking send and the receive of an answer as long, at P1. P2 is in its receive when the message
-// comes.
-func roundTrip(b *bench) {
-	if !b.mode.blocking || b.mode.ready {
-		return
-	}
+// roundTrip times a send and the receive of an answer as long, at P1. P2 is in its receive when the message comes. A batch is
+// as many round trips, one after the other. Of calls that do not block, the receive is completed, and then the send.
+func roundTrip(b *bench, rounds int) {
 	t := b.timer(sample.RTT, true)
-	for range max(1, b.Reps/fewer) {
+	trips := max(b.batch, 1)
+	for range rounds {
 		b.barrier()
 		if !b.p1 {
-			b.receive()
-			b.send()
+			for range trips {
+				b.answer()
+			}
 			continue
 		}
 		b.wait()
 		begin := b.now()
-		b.send()
-		b.receive()
-		t.add(b.now() - begin)
+		var sent mpi.Request
+		for range trips {
+			sent.Wait()
+			sent = b.send()
+			b.complete()
+		}
+		b.put(t, each(b.since(begin), trips))
+		sent.Wait()
 	}
+}
+
+// complete receives a message.
+func (b *bench) complete() {
+	r := b.receive()
+	r.Wait()
+}
+
+// answer receives a message and sends one.
+func (b *bench) answer() {
+	b.complete()
+	r := b.send()
+	r.Wait()
 }
 
 // train times a burst of standard sends, or of low-level messages, that P2 receives as fast as it can: the mean
 // interval between the ends of consecutive sends, which is the gap if nothing else limits.
-func train(b *bench) {
-	if b.mode != &message && b.cell.Mode != "send" && b.cell.Mode != "isend" {
-		return
-	}
+func train(b *bench, rounds int) {
 	t := b.timer(sample.Train, true)
 	var sent [Burst]mpi.Request
-	for range max(min(b.Reps, 10), b.Reps/fewer/4) {
+	for range rounds {
 		b.barrier()
 		if !b.p1 {
 			for range Burst {
-				r := b.receive()
-				r.Wait()
+				b.complete()
 			}
 			continue
 		}
@@ -74,24 +84,21 @@ func train(b *bench) {
 				first = b.now()
 			}
 		}
-		t.add((b.now() - first + (Burst-1)/2) / (Burst - 1))
+		b.add(t, each(b.since(first), Burst-1))
 		mpi.WaitAll(sent[:], nil)
 	}
 }
 
 // oneTime times what equations (1) to (7) speak of: how long P1's send takes when P2 has posted its receive (T_s), and, where
 // both read the same clock, how long until P2 has the message (T_s-r).
-func oneTime(b *bench) {
-	if b.Protocol == "" {
-		return
-	}
+func oneTime(b *bench, rounds int) {
 	sender := b.timer(sample.Sender, true)
 	var oneWay *timer
 	if b.Common {
 		oneWay = b.timer(sample.OneWay, true)
 	}
 	var begin, end [8]byte
-	for range b.Reps {
+	for range rounds {
 		if !b.p1 {
 			r := b.c.Irecv(b.in, b.peer, tag)
 			b.barrier()
@@ -105,20 +112,17 @@ func oneTime(b *bench) {
 		putTime(begin[:], b.now())
 		r := b.send()
 		r.Wait()
-		sender.add(b.now() - getTime(begin[:]))
+		b.add(sender, b.since(getTime(begin[:])))
 		b.c.Recv(end[:], b.peer, tag)
 		if oneWay != nil {
-			oneWay.add(getTime(end[:]) - getTime(begin[:]))
+			b.add(oneWay, getTime(end[:])-getTime(begin[:])-b.reading)
 		}
 	}
 }
 
 // remote times a remote read and a remote write of the length, from the call until they are found done.
-func remote(b *bench) {
+func remote(b *bench, rounds int) {
 	m := b.c.Messages()
-	if b.mode != &message || !m.Remote() {
-		return
-	}
 	get, put := b.timer(sample.Get, true), b.timer(sample.Put, true)
 	var key [8]byte
 	if !b.p1 {
@@ -131,13 +135,13 @@ func remote(b *bench) {
 	}
 	b.c.Recv(key[:], b.peer, tag)
 	k := mpi.Key(getTime(key[:]))
-	for range max(1, b.Reps/fewer) {
-		t := b.now()
+	for range rounds {
+		begin := b.now()
 		m.Get(b.out, b.peer, k)
-		get.add(b.now() - t)
-		t = b.now()
+		b.add(get, b.since(begin))
+		begin = b.now()
 		m.Put(b.out, b.peer, k)
-		put.add(b.now() - t)
+		b.add(put, b.since(begin))
 	}
 	b.barrier()
 }

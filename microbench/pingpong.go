@@ -25,14 +25,14 @@ import (
 //
 // A receive for a ready send is posted before the barrier, which the figure does not show; it is timed in its two parts, and the
 // second belongs to a blocking receive only.
-func pingPong(b *bench) {
+func pingPong(b *bench, rounds int) {
 	t11, t12 := b.timer(sample.Timer11, true), b.timer(sample.Timer12, true)
 	t21, t22 := b.timer(sample.Timer21, false), b.timer(sample.Timer22, false)
 	warmup := b.Warmup
 	if b.Delta == 0 {
 		warmup = max(warmup, 1) // delta comes from a round
 	}
-	for rep := range warmup + b.Reps {
+	for rep := range warmup + rounds {
 		begin := b.now()
 		var first, second unit.Time
 		if b.p1 {
@@ -46,19 +46,19 @@ func pingPong(b *bench) {
 			b.warm(b.now() - begin - b.delta())
 			continue
 		}
-		t11.add(first)
-		t12.add(second)
-		t21.add(first)
-		t22.add(second)
+		b.add(t11, first)
+		b.add(t12, second)
+		b.add(t21, first)
+		b.add(t22, second)
 	}
 }
 
 // timedSend meets the other rank and times the send call.
 func (b *bench) timedSend() unit.Time {
 	b.barrier()
-	t := b.now()
+	begin := b.now()
 	r := b.send()
-	t = b.now() - t
+	t := b.since(begin)
 	r.Wait()
 	return t
 }
@@ -68,9 +68,9 @@ func (b *bench) timedReceive(wait func()) unit.Time {
 	var posted mpi.Request
 	var t unit.Time
 	if b.mode.ready {
-		t = b.now()
+		begin := b.now()
 		posted = b.c.Irecv(b.in, b.peer, tag)
-		t = b.now() - t
+		t = b.since(begin)
 	}
 	b.barrier()
 	if wait != nil {
@@ -79,10 +79,10 @@ func (b *bench) timedReceive(wait func()) unit.Time {
 	switch begin := b.now(); {
 	case !b.mode.ready:
 		posted = b.receive()
-		t = b.now() - begin
+		t = b.since(begin)
 	case b.mode.blocking:
 		posted.Wait()
-		t += b.now() - begin
+		t += b.since(begin)
 	}
 	posted.Wait()
 	return t

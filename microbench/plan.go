@@ -89,35 +89,28 @@ func (p *Plan) Check() error {
 	return nil
 }
 
-// stages are what is measured of a cell, in order.
-var stages = []func(*bench){pingPong, idleSend, roundTrip, train, oneTime, remote}
-
 // Measure measures cells between the pair of ranks of c, which all ranks call. P1 gets the series, in the order in which they were
 // measured; others get nil. The series' keys have their mode, bytes and timer set.
 func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
-	p1, p2 := p.Pair[0], p.Pair[1]
-	if p1 == p2 {
-		p1, p2 = 0, c.Size()-1
-	}
-	roots := [2]*mpi.Comm{c.Create([]int{p1, p2}), c.Create([]int{p2, p1})}
-	if roots[0] == nil {
+	pair := p.pair(c)
+	if pair == nil {
 		return nil
 	}
 	var all []sample.Series
 	for _, cell := range cells {
-		b := &bench{Plan: p, cell: cell, mode: find(cell.Mode), peer: 1 - roots[0].Rank(), p1: roots[0].Rank() == 0}
+		b := pair.bench(p, cell)
 		b.out, b.in = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
-		b.attach(roots[0])
-		for _, stage := range stages {
-			for _, r := range roots {
-				b.comm, b.c = r, roots[0]
-				stage(b)
+		b.attach(make([]byte, b.lent()))
+		for _, s := range stages {
+			if s.serves(b) {
+				pair.run(b, s, s.rounds(p.Reps))
 			}
 		}
 		b.detach()
-		all = append(all, b.collect()...)
+		b.gather()
+		all = append(all, b.series()...)
 	}
-	if roots[0].Rank() != 0 {
+	if !pair.p1 {
 		return nil
 	}
 	return all

@@ -79,34 +79,3 @@ func (p *Plan) alone(ctx context.Context, o mpi.Options, open func(context.Conte
 	})
 	return series, err
 }
-
-// Launch measures all cells of a plan one after another in one job, on a world that it opens: on a real machine nothing else may run beside
-// what is measured. The series are in the order of the cells. After each cell done is called with how many are; it may be nil.
-//
-// Ranks may be processes. Then each comes here with the same plan, and the series are those of the process whose rank is P1: the first, which
-// started the others.
-func Launch(ctx context.Context, p *Plan, o mpi.Options, open func(context.Context) (mpi.World, error), done func(n int)) ([]sample.Series, error) {
-	if err := p.Check(); err != nil {
-		return nil, err
-	}
-	w, err := open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var series []sample.Series
-	err = mpi.Run(w, o, func(c *mpi.Comm) error {
-		cells := p.Cells()
-		for i := range cells {
-			s := p.Measure(c, cells[i:i+1])
-			if s == nil {
-				continue
-			}
-			series = append(series, s...)
-			if done != nil {
-				done(i + 1)
-			}
-		}
-		return nil
-	})
-	return series, err
-}

@@ -2,13 +2,16 @@ package foreign
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // fitted imports files and fits them.
@@ -62,32 +65,92 @@ func TestFitTrains(t *testing.T) {
 	}
 }
 
-// A disturbed run: most round trips are 24 us too long. What the two runs have in common agrees within a tenth. They are of other settings of the
-// library, as o_r shows, which no disturbance reached: it changes protocol above 8192 bytes, not at 4096, and what is in between differs. What cannot be known is said to be so.
+// A disturbed run: most round trips are 24 us too long. What the two runs have in common agrees within a tenth: o_r and G. They are of other settings of the
+// library: this one asks the receiver above 8192 bytes and not 4096, as o_r shows, which no disturbance reached, and S says it. They are of other modes of the machine, too:
+// what is undisturbed of the small round trips takes 0.28 us and not 0.35. And o_s is of sends after waits of 24 us in place of 0.3 us, by which they take longer.
 func TestFitDisturbed(t *testing.T) {
 	clean, r := fitted(t, "prtt-openmpi-shm-eager4096.csv"), fitted(t, "prtt-contaminated.csv")
 	for _, c := range []struct{ name, method, unit string }{
 		{"o_r", "timer12", fit.Micros}, {"G", "(prtt10-rtt)/9", fit.PerByte},
 	} {
-		a, b := rows(clean, "send", c.name, c.method, c.unit)[0], rows(r, "send", c.name, c.method, c.unit)[0]
-		if math.Abs(b.Value-a.Value) > 0.1*a.Value {
-			t.Errorf("%s: %v, of the clean run %v", c.name, b.Value, a.Value)
+		a, b := rows(clean, "send", c.name, c.method, c.unit), rows(r, "send", c.name, c.method, c.unit)
+		if len(a) == 0 || len(b) == 0 || math.Abs(b[0].Value-a[0].Value) > 0.1*a[0].Value {
+			t.Errorf("%s: %v, of the clean run %v", c.name, b, a)
 		}
 	}
 	a, b := rows(clean, "send", "o_r", "timer12", fit.PerByte), rows(r, "send", "o_r", "timer12", fit.PerByte)
 	if x, y := a[len(a)-1].Value, b[len(b)-1].Value; math.Abs(x-y) > 0.1*x {
 		t.Errorf("o_r grows by %v a byte, in the clean run by %v", y, x)
 	}
-	pieces := rows(r, "send", "o_r", "timer12", fit.Micros)
-	if !slices.ContainsFunc(pieces, func(p fit.Parameter) bool { return p.From == 8320 }) {
-		t.Errorf("no change of protocol after 8192 bytes: %+v", pieces)
+	for _, c := range []struct {
+		r     *fit.Result
+		limit float64
+	}{{clean, 4096}, {r, 8192}} {
+		if s := rows(c.r, "send", "S", "rtt: eager limit", fit.Bytes); len(s) != 1 || s[0].Low > c.limit || s[0].High < c.limit-1 || s[0].High > 1.1*c.limit {
+			t.Errorf("S: %+v, want %v", s, c.limit)
+		}
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w fit.Warning) bool { return w.Code == fit.Disturbed }) {
 		t.Errorf("no warning: %v", r.Warnings)
 	}
 	if v, ok := fit.Value(r.Parameters, "send", "L", 0); ok {
-		t.Errorf("L is %v, of round trips that are 24 us too long", v)
+		t.Errorf("L is %v, of overheads that are longer than the way", v)
 	}
+}
+
+// The clean run with the disturbance of the other planted into it: at a part of the sizes, drawn anew for each timer, all samples but a few are 20 to 28 us too long; at the
+// others one sample in ten. Every parameter but g, which is that of one size, is there within a tenth.
+func TestFitContaminated(t *testing.T) {
+	clean := fitted(t, "prtt-openmpi-shm-eager4096.csv")
+	for _, part := range []float64{0.1, 0.2} {
+		wrong, seeds := 0, 6
+		for seed := range uint64(seeds) {
+			set, _ := imported(t, Options{}, "prtt-openmpi-shm-eager4096.csv")
+			contaminate(set, part, seed)
+			r, err := fit.Fit(set, fit.Options{Replicates: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := farthest(t, clean, r); off != "" {
+				wrong++
+				t.Logf("%.0f %% of the sizes, seed %d: %s", 100*part, seed, off)
+			}
+		}
+		if wrong > 1 {
+			t.Errorf("%.0f %% of the sizes: wrong in %d of %d seeds", 100*part, wrong, seeds)
+		}
+	}
+}
+
+// contaminate makes samples too long.
+func contaminate(set *sample.Set, part float64, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 31))
+	for i, s := range set.Series {
+		hit := 0.1
+		if rng.Float64() < part {
+			hit = 0.9
+		}
+		for j := range s.Times {
+			if rng.Float64() < hit {
+				set.Series[i].Times[j] += unit.FromMicros(20 + 8*rng.Float64())
+			}
+		}
+	}
+}
+
+// farthest says which parameters of a disturbed run are more than a tenth off, of those that count: each at the smallest size, and G.
+func farthest(t *testing.T, clean, r *fit.Result) string {
+	t.Helper()
+	var off []string
+	for _, c := range []struct{ name, method, unit string }{
+		{"o_s", "(prtt10-d-rtt)/9", fit.Micros}, {"o_r", "timer12", fit.Micros}, {"L", "rtt/2", fit.Micros}, {"G", "(prtt10-rtt)/9", fit.PerByte},
+	} {
+		a, b := rows(clean, "send", c.name, c.method, c.unit), rows(r, "send", c.name, c.method, c.unit)
+		if len(b) == 0 || math.Abs(b[0].Value-a[0].Value) > 0.1*a[0].Value {
+			off = append(off, fmt.Sprintf("%s %+v, clean %v", c.name, b, a[0].Value))
+		}
+	}
+	return strings.Join(off, "; ")
 }
 
 // Round trips and windows alone give G, and o_s + L + o_r as one number. The rest is not made up.

@@ -2,7 +2,7 @@ package probe
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-//go:embed program/probe.c
-var source []byte
+//go:embed program/*.c
+var source embed.FS
 
 // built is the program, compiled.
 type built struct {
@@ -23,7 +23,7 @@ type built struct {
 }
 
 // options of the compiler.
-var options = []string{"-std=c99", "-O2"}
+var options = []string{"-std=c99", "-O1"}
 
 // build compiles the program.
 func build(ctx context.Context, dir string, s Settings) (*built, error) {
@@ -32,12 +32,12 @@ func build(ctx context.Context, dir string, s Settings) (*built, error) {
 		return nil, err
 	}
 	b := &built{dir: dir, compiler: compiler, program: filepath.Join(dir, "probe")}
-	if err := os.WriteFile(b.program+".c", source, 0o600); err != nil {
+	if err := os.CopyFS(dir, source); err != nil {
 		return nil, err
 	}
 	args := append([]string{compiler}, options...)
 	compile := process{dir: dir, timeout: s.Timeout}
-	said, err := compile.run(ctx, append(args, "-o", b.program, b.program+".c"))
+	said, err := compile.run(ctx, append(args, "-o", b.program, filepath.Join("program", "probe.c")))
 	if err == nil {
 		_, err = os.Stat(b.program)
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,100 +16,144 @@ import (
 )
 
 // join makes a data set of the launches.
-func join(results []*result, p *microbench.Plan, s Settings, b *built, launcher []string) (*sample.Set, error) {
-	first := results[0]
-	set := &sample.Set{Facts: facts(results, p, s, b, launcher)}
-	for n, r := range results {
-		if setting(r, launcher) != setting(first, launcher) {
+func (m *measurement) join(out *microbench.Outcome, s Settings) (*sample.Set, error) {
+	limits, err := m.limits()
+	if err != nil {
+		return nil, err
+	}
+	first := m.results[0]
+	for n, r := range m.results {
+		if m.setting(r) != m.setting(first) {
 			return nil, fmt.Errorf("launch %d ran on %s with %s, and the first on %s with %s: they are no launches of one thing",
 				n+1, r.where(), libraryName(r.library), first.where(), libraryName(first.library))
 		}
-		for _, x := range r.series {
-			x.Platform, x.Library, x.Clock, x.Place, x.Protocol, x.Launch = Platform, libraryName(r.library), "real", s.Place, "auto", n
-			if x.Place == "" {
-				x.Place = r.place()
-			}
-			set.Series = append(set.Series, x)
+	}
+	for i := range out.Series {
+		x := &out.Series[i]
+		x.Platform, x.Library, x.Clock, x.Place, x.Protocol = Platform, libraryName(first.library), "real", s.Place, "auto"
+		if x.Place == "" {
+			x.Place = first.place()
 		}
 	}
-	return set, nil
+	return &sample.Set{Facts: m.facts(limits), Series: out.Series}, nil
 }
 
 // place is where the ranks are to each other.
-func (r *result) place() string {
-	if r.hosts == 1 {
+func (p *places) place() string {
+	if p.hosts == 1 {
 		return "intra"
 	}
 	return "inter"
 }
 
 // where names the hosts.
-func (r *result) where() string {
-	if a, b := r.ranks[0].host, r.ranks[1].host; a != b {
+func (p *places) where() string {
+	if a, b := p.ranks[0].host, p.ranks[1].host; a != b {
 		return a + " and " + b
 	}
-	return r.ranks[0].host
+	return p.ranks[0].host
+}
+
+// sameHost says whether two names are of one host: one of them may have a domain.
+func sameHost(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return a == b
 }
 
 // setting is what samples must have in common to be launches of one thing. It is kept as a sum, so that no host is named.
-func setting(r *result, launcher []string) string {
+func (m *measurement) setting(r *result) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q %d %q", r.library, r.standard, r.threads, r.hosts, launcher)
+	fmt.Fprintf(h, "%q %q %q %d %q", r.library, r.standard, r.threads, r.hosts, m.launcher)
 	for _, x := range r.ranks {
 		fmt.Fprintf(h, "%q %q", x.host, x.processor)
 	}
-	fmt.Fprint(h, r.variables)
+	for _, name := range environment(os.Environ()) {
+		fmt.Fprintf(h, "%q", name)
+	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
+// environment returns those variables that are known to set up an MPI.
+func environment(all []string) []string {
+	var list []string
+	for _, e := range all {
+		for _, begins := range []string{"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPICH_", "MPIR_", "MV2_", "I_MPI_", "UCX_", "FI_", "PSM"} {
+			if strings.HasPrefix(e, begins) {
+				list = append(list, e)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // facts says what is known about the run.
-func facts(results []*result, p *microbench.Plan, s Settings, b *built, launcher []string) []sample.Fact {
-	r := results[0]
-	version := b.version
+func (m *measurement) facts(limits []variable) []sample.Fact {
+	r, c := m.results[0], m.campaign
+	version := m.version
 	if version == "" {
 		version = "unknown"
 	}
-	delta := "twice the median round of the warm-up"
-	if p.Delta > 0 {
-		delta = p.Delta.MicrosString() + " us"
+	delta := "twice a round of the warm-up"
+	if c.Delta > 0 {
+		delta = c.Delta.MicrosString() + " us"
+	}
+	eager := "not asked for"
+	if m.variables {
+		eager = eagerLimits(r.library, limits)
 	}
 	list := []sample.Fact{
-		{Key: sample.PlatformSum, Value: setting(r, launcher)},
+		{Key: sample.PlatformSum, Value: m.setting(r)},
 		{Key: "library_version", Value: start(r.library, 1000)},
 		{Key: "mpi_standard", Value: r.standard},
 		{Key: "thread_level", Value: r.threads + " (MPI_Init)"},
-		{Key: "eager_limits", Value: eagerLimits(r)},
+		{Key: "eager_limits", Value: eager},
 		{Key: "compiler", Value: version},
-		{Key: "compile", Value: words(append([]string{b.compiler}, options...))},
-		{Key: "launcher", Value: words(launcher)},
-		{Key: "launches", Value: strconv.Itoa(len(results))},
+		{Key: "compile", Value: words(append([]string{m.compiler}, options...))},
+		{Key: "launcher", Value: words(m.launcher)},
 		{Key: "hosts", Value: map[int]string{1: "one", 2: "two"}[r.hosts]},
 		{Key: sample.Ranks, Value: "2"},
 		{Key: sample.Pair, Value: "0 1"},
+		{Key: Binding, Value: each(m.places, (*places).binding)},
 	}
 	for i := range r.ranks {
 		of := fmt.Sprintf("p%d_", i+1)
 		list = append(list,
 			sample.Fact{Key: of + "processor", Value: r.ranks[i].processor},
-			sample.Fact{Key: of + "bound_to", Value: each(results, func(r *result) string { return r.ranks[i].bound })})
+			sample.Fact{Key: of + "bound_to", Value: each(m.places, func(p *places) string { return p.ranks[i].bound })})
 	}
+	list = append(list, sample.LinesOf(m.lines)...)
 	return append(list,
-		sample.Fact{Key: "seed", Value: strconv.FormatUint(s.Seed, 10) + ", of the order of cells"},
-		sample.Fact{Key: "reps", Value: strconv.Itoa(p.Reps)},
-		sample.Fact{Key: "warmup", Value: strconv.Itoa(p.Warmup)},
+		sample.Fact{Key: "warmup", Value: "round trips until they take the same time again and again; " + strconv.Itoa(c.Warmup) + " rounds of each cell"},
 		sample.Fact{Key: "delta", Value: delta},
 		sample.Fact{Key: sample.Roots, Value: "2"},
-		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC), its cost taken out of every sample; rtt: the mean of up to 64 round trips that last 10 us"},
-		sample.Fact{Key: sample.Resolution, Value: largest(results, func(x rank) unit.Time { return x.resolution }).MicrosString()},
-		sample.Fact{Key: "timer_cost_us", Value: largest(results, func(x rank) unit.Time { return x.cost }).MicrosString()},
+		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips that last 20 us"},
+		sample.Fact{Key: sample.Resolution, Value: largest(m.places, func(x rank) unit.Time { return x.resolution }).MicrosString()},
+		sample.Fact{Key: sample.ClockCost, Value: largest(m.places, func(x rank) unit.Time { return x.cost }).MicrosString()},
+		sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut},
 	)
 }
 
+// Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound how it begins if not.
+const (
+	Binding = "binding"
+	Unbound = "none"
+)
+
+// binding says whether the ranks are bound to processors of their own.
+func (p *places) binding() string {
+	if _, _, ok := p.bound(); ok {
+		return "each rank on a processor of its own"
+	}
+	return Unbound + ": the system may move a rank from one processor to another"
+}
+
 // each returns what holds for all launches, or what holds for which.
-func each(results []*result, of func(*result) string) string {
+func each(launches []*places, of func(*places) string) string {
 	var values []string
-	for _, r := range results {
-		values = append(values, of(r))
+	for _, p := range launches {
+		values = append(values, of(p))
 	}
 	if len(slices.Compact(slices.Clone(values))) == 1 {
 		return values[0]
@@ -124,10 +169,10 @@ func start(s string, most int) string {
 	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), most)], ""))
 }
 
-func largest(results []*result, of func(rank) unit.Time) unit.Time {
+func largest(launches []*places, of func(rank) unit.Time) unit.Time {
 	var t unit.Time
-	for _, r := range results {
-		t = max(t, of(r.ranks[0]), of(r.ranks[1]))
+	for _, p := range launches {
+		t = max(t, of(p.ranks[0]), of(p.ranks[1]))
 	}
 	return t
 }
@@ -164,12 +209,12 @@ const longName = 60
 
 // eagerLimits returns those of the library's variables that are limits in bytes of what is sent eagerly, or "unknown". MPICH has those of
 // all its devices, and a number below zero where a device decides for itself.
-func eagerLimits(r *result) string {
+func eagerLimits(library string, variables []variable) string {
 	var list []string
-	for _, v := range r.variables {
+	for _, v := range variables {
 		name := strings.ToLower(v.name)
 		size := strings.HasSuffix(name, "eager_limit") || strings.HasSuffix(name, "_sz") || strings.HasSuffix(name, "msg_size")
-		if size && v.value > 0 && v.value < 1<<31-1 && !foreign(name, r.library) {
+		if size && v.value > 0 && v.value < 1<<31-1 && !foreign(name, library) {
 			list = append(list, fmt.Sprintf("%s=%d", v.name, v.value))
 		}
 	}

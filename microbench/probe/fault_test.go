@@ -63,7 +63,14 @@ func alive(pid int) bool {
 	return true
 }
 
-var small = &microbench.Plan{Modes: []string{"send", "isend"}, Sizes: []int{0, 16, 100}, Reps: 8, Warmup: 1}
+// small is a campaign of one launch.
+func small() *microbench.Campaign {
+	plan := microbench.Plan{Modes: []string{"send", "isend"}, Sizes: []int{0, 16, 100}, Reps: 8, Warmup: 1}
+	return &microbench.Campaign{Plan: plan, Launches: 1}
+}
+
+// twice is one of two launches, which are started together.
+func twice(c *microbench.Campaign) { c.Launches, c.Budget = 2, time.Minute }
 
 // Each fault ends with a message that says what went wrong, and leaves nothing.
 func TestFaults(t *testing.T) {
@@ -71,6 +78,7 @@ func TestFaults(t *testing.T) {
 		name        string
 		environment string
 		change      func(*Settings)
+		campaign    func(*microbench.Campaign)
 		says        []string
 		not         string
 	}{
@@ -90,18 +98,25 @@ func TestFaults(t *testing.T) {
 		{name: "launcher hangs and does not listen", environment: "FAKE_LAUNCHER=deaf", change: soon, says: []string{"has not ended within 500ms"}},
 		{name: "no result", environment: "FAKE_PROGRAM=nothing", says: []string{"left no result", "TMPDIR"}},
 		{name: "last words in a file", environment: "FAKE_PROGRAM=mute", says: []string{"no memory for 5 bytes"}},
-		{name: "no second result", environment: "FAKE_PROGRAM=once", change: func(s *Settings) { s.Launches = 2 }, says: []string{"left no result"}},
+		{name: "no second result", environment: "FAKE_PROGRAM=once", campaign: twice, says: []string{"left no result"}},
 		{name: "garbage", environment: "FAKE_PROGRAM=garbage", says: []string{"result of", "line 1:"}, not: "\x00"},
 		{name: "half a result", environment: "FAKE_PROGRAM=half", says: []string{"ends too early"}},
-		{name: "result of another plan", environment: "FAKE_PROGRAM=other", says: []string{"0 samples of timer11 of isend at 16 bytes, not 16"}},
-		{name: "launches on two machines", environment: "FAKE_PROGRAM=moves", change: func(s *Settings) { s.Launches = 2 }, says: []string{"launch 2 ran on h", "no launches of one thing"}},
+		{name: "result of another plan", environment: "FAKE_PROGRAM=other", says: []string{"no samples of timer11 of isend at 16 bytes"}},
+		{name: "program dies", environment: "FAKE_PROGRAM=dies", says: []string{"failed", "exit status 7"}},
+		{name: "one of several dies", environment: "FAKE_PROGRAM=dies", campaign: twice, says: []string{"failed", "exit status 7"}},
+		{name: "program sticks", environment: "FAKE_PROGRAM=sticks", change: soon, says: []string{"has not ended within 500ms", "--timeout"}},
+		{name: "launches on two machines", environment: "FAKE_PROGRAM=moves", campaign: twice, says: []string{"launch 2 ran on h", "no launches of one thing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := fakes(t, strings.Fields(c.environment)...)
 			if c.change != nil {
 				c.change(&s)
 			}
-			set, err := Measure(t.Context(), small, s, nil)
+			campaign := small()
+			if c.campaign != nil {
+				c.campaign(campaign)
+			}
+			set, _, err := Measure(t.Context(), campaign, s, nil)
 			if set != nil || err == nil {
 				t.Fatalf("no error, but %d samples", set.Rows())
 			}
@@ -122,6 +137,35 @@ func TestFaults(t *testing.T) {
 
 func soon(s *Settings) { s.Timeout = 500 * time.Millisecond }
 
+// Slurm's launcher is one like others: its arguments come first, then the program's. It has places for one launch at a time.
+func TestSrun(t *testing.T) {
+	s := fakes(t)
+	dir := t.TempDir()
+	script := `#!/bin/sh
+[ "$1 $2 $3" = "-N 1 -n2" ] || exit 1
+mkdir "$LOCK" || { echo "srun: error: Unable to create step: Requested nodes are busy" >&2; exit 1; }
+"$4" "$5" "$6" && rmdir "$LOCK"
+`
+	if err := os.WriteFile(filepath.Join(dir, "srun"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("LOCK", filepath.Join(dir, "lock"))
+	var err error
+	if s.Launcher, err = Words("srun -N 1 -n2"); err != nil {
+		t.Fatal(err)
+	}
+	c := small()
+	c.Launches, c.Reps = 3, 0
+	set, out, err := Measure(t.Context(), c, s, nil)
+	if err != nil || out.Launches != 3 {
+		t.Fatalf("%d launches, %v", out.Launches, err)
+	}
+	if launcher, _ := set.Fact("launcher"); launcher != "srun -N 1 -n2" {
+		t.Errorf("launcher %s", launcher)
+	}
+}
+
 // A compiler without a launcher beside it.
 func TestNoNeighbour(t *testing.T) {
 	s := fakes(t)
@@ -136,13 +180,13 @@ func TestNoNeighbour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Measure(t.Context(), small, s, nil); err == nil || !strings.Contains(err.Error(), "neither mpirun.mine nor mpiexec.mine beside "+s.Compiler) {
+	if _, _, err := Measure(t.Context(), small(), s, nil); err == nil || !strings.Contains(err.Error(), "neither mpirun.mine nor mpiexec.mine beside "+s.Compiler) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "mpiexec.mine"), []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Measure(t.Context(), small, s, nil); err == nil || !strings.Contains(err.Error(), "mpiexec.mine -n 2 succeeded") {
+	if _, _, err := Measure(t.Context(), small(), s, nil); err == nil || !strings.Contains(err.Error(), "mpiexec.mine -n 2 succeeded") {
 		t.Error(err)
 	}
 }
@@ -150,14 +194,14 @@ func TestNoNeighbour(t *testing.T) {
 // What ends without what it started is no fault, and nothing is left of it.
 func TestLeaves(t *testing.T) {
 	s := fakes(t, "FAKE_PROGRAM=leaves")
-	if _, err := Measure(t.Context(), small, s, nil); err != nil {
+	if _, _, err := Measure(t.Context(), small(), s, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 // Whoever interrupts gets back at once, wherever the measurement is, and ranks end even if their launcher has put them into sessions of their own.
 func TestInterrupted(t *testing.T) {
-	for _, environment := range []string{"FAKE_COMPILER=hangs", "FAKE_PROGRAM=hangs", "FAKE_LAUNCHER=away FAKE_COMPILER=sleep"} {
+	for _, environment := range []string{"FAKE_COMPILER=hangs", "FAKE_PROGRAM=hangs", "FAKE_PROGRAM=sticks", "FAKE_LAUNCHER=away FAKE_COMPILER=sleep"} {
 		t.Run(environment, func(t *testing.T) {
 			if _, err := exec.LookPath("setsid"); err != nil {
 				t.Skip(err)
@@ -174,7 +218,7 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}()
 			begin := time.Now()
-			if _, err := Measure(ctx, small, s, nil); !errors.Is(err, context.Canceled) {
+			if _, _, err := Measure(ctx, small(), s, nil); !errors.Is(err, context.Canceled) {
 				t.Errorf("%v instead of being cancelled", err)
 			}
 			if d := time.Since(begin); d > 30*time.Second {

@@ -3,8 +3,8 @@
 package probe
 
 import (
-	"cmp"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +22,7 @@ import (
 
 // compilers returns those of the MPIs that are installed: Debian's Open MPI and MPICH, or whatever mpicc is. Where there is none the test is
 // skipped, but not in CI.
-func compilers(t *testing.T) []string {
+func compilers(t testing.TB) []string {
 	t.Helper()
 	var list []string
 	for _, name := range []string{"mpicc.openmpi", "mpicc.mpich"} {
@@ -59,8 +59,9 @@ func with(t *testing.T, test func(t *testing.T, compiler string)) {
 func TestMPI(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
-		plan := &microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, Reps: 20, Warmup: 3}
-		set, err := Measure(t.Context(), plan, Settings{Compiler: compiler, Launches: 2, Seed: 3}, nil)
+		plan := microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, Warmup: 3}
+		c := &microbench.Campaign{Plan: plan, Launches: 2, Seed: 3, Budget: time.Second}
+		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestEagerLimitOfLauncher(t *testing.T) {
 		t.Skip("Open MPI is not installed")
 	}
 	launcher := []string{"mpirun.openmpi", "--mca", "btl_vader_eager_limit", "8192", "-n", "2"}
-	set, err := Measure(t.Context(), small, Settings{Compiler: "mpicc.openmpi", Launcher: launcher}, nil)
+	set, _, err := Measure(t.Context(), small(), Settings{Compiler: "mpicc.openmpi", Launcher: launcher}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,20 +123,22 @@ var update = flag.Bool("update", false, "write the calls of each mode anew")
 func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		dir := t.TempDir()
-		program, plan, out := filepath.Join(dir, "calls"), filepath.Join(dir, "plan"), filepath.Join(dir, "out")
+		program, out := filepath.Join(dir, "calls"), filepath.Join(dir, "calls")
 		if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/calls.c").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		for _, mode := range microbench.Modes() {
-			p := &microbench.Plan{Reps: 1, Warmup: 1}
-			if err := os.WriteFile(plan, planText(p, []microbench.Cell{{Mode: mode, Bytes: 16}}), 0o600); err != nil {
-				t.Fatal(err)
+			first := &plan{reps: 1, cells: []microbench.Cell{{Mode: mode, Bytes: 16}}}
+			for n, p := range []*plan{first, {}} {
+				if err := os.WriteFile(filepath.Join(dir, "plan."+strconv.Itoa(n)), p.text(), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
-			if text, err := exec.Command(launcher, "-n", "2", program, plan, out, "60").CombinedOutput(); err != nil {
+			if text, err := exec.Command(launcher, "-n", "2", program, dir, "60").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			exactTimes(t, mode, out)
+			exactTimes(t, mode, filepath.Join(dir, "result.0"))
 			got := "P1\n" + calls(t, out+".0") + "\nP2\n" + calls(t, out+".1")
 			golden := filepath.Join("testdata", "calls", mode+".txt")
 			if *update {
@@ -154,7 +157,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// exactTimes checks a result by the made clock: what is timed makes one call, but two in a round trip and in the receive of a blocking ready send.
+// exactTimes checks a result by the made clock: what is timed makes one call, but more in what follows.
 func exactTimes(t *testing.T, mode, file string) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -170,26 +173,66 @@ func exactTimes(t *testing.T, mode, file string) {
 		t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
 	}
 	for _, s := range r.series {
-		want := unit.Microsecond
-		if s.Timer == sample.RTT || mode == "rsend" && (s.Timer == sample.Timer12 || s.Timer == sample.Timer21) {
-			want *= 2
-		}
 		for _, got := range s.Times {
-			if got != want {
+			if want := timedCalls(mode, s.Timer) * unit.Microsecond; got != want {
 				t.Errorf("%s of %s takes %v, want %v", s.Timer, mode, got, want)
 			}
 		}
 	}
 }
 
-// calls reads those of a rank.
+// timedCalls returns how many calls of MPI there are in a time. Of those that do not block, the receive of an answer is two, and the send before it is
+// completed when the next one of a batch begins; the waits of a train are no calls.
+func timedCalls(mode, timer string) unit.Time {
+	blocks := !strings.HasPrefix(mode, "i")
+	switch _, _, train := sample.TrainOf(timer); {
+	case train && blocks:
+		return microbench.Carriages + 1
+	case train:
+		return microbench.Carriages + 2
+	case mode == "rsend" && (timer == sample.Timer12 || timer == sample.Timer21), timer == sample.RTT && blocks:
+		return 2
+	case timer == sample.RTT:
+		return 3
+	}
+	return 1
+}
+
+// calls reads those of a rank. What comes again and again is there once.
 func calls(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "  " + strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  ") + "\n"
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	var b strings.Builder
+	for len(lines) > 0 {
+		group, times := repetition(lines)
+		if times > 1 {
+			fmt.Fprintf(&b, "  %d times: ", times)
+		} else {
+			b.WriteString("  ")
+		}
+		b.WriteString(strings.Join(lines[:group], ", ") + "\n")
+		lines = lines[group*times:]
+	}
+	return b.String()
+}
+
+// repetition returns how long the group of lines is that comes most often at once, from the first line on, and how often that is.
+func repetition(lines []string) (group, times int) {
+	const longest, often = 3, 4
+	for group := 2; group <= longest; group++ {
+		n := 1
+		for len(lines) >= group*(n+1) && slices.Equal(lines[:group], lines[group*n:group*(n+1)]) {
+			n++
+		}
+		if n >= often {
+			return group, n
+		}
+	}
+	return 1, 1
 }
 
 // The compiler of one MPI with the launcher of another gives two worlds of one rank.
@@ -198,7 +241,7 @@ func TestTwoWorlds(t *testing.T) {
 		t.Skip("one MPI is installed")
 	}
 	for compiler, launcher := range map[string]string{"mpicc.openmpi": "mpirun.mpich", "mpicc.mpich": "mpirun.openmpi"} {
-		_, err := Measure(t.Context(), small, Settings{Compiler: compiler, Launcher: []string{launcher, "-n", "2"}, Timeout: time.Minute}, nil)
+		_, _, err := Measure(t.Context(), small(), Settings{Compiler: compiler, Launcher: []string{launcher, "-n", "2"}, Timeout: time.Minute}, nil)
 		if err == nil || !strings.Contains(err.Error(), "world of size 1") || !strings.Contains(err.Error(), "belongs to the compiler") {
 			t.Errorf("%s with %s: %v", compiler, launcher, err)
 		}
@@ -219,7 +262,7 @@ func TestWrongRanks(t *testing.T) {
 			"on processor 0 alone": append([]string{"taskset", "-c", "0"}, append(launcher, "-n", "2")...),
 			"a world of size 3":    append(slices.Clone(launcher), "-n", "3"),
 		} {
-			_, err := Measure(t.Context(), small, Settings{Compiler: compiler, Launcher: launcher, Timeout: time.Minute}, nil)
+			_, _, err := Measure(t.Context(), small(), Settings{Compiler: compiler, Launcher: launcher, Timeout: time.Minute}, nil)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v does not say %q", err, want)
 			}
@@ -231,8 +274,8 @@ func TestWrongRanks(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
-		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{1 << 20}, Reps: 1_000_000}
-		_, err := Measure(t.Context(), plan, Settings{Compiler: compiler, Timeout: 3 * time.Second}, nil)
+		c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{1 << 20}, Reps: 1_000_000}, Launches: 1}
+		_, _, err := Measure(t.Context(), c, Settings{Compiler: compiler, Timeout: 3 * time.Second}, nil)
 		if err == nil || !strings.Contains(err.Error(), "has not ended within 3s") {
 			t.Error(err)
 		}
@@ -247,47 +290,3 @@ func TestTooLong(t *testing.T) {
 		}
 	})
 }
-
-// The latency of the program and that of a plain ping-pong are printed side by side. They are close to each other on a machine that has nothing else
-// to do; here nothing is asserted of their times.
-func TestPlainPingPong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures")
-	}
-	with(t, func(t *testing.T, compiler string) {
-		dir := t.TempDir()
-		program, out := filepath.Join(dir, "pingpong"), filepath.Join(dir, "out")
-		if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/pingpong.c").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
-		for _, bytes := range []int{8, 1024} {
-			var probe, plain []float64 // of launches in turn: they differ by more than the two do
-			for range 5 {
-				if text, err := exec.Command(launcher, "-n", "2", program, strconv.Itoa(bytes), out).CombinedOutput(); err != nil {
-					t.Fatalf("%v\n%s", err, text)
-				}
-				text, err := os.ReadFile(out)
-				if err != nil {
-					t.Fatal(err)
-				}
-				x, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
-				if err != nil || x <= 0 {
-					t.Fatalf("%q, %v", text, err)
-				}
-				plain = append(plain, x)
-				plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{bytes}, Reps: 400, Warmup: 50}
-				set, err := Measure(t.Context(), plan, Settings{Compiler: compiler}, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				i := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.Timer == sample.RTT })
-				probe = append(probe, 1000*median(set.Series[i].Times).Micros()/2)
-			}
-			a, b := median(probe), median(plain)
-			t.Logf("half a round trip of %d bytes: %.1f ns, plain ping-pong %.1f ns, ratio %.3f (launches %.0f and %.0f)", bytes, a, b, a/b, probe, plain)
-		}
-	})
-}
-
-func median[T cmp.Ordered](x []T) T { return slices.Sorted(slices.Values(x))[len(x)/2] }

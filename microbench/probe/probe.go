@@ -1,19 +1,20 @@
 // Package probe measures the MPI of the machine that it runs on, from inside a C program: the same timers as package microbench, in the same order,
 // without a call from Go in between.
 //
-// The program is compiled on the spot by the user's mpicc and started by their launcher, as often as launches are asked for. Each launch gets
-// the plan in a file, measures with everything in memory, and writes a result, from which samples and facts come. What the numbers mean,
-// package fit says; what they are worth, docs/mpi.md.
+//  1. The program is compiled on the spot by the user's mpicc.
+//  2. Their launcher starts it as often as there are launches, all at first, since that takes longer than to measure. Each waits asleep.
+//  3. In its turn each gets a plan in a file: cells, and how long they may take. It measures with everything in memory, decides itself what to repeat, and
+//     writes a result.
+//  4. Between launches the campaign decides, as it does for our own library.
+//
+// What the numbers mean, package fit says; what they are worth, docs/mpi.md.
 package probe
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/loggp/loggp/microbench"
@@ -24,9 +25,7 @@ import (
 type Settings struct {
 	Compiler string        // a command, looked for in PATH; "": that of the environment variable MPICC, or mpicc
 	Launcher []string      // a command and its arguments that start two ranks; none: that beside the compiler, with -n 2
-	Launches int           // how often the program is started; 0: once
-	Timeout  time.Duration // of the compiler, and of each launch; 0: DefaultTimeout
-	Seed     uint64        // of the order of cells, which is another in each launch
+	Timeout  time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
 	Place    string        // inter or intra; "": intra if the ranks share memory
 }
 
@@ -36,108 +35,96 @@ const DefaultTimeout = 5 * time.Minute
 // Platform is the name of the platform in samples.
 const Platform = "mpi"
 
-// Measure measures the cells of a plan, whose protocol, pair and Common do not count. After each launch done is called with how many
-// are over; it may be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
-func Measure(ctx context.Context, p *microbench.Plan, s Settings, done func(n int)) (_ *sample.Set, err error) {
-	s.Launches = max(s.Launches, 1)
+// Measure goes through a campaign, whose protocol, pair and Common do not count. Now and then progress is called with what part is over, from 0 to 1; it may
+// be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
+func Measure(ctx context.Context, c *microbench.Campaign, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	if err := check(p, s.Launches); err != nil {
-		return nil, err
+	if err := check(c); err != nil {
+		return nil, nil, err
 	}
+	begin := time.Now()
 	dir, err := os.MkdirTemp("", "loggp-probe-")
 	if err != nil {
-		return nil, fmt.Errorf("a directory to compile in: %w", err)
+		return nil, nil, fmt.Errorf("a directory to compile in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	b, err := build(ctx, dir, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	launcher, err := launcherOf(s.Launcher, b.compiler)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var results []*result
-	for n := range s.Launches {
-		r, err := launch(ctx, b, launcher, p, s, n)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
-		if done != nil {
-			done(n + 1)
-		}
+	m := &measurement{campaign: c, fleet: &fleet{built: b, launcher: launcher, timeout: s.Timeout, together: together(c, s), variables: !c.Quick}}
+	defer m.stop()
+	out, err := m.run(ctx, begin, progress)
+	if err != nil {
+		return nil, nil, err
 	}
-	return join(results, p, s, b, launcher)
+	set, err := m.join(out, s)
+	return set, out, err
 }
 
-// check says what of a plan cannot be measured here.
-func check(p *microbench.Plan, launches int) error {
-	if err := p.Check(); err != nil {
+// run measures, from the first start to the last end. All that has passed since the beginning is of the budget.
+func (m *measurement) run(ctx context.Context, begin time.Time, progress func(part float64)) (*microbench.Outcome, error) {
+	if err := m.muster(ctx); err != nil {
+		return nil, err
+	}
+	c := *m.campaign
+	if c.Time() > 0 {
+		c.Budget = max(1, c.Time()-time.Since(begin))
+	}
+	out, err := c.Run(ctx, m.launch, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.disband(ctx); err != nil {
+		return nil, err
+	}
+	out.Took = time.Since(begin)
+	return out, nil
+}
+
+// Launches that are started together, at most, and for how long they may have to wait for their turns.
+const (
+	mostTogether    = 10
+	longestTogether = time.Minute
+)
+
+// together returns how many launches are started at once.
+func together(c *microbench.Campaign, s Settings) int {
+	if len(s.Launcher) > 0 || c.Time() == 0 || c.Time() > longestTogether {
+		return 0
+	}
+	return min(c.LeastLaunches(), mostTogether)
+}
+
+// check says what of a campaign cannot be measured here.
+func check(c *microbench.Campaign) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	if p.Protocol != "" {
-		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", p.Protocol)
+	if c.Protocol != "" {
+		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", c.Protocol)
 	}
 	rows := 0
-	for _, c := range p.Cells() {
-		if c.Mode == microbench.Message {
+	for _, x := range c.All() {
+		if x.Mode == microbench.Message {
 			return errors.New("the vendor's MPI has no low-level messages to measure")
 		}
-		for _, t := range timers(c.Mode, p.Reps) {
-			rows += t.samples * launches
+		which := all
+		if c.OnlyTrips(x.Bytes) {
+			which = trips
+		}
+		for _, timer := range timersOf(x.Mode, which) {
+			rows += repeated(timer, c.Reps) * c.LeastLaunches()
 		}
 	}
 	if rows > sample.MaxRows {
 		return fmt.Errorf("this plan makes %d samples, and at most %d can be kept: take fewer repetitions, sizes, modes or launches", rows, sample.MaxRows)
 	}
 	return nil
-}
-
-// order returns the cells as a launch measures them: what drifts shall not become a curve.
-func order(p *microbench.Plan, seed uint64, launch int) []microbench.Cell {
-	cells := p.Cells()
-	random := rand.New(rand.NewPCG(seed, uint64(launch)))
-	random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-	return cells
-}
-
-// launch starts the program once.
-func launch(ctx context.Context, b *built, launcher []string, p *microbench.Plan, s Settings, n int) (*result, error) {
-	plan, out := filepath.Join(b.dir, "plan"), filepath.Join(b.dir, "result")
-	if err := os.WriteFile(plan, planText(p, order(p, s.Seed, n)), 0o600); err != nil {
-		return nil, err
-	}
-	failed := out + ".failed"
-	if err := errors.Join(os.RemoveAll(out), os.RemoveAll(failed)); err != nil {
-		return nil, err
-	}
-	const later = 10 * time.Second // by the program itself, if nobody is left who could end it
-	limit := strconv.Itoa(int((s.Timeout + later).Seconds()))
-	said, err := process{dir: b.dir, timeout: s.Timeout}.run(ctx, append(launcher[:len(launcher):len(launcher)], b.program, plan, out, limit))
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		if text, err := os.ReadFile(failed); err == nil {
-			said.Write(append([]byte("\n"), text...))
-		}
-		return nil, launchError(launcher, said, err, s.Timeout)
-	}
-	f, err := os.Open(out)
-	if err != nil {
-		return nil, fmt.Errorf("%s succeeded, but the program left no result%s\nThe first rank must see the directory %s: let TMPDIR be one that all hosts share",
-			words(launcher), said.last(), filepath.Dir(b.dir))
-	}
-	defer f.Close()
-	r, err := read(f)
-	if err == nil {
-		err = r.of(p)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the result of %s is not what the program writes: %w%s", words(launcher), err, said.last())
-	}
-	return r, nil
 }

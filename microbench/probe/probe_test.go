@@ -6,35 +6,55 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What comes of a result, up to the file of samples.
+// What comes of results, up to the file of samples.
 func TestMeasure(t *testing.T) {
-	s := fakes(t)
-	s.Launches, s.Seed = 3, 7
-	plan := *small
-	plan.Delta = 5 * unit.Microsecond
-	var done []int
-	set, err := Measure(t.Context(), &plan, s, func(n int) { done = append(done, n) })
-	if err != nil {
-		t.Fatal(err)
+	for name, of := range map[string]func(c *microbench.Campaign){
+		"by turns": func(*microbench.Campaign) {},
+		"together": func(c *microbench.Campaign) { c.Budget = time.Minute },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := small()
+			c.Launches, c.Seed, c.Delta = 3, 7, 5*unit.Microsecond
+			of(c)
+			var part float64
+			set, out, err := Measure(t.Context(), c, fakes(t), func(now float64) {
+				if now < part || now > 1 {
+					t.Errorf("%v is over after %v", now, part)
+				}
+				part = now
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Launches != 3 || out.Took <= 0 {
+				t.Errorf("%d launches took %v", out.Launches, out.Took)
+			}
+			checkSet(t, set)
+		})
 	}
-	if !slices.Equal(done, []int{1, 2, 3}) {
-		t.Errorf("done with %v", done)
-	}
+}
+
+// checkSet checks what the fake program brings.
+func checkSet(t *testing.T, set *sample.Set) {
+	t.Helper()
 	for key, want := range map[string]string{
 		"library_version": "Fake MPI 1.0;of no use", "mpi_standard": "3.1", "thread_level": "single (MPI_Init)",
-		"eager_limits": "btl_fake_eager_limit=4096", "compiler": "fake 1.0", "launches": "3", "hosts": "one", sample.Ranks: "2", sample.Pair: "0 1",
-		"p1_processor": "Fake", "p2_bound_to": "1", "reps": "8", "delta": "5 us", sample.Roots: "2", sample.Resolution: "0.001", "timer_cost_us": "0.02",
+		"eager_limits": "btl_fake_eager_limit=4096", "compiler": "fake 1.0", "hosts": "one", sample.Ranks: "2", sample.Pair: "0 1",
+		"p1_processor": "Fake", "p2_bound_to": "1", "delta": "5 us", sample.Roots: "2", sample.Resolution: "0.001", "timer_cost_us": "0.02",
+		"timer_cost": "taken out", Binding: "each rank on a processor of its own",
 	} {
 		if got, _ := set.Fact(key); got != want {
 			t.Errorf("fact %s is %q, want %q", key, got, want)
@@ -43,12 +63,15 @@ func TestMeasure(t *testing.T) {
 	if launcher, _ := set.Fact("launcher"); !strings.HasSuffix(launcher, "testdata/mpirun -n 2") {
 		t.Errorf("launcher %q", launcher)
 	}
+	if lines, ok := set.Fact(sample.Lines); ok {
+		t.Errorf("cache lines on host h, which is not this one: %s", lines)
+	}
 	first := set.Series[0]
 	want := sample.Key{Platform: "mpi", Library: "Fake MPI 1.0", Clock: "real", Place: "intra", Mode: "send", Protocol: "auto", Timer: "timer11"}
 	if first.Key != want || len(first.Times) != 16 || first.Times[0] != unit.Microsecond {
 		t.Errorf("the first series is %v", first)
 	}
-	if last := set.Series[len(set.Series)-1]; last.Launch != 2 || last.Bytes != 100 || last.Timer != sample.Train {
+	if last := set.Series[len(set.Series)-1]; last.Launch != 2 || last.Bytes != 100 || last.Mode != "isend" || last.Timer != sample.PRTTWaiting(10) {
 		t.Errorf("the last series is %v", last.Key)
 	}
 	var b bytes.Buffer
@@ -60,16 +83,48 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A place that was named counts.
+// A place that was named counts. Ranks that may run on several processors are known for it, and a quick campaign does not ask for limits.
 func TestPlace(t *testing.T) {
-	s := fakes(t)
+	s := fakes(t, "FAKE_BOUND=0-3")
 	s.Place = "inter"
-	set, err := Measure(t.Context(), small, s, nil)
+	c := small()
+	c.Quick = true
+	set, _, err := Measure(t.Context(), c, s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if place := set.Series[0].Place; place != "inter" {
 		t.Errorf("place %s", place)
+	}
+	if b, _ := set.Fact(Binding); !strings.HasPrefix(b, Unbound) {
+		t.Errorf("binding: %s", b)
+	}
+	if limits, _ := set.Fact("eager_limits"); limits != "not asked for" {
+		t.Errorf("eager limits: %s", limits)
+	}
+}
+
+// Sizes are added where round trips break, in the first launch, and are those of the next, too.
+func TestRefine(t *testing.T) {
+	s := fakes(t, "FAKE_EAGER=3000")
+	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"ssend", "send"}, Sizes: []int{256, 512, 1024, 2048, 4096, 8192, 16384}}, Launches: 2, Refine: true}
+	set, out, err := Measure(t.Context(), c, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{2560, 2816, 2944, 3072}; !slices.Equal(out.Added, want) {
+		t.Errorf("added %v, want %v", out.Added, want)
+	}
+	for launch := range 2 {
+		var sizes []int
+		for _, x := range set.Series {
+			if x.Launch == launch && x.Mode == "ssend" && x.Timer == sample.Timer11 {
+				sizes = append(sizes, x.Bytes)
+			}
+		}
+		if len(sizes) != len(c.Sizes)+len(out.Added) || !slices.IsSorted(sizes) {
+			t.Errorf("launch %d has %v", launch, sizes)
+		}
 	}
 }
 
@@ -78,37 +133,41 @@ func TestRefused(t *testing.T) {
 	for want, p := range map[string]microbench.Plan{
 		"protocol RTA":      {Modes: []string{"send"}, Sizes: []int{1}, Reps: 1, Protocol: "RTA"},
 		"low-level":         {Modes: []string{microbench.Message}, Sizes: []int{1}, Reps: 1},
-		"repetition":        {Modes: []string{"send"}, Sizes: []int{1}},
+		"a plan needs":      {Modes: []string{"send"}, Reps: 1},
 		"no mode":           {Modes: []string{"zsend"}, Sizes: []int{1}, Reps: 1},
 		"samples, and at m": {Modes: microbench.Modes(), Sizes: []int{1, 2}, Reps: 1_000_000},
 	} {
-		if _, err := Measure(t.Context(), &p, Settings{Compiler: "/none"}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Measure(t.Context(), &microbench.Campaign{Plan: p}, Settings{Compiler: "/none"}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 }
 
-// The program has the timers of package microbench, and as many samples of each.
+// The program has the timers that a campaign of package microbench has, and as many samples of each.
 func TestSameAsMicrobench(t *testing.T) {
 	job, err := world.Open("loggp", "", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, reps := range []int{1, 8, 200} {
-		plan := &microbench.Plan{Modes: microbench.Modes(), Sizes: []int{16}, Reps: reps, Common: true}
-		series, err := microbench.Sweep(t.Context(), plan, job.Options(""), func(ctx context.Context, n int) (mpi.World, error) {
-			return job.World(ctx, uint64(n))
+		c := &microbench.Campaign{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{16}, Reps: reps}, Launches: 1}
+		out, err := c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+			w, err := job.World(ctx, 0)
+			if err != nil {
+				return nil, err
+			}
+			return c.On(w, job.Options(""), l)
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var theirs, ours []string
-		for _, s := range series {
+		for _, s := range out.Series {
 			theirs = append(theirs, fmt.Sprint(s.Mode, s.Timer, len(s.Times)))
 		}
-		for _, c := range plan.Cells() {
-			for _, x := range timers(c.Mode, reps) {
-				ours = append(ours, fmt.Sprint(c.Mode, x.name, x.samples))
+		for _, x := range c.Cells() {
+			for _, timer := range timersOf(x.Mode, all) {
+				ours = append(ours, fmt.Sprint(x.Mode, timer, repeated(timer, reps)))
 			}
 		}
 		if !slices.Equal(ours, theirs) {
@@ -118,38 +177,28 @@ func TestSameAsMicrobench(t *testing.T) {
 }
 
 func TestPlanText(t *testing.T) {
-	p := &microbench.Plan{Reps: 600, Warmup: 10, Delta: 1500}
-	got := string(planText(p, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 0}}))
-	if want := "loggp-plan 1\nreps 600\nwarmup 10\ndelta 2\ncells 2\nssend 16\nsend 0\n"; got != want {
+	c := &microbench.Campaign{Plan: microbench.Plan{Warmup: 10, Delta: 1500}, Precision: 0.05}
+	p := planOf(c, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 0}}, 15, 4000, 3*time.Microsecond)
+	want := "loggp-plan 2\ntime 3000\nreps 0\nleast 2\nmost 133\nprecision 50000\nwarmup 10\ndelta 2\nseed 7\nvariables 0\ncells 2\nssend 16 all\nsend 0 all\n"
+	if got := string(p.text()); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-}
-
-// The order of cells is the same for a seed, and another in each launch and for each seed.
-func TestOrder(t *testing.T) {
-	p := &microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 1, 2, 3}}
-	seen := map[string]bool{fmt.Sprint(p.Cells()): true}
-	for seed := range uint64(3) {
-		for launch := range 3 {
-			cells := order(p, seed, launch)
-			text := fmt.Sprint(cells)
-			if seen[text] {
-				t.Errorf("seed %d, launch %d: an order that was there", seed, launch)
-			}
-			seen[text] = true
-			if again := fmt.Sprint(order(p, seed, launch)); again != text {
-				t.Errorf("seed %d, launch %d: %s, then %s", seed, launch, text, again)
-			}
-			for _, c := range p.Cells() {
-				if !slices.Contains(cells, c) {
-					t.Errorf("no cell %v", c)
-				}
-			}
-		}
+	p.brief = true
+	if got := string(p.text()); !strings.HasSuffix(got, "ssend 16 brief\nsend 0 brief\n") {
+		t.Errorf("%q", got)
+	}
+	c.Sizes, c.Trips = []int{0, 16}, []int{8, 16}
+	p = planOf(c, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 8}}, 15, 4000, 0)
+	if got := string(p.text()); !strings.HasSuffix(got, "ssend 16 all\nsend 8 trips\n") || p.most != 4000/14 {
+		t.Errorf("%q", got)
+	}
+	last := plan{variables: true}
+	if got := string(last.text()); !strings.Contains(got, "least 1\nmost 1\n") || !strings.HasSuffix(got, "variables 1\ncells 0\n") {
+		t.Errorf("%q", got)
 	}
 }
 
-const good = `loggp-probe 1
+const good = `loggp-probe 2
 library Fake
 standard 3.1
 threads single
@@ -164,7 +213,6 @@ processor
 bound 1
 cost 27054
 resolution 1000
-variable a_eager_limit 18446744073709551615
 series send 16 timer11 2
 5
 7
@@ -178,35 +226,33 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.hosts != 2 || r.ranks[1].host != "b" || r.ranks[1].processor != "" || r.ranks[0].cost != 27053 || r.variables[0].value != -1 ||
+	if r.hosts != 2 || r.ranks[1].host != "b" || r.ranks[1].processor != "" || r.ranks[0].cost != 27053 ||
 		len(r.series) != 2 || r.series[0].Times[1] != 7 || r.series[1].Timer != "timer12" {
 		t.Errorf("read as %+v", r)
 	}
 	// Each of these in place of what stands there is an error, which names the line.
 	for _, c := range []struct{ old, with, want string }{
-		{"loggp-probe 1", "loggp-probe 2", `line 1: version "2"`},
-		{"loggp-probe 1", strings.Repeat("x", 20000), "line 1: it is longer"},
+		{"loggp-probe 2", "loggp-probe 1", `line 1: version "1"`},
+		{"loggp-probe 2", strings.Repeat("x", 20000), "line 1: it is longer"},
 		{"hosts 2", "hosts 3", `line 5: "3" is not a number from 1 to 2`},
 		{"host b", "hast b", `line 11: "hast" where "host"`},
 		{"library Fake", "library Fa\x01ke", "line 2:"},
 		{"cost 27053", "cost -1", "line 9:"},
 		{"resolution 1000", "resolution 0", "line 10:"},
-		{"variable a_eager_limit 18446744073709551615", "variable a_eager_limit x", "line 16:"},
-		{"variable a", "variable \x02a", "line 16:"},
-		{"series send 16 timer11 2", "series send 16 timer11", "line 17:"},
-		{"series send 16 timer11 2", "series send -16 timer11 2", "line 17:"},
-		{"series send 16 timer11 2", "series send 16 timer11 0", "line 17:"},
-		{"series send 16 timer11 2", "series send 16 timer11 3", `line 20: "series send 16 timer12 1" is not a time`},
-		{"series send 16 timer11 2", "series send 16 timer11 1", `line 19: "7" where a series or the end`},
-		{"series send 16 timer11 2", "series send 16 timer11 99999999999", "line 17:"},
-		{"\n7\n", "\n07\n", "line 19:"},
+		{"series send 16 timer11 2", "series send 16 timer11", "line 16:"},
+		{"series send 16 timer11 2", "series send -16 timer11 2", "line 16:"},
+		{"series send 16 timer11 2", "series send 16 timer11 0", "line 16:"},
+		{"series send 16 timer11 2", "series send 16 timer11 3", `line 19: "series send 16 timer12 1" is not a time`},
+		{"series send 16 timer11 2", "series send 16 timer11 1", `line 18: "7" where a series, a variable or the end`},
+		{"series send 16 timer11 2", "series send 16 timer11 99999999999", "line 16:"},
+		{"\n7\n", "\n07\n", "line 18:"},
 		{"\n7\n", "\n7 \n", ""},
-		{"\n7\n", "\n-7\n", "line 19:"},
-		{"\n7\n", "\n8\n", `line 22: it ends with "3 21", and what stands above comes to "3 22"`},
-		{"\n7\n", "\n86400000000000001\n", "line 19:"},
-		{"end 3 21\n", "end 3 21", "line 22: it ends too early"},
-		{"end 3 21\n", "", "line 22: it ends too early"},
-		{"end 3 21\n", "end 3 21\n\n", "line 22: something stands behind"},
+		{"\n7\n", "\n-7\n", "line 18:"},
+		{"\n7\n", "\n8\n", `line 21: it ends with "3 21", and what stands above comes to "3 22"`},
+		{"\n7\n", "\n86400000000000001\n", "line 18:"},
+		{"end 3 21\n", "end 3 21", "line 21: it ends too early"},
+		{"end 3 21\n", "", "line 21: it ends too early"},
+		{"end 3 21\n", "end 3 21\n\n", "line 21: something stands behind"},
 	} {
 		_, err := read(strings.NewReader(strings.Replace(good, c.old, c.with, 1)))
 		if c.want == "" {
@@ -216,6 +262,42 @@ func TestRead(t *testing.T) {
 		} else if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.60q for %q: %v, want %q", c.with, c.old, err, c.want)
 		}
+	}
+}
+
+// A result has all that a plan asks for, as often with one root as with the other, and nothing else.
+func TestOf(t *testing.T) {
+	key := func(timer string) sample.Key { return sample.Key{Mode: "rsend", Bytes: 16, Timer: timer} }
+	times := make([]unit.Time, 4)
+	p := &plan{brief: true, cells: []microbench.Cell{{Mode: "rsend", Bytes: 16}}}
+	all := func() *result {
+		r := &result{}
+		for _, timer := range []string{"timer22", "timer21", "timer12", "timer11"} {
+			r.series = append(r.series, sample.Series{Key: key(timer), Times: times})
+		}
+		return r
+	}
+	r := all()
+	if err := r.of(p); err != nil || r.series[0].Timer != "timer11" {
+		t.Errorf("%v, and the first series is %s", err, r.series[0].Timer)
+	}
+	for want, change := range map[string]func(*result){
+		"no samples of timer22":  func(r *result) { r.series[0].Times = nil },
+		"3 samples of timer21":   func(r *result) { r.series[1].Times = times[:3] },
+		"timer12 of rsend at 16": func(r *result) { r.series[3].Key = key("timer12") },
+		"it has 5 series, not 4": func(r *result) { r.series = append(r.series, sample.Series{Key: key("idle"), Times: times}) },
+		"no samples of timer11":  func(r *result) { r.series[3].Bytes = 17 },
+		"as many with each root": func(r *result) { r.series[3].Times = times[:1] },
+	} {
+		r := all()
+		change(r)
+		if err := r.of(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	p.reps = 3
+	if err := all().of(p); err == nil || !strings.Contains(err.Error(), "4 samples of timer11 of rsend at 16 bytes, not 6") {
+		t.Error(err)
 	}
 }
 
@@ -232,11 +314,12 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Reps: 1}
-		if r.of(plan) != nil {
+		p := &plan{cells: []microbench.Cell{{Mode: "send", Bytes: 16}}}
+		if r.of(p) != nil {
 			return
 		}
-		set, err := join([]*result{r}, plan, Settings{Place: ""}, &built{compiler: "cc"}, []string{"mpirun"})
+		m := &measurement{campaign: &microbench.Campaign{}, results: []*result{r}, fleet: &fleet{built: &built{compiler: "cc"}, launcher: []string{"mpirun"}, places: []*places{&r.places}}}
+		set, err := m.join(&microbench.Outcome{Series: r.series}, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,6 +327,66 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%v of %q", err, b)
 		}
 	})
+}
+
+func TestReadVariables(t *testing.T) {
+	got, err := readVariables(strings.NewReader("variable a_eager_limit 18446744073709551615\nvariable b -7\nend\n"))
+	if want := []variable{{"a_eager_limit", -1}, {"b", -7}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"variable a x\nend\n": "line 1:", "variable \x02a 1\nend\n": "line 1:", "variable a 1\n": "line 2: it ends too early",
+		"variable a 1\nend 1\n": "line 2: it ends with", "end\nend\n": "line 1: something stands behind", "series\n": "line 1:",
+	} {
+		if _, err := readVariables(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestReadPlaces(t *testing.T) {
+	_, text, _ := strings.Cut(good, "threads single\n")
+	text, _, _ = strings.Cut(text, "series")
+	p, err := readPlaces(strings.NewReader(text))
+	if err != nil || p.ranks[1].bound != "1" {
+		t.Errorf("%v, %v", p, err)
+	}
+	for _, wrong := range []string{"", text[:len(text)-1], text + "x\n"} {
+		if _, err := readPlaces(strings.NewReader(wrong)); err == nil {
+			t.Errorf("%q is read", wrong)
+		}
+	}
+}
+
+// Cache lines are probed between the processors to which ranks are bound, or any two, if the ranks are here.
+func TestProcessors(t *testing.T) {
+	here, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	at := func(host, a, b string, hosts int) *places {
+		return &places{hosts: hosts, ranks: [2]rank{{host: host, bound: a}, {host: host, bound: b}}}
+	}
+	if a, b, ok := at(here+".domain", "7", "5", 1).processors(); a != 7 || b != 5 || !ok {
+		t.Errorf("bound to 7 and 5: %d and %d, %v", a, b, ok)
+	}
+	if a, b, ok := at(here, "0-3", "0-3", 1).processors(); ok && a == b || ok != (len(machine.Processors()) > 1) {
+		t.Errorf("not bound: %d and %d, %v", a, b, ok)
+	}
+	if _, _, ok := at("not"+here, "0", "1", 1).processors(); ok {
+		t.Error("processors of another host")
+	}
+	if _, _, ok := at(here, "0", "1", 2).processors(); ok {
+		t.Error("processors of two hosts")
+	}
+}
+
+// Variables that set up an MPI make another platform, and others do not.
+func TestEnvironment(t *testing.T) {
+	got := environment([]string{"UCX_TLS=sm", "HOME=/", "OMPI_MCA_btl=tcp,self", "PMIX_RANK=1"})
+	if want := []string{"OMPI_MCA_btl=tcp,self", "UCX_TLS=sm"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
 }
 
 func TestWords(t *testing.T) {
@@ -302,23 +445,23 @@ func TestEagerLimits(t *testing.T) {
 		"MPICH Device: ch4:ofi": "btl_tcp_rndv_eager_limit=65536 MPIR_CVAR_CH4_OFI_EAGER_MAX_MSG_SIZE=16384",
 		"MPICH Device: ch4:ucx": "btl_tcp_rndv_eager_limit=65536",
 	} {
-		if got := eagerLimits(&result{library: device, variables: variables}); got != want {
+		if got := eagerLimits(device, variables); got != want {
 			t.Errorf("%s: %s, want %s", device, got, want)
 		}
 	}
-	if got := eagerLimits(&result{}); got != "unknown" {
+	if got := eagerLimits("", nil); got != "unknown" {
 		t.Errorf("of none: %s", got)
 	}
 }
 
 // What differs between launches is told for each.
 func TestEach(t *testing.T) {
-	results := []*result{{standard: "a"}, {standard: "b"}, {standard: "a"}}
-	of := func(r *result) string { return r.standard }
-	if got := each(results, of); got != "a (launch 0); b (launch 1); a (launch 2)" {
+	results := []*places{{hosts: 1}, {hosts: 2}, {hosts: 1}}
+	of := func(p *places) string { return p.place() }
+	if got := each(results, of); got != "intra (launch 0); inter (launch 1); intra (launch 2)" {
 		t.Error(got)
 	}
-	if got := each(results[:1], of); got != "a" {
+	if got := each(results[:1], of); got != "intra" {
 		t.Error(got)
 	}
 }

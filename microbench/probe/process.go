@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,8 +16,9 @@ import (
 
 // process runs commands whose processes all end with them.
 type process struct {
-	dir     string // commands run there; programs that were compiled there end with the command, wherever a launcher put them
-	timeout time.Duration
+	dir     string        // commands run there; programs that were compiled there end with the command, wherever a launcher put them
+	timeout time.Duration // 0: none
+	temp    string        // for temporary files of the command; "": where all have theirs
 }
 
 var errTimeout = errors.New("it did not end in time")
@@ -26,14 +28,22 @@ const grace = 2 * time.Second
 
 // run runs a command, and returns what it said on both of its outputs. If it does not end in time the error is errTimeout.
 func (p process) run(ctx context.Context, command []string) (*speech, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
-	defer cancel()
+	if p.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, p.timeout, errTimeout)
+		defer cancel()
+	}
 	said := &speech{}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = p.dir
+	if p.temp != "" {
+		cmd.Env = append(os.Environ(), "TMPDIR="+p.temp)
+	}
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.WaitDelay = grace
 	group(cmd)
+	runtime.LockOSThread() // the command is asked to end with the thread that started it
+	defer runtime.UnlockOSThread()
 	err := cmd.Run()
 	killGroup(cmd)
 	killFrom(p.dir)

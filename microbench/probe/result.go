@@ -8,33 +8,40 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// result is what a launch brought. On disk it is lines of text:
+// result is what a plan brought. On disk it is lines of text:
 //
-//	loggp-probe 1
+//	loggp-probe 2
 //	library Open MPI v4.1.4, package: Debian OpenMPI; ...
 //	standard 3.1                         that the library implements
 //	threads single                       the level that MPI_Init gave
-//	hosts 1                              1: the ranks share memory
+//	hosts 1                              places begin here. 1: the ranks share memory
 //	host name                            these five of P1, then of P2
 //	processor Intel(R) Xeon(R) Processor
 //	bound 0-3,8                          processors on which the rank may run
 //	cost 27053                           picoseconds of reading the clock, taken out of all times
 //	resolution 1000                      picoseconds: the clock's steps
-//	variable btl_vader_eager_limit 4096  any number of them: the library's, about eager messages
-//	series send 16 timer11 1200          mode, bytes, timer, and how many lines follow, each a time in picoseconds
+//	series send 16 timer11 1200          mode, bytes, timer, and how many lines follow, each a time in picoseconds: half of them with the root P1
 //	87947
 //	end 1200 104935829                   the number and the sum, modulo 2^64, of all times
+//
+// The places alone are in a file of their own, when both ranks are there; and so are the library's variables, if they are wanted:
+//
+//	variable btl_vader_eager_limit 4096  any number of them: those about eager messages
+//	end
 type result struct {
 	library, standard, threads string
-	hosts                      int
-	ranks                      [2]rank
-	variables                  []variable
-	series                     []sample.Series // keys have mode, bytes and timer
+	places
+	series []sample.Series // keys have mode, bytes and timer
+}
+
+// places is where the ranks are.
+type places struct {
+	hosts int
+	ranks [2]rank
 }
 
 // rank is where a rank ran, and its clock.
@@ -56,21 +63,32 @@ const (
 	maxTime      = int64(24 * 3600 * unit.Second) // a day
 )
 
-// read reads a result. Errors name the line.
+// read reads a result. Errors name the line, as those of its siblings do.
 func read(r io.Reader) (*result, error) {
-	p := &parser{in: bufio.NewReaderSize(r, maxLine)}
+	p := newParser(r)
 	p.head()
+	p.places()
+	for p.next(); p.word == "series"; p.next() {
+		p.times()
+	}
+	p.end(fmt.Sprintf("%d %d", p.samples, p.sum))
+	return &p.result, p.failure()
+}
+
+func readPlaces(r io.Reader) (*places, error) {
+	p := newParser(r)
+	p.places()
+	p.nothing()
+	return &p.result.places, p.failure()
+}
+
+func readVariables(r io.Reader) ([]variable, error) {
+	p := newParser(r)
 	for p.next(); p.word == "variable"; p.next() {
 		p.variable()
 	}
-	for ; p.word == "series"; p.next() {
-		p.times()
-	}
-	p.end()
-	if p.err != nil {
-		return nil, fmt.Errorf("line %d: %w", p.line, p.err)
-	}
-	return &p.result, nil
+	p.end("")
+	return p.variables, p.failure()
 }
 
 // parser goes through a result until its end, or until the first error, after which nothing is read.
@@ -80,8 +98,18 @@ type parser struct {
 	word, rest string // of the line: its first word, and what follows the blank; "" after an error
 	err        error
 	result     result
+	variables  []variable
 	samples    int
 	sum        uint64
+}
+
+func newParser(r io.Reader) *parser { return &parser{in: bufio.NewReaderSize(r, maxLine)} }
+
+func (p *parser) failure() error {
+	if p.err == nil {
+		return nil
+	}
+	return fmt.Errorf("line %d: %w", p.line, p.err)
 }
 
 // next reads a line.
@@ -111,13 +139,17 @@ func (p *parser) fail(format string, args ...any) {
 	p.word, p.rest = "", ""
 }
 
-// head reads what comes before the variables.
+// head reads what is said of the library.
 func (p *parser) head() {
 	r := &p.result
-	if version := p.text("loggp-probe"); version != "1" {
+	if version := p.text("loggp-probe"); version != "2" {
 		p.fail("version %q", cut(version))
 	}
 	r.library, r.standard, r.threads = p.text("library"), p.text("standard"), p.text("threads")
+}
+
+func (p *parser) places() {
+	r := &p.result.places
 	r.hosts = int(p.number("hosts", 1, 2))
 	for i := range r.ranks {
 		r.ranks[i] = rank{
@@ -150,10 +182,10 @@ func (p *parser) variable() {
 	switch {
 	case err != nil || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }):
 		p.fail("%q is not a variable and its value", cut(p.rest))
-	case len(p.result.variables) == maxVariables:
+	case len(p.variables) == maxVariables:
 		p.fail("more than %d variables", maxVariables)
 	}
-	p.result.variables = append(p.result.variables, variable{name, n})
+	p.variables = append(p.variables, variable{name, n})
 }
 
 // times reads a series.
@@ -181,14 +213,21 @@ func (p *parser) times() {
 }
 
 // end checks that nothing is missing.
-func (p *parser) end() {
+func (p *parser) end(want string) {
 	if p.word != "end" {
-		p.fail("%q where a series or the end belongs", cut(p.word))
+		p.fail("%q where a series, a variable or the end belongs", cut(p.word))
+	} else if p.rest != want {
+		p.fail("it ends with %q, and what stands above comes to %q: something is missing", cut(p.rest), want)
+	}
+	p.nothing()
+}
+
+// nothing checks that nothing follows.
+func (p *parser) nothing() {
+	if p.err != nil {
 		return
 	}
-	if want := fmt.Sprintf("%d %d", p.samples, p.sum); p.rest != want {
-		p.fail("it ends with %q, and what stands above comes to %q: something is missing", cut(p.rest), want)
-	} else if _, err := p.in.ReadByte(); err != io.EOF {
+	if _, err := p.in.ReadByte(); err != io.EOF {
 		p.fail("something stands behind the end")
 	}
 }
@@ -206,8 +245,8 @@ func (p *parser) whole(s string, low, high int64) int64 {
 // cut shortens what an error quotes.
 func cut(s string) string { return s[:min(len(s), 60)] }
 
-// of checks that the result has what the plan asks for, and puts its series in the plan's order.
-func (r *result) of(p *microbench.Plan) error {
+// of checks that the result has what the plan asks for, and puts its series in the order of cells and timers.
+func (r *result) of(p *plan) error {
 	there := make(map[sample.Key]sample.Series, len(r.series))
 	for _, s := range r.series {
 		if _, twice := there[s.Key]; twice {
@@ -217,11 +256,16 @@ func (r *result) of(p *microbench.Plan) error {
 	}
 	found := len(r.series)
 	r.series = r.series[:0]
-	for _, c := range p.Cells() {
-		for _, t := range timers(c.Mode, p.Reps) {
-			s := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: t.name}]
-			if len(s.Times) != t.samples {
-				return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", len(s.Times), t.name, c.Mode, c.Bytes, t.samples)
+	for _, c := range p.cells {
+		for _, timer := range timersOf(c.Mode, p.which(c)) {
+			s := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: timer}]
+			switch n := len(s.Times); {
+			case n == 0:
+				return fmt.Errorf("it has no samples of %s of %s at %d bytes", timer, c.Mode, c.Bytes)
+			case n%2 != 0:
+				return fmt.Errorf("it has %d samples of %s of %s at %d bytes, which are not as many with each root", n, timer, c.Mode, c.Bytes)
+			case p.reps > 0 && p.time == 0 && n != repeated(timer, p.reps):
+				return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", n, timer, c.Mode, c.Bytes, repeated(timer, p.reps))
 			}
 			r.series = append(r.series, s)
 		}

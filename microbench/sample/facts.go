@@ -4,7 +4,11 @@ package sample
 const (
 	Roots      = "roots"               // 2: the second half of every series has the barrier's root at P2; else 1
 	Resolution = "timer_resolution_us" // the smallest difference that the timer shows
+	ClockCost  = "timer_cost_us"       // what a reading of the clock costs
+	ClockIs    = "timer_cost"          // TakenOut, where that is in no time
 	OnePlace   = "one_place"           // of all pairs of ranks: intra or inter, where that is true of each of them
+	Lines      = "line_ns"             // of each launch, before/after: how long a cache line took from one rank's processor to the other's
+	Spoiled    = "spoiled"             // what was seen before the measurement that spoils it: check: what it found; check: ...
 	File       = "file"                // heads the facts of one file among several that were read together
 
 	// On these, files with samples of the same platform, library and place must agree.
@@ -15,6 +19,9 @@ const (
 	Wait        = "wait" // how ranks of a real machine wait: spin or block
 	Pin         = "pin"  // and the processors that they are kept on
 )
+
+// TakenOut is what the fact ClockIs says.
+const TakenOut = "taken out"
 
 // Fact returns the value of the first fact of that name.
 func (s *Set) Fact(key string) (string, bool) {

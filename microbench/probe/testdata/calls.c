@@ -1,7 +1,8 @@
 /*
- * The program, with its calls written down: after it has run, the file RESULT.0 has those of P1 and RESULT.1 those of P2, one a
- * line, with how often if they come one after the other. A call on the communicator of barriers is marked. The clock is one that moves by 100 ns when it is
- * read and by 1 us in each call of MPI, so that all times are known.
+ * The program, with its calls written down: after it has run, the file calls.0 of the directory has those of P1 and calls.1 those of P2, one a
+ * line, with how often if they come one after the other. A call that is no message which is measured is marked: of a barrier. Orders and samples are left out. The clock is one that moves by 100 ns when it is
+ * read and by 1 us in each call of MPI, so that all times are known. A sample is one
+ * operation.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST = 100000 };
+enum { MOST = 100000, MEASURED = 1 /* TAG of the program */ };
 
 static const char *calls[MOST];
 static int made[MOST], called;
@@ -50,7 +51,10 @@ static int my_dup(MPI_Comm c, MPI_Comm *d)
 #define SEND(name) \
 	static int my_##name(const void *b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) \
 	{ \
-		note(c == dups[1] ? "barrier " #name : #name); \
+		if (c != dups[1]) \
+			note(#name); \
+		else if (tag == MEASURED) \
+			note("barrier " #name); \
 		return MPI_##name(b, n, t, to, tag, c); \
 	}
 #define START(name) \
@@ -71,7 +75,10 @@ START(Ibsend)
 
 static int my_Recv(void *b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status *s)
 {
-	note(c == dups[1] ? "barrier Recv" : "Recv");
+	if (c != dups[1])
+		note("Recv");
+	else if (tag == MEASURED)
+		note("barrier Recv");
 	return MPI_Recv(b, n, t, from, tag, c, s);
 }
 
@@ -100,6 +107,7 @@ static int my_Wait(MPI_Request *r, MPI_Status *s)
 #define MPI_Recv my_Recv
 #define MPI_Irecv my_Irecv
 #define MPI_Wait my_Wait
+#define BATCH 1
 #define main probe
 #undef _GNU_SOURCE
 #include "../program/probe.c"
@@ -112,7 +120,7 @@ int main(int argc, char **argv)
 	int i, status;
 
 	status = probe(argc, argv);
-	snprintf(path, sizeof path, "%s.%d", argv[2], rank);
+	snprintf(path, sizeof path, "%s/calls.%d", argv[1], rank);
 	f = fopen(path, "w");
 	for (i = 0; i < called; i++) {
 		if (made[i] > 1)

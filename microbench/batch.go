@@ -1,0 +1,46 @@
+package microbench
+
+// Batches make of what is shorter than so many steps of the clock something that is not.
+const (
+	fine     = 20
+	maxBatch = 64
+)
+
+// Batch says of a timer that samples of it are the means of several operations.
+type Batch struct {
+	Timer      string
+	Operations int // at most
+}
+
+// batch returns how many operations make a sample, by a few single ones.
+func (l *leader) batch(i *item) int {
+	n := 1
+	for _, t := range l.timers(i) {
+		e := l.estimate(t)
+		for n < maxBatch && judged(t.name) && float64(n)*e.value < fine*float64(l.Step) {
+			n *= 2
+		}
+	}
+	return n
+}
+
+// note writes down that timers of an item have batches.
+func (l *leader) note(i *item) {
+	if i.batch == 1 {
+		return
+	}
+	for _, t := range l.timers(i) {
+		l.Batches = noted(l.Batches, Batch{t.name, i.batch})
+	}
+}
+
+// noted returns batches with one more.
+func noted(all []Batch, x Batch) []Batch {
+	for i := range all {
+		if all[i].Timer == x.Timer {
+			all[i].Operations = max(all[i].Operations, x.Operations)
+			return all
+		}
+	}
+	return append(all, x)
+}

@@ -1,0 +1,48 @@
+package microbench
+
+import (
+	"runtime/debug"
+	"time"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// On measures on a world what a launch of the campaign is to do. Nothing else may run beside that, so cells are measured one after another.
+//
+// Ranks may be processes. Then each comes here with the same campaign, and the series are those of the process whose rank is P1: the first, which
+// started the others.
+func (c *Campaign) On(w mpi.World, o mpi.Options, l Launch) ([]sample.Series, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what a launch brings is bounded
+	var series []sample.Series
+	err := mpi.Run(w, o, func(comm *mpi.Comm) error {
+		if s := c.take(comm, l); s != nil {
+			series = s
+		}
+		return nil
+	})
+	return series, err
+}
+
+// take takes part in a launch. P1 gets the series.
+func (c *Campaign) take(comm *mpi.Comm, l Launch) []sample.Series {
+	x := c.pair(comm)
+	if x == nil {
+		return nil
+	}
+	if c.Clocks {
+		if b := x.clock(); x.p1 {
+			c.Bounds = append(c.Bounds, b)
+		}
+	}
+	w := c.crew(x)
+	if !x.p1 {
+		w.follow()
+		return nil
+	}
+	if l.Share > 0 && !l.Begin.IsZero() {
+		l.Share = max(1, l.Share-time.Since(l.Begin))
+	}
+	lead := &leader{crew: w, Campaign: c, launch: l}
+	return lead.lead()
+}

@@ -1,0 +1,348 @@
+package microbench
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// leader is P1 in a launch of a campaign.
+type leader struct {
+	*crew
+	*Campaign
+	launch Launch
+
+	begin, end unit.Time // end 0: there is none
+	random     *rand.Rand
+	items      []*item
+	visits     int
+	scratch    []unit.Time
+}
+
+// item is a stage of a cell: what is repeated as often as it needs.
+type item struct {
+	cell   Cell
+	stage  int
+	delta  unit.Time
+	batch  int
+	cost   unit.Time // of a sample with each root, by the last visit
+	rounds int       // with each root, so far: samples of each timer
+}
+
+// Parts of a launch's time.
+const (
+	forWarmth = 0.1  // until times are stable, at most
+	forAll    = 0.25 // for the first look at everything
+	forBreaks = 0.6  // until no size is added any more
+	passes    = 3    // over what is not known after that
+)
+
+// lead measures what the launch is to measure.
+func (l *leader) lead() []sample.Series {
+	l.begin = l.now()
+	l.random = rand.New(rand.NewPCG(l.launch.Seed, 1))
+	if l.launch.Share > 0 {
+		l.end = l.begin + unit.Time(l.launch.Share)*unit.Nanosecond
+	}
+	l.steady()
+	l.look(l.all(l.launch.Cells))
+	if l.launch.Refine {
+		l.refine()
+	}
+	for left := passes; l.pass(max(left, 1)); left-- {
+	}
+	l.give(order{end: true})
+	return l.series()
+}
+
+// now returns the time.
+func (l *leader) now() unit.Time { return l.roots[0].Wtime() }
+
+// share returns a part of the launch's time, which has an end.
+func (l *leader) share(part float64) unit.Time { return unit.Time(part * float64(l.end-l.begin)) }
+
+// over says whether a part of the launch's time is over.
+func (l *leader) over(part float64) bool { return l.end > 0 && l.now()-l.begin >= l.share(part) }
+
+// all adds the items of cells in a random order, and returns them.
+func (l *leader) all(cells []Cell) []*item {
+	var items []*item
+	for _, c := range cells {
+		b := l.bench(c)
+		for i, s := range campaigned {
+			if s.serves(b) && (!l.OnlyTrips(c.Bytes) || slices.Contains(s.timers, sample.RTT)) {
+				items = append(items, &item{cell: c, stage: i})
+			}
+		}
+	}
+	l.shuffle(items)
+	l.items = append(l.items, items...)
+	return items
+}
+
+func (l *leader) shuffle(items []*item) {
+	l.random.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+}
+
+// look visits items for the first time.
+func (l *leader) look(items []*item) {
+	slice := l.share(forAll) / unit.Time(len(l.items))
+	for _, i := range items {
+		l.meet(i)
+		n := max(l.least(i), min(l.most(i, slice), glimpse))
+		if i.batch > 1 || l.Reps > 0 || n > l.least(i) {
+			l.forget(i)
+		}
+		if n -= i.rounds; n > 0 {
+			l.visit(i, n)
+		}
+	}
+}
+
+// Rounds that are not timed.
+const (
+	meeting = 4 // when a cell is met,
+	trying  = 2 // with each root, when a stage of it is,
+	warming = 1 // with each root, at each visit
+)
+
+// meet finds out what a sample of the item takes, how long P1 has to wait in it, and how many operations make one.
+func (l *leader) meet(i *item) {
+	b := l.bench(i.cell)
+	if b.round == 0 {
+		l.together(order{cell: i.cell, warm: meeting})
+	}
+	if i.delta = l.Delta; i.delta == 0 {
+		i.delta = 2 * b.round
+	}
+	i.batch = 1
+	l.visit(i, trying)
+	i.batch = l.batch(i)
+	l.note(i)
+	i.cost *= unit.Time(i.batch)
+}
+
+// forget drops the samples of an item, which are those of meeting it. Only where there is no time for more than it needs are they kept.
+func (l *leader) forget(i *item) {
+	i.rounds = 0
+	for _, t := range l.timers(i) {
+		t.times = [2][]unit.Time{t.times[0][:0], t.times[1][:0]}
+	}
+}
+
+// together does what both ranks do.
+func (l *leader) together(o order) {
+	l.give(o)
+	l.do(o)
+}
+
+// visit makes samples of an item.
+func (l *leader) visit(i *item, samples int) {
+	begin := l.now()
+	o := order{cell: i.cell, stage: i.stage, warm: warming, rounds: samples, batch: i.batch, delta: i.delta}
+	if !campaigned[i.stage].batches {
+		o.rounds *= i.batch
+	}
+	l.together(o)
+	i.rounds += samples
+	i.cost = max(1, (l.now()-begin)/unit.Time(samples+warming))
+	if l.visits++; l.launch.Progress != nil {
+		l.launch.Progress(l.done())
+	}
+}
+
+// done returns what part of the launch is over.
+func (l *leader) done() float64 {
+	if l.end > 0 {
+		return min(1, float64(l.now()-l.begin)/float64(l.end-l.begin))
+	}
+	return min(1, float64(l.visits)/float64((passes+2)*len(l.items)))
+}
+
+// limit returns how many samples of an item there may be with each root.
+func (l *leader) limit(i *item) int {
+	s := campaigned[i.stage]
+	if l.Reps > 0 {
+		return s.rounds(l.Reps)
+	}
+	return max(l.least(i), l.launch.Rows/len(l.items)/len(s.timers)/2)
+}
+
+// Samples of a timer.
+const (
+	enough  = 20 // that all launches shall have together, at least
+	seen    = 8  // with each root, without which there is no interval that would tell a break from noise
+	glimpse = 40 // with each root, more than which the first look does not take
+)
+
+// least returns how many samples of an item there are to be with each root.
+func (l *leader) least(i *item) int {
+	if l.Reps > 0 {
+		return max(1, l.limit(i)/(passes+1))
+	}
+	n := (enough + 2*l.LeastLaunches() - 1) / (2 * l.LeastLaunches())
+	if l.launch.Refine && !l.over(forBreaks) && slices.ContainsFunc(campaigned[i.stage].timers, shows) {
+		return max(n, seen)
+	}
+	return n
+}
+
+// most returns how many samples of an item fit into some time.
+func (l *leader) most(i *item, slice unit.Time) int {
+	left := l.limit(i) - i.rounds
+	if l.Reps > 0 {
+		return max(1, min(left, l.limit(i)/(passes+1)))
+	}
+	return min(left, int(slice/i.cost))
+}
+
+// pass visits in a random order what is not known yet, as if so many passes were to come, for as long as serves all of it best. It returns whether there
+// may be another.
+func (l *leader) pass(left int) bool {
+	var todo []*item
+	for _, i := range l.items {
+		if !l.known(i) {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 || l.over(1) {
+		return false
+	}
+	l.shuffle(todo)
+	samples, any := l.samples(todo, left), false
+	for n, i := range todo {
+		if samples[n] == 0 {
+			continue
+		}
+		l.visit(i, samples[n])
+		if any = true; l.over(1) {
+			return false
+		}
+	}
+	return any
+}
+
+// samples returns how many samples of each item a pass makes if so many are to come.
+func (l *leader) samples(todo []*item, left int) []int {
+	needs := make([]need, len(todo))
+	for n, i := range todo {
+		needs[n] = l.need(i)
+	}
+	if l.Reps == 0 {
+		return allot(needs, max(0, l.end-l.now())/unit.Time(left))
+	}
+	samples := make([]int, len(todo))
+	for n, i := range todo {
+		samples[n] = l.most(i, 0)
+	}
+	return samples
+}
+
+// known says whether the item has been repeated enough.
+func (l *leader) known(i *item) bool {
+	switch {
+	case i.rounds >= l.limit(i):
+		return true
+	case l.Reps > 0:
+		return false
+	}
+	for _, t := range l.timers(i) {
+		if judged(t.name) && !l.estimate(t).within(l.Wanted(), l.Step) {
+			return false
+		}
+	}
+	return true
+}
+
+// timers returns the timers of an item.
+func (l *leader) timers(i *item) []*timer {
+	var of []*timer
+	for _, t := range l.bench(i.cell).timers {
+		if slices.Contains(campaigned[i.stage].timers, t.name) {
+			of = append(of, t)
+		}
+	}
+	return of
+}
+
+// estimate returns what is known of a timer: the mean of the medians with the two roots, so that it holds for those that are combined in that way, too.
+func (l *leader) estimate(t *timer) estimate {
+	var of [2]estimate
+	for i := range of {
+		l.scratch = append(l.scratch[:0], t.times[i]...)
+		of[i] = median(l.scratch)
+	}
+	return meanOf(of)
+}
+
+// refine adds sizes where curves break.
+func (l *leader) refine() {
+	for left := moreSizes; left > 0 && !l.over(forBreaks); {
+		sizes := slices.DeleteFunc(breaks(l.curves(), left), l.OnlyTrips)
+		if len(sizes) == 0 {
+			return
+		}
+		left -= len(sizes)
+		var cells []Cell
+		for _, m := range l.Modes {
+			for _, k := range sizes {
+				cells = append(cells, Cell{m, k})
+			}
+		}
+		l.look(l.all(cells))
+	}
+}
+
+// shows says whether protocols show in a timer: the send call and the round trip.
+func shows(timer string) bool { return timer == sample.Timer11 || timer == sample.RTT }
+
+// curves returns what is known of the timers in which protocols show, of each mode, at the sizes at which all are measured: a gap is the same for all.
+func (l *leader) curves() [][]point {
+	var names []Cell // of curves: a mode and the number of a stage
+	curves := make(map[Cell][]point)
+	for _, i := range l.items {
+		if l.OnlyTrips(i.cell.Bytes) {
+			continue
+		}
+		for _, t := range l.timers(i) {
+			if !shows(t.name) {
+				continue
+			}
+			name := Cell{i.cell.Mode, i.stage}
+			if curves[name] == nil {
+				names = append(names, name)
+			}
+			curves[name] = append(curves[name], point{i.cell.Bytes, l.estimate(t)})
+		}
+	}
+	var all [][]point
+	for _, n := range names {
+		all = append(all, curves[n])
+	}
+	return all
+}
+
+// series returns all samples, by mode, size and timer.
+func (l *leader) series() []sample.Series {
+	var sizes []int
+	for _, i := range l.items {
+		sizes = append(sizes, i.cell.Bytes)
+	}
+	slices.Sort(sizes)
+	p := Plan{Modes: l.Modes, Sizes: slices.Compact(sizes)}
+	var all []sample.Series
+	for _, c := range p.Cells() {
+		b := l.bench(c)
+		slices.SortStableFunc(b.timers, func(x, y *timer) int { return place(x.name) - place(y.name) })
+		b.timers = slices.DeleteFunc(b.timers, func(t *timer) bool { return len(t.times[0]) == 0 }) // of rounds that only warmed up
+		all = append(all, b.series()...)
+	}
+	return all
+}
+
+// place returns where a timer stands among all.
+func place(timer string) int {
+	return slices.IndexFunc(campaigned, func(s *stage) bool { return slices.Contains(s.timers, timer) })
+}

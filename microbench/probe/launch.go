@@ -1,0 +1,156 @@
+package probe
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// measurement is a campaign under way.
+type measurement struct {
+	*fleet
+	campaign *microbench.Campaign
+	results  []*result    // of each launch, without their series
+	lines    [][2]float64 // before and after each launch
+}
+
+// launch measures what a launch of the campaign is to.
+func (m *measurement) launch(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+	begin := time.Now()
+	s, err := m.session(ctx, l.Number)
+	if err != nil {
+		return nil, err
+	}
+	before := m.line(ctx, l.Number)
+	cells := l.Cells
+	if l.Refine {
+		if cells, err = m.scout(ctx, s, &l, begin); err != nil {
+			return nil, err
+		}
+	}
+	r, err := s.measure(ctx, planOf(m.campaign, cells, l.Seed, l.Rows, left(&l, begin, 1)))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.rest(ctx, l.Number); err != nil {
+		return nil, err
+	}
+	m.lines = append(m.lines, [2]float64{before, m.line(ctx, l.Number)})
+	series := inOrder(r.series, m.campaign.Modes)
+	r.series = nil
+	m.results = append(m.results, r)
+	return series, ctx.Err()
+}
+
+// left returns how much of a part of a launch's time is left; 0 if it has no end.
+func left(l *microbench.Launch, begin time.Time, part float64) time.Duration {
+	if l.Share == 0 {
+		return 0
+	}
+	return max(1, time.Duration(part*float64(l.Share))-time.Since(begin))
+}
+
+// Parts of a launch's time that scouting takes: its first look, and each of those that follow, of which there may be so many.
+const (
+	firstLook = 0.15
+	nextLook  = 0.04
+	looks     = 8
+	scouting  = 50 * time.Millisecond // for the first look where a launch has no end
+)
+
+// scout finds the sizes at which the protocol changes, by a short look at the timers of one mode in which that shows, and returns the cells of the launch with
+// the sizes around them.
+func (m *measurement) scout(ctx context.Context, s *session, l *microbench.Launch, begin time.Time) ([]microbench.Cell, error) {
+	mode := telling(m.campaign.Modes)
+	var series []sample.Series
+	var added []int
+	share := l.Share
+	if share == 0 {
+		share = scouting * 100 / 15
+	}
+	sizes := slices.Clone(m.campaign.Sizes)
+	part := firstLook
+	for range looks {
+		p := planOf(m.campaign, cellsOf([]string{mode}, sizes), l.Seed, l.Rows, time.Duration(part*float64(share)))
+		p.brief, p.reps = true, 0
+		r, err := s.measure(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		series = append(series, r.series...)
+		if sizes = slices.DeleteFunc(microbench.Breaks(series, len(added)), m.campaign.OnlyTrips); len(sizes) == 0 {
+			break
+		}
+		added = append(added, sizes...)
+		part = nextLook
+	}
+	cells := slices.Concat(l.Cells, cellsOf(m.campaign.Modes, added))
+	random := rand.New(rand.NewPCG(l.Seed, 1))
+	random.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
+	return cells, nil
+}
+
+// telling returns the mode that tells most of protocols: of a synchronous or a buffered send they are not those of others.
+func telling(modes []string) string {
+	for _, m := range []string{"send", "isend", "rsend", "irsend"} {
+		if slices.Contains(modes, m) {
+			return m
+		}
+	}
+	return modes[0]
+}
+
+func cellsOf(modes []string, sizes []int) []microbench.Cell {
+	p := microbench.Plan{Modes: modes, Sizes: sizes}
+	return p.Cells()
+}
+
+// inOrder puts series into the order of modes and sizes; the timers of a cell stay in theirs.
+func inOrder(series []sample.Series, modes []string) []sample.Series {
+	slices.SortStableFunc(series, func(a, b sample.Series) int {
+		if a.Mode != b.Mode {
+			return slices.Index(modes, a.Mode) - slices.Index(modes, b.Mode)
+		}
+		return a.Bytes - b.Bytes
+	})
+	return series
+}
+
+// line returns how long a cache line takes between the processors of the ranks of a launch, in nanoseconds, or 0 if that is not known. They are asleep
+// meanwhile.
+func (m *measurement) line(ctx context.Context, launch int) float64 {
+	a, b, ok := m.places[launch].processors()
+	if !ok {
+		return 0
+	}
+	t, _ := machine.Lines(ctx, a, b)
+	return t.Median
+}
+
+// processors returns those of the two ranks if they are bound to one each, else any two of this host's. It is not known of another host.
+func (p *places) processors() (a, b int, ok bool) {
+	if name, err := os.Hostname(); err != nil || p.hosts > 1 || !sameHost(p.ranks[0].host, name) {
+		return 0, 0, false
+	}
+	if a, b, ok := p.bound(); ok {
+		return a, b, true
+	}
+	if all := machine.Processors(); len(all) > 1 {
+		return all[0], all[1], true
+	}
+	return 0, 0, false
+}
+
+// bound returns the processors to which the ranks are bound, if each is to one of its own.
+func (p *places) bound() (a, b int, ok bool) {
+	a, errA := strconv.Atoi(p.ranks[0].bound)
+	b, errB := strconv.Atoi(p.ranks[1].bound)
+	return a, b, errA == nil && errB == nil && (a != b || p.hosts > 1)
+}
