@@ -35,6 +35,9 @@ func (m mode) bandwidth() {
 		wait, late := m.early(wait)
 		m.slope(wait.minus(start, ByBlocking, m.o.Level), late)
 	}
+	if wait != nil && m.trainsOf(m.name).interval != nil { // other readings
+		m.withoutReceives()
+	}
 }
 
 // withoutReceives adds G of samples in which no receive is timed beside its send, as those of other tools: the slope of what a message adds
@@ -100,7 +103,11 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 	}
 	p := c.pieces[last]
 	row := m.row("G", c.timer, p.From, p.To, p.Samples)
-	row.Unit = PerByte
-	row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || c.verdict(last, 0, 1) != Good)
-	m.add(row, c.draw(last, func(l line) float64 { return l.slope }))
+	row.Unit, row.Off, row.Most = PerByte, rounded(c.off[last].middle), rounded(c.off[last].most)
+	verdict := c.verdict(last, 0, 1)
+	row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good)
+	if verdict == Bad && row.Verdict == Weak {
+		row.Verdict = Bad
+	}
+	m.add(row, draw(c.replicate[last], func(l line) float64 { return l.slope }))
 }

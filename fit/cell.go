@@ -21,7 +21,8 @@ type cell struct {
 	low, high float64 // interval of the median
 	slack     float64 // part of it that is the timer's resolution
 
-	roots []cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
+	roots    []cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
+	launches stack  // what each launch says
 
 	repeated                                bool // more samples than one
 	few, odd, disagree, tail, coarse, drift bool // what is wrong with it
@@ -65,17 +66,18 @@ func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 			for b, x := range r {
 				reps[b] += x / float64(len(groups))
 			}
-			roots[j].push(g.median, r)
+			roots[j].push(s.Launch, g.median, r)
 		}
-		whole.push(value, reps)
+		whole.push(s.Launch, value, reps)
 	}
 	c.few, c.repeated = c.n < 20, c.n > 1
 	c.value, c.reps = whole.acrossLaunches(o)
+	c.launches = whole
 	slack := f.resolution(launches...) / 2
 	c.finish(slack, o.Level)
 	if len(roots[1].values) == len(launches) {
 		for _, r := range roots {
-			x := cell{bytes: c.bytes, n: c.n / 2, few: c.few, repeated: c.repeated}
+			x := cell{bytes: c.bytes, n: c.n / 2, few: c.few, repeated: c.repeated, launches: r}
 			x.value, x.reps = r.acrossLaunches(o)
 			x.finish(slack, o.Level)
 			c.roots = append(c.roots, x)
@@ -255,35 +257,6 @@ func (g group) resample(replicates int, rng *rand.Rand) []float64 {
 		reps[i] = at(g.times, u)
 	}
 	return reps
-}
-
-// stack is a median and its replicates, of each launch.
-type stack struct {
-	values []float64
-	reps   [][]float64
-}
-
-func (s *stack) push(value float64, reps []float64) {
-	s.values, s.reps = append(s.values, value), append(s.reps, reps)
-}
-
-// acrossLaunches returns the median of the launches, and replicates that draw launches with replacement and take the median of
-// theirs. All cells with as many launches draw the same ones, since what differs between launches concerns all timers alike.
-func (s *stack) acrossLaunches(o Options) (value float64, reps []float64) {
-	value = median(slices.Clone(s.values))
-	k := len(s.reps)
-	if k == 1 {
-		return value, s.reps[0]
-	}
-	rng := rand.New(rand.NewPCG(o.Seed, uint64(k)))
-	reps, drawn := make([]float64, o.Replicates), make([]float64, k)
-	for b := range reps {
-		for i := range drawn {
-			drawn[i] = s.reps[rng.IntN(k)][b]
-		}
-		reps[b] = median(drawn)
-	}
-	return value, reps
 }
 
 // source returns random numbers that depend on what was measured and on nothing else, so that the order of work

@@ -54,7 +54,7 @@ func Compare(set *sample.Set, ps []Parameter, predict Predictor) ([]Comparison, 
 	if err != nil {
 		return nil, err
 	}
-	curves, err := load(set, o)
+	curves, _, err := load(set, o)
 	if err != nil {
 		return nil, err
 	}

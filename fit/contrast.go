@@ -142,8 +142,11 @@ func (m mode) sized(name string, c *curve) []Reading {
 	}
 	var out []Reading
 	for _, x := range c.cells {
+		if x.value <= 0 { // too short to be told from nothing
+			continue
+		}
 		row := m.row(name, c.timer, x.bytes, x.bytes, x.n)
-		row.Value, row.Low, row.High, row.Unit, row.Verdict = rounded(x.value), rounded(x.low), rounded(x.high), Micros, Good
+		row.Value, row.Low, row.High, row.Unit, row.Verdict = rounded(x.value), rounded(max(x.low, 0)), rounded(x.high), Micros, Good
 		if x.few || x.disagree || (x.high-x.low)/2 > weakWidth*math.Abs(x.value) {
 			row.Verdict = Weak
 		}

@@ -61,12 +61,15 @@ type curve struct {
 	mode, protocol, timer string
 
 	cells     []cell
+	held      []cell  // set aside
 	floor     float64 // a time that cannot be told from none
 	clock     string
 	scales    []float64 // the magnitude of each cell of which Tolerance is a part
+	fitted    points    // what the pieces were found with
 	pieces    []Piece
 	replicate [][]line // by piece and replicate
 	bent      []bool   // by piece: some cell is far from it
+	off       []misfit // by piece
 }
 
 // modes are in the order of results. Others follow them by name.
@@ -92,11 +95,15 @@ func chosen(mode, protocol string) bool {
 	return protocol == "" || protocol == "auto" || mode == "message" && protocol == "T"
 }
 
-// load makes curves of samples, in the order of results: by place, mode, protocol, timer.
-func load(set *sample.Set, o Options) ([]*curve, error) {
+// load makes curves of samples, in the order of results: by place, mode, protocol, timer. Warnings say which launches were left out.
+func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
 	f, err := readFacts(set)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	set, warnings, err := oneMode(set)
+	if err != nil {
+		return nil, nil, err
 	}
 	byKey := make(map[sample.Key][]*sample.Series)
 	clocks := make(map[subject]string)
@@ -107,7 +114,7 @@ func load(set *sample.Set, o Options) ([]*curve, error) {
 		}
 		where := subject{s.Platform, s.Library, s.Place}
 		if c, ok := clocks[where]; ok && c != s.Clock {
-			return nil, fmt.Errorf("fit: %s, %s, %s has samples of a real and of a virtual clock: fit them apart", s.Platform, s.Library, s.Place)
+			return nil, nil, fmt.Errorf("fit: %s, %s, %s has samples of a real and of a virtual clock: fit them apart", s.Platform, s.Library, s.Place)
 		}
 		clocks[where] = s.Clock
 		k := s.Key
@@ -135,7 +142,7 @@ func load(set *sample.Set, o Options) ([]*curve, error) {
 		c.cells = append(c.cells, cells[i])
 		c.scales = append(c.scales, math.Abs(cells[i].value))
 	}
-	return curves, nil
+	return curves, warnings, nil
 }
 
 func withoutBytes(k sample.Key) sample.Key {
@@ -179,8 +186,8 @@ func (c *curve) minus(d *curve, method string, level float64) *curve {
 // times returns the curve times x, under the name of a method.
 func (c *curve) times(x float64, method string, level float64) *curve {
 	out := *c
-	out.timer, out.cells, out.scales, out.floor = method, nil, nil, c.floor*x
-	out.pieces, out.replicate, out.bent = nil, nil, nil
+	out.timer, out.cells, out.scales, out.held, out.floor = method, nil, nil, nil, c.floor*x
+	out.pieces, out.replicate, out.bent, out.off = nil, nil, nil, nil
 	for i, a := range c.cells {
 		out.cells = append(out.cells, combination([]cell{a}, []float64{x}, level))
 		out.scales = append(out.scales, c.scales[i]*x)
@@ -203,7 +210,7 @@ func (c *curve) at(bytes int) *cell {
 // combination returns Σ factors·cells, with everything that is wrong with any of them.
 func combination(cells []cell, factors []float64, level float64) cell {
 	out := cell{bytes: cells[0].bytes, reps: make([]float64, len(cells[0].reps))}
-	slack := 0.0 // what the timer's resolution adds
+	slack, launches := 0.0, make([]stack, len(cells)) // slack is what the timer's resolution adds
 	for i, c := range cells {
 		out.n += c.n
 		out.value += factors[i] * c.value
@@ -214,16 +221,19 @@ func combination(cells []cell, factors []float64, level float64) cell {
 		out.repeated = out.repeated || c.repeated
 		out.disagree = out.disagree || c.disagree
 		slack += math.Abs(factors[i]) * c.slack
+		launches[i] = c.launches
 	}
+	out.launches = sum(launches, factors)
 	out.finish(slack, level)
 	return out
 }
 
 func (c *curve) public() Curve {
 	out := Curve{Platform: c.platform, Library: c.library, Place: c.place, Mode: c.mode, Protocol: c.protocol, Timer: c.timer, Pieces: c.pieces}
-	for _, x := range c.cells {
+	for _, x := range slices.Concat(c.cells, c.held) {
 		out.Points = append(out.Points, Point{x.bytes, rounded(x.value), rounded(x.low), rounded(x.high), x.n})
 	}
+	slices.SortFunc(out.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	return out
 }
 
@@ -240,7 +250,7 @@ func (c *curve) warnings() []Warning {
 		{CoarseTimer, "the steps of the timer show: measure several calls at once", func(x cell) bool { return x.coarse }},
 		{Drift, "later repetitions differ from earlier ones", func(x cell) bool { return x.drift }},
 	}
-	var out []Warning
+	out := c.heldWarning()
 	for _, test := range tests {
 		var at []int
 		for _, x := range c.cells {
@@ -249,7 +259,9 @@ func (c *curve) warnings() []Warning {
 			}
 		}
 		if len(at) > 0 && (test.code != RootsDisagree || c.unsettled()) {
-			out = append(out, c.warning(c.name(), test.code, fmt.Sprintf("%s, at %s", test.text, sizes(at, len(c.cells)))))
+			w := c.warning(c.name(), test.code, fmt.Sprintf("%s, at %s", test.text, sizes(at, len(c.cells))))
+			w.Sizes, w.Of = len(at), len(c.cells)
+			out = append(out, w)
 		}
 	}
 	return out
@@ -277,7 +289,7 @@ func (c *curve) name() string {
 }
 
 func (c *curve) warning(parameter, code, text string) Warning {
-	return Warning{c.platform, c.library, c.place, c.mode, parameter, code, text}
+	return Warning{Platform: c.platform, Library: c.library, Place: c.place, Mode: c.mode, Parameter: parameter, Code: code, Text: text}
 }
 
 // sizes lists some of the sizes, of so many.

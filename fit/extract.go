@@ -16,6 +16,7 @@ type extraction struct {
 	draws      [][]float64 // replicates of each parameter
 	warnings   []Warning
 	derived    []Curve
+	views      []PLogP
 	trains     map[string]trains // by mode
 }
 
@@ -32,6 +33,8 @@ func (e *extraction) run() {
 		m.latency()
 		m.gap()
 		m.bandwidth()
+		m.eagerLimit()
+		m.plogp()
 	}
 }
 
@@ -94,5 +97,5 @@ func (m mode) row(name, method string, from, to, samples int) Parameter {
 }
 
 func (m mode) warn(parameter, code, format string, args ...any) {
-	m.warnings = append(m.warnings, Warning{m.platform, m.library, m.place, m.name, parameter, code, fmt.Sprintf(format, args...)})
+	m.warnings = append(m.warnings, Warning{Platform: m.platform, Library: m.library, Place: m.place, Mode: m.name, Parameter: parameter, Code: code, Text: fmt.Sprintf(format, args...)})
 }

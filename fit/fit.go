@@ -44,6 +44,7 @@ type Result struct {
 	Parameters []Parameter
 	Warnings   []Warning
 	Curves     []Curve
+	PLogP      []PLogP // of the modes that have round trips
 	Tiers      []Tiers // of the platforms and libraries of which all pairs of ranks were measured
 }
 
@@ -56,12 +57,12 @@ func Fit(set *sample.Set, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	curves, err := load(set, o)
+	curves, warnings, err := load(set, o)
 	if err != nil {
 		return nil, err
 	}
 	parallel(len(curves), func(i int) { curves[i].cut(o) })
-	r := &Result{}
+	r := &Result{Warnings: warnings}
 	for _, t := range tierings {
 		r.Tiers = append(r.Tiers, t.public())
 		r.Parameters = append(r.Parameters, t.parameters()...)
@@ -81,6 +82,7 @@ func Fit(set *sample.Set, o Options) (*Result, error) {
 		r.Parameters = append(r.Parameters, p.parameters...)
 		r.Warnings = append(r.Warnings, p.warnings...)
 		r.Curves = append(r.Curves, p.derived...)
+		r.PLogP = append(r.PLogP, p.views...)
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -21,8 +22,9 @@ func (m mode) gap() {
 	s, r := m.sendOverhead().at(t.bytes), m.receiveOverhead().at(t.bytes)
 	if s == nil {
 		m.warn("g", FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.bytes)
-		row = m.judged(row, t.value, t.low, t.high, true)
-		row.Verdict = Weak
+		if row = m.judged(row, t.value, t.low, t.high, true); row.Verdict == Good {
+			row.Verdict = Weak
+		}
 		m.add(row, t.reps)
 		return
 	}
@@ -57,7 +59,11 @@ func (m mode) streamGap() {
 // bound completes a row of which all that is known is a number that it does not exceed.
 func (m mode) bound(row Parameter, method string, c cell) Parameter {
 	row.Method, row.Verdict = method, NotIdentifiable
-	row.Value, row.Low, row.High = rounded(c.value), rounded(c.low), rounded(c.high)
+	if c.value <= 0 { // none
+		row.Method = strings.TrimSuffix(method, upperBound)
+		return m.unknown(row)
+	}
+	row.Value, row.Low, row.High = rounded(c.value), rounded(max(c.low, 0)), rounded(c.high)
 	return row
 }
 

@@ -14,11 +14,12 @@ type Parameter struct {
 	From, To  int     // range of sizes in bytes; of one size From = To; -1 where size has no meaning
 	Value     float64 // NaN where the samples do not determine it
 	Low, High float64 // interval at Options.Level; NaN likewise
-	Unit      string  // us, us/B, count
+	Unit      string  // us, us/B, B, count
 	Method    string  // how it was derived: docs/fit.md
 	Samples   int     // that went into it
 
-	Verdict Verdict // not in files
+	Verdict   Verdict // this and what follows is not in files
+	Off, Most float64 // how far the medians lie from the line that was fitted, as parts of them: the median of all, and the largest; 0 of one size
 }
 
 // Bound says whether all that is known of the parameter is that it does not exceed the value.
@@ -31,6 +32,7 @@ type Verdict string
 const (
 	Good            Verdict = "good"
 	Weak            Verdict = "weak"             // a wide interval, few sizes or repetitions, or a warning on the way
+	Bad             Verdict = "bad"              // the line is no picture of the times: half of them are more than 10 % off
 	NotIdentifiable Verdict = "not identifiable" // no number, or only a bound
 )
 
@@ -38,6 +40,7 @@ const (
 const (
 	Micros  = "us"
 	PerByte = "us/B"
+	Bytes   = "B"     // of the S of LogGPS
 	Count   = "count" // of H and P
 )
 
@@ -54,6 +57,7 @@ const (
 	ByBound        = "train" + upperBound                      // g, where a receiver that is slower than the sender hides it
 	upperBound     = ": upper bound"                           // follows the timer of a bound
 	unidentifiable = ": not identifiable"                      // follows the method of a row without a number
+	badFit         = 0.1                                       // median deviation from a line that is bad, as a part of the times
 	weakWidth      = 0.2                                       // half width of a weak interval over the value
 	smallMessage   = 16                                        // bytes of the longest message for which L is measured without a warning
 )

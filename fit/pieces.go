@@ -7,48 +7,79 @@ import (
 )
 
 const (
-	fewest  = 3   // sizes of a piece: two would fit any line
-	outlier = 3.0 // residual beyond which a cell costs no more: one bad cell is no reason for a piece
-	dear    = 2.0 // price of a piece over that of BIC
-	widest  = 128 // places where a piece may begin, so that the search takes no more than a moment
+	fewest  = 3    // sizes of a piece: two would fit any line
+	outlier = 3.0  // residual beyond which a cell costs no more: one bad cell is no reason for a piece
+	worse   = 3.84 // by so much more a line may cost that holds as well: χ² of one degree of freedom, 95 %
+	dear    = 2.5  // price of a piece over that of BIC
+	widest  = 128  // places where a piece may begin, so that the search takes no more than a moment
 )
 
-// cut finds the straight pieces of the curve and fits each, and its replicates.
-func (c *curve) cut(o Options) {
+// divide finds the pieces.
+func (c *curve) divide(o Options) {
 	p := c.points(o.Tolerance)
 	if len(p.x) == 0 {
 		return
 	}
-	factor := roughness(p)
-	for i := range p.s {
-		p.s[i] *= factor
-	}
+	known := slices.Clone(p.s)
+	p.roughen(c.scales)
+	c.fitted = p
 	starts := breaks(p, o.Pieces)
 	for i, from := range starts {
 		to := len(p.x)
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
-		c.piece(p, from, to, factor, o)
+		c.piece(p, known, from, to, o)
 	}
 }
 
-// points returns the medians with their uncertainties: standard errors, which of a few samples are themselves uncertain and so
-// count for more, and deviations from the line that nobody minds.
+// points returns the medians with their uncertainties: standard errors, as far as they concern the shape of the curve, and deviations from the line that
+// nobody minds. The standard error of a few samples is itself uncertain and so counts for more.
 func (c *curve) points(tolerance float64) points {
 	var p points
+	scatters, launched := c.scatters()
 	for i, x := range c.cells {
 		p.x = append(p.x, float64(x.bytes))
 		p.y = append(p.y, x.value)
 		se := x.se * (1 + 4/float64(x.n))
+		if launched {
+			se = scatters[i]
+		}
 		p.s = append(p.s, max(math.Hypot(se, tolerance*c.scales[i]), c.floor))
 	}
 	return p
 }
 
-// roughness returns by how much the uncertainties are too small, 1 at least: the median deviation of a point from the line
-// between its neighbours, over what is expected. A break moves only two of these.
-func roughness(p points) float64 {
+// roughen makes uncertainties larger if the curve is rougher than they say: by a part of its scale, the same for all points, so large that the median
+// deviation of a point from the line between its neighbours is what is expected. On a real machine no time is a straight line of the length: a message of
+// 64 bytes takes longer than one of 128, and no launch shows another curve. A break moves only two of these deviations.
+func (p points) roughen(scales []float64) {
+	known := slices.Clone(p.s)
+	rough := func(part float64) bool {
+		for i := range p.s {
+			p.s[i] = math.Hypot(known[i], part*scales[i])
+		}
+		return p.roughness() > 1
+	}
+	if !rough(0) {
+		return
+	}
+	low, high := 0.0, roughest
+	for range 30 {
+		if middle := (low + high) / 2; rough(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	rough(high)
+}
+
+// roughest bounds what a curve may deviate from a line as a matter of course.
+const roughest = 0.25
+
+// roughness returns the median deviation of a point from the line between its neighbours, over what is expected.
+func (p points) roughness() float64 {
 	var u []float64
 	for i := 1; i+1 < len(p.x); i++ {
 		t := (p.x[i] - p.x[i-1]) / (p.x[i+1] - p.x[i-1])
@@ -57,9 +88,9 @@ func roughness(p points) float64 {
 		u = append(u, math.Abs(d)/s)
 	}
 	if len(u) < 3 {
-		return 1
+		return 0
 	}
-	return max(1, median(u)/0.6745)
+	return median(u) / 0.6745
 }
 
 // breaks returns where pieces begin: those that make Σ min(r², 9) + price·pieces least, with r the residuals in units of their
@@ -76,7 +107,7 @@ func breaks(p points, most int) []int {
 		for j := i + 1; j <= m; j++ {
 			cost[i][j] = math.Inf(1)
 			if from, to := places[i], places[j]; to-from >= fewest || to-from == n {
-				cost[i][j] = price + loss(p.cut(from, to))
+				cost[i][j] = price + p.cut(from, to).cost()
 			}
 		}
 	}
@@ -118,17 +149,6 @@ func candidates(n int) []int {
 	return append(places, n)
 }
 
-// loss returns what a single line costs.
-func loss(p points) float64 {
-	l := fitLine(p)
-	sum := 0.0
-	for i := range p.x {
-		r := p.residual(l, i)
-		sum += min(r*r, outlier*outlier)
-	}
-	return sum
-}
-
 // scatter returns what is added to the replicates of a piece's cells, in order. A mean that another tool printed is a cell of one sample,
 // whose replicates are all alike: how uncertain it is can only be seen from how far it and its neighbours lie from their line. So the
 // residual is added with a random sign, larger by √(n/(n−2)) for the two numbers of the line (wild bootstrap: Liu 1988).
@@ -147,32 +167,53 @@ func (c *curve) scatter(p points, l line, from int, o Options) func(i int) float
 	}
 }
 
-// piece fits the cells from one to before another. The uncertainties have been multiplied by factor.
-func (c *curve) piece(p points, from, to int, factor float64, o Options) {
+// piece fits the cells from one to before another. Known are their uncertainties without what the curve's roughness adds.
+func (c *curve) piece(p points, known []float64, from, to int, o Options) {
 	p = p.cut(from, to)
-	l := fitLine(p)
+	l, low := fitAmong(p)
+	l, s := forget(p, l)
+	again := fitLine
+	if low {
+		again = func(p points) line { return fitLow(p, l) }
+	}
 	bent := false
 	for i := range p.x {
-		r := math.Abs(p.residual(l, i))
-		bent = bent || r*factor > 4 && r*p.s[i] > 0.05*c.scales[from+i]
+		r := math.Abs(p.residual(l, i)) * p.s[i]
+		bent = bent || r > 4*known[from+i] && r > 0.05*c.scales[from+i]
 	}
-	c.bent = append(c.bent, bent)
-	lines := make([]line, o.Replicates)
-	values, slopes := make([]float64, o.Replicates), make([]float64, o.Replicates)
-	y := make([]float64, len(p.x))
-	scatter := c.scatter(p, l, from, o)
-	for b := range lines {
-		for i := range y {
-			y[i] = c.cells[from+i].reps[b] + scatter(i)
+	c.bent, c.off = append(c.bent, bent), append(c.off, misfitOf(p, l, c.scales[from:to]))
+	y, scatter := points{p.x, make([]float64, len(p.x)), s}, c.scatter(p, l, from, o)
+	all := make([][]float64, o.Replicates) // of each replicate the values
+	for b := range all {
+		all[b] = make([]float64, len(p.x))
+		for i := range all[b] {
+			all[b][i] = c.cells[from+i].reps[b] + scatter(i)
 		}
-		lines[b] = fitLine(points{p.x, y, p.s})
-		values[b], slopes[b] = lines[b].value, lines[b].slope
 	}
-	slices.Sort(values)
-	slices.Sort(slopes)
-	piece := Piece{From: c.cells[from].bytes, To: c.cells[to-1].bytes, Value: rounded(l.value), Slope: rounded(l.slope)}
-	piece.Low, piece.High = interval(values, l.value, o.Level)
+	fit := func(by func(points) line) (lines []line, values, slopes []float64) {
+		for b := range all {
+			y.y = all[b]
+			l := by(y)
+			lines, values, slopes = append(lines, l), append(values, l.value), append(slopes, l.slope)
+		}
+		slices.Sort(values)
+		slices.Sort(slopes)
+		return lines, values, slopes
+	}
+	lines, values, slopes := fit(again)
+	piece := Piece{From: c.cells[from].bytes, To: c.cells[to-1].bytes}
 	piece.SlopeLow, piece.SlopeHigh = interval(slopes, l.slope, o.Level)
+	flat := fitLevel(p)
+	if from+1 < to && piece.SlopeLow <= 0 && piece.SlopeHigh >= 0 && p.loss(flat, 1, math.Inf(1)) <= p.loss(l, 1, math.Inf(1))+worse { // it may as well be level
+		l = flat
+		lines, values, _ = fit(fitLevel)
+		piece.SlopeLow = 0
+	}
+	if l.slope >= 0 { // what can only be more than nothing
+		piece.SlopeLow, piece.SlopeHigh = max(piece.SlopeLow, 0), max(piece.SlopeHigh, 0)
+	}
+	piece.Value, piece.Slope = rounded(l.value), rounded(l.slope)
+	piece.Low, piece.High = interval(values, l.value, o.Level)
 	slack := c.cells[from].slack
 	piece.Low, piece.High = rounded(piece.Low-slack), rounded(piece.High+slack)
 	piece.SlopeLow, piece.SlopeHigh = rounded(piece.SlopeLow), rounded(piece.SlopeHigh)
@@ -180,4 +221,21 @@ func (c *curve) piece(p points, from, to int, factor float64, o Options) {
 		piece.Samples += x.n
 	}
 	c.pieces, c.replicate = append(c.pieces, piece), append(c.replicate, lines)
+}
+
+// misfit is how far medians lie from their line, as parts of them: the median of all, and the largest.
+type misfit struct{ middle, most float64 }
+
+// misfitOf returns that of a line.
+func misfitOf(p points, l line, scales []float64) misfit {
+	var off []float64
+	for i := range p.x {
+		if scales[i] > 0 {
+			off = append(off, math.Abs(p.residual(l, i))*p.s[i]/scales[i])
+		}
+	}
+	if len(off) == 0 {
+		return misfit{}
+	}
+	return misfit{middle: median(off), most: off[len(off)-1]}
 }

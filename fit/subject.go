@@ -12,6 +12,8 @@ import (
 type Subject struct {
 	Platform, Library, Place, Clock string
 
+	Machine int // of those that are compared: whose it is
+
 	Name  string   // the platform, with as much more as tells it from the others: t3d, convex/inter
 	Modes []string // that it has samples of
 	Sizes []int    // likewise, of all modes
@@ -21,7 +23,8 @@ type Subject struct {
 type party struct {
 	Subject
 	extraction
-	files string
+	files   string
+	samples *sample.Set
 }
 
 // parties fits each set by itself, and returns the subjects in the order of the sets, and in the order of results within.
@@ -32,7 +35,7 @@ func parties(machines []sample.Machine, o Options) ([]*party, error) {
 		if err != nil {
 			return nil, err
 		}
-		curves, err := load(set, o)
+		curves, _, err := load(set, o)
 		if err != nil {
 			return nil, err
 		}
@@ -41,8 +44,8 @@ func parties(machines []sample.Machine, o Options) ([]*party, error) {
 		}
 		parallel(len(curves), func(i int) { curves[i].cut(o) })
 		for _, place := range byPlace(curves) {
-			p := &party{extraction: extraction{subject: place[0].subject, curves: place, o: o}, files: strings.Join(m.Files, "+")}
-			p.Subject = Subject{Platform: p.platform, Library: p.library, Place: p.place, Clock: place[0].clock}
+			p := &party{extraction: extraction{subject: place[0].subject, curves: place, o: o}, files: strings.Join(m.Files, "+"), samples: set}
+			p.Subject = Subject{Platform: p.platform, Library: p.library, Place: p.place, Clock: place[0].clock, Machine: i}
 			for _, c := range place {
 				if chosen(c.mode, c.protocol) && !slices.Contains(p.Modes, c.mode) {
 					p.Modes = append(p.Modes, c.mode)

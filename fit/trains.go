@@ -3,6 +3,7 @@ package fit
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -47,7 +48,7 @@ func (e *extraction) trainsOf(mode string) trains {
 func (e *extraction) perMessage(train, rtt *curve, n int) *curve {
 	more := float64(n - 1)
 	out := &curve{subject: train.subject, mode: train.mode, protocol: train.protocol, clock: train.clock,
-		timer: fmt.Sprintf("(%s-%s)/%d", train.timer, sample.RTT, n-1), floor: math.Hypot(train.floor, rtt.floor) / more}
+		timer: perMessageName(train.timer, n), floor: math.Hypot(train.floor, rtt.floor) / more}
 	var absurd []int
 	for _, a := range train.cells {
 		b := rtt.at(a.bytes)
@@ -80,4 +81,16 @@ func (m mode) burst() *curve {
 		return train
 	}
 	return m.trainsOf(m.name).interval
+}
+
+// perMessageName is the method of what each message of a train of n adds: (prtt10-rtt)/9.
+func perMessageName(train string, n int) string {
+	return fmt.Sprintf("(%s-%s)/%d", train, sample.RTT, n-1)
+}
+
+// Interval says whether the timer of a curve is what each message of a round-trip train adds.
+func Interval(timer string) bool {
+	name, _, ok := strings.Cut(strings.TrimPrefix(timer, "("), "-"+sample.RTT+")/")
+	_, waiting, train := sample.TrainOf(name)
+	return ok && train && !waiting
 }

@@ -9,6 +9,8 @@ type Warning struct {
 	Parameter string // or the timer that is doubtful
 	Code      string
 	Text      string // for a person
+
+	Sizes, Of int // it holds at so many of so many sizes; 0 where it is of none
 }
 
 // The codes of warnings. docs/fit.md says when each is given and what to do about it.
@@ -23,6 +25,9 @@ const (
 	CoarseTimer      = "coarse-timer"
 	Drift            = "drift"
 	Disturbed        = "disturbed"
+	Falls            = "falls"
+	ModeMixed        = "mode-mixed"
+	ModeChanged      = "mode-changed"
 	DirectionsDiffer = "directions-differ"
 	Hindered         = "hindered"
 	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not

@@ -194,6 +194,18 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// The eager limit that round trips show is taken before one that overheads hint at; a gap of the same letter is none.
+func TestEagerLimit(t *testing.T) {
+	ps := append(machineOf(), fit.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "x", Unit: fit.PerByte, Value: 0.1})
+	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 4096\n") {
+		t.Error(out)
+	}
+	ps = append(ps, fit.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "rtt: eager limit", Unit: fit.Bytes, From: -1, To: -1, Value: 2000, Low: 2000, High: 2999})
+	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 2000\n") || !strings.Contains(out, "rtt: eager limit: the change is behind it and not behind 3000 bytes") {
+		t.Error(out)
+	}
+}
+
 // What is not known is an error that names it and says what to measure.
 func TestMissing(t *testing.T) {
 	bound := func(method string) []fit.Parameter {

@@ -141,12 +141,18 @@ func (m *machine) overhead(name string, k int) float64 {
 	return v
 }
 
-// eagerLimit returns S, the longest message that is sent without asking the receiver: the last size before o_s jumps by more than a round
+// eagerLimit returns S, the longest message that is sent without asking the receiver: as round trips show it, or else the last size before o_s jumps by more than a round
 // trip of small messages. Who asks must wait for an answer, so that no send call with a request is shorter; what jumps by less is something else, such
 // as another way to copy.
 func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil
+	}
+	if i := slices.IndexFunc(m.params, func(p fit.Parameter) bool {
+		return p.Mode == m.mode && p.Name == "S" && p.Unit == fit.Bytes && !math.IsNaN(p.Value)
+	}); i >= 0 {
+		p := m.params[i]
+		return number{p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1)}, nil
 	}
 	half := slices.IndexFunc(m.params, func(p fit.Parameter) bool {
 		return p.Mode == m.mode && p.Name == "L" && p.Method == fit.ByHalfTrip && !math.IsNaN(p.Value)

@@ -28,6 +28,9 @@ func writeSimGrid(w io.Writer, ps []fit.Parameter, o Options) error {
 	if err != nil {
 		return err
 	}
+	if m.big.value == 0 {
+		return m.missing("G", "nothing a byte, and SimGrid has no bandwidth without end")
+	}
 	if m.l.value < m.big.value {
 		return m.missing("L", fmt.Sprintf("%.4g us, which is not even the time of a byte, %.4g us", m.l.value, m.big.value))
 	}
@@ -105,6 +108,9 @@ func (m *machine) sections(mode, name string, o Options) string {
 		}
 		if i > 0 && p.from > int(m.eager.value) {
 			break
+		}
+		if i == 0 && p.at(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
+			all, from = append(all, fmt.Sprintf("0:%s:0", real(p.value*1e-6))), p.from-1
 		}
 		all = append(all, fmt.Sprintf("%d:%s:%s", from, real(p.at(0)*1e-6), real(p.slope*1e-6)))
 	}

@@ -1,0 +1,97 @@
+package fit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// limits returns the rows of S.
+func limits(r *Result) []Parameter {
+	var out []Parameter
+	for _, p := range r.Parameters {
+		if p.Name == "S" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// The eager limit of a real library is found at each of five settings, and no other: between the last size below it and the first that is not.
+func TestEagerLimit(t *testing.T) {
+	set, err := sample.ReadFile("testdata/eager.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := limits(mustFit(t, set, Options{}))
+	if len(found) != 5 {
+		t.Fatalf("%d limits: %+v", len(found), found)
+	}
+	for _, p := range found {
+		var limit float64
+		fmt.Sscanf(p.Library, "eager limit %f", &limit)
+		// sizes grow by √2: one step to either side
+		if p.Value < limit/2-1 || p.Value > limit || p.Low > limit || p.High < limit-1 || p.High > 2*limit || p.Unit != Bytes || p.Method != "rtt: eager limit" {
+			t.Errorf("%s: %+v", p.Library, p)
+		}
+	}
+}
+
+// trips are round trips of doubling sizes in five launches, by a formula, with noise of 2 % and launches that differ by 10 %.
+func trips(seed uint64, f func(k float64) float64) *sample.Set {
+	rng := rand.New(rand.NewPCG(seed, 21))
+	set := &sample.Set{}
+	for launch := range 5 {
+		factor := 1 + 0.1*rng.NormFloat64()
+		for _, k := range append([]int{0}, doubling(17)...) {
+			s := sample.Series{Key: key("send", sample.RTT, k)}
+			s.Clock, s.Launch = "real", launch
+			for range 20 {
+				s.Times = append(s.Times, unit.FromMicros(factor*f(float64(k))*(1+0.02*rng.NormFloat64())))
+			}
+			set.Series = append(set.Series, s)
+		}
+	}
+	return set
+}
+
+// What is no handshake is no eager limit: a cache that is full, another way to copy from some size on, a line that is bent everywhere. And what is one is found, also
+// where the bytes come so much faster after it that times fall.
+func TestEagerLimitOrBend(t *testing.T) {
+	from := func(k, at, x float64) float64 {
+		if k < at {
+			return 0
+		}
+		return x
+	}
+	for _, c := range []struct {
+		name string
+		f    func(k float64) float64
+		want float64 // last size before, or 0
+	}{
+		{"line", func(k float64) float64 { return 0.7 + 0.0005*k }, 0},
+		{"cache", func(k float64) float64 { return 0.7 + 0.0001*k + from(k, 32768, 0.0004*(k-32768)) }, 0},
+		{"longer header", func(k float64) float64 { return 0.5 + from(k, 64, 0.3) + 0.0005*k }, 0},
+		{"empty messages", func(k float64) float64 { return 0.4 + from(k, 1, 0.4) + 0.0005*k }, 0},
+		{"handshake", func(k float64) float64 { return 0.7 + from(k, 4096, 1.2) + 0.0005*k }, 2048},
+		{"one copy in place of two", func(k float64) float64 {
+			return 0.7 + from(k, 16384, 2.2) + 0.0005*k - from(k, 16384, 0.0004*k)
+		}, 8192},
+	} {
+		wrong := 0
+		for seed := range uint64(20) {
+			found := limits(mustFit(t, trips(seed, c.f), Options{Replicates: 100}))
+			switch {
+			case c.want == 0 && len(found) > 0, c.want > 0 && (len(found) != 1 || found[0].Low > c.want || found[0].High < c.want):
+				wrong++
+				t.Logf("%s, seed %d: %+v", c.name, seed, found)
+			}
+		}
+		if wrong > 1 {
+			t.Errorf("%s: wrong in %d of 20 seeds", c.name, wrong)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package fit
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+// Of a machine by formula, without noise and with bursts of 40 us: half a round trip of k bytes is 57 + 0.04·(k−1) us, so that L is 57 − 40, and g grows as that does.
+func TestPLogP(t *testing.T) {
+	m := typical()
+	m.noise = 0
+	r := mustFit(t, m.samples(1, wholePlan), Options{})
+	for _, v := range r.PLogP {
+		if v.Mode != "send" {
+			continue
+		}
+		if math.Abs(v.L.Value-17) > 1e-6 || v.Least != 1 || len(v.Sizes) != len(m.sizes) {
+			t.Errorf("%+v", v)
+		}
+		for _, s := range v.Sizes {
+			if want := 40 + 0.04*float64(s.Bytes-1); math.Abs(s.Gap.Value-want) > 1e-5 || math.Abs(s.SendO.Value-30) > 1e-6 || math.Abs(s.RecvO.Value-15) > 1e-6 {
+				t.Errorf("%+v, want g %v", s, want)
+			}
+		}
+		// back to LogGP: L is 12 again
+		if x := v.LogGP(); math.Abs(x.L-12) > 1e-6 || math.Abs(x.O-22.5) > 1e-6 || math.Abs(x.Gap-40) > 1e-6 || math.Abs(x.BigGap-(40+0.04*16383)/16384) > 1e-8 {
+			t.Errorf("%+v", x)
+		}
+		var b bytes.Buffer
+		if err := WritePLogP(&b, []PLogP{v}); err != nil || !strings.Contains(b.String(), "loggp,direct,inter,send,g,4096,203.8,") {
+			t.Errorf("%v %s", err, b.String())
+		}
+		return
+	}
+	t.Errorf("no view of send in %+v", r.PLogP)
+}
