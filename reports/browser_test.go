@@ -51,6 +51,7 @@ func TestBrowser(t *testing.T) {
 	study, report := largeStudy(t), whole(t)
 	report.Contrast = contrasted()
 	traced := busy(3, 40)
+	survey := surveyed(t)
 	for _, x := range []struct {
 		name  string
 		write func(dir string) error
@@ -59,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		{"study", func(dir string) error { return StudyPage(dir, study) }, wantedOfStudy(study)},
 		{"report", func(dir string) error { return Page(dir, report) }, wantedOfReport(report)},
 		{"trace", func(dir string) error { return TracePage(dir, traced) }, wantedOfTrace(traced)},
+		{"survey", func(dir string) error { return SurveyPage(dir, survey) }, wantedOfSurvey(survey)},
 	} {
 		dir := filepath.Join(t.TempDir(), x.name)
 		if err := x.write(dir); err != nil {
@@ -149,6 +151,61 @@ func TestBrowserSees(t *testing.T) {
 	}
 }
 
+// TestBrowserSeesSurvey: so are those of a survey, whose charts stand in halves and whose tables are slim.
+func TestBrowserSeesSurvey(t *testing.T) {
+	b := openBrowser(t)
+	s := surveyed(t)
+	dir := filepath.Join(t.TempDir(), "survey")
+	if err := SurveyPage(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	page, want := contents(t, dir)["index.html"], wantedOfSurvey(s)
+	rows := s.standings(s.subjects()).rows()
+	style := func(rules string) func(string) string {
+		return func(page string) string {
+			return strings.Replace(page, "</main>", "<style>"+rules+"</style></main>", 1)
+		}
+	}
+	cut := func(from, to string) func(string) string {
+		return func(page string) string {
+			before, rest, found := strings.Cut(page, from)
+			_, after, ended := strings.Cut(rest, to)
+			if !found || !ended {
+				t.Fatalf("the page has no %s … %s", from, to)
+			}
+			return before + after
+		}
+	}
+	for i, x := range []struct {
+		name   string
+		fault  func(page string) string
+		glance glance
+		want   string
+	}{
+		{"none", style(""), glance{1400, true}, ""},
+		{"chart missing", cut(`<figure id="chart-ways"`, "</figure>"), glance{380, false}, "ways: 1 charts, want 2"},
+		{"both widths at once", style("svg.half{display:block!important}"), glance{380, false}, "ways: 4 charts, want 2"},
+		{"no width at all", style("svg.half{display:none!important}"), glance{1400, true}, "overheads: 0 charts, want 2"},
+		{"halves that need a wide window", style(".halves{grid-template-columns:34rem 34rem!important}"), glance{380, true}, "pixels wider than the window"},
+		{"row missing", cut(`<tr><th scope="row">g, gap`, "</tr>"), glance{1400, false}, fmt.Sprintf("parameters: tables of [%d] rows, want [%d]", rows-1, rows)},
+		{"best in a colour that is too light", style(".good{color:#9f9!important}"), glance{1400, false}, "contrast: TD"},
+		{"trust missing", cut(`<section id="trust"`, "</section>"), glance{1400, false}, "trust: no such section"},
+		{"table out of its box", style(".box{max-width:none!important;width:900px!important}"), glance{380, false}, "box"},
+	} {
+		path := filepath.Join(dir, fmt.Sprintf("fault-%d.html", i))
+		if err := os.WriteFile(path, []byte(x.fault(page)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			found := strings.Join(b.problems(t, path, x.glance, want), "\n")
+			if x.want == "" && found != "" || !strings.Contains(found, x.want) {
+				t.Errorf("found %q, want %q", found, x.want)
+			}
+		})
+	}
+}
+
 // wantedOfStudy is what the page of a study has to show.
 func wantedOfStudy(s *Study) wanted {
 	w := wanted{{id: "claims", rows: []int{len(s.Claims)}}}
@@ -185,6 +242,27 @@ func wantedOfReport(r Report) wanted {
 		{id: "platforms", rows: append(stands, len(platform.Numbers), len(platform.References))},
 		{id: "run", rows: []int{len(r.Samples.Facts)}},
 		{id: "again"},
+		{id: "glossary"},
+	}
+}
+
+// wantedOfSurvey is what the page of a survey has to show.
+func wantedOfSurvey(s *Survey) wanted {
+	all := s.subjects()
+	var modes []int
+	for _, x := range all {
+		modes = append(modes, x.parameters().rows())
+	}
+	return wanted{
+		{id: "trust"},
+		{id: "parameters", rows: []int{s.standings(all).rows()}},
+		{id: "ways", charts: 2},
+		{id: "overheads", charts: 2},
+		{id: "overlap", charts: 2, rows: []int{s.pays(all).rows(), len(freeSizes) * 2}},
+		{id: "spread", charts: 2, rows: []int{len(s.Fit.Scatters), len(s.Fit.Tails)}},
+		{id: "warnings"},
+		{id: "modes", rows: modes},
+		{id: "run", rows: []int{s.settingTable(all).rows()}},
 		{id: "glossary"},
 	}
 }

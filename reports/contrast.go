@@ -15,6 +15,7 @@ import (
 // size on which subject is faster. Of no sizes it takes those nearest to 16 bytes, 1 and 10 KB.
 func Contrast(w io.Writer, c *fit.Contrast, sizes []int, s Style) error {
 	all := &writer{w: w, style: s}
+	c = named(c)
 	parameters := parameterTable(c)
 	if slices.ContainsFunc(c.Readings, func(r fit.Reading) bool { return r.Verdict != fit.Good }) {
 		parameters.note("loggp fit prints the warnings of each file.")
@@ -23,6 +24,16 @@ func Contrast(w io.Writer, c *fit.Contrast, sizes []int, s Style) error {
 		all.table(t)
 	}
 	return all.err
+}
+
+// named returns a contrast whose subjects have the names of transports: those of MPIs are their libraries'.
+func named(c *fit.Contrast) *fit.Contrast {
+	out := *c
+	out.Subjects = slices.Clone(c.Subjects)
+	for i, x := range out.Subjects {
+		out.Subjects[i].Name = transport(x)
+	}
+	return &out
 }
 
 // headings say what the quantities of readings are.
@@ -83,12 +94,14 @@ func sideBySide(t *Table, c *fit.Contrast, want func(fit.Reading) bool) {
 	n := len(c.Subjects)
 	var row []Cell
 	var last fit.Reading
+	var in scale
 	for _, r := range c.Readings {
 		if !want(r) {
 			continue
 		}
 		if row == nil || r.Name != last.Name {
-			t.group(headings[r.Name])
+			in = unitOf(c, r.Name)
+			t.group(strings.Replace(headings[r.Name], fit.PerByte, in.unit, 1))
 		}
 		if row == nil || r.Name != last.Name || r.Mode != last.Mode || ofSize(r) && r.From != last.From {
 			row = slices.Repeat([]Cell{none}, keys+2*n-1)
@@ -100,11 +113,26 @@ func sideBySide(t *Table, c *fit.Contrast, want func(fit.Reading) bool) {
 			row = t.Groups[len(t.Groups)-1].Rows[len(t.Groups[len(t.Groups)-1].Rows)-1]
 		}
 		last = r
-		row[keys+r.Subject] = cell(t, &r.Parameter)
+		p := in.of(r.Parameter)
+		row[keys+r.Subject] = cell(t, &p)
 		if r.Subject > 0 {
 			row[keys+n+r.Subject-1] = ratioCell(t, r)
 		}
 	}
+}
+
+// unitOf returns the unit in which readings are shown: that of the fit, but for gaps a byte of memory, which are some picoseconds.
+func unitOf(c *fit.Contrast, name string) scale {
+	least := math.Inf(1)
+	for _, r := range c.Readings {
+		if r.Name == name && name == "G" && r.Value > 0 {
+			least = math.Min(least, r.Value)
+		}
+	}
+	if least < 1e-3 {
+		return scaleOf(fit.PerByte, least)
+	}
+	return scale{fit.PerByte, 1}
 }
 
 // ratioCell is a ratio, marked where it says that nothing differs, or does not say.
@@ -184,8 +212,45 @@ func pays(x fit.Crossover) string {
 
 func crossing(x fit.Crossing) string { return size(x.Bytes) + " (" + between(x.Low, x.High) + ")" }
 
+// often is how many times an answer may change before its sizes are listed instead.
+const often = 2
+
+// sides lists the sizes of each answer, of a crossover that changes often.
+func sides(x fit.Crossover, longer, shorter string) string {
+	var parts []string
+	for _, s := range []struct {
+		side fit.Side
+		name string
+	}{{fit.Longer, longer}, {fit.Shorter, shorter}} {
+		if sizes := sizesOf(x, s.side); sizes != "" {
+			parts = append(parts, s.name+" "+sizes)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sizesOf lists the zones of a side.
+func sizesOf(x fit.Crossover, side fit.Side) string {
+	var parts []string
+	for i, z := range x.Zones {
+		switch {
+		case z.Side != side:
+		case i == 0 && z.From < z.To:
+			parts = append(parts, "up to "+size(z.To))
+		case i == len(x.Zones)-1:
+			parts = append(parts, "from "+size(z.From)+" on")
+		default:
+			parts = append(parts, between(z.From, z.To))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // story tells the zones of a crossover in order, by who or what is meant by either side.
 func story(x fit.Crossover, longer, shorter string) string {
+	if len(x.Crossings) > often {
+		return sides(x, longer, shorter)
+	}
 	name := map[fit.Side]string{fit.Longer: longer, fit.Shorter: shorter, fit.Even: "alike", fit.Undecided: "unclear"}
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	var parts []string
@@ -259,4 +324,12 @@ func (t *Table) rival(c *fit.Contrast, i, j int) {
 		rows[key] = len(g.Rows)
 		t.add(text(x.Quantity), cell, text(x.Mode))
 	}
+}
+
+// paying lists the sizes at which it pays not to block, of a crossover that changes often.
+func paying(x fit.Crossover) string {
+	if len(x.Crossings) < often {
+		return pays(x)
+	}
+	return sizesOf(x, fit.Longer)
 }

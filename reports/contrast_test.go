@@ -91,6 +91,22 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// What changes often is a list of sizes.
+func TestSides(t *testing.T) {
+	z := func(from, to int, side fit.Side) fit.Zone { return fit.Zone{From: from, To: to, Side: side} }
+	x := fit.Crossover{Zones: []fit.Zone{z(0, 9, fit.Longer), z(10, 20, fit.Shorter), z(21, 29, fit.Undecided), z(30, 40, fit.Longer), z(41, 50, fit.Shorter)}, Crossings: make([]fit.Crossing, 3)}
+	if got, want := flat(story(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := flat(paying(x)), "up to 9 B, 30 B to 40 B"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	x.Zones, x.Crossings = x.Zones[:1], nil
+	if got, want := flat(paying(x)), "from 0 B on"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // The page of one subject says where it pays not to block; of several, how they compare.
 func TestPageContrast(t *testing.T) {
 	for _, n := range []int{1, 3} {

@@ -69,6 +69,7 @@ type chartView struct {
 	*Chart
 	ID            string
 	Bare          bool // the heading above is its title
+	Half          bool // it stands beside another
 	Picture, Wide template.HTML
 }
 
@@ -76,6 +77,7 @@ type chartView struct {
 // stands alone is drawn wide too, and one that needs it as wide as a page is.
 const (
 	inlineWidth = 380
+	halfWidth   = 660
 	aloneWidth  = 760
 	acrossWidth = 1100
 )
@@ -130,6 +132,13 @@ func (d *document) views(charts ...*Chart) []chartView {
 		out = append(out, chartView{Chart: &c, ID: c.Name, Picture: template.HTML(c.inline(inlineWidth, "chart"))})
 	}
 	return out
+}
+
+// half returns a chart that takes half the width of a page where it is wide.
+func (d *document) half(c *Chart) chartView {
+	v := d.inTwoWidths(c, halfWidth, "chart wide half")
+	v.Half = true
+	return v
 }
 
 // alone returns a chart that stands alone.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -32,6 +33,21 @@ func Parameters(w io.Writer, r *fit.Result, s Style) error {
 		all.table(p.ranges())
 	}
 	all.warnings(r.Warnings)
+	return all.err
+}
+
+// Brief writes the same of real machines, which give a warning for every second timer: with the readings of L side by side, and of the warnings a line for each cause.
+func Brief(w io.Writer, r *fit.Result, s Style) error {
+	all := &writer{w: w, style: s}
+	for _, x := range r.Tiers {
+		all.table(tiersTable(x))
+	}
+	for _, p := range places(r) {
+		all.table(p.parameters())
+		all.table(p.latencies())
+		all.table(p.ranges())
+	}
+	all.briefly(r.Warnings)
 	return all.err
 }
 
@@ -310,7 +326,7 @@ func rate(t *Table, p *fit.Parameter) Cell {
 
 // tone returns that of a parameter.
 func tone(t *Table, p *fit.Parameter) Tone {
-	if p.Verdict == fit.Weak {
+	if p.Verdict == fit.Weak || p.Verdict == fit.Bad {
 		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± is not all of the doubt.")
 		return Doubt
 	}
@@ -380,14 +396,19 @@ func (p *place) ranges() *Table {
 // extents lists the ranges of a parameter.
 func (p *place) extents(t *Table, mode, name string) Cell {
 	var words []string
+	first := p.first(mode, name)
 	for _, x := range p.rows {
-		if x.Mode != mode || x.Name != name || x.Unit != fit.Micros || x.From < 0 {
+		if x.Mode != mode || x.Name != name || x.Unit != fit.Micros || x.From < 0 || x.Method != first.Method {
 			continue
 		}
 		extent := between(x.From, x.To)
-		if x.Verdict == fit.Weak {
+		switch x.Verdict {
+		case fit.Weak:
 			extent += doubt
 			t.note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
+		case fit.Bad:
+			extent += fmt.Sprintf("%s (off %.2g %%)", doubt+doubt, 100*x.Off)
+			t.note("!! is bad: the line is no picture of the times, half of which are as far off as it says. Use the measured times.")
 		}
 		words = append(words, extent)
 	}

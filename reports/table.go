@@ -16,6 +16,7 @@ type Table struct {
 	Groups  []Group
 	Notes   []string // what the signs in it mean
 
+	Slim  bool // on phones what heads a row is broken into lines
 	Cards bool // its rows stand alone: in a page, links lead to a row by the text of its first cell, and phones show rows as cards
 }
 

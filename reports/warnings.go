@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/loggp/loggp/fit"
@@ -21,7 +22,10 @@ var meanings = map[string]string{
 	fit.HeavyTail:        "Some calls took far longer than most. Medians hold, means do not: look for other load on the machine.",
 	fit.CoarseTimer:      "The steps of the clock are too long for such short times: only the time of several calls together would tell.",
 	fit.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
-	fit.Disturbed:        "A train of messages cannot take less time than one message. At these sizes something else took most of the time, in more than half of the samples: measure again on a quiet machine.",
+	fit.Disturbed:        "Something else took most of the time, in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out: measure again on a quiet machine.",
+	fit.Falls:            "A call takes less time for longer messages, by whatever the library does otherwise with them. An overhead a byte is not below zero: one number stands for the range.",
+	fit.ModeMixed:        "A cache line takes one time from processor to processor in some launches and another in others, and with it everything else does. Parameters are of the launches that most are like: measure more of them (--launches).",
+	fit.ModeChanged:      "The machine changed its mode while it was measured: what was measured in between is of neither.",
 	fit.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
 	fit.PlatformChanged:  "The file of the platform is not where it was, or was changed since. To see where its numbers are from, put it back, or measure anew.",
 	fit.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",
@@ -116,4 +120,84 @@ func kinds(ws []fit.Warning) []kind {
 		k.cases[j].add(strings.TrimSpace(w.Mode+" "+w.Parameter), place)
 	}
 	return all
+}
+
+// briefly writes warnings, a line for each cause.
+func (a *writer) briefly(ws []fit.Warning) {
+	if len(ws) == 0 {
+		return
+	}
+	a.part(func(w io.Writer) error {
+		var b bytes.Buffer
+		all := kinds(ws)
+		a.style.heading(&b, "Warnings: "+strconv.Itoa(len(ws))+", of "+plural(len(all), "cause"))
+		for _, k := range all {
+			a.style.paragraph(&b, strings.TrimSuffix(k.code+": "+k.meaning, ": "), 0, Doubt)
+			for _, line := range summed(ws, k.code) {
+				a.style.paragraph(&b, line, 2, Normal)
+			}
+		}
+		a.style.paragraph(&b, "Each of them: loggp fit --verbose.", 0, Faint)
+		_, err := w.Write(unglued(b.Bytes()))
+		return err
+	})
+}
+
+// few is how many warnings of one cause are told one by one.
+const few = 3
+
+// summed sums up the warnings of a code: those about sizes in one line, of the others the first.
+func summed(ws []fit.Warning, code string) []string {
+	var lines []string
+	var at sizesAt
+	for _, w := range ws {
+		switch {
+		case w.Code != code:
+		case w.Of == 0:
+			lines = append(lines, strings.TrimSpace(w.Mode+" "+w.Parameter)+": "+w.Text)
+		default:
+			at.add(w)
+		}
+	}
+	if n := len(lines); n > few+1 {
+		lines = append(lines[:few:few], fmt.Sprintf("and %d more", n-few))
+	}
+	if len(at.parameters) > 0 {
+		lines = append([]string{at.String()}, lines...)
+	}
+	return lines
+}
+
+// sizesAt is of which parameters something is said, in which modes, and at how many sizes.
+type sizesAt struct {
+	parameters []string
+	modes      map[string][]string
+	most, of   int
+}
+
+func (s *sizesAt) add(w fit.Warning) {
+	if s.modes == nil {
+		s.modes = map[string][]string{}
+	}
+	if !slices.Contains(s.parameters, w.Parameter) {
+		s.parameters = append(s.parameters, w.Parameter)
+	}
+	if !slices.Contains(s.modes[w.Parameter], w.Mode) {
+		s.modes[w.Parameter] = append(s.modes[w.Parameter], w.Mode)
+	}
+	if s.of == 0 || w.Sizes*s.of > s.most*w.Of {
+		s.most, s.of = w.Sizes, w.Of
+	}
+}
+
+func (s *sizesAt) String() string {
+	var words []string
+	for _, name := range s.parameters {
+		if modes := s.modes[name]; len(modes) > 1 {
+			words = append(words, fmt.Sprintf("%s of %d modes", name, len(modes)))
+		} else {
+			words = append(words, strings.TrimSpace(modes[0]+" "+name))
+		}
+	}
+	return fmt.Sprintf("%s: at up to %d of %d sizes", strings.Join(words, ", "), s.most, s.of)
 }

@@ -18,13 +18,18 @@ type xy struct {
 	x      string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
 	y      string // what the vertical axis shows, with its unit
 	linear bool   // the vertical axis begins at 0 and is not logarithmic
+	signed bool   // it has 0 in its middle and is not logarithmic
 	series []series
 	key    [][]series // what the legend names, each part in lines of its own; default: the series
+
+	from, to float64 // the least and the largest size but zero; default: of the series
+	edge     float64 // where a signed axis ends; default: behind the values
 }
 
 // series is what belongs together in a chart.
 type series struct {
 	name   string
+	shape  int // of its glyph, where that matters
 	look   look
 	points []point
 	lines  [][]point // of which only x and y count
@@ -43,7 +48,7 @@ type look struct {
 type point struct{ x, y, low, high float64 }
 
 // shows says whether the vertical axis has a place for a value.
-func (x xy) shows(y float64) bool { return y > 0 || x.linear && y == 0 }
+func (x xy) shows(y float64) bool { return y > 0 || x.linear && y == 0 || x.signed }
 
 // chart returns the chart. Values that are not positive cannot be shown; the text says how many there are.
 func (x xy) chart(name, title, text string) *Chart {
@@ -117,7 +122,21 @@ func (x xy) extent() (first, last, low, high float64) {
 	if math.IsInf(low, 1) {
 		low, high = 1, 1
 	}
+	if x.to > 0 {
+		first, last = x.from, x.to
+	}
 	return first, last, low, high
+}
+
+// farthest returns the largest value without its sign.
+func (x xy) farthest() float64 {
+	far := 0.0
+	for _, s := range x.series {
+		for _, p := range s.points {
+			far = math.Max(far, math.Abs(p.y))
+		}
+	}
+	return far
 }
 
 // plot returns the part below the legend, for so much room.
@@ -144,7 +163,18 @@ func (x xy) plot(room vg.Point) *plot.Plot {
 	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
 		return sizeTicks(min, max, zero, x.zero(), int(room.X/60), name)
 	})
-	if rows := int(room.Y / 18); x.linear {
+	if rows := int(room.Y / 18); x.signed {
+		far := math.Max(x.farthest(), 1)
+		step := even(far, max(rows/2, 2))
+		p.Y.Scale = plot.LinearScale{}
+		p.Y.Max = step * math.Ceil(far*1.02/step)
+		if x.edge > 0 {
+			step = x.edge / 2
+			p.Y.Max = x.edge * 1.08
+		}
+		p.Y.Min = -p.Y.Max
+		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return signedTicks(max, step) })
+	} else if x.linear {
 		step := even(high, rows)
 		p.Y.Scale = plot.LinearScale{}
 		p.Y.Min, p.Y.Max = 0, step*math.Ceil(high*1.02/step)
@@ -212,6 +242,20 @@ func evenTicks(max, step float64) []plot.Tick {
 	for i := 0; float64(i)*step <= max*1.001; i++ {
 		y := float64(i) * step
 		ticks = append(ticks, plot.Tick{Value: y, Label: strconv.FormatFloat(y, 'f', -min(magnitude(step), 0), 64)})
+	}
+	return ticks
+}
+
+// signedTicks puts them on both sides of 0, with their signs.
+func signedTicks(max, step float64) []plot.Tick {
+	ticks := evenTicks(max, step)
+	for _, t := range ticks[1:] {
+		ticks = append(ticks, plot.Tick{Value: -t.Value, Label: "−" + t.Label})
+	}
+	for i := range ticks {
+		if ticks[i].Value > 0 {
+			ticks[i].Label = "+" + ticks[i].Label
+		}
 	}
 	return ticks
 }

@@ -1,0 +1,159 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// panels is a chart of two parts, one below the other, on one axis of sizes: what was measured, and how far it is from what was fitted to it. Between them
+// lies a lane for each subject, which shows where its pieces end.
+type panels struct {
+	upper, lower xy
+	lanes        []lane
+}
+
+// lane is the ranges of sizes of one subject.
+type lane struct {
+	name   string
+	ink    ink
+	ranges [][2]float64 // of its pieces
+	marks  []float64    // sizes that the library itself names
+}
+
+const rowOfLane = vg.Length(13)
+
+func (p panels) chart(name, title, text string) *Chart {
+	p.upper.hide()
+	if n := p.lower.clip(); n > 0 {
+		text += fmt.Sprintf(" Hollow marks at the edge lie beyond it: %d.", n)
+	}
+	first, last, _, _ := p.upper.extent()
+	p.lower.from, p.lower.to = first, last
+	return &Chart{Name: name, Title: title, Text: text,
+		height: func(width vg.Length) vg.Length {
+			return p.upper.legend(width, nil, vg.Point{}) + p.upperHeight(width) + p.laneRoom() + p.lowerHeight(width) + 3*lineHeight + 16
+		},
+		draw: p.draw,
+	}
+}
+
+func (p panels) upperHeight(width vg.Length) vg.Length { return min(0.62*width, 380) }
+func (p panels) lowerHeight(width vg.Length) vg.Length { return min(0.34*width, 190) }
+
+// laneRoom is the height of the lanes with their heading.
+func (p panels) laneRoom() vg.Length {
+	if len(p.lanes) == 0 {
+		return 0
+	}
+	return rowOfLane*vg.Length(len(p.lanes)) + lineHeight + 10
+}
+
+func (p panels) draw(c draw.Canvas) {
+	width, y := c.Max.X-c.Min.X, c.Max.Y
+	y -= p.upper.legend(width, &c, vg.Point{X: c.Min.X, Y: y})
+	part := func(height vg.Length) draw.Canvas {
+		out := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X + margin, Y: y - height}, Max: vg.Point{X: c.Max.X - margin, Y: y}}}
+		y -= height
+		return out
+	}
+	named := func(what string) {
+		c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: y - 2}, what)
+		y -= lineHeight + 4
+	}
+	named(p.upper.y)
+	upper := part(p.upperHeight(width))
+	lanes := part(p.laneRoom())
+	named(p.lower.y)
+	lower := part(p.lowerHeight(width))
+	a, b := p.upper.plot(upper.Size()), p.lower.plot(lower.Size())
+	if p.upper.zero() { // both axes have a place for messages without bytes, or none
+		b.X.Min = a.X.Min
+	}
+	b.X.Tick.Marker = a.X.Tick.Marker
+	left := func(p *plot.Plot, c draw.Canvas) vg.Length { return p.DataCanvas(c).Min.X - c.Min.X }
+	need := max(left(a, upper), left(b, lower))
+	upper = draw.Crop(upper, need-left(a, upper), 0, 0, 0)
+	lower = draw.Crop(lower, need-left(b, lower), 0, 0, 0)
+	a.Draw(upper)
+	b.Draw(lower)
+	p.drawLanes(lanes, a, a.DataCanvas(upper))
+	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.upper.x, "message size"))
+}
+
+// drawLanes draws the ranges of pieces on the axis of a plot.
+func (p panels) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
+	if len(p.lanes) == 0 {
+		return
+	}
+	tx, _ := over.Transforms(&data)
+	zero := over.X.Min * 1.3
+	at := func(k float64) vg.Length { return tx(math.Max(k, zero)) }
+	y := c.Max.Y - lineHeight/2 - 2
+	c.FillText(aligned(axisName, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
+	y -= lineHeight/2 + rowOfLane/2 + 2
+	for _, l := range p.lanes {
+		for _, r := range l.ranges {
+			from, to := at(r[0]), at(r[1])
+			c.FillPolygon(l.ink, []vg.Point{{X: from - 1, Y: y - 3}, {X: to + 1, Y: y - 3}, {X: to + 1, Y: y + 3}, {X: from - 1, Y: y + 3}})
+		}
+		for _, k := range l.marks {
+			c.StrokeLine2(draw.LineStyle{Color: black, Width: 1.6}, at(k), y-rowOfLane/2, at(k), y+rowOfLane/2)
+		}
+		y -= rowOfLane
+	}
+}
+
+// clip moves the few points of a signed axis that are far off to its edge, so that the others can be seen, and makes them hollow. It returns how many.
+func (x *xy) clip() int {
+	var all []float64
+	for _, s := range x.series {
+		for _, p := range s.points {
+			all = append(all, math.Abs(p.y))
+		}
+	}
+	edge := edgeOf(all)
+	n := 0
+	var out []series
+	for _, s := range x.series {
+		far := series{look: s.look}
+		far.look.glyph = hollowGlyphs[max(s.shape, 0)]
+		var near []point
+		for _, p := range s.points {
+			if math.Abs(p.y) <= edge {
+				near = append(near, p)
+				continue
+			}
+			y := math.Copysign(edge, p.y)
+			far.points = append(far.points, point{x: p.x, y: y})
+			n++
+		}
+		s.points = near
+		out = append(out, s)
+		if len(far.points) > 0 {
+			out = append(out, far)
+		}
+	}
+	x.series, x.edge = out, edge
+	return n
+}
+
+// edgeOf returns where an axis ends: at a round number that nine of ten values do not exceed.
+func edgeOf(values []float64) float64 {
+	for _, edge := range []float64{2, 5, 10, 20, 50, 100} {
+		within := 0
+		for _, v := range values {
+			if v <= edge {
+				within++
+			}
+		}
+		if 10*within >= 9*len(values) {
+			return edge
+		}
+	}
+	return 200
+}

@@ -1,0 +1,60 @@
+package reports
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// launchTable is what launches differ by, in numbers.
+func (s *Survey) launchTable(all []subject) *Table {
+	t := &Table{Name: "launches", Title: "Launches", Columns: []Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "launches", Right: true},
+		{Head: "median", Right: true}, {Head: "least", Right: true}, {Head: "most", Right: true}, {Head: "unit"}, {Head: "variation\n%", Right: true}}}
+	for i := range s.Fit.Scatters {
+		q := &s.Fit.Scatters[i]
+		least, most := q.Span()
+		in := scaleOf(q.Unit, q.Middle)
+		counted := strconv.Itoa(q.Counted())
+		if n := len(q.Values); n > q.Counted() {
+			counted += " of " + strconv.Itoa(n)
+			t.note("of: the other launches were in another mode of the machine, and do not count.")
+		}
+		variation := none
+		if !math.IsNaN(q.Variation) {
+			variation = text(fixed(100*q.Variation, 1))
+			t.note("variation: the standard deviation of launches over their mean.")
+		}
+		t.add(text(all[q.Subject].name), text(quantityWords(q.Quantity, q.Mode, q.Bytes)), text(counted),
+			text(number(q.Middle*in.factor)), text(number(least*in.factor)), text(number(most*in.factor)), Cell{in.unit, Faint}, variation)
+	}
+	return t
+}
+
+// tailTable is how single samples are distributed.
+func (s *Survey) tailTable(all []subject) *Table {
+	t := &Table{Name: "tails", Title: "Tails", Columns: []Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Right: true},
+		{Head: "p50", Right: true}, {Head: "p95", Right: true}, {Head: "p99", Right: true}, {Head: "most", Right: true}, {Head: "unit"}, {Head: "p99/p50", Right: true}}}
+	for _, q := range s.Fit.Tails {
+		in := scaleOf(fit.Micros, q.Median)
+		cells := []Cell{text(all[q.Subject].name), text(quantityWords(q.Quantity, q.Mode, q.Bytes)), text(strconv.Itoa(q.Samples))}
+		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
+			cells = append(cells, text(number(v*in.factor)))
+		}
+		t.add(append(cells, Cell{in.unit, Faint}, text(number(q.P99/q.Median)))...)
+	}
+	t.note("Of all launches together. A sample of a round trip may be the mean of several, as the fact timer says, which makes its tail shorter than that of a single one.")
+	return t
+}
+
+// launchesOf returns how many launches a transport has.
+func (s *Survey) launchesOf(i int) int {
+	n := 1
+	x := s.Fit.Subjects[i]
+	for _, y := range s.Machines[x.Machine].Series {
+		if y.Platform == x.Platform && y.Library == x.Library && y.Place == x.Place {
+			n = max(n, y.Launch+1)
+		}
+	}
+	return n
+}

@@ -1,0 +1,210 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// SurveyPage writes a page on a survey into a directory: index.html, which needs nothing else, the tables as CSV, all parameters of each machine, and the charts
+// as PNG and SVG. The same survey gives the same bytes. The directory is made whole or not at all, as by Page.
+func SurveyPage(dir string, s *Survey) error {
+	return replace(dir, newSurveyPage(s).files)
+}
+
+// surveyPage is the page under way.
+type surveyPage struct {
+	document
+	of  *Survey
+	all []subject
+}
+
+func newSurveyPage(s *Survey) *document {
+	p := &surveyPage{newDocument(s.Title), s, s.subjects()}
+	p.Footer = "Made by loggp from the samples and facts above."
+	p.head()
+	p.add(section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(p.all)})
+	p.parameters()
+	p.pictures("ways", "Half round trips and bandwidth", s.ways(p.all), s.rates(p.all))
+	p.pictures("overheads", "Overheads", s.overheads(p.all, "o_s"), s.overheads(p.all, "o_r"))
+	p.overlap()
+	p.spread()
+	p.doubts()
+	p.byMode()
+	p.run()
+	p.add(section{ID: "glossary", Title: "What the words mean", Words: glossary})
+	return &p.document
+}
+
+// head is what stands above all: what was measured, and two numbers of each transport.
+func (p *surveyPage) head() {
+	var names, modes []string
+	var sizes []int
+	samples := 0
+	for i, x := range p.all {
+		names = append(names, x.name)
+		for _, m := range p.of.Fit.Subjects[i].Modes {
+			if !slices.Contains(modes, m) {
+				modes = append(modes, m)
+			}
+		}
+		sizes = append(sizes, p.of.Fit.Subjects[i].Sizes...)
+	}
+	for _, m := range p.of.Machines {
+		samples += m.Rows()
+	}
+	if p.Title == "" {
+		p.Title = "Message passing measured: " + strings.Join(names, ", ")
+	}
+	if words := p.machine(); words != "" {
+		p.Lead = append(p.Lead, words)
+	}
+	slices.Sort(sizes)
+	if sizes = slices.Compact(sizes); len(sizes) > 0 {
+		p.Lead = append(p.Lead, fmt.Sprintf("%d samples of %s at %d sizes from %s.", samples, strings.Join(modes, ", "), len(sizes), between(sizes[0], sizes[len(sizes)-1])))
+	}
+	for i, x := range p.all {
+		p.Keys = append(p.Keys, p.keys(i, x.name)...)
+	}
+}
+
+// machine says where it was measured, if all transports agree on it.
+func (p *surveyPage) machine() string {
+	var words []string
+	for _, q := range []struct {
+		keys   []string
+		format string
+	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
+		var answers []string
+		for i := range p.all {
+			if v := p.all[i].fact(q.keys...); v != "" && !slices.Contains(answers, v) {
+				answers = append(answers, v)
+			}
+		}
+		if len(answers) == 1 {
+			words = append(words, fmt.Sprintf(q.format, answers[0]))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words, ", ") + "."
+}
+
+// keys are the two numbers that one asks for first.
+func (p *surveyPage) keys(i int, name string) []fact {
+	var out []fact
+	for _, x := range p.of.Fit.Standings {
+		if x.Quantity != fit.OneWay && x.Quantity != fit.Achieved || x.Mode != p.all[i].main() {
+			continue
+		}
+		for _, r := range x.Of {
+			if r.Subject == i {
+				in := scaleOf(x.Unit, r.Value)
+				q := in.of(r.Parameter)
+				out = append(out, fact{name, cell(&Table{}, &q).marked(in.unit), quantityWords(x.Quantity, x.Mode, r.From)})
+			}
+		}
+	}
+	return out
+}
+
+func (p *surveyPage) parameters() {
+	p.add(section{ID: "parameters", Title: "Parameters", Tables: p.tables(p.of.standings(p.all))})
+}
+
+// pictures adds a section of charts, those that there are.
+func (p *surveyPage) pictures(id, title string, charts ...*Chart) {
+	if views := p.halves(charts...); len(views) > 0 {
+		p.add(section{ID: id, Title: title, Charts: views})
+	}
+}
+
+// halves returns those of some charts that there are, one beside the other.
+func (p *surveyPage) halves(charts ...*Chart) []chartView {
+	var out []chartView
+	for _, c := range charts {
+		if c != nil {
+			v := p.half(c)
+			v.ID = "chart-" + v.Name
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (p *surveyPage) overlap() {
+	x := section{ID: "overlap", Title: "Where non-blocking calls pay", Charts: p.views(p.of.overlaps(p.all)...), Tables: p.tables(p.of.pays(p.all), p.of.freeTable(p.all))}
+	if len(x.Charts)+len(x.Tables) > 0 {
+		p.add(x)
+	}
+}
+
+func (p *surveyPage) spread() {
+	x := section{ID: "spread", Title: "Launches, the machine's mode, and tails", Short: "Launches and tails",
+		Charts: p.halves(p.of.launches(p.all), p.of.modes(p.all)), Tables: p.tables(p.of.launchTable(p.all), p.of.tailTable(p.all))}
+	if len(x.Charts)+len(x.Tables) > 0 {
+		p.add(x)
+	}
+}
+
+// doubts says what not to trust, and what to do about it.
+func (p *surveyPage) doubts() {
+	x := section{ID: "warnings", Title: "What not to trust, and why", Short: "Warnings", Class: "warnings", Kinds: p.of.doubts(p.all)}
+	t := &Table{Name: "warnings", Columns: []Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
+	for _, r := range p.of.Results {
+		for _, w := range r.Warnings {
+			t.add(text(w.Platform), text(w.Library), text(w.Place), text(w.Mode), text(w.Parameter), text(w.Code), text(w.Text))
+		}
+	}
+	p.tables(t) // as a file only
+	if len(x.Kinds) == 0 {
+		x.Text = []string{"Nothing looked doubtful."}
+	} else {
+		x.Text = []string{"The gravest come first. Each with its sizes is in warnings.csv beside this page."}
+	}
+	p.add(x)
+}
+
+// byMode has the parameters of all modes.
+func (p *surveyPage) byMode() {
+	x := section{ID: "modes", Title: "All modes", Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
+	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error {
+		var all []fit.Parameter
+		for _, r := range p.of.Results {
+			all = append(all, r.Parameters...)
+		}
+		return fit.WriteParameters(w, all)
+	}})
+	for _, s := range p.all {
+		t := s.parameters()
+		t.Name, t.Title = fileName("parameters", s.name), "LogGP parameters of "+s.name
+		x.Tables = append(x.Tables, p.tables(t)...)
+	}
+	p.add(x)
+}
+
+// run says how it was measured, and how to measure it again.
+func (p *surveyPage) run() {
+	x := section{ID: "run", Title: "How it was measured", Tables: p.tables(p.of.settingTable(p.all))}
+	t := &Table{Name: "facts", Columns: []Column{{Head: "file"}, {Head: "fact"}, {Head: "value"}}}
+	for _, m := range p.of.Machines {
+		for i, facts := range m.FactsByFile() {
+			for _, f := range facts {
+				if f.Key != sample.File {
+					t.add(text(m.Files[min(i, len(m.Files)-1)]), text(f.Key), text(f.Value))
+				}
+				if f.Key == "command" && !slices.Contains(x.Commands, f.Value) {
+					x.Commands = append(x.Commands, f.Value)
+				}
+			}
+		}
+	}
+	p.tables(t) // as a file only
+	x.Text = []string{"All facts are in facts.csv beside this page. The commands below measure again, which gives other numbers."}
+	p.add(x)
+}

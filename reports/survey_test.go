@@ -1,0 +1,408 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// surveyed is four transports by formula: one that changes its protocol and has trains, one like it whose clock's cost is taken out, one with all that may be missing, and one of
+// low-level messages alone. Times scatter by three percent, and by ten percent between launches.
+func surveyed(t testing.TB) *Survey {
+	t.Helper()
+	type call struct {
+		mode, timer string
+		us          func(k float64) float64
+	}
+	constant := func(us float64) func(float64) float64 { return func(float64) float64 { return us } }
+	way := func(us, slope float64) func(float64) float64 {
+		return func(k float64) float64 {
+			if k > 4096 {
+				return 2*us + k*slope/2
+			}
+			return us + k*slope
+		}
+	}
+	scaled := func(f func(float64) float64, by, more float64) func(float64) float64 {
+		return func(k float64) float64 { return by*f(k) + more }
+	}
+	all := func(us float64) []call {
+		w := way(us, 1e-4)
+		return []call{{"send", "rtt", scaled(w, 2, 0)}, {"send", "timer11", scaled(w, 0.5, 0)}, {"send", "timer12", scaled(w, 0.4, 0)}, {"send", "timer21", scaled(w, 0.9, 0)},
+			{"isend", "timer11", constant(us / 6)}, {"isend", "timer12", constant(us / 5)}, {"isend", "timer21", constant(us / 8)}, {"send", "train", scaled(w, 0.7, 0)},
+			{"ssend", "timer11", scaled(w, 1.1, 0)}, {"ssend", "timer12", scaled(w, 0.4, 0)}, {"ssend", "timer21", scaled(w, 1.2, 0)}}
+	}
+	trains := []call{{"isend", "rtt", scaled(way(0.3, 1e-4), 2, 0)}, {"isend", "prtt10-d", scaled(way(0.3, 1e-4), 2, 9*0.09)}, {"isend", "prtt10", scaled(way(0.3, 1e-4), 5, 0)}}
+	s := &Survey{}
+	for i, m := range []struct {
+		platform, library string
+		launches          int
+		calls             []call
+		facts             []sample.Fact
+	}{
+		{"shm", "loggp", 5, append(all(0.3), trains...), []sample.Fact{{Key: "command", Value: "loggp measure --platform shm"}, {Key: "timer_cost_us", Value: "0.03"}, {Key: sample.Wait, Value: "spin"},
+			{Key: "processor", Value: "A processor"}, {Key: "kernel", Value: "6.1"}, {Key: sample.Lines, Value: "113/120 213/210 115/118 118/116 120/113"}}},
+		{"mpi", "Open MPI 4.1.4", 3, all(0.4), []sample.Fact{{Key: "command", Value: "loggp measure --platform mpi --mpicc mpicc.openmpi"}, {Key: "timer_cost_us", Value: "0.02"}, {Key: "timer_cost", Value: "taken out"},
+			{Key: "p1_processor", Value: "A processor"}, {Key: "eager_limits", Value: "btl_tcp_eager_limit=65536 btl_vader_eager_limit=4096 odd"}, {Key: "library_version", Value: strings.Repeat("Open MPI v4.1.4, package: of somebody, ", 8)}}},
+		{"mpi", "MPICH 4.0.2", 1, all(0.5)[:2], nil},
+		{"tcp", "loggp", 2, []call{{"message", "rtt", scaled(way(9, 3e-4), 2, 0)}, {"message", "timer11", way(3, 1e-4)}, {"message", "timer12", way(2, 1e-4)}}, []sample.Fact{{Key: sample.Wait, Value: "block"}}},
+	} {
+		set := &sample.Set{Facts: m.facts}
+		for _, c := range m.calls {
+			for launch := range m.launches {
+				for _, k := range []int{0, 8, 64, 256, 1024, 2048, 4096, 8192, 16384, 65536, 1 << 20} {
+					x := sample.Series{Key: sample.Key{Platform: m.platform, Library: m.library, Clock: "real", Place: "intra", Mode: c.mode, Protocol: "auto", Timer: c.timer, Bytes: k, Launch: launch}}
+					for rep := range 40 {
+						noise := 1 + 0.03*math.Sin(float64(rep*7+k+i)) + 0.1*math.Sin(float64(launch*3+i))
+						x.Times = append(x.Times, unit.FromMicros(c.us(float64(k))*noise))
+					}
+					set.Series = append(set.Series, x)
+				}
+			}
+		}
+		s.Machines = append(s.Machines, sample.Machine{Files: []string{fmt.Sprintf("%d.csv", i)}, Set: set})
+		r, err := fit.Fit(set, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Results = append(s.Results, r)
+	}
+	s.survey(t)
+	return s
+}
+
+// survey fits what is side by side.
+func (s *Survey) survey(t testing.TB) {
+	t.Helper()
+	var err error
+	if s.Fit, err = fit.NewSurvey(s.Machines, fit.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Contrast, err = fit.NewContrast(s.Machines, fit.Options{}, 0.2); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// only returns the survey of some of its machines.
+func (s *Survey) only(t testing.TB, machines ...int) *Survey {
+	out := &Survey{}
+	for _, i := range machines {
+		out.Machines, out.Results = append(out.Machines, s.Machines[i]), append(out.Results, s.Results[i])
+	}
+	out.survey(t)
+	return out
+}
+
+// TestSurveyPage: the page has what it should, needs nothing from elsewhere, and is the same each time, of whatever transports.
+func TestSurveyPage(t *testing.T) {
+	s := surveyed(t)
+	for _, of := range [][]int{{0, 1, 2, 3}, {0}, {2}, {3}, {3, 2}} {
+		dir := filepath.Join(t.TempDir(), "survey")
+		x := s.only(t, of...)
+		if err := SurveyPage(dir, x); err != nil {
+			t.Fatal(err)
+		}
+		files := contents(t, dir)
+		if err := SurveyPage(dir, x); err != nil {
+			t.Fatal(err)
+		}
+		if again := contents(t, dir); !maps.Equal(files, again) {
+			t.Errorf("%v: a second time it is not the same", of)
+		}
+		sound(t, files)
+		for name, text := range files {
+			if strings.HasSuffix(name, ".csv") && name != "facts.csv" && (strings.Contains(text, "NaN") || strings.Contains(text, "Inf")) {
+				t.Errorf("%v: %s has what is no number", of, name)
+			}
+		}
+		if len(of) < 4 {
+			continue
+		}
+		for _, name := range []string{"transports.csv", "parameters.csv", "non-blocking.csv", "free.csv", "launches.csv", "tails.csv", "settings.csv", "facts.csv", "warnings.csv", "ways.svg", "bandwidth.png", "modes.svg", "launches.png"} {
+			if files[name] == "" {
+				t.Errorf("%s is missing", name)
+			}
+		}
+		page := strings.ReplaceAll(files["index.html"], glue, " ")
+		for _, want := range []string{"Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "a cache line took from 113 to 213 ns", "MPICH 4.0.2: of one launch only", "do not count: 1 of 5 of shm.",
+			"is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: shm spin, tcp block.", "A processor, kernel 6.1."} {
+			if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
+				t.Errorf("the page does not say %q", want)
+			}
+		}
+	}
+}
+
+// TestHostileSurvey: whatever stands in names and facts, the page shows it as text, and files have names.
+func TestHostileSurvey(t *testing.T) {
+	const evil = `<script>alert("1")</script>&amp;'/../x`
+	s := surveyed(t).only(t, 1, 2)
+	for i, m := range s.Machines {
+		for j := range m.Series {
+			m.Series[j].Library = evil + fmt.Sprint(i)
+		}
+		for j := range m.Facts {
+			if m.Facts[j].Key != sample.Lines {
+				m.Facts[j].Value += evil
+			}
+		}
+		r, err := fit.Fit(m.Set, fit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Results[i] = r
+	}
+	s.survey(t)
+	dir := filepath.Join(t.TempDir(), "survey")
+	if err := SurveyPage(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, contents(t, dir))
+}
+
+// TestSurveyText: in a terminal it says the same as on the page, in lines that fit.
+func TestSurveyText(t *testing.T) {
+	s := surveyed(t)
+	var b bytes.Buffer
+	if err := WriteSurvey(&b, s, Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(b.String(), glue, " ")
+	for _, want := range []string{"Parameters side by side", "half round trip, 8 B, ns", "best", "From which size on", "half of the way may be free", "S, eager limit of LogGPS", "the other launches were in another mode", "Launches", "p99/p50", "How each transport was measured",
+		"How far to trust it", "What not to trust, and why"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing is said of %q", want)
+		}
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 100 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	for n := range 4 {
+		if err := WriteSurvey(&failing{n}, s, Plain); err == nil {
+			t.Errorf("an error of the writer is lost after %d writes", n)
+		}
+	}
+}
+
+// TestSurveyCharts: in every width the labels of charts lie in the picture, none on another.
+func TestSurveyCharts(t *testing.T) {
+	s := surveyed(t)
+	for _, of := range [][]int{{0, 1, 2, 3}, {2}} {
+		x := s.only(t, of...)
+		for _, c := range x.charts() {
+			legible(t, c)
+		}
+	}
+}
+
+// charts are all that a page has.
+func (s *Survey) charts() []*Chart {
+	all := s.subjects()
+	charts := append([]*Chart{s.ways(all), s.rates(all), s.overheads(all, "o_s"), s.overheads(all, "o_r"), s.launches(all), s.modes(all)}, s.overlaps(all)...)
+	return slices.DeleteFunc(charts, func(c *Chart) bool { return c == nil })
+}
+
+// Doubts are those of each transport, the gravest first, and those of launches in their own words.
+func TestDoubts(t *testing.T) {
+	s := surveyed(t)
+	warn := func(machine int, mode, of, code, text string) {
+		x := s.Fit.Subjects[machine]
+		r := s.Results[machine]
+		r.Warnings = append(r.Warnings, fit.Warning{Platform: x.Platform, Library: x.Library, Place: x.Place, Mode: mode, Parameter: of, Code: code, Text: text})
+	}
+	for i := range s.Results {
+		s.Results[i].Warnings = nil
+	}
+	for i := range 12 {
+		warn(0, "send", fmt.Sprintf("t%d", i), fit.HeavyTail, "x")
+		warn(0, "send", fmt.Sprintf("t%d", i), fit.HeavyTail, "y")
+	}
+	warn(1, "isend", "rtt", fit.HeavyTail, "x")
+	warn(1, "send", "L", fit.NegativeLatency, "x")
+	warn(1, "", "launches", fit.ModeMixed, "launches 1, 2 were, in all, another")
+	var got []string
+	for _, k := range s.doubts(s.subjects()) {
+		for _, c := range k.Cases {
+			got = append(got, k.Code+": "+c.Subjects+": "+c.Text)
+		}
+	}
+	if want := []string{"mode-mixed: Open MPI 4.1.4: launches 1, 2 were, in all, another", "negative-latency: Open MPI 4.1.4: send L",
+		"heavy-tail: shm: send t0, send t1, send t2, send t3, send t4, send t5, send t6, send t7 and 4 more", "heavy-tail: Open MPI 4.1.4: isend rtt"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A limit is shown of the transport that carries the messages, and of a library that has but one.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		place, text string
+		want        []float64
+	}{
+		{"intra", "btl_tcp_eager_limit=65536 btl_vader_eager_limit=4096 btl_vader_rndv_eager_limit=32768", []float64{4096}},
+		{"inter", "btl_tcp_eager_limit=65536 btl_vader_eager_limit=4096", nil},
+		{"intra", "device=16384 other=x =5 alone", []float64{16384}},
+		{"intra", "unknown", nil},
+		{"intra", "", nil},
+	} {
+		s := subject{place: &place{place: c.place}, facts: [][]sample.Fact{{{Key: "eager_limits", Value: c.text}}}}
+		if got := s.limits(); !slices.Equal(got, c.want) {
+			t.Errorf("%s, %q: %v, want %v", c.place, c.text, got, c.want)
+		}
+	}
+}
+
+// Of calls that do not block, a burst is no bandwidth: the calls return long before the messages arrive.
+func TestBurst(t *testing.T) {
+	of := func(mode, timer string) fit.Curve { return fit.Curve{Mode: mode, Protocol: "auto", Timer: timer} }
+	for _, c := range []struct {
+		curves []fit.Curve
+		want   string
+	}{
+		{nil, ""},
+		{[]fit.Curve{of("isend", "train")}, ""},
+		{[]fit.Curve{of("isend", "train"), of("send", "train")}, "send train"},
+		{[]fit.Curve{of("send", "train"), of("isend", "(prtt10-rtt)/9")}, "isend (prtt10-rtt)/9"},
+		{[]fit.Curve{of("isend", "(prtt10-d-rtt)/9"), of("send", "stream")}, "send stream"},
+	} {
+		got := ""
+		if x := (&subject{place: &place{curves: c.curves}}).burst(); x != nil {
+			got = x.Mode + " " + x.Timer
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.curves, got, c.want)
+		}
+	}
+}
+
+// What is far off stands at the edge, hollow, and the others keep their places.
+func TestClip(t *testing.T) {
+	x := xy{signed: true, series: []series{{shape: 1, look: look{glyph: solidGlyphs[1]}}}}
+	for i := range 20 {
+		x.series[0].points = append(x.series[0].points, point{x: float64(i + 1), y: float64(i%5 - 2)})
+	}
+	x.series[0].points[3].y = -80
+	if n := x.clip(); n != 1 || x.edge != 2 || len(x.series) != 2 {
+		t.Fatalf("%d beyond %v in %d series", n, x.edge, len(x.series))
+	}
+	if p := x.series[1].points; len(p) != 1 || p[0].x != 4 || p[0].y != -2 || x.series[1].look.glyph == nil {
+		t.Errorf("%+v", p)
+	}
+	if p := x.series[0].points; len(p) != 19 || p[0].y != -2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Units fit the numbers.
+func TestAmount(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  string
+	}{
+		{0.292, fit.Micros, "292.0 ns"}, {3.5, fit.Micros, "3.500 us"}, {4.4e-5, fit.PerByte, "0.04400 ns/B"}, {22500, fit.MegabytesPerSecond, "22.50 GB/s"}, {999, fit.MegabytesPerSecond, "999.0 MB/s"},
+	} {
+		if got := flat(amount(c.value, c.unit)); got != c.want {
+			t.Errorf("%v %s: %q, want %q", c.value, c.unit, got, c.want)
+		}
+	}
+	if got := scaleOf(fit.Micros, 0.5, math.NaN(), 20); got != (scale{"ns", 1e3}) {
+		t.Errorf("%+v", got)
+	}
+	if got := scaleOf(fit.MegabytesPerSecond); got.unit != fit.MegabytesPerSecond {
+		t.Errorf("of nothing: %+v", got)
+	}
+}
+
+// What is below the half round trips is by how much they are off, on the same sizes; and sizes stand at the same places in both.
+func TestWayPanels(t *testing.T) {
+	s := surveyed(t)
+	p, declared := s.wayPanels(s.subjects())
+	if len(p.upper.series) != 4 || len(p.lower.series) != 4 || len(p.lanes) != 4 || !declared {
+		t.Fatalf("%d and %d series, %d lanes", len(p.upper.series), len(p.lower.series), len(p.lanes))
+	}
+	for i, u := range p.upper.series {
+		for j, q := range p.lower.series[i].points {
+			if u.points[j].x != q.x || math.Abs(q.y) > 2 {
+				t.Errorf("%s: %+v below %+v", u.name, q, u.points[j])
+			}
+		}
+	}
+	if l := p.lanes[1]; !slices.Equal(l.marks, []float64{4096}) || len(l.ranges) != 2 || l.ranges[0] != [2]float64{0, 4096} {
+		t.Errorf("%+v", l)
+	}
+	aligned := func(width int) {
+		var b bytes.Buffer
+		if err := p.chart("ways", "", "").SVG(&b, width); err != nil {
+			t.Fatal(err)
+		}
+		_, _, labels := read(t, "ways", b.String())
+		at := map[string][]float64{}
+		for _, l := range labels {
+			at[flat(l.text)] = append(at[flat(l.text)], l.left)
+		}
+		if x := at["1 MB"]; len(x) != 2 || x[0] != x[1] {
+			t.Errorf("in %d: 1 MB stands at %v", width, x)
+		}
+		if x := at["0"]; len(x) != 3 || x[0] != x[1] { // and that of the axis of percents
+			t.Errorf("in %d: 0 stands at %v", width, x)
+		}
+	}
+	for width := 300; width <= 900; width += 200 {
+		aligned(width)
+	}
+	for _, x := range p.lower.series { // its axis has wider numbers
+		for i := range x.points {
+			x.points[i].y = 99
+		}
+	}
+	aligned(400)
+}
+
+// The best is who it is, and where a call takes as long as the way nothing is free.
+func TestRows(t *testing.T) {
+	of := func(subject int, v, ratio float64) fit.Reading {
+		return fit.Reading{Subject: subject, Parameter: fit.Parameter{Value: v, Low: v, High: v, Verdict: fit.Good}, Ratio: ratio, Least: ratio, Most: ratio, Difference: fit.Higher}
+	}
+	x := fit.Standing{Quantity: "o_s", Mode: "send", Bytes: 8, Unit: fit.Micros, Best: 1, Of: []fit.Reading{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}}
+	row := (&Survey{}).standingRow(&Table{}, x, make([]subject, 3))
+	var got []string
+	for _, c := range row {
+		got = append(got, flat(c.Text))
+	}
+	if want := []string{"o_s of send, 8 B, ns", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p := func(v float64) fit.Point { return fit.Point{Bytes: 8, Value: v, Low: v, High: v} }
+	for free, want := range map[float64]string{-0.5: "none", 0: "none", 0.5: "≤0.5000 ±0"} {
+		cells := freeRow(&Table{}, "a", fit.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
+		if got := cells[5].Text; got != want {
+			t.Errorf("free %v: %q, want %q", free, got, want)
+		}
+	}
+}
+
+// The machine was in one mode if all its cache lines took about as long.
+func TestProbed(t *testing.T) {
+	for _, c := range []struct {
+		probes []fit.Probe
+		want   string
+	}{
+		{nil, ""}, {[]fit.Probe{{Launch: 0, Before: 150, After: 160}, {Launch: 1, Before: 155, After: 150}}, "in one mode."}, {[]fit.Probe{{Launch: 0, Before: 150, After: 150}, {Launch: 1, Before: 210, After: 150}}, "not in one mode"},
+	} {
+		s := &Survey{Fit: &fit.Survey{Probes: [][]fit.Probe{nil, c.probes}}}
+		if got := strings.Join(s.probed(nil), ""); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%v: %q, want %q", c.probes, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package reports
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+)
+
+// shown is what a view writes, with spaces of any number as one.
+func shown(t *testing.T, write func(io.Writer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// toys has the readings of L of a real machine: of one there is no number.
+func toys() *fit.Result {
+	nan := math.NaN()
+	row := func(name, method, unit string, from, to int, value, low, high float64, v fit.Verdict) fit.Parameter {
+		return fit.Parameter{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Name: name, Method: method, Unit: unit, From: from, To: to, Value: value, Low: low, High: high, Verdict: v}
+	}
+	r := &fit.Result{Parameters: []fit.Parameter{
+		row("o_s", "timer11", fit.Micros, 1, 4096, 2, 1.9, 2.1, fit.Good), row("o_r", "timer12", fit.Micros, 1, 4096, 4, 3.9, 4.1, fit.Bad),
+		row("L", fit.ByRoundTrip+": not identifiable", fit.Micros, 1, 1, nan, nan, nan, fit.NotIdentifiable),
+		row("L", fit.ByHalfTrip, fit.Micros, 1, 1, 5, 4.9, 5.1, fit.Good), row("L", fit.ByHalfTripGap, fit.Micros, 1, 1, 3, 2.9, 3.1, fit.Good),
+		row("g", fit.ByTrain, fit.Micros, 1, 1, 7, 6.9, 7.1, fit.Good), row("G", fit.ByHalfTrip, fit.PerByte, 1, 4096, 0.01, 0.009, 0.011, fit.Good),
+		row("S", "rtt: eager limit", fit.Bytes, -1, -1, 4096, 4096, 8191, fit.Good),
+	}}
+	r.Parameters[1].Off = 0.25
+	times := func(x float64) fit.Timed { return fit.Timed{Value: x, Low: x, High: x} }
+	r.PLogP = []fit.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Least: 1, L: times(3), Sizes: []fit.Size{
+		{Bytes: 1, SendO: times(2), RecvO: times(4), Gap: times(7)}, {Bytes: 1000, SendO: times(2), RecvO: fit.Timed{Value: nan}, Gap: times(10)}}}}
+	for _, mode := range []string{"send", "isend"} {
+		for i, timer := range []string{"timer11", "timer12"} {
+			r.Warnings = append(r.Warnings, fit.Warning{Mode: mode, Parameter: timer, Code: fit.HeavyTail, Text: "many, at 5 of 10 sizes", Sizes: 5 + i, Of: 10})
+		}
+		for range 3 {
+			r.Warnings = append(r.Warnings, fit.Warning{Mode: mode, Parameter: "o_s", Code: fit.NotLinear, Text: "bent"})
+		}
+	}
+	return r
+}
+
+// All readings of L stand side by side, by their names; warnings are a line for each cause.
+func TestBrief(t *testing.T) {
+	got := shown(t, func(w io.Writer) error { return Brief(w, toys(), Style{Width: 200}) })
+	for _, want := range []string{"LogP PLogP with overheads rtt/2-o_s-o_r rtt/2-g rtt/2", "send ? 3.00 ±0.10 5.00 ±0.10", "1 B to 4 KiB!! (off 25 %)",
+		"Warnings: 10, of 2 causes", "timer11 of 2 modes, timer12 of 2 modes: at up to 6 of 10 sizes", "send o_s: bent send o_s: bent send o_s: bent and 3 more", "--verbose"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+// L' = 3 + 7 − 2 − 4, o = (2 + 4)/2, G = 10/1000.
+func TestPLogP(t *testing.T) {
+	got := shown(t, func(w io.Writer) error { return PLogP(w, toys(), Style{Width: 200}) })
+	for _, want := range []string{"PLogP of toy, lib, within a node, send", "1 B 2.000 ±0 4.000 ±0 7.000 ±0", "1 KB 2.000 ±0 - 10.00 ±0", "L is 3.000 ±0", "L' = L + g - o_s - o_r = 4.000 us, o = (o_s + o_r)/2 = 3.000 us, g = 7.000 us, G = g(m)/m = 0.01000 us/B"} {
+		if !strings.Contains(strings.ReplaceAll(got, glue, " "), want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
+
+func TestLogGPS(t *testing.T) {
+	r := toys()
+	got := shown(t, func(w io.Writer) error { return LogGPS(w, r, Style{Width: 200}) })
+	if want := "send ? 3.000 7.00 ±0.10 0.0100 ±0.0010 4 KiB to 8191 B"; !strings.Contains(strings.ReplaceAll(got, glue, " "), want) {
+		t.Errorf("no %q in %s", want, got)
+	}
+	r.Parameters = r.Parameters[:len(r.Parameters)-1]
+	if got := shown(t, func(w io.Writer) error { return LogGPS(w, r, Style{Width: 200}) }); !strings.Contains(got, "no eager limit is seen") {
+		t.Error(got)
+	}
+}
+
+func TestHeldOut(t *testing.T) {
+	hs := []fit.HeldOut{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]fit.Predicted, 9), Median: 2.34, Largest: 20}}
+	if got := shown(t, func(w io.Writer) error { return HeldOut(w, hs, Style{Width: 200}) }); !strings.Contains(got, "send 10 9 2.3 20.0") {
+		t.Error(got)
+	}
+}
