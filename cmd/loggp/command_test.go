@@ -34,6 +34,17 @@ func TestMisuse(t *testing.T) {
 		says   []string
 	}{
 		{"measure", 2, []string{"--platform", "t3d"}},
+		{"measure --platform shm --hosts a", 2, []string{"--hosts", "--platform tcp"}},
+		{"measure --platform mpi --hosts a", 2, []string{"--hosts", "own MPI has nothing of the kind"}},
+		{"measure --platform t3d --expect 1", 2, []string{"--expect", "t3d is emulated"}},
+		{"measure --platform tcp --listen 127.0.0.1", 2, []string{"--listen", "name them with --hosts"}},
+		{"measure --platform tcp --hosts a,,b", 2, []string{"--hosts: a list of hosts"}},
+		{"measure --platform tcp --hosts a --ranks 3", 2, []string{"--ranks 3", "are 2 ranks"}},
+		{"measure --platform tcp --expect 64", 2, []string{"64 ranks beside this one", "from 1 to 63"}},
+		{"measure --platform tcp --hosts a --ssh=", 2, []string{"--ssh: it names no command"}},
+		{"launch", 2, []string{"--join: name the address"}},
+		{"launch --join 127.0.0.1:1", 2, []string{"--rank 0: it must be from 1"}},
+		{"launch --join 127.0.0.1:1 --rank 1 --token-file no", 1, []string{"--token-file: open no: no such file"}},
 		{"measure --platform t3e", 2, []string{`"t3e"`, "it has t3d"}},
 		{"measure --platform t3d --library lam", 2, []string{`"lam"`, "chimp"}},
 		{"measure --platform t3d --ranks 1", 2, []string{"from 2 to 2048", "not 1"}},
@@ -55,6 +66,10 @@ func TestMisuse(t *testing.T) {
 		{"measure --platform t3d --ranks 200 --pairs all", 2, []string{"--pairs", "19900 pairs", "at most 4096", "--ranks"}},
 		{"measure --platform t3d --pairs all --place intra", 2, []string{"--pairs, --place", "one of them"}},
 		{"measure --platform t3d --wait spin", 2, []string{"--wait", "shm", "t3d is emulated"}},
+		{"measure --platform t3d --quick", 2, []string{"--quick", "shm", "mpi", "t3d is emulated"}},
+		{"run --platform shm stencil", 2, []string{"platform shm", "not emulated", "measure"}},
+		{"trace --platform mpi", 2, []string{"platform mpi", "not emulated", "measure"}},
+		{"measure --platform sharedmemory", 2, []string{"catalogue", "t3d", "this machine is shm, tcp or mpi"}},
 		{"measure --platform shm --noise 5%", 2, []string{"--noise", "emulated machines", "shm is this one"}},
 		{"measure --platform shm --wait often", 2, []string{"auto, spin, block"}},
 		{"measure --platform shm --pairs all", 2, []string{"--pairs all", "--place"}},
@@ -101,6 +116,16 @@ func TestMisuse(t *testing.T) {
 		{"predict --params params.csv --platform t3d", 2, []string{"exactly one"}},
 		{"predict --params params.csv", 1, []string{"params.csv:2:", "zero"}},
 		{"predict --platform t3d --protocol T --mode synchronous", 2, []string{"--protocol T", "synchronous"}},
+		{"run --platform t3d", 2, []string{"which program", "stencil"}},
+		{"run --platform t3d dance", 2, []string{`"dance"`, "stencil"}},
+		{"run stencil", 2, []string{"--platform", "t3d"}},
+		{"run --platform t3d --operation -1s stencil", 2, []string{"--operation -1s", "50ns"}},
+		{"run --platform t3d --size 1 stencil", 1, []string{"stencil on t3d", "too few", "larger"}},
+		{"predict --platform t3d --collective dance", 2, []string{"allgather", "scan"}},
+		{"predict --platform t3d --collective bcast --protocol T", 2, []string{"--collective", "leave out --protocol"}},
+		{"predict --platform t3d --collective bcast --ranks 100000", 2, []string{"--ranks 100000", "from 1 to 65536"}},
+		{"predict --platform t3d --collective alltoall --ranks 65536", 2, []string{"--ranks 65536", "too many messages"}},
+		{"predict --platform t3d --tree", 2, []string{"--tree", "--collective bcast"}},
 		{"predict --platform t3d --diagram x.png", 2, []string{"--diagram x.png", "SVG"}},
 		{"compare", 2, []string{"--samples", "--params"}},
 		{"compare --samples samples.csv", 1, []string{"samples.csv:3:"}},
@@ -114,7 +139,7 @@ func TestMisuse(t *testing.T) {
 		{"compare --samples one.csv --samples good.csv --sizes x", 2, []string{"--sizes"}},
 		{"compare --samples one.csv --samples none.csv", 1, []string{"none.csv"}},
 		{"compare --samples one.csv --params params.csv --margin 5%", 2, []string{"--margin", "without --params"}},
-		{"report samples.csv", 2, []string{"-o"}},
+		{"report one.csv", 2, []string{"-o"}},
 		{"reproduce", 2, []string{"name one paper", "altawil-moritz"}},
 		{"reproduce alexandrov", 2, []string{`"alexandrov"`, "altawil-moritz"}},
 		{"reproduce altawil-moritz --reps 1", 2, []string{"--reps 1", "from 2 to"}},
@@ -193,6 +218,8 @@ func TestInterrupt(t *testing.T) {
 	for _, command := range []string{
 		"measure --platform t3d --reps 1000000 -o samples.csv",
 		"reproduce altawil-moritz --reps 1000000 -o paper",
+		"measure --platform shm --budget 1h -o samples.csv",                                     // in its first launch
+		"measure --platform shm --launches 1000 --reps 1 --sizes 0 --modes send -o samples.csv", // in a later one
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -37,6 +37,7 @@ func TestDocumentedCommands(t *testing.T) {
 		t.Run(filepath.Base(d), func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			lay(t, outputs)
+			fakeSSH(t)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
 				if n := named.FindStringSubmatch(b[2]); b[1] == "yaml" && n != nil {
 					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
@@ -122,6 +123,10 @@ func runLines(t *testing.T, lines string) (ran int, printed string) {
 			t.Logf("no MPI is installed: left out %s", line)
 			continue
 		}
+		if strings.Contains(line, "--expect") || strings.Contains(line, "--join") {
+			t.Logf("it takes another to go with it, as TestJoinByHand does: left out %s", line)
+			continue
+		}
 		var words []string
 		for _, w := range word.FindAllString(args, -1) {
 			words = append(words, strings.Trim(w, "'"))
@@ -142,6 +147,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	outputs := outputs(t)
 	t.Chdir(t.TempDir())
 	lay(t, outputs)
+	fakeSSH(t)
 	for _, b := range block.FindAllStringSubmatch(string(page), -1) {
 		if b[1] == "yaml" {
 			if err := os.WriteFile("my.yaml", []byte(b[2]), 0o666); err != nil {

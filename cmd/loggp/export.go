@@ -68,7 +68,7 @@ measure.`,
 	f.StringVar(&o.Library, "library", "", "library, where the parameters are of several")
 	f.StringVar(&o.Place, "place", "", "place, where the parameters are of several: inter, intra or another of theirs")
 	f.StringVar(&o.Mode, "mode", "", "mode of the send calls (default: send; for JSON all)")
-	f.StringVar(&eager, "eager", "", "longest message that is sent without asking the receiver, such as 4KiB (default: as o_s shows it)")
+	f.StringVar(&eager, "eager", "", "longest message that is sent without asking the receiver, such as 4KiB (default: as round trips show it, or o_s)")
 	f.BoolVar(&o.Bounds, "bounds", false, "where only a bound of g is known, take it for g")
 	overheads = chosen(cmd, "overheads", []string{"measured", "small"}, "measured", "overheads as they were measured at each size, or those of small messages at all sizes, since G has the bytes")
 	mustComplete(cmd, "place", places)

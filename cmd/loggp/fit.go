@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -11,54 +12,116 @@ import (
 	"github.com/loggp/loggp/reports"
 )
 
+// fitting has the flags of the verb.
+type fitting struct {
+	file             string
+	format, view     *string
+	verbose, holdOut bool
+}
+
+// Views of what was fitted.
+const (
+	viewLogGP  = "loggp"
+	viewLogGPS = "loggps"
+	viewPLogP  = "plogp"
+)
+
 func fitCommand() *cobra.Command {
-	var file string
-	var format *string
+	var f fitting
 	cmd := &cobra.Command{
 		Use:   "fit SAMPLES.csv...",
 		Short: "Fit LogGP parameters to samples",
 		Long: `fit derives L, o_s, o_r, g and G from samples by the rules of Al-Tawil and Moritz, with 95 % intervals, finds the ranges of
 length between which the library changes its ways, and says which numbers to doubt. In samples of all pairs of ranks it finds which are near
-each other, and gives the parameters of each tier, H and P.`,
+each other, and gives the parameters of each tier, H and P.
+
+--view shows the same as PLogP, whose overheads and gap are functions of the length, or as LogGPS, which has the eager limit S.`,
 		Example: `  loggp fit samples.csv
   loggp fit samples.csv message.csv -o params.csv
-  loggp fit pairs.csv -o tiers.csv`,
+  loggp fit pairs.csv -o tiers.csv
+  loggp fit here.csv --view plogp
+  loggp fit here.csv --view loggps
+  loggp fit here.csv --holdout`,
 		Args: some("file of samples"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output(file); err != nil {
-				return misuse(cmd, err)
-			}
-			set, err := sample.ReadFile(args...)
-			if err != nil {
-				return err
-			}
-			result, err := fit.Fit(set, fit.Options{})
-			if err != nil {
-				return err
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			write := func(w io.Writer) error {
-				if err := fit.WriteGroups(w, result.Tiers); err != nil {
-					return err
-				}
-				return fit.WriteParameters(w, result.Parameters)
-			}
-			out := cmd.OutOrStdout()
-			if *format == "csv" && file == "" {
-				return write(out)
-			}
-			if file != "" {
-				if err := sample.Save(file, write); err != nil {
-					return fmt.Errorf("parameters: %w", err)
-				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), file)
-			}
-			return reports.Parameters(out, result, style(out))
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "file for the parameters, as CSV")
-	format = chosen(cmd, "format", []string{"table", "csv"}, "table", "what to print")
+	flags := cmd.Flags()
+	flags.StringVarP(&f.file, "output", "o", "", "file for the parameters, as CSV")
+	f.format = chosen(cmd, "format", []string{"table", "csv"}, "table", "what to print")
+	f.view = chosen(cmd, "view", []string{viewLogGP, viewLogGPS, viewPLogP}, viewLogGP, "the model in whose terms to print")
+	flags.BoolVar(&f.verbose, "verbose", false, "print every warning, not a line for each cause")
+	flags.BoolVar(&f.holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
 	return cmd
+}
+
+func (f *fitting) run(cmd *cobra.Command, args []string) error {
+	if err := output(f.file); err != nil {
+		return misuse(cmd, err)
+	}
+	if f.holdOut && (f.file != "" || *f.format != "table" || *f.view != viewLogGP) {
+		return misuse(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
+	}
+	set, err := sample.ReadFile(args...)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if f.holdOut {
+		hs, err := fit.HoldOut(set, fit.Options{})
+		if err != nil {
+			return err
+		}
+		return reports.HeldOut(out, hs, style(out))
+	}
+	result, err := fit.Fit(set, fit.Options{})
+	if err != nil {
+		return err
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if *f.format == "csv" && f.file == "" {
+		return f.csv(out, result)
+	}
+	if f.file != "" {
+		if err := sample.Save(f.file, func(w io.Writer) error { return f.csv(w, result) }); err != nil {
+			return fmt.Errorf("parameters: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), f.file)
+	}
+	return f.print(out, result, byRealClock(set))
+}
+
+// csv writes what goes to files: parameters with the groups of tiers above them, or the functions of PLogP.
+func (f *fitting) csv(w io.Writer, r *fit.Result) error {
+	if *f.view == viewPLogP {
+		return fit.WritePLogP(w, r.PLogP)
+	}
+	if err := fit.WriteGroups(w, r.Tiers); err != nil {
+		return err
+	}
+	return fit.WriteParameters(w, r.Parameters)
+}
+
+// print writes the tables of a view.
+func (f *fitting) print(out io.Writer, r *fit.Result, real bool) error {
+	switch {
+	case *f.view == viewPLogP:
+		return reports.PLogP(out, r, style(out))
+	case *f.view == viewLogGPS:
+		return reports.LogGPS(out, r, style(out))
+	case real && !f.verbose:
+		return reports.Brief(out, r, style(out))
+	}
+	return reports.Parameters(out, r, style(out))
+}
+
+// byRealClock says whether samples are of a real machine, which give many warnings.
+func byRealClock(set *sample.Set) bool {
+	for i := range set.Series {
+		if set.Series[i].Clock == "real" {
+			return true
+		}
+	}
+	return false
 }

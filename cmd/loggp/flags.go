@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -19,6 +20,9 @@ import (
 
 // load returns a platform. A name that none has, and a wrong specification, are errors of usage; what is wrong in a file is none.
 func load(cmd *cobra.Command, what string) (*platform.Platform, error) {
+	if isHere(what) || what == probe.Platform {
+		return nil, misuse(cmd, fmt.Errorf("platform %s is this machine, which is measured and not emulated: loggp measure --platform %[1]s -o FILE; then predict --params takes what 'loggp fit FILE -o PARAMS' keeps", what))
+	}
 	p, err := platform.Load(what)
 	var u *platform.UnknownError
 	if errors.As(err, &u) || strings.HasPrefix(what, "loggp:") {

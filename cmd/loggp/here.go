@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -20,19 +21,14 @@ import (
 type here struct {
 	wait *string
 	pin  bool
+	hosts
 }
 
-// Repetitions on this machine unless flags say otherwise: rounds take a microsecond, and the first ones find cold caches and slow clocks.
-const (
-	hereReps   = 200
-	hereWarmup = 50
-)
-
 // emulatedOnly are the flags that this machine does not have.
-var emulatedOnly = []string{"seed", "noise"}
+var emulatedOnly = []string{"noise", "warmup"}
 
 // hereOnly are those that emulated machines do not have.
-var hereOnly = []string{"wait", "pin"}
+var hereOnly = append([]string{"wait", "pin"}, hostFlags...)
 
 // isHere reports whether a platform is this machine.
 func isHere(name string) bool { return slices.Contains(world.Here, name) }
@@ -40,15 +36,24 @@ func isHere(name string) bool { return slices.Contains(world.Here, name) }
 func (h *here) flags(cmd *cobra.Command) {
 	h.wait = chosen(cmd, "wait", []string{"auto", "spin", "block"}, "auto", "how ranks of this machine wait: spin, or block in the kernel (auto: spin if there are as many processors as ranks)")
 	cmd.Flags().BoolVar(&h.pin, "pin", true, "each rank of this machine on a processor of its own")
+	h.hosts.flags(cmd)
 }
 
 // misplaced complains of a flag that the platform does not have.
 func (m *measure) misplaced(cmd *cobra.Command) error {
-	foreign, why := hereOnly, "it is for this machine ("+world.Shm+"), and %s is emulated"
+	here := strings.Join(world.Here, ", ")
 	if isHere(m.platform) {
-		foreign, why = emulatedOnly, "it is for emulated machines, and %s is this one"
+		return m.without(cmd, emulatedOnly, "it is for emulated machines, and %s is this one")
 	}
-	for _, flag := range foreign {
+	if err := m.without(cmd, effortFlags, "it is for this machine ("+here+", "+probe.Platform+"), and %s is emulated"); err != nil {
+		return err
+	}
+	return m.without(cmd, hereOnly, "it is for this machine ("+here+"), and %s is emulated")
+}
+
+// without complains of the first of some flags that was given, although the platform does not have it.
+func (m *measure) without(cmd *cobra.Command, flags []string, why string) error {
+	for _, flag := range flags {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("--%s: "+why, flag, m.platform)
 		}
@@ -61,27 +66,67 @@ func (m *measure) openHere(cmd *cobra.Command) (*world.Job, error) {
 	if m.all() {
 		return nil, misuse(cmd, errors.New("--pairs all: on this machine all ranks are in one node; measure a pair with --place"))
 	}
-	if !cmd.Flags().Changed("reps") {
-		m.reps = hereReps
+	if err := m.here.check(cmd, m.platform); err != nil {
+		return nil, misuse(cmd, err)
 	}
-	if !cmd.Flags().Changed("warmup") {
-		m.warmup = hereWarmup
+	if m.here.asked() {
+		if err := m.gather(cmd); err != nil {
+			return nil, err
+		}
 	}
 	wait := *m.here.wait
 	if wait == "auto" {
 		wait = ""
 	}
-	job, err := world.NewHere(m.library, m.ranks, world.Placement{Wait: wait, Pin: m.here.pin, Command: commandLine(cmd)})
+	job, err := world.NewHere(m.library, m.ranks, world.Placement{Platform: m.platform, Team: m.here.team, Wait: wait, Pin: m.here.pin, Command: commandLine(cmd)})
 	return job, misuse(cmd, err)
 }
 
-// launch measures the plan on this machine.
-func (m *measure) launch(cmd *cobra.Command, job *world.Job, plan *microbench.Plan) ([]sample.Series, error) {
-	bar := newProgress(cmd.ErrOrStderr(), len(plan.Cells()))
-	defer bar.end()
-	return microbench.Launch(cmd.Context(), plan, job.Options(m.protocol), func(ctx context.Context) (mpi.World, error) {
-		return job.World(ctx, 0)
-	}, bar.done)
+// gather gets the hosts together, after what can be seen to be wrong without them.
+func (m *measure) gather(cmd *cobra.Command) (err error) {
+	if m.ranks, err = m.here.count(cmd, m.ranks); err != nil {
+		return misuse(cmd, err)
+	}
+	plan, err := m.plan()
+	if err == nil {
+		_, err = m.effort.campaign(cmd, plan, m.seed)
+	}
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	return m.here.gather(cmd)
+}
+
+// run measures the plan on this machine.
+func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbench.Plan) error {
+	c, err := m.effort.campaign(cmd, plan, m.seed)
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	c.Step, c.Clocks = job.Platform.Machine.Timer, !job.Common()
+	bar := newProgress(cmd.ErrOrStderr(), thousandths)
+	var lines [][2]float64
+	out, err := c.Run(cmd.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+		w, err := job.World(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		before := job.Line(ctx, plan.Pair[0], plan.Pair[1])
+		series, err := c.On(w, job.Options(m.protocol), l)
+		lines = append(lines, [2]float64{before, job.Line(ctx, plan.Pair[0], plan.Pair[1])})
+		return series, err
+	}, func(part float64) { bar.done(int(part * thousandths)) })
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
+	}
+	set := m.set(cmd, job, plan, out.Series)
+	set.Facts = append(set.Facts, m.effort.facts(c, out)...)
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
+	set.Facts = append(set.Facts, clockFacts(c.Bounds)...)
+	set.Facts = append(set.Facts, sample.LinesOf(lines)...)
+	m.spoiled = append(m.spoiled, fewer(c, out)...)
+	return m.write(cmd, job, plan, set)
 }
 
 // measurable complains of a pair of ranks that cannot be measured: samples come to the process that the user started, which is rank 0.

@@ -5,15 +5,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Ranks of commands that tests run are this binary, and do what the program does with their arguments.
+// Ranks of commands that tests run are this binary, and so are their agents on other hosts. They do what the program does with their arguments.
 func TestMain(m *testing.M) {
-	if launch.IsRank() {
+	if launch.IsRank() || len(os.Args) > 1 && os.Args[1] == "launch" {
 		main()
 		return
 	}
@@ -26,7 +27,7 @@ func TestMeasureHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, wait := range []string{"spin", "block"} {
 		for range 2 { // the same command again
-			out := mustRun(t, "measure", "--platform", "shm", "--wait", wait, "--sizes", "0,16,1KB,10KB", "--reps", "8", "-o", "here.csv")
+			out := mustRun(t, "measure", "--platform", "shm", "--wait", wait, "--sizes", "0,16,1KB,10KB", "--reps", "8", "--launches", "2", "-o", "here.csv")
 			sound(t, out)
 		}
 		set, err := sample.ReadFile("here.csv")
@@ -63,6 +64,84 @@ func TestMeasureHere(t *testing.T) {
 	sound(t, mustRun(t, "measure", "--platform", "shm", "--ranks", "3", "--pin=false", "--place", "0,1", "--level", "message", "--sizes", "0,1KB", "--reps", "8"))
 	mustRun(t, "measure", "--platform", "shm", "--protocol", "RAT", "--modes", "ssend", "--sizes", "16,40KB", "--reps", "8")
 	mustRun(t, "report", "here.csv", "-o", "report")
+}
+
+// However little time there is, every launch has samples of every cell: processes that are started for a launch come to it through those before. The
+// head says how it was measured.
+func TestMeasureHereQuickly(t *testing.T) {
+	t.Chdir(t.TempDir())
+	sound(t, mustRun(t, "measure", "--platform", "shm", "--budget", "10ms", "--launches", "5", "--seed", "7", "--modes", "send,isend", "-o", "here.csv"))
+	set, err := sample.ReadFile("here.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	launches := map[sample.Key]int{}
+	for _, s := range set.Series {
+		if len(s.Times) < 4 {
+			t.Errorf("%v has %d samples", s.Key, len(s.Times))
+		}
+		k := s.Key
+		k.Launch = 0
+		launches[k] |= 1 << s.Launch
+	}
+	if want := 2 * 9 * len(microbench.LogSizes); len(launches) < want {
+		t.Errorf("%d series, of %d", len(launches), want)
+	}
+	for k, of := range launches {
+		if of != 1<<5-1 {
+			t.Errorf("%v has launches %b", k, of)
+		}
+	}
+	for fact, want := range map[string]string{"launches": "5", "order_seed": "7", "budget": "10ms", "precision": "2%", "timer_cost": "taken out"} {
+		if got, _ := set.Fact(fact); got != want {
+			t.Errorf("the fact %s is %q, want %q", fact, got, want)
+		}
+	}
+	begun, _ := set.Fact("begun")
+	if at, err := time.Parse(time.RFC3339, begun); err != nil || time.Since(at) < 0 || time.Since(at) > time.Hour {
+		t.Errorf("it was begun %q: %v", begun, err)
+	}
+	if lines, ok := set.Fact(sample.Lines); ok && len(strings.Fields(lines)) != 5 {
+		t.Errorf("cache lines of 5 launches: %s", lines)
+	}
+	for args, says := range map[string]string{
+		"--platform shm --budget 1ms":       "--budget 1ms",
+		"--platform shm --precision 0%":     "--precision 0%",
+		"--platform shm --precision x":      "--precision",
+		"--platform shm --launches 0":       "--launches 0",
+		"--platform shm --warmup 5":         "--warmup",
+		"--platform t3d --quick":            "--quick: it is for this machine",
+		"--platform t3d --budget 1s":        "--budget: it is for this machine",
+		"--platform t3d --precision 1%":     "--precision: it is for this machine",
+		"--platform shm --reps 0 --quick":   "--reps 0",
+		"--platform shm --quick --noise 5%": "--noise",
+	} {
+		var out, errs buffer
+		if status := run(t.Context(), append([]string{"measure"}, strings.Fields(args)...), &out, &errs); status != misused || !strings.Contains(errs.String(), says) {
+			t.Errorf("%s: status %d, %s", args, status, errs.String())
+		}
+	}
+}
+
+// Where there is no time for several launches there is one, whole, and it is said.
+func TestMeasureHereOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out, errs buffer
+	args := "measure --platform shm --budget 10ms --modes send --sizes 0,1KB,4KB -o here.csv"
+	if status := run(t.Context(), strings.Fields(args), &out, &errs); status != succeeded {
+		t.Fatal(errs.String())
+	}
+	set, err := sample.ReadFile("here.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ := set.Fact("launches")
+	if says, _ := set.Fact(sample.Spoiled); n != "1" || !strings.Contains(says, "budget: it was enough for 1 of 5 launches") || !strings.Contains(errs.String(), "1 of 5 launches") {
+		t.Errorf("%s launches, spoiled: %q\n%s", n, says, errs.String())
+	}
+	if want := 3 * 9; len(set.Series) != want {
+		t.Errorf("%d series, want %d", len(set.Series), want)
+	}
 }
 
 // sound complains of numbers that cannot be times.

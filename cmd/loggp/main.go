@@ -85,7 +85,7 @@ func misuse(cmd *cobra.Command, err error) error {
 }
 
 // verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{measureCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, platformsCommand, versionCommand}
+var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, runCommand, platformsCommand, versionCommand}
 
 func command() *cobra.Command {
 	root := &cobra.Command{

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
@@ -31,18 +32,21 @@ type measure struct {
 	seed                                                                   uint64
 	vendor                                                                 vendor
 	here                                                                   here
+	effort                                                                 effort
+	spoiled                                                                spoiled
 }
 
 func measureCommand() *cobra.Command {
 	var m measure
 	cmd := &cobra.Command{
-		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'|mpi",
+		Use:   "measure --platform NAME|FILE|'loggp:L=5us,...'|shm|tcp|mpi",
 		Short: "Run the micro-benchmark and print the LogGP parameters",
 		Long: `measure runs the timer11/timer12/timer21/timer22 micro-benchmark of Al-Tawil and Moritz between the first and the last
 rank of a platform, or those that --place names, for MPI's eight sends (or the low-level messages under them) and for messages of many lengths. It prints the
 parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'compare' and 'report'.
 
-Platform mpi is this machine with the MPI that is installed on it: the same timers in a C program, which the MPI's own compiler builds and
+Platforms shm and tcp are this machine with loggp's own library, between processes that share memory or talk over sockets. Platform mpi is
+this machine with the MPI that is installed on it: the same timers in a C program, which the MPI's own compiler builds and
 its own launcher starts.`,
 		Example: `  loggp measure --platform t3d
   loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
@@ -52,24 +56,33 @@ its own launcher starts.`,
   loggp measure --platform t3d --level message -o message.csv
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%
   loggp measure --platform shm -o here.csv
+  loggp measure --platform tcp --quick
   loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv`,
 		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			m.spoiled.look(cmd, &m)
+			if err := m.run(cmd); err != nil {
+				return err
+			}
+			m.spoiled.complain(cmd)
+			return nil
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one: shm, by its shared memory, or mpi, by its MPI")
+	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one: shm, by its shared memory, tcp, by its loopback, or mpi, by its MPI")
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&m.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&m.place, "place", "", placeHelp)
 	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
-	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes)")
+	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, and more where curves break)")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", "))
 	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
-	f.IntVar(&m.reps, "reps", 600, fmt.Sprintf("repetitions with each root of the barrier; %d with --platform shm or mpi unless given", hereReps))
-	f.IntVar(&m.warmup, "warmup", 10, fmt.Sprintf("rounds before them that are not timed; %d with --platform shm unless given", hereWarmup))
-	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; with --platform shm the shortest)")
+	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier, of this machine in each launch (default there: as --precision and --budget say)")
+	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed; shm and tcp warm up until times are stable instead")
+	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine the shortest)")
 	m.here.flags(cmd)
+	m.effort.flags(cmd)
 	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
 	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
@@ -89,6 +102,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return misuse(cmd, err)
 	}
 	job, err := m.open(cmd)
+	defer m.here.close()
 	if err != nil {
 		return err
 	}
@@ -97,7 +111,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 	}
 	plan, err := m.plan()
 	if err == nil {
-		plan.Shared = job.Real()
+		plan.Common = job.Common()
 		plan.Pair, err = pairOf(job, m.place)
 	}
 	if err == nil {
@@ -105,6 +119,9 @@ func (m *measure) run(cmd *cobra.Command) error {
 	}
 	if err != nil {
 		return misuse(cmd, err)
+	}
+	if job.Real() {
+		return m.here.run(cmd, m, job, plan)
 	}
 	series, err := m.sweep(cmd, job, plan)
 	if err != nil {
@@ -119,9 +136,6 @@ func (m *measure) run(cmd *cobra.Command) error {
 
 // sweep measures the plan between its pair of ranks, or all.
 func (m *measure) sweep(cmd *cobra.Command, job *world.Job, plan *microbench.Plan) ([]sample.Series, error) {
-	if job.Real() {
-		return m.launch(cmd, job, plan)
-	}
 	open := func(ctx context.Context, n int) (mpi.World, error) {
 		return job.World(ctx, m.seed*1_000_003+uint64(n))
 	}
@@ -176,6 +190,9 @@ func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 	if m.platform == "" {
 		return nil, misuse(cmd, fmt.Errorf("--platform: say what to measure: %s, a file, loggp:PARAMETERS, or this machine: %s or mpi", strings.Join(platform.Names(), ", "), strings.Join(world.Here, ", ")))
 	}
+	if launch.IsRank() {
+		m.output = "" // rank 0 writes, where there is such a directory
+	}
 	if err := output(m.output); err != nil {
 		return nil, misuse(cmd, err)
 	}
@@ -202,6 +219,9 @@ func (m *measure) openEmulated(cmd *cobra.Command) (*world.Job, error) {
 		return nil, misuse(cmd, err)
 	}
 	p, err := load(cmd, m.platform)
+	if u := (*platform.UnknownError)(nil); errors.As(err, &u) {
+		return nil, misuse(cmd, fmt.Errorf("%w; this machine is %s or %s", u, strings.Join(world.Here, ", "), probe.Platform))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +242,7 @@ func (m *measure) plan() (*microbench.Plan, error) {
 		return nil, err
 	}
 	var err error
-	if plan.Sizes, err = sizes(m.sizes, microbench.DefaultSizes); err != nil {
+	if plan.Sizes, err = sizes(m.sizes, m.grid()); err != nil {
 		return nil, err
 	}
 	if k := slices.Max(plan.Sizes); k > longest {
@@ -240,6 +260,14 @@ func (m *measure) plan() (*microbench.Plan, error) {
 		return nil, err
 	}
 	return plan, plan.Check()
+}
+
+// grid returns the sizes that are measured unless flags say otherwise.
+func (m *measure) grid() []int {
+	if isHere(m.platform) || m.platform == probe.Platform {
+		return microbench.LogSizes
+	}
+	return microbench.DefaultSizes
 }
 
 // chooseModes returns the modes to measure: of all, those that the forced protocol can serve.
@@ -305,11 +333,11 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		set.Facts = append(set.Facts, []sample.Fact{
 			{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
 			{Key: sample.Noise, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
+			{Key: "reps", Value: strconv.Itoa(plan.Reps)},
+			{Key: "warmup", Value: strconv.Itoa(plan.Warmup)},
 		}...)
 	}
 	set.Facts = append(set.Facts, []sample.Fact{
-		{Key: "reps", Value: strconv.Itoa(plan.Reps)},
-		{Key: "warmup", Value: strconv.Itoa(plan.Warmup)},
 		{Key: sample.Roots, Value: "2"},
 		{Key: sample.Resolution, Value: machine.Timer.MicrosString()},
 	}...)
@@ -334,6 +362,7 @@ func onePlace(job *world.Job) string {
 
 // write saves or prints the samples, and prints what they say.
 func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, set *sample.Set) error {
+	set.Facts = append(set.Facts, m.spoiled.facts()...)
 	out := cmd.OutOrStdout()
 	write := sample.Write
 	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
@@ -351,7 +380,13 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 			return err
 		}
 	}
-	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" || job.Real() {
+	if byRealClock(set) {
+		if m.protocol != "" {
+			fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", m.protocol)
+		}
+		return reports.Brief(out, result, style(out))
+	}
+	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" {
 		return err
 	}
 	w := way{job.Platform, job.Ranks, plan.Pair}

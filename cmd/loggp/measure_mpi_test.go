@@ -72,9 +72,28 @@ func TestMeasureMPI(t *testing.T) {
 		t.Errorf("fit prints something else:\n%s", fitted)
 	}
 	mustRun(t, "report", "mpi.csv", "-o", "report")
-	if csv := mustRun(t, append(strings.Fields("measure --platform mpi --sizes 1 --modes send --format csv --mpicc"), compiler)...); !strings.Contains(csv, "\n# launches: 3\n") ||
-		!strings.Contains(csv, "timer11,1,2,399,") {
-		t.Errorf("no three launches of 200 repetitions: %.2000s", csv)
+	csv := mustRun(t, append(strings.Fields("measure --platform mpi --sizes 1 --modes send --format csv --quick --mpicc"), compiler)...)
+	for _, want := range []string{"\n# launches: 3\n", "\n# budget: 700ms\n", "\n# eager_limits: not asked for\n", "timer11,1,2,39,", "prtt10-d,1,2,19,"} {
+		if !strings.Contains(csv, want) {
+			t.Errorf("a quick measurement has no %q: %.2000s", want, csv)
+		}
+	}
+}
+
+// Ranks that nobody keeps on processors are in the facts, and in a line behind the results.
+func TestMeasureMPIUnbound(t *testing.T) {
+	compiler := fakeMPI(t)
+	t.Setenv("FAKE_BOUND", "0-1")
+	var out, errs buffer
+	args := strings.Fields("measure --platform mpi --sizes 1,100 --modes send --quick --format csv --mpicc")
+	if status := run(t.Context(), append(args, compiler), &out, &errs); status != 0 {
+		t.Fatal(errs.String())
+	}
+	if want := "\n# binding: none: the system may move"; !strings.Contains(out.String(), want) {
+		t.Errorf("no fact %q", want)
+	}
+	if want := "binding: the system may move a rank"; !strings.Contains(errs.String(), want) {
+		t.Errorf("it does not say %q: %s", want, errs.String())
 	}
 }
 
@@ -87,7 +106,7 @@ func TestMeasureMPIFails(t *testing.T) {
 		status            int
 		says              string
 	}{
-		{"--platform t3d --launches 2", "", misused, "--launches is for --platform mpi"},
+		{"--platform t3d --launches 2", "", misused, "--launches: it is for this machine"},
 		{"--platform t3d --mpicc cc", "", misused, "--mpicc is for --platform mpi"},
 		{"--platform mpi --ranks 4", "", misused, "--ranks: "},
 		{"--platform mpi --library lean", "", misused, "--library: "},

@@ -18,6 +18,7 @@ import (
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
@@ -25,9 +26,9 @@ import (
 // predict has the flags of the verb.
 type predict struct {
 	params, platform, library, place, protocols, sizes, output, diagram string
-	mode                                                                *string
+	mode, collective                                                    *string
 	ranks                                                               int
-	explain                                                             bool
+	explain, tree                                                       bool
 }
 
 func predictCommand() *cobra.Command {
@@ -38,13 +39,17 @@ func predictCommand() *cobra.Command {
 		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA, RAT and PTAT. From parameters it uses equations (1) to
 (7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
 where the receive is posted and nothing contends. --place says between which ranks: of a platform any two, of parameters one of their places, or two ranks
-whose tier is known from samples of all pairs. Of parameters with --mode the times of whole calls come from equations (8) and (9), LoGH{sSP}.`,
+whose tier is known from samples of all pairs. Of parameters with --mode the times of whole calls come from equations (8) and (9), LoGH{sSP}.
+
+With --collective it says what the algorithms of a collective operation take by LogGP, and which is fastest: of parameters with those of whole calls,
+of a platform with those of its low-level messages.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
   loggp predict --platform t3d --place intra --protocol RTA
   loggp predict --params params.csv --place inter --sizes 1KB
   loggp predict --params params.csv --protocol T,RTA -o prediction.csv
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
-  loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg`,
+  loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg
+  loggp predict --platform t3d --collective bcast --ranks 64 --sizes 8,1KB,1MB --tree`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd) },
 	}
@@ -60,6 +65,8 @@ whose tier is known from samples of all pairs. Of parameters with --mode the tim
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
+	p.collective = chosen(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
+	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	mustComplete(cmd, "place", places)
 	return cmd
 }
@@ -77,12 +84,18 @@ func (p *predict) run(cmd *cobra.Command) error {
 		return misuse(cmd, errors.New("--params, --platform: exactly one of them says what to predict from"))
 	}
 	for _, f := range []string{"ranks", "library"} {
-		if p.params != "" && cmd.Flags().Changed(f) {
+		if p.params != "" && cmd.Flags().Changed(f) && *p.collective == "" {
 			return misuse(cmd, fmt.Errorf("--%s: parameters know none; it goes with --platform", f))
 		}
 	}
 	if err := output(p.output); err != nil {
 		return misuse(cmd, err)
+	}
+	if p.tree && *p.collective != collective.Bcast.String() {
+		return misuse(cmd, errors.New("--tree: it is for --collective bcast"))
+	}
+	if *p.collective != "" {
+		return p.collectives(cmd)
 	}
 	names, err := protocols(p.protocols)
 	if err != nil {

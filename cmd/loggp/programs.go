@@ -23,8 +23,8 @@ type workload struct {
 	compute unit.Time
 }
 
-// programs are all of them.
-var programs = []program{
+// tracePrograms are all of them.
+var tracePrograms = []program{
 	{"pingpong", "a message there and one back, between two ranks", true, pingpong},
 	{"overlap", "a send that does not block, behind which its rank computes", true, overlap},
 	{"barrier", "all ranks wait for each other", false, barrier},
@@ -35,7 +35,7 @@ var programs = []program{
 
 func programNames() []string {
 	var names []string
-	for _, p := range programs {
+	for _, p := range tracePrograms {
 		names = append(names, p.name)
 	}
 	return names
@@ -43,7 +43,7 @@ func programNames() []string {
 
 // programNamed returns a program, or an error that names those that there are.
 func programNamed(name string) (program, error) {
-	for _, p := range programs {
+	for _, p := range tracePrograms {
 		if p.name == name {
 			return p, nil
 		}

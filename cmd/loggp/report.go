@@ -20,34 +20,64 @@ import (
 func reportCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
-		Use:   "report SAMPLES.csv... -o DIR",
+		Use:   "report SAMPLES.csv... [-o DIR]",
 		Short: "Write a page with tables, charts and provenance",
 		Long: `report fits parameters to samples and writes a directory: index.html, which needs no network, every chart as PNG and SVG, and every table as
 CSV. Samples of low-level messages and of forced protocols add the comparison of equations (1) to (7) with measurements. A platform of the
-catalogue, or one whose file is where it was, adds where each of its numbers is from.`,
+catalogue, or one whose file is where it was, adds where each of its numbers is from.
+
+Of samples that were all taken by a real clock, it sets the transports side by side: this program's over shared memory, an MPI, what other tools measured. Without -o it
+prints the tables of that.`,
 		Example: `  loggp report samples.csv -o report
-  loggp report samples.csv message.csv rta.csv -o report`,
+  loggp report samples.csv message.csv rta.csv -o report
+  loggp report here.csv mpi.csv`,
 		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if dir == "" {
-				return misuse(cmd, errors.New("-o: say which directory to write"))
-			}
-			r, err := report(args)
+			write, err := reportOf(args)
 			if err != nil {
 				return err
 			}
 			if err := cmd.Context().Err(); err != nil {
 				return err
 			}
-			if err := reports.Page(dir, r); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
-			return nil
+			return write(cmd, dir)
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
 	return cmd
+}
+
+// reportOf returns what writes a report on files: of transports of real machines side by side, or on emulated ones.
+func reportOf(files []string) (func(cmd *cobra.Command, dir string) error, error) {
+	machines, err := sample.ReadMachines(files...)
+	if err != nil {
+		return nil, err
+	}
+	if realClock(machines) {
+		s, err := survey(machines)
+		return func(cmd *cobra.Command, dir string) error {
+			if dir == "" {
+				out := cmd.OutOrStdout()
+				return reports.WriteSurvey(out, s, style(out))
+			}
+			return written(cmd, dir, reports.SurveyPage(dir, s))
+		}, err
+	}
+	r, err := report(files)
+	return func(cmd *cobra.Command, dir string) error {
+		if dir == "" {
+			return misuse(cmd, errors.New("-o: say which directory to write"))
+		}
+		return written(cmd, dir, reports.Page(dir, r))
+	}, err
+}
+
+// written says where a report is, unless writing it failed.
+func written(cmd *cobra.Command, dir string, err error) error {
+	if err == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
+	}
+	return err
 }
 
 // report gathers all that a page shows.

@@ -52,6 +52,9 @@ const (
 	cadence  = 100 * time.Millisecond
 )
 
+// thousandths are the parts of a job of which nothing is known but how much is over.
+const thousandths = 1000
+
 // of says of how many parts.
 func (p *progress) of(total int) {
 	p.mu.Lock()
@@ -71,7 +74,11 @@ func (p *progress) done(n int) {
 	const width = 30
 	full := width * n / p.total
 	left := now.Sub(p.begin) * time.Duration(p.total-n) / time.Duration(max(n, 1))
-	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %d/%d, %.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), n, p.total, left.Seconds())
+	count := fmt.Sprintf("%d/%d, ", n, p.total)
+	if p.total == thousandths {
+		count = ""
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %s%.0f s left", strings.Repeat("#", full), strings.Repeat(".", width-full), count, left.Seconds())
 }
 
 // end removes the bar.

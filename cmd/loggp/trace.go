@@ -38,7 +38,7 @@ const (
 func traceCommand() *cobra.Command {
 	var t trace
 	var list strings.Builder
-	for _, p := range programs {
+	for _, p := range tracePrograms {
 		fmt.Fprintf(&list, "\n  %-10s %s", p.name, p.what)
 	}
 	cmd := &cobra.Command{
@@ -328,7 +328,7 @@ func (m *message) receive(c *mpi.Comm) {
 
 // record runs what is to be traced.
 func (x todo) record(ctx context.Context, job *world.Job, seed uint64) (reports.Trace, error) {
-	r, err := job.Record(ctx, seed, x.protocol, x.run)
+	r, err := job.Record(ctx, seed, x.protocol, 0, x.run)
 	if err != nil {
 		return reports.Trace{}, err
 	}

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
+	"os"
 	"runtime/debug"
+	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 )
@@ -29,3 +35,31 @@ func version() string {
 	}
 	return info.Main.Version
 }
+
+// identity returns what two copies of this program have in common that can take part in one job: the version, and where that does not say which
+// sources it was built from, the program itself.
+func identity() string {
+	v := version()
+	if v != "(devel)" && !strings.Contains(v, "+dirty") {
+		return v
+	}
+	return v + ", build " + build()
+}
+
+// build returns the beginning of a hash of the program.
+var build = sync.OnceValue(func() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return "unknown"
+	}
+	f, err := os.Open(exe)
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "unknown"
+	}
+	return hex.EncodeToString(h.Sum(nil)[:6])
+})

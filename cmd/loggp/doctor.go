@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/doctor"
+	"github.com/loggp/loggp/reports"
+)
+
+func doctorCommand() *cobra.Command {
+	var ranks int
+	var quick bool
+	var format *string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what on this machine will spoil a measurement, and what to do about it",
+		Long: `doctor looks at this machine as a measurement will find it: its processors and who else uses them, interruptions, clock rates, limits of
+containers, its clock, the way of a cache line, memory, and the MPI that is installed. It changes nothing, and takes about two seconds.
+
+A note is something that numbers depend on; a warning, something that spoils them; a problem makes measuring impossible. The exit status is 1 if
+there is a problem, else 0.`,
+		Example: `  loggp doctor
+  loggp doctor --ranks 4 --quick
+  loggp doctor --quick --format json`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := inRange("--ranks", ranks, 1, 1_000_000); err != nil {
+				return misuse(cmd, err)
+			}
+			return consult(cmd, ranks, quick, *format)
+		},
+	}
+	cmd.Flags().IntVar(&ranks, "ranks", 2, "number of ranks of the job that is to be measured")
+	cmd.Flags().BoolVar(&quick, "quick", false, "watch for interruptions only a moment: half a second in all")
+	format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print")
+	return cmd
+}
+
+// consult examines this machine, and prints what is found.
+func consult(cmd *cobra.Command, ranks int, quick bool, format string) error {
+	effort := doctor.Effort{Ranks: ranks, Watch: doctor.Thorough}
+	if quick {
+		effort.Watch = doctor.Quick
+	}
+	patient, err := doctor.Examine(cmd.Context(), effort)
+	if err != nil {
+		return fmt.Errorf("look at this machine: %w", err)
+	}
+	all := doctor.Look(patient)
+	if err := diagnose(cmd.OutOrStdout(), all, format); err != nil {
+		return err
+	}
+	return impossible(all)
+}
+
+// diagnose prints findings.
+func diagnose(out io.Writer, all []doctor.Finding, format string) error {
+	if format == "json" {
+		return findings(out, all)
+	}
+	var list []reports.Advice
+	for _, f := range all {
+		list = append(list, reports.Advice{Check: f.Check, Verdict: f.Verdict.String(), Found: f.Found, Why: f.Why, Do: f.Do, Grave: f.Verdict >= doctor.Warning})
+	}
+	if format == "csv" {
+		return reports.DoctorCSV(out, list)
+	}
+	return reports.Doctor(out, list, style(out))
+}
+
+// findings prints findings as JSON.
+func findings(out io.Writer, all []doctor.Finding) error {
+	type finding struct {
+		Check   string `json:"check"`
+		Verdict string `json:"verdict"`
+		Found   string `json:"found"`
+		Why     string `json:"why,omitempty"`
+		Do      string `json:"do,omitempty"`
+	}
+	list := []finding{}
+	for _, f := range all {
+		list = append(list, finding{f.Check, f.Verdict.String(), f.Found, f.Why, f.Do})
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Verdict string    `json:"verdict"`
+		Checks  []finding `json:"checks"`
+	}{doctor.Worst(all).String(), list})
+}
+
+// impossible is an error if measuring is impossible.
+func impossible(all []doctor.Finding) error {
+	var problems []string
+	for _, f := range all {
+		if f.Verdict == doctor.Problem {
+			problems = append(problems, f.Check+": "+f.Found)
+		}
+	}
+	if problems == nil {
+		return nil
+	}
+	return errors.New("this machine cannot be measured: " + strings.Join(problems, "; "))
+}

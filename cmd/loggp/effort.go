@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// effort has the flags that say how long and how well to measure where times are real: on this machine, with any of its transports and with its MPI.
+type effort struct {
+	quick     bool
+	budget    time.Duration
+	precision string
+	launches  int
+}
+
+// effortFlags are their names; emulated machines do not have them.
+var effortFlags = []string{"quick", "budget", "precision", "launches"}
+
+func (e *effort) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&e.quick, "quick", false, "on this machine: a second instead of five, of fewer launches")
+	f.DurationVar(&e.budget, "budget", 0, "on this machine: what measuring may take, such as 30s (default 4s, with --quick 0.7s, with --reps as long as they need)")
+	f.StringVar(&e.precision, "precision", "2%", "on this machine: how far a median may be off, as half its 95 % interval; what is known as well is measured no more")
+	f.IntVar(&e.launches, "launches", 0, "on this machine: how often the ranks are started anew, since one start differs from the next (default 5 or more, with --quick 3)")
+}
+
+// campaign makes a campaign of the flags and a plan.
+func (e *effort) campaign(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Campaign, error) {
+	given := cmd.Flags().Changed
+	if err := inRange("--launches", e.launches, 1, microbench.MaxLaunches); given("launches") && err != nil {
+		return nil, err
+	}
+	if given("budget") && (e.budget < 10*time.Millisecond || e.budget > microbench.MaxBudget) {
+		return nil, fmt.Errorf("--budget %v: it must be from 10ms to %v", e.budget, microbench.MaxBudget)
+	}
+	wanted, err := unit.ParsePercent(e.precision)
+	if err != nil {
+		return nil, fmt.Errorf("--precision: %w", err)
+	}
+	if wanted < 0.0001 || wanted > 0.5 {
+		return nil, fmt.Errorf("--precision %s: it must be from 0.01%% to 50%%", e.precision)
+	}
+	c := &microbench.Campaign{Plan: *plan, Quick: e.quick, Launches: e.launches, Budget: e.budget, Precision: wanted, Seed: seed, Refine: !given("sizes")}
+	c.Shared = true
+	if !given("sizes") {
+		c.Trips = microbench.LogTrips
+	}
+	if !given("reps") {
+		c.Reps = 0
+	}
+	return c, c.Check()
+}
+
+// facts returns what became of a campaign.
+func (e *effort) facts(c *microbench.Campaign, out *microbench.Outcome) []sample.Fact {
+	facts := []sample.Fact{
+		{Key: "begun", Value: out.Begun.Format(time.RFC3339)},
+		{Key: "launches", Value: strconv.Itoa(out.Launches)},
+		{Key: "order_seed", Value: strconv.FormatUint(c.Seed, 10)},
+		{Key: "took", Value: out.Took.Round(time.Millisecond).String()},
+		{Key: "precision", Value: unit.Percent(c.Wanted())},
+		{Key: "reached", Value: fmt.Sprintf("%d of %d medians", out.Known, out.Medians)},
+	}
+	if c.Reps > 0 {
+		facts = append(facts, sample.Fact{Key: "reps", Value: strconv.Itoa(c.Reps)})
+	}
+	if c.Time() > 0 {
+		facts = append(facts, sample.Fact{Key: "budget", Value: c.Time().String()})
+	}
+	if len(out.Added) > 0 {
+		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(out.Added), "[]")})
+	}
+	if len(c.Batches) > 0 {
+		facts = append(facts, sample.Fact{Key: "batches", Value: batches(c.Batches)})
+	}
+	return facts
+}
+
+// batches says of which timers a sample is the mean of several operations, and of how many at most.
+func batches(all []microbench.Batch) string {
+	var each []string
+	for _, b := range all {
+		each = append(each, fmt.Sprintf("%s %d", b.Timer, b.Operations))
+	}
+	slices.Sort(each)
+	return strings.Join(each, ", ")
+}
+
+// fewer returns what to say of a campaign that had no time for as many launches as it should have.
+func fewer(c *microbench.Campaign, out *microbench.Outcome) spoiled {
+	if out.Launches >= c.LeastLaunches() {
+		return nil
+	}
+	each := out.Took / time.Duration(out.Launches)
+	return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches, as one took %v to go through everything once: give a longer --budget or fewer --modes or --sizes",
+		out.Launches, c.LeastLaunches(), each.Round(10*time.Millisecond))}
+}

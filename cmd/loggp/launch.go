@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/world"
+)
+
+// joining has the flags of the verb launch.
+type joining struct {
+	address, tokenFile string
+	rank               int
+	untilEOF           bool
+}
+
+func launchCommand() *cobra.Command {
+	var j joining
+	cmd := &cobra.Command{
+		Use:   "launch --join ADDRESS:PORT --rank N",
+		Short: "Join a measurement that was begun on another host",
+		Long: `launch lets this host take part in a measurement over TCP that runs on another: 'loggp measure --platform tcp --expect 1' prints there the
+address, the rank, and a token which is for that job alone. Launch asks for the token, or reads it from standard input or a file: never name it
+in a command line, which others on the host can see. It starts the rank's processes when the job begins, and ends with the job.
+
+Who knows the token can have this host run 'loggp measure', as the user who joined, and nothing else. 'loggp measure --hosts' runs this
+command by itself, over ssh.`,
+		Example: `  loggp measure --platform tcp --expect 1 --listen 192.168.1.5   # on the first host
+  loggp launch --join 192.168.1.5:43211 --rank 1                 # on the second, as the first says`,
+		Args: nothing,
+		RunE: func(cmd *cobra.Command, _ []string) error { return j.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&j.address, "join", "", "address and port that the other host shows")
+	f.IntVar(&j.rank, "rank", 0, "rank to be, from 1 up")
+	f.StringVar(&j.tokenFile, "token-file", "", "file that has the token (default: standard input)")
+	f.BoolVar(&j.untilEOF, "until-eof", false, "end when standard input does, as with an ssh that is killed")
+	return cmd
+}
+
+func (j *joining) run(cmd *cobra.Command) error {
+	if j.address == "" {
+		return misuse(cmd, errors.New("--join: name the address and port that the other host shows"))
+	}
+	if err := inRange("--rank", j.rank, 1, mostGuests); err != nil {
+		return misuse(cmd, err)
+	}
+	in := bufio.NewReader(cmd.InOrStdin())
+	token, err := j.token(cmd, in)
+	if err != nil {
+		return err
+	}
+	a := &launch.Agent{Address: j.address, Rank: j.rank, Token: token, Version: identity(), Allow: allowed}
+	if j.untilEOF {
+		a.Until = in
+	}
+	return a.Serve(cmd.Context())
+}
+
+// token reads the token from where it is.
+func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (door.Token, error) {
+	if j.tokenFile != "" {
+		f, err := os.Open(j.tokenFile)
+		if err != nil {
+			return door.Token{}, fmt.Errorf("--token-file: %w", err)
+		}
+		defer f.Close()
+		return readToken(bufio.NewReader(f), "--token-file "+j.tokenFile)
+	}
+	if f, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(cmd.ErrOrStderr(), "Token: ")
+		line, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(cmd.ErrOrStderr())
+		if err != nil {
+			return door.Token{}, fmt.Errorf("read the token: %w", err)
+		}
+		return door.ParseToken(string(line))
+	}
+	return readToken(in, "standard input")
+}
+
+// readToken reads the first line.
+func readToken(in *bufio.Reader, from string) (token door.Token, err error) {
+	const most = 200
+	line := make([]byte, 0, most)
+	for len(line) < most {
+		b, err := in.ReadByte()
+		if err != nil && err != io.EOF {
+			return token, fmt.Errorf("read the token from %s: %w", from, err)
+		}
+		if err == io.EOF || b == '\n' {
+			break
+		}
+		line = append(line, b)
+	}
+	if token, err = door.ParseToken(string(line)); err != nil {
+		err = fmt.Errorf("%s: %w", from, err)
+	}
+	return token, err
+}
+
+// allowed complains of a command that a rank of another host is not to run here: it measures over TCP, and writes no file.
+func allowed(args []string) error {
+	if len(args) == 0 || args[0] != "measure" {
+		return errors.New("rank 0 orders something else than to measure")
+	}
+	cmd := measureCommand()
+	if err := cmd.ParseFlags(args[1:]); err != nil {
+		return fmt.Errorf("rank 0 orders to measure with flags that are none here: %w", err)
+	}
+	if platform := cmd.Flag("platform").Value.String(); platform != world.TCP || !slices.ContainsFunc([]string{"hosts", "expect"}, cmd.Flags().Changed) {
+		return fmt.Errorf("rank 0 orders to measure %s, and not this host by TCP", platform)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+)
+
+// runs has the flags of the verb.
+type runs struct {
+	platform, library, protocol, noise, operation string
+	ranks, size, rounds                           int
+	seed                                          uint64
+}
+
+// mostThings is how much a run may do: its record takes some hundreds of megabytes then.
+const mostThings = 10_000_000
+
+func runCommand() *cobra.Command {
+	var r runs
+	var list strings.Builder
+	var names []string
+	for _, p := range programs.All {
+		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
+		names = append(names, p.Name)
+	}
+	cmd := &cobra.Command{
+		Use:   "run --platform NAME -n RANKS PROGRAM",
+		Short: "Run a parallel program on an emulated machine",
+		Long: `run runs a program that ships with loggp on an emulated machine, with real data, checks its result, and prints where the time of each rank
+went: what the program computes, what the processor does for communication (overhead), and waiting. Computing is charged by the number of
+operations, at the time that the platform says for one, or --operation.
+
+The programs are` + list.String(),
+		Example: `  loggp run --platform t3d -n 16 stencil
+  loggp run --platform now -n 8 --size 24 --rounds 10 cg
+  loggp run --platform convex -n 16 --operation 0s sort`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("say which program: %s", strings.Join(names, ", "))
+			}
+			return nil
+		},
+		ValidArgs: names,
+		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
+	f.StringVar(&r.library, "library", "", "library on the machine (default: its first)")
+	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
+	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
+	f.IntVar(&r.size, "size", 0, "size of the problem (default: the program's)")
+	f.IntVar(&r.rounds, "rounds", 0, "how often what is repeated (default: the program's)")
+	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
+	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
+	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
+	mustComplete(cmd, "platform", platform.Names())
+	return cmd
+}
+
+func (r *runs) run(cmd *cobra.Command, name string) error {
+	p, ok := programs.Named(name)
+	if !ok {
+		return misuse(cmd, fmt.Errorf("there is no program %q: there are %s", name, strings.Join(cmd.ValidArgs, ", ")))
+	}
+	if r.platform == "" {
+		return misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
+	}
+	known, err := load(cmd, r.platform)
+	if err != nil {
+		return err
+	}
+	job, s, err := r.set(known, p)
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	begin := time.Now()
+	recording, err := job.Record(cmd.Context(), r.seed, r.protocol, mostThings, func(c *mpi.Comm) error { return p.Run(c, s) })
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
+	}
+	out := cmd.OutOrStdout()
+	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: the result is right", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+	note := fmt.Sprintf("An operation is taken as %v.", s.Operation)
+	if err := reports.Run(out, title, note, recording, style(out)); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
+	return nil
+}
+
+// set makes a job and the settings of a program of the flags.
+func (r *runs) set(known *platform.Platform, p programs.Program) (*world.Job, programs.Settings, error) {
+	s := p.Usual
+	if r.size != 0 {
+		s.Size = r.size
+	}
+	if r.rounds != 0 {
+		s.Rounds = r.rounds
+	}
+	s.Operation = known.Machine.Processor.Operation
+	noise, err := parseNoise(r.noise)
+	err = errors.Join(err, inRange("--size", s.Size, 1, 1<<20), inRange("--rounds", s.Rounds, 1, 1_000_000))
+	if r.protocol != "" {
+		err = errors.Join(err, protocol(r.protocol))
+	}
+	if r.operation != "" {
+		var wrong error
+		if s.Operation, wrong = unit.ParseTime(r.operation); wrong != nil || s.Operation < 0 {
+			err = errors.Join(err, fmt.Errorf("--operation %s: it is a time such as 50ns, not below zero", r.operation))
+		}
+	}
+	if err != nil {
+		return nil, s, err
+	}
+	job, err := world.New(known, r.library, r.ranks, noise)
+	return job, s, err
+}

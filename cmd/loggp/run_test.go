@@ -1,0 +1,35 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Programs run on every platform, find their results right, and their times add up.
+func TestRun(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^ +0 +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)`)
+	for _, platform := range []string{"t3d", "convex", "now", "loggp"} {
+		for _, program := range []string{"ring", "stencil", "matmul", "sort", "cg"} {
+			args := []string{"run", "--platform", platform, "-n", "4", "--size", "12", "--rounds", "4", "--operation", "100ns", program}
+			out := mustRun(t, args...)
+			if out != mustRun(t, args...) {
+				t.Errorf("%s on %s: another time, other numbers", program, platform)
+			}
+			x := row.FindStringSubmatch(out)
+			if x == nil || !strings.Contains(out, "the result is right") {
+				t.Fatalf("%s on %s:\n%s", program, platform, out)
+			}
+			if x[1] == "0.000" || x[2] == "0.000" || x[4] == "0.000" {
+				t.Errorf("%s on %s: rank 0 computes %s, works %s and ends at %s us", program, platform, x[1], x[2], x[4])
+			}
+		}
+	}
+}
+
+// By hand: each of 3 rounds, a rank of ring adds 1000 numbers.
+func TestRunComputes(t *testing.T) {
+	if out := mustRun(t, "run", "--platform", "t3d", "-n", "2", "--operation", "100ns", "ring"); !strings.Contains(out, "   0     300.0 ") {
+		t.Errorf("3000 operations of 100 ns are not 300 us in\n%s", out)
+	}
+}
