@@ -50,7 +50,7 @@ func (r *round) carryOut(j collective.Job, in, out []byte) {
 
 // choose returns the algorithm for a job.
 func (r *round) choose(j collective.Job) *collective.Algorithm {
-	return collective.Choose(r.own.tuning, r.operation, j, r.commutes)
+	return collective.Choose(r.tuning(), r.operation, j, r.commutes)
 }
 
 func (r *round) bytes(s collective.Span) []byte { return r.areas[s.Area][s.From : s.From+s.Len] }

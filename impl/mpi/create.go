@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model/collective"
 )
 
 // Create returns a communicator of the ranks of a group, in its order, or nil to a rank that is not in it. All ranks of c call it with the same
@@ -131,6 +132,7 @@ type more struct {
 	attributes attributes
 	topology   topology
 	inter      *inter
+	tuning     []collective.Rule // nil: the job's
 }
 
 // extra returns what few communicators have, of one that is to have it.
