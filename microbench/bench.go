@@ -107,9 +107,9 @@ func (b *bench) receive() mpi.Request {
 	case b.mode == &message:
 		b.c.Messages().Recv(b.in)
 	case b.mode.blocking:
-		b.c.Recv(b.in, b.peer, tag)
+		mpi.Recv(b.c, b.in, b.peer, tag)
 	default:
-		return b.c.Irecv(b.in, b.peer, tag)
+		return mpi.Irecv(b.c, b.in, b.peer, tag)
 	}
 	return mpi.Request{}
 }

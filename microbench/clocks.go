@@ -3,6 +3,7 @@ package microbench
 import (
 	"math"
 
+	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -35,12 +36,12 @@ func (x *pair) clock() Clock {
 	var there [8]byte
 	if !x.p1 {
 		for {
-			c.Recv(more[:], peer, tag)
+			mpi.Recv(c, more[:], peer, tag)
 			putTime(there[:], c.Wtime())
 			if more[0] == 0 {
 				return Clock{}
 			}
-			c.Send(there[:], peer, tag)
+			mpi.Send(c, there[:], peer, tag)
 		}
 	}
 	begin := c.Wtime()
@@ -48,13 +49,13 @@ func (x *pair) clock() Clock {
 	more[0] = 1
 	for n := 0; n < clockTrips || c.Wtime()-begin < clockTime; n++ {
 		before := c.Wtime()
-		c.Send(more[:], peer, tag)
-		c.Recv(there[:], peer, tag)
+		mpi.Send(c, more[:], peer, tag)
+		mpi.Recv(c, there[:], peer, tag)
 		t := getTime(there[:])
 		bounds.Low, bounds.High = max(bounds.Low, t-c.Wtime()), min(bounds.High, t-before)
 	}
 	more[0] = 0
-	c.Send(more[:], peer, tag)
+	mpi.Send(c, more[:], peer, tag)
 	bounds.At = begin + (c.Wtime()-begin)/2
 	return bounds
 }

@@ -19,14 +19,14 @@ type mode struct {
 
 // modes are MPI's eight sends and the low-level message, which has the shape of a blocking send.
 var modes = []mode{
-	{name: "send", blocking: true, send: (*mpi.Comm).Send},
-	{name: "ssend", blocking: true, synchronous: true, send: (*mpi.Comm).Ssend},
-	{name: "rsend", blocking: true, ready: true, send: (*mpi.Comm).Rsend},
-	{name: "bsend", blocking: true, buffered: true, send: (*mpi.Comm).Bsend},
-	{name: "isend", start: (*mpi.Comm).Isend},
-	{name: "issend", synchronous: true, start: (*mpi.Comm).Issend},
-	{name: "irsend", ready: true, start: (*mpi.Comm).Irsend},
-	{name: "ibsend", buffered: true, start: (*mpi.Comm).Ibsend},
+	{name: "send", blocking: true, send: mpi.Send[byte]},
+	{name: "ssend", blocking: true, synchronous: true, send: mpi.Ssend[byte]},
+	{name: "rsend", blocking: true, ready: true, send: mpi.Rsend[byte]},
+	{name: "bsend", blocking: true, buffered: true, send: mpi.Bsend[byte]},
+	{name: "isend", start: mpi.Isend[byte]},
+	{name: "issend", synchronous: true, start: mpi.Issend[byte]},
+	{name: "irsend", ready: true, start: mpi.Irsend[byte]},
+	{name: "ibsend", buffered: true, start: mpi.Ibsend[byte]},
 }
 
 var message = mode{name: Message, blocking: true,

@@ -100,11 +100,11 @@ func oneTime(b *bench, rounds int) {
 	var begin, end [8]byte
 	for range rounds {
 		if !b.p1 {
-			r := b.c.Irecv(b.in, b.peer, tag)
+			r := mpi.Irecv(b.c, b.in, b.peer, tag)
 			b.barrier()
 			r.Wait()
 			putTime(end[:], b.now())
-			b.c.Ssend(end[:], b.peer, tag)
+			mpi.Ssend(b.c, end[:], b.peer, tag)
 			continue
 		}
 		b.barrier()
@@ -113,7 +113,7 @@ func oneTime(b *bench, rounds int) {
 		r := b.send()
 		r.Wait()
 		b.add(sender, b.since(getTime(begin[:])))
-		b.c.Recv(end[:], b.peer, tag)
+		mpi.Recv(b.c, end[:], b.peer, tag)
 		if oneWay != nil {
 			b.add(oneWay, getTime(end[:])-getTime(begin[:])-b.reading)
 		}
@@ -128,12 +128,12 @@ func remote(b *bench, rounds int) {
 	if !b.p1 {
 		k := m.Expose(b.in)
 		putTime(key[:], unit.Time(k))
-		b.c.Send(key[:], b.peer, tag)
+		mpi.Send(b.c, key[:], b.peer, tag)
 		b.barrier()
 		m.Withdraw(k)
 		return
 	}
-	b.c.Recv(key[:], b.peer, tag)
+	mpi.Recv(b.c, key[:], b.peer, tag)
 	k := mpi.Key(getTime(key[:]))
 	for range rounds {
 		begin := b.now()

@@ -37,12 +37,12 @@ func (w *crew) give(o order) {
 	for _, n := range [...]int{end, mode, o.cell.Bytes, o.stage, o.warm, o.rounds, o.batch, int(o.delta)} {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
 	}
-	w.roots[0].Send(raw, 1, orders)
+	mpi.Send(w.roots[0], raw, 1, orders)
 }
 
 // take receives an order from P1.
 func (w *crew) take() order {
-	w.roots[0].Recv(w.paper[:], 0, orders)
+	mpi.Recv(w.roots[0], w.paper[:], 0, orders)
 	var n [8]int
 	for i := range n {
 		n[i] = int(binary.LittleEndian.Uint64(w.paper[8*i:]))

@@ -69,7 +69,7 @@ func (b *bench) timedReceive(wait func()) unit.Time {
 	var t unit.Time
 	if b.mode.ready {
 		begin := b.now()
-		posted = b.c.Irecv(b.in, b.peer, tag)
+		posted = mpi.Irecv(b.c, b.in, b.peer, tag)
 		t = b.since(begin)
 	}
 	b.barrier()

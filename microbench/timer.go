@@ -3,6 +3,7 @@ package microbench
 import (
 	"encoding/binary"
 
+	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -78,12 +79,12 @@ func (b *bench) bring(t *timer) {
 		}
 		t.times[i] = t.times[i][:0]
 	}
-	b.c.Ssend(raw, b.peer, tag)
+	mpi.Ssend(b.c, raw, b.peer, tag)
 }
 
 func (b *bench) fetch(t *timer) {
 	raw := make([]byte, b.c.Probe(b.peer, tag).Bytes)
-	b.c.Recv(raw, b.peer, tag)
+	mpi.Recv(b.c, raw, b.peer, tag)
 	n := len(raw) / 8
 	for i := range n {
 		t.times[2*i/n] = append(t.times[2*i/n], unit.Time(binary.LittleEndian.Uint64(raw[8*i:])))

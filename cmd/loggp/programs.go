@@ -56,11 +56,11 @@ func pingpong(c *mpi.Comm, w workload) {
 	for range w.rounds {
 		switch c.Rank() {
 		case w.pair[0]:
-			c.Send(b, w.pair[1], 0)
-			c.Recv(b, w.pair[1], 0)
+			mpi.Send(c, b, w.pair[1], 0)
+			mpi.Recv(c, b, w.pair[1], 0)
 		case w.pair[1]:
-			c.Recv(b, w.pair[0], 0)
-			c.Send(b, w.pair[0], 0)
+			mpi.Recv(c, b, w.pair[0], 0)
+			mpi.Send(c, b, w.pair[0], 0)
 		}
 	}
 }
@@ -70,11 +70,11 @@ func overlap(c *mpi.Comm, w workload) {
 	for range w.rounds {
 		switch c.Rank() {
 		case w.pair[0]:
-			r := c.Isend(b, w.pair[1], 0)
+			r := mpi.Isend(c, b, w.pair[1], 0)
 			c.Compute(w.compute)
 			r.Wait()
 		case w.pair[1]:
-			c.Recv(b, w.pair[0], 0)
+			mpi.Recv(c, b, w.pair[0], 0)
 		}
 	}
 }
@@ -89,8 +89,8 @@ func exchange(c *mpi.Comm, w workload) {
 	before, behind := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
 	for range w.rounds {
 		mpi.WaitAll([]mpi.Request{
-			c.Irecv(make([]byte, w.bytes), before, 0), c.Irecv(make([]byte, w.bytes), behind, 1),
-			c.Isend(make([]byte, w.bytes), behind, 0), c.Isend(make([]byte, w.bytes), before, 1),
+			mpi.Irecv(c, make([]byte, w.bytes), before, 0), mpi.Irecv(c, make([]byte, w.bytes), behind, 1),
+			mpi.Isend(c, make([]byte, w.bytes), behind, 0), mpi.Isend(c, make([]byte, w.bytes), before, 1),
 		}, nil)
 	}
 }
@@ -101,9 +101,9 @@ func contend(c *mpi.Comm, w workload) {
 	for range w.rounds {
 		switch {
 		case c.Rank() < half:
-			c.Send(b, c.Rank()+half, 0)
+			mpi.Send(c, b, c.Rank()+half, 0)
 		case c.Rank() < 2*half:
-			c.Recv(b, c.Rank()-half, 0)
+			mpi.Recv(c, b, c.Rank()-half, 0)
 		}
 	}
 }
@@ -113,11 +113,11 @@ func ring(c *mpi.Comm, w workload) {
 	before, behind := (c.Rank()+c.Size()-1)%c.Size(), (c.Rank()+1)%c.Size()
 	for range w.rounds {
 		if c.Rank() == 0 {
-			c.Send(b, behind, 0)
-			c.Recv(b, before, 0)
+			mpi.Send(c, b, behind, 0)
+			mpi.Recv(c, b, before, 0)
 			continue
 		}
-		c.Recv(b, before, 0)
-		c.Send(b, behind, 0)
+		mpi.Recv(c, b, before, 0)
+		mpi.Send(c, b, behind, 0)
 	}
 }

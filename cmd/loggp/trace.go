@@ -305,25 +305,25 @@ func (m *message) send(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, m.bytes+mpi.BsendOverhead))
 	}
 	c.Compute(lead)
-	send := map[string]func([]byte, int, int){"send": c.Send, "ssend": c.Ssend, "rsend": c.Rsend, "bsend": c.Bsend}
-	isend := map[string]func([]byte, int, int) mpi.Request{"isend": c.Isend, "issend": c.Issend, "irsend": c.Irsend, "ibsend": c.Ibsend}
+	send := map[string]func(mpi.Buffer, int, int){"send": c.Send, "ssend": c.Ssend, "rsend": c.Rsend, "bsend": c.Bsend}
+	isend := map[string]func(mpi.Buffer, int, int) mpi.Request{"isend": c.Isend, "issend": c.Issend, "irsend": c.Irsend, "ibsend": c.Ibsend}
 	if f := send[m.call]; f != nil {
-		f(b, m.pair[1], 0)
+		f(mpi.Of(b), m.pair[1], 0)
 		return
 	}
-	r := isend[m.call](b, m.pair[1], 0)
+	r := isend[m.call](mpi.Of(b), m.pair[1], 0)
 	r.Wait()
 }
 
 func (m *message) receive(c *mpi.Comm) {
 	b := make([]byte, m.bytes)
 	if m.late < 0 {
-		r := c.Irecv(b, m.pair[0], 0)
+		r := mpi.Irecv(c, b, m.pair[0], 0)
 		r.Wait()
 		return
 	}
 	c.Compute(lead + m.late)
-	c.Recv(b, m.pair[0], 0)
+	mpi.Recv(c, b, m.pair[0], 0)
 }
 
 // record runs what is to be traced.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sync/atomic"
 )
 
 // Kind is what a basic element is. Two sequences of elements that travel from one to the other have the same kinds.
@@ -35,10 +36,57 @@ const (
 	KindComplex128
 )
 
-// Type is a datatype. The nil Type is none.
+// Type is a datatype. The nil Type is none. What is made is for messages when it has been committed, and until it is freed.
 type Type struct {
 	name string
 	layout
+	state atomic.Uint32
+	plain bool   // all elements are of one kind, and data lies as it travels
+	sign  uint32 // of that kind
+}
+
+// The states of a type.
+const (
+	made uint32 = iota
+	committed
+	freed
+)
+
+// newType makes a type of a layout.
+func newType(name string, l layout) *Type {
+	t := &Type{name: name, layout: l}
+	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.Contiguous() && t.kinds.uniform() != 0
+	t.sign = signOf(t.kinds.uniform())
+	if name != "" {
+		t.state.Store(committed)
+	}
+	return t
+}
+
+// Commit makes a type fit for messages, and returns it (MPI_Type_commit). Basic types are from the beginning.
+func (t *Type) Commit() *Type {
+	t.state.CompareAndSwap(made, committed)
+	return t
+}
+
+// Free ends the use of a type (MPI_Type_free). What was made of it, and messages under way, stay as they are. A basic type cannot be freed.
+func (t *Type) Free() error {
+	if t.name != "" {
+		return fmt.Errorf("%v is no type that was made", t)
+	}
+	t.state.Store(freed)
+	return nil
+}
+
+// Usable returns an error if the type is not committed, or was freed.
+func (t *Type) Usable() error {
+	switch t.state.Load() {
+	case made:
+		return fmt.Errorf("%v is not committed", t)
+	case freed:
+		return fmt.Errorf("%v was freed", t)
+	}
+	return nil
 }
 
 // layout is what a sequence of elements comes to, without a name.
@@ -78,12 +126,12 @@ var (
 
 // LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has (MPI_LB, MPI_UB).
 var (
-	LB = &Type{"LB", layout{markLow: mark{set: true}}}
-	UB = &Type{"UB", layout{markEnd: mark{set: true}}}
+	LB = newType("LB", layout{markLow: mark{set: true}})
+	UB = newType("UB", layout{markEnd: mark{set: true}})
 )
 
 func basic(name string, k Kind, size, align int) *Type {
-	return &Type{name, layout{body: run(size), kinds: one(k, size), end: size, align: align}}
+	return newType(name, layout{body: run(size), kinds: one(k, size), end: size, align: align})
 }
 
 // Size returns how many bytes of data an element of the type has (MPI_Type_size).

@@ -108,13 +108,13 @@ func (m *maker) next(n int) int {
 	return x % n
 }
 
-var basics = []*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LB, UB}
+var leaves = append(basics[:], LB, UB)
 
 // make returns a type and its map, of at most depth constructors.
 func (m *maker) make(depth int) (*Type, typemap) {
 	how := m.next(6)
 	if depth == 0 || how == 0 {
-		t := basics[m.next(len(basics))]
+		t := leaves[m.next(len(leaves))]
 		return t, mapOf(t)
 	}
 	switch how {

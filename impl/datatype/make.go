@@ -72,7 +72,7 @@ func derived(l layout, err error) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Type{layout: l}, nil
+	return newType("", l), nil
 }
 
 // repeat returns n of a layout, their beginnings stride bytes apart.

@@ -63,15 +63,38 @@ func (b Buffer) Flat() ([]byte, bool) {
 	return b.Bytes[at : at+n : at+n], true
 }
 
+// plainSize bounds an element, and plainCount their number, where Plain looks at data.
+const plainSize, plainCount = 1 << 20, 1 << 40
+
+// Plain returns the data of a buffer that lies as it travels, with its Sign, if a short look shows that the buffer is good: committed, of one kind, and
+// within its bytes. Others may be good as well.
+func (b *Buffer) Plain() (flat []byte, sign uint32, ok bool) {
+	t := b.Type
+	if t == nil || !t.plain || t.state.Load() != committed || uint(b.Count) > plainCount {
+		return nil, 0, false
+	}
+	at, n := b.Origin+t.low, b.Count*t.body.size
+	if uint(at) > uint(len(b.Bytes)) || n > len(b.Bytes)-at {
+		return nil, 0, false
+	}
+	return b.Bytes[at : at+n : at+n], t.sign, true
+}
+
 // Pack copies the data of the buffer, as it travels, from byte from on, to flat until that is full or there is no more. It returns how
 // many bytes that was. The buffer has been checked.
-func (b Buffer) Pack(flat []byte, from int) int { return b.copy(flat, from, false) }
+func (b Buffer) Pack(flat []byte, from int) int { return b.pass(flat, from, false, nil) }
 
 // Unpack is the inverse: it puts the bytes of flat to where those of the buffer belong that travel from byte from on.
-func (b Buffer) Unpack(flat []byte, from int) int { return b.copy(flat, from, true) }
+func (b Buffer) Unpack(flat []byte, from int) int { return b.pass(flat, from, true, nil) }
 
-func (b Buffer) copy(flat []byte, from int, in bool) int {
-	c := copier{user: b.Bytes, flat: flat, skip: from, in: in}
+// Gather is Pack from the first byte on, by a copy of the caller's for each run of bytes.
+func (b Buffer) Gather(flat []byte, copy func(dst, src []byte) int) { b.pass(flat, 0, false, copy) }
+
+// Scatter is likewise Unpack.
+func (b Buffer) Scatter(flat []byte, copy func(dst, src []byte) int) { b.pass(flat, 0, true, copy) }
+
+func (b Buffer) pass(flat []byte, from int, in bool, copy func(dst, src []byte) int) int {
+	c := copier{user: b.Bytes, flat: flat, skip: from, in: in, copy: copy}
 	if b.Type.body != nil {
 		c.loop(b.Type.body, b.Count, b.Type.extent(), b.Origin)
 	}
@@ -80,9 +103,10 @@ func (b Buffer) copy(flat []byte, from int, in bool) int {
 
 // copier copies between data where it lies and data as it travels.
 type copier struct {
-	user, flat []byte // flat is what is left of it
-	skip       int    // bytes that come first and are left out
-	in         bool   // from flat to user
+	user, flat []byte                    // flat is what is left of it
+	skip       int                       // bytes that come first and are left out
+	in         bool                      // from flat to user
+	copy       func(dst, src []byte) int // nil: copy
 }
 
 // node copies the bytes of a node, whose displacements count from byte at.
@@ -134,10 +158,14 @@ func (c *copier) runs(at, size, stride, count int) {
 // run copies bytes in a row.
 func (c *copier) run(at, size int) {
 	size = min(size, len(c.flat))
+	dst, src := c.flat[:size], c.user[at:at+size]
 	if c.in {
-		copy(c.user[at:at+size], c.flat)
+		dst, src = src, dst
+	}
+	if c.copy != nil {
+		c.copy(dst, src)
 	} else {
-		copy(c.flat, c.user[at:at+size])
+		copy(dst, src)
 	}
 	c.flat = c.flat[size:]
 }

@@ -18,6 +18,5 @@ func pair(name string, value, index *Type) *Type {
 	if err != nil {
 		panic("datatype: " + err.Error())
 	}
-	t.name = name
-	return t
+	return newType(name, t.layout)
 }

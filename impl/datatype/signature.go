@@ -133,6 +133,65 @@ func (s signature) each() signature {
 	return one(s.kind, s.bytes/s.elements)
 }
 
+// uniform returns the kind of all elements, or 0 if there are several or none.
+func (s signature) uniform() Kind {
+	if s.elements == 0 || s.parts == nil {
+		return s.kind
+	}
+	k := s.parts[0].uniform()
+	for _, p := range s.parts[1:] {
+		if p.uniform() != k {
+			return 0
+		}
+	}
+	return k
+}
+
+// mixed marks signs of elements of several kinds.
+const mixed = 1 << 31
+
+// Sign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if they have one, else what is left of Sum. It is 0 for no
+// data, and for Packed, which goes with all.
+func (b Buffer) Sign(n int) uint32 {
+	all := b.Type.kinds.repeat(b.Count).upTo(n)
+	switch first := b.Type.kinds.first(); {
+	case all.elements == 0:
+		return 0
+	case all.sum == one(first, 1).sums(all.elements).sum:
+		return signOf(first)
+	}
+	return uint32(all.sum^all.sum>>31) | mixed
+}
+
+// Sign returns the sign of data of the type if it is all of one kind, else 0.
+func (t *Type) Sign() uint32 { return t.sign }
+
+func signOf(k Kind) uint32 {
+	if k == KindPacked {
+		return 0
+	}
+	return uint32(k)
+}
+
+// first returns the kind of the first element.
+func (s signature) first() Kind {
+	for s.parts != nil {
+		s = s.parts[0]
+	}
+	return s.kind
+}
+
+// Signed says what a sign stands for.
+func Signed(sign uint32) string {
+	if sign == 0 || int64(sign) > int64(len(basics)) {
+		return "elements of several kinds"
+	}
+	return basics[sign-1].name
+}
+
+// basics are the basic types in the order of their kinds.
+var basics = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128}
+
 // Sum stands for the kinds of the first n bytes of the buffer's data: it is the same for the same kinds in the same order, and almost surely
 // another for others.
 func (b Buffer) Sum(n int) uint64 { return b.Type.kinds.repeat(b.Count).upTo(n).sum }

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -10,7 +11,7 @@ import (
 func (c *Comm) Barrier() {
 	c.enter("Barrier")
 	c.intra()
-	r := round{Comm: c, operation: collective.Barrier}
+	r := c.round(collective.Barrier, 0, Byte)
 	j := collective.Job{Ranks: c.size}
 	if r.choose(j) == binomial {
 		c.converge(nil, nil, nil) // on fewer frames: a job may have a million ranks
@@ -34,14 +35,20 @@ func (c *Comm) converge(mine, theirs []byte, merge func()) {
 		}
 	}
 	if c.rank != 0 {
-		c.e.Send(model.Standard, mine, c.world(c.rank^mask), c.context+1, 0)
+		c.e.Send(model.Standard, proto.Data{Bytes: mine}, c.world(c.rank^mask), c.context+1, 0)
 		c.inner(mine, c.rank^mask)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.e.Send(model.Standard, mine, c.world(child), c.context+1, 0)
+			c.e.Send(model.Standard, proto.Data{Bytes: mine}, c.world(child), c.context+1, 0)
 		}
 	}
 }
 
-func (c *Comm) inner(b []byte, src int) { c.e.Recv(b, c.world(src), c.context+1, 0) }
+// inner receives in an operation of this file, whose messages have the tag of Barrier.
+func (c *Comm) inner(b []byte, src int) {
+	got := c.e.Recv(proto.Data{Bytes: b}, c.world(src), c.context+1, AnyTag)
+	if other := collective.Operation(got.Tag % int(collective.NumOperations)); other != collective.Barrier {
+		c.differs(src, other, collective.Barrier)
+	}
+}

@@ -25,11 +25,11 @@ func BenchmarkMessage(b *testing.B) {
 				}
 				for range rounds {
 					if c.Rank() < peer {
-						c.Send(buf, peer, 0)
-						c.Recv(buf, peer, 0)
+						mpi.Send(c, buf, peer, 0)
+						mpi.Recv(c, buf, peer, 0)
 					} else {
-						c.Recv(buf, peer, 0)
-						c.Send(buf, peer, 0)
+						mpi.Recv(c, buf, peer, 0)
+						mpi.Send(c, buf, peer, 0)
 					}
 				}
 				return nil
@@ -82,9 +82,9 @@ func pingPong(b *testing.B, bytes int) func(*mpi.Comm) error {
 		}
 		for i := range b.N {
 			if i%2 == c.Rank() {
-				c.Send(buf, peer, 0)
+				mpi.Send(c, buf, peer, 0)
 			} else {
-				c.Recv(buf, peer, 0)
+				mpi.Recv(c, buf, peer, 0)
 			}
 		}
 		return nil

@@ -1,18 +1,11 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/reduction"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
-
-// Buffer is elements of a datatype in memory.
-type Buffer = datatype.Buffer
-
-// Datatype says where the data of an element lies.
-type Datatype = datatype.Type
 
 // Op combines elements.
 type Op = reduction.Op
@@ -24,10 +17,17 @@ type Op = reduction.Op
 type round struct {
 	*Comm
 	operation collective.Operation
+	root      int
 	areas     [3][]byte
 	op        *Op
 	of        *Datatype // elements that op combines
+	sign      proto.Sign
 	commutes  bool
+}
+
+// round begins a collective operation on data of a type.
+func (c *Comm) round(o collective.Operation, root int, of *Datatype) round {
+	return round{Comm: c, operation: o, root: root, sign: proto.Sign(of.Sign())}
 }
 
 // carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
@@ -55,6 +55,10 @@ func (r *round) choose(j collective.Job) *collective.Algorithm {
 
 func (r *round) bytes(s collective.Span) []byte { return r.areas[s.Area][s.From : s.From+s.Len] }
 
+func (r *round) data(s collective.Span) proto.Data {
+	return proto.Data{Bytes: r.bytes(s), Sign: r.sign}
+}
+
 // step does one step of a schedule.
 func (r *round) step(st *collective.Step) {
 	switch st.Kind {
@@ -71,15 +75,15 @@ func (r *round) step(st *collective.Step) {
 
 // transfer sends, receives, or does both at the same time.
 func (r *round) transfer(st *collective.Step) {
-	tag := int(r.operation)
+	tag := r.tag()
 	switch {
 	case st.From == collective.None:
-		r.e.Send(model.Standard, r.bytes(st.Send), r.world(st.To), r.context+1, tag)
+		r.e.Send(model.Standard, r.data(st.Send), r.world(st.To), r.context+1, tag)
 	case st.To == collective.None:
-		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.world(st.From), r.context+1, AnyTag))
+		r.heard(st, r.e.Recv(r.data(st.Recv), r.world(st.From), r.context+1, AnyTag))
 	default:
-		in := r.e.Irecv(r.bytes(st.Recv), r.world(st.From), r.context+1, AnyTag)
-		r.e.Send(model.Standard, r.bytes(st.Send), r.world(st.To), r.context+1, tag)
+		in := r.e.Irecv(r.data(st.Recv), r.world(st.From), r.context+1, AnyTag)
+		r.e.Send(model.Standard, r.data(st.Send), r.world(st.To), r.context+1, tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
 		r.e.Release(in)
@@ -89,12 +93,22 @@ func (r *round) transfer(st *collective.Step) {
 
 // heard complains of a message that does not belong to the operation.
 func (r *round) heard(st *collective.Step, got proto.Status) {
-	switch other := collective.Operation(got.Tag); {
+	switch other := collective.Operation(got.Tag % int(collective.NumOperations)); {
 	case other != r.operation:
-		r.e.Fail(proto.ErrOther, "rank %d is in %v, and this one in %v: all ranks call the same collective operations in the same order", st.From, other, r.operation)
+		r.differs(st.From, other, r.operation)
+	case got.Tag != r.tag():
+		r.e.Fail(proto.ErrRoot, "the root is %d at rank %d, and %d at this one", got.Tag/int(collective.NumOperations), st.From, r.root)
 	case got.Bytes != st.Recv.Len:
 		r.e.Fail(proto.ErrTruncate, "rank %d sent %d bytes of %v where %d were expected: the ranks do not give as much as they take", st.From, got.Bytes, r.operation, st.Recv.Len)
 	}
+}
+
+// tag is that of the operation's messages.
+func (r *round) tag() int { return r.root*int(collective.NumOperations) + int(r.operation) }
+
+// differs complains of a rank that is in another operation.
+func (c *Comm) differs(rank int, theirs, ours collective.Operation) {
+	c.e.Fail(proto.ErrOther, "rank %d is in %v, and this one in %v: all ranks call the same collective operations in the same order", rank, theirs, ours)
 }
 
 // fold leaves in ∘ inout in inout.
@@ -134,23 +148,4 @@ func (r *round) flatten(b Buffer, flat []byte) {
 		return
 	}
 	b.Pack(flat, 0)
-}
-
-// flat returns the data of a buffer as it travels: where it lies, or a copy, into which it is packed if that is wanted.
-func (c *Comm) flat(b Buffer, pack bool) []byte {
-	if x, ok := b.Flat(); ok {
-		return x
-	}
-	x := make([]byte, b.Len())
-	if pack {
-		b.Pack(x, 0)
-	}
-	return x
-}
-
-// settle puts what a rank has got where it belongs, unless it is there.
-func (c *Comm) settle(b Buffer, flat []byte) {
-	if _, ok := b.Flat(); !ok {
-		b.Unpack(flat, 0)
-	}
 }

@@ -38,7 +38,7 @@ func must(t *datatype.Type, err error) *datatype.Type {
 	if err != nil {
 		panic(err)
 	}
-	return t
+	return t.Commit()
 }
 
 // words returns the data of a buffer as words.

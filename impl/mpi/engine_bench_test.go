@@ -39,8 +39,8 @@ func BenchmarkEngine(b *testing.B) {
 	err := mpi.Run(&mirror{}, mpi.Options{Library: l}, func(c *mpi.Comm) error {
 		out, in := make([]byte, 8), make([]byte, 8)
 		for b.Loop() {
-			c.Send(out, 0, 0)
-			c.Recv(in, 0, 0)
+			mpi.Send(c, out, 0, 0)
+			mpi.Recv(c, in, 0, 0)
 		}
 		return nil
 	})

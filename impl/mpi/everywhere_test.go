@@ -210,5 +210,5 @@ func equal(what string, got mpi.Status, b []byte, want mpi.Status, seed int) err
 // recv receives and compares.
 func recv(c *mpi.Comm, src, tag int, want mpi.Status, seed int) error {
 	b := make([]byte, want.Bytes)
-	return equal(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), c.Recv(b, src, tag), b, want, seed)
+	return equal(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), mpi.Recv(c, b, src, tag), b, want, seed)
 }

@@ -52,9 +52,9 @@ func withoutMemory(m *model.Machine) *model.Machine {
 // call makes the sender's call of a transfer. The request of one that blocks is null.
 func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
 	if x.Nonblocking {
-		return [...]func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](b, to, 7)
+		return [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[x.Mode](mpi.Of(b), to, 7)
 	}
-	[...]func([]byte, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](b, to, 7)
+	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[x.Mode](mpi.Of(b), to, 7)
 	return r
 }
 
@@ -74,7 +74,7 @@ func transfer(x model.Transfer, p pair, took *taken) func(*mpi.Comm) error {
 			c.DetachBuffer()
 			took.rid = c.Wtime() - start
 		case p.to:
-			r := c.Irecv(b, p.from, 7)
+			r := mpi.Irecv(c, b, p.from, 7)
 			r.Wait()
 			took.delivery = c.Wtime() - start
 		}
@@ -356,13 +356,13 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 				took.delivery = took.sender
 			}
 			if !m.Remote() && by != model.ByPacket {
-				c.Send(nil, p.to, 7)
+				mpi.Send[byte](c, nil, p.to, 7)
 			}
 		case p.to:
 			if by != model.ByPacket {
 				key = c.Messages().Expose(b)
 				if !m.Remote() {
-					c.Recv(nil, p.from, 7) // whose progress answers
+					mpi.Recv[byte](c, nil, p.from, 7) // whose progress answers
 				}
 				return nil
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -21,58 +22,105 @@ var failures = []struct {
 }{
 	{"ready without a receive", 1, "Probe", proto.ErrOther, "ready message of 600 bytes with tag 3", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
-			c.Rsend(make([]byte, 600), 1, 3)
-			c.Recv(nil, 1, 0)
+			mpi.Rsend(c, make([]byte, 600), 1, 3)
+			mpi.Recv[byte](c, nil, 1, 0)
 			return
 		}
-		c.Irecv(make([]byte, 600), 0, 4) // another tag
+		mpi.Irecv(c, make([]byte, 600), 0, 4) // another tag
 		c.Probe(0, 3)
 	}},
 	{"truncation of what was expected", 1, "Recv", proto.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
-			c.Recv(nil, 1, 0)
-			c.Send(make([]byte, 2000), 1, 3)
+			mpi.Recv[byte](c, nil, 1, 0)
+			mpi.Send(c, make([]byte, 2000), 1, 3)
 			return
 		}
-		c.Send(nil, 0, 0)
-		c.Recv(make([]byte, 1999), 0, 3)
+		mpi.Send[byte](c, nil, 0, 0)
+		mpi.Recv(c, make([]byte, 1999), 0, 3)
 	}},
 	{"truncation of what came early", 1, "Irecv", proto.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
-			c.Send(make([]byte, 1), 1, 3)
+			mpi.Send(c, make([]byte, 1), 1, 3)
 			return
 		}
 		c.Probe(0, 3)
-		c.Irecv(nil, 0, 3)
+		mpi.Irecv[byte](c, nil, 0, 3)
 	}},
-	{"send to no rank", 0, "Send", proto.ErrRank, "rank 2 is not in a communicator of 2", only0(func(c *mpi.Comm) { c.Send(nil, 2, 0) })},
-	{"send to any rank", 0, "Issend", proto.ErrRank, "rank -1", only0(func(c *mpi.Comm) { c.Issend(nil, mpi.AnySource, 0) })},
-	{"receive from no rank", 0, "Irecv", proto.ErrRank, "rank -3", only0(func(c *mpi.Comm) { c.Irecv(nil, -3, 0) })},
+	{"send to no rank", 0, "Send", proto.ErrRank, "rank 2 is not in a communicator of 2", only0(func(c *mpi.Comm) { mpi.Send[byte](c, nil, 2, 0) })},
+	{"send to any rank", 0, "Issend", proto.ErrRank, "rank -1", only0(func(c *mpi.Comm) { mpi.Issend[byte](c, nil, mpi.AnySource, 0) })},
+	{"receive from no rank", 0, "Irecv", proto.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.Irecv[byte](c, nil, -3, 0) })},
 	{"probe no rank", 0, "Iprobe", proto.ErrRank, "rank 2", only0(func(c *mpi.Comm) { c.Iprobe(2, 0) })},
-	{"send with any tag", 0, "Bsend", proto.ErrTag, "tag -1", only0(func(c *mpi.Comm) { c.Bsend(nil, 1, mpi.AnyTag) })},
-	{"send with too large a tag", 0, "Rsend", proto.ErrTag, "tag 2147483648", only0(func(c *mpi.Comm) { c.Rsend(nil, 1, mpi.MaxTag+1) })},
-	{"receive with a bad tag", 0, "Recv", proto.ErrTag, "tag -2", only0(func(c *mpi.Comm) { c.Recv(nil, 1, -2) })},
+	{"send with any tag", 0, "Bsend", proto.ErrTag, "tag -1", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, mpi.AnyTag) })},
+	{"send with too large a tag", 0, "Rsend", proto.ErrTag, "tag 2147483648", only0(func(c *mpi.Comm) { mpi.Rsend[byte](c, nil, 1, mpi.MaxTag+1) })},
+	{"receive with a bad tag", 0, "Recv", proto.ErrTag, "tag -2", only0(func(c *mpi.Comm) { mpi.Recv[byte](c, nil, 1, -2) })},
 	{"wait for all twice", 0, "WaitAll", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { mpi.WaitAll([]mpi.Request{*r}, nil) })},
-	{"sendrecv from nobody", 0, "Sendrecv", proto.ErrRank, "rank 9", only0(func(c *mpi.Comm) { c.Sendrecv(nil, 1, 0, nil, 9, 0) })},
-	{"sendrecv to nobody", 0, "Sendrecv", proto.ErrRank, "rank 9", only0(func(c *mpi.Comm) { c.Sendrecv(nil, 9, 0, nil, 1, 0) })},
+	{"sendrecv from nobody", 0, "Sendrecv", proto.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 0, nil, 9, 0) })},
+	{"sendrecv to nobody", 0, "Sendrecv", proto.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 9, 0, nil, 1, 0) })},
 	{"wait twice", 0, "Wait", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Wait() })},
 	{"test after wait", 0, "Test", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Test() })},
 	{"wait for any that was", 0, "WaitAny", proto.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.WaitAny(old) })},
 	{"test all that was", 0, "TestAll", proto.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.TestAll(old, nil) })},
 	{"a request twice in a list, all", 0, "TestAll", proto.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.TestAll(reqs, nil) })},
 	{"a request twice in a list, some", 0, "WaitSome", proto.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.WaitSome(reqs, make([]int, 2), nil) })},
-	{"buffered without a buffer", 0, "Bsend", proto.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) { c.Bsend(nil, 1, 0) })},
+	{"buffered without a buffer", 0, "Bsend", proto.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, 0) })},
 	{"buffer too small", 0, "Ibsend", proto.ErrBuffer, "no room for a message of 100 bytes", only0(func(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, 100+mpi.BsendOverhead-1))
-		c.Ibsend(make([]byte, 100), 1, 0)
+		mpi.Ibsend(c, make([]byte, 100), 1, 0)
 	})},
 	{"detach of nothing", 0, "DetachBuffer", proto.ErrBuffer, "no buffer", only0(func(c *mpi.Comm) { c.DetachBuffer() })},
 	{"attach twice", 0, "AttachBuffer", proto.ErrBuffer, "a buffer of 10 bytes is attached", only0(func(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, 10))
 		c.AttachBuffer(make([]byte, 10))
 	})},
+	{"elements of another kind", 1, "Recv", proto.ErrType, "of Float64, the receive of Int64", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			mpi.Send(c, make([]float64, 40), 1, 3)
+			return
+		}
+		mpi.Recv(c, make([]int64, 50), 0, 3)
+	}},
+	{"elements in another order", 1, "Irecv", proto.ErrType, "of elements of several kinds, the receive of elements of several kinds", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			c.Send(two(mpi.Int32, mpi.Float32), 1, 3)
+			return
+		}
+		c.Probe(0, 3)
+		c.Irecv(two(mpi.Float32, mpi.Int32), 0, 3)
+	}},
+	{"part of an element of another kind", 1, "Recv", proto.ErrType, "of Float32, the receive of Int32", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			mpi.Send(c, make([]float32, 1), 1, 3)
+			return
+		}
+		c.Recv(two(mpi.Int32, mpi.Float32), 0, 3)
+	}},
+	{"a type that is not committed", 0, "Send", proto.ErrType, "not committed", only0(func(c *mpi.Comm) {
+		t, _ := datatype.Contiguous(2, mpi.Int32)
+		c.Send(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
+	})},
+	{"a type that was freed", 0, "Irecv", proto.ErrType, "was freed", only0(func(c *mpi.Comm) {
+		t := must(datatype.Contiguous(2, mpi.Int32))
+		t.Free()
+		c.Irecv(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
+	})},
+	{"a buffer beyond its bytes", 0, "Isend", proto.ErrBuffer, "from byte 4 to byte 12 of a buffer of 8", only0(func(c *mpi.Comm) {
+		c.Isend(mpi.Buffer{Bytes: make([]byte, 8), Origin: 4, Count: 2, Type: mpi.Int32}, 1, 0)
+	})},
+	{"fewer than no elements", 0, "Recv", proto.ErrBuffer, "-1 elements", only0(func(c *mpi.Comm) {
+		c.Recv(mpi.Buffer{Bytes: make([]byte, 8), Count: -1, Type: mpi.Int32}, 1, 0)
+	})},
+	{"elements that overlap", 0, "Recv", proto.ErrType, "overlap", only0(func(c *mpi.Comm) {
+		t := must(datatype.Hvector(3, 1, 2, mpi.Int32))
+		c.Recv(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
+	})},
 	{"a communicator of none", 0, "Include", proto.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 2})) })},
 	{"a communicator of one twice", 0, "Include", proto.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
+}
+
+// two is a buffer of three elements, each of one of two kinds and one of the other, with a gap between.
+func two(first, second *mpi.Datatype) mpi.Buffer {
+	t := must(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{first, second}))
+	return mpi.Buffer{Bytes: make([]byte, 3*t.Extent()), Count: 3, Type: t}
 }
 
 // only0 is a program of rank 0 alone.
@@ -87,11 +135,11 @@ func only0(do func(c *mpi.Comm)) func(*mpi.Comm) {
 // stale uses a request again that was completed, and whose memory was used again.
 func stale(use func(*mpi.Request, []mpi.Request)) func(*mpi.Comm) {
 	return only0(func(c *mpi.Comm) {
-		r := c.Irecv(nil, 0, 1)
-		c.Send(nil, 0, 1)
+		r := mpi.Irecv[byte](c, nil, 0, 1)
+		mpi.Send[byte](c, nil, 0, 1)
 		old := r
 		r.Wait()
-		c.Irecv(nil, 0, 2)
+		mpi.Irecv[byte](c, nil, 0, 2)
 		use(&old, []mpi.Request{{}, old})
 	})
 }
@@ -99,12 +147,12 @@ func stale(use func(*mpi.Request, []mpi.Request)) func(*mpi.Comm) {
 // twice uses a list in which a request is twice.
 func twice(use func([]mpi.Request)) func(*mpi.Comm) {
 	return only0(func(c *mpi.Comm) {
-		r := c.Irecv(nil, 0, 1)
-		s := c.Isend(nil, 0, 1)
+		r := mpi.Irecv[byte](c, nil, 0, 1)
+		s := mpi.Isend[byte](c, nil, 0, 1)
 		for ok := false; !ok; {
 			_, ok = s.Test()
 		}
-		c.Isend(nil, 0, 2)
+		mpi.Isend[byte](c, nil, 0, 2)
 		c.Probe(0, 2) // all that has been before it
 		use([]mpi.Request{r, r})
 	})
@@ -135,7 +183,7 @@ func TestBufferFull(t *testing.T) {
 				err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l}, only0Error(func(c *mpi.Comm) {
 					c.AttachBuffer(make([]byte, 3*(100+mpi.BsendOverhead)))
 					for range 4 {
-						c.Bsend(make([]byte, 100), 1, 0)
+						mpi.Bsend(c, make([]byte, 100), 1, 0)
 					}
 				}))
 				var e *mpi.Error
@@ -156,16 +204,16 @@ func TestDeadlock(t *testing.T) {
 	everywhere(t, 5, func(c *mpi.Comm) error {
 		switch c.Rank() {
 		case 0:
-			c.Recv(nil, 1, 7)
+			mpi.Recv[byte](c, nil, 1, 7)
 		case 1:
 			c.Probe(mpi.AnySource, 8)
 		case 2:
-			c.Ssend(make([]byte, 10000), 0, 9)
+			mpi.Ssend(c, make([]byte, 10000), 0, 9)
 		case 3:
 			c.Create(c.Group().Include([]int{0, 1, 2, 3, 4})).Barrier()
 		case 4:
 			c.AttachBuffer(make([]byte, 20000))
-			reqs := []mpi.Request{{}, c.Irecv(nil, mpi.AnySource, mpi.AnyTag)}
+			reqs := []mpi.Request{{}, mpi.Irecv[byte](c, nil, mpi.AnySource, mpi.AnyTag)}
 			mpi.WaitAny(reqs)
 		}
 		return nil
@@ -196,7 +244,7 @@ func TestDeadlockOfBuffered(t *testing.T) {
 	for _, detach := range []bool{false, true} {
 		err := mpi.Run(w, mpi.Options{Library: l}, only0Error(func(c *mpi.Comm) {
 			c.AttachBuffer(make([]byte, 1000))
-			c.Bsend(make([]byte, 100), 1, 5)
+			mpi.Bsend(c, make([]byte, 100), 1, 5)
 			if detach {
 				c.DetachBuffer()
 			}

@@ -151,13 +151,13 @@ func TestInter(t *testing.T) {
 		for _, on := range []*mpi.Comm{x, y} { // each of the smaller side sends to all of the other
 			if low {
 				for r := range 3 {
-					on.Send(text(5, 10*c.Rank()+r), r, 7)
+					mpi.Send(on, text(5, 10*c.Rank()+r), r, 7)
 				}
 				continue
 			}
 			for r := range 2 {
 				b := make([]byte, 5)
-				if err := equal("across", on.Recv(b, r, 7), b, mpi.Status{Source: r, Tag: 7, Bytes: 5}, 10*r+mine.Rank()); err != nil {
+				if err := equal("across", mpi.Recv(on, b, r, 7), b, mpi.Status{Source: r, Tag: 7, Bytes: 5}, 10*r+mine.Rank()); err != nil {
 					return err
 				}
 			}
@@ -275,7 +275,7 @@ func TestGroupFaults(t *testing.T) {
 		says    string
 	}{
 		"freed":                   {func(c *mpi.Comm) { d := c.Dup(); d.Free(); d.Barrier() }, "Barrier: MPI_ERR_COMM: the communicator was freed"},
-		"freed, sending":          {func(c *mpi.Comm) { d := c.Dup(); d.Free(); d.Send(nil, 0, 0) }, "Send: MPI_ERR_COMM: the communicator was freed"},
+		"freed, sending":          {func(c *mpi.Comm) { d := c.Dup(); d.Free(); mpi.Send[byte](d, nil, 0, 0) }, "Send: MPI_ERR_COMM: the communicator was freed"},
 		"no such rank":            {func(c *mpi.Comm) { c.Group().Exclude([]int{2}) }, "MPI_ERR_RANK: rank 2 is not in a group of 2"},
 		"range without end":       {func(c *mpi.Comm) { c.Group().IncludeRanges([]mpi.Range{{0, 1, 0}}) }, "MPI_ERR_ARG: a range from 0 to 1 with stride 0"},
 		"not of the communicator": {func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0})).Create(c.Group()) }, "Create: MPI_ERR_GROUP: rank 1 of the job"},

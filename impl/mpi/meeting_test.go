@@ -26,15 +26,15 @@ func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
 			return nil
 		}
 		if x.Posted {
-			r = c.Irecv(b, 0, 7)
+			r = mpi.Irecv(c, b, 0, 7)
 		}
 		c.Compute(zero + x.Receives - c.Wtime())
 		switch {
 		case x.Posted:
 		case x.Blocking:
-			c.Recv(b, 0, 7)
+			mpi.Recv(c, b, 0, 7)
 		default:
-			r = c.Irecv(b, 0, 7)
+			r = mpi.Irecv(c, b, 0, 7)
 		}
 		e.Receive = c.Wtime() - zero
 		r.Wait()

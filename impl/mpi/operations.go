@@ -12,7 +12,7 @@ import (
 // Bcast brings the root's data to all ranks.
 func (c *Comm) Bcast(b Buffer, root int) {
 	c.begin("Bcast", root, b)
-	r := round{Comm: c, operation: collective.Bcast}
+	r := c.round(collective.Bcast, root, b.Type)
 	data := c.flat(b, c.rank == root)
 	r.carryOut(c.job(data, root, b.Type), nil, data)
 	if c.rank != root {
@@ -24,7 +24,7 @@ func (c *Comm) Bcast(b Buffer, root int) {
 // ranks, send.Count for each. send counts at the root only.
 func (c *Comm) Scatter(send, recv Buffer, root int) {
 	c.begin("Scatter", root, recv)
-	r := round{Comm: c, operation: collective.Scatter}
+	r := c.round(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
 		in = c.taken(send.Part(0, c.size*send.Count))
@@ -37,7 +37,7 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 // Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count elements of each. recv counts at the root only.
 func (c *Comm) Gather(send, recv Buffer, root int) {
 	c.begin("Gather", root, send)
-	r := round{Comm: c, operation: collective.Gather}
+	r := c.round(collective.Gather, root, send.Type)
 	in := c.flat(send, true)
 	if c.rank != root {
 		r.carryOut(c.job(in, root, send.Type), in, nil)
@@ -52,7 +52,7 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 // Allgather is Gather to all ranks.
 func (c *Comm) Allgather(send, recv Buffer) {
 	c.begin("Allgather", 0, send)
-	r := round{Comm: c, operation: collective.Allgather}
+	r := c.round(collective.Allgather, 0, send.Type)
 	in, all := c.flat(send, true), c.checked(recv.Part(0, c.size*recv.Count))
 	out := c.flat(all, false)
 	r.carryOut(c.job(in, 0, send.Type), in, out)
@@ -62,7 +62,7 @@ func (c *Comm) Allgather(send, recv Buffer) {
 // Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the order of ranks.
 func (c *Comm) Alltoall(send, recv Buffer) {
 	c.begin("Alltoall", 0, send)
-	r := round{Comm: c, operation: collective.Alltoall}
+	r := c.round(collective.Alltoall, 0, send.Type)
 	in, all := c.taken(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
 	out := c.flat(all, false)
 	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len(), Unit: send.Type.Size()}, in, out)
@@ -72,7 +72,7 @@ func (c *Comm) Alltoall(send, recv Buffer) {
 // Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the root. recv counts there only.
 func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 	c.begin("Reduce", root, send)
-	r := c.combining(collective.Reduce, send, op)
+	r := c.combining(collective.Reduce, root, send, op)
 	in := c.flat(send, true)
 	if c.rank != root {
 		r.carryOut(c.job(in, root, send.Type), in, nil)
@@ -93,18 +93,20 @@ func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.
 
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
 	c.begin(call, 0, send)
-	r := c.combining(o, send, op)
+	r := c.combining(o, 0, send, op)
 	in, out := c.flat(send, true), c.flat(c.checked(recv), false)
 	r.carryOut(c.job(in, 0, send.Type), in, out)
 	c.settle(recv, out)
 }
 
 // combining returns the round of an operation that combines elements.
-func (c *Comm) combining(o collective.Operation, of Buffer, op *Op) *round {
+func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *round {
 	if err := op.Check(of.Type); err != nil {
 		c.e.Fail(proto.ErrOp, "%v", err)
 	}
-	return &round{Comm: c, operation: o, op: op, of: of.Type, commutes: op.Commutes()}
+	r := c.round(o, root, of.Type)
+	r.op, r.of, r.commutes = op, of.Type, op.Commutes()
+	return &r
 }
 
 // begin enters a call and checks what it is called with.
@@ -115,17 +117,6 @@ func (c *Comm) begin(call string, root int, b Buffer) {
 		c.e.Fail(proto.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
 	}
 	c.checked(b)
-}
-
-// checked ends the rank if a buffer is none, and returns it.
-func (c *Comm) checked(b Buffer) Buffer {
-	if b.Type == nil {
-		c.e.Fail(proto.ErrType, "the buffer has no datatype")
-	}
-	if err := b.Check(); err != nil {
-		c.e.Fail(proto.ErrBuffer, "%v", err)
-	}
-	return b
 }
 
 // taken returns the data of a buffer that the rank gives, as it travels.

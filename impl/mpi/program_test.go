@@ -347,11 +347,11 @@ func (x *runner) do(p *written, s step) error {
 	switch s.do {
 	case send:
 		b := text(m.size, m.seed)
-		[...]func([]byte, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[m.mode](b, dst, m.tag)
+		[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[m.mode](mpi.Of(b), dst, m.tag)
 		clear(b)
 	case start:
 		b := text(m.size, m.seed)
-		r := [...]func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, dst, m.tag)
+		r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](mpi.Of(b), dst, m.tag)
 		x.open = append(x.open, &running{step: s, request: r, buf: b})
 	case receive:
 		switch s.how % 4 {
@@ -371,19 +371,19 @@ func (x *runner) do(p *written, s step) error {
 			}
 		}
 		b := make([]byte, m.size+s.how%3)
-		return equal("Recv", c.Recv(b, src, tag), b, want, m.seed)
+		return equal("Recv", mpi.Recv(c, b, src, tag), b, want, m.seed)
 	case post:
 		r := &running{step: s, buf: make([]byte, m.size+s.how%3)}
 		if m.wild {
 			r.buf = make([]byte, 20000)
 			src, tag = mpi.AnySource, mpi.AnyTag
 		}
-		r.request = c.Irecv(r.buf, src, tag)
+		r.request = mpi.Irecv(c, r.buf, src, tag)
 		x.open = append(x.open, r)
 	case gather:
 		st := c.Probe(mpi.AnySource, mpi.AnyTag)
 		r := &running{step: s, buf: make([]byte, st.Bytes)}
-		if got := c.Recv(r.buf, st.Source, st.Tag); got != st {
+		if got := mpi.Recv(c, r.buf, st.Source, st.Tag); got != st {
 			return fmt.Errorf("Recv: %+v after Probe: %+v", got, st)
 		}
 		r.status = st

@@ -31,15 +31,15 @@ func TestSynchronous(t *testing.T) {
 						c.Compute(us)
 					}
 					posted.Store(true)
-					c.Recv(make([]byte, n), 0, 7)
+					mpi.Recv(c, make([]byte, n), 0, 7)
 					continue
 				}
 				posted.Store(false)
 				c.Barrier()
 				if blocking {
-					c.Ssend(make([]byte, n), 1, 7)
+					mpi.Ssend(c, make([]byte, n), 1, 7)
 				} else {
-					r := c.Issend(make([]byte, n), 1, 7)
+					r := mpi.Issend(c, make([]byte, n), 1, 7)
 					for ok := false; !ok; {
 						_, ok = r.Test()
 					}
@@ -88,17 +88,17 @@ func flood(messages, bytes int) func(c *mpi.Comm) error {
 			for i := range messages {
 				r := &reqs[i%ahead]
 				r.Wait()
-				*r = c.Isend(b, 1, i%3)
+				*r = mpi.Isend(c, b, 1, i%3)
 			}
 			mpi.WaitAll(reqs[:], nil)
-			c.Send(nil, 1, 3)
+			mpi.Send[byte](c, nil, 1, 3)
 			return nil
 		}
 		c.Compute(1000 * us)
 		b := make([]byte, bytes)
 		for i := range messages {
 			want := mpi.Status{Tag: i % 3, Bytes: bytes}
-			if st := c.Recv(b, 0, i%3); st != want {
+			if st := mpi.Recv(c, b, 0, i%3); st != want {
 				return fmt.Errorf("message %d: %+v, want %+v", i, st, want)
 			}
 			if i%1000 == 0 {
@@ -162,9 +162,9 @@ func TestManyBlocked(t *testing.T) {
 			reqs := make([]mpi.Request, n)
 			b := text(1000, 1)
 			for i := range reqs {
-				reqs[i] = c.Isend(b, 1, 1)
+				reqs[i] = mpi.Isend(c, b, 1, 1)
 			}
-			c.Send(text(1000, 2), 1, 2)
+			mpi.Send(c, text(1000, 2), 1, 2)
 			mpi.WaitAll(reqs, nil)
 			return nil
 		}
@@ -197,13 +197,13 @@ func TestOverlap(t *testing.T) {
 			case 0:
 				c.Compute(1000 * us)
 				start := c.Wtime()
-				r := c.Issend(make([]byte, bytes), 2, 0)
+				r := mpi.Issend(c, make([]byte, bytes), 2, 0)
 				ready(c, &r)
 				c.Compute(d)
 				r.Wait()
 				took = c.Wtime() - start
 			case 2:
-				c.Recv(make([]byte, bytes), 0, 0)
+				mpi.Recv(c, make([]byte, bytes), 0, 0)
 			}
 			return nil
 		})
@@ -291,15 +291,15 @@ func allocations(t *testing.T, p place, l *model.Library, nonblocking bool, byte
 			sends := c.Rank() == i%2
 			switch {
 			case sends && nonblocking:
-				r := c.Isend(b, peer, 0)
+				r := mpi.Isend(c, b, peer, 0)
 				r.Wait()
 			case sends:
-				c.Send(b, peer, 0)
+				mpi.Send(c, b, peer, 0)
 			case nonblocking:
-				r := c.Irecv(b, peer, 0)
+				r := mpi.Irecv(c, b, peer, 0)
 				r.Wait()
 			default:
-				c.Recv(b, peer, 0)
+				mpi.Recv(c, b, peer, 0)
 			}
 		}
 		if c.Rank() == 0 {
@@ -323,10 +323,10 @@ func TestForcedSynchronous(t *testing.T) {
 				c.Probe(0, 7)
 				c.Compute(100 * us)
 				posted.Store(true)
-				c.Recv(nil, 0, 7)
+				mpi.Recv[byte](c, nil, 0, 7)
 				return nil
 			}
-			c.Ssend(nil, 1, 7)
+			mpi.Ssend[byte](c, nil, 1, 7)
 			if !posted.Load() {
 				return fmt.Errorf("a synchronous send by T")
 			}
@@ -352,13 +352,13 @@ func TestLook(t *testing.T) {
 		err := mpi.Run(w, o, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				for i := range n {
-					c.Send(nil, 1, i)
+					mpi.Send[byte](c, nil, 1, i)
 				}
 				return nil
 			}
 			reqs := make([]mpi.Request, n)
 			for i := range reqs {
-				reqs[i] = c.Irecv(nil, 0, i)
+				reqs[i] = mpi.Irecv[byte](c, nil, 0, i)
 			}
 			c.Compute(10000 * us)
 			if !look(reqs) {

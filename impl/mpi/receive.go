@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"slices"
+
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 )
@@ -16,29 +18,44 @@ var empty = Status{Source: AnySource, Tag: AnyTag}
 // nobody is the status of a receive from ProcNull.
 var nobody = Status{Source: ProcNull, Tag: AnyTag}
 
-// Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer than b is an error.
-func (c *Comm) Recv(b []byte, src, tag int) Status {
+// Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer than b is an error, and so is one of other
+// elements.
+func (c *Comm) Recv(b Buffer, src, tag int) Status {
 	if !c.receiving("Recv", src, tag) {
 		return nobody
 	}
-	return c.status(c.e.Recv(b, c.world(src), c.context, tag))
+	return c.status(c.e.Recv(c.place(&b), c.world(src), c.context, tag))
 }
 
 // Irecv starts to receive a message into b.
-func (c *Comm) Irecv(b []byte, src, tag int) Request { return c.irecv("Irecv", b, src, tag) }
+func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &b, src, tag) }
 
-func (c *Comm) irecv(call string, b []byte, src, tag int) Request {
+func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if !c.receiving(call, src, tag) {
 		return c.request(c.e.Finish(true, proto.Status(nobody)))
 	}
-	return c.request(c.e.Irecv(b, c.world(src), c.context, tag))
+	return c.request(c.e.Irecv(c.place(b), c.world(src), c.context, tag))
 }
 
 // Sendrecv sends one message and receives another at the same time.
-func (c *Comm) Sendrecv(send []byte, dst, sendTag int, recv []byte, src, recvTag int) Status {
-	r := c.irecv("Sendrecv", recv, src, recvTag)
-	c.send("Sendrecv", model.Standard, send, dst, sendTag)
+func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag int) Status {
+	r := c.irecv("Sendrecv", &recv, src, recvTag)
+	c.send("Sendrecv", model.Standard, &send, dst, sendTag)
 	return r.wait("Sendrecv")
+}
+
+// SendrecvReplace sends what is in b and receives into it.
+func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
+	c.e.Enter("SendrecvReplace")
+	copied := c.flat(c.checked(b), true)
+	if _, flat := b.Flat(); flat {
+		copied = slices.Clone(copied)
+	}
+	r := c.irecv("SendrecvReplace", &b, src, recvTag)
+	if c.sending("SendrecvReplace", dst, sendTag) {
+		c.e.Send(model.Standard, proto.Data{Bytes: copied, Sign: proto.Sign(b.Sign(b.Len()))}, c.world(dst), c.context, sendTag)
+	}
+	return r.wait("SendrecvReplace")
 }
 
 // Probe waits for a message that Recv with the same arguments would receive, and leaves it.

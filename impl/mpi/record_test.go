@@ -123,9 +123,9 @@ func crowded(seed uint64) func(c *mpi.Comm) error {
 		for range 6 {
 			n, size := 1+plan.IntN(c.Size()-1), []int{0, 40, 3000, 20000}[plan.IntN(4)]
 			to, from := (c.Rank()+n)%c.Size(), (c.Rank()-n+c.Size())%c.Size()
-			in := c.Irecv(make([]byte, size), from, 0)
+			in := mpi.Irecv(c, make([]byte, size), from, 0)
 			c.Compute(unit.Time(r.Int64N(int64(100 * us))))
-			out := []func([]byte, int, int) mpi.Request{c.Isend, c.Issend}[r.IntN(2)](make([]byte, size), to, 0)
+			out := []func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend}[r.IntN(2)](mpi.Of(make([]byte, size)), to, 0)
 			for !func() bool { _, ok := in.Test(); return ok }() {
 				c.Compute(unit.Time(r.Int64N(int64(20 * us))))
 			}
@@ -246,9 +246,9 @@ func TestRecordingOfLostFrames(t *testing.T) {
 		ends := record(t, r, hw.Config{Machine: m, Library: l, Ranks: 6, Seed: seed}, mpi.Options{Library: l, Protocol: "TA"}, func(c *mpi.Comm) error {
 			for range 4 {
 				if c.Rank() < 3 {
-					c.Send(make([]byte, 3000), c.Rank()+3, 0)
+					mpi.Send(c, make([]byte, 3000), c.Rank()+3, 0)
 				} else {
-					c.Recv(make([]byte, 3000), c.Rank()-3, 0)
+					mpi.Recv(c, make([]byte, 3000), c.Rank()-3, 0)
 				}
 			}
 			return nil

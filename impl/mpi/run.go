@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
@@ -30,7 +31,7 @@ type Options struct {
 
 // Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
 func Run(w World, o Options, program func(*Comm) error) error {
-	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter})
+	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds})
 	if err != nil {
 		return err
 	}
@@ -45,6 +46,8 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	}
 	return err
 }
+
+func kinds(s proto.Sign) string { return datatype.Signed(uint32(s)) }
 
 // job is what the ranks of a job in this process share.
 type job struct {

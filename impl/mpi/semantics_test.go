@@ -12,12 +12,12 @@ import (
 var lengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
 
 // senders are the blocking sends, starters the others. Ready sends stand apart: they need a posted receive.
-func senders(c *mpi.Comm) []func([]byte, int, int) {
-	return []func([]byte, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}
+func senders(c *mpi.Comm) []func(mpi.Buffer, int, int) {
+	return []func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}
 }
 
-func starters(c *mpi.Comm) []func([]byte, int, int) mpi.Request {
-	return []func([]byte, int, int) mpi.Request{c.Isend, c.Issend, c.Ibsend, c.Irsend}
+func starters(c *mpi.Comm) []func(mpi.Buffer, int, int) mpi.Request {
+	return []func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Ibsend, c.Irsend}
 }
 
 var semantics = []struct {
@@ -31,7 +31,7 @@ var semantics = []struct {
 			c.AttachBuffer(make([]byte, 1<<20))
 			var reqs []mpi.Request
 			for i := range n {
-				reqs = append(reqs, starters(c)[i%3](text(lengths[i*5%len(lengths)], i), 1, 7))
+				reqs = append(reqs, starters(c)[i%3](mpi.Of(text(lengths[i*5%len(lengths)], i)), 1, 7))
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil
@@ -49,18 +49,18 @@ var semantics = []struct {
 	{"receives do not overtake", 2, func(c *mpi.Comm) error {
 		const n = 40
 		if c.Rank() == 1 {
-			c.Recv(nil, 0, 0) // all are posted
+			mpi.Recv[byte](c, nil, 0, 0) // all are posted
 			for i := range n {
-				c.Send(text(lengths[i%len(lengths)], i), 0, 7)
+				mpi.Send(c, text(lengths[i%len(lengths)], i), 0, 7)
 			}
 			return nil
 		}
 		var reqs []mpi.Request
 		var bufs [n][20000]byte
 		for i := range n {
-			reqs = append(reqs, c.Irecv(bufs[i][:], []int{1, mpi.AnySource}[i/2%2], []int{7, mpi.AnyTag}[i%2]))
+			reqs = append(reqs, mpi.Irecv(c, bufs[i][:], []int{1, mpi.AnySource}[i/2%2], []int{7, mpi.AnyTag}[i%2]))
 		}
-		c.Send(nil, 1, 0)
+		mpi.Send[byte](c, nil, 1, 0)
 		st := make([]mpi.Status, n)
 		mpi.WaitAll(reqs, st)
 		for i := range n {
@@ -74,14 +74,14 @@ var semantics = []struct {
 		const n = 30
 		if c.Rank() > 0 {
 			for i := range n {
-				c.Send(text(lengths[i%len(lengths)], c.Rank()*1000+i), 0, i%3)
+				mpi.Send(c, text(lengths[i%len(lengths)], c.Rank()*1000+i), 0, i%3)
 			}
 			return nil
 		}
 		var next [4][3]int // of each source and tag, which messages came
 		b := make([]byte, 20000)
 		for range 3 * n {
-			st := c.Recv(b, mpi.AnySource, mpi.AnyTag)
+			st := mpi.Recv(c, b, mpi.AnySource, mpi.AnyTag)
 			k := &next[st.Source][st.Tag]
 			i := 3**k + st.Tag
 			*k++
@@ -93,8 +93,8 @@ var semantics = []struct {
 	}},
 	{"a source or a tag alone may be any", 3, func(c *mpi.Comm) error {
 		if c.Rank() > 0 {
-			c.Send(text(100, 10*c.Rank()+1), 0, 1)
-			c.Send(text(2000, 10*c.Rank()+2), 0, 2)
+			mpi.Send(c, text(100, 10*c.Rank()+1), 0, 1)
+			mpi.Send(c, text(2000, 10*c.Rank()+2), 0, 2)
 			return nil
 		}
 		c.Compute(1000 * us)
@@ -108,10 +108,10 @@ var semantics = []struct {
 	{"probe", 2, func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
 			for i, n := range lengths {
-				c.Send(text(n, i), 1, i)
+				mpi.Send(c, text(n, i), 1, i)
 			}
-			c.Recv(nil, 1, 0)
-			c.Send(nil, 1, 99)
+			mpi.Recv[byte](c, nil, 1, 0)
+			mpi.Send[byte](c, nil, 1, 99)
 			return nil
 		}
 		for i, n := range lengths {
@@ -132,7 +132,7 @@ var semantics = []struct {
 		if _, ok := c.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
 			return fmt.Errorf("a message is left")
 		}
-		c.Send(nil, 0, 0)
+		mpi.Send[byte](c, nil, 0, 0)
 		for ok := false; !ok; {
 			_, ok = c.Iprobe(0, 99)
 		}
@@ -140,14 +140,14 @@ var semantics = []struct {
 	}},
 	{"a probe does not see what a posted receive will take", 2, func(c *mpi.Comm) error {
 		if c.Rank() == 0 {
-			c.Recv(nil, 1, 0)
-			c.Send(text(100, 1), 1, 1)
-			c.Send(text(100, 2), 1, 1)
+			mpi.Recv[byte](c, nil, 1, 0)
+			mpi.Send(c, text(100, 1), 1, 1)
+			mpi.Send(c, text(100, 2), 1, 1)
 			return nil
 		}
 		b := make([]byte, 100)
-		r := c.Irecv(b, 0, 1)
-		c.Send(nil, 0, 0)
+		r := mpi.Irecv(c, b, 0, 1)
+		mpi.Send[byte](c, nil, 0, 0)
 		c.Probe(0, 1)
 		if err := recv(c, 0, 1, mpi.Status{Tag: 1, Bytes: 100}, 2); err != nil {
 			return err
@@ -158,15 +158,15 @@ var semantics = []struct {
 		const n = 12
 		if c.Rank() == 0 {
 			for i := range n { // backwards, one after the other
-				c.Recv(nil, 1, 0)
-				c.Send(text(lengths[n-1-i], n-1-i), 1, n-1-i)
+				mpi.Recv[byte](c, nil, 1, 0)
+				mpi.Send(c, text(lengths[n-1-i], n-1-i), 1, n-1-i)
 			}
 			return nil
 		}
 		var bufs [n][20000]byte
 		reqs := make([]mpi.Request, n+2)
 		for i := range n {
-			reqs[i+1] = c.Irecv(bufs[i][:], 0, i) // a null request at each end
+			reqs[i+1] = mpi.Irecv(c, bufs[i][:], 0, i) // a null request at each end
 		}
 		check := func(at int, st mpi.Status) error {
 			if !reqs[at].Null() {
@@ -175,7 +175,7 @@ var semantics = []struct {
 			return equal(fmt.Sprint("request ", at), st, bufs[at-1][:], mpi.Status{Tag: at - 1, Bytes: lengths[at-1]}, at-1)
 		}
 		for i := range n {
-			c.Send(nil, 0, 0)
+			mpi.Send[byte](c, nil, 0, 0)
 			at, st := -1, mpi.Status{}
 			switch i % 6 {
 			case 0:
@@ -222,11 +222,11 @@ var semantics = []struct {
 		const n = 8
 		if c.Rank() == 0 {
 			for round := range 3 {
-				c.Recv(nil, 1, 0)
+				mpi.Recv[byte](c, nil, 1, 0)
 				for i := range n {
-					c.Send(text(lengths[i], i), 1, i+round)
+					mpi.Send(c, text(lengths[i], i), 1, i+round)
 				}
-				c.Send(nil, 1, 99)
+				mpi.Send[byte](c, nil, 1, 99)
 			}
 			return nil
 		}
@@ -234,10 +234,10 @@ var semantics = []struct {
 			var bufs [n][500]byte
 			reqs, st, index := make([]mpi.Request, n), make([]mpi.Status, n), make([]int, n)
 			for i := range reqs {
-				reqs[i] = c.Irecv(bufs[i][:], 0, i+round)
+				reqs[i] = mpi.Irecv(c, bufs[i][:], 0, i+round)
 			}
-			c.Send(nil, 0, 0)
-			c.Recv(nil, 0, 99) // messages do not overtake, but may end in any order
+			mpi.Send[byte](c, nil, 0, 0)
+			mpi.Recv[byte](c, nil, 0, 99) // messages do not overtake, but may end in any order
 			switch round {
 			case 0:
 				mpi.WaitAll(reqs, st)
@@ -296,19 +296,19 @@ var semantics = []struct {
 			lent := make([]byte, 20000+5000+2*mpi.BsendOverhead)
 			c.AttachBuffer(lent)
 			b := text(20000, 1)
-			c.Bsend(b, 1, 1)
+			mpi.Bsend(c, b, 1, 1)
 			clear(b) // it may be used again at once
-			r := c.Ibsend(text(5000, 2), 1, 1)
+			r := mpi.Ibsend(c, text(5000, 2), 1, 1)
 			if _, ok := r.Test(); !ok {
 				return fmt.Errorf("Ibsend is not complete")
 			}
-			c.Send(nil, 1, 2)
+			mpi.Send[byte](c, nil, 1, 2)
 			back := c.DetachBuffer()
 			if len(back) != len(lent) || &back[0] != &lent[0] {
 				return fmt.Errorf("another buffer came back")
 			}
 			clear(back) // nobody may need it any more
-			c.Send(nil, 1, 3)
+			mpi.Send[byte](c, nil, 1, 3)
 			return nil
 		}
 		return first(
@@ -322,7 +322,7 @@ var semantics = []struct {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 50000))
 			for i, n := range lengths {
-				c.Bsend(text(n, i), 1, i)
+				mpi.Bsend(c, text(n, i), 1, i)
 			}
 			return nil
 		}
@@ -339,9 +339,9 @@ var semantics = []struct {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 3*(1000+mpi.BsendOverhead)))
 			for i := range n {
-				c.Bsend(text(1+i*37%1000, i), 1, 0)
+				mpi.Bsend(c, text(1+i*37%1000, i), 1, 0)
 				if i%3 == 2 {
-					c.Recv(nil, 1, 0)
+					mpi.Recv[byte](c, nil, 1, 0)
 				}
 			}
 			return nil
@@ -351,7 +351,7 @@ var semantics = []struct {
 				return fmt.Errorf("message %d: %w", i, err)
 			}
 			if i%3 == 2 {
-				c.Send(nil, 0, 0)
+				mpi.Send[byte](c, nil, 0, 0)
 			}
 		}
 		return nil
@@ -359,11 +359,11 @@ var semantics = []struct {
 	{"a ready send finds its receive", 2, func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			for i, n := range lengths {
-				c.Recv(nil, 0, 100)
+				mpi.Recv[byte](c, nil, 0, 100)
 				if i%2 == 0 {
-					c.Rsend(text(n, i), 0, i)
+					mpi.Rsend(c, text(n, i), 0, i)
 				} else {
-					r := c.Irsend(text(n, i), 0, i)
+					r := mpi.Irsend(c, text(n, i), 0, i)
 					r.Wait()
 				}
 			}
@@ -371,8 +371,8 @@ var semantics = []struct {
 		}
 		for i, n := range lengths {
 			b := make([]byte, n)
-			r := c.Irecv(b, 1, i)
-			c.Send(nil, 1, 100)
+			r := mpi.Irecv(c, b, 1, i)
+			mpi.Send[byte](c, nil, 1, 100)
 			if err := equal("ready", r.Wait(), b, mpi.Status{Source: 1, Tag: i, Bytes: n}, i); err != nil {
 				return err
 			}
@@ -383,7 +383,7 @@ var semantics = []struct {
 		right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
 		for i, n := range lengths {
 			b := make([]byte, n)
-			st := c.Sendrecv(text(n, 100*c.Rank()+i), right, i, b, left, i)
+			st := mpi.Sendrecv(c, text(n, 100*c.Rank()+i), right, i, b, left, i)
 			if err := equal("Sendrecv", st, b, mpi.Status{Source: left, Tag: i, Bytes: n}, 100*left+i); err != nil {
 				return err
 			}
@@ -396,13 +396,13 @@ var semantics = []struct {
 			for m := range starters(c) {
 				want := mpi.Status{Tag: m, Bytes: n}
 				b := make([]byte, n)
-				r := c.Irecv(b, 0, m)
-				senders(c)[m](text(n, i), 0, m)
+				r := mpi.Irecv(c, b, 0, m)
+				senders(c)[m](mpi.Of(text(n, i)), 0, m)
 				if err := equal("receive, then send", r.Wait(), b, want, i); err != nil {
 					return err
 				}
-				r = c.Irecv(b, mpi.AnySource, m)
-				s := starters(c)[m](text(n, i+1), 0, m)
+				r = mpi.Irecv(c, b, mpi.AnySource, m)
+				s := starters(c)[m](mpi.Of(text(n, i+1)), 0, m)
 				if err := equal("receive, then start", r.Wait(), b, want, i+1); err != nil {
 					return err
 				}
@@ -410,7 +410,7 @@ var semantics = []struct {
 				if m == 3 {
 					continue // a ready send needs a receive
 				}
-				s = starters(c)[m](text(n, i+2), 0, m)
+				s = starters(c)[m](mpi.Of(text(n, i+2)), 0, m)
 				if err := recv(c, 0, m, want, i+2); err != nil {
 					return err
 				}
@@ -423,21 +423,21 @@ var semantics = []struct {
 		none := mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}
 		for _, c := range []*mpi.Comm{c, c.Create(c.Group().Include([]int{1, 0}))} {
 			for m := range starters(c) {
-				senders(c)[m]([]byte("lost"), mpi.ProcNull, 1)
-				r := starters(c)[m]([]byte("lost"), mpi.ProcNull, 1)
+				senders(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
+				r := starters(c)[m](mpi.Of([]byte("lost")), mpi.ProcNull, 1)
 				if _, ok := r.Test(); !ok {
 					return fmt.Errorf("a send to no process is not complete")
 				}
 			}
 			b := []byte("kept")
-			if st := c.Recv(b, mpi.ProcNull, 1); st != none || string(b) != "kept" {
+			if st := mpi.Recv(c, b, mpi.ProcNull, 1); st != none || string(b) != "kept" {
 				return fmt.Errorf("Recv: %+v, %q", st, b)
 			}
-			r := c.Irecv(b, mpi.ProcNull, 1)
+			r := mpi.Irecv(c, b, mpi.ProcNull, 1)
 			if st := r.Wait(); st != none {
 				return fmt.Errorf("Irecv: %+v, want %+v", st, none)
 			}
-			reqs := []mpi.Request{{}, c.Irecv(b, mpi.ProcNull, 1)}
+			reqs := []mpi.Request{{}, mpi.Irecv(c, b, mpi.ProcNull, 1)}
 			if i, st := mpi.WaitAny(reqs); i != 1 || st != none {
 				return fmt.Errorf("WaitAny: %d, %+v, want 1, %+v", i, st, none)
 			}
@@ -456,7 +456,7 @@ var semantics = []struct {
 			if right == c.Size() {
 				right = mpi.ProcNull
 			}
-			if st := c.Sendrecv(text(10, 1), right, 3, make([]byte, 10), left, 3); st != want {
+			if st := mpi.Sendrecv(c, text(10, 1), right, 3, make([]byte, 10), left, 3); st != want {
 				return fmt.Errorf("Sendrecv: %+v, want %+v", st, want)
 			}
 		}
@@ -473,7 +473,7 @@ var semantics = []struct {
 		var sends []mpi.Request
 		for i, x := range comms {
 			for dst := range x.Size() {
-				sends = append(sends, x.Isend(text(700, 100*i+x.Rank()), dst, 5))
+				sends = append(sends, mpi.Isend(x, text(700, 100*i+x.Rank()), dst, 5))
 			}
 		}
 		for i := range comms {
@@ -511,7 +511,7 @@ var semantics = []struct {
 				inner.Barrier()
 				peer := 1 - inner.Rank()
 				b := make([]byte, 100)
-				st := inner.Sendrecv(text(100, 10*(c.Rank()%2)+inner.Rank()), peer, 1, b, mpi.AnySource, 1)
+				st := mpi.Sendrecv(inner, text(100, 10*(c.Rank()%2)+inner.Rank()), peer, 1, b, mpi.AnySource, 1)
 				if err := equal("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
 					return err
 				}
@@ -532,7 +532,7 @@ var semantics = []struct {
 			all := c.Create(c.Group().Include([]int{1, 2, 0}))
 			right, left := (all.Rank()+1)%3, (all.Rank()+2)%3
 			b := make([]byte, 10)
-			st := all.Sendrecv(text(10, all.Rank()), right, 1, b, left, 1)
+			st := mpi.Sendrecv(all, text(10, all.Rank()), right, 1, b, left, 1)
 			if err := equal("Sendrecv", st, b, mpi.Status{Source: left, Tag: 1, Bytes: 10}, left); err != nil {
 				return err
 			}
@@ -544,10 +544,10 @@ var semantics = []struct {
 		if c.Rank() == 0 {
 			var reqs []mpi.Request
 			for i := range n {
-				reqs = append(reqs, c.Issend(text(1000, i), 1, 1), c.Isend(text(3000, i), 1, 2))
+				reqs = append(reqs, mpi.Issend(c, text(1000, i), 1, 1), mpi.Isend(c, text(3000, i), 1, 2))
 			}
 			for i := range n {
-				c.Send(text(lengths[i%len(lengths)], i), 1, 3)
+				mpi.Send(c, text(lengths[i%len(lengths)], i), 1, 3)
 			}
 			mpi.WaitAll(reqs, nil)
 			return nil
@@ -571,11 +571,11 @@ var semantics = []struct {
 		recvs, sends := make([]mpi.Request, n), make([]mpi.Request, n)
 		for i := range n {
 			bufs[i] = make([]byte, i)
-			recvs[i] = c.Irecv(bufs[i], left, i)
+			recvs[i] = mpi.Irecv(c, bufs[i], left, i)
 		}
 		for i := range n {
 			i = n - 1 - i
-			sends[i] = c.Isend(text(i, 1000*c.Rank()+i), right, i)
+			sends[i] = mpi.Isend(c, text(i, 1000*c.Rank()+i), right, i)
 		}
 		st := make([]mpi.Status, n)
 		mpi.WaitAll(recvs, st)
@@ -591,14 +591,14 @@ var semantics = []struct {
 		for round := range 10 {
 			sends := make([]mpi.Request, c.Size())
 			for dst := range sends {
-				sends[dst] = c.Isend(nil, dst, round)
+				sends[dst] = mpi.Isend[byte](c, nil, dst, round)
 			}
 			if c.Rank() == round%c.Size() {
 				c.Compute(100 * us)
 			}
 			c.Barrier()
 			for src := range c.Size() {
-				c.Recv(nil, src, round)
+				mpi.Recv[byte](c, nil, src, round)
 			}
 			mpi.WaitAll(sends, nil)
 		}

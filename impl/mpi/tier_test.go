@@ -38,10 +38,10 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 	err = mpi.Run(trace.World(w, &log), mpi.Options{Library: l}, func(c *mpi.Comm) error {
 		var open []mpi.Request
 		if c.Rank() == to {
-			open = append(open, c.Irecv(make([]byte, bytes), from, 7))
+			open = append(open, mpi.Irecv(c, make([]byte, bytes), from, 7))
 		}
 		if c.Rank() == from {
-			open = append(open, c.Isend(make([]byte, bytes), to, 7))
+			open = append(open, mpi.Isend(c, make([]byte, bytes), to, 7))
 		}
 		mpi.WaitAll(open, nil)
 		return nil

@@ -136,15 +136,15 @@ type player struct {
 // do makes a call: its name, a size, a rank or any, a tag or any.
 func (p *player) do(call []string) error {
 	arg := func(i int) int { return number(call[i]) }
-	send := map[string]func([]byte, int, int){"send": p.Send, "ssend": p.Ssend, "rsend": p.Rsend, "bsend": p.Bsend}
-	isend := map[string]func([]byte, int, int) mpi.Request{"isend": p.Isend, "issend": p.Issend, "irsend": p.Irsend, "ibsend": p.Ibsend, "irecv": p.Irecv}
+	send := map[string]func(mpi.Buffer, int, int){"send": p.Send, "ssend": p.Ssend, "rsend": p.Rsend, "bsend": p.Bsend}
+	isend := map[string]func(mpi.Buffer, int, int) mpi.Request{"isend": p.Isend, "issend": p.Issend, "irsend": p.Irsend, "ibsend": p.Ibsend, "irecv": p.Irecv}
 	switch name := call[0]; {
 	case send[name] != nil:
-		send[name](make([]byte, arg(1)), arg(2), arg(3))
+		send[name](mpi.Of(make([]byte, arg(1))), arg(2), arg(3))
 	case isend[name] != nil:
-		p.open = append(p.open, isend[name](make([]byte, arg(1)), arg(2), arg(3)))
+		p.open = append(p.open, isend[name](mpi.Of(make([]byte, arg(1))), arg(2), arg(3)))
 	case name == "recv":
-		p.Recv(make([]byte, arg(1)), arg(2), arg(3))
+		mpi.Recv(p.Comm, make([]byte, arg(1)), arg(2), arg(3))
 	case name == "probe":
 		p.Probe(arg(1), arg(2))
 	case name == "wait":

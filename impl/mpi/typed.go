@@ -47,7 +47,7 @@ type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint | float32 | float64 | complex64 | complex128
 }
 
-// TypeOf returns the datatype of Go's T. Those of int and uint have 64 bits.
+// TypeOf returns the datatype of Go's T. Those of int and uint have 64 bits, and that of byte, which Go also calls uint8, is Byte.
 func TypeOf[T Element]() *Datatype {
 	var x T
 	switch any(x).(type) {
@@ -61,8 +61,8 @@ func TypeOf[T Element]() *Datatype {
 		return Int32
 	case int64, int:
 		return Int64
-	case uint8:
-		return Uint8
+	case byte:
+		return Byte
 	case uint16:
 		return Uint16
 	case uint32:

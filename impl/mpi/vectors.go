@@ -11,7 +11,7 @@ import (
 // Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv. recv, counts and offsets count at the root only.
 func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	c.begin("Gatherv", root, send)
-	r := round{Comm: c, operation: collective.Gather}
+	r := c.round(collective.Gather, root, send.Type)
 	mine := c.flat(send, true)
 	if c.rank != root {
 		r.pass(root, mine, collective.None, nil)
@@ -33,7 +33,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 // Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts and offsets count at the root only.
 func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
 	c.begin("Scatterv", root, recv)
-	r := round{Comm: c, operation: collective.Scatter}
+	r := c.round(collective.Scatter, root, recv.Type)
 	data := c.flat(recv, false)
 	if c.rank != root {
 		r.pass(collective.None, nil, root, data)
@@ -56,7 +56,7 @@ func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	c.begin("Allgatherv", 0, send)
 	c.parts(recv, counts, offsets)
-	r := round{Comm: c, operation: collective.Allgather}
+	r := c.round(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
 	for i := range data {
 		data[i] = c.flat(recv.Part(offsets[i], counts[i]), false)
@@ -78,7 +78,7 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 	c.intra()
 	c.parts(send, sendCounts, sendOffsets)
 	c.parts(recv, recvCounts, recvOffsets)
-	r := round{Comm: c, operation: collective.Alltoall}
+	r := c.round(collective.Alltoall, 0, send.Type)
 	for i := range c.size {
 		to, from := (c.rank+i)%c.size, (c.rank-i+c.size)%c.size
 		out := c.flat(send.Part(sendOffsets[to], sendCounts[to]), true)
@@ -106,7 +106,7 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 		c.e.Fail(proto.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
 	}
 	send.Count = total
-	r := c.combining(collective.ReduceScatter, send, op)
+	r := c.combining(collective.ReduceScatter, 0, send, op)
 	in, out := c.flat(send, true), c.flat(recv, false)
 	if equal {
 		r.carryOut(c.job(out, 0, send.Type), in, out)

@@ -81,8 +81,8 @@ func (y *system) solve(x, r []float64, rr float64) float64 {
 func (y *system) times(p, q []float64) {
 	n := y.n
 	row := func(i int) []byte { return mpi.Raw(p[i*n : (i+1)*n]) }
-	y.c.Sendrecv(row(1), y.above, 0, row(y.rows+1), y.below, 0)
-	y.c.Sendrecv(row(y.rows), y.below, 1, row(0), y.above, 1)
+	mpi.Sendrecv(y.c, row(1), y.above, 0, row(y.rows+1), y.below, 0)
+	mpi.Sendrecv(y.c, row(y.rows), y.below, 1, row(0), y.above, 1)
 	y.each(func(i int) {
 		q[i] = 4*p[i] - p[i-n] - p[i+n]
 		if i%n > 0 {

@@ -68,10 +68,11 @@ func newTile(c *mpi.Comm, n, up, across int) *tile {
 			t.now[t.at(i, j)] = heat(t.top+i, t.left+j)
 		}
 	}
-	var err error
-	if t.column, err = datatype.Vector(t.rows, 1, t.wide, datatype.Float64); err != nil {
+	column, err := datatype.Vector(t.rows, 1, t.wide, datatype.Float64)
+	if err != nil {
 		panic("programs: " + err.Error())
 	}
+	t.column = column.Commit()
 	return t
 }
 
@@ -81,11 +82,11 @@ func (t *tile) at(i, j int) int { return (i+1)*t.wide + j + 1 }
 // heat is where the square is warm at the beginning. Outside of it all is 0.
 func heat(i, j int) float64 { return float64((i*31+j*17)%101) / 101 }
 
-// exchange brings the neighbours' points to the borders: rows as they lie, columns packed.
+// exchange brings the neighbours' points to the borders: rows as they lie, columns by a datatype.
 func (t *tile) exchange() {
-	row := func(i int) []byte { return mpi.Raw(t.now[t.at(i, 0):t.at(i, t.columns)]) }
-	t.c.Sendrecv(row(0), t.above, 0, row(t.rows), t.below, 0)
-	t.c.Sendrecv(row(t.rows-1), t.below, 1, row(-1), t.above, 1)
+	row := func(i int) []float64 { return t.now[t.at(i, 0):t.at(i, t.columns)] }
+	mpi.Sendrecv(t.c, row(0), t.above, 0, row(t.rows), t.below, 0)
+	mpi.Sendrecv(t.c, row(t.rows-1), t.below, 1, row(-1), t.above, 1)
 	t.shift(0, t.before, t.columns, t.after, 2)
 	t.shift(t.columns-1, t.after, -1, t.before, 3)
 }
@@ -95,12 +96,7 @@ func (t *tile) shift(j, to, into, from, tag int) {
 	column := func(j int) mpi.Buffer {
 		return mpi.Buffer{Bytes: mpi.Raw(t.now), Origin: 8 * t.at(0, j), Count: 1, Type: t.column}
 	}
-	out, in := make([]byte, 8*t.rows), make([]byte, 8*t.rows)
-	column(j).Pack(out, 0)
-	t.c.Sendrecv(out, to, tag, in, from, tag)
-	if from != mpi.ProcNull {
-		column(into).Unpack(in, 0)
-	}
+	t.c.Sendrecv(column(j), to, tag, column(into), from, tag)
 }
 
 func (t *tile) step() {

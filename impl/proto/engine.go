@@ -74,8 +74,8 @@ func (e *Engine) spend(w model.Work, n int) {
 	}
 }
 
-// copy copies, and charges that.
-func (e *Engine) copy(dst, src []byte) int {
+// Copy copies, and charges that.
+func (e *Engine) Copy(dst, src []byte) int {
 	if e.unpriced {
 		return copy(dst, src)
 	}

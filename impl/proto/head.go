@@ -31,7 +31,7 @@ type head struct {
 	context  uint32
 	credit   uint32 // bytes of the window that are given back
 	size     int    // bytes of the message, or of an access
-	from, to uint32 // the operations of the packet's sender and receiver
+	from, to uint32 // the operations of the packet's sender and receiver; in a first packet, to is the data's Sign
 	key      device.Key
 }
 
@@ -57,11 +57,11 @@ func creditOf(w *[device.Words]uint64) uint32     { return uint32(w[1] >> 32) }
 func setCredit(w *[device.Words]uint64, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
 
 // setFirst writes the head of a first packet, without credit and key.
-func setFirst(w *[device.Words]uint64, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32) {
+func setFirst(w *[device.Words]uint64, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32, sign Sign) {
 	w[0] = uint64(kindFirst) | uint64(protocol)<<8 | uint64(mode)<<16 | uint64(uint32(tag))<<32
 	w[1] = uint64(context)
 	w[2] = uint64(size)
-	w[3] = uint64(from)
+	w[3] = uint64(from) | uint64(sign)<<32
 	w[4] = 0
 }
 

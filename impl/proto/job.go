@@ -13,6 +13,7 @@ type Config struct {
 	Force   string // protocol of every message of the program, whatever the rules and the window say; "": the rules choose
 
 	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nobody is
+	Kinds func(Sign) string           // says what a sign stands for; nil: its number
 }
 
 // Job is what the engines of a job share: a library whose protocols are found. Nobody changes it.
@@ -21,6 +22,7 @@ type Config struct {
 type Job struct {
 	lib      *model.Library
 	enter    func(rank int, call string)
+	kinds    func(Sign) string
 	tiered   bool // how near a peer is matters
 	table    []*Protocol
 	forced   rule // its protocol is nil where none is
@@ -38,7 +40,10 @@ type rule struct {
 // NewJob finds the protocols that a job needs. A name of none is an error.
 func NewJob(cfg Config) (*Job, error) {
 	l := cfg.Library
-	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	if j.kinds == nil {
+		j.kinds = func(s Sign) string { return fmt.Sprintf("elements of kind %d", s) }
+	}
 	for _, r := range l.Rules {
 		found, err := j.rule(r.UpTo, r.Protocol)
 		if err != nil {

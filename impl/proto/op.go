@@ -13,7 +13,7 @@ import (
 type Op struct {
 	match.Entry[*Op] // a receive, while it is posted
 	protocol         *Protocol
-	buf              []byte     // the user's
+	buf              []byte     // the user's, or the engine's if the user's has gaps
 	staged           []byte     // a copy of buf that others may access, or a bounce buffer
 	key              device.Key // of memory that was exposed: ours or the peer's
 	size             int        // bytes of the message
@@ -23,6 +23,9 @@ type Op struct {
 	id               uint32     // its place in Engine.ops
 	reply            uint32     // the other rank's operation
 	use              uint32
+	sign             Sign
+	shape            Shape // of the user's data, of a receive; nil: it lies as it travels
+	gathered         bool  // buf is the engine's
 	mode             model.Mode
 	receive          bool
 	finished         bool
@@ -101,13 +104,20 @@ func (e *Engine) Finish(receive bool, st Status) *Op {
 // Release gives back an operation that is finished and that nobody will look at any more.
 func (e *Engine) Release(o *Op) {
 	o.use++
-	o.buf, o.protocol = nil, nil
+	if o.gathered {
+		e.giveBack(o.buf)
+		o.gathered = false
+	}
+	o.buf, o.protocol, o.shape = nil, nil, nil
 	o.next, e.unused = e.unused, o
 }
 
 // complete ends an operation.
 func (e *Engine) complete(o *Op) {
 	o.finished = true
+	if o.receive && o.gathered {
+		o.shape.Scatter(o.buf[:o.size])
+	}
 	if o.detached {
 		e.detach(o)
 	}
@@ -149,14 +159,17 @@ func (e *Engine) stage(s *Op) {
 	e.spend(model.WorkPack, len(s.buf))
 	if e.job.lib.Long[e.tier(s.peer)].Stage && len(s.buf) > 0 && !s.detached {
 		s.staged = e.room(len(s.buf))
-		e.copy(s.staged, s.buf)
+		e.Copy(s.staged, s.buf)
 	}
 }
 
 // unstage gives the copy back.
 func (e *Engine) unstage(o *Op) {
 	if o.staged != nil {
-		e.stages = append(e.stages, o.staged)
+		e.giveBack(o.staged)
 		o.staged = nil
 	}
 }
+
+// giveBack gives back what room has returned.
+func (e *Engine) giveBack(b []byte) { e.stages = append(e.stages, b) }

@@ -36,14 +36,14 @@ func (e *Engine) RecvRaw(b []byte) int {
 		if kind(p.Head[0]) == kindRaw {
 			e.spend(model.WorkHandle, 1)
 			e.checkRaw(b, p.Data)
-			return e.copy(b, p.Data)
+			return e.Copy(b, p.Data)
 		}
 		e.dispatch(p)
 	}
 	m := e.raw.waiting[0]
 	e.raw.waiting = e.raw.waiting[1:]
 	e.checkRaw(b, m.data)
-	return e.copy(b, m.data)
+	return e.Copy(b, m.data)
 }
 
 func (e *Engine) checkRaw(b, data []byte) {

@@ -12,6 +12,7 @@ type msg struct {
 	from     uint32 // the sender's operation
 	size     int
 	tag      int32
+	sign     Sign
 	key      device.Key
 	protocol *Protocol
 	data     []byte
@@ -25,9 +26,9 @@ type early struct {
 	next *early
 }
 
-// Recv receives into buf and returns when the message is there. Source and tag may be match.Any.
-func (e *Engine) Recv(buf []byte, src int, context uint32, tag int) Status {
-	r := e.post(buf, src, context, tag)
+// Recv receives data and returns when the message is there. Source and tag may be match.Any.
+func (e *Engine) Recv(d Data, src int, context uint32, tag int) Status {
+	r := e.post(d, src, context, tag)
 	e.await(r)
 	e.spend(model.WorkReceived, 1)
 	st, _ := r.Received()
@@ -35,18 +36,21 @@ func (e *Engine) Recv(buf []byte, src int, context uint32, tag int) Status {
 	return st
 }
 
-// Irecv starts to receive into buf.
-func (e *Engine) Irecv(buf []byte, src int, context uint32, tag int) *Op {
-	r := e.post(buf, src, context, tag)
+// Irecv starts to receive data.
+func (e *Engine) Irecv(d Data, src int, context uint32, tag int) *Op {
+	r := e.post(d, src, context, tag)
 	e.spend(model.WorkPosted, 1)
 	return r
 }
 
 // post starts an operation that receives: with a message that came early, or as one that waits.
-func (e *Engine) post(buf []byte, src int, context uint32, tag int) *Op {
+func (e *Engine) post(d Data, src int, context uint32, tag int) *Op {
 	e.spend(model.WorkReceive, 1)
 	r := e.newOp()
-	r.receive, r.buf = true, buf
+	r.receive, r.buf, r.sign = true, d.Bytes, d.Sign
+	if d.Shape != nil {
+		e.shape(r, d.Shape)
+	}
 	r.Envelope = match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	if m := e.lookEarly(r.Envelope); m != nil {
 		e.early.Remove(&m.Entry)
@@ -75,7 +79,7 @@ func (e *Engine) first(p *device.Packet) {
 	w := &p.Head
 	m := &e.met // not a variable of its own: steps are called through pointers, so it would escape
 	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
-	m.protocol, m.data = e.job.table[uint8(w[0]>>8)], p.Data
+	m.protocol, m.sign, m.data = e.job.table[uint8(w[0]>>8)], Sign(w[3]>>32), p.Data
 	x := match.Envelope{Context: uint32(w[1]), Source: m.src, Tag: m.tag}
 	e.spend(model.WorkMatch, 1)
 	r := e.posted.First()
@@ -109,7 +113,7 @@ func (e *Engine) keep(x match.Envelope, m *msg) {
 			k.buf = make([]byte, n)
 		}
 		k.data = k.buf[:n]
-		e.copy(k.data, m.data)
+		e.Copy(k.data, m.data)
 	}
 	e.early.Add(&k.Entry)
 }
@@ -118,6 +122,9 @@ func (e *Engine) keep(x match.Envelope, m *msg) {
 func (e *Engine) pair(r *Op, m *msg) {
 	if m.size > len(r.buf) {
 		e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
+	}
+	if m.sign != r.sign {
+		e.compare(r, m)
 	}
 	r.peer, r.tag, r.size, r.protocol = m.src, m.tag, m.size, m.protocol
 	if m.protocol.Eager {
@@ -132,14 +139,14 @@ func (e *Engine) pair(r *Op, m *msg) {
 
 // take copies the data of an RM to the user and frees its place in the window.
 func (e *Engine) take(r *Op, m *msg) {
-	e.copy(r.buf, m.data)
+	e.Copy(r.buf, m.data)
 	e.spend(model.WorkUnpack, len(m.data))
 	e.flow.freed(int(m.src), len(m.data))
 }
 
 // unpack copies what came with a packet to where it is to be.
 func (e *Engine) unpack(to, data []byte) {
-	e.copy(to, data)
+	e.Copy(to, data)
 	e.spend(model.WorkUnpack, len(data))
 }
 

@@ -4,36 +4,42 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send sends buf and returns when the rank may use it again, as the mode says. What is forgotten with its first packet is no operation.
-func (e *Engine) Send(mode model.Mode, buf []byte, dst int, context uint32, tag int) {
+// Send sends data and returns when the rank may use it again, as the mode says. What is forgotten with its first packet is no operation.
+func (e *Engine) Send(mode model.Mode, d Data, dst int, context uint32, tag int) {
 	e.spend(model.WorkSend, 1)
-	p := e.choose(mode, len(buf), dst, context)
+	gathered := e.gather(&d)
+	p := e.choose(mode, len(d.Bytes), dst, context)
 	if p.Forgets && mode != model.Buffered {
-		e.spend(model.WorkPack, len(buf))
-		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0)
-		e.sendOut(int32(dst), buf)
+		e.spend(model.WorkPack, len(d.Bytes))
+		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(d.Bytes), 0, d.Sign)
+		e.sendOut(int32(dst), d.Bytes)
 		e.spend(model.Epilogue(mode), 1)
+		if gathered {
+			e.giveBack(d.Bytes)
+		}
 		return
 	}
-	s := e.begin(p, mode, buf, dst, context, tag)
+	s := e.begin(p, mode, d, gathered, dst, context, tag)
 	e.await(s)
 	e.spend(model.Epilogue(mode), 1)
 	e.Release(s)
 }
 
-// Isend starts to send buf.
-func (e *Engine) Isend(mode model.Mode, buf []byte, dst int, context uint32, tag int) *Op {
+// Isend starts to send data.
+func (e *Engine) Isend(mode model.Mode, d Data, dst int, context uint32, tag int) *Op {
 	e.spend(model.WorkSend, 1)
-	s := e.begin(e.choose(mode, len(buf), dst, context), mode, buf, dst, context, tag)
+	gathered := e.gather(&d)
+	s := e.begin(e.choose(mode, len(d.Bytes), dst, context), mode, d, gathered, dst, context, tag)
 	e.spend(model.Epilogue(mode), 1)
 	return s
 }
 
 // begin starts an operation that sends. A buffered message is copied and goes its own way: what is returned is
 // complete.
-func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, dst int, context uint32, tag int) *Op {
+func (e *Engine) begin(p *Protocol, mode model.Mode, d Data, gathered bool, dst int, context uint32, tag int) *Op {
+	buf := d.Bytes
 	s := e.newOp()
-	s.mode, s.peer, s.tag, s.size, s.buf = mode, int32(dst), int32(tag), len(buf), buf
+	s.mode, s.peer, s.tag, s.size, s.buf, s.sign, s.gathered = mode, int32(dst), int32(tag), len(buf), buf, d.Sign, gathered
 	s.Context = context
 	s.protocol = p
 	if mode != model.Buffered {
@@ -43,7 +49,11 @@ func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, dst int, contex
 	s.pos = e.buffer.take(e, len(buf))
 	s.buf = e.buffer.memory[s.pos : s.pos+len(buf)]
 	e.spend(model.WorkPack, len(buf))
-	e.copy(s.buf, buf)
+	e.Copy(s.buf, buf)
+	if gathered {
+		e.giveBack(buf)
+		s.gathered = false
+	}
 	s.detached = true
 	s.protocol.Start(e, s)
 	return e.Finish(false, Status{})
@@ -89,5 +99,5 @@ func (e *Engine) sendR(s *Op) {
 
 // setFirst writes the head of an operation's first packet.
 func (e *Engine) setFirst(s *Op) {
-	setFirst(&e.out.Head, e.row(s.protocol), s.mode, s.tag, s.Context, s.size, s.id)
+	setFirst(&e.out.Head, e.row(s.protocol), s.mode, s.tag, s.Context, s.size, s.id, s.sign)
 }

@@ -19,16 +19,16 @@ func half(n int, again func() bool) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		out, in := make([]byte, n), make([]byte, n)
 		if c.Rank() == 1 {
-			for c.Recv(in, 0, mpi.AnyTag).Tag == 0 {
-				c.Send(out, 0, 0)
+			for mpi.Recv(c, in, 0, mpi.AnyTag).Tag == 0 {
+				mpi.Send(c, out, 0, 0)
 			}
 			return nil
 		}
 		for again() {
-			c.Send(out, 1, 0)
-			c.Recv(in, 1, 0)
+			mpi.Send(c, out, 1, 0)
+			mpi.Recv(c, in, 1, 0)
 		}
-		c.Send(out, 1, 1)
+		mpi.Send(c, out, 1, 1)
 		return nil
 	}
 }

@@ -50,15 +50,15 @@ func library(j *world.Job, w device.World, loads []load, half *[]float64) error 
 			out, in := l.buffer(), l.buffer()
 			if c.Rank() == 1 {
 				for range (l.blocks + 1) * l.trips {
-					c.Recv(in, 0, 0)
-					c.Send(out, 0, 0)
+					mpi.Recv(c, in, 0, 0)
+					mpi.Send(c, out, 0, 0)
 				}
 				continue
 			}
 			*half = append(*half, l.time(func(trips int) {
 				for range trips {
-					c.Send(out, 1, 0)
-					c.Recv(in, 1, 0)
+					mpi.Send(c, out, 1, 0)
+					mpi.Recv(c, in, 1, 0)
 				}
 			}))
 		}

@@ -27,14 +27,14 @@ func blocking(send func(c *mpi.Comm, b []byte, dst, tag int)) func(*mpi.Comm, []
 
 // sends are the calls of table 1.
 var sends = []call{
-	{"MPI_Send", model.Standard, true, blocking((*mpi.Comm).Send)},
-	{"MPI_Ssend", model.Synchronous, true, blocking((*mpi.Comm).Ssend)},
-	{"MPI_Rsend", model.Ready, true, blocking((*mpi.Comm).Rsend)},
-	{"MPI_Bsend", model.Buffered, true, blocking((*mpi.Comm).Bsend)},
-	{"MPI_Isend", model.Standard, false, (*mpi.Comm).Isend},
-	{"MPI_Issend", model.Synchronous, false, (*mpi.Comm).Issend},
-	{"MPI_Irsend", model.Ready, false, (*mpi.Comm).Irsend},
-	{"MPI_Ibsend", model.Buffered, false, (*mpi.Comm).Ibsend},
+	{"MPI_Send", model.Standard, true, blocking(mpi.Send[byte])},
+	{"MPI_Ssend", model.Synchronous, true, blocking(mpi.Ssend[byte])},
+	{"MPI_Rsend", model.Ready, true, blocking(mpi.Rsend[byte])},
+	{"MPI_Bsend", model.Buffered, true, blocking(mpi.Bsend[byte])},
+	{"MPI_Isend", model.Standard, false, mpi.Isend[byte]},
+	{"MPI_Issend", model.Synchronous, false, mpi.Issend[byte]},
+	{"MPI_Irsend", model.Ready, false, mpi.Irsend[byte]},
+	{"MPI_Ibsend", model.Buffered, false, mpi.Ibsend[byte]},
 }
 
 // letWait is how long the peer does nothing: longer than any message of a few kilobytes takes on any of the platforms.
@@ -55,7 +55,7 @@ func (s *site) try(ctx context.Context, of call, bytes int) (took unit.Time, err
 		switch c.Rank() {
 		case s.pair[0]:
 			c.AttachBuffer(make([]byte, bytes+mpi.BsendOverhead))
-			c.Recv(note, s.pair[1], 1)
+			mpi.Recv(c, note, s.pair[1], 1)
 			begin := c.Wtime()
 			sent := of.start(c, b, s.pair[1], 0)
 			took = c.Wtime() - begin
@@ -64,12 +64,12 @@ func (s *site) try(ctx context.Context, of call, bytes int) (took unit.Time, err
 		case s.pair[1]:
 			var posted mpi.Request
 			if of.mode == model.Ready {
-				posted = c.Irecv(b, s.pair[0], 0)
+				posted = mpi.Irecv(c, b, s.pair[0], 0)
 			}
-			c.Ssend(note, s.pair[0], 1)
+			mpi.Ssend(c, note, s.pair[0], 1)
 			c.Compute(letWait)
 			if of.mode != model.Ready {
-				posted = c.Irecv(b, s.pair[0], 0)
+				posted = mpi.Irecv(c, b, s.pair[0], 0)
 			}
 			posted.Wait()
 		}

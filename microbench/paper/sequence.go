@@ -51,12 +51,12 @@ func (s *site) sequence(ctx context.Context, p *model.Protocol) ([]hop, error) {
 		case s.pair[0]:
 			c.Compute(unit.Second) // until the receive is posted
 			if p.Synchronous() {
-				c.Ssend(b, s.pair[1], 0)
+				mpi.Ssend(c, b, s.pair[1], 0)
 			} else {
-				c.Send(b, s.pair[1], 0)
+				mpi.Send(c, b, s.pair[1], 0)
 			}
 		case s.pair[1]:
-			c.Recv(b, s.pair[0], 0)
+			mpi.Recv(c, b, s.pair[0], 0)
 		}
 		return nil
 	})

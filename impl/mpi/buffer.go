@@ -1,0 +1,82 @@
+package mpi
+
+import (
+	"github.com/loggp/loggp/impl/datatype"
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// Buffer is elements of a datatype in memory.
+type Buffer = datatype.Buffer
+
+// Datatype says where the data of an element lies.
+type Datatype = datatype.Type
+
+// data returns what is sent of a buffer.
+func (c *Comm) data(b *Buffer) proto.Data {
+	if flat, sign, ok := b.Plain(); ok {
+		return proto.Data{Bytes: flat, Sign: proto.Sign(sign)}
+	}
+	return c.shaped(b)
+}
+
+// place returns where a buffer receives.
+func (c *Comm) place(b *Buffer) proto.Data {
+	if flat, sign, ok := b.Plain(); ok {
+		return proto.Data{Bytes: flat, Sign: proto.Sign(sign)}
+	}
+	d := c.shaped(b)
+	if b.Overlaps() {
+		c.e.Fail(proto.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
+	}
+	return d
+}
+
+// shaped returns data of which a short look does not say that it is good.
+func (c *Comm) shaped(b *Buffer) proto.Data {
+	c.checked(*b)
+	flat, _ := b.Flat()
+	return proto.Data{Bytes: flat, Shape: &shaped{*b, c.e.Copy}}
+}
+
+// shaped is a buffer as the engine sees it.
+type shaped struct {
+	Buffer
+	copy func(dst, src []byte) int
+}
+
+func (s *shaped) Gather(to []byte)      { s.Buffer.Gather(to, s.copy) }
+func (s *shaped) Scatter(from []byte)   { s.Buffer.Scatter(from, s.copy) }
+func (s *shaped) Sign(n int) proto.Sign { return proto.Sign(s.Buffer.Sign(n)) }
+
+// checked ends the rank if a buffer is none, and returns it.
+func (c *Comm) checked(b Buffer) Buffer {
+	if b.Type == nil {
+		c.e.Fail(proto.ErrType, "the buffer has no datatype")
+	}
+	if err := b.Type.Usable(); err != nil {
+		c.e.Fail(proto.ErrType, "%v", err)
+	}
+	if err := b.Check(); err != nil {
+		c.e.Fail(proto.ErrBuffer, "%v", err)
+	}
+	return b
+}
+
+// flat returns the data of a buffer as it travels: where it lies, or a copy, into which it is packed if that is wanted.
+func (c *Comm) flat(b Buffer, pack bool) []byte {
+	if x, ok := b.Flat(); ok {
+		return x
+	}
+	x := make([]byte, b.Len())
+	if pack {
+		b.Gather(x, c.e.Copy)
+	}
+	return x
+}
+
+// settle puts what a rank has got where it belongs, unless it is there.
+func (c *Comm) settle(b Buffer, flat []byte) {
+	if _, ok := b.Flat(); !ok {
+		b.Scatter(flat, c.e.Copy)
+	}
+}
