@@ -8,14 +8,15 @@ import (
 
 // event is what is to happen.
 type event struct {
-	act Action
-	arg uint64
+	act  Action
+	arg  uint64
+	next int // slot of the next of its burst, or of the next that is free; 0: none
 }
 
-// key is when it is to happen, and which of the heap's events it is.
+// key is when a burst is to happen, and which of the heap's events is the first that is left of it.
 type key struct {
 	at   unit.Time // not negative
-	seq  uint64
+	seq  uint64    // of the burst's first event
 	slot int
 }
 
@@ -26,27 +27,52 @@ func (k *key) before(l *key) int {
 	return int(less)
 }
 
-// heap is a 4-ary heap of keys; the events stay where they are. Note: container/heap boxes every event and compares
-// through an interface, which costs four times as much with a thousand processes.
+// heap is a 4-ary heap of bursts: events of one time that were scheduled one right after the other. No other event can come between
+// those of a burst, so they need one place in the heap. Where many ranks do the same at the same time, most events are of a burst.
+//
+// Note: container/heap boxes every event and compares through an interface, which costs four times as much with a thousand processes.
 type heap struct {
-	n      int
-	keys   []key // the heap is the first n; those behind have the slots that are free
-	events []event
+	keys   []key
+	events []event   // by slot; the first is not used
+	free   int       // slot of one that is free
+	last   int       // slot of the event that was scheduled last, if it is still to happen
+	lastAt unit.Time // and when that is
 }
+
+func (h *heap) empty() bool { return len(h.keys) == 0 }
 
 // first returns the time of the first event of a heap that is not empty.
 func (h *heap) first() unit.Time { return h.keys[0].at }
 
-func (h *heap) push(at unit.Time, seq uint64, x event) {
-	i := h.n
-	if i == len(h.keys) {
-		h.keys = append(h.keys, key{slot: i})
-		h.events = append(h.events, event{})
+func (h *heap) push(at unit.Time, seq uint64, a Action, arg uint64) {
+	slot := h.slot()
+	h.events[slot] = event{act: a, arg: arg}
+	if h.last > 0 && h.lastAt == at {
+		h.events[h.last].next = slot
+	} else {
+		h.insert(key{at, seq, slot})
 	}
-	h.n++
+	h.last, h.lastAt = slot, at
+}
+
+// slot returns a slot that is free.
+func (h *heap) slot() int {
+	if slot := h.free; slot > 0 {
+		h.free = h.events[slot].next
+		return slot
+	}
+	h.events = append(h.events, event{})
+	if len(h.events) == 1 {
+		return h.slot()
+	}
+	return len(h.events) - 1
+}
+
+// insert puts the key of a burst where it belongs.
+func (h *heap) insert(k key) {
+	h.keys = append(h.keys, k)
 	e := h.keys
-	k := key{at, seq, e[i].slot}
-	h.events[k.slot] = x
+	i := len(e) - 1
 	for i > 0 {
 		up := (i - 1) / 4
 		if k.before(&e[up]) == 0 {
@@ -59,11 +85,29 @@ func (h *heap) push(at unit.Time, seq uint64, x event) {
 }
 
 // pop takes out the first event.
-func (h *heap) pop() (unit.Time, event) {
-	h.n--
-	top, k := h.keys[0], h.keys[h.n]
-	h.keys[h.n].slot = top.slot
-	if e := h.keys[:h.n]; len(e) > 0 {
+func (h *heap) pop() (unit.Time, Action, uint64) {
+	top := &h.keys[0]
+	at, slot := top.at, top.slot
+	x := &h.events[slot]
+	a, arg, next := x.act, x.arg, x.next
+	x.act, x.next, h.free = nil, h.free, slot
+	if h.last == slot {
+		h.last = 0
+	}
+	if next > 0 {
+		top.slot = next
+	} else {
+		h.drop()
+	}
+	return at, a, arg
+}
+
+// drop takes out the key of the first burst.
+func (h *heap) drop() {
+	n := len(h.keys) - 1
+	k := h.keys[n]
+	h.keys = h.keys[:n]
+	if e := h.keys; n > 0 {
 		i := 0
 		for c := least(e, 0); c > 0 && e[c].before(&k) == 1; c = least(e, i) {
 			e[i] = e[c]
@@ -71,9 +115,6 @@ func (h *heap) pop() (unit.Time, event) {
 		}
 		e[i] = k
 	}
-	x := h.events[top.slot]
-	h.events[top.slot].act = nil
-	return top.at, x
 }
 
 // least returns the index of the earliest key below the i-th, or 0 if there is none.

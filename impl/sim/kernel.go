@@ -37,7 +37,7 @@ func (k *Kernel) At(t unit.Time, a Action, arg uint64) {
 		panic("sim: event in the past")
 	}
 	k.seq++
-	k.events.push(t, k.seq, event{a, arg})
+	k.events.push(t, k.seq, a, arg)
 }
 
 // Fail ends the run with an error as soon as the current event or process yields. The first failure counts.
@@ -69,20 +69,20 @@ func (k *Kernel) Run(ctx context.Context) error {
 			k.ready.pop().resume()
 			continue
 		}
-		if k.events.n == 0 {
+		if k.events.empty() {
 			k.Fail(ErrStalled)
 			break
 		}
-		var x event
-		k.now, x = k.events.pop()
-		x.act.Act(x.arg)
+		at, a, arg := k.events.pop()
+		k.now = at
+		a.Act(arg)
 	}
 	return k.err
 }
 
 // Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act then.
 func (k *Kernel) Quiet(until unit.Time) bool {
-	return k.ready.empty() && (k.events.n == 0 || until < k.events.first())
+	return k.ready.empty() && (k.events.empty() || until < k.events.first())
 }
 
 // Parked calls yield for each process that waits to be woken, in the order in which they were started.

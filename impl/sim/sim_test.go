@@ -47,26 +47,47 @@ func TestEqualTimesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// The heap gives back what a sort gives, also when pushes and pops alternate.
+// The heap gives back what a sort gives, also when pushes and pops alternate, and whether times are mostly the same or mostly not.
 func TestHeapSorts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var h heap
-	var seq uint64
-	var now unit.Time
-	for range 20000 {
-		if h.n == 0 || rng.IntN(2) == 0 {
-			seq++
-			h.push(now+unit.Time(rng.IntN(50)), seq, event{arg: seq})
-			continue
+	const seed = 1
+	rng := rand.New(rand.NewPCG(seed, 2))
+	type due struct {
+		at  unit.Time
+		seq uint64
+	}
+	for _, apart := range []int{2, 3, 50} {
+		var h heap
+		var all []due
+		var now unit.Time
+		longest := 0
+		for seq := range uint64(20000) {
+			if rng.IntN(2) == 0 {
+				d := due{now + unit.Time(rng.IntN(apart)), seq}
+				h.push(d.at, seq, nil, seq)
+				all = append(all, d)
+				longest = max(longest, len(all))
+				continue
+			}
+			if h.empty() != (len(all) == 0) {
+				t.Fatalf("%d times, seed %d: empty is %v of %d", apart, seed, h.empty(), len(all))
+			}
+			if h.empty() {
+				continue
+			}
+			least := slices.MinFunc(all, func(a, b due) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
+			all = slices.DeleteFunc(all, func(d due) bool { return d == least })
+			if first := h.first(); first != least.at {
+				t.Fatalf("%d times, seed %d: the first is at %d, not %d", apart, seed, first, least.at)
+			}
+			at, _, got := h.pop()
+			if at != least.at || got != least.seq {
+				t.Fatalf("%d times, seed %d: popped %d/%d, the least is %d/%d", apart, seed, at, got, least.at, least.seq)
+			}
+			now = at
 		}
-		least := slices.MinFunc(h.keys[:h.n], func(a, b key) int {
-			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq))
-		})
-		at, x := h.pop()
-		if at != least.at || x.arg != least.seq {
-			t.Fatalf("popped %d/%d, the least is %d/%d", at, x.arg, least.at, least.seq)
+		if len(h.events) != longest+1 {
+			t.Errorf("%d times: room for %d events, and there were %d at once", apart, len(h.events)-1, longest)
 		}
-		now = at
 	}
 }
 
