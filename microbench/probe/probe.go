@@ -7,7 +7,7 @@
 //     writes a result.
 //  4. Between launches the campaign decides, as it does for our own library.
 //
-// What the numbers mean, package fit says; what they are worth, docs/mpi.md.
+// What the numbers mean, package fit says; what they are worth, docs/vendor.md.
 package probe
 
 import (
