@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -35,19 +34,19 @@ func (c *Comm) converge(mine, theirs []byte, merge func()) {
 		}
 	}
 	if c.rank != 0 {
-		c.e.Send(model.Standard, proto.Data{Bytes: mine}, c.world(c.rank^mask), c.context+1, 0)
+		c.e.Send(model.Standard, mine, 0, c.world(c.rank^mask), c.context+1, 0)
 		c.inner(mine, c.rank^mask)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.e.Send(model.Standard, proto.Data{Bytes: mine}, c.world(child), c.context+1, 0)
+			c.e.Send(model.Standard, mine, 0, c.world(child), c.context+1, 0)
 		}
 	}
 }
 
 // inner receives in an operation of this file, whose messages have the tag of Barrier.
 func (c *Comm) inner(b []byte, src int) {
-	got := c.e.Recv(proto.Data{Bytes: b}, c.world(src), c.context+1, AnyTag)
+	got := c.e.Recv(b, 0, c.world(src), c.context+1, AnyTag)
 	if other := collective.Operation(got.Tag % int(collective.NumOperations)); other != collective.Barrier {
 		c.differs(src, other, collective.Barrier)
 	}

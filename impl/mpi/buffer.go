@@ -11,31 +11,16 @@ type Buffer = datatype.Buffer
 // Datatype says where the data of an element lies.
 type Datatype = datatype.Type
 
-// data returns what is sent of a buffer.
-func (c *Comm) data(b *Buffer) proto.Data {
-	if flat, sign, ok := b.Plain(); ok {
-		return proto.Data{Bytes: flat, Sign: proto.Sign(sign)}
-	}
-	return c.shaped(b)
-}
+// shaped returns what is sent of a buffer of which a short look does not say that it is good.
+func (c *Comm) shaped(b *Buffer) *shaped { return &shaped{c.checked(*b), c.e.Copy} }
 
-// place returns where a buffer receives.
-func (c *Comm) place(b *Buffer) proto.Data {
-	if flat, sign, ok := b.Plain(); ok {
-		return proto.Data{Bytes: flat, Sign: proto.Sign(sign)}
-	}
-	d := c.shaped(b)
+// room returns where such a buffer receives.
+func (c *Comm) room(b *Buffer) *shaped {
+	x := c.shaped(b)
 	if b.Overlaps() {
 		c.e.Fail(proto.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
 	}
-	return d
-}
-
-// shaped returns data of which a short look does not say that it is good.
-func (c *Comm) shaped(b *Buffer) proto.Data {
-	c.checked(*b)
-	flat, _ := b.Flat()
-	return proto.Data{Bytes: flat, Shape: &shaped{*b, c.e.Copy}}
+	return x
 }
 
 // shaped is a buffer as the engine sees it.

@@ -55,10 +55,6 @@ func (r *round) choose(j collective.Job) *collective.Algorithm {
 
 func (r *round) bytes(s collective.Span) []byte { return r.areas[s.Area][s.From : s.From+s.Len] }
 
-func (r *round) data(s collective.Span) proto.Data {
-	return proto.Data{Bytes: r.bytes(s), Sign: r.sign}
-}
-
 // step does one step of a schedule.
 func (r *round) step(st *collective.Step) {
 	switch st.Kind {
@@ -78,12 +74,12 @@ func (r *round) transfer(st *collective.Step) {
 	tag := r.tag()
 	switch {
 	case st.From == collective.None:
-		r.e.Send(model.Standard, r.data(st.Send), r.world(st.To), r.context+1, tag)
+		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, tag)
 	case st.To == collective.None:
-		r.heard(st, r.e.Recv(r.data(st.Recv), r.world(st.From), r.context+1, AnyTag))
+		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
 	default:
-		in := r.e.Irecv(r.data(st.Recv), r.world(st.From), r.context+1, AnyTag)
-		r.e.Send(model.Standard, r.data(st.Send), r.world(st.To), r.context+1, tag)
+		in := r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
+		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
 		r.e.Release(in)

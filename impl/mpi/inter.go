@@ -79,8 +79,8 @@ func (c *Comm) agreeAcross(between *Comm) uint32 {
 	*c.last = c.agree(*c.last + 2)
 	mine, theirs := encode([]int{int(*c.last)}), make([]byte, 8)
 	if c.rank == 0 {
-		r := c.e.Irecv(proto.Data{Bytes: theirs}, between.world(0), between.context+1, AnyTag)
-		c.e.Send(model.Standard, proto.Data{Bytes: mine}, between.world(0), between.context+1, 0)
+		r := c.e.Irecv(theirs, 0, between.world(0), between.context+1, AnyTag)
+		c.e.Send(model.Standard, mine, 0, between.world(0), between.context+1, 0)
 		c.e.Wait(r)
 		c.e.Release(r)
 	}
@@ -138,8 +138,8 @@ func (x *inter) otherHigh(c *Comm, high bool) bool {
 		mine[0] = 1
 	}
 	if c.rank == 0 {
-		r := c.e.Irecv(proto.Data{Bytes: theirs}, c.world(0), c.context+1, AnyTag)
-		c.e.Send(model.Standard, proto.Data{Bytes: mine}, c.world(0), c.context+1, 0)
+		r := c.e.Irecv(theirs, 0, c.world(0), c.context+1, AnyTag)
+		c.e.Send(model.Standard, mine, 0, c.world(0), c.context+1, 0)
 		c.e.Wait(r)
 		c.e.Release(r)
 	}

@@ -24,7 +24,10 @@ func (c *Comm) Recv(b Buffer, src, tag int) Status {
 	if !c.receiving("Recv", src, tag) {
 		return nobody
 	}
-	return c.status(c.e.Recv(c.place(&b), c.world(src), c.context, tag))
+	if flat, sign, ok := b.Plain(); ok {
+		return c.status(c.e.Recv(flat, proto.Sign(sign), c.world(src), c.context, tag))
+	}
+	return c.status(c.e.RecvShape(c.room(&b), c.world(src), c.context, tag))
 }
 
 // Irecv starts to receive a message into b.
@@ -34,7 +37,10 @@ func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if !c.receiving(call, src, tag) {
 		return c.request(c.e.Finish(true, proto.Status(nobody)))
 	}
-	return c.request(c.e.Irecv(c.place(b), c.world(src), c.context, tag))
+	if flat, sign, ok := b.Plain(); ok {
+		return c.request(c.e.Irecv(flat, proto.Sign(sign), c.world(src), c.context, tag))
+	}
+	return c.request(c.e.IrecvShape(c.room(b), c.world(src), c.context, tag))
 }
 
 // Sendrecv sends one message and receives another at the same time.
@@ -53,7 +59,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	}
 	r := c.irecv("SendrecvReplace", &b, src, recvTag)
 	if c.sending("SendrecvReplace", dst, sendTag) {
-		c.e.Send(model.Standard, proto.Data{Bytes: copied, Sign: proto.Sign(b.Sign(b.Len()))}, c.world(dst), c.context, sendTag)
+		c.e.Send(model.Standard, copied, proto.Sign(b.Sign(b.Len())), c.world(dst), c.context, sendTag)
 	}
 	return r.wait("SendrecvReplace")
 }

@@ -39,16 +39,24 @@ func (c *Comm) Ibsend(b Buffer, dst, tag int) Request {
 }
 
 func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {
-	if c.sending(call, dst, tag) {
-		c.e.Send(m, c.data(b), c.world(dst), c.context, tag)
+	if !c.sending(call, dst, tag) {
+		return
 	}
+	if flat, sign, ok := b.Plain(); ok {
+		c.e.Send(m, flat, proto.Sign(sign), c.world(dst), c.context, tag)
+		return
+	}
+	c.e.SendShape(m, c.shaped(b), c.world(dst), c.context, tag)
 }
 
 func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request {
 	if !c.sending(call, dst, tag) {
 		return c.request(c.e.Finish(false, proto.Status{}))
 	}
-	return c.request(c.e.Isend(m, c.data(b), c.world(dst), c.context, tag))
+	if flat, sign, ok := b.Plain(); ok {
+		return c.request(c.e.Isend(m, flat, proto.Sign(sign), c.world(dst), c.context, tag))
+	}
+	return c.request(c.e.IsendShape(m, c.shaped(b), c.world(dst), c.context, tag))
 }
 
 // sending checks the arguments of a send, and says whether there is anything to do.

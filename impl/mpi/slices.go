@@ -1,36 +1,83 @@
 package mpi
 
-// Calls on slices, whose elements are Go's. Those of Comm take any datatype.
+import (
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model"
+)
+
+// Calls on slices, whose elements are Go's. Those of Comm take any datatype. A slice is always a good buffer, so there is nothing to check.
+
+func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
+	if c.sending(call, dst, tag) {
+		c.e.Send(m, Raw(x), sign[T](), c.world(dst), c.context, tag)
+	}
+}
+
+func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) Request {
+	if !c.sending(call, dst, tag) {
+		return c.request(c.e.Finish(false, proto.Status{}))
+	}
+	return c.request(c.e.Isend(m, Raw(x), sign[T](), c.world(dst), c.context, tag))
+}
+
+// sign returns the sign of elements.
+func sign[T Element]() proto.Sign { return proto.Sign(TypeOf[T]().Sign()) }
 
 // Send sends in standard mode: see Comm.Send.
-func Send[T Element](c *Comm, x []T, dst, tag int) { c.Send(Of(x), dst, tag) }
+func Send[T Element](c *Comm, x []T, dst, tag int) {
+	send(c, "Send", model.Standard, x, dst, tag)
+}
 
 // Ssend sends in synchronous mode: see Comm.Ssend.
-func Ssend[T Element](c *Comm, x []T, dst, tag int) { c.Ssend(Of(x), dst, tag) }
+func Ssend[T Element](c *Comm, x []T, dst, tag int) {
+	send(c, "Ssend", model.Synchronous, x, dst, tag)
+}
 
 // Rsend sends in ready mode: see Comm.Rsend.
-func Rsend[T Element](c *Comm, x []T, dst, tag int) { c.Rsend(Of(x), dst, tag) }
+func Rsend[T Element](c *Comm, x []T, dst, tag int) {
+	send(c, "Rsend", model.Ready, x, dst, tag)
+}
 
 // Bsend sends in buffered mode: see Comm.Bsend.
-func Bsend[T Element](c *Comm, x []T, dst, tag int) { c.Bsend(Of(x), dst, tag) }
+func Bsend[T Element](c *Comm, x []T, dst, tag int) {
+	send(c, "Bsend", model.Buffered, x, dst, tag)
+}
 
 // Isend starts a standard send: see Comm.Isend.
-func Isend[T Element](c *Comm, x []T, dst, tag int) Request { return c.Isend(Of(x), dst, tag) }
+func Isend[T Element](c *Comm, x []T, dst, tag int) Request {
+	return isend(c, "Isend", model.Standard, x, dst, tag)
+}
 
 // Issend starts a synchronous send: see Comm.Issend.
-func Issend[T Element](c *Comm, x []T, dst, tag int) Request { return c.Issend(Of(x), dst, tag) }
+func Issend[T Element](c *Comm, x []T, dst, tag int) Request {
+	return isend(c, "Issend", model.Synchronous, x, dst, tag)
+}
 
 // Irsend starts a ready send: see Comm.Irsend.
-func Irsend[T Element](c *Comm, x []T, dst, tag int) Request { return c.Irsend(Of(x), dst, tag) }
+func Irsend[T Element](c *Comm, x []T, dst, tag int) Request {
+	return isend(c, "Irsend", model.Ready, x, dst, tag)
+}
 
 // Ibsend starts a buffered send: see Comm.Ibsend.
-func Ibsend[T Element](c *Comm, x []T, dst, tag int) Request { return c.Ibsend(Of(x), dst, tag) }
+func Ibsend[T Element](c *Comm, x []T, dst, tag int) Request {
+	return isend(c, "Ibsend", model.Buffered, x, dst, tag)
+}
 
 // Recv receives: see Comm.Recv.
-func Recv[T Element](c *Comm, x []T, src, tag int) Status { return c.Recv(Of(x), src, tag) }
+func Recv[T Element](c *Comm, x []T, src, tag int) Status {
+	if !c.receiving("Recv", src, tag) {
+		return nobody
+	}
+	return c.status(c.e.Recv(Raw(x), sign[T](), c.world(src), c.context, tag))
+}
 
 // Irecv starts to receive: see Comm.Irecv.
-func Irecv[T Element](c *Comm, x []T, src, tag int) Request { return c.Irecv(Of(x), src, tag) }
+func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
+	if !c.receiving("Irecv", src, tag) {
+		return c.request(c.e.Finish(true, proto.Status(nobody)))
+	}
+	return c.request(c.e.Irecv(Raw(x), sign[T](), c.world(src), c.context, tag))
+}
 
 // Sendrecv sends and receives at the same time: see Comm.Sendrecv.
 func Sendrecv[S, R Element](c *Comm, send []S, dst, sendTag int, recv []R, src, recvTag int) Status {

@@ -1,48 +1,70 @@
 package proto
 
-// Data is what is sent, or room for what is received.
-type Data struct {
-	Bytes []byte // as they travel; nil where they have to be gathered first
-	Sign  Sign
-	Shape Shape // of data that has gaps, or elements of several kinds; nil: it has neither
-}
+import "github.com/loggp/loggp/model"
 
 // Sign stands for the kinds of the elements of some data: what is sent and what is received have the same. Zero goes with all.
 type Sign uint32
 
-// Shape is data that does not lie as it travels, or whose kinds depend on how much of it there is.
+// Shape is data that has gaps, or elements of several kinds.
 type Shape interface {
-	Len() int            // bytes that travel
-	Gather(to []byte)    // copies them from where they lie
-	Scatter(from []byte) // puts the first ones to where they lie
-	Sign(n int) Sign     // of the first n bytes
+	Len() int             // bytes that travel
+	Flat() ([]byte, bool) // where they lie, if they lie as they travel
+	Gather(to []byte)     // copies them from where they lie
+	Scatter(from []byte)  // puts the first ones to where they lie
+	Sign(n int) Sign      // of the first n bytes
 }
 
-// gather gathers data that is sent, if it has gaps, and reports whether it had.
-func (e *Engine) gather(d *Data) bool {
-	if d.Shape == nil {
-		return false
+// SendShape is Send of data with a shape.
+func (e *Engine) SendShape(mode model.Mode, x Shape, dst int, context uint32, tag int) {
+	buf, gathered := e.gather(x)
+	e.Send(mode, buf, x.Sign(len(buf)), dst, context, tag)
+	if gathered {
+		e.giveBack(buf)
 	}
-	return e.gatherShape(d)
 }
 
-func (e *Engine) gatherShape(d *Data) bool {
-	n := d.Shape.Len()
-	d.Sign = d.Shape.Sign(n)
-	if d.Bytes != nil || n == 0 {
-		return false
+// IsendShape is likewise Isend.
+func (e *Engine) IsendShape(mode model.Mode, x Shape, dst int, context uint32, tag int) *Op {
+	buf, gathered := e.gather(x)
+	s := e.Isend(mode, buf, x.Sign(len(buf)), dst, context, tag)
+	switch {
+	case gathered && mode == model.Buffered: // has been copied once more
+		e.giveBack(buf)
+	case gathered:
+		s.gathered = true
 	}
-	d.Bytes = e.room(n)
-	d.Shape.Gather(d.Bytes)
-	return true
+	return s
 }
 
-// shape notes the shape of what a receive receives, and makes room for it if it has gaps.
-func (e *Engine) shape(r *Op, x Shape) {
-	r.shape = x
-	if n := x.Len(); r.buf == nil && n > 0 {
-		r.buf, r.gathered = e.room(n), true
+// RecvShape is Recv into data with a shape.
+func (e *Engine) RecvShape(x Shape, src int, context uint32, tag int) Status {
+	return e.recv(e.intoShape(x), src, context, tag)
+}
+
+// IrecvShape is likewise Irecv.
+func (e *Engine) IrecvShape(x Shape, src int, context uint32, tag int) *Op {
+	return e.irecv(e.intoShape(x), src, context, tag)
+}
+
+// gather returns data that is sent, as it travels, and whether that is memory of the engine's.
+func (e *Engine) gather(x Shape) ([]byte, bool) {
+	if flat, ok := x.Flat(); ok {
+		return flat, false
 	}
+	buf := e.room(x.Len())
+	x.Gather(buf)
+	return buf, true
+}
+
+// intoShape returns an operation that is to receive data with a shape.
+func (e *Engine) intoShape(x Shape) *Op {
+	flat, ok := x.Flat()
+	if !ok {
+		flat = e.room(x.Len())
+	}
+	r := e.into(flat, 0)
+	r.shape, r.gathered = x, !ok
+	return r
 }
 
 // compare complains of a message whose elements are others than its receive's.

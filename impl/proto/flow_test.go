@@ -40,17 +40,17 @@ func TestCredit(t *testing.T) {
 			b, into := make([]byte, 300), make([]byte, 300)
 			var ops []*Op
 			for i := range 50 {
-				ops = append(ops, e.Isend(model.Standard, Data{Bytes: b[:i*7%300]}, peer, 0, 0))
+				ops = append(ops, e.Isend(model.Standard, b[:i*7%300], 0, peer, 0, 0))
 			}
 			for range 50 {
-				e.Recv(Data{Bytes: into}, peer, 0, 0)
+				e.Recv(into, 0, peer, 0, 0)
 			}
 			for _, o := range ops {
 				e.Wait(o)
 				e.Release(o)
 			}
-			e.Send(model.Standard, Data{Bytes: b[:1]}, peer, 0, 1) // takes all credit along
-			e.Recv(Data{Bytes: into}, peer, 0, 1)
+			e.Send(model.Standard, b[:1], 0, peer, 0, 1) // takes all credit along
+			e.Recv(into, 0, peer, 0, 1)
 			if out := e.flow.peer(peer).out; out != 1 {
 				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.Library.Fallback, c.Force, out)
 			}

@@ -78,12 +78,12 @@ func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int) error 
 	for range rounds {
 		var ops []*Op
 		for i := range at {
-			ops = append(ops, e.Irecv(Data{Bytes: into[i][:]}, peer, 0, i))
+			ops = append(ops, e.Irecv(into[i][:], 0, peer, 0, i))
 		}
-		ops = append(ops, e.Isend(model.Standard, Data{}, peer, 1, 0)) // the receives are posted, for ready sends
-		e.Recv(Data{}, peer, 1, 0)
+		ops = append(ops, e.Isend(model.Standard, nil, 0, peer, 1, 0)) // the receives are posted, for ready sends
+		e.Recv(nil, 0, peer, 1, 0)
 		for i := range at {
-			ops = append(ops, e.Isend(mode, Data{Bytes: b}, peer, 0, i))
+			ops = append(ops, e.Isend(mode, b, 0, peer, 0, i))
 		}
 		for _, o := range ops {
 			e.Wait(o)

@@ -31,7 +31,7 @@ func TestMessagesReach(t *testing.T) {
 			e.Withdraw(e.Expose(make([]byte, 6)))
 			e.Expose(make([]byte, 6))
 			keys <- e.Expose(b)
-			e.Recv(Data{}, 0, 0, 1)
+			e.Recv(nil, 0, 0, 0, 1)
 			if string(b) != "XYcdef" {
 				return fmt.Errorf("memory is %q after a put", b)
 			}
@@ -44,7 +44,7 @@ func TestMessagesReach(t *testing.T) {
 			return fmt.Errorf("got %q", got)
 		}
 		e.Put(1, k, []byte("XY"))
-		e.Send(model.Standard, Data{}, 1, 0, 1)
+		e.Send(model.Standard, nil, 0, 1, 0, 1)
 		return nil
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func TestMessagesOutside(t *testing.T) {
 			} else {
 				access(e, <-keys, <-keys)
 			}
-			e.Recv(Data{}, 1-rank, 0, 1)
+			e.Recv(nil, 0, 1-rank, 0, 1)
 			return nil
 		})
 		if err == nil || !strings.Contains(err.Error(), "of rank 1, which is not exposed") {

@@ -26,9 +26,13 @@ type early struct {
 	next *early
 }
 
-// Recv receives data and returns when the message is there. Source and tag may be match.Any.
-func (e *Engine) Recv(d Data, src int, context uint32, tag int) Status {
-	r := e.post(d, src, context, tag)
+// Recv receives into buf and returns when the message is there. Source and tag may be match.Any.
+func (e *Engine) Recv(buf []byte, sign Sign, src int, context uint32, tag int) Status {
+	return e.recv(e.into(buf, sign), src, context, tag)
+}
+
+func (e *Engine) recv(r *Op, src int, context uint32, tag int) Status {
+	e.post(r, src, context, tag)
 	e.await(r)
 	e.spend(model.WorkReceived, 1)
 	st, _ := r.Received()
@@ -36,21 +40,27 @@ func (e *Engine) Recv(d Data, src int, context uint32, tag int) Status {
 	return st
 }
 
-// Irecv starts to receive data.
-func (e *Engine) Irecv(d Data, src int, context uint32, tag int) *Op {
-	r := e.post(d, src, context, tag)
+// Irecv starts to receive into buf.
+func (e *Engine) Irecv(buf []byte, sign Sign, src int, context uint32, tag int) *Op {
+	return e.irecv(e.into(buf, sign), src, context, tag)
+}
+
+func (e *Engine) irecv(r *Op, src int, context uint32, tag int) *Op {
+	e.post(r, src, context, tag)
 	e.spend(model.WorkPosted, 1)
 	return r
 }
 
-// post starts an operation that receives: with a message that came early, or as one that waits.
-func (e *Engine) post(d Data, src int, context uint32, tag int) *Op {
-	e.spend(model.WorkReceive, 1)
+// into returns an operation that is to receive into buf.
+func (e *Engine) into(buf []byte, sign Sign) *Op {
 	r := e.newOp()
-	r.receive, r.buf, r.sign = true, d.Bytes, d.Sign
-	if d.Shape != nil {
-		e.shape(r, d.Shape)
-	}
+	r.receive, r.buf, r.sign = true, buf, sign
+	return r
+}
+
+// post starts an operation that receives: with a message that came early, or as one that waits.
+func (e *Engine) post(r *Op, src int, context uint32, tag int) {
+	e.spend(model.WorkReceive, 1)
 	r.Envelope = match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	if m := e.lookEarly(r.Envelope); m != nil {
 		e.early.Remove(&m.Entry)
@@ -60,7 +70,6 @@ func (e *Engine) post(d Data, src int, context uint32, tag int) *Op {
 	} else {
 		e.posted.Add(&r.Entry)
 	}
-	return r
 }
 
 func (e *Engine) lookEarly(x match.Envelope) *early {

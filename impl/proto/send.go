@@ -4,42 +4,36 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send sends data and returns when the rank may use it again, as the mode says. What is forgotten with its first packet is no operation.
-func (e *Engine) Send(mode model.Mode, d Data, dst int, context uint32, tag int) {
+// Send sends buf and returns when the rank may use it again, as the mode says. What is forgotten with its first packet is no operation.
+func (e *Engine) Send(mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) {
 	e.spend(model.WorkSend, 1)
-	gathered := e.gather(&d)
-	p := e.choose(mode, len(d.Bytes), dst, context)
+	p := e.choose(mode, len(buf), dst, context)
 	if p.Forgets && mode != model.Buffered {
-		e.spend(model.WorkPack, len(d.Bytes))
-		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(d.Bytes), 0, d.Sign)
-		e.sendOut(int32(dst), d.Bytes)
+		e.spend(model.WorkPack, len(buf))
+		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0, sign)
+		e.sendOut(int32(dst), buf)
 		e.spend(model.Epilogue(mode), 1)
-		if gathered {
-			e.giveBack(d.Bytes)
-		}
 		return
 	}
-	s := e.begin(p, mode, d, gathered, dst, context, tag)
+	s := e.begin(p, mode, buf, sign, dst, context, tag)
 	e.await(s)
 	e.spend(model.Epilogue(mode), 1)
 	e.Release(s)
 }
 
-// Isend starts to send data.
-func (e *Engine) Isend(mode model.Mode, d Data, dst int, context uint32, tag int) *Op {
+// Isend starts to send buf.
+func (e *Engine) Isend(mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) *Op {
 	e.spend(model.WorkSend, 1)
-	gathered := e.gather(&d)
-	s := e.begin(e.choose(mode, len(d.Bytes), dst, context), mode, d, gathered, dst, context, tag)
+	s := e.begin(e.choose(mode, len(buf), dst, context), mode, buf, sign, dst, context, tag)
 	e.spend(model.Epilogue(mode), 1)
 	return s
 }
 
 // begin starts an operation that sends. A buffered message is copied and goes its own way: what is returned is
 // complete.
-func (e *Engine) begin(p *Protocol, mode model.Mode, d Data, gathered bool, dst int, context uint32, tag int) *Op {
-	buf := d.Bytes
+func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) *Op {
 	s := e.newOp()
-	s.mode, s.peer, s.tag, s.size, s.buf, s.sign, s.gathered = mode, int32(dst), int32(tag), len(buf), buf, d.Sign, gathered
+	s.mode, s.peer, s.tag, s.size, s.buf, s.sign = mode, int32(dst), int32(tag), len(buf), buf, sign
 	s.Context = context
 	s.protocol = p
 	if mode != model.Buffered {
@@ -50,10 +44,6 @@ func (e *Engine) begin(p *Protocol, mode model.Mode, d Data, gathered bool, dst 
 	s.buf = e.buffer.memory[s.pos : s.pos+len(buf)]
 	e.spend(model.WorkPack, len(buf))
 	e.Copy(s.buf, buf)
-	if gathered {
-		e.giveBack(buf)
-		s.gathered = false
-	}
 	s.detached = true
 	s.protocol.Start(e, s)
 	return e.Finish(false, Status{})
