@@ -78,6 +78,9 @@ func (t *Type) Free() error {
 	return nil
 }
 
+// Freed reports whether the type was freed: nothing more is made of it.
+func (t *Type) Freed() bool { return t.state.Load() == freed }
+
 // Usable returns an error if the type is not committed, or was freed.
 func (t *Type) Usable() error {
 	switch t.state.Load() {

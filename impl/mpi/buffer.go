@@ -35,14 +35,19 @@ func (s *shaped) Sign(n int) proto.Sign { return proto.Sign(s.Buffer.Sign(n)) }
 
 // checked ends the rank if a buffer is none, and returns it.
 func (c *Comm) checked(b Buffer) Buffer {
+	if err := c.usable(b).Check(); err != nil {
+		c.e.Fail(proto.ErrBuffer, "%v", err)
+	}
+	return b
+}
+
+// usable ends the rank if a buffer's datatype is not for messages, and returns the buffer.
+func (c *Comm) usable(b Buffer) Buffer {
 	if b.Type == nil {
 		c.e.Fail(proto.ErrType, "the buffer has no datatype")
 	}
 	if err := b.Type.Usable(); err != nil {
 		c.e.Fail(proto.ErrType, "%v", err)
-	}
-	if err := b.Check(); err != nil {
-		c.e.Fail(proto.ErrBuffer, "%v", err)
 	}
 	return b
 }

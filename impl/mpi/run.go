@@ -67,6 +67,9 @@ func (j *job) rank(p device.Port) (err error) {
 			if !ok {
 				panic(v)
 			}
+			if e.Rank == NoRank {
+				e.Rank = p.Rank()
+			}
 			err = e
 		}
 	}()

@@ -3,7 +3,6 @@ package programs
 import (
 	"math"
 
-	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -21,7 +20,7 @@ type tile struct {
 	now, next     []float64
 	above, below  int // ranks, or mpi.ProcNull
 	before, after int
-	column        *datatype.Type
+	column        *mpi.Datatype
 }
 
 func runStencil(c *mpi.Comm, s Settings) error {
@@ -68,11 +67,7 @@ func newTile(c *mpi.Comm, n, up, across int) *tile {
 			t.now[t.at(i, j)] = heat(t.top+i, t.left+j)
 		}
 	}
-	column, err := datatype.Vector(t.rows, 1, t.wide, datatype.Float64)
-	if err != nil {
-		panic("programs: " + err.Error())
-	}
-	t.column = column.Commit()
+	t.column = mpi.Vector(t.rows, 1, t.wide, mpi.Float64).Commit()
 	return t
 }
 

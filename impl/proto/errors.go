@@ -27,12 +27,18 @@ const (
 // Error is a failure of a communication. It ends the rank.
 type Error struct {
 	Class Class
-	Rank  int    // in the job
+	Rank  int    // in the job; NoRank: it was made by none, or it is not known yet by whom
 	Call  string // the call in which it was found
 	Text  string
 }
 
+// NoRank is in place of the rank of an error where none made it.
+const NoRank = -1
+
 func (e *Error) Error() string {
+	if e.Rank == NoRank {
+		return fmt.Sprintf("%s: %s: %s", e.Call, e.Class, e.Text)
+	}
 	return fmt.Sprintf("rank %d: %s: %s: %s", e.Rank, e.Call, e.Class, e.Text)
 }
 

@@ -1,0 +1,96 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
+)
+
+// Every constructor makes the type of its definition in MPI-1.2, §3.12.1: the bytes of a row of 24 that elements of one are sent from.
+func TestTypes(t *testing.T) {
+	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
+		for _, x := range []struct {
+			name string
+			of   *mpi.Datatype
+			want []byte
+		}{
+			{"Contiguous", mpi.Contiguous(3, mpi.Int16), []byte{0, 1, 2, 3, 4, 5}},
+			{"Vector", mpi.Vector(2, 2, 3, mpi.Int16), []byte{0, 1, 2, 3, 6, 7, 8, 9}},
+			{"Hvector", mpi.Hvector(3, 1, 5, mpi.Int16), []byte{0, 1, 5, 6, 10, 11}},
+			{"Indexed", mpi.Indexed([]int{1, 2}, []int{4, 1}, mpi.Int16), []byte{8, 9, 2, 3, 4, 5}},
+			{"Hindexed", mpi.Hindexed([]int{1, 2}, []int{7, 0}, mpi.Int16), []byte{7, 8, 0, 1, 2, 3}},
+			{"Struct", mpi.Struct([]int{1, 2}, []int{0, 3}, []*mpi.Datatype{mpi.Byte, mpi.Int16}), []byte{0, 3, 4, 5, 6}},
+			{"LB, UB", mpi.Contiguous(2, mpi.Struct([]int{1, 1, 1}, []int{-2, 1, 9}, []*mpi.Datatype{mpi.LB, mpi.Byte, mpi.UB})),
+				[]byte{1, 12}},
+		} {
+			row := make([]byte, 24)
+			for i := range row {
+				row[i] = byte(i)
+			}
+			b := mpi.Buffer{Bytes: row, Count: 1, Type: x.of.Commit()}
+			if c.Rank() == 0 {
+				c.Send(b, 1, 3)
+				continue
+			}
+			got := make([]byte, len(x.want))
+			if n := c.Recv(mpi.Packing(got), 0, 3).Bytes; n != len(got) || !slices.Equal(got, x.want) {
+				return fmt.Errorf("%s sends %d bytes, %v, not %v", x.name, n, got, x.want)
+			}
+		}
+		return nil
+	})
+}
+
+// A type that cannot be made ends the rank that wanted it.
+func TestNoType(t *testing.T) {
+	freed := mpi.Contiguous(2, mpi.Int32)
+	if err := freed.Free(); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]struct {
+		call  string
+		class proto.Class
+		text  string
+		wrong func()
+	}{
+		"count":      {"Contiguous", proto.ErrCount, "-1 elements", func() { mpi.Contiguous(-1, mpi.Int32) }},
+		"length":     {"Vector", proto.ErrCount, "-2 elements", func() { mpi.Vector(1, -2, 3, mpi.Int32) }},
+		"one length": {"Indexed", proto.ErrCount, "-3 elements", func() { mpi.Indexed([]int{1, -3}, []int{0, 4}, mpi.Int32) }},
+		"none":       {"Hvector", proto.ErrType, "or of none", func() { mpi.Hvector(1, 1, 1, nil) }},
+		"one none":   {"Struct", proto.ErrType, "or of none", func() { mpi.Struct([]int{1}, []int{0}, []*mpi.Datatype{nil}) }},
+		"freed":      {"Hindexed", proto.ErrType, "was freed", func() { mpi.Hindexed([]int{1}, []int{0}, freed) }},
+		"numbers":    {"Struct", proto.ErrArg, "2 lengths, 1 displacements", func() { mpi.Struct([]int{1, 1}, []int{0}, []*mpi.Datatype{mpi.Byte}) }},
+		"too large":  {"Vector", proto.ErrArg, "too large", func() { mpi.Vector(1<<40, 1, 1<<40, mpi.Int32) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := mpi.Run(loop.New(2), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
+			check(t, err, 0, x.call, x.class, x.text)
+			check(t, panicked(x.wrong), mpi.NoRank, x.call, x.class, x.text)
+		})
+	}
+}
+
+// check holds an error to its rank, call, class and words.
+func check(t *testing.T, err error, rank int, call string, class proto.Class, text string) {
+	t.Helper()
+	var e *mpi.Error
+	if !errors.As(err, &e) || e.Rank != rank || e.Call != call || e.Class != class || !strings.Contains(e.Text, text) {
+		t.Errorf("got %v\nwant rank %d: %s: %s with %q", err, rank, call, class, text)
+	}
+	if e != nil && strings.Contains(e.Error(), "rank -1") {
+		t.Errorf("%v names a rank that is none", e)
+	}
+}
+
+// panicked returns the error that a function panics with.
+func panicked(f func()) (err error) {
+	defer func() { err, _ = recover().(error) }()
+	f()
+	return nil
+}
