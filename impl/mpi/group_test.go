@@ -282,7 +282,7 @@ func TestGroupFaults(t *testing.T) {
 		"colour":                  {func(c *mpi.Comm) { c.Split(-7, 0) }, "Split: MPI_ERR_ARG: colour -7"},
 		"grid too large":          {func(c *mpi.Comm) { c.CreateCart([]int{2, 2}, []bool{true, true}) }, "CreateCart: MPI_ERR_DIMS"},
 		"no grid":                 {func(c *mpi.Comm) { c.CartCoords(0) }, "CartCoords: MPI_ERR_TOPOLOGY: the communicator is no grid"},
-		"outside":                 {func(c *mpi.Comm) { c.CreateCart([]int{1}, []bool{false}).CartRank([]int{1}) }, "CartRank: MPI_ERR_ARG: coordinate 1"},
+		"outside":                 {func(c *mpi.Comm) { c.CreateCart([]int{2}, []bool{false}).CartRank([]int{2}) }, "CartRank: MPI_ERR_ARG: coordinate 2"},
 		"no division":             {func(c *mpi.Comm) { c.Dims(6, []int{4, 0}) }, "Dims: MPI_ERR_DIMS: 6 ranks"},
 		"one group":               {func(c *mpi.Comm) { c.RemoteSize() }, "RemoteSize: MPI_ERR_COMM"},
 		"key of the library":      {func(c *mpi.Comm) { c.SetAttribute(mpi.IO, 1) }, "SetAttribute: MPI_ERR_ARG: the attribute is the library's"},
