@@ -32,18 +32,11 @@ func (c *Comm) round(o collective.Operation, root int, of *Datatype) round {
 
 // carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
 func (r *round) carryOut(j collective.Job, in, out []byte) {
-	a := r.choose(j)
-	tmp := a.Tmp(j, r.rank)
-	room := out
-	if room == nil && r.operation != collective.Barrier {
-		tmp += j.Bytes // of ranks that get nothing, Out is memory to work in
+	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.own.work}
+	if out == nil {
+		r.areas[collective.Out] = r.own.result(j.Bytes) // of ranks that get nothing, Out is memory to work in
 	}
-	work := r.own.room(tmp)
-	if room == nil {
-		room, work = work[:min(j.Bytes, len(work))], work[min(j.Bytes, len(work)):]
-	}
-	r.areas = [3][]byte{collective.In: in, collective.Out: room, collective.Tmp: work}
-	for st := range a.Steps(j, r.rank) {
+	for st := range r.choose(j).Steps(j, r.rank) {
 		r.step(&st)
 	}
 }
@@ -53,7 +46,14 @@ func (r *round) choose(j collective.Job) *collective.Algorithm {
 	return collective.Choose(r.tuning(), r.operation, j, r.commutes)
 }
 
-func (r *round) bytes(s collective.Span) []byte { return r.areas[s.Area][s.From : s.From+s.Len] }
+// bytes returns the memory of a span. There is as much of Tmp as a schedule wants.
+func (r *round) bytes(s collective.Span) []byte {
+	end := s.From + s.Len
+	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
+		r.areas[collective.Tmp] = r.own.more(end)
+	}
+	return r.areas[s.Area][s.From:end]
+}
 
 // step does one step of a schedule.
 func (r *round) step(st *collective.Step) {

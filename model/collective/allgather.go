@@ -15,22 +15,18 @@ func ringAllgather(s *script, j Job, rank int) {
 // doublingAllgather exchanges all that is there with the rank 1, 2, 4 … away.
 func doublingAllgather(s *script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.block(Out, rank))
-	doubling(s, j.Ranks, rank, itself, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
+	doubling(s, powerOf(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
 }
 
-// doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away. Number at of them, which is rank real(at), begins
-// with part at.
-func doubling(s *script, ranks, at int, real func(int) int, part func(from, to int) Span) {
-	for far := 1; far < ranks; far *= 2 {
+// doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away. Number at of them begins with part at.
+func doubling(s *script, p power, at int, part func(from, to int) Span) {
+	for far := 1; far < p.ranks; far *= 2 {
 		mine := at &^ (far - 1)
 		theirs := mine ^ far
-		other := real(at ^ far)
+		other := p.rank(at ^ far)
 		s.exchange(other, part(mine, mine+far), other, part(theirs, theirs+far))
 	}
 }
-
-// itself is the rank of a number where all ranks take part.
-func itself(i int) int { return i }
 
 // bruckAllgather gets as much as there is from the rank 1, 2, 4 … further on, so that blocks lie in the order from the rank's own on, and turns them round
 // at the end. Bruck et al. 1997.

@@ -16,36 +16,59 @@ func reduceBcast(s *script, j Job, rank int) {
 // doublingAllreduce exchanges all with the rank 1, 2, 4 … away and combines.
 func doublingAllreduce(s *script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
-	amongPower(s, j, rank, func(ranks, at int, real func(i int) int) {
-		for far := 1; far < ranks; far *= 2 {
-			other := real(at ^ far)
+	p := powerOf(j.Ranks)
+	if at := p.begin(s, j, rank); at != None {
+		for far := 1; far < p.ranks; far *= 2 {
+			other := p.rank(at ^ far)
 			s.exchange(other, j.whole(Out), other, j.whole(Tmp))
 			s.fold(j.whole(Tmp), j.whole(Out), at&far != 0)
 		}
-	})
+	}
+	p.end(s, j, rank)
 }
 
-// amongPower lets a power of two of ranks do what needs one. Those beyond it give their data to a neighbour before, and get the result
-// after: of the first 2·more ranks, the odd ones take part for both.
-func amongPower(s *script, j Job, rank int, do func(ranks, at int, real func(i int) int)) {
-	ranks := below(j.Ranks)
-	more := j.Ranks - ranks
-	real := func(i int) int {
-		if i < more {
-			return 2*i + 1
-		}
-		return i + more
+// power is as many of a job's ranks as are a power of two, for what needs one. Of the first 2·more ranks, the odd ones take part for their
+// neighbours.
+type power struct{ ranks, more int }
+
+// powerOf returns the largest power of two of so many ranks.
+func powerOf(ranks int) power {
+	p := 1
+	for 2*p <= ranks {
+		p *= 2
 	}
+	return power{p, ranks - p}
+}
+
+// rank returns which rank of the job number i is.
+func (p power) rank(i int) int {
+	if i < p.more {
+		return 2*i + 1
+	}
+	return i + p.more
+}
+
+// begin lets those that take no part give their data in Out to their neighbours, who combine it with theirs. It returns the number of a rank, or None.
+func (p power) begin(s *script, j Job, rank int) int {
 	switch {
-	case rank >= 2*more:
-		do(ranks, rank-more, real)
+	case rank >= 2*p.more:
+		return rank - p.more
 	case rank%2 == 0:
 		s.send(rank+1, j.whole(Out))
+		return None
+	}
+	s.recv(rank-1, j.whole(Tmp))
+	s.fold(j.whole(Tmp), j.whole(Out), true)
+	return rank / 2
+}
+
+// end brings them the result.
+func (p power) end(s *script, j Job, rank int) {
+	switch {
+	case rank >= 2*p.more:
+	case rank%2 == 0:
 		s.recv(rank+1, j.whole(Out))
 	default:
-		s.recv(rank-1, j.whole(Tmp))
-		s.fold(j.whole(Tmp), j.whole(Out), true)
-		do(ranks, rank/2, real)
 		s.send(rank-1, j.whole(Out))
 	}
 }
@@ -66,10 +89,12 @@ func ringAllreduce(s *script, j Job, rank int) {
 // scatterAllgatherAllreduce leaves each rank a combined part by recursive halving, and brings the parts together by recursive doubling. Rabenseifner 2004.
 func scatterAllgatherAllreduce(s *script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
-	amongPower(s, j, rank, func(ranks, at int, real func(i int) int) {
-		few := Job{Ranks: ranks, Bytes: j.Bytes, Unit: j.Unit}
+	p := powerOf(j.Ranks)
+	if at := p.begin(s, j, rank); at != None {
+		few := Job{Ranks: p.ranks, Bytes: j.Bytes, Unit: j.Unit}
 		begin := few.blocks()
-		halving(s, ranks, at, real, spans(Out, begin), spans(Tmp, begin))
-		doubling(s, ranks, at, real, spans(Out, begin))
-	})
+		halving(s, p, at, spans(Out, begin), spans(Tmp, begin))
+		doubling(s, p, at, spans(Out, begin))
+	}
+	p.end(s, j, rank)
 }

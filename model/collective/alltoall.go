@@ -9,10 +9,11 @@ var alltoalls = []*Algorithm{
 // rank i apart by exclusive or.
 func pairwiseAlltoall(s *script, j Job, rank int) {
 	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	pairs := powerOfTwo(j)
 	for i := 1; i < j.Ranks; i++ {
-		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
-		if powerOfTwo(j) {
-			to, from = rank^i, rank^i
+		to, from := rank^i, rank^i
+		if !pairs {
+			to, from = mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
 		}
 		s.exchange(to, j.block(In, to), from, j.block(Out, from))
 	}

@@ -60,7 +60,7 @@ type Area uint8
 const (
 	In  Area = iota // what the rank gives; never changed
 	Out             // what it gets
-	Tmp             // memory to work in
+	Tmp             // memory to work in, as much as the schedule mentions
 )
 
 // Span is some bytes of an area.
@@ -109,25 +109,17 @@ func (a *Algorithm) String() string { return a.Operation.String() + " " + a.Name
 
 // Steps returns what a rank does. The algorithm must serve the job.
 func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
-	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 {
-		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
-	}
+	j.check(rank)
 	return func(yield func(Step) bool) {
 		a.schedule(&script{yield: yield}, j, rank)
 	}
 }
 
-// Tmp returns how many bytes of Tmp a rank needs.
-func (a *Algorithm) Tmp(j Job, rank int) int {
-	n := 0
-	for st := range a.Steps(j, rank) {
-		for _, s := range []Span{st.Send, st.Recv} {
-			if s.Area == Tmp {
-				n = max(n, s.From+s.Len)
-			}
-		}
+// check panics if there is no such job, or no such rank in it. It is apart so that Steps is inlined.
+func (j Job) check(rank int) {
+	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 {
+		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
 	}
-	return n
 }
 
 // Of returns the algorithms for an operation, in the order of Algorithms.
@@ -194,15 +186,6 @@ func mod(a, n int) int { return (a%n + n) % n }
 
 // powerOfTwo reports whether a job has 1, 2, 4 … ranks.
 func powerOfTwo(j Job) bool { return j.Ranks&(j.Ranks-1) == 0 }
-
-// below returns the largest power of two that is not above n.
-func below(n int) int {
-	p := 1
-	for 2*p <= n {
-		p *= 2
-	}
-	return p
-}
 
 // blocks divides the data of a job into as many parts as ranks, as equal as elements allow, and returns where each begins; the last number is
 // where the last ends.

@@ -34,7 +34,7 @@ func run(t *testing.T, a *Algorithm, j Job) [][]symbols {
 	for r := range j.Ranks {
 		x := &actor{}
 		in, out := sizes(a.Operation, j, r)
-		x.areas[In], x.areas[Out], x.areas[Tmp] = make([]symbols, in), make([]symbols, out), make([]symbols, a.Tmp(j, r))
+		x.areas[In], x.areas[Out], x.areas[Tmp] = make([]symbols, in), make([]symbols, out), make([]symbols, tmp(a, j, r))
 		for i := range in {
 			x.areas[In][i] = symbols{fmt.Sprintf("%d.%d", r, i)}
 		}
@@ -86,6 +86,19 @@ func sizes(o Operation, j Job, rank int) (in, out int) {
 		return all, j.Bytes
 	}
 	return j.Bytes, j.Bytes
+}
+
+// tmp is how long Tmp of a rank is.
+func tmp(a *Algorithm, j Job, rank int) int {
+	n := 0
+	for st := range a.Steps(j, rank) {
+		for _, s := range []Span{st.Send, st.Recv} {
+			if s.Area == Tmp {
+				n = max(n, s.From+s.Len)
+			}
+		}
+	}
+	return n
 }
 
 // advance moves all ranks on as far as they can, and reports whether any moved.

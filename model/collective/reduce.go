@@ -56,7 +56,7 @@ func binomialReduce(s *script, j Job, rank int) {
 func scatterGatherReduce(s *script, j Job, rank int) {
 	begin := j.blocks()
 	s.local(Copy, j.whole(In), j.whole(Out))
-	halving(s, j.Ranks, rank, itself, spans(Out, begin), spans(Tmp, begin))
+	halving(s, powerOf(j.Ranks), rank, spans(Out, begin), spans(Tmp, begin))
 	// Ranks are in the order of their parts, so the tree to the root is one by exclusive or.
 	for far := 1; far < j.Ranks; far *= 2 {
 		at := rank ^ j.Root
@@ -74,12 +74,12 @@ func scatterGatherReduce(s *script, j Job, rank int) {
 }
 
 // halving lets a power of two of ranks exchange half of what each still has with the one … 4, 2, 1 away, and combine it: in the end number at of
-// them, which is rank real(at), has part at of the whole. Parts of others come to theirs.
-func halving(s *script, ranks, at int, real func(int) int, mine, theirs func(from, to int) Span) {
-	for far := ranks / 2; far >= 1; far /= 2 {
+// them has part at of the whole. Parts of others come to theirs.
+func halving(s *script, p power, at int, mine, theirs func(from, to int) Span) {
+	for far := p.ranks / 2; far >= 1; far /= 2 {
 		keep := at &^ (far - 1)
 		give := keep ^ far
-		other := real(at ^ far)
+		other := p.rank(at ^ far)
 		s.exchange(other, mine(give, give+far), other, theirs(keep, keep+far))
 		s.fold(theirs(keep, keep+far), mine(keep, keep+far), at&far != 0)
 	}

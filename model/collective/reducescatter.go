@@ -35,7 +35,7 @@ func pairwiseReduceScatter(s *script, j Job, rank int) {
 func halvingReduceScatter(s *script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
-	halving(s, j.Ranks, rank, itself,
+	halving(s, powerOf(j.Ranks), rank,
 		func(from, to int) Span { return Span{Tmp, from * j.Bytes, (to - from) * j.Bytes} },
 		func(from, to int) Span { return Span{Tmp, n + from*j.Bytes, (to - from) * j.Bytes} })
 	s.local(Copy, j.block(Tmp, rank), j.whole(Out))
