@@ -119,6 +119,7 @@ func (c *Comm) fresh(members []int, context uint32) *Comm {
 
 // address lets the communicator send to ranks of the job.
 func (c *Comm) address(members []int) {
+	c.own.made(c)
 	c.members, c.size = members, len(members)
 	c.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
 	for i, m := range members {

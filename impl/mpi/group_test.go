@@ -293,7 +293,7 @@ func TestGroupFaults(t *testing.T) {
 				f.program(c)
 				return nil
 			})
-			if err == nil || !strings.Contains(err.Error(), f.says) {
+			if err == nil || !strings.Contains(withoutSite(err), f.says) {
 				t.Errorf("%v, without %q", err, f.says)
 			}
 		})

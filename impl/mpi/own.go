@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"slices"
+	"weak"
 
 	"github.com/loggp/loggp/model/collective"
 )
@@ -9,8 +10,9 @@ import (
 // own is what a rank has beside its engine, in all communicators the same.
 type own struct {
 	tuning []collective.Rule
-	work   []byte // memory for collective operations, of which there is one at a time
-	unused []byte // memory for a result that nobody wants
+	work   []byte               // memory for collective operations, of which there is one at a time
+	unused []byte               // memory for a result that nobody wants
+	comms  []weak.Pointer[Comm] // communicators that were made, for those who explain what went wrong
 }
 
 // more returns the memory to work in with n bytes at least. What is in it stays.
@@ -26,4 +28,22 @@ func (o *own) result(n int) []byte {
 		o.unused = make([]byte, n)
 	}
 	return o.unused[:n]
+}
+
+// made notes a communicator that was made, and forgets those that nobody has any more.
+func (o *own) made(c *Comm) {
+	if len(o.comms) == cap(o.comms) {
+		o.comms = slices.DeleteFunc(o.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
+	}
+	o.comms = append(o.comms, weak.Make(c))
+}
+
+// communicator returns the one that has a context, if it was made and somebody has it.
+func (o *own) communicator(context uint32) *Comm {
+	for _, p := range o.comms {
+		if c := p.Value(); c != nil && c.context == context {
+			return c
+		}
+	}
+	return nil
 }

@@ -70,11 +70,31 @@ func (r *Request) end() Status {
 
 // WaitAll waits until all operations are complete. The statuses go to st unless it is nil.
 func WaitAll(reqs []Request, st []Status) {
+	all := false
+	defer func() {
+		if !all {
+			left(reqs, false)
+		}
+	}()
 	for i := range reqs {
 		s := reqs[i].wait("WaitAll")
 		if st != nil {
 			st[i] = s
 		}
+	}
+	all = true
+}
+
+// left notes how many operations of a list are open at a rank that is stopped: one says that it waits for one of them, not for all.
+func left(reqs []Request, one bool) {
+	open := 0
+	for i := range reqs {
+		if !reqs[i].Null() && !reqs[i].op.Finished() {
+			open++
+		}
+	}
+	if r := first(reqs); r != nil {
+		r.c.e.Left(open, one)
 	}
 }
 
@@ -178,10 +198,18 @@ func endAll(reqs []Request, index []int, st []Status) int {
 // until waits until found, and reports whether there was any request.
 func until(reqs []Request, call string, found func() bool) bool {
 	r := check(reqs, call)
-	if r != nil {
-		r.c.e.Until(r.op, found)
+	if r == nil {
+		return false
 	}
-	return r != nil
+	enough := false
+	defer func() {
+		if !enough {
+			left(reqs, true)
+		}
+	}()
+	r.c.e.Until(r.op, found)
+	enough = true
+	return true
 }
 
 // poll looks once whether found. Where there is no request, it is.

@@ -2,8 +2,6 @@ package mpi
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/loggp/loggp/impl/datatype"
@@ -31,7 +29,7 @@ type Options struct {
 
 // Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
 func Run(w World, o Options, program func(*Comm) error) error {
-	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds})
+	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Site: site})
 	if err != nil {
 		return err
 	}
@@ -42,10 +40,13 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	err = w.Run(j.rank)
 	var d *device.Deadlock
 	if errors.As(err, &d) {
-		return &DeadlockError{d, j.explain(d)}
+		return j.explain(d)
 	}
 	return err
 }
+
+// site returns the line of the program where a call fails, which asks the library for it.
+func site() Site { return where(1) }
 
 func kinds(s proto.Sign) string { return datatype.Signed(uint32(s)) }
 
@@ -55,70 +56,55 @@ type job struct {
 	program func(*Comm) error
 	tuning  []collective.Rule
 
-	mu      sync.Mutex
-	engines []*proto.Engine
+	mu     sync.Mutex
+	worlds []*Comm // by rank
+	sites  sites   // where ranks were stopped
 }
 
 // rank is one rank's life. Its frames stay small: a job may have a million.
 func (j *job) rank(p device.Port) (err error) {
+	ended := false
 	defer func() {
-		if v := recover(); v != nil {
-			e, ok := v.(*Error)
-			if !ok {
-				panic(v)
-			}
+		v := recover()
+		if e, ok := v.(*Error); ok {
 			if e.Rank == NoRank {
 				e.Rank = p.Rank()
 			}
 			err = e
+			return
+		}
+		if !ended {
+			j.stopped(p.Rank())
+		}
+		if v != nil {
+			panic(v)
 		}
 	}()
 	c := j.comm(p)
-	if err := j.program(c); err != nil {
-		return err
+	err = j.program(c)
+	if err == nil {
+		c.e.Enter("Finalize")
+		c.e.Drain()
+		c.e.Enter("")
 	}
-	c.e.Enter("Finalize")
-	c.e.Drain()
-	c.e.Enter("")
-	return nil
+	ended = true
+	return err
+}
+
+// stopped notes where a rank is that does not come to its end. It is called by what is deferred.
+func (j *job) stopped(rank int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.sites.note(rank, 2)
 }
 
 func (j *job) comm(p device.Port) *Comm {
-	e := proto.New(p, j.shared)
+	c := &Comm{e: proto.New(p, j.shared), rank: p.Rank(), size: p.Size(), last: new(uint32), own: &own{tuning: j.tuning}}
 	j.mu.Lock()
-	if j.engines == nil {
-		j.engines = make([]*proto.Engine, p.Size())
+	if j.worlds == nil {
+		j.worlds = make([]*Comm, p.Size())
 	}
-	j.engines[p.Rank()] = e
+	j.worlds[p.Rank()] = c
 	j.mu.Unlock()
-	return &Comm{e: e, rank: p.Rank(), size: p.Size(), last: new(uint32), own: &own{tuning: j.tuning}}
-}
-
-// DeadlockError says who waits for what.
-type DeadlockError struct {
-	*device.Deadlock
-	Waits []string // of the first few ranks
-}
-
-// Error lists the ranks, one a line.
-func (e *DeadlockError) Error() string {
-	return e.Deadlock.Error() + "\n  " + strings.Join(e.Waits, "\n  ")
-}
-
-// Unwrap returns the world's own error.
-func (e *DeadlockError) Unwrap() error { return e.Deadlock }
-
-func (j *job) explain(d *device.Deadlock) []string {
-	const show = 16
-	var waits []string
-	for i, r := range d.Ranks {
-		if i == show {
-			waits = append(waits, fmt.Sprintf("and %d more ranks", len(d.Ranks)-show))
-			break
-		}
-		if e := j.engines[r]; e != nil {
-			waits = append(waits, fmt.Sprintf("rank %d: %s", r, e.Waiting()))
-		}
-	}
-	return waits
+	return c
 }

@@ -90,7 +90,7 @@ func play(t *testing.T, script string) string {
 		}
 	}
 	if err != nil {
-		fmt.Fprintln(&out, err)
+		fmt.Fprintln(&out, withoutSite(err))
 	}
 	return out.String()
 }

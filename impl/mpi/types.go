@@ -86,5 +86,5 @@ const NoRank = proto.NoRank
 
 // fail ends a call in which no communicator takes part. Run says which rank made it.
 func fail(call string, c proto.Class, format string, args ...any) {
-	panic(&Error{Class: c, Rank: NoRank, Call: call, Text: fmt.Sprintf(format, args...)})
+	panic(&Error{Class: c, Rank: NoRank, Call: call, At: site(), Text: fmt.Sprintf(format, args...)})
 }

@@ -1,9 +1,6 @@
 package proto
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // attached is the buffer that a program has lent for its buffered messages.
 type attached struct {
@@ -46,9 +43,6 @@ func (e *Engine) Drain() {
 	}
 	e.wait = nil
 }
-
-// String says what Drain waits for.
-func (a *attached) String() string { return fmt.Sprintf("%d buffered messages to leave", a.pending) }
 
 // take finds room for n bytes and returns its place. What has arrived may free some first.
 func (a *attached) take(e *Engine, n int) int {

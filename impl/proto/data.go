@@ -76,5 +76,8 @@ func (e *Engine) compare(r *Op, m *msg) {
 	if m.sign == want || m.sign == 0 || want == 0 || m.size == 0 {
 		return
 	}
+	if r.Context%2 == 1 {
+		e.Fail(ErrType, "rank %d gives %s, and this one takes %s", m.src, e.job.kinds(m.sign), e.job.kinds(want))
+	}
 	e.Fail(ErrType, "the message from rank %d with tag %d is of %s, the receive of %s", m.src, m.tag, e.job.kinds(m.sign), e.job.kinds(want))
 }

@@ -36,9 +36,10 @@ type Engine struct {
 	met    msg           // the message whose first packet is being taken in
 	out    device.Packet // the packet that is being sent
 
-	call   string       // the call the program is in, for whoever asks why it does not end
-	wait   fmt.Stringer // and what it waits for
-	sought sought       // what a probe looks for
+	call   string  // the call the program is in, for whoever asks why it does not end
+	wait   awaited // and what it waits for
+	list   list    // of which that is the first
+	sought sought  // what a probe looks for
 }
 
 // New returns the engine of a rank.
@@ -181,15 +182,4 @@ func (e *Engine) sendOut(dst int32, data []byte) {
 	setCredit(&e.out.Head, e.flow.due(int(dst)))
 	e.out.Data = data
 	e.port.Send(int(dst), &e.out)
-}
-
-// Waiting says in a few words what the rank waits for, or "".
-func (e *Engine) Waiting() string {
-	switch {
-	case e.wait == nil && e.call == "":
-		return ""
-	case e.wait == nil:
-		return "in " + e.call
-	}
-	return "in " + e.call + ", waits for " + e.wait.String()
 }

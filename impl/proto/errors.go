@@ -1,6 +1,9 @@
 package proto
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+)
 
 // Class is an error class of MPI.
 type Class string
@@ -29,6 +32,7 @@ type Error struct {
 	Class Class
 	Rank  int    // in the job; NoRank: it was made by none, or it is not known yet by whom
 	Call  string // the call in which it was found
+	At    Site   // of the program, where the call is
 	Text  string
 }
 
@@ -36,14 +40,41 @@ type Error struct {
 const NoRank = -1
 
 func (e *Error) Error() string {
+	s := fmt.Sprintf("%s%s: %s: %s", e.Call, e.At.Beside(), e.Class, e.Text)
 	if e.Rank == NoRank {
-		return fmt.Sprintf("%s: %s: %s", e.Call, e.Class, e.Text)
+		return s
 	}
-	return fmt.Sprintf("rank %d: %s: %s: %s", e.Rank, e.Call, e.Class, e.Text)
+	return fmt.Sprintf("rank %d: %s", e.Rank, s)
+}
+
+// Site is a line of a program. The zero value is none that is known.
+type Site struct {
+	File string // with its path
+	Line int
+}
+
+// String returns the name of the file without its path, and the line.
+func (s Site) String() string {
+	if s == (Site{}) {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line)
+}
+
+// Beside returns the site in parentheses, to stand behind a call.
+func (s Site) Beside() string {
+	if s == (Site{}) {
+		return ""
+	}
+	return " (" + s.String() + ")"
 }
 
 func (e *Engine) fault(c Class, format string, args ...any) *Error {
-	return &Error{Class: c, Rank: e.port.Rank(), Call: e.call, Text: fmt.Sprintf(format, args...)}
+	f := &Error{Class: c, Rank: e.port.Rank(), Call: e.call, Text: fmt.Sprintf(format, args...)}
+	if e.job.site != nil {
+		f.At = e.job.site()
+	}
+	return f
 }
 
 // Fail ends the rank with an error of its current call.

@@ -1,8 +1,6 @@
 package proto
 
 import (
-	"fmt"
-
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/match"
 	"github.com/loggp/loggp/model"
@@ -47,29 +45,6 @@ func (o *Op) Use() uint32 { return o.use }
 
 // Received returns what a finished receive received, and false of a send.
 func (o *Op) Received() (Status, bool) { return Status{int(o.peer), int(o.tag), o.size}, o.receive }
-
-// String says what the operation is.
-func (o *Op) String() string {
-	if o.receive {
-		x := sought(o.Envelope)
-		return x.String()
-	}
-	return fmt.Sprintf("rank %d to take a %v message of %d bytes (tag %d, protocol %s)", o.peer, o.mode, o.size, o.tag, o.protocol.Name)
-}
-
-// sought is a message that is waited for.
-type sought match.Envelope
-
-func (x *sought) String() string {
-	source, tag := "any rank", "any tag"
-	if x.Source != match.Any {
-		source = fmt.Sprintf("rank %d", x.Source)
-	}
-	if x.Tag != match.Any {
-		tag = fmt.Sprintf("tag %d", x.Tag)
-	}
-	return fmt.Sprintf("a message from %s with %s", source, tag)
-}
 
 // data returns what other ranks are to see of the message.
 func (o *Op) data() []byte {

@@ -130,7 +130,7 @@ func (e *Engine) keep(x match.Envelope, m *msg) {
 // pair goes on with a message whose receive is found.
 func (e *Engine) pair(r *Op, m *msg) {
 	if m.size > len(r.buf) {
-		e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
+		e.truncated(r, m)
 	}
 	if m.sign != r.sign {
 		e.compare(r, m)
@@ -144,6 +144,14 @@ func (e *Engine) pair(r *Op, m *msg) {
 		return
 	}
 	m.protocol.Matched(e, r, m)
+}
+
+// truncated complains of a message that is too long. Tags of collective operations are none of the program's.
+func (e *Engine) truncated(r *Op, m *msg) {
+	if r.Context%2 == 1 {
+		e.Fail(ErrTruncate, "rank %d sent %d bytes where %d were expected: the ranks do not give as much as they take", m.src, m.size, len(r.buf))
+	}
+	e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
 }
 
 // take copies the data of an RM to the user and frees its place in the window.

@@ -1,0 +1,48 @@
+package mpi
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Site is a line of a program.
+type Site = proto.Site
+
+// Packages by their paths: this one, and those that call back into it.
+var (
+	here    = reflect.TypeFor[Comm]().PkgPath()
+	between = map[string]bool{here: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
+)
+
+// where returns the line of the program whose call is under way, or none if none is. It is called when something has gone wrong, on top of the rank's
+// stack, which is there also while the rank is being left by a panic or by runtime.Goexit. So many frames are above those of the library.
+//
+// Note: what is below this package is not told by its name, as there may be anything.
+func where(above int) Site {
+	pcs := make([]uintptr, 128)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2+above, pcs)])
+	for inside, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch in := packageOf(f.Function); {
+		case in == here && strings.HasSuffix(f.Function, ".(*job).rank"):
+			return Site{}
+		case in == here:
+			inside = true
+		case inside && !between[in]:
+			return Site{File: f.File, Line: f.Line}
+		}
+	}
+	return Site{}
+}
+
+// packageOf returns the path of a function's package.
+func packageOf(function string) string {
+	last := strings.LastIndexByte(function, '/') + 1
+	name, _, _ := strings.Cut(function[last:], ".")
+	return function[:last] + name
+}

@@ -1,0 +1,164 @@
+package mpi_test
+
+import "github.com/loggp/loggp/impl/mpi"
+
+// Programs that are wrong, which docs/errors.md shows as they stand here.
+
+func allReceiveFirst(c *mpi.Comm) {
+	right, left := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
+	in, out := make([]float64, 100), make([]float64, 100)
+	mpi.Recv(c, in, left, 0)
+	mpi.Send(c, out, right, 0)
+}
+
+func bothSendFirst(c *mpi.Comm) {
+	other := 1 - c.Rank()
+	in, out := make([]float64, 100000), make([]float64, 100000)
+	mpi.Send(c, out, other, 0)
+	mpi.Recv(c, in, other, 0)
+}
+
+func sendsToItself(c *mpi.Comm) {
+	x, y := make([]int32, 10), make([]int32, 10)
+	mpi.Ssend(c, x, c.Rank(), 0)
+	mpi.Recv(c, y, c.Rank(), 0)
+}
+
+func anotherTag(c *mpi.Comm) {
+	x, y := make([]int32, 10), make([]int32, 10)
+	if c.Rank() == 0 {
+		mpi.Send(c, x, 1, 1)
+		mpi.Send(c, y, 1, 2)
+		return
+	}
+	first := mpi.Irecv(c, x, 0, 1)
+	second := mpi.Irecv(c, y, 0, 3)
+	third := mpi.Irecv(c, y[:0], mpi.AnySource, 4)
+	mpi.WaitAll([]mpi.Request{first, second, third}, nil)
+}
+
+func oneLeavesEarly(c *mpi.Comm) {
+	x := []int32{int32(c.Rank())}
+	if c.Rank() == 2 {
+		return
+	}
+	mpi.Allreduce(c, x, make([]int32, 1), mpi.Sum)
+}
+
+func oneIsElsewhere(c *mpi.Comm) {
+	x := make([]int32, 10)
+	if c.Rank() == 0 {
+		mpi.Recv(c, x, 1, 0)
+	}
+	mpi.Bcast(c, x, 0)
+}
+
+func withinAGroup(c *mpi.Comm) {
+	half := c.Split(c.Rank()%2, 0) // ranks 1 and 3 of the job are 0 and 1 of theirs
+	if c.Rank() == 3 {
+		mpi.Recv(half, make([]byte, 8), 0, 7)
+	}
+	half.Barrier()
+}
+
+func anotherOperation(c *mpi.Comm) {
+	x, sum := make([]int32, 4), make([]int32, 4)
+	if c.Rank() == 0 {
+		mpi.Bcast(c, x, 0)
+	} else {
+		mpi.Scan(c, x, sum, mpi.Sum)
+	}
+}
+
+func anotherRoot(c *mpi.Comm) {
+	x := make([]int32, 4)
+	if c.Rank() == 2 {
+		mpi.Bcast(c, x, 1)
+	} else {
+		mpi.Bcast(c, x, 0)
+	}
+}
+
+func anotherLength(c *mpi.Comm) {
+	x := make([]int32, 4+c.Rank())
+	mpi.Bcast(c, x, 0)
+}
+
+func anotherKind(c *mpi.Comm) {
+	if c.Rank() == 0 {
+		mpi.Bcast(c, make([]float64, 4), 0)
+	} else {
+		mpi.Bcast(c, make([]int64, 4), 0)
+	}
+}
+
+func tooLong(c *mpi.Comm) {
+	if c.Rank() == 0 {
+		mpi.Send(c, make([]byte, 1000), 1, 5)
+	} else {
+		mpi.Recv(c, make([]byte, 999), 0, 5)
+	}
+}
+
+func otherElements(c *mpi.Comm) {
+	if c.Rank() == 0 {
+		mpi.Send(c, make([]float32, 10), 1, 5)
+	} else {
+		mpi.Recv(c, make([]int32, 10), 0, 5)
+	}
+}
+
+func readyTooEarly(c *mpi.Comm) {
+	x := make([]byte, 8)
+	if c.Rank() == 0 {
+		mpi.Rsend(c, x, 1, 5)
+	} else {
+		c.Probe(0, 5)
+		mpi.Recv(c, x, 0, 5)
+	}
+}
+
+func noSuchRank(c *mpi.Comm) {
+	next := c.Rank() + 1 // the last has none
+	mpi.Send(c, make([]byte, 8), next, 0)
+}
+
+func noSuchTag(c *mpi.Comm) {
+	mpi.Send(c, make([]byte, 8), 1-c.Rank(), mpi.AnyTag)
+}
+
+func bufferTooShort(c *mpi.Comm) {
+	b := mpi.Buffer{Bytes: make([]byte, 100), Count: 20, Type: mpi.Float64}
+	c.Bcast(b, 0)
+}
+
+func noBuffer(c *mpi.Comm) {
+	mpi.Bsend(c, make([]byte, 8), 1-c.Rank(), 0)
+}
+
+func notCommitted(c *mpi.Comm) {
+	matrix := mpi.Of(make([]float64, 100))
+	matrix.Count, matrix.Type = 1, mpi.Vector(10, 1, 10, mpi.Float64)
+	c.Bcast(matrix, 0)
+}
+
+func elementsOverlap(c *mpi.Comm) {
+	twice := mpi.Hvector(2, 1, 4, mpi.Float64).Commit() // of 8 bytes each
+	b := mpi.Buffer{Bytes: make([]byte, 12), Count: 1, Type: twice}
+	c.Irecv(b, 1-c.Rank(), 0)
+}
+
+func afterFree(c *mpi.Comm) {
+	d := c.Dup()
+	d.Free()
+	d.Barrier()
+}
+
+func completedTwice(c *mpi.Comm) {
+	x := make([]byte, 8)
+	r := mpi.Isend(c, x, c.Rank(), 0)
+	mpi.Recv(c, x, c.Rank(), 0)
+	again := r
+	r.Wait()
+	again.Wait()
+}
