@@ -9,12 +9,14 @@ type Path struct {
 
 // Tier says how near two ranks are.
 func (m *Machine) Tier(a, b int) Tier {
-	h := m.hardware()
-	if h.Node(a) == h.Node(b) {
+	if m.Node(a) == m.Node(b) {
 		return Intra
 	}
 	return Inter
 }
+
+// Node returns the number of the node that a rank is on. Where ranks have no near ones, each is on its own.
+func (m *Machine) Node(rank int) int { return m.hardware().Node(rank) }
 
 // Path returns the way between two ranks of a job.
 func (m *Machine) Path(ranks, a, b int) Path {

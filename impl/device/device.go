@@ -48,8 +48,14 @@ type Port interface {
 	// Tier says how near a rank is. It is as near the other way round, and a rank is nearest to itself.
 	Tier(rank int) model.Tier
 
+	// Node names the hardware that the rank runs on, always alike. Ranks that are near each other are on the same.
+	Node() string
+
 	// Now returns the rank's clock, as coarse as the clock of the machine. It never goes back, and time passes in a loop that reads it.
 	Now() unit.Time
+
+	// Tick returns the clock's step: no two readings that differ do so by less, but for what is lost when they are rounded to nanoseconds.
+	Tick() unit.Time
 
 	// Spend charges n units of software work to an emulated processor. Where work takes its own time it does nothing.
 	Spend(w model.Work, n int)

@@ -139,6 +139,15 @@ func (p *port) Size() int { return len(p.ports) }
 // Tier implements device.Port.
 func (p *port) Tier(rank int) model.Tier { return p.cfg.Machine.Tier(int(p.rank), rank) }
 
+// Node implements device.Port.
+func (p *port) Node() string {
+	m := p.cfg.Machine
+	return fmt.Sprintf("%s, node %d", m.Name, m.Node(int(p.rank)))
+}
+
+// Tick implements device.Port: readings are multiples of it.
+func (p *port) Tick() unit.Time { return p.cfg.Machine.Timer }
+
 // stare is how often a rank may read the clock before it moves, by steps that double. A program that waits for a time reads it until then.
 const stare = 1000
 

@@ -83,7 +83,7 @@ func (g *Agent) introduce(c *door.Channel) error {
 	if err := watchful(c.Conn()); err != nil {
 		return err
 	}
-	if err := say(c, hello{Version: g.Version, Host: hostname(), Facts: machine.Facts()}); err != nil {
+	if err := say(c, hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts()}); err != nil {
 		return err
 	}
 	var o order

@@ -82,7 +82,7 @@ func (m *Muster) gather(ctx context.Context, address string) (*Team, error) {
 		m.Invite(d.Addr().String(), token, guests)
 	}
 	t := &Team{Hosts: make([]Host, n+1), agents: make([]*agent, n)}
-	t.Hosts[0] = Host{Name: hostname(), Address: d.Addr().IP.String(), Facts: machine.Facts()}
+	t.Hosts[0] = Host{Name: machine.Host(), Address: d.Addr().IP.String(), Facts: machine.Facts()}
 	user := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -172,14 +172,6 @@ func (t *Team) abandon() {
 		}
 	}
 	all.Wait()
-}
-
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "this host"
-	}
-	return name
 }
 
 // address returns where to listen: as the user says, or the address of this host from which all hosts are reached.

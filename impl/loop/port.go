@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -34,6 +35,14 @@ func (p *port) Size() int { return len(p.ports) }
 
 // Tier implements device.Port: goroutines share memory.
 func (p *port) Tier(int) model.Tier { return model.Intra }
+
+// Node implements device.Port, and Tick does.
+func (p *port) Node() string { return machine.Host() }
+
+func (p *port) Tick() unit.Time {
+	resolution, _ := machine.Timer()
+	return resolution
+}
 
 func (p *port) Now() unit.Time { return unit.Time(time.Since(p.start)) * unit.Nanosecond }
 

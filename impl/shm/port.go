@@ -49,6 +49,14 @@ func (p *port) Size() int { return len(p.members) }
 // Tier implements device.Port: all share memory.
 func (p *port) Tier(int) model.Tier { return model.Intra }
 
+// Node implements device.Port, and Tick does.
+func (p *port) Node() string { return machine.Host() }
+
+func (p *port) Tick() unit.Time {
+	resolution, _ := machine.Timer()
+	return resolution
+}
+
 func (p *port) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanosecond }
 
 func (p *port) Spend(model.Work, int) {}

@@ -68,6 +68,14 @@ func (p *port) Tier(rank int) model.Tier {
 	return model.Inter
 }
 
+// Node implements device.Port, and Tick does.
+func (p *port) Node() string { return machine.Host() }
+
+func (p *port) Tick() unit.Time {
+	resolution, _ := machine.Timer()
+	return resolution
+}
+
 func (p *port) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanosecond }
 
 func (p *port) Spend(model.Work, int) {}

@@ -64,6 +64,18 @@ func tick(p *rank) unit.Time {
 	return least
 }
 
+// Whoever times something short has to know what the clock can tell apart.
+func step(open func(int) device.World) error {
+	return run(open(1), func(p *rank) error {
+		if t := p.Tick(); t <= 0 {
+			return fmt.Errorf("the clock has ticks of %v", t)
+		} else if seen := tick(p); seen < t-unit.Nanosecond {
+			return fmt.Errorf("the clock is said to have ticks of %v, and moved by %v", t, seen)
+		}
+		return nil
+	})
+}
+
 // An engine charges whatever it does, on every machine, and copies with the port's Copy, which does it.
 func work(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {

@@ -24,6 +24,7 @@ type law struct {
 var laws = []law{
 	{"every rank runs once", ranks},
 	{"near and far", tiers},
+	{"names of nodes", nodes},
 	{"order of a pair", order},
 	{"bytes arrive as they were", integrity},
 	{"head and source", head},
@@ -38,6 +39,7 @@ var laws = []law{
 	{"places of data", places},
 
 	{"clock", clock},
+	{"step of the clock", step},
 	{"delay", delay},
 	{"waiting by the clock", stare},
 	{"work", work},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +25,8 @@ type faulty struct {
 	send    func(dst int, q *device.Packet)
 	recv    func(block bool) *device.Packet
 	tier    func(rank int) model.Tier
+	node    func() string
+	tick    func() unit.Time
 	now     func() unit.Time
 	delay   func(d unit.Time)
 	copy    func(dst, src []byte) int
@@ -51,6 +54,8 @@ type breakage struct {
 func (f *faulty) Send(dst int, q *device.Packet) { f.send(dst, q) }
 func (f *faulty) Recv(block bool) *device.Packet { return f.recv(block) }
 func (f *faulty) Tier(rank int) model.Tier       { return f.tier(rank) }
+func (f *faulty) Node() string                   { return f.node() }
+func (f *faulty) Tick() unit.Time                { return f.tick() }
 func (f *faulty) Now() unit.Time                 { return f.now() }
 func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
@@ -113,7 +118,7 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 	w.runs++
 	err := w.World.Run(func(p device.Port) error {
 		f := &faulty{Port: p, breakage: shared}
-		f.tier = p.Tier
+		f.tier, f.node, f.tick = p.Tier, p.Node, p.Tick
 		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
 		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
 		m := p.Memory()
@@ -167,6 +172,22 @@ var faults = []fault{
 			}
 			return model.Intra
 		}
+	}},
+	{name: "a node without a name", law: "names of nodes", port: func(f *faulty) {
+		f.node = func() string { return "" }
+	}},
+	{name: "a node whose name changes", law: "names of nodes", port: func(f *faulty) {
+		asked := 0
+		f.node = func() string { asked++; return strconv.Itoa(asked) }
+	}},
+	{name: "near ranks on different nodes", law: "names of nodes", port: func(f *faulty) {
+		f.node = func() string { return strconv.Itoa(f.Rank()) }
+	}},
+	{name: "ticks longer than the clock's", law: "step of the clock", port: func(f *faulty) {
+		f.tick = func() unit.Time { return unit.Second }
+	}},
+	{name: "no ticks", law: "step of the clock", port: func(f *faulty) {
+		f.tick = func() unit.Time { return 0 }
 	}},
 	{name: "short packets overtake long ones", law: "order of a pair", port: func(f *faulty) {
 		var kept func()

@@ -48,3 +48,26 @@ func tiers(open func(int) device.World) error {
 		return nil
 	})
 }
+
+// A program that asks where it runs finds out who runs there, too.
+func nodes(open func(int) device.World) error {
+	return run(open(5), func(p *rank) error {
+		node := p.Node()
+		if node == "" {
+			return fmt.Errorf("rank %d: its node has no name", p.Rank())
+		}
+		for dst := range p.Size() {
+			p.Send(dst, &device.Packet{Data: []byte(node)})
+		}
+		for range p.Size() {
+			q := p.next()
+			if other := string(q.Data); p.Tier(q.Src) == model.Intra && other != node {
+				return fmt.Errorf("rank %d is on %q, and rank %d, which is near, on %q", p.Rank(), node, q.Src, other)
+			}
+		}
+		if now := p.Node(); now != node {
+			return fmt.Errorf("rank %d: its node was called %q, and is called %q", p.Rank(), node, now)
+		}
+		return nil
+	})
+}
