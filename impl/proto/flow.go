@@ -20,10 +20,16 @@ type peer struct {
 	due  int   // bytes that we took and have not yet credited
 }
 
+// home returns where a rank is looked for first, in a table of any length. Four ranks in a row stand together, as many programs go through
+// ranks in their order.
+func home(rank int) uint64 {
+	return uint64(rank)>>2*0x9e3779b97f4a7c15>>32<<2 | uint64(rank)&3 // the golden ratio's, as in match
+}
+
 // find returns the place of a rank in the table, which is not full: its own, or the free one that it would have.
 func (f *flow) find(rank int) *peer {
 	last := uint64(len(f.peers) - 1)
-	for i := uint64(rank) * 0x9e3779b97f4a7c15 >> 32; ; i++ { // the golden ratio's, as in match
+	for i := home(rank); ; i++ {
 		if p := &f.peers[i&last]; p.name == int32(rank+1) || p.name == 0 {
 			return p
 		}
@@ -52,7 +58,7 @@ func (f *flow) seek(rank int) *peer {
 			return p
 		}
 	}
-	if 2*f.known >= len(f.peers) {
+	if 4*f.known >= 3*len(f.peers) {
 		f.grow()
 	}
 	f.known++
@@ -61,10 +67,14 @@ func (f *flow) seek(rank int) *peer {
 	return f.last
 }
 
-// grow makes room for twice as many peers, at first for one.
+// grow makes room for more peers: for 3, for 12, and then for twice as many each time.
 func (f *flow) grow() {
 	old := f.peers
-	f.peers = make([]peer, max(2*len(old), 2))
+	n := 2 * len(old)
+	if n < 16 {
+		n = max(2*n, 4)
+	}
+	f.peers = make([]peer, n)
 	for _, p := range old {
 		if p.name != 0 {
 			*f.find(int(p.name) - 1) = p

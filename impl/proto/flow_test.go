@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
@@ -61,6 +62,45 @@ func TestCredit(t *testing.T) {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Every peer has a place of its own however many there are, and is found near where it is looked for, whatever ranks a rank talks to.
+func TestPeers(t *testing.T) {
+	const seed = 1
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for name, rank := range map[string]func(i int) int{
+		"in a row":        func(i int) int { return i },
+		"a column":        func(i int) int { return 1024*i + 7 },
+		"4096 apart":      func(i int) int { return 4096 * i },
+		"by exclusive or": func(i int) int { return 421 ^ i },
+		"any":             func(int) int { return rng.IntN(1 << 20) },
+	} {
+		f := flow{window: 1 << 30, last: &nobody}
+		out := map[int]int{}
+		for i := range 1000 {
+			r := rank(i)
+			f.take(r, i+1, true)
+			out[r] += i + 1
+		}
+		far := 0
+		for i := range f.peers {
+			p := &f.peers[i]
+			r := int(p.name) - 1
+			if p.out != out[r] {
+				t.Errorf("%s, seed %d: %d bytes are out to rank %d, not %d", name, seed, p.out, r, out[r])
+			}
+			if p.name != 0 {
+				far += (i - int(home(r))) & (len(f.peers) - 1)
+			}
+			delete(out, r)
+		}
+		if len(out) > 0 {
+			t.Errorf("%s, seed %d: %d peers are missing", name, seed, len(out))
+		}
+		if far > 4*1000 {
+			t.Errorf("%s, seed %d: peers are %d places away in all from where they are looked for", name, seed, far)
 		}
 	}
 }
