@@ -7,6 +7,9 @@ type Path struct {
 	Turns int // changes of dimension
 }
 
+// Node returns the node of a rank. Where ranks have no near ones, each is its own.
+func (m *Machine) Node(rank int) int { return m.hardware().Node(rank) }
+
 // Tier says how near two ranks are.
 func (m *Machine) Tier(a, b int) Tier {
 	if m.Node(a) == m.Node(b) {
@@ -14,9 +17,6 @@ func (m *Machine) Tier(a, b int) Tier {
 	}
 	return Inter
 }
-
-// Node returns the number of the node that a rank is on. Where ranks have no near ones, each is on its own.
-func (m *Machine) Node(rank int) int { return m.hardware().Node(rank) }
 
 // Path returns the way between two ranks of a job.
 func (m *Machine) Path(ranks, a, b int) Path {

@@ -13,6 +13,7 @@ type Collective struct {
 	Sizes      []int // bytes
 	Algorithms []CollectiveAlgorithm
 	Unfit      []string // algorithms that cannot serve so many ranks
+	Flat       []string // algorithms for tiered machines, where ranks are all equally near
 }
 
 // CollectiveAlgorithm is what one takes, by size.
@@ -55,6 +56,9 @@ func (c Collective) table(title string) *Table {
 	}
 	if len(c.Unfit) > 0 {
 		t.note("Only for a power of two of ranks: %s.", strings.Join(c.Unfit, ", "))
+	}
+	if len(c.Flat) > 0 {
+		t.note("Only where some ranks are in one node, and some are not: %s.", strings.Join(c.Flat, ", "))
 	}
 	switch c.Operation {
 	case "scatter", "gather", "allgather", "alltoall", "reduce-scatter":

@@ -51,75 +51,173 @@ func (p *predict) collectives(cmd *cobra.Command) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	m, where, err := p.machine(cmd)
+	s, err := p.setting(cmd)
 	if err != nil {
 		return err
-	}
-	if err := inRange("--ranks", p.ranks, 1, mostRanks); err != nil {
-		return misuse(cmd, err)
 	}
 	var all []reports.Collective
 	for _, o := range collective.Operations() {
 		if *p.collective != "all" && *p.collective != o.String() {
 			continue
 		}
-		c, err := costs(m, o, p.ranks, lengths)
+		c, err := s.costs(o, p.ranks, lengths)
 		if err != nil {
 			return misuse(cmd, err)
 		}
 		all = append(all, c)
 	}
-	return p.writeCollectives(cmd, m, where, lengths, all)
+	return p.writeCollectives(cmd, s, lengths, all)
 }
 
-// machine returns what messages take. Ranks that were not said become the platform's.
-func (p *predict) machine(cmd *cobra.Command) (m collective.Machine, where string, err error) {
+// setting is what a prediction of collective operations is about.
+type setting struct {
+	collective.Machine
+	nodes *collective.Nodes // of the ranks; nil: all are equally far apart
+	where string            // whose parameters
+}
+
+// setting returns what messages take, and where ranks are. Ranks that were not said become the platform's.
+func (p *predict) setting(cmd *cobra.Command) (s setting, err error) {
+	var node func(rank int) int
 	if p.platform != "" {
-		known, err := load(cmd, p.platform)
-		if err != nil {
-			return m, "", err
-		}
-		job, err := world.New(known, p.library, 0, 0)
-		if err != nil {
-			return m, "", misuse(cmd, err)
-		}
-		pair, err := pairOf(job, p.place)
-		if err != nil {
-			return m, "", misuse(cmd, err)
-		}
-		machine := job.Platform.Machine
-		m.Parameters = model.MessageView(machine, job.Library, machine.Path(job.Ranks, pair[0], pair[1]))
-		if p.ranks == 0 {
-			p.ranks = job.Ranks
-		}
-		return m, "low-level messages on " + machine.Name + ", " + job.Library.Name, nil
+		node, err = p.ofPlatform(cmd, &s)
+	} else {
+		node, err = p.ofParameters(cmd, &s)
 	}
-	all, err := readParameters(p.params)
 	if err != nil {
-		return m, "", err
+		return s, err
 	}
-	call := calls[model.Mode(slices.Index(modeNames(), *p.mode))]
-	here := fit.Select(all, "", "", p.place)
-	if i := slices.IndexFunc(here, func(x fit.Parameter) bool { return x.Mode == call }); i >= 0 {
-		here = fit.Select(here, here[i].Platform, here[i].Library, here[i].Place)
+	if err := inRange("--ranks", p.ranks, 1, mostRanks); err != nil {
+		return s, misuse(cmd, err)
 	}
-	if m.Parameters, err = fit.Call(here, call); err != nil {
-		return m, "", fmt.Errorf("predict from %s: %w", p.params, err)
+	if s.Near == nil {
+		if p.deal {
+			return s, misuse(cmd, errors.New("--in-turn: all ranks are taken as equally far apart, so it does not matter in which order they are"))
+		}
+		return s, nil
+	}
+	names := make([]int, p.ranks)
+	for r := range names {
+		names[r] = node(r)
+	}
+	if p.deal {
+		names = dealt(names)
+	}
+	s.nodes = collective.NewNodes(names)
+	s.where += fmt.Sprintf(", within nodes and between them, of which there are %d", s.nodes.Count())
+	return s, nil
+}
+
+// dealt returns the nodes of ranks that are dealt out to them in turn, where ranks that fill one after the other have these.
+func dealt(filled []int) []int {
+	room := map[int]int{}
+	var nodes, turn []int
+	for _, n := range filled {
+		if room[n] == 0 {
+			nodes = append(nodes, n)
+		}
+		room[n]++
+	}
+	for len(turn) < len(filled) {
+		for _, n := range nodes {
+			if room[n] > 0 {
+				room[n]--
+				turn = append(turn, n)
+			}
+		}
+	}
+	return turn
+}
+
+// ofPlatform takes the parameters of a platform's low-level messages, within nodes and between them unless a place was said, and returns where ranks are.
+func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int) int, err error) {
+	if p.perNode != 0 {
+		return nil, misuse(cmd, errors.New("--per-node: it goes with --params; a platform says itself how many ranks a node has"))
+	}
+	known, err := load(cmd, p.platform)
+	if err != nil {
+		return nil, err
+	}
+	job, err := world.New(known, p.library, 0, 0)
+	if err != nil {
+		return nil, misuse(cmd, err)
+	}
+	pair, err := pairOf(job, p.place)
+	if err != nil {
+		return nil, misuse(cmd, err)
 	}
 	if p.ranks == 0 {
-		return m, "", misuse(cmd, errors.New("--collective: say of how many ranks with --ranks; parameters do not tell"))
+		p.ranks = job.Ranks
 	}
-	return m, fmt.Sprintf("%s on %s, %s, %s", call, here[0].Platform, here[0].Library, here[0].Place), nil
+	machine := job.Platform.Machine
+	view := func(pair [2]int) model.Parameters {
+		return model.MessageView(machine, job.Library, machine.Path(job.Ranks, pair[0], pair[1]))
+	}
+	s.Parameters = view(pair)
+	s.where = "low-level messages on " + machine.Name + ", " + job.Library.Name
+	near, err := job.Pair(model.Intra.String())
+	if p.place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter && p.ranks <= machine.Ranks.Max {
+		x := view(near)
+		s.Near = &x
+	}
+	return machine.Node, nil
+}
+
+// ofParameters takes those of whole calls, of one place or, if it is known how many ranks a node has, of both tiers.
+func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank int) int, err error) {
+	all, err := readParameters(p.params)
+	if err != nil {
+		return nil, err
+	}
+	if p.ranks == 0 {
+		return nil, misuse(cmd, errors.New("--collective: say of how many ranks with --ranks; parameters do not tell"))
+	}
+	call := calls[model.Mode(slices.Index(modeNames(), *p.mode))]
+	of := func(place string) (model.Parameters, error) {
+		here := fit.Select(all, "", "", place)
+		if i := slices.IndexFunc(here, func(x fit.Parameter) bool { return x.Mode == call }); i >= 0 {
+			here = fit.Select(here, here[i].Platform, here[i].Library, here[i].Place)
+			s.where = fmt.Sprintf("%s on %s, %s, %s", call, here[0].Platform, here[0].Library, here[0].Place)
+		}
+		x, err := fit.Call(here, call)
+		if err != nil {
+			err = fmt.Errorf("predict from %s: %w", p.params, err)
+		}
+		return x, err
+	}
+	if p.perNode == 0 {
+		s.Parameters, err = of(p.place)
+		return nil, err
+	}
+	if p.place != "" {
+		return nil, misuse(cmd, errors.New("--per-node: it is for parameters of both tiers: leave out --place"))
+	}
+	if err := inRange("--per-node", p.perNode, 1, mostRanks); err != nil {
+		return nil, misuse(cmd, err)
+	}
+	near, err := of(model.Intra.String())
+	if err != nil {
+		return nil, err
+	}
+	s.Near = &near
+	s.Parameters, err = of(model.Inter.String())
+	return func(rank int) int { return rank / p.perNode }, err
 }
 
 // costs computes every algorithm of an operation at every size.
-func costs(m collective.Machine, o collective.Operation, ranks int, lengths []int) (reports.Collective, error) {
+func (s setting) costs(o collective.Operation, ranks int, lengths []int) (reports.Collective, error) {
 	c := reports.Collective{Operation: o.String(), Sizes: lengths}
 	if o == collective.Barrier {
 		c.Sizes = []int{0}
 	}
 	for _, a := range collective.Of(o) {
-		if !a.Serves(collective.Job{Ranks: ranks}) {
+		j := collective.Job{Ranks: ranks, Nodes: s.nodes}
+		switch {
+		case a.Serves(j):
+		case a.Tiered:
+			c.Flat = append(c.Flat, a.Name)
+			continue
+		default:
 			c.Unfit = append(c.Unfit, a.Name)
 			continue
 		}
@@ -128,7 +226,8 @@ func costs(m collective.Machine, o collective.Operation, ranks int, lengths []in
 			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > mostMessages {
 				return c, fmt.Errorf("--ranks %d: %v of so many has too many messages to add up; take fewer ranks", ranks, o)
 			}
-			x.Costs = append(x.Costs, m.Cost(a, collective.Job{Ranks: ranks, Bytes: k}))
+			j.Bytes = k
+			x.Costs = append(x.Costs, s.Cost(a, j))
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
@@ -136,7 +235,7 @@ func costs(m collective.Machine, o collective.Operation, ranks int, lengths []in
 }
 
 // writeCollectives saves and prints.
-func (p *predict) writeCollectives(cmd *cobra.Command, m collective.Machine, where string, lengths []int, all []reports.Collective) error {
+func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int, all []reports.Collective) error {
 	if p.output != "" {
 		if err := sample.Save(p.output, func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }); err != nil {
 			return fmt.Errorf("predictions: %w", err)
@@ -144,12 +243,12 @@ func (p *predict) writeCollectives(cmd *cobra.Command, m collective.Machine, whe
 		fmt.Fprintf(cmd.ErrOrStderr(), "predictions written to %s\n", p.output)
 	}
 	out := cmd.OutOrStdout()
-	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.ranks, where)
+	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.ranks, s.where)
 	if err := reports.Collectives(out, title, all, style(out)); err != nil || !p.tree {
 		return err
 	}
 	k := lengths[0]
-	tree := m.Optimal(p.ranks, k)
+	tree := s.Optimal(p.ranks, k)
 	fmt.Fprintf(out, "\nThe broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.Last, tree)
 	return nil
 }

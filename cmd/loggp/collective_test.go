@@ -38,3 +38,56 @@ func TestPredictCollectives(t *testing.T) {
 		}
 	}
 }
+
+// sizeRow returns the fields of the row of a table that begins with a size.
+func sizeRow(t *testing.T, out, size string) []string {
+	t.Helper()
+	for line := range strings.Lines(out) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), size+" "); ok {
+			return strings.Fields(rest)
+		}
+	}
+	t.Fatalf("no row %s in\n%s", size, out)
+	return nil
+}
+
+// A platform whose ranks are in nodes has two tiers, unless a place is named or it is asked for more ranks than it has.
+func TestPredictTwoLevels(t *testing.T) {
+	const two = "two-level"
+	for args, c := range map[string]struct {
+		fastest string
+		known   bool // which ranks are near
+	}{
+		"barrier --platform convex":                                  {two, true},
+		"barrier --platform convex --place inter":                    {"dissemination", false},
+		"barrier --platform convex --ranks 17":                       {"dissemination", false},
+		"barrier --platform now":                                     {"dissemination", false},
+		"allreduce --platform convex --ranks 12 --sizes 8":           {"recursive-doubling", true},
+		"allreduce --platform convex --ranks 12 --sizes 8 --in-turn": {two, true},
+	} {
+		out := mustRun(t, strings.Fields("predict --collective "+args)...)
+		size := "8 B"
+		if strings.HasPrefix(args, "barrier") {
+			size = "0 B"
+		}
+		if got := sizeRow(t, out, size)[0]; got != c.fastest {
+			t.Errorf("%s: %s, not %s, is fastest:\n%s", args, got, c.fastest, out)
+		}
+		if strings.Contains(out, "within nodes and between them") != c.known || strings.Contains(out, "Only where some ranks are in one node") == c.known {
+			t.Errorf("%s: whether ranks are near each other:\n%s", args, out)
+		}
+	}
+}
+
+// Of parameters of both tiers --per-node makes two.
+func TestPredictPerNode(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, place := range []string{"inter", "intra"} {
+		mustRun(t, strings.Fields("measure --platform convex --modes send,isend,ssend,issend --sizes 0,1..4KiB*8 --place "+place+" -o "+place+".csv")...)
+	}
+	mustRun(t, strings.Fields("fit inter.csv intra.csv -o params.csv")...)
+	out := mustRun(t, strings.Fields("predict --params params.csv --collective barrier --ranks 16 --per-node 8")...)
+	if got := sizeRow(t, out, "0 B")[0]; got != "two-level" || !strings.Contains(out, "of which there are 2") {
+		t.Errorf("%s is fastest:\n%s", got, out)
+	}
+}

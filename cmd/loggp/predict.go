@@ -27,8 +27,8 @@ import (
 type predict struct {
 	params, platform, library, place, protocols, sizes, output, diagram string
 	mode, collective                                                    *string
-	ranks                                                               int
-	explain, tree                                                       bool
+	ranks, perNode                                                      int
+	explain, tree, deal                                                 bool
 }
 
 func predictCommand() *cobra.Command {
@@ -42,7 +42,8 @@ where the receive is posted and nothing contends. --place says between which ran
 whose tier is known from samples of all pairs. Of parameters with --mode the times of whole calls come from equations (8) and (9), LoGH{sSP}.
 
 With --collective it says what the algorithms of a collective operation take by LogGP, and which is fastest: of parameters with those of whole calls,
-of a platform with those of its low-level messages.`,
+of a platform with those of its low-level messages. Where ranks of a platform are in nodes, messages within a node take what they do there, unless --place names
+one tier for all.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
   loggp predict --platform t3d --place intra --protocol RTA
   loggp predict --params params.csv --place inter --sizes 1KB
@@ -66,6 +67,8 @@ of a platform with those of its low-level messages.`,
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
 	p.collective = chosen(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
+	f.IntVar(&p.perNode, "per-node", 0, "with --collective and --params: ranks of a node, to take the parameters of both tiers")
+	f.BoolVar(&p.deal, "in-turn", false, "with --collective: ranks are dealt out to the nodes in turn, instead of filling one after the other")
 	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	mustComplete(cmd, "place", places)
 	return cmd
@@ -90,6 +93,9 @@ func (p *predict) run(cmd *cobra.Command) error {
 	}
 	if err := output(p.output); err != nil {
 		return misuse(cmd, err)
+	}
+	if (p.perNode != 0 || p.deal) && *p.collective == "" {
+		return misuse(cmd, errors.New("--per-node, --in-turn: they are for --collective"))
 	}
 	if p.tree && *p.collective != collective.Bcast.String() {
 		return misuse(cmd, errors.New("--tree: it is for --collective bcast"))

@@ -12,11 +12,12 @@ func (c *Comm) Barrier() {
 	c.intra()
 	r := c.round(collective.Barrier, 0, Byte)
 	j := collective.Job{Ranks: c.size}
-	if r.choose(j) == binomial {
+	a := r.choose(&j)
+	if a == binomial {
 		c.converge(nil, nil, nil) // on fewer frames: a job may have a million ranks
 		return
 	}
-	r.carryOut(j, nil, nil)
+	r.carry(a, j, nil, nil)
 }
 
 var binomial = collective.Named(collective.Barrier, "binomial")

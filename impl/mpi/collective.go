@@ -32,18 +32,26 @@ func (c *Comm) round(o collective.Operation, root int, of *Datatype) round {
 
 // carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
 func (r *round) carryOut(j collective.Job, in, out []byte) {
+	r.carry(r.choose(&j), j, in, out)
+}
+
+func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte) {
 	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.own.work}
 	if out == nil {
 		r.areas[collective.Out] = r.own.result(j.Bytes) // of ranks that get nothing, Out is memory to work in
 	}
-	for st := range r.choose(j).Steps(j, r.rank) {
+	for st := range a.Steps(j, r.rank) {
 		r.step(&st)
 	}
 }
 
-// choose returns the algorithm for a job.
-func (r *round) choose(j collective.Job) *collective.Algorithm {
-	return collective.Choose(r.tuning(), r.operation, j, r.commutes)
+// choose returns the algorithm for a job, which it tells where ranks are if the table asks for that.
+func (r *round) choose(j *collective.Job) *collective.Algorithm {
+	t := r.tuning()
+	if t.asks[r.operation] {
+		j.Nodes = r.nodes()
+	}
+	return collective.Choose(t.rules, r.operation, *j, r.commutes)
 }
 
 // bytes returns the memory of a span. There is as much of Tmp as a schedule wants.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/datatype"
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/reduction"
@@ -158,22 +159,24 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	return nil
 }
 
-// Every algorithm does what its operation says, on 1 to 9 ranks, one call after another without barriers between.
+// Every algorithm does what its operation says, on 1 to 9 ranks, one call after another without barriers between. Those of two levels do wherever ranks are.
 func TestCollectives(t *testing.T) {
 	for _, a := range collective.Algorithms {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
 			for ranks := 1; ranks <= 9; ranks++ {
-				o := mpi.Options{Library: by("T"), Tuning: forced(a)}
-				holds(t, mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
-					for root := range ranks {
-						for _, n := range []int{0, 2, 14, 1200} {
-							if err := works(c, a, n, root); err != nil {
-								return err
+				for _, node := range layouts(a, ranks) {
+					o := mpi.Options{Library: by("T"), Tuning: forced(a)}
+					holds(t, mpi.Run(inNodes{loop.New(ranks), node}, o, func(c *mpi.Comm) error {
+						for root := range ranks {
+							for _, n := range []int{0, 2, 14, 1200} {
+								if err := works(c, a, n, root); err != nil {
+									return err
+								}
 							}
 						}
-					}
-					return nil
-				}))
+						return nil
+					}))
+				}
 			}
 		})
 	}
@@ -282,31 +285,63 @@ func TestCollectiveFaults(t *testing.T) {
 	}
 }
 
-// Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the picosecond.
+// Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the picosecond, those of two levels when the ranks know where they
+// are.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
 	for _, a := range collective.Algorithms {
 		for _, ranks := range []int{2, 3, 4, 7, 8} {
-			j := collective.Job{Ranks: ranks, Bytes: 160, Unit: 8}
-			if composes := a.Operation == collective.Reduce || a.Operation == collective.Allreduce || a.Operation == collective.ReduceScatter || a.Operation == collective.Scan; composes && !a.Disorders {
-				j.Unit = affine.Size()
-			}
-			if !a.Serves(j) {
-				continue
-			}
-			w, o := syntheticOf(t, ranks, 1e18) // whose copies take no time
-			o.Tuning = forced(a)
-			ends := make([]unit.Time, ranks)
-			holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
-				err := works(c, a, j.Bytes/8, j.Root)
-				ends[c.Rank()] = c.Wtime()
-				return err
-			}))
-			if got, want := slices.Max(ends), m.Cost(a, j).Last; got != want {
-				t.Errorf("%v on %d ranks took %v, the model says %v", a, ranks, got, want)
+			for _, node := range layouts(a, ranks) {
+				j := jobOf(a, ranks, node)
+				if !a.Serves(j) {
+					continue
+				}
+				w, o := syntheticOf(t, ranks, 1e18) // whose copies take no time
+				if got, want := lasts(t, inNodes{w, node}, o, a, j, 1), m.Cost(a, j).Last; got != want {
+					t.Errorf("%v on %d ranks took %v, the model says %v", a, ranks, got, want)
+				}
 			}
 		}
 	}
+}
+
+// jobOf is an operation on 160 bytes.
+func jobOf(a *collective.Algorithm, ranks int, node func(rank int) int) collective.Job {
+	names := make([]int, ranks)
+	for r := range names {
+		names[r] = node(r)
+	}
+	j := collective.Job{Ranks: ranks, Bytes: 160, Unit: 8, Nodes: collective.NewNodes(names)}
+	if composes := a.Operation == collective.Reduce || a.Operation == collective.Allreduce || a.Operation == collective.ReduceScatter || a.Operation == collective.Scan; composes && !a.Disorders {
+		j.Unit = affine.Size()
+	}
+	return j
+}
+
+// abreast lets ranks go on at a time all at once, the first ones first.
+func abreast(c *mpi.Comm, begin unit.Time) {
+	c.Compute(begin - us*unit.Time(c.Size()-c.Rank()) - c.Wtime())
+	c.Compute(begin - c.Wtime())
+}
+
+// lasts carries out a job twice by an algorithm and returns how long the second time takes, which all ranks begin at once. Rank r of the world is rank stride·r
+// modulo their number.
+func lasts(t *testing.T, w device.World, o mpi.Options, a *collective.Algorithm, j collective.Job, stride int) unit.Time {
+	t.Helper()
+	const begin = unit.Second
+	o.Tuning = forced(a)
+	ends := make([]unit.Time, j.Ranks)
+	holds(t, mpi.Run(w, o, func(c *mpi.Comm) error {
+		c = c.Split(0, stride*c.Rank()%j.Ranks)
+		if err := works(c, a, j.Bytes/8, j.Root); err != nil {
+			return err
+		}
+		abreast(c, begin)
+		err := works(c, a, j.Bytes/8, j.Root)
+		ends[c.Rank()] = c.Wtime()
+		return err
+	}))
+	return slices.Max(ends) - begin
 }
 
 // Parts of any length, some of them empty, and in any place: rank r gives rank i (r+2i) mod 4 words.

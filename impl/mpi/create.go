@@ -133,7 +133,8 @@ type more struct {
 	attributes attributes
 	topology   topology
 	inter      *inter
-	tuning     []collective.Rule // nil: the job's
+	tuning     *tuning           // nil: the job's
+	nodes      *collective.Nodes // which ranks are near each other; nil: nobody has asked
 }
 
 // extra returns what few communicators have, of one that is to have it.

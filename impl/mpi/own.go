@@ -3,13 +3,11 @@ package mpi
 import (
 	"slices"
 	"weak"
-
-	"github.com/loggp/loggp/model/collective"
 )
 
 // own is what a rank has beside its engine, in all communicators the same.
 type own struct {
-	tuning []collective.Rule
+	tuning *tuning
 	work   []byte               // memory for collective operations, of which there is one at a time
 	unused []byte               // memory for a result that nobody wants
 	comms  []weak.Pointer[Comm] // communicators that were made, for those who explain what went wrong

@@ -33,10 +33,11 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{shared: shared, program: program, tuning: o.Tuning}
-	if j.tuning == nil {
-		j.tuning = collective.Usual
+	rules := o.Tuning
+	if rules == nil {
+		rules = collective.Usual
 	}
+	j := &job{shared: shared, program: program, tuning: tuned(rules)}
 	err = w.Run(j.rank)
 	var d *device.Deadlock
 	if errors.As(err, &d) {
@@ -54,7 +55,7 @@ func kinds(s proto.Sign) string { return datatype.Signed(uint32(s)) }
 type job struct {
 	shared  *proto.Job
 	program func(*Comm) error
-	tuning  []collective.Rule
+	tuning  *tuning
 
 	mu     sync.Mutex
 	worlds []*Comm // by rank

@@ -6,11 +6,28 @@ import "github.com/loggp/loggp/model/collective"
 // it, with the same rules. nil brings the job's back. Communicators that are made of this one know nothing of it.
 func (c *Comm) Tune(rules []collective.Rule) {
 	c.enter("Tune")
-	c.extra().tuning = rules
+	c.extra().tuning = nil
+	if rules != nil {
+		c.more.tuning = tuned(rules)
+	}
+}
+
+// tuning is a table of algorithms.
+type tuning struct {
+	rules []collective.Rule
+	asks  [collective.NumOperations]bool // where ranks are, to choose one
+}
+
+func tuned(rules []collective.Rule) *tuning {
+	t := &tuning{rules: rules}
+	for _, o := range collective.Operations() {
+		t.asks[o] = collective.Asks(rules, o)
+	}
+	return t
 }
 
 // tuning returns the table by which the communicator's operations choose their algorithms.
-func (c *Comm) tuning() []collective.Rule {
+func (c *Comm) tuning() *tuning {
 	if c.more != nil && c.more.tuning != nil {
 		return c.more.tuning
 	}

@@ -5,6 +5,8 @@ var allgathers = []*Algorithm{
 	{Operation: Allgather, Name: "recursive-doubling", Fits: powerOfTwo, schedule: doublingAllgather},
 	{Operation: Allgather, Name: "bruck", schedule: bruckAllgather},
 	{Operation: Allgather, Name: "gather-bcast", schedule: gatherBcast},
+	{Operation: Allgather, Name: "two-level", Tiered: true, schedule: twoLevelAllgather(binomialBcast)},
+	{Operation: Allgather, Name: "two-level-scatter", Tiered: true, schedule: twoLevelAllgather(scatterAllgatherBcast)},
 }
 
 func ringAllgather(s *script, j Job, rank int) {
@@ -45,4 +47,37 @@ func gatherBcast(s *script, j Job, rank int) {
 	all := j
 	all.Bytes *= j.Ranks
 	binomialBcast(s, all, rank)
+}
+
+// twoLevelAllgather gathers within the nodes, lets the leaders exchange what they have, and brings all of it to their nodes.
+func twoLevelAllgather(down schedule) schedule {
+	return func(s *script, j Job, rank int) {
+		j.Root = 0
+		l := j.levels()
+		inside, between := j.both(s, rank)
+		area, base := Tmp, 0
+		if inside.at == 0 {
+			base = l.before(between.at) * j.Bytes
+			if l.ordered() {
+				area = Out
+			}
+		}
+		l.gather(s, rank, area, base)
+		between.do(j, func(s *script, leaders Job, at int) {
+			part := l.parts(area, 0)
+			if powerOfTwo(leaders) {
+				doubling(s, powerOf(leaders.Ranks), at, part)
+			} else {
+				ring(s, leaders.Ranks, at, at, func(i int) Span { return part(i, i+1) })
+			}
+		})
+		if inside.at == 0 && area == Tmp {
+			l.runs(func(rank, at, n int) {
+				s.local(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
+			})
+		}
+		all := j
+		all.Bytes *= j.Ranks
+		inside.do(all, down)
+	}
 }

@@ -5,6 +5,8 @@ var allreduces = []*Algorithm{
 	{Operation: Allreduce, Name: "recursive-doubling", schedule: doublingAllreduce},
 	{Operation: Allreduce, Name: "ring", Disorders: true, schedule: ringAllreduce},
 	{Operation: Allreduce, Name: "scatter-allgather", Disorders: true, schedule: scatterAllgatherAllreduce},
+	{Operation: Allreduce, Name: "two-level", Disorders: true, Tiered: true, schedule: twoLevelAllreduce(doublingAllreduce, binomialBcast)},
+	{Operation: Allreduce, Name: "two-level-scatter", Disorders: true, Tiered: true, schedule: twoLevelAllreduce(scatterAllgatherAllreduce, scatterAllgatherBcast)},
 }
 
 func reduceBcast(s *script, j Job, rank int) {
@@ -97,4 +99,14 @@ func scatterAllgatherAllreduce(s *script, j Job, rank int) {
 		doubling(s, p, at, spans(Out, begin))
 	}
 	p.end(s, j, rank)
+}
+
+// twoLevelAllreduce combines within the nodes, then lets leaders do so among themselves, and brings the result to all of their nodes.
+func twoLevelAllreduce(between, down schedule) schedule {
+	return func(s *script, j Job, rank int) {
+		nodes, leaders := j.both(s, rank)
+		nodes.do(j, binomialReduce)
+		leaders.do(j, inPlace(between))
+		nodes.do(j, down)
+	}
 }

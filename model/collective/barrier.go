@@ -3,6 +3,7 @@ package collective
 var barriers = []*Algorithm{
 	{Operation: Barrier, Name: "binomial", schedule: binomialBarrier},
 	{Operation: Barrier, Name: "dissemination", schedule: disseminationBarrier},
+	{Operation: Barrier, Name: "two-level", Tiered: true, schedule: twoLevelBarrier},
 }
 
 // binomialBarrier goes up a binomial tree to rank 0 and down again.
@@ -30,4 +31,13 @@ func disseminationBarrier(s *script, j Job, rank int) {
 	for far := 1; far < j.Ranks; far *= 2 {
 		s.exchange(mod(rank+far, j.Ranks), Span{}, mod(rank-far, j.Ranks), Span{})
 	}
+}
+
+// twoLevelBarrier lets leaders tell each other when all of their nodes have come.
+func twoLevelBarrier(s *script, j Job, rank int) {
+	inside, between := j.both(s, rank)
+	nothing := func(int, int) Span { return Span{} }
+	inside.do(j, func(s *script, j Job, at int) { binomialUp(s, j, at, nothing, nil) })
+	between.do(j, disseminationBarrier)
+	inside.do(j, func(s *script, j Job, at int) { binomialDown(s, j, at, nothing) })
 }

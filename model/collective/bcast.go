@@ -9,6 +9,8 @@ var bcasts = []*Algorithm{
 	pipelinedBcast(8 << 10),
 	pipelinedBcast(64 << 10),
 	{Operation: Bcast, Name: "scatter-allgather", schedule: scatterAllgatherBcast},
+	{Operation: Bcast, Name: "two-level", Tiered: true, schedule: twoLevelBcast(binomialBcast)},
+	{Operation: Bcast, Name: "two-level-scatter", Tiered: true, schedule: twoLevelBcast(scatterAllgatherBcast)},
 }
 
 // linearBcast sends from the root to each rank in turn.
@@ -75,5 +77,14 @@ func scatterAllgatherBcast(s *script, j Job, rank int) {
 func ring(s *script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
 		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
+	}
+}
+
+// twoLevelBcast sends the data to the leaders, and then within the nodes, in one way.
+func twoLevelBcast(how schedule) schedule {
+	return func(s *script, j Job, rank int) {
+		inside, between := j.both(s, rank)
+		between.do(j, how)
+		inside.do(j, how)
 	}
 }

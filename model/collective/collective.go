@@ -49,6 +49,8 @@ type Job struct {
 	Root  int // of operations that have one
 	Bytes int // of a block: what a rank gives or gets where there is one for each rank, else the whole data
 	Unit  int // bytes of an element, of which Bytes is a multiple: data is not divided within one; 0: 1
+
+	Nodes *Nodes // which ranks are near each other; nil: not known, or none
 }
 
 func (j Job) unit() int { return max(j.Unit, 1) }
@@ -97,12 +99,18 @@ type Algorithm struct {
 	Operation Operation
 	Name      string
 	Disorders bool             // combines in another order than that of ranks, so that the operation must commute
-	Fits      func(j Job) bool // whether it can serve a job; nil: any
-	schedule  func(s *script, j Job, rank int)
+	Tiered    bool             // has two levels, within nodes and between them, so that some ranks must be near each other, and some not
+	Fits      func(j Job) bool // whether it can serve so many ranks; nil: any
+	schedule  schedule
 }
 
+// schedule writes the steps of a rank.
+type schedule func(s *script, j Job, rank int)
+
 // Serves reports whether the algorithm can carry out a job.
-func (a *Algorithm) Serves(j Job) bool { return a.Fits == nil || a.Fits(j) }
+func (a *Algorithm) Serves(j Job) bool {
+	return (a.Fits == nil || a.Fits(j)) && (!a.Tiered || j.Nodes.Tiered())
+}
 
 // String returns the operation and the name: bcast binomial.
 func (a *Algorithm) String() string { return a.Operation.String() + " " + a.Name }
@@ -117,7 +125,7 @@ func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
 
 // check panics if there is no such job, or no such rank in it. It is apart so that Steps is inlined.
 func (j Job) check(rank int) {
-	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 {
+	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 || j.Nodes != nil && len(j.Nodes.of) != j.Ranks {
 		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
 	}
 }

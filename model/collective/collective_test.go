@@ -3,6 +3,7 @@ package collective
 import (
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -163,7 +164,7 @@ func (m *machine) bytes(x *actor, s Span) []symbols { return x.areas[s.Area][s.F
 
 func (m *machine) local(r int, x *actor) {
 	what, into := m.bytes(x, x.step.Send), m.bytes(x, x.step.Recv)
-	if len(what) != len(into) || x.step.Recv.Area == In {
+	if len(what) != len(into) || x.step.Recv.Area == In || x.step.Send == x.step.Recv {
 		m.t.Fatalf("rank %d: %+v", r, x.step)
 	}
 	if x.step.Kind != Copy && (x.step.Send.From%m.job.unit() != 0 || x.step.Send.Len%m.job.unit() != 0 || x.step.Recv.From%m.job.unit() != 0) {
@@ -248,9 +249,11 @@ func jobs(a *Algorithm) []Job {
 	for ranks := 1; ranks <= 17; ranks++ {
 		for _, bytes := range []int{0, 4, 20, 64} {
 			for root := range ranks {
-				j := Job{Ranks: ranks, Root: root, Bytes: bytes, Unit: 4}
-				if (root == 0 || rooted) && a.Serves(j) {
-					all = append(all, j)
+				for _, nodes := range layouts(a, ranks) {
+					j := Job{Ranks: ranks, Root: root, Bytes: bytes, Unit: 4, Nodes: nodes}
+					if (root == 0 || rooted) && a.Serves(j) {
+						all = append(all, j)
+					}
 				}
 			}
 		}
@@ -261,14 +264,43 @@ func jobs(a *Algorithm) []Job {
 	return all
 }
 
+// layouts are ways in which ranks lie on nodes: one after another, in turn, and as it comes. Who does not look at them is tried with none.
+func layouts(a *Algorithm, ranks int) []*Nodes {
+	if !a.Tiered {
+		return []*Nodes{nil}
+	}
+	random := rand.New(rand.NewPCG(uint64(ranks), 1))
+	var all []*Nodes
+	for _, node := range []func(rank int) int{
+		func(rank int) int { return rank / 4 },
+		func(rank int) int { return (rank + 2) / 3 }, // the first has one rank
+		func(rank int) int { return rank % 2 },
+		func(rank int) int { return rank % 5 },
+		func(int) int { return random.IntN(3) },
+		func(int) int { return random.IntN(ranks) },
+	} {
+		names := make([]int, ranks)
+		for r := range names {
+			names[r] = node(r)
+		}
+		all = append(all, NewNodes(names))
+	}
+	return all
+}
+
 // A barrier holds everybody until all have come: no rank's schedule may end before each other rank's has begun. So what a rank hears must come from all.
 func TestBarriers(t *testing.T) {
 	for _, a := range Of(Barrier) {
 		for ranks := 1; ranks <= 33; ranks++ {
-			heard := hearsay(a, Job{Ranks: ranks})
-			for r, h := range heard {
-				if len(h) != ranks {
-					t.Errorf("%v of %d: rank %d leaves when it has heard of %d", a, ranks, r, len(h))
+			for _, nodes := range layouts(a, ranks) {
+				j := Job{Ranks: ranks, Nodes: nodes}
+				if !a.Serves(j) {
+					continue
+				}
+				for r, h := range hearsay(a, j) {
+					if len(h) != ranks {
+						t.Errorf("%v of %d: rank %d leaves when it has heard of %d", a, ranks, r, len(h))
+					}
 				}
 			}
 		}
@@ -319,6 +351,47 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 	return know
 }
 
+// Of two-level algorithms one rank of each node talks to other nodes, in the node of the root the root.
+func TestLeaders(t *testing.T) {
+	for _, a := range Algorithms {
+		if !a.Tiered {
+			continue
+		}
+		for _, j := range jobs(a) {
+			leaders := map[int32]int{}
+			for r := range j.Ranks {
+				for st := range a.Steps(j, r) {
+					for _, other := range []int{st.To, st.From} {
+						if node := j.Nodes.of[r]; other != None && !j.Nodes.Together(r, other) {
+							if l, known := leaders[node]; known && l != r {
+								t.Fatalf("%v of %+v: ranks %d and %d of node %d talk to other nodes", a, j, l, r, node)
+							}
+							leaders[node] = r
+						}
+					}
+				}
+			}
+			if l := leaders[j.Nodes.of[j.Root]]; len(leaders) != j.Nodes.Count() || l != j.Root {
+				t.Fatalf("%v of %+v: %d leaders of %d nodes, that of the root's is %d", a, j, len(leaders), j.Nodes.Count(), l)
+			}
+		}
+	}
+}
+
+// Who has to know where ranks are serves no job of which that is not known, or all of whose ranks are equally near.
+func TestTiered(t *testing.T) {
+	for _, a := range Algorithms {
+		for _, c := range []struct {
+			nodes  *Nodes
+			tiered bool
+		}{{nil, false}, {NewNodes([]int{7, 7, 7, 7}), false}, {NewNodes([]int{3, 2, 1, 0}), false}, {NewNodes([]int{5, 3, 5, 3}), true}, {NewNodes([]int{0, 1, 2, 0}), true}} {
+			if got, want := a.Serves(Job{Ranks: 4, Nodes: c.nodes}), c.tiered || !a.Tiered; got != want {
+				t.Errorf("%v serves ranks in %+v: %v", a, c.nodes, got)
+			}
+		}
+	}
+}
+
 // Names are told apart, and every operation has an algorithm that serves any job, which stands first.
 func TestAlgorithms(t *testing.T) {
 	for i, a := range Algorithms {
@@ -340,7 +413,7 @@ func TestAlgorithms(t *testing.T) {
 func TestStop(t *testing.T) {
 	for _, a := range Algorithms {
 		n := 0
-		for range a.Steps(Job{Ranks: 8, Bytes: 64, Unit: 1}, 3) {
+		for range a.Steps(Job{Ranks: 8, Bytes: 64, Unit: 1, Nodes: NewNodes([]int{0, 0, 0, 1, 1, 1, 1, 2})}, 3) {
 			if n++; n == 2 {
 				break
 			}

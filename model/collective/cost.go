@@ -10,9 +10,18 @@ import (
 
 // Machine is what messages and local work take.
 type Machine struct {
-	model.Parameters
-	Copy unit.PerByte // of what is copied
-	Fold unit.PerByte // of what is combined
+	model.Parameters                   // of messages between nodes
+	Near             *model.Parameters // of those within a node; nil: the same
+	Copy             unit.PerByte      // of what is copied
+	Fold             unit.PerByte      // of what is combined
+}
+
+// message returns what a message takes from one rank to another.
+func (m *Machine) message(nodes *Nodes, from, to int) *model.Parameters {
+	if m.Near != nil && nodes.Together(from, to) {
+		return m.Near
+	}
+	return &m.Parameters
 }
 
 // Cost is when the ranks of a job are done. All begin at time 0.
@@ -31,17 +40,22 @@ type Cost struct {
 //   - to take it in keeps the processor busy for o_r(k). A rank that waits for a message takes in all that comes before it, in the order in which it comes;
 //     what was taken in before is there when it is wanted.
 //
-// A message is taken to be copied to where it belongs at once, and the network to have room. Alexandrov et al. 1995.
+// A message is taken to be copied to where it belongs at once, and the network to have room. Alexandrov et al. 1995. Of two tiers each message has the
+// parameters of its own, and ranks have one interface out and one in for both.
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
-	x := &account{Machine: m, ranks: make([]clock, j.Ranks)}
+	x := &account{Machine: m, nodes: j.Nodes, ranks: make([]clock, j.Ranks)}
 	for r := range x.ranks {
 		next, stop := iter.Pull(a.Steps(j, r))
 		defer stop()
-		x.ranks[r] = clock{rank: r, next: next, slot: -1}
+		x.ranks[r] = clock{rank: r, next: next}
 		x.advance(&x.ranks[r])
 	}
 	for len(x.queue) > 0 {
-		x.act(x.pop())
+		if e := x.pop(); e.letter.by != nil {
+			x.enter(e)
+		} else {
+			x.act(e.rank, e.at)
+		}
 	}
 	c := Cost{First: x.ranks[0].now, Messages: x.messages, Bytes: x.bytes}
 	for i := range x.ranks {
@@ -50,12 +64,14 @@ func (m Machine) Cost(a *Algorithm, j Job) Cost {
 	return c
 }
 
-// account is a job under way. Ranks that can act are in a heap by the time at which they will, so that messages enter the network in the order of
-// time.
+// account is a job under way. What happens next is in a heap by time, so that messages enter the network, and the interfaces of ranks, in its order. What
+// happens at one time does so in the order in which it was foreseen.
 type account struct {
 	Machine
+	nodes           *Nodes
 	ranks           []clock
-	queue           []*clock
+	queue           []event
+	foreseen        int
 	messages, bytes int
 }
 
@@ -69,15 +85,23 @@ type clock struct {
 	sent    bool      // what the step has to send
 	mail    []letter  // that has come, or will, in that order
 	taken   []int     // from whom messages were taken in that nobody has wanted yet
-	slot    int       // in the heap, or −1
 	waits   bool      // for a message, and none has come
-	at      unit.Time // when it acts
 }
 
+// letter is a message on its way.
 type letter struct {
 	from int
-	at   unit.Time // when its last byte is there
 	size int
+	by   *model.Parameters
+	at   unit.Time // when its last byte is there
+}
+
+// event is a rank that can act, or a message that comes to the interface of one.
+type event struct {
+	at     unit.Time
+	order  int
+	rank   *clock
+	letter letter // of a rank that acts: none
 }
 
 // advance takes the next step of a rank, and goes through those that are local.
@@ -100,28 +124,27 @@ func (x *account) advance(c *clock) {
 	}
 }
 
-// schedule puts a rank into the heap if it can act, by the time at which a message of its leaves, or one is there for it.
+// schedule lets a rank act, if it can, when a message of its leaves, or one is there for it.
 func (x *account) schedule(c *clock) {
-	if !c.sent {
-		c.at = max(c.now+x.SendO.Time(c.step.Send.Len), c.out)
-		x.push(c)
-		return
-	}
+	at := c.now
 	switch {
+	case !c.sent:
+		by := x.message(x.nodes, c.rank, c.step.To)
+		at = max(c.now+by.SendO.Time(c.step.Send.Len), c.out)
 	case slices.Contains(c.taken, c.step.From):
-		c.at = c.now
 	case len(c.mail) > 0:
-		c.at = max(c.now, c.mail[0].at)
+		at = max(c.now, c.mail[0].at)
 	default:
 		c.waits = true
 		return
 	}
 	c.waits = false
-	x.push(c)
+	x.push(event{at: at, rank: c})
 }
 
-// act lets a rank do what it is scheduled for.
-func (x *account) act(c *clock) {
+// act lets a rank do what it was scheduled for.
+func (x *account) act(c *clock, at unit.Time) {
+	c.now = at
 	if c.sent {
 		x.receive(c)
 		return
@@ -137,7 +160,6 @@ func (x *account) act(c *clock) {
 
 // receive lets a rank go on that has the message it wants, or take in the next one.
 func (x *account) receive(c *clock) {
-	c.now = c.at
 	if i := slices.Index(c.taken, c.step.From); i >= 0 {
 		c.taken = slices.Delete(c.taken, i, i+1)
 		x.advance(c)
@@ -145,7 +167,7 @@ func (x *account) receive(c *clock) {
 	}
 	l := c.mail[0]
 	c.mail = c.mail[1:]
-	c.now += x.RecvO.Time(l.size)
+	c.now += l.by.RecvO.Time(l.size)
 	if l.from == c.step.From {
 		x.advance(c)
 		return
@@ -156,52 +178,60 @@ func (x *account) receive(c *clock) {
 
 // send lets the message of a rank's step leave.
 func (x *account) send(c *clock) {
-	k := c.step.Send.Len
-	long := x.BigGap.Time(max(k-1, 0))
-	c.now = c.at
-	c.out = c.at + x.Gap + long
-	to := &x.ranks[c.step.To]
-	begin := max(c.at+x.L, to.in)
-	to.in = begin + x.Gap + long
-	to.mail = append(to.mail, letter{c.rank, begin + long, k})
+	l := letter{from: c.rank, size: c.step.Send.Len, by: x.message(x.nodes, c.rank, c.step.To)}
+	c.out = c.now + l.holds()
+	x.push(event{at: c.now + l.by.L, rank: &x.ranks[c.step.To], letter: l})
 	x.messages++
-	x.bytes += k
-	if to.slot < 0 && to.waits {
-		x.schedule(to)
+	x.bytes += l.size
+}
+
+// holds returns how long a message takes an interface.
+func (l *letter) holds() unit.Time { return l.by.Gap + l.long() }
+
+// long returns (k−1) G.
+func (l *letter) long() unit.Time { return l.by.BigGap.Time(max(l.size-1, 0)) }
+
+// enter lets a message take the interface into its rank.
+func (x *account) enter(e event) {
+	l, c := e.letter, e.rank
+	begin := max(e.at, c.in)
+	c.in = begin + l.holds()
+	l.at = begin + l.long()
+	c.mail = append(c.mail, l)
+	if c.waits {
+		x.schedule(c)
 	}
 }
 
-// before orders ranks by the time at which they act, then by their number.
-func (c *clock) before(d *clock) bool { return c.at < d.at || c.at == d.at && c.rank < d.rank }
+func (e *event) before(f *event) bool { return e.at < f.at || e.at == f.at && e.order < f.order }
 
-func (x *account) push(c *clock) {
-	x.queue = append(x.queue, c)
-	i := len(x.queue) - 1
-	for ; i > 0 && c.before(x.queue[(i-1)/2]); i = (i - 1) / 2 {
-		x.put(i, x.queue[(i-1)/2])
+func (x *account) push(e event) {
+	x.foreseen++
+	e.order = x.foreseen
+	x.queue = append(x.queue, e)
+	q, i := x.queue, len(x.queue)-1
+	for ; i > 0 && e.before(&q[(i-1)/2]); i = (i - 1) / 2 {
+		q[i] = q[(i-1)/2]
 	}
-	x.put(i, c)
+	q[i] = e
 }
 
-func (x *account) pop() *clock {
+func (x *account) pop() event {
 	first, last := x.queue[0], len(x.queue)-1
-	c := x.queue[last]
+	e := x.queue[last]
 	x.queue = x.queue[:last]
-	i := 0
+	q, i := x.queue, 0
 	for last > 0 {
 		child := 2*i + 1
-		if child+1 < last && x.queue[child+1].before(x.queue[child]) {
+		if child+1 < last && q[child+1].before(&q[child]) {
 			child++
 		}
-		if child >= last || !x.queue[child].before(c) {
-			x.put(i, c)
+		if child >= last || !q[child].before(&e) {
+			q[i] = e
 			break
 		}
-		x.put(i, x.queue[child])
+		q[i] = q[child]
 		i = child
 	}
-	first.slot = -1
 	return first
 }
-
-func (x *account) put(i int, c *clock) { x.queue[i], c.slot = c, i }

@@ -61,6 +61,47 @@ func TestGap(t *testing.T) {
 	}
 }
 
+// Closed forms of two-level algorithms on 4 nodes of 4 ranks, one after another or in turn: as for TestClosedForms, with two rounds on each level. Steps of a
+// level take what messages of its tier do.
+func TestTwoLevels(t *testing.T) {
+	m := machineOf(70*us, 30*us, 20*us, us, unit.PerByte(us)/100)
+	near := machineOf(7*us, 3*us, 2*us, us, unit.PerByte(us)/2000).Parameters
+	m.Near = &near
+	way := func(x model.Parameters, k int) unit.Time {
+		return x.SendO.Time(k) + x.L + x.BigGap.Time(max(k-1, 0)) + x.RecvO.Time(k)
+	}
+	for _, node := range []func(rank int) int{func(r int) int { return r / 4 }, func(r int) int { return r % 4 }} {
+		names := make([]int, 16)
+		for r := range names {
+			names[r] = node(r)
+		}
+		for _, k := range []int{1, 101} {
+			out, in := 2*way(m.Parameters, k), 2*way(near, k)
+			for a, want := range map[*Algorithm]unit.Time{
+				Named(Bcast, "two-level"):     out + in,
+				Named(Reduce, "two-level"):    in + out,
+				Named(Allreduce, "two-level"): in + out + in,
+				Named(Barrier, "two-level"):   2*way(near, 0) + 2*way(m.Parameters, 0) + 2*way(near, 0),
+			} {
+				if got := m.Cost(a, Job{Ranks: 16, Bytes: k, Nodes: NewNodes(names)}).Last; got != want {
+					t.Errorf("%v of %d bytes: %v, by its form %v", a, k, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A message within the node overtakes one from outside that left before it: while that is on its way nobody's interface is taken.
+func TestOvertaking(t *testing.T) {
+	m := machineOf(100*us, us, 2*us, 5*us, 0)
+	near := machineOf(10*us, 4*us, 3*us, 5*us, 0).Parameters
+	m.Near = &near
+	c := m.Cost(Named(Gather, "linear"), Job{Ranks: 3, Bytes: 1, Nodes: NewNodes([]int{0, 1, 0})})
+	if want := us + 100*us + 2*us; c.Last != want {
+		t.Errorf("%v, not %v", c.Last, want)
+	}
+}
+
 // Work is charged for what is copied and combined.
 func TestWork(t *testing.T) {
 	m := machineOf(0, 0, 0, 0, 0)

@@ -3,6 +3,7 @@ package collective
 var gathers = []*Algorithm{
 	{Operation: Gather, Name: "linear", schedule: linearGather},
 	{Operation: Gather, Name: "binomial", schedule: binomialGather},
+	{Operation: Gather, Name: "two-level", Tiered: true, schedule: twoLevelGather},
 }
 
 // linearGather receives at the root from each rank in turn.
@@ -48,5 +49,23 @@ func binomialUp(s *script, j Job, rank int, part func(from, to int) Span, then f
 	}
 	if at != 0 {
 		s.send(mod(rank-mask, j.Ranks), part(0, min(mask, j.Ranks-at)))
+	}
+}
+
+// twoLevelGather gathers within the nodes, and then what their leaders have. While it travels data lies in the order of nodes, and of ranks in them.
+func twoLevelGather(s *script, j Job, rank int) {
+	area, l := Tmp, j.levels()
+	if rank == j.Root && l.ordered() {
+		area = Out
+	}
+	l.gather(s, rank, area, 0)
+	l.between(s, rank).do(j, func(s *script, leaders Job, at int) {
+		part := l.parts(area, at)
+		binomialUp(s, leaders, at, func(from, to int) Span { return part(at+from, at+to) }, nil)
+	})
+	if rank == j.Root && area == Tmp {
+		l.runs(func(rank, at, n int) {
+			s.local(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
+		})
 	}
 }

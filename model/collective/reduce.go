@@ -4,6 +4,7 @@ var reduces = []*Algorithm{
 	{Operation: Reduce, Name: "linear", schedule: linearReduce},
 	{Operation: Reduce, Name: "binomial", schedule: binomialReduce},
 	{Operation: Reduce, Name: "scatter-gather", Disorders: true, Fits: powerOfTwo, schedule: scatterGatherReduce},
+	{Operation: Reduce, Name: "two-level", Disorders: true, Tiered: true, schedule: twoLevelReduce},
 }
 
 // linearReduce receives at the root from each rank in turn, the last first, so that what is there comes behind.
@@ -83,4 +84,11 @@ func halving(s *script, p power, at int, mine, theirs func(from, to int) Span) {
 		s.exchange(other, mine(give, give+far), other, theirs(keep, keep+far))
 		s.fold(theirs(keep, keep+far), mine(keep, keep+far), at&far != 0)
 	}
+}
+
+// twoLevelReduce combines within the nodes, and then what their leaders have.
+func twoLevelReduce(s *script, j Job, rank int) {
+	inside, between := j.both(s, rank)
+	inside.do(j, binomialReduce)
+	between.do(j, inPlace(binomialReduce))
 }

@@ -3,6 +3,7 @@ package collective
 var scatters = []*Algorithm{
 	{Operation: Scatter, Name: "linear", schedule: linearScatter},
 	{Operation: Scatter, Name: "binomial", schedule: binomialScatter},
+	{Operation: Scatter, Name: "two-level", Tiered: true, schedule: twoLevelScatter},
 }
 
 // linearScatter sends from the root to each rank in turn.
@@ -38,4 +39,24 @@ func turn(s *script, j Job, from, to Area, first int) {
 	n := (j.Ranks - first) * j.Bytes
 	s.local(Copy, Span{from, first * j.Bytes, n}, Span{to, 0, n})
 	s.local(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
+}
+
+// twoLevelScatter scatters among the leaders, and then within the nodes. While it travels data lies in the order of nodes, and of ranks in them.
+func twoLevelScatter(s *script, j Job, rank int) {
+	area, l := Tmp, j.levels()
+	switch {
+	case rank != j.Root:
+	case l.ordered():
+		area = In
+	default:
+		l.runs(func(rank, at, n int) {
+			s.local(Copy, Span{In, rank * j.Bytes, n * j.Bytes}, Span{Tmp, at * j.Bytes, n * j.Bytes})
+		})
+	}
+	inside, between := j.both(s, rank)
+	between.do(j, func(s *script, leaders Job, at int) { binomialDown(s, leaders, at, l.parts(area, at)) })
+	inside.do(j, func(s *script, node Job, at int) {
+		binomialDown(s, node, at, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
+	})
+	s.local(Copy, Span{area, 0, j.Bytes}, j.whole(Out))
 }
