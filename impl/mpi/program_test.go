@@ -1,492 +1,556 @@
 package mpi_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
-	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 )
 
-// Random programs, that end and whose results are known.
+// Random programs, which end whatever is buffered.
 //
-// A program begins as a list of messages. Each rank sends and receives those of its own in the order of the list, so nobody
-// waits in a circle however little is buffered: the first message of the list that is not through has both its ranks at
-// it. Then what is not blocking is moved: posted earlier, waited for later, neither of which can make a circle. Receives get
-// wildcards. A change is kept if by MPI's rules each receive still gets its own message.
+// A program is a list of items: a message, a collective operation, a ring of send-receives, a new communicator. Each gives some ranks steps, and each
+// rank does those of its own in the order of the list, so nobody waits in a circle: the first item that is not through has all its ranks at it. Then what
+// does not block is moved: sends and receives begin earlier, waits come later, neither of which can make a circle, as all that is waited for stands in
+// the list before who waits.
 //
-// Where a receive may be from any source, who comes first is open. Those have a communicator of their own, and between barriers each
-// rank posts them before the first message that is meant for them, or takes in all at the end.
+// A change may let messages and receives of a pair of ranks meet in another way. It is kept if each receive still gets its own message (fair).
+//
+// Where a receive may be from any source, who comes first is open, and a rank might be left without a receive for what it must send before others
+// send. So between two barriers each communicator and receiver has a plan: either all those receives are posted before the first message, or all
+// those sends block on nobody. What then comes the oracle judges.
 
-// message is one message of a program.
-type message struct {
-	comm, tag, size int
-	src, dst        int // ranks of the job
-	mode            model.Mode
-	seed            int  // of its text
-	wild            bool // received from any source with any tag
+// program is what all ranks do.
+type program struct {
+	seed   uint64
+	ranks  int
+	tuning []collective.Rule
+	teams  []*team
+	items  []*item
+}
+
+// team is a communicator: of a group, or between two.
+type team struct {
+	id     int
+	groups [][]int // ranks of the job
+}
+
+func (t *team) inter() bool { return len(t.groups) == 2 }
+
+// has reports whether a rank of the job is in the communicator.
+func (t *team) has(rank int) bool { return t.side(rank) >= 0 }
+
+func (t *team) side(rank int) int {
+	return slices.IndexFunc(t.groups, func(g []int) bool { return slices.Contains(g, rank) })
+}
+
+// rank returns what a rank of the job is called in the communicator.
+func (t *team) rank(rank int) int { return slices.Index(t.groups[t.side(rank)], rank) }
+
+// peers returns to whom a rank of the job can send.
+func (t *team) peers(rank int) []int { return t.groups[(t.side(rank)+1)%len(t.groups)] }
+
+// item is a part of a program that can only be left out as a whole.
+type item struct {
+	id    int
+	name  string
+	keep  bool // cannot be left out
+	team  *team
+	makes []*team
+	needs []*team // beside its own
+	steps []*step
 }
 
 // step is what a rank does at some point.
 type step struct {
-	do     deed
-	m      *message // what it is about
-	anyTag bool     // of a receive
-	how    int      // random, for those that can be done in several ways
-	fixed  bool     // may not be moved
+	rank  int
+	when  int // in the list: of which item's number
+	turn  turn
+	from  int // of what can be moved: not before, and not behind
+	to    int
+	late  bool // of a wait: may come behind the next barrier
+	name  string
+	sends []*message // in order
+	posts []*message
+	do    func(x *performer) error
 }
 
-type deed uint8
+// turn is the order of steps of one place in the list.
+type turn uint8
 
 const (
-	send    deed = iota // blocking
-	start               // a send
-	receive             // blocking
-	post                // a receive
-	wait                // for what was started or posted
-	compute             // how µs
-	look                // for a message that nobody sends: progress
-	gather              // receive from any source, after a probe
-	meet                // barrier
+	begin turn = iota // of what does not block
+	block
+	finish
 )
 
-var deedNames = [...]string{"send", "start", "receive", "post", "wait", "compute", "look", "gather", "meet"}
-
-func (s step) String() string {
-	if s.m == nil {
-		return deedNames[s.do]
-	}
-	return fmt.Sprintf("%s(%+v any tag %v)", deedNames[s.do], *s.m, s.anyTag)
+// message is one message of a program.
+type message struct {
+	id        int
+	item      int
+	due       int // from what item on its sender may wait for it
+	team      *team
+	src, dst  int // ranks of the job
+	tag       int
+	mode      model.Mode
+	units     int
+	unit      *layout
+	out, in   lay
+	anySource bool // of its receive
+	anyTag    bool
+	maybe     bool // may be cancelled
+	how       [2]int
 }
 
-// written is a program: the steps of each rank.
-type written struct {
-	ranks [][]step
-	turn  []int // the ranks of communicator 1, in order
+// The tags: those below are drawn.
+const (
+	tags      = 3
+	goTag     = 5  // of messages that tell of a receive
+	cancelTag = 6  // of messages that may be cancelled
+	newsTag   = 7  // of messages that tell what became of them
+	interTag  = 50 // of what leaders exchange
+	nobodyTag = 77 // of messages that nobody sends
+)
+
+func (m *message) bytes() []byte { return text(m.units*m.unit.size(), m.id) }
+
+func (m *message) String() string {
+	return fmt.Sprintf("message %d: %v from %d to %d in communicator %d, tag %d, %d bytes, %v as %v, any source %v, any tag %v",
+		m.id, m.mode, m.src, m.dst, m.team.id, m.tag, m.units*m.unit.size(), m.out, m.in, m.anySource, m.anyTag)
 }
 
-// anywhere is the communicator of messages from any source.
-const anywhere = 2
-
-// write makes up a program.
-func write(r *rand.Rand) *written {
-	n := 2 + r.IntN(7)
-	p := &written{ranks: make([][]step, n), turn: r.Perm(n)}
-	seed := 0
-	for range 1 + r.IntN(3) {
-		first := make([]int, n)
-		for i := range p.ranks {
-			first[i] = len(p.ranks[i])
-		}
-		p.phase(r, &seed)
-		for i := range p.ranks {
-			p.vary(r, i, first[i])
-		}
+func (s *step) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "rank %d: %s", s.rank, s.name)
+	for _, m := range slices.Concat(s.sends, s.posts) {
+		fmt.Fprintf(&b, "; %v", m)
 	}
-	for i := range p.ranks {
-		p.spread(r, i)
-	}
-	return p
+	return b.String()
 }
 
-// phase adds some messages and a barrier.
-func (p *written) phase(r *rand.Rand, seed *int) {
-	n := len(p.ranks)
-	late := make([]bool, n) // takes in what is from any source at the end
-	for i := range late {
-		late[i] = r.IntN(2) == 0
-	}
-	ends := make([][]step, n)
-	add := func(rank int, s step) { s.how = r.Int(); p.ranks[rank] = append(p.ranks[rank], s) }
-	// later adds a step now, and its end now or at some time.
-	later := func(rank int, s step) {
-		add(rank, s)
-		w := step{do: wait, m: s.m, how: r.Int()}
-		if r.IntN(3) == 0 {
-			add(rank, w)
-		} else {
-			ends[rank] = append(ends[rank], w)
+// String lists the items, and the steps of each.
+func (p *program) String() string {
+	var b strings.Builder
+	for _, i := range p.items {
+		fmt.Fprintf(&b, "%d %s\n", i.id, i.name)
+		for _, s := range i.steps {
+			fmt.Fprintf(&b, "  %d.%d %v\n", s.when, s.turn, s)
 		}
 	}
-	first := make([]int, n)
-	for i := range first {
-		first[i] = len(p.ranks[i])
-	}
-	var early [8][]step
-	for range 3 + r.IntN(25) {
-		*seed++
-		m := &message{comm: r.IntN(3), tag: r.IntN(3), src: r.IntN(n), dst: r.IntN(n), mode: model.Mode(r.IntN(4)), seed: *seed}
-		m.size = []func() int{func() int { return 0 }, func() int { return r.IntN(9) }, func() int { return r.IntN(600) }, func() int { return r.IntN(5000) },
-			func() int { return r.IntN(5000) }, func() int { return r.IntN(20000) }}[r.IntN(6)]()
-		switch {
-		case m.comm == anywhere:
-			m.wild = true
-			if m.mode == model.Ready {
-				m.mode = model.Standard
-			}
-			if late[m.dst] {
-				add(m.src, step{do: start, m: m})
-				ends[m.src] = append(ends[m.src], step{do: wait, m: m, how: r.Int()})
-				ends[m.dst] = slices.Insert(ends[m.dst], 0, step{do: gather, m: m})
-				continue
-			}
-			early[m.dst] = append(early[m.dst], step{do: post, m: m, fixed: true})
-			ends[m.dst] = append(ends[m.dst], step{do: wait, m: m, how: r.Int()})
-			if r.IntN(2) == 0 {
-				add(m.src, step{do: send, m: m})
-			} else {
-				later(m.src, step{do: start, m: m})
-			}
-			continue
-		case m.mode == model.Ready && m.src == m.dst:
-			add(m.dst, step{do: post, m: m, fixed: true})
-			add(m.src, step{do: send, m: m, fixed: true})
-			ends[m.dst] = append(ends[m.dst], step{do: wait, m: m, how: r.Int()})
-			continue
-		case m.mode == model.Ready: // the receiver posts, and says so
-			*seed++
-			ready := &message{tag: 5, src: m.dst, dst: m.src, mode: model.Standard, seed: *seed}
-			add(m.dst, step{do: post, m: m, fixed: true})
-			add(m.dst, step{do: send, m: ready, fixed: true})
-			add(m.src, step{do: receive, m: ready, fixed: true})
-			if r.IntN(2) == 0 {
-				add(m.src, step{do: send, m: m, fixed: true})
-			} else {
-				add(m.src, step{do: start, m: m, fixed: true})
-				ends[m.src] = append(ends[m.src], step{do: wait, m: m, how: r.Int()})
-			}
-			ends[m.dst] = append(ends[m.dst], step{do: wait, m: m, how: r.Int()})
-			continue
-		case m.src == m.dst: // a rank that waits for itself waits for ever
-			add(m.dst, step{do: post, m: m})
-			ends[m.dst] = append(ends[m.dst], step{do: wait, m: m, how: r.Int()})
-			if r.IntN(2) == 0 {
-				add(m.src, step{do: send, m: m, fixed: true})
-			} else {
-				later(m.src, step{do: start, m: m, fixed: true})
-			}
-			continue
-		}
-		if r.IntN(2) == 0 {
-			add(m.src, step{do: send, m: m})
-		} else {
-			later(m.src, step{do: start, m: m})
-		}
-		if r.IntN(2) == 0 {
-			add(m.dst, step{do: receive, m: m})
-		} else {
-			later(m.dst, step{do: post, m: m})
-		}
-	}
-	for i := range p.ranks {
-		p.ranks[i] = slices.Insert(p.ranks[i], first[i], early[i]...)
-		// What is gathered comes before any wait.
-		slices.SortStableFunc(ends[i], func(a, b step) int { return int(b.do) - int(a.do) })
-		gathers := 0
-		for gathers < len(ends[i]) && ends[i][gathers].do == gather {
-			gathers++
-		}
-		rest := ends[i][gathers:]
-		r.Shuffle(len(rest), func(a, b int) { rest[a], rest[b] = rest[b], rest[a] })
-		p.ranks[i] = append(append(p.ranks[i], ends[i]...), step{do: meet, fixed: true})
-	}
+	return b.String()
 }
 
-// vary moves steps of a rank and puts wildcards into its receives, from a place on.
-func (p *written) vary(r *rand.Rand, rank, from int) {
-	for range 2 * (len(p.ranks[rank]) - from) {
-		old := slices.Clone(p.ranks[rank])
-		now := p.ranks[rank]
-		i := from + r.IntN(len(now)-from)
-		s := now[i]
-		switch {
-		case (s.do == post || s.do == receive) && !s.m.wild && r.IntN(2) == 0:
-			now[i].anyTag = true
-		case (s.do == post || s.do == start) && !s.fixed && i > from:
-			to := from + r.IntN(i-from)
-			now = slices.Insert(slices.Delete(now, i, i+1), to, s)
-		case s.do == wait && i+1 < len(now):
-			to := i
-			for to+1 < len(now) && now[to+1].do != meet && now[to+1].do != gather && r.IntN(4) > 0 {
-				to++
+// of returns the steps of a rank in the order in which it does them.
+func (p *program) of(rank int) []*step {
+	var mine []*step
+	for _, i := range p.items {
+		for _, s := range i.steps {
+			if s.rank == rank {
+				mine = append(mine, s)
 			}
-			now = slices.Insert(slices.Delete(now, i, i+1), to, s)
-		}
-		p.ranks[rank] = now
-		if !p.fair() {
-			p.ranks[rank] = old
 		}
 	}
+	slices.SortStableFunc(mine, func(a, b *step) int {
+		return cmp.Or(a.when-b.when, int(a.turn)-int(b.turn))
+	})
+	return mine
 }
 
-// spread lets a rank compute and look in between.
-func (p *written) spread(r *rand.Rand, rank int) {
-	var now []step
-	for _, s := range p.ranks[rank] {
-		switch r.IntN(6) {
-		case 0:
-			now = append(now, step{do: compute, how: 1 + r.IntN(30)})
-		case 1:
-			now = append(now, step{do: look})
+// without returns the program without an item, or nil if others need it.
+func (p *program) without(i int) *program {
+	x := p.items[i]
+	for _, y := range p.items[i+1:] {
+		if x.keep || slices.ContainsFunc(x.makes, func(t *team) bool { return t == y.team || slices.Contains(y.needs, t) }) {
+			return nil
 		}
-		now = append(now, s)
 	}
-	p.ranks[rank] = now
+	if x.keep {
+		return nil
+	}
+	q := *p
+	q.items = slices.Delete(slices.Clone(p.items), i, i+1)
+	return &q
 }
 
-// fair says whether each receive with a source gets its own message. These are MPI's rules: of a communicator and a pair of ranks, messages
-// are taken in the order in which they were sent and receives in the order in which they were posted, as far as tags allow. As
-// all messages of a pair come in order, it does not matter when they come.
-func (p *written) fair() bool {
-	type way struct{ comm, src, dst int }
+// fair says whether each receive with a source gets its own message. Of a communicator and a pair of ranks, messages are taken in the order in which they
+// were sent and receives in the order in which they were posted, as far as tags allow: as all messages of a pair come in order, it does
+// not matter when they come.
+func (p *program) fair() bool {
+	type way struct {
+		team     *team
+		src, dst int
+	}
 	sent := map[way][]*message{}
-	for _, steps := range p.ranks {
-		for _, s := range steps {
-			if (s.do == send || s.do == start) && !s.m.wild {
-				w := way{s.m.comm, s.m.src, s.m.dst}
-				sent[w] = append(sent[w], s.m)
+	for r := range p.ranks {
+		for _, s := range p.of(r) {
+			for _, m := range s.sends {
+				if !m.anySource {
+					w := way{m.team, m.src, m.dst}
+					sent[w] = append(sent[w], m)
+				}
 			}
 		}
 	}
-	for _, steps := range p.ranks {
-		for _, s := range steps {
-			if (s.do != receive && s.do != post) || s.m.wild {
-				continue
+	for r := range p.ranks {
+		for _, s := range p.of(r) {
+			for _, m := range s.posts {
+				if m.anySource {
+					continue
+				}
+				w := way{m.team, m.src, m.dst}
+				i := slices.IndexFunc(sent[w], func(x *message) bool { return m.anyTag || x.tag == m.tag })
+				if i < 0 || sent[w][i] != m {
+					return false
+				}
+				sent[w] = slices.Delete(sent[w], i, i+1)
 			}
-			w := way{s.m.comm, s.m.src, s.m.dst}
-			i := slices.IndexFunc(sent[w], func(m *message) bool { return s.anyTag || m.tag == s.m.tag })
-			if i < 0 || sent[w][i] != s.m {
-				return false
-			}
-			sent[w] = slices.Delete(sent[w], i, i+1)
 		}
 	}
 	return true
 }
 
-// runner is a rank that runs a program.
-type runner struct {
-	comms [3]*mpi.Comm
-	turn  []int
-	open  []*running
-	phase int // how many barriers have been
+// writer makes up a program.
+type writer struct {
+	*rand.Rand
+	*program
+	open  []*team // communicators that may be used
+	from  int     // the number of the first item since the last barrier
+	plans map[plan]wild
+	ids   int
+	last  []*message // whose senders may wait for them when all receives have been posted
 }
 
-// running is a send or receive under way.
-type running struct {
-	step
-	request mpi.Request
-	buf     []byte
-	status  mpi.Status
+// plan is what must be planned since the last barrier.
+type plan struct {
+	team *team
+	dst  int
 }
 
-// run runs the steps of a rank.
-func (p *written) run(c *mpi.Comm) error {
-	x := &runner{comms: [3]*mpi.Comm{c, c.Create(c.Group().Include(p.turn)), nil}, turn: p.turn}
-	all := make([]int, c.Size())
+// wild says which receives are from any source.
+type wild struct {
+	tags   [tags]bool
+	anyTag bool // all, with any tag
+	early  bool // posted before the first message
+	unit   *layout
+}
+
+// write makes up a program of up to so many ranks.
+func write(seed uint64, most int) *program {
+	w := &writer{Rand: rand.New(rand.NewPCG(seed, 0)), program: &program{seed: seed, ranks: 2}}
+	w.ranks += w.IntN(min(most, 8) - 1)
+	if w.IntN(4) == 0 {
+		w.ranks = 2 + w.IntN(most-1)
+	}
+	w.tuning = w.rules()
+	all := make([]int, w.ranks)
 	for i := range all {
 		all[i] = i
 	}
-	x.comms[anywhere] = c.Create(c.Group().Include(all))
-	buffer := 0
-	for _, s := range p.ranks[c.Rank()] {
-		if (s.do == send || s.do == start) && s.m.mode == model.Buffered {
-			buffer += s.m.size + mpi.BsendOverhead
-		}
+	w.teams = []*team{{groups: [][]int{all}}}
+	w.open = slices.Clone(w.teams)
+	for range 1 + w.IntN(3) {
+		w.phase()
 	}
-	c.AttachBuffer(make([]byte, buffer))
-	for i, s := range p.ranks[c.Rank()] {
-		if err := x.do(p, s); err != nil {
-			return fmt.Errorf("rank %d, step %d, %v: %w", c.Rank(), i, s, err)
-		}
-	}
-	c.DetachBuffer()
-	c.Barrier()
-	for i, c := range x.comms {
-		if st, ok := c.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
-			return fmt.Errorf("rank %d: a message is left in communicator %d: %+v", x.comms[0].Rank(), i, st)
-		}
-	}
-	return nil
+	return w.program
 }
 
-// rank returns the rank in a communicator of a rank of the job.
-func (x *runner) rank(comm, rank int) int {
-	if comm == 1 {
-		return slices.Index(x.turn, rank)
+// phase adds communicators, messages and operations, and a barrier.
+func (w *writer) phase() {
+	for range w.IntN(3) {
+		w.newTeam()
 	}
-	return rank
+	w.from, w.plans = w.ids+1, map[plan]wild{}
+	first := len(w.items)
+	for range 3 + w.IntN(25) {
+		w.add()
+	}
+	w.ids++
+	to := w.ids
+	for _, i := range w.items[first:] {
+		for _, s := range i.steps {
+			s.to = min(s.to, to)
+		}
+	}
+	for _, m := range w.last {
+		m.due = to
+	}
+	w.last = nil
+	w.move(first)
+	meet := &item{id: w.ids, name: "barrier", keep: true}
+	for r := range w.ranks {
+		meet.steps = append(meet.steps, &step{rank: r, when: w.ids, turn: finish, name: "barrier", do: func(x *performer) error {
+			x.comms[0].Barrier()
+			return nil
+		}})
+	}
+	w.items = append(w.items, meet)
+	w.freeTeam()
 }
 
-func (x *runner) do(p *written, s step) error {
-	me := x.comms[0]
-	switch s.do {
-	case compute:
-		me.Compute(us * 1)
-		for range s.how / 10 {
-			me.Compute(us * 20)
-		}
-		return nil
-	case look:
-		me.Iprobe(0, 77)
-		return nil
-	case meet:
-		err := x.wild(p)
-		me.Barrier()
-		return err
+// add adds an item of some kind.
+func (w *writer) add() {
+	switch w.IntN(12) {
+	case 0, 1:
+		w.operation()
+	case 2:
+		w.ring()
+	default:
+		w.message()
 	}
-	m := s.m
-	c := x.comms[m.comm]
-	src, dst := x.rank(m.comm, m.src), x.rank(m.comm, m.dst)
-	tag := m.tag
-	if s.anyTag {
-		tag = mpi.AnyTag
+}
+
+// item begins an item.
+func (w *writer) item(name string, t *team) *item {
+	w.ids++
+	i := &item{id: w.ids, name: name, team: t}
+	w.items = append(w.items, i)
+	return i
+}
+
+// step adds a step that is not moved.
+func (w *writer) step(i *item, rank int, at turn, name string, do func(x *performer) error) *step {
+	s := &step{rank: rank, when: i.id, turn: at, from: i.id, to: i.id, name: name, do: do}
+	i.steps = append(i.steps, s)
+	return s
+}
+
+// sends adds the steps of a message's sender. Those that may move do so from the last barrier on, or up to the next.
+func (w *writer) sends(i *item, m *message, blocks, fixed bool) {
+	if blocks {
+		w.step(i, m.src, block, "send", func(x *performer) error { return x.send(m) }).sends = []*message{m}
+		return
 	}
-	want := mpi.Status{Source: src, Tag: m.tag, Bytes: m.size}
-	switch s.do {
-	case send:
-		b := text(m.size, m.seed)
-		[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[m.mode](mpi.Of(b), dst, m.tag)
-		clear(b)
-	case start:
-		b := text(m.size, m.seed)
-		r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](mpi.Of(b), dst, m.tag)
-		x.open = append(x.open, &running{step: s, request: r, buf: b})
-	case receive:
-		switch s.how % 4 {
+	s := w.step(i, m.src, begin, "start", func(x *performer) error { return x.start(m) })
+	s.sends = []*message{m}
+	if fixed {
+		s.turn = block
+	} else {
+		s.from = w.from
+	}
+	w.waits(i, m.src, m, false)
+}
+
+// receives adds the steps of its receiver.
+func (w *writer) receives(i *item, m *message, blocks bool) {
+	if blocks {
+		w.step(i, m.dst, block, "receive", func(x *performer) error { return x.receive(m) }).posts = []*message{m}
+		return
+	}
+	s := w.step(i, m.dst, begin, "post", func(x *performer) error { return x.post(m) })
+	s.posts, s.from = []*message{m}, w.from
+	w.waits(i, m.dst, m, true)
+}
+
+// waits adds the wait for what was begun, now or later.
+func (w *writer) waits(i *item, rank int, m *message, incoming bool) {
+	s := w.step(i, rank, finish, "wait", func(x *performer) error { return x.wait(m, incoming) })
+	s.to, s.late = 1<<30, !m.anySource
+}
+
+// draw draws how a message is, but for who sends it to whom.
+func (w *writer) draw(m *message) {
+	m.id, m.item, m.due = w.ids, w.ids, w.ids
+	m.tag, m.mode = w.IntN(tags), model.Mode(w.IntN(4))
+	m.how = [2]int{w.Int(), w.Int()}
+	m.unit = units[w.IntN(len(units))]
+	m.units = w.length(20000) / m.unit.size()
+}
+
+// length draws a number of bytes.
+func (w *writer) length(most int) int {
+	return w.IntN(1 + min(most, []int{0, 8, 64, 600, 5000, 20000}[w.IntN(6)]))
+}
+
+// shape draws how the data of a message lies on both sides.
+func (w *writer) shape(m *message) {
+	m.out, m.in = lie(w.Rand, m.unit, m.units, 1), lie(w.Rand, m.unit, m.units, 2)
+	if m.anySource {
+		room := mostAny / m.unit.size()
+		m.in = lie(w.Rand, m.unit, room, 1)
+	} else if w.IntN(3) == 0 {
+		m.in.count++ // room for more
+	}
+}
+
+// mostAny is the most bytes of a message from any source.
+const mostAny = 4800
+
+// message adds a message between two ranks.
+func (w *writer) message() {
+	t := w.open[w.IntN(len(w.open))]
+	m := &message{team: t}
+	group := t.groups[w.IntN(len(t.groups))]
+	m.src = group[w.IntN(len(group))]
+	peers := t.peers(m.src)
+	m.dst = peers[w.IntN(len(peers))]
+	i := w.item("message", t)
+	w.draw(m)
+	plan := w.plan(t, m.dst)
+	if plan.tags[m.tag] {
+		w.fromAny(i, m, plan)
+		return
+	}
+	if m.mode == model.Ready {
+		w.ready(i, m)
+		return
+	}
+	w.shape(m)
+	self := m.src == m.dst // a rank that waits for itself waits for ever
+	w.receives(i, m, !self && w.IntN(2) == 0)
+	w.sends(i, m, w.IntN(2) == 0, self)
+}
+
+// plan returns what is planned, in the job's own communicator never any tag, as other items need it.
+func (w *writer) plan(t *team, dst int) wild {
+	at := plan{t, dst}
+	x, ok := w.plans[at]
+	if !ok {
+		x.early, x.unit = w.IntN(2) == 0, units[w.IntN(len(units))]
+		switch w.IntN(4) {
 		case 0:
-			if st := c.Probe(src, tag); st != want {
-				return fmt.Errorf("Probe: %+v, want %+v", st, want)
+			x.anyTag = t.id > 0
+			for i := range x.tags {
+				x.tags[i] = x.anyTag
 			}
 		case 1:
-			for {
-				st, ok := c.Iprobe(src, tag)
-				if ok && st != want {
-					return fmt.Errorf("Iprobe: %+v, want %+v", st, want)
-				}
-				if ok {
-					break
-				}
+			for i := range x.tags {
+				x.tags[i] = w.IntN(2) == 0
 			}
 		}
-		b := make([]byte, m.size+s.how%3)
-		return equal("Recv", mpi.Recv(c, b, src, tag), b, want, m.seed)
-	case post:
-		r := &running{step: s, buf: make([]byte, m.size+s.how%3)}
-		if m.wild {
-			r.buf = make([]byte, 20000)
-			src, tag = mpi.AnySource, mpi.AnyTag
-		}
-		r.request = mpi.Irecv(c, r.buf, src, tag)
-		x.open = append(x.open, r)
-	case gather:
-		st := c.Probe(mpi.AnySource, mpi.AnyTag)
-		r := &running{step: s, buf: make([]byte, st.Bytes)}
-		if got := mpi.Recv(c, r.buf, st.Source, st.Tag); got != st {
-			return fmt.Errorf("Recv: %+v after Probe: %+v", got, st)
-		}
-		r.status = st
-		x.open = append(x.open, r)
-	case wait:
-		return x.wait(s)
+		w.plans[at] = x
 	}
-	return nil
+	return x
 }
 
-// wait waits for a message in one of several ways. Others may end as well.
-func (x *runner) wait(s step) error {
-	at := slices.IndexFunc(x.open, func(r *running) bool { return r.m == s.m && !r.ended() })
-	if at < 0 {
-		return nil // ended with another
+// fromAny adds the steps of a message that is received from any source.
+func (w *writer) fromAny(i *item, m *message, how wild) {
+	m.anySource, m.anyTag, m.unit = true, how.anyTag, how.unit
+	if m.mode == model.Ready {
+		m.mode = model.Standard
 	}
-	r := x.open[at]
-	for !r.ended() {
-		reqs := make([]mpi.Request, len(x.open))
-		for i := range reqs {
-			reqs[i] = x.open[i].request
-		}
-		index, sts := make([]int, len(reqs)), make([]mpi.Status, len(reqs))
-		n := 1
-		switch s.how % 6 {
-		case 0:
-			index[0], sts[0] = at, r.request.Wait()
-		case 1:
-			st, ok := r.request.Test()
-			if !ok {
-				n = 0
-			}
-			index[0], sts[0] = at, st
-		case 2:
-			index[0], sts[0] = mpi.WaitAny(reqs)
-		case 3:
-			n = mpi.WaitSome(reqs, index, sts)
-		case 4:
-			if n = 0; mpi.TestAll(reqs[at:at+1], sts) {
-				n, index[0] = 1, at
-			}
-		case 5:
-			n = mpi.TestSome(reqs, index, sts)
-		}
-		for i := range n {
-			if err := x.end(x.open[index[i]], sts[i]); err != nil {
-				return err
-			}
+	m.units = w.length(mostAny) / m.unit.size()
+	w.shape(m)
+	if how.early {
+		w.receives(i, m, false)
+		post := i.steps[0]
+		post.when = w.from
+		w.sends(i, m, w.IntN(2) == 0, m.src == m.dst)
+		return
+	}
+	w.sends(i, m, m.mode == model.Buffered && m.src != m.dst && w.IntN(2) == 0, false)
+	if last := i.steps[len(i.steps)-1]; last.turn == finish {
+		last.when = 1 << 30 // behind all receives
+		w.last = append(w.last, m)
+	}
+	w.receives(i, m, w.IntN(2) == 0)
+	for _, s := range i.steps {
+		if s.posts != nil {
+			s.from = i.id // or an earlier receive might wait for a later message
 		}
 	}
-	return nil
 }
 
-func (r *running) ended() bool { return r.request.Null() }
-
-// end notes the end of an operation, and compares what was received if that is known.
-func (x *runner) end(r *running, st mpi.Status) error {
-	r.request, r.status = mpi.Request{}, st
-	if r.do == start {
-		clear(r.buf)
-		return nil
+// ready adds a message in ready mode: the receiver posts, and says so.
+func (w *writer) ready(i *item, m *message) {
+	w.shape(m)
+	w.receives(i, m, false)
+	if m.src != m.dst {
+		w.tell(i, m.dst, m.src, goTag, "go")
 	}
-	if r.m.wild {
-		return nil
-	}
-	return equal(fmt.Sprint("receive of ", *r.m), st, r.buf, mpi.Status{Source: x.rank(r.m.comm, r.m.src), Tag: r.m.tag, Bytes: r.m.size}, r.m.seed)
+	w.sends(i, m, w.IntN(2) == 0, true)
 }
 
-// wild says whether what came from any source in a phase can be: from each source the messages that were sent, in order. It ends the phase.
-func (x *runner) wild(p *written) error {
-	me := x.comms[0].Rank()
-	var sources [8][]*message
-	for src, steps := range p.ranks {
-		phase := 0
-		for _, s := range steps {
+// tell adds an empty message in the job's communicator.
+func (w *writer) tell(i *item, src, dst, tag int, name string) {
+	w.ids++
+	m := &message{id: w.ids, item: i.id, due: i.id, team: w.teams[0], src: src, dst: dst, tag: tag, unit: units[0], out: lay{units[0], 0, 1}, in: lay{units[0], 0, 1}}
+	w.step(i, src, block, name, func(x *performer) error { return x.send(m) }).sends = []*message{m}
+	w.step(i, dst, block, name, func(x *performer) error { return x.receive(m) }).posts = []*message{m}
+}
+
+// move moves steps since the last barrier and puts wildcards into receives.
+func (w *writer) move(first int) {
+	for _, i := range w.items[first:] {
+		for _, s := range i.steps {
 			switch {
-			case s.do == meet:
-				phase++
-			case (s.do == send || s.do == start) && s.m.wild && s.m.dst == me && phase == x.phase:
-				sources[src] = append(sources[src], s.m)
+			case s.turn == finish:
+				s.when = min(s.to, s.when+w.far())
+				if w.IntN(5) == 0 && s.late {
+					s.when = s.to + w.IntN(60) // behind the barrier
+				}
+				continue
+			case s.turn == begin && s.when > s.from:
+				old := s.when
+				s.when = max(s.from, s.when-w.far())
+				if !w.fair() {
+					s.when = old
+				}
+			}
+			for _, m := range s.posts {
+				if p := w.plans[plan{m.team, m.dst}]; p.tags == [tags]bool{} && !m.maybe && w.IntN(3) == 0 {
+					m.anyTag = true
+					m.anyTag = w.fair()
+				}
 			}
 		}
 	}
-	for _, r := range x.open {
-		if !r.m.wild || r.do == start {
+}
+
+// far draws how far a step is moved.
+func (w *writer) far() int { return w.IntN([]int{1, 4, 20}[w.IntN(3)]) }
+
+// ring adds a ring of ranks that send to the next and receive from the one before, at the same time, or a chain that has two ends.
+func (w *writer) ring() {
+	t := w.open[w.IntN(len(w.open))]
+	if t.inter() {
+		return
+	}
+	group := t.groups[0]
+	r := w.Perm(len(group))[:1+w.IntN(len(group))]
+	for _, k := range r {
+		if w.plan(t, group[k]).anyTag {
+			return
+		}
+	}
+	i := w.item("ring", t)
+	closed, replace := w.IntN(3) > 0, w.IntN(3) == 0
+	var common message
+	w.draw(&common)
+	common.mode = model.Standard
+	to := make([]*message, len(r)) // that rank k of the ring receives
+	for k := range r {
+		if k == 0 && !closed {
 			continue
 		}
-		st := r.status
-		if st.Source < 0 || len(sources[st.Source]) == 0 {
-			return fmt.Errorf("from any source: %+v, which was not sent", st)
+		m := common
+		w.ids++
+		m.id = w.ids
+		m.team, m.src, m.dst, m.tag = t, group[r[(k+len(r)-1)%len(r)]], group[r[k]], goTag
+		if !replace {
+			m.units = w.length(20000) / m.unit.size()
 		}
-		m := sources[st.Source][0]
-		sources[st.Source] = sources[st.Source][1:]
-		if err := equal("from any source", st, r.buf, mpi.Status{Source: m.src, Tag: m.tag, Bytes: m.size}, m.seed); err != nil {
-			return err
+		w.shape(&m)
+		to[k] = &m
+	}
+	for k := range r {
+		in, out := to[k], to[(k+1)%len(r)]
+		if replace && in != nil && out != nil {
+			out.out = in.in
+			if out.out.count*out.out.each > out.units { // the same buffer: no room for more
+				out.out.count--
+				in.in.count--
+			}
+		}
+		s := w.step(i, group[r[k]], block, "send and receive", func(x *performer) error { return x.exchange(t, out, in, replace) })
+		if out != nil {
+			s.sends = []*message{out}
+		}
+		if in != nil {
+			s.posts = []*message{in}
 		}
 	}
-	for _, r := range x.open {
-		if !r.ended() {
-			return fmt.Errorf("not waited for: %v", r.step)
-		}
-	}
-	x.open = nil
-	x.phase++
-	return nil
 }

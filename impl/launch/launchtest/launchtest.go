@@ -77,7 +77,7 @@ func (x *transport) world(t *testing.T, s Settings) device.World {
 	return w
 }
 
-// Args returns arguments by which this binary runs a test and nothing else, and of its parts those that are run here.
+// Args returns arguments by which this binary runs a test and nothing else, and of its parts those that are run here. Flags of the tests' own are passed on.
 func Args(t testing.TB) []string {
 	value := func(name string) string { return flag.Lookup(name).Value.String() }
 	parts := strings.Split(t.Name(), "/")
@@ -91,6 +91,11 @@ func Args(t testing.TB) []string {
 	for _, name := range []string{"test.short", "test.count"} {
 		args = append(args, "-"+name+"="+value(name))
 	}
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
 	return args
 }
 

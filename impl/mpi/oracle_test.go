@@ -1,0 +1,126 @@
+package mpi_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// The oracle says whether what a rank received can be, by MPI's matching rules alone (MPI-1.2, §3.5):
+//
+//   - A receive takes a message of its communicator, with its source or from any, with its tag or any.
+//   - If a receive could take two messages of one sender, it takes the one that was sent first.
+//   - If a message could be taken by two receives, it is taken by the one that was posted first.
+//
+// Messages of one sender arrive in the order in which they were sent, those of several in any. Given an order of arrival, the receive that was posted first
+// takes the earliest message that it can, then the second one of what is left, and so on, whenever what was posted. So the outcome can be if some order of arrival
+// has it: each receive's message came before all others that it could have had.
+
+// judge judges all that a rank received.
+func (x *performer) judge() error {
+	for _, t := range x.p.teams {
+		if !t.has(x.me) {
+			continue
+		}
+		var got []*receipt
+		for _, g := range x.got {
+			if g.m.team == t {
+				got = append(got, g)
+			}
+		}
+		if err := legal(x.sent(t), got); err != nil {
+			return fmt.Errorf("rank %d, communicator %d: %w", x.me, t.id, err)
+		}
+	}
+	return nil
+}
+
+// sent returns what others send to a rank in a communicator, by source, in order, but for what they have cancelled.
+func (x *performer) sent(t *team) [][]*message {
+	peers := t.peers(x.me)
+	all := make([][]*message, len(peers))
+	for i, r := range peers {
+		for _, s := range x.p.of(r) {
+			for _, m := range s.sends {
+				if m.team == t && m.dst == x.me && !x.lost[m] {
+					all[i] = append(all[i], m)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// takes reports whether a receive could take a message.
+func (g *receipt) takes(m *message) bool {
+	return (g.m.anySource || g.m.src == m.src) && (g.m.anyTag || g.m.tag == m.tag)
+}
+
+// is reports whether what a receive got is a message.
+func (g *receipt) is(source int, m *message) bool {
+	return g.status.Source == source && g.status.Tag == m.tag && g.status.Bytes == m.units*m.unit.size() && bytes.Equal(g.data, m.bytes())
+}
+
+// legal judges what receives got, in the order in which they were posted.
+func legal(sent [][]*message, got []*receipt) error {
+	left := make([][]*message, len(sent))
+	for s := range sent {
+		left[s] = slices.Clone(sent[s])
+	}
+	before := map[*message][]*message{} // what came before a message
+	for _, g := range got {
+		taken, err := g.pick(left)
+		if err != nil {
+			return err
+		}
+		for s := range left {
+			if i := slices.IndexFunc(left[s], g.takes); i >= 0 {
+				before[left[s][i]] = append(before[left[s][i]], taken)
+			}
+		}
+	}
+	for _, l := range left {
+		if len(l) > 0 {
+			return fmt.Errorf("nobody received %v", l[0])
+		}
+	}
+	return arrive(sent, before)
+}
+
+// pick takes what a receive got out of what is left of each source.
+func (g *receipt) pick(left [][]*message) (*message, error) {
+	s := g.status.Source
+	if s < 0 || s >= len(left) {
+		return nil, fmt.Errorf("the receive of %v got %+v: no such source", g.m, g.status)
+	}
+	i := slices.IndexFunc(left[s], g.takes)
+	if i < 0 {
+		return nil, fmt.Errorf("the receive of %v got %+v, and there is nothing for it", g.m, g.status)
+	}
+	m := left[s][i]
+	if !g.is(s, m) {
+		return nil, fmt.Errorf("the receive of %v got %+v, and not, or not the data of, %v", g.m, g.status, m)
+	}
+	left[s] = slices.Delete(left[s], i, i+1)
+	return m, nil
+}
+
+// arrive looks for an order of arrival in which all comes before what it has to come before.
+func arrive(sent [][]*message, before map[*message][]*message) error {
+	there, next := map[*message]bool{}, make([]int, len(sent))
+	for more := true; more; {
+		more = false
+		for s, i := range next {
+			if i < len(sent[s]) && !slices.ContainsFunc(before[sent[s][i]], func(m *message) bool { return !there[m] }) {
+				there[sent[s][i]], more = true, true
+				next[s]++
+			}
+		}
+	}
+	for s, i := range next {
+		if i < len(sent[s]) {
+			return fmt.Errorf("there is no order of arrival in which %v comes behind %v", sent[s][i], before[sent[s][i]])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,361 @@
+package mpi_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// performer is a rank that performs a program.
+type performer struct {
+	p     *program
+	me    int
+	now   int         // the number of the last item that the rank may wait for
+	comms []*mpi.Comm // by communicator of the program; nil where the rank is not in it
+	open  []*underway
+	got   []*receipt // in the order in which the receives were posted
+	lost  map[*message]bool
+}
+
+// underway is a send or receive under way.
+type underway struct {
+	m       *message
+	request mpi.Request
+	buffer  mpi.Buffer
+	in      *receipt // of a receive
+	due     int      // the number of the item at whose place the rank may wait for it
+}
+
+// receipt is a receive, and what it got.
+type receipt struct {
+	m      *message // whose receive it is: what it got may be another
+	status mpi.Status
+	data   []byte
+}
+
+// perform runs the steps of a rank, and judges what it received.
+func (p *program) perform(c *mpi.Comm) error {
+	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}}
+	x.comms[0] = c
+	steps := p.of(x.me)
+	c.AttachBuffer(make([]byte, room(steps)))
+	for _, s := range steps {
+		if x.now = s.when; s.turn < finish {
+			x.now--
+		}
+		err := x.spend(s)
+		if err == nil {
+			err = s.do(x)
+		}
+		if err != nil {
+			return fmt.Errorf("item %d: %v: %w", s.when, s, err)
+		}
+	}
+	c.DetachBuffer()
+	c.Barrier()
+	for i, c := range x.comms {
+		if c == nil {
+			continue
+		}
+		if st, ok := c.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
+			return fmt.Errorf("rank %d: a message is left in communicator %d: %+v", x.me, i, st)
+		}
+	}
+	return x.judge()
+}
+
+// room is what a rank needs for its buffered messages.
+func room(steps []*step) int {
+	n := 0
+	for _, s := range steps {
+		for _, m := range s.sends {
+			if m.mode == model.Buffered {
+				n += m.units*m.unit.size() + mpi.BsendOverhead
+			}
+		}
+	}
+	return n
+}
+
+// spend lets the rank compute or look before a step, so that messages are there before their receives, and requests complete unseen.
+func (x *performer) spend(s *step) error {
+	h := uint64(s.when)*0x9E3779B97F4A7C15 ^ uint64(x.me)<<8 ^ uint64(s.turn) ^ x.p.seed<<32
+	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
+	switch h >> 60 {
+	case 0, 1:
+		for range 1 + h>>40%4 {
+			x.comms[0].Compute(us * unit.Time(1+h>>44%20))
+		}
+	case 2, 3:
+		x.comms[0].Iprobe(mpi.AnySource, nobodyTag)
+	case 4:
+		return x.some(x.open, h>>40%2 == 0)
+	}
+	return nil
+}
+
+// from returns what a receive asks for.
+func (m *message) from() (src, tag int) {
+	src, tag = m.team.rank(m.src), m.tag
+	if m.anySource {
+		src = mpi.AnySource
+	}
+	if m.anyTag {
+		tag = mpi.AnyTag
+	}
+	return src, tag
+}
+
+// sent is a message's buffer.
+func (m *message) sent() mpi.Buffer { return m.out.holding(m.bytes(), -m.id) }
+
+func (m *message) to() int { return m.team.rank(m.dst) }
+
+func (x *performer) send(m *message) error {
+	c, b := x.comms[m.team.id], m.sent()
+	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[m.mode](b, m.to(), m.tag)
+	return m.unchanged(b)
+}
+
+// unchanged says whether a buffer is still what was sent, and spoils it.
+func (m *message) unchanged(b mpi.Buffer) error {
+	if !m.out.holds(b, m.out.count, -m.id, 0, m.bytes()) {
+		return fmt.Errorf("%v: the sender's buffer has changed", m)
+	}
+	clear(b.Bytes)
+	return nil
+}
+
+func (x *performer) start(m *message) error {
+	c, b := x.comms[m.team.id], m.sent()
+	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
+	x.open = append(x.open, &underway{m: m, request: r, buffer: b, due: m.due})
+	return nil
+}
+
+// receipt notes a receive that is about to be posted, and returns memory for it.
+func (x *performer) receipt(m *message) (*receipt, mpi.Buffer) {
+	got := &receipt{m: m}
+	x.got = append(x.got, got)
+	return got, m.in.buffer(m.in.count, -m.id)
+}
+
+// receive receives, after a look at what is there or without.
+func (x *performer) receive(m *message) error {
+	c := x.comms[m.team.id]
+	src, tag := m.from()
+	seen := mpi.Status{}
+	looked := true
+	switch m.how[0] % 4 {
+	case 0:
+		seen = c.Probe(src, tag)
+	case 1:
+		for ok := false; !ok; {
+			seen, ok = c.Iprobe(src, tag)
+		}
+	default:
+		looked = false
+	}
+	if looked && m.how[1]%2 == 0 { // by what was seen
+		src, tag = seen.Source, seen.Tag
+	}
+	got, b := x.receipt(m)
+	st := c.Recv(b, src, tag)
+	if looked && st != seen {
+		return fmt.Errorf("received %+v, and saw %+v before", st, seen)
+	}
+	return got.end(st, b)
+}
+
+func (x *performer) post(m *message) error {
+	src, tag := m.from()
+	got, b := x.receipt(m)
+	r := x.comms[m.team.id].Irecv(b, src, tag)
+	x.open = append(x.open, &underway{m: m, request: r, buffer: b, in: got, due: m.item})
+	return nil
+}
+
+// end notes what a receive got. Beside that no byte may have changed.
+func (g *receipt) end(st mpi.Status, b mpi.Buffer) error {
+	in := g.m.in
+	if st.Bytes < 0 || st.Bytes > in.count*in.size() {
+		return fmt.Errorf("%v: received %+v", g.m, st)
+	}
+	g.status, g.data = st, in.take(b, in.count)[:st.Bytes]
+	if !in.holds(b, in.count, -g.m.id, 0, g.data) {
+		return fmt.Errorf("%v: more has changed than was received: %+v", g.m, st)
+	}
+	return nil
+}
+
+// exchange sends one message and receives another; either may be none.
+func (x *performer) exchange(t *team, out, in *message, replace bool) error {
+	c := x.comms[t.id]
+	dst, src, sendTag, tag := mpi.ProcNull, mpi.ProcNull, 0, 0
+	var send, recv mpi.Buffer
+	if replace && in == nil {
+		recv = mpi.Of([]int32{})
+	}
+	var got *receipt
+	if in != nil {
+		src, tag = in.from()
+		got, recv = x.receipt(in)
+	}
+	if out != nil {
+		dst, sendTag, send = out.to(), out.tag, out.sent()
+	}
+	var st mpi.Status
+	switch {
+	case !replace:
+		if out == nil {
+			send = mpi.Of([]int32{})
+		}
+		if in == nil {
+			recv = mpi.Of([]int32{})
+		}
+		st = c.Sendrecv(send, dst, sendTag, recv, src, tag)
+	case out == nil:
+		st = c.SendrecvReplace(recv, dst, sendTag, src, tag)
+	case in == nil:
+		st = c.SendrecvReplace(send, dst, sendTag, src, tag)
+	default:
+		out.out.put(recv, 0, out.bytes())
+		st = c.SendrecvReplace(recv, dst, sendTag, src, tag)
+	}
+	if in == nil {
+		if st != (mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}) {
+			return fmt.Errorf("received %+v of nobody", st)
+		}
+	}
+	if out != nil && (in == nil || !replace) {
+		if err := out.unchanged(send); err != nil {
+			return err
+		}
+	}
+	if in == nil {
+		return nil
+	}
+	return got.end(st, recv)
+}
+
+// due are those under way that a rank may wait for: what they wait for stands in the list before.
+func (x *performer) due() []*underway {
+	var due []*underway
+	for _, r := range x.open {
+		if r.due <= x.now {
+			due = append(due, r)
+		}
+	}
+	return due
+}
+
+// wait waits for a message in one of several ways. Others may end as well.
+func (x *performer) wait(m *message, incoming bool) error {
+	find := func(r *underway) bool { return r.m == m && (r.in != nil) == incoming }
+	for {
+		at := slices.IndexFunc(x.open, find)
+		if at < 0 {
+			return nil
+		}
+		r := x.open[at]
+		how := m.how[0]
+		if incoming {
+			how = m.how[1]
+		}
+		var err error
+		switch how % 8 {
+		case 0:
+			err = x.end(r, r.request.Wait())
+		case 1:
+			if st, ok := r.request.Test(); ok {
+				err = x.end(r, st)
+			}
+		case 2, 3:
+			err = x.some(x.open, how%8 == 2)
+		case 4:
+			err = x.all(x.due())
+		case 5:
+			err = x.any(x.open)
+		case 6:
+			st := make([]mpi.Status, 1)
+			reqs := []mpi.Request{r.request}
+			if mpi.TestAll(reqs, st) {
+				err = x.end(r, st[0])
+			}
+		case 7:
+			err = x.any(x.due())
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// requests copies those of a list.
+func requests(list []*underway) []mpi.Request {
+	reqs := make([]mpi.Request, len(list))
+	for i, r := range list {
+		reqs[i] = r.request
+	}
+	return reqs
+}
+
+// some ends what is complete of a list, waiting until something is, or without.
+func (x *performer) some(list []*underway, wait bool) error {
+	list = slices.Clone(list)
+	reqs, index, sts := requests(list), make([]int, len(list)), make([]mpi.Status, len(list))
+	n := 0
+	if wait && len(list) > 0 && x.dueAny(list) {
+		n = mpi.WaitSome(reqs, index, sts)
+	} else {
+		n = mpi.TestSome(reqs, index, sts)
+	}
+	for i := range max(n, 0) {
+		if err := x.end(list[index[i]], sts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dueAny reports whether a rank may wait for any of a list.
+func (x *performer) dueAny(list []*underway) bool {
+	return slices.ContainsFunc(list, func(r *underway) bool { return r.due <= x.now })
+}
+
+// any waits for one of a list.
+func (x *performer) any(list []*underway) error {
+	list = slices.Clone(list)
+	i, st := mpi.WaitAny(requests(list))
+	if i < 0 {
+		return fmt.Errorf("WaitAny of %d requests: %d", len(list), i)
+	}
+	return x.end(list[i], st)
+}
+
+// all waits for all of a list.
+func (x *performer) all(list []*underway) error {
+	sts := make([]mpi.Status, len(list))
+	mpi.WaitAll(requests(list), sts)
+	for i, r := range list {
+		if err := x.end(r, sts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end notes the end of what was under way.
+func (x *performer) end(r *underway, st mpi.Status) error {
+	x.open = slices.DeleteFunc(x.open, func(o *underway) bool { return o == r })
+	if r.in != nil {
+		return r.in.end(st, r.buffer)
+	}
+	if st != (mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}) {
+		return fmt.Errorf("%v: the send's status is %+v", r.m, st)
+	}
+	return r.m.unchanged(r.buffer)
+}

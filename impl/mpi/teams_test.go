@@ -1,0 +1,188 @@
+package mpi_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// How random programs come to their communicators.
+
+// team adds a communicator of groups.
+func (w *writer) team(i *item, groups ...[]int) *team {
+	t := &team{id: len(w.teams), groups: groups}
+	w.teams, w.open = append(w.teams, t), append(w.open, t)
+	i.makes = append(i.makes, t)
+	return t
+}
+
+// all adds a step of every rank of a communicator that makes others: which one a rank is in, it keeps.
+func (w *writer) all(i *item, t *team, make func(x *performer, c *mpi.Comm) *mpi.Comm) {
+	for _, r := range slices.Concat(t.groups...) {
+		w.step(i, r, block, i.name, func(x *performer) error {
+			n := make(x, x.comms[t.id])
+			for _, made := range i.makes {
+				if made.has(r) {
+					if n == nil {
+						return fmt.Errorf("no communicator %d", made.id)
+					}
+					x.comms[made.id], n = n, nil
+				}
+			}
+			if n != nil {
+				return fmt.Errorf("a communicator of others")
+			}
+			return nil
+		})
+	}
+}
+
+// newTeam adds a communicator that is made of another.
+func (w *writer) newTeam() {
+	t := w.open[w.IntN(len(w.open))]
+	switch w.IntN(5) {
+	case 0:
+		i := w.item("dup", t)
+		w.team(i, t.groups...)
+		w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Dup() })
+	case 1:
+		w.split(t)
+	case 2:
+		w.create(t)
+	default:
+		w.between(t)
+	}
+}
+
+// split adds communicators of those that name the same colour, in the order of keys, some of which are equal.
+func (w *writer) split(t *team) {
+	if t.inter() {
+		return
+	}
+	group := t.groups[0]
+	colour, key := make([]int, len(group)), make([]int, len(group))
+	for k := range group {
+		if colour[k] = w.IntN(4) - 1; colour[k] < 0 {
+			colour[k] = mpi.Undefined
+		}
+		key[k] = w.IntN(7) - 3
+	}
+	i := w.item("split", t)
+	for c := range 3 {
+		var ranks []int
+		for k := range group {
+			if colour[k] == c {
+				ranks = append(ranks, k)
+			}
+		}
+		slices.SortFunc(ranks, func(a, b int) int { return cmp.Or(key[a]-key[b], a-b) })
+		if len(ranks) > 0 {
+			w.team(i, pick(group, ranks))
+		}
+	}
+	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Split(colour[c.Rank()], key[c.Rank()]) })
+}
+
+// pick returns some of a list, in the order given.
+func pick(list, at []int) []int {
+	var out []int
+	for _, i := range at {
+		out = append(out, list[i])
+	}
+	return out
+}
+
+// create adds a communicator of some ranks in any order.
+func (w *writer) create(t *team) {
+	if t.inter() {
+		return
+	}
+	ranks := w.Perm(len(t.groups[0]))[:1+w.IntN(len(t.groups[0]))]
+	i := w.item("create", t)
+	w.team(i, pick(t.groups[0], ranks))
+	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Create(c.Group().Include(ranks)) })
+}
+
+// between adds two groups and a communicator between them, or merges those of one.
+func (w *writer) between(t *team) {
+	if t.inter() {
+		w.merge(t)
+		return
+	}
+	group := t.groups[0]
+	if len(group) < 2 {
+		return
+	}
+	order := w.Perm(len(group))
+	cut := 1 + w.IntN(len(group)-1)
+	sides := [][]int{pick(group, order[:cut]), pick(group, order[cut:])}
+	place := make([]int, len(group))
+	for k, r := range order {
+		place[r] = k
+	}
+	i := w.item("split in two", t)
+	w.team(i, sides[0])
+	w.team(i, sides[1])
+	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm {
+		side := 0
+		if place[c.Rank()] >= cut {
+			side = 1
+		}
+		return c.Split(side, place[c.Rank()])
+	})
+	halves := i.makes
+	leader := []int{w.IntN(cut), w.IntN(len(group) - cut)}
+	i = w.item("between", t)
+	n := w.team(i, sides...)
+	w.all(i, t, func(x *performer, c *mpi.Comm) *mpi.Comm {
+		side := n.side(x.me)
+		other := t.rank(sides[1-side][leader[1-side]])
+		return x.comms[halves[side].id].CreateInter(leader[side], c, other, interTag)
+	})
+	i.needs = halves
+}
+
+// merge adds a communicator of both groups. Of two that say the same the one comes first whose first rank is lower in the job.
+func (w *writer) merge(t *team) {
+	high := []bool{w.IntN(2) == 0, w.IntN(2) == 0}
+	first := 0
+	if high[0] && !high[1] || high[0] == high[1] && t.groups[1][0] < t.groups[0][0] {
+		first = 1
+	}
+	i := w.item("merge", t)
+	w.team(i, slices.Concat(t.groups[first], t.groups[1-first]))
+	w.all(i, t, func(x *performer, c *mpi.Comm) *mpi.Comm { return c.Merge(high[t.side(x.me)]) })
+}
+
+// freeTeam perhaps frees a communicator. Requests of it may be under way.
+func (w *writer) freeTeam() {
+	k := w.IntN(len(w.open))
+	t := w.open[k]
+	if t.id == 0 || w.IntN(2) == 0 {
+		return
+	}
+	w.open = slices.Delete(w.open, k, k+1)
+	i := w.item("free", t)
+	for _, r := range slices.Concat(t.groups...) {
+		w.step(i, r, finish, i.name, func(x *performer) error {
+			x.comms[t.id].Free()
+			x.comms[t.id] = nil
+			return nil
+		})
+	}
+}
+
+// rules draws by which algorithms operations are carried out: any for any.
+func (w *writer) rules() []collective.Rule {
+	var rules []collective.Rule
+	for _, o := range collective.Operations() {
+		for range w.IntN(3) {
+			all := collective.Of(o)
+			rules = append(rules, collective.Rule{Operation: o, Ranks: w.IntN(3) * 5, Bytes: []int{-1, 64, 1000}[w.IntN(3)], Algorithm: all[w.IntN(len(all))].Name})
+		}
+	}
+	return rules
+}
