@@ -5,14 +5,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/trace"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -20,9 +24,9 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestTranscripts runs the scripts in testdata/transcripts, and compares the packets with those that stand below each.
 //
-// A file holds cases with an empty line between them. A case is a comment, words about machine and library, the calls of each rank, a
+// A file holds cases with an empty line between them. A case is a comment, words about machine and library, the calls of each rank or of all, a
 // line of dashes, and then what passed through the ports, in the order in which it did. Without words about the library there is
-// no staging, no bounce buffer, and much of a window.
+// no staging, no bounce buffer, and much of a window; without a number of ranks there are two.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -36,8 +40,8 @@ func TestTranscripts(t *testing.T) {
 		var now []string
 		for _, c := range strings.Split(strings.TrimSpace(string(old)), "\n\n") {
 			script, want, _ := strings.Cut(c, "----")
-			got := strings.TrimSpace(play(t, script))
-			if want = strings.TrimSpace(want); got != want && !*update {
+			got := strings.TrimRight(play(t, script), "\n")
+			if want = strings.Trim(want, "\n"); got != want && !*update {
 				t.Errorf("%s:\n%sgot:\n%s\nwant:\n%s", file, script, got, want)
 			}
 			now = append(now, script+"----\n"+got+"\n")
@@ -50,31 +54,61 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// Each protocol has a transcript of each way to send.
+func TestTranscriptsOfModes(t *testing.T) {
+	modes, err := os.ReadFile("testdata/transcripts/modes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range proto.Protocols {
+		for _, call := range []string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend"} {
+			has := func(script string) bool {
+				return strings.Contains(script, "library force "+p.Name) && strings.Contains(script, " "+call+" ")
+			}
+			if !slices.ContainsFunc(strings.Split(string(modes), "\n\n"), has) {
+				t.Errorf("no transcript of %s by %s", call, p.Name)
+			}
+		}
+	}
+}
+
 // play runs a script and returns its transcript.
 func play(t *testing.T, script string) string {
 	t.Helper()
-	w, o := t3d(t, 2)
+	o := mpi.Options{Library: lib()}
 	o.Library.Long = model.EveryTier(model.Long{})
-	var ranks [2][]string
+	open := func(w device.World) device.World { return w }
+	ranks := make([][]string, 2)
 	for _, line := range strings.Split(strings.TrimSpace(script), "\n") {
 		words := strings.Fields(line)
 		switch words[0] {
 		case "#":
 		case "machine": // apart: without remote memory
-			w = apart{w}
+			open = func(w device.World) device.World { return apart{w} }
+		case "ranks":
+			ranks = make([][]string, number(words[1]))
 		case "library":
 			about(t, &o, words[1:])
-		case "0:", "1:":
-			r := number(words[0][:1])
-			for _, call := range strings.Split(line[2:], ";") {
-				ranks[r] = append(ranks[r], strings.TrimSpace(call))
-			}
+		case "collective": // operation and algorithm
+			o.Tuning = append(o.Tuning, algorithm(t, words[1], words[2]))
 		default:
-			t.Fatalf("script line %q", line)
+			who, calls, ok := strings.Cut(line, ":")
+			if !ok {
+				t.Fatalf("script line %q", line)
+			}
+			for r := range ranks {
+				if who != "all" && number(who) != r {
+					continue
+				}
+				for _, call := range strings.Split(calls, ";") {
+					ranks[r] = append(ranks[r], strings.TrimSpace(call))
+				}
+			}
 		}
 	}
+	w := build(t, hw.Config{Machine: machine(), Library: o.Library, Ranks: len(ranks), Seed: 1})
 	var log trace.Log
-	err := mpi.Run(trace.World(w, &log), o, func(c *mpi.Comm) error {
+	err := mpi.Run(trace.World(open(w), &log), o, func(c *mpi.Comm) error {
 		p := player{Comm: c}
 		for _, call := range ranks[c.Rank()] {
 			if err := p.do(strings.Fields(call)); err != nil {
@@ -86,13 +120,24 @@ func play(t *testing.T, script string) string {
 	var out strings.Builder
 	for _, e := range log.Events() {
 		if e.Kind != trace.Spend {
-			fmt.Fprintf(&out, "%*d: %s\n", 1+30*e.Rank, e.Rank, e.Text(proto.Tell))
+			fmt.Fprintf(&out, "%*d: %s\n", 1+60/len(ranks)*e.Rank, e.Rank, e.Text(proto.Tell))
 		}
 	}
 	if err != nil {
 		fmt.Fprintln(&out, withoutSite(err))
 	}
 	return out.String()
+}
+
+// algorithm returns the rule for one algorithm.
+func algorithm(t *testing.T, operation, name string) collective.Rule {
+	for _, a := range collective.Algorithms {
+		if a.Operation.String() == operation && a.Name == name {
+			return forced(a)[0]
+		}
+	}
+	t.Fatalf("no algorithm %s for %s", name, operation)
+	return collective.Rule{}
 }
 
 // about sets what a script says of the library.
@@ -133,7 +178,7 @@ type player struct {
 	open []mpi.Request
 }
 
-// do makes a call: its name, a size, a rank or any, a tag or any.
+// do makes a call: its name, a size, a rank or any, a tag or any. Collective ones have a size and perhaps a root.
 func (p *player) do(call []string) error {
 	arg := func(i int) int { return number(call[i]) }
 	send := map[string]func(mpi.Buffer, int, int){"send": p.Send, "ssend": p.Ssend, "rsend": p.Rsend, "bsend": p.Bsend}
@@ -155,6 +200,42 @@ func (p *player) do(call []string) error {
 		p.AttachBuffer(make([]byte, arg(1)))
 	case name == "detach":
 		p.DetachBuffer()
+	default:
+		return p.together(call)
+	}
+	return nil
+}
+
+// together makes a collective call.
+func (p *player) together(call []string) error {
+	arg := func(i int) int { return number(call[i]) }
+	blocks := func(n int) mpi.Buffer {
+		b := mpi.Of(make([]byte, n*p.Size()))
+		b.Count = n
+		return b
+	}
+	mine := func(n int) mpi.Buffer { return mpi.Of(make([]byte, n)) }
+	switch call[0] {
+	case "barrier":
+		p.Barrier()
+	case "bcast":
+		p.Bcast(mine(arg(1)), arg(2))
+	case "scatter":
+		p.Scatter(blocks(arg(1)), mine(arg(1)), arg(2))
+	case "gather":
+		p.Gather(mine(arg(1)), blocks(arg(1)), arg(2))
+	case "allgather":
+		p.Allgather(mine(arg(1)), blocks(arg(1)))
+	case "alltoall":
+		p.Alltoall(blocks(arg(1)), blocks(arg(1)))
+	case "reduce":
+		p.Reduce(mine(arg(1)), mine(arg(1)), mpi.Bor, arg(2))
+	case "allreduce":
+		p.Allreduce(mine(arg(1)), mine(arg(1)), mpi.Bor)
+	case "reduce-scatter":
+		p.ReduceScatter(blocks(arg(1)), mine(arg(1)), slices.Repeat([]int{arg(1)}, p.Size()), mpi.Bor)
+	case "scan":
+		p.Scan(mine(arg(1)), mine(arg(1)), mpi.Bor)
 	default:
 		return fmt.Errorf("no such call")
 	}
