@@ -224,6 +224,30 @@ func TestBcastOfColumns(t *testing.T) {
 	}))
 }
 
+// Ranks may give and take the same data as elements of several sizes, whatever the algorithm.
+func TestBcastOfOtherElements(t *testing.T) {
+	for _, a := range collective.Of(collective.Bcast) {
+		holds(t, mpi.Run(loop.New(3), mpi.Options{Library: by("T"), Tuning: forced(a)}, func(c *mpi.Comm) error {
+			x := make([]float64, 60)
+			if c.Rank() == 0 {
+				for i := range x {
+					x[i] = float64(i)
+				}
+			}
+			b := mpi.Of(x)
+			b.Count = []int{60, 15, 4}[c.Rank()]
+			b.Type = must(datatype.Contiguous(60/b.Count, mpi.Float64))
+			c.Bcast(b, 0)
+			for i := range x {
+				if x[i] != float64(i) {
+					return fmt.Errorf("%v: element %d of rank %d is %v", a, i, c.Rank(), x[i])
+				}
+			}
+			return nil
+		}))
+	}
+}
+
 // Pairs with a gap between value and index are combined as any others.
 func TestMinLoc(t *testing.T) {
 	type pair struct {
@@ -311,9 +335,12 @@ func jobOf(a *collective.Algorithm, ranks int, node func(rank int) int) collecti
 	for r := range names {
 		names[r] = node(r)
 	}
-	j := collective.Job{Ranks: ranks, Bytes: 160, Unit: 8, Nodes: collective.NewNodes(names)}
-	if composes := a.Operation == collective.Reduce || a.Operation == collective.Allreduce || a.Operation == collective.ReduceScatter || a.Operation == collective.Scan; composes && !a.Disorders {
-		j.Unit = affine.Size()
+	j := collective.Job{Ranks: ranks, Bytes: 160, Nodes: collective.NewNodes(names)}
+	switch a.Operation {
+	case collective.Reduce, collective.Allreduce, collective.ReduceScatter, collective.Scan:
+		if j.Unit = affine.Size(); a.Disorders {
+			j.Unit = 8
+		}
 	}
 	return j
 }

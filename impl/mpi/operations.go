@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -14,7 +13,7 @@ func (c *Comm) Bcast(b Buffer, root int) {
 	c.begin("Bcast", root, b)
 	r := c.round(collective.Bcast, root, b.Type)
 	data := c.flat(b, c.rank == root)
-	r.carryOut(c.job(data, root, b.Type), nil, data)
+	r.carryOut(r.job(data), nil, data)
 	if c.rank != root {
 		c.settle(b, data)
 	}
@@ -30,7 +29,7 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 		in = c.taken(send.Part(0, c.size*send.Count))
 	}
 	out := c.flat(recv, false)
-	r.carryOut(c.job(out, root, recv.Type), in, out)
+	r.carryOut(r.job(out), in, out)
 	c.settle(recv, out)
 }
 
@@ -40,12 +39,12 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 	r := c.round(collective.Gather, root, send.Type)
 	in := c.flat(send, true)
 	if c.rank != root {
-		r.carryOut(c.job(in, root, send.Type), in, nil)
+		r.carryOut(r.job(in), in, nil)
 		return
 	}
 	all := c.checked(recv.Part(0, c.size*recv.Count))
 	out := c.flat(all, false)
-	r.carryOut(c.job(in, root, send.Type), in, out)
+	r.carryOut(r.job(in), in, out)
 	c.settle(all, out)
 }
 
@@ -55,7 +54,7 @@ func (c *Comm) Allgather(send, recv Buffer) {
 	r := c.round(collective.Allgather, 0, send.Type)
 	in, all := c.flat(send, true), c.checked(recv.Part(0, c.size*recv.Count))
 	out := c.flat(all, false)
-	r.carryOut(c.job(in, 0, send.Type), in, out)
+	r.carryOut(r.job(in), in, out)
 	c.settle(all, out)
 }
 
@@ -65,7 +64,7 @@ func (c *Comm) Alltoall(send, recv Buffer) {
 	r := c.round(collective.Alltoall, 0, send.Type)
 	in, all := c.taken(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
 	out := c.flat(all, false)
-	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len(), Unit: send.Type.Size()}, in, out)
+	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
 	c.settle(all, out)
 }
 
@@ -75,11 +74,11 @@ func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 	r := c.combining(collective.Reduce, root, send, op)
 	in := c.flat(send, true)
 	if c.rank != root {
-		r.carryOut(c.job(in, root, send.Type), in, nil)
+		r.carryOut(r.job(in), in, nil)
 		return
 	}
 	out := c.flat(c.checked(recv), false)
-	r.carryOut(c.job(in, root, send.Type), in, out)
+	r.carryOut(r.job(in), in, out)
 	c.settle(recv, out)
 }
 
@@ -95,7 +94,7 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 	c.begin(call, 0, send)
 	r := c.combining(o, 0, send, op)
 	in, out := c.flat(send, true), c.flat(c.checked(recv), false)
-	r.carryOut(c.job(in, 0, send.Type), in, out)
+	r.carryOut(r.job(in), in, out)
 	c.settle(recv, out)
 }
 
@@ -122,7 +121,12 @@ func (c *Comm) begin(call string, root int, b Buffer) {
 // taken returns the data of a buffer that the rank gives, as it travels.
 func (c *Comm) taken(b Buffer) []byte { return c.flat(c.checked(b), true) }
 
-// job describes an operation whose block is data.
-func (c *Comm) job(data []byte, root int, of *datatype.Type) collective.Job {
-	return collective.Job{Ranks: c.size, Root: root, Bytes: len(data), Unit: of.Size()}
+// job describes an operation whose block is data. What is not combined may be divided anywhere: ranks may give and take the same data as elements of
+// several types, and have to divide it alike.
+func (r *round) job(data []byte) collective.Job {
+	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
+	if r.of != nil {
+		j.Unit = r.of.Size()
+	}
+	return j
 }

@@ -109,7 +109,7 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	r := c.combining(collective.ReduceScatter, 0, send, op)
 	in, out := c.flat(send, true), c.flat(recv, false)
 	if equal {
-		r.carryOut(c.job(out, 0, send.Type), in, out)
+		r.carryOut(r.job(out), in, out)
 		c.settle(recv, out)
 		return
 	}
