@@ -15,7 +15,7 @@ import (
 func (c *Comm) Create(g Group) *Comm {
 	c.enter("Create")
 	c.intra()
-	for _, m := range g.members {
+	for _, m := range g.real("Create").members {
 		if c.local(m) < 0 || c.local(m) >= c.size {
 			c.e.Fail(proto.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
 		}

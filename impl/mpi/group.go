@@ -9,7 +9,7 @@ import (
 // Undefined in place of a rank or a colour says that there is none.
 const Undefined = -3
 
-// Group is some ranks of the job, in an order. It never changes. The zero Group is nobody's: groups come from communicators.
+// Group is some ranks of the job, in an order. It never changes. The zero Group is none (MPI_GROUP_NULL): groups come from communicators.
 type Group struct {
 	e       *proto.Engine
 	members []int // ranks of the job
@@ -22,6 +22,18 @@ func (c *Comm) Group() Group {
 		return Group{c.e, x.own}
 	}
 	return Group{c.e, c.list()}
+}
+
+// Free makes g no group any more (MPI_Group_free). Copies of it stay what they are, and so do communicators and groups that were made of it; none has to be
+// freed.
+func (g *Group) Free() { *g = Group{} }
+
+// real returns the group, and fails if it is none.
+func (g Group) real(call string) Group {
+	if g.e == nil {
+		fail(call, proto.ErrGroup, "the group was freed, or is none")
+	}
+	return g
 }
 
 // list returns the ranks of the job that can be addressed.
@@ -37,10 +49,10 @@ func (c *Comm) list() []int {
 }
 
 // Size returns how many ranks there are.
-func (g Group) Size() int { return len(g.members) }
+func (g Group) Size() int { return len(g.real("Size").members) }
 
 // Rank returns the rank of the caller in the group, or Undefined.
-func (g Group) Rank() int { return g.find(g.e.Port().Rank()) }
+func (g Group) Rank() int { return g.find(g.real("Rank").e.Port().Rank()) }
 
 // find returns the place of a rank of the job, or Undefined.
 func (g Group) find(world int) int {
@@ -61,7 +73,8 @@ func (g Group) index() map[int]int {
 
 // Translate returns what ranks of the group are in another; Undefined where they are not in it (MPI_Group_translate_ranks).
 func (g Group) Translate(ranks []int, to Group) []int {
-	at := to.index()
+	g.real("Translate")
+	at := to.real("Translate").index()
 	out := make([]int, len(ranks))
 	for i, r := range ranks {
 		g.check("Translate", r)
@@ -91,10 +104,10 @@ func (c Comparison) String() string {
 
 // Compare compares two groups (MPI_Group_compare).
 func (g Group) Compare(h Group) Comparison {
-	switch {
+	switch g, h = g.real("Compare"), h.real("Compare"); {
 	case slices.Equal(g.members, h.members):
 		return Identical
-	case len(g.members) == len(h.members) && len(g.Difference(h).members) == 0:
+	case len(g.members) == len(h.members) && len(g.among(h, false).members) == 0:
 		return Similar
 	}
 	return Unequal
@@ -102,14 +115,19 @@ func (g Group) Compare(h Group) Comparison {
 
 // Union returns the ranks of g, and behind them those of h that are not in g.
 func (g Group) Union(h Group) Group {
-	return Group{g.e, slices.Concat(g.members, h.Difference(g).members)}
+	g, h = g.real("Union"), h.real("Union")
+	return Group{g.e, slices.Concat(g.members, h.among(g, false).members)}
 }
 
 // Intersection returns the ranks of g that are in h, in the order of g.
-func (g Group) Intersection(h Group) Group { return g.among(h, true) }
+func (g Group) Intersection(h Group) Group {
+	return g.real("Intersection").among(h.real("Intersection"), true)
+}
 
 // Difference returns the ranks of g that are not in h.
-func (g Group) Difference(h Group) Group { return g.among(h, false) }
+func (g Group) Difference(h Group) Group {
+	return g.real("Difference").among(h.real("Difference"), false)
+}
 
 func (g Group) among(h Group, want bool) Group {
 	at := h.index()
@@ -124,6 +142,7 @@ func (g Group) among(h Group, want bool) Group {
 
 // Include returns some ranks of the group, in the order given (MPI_Group_incl).
 func (g Group) Include(ranks []int) Group {
+	g.real("Include")
 	members := make([]int, len(ranks))
 	for i, r := range g.distinct("Include", ranks) {
 		members[i] = g.members[r]
@@ -133,6 +152,7 @@ func (g Group) Include(ranks []int) Group {
 
 // Exclude returns the group without some ranks (MPI_Group_excl).
 func (g Group) Exclude(ranks []int) Group {
+	g.real("Exclude")
 	return g.Difference(Group{g.e, g.Include(ranks).members})
 }
 
@@ -146,10 +166,12 @@ func (g Group) IncludeRanges(ranges []Range) Group { return g.Include(g.ranges(r
 func (g Group) ExcludeRanges(ranges []Range) Group { return g.Exclude(g.ranges(ranges)) }
 
 func (g Group) ranges(ranges []Range) []int {
+	g.real("Range")
 	var ranks []int
 	for _, r := range ranges {
 		g.check("Range", r.First)
 		if r.Stride == 0 {
+			g.e.Enter("Range")
 			g.e.Fail(proto.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
 		}
 		for x := r.First; r.Stride > 0 && x <= r.Last || r.Stride < 0 && x >= r.Last; x += r.Stride {

@@ -253,6 +253,58 @@ func TestCart(t *testing.T) {
 	})
 }
 
+// A rank that would be in a grid or a graph knows its place there before it is made.
+func TestMap(t *testing.T) {
+	holdsEverywhere(t, 5, func(c *mpi.Comm) error {
+		want := c.Rank()
+		if want == 4 {
+			want = mpi.Undefined
+		}
+		dims, ends, ring := []int{2, 2}, []bool{false, false}, [][]int{{1}, {2}, {3}, {0}}
+		if g, h := c.CartMap(dims, ends), c.GraphMap(ring); g != want || h != want {
+			return fmt.Errorf("rank %d would be %d in the grid, %d in the graph", c.Rank(), g, h)
+		}
+		if g := c.CreateCart(dims, ends); g != nil && g.Rank() != want {
+			return fmt.Errorf("rank %d is %d in the grid", c.Rank(), g.Rank())
+		}
+		return nil
+	})
+}
+
+// An operation that was freed is one no more; one of MPI's stays.
+func TestFreeOp(t *testing.T) {
+	if err := mpi.Sum.Free(); err == nil || !strings.Contains(err.Error(), "Sum") {
+		t.Errorf("freed a sum: %v", err)
+	}
+	locally(t, 2, func(c *mpi.Comm) error {
+		op := mpi.NewOp(func(in, inout mpi.Buffer) {
+			x, y := mpi.View[int32](in.Bytes), mpi.View[int32](inout.Bytes)
+			for i := range y {
+				y[i] = 10*x[i] + y[i]
+			}
+		}, false)
+		if got := reduceBy(c, op); got != 12 {
+			return fmt.Errorf("combined to %d", got)
+		}
+		return op.Free()
+	})
+}
+
+func freedOp() *mpi.Op {
+	op := mpi.NewOp(func(in, inout mpi.Buffer) {}, true)
+	if err := op.Free(); err != nil {
+		panic(err)
+	}
+	return op
+}
+
+// reduceBy combines the ranks, counted from 1.
+func reduceBy(c *mpi.Comm, op *mpi.Op) int32 {
+	got := make([]int32, 1)
+	mpi.Allreduce(c, []int32{int32(c.Rank() + 1)}, got, op)
+	return got[0]
+}
+
 // MPI-1.2, §6.5.2 has these, but for the last two.
 func TestDims(t *testing.T) {
 	locally(t, 1, func(c *mpi.Comm) error {
@@ -274,19 +326,31 @@ func TestGroupFaults(t *testing.T) {
 		program func(c *mpi.Comm)
 		says    string
 	}{
-		"freed":                   {func(c *mpi.Comm) { d := c.Dup(); d.Free(); d.Barrier() }, "Barrier: MPI_ERR_COMM: the communicator was freed"},
-		"freed, sending":          {func(c *mpi.Comm) { d := c.Dup(); d.Free(); mpi.Send[byte](d, nil, 0, 0) }, "Send: MPI_ERR_COMM: the communicator was freed"},
-		"no such rank":            {func(c *mpi.Comm) { c.Group().Exclude([]int{2}) }, "MPI_ERR_RANK: rank 2 is not in a group of 2"},
-		"range without end":       {func(c *mpi.Comm) { c.Group().IncludeRanges([]mpi.Range{{0, 1, 0}}) }, "MPI_ERR_ARG: a range from 0 to 1 with stride 0"},
-		"not of the communicator": {func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0})).Create(c.Group()) }, "Create: MPI_ERR_GROUP: rank 1 of the job"},
-		"colour":                  {func(c *mpi.Comm) { c.Split(-7, 0) }, "Split: MPI_ERR_ARG: colour -7"},
-		"grid too large":          {func(c *mpi.Comm) { c.CreateCart([]int{2, 2}, []bool{true, true}) }, "CreateCart: MPI_ERR_DIMS"},
-		"no grid":                 {func(c *mpi.Comm) { c.CartCoords(0) }, "CartCoords: MPI_ERR_TOPOLOGY: the communicator is no grid"},
-		"outside":                 {func(c *mpi.Comm) { c.CreateCart([]int{2}, []bool{false}).CartRank([]int{2}) }, "CartRank: MPI_ERR_ARG: coordinate 2"},
-		"no division":             {func(c *mpi.Comm) { c.Dims(6, []int{4, 0}) }, "Dims: MPI_ERR_DIMS: 6 ranks"},
-		"one group":               {func(c *mpi.Comm) { c.RemoteSize() }, "RemoteSize: MPI_ERR_COMM"},
-		"key of the library":      {func(c *mpi.Comm) { c.SetAttribute(mpi.IO, 1) }, "SetAttribute: MPI_ERR_ARG: the attribute is the library's"},
-		"no attribute":            {func(c *mpi.Comm) { c.DeleteAttribute(mpi.NewKeyval(nil, nil)) }, "DeleteAttribute: MPI_ERR_ARG"},
+		"freed":                 {func(c *mpi.Comm) { d := c.Dup(); d.Free(); d.Barrier() }, "Barrier: MPI_ERR_COMM: the communicator was freed"},
+		"freed, sending":        {func(c *mpi.Comm) { d := c.Dup(); d.Free(); mpi.Send[byte](d, nil, 0, 0) }, "Send: MPI_ERR_COMM: the communicator was freed"},
+		"group freed":           {func(c *mpi.Comm) { g := c.Group(); g.Free(); c.Create(g) }, "Create: MPI_ERR_GROUP: the group was freed, or is none"},
+		"no group":              {func(c *mpi.Comm) { c.Group().Union(mpi.Group{}) }, "MPI_ERR_GROUP"},
+		"no end, after another": {func(c *mpi.Comm) { c.Barrier(); c.Group().IncludeRanges([]mpi.Range{{0, 0, 0}}) }, "MPI_ERR_ARG"},
+		"grid of too many":      {func(c *mpi.Comm) { c.CartMap([]int{2, 2}, []bool{true, true}) }, "CartMap: MPI_ERR_DIMS"},
+		"grid without end":      {func(c *mpi.Comm) { c.CreateCart([]int{2, 1 << 62, 2}, make([]bool, 3)) }, "CreateCart: MPI_ERR_DIMS"},
+		"ends and dimensions":   {func(c *mpi.Comm) { c.CartMap([]int{2, 1}, []bool{true}) }, "CartMap: MPI_ERR_DIMS: a grid of [2 1] with 1 ends"},
+		"graph of too many":     {func(c *mpi.Comm) { c.GraphMap(make([][]int, 3)) }, "GraphMap: MPI_ERR_TOPOLOGY: a graph of 3 ranks"},
+		"operation freed":       {func(c *mpi.Comm) { reduceBy(c, freedOp()) }, "Allreduce: MPI_ERR_OP: the operation was freed"},
+		"no such rank":          {func(c *mpi.Comm) { c.Group().Exclude([]int{2}) }, "MPI_ERR_RANK: rank 2 is not in a group of 2"},
+		"range without end":     {func(c *mpi.Comm) { c.Group().IncludeRanges([]mpi.Range{{0, 1, 0}}) }, "MPI_ERR_ARG: a range from 0 to 1 with stride 0"},
+		"not of the communicator": {func(c *mpi.Comm) {
+			if d := c.Create(c.Group().Include([]int{0})); d != nil {
+				d.Create(c.Group())
+			}
+		}, "Create: MPI_ERR_GROUP: rank 1 of the job"},
+		"colour":             {func(c *mpi.Comm) { c.Split(-7, 0) }, "Split: MPI_ERR_ARG: colour -7"},
+		"grid too large":     {func(c *mpi.Comm) { c.CreateCart([]int{2, 2}, []bool{true, true}) }, "CreateCart: MPI_ERR_DIMS"},
+		"no grid":            {func(c *mpi.Comm) { c.CartCoords(0) }, "CartCoords: MPI_ERR_TOPOLOGY: the communicator is no grid"},
+		"outside":            {func(c *mpi.Comm) { c.CreateCart([]int{2}, []bool{false}).CartRank([]int{2}) }, "CartRank: MPI_ERR_ARG: coordinate 2"},
+		"no division":        {func(c *mpi.Comm) { c.Dims(6, []int{4, 0}) }, "Dims: MPI_ERR_DIMS: 6 ranks"},
+		"one group":          {func(c *mpi.Comm) { c.RemoteSize() }, "RemoteSize: MPI_ERR_COMM"},
+		"key of the library": {func(c *mpi.Comm) { c.SetAttribute(mpi.IO, 1) }, "SetAttribute: MPI_ERR_ARG: the attribute is the library's"},
+		"no attribute":       {func(c *mpi.Comm) { c.DeleteAttribute(mpi.NewKeyval(nil, nil)) }, "DeleteAttribute: MPI_ERR_ARG"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := mpi.Run(loop.New(2), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error {

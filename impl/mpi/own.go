@@ -9,6 +9,7 @@ import (
 type own struct {
 	tuning *tuning
 	work   []byte               // memory for collective operations, of which there is one at a time
+	ended  bool                 // the rank's program has returned
 	unused []byte               // memory for a result that nobody wants
 	comms  []weak.Pointer[Comm] // communicators that were made, for those who explain what went wrong
 }

@@ -67,10 +67,7 @@ func (j *job) rank(p device.Port) (err error) {
 	ended := false
 	defer func() {
 		v := recover()
-		if e, ok := v.(*Error); ok {
-			if e.Rank == NoRank {
-				e.Rank = p.Rank()
-			}
+		if e := failure(v, p.Rank()); e != nil {
 			err = e
 			return
 		}
@@ -83,6 +80,7 @@ func (j *job) rank(p device.Port) (err error) {
 	}()
 	c := j.comm(p)
 	err = j.program(c)
+	c.own.ended = true
 	if err == nil {
 		c.e.Enter("Finalize")
 		c.e.Drain()
@@ -90,6 +88,20 @@ func (j *job) rank(p device.Port) (err error) {
 	}
 	ended = true
 	return err
+}
+
+// failure returns the error with which a rank's program has panicked, or nil if that is none of the library's.
+func failure(v any, rank int) error {
+	switch e := v.(type) {
+	case *Error:
+		if e.Rank == NoRank {
+			e.Rank = rank
+		}
+		return e
+	case *AbortError:
+		return e
+	}
+	return nil
 }
 
 // stopped notes where a rank is that does not come to its end. It is called by what is deferred.

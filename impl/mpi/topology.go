@@ -82,24 +82,56 @@ func power(x, n int) int {
 // (MPI_Cart_create).
 func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {
 	c.enter("CreateCart")
+	cart, places := c.cart(dims, periodic)
+	return c.withTopology(places, topology{cart: cart})
+}
+
+// CartMap returns the rank that the caller would have in such a grid, or Undefined if it would have none: its own, as ranks keep their order (MPI_Cart_map).
+func (c *Comm) CartMap(dims []int, periodic []bool) int {
+	c.enter("CartMap")
+	_, places := c.cart(dims, periodic)
+	return c.among(places)
+}
+
+// GraphMap is CartMap for a graph (MPI_Graph_map).
+func (c *Comm) GraphMap(neighbours [][]int) int {
+	c.enter("GraphMap")
+	return c.among(len(c.graph(neighbours).Neighbours))
+}
+
+// among returns the caller's rank among the first ranks, or Undefined.
+func (c *Comm) among(places int) int {
+	if c.rank < places {
+		return c.rank
+	}
+	return Undefined
+}
+
+// cart returns a grid for the communicator's ranks, and how many places it has.
+func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
 	c.intra()
 	places := 1
 	for _, d := range dims {
-		if d < 1 || d > c.size {
+		if d < 1 || d > c.size/places {
 			c.e.Fail(proto.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
 		}
 		places *= d
 	}
-	if places > c.size || len(periodic) != len(dims) {
+	if len(periodic) != len(dims) {
 		c.e.Fail(proto.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
 	}
-	return c.withTopology(places, topology{cart: &Cart{slices.Clone(dims), slices.Clone(periodic)}})
+	return &Cart{slices.Clone(dims), slices.Clone(periodic)}, places
 }
 
 // CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and nil to the others. All ranks name the same graph
 // (MPI_Graph_create).
 func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 	c.enter("CreateGraph")
+	return c.withTopology(len(neighbours), topology{graph: c.graph(neighbours)})
+}
+
+// graph returns a graph of the communicator's first ranks.
+func (c *Comm) graph(neighbours [][]int) *Graph {
 	c.intra()
 	if len(neighbours) > c.size {
 		c.e.Fail(proto.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
@@ -113,7 +145,7 @@ func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 		}
 		g.Neighbours = append(g.Neighbours, slices.Clone(list))
 	}
-	return c.withTopology(len(neighbours), topology{graph: g})
+	return g
 }
 
 func (c *Comm) withTopology(places int, t topology) *Comm {

@@ -42,6 +42,12 @@ var (
 	MinLoc = reduction.MinLoc
 )
 
+// NewOp makes an operation of a function that leaves in ∘ inout in inout, of which each has the same number of elements of one type (MPI_Op_create). It is
+// associative; commutes says that its operands may be exchanged, too.
+func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
+	return reduction.New(combine, commutes)
+}
+
 // Element is a Go type that is a basic datatype.
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint | float32 | float64 | complex64 | complex128

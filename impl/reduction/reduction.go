@@ -6,6 +6,7 @@ package reduction
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/datatype"
@@ -18,6 +19,7 @@ type Op struct {
 	kinds    [kinds]elements // by the kind of element; nil: not for these
 	pairs    map[*datatype.Type]elements
 	user     Function
+	freed    atomic.Bool
 }
 
 // elements combines all elements of in with those of inout.
@@ -32,6 +34,15 @@ type Function func(in, inout datatype.Buffer)
 
 // New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the order of ranks need not be kept.
 func New(f Function, commutes bool) *Op { return &Op{name: "user's", commutes: commutes, user: f} }
+
+// Free ends the use of an operation (MPI_Op_free): one that is under way goes on, the next is an error. One of MPI's cannot be freed.
+func (o *Op) Free() error {
+	if o.user == nil {
+		return fmt.Errorf("%v is no operation that was made", o)
+	}
+	o.freed.Store(true)
+	return nil
+}
 
 // Commutes reports whether operands may be exchanged.
 func (o *Op) Commutes() bool { return o.commutes }
@@ -49,6 +60,8 @@ func (o *Op) Check(t *datatype.Type) error {
 	switch {
 	case o == nil:
 		return fmt.Errorf("there is no operation")
+	case o.freed.Load():
+		return fmt.Errorf("the operation was freed")
 	case o.user == nil && o.of(t) == nil:
 		return fmt.Errorf("%v is not for elements of %v", o, t)
 	}
