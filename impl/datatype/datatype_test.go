@@ -372,3 +372,58 @@ func TestCheck(t *testing.T) {
 		t.Error("a buffer without a type passes")
 	}
 }
+
+// What buffers share is what their bytes say, one by one.
+func TestShared(t *testing.T) {
+	memory := make([]byte, 1000)
+	for seed := range uint64(300) {
+		draw := rand.New(rand.NewPCG(seed, 0))
+		buffers := func() (all []Buffer) {
+			low := draw.IntN(100)
+			vector, err := Vector(1+draw.IntN(4), draw.IntN(3), 1+draw.IntN(6), Int16)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := Buffer{Bytes: memory[low:], Type: vector.Commit()}
+			for range 1 + draw.IntN(3) {
+				all = append(all, b.Part(draw.IntN(8), draw.IntN(3)))
+			}
+			return all
+		}
+		a, b := buffers(), buffers()
+		shared := func(x []Buffer) map[int]bool { // places in memory
+			at := map[int]bool{}
+			for _, p := range x {
+				p.Runs(func(run []byte) {
+					for i := range run {
+						at[int(address(run)-address(memory))+i] = true
+					}
+				})
+			}
+			return at
+		}
+		inA, inB := shared(a), shared(b)
+		n, fromA, fromB := Shared(a, b)
+		both := 0
+		for p := range inA {
+			if inB[p] {
+				both++
+			}
+		}
+		if (n > 0) != (both > 0) || n > both {
+			t.Fatalf("seed %d: %d bytes in a row, and %d in all", seed, n, both)
+		}
+		for i := range n {
+			p := int(address(a[0].Bytes)-address(memory)) + fromA + i
+			if q := int(address(b[0].Bytes)-address(memory)) + fromB + i; p != q || !inA[p] || !inB[p] {
+				t.Fatalf("seed %d: byte %d is at %d of one and %d of the other, which are not both data", seed, i, p, q)
+			}
+		}
+		if n > 0 && !Near(&a[0], &b[0]) {
+			t.Fatalf("seed %d: buffers share bytes, and are not near", seed)
+		}
+	}
+	if Near(&Buffer{Bytes: memory[:10]}, &Buffer{Bytes: memory[10:]}) {
+		t.Error("bytes one behind the other are near")
+	}
+}

@@ -1,6 +1,9 @@
 package datatype
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
+)
 
 // most is how many runs of bytes are looked at for overlaps.
 const most = 1 << 14
@@ -58,3 +61,53 @@ func (s *spans) loop(n *node, count, stride, at int) bool {
 	}
 	return true
 }
+
+// Near reports whether the bytes of two buffers overlap, whatever of them is data. It takes little time.
+func Near(a, b *Buffer) bool {
+	from, to := address(a.Bytes), address(b.Bytes)
+	return from < to+uintptr(len(b.Bytes)) && to < from+uintptr(len(a.Bytes))
+}
+
+// Shared returns the first run of bytes that data of parts of one buffer shares with data of parts of another: how many bytes, and where they begin in the bytes
+// of both; 0: there are none. Buffers have been checked.
+func Shared(a, b []Buffer) (n, inA, inB int) {
+	var first []span
+	for _, x := range a {
+		x.Runs(func(run []byte) { first = append(first, where(x, run)) })
+	}
+	first = joined(first)
+	for _, y := range b {
+		y.Runs(func(run []byte) {
+			other := where(y, run)
+			apart := int(address(y.Bytes) - address(a[0].Bytes))
+			i, _ := slices.BinarySearchFunc(first, other.from+apart+1, func(x span, from int) int { return x.to - from })
+			if n == 0 && i < len(first) && first[i].from < other.to+apart {
+				inA = max(first[i].from, other.from+apart)
+				inB, n = inA-apart, min(first[i].to, other.to+apart)-inA
+			}
+		})
+	}
+	return n, inA, inB
+}
+
+// joined returns spans in order, as one where they overlap.
+func joined(all []span) []span {
+	slices.SortFunc(all, func(x, y span) int { return x.from - y.from })
+	var apart []span
+	for _, x := range all {
+		if last := len(apart) - 1; last >= 0 && x.from < apart[last].to {
+			apart[last].to = max(apart[last].to, x.to)
+		} else {
+			apart = append(apart, x)
+		}
+	}
+	return apart
+}
+
+// where returns the place of a run in the bytes of its buffer.
+func where(b Buffer, run []byte) span {
+	from := int(address(run) - address(b.Bytes))
+	return span{from, from + len(run)}
+}
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -45,7 +45,9 @@ func (b Buffer) Reach() (low, end int) {
 
 // Part returns count elements, the first of which is that many extents from where the buffer begins.
 func (b Buffer) Part(first, count int) Buffer {
-	b.Origin += first * b.Type.extent()
+	if b.Type != nil { // of none, Check complains
+		b.Origin += first * b.Type.extent()
+	}
 	b.Count = count
 	return b
 }
@@ -92,6 +94,15 @@ func (b Buffer) Gather(flat []byte, copy func(dst, src []byte) int) { b.pass(fla
 
 // Scatter is likewise Unpack.
 func (b Buffer) Scatter(flat []byte, copy func(dst, src []byte) int) { b.pass(flat, 0, true, copy) }
+
+// Runs calls yield for each run of bytes of the buffer's data where they lie, in the order in which they travel.
+func (b Buffer) Runs(yield func([]byte)) {
+	if flat, ok := b.Flat(); ok {
+		yield(flat)
+		return
+	}
+	b.pass(make([]byte, b.Len()), 0, false, func(_, run []byte) int { yield(run); return len(run) })
+}
 
 func (b Buffer) pass(flat []byte, from int, in bool, copy func(dst, src []byte) int) int {
 	c := copier{user: b.Bytes, flat: flat, skip: from, in: in, copy: copy}

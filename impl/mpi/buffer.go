@@ -52,6 +52,31 @@ func (c *Comm) usable(b Buffer) Buffer {
 	return b
 }
 
+// alike ends the rank if it does not take as much as it gives, and of the same kind, where it does both.
+func (c *Comm) alike(send, recv *Buffer) {
+	if given, taken := send.Len(), recv.Len(); given != taken {
+		c.e.Fail(proto.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
+	}
+	if given, taken := send.Type.Sign(), recv.Type.Sign(); given != taken && given != 0 && taken != 0 {
+		c.e.Fail(proto.ErrType, "this rank gives %s and takes %s", datatype.Signed(given), datatype.Signed(taken))
+	}
+}
+
+// apart ends the rank if what it gives and what it takes share bytes.
+func (c *Comm) apart(send, recv *Buffer) {
+	if datatype.Near(send, recv) {
+		c.mustBeApart([]Buffer{*send}, []Buffer{*recv})
+	}
+}
+
+// mustBeApart is apart for parts of two buffers, of which a short look does not say that they are.
+func (c *Comm) mustBeApart(send, recv []Buffer) {
+	if n, given, taken := datatype.Shared(send, recv); n > 0 {
+		c.e.Fail(proto.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
+			given, given+n-1, taken, taken+n-1)
+	}
+}
+
 // flat returns the data of a buffer as it travels: where it lies, or a copy, into which it is packed if that is wanted.
 func (c *Comm) flat(b Buffer, pack bool) []byte {
 	if x, ok := b.Flat(); ok {

@@ -26,7 +26,10 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 	r := c.round(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
-		in = c.taken(send.Part(0, c.size*send.Count))
+		all := c.checked(send.Part(0, c.size*send.Count))
+		c.alike(&send, &recv)
+		c.apart(&all, &recv)
+		in = c.flat(all, true)
 	}
 	out := c.flat(recv, false)
 	r.carryOut(r.job(out), in, out)
@@ -43,6 +46,8 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 		return
 	}
 	all := c.checked(recv.Part(0, c.size*recv.Count))
+	c.alike(&send, &recv)
+	c.apart(&send, &all)
 	out := c.flat(all, false)
 	r.carryOut(r.job(in), in, out)
 	c.settle(all, out)
@@ -52,8 +57,10 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 func (c *Comm) Allgather(send, recv Buffer) {
 	c.begin("Allgather", 0, send)
 	r := c.round(collective.Allgather, 0, send.Type)
-	in, all := c.flat(send, true), c.checked(recv.Part(0, c.size*recv.Count))
-	out := c.flat(all, false)
+	all := c.checked(recv.Part(0, c.size*recv.Count))
+	c.alike(&send, &recv)
+	c.apart(&send, &all)
+	in, out := c.flat(send, true), c.flat(all, false)
 	r.carryOut(r.job(in), in, out)
 	c.settle(all, out)
 }
@@ -62,8 +69,10 @@ func (c *Comm) Allgather(send, recv Buffer) {
 func (c *Comm) Alltoall(send, recv Buffer) {
 	c.begin("Alltoall", 0, send)
 	r := c.round(collective.Alltoall, 0, send.Type)
-	in, all := c.taken(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
-	out := c.flat(all, false)
+	given, all := c.checked(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
+	c.alike(&send, &recv)
+	c.apart(&given, &all)
+	in, out := c.flat(given, true), c.flat(all, false)
 	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
 	c.settle(all, out)
 }
@@ -78,6 +87,8 @@ func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 		return
 	}
 	out := c.flat(c.checked(recv), false)
+	c.alike(&send, &recv)
+	c.apart(&send, &recv)
 	r.carryOut(r.job(in), in, out)
 	c.settle(recv, out)
 }
@@ -94,6 +105,8 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 	c.begin(call, 0, send)
 	r := c.combining(o, 0, send, op)
 	in, out := c.flat(send, true), c.flat(c.checked(recv), false)
+	c.alike(&send, &recv)
+	c.apart(&send, &recv)
 	r.carryOut(r.job(in), in, out)
 	c.settle(recv, out)
 }
@@ -117,9 +130,6 @@ func (c *Comm) begin(call string, root int, b Buffer) {
 	}
 	c.checked(b)
 }
-
-// taken returns the data of a buffer that the rank gives, as it travels.
-func (c *Comm) taken(b Buffer) []byte { return c.flat(c.checked(b), true) }
 
 // job describes an operation whose block is data. What is not combined may be divided anywhere: ranks may give and take the same data as elements of
 // several types, and have to divide it alike.

@@ -24,12 +24,14 @@ type Options struct {
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: collective.Usual
 
+	Check bool // look at the memory of operations under way: what a receive writes, nothing else may use. It takes real time, and no virtual
+
 	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
 func Run(w World, o Options, program func(*Comm) error) error {
-	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Site: site})
+	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Check: o.Check, Site: site})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,11 @@
 package mpi
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -17,7 +22,7 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 		r.pass(root, mine, collective.None, nil)
 		return
 	}
-	c.parts(recv, counts, offsets)
+	c.partsApart(&send, &recv, counts, offsets)
 	for i := range c.size {
 		part := recv.Part(offsets[i], counts[i])
 		data := c.flat(part, false)
@@ -41,6 +46,9 @@ func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 		return
 	}
 	c.parts(send, counts, offsets)
+	if datatype.Near(&send, &recv) {
+		c.mustBeApart(parts(send, counts, offsets), []Buffer{recv})
+	}
 	for i := range c.size {
 		part := c.flat(send.Part(offsets[i], counts[i]), true)
 		if i == root {
@@ -55,7 +63,7 @@ func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 // Allgatherv is Gatherv to all ranks, which know counts and offsets. Parts go around a ring.
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	c.begin("Allgatherv", 0, send)
-	c.parts(recv, counts, offsets)
+	c.partsApart(&send, &recv, counts, offsets)
 	r := c.round(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
 	for i := range data {
@@ -78,6 +86,10 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 	c.intra()
 	c.parts(send, sendCounts, sendOffsets)
 	c.parts(recv, recvCounts, recvOffsets)
+	c.disjoint(recvCounts, recvOffsets)
+	if datatype.Near(&send, &recv) {
+		c.mustBeApart(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
+	}
 	r := c.round(collective.Alltoall, 0, send.Type)
 	for i := range c.size {
 		to, from := (c.rank+i)%c.size, (c.rank-i+c.size)%c.size
@@ -106,6 +118,9 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 		c.e.Fail(proto.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
 	}
 	send.Count = total
+	part := send.Part(0, recv.Count)
+	c.alike(&part, &recv)
+	c.apart(&send, &recv)
 	r := c.combining(collective.ReduceScatter, 0, send, op)
 	in, out := c.flat(send, true), c.flat(recv, false)
 	if equal {
@@ -135,6 +150,53 @@ func (c *Comm) parts(b Buffer, counts, offsets []int) {
 	}
 	for i := range counts {
 		c.checked(b.Part(offsets[i], counts[i]))
+	}
+}
+
+// partsApart is parts of a buffer to receive into, whose parts may share bytes neither with each other nor with what is sent.
+func (c *Comm) partsApart(send, recv *Buffer, counts, offsets []int) {
+	c.parts(*recv, counts, offsets)
+	c.disjoint(counts, offsets)
+	if datatype.Near(send, recv) {
+		c.mustBeApart([]Buffer{*send}, parts(*recv, counts, offsets))
+	}
+}
+
+// parts returns the parts of a buffer.
+func parts(b Buffer, counts, offsets []int) []Buffer {
+	all := make([]Buffer, len(counts))
+	for i := range all {
+		all[i] = b.Part(offsets[i], counts[i])
+	}
+	return all
+}
+
+// disjoint ends the rank if two parts have an element in common. It takes little time where they lie one after another.
+func (c *Comm) disjoint(counts, offsets []int) {
+	end := math.MinInt
+	for i := range counts {
+		if counts[i] > 0 && offsets[i] < end {
+			c.mustBeDisjoint(counts, offsets)
+			return
+		}
+		end = max(end, offsets[i]+counts[i])
+	}
+}
+
+// mustBeDisjoint is disjoint for parts in any order.
+func (c *Comm) mustBeDisjoint(counts, offsets []int) {
+	order := make([]int, 0, len(counts))
+	for i, n := range counts {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
+	for k := range len(order) - 1 {
+		if a, b := order[k], order[k+1]; offsets[a]+counts[a] > offsets[b] {
+			c.e.Fail(proto.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
+				a, counts[a], offsets[a], b, counts[b], offsets[b])
+		}
 	}
 }
 

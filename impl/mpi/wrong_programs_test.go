@@ -162,3 +162,35 @@ func completedTwice(c *mpi.Comm) {
 	r.Wait()
 	again.Wait()
 }
+
+func receivesOverlap(c *mpi.Comm) {
+	x := make([]int32, 100)
+	other := 1 - c.Rank()
+	low := mpi.Irecv(c, x[:60], other, 0)
+	high := mpi.Irecv(c, x[50:], other, 1)
+	mpi.Send(c, make([]int32, 60), other, 0)
+	mpi.Send(c, make([]int32, 50), other, 1)
+	mpi.WaitAll([]mpi.Request{low, high}, nil)
+}
+
+func sendsWhatIsReceived(c *mpi.Comm) {
+	x := make([]int32, 100)
+	other := 1 - c.Rank()
+	r := mpi.Irecv(c, x, other, 0)
+	mpi.Send(c, x[:10], other, 0)
+	r.Wait()
+}
+
+func inPlace(c *mpi.Comm) {
+	x := make([]float64, 8)
+	mpi.Allreduce(c, x, x, mpi.Sum)
+}
+
+func partsOverlap(c *mpi.Comm) {
+	x := mpi.Of(make([]int32, 7))
+	c.Allgatherv(mpi.Of(make([]int32, 4)), x, []int{4, 4}, []int{0, 3})
+}
+
+func takesLess(c *mpi.Comm) {
+	mpi.Allreduce(c, make([]int32, 4), make([]int32, 3), mpi.Sum)
+}

@@ -47,6 +47,11 @@ var wrongPrograms = []struct {
 	{"elementsOverlap", 2, elementsOverlap},
 	{"afterFree", 2, afterFree},
 	{"completedTwice", 2, completedTwice},
+	{"receivesOverlap", 2, receivesOverlap},
+	{"sendsWhatIsReceived", 2, sendsWhatIsReceived},
+	{"inPlace", 2, inPlace},
+	{"partsOverlap", 2, partsOverlap},
+	{"takesLess", 2, takesLess},
 }
 
 const wrongSource = "wrong_programs_test.go"
@@ -122,7 +127,7 @@ func TestWrongPrograms(t *testing.T) {
 func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	t.Helper()
 	l := byDefault()
-	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Library: l}, func(c *mpi.Comm) error { program(c); return nil })
+	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
 	if err == nil {
 		t.Fatal("the program ends")
 	}
@@ -135,7 +140,7 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 		want := wrong(t, p.ranks, p.program)
 		for _, at := range places {
 			l := byDefault()
-			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Library: l}, func(c *mpi.Comm) error { p.program(c); return nil })
+			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
 			if got == nil || telling(got) != telling(want) {
 				t.Errorf("%s on %s: %v\nwant %v", p.name, at.name, got, want)
 			}

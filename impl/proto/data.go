@@ -7,11 +7,12 @@ type Sign uint32
 
 // Shape is data that has gaps, or elements of several kinds.
 type Shape interface {
-	Len() int             // bytes that travel
-	Flat() ([]byte, bool) // where they lie, if they lie as they travel
-	Gather(to []byte)     // copies them from where they lie
-	Scatter(from []byte)  // puts the first ones to where they lie
-	Sign(n int) Sign      // of the first n bytes
+	Len() int                // bytes that travel
+	Flat() ([]byte, bool)    // where they lie, if they lie as they travel
+	Gather(to []byte)        // copies them from where they lie
+	Scatter(from []byte)     // puts the first ones to where they lie
+	Runs(yield func([]byte)) // calls yield for each run of bytes where they lie, in the order in which they travel
+	Sign(n int) Sign         // of the first n bytes
 }
 
 // SendShape is Send of data with a shape.
@@ -50,6 +51,9 @@ func (e *Engine) IrecvShape(x Shape, src int, context uint32, tag int) *Op {
 func (e *Engine) gather(x Shape) ([]byte, bool) {
 	if flat, ok := x.Flat(); ok {
 		return flat, false
+	}
+	if e.watch != nil {
+		e.reads(runs(x, nil)...)
 	}
 	buf := e.room(x.Len())
 	x.Gather(buf)

@@ -33,6 +33,7 @@ type Engine struct {
 	buffer attached
 	flow   flow
 	raw    rawQueue
+	watch  *watch        // nil: nobody checks the program
 	met    msg           // the message whose first packet is being taken in
 	out    device.Packet // the packet that is being sent
 
@@ -54,6 +55,9 @@ func New(port device.Port, j *Job) *Engine {
 	}
 	_, e.unpriced = port.(device.Unpriced)
 	e.flow.window, e.flow.last = j.lib.Window, &nobody
+	if j.check {
+		e.watch = &watch{calls: map[*Op]*call{}}
+	}
 	return e
 }
 

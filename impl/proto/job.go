@@ -14,6 +14,7 @@ type Config struct {
 
 	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nobody is
 	Kinds func(Sign) string           // says what a sign stands for; nil: its number
+	Check bool                        // look whether operations under way share memory
 	Site  func() Site                 // returns the line of the program from which it is called; nil: nobody knows
 }
 
@@ -25,6 +26,7 @@ type Job struct {
 	enter    func(rank int, call string)
 	kinds    func(Sign) string
 	site     func() Site
+	check    bool
 	tiered   bool // how near a peer is matters
 	table    []*Protocol
 	forced   rule // its protocol is nil where none is
@@ -42,7 +44,7 @@ type rule struct {
 // NewJob finds the protocols that a job needs. A name of none is an error.
 func NewJob(cfg Config) (*Job, error) {
 	l := cfg.Library
-	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, check: cfg.Check, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
 	if j.kinds == nil {
 		j.kinds = func(s Sign) string { return fmt.Sprintf("elements of kind %d", s) }
 	}

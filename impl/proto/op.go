@@ -79,6 +79,9 @@ func (e *Engine) Finish(receive bool, st Status) *Op {
 // Release gives back an operation that is finished and that nobody will look at any more.
 func (e *Engine) Release(o *Op) {
 	o.use++
+	if e.watch != nil {
+		e.watch.forget(o)
+	}
 	if o.gathered {
 		e.giveBack(o.buf)
 		o.gathered = false

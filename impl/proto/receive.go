@@ -61,6 +61,9 @@ func (e *Engine) into(buf []byte, sign Sign) *Op {
 // post starts an operation that receives: with a message that came early, or as one that waits.
 func (e *Engine) post(r *Op, src int, context uint32, tag int) {
 	e.spend(model.WorkReceive, 1)
+	if e.watch != nil {
+		e.watchReceive(r)
+	}
 	r.Envelope = match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	if m := e.lookEarly(r.Envelope); m != nil {
 		e.early.Remove(&m.Entry)

@@ -9,6 +9,9 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign Sign, dst int, context u
 	e.spend(model.WorkSend, 1)
 	p := e.choose(mode, len(buf), dst, context)
 	if p.Forgets && mode != model.Buffered {
+		if e.watch != nil {
+			e.reads(memory(buf, 0, nil))
+		}
 		e.spend(model.WorkPack, len(buf))
 		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendOut(int32(dst), buf)
@@ -36,6 +39,9 @@ func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, sign Sign, dst 
 	s.mode, s.peer, s.tag, s.size, s.buf, s.sign = mode, int32(dst), int32(tag), len(buf), buf, sign
 	s.Context = context
 	s.protocol = p
+	if e.watch != nil {
+		e.watchSend(s, buf)
+	}
 	if mode != model.Buffered {
 		s.protocol.Start(e, s)
 		return s
@@ -44,6 +50,9 @@ func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, sign Sign, dst 
 	s.buf = e.buffer.memory[s.pos : s.pos+len(buf)]
 	e.spend(model.WorkPack, len(buf))
 	e.Copy(s.buf, buf)
+	if e.watch != nil {
+		e.watch.forget(s)
+	}
 	s.detached = true
 	s.protocol.Start(e, s)
 	return e.Finish(false, Status{})

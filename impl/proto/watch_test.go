@@ -1,0 +1,63 @@
+package proto
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Intervals of calls come and go, overlapping or not, and whether one meets any is what each byte says.
+func TestIntervals(t *testing.T) {
+	const all = 600
+	for seed := range uint64(50) {
+		draw := rand.New(rand.NewPCG(seed, 0))
+		var l intervals
+		var calls []*call
+		used := make([]int, all)
+		note := func(c *call, by int) {
+			for _, x := range c.runs {
+				for p := x.from; p < x.to; p++ {
+					used[p] += by
+				}
+			}
+		}
+		for range 500 {
+			if len(calls) > 0 && draw.IntN(5) < 2 {
+				i := draw.IntN(len(calls))
+				l.remove(calls[i])
+				note(calls[i], -1)
+				calls = append(calls[:i], calls[i+1:]...)
+			} else {
+				c := &call{}
+				for range 1 + draw.IntN(3) {
+					c.runs = append(c.runs, somewhere(draw, all, c))
+				}
+				l.add(c.runs)
+				note(c, 1)
+				calls = append(calls, c)
+			}
+			x, want := somewhere(draw, all, nil), false
+			for p := x.from; p < x.to; p++ {
+				want = want || used[p] > 0
+			}
+			if y, got := l.meets(x); got != want || got && (y.from >= x.to || y.to <= x.from) {
+				t.Fatalf("seed %d: %+v meets %+v: %v, want %v", seed, x, y, got, want)
+			}
+		}
+		for _, c := range calls {
+			l.remove(c)
+		}
+		if len(l.list) != 0 || l.longest != 0 {
+			t.Fatalf("seed %d: %d intervals are left, the longest of %d", seed, len(l.list), l.longest)
+		}
+	}
+}
+
+// somewhere is an interval of few bytes, or none, and now and then of many.
+func somewhere(draw *rand.Rand, all int, of *call) interval {
+	n := draw.IntN(6)
+	if draw.IntN(20) == 0 {
+		n = draw.IntN(all / 2)
+	}
+	from := draw.IntN(all - n)
+	return interval{from: uintptr(from), to: uintptr(from + n), of: of}
+}
