@@ -21,6 +21,7 @@ type runs struct {
 	platform, library, protocol, noise, operation string
 	ranks, size, rounds                           int
 	seed                                          uint64
+	check                                         bool
 }
 
 // mostThings is how much a run may do: its record takes some hundreds of megabytes then.
@@ -64,6 +65,7 @@ The programs are` + list.String(),
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
+	f.BoolVar(&r.check, "check", true, "look whether calls that are under way use the same memory, which takes no virtual time")
 	mustComplete(cmd, "platform", platform.Names())
 	return cmd
 }
@@ -124,5 +126,9 @@ func (r *runs) set(known *platform.Platform, p programs.Program) (*world.Job, pr
 		return nil, s, err
 	}
 	job, err := world.New(known, r.library, r.ranks, noise)
-	return job, s, err
+	if err != nil {
+		return nil, s, err
+	}
+	job.Check = r.check
+	return job, s, nil
 }

@@ -19,6 +19,7 @@ type Job struct {
 	Library  *model.Library
 	Ranks    int
 	Noise    float64 // relative standard deviation of every processor step
+	Check    bool    // programs are looked at more closely, as mpi.Options has it
 
 	here    *Placement // nil: the machine is emulated
 	started bool       // this process was started as one of the ranks
@@ -87,7 +88,7 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 
 // Options returns how messages travel: by the library's rules, or all by one protocol.
 func (j *Job) Options(protocol string) mpi.Options {
-	return mpi.Options{Library: j.Library, Protocol: protocol}
+	return mpi.Options{Library: j.Library, Protocol: protocol, Check: j.Check}
 }
 
 // Clock says what kind of time passes.
