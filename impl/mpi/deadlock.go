@@ -180,6 +180,14 @@ func (o *own) waitsFor(w proto.Wait) string {
 		what = fmt.Sprintf("the data of a message from %s%s", who, tag)
 	case proto.ForTaker:
 		what = fmt.Sprintf("%s to take a %v message of %d bytes%s (protocol %s)", who, w.Mode, w.Bytes, tag, w.Protocol)
+	case proto.ForAnswer:
+		what = fmt.Sprintf("%s to say whether it can do without a %v message of %d bytes%s (protocol %s)", who, w.Mode, w.Bytes, tag, w.Protocol)
+	case proto.ForCancel:
+		what = fmt.Sprintf("%s to cancel a message of %d bytes%s that was not received", who, w.Bytes, tag)
+	case proto.ForStart:
+		what = fmt.Sprintf("Start or Free, being persistent with %s%s", who, tag)
+	case proto.ForEnd:
+		what = "nothing, being complete"
 	case proto.ForBuffered:
 		return fmt.Sprintf("%d buffered %s to leave", w.Open, plural(w.Open, "message", "messages"))
 	}

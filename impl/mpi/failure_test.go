@@ -113,6 +113,93 @@ var failures = []struct {
 		t := must(datatype.Hvector(3, 1, 2, mpi.Int32))
 		c.Recv(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
 	})},
+	{"start twice", 0, "Start", proto.ErrRequest, "active already", only0(func(c *mpi.Comm) {
+		r := mpi.RecvInit(c, make([]byte, 1), 1, 1)
+		again := r
+		r.Start()
+		again.Start()
+	})},
+	{"start what is complete", 0, "StartAll", proto.ErrRequest, "active already", only0(func(c *mpi.Comm) {
+		r := mpi.SendInit(c, []byte("lost"), mpi.ProcNull, 1)
+		mpi.StartAll([]mpi.Request{r, r})
+	})},
+	{"start what is not persistent", 0, "Start", proto.ErrRequest, "not persistent", only0(func(c *mpi.Comm) {
+		r := mpi.Irecv(c, make([]byte, 1), 1, 1)
+		r.Start()
+	})},
+	{"start nothing", 0, "Start", proto.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Start() })},
+	{"start nothing of a list", 1, "StartAll", proto.ErrRequest, "null", func(c *mpi.Comm) {
+		if c.Rank() == 1 {
+			mpi.StartAll([]mpi.Request{mpi.SendInit(c, []byte("lost"), mpi.ProcNull, 1), {}})
+		}
+		c.Barrier()
+	}},
+	{"start what was freed", 0, "Start", proto.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
+		r := mpi.RecvInit(c, make([]byte, 1), 1, 1)
+		again := r
+		r.Free()
+		again.Start()
+	})},
+	{"wait for what was freed", 0, "Wait", proto.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
+		r := mpi.Irecv(c, make([]byte, 1), 1, 1)
+		again := r
+		r.Free()
+		again.Wait()
+	})},
+	{"free nothing", 0, "Free", proto.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Free() })},
+	{"free twice", 0, "Free", proto.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
+		r := mpi.Irecv(c, make([]byte, 1), 1, 1)
+		again := r
+		r.Free()
+		again.Free()
+	})},
+	{"cancel nothing", 0, "Cancel", proto.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Cancel() })},
+	{"cancel what was completed", 0, "Cancel", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Cancel() })},
+	{"cancel what is not active", 0, "Cancel", proto.ErrRequest, "not active", only0(func(c *mpi.Comm) {
+		r := mpi.SsendInit(c, make([]byte, 1), 1, 1)
+		r.Cancel()
+	})},
+	{"a persistent send to no rank", 0, "SsendInit", proto.ErrRank, "rank 2", only0(func(c *mpi.Comm) { mpi.SsendInit[byte](c, nil, 2, 1) })},
+	{"a persistent send with any tag", 0, "BsendInit", proto.ErrTag, "tag -1", only0(func(c *mpi.Comm) { mpi.BsendInit[byte](c, nil, 1, mpi.AnyTag) })},
+	{"a persistent receive from no rank", 0, "RecvInit", proto.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.RecvInit[byte](c, nil, -3, 1) })},
+	{"a persistent receive into what overlaps", 0, "RecvInit", proto.ErrType, "overlap", only0(func(c *mpi.Comm) {
+		t := must(datatype.Hvector(3, 1, 2, mpi.Int32))
+		c.RecvInit(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
+	})},
+	{"a persistent send in buffered mode without a buffer", 0, "Start", proto.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) {
+		r := mpi.BsendInit(c, make([]byte, 8), 1, 1)
+		r.Start()
+	})},
+	{"a receive is left", 0, "Finalize", proto.ErrRequest, "2 requests were neither completed nor freed; the first waits for a message from rank 1 with tag 7", only0(func(c *mpi.Comm) {
+		mpi.Irecv(c, make([]byte, 8), 1, 7)
+		mpi.Irecv(c, make([]byte, 8), 1, 8)
+	})},
+	{"a send is left", 0, "Finalize", proto.ErrRequest, "1 request was neither completed nor freed; the first waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol ", only0(func(c *mpi.Comm) {
+		r := mpi.Irecv(c, make([]byte, 8), 0, 7)
+		r.Free()
+		r = mpi.Issend(c, make([]byte, 8), 1, 6)
+		mpi.Issend(c, make([]byte, 8), 1, 7)
+		r.Free()
+	})},
+	{"a send that is complete is left", 0, "Finalize", proto.ErrRequest, "1 request was neither completed nor freed; the first waits for nothing, being complete", func(c *mpi.Comm) {
+		if c.Rank() == 0 {
+			c.AttachBuffer(make([]byte, 100))
+			mpi.Ibsend(c, make([]byte, 8), 1, 7)
+			return
+		}
+		mpi.Recv(c, make([]byte, 8), 0, 7)
+	}},
+	{"persistent requests are left", 0, "Finalize", proto.ErrRequest, "2 requests were neither completed nor freed; the first waits for Start or Free, being persistent with rank 1 with tag 7", only0(func(c *mpi.Comm) {
+		mpi.RsendInit(c, make([]byte, 8), 1, 7)
+		mpi.RecvInit(c, make([]byte, 8), 1, 8)
+	})},
+	{"a persistent receive is left", 0, "Finalize", proto.ErrRequest, "1 request was neither completed nor freed; the first waits for Start or Free, being persistent with any rank with tag 8", only0(func(c *mpi.Comm) {
+		mpi.RecvInit(c, make([]byte, 8), mpi.AnySource, 8)
+	})},
+	{"a cancel is left", 0, "Finalize", proto.ErrRequest, "waits for rank 1 to say whether it can do without a synchronous message of 8 bytes with tag 7", only0(func(c *mpi.Comm) {
+		r := mpi.Issend(c, make([]byte, 8), 1, 7)
+		r.Cancel()
+	})},
 	{"a communicator of none", 0, "Include", proto.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 2})) })},
 	{"a communicator of one twice", 0, "Include", proto.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
 }
@@ -255,6 +342,34 @@ func TestDeadlockOfBuffered(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(withoutSite(err), want) {
 			t.Errorf("Run returned %v, want %q", err, want)
+		}
+	}
+}
+
+// Who has a message that nobody received says so, if it is certain: a message that its sender may yet cancel is waited for.
+func TestNotReceived(t *testing.T) {
+	for _, c := range []struct{ protocol, want string }{
+		{"T", "rank 1: Finalize: MPI_ERR_OTHER: 2 messages were not received; the first is from rank 0 with tag 5, of 100 bytes"},
+		{"TA", "rank 1: in Finalize, waits for rank 0 to cancel a message of 100 bytes with tag 5 that was not received"},
+		{"RAT", "rank 0: in Finalize, waits for 2 operations, of which the first is rank 1 to take a standard message of 100 bytes with tag 5 (protocol RAT)"},
+	} {
+		for _, p := range places {
+			t.Run(p.name+"/"+c.protocol, func(t *testing.T) {
+				l := by(c.protocol)
+				err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l}, func(c *mpi.Comm) error {
+					if c.Rank() == 0 {
+						r, s := mpi.Isend(c, make([]byte, 100), 1, 5), mpi.Isend(c, make([]byte, 200), 1, 6)
+						r.Free()
+						s.Free()
+						return nil
+					}
+					c.Probe(0, 6)
+					return nil
+				})
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("Run returned %v, want %q", err, c.want)
+				}
+			})
 		}
 	}
 }

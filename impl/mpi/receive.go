@@ -11,6 +11,36 @@ import (
 type Status struct {
 	Source, Tag int
 	Bytes       int
+	Cancelled   bool // it was cancelled: no message came or went (MPI_Test_cancelled)
+}
+
+// Count returns how many elements of a type were received, or Undefined if the bytes are no whole number of them (MPI_Get_count).
+func (s Status) Count(t *Datatype) int {
+	switch size := t.Size(); {
+	case s.Bytes == 0:
+		return 0
+	case size == 0 || s.Bytes%size != 0:
+		return Undefined
+	default:
+		return s.Bytes / size
+	}
+}
+
+// Elements returns how many basic elements were received of which those of a type are made, or Undefined if the last one is not whole (MPI_Get_elements).
+func (s Status) Elements(t *Datatype) int {
+	size := t.Size()
+	switch {
+	case s.Bytes == 0:
+		return 0
+	case size == 0:
+		return Undefined
+	}
+	b := Buffer{Count: (s.Bytes + size - 1) / size, Type: t}
+	n := b.Elements(s.Bytes)
+	if b.Elements(s.Bytes-1) == n { // no element ends there
+		return Undefined
+	}
+	return n
 }
 
 var empty = Status{Source: AnySource, Tag: AnyTag}
@@ -35,7 +65,7 @@ func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &
 
 func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if !c.receiving(call, src, tag) {
-		return c.request(c.e.Finish(true, proto.Status(nobody)))
+		return c.request(c.e.Finish(true, proto.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	if flat, sign, ok := b.Plain(); ok {
 		return c.request(c.e.Irecv(flat, proto.Sign(sign), c.world(src), c.context, tag))

@@ -5,7 +5,10 @@ import (
 )
 
 // Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL): it is complete and its status
-// is empty. Completing a request makes it null.
+// is empty. Completing a request makes it null, unless it is persistent: those are inactive then, as they are before Start, and calls
+// that wait or test take an inactive request for null.
+//
+// Copies of a request name the same operation. Those of one that is null since are stale, and to use them is an error.
 type Request struct {
 	c   *Comm
 	op  *proto.Op
@@ -39,32 +42,40 @@ func (r *Request) Test() (Status, bool) {
 	return r.end(), true
 }
 
-// active enters a call and says whether there is an operation. A copy of a request that was completed is an error.
+// active enters a call and says whether there is an operation under way. A copy of a request that was completed is an error.
 func (r *Request) active(call string) bool {
 	if r.op == nil {
 		return false
 	}
 	r.c.e.Enter(call)
 	r.check()
-	return true
+	return !r.op.Inactive()
 }
+
+// idle reports whether there is nothing to wait for.
+func (r *Request) idle() bool { return r.op == nil || r.op.Inactive() }
 
 func (r *Request) check() {
 	if r.op.Use() != r.use {
-		r.c.e.Fail(proto.ErrRequest, "the request was completed before")
+		r.c.e.Fail(proto.ErrRequest, "the request was completed before, or freed")
 	}
 }
 
-// end takes the status of a finished operation and makes the request null. Its copies are stale then, also those that stand in
+// end takes the status of a finished operation and makes the request null or inactive. Copies of one that is null are stale, also those that stand in
 // the same list.
 func (r *Request) end() Status {
 	r.check()
 	st := empty
-	if got, ok := r.op.Received(); ok {
+	switch got, ok := r.op.Received(); {
+	case r.op.Cancelled():
+		st.Cancelled = true
+	case ok:
 		st = r.c.status(got)
 	}
 	r.c.e.Release(r.op)
-	*r = Request{}
+	if r.op.Use() != r.use {
+		*r = Request{}
+	}
 	return st
 }
 
@@ -89,7 +100,7 @@ func WaitAll(reqs []Request, st []Status) {
 func left(reqs []Request, one bool) {
 	open := 0
 	for i := range reqs {
-		if !reqs[i].Null() && !reqs[i].op.Finished() {
+		if !reqs[i].idle() && !reqs[i].op.Finished() {
 			open++
 		}
 	}
@@ -120,7 +131,7 @@ func WaitSome(reqs []Request, index []int, st []Status) int {
 func TestAll(reqs []Request, st []Status) bool {
 	done := poll(reqs, "TestAll", func() bool {
 		for i := range reqs {
-			if !reqs[i].Null() && !reqs[i].op.Finished() {
+			if !reqs[i].idle() && !reqs[i].op.Finished() {
 				return false
 			}
 		}
@@ -129,7 +140,7 @@ func TestAll(reqs []Request, st []Status) bool {
 	if done {
 		for i := range reqs {
 			s := empty
-			if !reqs[i].Null() {
+			if !reqs[i].idle() {
 				s = reqs[i].end()
 			}
 			if st != nil {
@@ -161,10 +172,10 @@ func TestSome(reqs []Request, index []int, st []Status) int {
 	return endAll(reqs, index, st)
 }
 
-// first returns a request that is not null, or nil.
+// first returns a request that is active, or nil.
 func first(reqs []Request) *Request {
 	for i := range reqs {
-		if !reqs[i].Null() {
+		if !reqs[i].idle() {
 			return &reqs[i]
 		}
 	}
@@ -174,7 +185,7 @@ func first(reqs []Request) *Request {
 // finished returns the index of a finished operation at or after from, or −1.
 func finished(reqs []Request, from int) int {
 	for i := from; i < len(reqs); i++ {
-		if !reqs[i].Null() && reqs[i].op.Finished() {
+		if reqs[i].op != nil && reqs[i].op.Finished() {
 			return i
 		}
 	}

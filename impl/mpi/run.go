@@ -29,7 +29,8 @@ type Options struct {
 	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
 }
 
-// Run runs a program on every rank of a world. When a rank's program ends, its buffered messages leave before the rank does.
+// Run runs a program on every rank of a world. When a rank's program ends, what it has under way ends before the rank does; requests that it
+// has left, and messages that it has not received, are errors.
 func Run(w World, o Options, program func(*Comm) error) error {
 	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Check: o.Check, Site: site})
 	if err != nil {
@@ -84,9 +85,7 @@ func (j *job) rank(p device.Port) (err error) {
 	err = j.program(c)
 	c.own.ended = true
 	if err == nil {
-		c.e.Enter("Finalize")
-		c.e.Drain()
-		c.e.Enter("")
+		c.finalize()
 	}
 	ended = true
 	return err

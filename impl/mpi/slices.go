@@ -74,10 +74,25 @@ func Recv[T Element](c *Comm, x []T, src, tag int) Status {
 // Irecv starts to receive: see Comm.Irecv.
 func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
 	if !c.receiving("Irecv", src, tag) {
-		return c.request(c.e.Finish(true, proto.Status(nobody)))
+		return c.request(c.e.Finish(true, proto.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	return c.request(c.e.Irecv(Raw(x), sign[T](), c.world(src), c.context, tag))
 }
+
+// SendInit returns a persistent request that sends in standard mode: see Comm.SendInit.
+func SendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.SendInit(Of(x), dst, tag) }
+
+// SsendInit returns a persistent request that sends in synchronous mode: see Comm.SsendInit.
+func SsendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.SsendInit(Of(x), dst, tag) }
+
+// RsendInit returns a persistent request that sends in ready mode: see Comm.RsendInit.
+func RsendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.RsendInit(Of(x), dst, tag) }
+
+// BsendInit returns a persistent request that sends in buffered mode: see Comm.BsendInit.
+func BsendInit[T Element](c *Comm, x []T, dst, tag int) Request { return c.BsendInit(Of(x), dst, tag) }
+
+// RecvInit returns a persistent request that receives: see Comm.RecvInit.
+func RecvInit[T Element](c *Comm, x []T, src, tag int) Request { return c.RecvInit(Of(x), src, tag) }
 
 // Sendrecv sends and receives at the same time: see Comm.Sendrecv.
 func Sendrecv[S, R Element](c *Comm, send []S, dst, sendTag int, recv []R, src, recvTag int) Status {

@@ -157,7 +157,7 @@ func afterFree(c *mpi.Comm) {
 func completedTwice(c *mpi.Comm) {
 	x := make([]byte, 8)
 	r := mpi.Isend(c, x, c.Rank(), 0)
-	mpi.Recv(c, x, c.Rank(), 0)
+	mpi.Recv(c, make([]byte, 8), c.Rank(), 0)
 	again := r
 	r.Wait()
 	again.Wait()
@@ -193,4 +193,17 @@ func partsOverlap(c *mpi.Comm) {
 
 func takesLess(c *mpi.Comm) {
 	mpi.Allreduce(c, make([]int32, 4), make([]int32, 3), mpi.Sum)
+}
+
+func leavesRequests(c *mpi.Comm) {
+	x := make([]byte, 8)
+	mpi.Irecv(c, x, (c.Rank()+1)%c.Size(), 7)
+	c.Barrier()
+}
+
+func leavesMessage(c *mpi.Comm) {
+	if c.Rank() == 0 {
+		mpi.Send(c, []float64{1, 2}, 1, 7)
+	}
+	c.Barrier()
 }

@@ -52,6 +52,8 @@ var wrongPrograms = []struct {
 	{"inPlace", 2, inPlace},
 	{"partsOverlap", 2, partsOverlap},
 	{"takesLess", 2, takesLess},
+	{"leavesRequests", 2, leavesRequests},
+	{"leavesMessage", 2, leavesMessage},
 }
 
 const wrongSource = "wrong_programs_test.go"

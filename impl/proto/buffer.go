@@ -29,14 +29,14 @@ func (e *Engine) Detach() []byte {
 	if !e.buffer.lent {
 		e.Fail(ErrBuffer, "no buffer is attached")
 	}
-	e.Drain()
+	e.drain()
 	b := e.buffer.memory
 	e.buffer = attached{}
 	return b
 }
 
-// Drain makes progress until no buffered message is left.
-func (e *Engine) Drain() {
+// drain makes progress until no buffered message is left.
+func (e *Engine) drain() {
 	e.wait = &e.buffer
 	for e.buffer.pending > 0 {
 		e.progress(true)

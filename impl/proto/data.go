@@ -62,13 +62,19 @@ func (e *Engine) gather(x Shape) ([]byte, bool) {
 
 // intoShape returns an operation that is to receive data with a shape.
 func (e *Engine) intoShape(x Shape) *Op {
+	r := e.newOp()
+	e.lay(r, x)
+	return r
+}
+
+// lay lets an operation receive data with a shape.
+func (e *Engine) lay(r *Op, x Shape) {
 	flat, ok := x.Flat()
 	if !ok {
 		flat = e.room(x.Len())
 	}
-	r := e.into(flat, 0)
+	r.receive, r.buf, r.sign = true, flat, 0
 	r.shape, r.gathered = x, !ok
-	return r
 }
 
 // compare complains of a message whose elements are others than its receive's.

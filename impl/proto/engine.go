@@ -31,6 +31,8 @@ type Engine struct {
 	spare  *early
 	stages [][]byte // memory to stage and bounce, to be used again
 	buffer attached
+	freed  int    // operations under way that the program has given up
+	recall uint32 // names the last cancel
 	flow   flow
 	raw    rawQueue
 	watch  *watch        // nil: nobody checks the program
@@ -147,6 +149,10 @@ func (e *Engine) follow(p *device.Packet) {
 		e.ended(&h)
 	case kindRaw:
 		e.raw.add(p)
+	case kindCancel:
+		e.takeOut(p.Src, &h)
+	case kindAnswer:
+		e.answered(&h)
 	case kindCredit:
 	case kindGet:
 		e.messages.answer(p, &h)

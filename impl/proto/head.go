@@ -20,6 +20,8 @@ const (
 	kindData                    // the bytes
 	kindPut                     // bytes for exposed memory, where the machine cannot write it
 	kindRest                    // sender to receiver: the rest of the data
+	kindCancel                  // sender to receiver: take the message out, if it has no receive
+	kindAnswer                  // receiver to sender: it is out, or was not there
 )
 
 // head is what the engine writes into a packet's head.

@@ -89,7 +89,7 @@ func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int) error 
 			e.Wait(o)
 			e.Release(o)
 		}
-		e.Drain()
+		e.drain()
 	}
 	switch m := e.messages; {
 	case e.Open() != 0:

@@ -22,14 +22,27 @@ type Op struct {
 	reply            uint32     // the other rank's operation
 	use              uint32
 	sign             Sign
-	shape            Shape // of the user's data, of a receive; nil: it lies as it travels
-	gathered         bool  // buf is the engine's
+	shape            Shape  // of the user's data, of a receive; nil: it lies as it travels
+	gathered         bool   // buf is the engine's
+	recall           uint32 // names the cancel that is under way
 	mode             model.Mode
+	state            state
 	receive          bool
 	finished         bool
-	detached         bool // nobody will ask for it: a buffered message
+	plan             *Plan // of a persistent operation
 	next             *Op
 }
+
+// state is what few operations are, in bits.
+type state uint8
+
+const (
+	detached   state = 1 << iota // nobody will ask for it: a buffered message
+	freed                        // nobody will ask for it: the program gave it up
+	cancelling                   // the receiver was asked to take the message out
+	cancelled                    // it has ended, and no message came or went
+	started                      // a persistent operation, that Start has begun
+)
 
 // Status is what is known of a message that was received.
 type Status struct {
@@ -45,6 +58,9 @@ func (o *Op) Use() uint32 { return o.use }
 
 // Received returns what a finished receive received, and false of a send.
 func (o *Op) Received() (Status, bool) { return Status{int(o.peer), int(o.tag), o.size}, o.receive }
+
+// Cancelled reports whether a finished operation was cancelled.
+func (o *Op) Cancelled() bool { return o.state&cancelled != 0 }
 
 // data returns what other ranks are to see of the message.
 func (o *Op) data() []byte {
@@ -64,7 +80,7 @@ func (e *Engine) newOp() *Op {
 	}
 	e.unused = o.next
 	o.next = nil
-	o.finished, o.detached, o.receive = false, false, false
+	o.finished, o.receive, o.state = false, false, 0
 	return o
 }
 
@@ -76,9 +92,8 @@ func (e *Engine) Finish(receive bool, st Status) *Op {
 	return o
 }
 
-// Release gives back an operation that is finished and that nobody will look at any more.
+// Release gives back an operation that is finished and that nobody will look at any more. A persistent one is inactive then.
 func (e *Engine) Release(o *Op) {
-	o.use++
 	if e.watch != nil {
 		e.watch.forget(o)
 	}
@@ -87,6 +102,11 @@ func (e *Engine) Release(o *Op) {
 		o.gathered = false
 	}
 	o.buf, o.protocol, o.shape = nil, nil, nil
+	if o.plan != nil {
+		o.finished, o.state = false, 0
+		return
+	}
+	o.use++
 	o.next, e.unused = e.unused, o
 }
 
@@ -96,15 +116,22 @@ func (e *Engine) complete(o *Op) {
 	if o.receive && o.gathered {
 		o.shape.Scatter(o.buf[:o.size])
 	}
-	if o.detached {
-		e.detach(o)
+	if o.state != 0 {
+		e.completed(o)
 	}
 }
 
-// detach gives back a buffered message.
-func (e *Engine) detach(o *Op) {
-	e.buffer.free(o.pos)
-	e.Release(o)
+// completed does what is left to do with an operation that is not like most. What a cancel is answered does not matter any more.
+func (e *Engine) completed(o *Op) {
+	o.state &^= cancelling
+	switch {
+	case o.state&detached != 0:
+		e.buffer.free(o.pos)
+		e.Release(o)
+	case o.state&freed != 0:
+		e.freed--
+		e.Release(o)
+	}
 }
 
 // Open returns how many operations have not been released.
@@ -135,7 +162,7 @@ func (e *Engine) room(n int) []byte {
 // stage copies the message to where other ranks may access it, if the library needs that and it is not there.
 func (e *Engine) stage(s *Op) {
 	e.spend(model.WorkPack, len(s.buf))
-	if e.job.lib.Long[e.tier(s.peer)].Stage && len(s.buf) > 0 && !s.detached {
+	if e.job.lib.Long[e.tier(s.peer)].Stage && len(s.buf) > 0 && s.state&detached == 0 {
 		s.staged = e.room(len(s.buf))
 		e.Copy(s.staged, s.buf)
 	}

@@ -15,6 +15,7 @@ type Protocol struct {
 	FIN     func(e *Engine, r *Op)              // at the receiver
 	Rest    func(e *Engine, r *Op, data []byte) // at the receiver: the data that did not go with the first packet
 	Done    func(e *Engine, o *Op)              // where a remote access was started: it has ended
+	Cancel  func(e *Engine, s *Op)              // at the sender: the message will not be received; give back what Start took
 }
 
 // Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol by its place.

@@ -33,4 +33,7 @@ var RAT = &Protocol{
 		e.memory.Withdraw(r.key)
 		e.complete(r)
 	},
+	Cancel: func(e *Engine, s *Op) {
+		e.unstage(s)
+	},
 }

@@ -68,11 +68,16 @@ func (e *Engine) post(r *Op, src int, context uint32, tag int) {
 	if m := e.lookEarly(r.Envelope); m != nil {
 		e.early.Remove(&m.Entry)
 		e.pair(r, &m.msg)
-		m.data = nil
-		m.next, e.spare = e.spare, m
+		e.drop(m)
 	} else {
 		e.posted.Add(&r.Entry)
 	}
+}
+
+// drop gives back an early message that has been taken out of the queue.
+func (e *Engine) drop(m *early) {
+	m.data = nil
+	m.next, e.spare = e.spare, m
 }
 
 func (e *Engine) lookEarly(x match.Envelope) *early {

@@ -40,6 +40,10 @@ var RTA = &Protocol{
 		e.unstage(s)
 		e.complete(s)
 	},
+	Cancel: func(e *Engine, s *Op) {
+		e.memory.Withdraw(s.key)
+		e.unstage(s)
+	},
 }
 
 // pull reads the next piece of the message.

@@ -18,7 +18,12 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign Sign, dst int, context u
 		e.spend(model.Epilogue(mode), 1)
 		return
 	}
-	s := e.begin(p, mode, buf, sign, dst, context, tag)
+	s := e.newOp()
+	e.begin(s, p, mode, buf, sign, dst, context, tag)
+	if mode == model.Buffered {
+		e.spend(model.Epilogue(mode), 1)
+		return
+	}
 	e.await(s)
 	e.spend(model.Epilogue(mode), 1)
 	e.Release(s)
@@ -27,35 +32,41 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign Sign, dst int, context u
 // Isend starts to send buf.
 func (e *Engine) Isend(mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) *Op {
 	e.spend(model.WorkSend, 1)
-	s := e.begin(e.choose(mode, len(buf), dst, context), mode, buf, sign, dst, context, tag)
+	p := e.choose(mode, len(buf), dst, context)
+	s := e.newOp()
+	e.begin(s, p, mode, buf, sign, dst, context, tag)
+	if mode == model.Buffered {
+		s = e.Finish(false, Status{})
+	}
 	e.spend(model.Epilogue(mode), 1)
 	return s
 }
 
-// begin starts an operation that sends. A buffered message is copied and goes its own way: what is returned is
-// complete.
-func (e *Engine) begin(p *Protocol, mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) *Op {
-	s := e.newOp()
+// begin lets an operation send. A buffered message goes its own way: nobody will ask for its operation.
+func (e *Engine) begin(s *Op, p *Protocol, mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) {
 	s.mode, s.peer, s.tag, s.size, s.buf, s.sign = mode, int32(dst), int32(tag), len(buf), buf, sign
 	s.Context = context
 	s.protocol = p
 	if e.watch != nil {
 		e.watchSend(s, buf)
 	}
-	if mode != model.Buffered {
-		s.protocol.Start(e, s)
-		return s
+	if mode == model.Buffered {
+		e.detach(s)
 	}
-	s.pos = e.buffer.take(e, len(buf))
-	s.buf = e.buffer.memory[s.pos : s.pos+len(buf)]
-	e.spend(model.WorkPack, len(buf))
-	e.Copy(s.buf, buf)
+	s.protocol.Start(e, s)
+}
+
+// detach copies a message into the attached buffer.
+func (e *Engine) detach(s *Op) {
+	from := s.buf
+	s.pos = e.buffer.take(e, len(from))
+	s.buf = e.buffer.memory[s.pos : s.pos+len(from)]
+	e.spend(model.WorkPack, len(from))
+	e.Copy(s.buf, from)
 	if e.watch != nil {
 		e.watch.forget(s)
 	}
-	s.detached = true
-	s.protocol.Start(e, s)
-	return e.Finish(false, Status{})
+	s.state |= detached
 }
 
 // choose returns the protocol of a message. A message that would overrun the window goes by the library's fallback.

@@ -53,6 +53,13 @@ func say(words [device.Words]uint64) (name, detail string, credit uint32) {
 		name, detail = "get", fmt.Sprintf("%d bytes", h.size)
 	case kindCredit:
 		name = "credit"
+	case kindCancel:
+		name = "cancel"
+	case kindAnswer:
+		name, detail = "answer", "too late"
+		if h.size > 0 {
+			detail = "cancelled"
+		}
 	case kindRaw:
 		name = "message"
 	}

@@ -24,7 +24,12 @@ type Wait struct {
 }
 
 // Arrival is a message that has come before its receive.
-type Arrival struct{ Source, Tag, Bytes int } // Source in the job
+type Arrival struct {
+	Source, Tag, Bytes int // Source in the job
+	Context            uint32
+}
+
+func (m *early) arrival() *Arrival { return &Arrival{int(m.src), int(m.tag), m.size, m.Context} }
 
 // Awaited is a kind of things to wait for.
 type Awaited uint8
@@ -36,6 +41,10 @@ const (
 	ForData                    // of a message that has been announced
 	ForTaker                   // somebody who receives a message
 	ForBuffered                // as many buffered messages to leave as are in Open
+	ForAnswer                  // to the cancel of a message
+	ForCancel                  // of a message that nobody received
+	ForStart                   // of a persistent operation, or Free
+	ForEnd                     // nothing: it has ended
 )
 
 // awaited is something to wait for.
@@ -52,7 +61,7 @@ func (e *Engine) Waits() Wait {
 		w.Open, w.One = e.list.open, e.list.one
 	}
 	if m := e.early.Match(match.Envelope{Context: w.Context, Source: match.Any, Tag: match.Any}); m != nil {
-		w.Early = &Arrival{int(m.Value.src), int(m.Value.tag), m.Value.size}
+		w.Early = m.Value.arrival()
 	}
 	return w
 }
@@ -71,8 +80,15 @@ func (e *Engine) Left(open int, one bool) { e.list = list{e.call, open, one} }
 func (o *Op) awaited() Wait {
 	w := Wait{For: ForMessage, Peer: int(o.Source), Context: o.Context, Tag: int(o.Tag)}
 	switch {
+	case o.Inactive():
+		return Wait{For: ForStart, Peer: o.plan.Peer, Context: o.plan.Context, Tag: o.plan.Tag}
+	case o.finished:
+		return Wait{For: ForEnd, Peer: match.Any}
 	case !o.receive:
 		w = Wait{For: ForTaker, Peer: int(o.peer), Context: o.Context, Tag: int(o.tag), Bytes: o.size, Mode: o.mode, Protocol: o.protocol.Name}
+		if o.state&cancelling != 0 {
+			w.For = ForAnswer
+		}
 	case o.protocol != nil:
 		w.For, w.Peer, w.Tag = ForData, int(o.peer), int(o.tag)
 	}
