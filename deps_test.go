@@ -23,7 +23,8 @@ const module = "github.com/loggp/loggp/"
 var layers = [][]string{
 	{"testdata", "model/unit"},
 	{"model"},
-	{"model/platform", "model/collective", "microbench/sample", "impl/device", "impl/datatype", "impl/door", "impl/machine", "impl/match", "impl/sim"},
+	{"model/collective"},
+	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/door", "impl/machine", "impl/match", "impl/sim"},
 	{"impl/doctor", "impl/launch", "impl/reduction"},
 	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports", "fit/export", "impl/mpi"},

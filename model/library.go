@@ -61,6 +61,7 @@ type Library struct {
 	Window      int                // bytes of message data in RM packets that a receiver buffers for each peer
 	First       int                // most bytes of a message by PTAT that go with its first packet
 	Long        [NumTiers]Long     // by how near the peer is
+	Collectives []Collective       // the first that applies chooses the algorithm of a collective operation; where none does it is not known
 }
 
 // EveryTier is the same for all peers.
@@ -78,6 +79,15 @@ type Rule struct {
 	Peers    Peers // how near the other rank is
 	UpTo     int   // longest message in bytes; negative: no limit
 	Protocol string
+}
+
+// Collective chooses the algorithm of a collective operation. Both have the names of package collective.
+type Collective struct {
+	Operation string
+	Peers     Peers // how near ranks are: IntraPeers: all in one node; InterPeers: in several
+	Ranks     int   // at most; 0: any number
+	UpTo      int   // longest data in bytes, of a block where there is one for each rank; negative: no limit
+	Algorithm string
 }
 
 // Protocol returns the name of the protocol for a message of k bytes sent in mode m to a peer, or "" where no rule applies.

@@ -285,9 +285,10 @@ func (p *page) platforms() {
 	for _, x := range p.report.Platforms {
 		s.Tables = append(s.Tables, p.tables(overview(x))...)
 		for _, l := range x.Libraries {
-			t := protocolTable(l)
-			t.Name = "protocols-" + x.Machine.Name + "-" + l.Name
-			s.Tables = append(s.Tables, p.tables(t)...)
+			for _, t := range libraryTables(l) {
+				t.Name = strings.TrimSuffix(t.Name, l.Name) + x.Machine.Name + "-" + l.Name
+				s.Tables = append(s.Tables, p.tables(t)...)
+			}
 		}
 		s.Tables = append(s.Tables, p.tables(numberTable(x), referenceTable(x))...)
 	}

@@ -17,13 +17,15 @@ func Platforms(w io.Writer, ps []*platform.Platform, s Style) error {
 	return all.err
 }
 
-// Platform writes all that the file of a platform says: its libraries with their protocols, every number with what it stands on
+// Platform writes all that the file of a platform says: its libraries with their protocols and algorithms, every number with what it stands on
 // and where it is from, and the references.
 func Platform(w io.Writer, p *platform.Platform, s Style) error {
 	all := &writer{w: w, style: s}
 	all.table(overview(p))
 	for _, l := range p.Libraries {
-		all.table(protocolTable(l))
+		for _, t := range libraryTables(l) {
+			all.table(t)
+		}
 	}
 	all.table(numberTable(p))
 	all.table(referenceTable(p))
@@ -82,6 +84,14 @@ func stand(p *platform.Platform) string {
 	return strings.Join(words, ", ")
 }
 
+// libraryTables say what a library takes for what.
+func libraryTables(l *model.Library) []*Table {
+	if len(l.Collectives) == 0 {
+		return []*Table{protocolTable(l)}
+	}
+	return []*Table{protocolTable(l), algorithmTable(l)}
+}
+
 // protocolTable says which protocol a library takes for which message.
 func protocolTable(l *model.Library) *Table {
 	t := &Table{Name: "protocols-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
@@ -113,6 +123,25 @@ func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
 		}
 	}
 	return strings.Join(words, ", ")
+}
+
+// algorithmTable says which algorithm a library takes for which collective operation.
+func algorithmTable(l *model.Library) *Table {
+	t := &Table{Name: "algorithms-" + l.Name, Title: "Collective operations of " + l.Name, Columns: []Column{
+		{Head: "operation", Key: true}, {Head: "ranks"}, {Head: "bytes"}, {Head: "algorithm"}}}
+	for _, c := range l.Collectives {
+		where := map[model.Peers]string{model.AllPeers: "any", model.IntraPeers: "in one node", model.InterPeers: "in several nodes"}[c.Peers]
+		if c.Ranks > 0 {
+			where = fmt.Sprintf("%s, to %d", where, c.Ranks)
+		}
+		bytes := "any"
+		if c.UpTo >= 0 {
+			bytes = "to " + size(c.UpTo)
+		}
+		t.add(text(c.Operation), text(where), text(bytes), text(c.Algorithm))
+	}
+	t.note("The first that serves counts. Whom none serves, or what is not named, the usual table is for: docs/collectives.md.")
+	return t
 }
 
 // numberTable has every number of a platform, under headings for the parts of the file.

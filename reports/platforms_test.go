@@ -27,3 +27,24 @@ func TestProtocolTable(t *testing.T) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 }
+
+// A library that has rules for collective operations has a table of them.
+func TestAlgorithmTable(t *testing.T) {
+	l := &model.Library{Name: "l"}
+	if n := len(libraryTables(l)); n != 1 {
+		t.Errorf("%d tables of a library without such rules", n)
+	}
+	l.Collectives = []model.Collective{
+		{Operation: "bcast", Peers: model.InterPeers, UpTo: -1, Algorithm: "two-level"},
+		{Operation: "bcast", Peers: model.IntraPeers, Ranks: 8, UpTo: 4000, Algorithm: "linear"},
+		{Operation: "scan", Ranks: 9, UpTo: 0, Algorithm: "linear"},
+	}
+	var got []string
+	for _, row := range libraryTables(l)[1].Groups[0].Rows {
+		got = append(got, fmt.Sprintf("%s: %s: %s: %s", row[0].Text, row[1].Text, strings.ReplaceAll(row[2].Text, glue, " "), row[3].Text))
+	}
+	want := []string{"bcast: in several nodes: any: two-level", "bcast: in one node, to 8: to 4 KB: linear", "scan: any, to 9: to 0 B: linear"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}

@@ -22,7 +22,7 @@ type Options struct {
 	Library  *model.Library // rules and limits
 	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
 
-	Tuning []collective.Rule // which algorithms collective operations take; nil: collective.Usual
+	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 
 	Check bool // look at the memory of operations under way: what a receive writes, nothing else may use. It takes real time, and no virtual
 
@@ -38,7 +38,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	}
 	rules := o.Tuning
 	if rules == nil {
-		rules = collective.Usual
+		rules = collective.Table(o.Library)
 	}
 	j := &job{shared: shared, program: program, tuning: tuned(rules)}
 	err = w.Run(j.rank)

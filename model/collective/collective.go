@@ -141,6 +141,12 @@ func Of(o Operation) []*Algorithm {
 	return of
 }
 
+// Operated returns the operation of a name.
+func Operated(name string) (Operation, bool) {
+	i := slices.Index(operationNames[:], name)
+	return Operation(max(i, 0)), i >= 0
+}
+
 // Named returns the algorithm of the name for an operation, or nil.
 func Named(o Operation, name string) *Algorithm {
 	i := slices.IndexFunc(Algorithms, func(a *Algorithm) bool { return a.Operation == o && a.Name == name })

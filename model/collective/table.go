@@ -1,6 +1,7 @@
 package collective
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/loggp/loggp/model"
@@ -15,16 +16,16 @@ type Rule struct {
 	Algorithm string
 }
 
-// takes reports whether a rule is for a job.
-func (r *Rule) takes(o Operation, j Job) bool {
-	return r.Operation == o && r.Peers.Has(j.Nodes.tier()) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
+// within reports whether a rule is for a job of ranks that are so near.
+func (r *Rule) within(o Operation, tier model.Tier, j Job) bool {
+	return r.Operation == o && r.Peers.Has(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
 }
 
 // Choose returns the algorithm for a job: that of the first rule that is for it and whose algorithm serves it, or else the simplest. Algorithms that combine
 // in another order than that of ranks are for operations that commute.
 func Choose(rules []Rule, o Operation, j Job, commutes bool) *Algorithm {
 	for i := range rules {
-		if !rules[i].takes(o, j) {
+		if !rules[i].within(o, j.Nodes.tier(), j) {
 			continue
 		}
 		if a := Named(o, rules[i].Algorithm); a != nil && a.Serves(j) && (commutes || !a.Disorders) {
@@ -34,12 +35,92 @@ func Choose(rules []Rule, o Operation, j Job, commutes bool) *Algorithm {
 	return Of(o)[0]
 }
 
+// Table returns the rules of a library, and behind them Usual. Names that there are not panic.
+func Table(l *model.Library) []Rule {
+	var rules []Rule
+	for _, c := range l.Collectives {
+		o, known := Operated(c.Operation)
+		if !known || Named(o, c.Algorithm) == nil {
+			panic(fmt.Sprintf("collective: library %s: no %s %s", l.Name, c.Operation, c.Algorithm))
+		}
+		rules = append(rules, Rule{o, c.Peers, c.Ranks, c.UpTo, c.Algorithm})
+	}
+	return append(rules, Usual...)
+}
+
 // Asks reports whether a table, to choose an algorithm for an operation, wants to know which ranks are near each other.
 func Asks(rules []Rule, o Operation) bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool {
 		a := Named(o, r.Algorithm)
 		return r.Operation == o && (r.Peers != model.AllPeers || a != nil && a.Tiered)
 	})
+}
+
+// Before returns the rules before one of a table that together take all jobs that it could: none where it takes some. serves says whether there are any that
+// its algorithm can serve.
+func Before(rules []Rule, rule int) (before []int, serves bool) {
+	r := &rules[rule]
+	for _, k := range r.corners() {
+		if !k.by(r) {
+			continue
+		}
+		serves = true
+		i := slices.IndexFunc(rules[:rule], func(r Rule) bool { return k.by(&r) })
+		if i < 0 {
+			return nil, true
+		}
+		if !slices.Contains(before, i) {
+			before = append(before, i)
+		}
+	}
+	slices.Sort(before)
+	return before, serves
+}
+
+// kind is jobs that no table tells apart.
+type kind struct {
+	operation Operation
+	Job
+	tier     model.Tier
+	tiered   bool // some ranks are in one node, and some are not
+	commutes bool
+}
+
+// by reports whether a rule is for such jobs, and its algorithm serves them.
+func (k *kind) by(r *Rule) bool {
+	a := Named(r.Operation, r.Algorithm)
+	return r.within(k.operation, k.tier, k.Job) && a != nil && (a.Fits == nil || a.Fits(k.Job)) && (k.tiered || !a.Tiered) && (k.commutes || !a.Disorders)
+}
+
+// corners returns the largest jobs that a rule is for, of each kind. A rule before it that takes one of them takes the smaller ones of its kind too.
+func (r *Rule) corners() []kind {
+	const many = 1 << 40
+	ranks, bytes := r.Ranks, r.Bytes
+	if ranks == 0 {
+		ranks = many
+	}
+	if bytes < 0 {
+		bytes = many
+	}
+	power := powerOf(ranks).ranks
+	if power == ranks {
+		ranks-- // the largest number that is none, from 3 on
+	}
+	var all []kind
+	for _, n := range []int{power, ranks} {
+		for _, commutes := range []bool{true, false} {
+			k := kind{operation: r.Operation, Job: Job{Ranks: n, Bytes: bytes}, commutes: commutes}
+			for tier, least := range [model.NumTiers]int{model.Intra: 1, model.Inter: 2} {
+				if k.tier = model.Tier(tier); r.Peers.Has(k.tier) && n >= least {
+					all = append(all, k)
+				}
+			}
+			if k.tier, k.tiered = model.Inter, true; r.Peers.Has(k.tier) && n >= 3 {
+				all = append(all, k)
+			}
+		}
+	}
+	return all
 }
 
 // anywhere is where the ranks are that a rule is for, if it does not look at that.

@@ -45,6 +45,20 @@ func TestManualExample(t *testing.T) {
 	}
 }
 
+// The rules for collective operations in the manual are some, on nodes of several processors.
+func TestManualCollectives(t *testing.T) {
+	doc := manual(t)
+	file := strings.Replace(between(t, doc, "```yaml\n", "```"), "per_node: {value: 1,", "per_node: {value: 2,", 1)
+	rules := "    collectives:\n" + between(t, doc, "```\n    collectives:\n", "```")
+	p, err := Parse("mesh.yaml", []byte(strings.Replace(file, "    fallback:", rules+"    fallback:", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(p.Libraries[0].Collectives); n != 2 {
+		t.Errorf("%d rules", n)
+	}
+}
+
 // The manual names the platforms as they are loaded.
 func TestManualSpec(t *testing.T) {
 	spec := "loggp:" + between(t, manual(t), "`loggp:", "`")

@@ -24,6 +24,9 @@ func Parse(file string, data []byte) (*Platform, error) {
 		if len(p.References) > 0 {
 			r.checkCites(len(p.References))
 		}
+		if len(r.problems) == 0 {
+			r.checkNodes(p.Machine, r.tuned)
+		}
 	}
 	if err := r.err(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 )
 
 var update = flag.Bool("update", false, "write the errors of testdata/broken.txt anew")
@@ -215,6 +216,7 @@ func usable(t *testing.T, p *Platform) {
 		t.Errorf("machine %s: no library", m.Name)
 	}
 	for _, l := range p.Libraries {
+		collective.Table(l) // which panics of names that it does not know
 		for mode := range model.NumModes {
 			for _, k := range []int{0, 1, 1 << 10, 1 << 40} {
 				for tier := range model.NumTiers {

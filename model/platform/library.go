@@ -12,6 +12,7 @@ import (
 // library reads the message-passing software.
 func (r *reader) library(l *model.Library) reading {
 	var rules []rule
+	var tunings []tuning
 	var long, near model.Long
 	fields := r.mapping(
 		must("name", r.label(&l.Name)),
@@ -22,6 +23,7 @@ func (r *reader) library(l *model.Library) reading {
 				rules = append(rules, rule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
 				r.rule(&rules[i]).read(rules[i].path, n)
 			})),
+		may("collectives", r.tunings(&tunings)),
 		must("fallback", choice(r, &l.Fallback, longProtocols())),
 		must("window", r.size(&l.Window, 0, maxWindow)),
 		may("first", r.size(&l.First, 0, unit.MaxSize)),
@@ -39,6 +41,8 @@ func (r *reader) library(l *model.Library) reading {
 		}
 		r.checkFirst(path, n, rules)
 		l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
+		l.Collectives = r.collectives(tunings)
+		r.tuned = append(r.tuned, tunings...)
 	})
 }
 

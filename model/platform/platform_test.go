@@ -57,6 +57,9 @@ func TestNumbersRoundTrip(t *testing.T) {
 		}
 		lines := strings.Split(string(data), "\n")
 		for _, n := range slices.Backward(p.Numbers) {
+			if strings.HasSuffix(n.Path, ".algorithm") {
+				continue // a name
+			}
 			line := &lines[n.Line-1]
 			before, rest := (*line)[:n.Column-1], (*line)[n.Column-1:]
 			after, ok := strings.CutPrefix(rest, n.Value)

@@ -18,6 +18,7 @@ type reader struct {
 	problems []problem
 	numbers  []Number
 	cites    []cite
+	tuned    []tuning // of all libraries
 }
 
 // problem is something wrong with a file.

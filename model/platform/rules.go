@@ -42,14 +42,19 @@ func (r *reader) rule(to *rule) reading {
 
 // modes reads a send mode, or a list of them.
 func (r *reader) modes(to *[]model.Mode) reading {
-	one := r.parsed("standard, or [standard, ready]", func(s string) error {
+	return oneOrMore(r, "standard", "[standard, ready]", func(s string) error {
 		m, err := parseMode(s)
 		if err == nil {
 			*to = append(*to, m)
 		}
 		return err
 	})
-	several := r.list("[standard, ready]", func(path string, i int, n *yaml.Node) {
+}
+
+// oneOrMore reads a word, or a list of words.
+func oneOrMore(r *reader, word, list string, parse func(s string) error) reading {
+	one := r.parsed(word+", or "+list, parse)
+	several := r.list(list, func(path string, i int, n *yaml.Node) {
 		one.read(fmt.Sprintf("%s[%d]", path, i), n)
 	})
 	return reading{one.example, func(path string, n *yaml.Node) {

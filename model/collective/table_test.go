@@ -1,0 +1,129 @@
+package collective
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/model"
+)
+
+// A rule counts where ranks lie as it says, and an algorithm where it serves.
+func TestChoose(t *testing.T) {
+	rules := []Rule{
+		{Bcast, model.IntraPeers, 4, 100, "linear"},
+		{Bcast, model.InterPeers, 0, -1, "two-level"},
+		{Reduce, model.AllPeers, 0, -1, "two-level"},
+		{Reduce, model.AllPeers, 0, 100, "scatter-gather"},
+		{Bcast, model.AllPeers, 0, -1, "scatter-allgather"},
+	}
+	one, several, alone := NewNodes([]int{0, 0, 0, 0}), NewNodes([]int{0, 1, 0, 1}), NewNodes([]int{0, 1, 2, 3})
+	for _, c := range []struct {
+		o        Operation
+		j        Job
+		commutes bool
+		want     string
+	}{
+		{Bcast, Job{Ranks: 4, Bytes: 100, Nodes: one}, false, "linear"},
+		{Bcast, Job{Ranks: 4, Bytes: 101, Nodes: one}, false, "scatter-allgather"},
+		{Bcast, Job{Ranks: 5, Bytes: 100, Nodes: NewNodes(make([]int, 5))}, false, "scatter-allgather"},
+		{Bcast, Job{Ranks: 4, Bytes: 100, Nodes: several}, false, "two-level"},
+		{Bcast, Job{Ranks: 4, Bytes: 100, Nodes: alone}, false, "scatter-allgather"},
+		{Bcast, Job{Ranks: 4, Bytes: 100}, false, "scatter-allgather"},
+		{Reduce, Job{Ranks: 4, Bytes: 100, Nodes: several}, true, "two-level"},
+		{Reduce, Job{Ranks: 4, Bytes: 100, Nodes: one}, true, "scatter-gather"},
+		{Reduce, Job{Ranks: 3, Bytes: 100}, true, "linear"},
+		{Reduce, Job{Ranks: 4, Bytes: 101}, true, "linear"},
+		{Reduce, Job{Ranks: 4, Bytes: 100, Nodes: several}, false, "linear"},
+		{Scan, Job{Ranks: 4}, true, "linear"},
+	} {
+		if got := Choose(rules, c.o, c.j, c.commutes); got.Name != c.want {
+			t.Errorf("%v of %+v, commutes %v: %v, want %s", c.o, c.j, c.commutes, got, c.want)
+		}
+	}
+	for _, o := range Operations() {
+		if got, want := Asks(rules, o), o == Bcast || o == Reduce; got != want {
+			t.Errorf("the table asks where ranks are of %v: %v", o, got)
+		}
+		if Asks(Usual, o) {
+			t.Errorf("the usual table asks where ranks are of %v", o)
+		}
+	}
+}
+
+// Usual stands behind what a library says.
+func TestTable(t *testing.T) {
+	l := &model.Library{Name: "x", Collectives: []model.Collective{{Operation: "bcast", Peers: model.InterPeers, Ranks: 9, UpTo: 100, Algorithm: "two-level"}}}
+	if got := Table(l); got[0] != (Rule{Bcast, model.InterPeers, 9, 100, "two-level"}) || !slices.Equal(got[1:], Usual) {
+		t.Errorf("%+v", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a name that there is not passes")
+		}
+	}()
+	l.Collectives[0].Algorithm = "two-levels"
+	Table(l)
+}
+
+// Before finds what going through all small jobs finds: whether a rule takes any.
+func TestBefore(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 5))
+	pick := func(x ...int) int { return x[random.IntN(len(x))] }
+	small := smallJobs()
+	var dead, mute int
+	for range 3000 {
+		rules := make([]Rule, 1+random.IntN(5))
+		for i := range rules {
+			o := Operation(pick(int(Reduce), int(Allgather), int(Allreduce)))
+			of := Of(o)
+			rules[i] = Rule{o, model.Peers(pick(0, 1, 2)), pick(0, 0, 2, 3, 4, 6), pick(-1, -1, 0, 8), of[random.IntN(len(of))].Name}
+		}
+		last := len(rules) - 1
+		before, serves := Before(rules, last)
+		takes := false
+		for _, j := range small {
+			for _, commutes := range []bool{true, false} {
+				first := first(rules, rules[last].Operation, j, commutes)
+				takes = takes || first == last
+			}
+		}
+		if reached := serves && before == nil; reached != takes {
+			t.Fatalf("the last of %+v takes some jobs: %v, by Before %v, serves %v", rules, takes, before, serves)
+		}
+		if before != nil {
+			dead++
+		}
+		if !serves {
+			mute++
+		}
+	}
+	if dead < 100 || mute < 100 {
+		t.Errorf("of 3000 tables %d have a rule that others cover, and %d one that serves nobody", dead, mute)
+	}
+}
+
+// first returns the rule that takes a job, or −1.
+func first(rules []Rule, o Operation, j Job, commutes bool) int {
+	return slices.IndexFunc(rules, func(r Rule) bool {
+		a := Named(o, r.Algorithm)
+		return r.within(o, j.Nodes.tier(), j) && a != nil && a.Serves(j) && (commutes || !a.Disorders)
+	})
+}
+
+// smallJobs are those of 1 to 9 ranks in one node, in several, and alone.
+func smallJobs() []Job {
+	var all []Job
+	for ranks := 1; ranks <= 9; ranks++ {
+		for _, node := range []func(r int) int{func(int) int { return 0 }, func(r int) int { return r / 2 }, func(r int) int { return r }} {
+			names := make([]int, ranks)
+			for r := range names {
+				names[r] = node(r)
+			}
+			for _, bytes := range []int{0, 8, 9} {
+				all = append(all, Job{Ranks: ranks, Bytes: bytes, Nodes: NewNodes(names)})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package platform
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+	"go.yaml.in/yaml/v3"
+)
+
+// tuning is a rule for collective operations as it stands in a file: for any number of operations.
+type tuning struct {
+	node       *yaml.Node
+	path       string
+	operations []collective.Operation
+	collective.Rule
+}
+
+// tunings reads the rules of a library.
+func (r *reader) tunings(to *[]tuning) reading {
+	return r.list(`[{operation: bcast, algorithm: {value: binomial, basis: assumed, source: "where it is from"}}]`, func(path string, i int, n *yaml.Node) {
+		*to = append(*to, tuning{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
+		x := &(*to)[i]
+		r.tuning(x).read(x.path, n)
+	})
+}
+
+// tuning reads a rule.
+func (r *reader) tuning(to *tuning) reading {
+	to.Bytes = -1
+	fields := r.mapping(
+		must("operation", oneOrMore(r, "bcast", "[bcast, reduce]", func(s string) error {
+			o, known := collective.Operated(s)
+			if !known {
+				return fmt.Errorf("unknown operation %q: %s", s, suggest(s, names(collective.Operations())))
+			}
+			to.operations = append(to.operations, o)
+			return nil
+		})),
+		may("peer", r.peer(&to.Peers)),
+		may("ranks", r.count(&to.Ranks, 2, maxCount)),
+		may("up_to", r.size(&to.Bytes, 0, unit.MaxSize)),
+		must("algorithm", r.number("binomial", func(s string) error {
+			to.Algorithm = s
+			return nil
+		})),
+	)
+	return r.checked(fields, func(path string, n *yaml.Node) {
+		for _, o := range to.operations {
+			if collective.Named(o, to.Algorithm) == nil {
+				r.wrong(to.algorithm(), below(path, "algorithm.value"), "%v has no algorithm %q: %s", o, to.Algorithm, suggest(to.Algorithm, names(collective.Of(o))))
+			}
+		}
+	})
+}
+
+// algorithm returns the node that names it.
+func (x *tuning) algorithm() *yaml.Node { return lookup(lookup(x.node, "algorithm"), "value") }
+
+// names returns what things are called.
+func names[T fmt.Stringer](all []T) []string {
+	var names []string
+	for _, x := range all {
+		words := strings.Fields(x.String()) // an algorithm has its operation before its name
+		names = append(names, words[len(words)-1])
+	}
+	return names
+}
+
+// collectives returns the rules one by one and checks that each can apply.
+func (r *reader) collectives(tunings []tuning) []model.Collective {
+	var rules []collective.Rule
+	var from []int // the rules of the file
+	var all []model.Collective
+	for i, x := range tunings {
+		for _, o := range x.operations {
+			x.Operation = o
+			rules, from = append(rules, x.Rule), append(from, i)
+			all = append(all, model.Collective{Operation: o.String(), Peers: x.Peers, Ranks: x.Ranks, UpTo: x.Bytes, Algorithm: x.Algorithm})
+			switch before, serves := collective.Before(rules, len(rules)-1); {
+			case !serves:
+				r.wrong(x.algorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: %s", o, x.Algorithm, served(x.Rule))
+			case before != nil:
+				var earlier []string
+				for _, b := range before {
+					earlier = append(earlier, fmt.Sprintf("collectives[%d]", from[b]))
+				}
+				r.wrong(x.node, x.path, "never applies to %v: all that it is for is taken before it by %s; leave it out or move it up", o, strings.Join(earlier, " and "))
+			}
+		}
+	}
+	return all
+}
+
+// served says whom an algorithm that serves no job of a rule is for.
+func served(x collective.Rule) string {
+	if collective.Named(x.Operation, x.Algorithm).Tiered {
+		return "it is for three and more, of which some are in one node and some are not"
+	}
+	return "it is for other numbers of them"
+}
+
+// checkNodes checks that no rule is for ranks that lie as those of the machine cannot.
+func (r *reader) checkNodes(m *model.Machine, tunings []tuning) {
+	var near, far bool
+	for a := 0; a+1 < m.Ranks.Max && !(near && far); a++ {
+		near, far = near || m.Tier(a, a+1) == model.Intra, far || m.Tier(a, a+1) == model.Inter
+	}
+	why := "no two ranks of the machine are in one node"
+	if near {
+		why = "all ranks of the machine are in one node"
+	}
+	for _, x := range tunings {
+		wants := func(t model.Tier) bool {
+			return x.Peers == t.Peers() || collective.Named(x.operations[0], x.Algorithm).Tiered
+		}
+		if wants(model.Intra) && !near || wants(model.Inter) && !far {
+			r.wrong(x.node, x.path, "never applies: %s; leave it out", why)
+		}
+	}
+}
