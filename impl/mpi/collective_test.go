@@ -309,6 +309,19 @@ func TestCollectiveFaults(t *testing.T) {
 	}
 }
 
+// A rank that hears from the one it expects, which has another root in mind, says so: rank 3 is sent to by rank 2 for either root.
+func TestRootsDiffer(t *testing.T) {
+	o := mpi.Options{Library: by("T"), Tuning: forced(collective.Named(collective.Bcast, "binomial"))}
+	err := mpi.Run(loop.New(4), o, func(c *mpi.Comm) error {
+		c.Bcast(mpi.Of(make([]int32, 4)), []int{0, 0, 0, 2}[c.Rank()])
+		return nil
+	})
+	var e *mpi.Error
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "MPI_ERR_ROOT") || !strings.Contains(err.Error(), "the root is 0 at rank 2, and 2 at this one") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the picosecond, those of two levels when the ranks know where they
 // are.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
