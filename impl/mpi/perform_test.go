@@ -16,8 +16,16 @@ type performer struct {
 	now   int         // the number of the last item that the rank may wait for
 	comms []*mpi.Comm // by communicator of the program; nil where the rank is not in it
 	open  []*underway
-	got   []*receipt // in the order in which the receives were posted
-	lost  map[*message]bool
+	got   []*receipt        // in the order in which the receives were posted
+	lost  map[*message]bool // messages to this rank that were cancelled
+	kept  map[*standing]*kept
+}
+
+// kept is a persistent request.
+type kept struct {
+	request mpi.Request
+	buffer  mpi.Buffer
+	last    *message
 }
 
 // underway is a send or receive under way.
@@ -38,7 +46,7 @@ type receipt struct {
 
 // perform runs the steps of a rank, and judges what it received.
 func (p *program) perform(c *mpi.Comm) error {
-	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}}
+	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}, kept: map[*standing]*kept{}}
 	x.comms[0] = c
 	steps := p.of(x.me)
 	c.AttachBuffer(make([]byte, room(steps)))
@@ -53,6 +61,9 @@ func (p *program) perform(c *mpi.Comm) error {
 		if err != nil {
 			return fmt.Errorf("item %d: %v: %w", s.when, s, err)
 		}
+	}
+	for _, k := range x.kept {
+		k.request.Free()
 	}
 	c.DetachBuffer()
 	c.Barrier()
@@ -130,8 +141,15 @@ func (m *message) unchanged(b mpi.Buffer) error {
 }
 
 func (x *performer) start(m *message) error {
+	if m.again[0] != nil {
+		return x.again(m, false)
+	}
 	c, b := x.comms[m.team.id], m.sent()
 	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
+	if m.freed {
+		r.Free()
+		return nil
+	}
 	x.open = append(x.open, &underway{m: m, request: r, buffer: b, due: m.due})
 	return nil
 }
@@ -147,6 +165,11 @@ func (x *performer) receipt(m *message) (*receipt, mpi.Buffer) {
 func (x *performer) receive(m *message) error {
 	c := x.comms[m.team.id]
 	src, tag := m.from()
+	if m.how[0]%5 == 4 {
+		if cancelled, err := x.tryReceive(m, src, tag); !cancelled {
+			return err
+		}
+	}
 	seen := mpi.Status{}
 	looked := true
 	switch m.how[0] % 4 {
@@ -171,11 +194,110 @@ func (x *performer) receive(m *message) error {
 }
 
 func (x *performer) post(m *message) error {
+	if m.again[1] != nil {
+		return x.again(m, true)
+	}
 	src, tag := m.from()
 	got, b := x.receipt(m)
 	r := x.comms[m.team.id].Irecv(b, src, tag)
 	x.open = append(x.open, &underway{m: m, request: r, buffer: b, in: got, due: m.item})
 	return nil
+}
+
+// again starts a message's persistent request. What that was started for before ends first.
+func (x *performer) again(m *message, incoming bool) error {
+	s, fresh := m.again[0], m.sent
+	if incoming {
+		s, fresh = m.again[1], func() mpi.Buffer { return m.in.buffer(m.in.count, -m.id) }
+	}
+	k := x.kept[s]
+	if k == nil {
+		k = &kept{buffer: fresh()}
+		k.request = x.init(m, k.buffer, incoming)
+		x.kept[s] = k
+	} else {
+		if err := x.wait(k.last, incoming); err != nil {
+			return err
+		}
+		copy(k.buffer.Bytes, fresh().Bytes)
+	}
+	k.last = m
+	u := &underway{m: m, buffer: k.buffer, due: m.due}
+	if incoming {
+		u.in, _ = x.receipt(m)
+		u.due = m.item
+	}
+	if m.how[0]%2 == 0 {
+		k.request.Start()
+	} else {
+		mpi.StartAll([]mpi.Request{k.request})
+	}
+	u.request = k.request
+	x.open = append(x.open, u)
+	return nil
+}
+
+// init makes a persistent request.
+func (x *performer) init(m *message, b mpi.Buffer, incoming bool) mpi.Request {
+	c := x.comms[m.team.id]
+	if incoming {
+		src, tag := m.from()
+		return c.RecvInit(b, src, tag)
+	}
+	return [...]func(mpi.Buffer, int, int) mpi.Request{c.SendInit, c.SsendInit, c.RsendInit, c.BsendInit}[m.mode](b, m.to(), m.tag)
+}
+
+// cancel starts a message, cancels it, and tells whether it was.
+func (x *performer) cancel(m, news *message) error {
+	c, b := x.comms[m.team.id], m.sent()
+	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
+	for range m.how[0] % 3 {
+		x.comms[0].Iprobe(mpi.AnySource, nobodyTag)
+	}
+	r.Cancel()
+	st := r.Wait()
+	if err := m.unchanged(b); err != nil {
+		return err
+	}
+	out := news.sent()
+	if st.Cancelled {
+		out.Bytes[out.Origin] ^= 1
+	}
+	x.comms[0].Send(out, news.dst, news.tag)
+	return nil
+}
+
+// hear hears whether a message was cancelled, and receives it if not.
+func (x *performer) hear(m, news *message) error {
+	got, b := x.receipt(news)
+	st := x.comms[0].Recv(b, news.src, news.tag)
+	if b.Bytes[b.Origin] != news.bytes()[0] {
+		b.Bytes[b.Origin] ^= 1
+		x.lost[m] = true
+	}
+	if err := got.end(st, b); err != nil || x.lost[m] {
+		return err
+	}
+	return x.receive(m)
+}
+
+// tryReceive posts a receive and cancels it, and says whether that was in time. It leaves no trace then.
+func (x *performer) tryReceive(m *message, src, tag int) (cancelled bool, err error) {
+	got, b := x.receipt(m)
+	r := x.comms[m.team.id].Irecv(b, src, tag)
+	for range m.how[1] % 4 {
+		x.comms[0].Iprobe(mpi.AnySource, nobodyTag)
+	}
+	r.Cancel()
+	st := r.Wait()
+	if !st.Cancelled {
+		return false, got.end(st, b)
+	}
+	x.got = x.got[:len(x.got)-1]
+	if !m.in.holds(b, m.in.count, -m.id, 0, nil) {
+		return true, fmt.Errorf("%v: the receive was cancelled, and its buffer has changed", m)
+	}
+	return true, nil
 }
 
 // end notes what a receive got. Beside that no byte may have changed.

@@ -13,7 +13,7 @@ import (
 
 // Random programs, which end whatever is buffered.
 //
-// A program is a list of items: a message, a collective operation, a ring of send-receives, a new communicator. Each gives some ranks steps, and each
+// A program is a list of items: a message, a message that may be cancelled, a collective operation, a ring of send-receives, a new communicator. Each gives some ranks steps, and each
 // rank does those of its own in the order of the list, so nobody waits in a circle: the first item that is not through has all its ranks at it. Then what
 // does not block is moved: sends and receives begin earlier, waits come later, neither of which can make a circle, as all that is waited for stands in
 // the list before who waits.
@@ -102,9 +102,13 @@ type message struct {
 	out, in   lay
 	anySource bool // of its receive
 	anyTag    bool
-	maybe     bool // may be cancelled
+	again     [2]*standing // the sender's request, and the receiver's, if they are started again and again
+	freed     bool         // the sender forgets its request
 	how       [2]int
 }
+
+// standing is a persistent request of a rank.
+type standing struct{ first int } // the item that it is first of
 
 // The tags: those below are drawn.
 const (
@@ -221,6 +225,7 @@ type writer struct {
 	from  int     // the number of the first item since the last barrier
 	plans map[plan]wild
 	ids   int
+	kept  []*message // whose like may be sent again until the next barrier
 	last  []*message // whose senders may wait for them when all receives have been posted
 }
 
@@ -263,7 +268,7 @@ func (w *writer) phase() {
 	for range w.IntN(3) {
 		w.newTeam()
 	}
-	w.from, w.plans = w.ids+1, map[plan]wild{}
+	w.from, w.plans, w.kept = w.ids+1, map[plan]wild{}, nil
 	first := len(w.items)
 	for range 3 + w.IntN(25) {
 		w.add()
@@ -320,28 +325,33 @@ func (w *writer) step(i *item, rank int, at turn, name string, do func(x *perfor
 
 // sends adds the steps of a message's sender. Those that may move do so from the last barrier on, or up to the next.
 func (w *writer) sends(i *item, m *message, blocks, fixed bool) {
-	if blocks {
+	if blocks && m.again[0] == nil {
 		w.step(i, m.src, block, "send", func(x *performer) error { return x.send(m) }).sends = []*message{m}
 		return
 	}
 	s := w.step(i, m.src, begin, "start", func(x *performer) error { return x.start(m) })
 	s.sends = []*message{m}
-	if fixed {
+	switch {
+	case fixed:
 		s.turn = block
-	} else {
+	case m.again[0] == nil:
 		s.from = w.from
 	}
-	w.waits(i, m.src, m, false)
+	if m.freed = m.again[0] == nil && w.IntN(8) == 0; !m.freed {
+		w.waits(i, m.src, m, false)
+	}
 }
 
 // receives adds the steps of its receiver.
 func (w *writer) receives(i *item, m *message, blocks bool) {
-	if blocks {
+	if blocks && m.again[1] == nil {
 		w.step(i, m.dst, block, "receive", func(x *performer) error { return x.receive(m) }).posts = []*message{m}
 		return
 	}
 	s := w.step(i, m.dst, begin, "post", func(x *performer) error { return x.post(m) })
-	s.posts, s.from = []*message{m}, w.from
+	if s.posts = []*message{m}; m.again[1] == nil {
+		s.from = w.from
+	}
 	w.waits(i, m.dst, m, true)
 }
 
@@ -381,27 +391,82 @@ const mostAny = 4800
 
 // message adds a message between two ranks.
 func (w *writer) message() {
+	if len(w.kept) > 0 && w.IntN(4) == 0 {
+		w.another()
+		return
+	}
 	t := w.open[w.IntN(len(w.open))]
 	m := &message{team: t}
 	group := t.groups[w.IntN(len(t.groups))]
 	m.src = group[w.IntN(len(group))]
 	peers := t.peers(m.src)
 	m.dst = peers[w.IntN(len(peers))]
+	plan := w.plan(t, m.dst)
+	if w.IntN(10) == 0 && !plan.anyTag && m.src != m.dst {
+		w.cancelled(m)
+		return
+	}
 	i := w.item("message", t)
 	w.draw(m)
-	plan := w.plan(t, m.dst)
 	if plan.tags[m.tag] {
-		w.fromAny(i, m, plan)
-		return
-	}
-	if m.mode == model.Ready {
-		w.ready(i, m)
-		return
+		m.anySource, m.anyTag, m.unit = true, plan.anyTag, plan.unit
+		if m.mode == model.Ready {
+			m.mode = model.Standard
+		}
+		m.units = w.length(mostAny) / m.unit.size()
 	}
 	w.shape(m)
-	self := m.src == m.dst // a rank that waits for itself waits for ever
-	w.receives(i, m, !self && w.IntN(2) == 0)
-	w.sends(i, m, w.IntN(2) == 0, self)
+	if w.IntN(3) == 0 {
+		w.keep(m, plan)
+	}
+	w.place(i, m)
+}
+
+// keep lets ranks keep a message's requests to start them again. Who starts one again waits for it before.
+func (w *writer) keep(m *message, plan wild) {
+	w.kept = append(w.kept, m)
+	if (!m.anySource || plan.early) && w.IntN(3) > 0 {
+		m.again[0] = &standing{m.item}
+	}
+	if (!m.anySource || !plan.early) && w.IntN(3) > 0 {
+		m.again[1] = &standing{m.item}
+	}
+}
+
+// another adds a message like one before.
+func (w *writer) another() {
+	m := *w.kept[w.IntN(len(w.kept))]
+	i := w.item("message again", m.team)
+	m.id, m.item, m.due = i.id, i.id, i.id
+	m.how = [2]int{w.Int(), w.Int()}
+	w.place(i, &m)
+}
+
+// place adds the steps of a message.
+func (w *writer) place(i *item, m *message) {
+	switch self := m.src == m.dst; { // a rank that waits for itself waits for ever
+	case m.anySource:
+		w.fromAny(i, m)
+	case m.mode == model.Ready:
+		w.ready(i, m)
+	default:
+		w.receives(i, m, !self && w.IntN(2) == 0)
+		w.sends(i, m, w.IntN(2) == 0, self)
+	}
+}
+
+// cancelled adds a message that its sender cancels, and news of what became of it.
+func (w *writer) cancelled(m *message) {
+	i := w.item("cancelled message", m.team)
+	w.draw(m)
+	if m.tag = cancelTag; m.mode == model.Ready {
+		m.mode = model.Standard
+	}
+	w.shape(m)
+	w.ids++
+	n := &message{id: w.ids, item: i.id, due: i.id, team: w.teams[0], src: m.src, dst: m.dst, tag: newsTag, units: 1, unit: units[0], out: lay{units[0], 1, 1}, in: lay{units[0], 1, 1}}
+	w.step(i, m.src, block, "start and cancel", func(x *performer) error { return x.cancel(m, n) }).sends = []*message{m, n}
+	w.step(i, m.dst, block, "hear, and receive", func(x *performer) error { return x.hear(m, n) }).posts = []*message{n, m}
 }
 
 // plan returns what is planned, in the job's own communicator never any tag, as other items need it.
@@ -427,14 +492,8 @@ func (w *writer) plan(t *team, dst int) wild {
 }
 
 // fromAny adds the steps of a message that is received from any source.
-func (w *writer) fromAny(i *item, m *message, how wild) {
-	m.anySource, m.anyTag, m.unit = true, how.anyTag, how.unit
-	if m.mode == model.Ready {
-		m.mode = model.Standard
-	}
-	m.units = w.length(mostAny) / m.unit.size()
-	w.shape(m)
-	if how.early {
+func (w *writer) fromAny(i *item, m *message) {
+	if w.plan(m.team, m.dst).early {
 		w.receives(i, m, false)
 		post := i.steps[0]
 		post.when = w.from
@@ -456,7 +515,6 @@ func (w *writer) fromAny(i *item, m *message, how wild) {
 
 // ready adds a message in ready mode: the receiver posts, and says so.
 func (w *writer) ready(i *item, m *message) {
-	w.shape(m)
 	w.receives(i, m, false)
 	if m.src != m.dst {
 		w.tell(i, m.dst, m.src, goTag, "go")
@@ -491,7 +549,7 @@ func (w *writer) move(first int) {
 				}
 			}
 			for _, m := range s.posts {
-				if p := w.plans[plan{m.team, m.dst}]; p.tags == [tags]bool{} && !m.maybe && w.IntN(3) == 0 {
+				if p := w.plans[plan{m.team, m.dst}]; p.tags == [tags]bool{} && m.again[1] == nil && m.tag != cancelTag && m.tag != newsTag && w.IntN(3) == 0 {
 					m.anyTag = true
 					m.anyTag = w.fair()
 				}

@@ -25,7 +25,7 @@ func TestRandomPrograms(t *testing.T) {
 	if racing {
 		all = places
 	}
-	share := 5 // one combination in so many runs
+	share := 8 // one combination in so many runs
 	switch {
 	case *programs > 1000:
 		share = 1
