@@ -97,6 +97,13 @@ type Placer interface {
 	Place(where func(src int, head *[Words]uint64, n int) []byte)
 }
 
+// Witness is a Port of a rank whose process is another than that of Run's caller, or may be. What a rank leaves in words before it ends, or while it is being
+// stopped, goes with the error: of a *Deadlock it stands in Words, and an error that the rank's program has returned has a method Words that returns it.
+type Witness interface {
+	Port
+	Testify(words []byte)
+}
+
 // Key names memory that a rank has exposed.
 type Key uint64
 
@@ -131,6 +138,8 @@ type Counter interface {
 type Deadlock struct {
 	Ranks []int // those that wait, in order
 	Of    int   // how many ranks the job has
+
+	Words map[int][]byte // what ranks have left by a Witness
 }
 
 // Error names the first few of the ranks.

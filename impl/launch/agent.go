@@ -102,6 +102,7 @@ func (g *Agent) obey(c *door.Channel) error {
 	defer rank.Wait()
 	stop := func() {}
 	defer func() { stop() }()
+	var asks *bool
 	for {
 		var o order
 		if err := hear(c, &o); err != nil {
@@ -112,8 +113,13 @@ func (g *Agent) obey(c *door.Channel) error {
 			rank.Wait()
 			told := make(chan struct{})
 			stop = sync.OnceFunc(func() { close(told) })
-			rank.Go(func() { g.run(c, &o, told) })
+			asked := new(bool)
+			asks = asked
+			rank.Go(func() { g.run(c, &o, told, asked) })
 		case stops:
+			if asks != nil {
+				*asks = o.Asks
+			}
 			stop()
 		case leaves:
 			return nil
@@ -124,19 +130,19 @@ func (g *Agent) obey(c *door.Channel) error {
 }
 
 // run starts the rank and tells rank 0 how it ends.
-func (g *Agent) run(c *door.Channel, o *order, stop <-chan struct{}) {
-	death := g.live(&o.Orders, o.Letter, stop, func(r report) { say(c, word{Report: &r}) })
+func (g *Agent) run(c *door.Channel, o *order, stop <-chan struct{}, asks *bool) {
+	death := g.live(&o.Orders, o.Letter, stop, asks, func(r report) { say(c, word{Report: &r}) })
 	say(c, word{Over: true, Death: death})
 }
 
 // live is the life of a rank.
-func (g *Agent) live(o *orders, text []byte, stop <-chan struct{}, reported func(report)) *Death {
+func (g *Agent) live(o *orders, text []byte, stop <-chan struct{}, asks *bool, reported func(report)) *Death {
 	p, alive, err := g.start(o, text)
 	if err != nil {
 		return &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
 	}
 	defer alive.Done()
-	return p.attend(stop, reported)
+	return p.attend(stop, asks, reported)
 }
 
 // start starts the process of the rank, on a thread that stays until it is told that nobody needs it any more.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,8 +42,13 @@ type orders struct {
 type child struct {
 	orders
 	report *os.File
-	runs   int // it has come to
+	runs   int           // it has come to
+	told   chan struct{} // closed when the rank is to leave its program
+	words  []byte        // that it has left
 }
+
+// leave is what a rank reads behind its orders when it is to leave its program.
+const leave = '.'
 
 // self returns this process as a rank, or nil if the user started it.
 var self = sync.OnceValues(func() (*child, error) {
@@ -59,20 +65,28 @@ var self = sync.OnceValues(func() (*child, error) {
 	if err := inherited(); err != nil {
 		return nil, stranger(err)
 	}
-	c := &child{report: os.NewFile(reportFile, "report")}
+	c := &child{report: os.NewFile(reportFile, "report"), told: make(chan struct{})}
 	in := os.NewFile(ordersFile, "orders")
-	if err := json.NewDecoder(in).Decode(&c.orders); err != nil {
+	orders := json.NewDecoder(in)
+	if err := orders.Decode(&c.orders); err != nil {
 		return nil, stranger(err)
 	}
 	if token == "" || c.Token != token {
 		return nil, stranger(errors.New("the token is another's"))
 	}
-	go func() {
-		io.Copy(io.Discard, in) // there is no more until rank 0's process ends
-		os.Exit(1)
-	}()
+	go c.listen(io.MultiReader(orders.Buffered(), in))
 	return c, nil
 })
+
+// listen hears what comes behind the orders: that the rank is to leave its program, or that rank 0's process has ended.
+func (c *child) listen(in io.Reader) {
+	r := bufio.NewReader(in)
+	if _, err := r.ReadBytes(leave); err == nil {
+		close(c.told)
+		io.Copy(io.Discard, r)
+	}
+	os.Exit(1)
+}
 
 // run returns the end of a run that is over, or takes part and exits.
 func (c *child) run(cfg Config, t Transport, program func(device.Port) error) error {
@@ -94,7 +108,7 @@ func (c *child) run(cfg Config, t Transport, program func(device.Port) error) er
 // take takes part in a run and reports how it ended.
 func (c *child) take(cfg Config, t Transport, program func(device.Port) error) error {
 	err := c.join(cfg, t, program)
-	if problem := json.NewEncoder(c.report).Encode(reportOf(c.Rank, err)); problem != nil {
+	if problem := json.NewEncoder(c.report).Encode(reportOf(c.Rank, err, c.words)); problem != nil {
 		return problem
 	}
 	return err
@@ -108,7 +122,12 @@ func (c *child) join(cfg Config, t Transport, program func(device.Port) error) e
 	if err != nil {
 		return err
 	}
+	go func() {
+		<-c.told
+		node.Stop()
+	}()
 	err = live(node, c.Rank, cfg.Pin, program)
+	c.words = left(node)
 	if err == nil {
 		node.End()
 	}

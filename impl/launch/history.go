@@ -14,12 +14,12 @@ type history struct {
 
 var runs history
 
-// over notes the end of a run.
-func (h *history) over(args []string, err error) {
+// over notes the end of a run, of which rank 0 has left words.
+func (h *history) over(args []string, err error, words []byte) {
 	if h.ended == nil {
 		h.ended = make(map[string][]report)
 	}
-	h.ended[line(args)] = append(h.ended[line(args)], reportOf(0, err))
+	h.ended[line(args)] = append(h.ended[line(args)], reportOf(0, err, words))
 }
 
 // Begin says that a command with these arguments begins: runs that this process had before with the same arguments are of other commands, to

@@ -174,10 +174,19 @@ func TestErrors(t *testing.T) {
 			t.Errorf("Run returned %v, want %s", err, want)
 		}
 	}
-	err := run(t, team, func(p device.Port) error { p.Recv(true); return nil })
+	err := run(t, team, func(p device.Port) error {
+		defer p.(device.Witness).Testify(fmt.Append(nil, "rank ", p.Rank()))
+		p.Recv(true)
+		return nil
+	})
 	var d *device.Deadlock
 	if !errors.As(err, &d) || len(d.Ranks) != 3 {
-		t.Errorf("Run returned %v, want a deadlock", err)
+		t.Fatalf("Run returned %v, want a deadlock", err)
+	}
+	for r := range 3 {
+		if want := fmt.Sprint("rank ", r); string(d.Words[r]) != want {
+			t.Errorf("rank %d has left %q, want %q", r, d.Words[r], want)
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ func IsRank() bool {
 // glance is how often the job is looked at.
 const glance = 50 * time.Millisecond
 
+// hearing is how long a rank of a deadlock may take to leave its program and say where it was.
+const hearing = 2 * time.Second
+
 // Run runs a program on every rank, as device.World asks for. In a process that is a rank it does not return if the run is the one that the
 // process was started for.
 func Run(c Config, t Transport, program func(device.Port) error) error {
@@ -88,23 +91,23 @@ func Run(c Config, t Transport, program func(device.Port) error) error {
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
-	err = lead(c, t, program)
-	runs.over(c.Args, err)
+	words, err := lead(c, t, program)
+	runs.over(c.Args, err, words)
 	return err
 }
 
-// lead is a run in the process of rank 0.
-func lead(c Config, t Transport, program func(device.Port) error) error {
+// lead is a run in the process of rank 0, and returns also what words that has left.
+func lead(c Config, t Transport, program func(device.Port) error) ([]byte, error) {
 	if c.Team != nil && len(c.Team.Hosts) != c.Ranks {
-		return fmt.Errorf("launch: the team is of %d ranks, and the job of %d", len(c.Team.Hosts), c.Ranks)
+		return nil, fmt.Errorf("launch: the team is of %d ranks, and the job of %d", len(c.Team.Hosts), c.Ranks)
 	}
 	node, shared, err := t.Create()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer node.Close()
 	defer shared.Close()
-	j := &job{Config: c, node: node, stop: make(chan struct{})}
+	j := &job{Config: c, node: node, stop: make(chan struct{}), words: make([][]byte, c.Ranks)}
 	if err := j.start(shared); err != nil {
 		j.end(err)
 	}
@@ -114,10 +117,24 @@ func lead(c Config, t Transport, program func(device.Port) error) error {
 	if err := live(node, 0, c.Pin, program); err != nil {
 		j.end(err)
 	}
+	j.words[0] = left(node)
 	node.End()
 	j.ranks.Wait()
 	close(over)
 	watching.Wait()
+	return j.words[0], j.told()
+}
+
+// told returns how the job has failed, with what ranks have said of a deadlock, or nil.
+func (j *job) told() error {
+	if d, ok := j.err.(*device.Deadlock); ok {
+		d.Words = make(map[int][]byte)
+		for _, r := range d.Ranks {
+			if w := j.words[r]; w != nil {
+				d.Words[r] = w
+			}
+		}
+	}
 	return j.err
 }
 
@@ -126,16 +143,19 @@ type job struct {
 	Config
 	node  Node
 	ranks sync.WaitGroup // those that were started, and have not been buried
+	words [][]byte       // that ranks have left
 
 	fail sync.Once
 	err  error         // the first failure
-	stop chan struct{} // closed by it
+	asks bool          // ranks that are stopped have something to say
+	stop chan struct{} // closed by it, after both are set
 }
 
 // end ends the job with err unless it has failed already.
 func (j *job) end(err error) {
 	j.fail.Do(func() {
 		j.err = err
+		_, j.asks = err.(*device.Deadlock)
 		j.node.Stop()
 		close(j.stop)
 	})

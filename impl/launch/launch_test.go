@@ -14,22 +14,23 @@ import (
 func TestReports(t *testing.T) {
 	for _, err := range []error{
 		nil,
-		&Error{2, "a text"},
+		&Error{2, "a text", []byte("words")},
 		&device.Failure{Rank: 2, Value: "a value", Stack: []byte("a stack")},
 		&device.Deadlock{Ranks: []int{1, 2}, Of: 5},
+		&device.Deadlock{Ranks: []int{1, 2}, Of: 5, Words: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
 		&Death{2, "signal: killed", "  last words"},
 	} {
-		if got := reportOf(2, err).err(); !reflect.DeepEqual(got, err) {
+		if got := reportOf(2, err, nil).err(); !reflect.DeepEqual(got, err) {
 			t.Errorf("%v became %v", err, got)
 		}
 		if err == nil {
 			continue
 		}
-		if got := reportOf(2, fmt.Errorf("wrapped: %w", err)).err(); reflect.TypeOf(got) != reflect.TypeOf(err) {
+		if got := reportOf(2, fmt.Errorf("wrapped: %w", err), nil).err(); reflect.TypeOf(got) != reflect.TypeOf(err) {
 			t.Errorf("wrapped, %v became %v", err, got)
 		}
 	}
-	if got := reportOf(3, errors.New("a text")).err(); !reflect.DeepEqual(got, &Error{3, "a text"}) {
+	if got := reportOf(3, errors.New("a text"), nil).err(); !reflect.DeepEqual(got, &Error{3, "a text", nil}) {
 		t.Errorf("an error became %#v", got)
 	}
 }
@@ -60,9 +61,9 @@ func TestWords(t *testing.T) {
 // Runs count by the arguments of their ranks, from the beginning of the command.
 func TestHistory(t *testing.T) {
 	a, b := []string{"one", "two"}, []string{"one two"}
-	runs.over(a, nil)
-	runs.over(a, errors.New("x"))
-	runs.over(b, nil)
+	runs.over(a, nil, nil)
+	runs.over(a, errors.New("x"), nil)
+	runs.over(b, nil, nil)
 	if na, nb := len(runs.ended[line(a)]), len(runs.ended[line(b)]); na != 2 || nb != 1 {
 		t.Errorf("%d and %d runs", na, nb)
 	}

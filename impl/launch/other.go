@@ -14,7 +14,7 @@ type process struct{}
 
 func start(orders, *os.File) (*process, error) { return nil, errLinux }
 
-func (*process) attend(<-chan struct{}, func(report)) *Death { return nil }
+func (*process) attend(<-chan struct{}, *bool, func(report)) *Death { return nil }
 
 func inherited() error { return errLinux }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,14 +65,17 @@ func bind(cmd *exec.Cmd) {
 	}
 }
 
-// attend stays with a rank until it has ended, and kills it when stop is closed. It says what the rank reports, and returns how it died if it
-// did without.
-func (p *process) attend(stop <-chan struct{}, reported func(report)) *Death {
+// attend stays with a rank until it has ended, and kills it when stop is closed; before that it lets it say where it is if asks. It says what the rank
+// reports, and returns how it died if it did without.
+func (p *process) attend(stop <-chan struct{}, asks *bool, reported func(report)) *Death {
 	buried := make(chan struct{})
 	var killer sync.WaitGroup
 	killer.Go(func() {
 		select {
 		case <-stop:
+			if *asks {
+				p.ask(buried)
+			}
 			p.Process.Kill()
 		case <-buried:
 		}
@@ -90,6 +94,15 @@ func (p *process) attend(stop <-chan struct{}, reported func(report)) *Death {
 		return &Death{p.rank, status(err), p.words.String()}
 	}
 	return nil
+}
+
+// ask lets a rank that waits leave its program and report, for a moment.
+func (p *process) ask(buried <-chan struct{}) {
+	p.hold.Write([]byte{leave})
+	select {
+	case <-buried:
+	case <-time.After(hearing):
+	}
 }
 
 // status says how a process ended that was to say more.

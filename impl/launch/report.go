@@ -15,6 +15,9 @@ type report struct {
 	Ranks []int  `json:",omitempty"`
 	Text  string `json:",omitempty"`
 	Stack []byte `json:",omitempty"`
+
+	Words   []byte         `json:",omitempty"` // what the rank has left
+	Waiting map[int][]byte `json:",omitempty"` // what those of a deadlock have
 }
 
 // The kinds of ends.
@@ -28,15 +31,35 @@ const (
 
 // Error is an error that the program of another process's rank returned.
 type Error struct {
-	Rank int
-	Text string
+	Rank  int
+	Text  string
+	words []byte
 }
+
+// Words returns what the rank has left by a device.Witness, or nil.
+func (e *Error) Words() []byte { return e.words }
 
 // Error returns the text of the error as it was.
 func (e *Error) Error() string { return e.Text }
 
-// reportOf puts into words how rank, or a run, ended.
-func reportOf(rank int, err error) report {
+// Testimony makes a port a device.Witness.
+type Testimony struct{ testimony []byte }
+
+// Testify implements device.Witness.
+func (t *Testimony) Testify(words []byte) { t.testimony = words }
+
+func (t *Testimony) left() []byte { return t.testimony }
+
+// left returns what the rank of a node has left in words. Its program has ended.
+func left(n Node) []byte {
+	if t, ok := n.Port().(interface{ left() []byte }); ok {
+		return t.left()
+	}
+	return nil
+}
+
+// reportOf puts into words how rank, which has left some, or a run ended.
+func reportOf(rank int, err error, words []byte) report {
 	var f *device.Failure
 	var d *device.Deadlock
 	var death *Death
@@ -47,13 +70,13 @@ func reportOf(rank int, err error) report {
 	case errors.As(err, &f):
 		return report{Kind: panicked, Rank: f.Rank, Text: fmt.Sprint(f.Value), Stack: f.Stack}
 	case errors.As(err, &d):
-		return report{Kind: deadlocks, Ranks: d.Ranks, Of: d.Of}
+		return report{Kind: deadlocks, Ranks: d.Ranks, Of: d.Of, Waiting: d.Words}
 	case errors.As(err, &death):
 		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Words)}
 	case errors.As(err, &far):
-		rank = far.Rank
+		rank, words = far.Rank, far.words
 	}
-	return report{Kind: failed, Rank: rank, Text: err.Error()}
+	return report{Kind: failed, Rank: rank, Text: err.Error(), Words: words}
 }
 
 // err is the inverse of reportOf, as far as it goes: values become texts.
@@ -64,9 +87,9 @@ func (r report) err() error {
 	case panicked:
 		return &device.Failure{Rank: r.Rank, Value: r.Text, Stack: r.Stack}
 	case deadlocks:
-		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of}
+		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of, Words: r.Waiting}
 	case died:
 		return &Death{r.Rank, r.Text, string(r.Stack)}
 	}
-	return &Error{r.Rank, r.Text}
+	return &Error{r.Rank, r.Text, r.Words}
 }

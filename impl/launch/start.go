@@ -33,7 +33,7 @@ func (j *job) start(shared *os.File) error {
 				return fmt.Errorf("launch: start rank %d: %w", rank, err)
 			}
 			j.ranks.Go(func() {
-				if d := p.attend(j.stop, j.reported); d != nil {
+				if d := p.attend(j.stop, &j.asks, j.reported); d != nil {
 					j.end(d)
 				}
 			})
@@ -48,6 +48,9 @@ func (j *job) orders(rank int) orders {
 
 // reported takes in what a rank reports, before those that stumble over it.
 func (j *job) reported(r report) {
+	if uint(r.Rank) < uint(len(j.words)) {
+		j.words[r.Rank] = r.Words
+	}
 	if r.Kind != done {
 		j.end(r.err())
 	}

@@ -112,7 +112,7 @@ func (j *job) send(shared *os.File) error {
 			return a.lost(err)
 		}
 		j.ranks.Go(func() {
-			if d := a.attend(j.stop, j.reported); d != nil {
+			if d := a.attend(j.stop, &j.asks, j.reported); d != nil {
 				j.end(d)
 			}
 		})
@@ -124,10 +124,10 @@ func (j *job) send(shared *os.File) error {
 const maxLetter = 64 << 10
 
 // attend stays with a rank as that of a process does.
-func (a *agent) attend(stop <-chan struct{}, reported func(report)) *Death {
+func (a *agent) attend(stop <-chan struct{}, asks *bool, reported func(report)) *Death {
 	over := make(chan struct{})
 	var stopper sync.WaitGroup
-	stopper.Go(func() { a.stop(stop, over) })
+	stopper.Go(func() { a.stop(stop, asks, over) })
 	defer stopper.Wait()
 	defer close(over)
 	for {
@@ -145,15 +145,19 @@ func (a *agent) attend(stop <-chan struct{}, reported func(report)) *Death {
 }
 
 // stop stops the rank if it is to be before it is over. An agent that does not answer is left alone: it ends when its connection does.
-func (a *agent) stop(stop, over <-chan struct{}) {
+func (a *agent) stop(stop <-chan struct{}, asks *bool, over <-chan struct{}) {
 	select {
 	case <-stop:
 	case <-over:
 		return
 	}
-	say(a.channel, order{Kind: stops})
+	patience := farewell
+	if *asks {
+		patience += hearing
+	}
+	say(a.channel, order{Kind: stops, Asks: *asks})
 	select {
-	case <-time.After(farewell):
+	case <-time.After(patience):
 		a.channel.Close()
 	case <-over:
 	}

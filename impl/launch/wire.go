@@ -20,6 +20,7 @@ type order struct {
 	Kind   string // of those below
 	Why    string // of a refusal
 	Orders orders // of a run
+	Asks   bool   // before the rank is killed it may say where it is
 	Letter []byte // what the rank inherits from its transport
 }
 

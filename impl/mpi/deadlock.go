@@ -21,7 +21,7 @@ type DeadlockError struct {
 // Wait is where a rank waits.
 type Wait struct {
 	Rank int    // in the job
-	Call string // it is in
+	Call string // it is in; "": it has not said
 	At   Site   // of the program, where the call is
 	For  string // in words; "": nothing that is known
 	On   int    // the one rank of the job that has to go on before this one can, or −1
@@ -30,6 +30,9 @@ type Wait struct {
 
 // String is for a line of a report.
 func (w Wait) String() string {
+	if w.Call == "" {
+		return fmt.Sprintf("rank %d: waits, and has not said where", w.Rank)
+	}
 	s := fmt.Sprintf("rank %d: in %s%s", w.Rank, w.Call, w.At.Beside())
 	if w.For != "" {
 		s += ", waits for " + w.For
@@ -106,18 +109,32 @@ func (j *job) explain(d *device.Deadlock) *DeadlockError {
 	e := &DeadlockError{Deadlock: d}
 	on := make(map[int]int, len(d.Ranks))
 	for i, r := range d.Ranks {
-		c := j.worlds[r]
-		if c == nil {
-			continue // of another process
+		w := recall(d.Words[r]).Wait
+		switch {
+		case w != nil:
+			on[r] = w.On
+		case i < shown:
+			w = j.wait(r)
+			on[r] = w.On
+		case j.worlds != nil && j.worlds[r] != nil:
+			on[r] = sole(j.worlds[r].e.Waits())
 		}
-		w := c.e.Waits()
-		on[r] = sole(w)
 		if i < shown {
-			e.Waits = append(e.Waits, Wait{Rank: r, Call: w.Call, At: j.sites.of(r), For: c.own.waitsFor(w), On: on[r], Has: c.own.got(w)})
+			e.Waits = append(e.Waits, *w)
 		}
 	}
 	e.Cycle = cycle(d.Ranks, on)
 	return e
+}
+
+// wait says where a rank waits, as far as this process knows.
+func (j *job) wait(rank int) *Wait {
+	if j.worlds == nil || j.worlds[rank] == nil {
+		return &Wait{Rank: rank, On: -1}
+	}
+	c := j.worlds[rank]
+	w := c.e.Waits()
+	return &Wait{Rank: rank, Call: w.Call, At: j.sites.of(rank), For: c.own.waitsFor(w), On: sole(w), Has: c.own.got(w)}
 }
 
 // sole returns the rank that must go on before one that waits can, or −1 if it may be one of several.

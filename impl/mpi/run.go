@@ -43,8 +43,17 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	j := &job{shared: shared, program: program, tuning: tuned(rules)}
 	err = w.Run(j.rank)
 	var d *device.Deadlock
-	if errors.As(err, &d) {
+	var far interface {
+		error
+		Words() []byte
+	}
+	switch {
+	case errors.As(err, &d):
 		return j.explain(d)
+	case errors.As(err, &far):
+		if e := recall(far.Words()).failure(); e != nil {
+			return e
+		}
 	}
 	return err
 }
@@ -71,11 +80,12 @@ func (j *job) rank(p device.Port) (err error) {
 	defer func() {
 		v := recover()
 		if e := failure(v, p.Rank()); e != nil {
+			testify(p, told(e))
 			err = e
 			return
 		}
 		if !ended {
-			j.stopped(p.Rank())
+			j.stopped(p)
 		}
 		if v != nil {
 			panic(v)
@@ -106,10 +116,11 @@ func failure(v any, rank int) error {
 }
 
 // stopped notes where a rank is that does not come to its end. It is called by what is deferred.
-func (j *job) stopped(rank int) {
+func (j *job) stopped(p device.Port) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.sites.note(rank, 2)
+	j.sites.note(p.Rank(), 2)
+	testify(p, testimony{Wait: j.wait(p.Rank())})
 }
 
 func (j *job) comm(p device.Port) *Comm {

@@ -14,6 +14,7 @@ import (
 // port is a rank, in its process.
 type port struct {
 	*segment
+	launch.Testimony
 	rank   int
 	me     *member
 	blocks bool // sleeps where it waits

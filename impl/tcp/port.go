@@ -15,6 +15,7 @@ import (
 
 // port is a rank, in its process.
 type port struct {
+	launch.Testimony
 	rank   int
 	team   *launch.Team
 	blocks bool // sleeps where it waits

@@ -65,6 +65,49 @@ func someWait(open func(int) device.World) error {
 	return nil
 }
 
+// A report from another process is worth what it carries: who is stopped while it waits may leave where that was, and who fails what it knows of that.
+func whatIsLeft(open func(int) device.World) error {
+	w := open(4)
+	err := run(w, func(p *rank) error {
+		t, ok := p.Port.(device.Witness)
+		if !ok || p.Rank() == 1 {
+			return nil
+		}
+		defer t.Testify(fmt.Append(nil, "rank ", p.Rank(), " waits"))
+		p.Recv(true)
+		return nil
+	})
+	if err == nil {
+		return nil // nobody is a witness
+	}
+	if err := wantDeadlock(err, 4, 0, 2, 3); err != nil {
+		return err
+	}
+	var d *device.Deadlock
+	errors.As(err, &d)
+	for r := range 4 {
+		want := fmt.Sprint("rank ", r, " waits")
+		if r == 1 {
+			want = ""
+		}
+		if string(d.Words[r]) != want {
+			return fmt.Errorf("rank %d has left %q, want %q", r, d.Words[r], want)
+		}
+	}
+	err = run(w, func(p *rank) error {
+		if p.Rank() != 2 {
+			p.Recv(true)
+		}
+		p.Port.(device.Witness).Testify([]byte("because"))
+		return errors.New("it fails")
+	})
+	var far interface{ Words() []byte }
+	if err == nil || err.Error() != "it fails" || !errors.As(err, &far) || string(far.Words()) != "because" {
+		return fmt.Errorf("the job returned %v, which does not have what rank 2 has left", err)
+	}
+	return nil
+}
+
 // As long as anyone computes, or anything is under way, there is no deadlock: a token goes around among ranks of which
 // all but one always wait.
 func inVain(open func(int) device.World) error {

@@ -71,6 +71,7 @@ var deadlocks = []law{
 	{"all wait", allWait},
 	{"those that wait", someWait},
 	{"nobody waits in vain", inVain},
+	{"what ranks leave", whatIsLeft},
 }
 
 // TestWorld tests that the worlds which open returns keep the laws of package device. Laws of remote memory, of
