@@ -182,7 +182,8 @@ type player struct {
 func (p *player) do(call []string) error {
 	arg := func(i int) int { return number(call[i]) }
 	send := map[string]func(mpi.Buffer, int, int){"send": p.Send, "ssend": p.Ssend, "rsend": p.Rsend, "bsend": p.Bsend}
-	isend := map[string]func(mpi.Buffer, int, int) mpi.Request{"isend": p.Isend, "issend": p.Issend, "irsend": p.Irsend, "ibsend": p.Ibsend, "irecv": p.Irecv}
+	isend := map[string]func(mpi.Buffer, int, int) mpi.Request{"isend": p.Isend, "issend": p.Issend, "irsend": p.Irsend, "ibsend": p.Ibsend, "irecv": p.Irecv,
+		"sendinit": p.SendInit, "ssendinit": p.SsendInit, "rsendinit": p.RsendInit, "bsendinit": p.BsendInit, "recvinit": p.RecvInit}
 	switch name := call[0]; {
 	case send[name] != nil:
 		send[name](mpi.Of(make([]byte, arg(1))), arg(2), arg(3))
@@ -193,7 +194,16 @@ func (p *player) do(call []string) error {
 	case name == "probe":
 		p.Probe(arg(1), arg(2))
 	case name == "wait":
-		mpi.WaitAll(p.open, nil)
+		return p.wait(call[1:])
+	case name == "start":
+		mpi.StartAll(p.open)
+	case name == "free":
+		freeAll(p.open)
+		p.open = nil
+	case name == "cancel":
+		for i := range p.open {
+			p.open[i].Cancel()
+		}
 	case name == "compute":
 		p.Compute(unit.Time(arg(1)) * us)
 	case name == "attach":
@@ -239,6 +249,19 @@ func (p *player) together(call []string) error {
 	default:
 		return fmt.Errorf("no such call")
 	}
+	return nil
+}
+
+// wait waits for all that was started, which is said to have been cancelled or received, or is not spoken of. What is null then is forgotten.
+func (p *player) wait(said []string) error {
+	st := make([]mpi.Status, len(p.open))
+	mpi.WaitAll(p.open, st)
+	for i := range st {
+		if len(said) > 0 && st[i].Cancelled != (said[0] == "cancelled") {
+			return fmt.Errorf("request %d: %+v", i, st[i])
+		}
+	}
+	p.open = slices.DeleteFunc(p.open, func(r mpi.Request) bool { return r.Null() })
 	return nil
 }
 
