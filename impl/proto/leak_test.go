@@ -2,11 +2,16 @@ package proto
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 )
 
 // exposing is a port that counts what is exposed, or has no memory to expose.
@@ -18,10 +23,11 @@ type exposing struct {
 }
 
 func (p *exposing) Memory() device.Memory {
-	if p.none {
+	m := p.Port.Memory()
+	if p.none || m == nil {
 		return nil
 	}
-	return counted{p.Port.Memory(), p}
+	return counted{m, p}
 }
 
 type counted struct {
@@ -40,70 +46,294 @@ func (c counted) Withdraw(k device.Key) {
 	c.Memory.Withdraw(k)
 }
 
-// When all messages are through, nothing is left: no operation, no exposed memory, no room in the attached buffer, and no more memory to
-// stage in than was in use at once.
+// worlds are where ranks run.
+var worlds = []struct {
+	name string
+	open func(t *testing.T, l *model.Library) device.World
+}{
+	{"loop", func(*testing.T, *model.Library) device.World { return loop.New(2) }},
+	{"t3d", emulated("t3d")},
+	{"convex", emulated("convex")},
+	{"now", emulated("now")},
+	{"loggp", emulated("loggp")},
+}
+
+// emulated opens a machine of the catalogue.
+func emulated(name string) func(*testing.T, *model.Library) device.World {
+	return func(t *testing.T, l *model.Library) device.World {
+		p, err := platform.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Software = p.Libraries[0].Software
+		m := *p.Machine
+		m.Ranks.Min = 2
+		w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: 2, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+}
+
+// When all messages are through and the ranks have ended, nothing is left: no operation, no exposed memory, no room in the attached buffer, no more memory to
+// stage in than was in use at once, and no coroutine.
 func TestNothingLeft(t *testing.T) {
-	const at, rounds = 5, 40 // messages at once, and how often
-	for _, p := range Protocols {
-		for mode := range model.NumModes {
-			for _, none := range []bool{false, true} {
-				l := quiet("RTA")
-				l.Long, l.Window, l.First = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000, 100
-				for i := range l.Rules {
-					if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
-						l.Rules[i].Protocol = TA.Name
+	const at, rounds = 5, 20 // messages at once, and how often
+	before := runtime.NumGoroutine()
+	for _, w := range worlds {
+		for _, p := range Protocols {
+			for mode := range model.NumModes {
+				for _, none := range []bool{false, true} {
+					l := quiet("RTA")
+					l.Long, l.Window, l.First = model.EveryTier(model.Long{Stage: true, Bounce: 64}), 1000, 100
+					for i := range l.Rules {
+						if l.Rules[i].Protocol = p.Name; p == T && l.Rules[i].Mode == model.Synchronous {
+							l.Rules[i].Protocol = TA.Name
+						}
 					}
-				}
-				j := job(t, Config{Library: l})
-				if err := loop.New(2).Run(func(port device.Port) error {
-					return nothingLeft(&exposing{Port: port, none: none}, j, mode, at, rounds)
-				}); err != nil {
-					t.Errorf("%s, %v, without memory %v: %v", p.Name, mode, none, err)
+					j := job(t, Config{Library: l})
+					for _, way := range []func(*Engine, model.Mode, int) error{once, again, up} {
+						if err := w.open(t, l).Run(func(port device.Port) error {
+							return nothingLeft(&exposing{Port: port, none: none}, j, mode, at, rounds, way)
+						}); err != nil {
+							t.Errorf("%s, %s, %v, without memory %v: %v", w.name, p.Name, mode, none, err)
+						}
+					}
 				}
 			}
 		}
 	}
+	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) { // those that have ended may still be counted for a moment
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
 }
 
-// nothingLeft exchanges messages, so many at once and so often, and looks at what is left then.
-func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int) error {
+// nothingLeft exchanges messages in some way, so many at once and so often, and looks at what is left then.
+func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int, way func(*Engine, model.Mode, int) error) error {
 	e := New(port, j)
-	if port.none {
+	if e.messages != nil {
 		e.memory = counted{e.memory, port}
 	}
-	peer := 1 - port.Rank()
-	b := make([]byte, 300)
-	into := make([][300]byte, at)
-	e.Attach(make([]byte, at*(len(b)+Overhead)))
+	e.Attach(make([]byte, 2*at*(300+Overhead)))
 	for range rounds {
-		var ops []*Op
-		for i := range at {
-			ops = append(ops, e.Irecv(into[i][:], 0, peer, 0, i))
+		if err := way(e, mode, at); err != nil {
+			return err
 		}
-		ops = append(ops, e.Isend(model.Standard, nil, 0, peer, 1, 0)) // the receives are posted, for ready sends
-		e.Recv(nil, 0, peer, 1, 0)
-		for i := range at {
-			ops = append(ops, e.Isend(mode, b, 0, peer, 0, i))
-		}
-		for _, o := range ops {
-			e.Wait(o)
-			e.Release(o)
-		}
-		e.drain()
+	}
+	if n, first := e.Unfinished(); n > 0 {
+		return fmt.Errorf("%d operations are unfinished, the first of kind %d", n, first.For)
+	}
+	if n, _ := e.Finalize(); n > 0 {
+		return fmt.Errorf("%d messages were not received", n)
 	}
 	switch m := e.messages; {
 	case e.Open() != 0:
 		return fmt.Errorf("%d operations are open", e.Open())
 	case port.now != 0:
 		return fmt.Errorf("%d of %d pieces of memory are exposed", port.now, port.ever)
-	case m != nil && (len(m.asked) != len(m.idle) || len(m.asked) > 2*at):
+	case m != nil && (len(m.asked) != len(m.idle) || len(m.asked) > 3*at):
 		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.asked))
 	case len(e.buffer.used) != 0 || e.buffer.pending != 0:
 		return fmt.Errorf("%d messages are in the buffer", len(e.buffer.used))
-	case len(e.stages) > 2*at:
+	case len(e.stages) > 10*at: // receives and sends with gaps, which are staged, of two rounds at once
 		return fmt.Errorf("memory for %d stages is kept", len(e.stages))
+	case !distinct(e.stages):
+		return fmt.Errorf("memory for a stage was given back twice")
 	case e.posted.Len() != 0 || e.early.Len() != 0:
 		return fmt.Errorf("%d receives and %d messages wait", e.posted.Len(), e.early.Len())
+	case e.freed != 0:
+		return fmt.Errorf("%d operations that were freed are under way", e.freed)
 	}
 	return nil
+}
+
+// distinct reports whether all pieces of memory are others.
+func distinct(stages [][]byte) bool {
+	seen := map[*byte]bool{}
+	for _, b := range stages {
+		seen[&b[:1][0]] = true
+	}
+	return len(seen) == len(stages)
+}
+
+// Once all is there, nothing that a request does takes memory: persistent ones, those that are freed and those that are cancelled, with gaps or without.
+func TestNoAllocation(t *testing.T) {
+	const rounds = 100
+	for _, p := range Protocols[1:] {
+		for _, none := range []bool{false, true} {
+			l := quiet("RTA")
+			l.Long, l.First = model.EveryTier(model.Long{Stage: true, Bounce: 300}), 100
+			for i := range l.Rules {
+				l.Rules[i].Protocol = p.Name
+			}
+			j := job(t, Config{Library: l})
+			if err := loop.New(1).Run(func(port device.Port) error {
+				e := New(&exposing{Port: port, none: none}, j)
+				var shapes [4]Shape // to pass one takes no memory then
+				for i := range shapes {
+					shapes[i] = gaps(make([]byte, 600))
+				}
+				receive, send := e.Init(Plan{Receive: true, Shape: shapes[0]}), e.Init(Plan{Mode: model.Synchronous, Shape: shapes[1]})
+				end := func(o *Op) { e.Wait(o); e.Release(o) }
+				round := func() {
+					e.Start(receive)
+					e.Cancel(receive)
+					end(receive)
+					e.Start(send)
+					e.Cancel(send)
+					end(send)
+					e.Start(receive)
+					e.Start(send)
+					end(receive)
+					end(send)
+					e.Free(e.IrecvShape(shapes[2], 0, 0, 1))
+					e.Free(e.IsendShape(model.Synchronous, shapes[3], 0, 0, 1))
+					for e.freed > 0 {
+						e.progress(true)
+					}
+				}
+				for range rounds {
+					round()
+				}
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				for range rounds {
+					round()
+				}
+				if runtime.ReadMemStats(&after); after.Mallocs-before.Mallocs >= rounds/2 { // some are others'
+					t.Errorf("%s, without memory %v: %d allocations in %d rounds", p.Name, none, after.Mallocs-before.Mallocs, rounds)
+				}
+				return nil
+			}); err != nil {
+				t.Errorf("%s, without memory %v: %v", p.Name, none, err)
+			}
+		}
+	}
+}
+
+// settle exchanges messages without data with the other rank: its receives are posted then, and what it had sent has come.
+func settle(e *Engine) {
+	peer := 1 - e.port.Rank()
+	s := e.Isend(model.Standard, nil, 0, peer, 2, 0)
+	e.Recv(nil, 0, peer, 2, 0)
+	e.Wait(s)
+	e.Release(s)
+}
+
+// once exchanges messages.
+func once(e *Engine, mode model.Mode, at int) error {
+	peer := 1 - e.port.Rank()
+	var ops []*Op
+	for i := range at {
+		ops = append(ops, e.Irecv(make([]byte, 300), 0, peer, 0, i))
+	}
+	settle(e)
+	for i := range at {
+		ops = append(ops, e.Isend(mode, make([]byte, 300), 0, peer, 0, i))
+	}
+	for _, o := range ops {
+		e.Wait(o)
+		e.Release(o)
+	}
+	e.drain()
+	return nil
+}
+
+// again exchanges messages of persistent operations, of which some are cancelled on the way.
+func again(e *Engine, mode model.Mode, at int) error {
+	peer := 1 - e.port.Rank()
+	var receives, sends []*Op
+	for i := range at {
+		receives = append(receives, e.Init(Plan{Receive: true, Shape: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		sends = append(sends, e.Init(Plan{Mode: mode, Shape: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+	}
+	for range 3 {
+		for _, r := range receives {
+			e.Start(r)
+			e.Cancel(r)
+			e.Wait(r)
+			if !r.Cancelled() {
+				return fmt.Errorf("a receive is not cancelled")
+			}
+			e.Release(r)
+			e.Start(r)
+		}
+		settle(e)
+		for _, s := range sends {
+			e.Start(s)
+			e.Cancel(s)
+		}
+		for _, o := range slices.Concat(receives, sends) {
+			e.Wait(o)
+			if o.Cancelled() {
+				return fmt.Errorf("a message that has a receive is cancelled")
+			}
+			e.Release(o)
+		}
+		e.drain()
+	}
+	for _, o := range slices.Concat(receives, sends) {
+		e.Free(o)
+	}
+	return nil
+}
+
+// up gives up what is under way, freed or cancelled.
+func up(e *Engine, mode model.Mode, at int) error {
+	peer := 1 - e.port.Rank()
+	for i := range at {
+		e.Free(e.IrecvShape(gaps(make([]byte, 600)), peer, 0, i))
+	}
+	settle(e)
+	for i := range at {
+		e.Free(e.IsendShape(mode, gaps(make([]byte, 600)), peer, 0, i))
+	}
+	var ops []*Op
+	for i := range at {
+		s := e.IsendShape(model.Synchronous, gaps(make([]byte, 600)), peer, 4, i)
+		if e.Cancel(s); i%2 == 0 {
+			ops = append(ops, s)
+			continue
+		}
+		e.Free(s)
+	}
+	for _, s := range ops {
+		e.Wait(s)
+		if !s.Cancelled() {
+			return fmt.Errorf("a send is not cancelled")
+		}
+		e.Release(s)
+	}
+	settle(e)
+	for _, o := range []*Op{e.Finish(true, Status{}), e.Init(Plan{Nobody: true})} {
+		e.Free(o)
+	}
+	return nil
+}
+
+// gaps are bytes of which every other one is data.
+type gaps []byte
+
+func (g gaps) Len() int             { return len(g) / 2 }
+func (g gaps) Flat() ([]byte, bool) { return nil, false }
+func (g gaps) Sign(int) Sign        { return 0 }
+func (g gaps) Runs(yield func([]byte)) {
+	for i := 0; i < len(g); i += 2 {
+		yield(g[i : i+1])
+	}
+}
+
+func (g gaps) Gather(to []byte) {
+	for i := range to {
+		to[i] = g[2*i]
+	}
+}
+
+func (g gaps) Scatter(from []byte) {
+	for i, x := range from {
+		g[2*i] = x
+	}
 }
