@@ -33,6 +33,7 @@ type faulty struct {
 	memory  faultyMemory
 	counter func(dst, r int, delta int64) int64
 	where   func(src int, head *[device.Words]uint64, n int) []byte
+	testify func(words []byte)
 }
 
 type faultyMemory struct {
@@ -49,6 +50,7 @@ type breakage struct {
 	run   int // counts the runs of the world
 	room  []chan struct{}
 	ended []atomic.Bool
+	words [][]byte // by rank
 }
 
 func (f *faulty) Send(dst int, q *device.Packet) { f.send(dst, q) }
@@ -61,6 +63,7 @@ func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
 func (f *faulty) Memory() device.Memory          { return &f.memory }
 func (f *faulty) Counter() device.Counter        { return f }
+func (f *faulty) Testify(words []byte)           { f.testify(words) }
 func (f *faulty) Place(where func(src int, head *[device.Words]uint64, n int) []byte) {
 	f.where = where
 }
@@ -111,7 +114,7 @@ type faultyWorld struct {
 }
 
 func (w *faultyWorld) Run(program func(device.Port) error) error {
-	shared := &breakage{run: w.runs, ended: make([]atomic.Bool, w.ranks)}
+	shared := &breakage{run: w.runs, ended: make([]atomic.Bool, w.ranks), words: make([][]byte, w.ranks)}
 	for range w.ranks {
 		shared.room = append(shared.room, make(chan struct{}, 100))
 	}
@@ -121,6 +124,7 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f.tier, f.node, f.tick = p.Tier, p.Node, p.Tick
 		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
 		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
+		f.testify = func(words []byte) { shared.words[p.Rank()] = words }
 		m := p.Memory()
 		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
 		if w.port != nil {
@@ -129,11 +133,42 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		defer shared.ended[p.Rank()].Store(true)
 		return program(f)
 	})
+	err = shared.withWords(err)
 	if w.end != nil {
 		err = w.end(shared.run, err)
 	}
 	return err
 }
+
+// withWords puts what ranks have left to an error.
+func (b *breakage) withWords(err error) error {
+	var d *device.Deadlock
+	switch {
+	case errors.As(err, &d):
+		d.Words = make(map[int][]byte)
+		for _, r := range d.Ranks {
+			d.Words[r] = b.words[r]
+		}
+		return err
+	case err == nil:
+		return nil
+	}
+	for r := range b.words {
+		if b.words[r] != nil {
+			return &afar{err, b.words[r]}
+		}
+	}
+	return err
+}
+
+// afar is an error with what its rank has left.
+type afar struct {
+	error
+	words []byte
+}
+
+func (e *afar) Words() []byte { return e.words }
+func (e *afar) Unwrap() error { return e.error }
 
 // nth returns a function that is true at every n-th call.
 func nth(n int) func() bool {
@@ -562,6 +597,21 @@ var faults = []fault{
 			for r := range d.Of {
 				d.Ranks = append(d.Ranks, r)
 			}
+		}
+		return err
+	}},
+	{name: "words of the stopped are lost", law: "what ranks leave", end: func(_ int, err error) error {
+		if d := (&device.Deadlock{}); errors.As(err, &d) {
+			d.Words = nil
+		}
+		return err
+	}},
+	{name: "words are another rank's", law: "what ranks leave", port: func(f *faulty) {
+		f.testify = func(words []byte) { f.words[(f.Rank()+1)%f.Size()] = words }
+	}},
+	{name: "words of who fails are lost", law: "what ranks leave", end: func(_ int, err error) error {
+		if a := (&afar{}); errors.As(err, &a) {
+			return a.error
 		}
 		return err
 	}},
