@@ -97,6 +97,7 @@ func (c *Comm) Free() {
 	}
 	x := c.extra()
 	*x = more{freed: true}
+	c.handle(ErrorsAreFatal)
 	c.size = 0 // so that nobody can be addressed
 }
 
@@ -114,6 +115,7 @@ func (c *Comm) fresh(members []int, context uint32) *Comm {
 	}
 	n := &Comm{e: c.e, rank: me, context: context, last: c.last, own: c.own}
 	n.address(members)
+	n.handle(c.ErrorHandler())
 	return n
 }
 
@@ -155,7 +157,7 @@ func (c *Comm) inter() *inter {
 
 // enter notes a call, which a communicator that was freed has not.
 func (c *Comm) enter(call string) {
-	c.e.Enter(call)
+	c.e.EnterOn(call, c.context)
 	c.alive()
 }
 

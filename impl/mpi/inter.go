@@ -70,6 +70,7 @@ func decode(b []byte) []int {
 func (x *inter) between(c *Comm, own, other []int, context uint32) *Comm {
 	n := &Comm{e: c.e, rank: slices.Index(own, c.e.Port().Rank()), context: context, last: c.last, own: c.own}
 	n.address(other)
+	n.handle(c.ErrorHandler())
 	n.extra().inter = &inter{own: own, mine: x.mine}
 	return n
 }

@@ -7,11 +7,12 @@ import (
 
 // own is what a rank has beside its engine, in all communicators the same.
 type own struct {
-	tuning *tuning
-	work   []byte               // memory for collective operations, of which there is one at a time
-	ended  bool                 // the rank's program has returned
-	unused []byte               // memory for a result that nobody wants
-	comms  []weak.Pointer[Comm] // communicators that were made, for those who explain what went wrong
+	tuning   *tuning
+	work     []byte               // memory for collective operations, of which there is one at a time
+	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
+	ended    bool                 // the rank's program has returned
+	unused   []byte               // memory for a result that nobody wants
+	comms    []weak.Pointer[Comm] // communicators that were made, for those who explain what went wrong
 }
 
 // more returns the memory to work in with n bytes at least. What is in it stays.

@@ -99,6 +99,6 @@ func (r *Request) named(call string) {
 	if r.op == nil {
 		fail(call, proto.ErrRequest, "the request is null")
 	}
-	r.c.e.Enter(call)
+	r.c.e.EnterOn(call, r.c.context)
 	r.check()
 }

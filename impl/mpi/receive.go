@@ -82,7 +82,7 @@ func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag
 
 // SendrecvReplace sends what is in b and receives into it.
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
-	c.e.Enter("SendrecvReplace")
+	c.e.EnterOn("SendrecvReplace", c.context)
 	copied := c.flat(c.checked(b), true)
 	if _, flat := b.Flat(); flat {
 		copied = slices.Clone(copied)
@@ -117,7 +117,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 
 // receiving checks the arguments of a receive, and says whether there is anything to do.
 func (c *Comm) receiving(call string, src, tag int) bool {
-	c.e.Enter(call)
+	c.e.EnterOn(call, c.context)
 	if src == ProcNull {
 		return false
 	}

@@ -47,7 +47,7 @@ func (r *Request) active(call string) bool {
 	if r.op == nil {
 		return false
 	}
-	r.c.e.Enter(call)
+	r.c.e.EnterOn(call, r.c.context)
 	r.check()
 	return !r.op.Inactive()
 }

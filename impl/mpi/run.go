@@ -77,9 +77,10 @@ type job struct {
 // rank is one rank's life. Its frames stay small: a job may have a million.
 func (j *job) rank(p device.Port) (err error) {
 	ended := false
+	var c *Comm
 	defer func() {
 		v := recover()
-		if e := failure(v, p.Rank()); e != nil {
+		if e := c.failure(v); e != nil {
 			testify(p, told(e))
 			err = e
 			return
@@ -91,7 +92,7 @@ func (j *job) rank(p device.Port) (err error) {
 			panic(v)
 		}
 	}()
-	c := j.comm(p)
+	c = j.comm(p)
 	err = j.program(c)
 	c.own.ended = true
 	if err == nil {
@@ -102,12 +103,10 @@ func (j *job) rank(p device.Port) (err error) {
 }
 
 // failure returns the error with which a rank's program has panicked, or nil if that is none of the library's.
-func failure(v any, rank int) error {
+func (c *Comm) failure(v any) error {
 	switch e := v.(type) {
 	case *Error:
-		if e.Rank == NoRank {
-			e.Rank = rank
-		}
+		c.tell(e)
 		return e
 	case *AbortError:
 		return e

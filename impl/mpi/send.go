@@ -61,7 +61,7 @@ func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request
 
 // sending checks the arguments of a send, and says whether there is anything to do.
 func (c *Comm) sending(call string, dst, tag int) bool {
-	c.e.Enter(call)
+	c.e.EnterOn(call, c.context)
 	if dst == ProcNull {
 		return false
 	}

@@ -31,6 +31,8 @@ func where(above int) Site {
 		switch in := packageOf(f.Function); {
 		case in == here && strings.HasSuffix(f.Function, ".(*job).rank"):
 			return Site{}
+		case f.Function == "runtime.gopanic":
+			inside = false // what is above is deferred
 		case in == here:
 			inside = true
 		case inside && !between[in]:

@@ -39,6 +39,7 @@ type Engine struct {
 	met    msg           // the message whose first packet is being taken in
 	out    device.Packet // the packet that is being sent
 
+	on     uint32  // the context of the communicator on which the program makes the call
 	call   string  // the call the program is in, for whoever asks why it does not end
 	wait   awaited // and what it waits for
 	list   list    // of which that is the first
@@ -89,9 +90,12 @@ func (e *Engine) Copy(dst, src []byte) int {
 	return e.port.Copy(dst, src)
 }
 
-// Enter notes the call that the program makes next.
-func (e *Engine) Enter(call string) {
-	e.call = call
+// Enter notes the call that the program makes next, on no communicator.
+func (e *Engine) Enter(call string) { e.EnterOn(call, 0) }
+
+// EnterOn notes the call, and the context of the communicator that it is made on.
+func (e *Engine) EnterOn(call string, context uint32) {
+	e.call, e.on = call, context
 	if e.job.enter != nil {
 		e.entered()
 	}

@@ -34,7 +34,12 @@ type Error struct {
 	Call  string // the call in which it was found
 	At    Site   // of the program, where the call is
 	Text  string
+
+	on uint32
 }
+
+// On returns the context of the communicator on which the call was made; 0: on that of all ranks, or on none.
+func (e *Error) On() uint32 { return e.on }
 
 // NoRank is in place of the rank of an error where none made it.
 const NoRank = -1
@@ -70,7 +75,7 @@ func (s Site) Beside() string {
 }
 
 func (e *Engine) fault(c Class, format string, args ...any) *Error {
-	f := &Error{Class: c, Rank: e.port.Rank(), Call: e.call, Text: fmt.Sprintf(format, args...)}
+	f := &Error{Class: c, Rank: e.port.Rank(), Call: e.call, on: e.on, Text: fmt.Sprintf(format, args...)}
 	if e.job.site != nil {
 		f.At = e.job.site()
 	}
