@@ -35,7 +35,7 @@ func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
 //	g      = header / link
 //	G      = 1/send.bandwidth for packets, 1/get.bandwidth pulled, 1/put.bandwidth pushed
 //
-// where the processor itself sends the bytes of a packet: o_s(k) has what is G per byte, and k bytes take
+// where the processor itself sends the bytes of a packet: o_s(k) has what is G per byte (Stored), and k bytes take
 // o_s(k) + L + o_r(k). On the LogGP machine the interface sends them,
 //
 //	o_s    = control + o_s

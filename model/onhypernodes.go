@@ -101,4 +101,5 @@ func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
 	x.RecvO[1].PerByte += a.Fetch
 	x.Gap = slowest.Time(h.Header)
 	x.BigGap, x.GetGap, x.PutGap = gap(a.Send), gap(a.Get), gap(a.Put)
+	x.Stored = true
 }

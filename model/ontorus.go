@@ -91,6 +91,6 @@ func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
 	x.SendO = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
 	x.RecvO = x.RecvO.plus(t.Receive)
 	x.Gap = t.Link.Time(t.Header)
-	x.BigGap = perByte(t.Send.Bandwidth)
+	x.BigGap, x.Stored = perByte(t.Send.Bandwidth), true
 	x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
 }

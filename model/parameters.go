@@ -17,6 +17,17 @@ type Parameters struct {
 	GetGap unit.PerByte // G of what is pulled; 0: BigGap. The paper takes both as equal
 	PutGap unit.PerByte // G of what is pushed; 0: BigGap
 	P      int          // processors; 0: not said
+
+	// Stored says that the processor itself sends the bytes, as where it stores them in another's memory, so that o_s(k) has what is G per byte.
+	Stored bool
+}
+
+// Flow returns what the bytes of a message take beside the overheads: (k−1) G, or nothing where o_s(k) has it.
+func (x Parameters) Flow(k int) unit.Time {
+	if x.Stored {
+		return 0
+	}
+	return long(x.BigGap, k)
 }
 
 // Parameters returns the parameters of the machine.
@@ -30,7 +41,7 @@ func (g LogGP) Parameters() Parameters {
 //
 // Al-Tawil and Moritz, equation (9); Alexandrov et al. 1995. With k = 1 it is equation (2).
 func (x Parameters) OneWay(k int) unit.Time {
-	return x.SendO.Time(k) + x.RecvO.Time(k) + long(x.BigGap, k) + x.L
+	return x.SendO.Time(k) + x.RecvO.Time(k) + x.Flow(k) + x.L
 }
 
 // long returns (k−1)·G.

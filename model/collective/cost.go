@@ -40,6 +40,8 @@ type Cost struct {
 //   - to take it in keeps the processor busy for o_r(k). A rank that waits for a message takes in all that comes before it, in the order in which it comes;
 //     what was taken in before is there when it is wanted.
 //
+// Where the processor itself sends the bytes o_s(k) has what is G per byte, and no interface is taken for longer than g (model.Parameters.Flow).
+//
 // A message is taken to be copied to where it belongs at once, and the network to have room. Alexandrov et al. 1995. Of two tiers each message has the
 // parameters of its own, and ranks have one interface out and one in for both.
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
@@ -186,17 +188,14 @@ func (x *account) send(c *clock) {
 }
 
 // holds returns how long a message takes an interface.
-func (l *letter) holds() unit.Time { return l.by.Gap + l.long() }
-
-// long returns (k−1) G.
-func (l *letter) long() unit.Time { return l.by.BigGap.Time(max(l.size-1, 0)) }
+func (l *letter) holds() unit.Time { return l.by.Gap + l.by.Flow(l.size) }
 
 // enter lets a message take the interface into its rank.
 func (x *account) enter(e event) {
 	l, c := e.letter, e.rank
 	begin := max(e.at, c.in)
 	c.in = begin + l.holds()
-	l.at = begin + l.long()
+	l.at = begin + l.by.Flow(l.size)
 	c.mail = append(c.mail, l)
 	if c.waits {
 		x.schedule(c)

@@ -16,6 +16,7 @@ func TestChoose(t *testing.T) {
 		{Reduce, model.AllPeers, 0, -1, "two-level"},
 		{Reduce, model.AllPeers, 0, 100, "scatter-gather"},
 		{Bcast, model.AllPeers, 0, -1, "scatter-allgather"},
+		{Scan, model.IntraPeers, 0, -1, "recursive-doubling"},
 	}
 	one, several, alone := NewNodes([]int{0, 0, 0, 0}), NewNodes([]int{0, 1, 0, 1}), NewNodes([]int{0, 1, 2, 3})
 	for _, c := range []struct {
@@ -36,13 +37,15 @@ func TestChoose(t *testing.T) {
 		{Reduce, Job{Ranks: 4, Bytes: 101}, true, "linear"},
 		{Reduce, Job{Ranks: 4, Bytes: 100, Nodes: several}, false, "linear"},
 		{Scan, Job{Ranks: 4}, true, "linear"},
+		{Scan, Job{Ranks: 4, Nodes: one}, true, "recursive-doubling"},
+		{Gather, Job{Ranks: 4, Nodes: one}, true, "linear"},
 	} {
 		if got := Choose(rules, c.o, c.j, c.commutes); got.Name != c.want {
 			t.Errorf("%v of %+v, commutes %v: %v, want %s", c.o, c.j, c.commutes, got, c.want)
 		}
 	}
 	for _, o := range Operations() {
-		if got, want := Asks(rules, o), o == Bcast || o == Reduce; got != want {
+		if got, want := Asks(rules, o), o == Bcast || o == Reduce || o == Scan; got != want {
 			t.Errorf("the table asks where ranks are of %v: %v", o, got)
 		}
 		if Asks(Usual, o) {

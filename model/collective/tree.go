@@ -28,7 +28,7 @@ type Node struct {
 //
 // Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993, §2, with the terms of LogGP for long messages.
 func (m Machine) Optimal(ranks, k int) Tree {
-	long := m.BigGap.Time(max(k-1, 0))
+	long := m.Flow(k)
 	way := long + m.L + m.RecvO.Time(k)
 	apart := max(m.Gap+long, m.SendO.Time(k))
 	t := Tree{Nodes: []Node{{Parent: -1}}}

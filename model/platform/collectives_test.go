@@ -5,7 +5,26 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
 )
+
+// What a broadcast to one rank costs is what the message does, whether the processor or an interface sends its bytes: to a picosecond for each of the three times
+// that are rounded, and but for what a sender does when its message is on the way already.
+func TestOneMessage(t *testing.T) {
+	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Hypernodes.Access[model.Inter].Settle} {
+		p := load(t, name)
+		l, path := p.Libraries[0], p.Machine.Path(p.Machine.Ranks.Default, 0, p.Machine.Ranks.Default-1)
+		m := collective.Machine{Parameters: model.MessageView(p.Machine, l, path)}
+		for _, k := range []int{0, 1, 1000, 100_000} {
+			got := m.Cost(collective.Named(collective.Bcast, "linear"), collective.Job{Ranks: 2, Bytes: k}).Last - settle
+			want := model.MessageCost(p.Machine, l, model.ByPacket, k, path).Delivery.Sum()
+			if d := got - want; d < -3 || d > 3 {
+				t.Errorf("%s: a broadcast of %d bytes to one rank takes %v, a message %v", name, k, got, want)
+			}
+		}
+	}
+}
 
 // Rules for several operations become one for each, in their order, and what stands behind each is among the numbers.
 func TestCollectives(t *testing.T) {
