@@ -45,9 +45,7 @@ func (w *writer) newTeam() {
 	t := w.open[w.IntN(len(w.open))]
 	switch w.IntN(5) {
 	case 0:
-		i := w.item("dup", t)
-		w.team(i, t.groups...)
-		w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Dup() })
+		w.dup(t)
 	case 1:
 		w.split(t)
 	case 2:
@@ -55,6 +53,12 @@ func (w *writer) newTeam() {
 	default:
 		w.between(t)
 	}
+}
+
+func (w *writer) dup(t *team) {
+	i := w.item("dup", t)
+	w.team(i, t.groups...)
+	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Dup() })
 }
 
 // split adds communicators of those that name the same colour, in the order of keys, some of which are equal.
@@ -134,6 +138,9 @@ func (w *writer) between(t *team) {
 		return c.Split(side, place[c.Rank()])
 	})
 	halves := i.makes
+	for range w.IntN(4) { // so that the sides have made several numbers of communicators
+		w.dup(halves[w.IntN(2)])
+	}
 	leader := []int{w.IntN(cut), w.IntN(len(group) - cut)}
 	i = w.item("between", t)
 	n := w.team(i, sides...)
