@@ -359,6 +359,21 @@ var requesting = []struct {
 		freeAll(reqs)
 		return nil
 	}},
+	{"a cancelled receive with gaps writes nothing", 1, func(c *mpi.Comm) error {
+		b := sparsely(c, 40)
+		r := c.RecvInit(b, 0, 1)
+		r.Start()
+		mpi.Send(c, text(b.Len(), 1), 0, 1)
+		r.Wait()
+		clear(b.Bytes)
+		r.Start()
+		r.Cancel()
+		if st := r.Wait(); st != undone || !bytes.Equal(b.Bytes, make([]byte, len(b.Bytes))) {
+			return fmt.Errorf("%+v, or something was written", st)
+		}
+		r.Free()
+		return nil
+	}},
 	{"a receive that has its message is not cancelled", 2, func(c *mpi.Comm) error {
 		for i, size := range lengths {
 			if c.Rank() == 0 {
@@ -441,6 +456,33 @@ var requesting = []struct {
 				return fmt.Errorf("%d bytes: %+v", size, st)
 			}
 			settled(c)
+		}
+		return nil
+	}},
+	{"a cancel is for the message of its rank", 3, func(c *mpi.Comm) error {
+		for i, size := range lengths {
+			switch c.Rank() {
+			case 0, 1: // the same calls, so the same places
+				r := mpi.Issend(c, text(size, 10*i+c.Rank()), 2, 1)
+				mpi.Recv[byte](c, nil, 2, 2)
+				if c.Rank() == 1 {
+					r.Cancel()
+				}
+				if st := r.Wait(); st.Cancelled != (c.Rank() == 1) {
+					return fmt.Errorf("rank %d: %+v", c.Rank(), st)
+				}
+				mpi.Send[byte](c, nil, 2, 3)
+			case 2:
+				c.Probe(0, 1)
+				c.Probe(1, 1)
+				mpi.Send[byte](c, nil, 1, 2)
+				mpi.Recv[byte](c, nil, 1, 3)
+				mpi.Send[byte](c, nil, 0, 2)
+				if err := recv(c, mpi.AnySource, 1, mpi.Status{Tag: 1, Bytes: size}, 10*i); err != nil {
+					return err
+				}
+				mpi.Recv[byte](c, nil, 0, 3)
+			}
 		}
 		return nil
 	}},

@@ -121,9 +121,8 @@ func (e *Engine) complete(o *Op) {
 	}
 }
 
-// completed does what is left to do with an operation that is not like most. What a cancel is answered does not matter any more.
+// completed does what is left to do with an operation that nobody will ask for.
 func (e *Engine) completed(o *Op) {
-	o.state &^= cancelling
 	switch {
 	case o.state&detached != 0:
 		e.buffer.free(o.pos)
