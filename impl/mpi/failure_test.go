@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -371,6 +372,22 @@ func TestNotReceived(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// What a call has left that failed, and whose error was handled, is no request of the program.
+func TestLeftByFailure(t *testing.T) {
+	l := by("T")
+	w := places[0].open(t, l, 1)
+	if err := mpi.Run(w, mpi.Options{Library: l}, func(c *mpi.Comm) error {
+		c.SetErrorHandler(mpi.ErrorsReturn)
+		mpi.Send(c, make([]byte, 16), 0, 1)
+		if err := c.Catch(func() { mpi.Recv(c, make([]byte, 8), 0, 1) }); mpi.ErrorClass(err) != proto.ErrTruncate {
+			return fmt.Errorf("caught %v", err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -33,6 +33,7 @@ type Engine struct {
 	buffer attached
 	freed  int    // operations under way that the program has given up
 	recall uint32 // names the last cancel
+	failed bool   // a call has failed: what it had begun may be left
 	flow   flow
 	raw    rawQueue
 	watch  *watch        // nil: nobody checks the program

@@ -75,6 +75,7 @@ func (s Site) Beside() string {
 }
 
 func (e *Engine) fault(c Class, format string, args ...any) *Error {
+	e.failed = true
 	f := &Error{Class: c, Rank: e.port.Rank(), Call: e.call, on: e.on, Text: fmt.Sprintf(format, args...)}
 	if e.job.site != nil {
 		f.At = e.job.site()

@@ -2,10 +2,11 @@ package proto
 
 import "github.com/loggp/loggp/impl/match"
 
-// Unfinished returns how many operations there are that the program knows and has not completed, and what the first of them waits for.
+// Unfinished returns how many operations there are that the program knows and has not completed, and what the first of them waits for. None are counted
+// after a call that failed and whose error the program has handled: it may have left some, of which nobody knows.
 func (e *Engine) Unfinished() (int, Wait) {
 	n := e.Open() - e.buffer.pending - e.freed
-	if n == 0 {
+	if n == 0 || e.failed {
 		return 0, Wait{}
 	}
 	return n, e.firstOpen(0).awaited()
