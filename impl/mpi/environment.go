@@ -39,3 +39,7 @@ type AbortError struct {
 func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d: Abort: the program ends the job with code %d", e.Rank, e.Code)
 }
+
+// Pcontrol tells whoever looks on, through Options.Enter, that the program has come here (MPI_Pcontrol). The library makes nothing of it, as the standard says: a
+// profile that wraps the communicator says what levels mean, 0 for off, 1 for on, 2 for what it has so far to be written.
+func (c *Comm) Pcontrol(_ int) { c.enter("Pcontrol") }
