@@ -41,7 +41,8 @@ type Type struct {
 	name string
 	layout
 	state atomic.Uint32
-	plain bool   // all elements are of one kind, and data lies as it travels
+	flat  bool   // data lies as it travels
+	plain bool   // and all elements are of one kind
 	sign  uint32 // of that kind
 }
 
@@ -55,7 +56,8 @@ const (
 // newType makes a type of a layout.
 func newType(name string, l layout) *Type {
 	t := &Type{name: name, layout: l}
-	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.Contiguous() && t.kinds.uniform() != 0
+	t.flat = t.Size() == 0 || t.body.kind == isRun && t.extent() == t.Size()
+	t.plain = t.Size() > 0 && t.Size() <= plainSize && t.flat && t.kinds.uniform() != 0
 	t.sign = signOf(t.kinds.uniform())
 	if name != "" {
 		t.state.Store(committed)
@@ -160,9 +162,7 @@ func (t *Type) TrueExtent() int { return t.end - t.low }
 func (t *Type) Elements() int { return t.kinds.elements }
 
 // Contiguous reports whether the data of consecutive elements lies in memory as it travels.
-func (t *Type) Contiguous() bool {
-	return t.Size() == 0 || t.body.kind == isRun && t.extent() == t.Size()
-}
+func (t *Type) Contiguous() bool { return t.flat }
 
 // String returns the name of a basic type, and of others their size and extent.
 func (t *Type) String() string {

@@ -35,6 +35,9 @@ func (s *shaped) Sign(n int) proto.Sign { return proto.Sign(s.Buffer.Sign(n)) }
 
 // checked ends the rank if a buffer is none, and returns it.
 func (c *Comm) checked(b Buffer) Buffer {
+	if _, _, ok := b.Plain(); ok {
+		return b
+	}
 	if err := c.usable(b).Check(); err != nil {
 		c.e.Fail(proto.ErrBuffer, "%v", err)
 	}
@@ -79,6 +82,9 @@ func (c *Comm) mustBeApart(send, recv []Buffer) {
 
 // flat returns the data of a buffer as it travels: where it lies, or a copy, into which it is packed if that is wanted.
 func (c *Comm) flat(b Buffer, pack bool) []byte {
+	if x, _, ok := b.Plain(); ok {
+		return x
+	}
 	if x, ok := b.Flat(); ok {
 		return x
 	}

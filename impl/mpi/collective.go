@@ -20,7 +20,8 @@ type round struct {
 	root      int
 	areas     [3][]byte
 	op        *Op
-	of        *Datatype // elements that op combines
+	of        *Datatype              // elements that op combines
+	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
 	sign      proto.Sign
 	commutes  bool
 }
@@ -117,6 +118,10 @@ func (c *Comm) differs(rank int, theirs, ours collective.Operation) {
 
 // fold leaves in ∘ inout in inout.
 func (r *round) fold(in, inout []byte) {
+	if r.combine != nil {
+		r.combine(in, inout)
+		return
+	}
 	result := r.elements(inout)
 	r.op.Apply(r.elements(in), result)
 	r.flatten(result, inout)

@@ -117,7 +117,7 @@ func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *r
 		c.e.Fail(proto.ErrOp, "%v", err)
 	}
 	r := c.round(o, root, of.Type)
-	r.op, r.of, r.commutes = op, of.Type, op.Commutes()
+	r.op, r.of, r.combine, r.commutes = op, of.Type, op.Flat(of.Type), op.Commutes()
 	return &r
 }
 

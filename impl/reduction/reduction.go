@@ -86,6 +86,14 @@ func (o *Op) Apply(in, inout datatype.Buffer) {
 	o.of(inout.Type)(in.Bytes[in.Origin:in.Origin+n], inout.Bytes[inout.Origin:inout.Origin+n])
 }
 
+// Flat returns what leaves in ∘ inout in inout, of elements that lie as they travel, and nil if those of the type do not, or the operation is a user's.
+func (o *Op) Flat(t *datatype.Type) func(in, inout []byte) {
+	if o.user != nil || !t.Contiguous() {
+		return nil
+	}
+	return o.of(t)
+}
+
 // view returns bytes as elements.
 func view[T any](b []byte) []T {
 	var x T

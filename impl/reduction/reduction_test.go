@@ -73,6 +73,31 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// What is combined as it travels is what Apply combines. Pairs with gaps, and a user's function, are not.
+func TestFlat(t *testing.T) {
+	some := 0
+	for _, c := range combinations {
+		flat := c.op.Flat(c.of)
+		if (flat == nil) == c.of.Contiguous() {
+			t.Errorf("%v of %v is combined as it travels: %v", c.op, c.of, flat != nil)
+		}
+		if flat == nil {
+			continue
+		}
+		some++
+		got := bytes.Clone(c.inout)
+		if flat(c.in, got); !bytes.Equal(got, c.want) {
+			t.Errorf("%v of %v: % x and % x made % x, not % x", c.op, c.of, c.in, c.inout, got, c.want)
+		}
+	}
+	if some == 0 || some == len(combinations) {
+		t.Errorf("%d of %d are combined as they travel", some, len(combinations))
+	}
+	if New(func(_, _ datatype.Buffer) {}, true).Flat(datatype.Byte) != nil {
+		t.Error("a user's function combines what it has not seen")
+	}
+}
+
 // Operations are for the kinds that the table of §4.9.2 says, and no others.
 func TestCheck(t *testing.T) {
 	all := []*datatype.Type{datatype.Byte, datatype.Packed, datatype.Bool, datatype.Int8, datatype.Int16, datatype.Int32, datatype.Int64,
