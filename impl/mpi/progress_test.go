@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -252,6 +253,54 @@ func TestNoAllocation(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// Collective operations make as much garbage as they have calls, and not messages: a rank goes through its schedule by a few closures.
+func TestNoAllocationInCollectives(t *testing.T) {
+	if racing {
+		t.Skip("sync.Pool loses things on purpose")
+	}
+	const ranks, warm, rounds = 32, 20, 20
+	const most = 8 // a rank and call; one sends 31 messages by what is tried here, or 62
+	for _, p := range places {
+		if p.name == "convex" || p.name == "now" {
+			continue // they have fewer ranks
+		}
+		for _, a := range []*collective.Algorithm{
+			collective.Named(collective.Alltoall, "pairwise"), collective.Named(collective.Allgather, "ring"), collective.Named(collective.Allreduce, "ring"),
+		} {
+			t.Run(p.name+"/"+a.String(), func(t *testing.T) {
+				l := by("T")
+				var before, after runtime.MemStats
+				err := mpi.Run(p.open(t, l, ranks), mpi.Options{Library: l, Tuning: forced(a)}, func(c *mpi.Comm) error {
+					x, y := make([]int32, ranks), make([]int32, ranks)
+					for i := range warm + rounds {
+						if i == warm && c.Rank() == 0 {
+							runtime.ReadMemStats(&before)
+						}
+						switch a.Operation {
+						case collective.Alltoall:
+							mpi.Alltoall(c, x, y)
+						case collective.Allgather:
+							mpi.Allgather(c, x[:1], y)
+						case collective.Allreduce:
+							mpi.Allreduce(c, x, y, mpi.Sum)
+						}
+					}
+					if c.Rank() == 0 {
+						runtime.ReadMemStats(&after)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := after.Mallocs - before.Mallocs; n > most*ranks*(rounds+2) {
+					t.Errorf("%d allocations in %d calls of %d ranks", n, rounds, ranks)
+				}
+			})
 		}
 	}
 }

@@ -123,7 +123,14 @@ func (j *job) stopped(p device.Port) {
 }
 
 func (j *job) comm(p device.Port) *Comm {
-	c := &Comm{e: proto.New(p, j.shared), rank: p.Rank(), size: p.Size(), last: new(uint32), own: &own{tuning: j.tuning}}
+	// One piece of memory for what a rank has: to start a job of a thousand ranks takes as long as some thousand messages.
+	r := &struct {
+		comm Comm
+		own  own
+		last uint32
+	}{own: own{tuning: j.tuning}}
+	c := &r.comm
+	*c = Comm{e: proto.New(p, j.shared), rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
 	j.mu.Lock()
 	if j.worlds == nil {
 		j.worlds = make([]*Comm, p.Size())
