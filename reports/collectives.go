@@ -60,11 +60,15 @@ func (c Collective) table(title string) *Table {
 	if len(c.Flat) > 0 {
 		t.note("Only where some ranks are in one node, and some are not: %s.", strings.Join(c.Flat, ", "))
 	}
-	switch c.Operation {
-	case "scatter", "gather", "allgather", "alltoall", "reduce-scatter":
+	t.blocks(c.Operation)
+	return t
+}
+
+// blocks notes what bytes are, unless they are the whole data.
+func (t *Table) blocks(operation string) {
+	if o, ok := collective.OperationNamed(operation); ok && o.ByBlocks() {
 		t.note("Bytes are those of each rank's block.")
 	}
-	return t
 }
 
 // fastest returns the algorithm that takes least at a size, the first of those that do.

@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
 )
 
@@ -138,29 +139,41 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 	if err != nil {
 		return nil, err
 	}
-	job, err := world.New(known, p.library, 0, 0)
+	job, err := s.low(cmd, known, p.library, p.place)
 	if err != nil {
-		return nil, misuse(cmd, err)
-	}
-	pair, err := pairOf(job, p.place)
-	if err != nil {
-		return nil, misuse(cmd, err)
+		return nil, err
 	}
 	if p.ranks == 0 {
 		p.ranks = job.Ranks
 	}
-	machine := job.Platform.Machine
+	if p.ranks > known.Machine.Ranks.Max {
+		s.Near = nil
+	}
+	return known.Machine.Node, nil
+}
+
+// low takes the parameters of a library's low-level messages, of a place or, unless one is said, within nodes and between them.
+func (s *setting) low(cmd *cobra.Command, known *platform.Platform, library, place string) (*world.Job, error) {
+	job, err := world.New(known, library, 0, 0)
+	if err != nil {
+		return nil, misuse(cmd, err)
+	}
+	pair, err := pairOf(job, place)
+	if err != nil {
+		return nil, misuse(cmd, err)
+	}
+	machine := known.Machine
 	view := func(pair [2]int) model.Parameters {
 		return model.MessageView(machine, job.Library, machine.Path(job.Ranks, pair[0], pair[1]))
 	}
 	s.Parameters = view(pair)
 	s.where = "low-level messages on " + machine.Name + ", " + job.Library.Name
 	near, err := job.Pair(model.Intra.String())
-	if p.place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter && p.ranks <= machine.Ranks.Max {
+	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter {
 		x := view(near)
 		s.Near = &x
 	}
-	return machine.Node, nil
+	return job, nil
 }
 
 // ofParameters takes those of whole calls, of one place or, if it is known how many ranks a node has, of both tiers.
@@ -211,7 +224,7 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 		c.Sizes = []int{0}
 	}
 	for _, a := range collective.Of(o) {
-		j := collective.Job{Ranks: ranks, Nodes: s.nodes}
+		j := o.Job(ranks, 0, s.nodes)
 		switch {
 		case a.Serves(j):
 		case a.Tiered:
@@ -226,8 +239,7 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > mostMessages {
 				return c, fmt.Errorf("--ranks %d: %v of so many has too many messages to add up; take fewer ranks", ranks, o)
 			}
-			j.Bytes = k
-			x.Costs = append(x.Costs, s.Cost(a, j))
+			x.Costs = append(x.Costs, s.Cost(a, o.Job(ranks, k, s.nodes)))
 		}
 		c.Algorithms = append(c.Algorithms, x)
 	}
