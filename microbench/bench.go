@@ -69,11 +69,13 @@ func (b *bench) wait() {
 const awake = 100 * unit.Microsecond
 
 // compute waits.
-func (b *bench) compute(d unit.Time) {
-	for ; b.Shared && d > awake; d -= awake {
-		b.c.Compute(awake)
+func (b *bench) compute(d unit.Time) { b.Plan.compute(b.c, d) }
+
+func (p *Plan) compute(c *mpi.Comm, d unit.Time) {
+	for ; p.Shared && d > awake; d -= awake {
+		c.Compute(awake)
 	}
-	b.c.Compute(d)
+	c.Compute(d)
 }
 
 func (b *bench) delta() unit.Time {

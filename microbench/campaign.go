@@ -78,6 +78,14 @@ func (c *Campaign) Check() error {
 	if err := p.Check(); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(c.Trips, func(k int) bool { return k < 0 || k > slices.Max(c.Sizes) }) {
+		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", c.Trips, c.Sizes)
+	}
+	return c.effort()
+}
+
+// effort says what is wrong with how often to measure, and for how long.
+func (c *Campaign) effort() error {
 	switch {
 	case c.Launches < 0 || c.Launches > MaxLaunches:
 		return fmt.Errorf("%d launches: there may be from 1 to %d", c.Launches, MaxLaunches)
@@ -85,8 +93,6 @@ func (c *Campaign) Check() error {
 		return fmt.Errorf("a budget of %v: it may be up to %v", c.Budget, MaxBudget)
 	case !(c.Precision >= 0 && c.Precision < 1):
 		return fmt.Errorf("a precision of %v: it is from 0 to 1", c.Precision)
-	case slices.ContainsFunc(c.Trips, func(k int) bool { return k < 0 || k > slices.Max(c.Sizes) }):
-		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", c.Trips, c.Sizes)
 	case c.Reps < 0 || c.Reps > sample.MaxRows:
 		return fmt.Errorf("%d repetitions", c.Reps)
 	}

@@ -13,7 +13,7 @@ import (
 // Ranks may be processes. Then each comes here with the same campaign, and the series are those of the process whose rank is P1: the first, which
 // started the others.
 func (c *Campaign) On(w mpi.World, o mpi.Options, l Launch) ([]sample.Series, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // what a launch brings is bounded
+	defer uncollected()() // what a launch brings is bounded
 	var series []sample.Series
 	err := mpi.Run(w, o, func(comm *mpi.Comm) error {
 		if s := c.take(comm, l); s != nil {
@@ -22,6 +22,12 @@ func (c *Campaign) On(w mpi.World, o mpi.Options, l Launch) ([]sample.Series, er
 		return nil
 	})
 	return series, err
+}
+
+// uncollected turns the collector of garbage off, and returns what turns it on again.
+func uncollected() func() {
+	before := debug.SetGCPercent(-1)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // take takes part in a launch. P1 gets the series.

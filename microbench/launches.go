@@ -42,6 +42,10 @@ func (c *Campaign) Run(ctx context.Context, one func(context.Context, Launch) ([
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
+	return c.run(ctx, one, progress)
+}
+
+func (c *Campaign) run(ctx context.Context, one func(context.Context, Launch) ([]sample.Series, error), progress func(part float64)) (*Outcome, error) {
 	begin := time.Now()
 	out := &Outcome{Begun: begin}
 	now := *c

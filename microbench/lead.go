@@ -12,13 +12,13 @@ import (
 type leader struct {
 	*crew
 	*Campaign
+	watch
 	launch Launch
 
-	begin, end unit.Time // end 0: there is none
-	random     *rand.Rand
-	items      []*item
-	visits     int
-	scratch    []unit.Time
+	random  *rand.Rand
+	items   []*item
+	visits  int
+	scratch []unit.Time
 }
 
 // item is a stage of a cell: what is repeated as often as it needs.
@@ -41,11 +41,8 @@ const (
 
 // lead measures what the launch is to measure.
 func (l *leader) lead() []sample.Series {
-	l.begin = l.now()
+	l.watch = l.launch.started(l.roots[0])
 	l.random = rand.New(rand.NewPCG(l.launch.Seed, 1))
-	if l.launch.Share > 0 {
-		l.end = l.begin + unit.Time(l.launch.Share)*unit.Nanosecond
-	}
 	l.steady()
 	l.look(l.all(l.launch.Cells))
 	if l.launch.Refine {
@@ -56,15 +53,6 @@ func (l *leader) lead() []sample.Series {
 	l.give(order{end: true})
 	return l.series()
 }
-
-// now returns the time.
-func (l *leader) now() unit.Time { return l.roots[0].Wtime() }
-
-// share returns a part of the launch's time, which has an end.
-func (l *leader) share(part float64) unit.Time { return unit.Time(part * float64(l.end-l.begin)) }
-
-// over says whether a part of the launch's time is over.
-func (l *leader) over(part float64) bool { return l.end > 0 && l.now()-l.begin >= l.share(part) }
 
 // all adds the items of cells in a random order, and returns them.
 func (l *leader) all(cells []Cell) []*item {
@@ -231,7 +219,7 @@ func (l *leader) samples(todo []*item, left int) []int {
 		needs[n] = l.need(i)
 	}
 	if l.Reps == 0 {
-		return allot(needs, max(0, l.end-l.now())/unit.Time(left))
+		return allot(needs, l.left()/unit.Time(left))
 	}
 	samples := make([]int, len(todo))
 	for n, i := range todo {

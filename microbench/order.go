@@ -82,7 +82,7 @@ func (p *Plan) crew(x *pair) *crew {
 	w := &crew{pair: x, plan: *p, benches: make(map[Cell]*bench)}
 	most := max(slices.Max(p.Sizes), steadyBytes)
 	w.out, w.in, w.lent = touched(most), touched(most), touched(4*(most+mpi.BsendOverhead))
-	w.reading = w.pair.bench(&w.plan, Cell{Mode: Message}).calibrate()
+	w.reading = calibrate(x.roots[0])
 	return w
 }
 

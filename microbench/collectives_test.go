@@ -1,0 +1,215 @@
+package microbench_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+const us = unit.Microsecond
+
+// cells are all algorithms at some sizes.
+func cells(ranks int, nodes *collective.Nodes, sizes ...int) []microbench.CollectiveCell {
+	var all []microbench.CollectiveCell
+	for _, a := range collective.Algorithms {
+		for i, k := range sizes {
+			if j := a.Operation.Job(ranks, k, nodes); a.Serves(j) && (i == 0 || j.Bytes > 0) {
+				all = append(all, microbench.CollectiveCell{Algorithm: a, Job: j})
+			}
+		}
+	}
+	return all
+}
+
+// swept measures on an emulated machine.
+func swept(t *testing.T, platform string, noise float64, c *microbench.Collectives) []sample.Series {
+	t.Helper()
+	j, err := world.Open(platform, "", c.Of[0].Ranks, noise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Common, c.Step = j.Common(), j.Platform.Machine.Timer
+	series, err := c.Sweep(t.Context(), j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return series
+}
+
+// On the machine that is LogGP and nothing else, from an agreed start on each algorithm takes what the model says, to the picosecond, however long
+// interfaces are taken: nothing of what went before is left.
+func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
+	for name, p := range map[string]model.LogGP{
+		"loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B":    {L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000},
+		"loggp:L=1us,o_s=1us,o_r=0us,g=100us,G=0.001us/B": {L: 1 * us, SendO: 1 * us, Gap: 100 * us, BigGap: 1000},
+		"loggp:L=1us,o_s=0us,o_r=2us,g=0us,G=1us/B":       {L: 1 * us, RecvO: 2 * us, BigGap: 1000_000},
+	} {
+		m := collective.Machine{Parameters: p.Parameters()}
+		for _, ranks := range []int{2, 5, 8} {
+			c := &microbench.Collectives{Of: cells(ranks, nil, 8, 1000)}
+			c.Reps, c.Warmup = 2, 2
+			at := map[sample.Key][]unit.Time{}
+			for _, s := range swept(t, name, 0, c) {
+				at[s.Key] = s.Times
+			}
+			for _, x := range c.Of {
+				times := func(timer string) []unit.Time {
+					return at[sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}]
+				}
+				want := m.Cost(x.Algorithm, x.Job).Last
+				if got := times(sample.CollLast); !slices.Equal(got, []unit.Time{want, want}) {
+					t.Errorf("%s: %v of %+v took %v, the model says %v", name, x.Algorithm, x.Job, got, want)
+				}
+				low, middle, high := times(sample.CollMin), times(sample.CollMedian), times(sample.CollMax)
+				for i := range 2 {
+					if len(low) != 2 || low[i] > middle[i] || middle[i] > high[i] || low[i] < 0 {
+						t.Fatalf("%s: %v of %+v: from %v by %v to %v", name, x.Algorithm, x.Job, low, middle, high)
+					}
+				}
+			}
+			if late, of := c.Late(); late != 0 || of != 2*len(c.Of) {
+				t.Errorf("%s: %d of %d repetitions began too late", name, late, of)
+			}
+		}
+	}
+}
+
+// Where processors take now longer and now less, every repetition that is asked for is there, of every timer, and no two are the same by chance.
+func TestCollectivesWithNoise(t *testing.T) {
+	const reps = 12
+	nodes := collective.NewNodes([]int{0, 0, 1, 1, 2, 2}) // as on the T3D
+	c := &microbench.Collectives{Of: cells(6, nodes, 8, 600)}
+	c.Reps, c.Warmup = reps, 1
+	n := 0
+	for _, s := range swept(t, "t3d", 0.1, c) {
+		n++
+		if len(s.Times) < reps || slices.Min(s.Times) == slices.Max(s.Times) {
+			t.Errorf("%v: %v", s.Key, s.Times)
+		}
+	}
+	if want := 4 * len(c.Of); n != want {
+		t.Errorf("%d series, of %d", n, want)
+	}
+	if late, of := c.Late(); of < reps*len(c.Of) || late >= of {
+		t.Errorf("%d of %d repetitions began too late", late, of)
+	}
+}
+
+// The ranks see communicators only: on goroutines in real time all timers are there, however little time there is, and launches bring enough together.
+func TestCollectivesOnRealClocks(t *testing.T) {
+	j, err := world.Open("loggp", "", 3, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, common := range []bool{true, false} {
+		c := &microbench.Collectives{Of: cells(3, nil, 8, 600)}
+		c.Shared, c.Common, c.Launches, c.Budget, c.Step = true, common, 2, 1, unit.Nanosecond
+		out, err := c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+			return c.On(loop.New(3), j.Options(""), l)
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[sample.Key][]int{}
+		for _, s := range out.Series {
+			k := s.Key
+			k.Launch = 0
+			seen[k] = append(seen[k], len(s.Times))
+			if slices.Min(s.Times) < 0 {
+				t.Errorf("%v: %v", s.Key, s.Times)
+			}
+		}
+		for _, x := range c.Of {
+			for _, timer := range []string{sample.CollMin, sample.CollMedian, sample.CollMax} {
+				k := sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}
+				if n := seen[k]; len(n) != 2 || min(n[0], n[1]) < 8 {
+					t.Errorf("%v has samples in launches: %v", k, n)
+				}
+			}
+		}
+		if _, of := c.Late(); common != (of > 0) {
+			t.Errorf("with a common clock: %v, and %d repetitions were to begin at an agreed time", common, of)
+		}
+	}
+}
+
+// What cannot be measured is refused with a word about it.
+func TestCollectivesCheck(t *testing.T) {
+	bcast := cells(4, nil, 8)[3]
+	for _, c := range []struct {
+		of   []microbench.CollectiveCell
+		says string
+	}{
+		{nil, "no collective operation"},
+		{[]microbench.CollectiveCell{bcast, bcast}, "8 bytes is to be measured twice"},
+		{[]microbench.CollectiveCell{{Algorithm: collective.Named(collective.ReduceScatter, "recursive-halving"), Job: collective.Job{Ranks: 3}}}, "reduce-scatter recursive-halving cannot serve 3 ranks"},
+	} {
+		x := &microbench.Collectives{Of: c.of}
+		if err := x.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v: %v", c.says, err)
+		}
+	}
+}
+
+// held is a world in which rank 1 oversleeps now and then.
+type held struct{ device.World }
+
+func (w held) Run(program func(device.Port) error) error {
+	return w.World.Run(func(p device.Port) error {
+		if p.Rank() == 1 {
+			p = &heldPort{Port: p}
+		}
+		return program(p)
+	})
+}
+
+type heldPort struct {
+	device.Port
+	naps int
+}
+
+func (p *heldPort) Delay(d unit.Time) {
+	if p.naps++; p.naps%7 == 0 {
+		d += 20 * us
+	}
+	p.Port.Delay(d)
+}
+
+// A repetition to which a rank comes too late is dropped and counted, and another is made for it: of those that are kept nobody sees that a rank oversleeps.
+func TestCollectivesTooLate(t *testing.T) {
+	const reps = 20
+	x := microbench.CollectiveCell{Algorithm: collective.Named(collective.Allreduce, "recursive-doubling"), Job: collective.Allreduce.Job(4, 64, nil)}
+	j, err := world.Open("loggp", "", 4, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &microbench.Collectives{Of: []microbench.CollectiveCell{x}}
+	c.Reps, c.Common, c.Step = reps, true, 1
+	series, err := c.Sweep(t.Context(), j.Options(""), func(ctx context.Context, i int) (mpi.World, error) {
+		w, err := j.World(ctx, 1)
+		return held{w}, err
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := collective.Machine{Parameters: j.Platform.Machine.LogGP.Parameters()}.Cost(x.Algorithm, x.Job).Last
+	for _, s := range series {
+		if s.Timer == sample.CollLast && (len(s.Times) < reps || slices.Min(s.Times) != want || slices.Max(s.Times) != want) {
+			t.Errorf("%v, not %v each time", s.Times, want)
+		}
+	}
+	if late, of := c.Late(); late < 3 || of-late < reps {
+		t.Errorf("%d of %d repetitions began too late", late, of)
+	}
+}
