@@ -109,7 +109,7 @@ func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
 	clocks := make(map[subject]string)
 	for i := range set.Series {
 		s := &set.Series[i]
-		if len(s.Times) == 0 {
+		if len(s.Times) == 0 || sample.Collective(s.Timer) {
 			continue
 		}
 		where := subject{s.Platform, s.Library, s.Place}
@@ -120,6 +120,9 @@ func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
 		k := s.Key
 		k.Launch = 0
 		byKey[k] = append(byKey[k], s)
+	}
+	if some, others := OfCollectives(set); some && !others {
+		return nil, nil, errCollective
 	}
 	keys := make([]sample.Key, 0, len(byKey))
 	for k, launches := range byKey {

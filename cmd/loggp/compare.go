@@ -34,11 +34,15 @@ overheads and parameters with intervals and ratios to the first, from which size
 
 With --params it predicts from parameters what the samples are samples of: the times T_s and T_s-r of protocols by equations (1) to (7), which
 need parameters of low-level messages, and one-way times by equation (9), within a node (8). Overheads are compared with the line that was fitted to them, and marked
-as calibration.`,
+as calibration.
+
+Samples of collective operations (measure --collective) are set beside what LogGP says of each algorithm, with the parameters of the file, those of whole calls, or
+without one with those of the emulated platform's low-level messages; and it shows which algorithms are the fastest, by measurement and by the model.`,
 		Example: `  loggp compare --samples samples.csv --samples intra.csv
   loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
   loggp compare --samples rta.csv --params params.csv
-  loggp compare --samples rta.csv --params params.csv -o comparison.csv`,
+  loggp compare --samples rta.csv --params params.csv -o comparison.csv
+  loggp compare --samples together.csv -o together-comparison.csv`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -58,15 +62,33 @@ func (c *compare) run(cmd *cobra.Command) error {
 	if err := output(c.output); err != nil {
 		return misuse(cmd, err)
 	}
-	if c.params == "" {
-		return c.contrast(cmd)
+	machines, err := sample.ReadMachines(c.samples...)
+	if err != nil {
+		return err
 	}
+	if together, err := ofCollectives(machines); together || err != nil {
+		if err != nil {
+			return err
+		}
+		return c.collectives(cmd, machines)
+	}
+	if c.params == "" {
+		return c.contrast(cmd, machines)
+	}
+	if err := c.unasked(cmd); err != nil {
+		return err
+	}
+	return c.predictions(cmd)
+}
+
+// unasked complains of flags that are for comparing machines.
+func (c *compare) unasked(cmd *cobra.Command) error {
 	for _, f := range []string{"margin", "sizes"} {
 		if cmd.Flags().Changed(f) {
 			return misuse(cmd, fmt.Errorf("--%s: predictions know none; it is for comparing machines, without --params", f))
 		}
 	}
-	return c.predictions(cmd)
+	return nil
 }
 
 // predictions sets what parameters predict beside what was measured.
@@ -86,14 +108,23 @@ func (c *compare) predictions(cmd *cobra.Command) error {
 	if len(cs) == 0 {
 		return unpredicted(c.params, ps)
 	}
-	out := cmd.OutOrStdout()
-	if c.output != "" {
-		if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
-			return fmt.Errorf("comparison: %w", err)
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
+	if err := c.save(cmd, cs); err != nil {
+		return err
 	}
+	out := cmd.OutOrStdout()
 	return reports.Comparisons(out, cs, style(out))
+}
+
+// save writes comparisons to a file, if there is to be one, and says so.
+func (c *compare) save(cmd *cobra.Command, cs []fit.Comparison) error {
+	if c.output == "" {
+		return nil
+	}
+	if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
+		return fmt.Errorf("comparison: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
+	return nil
 }
 
 // unpredicted is the error of parameters that predict nothing of some samples.

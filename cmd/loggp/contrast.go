@@ -17,7 +17,7 @@ import (
 )
 
 // contrast sets what was measured on several machines side by side.
-func (c *compare) contrast(cmd *cobra.Command) error {
+func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error {
 	margin, err := unit.ParsePercent(c.margin)
 	if err == nil && (margin < 0 || margin > 10) {
 		err = errors.New("it must be from 0% to 1000%")
@@ -28,10 +28,6 @@ func (c *compare) contrast(cmd *cobra.Command) error {
 	lengths, err := sizes(c.sizes, nil)
 	if err != nil {
 		return misuse(cmd, err)
-	}
-	machines, err := sample.ReadMachines(c.samples...)
-	if err != nil {
-		return err
 	}
 	all, err := fit.NewContrast(machines, fit.Options{}, margin)
 	if err != nil {

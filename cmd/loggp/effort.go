@@ -35,6 +35,15 @@ func (e *effort) flags(cmd *cobra.Command) {
 
 // campaign makes a campaign of the flags and a plan.
 func (e *effort) campaign(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Campaign, error) {
+	c, err := e.settings(cmd, plan, seed)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Check()
+}
+
+// settings is campaign without a look at the plan.
+func (e *effort) settings(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Campaign, error) {
 	given := cmd.Flags().Changed
 	if err := inRange("--launches", e.launches, 1, microbench.MaxLaunches); given("launches") && err != nil {
 		return nil, err
@@ -57,7 +66,7 @@ func (e *effort) campaign(cmd *cobra.Command, plan *microbench.Plan, seed uint64
 	if !given("reps") {
 		c.Reps = 0
 	}
-	return c, c.Check()
+	return c, nil
 }
 
 // facts returns what became of a campaign.
@@ -95,12 +104,12 @@ func batches(all []microbench.Batch) string {
 	return strings.Join(each, ", ")
 }
 
-// fewer returns what to say of a campaign that had no time for as many launches as it should have.
-func fewer(c *microbench.Campaign, out *microbench.Outcome) spoiled {
+// fewer returns what to say of a campaign that had no time for as many launches as it should have. What it measures is by some flags, and --sizes.
+func fewer(c *microbench.Campaign, out *microbench.Outcome, what string) spoiled {
 	if out.Launches >= c.LeastLaunches() {
 		return nil
 	}
 	each := out.Took / time.Duration(out.Launches)
-	return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches, as one took %v to go through everything once: give a longer --budget or fewer --modes or --sizes",
-		out.Launches, c.LeastLaunches(), each.Round(10*time.Millisecond))}
+	return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches, as one took %v to go through everything once: give a longer --budget or fewer %s or --sizes",
+		out.Launches, c.LeastLaunches(), each.Round(10*time.Millisecond), what)}
 }

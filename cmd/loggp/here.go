@@ -87,14 +87,23 @@ func (m *measure) gather(cmd *cobra.Command) (err error) {
 	if m.ranks, err = m.here.count(cmd, m.ranks); err != nil {
 		return misuse(cmd, err)
 	}
+	if err := m.planned(cmd); err != nil {
+		return misuse(cmd, err)
+	}
+	return m.here.gather(cmd)
+}
+
+// planned says what is wrong with what is to be measured.
+func (m *measure) planned(cmd *cobra.Command) error {
+	if m.together.operations != "" {
+		_, err := m.ensemble(cmd, m.ranks, nil)
+		return err
+	}
 	plan, err := m.plan()
 	if err == nil {
 		_, err = m.effort.campaign(cmd, plan, m.seed)
 	}
-	if err != nil {
-		return misuse(cmd, err)
-	}
-	return m.here.gather(cmd)
+	return err
 }
 
 // run measures the plan on this machine.
@@ -125,7 +134,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbe
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
 	set.Facts = append(set.Facts, clockFacts(c.Bounds)...)
 	set.Facts = append(set.Facts, sample.LinesOf(lines)...)
-	m.spoiled = append(m.spoiled, fewer(c, out)...)
+	m.spoiled = append(m.spoiled, fewer(c, out, "--modes")...)
 	return m.write(cmd, job, plan, set)
 }
 

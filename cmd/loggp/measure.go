@@ -33,6 +33,7 @@ type measure struct {
 	vendor                                                                 vendor
 	here                                                                   here
 	effort                                                                 effort
+	together                                                               together
 	spoiled                                                                spoiled
 }
 
@@ -47,7 +48,10 @@ parameters that fit what was measured; -o keeps the samples for 'loggp fit', 'co
 
 Platforms shm and tcp are this machine with loggp's own library, between processes that share memory or talk over sockets. Platform mpi is
 this machine with the MPI that is installed on it: the same timers in a C program, which the MPI's own compiler builds and
-its own launcher starts.`,
+its own launcher starts.
+
+With --collective it measures collective operations of all ranks instead, by every algorithm, and prints what they took; 'loggp compare' sets that beside the
+model.`,
 		Example: `  loggp measure --platform t3d
   loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
@@ -57,7 +61,9 @@ its own launcher starts.`,
   loggp measure --platform 'loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B' --noise 5%
   loggp measure --platform shm -o here.csv
   loggp measure --platform tcp --quick
-  loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv`,
+  loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv
+  loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
+  loggp measure --platform shm --collective all --quick`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m.spoiled.look(cmd, &m)
@@ -71,7 +77,7 @@ its own launcher starts.`,
 	f := cmd.Flags()
 	f.StringVar(&m.platform, "platform", "", "machine: a name of 'loggp platforms', a file, loggp:PARAMETERS, or this one: shm, by its shared memory, tcp, by its loopback, or mpi, by its MPI")
 	f.StringVar(&m.library, "library", "", "library on the machine (default: its first)")
-	f.IntVar(&m.ranks, "ranks", 0, "number of ranks (default: the platform's)")
+	f.IntVarP(&m.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&m.place, "place", "", placeHelp)
 	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
@@ -83,6 +89,7 @@ its own launcher starts.`,
 	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine the shortest)")
 	m.here.flags(cmd)
 	m.effort.flags(cmd)
+	m.together.flags(cmd)
 	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
 	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
@@ -95,11 +102,17 @@ its own launcher starts.`,
 }
 
 func (m *measure) run(cmd *cobra.Command) error {
+	if err := m.together.check(cmd, m); err != nil {
+		return misuse(cmd, err)
+	}
 	if m.platform == probe.Platform {
 		return m.vendor.run(cmd, m)
 	}
 	if err := m.vendor.unasked(cmd); err != nil {
 		return misuse(cmd, err)
+	}
+	if m.together.operations != "" {
+		return m.collectives(cmd)
 	}
 	job, err := m.open(cmd)
 	defer m.here.close()
@@ -318,24 +331,9 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 			k.Protocol = m.protocol
 		}
 	}
-	set := &sample.Set{Series: series, Facts: []sample.Fact{
-		{Key: "loggp", Value: version()},
-		{Key: "command", Value: recall(cmd)},
-		{Key: "platform", Value: machine.Description},
-	}}
-	set.Facts = append(set.Facts, m.origin(job)...)
-	set.Facts = append(set.Facts, []sample.Fact{
-		{Key: "library", Value: job.Library.Description},
-		{Key: sample.Ranks, Value: strconv.Itoa(job.Ranks)},
-		{Key: sample.Pair, Value: pair},
-	}...)
+	set := &sample.Set{Series: series, Facts: append(m.head(cmd, job), sample.Fact{Key: sample.Pair, Value: pair})}
 	if !job.Real() {
-		set.Facts = append(set.Facts, []sample.Fact{
-			{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
-			{Key: sample.Noise, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
-			{Key: "reps", Value: strconv.Itoa(plan.Reps)},
-			{Key: "warmup", Value: strconv.Itoa(plan.Warmup)},
-		}...)
+		set.Facts = append(set.Facts, m.emulation(job, plan.Reps, plan.Warmup)...)
 	}
 	set.Facts = append(set.Facts, []sample.Fact{
 		{Key: sample.Roots, Value: "2"},
@@ -363,22 +361,16 @@ func onePlace(job *world.Job) string {
 // write saves or prints the samples, and prints what they say.
 func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Plan, set *sample.Set) error {
 	set.Facts = append(set.Facts, m.spoiled.facts()...)
+	if m.bare() {
+		return m.keep(cmd, set)
+	}
 	out := cmd.OutOrStdout()
-	write := sample.Write
-	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
-		write = sample.WriteJSON
-	}
-	if m.output == "" && *m.format != "table" {
-		return write(out, set)
-	}
 	result, err := fit.Fit(set, fit.Options{})
 	if err != nil {
 		return err
 	}
-	if m.output != "" {
-		if err := save(cmd, m.output, set, write); err != nil {
-			return err
-		}
+	if err := m.keep(cmd, set); err != nil {
+		return err
 	}
 	if byRealClock(set) {
 		if m.protocol != "" {
@@ -399,6 +391,45 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	}
 	fmt.Fprintln(out)
 	return reports.Comparisons(out, steps, style(out))
+}
+
+// bare says whether samples alone are printed.
+func (m *measure) bare() bool { return m.output == "" && *m.format != "table" }
+
+// keep saves the samples, or prints them where that is asked for.
+func (m *measure) keep(cmd *cobra.Command, set *sample.Set) error {
+	write := sample.Write
+	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
+		write = sample.WriteJSON
+	}
+	switch {
+	case m.output != "":
+		return save(cmd, m.output, set, write)
+	case m.bare():
+		return write(cmd.OutOrStdout(), set)
+	}
+	return nil
+}
+
+// emulation returns the facts of an emulated machine.
+func (m *measure) emulation(job *world.Job, reps, warmup int) []sample.Fact {
+	return []sample.Fact{
+		{Key: "seed", Value: strconv.FormatUint(m.seed, 10)},
+		{Key: sample.Noise, Value: unit.Percent(job.Noise) + " relative standard deviation of every processor step"},
+		{Key: "reps", Value: strconv.Itoa(reps)},
+		{Key: "warmup", Value: strconv.Itoa(warmup)},
+	}
+}
+
+// head returns the facts with which every data set begins.
+func (m *measure) head(cmd *cobra.Command, job *world.Job) []sample.Fact {
+	facts := []sample.Fact{
+		{Key: "loggp", Value: version()},
+		{Key: "command", Value: recall(cmd)},
+		{Key: "platform", Value: job.Platform.Machine.Description},
+	}
+	facts = append(facts, m.origin(job)...)
+	return append(facts, sample.Fact{Key: "library", Value: job.Library.Description}, sample.Fact{Key: sample.Ranks, Value: strconv.Itoa(job.Ranks)})
 }
 
 // save writes samples to a file, and says so.

@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports"
+)
+
+// What measure has for collective operations.
+
+// together has its flags.
+type together struct{ operations, algorithm string }
+
+func (t *together) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.operations, "collective", "", "measure collective operations of all ranks instead: a list of "+strings.Join(collectiveNames()[1:], ", ")+", or all")
+	f.StringVar(&t.algorithm, "algorithm", "all", "with --collective: the algorithm of that name alone, of the operations that have it")
+	mustComplete(cmd, "collective", collectiveNames())
+}
+
+// pairOnly are the flags that are for pairs of ranks alone.
+var pairOnly = []string{"place", "pairs", "modes", "protocol", "level", "delta"}
+
+// check complains of flags that do not go together.
+func (t *together) check(cmd *cobra.Command, m *measure) error {
+	switch {
+	case !cmd.Flags().Changed("collective") && cmd.Flags().Changed("algorithm"):
+		return errors.New("--algorithm: it is for --collective")
+	case t.operations == "" && cmd.Flags().Changed("collective"):
+		return errors.New("--collective: name operations, such as bcast,allreduce, or all")
+	case t.operations == "":
+		return nil
+	case m.platform == probe.Platform:
+		return fmt.Errorf("--collective: of the MPI of this machine single messages are measured, and not yet collective operations; those of this program's own library are with --platform %s", strings.Join(world.Here, " or "))
+	}
+	for _, flag := range pairOnly {
+		if cmd.Flags().Changed(flag) {
+			return fmt.Errorf("--%s: it is for messages between two ranks, and --collective is of all", flag)
+		}
+	}
+	return nil
+}
+
+// Bounds of what is measured.
+const (
+	mostTogether = 4096    // ranks; a pairwise exchange has the square of messages
+	mostRoom     = 1 << 30 // bytes of all ranks' buffers
+)
+
+// togetherSizes are the lengths that are measured unless others are asked for.
+var togetherSizes = []int{8, 64, 512, 4 << 10, 32 << 10}
+
+// Repetitions on emulated machines, unless flags say otherwise: without noise one is as another.
+const (
+	noisyReps  = 10
+	steadyReps = 1
+	fewWarm    = 2
+)
+
+// cells returns what is to be measured of a number of ranks. Lengths for which there is no room are an error if they were asked for.
+func (t *together) cells(ranks int, nodes *collective.Nodes, asked string) ([]microbench.CollectiveCell, error) {
+	if err := inRange("--ranks", ranks, 2, mostTogether); err != nil {
+		return nil, err
+	}
+	operations, err := operationsOf(t.operations)
+	if err != nil {
+		return nil, err
+	}
+	lengths, err := sizes(asked, togetherSizes)
+	if err != nil {
+		return nil, err
+	}
+	var all []microbench.CollectiveCell
+	for _, o := range operations {
+		of := algorithms(o, t.algorithm)
+		for _, a := range of {
+			for i, k := range lengths {
+				x := microbench.CollectiveCell{Algorithm: a, Job: o.Job(ranks, k, nodes)}
+				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
+					continue
+				}
+				if k > longest || x.Memory() > mostRoom {
+					if asked != "" {
+						return nil, fmt.Errorf("--sizes: %v of %s by %d ranks takes more memory than %s: take shorter lengths or fewer ranks", a, unit.Bytes(k), ranks, unit.Bytes(mostRoom))
+					}
+					continue
+				}
+				all = append(all, x)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, t.none(operations, ranks)
+	}
+	return all, nil
+}
+
+// operationsOf reads a list of operations.
+func operationsOf(list string) ([]collective.Operation, error) {
+	if list == "all" {
+		return collective.Operations(), nil
+	}
+	var of []collective.Operation
+	for _, name := range words(list) {
+		o, ok := collective.OperationNamed(name)
+		if !ok {
+			return nil, fmt.Errorf("--collective: there is no operation %q: there are %s", name, strings.Join(collectiveNames()[1:], ", "))
+		}
+		if slices.Contains(of, o) {
+			return nil, fmt.Errorf("--collective: %v is named twice", o)
+		}
+		of = append(of, o)
+	}
+	return of, nil
+}
+
+// algorithms returns those of an operation that have a name, or all.
+func algorithms(o collective.Operation, name string) []*collective.Algorithm {
+	if name == "all" {
+		return collective.Of(o)
+	}
+	if a := collective.Named(o, name); a != nil {
+		return []*collective.Algorithm{a}
+	}
+	return nil
+}
+
+// none says why there is nothing to measure.
+func (t *together) none(operations []collective.Operation, ranks int) error {
+	var names []string
+	for _, o := range operations {
+		for _, a := range collective.Of(o) {
+			if a.Name == t.algorithm {
+				return fmt.Errorf("--algorithm: %v cannot serve %d ranks", a, ranks)
+			}
+			if !slices.Contains(names, a.Name) {
+				names = append(names, a.Name)
+			}
+		}
+	}
+	return fmt.Errorf("--algorithm: %s has no %q: there are %s", t.operations, t.algorithm, strings.Join(names, ", "))
+}
+
+// collectives measures collective operations.
+func (m *measure) collectives(cmd *cobra.Command) error {
+	job, err := m.open(cmd)
+	defer m.here.close()
+	if err != nil {
+		return err
+	}
+	c, err := m.ensemble(cmd, job.Ranks, nodesOf(job))
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	c.Step = job.Platform.Machine.Timer
+	apart := clocksApart(job)
+	c.Common = apart == ""
+	if job.Real() {
+		return m.collectivesHere(cmd, job, c, apart)
+	}
+	m.emulate(cmd, job, c)
+	bar := newProgress(cmd.ErrOrStderr(), len(c.Of))
+	series, err := c.Sweep(cmd.Context(), job.Options(""), func(ctx context.Context, n int) (mpi.World, error) {
+		return job.World(ctx, m.seed*1_000_003+uint64(n))
+	}, bar.done)
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	set := m.collectiveSet(cmd, job, c, series, apart)
+	set.Facts = append(set.Facts, m.emulation(job, c.Reps, c.Warmup)...)
+	return m.writeCollectives(cmd, c, set, apart)
+}
+
+// nodesOf returns which ranks of a job are near each other.
+func nodesOf(job *world.Job) *collective.Nodes {
+	names := make([]int, job.Ranks)
+	for r := range names {
+		for job.Place(names[r], r) != model.Intra.String() {
+			names[r]++ // to the rank itself at most
+		}
+	}
+	return collective.NewNodes(names)
+}
+
+// ensemble makes a plan of the flags.
+func (m *measure) ensemble(cmd *cobra.Command, ranks int, nodes *collective.Nodes) (*microbench.Collectives, error) {
+	cells, err := m.together.cells(ranks, nodes, m.sizes)
+	if err != nil {
+		return nil, err
+	}
+	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
+		return nil, err
+	}
+	if err := inRange("--warmup", m.warmup, 0, 1_000_000); err != nil {
+		return nil, err
+	}
+	effort, err := m.effort.settings(cmd, &microbench.Plan{Reps: m.reps}, m.seed)
+	if err != nil {
+		return nil, err
+	}
+	effort.Refine, effort.Trips = false, nil
+	c := &microbench.Collectives{Campaign: *effort, Of: cells}
+	return c, c.Check()
+}
+
+// emulate sets what is other on an emulated machine.
+func (m *measure) emulate(cmd *cobra.Command, job *world.Job, c *microbench.Collectives) {
+	given := cmd.Flags().Changed
+	c.Shared, c.Reps, c.Warmup = false, m.reps, m.warmup
+	if !given("reps") {
+		if c.Reps = noisyReps; job.Noise == 0 {
+			c.Reps = steadyReps
+		}
+	}
+	if !given("warmup") {
+		c.Warmup = fewWarm
+	}
+}
+
+// clocksApart says why ranks cannot begin at the same time by their clocks, or returns "".
+func clocksApart(job *world.Job) string {
+	switch n := len(machine.Processors()); {
+	case !job.Common():
+		return "hosts have clocks of their own"
+	case job.Real() && n > 0 && n < job.Ranks:
+		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", job.Ranks, n)
+	}
+	return ""
+}
+
+// collectivesHere measures on this machine.
+func (m *measure) collectivesHere(cmd *cobra.Command, job *world.Job, c *microbench.Collectives, apart string) error {
+	bar := newProgress(cmd.ErrOrStderr(), thousandths)
+	out, err := c.Run(cmd.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+		w, err := job.World(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		return c.On(w, job.Options(""), l)
+	}, func(part float64) { bar.done(int(part * thousandths)) })
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
+	}
+	set := m.collectiveSet(cmd, job, c, out.Series, apart)
+	set.Facts = append(set.Facts, m.effort.facts(&c.Campaign, out)...)
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
+	m.spoiled = append(m.spoiled, fewer(&c.Campaign, out, "--collective, --algorithm")...)
+	return m.writeCollectives(cmd, c, set, apart)
+}
+
+// collectiveSet makes a data set of the series.
+func (m *measure) collectiveSet(cmd *cobra.Command, job *world.Job, c *microbench.Collectives, series []sample.Series, apart string) *sample.Set {
+	place := model.Intra
+	if c.Of[0].Nodes.Count() > 1 {
+		place = model.Inter
+	}
+	for i := range series {
+		k := &series[i].Key
+		k.Platform, k.Library, k.Clock, k.Place = job.Platform.Machine.Name, job.Library.Name, job.Clock(), place.String()
+	}
+	set := &sample.Set{Series: series, Facts: m.head(cmd, job)}
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.Resolution, Value: job.Platform.Machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
+	start := "behind barriers alone: " + apart
+	if apart == "" {
+		late, of := c.Late()
+		start = fmt.Sprintf("agreed by the common clock, and behind barriers; %d of %d began too late", late, of)
+	}
+	set.Facts = append(set.Facts, sample.Fact{Key: "start", Value: start})
+	return set
+}
+
+// writeCollectives saves or prints what was measured.
+func (m *measure) writeCollectives(cmd *cobra.Command, c *microbench.Collectives, set *sample.Set, apart string) error {
+	set.Facts = append(set.Facts, m.spoiled.facts()...)
+	if err := m.keep(cmd, set); err != nil || m.bare() {
+		return err
+	}
+	times, err := fit.Collectives(set)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if err := reports.CollectiveTimes(out, times, style(out)); err != nil {
+		return err
+	}
+	if late, of := c.Late(); late > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d repetitions were dropped, as a rank came too late to the start that was agreed on\n", late, of)
+	}
+	if apart != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "no common start: %s\n", apart)
+	}
+	return nil
+}
