@@ -23,6 +23,7 @@ type torus struct {
 	regs    []sim.Server // counter registers, one set a rank
 	ways    []way        // the last that was used from each node
 	leaving []list       // packets that are leaving, in order, of each rank
+	left    []unit.Time  // when the last byte of the last that left has left, of each rank
 }
 
 func newTorus(j *job) network {
@@ -33,6 +34,7 @@ func newTorus(j *job) network {
 		Torus: t, j: j, shape: shape, link: pace{rate: t.Link}, store: pace{rate: t.Send.Bandwidth},
 		links: make([]sim.Server, 6*n), inject: make([]sim.Server, n), eject: make([]sim.Server, n), engines: make([]sim.Server, n), ways: make([]way, n),
 		regs: make([]sim.Server, len(j.ports)), leaving: make([]list, len(j.ports)),
+		left: make([]unit.Time, len(j.ports)),
 	}
 	if j.record != nil {
 		net.names(j.record)
@@ -137,13 +139,13 @@ const (
 )
 
 // send lets the processor store the packet into the network. Packets of one processor go one after the other; those that cannot
-// begin to leave yet are in its list of leaving packets.
+// begin to leave yet are in its list of leaving packets. With noise the processor may be ready for the next before its last one has left.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
 	if p.lane != nil {
 		p.lane.stores(p, pk, "torus.send.start")
 	}
-	pk.wire = wire{step: flowing, at: p.clock, late: p.late, long: n.store.time(n.Header + len(pk.Data))}
+	pk.wire = wire{step: flowing, at: max(p.clock, n.left[p.rank]), late: p.late, long: n.store.time(n.Header + len(pk.Data))}
 	p.ahead++
 	leaving := &n.leaving[p.rank]
 	switch {
@@ -173,6 +175,7 @@ func (n *torus) movePacket(pk *packet) {
 	}
 	if last {
 		p.ahead--
+		n.left[p.rank] = left
 		leaving := &n.leaving[p.rank]
 		leaving.pop()
 		if next := leaving.head; next != nil {

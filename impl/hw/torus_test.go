@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -28,6 +29,32 @@ func run(t testing.TB, m *model.Machine, ranks int, program func(p device.Port))
 	}
 	if err := w.Run(func(p device.Port) error { program(p); return nil }); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// With noise, too, a short packet does not overtake the long one before it, whatever is charged for that.
+func TestOrderWithNoise(t *testing.T) {
+	w, err := New(Config{Machine: machine(), Ranks: 4, Seed: 1, Noise: 0.3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const packets = 200
+	err = w.Run(func(p device.Port) error {
+		for i := range packets {
+			switch p.Rank() {
+			case 0:
+				p.Send(3, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, (i+1)%2*900)})
+				p.Delay(unit.Time(i%3) * us) // so that the next begins when this one is leaving, or has left
+			case 3:
+				if got := p.Recv(true).Head[0]; got != uint64(i) {
+					return fmt.Errorf("packet %d came before packet %d", got, i)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
