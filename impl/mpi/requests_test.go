@@ -199,6 +199,10 @@ var requesting = []struct {
 			if st, ok := reqs[2].Test(); !ok || st != null {
 				return fmt.Errorf("Test: %+v, %v", st, ok)
 			}
+			reqs[3].Start() // which is complete
+			if !mpi.TestAll(reqs, nil) {
+				return fmt.Errorf("not all are complete that are active")
+			}
 			if reqs[0].Null() || reqs[2].Null() {
 				return fmt.Errorf("a persistent request is null")
 			}

@@ -177,6 +177,8 @@ func TestNoAllocation(t *testing.T) {
 					shapes[i] = gaps(make([]byte, 600))
 				}
 				receive, send := e.Init(Plan{Receive: true, Shape: shapes[0]}), e.Init(Plan{Mode: model.Synchronous, Shape: shapes[1]})
+				buffered := e.Init(Plan{Mode: model.Buffered, Shape: shapes[1]})
+				e.Attach(make([]byte, 1000))
 				end := func(o *Op) { e.Wait(o); e.Release(o) }
 				round := func() {
 					e.Start(receive)
@@ -189,6 +191,11 @@ func TestNoAllocation(t *testing.T) {
 					e.Start(send)
 					end(receive)
 					end(send)
+					e.Start(receive)
+					e.Start(buffered)
+					end(receive)
+					end(buffered)
+					e.drain()
 					e.Free(e.IrecvShape(shapes[2], 0, 0, 1))
 					e.Free(e.IsendShape(model.Synchronous, shapes[3], 0, 0, 1))
 					for e.freed > 0 {
