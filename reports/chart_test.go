@@ -347,3 +347,12 @@ func TestZero(t *testing.T) {
 		t.Errorf("ticks %s", got)
 	}
 }
+
+// Where a call took no time that can be told, what is free reaches down to where the axis begins.
+func TestShadedDownToNothing(t *testing.T) {
+	way := series{points: []point{{x: 1, y: 20}, {x: 100, y: 30}}, over: []point{{x: 1, y: 0}, {x: 100, y: 10}}}
+	var b bytes.Buffer
+	if err := (xy{y: "time (us)", series: []series{way}}).chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
+		t.Errorf("%v: %d bytes", err, b.Len())
+	}
+}

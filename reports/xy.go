@@ -335,7 +335,9 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 			area = append(area, at(q))
 		}
 		for i := range s.over {
-			area = append(area, at(s.over[len(s.over)-1-i]))
+			q := s.over[len(s.over)-1-i]
+			q.y = math.Max(q.y, p.Y.Min) // an axis may have no place for what took no time
+			area = append(area, at(q))
 		}
 		c.FillPolygon(shade{s.look.ink}, c.ClipPolygonXY(area))
 	}
