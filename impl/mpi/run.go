@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/loggp/loggp/impl/datatype"
@@ -98,6 +99,7 @@ func (j *job) rank(p device.Port) (err error) {
 	if err == nil {
 		c.finalize()
 	}
+	c.e.End()
 	ended = true
 	return err
 }
@@ -110,6 +112,10 @@ func (c *Comm) failure(v any) error {
 		return e
 	case *AbortError:
 		return e
+	case runtime.Error:
+		if call, at := onNil(e); call != "" {
+			return &Error{Class: proto.ErrComm, Rank: c.e.Port().Rank(), Call: call, At: at, Text: "the communicator is nil: this rank is not in it"}
+		}
 	}
 	return nil
 }

@@ -42,6 +42,32 @@ func where(above int) Site {
 	return Site{}
 }
 
+// onNil returns the call that has failed for a nil communicator, and where, or "" if a panic was for something else. It is called in a deferred function.
+func onNil(e runtime.Error) (call string, at Site) {
+	if !strings.Contains(e.Error(), "nil pointer") {
+		return "", Site{}
+	}
+	pcs := make([]uintptr, 128)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	for panicked, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch in := packageOf(f.Function); {
+		case in == "runtime":
+			panicked = panicked || f.Function == "runtime.gopanic"
+		case !panicked:
+		case call == "" && !strings.HasPrefix(f.Function, here+".(*Comm)."):
+			return "", Site{}
+		case in == here:
+			name, _, _ := strings.Cut(f.Function, "[")
+			call = name[strings.LastIndexByte(name, '.')+1:]
+		default:
+			return call, Site{File: f.File, Line: f.Line}
+		}
+	}
+	return "", Site{}
+}
+
 // packageOf returns the path of a function's package.
 func packageOf(function string) string {
 	last := strings.LastIndexByte(function, '/') + 1

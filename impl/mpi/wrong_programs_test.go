@@ -33,8 +33,9 @@ func anotherTag(c *mpi.Comm) {
 	}
 	first := mpi.Irecv(c, x, 0, 1)
 	second := mpi.Irecv(c, y, 0, 3)
-	third := mpi.Irecv(c, y[:0], mpi.AnySource, 4)
-	mpi.WaitAll([]mpi.Request{first, second, third}, nil)
+	third := mpi.Irecv(c, make([]int32, 10), 0, 2)
+	fourth := mpi.Irecv(c, y[:0], mpi.AnySource, 4)
+	mpi.WaitAll([]mpi.Request{first, second, third, fourth}, nil)
 }
 
 func oneLeavesEarly(c *mpi.Comm) {
@@ -206,4 +207,10 @@ func leavesMessage(c *mpi.Comm) {
 		mpi.Send(c, []float64{1, 2}, 1, 7)
 	}
 	c.Barrier()
+}
+
+func notInIt(c *mpi.Comm) {
+	first := c.Create(c.Group().Include([]int{0})) // nil at rank 1
+	first.Barrier()
+	mpi.Send(first, make([]byte, 1), mpi.ProcNull, 0)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 )
 
 // wrongPrograms are those of wrong_programs_test.go.
@@ -47,6 +48,7 @@ var wrongPrograms = []struct {
 	{"elementsOverlap", 2, elementsOverlap},
 	{"afterFree", 2, afterFree},
 	{"completedTwice", 2, completedTwice},
+	{"notInIt", 2, notInIt},
 	{"receivesOverlap", 2, receivesOverlap},
 	{"sendsWhatIsReceived", 2, sendsWhatIsReceived},
 	{"inPlace", 2, inPlace},
@@ -223,6 +225,59 @@ func TestCycles(t *testing.T) {
 		var d *mpi.DeadlockError
 		if err := wrong(t, 2, x.program); !errors.As(err, &d) || !slices.Equal(d.Cycle, x.cycle) {
 			t.Errorf("%s: %v\nwant the cycle %v", name, err, x.cycle)
+		}
+	}
+}
+
+// Every call on a nil communicator is found, whatever it does first, and other nil pointers are none of the library's.
+func TestNilCommunicator(t *testing.T) {
+	for call, program := range map[string]func(c *mpi.Comm){
+		"Rank":      func(c *mpi.Comm) { c.Rank() },
+		"Wtime":     func(c *mpi.Comm) { c.Wtime() },
+		"Send":      func(c *mpi.Comm) { mpi.Send(c, []byte{1}, 0, 0) },
+		"Irecv":     func(c *mpi.Comm) { c.Irecv(mpi.Of([]byte{1}), 0, 0) },
+		"Allreduce": func(c *mpi.Comm) { mpi.Allreduce(c, []int{1}, []int{2}, mpi.Sum) },
+		"Free":      func(c *mpi.Comm) { c.Free() },
+	} {
+		var e *mpi.Error
+		err := wrong(t, 1, func(*mpi.Comm) { program(nil) })
+		if !errors.As(err, &e) || e.Class != proto.ErrComm || e.Call != call || e.Rank != 0 || filepath.Base(e.At.File) != "wrong_test.go" {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	var f *device.Failure
+	if err := wrong(t, 1, func(*mpi.Comm) { var p *sourceOf; p.line++ }); !errors.As(err, &f) || f.Rank != 0 {
+		t.Errorf("a nil pointer of the program: %v", err)
+	}
+}
+
+// A communicator that is used when its rank has ended says so, and does nothing.
+func TestAfterTheEnd(t *testing.T) {
+	for name, call := range map[string]func(c *mpi.Comm){
+		"Send":    func(c *mpi.Comm) { mpi.Send(c, []byte{1}, 0, 0) },
+		"Irecv":   func(c *mpi.Comm) { mpi.Irecv(c, []byte{1}, 0, 0) },
+		"Recv":    func(c *mpi.Comm) { mpi.Recv(c, []byte{1}, 0, 0) },
+		"Barrier": func(c *mpi.Comm) { c.Barrier() },
+		"Iprobe":  func(c *mpi.Comm) { c.Iprobe(0, 0) },
+	} {
+		for _, at := range places {
+			l := byDefault()
+			var last *mpi.Comm
+			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Library: l}, func(c *mpi.Comm) error {
+				if c.Rank() == 1 {
+					last = c
+				}
+				return nil
+			}))
+			func() {
+				defer func() {
+					e, ok := recover().(*mpi.Error)
+					if !ok || e.Rank != 1 || e.Call != name || !strings.Contains(e.Text, "has ended") || filepath.Base(e.At.File) != "wrong_test.go" {
+						t.Errorf("%s on %s: %v", name, at.name, e)
+					}
+				}()
+				call(last)
+			}()
 		}
 	}
 }
