@@ -78,6 +78,22 @@ func (c *Collectives) Check() error {
 // Late returns how many repetitions were dropped since a rank came too late, and how many there were to begin at an agreed time.
 func (c *Collectives) Late() (late, of int) { return int(c.late.Load()), int(c.tried.Load()) }
 
+// Began counts repetitions that were to begin at an agreed time, in so many of which a rank came too late.
+func (c *Collectives) Began(late, of int) {
+	c.late.Add(int64(late))
+	c.tried.Add(int64(of))
+}
+
+// Start returns the fact that says how repetitions began. Apart is why there is no clock that ranks have in common, or "".
+func (c *Collectives) Start(apart string) sample.Fact {
+	how := sample.NoStart + apart
+	if apart == "" {
+		late, of := c.Late()
+		how = fmt.Sprintf("agreed by the common clock, and behind barriers; %d of %d began too late", late, of)
+	}
+	return sample.Fact{Key: sample.Start, Value: how}
+}
+
 // Measure measures all cells with the ranks of comm, which all call it. Rank 0 gets the series; others get nil. The series' keys have their mode, protocol,
 // timer and bytes set.
 func (c *Collectives) Measure(comm *mpi.Comm, l Launch) []sample.Series {

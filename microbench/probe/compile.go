@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -72,10 +73,10 @@ func compilerOf(name string) (string, error) {
 }
 
 // launcherOf returns the launcher that was asked for, or that beside the compiler: mpirun.mpich for mpicc.mpich.
-func launcherOf(asked []string, compiler string) ([]string, error) {
+func launcherOf(asked []string, compiler string, ranks int) ([]string, error) {
 	if len(asked) > 0 {
 		if _, err := exec.LookPath(asked[0]); err != nil {
-			return nil, fmt.Errorf("no launcher: %w\nName with --launcher what starts two ranks, such as --launcher 'mpirun -n 2' or --launcher 'srun -n 2'", err)
+			return nil, fmt.Errorf("no launcher: %w\nName with --launcher what starts %d ranks, such as --launcher 'mpirun -n %[2]d' or --launcher 'srun -n %[2]d'", err, ranks)
 		}
 		return asked, nil
 	}
@@ -86,9 +87,9 @@ func launcherOf(asked []string, compiler string) ([]string, error) {
 	}
 	for _, name := range []string{"mpirun", "mpiexec"} {
 		if path, err := exec.LookPath(dir + name + suffix); err == nil {
-			return []string{path, "-n", "2"}, nil
+			return []string{path, "-n", strconv.Itoa(ranks)}, nil
 		}
 	}
-	return nil, fmt.Errorf("no launcher: there is neither mpirun%s nor mpiexec%[1]s beside %s\nName with --launcher what starts two ranks, such as --launcher 'mpirun -n 2' or --launcher 'srun -n 2'",
-		suffix, compiler)
+	return nil, fmt.Errorf("no launcher: there is neither mpirun%s nor mpiexec%[1]s beside %s\nName with --launcher what starts %d ranks, such as --launcher 'mpirun -n %[3]d' or --launcher 'srun -n %[3]d'",
+		suffix, compiler, ranks)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// join makes a data set of the launches.
-func (m *measurement) join(out *microbench.Outcome, s Settings) (*sample.Set, error) {
+// join makes a data set of the launches. The protocol of all series is the one that is given.
+func (m *measurement) join(out *microbench.Outcome, s Settings, protocol string) (*sample.Set, error) {
 	limits, err := m.limits()
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (m *measurement) join(out *microbench.Outcome, s Settings) (*sample.Set, er
 	}
 	for i := range out.Series {
 		x := &out.Series[i]
-		x.Platform, x.Library, x.Clock, x.Place, x.Protocol = Platform, libraryName(first.library), "real", s.Place, "auto"
+		x.Platform, x.Library, x.Clock, x.Place, x.Protocol = Platform, libraryName(first.library), "real", s.Place, protocol
 		if x.Place == "" {
 			x.Place = first.place()
 		}
@@ -47,11 +47,19 @@ func (p *places) place() string {
 }
 
 // where names the hosts.
-func (p *places) where() string {
-	if a, b := p.ranks[0].host, p.ranks[1].host; a != b {
-		return a + " and " + b
+func (p *places) where() string { return start(strings.Join(p.distinct(rank.hosted), " and "), 1000) }
+
+func (r rank) hosted() string { return r.host }
+
+// distinct returns what is true of any of the ranks, once each.
+func (p *places) distinct(of func(rank) string) []string {
+	var list []string
+	for _, r := range p.ranks {
+		if x := of(r); !slices.Contains(list, x) {
+			list = append(list, x)
+		}
 	}
-	return p.ranks[0].host
+	return list
 }
 
 // sameHost says whether two names are of one host: one of them may have a domain.
@@ -90,14 +98,10 @@ func environment(all []string) []string {
 
 // facts says what is known about the run.
 func (m *measurement) facts(limits []variable) []sample.Fact {
-	r, c := m.results[0], m.campaign
+	r := m.results[0]
 	version := m.version
 	if version == "" {
 		version = "unknown"
-	}
-	delta := "twice a round of the warm-up"
-	if c.Delta > 0 {
-		delta = c.Delta.MicrosString() + " us"
 	}
 	eager := "not asked for"
 	if m.variables {
@@ -112,27 +116,49 @@ func (m *measurement) facts(limits []variable) []sample.Fact {
 		{Key: "compiler", Value: version},
 		{Key: "compile", Value: words(append([]string{m.compiler}, options...))},
 		{Key: "launcher", Value: words(m.launcher)},
-		{Key: "hosts", Value: map[int]string{1: "one", 2: "two"}[r.hosts]},
-		{Key: sample.Ranks, Value: "2"},
-		{Key: sample.Pair, Value: "0 1"},
+		{Key: "hosts", Value: hosts(r.hosts)},
+		{Key: sample.Ranks, Value: strconv.Itoa(m.ranks)},
 		{Key: Binding, Value: each(m.places, (*places).binding)},
 	}
+	if m.collectives == nil {
+		list = append(list, m.ofPair()...)
+	} else {
+		list = append(list, m.ofAll()...)
+	}
+	return append(list,
+		sample.Fact{Key: sample.Resolution, Value: largest(m.places, func(x rank) unit.Time { return x.resolution }).MicrosString()},
+		sample.Fact{Key: sample.ClockCost, Value: largest(m.places, func(x rank) unit.Time { return x.cost }).MicrosString()},
+		sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut},
+	)
+}
+
+func hosts(n int) string {
+	if n <= 2 {
+		return []string{"one", "two"}[n-1]
+	}
+	return strconv.Itoa(n)
+}
+
+// ofPair says what is known of a pair of ranks, and of how it was measured.
+func (m *measurement) ofPair() []sample.Fact {
+	r, c := m.results[0], m.campaign
+	list := []sample.Fact{{Key: sample.Pair, Value: "0 1"}}
 	for i := range r.ranks {
 		of := fmt.Sprintf("p%d_", i+1)
 		list = append(list,
 			sample.Fact{Key: of + "processor", Value: r.ranks[i].processor},
 			sample.Fact{Key: of + "bound_to", Value: each(m.places, func(p *places) string { return p.ranks[i].bound })})
 	}
+	delta := "twice a round of the warm-up"
+	if c.Delta > 0 {
+		delta = c.Delta.MicrosString() + " us"
+	}
 	list = append(list, sample.LinesOf(m.lines)...)
 	return append(list,
 		sample.Fact{Key: "warmup", Value: "round trips until they take the same time again and again; " + strconv.Itoa(c.Warmup) + " rounds of each cell"},
 		sample.Fact{Key: "delta", Value: delta},
 		sample.Fact{Key: sample.Roots, Value: "2"},
-		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips that last 20 us"},
-		sample.Fact{Key: sample.Resolution, Value: largest(m.places, func(x rank) unit.Time { return x.resolution }).MicrosString()},
-		sample.Fact{Key: sample.ClockCost, Value: largest(m.places, func(x rank) unit.Time { return x.cost }).MicrosString()},
-		sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut},
-	)
+		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips that last 20 us"})
 }
 
 // Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound how it begins if not.
@@ -143,7 +169,7 @@ const (
 
 // binding says whether the ranks are bound to processors of their own.
 func (p *places) binding() string {
-	if _, _, ok := p.bound(); ok {
+	if p.apart() {
 		return "each rank on a processor of its own"
 	}
 	return Unbound + ": the system may move a rank from one processor to another"
@@ -172,7 +198,9 @@ func start(s string, most int) string {
 func largest(launches []*places, of func(rank) unit.Time) unit.Time {
 	var t unit.Time
 	for _, p := range launches {
-		t = max(t, of(p.ranks[0]), of(p.ranks[1]))
+		for _, r := range p.ranks {
+			t = max(t, of(r))
+		}
 	}
 	return t
 }

@@ -144,7 +144,7 @@ func TestSrun(t *testing.T) {
 	script := `#!/bin/sh
 [ "$1 $2 $3" = "-N 1 -n2" ] || exit 1
 mkdir "$LOCK" || { echo "srun: error: Unable to create step: Requested nodes are busy" >&2; exit 1; }
-"$4" "$5" "$6" && rmdir "$LOCK"
+"$4" "$5" "$6" "$7" && rmdir "$LOCK"
 `
 	if err := os.WriteFile(filepath.Join(dir, "srun"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)

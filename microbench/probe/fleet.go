@@ -11,6 +11,7 @@ import (
 // and wait asleep for their turn. Only those of a launcher that was named are started one after the other, as it may have places for one at a time.
 type fleet struct {
 	*built
+	ranks     int
 	launcher  []string
 	timeout   time.Duration
 	together  int // so many are started at once
@@ -36,7 +37,7 @@ func (f *fleet) muster(ctx context.Context) error {
 }
 
 func (f *fleet) start(ctx context.Context) error {
-	s, err := f.begin(ctx, f.launcher, f.timeout, len(f.sessions), f.together > 0)
+	s, err := f.begin(ctx, f.ranks, f.launcher, f.timeout, len(f.sessions), f.together > 0)
 	if err == nil {
 		f.sessions = append(f.sessions, s)
 	}

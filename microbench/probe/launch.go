@@ -16,9 +16,10 @@ import (
 // measurement is a campaign under way.
 type measurement struct {
 	*fleet
-	campaign *microbench.Campaign
-	results  []*result    // of each launch, without their series
-	lines    [][2]float64 // before and after each launch
+	campaign    *microbench.Campaign
+	collectives *microbench.Collectives // nil: a pair is measured
+	results     []*result               // of each launch, without their series
+	lines       [][2]float64            // before and after each launch
 }
 
 // launch measures what a launch of the campaign is to.
@@ -148,9 +149,20 @@ func (p *places) processors() (a, b int, ok bool) {
 	return 0, 0, false
 }
 
-// bound returns the processors to which the ranks are bound, if each is to one of its own.
+// bound returns the processors to which the first two ranks are bound, if each rank is to one of its own.
 func (p *places) bound() (a, b int, ok bool) {
 	a, errA := strconv.Atoi(p.ranks[0].bound)
 	b, errB := strconv.Atoi(p.ranks[1].bound)
-	return a, b, errA == nil && errB == nil && (a != b || p.hosts > 1)
+	return a, b, errA == nil && errB == nil && p.apart()
+}
+
+// apart says whether each rank is bound to a processor of its own.
+func (p *places) apart() bool {
+	taken := p.distinct(func(r rank) string {
+		if _, err := strconv.Atoi(r.bound); err != nil {
+			return ""
+		}
+		return r.host + " " + r.bound
+	})
+	return !slices.Contains(taken, "") && (len(taken) == len(p.ranks) || p.hosts == len(p.ranks))
 }

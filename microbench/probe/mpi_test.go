@@ -17,6 +17,7 @@ import (
 
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -122,56 +123,92 @@ var update = flag.Bool("update", false, "write the calls of each mode anew")
 // 100 ns: so many come between the barrier and the call if P1 waits, and all times are known.
 func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		dir := t.TempDir()
-		program, out := filepath.Join(dir, "calls"), filepath.Join(dir, "calls")
-		if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/calls.c").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		program := noting(t, compiler)
 		for _, mode := range microbench.Modes() {
-			first := &plan{reps: 1, cells: []microbench.Cell{{Mode: mode, Bytes: 16}}}
-			for n, p := range []*plan{first, {}} {
-				if err := os.WriteFile(filepath.Join(dir, "plan."+strconv.Itoa(n)), p.text(), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
-			if text, err := exec.Command(launcher, "-n", "2", program, dir, "60").CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, text)
-			}
-			exactTimes(t, mode, filepath.Join(dir, "result.0"))
-			got := "P1\n" + calls(t, out+".0") + "\nP2\n" + calls(t, out+".1")
-			golden := filepath.Join("testdata", "calls", mode+".txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("%s: other calls than in %s (go test ./microbench/probe -run Calls -update):\n%s", mode, golden, got)
-			}
+			p := &plan{ranks: 2, reps: 1, cells: []microbench.Cell{{Mode: mode, Bytes: 16}}}
+			r, got := program(p)
+			exactTimes(t, mode, r)
+			golden(t, mode, got)
 		}
 	})
 }
 
-// exactTimes checks a result by the made clock: what is timed makes one call, but more in what follows.
-func exactTimes(t *testing.T, mode, file string) {
+// Each collective operation is called behind a barrier, as testdata/calls/collectives.txt has it: when its cell is met, once more, and once that counts.
+func TestCollectiveCalls(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		p := &plan{ranks: 2, collective: true, barriers: true, reps: 1}
+		for _, o := range collective.Operations() {
+			p.cells = append(p.cells, microbench.Cell{Mode: o.String(), Bytes: 16})
+		}
+		p.cells = append(p.cells, microbench.Cell{Mode: "allreduce", Bytes: 5})
+		r, got := noting(t, compiler)(p)
+		if err := r.of(p); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.series {
+			if len(s.Times) != 1 || s.Times[0] != unit.Microsecond {
+				t.Errorf("%s of %s of %d bytes takes %v, want one microsecond", s.Timer, s.Mode, s.Bytes, s.Times)
+			}
+		}
+		golden(t, "collectives", got)
+	})
+}
+
+// noting compiles testdata/calls.c, and returns what measures a plan with it: the result, and the calls of both ranks.
+func noting(t *testing.T, compiler string) func(*plan) (*result, string) {
 	t.Helper()
-	f, err := os.Open(file)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "calls")
+	if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/calls.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
+	return func(first *plan) (*result, string) {
+		for n, p := range []*plan{first, {}} {
+			if err := os.WriteFile(filepath.Join(dir, "plan."+strconv.Itoa(n)), p.text(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, err := exec.Command(launcher, "-n", "2", program, dir, "60", "2").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		f, err := os.Open(filepath.Join(dir, "result.0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := read(f, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x := r.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {
+			t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
+		}
+		return r, "P1\n" + calls(t, program+".0") + "\nP2\n" + calls(t, program+".1")
+	}
+}
+
+// golden compares calls with a file, or writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "calls", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	r, err := read(f)
-	if err != nil {
-		t.Fatal(err)
+	if got != string(want) {
+		t.Errorf("%s: other calls than in %s (go test ./microbench/probe -run Calls -update):\n%s", name, file, got)
 	}
-	if x := r.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {
-		t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
-	}
+}
+
+// exactTimes checks a result by the made clock: what is timed makes one call, but more in what follows.
+func exactTimes(t *testing.T, mode string, r *result) {
+	t.Helper()
 	for _, s := range r.series {
 		for _, got := range s.Times {
 			if want := timedCalls(mode, s.Timer) * unit.Microsecond; got != want {

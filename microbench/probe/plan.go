@@ -13,7 +13,8 @@ import (
 
 // plan is what a launch is told to do at a time. On disk it is words between white space:
 //
-//	loggp-plan 2
+//	loggp-plan 3
+//	collective 0     1: cells are of collective operations, by all ranks; else of modes
 //	time 150000000   nanoseconds that it may take, but that all is measured a little; 0: as long as the repetitions take
 //	reps 0           with each root; 0: as many as the rest says
 //	least 2          samples of each timer with each root, and
@@ -25,31 +26,38 @@ import (
 //	variables 0      1: the library's are wanted, in a file of their own
 //	cells 144        0: there is nothing any more
 //	send 16 all      mode and bytes of each, in the order in which to measure them first; brief: only timers in which a change of protocol shows; trips: only round trips
+//	bcast 16 all     or, if so, operation and bytes; barriers: only timers of calls behind barriers
 type plan struct {
-	time      time.Duration
-	reps      int
-	least     int
-	most      int
-	precision float64
-	warmup    int
-	delta     unit.Time
-	seed      uint64
-	variables bool
-	brief     bool
-	trips     func(bytes int) bool // only round trips are measured at the size; nil: at none
-	cells     []microbench.Cell
+	ranks      int // of the program; it knows them
+	collective bool
+	time       time.Duration
+	reps       int
+	least      int
+	most       int
+	precision  float64
+	warmup     int
+	delta      unit.Time
+	seed       uint64
+	variables  bool
+	brief      bool
+	barriers   bool                 // no start is agreed on
+	trips      func(bytes int) bool // only round trips are measured at the size; nil: at none
+	cells      []microbench.Cell
 }
 
 // Which timers a cell has.
 const (
-	all   = "all"
-	brief = "brief"
-	trips = "trips"
+	all      = "all"
+	brief    = "brief"
+	trips    = "trips"
+	barriers = "barriers"
 )
 
 // which says which timers a cell has.
 func (p *plan) which(c microbench.Cell) string {
 	switch {
+	case p.barriers:
+		return barriers
 	case p.trips != nil && p.trips(c.Bytes):
 		return trips
 	case p.brief:
@@ -61,16 +69,19 @@ func (p *plan) which(c microbench.Cell) string {
 func (p *plan) text() []byte {
 	var b strings.Builder
 	nanoseconds := (p.delta + unit.Nanosecond - 1) / unit.Nanosecond
-	variables := 0
-	if p.variables {
-		variables = 1
-	}
-	fmt.Fprintf(&b, "loggp-plan 2\ntime %d\nreps %d\nleast %d\nmost %d\nprecision %.0f\nwarmup %d\ndelta %d\nseed %d\nvariables %d\ncells %d\n",
-		p.time.Nanoseconds(), p.reps, max(p.least, 1), max(p.most, p.least, 1), math.Round(p.precision*1e6), p.warmup, nanoseconds, p.seed, variables, len(p.cells))
+	fmt.Fprintf(&b, "loggp-plan 3\ncollective %d\ntime %d\nreps %d\nleast %d\nmost %d\nprecision %.0f\nwarmup %d\ndelta %d\nseed %d\nvariables %d\ncells %d\n",
+		bit(p.collective), p.time.Nanoseconds(), p.reps, max(p.least, 1), max(p.most, p.least, 1), math.Round(p.precision*1e6), p.warmup, nanoseconds, p.seed, bit(p.variables), len(p.cells))
 	for _, c := range p.cells {
 		fmt.Fprintf(&b, "%s %d %s\n", c.Mode, c.Bytes, p.which(c))
 	}
 	return []byte(b.String())
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // Samples of a timer with each root: so many there are even if there is no time for them, and a launch takes no more of one.
@@ -82,15 +93,26 @@ const (
 // planOf returns the plan of some cells of a campaign.
 func planOf(c *microbench.Campaign, cells []microbench.Cell, seed uint64, rows int, time time.Duration) *plan {
 	p := &plan{
-		time: time, reps: c.Reps, least: leastSamples, precision: c.Wanted(),
+		ranks: 2, time: time, reps: c.Reps, least: leastSamples, precision: c.Wanted(),
 		warmup: c.Warmup, delta: c.Delta, seed: seed >> 1, trips: c.OnlyTrips, cells: cells,
 	}
 	timers := 0
 	for _, x := range cells {
-		timers += 2 * len(timersOf(x.Mode, p.which(x)))
+		timers += 2 * len(p.timers(x))
 	}
 	p.most = min(mostSamples, rows/max(timers, 1))
 	return p
+}
+
+// timers returns those of a cell.
+func (p *plan) timers(c microbench.Cell) []string {
+	switch {
+	case p.collective && p.barriers:
+		return []string{sample.CollMin, sample.CollMedian, sample.CollMax}
+	case p.collective:
+		return []string{sample.CollMin, sample.CollMedian, sample.CollMax, sample.CollLast}
+	}
+	return timersOf(c.Mode, p.which(c))
 }
 
 // timersOf returns the timers of a mode, in the order of package microbench; the brief ones are those in which a change of protocol shows.

@@ -1,5 +1,5 @@
 // Package probe measures the MPI of the machine that it runs on, from inside a C program: the same timers as package microbench, in the same order,
-// without a call from Go in between.
+// without a call from Go in between, of messages between two ranks or of collective operations of all.
 //
 //  1. The program is compiled on the spot by the user's mpicc.
 //  2. Their launcher starts it as often as there are launches, all at first, since that takes longer than to measure. Each waits asleep.
@@ -24,7 +24,7 @@ import (
 // Settings says with what to measure.
 type Settings struct {
 	Compiler string        // a command, looked for in PATH; "": that of the environment variable MPICC, or mpicc
-	Launcher []string      // a command and its arguments that start two ranks; none: that beside the compiler, with -n 2
+	Launcher []string      // a command and its arguments that start the ranks; none: that beside the compiler, with -n and their number
 	Timeout  time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
 	Place    string        // inter or intra; "": intra if the ranks share memory
 }
@@ -37,12 +37,18 @@ const Platform = "mpi"
 
 // Measure goes through a campaign, whose protocol, pair and Common do not count. Now and then progress is called with what part is over, from 0 to 1; it may
 // be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
-func Measure(ctx context.Context, c *microbench.Campaign, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
-	if s.Timeout <= 0 {
-		s.Timeout = DefaultTimeout
-	}
+func Measure(ctx context.Context, c *microbench.Campaign, s Settings, progress func(part float64)) (*sample.Set, *microbench.Outcome, error) {
 	if err := check(c); err != nil {
 		return nil, nil, err
+	}
+	m := &measurement{campaign: c}
+	return m.measure(ctx, 2, s, "auto", progress)
+}
+
+// measure measures so many ranks, and gives all series a protocol.
+func (m *measurement) measure(ctx context.Context, ranks int, s Settings, protocol string, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
+	if s.Timeout <= 0 {
+		s.Timeout = DefaultTimeout
 	}
 	begin := time.Now()
 	dir, err := os.MkdirTemp("", "loggp-probe-")
@@ -54,17 +60,17 @@ func Measure(ctx context.Context, c *microbench.Campaign, s Settings, progress f
 	if err != nil {
 		return nil, nil, err
 	}
-	launcher, err := launcherOf(s.Launcher, b.compiler)
+	launcher, err := launcherOf(s.Launcher, b.compiler, ranks)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &measurement{campaign: c, fleet: &fleet{built: b, launcher: launcher, timeout: s.Timeout, together: together(c, s), variables: !c.Quick}}
+	m.fleet = &fleet{built: b, ranks: ranks, launcher: launcher, timeout: s.Timeout, together: together(m.campaign, ranks, s), variables: !m.campaign.Quick}
 	defer m.stop()
 	out, err := m.run(ctx, begin, progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := m.join(out, s)
+	set, err := m.join(out, s, protocol)
 	return set, out, err
 }
 
@@ -77,7 +83,7 @@ func (m *measurement) run(ctx context.Context, begin time.Time, progress func(pa
 	if c.Time() > 0 {
 		c.Budget = max(1, c.Time()-time.Since(begin))
 	}
-	out, err := c.Run(ctx, m.launch, progress)
+	out, err := m.goThrough(ctx, &c, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -88,18 +94,27 @@ func (m *measurement) run(ctx context.Context, begin time.Time, progress func(pa
 	return out, nil
 }
 
-// Launches that are started together, at most, and for how long they may have to wait for their turns.
+// goThrough goes through the launches of a campaign.
+func (m *measurement) goThrough(ctx context.Context, c *microbench.Campaign, progress func(part float64)) (*microbench.Outcome, error) {
+	if m.collectives == nil {
+		return c.Run(ctx, m.launch, progress)
+	}
+	all := &microbench.Collectives{Campaign: *c, Of: m.collectives.Of}
+	return all.Run(ctx, m.perform, progress)
+}
+
+// Ranks of launches that are started together, at most, and for how long they may have to wait for their turns.
 const (
-	mostTogether    = 10
+	mostTogether    = 20
 	longestTogether = time.Minute
 )
 
 // together returns how many launches are started at once.
-func together(c *microbench.Campaign, s Settings) int {
+func together(c *microbench.Campaign, ranks int, s Settings) int {
 	if len(s.Launcher) > 0 || c.Time() == 0 || c.Time() > longestTogether {
 		return 0
 	}
-	return min(c.LeastLaunches(), mostTogether)
+	return min(c.LeastLaunches(), mostTogether/ranks)
 }
 
 // check says what of a campaign cannot be measured here.

@@ -179,7 +179,7 @@ func TestSameAsMicrobench(t *testing.T) {
 func TestPlanText(t *testing.T) {
 	c := &microbench.Campaign{Plan: microbench.Plan{Warmup: 10, Delta: 1500}, Precision: 0.05}
 	p := planOf(c, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 0}}, 15, 4000, 3*time.Microsecond)
-	want := "loggp-plan 2\ntime 3000\nreps 0\nleast 2\nmost 133\nprecision 50000\nwarmup 10\ndelta 2\nseed 7\nvariables 0\ncells 2\nssend 16 all\nsend 0 all\n"
+	want := "loggp-plan 3\ncollective 0\ntime 3000\nreps 0\nleast 2\nmost 133\nprecision 50000\nwarmup 10\ndelta 2\nseed 7\nvariables 0\ncells 2\nssend 16 all\nsend 0 all\n"
 	if got := string(p.text()); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -198,11 +198,13 @@ func TestPlanText(t *testing.T) {
 	}
 }
 
-const good = `loggp-probe 2
+const good = `loggp-probe 3
 library Fake
 standard 3.1
 threads single
 hosts 2
+ranks 2
+processors 2
 host a
 processor x
 bound 0
@@ -222,7 +224,7 @@ end 3 21
 `
 
 func TestRead(t *testing.T) {
-	r, err := read(strings.NewReader(good))
+	r, err := read(strings.NewReader(good), &plan{ranks: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,29 +234,31 @@ func TestRead(t *testing.T) {
 	}
 	// Each of these in place of what stands there is an error, which names the line.
 	for _, c := range []struct{ old, with, want string }{
-		{"loggp-probe 2", "loggp-probe 1", `line 1: version "1"`},
-		{"loggp-probe 2", strings.Repeat("x", 20000), "line 1: it is longer"},
+		{"loggp-probe 3", "loggp-probe 2", `line 1: version "2"`},
+		{"loggp-probe 3", strings.Repeat("x", 20000), "line 1: it is longer"},
 		{"hosts 2", "hosts 3", `line 5: "3" is not a number from 1 to 2`},
-		{"host b", "hast b", `line 11: "hast" where "host"`},
+		{"ranks 2", "ranks 3", `line 6: "3" is not a number from 2 to 2`},
+		{"processors 2", "processors -1", "line 7:"},
+		{"host b", "hast b", `line 13: "hast" where "host"`},
 		{"library Fake", "library Fa\x01ke", "line 2:"},
-		{"cost 27053", "cost -1", "line 9:"},
-		{"resolution 1000", "resolution 0", "line 10:"},
-		{"series send 16 timer11 2", "series send 16 timer11", "line 16:"},
-		{"series send 16 timer11 2", "series send -16 timer11 2", "line 16:"},
-		{"series send 16 timer11 2", "series send 16 timer11 0", "line 16:"},
-		{"series send 16 timer11 2", "series send 16 timer11 3", `line 19: "series send 16 timer12 1" is not a time`},
-		{"series send 16 timer11 2", "series send 16 timer11 1", `line 18: "7" where a series, a variable or the end`},
-		{"series send 16 timer11 2", "series send 16 timer11 99999999999", "line 16:"},
-		{"\n7\n", "\n07\n", "line 18:"},
+		{"cost 27053", "cost -1", "line 11:"},
+		{"resolution 1000", "resolution 0", "line 12:"},
+		{"series send 16 timer11 2", "series send 16 timer11", "line 18:"},
+		{"series send 16 timer11 2", "series send -16 timer11 2", "line 18:"},
+		{"series send 16 timer11 2", "series send 16 timer11 0", "line 18:"},
+		{"series send 16 timer11 2", "series send 16 timer11 3", `line 21: "series send 16 timer12 1" is not a time`},
+		{"series send 16 timer11 2", "series send 16 timer11 1", `line 20: "7" where a series, a variable or the end`},
+		{"series send 16 timer11 2", "series send 16 timer11 99999999999", "line 18:"},
+		{"\n7\n", "\n07\n", "line 20:"},
 		{"\n7\n", "\n7 \n", ""},
-		{"\n7\n", "\n-7\n", "line 18:"},
-		{"\n7\n", "\n8\n", `line 21: it ends with "3 21", and what stands above comes to "3 22"`},
-		{"\n7\n", "\n86400000000000001\n", "line 18:"},
-		{"end 3 21\n", "end 3 21", "line 21: it ends too early"},
-		{"end 3 21\n", "", "line 21: it ends too early"},
-		{"end 3 21\n", "end 3 21\n\n", "line 21: something stands behind"},
+		{"\n7\n", "\n-7\n", "line 20:"},
+		{"\n7\n", "\n8\n", `line 23: it ends with "3 21", and what stands above comes to "3 22"`},
+		{"\n7\n", "\n86400000000000001\n", "line 20:"},
+		{"end 3 21\n", "end 3 21", "line 23: it ends too early"},
+		{"end 3 21\n", "", "line 23: it ends too early"},
+		{"end 3 21\n", "end 3 21\n\n", "line 23: something stands behind"},
 	} {
-		_, err := read(strings.NewReader(strings.Replace(good, c.old, c.with, 1)))
+		_, err := read(strings.NewReader(strings.Replace(good, c.old, c.with, 1)), &plan{ranks: 2})
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("%q: %v", c.with, err)
@@ -307,19 +311,19 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Replace(good, "end", "series", 1)))
 	f.Add([]byte(strings.Replace(good, "2\n5\n", "50000000\n5\n", 1)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := read(bytes.NewReader(b))
+		p := &plan{ranks: 2, cells: []microbench.Cell{{Mode: "send", Bytes: 16}}}
+		r, err := read(bytes.NewReader(b), p)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "line ") || len(err.Error()) > 2000 {
 				t.Errorf("error %q", err)
 			}
 			return
 		}
-		p := &plan{cells: []microbench.Cell{{Mode: "send", Bytes: 16}}}
 		if r.of(p) != nil {
 			return
 		}
 		m := &measurement{campaign: &microbench.Campaign{}, results: []*result{r}, fleet: &fleet{built: &built{compiler: "cc"}, launcher: []string{"mpirun"}, places: []*places{&r.places}}}
-		set, err := m.join(&microbench.Outcome{Series: r.series}, Settings{})
+		set, err := m.join(&microbench.Outcome{Series: r.series}, Settings{}, "auto")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -347,12 +351,12 @@ func TestReadVariables(t *testing.T) {
 func TestReadPlaces(t *testing.T) {
 	_, text, _ := strings.Cut(good, "threads single\n")
 	text, _, _ = strings.Cut(text, "series")
-	p, err := readPlaces(strings.NewReader(text))
+	p, err := readPlaces(strings.NewReader(text), 2)
 	if err != nil || p.ranks[1].bound != "1" {
 		t.Errorf("%v, %v", p, err)
 	}
 	for _, wrong := range []string{"", text[:len(text)-1], text + "x\n"} {
-		if _, err := readPlaces(strings.NewReader(wrong)); err == nil {
+		if _, err := readPlaces(strings.NewReader(wrong), 2); err == nil {
 			t.Errorf("%q is read", wrong)
 		}
 	}
@@ -365,7 +369,7 @@ func TestProcessors(t *testing.T) {
 		t.Skip(err)
 	}
 	at := func(host, a, b string, hosts int) *places {
-		return &places{hosts: hosts, ranks: [2]rank{{host: host, bound: a}, {host: host, bound: b}}}
+		return &places{hosts: hosts, ranks: []rank{{host: host, bound: a}, {host: host, bound: b}}}
 	}
 	if a, b, ok := at(here+".domain", "7", "5", 1).processors(); a != 7 || b != 5 || !ok {
 		t.Errorf("bound to 7 and 5: %d and %d, %v", a, b, ok)

@@ -8,22 +8,27 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // result is what a plan brought. On disk it is lines of text:
 //
-//	loggp-probe 2
+//	loggp-probe 3
 //	library Open MPI v4.1.4, package: Debian OpenMPI; ...
 //	standard 3.1                         that the library implements
 //	threads single                       the level that MPI_Init gave
 //	hosts 1                              places begin here. 1: the ranks share memory
-//	host name                            these five of P1, then of P2
+//	ranks 2
+//	processors 2                         on which any of them may run, if they share memory; 0: not known
+//	host name                            these five of P1, then of P2, and so on
 //	processor Intel(R) Xeon(R) Processor
 //	bound 0-3,8                          processors on which the rank may run
 //	cost 27053                           picoseconds of reading the clock, taken out of all times
 //	resolution 1000                      picoseconds: the clock's steps
+//	late 0                               of collective operations alone: repetitions in which a rank came too late to the start that was agreed on,
+//	of 0                                 of so many that had one
 //	series send 16 timer11 1200          mode, bytes, timer, and how many lines follow, each a time in picoseconds: half of them with the root P1
 //	87947
 //	end 1200 104935829                   the number and the sum, modulo 2^64, of all times
@@ -35,13 +40,15 @@ import (
 type result struct {
 	library, standard, threads string
 	places
-	series []sample.Series // keys have mode, bytes and timer
+	late, tried int
+	series      []sample.Series // keys have mode, bytes and timer
 }
 
 // places is where the ranks are.
 type places struct {
-	hosts int
-	ranks [2]rank
+	hosts  int
+	usable int // processors on which any of the ranks may run; 0: not known
+	ranks  []rank
 }
 
 // rank is where a rank ran, and its clock.
@@ -57,17 +64,23 @@ type variable struct {
 
 // Bounds on what read accepts.
 const (
-	maxLine      = 1 << 14 // bytes
-	maxVariables = 1000
-	maxSeries    = 1 << 19
-	maxTime      = int64(24 * 3600 * unit.Second) // a day
+	maxLine       = 1 << 14 // bytes
+	maxVariables  = 1000
+	maxSeries     = 1 << 19
+	maxRounds     = 1 << 40
+	maxProcessors = 1 << 20
+	maxTime       = int64(24 * 3600 * unit.Second) // a day
 )
 
-// read reads a result. Errors name the line, as those of its siblings do.
-func read(r io.Reader) (*result, error) {
+// read reads the result of a plan. Errors name the line, as those of its siblings do.
+func read(r io.Reader, of *plan) (*result, error) {
 	p := newParser(r)
 	p.head()
-	p.places()
+	p.places(of.ranks)
+	if of.collective {
+		p.result.late = int(p.number("late", 0, maxRounds))
+		p.result.tried = int(p.number("of", int64(p.result.late), maxRounds))
+	}
 	for p.next(); p.word == "series"; p.next() {
 		p.times()
 	}
@@ -75,9 +88,9 @@ func read(r io.Reader) (*result, error) {
 	return &p.result, p.failure()
 }
 
-func readPlaces(r io.Reader) (*places, error) {
+func readPlaces(r io.Reader, ranks int) (*places, error) {
 	p := newParser(r)
-	p.places()
+	p.places(ranks)
 	p.nothing()
 	return &p.result.places, p.failure()
 }
@@ -142,20 +155,23 @@ func (p *parser) fail(format string, args ...any) {
 // head reads what is said of the library.
 func (p *parser) head() {
 	r := &p.result
-	if version := p.text("loggp-probe"); version != "2" {
+	if version := p.text("loggp-probe"); version != "3" {
 		p.fail("version %q", cut(version))
 	}
 	r.library, r.standard, r.threads = p.text("library"), p.text("standard"), p.text("threads")
 }
 
-func (p *parser) places() {
+// places reads where so many ranks are.
+func (p *parser) places(ranks int) {
 	r := &p.result.places
-	r.hosts = int(p.number("hosts", 1, 2))
-	for i := range r.ranks {
-		r.ranks[i] = rank{
+	r.hosts = int(p.number("hosts", 1, int64(ranks)))
+	p.number("ranks", int64(ranks), int64(ranks))
+	r.usable = int(p.number("processors", 0, maxProcessors))
+	for range ranks {
+		r.ranks = append(r.ranks, rank{
 			host: p.text("host"), processor: p.text("processor"), bound: p.text("bound"),
 			cost: unit.Time(p.number("cost", 0, maxTime)), resolution: unit.Time(p.number("resolution", 1, maxTime)),
-		}
+		})
 	}
 }
 
@@ -257,21 +273,37 @@ func (r *result) of(p *plan) error {
 	found := len(r.series)
 	r.series = r.series[:0]
 	for _, c := range p.cells {
-		for _, timer := range timersOf(c.Mode, p.which(c)) {
+		for _, timer := range p.timers(c) {
 			s := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: timer}]
-			switch n := len(s.Times); {
-			case n == 0:
-				return fmt.Errorf("it has no samples of %s of %s at %d bytes", timer, c.Mode, c.Bytes)
-			case n%2 != 0:
-				return fmt.Errorf("it has %d samples of %s of %s at %d bytes, which are not as many with each root", n, timer, c.Mode, c.Bytes)
-			case p.reps > 0 && p.time == 0 && n != repeated(timer, p.reps):
-				return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", n, timer, c.Mode, c.Bytes, repeated(timer, p.reps))
+			if len(s.Times) == 0 && timer == sample.CollLast && r.late > 0 {
+				continue // each time a rank was too late
+			}
+			if err := p.counts(c, timer, len(s.Times)); err != nil {
+				return err
 			}
 			r.series = append(r.series, s)
 		}
 	}
 	if found != len(r.series) {
 		return fmt.Errorf("it has %d series, not %d", found, len(r.series))
+	}
+	return nil
+}
+
+// counts says what is wrong with so many samples of a timer of a cell.
+func (p *plan) counts(c microbench.Cell, timer string, n int) error {
+	exact := p.reps > 0 && p.time == 0
+	switch {
+	case n == 0:
+		return fmt.Errorf("it has no samples of %s of %s at %d bytes", timer, c.Mode, c.Bytes)
+	case p.collective:
+		if exact && n != p.reps && timer != sample.CollLast {
+			return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", n, timer, c.Mode, c.Bytes, p.reps)
+		}
+	case n%2 != 0:
+		return fmt.Errorf("it has %d samples of %s of %s at %d bytes, which are not as many with each root", n, timer, c.Mode, c.Bytes)
+	case exact && n != repeated(timer, p.reps):
+		return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", n, timer, c.Mode, c.Bytes, repeated(timer, p.reps))
 	}
 	return nil
 }

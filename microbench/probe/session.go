@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// session is the program, started once: two ranks that do what plans say. It waits asleep before the first plan and after each, so that several can be
+// session is the program, started once: ranks that do what plans say. It waits asleep before the first plan and after each, so that several can be
 // there while one measures.
 type session struct {
 	dir      string // of its files, and of its copy of the program, by which its processes are known
 	launcher []string
+	ranks    int
 	timeout  time.Duration
 	asked    int // plans
 
@@ -31,8 +32,8 @@ const later = time.Minute
 
 // begin starts the program. Where others are started beside it, the launcher has a directory of its own for its temporary files: that of Open MPI removes those that
 // it shares, if they are empty, while another is about to put something there.
-func (b *built) begin(ctx context.Context, launcher []string, timeout time.Duration, n int, beside bool) (*session, error) {
-	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, timeout: timeout, over: make(chan struct{})}
+func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, beside bool) (*session, error) {
+	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, over: make(chan struct{})}
 	program := filepath.Join(s.dir, filepath.Base(b.program))
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (b *built) begin(ctx context.Context, launcher []string, timeout time.Durat
 	}
 	go func() {
 		defer close(s.over)
-		s.said, s.err = p.run(ctx, append(launcher[:len(launcher):len(launcher)], program, s.dir, limit))
+		s.said, s.err = p.run(ctx, append(launcher[:len(launcher):len(launcher)], program, s.dir, limit, strconv.Itoa(ranks)))
 	}()
 	return s, nil
 }
@@ -110,14 +111,14 @@ func (s *session) failure(err error) error {
 	return launchError(s.launcher, s.said, err, s.timeout)
 }
 
-// ready waits until both ranks are there, and returns where.
+// ready waits until all ranks are there, and returns where.
 func (s *session) ready(ctx context.Context) (*places, error) {
 	f, err := s.await(ctx, "ready.0")
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return parsed(s, f, readPlaces)
+	return parsed(s, f, func(in io.Reader) (*places, error) { return readPlaces(in, s.ranks) })
 }
 
 // measure lets the program measure.
@@ -132,7 +133,7 @@ func (s *session) measure(ctx context.Context, p *plan) (*result, error) {
 	}
 	defer f.Close()
 	return parsed(s, f, func(in io.Reader) (*result, error) {
-		r, err := read(in)
+		r, err := read(in, p)
 		if err == nil {
 			err = r.of(p)
 		}

@@ -11,6 +11,12 @@ const (
 	CollLast   = "coll_last"   // from a start that ranks agreed on, by a clock that they have in common, until the last rank's call ended
 )
 
+// Start is the fact that says how their repetitions began, and NoStart how it begins where there was no start that ranks agreed on, before the reason.
+const (
+	Start   = "start"
+	NoStart = "behind barriers alone: "
+)
+
 // Collective says whether a timer is of a collective operation.
 func Collective(timer string) bool {
 	return timer == CollMin || timer == CollMedian || timer == CollMax || timer == CollLast

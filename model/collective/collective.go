@@ -107,6 +107,11 @@ type Algorithm struct {
 // schedule writes the steps of a rank.
 type schedule func(s *script, j Job, rank int)
 
+// Unknown returns an algorithm of which nothing is known but a name, as those of other libraries: it has no steps.
+func Unknown(o Operation, name string) *Algorithm {
+	return &Algorithm{Operation: o, Name: name, schedule: func(*script, Job, int) {}}
+}
+
 // Serves reports whether the algorithm can carry out a job.
 func (a *Algorithm) Serves(j Job) bool {
 	return (a.Fits == nil || a.Fits(j)) && (!a.Tiered || j.Nodes.Tiered())

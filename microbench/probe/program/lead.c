@@ -268,7 +268,6 @@ static void forget(void)
 			for (root = 0; root < 2; root++)
 				free(tasks[i].times[timer][root]);
 	free(tasks);
-	free(cells);
 	tasks = NULL;
 	tasked = 0;
 }

@@ -7,8 +7,9 @@ struct place {
 	int64_t cost, resolution;
 };
 
-static struct place places[2]; /* P1, P2 */
+static struct place *places; /* of each rank */
 static int hosts;
+static int processors; /* on which any of the ranks may run; 0: not known */
 
 /* plainly makes one line of a text, with a semicolon for each of its line ends. */
 static char *plainly(char *s)
@@ -46,6 +47,21 @@ static void find_bound(char *s, size_t room)
 #endif
 }
 
+/* count_processors says how many processors all ranks together may run on, if they are on one host. */
+static int count_processors(void)
+{
+#ifdef __linux__
+	cpu_set_t mine, all;
+
+	CPU_ZERO(&mine);
+	sched_getaffinity(0, sizeof mine, &mine);
+	MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, meeting);
+	return CPU_COUNT(&all);
+#else
+	return 0;
+#endif
+}
+
 static void find_processor(char *s, size_t room)
 {
 	FILE *f = fopen("/proc/cpuinfo", "r");
@@ -61,20 +77,25 @@ static void find_processor(char *s, size_t room)
 		fclose(f);
 }
 
-/* hosts_of says on how many hosts two ranks are: one if they share memory. */
-static int hosts_of(const struct place *a, const struct place *b)
+/* count_hosts says on how many hosts the ranks are: on one are those that share memory. Each counts the first rank of its own. */
+static int count_hosts(void)
 {
+	int first, n;
+
 #if MPI_VERSION >= 3
 	MPI_Comm near;
-	int n;
 
-	MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
-	MPI_Comm_size(near, &n);
+	MPI_Comm_split_type(meeting, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+	MPI_Comm_rank(near, &n);
 	MPI_Comm_free(&near);
-	return a != b && n == 2 ? 1 : 2;
+	first = n == 0;
 #else
-	return strcmp(a->host, b->host) == 0 ? 1 : 2;
+	for (n = 0; strcmp(places[n].host, places[rank].host) != 0; n++)
+		;
+	first = n == rank;
 #endif
+	MPI_Allreduce(&first, &n, 1, MPI_INT, MPI_SUM, meeting);
+	return n;
 }
 
 static void find_places(void)
@@ -90,9 +111,11 @@ static void find_places(void)
 	calibrate();
 	mine.cost = cost;
 	mine.resolution = resolution;
-	MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, comm);
-	hosts = hosts_of(&places[0], &places[1]);
-	if (hosts == 1 && strcmp(places[0].bound, places[1].bound) == 0 && strspn(mine.bound, "0123456789") == strlen(mine.bound))
+	places = room(ranks * sizeof mine);
+	MPI_Allgather(&mine, sizeof mine, MPI_BYTE, places, sizeof mine, MPI_BYTE, meeting);
+	hosts = count_hosts();
+	processors = count_processors();
+	if (ranks == 2 && hosts == 1 && strcmp(places[0].bound, places[1].bound) == 0 && strspn(mine.bound, "0123456789") == strlen(mine.bound))
 		fail("both ranks may run on processor %s alone, and would take turns on it: they need two", mine.bound);
 }
 
@@ -100,8 +123,8 @@ static void write_places(FILE *f)
 {
 	int i;
 
-	fprintf(f, "hosts %d\n", hosts);
-	for (i = 0; i < 2; i++) {
+	fprintf(f, "hosts %d\nranks %d\nprocessors %d\n", hosts, ranks, processors);
+	for (i = 0; i < ranks; i++) {
 		fprintf(f, "host %s\n", places[i].host);
 		fprintf(f, "processor %s\n", places[i].processor);
 		fprintf(f, "bound %s\n", places[i].bound);

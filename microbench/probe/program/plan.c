@@ -22,6 +22,7 @@ static const struct mode modes[] = {
 enum { MODES = sizeof modes / sizeof *modes };
 
 struct plan {
+	int collective;  /* cells are of collective operations; else of modes */
 	int64_t time;    /* ns that it may take, but that all is measured a little; 0: without end */
 	int reps;        /* with each root; 0: as many as the rest says */
 	int least, most; /* samples of a timer with each root */
@@ -34,10 +35,11 @@ struct plan {
 };
 
 enum { ALL_TIMERS, BRIEF_TIMERS, TRIP_TIMERS }; /* timers: all, those in which a change of protocol shows, or round trips alone */
+enum { ALL_STARTS, BARRIERS };                   /* those of collective operations: all, or those of calls behind barriers alone */
 
 struct cell {
-	int mode, bytes;
-	int which; /* of its timers */
+	int mode, bytes; /* the mode, or the collective operation, by its number */
+	int which;       /* of its timers */
 };
 
 static struct plan plan;
@@ -54,9 +56,22 @@ static int find_mode(const char *name)
 	return 0;
 }
 
+/* which_of reads which timers a cell has. */
+static int which_of(const char *name)
+{
+	static const char *const words[2][3] = {{"all", "brief", "trips"}, {"all", "barriers", ""}};
+	int w;
+
+	for (w = 0; w < 3; w++)
+		if (strcmp(words[plan.collective][w], name) == 0)
+			return w;
+	fail("the plan has timers %s, which are none", name);
+	return 0;
+}
+
 static int is_plan(const struct plan *p)
 {
-	return p->time >= 0 && p->reps >= 0 && p->reps <= REPS && p->least >= 1 && p->least <= p->most && p->precision >= 0 &&
+	return p->collective >= 0 && p->collective <= 1 && p->time >= 0 && p->reps >= 0 && p->reps <= REPS && p->least >= 1 && p->least <= p->most && p->precision >= 0 &&
 	       p->warmup >= 0 && p->warmup <= REPS && p->delta >= 0 && p->cells >= 0 && p->cells <= CELLS;
 }
 
@@ -66,8 +81,8 @@ static void read_cell(FILE *f, struct cell *c)
 
 	if (fscanf(f, "%15s %d %15s", mode, &c->bytes, what) != 3 || c->bytes < 0 || c->bytes > LONGEST)
 		fail("the plan has no cell %d", (int)(c - cells));
-	c->mode = find_mode(mode);
-	c->which = strcmp(what, "brief") == 0 ? BRIEF_TIMERS : strcmp(what, "trips") == 0 ? TRIP_TIMERS : ALL_TIMERS;
+	c->mode = plan.collective ? find_operation(mode) : find_mode(mode);
+	c->which = which_of(what);
 }
 
 static void read_plan(int n)
@@ -75,9 +90,9 @@ static void read_plan(int n)
 	FILE *f = await("plan", n);
 	int i;
 
-	if (fscanf(f, "loggp-plan 2 time %" SCNd64 " reps %d least %d most %d precision %d warmup %d delta %" SCNd64 " seed %" SCNu64 " variables %d cells %d",
-	           &plan.time, &plan.reps, &plan.least, &plan.most, &plan.precision, &plan.warmup, &plan.delta, &plan.seed, &plan.variables,
-	           &plan.cells) != 10 ||
+	if (fscanf(f, "loggp-plan 3 collective %d time %" SCNd64 " reps %d least %d most %d precision %d warmup %d delta %" SCNd64 " seed %" SCNu64 " variables %d cells %d",
+	           &plan.collective, &plan.time, &plan.reps, &plan.least, &plan.most, &plan.precision, &plan.warmup, &plan.delta, &plan.seed, &plan.variables,
+	           &plan.cells) != 11 ||
 	    !is_plan(&plan))
 		fail("the plan is not one");
 	cells = room(plan.cells * sizeof *cells);
@@ -91,23 +106,27 @@ static void hear(void)
 {
 	int there = 0;
 
-	while (MPI_Iprobe(peer, ORDER, meeting, &there, MPI_STATUS_IGNORE), !there)
+	while (MPI_Iprobe(0, ORDER, meeting, &there, MPI_STATUS_IGNORE), !there)
 		doze();
 	alarm(patience);
 }
 
-/* next_plan gets the plan to both ranks, and returns whether there is one. */
+/* next_plan gets the plan to all ranks, and returns whether there is one. */
 static int next_plan(int n)
 {
+	int r;
+
 	if (p1) {
 		read_plan(n);
-		MPI_Send(&plan, sizeof plan, MPI_BYTE, peer, ORDER, meeting);
-		MPI_Send(cells, plan.cells * (int)sizeof *cells, MPI_BYTE, peer, ORDER, meeting);
+		for (r = 1; r < ranks; r++) {
+			MPI_Send(&plan, sizeof plan, MPI_BYTE, r, ORDER, meeting);
+			MPI_Send(cells, plan.cells * (int)sizeof *cells, MPI_BYTE, r, ORDER, meeting);
+		}
 	} else {
 		hear();
-		MPI_Recv(&plan, sizeof plan, MPI_BYTE, peer, ORDER, meeting, MPI_STATUS_IGNORE);
+		MPI_Recv(&plan, sizeof plan, MPI_BYTE, 0, ORDER, meeting, MPI_STATUS_IGNORE);
 		cells = room(plan.cells * sizeof *cells);
-		MPI_Recv(cells, plan.cells * (int)sizeof *cells, MPI_BYTE, peer, ORDER, meeting, MPI_STATUS_IGNORE);
+		MPI_Recv(cells, plan.cells * (int)sizeof *cells, MPI_BYTE, 0, ORDER, meeting, MPI_STATUS_IGNORE);
 	}
 	return plan.cells > 0;
 }

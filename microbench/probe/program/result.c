@@ -1,32 +1,60 @@
 /* ---- the result ---- */
 
-/* write_times writes those of a timer, first with the root P1 and then with P2, and returns their sum. */
-static uint64_t write_times(FILE *f, const struct task *t, int timer)
+static uint64_t written, written_sum; /* samples */
+
+static void write_head(FILE *f)
+{
+	fprintf(f, "loggp-probe 3\n");
+	write_facts(f);
+	written = written_sum = 0;
+}
+
+static void write_samples(FILE *f, const int64_t *times, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		fprintf(f, "%" PRId64 "\n", times[i]);
+		written_sum += (uint64_t)times[i];
+	}
+	written += (uint64_t)n;
+}
+
+static void write_end(FILE *f) { fprintf(f, "end %" PRIu64 " %" PRIu64 "\n", written, written_sum); }
+
+/* write_times writes those of a timer, first with the root P1 and then with P2. */
+static void write_times(FILE *f, const struct task *t, int timer)
 {
 	const struct cell *c = &cells[t->cell];
-	uint64_t sum = 0;
-	int root, i;
 
 	fprintf(f, "series %s %d %s %d\n", modes[c->mode].name, c->bytes, stages[t->stage].names[timer], 2 * t->samples);
-	for (root = 0; root < 2; root++)
-		for (i = 0; i < t->samples; i++) {
-			fprintf(f, "%" PRId64 "\n", t->times[timer][root][i]);
-			sum += (uint64_t)t->times[timer][root][i];
-		}
-	return sum;
+	write_samples(f, t->times[timer][0], t->samples);
+	write_samples(f, t->times[timer][1], t->samples);
 }
 
 static void write_result(FILE *f)
 {
-	uint64_t sum = 0, samples = 0;
 	int i, timer;
 
-	fprintf(f, "loggp-probe 2\n");
-	write_facts(f);
+	write_head(f);
 	for (i = 0; i < tasked; i++)
-		for (timer = 0; timer < stages[tasks[i].stage].timers; timer++) {
-			sum += write_times(f, &tasks[i], timer);
-			samples += 2 * (uint64_t)tasks[i].samples;
+		for (timer = 0; timer < stages[tasks[i].stage].timers; timer++)
+			write_times(f, &tasks[i], timer);
+	write_end(f);
+}
+
+/* write_performance writes what collective operations took. There are no samples of what never began in time. */
+static void write_performance(FILE *f)
+{
+	const struct passage *p;
+	int timer;
+
+	write_head(f);
+	fprintf(f, "late %" PRId64 "\nof %" PRId64 "\n", tardy, started);
+	for (p = passages; p < passages + passed; p++)
+		for (timer = 0; timer < ways[p->way].timers && p->samples > 0; timer++) {
+			fprintf(f, "series %s %d %s %d\n", operations[cells[p->cell].mode].name, cells[p->cell].bytes, ways[p->way].names[timer], p->samples);
+			write_samples(f, p->times[timer], p->samples);
 		}
-	fprintf(f, "end %" PRIu64 " %" PRIu64 "\n", samples, sum);
+	write_end(f);
 }

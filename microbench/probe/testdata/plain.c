@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	plan.cells = argc - 3;
 	plan.most = 1000000;
 	plan.warmup = 10;
-	start(&argc, &argv);
+	start(&argc, &argv, 2);
 	cells = room(plan.cells * sizeof *cells);
 	for (i = 0; i < plan.cells; i++) {
 		cells[i].mode = find_mode("send");
