@@ -63,7 +63,8 @@ model.`,
   loggp measure --platform tcp --quick
   loggp measure --platform mpi --modes send,isend,ssend --reps 100 -o mpi.csv
   loggp measure --platform t3d -n 16 --collective bcast,allreduce -o together.csv
-  loggp measure --platform shm --collective all --quick`,
+  loggp measure --platform shm --collective all --quick
+  loggp measure --platform mpi --collective all --quick -o vendor.csv`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			m.spoiled.look(cmd, &m)

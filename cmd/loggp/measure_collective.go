@@ -25,7 +25,10 @@ import (
 // What measure has for collective operations.
 
 // together has its flags.
-type together struct{ operations, algorithm string }
+type together struct {
+	operations, algorithm string
+	vendor                bool // those of the machine's own MPI
+}
 
 func (t *together) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -46,9 +49,10 @@ func (t *together) check(cmd *cobra.Command, m *measure) error {
 		return errors.New("--collective: name operations, such as bcast,allreduce, or all")
 	case t.operations == "":
 		return nil
-	case m.platform == probe.Platform:
-		return fmt.Errorf("--collective: of the MPI of this machine single messages are measured, and not yet collective operations; those of this program's own library are with --platform %s", strings.Join(world.Here, " or "))
+	case m.platform == probe.Platform && cmd.Flags().Changed("algorithm"):
+		return fmt.Errorf("--algorithm: the MPI of this machine takes one of its own; those of this program's library are with --platform %s", strings.Join(world.Here, " or "))
 	}
+	t.vendor = m.platform == probe.Platform
 	for _, flag := range pairOnly {
 		if cmd.Flags().Changed(flag) {
 			return fmt.Errorf("--%s: it is for messages between two ranks, and --collective is of all", flag)
@@ -88,8 +92,7 @@ func (t *together) cells(ranks int, nodes *collective.Nodes, asked string) ([]mi
 	}
 	var all []microbench.CollectiveCell
 	for _, o := range operations {
-		of := algorithms(o, t.algorithm)
-		for _, a := range of {
+		for _, a := range t.algorithms(o) {
 			for i, k := range lengths {
 				x := microbench.CollectiveCell{Algorithm: a, Job: o.Job(ranks, k, nodes)}
 				if !a.Serves(x.Job) || o == collective.Barrier && i > 0 {
@@ -130,12 +133,15 @@ func operationsOf(list string) ([]collective.Operation, error) {
 	return of, nil
 }
 
-// algorithms returns those of an operation that have a name, or all.
-func algorithms(o collective.Operation, name string) []*collective.Algorithm {
-	if name == "all" {
+// algorithms returns those of an operation that are asked for.
+func (t *together) algorithms(o collective.Operation) []*collective.Algorithm {
+	switch {
+	case t.vendor:
+		return []*collective.Algorithm{probe.Algorithm(o)}
+	case t.algorithm == "all":
 		return collective.Of(o)
 	}
-	if a := collective.Named(o, name); a != nil {
+	if a := collective.Named(o, t.algorithm); a != nil {
 		return []*collective.Algorithm{a}
 	}
 	return nil
@@ -281,12 +287,7 @@ func (m *measure) collectiveSet(cmd *cobra.Command, job *world.Job, c *microbenc
 	}
 	set := &sample.Set{Series: series, Facts: m.head(cmd, job)}
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.Resolution, Value: job.Platform.Machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
-	start := "behind barriers alone: " + apart
-	if apart == "" {
-		late, of := c.Late()
-		start = fmt.Sprintf("agreed by the common clock, and behind barriers; %d of %d began too late", late, of)
-	}
-	set.Facts = append(set.Facts, sample.Fact{Key: "start", Value: start})
+	set.Facts = append(set.Facts, c.Start(apart))
 	return set
 }
 

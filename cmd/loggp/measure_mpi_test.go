@@ -80,6 +80,40 @@ func TestMeasureMPI(t *testing.T) {
 	}
 }
 
+// Collective operations of an MPI are printed and kept as those of this program's own library, with its own algorithm.
+func TestMeasureCollectivesOfMPI(t *testing.T) {
+	compiler := fakeMPI(t)
+	t.Chdir(t.TempDir())
+	args := strings.Fields("measure --platform mpi -n 3 --collective all --sizes 5,1KB --reps 4 --launches 2 -o mpi.csv --mpicc")
+	var out, errs buffer
+	if status := run(t.Context(), append(args, compiler), &out, &errs); status != 0 {
+		t.Fatal(errs.String())
+	}
+	for _, want := range []string{"barrier of 3 ranks on mpi, Fake MPI 1.0, within a node", "scan of 3 ranks", "\nvendor\n", "1 KB  1.001   2.001  3.001  4.001            8\n", "Bytes are those of each rank's block"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the table does not have %q:\n%s", want, out.String())
+		}
+	}
+	if want := "2 of 20 repetitions were dropped"; !strings.Contains(errs.String(), want) {
+		t.Errorf("it does not say %q: %s", want, errs.String())
+	}
+	text, err := os.ReadFile("mpi.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# ranks: 3\n", "# start: agreed by the common clock, and behind barriers; 2 of 20 began too late\n", "/mpirun -n 3\n",
+		"\nmpi,Fake MPI 1.0,real,intra,barrier,vendor,coll_min,0,0,0,1\n", "\nmpi,Fake MPI 1.0,real,intra,scan,vendor,coll_last,1000,1,3,4.001\n"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the samples do not have %q:\n%.3000s", want, text)
+		}
+	}
+	t.Setenv("FAKE_PROCESSORS", "2")
+	errs.Reset()
+	if run(t.Context(), append(args, compiler), &out, &errs); !strings.Contains(errs.String(), "no common start: 3 ranks have 2 processors") {
+		t.Errorf("it does not say why there is no common start: %s", errs.String())
+	}
+}
+
 // Ranks that nobody keeps on processors are in the facts, and in a line behind the results.
 func TestMeasureMPIUnbound(t *testing.T) {
 	compiler := fakeMPI(t)
