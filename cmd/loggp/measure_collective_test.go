@@ -86,10 +86,11 @@ func TestCompareCollectivesByParameters(t *testing.T) {
 // Here ranks are processes. As many as there are processors begin together, more have barriers alone, and wait in the kernel; it is said.
 func TestMeasureCollectivesHere(t *testing.T) {
 	t.Chdir(t.TempDir())
+	var set *sample.Set
 	for platform, ranks := range map[string]string{"shm": "2", "tcp": "3"} {
 		mustRun(t, "measure", "--platform", platform, "-n", ranks, "--collective", "barrier,allreduce", "--sizes", "8,20000", "--reps", "4", "--launches", "2", "-o", "together.csv")
-		set, err := sample.ReadFile("together.csv")
-		if err != nil {
+		var err error
+		if set, err = sample.ReadFile("together.csv"); err != nil {
 			t.Fatal(err)
 		}
 		found := map[string]int{}
@@ -110,7 +111,7 @@ func TestMeasureCollectivesHere(t *testing.T) {
 		}
 	}
 	var out, errs buffer
-	if status := run(t.Context(), []string{"compare", "--samples", "together.csv"}, &out, &errs); status != failed || !strings.Contains(errs.String(), "nothing is known of platform tcp: say with --params") {
+	if status := run(t.Context(), []string{"compare", "--samples", "together.csv"}, &out, &errs); status != failed || !strings.Contains(errs.String(), "nothing is known of platform "+set.Series[0].Platform+": say with --params") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

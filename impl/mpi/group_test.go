@@ -363,27 +363,3 @@ func TestGroupFaults(t *testing.T) {
 		})
 	}
 }
-
-// Sides that have made several numbers of communicators agree on what is made of both.
-func TestSidesApart(t *testing.T) {
-	holds(t, mpi.Run(loop.New(4), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error {
-		side := c.Rank() % 2
-		half := c.Split(side, 0)
-		between := half.CreateInter(0, c, 1-side, 3)
-		for range 3 * side {
-			half.Dup()
-		}
-		for _, made := range []*mpi.Comm{between.Dup(), between.Merge(side == 1)} {
-			other := half.Rank()
-			if !made.IsInter() {
-				other = (made.Rank() + 2) % 4
-			}
-			got := []int32{0}
-			mpi.Sendrecv(made, []int32{int32(c.Rank())}, other, 0, got, other, 0)
-			if want := int32(c.Rank() ^ 1); got[0] != want {
-				return fmt.Errorf("rank %d heard from rank %d, and not from rank %d", c.Rank(), got[0], want)
-			}
-		}
-		return nil
-	}))
-}

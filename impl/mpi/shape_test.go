@@ -2,14 +2,11 @@ package mpi_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -110,23 +107,4 @@ func TestPartOfElements(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// Kinds of elements are compared wherever they lie, of what is sent again, too.
-func TestKindsOfShapes(t *testing.T) {
-	err := mpi.Run(loop.New(2), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error {
-		if c.Rank() == 1 {
-			mpi.Recv(c, make([]int64, 6), 0, 0)
-			return nil
-		}
-		r := c.SendInit(of(shapes()["columns"], 1, 1), 1, 0)
-		r.Start()
-		r.Wait()
-		r.Free()
-		return nil
-	})
-	var e *mpi.Error
-	if !errors.As(err, &e) || !strings.Contains(err.Error(), "MPI_ERR_TYPE") || !strings.Contains(err.Error(), "of Float64, the receive of Int64") {
-		t.Errorf("%v", err)
-	}
 }
