@@ -21,7 +21,7 @@ type runs struct {
 	platform, library, protocol, noise, operation string
 	ranks, size, rounds                           int
 	seed                                          uint64
-	check                                         bool
+	check, profile                                bool
 }
 
 // mostThings is how much a run may do: its record takes some hundreds of megabytes then.
@@ -45,7 +45,8 @@ operations, at the time that the platform says for one, or --operation.
 The programs are` + list.String(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
-  loggp run --platform convex -n 16 --operation 0s sort`,
+  loggp run --platform convex -n 16 --operation 0s sort
+  loggp run --platform t3d -n 8 --profile matmul`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("say which program: %s", strings.Join(names, ", "))
@@ -65,6 +66,7 @@ The programs are` + list.String(),
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
+	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "look whether calls that are under way use the same memory, which takes no virtual time")
 	mustComplete(cmd, "platform", platform.Names())
 	return cmd
@@ -96,6 +98,11 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	note := fmt.Sprintf("An operation is taken as %v.", s.Operation)
 	if err := reports.Run(out, title, note, recording, style(out)); err != nil {
 		return err
+	}
+	if r.profile {
+		if err := reports.Calls(out, "calls of all ranks", recording, style(out)); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
 	return nil

@@ -33,3 +33,14 @@ func TestRunComputes(t *testing.T) {
 		t.Errorf("3000 operations of 100 ns are not 300 us in\n%s", out)
 	}
 }
+
+// By hand: in ring, each of 4 ranks sends a message of 12 numbers in each of 3 rounds and receives one, and where messages cost nothing but their
+// overheads, Send takes o_s.
+func TestRunProfile(t *testing.T) {
+	out := mustRun(t, "run", "--platform", "loggp:L=5us,o_s=2us,o_r=3us,g=1us,G=0us/B", "-n", "4", "--size", "12", "--rounds", "3", "--operation", "100ns", "--profile", "ring")
+	for _, want := range []string{`(?m)^Send +12 +[\d.]+ +24\.00 +0\.000 +2\.000 +2\.000 +2\.000 +1152$`, `(?m)^Recv +12 `} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
