@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,8 +61,9 @@ var worlds = []struct {
 
 // emulated opens a machine of the catalogue.
 func emulated(name string) func(*testing.T, *model.Library) device.World {
+	load := sync.OnceValues(func() (*platform.Platform, error) { return platform.Load(name) })
 	return func(t *testing.T, l *model.Library) device.World {
-		p, err := platform.Load(name)
+		p, err := load()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,6 +163,9 @@ func distinct(stages [][]byte) bool {
 
 // Once all is there, nothing that a request does takes memory: persistent ones, those that are freed and those that are cancelled, with gaps or without.
 func TestNoAllocation(t *testing.T) {
+	if racing {
+		t.Skip("sync.Pool makes garbage on purpose where the race detector is at work")
+	}
 	const rounds = 100
 	for _, p := range Protocols[1:] {
 		for _, none := range []bool{false, true} {
