@@ -37,7 +37,8 @@ need parameters of low-level messages, and one-way times by equation (9), within
 as calibration.
 
 Samples of collective operations (measure --collective) are set beside what LogGP says of each algorithm, with the parameters of the file, those of whole calls, or
-without one with those of the emulated platform's low-level messages; and it shows which algorithms are the fastest, by measurement and by the model.`,
+without one with those of the emulated platform's low-level messages; and it shows which algorithms are the fastest, by measurement and by the model.
+Where a vendor's MPI is among them, whose algorithms have no model, machines and libraries stand side by side, each with its fastest algorithm.`,
 		Example: `  loggp compare --samples samples.csv --samples intra.csv
   loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
   loggp compare --samples rta.csv --params params.csv

@@ -3,10 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
@@ -32,6 +36,12 @@ func ofCollectives(machines []sample.Machine) (bool, error) {
 func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) error {
 	if err := c.unasked(cmd); err != nil {
 		return err
+	}
+	if vendor, times, err := byVendor(machines); vendor || err != nil {
+		if err != nil {
+			return err
+		}
+		return c.contests(cmd, machines, times)
 	}
 	var ps []fit.Parameter
 	if c.params != "" {
@@ -66,6 +76,46 @@ func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) err
 	}
 	out := cmd.OutOrStdout()
 	return reports.CollectiveComparisons(out, all, style(out))
+}
+
+// byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is no model, and returns the times of each
+// machine.
+func byVendor(machines []sample.Machine) (vendor bool, all [][]fit.Collective, err error) {
+	for _, m := range machines {
+		times, err := fit.Collectives(m.Set)
+		if err != nil {
+			return false, nil, err
+		}
+		all = append(all, times)
+		vendor = vendor || slices.ContainsFunc(times, func(x fit.Collective) bool { return x.Algorithm == probe.Vendor })
+	}
+	return vendor, all, nil
+}
+
+// contests sets what collective operations take on several machines, or by several libraries, side by side.
+func (c *compare) contests(cmd *cobra.Command, machines []sample.Machine, times [][]fit.Collective) error {
+	if c.params != "" {
+		return errors.New("compare: a vendor's MPI does not say which algorithm it takes, and of that there is no model: leave out --params to set its times beside others")
+	}
+	entrants, all := fit.Contests(times)
+	if len(entrants) < 2 {
+		return errors.New("compare: a vendor's MPI does not say which algorithm it takes, and of that there is no model: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples")
+	}
+	if len(all) == 0 {
+		return errors.New("compare: no two of those have measured the same operation among as many ranks at the same length: measure them with the same --collective, --ranks and --sizes")
+	}
+	var files []string
+	for _, m := range machines {
+		files = append(files, strings.Join(m.Files, " and "))
+	}
+	if c.output != "" {
+		if err := sample.Save(c.output, func(w io.Writer) error { return reports.ContestsCSV(w, entrants, files, all) }); err != nil {
+			return fmt.Errorf("comparison: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(all), c.output)
+	}
+	out := cmd.OutOrStdout()
+	return reports.Contests(out, entrants, files, all, style(out))
 }
 
 // source says what messages take where a collective operation was measured, and where its ranks were, or why it cannot.

@@ -114,6 +114,39 @@ func TestMeasureCollectivesOfMPI(t *testing.T) {
 	}
 }
 
+// A vendor's collective operations stand beside those of this program's library, and beside no model.
+func TestCompareCollectivesOfMPI(t *testing.T) {
+	compiler := fakeMPI(t)
+	t.Chdir(t.TempDir())
+	theirs := strings.Fields("measure --platform mpi -n 3 --collective bcast,scatter,scan --sizes 8 --reps 4 --launches 1 -o theirs.csv --mpicc")
+	mustRun(t, append(theirs, compiler)...)
+	mustRun(t, strings.Fields("measure --platform loggp:L=1us,o_s=1us,o_r=1us,g=0us,G=0us/B -n 3 --collective bcast,scatter --sizes 8,64 -o ours.csv")...)
+	mustRun(t, strings.Fields("measure --platform loggp:L=1us,o_s=1us,o_r=1us,g=0us,G=0us/B -n 2 --collective bcast --sizes 8 -o other.csv")...)
+	table := mustRun(t, strings.Fields("compare --samples ours.csv --samples theirs.csv -o beside.csv")...) // ours is linear: o_s + o_s + L + o_r
+	for _, want := range []string{"bcast of 3 ranks\n  8 B  4.000  linear   4.000  vendor   1.000\n", "B is mpi, Fake MPI 1.0, within a node, of theirs.csv.", "bytes are those of a block"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+	if strings.Contains(table, "scan") {
+		t.Errorf("there is an operation that one alone has:\n%s", table)
+	}
+	if text, err := os.ReadFile("beside.csv"); err != nil || !strings.HasPrefix(string(text), "group,bytes,A us,") || strings.Count(string(text), "vendor") != 2 {
+		t.Errorf("%v: %s", err, text)
+	}
+	for args, want := range map[string]string{
+		"--samples theirs.csv":                                "by another --samples",
+		"--samples theirs.csv --params none.csv":              "leave out --params",
+		"--samples theirs.csv --samples ours.csv --margin 5%": "--margin",
+		"--samples theirs.csv --samples other.csv":            "no two of those",
+	} {
+		var out, errs buffer
+		if status := run(t.Context(), append([]string{"compare"}, strings.Fields(args)...), &out, &errs); status == 0 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: status %d, and it does not say %q: %s", args, status, want, errs.String())
+		}
+	}
+}
+
 // Ranks that nobody keeps on processors are in the facts, and in a line behind the results.
 func TestMeasureMPIUnbound(t *testing.T) {
 	compiler := fakeMPI(t)
