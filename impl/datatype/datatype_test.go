@@ -299,6 +299,9 @@ func checkSums(t *testing.T, b Buffer, data typemap) {
 		if got, want := b.Sum(bytes), sumOf(data[:i]); got != want {
 			t.Fatalf("sum of %d elements %x, of the map %x", i, got, want)
 		}
+		if got := b.Sign(bytes); got&^mixed != 0 && got&mixed == 0 && got != uint32(data[0].kind) || (got&mixed != 0) != several(data[:i]) {
+			t.Fatalf("sign of %d elements %x: %v", i, got, data[:i])
+		}
 		if i == len(data) {
 			return
 		}
@@ -307,6 +310,16 @@ func checkSums(t *testing.T, b Buffer, data typemap) {
 		}
 		bytes += data[i].size
 	}
+}
+
+// several reports whether elements have more than one kind.
+func several(data typemap) bool {
+	for _, e := range data {
+		if e.kind != data[0].kind {
+			return true
+		}
+	}
+	return false
 }
 
 func sumOf(data typemap) uint64 {
