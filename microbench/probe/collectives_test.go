@@ -4,6 +4,7 @@ package probe
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -191,6 +192,21 @@ func TestCollectives(t *testing.T) {
 	})
 }
 
+// Of four ranks' times in three rounds the samples are the least, the median and the largest, or the last; a round in which one was too late is none.
+func TestSums(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		program := filepath.Join(t.TempDir(), "sums")
+		if text, err := exec.Command(compiler, "-std=c99", "-o", program, "testdata/sums.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		got, err := exec.Command(program).Output()
+		// the rounds are 7 5 9 11, 4 1 6 3 and 2 8 1 2
+		if want := "3: coll_min 5 1 1 coll_median 8 3 2 coll_max 11 6 8\n3: coll_last 11 6 8\n2: coll_last 11 8\n"; err != nil || string(got) != want {
+			t.Errorf("%v\n%s, want\n%s", err, got, want)
+		}
+	})
+}
+
 // crowding is a launcher that starts ranks, even if there are more of them than processors.
 func crowding(compiler string, ranks int) []string {
 	launcher := []string{strings.Replace(compiler, "mpicc", "mpirun", 1)}
@@ -208,7 +224,7 @@ func TestUnknownOperation(t *testing.T) {
 			{ranks: 2, collective: true, cells: []microbench.Cell{{Mode: "send", Bytes: 16}}},
 			{ranks: 2, cells: []microbench.Cell{{Mode: "bcast", Bytes: 16}}},
 		} {
-			b, err := build(t.Context(), t.TempDir(), Settings{Compiler: compiler, Timeout: time.Minute})
+			b, err := build(t.Context(), t.TempDir(), Settings{Compiler: compiler, Timeout: time.Minute}, withCollectives)
 			if err != nil {
 				t.Fatal(err)
 			}

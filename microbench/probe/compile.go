@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,22 +22,26 @@ type built struct {
 	compiler string // its path
 	version  string // its first line
 	program  string // its path
+	options  []string
 }
 
-// options of the compiler.
-var options = []string{"-std=c99", "-O1"}
+// Options of the compiler: those that it always has, and one where collective operations are measured.
+var (
+	always          = []string{"-std=c99", "-O1"}
+	withCollectives = "-DCOLLECTIVES"
+)
 
 // build compiles the program.
-func build(ctx context.Context, dir string, s Settings) (*built, error) {
+func build(ctx context.Context, dir string, s Settings, options ...string) (*built, error) {
 	compiler, err := compilerOf(s.Compiler)
 	if err != nil {
 		return nil, err
 	}
-	b := &built{dir: dir, compiler: compiler, program: filepath.Join(dir, "probe")}
+	b := &built{dir: dir, compiler: compiler, program: filepath.Join(dir, "probe"), options: slices.Concat(always, options)}
 	if err := os.CopyFS(dir, source); err != nil {
 		return nil, err
 	}
-	args := append([]string{compiler}, options...)
+	args := append([]string{compiler}, b.options...)
 	compile := process{dir: dir, timeout: s.Timeout}
 	said, err := compile.run(ctx, append(args, "-o", b.program, filepath.Join("program", "probe.c")))
 	if err == nil {

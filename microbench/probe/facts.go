@@ -114,7 +114,7 @@ func (m *measurement) facts(limits []variable) []sample.Fact {
 		{Key: "thread_level", Value: r.threads + " (MPI_Init)"},
 		{Key: "eager_limits", Value: eager},
 		{Key: "compiler", Value: version},
-		{Key: "compile", Value: words(append([]string{m.compiler}, options...))},
+		{Key: "compile", Value: words(append([]string{m.compiler}, m.options...))},
 		{Key: "launcher", Value: words(m.launcher)},
 		{Key: "hosts", Value: hosts(r.hosts)},
 		{Key: sample.Ranks, Value: strconv.Itoa(m.ranks)},

@@ -109,9 +109,11 @@ func TestEagerLimitOfLauncher(t *testing.T) {
 // The program compiles without a word.
 func TestNoWarnings(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		out, err := exec.Command(compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-o", filepath.Join(t.TempDir(), "probe"), "program/probe.c").CombinedOutput()
-		if err != nil || len(out) > 0 {
-			t.Errorf("%v\n%s", err, out)
+		for _, with := range []string{"-UCOLLECTIVES", withCollectives} {
+			out, err := exec.Command(compiler, "-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", with, "-o", filepath.Join(t.TempDir(), "probe"), "program/probe.c").CombinedOutput()
+			if err != nil || len(out) > 0 {
+				t.Errorf("%s: %v\n%s", with, err, out)
+			}
 		}
 	})
 }

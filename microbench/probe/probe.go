@@ -56,7 +56,11 @@ func (m *measurement) measure(ctx context.Context, ranks int, s Settings, protoc
 		return nil, nil, fmt.Errorf("a directory to compile in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b, err := build(ctx, dir, s)
+	var options []string
+	if m.collectives != nil {
+		options = append(options, withCollectives)
+	}
+	b, err := build(ctx, dir, s, options...)
 	if err != nil {
 		return nil, nil, err
 	}

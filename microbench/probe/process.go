@@ -147,7 +147,7 @@ const mark = "loggp-probe: "
 
 // hints are for what launchers are known to say.
 var hints = []struct{ says, hint string }{
-	{"not enough slots", "Open MPI counts fewer processors than ranks: on a machine that has two, --launcher 'mpirun -n 2 --oversubscribe' lets it start them"},
+	{"not enough slots", "Open MPI counts fewer processors than ranks: --launcher 'mpirun --oversubscribe -n 2', or as many as there are to be, lets it start them"},
 	{"attempt to run as root", "Open MPI does not run as root unless OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 are in the environment: set them if you are sure, or measure as another user"},
 	{"world of size", "A launcher of another MPI than the compiler's starts ranks that do not know each other: name the one that belongs to the compiler with --launcher"},
 }

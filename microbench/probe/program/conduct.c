@@ -190,15 +190,20 @@ static void conduct(void)
 	all_play(end);
 }
 
-/* perform measures the plan's collective operations. Rank 0 then has the samples. */
-static void perform(void)
+/* write_performance writes what collective operations took. There are no samples of what never began in time. */
+static void write_performance(FILE *f)
 {
-	seat();
-	if (p1)
-		conduct();
-	else
-		play_along();
-	leave();
+	const struct passage *p;
+	int timer;
+
+	write_head(f);
+	fprintf(f, "late %" PRId64 "\nof %" PRId64 "\n", tardy, started);
+	for (p = passages; p < passages + passed; p++)
+		for (timer = 0; timer < ways[p->way].timers && p->samples > 0; timer++) {
+			fprintf(f, "series %s %d %s %d\n", operations[cells[p->cell].mode].name, cells[p->cell].bytes, ways[p->way].names[timer], p->samples);
+			write_samples(f, p->times[timer], p->samples);
+		}
+	write_end(f);
 }
 
 /* disperse makes room for the next plan. */
@@ -214,4 +219,18 @@ static void disperse(void)
 	passages = NULL;
 	starts = NULL;
 	passed = 0;
+}
+
+/* perform measures the plan of that number. */
+static void perform(int n)
+{
+	seat();
+	if (p1) {
+		conduct();
+		write_file("result", n, write_performance);
+	} else {
+		play_along();
+	}
+	leave();
+	disperse();
 }

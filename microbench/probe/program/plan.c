@@ -56,6 +56,16 @@ static int find_mode(const char *name)
 	return 0;
 }
 
+/* find_what finds a mode, or an operation if the plan has those. */
+static int find_what(const char *name)
+{
+#ifdef COLLECTIVES
+	if (plan.collective)
+		return find_operation(name);
+#endif
+	return find_mode(name);
+}
+
 /* which_of reads which timers a cell has. */
 static int which_of(const char *name)
 {
@@ -81,7 +91,7 @@ static void read_cell(FILE *f, struct cell *c)
 
 	if (fscanf(f, "%15s %d %15s", mode, &c->bytes, what) != 3 || c->bytes < 0 || c->bytes > LONGEST)
 		fail("the plan has no cell %d", (int)(c - cells));
-	c->mode = plan.collective ? find_operation(mode) : find_mode(mode);
+	c->mode = find_what(mode);
 	c->which = which_of(what);
 }
 

@@ -39,17 +39,21 @@ enum { TAG = 1, ORDER, SAMPLES };
 #include "files.c"  /* the directory, and memory */
 #include "clock.c"
 #include "place.c"  /* where the ranks are */
+#ifdef COLLECTIVES         /* a pair of ranks does without them, which is a third less to compile */
 #include "operations.c" /* collective ones */
+#endif
 #include "plan.c"
 #include "calls.c"  /* what is timed */
 #include "stages.c" /* the timers */
 #include "orders.c" /* what both ranks do next */
 #include "judge.c"  /* how well a median is known */
 #include "lead.c"   /* what P1 orders */
-#include "ensemble.c" /* collective operations: what all ranks do */
-#include "conduct.c" /* what P1 lets them do */
 #include "library.c" /* what it says of itself */
 #include "result.c"
+#ifdef COLLECTIVES
+#include "ensemble.c" /* collective operations: what all ranks do */
+#include "conduct.c"  /* what P1 lets them do */
+#endif
 
 /* start starts MPI. */
 static void start(int *argc, char ***argv, int wanted)
@@ -58,7 +62,7 @@ static void start(int *argc, char ***argv, int wanted)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (ranks != wanted)
-		fail("it was started with a world of size %d, and needs one of %d: does the launcher start as many, and is it of the compiler's MPI?", ranks, wanted);
+		fail("it was started with a world of size %d, and needs one of %d: does the launcher start as many (of collective operations, as --ranks says), and is it of the compiler's MPI?", ranks, wanted);
 	p1 = rank == 0;
 	peer = 1 - rank;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -68,24 +72,31 @@ static void start(int *argc, char ***argv, int wanted)
 		write_file("ready", 0, write_places);
 }
 
+/* measure measures what the plan of that number says. */
+static void measure(int n)
+{
+#ifdef COLLECTIVES
+	if (plan.collective) {
+		perform(n);
+		return;
+	}
+#endif
+	if (p1) {
+		lead();
+		write_file("result", n, write_result);
+	} else {
+		follow();
+	}
+	forget();
+}
+
 /* serve measures what plans say, until one says nothing. Then the library is asked for its variables, if they are wanted: that may open more of it. */
 static void serve(void)
 {
 	int n;
 
 	for (n = 0; next_plan(n); n++) {
-		if (plan.collective) {
-			perform();
-			if (p1)
-				write_file("result", n, write_performance);
-		} else if (p1) {
-			lead();
-			write_file("result", n, write_result);
-		} else {
-			follow();
-		}
-		forget();
-		disperse();
+		measure(n);
 		free(cells);
 	}
 	if (p1 && plan.variables)

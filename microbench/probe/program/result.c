@@ -42,19 +42,3 @@ static void write_result(FILE *f)
 			write_times(f, &tasks[i], timer);
 	write_end(f);
 }
-
-/* write_performance writes what collective operations took. There are no samples of what never began in time. */
-static void write_performance(FILE *f)
-{
-	const struct passage *p;
-	int timer;
-
-	write_head(f);
-	fprintf(f, "late %" PRId64 "\nof %" PRId64 "\n", tardy, started);
-	for (p = passages; p < passages + passed; p++)
-		for (timer = 0; timer < ways[p->way].timers && p->samples > 0; timer++) {
-			fprintf(f, "series %s %d %s %d\n", operations[cells[p->cell].mode].name, cells[p->cell].bytes, ways[p->way].names[timer], p->samples);
-			write_samples(f, p->times[timer], p->samples);
-		}
-	write_end(f);
-}

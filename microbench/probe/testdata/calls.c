@@ -187,6 +187,7 @@ static int my_Reduce_scatter(const void *a, void *b, const int *n, MPI_Datatype 
 #define BATCH 1
 #define main probe
 #undef _GNU_SOURCE
+#define COLLECTIVES
 #include "../program/probe.c"
 #undef main
 
