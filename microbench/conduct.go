@@ -15,11 +15,14 @@ type conductor struct {
 	launch Launch
 
 	random   *rand.Rand
-	windows  []unit.Time // of each cell that was met, how far ahead a start is agreed on
+	windows  []window // of each cell that was met
 	passages []*passage
 	visits   int
 	scratch  []unit.Time
 }
+
+// window is how far ahead a start is agreed on, and may be.
+type window struct{ ahead, widest unit.Time }
 
 // passage is a cell and a way to begin: what is repeated as often as it needs.
 type passage struct {
@@ -36,7 +39,7 @@ func (p *passage) samples() int { return len(p.times[0]) }
 func (c *conductor) conduct() []sample.Series {
 	c.watch = c.launch.started(c.c)
 	c.random = rand.New(rand.NewPCG(c.launch.Seed, 1))
-	c.windows = make([]unit.Time, len(c.Of))
+	c.windows = make([]window, len(c.Of))
 	if c.Shared {
 		c.steady()
 	}
@@ -101,15 +104,17 @@ const ahead = 2
 
 // meet finds out how long a round of the passage's cell takes, from barrier to barrier.
 func (c *conductor) meet(p *passage) {
-	if c.windows[p.cell] == 0 {
+	w := &c.windows[p.cell]
+	if w.ahead == 0 {
 		warm := max(c.Warmup, 1)
 		if c.Shared {
 			warm = max(warm, meeting)
 		}
 		c.together(cue{cell: p.cell, warm: warm})
-		c.windows[p.cell] = max(1, ahead*c.round)
+		w.ahead = max(1, ahead*c.round)
+		w.widest = widest * w.ahead
 	}
-	p.cost = c.windows[p.cell]
+	p.cost = w.ahead
 }
 
 // mostRounds are the most of a visit.
@@ -119,7 +124,7 @@ const mostRounds = 4096
 func (c *conductor) visit(p *passage, rounds int) {
 	rounds = min(rounds, mostRounds)
 	begin := c.now()
-	c.together(cue{cell: p.cell, way: p.way, warm: warming, rounds: rounds, window: c.windows[p.cell]})
+	c.together(cue{cell: p.cell, way: p.way, warm: warming, rounds: rounds, window: c.windows[p.cell].ahead})
 	p.cost = max(1, (c.now()-begin)/unit.Time(rounds+warming))
 	p.tried += rounds
 	good := ways[p.way].rounds(c.all, c.c.Size())
@@ -138,9 +143,9 @@ func (c *conductor) visit(p *passage, rounds int) {
 
 // Starts that were agreed on too late.
 const (
-	starting = 1           // the way of them
-	fewLate  = 4           // of so many rounds one may be,
-	widest   = unit.Second // or the start is farther ahead from then on, up to this
+	starting = 1  // the way of them
+	fewLate  = 4  // of so many rounds one may be, or the start is farther ahead from then on,
+	widest   = 16 // but not so many times: ranks that are late for another reason stay late, and all would wait for them
 )
 
 // count counts rounds of which some began too late.
@@ -148,7 +153,8 @@ func (c *conductor) count(p *passage, rounds, late int) {
 	c.tried.Add(int64(rounds))
 	c.late.Add(int64(late))
 	if late*fewLate > rounds {
-		c.windows[p.cell] = min(2*c.windows[p.cell], widest)
+		w := &c.windows[p.cell]
+		w.ahead = min(2*w.ahead, w.widest)
 	}
 }
 
@@ -227,7 +233,7 @@ func (c *conductor) rounds(todo []*passage, left int) []int {
 }
 
 // hopeless is how many times as many rounds as are wanted may be gone through for them.
-const hopeless = 20
+const hopeless = 5
 
 // known says whether the passage has been repeated enough.
 func (c *conductor) known(p *passage) bool {
