@@ -8,6 +8,7 @@ import "math"
 type flow struct {
 	window int
 	peers  []peer  // a hash table; its length is a power of two, or zero
+	spare  []peer  // another one of that length, or nil
 	known  int     // peers in it
 	owing  []int32 // peers to whom half a window is due
 	last   *peer   // who was asked for last
@@ -67,19 +68,37 @@ func (f *flow) seek(rank int) *peer {
 	return f.last
 }
 
-// grow makes room for more peers: for 3, for 12, and then for twice as many each time.
+// open reports whether bytes are under way to the peer, or due to it. Others need not be remembered.
+func (p *peer) open() bool { return p.out != 0 || p.due != 0 }
+
+// grow makes room for more peers: in a table as long as before if half of it has nothing open, else in a longer one, for 3, for 12, and then for twice as
+// many each time. So whoever talks to many ranks in turn has a table that stays in the caches.
 func (f *flow) grow() {
-	old := f.peers
-	n := 2 * len(old)
-	if n < 16 {
-		n = max(2*n, 4)
-	}
-	f.peers = make([]peer, n)
-	for _, p := range old {
-		if p.name != 0 {
-			*f.find(int(p.name) - 1) = p
+	old, open := f.peers, 0
+	for i := range old {
+		if old[i].open() {
+			open++
 		}
 	}
+	n := len(old)
+	switch {
+	case 2*open < n:
+	case n < 8:
+		n = max(4*n, 4)
+	default:
+		n *= 2
+	}
+	if f.peers = f.spare; len(f.peers) != n {
+		f.peers = make([]peer, n)
+	}
+	f.known, f.last = open, &nobody
+	for i := range old {
+		if p := &old[i]; p.open() {
+			*f.find(int(p.name) - 1) = *p
+		}
+	}
+	clear(old)
+	f.spare = old
 }
 
 // take takes n bytes of the window to a rank, and reports whether they were free. It takes them also where they are not if they

@@ -104,3 +104,36 @@ func TestPeers(t *testing.T) {
 		}
 	}
 }
+
+// A rank that talks to many in turn, with few of them open at a time, remembers those and no more, and takes no memory for the rest.
+func TestPeersAreForgotten(t *testing.T) {
+	f := flow{window: 1 << 30, last: &nobody}
+	turn := func(from int) {
+		for i := from; i < from+1000; i++ {
+			f.take(i, i+1, true)
+			f.freed(i+5000, 7)
+			if i >= from+3 {
+				f.credit(i-3, i-2)
+				if n := f.due(i - 3 + 5000); n != 7 {
+					t.Fatalf("%d bytes are due to rank %d, not 7", n, i-3+5000)
+				}
+			}
+		}
+		for i := from + 997; i < from+1000; i++ {
+			if p := f.peer(i); p.out != i+1 {
+				t.Errorf("%d bytes are out to rank %d, not %d", p.out, i, i+1)
+			}
+			f.credit(i, i+1)
+			if n := f.due(i + 5000); n != 7 {
+				t.Errorf("%d bytes are due to rank %d, not 7", n, i+5000)
+			}
+		}
+	}
+	turn(0)
+	if len(f.peers) > 32 {
+		t.Errorf("a table of %d for 8 peers at a time", len(f.peers))
+	}
+	if n := testing.AllocsPerRun(1, func() { turn(20000) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
