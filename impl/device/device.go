@@ -76,6 +76,10 @@ type Port interface {
 	// next call of Recv, and are read-only.
 	Recv(block bool) *Packet
 
+	// AtEnd asks to hear when the program of another rank has ended: Recv returns a packet from it then, with this head and no data, behind all that it has
+	// sent. If it has ended that is soon. Who asks again may hear again.
+	AtEnd(rank int, head [Words]uint64)
+
 	Memory() Memory   // remote memory; nil where the machine has none
 	Counter() Counter // remote counters; likewise
 }

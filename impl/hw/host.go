@@ -22,7 +22,6 @@ type host struct {
 	open    []*socket // those that there are
 	unread  int       // sockets with data
 	blocked *socket   // the socket whose buffer the rank waits for
-	ended   bool
 	busy    unit.Time // until when interrupts keep the processor busy; not after the port's clock
 }
 
@@ -286,8 +285,7 @@ func (h *host) deliver(pk *packet) {
 
 // close lets the system drop what has come, and will come, for a rank whose program has ended.
 func (h *host) close() {
-	h.pay()
-	h.ended = true
+	h.port.close()
 	for _, s := range h.open {
 		if s.read < s.arrived {
 			s.consume(s.arrived - s.read)

@@ -24,6 +24,7 @@ type port struct {
 
 	noise    noise
 	waiting  bool // parked in Recv
+	ended    bool // its program has
 	naps     uint32
 	polled   unit.Time // when a poll last found nothing
 	nap      unit.Time // how long it then slept
@@ -188,8 +189,11 @@ func (p *port) Send(dst int, x *device.Packet) {
 	p.net.send(p, p.newPacket(p.rank, int32(dst), &x.Head, x.Data))
 }
 
-// close lets the rank do to its end what it has been charged.
-func (p *port) close() { p.pay() }
+// close lets the rank do to its end what it has been charged, and say farewell.
+func (p *port) close() {
+	p.pay()
+	p.part()
+}
 
 // check panics if there is no such rank.
 func (p *port) check(rank int) {

@@ -77,6 +77,7 @@ type job struct {
 	copying pace    // of a processor that copies
 	free    *packet // packets to use again
 	spare   *access // accesses likewise
+	parting map[int32][]farewell
 	record  *Recorder
 }
 

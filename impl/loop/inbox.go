@@ -3,6 +3,7 @@ package loop
 import (
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -48,6 +49,7 @@ type inbox struct {
 	head, tail *parcel
 	waiting    bool // the rank waits, and is counted as idle or about to be
 	closed     bool // nobody will take anything any more: what comes is dropped
+	mourners   []mourner
 }
 
 // put adds a parcel and wakes the rank if it waits.
@@ -122,14 +124,33 @@ func (in *inbox) wait(j *job) *parcel {
 	return in.pop()
 }
 
-// close drops what is there and what will come, and wakes the rank if it waits.
-func (in *inbox) close() {
+// close drops what is there and what will come, and wakes the rank if it waits. It returns who asked to hear of it.
+func (in *inbox) close() []mourner {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed, in.waiting = true, false
 	in.head, in.tail = nil, nil
 	in.filled.Store(false)
 	in.awake.Signal()
+	all := in.mourners
+	in.mourners = nil
+	return all
+}
+
+// mourner is a rank that is to hear when another has ended.
+type mourner struct {
+	rank int
+	head [device.Words]uint64
+}
+
+// mourn lets a rank hear of the end of the inbox's, and reports whether that may be still to come.
+func (in *inbox) mourn(m mourner) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !in.closed && !slices.ContainsFunc(in.mourners, func(o mourner) bool { return o.rank == m.rank }) {
+		in.mourners = append(in.mourners, m)
+	}
+	return !in.closed
 }
 
 // waits reports whether the rank waits.

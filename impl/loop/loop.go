@@ -73,7 +73,7 @@ func (j *job) run(p *port, program func(device.Port) error) {
 		if err != nil {
 			j.end(err)
 		}
-		p.inbox.close()
+		p.end()
 		j.rest()
 	}()
 	err = program(p)

@@ -113,6 +113,26 @@ func (p *port) Recv(block bool) *device.Packet {
 	return &q.Packet
 }
 
+// AtEnd implements device.Port.
+func (p *port) AtEnd(rank int, head [device.Words]uint64) {
+	p.leave()
+	if q := p.peer(rank); q != p && !q.inbox.mourn(mourner{p.rank, head}) {
+		q.farewell(mourner{p.rank, head})
+	}
+}
+
+// end lets nobody send to the rank any more, and tells those who asked to hear of it.
+func (p *port) end() {
+	for _, m := range p.inbox.close() {
+		p.farewell(m)
+	}
+}
+
+// farewell tells a rank that this one has ended.
+func (p *port) farewell(m mourner) {
+	p.peer(m.rank).inbox.put(p.job, p.parcels.pack(p.rank, &device.Packet{Head: m.head}))
+}
+
 func (p *port) Memory() device.Memory   { return memory{p} }
 func (p *port) Counter() device.Counter { return counter{p} }
 

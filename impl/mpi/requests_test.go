@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/unit"
 )
 
 var (
@@ -570,6 +571,67 @@ var requesting = []struct {
 		r.Cancel() // the other rank is gone
 		if st := r.Wait(); st != null {
 			return fmt.Errorf("%+v", st)
+		}
+		return nil
+	}},
+	{"who has ended does without messages", 3, func(c *mpi.Comm) error {
+		if c.Rank() > 0 {
+			c.Compute(unit.Time(c.Rank()-1) * 1000 * us) // and no call of the library
+			return nil
+		}
+		for round, computes := range []unit.Time{0, 0, 3000 * us, 0} { // the others end before the first cancel, or later
+			b := text(3000, round)
+			again := c.SsendInit(mpi.Of(b), 1, 4)
+			again.Start()
+			reqs := []mpi.Request{mpi.Issend(c, b, 1, 1), mpi.Issend(c, b[:8], 2, 2), mpi.Issend(c, b, 2, 3), again}
+			freed := mpi.Issend(c, b, 1, 5)
+			c.Compute(computes)
+			for i := range reqs {
+				reqs[i].Cancel()
+			}
+			freed.Cancel()
+			freed.Free()
+			for i := range reqs {
+				st, done := reqs[i].Test()
+				for round%2 == 0 && !done {
+					st, done = reqs[i].Test()
+				}
+				if !done {
+					st = reqs[i].Wait()
+				}
+				if st != undone {
+					return fmt.Errorf("round %d: send %d is %+v", round, i, st)
+				}
+			}
+			reqs[3].Free()
+		}
+		return nil
+	}},
+	{"who has ended has received some messages", 2, func(c *mpi.Comm) error {
+		const n = 12
+		if c.Rank() == 1 {
+			for i := 0; i < n; i += 3 {
+				b := make([]byte, 3000)
+				if err := equal("the receive", mpi.Recv(c, b, 0, i), b, mpi.Status{Tag: i, Bytes: 3000}, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		var reqs []mpi.Request
+		for i := range n {
+			reqs = append(reqs, mpi.Issend(c, text(3000, i), 1, i))
+		}
+		c.Compute(3000 * us)
+		for i := range n {
+			if i%3 > 0 {
+				reqs[i].Cancel()
+			}
+		}
+		for i := range n {
+			if st := reqs[i].Wait(); st != null && i%3 == 0 || st != undone && i%3 > 0 {
+				return fmt.Errorf("send %d is %+v", i, st)
+			}
 		}
 		return nil
 	}},

@@ -9,7 +9,8 @@ import "github.com/loggp/loggp/model"
 //	       ← answer
 //
 // The cancel comes after the first packet, so either the message is among the early ones, and is taken out, or it has met its receive. What becomes known of
-// that meanwhile, since the send completes, settles it: the answer is for nobody then. This costs a packet each way, and the receiver has to be in a call.
+// that meanwhile, since the send completes, settles it: the answer is for nobody then. This costs a packet each way, and the receiver has to be in a call, or
+// to have ended: then it has dropped the message, unless what it sent before said that the message was received.
 
 // Cancel asks for an active operation to end without a message. What has left and is forgotten is not asked for, nor what has ended.
 func (e *Engine) Cancel(o *Op) {
@@ -30,6 +31,19 @@ func (e *Engine) ask(s *Op) {
 	s.recall = e.recall
 	s.state |= cancelling
 	e.control(s.peer, &head{kind: kindCancel, from: s.id, to: s.recall})
+	e.port.AtEnd(int(s.peer), hasEnded)
+}
+
+// hasEnded is what the world says of a rank that has ended.
+var hasEnded = (&head{kind: kindGone}).words()
+
+// survive goes on without a rank that has ended: nothing more of it comes, so it did without what is being cancelled.
+func (e *Engine) survive(rank int32) {
+	for _, s := range e.ops {
+		if s.state&cancelling != 0 && s.peer == rank && !s.finished {
+			e.withdraw(s)
+		}
+	}
 }
 
 // takeOut takes a message out of the early ones, if it is there, and says whether it was.
@@ -61,10 +75,16 @@ func (e *Engine) answered(h *head) {
 	if s.state&cancelling == 0 || s.recall != h.from {
 		return
 	}
-	s.state &^= cancelling
 	if h.size == 0 {
+		s.state &^= cancelling
 		return
 	}
+	e.withdraw(s)
+}
+
+// withdraw ends a send whose message will not be received.
+func (e *Engine) withdraw(s *Op) {
+	s.state &^= cancelling
 	if cancel := s.protocol.Cancel; cancel != nil {
 		cancel(e, s)
 	}

@@ -158,6 +158,8 @@ func (e *Engine) follow(p *device.Packet) {
 		e.takeOut(p.Src, &h)
 	case kindAnswer:
 		e.answered(&h)
+	case kindGone:
+		e.survive(int32(p.Src))
 	case kindCredit:
 	case kindGet:
 		e.messages.answer(p, &h)

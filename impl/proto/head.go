@@ -22,6 +22,7 @@ const (
 	kindRest                    // sender to receiver: the rest of the data
 	kindCancel                  // sender to receiver: take the message out, if it has no receive
 	kindAnswer                  // receiver to sender: it is out, or was not there
+	kindGone                    // from the world: the program of a rank has ended
 )
 
 // head is what the engine writes into a packet's head.

@@ -60,6 +60,8 @@ func say(words [device.Words]uint64) (name, detail string, credit uint32) {
 		if h.size > 0 {
 			detail = "cancelled"
 		}
+	case kindGone:
+		name = "end"
 	case kindRaw:
 		name = "message"
 	}

@@ -28,8 +28,9 @@ type port struct {
 	held   *parcel       // or, if it did not
 	stash  queue         // what came while the rank could not receive it, and what it sent to itself
 	pool   pool
-	memory *memory // nil if there is none
-	looks  int     // that found nothing
+	mourns []mourned // ranks of whose end this one is to hear
+	memory *memory   // nil if there is none
+	looks  int       // that found nothing
 }
 
 func newPort(s *segment, rank int, blocks bool) *port {
@@ -144,9 +145,11 @@ func (p *port) Recv(block bool) *device.Packet {
 	if p.held != nil {
 		p.pool.free(p.held)
 		p.held = nil
+		p.goOn()
 	}
 	if q := p.receive(); q != nil || !block {
 		if q == nil {
+			p.bury()
 			p.idle()
 		}
 		return q
@@ -226,13 +229,21 @@ func (p *port) took(r *reader, n int) {
 func (p *port) drain() bool {
 	found := false
 	for i := range p.readers {
-		r := &p.readers[i]
-		for r.ready() {
+		if p.empty(&p.readers[i]) {
 			found = true
-			n, total := bytesOf(r.next.word.Load())
-			if q := p.gather(r, n, total); q != nil {
-				p.stash.put(q)
-			}
+		}
+	}
+	return p.bury() || found
+}
+
+// empty takes in what has come from one rank.
+func (p *port) empty(r *reader) bool {
+	found := false
+	for r.ready() {
+		found = true
+		n, total := bytesOf(r.next.word.Load())
+		if q := p.gather(r, n, total); q != nil {
+			p.stash.put(q)
 		}
 	}
 	return found
@@ -245,7 +256,7 @@ func (p *port) incoming() bool {
 			return true
 		}
 	}
-	return false
+	return p.bereaved()
 }
 
 func (p *port) Memory() device.Memory {

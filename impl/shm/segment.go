@@ -56,6 +56,8 @@ type member struct {
 	pid   atomic.Int32 // its process
 	_     [lineSize - 20]byte
 
+	mourns [MaxRanks]atomic.Bool // the ranks of whose end it is to hear and has not heard
+
 	// While the rank waits and when it has ended: how far it is in its rings.
 	sent, got [MaxRanks]atomic.Uint64
 
@@ -114,7 +116,8 @@ func (s *segment) stuck() []int {
 	}
 	for _, to := range waiting {
 		for from := range s.members {
-			if s.members[from].sent[to].Load() != s.members[to].got[from].Load() {
+			m := &s.members[from]
+			if m.sent[to].Load() != s.members[to].got[from].Load() || m.ended.Load() && s.members[to].mourns[from].Load() {
 				return nil
 			}
 		}

@@ -38,6 +38,12 @@ func (p *port) wait() *device.Packet {
 			continue
 		}
 		p.leave()
+		if p.bury() {
+			if said {
+				p.me.waits.Add(1)
+			}
+			return p.receive()
+		}
 		if asker := p.me.asked.Load(); asker != 0 && p.memory != nil {
 			p.memory.help(asker)
 		}
@@ -56,6 +62,7 @@ func (p *port) sleepUntil() *device.Packet {
 	p.say()
 	for {
 		p.sleep(p.incoming)
+		p.bury()
 		if q := p.receive(); q != nil {
 			p.me.waits.Add(1)
 			return q

@@ -36,9 +36,15 @@ func (a *account) take(links []*link) {
 	for r, l := range links {
 		if l != nil {
 			a.sent[r], a.got[r] = l.sent, l.got
+			if l.mourned {
+				a.got[r] |= mourns
+			}
 		}
 	}
 }
+
+// mourns stands beside what a rank got from another of whose end it is to hear and has not heard.
+const mourns = 1 << 63
 
 // census is what rank 0 knows of how far ranks had come when they last began to wait, or ended.
 type census struct {
@@ -88,7 +94,8 @@ func (c *census) stuck() []int {
 	}
 	for _, to := range waiting {
 		for from := range c.ranks {
-			if from != to && c.ranks[from].sent[to] != c.ranks[to].got[from] {
+			got := c.ranks[to].got[from]
+			if from != to && c.ranks[from].sent[to] != got&^mourns || got&mourns != 0 && c.ranks[from].ended {
 				return nil
 			}
 		}
@@ -119,6 +126,9 @@ func (p *port) told(l *link, k kind, b []byte) {
 	}
 	if k == ends {
 		p.leaveOut(l)
+		if l.mourned {
+			p.bury(l)
+		}
 	}
 }
 

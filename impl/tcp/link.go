@@ -20,9 +20,11 @@ type link struct {
 	from, to int     // what is in it and was not taken
 	part     *parcel // a packet of which a part has come
 
-	sent, got uint64        // packets
-	over      bool          // nothing more comes: the other rank has ended
-	cut       bool          // nor can anything be sent
+	sent, got uint64 // packets
+	over      bool   // nothing more comes: the other rank has ended
+	cut       bool   // nor can anything be sent
+	mourned   bool   // this rank is to hear of it, and has not heard:
+	farewell  [device.Words]uint64
 	doubt     time.Duration // when it was noticed that the other side is silent; 0: it is not
 }
 

@@ -228,6 +228,27 @@ func (p *port) fetch(l *link) bool {
 	return true
 }
 
+// AtEnd implements device.Port.
+func (p *port) AtEnd(rank int, head [device.Words]uint64) {
+	p.leave()
+	p.check(rank, 0)
+	if l := p.links[rank]; l != nil && !l.mourned {
+		l.mourned, l.farewell = true, head
+		if l.over {
+			p.bury(l)
+		}
+	}
+}
+
+// bury takes in that the rank of a link has ended, of which this one is to hear, behind all that it has sent.
+func (p *port) bury(l *link) {
+	q := p.pool.take(l.peer, 0)
+	q.Head = l.farewell
+	q.whole()
+	p.stash.put(q)
+	l.mourned = false
+}
+
 func (p *port) Recv(block bool) *device.Packet {
 	p.leave()
 	p.release()

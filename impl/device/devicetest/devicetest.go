@@ -36,6 +36,8 @@ var laws = []law{
 	{"many to one", manyToOne},
 	{"flood", flood},
 	{"after the end of a rank", afterEnd},
+	{"hearing of ends", ends},
+	{"hearing of ends again", endsAgain},
 	{"places of data", places},
 
 	{"clock", clock},
@@ -71,6 +73,7 @@ var deadlocks = []law{
 	{"all wait", allWait},
 	{"those that wait", someWait},
 	{"nobody waits in vain", inVain},
+	{"waiting for ends", waitsForEnd},
 	{"what ranks leave", whatIsLeft},
 }
 

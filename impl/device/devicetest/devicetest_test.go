@@ -34,6 +34,7 @@ type faulty struct {
 	counter func(dst, r int, delta int64) int64
 	where   func(src int, head *[device.Words]uint64, n int) []byte
 	testify func(words []byte)
+	atEnd   func(rank int, head [device.Words]uint64)
 }
 
 type faultyMemory struct {
@@ -64,6 +65,9 @@ func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
 func (f *faulty) Memory() device.Memory          { return &f.memory }
 func (f *faulty) Counter() device.Counter        { return f }
 func (f *faulty) Testify(words []byte)           { f.testify(words) }
+func (f *faulty) AtEnd(rank int, head [device.Words]uint64) {
+	f.atEnd(rank, head)
+}
 func (f *faulty) Place(where func(src int, head *[device.Words]uint64, n int) []byte) {
 	f.where = where
 }
@@ -125,6 +129,7 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
 		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
 		f.testify = func(words []byte) { shared.words[p.Rank()] = words }
+		f.atEnd = p.AtEnd
 		m := p.Memory()
 		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
 		if w.port != nil {
@@ -589,6 +594,55 @@ var faults = []fault{
 	}},
 	{name: "counters go on", law: "counters begin at zero", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, delta) + 5*int64(f.run) }
+	}},
+	{name: "ends are told before they come", law: "hearing of ends", port: func(f *faulty) {
+		var told []*device.Packet
+		f.atEnd = func(rank int, head [device.Words]uint64) {
+			if rank != f.Rank() {
+				told = append(told, &device.Packet{Src: rank, Head: head})
+			}
+		}
+		f.recv = func(block bool) *device.Packet {
+			if len(told) == 0 {
+				return f.Port.Recv(block)
+			}
+			q := told[0]
+			told = told[1:]
+			return q
+		}
+	}},
+	{name: "ends are told of the rank itself", law: "hearing of ends", port: func(f *faulty) {
+		f.atEnd = func(rank int, head [device.Words]uint64) {
+			f.Port.AtEnd(rank, head)
+			if rank == f.Rank() {
+				f.Port.Send(rank, &device.Packet{Head: head})
+			}
+		}
+	}},
+	{name: "all ends have one head", law: "hearing of ends", port: func(f *faulty) {
+		f.atEnd = func(rank int, head [device.Words]uint64) { f.Port.AtEnd(rank, tag(-2)) }
+	}},
+	{name: "who asks too late hears nothing", law: "hearing of ends again", port: func(f *faulty) {
+		f.atEnd = func(rank int, head [device.Words]uint64) {
+			if !f.ended[rank].Load() {
+				f.Port.AtEnd(rank, head)
+			}
+		}
+	}},
+	{name: "who asks again hears nothing", law: "hearing of ends again", port: func(f *faulty) {
+		var asked [8]bool
+		f.atEnd = func(rank int, head [device.Words]uint64) {
+			if !asked[rank] {
+				f.Port.AtEnd(rank, head)
+			}
+			asked[rank] = true
+		}
+	}},
+	{name: "who is to hear of an end does not wait", law: "waiting for ends", end: func(_ int, err error) error {
+		if _, ok := err.(*device.Deadlock); ok {
+			return nil
+		}
+		return err
 	}},
 	{name: "a deadlock is no error", law: "all wait", end: func(int, error) error { return nil }},
 	{name: "a deadlock is of all", law: "those that wait", end: func(_ int, err error) error {

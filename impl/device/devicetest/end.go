@@ -1,0 +1,116 @@
+package devicetest
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Who gives up what it has sent to a rank has to know that nobody will answer any more. So it hears of the end behind all that the other has sent, whether it asks
+// before the end or after it, and whether it waits or polls.
+func ends(open func(int) device.World) error {
+	const packets = 30
+	for _, late := range []unit.Time{0, 5 * unit.Millisecond} { // the ranks that end do that before rank 0 asks, or the other way round
+		for _, block := range []bool{true, false} {
+			err := run(open(4), func(p *rank) error {
+				if p.Rank() != 0 {
+					p.Delay(5*unit.Millisecond - late)
+					for i := range packets * (p.Rank() - 1) {
+						p.Send(0, &device.Packet{Head: tag(i), Data: make([]byte, i*i*40)})
+					}
+					return nil
+				}
+				p.Delay(late)
+				for r := range 4 {
+					p.AtEnd(r, tag(-1-r)) // that of its own it does not hear
+				}
+				var next [4]int
+				for range 3*packets + 3 {
+					q := p.take(block)
+					for q == nil {
+						q = p.take(block)
+					}
+					i := next[q.Src]
+					next[q.Src]++
+					want, bytes := tag(i), i*i*40
+					if i == packets*(q.Src-1) {
+						want, bytes = tag(-1-q.Src), 0
+					}
+					if q.Head != want || len(q.Data) != bytes {
+						return fmt.Errorf("asked after %v: packet %d of rank %d has head %v and %d bytes", late, i, q.Src, q.Head, len(q.Data))
+					}
+				}
+				if q := p.take(false); q != nil {
+					return fmt.Errorf("asked after %v: one more packet of rank %d", late, q.Src)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Ends are heard of again by who asks again, and by others; who has ended hears nothing, and keeps nobody from his end.
+func endsAgain(open func(int) device.World) error {
+	const n, times = 4, 5
+	return run(open(n), func(p *rank) error {
+		switch p.Rank() {
+		case 1:
+			p.AtEnd(0, tag(1)) // which ends later
+			return nil
+		case 2:
+			p.AtEnd(1, tag(1))
+			return nil
+		}
+		for i := range times {
+			for _, r := range []int{1, 2} {
+				p.AtEnd(r, tag(i))
+				if q, err := p.recv(r); err != nil || q.Head != tag(i) {
+					return fmt.Errorf("rank %d hears %v the %d. time: %v", p.Rank(), q.Head, i, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// A rank that is to hear of an end waits for something that will come, unless the other does not end: then they may wait for each other.
+func waitsForEnd(open func(int) device.World) error {
+	w := open(3)
+	for i := range 20 {
+		err := run(w, func(p *rank) error {
+			if p.Rank() == 0 {
+				p.Delay(unit.Time(i) * unit.Millisecond / 5)
+				return nil
+			}
+			p.AtEnd(0, tag(i))
+			_, err := p.recv(0)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, first := range []int{0, 1} {
+		err := run(w, func(p *rank) error {
+			if p.Rank() == 2 {
+				return nil
+			}
+			p.AtEnd(1-p.Rank(), tag(1))
+			if p.Rank() == first {
+				p.AtEnd(2, tag(2))
+				p.recv(2)
+			}
+			p.Recv(true)
+			return nil
+		})
+		if err := wantDeadlock(err, 3, 0, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
