@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,85 @@ func TestTranscriptsOfModes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Each algorithm of collective operations has a transcript, and the messages in that are those of its schedule: no other was taken in its place.
+func TestTranscriptsOfAlgorithms(t *testing.T) {
+	text, err := os.ReadFile("testdata/transcripts/collective.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	transcripts := strings.Split(string(text), "\n\n")
+	for _, a := range collective.Algorithms {
+		of := func(x string) bool { return strings.Contains(x, "\ncollective "+a.String()+"\n") }
+		at := slices.IndexFunc(transcripts, of)
+		if at < 0 {
+			t.Errorf("no transcript of %v", a)
+			continue
+		}
+		script, packets, _ := strings.Cut(transcripts[at], "----\n")
+		j := jobOfScript(script, a)
+		if !a.Serves(j) || j.Ranks < 3 {
+			t.Errorf("the transcript of %v is of %d ranks", a, j.Ranks)
+			continue
+		}
+		for r := range j.Ranks {
+			want := sendsOfSchedule(a, j, r)
+			got := sendsOfTranscript(packets, r)
+			if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
+				t.Errorf("by the transcript of %v rank %d sends %v, its schedule says %v", a, r, got, want)
+			}
+			if !a.Tiered && len(got) != len(want) { // those of two levels tell each other where they are before
+				t.Errorf("by the transcript of %v rank %d sends more than %v: %v", a, r, want, got)
+			}
+		}
+	}
+}
+
+// jobOfScript reads what job the script of an algorithm is: a call of all, with a length and a root where it has them, and two ranks in each node.
+func jobOfScript(script string, a *collective.Algorithm) collective.Job {
+	j := collective.Job{}
+	for _, line := range strings.Split(script, "\n") {
+		words := strings.Fields(line)
+		switch {
+		case len(words) > 1 && words[0] == "ranks":
+			j.Ranks = number(words[1])
+		case len(words) > 2 && words[0] == "all:":
+			j.Bytes = number(words[2])
+			if len(words) > 3 {
+				j.Root = number(words[3])
+			}
+		}
+	}
+	if a.Tiered {
+		names := make([]int, j.Ranks)
+		for r := range names {
+			names[r] = r / 2
+		}
+		j.Nodes = collective.NewNodes(names)
+	}
+	return j
+}
+
+// sendsOfSchedule lists the messages that a rank sends: to whom, and how many bytes.
+func sendsOfSchedule(a *collective.Algorithm, j collective.Job, rank int) (all []string) {
+	for st := range a.Steps(j, rank) {
+		if st.To != collective.None {
+			all = append(all, fmt.Sprintf("%d to %d", st.Send.Len, st.To))
+		}
+	}
+	return all
+}
+
+// sendsOfTranscript lists likewise the first packets that it sends.
+func sendsOfTranscript(packets string, rank int) (all []string) {
+	first := regexp.MustCompile(`^ *(\d+): send \d+ to (\d+): RM? \(.*, (\d+) bytes\)`)
+	for _, line := range strings.Split(packets, "\n") {
+		if m := first.FindStringSubmatch(line); m != nil && number(m[1]) == rank {
+			all = append(all, m[3]+" to "+m[2])
+		}
+	}
+	return all
 }
 
 // play runs a script and returns its transcript.
