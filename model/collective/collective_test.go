@@ -378,6 +378,26 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
+// Leaders of a power of two of nodes exchange what they have by recursive doubling, which has fewer rounds than a ring.
+func TestLeadersDouble(t *testing.T) {
+	for nodes, rounds := range map[int]int{2: 1, 3: 2, 4: 2, 5: 4, 8: 3} {
+		names := make([]int, 2*nodes)
+		for r := range names {
+			names[r] = r / 2
+		}
+		j := Job{Ranks: len(names), Bytes: 4, Nodes: NewNodes(names)}
+		between := 0
+		for st := range Named(Allgather, "two-level").Steps(j, 0) {
+			if st.To != None && !j.Nodes.Together(0, st.To) {
+				between++
+			}
+		}
+		if between != rounds {
+			t.Errorf("%d leaders exchange in %d rounds, not in %d", nodes, between, rounds)
+		}
+	}
+}
+
 // Who has to know where ranks are serves no job of which that is not known, or all of whose ranks are equally near.
 func TestTiered(t *testing.T) {
 	for _, a := range Algorithms {
