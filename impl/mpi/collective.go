@@ -23,12 +23,14 @@ type round struct {
 	of        *Datatype              // elements that op combines
 	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
 	sign      proto.Sign
+	tag       int // of the operation's messages
 	commutes  bool
 }
 
 // round begins a collective operation on data of a type.
 func (c *Comm) round(o collective.Operation, root int, of *Datatype) round {
-	return round{Comm: c, operation: o, root: root, sign: proto.Sign(of.Sign())}
+	c.together(tagOf(o, 0, root))
+	return round{Comm: c, operation: o, root: root, sign: proto.Sign(of.Sign()), tag: tagOf(o, 0, root)}
 }
 
 // carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
@@ -80,15 +82,14 @@ func (r *round) step(st *collective.Step) {
 
 // transfer sends, receives, or does both at the same time.
 func (r *round) transfer(st *collective.Step) {
-	tag := r.tag()
 	switch {
 	case st.From == collective.None:
-		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, tag)
+		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
 	case st.To == collective.None:
 		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
 	default:
 		in := r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
-		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, tag)
+		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
 		r.e.Release(in)
@@ -98,22 +99,24 @@ func (r *round) transfer(st *collective.Step) {
 
 // heard complains of a message that does not belong to the operation.
 func (r *round) heard(st *collective.Step, got proto.Status) {
-	switch other := collective.Operation(got.Tag % int(collective.NumOperations)); {
-	case other != r.operation:
-		r.differs(st.From, other, r.operation)
-	case got.Tag != r.tag():
-		r.e.Fail(proto.ErrRoot, "the root is %d at rank %d, and %d at this one", got.Tag/int(collective.NumOperations), st.From, r.root)
-	case got.Bytes != st.Recv.Len:
-		r.e.Fail(proto.ErrTruncate, "rank %d sent %d bytes of %v where %d were expected: the ranks do not give as much as they take", st.From, got.Bytes, r.operation, st.Recv.Len)
+	if got.Tag != r.tag || got.Bytes != st.Recv.Len {
+		r.amiss(st, got)
 	}
 }
 
-// tag is that of the operation's messages.
-func (r *round) tag() int { return r.root*int(collective.NumOperations) + int(r.operation) }
+// amiss fails with what is wrong with a message. It is apart so that heard is inlined.
+func (r *round) amiss(st *collective.Step, got proto.Status) {
+	if got.Tag != r.tag {
+		r.differs(got, r.tag)
+	}
+	r.e.FailWith(got.Source, proto.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
+		r.own.named(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
+}
 
-// differs complains of a rank that is in another operation.
-func (c *Comm) differs(rank int, theirs, ours collective.Operation) {
-	c.e.Fail(proto.ErrOther, "rank %d is in %v, and this one in %v: all ranks call the same collective operations in the same order", rank, theirs, ours)
+// differs complains of a rank whose call is another.
+func (c *Comm) differs(got proto.Status, ours int) {
+	class, text := difference(c.own.named(got.Source, c.context), got.Tag, ours)
+	c.e.FailWith(got.Source, class, "%s", text)
 }
 
 // fold leaves in ∘ inout in inout.

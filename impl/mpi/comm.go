@@ -67,6 +67,7 @@ func (c *Comm) local(world int) int {
 
 // agree returns the largest of the values that the ranks give.
 func (c *Comm) agree(v uint32) uint32 {
+	c.together(0)
 	var mine, theirs [4]byte
 	binary.LittleEndian.PutUint32(mine[:], v)
 	c.converge(mine[:], theirs[:], func() {

@@ -226,13 +226,16 @@ func (o *own) got(w proto.Wait) string {
 	if !collectives(w.Context) {
 		return fmt.Sprintf("a message from %s with tag %d", who, w.Early.Tag)
 	}
-	n := int(collective.NumOperations)
-	switch operation := collective.Operation(w.Early.Tag % n); operation {
-	case collective.Bcast, collective.Scatter, collective.Gather, collective.Reduce:
-		return fmt.Sprintf("a message from %s in %v with root %d", who, operation, w.Early.Tag/n)
-	default:
-		return fmt.Sprintf("a message from %s in %v", who, operation)
+	operation, sort, root := untag(w.Early.Tag)
+	what := fmt.Sprintf("a message from %s in %v", who, operation)
+	if sort != 0 {
+		what += fmt.Sprintf(" by %v", sort)
 	}
+	switch operation {
+	case collective.Bcast, collective.Scatter, collective.Gather, collective.Reduce:
+		what += fmt.Sprintf(" with root %d", root)
+	}
+	return what
 }
 
 // collectives reports whether a context is of collective operations.

@@ -45,7 +45,7 @@ var meanings = map[Class]string{
 	ErrRequest:  "a request was completed before, or cannot be used so",
 	ErrRoot:     "a root is none of the ranks, or ranks name different ones",
 	ErrGroup:    "a group was freed, is none, or is not of the communicator's ranks",
-	ErrOp:       "an operation was freed, or is not for such elements",
+	ErrOp:       "an operation was freed, or is not for such elements, or ranks name different ones",
 	ErrTopology: "a topology is none, or does not fit the ranks",
 	ErrDims:     "dimensions of a grid do not fit the ranks",
 	ErrArg:      "an argument of another kind is wrong",

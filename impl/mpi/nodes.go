@@ -22,6 +22,7 @@ func (r *round) nodes() *collective.Nodes {
 	mine, all := make([]byte, word), make([]byte, word*r.size)
 	binary.LittleEndian.PutUint32(mine, uint32(first))
 	tell := r.round(r.operation, r.root, Byte)
+	tell.tag = r.tag
 	tell.carry(telling, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
 	names := make([]int, r.size)
 	for i := range names {

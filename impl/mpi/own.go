@@ -12,6 +12,7 @@ type own struct {
 	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
 	ended    bool                 // the rank's program has returned
 	unused   []byte               // memory for a result that nobody wants
+	calls    calls                // nil: not noted
 	comms    []weak.Pointer[Comm] // communicators that were made, for those who explain what went wrong
 }
 

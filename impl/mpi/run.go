@@ -33,7 +33,9 @@ type Options struct {
 // Run runs a program on every rank of a world. When a rank's program ends, what it has under way ends before the rank does; requests that it
 // has left, and messages that it has not received, are errors.
 func Run(w World, o Options, program func(*Comm) error) error {
-	shared, err := proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Check: o.Check, Site: site})
+	j := &job{program: program, check: o.Check}
+	var err error
+	j.shared, err = proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Mismatch: j.mismatch, Check: o.Check, Site: site})
 	if err != nil {
 		return err
 	}
@@ -41,14 +43,17 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if rules == nil {
 		rules = collective.Table(o.Library)
 	}
-	j := &job{shared: shared, program: program, tuning: tuned(rules)}
+	j.tuning = tuned(rules)
 	err = w.Run(j.rank)
+	var e *Error
 	var d *device.Deadlock
 	var far interface {
 		error
 		Words() []byte
 	}
 	switch {
+	case errors.As(err, &e):
+		j.beside(e)
 	case errors.As(err, &d):
 		return j.explain(d)
 	case errors.As(err, &far):
@@ -69,6 +74,7 @@ type job struct {
 	shared  *proto.Job
 	program func(*Comm) error
 	tuning  *tuning
+	check   bool
 
 	mu     sync.Mutex
 	worlds []*Comm // by rank
@@ -135,6 +141,9 @@ func (j *job) comm(p device.Port) *Comm {
 		own  own
 		last uint32
 	}{own: own{tuning: j.tuning}}
+	if j.check {
+		r.own.calls = calls{}
+	}
 	c := &r.comm
 	*c = Comm{e: proto.New(p, j.shared), rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
 	j.mu.Lock()

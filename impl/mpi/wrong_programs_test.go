@@ -80,6 +80,15 @@ func anotherRoot(c *mpi.Comm) {
 	}
 }
 
+func anotherReduction(c *mpi.Comm) {
+	x, y := []int32{int32(c.Rank())}, make([]int32, 1)
+	if c.Rank() == 0 {
+		mpi.Reduce(c, x, y, mpi.Max, 0)
+	} else {
+		mpi.Reduce(c, x, y, mpi.Sum, 0)
+	}
+}
+
 func anotherLength(c *mpi.Comm) {
 	x := make([]int32, 4+c.Rank())
 	mpi.Bcast(c, x, 0)

@@ -35,6 +35,7 @@ var wrongPrograms = []struct {
 	{"withinAGroup", 4, withinAGroup},
 	{"anotherOperation", 2, anotherOperation},
 	{"anotherRoot", 3, anotherRoot},
+	{"anotherReduction", 2, anotherReduction},
 	{"anotherLength", 2, anotherLength},
 	{"anotherKind", 2, anotherKind},
 	{"tooLong", 2, tooLong},

@@ -87,7 +87,8 @@ func (e *Engine) compare(r *Op, m *msg) {
 		return
 	}
 	if r.Context%2 == 1 {
-		e.Fail(ErrType, "rank %d gives %s, and this one takes %s", m.src, e.job.kinds(m.sign), e.job.kinds(want))
+		e.mustMatch(r, m)
+		e.FailWith(int(m.src), ErrType, "rank %d gives %s, and this one takes %s", m.src, e.job.kinds(m.sign), e.job.kinds(want))
 	}
 	e.Fail(ErrType, "the message from rank %d with tag %d is of %s, the receive of %s", m.src, m.tag, e.job.kinds(m.sign), e.job.kinds(want))
 }

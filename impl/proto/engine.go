@@ -41,6 +41,7 @@ type Engine struct {
 	out    device.Packet // the packet that is being sent
 
 	on     uint32  // the context of the communicator on which the program makes the call
+	expect int     // the tag of a collective call's messages
 	call   string  // the call the program is in, for whoever asks why it does not end
 	wait   awaited // and what it waits for
 	list   list    // of which that is the first
@@ -101,6 +102,12 @@ func (e *Engine) EnterOn(call string, context uint32) {
 		e.entered()
 	}
 }
+
+// Call returns the call that the program is in.
+func (e *Engine) Call() string { return e.call }
+
+// Expect says which tag messages have that go with the collective call that the program is in.
+func (e *Engine) Expect(tag int) { e.expect = tag }
 
 // entered tells who wants to know. It is apart so that Enter is inlined.
 func (e *Engine) entered() { e.job.enter(e.port.Rank(), e.call) }

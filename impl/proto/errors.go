@@ -34,8 +34,16 @@ type Error struct {
 	Call  string // the call in which it was found
 	At    Site   // of the program, where the call is
 	Text  string
+	Other *Place // if calls of two ranks do not go together, the other one; its Call is "": it is not known
 
 	on uint32
+}
+
+// Place is a call of a rank.
+type Place struct {
+	Rank int // in the job
+	Call string
+	At   Site
 }
 
 // On returns the context of the communicator on which the call was made; 0: on that of all ranks, or on none.
@@ -46,6 +54,9 @@ const NoRank = -1
 
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s%s: %s: %s", e.Call, e.At.Beside(), e.Class, e.Text)
+	if o := e.Other; o != nil && o.Call != "" {
+		s += fmt.Sprintf("; rank %d: %s%s", o.Rank, o.Call, o.At.Beside())
+	}
 	if e.Rank == NoRank {
 		return s
 	}
@@ -81,6 +92,13 @@ func (e *Engine) fault(c Class, format string, args ...any) *Error {
 		f.At = e.job.site()
 	}
 	return f
+}
+
+// FailWith ends the rank with an error of its current call, which does not go with that of another rank.
+func (e *Engine) FailWith(other int, c Class, format string, args ...any) {
+	f := e.fault(c, format, args...)
+	f.Other = &Place{Rank: other}
+	panic(f)
 }
 
 // Fail ends the rank with an error of its current call.

@@ -14,8 +14,13 @@ type Config struct {
 
 	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nobody is
 	Kinds func(Sign) string           // says what a sign stands for; nil: its number
-	Check bool                        // look whether operations under way share memory
-	Site  func() Site                 // returns the line of the program from which it is called; nil: nobody knows
+
+	// Mismatch says how the collective call differs to which a message belongs, whose tag is theirs, from that of a rank that expects ours, or returns
+	// no class if it does not; nil: nobody knows.
+	Mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
+
+	Check bool        // look whether operations under way share memory
+	Site  func() Site // returns the line of the program from which it is called; nil: nobody knows
 }
 
 // Job is what the engines of a job share: a library whose protocols are found. Nobody changes it.
@@ -25,6 +30,7 @@ type Job struct {
 	lib      *model.Library
 	enter    func(rank int, call string)
 	kinds    func(Sign) string
+	mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 	site     func() Site
 	check    bool
 	tiered   bool // how near a peer is matters
@@ -44,7 +50,7 @@ type rule struct {
 // NewJob finds the protocols that a job needs. A name of none is an error.
 func NewJob(cfg Config) (*Job, error) {
 	l := cfg.Library
-	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, check: cfg.Check, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, mismatch: cfg.Mismatch, check: cfg.Check, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
 	if j.kinds == nil {
 		j.kinds = func(s Sign) string { return fmt.Sprintf("elements of kind %d", s) }
 	}

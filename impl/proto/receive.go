@@ -157,9 +157,20 @@ func (e *Engine) pair(r *Op, m *msg) {
 // truncated complains of a message that is too long. Tags of collective operations are none of the program's.
 func (e *Engine) truncated(r *Op, m *msg) {
 	if r.Context%2 == 1 {
-		e.Fail(ErrTruncate, "rank %d sent %d bytes where %d were expected: the ranks do not give as much as they take", m.src, m.size, len(r.buf))
+		e.mustMatch(r, m)
+		e.FailWith(int(m.src), ErrTruncate, "rank %d sent %d bytes where %d were expected: the ranks do not give as much as they take", m.src, m.size, len(r.buf))
 	}
 	e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
+}
+
+// mustMatch complains of a message of another collective call than the one that receives it.
+func (e *Engine) mustMatch(r *Op, m *msg) {
+	if e.job.mismatch == nil {
+		return
+	}
+	if c, text := e.job.mismatch(e.port.Rank(), r.Context&^1, int(m.src), int(m.tag), e.expect); c != "" {
+		e.FailWith(int(m.src), c, "%s", text)
+	}
 }
 
 // take copies the data of an RM to the user and frees its place in the window.

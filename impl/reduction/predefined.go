@@ -33,7 +33,7 @@ var (
 type table func(o *Op)
 
 func predefined(name string, tables ...table) *Op {
-	o := &Op{name: name, commutes: true}
+	o := &Op{name: name, commutes: true, sort: sorted(name)}
 	for _, t := range tables {
 		t(o)
 	}

@@ -6,6 +6,7 @@ package reduction
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -15,6 +16,7 @@ import (
 // Op is an operation. The nil Op is none.
 type Op struct {
 	name     string
+	sort     Sort
 	commutes bool
 	kinds    [kinds]elements // by the kind of element; nil: not for these
 	pairs    map[*datatype.Type]elements
@@ -33,7 +35,13 @@ const kinds = datatype.KindComplex128 + 1
 type Function func(in, inout datatype.Buffer)
 
 // New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the order of ranks need not be kept.
-func New(f Function, commutes bool) *Op { return &Op{name: "user's", commutes: commutes, user: f} }
+func New(f Function, commutes bool) *Op {
+	o := &Op{name: "user's", sort: made, commutes: commutes, user: f}
+	if commutes {
+		o.sort = madeToCommute
+	}
+	return o
+}
 
 // Free ends the use of an operation (MPI_Op_free): one that is under way goes on, the next is an error. One of MPI's cannot be freed.
 func (o *Op) Free() error {
@@ -53,6 +61,40 @@ func (o *Op) String() string {
 		return "no operation"
 	}
 	return o.name
+}
+
+// Sort is what ranks can know of each other's operations: which of MPI's one is, or that it is a user's, and whether that commutes. That of none is 0.
+type Sort uint8
+
+// Sorts is how many there are.
+const Sorts = Sort(len(sortNames))
+
+const (
+	made Sort = iota + 1
+	madeToCommute
+)
+
+var sortNames = [...]string{"no operation", "a user's operation", "a user's operation that commutes",
+	"Max", "Min", "Sum", "Prod", "Land", "Lor", "Lxor", "Band", "Bor", "Bxor", "MaxLoc", "MinLoc"}
+
+// String returns the name of the operation, or what it is.
+func (s Sort) String() string { return sortNames[s] }
+
+// sorted returns the sort of an operation of MPI's.
+func sorted(name string) Sort {
+	i := slices.Index(sortNames[madeToCommute+1:], name)
+	if i < 0 {
+		panic("reduction: no sort has the name " + name)
+	}
+	return madeToCommute + 1 + Sort(i)
+}
+
+// Sort returns that of the operation.
+func (o *Op) Sort() Sort {
+	if o == nil {
+		return 0
+	}
+	return o.sort
 }
 
 // Check returns an error if the operation is not for elements of the type.

@@ -1,0 +1,98 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/reduction"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// What ranks have to agree upon who call a collective operation stands in the tags of its messages: which it is, how it combines, and the root. So ranks that
+// differ find out, at no cost to others.
+
+// tagOf returns the tag of an operation's messages. Those of communicators that are made have that of a barrier, 0.
+func tagOf(o collective.Operation, s reduction.Sort, root int) int {
+	return (root*int(reduction.Sorts)+int(s))*int(collective.NumOperations) + int(o)
+}
+
+// untag is the inverse.
+func untag(tag int) (o collective.Operation, s reduction.Sort, root int) {
+	const operations, sorts = int(collective.NumOperations), int(reduction.Sorts)
+	return collective.Operation(tag % operations), reduction.Sort(tag / operations % sorts), tag / operations / sorts
+}
+
+// difference says how the call of a rank, who has a name, differs from ours, by their tags.
+func difference(who string, theirs, ours int) (Class, string) {
+	theirOperation, theirSort, theirRoot := untag(theirs)
+	operation, sort, root := untag(ours)
+	switch {
+	case theirOperation != operation:
+		return proto.ErrOther, fmt.Sprintf("%s is in %v, and this one in %v: all ranks call the same collective operations in the same order", who, theirOperation, operation)
+	case theirRoot != root:
+		return proto.ErrRoot, fmt.Sprintf("the root is %d at %s, and %d at this one", theirRoot, who, root)
+	}
+	return proto.ErrOp, fmt.Sprintf("%s combines by %v, and this one by %v", who, theirSort, sort)
+}
+
+// mismatch is difference for an engine that has found a message to be too long, or of another kind, in a call that expects a tag: the reason may be that the
+// calls differ. It returns no class where they do not.
+func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
+	if theirs == ours {
+		return "", ""
+	}
+	return difference(j.worlds[rank].own.named(src, context), theirs, ours)
+}
+
+// together begins a collective operation whose messages have a tag. Of programs that are checked it notes where: as calls go together in their order, another
+// rank's is then found by its number.
+func (c *Comm) together(tag int) {
+	c.e.Expect(tag)
+	if c.own.calls != nil {
+		c.own.calls.note(c.context, c.e.Call())
+	}
+}
+
+// calls are the last collective calls of a rank, by the context of the communicator.
+type calls map[uint32]*history
+
+// history is the last calls on a communicator.
+type history struct {
+	n    int // how many there were
+	last [remembered]proto.Place
+}
+
+// remembered is how many are kept: how far ranks may be apart for one to know of another's call.
+const remembered = 32
+
+// note adds a call.
+func (x calls) note(context uint32, call string) {
+	h := x[context]
+	if h == nil {
+		h = &history{}
+		x[context] = h
+	}
+	h.last[h.n%remembered] = proto.Place{Call: call, At: where(1)}
+	h.n++
+}
+
+// beside returns the call of another rank that is to go with the last one of this, or none if it has not come so far, or has gone on too far.
+func (x calls) beside(context uint32, other calls) proto.Place {
+	mine, theirs := x[context], other[context]
+	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {
+		return proto.Place{}
+	}
+	return theirs.last[(mine.n-1)%remembered]
+}
+
+// beside completes an error about ranks whose calls do not go together with where the other's was, if that is known.
+func (j *job) beside(e *Error) {
+	if e.Other == nil || j.worlds == nil {
+		return
+	}
+	one, other := j.worlds[e.Rank], j.worlds[e.Other.Rank]
+	if one != nil && other != nil {
+		p := one.own.calls.beside(e.On(), other.own.calls)
+		e.Other.Call, e.Other.At = p.Call, p.At
+	}
+}
