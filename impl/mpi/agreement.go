@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/reduction"
@@ -59,11 +60,19 @@ type calls map[uint32]*history
 // history is the last calls on a communicator.
 type history struct {
 	n    int // how many there were
-	last [remembered]proto.Place
+	last [remembered]made
 }
 
-// remembered is how many are kept: how far ranks may be apart for one to know of another's call.
-const remembered = 32
+// made is a call, and the stack on which it was made, from the library down to the program. To find the line takes several times as long as to note that.
+type made struct {
+	call   string
+	on     [deep]uintptr
+	frames int
+}
+
+// remembered is how many are kept: how far ranks may be apart for one to know of another's call. Deep is how many frames of the library there are at most, with
+// the program's.
+const remembered, deep = 32, 12
 
 // note adds a call.
 func (x calls) note(context uint32, call string) {
@@ -72,7 +81,8 @@ func (x calls) note(context uint32, call string) {
 		h = &history{}
 		x[context] = h
 	}
-	h.last[h.n%remembered] = proto.Place{Call: call, At: where(1)}
+	m := &h.last[h.n%remembered]
+	m.call, m.frames = call, runtime.Callers(2, m.on[:])
 	h.n++
 }
 
@@ -82,7 +92,8 @@ func (x calls) beside(context uint32, other calls) proto.Place {
 	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {
 		return proto.Place{}
 	}
-	return theirs.last[(mine.n-1)%remembered]
+	m := &theirs.last[(mine.n-1)%remembered]
+	return proto.Place{Call: m.call, At: siteOf(m.on[:m.frames])}
 }
 
 // beside completes an error about ranks whose calls do not go together with where the other's was, if that is known.

@@ -24,7 +24,12 @@ var (
 // Note: what is below this package is not told by its name, as there may be anything.
 func where(above int) Site {
 	pcs := make([]uintptr, 128)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2+above, pcs)])
+	return siteOf(pcs[:runtime.Callers(2+above, pcs)])
+}
+
+// siteOf returns the line of the program on a stack.
+func siteOf(pcs []uintptr) Site {
+	frames := runtime.CallersFrames(pcs)
 	for inside, more := false, true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
