@@ -67,7 +67,7 @@ The programs are` + list.String(),
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
-	f.BoolVar(&r.check, "check", true, "look whether calls that are under way use the same memory, which takes no virtual time")
+	f.BoolVar(&r.check, "check", true, "look whether calls that are under way use the same memory, and who makes calls, which takes no virtual time")
 	mustComplete(cmd, "platform", platform.Names())
 	return cmd
 }

@@ -44,10 +44,16 @@ func (c *Comm) Size() int {
 }
 
 // Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
-func (c *Comm) Wtime() unit.Time { return c.e.Port().Now() }
+func (c *Comm) Wtime() unit.Time {
+	c.e.Own("Wtime")
+	return c.e.Port().Now()
+}
 
 // Compute keeps the processor busy for d. Transfers go on meanwhile.
-func (c *Comm) Compute(d unit.Time) { c.e.Port().Delay(d) }
+func (c *Comm) Compute(d unit.Time) {
+	c.e.Own("Compute")
+	c.e.Port().Delay(d)
+}
 
 // world returns the rank in the job.
 func (c *Comm) world(rank int) int {

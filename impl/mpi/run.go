@@ -25,7 +25,9 @@ type Options struct {
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 
-	Check bool // look at the memory of operations under way: what a receive writes, nothing else may use. It takes real time, and no virtual
+	// Look at the memory of operations under way (what a receive writes, nothing else may use), at who makes calls (the rank's goroutine alone), and at where
+	// collective calls are made, for others to be told. It takes real time, and no virtual.
+	Check bool
 
 	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
 }

@@ -218,6 +218,15 @@ func leavesMessage(c *mpi.Comm) {
 	c.Barrier()
 }
 
+func fromElsewhere(c *mpi.Comm) {
+	failed := make(chan any)
+	go func() {
+		defer func() { failed <- recover() }()
+		mpi.Send(c, make([]byte, 8), c.Rank(), 0)
+	}()
+	panic(<-failed)
+}
+
 func notInIt(c *mpi.Comm) {
 	first := c.Create(c.Group().Include([]int{0})) // nil at rank 1
 	first.Barrier()

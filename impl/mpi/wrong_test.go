@@ -57,6 +57,7 @@ var wrongPrograms = []struct {
 	{"takesLess", 2, takesLess},
 	{"leavesRequests", 2, leavesRequests},
 	{"leavesMessage", 2, leavesMessage},
+	{"fromElsewhere", 1, fromElsewhere},
 }
 
 const wrongSource = "wrong_programs_test.go"

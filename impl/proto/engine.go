@@ -61,7 +61,7 @@ func New(port device.Port, j *Job) *Engine {
 	_, e.unpriced = port.(device.Unpriced)
 	e.flow.window, e.flow.last = j.lib.Window, &nobody
 	if j.check {
-		e.watch = &watch{calls: map[*Op]*call{}}
+		e.watch = &watch{owner: self(), calls: map[*Op]*call{}}
 	}
 	return e
 }
@@ -97,10 +97,10 @@ func (e *Engine) Enter(call string) { e.EnterOn(call, 0) }
 
 // EnterOn notes the call, and the context of the communicator that it is made on.
 func (e *Engine) EnterOn(call string, context uint32) {
-	e.call, e.on = call, context
-	if e.job.enter != nil {
-		e.entered()
+	if e.job.heeds {
+		e.heed(call)
 	}
+	e.call, e.on = call, context
 }
 
 // Call returns the call that the program is in.
@@ -109,8 +109,39 @@ func (e *Engine) Call() string { return e.call }
 // Expect says which tag messages have that go with the collective call that the program is in.
 func (e *Engine) Expect(tag int) { e.expect = tag }
 
-// entered tells who wants to know. It is apart so that Enter is inlined.
-func (e *Engine) entered() { e.job.enter(e.port.Rank(), e.call) }
+// heed tells who wants to know of a call, if it is the rank that makes it. It is apart so that Enter is inlined.
+func (e *Engine) heed(call string) {
+	e.Own(call)
+	if e.job.enter != nil {
+		e.job.enter(e.port.Rank(), call)
+	}
+}
+
+// Own complains of a call that another goroutine makes than the rank's, in a program that is checked.
+func (e *Engine) Own(call string) {
+	if e.watch != nil {
+		e.own(call)
+	}
+}
+
+// own is apart so that Own is inlined.
+func (e *Engine) own(call string) {
+	if e.watch.owner != self() {
+		e.stranger(call)
+	}
+}
+
+// stranger fails in the goroutine that makes a call, and changes nothing. A rank that has ended has no goroutine: what fails then says so itself.
+func (e *Engine) stranger(call string) {
+	if _, ended := e.port.(*gone); ended {
+		return
+	}
+	f := &Error{Class: ErrOther, Rank: e.port.Rank(), Call: call, Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"}
+	if e.job.site != nil {
+		f.At = e.job.site()
+	}
+	panic(f)
+}
 
 // progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
 func (e *Engine) progress(block bool) bool {

@@ -19,7 +19,7 @@ type Config struct {
 	// no class if it does not; nil: nobody knows.
 	Mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 
-	Check bool        // look whether operations under way share memory
+	Check bool        // look whether operations under way share memory, and who makes calls
 	Site  func() Site // returns the line of the program from which it is called; nil: nobody knows
 }
 
@@ -33,6 +33,7 @@ type Job struct {
 	mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 	site     func() Site
 	check    bool
+	heeds    bool // the calls that programs make
 	tiered   bool // how near a peer is matters
 	table    []*Protocol
 	forced   rule // its protocol is nil where none is
@@ -50,7 +51,7 @@ type rule struct {
 // NewJob finds the protocols that a job needs. A name of none is an error.
 func NewJob(cfg Config) (*Job, error) {
 	l := cfg.Library
-	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, mismatch: cfg.Mismatch, check: cfg.Check, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, mismatch: cfg.Mismatch, check: cfg.Check, heeds: cfg.Check || cfg.Enter != nil, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
 	if j.kinds == nil {
 		j.kinds = func(s Sign) string { return fmt.Sprintf("elements of kind %d", s) }
 	}

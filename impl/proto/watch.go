@@ -9,6 +9,7 @@ import (
 // watch keeps account of the memory of operations that are under way, for programs that are to be checked: what a receive may write
 // nothing else may read or write, until the program has completed the receive (MPI-1.2, §3.7.2).
 type watch struct {
+	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
 }
