@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/loggp/loggp/impl/mpi"
@@ -75,7 +76,45 @@ func (p *program) perform(c *mpi.Comm) error {
 			return fmt.Errorf("rank %d: a message is left in communicator %d: %+v", x.me, i, st)
 		}
 	}
-	return x.judge()
+	if err := x.judge(); err != nil {
+		return err
+	}
+	c.Barrier()
+	return x.part()
+}
+
+// part sends messages that nobody receives, and cancels them: to ranks that do likewise, that compute, or that have ended.
+func (x *performer) part() error {
+	c, draw := x.comms[0], rand.New(rand.NewPCG(x.p.seed, uint64(x.me)))
+	if draw.IntN(2) == 0 {
+		c.Compute(us * unit.Time(draw.IntN(1000)))
+	}
+	var reqs []mpi.Request
+	for range draw.IntN(4) {
+		to := draw.IntN(c.Size())
+		b := mpi.Of(make([]byte, []int{0, 30, 3000, 20000}[draw.IntN(4)]))
+		reqs = append(reqs, c.Issend(b, to, nobodyTag))
+		switch draw.IntN(4) {
+		case 0:
+			c.Compute(us * unit.Time(draw.IntN(1000)))
+		case 1:
+			c.Iprobe(mpi.AnySource, nobodyTag)
+		}
+		reqs[len(reqs)-1].Cancel()
+	}
+	for len(reqs) > 0 {
+		i := draw.IntN(len(reqs))
+		if st, ok := reqs[i].Test(); ok || draw.IntN(3) == 0 {
+			if !ok {
+				st = reqs[i].Wait()
+			}
+			if !st.Cancelled {
+				return fmt.Errorf("rank %d: a message that nobody receives has status %+v", x.me, st)
+			}
+			reqs = slices.Delete(reqs, i, i+1)
+		}
+	}
+	return nil
 }
 
 // room is what a rank needs for its buffered messages.

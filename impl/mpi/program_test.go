@@ -117,7 +117,7 @@ const (
 	cancelTag = 6  // of messages that may be cancelled
 	newsTag   = 7  // of messages that tell what became of them
 	interTag  = 50 // of what leaders exchange
-	nobodyTag = 77 // of messages that nobody sends
+	nobodyTag = 77 // of messages that nobody receives
 )
 
 func (m *message) bytes() []byte { return text(m.units*m.unit.size(), m.id) }
