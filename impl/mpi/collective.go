@@ -13,9 +13,11 @@ type Op = reduction.Op
 // Collective operations are carried out by schedules of package collective. Their messages have a context of their own, and name the operation, so that ranks
 // which call different ones find out.
 
-// round is a collective operation under way.
+// round is a collective operation under way. A rank has one, unless the operation is within another.
 type round struct {
 	*Comm
+	script    collective.Script
+	busy      bool
 	operation collective.Operation
 	root      int
 	areas     [3][]byte
@@ -28,9 +30,15 @@ type round struct {
 }
 
 // round begins a collective operation on data of a type.
-func (c *Comm) round(o collective.Operation, root int, of *Datatype) round {
-	c.together(tagOf(o, 0, root))
-	return round{Comm: c, operation: o, root: root, sign: proto.Sign(of.Sign()), tag: tagOf(o, 0, root)}
+func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
+	tag := tagOf(o, 0, root)
+	c.together(tag)
+	r := &c.own.round
+	if r.busy {
+		r = new(round)
+	}
+	*r = round{Comm: c, operation: o, root: root, sign: proto.Sign(of.Sign()), tag: tag}
+	return r
 }
 
 // carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
@@ -43,18 +51,18 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 	if out == nil {
 		r.areas[collective.Out] = r.own.result(j.Bytes) // of ranks that get nothing, Out is memory to work in
 	}
-	for st := range a.Steps(j, r.rank) {
-		r.step(&st)
-	}
+	r.script.By, r.busy = r, true
+	a.Perform(j, r.rank, &r.script)
+	r.areas, r.busy = [3][]byte{}, false
 }
 
 // choose returns the algorithm for a job, which it tells where ranks are if the table asks for that.
 func (r *round) choose(j *collective.Job) *collective.Algorithm {
 	t := r.tuning()
-	if t.asks[r.operation] {
+	if t.Asks(r.operation) {
 		j.Nodes = r.nodes()
 	}
-	return collective.Choose(t.rules, r.operation, *j, r.commutes)
+	return t.Choose(r.operation, j, r.commutes)
 }
 
 // bytes returns the memory of a span. There is as much of Tmp as a schedule wants.
@@ -66,8 +74,8 @@ func (r *round) bytes(s collective.Span) []byte {
 	return r.areas[s.Area][s.From:end]
 }
 
-// step does one step of a schedule.
-func (r *round) step(st *collective.Step) {
+// Do does one step of a schedule.
+func (r *round) Do(st *collective.Step) bool {
 	switch st.Kind {
 	case collective.Copy:
 		r.e.Port().Copy(r.bytes(st.Recv), r.bytes(st.Send))
@@ -78,6 +86,7 @@ func (r *round) step(st *collective.Step) {
 	case collective.Transfer:
 		r.transfer(st)
 	}
+	return true
 }
 
 // transfer sends, receives, or does both at the same time.

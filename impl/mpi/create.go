@@ -135,8 +135,8 @@ type more struct {
 	attributes attributes
 	topology   topology
 	inter      *inter
-	tuning     *tuning           // nil: the job's
-	nodes      *collective.Nodes // which ranks are near each other; nil: nobody has asked
+	tuning     *collective.Tuning // nil: the job's
+	nodes      *collective.Nodes  // which ranks are near each other; nil: nobody has asked
 }
 
 // extra returns what few communicators have, of one that is to have it.

@@ -120,7 +120,7 @@ func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *r
 	r.op, r.of, r.combine, r.commutes = op, of.Type, op.Flat(of.Type), op.Commutes()
 	r.tag = tagOf(o, op.Sort(), root)
 	c.e.Expect(r.tag)
-	return &r
+	return r
 }
 
 // begin enters a call and checks what it is called with.

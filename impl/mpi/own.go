@@ -3,12 +3,15 @@ package mpi
 import (
 	"slices"
 	"weak"
+
+	"github.com/loggp/loggp/model/collective"
 )
 
 // own is what a rank has beside its engine, in all communicators the same.
 type own struct {
-	tuning   *tuning
-	work     []byte               // memory for collective operations, of which there is one at a time
+	tuning   *collective.Tuning
+	round    round                // the collective operation under way, of which there is one at a time
+	work     []byte               // memory for it
 	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
 	ended    bool                 // the rank's program has returned
 	unused   []byte               // memory for a result that nobody wants

@@ -45,7 +45,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if rules == nil {
 		rules = collective.Table(o.Library)
 	}
-	j.tuning = tuned(rules)
+	j.tuning = collective.Tuned(rules)
 	err = w.Run(j.rank)
 	var e *Error
 	var d *device.Deadlock
@@ -75,7 +75,7 @@ func kinds(s proto.Sign) string { return datatype.Signed(uint32(s)) }
 type job struct {
 	shared  *proto.Job
 	program func(*Comm) error
-	tuning  *tuning
+	tuning  *collective.Tuning
 	check   bool
 
 	mu     sync.Mutex

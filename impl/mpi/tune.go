@@ -8,26 +8,12 @@ func (c *Comm) Tune(rules []collective.Rule) {
 	c.enter("Tune")
 	c.extra().tuning = nil
 	if rules != nil {
-		c.more.tuning = tuned(rules)
+		c.more.tuning = collective.Tuned(rules)
 	}
-}
-
-// tuning is a table of algorithms.
-type tuning struct {
-	rules []collective.Rule
-	asks  [collective.NumOperations]bool // where ranks are, to choose one
-}
-
-func tuned(rules []collective.Rule) *tuning {
-	t := &tuning{rules: rules}
-	for _, o := range collective.Operations() {
-		t.asks[o] = collective.Asks(rules, o)
-	}
-	return t
 }
 
 // tuning returns the table by which the communicator's operations choose their algorithms.
-func (c *Comm) tuning() *tuning {
+func (c *Comm) tuning() *collective.Tuning {
 	if c.more != nil && c.more.tuning != nil {
 		return c.more.tuning
 	}

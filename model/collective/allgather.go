@@ -9,19 +9,19 @@ var allgathers = []*Algorithm{
 	{Operation: Allgather, Name: "two-level-scatter", Tiered: true, schedule: twoLevelAllgather(scatterAllgatherBcast)},
 }
 
-func ringAllgather(s *script, j Job, rank int) {
+func ringAllgather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.block(Out, rank))
 	ring(s, j.Ranks, rank, rank, func(i int) Span { return j.block(Out, i) })
 }
 
 // doublingAllgather exchanges all that is there with the rank 1, 2, 4 … away.
-func doublingAllgather(s *script, j Job, rank int) {
+func doublingAllgather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.block(Out, rank))
 	doubling(s, powerOf(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
 }
 
 // doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away. Number at of them begins with part at.
-func doubling(s *script, p power, at int, part func(from, to int) Span) {
+func doubling(s *Script, p power, at int, part func(from, to int) Span) {
 	for far := 1; far < p.ranks; far *= 2 {
 		mine := at &^ (far - 1)
 		theirs := mine ^ far
@@ -32,7 +32,7 @@ func doubling(s *script, p power, at int, part func(from, to int) Span) {
 
 // bruckAllgather gets as much as there is from the rank 1, 2, 4 … further on, so that blocks lie in the order from the rank's own on, and turns them round
 // at the end. Bruck et al. 1997.
-func bruckAllgather(s *script, j Job, rank int) {
+func bruckAllgather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), Span{Tmp, 0, j.Bytes})
 	for have := 1; have < j.Ranks; have *= 2 {
 		n := min(have, j.Ranks-have) * j.Bytes
@@ -41,7 +41,7 @@ func bruckAllgather(s *script, j Job, rank int) {
 	turn(s, j, Tmp, Out, mod(-rank, j.Ranks))
 }
 
-func gatherBcast(s *script, j Job, rank int) {
+func gatherBcast(s *Script, j Job, rank int) {
 	j.Root = 0
 	binomialGather(s, j, rank)
 	all := j
@@ -51,7 +51,7 @@ func gatherBcast(s *script, j Job, rank int) {
 
 // twoLevelAllgather gathers within the nodes, lets the leaders exchange what they have, and brings all of it to their nodes.
 func twoLevelAllgather(down schedule) schedule {
-	return func(s *script, j Job, rank int) {
+	return func(s *Script, j Job, rank int) {
 		j.Root = 0
 		l := j.levels()
 		inside, between := j.both(s, rank)
@@ -63,7 +63,7 @@ func twoLevelAllgather(down schedule) schedule {
 			}
 		}
 		l.gather(s, rank, area, base)
-		between.do(j, func(s *script, leaders Job, at int) {
+		between.do(j, func(s *Script, leaders Job, at int) {
 			part := l.parts(area, 0)
 			if powerOfTwo(leaders) {
 				doubling(s, powerOf(leaders.Ranks), at, part)

@@ -9,14 +9,14 @@ var allreduces = []*Algorithm{
 	{Operation: Allreduce, Name: "two-level-scatter", Disorders: true, Tiered: true, schedule: twoLevelAllreduce(scatterAllgatherAllreduce, scatterAllgatherBcast)},
 }
 
-func reduceBcast(s *script, j Job, rank int) {
+func reduceBcast(s *Script, j Job, rank int) {
 	j.Root = 0
 	binomialReduce(s, j, rank)
 	binomialBcast(s, j, rank)
 }
 
 // doublingAllreduce exchanges all with the rank 1, 2, 4 … away and combines.
-func doublingAllreduce(s *script, j Job, rank int) {
+func doublingAllreduce(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	p := powerOf(j.Ranks)
 	if at := p.begin(s, j, rank); at != None {
@@ -51,7 +51,7 @@ func (p power) rank(i int) int {
 }
 
 // begin lets those that take no part give their data in Out to their neighbours, who combine it with theirs. It returns the number of a rank, or None.
-func (p power) begin(s *script, j Job, rank int) int {
+func (p power) begin(s *Script, j Job, rank int) int {
 	switch {
 	case rank >= 2*p.more:
 		return rank - p.more
@@ -65,7 +65,7 @@ func (p power) begin(s *script, j Job, rank int) int {
 }
 
 // end brings them the result.
-func (p power) end(s *script, j Job, rank int) {
+func (p power) end(s *Script, j Job, rank int) {
 	switch {
 	case rank >= 2*p.more:
 	case rank%2 == 0:
@@ -76,7 +76,7 @@ func (p power) end(s *script, j Job, rank int) {
 }
 
 // ringAllreduce sends parts of the data around a ring twice: combined on the way first, and then as they are. Patarasuk and Yuan 2009.
-func ringAllreduce(s *script, j Job, rank int) {
+func ringAllreduce(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	part := func(a Area, i int) Span { i = mod(i, j.Ranks); return span(a, begin, i, i+1) }
 	s.local(Copy, j.whole(In), j.whole(Out))
@@ -89,7 +89,7 @@ func ringAllreduce(s *script, j Job, rank int) {
 }
 
 // scatterAllgatherAllreduce leaves each rank a combined part by recursive halving, and brings the parts together by recursive doubling. Rabenseifner 2004.
-func scatterAllgatherAllreduce(s *script, j Job, rank int) {
+func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	p := powerOf(j.Ranks)
 	if at := p.begin(s, j, rank); at != None {
@@ -103,7 +103,7 @@ func scatterAllgatherAllreduce(s *script, j Job, rank int) {
 
 // twoLevelAllreduce combines within the nodes, then lets leaders do so among themselves, and brings the result to all of their nodes.
 func twoLevelAllreduce(between, down schedule) schedule {
-	return func(s *script, j Job, rank int) {
+	return func(s *Script, j Job, rank int) {
 		nodes, leaders := j.both(s, rank)
 		nodes.do(j, binomialReduce)
 		leaders.do(j, inPlace(between))

@@ -7,7 +7,7 @@ var barriers = []*Algorithm{
 }
 
 // binomialBarrier goes up a binomial tree to rank 0 and down again.
-func binomialBarrier(s *script, j Job, rank int) {
+func binomialBarrier(s *Script, j Job, rank int) {
 	mask := 1
 	for ; mask < j.Ranks && rank&mask == 0; mask <<= 1 {
 		if child := rank | mask; child < j.Ranks {
@@ -27,17 +27,17 @@ func binomialBarrier(s *script, j Job, rank int) {
 
 // disseminationBarrier tells the rank 1, 2, 4 … further on, and hears from as far back: after ⌈log2 p⌉ rounds everybody has heard of everybody. Hensgen,
 // Finkel and Manber 1988.
-func disseminationBarrier(s *script, j Job, rank int) {
+func disseminationBarrier(s *Script, j Job, rank int) {
 	for far := 1; far < j.Ranks; far *= 2 {
 		s.exchange(mod(rank+far, j.Ranks), Span{}, mod(rank-far, j.Ranks), Span{})
 	}
 }
 
 // twoLevelBarrier lets leaders tell each other when all of their nodes have come.
-func twoLevelBarrier(s *script, j Job, rank int) {
+func twoLevelBarrier(s *Script, j Job, rank int) {
 	inside, between := j.both(s, rank)
 	nothing := func(int, int) Span { return Span{} }
-	inside.do(j, func(s *script, j Job, at int) { binomialUp(s, j, at, nothing, nil) })
+	inside.do(j, func(s *Script, j Job, at int) { binomialUp(s, j, at, nothing, nil) })
 	between.do(j, disseminationBarrier)
-	inside.do(j, func(s *script, j Job, at int) { binomialDown(s, j, at, nothing) })
+	inside.do(j, func(s *Script, j Job, at int) { binomialDown(s, j, at, nothing) })
 }

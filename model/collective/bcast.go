@@ -14,7 +14,7 @@ var bcasts = []*Algorithm{
 }
 
 // linearBcast sends from the root to each rank in turn.
-func linearBcast(s *script, j Job, rank int) {
+func linearBcast(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.recv(j.Root, j.whole(Out))
 		return
@@ -25,13 +25,13 @@ func linearBcast(s *script, j Job, rank int) {
 }
 
 // binomialBcast doubles in each round the ranks that have the data.
-func binomialBcast(s *script, j Job, rank int) {
+func binomialBcast(s *Script, j Job, rank int) {
 	binomialDown(s, j, rank, func(int, int) Span { return j.whole(Out) })
 }
 
 // binomialDown goes down a binomial tree from the root. A subtree is the ranks that are from to to−1 from the root; part says what of the data it
 // needs.
-func binomialDown(s *script, j Job, rank int, part func(from, to int) Span) {
+func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
 	for ; mask < j.Ranks; mask <<= 1 {
@@ -49,7 +49,7 @@ func binomialDown(s *script, j Job, rank int, part func(from, to int) Span) {
 
 // pipelinedBcast passes segments along a chain of all ranks: a rank sends one on while the next is on its way.
 func pipelinedBcast(segment int) *Algorithm {
-	return &Algorithm{Operation: Bcast, Name: fmt.Sprintf("pipelined-%dKiB", segment>>10), schedule: func(s *script, j Job, rank int) {
+	return &Algorithm{Operation: Bcast, Name: fmt.Sprintf("pipelined-%dKiB", segment>>10), schedule: func(s *Script, j Job, rank int) {
 		at := mod(rank-j.Root, j.Ranks)
 		for from := 0; from < max(j.Bytes, 1); from += segment {
 			part := Span{Out, from, min(segment, j.Bytes-from)}
@@ -65,7 +65,7 @@ func pipelinedBcast(segment int) *Algorithm {
 
 // scatterAllgatherBcast gives every rank a part of the data by a binomial tree, and brings the parts together around a ring. Van de Geijn; Barnett
 // et al. 1994.
-func scatterAllgatherBcast(s *script, j Job, rank int) {
+func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	binomialDown(s, j, rank, func(from, to int) Span { return span(Out, begin, from, to) })
 	at := mod(rank-j.Root, j.Ranks)
@@ -74,7 +74,7 @@ func scatterAllgatherBcast(s *script, j Job, rank int) {
 
 // ring sends what a rank has last got to the next one, until all have all blocks. A rank begins with that of number at; the next rank with the one
 // after it.
-func ring(s *script, ranks, rank, at int, block func(i int) Span) {
+func ring(s *Script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
 		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
 	}
@@ -82,7 +82,7 @@ func ring(s *script, ranks, rank, at int, block func(i int) Span) {
 
 // twoLevelBcast sends the data to the leaders, and then within the nodes, in one way.
 func twoLevelBcast(how schedule) schedule {
-	return func(s *script, j Job, rank int) {
+	return func(s *Script, j Job, rank int) {
 		inside, between := j.both(s, rank)
 		between.do(j, how)
 		inside.do(j, how)

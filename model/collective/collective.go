@@ -105,11 +105,11 @@ type Algorithm struct {
 }
 
 // schedule writes the steps of a rank.
-type schedule func(s *script, j Job, rank int)
+type schedule func(s *Script, j Job, rank int)
 
 // Unknown returns an algorithm of which nothing is known but a name, as those of other libraries: it has no steps.
 func Unknown(o Operation, name string) *Algorithm {
-	return &Algorithm{Operation: o, Name: name, schedule: func(*script, Job, int) {}}
+	return &Algorithm{Operation: o, Name: name, schedule: func(*Script, Job, int) {}}
 }
 
 // Serves reports whether the algorithm can carry out a job.
@@ -122,13 +122,19 @@ func (a *Algorithm) String() string { return a.Operation.String() + " " + a.Name
 
 // Steps returns what a rank does. The algorithm must serve the job.
 func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
-	j.check(rank)
 	return func(yield func(Step) bool) {
-		a.schedule(&script{yield: yield}, j, rank)
+		a.Perform(j, rank, &Script{By: yielder(yield)})
 	}
 }
 
-// check panics if there is no such job, or no such rank in it. It is apart so that Steps is inlined.
+// Perform lets the performer of a script do what a rank does. The algorithm must serve the job.
+func (a *Algorithm) Perform(j Job, rank int, s *Script) {
+	j.check(rank)
+	s.over = false
+	a.schedule(s, j, rank)
+}
+
+// check panics if there is no such job, or no such rank in it.
 func (j Job) check(rank int) {
 	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 || j.Nodes != nil && len(j.Nodes.of) != j.Ranks {
 		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
@@ -164,35 +170,52 @@ func Named(o Operation, name string) *Algorithm {
 // Algorithms is every algorithm there is, the simplest of each operation first.
 var Algorithms = slices.Concat(barriers, bcasts, scatters, gathers, allgathers, alltoalls, reduces, allreduces, reduceScatters, scans)
 
-// script writes the steps of a rank. When nobody wants more it goes on without effect.
-type script struct {
-	yield func(Step) bool
-	over  bool
+// Performer does steps.
+type Performer interface {
+	// Do does a step, which it may change but not keep, and reports whether it wants more.
+	Do(*Step) bool
 }
 
-func (s *script) step(st Step) { s.over = s.over || !s.yield(st) }
+// yielder is a Performer that hands steps to whoever goes through them.
+type yielder func(Step) bool
 
-func (s *script) send(to int, what Span) {
-	s.step(Step{To: to, From: None, Send: what})
+func (y yielder) Do(st *Step) bool { return y(*st) }
+
+// Script is what an algorithm writes the steps of a rank on, each over the one before: a performer does a step when it is written. When nobody
+// wants more the algorithm goes on without effect. A script may be used again, for one rank at a time: to carry out an operation takes no memory then.
+type Script struct {
+	By   Performer
+	over bool
+	at   Step
 }
 
-func (s *script) recv(from int, into Span) {
-	s.step(Step{To: None, From: from, Recv: into})
+func (s *Script) step() { s.over = s.over || !s.By.Do(&s.at) }
+
+func (s *Script) send(to int, what Span) {
+	s.at = Step{To: to, From: None, Send: what}
+	s.step()
 }
 
-func (s *script) exchange(to int, what Span, from int, into Span) {
-	s.step(Step{To: to, From: from, Send: what, Recv: into})
+func (s *Script) recv(from int, into Span) {
+	s.at = Step{To: None, From: from, Recv: into}
+	s.step()
+}
+
+func (s *Script) exchange(to int, what Span, from int, into Span) {
+	s.at = Step{To: to, From: from, Send: what, Recv: into}
+	s.step()
 }
 
 // local adds a step that concerns no other rank, unless it is about no bytes.
-func (s *script) local(k Kind, what, into Span) {
+func (s *Script) local(k Kind, what, into Span) {
 	if what.Len > 0 {
-		s.step(Step{Kind: k, To: None, From: None, Send: what, Recv: into})
+		s.at = Step{Kind: k, To: None, From: None, Send: what, Recv: into}
+		s.step()
 	}
 }
 
 // fold combines what into into. before says that it is of earlier ranks.
-func (s *script) fold(what, into Span, before bool) {
+func (s *Script) fold(what, into Span, before bool) {
 	k := FoldRight
 	if before {
 		k = FoldLeft

@@ -7,7 +7,7 @@ var gathers = []*Algorithm{
 }
 
 // linearGather receives at the root from each rank in turn.
-func linearGather(s *script, j Job, rank int) {
+func linearGather(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.send(j.Root, j.whole(In))
 		return
@@ -21,7 +21,7 @@ func linearGather(s *script, j Job, rank int) {
 
 // binomialGather doubles the data in each round. It lies in the order of ranks from the root on while it travels, so the root turns it round at
 // the end.
-func binomialGather(s *script, j Job, rank int) {
+func binomialGather(s *Script, j Job, rank int) {
 	area := Tmp
 	if rank == j.Root && j.Root == 0 {
 		area = Out
@@ -35,7 +35,7 @@ func binomialGather(s *script, j Job, rank int) {
 
 // binomialUp goes up a binomial tree to the root. A subtree is ranks in a row from the root on; part says where what of them is kept that are from to
 // to−1 from the rank itself. After each part that a child has sent, then is called.
-func binomialUp(s *script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
+func binomialUp(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
 	for ; mask < j.Ranks && at&mask == 0; mask <<= 1 {
@@ -53,13 +53,13 @@ func binomialUp(s *script, j Job, rank int, part func(from, to int) Span, then f
 }
 
 // twoLevelGather gathers within the nodes, and then what their leaders have. While it travels data lies in the order of nodes, and of ranks in them.
-func twoLevelGather(s *script, j Job, rank int) {
+func twoLevelGather(s *Script, j Job, rank int) {
 	area, l := Tmp, j.levels()
 	if rank == j.Root && l.ordered() {
 		area = Out
 	}
 	l.gather(s, rank, area, 0)
-	l.between(s, rank).do(j, func(s *script, leaders Job, at int) {
+	l.between(s, rank).do(j, func(s *Script, leaders Job, at int) {
 		part := l.parts(area, at)
 		binomialUp(s, leaders, at, func(from, to int) Span { return part(at+from, at+to) }, nil)
 	})

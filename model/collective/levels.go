@@ -47,10 +47,10 @@ func (l levels) parts(a Area, first int) func(from, to int) Span {
 }
 
 // gather brings the blocks of a node to its leader, which has them in an area from some byte on.
-func (l levels) gather(s *script, rank int, a Area, base int) {
+func (l levels) gather(s *Script, rank int, a Area, base int) {
 	part := func(from, to int) Span { return Span{a, base + from*l.Bytes, (to - from) * l.Bytes} }
 	s.local(Copy, l.whole(In), part(0, 1))
-	l.inside(s, rank).do(l.Job, func(s *script, node Job, at int) { binomialUp(s, node, at, part, nil) })
+	l.inside(s, rank).do(l.Job, func(s *Script, node Job, at int) { binomialUp(s, node, at, part, nil) })
 }
 
 // runs calls each for ranks in a row: those from rank on, n of them, are in the order of numbers from place at on.
@@ -88,13 +88,13 @@ func (l levels) ordered() bool {
 
 // level is ranks that talk among themselves. The steps of its script name numbers.
 type level struct {
-	*script
+	*Script
 	ranks int
 	at    int // the number of the rank whose script it is, or None if it is not among them
 }
 
 // inside returns the level of a rank's node.
-func (l levels) inside(s *script, rank int) level {
+func (l levels) inside(s *Script, rank int) level {
 	node := int(l.Nodes.of[rank])
 	ranks := l.Nodes.size(node)
 	at := mod(int(l.Nodes.place[rank]-l.Nodes.begin[node])-l.lead(node), ranks)
@@ -102,7 +102,7 @@ func (l levels) inside(s *script, rank int) level {
 }
 
 // between returns the level of leaders.
-func (l levels) between(s *script, rank int) level {
+func (l levels) between(s *Script, rank int) level {
 	node := int(l.Nodes.of[rank])
 	at := None
 	if l.rank(node, 0) == rank {
@@ -112,7 +112,7 @@ func (l levels) between(s *script, rank int) level {
 }
 
 // both returns the two levels of a rank.
-func (j Job) both(s *script, rank int) (inside, between level) {
+func (j Job) both(s *Script, rank int) (inside, between level) {
 	l := j.levels()
 	return l.inside(s, rank), l.between(s, rank)
 }
@@ -120,12 +120,12 @@ func (j Job) both(s *script, rank int) (inside, between level) {
 // do adds the steps of a schedule for the ranks of a level, of which number 0 is the root, unless the rank is not among them.
 func (l level) do(j Job, how schedule) {
 	if l.at != None {
-		how(l.script, Job{Ranks: l.ranks, Bytes: j.Bytes, Unit: j.Unit}, l.at)
+		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, Unit: j.Unit}, l.at)
 	}
 }
 
 // among returns a script whose steps name numbers of ranks.
-func (s *script) among(rank func(number int) int) *script {
+func (s *Script) among(rank func(number int) int) *Script {
 	return s.changed(func(st *Step) bool {
 		if st.To != None {
 			st.To = rank(st.To)
@@ -139,7 +139,7 @@ func (s *script) among(rank func(number int) int) *script {
 
 // inPlace returns a schedule for ranks that give what is in Out already.
 func inPlace(how schedule) schedule {
-	return func(s *script, j Job, rank int) {
+	return func(s *Script, j Job, rank int) {
 		how(s.changed(func(st *Step) bool {
 			if st.Send.Area == In {
 				st.Send.Area = Out
@@ -149,12 +149,17 @@ func inPlace(how schedule) schedule {
 	}
 }
 
-// changed returns a script whose steps are changed, or left out, before they are added to this one.
-func (s *script) changed(keep func(st *Step) bool) *script {
-	return &script{yield: func(st Step) bool {
-		if keep(&st) {
-			s.step(st)
-		}
-		return !s.over
-	}}
+// changed returns a script whose steps are changed, or left out, before they are done.
+func (s *Script) changed(keep func(st *Step) bool) *Script { return &Script{By: &changer{s, keep}} }
+
+type changer struct {
+	of   *Script
+	keep func(st *Step) bool
+}
+
+func (c *changer) Do(st *Step) bool {
+	if s := c.of; c.keep(st) {
+		s.over = s.over || !s.By.Do(st)
+	}
+	return !c.of.over
 }

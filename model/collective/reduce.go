@@ -8,7 +8,7 @@ var reduces = []*Algorithm{
 }
 
 // linearReduce receives at the root from each rank in turn, the last first, so that what is there comes behind.
-func linearReduce(s *script, j Job, rank int) {
+func linearReduce(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.send(j.Root, j.whole(In))
 		return
@@ -32,7 +32,7 @@ func linearReduce(s *script, j Job, rank int) {
 }
 
 // binomialReduce goes up a binomial tree to rank 0, since a subtree must be ranks in a row, and from there to the root.
-func binomialReduce(s *script, j Job, rank int) {
+func binomialReduce(s *Script, j Job, rank int) {
 	up := j
 	up.Root = 0
 	s.local(Copy, j.whole(In), j.whole(Out))
@@ -54,7 +54,7 @@ func binomialReduce(s *script, j Job, rank int) {
 }
 
 // scatterGatherReduce leaves each rank a combined part of the data, by recursive halving, and gathers the parts. Rabenseifner 2004.
-func scatterGatherReduce(s *script, j Job, rank int) {
+func scatterGatherReduce(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	s.local(Copy, j.whole(In), j.whole(Out))
 	halving(s, powerOf(j.Ranks), rank, spans(Out, begin), spans(Tmp, begin))
@@ -76,7 +76,7 @@ func scatterGatherReduce(s *script, j Job, rank int) {
 
 // halving lets a power of two of ranks exchange half of what each still has with the one … 4, 2, 1 away, and combine it: in the end number at of
 // them has part at of the whole. Parts of others come to theirs.
-func halving(s *script, p power, at int, mine, theirs func(from, to int) Span) {
+func halving(s *Script, p power, at int, mine, theirs func(from, to int) Span) {
 	for far := p.ranks / 2; far >= 1; far /= 2 {
 		keep := at &^ (far - 1)
 		give := keep ^ far
@@ -87,7 +87,7 @@ func halving(s *script, p power, at int, mine, theirs func(from, to int) Span) {
 }
 
 // twoLevelReduce combines within the nodes, and then what their leaders have.
-func twoLevelReduce(s *script, j Job, rank int) {
+func twoLevelReduce(s *Script, j Job, rank int) {
 	inside, between := j.both(s, rank)
 	inside.do(j, binomialReduce)
 	between.do(j, inPlace(binomialReduce))

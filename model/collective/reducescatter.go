@@ -7,7 +7,7 @@ var reduceScatters = []*Algorithm{
 }
 
 // reduceThenScatter combines all at rank 0 and sends each rank its block. What is combined lies in Tmp, and so does what comes from others.
-func reduceThenScatter(s *script, j Job, rank int) {
+func reduceThenScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	j.Root = 0
 	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
@@ -22,7 +22,7 @@ func reduceThenScatter(s *script, j Job, rank int) {
 }
 
 // pairwiseReduceScatter sends each rank its block, and combines what comes.
-func pairwiseReduceScatter(s *script, j Job, rank int) {
+func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	s.local(Copy, j.block(In, rank), j.whole(Out))
 	for i := 1; i < j.Ranks; i++ {
 		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
@@ -32,7 +32,7 @@ func pairwiseReduceScatter(s *script, j Job, rank int) {
 }
 
 // halvingReduceScatter halves in each round the blocks that a rank has.
-func halvingReduceScatter(s *script, j Job, rank int) {
+func halvingReduceScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
 	halving(s, powerOf(j.Ranks), rank,

@@ -6,7 +6,7 @@ var scans = []*Algorithm{
 }
 
 // linearScan passes what is combined from rank to rank.
-func linearScan(s *script, j Job, rank int) {
+func linearScan(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	if rank > 0 {
 		s.recv(rank-1, j.whole(Tmp))
@@ -18,7 +18,7 @@ func linearScan(s *script, j Job, rank int) {
 }
 
 // doublingScan gets from the rank 1, 2, 4 … before what that has combined, which is as many ranks as it is far. Hillis and Steele 1986.
-func doublingScan(s *script, j Job, rank int) {
+func doublingScan(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	for far := 1; far < j.Ranks; far *= 2 {
 		to, from := None, None

@@ -7,7 +7,7 @@ var scatters = []*Algorithm{
 }
 
 // linearScatter sends from the root to each rank in turn.
-func linearScatter(s *script, j Job, rank int) {
+func linearScatter(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.recv(j.Root, j.whole(Out))
 		return
@@ -21,7 +21,7 @@ func linearScatter(s *script, j Job, rank int) {
 
 // binomialScatter halves the data in each round. Blocks are in the order of ranks from the root on while they travel, so the root first turns
 // them round.
-func binomialScatter(s *script, j Job, rank int) {
+func binomialScatter(s *Script, j Job, rank int) {
 	at := mod(rank-j.Root, j.Ranks)
 	area := Tmp
 	switch {
@@ -35,14 +35,14 @@ func binomialScatter(s *script, j Job, rank int) {
 }
 
 // turn copies the blocks of an area into another so that block first comes first.
-func turn(s *script, j Job, from, to Area, first int) {
+func turn(s *Script, j Job, from, to Area, first int) {
 	n := (j.Ranks - first) * j.Bytes
 	s.local(Copy, Span{from, first * j.Bytes, n}, Span{to, 0, n})
 	s.local(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
 }
 
 // twoLevelScatter scatters among the leaders, and then within the nodes. While it travels data lies in the order of nodes, and of ranks in them.
-func twoLevelScatter(s *script, j Job, rank int) {
+func twoLevelScatter(s *Script, j Job, rank int) {
 	area, l := Tmp, j.levels()
 	switch {
 	case rank != j.Root:
@@ -54,8 +54,8 @@ func twoLevelScatter(s *script, j Job, rank int) {
 		})
 	}
 	inside, between := j.both(s, rank)
-	between.do(j, func(s *script, leaders Job, at int) { binomialDown(s, leaders, at, l.parts(area, at)) })
-	inside.do(j, func(s *script, node Job, at int) {
+	between.do(j, func(s *Script, leaders Job, at int) { binomialDown(s, leaders, at, l.parts(area, at)) })
+	inside.do(j, func(s *Script, node Job, at int) {
 		binomialDown(s, node, at, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
 	})
 	s.local(Copy, Span{area, 0, j.Bytes}, j.whole(Out))

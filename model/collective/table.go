@@ -16,23 +16,54 @@ type Rule struct {
 	Algorithm string
 }
 
-// within reports whether a rule is for a job of ranks that are so near.
-func (r *Rule) within(o Operation, tier model.Tier, j Job) bool {
-	return r.Operation == o && r.Peers.Has(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
+// within reports whether a rule is for a job of its operation with ranks that are so near.
+func (r *Rule) within(tier model.Tier, j *Job) bool {
+	return r.Peers.Has(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
 }
+
+// Tuning is a table of rules whose algorithms are found.
+type Tuning [NumOperations]struct {
+	choices []choice
+	asks    bool
+}
+
+type choice struct {
+	rule Rule
+	*Algorithm
+}
+
+// Tuned finds the algorithms of rules. Those that there are not are left out.
+func Tuned(rules []Rule) *Tuning {
+	t := new(Tuning)
+	for _, r := range rules {
+		of := &t[r.Operation]
+		a := Named(r.Operation, r.Algorithm)
+		of.asks = of.asks || r.Peers != model.AllPeers || a != nil && a.Tiered
+		if a != nil {
+			of.choices = append(of.choices, choice{r, a})
+		}
+	}
+	for o := range t {
+		t[o].choices = append(t[o].choices, choice{Algorithm: Of(Operation(o))[0]})
+	}
+	return t
+}
+
+// Asks reports whether a table, to choose an algorithm for an operation, wants to know which ranks are near each other.
+func (t *Tuning) Asks(o Operation) bool { return t[o].asks }
 
 // Choose returns the algorithm for a job: that of the first rule that is for it and whose algorithm serves it, or else the simplest. Algorithms that combine
 // in another order than that of ranks are for operations that commute.
-func Choose(rules []Rule, o Operation, j Job, commutes bool) *Algorithm {
-	for i := range rules {
-		if !rules[i].within(o, j.Nodes.tier(), j) {
-			continue
-		}
-		if a := Named(o, rules[i].Algorithm); a != nil && a.Serves(j) && (commutes || !a.Disorders) {
-			return a
+func (t *Tuning) Choose(o Operation, j *Job, commutes bool) *Algorithm {
+	tier := j.Nodes.tier()
+	choices := t[o].choices
+	last := len(choices) - 1
+	for i := range choices[:last] {
+		if c := &choices[i]; c.rule.within(tier, j) && c.Serves(*j) && (commutes || !c.Disorders) {
+			return c.Algorithm
 		}
 	}
-	return Of(o)[0]
+	return choices[last].Algorithm
 }
 
 // Table returns the rules of a library, and behind them Usual. Names that there are not panic.
@@ -46,14 +77,6 @@ func Table(l *model.Library) []Rule {
 		rules = append(rules, Rule{o, c.Peers, c.Ranks, c.UpTo, c.Algorithm})
 	}
 	return append(rules, Usual...)
-}
-
-// Asks reports whether a table, to choose an algorithm for an operation, wants to know which ranks are near each other.
-func Asks(rules []Rule, o Operation) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool {
-		a := Named(o, r.Algorithm)
-		return r.Operation == o && (r.Peers != model.AllPeers || a != nil && a.Tiered)
-	})
 }
 
 // Before returns the rules before one of a table that together take all jobs that it could: none where it takes some. serves says whether there are any that
@@ -89,7 +112,7 @@ type kind struct {
 // by reports whether a rule is for such jobs, and its algorithm serves them.
 func (k *kind) by(r *Rule) bool {
 	a := Named(r.Operation, r.Algorithm)
-	return r.within(k.operation, k.tier, k.Job) && a != nil && (a.Fits == nil || a.Fits(k.Job)) && (k.tiered || !a.Tiered) && (k.commutes || !a.Disorders)
+	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (a.Fits == nil || a.Fits(k.Job)) && (k.tiered || !a.Tiered) && (k.commutes || !a.Disorders)
 }
 
 // corners returns the largest jobs that a rule is for, of each kind. A rule before it that takes one of them takes the smaller ones of its kind too.

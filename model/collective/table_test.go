@@ -19,6 +19,7 @@ func TestChoose(t *testing.T) {
 		{Scan, model.IntraPeers, 0, -1, "recursive-doubling"},
 	}
 	one, several, alone := NewNodes([]int{0, 0, 0, 0}), NewNodes([]int{0, 1, 0, 1}), NewNodes([]int{0, 1, 2, 3})
+	tuning := Tuned(rules)
 	for _, c := range []struct {
 		o        Operation
 		j        Job
@@ -40,15 +41,15 @@ func TestChoose(t *testing.T) {
 		{Scan, Job{Ranks: 4, Nodes: one}, true, "recursive-doubling"},
 		{Gather, Job{Ranks: 4, Nodes: one}, true, "linear"},
 	} {
-		if got := Choose(rules, c.o, c.j, c.commutes); got.Name != c.want {
+		if got := tuning.Choose(c.o, &c.j, c.commutes); got.Name != c.want {
 			t.Errorf("%v of %+v, commutes %v: %v, want %s", c.o, c.j, c.commutes, got, c.want)
 		}
 	}
 	for _, o := range Operations() {
-		if got, want := Asks(rules, o), o == Bcast || o == Reduce || o == Scan; got != want {
+		if got, want := tuning.Asks(o), o == Bcast || o == Reduce || o == Scan; got != want {
 			t.Errorf("the table asks where ranks are of %v: %v", o, got)
 		}
-		if Asks(Usual, o) {
+		if Tuned(Usual).Asks(o) {
 			t.Errorf("the usual table asks where ranks are of %v", o)
 		}
 	}
@@ -110,7 +111,7 @@ func TestBefore(t *testing.T) {
 func first(rules []Rule, o Operation, j Job, commutes bool) int {
 	return slices.IndexFunc(rules, func(r Rule) bool {
 		a := Named(o, r.Algorithm)
-		return r.within(o, j.Nodes.tier(), j) && a != nil && a.Serves(j) && (commutes || !a.Disorders)
+		return r.Operation == o && r.within(j.Nodes.tier(), &j) && a != nil && a.Serves(j) && (commutes || !a.Disorders)
 	})
 }
 
