@@ -12,15 +12,16 @@ import (
 // port is a processor with its interface. What every packet needs comes first.
 type port struct {
 	*job
-	net   fabric // nil where the network has ports of its own
-	proc  *sim.Proc
+	net   fabric    // nil where the network has ports of its own
 	clock unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
 	late  unit.Time // how long the network has held the processor up
 	inbox list      // packets that have arrived
 	held  *packet   // lent to the rank until the next Recv
 	rank  int32
-	ahead int32 // packets whose sending is an event to come
-	lane  *lane // where what the processor does is written down, or nil
+	ahead int32     // packets whose sending is an event to come
+	lane  *lane     // where what the processor does is written down, or nil
+	proc  *sim.Proc // that is life, until the program has ended
+	life  sim.Proc
 
 	noise    noise
 	waiting  bool // parked in Recv
@@ -74,11 +75,10 @@ func (l *list) pop() *packet {
 func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte) *packet {
 	pk := j.free
 	if pk == nil {
-		pk = &packet{j: j}
-	} else {
-		j.free = pk.next
-		pk.next = nil
+		pk = j.morePackets()
 	}
+	j.free = pk.next
+	pk.next = nil
 	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, *head, false
 	pk.Data = nil
 	if len(data) > 0 {
@@ -86,6 +86,17 @@ func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte)
 		pk.Data = pk.buf
 	}
 	return pk
+}
+
+// morePackets makes packets, one for each rank or as many as one allocation is for, and returns the first.
+func (j *job) morePackets() *packet {
+	const most = 32
+	all := make([]packet, min(len(j.ports), most))
+	for i := range all {
+		all[i].j, all[i].next = j, j.free
+		j.free = &all[i]
+	}
+	return j.free
 }
 
 // arrival is the event of a packet that is there.

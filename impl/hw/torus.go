@@ -53,49 +53,81 @@ func (n *torus) place(node int) [3]int {
 	return [3]int{node % n.shape[0], node / n.shape[0] % n.shape[1], node / n.shape[0] / n.shape[1]}
 }
 
-// way is how packets get from a node to another: the links in order, and what each takes of the time of a first byte.
+// way is how packets get from a node to another: along the dimensions in order, the shorter way round in each.
 type way struct {
 	known  bool
 	to     int
-	links  []link
-	flight unit.Time // of all of them, and delivery
+	at     [3]int    // where it begins
+	dims   [3]leg    // in each dimension
+	flight unit.Time // of a first byte over all links, and delivery
 }
 
-type link struct {
-	server int
-	step   unit.Time
+// leg is the part of a way in one dimension.
+type leg struct {
+	links int
+	down  bool
+	first unit.Time // what the first link takes of the time of a first byte; the others take a hop
 }
 
-// way returns the way from node a to node b: along the dimensions in order, the shorter way round in each. The last way from each node is
-// remembered.
+// way returns the way from node a to node b. The last way from each node is remembered.
 func (n *torus) way(a, b int) *way {
 	w := &n.ways[a]
 	if w.known && w.to == b {
 		return w
 	}
-	*w = way{known: true, to: b, links: w.links[:0], flight: n.Deliver}
-	at, to := n.place(a), n.place(b)
-	last := -1
-	for d := range 3 {
+	*w = way{known: true, to: b, at: n.place(a), flight: n.Deliver}
+	to := n.place(b)
+	turns := false
+	for d := range w.dims {
 		size := n.shape[d]
-		ahead := (to[d] - at[d] + size) % size
-		dir, steps, step := 0, ahead, 1
+		ahead := to[d] - w.at[d]
+		if ahead < 0 {
+			ahead += size
+		}
+		l := leg{links: ahead, first: n.Hop}
 		if ahead > size-ahead {
-			dir, steps, step = 1, size-ahead, size-1
+			l.links, l.down = size-ahead, true
 		}
-		for range steps {
-			node := at[0] + n.shape[0]*(at[1]+n.shape[1]*at[2])
-			l := link{6*node + 2*d + dir, n.Hop}
-			if last >= 0 && last != d {
-				l.step += n.Turn
-			}
-			w.links = append(w.links, l)
-			w.flight += l.step
-			last = d
-			at[d] = (at[d] + step) % size
+		if l.links == 0 {
+			continue
 		}
+		if turns {
+			l.first += n.Turn
+		}
+		turns = true
+		w.dims[d] = l
+		w.flight += l.first + unit.Time(l.links-1)*n.Hop
 	}
 	return w
+}
+
+// along calls visit for each link of a way from node a, with what it takes of the time of a first byte.
+func (n *torus) along(a int, w *way, visit func(link int, step unit.Time)) {
+	node, stride := a, 1
+	for d := range w.dims {
+		l := &w.dims[d]
+		size, at, step := n.shape[d], w.at[d], l.first
+		for range l.links {
+			link := 6*node + 2*d
+			if l.down {
+				link++
+				if at--; at < 0 {
+					at += size
+					node += size * stride
+				}
+				node -= stride
+			} else {
+				if at++; at == size {
+					at = 0
+					node -= size * stride
+				}
+				node += stride
+			}
+			visit(link, step)
+			step = n.Hop
+		}
+		stride *= size
+	}
 }
 
 // route reserves the way of c bytes that leave rank src from time t on, within dur. It returns when their first byte enters the
@@ -107,9 +139,7 @@ func (n *torus) route(t unit.Time, src, dst int32, c int, dur unit.Time) (entere
 	entered = n.inject[a].Reserve(t, hold)
 	u := entered
 	w := n.way(a, b)
-	for _, l := range w.links {
-		u = n.links[l.server].Reserve(u+l.step, hold)
-	}
+	n.along(a, w, func(link int, step unit.Time) { u = n.links[link].Reserve(u+step, hold) })
 	u = n.eject[b].Reserve(u, hold)
 	return entered, max(u+n.Deliver+hold, entered+w.flight+dur)
 }

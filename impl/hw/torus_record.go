@@ -43,9 +43,7 @@ func (n *torus) noted(x any, from, to int32, w *wire) (entered unit.Time) {
 	if entered = took(&n.inject[a]); w.pos == c {
 		r.departs(x, entered)
 	}
-	for _, l := range n.way(a, b).links {
-		took(&n.links[l.server])
-	}
+	n.along(a, n.way(a, b), func(link int, _ unit.Time) { took(&n.links[link]) })
 	took(&n.eject[b])
 	r.lands(x, w.at) // of all chunks the last counts
 	return entered

@@ -71,14 +71,14 @@ func TestRoutes(t *testing.T) {
 		}
 		check := func(a, b int) {
 			at, dimension, hops, turns := n.place(a), -1, 0, 0
-			for _, l := range n.way(a, b).links {
-				node, d, back := l.server/6, l.server%6/2, l.server%2
+			n.along(a, n.way(a, b), func(link int, step unit.Time) {
+				node, d, back := link/6, link%6/2, link%2
 				if n.place(node) != at {
 					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.place(node))
 				}
 				turn := dimension >= 0 && d != dimension
-				if want := map[bool]unit.Time{false: 50_000, true: 57_000}[turn]; d < dimension || l.step != want {
-					t.Fatalf("torus %v, %d to %d: dimension %d after %d takes %v", shape, a, b, d, dimension, l.step)
+				if want := map[bool]unit.Time{false: 50_000, true: 57_000}[turn]; d < dimension || step != want {
+					t.Fatalf("torus %v, %d to %d: dimension %d after %d takes %v", shape, a, b, d, dimension, step)
 				}
 				dimension = d
 				hops++
@@ -86,7 +86,7 @@ func TestRoutes(t *testing.T) {
 					turns++
 				}
 				at[d] = (at[d] + 1 + back*(shape[d]-2)) % shape[d]
-			}
+			})
 			if at != n.place(b) {
 				t.Fatalf("torus %v: the route from %d to %d ends at %v", shape, a, b, at)
 			}

@@ -70,6 +70,7 @@ const maxNoise = 0.4
 // job is one run of a world.
 type job struct {
 	World
+	program func(device.Port) error
 	kernel  sim.Kernel
 	ports   []port
 	net     network
@@ -84,16 +85,18 @@ type job struct {
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
 	m := w.cfg.Machine
-	j := &job{World: *w, ports: make([]port, w.cfg.Ranks), remote: m.Remote(), copying: pace{rate: m.Processor.Copy.Bandwidth}, record: w.cfg.Record}
+	j := &job{World: *w, program: program, ports: make([]port, w.cfg.Ranks), remote: m.Remote(), copying: pace{rate: m.Processor.Copy.Bandwidth}, record: w.cfg.Record}
 	if j.record != nil {
 		j.record.begin(j)
 	}
 	j.net = builder(m)(j)
+	j.kernel.Reserve(len(j.ports))
 	for i := range j.ports {
 		p := &j.ports[i]
 		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i, w.cfg.Noise)
 		p.end = j.net.open(p)
-		p.proc = j.kernel.Go(func(*sim.Proc) { p.run(program) })
+		p.proc = &p.life
+		j.kernel.Start(p.proc, p)
 	}
 	defer j.kernel.Close()
 	err := j.kernel.Run(w.cfg.Context)
@@ -103,8 +106,8 @@ func (w *World) Run(program func(device.Port) error) error {
 	return err
 }
 
-// run is the life of a rank.
-func (p *port) run(program func(device.Port) error) {
+// Live is the life of a rank.
+func (p *port) Live() {
 	defer func() {
 		if v := recover(); v != nil {
 			if sim.Unwinding(v) {
@@ -113,7 +116,7 @@ func (p *port) run(program func(device.Port) error) {
 			p.job.kernel.Fail(&device.Failure{Rank: int(p.rank), Value: v, Stack: debug.Stack()})
 		}
 	}()
-	if err := program(p.view()); err != nil {
+	if err := p.program(p.view()); err != nil {
 		p.job.kernel.Fail(err)
 	}
 	p.end.close()

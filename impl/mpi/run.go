@@ -139,15 +139,17 @@ func (j *job) stopped(p device.Port) {
 func (j *job) comm(p device.Port) *Comm {
 	// One piece of memory for what a rank has: to start a job of a thousand ranks takes as long as some thousand messages.
 	r := &struct {
-		comm Comm
-		own  own
-		last uint32
+		comm   Comm
+		own    own
+		last   uint32
+		engine proto.Engine
 	}{own: own{tuning: j.tuning}}
 	if j.check {
 		r.own.calls = calls{}
 	}
+	r.engine.Setup(p, j.shared)
 	c := &r.comm
-	*c = Comm{e: proto.New(p, j.shared), rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
+	*c = Comm{e: &r.engine, rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
 	j.mu.Lock()
 	if j.worlds == nil {
 		j.worlds = make([]*Comm, p.Size())

@@ -16,7 +16,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Engine sends and receives the messages of one rank.
+// Engine sends and receives the messages of one rank. It may not be copied.
 type Engine struct {
 	port     device.Port
 	unpriced bool // work takes its own time
@@ -37,6 +37,9 @@ type Engine struct {
 	flow   flow
 	raw    rawQueue
 	watch  *watch        // nil: nobody checks the program
+	gone   gone          // the port of a program that has ended
+	op     Op            // the first operation
+	opAt   [4]*Op        // memory of ops
 	met    msg           // the message whose first packet is being taken in
 	out    device.Packet // the packet that is being sent
 
@@ -48,9 +51,9 @@ type Engine struct {
 	sought sought  // what a probe looks for
 }
 
-// New returns the engine of a rank.
-func New(port device.Port, j *Job) *Engine {
-	e := &Engine{port: port, job: j, memory: port.Memory()}
+// Setup makes the zero value the engine of a rank.
+func (e *Engine) Setup(port device.Port, j *Job) {
+	e.port, e.job, e.memory = port, j, port.Memory()
 	if e.memory == nil {
 		e.messages = &messages{e: e}
 		e.memory = e.messages
@@ -63,7 +66,6 @@ func New(port device.Port, j *Job) *Engine {
 	if j.check {
 		e.watch = &watch{owner: self(), calls: map[*Op]*call{}}
 	}
-	return e
 }
 
 // tier says how near a rank is. Where that does not matter nobody is asked.

@@ -71,7 +71,7 @@ func (f *flow) seek(rank int) *peer {
 // open reports whether bytes are under way to the peer, or due to it. Others need not be remembered.
 func (p *peer) open() bool { return p.out != 0 || p.due != 0 }
 
-// grow makes room for more peers: in a table as long as before if half of it has nothing open, else in a longer one, for 3, for 12, and then for twice as
+// grow makes room for more peers: in a table as long as before if half of it has nothing open, else in a longer one, for 12, and then for twice as
 // many each time. So whoever talks to many ranks in turn has a table that stays in the caches.
 func (f *flow) grow() {
 	old, open := f.peers, 0
@@ -81,12 +81,8 @@ func (f *flow) grow() {
 		}
 	}
 	n := len(old)
-	switch {
-	case 2*open < n:
-	case n < 8:
-		n = max(4*n, 4)
-	default:
-		n *= 2
+	if 2*open >= n {
+		n = max(2*n, 16)
 	}
 	if f.peers = f.spare; len(f.peers) != n {
 		f.peers = make([]peer, n)

@@ -8,7 +8,8 @@ import (
 
 // End ends the use of the engine: a call with it is an error from now on. Nothing is under way.
 func (e *Engine) End() {
-	e.port, e.memory, e.unpriced = &gone{e.port, e}, nil, false
+	e.gone = gone{e.port, e}
+	e.port, e.memory, e.unpriced = &e.gone, nil, false
 }
 
 // gone is the port of a rank whose program has ended.

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"github.com/loggp/loggp/impl/device"
 	"strings"
 	"testing"
 
@@ -25,4 +26,11 @@ func TestUnknownProtocol(t *testing.T) {
 			t.Errorf("%s: got %v", where, err)
 		}
 	}
+}
+
+// New returns the engine of a rank.
+func New(port device.Port, j *Job) *Engine {
+	e := new(Engine)
+	e.Setup(port, j)
+	return e
 }

@@ -73,14 +73,24 @@ func (o *Op) data() []byte {
 func (e *Engine) newOp() *Op {
 	o := e.unused
 	if o == nil {
-		o = &Op{id: uint32(len(e.ops))}
-		o.Value = o
-		e.ops = append(e.ops, o)
-		return o
+		return e.oneMore()
 	}
 	e.unused = o.next
 	o.next = nil
 	o.finished, o.receive, o.state = false, false, 0
+	return o
+}
+
+// oneMore makes an operation. The first is a part of the engine: many a rank needs no other.
+func (e *Engine) oneMore() *Op {
+	o := &e.op
+	if len(e.ops) == 0 {
+		e.ops = e.opAt[:0]
+	} else {
+		o = new(Op)
+	}
+	o.Value, o.id = o, uint32(len(e.ops))
+	e.ops = append(e.ops, o)
 	return o
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -37,6 +38,12 @@ type heap struct {
 	free   int       // slot of one that is free
 	last   int       // slot of the event that was scheduled last, if it is still to happen
 	lastAt unit.Time // and when that is
+}
+
+// reserve makes room for n events.
+func (h *heap) reserve(n int) {
+	h.keys = slices.Grow(h.keys, n)
+	h.events = slices.Grow(h.events, n+1)
 }
 
 func (h *heap) empty() bool { return len(h.keys) == 0 }

@@ -8,6 +8,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -30,6 +31,13 @@ type Kernel struct {
 
 // Now returns the virtual time.
 func (k *Kernel) Now() unit.Time { return k.now }
+
+// Reserve makes room for so many processes, each with an event to come. There may be more.
+func (k *Kernel) Reserve(procs int) {
+	k.procs = slices.Grow(k.procs, procs)
+	k.ready.p = slices.Grow(k.ready.p, procs)
+	k.events.reserve(procs)
+}
 
 // At schedules an action. A time that has passed panics.
 func (k *Kernel) At(t unit.Time, a Action, arg uint64) {

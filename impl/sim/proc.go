@@ -7,9 +7,10 @@ import (
 )
 
 // Proc is a process: a coroutine that is resumed by the kernel. Its methods, but for Wake and Parked, may be called from
-// its own body only.
+// its own body only. The zero value is one that has not been started.
 type Proc struct {
 	k      *Kernel
+	body   Body
 	yield  func(struct{}) bool
 	next   func() (struct{}, bool)
 	cancel func()
@@ -17,22 +18,42 @@ type Proc struct {
 	woken  bool // is in the ready queue
 }
 
-// Go starts a process. Its body begins at the current time, after what is ready already. A panic of the body passes through
+// Body is what a process does.
+type Body interface{ Live() }
+
+// Start starts a process. Its body begins at the current time, after what is ready already. A panic of the body passes through
 // Run or Close to their caller; the body of a process that is unwound by Close is left by a panic of the kernel's own.
-func (k *Kernel) Go(body func(*Proc)) *Proc {
-	p := &Proc{k: k}
-	p.next, p.cancel = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield = yield
-		defer recoverUnwind()
-		body(p)
-		p.k.live--
-		p.cancel = nil
-	})
+func (k *Kernel) Start(p *Proc, body Body) {
+	p.k, p.body = k, body
+	p.next, p.cancel = iter.Pull(p.live)
 	k.procs = append(k.procs, p)
 	k.live++
 	k.ready.push(p)
 	p.woken = true
+}
+
+// Go starts a process whose body is a function.
+func (k *Kernel) Go(body func(*Proc)) *Proc {
+	p := new(Proc)
+	k.Start(p, &function{p, body})
 	return p
+}
+
+// function is a Body.
+type function struct {
+	p    *Proc
+	body func(*Proc)
+}
+
+func (f *function) Live() { f.body(f.p) }
+
+// live is the life of a process, as a sequence of pauses.
+func (p *Proc) live(yield func(struct{}) bool) {
+	p.yield = yield
+	defer recoverUnwind()
+	p.body.Live()
+	p.k.live--
+	p.cancel = nil
 }
 
 func (p *Proc) resume() {
