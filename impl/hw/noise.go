@@ -8,12 +8,12 @@ import (
 
 // noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
 type noise struct {
-	state    uint64
 	relative float64 // the standard deviation of what varies; 0: nothing does
+	state    uint64
 }
 
 func newNoise(seed uint64, rank int, relative float64) noise {
-	n := noise{seed, relative}
+	n := noise{relative, seed}
 	n.next()
 	n.state ^= uint64(rank) * 0xd1342543de82ef95
 	n.next()

@@ -12,20 +12,21 @@ import (
 // port is a processor with its interface. What every packet needs comes first.
 type port struct {
 	*job
-	net   fabric    // nil where the network has ports of its own
-	clock unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
-	late  unit.Time // how long the network has held the processor up
-	inbox list      // packets that have arrived
-	held  *packet   // lent to the rank until the next Recv
-	rank  int32
-	ahead int32     // packets whose sending is an event to come
-	lane  *lane     // where what the processor does is written down, or nil
-	proc  *sim.Proc // that is life, until the program has ended
-	life  sim.Proc
+	net     fabric    // nil where the network has ports of its own
+	clock   unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
+	late    unit.Time // how long the network has held the processor up
+	inbox   list      // packets that have arrived
+	held    *packet   // lent to the rank until the next Recv
+	rank    int32
+	ahead   int16     // packets whose sending is an event to come
+	waiting bool      // parked in Recv
+	ended   bool      // its program has
+	lane    *lane     // where what the processor does is written down, or nil
+	proc    *sim.Proc // that is life, until the program has ended
+	noise   noise
+	life    sim.Proc
 
-	noise    noise
-	waiting  bool // parked in Recv
-	ended    bool // its program has
+	end      end // what the rank sees of the network
 	naps     uint32
 	polled   unit.Time // when a poll last found nothing
 	nap      unit.Time // how long it then slept
@@ -34,7 +35,6 @@ type port struct {
 	gaze     unit.Time // for how long the last reading lasted
 	memory   device.Regions
 	counters [device.Counters]int64
-	end      end // what the rank sees of the network
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -88,7 +88,9 @@ func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte)
 	return pk
 }
 
-// morePackets makes packets, one for each rank or as many as one allocation is for, and returns the first.
+// morePackets makes packets, one for each rank or as many as one allocation is for, and returns the first. It is not inlined, so that newPacket is.
+//
+//go:noinline
 func (j *job) morePackets() *packet {
 	const most = 32
 	all := make([]packet, min(len(j.ports), most))

@@ -19,36 +19,36 @@ import (
 // Engine sends and receives the messages of one rank. It may not be copied.
 type Engine struct {
 	port     device.Port
-	unpriced bool // work takes its own time
 	job      *Job
+	unpriced bool                // work takes its own time
+	failed   bool                // a call has failed: what it had begun may be left
+	recall   uint32              // names the last cancel
+	unused   *Op                 // operations to use again
+	watch    *watch              // nil: nobody checks the program
+	early    match.Queue[*early] // messages without a receive
+	posted   match.Queue[*Op]    // receives without a message
+	flow     flow
+	call     string        // the call the program is in, for whoever asks why it does not end
+	on       uint32        // the context of the communicator on which the program makes it
+	expect   int           // the tag of a collective call's messages
+	wait     awaited       // and what it waits for
+	met      msg           // the message whose first packet is being taken in
+	out      device.Packet // the packet that is being sent
+
+	// What few messages need comes last.
+	op       Op     // the first operation
+	ops      []*Op  // all
+	opAt     [4]*Op // memory of them
+	spare    *early
 	memory   device.Memory // the machine's, or messages
 	messages *messages     // nil where the machine has remote memory
-
-	posted match.Queue[*Op]    // receives without a message
-	early  match.Queue[*early] // messages without a receive
-	ops    []*Op
-	unused *Op
-	spare  *early
-	stages [][]byte // memory to stage and bounce, to be used again
-	buffer attached
-	freed  int    // operations under way that the program has given up
-	recall uint32 // names the last cancel
-	failed bool   // a call has failed: what it had begun may be left
-	flow   flow
-	raw    rawQueue
-	watch  *watch        // nil: nobody checks the program
-	gone   gone          // the port of a program that has ended
-	op     Op            // the first operation
-	opAt   [4]*Op        // memory of ops
-	met    msg           // the message whose first packet is being taken in
-	out    device.Packet // the packet that is being sent
-
-	on     uint32  // the context of the communicator on which the program makes the call
-	expect int     // the tag of a collective call's messages
-	call   string  // the call the program is in, for whoever asks why it does not end
-	wait   awaited // and what it waits for
-	list   list    // of which that is the first
-	sought sought  // what a probe looks for
+	stages   [][]byte      // memory to stage and bounce, to be used again
+	buffer   attached
+	freed    int // operations under way that the program has given up
+	raw      rawQueue
+	list     list   // of which what the program waits for is the first
+	sought   sought // what a probe looks for
+	gone     gone   // the port of a program that has ended
 }
 
 // Setup makes the zero value the engine of a rank.

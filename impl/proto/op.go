@@ -81,7 +81,9 @@ func (e *Engine) newOp() *Op {
 	return o
 }
 
-// oneMore makes an operation. The first is a part of the engine: many a rank needs no other.
+// oneMore makes an operation. The first is a part of the engine: many a rank needs no other. It is not inlined, so that newOp is.
+//
+//go:noinline
 func (e *Engine) oneMore() *Op {
 	o := &e.op
 	if len(e.ops) == 0 {
