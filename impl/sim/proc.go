@@ -10,12 +10,12 @@ import (
 // its own body only. The zero value is one that has not been started.
 type Proc struct {
 	k      *Kernel
-	body   Body
-	yield  func(struct{}) bool
 	next   func() (struct{}, bool)
-	cancel func()
+	yield  func(struct{}) bool
 	parked bool // waits for Wake
 	woken  bool // is in the ready queue
+	cancel func()
+	body   Body
 }
 
 // Body is what a process does.
@@ -50,11 +50,24 @@ func (f *function) Live() { f.body(f.p) }
 // live is the life of a process, as a sequence of pauses.
 func (p *Proc) live(yield func(struct{}) bool) {
 	p.yield = yield
+	deep()
 	defer recoverUnwind()
 	p.body.Live()
 	p.k.live--
 	p.cancel = nil
 }
+
+// deep makes a coroutine's stack grow at once to what the call of a message-passing library needs. It would grow to it anyway: later there are a dozen
+// frames on it whose pointers have to be changed, which takes as long as several messages.
+//
+//go:noinline
+func deep() {
+	var frame [2 << 10]byte
+	use(&frame)
+}
+
+//go:noinline
+func use(*[2 << 10]byte) {}
 
 func (p *Proc) resume() {
 	p.woken, p.parked = false, false
