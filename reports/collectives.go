@@ -12,8 +12,7 @@ type Collective struct {
 	Operation  string
 	Sizes      []int // bytes
 	Algorithms []CollectiveAlgorithm
-	Unfit      []string // algorithms that cannot serve so many ranks
-	Flat       []string // algorithms for tiered machines, where ranks are all equally near
+	Unfit      []*collective.Algorithm // which cannot serve these ranks
 }
 
 // CollectiveAlgorithm is what one takes, by size.
@@ -54,11 +53,14 @@ func (c Collective) table(title string) *Table {
 		}
 		t.add(row...)
 	}
-	if len(c.Unfit) > 0 {
-		t.note("Only for a power of two of ranks: %s.", strings.Join(c.Unfit, ", "))
-	}
-	if len(c.Flat) > 0 {
-		t.note("Only where some ranks are in one node, and some are not: %s.", strings.Join(c.Flat, ", "))
+	for _, a := range c.Unfit {
+		var names []string
+		for _, b := range c.Unfit {
+			if b.Needs() == a.Needs() {
+				names = append(names, b.Name)
+			}
+		}
+		t.note("Only for %s: %s.", a.Needs(), strings.Join(names, ", "))
 	}
 	t.blocks(c.Operation)
 	return t

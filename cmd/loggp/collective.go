@@ -224,14 +224,8 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 		c.Sizes = []int{0}
 	}
 	for _, a := range collective.Of(o) {
-		j := o.Job(ranks, 0, s.nodes)
-		switch {
-		case a.Serves(j):
-		case a.Tiered:
-			c.Flat = append(c.Flat, a.Name)
-			continue
-		default:
-			c.Unfit = append(c.Unfit, a.Name)
+		if !a.Serves(o.Job(ranks, 0, s.nodes)) {
+			c.Unfit = append(c.Unfit, a)
 			continue
 		}
 		x := reports.CollectiveAlgorithm{Name: a.Name, Disorders: a.Disorders}

@@ -2,7 +2,7 @@ package collective
 
 var allgathers = []*Algorithm{
 	{Operation: Allgather, Name: "ring", schedule: ringAllgather},
-	{Operation: Allgather, Name: "recursive-doubling", Fits: powerOfTwo, schedule: doublingAllgather},
+	{Operation: Allgather, Name: "recursive-doubling", PowerOfTwo: true, schedule: doublingAllgather},
 	{Operation: Allgather, Name: "bruck", schedule: bruckAllgather},
 	{Operation: Allgather, Name: "gather-bcast", schedule: gatherBcast},
 	{Operation: Allgather, Name: "two-level", Tiered: true, schedule: twoLevelAllgather(binomialBcast)},

@@ -96,12 +96,12 @@ const (
 
 // Algorithm is a way to carry out an operation.
 type Algorithm struct {
-	Operation Operation
-	Name      string
-	Disorders bool             // combines in another order than that of ranks, so that the operation must commute
-	Tiered    bool             // has two levels, within nodes and between them, so that some ranks must be near each other, and some not
-	Fits      func(j Job) bool // whether it can serve so many ranks; nil: any
-	schedule  schedule
+	Operation  Operation
+	Name       string
+	Disorders  bool // combines in another order than that of ranks, so that the operation must commute
+	Tiered     bool // has two levels, within nodes and between them, so that some ranks must be near each other, and some not
+	PowerOfTwo bool // of ranks, which there must be
+	schedule   schedule
 }
 
 // schedule writes the steps of a rank.
@@ -114,7 +114,18 @@ func Unknown(o Operation, name string) *Algorithm {
 
 // Serves reports whether the algorithm can carry out a job.
 func (a *Algorithm) Serves(j Job) bool {
-	return (a.Fits == nil || a.Fits(j)) && (!a.Tiered || j.Nodes.Tiered())
+	return (!a.PowerOfTwo || powerOfTwo(j)) && (!a.Tiered || j.Nodes.Tiered())
+}
+
+// Needs says which ranks the algorithm is for, or "" if it serves any.
+func (a *Algorithm) Needs() string {
+	switch {
+	case a.Tiered:
+		return "three ranks or more, of which some are in one node and some are not"
+	case a.PowerOfTwo:
+		return "a power of two of ranks"
+	}
+	return ""
 }
 
 // String returns the operation and the name: bcast binomial.
@@ -150,12 +161,6 @@ func Of(o Operation) []*Algorithm {
 		}
 	}
 	return of
-}
-
-// Operated returns the operation of a name.
-func Operated(name string) (Operation, bool) {
-	i := slices.Index(operationNames[:], name)
-	return Operation(max(i, 0)), i >= 0
 }
 
 // Named returns the algorithm of the name for an operation, or nil.

@@ -420,7 +420,7 @@ func TestAlgorithms(t *testing.T) {
 		}
 	}
 	for _, o := range Operations() {
-		if of := Of(o); len(of) < 2 || of[0].Fits != nil || of[0].Disorders {
+		if of := Of(o); len(of) < 2 || of[0].Needs() != "" || of[0].Disorders {
 			t.Errorf("%v: %v", o, of)
 		}
 	}

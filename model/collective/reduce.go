@@ -3,7 +3,7 @@ package collective
 var reduces = []*Algorithm{
 	{Operation: Reduce, Name: "linear", schedule: linearReduce},
 	{Operation: Reduce, Name: "binomial", schedule: binomialReduce},
-	{Operation: Reduce, Name: "scatter-gather", Disorders: true, Fits: powerOfTwo, schedule: scatterGatherReduce},
+	{Operation: Reduce, Name: "scatter-gather", Disorders: true, PowerOfTwo: true, schedule: scatterGatherReduce},
 	{Operation: Reduce, Name: "two-level", Disorders: true, Tiered: true, schedule: twoLevelReduce},
 }
 

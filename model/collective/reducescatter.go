@@ -3,7 +3,7 @@ package collective
 var reduceScatters = []*Algorithm{
 	{Operation: ReduceScatter, Name: "reduce-then-scatter", schedule: reduceThenScatter},
 	{Operation: ReduceScatter, Name: "pairwise", Disorders: true, schedule: pairwiseReduceScatter},
-	{Operation: ReduceScatter, Name: "recursive-halving", Disorders: true, Fits: powerOfTwo, schedule: halvingReduceScatter},
+	{Operation: ReduceScatter, Name: "recursive-halving", Disorders: true, PowerOfTwo: true, schedule: halvingReduceScatter},
 }
 
 // reduceThenScatter combines all at rank 0 and sends each rank its block. What is combined lies in Tmp, and so does what comes from others.

@@ -70,7 +70,7 @@ func (t *Tuning) Choose(o Operation, j *Job, commutes bool) *Algorithm {
 func Table(l *model.Library) []Rule {
 	var rules []Rule
 	for _, c := range l.Collectives {
-		o, known := Operated(c.Operation)
+		o, known := OperationNamed(c.Operation)
 		if !known || Named(o, c.Algorithm) == nil {
 			panic(fmt.Sprintf("collective: library %s: no %s %s", l.Name, c.Operation, c.Algorithm))
 		}
@@ -112,7 +112,7 @@ type kind struct {
 // by reports whether a rule is for such jobs, and its algorithm serves them.
 func (k *kind) by(r *Rule) bool {
 	a := Named(r.Operation, r.Algorithm)
-	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (a.Fits == nil || a.Fits(k.Job)) && (k.tiered || !a.Tiered) && (k.commutes || !a.Disorders)
+	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (!a.PowerOfTwo || powerOfTwo(k.Job)) && (k.tiered || !a.Tiered) && (k.commutes || !a.Disorders)
 }
 
 // corners returns the largest jobs that a rule is for, of each kind. A rule before it that takes one of them takes the smaller ones of its kind too.

@@ -32,7 +32,7 @@ func (r *reader) tuning(to *tuning) reading {
 	to.Bytes = -1
 	fields := r.mapping(
 		must("operation", oneOrMore(r, "bcast", "[bcast, reduce]", func(s string) error {
-			o, known := collective.Operated(s)
+			o, known := collective.OperationNamed(s)
 			if !known {
 				return fmt.Errorf("unknown operation %q: %s", s, suggest(s, names(collective.Operations())))
 			}
@@ -81,7 +81,7 @@ func (r *reader) collectives(tunings []tuning) []model.Collective {
 			all = append(all, model.Collective{Operation: o.String(), Peers: x.Peers, Ranks: x.Ranks, UpTo: x.Bytes, Algorithm: x.Algorithm})
 			switch before, serves := collective.Before(rules, len(rules)-1); {
 			case !serves:
-				r.wrong(x.algorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: %s", o, x.Algorithm, served(x.Rule))
+				r.wrong(x.algorithm(), x.path+".algorithm.value", "%v %s serves no ranks that the rule is for: it is for %s", o, x.Algorithm, collective.Named(o, x.Algorithm).Needs())
 			case before != nil:
 				var earlier []string
 				for _, b := range before {
@@ -92,14 +92,6 @@ func (r *reader) collectives(tunings []tuning) []model.Collective {
 		}
 	}
 	return all
-}
-
-// served says whom an algorithm that serves no job of a rule is for.
-func served(x collective.Rule) string {
-	if collective.Named(x.Operation, x.Algorithm).Tiered {
-		return "it is for three and more, of which some are in one node and some are not"
-	}
-	return "it is for other numbers of them"
 }
 
 // checkNodes checks that no rule is for ranks that lie as those of the machine cannot.
