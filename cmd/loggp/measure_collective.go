@@ -109,7 +109,7 @@ func (t *together) cells(ranks int, nodes *collective.Nodes, asked string) ([]mi
 		}
 	}
 	if len(all) == 0 {
-		return nil, t.none(operations, ranks)
+		return nil, t.none(operations, ranks, nodes)
 	}
 	return all, nil
 }
@@ -121,9 +121,9 @@ func operationsOf(list string) ([]collective.Operation, error) {
 	}
 	var of []collective.Operation
 	for _, name := range words(list) {
-		o, ok := collective.OperationNamed(name)
-		if !ok {
-			return nil, fmt.Errorf("--collective: there is no operation %q: there are %s", name, strings.Join(collectiveNames()[1:], ", "))
+		o, err := operation(name)
+		if err != nil {
+			return nil, err
 		}
 		if slices.Contains(of, o) {
 			return nil, fmt.Errorf("--collective: %v is named twice", o)
@@ -148,12 +148,12 @@ func (t *together) algorithms(o collective.Operation) []*collective.Algorithm {
 }
 
 // none says why there is nothing to measure.
-func (t *together) none(operations []collective.Operation, ranks int) error {
+func (t *together) none(operations []collective.Operation, ranks int, nodes *collective.Nodes) error {
 	var names []string
 	for _, o := range operations {
 		for _, a := range collective.Of(o) {
 			if a.Name == t.algorithm {
-				return fmt.Errorf("--algorithm: %v cannot serve %d ranks", a, ranks)
+				return fmt.Errorf("--algorithm: %v is for %s, and %s", a, a.Needs(), these(ranks, nodes))
 			}
 			if !slices.Contains(names, a.Name) {
 				names = append(names, a.Name)

@@ -125,7 +125,7 @@ func TestMeasureCollectiveFaults(t *testing.T) {
 		"--platform t3d --collective=":                                               "name operations, such as bcast",
 		"--platform t3d --algorithm ring":                                            "--algorithm: it is for --collective",
 		"--platform t3d --collective bcast --algorithm ring":                         `bcast has no "ring": there are linear, binomial`,
-		"--platform t3d -n 6 --collective reduce --algorithm scatter-gather":         "reduce scatter-gather cannot serve 6 ranks",
+		"--platform t3d -n 6 --collective reduce --algorithm scatter-gather":         "reduce scatter-gather is for a power of two of ranks, and these are 6 in 3 nodes",
 		"--platform t3d --collective bcast --modes send":                             "--modes: it is for messages between two ranks",
 		"--platform t3d --collective bcast --place intra":                            "--place: it is for messages between two ranks",
 		"--platform mpi --collective bcast --algorithm ring":                         "takes one of its own",

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/programs"
 	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
@@ -19,6 +22,7 @@ import (
 // runs has the flags of the verb.
 type runs struct {
 	platform, library, protocol, noise, operation string
+	collective                                    []string
 	ranks, size, rounds                           int
 	seed                                          uint64
 	check, profile                                bool
@@ -40,12 +44,14 @@ func runCommand() *cobra.Command {
 		Short: "Run a parallel program on an emulated machine",
 		Long: `run runs a program that ships with loggp on an emulated machine, with real data, checks its result, and prints where the time of each rank
 went: what the program computes, what the processor does for communication (overhead), and waiting. Computing is charged by the number of
-operations, at the time that the platform says for one, or --operation.
+operations, at the time that the platform says for one, or --operation. Collective operations go by the library's table of algorithms, and those of
+--collective by the algorithms that it names; docs/collectives.md has all, and 'loggp predict --collective NAME' those that serve a number of ranks.
 
 The programs are` + list.String(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
+  loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
   loggp run --platform t3d -n 8 --profile matmul`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -61,6 +67,7 @@ The programs are` + list.String(),
 	f.StringVar(&r.library, "library", "", "library on the machine (default: its first)")
 	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
+	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.IntVar(&r.size, "size", 0, "size of the problem (default: the program's)")
 	f.IntVar(&r.rounds, "rounds", 0, "how often what is repeated (default: the program's)")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
@@ -69,6 +76,7 @@ The programs are` + list.String(),
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "look whether calls that are under way use the same memory, and who makes calls, which takes no virtual time")
 	mustComplete(cmd, "platform", platform.Names())
+	mustComplete(cmd, "collective", forcible())
 	return cmd
 }
 
@@ -96,6 +104,11 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	out := cmd.OutOrStdout()
 	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: the result is right", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
 	note := fmt.Sprintf("An operation is taken as %v.", s.Operation)
+	for _, f := range job.Forced {
+		if note += fmt.Sprintf(" %v goes by %s.", f.Operation, f.Algorithm); !makes(recording, f.Operation) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s changes nothing: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
+		}
+	}
 	if err := reports.Run(out, title, note, recording, style(out)); err != nil {
 		return err
 	}
@@ -137,5 +150,17 @@ func (r *runs) set(known *platform.Platform, p programs.Program) (*world.Job, pr
 		return nil, s, err
 	}
 	job.Check = r.check
-	return job, s, nil
+	if r.collective == nil {
+		return job, s, nil
+	}
+	job.Forced, err = forced(strings.Join(r.collective, ","), job.Ranks, nodesOf(job))
+	return job, s, err
+}
+
+// makes says whether a program calls a collective operation.
+func makes(r *model.Recording, o collective.Operation) bool {
+	name := strings.ReplaceAll(o.String(), "-", "")
+	return slices.ContainsFunc(r.Ranks, func(t model.Track) bool {
+		return slices.ContainsFunc(t.Calls, func(c model.Span) bool { return strings.EqualFold(c.Name, name) })
+	})
 }

@@ -34,6 +34,36 @@ func TestRunComputes(t *testing.T) {
 	}
 }
 
+// By hand: the one collective operation of ring is an allreduce of 4 bytes, by which ranks agree that the result is right. Of 4 ranks, 3 send them up a tree
+// and get them down again, 24 bytes; in recursive doubling each sends them twice, which is what the usual table takes; in two
+// levels the leader of each of two nodes sends them to the other and down, and gets them from below, 24 bytes, but first ranks say by the algorithm of Bruck where
+// they are: each sends one number of 4 bytes, and then two, 48 bytes.
+func TestRunForces(t *testing.T) {
+	args := []string{"run", "--platform", "t3d", "-n", "4", "--profile", "ring"}
+	sends := regexp.MustCompile(`(?m)^Allreduce .* (\d+)$`)
+	usual := mustRun(t, args...)
+	for algorithm, want := range map[string]string{"reduce-bcast": "24", "recursive-doubling": "32", "two-level": "72"} {
+		out := mustRun(t, append(args, "--collective", "bcast=linear, allreduce = "+algorithm)...)
+		if got := sends.FindStringSubmatch(out); got == nil || got[1] != want || !strings.Contains(out, "allreduce goes by "+algorithm) {
+			t.Errorf("%s: sends %q bytes, not %s, in\n%s", algorithm, got, want, out)
+		}
+		note := " bcast goes by linear. allreduce goes by " + algorithm + "."
+		if same := strings.Replace(out, note, "", 1) == usual; same != (algorithm == "recursive-doubling") {
+			t.Errorf("%s as what is usual: %v in\n%s\nnot\n%s", algorithm, same, out, usual)
+		}
+	}
+}
+
+// What is forced on a program that makes no such call changes nothing, and that is said.
+func TestRunForcesNothing(t *testing.T) {
+	var out, errs buffer
+	args := []string{"run", "--platform", "t3d", "-n", "4", "--collective", "reduce-scatter=pairwise,allreduce=ring", "ring"}
+	if status := run(t.Context(), args, &out, &errs); status != 0 || strings.Count(errs.String(), "changes nothing") != 1 ||
+		!strings.Contains(errs.String(), "--collective reduce-scatter=pairwise changes nothing: ring makes no such call") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+}
+
 // By hand: in ring, each of 4 ranks sends a message of 12 numbers in each of 3 rounds and receives one, and where messages cost nothing but their
 // overheads, Send takes o_s.
 func TestRunProfile(t *testing.T) {

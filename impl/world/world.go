@@ -4,12 +4,14 @@ package world
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -20,6 +22,8 @@ type Job struct {
 	Ranks    int
 	Noise    float64 // relative standard deviation of every processor step
 	Check    bool    // programs are looked at more closely, as mpi.Options has it
+
+	Forced []collective.Rule // come before those of the library
 
 	here    *Placement // nil: the machine is emulated
 	started bool       // this process was started as one of the ranks
@@ -86,9 +90,14 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 	return r.Recording(), nil
 }
 
-// Options returns how messages travel: by the library's rules, or all by one protocol.
+// Options returns how messages travel: by the library's rules, or all by one protocol. Collective operations go by those that are forced, and
+// where these serve no such ranks by the library's.
 func (j *Job) Options(protocol string) mpi.Options {
-	return mpi.Options{Library: j.Library, Protocol: protocol, Check: j.Check}
+	o := mpi.Options{Library: j.Library, Protocol: protocol, Check: j.Check}
+	if j.Forced != nil {
+		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
+	}
+	return o
 }
 
 // Clock says what kind of time passes.
