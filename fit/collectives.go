@@ -1,12 +1,12 @@
 package fit
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -21,8 +21,14 @@ type Collective struct {
 
 	Min, Median, Max float64 // of the ranks' own times, behind a barrier
 	Last             float64 // from a common start until the last rank has ended
+	Low, High        float64 // 95 % interval of the time that counts: see Took
 	Samples          int     // repetitions, of the timer that has most
+
+	doubts
 }
+
+// doubts say what is wrong with the samples of the time that counts.
+type doubts struct{ few, tail, coarse, drift bool }
 
 // Took returns the time that counts, and its timer: until the last rank has ended from a common start, or else the slowest rank's.
 func (c Collective) Took() (micros float64, timer string) {
@@ -37,6 +43,14 @@ func (c Collective) took() float64 {
 	return micros
 }
 
+// wide is which part of a time the half of its interval is, if not much is known of it.
+const wide = 0.1
+
+// Weak says whether little is known of the time that counts: its interval is wide, repetitions are few, or the clock is coarse.
+func (c Collective) Weak() bool { return c.few || c.coarse || c.wide() }
+
+func (c Collective) wide() bool { return c.High-c.Low > 2*wide*c.took() }
+
 // OfCollectives says whether a set has samples of collective operations, and whether it has others.
 func OfCollectives(set *sample.Set) (some, others bool) {
 	for i := range set.Series {
@@ -50,50 +64,66 @@ func OfCollectives(set *sample.Set) (some, others bool) {
 }
 
 // errCollective is what a fit says to samples of collective operations alone.
-var errCollective = errors.New("fit: all samples are of collective operations, which show no parameters of single messages: measure those without --collective; 'loggp compare --samples FILE' sets these beside the model")
+var errCollective = errors.New("fit: all samples are of collective operations, which show no parameters of single messages: measure those without --collective; 'loggp report FILE -o DIR' shows these, and 'loggp compare --samples FILE' sets them beside the model")
 
 // Collectives returns what a set says of collective operations, in the order of its series. It is an error if the facts do not say of how many ranks.
 func Collectives(set *sample.Set) ([]Collective, error) {
-	var all []Collective
-	medians := make(map[sample.Key][]float64) // of launches, by timer
-	at := make(map[sample.Key]int)            // in all, by what is the same of all timers
-	samples := make(map[sample.Key]int)       // by timer
-	ranks, err := ranksByFile(set.FactsByFile())
+	type cells map[string][]*sample.Series // by timer, one a launch
+	var order []sample.Key
+	of := make(map[sample.Key]cells) // by what is the same of all timers and launches
 	for i := range set.Series {
 		s := &set.Series[i]
 		if !sample.Collective(s.Timer) || len(s.Times) == 0 {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
 		k := s.Key
-		k.Launch = 0
-		times := make([]float64, len(s.Times))
-		for i, t := range s.Times {
-			times[i] = t.Micros()
+		k.Launch, k.Timer = 0, ""
+		if of[k] == nil {
+			order, of[k] = append(order, k), cells{}
 		}
-		medians[k] = append(medians[k], median(times))
-		samples[k] += len(times)
-		k.Timer = ""
-		if _, known := at[k]; !known {
-			at[k] = len(all)
-			all = append(all, Collective{Platform: s.Platform, Library: s.Library, Place: s.Place, Clock: s.Clock,
-				Operation: s.Mode, Algorithm: s.Protocol, Ranks: ranks[min(s.File, len(ranks)-1)], Bytes: s.Bytes})
-		}
+		of[k][s.Timer] = append(of[k][s.Timer], s)
 	}
-	for k, i := range at {
-		c := &all[i]
-		for timer, to := range map[string]*float64{sample.CollMin: &c.Min, sample.CollMedian: &c.Median, sample.CollMax: &c.Max, sample.CollLast: &c.Last} {
-			k.Timer = timer
-			*to = math.NaN()
-			if m := medians[k]; len(m) > 0 {
-				*to = median(m)
+	if order == nil {
+		return nil, nil
+	}
+	files := set.FactsByFile()
+	ranks, err := ranksByFile(files)
+	if err != nil {
+		return nil, err
+	}
+	known, err := readFacts(set)
+	if err != nil {
+		return nil, err
+	}
+	var all []Collective
+	for _, k := range order {
+		var file int
+		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
+			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Last: math.NaN()}
+		var counts cell
+		for _, x := range []struct {
+			timer string
+			to    *float64
+		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
+			if series := of[k][x.timer]; series != nil {
+				counts = cellOf(series, pool, known, Options{}.defaults())
+				*x.to, c.Samples, file = counts.value, max(c.Samples, counts.n), series[0].File
 			}
-			c.Samples = max(c.Samples, samples[k])
 		}
+		c.Ranks, c.Low, c.High = ranks[min(file, len(ranks)-1)], counts.low, counts.high
+		c.doubts = doubts{few: counts.n < fewTogether && !exact(k.Clock, files[min(file, len(files)-1)]), tail: counts.tail, coarse: counts.coarse, drift: counts.drift}
+		all = append(all, c)
 	}
 	return all, nil
+}
+
+// fewTogether are too few repetitions to know what others would show.
+const fewTogether = 5
+
+// exact says whether one repetition is as another: in virtual time, without noise.
+func exact(clock string, facts []sample.Fact) bool {
+	noise, known := (&sample.Set{Facts: facts}).Fact(sample.Noise)
+	return clock == "virtual" && (!known || strings.HasPrefix(noise, "0% "))
 }
 
 // ranksByFile reads the number of ranks of each file.
@@ -113,11 +143,90 @@ func ranksByFile(files [][]sample.Fact) ([]int, error) {
 	return ranks, nil
 }
 
+// CollectiveWarnings says what to doubt in times of collective operations of a set, operation by operation in the order of the times, and in how repetitions began.
+func CollectiveWarnings(set *sample.Set, times []Collective) []Warning {
+	type what struct {
+		platform, library, place, operation string
+		ranks                               int
+	}
+	var order []what
+	of := make(map[what][]Collective)
+	for _, c := range times {
+		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks}
+		if of[w] == nil {
+			order = append(order, w)
+		}
+		of[w] = append(of[w], c)
+	}
+	out := starts(set)
+	for _, test := range collectiveDoubts {
+		for _, w := range order {
+			n, all := 0, len(of[w])
+			for _, c := range of[w] {
+				if test.is(c) {
+					n++
+				}
+			}
+			if n > 0 {
+				out = append(out, Warning{Platform: w.platform, Library: w.library, Place: w.place, Mode: fmt.Sprintf("%s:%d", w.operation, w.ranks),
+					Parameter: fmt.Sprintf("at %d of %d", n, all), Code: test.code, Text: test.text, Sizes: n, Of: all})
+			}
+		}
+	}
+	return out
+}
+
+// collectiveDoubts are what may be wrong with a time.
+var collectiveDoubts = []struct {
+	code, text string
+	is         func(Collective) bool
+}{
+	{FewReps, fmt.Sprintf("fewer than %d repetitions", fewTogether), func(c Collective) bool { return c.few }},
+	{FewReps, "the median may be 10 % off, and more", func(c Collective) bool { return !c.few && c.wide() }},
+	{CoarseTimer, "the steps of the clock show", func(c Collective) bool { return c.coarse }},
+	{HeavyTail, "more than one repetition in a hundred is far above the median", func(c Collective) bool { return c.tail }},
+	{Drift, "later repetitions differ from earlier ones", func(c Collective) bool { return c.drift }},
+	{StartsDiffer, "from a common start it takes more than twice as long as the slowest rank behind a barrier, or less than half", func(c Collective) bool { return c.Last > 2*c.Max || c.Max > 2*c.Last }},
+}
+
+// starts says what is to be doubted of how repetitions began, file by file.
+func starts(set *sample.Set) []Warning {
+	const many = 10 // one in so many
+	var out []Warning
+	for i, facts := range set.FactsByFile() {
+		s := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.File == i && sample.Collective(s.Timer) })
+		if s < 0 {
+			continue
+		}
+		where := set.Series[s].Key
+		warn := func(code, text string) {
+			out = append(out, Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.Start, Code: code, Text: text})
+		}
+		how, _ := (&sample.Set{Facts: facts}).Fact(sample.Start)
+		if late, of, ok := (sample.Fact{Key: sample.Start, Value: how}).Late(); ok && many*late > of {
+			warn(LateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", late, of))
+		}
+		if why, ok := strings.CutPrefix(how, sample.NoStart); ok {
+			warn(NoCommonStart, why)
+		}
+	}
+	return out
+}
+
 // CollectiveComparison sets what a model says of a collective operation beside what it took.
 type CollectiveComparison struct {
 	Collective
-	Predicted float64 // microseconds
-	By        string  // whose parameters the model takes
+	Predicted float64 // microseconds; NaN: there is no model
+	By        string  // whose parameters the model takes; "": likewise
+}
+
+// Unpredicted returns times of which there is no model.
+func Unpredicted(times []Collective) []CollectiveComparison {
+	var all []CollectiveComparison
+	for _, c := range times {
+		all = append(all, CollectiveComparison{Collective: c, Predicted: math.NaN()})
+	}
+	return all
 }
 
 // Comparison returns the comparison as files have it: the quantity is the timer, with operation and ranks, as coll_last(bcast:8).
@@ -125,43 +234,4 @@ func (c CollectiveComparison) Comparison() Comparison {
 	took, timer := c.Took()
 	q := Query{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: fmt.Sprintf("%s:%d", c.Operation, c.Ranks), Protocol: c.Algorithm, Quantity: timer, Bytes: c.Bytes}
 	return comparison(q, Prediction{Micros: c.Predicted}, took)
-}
-
-// Fastest is which of some algorithms is the fastest for an operation, by measurement and by the model.
-type Fastest struct {
-	CollectiveComparison                      // by measurement
-	ByModel              CollectiveComparison // whose algorithm the model takes for the fastest
-}
-
-// Loss returns by how much, in percent, what the model takes for the fastest is slower than what is.
-func (f Fastest) Loss() float64 {
-	return 100 * (f.ByModel.took() - f.took()) / f.took()
-}
-
-// FastestOf returns the fastest algorithms for each operation and length, in the order of the comparisons. Where there is only one there is no choice.
-func FastestOf(cs []CollectiveComparison) []Fastest {
-	type what struct {
-		platform, library, place, operation string
-		ranks, bytes                        int
-	}
-	var order []what
-	of := make(map[what][]CollectiveComparison)
-	for _, c := range cs {
-		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks, c.Bytes}
-		if of[w] == nil {
-			order = append(order, w)
-		}
-		of[w] = append(of[w], c)
-	}
-	var all []Fastest
-	for _, w := range order {
-		if len(of[w]) < 2 {
-			continue
-		}
-		all = append(all, Fastest{
-			slices.MinFunc(of[w], func(a, b CollectiveComparison) int { return cmp.Compare(a.took(), b.took()) }),
-			slices.MinFunc(of[w], func(a, b CollectiveComparison) int { return cmp.Compare(a.Predicted, b.Predicted) }),
-		})
-	}
-	return all
 }

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,24 +49,68 @@ func TestCollectives(t *testing.T) {
 	}
 }
 
-// A model may take another algorithm for the fastest than what is: what that costs is the loss.
-func TestFastestOf(t *testing.T) {
-	of := func(algorithm string, bytes int, took, predicted float64) CollectiveComparison {
-		return CollectiveComparison{Collective: Collective{Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes, Last: took, Max: 1}, Predicted: predicted}
+// Of the time that counts there is an interval, and what is wrong with its samples is known: of a real clock, or of virtual time with noise, few are too few; without
+// noise one is as good as many.
+func TestCollectiveDoubts(t *testing.T) {
+	noise := func(x string) sample.Fact {
+		return sample.Fact{Key: sample.Noise, Value: x + " relative standard deviation"}
 	}
-	fs := FastestOf([]CollectiveComparison{of("linear", 8, 10, 9), of("binomial", 8, 8, 12), of("linear", 64, 20, 22), of("binomial", 64, 30, 25), of("linear", 512, 1, 1)})
-	if len(fs) != 2 {
-		t.Fatalf("%+v", fs)
+	for _, c := range []struct {
+		clock  string
+		facts  []sample.Fact
+		micros []int
+		weak   bool
+		codes  []string
+	}{
+		{"real", nil, []int{100, 101, 100, 99, 100, 101}, false, nil},
+		{"real", nil, []int{100, 101}, true, []string{FewReps}},
+		{"virtual", nil, []int{100}, false, nil},
+		{"virtual", []sample.Fact{noise("0%")}, []int{100}, false, nil},
+		{"virtual", []sample.Fact{noise("1%")}, []int{100}, true, []string{FewReps}},
+		{"virtual", []sample.Fact{noise("1%")}, []int{100, 100, 101, 99, 100}, false, nil},
+		{"real", nil, []int{100, 150, 100, 150, 100, 150, 60, 200}, true, []string{FewReps}},
+		{"real", []sample.Fact{{Key: sample.Resolution, Value: "10"}}, []int{100, 100, 100, 100, 100, 100}, true, []string{CoarseTimer}},
+		{"real", []sample.Fact{{Key: sample.Start, Value: sample.NoStart + "hosts have clocks of their own"}}, []int{100, 100, 100, 100, 100}, false, []string{NoCommonStart}},
+		{"real", []sample.Fact{sample.Agreed(10, 100)}, []int{100, 100, 100, 100, 100}, false, nil},
+		{"real", []sample.Fact{sample.Agreed(11, 100)}, []int{100, 100, 100, 100, 100}, false, []string{LateStarts}},
+	} {
+		s := bcast("linear", sample.CollLast, 0, c.micros...)
+		s.Clock = c.clock
+		set := &sample.Set{Facts: append(c.facts, ofFour...), Series: []sample.Series{s, bcast("linear", sample.CollMax, 0, 1000)}}
+		set.Series[1].Clock = c.clock
+		all, err := Collectives(set)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		x := all[0]
+		if took, _ := x.Took(); x.Weak() != c.weak || x.Low > took || x.High < took || len(c.micros) > 2 && c.weak == (x.High-x.Low < 3) {
+			t.Errorf("%+v: %+v, weak %v", c, x, x.Weak())
+		}
+		var codes []string
+		for _, w := range CollectiveWarnings(set, all) {
+			if codes = append(codes, w.Code); w.Code == StartsDiffer {
+				codes = codes[:len(codes)-1]
+			} else if w.Sizes > 0 && (w.Mode != "bcast:4" || w.Parameter != "at 1 of 1") {
+				t.Errorf("%+v", w)
+			}
+		}
+		if !slices.Equal(codes, c.codes) {
+			t.Errorf("%+v: warnings %v", c, codes)
+		}
 	}
-	if f := fs[0]; f.Algorithm != "binomial" || f.ByModel.Algorithm != "linear" || f.Loss() != 25 {
-		t.Errorf("of 8 bytes: %+v, a loss of %v %%", f, f.Loss())
-	}
-	if f := fs[1]; f.Algorithm != "linear" || f.ByModel.Algorithm != "linear" || f.Loss() != 0 {
-		t.Errorf("of 64 bytes: %+v, a loss of %v %%", f, f.Loss())
-	}
-	c := of("linear", 8, 10, 9).Comparison()
-	if c.Quantity != "coll_last(bcast:4)" || c.Protocol != "linear" || c.Predicted != 9 || c.Measured != 10 || c.Error != -10 {
-		t.Errorf("%+v", c)
+}
+
+// A time that depends on how repetitions begin is not one of the operation.
+func TestStartsDiffer(t *testing.T) {
+	for last, differ := range map[int]bool{49: true, 51: false, 199: false, 201: true} {
+		set := &sample.Set{Facts: ofFour, Series: []sample.Series{bcast("linear", sample.CollLast, 0, last, last, last, last, last), bcast("linear", sample.CollMax, 0, 100)}}
+		all, err := Collectives(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ws := CollectiveWarnings(set, all); (len(ws) == 1 && ws[0].Code == StartsDiffer) != differ {
+			t.Errorf("100 us behind a barrier, %d from a common start: %v", last, ws)
+		}
 	}
 }
 

@@ -7,12 +7,6 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Entrant is who takes part in contests: a platform with a library and a place, on one of several machines.
-type Entrant struct {
-	Machine                  int
-	Platform, Library, Place string
-}
-
 // Contest is a collective operation among some ranks, on data of one length.
 type Contest struct {
 	Operation    string
@@ -39,28 +33,25 @@ type entry struct {
 	Collective
 }
 
-// Contests returns the entrants of the times of some machines, in their order, and what at least two of them have in common, in the order of the first. Times are
-// compared from a common start if all had one, or else of the slowest ranks behind barriers.
-func Contests(machines [][]Collective) (entrants []Entrant, all []Contest) {
+// Contests returns what at least two entrants have in common, in the order of the first. Times are compared from a common start if all had one, or else of the slowest
+// ranks behind barriers.
+func Contests(entrants []Entrant) []Contest {
 	type what struct {
 		operation    string
 		ranks, bytes int
 	}
 	var order []what
 	of := make(map[what][]entry)
-	for n, times := range machines {
-		for _, x := range times {
-			who := Entrant{n, x.Platform, x.Library, x.Place}
-			if !slices.Contains(entrants, who) {
-				entrants = append(entrants, who)
-			}
+	for n, e := range entrants {
+		for _, x := range e.Times {
 			w := what{x.Operation, x.Ranks, x.Bytes}
 			if of[w] == nil {
 				order = append(order, w)
 			}
-			of[w] = append(of[w], entry{slices.Index(entrants, who), x})
+			of[w] = append(of[w], entry{n, x})
 		}
 	}
+	var all []Contest
 	for _, w := range order {
 		c := Contest{Operation: w.operation, Ranks: w.ranks, Bytes: w.bytes, Timer: sample.CollLast, Fastest: make([]Collective, len(entrants))}
 		if slices.ContainsFunc(of[w], func(e entry) bool { return math.IsNaN(e.Last) }) {
@@ -70,7 +61,7 @@ func Contests(machines [][]Collective) (entrants []Entrant, all []Contest) {
 			all = append(all, c)
 		}
 	}
-	return entrants, all
+	return all
 }
 
 // enter finds the fastest of each entrant, and returns how many entrants there are.

@@ -87,26 +87,38 @@ func shuffle(curves []*curve, order []int) {
 
 // name names subjects by their platforms, and those of one name by the first facts in which they differ.
 func name(all []*party) {
-	for _, p := range all {
-		p.Name, _, _ = strings.Cut(p.Platform, ":") // of what was made up on a command line, not all its parameters
+	names := make([]*string, len(all))
+	for i, p := range all {
+		p.Name = platformName(p.Platform)
+		names[i] = &p.Name
 	}
-	for _, fact := range []func(*party) string{
-		func(p *party) string { return strings.TrimPrefix(p.Platform, p.Name+":") },
-		func(p *party) string { return p.Library },
-		func(p *party) string { return p.Place },
-		func(p *party) string { return p.Clock },
-		func(p *party) string { return p.files },
-	} {
-		named := map[string][]*party{}
-		for _, p := range all {
-			named[p.Name] = append(named[p.Name], p)
+	tell(names,
+		func(i int) string { return strings.TrimPrefix(all[i].Platform, platformName(all[i].Platform)+":") },
+		func(i int) string { return all[i].Library },
+		func(i int) string { return all[i].Place },
+		func(i int) string { return all[i].Clock },
+		func(i int) string { return all[i].files })
+}
+
+// platformName returns the short name of a platform: of what was made up on a command line, not all its parameters.
+func platformName(platform string) string {
+	short, _, _ := strings.Cut(platform, ":")
+	return short
+}
+
+// tell adds to names that are not the only ones of their kind the first facts in which those differ.
+func tell(names []*string, facts ...func(i int) string) {
+	for _, fact := range facts {
+		named := map[string][]int{}
+		for i, n := range names {
+			named[*n] = append(named[*n], i)
 		}
 		for _, of := range named {
-			if !slices.ContainsFunc(of, func(p *party) bool { return fact(p) != fact(of[0]) }) {
+			if !slices.ContainsFunc(of, func(i int) bool { return fact(i) != fact(of[0]) }) {
 				continue
 			}
-			for _, p := range of {
-				p.Name += "/" + fact(p)
+			for _, i := range of {
+				*names[i] += "/" + fact(i)
 			}
 		}
 	}

@@ -38,6 +38,9 @@ const (
 	OddPairs         = "odd-pairs"
 	PairsMissing     = "pairs-missing"
 	UnequalGroups    = "unequal-groups"
+	LateStarts       = "late-starts" // of collective operations, as are the next two
+	NoCommonStart    = "no-common-start"
+	StartsDiffer     = "starts-differ"
 )
 
 // String returns the warning as a line for people.

@@ -86,12 +86,10 @@ func (c *Collectives) Began(late, of int) {
 
 // Start returns the fact that says how repetitions began. Apart is why there is no clock that ranks have in common, or "".
 func (c *Collectives) Start(apart string) sample.Fact {
-	how := sample.NoStart + apart
 	if apart == "" {
-		late, of := c.Late()
-		how = fmt.Sprintf("agreed by the common clock, and behind barriers; %d of %d began too late", late, of)
+		return sample.Agreed(c.Late())
 	}
-	return sample.Fact{Key: sample.Start, Value: how}
+	return sample.Fact{Key: sample.Start, Value: sample.NoStart + apart}
 }
 
 // Measure measures all cells with the ranks of comm, which all call it. Rank 0 gets the series; others get nil. The series' keys have their mode, protocol,

@@ -66,13 +66,6 @@ func (c Collective) table(title string) *Table {
 	return t
 }
 
-// blocks notes what bytes are, unless they are the whole data.
-func (t *Table) blocks(operation string) {
-	if o, ok := collective.OperationNamed(operation); ok && o.ByBlocks() {
-		t.note("Bytes are those of each rank's block.")
-	}
-}
-
 // fastest returns the algorithm that takes least at a size, the first of those that do.
 func (c Collective) fastest(size int) int {
 	best := 0

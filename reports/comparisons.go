@@ -18,23 +18,19 @@ func Comparisons(w io.Writer, cs []fit.Comparison, s Style) error {
 	return all.err
 }
 
+// errorNote says what an error is.
+const errorNote = "error is (predicted − measured) / measured."
+
 // comparisonTables are one for each platform, library and place, with a group for each quantity of a protocol.
 func comparisonTables(cs []fit.Comparison) []*Table {
-	var all []*Table
-	byPlace := map[string]*Table{}
+	var all tables
 	for _, c := range cs {
-		place := where(c.Platform, c.Library, c.Place)
-		t := byPlace[place]
-		if t == nil {
-			t = &Table{Name: "comparisons", Title: "Predicted and measured times of " + place, Columns: []Column{
+		t := all.titled("Predicted and measured times of "+where(c.Platform, c.Library, c.Place), func() *Table {
+			return &Table{Name: "comparisons", Notes: []string{errorNote}, Columns: []Column{
 				{Head: "bytes", Key: true, Right: true}, {Head: "predicted\nus", Right: true}, {Head: "measured\nus", Right: true},
 				{Head: "error\n%", Right: true}, {Head: "basis"}}}
-			t.note("error is (predicted − measured) / measured.")
-			byPlace[place], all = t, append(all, t)
-		}
-		if name := c.Quantity + protocolSuffix(c.Protocol); len(t.Groups) == 0 || t.Groups[len(t.Groups)-1].Name != name {
-			t.group(name)
-		}
+		})
+		t.within(c.Quantity + protocolSuffix(c.Protocol))
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
 			if strings.HasSuffix(c.Quantity, BySteps) {
 				t.note("Rows by steps add up every step that the platform's file says something of.")

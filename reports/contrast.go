@@ -31,7 +31,7 @@ func named(c *fit.Contrast) *fit.Contrast {
 	out := *c
 	out.Subjects = slices.Clone(c.Subjects)
 	for i, x := range out.Subjects {
-		out.Subjects[i].Name = transport(x)
+		out.Subjects[i].Name = transport(x.Platform, x.Library, x.Name)
 	}
 	return &out
 }

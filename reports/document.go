@@ -8,6 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
 )
 
 //go:embed page.html
@@ -91,7 +94,14 @@ type caseView struct {
 	Subjects, Text string
 }
 
-func (d *document) add(s section) { d.Sections = append(d.Sections, s) }
+// add adds a section. One whose ID was taken gets a number.
+func (d *document) add(s section) {
+	base := s.ID
+	for n := 2; slices.ContainsFunc(d.Sections, func(o section) bool { return o.ID == s.ID }); n++ {
+		s.ID = fmt.Sprintf("%s-%d", base, n)
+	}
+	d.Sections = append(d.Sections, s)
+}
 
 // tables returns tables that are not empty, and keeps each as a file.
 func (d *document) tables(ts ...*Table) []tableView {
@@ -117,6 +127,77 @@ func newView(t *Table, file string) tableView {
 		v.Long = t.rows()
 	}
 	return v
+}
+
+// warningsFile keeps warnings as a file.
+func (d *document) warningsFile(ws []fit.Warning) {
+	t := &Table{Name: "warnings", Columns: []Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
+	for _, w := range ws {
+		t.add(text(w.Platform), text(w.Library), text(w.Place), text(w.Mode), text(w.Parameter), text(w.Code), text(w.Text))
+	}
+	d.tables(t)
+}
+
+// warningsSection shows warnings, those of a kind together.
+func warningsSection(ws []fit.Warning) section {
+	s := section{ID: "warnings", Title: "Warnings", Class: "warnings"}
+	for _, k := range kinds(ws) {
+		v := kindView{Code: k.code, Meaning: k.meaning}
+		for _, c := range k.cases {
+			v.Cases = append(v.Cases, caseView{c.subjects(), c.text})
+		}
+		s.Kinds = append(s.Kinds, v)
+	}
+	if len(s.Kinds) == 0 {
+		s.Text = []string{"None."}
+	}
+	return s
+}
+
+// measured adds a section that says how each of some transports was measured, and how to measure it again: by a real clock other samples. All facts of the machines are
+// in a file.
+func (d *document) measured(machines []sample.Machine, all []subject, real bool) {
+	x := section{ID: "run", Title: "How it was measured", Tables: d.tables(settingTable(all))}
+	t := &Table{Name: "facts", Columns: []Column{{Head: "file"}, {Head: "fact"}, {Head: "value"}}}
+	for _, m := range machines {
+		for i, facts := range m.FactsByFile() {
+			for _, f := range facts {
+				if f.Key != sample.File {
+					t.add(text(m.Files[min(i, len(m.Files)-1)]), text(f.Key), text(f.Value))
+				}
+				if f.Key == "command" && !slices.Contains(x.Commands, f.Value) {
+					x.Commands = append(x.Commands, f.Value)
+				}
+			}
+		}
+	}
+	d.tables(t) // as a file only
+	again := "The same commands give the same samples to the last digit."
+	if real {
+		again = "The commands below measure again, which gives other numbers."
+	}
+	x.Text = []string{"All facts are in facts.csv beside this page. " + again}
+	d.add(x)
+}
+
+// pictures adds a section of charts, those that there are.
+func (d *document) pictures(id, title string, charts ...*Chart) {
+	if views := d.halves(charts...); len(views) > 0 {
+		d.add(section{ID: id, Title: title, Charts: views})
+	}
+}
+
+// halves returns those of some charts that there are, one beside the other.
+func (d *document) halves(charts ...*Chart) []chartView {
+	var out []chartView
+	for _, c := range charts {
+		if c != nil {
+			v := d.half(c)
+			v.ID = "chart-" + v.Name
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // views returns charts for a page, and keeps each as files. One of a name that was taken gets a number.

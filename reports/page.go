@@ -258,23 +258,8 @@ func (p *page) known(name string) *platform.Platform {
 }
 
 func (p *page) warnings() {
-	s := section{ID: "warnings", Title: "Warnings", Class: "warnings"}
-	t := &Table{Name: "warnings", Columns: []Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
-	for _, w := range p.report.Result.Warnings {
-		t.add(text(w.Platform), text(w.Library), text(w.Place), text(w.Mode), text(w.Parameter), text(w.Code), text(w.Text))
-	}
-	p.tables(t) // as a file only
-	for _, k := range kinds(p.report.Result.Warnings) {
-		v := kindView{Code: k.code, Meaning: k.meaning}
-		for _, c := range k.cases {
-			v.Cases = append(v.Cases, caseView{c.subjects(), c.text})
-		}
-		s.Kinds = append(s.Kinds, v)
-	}
-	if len(s.Kinds) == 0 {
-		s.Text = []string{"None."}
-	}
-	p.add(s)
+	p.warningsFile(p.report.Result.Warnings)
+	p.add(warningsSection(p.report.Result.Warnings))
 }
 
 func (p *page) platforms() {

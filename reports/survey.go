@@ -19,11 +19,12 @@ type Survey struct {
 
 // subject is one transport as a page shows it.
 type subject struct {
-	*place        // its parameters and curves
-	name   string // short: shm, Open MPI 4.1.4
-	ink    ink
-	shape  int             // of solidGlyphs
-	facts  [][]sample.Fact // of each of its files
+	*place          // its parameters and curves
+	name     string // short: shm, Open MPI 4.1.4
+	ink      ink
+	shape    int             // of solidGlyphs
+	facts    [][]sample.Fact // of each of its files
+	launches int
 }
 
 // subjectInks are the colours of transports, in their order.
@@ -40,19 +41,20 @@ func (s *Survey) subjects() []subject {
 				p = q
 			}
 		}
-		all = append(all, subject{place: p, name: transport(x), ink: subjectInks[i%len(subjectInks)], shape: i % len(solidGlyphs), facts: factsOf(m, x)})
+		all = append(all, subject{place: p, name: transport(x.Platform, x.Library, x.Name), ink: subjectInks[i%len(subjectInks)], shape: i % len(solidGlyphs),
+			facts: factsOf(m, x), launches: launchesOf(m, x.Platform, x.Library, x.Place)})
 	}
 	return all
 }
 
 // transport returns the short name of a subject: of an MPI that of its library.
-func transport(x fit.Subject) string {
-	if x.Platform != "mpi" {
-		return x.Name
+func transport(platform, library, name string) string {
+	if platform != "mpi" {
+		return name
 	}
-	name := strings.TrimPrefix(strings.TrimPrefix(x.Name, "mpi"), "/")
-	if !strings.Contains(name, x.Library) {
-		name = strings.TrimSuffix(x.Library+", "+name, ", ")
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "mpi"), "/")
+	if !strings.Contains(name, library) {
+		name = strings.TrimSuffix(library+", "+name, ", ")
 	}
 	return name
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
 )
 
 // launchTable is what launches differ by, in numbers.
@@ -47,12 +48,11 @@ func (s *Survey) tailTable(all []subject) *Table {
 	return t
 }
 
-// launchesOf returns how many launches a transport has.
-func (s *Survey) launchesOf(i int) int {
+// launchesOf returns how many launches a library has in a place of a machine; "": in any.
+func launchesOf(m sample.Machine, platform, library, place string) int {
 	n := 1
-	x := s.Fit.Subjects[i]
-	for _, y := range s.Machines[x.Machine].Series {
-		if y.Platform == x.Platform && y.Library == x.Library && y.Place == x.Place {
+	for _, y := range m.Series {
+		if y.Platform == platform && y.Library == library && (y.Place == place || place == "") {
 			n = max(n, y.Launch+1)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
-	"github.com/loggp/loggp/microbench/sample"
 )
 
 // SurveyPage writes a page on a survey into a directory: index.html, which needs nothing else, the tables as CSV, all parameters of each machine, and the charts
@@ -60,7 +59,7 @@ func (p *surveyPage) head() {
 	if p.Title == "" {
 		p.Title = "Message passing measured: " + strings.Join(names, ", ")
 	}
-	if words := p.machine(); words != "" {
+	if words := machineWords(p.all); words != "" {
 		p.Lead = append(p.Lead, words)
 	}
 	slices.Sort(sizes)
@@ -70,29 +69,6 @@ func (p *surveyPage) head() {
 	for i, x := range p.all {
 		p.Keys = append(p.Keys, p.keys(i, x.name)...)
 	}
-}
-
-// machine says where it was measured, if all transports agree on it.
-func (p *surveyPage) machine() string {
-	var words []string
-	for _, q := range []struct {
-		keys   []string
-		format string
-	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
-		var answers []string
-		for i := range p.all {
-			if v := p.all[i].fact(q.keys...); v != "" && !slices.Contains(answers, v) {
-				answers = append(answers, v)
-			}
-		}
-		if len(answers) == 1 {
-			words = append(words, fmt.Sprintf(q.format, answers[0]))
-		}
-	}
-	if len(words) == 0 {
-		return ""
-	}
-	return strings.Join(words, ", ") + "."
 }
 
 // keys are the two numbers that one asks for first.
@@ -117,26 +93,6 @@ func (p *surveyPage) parameters() {
 	p.add(section{ID: "parameters", Title: "Parameters", Tables: p.tables(p.of.standings(p.all))})
 }
 
-// pictures adds a section of charts, those that there are.
-func (p *surveyPage) pictures(id, title string, charts ...*Chart) {
-	if views := p.halves(charts...); len(views) > 0 {
-		p.add(section{ID: id, Title: title, Charts: views})
-	}
-}
-
-// halves returns those of some charts that there are, one beside the other.
-func (p *surveyPage) halves(charts ...*Chart) []chartView {
-	var out []chartView
-	for _, c := range charts {
-		if c != nil {
-			v := p.half(c)
-			v.ID = "chart-" + v.Name
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 func (p *surveyPage) overlap() {
 	x := section{ID: "overlap", Title: "Where non-blocking calls pay", Charts: p.views(p.of.overlaps(p.all)...), Tables: p.tables(p.of.pays(p.all), p.of.freeTable(p.all))}
 	if len(x.Charts)+len(x.Tables) > 0 {
@@ -155,13 +111,11 @@ func (p *surveyPage) spread() {
 // doubts says what not to trust, and what to do about it.
 func (p *surveyPage) doubts() {
 	x := section{ID: "warnings", Title: "What not to trust, and why", Short: "Warnings", Class: "warnings", Kinds: p.of.doubts(p.all)}
-	t := &Table{Name: "warnings", Columns: []Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
+	var all []fit.Warning
 	for _, r := range p.of.Results {
-		for _, w := range r.Warnings {
-			t.add(text(w.Platform), text(w.Library), text(w.Place), text(w.Mode), text(w.Parameter), text(w.Code), text(w.Text))
-		}
+		all = append(all, r.Warnings...)
 	}
-	p.tables(t) // as a file only
+	p.warningsFile(all)
 	if len(x.Kinds) == 0 {
 		x.Text = []string{"Nothing looked doubtful."}
 	} else {
@@ -189,22 +143,4 @@ func (p *surveyPage) byMode() {
 }
 
 // run says how it was measured, and how to measure it again.
-func (p *surveyPage) run() {
-	x := section{ID: "run", Title: "How it was measured", Tables: p.tables(p.of.settingTable(p.all))}
-	t := &Table{Name: "facts", Columns: []Column{{Head: "file"}, {Head: "fact"}, {Head: "value"}}}
-	for _, m := range p.of.Machines {
-		for i, facts := range m.FactsByFile() {
-			for _, f := range facts {
-				if f.Key != sample.File {
-					t.add(text(m.Files[min(i, len(m.Files)-1)]), text(f.Key), text(f.Value))
-				}
-				if f.Key == "command" && !slices.Contains(x.Commands, f.Value) {
-					x.Commands = append(x.Commands, f.Value)
-				}
-			}
-		}
-	}
-	p.tables(t) // as a file only
-	x.Text = []string{"All facts are in facts.csv beside this page. The commands below measure again, which gives other numbers."}
-	p.add(x)
-}
+func (p *surveyPage) run() { p.measured(p.of.Machines, p.all, true) }

@@ -45,7 +45,7 @@ var settings = []struct {
 }
 
 // settingTable says how each transport was measured.
-func (s *Survey) settingTable(all []subject) *Table {
+func settingTable(all []subject) *Table {
 	t := &Table{Name: "settings", Title: "How each transport was measured", Columns: []Column{{Head: "", Key: true}}}
 	for _, x := range all {
 		t.Columns = append(t.Columns, Column{Head: x.name, Wrap: true})
@@ -55,7 +55,7 @@ func (s *Survey) settingTable(all []subject) *Table {
 		for i := range all {
 			v := all[i].fact(q.keys...)
 			if q.name == "launches" && v == "" {
-				v = strconv.Itoa(s.launchesOf(i))
+				v = strconv.Itoa(all[i].launches)
 			}
 			c := none
 			if v != "" {

@@ -25,7 +25,7 @@ func (s *Survey) trust(all []subject) []string {
 			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
 		}
 	}
-	return append(out, s.unlike(all)...)
+	return append(out, unlike(all)...)
 }
 
 // judged counts the numbers of a transport by what they are worth.
@@ -92,7 +92,7 @@ func (s *Survey) off(all []subject) []string {
 func (s *Survey) launched(all []subject) []string {
 	var out, once []string
 	for i := range all {
-		if s.launchesOf(i) == 1 {
+		if all[i].launches == 1 {
 			once = append(once, all[i].name)
 		}
 	}
@@ -152,7 +152,7 @@ func (s *Survey) aside(all []subject) []string {
 }
 
 // unlike names what was not alike for all transports, and makes their numbers harder to compare.
-func (s *Survey) unlike(all []subject) []string {
+func unlike(all []subject) []string {
 	if len(all) < 2 {
 		return nil
 	}
@@ -194,4 +194,27 @@ func (s *Survey) unlike(all []subject) []string {
 // clockTaken says whether what reading the clock costs is taken out of the times.
 func (s *subject) clockTaken() bool {
 	return s.fact(sample.ClockIs) == sample.TakenOut || strings.Contains(s.fact("timer"), sample.TakenOut)
+}
+
+// machineWords says where it was measured, if all transports agree on it.
+func machineWords(all []subject) string {
+	var words []string
+	for _, q := range []struct {
+		keys   []string
+		format string
+	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
+		var answers []string
+		for i := range all {
+			if v := all[i].fact(q.keys...); v != "" && !slices.Contains(answers, v) {
+				answers = append(answers, v)
+			}
+		}
+		if len(answers) == 1 {
+			words = append(words, fmt.Sprintf(q.format, answers[0]))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words, ", ") + "."
 }

@@ -73,6 +73,29 @@ func (t *Table) add(cells ...Cell) {
 // group begins a group.
 func (t *Table) group(name string) { t.Groups = append(t.Groups, Group{Name: name}) }
 
+// within begins a group, unless the last one has that name.
+func (t *Table) within(name string) {
+	if n := len(t.Groups); n == 0 || t.Groups[n-1].Name != name {
+		t.group(name)
+	}
+}
+
+// tables are made as what they show comes.
+type tables []*Table
+
+// titled returns the table of a title, which make makes if there is none.
+func (ts *tables) titled(title string, make func() *Table) *Table {
+	for _, t := range *ts {
+		if t.Title == title {
+			return t
+		}
+	}
+	t := make()
+	t.Title = title
+	*ts = append(*ts, t)
+	return t
+}
+
 // rows returns how many rows the table has.
 func (t *Table) rows() int {
 	n := 0

@@ -116,6 +116,18 @@ func comparisons() []fit.Comparison {
 	}
 }
 
+// broadcasts are two algorithms at two lengths, of which one time is weak, and one was measured behind barriers alone.
+func broadcasts() []fit.CollectiveComparison {
+	of := func(algorithm string, bytes int, took, half, predicted float64) fit.CollectiveComparison {
+		c := fit.Collective{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
+			Min: took / 2, Median: took - 1, Max: took, Last: took + 1, Low: took + 1 - half, High: took + 1 + half, Samples: 50}
+		return fit.CollectiveComparison{Collective: c, Predicted: predicted, By: "messages"}
+	}
+	all := []fit.CollectiveComparison{of("linear", 8, 12, 0.03, 11), of("linear", 10000, 2000, 900, 500), of("scatter-allgather", 8, 30, 1, 9), of("scatter-allgather", 10000, 1500, 3, 1400)}
+	all[1].Last, all[1].Low, all[1].High = math.NaN(), 1100, 2900
+	return all
+}
+
 // texts are all that is printed.
 var texts = []struct {
 	name  string
@@ -126,6 +138,7 @@ var texts = []struct {
 	{"predictions", func(w io.Writer, s Style) error { return Predictions(w, "Predicted times", predictions(), s) }},
 	{"terms", func(w io.Writer, s Style) error { return Explained(w, predictions()[2:], s) }},
 	{"comparisons", func(w io.Writer, s Style) error { return Comparisons(w, comparisons(), s) }},
+	{"collectives", func(w io.Writer, s Style) error { return CollectiveTimes(w, broadcasts(), s) }},
 	{"contrast", func(w io.Writer, s Style) error { return Contrast(w, contrasted(), nil, s) }},
 	{"platforms", func(w io.Writer, s Style) error { return Platforms(w, []*platform.Platform{toy(), toy()}, s) }},
 	{"platform", func(w io.Writer, s Style) error { return Platform(w, toy(), s) }},

@@ -35,6 +35,9 @@ var meanings = map[string]string{
 	fit.OddPairs:         "Some pairs of ranks take longer or less long than the groups of their ranks let expect. They count where their ranks belong: look for other load on the machine, or for a bad link.",
 	fit.PairsMissing:     "Not all pairs of the ranks were measured.",
 	fit.UnequalGroups:    "The groups of ranks are not of one size, which LoGH{sSP} supposes.",
+	fit.LateStarts:       "Many repetitions were dropped, as a rank came too late to a start that was agreed on. What is left is of the better moments: look for other load on the machine.",
+	fit.NoCommonStart:    "Ranks had no clock by which to begin together, so that times are of the slowest rank's call behind a barrier, which ranks leave one after another.",
+	fit.StartsDiffer:     "How repetitions begin makes more of a time than the operation does: do not compare it with what was measured in the other way.",
 	fit.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
 }
 

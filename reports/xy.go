@@ -19,6 +19,7 @@ type xy struct {
 	y      string // what the vertical axis shows, with its unit
 	linear bool   // the vertical axis begins at 0 and is not logarithmic
 	signed bool   // it has 0 in its middle and is not logarithmic
+	spans  bool   // it has room for all intervals, and not only for those of framed points
 	series []series
 	key    [][]series // what the legend names, each part in lines of its own; default: the series
 
@@ -105,7 +106,7 @@ func (x xy) extent() (first, last, low, high float64) {
 	for _, s := range x.series {
 		for _, p := range s.points {
 			see(p)
-			if s.look.framed && p.low < p.high {
+			if (x.spans || s.look.framed) && p.low < p.high {
 				see(point{x: p.x, y: p.low})
 				see(point{x: p.x, y: p.high})
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,33 +36,28 @@ func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) err
 	if err := c.unasked(cmd); err != nil {
 		return err
 	}
-	if vendor, times, err := byVendor(machines); vendor || err != nil {
-		if err != nil {
-			return err
-		}
-		return c.contests(cmd, machines, times)
+	entrants, err := fit.Entrants(machines)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(entrants, byVendor) {
+		return c.contests(cmd, entrants)
 	}
 	var ps []fit.Parameter
 	if c.params != "" {
-		var err error
 		if ps, err = readParameters(c.params); err != nil {
 			return err
 		}
 	}
 	var all []fit.CollectiveComparison
-	for _, m := range machines {
-		times, err := fit.Collectives(m.Set)
-		if err != nil {
-			return err
-		}
-		ways, changed := waysOf(m.Set)
-		source := c.fromPlatform(cmd, ways, len(changed) > 0)
+	for _, e := range entrants {
+		from := fromPlatform(cmd, machines, e)
 		if c.params != "" {
-			source = c.fromParameters(ps, ways)
+			from = fromParameters(c.params, ps, machines, e)
 		}
-		cs, err := predicted(times, source)
-		if err != nil {
-			return err
+		cs, missing := predicted(e.Times, from)
+		if len(missing) > 0 {
+			return fmt.Errorf("compare: %w", missing[0])
 		}
 		all = append(all, cs...)
 	}
@@ -75,65 +69,56 @@ func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) err
 		return err
 	}
 	out := cmd.OutOrStdout()
-	return reports.CollectiveComparisons(out, all, style(out))
+	return reports.CollectiveTimes(out, all, style(out))
 }
 
-// byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is no model, and returns the times of each
-// machine.
-func byVendor(machines []sample.Machine) (vendor bool, all [][]fit.Collective, err error) {
-	for _, m := range machines {
-		times, err := fit.Collectives(m.Set)
-		if err != nil {
-			return false, nil, err
-		}
-		all = append(all, times)
-		vendor = vendor || slices.ContainsFunc(times, func(x fit.Collective) bool { return x.Algorithm == probe.Vendor })
-	}
-	return vendor, all, nil
+// errVendor says why there is no model of a vendor's MPI.
+var errVendor = errors.New("a vendor's MPI does not say which algorithm it takes, and of that there is no model")
+
+// byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is no model.
+func byVendor(e fit.Entrant) bool {
+	return slices.ContainsFunc(e.Times, func(x fit.Collective) bool { return x.Algorithm == probe.Vendor })
 }
 
 // contests sets what collective operations take on several machines, or by several libraries, side by side.
-func (c *compare) contests(cmd *cobra.Command, machines []sample.Machine, times [][]fit.Collective) error {
+func (c *compare) contests(cmd *cobra.Command, entrants []fit.Entrant) error {
 	if c.params != "" {
-		return errors.New("compare: a vendor's MPI does not say which algorithm it takes, and of that there is no model: leave out --params to set its times beside others")
+		return fmt.Errorf("compare: %w: leave out --params to set its times beside others", errVendor)
 	}
-	entrants, all := fit.Contests(times)
 	if len(entrants) < 2 {
-		return errors.New("compare: a vendor's MPI does not say which algorithm it takes, and of that there is no model: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples")
+		return fmt.Errorf("compare: %w: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples", errVendor)
 	}
+	all := fit.Contests(entrants)
 	if len(all) == 0 {
 		return errors.New("compare: no two of those have measured the same operation among as many ranks at the same length: measure them with the same --collective, --ranks and --sizes")
 	}
-	var files []string
-	for _, m := range machines {
-		files = append(files, strings.Join(m.Files, " and "))
-	}
 	if c.output != "" {
-		if err := sample.Save(c.output, func(w io.Writer) error { return reports.ContestsCSV(w, entrants, files, all) }); err != nil {
+		if err := sample.Save(c.output, func(w io.Writer) error { return reports.ContestsCSV(w, entrants, all) }); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(all), c.output)
 	}
 	out := cmd.OutOrStdout()
-	return reports.Contests(out, entrants, files, all, style(out))
+	return reports.Contests(out, entrants, all, style(out))
 }
 
 // source says what messages take where a collective operation was measured, and where its ranks were, or why it cannot.
 type source func(fit.Collective) (setting, error)
 
 // fromParameters takes the parameters of standard sends, of which the messages of collective operations are: of the place and, where nodes are known,
-// those within nodes too, if there are any.
-func (c *compare) fromParameters(ps []fit.Parameter, ways []way) source {
+// those within nodes too, if there are any. name is that of their file.
+func fromParameters(name string, ps []fit.Parameter, machines []sample.Machine, e fit.Entrant) source {
+	ways, _ := waysTo(machines, e)
 	return func(x fit.Collective) (s setting, err error) {
 		call := calls[model.Standard]
 		here := fit.Select(ps, x.Platform, x.Library, x.Place)
 		if len(here) == 0 {
-			return s, fmt.Errorf("compare: %s has no parameters of %s, %s, %s: 'loggp measure --platform %[2]s -o FILE' and 'loggp fit FILE -o PARAMS' make them", c.params, x.Platform, x.Library, x.Place)
+			return s, fmt.Errorf("%s has no parameters of %s, %s, %s: 'loggp measure --platform %[2]s -o FILE' and 'loggp fit FILE -o PARAMS' make them", name, x.Platform, x.Library, x.Place)
 		}
 		if s.Parameters, err = fit.Call(here, call); err != nil {
-			return s, fmt.Errorf("compare with %s: %w", c.params, err)
+			return s, fmt.Errorf("with %s: %w", name, err)
 		}
-		s.where = fmt.Sprintf("%s in %s", call, c.params)
+		s.where = fmt.Sprintf("%s in %s", call, name)
 		if w := wayTo(ways, x); w != nil {
 			s.nodes = w.nodes()
 		}
@@ -145,19 +130,29 @@ func (c *compare) fromParameters(ps []fit.Parameter, ways []way) source {
 }
 
 // fromPlatform takes what is known of an emulated platform.
-func (c *compare) fromPlatform(cmd *cobra.Command, ways []way, changed bool) source {
+func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e fit.Entrant) source {
+	ways, changed := waysTo(machines, e)
 	return func(x fit.Collective) (s setting, err error) {
 		w := wayTo(ways, x)
 		switch {
 		case w == nil && changed:
-			return s, fmt.Errorf("compare: platform %s: its file is gone, or is not what it was when this was measured: measure again, or say with --params from what to predict", x.Platform)
+			return s, fmt.Errorf("platform %s: its file is gone, or is not what it was when this was measured: measure again, or say with --params from what to predict", x.Platform)
 		case w == nil:
-			return s, fmt.Errorf("compare: nothing is known of platform %s: say with --params from what to predict; 'loggp measure --platform %[1]s -o FILE' and 'loggp fit FILE -o PARAMS' make that", x.Platform)
+			return s, fmt.Errorf("nothing is known of platform %s: say with --params from what to predict; 'loggp measure --platform %[1]s -o FILE' and 'loggp fit FILE -o PARAMS' make that", x.Platform)
 		}
 		s.nodes = w.nodes()
 		_, err = s.low(cmd, w.Platform, x.Library, "")
 		return s, err
 	}
+}
+
+// waysTo returns the ways of an entrant, and whether any platform is not what it was.
+func waysTo(machines []sample.Machine, e fit.Entrant) (ways []way, changed bool) {
+	for _, i := range e.Machines {
+		w, c := waysOf(machines[i].Set)
+		ways, changed = append(ways, w...), changed || len(c) > 0
+	}
+	return ways, changed
 }
 
 // wayTo returns the way of what was measured, or nil.
@@ -179,34 +174,48 @@ func (w way) nodes() *collective.Nodes {
 	return collective.NewNodes(names)
 }
 
-// predicted sets what the model says beside times.
-func predicted(times []fit.Collective, from source) ([]fit.CollectiveComparison, error) {
+// predicted sets what the model says beside times. What cannot be predicted has none, and is missing: the reasons are given, each once.
+func predicted(times []fit.Collective, from source) (all []fit.CollectiveComparison, missing []error) {
 	type subject struct {
 		platform, library, place string
 		ranks                    int
 	}
-	settings := make(map[subject]setting)
-	var all []fit.CollectiveComparison
-	for _, x := range times {
-		who := subject{x.Platform, x.Library, x.Place, x.Ranks}
-		if x.Ranks > mostTogether {
-			return nil, fmt.Errorf("compare: %d ranks are too many: at most %d are measured", x.Ranks, mostTogether)
-		}
-		s, known := settings[who]
-		if !known {
-			var err error
-			if s, err = from(x); err != nil {
-				return nil, err
-			}
-			settings[who] = s
-		}
-		o, known := collective.OperationNamed(x.Operation)
-		a := collective.Named(o, x.Algorithm)
-		j := o.Job(x.Ranks, x.Bytes, s.nodes)
-		if !known || a == nil || x.Ranks*(1+x.Bytes>>10) > mostMessages || !a.Serves(j) {
-			return nil, fmt.Errorf("compare: there is no model of %s by %s of %d ranks and %d bytes", x.Operation, x.Algorithm, x.Ranks, x.Bytes)
-		}
-		all = append(all, fit.CollectiveComparison{Collective: x, Predicted: s.Cost(a, j).Last.Micros(), By: s.where})
+	type answer struct {
+		setting
+		err error
 	}
-	return all, nil
+	answers := make(map[subject]answer)
+	all = fit.Unpredicted(times)
+	for i, x := range times {
+		who := subject{x.Platform, x.Library, x.Place, x.Ranks}
+		a, known := answers[who]
+		if !known {
+			if x.Ranks > mostTogether {
+				a.err = fmt.Errorf("%d ranks are too many: at most %d are measured", x.Ranks, mostTogether)
+			} else {
+				a.setting, a.err = from(x)
+			}
+			answers[who] = a
+		}
+		err := a.err
+		if err == nil {
+			err = a.predict(&all[i])
+		}
+		if err != nil && !slices.ContainsFunc(missing, func(e error) bool { return e.Error() == err.Error() }) {
+			missing = append(missing, err)
+		}
+	}
+	return all, missing
+}
+
+// predict adds the model's time.
+func (s setting) predict(x *fit.CollectiveComparison) error {
+	o, known := collective.OperationNamed(x.Operation)
+	a := collective.Named(o, x.Algorithm)
+	j := o.Job(x.Ranks, x.Bytes, s.nodes)
+	if !known || a == nil || x.Ranks*(1+x.Bytes>>10) > mostMessages || !a.Serves(j) {
+		return fmt.Errorf("there is no model of %s by %s of %d ranks and %d bytes", x.Operation, x.Algorithm, x.Ranks, x.Bytes)
+	}
+	x.Predicted, x.By = s.Cost(a, j).Last.Micros(), s.where
+	return nil
 }

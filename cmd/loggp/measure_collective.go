@@ -302,7 +302,7 @@ func (m *measure) writeCollectives(cmd *cobra.Command, c *microbench.Collectives
 		return err
 	}
 	out := cmd.OutOrStdout()
-	if err := reports.CollectiveTimes(out, times, style(out)); err != nil {
+	if err := reports.CollectiveTimes(out, fit.Unpredicted(times), style(out)); err != nil {
 		return err
 	}
 	if late, of := c.Late(); late > 0 {

@@ -89,7 +89,7 @@ func TestMeasureCollectivesOfMPI(t *testing.T) {
 	if status := run(t.Context(), append(args, compiler), &out, &errs); status != 0 {
 		t.Fatal(errs.String())
 	}
-	for _, want := range []string{"barrier of 3 ranks on mpi, Fake MPI 1.0, within a node", "scan of 3 ranks", "\nvendor\n", "1 KB  1.001   2.001  3.001  4.001            8\n", "Bytes are those of each rank's block"} {
+	for _, want := range []string{"barrier of 3 ranks on mpi, Fake MPI 1.0, within a node", "scan of 3 ranks", "\nvendor\n", "1 KB  1.001   2.001  3.001  4.001  ±0.001            8\n", "Bytes are those of each rank's block"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table does not have %q:\n%s", want, out.String())
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 func reportCommand() *cobra.Command {
-	var dir string
+	var dir, params string
 	cmd := &cobra.Command{
 		Use:   "report SAMPLES.csv... [-o DIR]",
 		Short: "Write a page with tables, charts and provenance",
@@ -27,13 +27,19 @@ CSV. Samples of low-level messages and of forced protocols add the comparison of
 catalogue, or one whose file is where it was, adds where each of its numbers is from.
 
 Of samples that were all taken by a real clock, it sets the transports side by side: this program's over shared memory, an MPI, what other tools measured. Without -o it
-prints the tables of that.`,
+prints the tables of that.
+
+Of collective operations (measure --collective) it shows which algorithm is the fastest for how many ranks and bytes, each algorithm beside what LogGP says of it, and machines and
+libraries side by side if there are several. The model takes the parameters of --params, or else those that samples of single messages among the files show, or
+else those of the emulated platform's low-level messages.`,
 		Example: `  loggp report samples.csv -o report
   loggp report samples.csv message.csv rta.csv -o report
-  loggp report here.csv mpi.csv`,
+  loggp report here.csv mpi.csv
+  loggp report together.csv -o together
+  loggp report together.csv samples.csv`,
 		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := reportOf(args)
+			write, err := reportOf(cmd, args, params)
 			if err != nil {
 				return err
 			}
@@ -44,14 +50,28 @@ prints the tables of that.`,
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
+	cmd.Flags().StringVar(&params, "params", "", "of collective operations: file of parameters from which to predict")
 	return cmd
 }
 
-// reportOf returns what writes a report on files: of transports of real machines side by side, or on emulated ones.
-func reportOf(files []string) (func(cmd *cobra.Command, dir string) error, error) {
+// reportOf returns what writes a report on files: on collective operations, of transports of real machines side by side, or on emulated ones.
+func reportOf(cmd *cobra.Command, files []string, params string) (func(cmd *cobra.Command, dir string) error, error) {
 	machines, err := sample.ReadMachines(files...)
 	if err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(machines, hasCollectives) {
+		r, err := collectiveReport(cmd, machines, params)
+		return func(cmd *cobra.Command, dir string) error {
+			if dir == "" {
+				out := cmd.OutOrStdout()
+				return reports.WriteCollectives(out, r, style(out))
+			}
+			return written(cmd, dir, reports.CollectivePage(dir, r))
+		}, err
+	}
+	if params != "" {
+		return nil, misuse(cmd, errors.New("--params: it is for samples of collective operations; of others parameters are fitted"))
 	}
 	if realClock(machines) {
 		s, err := survey(machines)

@@ -1,0 +1,270 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// together is what two libraries of our own and an MPI took for collective operations, by formula: the first among 4 and 16 ranks, with a model, the second behind barriers alone
+// and with few repetitions, the MPI among 4 ranks.
+func together(t testing.TB) *CollectiveReport {
+	t.Helper()
+	sizes := []int{8, 64, 512, 4 << 10, 32 << 10}
+	operations := []collective.Operation{collective.Barrier, collective.Bcast, collective.Allgather, collective.Scan}
+	machine := func(file, platform, library string, ranks, reps int, start sample.Fact, more ...sample.Fact) sample.Machine {
+		m := sample.Machine{Files: []string{file}, Set: &sample.Set{Facts: append([]sample.Fact{start, {Key: sample.Ranks, Value: strconv.Itoa(ranks)}}, more...)}}
+		for _, o := range operations {
+			algorithms := collective.Of(o)
+			if platform == "mpi" {
+				algorithms = []*collective.Algorithm{collective.Unknown(o, "vendor")}
+			}
+			for i, a := range algorithms {
+				for _, k := range sizes {
+					if o == collective.Barrier {
+						k = 0
+					}
+					us := float64(5+3*i)*math.Log2(float64(ranks)) + float64(k)/float64(100+60*i)
+					for timer, part := range map[string]float64{sample.CollMin: 0.3, sample.CollMedian: 0.8, sample.CollMax: 0.9, sample.CollLast: 1} {
+						s := sample.Series{Key: sample.Key{Platform: platform, Library: library, Clock: "real", Place: "inter", Mode: o.String(), Protocol: a.Name, Timer: timer, Bytes: k}}
+						for rep := range reps {
+							s.Times = append(s.Times, unit.FromMicros(us*part*(1+0.02*math.Sin(float64(7*rep+k+i)))))
+						}
+						if _, agreed := strings.CutPrefix(start.Value, sample.NoStart); !agreed || timer != sample.CollLast {
+							m.Series = append(m.Series, s)
+						}
+					}
+					if o == collective.Barrier {
+						break
+					}
+				}
+			}
+		}
+		return m
+	}
+	command := func(s string) sample.Fact {
+		return sample.Fact{Key: "command", Value: "loggp measure --collective " + s}
+	}
+	processor := sample.Fact{Key: "processor", Value: "A processor"}
+	r := &CollectiveReport{Machines: []sample.Machine{
+		machine("a.csv", "here", "loggp", 4, 20, sample.Agreed(9, 20), command("4"), processor),
+		machine("b.csv", "here", "loggp", 16, 20, sample.Agreed(1, 20), command("16"), processor),
+		machine("c.csv", "tcp", "loggp", 4, 3, sample.Fact{Key: sample.Start, Value: sample.NoStart + "hosts have clocks of their own"}, sample.Fact{Key: sample.Spoiled, Value: "load: high"}),
+		machine("d.csv", "mpi", "Open MPI 4.1.4", 4, 20, sample.Agreed(0, 20)),
+	}}
+	r.gather(t)
+	return r
+}
+
+// gather finds what is shown of the machines. The model is of the first entrant, and 10 % below.
+func (r *CollectiveReport) gather(t testing.TB) {
+	t.Helper()
+	var err error
+	if r.Entrants, err = fit.Entrants(r.Machines); err != nil {
+		t.Fatal(err)
+	}
+	r.Contests = fit.Contests(r.Entrants)
+	r.Times, r.Warnings = nil, nil
+	for i, e := range r.Entrants {
+		cs := fit.Unpredicted(e.Times)
+		for j := range cs {
+			if i == 0 {
+				took, _ := cs[j].Took()
+				cs[j].Predicted, cs[j].By = 0.9*took, "messages"
+			}
+		}
+		r.Times = append(r.Times, cs)
+	}
+	for _, m := range r.Machines {
+		times, err := fit.Collectives(m.Set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Warnings = append(r.Warnings, fit.CollectiveWarnings(m.Set, times)...)
+	}
+	r.Unknown = []string{"of a vendor's MPI there is no model"}
+}
+
+// only returns the report of some of its machines.
+func (r *CollectiveReport) only(t testing.TB, machines ...int) *CollectiveReport {
+	out := &CollectiveReport{}
+	for _, i := range machines {
+		out.Machines = append(out.Machines, r.Machines[i])
+	}
+	out.gather(t)
+	return out
+}
+
+// TestCollectivePage: the page has what it should, needs nothing from elsewhere, and is the same each time, of whatever was measured.
+func TestCollectivePage(t *testing.T) {
+	r := together(t)
+	for _, of := range [][]int{{0, 1, 2, 3}, {0}, {1, 0}, {3}, {2}, {2, 3}} {
+		dir := filepath.Join(t.TempDir(), "collectives")
+		x := r.only(t, of...)
+		if err := CollectivePage(dir, x); err != nil {
+			t.Fatal(err)
+		}
+		files := contents(t, dir)
+		if err := CollectivePage(dir, x); err != nil {
+			t.Fatal(err)
+		}
+		if again := contents(t, dir); !maps.Equal(files, again) {
+			t.Errorf("%v: a second time it is not the same", of)
+		}
+		sound(t, files)
+		for name, text := range files {
+			if strings.HasSuffix(name, ".csv") && name != "facts.csv" && (strings.Contains(text, "NaN") || strings.Contains(text, "Inf")) {
+				t.Errorf("%v: %s has what is no number", of, name)
+			}
+		}
+		if len(of) < 4 {
+			continue
+		}
+		for _, name := range []string{"fastest-by-ranks.csv", "fastest.csv", "side-by-side.csv", "model.csv", "bcast.csv", "barrier.csv", "settings.csv", "facts.csv", "warnings.csv",
+			"bcast-of-16-ranks-here-start.svg", "bcast-of-16-ranks-here-barrier.png", "scan-here-ranks.svg", "side-by-side-allgather-of-4-ranks.png", "bcast-of-4-ranks-tcp-barrier.svg", "bcast-of-4-ranks-Open-MPI-4.1.4.svg"} {
+			if files[name] == "" {
+				t.Errorf("%s is missing", name)
+			}
+		}
+		page := strings.ReplaceAll(files["index.html"], glue, " ")
+		for _, want := range []string{"Collective operations measured: here, tcp, Open MPI 4.1.4", "of barrier, bcast, allgather, scan by 23 algorithms among 4, 16 ranks, at 6 lengths from 0 B to 32 KiB.",
+			"here: 166 of 166 times are sound", "tcp: 0 of 83 times are sound; weak, and marked !, are some of barrier of 4 ranks", "here: of 40 common starts 10 were dropped", "Open MPI 4.1.4: all ranks came in time to 20 common starts",
+			"tcp: behind barriers alone: hosts have clocks of their own", "tcp was disturbed: load: high", "of a vendor&#39;s MPI there is no model", "a rank came too late to 9 of 20 common starts", "fewer than 5 repetitions",
+			"<code>loggp measure --collective 16</code>", "By LogGP with the parameters of messages"} {
+			if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
+				t.Errorf("the page does not say %q", want)
+			}
+		}
+		for _, wrong := range []string{"bcast-of-4-ranks-here-start.svg", "barrier-of-16-ranks-here-start.svg", "bcast-of-4-ranks-tcp-start.svg"} {
+			if files[wrong] != "" {
+				t.Errorf("there is %s", wrong)
+			}
+		}
+	}
+}
+
+// TestHostileCollectives: whatever stands in names and facts, the page shows it as text, and files have names.
+func TestHostileCollectives(t *testing.T) {
+	const evil = `<script>alert("1")</script>&amp;'/../x`
+	r := together(t)
+	for i, m := range r.Machines {
+		for j := range m.Series {
+			m.Series[j].Library = evil + fmt.Sprint(i)
+			m.Series[j].Protocol += evil
+			if i == 3 && m.Series[j].Mode != "bcast" {
+				m.Series[j].Mode += evil
+			}
+			if i == 2 && m.Series[j].Mode != "bcast" {
+				m.Series[j].Mode += strings.ReplaceAll(evil, "<", ">")
+			}
+		}
+		for j := range m.Facts {
+			if m.Facts[j].Key != sample.Ranks {
+				m.Facts[j].Value += evil
+			}
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "collectives")
+	if err := CollectivePage(dir, r.only(t, 0, 1, 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	sound(t, contents(t, dir))
+}
+
+// TestCollectiveText: in a terminal it says the same as on the page, in lines that fit.
+func TestCollectiveText(t *testing.T) {
+	r := together(t)
+	var b bytes.Buffer
+	if err := WriteCollectives(&b, r, Style{Width: 110}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(b.String(), glue, " ")
+	for _, want := range []string{"The fastest algorithms by ranks and bytes on here", "The fastest algorithms of 16 ranks on here, loggp, between nodes", "by the model", "Collective operations side by side", "bcast of 4 ranks on tcp, loggp, between nodes", "The model on here",
+		"How each transport was measured", "How far to trust it", "of a vendor's MPI there is no model", "no-common-start"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nothing is said of %q", want)
+		}
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 110 {
+			t.Errorf("%d characters: %s", n, line)
+		}
+	}
+	for n := range 4 {
+		if err := WriteCollectives(&failing{n}, r, Plain); err == nil {
+			t.Errorf("an error of the writer is lost after %d writes", n)
+		}
+	}
+}
+
+// TestCollectiveCharts: in every width the labels of charts lie in the picture, none on another.
+func TestCollectiveCharts(t *testing.T) {
+	r := together(t)
+	for _, of := range [][]int{{0, 1, 2, 3}, {3}} {
+		x := r.only(t, of...)
+		charts := x.contestCharts(x.subjects())
+		for i, s := range x.subjects() {
+			cs := only(x.Times[i], "bcast", 0)
+			charts = append(append(charts, algorithmCharts(s.name, only(cs, "bcast", slices.Max(ranksOf(cs))))...), fastestChart(s.name, cs))
+		}
+		for _, c := range charts {
+			if c != nil {
+				legible(t, c)
+			}
+		}
+	}
+}
+
+// By hand: among 4 ranks linear takes 10 us and a hundredth of a byte's, binomial 16 and a 160th, which is less from 1600 bytes on; of 16 ranks it is twice
+// the time, and the turn comes at 3200 bytes.
+func TestFastestTables(t *testing.T) {
+	r := together(t).only(t, 0, 1)
+	for i := range r.Times {
+		r.Times[i] = slices.DeleteFunc(r.Times[i], func(c fit.CollectiveComparison) bool {
+			return c.Operation != "bcast" || c.Algorithm != "linear" && c.Algorithm != "binomial"
+		})
+	}
+	ts := r.fastest(0, "here")
+	if len(ts) != 3 {
+		t.Fatalf("%d tables", len(ts))
+	}
+	var b bytes.Buffer
+	for _, x := range ts {
+		if err := x.CSV(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `group,ranks,8 B,64 B,512 B,4 KiB,32 KiB
+bcast,4,linear,linear,linear,binomial,binomial
+bcast,16,linear,linear,linear,binomial,binomial
+`
+	if got := b.String(); !strings.HasPrefix(got, want) || strings.Count(got, "group,bytes,measured,us,next,slower %,by the model,loss %") != 2 || !strings.Contains(got, "bcast,8 B,linear,10.1") {
+		t.Errorf("%s", got)
+	}
+}
+
+// Who has measured nothing that another has is not in the table, and those who have are named by the letters of their columns.
+func TestContestTable(t *testing.T) {
+	of := func(operation string, micros float64) fit.Entrant {
+		return fit.Entrant{Platform: operation, Files: []string{"f"}, Times: []fit.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: micros}}}
+	}
+	entrants := []fit.Entrant{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
+	var b bytes.Buffer
+	if err := ContestsCSV(&b, entrants, fit.Contests(entrants)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "group,bytes,A us,A's fastest,B us,B's fastest,B/A\nbcast of 4 ranks,8 B,10.00,x,25.00,x,2.500\n"; got != want {
+		t.Errorf("%s, not\n%s", got, want)
+	}
+}
