@@ -65,7 +65,7 @@ func (l *leader) need(i *item) need {
 		if !judged(t.name) {
 			continue
 		}
-		away, of := l.estimate(t).away(l.Wanted(), l.Step), i.rounds
+		away, of := l.estimate(t).away(l.wanted(i), l.Step), i.rounds
 		if math.IsInf(away, 1) {
 			away, of = blind, seen
 		}

@@ -1,9 +1,16 @@
 package microbench
 
+import (
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
 // Batches make of what is shorter than so many steps of the clock something that is not.
 const (
-	fine     = 20
-	maxBatch = 64
+	fine     = 100
+	maxBatch = 16                     // or
+	maxTrips = 64                     // where a batch is one round
+	dear     = 400 * unit.Microsecond // which a sample with each root takes no more than twice
 )
 
 // Batch says of a timer that samples of it are the means of several operations.
@@ -14,10 +21,16 @@ type Batch struct {
 
 // batch returns how many operations make a sample, by a few single ones.
 func (l *leader) batch(i *item) int {
-	n := 1
+	n, most, spans := 1, maxBatch, 1.0
+	switch s := campaigned[i.stage]; {
+	case s.batches:
+		most = maxTrips
+	case s.timers[0] == sample.Train:
+		spans = Burst - 1
+	}
 	for _, t := range l.timers(i) {
 		e := l.estimate(t)
-		for n < maxBatch && judged(t.name) && float64(n)*e.value < fine*float64(l.Step) {
+		for n < most && judged(t.name) && float64(n)*spans*e.value < fine*float64(l.Step) && unit.Time(n)*i.cost < dear {
 			n *= 2
 		}
 	}

@@ -24,6 +24,7 @@ type bench struct {
 
 	// Of a real clock, else nothing:
 	reading unit.Time // what it costs to read it
+	dither  *dither   // after each wait; nil: none
 	batch   int       // operations to a sample
 	idle    bool      // samples are thrown away
 }
@@ -63,6 +64,9 @@ func (b *bench) barrier() { b.comm.Barrier() }
 // wait lets P1 wait until whatever is under way has surely arrived.
 func (b *bench) wait() {
 	b.compute(b.delta())
+	if b.dither != nil {
+		b.dither.wait()
+	}
 }
 
 // awake is how long P1 waits at a time where clocks are real: a processor that waits for longer might be left to others.

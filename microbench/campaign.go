@@ -12,7 +12,7 @@ import (
 // Campaign says how a real machine is measured, whose times scatter, drift, and differ from one start of the processes to the next: a plan that is gone
 // through in several launches, each of which starts its ranks anew, until medians are known well enough or the time is over.
 //
-// Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 twice the shortest round; Shared counts as set.
+// Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 the shortest round; Shared counts as set.
 type Campaign struct {
 	Plan
 

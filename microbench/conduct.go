@@ -99,6 +99,9 @@ func (c *conductor) shuffle(ps []*passage) {
 	c.random.Shuffle(len(ps), func(i, j int) { ps[i], ps[j] = ps[j], ps[i] })
 }
 
+// glimpse is how many rounds of a passage the first look takes at most.
+const glimpse = 40
+
 // ahead is how many rounds from barrier to barrier a window is, by which an agreed start is ahead: interfaces are free by then, and all ranks know of it.
 const ahead = 2
 

@@ -41,7 +41,7 @@ func (c *Campaign) take(comm *mpi.Comm, l Launch) []sample.Series {
 			c.Bounds = append(c.Bounds, b)
 		}
 	}
-	w := c.crew(x)
+	w := c.crew(x, c.Step)
 	if !x.p1 {
 		w.follow()
 		return nil

@@ -29,14 +29,15 @@ type item struct {
 	batch  int
 	cost   unit.Time // of a sample with each root, by the last visit
 	rounds int       // with each root, so far: samples of each timer
+	ends   []int     // how many there were after each visit
 }
 
 // Parts of a launch's time.
 const (
 	forWarmth = 0.1  // until times are stable, at most
-	forAll    = 0.25 // for the first look at everything
+	forAll    = 0.25 // for the first look at everything, if there is to be time for more
 	forBreaks = 0.6  // until no size is added any more
-	passes    = 3    // over what is not known after that
+	passes    = 4    // over what is not known after that
 )
 
 // lead measures what the launch is to measure.
@@ -70,8 +71,11 @@ func (l *leader) all(cells []Cell) []*item {
 	return items
 }
 
+// shuffle puts items in a random order in which those of a mode stay together: processors foresee best which way a program goes where it has just gone.
 func (l *leader) shuffle(items []*item) {
 	l.random.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+	turn := l.random.Perm(len(modes) + 1)
+	slices.SortStableFunc(items, func(a, b *item) int { return turn[modeNumber(a.cell.Mode)] - turn[modeNumber(b.cell.Mode)] })
 }
 
 // look visits items for the first time.
@@ -79,11 +83,10 @@ func (l *leader) look(items []*item) {
 	slice := l.share(forAll) / unit.Time(len(l.items))
 	for _, i := range items {
 		l.meet(i)
-		n := max(l.least(i), min(l.most(i, slice), glimpse))
-		if i.batch > 1 || l.Reps > 0 || n > l.least(i) {
+		if i.batch > 1 || l.Reps > 0 || l.most(i, slice) > l.least(i) {
 			l.forget(i)
 		}
-		if n -= i.rounds; n > 0 {
+		if n := l.least(i) - i.rounds; n > 0 {
 			l.visit(i, n)
 		}
 	}
@@ -91,9 +94,12 @@ func (l *leader) look(items []*item) {
 
 // Rounds that are not timed.
 const (
-	meeting = 4 // when a cell is met,
-	trying  = 2 // with each root, when a stage of it is,
-	warming = 1 // with each root, at each visit
+	meeting = 4  // when a cell is met,
+	trying  = 2  // with each root, when a stage of it is,
+	warming = 40 // with the first root at each visit, or as many as there is time for, but one at least,
+	warmth  = 100 * unit.Microsecond
+
+	rewarming = 4 // with the other, no more than with the first
 )
 
 // meet finds out what a sample of the item takes, how long P1 has to wait in it, and how many operations make one.
@@ -103,7 +109,7 @@ func (l *leader) meet(i *item) {
 		l.together(order{cell: i.cell, warm: meeting})
 	}
 	if i.delta = l.Delta; i.delta == 0 {
-		i.delta = 2 * b.round
+		i.delta = b.round
 	}
 	i.batch = 1
 	l.visit(i, trying)
@@ -114,7 +120,7 @@ func (l *leader) meet(i *item) {
 
 // forget drops the samples of an item, which are those of meeting it. Only where there is no time for more than it needs are they kept.
 func (l *leader) forget(i *item) {
-	i.rounds = 0
+	i.rounds, i.ends = 0, i.ends[:0]
 	for _, t := range l.timers(i) {
 		t.times = [2][]unit.Time{t.times[0][:0], t.times[1][:0]}
 	}
@@ -129,16 +135,26 @@ func (l *leader) together(o order) {
 // visit makes samples of an item.
 func (l *leader) visit(i *item, samples int) {
 	begin := l.now()
-	o := order{cell: i.cell, stage: i.stage, warm: warming, rounds: samples, batch: i.batch, delta: i.delta}
-	if !campaigned[i.stage].batches {
-		o.rounds *= i.batch
+	each := i.sampleRounds()
+	o := order{cell: i.cell, stage: i.stage, warm: 1, rounds: samples * each, batch: i.batch, delta: i.delta}
+	if i.cost > 0 {
+		o.warm = int(max(1, min(warming, 2*warmth*unit.Time(each)/i.cost)))
 	}
 	l.together(o)
 	i.rounds += samples
-	i.cost = max(1, (l.now()-begin)/unit.Time(samples+warming))
+	i.ends = append(i.ends, i.rounds)
+	i.cost = max(1, (l.now()-begin)*unit.Time(2*each)/unit.Time(2*o.rounds+o.warm+min(o.warm, rewarming)))
 	if l.visits++; l.launch.Progress != nil {
 		l.launch.Progress(l.done())
 	}
+}
+
+// sampleRounds returns how many rounds of its stage make a sample.
+func (i *item) sampleRounds() int {
+	if campaigned[i.stage].batches {
+		return 1
+	}
+	return i.batch
 }
 
 // done returns what part of the launch is over.
@@ -160,10 +176,13 @@ func (l *leader) limit(i *item) int {
 
 // Samples of a timer.
 const (
-	enough  = 20 // that all launches shall have together, at least
-	seen    = 8  // with each root, without which there is no interval that would tell a break from noise
-	glimpse = 40 // with each root, more than which the first look does not take
+	enough = 20 // that all launches shall have together, at least
+	seen   = 8  // with each root, without which there is no interval that would tell a break from noise
 )
+
+// stay is how long a visit lasts at most, or for one sample with each root: there are moments of some milliseconds in which everything takes longer, as something
+// else runs on the core that a processor is a part of, so that an item is to be visited at many times.
+const stay = unit.Millisecond
 
 // least returns how many samples of an item there are to be with each root.
 func (l *leader) least(i *item) int {
@@ -219,7 +238,11 @@ func (l *leader) samples(todo []*item, left int) []int {
 		needs[n] = l.need(i)
 	}
 	if l.Reps == 0 {
-		return allot(needs, l.left()/unit.Time(left))
+		samples := allot(needs, l.left()/unit.Time(left))
+		for n, i := range todo {
+			samples[n] = max(1, min(samples[n], int(stay/i.cost)))
+		}
+		return samples
 	}
 	samples := make([]int, len(todo))
 	for n, i := range todo {
@@ -237,11 +260,37 @@ func (l *leader) known(i *item) bool {
 		return false
 	}
 	for _, t := range l.timers(i) {
-		if judged(t.name) && !l.estimate(t).within(l.Wanted(), l.Step) {
+		if judged(t.name) && !(l.estimate(t).within(l.wanted(i), l.Step) && l.visited(i, t).within(l.wanted(i), l.Step)) {
 			return false
 		}
 	}
 	return true
+}
+
+// Parameters are from short messages above all, and L is a small difference of what they take: so these are to be known so many times as well.
+const (
+	short    = 64 // bytes
+	headline = 3
+)
+
+// wanted returns the precision at which an item is known.
+func (l *leader) wanted(i *item) float64 {
+	if i.cell.Bytes <= short {
+		return l.Wanted() / headline
+	}
+	return l.Wanted()
+}
+
+// visited returns the median of the medians of all visits, and how far apart these are.
+func (l *leader) visited(i *item, t *timer) estimate {
+	medians := make([]unit.Time, len(i.ends))
+	from := 0
+	for v, end := range i.ends {
+		l.scratch = append(append(l.scratch[:0], t.times[0][from:end]...), t.times[1][from:end]...)
+		medians[v] = unit.Time(median(l.scratch).value)
+		from = end
+	}
+	return median(medians)
 }
 
 // timers returns the timers of an item.

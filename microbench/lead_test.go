@@ -132,7 +132,7 @@ func TestFixedRepetitions(t *testing.T) {
 	}
 }
 
-// Without noise the first look knows everything, and nothing is repeated: neither in a launch nor by another one.
+// Without noise a few visits know everything, and nothing more is repeated: neither in a launch nor by another one.
 func TestStopsWhenKnown(t *testing.T) {
 	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0, 5000}, Shared: true}, Budget: time.Hour, Precision: 0.01}
 	quiet := emulated(t, "loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", 0, c)
@@ -217,15 +217,18 @@ func TestTripsAlone(t *testing.T) {
 	}
 }
 
-// What is shorter than twenty steps of the clock is measured in batches; a sample is still what one operation takes.
+// What is shorter than a hundred steps of the clock is measured in batches; a sample is still what one operation takes.
 func TestBatches(t *testing.T) {
-	plan := microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Shared: true}
-	const spec = "loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B"
+	const spec = "loggp:L=50ns,o_s=20ns,o_r=30ns,g=40ns,G=0.1ns/B"
 	value := func(step unit.Time) map[string]unit.Time {
-		c := &microbench.Campaign{Plan: plan, Launches: 1, Budget: time.Millisecond, Step: step}
+		c := batchesOf(step)
 		out := emulated(t, spec, 0, c)
-		if step == 0 && c.Batches != nil || step > 0 && !slices.Contains(c.Batches, microbench.Batch{Timer: sample.Idle, Operations: 16}) {
-			t.Errorf("with a step of %v batches are %v", step, c.Batches)
+		want := []microbench.Batch{{Timer: sample.Idle, Operations: 16}, {Timer: sample.RTT, Operations: 8}} // 20 ns, at most 16; 200 ns
+		if step == 0 && c.Batches != nil || step > 0 && (!slices.Contains(c.Batches, want[0]) || !slices.Contains(c.Batches, want[1])) {
+			t.Errorf("with a step of %v batches are %v, without %v", step, c.Batches, want)
+		}
+		if i := slices.IndexFunc(c.Batches, func(b microbench.Batch) bool { return b.Timer == sample.Train }); i >= 0 {
+			t.Errorf("31 gaps are more than a hundred steps, and %v", c.Batches[i])
 		}
 		v := map[string]unit.Time{}
 		for _, s := range out.Series {
@@ -233,11 +236,52 @@ func TestBatches(t *testing.T) {
 		}
 		return v
 	}
-	single, batched := value(0), value(unit.Microsecond)
+	single, batched := value(0), value(10*unit.Nanosecond)
 	for timer, want := range single {
 		if got := batched[timer]; got < want*99/100 || got > want*101/100 {
 			t.Errorf("%s is %v, and %v in batches", timer, want, got)
 		}
+	}
+}
+
+// batchesOf returns a campaign of one cell, by a clock with steps.
+func batchesOf(step unit.Time) *microbench.Campaign {
+	plan := microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Shared: true}
+	return &microbench.Campaign{Plan: plan, Launches: 1, Budget: time.Millisecond, Step: step}
+}
+
+// Where a round takes long batches are small, whatever the clock.
+func TestDearBatches(t *testing.T) {
+	c := batchesOf(unit.Microsecond)
+	emulated(t, "loggp:L=50us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", 0, c)
+	for _, b := range c.Batches {
+		if b.Operations > 2 { // with each root a round takes more than 100 us
+			t.Errorf("a sample of %s is the mean of %d operations", b.Timer, b.Operations)
+		}
+	}
+}
+
+// An item is visited at many times before it is known: one visit may be in a moment in which everything takes longer.
+func TestManyVisits(t *testing.T) {
+	j, err := world.Open("loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", "", 2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"ssend", "bsend"}, Sizes: []int{0, 5000}, Shared: true}, Launches: 1, Budget: time.Hour}
+	visits := 0
+	_, err = c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+		w, err := j.World(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		l.Begin = time.Time{}
+		return c.On(w, j.Options(""), l)
+	}, func(float64) { visits++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items := 2 * 2 * 3; visits < 8*items || visits > 20*items { // modes, sizes, stages: eight medians have an interval
+		t.Errorf("%d visits to %d items", visits, items)
 	}
 }
 

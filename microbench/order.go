@@ -15,7 +15,7 @@ type order struct {
 	end    bool // nothing any more
 	cell   Cell
 	stage  int // of those of a campaign
-	warm   int // rounds with each root of which no sample is kept
+	warm   int // rounds with the first root of which no sample is kept; with the other there are no more than rewarming
 	rounds int // rounds with each root
 	batch  int
 	delta  unit.Time // 0: what a few rounds of warm-up say
@@ -73,16 +73,17 @@ type crew struct {
 	plan    Plan
 	benches map[Cell]*bench
 	reading unit.Time
+	dither  dither
 
 	paper         [orderBytes]byte
 	out, in, lent []byte // for all cells, so that they are where they were: in the caches
 }
 
-func (p *Plan) crew(x *pair) *crew {
+func (p *Plan) crew(x *pair, step unit.Time) *crew {
 	w := &crew{pair: x, plan: *p, benches: make(map[Cell]*bench)}
 	most := max(slices.Max(p.Sizes), steadyBytes)
 	w.out, w.in, w.lent = touched(most), touched(most), touched(4*(most+mpi.BsendOverhead))
-	w.reading = calibrate(x.roots[0])
+	w.reading, w.dither = calibrate(x.roots[0]), ditherOf(x.roots[0], step)
 	return w
 }
 
@@ -91,9 +92,10 @@ func (w *crew) bench(cell Cell) *bench {
 	b := w.benches[cell]
 	if b == nil {
 		b = w.pair.bench(&w.plan, cell)
-		b.reading = w.reading
+		b.dither = &w.dither
 		w.benches[cell] = b
 	}
+	b.reading = w.reading
 	b.out, b.in = w.out[:cell.Bytes], w.in[:cell.Bytes]
 	return b
 }
@@ -109,6 +111,7 @@ func touched(n int) []byte {
 
 // do does what is ordered, and returns for what.
 func (w *crew) do(o order) *bench {
+	w.reading = min(w.reading, readings(w.roots[0])) // the launch may have begun in a slow moment
 	b := w.bench(o.cell)
 	b.batch, w.plan.Delta, w.plan.Warmup = o.batch, o.delta, 0
 	b.attach(w.lent)
@@ -120,11 +123,12 @@ func (w *crew) do(o order) *bench {
 		pingPong(b, 0)
 		return b
 	}
-	s := campaigned[o.stage]
+	s, warm := campaigned[o.stage], o.warm
 	for i, r := range w.roots {
 		b.root, b.comm = i, r
 		b.idle = true
-		s.run(b, o.warm)
+		s.run(b, warm)
+		warm = min(warm, rewarming)
 		b.idle = false
 		s.run(b, o.rounds)
 	}

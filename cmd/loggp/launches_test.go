@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// BenchmarkLaunches measures this machine once, fits every launch by itself, and reports the coefficient of variation between launches of each
-// parameter at the smallest size, in percent: of all modes the median, and with -v each. How long it took to measure and to fit is the time. LOGGP_MEASURE may have other
+// BenchmarkLaunches measures this machine once, fits every launch by itself that is in the mode of the machine that most are in, and reports the coefficient of
+// variation between them of each parameter at the smallest size, in percent: of all modes of sending the median, and with -v each. How long it took to measure and to fit is the time. LOGGP_MEASURE may have other
 // flags for measure, such as '--platform tcp --launches 10 --budget 8s'.
 func BenchmarkLaunches(b *testing.B) {
 	b.Chdir(b.TempDir())
@@ -29,6 +29,7 @@ func BenchmarkLaunches(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	set = inOneMode(b, set)
 	all := map[string][]float64{}
 	for _, v := range variations(b, set) {
 		b.Logf("%-8s %-4s %-45s %8.4g %s  cv %4.1f %%  %.4g", v.Mode, v.Name, v.Method, v.mean, v.Unit, v.percent, v.values)
@@ -38,6 +39,28 @@ func BenchmarkLaunches(b *testing.B) {
 		slices.Sort(cv)
 		b.ReportMetric(cv[len(cv)/2], name+"-cv%")
 	}
+}
+
+// inOneMode returns the launches of a set in which a cache line took as long, by no more than a factor of 1.3: those that are most.
+func inOneMode(b *testing.B, set *sample.Set) *sample.Set {
+	survey, err := fit.NewSurvey([]sample.Machine{{Set: set}}, fit.Options{Replicates: 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if len(survey.Scatters) == 0 {
+		return set
+	}
+	x := survey.Scatters[0]
+	one := &sample.Set{Facts: set.Facts}
+	for _, s := range set.Series {
+		if i := slices.Index(x.Launches, s.Launch); i >= 0 && !x.Aside[i] {
+			one.Series = append(one.Series, s)
+		}
+	}
+	text, _ := set.Fact(sample.Lines)
+	b.Logf("%d launches, of which %d are in one mode: cache lines took %s ns", len(x.Launches), x.Counted(), text)
+	b.ReportMetric(float64(x.Counted()), "launches")
+	return one
 }
 
 // variation is how a parameter varies between launches.
@@ -64,6 +87,9 @@ func variations(b *testing.B, set *sample.Set) []variation {
 	var order []string
 	found := map[string]*variation{}
 	for n := range last + 1 {
+		if launches[n] == nil {
+			continue
+		}
 		r, err := fit.Fit(launches[n], fit.Options{Replicates: 20})
 		if err != nil {
 			b.Fatal(err)
@@ -85,7 +111,7 @@ func variations(b *testing.B, set *sample.Set) []variation {
 	}
 	var all []variation
 	for _, name := range order {
-		if v := found[name]; len(v.values) > last/2 && len(v.values) > 1 {
+		if v := found[name]; len(v.values) > len(launches)/2 && len(v.values) > 1 {
 			for _, x := range v.values {
 				v.mean += x / float64(len(v.values))
 			}
