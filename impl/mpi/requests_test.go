@@ -584,6 +584,7 @@ var requesting = []struct {
 			again := c.SsendInit(mpi.Of(b), 1, 4)
 			again.Start()
 			reqs := []mpi.Request{mpi.Issend(c, b, 1, 1), mpi.Issend(c, b[:8], 2, 2), mpi.Issend(c, b, 2, 3), again}
+			kept := mpi.Issend(c, b, 1, 6) // cancelled last
 			freed := mpi.Issend(c, b, 1, 5)
 			c.Compute(computes)
 			for i := range reqs {
@@ -604,6 +605,13 @@ var requesting = []struct {
 				}
 			}
 			reqs[3].Free()
+			if st, done := kept.Test(); done {
+				return fmt.Errorf("round %d: what was not cancelled is %+v", round, st)
+			}
+			kept.Cancel()
+			if st := kept.Wait(); st != undone {
+				return fmt.Errorf("round %d: what was cancelled last is %+v", round, st)
+			}
 		}
 		return nil
 	}},
