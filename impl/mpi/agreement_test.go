@@ -67,13 +67,14 @@ func TestCallsDifferFirst(t *testing.T) {
 	for want, program := range map[string]func(c *mpi.Comm){
 		"is in scan, and this one in bcast":              func(c *mpi.Comm) { c.Bcast(mpi.Of(make([]float64, 4)), 0) },
 		"is in scan, and this one in allgather":          func(c *mpi.Comm) { c.Allgather(mpi.Of(make([]int32, 1)), mpi.Of(make([]int32, 2)).Part(0, 1)) },
+		"is in scan, and this one in gather":             func(c *mpi.Comm) { c.Gather(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 14)).Part(0, 7), 1) },
 		"combines by Sum, and this one by Max":           func(c *mpi.Comm) { c.Scan(mpi.Of(make([]float32, 7)), mpi.Of(make([]float32, 7)), mpi.Max) },
 		"gives Int32, and this one takes Float32":        func(c *mpi.Comm) { c.Scan(mpi.Of(make([]float32, 7)), mpi.Of(make([]float32, 7)), mpi.Sum) },
 		"is in scan, and this one in barrier":            func(c *mpi.Comm) { c.Dup() },
 		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 8)), mpi.Of(make([]int32, 8)), mpi.Sum) },
 		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 6)), mpi.Of(make([]int32, 6)), mpi.Sum) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Library: by("T"), Check: true}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 7)), mpi.Sum)
 				c.Probe(1, 5) // so that it does not see what the other sends
@@ -82,8 +83,8 @@ func TestCallsDifferFirst(t *testing.T) {
 			}
 			return nil
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("no %q in %v", want, err)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "; rank 0: Scan (agreement_test.go:") {
+			t.Errorf("no %q, or no line of rank 0, in %v", want, err)
 		}
 	}
 }
@@ -93,9 +94,9 @@ func TestOtherCall(t *testing.T) {
 	const many = 40
 	for _, c := range []struct {
 		name          string
-		before, after int // calls that go together, and calls that the other rank makes meanwhile
+		before, after int // calls that go together, and calls that the other rank makes meanwhile; negative: that this one makes before
 		known         bool
-	}{{"the first", 0, 0, true}, {"a later one", 7, 0, true}, {"long after", many, 0, true}, {"gone on", 3, 20, true}, {"gone on far", 3, many, false}} {
+	}{{"the first", 0, 0, true}, {"a later one", 7, 0, true}, {"long after", many, 0, true}, {"gone on", 3, 20, true}, {"gone on far", 3, many, false}, {"not come so far", many, -3, false}} {
 		for _, at := range places {
 			for _, check := range []bool{true, false} {
 				l := by("T")
@@ -115,6 +116,9 @@ func TestOtherCall(t *testing.T) {
 						}
 						mpi.Send(all, []int32{0}, 0, 1)
 						return nil
+					}
+					for range -c.after {
+						half.Gather(mpi.Of(make([]int32, 1)), mpi.Of([]int32{}), 0)
 					}
 					mpi.Recv(all, []int32{0}, 2, 1)
 					half.Scan(mpi.Of(make([]int32, 1)), mpi.Of(make([]int32, 1)), mpi.Sum)

@@ -615,6 +615,29 @@ var requesting = []struct {
 		}
 		return nil
 	}},
+	{"an end is that of one rank", 3, func(c *mpi.Comm) error {
+		b := text(3000, 1)
+		switch c.Rank() {
+		case 1:
+			return nil
+		case 2:
+			got := make([]byte, 3000)
+			r := mpi.Irecv(c, got, 0, 1)
+			c.Compute(20000 * us) // the message comes, and the cancel behind it
+			return equal("the receive", r.Wait(), got, mpi.Status{Tag: 1, Bytes: 3000}, 1)
+		}
+		c.Compute(2000 * us)
+		received, dropped := mpi.Issend(c, b, 2, 1), mpi.Issend(c, b, 1, 1)
+		received.Cancel()
+		dropped.Cancel()
+		if st := dropped.Wait(); st != undone {
+			return fmt.Errorf("the message to who has ended: %+v", st)
+		}
+		if st := received.Wait(); st != null {
+			return fmt.Errorf("the message that has its receive: %+v", st)
+		}
+		return nil
+	}},
 	{"who has ended has received some messages", 2, func(c *mpi.Comm) error {
 		const n = 12
 		if c.Rank() == 1 {

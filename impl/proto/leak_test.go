@@ -95,7 +95,7 @@ func TestNothingLeft(t *testing.T) {
 						}
 					}
 					j := job(t, Config{Library: l})
-					for _, way := range []func(*Engine, model.Mode, int) error{once, again, up} {
+					for _, way := range []func(*Engine, model.Mode, int) error{once, again, up, alone} {
 						if err := w.open(t, l).Run(func(port device.Port) error {
 							return nothingLeft(&exposing{Port: port, none: none}, j, mode, at, rounds, way)
 						}); err != nil {
@@ -322,6 +322,30 @@ func up(e *Engine, mode model.Mode, at int) error {
 	settle(e)
 	for _, o := range []*Op{e.Finish(true, Status{}), e.Init(Plan{Nobody: true})} {
 		e.Free(o)
+	}
+	return nil
+}
+
+// alone gives up what is sent to a rank that does nothing and ends.
+func alone(e *Engine, _ model.Mode, at int) error {
+	if e.port.Rank() == 1 {
+		return nil
+	}
+	var ops []*Op
+	for i := range at {
+		s := e.IsendShape(model.Synchronous, gaps(make([]byte, 600)), 1, 0, i)
+		if e.Cancel(s); i%3 == 0 {
+			e.Free(s)
+			continue
+		}
+		ops = append(ops, s)
+	}
+	for _, s := range ops {
+		e.Wait(s)
+		if !s.Cancelled() {
+			return fmt.Errorf("a send to a rank that has ended is not cancelled")
+		}
+		e.Release(s)
 	}
 	return nil
 }
