@@ -89,6 +89,29 @@ func TestCallsDifferFirst(t *testing.T) {
 	}
 }
 
+// Messages without data tell calls apart as well.
+func TestCallsWithoutDataDiffer(t *testing.T) {
+	none := mpi.Of([]int32{})
+	for want, program := range map[string]func(c *mpi.Comm){
+		"is in scan, and this one in barrier":  func(c *mpi.Comm) { c.Barrier() },
+		"is in scan, and this one in bcast":    func(c *mpi.Comm) { c.Bcast(none, 0) },
+		"combines by Sum, and this one by Lor": func(c *mpi.Comm) { c.Scan(none, none, mpi.Lor) },
+	} {
+		err := mpi.Run(loop.New(2), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error {
+			if c.Rank() == 0 {
+				c.Scan(none, none, mpi.Sum)
+				c.Probe(1, 5)
+			} else {
+				program(c)
+			}
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
 // Of programs that are checked the other rank's call is known, also where it has gone on: the one of the same number on the same communicator.
 func TestOtherCall(t *testing.T) {
 	const many = 40

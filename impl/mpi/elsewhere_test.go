@@ -19,8 +19,7 @@ func elsewhere(f func()) (v any) {
 	return <-done
 }
 
-// Calls of other goroutines fail there, whichever they are, and leave everything as it was, so that the rank may go on. That goes for goroutines of other
-// ranks, too.
+// Calls of other goroutines fail there, whichever they are, and leave everything as it was, so that the rank may go on.
 func TestCallsFromElsewhere(t *testing.T) {
 	calls := func(c *mpi.Comm, r *mpi.Request) map[string]func() {
 		b := make([]byte, 8)
@@ -74,22 +73,35 @@ func TestCallsFromElsewhere(t *testing.T) {
 			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Library: l, Check: true}, program))
 		})
 	}
+}
+
+// Who uses the communicator of another rank fails, and that rank does not notice: it is where it was.
+func TestCallsOfOtherRanks(t *testing.T) {
 	for _, at := range places {
 		l := byDefault()
 		comms := make(chan *mpi.Comm, 1)
-		err := mpi.Run(at.open(t, l, 2), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error {
-			if c.Rank() == 0 {
+		rob := func(use func(theirs *mpi.Comm) error) error {
+			return mpi.Run(at.open(t, l, 2), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error {
+				if c.Rank() == 1 {
+					return use(<-comms)
+				}
 				comms <- c
 				c.Recv(mpi.Of([]byte{0}), 1, 1)
 				return nil
-			}
-			theirs := <-comms
-			mpi.Send(theirs, []byte{0}, 0, 1)
-			return nil
-		})
+			})
+		}
 		var e *mpi.Error
-		if !errors.As(err, &e) || e.Rank != 0 || e.Call != "Send" {
-			t.Errorf("a rank uses another's communicator on %s: %v", at.name, err)
+		if err := rob(func(theirs *mpi.Comm) error { mpi.Send(theirs, []byte{0}, 0, 1); return nil }); !errors.As(err, &e) || e.Rank != 0 || e.Call != "Send" {
+			t.Errorf("%s: %v", at.name, err)
+		}
+		var d *mpi.DeadlockError
+		if err := rob(func(theirs *mpi.Comm) error {
+			if e, ok := elsewhere(func() { mpi.Send(theirs, []byte{0}, 0, 1) }).(*mpi.Error); !ok || e.Call != "Send" {
+				return fmt.Errorf("a goroutine uses it: %v", e)
+			}
+			return nil
+		}); !errors.As(err, &d) || d.Waits[0].Call != "Recv" {
+			t.Errorf("%s: %v", at.name, err)
 		}
 	}
 }

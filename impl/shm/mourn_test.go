@@ -1,0 +1,51 @@
+package shm
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// A rank that waits to hear of an end is not stuck when that end has come and it has not looked yet, which is too short a time for processes to be caught in.
+func TestStuckAndMourning(t *testing.T) {
+	const ranks = 3
+	words := make([]uint64, size(ranks)/8+8)
+	s := layOut(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size(ranks)), ranks)
+	ports := make([]*port, ranks)
+	for r := range ports {
+		ports[r] = newPort(s, r, false)
+	}
+	stuck := func(when string, want ...int) {
+		t.Helper()
+		if got := s.stuck(); !slices.Equal(got, want) {
+			t.Errorf("%s: ranks %v are stuck, want %v", when, got, want)
+		}
+	}
+	p, head := ports[0], [device.Words]uint64{7}
+	p.AtEnd(1, head)
+	p.AtEnd(0, head) // its own, which is nothing to wait for
+	p.say()
+	s.members[2].ended.Store(true)
+	stuck("rank 1 computes")
+	ports[1].say()
+	stuck("rank 1 waits, too", 0, 1)
+	ports[1].me.waits.Add(1)
+	ports[1].mark()
+	s.members[1].ended.Store(true)
+	stuck("rank 1 has ended, and rank 0 has not looked")
+	if !p.bury() {
+		t.Fatal("rank 0 does not hear of the end")
+	}
+	stuck("rank 0 has looked, and not gone on")
+	p.me.waits.Add(1)
+	if q := p.Recv(true); q.Src != 1 || q.Head != head || len(q.Data) != 0 {
+		t.Errorf("rank 0 hears %+v", q)
+	}
+	if q := p.Recv(false); q != nil {
+		t.Errorf("rank 0 hears %+v once more", q)
+	}
+	p.say()
+	stuck("rank 0 waits for something else", 0)
+}
