@@ -77,7 +77,7 @@ type Port interface {
 	Recv(block bool) *Packet
 
 	// AtEnd asks to hear when the program of another rank has ended: Recv returns a packet from it then, with this head and no data, behind all that it has
-	// sent. If it has ended that is soon. Who asks again may hear again.
+	// sent. If it has ended that is soon. Who asks more than once before hears once, and after it once or more.
 	AtEnd(rank int, head [Words]uint64)
 
 	Memory() Memory   // remote memory; nil where the machine has none

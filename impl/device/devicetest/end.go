@@ -11,19 +11,27 @@ import (
 // before the end or after it, and whether it waits or polls.
 func ends(open func(int) device.World) error {
 	const packets = 30
-	for _, late := range []unit.Time{0, 5 * unit.Millisecond} { // the ranks that end do that before rank 0 asks, or the other way round
+	for _, before := range []bool{true, false} { // rank 0 asks before others send anything, or when they have ended, most likely
 		for _, block := range []bool{true, false} {
 			err := run(open(4), func(p *rank) error {
 				if p.Rank() != 0 {
-					p.Delay(5*unit.Millisecond - late)
+					if before {
+						p.recv(0)
+					}
 					for i := range packets * (p.Rank() - 1) {
 						p.Send(0, &device.Packet{Head: tag(i), Data: make([]byte, i*i*40)})
 					}
 					return nil
 				}
-				p.Delay(late)
 				for r := range 4 {
+					if !before {
+						p.Delay(unit.Millisecond)
+					}
 					p.AtEnd(r, tag(-1-r)) // that of its own it does not hear
+					if before && r != 0 {
+						p.AtEnd(r, tag(-1-r))
+						p.sendWord(r, 0)
+					}
 				}
 				var next [4]int
 				for range 3*packets + 3 {
@@ -38,11 +46,11 @@ func ends(open func(int) device.World) error {
 						want, bytes = tag(-1-q.Src), 0
 					}
 					if q.Head != want || len(q.Data) != bytes {
-						return fmt.Errorf("asked after %v: packet %d of rank %d has head %v and %d bytes", late, i, q.Src, q.Head, len(q.Data))
+						return fmt.Errorf("asked before: %v: packet %d of rank %d has head %v and %d bytes", before, i, q.Src, q.Head, len(q.Data))
 					}
 				}
 				if q := p.take(false); q != nil {
-					return fmt.Errorf("asked after %v: one more packet of rank %d", late, q.Src)
+					return fmt.Errorf("asked before: %v: one more packet of rank %d", before, q.Src)
 				}
 				return nil
 			})
