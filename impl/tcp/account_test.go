@@ -3,6 +3,10 @@ package tcp
 import (
 	"slices"
 	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/loggp/loggp/impl/device"
 )
 
 // A rank that waits to hear of an end is not stuck when rank 0 has heard of that end before it, which is too short a time for processes to be caught in.
@@ -38,4 +42,28 @@ func TestStuckAndMourning(t *testing.T) {
 	stuck("rank 0 waits for something else", 0)
 	tell(0, false, 2)
 	stuck("rank 0 is to hear of an end that has come")
+}
+
+// A rank hears of an end as soon as the frame has come that says so, behind the packets before it: one that waits does not go to sleep first.
+func TestHearsAtOnce(t *testing.T) {
+	n, far := lone(t, true)
+	head := [device.Words]uint64{7}
+	n.port.AtEnd(1, head)
+	if _, err := far.Write(append(framed(packet, 3, 1, 2, 3), framed(ends, accountSize(2), make([]byte, accountSize(2))...)...)); err != nil {
+		t.Fatal(err)
+	}
+	for err := error(unix.EINTR); err != nil; {
+		if _, err = unix.Poll([]unix.PollFd{{Fd: int32(n.port.links[1].fd), Events: unix.POLLIN}}, -1); err != nil && err != unix.EINTR {
+			t.Fatal(err)
+		}
+	}
+	if q := n.port.Recv(false); q == nil || len(q.Data) != 3 {
+		t.Fatalf("received %+v", q)
+	}
+	if q := n.port.Recv(false); q == nil || q.Src != 1 || q.Head != head || len(q.Data) != 0 {
+		t.Errorf("heard %+v", q)
+	}
+	if q := n.port.Recv(false); q != nil {
+		t.Errorf("heard %+v once more", q)
+	}
 }

@@ -276,9 +276,18 @@ func (p *port) release() {
 // fair is how often in a row a rank reads from a connection before it looks at the others first.
 const fair = 16
 
-// next takes the next packet, or returns nil. Whoever has sent last is most likely to be the next: to look at a connection is a call of the
-// kernel, and to look at all of several another.
+// next takes the next packet, or returns nil. What comes over a link may be that its rank has ended, and put that aside.
 func (p *port) next() *device.Packet {
+	if q := p.come(); q != nil || p.stash.head == nil {
+		return q
+	}
+	p.held = p.stash.pop()
+	return &p.held.Packet
+}
+
+// come takes the next packet that has come, if any. Whoever has sent last is most likely to be the next: to look at a connection is a call of the
+// kernel, and to look at all of several another.
+func (p *port) come() *device.Packet {
 	if p.stash.head != nil {
 		p.held = p.stash.pop()
 		return &p.held.Packet

@@ -33,9 +33,6 @@ func (p *port) wait() *device.Packet {
 		if q := p.next(); q != nil {
 			return q
 		}
-		if p.stash.head != nil {
-			continue // what came says that a rank has ended
-		}
 		w.rest(p)
 		if !w.said && w.now-w.began > ponder {
 			w.said = true
