@@ -42,7 +42,12 @@ func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, 
 	if theirs == ours {
 		return "", ""
 	}
-	return difference(j.worlds[rank].own.named(src, context), theirs, ours)
+	return difference(j.named(rank, context, src), theirs, ours)
+}
+
+// named says who another rank of the job is to one that talks with it in a context.
+func (j *job) named(rank int, context uint32, other int) string {
+	return j.worlds[rank].own.named(other, context)
 }
 
 // together begins a collective operation whose messages have a tag. Of programs that are checked it notes where: as calls go together in their order, another

@@ -250,7 +250,11 @@ func (o *own) named(world int, context uint32) string {
 	case c.inter() != nil:
 		return fmt.Sprintf("rank %d of the other group of %d (rank %d of the job)", c.ranks[world], len(c.members), world)
 	}
-	return fmt.Sprintf("rank %d of a communicator of %d (rank %d of the job)", c.ranks[world], len(c.members), world)
+	s := fmt.Sprintf("rank %d of a communicator of %d", c.ranks[world], len(c.members))
+	if int(c.ranks[world]) != world {
+		s += fmt.Sprintf(" (rank %d of the job)", world)
+	}
+	return s
 }
 
 // sites are the lines where ranks were stopped, of the lowest ones: a job may have a million.

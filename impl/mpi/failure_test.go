@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 )
@@ -417,4 +418,39 @@ func TestProgramError(t *testing.T) {
 			t.Errorf("Run returned %v, want a failure of rank 1", err)
 		}
 	})
+}
+
+// Errors name the rank that sent a message as the program does, and say which of the job that is where it is another.
+func TestNamesOfRanks(t *testing.T) {
+	const who = "rank 1 of a communicator of 2 (rank 3 of the job)"
+	for name, c := range map[string]struct {
+		says       string
+		send, recv func(half *mpi.Comm)
+	}{
+		"truncated":  {"the message from " + who + " with tag 4 has 8 bytes, the receive has room for 4", func(h *mpi.Comm) { mpi.Send(h, make([]int32, 2), 0, 4) }, func(h *mpi.Comm) { mpi.Recv(h, make([]int32, 1), 1, 4) }},
+		"other kind": {"the message from " + who + " with tag 4 is of Int32, the receive of Float32", func(h *mpi.Comm) { mpi.Send(h, make([]int32, 2), 0, 4) }, func(h *mpi.Comm) { mpi.Recv(h, make([]float32, 2), 1, 4) }},
+		"ready": {who + " sent a ready message of 8 bytes with tag 4", func(h *mpi.Comm) { mpi.Rsend(h, make([]int32, 2), 0, 4); mpi.Recv(h, make([]int32, 1), 0, 5) },
+			func(h *mpi.Comm) { h.Probe(1, 4) }},
+		"together": {who + " gives Int32, and this one takes Float32", func(h *mpi.Comm) { mpi.Bcast(h, make([]int32, 2), 1) }, func(h *mpi.Comm) { mpi.Bcast(h, make([]float32, 2), 1) }},
+		"same":     {"the message from rank 3 with tag 4 has 8 bytes", nil, nil},
+	} {
+		err := mpi.Run(loop.New(4), mpi.Options{Library: byDefault()}, func(comm *mpi.Comm) error {
+			h := comm.Split(comm.Rank()%2, 0)
+			switch {
+			case c.send == nil && comm.Rank() == 3:
+				mpi.Send(comm, make([]int32, 2), 1, 4)
+			case c.send == nil && comm.Rank() == 1:
+				mpi.Recv(comm, make([]int32, 1), 3, 4)
+			case comm.Rank() == 3:
+				c.send(h)
+			case comm.Rank() == 1:
+				c.recv(h)
+			}
+			return nil
+		})
+		var e *mpi.Error
+		if !errors.As(err, &e) || e.Rank != 1 || !strings.Contains(e.Text, c.says) {
+			t.Errorf("%s: %v, not %s", name, err, c.says)
+		}
+	}
 }

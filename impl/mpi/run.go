@@ -37,7 +37,7 @@ type Options struct {
 func Run(w World, o Options, program func(*Comm) error) error {
 	j := &job{program: program, check: o.Check}
 	var err error
-	j.shared, err = proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Mismatch: j.mismatch, Check: o.Check, Site: site})
+	j.shared, err = proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Mismatch: j.mismatch, Named: j.named, Check: o.Check, Site: site})
 	if err != nil {
 		return err
 	}

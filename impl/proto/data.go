@@ -88,7 +88,7 @@ func (e *Engine) compare(r *Op, m *msg) {
 	}
 	if r.Context%2 == 1 {
 		e.mustMatch(r, m)
-		e.FailWith(int(m.src), ErrType, "rank %d gives %s, and this one takes %s", m.src, e.job.kinds(m.sign), e.job.kinds(want))
+		e.FailWith(int(m.src), ErrType, "%s gives %s, and this one takes %s", e.named(m.src, r.Context), e.job.kinds(m.sign), e.job.kinds(want))
 	}
-	e.Fail(ErrType, "the message from rank %d with tag %d is of %s, the receive of %s", m.src, m.tag, e.job.kinds(m.sign), e.job.kinds(want))
+	e.Fail(ErrType, "the message from %s with tag %d is of %s, the receive of %s", e.named(m.src, r.Context), m.tag, e.job.kinds(m.sign), e.job.kinds(want))
 }

@@ -94,6 +94,11 @@ func (e *Engine) fault(c Class, format string, args ...any) *Error {
 	return f
 }
 
+// named returns who sent a message, to the program that receives in a context.
+func (e *Engine) named(src int32, context uint32) string {
+	return e.job.named(e.port.Rank(), context&^1, int(src))
+}
+
 // FailWith ends the rank with an error of its current call, which does not go with that of another rank.
 func (e *Engine) FailWith(other int, c Class, format string, args ...any) {
 	f := e.fault(c, format, args...)

@@ -19,6 +19,9 @@ type Config struct {
 	// no class if it does not; nil: nobody knows.
 	Mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 
+	// Named says who a rank of the job is to one that talks with it in a context, as errors name it; nil: that rank of the job.
+	Named func(rank int, context uint32, other int) string
+
 	Check bool        // look whether operations under way share memory, and who makes calls
 	Site  func() Site // returns the line of the program from which it is called; nil: nobody knows
 }
@@ -31,6 +34,7 @@ type Job struct {
 	enter    func(rank int, call string)
 	kinds    func(Sign) string
 	mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
+	named    func(rank int, context uint32, other int) string
 	site     func() Site
 	check    bool
 	heeds    bool // the calls that programs make
@@ -51,9 +55,12 @@ type rule struct {
 // NewJob finds the protocols that a job needs. A name of none is an error.
 func NewJob(cfg Config) (*Job, error) {
 	l := cfg.Library
-	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, mismatch: cfg.Mismatch, check: cfg.Check, heeds: cfg.Check || cfg.Enter != nil, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
+	j := &Job{lib: l, table: Protocols, enter: cfg.Enter, kinds: cfg.Kinds, mismatch: cfg.Mismatch, named: cfg.Named, check: cfg.Check, heeds: cfg.Check || cfg.Enter != nil, site: cfg.Site, tiered: l.Long[model.Intra] != l.Long[model.Inter]}
 	if j.kinds == nil {
 		j.kinds = func(s Sign) string { return fmt.Sprintf("elements of kind %d", s) }
+	}
+	if j.named == nil {
+		j.named = func(_ int, _ uint32, other int) string { return fmt.Sprintf("rank %d", other) }
 	}
 	for _, r := range l.Rules {
 		found, err := j.rule(r.UpTo, r.Protocol)

@@ -109,7 +109,7 @@ func (e *Engine) first(p *device.Packet) {
 		return
 	}
 	if model.Mode(w[0]>>16) == model.Ready {
-		e.Fail(ErrOther, "rank %d sent a ready message of %d bytes with tag %d, for which no receive was posted", m.src, m.size, m.tag)
+		e.Fail(ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.named(m.src, x.Context), m.size, m.tag)
 	}
 	e.keep(x, m)
 }
@@ -158,9 +158,9 @@ func (e *Engine) pair(r *Op, m *msg) {
 func (e *Engine) truncated(r *Op, m *msg) {
 	if r.Context%2 == 1 {
 		e.mustMatch(r, m)
-		e.FailWith(int(m.src), ErrTruncate, "rank %d sent %d bytes where %d were expected: the ranks do not give as much as they take", m.src, m.size, len(r.buf))
+		e.FailWith(int(m.src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", e.named(m.src, r.Context), m.size, len(r.buf))
 	}
-	e.Fail(ErrTruncate, "the message from rank %d with tag %d has %d bytes, the receive has room for %d", m.src, m.tag, m.size, len(r.buf))
+	e.Fail(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", e.named(m.src, r.Context), m.tag, m.size, len(r.buf))
 }
 
 // mustMatch complains of a message of another collective call than the one that receives it.
