@@ -26,6 +26,11 @@ func (c *Comm) Create(g Group) *Comm {
 // Dup returns a communicator of the same ranks whose messages are its own. Attributes and topology are copied (MPI_Comm_dup).
 func (c *Comm) Dup() *Comm {
 	c.enter("Dup")
+	return c.dup()
+}
+
+// dup is Dup within a call.
+func (c *Comm) dup() *Comm {
 	var n *Comm
 	if x := c.inter(); x != nil {
 		n = x.between(c, x.own, c.members, x.mine.agreeAcross(c))
@@ -47,12 +52,17 @@ func (c *Comm) Split(colour, key int) *Comm {
 	if colour < 0 && colour != Undefined {
 		c.e.Fail(proto.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
 	}
+	return c.split(colour, key)
+}
+
+// split is Split within a call.
+func (c *Comm) split(colour, key int) *Comm {
 	context := c.newContext()
 	all := make([]int64, 2*c.size)
 	mine := Of([]int64{int64(colour), int64(key)})
 	into := Of(all)
 	into.Count = 2
-	c.Allgather(mine, into)
+	c.allgather(mine, into)
 	if colour == Undefined {
 		return nil
 	}
@@ -72,16 +82,18 @@ func (c *Comm) Split(colour, key int) *Comm {
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
 	c.enter("Compare")
-	d.enter("Compare")
+	c.e.On(d.context)
+	d.alive()
+	c.e.On(c.context)
 	switch {
 	case c.context == d.context:
 		return Identical
 	case (c.inter() == nil) != (d.inter() == nil):
 		return Unequal
 	}
-	groups := c.Group().Compare(d.Group())
+	groups := c.group().Compare(d.group())
 	if x := c.inter(); x != nil {
-		groups = max(groups, c.RemoteGroup().Compare(d.RemoteGroup()))
+		groups = max(groups, Group{c.e, c.members}.Compare(Group{d.e, d.members}))
 	}
 	if groups == Identical {
 		return Congruent

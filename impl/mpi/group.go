@@ -18,6 +18,10 @@ type Group struct {
 // Group returns the ranks of the communicator, of one between two groups those of this side (MPI_Comm_group).
 func (c *Comm) Group() Group {
 	c.e.Enter("Group")
+	return c.group()
+}
+
+func (c *Comm) group() Group {
 	if x := c.inter(); x != nil {
 		return Group{c.e, x.own}
 	}

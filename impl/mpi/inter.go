@@ -20,16 +20,13 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	c.enter("CreateInter")
 	c.intra()
 	c.checkRank(leader)
-	mine := c.Dup()
+	mine := c.dup()
 	list := c.list()
 	*c.last = c.agree(*c.last + 2)
 	text := encode(append([]int{int(*c.last)}, list...))
 	var there []byte
 	if c.rank == leader {
-		out := peer.Isend(Of(text), remote, tag)
-		there = make([]byte, peer.Probe(remote, tag).Bytes)
-		peer.Recv(Of(there), remote, tag)
-		out.Wait()
+		there = peer.swap(text, remote, tag)
 	}
 	other := decode(mine.share(there, leader))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
@@ -39,14 +36,27 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	return (&inter{own: list, mine: mine}).between(c, list, other[1:], *c.last)
 }
 
+// swap exchanges bytes with a rank, however many they are, within a call.
+func (c *Comm) swap(b []byte, with, tag int) []byte {
+	c.checkRank(with)
+	c.checkTag(tag)
+	out := c.e.Isend(model.Standard, b, proto.Sign(Byte.Sign()), c.world(with), c.context, tag)
+	st, _ := c.e.Probe(c.world(with), c.context, tag, true)
+	theirs := make([]byte, st.Bytes)
+	c.e.Recv(theirs, proto.Sign(Byte.Sign()), c.world(with), c.context, tag)
+	c.e.Wait(out)
+	c.e.Release(out)
+	return theirs
+}
+
 // share brings bytes of a rank to all, however many they are.
 func (c *Comm) share(b []byte, root int) []byte {
 	n := []int64{int64(len(b))}
-	c.Bcast(Of(n), root)
+	c.bcast(Of(n), root)
 	if c.rank != root {
 		b = make([]byte, n[0])
 	}
-	c.Bcast(Of(b), root)
+	c.bcast(Of(b), root)
 	return b
 }
 

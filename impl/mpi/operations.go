@@ -11,6 +11,11 @@ import (
 // Bcast brings the root's data to all ranks.
 func (c *Comm) Bcast(b Buffer, root int) {
 	c.begin("Bcast", root, b)
+	c.bcast(b, root)
+}
+
+// bcast is Bcast within a call, as are those of other names that begin with a small letter.
+func (c *Comm) bcast(b Buffer, root int) {
 	r := c.round(collective.Bcast, root, b.Type)
 	data := c.flat(b, c.rank == root)
 	r.carryOut(r.job(data), nil, data)
@@ -56,6 +61,10 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 // Allgather is Gather to all ranks.
 func (c *Comm) Allgather(send, recv Buffer) {
 	c.begin("Allgather", 0, send)
+	c.allgather(send, recv)
+}
+
+func (c *Comm) allgather(send, recv Buffer) {
 	r := c.round(collective.Allgather, 0, send.Type)
 	all := c.checked(recv.Part(0, c.size*recv.Count))
 	c.alike(&send, &recv)
@@ -80,6 +89,10 @@ func (c *Comm) Alltoall(send, recv Buffer) {
 // Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the root. recv counts there only.
 func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 	c.begin("Reduce", root, send)
+	c.reduce(send, recv, op, root)
+}
+
+func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
 	r := c.combining(collective.Reduce, root, send, op)
 	in := c.flat(send, true)
 	if c.rank != root {

@@ -73,25 +73,28 @@ func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	return c.request(c.e.IrecvShape(c.room(b), c.world(src), c.context, tag))
 }
 
-// Sendrecv sends one message and receives another at the same time.
+// Sendrecv sends one message and receives another at the same time. Nothing is under way if an argument is wrong.
 func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag int) Status {
-	r := c.irecv("Sendrecv", &recv, src, recvTag)
-	c.send("Sendrecv", model.Standard, &send, dst, sendTag)
-	return r.wait("Sendrecv")
+	if c.sending("Sendrecv", dst, sendTag) {
+		c.checked(send)
+	}
+	r := c.irecv(within, &recv, src, recvTag)
+	c.send(within, model.Standard, &send, dst, sendTag)
+	return r.wait(within)
 }
 
 // SendrecvReplace sends what is in b and receives into it.
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
-	c.e.EnterOn("SendrecvReplace", c.context)
+	sends := c.sending("SendrecvReplace", dst, sendTag)
 	copied := c.flat(c.checked(b), true)
 	if _, flat := b.Flat(); flat {
 		copied = slices.Clone(copied)
 	}
-	r := c.irecv("SendrecvReplace", &b, src, recvTag)
-	if c.sending("SendrecvReplace", dst, sendTag) {
+	r := c.irecv(within, &b, src, recvTag)
+	if sends {
 		c.e.Send(model.Standard, copied, proto.Sign(b.Sign(b.Len())), c.world(dst), c.context, sendTag)
 	}
-	return r.wait("SendrecvReplace")
+	return r.wait(within)
 }
 
 // Probe waits for a message that Recv with the same arguments would receive, and leaves it.
@@ -117,7 +120,9 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 
 // receiving checks the arguments of a receive, and says whether there is anything to do.
 func (c *Comm) receiving(call string, src, tag int) bool {
-	c.e.EnterOn(call, c.context)
+	if call != within {
+		c.e.EnterOn(call, c.context)
+	}
 	if src == ProcNull {
 		return false
 	}

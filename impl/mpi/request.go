@@ -42,12 +42,16 @@ func (r *Request) Test() (Status, bool) {
 	return r.end(), true
 }
 
-// active enters a call and says whether there is an operation under way. A copy of a request that was completed is an error.
+// active enters a call, unless the program is within it, and says whether there is an operation under way. A copy of a request that was completed is an error.
 func (r *Request) active(call string) bool {
 	if r.op == nil {
 		return false
 	}
-	r.c.e.EnterOn(call, r.c.context)
+	if call != within {
+		r.c.e.EnterOn(call, r.c.context)
+	} else {
+		r.c.e.On(r.c.context)
+	}
 	r.check()
 	return !r.op.Inactive()
 }
@@ -87,8 +91,13 @@ func WaitAll(reqs []Request, st []Status) {
 			left(reqs, false)
 		}
 	}()
+	call := "WaitAll"
 	for i := range reqs {
-		s := reqs[i].wait("WaitAll")
+		null := reqs[i].Null()
+		s := reqs[i].wait(call)
+		if !null {
+			call = within
+		}
 		if st != nil {
 			st[i] = s
 		}
@@ -231,7 +240,10 @@ func poll(reqs []Request, call string, found func() bool) bool {
 
 func check(reqs []Request, call string) *Request {
 	for i := range reqs {
-		reqs[i].active(call)
+		if !reqs[i].Null() {
+			reqs[i].active(call)
+			call = within
+		}
 	}
 	return first(reqs)
 }

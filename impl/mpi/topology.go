@@ -120,7 +120,7 @@ func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
 	if len(periodic) != len(dims) {
 		c.e.Fail(proto.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
 	}
-	return &Cart{slices.Clone(dims), slices.Clone(periodic)}, places
+	return (&Cart{dims, periodic}).clone(), places
 }
 
 // CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and nil to the others. All ranks name the same graph
@@ -136,16 +136,14 @@ func (c *Comm) graph(neighbours [][]int) *Graph {
 	if len(neighbours) > c.size {
 		c.e.Fail(proto.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
 	}
-	g := &Graph{}
 	for r, list := range neighbours {
 		for _, n := range list {
 			if n < 0 || n >= len(neighbours) {
 				c.e.Fail(proto.ErrTopology, "rank %d has the neighbour %d, and the graph has %d ranks", r, n, len(neighbours))
 			}
 		}
-		g.Neighbours = append(g.Neighbours, slices.Clone(list))
 	}
-	return g
+	return (&Graph{neighbours}).clone()
 }
 
 func (c *Comm) withTopology(places int, t topology) *Comm {
@@ -156,13 +154,32 @@ func (c *Comm) withTopology(places int, t topology) *Comm {
 	return n
 }
 
-// Topology returns the grid or the graph of the communicator; both are nil if it has none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their kin).
+// Topology returns the grid or the graph of the communicator; both are nil if it has none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their
+// kin).
 func (c *Comm) Topology() (*Cart, *Graph) {
 	c.enter("Topology")
 	if c.more == nil {
 		return nil, nil
 	}
 	return c.more.topology.cart, c.more.topology.graph
+}
+
+func (g *Cart) clone() *Cart {
+	if g == nil {
+		return nil
+	}
+	return &Cart{slices.Clone(g.Dims), slices.Clone(g.Periodic)}
+}
+
+func (g *Graph) clone() *Graph {
+	if g == nil {
+		return nil
+	}
+	n := &Graph{}
+	for _, list := range g.Neighbours {
+		n.Neighbours = append(n.Neighbours, slices.Clone(list))
+	}
+	return n
 }
 
 // grid returns the grid, which there must be.
@@ -180,13 +197,24 @@ func (c *Comm) CartRank(coords []int) int {
 	if len(coords) != len(g.Dims) {
 		c.e.Fail(proto.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
 	}
-	r := 0
 	for i, x := range coords {
-		d := g.Dims[i]
-		if !g.Periodic[i] && (x < 0 || x >= d) {
-			c.e.Fail(proto.ErrArg, "coordinate %d is outside of a dimension of %d", x, d)
+		if !g.has(i, x) {
+			c.e.Fail(proto.ErrArg, "coordinate %d is outside of a dimension of %d", x, g.Dims[i])
 		}
-		r = r*d + (x%d+d)%d
+	}
+	return g.rank(coords)
+}
+
+// has says whether there is a place in a dimension.
+func (g *Cart) has(dimension, x int) bool {
+	return g.Periodic[dimension] || x >= 0 && x < g.Dims[dimension]
+}
+
+// rank is the inverse of coords.
+func (g *Cart) rank(coords []int) int {
+	r := 0
+	for i, d := range g.Dims {
+		r = r*d + (coords[i]%d+d)%d
 	}
 	return r
 }
@@ -215,11 +243,10 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	}
 	at := func(by int) int {
 		x := g.coords(c.rank)
-		x[dimension] += by
-		if d := g.Dims[dimension]; !g.Periodic[dimension] && (x[dimension] < 0 || x[dimension] >= d) {
+		if x[dimension] += by; !g.has(dimension, x[dimension]) {
 			return ProcNull
 		}
-		return c.CartRank(x)
+		return g.rank(x)
 	}
 	return at(-by), at(by)
 }
@@ -240,7 +267,7 @@ func (c *Comm) CartSub(keep []bool) *Comm {
 			colour = colour*g.Dims[i] + x
 		}
 	}
-	n := c.Split(colour, key)
+	n := c.split(colour, key)
 	n.extra().topology.cart = sub
 	return n
 }

@@ -38,6 +38,10 @@ func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 // Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts and offsets count at the root only.
 func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
 	c.begin("Scatterv", root, recv)
+	c.scatterv(send, counts, offsets, recv, root)
+}
+
+func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
 	r := c.round(collective.Scatter, root, recv.Type)
 	data := c.flat(recv, false)
 	if c.rank != root {
@@ -139,8 +143,8 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 
 // reduceThenScatter leaves all combined elements at rank 0 in all, and each rank's in its recv.
 func (c *Comm) reduceThenScatter(send, all, recv Buffer, counts, offsets []int, op *Op) {
-	c.Reduce(send, all, op, 0)
-	c.Scatterv(all, counts, offsets, recv, 0)
+	c.reduce(send, all, op, 0)
+	c.scatterv(all, counts, offsets, recv, 0)
 }
 
 // parts ends the rank if counts and offsets do not describe a part of the buffer for each rank.

@@ -105,6 +105,9 @@ func (e *Engine) EnterOn(call string, context uint32) {
 	e.call, e.on = call, context
 }
 
+// On notes the communicator of the call that the program is in, if it is of several.
+func (e *Engine) On(context uint32) { e.on = context }
+
 // Call returns the call that the program is in.
 func (e *Engine) Call() string { return e.call }
 
