@@ -363,3 +363,28 @@ func TestGroupFaults(t *testing.T) {
 		})
 	}
 }
+
+// What Topology returns is the caller's.
+func TestTopologyIsCopied(t *testing.T) {
+	locally(t, 4, func(c *mpi.Comm) error {
+		dims, ends, neighbours := []int{2, 2}, []bool{true, false}, [][]int{{1}, {0, 2}, {3}, {}}
+		grid, graph := c.CreateCart(dims, ends), c.CreateGraph(neighbours)
+		cart, _ := grid.Topology()
+		_, g := graph.Topology()
+		for _, x := range [][]int{dims, cart.Dims, neighbours[1], g.Neighbours[1]} {
+			x[0], x[1] = 7, 7
+		}
+		ends[0], cart.Periodic[0] = false, false
+		g.Neighbours[0] = nil
+		if x := grid.CartCoords(3); !slices.Equal(x, []int{1, 1}) {
+			return fmt.Errorf("rank 3 is at %v", x)
+		}
+		if from, to := grid.CartShift(0, 1); from == mpi.ProcNull || to == mpi.ProcNull {
+			return errors.New("the grid has ends where it had none")
+		}
+		if a, b := graph.Neighbours(0), graph.Neighbours(1); !slices.Equal(a, []int{1}) || !slices.Equal(b, []int{0, 2}) {
+			return fmt.Errorf("neighbours %v and %v", a, b)
+		}
+		return nil
+	})
+}

@@ -154,14 +154,14 @@ func (c *Comm) withTopology(places int, t topology) *Comm {
 	return n
 }
 
-// Topology returns the grid or the graph of the communicator; both are nil if it has none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their
+// Topology returns a copy of the grid or of the graph of the communicator; both are nil if it has none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their
 // kin).
 func (c *Comm) Topology() (*Cart, *Graph) {
 	c.enter("Topology")
 	if c.more == nil {
 		return nil, nil
 	}
-	return c.more.topology.cart, c.more.topology.graph
+	return c.more.topology.cart.clone(), c.more.topology.graph.clone()
 }
 
 func (g *Cart) clone() *Cart {
