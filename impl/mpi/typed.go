@@ -1,52 +1,6 @@
 package mpi
 
-import (
-	"unsafe"
-
-	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/reduction"
-)
-
-// The basic datatypes.
-var (
-	Byte       = datatype.Byte
-	Packed     = datatype.Packed
-	Bool       = datatype.Bool
-	Int8       = datatype.Int8
-	Int16      = datatype.Int16
-	Int32      = datatype.Int32
-	Int64      = datatype.Int64
-	Uint8      = datatype.Uint8
-	Uint16     = datatype.Uint16
-	Uint32     = datatype.Uint32
-	Uint64     = datatype.Uint64
-	Float32    = datatype.Float32
-	Float64    = datatype.Float64
-	Complex64  = datatype.Complex64
-	Complex128 = datatype.Complex128
-)
-
-// The operations.
-var (
-	Max    = reduction.Max
-	Min    = reduction.Min
-	Sum    = reduction.Sum
-	Prod   = reduction.Prod
-	Land   = reduction.Land
-	Lor    = reduction.Lor
-	Lxor   = reduction.Lxor
-	Band   = reduction.Band
-	Bor    = reduction.Bor
-	Bxor   = reduction.Bxor
-	MaxLoc = reduction.MaxLoc
-	MinLoc = reduction.MinLoc
-)
-
-// NewOp makes an operation of a function that leaves in ∘ inout in inout, of which each has the same number of elements of one type (MPI_Op_create). It is
-// associative; commutes says that its operands may be exchanged, too.
-func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
-	return reduction.New(combine, commutes)
-}
+import "unsafe"
 
 // Element is a Go type that is a basic datatype.
 type Element interface {

@@ -7,23 +7,6 @@ import (
 	"github.com/loggp/loggp/impl/proto"
 )
 
-// Pairs of a value and an index, for MaxLoc and MinLoc.
-var (
-	Float32Int32 = datatype.Float32Int32
-	Float64Int32 = datatype.Float64Int32
-	Int16Int32   = datatype.Int16Int32
-	Int32Int32   = datatype.Int32Int32
-	Int64Int32   = datatype.Int64Int32
-	Int64Int64   = datatype.Int64Int64
-	Float64Int64 = datatype.Float64Int64
-)
-
-// LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has.
-var (
-	LB = datatype.LB
-	UB = datatype.UB
-)
-
 // Datatypes that a program makes. They are for messages once they are committed:
 //
 //	column := mpi.Vector(rows, 1, width, mpi.Float64).Commit()
