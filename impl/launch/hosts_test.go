@@ -1,7 +1,6 @@
 package launch_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -430,32 +429,8 @@ func TestEnds(t *testing.T) {
 		ssh, calls := fakeSSH(t)
 		cmd := exec.Command(os.Args[0], "forever")
 		cmd.Env = append(os.Environ(), "TEST_SSH="+strings.Join(ssh, " "))
-		var words strings.Builder
-		cmd.Stderr = &words
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		var pids []int
-		s := bufio.NewScanner(out)
-		for range 2 {
-			if !s.Scan() {
-				t.Fatalf("%v: %s", s.Err(), words.String())
-			}
-			for word := range strings.FieldsSeq(s.Text()) {
-				if pid, _ := strconv.Atoi(word); pid != os.Getpid() {
-					pids = append(pids, pid)
-				}
-			}
-		}
-		cmd.Process.Signal(by)
-		cmd.Wait()
-		if by == syscall.SIGINT && (cmd.ProcessState.ExitCode() != 1 || !strings.Contains(words.String(), "interrupt") && strings.TrimSpace(words.String()) != "context canceled") {
-			t.Errorf("interrupted: %v, %q", cmd.ProcessState, words.String())
-		}
+		pids := launchtest.End(t, cmd, by, 2)
+		pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
 		gone(t, slices.Concat(pids, pidsOf(calls())))
 	}
 }

@@ -76,35 +76,48 @@ func held(t *testing.T) (files, maps int) {
 func ends(t *testing.T, _ *transport) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		cmd := exec.Command(os.Args[0], Forever)
-		var words strings.Builder
-		cmd.Stderr = &words
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		var pids []int
-		for s := bufio.NewScanner(out); len(pids) < 3 && s.Scan(); {
-			pid, err := strconv.Atoi(s.Text())
-			if err != nil {
-				t.Fatal(err)
-			}
-			pids = append(pids, pid)
-		}
-		if len(pids) < 3 || !slices.Contains(pids, cmd.Process.Pid) {
-			t.Fatalf("the ranks are %v of %d: %s", pids, cmd.Process.Pid, words.String())
-		}
-		cmd.Process.Signal(by)
-		cmd.Wait()
-		if by == syscall.SIGINT && (cmd.ProcessState.ExitCode() != 1 || strings.TrimSpace(words.String()) != "context canceled" && !strings.Contains(words.String(), "interrupt")) {
-			t.Errorf("interrupted: %v, %q", cmd.ProcessState, words.String())
+		pids := End(t, cmd, by, 3)
+		if !slices.Contains(pids, cmd.Process.Pid) {
+			t.Fatalf("the ranks are %v of %d", pids, cmd.Process.Pid)
 		}
 		if !Ended(pids, Soon) {
 			t.Fatalf("by %v: of %v some are left", by, pids)
 		}
 	}
+}
+
+// End starts a job and ends its first process by a signal as soon as it has printed so many lines, which are processes. It returns these. A job that is interrupted has
+// to say so, and exit with status 1.
+func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int) {
+	t.Helper()
+	var words strings.Builder
+	cmd.Stderr = &words
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := bufio.NewScanner(out)
+	for range lines {
+		if !s.Scan() {
+			t.Fatalf("%v after %v: %s", s.Err(), pids, words.String())
+		}
+		for word := range strings.FieldsSeq(s.Text()) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	cmd.Process.Signal(by)
+	cmd.Wait()
+	if by == syscall.SIGINT && (cmd.ProcessState.ExitCode() != 1 || strings.TrimSpace(words.String()) != "context canceled" && !strings.Contains(words.String(), "interrupt")) {
+		t.Errorf("interrupted: %v, %q", cmd.ProcessState, words.String())
+	}
+	return pids
 }
 
 // Ended waits until processes have ended, and reports whether they have in time.
