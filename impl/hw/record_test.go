@@ -121,3 +121,25 @@ func TestRecordingLimit(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A rank that has ended and is asked to say so does that when it is asked.
+func TestRecordingOfAFarewell(t *testing.T) {
+	r := recorded(t, machine(), 2, func(p device.Port) {
+		if p.Rank() == 1 {
+			p.Delay(2 * us)
+			return
+		}
+		p.Delay(50 * us)
+		p.AtEnd(1, [device.Words]uint64{})
+		p.Recv(true)
+	})
+	want := [][]string{
+		{"0-50000 compute compute", "50000-51100 wait packet", "51100-51300 receive torus.receive"},
+		{"0-2000 compute compute", "2000-50000 wait the end", "50000-51000 send torus.send.start"},
+	}
+	for i, w := range want {
+		if got := told(r.Ranks[i].Spans); !slices.Equal(got, w) {
+			t.Errorf("rank %d: %q, want %q", i, got, w)
+		}
+	}
+}
