@@ -13,6 +13,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,6 +26,7 @@ type Channel struct {
 	conn     *net.TCPConn
 	patience time.Duration // with who takes no byte of a message
 	in       sealer
+	why      atomic.Pointer[error] // it was ended
 
 	mu  sync.Mutex // held while a message is sent
 	out sealer
@@ -101,9 +103,17 @@ func (c *Channel) Send(message []byte) error {
 	c.conn.SetWriteDeadline(time.Now().Add(c.patience))
 	_, err := c.conn.Write(b)
 	if err != nil {
-		err = cause(err)
+		err = c.cause(err)
 	}
 	return err
+}
+
+// cause returns why the channel has ended.
+func (c *Channel) cause(err error) error {
+	if why := c.why.Load(); why != nil {
+		return *why
+	}
+	return cause(err)
 }
 
 // ErrTampered says that what came over a channel was not sent by the other side.
@@ -113,7 +123,7 @@ var ErrTampered = errors.New("what came was not sent by the other side: somebody
 func (c *Channel) Receive() ([]byte, error) {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(c.conn, head); err != nil {
-		return nil, cause(err)
+		return nil, c.cause(err)
 	}
 	n := int(binary.BigEndian.Uint32(head))
 	if n < c.in.Overhead() || n > MaxMessage+c.in.Overhead() {
@@ -121,7 +131,7 @@ func (c *Channel) Receive() ([]byte, error) {
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(c.conn, b); err != nil {
-		return nil, cause(err)
+		return nil, c.cause(err)
 	}
 	message, err := c.in.Open(b[:0], c.in.number(), b, head)
 	if err != nil {
@@ -132,3 +142,9 @@ func (c *Channel) Receive() ([]byte, error) {
 
 // Close closes it at once. Who waits in Receive returns.
 func (c *Channel) Close() { c.conn.Close() }
+
+// End closes it for a reason, which is the error of Send and Receive from then on.
+func (c *Channel) End(why error) {
+	c.why.CompareAndSwap(nil, &why)
+	c.Close()
+}

@@ -80,9 +80,6 @@ func (g *Agent) join(ctx context.Context) (*door.Channel, error) {
 
 // introduce has the first exchange with rank 0.
 func (g *Agent) introduce(c *door.Channel) error {
-	if err := watchful(c.Conn()); err != nil {
-		return err
-	}
 	if err := say(c, hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts()}); err != nil {
 		return err
 	}
@@ -93,7 +90,7 @@ func (g *Agent) introduce(c *door.Channel) error {
 	if o.Kind != accepts {
 		return fmt.Errorf("this host is refused: %s", o.Why)
 	}
-	return nil
+	return watchful(c, word{})
 }
 
 // obey does what rank 0 orders until it says that the job is over.
@@ -121,6 +118,7 @@ func (g *Agent) obey(c *door.Channel) error {
 				*asks = o.Asks
 			}
 			stop()
+		case nothing:
 		case leaves:
 			return nil
 		default:

@@ -567,3 +567,29 @@ func TestHeld(t *testing.T) {
 		t.Error("the agent does not end")
 	}
 }
+
+// An agent that is stopped, as one that gets no processor is for a while, is no host that is switched off: its kernel answers.
+func TestStopped(t *testing.T) {
+	if testing.Short() && !launch.IsRank() {
+		t.Skip("waits for some seconds")
+	}
+	alone(t)
+	ssh, _ := fakeSSH(t)
+	team := gather(t, muster(ssh, "127.0.0.2"))
+	err := run(t, team, func(p device.Port) error {
+		if p.Rank() == 1 {
+			p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(os.Getppid())}})
+			p.Recv(true)
+			return nil
+		}
+		agent := int(p.Recv(true).Head[0])
+		syscall.Kill(agent, syscall.SIGSTOP)
+		time.Sleep(4 * time.Second)
+		syscall.Kill(agent, syscall.SIGCONT)
+		p.Send(1, &device.Packet{})
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

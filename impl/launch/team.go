@@ -184,10 +184,14 @@ func (a *agent) lost(err error) *Death {
 	return d
 }
 
-// watchful makes the end of a connection known whose other side has gone without a word: the kernel asks each second whether it is there, which
-// disturbs no measurement.
-func watchful(c *net.TCPConn) error {
-	return c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2})
+// watchful makes the end of a channel known whose other side has gone without a word: the kernel asks each second whether it is there, which
+// disturbs no measurement, and a vigil sees whether it has answered.
+func watchful(c *door.Channel, nothing any) error {
+	if err := c.Conn().SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}); err != nil {
+		return err
+	}
+	go watch(c, nothing)
+	return nil
 }
 
 // refusal says why an agent that came may not stay. Whether its call has ended since does not matter.
@@ -198,9 +202,6 @@ func (why refusal) Error() string { return string(why) }
 // greet has the first exchange with an agent.
 func (a *agent) greet(ctx context.Context, version string) error {
 	defer context.AfterFunc(ctx, a.channel.Close)()
-	if err := watchful(a.channel.Conn()); err != nil {
-		return err
-	}
 	var h hello
 	if err := hear(a.channel, &h); err != nil {
 		return err
@@ -215,5 +216,8 @@ func (a *agent) greet(ctx context.Context, version string) error {
 	}
 	a.host.Address = a.channel.Conn().RemoteAddr().(*net.TCPAddr).IP.String()
 	a.host.Facts = h.Facts
-	return say(a.channel, order{Kind: accepts})
+	if err := say(a.channel, order{Kind: accepts}); err != nil {
+		return err
+	}
+	return watchful(a.channel, order{Kind: nothing})
 }

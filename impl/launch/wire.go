@@ -31,9 +31,11 @@ const (
 	starts  = "run"  // start a rank
 	stops   = "stop" // kill it
 	leaves  = "bye"  // the job is over
+	nothing = "nothing"
 )
 
-// word is what an agent says of a run: the report of its rank, if that makes one, and then that it has ended, and how if there was none.
+// word is what an agent says of a run: the report of its rank, if that makes one, and then that it has ended, and how if there was none. One that has
+// none of these means nothing.
 type word struct {
 	Report *report
 	Over   bool

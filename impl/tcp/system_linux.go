@@ -154,15 +154,6 @@ func tune(fd int, patience time.Duration) error {
 	return nil
 }
 
-// silent returns how long nothing has been heard over a connection although an answer is due, or 0 if none is. What cannot be found out is 0.
-func silent(fd int) time.Duration {
-	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-	if err != nil || info.Retransmits == 0 && info.Probes == 0 {
-		return 0
-	}
-	return time.Duration(info.Last_ack_recv) * time.Millisecond
-}
-
 // letter returns a file that is in memory alone.
 func letter() (*os.File, error) {
 	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)

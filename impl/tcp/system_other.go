@@ -19,7 +19,6 @@ func yield()                                   { runtime.Gosched() }
 func own(*net.TCPConn) (int, error)            { return -1, errLinux }
 func closeFile(int)                            {}
 func tune(int, time.Duration) error            { return errLinux }
-func silent(int) time.Duration                 { return 0 }
 func letter() (*os.File, error)                { return nil, errLinux }
 
 type gather struct{}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/machine"
 )
 
@@ -80,7 +81,7 @@ func (p *port) inspect() {
 	for _, l := range p.links {
 		switch {
 		case l == nil || l.over:
-		case silent(l.fd) < patience:
+		case launch.Silence(l.fd) < patience:
 			l.doubt = 0
 		case l.doubt == 0:
 			l.doubt = now // the silence may have been because there was nothing to say
