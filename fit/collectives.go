@@ -3,6 +3,7 @@ package fit
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -227,6 +228,24 @@ func Unpredicted(times []Collective) []CollectiveComparison {
 		all = append(all, CollectiveComparison{Collective: c, Predicted: math.NaN()})
 	}
 	return all
+}
+
+const collectiveHeader = "platform,library,place,clock,operation,algorithm,ranks,bytes,min_us,median_us,max_us,last_us,low_us,high_us,repetitions,predicted_us"
+
+// WriteCollectives writes what collective operations took as CSV, a row each, with what a model says. What is not known is empty.
+func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
+	err := writeTable(w, collectiveHeader, len(cs), func(i int) []string {
+		c := cs[i]
+		row := []string{c.Platform, c.Library, c.Place, c.Clock, c.Operation, c.Algorithm, strconv.Itoa(c.Ranks), size(c.Bytes)}
+		for _, v := range []float64{c.Min, c.Median, c.Max, c.Last, c.Low, c.High} {
+			row = append(row, printed(rounded(v)))
+		}
+		return append(row, strconv.Itoa(c.Samples), printed(rounded(c.Predicted)))
+	})
+	if err != nil {
+		return fmt.Errorf("write collective operations: %w", err)
+	}
+	return nil
 }
 
 // Comparison returns the comparison as files have it: the quantity is the timer, with operation and ranks, as coll_last(bcast:8).

@@ -135,3 +135,16 @@ func TestFitLeavesCollectivesOut(t *testing.T) {
 		t.Errorf("%v: %+v, not %+v", err, both, alone)
 	}
 }
+
+// A file has a row for each time, and nothing where there is no number.
+func TestWriteCollectives(t *testing.T) {
+	c := Collective{Platform: "p", Library: "l", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: "linear", Ranks: 4, Bytes: 8, Min: 1, Median: 2, Max: 3.25, Last: math.NaN(), Low: 3, High: 3.5, Samples: 7}
+	var b strings.Builder
+	if err := WriteCollectives(&b, append(Unpredicted([]Collective{c}), CollectiveComparison{Collective: c, Predicted: 9, By: "x"})); err != nil {
+		t.Fatal(err)
+	}
+	const row = "p,l,inter,real,bcast,linear,4,8,1,2,3.25,,3,3.5,7,"
+	if want := collectiveHeader + "\n" + row + "\n" + row + "9\n"; b.String() != want {
+		t.Errorf("%s, not\n%s", b.String(), want)
+	}
+}

@@ -77,6 +77,7 @@ func newCollectivePage(r *CollectiveReport) *document {
 	for _, operation := range p.operations() {
 		p.operation(operation)
 	}
+	p.csv = append(p.csv, file{"times.csv", func(w io.Writer) error { return fit.WriteCollectives(w, slices.Concat(p.Times...)) }})
 	p.warningsFile(p.Warnings)
 	p.add(warningsSection(p.Warnings))
 	p.measured(p.Machines, p.all, p.real())

@@ -131,7 +131,7 @@ func TestCollectivePage(t *testing.T) {
 		if len(of) < 4 {
 			continue
 		}
-		for _, name := range []string{"fastest-by-ranks.csv", "fastest.csv", "side-by-side.csv", "model.csv", "bcast.csv", "barrier.csv", "settings.csv", "facts.csv", "warnings.csv",
+		for _, name := range []string{"fastest-by-ranks.csv", "fastest.csv", "side-by-side.csv", "model.csv", "bcast.csv", "barrier.csv", "settings.csv", "facts.csv", "warnings.csv", "times.csv",
 			"bcast-of-16-ranks-here-start.svg", "bcast-of-16-ranks-here-barrier.png", "scan-here-ranks.svg", "side-by-side-allgather-of-4-ranks.png", "bcast-of-4-ranks-tcp-barrier.svg", "bcast-of-4-ranks-Open-MPI-4.1.4.svg"} {
 			if files[name] == "" {
 				t.Errorf("%s is missing", name)
