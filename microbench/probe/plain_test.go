@@ -14,8 +14,8 @@ import (
 )
 
 // The program reads the latency of a plain C ping-pong. Both are in one process and take turns, as launches differ by more than the two do: by up to a half, by
-// where the library's memory comes to lie. Metrics are half a round trip, probe/plain, the median ratio over launches, and forwarded/plain: what it takes
-// to send what was just received instead of what lay ready.
+// where the library's memory comes to lie. Metrics are half a round trip, probe/plain, the median ratio over launches, probe/single, the same where the plain
+// one looks at the clock after each trip, and forwarded/plain: what it takes to send what was just received instead of what lay ready.
 func BenchmarkPlainPingPong(b *testing.B) {
 	sizes := []int{0, 8, 64, 1024, 4096, 16384, 65536}
 	for _, compiler := range compilers(b) {
@@ -24,7 +24,7 @@ func BenchmarkPlainPingPong(b *testing.B) {
 			b.Fatalf("%v\n%s", err, text)
 		}
 		b.Run(compiler, func(b *testing.B) {
-			launches := make([]map[int][3]float64, 0, 5)
+			launches := make([]map[int][4]float64, 0, 5)
 			for b.Loop() {
 				for launches = launches[:0]; len(launches) < cap(launches); {
 					launches = append(launches, plain(b, compiler, program, sizes))
@@ -32,16 +32,17 @@ func BenchmarkPlainPingPong(b *testing.B) {
 			}
 			b.ReportMetric(0, "ns/op")
 			for _, k := range sizes {
-				b.ReportMetric(over(launches, k, func(x [3]float64) float64 { return x[0] }), fmt.Sprintf("ns-%dB", k))
-				b.ReportMetric(over(launches, k, func(x [3]float64) float64 { return x[0] / x[1] }), fmt.Sprintf("probe/plain-%dB", k))
-				b.ReportMetric(over(launches, k, func(x [3]float64) float64 { return x[2] / x[1] }), fmt.Sprintf("forwarded/plain-%dB", k))
+				b.ReportMetric(over(launches, k, func(x [4]float64) float64 { return x[0] }), fmt.Sprintf("ns-%dB", k))
+				b.ReportMetric(over(launches, k, func(x [4]float64) float64 { return x[0] / x[1] }), fmt.Sprintf("probe/plain-%dB", k))
+				b.ReportMetric(over(launches, k, func(x [4]float64) float64 { return x[0] / x[3] }), fmt.Sprintf("probe/single-%dB", k))
+				b.ReportMetric(over(launches, k, func(x [4]float64) float64 { return x[2] / x[1] }), fmt.Sprintf("forwarded/plain-%dB", k))
 			}
 		})
 	}
 }
 
 // over returns the median over launches.
-func over(launches []map[int][3]float64, bytes int, of func([3]float64) float64) float64 {
+func over(launches []map[int][4]float64, bytes int, of func([4]float64) float64) float64 {
 	var x []float64
 	for _, l := range launches {
 		x = append(x, of(l[bytes]))
@@ -50,8 +51,9 @@ func over(launches []map[int][3]float64, bytes int, of func([3]float64) float64)
 	return x[len(x)/2]
 }
 
-// plain starts the two together, and returns the times for each size: of the program, of a plain ping-pong, and of one that forwards.
-func plain(t testing.TB, compiler, program string, sizes []int) map[int][3]float64 {
+// plain starts the two together, and returns the times for each size: of the program, of a plain ping-pong, of one that forwards, and of the plain
+// one by single trips.
+func plain(t testing.TB, compiler, program string, sizes []int) map[int][4]float64 {
 	t.Helper()
 	dir := t.TempDir()
 	command := []string{"-n", "2", program, dir, "60"}
@@ -65,11 +67,11 @@ func plain(t testing.TB, compiler, program string, sizes []int) map[int][3]float
 	if err != nil {
 		t.Fatal(err)
 	}
-	times := make(map[int][3]float64)
+	times := make(map[int][4]float64)
 	for line := range strings.Lines(string(text)) {
 		var bytes int
-		var x [3]float64
-		if _, err := fmt.Sscan(line, &bytes, &x[0], &x[1], &x[2]); err != nil || min(x[0], x[1], x[2]) <= 0 {
+		var x [4]float64
+		if _, err := fmt.Sscan(line, &bytes, &x[0], &x[1], &x[2], &x[3]); err != nil || min(x[0], x[1], x[2], x[3]) <= 0 {
 			t.Fatalf("%q: %v", line, err)
 		}
 		times[bytes] = x
