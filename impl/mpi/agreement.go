@@ -65,7 +65,7 @@ type calls map[uint32]*history
 // history is the last calls on a communicator.
 type history struct {
 	n    int // how many there were
-	last [remembered]made
+	last []made
 }
 
 // made is a call, and the stack on which it was made, from the library down to the program. To find the line takes several times as long as to note that.
@@ -85,6 +85,9 @@ func (x calls) note(context uint32, call string) {
 	if h == nil {
 		h = &history{}
 		x[context] = h
+	}
+	if len(h.last) < remembered {
+		h.last = append(h.last, made{})
 	}
 	m := &h.last[h.n%remembered]
 	m.call, m.frames = call, runtime.Callers(2, m.on[:])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -160,4 +161,33 @@ func TestOtherCall(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of communicators that were freed nothing is kept of the calls on them.
+func TestCallsAreForgotten(t *testing.T) {
+	const many = 2000
+	l := by("T")
+	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error {
+		use := func() {
+			for range many {
+				d := c.Dup()
+				d.Barrier()
+				d.Free()
+			}
+		}
+		held := func() uint64 {
+			runtime.GC()
+			runtime.GC() // weak pointers take two
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		use()
+		before := held()
+		use()
+		if after := held(); after > before+100*many {
+			return fmt.Errorf("%d bytes more are held after %d communicators", after-before, many)
+		}
+		return nil
+	}))
 }

@@ -110,6 +110,7 @@ func (c *Comm) Free() {
 	x := c.extra()
 	*x = more{freed: true}
 	c.handle(ErrorsAreFatal)
+	delete(c.own.calls, c.context)
 	c.size = 0 // so that nobody can be addressed
 }
 
