@@ -144,22 +144,35 @@ func ranksByFile(files [][]sample.Fact) ([]int, error) {
 	return ranks, nil
 }
 
-// CollectiveWarnings says what to doubt in times of collective operations of a set, operation by operation in the order of the times, and in how repetitions began.
-func CollectiveWarnings(set *sample.Set, times []Collective) []Warning {
+// CollectiveWarnings says what to doubt in how repetitions of collective operations began on some machines, and in the times of those who measured there, operation
+// by operation in the order of the times.
+func CollectiveWarnings(machines []sample.Machine, entrants []Entrant) []Warning {
+	var out []Warning
+	for _, m := range machines {
+		out = append(out, starts(m.Set)...)
+	}
+	for _, e := range entrants {
+		out = append(out, e.warnings()...)
+	}
+	return out
+}
+
+// warnings says what to doubt in the times.
+func (e *Entrant) warnings() []Warning {
 	type what struct {
 		platform, library, place, operation string
 		ranks                               int
 	}
 	var order []what
 	of := make(map[what][]Collective)
-	for _, c := range times {
+	for _, c := range e.Times {
 		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks}
 		if of[w] == nil {
 			order = append(order, w)
 		}
 		of[w] = append(of[w], c)
 	}
-	out := starts(set)
+	var out []Warning
 	for _, test := range collectiveDoubts {
 		for _, w := range order {
 			n, all := 0, len(of[w])

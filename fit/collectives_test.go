@@ -87,7 +87,7 @@ func TestCollectiveDoubts(t *testing.T) {
 			t.Errorf("%+v: %+v, weak %v", c, x, x.Weak())
 		}
 		var codes []string
-		for _, w := range CollectiveWarnings(set, all) {
+		for _, w := range CollectiveWarnings([]sample.Machine{{Set: set}}, []Entrant{{Times: all}}) {
 			if codes = append(codes, w.Code); w.Code == StartsDiffer {
 				codes = codes[:len(codes)-1]
 			} else if w.Sizes > 0 && (w.Mode != "bcast:4" || w.Parameter != "at 1 of 1") {
@@ -108,7 +108,7 @@ func TestStartsDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ws := CollectiveWarnings(set, all); (len(ws) == 1 && ws[0].Code == StartsDiffer) != differ {
+		if ws := CollectiveWarnings([]sample.Machine{{Set: set}}, []Entrant{{Times: all}}); (len(ws) == 1 && ws[0].Code == StartsDiffer) != differ {
 			t.Errorf("100 us behind a barrier, %d from a common start: %v", last, ws)
 		}
 	}

@@ -75,7 +75,7 @@ func (r *CollectiveReport) gather(t testing.TB) {
 		t.Fatal(err)
 	}
 	r.Contests = fit.Contests(r.Entrants)
-	r.Times, r.Warnings = nil, nil
+	r.Times = nil
 	for i, e := range r.Entrants {
 		cs := fit.Unpredicted(e.Times)
 		for j := range cs {
@@ -86,13 +86,7 @@ func (r *CollectiveReport) gather(t testing.TB) {
 		}
 		r.Times = append(r.Times, cs)
 	}
-	for _, m := range r.Machines {
-		times, err := fit.Collectives(m.Set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Warnings = append(r.Warnings, fit.CollectiveWarnings(m.Set, times)...)
-	}
+	r.Warnings = fit.CollectiveWarnings(r.Machines, r.Entrants)
 	r.Unknown = []string{"of a vendor's MPI there is no model"}
 }
 

@@ -26,7 +26,7 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Contests: fit.Contests(entrants)}
+	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Contests: fit.Contests(entrants), Warnings: fit.CollectiveWarnings(machines, entrants)}
 	from, err := parametersOf(machines, params)
 	if err != nil {
 		return nil, err
@@ -44,13 +44,6 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 	}
 	if params != "" && !modelled {
 		return nil, fmt.Errorf("report: %s", strings.Join(r.Unknown, "; "))
-	}
-	for _, m := range machines {
-		times, err := fit.Collectives(m.Set)
-		if err != nil {
-			return nil, err
-		}
-		r.Warnings = append(r.Warnings, fit.CollectiveWarnings(m.Set, times)...)
 	}
 	return r, nil
 }
