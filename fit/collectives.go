@@ -183,7 +183,7 @@ func (e *Entrant) warnings() []Warning {
 			}
 			if n > 0 {
 				out = append(out, Warning{Platform: w.platform, Library: w.library, Place: w.place, Mode: fmt.Sprintf("%s:%d", w.operation, w.ranks),
-					Parameter: fmt.Sprintf("at %d of %d", n, all), Code: test.code, Text: test.text, Sizes: n, Of: all})
+					Parameter: fmt.Sprintf("%d of %d times", n, all), Code: test.code, Text: test.text, Sizes: n, Of: all})
 			}
 		}
 	}

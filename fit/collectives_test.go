@@ -90,7 +90,7 @@ func TestCollectiveDoubts(t *testing.T) {
 		for _, w := range CollectiveWarnings([]sample.Machine{{Set: set}}, []Entrant{{Times: all}}) {
 			if codes = append(codes, w.Code); w.Code == StartsDiffer {
 				codes = codes[:len(codes)-1]
-			} else if w.Sizes > 0 && (w.Mode != "bcast:4" || w.Parameter != "at 1 of 1") {
+			} else if w.Sizes > 0 && (w.Mode != "bcast:4" || w.Parameter != "1 of 1 times") {
 				t.Errorf("%+v", w)
 			}
 		}

@@ -31,7 +31,7 @@ func WriteCollectives(w io.Writer, r *CollectiveReport, style Style) error {
 	}
 	out.tables(settingTable(all))
 	out.list("How far to trust it", append(r.trust(all), r.Unknown...))
-	out.warnings(r.Warnings)
+	out.doubts(r.doubts())
 	return out.err
 }
 
@@ -79,7 +79,7 @@ func newCollectivePage(r *CollectiveReport) *document {
 	}
 	p.csv = append(p.csv, file{"times.csv", func(w io.Writer) error { return fit.WriteCollectives(w, slices.Concat(p.Times...)) }})
 	p.warningsFile(p.Warnings)
-	p.add(warningsSection(p.Warnings))
+	p.add(doubtsSection(p.doubts()))
 	p.measured(p.Machines, p.all, p.real())
 	p.add(section{ID: "glossary", Title: "What the words mean", Words: collectiveWords})
 	return &p.document

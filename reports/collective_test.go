@@ -183,9 +183,9 @@ func TestCollectiveText(t *testing.T) {
 	if err := WriteCollectives(&b, r, Style{Width: 110}); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(b.String(), glue, " ")
+	text := strings.Join(strings.Fields(strings.ReplaceAll(b.String(), glue, " ")), " ")
 	for _, want := range []string{"The fastest algorithms by ranks and bytes on here", "The fastest algorithms of 16 ranks on here, loggp, between nodes", "by the model", "Collective operations side by side", "bcast of 4 ranks on tcp, loggp, between nodes", "The model on here",
-		"How each transport was measured", "How far to trust it", "of a vendor's MPI there is no model", "no-common-start"} {
+		"How each transport was measured", "How far to trust it", "of a vendor's MPI there is no model", "no-common-start", "tcp, loggp: fewer than 5 repetitions: barrier, 4 ranks, 3 of 3 times; bcast, 4 ranks, 40 of 40 times"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing is said of %q", want)
 		}
@@ -199,6 +199,25 @@ func TestCollectiveText(t *testing.T) {
 		if err := WriteCollectives(&failing{n}, r, Plain); err == nil {
 			t.Errorf("an error of the writer is lost after %d writes", n)
 		}
+	}
+}
+
+// What is said in the same words of a library's operations stands together.
+func TestCollectiveWords(t *testing.T) {
+	r := &CollectiveReport{}
+	for _, w := range []struct{ library, mode, of, code, text string }{
+		{"a", "bcast:4", "at 1 of 5", fit.FewReps, "few"}, {"a", "scan:8", "at 2 of 5", fit.FewReps, "few"}, {"a", "scan:8", "at 3 of 5", fit.FewReps, "wide"}, {"b", "scan:8", "at 3 of 5", fit.FewReps, "wide"}, {"b", "", "start", fit.LateStarts, "late"},
+	} {
+		r.Warnings = append(r.Warnings, fit.Warning{Platform: "p", Library: w.library, Mode: w.mode, Parameter: w.of, Code: w.code, Text: w.text})
+	}
+	var got []string
+	for _, k := range r.doubts() {
+		for _, c := range k.Cases {
+			got = append(got, k.Code+": "+c.Subjects+": "+c.Text)
+		}
+	}
+	if want := []string{"late-starts: p, b: late", "few-reps: p, a: few: bcast, 4 ranks, at 1 of 5; scan, 8 ranks, at 2 of 5", "few-reps: p, a: wide: scan, 8 ranks, at 3 of 5", "few-reps: p, b: wide: scan, 8 ranks, at 3 of 5"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -147,3 +147,28 @@ var collectiveWords = []word{
 	{"±", "95 % interval: the value lies in it unless one of twenty such intervals happens to be wrong. It says nothing about systematic errors."},
 	{"KB, KiB", "1000 and 1024 bytes."},
 }
+
+// doubts are the warnings by kind, the gravest first: of each library what is said of its operations.
+func (r *CollectiveReport) doubts() []kindView {
+	var out []kindView
+	for _, w := range r.Warnings {
+		k := slices.IndexFunc(out, func(v kindView) bool { return v.Code == w.Code })
+		if k < 0 {
+			k, out = len(out), append(out, kindView{Code: w.Code, Meaning: meanings[w.Code]})
+		}
+		of := w.Text
+		if operation, ranks, ok := strings.Cut(w.Mode, ":"); ok {
+			of = fmt.Sprintf("%s, %s ranks, %s", operation, ranks, w.Parameter)
+		}
+		who, cases := where(w.Platform, w.Library, ""), out[k].Cases
+		if n := len(cases); n > 0 && cases[n-1].Subjects == who && strings.HasPrefix(cases[n-1].Text, w.Text+": ") {
+			cases[n-1].Text += "; " + of
+			continue
+		}
+		if of != w.Text {
+			of = w.Text + ": " + of
+		}
+		out[k].Cases = append(cases, caseView{who, of})
+	}
+	return byGravity(out)
+}

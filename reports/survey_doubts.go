@@ -41,21 +41,26 @@ func (s *Survey) doubts(all []subject) []kindView {
 			}
 		}
 	}
+	return byGravity(out)
+}
+
+// byGravity sorts kinds of warnings, the gravest first.
+func byGravity(all []kindView) []kindView {
 	rank := func(v kindView) int {
 		if i := slices.Index(gravest, v.Code); i >= 0 {
 			return i
 		}
 		return len(gravest)
 	}
-	slices.SortStableFunc(out, func(a, b kindView) int { return rank(a) - rank(b) })
-	return out
+	slices.SortStableFunc(all, func(a, b kindView) int { return rank(a) - rank(b) })
+	return all
 }
 
 // ofLaunches says whether warnings of a code are of launches, in words that name them, and not of a parameter.
 func ofLaunches(code string) bool { return code == fit.ModeMixed || code == fit.ModeChanged }
 
 // gravest are the codes of warnings after which a number is missing or may be far off, the gravest first.
-var gravest = []string{fit.Disturbed, fit.ModeMixed, fit.ModeChanged, fit.NegativeLatency, fit.Unidentified, fit.Skew, fit.NotLinear, fit.FewSizes, fit.FewReps, fit.CoarseTimer, fit.Drift, fit.RootsDisagree, fit.DirectionsDiffer, fit.HeavyTail}
+var gravest = []string{fit.Disturbed, fit.ModeMixed, fit.ModeChanged, fit.NegativeLatency, fit.Unidentified, fit.Skew, fit.LateStarts, fit.NoCommonStart, fit.NotLinear, fit.FewSizes, fit.FewReps, fit.CoarseTimer, fit.Drift, fit.RootsDisagree, fit.DirectionsDiffer, fit.HeavyTail}
 
 // some lists the first of many words.
 func some(words []string) string {

@@ -110,18 +110,24 @@ func (p *surveyPage) spread() {
 
 // doubts says what not to trust, and what to do about it.
 func (p *surveyPage) doubts() {
-	x := section{ID: "warnings", Title: "What not to trust, and why", Short: "Warnings", Class: "warnings", Kinds: p.of.doubts(p.all)}
+	x := doubtsSection(p.of.doubts(p.all))
 	var all []fit.Warning
 	for _, r := range p.of.Results {
 		all = append(all, r.Warnings...)
 	}
 	p.warningsFile(all)
-	if len(x.Kinds) == 0 {
+	p.add(x)
+}
+
+// doubtsSection says what not to trust.
+func doubtsSection(kinds []kindView) section {
+	x := section{ID: "warnings", Title: "What not to trust, and why", Short: "Warnings", Class: "warnings", Kinds: kinds}
+	if len(kinds) == 0 {
 		x.Text = []string{"Nothing looked doubtful."}
 	} else {
 		x.Text = []string{"The gravest come first. Each with its sizes is in warnings.csv beside this page."}
 	}
-	p.add(x)
+	return x
 }
 
 // byMode has the parameters of all modes.

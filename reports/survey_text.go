@@ -14,21 +14,27 @@ func WriteSurvey(w io.Writer, s *Survey, style Style) error {
 		all.table(t)
 	}
 	all.list("How far to trust it", s.trust(subjects))
-	if kinds := s.doubts(subjects); len(kinds) > 0 {
-		all.part(func(w io.Writer) error {
-			var b bytes.Buffer
-			style.heading(&b, "What not to trust, and why")
-			for _, k := range kinds {
-				style.paragraph(&b, strings.TrimSuffix(k.Code+": "+k.Meaning, ": "), 0, Doubt)
-				for _, c := range k.Cases {
-					style.paragraph(&b, c.Subjects+": "+c.Text, 2, Normal)
-				}
-			}
-			_, err := w.Write(unglued(b.Bytes()))
-			return err
-		})
-	}
+	all.doubts(s.doubts(subjects))
 	return all.err
+}
+
+// doubts writes what not to trust.
+func (a *writer) doubts(kinds []kindView) {
+	if len(kinds) == 0 {
+		return
+	}
+	a.part(func(w io.Writer) error {
+		var b bytes.Buffer
+		a.style.heading(&b, "What not to trust, and why")
+		for _, k := range kinds {
+			a.style.paragraph(&b, strings.TrimSuffix(k.Code+": "+k.Meaning, ": "), 0, Doubt)
+			for _, c := range k.Cases {
+				a.style.paragraph(&b, c.Subjects+": "+c.Text, 2, Normal)
+			}
+		}
+		_, err := w.Write(unglued(b.Bytes()))
+		return err
+	})
 }
 
 // list writes sentences under a heading.
