@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,15 +31,7 @@ func BenchmarkLaunches(b *testing.B) {
 		b.Fatal(err)
 	}
 	set = inOneMode(b, set)
-	all := map[string][]float64{}
-	for _, v := range variations(b, set) {
-		b.Logf("%-8s %-4s %-45s %8.4g %s  cv %4.1f %%  %.4g", v.Mode, v.Name, v.Method, v.mean, v.Unit, v.percent, v.values)
-		all[v.Name] = append(all[v.Name], v.percent)
-	}
-	for name, cv := range all {
-		slices.Sort(cv)
-		b.ReportMetric(cv[len(cv)/2], name+"-cv%")
-	}
+	tell(b, variations(b, set))
 }
 
 // inOneMode returns the launches of a set in which a cache line took as long, by no more than a factor of 1.3: those that are most.
@@ -63,34 +56,90 @@ func inOneMode(b *testing.B, set *sample.Set) *sample.Set {
 	return one
 }
 
-// variation is how a parameter varies between launches.
-type variation struct {
+// varied is how a parameter varies between launches, or runs.
+type varied struct {
 	fit.Parameter
 	values        []float64
 	mean, percent float64
 }
 
-// variations fits each launch of a set alone.
-func variations(b *testing.B, set *sample.Set) []variation {
-	launches := map[int]*sample.Set{}
-	facts := slices.DeleteFunc(slices.Clone(set.Facts), func(f sample.Fact) bool { return f.Key == sample.Lines }) // it is of all launches
-	last := 0
-	for _, s := range set.Series {
-		if launches[s.Launch] == nil {
-			launches[s.Launch] = &sample.Set{Facts: facts}
-		}
-		of := launches[s.Launch]
-		last = max(last, s.Launch)
-		s.Launch = 0
-		of.Series = append(of.Series, s)
+// BenchmarkRuns measures this machine as often as LOGGP_RUNS says, 6 unless given, fits each run with all its launches, as a user does who measures again, and reports the coefficients of variation
+// between the runs in one mode of the machine as BenchmarkLaunches does.
+func BenchmarkRuns(b *testing.B) {
+	b.Chdir(b.TempDir())
+	flags := cmp.Or(os.Getenv("LOGGP_MEASURE"), "--platform shm")
+	runs, err := strconv.Atoi(cmp.Or(os.Getenv("LOGGP_RUNS"), "6"))
+	if err != nil {
+		b.Fatal(err)
 	}
-	var order []string
-	found := map[string]*variation{}
-	for n := range last + 1 {
-		if launches[n] == nil {
-			continue
+	var sets []*sample.Set
+	var lines []float64
+	for range runs {
+		var out, errs buffer
+		if status := run(b.Context(), append(strings.Fields("measure -o here.csv"), strings.Fields(flags)...), &out, &errs); status != succeeded {
+			b.Fatal(errs.String())
 		}
-		r, err := fit.Fit(launches[n], fit.Options{Replicates: 20})
+		set, err := sample.ReadFile("here.csv")
+		if err != nil {
+			b.Fatal(err)
+		}
+		text, _ := set.Fact(sample.Lines)
+		sets, lines = append(sets, set), append(lines, lineTime(b, text))
+	}
+	var most []*sample.Set
+	for _, least := range lines {
+		var alike []*sample.Set
+		for i, l := range lines {
+			if l >= least && l <= 1.3*least {
+				alike = append(alike, sets[i])
+			}
+		}
+		if len(alike) > len(most) {
+			most = alike
+		}
+	}
+	b.Logf("%d runs, of which %d are in one mode: cache lines took %.4g ns", runs, len(most), lines)
+	tell(b, variation(b, most))
+}
+
+// lineTime returns the median of the times of a fact.
+func lineTime(b *testing.B, text string) float64 {
+	var all []float64
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '/' }) {
+		if v, err := strconv.ParseFloat(word, 64); err == nil {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// variations fits each launch of a set alone.
+func variations(b *testing.B, set *sample.Set) []varied {
+	var launches []*sample.Set
+	facts := slices.DeleteFunc(slices.Clone(set.Facts), func(f sample.Fact) bool { return f.Key == sample.Lines }) // it is of all launches
+	of := map[int]*sample.Set{}
+	for _, s := range set.Series {
+		if of[s.Launch] == nil {
+			of[s.Launch] = &sample.Set{Facts: facts}
+			launches = append(launches, of[s.Launch])
+		}
+		x := of[s.Launch]
+		s.Launch = 0
+		x.Series = append(x.Series, s)
+	}
+	return variation(b, launches)
+}
+
+// variation fits each set alone.
+func variation(b *testing.B, sets []*sample.Set) []varied {
+	var order []string
+	found := map[string]*varied{}
+	for _, set := range sets {
+		r, err := fit.Fit(set, fit.Options{Replicates: 20})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -104,14 +153,14 @@ func variations(b *testing.B, set *sample.Set) []variation {
 			seen[name] = true
 			if found[name] == nil {
 				order = append(order, name)
-				found[name] = &variation{Parameter: p}
+				found[name] = &varied{Parameter: p}
 			}
 			found[name].values = append(found[name].values, p.Value)
 		}
 	}
-	var all []variation
+	var all []varied
 	for _, name := range order {
-		if v := found[name]; len(v.values) > len(launches)/2 && len(v.values) > 1 {
+		if v := found[name]; len(v.values) > len(sets)/2 && len(v.values) > 1 {
 			for _, x := range v.values {
 				v.mean += x / float64(len(v.values))
 			}
@@ -124,4 +173,17 @@ func variations(b *testing.B, set *sample.Set) []variation {
 		}
 	}
 	return all
+}
+
+// tell reports the median coefficient of variation of each parameter.
+func tell(b *testing.B, of []varied) {
+	all := map[string][]float64{}
+	for _, v := range of {
+		b.Logf("%-8s %-4s %-45s %8.4g %s  cv %4.1f %%  %.4g", v.Mode, v.Name, v.Method, v.mean, v.Unit, v.percent, v.values)
+		all[v.Name] = append(all[v.Name], v.percent)
+	}
+	for name, cv := range all {
+		slices.Sort(cv)
+		b.ReportMetric(cv[len(cv)/2], name+"-cv%")
+	}
 }
