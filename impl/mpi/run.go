@@ -79,8 +79,10 @@ type job struct {
 	check   bool
 
 	mu     sync.Mutex
-	worlds []*Comm // by rank
-	sites  sites   // where ranks were stopped
+	begun  int      // ranks that have
+	room   []member // for those that have not
+	worlds []*Comm  // by rank
+	sites  sites    // where ranks were stopped
 }
 
 // rank is one rank's life. Its frames stay small: a job may have a million.
@@ -136,14 +138,33 @@ func (j *job) stopped(p device.Port) {
 	testify(p, testimony{Wait: j.wait(p.Rank())})
 }
 
+// member is what a rank has.
+type member struct {
+	comm   Comm
+	own    own
+	last   uint32
+	engine proto.Engine
+}
+
+// member returns memory for a rank. There is one piece for all but the first that begins: where ranks are processes there are no others here, and where
+// they are not it is made before they begin, so that their stacks need not be searched for pointers when it makes too much memory of what there is.
+func (j *job) member(ranks int) *member {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.begun++; j.begun == 1 {
+		return new(member)
+	}
+	if len(j.room) == 0 {
+		j.room = make([]member, ranks-1)
+	}
+	m := &j.room[0]
+	j.room = j.room[1:]
+	return m
+}
+
 func (j *job) comm(p device.Port) *Comm {
-	// One piece of memory for what a rank has: to start a job of a thousand ranks takes as long as some thousand messages.
-	r := &struct {
-		comm   Comm
-		own    own
-		last   uint32
-		engine proto.Engine
-	}{own: own{tuning: j.tuning}}
+	r := j.member(p.Size())
+	r.own.tuning = j.tuning
 	if j.check {
 		r.own.calls = calls{}
 	}

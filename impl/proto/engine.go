@@ -62,7 +62,7 @@ func (e *Engine) Setup(port device.Port, j *Job) {
 		}
 	}
 	_, e.unpriced = port.(device.Unpriced)
-	e.flow.window, e.flow.last = j.lib.Window, &nobody
+	e.flow.window, e.flow.last, e.flow.peers = j.lib.Window, &nobody, e.flow.first[:]
 	if j.check {
 		e.watch = &watch{owner: self(), calls: map[*Op]*call{}}
 	}

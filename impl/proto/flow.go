@@ -12,6 +12,7 @@ type flow struct {
 	known  int     // peers in it
 	owing  []int32 // peers to whom half a window is due
 	last   *peer   // who was asked for last
+	first  [16]peer
 }
 
 // peer is a rank with which bytes were exchanged.
