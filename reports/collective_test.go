@@ -3,7 +3,6 @@ package reports
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -106,22 +105,8 @@ func TestCollectivePage(t *testing.T) {
 	for _, of := range [][]int{{0, 1, 2, 3}, {0}, {1, 0}, {3}, {2}, {2, 3}} {
 		dir := filepath.Join(t.TempDir(), "collectives")
 		x := r.only(t, of...)
-		if err := CollectivePage(dir, x); err != nil {
-			t.Fatal(err)
-		}
-		files := contents(t, dir)
-		if err := CollectivePage(dir, x); err != nil {
-			t.Fatal(err)
-		}
-		if again := contents(t, dir); !maps.Equal(files, again) {
-			t.Errorf("%v: a second time it is not the same", of)
-		}
-		sound(t, files)
-		for name, text := range files {
-			if strings.HasSuffix(name, ".csv") && name != "facts.csv" && (strings.Contains(text, "NaN") || strings.Contains(text, "Inf")) {
-				t.Errorf("%v: %s has what is no number", of, name)
-			}
-		}
+		files := written(t, dir, func() error { return CollectivePage(dir, x) })
+		numbered(t, files)
 		if len(of) < 4 {
 			continue
 		}

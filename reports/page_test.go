@@ -51,22 +51,39 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestPage: the page is the same each time, needs nothing from elsewhere, and leads to files that are there.
-func TestPage(t *testing.T) {
-	r := whole(t)
-	dir := filepath.Join(t.TempDir(), "report")
-	if err := Page(dir, r); err != nil {
+// written writes a page twice, and returns what is in its directory: the same each time, and nothing that needs what is elsewhere.
+func written(t *testing.T, dir string, write func() error) map[string]string {
+	t.Helper()
+	if err := write(); err != nil {
 		t.Fatal(err)
 	}
 	files := contents(t, dir)
-	if err := Page(dir, r); err != nil {
+	if err := write(); err != nil {
 		t.Fatal(err)
 	}
 	if again := contents(t, dir); !maps.Equal(files, again) {
 		t.Error("a second time it is not the same")
 	}
-	page := files["index.html"]
 	sound(t, files)
+	return files
+}
+
+// numbered finds what is no number in the tables of a page.
+func numbered(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if strings.HasSuffix(name, ".csv") && name != "facts.csv" && (strings.Contains(text, "NaN") || strings.Contains(text, "Inf")) {
+			t.Errorf("%s has what is no number", name)
+		}
+	}
+}
+
+// TestPage: the page is the same each time, needs nothing from elsewhere, and leads to files that are there.
+func TestPage(t *testing.T) {
+	r := whole(t)
+	dir := filepath.Join(t.TempDir(), "report")
+	files := written(t, dir, func() error { return Page(dir, r) })
+	page := files["index.html"]
 	for _, name := range []string{"parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",
 		"send-nonblocking.svg", "timeline-RAT.svg", "timeline-RAT-2.svg", "parameters-by-mode.csv", "pieces.csv"} {
 		if files[name] == "" {
