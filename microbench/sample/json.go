@@ -26,7 +26,11 @@ func WriteJSON(w io.Writer, s *Set) error {
 		for c, text := range k.texts() {
 			fmt.Fprintf(b, "\"%s\": %s, ", columns[c], quote(*text))
 		}
-		fmt.Fprintf(b, "\"bytes\": %d, \"launch\": %d, \"time_us\": [", k.Bytes, k.Launch)
+		fmt.Fprintf(b, "\"bytes\": %d, \"launch\": %d, ", k.Bytes, k.Launch)
+		if k.Pace != "" {
+			fmt.Fprintf(b, "\"pace\": %s, ", quote(k.Pace))
+		}
+		b.WriteString("\"time_us\": [")
 		writeTimes(b, s.Series[i].Times)
 		b.WriteString("]}")
 	}

@@ -18,4 +18,7 @@ func TestLinesOf(t *testing.T) {
 			t.Errorf("%v: %v, want %v", c.launches, got, c.want)
 		}
 	}
+	if got := PacesOf([][2]float64{{901, 921.5}}); !slices.Equal(got, []Fact{{Paces, "901.0/921.5"}}) {
+		t.Errorf("%v", got)
+	}
 }

@@ -34,7 +34,7 @@ func join(files []file) (*Set, error) {
 	if len(files) == 1 {
 		return files[0].Set, nil
 	}
-	all := &merger{index: make(map[Key]owned)}
+	all := &merger{index: make(map[Key]owned), met: make(map[Key]bool)}
 	for i, f := range files {
 		for _, before := range files[:i] {
 			if err := f.agree(before); err != nil {
@@ -112,6 +112,7 @@ type merger struct {
 	set   Set
 	files int // joined so far
 	index map[Key]owned
+	met   map[Key]bool // whether there is a series at any pace
 }
 
 // owned is the place of a series in the set, and the file that it is from.
@@ -136,7 +137,8 @@ func (m *merger) join(f file) error {
 		b := &f.Series[i]
 		j, ok := m.index[b.Key]
 		switch {
-		case !ok || there(b):
+		case there(b):
+		case !ok && !(b.Clock == "real" && m.met[b.cell()]):
 		case b.Clock != "real":
 			return f.twice(j.by, b.Key)
 		default:
@@ -155,11 +157,17 @@ func (m *merger) join(f file) error {
 		added = append(added, b)
 	}
 	for _, b := range added {
-		m.index[b.Key] = owned{len(m.set.Series), f}
+		m.index[b.Key], m.met[b.cell()] = owned{len(m.set.Series), f}, true
 		m.set.Series = append(m.set.Series, b)
 	}
 	m.files++
 	return nil
+}
+
+// cell returns what was measured in which launch, at any pace.
+func (k Key) cell() Key {
+	k.Pace = ""
+	return k
 }
 
 // twice is the error of what two files have measured on the same emulated machine, with other times.

@@ -24,26 +24,27 @@ const (
 	maxNumber = math.MaxInt32
 )
 
-var columns = strings.Split(header, ",")
+var columns, pacedColumns = strings.Split(header, ","), strings.Split(paced, ",")
 
-// Places of the columns that hold numbers.
+// Places of the columns that hold numbers, and of the pace, where there is one: then what follows is one farther.
 const (
 	colBytes = 7 + iota
 	colLaunch
 	colRep
-	colTime
+	colPace = colRep
 )
 
 // Read reads a set as Write writes it. name stands for the input in errors, which begin with file:line:column.
 //
 // Rows may come in any order: a series has the place of its first row, and rep says where in its series a sample
-// belongs. Names may stand in quotes. A comment above the header that has no colon is passed over.
+// belongs. The column pace may be missing. Names may stand in quotes. A comment above the header that has no colon is passed over.
 func Read(r io.Reader, name string) (*Set, error) {
 	p := &parser{
-		in:    bufio.NewReaderSize(r, maxLine),
-		name:  name,
-		index: make(map[Key]int),
-		names: make(map[string]string),
+		in:      bufio.NewReaderSize(r, maxLine),
+		name:    name,
+		columns: columns,
+		index:   make(map[Key]int),
+		names:   make(map[string]string),
 	}
 	if err := p.head(); err != nil {
 		return nil, err
@@ -58,18 +59,19 @@ func Read(r io.Reader, name string) (*Set, error) {
 }
 
 type parser struct {
-	in     *bufio.Reader
-	name   string
-	line   int
-	set    Set
-	index  map[Key]int       // series
-	names  map[string]string // one copy of each
-	early  map[int][]early   // by series
-	total  int               // rows
-	prefix []byte            // the columns of the last row before rep, where no quote stood in it
-	series int               // of the last row
-	cells  []cell
-	free   []unit.Time // for the next series
+	in      *bufio.Reader
+	name    string
+	line    int
+	columns []string
+	set     Set
+	index   map[Key]int       // series
+	names   map[string]string // one copy of each
+	early   map[int][]early   // by series
+	total   int               // rows
+	prefix  []byte            // the columns of the last row before rep, where no quote stood in it
+	series  int               // of the last row
+	cells   []cell
+	free    []unit.Time // for the next series
 }
 
 // early is a sample that came before one of a smaller rep.
@@ -139,9 +141,12 @@ func (p *parser) header(line []byte) error {
 	if err := p.split(line); err != nil {
 		return err
 	}
+	if len(p.cells) > colPace && string(p.cells[colPace].text) == pacedColumns[colPace] {
+		p.columns = pacedColumns
+	}
 	for i, c := range p.cells {
-		if i < len(columns) && string(c.text) != columns[i] {
-			return p.errorf(p.line, c.col, "column %q where %q belongs: a data set has the columns %s", c.text, columns[i], header)
+		if i < len(p.columns) && string(c.text) != p.columns[i] {
+			return p.errorf(p.line, c.col, "column %q where %q belongs: a data set has the columns %s", c.text, p.columns[i], strings.Join(p.columns, ","))
 		}
 	}
 	return p.width(line)
@@ -150,10 +155,10 @@ func (p *parser) header(line []byte) error {
 // width is an error unless the row has as many cells as there are columns.
 func (p *parser) width(line []byte) error {
 	switch n := len(p.cells); {
-	case n < len(columns):
-		return p.errorf(p.line, len(line)+1, "column %q is missing: a row has %d columns, this one %d", columns[n], len(columns), n)
-	case n > len(columns):
-		return p.errorf(p.line, p.cells[len(columns)].col, "a row has %d columns, this one %d", len(columns), n)
+	case n < len(p.columns):
+		return p.errorf(p.line, len(line)+1, "column %q is missing: a row has %d columns, this one %d", p.columns[n], len(p.columns), n)
+	case n > len(p.columns):
+		return p.errorf(p.line, p.cells[len(p.columns)].col, "a row has %d columns, this one %d", len(p.columns), n)
 	}
 	return nil
 }
@@ -167,7 +172,7 @@ func (p *parser) split(line []byte) error {
 			return p.errorf(p.line, at+1, "a quoted cell that does not end with a quote before the comma")
 		}
 		p.cells = append(p.cells, cell{text, at + 1})
-		if at += end; at == len(line) || len(p.cells) > len(columns) {
+		if at += end; at == len(line) || len(p.cells) > len(pacedColumns) {
 			return nil
 		}
 		at++ // the comma
@@ -237,7 +242,8 @@ func (p *parser) row(line []byte) error {
 		if err := p.key(); err != nil {
 			return err
 		}
-		rep, time = p.cells[colRep], p.cells[colTime]
+		last := len(p.columns) - 1
+		rep, time = p.cells[last-1], p.cells[last]
 		p.prefix = p.prefix[:0]
 		if bytes.IndexByte(line, '"') < 0 {
 			p.prefix = append(p.prefix, line[:rep.col-1]...)
@@ -267,11 +273,7 @@ func (p *parser) key() error {
 	var k Key
 	for i, text := range k.texts() {
 		c := p.cells[i]
-		s, ok := p.names[string(c.text)]
-		if !ok {
-			s = string(c.text)
-			p.names[s] = s
-		}
+		s := p.one(c.text)
 		if err := checkName(columns[i], s); err != nil {
 			return p.errorf(p.line, c.col, "%v", err)
 		}
@@ -285,6 +287,12 @@ func (p *parser) key() error {
 	if k.Launch, ok = whole(c.text); !ok {
 		return p.errorf(p.line, c.col, "column \"launch\": %q is not the number of a launch", c.text)
 	}
+	if len(p.columns) > len(columns) {
+		c = p.cells[colPace]
+		if k.Pace = p.one(c.text); checkPace(k.Pace) != nil {
+			return p.errorf(p.line, c.col, "%v", checkPace(k.Pace))
+		}
+	}
 	i, ok := p.index[k]
 	if !ok {
 		i = len(p.set.Series)
@@ -293,6 +301,16 @@ func (p *parser) key() error {
 	}
 	p.series = i
 	return nil
+}
+
+// one returns a name, of which there is one copy.
+func (p *parser) one(text []byte) string {
+	s, ok := p.names[string(text)]
+	if !ok {
+		s = string(text)
+		p.names[s] = s
+	}
+	return s
 }
 
 // room returns space for a series as long as the one before.

@@ -17,7 +17,14 @@ type Key struct {
 	Timer    string
 	Bytes    int
 	Launch   int
+	Pace     string // Full or Slowed: how quickly the processors that it depends on worked; or "": nobody looked
 }
+
+// What Key.Pace says. A core that something else runs on as well, on another of its threads, or whose clock was lowered, is slowed: what a rank does alone takes up to twice as long.
+const (
+	Full   = "full"   // as quickly as at the best moment of the launch, or nearly
+	Slowed = "slowed" // not
+)
 
 // The timers. The first four are those of Al-Tawil and Moritz, figure 2.
 const (

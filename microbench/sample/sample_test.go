@@ -73,6 +73,38 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// atPaces is a set of a cell of which a part was measured while a processor was slowed.
+func atPaces() *Set {
+	real := func(pace string, times ...unit.Time) Series {
+		return Series{Key: with(func(k *Key) { k.Clock, k.Pace = "real", pace }), Times: times}
+	}
+	return &Set{Series: []Series{real(Full, 1, 2), real(Slowed, 3), real("", 4)}}
+}
+
+// The column pace is there where anything has one.
+func TestPace(t *testing.T) {
+	text := csvOf(t, atPaces())
+	want := `platform,library,clock,place,mode,protocol,timer,bytes,launch,pace,rep,time_us
+t3d,mpi,real,inter,send,auto,timer11,16,0,full,0,0.000001
+t3d,mpi,real,inter,send,auto,timer11,16,0,full,1,0.000002
+t3d,mpi,real,inter,send,auto,timer11,16,0,slowed,0,0.000003
+t3d,mpi,real,inter,send,auto,timer11,16,0,,0,0.000004
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	got, err := Read(strings.NewReader(text), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, atPaces()) {
+		t.Errorf("got %+v\nwant %+v", got, atPaces())
+	}
+	if s := atPaces().Series[1].String(); !strings.HasSuffix(s, "launch 0, pace slowed)") {
+		t.Error(s)
+	}
+}
+
 // Only rep says where a sample belongs. Lines may end as on Windows, and cells may be quoted as R writes them.
 func TestAnyOrder(t *testing.T) {
 	text := csvOf(t, example())
@@ -137,6 +169,10 @@ func TestReadErrors(t *testing.T) {
 		{header + "\n,mpi,real,inter,send,auto,timer11,1,0,0,1\n", `f.csv:2:1: column "platform" is empty`},
 		{header + "\n\"t3d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
 		{header + "\n\"t3\"d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
+		{paced + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,fast,0,1\n", `f.csv:2:42: column "pace": "fast" is neither full nor slowed, nor empty`},
+		{paced + "\n" + row("1", "0", "0", "1"), `f.csv:2:48: column "time_us" is missing: a row has 12 columns, this one 11`},
+		{header + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,full,0,1\n", `f.csv:2:49: a row has 11 columns, this one 12`},
+		{strings.Replace(paced, "time_us", "time", 1) + "\n", `f.csv:1:72: column "time" where "time_us" belongs: a data set has the columns ` + paced},
 		{header + "\n# late: fact\n", `f.csv:2:1: a comment below the header`},
 		{"# " + strings.Repeat("x", maxLine) + "\n", `f.csv:1:1: the line is longer than`},
 	}
@@ -162,6 +198,7 @@ func TestWriteErrors(t *testing.T) {
 		bad(with(func(k *Key) { k.Clock = "" })),
 		bad(with(func(k *Key) { k.Place = "both" })),
 		bad(with(func(k *Key) { k.Bytes = -1 })),
+		bad(with(func(k *Key) { k.Pace = "quick" })),
 	}
 	for _, s := range tests {
 		var b bytes.Buffer
@@ -184,7 +221,9 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 func TestWriteJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteJSON(&b, example()); err != nil {
+	wanted := example()
+	wanted.Series = append(wanted.Series, atPaces().Series...)
+	if err := WriteJSON(&b, wanted); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -192,15 +231,16 @@ func TestWriteJSON(t *testing.T) {
 		Series []struct {
 			Platform, Library, Clock, Place, Mode, Protocol, Timer string
 			Bytes, Launch                                          int
+			Pace                                                   string
 			Times                                                  []json.Number `json:"time_us"`
 		}
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatalf("%v in\n%s", err, b.String())
 	}
-	for i, want := range example().Series {
+	for i, want := range wanted.Series {
 		s := got.Series[i]
-		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch}
+		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch, s.Pace}
 		if k != want.Key {
 			t.Errorf("series %d: %v, want %v", i, k, want.Key)
 		}
@@ -268,6 +308,16 @@ func TestReadFile(t *testing.T) {
 		if _, err := ReadFile(paths...); err == nil || !strings.Contains(err.Error(), paths[1]) {
 			t.Errorf("%v: error %v", paths, err)
 		}
+	}
+	// A launch of which one file has what the processors did at full pace and another what they did while they were slowed is two.
+	paced := func(launch int, pace string, time unit.Time) Series {
+		return Series{Key: with(func(k *Key) { k.Clock, k.Launch, k.Pace = "real", launch, pace }), Times: []unit.Time{time}}
+	}
+	full, slowed := file("full", &Set{Series: []Series{paced(0, Full, 1)}}), file("slowed", &Set{Series: []Series{paced(0, Slowed, 2)}})
+	second := paced(1, Slowed, 2)
+	second.File = 1
+	if got, err := ReadFile(full, slowed); err != nil || !reflect.DeepEqual(got.Series, []Series{paced(0, Full, 1), second}) {
+		t.Errorf("two paces: %+v, %v", got, err)
 	}
 	if _, err := ReadFile(d); err == nil || err.Error() != d+": no samples" {
 		t.Errorf("a file with nothing but facts: %v", err)
@@ -388,6 +438,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add([]byte(header + "\na,,real,intra,m,,t,1,2,1,3\na,,real,intra,m,,t,1,2,0,1.000001\n"))
+	f.Add([]byte(paced + "\na,,real,intra,m,,t,1,2,full,0,3\na,,real,intra,m,,t,1,2,slowed,0,1\na,,real,intra,m,,t,1,2,,0,1\n"))
 	f.Add([]byte("\ufeff# a:\n#b\n\n" + header + "\r\n\"a\"\"\",b,virtual,inter,m,p,t,0,0,0,00.10\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, err := Read(bytes.NewReader(in), "f")

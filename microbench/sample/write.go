@@ -4,12 +4,21 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// header is the first line of a data set that is not a fact.
-const header = "platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us"
+// header is the first line of a data set that is not a fact; paced that of one of which somebody looked how quickly processors worked.
+const (
+	header = "platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us"
+	paced  = "platform,library,clock,place,mode,protocol,timer,bytes,launch,pace,rep,time_us"
+)
+
+// paced says whether there is a series with a pace.
+func (s *Set) paced() bool {
+	return slices.ContainsFunc(s.Series, func(x Series) bool { return x.Pace != "" })
+}
 
 // Write writes the set as CSV: the facts, the header, and a row for each sample, in the order of the set. The same
 // set gives the same bytes. A set that Read would refuse, such as one with two series of one key, is an error.
@@ -21,10 +30,18 @@ func Write(w io.Writer, s *Set) error {
 	for _, f := range s.Facts {
 		fmt.Fprintf(b, "# %s: %s\n", f.Key, f.Value)
 	}
-	b.WriteString(header + "\n")
+	pace := s.paced()
+	if pace {
+		b.WriteString(paced + "\n")
+	} else {
+		b.WriteString(header + "\n")
+	}
 	var row []byte
 	for i := range s.Series {
 		row = appendKey(row[:0], &s.Series[i].Key)
+		if pace {
+			row = append(append(row, s.Series[i].Pace...), ',')
+		}
 		key := len(row)
 		for rep, t := range s.Series[i].Times {
 			row = strconv.AppendInt(row[:key], int64(rep), 10)
@@ -40,7 +57,7 @@ func Write(w io.Writer, s *Set) error {
 	return nil
 }
 
-// appendKey writes the columns before rep, each followed by a comma.
+// appendKey writes the columns to launch, each followed by a comma.
 func appendKey(b []byte, k *Key) []byte {
 	for _, s := range k.texts() {
 		if strings.ContainsAny(*s, `",`) {
@@ -63,8 +80,12 @@ func (k *Key) texts() [7]*string {
 
 // String names the measurement in messages.
 func (k Key) String() string {
-	return fmt.Sprintf("%s of %s at %d bytes (%s, %s, %s, %s clock, protocol %s, launch %d)",
-		k.Timer, k.Mode, k.Bytes, k.Platform, k.Library, k.Place, k.Clock, k.Protocol, k.Launch)
+	pace := ""
+	if k.Pace != "" {
+		pace = ", pace " + k.Pace
+	}
+	return fmt.Sprintf("%s of %s at %d bytes (%s, %s, %s, %s clock, protocol %s, launch %d%s)",
+		k.Timer, k.Mode, k.Bytes, k.Platform, k.Library, k.Place, k.Clock, k.Protocol, k.Launch, pace)
 }
 
 // check says why the set cannot be written so that it can be read.
@@ -121,7 +142,15 @@ func (k *Key) check() error {
 	case k.Launch < 0 || k.Launch > maxNumber:
 		return fmt.Errorf("column \"launch\": %d is not a count of launches", k.Launch)
 	}
-	return nil
+	return checkPace(k.Pace)
+}
+
+func checkPace(s string) error {
+	switch s {
+	case "", Full, Slowed:
+		return nil
+	}
+	return fmt.Errorf("column \"pace\": %q is neither %s nor %s, nor empty", s, Full, Slowed)
 }
 
 // checkName holds for a cell with a name. Only the library and the protocol may be without one.
