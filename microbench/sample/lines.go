@@ -9,7 +9,7 @@ import (
 // written as a question mark. Where nothing is known there is no fact.
 func LinesOf(launches [][2]float64) []Fact { return pairsOf(Lines, launches) }
 
-// PacesOf returns the fact Paces of some launches, likewise: for each the least time of P1's processor, and that of P2's.
+// PacesOf returns the fact Paces of some launches, likewise: for each the time of P1's processor, and that of P2's.
 func PacesOf(launches [][2]float64) []Fact { return pairsOf(Paces, launches) }
 
 // pairsOf returns a fact that has two times for each launch.

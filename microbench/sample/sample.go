@@ -17,14 +17,20 @@ type Key struct {
 	Timer    string
 	Bytes    int
 	Launch   int
-	Pace     string // Full or Slowed: how quickly the processors that it depends on worked; or "": nobody looked
+	Pace     string // one of Paced: which of the processors that it depends on worked as quickly as they do at their best moments; or "": nobody looked
 }
 
-// What Key.Pace says. A core that something else runs on as well, on another of its threads, or whose clock was lowered, is slowed: what a rank does alone takes up to twice as long.
+// What Key.Pace says. A core that something else runs on as well, on another of its threads, or whose clock was lowered, is slowed: what a rank does alone takes up
+// to twice as long. Of what P1 does alone the pace is P1's.
 const (
-	Full   = "full"   // as quickly as at the best moment of the launch, or nearly
-	Slowed = "slowed" // not
+	Full       = "full"
+	SlowedP1   = "P1 slowed"
+	SlowedP2   = "P2 slowed"
+	SlowedBoth = "both slowed"
 )
+
+// Paced lists what Key.Pace may be where somebody looked.
+var Paced = []string{Full, SlowedP1, SlowedP2, SlowedBoth}
 
 // The timers. The first four are those of Al-Tawil and Moritz, figure 2.
 const (

@@ -78,7 +78,7 @@ func atPaces() *Set {
 	real := func(pace string, times ...unit.Time) Series {
 		return Series{Key: with(func(k *Key) { k.Clock, k.Pace = "real", pace }), Times: times}
 	}
-	return &Set{Series: []Series{real(Full, 1, 2), real(Slowed, 3), real("", 4)}}
+	return &Set{Series: []Series{real(Full, 1, 2), real(SlowedP2, 3), real("", 4)}}
 }
 
 // The column pace is there where anything has one.
@@ -87,7 +87,7 @@ func TestPace(t *testing.T) {
 	want := `platform,library,clock,place,mode,protocol,timer,bytes,launch,pace,rep,time_us
 t3d,mpi,real,inter,send,auto,timer11,16,0,full,0,0.000001
 t3d,mpi,real,inter,send,auto,timer11,16,0,full,1,0.000002
-t3d,mpi,real,inter,send,auto,timer11,16,0,slowed,0,0.000003
+t3d,mpi,real,inter,send,auto,timer11,16,0,P2 slowed,0,0.000003
 t3d,mpi,real,inter,send,auto,timer11,16,0,,0,0.000004
 `
 	if text != want {
@@ -100,7 +100,7 @@ t3d,mpi,real,inter,send,auto,timer11,16,0,,0,0.000004
 	if !reflect.DeepEqual(got, atPaces()) {
 		t.Errorf("got %+v\nwant %+v", got, atPaces())
 	}
-	if s := atPaces().Series[1].String(); !strings.HasSuffix(s, "launch 0, pace slowed)") {
+	if s := atPaces().Series[1].String(); !strings.HasSuffix(s, "launch 0, pace P2 slowed)") {
 		t.Error(s)
 	}
 }
@@ -169,7 +169,7 @@ func TestReadErrors(t *testing.T) {
 		{header + "\n,mpi,real,inter,send,auto,timer11,1,0,0,1\n", `f.csv:2:1: column "platform" is empty`},
 		{header + "\n\"t3d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
 		{header + "\n\"t3\"d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
-		{paced + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,fast,0,1\n", `f.csv:2:42: column "pace": "fast" is neither full nor slowed, nor empty`},
+		{paced + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,fast,0,1\n", `f.csv:2:42: column "pace": "fast" is none of full, P1 slowed, P2 slowed, both slowed, nor empty`},
 		{paced + "\n" + row("1", "0", "0", "1"), `f.csv:2:48: column "time_us" is missing: a row has 12 columns, this one 11`},
 		{header + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,full,0,1\n", `f.csv:2:49: a row has 11 columns, this one 12`},
 		{strings.Replace(paced, "time_us", "time", 1) + "\n", `f.csv:1:72: column "time" where "time_us" belongs: a data set has the columns ` + paced},
@@ -313,8 +313,8 @@ func TestReadFile(t *testing.T) {
 	paced := func(launch int, pace string, time unit.Time) Series {
 		return Series{Key: with(func(k *Key) { k.Clock, k.Launch, k.Pace = "real", launch, pace }), Times: []unit.Time{time}}
 	}
-	full, slowed := file("full", &Set{Series: []Series{paced(0, Full, 1)}}), file("slowed", &Set{Series: []Series{paced(0, Slowed, 2)}})
-	second := paced(1, Slowed, 2)
+	full, slowed := file("full", &Set{Series: []Series{paced(0, Full, 1)}}), file("slowed", &Set{Series: []Series{paced(0, SlowedP1, 2)}})
+	second := paced(1, SlowedP1, 2)
 	second.File = 1
 	if got, err := ReadFile(full, slowed); err != nil || !reflect.DeepEqual(got.Series, []Series{paced(0, Full, 1), second}) {
 		t.Errorf("two paces: %+v, %v", got, err)
@@ -438,7 +438,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add([]byte(header + "\na,,real,intra,m,,t,1,2,1,3\na,,real,intra,m,,t,1,2,0,1.000001\n"))
-	f.Add([]byte(paced + "\na,,real,intra,m,,t,1,2,full,0,3\na,,real,intra,m,,t,1,2,slowed,0,1\na,,real,intra,m,,t,1,2,,0,1\n"))
+	f.Add([]byte(paced + "\na,,real,intra,m,,t,1,2,full,0,3\na,,real,intra,m,,t,1,2,both slowed,0,1\na,,real,intra,m,,t,1,2,,0,1\n"))
 	f.Add([]byte("\ufeff# a:\n#b\n\n" + header + "\r\n\"a\"\"\",b,virtual,inter,m,p,t,0,0,0,00.10\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, err := Read(bytes.NewReader(in), "f")

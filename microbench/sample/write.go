@@ -146,11 +146,10 @@ func (k *Key) check() error {
 }
 
 func checkPace(s string) error {
-	switch s {
-	case "", Full, Slowed:
+	if s == "" || slices.Contains(Paced, s) {
 		return nil
 	}
-	return fmt.Errorf("column \"pace\": %q is neither %s nor %s, nor empty", s, Full, Slowed)
+	return fmt.Errorf("column \"pace\": %q is none of %s, nor empty", s, strings.Join(Paced, ", "))
 }
 
 // checkName holds for a cell with a name. Only the library and the protocol may be without one.
