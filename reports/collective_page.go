@@ -65,7 +65,7 @@ func newCollectivePage(r *CollectiveReport) *document {
 		p.Lead = append(p.Lead, words)
 	}
 	p.Lead, p.Keys = append(p.Lead, p.ran()), p.keys(p.all)
-	p.Keys = append(p.Keys, fact{"warnings", fmt.Sprint(len(p.Warnings)), map[bool]string{true: "none: nothing looked doubtful", false: "see below what they concern"}[len(p.Warnings) == 0]})
+	p.Keys = append(p.Keys, fact{"warnings", fmt.Sprint(len(p.Warnings)), map[bool]string{true: "none: no time looked doubtful", false: "see below what they concern"}[len(p.Warnings) == 0]})
 	p.add(section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: p.trust(p.all)})
 	var ts []*Table
 	for i, x := range p.all {

@@ -266,3 +266,27 @@ func TestContestTable(t *testing.T) {
 		t.Errorf("%s, not\n%s", got, want)
 	}
 }
+
+// A model that is far from what was measured is named with its error; one that is near, or none, is not.
+func TestFaithful(t *testing.T) {
+	of := func(by string, predicted ...float64) []fit.CollectiveComparison {
+		var cs []fit.CollectiveComparison
+		for _, p := range predicted {
+			cs = append(cs, fit.CollectiveComparison{Collective: fit.Collective{Operation: "bcast", Last: 100, Low: 99, High: 101}, Predicted: p, By: by})
+		}
+		return cs
+	}
+	for _, c := range []struct {
+		cs   []fit.CollectiveComparison
+		want string
+	}{
+		{nil, ""},
+		{of("", math.NaN()), ""},
+		{of("messages", 80, 124, 99), ""},
+		{append(of("messages", 33, 170, 98), of("", math.NaN())...), "x: its model (messages) is off by 67 % at the median: go by what was measured."},
+	} {
+		if got := faithful("x", c.cs); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%+v: %q", c.cs, got)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ func (r *CollectiveReport) trust(all []subject) []string {
 	var out []string
 	for i := range all {
 		out = append(out, soundness(all[i].name, r.Times[i]))
+		if s := faithful(all[i].name, r.Times[i]); s != "" {
+			out = append(out, s)
+		}
 	}
 	for i := range all {
 		out = append(out, begun(&all[i])...)
@@ -28,6 +32,30 @@ func (r *CollectiveReport) trust(all []subject) []string {
 		}
 	}
 	return append(out, unlike(all)...)
+}
+
+// wide is the error of a model, in percent, from which on it is not to be relied on.
+const wide = 25
+
+// faithful says of a model that is far from what was measured that it is, and what comes closer.
+func faithful(name string, cs []fit.CollectiveComparison) string {
+	var errs []float64
+	by := ""
+	for _, c := range cs {
+		if c.By != "" {
+			errs, by = append(errs, math.Abs(c.Comparison().Error)), c.By
+		}
+	}
+	if len(errs) == 0 {
+		return ""
+	}
+	slices.Sort(errs)
+	middle := errs[len(errs)/2]
+	if middle <= wide {
+		return ""
+	}
+	return fmt.Sprintf("%s: its model (%s) is off by %.0f %% at the median: go by what was measured. Parameters of single calls come closer: give samples of 'loggp measure' of the same library beside, or --params.",
+		name, by, middle)
 }
 
 // soundness counts the times that are weak, and the lengths at which one algorithm is the fastest for sure.
