@@ -55,6 +55,13 @@ func (c Curve) At(k int) float64 {
 // subject is where something was measured.
 type subject struct{ platform, library, place string }
 
+func subjectOf(s *sample.Series) subject { return subject{s.Platform, s.Library, s.Place} }
+
+// warning returns one that is of no mode.
+func (s subject) warning(of, code, text string) Warning {
+	return Warning{Platform: s.platform, Library: s.library, Place: s.place, Parameter: of, Code: code, Text: text}
+}
+
 // curve is a Curve with what the fit needs to go on.
 type curve struct {
 	subject
@@ -95,15 +102,12 @@ func chosen(mode, protocol string) bool {
 	return protocol == "" || protocol == "auto" || mode == "message" && protocol == "T"
 }
 
-// load makes curves of samples, in the order of results: by place, mode, protocol, timer. Warnings say which launches were left out.
-func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
+// load makes curves of the samples that count, in the order of results: by place, mode, protocol, timer.
+func load(sifted *sifted, o Options) ([]*curve, error) {
+	set := sifted.Set
 	f, err := readFacts(set)
 	if err != nil {
-		return nil, nil, err
-	}
-	set, warnings, err := oneMode(set)
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	byKey := make(map[sample.Key][]*sample.Series)
 	clocks := make(map[subject]string)
@@ -112,9 +116,9 @@ func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
 		if len(s.Times) == 0 || sample.Collective(s.Timer) {
 			continue
 		}
-		where := subject{s.Platform, s.Library, s.Place}
+		where := subjectOf(s)
 		if c, ok := clocks[where]; ok && c != s.Clock {
-			return nil, nil, fmt.Errorf("fit: %s, %s, %s has samples of a real and of a virtual clock: fit them apart", s.Platform, s.Library, s.Place)
+			return nil, fmt.Errorf("fit: %s, %s, %s has samples of a real and of a virtual clock: fit them apart", s.Platform, s.Library, s.Place)
 		}
 		clocks[where] = s.Clock
 		k := s.Key
@@ -122,7 +126,7 @@ func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
 		byKey[k] = append(byKey[k], s)
 	}
 	if some, others := OfCollectives(set); some && !others {
-		return nil, nil, errCollective
+		return nil, errCollective
 	}
 	keys := make([]sample.Key, 0, len(byKey))
 	for k, launches := range byKey {
@@ -145,7 +149,7 @@ func load(set *sample.Set, o Options) ([]*curve, []Warning, error) {
 		c.cells = append(c.cells, cells[i])
 		c.scales = append(c.scales, math.Abs(cells[i].value))
 	}
-	return curves, warnings, nil
+	return curves, nil
 }
 
 func withoutBytes(k sample.Key) sample.Key {

@@ -50,15 +50,20 @@ func fewLaunches(k int, level float64) float64 {
 	return math.Sqrt(float64(k)/float64(k-1)) * t.Quantile(u) / distuv.UnitNormal.Quantile(u)
 }
 
-// sum returns Σ factors·stacks of the values. Stacks of other launches than the first's make it empty.
+// sum returns Σ factors·stacks of the values, of those launches that all stacks have.
 func sum(stacks []stack, factors []float64) stack {
-	out := stack{launches: stacks[0].launches, values: make([]float64, len(stacks[0].values))}
-	for i, s := range stacks {
-		if !slices.Equal(s.launches, out.launches) {
-			return stack{}
+	var out stack
+	for _, l := range stacks[0].launches {
+		value, everywhere := 0.0, true
+		for i, s := range stacks {
+			j := slices.Index(s.launches, l)
+			if everywhere = j >= 0; !everywhere {
+				break
+			}
+			value += factors[i] * s.values[j]
 		}
-		for j, x := range s.values {
-			out.values[j] += factors[i] * x
+		if everywhere {
+			out.launches, out.values = append(out.launches, l), append(out.values, value)
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 )
 
 // nasty is a data set as no machine should give one: times of no length, of some steps of a coarse clock, that fall with length or differ by ten orders; few sizes, few
-// repetitions, launches that have little in common, timers that are missing.
+// repetitions, launches that have little in common, timers that are missing, and of every third set processors that are slowed at times.
 func nasty(seed uint64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 22))
 	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: []string{"1", "2"}[rng.IntN(2)]}, {Key: sample.Resolution, Value: []string{"0", "0.001", "1"}[rng.IntN(3)]}}}
@@ -44,7 +44,26 @@ func nasty(seed uint64) *sample.Set {
 			}
 		}
 	}
+	if seed%3 == 2 {
+		slowAtTimes(set, rng)
+	}
 	return set
+}
+
+// slowAtTimes divides series into a part at full pace and one that is slowed, both of any length, or says of neither.
+func slowAtTimes(set *sample.Set, rng *rand.Rand) {
+	most := 1 + rng.IntN(10)
+	for i := range set.Series {
+		x := &set.Series[i]
+		if rng.IntN(20) == 0 {
+			continue
+		}
+		n := len(x.Times) * rng.IntN(most) / 10
+		slowed := *x
+		x.Pace, x.Times = sample.Full, x.Times[:n:n]
+		slowed.Pace, slowed.Times = sample.Paced[1+rng.IntN(3)], slowed.Times[n:]
+		set.Series = append(set.Series, slowed)
+	}
 }
 
 // Whatever the samples, no parameter is NaN without saying so, infinite or below zero, nor is an end of its interval, and the value lies in it. Files have no such number either.

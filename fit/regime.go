@@ -11,114 +11,141 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// A machine may be in several modes: on many with virtual processors a cache line takes 60 ns from one to the other in one launch and 250 ns in the next.
-// Whoever measures writes down how long (the fact "line_ns"), and parameters are those of the mode that most launches are in.
+// A machine may be in several modes: on many with virtual processors a cache line takes 60 ns from one to the other in one launch and 250 ns in the next, or a
+// processor works half as quickly all the time, as something else has the other thread of its core. Whoever measures writes down how long a line took (the fact
+// "line_ns"), and how long a piece of work at best (the fact "pace_ns"), and parameters are those of the mode that most launches are in.
 
-// sameMode is by how much the times of cache lines may differ within a mode.
-const sameMode = 1.3
-
-// probed is a launch and its cache lines, in ns. It is known if there is a probe of it.
+// probed is a launch and what was seen of the machine around it, in ns; 0 where that is not known.
 type probed struct {
-	file, launch  int
-	before, after float64
-	known         bool
+	file, launch int
+	line         [2]float64 // of a cache line, before and after
+	least        [2]float64 // of the same work, at P1's processor and at P2's, at best
 }
 
-// line is the time of a cache line around the launch.
-func (p probed) line() float64 { return math.Sqrt(p.before * p.after) }
+// gauge is what does not differ by more than a factor between launches in one mode.
+type gauge struct {
+	name   string
+	factor float64
+	of     func(p probed) [2]float64 // two times of one, which are alike as well
+}
+
+// at returns what a gauge shows in a launch; 0 where it shows nothing.
+func (g gauge) at(p probed) float64 {
+	two := g.of(p)
+	return math.Sqrt(two[0] * two[1])
+}
+
+var gauges = []gauge{
+	{"a cache line took", 1.3, func(p probed) [2]float64 { return p.line }},
+	{"the same work of P1 took at best", 1.1, func(p probed) [2]float64 { return [2]float64{p.least[0], p.least[0]} }},
+	{"the same work of P2 took at best", 1.1, func(p probed) [2]float64 { return [2]float64{p.least[1], p.least[1]} }},
+}
 
 // steady says whether the machine was in one mode all the time.
 func (p probed) steady() bool {
-	return max(p.before, p.after) <= sameMode*min(p.before, p.after)
+	return max(p.line[0], p.line[1]) <= gauges[0].factor*min(p.line[0], p.line[1])
 }
 
-// oneMode leaves out launches of another mode of the machine than that of most, and says which. Of a subject without a mode that half of its launches are in
-// all launches stay.
-func oneMode(set *sample.Set) (*sample.Set, []Warning, error) {
-	lines, err := readLines(set)
-	if err != nil || len(lines) == 0 {
-		return set, nil, err
-	}
-	var warnings []Warning
-	out := map[subject]map[[2]int]bool{}
-	for _, where := range subjects(set) {
-		all := launchesOf(set, where, lines)
-		kept, warns := regime(where, all)
-		warnings = append(warnings, warns...)
-		left := map[[2]int]bool{}
-		for _, p := range all {
-			if !slices.Contains(kept, p) {
-				left[[2]int{p.file, p.launch}] = true
-			}
-		}
-		out[where] = left
-	}
-	result := &sample.Set{Facts: set.Facts}
-	for _, s := range set.Series {
-		if !out[subject{s.Platform, s.Library, s.Place}][[2]int{s.File, s.Launch}] {
-			result.Series = append(result.Series, s)
-		}
-	}
-	return result, warnings, nil
-}
+// known says whether anything was seen.
+func (p probed) known() bool { return p.line[0] > 0 || p.least[0] > 0 || p.least[1] > 0 }
 
-// regime returns the launches that count, and what is to be said of the others.
-func regime(where subject, all []probed) (kept []probed, warnings []Warning) {
+// regime returns the launches in another mode of the machine than that of most, which do not count, and what is to be said of them. Where no mode has half of the launches all count.
+func regime(where subject, all []probed) (aside []probed, warnings []Warning) {
 	warn := func(code, format string, args ...any) {
-		warnings = append(warnings, Warning{Platform: where.platform, Library: where.library, Place: where.place, Parameter: "launches", Code: code, Text: fmt.Sprintf(format, args...)})
+		warnings = append(warnings, where.warning("launches", code, fmt.Sprintf(format, args...)))
 	}
-	var steady, moved, unknown []probed
+	var steady, moved []probed
+	unknown := 0
 	for _, p := range all {
 		switch {
-		case !p.known:
-			unknown = append(unknown, p)
+		case !p.known():
+			unknown++
 		case p.steady():
 			steady = append(steady, p)
 		default:
 			moved = append(moved, p)
-			warn(ModeChanged, "the machine went into another mode during launch %d: a cache line took %.3g ns before it and %.3g ns after", p.launch, p.before, p.after)
+			warn(ModeChanged, "the machine went into another mode during launch %d: a cache line took %.3g ns before it and %.3g ns after", p.launch, p.line[0], p.line[1])
 		}
 	}
-	slices.SortStableFunc(steady, func(a, b probed) int { return cmp.Compare(a.line(), b.line()) })
-	most := largest(steady)
+	most := largest(steady, gauges)
 	others := append(slices.DeleteFunc(slices.Clone(steady), func(p probed) bool { return slices.Contains(most, p) }), moved...)
 	switch {
 	case len(others) == 0:
-		return all, warnings
+		return nil, warnings
 	case 2*len(most) < len(steady)+len(moved):
-		warn(ModeMixed, "a cache line took %s in launches of several modes of the machine, none of which has half of them: all count, and intervals hold what differs between them", span(steady, moved))
-		return all, warnings
+		warn(ModeMixed, "%s in launches of several modes of the machine, none of which has half of them: all count, and intervals hold what differs between them",
+			differing(slices.Concat(steady, moved), nil))
+		return nil, warnings
 	}
-	warn(ModeMixed, "launches %s were in another mode of the machine than %d of %d: a cache line took %s in them, and %s in those that count", numbers(others),
-		len(most)+len(unknown), len(all), span(others), span(most))
-	return append(most, unknown...), warnings
+	warn(ModeMixed, "launches %s were in another mode of the machine than %d of %d: %s", numbers(others), len(most)+unknown, len(all), differing(others, most))
+	return others, warnings
 }
 
-// largest returns the most launches of which no two are of different modes: of several as many the quickest. They are in order.
-func largest(steady []probed) []probed {
+// largest returns the most launches of which no two are of different modes: of several as many the quickest.
+func largest(all []probed, by []gauge) []probed {
+	if len(by) == 0 {
+		return all
+	}
+	of := by[0].at
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b probed) int { return cmp.Compare(of(a), of(b)) })
+	first := slices.IndexFunc(all, func(p probed) bool { return of(p) > 0 })
+	if first < 0 {
+		return largest(all, by[1:])
+	}
 	var best []probed
-	for i := range steady {
-		j := i
-		for j < len(steady) && steady[j].line() <= sameMode*steady[i].line() {
-			j++
+	for i, end := first, first; i < len(all); i++ {
+		for end < len(all) && of(all[end]) <= by[0].factor*of(all[i]) {
+			end++
 		}
-		if j-i > len(best) {
-			best = steady[i:j]
+		if first+end-i <= len(best) {
+			continue
+		}
+		if some := largest(slices.Concat(all[:first], all[i:end]), by[1:]); len(some) > len(best) {
+			best = some
 		}
 	}
 	return best
 }
 
-// span says how long cache lines took in launches.
-func span(parts ...[]probed) string {
-	var all []float64
-	for _, p := range slices.Concat(parts...) {
-		all = append(all, p.before, p.after)
+// differing says by what launches differ, from others if there are such.
+func differing(these, from []probed) string {
+	var words []string
+	for _, g := range gauges {
+		low, high := span(g, slices.Concat(these, from))
+		if high <= g.factor*low {
+			continue
+		}
+		text := g.name + " " + inNanoseconds(span(g, these))
+		if from != nil {
+			text += " in them, and " + inNanoseconds(span(g, from)) + " in those that count"
+		}
+		words = append(words, text)
 	}
-	if low, high := slices.Min(all), slices.Max(all); high > low {
+	return strings.Join(words, "; ")
+}
+
+// span returns the least and the most that a gauge shows in some launches; 0 where it shows nothing.
+func span(g gauge, all []probed) (low, high float64) {
+	for _, p := range all {
+		for _, v := range g.of(p) {
+			if v > 0 && (low == 0 || v < low) {
+				low = v
+			}
+			high = max(high, v)
+		}
+	}
+	return low, high
+}
+
+func inNanoseconds(low, high float64) string {
+	switch {
+	case high == 0:
+		return "a time that is not known"
+	case high > low:
 		return fmt.Sprintf("%.3g to %.3g ns", low, high)
 	}
-	return fmt.Sprintf("%.3g ns", all[0])
+	return fmt.Sprintf("%.3g ns", low)
 }
 
 // numbers lists launches as the files count them.
@@ -135,73 +162,104 @@ func numbers(all []probed) string {
 func subjects(set *sample.Set) []subject {
 	var all []subject
 	for _, s := range set.Series {
-		if where := (subject{s.Platform, s.Library, s.Place}); !slices.Contains(all, where) {
+		if where := subjectOf(&s); !slices.Contains(all, where) {
 			all = append(all, where)
 		}
 	}
 	return all
 }
 
-// launchesOf returns the launches of a subject, with their cache lines.
-func launchesOf(set *sample.Set, where subject, lines map[[2]int]probed) []probed {
+// launchesOf returns the launches of a subject, with what was seen of the machine.
+func launchesOf(set *sample.Set, where subject, probes map[[2]int]probed) []probed {
 	var all []probed
 	seen := map[[2]int]bool{}
 	for _, s := range set.Series {
-		at := [2]int{s.File, s.Launch}
-		if where != (subject{s.Platform, s.Library, s.Place}) || seen[at] {
+		at := launchOf(&s)
+		if where != subjectOf(&s) || seen[at] {
 			continue
 		}
 		seen[at] = true
-		p := lines[at]
+		p := probes[at]
 		p.file, p.launch = s.File, s.Launch
 		all = append(all, p)
 	}
 	return all
 }
 
-// readLines reads the cache lines of all launches: in each file one word a launch, in their order; - where there was no probe, ? for one of the two that failed.
-func readLines(set *sample.Set) (map[[2]int]probed, error) {
-	lines := map[[2]int]probed{}
-	for file, facts := range set.FactsByFile() {
-		text, ok := (&sample.Set{Facts: facts}).Fact(sample.Lines)
-		if !ok {
+// launchOf returns the file and the number of a launch.
+func launchOf(s *sample.Series) [2]int { return [2]int{s.File, s.Launch} }
+
+// readProbes reads what was seen of the machine in all launches: in each file one word a launch, in their order.
+func readProbes(set *sample.Set) (map[[2]int]probed, error) {
+	probes := map[[2]int]probed{}
+	files := set.FactsByFile()
+	launches := launchesByFile(set, len(files))
+	for file, facts := range files {
+		of := launches[file]
+		if len(of) == 0 { // all that is in the file was in one before it
 			continue
 		}
-		var launches []int
-		for _, s := range set.Series {
-			if s.File == file && !slices.Contains(launches, s.Launch) {
-				launches = append(launches, s.Launch)
-			}
+		lines, err := readPairs(facts, sample.Lines, len(of))
+		if err != nil {
+			return nil, err
 		}
-		if len(launches) == 0 { // all that is in the file was in one before it
-			continue
+		least, err := readPairs(facts, sample.Paces, len(of))
+		if err != nil {
+			return nil, err
 		}
-		slices.Sort(launches)
-		words := strings.Fields(text)
-		if len(words) != len(launches) {
-			return nil, fmt.Errorf("fit: fact %q is of %d launches, and there are samples of %d", sample.Lines, len(words), len(launches))
-		}
-		for i, word := range words {
-			if word == "-" || strings.Contains(word, "?") { // half a probe does not say whether the mode stayed
-				continue
+		for i, launch := range of {
+			p := probed{line: lines[i], least: least[i]}
+			if min(p.line[0], p.line[1]) == 0 { // half a probe does not say whether the mode stayed
+				p.line = [2]float64{}
 			}
-			before, after, err := readProbe(word)
-			if err != nil {
-				return nil, fmt.Errorf("fit: fact %q: %w", sample.Lines, err)
+			if p.known() {
+				probes[[2]int{file, launch}] = p
 			}
-			lines[[2]int{file, launches[i]}] = probed{before: before, after: after, known: true}
 		}
 	}
-	return lines, nil
+	return probes, nil
 }
 
-// readProbe reads before/after.
-func readProbe(word string) (before, after float64, err error) {
-	a, b, ok := strings.Cut(word, "/")
-	before, errA := strconv.ParseFloat(a, 64)
-	after, errB := strconv.ParseFloat(b, 64)
-	if !ok || errA != nil || errB != nil || !(before > 0 && before < 1e9 && after > 0 && after < 1e9) {
-		return 0, 0, fmt.Errorf("%q is not two times in nanoseconds, such as 155/160", word)
+// launchesByFile returns the numbers of the launches in each of so many files, in order.
+func launchesByFile(set *sample.Set, files int) [][]int {
+	out := make([][]int, files)
+	for _, s := range set.Series {
+		if s.File < files && !slices.Contains(out[s.File], s.Launch) {
+			out[s.File] = append(out[s.File], s.Launch)
+		}
 	}
-	return before, after, nil
+	for _, launches := range out {
+		slices.Sort(launches)
+	}
+	return out
+}
+
+// readPairs reads a fact that has two times for each of so many launches, in ns: zeros where there is none, where a launch has - for both, or ? for one of them.
+func readPairs(facts []sample.Fact, key string, launches int) ([][2]float64, error) {
+	pairs := make([][2]float64, launches)
+	text, ok := (&sample.Set{Facts: facts}).Fact(key)
+	if !ok {
+		return pairs, nil
+	}
+	words := strings.Fields(text)
+	if len(words) != launches {
+		return nil, fmt.Errorf("fit: fact %q is of %d launches, and there are samples of %d", key, len(words), launches)
+	}
+	for i, word := range words {
+		if word == "-" {
+			continue
+		}
+		a, b, ok := strings.Cut(word, "/")
+		for j, number := range []string{a, b} {
+			if number == "?" {
+				continue
+			}
+			v, err := strconv.ParseFloat(number, 64)
+			if !ok || err != nil || !(v > 0 && v < 1e9) {
+				return nil, fmt.Errorf("fit: fact %q: %q is not two times in nanoseconds, such as 155/160", key, word)
+			}
+			pairs[i][j] = v
+		}
+	}
+	return pairs, nil
 }

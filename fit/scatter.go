@@ -103,9 +103,8 @@ func (p *party) gather(s *Scatter, terms []term) bool {
 	}
 	all := sum(stacks, factors)
 	s.Launches, s.Values = all.launches, all.values
-	aside := p.aside()
 	for _, l := range s.Launches {
-		s.Aside = append(s.Aside, aside[l])
+		s.Aside = append(s.Aside, slices.ContainsFunc(p.samples.aside[p.subject], func(x probed) bool { return x.launch == l }))
 	}
 	s.sum()
 	return len(s.Values) > 0
@@ -114,35 +113,18 @@ func (p *party) gather(s *Scatter, terms []term) bool {
 // launchesAt returns what all launches say of a cell.
 func (p *party) launchesAt(mode, timer string, bytes int) stack {
 	var of []*sample.Series
-	for i := range p.samples.Series {
-		x := &p.samples.Series[i]
+	for i := range p.samples.all.Series {
+		x := &p.samples.all.Series[i]
 		if p.owns(x) && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && chosen(x.Mode, x.Protocol) && len(x.Times) > 0 {
 			of = append(of, x)
 		}
 	}
-	f, err := readFacts(p.samples)
+	f, err := readFacts(p.samples.Set)
 	if err != nil || len(of) == 0 { // the fit would have failed
 		return stack{}
 	}
 	slices.SortStableFunc(of, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
 	return cellOf(of, rootsOf(of[0].Key), f, Options{Replicates: 1}.defaults()).launches
-}
-
-// aside returns the launches that do not count, as the machine was in another mode.
-func (p *party) aside() map[int]bool {
-	out := map[int]bool{}
-	lines, err := readLines(p.samples)
-	if err != nil || len(lines) == 0 {
-		return out
-	}
-	all := launchesOf(p.samples, p.subject, lines)
-	kept, _ := regime(p.subject, all)
-	for _, x := range all {
-		if !slices.Contains(kept, x) {
-			out[x.launch] = true
-		}
-	}
-	return out
 }
 
 // sum computes what sums the values up.
@@ -191,6 +173,16 @@ func (p *party) owns(x *sample.Series) bool {
 	return x.Platform == p.platform && x.Library == p.library && x.Place == p.place
 }
 
+// pace returns at which pace processors worked, if anybody looked.
+func (p *party) pace() Pace {
+	for _, x := range p.samples.paces {
+		if (subject{x.Platform, x.Library, x.Place}) == p.subject {
+			return x
+		}
+	}
+	return Pace{}
+}
+
 // Probe is how long a cache line took from one rank's processor to the other's right before and right after a launch, in nanoseconds.
 type Probe struct {
 	Launch        int
@@ -200,13 +192,9 @@ type Probe struct {
 // probes returns those of the launches of a subject.
 func (p *party) probes() []Probe {
 	var out []Probe
-	lines, err := readLines(p.samples)
-	if err != nil { // the fit would have failed
-		return nil
-	}
-	for _, x := range launchesOf(p.samples, p.subject, lines) {
-		if x.known {
-			out = append(out, Probe{x.launch, x.before, x.after})
+	for _, x := range launchesOf(p.samples.all, p.subject, p.samples.probes) {
+		if x.line[0] > 0 {
+			out = append(out, Probe{x.launch, x.line[0], x.line[1]})
 		}
 	}
 	slices.SortFunc(out, func(a, b Probe) int { return cmp.Compare(a.Launch, b.Launch) })

@@ -16,6 +16,7 @@ type Survey struct {
 	Scatters  []Scatter
 	Tails     []Tail
 	Probes    [][]Probe // by subject: of its launches, where they were probed
+	Paces     []Pace    // by subject: without launches where nobody looked
 }
 
 // The sizes at which a survey shows numbers, or the nearest that all subjects have.
@@ -36,6 +37,7 @@ func NewSurvey(machines []sample.Machine, o Options) (*Survey, error) {
 	for _, p := range all {
 		s.Subjects = append(s.Subjects, p.Subject)
 		s.Probes = append(s.Probes, p.probes())
+		s.Paces = append(s.Paces, p.pace())
 		s.Scatters = append(s.Scatters, p.scatters(len(s.Subjects)-1, all)...)
 		s.Tails = append(s.Tails, p.tails(len(s.Subjects)-1, all)...)
 	}

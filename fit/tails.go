@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Tail is how the samples of one cell, of all launches, are distributed, in microseconds.
+// Tail is how the samples of one cell, of all launches that count, are distributed, in microseconds.
 type Tail struct {
 	Subject        int
 	Quantity, Mode string // as of Scatter

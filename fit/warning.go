@@ -28,6 +28,8 @@ const (
 	Falls            = "falls"
 	ModeMixed        = "mode-mixed"
 	ModeChanged      = "mode-changed"
+	PaceSlowed       = "pace-slowed"
+	PaceMixed        = "pace-mixed"
 	DirectionsDiffer = "directions-differ"
 	Hindered         = "hindered"
 	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not

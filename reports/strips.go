@@ -10,8 +10,9 @@ import (
 
 // strips is a chart of rows of marks on one straight axis: what launches say, one row a quantity.
 type strips struct {
-	x      string // what the axis shows, with its unit
-	signed bool   // 0 is in its middle; else at its left
+	x      string  // what the axis shows, with its unit
+	signed bool    // 0 is in its middle; else at its left
+	end    float64 // where it ends; 0: behind the last mark
 	groups []stripGroup
 }
 
@@ -96,6 +97,9 @@ func (s strips) draw(c draw.Canvas) {
 		step = even(math.Max(s.far(), 1), max(int((to-from)/84), 2))
 	}
 	most := step * math.Max(math.Ceil(s.far()*1.02/step), 1)
+	if s.end > 0 {
+		step, most = s.end/5, s.end
+	}
 	least := 0.0
 	if s.signed {
 		least = -most

@@ -240,6 +240,32 @@ func (s *Survey) modes(all []subject) *Chart {
 	return x.chart("modes", "The machine's mode: how long a cache line takes from one processor to the other", "A line for each launch, from the first at the top: hollow right before it, solid right after. Times of messages follow it: launches at another place on the axis are not alike.")
 }
 
+// paces is the chart of how much of each launch was at full pace.
+func (s *Survey) paces(all []subject) *Chart {
+	x := strips{x: "samples at full pace (%)", end: 100}
+	aside := false
+	for i := range all {
+		r := stripRow{name: "launches"}
+		for _, l := range s.Fit.Paces[i].Launches {
+			if l.Samples > 0 {
+				r.marks = append(r.marks, stripMark{at: 100 * (1 - float64(l.Slowed)/float64(l.Samples)), end: math.NaN(), aside: l.Aside})
+				aside = aside || l.Aside
+			}
+		}
+		if len(r.marks) > 0 {
+			x.groups = append(x.groups, stripGroup{name: all[i].name, ink: all[i].ink, rows: []stripRow{r}})
+		}
+	}
+	if len(x.groups) == 0 {
+		return nil
+	}
+	text := "Each mark is a launch. The other samples were slowed by something else on the core of a rank's processor."
+	if aside {
+		text += " Dotted marks are of launches in another mode of the machine, which do not count."
+	}
+	return x.chart("pace", "The pace of processors: in how much of each launch they worked as quickly as they can", text)
+}
+
 // quantityWords names a quantity.
 func quantityWords(quantity, mode string, bytes int) string {
 	at := ", " + size(bytes)

@@ -21,6 +21,11 @@ func (s *Survey) trust(all []subject) []string {
 	out = append(out, s.probed(all)...)
 	out = append(out, s.aside(all)...)
 	for i := range all {
+		if v := s.Fit.Paces[i].Doubt(); v != "" {
+			out = append(out, all[i].name+": "+v+".")
+		}
+	}
+	for i := range all {
 		if v := all[i].fact("spoiled"); v != "" {
 			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
 		}
@@ -135,14 +140,14 @@ func (s *Survey) probed(all []subject) []string {
 func (s *Survey) aside(all []subject) []string {
 	var words []string
 	for i := range all {
-		for _, q := range s.Fit.Scatters {
-			if q.Subject != i {
-				continue
+		launches, out := 0, 0
+		for _, q := range s.Fit.Scatters { // of which some may be of fewer launches
+			if q.Subject == i && len(q.Values) > launches {
+				launches, out = len(q.Values), len(q.Values)-q.Counted()
 			}
-			if n := len(q.Values); n > q.Counted() {
-				words = append(words, fmt.Sprintf("%d of %d of %s", n-q.Counted(), n, all[i].name))
-			}
-			break // all quantities are of the same launches
+		}
+		if out > 0 {
+			words = append(words, fmt.Sprintf("%d of %d of %s", out, launches, all[i].name))
 		}
 	}
 	if len(words) == 0 {
