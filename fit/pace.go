@@ -140,7 +140,7 @@ func shared(all []share, x *sample.Series) []share {
 
 // enough says whether what is at full pace of a cell counts: if nothing was slowed, or if it is enough for a median, in two launches if there are several.
 //
-// Note: a launch with some few samples at full pace counts as one with many. To leave it out is worse, since few launches make wide intervals.
+// Note: a launch with few samples at full pace counts as one with many. To leave it out is worse: few launches make wide intervals.
 func enough(all []share) bool {
 	samples, slowed, launches := 0, 0, 0
 	for _, s := range all {

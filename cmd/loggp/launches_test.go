@@ -34,7 +34,7 @@ func BenchmarkLaunches(b *testing.B) {
 	tell(b, variations(b, set))
 }
 
-// inOneMode returns the launches of a set in which a cache line took as long, by no more than a factor of 1.3: those that are most.
+// inOneMode returns the launches of a set in which a cache line took as long, by no more than a factor of 1.3, and the same work at best, by 1.1: those that are most.
 func inOneMode(b *testing.B, set *sample.Set) *sample.Set {
 	survey, err := fit.NewSurvey([]sample.Machine{{Set: set}}, fit.Options{Replicates: 20})
 	if err != nil {
@@ -51,7 +51,8 @@ func inOneMode(b *testing.B, set *sample.Set) *sample.Set {
 		}
 	}
 	text, _ := set.Fact(sample.Lines)
-	b.Logf("%d launches, of which %d are in one mode: cache lines took %s ns", len(x.Launches), x.Counted(), text)
+	paces, _ := set.Fact(sample.Paces)
+	b.Logf("%d launches, of which %d are in one mode: cache lines took %s ns, the same work at best %s ns, %.1f %% of the samples are at full pace", len(x.Launches), x.Counted(), text, paces, 100*(1-survey.Paces[0].Slowed()))
 	b.ReportMetric(float64(x.Counted()), "launches")
 	return one
 }
@@ -72,8 +73,7 @@ func BenchmarkRuns(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var sets []*sample.Set
-	var lines []float64
+	var all []repeat
 	for range runs {
 		var out, errs buffer
 		if status := run(b.Context(), append(strings.Fields("measure -o here.csv"), strings.Fields(flags)...), &out, &errs); status != succeeded {
@@ -83,24 +83,70 @@ func BenchmarkRuns(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		text, _ := set.Fact(sample.Lines)
-		sets, lines = append(sets, set), append(lines, lineTime(b, text))
+		all = append(all, seen(b, set))
 	}
-	var most []*sample.Set
-	for _, least := range lines {
-		var alike []*sample.Set
-		for i, l := range lines {
-			if l >= least && l <= 1.3*least {
-				alike = append(alike, sets[i])
+	var most []repeat
+	for _, x := range all {
+		for _, y := range all {
+			for _, z := range all { // the quickest line, and the quickest of each processor, of some runs
+				var alike []repeat
+				for _, m := range all {
+					if within(m.line, x.line, 1.3) && within(m.least[0], y.least[0], 1.1) && within(m.least[1], z.least[1], 1.1) {
+						alike = append(alike, m)
+					}
+				}
+				if len(alike) > len(most) {
+					most = alike
+				}
 			}
 		}
-		if len(alike) > len(most) {
-			most = alike
-		}
 	}
-	b.Logf("%d runs, of which %d are in one mode: cache lines took %.4g ns", runs, len(most), lines)
-	tell(b, variation(b, most))
+	var sets []*sample.Set
+	for _, m := range most {
+		sets = append(sets, m.set)
+	}
+	b.Logf("%d runs, of which %d are in one mode", runs, len(most))
+	for _, m := range all {
+		b.Logf("cache lines took %.4g ns, the same work at best %.4g ns, %.1f %% of the samples are at full pace%s", m.line, m.least, 100*m.full, map[bool]string{true: "; all count"}[m.mixed])
+	}
+	tell(b, variation(b, sets))
 }
+
+// repeat is a run, and what was seen of the machine in it.
+type repeat struct {
+	set   *sample.Set
+	line  float64    // ns; 0 where nobody looked
+	least [2]float64 // likewise, of P1 and of P2
+	full  float64    // part of the samples
+	mixed bool
+}
+
+func seen(b *testing.B, set *sample.Set) repeat {
+	r, err := fit.Fit(set, fit.Options{Replicates: 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, _ := set.Fact(sample.Lines)
+	m := repeat{set: set, line: lineTime(b, text), full: 1}
+	for _, p := range r.Paces {
+		var of [2][]float64
+		for _, l := range p.Launches {
+			if !l.Aside && min(l.P1, l.P2) > 0 {
+				of[0], of[1] = append(of[0], l.P1), append(of[1], l.P2)
+			}
+		}
+		for i, least := range of {
+			if len(least) > 0 {
+				m.least[i] = slices.Min(least)
+			}
+		}
+		m.full, m.mixed = 1-p.Slowed(), p.Mixed
+	}
+	return m
+}
+
+// within says whether v is from least to a factor of it.
+func within(v, least, factor float64) bool { return v >= least && v <= factor*least }
 
 // lineTime returns the median of the times of a fact.
 func lineTime(b *testing.B, text string) float64 {
@@ -120,7 +166,7 @@ func lineTime(b *testing.B, text string) float64 {
 // variations fits each launch of a set alone.
 func variations(b *testing.B, set *sample.Set) []varied {
 	var launches []*sample.Set
-	facts := slices.DeleteFunc(slices.Clone(set.Facts), func(f sample.Fact) bool { return f.Key == sample.Lines }) // it is of all launches
+	facts := slices.DeleteFunc(slices.Clone(set.Facts), func(f sample.Fact) bool { return f.Key == sample.Lines || f.Key == sample.Paces }) // they are of all launches
 	of := map[int]*sample.Set{}
 	for _, s := range set.Series {
 		if of[s.Launch] == nil {

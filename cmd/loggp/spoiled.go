@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,8 @@ func slowed(cmd *cobra.Command, paces []fit.Pace) {
 	for _, p := range paces {
 		if v := p.Doubt(); v != "" {
 			if len(paces) > 1 {
-				v = strings.Join([]string{p.Platform, p.Library, p.Place}, ", ") + ": " + v
+				where := slices.DeleteFunc([]string{p.Platform, p.Library, p.Place}, func(s string) bool { return s == "" })
+				v = strings.Join(where, ", ") + ": " + v
 			}
 			fmt.Fprintln(cmd.ErrOrStderr(), v)
 		}
