@@ -58,18 +58,21 @@ func taken(needs []need, rate float64) float64 {
 // blind is how far, in what is wanted, the median of an item is from known that has too few samples for an interval.
 const blind = 4
 
-// need returns what an item lacks.
+// need returns what an item lacks: what the timer lacks of which least is known.
 func (l *leader) need(i *item) need {
 	n := need{cost: i.cost, had: i.rounds, most: l.limit(i)}
 	for _, t := range l.timers(i) {
 		if !judged(t.name) {
 			continue
 		}
-		away, of := l.estimate(t).away(l.wanted(i), l.Step), i.rounds
+		e, had := l.aimed(i, t)
+		away, of := e.away(l.wanted(i), l.Step), had
 		if math.IsInf(away, 1) {
 			away, of = blind, seen
 		}
-		n.scatter = math.Max(n.scatter, away*math.Sqrt(float64(of)))
+		if scatter := away * math.Sqrt(float64(of)); scatter > n.scatter {
+			n.scatter, n.had = scatter, had
+		}
 	}
 	return n
 }

@@ -29,7 +29,7 @@ func (l *leader) batch(i *item) int {
 		spans = Burst - 1
 	}
 	for _, t := range l.timers(i) {
-		e := l.estimate(t)
+		e := l.estimate(i, t)
 		for n < most && judged(t.name) && float64(n)*spans*e.value < fine*float64(l.Step) && unit.Time(n)*i.cost < dear {
 			n *= 2
 		}

@@ -28,7 +28,10 @@ type Campaign struct {
 
 	// Of the launches that were:
 	Bounds  []Clock
-	Batches []Batch // of timers that had any
+	Batches []Batch      // of timers that had any
+	Paces   [][2]float64 // of each launch, in ns: what P1's processor took at its best moments for a piece of work that is always the same, and P2's; nil: nobody could look
+
+	best looks // so far
 }
 
 // The most of what a campaign may be asked for.

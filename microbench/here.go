@@ -50,5 +50,11 @@ func (c *Campaign) take(comm *mpi.Comm, l Launch) []sample.Series {
 		l.Share = max(1, l.Share-time.Since(l.Begin))
 	}
 	lead := &leader{crew: w, Campaign: c, launch: l}
-	return lead.lead()
+	lead.earlier = c.best
+	series := lead.lead()
+	if c.best = lead.pace.best(); lead.looked() {
+		b := lead.here()
+		c.Paces = append(c.Paces, [2]float64{1000 * b[0].Micros(), 1000 * b[1].Micros()})
+	}
+	return series
 }

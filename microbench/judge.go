@@ -78,10 +78,9 @@ func judged(timer string) bool { return timer != sample.Timer22 }
 // verdict counts how many medians there are, and how many of them are known.
 type verdict struct{ known, of int }
 
-// judge says what all launches together know.
+// judge says what all launches together know: of a median, if they know it in any state of the processors.
 func (c *Campaign) judge(series []sample.Series) verdict {
 	medians := make(map[sample.Key][]float64)
-	var v verdict
 	for i := range series {
 		s := &series[i]
 		if k := s.Key; judged(k.Timer) {
@@ -89,9 +88,14 @@ func (c *Campaign) judge(series []sample.Series) verdict {
 			medians[k] = append(medians[k], median(slices.Clone(s.Times)).value)
 		}
 	}
-	for _, m := range medians {
-		v.of++
-		if across(m).within(c.Wanted(), c.Step) {
+	known := make(map[sample.Key]bool)
+	for k, m := range medians {
+		k.Pace = ""
+		known[k] = known[k] || across(m).within(c.Wanted(), c.Step)
+	}
+	v := verdict{of: len(known)}
+	for _, yes := range known {
+		if yes {
 			v.known++
 		}
 	}

@@ -13,12 +13,14 @@ type leader struct {
 	*crew
 	*Campaign
 	watch
+	pace
 	launch Launch
 
 	random  *rand.Rand
 	items   []*item
 	visits  int
 	scratch []unit.Time
+	aim     state // of the processors, in which all is to be known
 }
 
 // item is a stage of a cell: what is repeated as often as it needs.
@@ -29,7 +31,13 @@ type item struct {
 	batch  int
 	cost   unit.Time // of a sample with each root, by the last visit
 	rounds int       // with each root, so far: samples of each timer
-	ends   []int     // how many there were after each visit
+	visits []visit
+}
+
+// visit is what is known of one: how many samples with each root there were when it ended, and the longer one of each rank's looks before and after it.
+type visit struct {
+	end   int
+	looks looks
 }
 
 // Parts of a launch's time.
@@ -120,16 +128,20 @@ func (l *leader) meet(i *item) {
 
 // forget drops the samples of an item, which are those of meeting it. Only where there is no time for more than it needs are they kept.
 func (l *leader) forget(i *item) {
-	i.rounds, i.ends = 0, i.ends[:0]
+	i.rounds, i.visits = 0, i.visits[:0]
 	for _, t := range l.timers(i) {
 		t.times = [2][]unit.Time{t.times[0][:0], t.times[1][:0]}
 	}
 }
 
-// together does what both ranks do.
-func (l *leader) together(o order) {
+// together does what both ranks do. It returns what both saw before and after.
+func (l *leader) together(o order) (before, after looks) {
 	l.give(o)
 	l.do(o)
+	before, after = l.saw()
+	l.see(before)
+	l.see(after)
+	return before, after
 }
 
 // visit makes samples of an item.
@@ -140,9 +152,9 @@ func (l *leader) visit(i *item, samples int) {
 	if i.cost > 0 {
 		o.warm = int(max(1, min(warming, 2*warmth*unit.Time(each)/i.cost)))
 	}
-	l.together(o)
+	before, after := l.together(o)
 	i.rounds += samples
-	i.ends = append(i.ends, i.rounds)
+	i.visits = append(i.visits, visit{i.rounds, before.longer(after)})
 	i.cost = max(1, (l.now()-begin)*unit.Time(2*each)/unit.Time(2*o.rounds+o.warm+min(o.warm, rewarming)))
 	if l.visits++; l.launch.Progress != nil {
 		l.launch.Progress(l.done())
@@ -206,29 +218,47 @@ func (l *leader) most(i *item, slice unit.Time) int {
 }
 
 // pass visits in a random order what is not known yet, as if so many passes were to come, for as long as serves all of it best. It returns whether there
-// may be another.
+// may be another. In another state of the processors than that aimed at it does first what does not depend on that, and then looks again and again, for half of
+// its time.
 func (l *leader) pass(left int) bool {
-	var todo []*item
+	l.choose()
+	var items []*item
 	for _, i := range l.items {
 		if !l.known(i) {
-			todo = append(todo, i)
+			items = append(items, i)
 		}
 	}
-	if len(todo) == 0 || l.over(1) {
+	if len(items) == 0 || l.over(1) {
 		return false
 	}
-	l.shuffle(todo)
-	samples, any := l.samples(todo, left), false
-	for n, i := range todo {
-		if samples[n] == 0 {
-			continue
-		}
-		l.visit(i, samples[n])
-		if any = true; l.over(1) {
-			return false
+	l.shuffle(items)
+	samples := l.samples(items, left)
+	var todo []errand
+	for n, i := range items {
+		if samples[n] > 0 {
+			todo = append(todo, l.errand(i, samples[n]))
 		}
 	}
-	return any
+	any, patience := false, l.now()
+	if l.end > 0 {
+		patience += l.left() / unit.Time(2*left)
+	}
+	for len(todo) > 0 && !(any && l.over(1)) {
+		n, patient := l.next(todo), l.now() < patience
+		if n < 0 && patient {
+			l.together(order{look: true})
+			continue
+		}
+		e := &todo[max(n, 0)]
+		l.visit(e.item, e.samples)
+		any = true
+		if was := l.state(e.visits[len(e.visits)-1].looks); patient && e.both && was != l.aim {
+			e.alone = e.alone && was.of(true) != l.aim.of(true) // what depends on both stays
+			continue
+		}
+		todo = slices.Delete(todo, max(n, 0), max(n, 0)+1)
+	}
+	return any && !l.over(1)
 }
 
 // samples returns how many samples of each item a pass makes if so many are to come.
@@ -260,11 +290,17 @@ func (l *leader) known(i *item) bool {
 		return false
 	}
 	for _, t := range l.timers(i) {
-		if judged(t.name) && !(l.estimate(t).within(l.wanted(i), l.Step) && l.visited(i, t).within(l.wanted(i), l.Step)) {
+		if judged(t.name) && !l.settled(i, t) {
 			return false
 		}
 	}
 	return true
+}
+
+// settled says whether a timer of the item is known, in the state that is aimed at.
+func (l *leader) settled(i *item, t *timer) bool {
+	e, _ := l.aimed(i, t)
+	return e.within(l.wanted(i), l.Step) && l.visited(i, t).within(l.wanted(i), l.Step)
 }
 
 // Parameters are from short messages above all, and L is a small difference of what they take: so these are to be known so many times as well.
@@ -281,14 +317,16 @@ func (l *leader) wanted(i *item) float64 {
 	return l.Wanted()
 }
 
-// visited returns the median of the medians of all visits, and how far apart these are.
+// visited returns the median of the medians of all visits in the state that is aimed at, and how far apart these are.
 func (l *leader) visited(i *item, t *timer) estimate {
-	medians := make([]unit.Time, len(i.ends))
-	from := 0
-	for v, end := range i.ends {
-		l.scratch = append(append(l.scratch[:0], t.times[0][from:end]...), t.times[1][from:end]...)
-		medians[v] = unit.Time(median(l.scratch).value)
-		from = end
+	var medians []unit.Time
+	alone, from := i.alone(t), 0
+	for _, v := range i.visits {
+		if l.state(v.looks).of(alone) == l.aim.of(alone) {
+			l.scratch = append(append(l.scratch[:0], t.times[0][from:v.end]...), t.times[1][from:v.end]...)
+			medians = append(medians, unit.Time(median(l.scratch).value))
+		}
+		from = v.end
 	}
 	return median(medians)
 }
@@ -304,11 +342,29 @@ func (l *leader) timers(i *item) []*timer {
 	return of
 }
 
-// estimate returns what is known of a timer: the mean of the medians with the two roots, so that it holds for those that are combined in that way, too.
-func (l *leader) estimate(t *timer) estimate {
+// estimate returns what is known of a timer: by samples in the state that is aimed at, if there are enough of them.
+func (l *leader) estimate(i *item, t *timer) estimate {
+	if e, n := l.aimed(i, t); n >= seen {
+		return e
+	}
+	return l.estimateOf(t.times)
+}
+
+// aimed returns what samples in the state that is aimed at say of a timer, and how many there are with each root.
+func (l *leader) aimed(i *item, t *timer) (e estimate, samples int) {
+	var of [2]estimate
+	for root := range of {
+		times := l.at(i, t, root, l.aim)
+		of[root], samples = median(times), len(times)
+	}
+	return meanOf(of), samples
+}
+
+// estimateOf returns the mean of the medians with the two roots, so that it holds for those that are combined in that way, too.
+func (l *leader) estimateOf(times [2][]unit.Time) estimate {
 	var of [2]estimate
 	for i := range of {
-		l.scratch = append(l.scratch[:0], t.times[i]...)
+		l.scratch = append(l.scratch[:0], times[i]...)
 		of[i] = median(l.scratch)
 	}
 	return meanOf(of)
@@ -351,7 +407,7 @@ func (l *leader) curves() [][]point {
 			if curves[name] == nil {
 				names = append(names, name)
 			}
-			curves[name] = append(curves[name], point{i.cell.Bytes, l.estimate(t)})
+			curves[name] = append(curves[name], point{i.cell.Bytes, l.estimate(i, t)})
 		}
 	}
 	var all [][]point
@@ -361,25 +417,30 @@ func (l *leader) curves() [][]point {
 	return all
 }
 
-// series returns all samples, by mode, size and timer.
+// series returns all samples, by mode, size, timer and pace.
 func (l *leader) series() []sample.Series {
 	var sizes []int
+	of := make(map[Cell][]*item)
 	for _, i := range l.items {
 		sizes = append(sizes, i.cell.Bytes)
+		of[i.cell] = append(of[i.cell], i)
 	}
 	slices.Sort(sizes)
 	p := Plan{Modes: l.Modes, Sizes: slices.Compact(sizes)}
 	var all []sample.Series
 	for _, c := range p.Cells() {
-		b := l.bench(c)
-		slices.SortStableFunc(b.timers, func(x, y *timer) int { return place(x.name) - place(y.name) })
-		b.timers = slices.DeleteFunc(b.timers, func(t *timer) bool { return len(t.times[0]) == 0 }) // of rounds that only warmed up
-		all = append(all, b.series()...)
+		slices.SortFunc(of[c], func(a, b *item) int { return a.place() - b.place() })
+		for _, i := range of[c] {
+			for _, t := range l.timers(i) {
+				all = append(all, l.parts(i, t)...)
+			}
+		}
 	}
 	return all
 }
 
-// place returns where a timer stands among all.
-func place(timer string) int {
-	return slices.IndexFunc(campaigned, func(s *stage) bool { return slices.Contains(s.timers, timer) })
+// place returns where the timers of an item stand among all.
+func (i *item) place() int {
+	first := campaigned[i.stage].timers[0]
+	return slices.IndexFunc(campaigned, func(s *stage) bool { return slices.Contains(s.timers, first) })
 }

@@ -13,6 +13,7 @@ import (
 // order is what both ranks do next.
 type order struct {
 	end    bool // nothing any more
+	look   bool // no more than how quickly processors work
 	cell   Cell
 	stage  int // of those of a campaign
 	warm   int // rounds with the first root of which no sample is kept; with the other there are no more than rewarming
@@ -24,17 +25,27 @@ type order struct {
 // orders is the tag of orders.
 const orders = 2
 
+// Kinds of orders.
+const (
+	measuring = iota
+	ending
+	looking
+)
+
 // orderBytes is how long an order is as a message: eight numbers.
 const orderBytes = 8 * 8
 
 // give sends an order to P2.
 func (w *crew) give(o order) {
-	mode, end := modeNumber(o.cell.Mode), 0
-	if o.end {
-		end = 1
+	mode, kind := modeNumber(o.cell.Mode), measuring
+	switch {
+	case o.end:
+		kind = ending
+	case o.look:
+		kind = looking
 	}
 	raw := w.paper[:0]
-	for _, n := range [...]int{end, mode, o.cell.Bytes, o.stage, o.warm, o.rounds, o.batch, int(o.delta)} {
+	for _, n := range [...]int{kind, mode, o.cell.Bytes, o.stage, o.warm, o.rounds, o.batch, int(o.delta)} {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(n))
 	}
 	mpi.Send(w.roots[0], raw, 1, orders)
@@ -47,7 +58,7 @@ func (w *crew) take() order {
 	for i := range n {
 		n[i] = int(binary.LittleEndian.Uint64(w.paper[8*i:]))
 	}
-	return order{n[0] == 1, Cell{modeNamed(n[1]), n[2]}, n[3], n[4], n[5], n[6], unit.Time(n[7])}
+	return order{n[0] == ending, n[0] == looking, Cell{modeNamed(n[1]), n[2]}, n[3], n[4], n[5], n[6], unit.Time(n[7])}
 }
 
 // modeNumber returns the place of a mode in the list of all, and modeNamed the mode at a place.
@@ -74,6 +85,8 @@ type crew struct {
 	benches map[Cell]*bench
 	reading unit.Time
 	dither  dither
+
+	before, after unit.Time // how long the work of a look took, before and after what was done last
 
 	paper         [orderBytes]byte
 	out, in, lent []byte // for all cells, so that they are where they were: in the caches
@@ -109,8 +122,17 @@ func touched(n int) []byte {
 	return b
 }
 
-// do does what is ordered, and returns for what.
-func (w *crew) do(o order) *bench {
+// do does what is ordered.
+func (w *crew) do(o order) {
+	w.before = look(w.roots[0])
+	if w.after = w.before; !o.look {
+		w.measure(o)
+		w.after = look(w.roots[0])
+	}
+}
+
+// measure measures what is ordered.
+func (w *crew) measure(o order) {
 	w.reading = min(w.reading, readings(w.roots[0])) // the launch may have begun in a slow moment
 	b := w.bench(o.cell)
 	b.batch, w.plan.Delta, w.plan.Warmup = o.batch, o.delta, 0
@@ -121,7 +143,7 @@ func (w *crew) do(o order) *bench {
 		w.plan.Warmup, w.plan.Delta, b.round = o.warm, 1, 0
 		b.root, b.comm = 0, w.roots[0]
 		pingPong(b, 0)
-		return b
+		return
 	}
 	s, warm := campaigned[o.stage], o.warm
 	for i, r := range w.roots {
@@ -133,12 +155,24 @@ func (w *crew) do(o order) *bench {
 		s.run(b, o.rounds)
 	}
 	b.gather()
-	return b
+}
+
+// tell sends P1 what P2 saw of its processor, before and after what was done last; saw is what both saw.
+func (w *crew) tell() {
+	putTime(w.paper[:], w.before)
+	putTime(w.paper[8:], w.after)
+	mpi.Send(w.roots[0], w.paper[:16], 0, orders)
+}
+
+func (w *crew) saw() (before, after looks) {
+	mpi.Recv(w.roots[0], w.paper[:16], 1, orders)
+	return looks{w.before, getTime(w.paper[:])}, looks{w.after, getTime(w.paper[8:])}
 }
 
 // follow does what P1 orders until there is nothing any more.
 func (w *crew) follow() {
 	for o := w.take(); !o.end; o = w.take() {
 		w.do(o)
+		w.tell()
 	}
 }

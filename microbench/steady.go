@@ -37,7 +37,7 @@ func (l *leader) steady() {
 			continue
 		}
 		b := l.bench(cell)
-		medians = append(medians, l.estimate(b.timers[0]).value)
+		medians = append(medians, l.estimateOf(b.timers[0].times).value)
 		b.timers = nil
 	}
 	delete(l.benches, cell)

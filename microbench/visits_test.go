@@ -11,7 +11,7 @@ import (
 // Visits that disagree are seen by their medians, where all samples together would hide it: two of ten were in slow moments, and each is as precise as can be.
 func TestVisitsDisagree(t *testing.T) {
 	visits := func(slow ...int) estimate {
-		i, x := &item{}, &timer{}
+		i, x := &item{cell: Cell{Mode: "send"}}, &timer{}
 		for v := range 10 {
 			took := unit.Time(100)
 			if slices.Contains(slow, v) {
@@ -20,7 +20,7 @@ func TestVisitsDisagree(t *testing.T) {
 			for range 3 {
 				x.times[0], x.times[1] = append(x.times[0], took), append(x.times[1], took)
 			}
-			i.ends = append(i.ends, len(x.times[0]))
+			i.visits = append(i.visits, visit{end: len(x.times[0])})
 		}
 		return (&leader{}).visited(i, x)
 	}
@@ -32,7 +32,7 @@ func TestVisitsDisagree(t *testing.T) {
 			t.Errorf("with slow visits %v: %v, not %v", c.slow, got, c.want)
 		}
 	}
-	i, x := &item{ends: []int{2}}, &timer{}
+	i, x := &item{cell: Cell{Mode: "send"}, visits: []visit{{end: 2}}}, &timer{}
 	x.times = [2][]unit.Time{{1, 1}, {1, 1}}
 	if e := (&leader{}).visited(i, x); !math.IsInf(e.half, 1) {
 		t.Errorf("one visit knows it to %v", e.half)

@@ -134,6 +134,7 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbe
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
 	set.Facts = append(set.Facts, clockFacts(c.Bounds)...)
 	set.Facts = append(set.Facts, sample.LinesOf(lines)...)
+	set.Facts = append(set.Facts, sample.PacesOf(c.Paces)...)
 	m.spoiled = append(m.spoiled, fewer(c, out, "--modes")...)
 	return m.write(cmd, job, plan, set)
 }

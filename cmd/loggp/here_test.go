@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,14 +47,16 @@ func TestMeasureHere(t *testing.T) {
 			t.Error("this machine has a platform's file")
 		}
 		found := map[string]bool{}
+		for k, n := range samples(set) {
+			if want := 16; strings.HasPrefix(k.Timer, "timer") && n != want {
+				t.Errorf("%v: %d samples, want %d", k, n, want)
+			}
+		}
 		for _, s := range set.Series {
 			if s.Platform != "shm" || s.Library != "loggp" || s.Clock != "real" || s.Place != "intra" {
 				t.Fatalf("a series is of %+v", s.Key)
 			}
 			found[s.Mode+" "+s.Timer] = true
-			if want := 16; strings.HasPrefix(s.Timer, "timer") && len(s.Times) != want {
-				t.Errorf("%v: %d samples, want %d", s.Key, len(s.Times), want)
-			}
 		}
 		for _, mode := range microbench.Modes() {
 			if !found[mode+" timer12"] || !found[mode+" timer21"] {
@@ -66,6 +69,16 @@ func TestMeasureHere(t *testing.T) {
 	mustRun(t, "report", "here.csv", "-o", "report")
 }
 
+// samples counts those of a set, at whatever pace.
+func samples(set *sample.Set) map[sample.Key]int {
+	n := map[sample.Key]int{}
+	for _, s := range set.Series {
+		s.Pace = ""
+		n[s.Key] += len(s.Times)
+	}
+	return n
+}
+
 // However little time there is, every launch has samples of every cell: processes that are started for a launch come to it through those before. The
 // head says how it was measured.
 func TestMeasureHereQuickly(t *testing.T) {
@@ -76,13 +89,13 @@ func TestMeasureHereQuickly(t *testing.T) {
 		t.Fatal(err)
 	}
 	launches := map[sample.Key]int{}
-	for _, s := range set.Series {
-		if len(s.Times) < 4 {
-			t.Errorf("%v has %d samples", s.Key, len(s.Times))
+	for k, n := range samples(set) {
+		if n < 4 {
+			t.Errorf("%v has %d samples", k, n)
 		}
-		k := s.Key
+		launch := k.Launch
 		k.Launch = 0
-		launches[k] |= 1 << s.Launch
+		launches[k] |= 1 << launch
 	}
 	if want := 2 * 9 * len(microbench.LogSizes); len(launches) < want {
 		t.Errorf("%d series, of %d", len(launches), want)
@@ -103,6 +116,12 @@ func TestMeasureHereQuickly(t *testing.T) {
 	}
 	if lines, ok := set.Fact(sample.Lines); ok && len(strings.Fields(lines)) != 5 {
 		t.Errorf("cache lines of 5 launches: %s", lines)
+	}
+	if paces, _ := set.Fact(sample.Paces); len(strings.Fields(paces)) != 5 {
+		t.Errorf("the processors' pace in 5 launches: %s", paces)
+	}
+	if slices.ContainsFunc(set.Series, func(s sample.Series) bool { return s.Pace == "" }) {
+		t.Error("samples of which nobody knows how quickly the processors worked")
 	}
 	for args, says := range map[string]string{
 		"--platform shm --budget 1ms":       "--budget 1ms",
