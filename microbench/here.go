@@ -42,6 +42,9 @@ func (c *Campaign) take(comm *mpi.Comm, l Launch) []sample.Series {
 		}
 	}
 	w := c.crew(x, c.Step)
+	if c.look != nil {
+		w.look = c.look
+	}
 	if !x.p1 {
 		w.follow()
 		return nil

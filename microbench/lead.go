@@ -21,6 +21,7 @@ type leader struct {
 	visits  int
 	scratch []unit.Time
 	aim     state // of the processors, in which all is to be known
+	scarce  bool  // there are more moments in which P1's processor alone is in that state
 }
 
 // item is a stage of a cell: what is repeated as often as it needs.

@@ -86,6 +86,7 @@ type crew struct {
 	reading unit.Time
 	dither  dither
 
+	look          func(*mpi.Comm) unit.Time
 	before, after unit.Time // how long the work of a look took, before and after what was done last
 
 	paper         [orderBytes]byte
@@ -93,7 +94,7 @@ type crew struct {
 }
 
 func (p *Plan) crew(x *pair, step unit.Time) *crew {
-	w := &crew{pair: x, plan: *p, benches: make(map[Cell]*bench)}
+	w := &crew{pair: x, plan: *p, benches: make(map[Cell]*bench), look: look}
 	most := max(slices.Max(p.Sizes), steadyBytes)
 	w.out, w.in, w.lent = touched(most), touched(most), touched(4*(most+mpi.BsendOverhead))
 	w.reading, w.dither = calibrate(x.roots[0]), ditherOf(x.roots[0], step)
@@ -124,10 +125,10 @@ func touched(n int) []byte {
 
 // do does what is ordered.
 func (w *crew) do(o order) {
-	w.before = look(w.roots[0])
+	w.before = w.look(w.roots[0])
 	if w.after = w.before; !o.look {
 		w.measure(o)
-		w.after = look(w.roots[0])
+		w.after = w.look(w.roots[0])
 	}
 }
 

@@ -201,10 +201,12 @@ func (l *leader) errand(i *item, samples int) errand {
 }
 
 // next returns the number of the errand that is to be done now, in the state of the processors that was seen last. Moments of the state that is aimed at
-// are for what depends on both. It is -1 if now is the time for none.
+// are for what depends on both, where there are more in which P1's processor alone is as it is to be. It is -1 if now is the time for none.
 func (l *leader) next(todo []errand) int {
 	now := l.state(l.last)
 	switch {
+	case now == l.aim && !l.scarce:
+		return 0
 	case now == l.aim:
 		return max(0, slices.IndexFunc(todo, func(e errand) bool { return e.both }))
 	case now.of(true) == l.aim.of(true):
@@ -227,12 +229,12 @@ func (l *leader) choose() {
 		}
 	}
 	l.aim = quick
-	if float64(visits[quick]) >= rare*float64(all) {
-		return
-	}
-	for s, n := range visits {
-		if n > visits[l.aim] {
-			l.aim = state(s)
+	if float64(visits[quick]) < rare*float64(all) {
+		for s, n := range visits {
+			if n > visits[l.aim] {
+				l.aim = state(s)
+			}
 		}
 	}
+	l.scarce = visits[l.aim] < visits[l.aim^slowedP2]
 }
