@@ -3,43 +3,24 @@ package microbench
 import (
 	"slices"
 
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A core may run something else besides a rank, on another of its threads: another program's, or on a virtual machine another machine's. What the rank does
-// alone takes up to twice as long then, for as long as that lasts: 0.1 ms, or seconds. No clock tells, and a cache line goes to the other rank as quickly as
-// ever. What tells is a piece of work that keeps all units of the core busy. So both ranks look before and after each visit how long that takes.
-
-// fair is by how much longer than at the best moments the work may take at full pace.
-const fair = 1.1
+// While something else runs on another thread of a rank's core, what the rank does alone takes up to twice as long. So both ranks look before and after each
+// visit how quickly their processors work: see machine.Work.
 
 // look does the work, and returns how long it took; 0 where time is not that of this machine.
 func look(c *mpi.Comm) unit.Time {
 	begin := c.Wtime()
-	worked += work()
+	worked += machine.Work()
 	return c.Wtime() - begin
 }
 
 // worked keeps the work from being left out.
 var worked uint64
-
-// work is what a core does in two microseconds or so: six chains of operations that do not wait for each other, in registers.
-//
-//go:noinline
-func work() uint64 {
-	var a, b, c, d, e, f uint64 = 1, 2, 3, 4, 5, 6
-	for range 1500 {
-		a += 5 ^ a>>3
-		b += 6 ^ b>>5
-		c += 7 ^ c>>7
-		d += 8 ^ d>>9
-		e += 9 ^ e>>11
-		f += 10 ^ f>>13
-	}
-	return a + b + c + d + e + f
-}
 
 // looks are what looks of P1 and P2 took.
 type looks [2]unit.Time
@@ -47,12 +28,9 @@ type looks [2]unit.Time
 // longer returns the longer ones of two.
 func (a looks) longer(b looks) looks { return looks{max(a[0], b[0]), max(a[1], b[1])} }
 
-// chance is how many looks may be shorter by chance, as the clock was read late before the work or early behind it.
-const chance = 4
-
 // pace is what P1 knows of the two processors.
 type pace struct {
-	least   [2][chance + 1]unit.Time // the shortest looks of the launch, in order
+	least   [2][machine.Chance + 1]unit.Time // the shortest looks of the launch, in order
 	seen    int
 	earlier looks // the best of earlier launches
 	last    looks
@@ -74,7 +52,7 @@ func (p *pace) see(l looks) {
 
 // here returns how long the work takes at the best moments of the launch.
 func (p *pace) here() looks {
-	n := min(p.seen, chance+1)
+	n := min(p.seen, machine.Chance+1)
 	if n == 0 {
 		return looks{}
 	}
@@ -123,7 +101,7 @@ func (s state) of(alone bool) state {
 func (p *pace) state(l looks) state {
 	s, best := quick, p.best()
 	for r, slowed := range [2]state{slowedP1, slowedP2} {
-		if float64(l[r]) > fair*float64(best[r]) {
+		if float64(l[r]) > machine.Fair*float64(best[r]) {
 			s |= slowed
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/sample"
@@ -90,7 +91,7 @@ func TestNext(t *testing.T) {
 		{s2, quick, []errand{both, alone}, 1},
 	} {
 		l := &leader{aim: c.aim}
-		for range 2 * (chance + 1) {
+		for range 2 * (machine.Chance + 1) {
 			l.see(looks{100, 100})
 		}
 		of := looks{100, 100}
@@ -127,7 +128,7 @@ func TestChoose(t *testing.T) {
 		{[4]int{4, 30, 36, 30}, quick, true},
 	} {
 		l := &leader{}
-		for range chance + 1 {
+		for range machine.Chance + 1 {
 			l.see(looks{100, 100})
 		}
 		i := &item{cell: Cell{Mode: "send"}}
@@ -285,18 +286,5 @@ func TestRepetitionsAtAnyPace(t *testing.T) {
 	}
 	if !several {
 		t.Error("all is at one pace")
-	}
-}
-
-// The work takes time, and about as much each time.
-func TestLook(t *testing.T) {
-	least := time.Hour
-	for range 200 {
-		begin := time.Now()
-		worked += work()
-		least = min(least, time.Since(begin))
-	}
-	if least < 500*time.Nanosecond || least > 50*time.Microsecond {
-		t.Errorf("it takes %v", least)
 	}
 }

@@ -57,6 +57,7 @@ var checks = []check{
 	{"quota", quota, true},
 	{"busy", busy, false},
 	{"interruptions", interruptions, true},
+	{"pace", pace, false},
 	{"virtual machine", virtual, false},
 	{"frequency", frequency, false},
 	{"power", power, true},

@@ -23,6 +23,7 @@ func well() *Patient {
 		Offset: machine.Offset{Low: -150, High: 170},
 		Lines:  []machine.LineTimes{{Low: 50, Median: 60, High: 70}, {Low: 52, Median: 62, High: 71}},
 		Gaps:   []machine.Gaps{gapped(0, 100*time.Microsecond), gapped(1, 300*time.Microsecond)},
+		Paces:  []machine.Pace{{Processor: 0, Best: 1900, Median: 1920, Slowed: 0.002}, {Processor: 1, Best: 1910, Median: 1930, Slowed: 0.01}},
 	}
 	for name, text := range map[string]string{
 		"proc/sys/kernel/osrelease": "6.1.0\n", "proc/sys/kernel/numa_balancing": "0\n", "proc/sys/kernel/yama/ptrace_scope": "1\n",
@@ -135,6 +136,9 @@ var ill = []struct {
 	{"interruptions", func(p *Patient) { p.Gaps[1] = gapped(1, 30*time.Millisecond) }, Warning, "processor 1, the worst of 2, misses 3 % of the time: 10 gaps in 1 s, the longest 7.5ms", "isolcpus"},
 	{"interruptions", func(p *Patient) { p.Gaps[0] = gapped(0, 30*time.Millisecond); p.Gaps[0].Switches = 4 }, Warning, "processor 0, the worst of 2, misses 3 %", "see busy"},
 	{"interruptions", func(p *Patient) { p.Gaps = p.Gaps[:1]; p.Gaps[0].Lost = 2 * time.Millisecond }, Note, "processor 0 misses 0.2 %", "isolcpus"},
+	{"pace", func(p *Patient) { p.Paces[1] = machine.Pace{Processor: 1, Best: 1900, Median: 2700, Slowed: 0.63} }, Warning, "processor 1, the worst of 2, is slowed 63 % of the time; a piece of work takes 1.9 us at best, and 2.7 at the median", "--budget"},
+	{"pace", func(p *Patient) { p.Paces = p.Paces[:1]; p.Paces[0].Slowed = 0.06 }, Note, "processor 0 is slowed 6 %", "hardware threads"},
+	{"pace", func(p *Patient) { p.Paces, p.Paceless = nil, errors.New("no pins") }, Note, "no pins", ""},
 	{"interruptions", func(p *Patient) { p.Gaps, p.Gapless = nil, errors.New("no pins") }, Note, "no pins", ""},
 	{"virtual machine", plants("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor tsc\n"), Note, "others took is 0 %", "several launches"},
 	{"virtual machine", plants("sys/class/dmi/id/sys_vendor", "QEMU\n"), Note, "yes", "several launches"},

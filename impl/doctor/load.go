@@ -166,6 +166,37 @@ func gaps(g machine.Gaps, of int) string {
 	return text
 }
 
+// Parts of the time for which a processor may be slowed.
+const (
+	littleSlowed = 0.05
+	muchSlowed   = 0.25
+)
+
+// pace: a core that something else runs on as well is slower, and no clock shows it.
+func pace(p *Patient) Finding {
+	if len(p.Paces) == 0 {
+		if p.Paceless == nil {
+			return found("not looked for: no processor is known").matters(Note, "samples tell it: each says at which pace the processors worked", "")
+		}
+		return found("not looked for: %v", p.Paceless).matters(Note, "samples tell it: each says at which pace the processors worked", "")
+	}
+	worst := slices.MaxFunc(p.Paces, func(a, b machine.Pace) int { return cmp.Compare(a.Slowed, b.Slowed) })
+	where := fmt.Sprintf("processor %d", worst.Processor)
+	if n := len(p.Paces); n > 1 {
+		where += fmt.Sprintf(", the worst of %d,", n)
+	}
+	f := found("%s is slowed %.2g %% of the time; a piece of work takes %.3g us at best, and %.3g at the median", where, 100*worst.Slowed, worst.Best.Seconds()*1e6, worst.Median.Seconds()*1e6)
+	const why = "something else runs on another thread of its core, or its clock is lowered: what a rank does alone (o_s, o_r) takes up to twice as long, for milliseconds or minutes"
+	const do = "measure tells such samples from the others, and needs time for enough of these: a larger --budget, or a quieter hour; on a machine of your own stop what runs beside, or turn hardware threads off"
+	switch {
+	case worst.Slowed >= muchSlowed:
+		return f.matters(Warning, why, do)
+	case worst.Slowed >= littleSlowed:
+		return f.matters(Note, why, do)
+	}
+	return f
+}
+
 // virtual: who has not the machine but a part of it is moved and interrupted by others.
 func virtual(p *Patient) Finding {
 	if !p.Files.Virtual() {

@@ -40,6 +40,8 @@ type Patient struct {
 	Lineless   error // why there are none
 	Gaps       []machine.Gaps
 	Gapless    error
+	Paces      []machine.Pace // of the ranks' processors
+	Paceless   error
 	Uses       [2]use // of the machine, before and after
 }
 
@@ -72,6 +74,7 @@ func Examine(ctx context.Context, e Effort) (*Patient, error) {
 	p.Uses[0] = used(p.Files)
 	p.pass(ctx)
 	p.watch(ctx, p.Processors, e.Watch)
+	p.Paces, p.Paceless = machine.Paces(ctx, p.places(), e.Watch/worked)
 	p.pass(ctx)
 	p.Uses[1] = used(p.Files)
 	return p, context.Cause(ctx)
@@ -123,6 +126,9 @@ func (p *Patient) pass(ctx context.Context) {
 	p.Lines = append(p.Lines, l)
 	p.Offset, p.Apart = machine.ClockOffset(ctx, a, b)
 }
+
+// worked is by how much shorter it is looked how quickly processors work than for interruptions.
+const worked = 4
 
 // least is how long a processor is watched at least.
 const least = 10 * time.Millisecond
