@@ -20,7 +20,7 @@ type Campaign struct {
 	Trips     []int         // further sizes, of which only round trips are measured, by those modes that have them
 	Quick     bool          // what is 0 below is little: a second in all
 	Launches  int           // how often ranks are started; 0: 5 (3), more while there is time and launches differ by more than Precision, and fewer where there is none
-	Budget    time.Duration // what all launches may take, but that each goes through all cells once, and one is begun if there is time for half of it; 0: 4 s (0.7 s), and without end if Reps is given
+	Budget    time.Duration // what all launches may take, but that each goes through all cells once, and one is begun if there is time for half of it; 0: 4 s (0.6 s), and without end if Reps is given
 	Precision float64       // half width of the 95 % interval of a median, over it, at which a cell is known; 0: 0.02
 	Step      unit.Time     // of the clock: the smallest difference that it shows; 0: it shows all
 	Seed      uint64        // of the order of cells, which is another in each launch
@@ -47,7 +47,7 @@ const (
 	launches      = 5
 	quickLaunches = 3
 	budget        = 4 * time.Second
-	quickBudget   = 700 * time.Millisecond
+	quickBudget   = 600 * time.Millisecond
 	precision     = 0.02
 )
 

@@ -17,7 +17,7 @@ func TestCampaignCheck(t *testing.T) {
 		t.Errorf("%v: %d launches, %v, %v", err, c.LeastLaunches(), c.Time(), c.Wanted())
 	}
 	c = microbench.Campaign{Plan: plan, Quick: true, Launches: 7, Precision: 0.1}
-	if err := c.Check(); err != nil || c.LeastLaunches() != 7 || c.Time() != 700*time.Millisecond || c.Wanted() != 0.1 {
+	if err := c.Check(); err != nil || c.LeastLaunches() != 7 || c.Time() != 600*time.Millisecond || c.Wanted() != 0.1 {
 		t.Errorf("%v: %d launches, %v, %v", err, c.LeastLaunches(), c.Time(), c.Wanted())
 	}
 	c = microbench.Campaign{Plan: plan}

@@ -73,7 +73,7 @@ func TestMeasureMPI(t *testing.T) {
 	}
 	mustRun(t, "report", "mpi.csv", "-o", "report")
 	csv := mustRun(t, append(strings.Fields("measure --platform mpi --sizes 1 --modes send --format csv --quick --mpicc"), compiler)...)
-	for _, want := range []string{"\n# launches: 3\n", "\n# budget: 700ms\n", "\n# eager_limits: not asked for\n", "timer11,1,2,39,", "prtt10-d,1,2,19,"} {
+	for _, want := range []string{"\n# launches: 3\n", "\n# budget: 600ms\n", "\n# eager_limits: not asked for\n", "timer11,1,2,39,", "prtt10-d,1,2,19,"} {
 		if !strings.Contains(csv, want) {
 			t.Errorf("a quick measurement has no %q: %.2000s", want, csv)
 		}
