@@ -32,8 +32,9 @@ type Campaign struct {
 	Batches []Batch      // of timers that had any
 	Paces   [][2]float64 // of each launch, in ns: what P1's processor took at its best moments for a piece of work that is always the same, and P2's; nil: nobody could look
 
-	best looks                     // so far
-	look func(*mpi.Comm) unit.Time // how long the work of a look takes; nil: look
+	best  looks // so far
+	leads []*leader
+	look  func(*mpi.Comm) unit.Time // how long the work of a look takes; nil: look
 }
 
 // The most of what a campaign may be asked for.

@@ -58,6 +58,7 @@ func (c *Campaign) take(comm *mpi.Comm, l Launch) []sample.Series {
 	if c.best = lead.pace.best(); lead.looked() {
 		b := lead.here()
 		c.Paces = append(c.Paces, [2]float64{1000 * b[0].Micros(), 1000 * b[1].Micros()})
+		c.leads = append(c.leads, lead)
 	}
 	return series
 }

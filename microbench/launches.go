@@ -64,10 +64,27 @@ func (c *Campaign) run(ctx context.Context, one func(context.Context, Launch) ([
 			out.Added = now.adopt(series)
 		}
 	}
+	c.label(out)
 	out.Took = time.Since(begin)
 	v := c.judge(out.Series)
 	out.Known, out.Medians = v.known, v.of
 	return out, nil
+}
+
+// label says anew at which pace samples were made, now that the best moments of all launches are known: a launch may have had none.
+func (c *Campaign) label(out *Outcome) {
+	if len(c.leads) == 0 {
+		return
+	}
+	out.Series = nil
+	for _, l := range c.leads {
+		l.earlier = c.best
+		for _, s := range l.series() {
+			s.Launch = l.launch.Number
+			out.Series = append(out.Series, s)
+		}
+	}
+	c.leads = nil
 }
 
 // rows returns how many samples there are.

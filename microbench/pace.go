@@ -32,7 +32,7 @@ func (a looks) longer(b looks) looks { return looks{max(a[0], b[0]), max(a[1], b
 type pace struct {
 	least   [2][machine.Chance + 1]unit.Time // the shortest looks of the launch, in order
 	seen    int
-	earlier looks // the best of earlier launches
+	earlier looks // the best of earlier launches, and at the end of all
 	last    looks
 }
 

@@ -250,6 +250,33 @@ func TestNeverFullPace(t *testing.T) {
 	}
 }
 
+// A launch all of which was slowed is known to have been when another has been quicker, before it or after it.
+func TestSlowedLaunch(t *testing.T) {
+	for slow := range 2 {
+		launch := -1
+		var last unit.Time
+		c := &Campaign{Plan: Plan{Modes: []string{"send"}, Sizes: []int{100}, Reps: 8, Shared: true}, Launches: 2}
+		out := disturbed(t, c, func(r int, now unit.Time) bool {
+			if r == 0 {
+				if launch < 0 || now < last { // time begins anew with each launch
+					launch++
+				}
+				last = now
+			}
+			return r == 1 && launch == slow
+		})
+		for _, s := range out.Series {
+			if want := map[bool]string{true: sample.SlowedP2, false: sample.Full}[s.Launch == slow && s.Timer == sample.RTT]; s.Timer != sample.RTT && s.Timer != sample.Timer12 || s.Pace == want {
+				continue
+			}
+			t.Errorf("launch %d is slowed: %v", slow, s.Key)
+		}
+		if c.Paces[slow] != [2]float64{2000, 3000} || c.Paces[1-slow] != [2]float64{2000, 2000} {
+			t.Errorf("paces are %v", c.Paces)
+		}
+	}
+}
+
 // A visit is at full pace if both looks were, before it and after it, of both ranks.
 func TestBothLooks(t *testing.T) {
 	for rank, pace := range []string{sample.SlowedP1, sample.SlowedP2} {
