@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,14 +83,15 @@ func TestPace(t *testing.T) {
 		{"none slowed", 3, each(20), 1, 0, nil},
 		{"nine in ten", 3, each(2), 1, 0.9, nil},
 		{"one launch", 1, each(4), 1, 0.8, nil},
-		{"one launch, too few", 1, each(3), 2, 0.85, []string{PaceMixed}},
-		{"in one of three alone", 3, func(l int, _ sample.Key) int { return map[bool]int{true: 20}[l == 0] }, 0, 2. / 3, []string{PaceMixed}},
+		{"one launch, too few", 1, each(3), 2, 0.85, []string{PaceSlowed}},
+		{"in one of three alone", 3, func(l int, _ sample.Key) int { return map[bool]int{true: 20}[l == 0] }, 2, 2. / 3, []string{PaceSlowed}},
 		{"in two of three", 3, func(l int, _ sample.Key) int { return map[bool]int{true: 20}[l > 0] }, 1, 1. / 3, nil},
 		{"a cell without", 3, func(_ int, k sample.Key) int {
 			return map[bool]int{false: 20, true: 1}[k.Timer == sample.Timer11 && k.Bytes == 64]
-		}, 1, 2 * 0.95 / 90, []string{PaceSlowed}},
+		}, 1, 2 * 0.95 / 90, []string{PaceFew}},
 		{"one in four without", 3, func(_ int, k sample.Key) int { return map[bool]int{false: 20}[k.Bytes == 1 || k.Bytes == 1<<16] }, 0, 2. / 9, []string{PaceMixed}},
-		{"none at full pace", 3, each(0), 2, 1, []string{PaceMixed}},
+		{"none at full pace", 3, each(0), 2, 1, []string{PaceSlowed}},
+		{"too few slowed as well", 3, func(_ int, k sample.Key) int { return map[bool]int{false: 0, true: 20}[k.Bytes <= 8] }, 0, 7. / 9, []string{PaceMixed}},
 	} {
 		r := mustFit(t, pacedSet(pacedMachine, c.launches, c.full), Options{Replicates: 20})
 		if !slices.Equal(codes(r), c.codes) {
@@ -112,12 +114,12 @@ func TestPace(t *testing.T) {
 }
 
 // One warning says of how many cells too little is at full pace.
-func TestPaceSlowed(t *testing.T) {
+func TestPaceFew(t *testing.T) {
 	set := pacedSet(pacedMachine, 3, func(_ int, k sample.Key) int { return map[bool]int{false: 20, true: 1}[k.Bytes == 64] })
 	r := mustFit(t, set, Options{Replicates: 20})
 	var got []Warning
 	for _, w := range r.Warnings {
-		if w.Code == PaceSlowed {
+		if w.Code == PaceFew {
 			got = append(got, w)
 		}
 	}
@@ -149,7 +151,7 @@ func TestEnough(t *testing.T) {
 	} {
 		var all []share
 		for i := range c.full {
-			all = append(all, share{[2]int{0, i}, c.full[i], c.slowed[i]})
+			all = append(all, share{[2]int{0, i}, c.full[i], c.full[i] + c.slowed[i]})
 		}
 		if got := enough(all); got != c.want {
 			t.Errorf("%v of which slowed %v: %v", c.full, c.slowed, got)
@@ -157,8 +159,26 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// A launch whose processors were slowed all the time is one of another mode, also where cache lines are alike.
-func TestLaunchSlowed(t *testing.T) {
+// launchesInFiles are launches each of which is in a file of its own.
+func launchesInFiles(lines, paces string, times ...float64) *sample.Set {
+	set := launchesIn("", times...)
+	set.Facts = nil
+	at := func(words string, i int) string {
+		return append(strings.Fields(words), slices.Repeat([]string{""}, len(times))...)[i]
+	}
+	for i := range times {
+		set.Series[i].File = i
+		set.Facts = append(set.Facts, sample.Fact{Key: sample.File, Value: strconv.Itoa(i)}, sample.Fact{Key: sample.Paces, Value: at(paces, i)})
+		if lines != "" {
+			set.Facts = append(set.Facts, sample.Fact{Key: sample.Lines, Value: at(lines, i)})
+		}
+	}
+	return set
+}
+
+// A file whose processors were slowed all the time is one of another mode, also where cache lines are alike: what is at full pace in it is not in another. In one file samples of all
+// launches are told by the best moments of all.
+func TestFileSlowed(t *testing.T) {
 	for _, c := range []struct {
 		name, lines, paces string
 		times              []float64
@@ -175,12 +195,7 @@ func TestLaunchSlowed(t *testing.T) {
 		{"none has half", "", "900/900 1100/900 1400/900", []float64{10, 11, 20}, 11, []string{"the same work of P1 took at best 900 to 1.4e+03 ns in launches of several modes"}},
 		{"largest of both, not of one", "57/57 57/57 57/57 250/250 250/250 250/250 250/250", "900/900 900/900 900/900 900/900 900/900 1800/900 1800/900", []float64{1, 2, 3, 4, 5, 6, 7}, 4, []string{"none of which has half"}},
 	} {
-		set := launchesIn(c.lines, c.times...)
-		set.Facts = append(set.Facts, sample.Fact{Key: sample.Paces, Value: c.paces})
-		if c.lines == "" {
-			set.Facts = set.Facts[1:]
-		}
-		r := mustFit(t, set, Options{})
+		r := mustFit(t, launchesInFiles(c.lines, c.paces, c.times...), Options{})
 		if got := r.Curves[0].Points[0].Value; math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
@@ -197,6 +212,11 @@ func TestLaunchSlowed(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, r.Paces)
 		}
 	}
+	set := launchesIn("57/57 57/57 57/57", 10, 20, 30)
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.Paces, Value: "900/910 1800/910 ?/950"})
+	if r := mustFit(t, set, Options{}); len(codes(r)) > 0 || r.Curves[0].Points[0].Value != 20 || r.Paces[0].Launches[1].P1 != 1800 {
+		t.Errorf("in one file: %q, %+v", codes(r), r.Paces)
+	}
 	for _, bad := range []string{"900/900", "900/900 x/1", "900/900 0/1", "900/900 1e99/1", "900/900 1", "900/900 NaN/1", "900/900 ?", "900/900 ?/x", "900/900 1/2/3"} {
 		set := launchesIn("57/57 57/57", 1, 2)
 		set.Facts = append(set.Facts, sample.Fact{Key: sample.Paces, Value: bad})
@@ -209,9 +229,9 @@ func TestLaunchSlowed(t *testing.T) {
 // Launches that do not count have no part in what is enough, nor in how many samples were slowed.
 func TestPaceAside(t *testing.T) {
 	set := pacedSet(pacedMachine, 3, func(l int, _ sample.Key) int { return map[bool]int{true: 20, false: 5}[l == 1] })
-	set.Facts = append(set.Facts, sample.Fact{Key: sample.Paces, Value: "900/900 1700/900 900/900"})
+	set.Facts = append(set.Facts, sample.Fact{Key: sample.Lines, Value: "57/57 250/250 57/57"}, sample.Fact{Key: sample.Paces, Value: "900/900 1700/900 900/900"})
 	r := mustFit(t, set, Options{Replicates: 20})
-	if p := r.Paces[0]; p.Slowed() != 0.75 || p.Mixed || !p.Launches[1].Aside || p.Launches[0].Aside || p.Launches[1].P1 != 1700 || p.Launches[1].Slowed != 0 {
+	if p := r.Paces[0]; p.Slowed() != 0.75 || p.State != sample.Full || !p.Launches[1].Aside || p.Launches[0].Aside || p.Launches[1].P1 != 1700 || p.Launches[1].Slowed != 0 {
 		t.Errorf("%+v", p)
 	}
 	if got := shown(t, r); math.Abs(got-1) > 1e-3 {
@@ -258,7 +278,7 @@ func TestPacesTogether(t *testing.T) {
 		}
 		set.Series = append(set.Series, s)
 	}
-	set.Series = append(set.Series, func() sample.Series { s := set.Series[1]; s.Bytes = 64; return s }()) // a cell without
+	set.Series = append(set.Series, func() sample.Series { s := set.Series[1]; s.Bytes, s.Pace = 64, sample.SlowedP1; return s }()) // a cell without
 	for range 2 {
 		r := mustFit(t, set, Options{})
 		if !slices.Equal(codes(r), []string{PaceMixed}) || warnedOf(r, "send", sample.Timer21, Drift) {
@@ -279,7 +299,7 @@ func TestSumOfLaunches(t *testing.T) {
 	}
 }
 
-// Whichever processor was slowed, a sample is not at full pace, and where all count a launch is one series.
+// Whichever processor was slowed, a sample is not at full pace.
 func TestPaceOfEither(t *testing.T) {
 	for _, full := range []int{10, 1} {
 		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
@@ -291,13 +311,113 @@ func TestPaceOfEither(t *testing.T) {
 		r := mustFit(t, set, Options{})
 		want, codesWanted := Point{Value: 1, Samples: 20}, []string(nil)
 		if full == 1 {
-			want, codesWanted = Point{Value: 3, Samples: 62}, []string{PaceMixed}
+			want, codesWanted = Point{Value: 2, Samples: 20}, []string{PaceSlowed}
 		}
 		if p := r.Curves[0].Points; len(p) != 1 || p[0].Value != want.Value || p[0].Samples != want.Samples || !slices.Equal(codes(r), codesWanted) {
 			t.Errorf("%d at full pace: %+v, %q", 2*full, p, codes(r))
 		}
 		if l := r.Paces[0].Launches[0]; l.Slowed != 60 || l.Samples != 60+2*full {
 			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// Where full pace cannot be had, what counts is of the state of both processors of which there is the most; of what P1 does alone, of its own part of that.
+func TestState(t *testing.T) {
+	at := func(timer, pace string, us float64, n int) sample.Series {
+		s := series("send", timer, slices.Repeat([]float64{us}, n)...)
+		s.Pace = pace
+		return s
+	}
+	const full, p1, p2, both = sample.Full, sample.SlowedP1, sample.SlowedP2, sample.SlowedBoth
+	for _, c := range []struct {
+		name          string
+		rtt, own      [4]int // samples in each state; of what P1 does alone in two
+		state         string
+		rttUS, ownUS  float64
+		left, samples int
+		codes         []string
+	}{
+		{"full", [4]int{8, 90, 90, 90}, [4]int{8, 90}, full, 1, 1, 16, 376, nil},
+		{"P1 slowed", [4]int{7, 90, 20, 20}, [4]int{90, 90}, p1, 2, 2, 180, 317, []string{PaceSlowed}},
+		{"P2 slowed", [4]int{7, 7, 20, 7}, [4]int{9, 90}, p2, 3, 1, 29, 140, []string{PaceSlowed}},
+		{"both", [4]int{0, 0, 7, 20}, [4]int{9, 90}, both, 4, 2, 110, 126, []string{PaceSlowed}},
+		{"none", [4]int{7, 7, 7, 7}, [4]int{9, 9}, "", 2.5, 1.5, 46, 46, []string{PaceMixed}},
+	} {
+		set := &sample.Set{}
+		for i, pace := range sample.Paced {
+			for timer, n := range map[string]int{sample.RTT: c.rtt[i], sample.Timer11: c.own[i]} {
+				if n > 0 {
+					set.Series = append(set.Series, at(timer, pace, float64(1+i), n))
+				}
+			}
+		}
+		r := mustFit(t, set, Options{})
+		if p := r.Paces[0]; p.State != c.state || p.Launches[0].Samples != c.samples || p.Launches[0].Out != c.samples-c.left || !slices.Equal(codes(r), c.codes) {
+			t.Errorf("%s: %+v, %q", c.name, p, codes(r))
+		}
+		for _, x := range r.Curves {
+			if want := map[string]float64{sample.RTT: c.rttUS, sample.Timer11: c.ownUS}[x.Timer]; len(x.Points) != 1 || x.Points[0].Value != want {
+				t.Errorf("%s: %s: %+v, want %v", c.name, x.Timer, x.Points, want)
+			}
+		}
+	}
+}
+
+// Full pace is enough where another state has more cells. Launches in another mode of the machine have no part in the choice. What depends on both processors is known by either of the
+// states that tell.
+func TestStateChosen(t *testing.T) {
+	const full, p1, both = sample.Full, sample.SlowedP1, sample.SlowedBoth
+	type cell struct {
+		bytes, launch int
+		pace          string
+		n             int
+	}
+	cells := func(launch, from, to int, pace string) (out []cell) {
+		for k := from; k <= to; k++ {
+			out = append(out, cell{k, launch, pace, 8})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name, lines string
+		cells       [][]cell
+		state, says string
+	}{
+		{"four in five at full pace", "", [][]cell{cells(0, 1, 4, full), cells(0, 1, 5, p1)}, full, "of 1 of 5 timers"},
+		{"three in five", "", [][]cell{cells(0, 1, 3, full), cells(0, 1, 5, p1)}, p1, "P1's processor was slowed"},
+		{"three in five of either", "", [][]cell{cells(0, 1, 3, full), cells(0, 3, 5, p1)}, "", "and of 2 of 5 timers at a size there are too few others"},
+		{"full pace in another mode", "57/57 57/57 57/57 250/250 250/250", [][]cell{cells(0, 1, 5, p1), cells(1, 1, 5, p1), cells(2, 1, 5, p1), cells(3, 1, 5, full), cells(4, 1, 5, full)}, p1, "P1's processor was slowed"},
+		{"never P2 alone", "", [][]cell{cells(0, 1, 2, p1), cells(0, 1, 5, both)}, both, "the processors of both ranks were slowed"},
+	} {
+		set := &sample.Set{}
+		if c.lines != "" {
+			set.Facts = []sample.Fact{{Key: sample.Lines, Value: c.lines}}
+		}
+		for _, x := range slices.Concat(c.cells...) {
+			s := series("send", sample.RTT, slices.Repeat([]float64{1}, x.n)...)
+			s.Bytes, s.Launch, s.Pace = x.bytes, x.launch, x.pace
+			set.Series = append(set.Series, s)
+		}
+		r := mustFit(t, set, Options{})
+		said := slices.ContainsFunc(r.Warnings, func(w Warning) bool { return strings.HasPrefix(w.Code, "pace-") && strings.Contains(w.Text, c.says) })
+		if r.Paces[0].State != c.state || !said {
+			t.Errorf("%s: %+v, %v", c.name, r.Paces[0], r.Warnings)
+		}
+	}
+}
+
+// What is said of the state is whose processor was slowed, and how much is left out.
+func TestDoubt(t *testing.T) {
+	for want, p := range map[string]Pace{
+		"": {State: sample.Full, Launches: []LaunchPace{{Samples: 100, Slowed: 20, Out: 20}, {Samples: 900, Slowed: 900, Aside: true}}},
+		"processors were slowed in 21 % of the samples, which are left out: something else ran on their cores": {State: sample.Full, Launches: []LaunchPace{{Samples: 100, Slowed: 21, Out: 21}}},
+		"P2's processor was slowed in what counts, as there is too little else (30 % of the samples are left out): something else ran there as well, and what a rank does alone takes up to twice as long": {State: sample.SlowedP2,
+			Launches: []LaunchPace{{Samples: 100, Slowed: 98, Out: 30}}},
+		"processors were slowed in 98 % of the samples, which count as well, as there are too few others: something else ran on their cores": {Launches: []LaunchPace{{Samples: 100, Slowed: 98}}},
+	} {
+		if got := p.Doubt(); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
@@ -341,11 +461,12 @@ func TestSurveyPace(t *testing.T) {
 		}
 	}
 	ms[0].Set.Facts = append(ms[0].Set.Facts, sample.Fact{Key: sample.Paces, Value: "900/900 910/900 1700/900"})
+	ms[0].Set.Facts[0].Value = "150/160 150/160 300/300"
 	s, err := NewSurvey(ms, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := s.Paces[0]; len(p.Launches) != 3 || p.Launches[2] != (LaunchPace{2, 1700, 900, 60 * 42, 30 * 42, true}) {
+	if p := s.Paces[0]; len(p.Launches) != 3 || p.Launches[2] != (LaunchPace{2, 1700, 900, 60 * 42, 30 * 42, 30 * 42, true}) {
 		t.Errorf("%+v", p)
 	}
 	if len(s.Paces) != 3 || len(s.Paces[1].Launches) != 0 || s.Paces[0].Slowed() != 0.5 {

@@ -20,6 +20,7 @@ type probed struct {
 	file, launch int
 	line         [2]float64 // of a cache line, before and after
 	least        [2]float64 // of the same work, at P1's processor and at P2's, at best
+	best         [2]float64 // likewise, in all launches of the file: by that samples are told at which pace they are
 }
 
 // gauge is what does not differ by more than a factor between launches in one mode.
@@ -37,8 +38,8 @@ func (g gauge) at(p probed) float64 {
 
 var gauges = []gauge{
 	{"a cache line took", 1.3, func(p probed) [2]float64 { return p.line }},
-	{"the same work of P1 took at best", 1.1, func(p probed) [2]float64 { return [2]float64{p.least[0], p.least[0]} }},
-	{"the same work of P2 took at best", 1.1, func(p probed) [2]float64 { return [2]float64{p.least[1], p.least[1]} }},
+	{"the same work of P1 took at best", 1.1, func(p probed) [2]float64 { return [2]float64{p.best[0], p.best[0]} }},
+	{"the same work of P2 took at best", 1.1, func(p probed) [2]float64 { return [2]float64{p.best[1], p.best[1]} }},
 }
 
 // steady says whether the machine was in one mode all the time.
@@ -207,8 +208,9 @@ func readProbes(set *sample.Set) (map[[2]int]probed, error) {
 		if err != nil {
 			return nil, err
 		}
+		best := leastOf(least)
 		for i, launch := range of {
-			p := probed{line: lines[i], least: least[i]}
+			p := probed{line: lines[i], least: least[i], best: best}
 			if min(p.line[0], p.line[1]) == 0 { // half a probe does not say whether the mode stayed
 				p.line = [2]float64{}
 			}
@@ -218,6 +220,18 @@ func readProbes(set *sample.Set) (map[[2]int]probed, error) {
 		}
 	}
 	return probes, nil
+}
+
+// leastOf returns the least of each of two times; 0 where there is none.
+func leastOf(pairs [][2]float64) (least [2]float64) {
+	for _, p := range pairs {
+		for i, v := range p {
+			if v > 0 && (least[i] == 0 || v < least[i]) {
+				least[i] = v
+			}
+		}
+	}
+	return least
 }
 
 // launchesByFile returns the numbers of the launches in each of so many files, in order.

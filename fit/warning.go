@@ -30,6 +30,7 @@ const (
 	ModeChanged      = "mode-changed"
 	PaceSlowed       = "pace-slowed"
 	PaceMixed        = "pace-mixed"
+	PaceFew          = "pace-few"
 	DirectionsDiffer = "directions-differ"
 	Hindered         = "hindered"
 	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not

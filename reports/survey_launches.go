@@ -35,7 +35,7 @@ func (s *Survey) launchTable(all []subject) *Table {
 // paceTable is how quickly processors worked in launches, in numbers.
 func (s *Survey) paceTable(all []subject) *Table {
 	t := &Table{Name: "pace", Title: "The pace of processors", Columns: []Column{{Head: "", Key: true}, {Head: "launch", Key: true, Right: true}, {Head: "samples", Right: true},
-		{Head: "at full pace\n%", Right: true}, {Head: "P1 at best\nns", Right: true}, {Head: "P2 at best\nns", Right: true}}}
+		{Head: "at full pace\n%", Right: true}, {Head: "that count\n%", Right: true}, {Head: "P1 at best\nns", Right: true}, {Head: "P2 at best\nns", Right: true}}}
 	for i, p := range s.Fit.Paces {
 		for _, l := range p.Launches {
 			launch := strconv.Itoa(l.Launch)
@@ -43,11 +43,12 @@ func (s *Survey) paceTable(all []subject) *Table {
 				launch += " (aside)"
 				t.note("(aside): in another mode of the machine than most launches; it does not count.")
 			}
-			full := none
+			full, counts := none, none
 			if l.Samples > 0 {
 				full = text(fixed(100*(1-float64(l.Slowed)/float64(l.Samples)), 1))
+				counts = text(fixed(100*(1-float64(l.Out)/float64(l.Samples)), 1))
 			}
-			t.add(text(all[i].name), text(launch), text(strconv.Itoa(l.Samples)), full, nanoseconds(l.P1), nanoseconds(l.P2))
+			t.add(text(all[i].name), text(launch), text(strconv.Itoa(l.Samples)), full, counts, nanoseconds(l.P1), nanoseconds(l.P2))
 		}
 	}
 	t.note("At full pace is a sample during which nothing else ran on the core of a processor that it depends on. At best: the least time that the processor of each rank took for a piece of work that is always the same.")

@@ -232,7 +232,7 @@ func TestDoubts(t *testing.T) {
 	warn(1, "isend", "rtt", fit.HeavyTail, "x")
 	warn(1, "send", "L", fit.NegativeLatency, "x")
 	warn(1, "", "launches", fit.ModeMixed, "launches 1, 2 were, in all, another")
-	warn(0, "", "pace", fit.PaceSlowed, "of 3 of 10, which are left out")
+	warn(0, "", "pace", fit.PaceFew, "of 3 of 10, which are left out")
 	warn(1, "", "pace", fit.PaceMixed, "slowed, more or less")
 	var got []string
 	for _, k := range s.doubts(s.subjects()) {
@@ -240,7 +240,7 @@ func TestDoubts(t *testing.T) {
 			got = append(got, k.Code+": "+c.Subjects+": "+c.Text)
 		}
 	}
-	if want := []string{"pace-mixed: Open MPI 4.1.4: slowed, more or less", "mode-mixed: Open MPI 4.1.4: launches 1, 2 were, in all, another", "pace-slowed: shm: of 3 of 10, which are left out", "negative-latency: Open MPI 4.1.4: send L",
+	if want := []string{"pace-mixed: Open MPI 4.1.4: slowed, more or less", "mode-mixed: Open MPI 4.1.4: launches 1, 2 were, in all, another", "pace-few: shm: of 3 of 10, which are left out", "negative-latency: Open MPI 4.1.4: send L",
 		"heavy-tail: shm: send t0, send t1, send t2, send t3, send t4, send t5, send t6, send t7 and 4 more", "heavy-tail: Open MPI 4.1.4: isend rtt"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -116,7 +116,7 @@ func TestSlowed(t *testing.T) {
 		}
 	}
 	const busy, worse = "processors were slowed in 60 % of the samples, which are left out: something else ran on their cores\n",
-		"processors were slowed in 98 % of the samples, which count as well, as there are too few others: something else ran on their cores\n"
+		"P1's processor was slowed in what counts, as there is too little else (2 % of the samples are left out): something else ran there as well, and what a rank does alone takes up to twice as long\n"
 	for _, c := range []struct{ command, want string }{
 		{"fit quiet.csv", ""},
 		{"fit busy.csv", busy},
