@@ -30,7 +30,7 @@ func (a looks) longer(b looks) looks { return looks{max(a[0], b[0]), max(a[1], b
 
 // pace is what P1 knows of the two processors.
 type pace struct {
-	least   [2][machine.Chance + 1]unit.Time // the shortest looks of the launch, in order
+	least   [2][256]unit.Time // the shortest looks of the launch, in order
 	seen    int
 	earlier looks // the best of earlier launches, and at the end of all
 	last    looks
@@ -52,11 +52,11 @@ func (p *pace) see(l looks) {
 
 // here returns how long the work takes at the best moments of the launch.
 func (p *pace) here() looks {
-	n := min(p.seen, machine.Chance+1)
-	if n == 0 {
+	if p.seen == 0 {
 		return looks{}
 	}
-	return looks{p.least[0][n-1], p.least[1][n-1]}
+	n := min(machine.Best(p.seen), len(p.least[0])-1)
+	return looks{p.least[0][n], p.least[1][n]}
 }
 
 // best returns how long it takes at the best moments of the campaign.

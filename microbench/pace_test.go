@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/sample"
@@ -26,6 +25,16 @@ func TestState(t *testing.T) {
 	}
 	if want := (looks{2030, 2020}); p.here() != want || p.best() != want || !p.looked() || p.last != (looks{2900, 2000}) {
 		t.Errorf("%+v", p)
+	}
+	for range 500 { // of so many more may be short by chance
+		p.see(looks{2500, 2500})
+	}
+	if want := (looks{2040, 2100}); p.here() != want {
+		t.Errorf("of many looks: %v", p.here())
+	}
+	p = pace{}
+	for range 5 {
+		p.see(looks{2030, 2020})
 	}
 	p.earlier = looks{2500, 1900}
 	if want := (looks{2030, 1900}); p.here() != (looks{2030, 2020}) || p.best() != want {
@@ -91,7 +100,7 @@ func TestNext(t *testing.T) {
 		{s2, quick, []errand{both, alone}, 1},
 	} {
 		l := &leader{aim: c.aim}
-		for range 2 * (machine.Chance + 1) {
+		for range 100 {
 			l.see(looks{100, 100})
 		}
 		of := looks{100, 100}
@@ -128,7 +137,7 @@ func TestChoose(t *testing.T) {
 		{[4]int{4, 30, 36, 30}, quick, true},
 	} {
 		l := &leader{}
-		for range machine.Chance + 1 {
+		for range 100 {
 			l.see(looks{100, 100})
 		}
 		i := &item{cell: Cell{Mode: "send"}}
