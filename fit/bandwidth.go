@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// bandwidth adds G, always of the longest messages: the slope of the last piece of a curve.
+// bandwidth adds G, always of the longest messages: the slope of the last piece of a curve, or of its last three octaves.
 //
 // For MPI calls the curve is what a blocking receive takes longer than a non-blocking one,
 //
@@ -97,6 +97,7 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 	} else if n < fewest {
 		m.warn("G", FewSizes, "%s: %d of at least %d sizes that are needed to see whether it is linear", c.timer, n, fewest)
 	}
+	c = c.longest(m.o)
 	last := len(c.pieces) - 1
 	if c.bent[last] {
 		m.bent("G", c, last)
@@ -110,4 +111,26 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 		row.Verdict = Bad
 	}
 	m.add(row, draw(c.replicate[last], func(l line) float64 { return l.slope }))
+}
+
+// octaves is a factor: what a byte costs in long messages is shown by those that are no more than so many times shorter than the longest.
+const octaves = 8
+
+// longest returns a curve whose last piece has no messages but those, if real time was measured and the last piece is longer. A line through all of it follows the many short
+// ones, which are known to the same part of less time, and whether a piece ends among them changes from run to run.
+func (c *curve) longest(o Options) *curve {
+	last := c.pieces[len(c.pieces)-1]
+	to := slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes == last.To })
+	from := slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes >= last.From && x.bytes*octaves >= last.To })
+	if c.clock != "real" || c.cells[from].bytes == last.From || to-from+1 < fewest {
+		return c
+	}
+	part := *c
+	part.cells, part.scales = c.cells[from:to+1], c.scales[from:to+1]
+	part.pieces, part.replicate, part.bent, part.off = nil, nil, nil, nil
+	p := part.points(o.Tolerance)
+	known := slices.Clone(p.s)
+	part.fitted = c.fitted.cut(from, to+1)
+	part.piece(part.fitted, known, 0, len(p.x), o)
+	return &part
 }
