@@ -79,7 +79,7 @@ func (m *measurement) scout(ctx context.Context, s *session, l *microbench.Launc
 	sizes := slices.Clone(m.campaign.Sizes)
 	part := firstLook
 	for range looks {
-		p := planOf(m.campaign, cellsOf([]string{mode}, sizes), l.Seed, l.Rows, time.Duration(part*float64(share)))
+		p := planOf(m.campaign, cellsOf([]string{mode}, sizes), l.Seed, l.Rows, max(1, time.Duration(part*float64(share)))) // 0 were without end
 		p.brief, p.reps = true, 0
 		r, err := s.measure(ctx, p)
 		if err != nil {

@@ -128,6 +128,14 @@ func TestRefine(t *testing.T) {
 	}
 }
 
+// Where no time is left sizes are looked for nevertheless, but not without end.
+func TestNoTimeLeft(t *testing.T) {
+	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{256, 512, 1024, 2048}}, Launches: 1, Refine: true, Budget: 1}
+	if _, _, err := Measure(t.Context(), c, fakes(t), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // What cannot be measured is refused before anything is compiled.
 func TestRefused(t *testing.T) {
 	for want, p := range map[string]microbench.Plan{
