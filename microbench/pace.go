@@ -119,6 +119,9 @@ func (m *mode) alone(timer string) bool {
 	return false
 }
 
+// Alone says whether a timer is of what P1 does by itself in the mode: its pace is P1's, and is never one in which P2 is slowed.
+func Alone(mode, timer string) bool { return find(mode).alone(timer) }
+
 // at returns the samples of a timer with a root of the barrier that are of visits in a state, as far as the timer depends on it. They are valid until the next call.
 func (l *leader) at(i *item, t *timer, root int, in state) []unit.Time {
 	l.scratch = l.scratch[:0]

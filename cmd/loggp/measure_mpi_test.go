@@ -63,7 +63,7 @@ func TestMeasureMPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"# command: loggp measure --delta 1us --launches 2 --mpicc " + compiler, "# launches: 2\n", "# eager_limits: btl_fake_eager_limit=4096\n",
-		"\nmpi,Fake MPI 1.0,real,intra,ibsend,auto,timer22,10000,1,19,1.01\n"} {
+		"\nmpi,Fake MPI 1.0,real,intra,ibsend,auto,timer22,10000,1,full,19,1.01\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the samples do not have %q", want)
 		}
@@ -73,7 +73,7 @@ func TestMeasureMPI(t *testing.T) {
 	}
 	mustRun(t, "report", "mpi.csv", "-o", "report")
 	csv := mustRun(t, append(strings.Fields("measure --platform mpi --sizes 1 --modes send --format csv --quick --mpicc"), compiler)...)
-	for _, want := range []string{"\n# launches: 3\n", "\n# budget: 600ms\n", "\n# eager_limits: not asked for\n", "timer11,1,2,39,", "prtt10-d,1,2,19,"} {
+	for _, want := range []string{"\n# launches: 3\n", "\n# budget: 600ms\n", "\n# eager_limits: not asked for\n", "timer11,1,2,full,39,", "prtt10-d,1,2,full,19,"} {
 		if !strings.Contains(csv, want) {
 			t.Errorf("a quick measurement has no %q: %.2000s", want, csv)
 		}

@@ -86,8 +86,11 @@ func (m *measurement) operations() []string {
 	return names
 }
 
-// leastRounds is how many samples of a timer there are even if there is no time for them: so many have an interval.
-const leastRounds = 8
+// Samples of a timer: so many there are even if there is no time for them, since so many have an interval, and a launch takes no more.
+const (
+	leastRounds = 8
+	mostRounds  = 500
+)
 
 // planOfAll returns the plan of a launch, with its cells in random order.
 func (m *measurement) planOfAll(l microbench.Launch) *plan {
@@ -105,7 +108,7 @@ func (m *measurement) planOfAll(l microbench.Launch) *plan {
 	for _, x := range p.cells {
 		timers += len(p.timers(x))
 	}
-	p.most = min(mostSamples, l.Rows/timers)
+	p.most = min(mostRounds, l.Rows/timers)
 	return p
 }
 

@@ -134,7 +134,7 @@ func TestCollectiveFaults(t *testing.T) {
 }
 
 func TestReadCollectives(t *testing.T) {
-	text := strings.NewReplacer("series send 16 timer11 2", "late 1\nof 3\nseries bcast 16 coll_min 2", "send 16 timer12", "bcast 16 coll_median").Replace(good)
+	text := strings.NewReplacer("looks 1893 1901\n", "", "series send 16 timer11 full 2", "late 1\nof 3\nseries bcast 16 coll_min unknown 2", "send 16 timer12 p1", "bcast 16 coll_median unknown").Replace(good)
 	p := &plan{ranks: 2, collective: true}
 	r, err := read(strings.NewReader(text), p)
 	if err != nil || r.late != 1 || r.tried != 3 || len(r.series) != 2 {

@@ -20,6 +20,8 @@ type measurement struct {
 	collectives *microbench.Collectives // nil: a pair is measured
 	results     []*result               // of each launch, without their series
 	lines       [][2]float64            // before and after each launch
+	used        []looks                 // the best when each launch was over
+	best        looks                   // of all launches so far
 }
 
 // launch measures what a launch of the campaign is to.
@@ -36,10 +38,14 @@ func (m *measurement) launch(ctx context.Context, l microbench.Launch) ([]sample
 			return nil, err
 		}
 	}
-	r, err := s.measure(ctx, planOf(m.campaign, cells, l.Seed, l.Rows, left(&l, begin, 1)))
+	p := planOf(m.campaign, cells, l.Seed, l.Rows, left(&l, begin, 1))
+	p.looks = m.best
+	r, err := s.measure(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	m.best = m.best.better(r.looks)
+	m.used = append(m.used, m.best)
 	if err := m.rest(ctx, l.Number); err != nil {
 		return nil, err
 	}
@@ -62,7 +68,7 @@ func left(l *microbench.Launch, begin time.Time, part float64) time.Duration {
 const (
 	firstLook = 0.15
 	nextLook  = 0.04
-	looks     = 8
+	mostLooks = 8
 	scouting  = 50 * time.Millisecond // for the first look where a launch has no end
 )
 
@@ -78,14 +84,14 @@ func (m *measurement) scout(ctx context.Context, s *session, l *microbench.Launc
 	}
 	sizes := slices.Clone(m.campaign.Sizes)
 	part := firstLook
-	for range looks {
+	for range mostLooks {
 		p := planOf(m.campaign, cellsOf([]string{mode}, sizes), l.Seed, l.Rows, max(1, time.Duration(part*float64(share)))) // 0 were without end
-		p.brief, p.reps = true, 0
+		p.brief, p.reps, p.looks = true, 0, m.best
 		r, err := s.measure(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		series = append(series, r.series...)
+		series = append(series, atOnePace(r.series)...)
 		if sizes = slices.DeleteFunc(microbench.Breaks(series, len(added)), m.campaign.OnlyTrips); len(sizes) == 0 {
 			break
 		}

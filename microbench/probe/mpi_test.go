@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -73,10 +74,16 @@ func TestMPI(t *testing.T) {
 			if s.Place != "intra" || s.Launch > 1 {
 				t.Errorf("%v", s.Key)
 			}
+			if s.Pace == "" || s.Timer == sample.Timer12 && s.Pace != sample.Full && s.Pace != sample.SlowedP1 {
+				t.Errorf("%v is at pace %q", s.Key, s.Pace)
+			}
 			sorted := slices.Sorted(slices.Values(s.Times))
 			if s.Bytes == 200_000 && s.Timer == sample.RTT && sorted[len(sorted)/2] < 2*unit.Microsecond {
 				t.Errorf("%v takes %v: no memory is so fast", s.Key, sorted[len(sorted)/2])
 			}
+		}
+		if paces, _ := set.Fact(sample.Paces); len(strings.Fields(paces)) != 2 || strings.Contains(paces, "?") {
+			t.Errorf("processors' paces in two launches: %s", paces)
 		}
 		name := set.Series[0].Library
 		if kind, ok := strings.CutPrefix(compiler, "mpicc."); ok && !strings.EqualFold(strings.ReplaceAll(name[:strings.LastIndex(name, " ")], " ", ""), kind) {
@@ -86,6 +93,28 @@ func TestMPI(t *testing.T) {
 			t.Logf("%s: %.150s", f.Key, f.Value)
 			if f.Value == "" || f.Value == "unknown" && f.Key != "eager_limits" {
 				t.Errorf("nothing is known of %s", f.Key)
+			}
+		}
+	})
+}
+
+// Repetitions that are asked for are there, at whatever paces.
+func TestReps(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		const reps = 40
+		c := &microbench.Campaign{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{8}, Reps: reps}, Launches: 2}
+		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := make(map[sample.Key]int)
+		for _, s := range set.Series {
+			s.Pace = ""
+			n[s.Key] += len(s.Times)
+		}
+		for k, got := range n {
+			if want := repeated(k.Timer, reps); got != want {
+				t.Errorf("%v: %d samples, want %d", k, got, want)
 			}
 		}
 	})
@@ -272,6 +301,36 @@ func repetition(lines []string) (group, times int) {
 		}
 	}
 	return 1, 1
+}
+
+// What the program makes of looks is what package microbench makes of them.
+func TestLooks(t *testing.T) {
+	const file = "../testdata/looks.txt"
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with(t, func(t *testing.T, compiler string) {
+		program := filepath.Join(t.TempDir(), "looks")
+		if text, err := exec.Command(compiler, "-std=c99", "-o", program, "testdata/looks.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		run := exec.Command(program)
+		run.Stdin = bytes.NewReader(want)
+		got, err := run.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := strings.Split(string(want), "\n")
+		for n, line := range strings.Split(string(got), "\n") {
+			if n < len(theirs) && line != theirs[n] {
+				t.Errorf("%s:%d: %s, but it comes to %s", file, n+1, theirs[n], line)
+			}
+		}
+		if lines := strings.Count(string(got), "\n"); lines != strings.Count(string(want), "\n") {
+			t.Errorf("%d lines", lines)
+		}
+	})
 }
 
 // The compiler of one MPI with the launcher of another gives two worlds of one rank.

@@ -13,7 +13,7 @@ import (
 
 // plan is what a launch is told to do at a time. On disk it is words between white space:
 //
-//	loggp-plan 3
+//	loggp-plan 4
 //	collective 0     1: cells are of collective operations, by all ranks; else of modes
 //	time 150000000   nanoseconds that it may take, but that all is measured a little; 0: as long as the repetitions take
 //	reps 0           with each root; 0: as many as the rest says
@@ -24,6 +24,7 @@ import (
 //	delta 0          nanoseconds; 0: twice a round of the warm-up
 //	seed 7           of the order in which what is not known is measured again
 //	variables 0      1: the library's are wanted, in a file of their own
+//	looks 1893 1901  nanoseconds: the best of P1's and of P2's looks in earlier launches; 0: there was none
 //	cells 144        0: there is nothing any more
 //	send 16 all      mode and bytes of each, in the order in which to measure them first; brief: only timers in which a change of protocol shows; trips: only round trips
 //	bcast 16 all     or, if so, operation and bytes; barriers: only timers of calls behind barriers
@@ -39,6 +40,7 @@ type plan struct {
 	delta      unit.Time
 	seed       uint64
 	variables  bool
+	looks      looks
 	brief      bool
 	barriers   bool                 // no start is agreed on
 	trips      func(bytes int) bool // only round trips are measured at the size; nil: at none
@@ -69,8 +71,8 @@ func (p *plan) which(c microbench.Cell) string {
 func (p *plan) text() []byte {
 	var b strings.Builder
 	nanoseconds := (p.delta + unit.Nanosecond - 1) / unit.Nanosecond
-	fmt.Fprintf(&b, "loggp-plan 3\ncollective %d\ntime %d\nreps %d\nleast %d\nmost %d\nprecision %.0f\nwarmup %d\ndelta %d\nseed %d\nvariables %d\ncells %d\n",
-		bit(p.collective), p.time.Nanoseconds(), p.reps, max(p.least, 1), max(p.most, p.least, 1), math.Round(p.precision*1e6), p.warmup, nanoseconds, p.seed, bit(p.variables), len(p.cells))
+	fmt.Fprintf(&b, "loggp-plan 4\ncollective %d\ntime %d\nreps %d\nleast %d\nmost %d\nprecision %.0f\nwarmup %d\ndelta %d\nseed %d\nvariables %d\nlooks %d %d\ncells %d\n",
+		bit(p.collective), p.time.Nanoseconds(), p.reps, max(p.least, 1), max(p.most, p.least, 1), math.Round(p.precision*1e6), p.warmup, nanoseconds, p.seed, bit(p.variables), p.looks[0], p.looks[1], len(p.cells))
 	for _, c := range p.cells {
 		fmt.Fprintf(&b, "%s %d %s\n", c.Mode, c.Bytes, p.which(c))
 	}
@@ -87,7 +89,7 @@ func bit(b bool) int {
 // Samples of a timer with each root: so many there are even if there is no time for them, and a launch takes no more of one.
 const (
 	leastSamples = 2
-	mostSamples  = 500
+	mostSamples  = 2000 // at all paces together
 )
 
 // planOf returns the plan of some cells of a campaign.

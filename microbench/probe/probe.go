@@ -101,7 +101,12 @@ func (m *measurement) run(ctx context.Context, begin time.Time, progress func(pa
 // goThrough goes through the launches of a campaign.
 func (m *measurement) goThrough(ctx context.Context, c *microbench.Campaign, progress func(part float64)) (*microbench.Outcome, error) {
 	if m.collectives == nil {
-		return c.Run(ctx, m.launch, progress)
+		out, err := c.Run(ctx, m.launch, progress)
+		if err != nil {
+			return nil, err
+		}
+		out.Series = relabel(out.Series, m.used, m.best)
+		return out, nil
 	}
 	all := &microbench.Collectives{Campaign: *c, Of: m.collectives.Of}
 	return all.Run(ctx, m.perform, progress)

@@ -63,11 +63,15 @@ func checkSet(t *testing.T, set *sample.Set) {
 	if launcher, _ := set.Fact("launcher"); !strings.HasSuffix(launcher, "testdata/mpirun -n 2") {
 		t.Errorf("launcher %q", launcher)
 	}
+	// as the fake program has it: the best of P1's so far less 10, the best of P2's and 10 more
+	if paces, _ := set.Fact(sample.Paces); paces != "1900.0/2000.0 1890.0/2010.0 1880.0/2010.0" {
+		t.Errorf("processors' paces: %s", paces)
+	}
 	if lines, ok := set.Fact(sample.Lines); ok {
 		t.Errorf("cache lines on host h, which is not this one: %s", lines)
 	}
 	first := set.Series[0]
-	want := sample.Key{Platform: "mpi", Library: "Fake MPI 1.0", Clock: "real", Place: "intra", Mode: "send", Protocol: "auto", Timer: "timer11"}
+	want := sample.Key{Platform: "mpi", Library: "Fake MPI 1.0", Clock: "real", Place: "intra", Mode: "send", Protocol: "auto", Timer: "timer11", Pace: sample.Full}
 	if first.Key != want || len(first.Times) != 16 || first.Times[0] != unit.Microsecond {
 		t.Errorf("the first series is %v", first)
 	}
@@ -187,7 +191,8 @@ func TestSameAsMicrobench(t *testing.T) {
 func TestPlanText(t *testing.T) {
 	c := &microbench.Campaign{Plan: microbench.Plan{Warmup: 10, Delta: 1500}, Precision: 0.05}
 	p := planOf(c, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 0}}, 15, 4000, 3*time.Microsecond)
-	want := "loggp-plan 3\ncollective 0\ntime 3000\nreps 0\nleast 2\nmost 133\nprecision 50000\nwarmup 10\ndelta 2\nseed 7\nvariables 0\ncells 2\nssend 16 all\nsend 0 all\n"
+	p.looks = looks{1893, 1901}
+	want := "loggp-plan 4\ncollective 0\ntime 3000\nreps 0\nleast 2\nmost 133\nprecision 50000\nwarmup 10\ndelta 2\nseed 7\nvariables 0\nlooks 1893 1901\ncells 2\nssend 16 all\nsend 0 all\n"
 	if got := string(p.text()); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -201,12 +206,12 @@ func TestPlanText(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	last := plan{variables: true}
-	if got := string(last.text()); !strings.Contains(got, "least 1\nmost 1\n") || !strings.HasSuffix(got, "variables 1\ncells 0\n") {
+	if got := string(last.text()); !strings.Contains(got, "least 1\nmost 1\n") || !strings.HasSuffix(got, "variables 1\nlooks 0 0\ncells 0\n") {
 		t.Errorf("%q", got)
 	}
 }
 
-const good = `loggp-probe 3
+const good = `loggp-probe 4
 library Fake
 standard 3.1
 threads single
@@ -223,10 +228,11 @@ processor
 bound 1
 cost 27054
 resolution 1000
-series send 16 timer11 2
+looks 1893 1901
+series send 16 timer11 full 2
 5
 7
-series send 16 timer12 1
+series send 16 timer12 p1 1
 9
 end 3 21
 `
@@ -237,13 +243,14 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.hosts != 2 || r.ranks[1].host != "b" || r.ranks[1].processor != "" || r.ranks[0].cost != 27053 ||
-		len(r.series) != 2 || r.series[0].Times[1] != 7 || r.series[1].Timer != "timer12" {
+		r.looks != (looks{1893, 1901}) ||
+		len(r.series) != 2 || r.series[0].Times[1] != 7 || r.series[0].Pace != sample.Full || r.series[1].Timer != "timer12" || r.series[1].Pace != sample.SlowedP1 {
 		t.Errorf("read as %+v", r)
 	}
 	// Each of these in place of what stands there is an error, which names the line.
 	for _, c := range []struct{ old, with, want string }{
-		{"loggp-probe 3", "loggp-probe 2", `line 1: version "2"`},
-		{"loggp-probe 3", strings.Repeat("x", 20000), "line 1: it is longer"},
+		{"loggp-probe 4", "loggp-probe 2", `line 1: version "2"`},
+		{"loggp-probe 4", strings.Repeat("x", 20000), "line 1: it is longer"},
 		{"hosts 2", "hosts 3", `line 5: "3" is not a number from 1 to 2`},
 		{"ranks 2", "ranks 3", `line 6: "3" is not a number from 2 to 2`},
 		{"processors 2", "processors -1", "line 7:"},
@@ -251,20 +258,32 @@ func TestRead(t *testing.T) {
 		{"library Fake", "library Fa\x01ke", "line 2:"},
 		{"cost 27053", "cost -1", "line 11:"},
 		{"resolution 1000", "resolution 0", "line 12:"},
-		{"series send 16 timer11 2", "series send 16 timer11", "line 18:"},
-		{"series send 16 timer11 2", "series send -16 timer11 2", "line 18:"},
-		{"series send 16 timer11 2", "series send 16 timer11 0", "line 18:"},
-		{"series send 16 timer11 2", "series send 16 timer11 3", `line 21: "series send 16 timer12 1" is not a time`},
-		{"series send 16 timer11 2", "series send 16 timer11 1", `line 20: "7" where a series, a variable or the end`},
-		{"series send 16 timer11 2", "series send 16 timer11 99999999999", "line 18:"},
-		{"\n7\n", "\n07\n", "line 20:"},
+		{"series send 16 timer11 full 2", "series send 16 timer11 full", "line 19:"},
+		{"series send 16 timer11 full 2", "series send -16 timer11 full 2", "line 19:"},
+		{"series send 16 timer11 full 2", "series send 16 timer11 full 0", "line 19:"},
+		{"series send 16 timer11 full 2", "series send 16 timer11 full 3", `line 22: "series send 16 timer12 p1 1" is not a time`},
+		{"series send 16 timer11 full 2", "series send 16 timer11 full 1", `line 21: "7" where a series, a variable or the end`},
+		{"series send 16 timer11 full 2", "series send 16 timer11 full 99999999999", "line 19:"},
+		{"timer11 full", "timer11 P1 slowed", "line 19:"},
+		{"timer11 full", "timer11 quick", `line 19: "quick" is no pace after looks of 1893 and 1901 ns`},
+		{"timer11 full", "timer11 ", `line 19: "" is no pace`},
+		{"timer11 full", "timer11 unknown", `line 19: "unknown" is no pace`},
+		{"timer11 full", "timer11", "line 19:"},
+		{"looks 1893 1901", "looks 0 0", `line 19: "full" is no pace after looks of 0 and 0 ns`},
+		{"looks 1893 1901", "looks 0 1901", "line 18: \"0 1901\" are looks of one rank alone"},
+		{"looks 1893 1901", "looks 1893", "line 18:"},
+		{"looks 1893 1901", "looks 1893 1901 1", "line 18:"},
+		{"looks 1893 1901", "looks -1893 1901", "line 18:"},
+		{"looks 1893 1901", "looks 1893 86400000000001", "line 18:"},
+		{"looks 1893 1901\n", "", `line 18: "series" where "looks" belongs`},
+		{"\n7\n", "\n07\n", "line 21:"},
 		{"\n7\n", "\n7 \n", ""},
-		{"\n7\n", "\n-7\n", "line 20:"},
-		{"\n7\n", "\n8\n", `line 23: it ends with "3 21", and what stands above comes to "3 22"`},
-		{"\n7\n", "\n86400000000000001\n", "line 20:"},
-		{"end 3 21\n", "end 3 21", "line 23: it ends too early"},
-		{"end 3 21\n", "", "line 23: it ends too early"},
-		{"end 3 21\n", "end 3 21\n\n", "line 23: something stands behind"},
+		{"\n7\n", "\n-7\n", "line 21:"},
+		{"\n7\n", "\n8\n", `line 24: it ends with "3 21", and what stands above comes to "3 22"`},
+		{"\n7\n", "\n86400000000000001\n", "line 21:"},
+		{"end 3 21\n", "end 3 21", "line 24: it ends too early"},
+		{"end 3 21\n", "", "line 24: it ends too early"},
+		{"end 3 21\n", "end 3 21\n\n", "line 24: something stands behind"},
 	} {
 		_, err := read(strings.NewReader(strings.Replace(good, c.old, c.with, 1)), &plan{ranks: 2})
 		if c.want == "" {
@@ -317,6 +336,8 @@ func TestOf(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(strings.Replace(good, "end", "series", 1)))
+	f.Add([]byte(strings.NewReplacer("timer12 p1 1\n9\nend 3 21", "timer11 p1 2\n9\n1\nend 4 22").Replace(good)))
+	f.Add([]byte(strings.NewReplacer("looks 1893 1901", "looks 0 0", "full", "unknown", "p1", "unknown").Replace(good)))
 	f.Add([]byte(strings.Replace(good, "2\n5\n", "50000000\n5\n", 1)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p := &plan{ranks: 2, cells: []microbench.Cell{{Mode: "send", Bytes: 16}}}
@@ -358,7 +379,7 @@ func TestReadVariables(t *testing.T) {
 
 func TestReadPlaces(t *testing.T) {
 	_, text, _ := strings.Cut(good, "threads single\n")
-	text, _, _ = strings.Cut(text, "series")
+	text, _, _ = strings.Cut(text, "looks")
 	p, err := readPlaces(strings.NewReader(text), 2)
 	if err != nil || p.ranks[1].bound != "1" {
 		t.Errorf("%v, %v", p, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 
 // result is what a plan brought. On disk it is lines of text:
 //
-//	loggp-probe 3
+//	loggp-probe 4
 //	library Open MPI v4.1.4, package: Debian OpenMPI; ...
 //	standard 3.1                         that the library implements
 //	threads single                       the level that MPI_Init gave
@@ -27,9 +28,10 @@ import (
 //	bound 0-3,8                          processors on which the rank may run
 //	cost 27053                           picoseconds of reading the clock, taken out of all times
 //	resolution 1000                      picoseconds: the clock's steps
+//	looks 1893 1901                      of pairs alone: nanoseconds that looks at the pace of P1's and of P2's processor took at the best moments; 0: nobody could look
 //	late 0                               of collective operations alone: repetitions in which a rank came too late to the start that was agreed on,
 //	of 0                                 of so many that had one
-//	series send 16 timer11 1200          mode, bytes, timer, and how many lines follow, each a time in picoseconds: half of them with the root P1
+//	series send 16 timer11 full 1200     mode, bytes, timer, pace, and how many lines follow, each a time in picoseconds: half of them with the root P1
 //	87947
 //	end 1200 104935829                   the number and the sum, modulo 2^64, of all times
 //
@@ -40,8 +42,9 @@ import (
 type result struct {
 	library, standard, threads string
 	places
+	looks       looks
 	late, tried int
-	series      []sample.Series // keys have mode, bytes and timer
+	series      []sample.Series // keys have mode, bytes, timer and pace
 }
 
 // places is where the ranks are.
@@ -70,6 +73,7 @@ const (
 	maxRounds     = 1 << 40
 	maxProcessors = 1 << 20
 	maxTime       = int64(24 * 3600 * unit.Second) // a day
+	maxLook       = maxTime / int64(unit.Nanosecond)
 )
 
 // read reads the result of a plan. Errors name the line, as those of its siblings do.
@@ -80,6 +84,8 @@ func read(r io.Reader, of *plan) (*result, error) {
 	if of.collective {
 		p.result.late = int(p.number("late", 0, maxRounds))
 		p.result.tried = int(p.number("of", int64(p.result.late), maxRounds))
+	} else {
+		p.looks()
 	}
 	for p.next(); p.word == "series"; p.next() {
 		p.times()
@@ -155,7 +161,7 @@ func (p *parser) fail(format string, args ...any) {
 // head reads what is said of the library.
 func (p *parser) head() {
 	r := &p.result
-	if version := p.text("loggp-probe"); version != "3" {
+	if version := p.text("loggp-probe"); version != "4" {
 		p.fail("version %q", cut(version))
 	}
 	r.library, r.standard, r.threads = p.text("library"), p.text("standard"), p.text("threads")
@@ -173,6 +179,16 @@ func (p *parser) places(ranks int) {
 			cost: unit.Time(p.number("cost", 0, maxTime)), resolution: unit.Time(p.number("resolution", 1, maxTime)),
 		})
 	}
+}
+
+// looks reads how long looks took. Either both ranks could look or none.
+func (p *parser) looks() {
+	one, other, _ := strings.Cut(p.text("looks"), " ")
+	l := looks{p.whole(one, 0, maxLook), p.whole(other, 0, maxLook)}
+	if (l[0] == 0) != (l[1] == 0) {
+		p.fail("%q are looks of one rank alone", cut(p.rest))
+	}
+	p.result.looks = l
 }
 
 // text reads a line that begins with a word.
@@ -207,12 +223,17 @@ func (p *parser) variable() {
 // times reads a series.
 func (p *parser) times() {
 	f := strings.Split(p.rest, " ")
-	if len(f) != 4 || len(p.result.series) == maxSeries {
-		p.fail("%q is not a mode, a size, a timer and a number, or one too many", cut(p.rest))
+	if len(f) != 5 || len(p.result.series) == maxSeries {
+		p.fail("%q is not a mode, a size, a timer, a pace and a number, or one too many", cut(p.rest))
 		return
 	}
-	s := sample.Series{Key: sample.Key{Mode: f[0], Bytes: int(p.whole(f[1], 0, 1<<31-1)), Timer: f[2]}}
-	for range p.whole(f[3], 1, int64(sample.MaxRows-p.samples)) {
+	pace, known := paces[f[3]]
+	if known && (pace == "") != (p.result.looks == looks{}) || !known {
+		p.fail("%q is no pace after looks of %d and %d ns", cut(f[3]), p.result.looks[0], p.result.looks[1])
+		return
+	}
+	s := sample.Series{Key: sample.Key{Mode: f[0], Bytes: int(p.whole(f[1], 0, 1<<31-1)), Timer: f[2], Pace: pace}}
+	for range p.whole(f[4], 1, int64(sample.MaxRows-p.samples)) {
 		p.next()
 		if p.rest != "" {
 			p.fail("%q is not a time", cut(p.word+" "+p.rest))
@@ -261,12 +282,12 @@ func (p *parser) whole(s string, low, high int64) int64 {
 // cut shortens what an error quotes.
 func cut(s string) string { return s[:min(len(s), 60)] }
 
-// of checks that the result has what the plan asks for, and puts its series in the order of cells and timers.
+// of checks that the result has what the plan asks for, and puts its series in the order of cells, timers and paces.
 func (r *result) of(p *plan) error {
 	there := make(map[sample.Key]sample.Series, len(r.series))
 	for _, s := range r.series {
 		if _, twice := there[s.Key]; twice {
-			return fmt.Errorf("%s of %s at %d bytes is there twice", s.Timer, s.Mode, s.Bytes)
+			return fmt.Errorf("%s of %s at %d bytes is there twice%s", s.Timer, s.Mode, s.Bytes, at(s.Pace))
 		}
 		there[s.Key] = s
 	}
@@ -274,20 +295,56 @@ func (r *result) of(p *plan) error {
 	r.series = r.series[:0]
 	for _, c := range p.cells {
 		for _, timer := range p.timers(c) {
-			s := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: timer}]
-			if len(s.Times) == 0 && timer == sample.CollLast && r.late > 0 {
+			n := 0
+			for _, pace := range p.paces(c, timer) {
+				s, ok := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: timer, Pace: pace}]
+				if !ok {
+					continue
+				}
+				if err := p.halves(&s); err != nil {
+					return err
+				}
+				n += len(s.Times)
+				r.series = append(r.series, s)
+			}
+			if n == 0 && timer == sample.CollLast && r.late > 0 {
 				continue // each time a rank was too late
 			}
-			if err := p.counts(c, timer, len(s.Times)); err != nil {
+			if err := p.counts(c, timer, n); err != nil {
 				return err
 			}
-			r.series = append(r.series, s)
 		}
 	}
 	if found != len(r.series) {
 		return fmt.Errorf("it has %d series, not %d", found, len(r.series))
 	}
 	return nil
+}
+
+// paces returns those that samples of a timer may be of: of what P1 does alone, P1's.
+func (p *plan) paces(c microbench.Cell, timer string) []string {
+	switch {
+	case p.collective:
+		return []string{""}
+	case microbench.Alone(c.Mode, timer):
+		return []string{sample.Full, sample.SlowedP1, ""}
+	}
+	return append(slices.Clone(sample.Paced), "")
+}
+
+// halves says whether there are not as many samples with each root.
+func (p *plan) halves(s *sample.Series) error {
+	if p.collective || len(s.Times)%2 == 0 {
+		return nil
+	}
+	return fmt.Errorf("it has %d samples of %s of %s at %d bytes%s, which are not as many with each root", len(s.Times), s.Timer, s.Mode, s.Bytes, at(s.Pace))
+}
+
+func at(pace string) string {
+	if pace == "" {
+		return ""
+	}
+	return " at pace " + pace
 }
 
 // counts says what is wrong with so many samples of a timer of a cell.
@@ -300,8 +357,6 @@ func (p *plan) counts(c microbench.Cell, timer string, n int) error {
 		if exact && n != p.reps && timer != sample.CollLast {
 			return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", n, timer, c.Mode, c.Bytes, p.reps)
 		}
-	case n%2 != 0:
-		return fmt.Errorf("it has %d samples of %s of %s at %d bytes, which are not as many with each root", n, timer, c.Mode, c.Bytes)
 	case exact && n != repeated(timer, p.reps):
 		return fmt.Errorf("it has %d samples of %s of %s at %d bytes, not %d", n, timer, c.Mode, c.Bytes, repeated(timer, p.reps))
 	}

@@ -200,7 +200,7 @@ static void write_performance(FILE *f)
 	fprintf(f, "late %" PRId64 "\nof %" PRId64 "\n", tardy, started);
 	for (p = passages; p < passages + passed; p++)
 		for (timer = 0; timer < ways[p->way].timers && p->samples > 0; timer++) {
-			fprintf(f, "series %s %d %s %d\n", operations[cells[p->cell].mode].name, cells[p->cell].bytes, ways[p->way].names[timer], p->samples);
+			fprintf(f, "series %s %d %s unknown %d\n", operations[cells[p->cell].mode].name, cells[p->cell].bytes, ways[p->way].names[timer], p->samples);
 			write_samples(f, p->times[timer], p->samples);
 		}
 	write_end(f);

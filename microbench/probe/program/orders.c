@@ -2,7 +2,8 @@
 
 /* P1 leads: what is measured next, and how often, depends on what was seen. P2 follows its orders. */
 struct order {
-	int end; /* nothing any more */
+	int end;  /* nothing any more */
+	int look; /* no more than how quickly processors work */
 	int cell, stage;
 	int samples; /* with each root, PORTION at most */
 	int batch;
@@ -10,7 +11,9 @@ struct order {
 	int64_t delta; /* ns */
 };
 
-static int64_t lasted[2]; /* ns: the samples with each root */
+static int64_t lasted[2];     /* ns: the samples with each root */
+static int64_t before, after; /* ns: how long the work of a look took, right before and right after them */
+static int64_t slower[2];     /* the longer one of each rank's looks */
 
 static void run(const struct order *o)
 {
@@ -46,8 +49,7 @@ static void bring(const struct stage *s)
 		}
 }
 
-/* obey does what is ordered; then P1 has the samples. */
-static void obey(const struct order *o)
+static void measure_ordered(const struct order *o)
 {
 	memset(taken.n, 0, sizeof taken.n);
 	at.mode = &modes[cells[o->cell].mode];
@@ -55,9 +57,40 @@ static void obey(const struct order *o)
 	at.batch = o->batch;
 	at.delta = o->delta;
 	lend();
+	before = look();
 	run(o);
+	after = look();
 	take_back();
 	bring(&stages[o->stage]);
+}
+
+/* compare_looks tells P1 what P2 saw. */
+static void compare_looks(void)
+{
+	int64_t looks[2][2] = {{before, before}, {after, after}}, theirs[2] = {before, after};
+	int i;
+
+	if (!p1) {
+		MPI_Send(theirs, sizeof theirs, MPI_BYTE, peer, SAMPLES, meeting);
+		return;
+	}
+	MPI_Recv(theirs, sizeof theirs, MPI_BYTE, peer, SAMPLES, meeting, MPI_STATUS_IGNORE);
+	for (i = 0; i < 2; i++) {
+		looks[i][1] = theirs[i];
+		see(looks[i]);
+	}
+	for (i = 0; i < 2; i++)
+		slower[i] = looks[0][i] > looks[1][i] ? looks[0][i] : looks[1][i];
+}
+
+/* obey does what is ordered; then P1 has the samples, and knows at which pace they were taken. */
+static void obey(const struct order *o)
+{
+	if (o->look)
+		before = after = look();
+	else
+		measure_ordered(o);
+	compare_looks();
 }
 
 /* together does it on both ranks. */

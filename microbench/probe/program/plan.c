@@ -31,6 +31,7 @@ struct plan {
 	int64_t delta;   /* ns; 0: twice a round of the warm-up */
 	uint64_t seed;   /* of the order in which what is not known is measured again */
 	int variables;   /* those of the library are wanted */
+	int64_t best[2]; /* ns: the best looks of P1 and of P2 in earlier launches; 0: none */
 	int cells;
 };
 
@@ -82,7 +83,7 @@ static int which_of(const char *name)
 static int is_plan(const struct plan *p)
 {
 	return p->collective >= 0 && p->collective <= 1 && p->time >= 0 && p->reps >= 0 && p->reps <= REPS && p->least >= 1 && p->least <= p->most && p->precision >= 0 &&
-	       p->warmup >= 0 && p->warmup <= REPS && p->delta >= 0 && p->cells >= 0 && p->cells <= CELLS;
+	       p->warmup >= 0 && p->warmup <= REPS && p->delta >= 0 && p->best[0] >= 0 && p->best[1] >= 0 && p->cells >= 0 && p->cells <= CELLS;
 }
 
 static void read_cell(FILE *f, struct cell *c)
@@ -100,9 +101,9 @@ static void read_plan(int n)
 	FILE *f = await("plan", n);
 	int i;
 
-	if (fscanf(f, "loggp-plan 3 collective %d time %" SCNd64 " reps %d least %d most %d precision %d warmup %d delta %" SCNd64 " seed %" SCNu64 " variables %d cells %d",
+	if (fscanf(f, "loggp-plan 4 collective %d time %" SCNd64 " reps %d least %d most %d precision %d warmup %d delta %" SCNd64 " seed %" SCNu64 " variables %d looks %" SCNd64 " %" SCNd64 " cells %d",
 	           &plan.collective, &plan.time, &plan.reps, &plan.least, &plan.most, &plan.precision, &plan.warmup, &plan.delta, &plan.seed, &plan.variables,
-	           &plan.cells) != 11 ||
+	           &plan.best[0], &plan.best[1], &plan.cells) != 13 ||
 	    !is_plan(&plan))
 		fail("the plan is not one");
 	cells = room(plan.cells * sizeof *cells);

@@ -45,6 +45,7 @@ enum { TAG = 1, ORDER, SAMPLES };
 #include "plan.c"
 #include "calls.c"  /* what is timed */
 #include "stages.c" /* the timers */
+#include "pace.c"   /* how quickly processors work */
 #include "orders.c" /* what both ranks do next */
 #include "judge.c"  /* how well a median is known */
 #include "lead.c"   /* what P1 orders */

@@ -66,7 +66,7 @@ static void plainly_of(int way, char *from, char *into, int bytes)
 /* probed lets the program take a few samples. */
 static void probed(struct task *t)
 {
-	struct order end = {1, 0, 0, 0, 0, 0, 0};
+	struct order end = {1, 0, 0, 0, 0, 0, 0, 0};
 
 	if (p1) {
 		visit(t, VISIT);
@@ -103,7 +103,7 @@ static void compare(int cell, char *from, char *into)
 		plainly_of(SINGLY, from, into, cells[cell].bytes);
 	}
 	if (p1)
-		medians[cell][0] = estimate(t, 0).value / 2000;
+		medians[cell][0] = estimate(t, 0, ANY).value / 2000;
 	for (way = 1; way < WAYS; way++)
 		medians[cell][way] = median_of(halves[way], taken_of[way]).value / 1000;
 }
