@@ -65,26 +65,9 @@ type varied struct {
 }
 
 // BenchmarkRuns measures this machine as often as LOGGP_RUNS says, 6 unless given, fits each run with all its launches, as a user does who measures again, and reports the coefficients of variation
-// between the runs in one mode of the machine as BenchmarkLaunches does.
+// between the runs in one mode of the machine as BenchmarkLaunches does. LOGGP_FILES may name runs that were measured before, and LOGGP_STATE the state of the processors of which runs are to be, such as full.
 func BenchmarkRuns(b *testing.B) {
-	b.Chdir(b.TempDir())
-	flags := cmp.Or(os.Getenv("LOGGP_MEASURE"), "--platform shm")
-	runs, err := strconv.Atoi(cmp.Or(os.Getenv("LOGGP_RUNS"), "6"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var all []repeat
-	for range runs {
-		var out, errs buffer
-		if status := run(b.Context(), append(strings.Fields("measure -o here.csv"), strings.Fields(flags)...), &out, &errs); status != succeeded {
-			b.Fatal(errs.String())
-		}
-		set, err := sample.ReadFile("here.csv")
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, seen(b, set))
-	}
+	all := again(b)
 	var most []repeat
 	want := os.Getenv("LOGGP_STATE")
 	for _, x := range all {
@@ -106,11 +89,42 @@ func BenchmarkRuns(b *testing.B) {
 	for _, m := range most {
 		sets = append(sets, m.set)
 	}
-	b.Logf("%d runs, of which %d are in one mode", runs, len(most))
+	b.Logf("%d runs, of which %d are in one mode", len(all), len(most))
 	for _, m := range all {
 		b.Logf("cache lines took %.4g ns, the same work at best %.4g ns, %.1f %% of the samples are at full pace; those that count are %s", m.line, m.least, 100*m.full, cmp.Or(m.state, "of all states"))
 	}
 	tell(b, variation(b, sets))
+}
+
+// again measures as often as asked for, or reads what was measured.
+func again(b *testing.B) (all []repeat) {
+	read := func(file string) {
+		set, err := sample.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, seen(b, set))
+	}
+	if files := strings.Fields(os.Getenv("LOGGP_FILES")); len(files) > 0 {
+		for _, f := range files {
+			read(f)
+		}
+		return all
+	}
+	b.Chdir(b.TempDir())
+	flags := cmp.Or(os.Getenv("LOGGP_MEASURE"), "--platform shm")
+	runs, err := strconv.Atoi(cmp.Or(os.Getenv("LOGGP_RUNS"), "6"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range runs {
+		var out, errs buffer
+		if status := run(b.Context(), append(strings.Fields("measure -o here.csv"), strings.Fields(flags)...), &out, &errs); status != succeeded {
+			b.Fatal(errs.String())
+		}
+		read("here.csv")
+	}
+	return all
 }
 
 // repeat is a run, and what was seen of the machine in it.
