@@ -304,15 +304,16 @@ func (l *leader) settled(i *item, t *timer) bool {
 	return e.within(l.wanted(i), l.Step) && l.visited(i, t).within(l.wanted(i), l.Step)
 }
 
-// Parameters are from short messages above all, and L is a small difference of what they take: so these are to be known so many times as well.
+// Parameters are from short messages above all, and L is a small difference of what they take; and G is from the longest: so these are to be known so many times as well.
 const (
 	short    = 64 // bytes
+	long     = 8  // times shorter than the longest, or longer
 	headline = 3
 )
 
 // wanted returns the precision at which an item is known.
 func (l *leader) wanted(i *item) float64 {
-	if i.cell.Bytes <= short {
+	if i.cell.Bytes <= short || i.cell.Bytes*long >= slices.Max(l.Sizes) {
 		return l.Wanted() / headline
 	}
 	return l.Wanted()
