@@ -34,6 +34,7 @@ type Campaign struct {
 
 	best  looks // so far
 	leads []*leader
+	met   map[Cell]met              // by the names of items
 	look  func(*mpi.Comm) unit.Time // how long the work of a look takes; nil: look
 }
 

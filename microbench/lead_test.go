@@ -376,3 +376,33 @@ func TestCampaignOnGoroutines(t *testing.T) {
 		}
 	}
 }
+
+// What a sample takes, and how many operations make one, is found out once: later launches go on from there.
+func TestMeetsOnce(t *testing.T) {
+	j, err := world.Open("t3d", "", 2, 0.05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0, 5000}, Reps: 10, Shared: true}, Launches: 3, Step: unit.Microsecond}
+	visits := make([]int, 3)
+	out, err := c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
+		w, err := j.World(ctx, uint64(l.Number))
+		if err != nil {
+			return nil, err
+		}
+		l.Begin, l.Progress = time.Time{}, func(float64) { visits[l.Number]++ }
+		return c.On(w, j.Options(""), l)
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items := 2 * 6; visits[0]-visits[1] != items || visits[1] != visits[2] {
+		t.Errorf("%v visits of %d items", visits, items)
+	}
+	first := counts(out, 0)
+	for name, n := range counts(out, 2) {
+		if n != first[name] {
+			t.Errorf("%s: %d samples, and %d in the first launch", name, n, first[name])
+		}
+	}
+}

@@ -59,3 +59,17 @@ func TestDither(t *testing.T) {
 		t.Error("a clock without steps is waited for")
 	}
 }
+
+// An item that was met is known in later launches: how long to wait in it, what it takes, and how many operations make a sample.
+func TestRemembers(t *testing.T) {
+	c := &Campaign{}
+	all := []*item{{cell: Cell{"send", 8}, stage: 0, delta: 3, batch: 4, cost: 5}, {cell: Cell{"send", 8}, stage: 1, delta: 6, batch: 7, cost: 8}, {cell: Cell{"isend", 8}, stage: 0, delta: 9, batch: 10, cost: 11}}
+	(&leader{Campaign: c, items: all}).remember()
+	for _, want := range all {
+		got := &item{cell: want.cell, stage: want.stage}
+		(&leader{Campaign: c}).meet(got)
+		if got.delta != want.delta || got.batch != want.batch || got.cost != want.cost {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
