@@ -16,32 +16,42 @@ import (
 
 // BenchmarkLaunches measures this machine once, fits every launch by itself that is in the mode of the machine that most are in, and reports the coefficient of
 // variation between them of each parameter at the smallest size, in percent: of all modes of sending the median, and with -v each. How long it took to measure and to fit is the time. LOGGP_MEASURE may have other
-// flags for measure, such as '--platform tcp --launches 10 --budget 8s'.
+// flags for measure, such as '--platform tcp --launches 10 --budget 8s', and LOGGP_FILES name runs that were measured before, whose launches are taken together.
 func BenchmarkLaunches(b *testing.B) {
-	b.Chdir(b.TempDir())
-	flags := cmp.Or(os.Getenv("LOGGP_MEASURE"), "--platform shm")
-	for b.Loop() {
-		var out, errs buffer
-		if status := run(b.Context(), append(strings.Fields("measure -o here.csv"), strings.Fields(flags)...), &out, &errs); status != succeeded {
-			b.Fatal(errs.String())
+	files := strings.Fields(os.Getenv("LOGGP_FILES"))
+	if len(files) == 0 {
+		files = []string{"here.csv"}
+		b.Chdir(b.TempDir())
+		for b.Loop() {
+			measureHere(b, files[0])
 		}
 	}
-	set, err := sample.ReadFile("here.csv")
+	set, err := sample.ReadFile(files...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	set = inOneMode(b, set)
-	tell(b, variations(b, set))
+	set, state := inOneMode(b, set)
+	tell(b, variations(b, set, state))
 }
 
-// inOneMode returns the launches of a set in which a cache line took as long, by no more than a factor of 1.3, and the same work at best, by 1.1: those that are most.
-func inOneMode(b *testing.B, set *sample.Set) *sample.Set {
+// measureHere measures this machine, by the flags of LOGGP_MEASURE.
+func measureHere(b *testing.B, file string) {
+	flags := cmp.Or(os.Getenv("LOGGP_MEASURE"), "--platform shm")
+	var out, errs buffer
+	if status := run(b.Context(), append([]string{"measure", "-o", file}, strings.Fields(flags)...), &out, &errs); status != succeeded {
+		b.Fatal(errs.String())
+	}
+}
+
+// inOneMode returns the launches of a set in which a cache line took as long, by no more than a factor of 1.3, and the same work at best, by 1.1: those that are most. It also returns
+// the state of the processors that counts.
+func inOneMode(b *testing.B, set *sample.Set) (*sample.Set, string) {
 	survey, err := fit.NewSurvey([]sample.Machine{{Set: set}}, fit.Options{Replicates: 20})
 	if err != nil {
 		b.Fatal(err)
 	}
 	if len(survey.Scatters) == 0 {
-		return set
+		return set, ""
 	}
 	x := survey.Scatters[0]
 	one := &sample.Set{Facts: set.Facts}
@@ -53,8 +63,7 @@ func inOneMode(b *testing.B, set *sample.Set) *sample.Set {
 	text, _ := set.Fact(sample.Lines)
 	paces, _ := set.Fact(sample.Paces)
 	b.Logf("%d launches, of which %d are in one mode: cache lines took %s ns, the same work at best %s ns, %.1f %% of the samples are at full pace", len(x.Launches), x.Counted(), text, paces, 100*(1-survey.Paces[0].Slowed()))
-	b.ReportMetric(float64(x.Counted()), "launches")
-	return one
+	return one, survey.Paces[0].State
 }
 
 // varied is how a parameter varies between launches, or runs.
@@ -112,16 +121,12 @@ func again(b *testing.B) (all []repeat) {
 		return all
 	}
 	b.Chdir(b.TempDir())
-	flags := cmp.Or(os.Getenv("LOGGP_MEASURE"), "--platform shm")
 	runs, err := strconv.Atoi(cmp.Or(os.Getenv("LOGGP_RUNS"), "6"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for range runs {
-		var out, errs buffer
-		if status := run(b.Context(), append(strings.Fields("measure -o here.csv"), strings.Fields(flags)...), &out, &errs); status != succeeded {
-			b.Fatal(errs.String())
-		}
+		measureHere(b, "here.csv")
 		read("here.csv")
 	}
 	return all
@@ -178,8 +183,8 @@ func lineTime(b *testing.B, text string) float64 {
 	return all[len(all)/2]
 }
 
-// variations fits each launch of a set alone.
-func variations(b *testing.B, set *sample.Set) []varied {
+// variations fits each launch of a set alone, of those that have enough in a state of the processors.
+func variations(b *testing.B, set *sample.Set, state string) []varied {
 	var launches []*sample.Set
 	facts := slices.DeleteFunc(slices.Clone(set.Facts), func(f sample.Fact) bool { return f.Key == sample.Lines || f.Key == sample.Paces }) // they are of all launches
 	of := map[int]*sample.Set{}
@@ -192,6 +197,8 @@ func variations(b *testing.B, set *sample.Set) []varied {
 		s.Launch = 0
 		x.Series = append(x.Series, s)
 	}
+	launches = slices.DeleteFunc(launches, func(l *sample.Set) bool { return seen(b, l).state != state })
+	b.ReportMetric(float64(len(launches)), "launches")
 	return variation(b, launches)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -109,6 +110,42 @@ func BenchmarkVersus(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkSlope shows for each wire and contender what a byte costs between 64 and 128 KiB, and by how many percent that varies from start to start: what of G no measurement can hold steady.
+func BenchmarkSlope(b *testing.B) {
+	ends := []load{loadOf(64 << 10), loadOf(128 << 10)}
+	for _, w := range wires {
+		b.Run(w.name, func(b *testing.B) {
+			list := w.present(b)
+			times := play(b, list, ends, *rounds)
+			for c, of := range list {
+				b.Run(of.name, func(b *testing.B) {
+					for b.Loop() {
+					}
+					var slopes []float64 // ns a byte
+					for round, near := range times[c][0] {
+						slopes = append(slopes, (times[c][1][round]-near)/float64(ends[1].bytes-ends[0].bytes))
+					}
+					b.ReportMetric(0, "ns/op") // what is looped over is nothing
+					b.ReportMetric(median(slopes), "ns/B")
+					b.ReportMetric(variation(slopes), "cv%")
+				})
+			}
+		})
+	}
+}
+
+// variation returns the standard deviation over the mean, in percent.
+func variation(x []float64) float64 {
+	mean, squares := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		squares += (v - mean) * (v - mean)
+	}
+	return 100 * math.Sqrt(squares/float64(len(x)-1)) / math.Abs(mean)
 }
 
 // report reports a length.
