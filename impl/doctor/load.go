@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -129,10 +130,7 @@ const (
 // interruptions: what a thread misses that only looks at the clock, each time it measures misses too.
 func interruptions(p *Patient) Finding {
 	if len(p.Gaps) == 0 {
-		if p.Gapless == nil {
-			return found("not looked for: no processor is known").matters(Note, "what interrupts ranks shows in the tails alone", "")
-		}
-		return found("not looked for: %v", p.Gapless).matters(Note, "what interrupts ranks shows in the tails alone", "")
+		return unseen(p.Gapless, "what interrupts ranks shows in the tails alone")
 	}
 	worst := slices.MaxFunc(p.Gaps, func(a, b machine.Gaps) int { return cmp.Compare(a.Share(), b.Share()) })
 	f := found("%s", gaps(worst, len(p.Gaps)))
@@ -153,13 +151,25 @@ func interruptions(p *Patient) Finding {
 	return f
 }
 
+// unseen is the finding where nobody could look, for a reason or as no processor is known.
+func unseen(err error, why string) Finding {
+	if err == nil {
+		err = errors.New("no processor is known")
+	}
+	return found("not looked for: %v", err).matters(Note, why, "")
+}
+
+// theWorst names a processor, the worst of some.
+func theWorst(processor, of int) string {
+	if of == 1 {
+		return fmt.Sprintf("processor %d", processor)
+	}
+	return fmt.Sprintf("processor %d, the worst of %d,", processor, of)
+}
+
 // gaps says what was missed on the worst of some processors.
 func gaps(g machine.Gaps, of int) string {
-	where := fmt.Sprintf("processor %d", g.Processor)
-	if of > 1 {
-		where += fmt.Sprintf(", the worst of %d,", of)
-	}
-	text := fmt.Sprintf("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", where, 100*g.Share(), g.Count, g.Watched.Seconds(), g.Longest.Round(time.Microsecond))
+	text := fmt.Sprintf("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(g.Processor, of), 100*g.Share(), g.Count, g.Watched.Seconds(), g.Longest.Round(time.Microsecond))
 	if g.Switches > 0 {
 		text += fmt.Sprintf("; %d times another thread ran", g.Switches)
 	}
@@ -175,17 +185,10 @@ const (
 // pace: a core that something else runs on as well is slower, and no clock shows it.
 func pace(p *Patient) Finding {
 	if len(p.Paces) == 0 {
-		if p.Paceless == nil {
-			return found("not looked for: no processor is known").matters(Note, "samples tell it: each says at which pace the processors worked", "")
-		}
-		return found("not looked for: %v", p.Paceless).matters(Note, "samples tell it: each says at which pace the processors worked", "")
+		return unseen(p.Paceless, "samples tell it: each says at which pace the processors worked")
 	}
 	worst := slices.MaxFunc(p.Paces, func(a, b machine.Pace) int { return cmp.Compare(a.Slowed, b.Slowed) })
-	where := fmt.Sprintf("processor %d", worst.Processor)
-	if n := len(p.Paces); n > 1 {
-		where += fmt.Sprintf(", the worst of %d,", n)
-	}
-	f := found("%s is slowed %.2g %% of the time; a piece of work takes %.3g us at best, and %.3g at the median", where, 100*worst.Slowed, worst.Best.Seconds()*1e6, worst.Median.Seconds()*1e6)
+	f := found("%s is slowed %.2g %% of the time; a piece of work takes %.3g us at best, and %.3g at the median", theWorst(worst.Processor, len(p.Paces)), 100*worst.Slowed, worst.Best.Seconds()*1e6, worst.Median.Seconds()*1e6)
 	const why = "something else runs on another thread of its core, or its clock is lowered: what a rank does alone (o_s, o_r) takes up to twice as long, for milliseconds or minutes"
 	const do = "measure tells such samples from the others, and needs time for enough of these: a larger --budget, or a quieter hour; on a machine of your own stop what runs beside, or turn hardware threads off"
 	switch {
