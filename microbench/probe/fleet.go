@@ -13,6 +13,7 @@ type fleet struct {
 	*built
 	ranks     int
 	launcher  []string
+	here      bool // it was not named, and starts ranks on this machine
 	timeout   time.Duration
 	together  int // so many are started at once
 	variables bool
@@ -37,7 +38,7 @@ func (f *fleet) muster(ctx context.Context) error {
 }
 
 func (f *fleet) start(ctx context.Context) error {
-	s, err := f.begin(ctx, f.ranks, f.launcher, f.timeout, len(f.sessions), f.together > 0)
+	s, err := f.begin(ctx, f.ranks, f.launcher, f.timeout, len(f.sessions), f.here)
 	if err == nil {
 		f.sessions = append(f.sessions, s)
 	}

@@ -68,7 +68,7 @@ func (m *measurement) measure(ctx context.Context, ranks int, s Settings, protoc
 	if err != nil {
 		return nil, nil, err
 	}
-	m.fleet = &fleet{built: b, ranks: ranks, launcher: launcher, timeout: s.Timeout, together: together(m.campaign, ranks, s), variables: !m.campaign.Quick}
+	m.fleet = &fleet{built: b, ranks: ranks, launcher: launcher, here: len(s.Launcher) == 0, timeout: s.Timeout, together: together(m.campaign, ranks, s), variables: !m.campaign.Quick}
 	defer m.stop()
 	out, err := m.run(ctx, begin, progress)
 	if err != nil {

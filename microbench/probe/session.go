@@ -30,9 +30,9 @@ type session struct {
 // later is how much longer than we the program waits before it ends by itself, if nobody is left who could end it.
 const later = time.Minute
 
-// begin starts the program. Where others are started beside it, the launcher has a directory of its own for its temporary files: that of Open MPI removes those that
-// it shares, if they are empty, while another is about to put something there.
-func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, beside bool) (*session, error) {
+// begin starts the program. A launcher that starts ranks here has a directory of its own for its temporary files: that of Open MPI removes those that
+// it shares, if they are empty, while another is about to put something there, and leaves some if it has to be killed.
+func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, here bool) (*session, error) {
 	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, over: make(chan struct{})}
 	program := filepath.Join(s.dir, filepath.Base(b.program))
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
@@ -46,7 +46,7 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 	ctx, s.cancel = context.WithCancel(ctx)
 	limit := strconv.Itoa(int((timeout + later).Seconds()))
 	p := process{dir: s.dir}
-	if beside {
+	if here {
 		p.temp = s.dir
 	}
 	go func() {
