@@ -24,7 +24,7 @@ type Pace struct {
 	Platform, Library, Place string
 
 	Launches []LaunchPace // in order
-	State    string       // of the processors, in which what counts was measured: one of sample.Paced; or "": samples of all states count, as of none there are enough
+	State    string       // of the processors, in which what counts was measured: one of sample.Paced; or "": samples of all states count, as of none there are enough, or nobody looked
 }
 
 // LaunchPace is how quickly processors worked in a launch.
@@ -53,8 +53,8 @@ func (p Pace) part(of func(LaunchPace) int) float64 {
 	return float64(some) / float64(max(all, 1))
 }
 
-// Mixed says whether samples of all states count.
-func (p Pace) Mixed() bool { return p.State == "" }
+// Mixed says whether samples of all states count. Where nobody looked there is none.
+func (p Pace) Mixed() bool { return p.State == "" && len(p.Launches) > 0 }
 
 // who says whose processors are slowed in a state.
 var who = map[string]string{
@@ -67,6 +67,7 @@ var who = map[string]string{
 func (p Pace) Doubt() string {
 	const cause = "something else ran on their cores, or their clocks were lower"
 	switch slowed := p.Slowed(); {
+	case len(p.Launches) == 0:
 	case p.Mixed():
 		return fmt.Sprintf("processors were slowed in %.0f %% of the samples, which count as well, as there are too few others: %s", 100*slowed, cause)
 	case p.State != sample.Full:

@@ -409,6 +409,9 @@ func TestStateChosen(t *testing.T) {
 
 // What is said of the state is whose processor was slowed, and how much is left out.
 func TestDoubt(t *testing.T) {
+	if got := (Pace{}).Doubt(); got != "" || (Pace{}).Mixed() {
+		t.Errorf("where nobody looked: %q", got)
+	}
 	for want, p := range map[string]Pace{
 		"": {State: sample.Full, Launches: []LaunchPace{{Samples: 100, Slowed: 20, Out: 20}, {Samples: 900, Slowed: 900, Aside: true}}},
 		"processors were slowed in 21 % of the samples, which are left out: something else ran on their cores, or their clocks were lower": {State: sample.Full, Launches: []LaunchPace{{Samples: 100, Slowed: 21, Out: 21}}},
@@ -471,6 +474,11 @@ func TestSurveyPace(t *testing.T) {
 	}
 	if len(s.Paces) != 3 || len(s.Paces[1].Launches) != 0 || s.Paces[0].Slowed() != 0.5 {
 		t.Errorf("%+v", s.Paces)
+	}
+	for i, p := range s.Paces[1:] { // nobody looked
+		if p.Doubt() != "" || p.Mixed() {
+			t.Errorf("subject %d: %+v, %q", i+1, p, p.Doubt())
+		}
 	}
 	if x := s.Tails[0]; x.Samples != 60 || !about(x.Most, 1.1*1.008) { // of two launches, at full pace
 		t.Errorf("%+v", x)

@@ -100,6 +100,7 @@ func TestSpoiled(t *testing.T) {
 // How many samples were slowed is the last word about them, if they are many, of each of several machines.
 func TestSlowed(t *testing.T) {
 	t.Chdir(t.TempDir())
+	mustRun(t, "measure", "--platform", "t3d", "--modes", "send", "--sizes", "0,8,64", "--reps", "4", "-o", "emulated.csv")
 	for name, n := range map[string][2]int{"quiet": {90, 10}, "busy": {40, 60}, "worse": {2, 98}} { // at full pace, and slowed
 		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Paces, Value: "901/905"}}}
 		for _, k := range []int{0, 8, 64} {
@@ -121,6 +122,7 @@ func TestSlowed(t *testing.T) {
 		{"fit quiet.csv", ""},
 		{"fit busy.csv", busy},
 		{"fit worse.csv --format csv", worse},
+		{"compare --samples quiet.csv --samples emulated.csv", ""},
 		{"compare --samples quiet.csv --samples busy.csv --samples worse.csv", "busy, intra: " + busy + "worse, intra: " + worse},
 	} {
 		var out, errs buffer
