@@ -71,7 +71,7 @@ func (p Pace) Doubt() string {
 	case p.Mixed():
 		return fmt.Sprintf("processors were slowed in %.0f %% of the samples, which count as well, as there are too few others: %s", 100*slowed, cause)
 	case p.State != sample.Full:
-		return fmt.Sprintf("%s slowed in what counts, as there is too little else (%.0f %% of the samples are left out): something else ran there as well, or its clock was lower, and what a rank does alone takes up to twice as long", who[p.State], 100*p.Out())
+		return fmt.Sprintf("%s slowed in what counts, as there is too little else (%.0f %% of the samples are left out): something else ran there as well, or the clock was lower, and what a rank does alone takes up to twice as long", who[p.State], 100*p.Out())
 	case slowed > muchSlowed:
 		return fmt.Sprintf("processors were slowed in %.0f %% of the samples, which are left out: %s", 100*slowed, cause)
 	}

@@ -415,7 +415,7 @@ func TestDoubt(t *testing.T) {
 	for want, p := range map[string]Pace{
 		"": {State: sample.Full, Launches: []LaunchPace{{Samples: 100, Slowed: 20, Out: 20}, {Samples: 900, Slowed: 900, Aside: true}}},
 		"processors were slowed in 21 % of the samples, which are left out: something else ran on their cores, or their clocks were lower": {State: sample.Full, Launches: []LaunchPace{{Samples: 100, Slowed: 21, Out: 21}}},
-		"P2's processor was slowed in what counts, as there is too little else (30 % of the samples are left out): something else ran there as well, or its clock was lower, and what a rank does alone takes up to twice as long": {State: sample.SlowedP2,
+		"P2's processor was slowed in what counts, as there is too little else (30 % of the samples are left out): something else ran there as well, or the clock was lower, and what a rank does alone takes up to twice as long": {State: sample.SlowedP2,
 			Launches: []LaunchPace{{Samples: 100, Slowed: 98, Out: 30}}},
 		"processors were slowed in 98 % of the samples, which count as well, as there are too few others: something else ran on their cores, or their clocks were lower": {Launches: []LaunchPace{{Samples: 100, Slowed: 98}}},
 	} {

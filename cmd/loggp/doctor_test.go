@@ -117,7 +117,7 @@ func TestSlowed(t *testing.T) {
 		}
 	}
 	const busy, worse = "processors were slowed in 60 % of the samples, which are left out: something else ran on their cores, or their clocks were lower\n",
-		"P1's processor was slowed in what counts, as there is too little else (2 % of the samples are left out): something else ran there as well, or its clock was lower, and what a rank does alone takes up to twice as long\n"
+		"P1's processor was slowed in what counts, as there is too little else (2 % of the samples are left out): something else ran there as well, or the clock was lower, and what a rank does alone takes up to twice as long\n"
 	for _, c := range []struct{ command, want string }{
 		{"fit quiet.csv", ""},
 		{"fit busy.csv", busy},
