@@ -32,6 +32,9 @@ import (
 // host, so there are hosts enough.
 func fakeSSH(t *testing.T) (command []string, calls func() string) {
 	t.Helper()
+	if launch.IsRank() { // which comes through here on its way to the job, and ends there: nobody would remove what it made
+		return nil, func() string { return "" }
+	}
 	dir := t.TempDir()
 	ssh, log := filepath.Join(dir, "ssh"), filepath.Join(dir, "calls")
 	script := `#!/bin/sh
