@@ -38,8 +38,9 @@ type group struct {
 type combine uint8
 
 const (
-	pool combine = iota // one set of samples; the lower root where the two disagree
-	mean                // the mean of the two medians: what one root adds the other takes away
+	pool  combine = iota // one set of samples
+	lower                // the lower root: the two disagree
+	mean                 // the mean of the two medians: what one root adds the other takes away
 )
 
 // cellOf makes a cell of the series of one size, one a launch.
@@ -47,18 +48,14 @@ func cellOf(launches []*sample.Series, how combine, f facts, o Options) cell {
 	c := cell{bytes: launches[0].Bytes}
 	var whole stack
 	roots := make([]stack, 2)
-	parts, apart := make([][]group, len(launches)), 0
+	parts := make([][]group, len(launches))
 	for i, s := range launches {
 		c.n += len(s.Times)
 		parts[i] = c.split(s, f)
-		if how == pool && disagree(parts[i], f.resolution(s)) {
-			apart++
-		}
 	}
-	// Of many launches with few repetitions some disagree by chance: no one of them decides.
-	c.disagree = 2*apart > len(launches)
 	for i, s := range launches {
-		groups := counted(parts[i], how, c.disagree)
+		groups := counted(parts[i], how)
+		c.disagree = c.disagree || how == lower && len(parts[i]) == 2
 		reps, value := make([]float64, o.Replicates), 0.0
 		for j, g := range groups {
 			r := g.resample(o.Replicates, source(s.Key, j, o.Seed))
@@ -97,22 +94,21 @@ func (c *cell) finish(slack, level float64) {
 
 // split sorts the samples of a launch into groups: one, or one a root.
 func (c *cell) split(s *sample.Series, f facts) []group {
-	n, resolution := len(s.Times), f.resolution(s)
-	if f.roots == 1 || n%2 != 0 {
-		c.odd = c.odd || f.roots == 2
-		return []group{c.group(s.Times, s.Clock, resolution)}
+	var groups []group
+	for _, times := range f.rooted(s) {
+		groups = append(groups, c.group(times, s.Clock, f.resolution(s)))
 	}
-	return []group{c.group(s.Times[:n/2], s.Clock, resolution), c.group(s.Times[n/2:], s.Clock, resolution)}
+	c.odd = c.odd || f.roots == 2 && len(groups) == 1
+	return groups
 }
 
-// counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots is what counts; else one, the lower
-// root where the two disagree.
-func counted(groups []group, how combine, disagree bool) []group {
+// counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots is what counts; else one.
+func counted(groups []group, how combine) []group {
 	if how == mean || len(groups) == 1 {
 		return groups
 	}
 	a, b := groups[0], groups[1]
-	if !disagree {
+	if how == pool {
 		return []group{newGroup(merge(a.times, b.times))}
 	}
 	if b.median < a.median {
@@ -121,9 +117,15 @@ func counted(groups []group, how combine, disagree bool) []group {
 	return []group{a}
 }
 
-// disagree says whether a launch has two roots that do not agree.
-func disagree(groups []group, resolution float64) bool {
-	return len(groups) == 2 && !agree(groups[0], groups[1], resolution)
+// disagree says whether the two roots of a cell do.
+func disagree(launches []*sample.Series, f facts) bool {
+	parts := make([][]group, len(launches))
+	for i, s := range launches {
+		for _, times := range f.rooted(s) {
+			parts[i] = append(parts[i], newGroup(sorted(times)))
+		}
+	}
+	return !agree(parts, f.resolution(launches...))
 }
 
 // group sorts samples, after looking at their order.
@@ -175,11 +177,55 @@ func (g group) halfWidth() float64 {
 	return (at(g.times, 0.5+d) - at(g.times, 0.5-d)) / 2
 }
 
-// agree says whether the medians of two roots differ by no more than their intervals allow: four standard errors, since
-// a fit makes hundreds of such comparisons, and in any case a percent and a step of the timer.
-func agree(a, b group, resolution float64) bool {
+// agree says whether the medians with the two roots differ by no more than their intervals allow: four standard errors, since a fit makes hundreds of such
+// comparisons, and in any case a percent and a step of the timer. Many launches with few repetitions each show together what none shows alone.
+func agree(launches [][]group, resolution float64) bool {
+	a, b, size := apart(launches)
+	if a.times == nil {
+		return true
+	}
 	d := math.Abs(a.median - b.median)
-	return d <= 4*math.Hypot(a.halfWidth(), b.halfWidth()) || d <= 0.01*math.Max(math.Abs(a.median), math.Abs(b.median))+resolution
+	return d <= 4*math.Hypot(a.halfWidth(), b.halfWidth()) || d <= 0.01*size+min(resolution, step(launches))
+}
+
+// apart returns the samples of all launches that have two roots, with each of them, and how long they take. Of several launches it is by how much each sample is longer than the
+// median of its launch.
+func apart(launches [][]group) (a, b group, size float64) {
+	var with [2][]unit.Time
+	for _, g := range launches {
+		if len(g) != 2 {
+			continue
+		}
+		size = math.Max(size, math.Max(math.Abs(g[0].median), math.Abs(g[1].median)))
+		if len(launches) == 1 {
+			return g[0], g[1], size
+		}
+		middle := unit.FromMicros(at(merge(g[0].times, g[1].times), 0.5))
+		for root := range with {
+			for _, t := range g[root].times {
+				with[root] = append(with[root], t-middle)
+			}
+		}
+	}
+	if with[0] == nil {
+		return group{}, group{}, 0
+	}
+	return newGroup(sorted(with[0])), newGroup(sorted(with[1])), size
+}
+
+// step returns the smallest difference between samples of a launch, in microseconds: of batches it is a part of the clock's step. It is infinite where all are alike.
+func step(launches [][]group) float64 {
+	least := math.Inf(1)
+	for _, groups := range launches {
+		for _, g := range groups {
+			for i := 1; i < len(g.times); i++ {
+				if d := g.times[i] - g.times[i-1]; d > 0 {
+					least = min(least, d.Micros())
+				}
+			}
+		}
+	}
+	return least
 }
 
 // tail says whether more than one sample, and more than one in a hundred, is far off on the high side.

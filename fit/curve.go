@@ -135,8 +135,8 @@ func load(sifted *sifted, o Options) ([]*curve, error) {
 	}
 	slices.SortFunc(keys, order)
 
-	cells := make([]cell, len(keys))
-	parallel(len(keys), func(i int) { cells[i] = cellOf(byKey[keys[i]], rootsOf(keys[i]), f, o) })
+	cells, how := make([]cell, len(keys)), waysOf(keys, byKey, f)
+	parallel(len(keys), func(i int) { cells[i] = cellOf(byKey[keys[i]], how[i], f, o) })
 	var curves []*curve
 	for i, k := range keys {
 		if i == 0 || withoutBytes(k) != withoutBytes(keys[i-1]) {
@@ -174,6 +174,41 @@ func rootsOf(k sample.Key) combine {
 		return mean
 	}
 	return pool
+}
+
+// combinationOf returns how the roots of one cell combine, whose launches these are.
+func combinationOf(launches []*sample.Series, f facts) combine {
+	how := rootsOf(launches[0].Key)
+	if how == pool && disagree(launches, f) {
+		return lower
+	}
+	return how
+}
+
+// waysOf returns for each of some keys, which are in order, how the two roots of its cell combine. Of a real clock the sizes of a curve go one way, that of most of them: whether the roots
+// of one disagree is a matter of chance where they nearly do, and a curve that goes half the one way and half the other would look like a change of protocol.
+func waysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f facts) []combine {
+	how := make([]combine, len(keys))
+	parallel(len(keys), func(i int) { how[i] = combinationOf(series[keys[i]], f) })
+	for from := 0; from < len(keys); {
+		to, apart := from, 0
+		for ; to < len(keys) && withoutBytes(keys[to]) == withoutBytes(keys[from]); to++ {
+			if how[to] == lower {
+				apart++
+			}
+		}
+		if way := how[from]; keys[from].Clock == "real" && way != mean {
+			way = pool
+			if 2*apart > to-from {
+				way = lower
+			}
+			for i := range how[from:to] {
+				how[from+i] = way
+			}
+		}
+		from = to
+	}
+	return how
 }
 
 // minus returns the difference of two curves over the sizes that both have, under the name of a method.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Options says how to fit. The zero value is right.
@@ -114,6 +115,15 @@ func (f facts) place(s *sample.Series) string {
 		return f.places[s.File]
 	}
 	return "inter"
+}
+
+// rooted returns the times of a series with each root of the barrier, or all of them where nobody knows which are which.
+func (f facts) rooted(s *sample.Series) [][]unit.Time {
+	n := len(s.Times)
+	if f.roots == 1 || n%2 != 0 {
+		return [][]unit.Time{s.Times}
+	}
+	return [][]unit.Time{s.Times[:n/2], s.Times[n/2:]}
 }
 
 // resolution returns what the timer of some series, launches of one, could tell apart: the coarsest of theirs.

@@ -92,8 +92,7 @@ type logMean struct {
 func (x *logMean) add(s *sample.Series, f facts) {
 	var c cell
 	value, variance := 0.0, 0.0
-	groups, step := c.split(s, f), f.resolution(s)
-	groups = counted(groups, rootsOf(s.Key), disagree(groups, step))
+	groups, step := counted(c.split(s, f), combinationOf([]*sample.Series{s}, f)), f.resolution(s)
 	for _, g := range groups {
 		value += g.median / float64(len(groups))
 		h := g.halfWidth() / float64(len(groups))

@@ -124,7 +124,7 @@ func (p *party) launchesAt(mode, timer string, bytes int) stack {
 		return stack{}
 	}
 	slices.SortStableFunc(of, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
-	return cellOf(of, rootsOf(of[0].Key), f, Options{Replicates: 1}.defaults()).launches
+	return cellOf(of, combinationOf(of, f), f, Options{Replicates: 1}.defaults()).launches
 }
 
 // sum computes what sums the values up.
