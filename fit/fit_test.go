@@ -201,6 +201,18 @@ func TestIdle(t *testing.T) {
 			t.Errorf("%s: %+v, %v", w.mode, p, r.Warnings)
 		}
 	}
+	var long []sample.Series // of which nobody knows what they take after a wait
+	for _, k := range []int{5000, 9000} {
+		s := series("send", sample.Timer11, repeat(40, 80)...)
+		s.Bytes = k
+		long = append(long, s)
+	}
+	some := mustFit(t, &sample.Set{Series: append(long, set.Series[:2]...)}, Options{})
+	for _, p := range some.Parameters {
+		if p.Name == "o_s" && p.Method != sample.Timer11 {
+			t.Errorf("of one size in three: %+v", p)
+		}
+	}
 	cs, err := Compare(set, nil, func(Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
 	if err != nil || len(cs) != 3 || cs[0].Measured != 30 || cs[1].Measured != 70 || cs[2].Measured != 30.1 {
 		t.Errorf("%+v, %v", cs, err)

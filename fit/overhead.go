@@ -8,7 +8,7 @@ import (
 )
 
 // sendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders the send of timer11, as
-// the barrier's last message does on a machine with a long gap. A synchronous send waits for its peer, of which idle shows less. Without
+// the barrier's last message does on a machine with a long gap, if it was measured at more than a few sizes. A synchronous send waits for its peer, of which idle shows less. Without
 // either it is what round-trip trains with waits show.
 func (m mode) sendOverhead() *curve {
 	send, idle := m.timer(sample.Timer11), m.timer(sample.Idle)
@@ -19,7 +19,7 @@ func (m mode) sendOverhead() *curve {
 		return send
 	}
 	x := &idle.cells[0]
-	if y := send.at(x.bytes); y != nil && x.slower(*y, m.o) {
+	if y := send.at(x.bytes); y != nil && x.slower(*y, m.o) && 2*len(idle.cells) > len(send.cells) {
 		return idle
 	}
 	return send
