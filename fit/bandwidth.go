@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// bandwidth adds G, always of the longest messages: the slope of the last piece of a curve, or of its last three octaves.
+// bandwidth adds G, always of the longest messages: the slope of the last piece of a curve, or of the longest messages of it.
 //
 // For MPI calls the curve is what a blocking receive takes longer than a non-blocking one,
 //
@@ -103,6 +103,10 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 		m.bent("G", c, last)
 	}
 	p := c.pieces[last]
+	if lost := c.lost(p.From); len(lost) > 0 {
+		doubtful = true
+		m.warn("G", FewSizes, "%s: from %d to %d bytes, where of %s too few samples count: with them it may be something else", c.timer, p.From, p.To, sizes(lost, len(lost)+len(c.cells)))
+	}
 	row := m.row("G", c.timer, p.From, p.To, p.Samples)
 	row.Unit, row.Off, row.Most = PerByte, rounded(c.off[last].middle), rounded(c.off[last].most)
 	verdict := c.verdict(last, 0, 1)
@@ -113,24 +117,39 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 	m.add(row, draw(c.replicate[last], func(l line) float64 { return l.slope }))
 }
 
-// octaves is a factor: what a byte costs in long messages is shown by those that are no more than so many times shorter than the longest.
-const octaves = 8
+// What a byte costs in long messages is shown by those that are no more than so many times shorter than the longest, or by as many as make a piece; where more than a fifth of these stray from
+// their line, by more.
+var spans = []int{3, 8}
 
-// longest returns a curve whose last piece has no messages but those, if real time was measured and the last piece is longer. A line through all of it follows the many short
-// ones, which are known to the same part of less time, and whether a piece ends among them changes from run to run.
+// longest returns a curve of no messages but those, if real time was measured. A line through a whole piece follows the many short ones, which are known to the same part of less time, and
+// whether a piece ends among them changes from run to run.
 func (c *curve) longest(o Options) *curve {
-	last := c.pieces[len(c.pieces)-1]
-	to := slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes == last.To })
-	from := slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes >= last.From && x.bytes*octaves >= last.To })
-	if c.clock != "real" || c.cells[from].bytes == last.From || to-from+1 < fewest {
+	if c.clock != "real" {
 		return c
 	}
+	last := c.pieces[len(c.pieces)-1]
+	begin := slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes == last.From })
+	to := 1 + slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes == last.To })
+	for _, span := range spans {
+		from := slices.IndexFunc(c.cells, func(x cell) bool { return x.bytes*span >= last.To })
+		from = max(begin, min(from, to-fewest))
+		p := c.fitted.cut(from, to)
+		if span == spans[len(spans)-1] || len(p.x) <= crowd || 5*p.strays(fitLine(p)) <= len(p.x) {
+			return c.only(from, to, o)
+		}
+	}
+	return c
+}
+
+// only returns a curve of some of the cells, of one piece.
+func (c *curve) only(from, to int, o Options) *curve {
 	part := *c
-	part.cells, part.scales = c.cells[from:to+1], c.scales[from:to+1]
+	part.cells, part.scales = c.cells[from:to], c.scales[from:to]
 	part.pieces, part.replicate, part.bent, part.off = nil, nil, nil, nil
-	p := part.points(o.Tolerance)
-	known := slices.Clone(p.s)
-	part.fitted = c.fitted.cut(from, to+1)
-	part.piece(part.fitted, known, 0, len(p.x), o)
+	known := part.points(o.Tolerance).s
+	part.fitted = c.fitted.cut(from, to)
+	part.fitted.s = slices.Clone(part.fitted.s)
+	part.fitted.loosen(part.scales)
+	part.piece(part.fitted, known, 0, to-from, o)
 	return &part
 }

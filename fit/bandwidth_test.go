@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// What a byte costs in long messages is the slope of the longest, where real time bends: nine octaves of short ones do not count, and a piece that is short itself counts whole.
+// What a byte costs in long messages is the slope of the longest, where real time bends: the many short ones do not count.
 func TestLongestMessages(t *testing.T) {
 	bend := func(k int) float64 { // 1 ns a byte below 16 KiB and 2 above
 		return 100 + 0.001*float64(k) + 0.001*math.Max(0, float64(k-16<<10))
@@ -30,7 +30,7 @@ func TestLongestMessages(t *testing.T) {
 		}
 		r := mustFit(t, set, Options{Pieces: 1})
 		rows := slices.DeleteFunc(r.Parameters, func(p Parameter) bool { return p.Name != "G" || p.Method != ByHalfTrip })
-		if len(rows) != 1 || math.Abs(rows[0].Value-c.want) > 0.01*c.want || rows[0].To != c.to || rows[0].From != max(c.from, c.to/8) || rows[0].Low > rows[0].Value || rows[0].High < rows[0].Value {
+		if len(rows) != 1 || math.Abs(rows[0].Value-c.want) > 0.01*c.want || rows[0].To != c.to || rows[0].From != c.to/4 || rows[0].Low > rows[0].Value || rows[0].High < rows[0].Value {
 			t.Errorf("%+v: %+v", c, rows)
 		}
 	}
@@ -44,5 +44,72 @@ func TestLongestMessages(t *testing.T) {
 		if p.Name == "G" && p.From != 1 {
 			t.Errorf("an emulation, whose times are lines: %+v", p)
 		}
+	}
+}
+
+// Where long messages do not count, as hardly one of them was measured at full pace, it is said of G, which is weak.
+func TestLongMessagesLost(t *testing.T) {
+	const far = 512 << 10
+	for _, slowed := range []int{0, 64, 8 << 10, 64 << 10, far} { // the size that was slowed
+		set := &sample.Set{}
+		for k := 64; k <= far; k *= 2 {
+			us := 10 + 0.001*float64(k)
+			s := series("send", sample.RTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
+			s.Bytes, s.Clock, s.Pace = k, "real", sample.Full
+			if k == slowed {
+				s.Pace = sample.SlowedBoth
+			}
+			set.Series = append(set.Series, s)
+		}
+		r := mustFit(t, set, Options{})
+		for _, p := range r.Parameters {
+			if p.Name != "G" || p.Method != ByHalfTrip {
+				continue
+			}
+			if want := slowed == far; (p.Verdict == Weak) != want || warnedOf(r, "send", "G", FewSizes) != want || (p.To == far) == want {
+				t.Errorf("slowed at %d: %+v, %v", slowed, p, r.Warnings)
+			}
+		}
+	}
+}
+
+// A slope through points that lie on no line is not that of those which happen to be known best: they count by their size alone. Points on a line keep their uncertainties.
+func TestLoosen(t *testing.T) {
+	x, y := []float64{32, 64, 128}, []float64{6, 12.6, 18.3} // a step, as of a second part of a message
+	var slopes []float64
+	for _, s := range [][]float64{{0.01, 0.1, 0.1}, {0.1, 0.01, 0.1}, {0.1, 0.1, 0.01}, {0.02, 0.02, 0.02}} {
+		p := points{x, y, slices.Clone(s)}
+		p.loosen(y)
+		slopes = append(slopes, fitLine(p).slope)
+	}
+	low, high := slices.Min(slopes), slices.Max(slopes)
+	if high > 1.02*low {
+		t.Errorf("slopes are %v", slopes)
+	}
+	var rows []Parameter
+	for _, scatter := range [][]float64{{0.001, 0.05, 0.05}, {0.05, 0.001, 0.05}, {0.05, 0.05, 0.001}} {
+		set := &sample.Set{}
+		for i, us := range y {
+			s := series("send", sample.RTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
+			s.Bytes, s.Clock = int(x[i]), "real"
+			set.Series = append(set.Series, s)
+		}
+		for _, p := range mustFit(t, set, Options{}).Parameters {
+			if p.Name == "G" && p.Method == ByHalfTrip {
+				rows = append(rows, p)
+			}
+		}
+	}
+	if len(rows) != 3 || math.Abs(rows[0].Value/rows[1].Value-1) > 0.03 || math.Abs(rows[1].Value/rows[2].Value-1) > 0.03 {
+		t.Errorf("G is by which time scatters least: %+v", rows)
+	}
+	straight := points{x, []float64{7, 13, 25}, []float64{0.01, 0.2, 0.05}}
+	straight.loosen(straight.y)
+	if !slices.Equal(straight.s, []float64{0.01, 0.2, 0.05}) {
+		t.Errorf("uncertainties of points on a line became %v", straight.s)
+	}
+	two := points{x[:2], y[:2], []float64{0.01, 0.2}}
+	if two.loosen(y[:2]); two.s[0] != 0.01 {
+		t.Errorf("two points lie on a line, and became uncertain by %v", two.s)
 	}
 }

@@ -69,6 +69,7 @@ type curve struct {
 
 	cells     []cell
 	held      []cell  // set aside
+	absent    []int   // sizes of cells that do not count
 	floor     float64 // a time that cannot be told from none
 	clock     string
 	scales    []float64 // the magnitude of each cell of which Tolerance is a part
@@ -149,6 +150,13 @@ func load(sifted *sifted, o Options) ([]*curve, error) {
 		c.cells = append(c.cells, cells[i])
 		c.scales = append(c.scales, math.Abs(cells[i].value))
 	}
+	for k := range sifted.few {
+		for _, c := range curves {
+			if c.subject == (subject{k.Platform, k.Library, k.Place}) && c.mode == k.Mode && c.protocol == k.Protocol && c.timer == k.Timer {
+				c.absent = append(c.absent, k.Bytes)
+			}
+		}
+	}
 	return curves, nil
 }
 
@@ -222,13 +230,25 @@ func (c *curve) minus(d *curve, method string, level float64) *curve {
 		out.cells = append(out.cells, combination([]cell{a, *b}, []float64{1, -1}, level))
 		out.scales = append(out.scales, math.Hypot(a.value, b.value))
 	}
+	out.absent = slices.Concat(c.lost(0), d.lost(0))
 	return out
+}
+
+// lost returns the sizes from some length on that were measured and do not count, in order.
+func (c *curve) lost(from int) []int {
+	sizes := slices.Clone(c.absent)
+	for _, x := range c.held {
+		sizes = append(sizes, x.bytes)
+	}
+	sizes = slices.DeleteFunc(sizes, func(k int) bool { return k < from })
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
 }
 
 // times returns the curve times x, under the name of a method.
 func (c *curve) times(x float64, method string, level float64) *curve {
 	out := *c
-	out.timer, out.cells, out.scales, out.held, out.floor = method, nil, nil, nil, c.floor*x
+	out.timer, out.cells, out.scales, out.held, out.floor, out.absent = method, nil, nil, nil, c.floor*x, c.lost(0)
 	out.pieces, out.replicate, out.bent, out.off = nil, nil, nil, nil
 	for i, a := range c.cells {
 		out.cells = append(out.cells, combination([]cell{a}, []float64{x}, level))

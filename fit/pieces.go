@@ -75,6 +75,34 @@ func (p points) roughen(scales []float64) {
 	rough(high)
 }
 
+// loosen makes uncertainties larger if a few points are not on one line: by a part of their scale, the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
+// 1970). Else the line would follow those points of which it is known best how far off they are, which changes from run to run. Of many points those that are far off tell themselves.
+func (p points) loosen(scales []float64) {
+	known, n := slices.Clone(p.s), len(p.x)
+	off := func(part float64) bool {
+		for i := range p.s {
+			p.s[i] = math.Hypot(known[i], part*scales[i])
+		}
+		l, sum := weighted(p, nil), 0.0
+		for i := range p.x {
+			sum += math.Pow(p.residual(l, i), 2)
+		}
+		return sum > float64(n-2)
+	}
+	if n < fewest || n > crowd || !off(0) {
+		return
+	}
+	low, high := 0.0, roughest
+	for range 30 {
+		if middle := (low + high) / 2; off(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	off(high)
+}
+
 // roughest bounds what a curve may deviate from a line as a matter of course.
 const roughest = 0.25
 

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -15,6 +16,7 @@ type sifted struct {
 	tierings []*tiering
 	probes   map[[2]int]probed
 	aside    map[subject][]probed // the launches that do not count
+	few      map[sample.Key]bool  // cells that do not, as too little of them is of the state of the processors that does
 	paces    []Pace
 	warnings []Warning
 }
@@ -25,7 +27,7 @@ func sift(set *sample.Set) (*sifted, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sifted{Set: set, all: set, tierings: tierings, aside: map[subject][]probed{}}
+	s := &sifted{Set: set, all: set, tierings: tierings, aside: map[subject][]probed{}, few: map[sample.Key]bool{}}
 	if s.probes, err = readProbes(set); err != nil {
 		return nil, err
 	}
@@ -42,6 +44,9 @@ func sift(set *sample.Set) (*sifted, error) {
 		s.warnings = append(append(s.warnings, warnings...), p.warnings()...)
 		if p.known() {
 			s.paces = append(s.paces, p.Pace)
+		}
+		if !p.Mixed() {
+			maps.Copy(s.few, p.few)
 		}
 	}
 	kept := &sample.Set{Facts: set.Facts}
