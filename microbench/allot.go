@@ -15,13 +15,13 @@ type need struct {
 	had, most int       // samples
 }
 
-// allot returns how many samples each item gets in some time. Their number n is to be
+// allot returns how many samples each item gets in some time, on average. Their number n is to be
 //
 //	n ∝ scatter/√cost
 //
 // for which the sum of the squares of all intervals is the least that there is for the time (Neyman, On the Two Different Aspects of the
 // Representative Method, 1934, §IV), but none gets more than it needs.
-func allot(needs []need, time unit.Time) []int {
+func allot(needs []need, time unit.Time) []float64 {
 	low, high := 0.0, 1.0
 	for high < math.MaxInt32 && taken(needs, high) < float64(time) {
 		low, high = high, 2*high
@@ -33,9 +33,9 @@ func allot(needs []need, time unit.Time) []int {
 			high = middle
 		}
 	}
-	samples := make([]int, len(needs))
+	samples := make([]float64, len(needs))
 	for i, n := range needs {
-		samples[i] = int(n.more(low))
+		samples[i] = n.more(low)
 	}
 	return samples
 }
@@ -58,19 +58,35 @@ func taken(needs []need, rate float64) float64 {
 // blind is how far, in what is wanted, the median of an item is from known that has too few samples for an interval.
 const blind = 4
 
+// lacks returns the scatter of an item as its samples show it, or as those of earlier launches did; 0: none do.
+func (l *leader) lacks(i *item) float64 {
+	if n := l.need(i); n.had >= seen {
+		return n.scatter
+	}
+	return i.scatter
+}
+
 // need returns what an item lacks: what the timer lacks of which least is known.
 func (l *leader) need(i *item) need {
+	unseen := i.scatter
+	if unseen == 0 {
+		unseen = blind * math.Sqrt(seen)
+	}
 	n := need{cost: i.cost, had: i.rounds, most: l.limit(i)}
+	if i.rounds == 0 {
+		n.scatter = unseen
+	}
 	for _, t := range l.timers(i) {
 		if !judged(t.name) {
 			continue
 		}
 		e, had := l.aimed(i, t)
 		away, of := e.away(l.wanted(i), l.Step), had
+		scatter := away * math.Sqrt(float64(of))
 		if math.IsInf(away, 1) {
-			away, of = blind, seen
+			scatter = unseen
 		}
-		if scatter := away * math.Sqrt(float64(of)); scatter > n.scatter {
+		if scatter > n.scatter {
 			n.scatter, n.had = scatter, had
 		}
 	}

@@ -22,7 +22,7 @@ func TestAllot(t *testing.T) {
 	}
 	var took unit.Time
 	for i, n := range got {
-		took += unit.Time(n) * needs[i].cost
+		took += unit.Time(n * float64(needs[i].cost))
 	}
 	if took > time || took < time*9/10 {
 		t.Errorf("of %d they take %d", time, took)
@@ -36,4 +36,4 @@ func TestAllot(t *testing.T) {
 	}
 }
 
-func near(n, want int) bool { return n > want*97/100 && n < want*103/100 }
+func near(n, want float64) bool { return n > want*0.97 && n < want*1.03 }

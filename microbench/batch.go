@@ -10,7 +10,7 @@ const (
 	fine     = 100
 	maxBatch = 16                     // or
 	maxTrips = 64                     // where a batch is one round
-	dear     = 400 * unit.Microsecond // which a sample with each root takes no more than twice
+	dear     = 200 * unit.Microsecond // which a sample with each root takes no more than twice
 )
 
 // Batch says of a timer that samples of it are the means of several operations.

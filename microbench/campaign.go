@@ -13,11 +13,12 @@ import (
 // Campaign says how a real machine is measured, whose times scatter, drift, and differ from one start of the processes to the next: a plan that is gone
 // through in several launches, each of which starts its ranks anew, until medians are known well enough or the time is over.
 //
-// Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 the shortest round; Shared counts as set.
+// Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 half the shortest round; Shared counts as set.
 type Campaign struct {
 	Plan
 
 	Trips     []int         // further sizes, of which only round trips are measured, by those modes that have them
+	Trains    int           // longest messages of which trains are measured, which take tens of times as long as one; 0: any
 	Quick     bool          // what is 0 below is little: a second in all
 	Launches  int           // how often ranks are started; 0: 5 (3), more while there is time and launches differ by more than Precision, and fewer where there is none
 	Budget    time.Duration // what all launches may take, but that each goes through all cells once, and one is begun if there is time for half of it; 0: 4 s (0.6 s), and without end if Reps is given
@@ -32,10 +33,12 @@ type Campaign struct {
 	Batches []Batch      // of timers that had any
 	Paces   [][2]float64 // of each launch, in ns: what P1's processor took at its best moments for a piece of work that is always the same, and P2's; nil: nobody could look
 
-	best  looks // so far
-	leads []*leader
-	met   map[Cell]met              // by the names of items
-	look  func(*mpi.Comm) unit.Time // how long the work of a look takes; nil: look
+	best     looks // so far
+	leads    []*leader
+	met      map[Cell]met              // by the names of items
+	hindered map[string]bool           // modes in which sends right behind a barrier take longer than others
+	sought   state                     // of the processors, that the last launch aimed at
+	look     func(*mpi.Comm) unit.Time // how long the work of a look takes; nil: look
 }
 
 // The most of what a campaign may be asked for.
@@ -57,6 +60,10 @@ const (
 //
 // Note: behind 64 KiB, where the kernel's TCP takes another way, there are three sizes, as fewer make no line.
 var LogSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
+
+// LongSizes are those of a campaign whose long messages go in several parts, as by TCP on one machine, where a part is 64 KiB and another way is taken behind the first: what a byte costs is to be seen
+// over many parts. Behind the longest message that this library sends at once, of 128 KiB, there are four sizes, so that a line is told from the one before.
+var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
 
 // LogTrips are the sizes between LogSizes at which round trips alone are measured beside them: these take less time than anything else, and show best how times
 // grow with length. Where they stand no halving of a gap between LogSizes ends.

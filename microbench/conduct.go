@@ -221,14 +221,17 @@ func (c *conductor) pass(left int) bool {
 
 // rounds returns how many rounds of each passage a pass goes through if so many are to come.
 func (c *conductor) rounds(todo []*passage, left int) []int {
+	rounds := make([]int, len(todo))
 	if c.Reps == 0 {
 		needs := make([]need, len(todo))
 		for i, p := range todo {
 			needs[i] = c.need(p)
 		}
-		return allot(needs, c.left()/unit.Time(left))
+		for i, share := range allot(needs, c.left()/unit.Time(left)) {
+			rounds[i] = int(share)
+		}
+		return rounds
 	}
-	rounds := make([]int, len(todo))
 	for i, p := range todo {
 		rounds[i] = c.most(p, 0)
 	}

@@ -33,6 +33,10 @@ type item struct {
 	cost   unit.Time // of a sample with each root, by the last visit
 	rounds int       // with each root, so far: samples of each timer
 	visits []visit
+
+	// Of earlier launches:
+	scatter float64 // as in need; 0: nobody knows
+	had     int     // samples with each root in the state that is aimed at
 }
 
 // visit is what is known of one: how many samples with each root there were when it ended, and the longer one of each rank's looks before and after it.
@@ -54,12 +58,18 @@ func (l *leader) lead() []sample.Series {
 	l.watch = l.launch.started(l.roots[0])
 	l.random = rand.New(rand.NewPCG(l.launch.Seed, 1))
 	l.steady()
-	l.look(l.all(l.launch.Cells))
+	items := l.all(l.launch.Cells)
+	if l.acquainted() {
+		l.recall(items)
+	} else {
+		l.look(items)
+	}
 	if l.launch.Refine {
 		l.refine()
 	}
 	for left := passes; l.pass(max(left, 1)); left-- {
 	}
+	l.sweep()
 	l.give(order{end: true})
 	l.remember()
 	return l.series()
@@ -71,7 +81,7 @@ func (l *leader) all(cells []Cell) []*item {
 	for _, c := range cells {
 		b := l.bench(c)
 		for i, s := range campaigned {
-			if s.serves(b) && (!l.OnlyTrips(c.Bytes) || slices.Contains(s.timers, sample.RTT)) {
+			if s.serves(b) && l.measures(c, s) {
 				items = append(items, &item{cell: c, stage: i})
 			}
 		}
@@ -79,6 +89,62 @@ func (l *leader) all(cells []Cell) []*item {
 	l.shuffle(items)
 	l.items = append(l.items, items...)
 	return items
+}
+
+// measures says whether a stage of a cell is measured, where the cell has it.
+func (l *leader) measures(c Cell, s *stage) bool {
+	switch {
+	case l.OnlyTrips(c.Bytes):
+		return s.has(sample.RTT)
+	case s.has(sample.Idle):
+		return !l.spares(c)
+	case s.has(sample.Train) || s.has(sample.PRTT(Carriages)) || s.has(sample.PRTTWaiting(Carriages)):
+		return l.Trains == 0 || c.Bytes <= l.Trains
+	}
+	return true
+}
+
+// spares says whether idle sends of a cell need not be measured: those of short messages tell whether sends behind a barrier are hindered, and others matter only if they are.
+func (l *leader) spares(c Cell) bool { return l.Reps == 0 && c.Bytes > short && !l.hindered[c.Mode] }
+
+// hinders says whether sends of the shortest message behind a barrier take longer in a mode than after a wait.
+func (l *leader) hinders(mode string) bool {
+	var sends, idle estimate
+	for _, i := range l.items {
+		if i.cell.Mode != mode || i.cell.Bytes != slices.Min(l.Sizes) {
+			continue
+		}
+		for _, t := range l.timers(i) {
+			switch t.name {
+			case sample.Timer11:
+				sends = l.estimate(i, t)
+			case sample.Idle:
+				idle = l.estimate(i, t)
+			}
+		}
+	}
+	return sends.value-sends.half > idle.value+idle.half
+}
+
+// acquainted says whether earlier launches know what everything needs. Then nothing need be gone through first, in whatever state the processors are, but all can wait for that which is aimed at.
+func (l *leader) acquainted() bool { return l.met != nil && l.Reps == 0 }
+
+// recall lets the leader know of items what earlier launches found out.
+func (l *leader) recall(items []*item) {
+	l.aim = l.sought
+	for _, i := range items {
+		l.meet(i)
+		l.forget(i)
+	}
+}
+
+// sweep visits what no pass came to.
+func (l *leader) sweep() {
+	for _, i := range l.items {
+		if i.rounds == 0 {
+			l.visit(i, l.least(i))
+		}
+	}
 }
 
 // shuffle puts items in a random order in which those of a mode stay together: processors foresee best which way a program goes where it has just gone.
@@ -106,16 +172,19 @@ func (l *leader) look(items []*item) {
 const (
 	meeting = 4  // when a cell is met,
 	trying  = 2  // with each root, when a stage of it is,
-	warming = 40 // with the first root at each visit, or as many as there is time for, but one at least,
+	warming = 40 // with the first root at each visit, or as many as there is time for, but some at least,
+	some    = 3  // and no more than samples that are worth a visit,
 	warmth  = 100 * unit.Microsecond
 
-	rewarming = 4 // with the other, no more than with the first
+	rewarming = 3 // with the other, no more than with the first
 )
 
-// met is what is known of an item that was met.
+// met is what is known of an item that was met, as in item.
 type met struct {
 	delta, cost unit.Time
 	batch       int
+	scatter     float64
+	had         int
 }
 
 // name tells an item from all others.
@@ -126,7 +195,7 @@ func (i *item) name() Cell {
 // meet finds out what a sample of the item takes, how long P1 has to wait in it, and how many operations make one; where an earlier launch has, it is that.
 func (l *leader) meet(i *item) {
 	if m, ok := l.met[i.name()]; ok {
-		i.delta, i.cost, i.batch = m.delta, m.cost, m.batch
+		i.delta, i.cost, i.batch, i.scatter, i.had = m.delta, m.cost, m.batch, m.scatter, m.had
 		return
 	}
 	b := l.bench(i.cell)
@@ -134,7 +203,7 @@ func (l *leader) meet(i *item) {
 		l.together(order{cell: i.cell, warm: meeting})
 	}
 	if i.delta = l.Delta; i.delta == 0 {
-		i.delta = b.round
+		i.delta = max(1, b.round/2) // a barrier and a message
 	}
 	i.batch = 1
 	l.visit(i, trying)
@@ -146,11 +215,15 @@ func (l *leader) meet(i *item) {
 // remember writes down what is known of all items, for later launches.
 func (l *leader) remember() {
 	if l.met == nil {
-		l.met = make(map[Cell]met)
+		l.met, l.hindered = make(map[Cell]met), make(map[string]bool)
+	}
+	for _, m := range l.Modes {
+		l.hindered[m] = l.hindered[m] || l.hinders(m)
 	}
 	for _, i := range l.items {
-		l.met[i.name()] = met{i.delta, i.cost, i.batch}
+		l.met[i.name()] = met{i.delta, i.cost, i.batch, l.lacks(i), i.had + l.counted(i)}
 	}
+	l.sought = l.aim
 }
 
 // forget drops the samples of an item, which are those of meeting it. Only where there is no time for more than it needs are they kept.
@@ -175,10 +248,7 @@ func (l *leader) together(o order) (before, after looks) {
 func (l *leader) visit(i *item, samples int) {
 	begin := l.now()
 	each := i.sampleRounds()
-	o := order{cell: i.cell, stage: i.stage, warm: 1, rounds: samples * each, batch: i.batch, delta: i.delta}
-	if i.cost > 0 {
-		o.warm = int(max(1, min(warming, 2*warmth*unit.Time(each)/i.cost)))
-	}
+	o := order{cell: i.cell, stage: i.stage, warm: i.warm(), rounds: samples * each, batch: i.batch, delta: i.delta}
 	before, after := l.together(o)
 	i.rounds += samples
 	i.visits = append(i.visits, visit{i.rounds, before.longer(after)})
@@ -186,6 +256,14 @@ func (l *leader) visit(i *item, samples int) {
 	if l.visits++; l.launch.Progress != nil {
 		l.launch.Progress(l.done())
 	}
+}
+
+// warm returns how many rounds of a visit do not count first.
+func (i *item) warm() int {
+	if i.cost == 0 { // nobody knows yet
+		return 1
+	}
+	return int(max(unit.Time(min(some, i.worth())), min(warming, 2*warmth*unit.Time(i.sampleRounds())/i.cost)))
 }
 
 // sampleRounds returns how many rounds of its stage make a sample.
@@ -218,6 +296,9 @@ const (
 	enough = 20 // that all launches shall have together, at least
 	seen   = 8  // with each root, without which there is no interval that would tell a break from noise
 )
+
+// worth returns how many samples with each root are worth a visit, which begins with rounds that do not count: four, or as many as fit into a stay.
+func (i *item) worth() int { return int(max(1, min(4, stay/max(1, i.cost)))) }
 
 // stay is how long a visit lasts at most, or for one sample with each root: there are moments of some milliseconds in which everything takes longer, as something
 // else runs on the core that a processor is a part of, so that an item is to be visited at many times.
@@ -288,24 +369,57 @@ func (l *leader) pass(left int) bool {
 	return any && !l.over(1)
 }
 
-// samples returns how many samples of each item a pass makes if so many are to come.
+// samples returns how many samples of each item a pass makes if so many are to come: of all of them, where none lacks any but visits.
 func (l *leader) samples(todo []*item, left int) []int {
-	needs := make([]need, len(todo))
+	needs, samples := make([]need, len(todo)), make([]int, len(todo))
 	for n, i := range todo {
 		needs[n] = l.need(i)
 	}
 	if l.Reps == 0 {
-		samples := allot(needs, l.left()/unit.Time(left))
+		shares := allot(needs, l.left()/unit.Time(left))
 		for n, i := range todo {
-			samples[n] = max(1, min(samples[n], int(stay/i.cost)))
+			samples[n] = l.portion(i, shares[n])
+		}
+		if slices.Max(samples) == 0 {
+			for n, i := range todo {
+				samples[n] = i.worth()
+			}
 		}
 		return samples
 	}
-	samples := make([]int, len(todo))
 	for n, i := range todo {
 		samples[n] = l.most(i, 0)
 	}
 	return samples
+}
+
+// portion returns how many samples a visit makes of an item whose share in a pass is so many, but no fewer in all passes than the least: no more than it may stay, and if the share is less than is worth
+// a visit, as many as are, but in that part of the cases only. What starves is always visited.
+func (l *leader) portion(i *item, share float64) int {
+	worth := i.worth()
+	share = max(share, float64(l.least(i)-i.rounds))
+	if share = min(share, max(float64(stay/i.cost), float64(worth))); share >= float64(worth) {
+		return int(share)
+	}
+	if l.starves(i) || l.random.Float64()*float64(worth) < share {
+		return worth
+	}
+	return 0
+}
+
+// starves says whether all launches together have hardly any samples of an item in the state that is aimed at, where they had time for some.
+func (l *leader) starves(i *item) bool { return l.acquainted() && i.had+l.counted(i) < seen }
+
+// counted returns how many samples with each root an item has in the state that is aimed at.
+func (l *leader) counted(i *item) int {
+	n := i.rounds
+	for _, t := range l.timers(i) {
+		if judged(t.name) {
+			_, have := l.aimed(i, t)
+			n = min(n, have)
+		}
+	}
+	return n
 }
 
 // known says whether the item has been repeated enough.
@@ -313,7 +427,7 @@ func (l *leader) known(i *item) bool {
 	switch {
 	case i.rounds >= l.limit(i):
 		return true
-	case l.Reps > 0:
+	case l.Reps > 0 || i.rounds == 0:
 		return false
 	}
 	for _, t := range l.timers(i) {
@@ -339,10 +453,16 @@ const (
 
 // wanted returns the precision at which an item is known.
 func (l *leader) wanted(i *item) float64 {
-	if i.cell.Bytes <= short || i.cell.Bytes*long >= slices.Max(l.Sizes) {
+	if i.cell.Bytes <= short || i.cell.Bytes*long >= slices.Max(l.Sizes) && i.ofBytes() {
 		return l.Wanted() / headline
 	}
 	return l.Wanted()
+}
+
+// ofBytes says whether the item shows what a byte costs on its way, and not only what it costs the sender.
+func (i *item) ofBytes() bool {
+	s := campaigned[i.stage]
+	return !s.has(sample.Idle) && !s.has(sample.PRTTWaiting(Carriages)) && (!s.has(sample.Timer21) || find(i.cell.Mode).blocking)
 }
 
 // visited returns the median of the medians of all visits in the state that is aimed at, and how far apart these are.

@@ -71,6 +71,9 @@ func TestTinyBudget(t *testing.T) {
 			}
 			for _, k := range c.Sizes {
 				for _, timer := range timers {
+					if timer == "idle" && k > 64 { // no send is hindered
+						continue
+					}
 					name := fmt.Sprintf("%s %d %s", m, k, timer)
 					if x := n[name]; x < 4 || x%2 != 0 {
 						t.Errorf("launch %d has %d samples of %s", launch, x, name)
@@ -105,12 +108,47 @@ func TestScarceTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 5 * 2 * 6; visits != want { // launches, sizes, stages
+	if want := 5 * (2*6 - 1); visits != want { // launches, sizes, stages, of which one size has no idle sends
 		t.Errorf("%d visits, want %d", visits, want)
 	}
 	for name, n := range counts(out, 0) {
 		if n != 2*2 {
 			t.Errorf("%d samples of %s", n, name)
+		}
+	}
+}
+
+// Where sends right behind a barrier are hindered, as by a long gap, later launches measure idle sends of all sizes, of the modes that are hindered; else there are those of short messages only.
+func TestHinderedSends(t *testing.T) {
+	for gap, want := range map[string]bool{"50us": true, "2us": false} {
+		c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send", "ssend"}, Sizes: []int{0, 64, 5000}, Shared: true}, Launches: 3, Budget: time.Second}
+		out := emulated(t, "loggp:L=5us,o_s=2us,o_r=3us,g="+gap, 0.02, c)
+		for launch := range out.Launches {
+			n := counts(out, launch)
+			if n["send 0 idle"] == 0 || n["send 64 idle"] == 0 || n["ssend 0 idle"] == 0 {
+				t.Errorf("g=%s, launch %d: %v", gap, launch, n)
+			}
+			if got := n["send 5000 idle"] > 0; got != (want && launch > 0) {
+				t.Errorf("g=%s, launch %d: %d idle sends of a long message", gap, launch, n["send 5000 idle"])
+			}
+		}
+	}
+}
+
+// Trains are of messages up to a length, if there is one.
+func TestTrainsUpTo(t *testing.T) {
+	for _, most := range []int{0, 100, 5000} {
+		c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0, 100, 5000}, Shared: true}, Launches: 1, Budget: 1, Trains: most}
+		n := counts(emulated(t, "t3d", 0.05, c), 0)
+		for _, k := range c.Sizes {
+			for _, timer := range []string{"train", "prtt10", "prtt10-d"} {
+				if got := n[fmt.Sprintf("send %d %s", k, timer)] > 0; got != (most == 0 || k <= most) {
+					t.Errorf("up to %d: %s of %d bytes: %v", most, timer, k, got)
+				}
+			}
+			if n[fmt.Sprintf("send %d rtt", k)] == 0 {
+				t.Errorf("up to %d: no round trips of %d bytes", most, k)
+			}
 		}
 	}
 }
@@ -280,7 +318,7 @@ func TestManyVisits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if items := 2 * 2 * 3; visits < 8*items || visits > 20*items { // modes, sizes, stages: eight medians have an interval
+	if items := 2*2*3 - 2; visits < 8*items || visits > 20*items { // modes, sizes, stages but for idle sends of 5000 bytes: eight medians have an interval
 		t.Errorf("%d visits to %d items", visits, items)
 	}
 }

@@ -166,7 +166,7 @@ type errand struct {
 
 // errand returns one to an item.
 func (l *leader) errand(i *item, samples int) errand {
-	e := errand{item: i, samples: samples}
+	e := errand{item: i, samples: samples, both: i.rounds == 0}
 	for _, t := range l.timers(i) {
 		switch {
 		case !judged(t.name) || l.settled(i, t):
@@ -206,6 +206,9 @@ func (l *leader) choose() {
 			visits[l.state(v.looks)]++
 			all++
 		}
+	}
+	if all == 0 { // as in the launch before
+		return
 	}
 	l.aim = quick
 	if float64(visits[quick]) < rare*float64(all) {

@@ -15,6 +15,9 @@ type stage struct {
 	batches bool // a round is a batch by itself; else a batch is so many rounds
 }
 
+// has says whether the stage has a timer.
+func (s *stage) has(timer string) bool { return slices.Contains(s.timers, timer) }
+
 // fewer is by how much less often than the paper's timers the others are repeated.
 const fewer = 4
 

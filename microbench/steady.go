@@ -23,7 +23,7 @@ const (
 // steady lets both ranks warm up.
 func (l *leader) steady() {
 	cell := Cell{modes[0].name, steadyBytes}
-	stage := slices.IndexFunc(campaigned, func(s *stage) bool { return s.timers[0] == sample.RTT })
+	stage := slices.IndexFunc(campaigned, func(s *stage) bool { return s.has(sample.RTT) })
 	end := l.now() + longest
 	if l.end > 0 {
 		end = l.begin + l.share(forWarmth)

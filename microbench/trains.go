@@ -22,7 +22,7 @@ func slowTrain(b *bench, rounds int) {
 
 // pause returns how long P1 waits between two messages of which the second shall find nothing of the first.
 func (b *bench) pause() unit.Time {
-	if b.round > 0 {
+	if b.round > 0 && !b.Shared {
 		return b.round
 	}
 	return b.delta()
