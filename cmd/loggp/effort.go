@@ -61,7 +61,7 @@ func (e *effort) settings(cmd *cobra.Command, plan *microbench.Plan, seed uint64
 	c := &microbench.Campaign{Plan: *plan, Quick: e.quick, Launches: e.launches, Budget: e.budget, Precision: wanted, Seed: seed, Refine: !given("sizes")}
 	c.Shared = true
 	if !given("sizes") {
-		c.Trips = microbench.LogTrips
+		c.Trips, c.Trains = microbench.LogTrips, slices.Max(microbench.LogSizes)
 	}
 	if !given("reps") {
 		c.Reps = 0

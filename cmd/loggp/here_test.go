@@ -97,11 +97,11 @@ func TestMeasureHereQuickly(t *testing.T) {
 		k.Launch = 0
 		launches[k] |= 1 << launch
 	}
-	if want := 2 * 9 * len(microbench.LogSizes); len(launches) < want {
+	if want := 2 * (8*len(microbench.LogSizes) + 4); len(launches) < want { // idle sends are of 0, 1, 16 and 64 bytes
 		t.Errorf("%d series, of %d", len(launches), want)
 	}
 	for k, of := range launches {
-		if of != 1<<5-1 {
+		if of != 1<<5-1 && (k.Timer != sample.Idle || k.Bytes <= 64) { // longer ones are measured once sends are seen to be hindered
 			t.Errorf("%v has launches %b", k, of)
 		}
 	}
@@ -158,8 +158,8 @@ func TestMeasureHereOnce(t *testing.T) {
 	if says, _ := set.Fact(sample.Spoiled); n != "1" || !strings.Contains(says, "budget: it was enough for 1 of 5 launches") || !strings.Contains(errs.String(), "1 of 5 launches") {
 		t.Errorf("%s launches, spoiled: %q\n%s", n, says, errs.String())
 	}
-	if want := 3 * 9; len(set.Series) != want {
-		t.Errorf("%d series, want %d", len(set.Series), want)
+	if want := 3*9 - 2; len(set.Series) != want {
+		t.Errorf("%d series, want %d: idle sends are of the shortest size alone", len(set.Series), want)
 	}
 }
 
@@ -169,5 +169,22 @@ func sound(t *testing.T, out string) {
 	table, _, _ := strings.Cut(out, "Warnings:")
 	if bad := regexp.MustCompile(`(?i)\b(nan|inf)\b| -[0-9]`).FindString(table); bad != "" {
 		t.Errorf("%q is printed:\n%s", bad, table)
+	}
+}
+
+// On one machine TCP is measured with messages of many parts; elsewhere, where a long message may take many milliseconds, and by shared memory and MPI, with those that others are.
+func TestGrid(t *testing.T) {
+	several := measure{platform: "tcp"}
+	several.here.names = "node2"
+	for _, c := range []struct {
+		m    measure
+		want []int
+	}{
+		{measure{platform: "tcp"}, microbench.LongSizes}, {several, microbench.LogSizes}, {measure{platform: "shm"}, microbench.LogSizes},
+		{measure{platform: "mpi"}, microbench.LogSizes}, {measure{platform: "t3d"}, microbench.DefaultSizes},
+	} {
+		if got := c.m.grid(); !slices.Equal(got, c.want) {
+			t.Errorf("%s, hosts %q: %v", c.m.platform, c.m.here.names, got)
+		}
 	}
 }

@@ -278,6 +278,9 @@ func (m *measure) plan() (*microbench.Plan, error) {
 
 // grid returns the sizes that are measured unless flags say otherwise.
 func (m *measure) grid() []int {
+	if m.platform == world.TCP && !m.here.asked() {
+		return microbench.LongSizes
+	}
 	if isHere(m.platform) || m.platform == probe.Platform {
 		return microbench.LogSizes
 	}
