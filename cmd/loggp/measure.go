@@ -87,7 +87,7 @@ model.`,
 	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
 	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier, of this machine in each launch (default there: as --precision and --budget say)")
 	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed; shm and tcp warm up until times are stable instead")
-	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine the shortest round)")
+	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine half the shortest)")
 	m.here.flags(cmd)
 	m.effort.flags(cmd)
 	m.together.flags(cmd)
