@@ -53,13 +53,21 @@ func (m mode) withoutReceives() {
 	}
 }
 
+// missed is the part of a receive that waits which one that finds its message takes at most. Where it takes more, data comes only when the receiver asks for it, and neither finds any.
+const missed = 0.8
+
+// slowest returns the longer one of the times with the two roots.
+func slowest(x cell) float64 { return math.Max(x.roots[0].value, x.roots[1].value) }
+
 // early returns timer21 with the root with which the receive begins early, if with the other it is late at some size. The skew is
 // then part of every time, and of no slope. It also says whether that was necessary: what is left is doubtful.
 func (m mode) early(wait *curve) (root *curve, late bool) {
 	ready := m.timer(sample.Timer12)
 	found, sum := 0, [2]float64{}
+	most := wait.cells[len(wait.cells)-1].bytes
 	for _, x := range wait.cells {
-		if y := ready.at(x.bytes); y != nil && m.late(x, *y) {
+		counts := wait.clock != "real" || x.bytes*spans[0] >= most
+		if y := ready.at(x.bytes); y != nil && counts && m.late(x, *y) && y.value < missed*slowest(x) {
 			found++
 		}
 		for j, r := range x.roots {

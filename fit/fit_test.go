@@ -283,6 +283,48 @@ func TestSkew(t *testing.T) {
 	}
 }
 
+// On a real machine G is from long messages, so that a receive that begins late counts only if it does so there; and where data comes only when the receiver asks for it there is none to find: both roots count.
+func TestSkewOfLongMessages(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		lateFrom, lateTo   int // sizes of which one root finds the message
+		asks               int // from this size on the receiver asks for data
+		early, late, ready float64
+		skew               bool
+	}{
+		{"short messages are found", 0, 8 << 10, 1 << 30, 0.002, 0.001, 0.0005, false},
+		{"long messages are found", 0, 1 << 30, 1 << 30, 0.002, 0.001, 0.0005, true},
+		{"the receiver asks for long ones", 0, 8 << 10, 16 << 10, 0.002, 0.001, 0.0005, false},
+	} {
+		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+		add := func(mode, timer string, k int, first, second float64) {
+			s := series(mode, timer, append(repeat(20, first), repeat(20, second)...)...)
+			s.Bytes, s.Clock = k, "real"
+			set.Series = append(set.Series, s)
+		}
+		for k := 1 << 10; k <= 128<<10; k *= 2 {
+			x := float64(k)
+			ready := 5 + c.ready*x
+			early, late := 40+c.early*x, 36+c.early*x
+			switch {
+			case k >= c.asks:
+				ready = 35 + c.early*x
+				late = ready
+			case k >= c.lateFrom && k <= c.lateTo:
+				late = ready
+			}
+			add("send", sample.Timer21, k, early, late)
+			add("send", sample.Timer12, k, ready, ready)
+			add("isend", sample.Timer21, k, 0, 0)
+		}
+		r := mustFit(t, set, Options{})
+		p := one(t, r, "send", "G", ByBlocking, PerByte)
+		if math.Abs(p.Value-c.early) > 1e-3*c.early || warnedOf(r, "send", "G", Skew) != c.skew || p.To != 128<<10 {
+			t.Errorf("%s: %+v, %v", c.name, p, r.Warnings)
+		}
+	}
+}
+
 // Launches differ by more than the repetitions in one of them, and the interval must say so.
 func TestLaunches(t *testing.T) {
 	set := &sample.Set{}

@@ -173,10 +173,10 @@ const (
 	meeting = 4  // when a cell is met,
 	trying  = 2  // with each root, when a stage of it is,
 	warming = 40 // with the first root at each visit, or as many as there is time for, but some at least,
-	some    = 3  // and no more than samples that are worth a visit,
+	some    = 3  // or one, of what takes so long that it warms up by itself,
 	warmth  = 100 * unit.Microsecond
 
-	rewarming = 3 // with the other, no more than with the first
+	rewarming = 3 // with the other, no more than with the first, nor than half of those that count
 )
 
 // met is what is known of an item that was met, as in item.
@@ -252,7 +252,7 @@ func (l *leader) visit(i *item, samples int) {
 	before, after := l.together(o)
 	i.rounds += samples
 	i.visits = append(i.visits, visit{i.rounds, before.longer(after)})
-	i.cost = max(1, (l.now()-begin)*unit.Time(2*each)/unit.Time(2*o.rounds+o.warm+min(o.warm, rewarming)))
+	i.cost = max(1, (l.now()-begin)*unit.Time(2*each)/unit.Time(2*o.rounds+o.warm+o.rewarm()))
 	if l.visits++; l.launch.Progress != nil {
 		l.launch.Progress(l.done())
 	}
@@ -263,7 +263,11 @@ func (i *item) warm() int {
 	if i.cost == 0 { // nobody knows yet
 		return 1
 	}
-	return int(max(unit.Time(min(some, i.worth())), min(warming, 2*warmth*unit.Time(i.sampleRounds())/i.cost)))
+	least := some
+	if i.cost > stay {
+		least = 1
+	}
+	return max(least, int(min(warming, 2*warmth*unit.Time(i.sampleRounds())/i.cost)))
 }
 
 // sampleRounds returns how many rounds of its stage make a sample.
@@ -297,8 +301,13 @@ const (
 	seen   = 8  // with each root, without which there is no interval that would tell a break from noise
 )
 
-// worth returns how many samples with each root are worth a visit, which begins with rounds that do not count: four, or as many as fit into a stay.
-func (i *item) worth() int { return int(max(1, min(4, stay/max(1, i.cost)))) }
+// worth returns how many samples with each root are worth a visit, which begins with rounds that do not count: four, or as many as fit into a stay; but two, if one does.
+func (i *item) worth() int {
+	if i.cost > stay {
+		return 1
+	}
+	return int(max(2, min(4, stay/max(1, i.cost))))
+}
 
 // stay is how long a visit lasts at most, or for one sample with each root: there are moments of some milliseconds in which everything takes longer, as something
 // else runs on the core that a processor is a part of, so that an item is to be visited at many times.

@@ -16,11 +16,14 @@ type order struct {
 	look   bool // no more than how quickly processors work
 	cell   Cell
 	stage  int // of those of a campaign
-	warm   int // rounds with the first root of which no sample is kept; with the other there are no more than rewarming
+	warm   int // rounds with the first root of which no sample is kept; with the other it is rewarm
 	rounds int // rounds with each root
 	batch  int
 	delta  unit.Time // 0: what a few rounds of warm-up say
 }
+
+// rewarm returns how many rounds with the other root do not count.
+func (o order) rewarm() int { return min(o.warm, rewarming, max(1, o.rounds/2)) }
 
 // orders is the tag of orders.
 const orders = 2
@@ -151,7 +154,7 @@ func (w *crew) measure(o order) {
 		b.root, b.comm = i, r
 		b.idle = true
 		s.run(b, warm)
-		warm = min(warm, rewarming)
+		warm = o.rewarm()
 		b.idle = false
 		s.run(b, o.rounds)
 	}

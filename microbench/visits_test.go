@@ -104,8 +104,9 @@ func TestPortion(t *testing.T) {
 		{unit.Microsecond, 100, 3, 3, []int{0, 4}},
 		{unit.Microsecond, 100, 17.5, 17, []int{17}},
 		{unit.Microsecond, 100, 5000, 1000, []int{1000}},
-		{400 * unit.Microsecond, 100, 1, 1, []int{0, 2}},
+		{300 * unit.Microsecond, 100, 1, 1, []int{0, 3}},
 		{400 * unit.Microsecond, 100, 5, 2, []int{2}},
+		{900 * unit.Microsecond, 100, 1, 1, []int{0, 2}},
 		{5 * unit.Millisecond, 100, 0.5, 0.5, []int{0, 1}},
 		{5 * unit.Millisecond, 100, 7, 1, []int{1}},
 		{unit.Microsecond, 0, 0, 2, []int{0, 4}}, // two are the least that each launch has
@@ -133,7 +134,7 @@ func TestPortion(t *testing.T) {
 	}
 }
 
-// Rounds that do not count take a tenth of a millisecond with each root; there are 40 at most, and three at least where these do not take longer than what counts.
+// Rounds that do not count take a tenth of a millisecond; there are 40 at most, and three at least where a sample is of one message.
 func TestWarm(t *testing.T) {
 	for _, c := range []struct {
 		cost               unit.Time
@@ -145,11 +146,20 @@ func TestWarm(t *testing.T) {
 		{100 * unit.Microsecond, 0, 1, 3},
 		{100 * unit.Microsecond, 0, 8, 16}, // of a sample of eight rounds
 		{300 * unit.Microsecond, 0, 1, 3},
-		{400 * unit.Microsecond, 0, 1, 2},
+		{900 * unit.Microsecond, 0, 1, 3},
 		{10 * unit.Millisecond, 0, 1, 1},
 	} {
 		if got := (&item{stage: c.stage, batch: c.batch, cost: c.cost}).warm(); got != c.want {
 			t.Errorf("%+v: %d rounds", c, got)
+		}
+	}
+}
+
+// With the other root no more rounds do not count than half of those that do, and three at most.
+func TestRewarm(t *testing.T) {
+	for _, c := range []struct{ warm, rounds, want int }{{0, 100, 0}, {1, 1, 1}, {3, 1, 1}, {3, 2, 1}, {3, 4, 2}, {40, 100, 3}, {2, 100, 2}} {
+		if got := (order{warm: c.warm, rounds: c.rounds}).rewarm(); got != c.want {
+			t.Errorf("%+v: %d", c, got)
 		}
 	}
 }
