@@ -105,6 +105,7 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 	} else if n < fewest {
 		m.warn("G", FewSizes, "%s: %d of at least %d sizes that are needed to see whether it is linear", c.timer, n, fewest)
 	}
+	few := c.fewLong()
 	c = c.longest(m.o)
 	last := len(c.pieces) - 1
 	if c.bent[last] {
@@ -113,13 +114,15 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 	p := c.pieces[last]
 	if lost := c.lost(p.From); len(lost) > 0 {
 		doubtful = true
-		m.warn("G", FewSizes, "%s: from %d to %d bytes, where of %s too few samples count: with them it may be something else", c.timer, p.From, p.To, sizes(lost, len(lost)+len(c.cells)))
+		m.warn("G", FewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.timer, p.From, p.To, sizes(lost, len(lost)+len(c.cells)))
 	}
 	row := m.row("G", c.timer, p.From, p.To, p.Samples)
 	row.Unit, row.Off, row.Most = PerByte, rounded(c.off[last].middle), rounded(c.off[last].most)
 	verdict := c.verdict(last, 0, 1)
-	row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good)
-	if verdict == Bad && row.Verdict == Weak {
+	switch row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
+	case few:
+		row = m.unknown(row)
+	case verdict == Bad && row.Verdict == Weak:
 		row.Verdict = Bad
 	}
 	m.add(row, draw(c.replicate[last], func(l line) float64 { return l.slope }))
@@ -128,6 +131,22 @@ func (m mode) lastPiece(c *curve, doubtful bool) {
 // What a byte costs in long messages is shown by those that are no more than so many times shorter than the longest, or by as many as make a piece; where more than a fifth of these stray from
 // their line, by more.
 var spans = []int{3, 8}
+
+// fewLong says whether too few of the longest messages count, as others of them do not, for those that do to show what a byte costs: shorter ones may go another way.
+func (c *curve) fewLong() bool {
+	lost, most := c.lost(0), c.cells[len(c.cells)-1].bytes
+	if len(lost) == 0 || c.clock != "real" {
+		return false
+	}
+	most = max(most, lost[len(lost)-1])
+	n := 0
+	for _, x := range c.cells {
+		if x.bytes*spans[0] >= most {
+			n++
+		}
+	}
+	return n < fewest && lost[len(lost)-1]*spans[0] >= most
+}
 
 // longest returns a curve of no messages but those, if real time was measured. A line through a whole piece follows the many short ones, which are known to the same part of less time, and
 // whether a piece ends among them changes from run to run.

@@ -3,6 +3,7 @@ package fit
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -47,28 +48,38 @@ func TestLongestMessages(t *testing.T) {
 	}
 }
 
-// Where long messages do not count, as hardly one of them was measured at full pace, it is said of G, which is weak.
+// Where long messages do not count, as hardly one of them was measured at full pace, it is said of G, which is weak; and where too few are left there is none.
 func TestLongMessagesLost(t *testing.T) {
 	const far = 512 << 10
-	for _, slowed := range []int{0, 64, 8 << 10, 64 << 10, far} { // the size that was slowed
+	lengths := []int{64, 1 << 10, 8 << 10, 32 << 10, 64 << 10, 128 << 10, 192 << 10, 256 << 10, 384 << 10, far}
+	for _, c := range []struct {
+		clock    string // or sizes
+		from, to int    // that were slowed
+		want     Verdict
+	}{
+		{"real", 1, 0, Good}, {"real", 8 << 10, 8 << 10, Good}, {"real", 64 << 10, 128 << 10, Good}, {"real", 256 << 10, 256 << 10, Weak}, {"real", far, far, Weak},
+		{"doubled", 8 << 10, 8 << 10, Good}, {"doubled", far, far, NotIdentifiable}, // of powers of two no three are long
+		{"real", 384 << 10, far, NotIdentifiable}, {"real", 256 << 10, 384 << 10, NotIdentifiable}, {"virtual", 384 << 10, far, Weak},
+	} {
 		set := &sample.Set{}
-		for k := 64; k <= far; k *= 2 {
+		for _, k := range lengths {
+			if c.clock == "doubled" && k&(k-1) != 0 {
+				continue
+			}
 			us := 10 + 0.001*float64(k)
 			s := series("send", sample.RTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
-			s.Bytes, s.Clock, s.Pace = k, "real", sample.Full
-			if k == slowed {
+			if s.Bytes, s.Clock, s.Pace = k, "real", sample.Full; c.clock == "virtual" {
+				s.Clock = c.clock
+			}
+			if k >= c.from && k <= c.to {
 				s.Pace = sample.SlowedBoth
 			}
 			set.Series = append(set.Series, s)
 		}
 		r := mustFit(t, set, Options{})
-		for _, p := range r.Parameters {
-			if p.Name != "G" || p.Method != ByHalfTrip {
-				continue
-			}
-			if want := slowed == far; (p.Verdict == Weak) != want || warnedOf(r, "send", "G", FewSizes) != want || (p.To == far) == want {
-				t.Errorf("slowed at %d: %+v, %v", slowed, p, r.Warnings)
-			}
+		i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == "G" && strings.HasPrefix(p.Method, ByHalfTrip) })
+		if i < 0 || r.Parameters[i].Verdict != c.want || warnedOf(r, "send", "G", FewSizes) != (c.want != Good) {
+			t.Errorf("%+v: %+v, %v", c, r.Parameters, r.Warnings)
 		}
 	}
 }
