@@ -119,13 +119,23 @@ func counted(groups []group, how combine) []group {
 
 // disagree says whether the two roots of a cell do.
 func disagree(launches []*sample.Series, f facts) bool {
-	parts := make([][]group, len(launches))
+	parts, least := make([][]group, len(launches)), f.resolution(launches...)
 	for i, s := range launches {
 		for _, times := range f.rooted(s) {
-			parts[i] = append(parts[i], newGroup(sorted(times)))
+			x := sorted(times)
+			least = min(least, step(x))
+			parts[i] = append(parts[i], newGroup(asShown(x, s.Clock, f.resolution(s))))
 		}
 	}
-	return !agree(parts, f.resolution(launches...))
+	return !agree(parts, least)
+}
+
+// asShown returns sorted times as a clock shows them that has steps.
+func asShown(times []unit.Time, clock string, resolution float64) []unit.Time {
+	if clock != "real" {
+		return times
+	}
+	return blur(times, unit.FromMicros(resolution))
 }
 
 // group sorts samples, after looking at their order.
@@ -134,7 +144,36 @@ func (c *cell) group(times []unit.Time, clock string, resolution float64) group 
 	c.drift = c.drift || drifts(times, g)
 	c.tail = c.tail || g.tail()
 	c.coarse = c.coarse || g.coarse(clock, resolution)
-	return g
+	return newGroup(asShown(g.times, clock, resolution))
+}
+
+// blur returns sorted times of which those that are alike are spread evenly over what the clock shows as the same: halfway to the next on both sides, and half a step at most. So a median is not one step
+// or the next, by chance, but between them as there are more of the one or the other (the median of grouped data). Where all are alike they say no more than that it is a step.
+func blur(times []unit.Time, step unit.Time) []unit.Time {
+	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
+		return times
+	}
+	out := slices.Clone(times)
+	for from, n := 0, len(times); from < n; {
+		to := from + 1
+		for to < n && times[to] == times[from] {
+			to++
+		}
+		below, above := step, step
+		if from > 0 {
+			below = min(step, times[from]-times[from-1])
+		}
+		if to < n {
+			above = min(step, times[to]-times[to-1])
+		}
+		if m := unit.Time(to - from); m > 1 {
+			for i := from; i < to; i++ { // at (i+½)/m from one end to the other
+				out[i] += ((below+above)*(2*unit.Time(i-from)+1) - 2*m*below) / (4 * m)
+			}
+		}
+		from = to
+	}
+	return out
 }
 
 func sorted(times []unit.Time) []unit.Time {
@@ -178,14 +217,14 @@ func (g group) halfWidth() float64 {
 }
 
 // agree says whether the medians with the two roots differ by no more than their intervals allow: four standard errors, since a fit makes hundreds of such
-// comparisons, and in any case a percent and a step of the timer. Many launches with few repetitions each show together what none shows alone.
-func agree(launches [][]group, resolution float64) bool {
+// comparisons, and in any case a percent and a step. Many launches with few repetitions each show together what none shows alone.
+func agree(launches [][]group, step float64) bool {
 	a, b, size := apart(launches)
 	if a.times == nil {
 		return true
 	}
 	d := math.Abs(a.median - b.median)
-	return d <= 4*math.Hypot(a.halfWidth(), b.halfWidth()) || d <= 0.01*size+min(resolution, step(launches))
+	return d <= 4*math.Hypot(a.halfWidth(), b.halfWidth()) || d <= 0.01*size+step
 }
 
 // apart returns the samples of all launches that have two roots, with each of them, and how long they take. Of several launches it is by how much each sample is longer than the
@@ -213,16 +252,12 @@ func apart(launches [][]group) (a, b group, size float64) {
 	return newGroup(sorted(with[0])), newGroup(sorted(with[1])), size
 }
 
-// step returns the smallest difference between samples of a launch, in microseconds: of batches it is a part of the clock's step. It is infinite where all are alike.
-func step(launches [][]group) float64 {
+// step returns the smallest difference between sorted times, in microseconds: of batches it is a part of the clock's step. It is infinite where all are alike.
+func step(times []unit.Time) float64 {
 	least := math.Inf(1)
-	for _, groups := range launches {
-		for _, g := range groups {
-			for i := 1; i < len(g.times); i++ {
-				if d := g.times[i] - g.times[i-1]; d > 0 {
-					least = min(least, d.Micros())
-				}
-			}
+	for i := 1; i < len(times); i++ {
+		if d := times[i] - times[i-1]; d > 0 {
+			least = min(least, d.Micros())
 		}
 	}
 	return least

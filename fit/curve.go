@@ -193,8 +193,8 @@ func combinationOf(launches []*sample.Series, f facts) combine {
 	return how
 }
 
-// waysOf returns for each of some keys, which are in order, how the two roots of its cell combine. Of a real clock the sizes of a curve go one way, that of most of them: whether the roots
-// of one disagree is a matter of chance where they nearly do, and a curve that goes half the one way and half the other would look like a change of protocol.
+// waysOf returns for each of some keys, which are in order, how the two roots of its cell combine. Of a real clock the sizes of a curve go one way, the lower root's if those of more than a fifth disagree: whether the roots
+// of one do is a matter of chance where they nearly do, and a curve that goes half the one way and half the other would look like a change of protocol.
 func waysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f facts) []combine {
 	how := make([]combine, len(keys))
 	parallel(len(keys), func(i int) { how[i] = combinationOf(series[keys[i]], f) })
@@ -207,7 +207,7 @@ func waysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f facts) 
 		}
 		if way := how[from]; keys[from].Clock == "real" && way != mean {
 			way = pool
-			if 2*apart > to-from {
+			if 5*apart > to-from {
 				way = lower
 			}
 			for i := range how[from:to] {

@@ -64,7 +64,11 @@ static void barrier(void)
 }
 
 /* pause_p1 lets P1 wait, outside of MPI, until whatever is under way has surely arrived. */
-static void pause_p1(void) { linger(at.delta); }
+static void pause_p1(void)
+{
+	linger(at.delta);
+	dither();
+}
 
 static inline MPI_Request send(void)
 {

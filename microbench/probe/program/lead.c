@@ -180,10 +180,11 @@ static int64_t warm_up(int cell, int rounds)
 	return round > 1 ? round : 1;
 }
 
-/* batch_of is how many operations make a sample: round trips until they last long enough, and of others so many that a sample shows a nanosecond. */
+/* batch_of is how many operations make a sample: round trips until they last long enough, and of others, where the clock's steps are long, so many that a sample shows a nanosecond. Where they
+ * are not, the mean of several would show what one in ten takes that is held up, and many samples of one tell more. */
 static int batch_of(const struct stage *s, int64_t trip)
 {
-	int64_t n = s->batches ? ENOUGH / trip : resolution / 1000;
+	int64_t n = s->batches ? ENOUGH / trip : resolution > FINE ? resolution / 1000 : 1;
 
 	return n < 1 ? 1 : n > BATCH ? BATCH : (int)n;
 }

@@ -5,6 +5,7 @@ enum {
 	CARRIAGES = 10,  /* microbench.Carriages: messages of a round-trip train */
 	TIMERS = 4,      /* of a stage, at most */
 	PORTION = 1024,  /* samples taken at a time, at most */
+	FINE = 20000,    /* ps: steps of a clock that do not matter where there are many samples */
 	ENOUGH = 20000   /* ns that a sample of round trips should last: what begins and ends it shall not show */
 };
 
