@@ -62,6 +62,9 @@ func slowest(x cell) float64 { return math.Max(x.roots[0].value, x.roots[1].valu
 // early returns timer21 with the root with which the receive begins early, if with the other it is late at some size. The skew is
 // then part of every time, and of no slope. It also says whether that was necessary: what is left is doubtful.
 func (m mode) early(wait *curve) (root *curve, late bool) {
+	if len(wait.cells) == 0 {
+		return wait, false
+	}
 	ready := m.timer(sample.Timer12)
 	found, sum := 0, [2]float64{}
 	most := wait.cells[len(wait.cells)-1].bytes

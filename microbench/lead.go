@@ -104,8 +104,10 @@ func (l *leader) measures(c Cell, s *stage) bool {
 	return true
 }
 
-// spares says whether idle sends of a cell need not be measured: those of short messages tell whether sends behind a barrier are hindered, and others matter only if they are.
-func (l *leader) spares(c Cell) bool { return l.Reps == 0 && c.Bytes > short && !l.hindered[c.Mode] }
+// spares says whether idle sends of a cell need not be measured: those of short messages, or the shortest, tell whether sends behind a barrier are hindered, and others matter only if they are.
+func (l *leader) spares(c Cell) bool {
+	return l.Reps == 0 && c.Bytes > max(short, slices.Min(l.Sizes)) && !l.hindered[c.Mode]
+}
 
 // hinders says whether sends of the shortest message behind a barrier take longer in a mode than after a wait.
 func (l *leader) hinders(mode string) bool {

@@ -135,6 +135,17 @@ func TestHinderedSends(t *testing.T) {
 	}
 }
 
+// Where no short messages are measured, the shortest tell whether sends are hindered.
+func TestHinderedLongSends(t *testing.T) {
+	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{1000, 5000}, Shared: true}, Launches: 2, Budget: time.Second}
+	out := emulated(t, "loggp:L=5us,o_s=2us,o_r=3us,g=50us", 0.02, c)
+	for launch := range out.Launches {
+		if n := counts(out, launch); n["send 1000 idle"] == 0 || (n["send 5000 idle"] > 0) != (launch > 0) {
+			t.Errorf("launch %d: %v", launch, n)
+		}
+	}
+}
+
 // Trains are of messages up to a length, if there is one.
 func TestTrainsUpTo(t *testing.T) {
 	for _, most := range []int{0, 100, 5000} {
