@@ -54,53 +54,46 @@ func (c *curve) points(tolerance float64) points {
 // deviation of a point from the line between its neighbours is what is expected. On a real machine no time is a straight line of the length: a message of
 // 64 bytes takes longer than one of 128, and no launch shows another curve. A break moves only two of these deviations.
 func (p points) roughen(scales []float64) {
-	known := slices.Clone(p.s)
-	rough := func(part float64) bool {
-		for i := range p.s {
-			p.s[i] = math.Hypot(known[i], part*scales[i])
-		}
-		return p.roughness() > 1
-	}
-	if !rough(0) {
-		return
-	}
-	low, high := 0.0, roughest
-	for range 30 {
-		if middle := (low + high) / 2; rough(middle) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	rough(high)
+	p.widen(scales, func() bool { return p.roughness() > 1 })
 }
 
 // loosen makes uncertainties larger if a few points are not on one line: by a part of their scale, the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
 // 1970). Else the line would follow those points of which it is known best how far off they are, which changes from run to run. Of many points those that are far off tell themselves.
 func (p points) loosen(scales []float64) {
-	known, n := slices.Clone(p.s), len(p.x)
-	off := func(part float64) bool {
-		for i := range p.s {
-			p.s[i] = math.Hypot(known[i], part*scales[i])
-		}
+	n := len(p.x)
+	if n < fewest || n > crowd {
+		return
+	}
+	p.widen(scales, func() bool {
 		l, sum := weighted(p, nil), 0.0
 		for i := range p.x {
 			sum += math.Pow(p.residual(l, i), 2)
 		}
 		return sum > float64(n-2)
+	})
+}
+
+// widen makes uncertainties larger by the least part of the scales with which they are not too small.
+func (p points) widen(scales []float64, small func() bool) {
+	known := slices.Clone(p.s)
+	with := func(part float64) bool {
+		for i := range p.s {
+			p.s[i] = math.Hypot(known[i], part*scales[i])
+		}
+		return small()
 	}
-	if n < fewest || n > crowd || !off(0) {
+	if !with(0) {
 		return
 	}
 	low, high := 0.0, roughest
 	for range 30 {
-		if middle := (low + high) / 2; off(middle) {
+		if middle := (low + high) / 2; with(middle) {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	off(high)
+	with(high)
 }
 
 // roughest bounds what a curve may deviate from a line as a matter of course.
