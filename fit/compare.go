@@ -123,17 +123,3 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 	}
 	return nil
 }
-
-// ReadComparisons reads comparisons as WriteComparisons writes them. name stands for the input in errors.
-func ReadComparisons(r io.Reader, name string) ([]Comparison, error) {
-	var cs []Comparison
-	err := readTable(r, name, comparisonHeader, func(t *table) {
-		cs = append(cs, Comparison{
-			Platform: t.word(), Library: t.word(), Place: t.word(), Protocol: t.word(),
-			Bytes:    t.whole("a number of bytes"),
-			Quantity: t.word(), Predicted: t.number(), Measured: t.number(), Error: t.number(),
-			Basis: t.among([]string{Validation, Calibration}),
-		})
-	})
-	return cs, err
-}

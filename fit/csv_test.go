@@ -104,11 +104,3 @@ func FuzzParameters(f *testing.F) {
 		twice(t, in, ReadParameters, WriteParameters)
 	})
 }
-
-func FuzzComparisons(f *testing.F) {
-	f.Add(comparisonHeader + "\nt3d,mpi,inter,RTA,16,T_s,30.5,30,1.6,validation\n")
-	f.Add(comparisonHeader + "\na,,,,,o_s(send),,,,calibration\n")
-	f.Fuzz(func(t *testing.T, in string) {
-		twice(t, in, ReadComparisons, WriteComparisons)
-	})
-}

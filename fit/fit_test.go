@@ -541,18 +541,6 @@ func TestValue(t *testing.T) {
 	if v, ok := Value(r.Parameters, "send", "H", 1); ok {
 		t.Errorf("H is %v", v)
 	}
-	if ps := Inner(r.Parameters); len(ps) != 0 {
-		t.Errorf("inner parameters between nodes: %+v", ps)
-	}
-	for i := range r.Parameters {
-		r.Parameters[i].Place = "intra"
-	}
-	if v, ok := Value(Inner(r.Parameters), "send", "S", 1); !ok || math.Abs(v-m.G) > 1e-3*m.G {
-		t.Errorf("S: %v, %v", v, ok)
-	}
-	if v, ok := Value(Inner(r.Parameters), "send", "s_r", 1); !ok || math.Abs(v-m.or) > 1e-3*m.or {
-		t.Errorf("s_r: %v, %v", v, ok)
-	}
 }
 
 // A protocol that was forced is no choice of the library: it has curves, but no part in the parameters of the mode.

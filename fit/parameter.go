@@ -123,20 +123,6 @@ func slope(ps []Parameter, p Parameter) float64 {
 	return 0
 }
 
-// Inner returns the parameters of places inside a node under the names of LoGH{sSP}'s inner level: o_s as s_s, o_r as s_r and G as S.
-// The model neglects the inner latency and has no inner gap, so that L and g are left out.
-func Inner(ps []Parameter) []Parameter {
-	names := map[string]string{"o_s": "s_s", "o_r": "s_r", "G": "S"}
-	var out []Parameter
-	for _, p := range ps {
-		if name, ok := names[p.Name]; ok && p.Place == "intra" {
-			p.Name = name
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // rounded returns x with ten significant digits, more than any measurement has, so that files show no digits of
 // floating-point arithmetic and reading one gives the numbers back.
 func rounded(x float64) float64 {

@@ -363,8 +363,8 @@ func TestParametersOfTiers(t *testing.T) {
 			t.Errorf("G of %s is %v, found %v", c.place, want, got)
 		}
 	}
-	if s := parameterOf(Inner(Select(ps, "", "", "intra")), "S"); s == nil {
-		t.Error("no S inside")
+	if g := parameterOf(Select(ps, "", "", "intra"), "G"); g == nil {
+		t.Error("no G inside")
 	}
 }
 
