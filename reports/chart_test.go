@@ -254,7 +254,7 @@ func TestArrows(t *testing.T) {
 	strokes := regexp.MustCompile(`<path fill="none" stroke="` + hex(black.light) + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
 	draw := func(m *model.Machine, p *model.Protocol) (directions string, names []string) {
 		var b bytes.Buffer
-		if err := DrawTimeline(&b, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()); err != nil {
+		if err := Timeline(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, Width); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range strokes.FindAllStringSubmatch(b.String(), -1) {

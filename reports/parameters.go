@@ -51,15 +51,6 @@ func Brief(w io.Writer, r *fit.Result, s Style) error {
 	return all.err
 }
 
-// Ranges writes the pieces of the overheads: for each range of sizes the value at its begin, and what a byte adds.
-func Ranges(w io.Writer, r *fit.Result, s Style) error {
-	all := &writer{w: w, style: s}
-	for _, p := range places(r) {
-		all.table(p.pieces())
-	}
-	return all.err
-}
-
 // writer writes parts of a report one after the other, with a line between, until one fails.
 type writer struct {
 	w     io.Writer

@@ -134,7 +134,13 @@ var texts = []struct {
 	write func(w io.Writer, s Style) error
 }{
 	{"parameters", func(w io.Writer, s Style) error { return Parameters(w, example(), s) }},
-	{"pieces", func(w io.Writer, s Style) error { return Ranges(w, example(), s) }},
+	{"pieces", func(w io.Writer, s Style) error {
+		all := &writer{w: w, style: s}
+		for _, p := range places(example()) {
+			all.table(p.pieces())
+		}
+		return all.err
+	}},
 	{"predictions", func(w io.Writer, s Style) error { return Predictions(w, "Predicted times", predictions(), s) }},
 	{"terms", func(w io.Writer, s Style) error { return Explained(w, predictions()[2:], s) }},
 	{"comparisons", func(w io.Writer, s Style) error { return Comparisons(w, comparisons(), s) }},

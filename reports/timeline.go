@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -24,11 +23,6 @@ func Timeline(name, title string, d model.Diagram) *Chart {
 		height: func(width vg.Length) vg.Length { return -l.draw(nil, width, vg.Point{}) },
 		draw:   func(c draw.Canvas) { l.draw(&c, c.Max.X-c.Min.X, vg.Point{X: c.Min.X, Y: c.Max.Y}) },
 	}
-}
-
-// DrawTimeline writes the time line of a transfer as SVG.
-func DrawTimeline(w io.Writer, d model.Diagram) error {
-	return Timeline(d.Protocol.Name, "Time line of "+d.Protocol.Name, d).SVG(w, Width)
 }
 
 // timeline is a diagram with the numbers of what is busy in it.
