@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -130,7 +129,10 @@ type countingPort struct {
 }
 
 // ahead reports whether a packet has data that nobody asked for.
-func ahead(q *device.Packet) bool { return strings.HasPrefix(proto.Tell(q.Head), "RM") }
+func ahead(q *device.Packet) bool {
+	name, _ := proto.Name(q.Head)
+	return name == "RM"
+}
 
 func (p *countingPort) Send(dst int, q *device.Packet) {
 	if p.Rank() == 0 && ahead(q) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/trace"
 	"github.com/loggp/loggp/model"
 )
@@ -50,7 +49,7 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 		t.Fatal(err)
 	}
 	for _, e := range log.Events() {
-		if s := proto.Tell(e.Head); e.Kind == trace.Send && first == "" && strings.Contains(s, " bytes)") {
+		if s := tell(e.Head); e.Kind == trace.Send && first == "" && strings.Contains(s, " bytes)") {
 			first = s
 		}
 		if e.Kind == trace.Copy {

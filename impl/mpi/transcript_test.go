@@ -200,7 +200,7 @@ func play(t *testing.T, script string) string {
 	var out strings.Builder
 	for _, e := range log.Events() {
 		if e.Kind != trace.Spend {
-			fmt.Fprintf(&out, "%*d: %s\n", 1+60/len(ranks)*e.Rank, e.Rank, e.Text(proto.Tell))
+			fmt.Fprintf(&out, "%*d: %s\n", 1+60/len(ranks)*e.Rank, e.Rank, e.Text(tell))
 		}
 	}
 	if err != nil {
@@ -355,4 +355,19 @@ func number(s string) int {
 		panic(err)
 	}
 	return n
+}
+
+var creditDetail = regexp.MustCompile(`(?:, )?credit for (\d+) bytes$`)
+
+// tell says what the head of a packet says, with the credit in it as a number at the end.
+func tell(head [device.Words]uint64) string {
+	name, detail := proto.Name(head)
+	credit := ""
+	if m := creditDetail.FindStringSubmatch(detail); m != nil {
+		credit, detail = " +"+m[1], strings.TrimSuffix(detail, m[0])
+	}
+	if detail != "" {
+		name += " (" + detail + ")"
+	}
+	return name + credit
 }

@@ -6,32 +6,9 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Tell puts into words what the head of an engine's packet says, for those who read traces.
-func Tell(words [device.Words]uint64) string {
-	name, detail, credit := say(words)
-	if detail != "" {
-		name += " (" + detail + ")"
-	}
-	if credit > 0 {
-		name += fmt.Sprintf(" +%d", credit)
-	}
-	return name
-}
-
-// Name returns the kind of an engine's packet and, in other words, what else its head says.
+// Name returns what the head of an engine's packet says, for traces and recordings: the kind of the packet, and in words what
+// else there is.
 func Name(words [device.Words]uint64) (name, detail string) {
-	name, detail, credit := say(words)
-	switch {
-	case credit == 0:
-		return name, detail
-	case detail != "":
-		detail += ", "
-	}
-	return name, detail + fmt.Sprintf("credit for %d bytes", credit)
-}
-
-// say returns what both say: the kind, what there is to say of it, and the credit that goes with it.
-func say(words [device.Words]uint64) (name, detail string, credit uint32) {
 	var h head
 	h.decode(&words)
 	name = "unknown"
@@ -65,5 +42,11 @@ func say(words [device.Words]uint64) (name, detail string, credit uint32) {
 	case kindRaw:
 		name = "message"
 	}
-	return name, detail, h.credit
+	if h.credit > 0 {
+		if detail != "" {
+			detail += ", "
+		}
+		detail += fmt.Sprintf("credit for %d bytes", h.credit)
+	}
+	return name, detail
 }
