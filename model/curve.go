@@ -21,28 +21,6 @@ type Piece struct {
 // Constant returns a curve that does not depend on the size.
 func Constant(t unit.Time) Curve { return Curve{{At: t}} }
 
-// Point is a time at a size.
-type Point struct {
-	Bytes int
-	Time  unit.Time
-}
-
-// Through returns the curve through some points, in ascending order, that is constant before the first and goes on beyond the
-// last as it went before it.
-func Through(points ...Point) Curve {
-	var c Curve
-	for i, p := range points {
-		x := Piece{From: p.Bytes, At: p.Time}
-		if i+1 < len(points) {
-			x.PerByte = unit.PerByte(float64(points[i+1].Time-p.Time) / float64(points[i+1].Bytes-p.Bytes))
-		} else if i > 0 {
-			x.PerByte = c[i-1].PerByte
-		}
-		c = append(c, x)
-	}
-	return c
-}
-
 // Time returns the time at k bytes, to the nearest picosecond. Before the first piece it is that of its beginning.
 func (c Curve) Time(k int) unit.Time {
 	if len(c) == 0 {

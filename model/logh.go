@@ -23,8 +23,3 @@ func (x LoGH) OneWay(inside bool, k int) unit.Time {
 	}
 	return x.Inside.OneWay(k) - x.Inside.L
 }
-
-// Message returns the time of a message of k bytes between two ranks of a machine: by (8) if they are in one hypernode, else by (9).
-func (x LoGH) Message(m *Machine, from, to, k int) unit.Time {
-	return x.OneWay(m.Tier(from, to) == Intra, k)
-}

@@ -5,28 +5,6 @@ import "github.com/loggp/loggp/model/unit"
 // Low-level messages are what protocols are made of: packets that nobody matches, and remote accesses. Equations (1) to (7)
 // mean their o_s, L, o_r and G, not those of whole messages.
 
-// MessageCost returns what a low-level message of k bytes costs where nothing contends. Sender is the duration of the call
-// that starts it, Delivery the time until the other side, which waits, has received it. A get or a put ends in the
-// call that starts it, so both are the same.
-func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
-	w := Transfer{Machine: m, Library: lib, Bytes: k, Path: path}.start()
-	switch by {
-	case ByPacket:
-		w.spend(Sender, WorkControl, 1)
-		mail := w.net.send(w, Sender, k)
-		w.meet(Receiver, mail)
-		w.net.receive(w, Receiver, k)
-		w.spend(Receiver, WorkHandle, 1)
-		w.copy(Receiver, k)
-		return Cost{w.lanes[Sender].path, w.lanes[Receiver].path}
-	case ByGet:
-		w.get(Sender, k)
-	case ByPut:
-		w.put(Sender, k)
-	}
-	return Cost{w.lanes[Sender].path, w.lanes[Sender].path}
-}
-
 // MessageView returns what LogGP sees of the low-level messages of a machine with a library on it. On a torus it is
 //
 //	o_s(k) = control + send.start + (header + k) / send.bandwidth
@@ -60,7 +38,7 @@ func MessageCost(m *Machine, lib *Library, by Means, k int, path Path) Cost {
 //
 // where processors work on one segment while another is on the medium, so that of the bytes of a long message only G shows.
 //
-// What remote accesses cost beside their bytes, the start, the way back and handling the end, no parameter of LogGP holds; MessageCost does.
+// What remote accesses cost beside their bytes, the start, the way back and handling the end, no parameter of LogGP holds.
 func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}

@@ -18,11 +18,6 @@ type PLogP struct {
 //	L + g(m)
 func (x PLogP) OneWay(m int) unit.Time { return x.L + x.Gap.Time(m) }
 
-// RoundTrip returns the time of a message of m bytes that is answered by an empty one,
-//
-//	RTT(m) = L + g(m) + L + g(0)
-func (x PLogP) RoundTrip(m int) unit.Time { return x.OneWay(m) + x.OneWay(0) }
-
 // PLogP returns the parameters as PLogP has them,
 //
 //	g(m) = max{g + (m−1) G, o_s(m), o_r(m)}
@@ -53,13 +48,4 @@ func (x PLogP) Parameters(m int) Parameters {
 		BigGap: unit.PerByte(float64(x.Gap.Time(m)) / float64(m)),
 		P:      x.P,
 	}
-}
-
-// FromRoundTrips returns L and g(m) as they are measured: by the gap of empty messages in saturation, and the round trips
-// of m bytes that are answered by none,
-//
-//	g(m) = RTT(m) − RTT(0) + g(0)
-//	L    = RTT(0)/2 − g(0)
-func FromRoundTrips(gap0, rtt0, rtt unit.Time) (latency, gap unit.Time) {
-	return rtt0/2 - gap0, rtt - rtt0 + gap0
 }

@@ -103,14 +103,6 @@ func TestPLogP(t *testing.T) {
 	if o := x.LogP().Overhead; o != 2500*unit.Nanosecond {
 		t.Errorf("o = %v, want 2.5us", o)
 	}
-	// What a round trip measures: RTT(0) = 2·(6 + 4), RTT(1001) = 10 more.
-	rtt0, rtt := p.RoundTrip(0), p.RoundTrip(1001)
-	if rtt0 != 20*us || rtt != 30*us {
-		t.Errorf("round trips of %v and %v, want 20us and 30us", rtt0, rtt)
-	}
-	if l, g := model.FromRoundTrips(p.Gap.Time(0), rtt0, rtt); l != p.L || g != p.Gap.Time(1001) {
-		t.Errorf("round trips give L = %v and g = %v", l, g)
-	}
 }
 
 // TestPLogPOverheads has overheads that are more than the gap, up to a size.
@@ -142,12 +134,17 @@ func TestPLogPRandom(t *testing.T) {
 	}
 }
 
+// line returns the curve through two points that is constant before the first.
+func line(j int, atJ unit.Time, k int, atK unit.Time) model.Curve {
+	return model.Curve{{From: j, At: atJ, PerByte: unit.PerByte(float64(atK-atJ) / float64(k-j))}}
+}
+
 func TestCurve(t *testing.T) {
 	var none model.Curve
 	if none.Time(5) != 0 {
 		t.Error("the empty curve is not zero")
 	}
-	c := model.Through(model.Point{Bytes: 16, Time: 30 * us}, model.Point{Bytes: 10000, Time: 130 * us}) // T3D, table 3 of Al-Tawil and Moritz
+	c := line(16, 30*us, 10000, 130*us) // T3D, table 3 of Al-Tawil and Moritz
 	for k, want := range map[int]unit.Time{0: 30 * us, 16: 30 * us, 5008: 80 * us, 10000: 130 * us, 19984: 230 * us} {
 		if got := c.Time(k); got != want {
 			t.Errorf("o_s(%d) = %v, want %v", k, got, want)
@@ -164,7 +161,7 @@ func TestCurve(t *testing.T) {
 // convex has the two levels of the Convex by table 4 of Al-Tawil and Moritz: overheads at 100 and 10000 bytes.
 func convex() model.LoGH {
 	overhead := func(low, high unit.Time) model.Curve {
-		return model.Through(model.Point{Bytes: 100, Time: low}, model.Point{Bytes: 10000, Time: high})
+		return line(100, low, 10000, high)
 	}
 	o, s := overhead(30*us, 200*us), overhead(2*us, 20*us)
 	return model.LoGH{
@@ -181,15 +178,4 @@ func ExampleLoGH() {
 	// Output:
 	// inside:  139.99us
 	// between: 909.95us
-}
-
-// The ranks of a job of ten fill a hypernode of eight processors and go on in the next.
-func ExampleLoGH_Message() {
-	m := &model.Machine{Hypernodes: &model.Hypernodes{Sizes: []int{8, 8}}}
-	for _, to := range []int{7, 8} {
-		fmt.Printf("0 to %d, %v: %v\n", to, m.Tier(0, to), convex().Message(m, 0, to, 10000))
-	}
-	// Output:
-	// 0 to 7, intra: 139.99us
-	// 0 to 8, inter: 909.95us
 }

@@ -67,7 +67,7 @@ func TestExactEthernetMessages(t *testing.T) {
 	path := m.Path(2, 0, 1)
 	view := model.MessageView(m, l, path)
 	for _, k := range []int{0, 1, 16, 1000, 1420} {
-		got, want := emulateMessage(t, m, l, model.ByPacket, k, pair{2, 0, 1}), model.MessageCost(m, l, model.ByPacket, k, path)
+		got, want := emulateMessage(t, m, l, model.ByPacket, k, pair{2, 0, 1}), messageCost(m, l, model.ByPacket, k, path)
 		if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 			t.Errorf("%d bytes: emulated %v and %v, closed form %v and %v", k, got.sender, got.delivery, want.Sender.Sum(), want.Delivery.Sum())
 		}

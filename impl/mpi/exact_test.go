@@ -322,7 +322,7 @@ func TestExactMessages(t *testing.T) {
 		path := m.Path(p.ranks, p.from, p.to)
 		for _, k := range edges {
 			for _, by := range []model.Means{model.ByPacket, model.ByGet, model.ByPut} {
-				got, want := emulateMessage(t, m, l, by, k, p), model.MessageCost(m, l, by, k, path)
+				got, want := emulateMessage(t, m, l, by, k, p), messageCost(m, l, by, k, path)
 				if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 					t.Errorf("%s: %v of %d bytes: emulated %v and %v, closed form %v and %v", m.Name, by, k, got.sender, got.delivery,
 						want.Sender.Sum(), want.Delivery.Sum())
@@ -330,6 +330,27 @@ func TestExactMessages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// messageCost returns what a low-level message of k bytes costs: that of a protocol which is no more than this message, in calls that cost nothing themselves.
+// The sender makes the packet, or accesses the other side's memory; an access is delivered when its call ends.
+func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
+	bare := &model.Library{}
+	for _, w := range []model.Work{model.WorkHandle, model.WorkControl, model.WorkUnpack} {
+		bare.Software[w] = lib.Software[w]
+	}
+	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
+	switch by {
+	case model.ByPacket: // whose making is part of the call, and which nobody unpacks
+		bare.Software[model.WorkSend], bare.Software[model.WorkUnpack] = lib.Software[model.WorkControl], 0
+	case model.ByGet:
+		message.From = model.Receiver
+	}
+	c := model.Transfer{Machine: m, Library: bare, Protocol: &model.Protocol{Steps: []model.Step{message}}, Bytes: k, Path: path}.Cost()
+	if by != model.ByPacket {
+		c.Delivery = c.Sender
+	}
+	return c
 }
 
 func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.Means, k int, p pair) (took taken) {
