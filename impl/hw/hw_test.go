@@ -2,11 +2,14 @@ package hw
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/device/devicetest"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // open returns the world of a catalogue entry's machine, of any number of ranks.
@@ -33,6 +36,23 @@ func TestLaws(t *testing.T) {
 				devicetest.TestWorld(t, world)
 				devicetest.TestDeadlock(t, world)
 			})
+		}
+	}
+}
+
+// A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends with an error that names the rank.
+func TestGoexit(t *testing.T) {
+	for _, name := range []string{"t3d", "now", "convex", "loggp"} {
+		err := open(t, name, 2, 0).Run(func(p device.Port) error {
+			if p.Rank() == 1 {
+				p.Delay(unit.Microsecond)
+				runtime.Goexit()
+			}
+			p.Recv(true)
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), "rank 1") {
+			t.Errorf("%s: Run returned %v, want an error about rank 1", name, err)
 		}
 	}
 }

@@ -108,11 +108,15 @@ func (w *World) Run(program func(device.Port) error) error {
 
 // Live is the life of a rank.
 func (p *port) Live() {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			if sim.Unwinding(v) {
-				panic(v)
-			}
+		switch v := recover(); {
+		case returned:
+		case v == nil:
+			p.job.kernel.Fail(fmt.Errorf("rank %d ended its goroutine without returning: its program called runtime.Goexit, as t.FailNow does", p.rank))
+		case sim.Unwinding(v):
+			panic(v)
+		default:
 			p.job.kernel.Fail(&device.Failure{Rank: int(p.rank), Value: v, Stack: debug.Stack()})
 		}
 	}()
@@ -120,6 +124,7 @@ func (p *port) Live() {
 		p.job.kernel.Fail(err)
 	}
 	p.end.close()
+	returned = true
 }
 
 // view returns the rank's end of the network as its program sees it.

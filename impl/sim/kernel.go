@@ -62,8 +62,33 @@ var ErrStalled = errors.New("sim: processes are parked and no event is left")
 const checkEvery = 1 << 14
 
 // Run lets time pass until all processes have ended, and returns nil then. It returns the error given to Fail, the error of
-// the context, or ErrStalled otherwise; processes that are left are unwound. Events that are left are dropped.
+// the context, ErrExited, or ErrStalled otherwise; Close unwinds the processes that are left. Events that are left are dropped.
 func (k *Kernel) Run(ctx context.Context) error {
+	if !contain(func() { k.run(ctx) }) {
+		k.Fail(ErrExited)
+	}
+	return k.err
+}
+
+// ErrExited says that the body of a process called runtime.Goexit, as testing.T.FailNow does.
+var ErrExited = errors.New("sim: a process called runtime.Goexit")
+
+// contain calls f in a goroutine of its own and reports whether it returned. A process that calls runtime.Goexit ends the goroutine
+// that resumed it, too, which must not be the caller's. A panic of f is passed on.
+func contain(f func()) (returned bool) {
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		f()
+		returned = true
+	}()
+	if v := <-done; v != nil {
+		panic(v)
+	}
+	return returned
+}
+
+func (k *Kernel) run(ctx context.Context) {
 	k.steps = checkEvery
 	for k.live > 0 && k.err == nil {
 		if k.steps++; k.steps >= checkEvery {
@@ -85,7 +110,6 @@ func (k *Kernel) Run(ctx context.Context) error {
 		k.now = at
 		a.Act(arg)
 	}
-	return k.err
 }
 
 // Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act then.
@@ -105,10 +129,15 @@ func (k *Kernel) Parked(yield func(*Proc) bool) {
 // Close unwinds the processes that have not ended: their deferred calls run. The kernel is of no use afterwards.
 func (k *Kernel) Close() {
 	k.Fail(errClosed)
-	for _, p := range k.procs {
-		p.stop()
+	for len(k.procs) > 0 {
+		contain(func() {
+			for len(k.procs) > 0 {
+				p := k.procs[0]
+				k.procs = k.procs[1:]
+				p.stop()
+			}
+		})
 	}
-	k.procs = nil
 }
 
 var errClosed = errors.New("sim: kernel closed")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -140,6 +141,29 @@ func TestContextEndsAnEndlessSleeper(t *testing.T) {
 	})
 	if err := k.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// A process that calls runtime.Goexit ends the run and nothing else: its caller goes on, and the others are unwound, also if one of
+// them does the same in a deferred call.
+func TestGoexit(t *testing.T) {
+	var k Kernel
+	unwound := 0
+	for range 3 {
+		k.Go(func(p *Proc) {
+			defer func() {
+				unwound++
+				runtime.Goexit()
+			}()
+			p.Park()
+		})
+	}
+	k.Go(func(p *Proc) {
+		p.Sleep(5)
+		runtime.Goexit()
+	})
+	if err := run(t, &k); !errors.Is(err, ErrExited) || k.Now() != 5 || unwound != 3 {
+		t.Errorf("error %v at %v, %d of 3 unwound; want %v at 5 ps", err, k.Now(), unwound, ErrExited)
 	}
 }
 
