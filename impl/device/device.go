@@ -25,13 +25,16 @@ type World interface {
 	Run(program func(Port) error) error
 }
 
-// Words is the size of a packet's head in 64-bit words.
-const Words = 5
+// HeadWords is the length of a Head.
+const HeadWords = 5
+
+// Head is the head of a packet: words whose meaning is between the users of the ports.
+type Head [HeadWords]uint64
 
 // Packet is what travels between ranks: a head of a few words and any number of bytes.
 type Packet struct {
-	Src  int           // the sender; set by the world
-	Head [Words]uint64 // for the user of the port alone
+	Src  int  // the sender; set by the world
+	Head Head // for the user of the port alone
 	Data []byte
 }
 
@@ -76,19 +79,21 @@ type Port interface {
 	// next call of Recv, and are read-only.
 	Recv(block bool) *Packet
 
-	// AtEnd asks to hear when the program of another rank has ended: Recv returns a packet from it then, with this head and no data, behind all that it has
-	// sent. If it has ended that is soon. Who asks more than once before hears once, and after it once or more.
-	AtEnd(rank int, head [Words]uint64)
+	// NotifyExit asks for a packet when the program of another rank has ended: from that rank, with
+	// this head and no data, behind all that it has sent. If the program has ended already, the
+	// packet comes soon. A rank that asks several times before the end gets one packet; if it asks
+	// after the end, one or more.
+	NotifyExit(rank int, head Head)
 
 	Memory() Memory   // remote memory; nil where the machine has none
 	Counter() Counter // remote counters; likewise
 }
 
-// Unpriced is a Port on which work takes its own time and no other: Spend does nothing, and Copy is copy. Whoever would call them for every message may
-// ask once and leave them out.
-type Unpriced interface {
+// RealTime is a Port on which work takes its own time and no other: Spend does nothing, and Copy is
+// copy. A library that would call them for every message may ask once and leave them out.
+type RealTime interface {
 	Port
-	Unpriced()
+	RealTime()
 }
 
 // Placer is a Port that can put the data of a packet at once where it is to be.
@@ -98,14 +103,16 @@ type Placer interface {
 	// Place lets the port ask where the data of packets is to go. The answer is memory of n bytes, which the packet's data lies in when it is received, or nil,
 	// and then the port knows a place itself. It may ask as soon as the head of a packet has come, in any of its calls, and not of every packet. The
 	// answer may not call the port, and the memory is the port's from then on until the packet is received.
-	Place(where func(src int, head *[Words]uint64, n int) []byte)
+	Place(where func(src int, head *Head, n int) []byte)
 }
 
-// Witness is a Port of a rank whose process is another than that of Run's caller, or may be. What a rank leaves in words before it ends, or while it is being
-// stopped, goes with the error: of a *Deadlock it stands in Words, and an error that the rank's program has returned has a method Words that returns it.
-type Witness interface {
+// ErrorDetailer is a Port whose rank runs, or may run, in another process than the caller of Run. A
+// rank may leave error details before its program ends, or while it is stopped. They are added to
+// the error of the job: to a *Deadlock in Details; an error that the program returned has a method
+// ErrorDetail that returns them.
+type ErrorDetailer interface {
 	Port
-	Testify(words []byte)
+	SetErrorDetail(detail []byte)
 }
 
 // Key names memory that a rank has exposed.
@@ -125,8 +132,8 @@ type Memory interface {
 	// Put writes b to offset off of the memory that dst exposed as k. Get reads from there into b.
 	// The rank itself may be dst. An access outside of exposed memory panics in the rank that makes it, at the latest
 	// where its completion would be received.
-	Put(dst int, k Key, off int, b []byte, done [Words]uint64)
-	Get(dst int, k Key, off int, b []byte, done [Words]uint64)
+	Put(dst int, k Key, off int, b []byte, done Head)
+	Get(dst int, k Key, off int, b []byte, done Head)
 }
 
 // Counters is how many counters each rank has.
@@ -143,7 +150,7 @@ type Deadlock struct {
 	Ranks []int // those that wait, in order
 	Of    int   // how many ranks the job has
 
-	Words map[int][]byte // what ranks have left by a Witness
+	Details map[int][]byte // by rank: what an ErrorDetailer was given
 }
 
 // Error names the first few of the ranks.

@@ -243,7 +243,7 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 				b[len(b)-1] = byte(len(b))
 			}
 			me[i].sent = p.Now()
-			p.Send(me[i].dst, &device.Packet{Head: [device.Words]uint64{uint64(len(b))}, Data: b})
+			p.Send(me[i].dst, &device.Packet{Head: device.Head{uint64(len(b))}, Data: b})
 			if r.IntN(2) == 0 {
 				if q := p.Recv(false); q != nil {
 					if err := take(q); err != nil {

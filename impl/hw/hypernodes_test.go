@@ -185,7 +185,7 @@ func TestHypernodesSharing(t *testing.T) {
 							if by == model.ByGet {
 								access = p.Memory().Get
 							}
-							access(pair[1], key, 0, b, [device.Words]uint64{})
+							access(pair[1], key, 0, b, device.Head{})
 							p.Recv(true)
 						}
 						sent[p.Rank()] = p.Now()
@@ -276,7 +276,7 @@ func TestHypernodesPutEnds(t *testing.T) {
 		key := p.Memory().Expose(b)
 		if p.Rank() == 0 {
 			p.Delay(us) // memory is exposed
-			p.Memory().Put(1, key, 0, bytes.Repeat([]byte{1}, n), [device.Words]uint64{})
+			p.Memory().Put(1, key, 0, bytes.Repeat([]byte{1}, n), device.Head{})
 			if p.Now() != end {
 				t.Errorf("a write from 1us on ends at %v, want %v", p.Now(), end)
 			}

@@ -21,7 +21,7 @@ func TestOrderWithoutGap(t *testing.T) {
 		run(t, m, 2, func(p device.Port) {
 			for i, n := range sizes {
 				if p.Rank() == 0 {
-					p.Send(1, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, n)})
+					p.Send(1, &device.Packet{Head: device.Head{uint64(i)}, Data: make([]byte, n)})
 				} else if q := p.Recv(true); q.Head[0] != uint64(i) {
 					t.Errorf("%+v: packet %d came in place of %d", g, q.Head[0], i)
 				}
@@ -95,7 +95,7 @@ func busy(p device.Port) error {
 		p.Spend(model.WorkSend, 1)
 		p.Send((p.Rank()+i)%p.Size(), &device.Packet{Data: make([]byte, 300*i)})
 		if i%5 == 0 {
-			p.Memory().Get((p.Rank()+i+1)%p.Size(), key, 0, make([]byte, 200*i), [device.Words]uint64{1})
+			p.Memory().Get((p.Rank()+i+1)%p.Size(), key, 0, make([]byte, 200*i), device.Head{1})
 			p.Counter().Add(0, 0, 1)
 			p.Recv(true)
 		}
@@ -201,7 +201,7 @@ func TestRanks(t *testing.T) {
 		m := machine()
 		run(t, m, ranks, func(p device.Port) {
 			n := p.Size()
-			p.Send((p.Rank()+n/2)%n, &device.Packet{Head: [device.Words]uint64{uint64(p.Rank())}})
+			p.Send((p.Rank()+n/2)%n, &device.Packet{Head: device.Head{uint64(p.Rank())}})
 			if q := p.Recv(true); q.Src != (p.Rank()-n/2+n)%n || q.Head[0] != uint64(q.Src) {
 				t.Errorf("rank %d of %d: a packet of %d", p.Rank(), n, q.Src)
 			}
@@ -220,7 +220,7 @@ func TestRanks(t *testing.T) {
 func TestNoSuchRank(t *testing.T) {
 	for name, do := range map[string]func(p device.Port){
 		"send":  func(p device.Port) { p.Send(2, &device.Packet{}) },
-		"put":   func(p device.Port) { p.Memory().Put(2, 0, 0, nil, [device.Words]uint64{}) },
+		"put":   func(p device.Port) { p.Memory().Put(2, 0, 0, nil, device.Head{}) },
 		"count": func(p device.Port) { p.Counter().Add(-1, 0, 1) },
 	} {
 		for _, machine := range []string{"t3d", "convex", "loggp"} {
@@ -280,7 +280,7 @@ func TestEngine(t *testing.T) {
 				if get {
 					access = p.Memory().Get
 				}
-				access(2+6*p.Rank(), key, 0, make([]byte, n), [device.Words]uint64{})
+				access(2+6*p.Rank(), key, 0, make([]byte, n), device.Head{})
 			}
 			for range times {
 				p.Recv(true)

@@ -16,7 +16,7 @@ type access struct {
 	k        device.Key
 	off      int
 	b        []byte
-	done     [device.Words]uint64
+	done     device.Head
 	wire     wire
 	next     *access // in the list of those to use again
 }
@@ -45,15 +45,15 @@ func (p *port) Withdraw(k device.Key) {
 	}
 }
 
-func (p *port) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (p *port) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.begin(dst, k, off, b, done, false)
 }
 
-func (p *port) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (p *port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.begin(dst, k, off, b, done, true)
 }
 
-func (p *port) begin(dst int, k device.Key, off int, b []byte, done [device.Words]uint64, get bool) {
+func (p *port) begin(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.check(dst)
 	if _, ok := p.ports[dst].memory.Reach(k, off, len(b)); !ok {
 		panic(fmt.Sprintf("hw: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed", p.rank, len(b), off, k, dst))

@@ -10,14 +10,14 @@ import (
 // farewell is a packet that a rank is to send when its program has ended.
 type farewell struct {
 	to   int32
-	head [device.Words]uint64
+	head device.Head
 }
 
 // nobody stands in the place of who is being told. As long as a list is not empty its rank has a process.
 const nobody = -1
 
-// AtEnd implements device.Port. For a rank whose program has ended a process of its own says farewell.
-func (p *port) AtEnd(rank int, head [device.Words]uint64) {
+// NotifyExit implements device.Port. For a rank whose program has ended a process of its own says farewell.
+func (p *port) NotifyExit(rank int, head device.Head) {
 	p.check(rank)
 	p.pay()
 	q := &p.ports[rank]

@@ -72,7 +72,7 @@ func (l *list) pop() *packet {
 	return pk
 }
 
-func (j *job) newPacket(src, dst int32, head *[device.Words]uint64, data []byte) *packet {
+func (j *job) newPacket(src, dst int32, head *device.Head, data []byte) *packet {
 	pk := j.free
 	if pk == nil {
 		pk = j.morePackets()

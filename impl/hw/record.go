@@ -18,7 +18,7 @@ import (
 // as durations, one behind the other, and what was pushed in between them later is added when the run is read.
 type Recorder struct {
 	// Tell names a packet by its head, and says what else there is to say of it; nil: packet.
-	Tell  func(head [device.Words]uint64) (name, detail string)
+	Tell  func(head device.Head) (name, detail string)
 	Limit int // how much is written down before the run is ended with an error; 0: a quarter of a million things
 
 	kernel    *sim.Kernel
@@ -288,7 +288,7 @@ func (r *Recorder) finishes(x *access, pk *packet) {
 }
 
 // tell says what a head says.
-func (r *Recorder) tell(head *[device.Words]uint64) (name, detail string) {
+func (r *Recorder) tell(head *device.Head) (name, detail string) {
 	if r.Tell == nil {
 		return "packet", ""
 	}

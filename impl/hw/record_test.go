@@ -130,7 +130,7 @@ func TestRecordingOfAFarewell(t *testing.T) {
 			return
 		}
 		p.Delay(50 * us)
-		p.AtEnd(1, [device.Words]uint64{})
+		p.NotifyExit(1, device.Head{})
 		p.Recv(true)
 	})
 	want := [][]string{

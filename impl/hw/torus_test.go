@@ -43,7 +43,7 @@ func TestOrderWithNoise(t *testing.T) {
 		for i := range packets {
 			switch p.Rank() {
 			case 0:
-				p.Send(3, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, (i+1)%2*900)})
+				p.Send(3, &device.Packet{Head: device.Head{uint64(i)}, Data: make([]byte, (i+1)%2*900)})
 				p.Delay(unit.Time(i%3) * us) // so that the next begins when this one is leaving, or has left
 			case 3:
 				if got := p.Recv(true).Head[0]; got != uint64(i) {
@@ -260,7 +260,7 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 				p.Delay(unit.Time(r.IntN(20_000_000)))
 			case 1:
 				get := r.IntN(2) == 0
-				done := [device.Words]uint64{1, uint64(len(me.accesses))}
+				done := device.Head{1, uint64(len(me.accesses))}
 				me.accesses = append(me.accesses, crossing{p.Rank(), dst, n, get, at, 0})
 				open++
 				if get {
@@ -280,7 +280,7 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 			end()
 		}
 		for dst := 1; dst < ranks; dst += 2 {
-			p.Send(dst, &device.Packet{Head: [device.Words]uint64{2}})
+			p.Send(dst, &device.Packet{Head: device.Head{2}})
 		}
 	})
 	for _, me := range byRank {

@@ -84,12 +84,12 @@ type watchedMemory struct {
 	p *port
 }
 
-func (w watchedMemory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (w watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	w.Memory.Put(dst, k, off, b, done)
 	w.p.note("put", model.Sending)
 }
 
-func (w watchedMemory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (w watchedMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	w.Memory.Get(dst, k, off, b, done)
 	w.p.note("get", model.Sending)
 }

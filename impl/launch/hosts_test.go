@@ -128,7 +128,7 @@ func TestHosts(t *testing.T) {
 			if p.Tier(2) != model.Inter && p.Rank() < 2 || p.Rank() == 3 && p.Tier(2) != model.Intra {
 				return fmt.Errorf("to rank %d, rank 2 is %v", p.Rank(), p.Tier(2))
 			}
-			p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(os.Getpid())}})
+			p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
 			if p.Rank() == 0 {
 				for range p.Size() {
 					pids = append(pids, int(p.Recv(true).Head[0]))
@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	err := run(t, team, func(p device.Port) error {
-		defer p.(device.Witness).Testify(fmt.Append(nil, "rank ", p.Rank()))
+		defer p.(device.ErrorDetailer).SetErrorDetail(fmt.Append(nil, "rank ", p.Rank()))
 		p.Recv(true)
 		return nil
 	})
@@ -186,8 +186,8 @@ func TestErrors(t *testing.T) {
 		t.Fatalf("Run returned %v, want a deadlock", err)
 	}
 	for r := range 3 {
-		if want := fmt.Sprint("rank ", r); string(d.Words[r]) != want {
-			t.Errorf("rank %d has left %q, want %q", r, d.Words[r], want)
+		if want := fmt.Sprint("rank ", r); string(d.Details[r]) != want {
+			t.Errorf("rank %d has left %q, want %q", r, d.Details[r], want)
 		}
 	}
 }
@@ -289,7 +289,7 @@ func gone(t *testing.T, pids []int) {
 // around passes a token round forever, after each rank has told rank 0 its process and that of its agent.
 func around(told func(rank, pid, agent int)) func(p device.Port) error {
 	return func(p device.Port) error {
-		p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(p.Rank()), uint64(os.Getpid()), uint64(os.Getppid())}})
+		p.Send(0, &device.Packet{Head: device.Head{uint64(p.Rank()), uint64(os.Getpid()), uint64(os.Getppid())}})
 		if p.Rank() == 0 {
 			for range p.Size() {
 				h := p.Recv(true).Head
@@ -581,7 +581,7 @@ func TestStopped(t *testing.T) {
 	team := gather(t, muster(ssh, "127.0.0.2"))
 	err := run(t, team, func(p device.Port) error {
 		if p.Rank() == 1 {
-			p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(os.Getppid())}})
+			p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getppid())}})
 			p.Recv(true)
 			return nil
 		}

@@ -128,10 +128,10 @@ func lead(c Config, t Transport, program func(device.Port) error) ([]byte, error
 // told returns how the job has failed, with what ranks have said of a deadlock, or nil.
 func (j *job) told() error {
 	if d, ok := j.err.(*device.Deadlock); ok {
-		d.Words = make(map[int][]byte)
+		d.Details = make(map[int][]byte)
 		for _, r := range d.Ranks {
 			if w := j.words[r]; w != nil {
-				d.Words[r] = w
+				d.Details[r] = w
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func TestReports(t *testing.T) {
 		&Error{2, "a text", []byte("words")},
 		&device.Failure{Rank: 2, Value: "a value", Stack: []byte("a stack")},
 		&device.Deadlock{Ranks: []int{1, 2}, Of: 5},
-		&device.Deadlock{Ranks: []int{1, 2}, Of: 5, Words: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
+		&device.Deadlock{Ranks: []int{1, 2}, Of: 5, Details: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
 		&Death{2, "signal: killed", "  last words"},
 	} {
 		if got := reportOf(2, err, nil).err(); !reflect.DeepEqual(got, err) {

@@ -36,17 +36,17 @@ type Error struct {
 	words []byte
 }
 
-// Words returns what the rank has left by a device.Witness, or nil.
-func (e *Error) Words() []byte { return e.words }
+// ErrorDetail returns what the rank has left by a device.ErrorDetailer, or nil.
+func (e *Error) ErrorDetail() []byte { return e.words }
 
 // Error returns the text of the error as it was.
 func (e *Error) Error() string { return e.Text }
 
-// Testimony makes a port a device.Witness.
+// Testimony makes a port a device.ErrorDetailer.
 type Testimony struct{ testimony []byte }
 
-// Testify implements device.Witness.
-func (t *Testimony) Testify(words []byte) { t.testimony = words }
+// SetErrorDetail implements device.ErrorDetailer.
+func (t *Testimony) SetErrorDetail(words []byte) { t.testimony = words }
 
 func (t *Testimony) left() []byte { return t.testimony }
 
@@ -70,7 +70,7 @@ func reportOf(rank int, err error, words []byte) report {
 	case errors.As(err, &f):
 		return report{Kind: panicked, Rank: f.Rank, Text: fmt.Sprint(f.Value), Stack: f.Stack}
 	case errors.As(err, &d):
-		return report{Kind: deadlocks, Ranks: d.Ranks, Of: d.Of, Waiting: d.Words}
+		return report{Kind: deadlocks, Ranks: d.Ranks, Of: d.Of, Waiting: d.Details}
 	case errors.As(err, &death):
 		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Words)}
 	case errors.As(err, &far):
@@ -87,7 +87,7 @@ func (r report) err() error {
 	case panicked:
 		return &device.Failure{Rank: r.Rank, Value: r.Text, Stack: r.Stack}
 	case deadlocks:
-		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of, Words: r.Waiting}
+		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of, Details: r.Waiting}
 	case died:
 		return &Death{r.Rank, r.Text, string(r.Stack)}
 	}

@@ -140,7 +140,7 @@ func (in *inbox) close() []mourner {
 // mourner is a rank that is to hear when another has ended.
 type mourner struct {
 	rank int
-	head [device.Words]uint64
+	head device.Head
 }
 
 // mourn lets a rank hear of the end of the inbox's, and reports whether that may be still to come.

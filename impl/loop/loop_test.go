@@ -90,18 +90,18 @@ func TestMistakesPanic(t *testing.T) {
 		{"no rank -1 among 2", func(p device.Port) { p.Counter().Add(-1, 0, 0) }},
 		{"put of 5 bytes at 6 of memory 0x0 of rank 0, which is not exposed", func(p device.Port) {
 			m := p.Memory()
-			m.Put(0, m.Expose(make([]byte, 10)), 6, make([]byte, 5), [device.Words]uint64{})
+			m.Put(0, m.Expose(make([]byte, 10)), 6, make([]byte, 5), device.Head{})
 		}},
 		{"put of 5 bytes at -1 of memory 0x0 of rank 0, which is not exposed", func(p device.Port) {
 			m := p.Memory()
-			m.Put(0, m.Expose(make([]byte, 10)), -1, make([]byte, 5), [device.Words]uint64{})
+			m.Put(0, m.Expose(make([]byte, 10)), -1, make([]byte, 5), device.Head{})
 		}},
 		{fmt.Sprintf("get of 5 bytes at %d of memory 0x0 of rank 0, which is not exposed", math.MaxInt), func(p device.Port) {
 			m := p.Memory()
-			m.Get(0, m.Expose(make([]byte, 10)), math.MaxInt, make([]byte, 5), [device.Words]uint64{})
+			m.Get(0, m.Expose(make([]byte, 10)), math.MaxInt, make([]byte, 5), device.Head{})
 		}},
 		{"get of 0 bytes at 0 of memory 0x63 of rank 0, which is not exposed", func(p device.Port) {
-			p.Memory().Get(0, 99, 0, nil, [device.Words]uint64{})
+			p.Memory().Get(0, 99, 0, nil, device.Head{})
 		}},
 		{"withdraw of memory 0x63 that rank 0 does not expose", func(p device.Port) { p.Memory().Withdraw(99) }},
 	} {
@@ -120,7 +120,7 @@ func TestMistakesPanic(t *testing.T) {
 
 // pingPong sends packets of n bytes to and fro, for as long as again says.
 func pingPong(p device.Port, n int, again func() bool) {
-	ball := &device.Packet{Head: [device.Words]uint64{1}, Data: make([]byte, n)}
+	ball := &device.Packet{Head: device.Head{1}, Data: make([]byte, n)}
 	if p.Rank() == 1 {
 		for {
 			if q := p.Recv(true); q.Head[0] == 0 {

@@ -32,12 +32,12 @@ func (m memory) Withdraw(k device.Key) {
 	}
 }
 
-func (m memory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.access("put", dst, k, off, len(b), func(there []byte) { copy(there, b) })
 	m.complete(done)
 }
 
-func (m memory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.access("get", dst, k, off, len(b), func(there []byte) { copy(b, there) })
 	m.complete(done)
 }
@@ -56,6 +56,6 @@ func (m memory) access(what string, dst int, k device.Key, off, n int, transfer 
 }
 
 // complete tells the rank itself that a transfer has ended.
-func (m memory) complete(done [device.Words]uint64) {
+func (m memory) complete(done device.Head) {
 	m.Send(m.rank, &device.Packet{Head: done})
 }

@@ -48,8 +48,8 @@ func (p *port) Now() unit.Time { return unit.Time(time.Since(p.start)) * unit.Na
 
 func (p *port) Spend(model.Work, int) {}
 
-// Unpriced implements device.Unpriced.
-func (p *port) Unpriced() {}
+// RealTime implements device.RealTime.
+func (p *port) RealTime() {}
 
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 
@@ -113,8 +113,8 @@ func (p *port) Recv(block bool) *device.Packet {
 	return &q.Packet
 }
 
-// AtEnd implements device.Port.
-func (p *port) AtEnd(rank int, head [device.Words]uint64) {
+// NotifyExit implements device.Port.
+func (p *port) NotifyExit(rank int, head device.Head) {
 	p.leave()
 	if q := p.peer(rank); q != p && !q.inbox.mourn(mourner{p.rank, head}) {
 		q.farewell(mourner{p.rank, head})

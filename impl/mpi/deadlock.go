@@ -109,7 +109,7 @@ func (j *job) explain(d *device.Deadlock) *DeadlockError {
 	e := &DeadlockError{Deadlock: d}
 	on := make(map[int]int, len(d.Ranks))
 	for i, r := range d.Ranks {
-		w := recall(d.Words[r]).Wait
+		w := recall(d.Details[r]).Wait
 		switch {
 		case w != nil:
 			on[r] = w.On

@@ -21,7 +21,7 @@ func (*mirror) Size() int                                   { return 1 }
 func (*mirror) Tier(int) model.Tier                         { return model.Intra }
 func (*mirror) Now() unit.Time                              { return 0 }
 func (*mirror) Spend(model.Work, int)                       {}
-func (*mirror) Unpriced()                                   {}
+func (*mirror) RealTime()                                   {}
 func (*mirror) Copy(dst, src []byte) int                    { return copy(dst, src) }
 func (m *mirror) Send(_ int, p *device.Packet)              { m.packet = *p }
 func (m *mirror) Recv(bool) *device.Packet                  { return &m.packet }

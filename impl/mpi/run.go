@@ -51,7 +51,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	var d *device.Deadlock
 	var far interface {
 		error
-		Words() []byte
+		ErrorDetail() []byte
 	}
 	switch {
 	case errors.As(err, &e):
@@ -59,7 +59,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	case errors.As(err, &d):
 		return j.explain(d)
 	case errors.As(err, &far):
-		if e := recall(far.Words()).failure(); e != nil {
+		if e := recall(far.ErrorDetail()).failure(); e != nil {
 			return e
 		}
 	}

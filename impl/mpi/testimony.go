@@ -37,12 +37,12 @@ func (t testimony) failure() error {
 
 // testify leaves it where the world wants it.
 func testify(p device.Port, t testimony) {
-	w, ok := p.(device.Witness)
+	w, ok := p.(device.ErrorDetailer)
 	if !ok {
 		return
 	}
 	if words, err := json.Marshal(t); err == nil {
-		w.Testify(words)
+		w.SetErrorDetail(words)
 	}
 }
 

@@ -360,7 +360,7 @@ func number(s string) int {
 var creditDetail = regexp.MustCompile(`(?:, )?credit for (\d+) bytes$`)
 
 // tell says what the head of a packet says, with the credit in it as a number at the end.
-func tell(head [device.Words]uint64) string {
+func tell(head device.Head) string {
 	name, detail := proto.Name(head)
 	credit := ""
 	if m := creditDetail.FindStringSubmatch(detail); m != nil {

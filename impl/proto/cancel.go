@@ -31,7 +31,7 @@ func (e *Engine) ask(s *Op) {
 	s.recall = e.recall
 	s.state |= cancelling
 	e.control(s.peer, &head{kind: kindCancel, from: s.id, to: s.recall})
-	e.port.AtEnd(int(s.peer), hasEnded)
+	e.port.NotifyExit(int(s.peer), hasEnded)
 }
 
 // hasEnded is what the world says of a rank that has ended.

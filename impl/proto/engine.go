@@ -61,7 +61,7 @@ func (e *Engine) Setup(port device.Port, j *Job) {
 			p.Place(e.messages.place)
 		}
 	}
-	_, e.unpriced = port.(device.Unpriced)
+	_, e.unpriced = port.(device.RealTime)
 	e.flow.window, e.flow.last, e.flow.peers = j.lib.Window, &nobody, e.flow.first[:]
 	if j.check {
 		e.watch = &watch{owner: self(), calls: map[*Op]*call{}}

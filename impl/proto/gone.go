@@ -22,10 +22,10 @@ func (g *gone) fail() {
 	g.e.Fail(ErrOther, "the program of this rank has ended, and calls are made within it")
 }
 
-func (g *gone) Now() unit.Time                  { g.fail(); return 0 }
-func (g *gone) Delay(unit.Time)                 { g.fail() }
-func (g *gone) Spend(model.Work, int)           { g.fail() }
-func (g *gone) Copy(_, _ []byte) int            { g.fail(); return 0 }
-func (g *gone) Send(int, *device.Packet)        { g.fail() }
-func (g *gone) AtEnd(int, [device.Words]uint64) { g.fail() }
-func (g *gone) Recv(bool) *device.Packet        { g.fail(); return nil }
+func (g *gone) Now() unit.Time              { g.fail(); return 0 }
+func (g *gone) Delay(unit.Time)             { g.fail() }
+func (g *gone) Spend(model.Work, int)       { g.fail() }
+func (g *gone) Copy(_, _ []byte) int        { g.fail(); return 0 }
+func (g *gone) Send(int, *device.Packet)    { g.fail() }
+func (g *gone) NotifyExit(int, device.Head) { g.fail() }
+func (g *gone) Recv(bool) *device.Packet    { g.fail(); return nil }

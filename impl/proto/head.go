@@ -38,7 +38,7 @@ type head struct {
 	key      device.Key
 }
 
-func (h *head) encode(w *[device.Words]uint64) {
+func (h *head) encode(w *device.Head) {
 	w[0] = uint64(h.kind) | uint64(h.protocol)<<8 | uint64(h.mode)<<16 | uint64(uint32(h.tag))<<32
 	w[1] = uint64(h.context) | uint64(h.credit)<<32
 	w[2] = uint64(h.size)
@@ -46,7 +46,7 @@ func (h *head) encode(w *[device.Words]uint64) {
 	w[4] = uint64(h.key)
 }
 
-func (h *head) decode(w *[device.Words]uint64) {
+func (h *head) decode(w *device.Head) {
 	h.kind, h.protocol, h.mode, h.tag = kind(w[0]), uint8(w[0]>>8), model.Mode(w[0]>>16), int32(w[0]>>32)
 	h.context, h.credit = uint32(w[1]), uint32(w[1]>>32)
 	h.size = int(w[2])
@@ -55,12 +55,12 @@ func (h *head) decode(w *[device.Words]uint64) {
 }
 
 // Most packets are the first of a message. For their sake parts of a packet's head are read and written where they are: a head of its own goes through memory twice.
-func kindOf(w *[device.Words]uint64) kind         { return kind(w[0]) }
-func creditOf(w *[device.Words]uint64) uint32     { return uint32(w[1] >> 32) }
-func setCredit(w *[device.Words]uint64, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
+func kindOf(w *device.Head) kind         { return kind(w[0]) }
+func creditOf(w *device.Head) uint32     { return uint32(w[1] >> 32) }
+func setCredit(w *device.Head, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
 
 // setFirst writes the head of a first packet, without credit and key.
-func setFirst(w *[device.Words]uint64, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32, sign Sign) {
+func setFirst(w *device.Head, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32, sign Sign) {
 	w[0] = uint64(kindFirst) | uint64(protocol)<<8 | uint64(mode)<<16 | uint64(uint32(tag))<<32
 	w[1] = uint64(context)
 	w[2] = uint64(size)
@@ -74,7 +74,7 @@ func (h *head) setOffset(off int) { h.tag, h.context = int32(off), uint32(off>>3
 func (h *head) offset() int { return int(uint64(uint32(h.tag)) | uint64(h.context)<<32) }
 
 // words returns h as a packet's head.
-func (h *head) words() (w [device.Words]uint64) {
+func (h *head) words() (w device.Head) {
 	h.encode(&w)
 	return w
 }

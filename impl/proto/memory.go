@@ -23,7 +23,7 @@ type messages struct {
 // asked is a get whose data is to come.
 type asked struct {
 	b    []byte
-	done [device.Words]uint64
+	done device.Head
 }
 
 // Expose implements device.Memory.
@@ -49,7 +49,7 @@ func (m *messages) ask() uint32 {
 }
 
 // Get implements device.Memory: it asks for bytes.
-func (m *messages) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *messages) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	i := m.ask()
 	m.asked[i] = asked{b, done}
 	h := head{kind: kindGet, key: k, size: len(b), from: i}
@@ -58,7 +58,7 @@ func (m *messages) Get(dst int, k device.Key, off int, b []byte, done [device.Wo
 }
 
 // Put implements device.Memory: it sends the bytes.
-func (m *messages) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *messages) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	h := head{kind: kindPut, key: k, size: len(b)}
 	h.setOffset(off)
 	m.bytes(int32(dst), &h, b)
@@ -77,7 +77,7 @@ func (m *messages) answer(p *device.Packet, h *head) {
 }
 
 // place says where the data of a packet is to be, if it is known: bytes that were asked for, or that are put.
-func (m *messages) place(src int, words *[device.Words]uint64, n int) []byte {
+func (m *messages) place(src int, words *device.Head, n int) []byte {
 	var h head
 	h.decode(words)
 	switch h.kind {
@@ -111,7 +111,7 @@ func (m *messages) take(p *device.Packet, h *head) {
 }
 
 // finish takes the step that follows an access.
-func (m *messages) finish(done *[device.Words]uint64) {
+func (m *messages) finish(done *device.Head) {
 	var h head
 	h.decode(done)
 	m.e.ended(&h)

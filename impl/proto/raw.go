@@ -75,7 +75,7 @@ func (e *Engine) Put(dst int, k device.Key, b []byte) {
 }
 
 // rawDone is the head of the packet that tells of the end.
-func rawDone() [device.Words]uint64 {
+func rawDone() device.Head {
 	h := head{kind: kindRawDone}
 	return h.words()
 }

@@ -25,7 +25,7 @@ func TestGetTogether(t *testing.T) {
 			if p.Rank() == 0 {
 				b := pattern(off+n+9, round)
 				k := m.Expose(b)
-				p.Send(1, &device.Packet{Head: [device.Words]uint64{uint64(k)}})
+				p.Send(1, &device.Packet{Head: device.Head{uint64(k)}})
 				if round%3 == 2 {
 					p.Delay(200 * unit.Microsecond)
 				}
@@ -37,7 +37,7 @@ func TestGetTogether(t *testing.T) {
 				continue
 			}
 			b := make([]byte, n+2)
-			m.Get(0, device.Key(p.Recv(true).Head[0]), off, b[1:n+1], [device.Words]uint64{1})
+			m.Get(0, device.Key(p.Recv(true).Head[0]), off, b[1:n+1], device.Head{1})
 			p.Recv(true)
 			if !bytes.Equal(b[1:n+1], pattern(off+n+9, round)[off:off+n]) || b[0] != 0 || b[n+1] != 0 {
 				return fmt.Errorf("round %d: %d bytes at %d came as others", round, n, off)

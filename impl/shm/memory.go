@@ -65,7 +65,7 @@ func (m *memory) Withdraw(k device.Key) {
 	m.unused = append(m.unused, uint16(i))
 }
 
-func (m *memory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	there := m.find("put", dst, k, off, len(b))
 	if dst == m.rank {
 		copy(m.mine[k%maxExposed][off:], b)
@@ -75,7 +75,7 @@ func (m *memory) Put(dst int, k device.Key, off int, b []byte, done [device.Word
 	m.complete(done)
 }
 
-func (m *memory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	there := m.find("get", dst, k, off, len(b))
 	if dst == m.rank {
 		copy(b, m.mine[k%maxExposed][off:])
@@ -110,7 +110,7 @@ func (m *memory) find(what string, dst int, k device.Key, off, n int) uintptr {
 }
 
 // complete tells the rank itself that a transfer has ended.
-func (m *memory) complete(done [device.Words]uint64) {
+func (m *memory) complete(done device.Head) {
 	m.stash.put(m.pool.take(m.rank, &done, 0))
 }
 

@@ -9,12 +9,12 @@ import (
 // mourned is a rank of whose end another is to hear.
 type mourned struct {
 	rank  int
-	head  [device.Words]uint64
+	head  device.Head
 	heard bool
 }
 
-// AtEnd implements device.Port. It is the rank itself that looks whether others have ended.
-func (p *port) AtEnd(rank int, head [device.Words]uint64) {
+// NotifyExit implements device.Port. It is the rank itself that looks whether others have ended.
+func (p *port) NotifyExit(rank int, head device.Head) {
 	p.leave()
 	p.check(rank)
 	known := func(m mourned) bool { return m.rank == rank && !m.heard }

@@ -23,9 +23,9 @@ func TestStuckAndMourning(t *testing.T) {
 			t.Errorf("%s: ranks %v are stuck, want %v", when, got, want)
 		}
 	}
-	p, head := ports[0], [device.Words]uint64{7}
-	p.AtEnd(1, head)
-	p.AtEnd(0, head) // its own, which is nothing to wait for
+	p, head := ports[0], device.Head{7}
+	p.NotifyExit(1, head)
+	p.NotifyExit(0, head) // its own, which is nothing to wait for
 	p.say()
 	s.members[2].ended.Store(true)
 	stuck("rank 1 computes")

@@ -24,7 +24,7 @@ const minBits = 8
 func class(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minBits) - minBits }
 
 // take returns a parcel for a packet of n bytes.
-func (l *pool) take(src int, head *[device.Words]uint64, n int) *parcel {
+func (l *pool) take(src int, head *device.Head, n int) *parcel {
 	c := class(n)
 	q := l[c]
 	if q == nil {

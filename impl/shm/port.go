@@ -63,8 +63,8 @@ func (p *port) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanoseco
 
 func (p *port) Spend(model.Work, int) {}
 
-// Unpriced implements device.Unpriced.
-func (p *port) Unpriced() {}
+// RealTime implements device.RealTime.
+func (p *port) RealTime() {}
 
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 
@@ -123,7 +123,7 @@ func (p *port) check(r int) {
 
 // write puts a record into the ring to a rank, and takes in what comes until there is room. It returns false if the rank has ended and nobody
 // will make room.
-func (p *port) write(dst int, head *[device.Words]uint64, data []byte, total int) bool {
+func (p *port) write(dst int, head *device.Head, data []byte, total int) bool {
 	w := &p.writers[dst]
 	for first := true; !w.put(head, data, total); first = false {
 		if p.members[dst].ended.Load() {

@@ -65,7 +65,7 @@ type writer struct {
 // line writes a packet that fits a line, unless there is none free as far as it knows.
 //
 // Note: head and data are copied word by word. Whoever sends has just written them so, and a load of more than what one store wrote waits for the caches.
-func (w *writer) line(head *[device.Words]uint64, data []byte) bool {
+func (w *writer) line(head *device.Head, data []byte) bool {
 	if w.at >= w.lineFree {
 		return false
 	}
@@ -85,7 +85,7 @@ func (w *writer) line(head *[device.Words]uint64, data []byte) bool {
 const toDemote = 1 << 10
 
 // put writes a record, unless there is no room: then it returns false and is to be called again.
-func (w *writer) put(head *[device.Words]uint64, data []byte, total int) bool {
+func (w *writer) put(head *device.Head, data []byte, total int) bool {
 	from, end := place(w.end, len(data))
 	if (w.at >= w.lineFree || end > w.endFree) && !w.refresh(end) {
 		return false

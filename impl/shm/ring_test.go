@@ -41,7 +41,7 @@ func TestRing(t *testing.T) {
 	w := writer{ring: &memory}
 	r := readerOf(&memory, 0)
 	rnd := rand.New(rand.NewPCG(1, 2))
-	take := func(head [device.Words]uint64, data []byte) {
+	take := func(head device.Head, data []byte) {
 		if !r.ready() {
 			t.Fatalf("after %d lines a record of %d bytes does not show", r.at, len(data))
 		}
@@ -52,7 +52,7 @@ func TestRing(t *testing.T) {
 		r.took(n)
 	}
 	type sent struct {
-		head [device.Words]uint64
+		head device.Head
 		data []byte
 	}
 	var under []sent
@@ -66,7 +66,7 @@ func TestRing(t *testing.T) {
 		for i := 0; i+8 <= size; i += 8 {
 			binary.LittleEndian.PutUint64(buf[i:], word(w.at+uint64(rnd.IntN(2))*lines, 8, 8))
 		}
-		head := [device.Words]uint64{n, ^n}
+		head := device.Head{n, ^n}
 		for !w.put(&head, buf[:size], size) {
 			if len(under) == 0 {
 				t.Fatalf("after %d lines there is no room for %d bytes in an empty ring", w.at, size)

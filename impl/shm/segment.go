@@ -10,14 +10,14 @@ import (
 // line is a cache line of a ring: the word that says what the record is, the head of its packet, and its data if that is short.
 type line struct {
 	word atomic.Uint64
-	head [device.Words]uint64
+	head device.Head
 	data [inLine]byte
 }
 
 // lineSize is the size of a cache line, and inLine the bytes of data in a line of a ring.
 const (
 	lineSize = 64
-	inLine   = lineSize - 8 - 8*device.Words
+	inLine   = lineSize - 8 - 8*device.HeadWords
 )
 
 // lines is how many a ring has, and room its bytes for longer data: powers of two.

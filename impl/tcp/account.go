@@ -133,4 +133,4 @@ func (p *port) told(l *link, k kind, b []byte) {
 }
 
 // none is the head of what is no packet.
-var none [device.Words]uint64
+var none device.Head

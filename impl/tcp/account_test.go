@@ -47,8 +47,8 @@ func TestStuckAndMourning(t *testing.T) {
 // A rank hears of an end as soon as the frame has come that says so, behind the packets before it: one that waits does not go to sleep first.
 func TestHearsAtOnce(t *testing.T) {
 	n, far := lone(t, true)
-	head := [device.Words]uint64{7}
-	n.port.AtEnd(1, head)
+	head := device.Head{7}
+	n.port.NotifyExit(1, head)
 	if _, err := far.Write(append(framed(packet, 3, 1, 2, 3), framed(ends, accountSize(2), make([]byte, accountSize(2))...)...)); err != nil {
 		t.Fatal(err)
 	}

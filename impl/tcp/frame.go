@@ -14,7 +14,7 @@ import (
 //	48-63  a mark, so that what is no frame is not taken for one
 //
 // and the others are the head of the packet.
-const headerSize = 8 * (1 + device.Words)
+const headerSize = 8 * (1 + device.HeadWords)
 
 const (
 	lengthBits = 40
@@ -36,7 +36,7 @@ const (
 const most = 1<<lengthBits - 1
 
 // encode writes a header.
-func encode(b *[headerSize]byte, k kind, head *[device.Words]uint64, n int) {
+func encode(b *[headerSize]byte, k kind, head *device.Head, n int) {
 	binary.LittleEndian.PutUint64(b[:], markWord<<markShift|uint64(k)<<kindShift|uint64(n))
 	for i, w := range head {
 		binary.LittleEndian.PutUint64(b[8+8*i:], w)
@@ -59,7 +59,7 @@ func first(b []byte, ranks int) (kind, int, error) {
 }
 
 // headOf reads the head of a packet from a header.
-func headOf(b []byte, head *[device.Words]uint64) {
+func headOf(b []byte, head *device.Head) {
 	for i := range head {
 		head[i] = binary.LittleEndian.Uint64(b[8+8*i:])
 	}

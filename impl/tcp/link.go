@@ -24,7 +24,7 @@ type link struct {
 	over      bool   // nothing more comes: the other rank has ended
 	cut       bool   // nor can anything be sent
 	mourned   bool   // this rank is to hear of it, and has not heard:
-	farewell  [device.Words]uint64
+	farewell  device.Head
 	doubt     time.Duration // when it was noticed that the other side is silent; 0: it is not
 }
 

@@ -37,8 +37,8 @@ type port struct {
 	stash  queue         // what came while the rank could not receive it, and what it sent to itself
 	pool   pool
 	ended  bool
-	where  func(src int, head *[device.Words]uint64, n int) []byte // the data is to go; nil: nobody says
-	head   [device.Words]uint64                                    // of which that is asked
+	where  func(src int, head *device.Head, n int) []byte // the data is to go; nil: nobody says
+	head   device.Head                                    // of which that is asked
 
 	flat    [headerSize + flat]byte // a frame to be sent
 	account account                 // that is told
@@ -81,13 +81,13 @@ func (p *port) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanoseco
 
 func (p *port) Spend(model.Work, int) {}
 
-// Unpriced implements device.Unpriced.
-func (p *port) Unpriced() {}
+// RealTime implements device.RealTime.
+func (p *port) RealTime() {}
 
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 
 // Place implements device.Placer.
-func (p *port) Place(where func(src int, head *[device.Words]uint64, n int) []byte) { p.where = where }
+func (p *port) Place(where func(src int, head *device.Head, n int) []byte) { p.where = where }
 
 func (p *port) Memory() device.Memory   { return nil }
 func (p *port) Counter() device.Counter { return nil }
@@ -144,7 +144,7 @@ func (p *port) keep(q *device.Packet) {
 }
 
 // send sends a frame.
-func (p *port) send(l *link, k kind, head *[device.Words]uint64, data []byte) {
+func (p *port) send(l *link, k kind, head *device.Head, data []byte) {
 	encode((*[headerSize]byte)(p.flat[:]), k, head, len(data))
 	if len(data) <= flat {
 		copy(p.flat[headerSize:], data)
@@ -228,8 +228,8 @@ func (p *port) fetch(l *link) bool {
 	return true
 }
 
-// AtEnd implements device.Port.
-func (p *port) AtEnd(rank int, head [device.Words]uint64) {
+// NotifyExit implements device.Port.
+func (p *port) NotifyExit(rank int, head device.Head) {
 	p.leave()
 	p.check(rank, 0)
 	if l := p.links[rank]; l != nil && !l.mourned {

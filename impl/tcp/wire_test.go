@@ -68,7 +68,7 @@ func receives(n *node) (packets int, err error) {
 // framed returns a frame.
 func framed(k kind, n int, data ...byte) []byte {
 	var h [headerSize]byte
-	encode(&h, k, &[device.Words]uint64{1, 2, 3, 4, 5}, n)
+	encode(&h, k, &device.Head{1, 2, 3, 4, 5}, n)
 	return append(h[:], data...)
 }
 
@@ -231,7 +231,7 @@ func TestParts(t *testing.T) {
 	}()
 	for i, b := range want {
 		q := n.port.Recv(true)
-		if q.Src != 1 || q.Head != [device.Words]uint64{1, 2, 3, 4, 5} || !bytes.Equal(q.Data, b) {
+		if q.Src != 1 || q.Head != (device.Head{1, 2, 3, 4, 5}) || !bytes.Equal(q.Data, b) {
 			t.Fatalf("packet %d: %d bytes with head %v came in place of %d", i, len(q.Data), q.Head, len(b))
 		}
 	}

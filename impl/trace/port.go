@@ -14,7 +14,7 @@ type port struct {
 	memory  memory
 	counter counter
 	events  []Event
-	started [][device.Words]uint64 // remote accesses that have not ended
+	started []device.Head // remote accesses that have not ended
 }
 
 // note adds an event that has just ended.
@@ -92,14 +92,14 @@ type memory struct {
 	*port
 }
 
-func (m *memory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
 	m.started = append(m.started, done)
 	m.Memory.Put(dst, k, off, b, done)
 	m.note(Event{Kind: Put, From: from, Peer: dst, Head: done, N: len(b)})
 }
 
-func (m *memory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
 	m.started = append(m.started, done)
 	m.Memory.Get(dst, k, off, b, done)

@@ -26,7 +26,7 @@ func (l *Log) Events() []Event {
 
 // Print writes the events, one a line: when it began and ended in microseconds, the rank, and what it did. Heads are put into words
 // by tell, or not printed if it is nil.
-func (l *Log) Print(w io.Writer, tell func(head [device.Words]uint64) string) error {
+func (l *Log) Print(w io.Writer, tell func(head device.Head) string) error {
 	b := bufio.NewWriter(w)
 	for _, e := range l.Events() {
 		fmt.Fprintf(b, "%s %s %d %s\n", e.From.MicrosString(), e.To.MicrosString(), e.Rank, e.Text(tell))
@@ -35,7 +35,7 @@ func (l *Log) Print(w io.Writer, tell func(head [device.Words]uint64) string) er
 }
 
 // Text says what was done, without when and by whom.
-func (e Event) Text(tell func(head [device.Words]uint64) string) string {
+func (e Event) Text(tell func(head device.Head) string) string {
 	switch e.Kind {
 	case Spend:
 		return fmt.Sprintf("spend %v %d", e.Work, e.N)

@@ -39,10 +39,10 @@ type Event struct {
 	Rank     int
 	From, To unit.Time // by the rank's clock
 	Kind     Kind
-	Peer     int                  // the other rank, where there is one
-	Head     [device.Words]uint64 // of a packet, or of the one that will tell or told of the end of a remote access
-	Work     model.Work           // that was spent
-	N        int                  // bytes, units of work, or what was added
+	Peer     int         // the other rank, where there is one
+	Head     device.Head // of a packet, or of the one that will tell or told of the end of a remote access
+	Work     model.Work  // that was spent
+	N        int         // bytes, units of work, or what was added
 }
 
 // Log keeps the events of the runs of a world. The zero value is empty. It may be read when a run has ended.

@@ -50,11 +50,11 @@ func TestLaws(t *testing.T) {
 
 // everything is a program that does all that a port can.
 func everything(p device.Port) error {
-	head := [device.Words]uint64{7}
+	head := device.Head{7}
 	if p.Rank() == 1 {
 		key := p.Memory().Expose(make([]byte, 300))
 		p.Delay(us)
-		p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(key)}, Data: make([]byte, 100)})
+		p.Send(0, &device.Packet{Head: device.Head{uint64(key)}, Data: make([]byte, 100)})
 		p.Recv(true)
 		return nil
 	}
@@ -76,7 +76,7 @@ func Example() {
 	if err := trace.World(torus(new(testing.T), 2), &log).Run(everything); err != nil {
 		fmt.Println(err)
 	}
-	log.Print(os.Stdout, func(head [device.Words]uint64) string { return fmt.Sprintf("head %d", head[0]) })
+	log.Print(os.Stdout, func(head device.Head) string { return fmt.Sprintf("head %d", head[0]) })
 	// Output:
 	// 0 1 1 delay
 	// 1 3.4 1 send 100 to 0: head 0
@@ -159,7 +159,7 @@ func TestSelf(t *testing.T) {
 		p.Send(0, &device.Packet{})
 		p.Recv(true)
 		k := p.Memory().Expose(nil)
-		p.Memory().Get(0, k, 0, nil, [device.Words]uint64{})
+		p.Memory().Get(0, k, 0, nil, device.Head{})
 		p.Recv(true)
 		return nil
 	})

@@ -69,11 +69,11 @@ func someWait(open func(int) device.World) error {
 func whatIsLeft(open func(int) device.World) error {
 	w := open(4)
 	err := run(w, func(p *rank) error {
-		t, ok := p.Port.(device.Witness)
+		t, ok := p.Port.(device.ErrorDetailer)
 		if !ok || p.Rank() == 1 {
 			return nil
 		}
-		defer t.Testify(fmt.Append(nil, "rank ", p.Rank(), " waits"))
+		defer t.SetErrorDetail(fmt.Append(nil, "rank ", p.Rank(), " waits"))
 		p.Recv(true)
 		return nil
 	})
@@ -90,19 +90,19 @@ func whatIsLeft(open func(int) device.World) error {
 		if r == 1 {
 			want = ""
 		}
-		if string(d.Words[r]) != want {
-			return fmt.Errorf("rank %d has left %q, want %q", r, d.Words[r], want)
+		if string(d.Details[r]) != want {
+			return fmt.Errorf("rank %d has left %q, want %q", r, d.Details[r], want)
 		}
 	}
 	err = run(w, func(p *rank) error {
 		if p.Rank() != 2 {
 			p.Recv(true)
 		}
-		p.Port.(device.Witness).Testify([]byte("because"))
+		p.Port.(device.ErrorDetailer).SetErrorDetail([]byte("because"))
 		return errors.New("it fails")
 	})
-	var far interface{ Words() []byte }
-	if err == nil || err.Error() != "it fails" || !errors.As(err, &far) || string(far.Words()) != "because" {
+	var far interface{ ErrorDetail() []byte }
+	if err == nil || err.Error() != "it fails" || !errors.As(err, &far) || string(far.ErrorDetail()) != "because" {
 		return fmt.Errorf("the job returned %v, which does not have what rank 2 has left", err)
 	}
 	return nil
@@ -130,7 +130,7 @@ func inVain(open func(int) device.World) error {
 				case 1:
 					if m := p.Memory(); m != nil {
 						k := m.Expose(make([]byte, 100))
-						m.Get(p.Rank(), k, 0, make([]byte, 100), [device.Words]uint64{})
+						m.Get(p.Rank(), k, 0, make([]byte, 100), device.Head{})
 						if _, err := p.recv(p.Rank()); err != nil {
 							return err
 						}

@@ -32,9 +32,9 @@ type faulty struct {
 	copy    func(dst, src []byte) int
 	memory  faultyMemory
 	counter func(dst, r int, delta int64) int64
-	where   func(src int, head *[device.Words]uint64, n int) []byte
+	where   func(src int, head *device.Head, n int) []byte
 	testify func(words []byte)
-	atEnd   func(rank int, head [device.Words]uint64)
+	atEnd   func(rank int, head device.Head)
 }
 
 type faultyMemory struct {
@@ -44,7 +44,7 @@ type faultyMemory struct {
 	put, get transfer
 }
 
-type transfer func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64)
+type transfer func(dst int, k device.Key, off int, b []byte, done device.Head)
 
 // breakage is what the faulty ports of a run share.
 type breakage struct {
@@ -64,11 +64,11 @@ func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
 func (f *faulty) Memory() device.Memory          { return &f.memory }
 func (f *faulty) Counter() device.Counter        { return f }
-func (f *faulty) Testify(words []byte)           { f.testify(words) }
-func (f *faulty) AtEnd(rank int, head [device.Words]uint64) {
+func (f *faulty) SetErrorDetail(words []byte)    { f.testify(words) }
+func (f *faulty) NotifyExit(rank int, head device.Head) {
 	f.atEnd(rank, head)
 }
-func (f *faulty) Place(where func(src int, head *[device.Words]uint64, n int) []byte) {
+func (f *faulty) Place(where func(src int, head *device.Head, n int) []byte) {
 	f.where = where
 }
 
@@ -90,11 +90,11 @@ func (f *faulty) Add(dst, r int, delta int64) int64 { return f.counter(dst, r, d
 func (m *faultyMemory) Expose(b []byte) device.Key { return m.expose(b) }
 func (m *faultyMemory) Withdraw(k device.Key)      { m.withdraw(k) }
 
-func (m *faultyMemory) Put(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *faultyMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.put(dst, k, off, b, done)
 }
 
-func (m *faultyMemory) Get(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+func (m *faultyMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.get(dst, k, off, b, done)
 }
 
@@ -129,7 +129,7 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
 		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
 		f.testify = func(words []byte) { shared.words[p.Rank()] = words }
-		f.atEnd = p.AtEnd
+		f.atEnd = p.NotifyExit
 		m := p.Memory()
 		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
 		if w.port != nil {
@@ -138,21 +138,21 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		defer shared.ended[p.Rank()].Store(true)
 		return program(f)
 	})
-	err = shared.withWords(err)
+	err = shared.withDetails(err)
 	if w.end != nil {
 		err = w.end(shared.run, err)
 	}
 	return err
 }
 
-// withWords puts what ranks have left to an error.
-func (b *breakage) withWords(err error) error {
+// withDetails puts what ranks have left to an error.
+func (b *breakage) withDetails(err error) error {
 	var d *device.Deadlock
 	switch {
 	case errors.As(err, &d):
-		d.Words = make(map[int][]byte)
+		d.Details = make(map[int][]byte)
 		for _, r := range d.Ranks {
-			d.Words[r] = b.words[r]
+			d.Details[r] = b.words[r]
 		}
 		return err
 	case err == nil:
@@ -172,8 +172,8 @@ type afar struct {
 	words []byte
 }
 
-func (e *afar) Words() []byte { return e.words }
-func (e *afar) Unwrap() error { return e.error }
+func (e *afar) ErrorDetail() []byte { return e.words }
+func (e *afar) Unwrap() error       { return e.error }
 
 // nth returns a function that is true at every n-th call.
 func nth(n int) func() bool {
@@ -458,12 +458,12 @@ var faults = []fault{
 		return err
 	}},
 	{name: "puts lose their last byte", law: "put", port: func(f *faulty) {
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			f.memory.Memory.Put(dst, k, off, b[:max(len(b), 1)-1], done)
 		}
 	}},
 	{name: "puts are rounded up to words", law: "put", port: func(f *faulty) {
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			if n := (len(b) + 7) &^ 7; off+n <= 1<<20 {
 				b = append(slices.Clone(b), make([]byte, n-len(b))...)
 			}
@@ -471,7 +471,7 @@ var faults = []fault{
 		}
 	}},
 	{name: "gets read beyond", law: "get", port: func(f *faulty) {
-		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			if off+len(b) < 1<<20 {
 				b = b[:len(b)+1]
 			}
@@ -479,12 +479,12 @@ var faults = []fault{
 		}
 	}},
 	{name: "gets begin at a word", law: "get", port: func(f *faulty) {
-		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			f.memory.Memory.Get(dst, k, off&^7, b, done)
 		}
 	}},
 	{name: "own memory is not remote", law: "own memory", port: func(f *faulty) {
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			if dst != f.Rank() {
 				f.memory.Memory.Put(dst, k, off, b, done)
 			}
@@ -499,41 +499,41 @@ var faults = []fault{
 		}
 	}},
 	{name: "no bytes do not complete", law: "empty memory", port: func(f *faulty) {
-		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			if len(b) > 0 {
 				f.memory.Memory.Get(dst, k, off, b, done)
 			}
 		}
 	}},
 	{name: "completions are cut to four words", law: "completions", port: func(f *faulty) {
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			done[4] = 0
 			f.memory.Memory.Put(dst, k, off, b, done)
 		}
 	}},
 	{name: "a completion comes for another", law: "completions", port: func(f *faulty) {
-		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			done[0] |= 2
 			f.memory.Memory.Get(dst, k, off, b, done)
 		}
 	}},
 	{name: "a put completes before it is done", law: "put, then send", port: func(f *faulty) {
 		var late []byte // of the put before
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			now := late
 			late = slices.Clone(b)
 			f.memory.Memory.Put(dst, k, off, now, done)
 		}
 	}},
 	{name: "the peer has to help", law: "transfers without help", port: func(f *faulty) {
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			f.Port.Delay(150 * unit.Millisecond)
 			f.memory.Memory.Put(dst, k, off, b, done)
 		}
 	}},
 	{name: "the fiftieth put goes astray", law: "random transfers", port: func(f *faulty) {
 		astray := nth(50)
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			if astray() && len(b) > 0 {
 				b = b[1:]
 			}
@@ -541,12 +541,12 @@ var faults = []fault{
 		}
 	}},
 	{name: "bounds are not checked", law: "outside of memory", port: func(f *faulty) {
-		f.memory.put = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			f.memory.Memory.Put(dst, k, 0, nil, done)
 		}
 	}},
 	{name: "lengths overflow", law: "outside of memory", port: func(f *faulty) {
-		f.memory.get = func(dst int, k device.Key, off int, b []byte, done [device.Words]uint64) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			if off+len(b) < 0 {
 				off = 0
 			}
@@ -597,7 +597,7 @@ var faults = []fault{
 	}},
 	{name: "ends are told before they come", law: "hearing of ends", port: func(f *faulty) {
 		var told []*device.Packet
-		f.atEnd = func(rank int, head [device.Words]uint64) {
+		f.atEnd = func(rank int, head device.Head) {
 			if rank != f.Rank() {
 				told = append(told, &device.Packet{Src: rank, Head: head})
 			}
@@ -612,28 +612,28 @@ var faults = []fault{
 		}
 	}},
 	{name: "ends are told of the rank itself", law: "hearing of ends", port: func(f *faulty) {
-		f.atEnd = func(rank int, head [device.Words]uint64) {
-			f.Port.AtEnd(rank, head)
+		f.atEnd = func(rank int, head device.Head) {
+			f.Port.NotifyExit(rank, head)
 			if rank == f.Rank() {
 				f.Port.Send(rank, &device.Packet{Head: head})
 			}
 		}
 	}},
 	{name: "all ends have one head", law: "hearing of ends", port: func(f *faulty) {
-		f.atEnd = func(rank int, head [device.Words]uint64) { f.Port.AtEnd(rank, tag(-2)) }
+		f.atEnd = func(rank int, head device.Head) { f.Port.NotifyExit(rank, tag(-2)) }
 	}},
 	{name: "who asks too late hears nothing", law: "hearing of ends again", port: func(f *faulty) {
-		f.atEnd = func(rank int, head [device.Words]uint64) {
+		f.atEnd = func(rank int, head device.Head) {
 			if !f.ended[rank].Load() {
-				f.Port.AtEnd(rank, head)
+				f.Port.NotifyExit(rank, head)
 			}
 		}
 	}},
 	{name: "who asks again hears nothing", law: "hearing of ends again", port: func(f *faulty) {
 		var asked [8]bool
-		f.atEnd = func(rank int, head [device.Words]uint64) {
+		f.atEnd = func(rank int, head device.Head) {
 			if !asked[rank] {
-				f.Port.AtEnd(rank, head)
+				f.Port.NotifyExit(rank, head)
 			}
 			asked[rank] = true
 		}
@@ -656,7 +656,7 @@ var faults = []fault{
 	}},
 	{name: "words of the stopped are lost", law: "what ranks leave", end: func(_ int, err error) error {
 		if d := (&device.Deadlock{}); errors.As(err, &d) {
-			d.Words = nil
+			d.Details = nil
 		}
 		return err
 	}},

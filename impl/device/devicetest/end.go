@@ -27,9 +27,9 @@ func ends(open func(int) device.World) error {
 					if !before {
 						p.Delay(unit.Millisecond)
 					}
-					p.AtEnd(r, tag(-1-r)) // that of its own it does not hear
+					p.NotifyExit(r, tag(-1-r)) // that of its own it does not hear
 					if before && r != 0 {
-						p.AtEnd(r, tag(-1-r))
+						p.NotifyExit(r, tag(-1-r))
 						p.sendWord(r, 0)
 					}
 				}
@@ -68,15 +68,15 @@ func endsAgain(open func(int) device.World) error {
 	return run(open(n), func(p *rank) error {
 		switch p.Rank() {
 		case 1:
-			p.AtEnd(0, tag(1)) // which ends later
+			p.NotifyExit(0, tag(1)) // which ends later
 			return nil
 		case 2:
-			p.AtEnd(1, tag(1))
+			p.NotifyExit(1, tag(1))
 			return nil
 		}
 		for i := range times {
 			for _, r := range []int{1, 2} {
-				p.AtEnd(r, tag(i))
+				p.NotifyExit(r, tag(i))
 				if q, err := p.recv(r); err != nil || q.Head != tag(i) {
 					return fmt.Errorf("rank %d hears %v the %d. time: %v", p.Rank(), q.Head, i, err)
 				}
@@ -96,7 +96,7 @@ func waitsForEnd(open func(int) device.World) error {
 					p.Delay(unit.Time(i) * unit.Millisecond / 5)
 					return nil
 				}
-				p.AtEnd(0, tag(i))
+				p.NotifyExit(0, tag(i))
 				_, err := p.recv(0)
 				return err
 			})
@@ -110,9 +110,9 @@ func waitsForEnd(open func(int) device.World) error {
 			if p.Rank() == 2 {
 				return nil
 			}
-			p.AtEnd(1-p.Rank(), tag(1))
+			p.NotifyExit(1-p.Rank(), tag(1))
 			if p.Rank() == first {
-				p.AtEnd(2, tag(2))
+				p.NotifyExit(2, tag(2))
 				p.recv(2)
 			}
 			p.Recv(true)

@@ -88,7 +88,7 @@ func stopping(open func(int) device.World) error {
 		7: func(p *rank) {
 			if m := p.Memory(); m != nil {
 				k := m.Expose(make([]byte, 8))
-				m.Put(7, k, 0, make([]byte, 8), [device.Words]uint64{})
+				m.Put(7, k, 0, make([]byte, 8), device.Head{})
 				p.Recv(true)
 				m.Withdraw(k)
 			}

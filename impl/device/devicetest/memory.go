@@ -112,7 +112,7 @@ func emptyMemory(open func(int) device.World) error {
 				return fmt.Errorf("keys %d are not different", keys)
 			}
 			m.Withdraw(keys[2])
-			p.Send(1, &device.Packet{Head: [device.Words]uint64{uint64(keys[0]), uint64(keys[1])}})
+			p.Send(1, &device.Packet{Head: device.Head{uint64(keys[0]), uint64(keys[1])}})
 			return p.nothingLeft()
 		}
 		q, err := p.recv(0)

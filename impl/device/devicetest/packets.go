@@ -60,7 +60,7 @@ func order(open func(int) device.World) error {
 		}
 		for i := range rounds {
 			for dst := range n {
-				p.Send(dst, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
+				p.Send(dst, &device.Packet{Head: device.Head{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
 			}
 			for range i % 7 { // some are taken at once, others are left to heap up
 				if err := take(false); err != nil {
@@ -112,9 +112,9 @@ func integrity(open func(int) device.World) error {
 
 // The head is for the user of the port alone, every bit of it. The source is the world's: nobody can pose as another.
 func head(open func(int) device.World) error {
-	heads := [][device.Words]uint64{{}, {^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
-	for bit := range 64 * device.Words {
-		var h [device.Words]uint64
+	heads := []device.Head{{}, {^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
+	for bit := range 64 * device.HeadWords {
+		var h device.Head
 		h[bit/64] = 1 << (bit % 64)
 		heads = append(heads, h)
 	}
@@ -147,7 +147,7 @@ func self(open func(int) device.World) error {
 		err := run(open(n), func(p *rank) error {
 			for i, size := range sizes {
 				b := text(size, i)
-				p.Send(p.Rank(), &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: b})
+				p.Send(p.Rank(), &device.Packet{Head: device.Head{uint64(i)}, Data: b})
 				clear(b)
 			}
 			for i, size := range sizes {
@@ -300,7 +300,7 @@ func manyToOne(open func(int) device.World) error {
 	return run(open(n), func(p *rank) error {
 		if p.Rank() != 0 {
 			for i := range packets {
-				p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: text(i, p.Rank())})
+				p.Send(0, &device.Packet{Head: device.Head{uint64(i)}, Data: text(i, p.Rank())})
 			}
 			return p.nothingLeft()
 		}
@@ -330,7 +330,7 @@ func flood(open func(int) device.World) error {
 	return run(open(n), func(p *rank) error {
 		for i := range packets {
 			for dst := range n {
-				p.Send(dst, &device.Packet{Head: [device.Words]uint64{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
+				p.Send(dst, &device.Packet{Head: device.Head{uint64(i)}, Data: make([]byte, sizes[i%len(sizes)])})
 			}
 		}
 		var next [n]int

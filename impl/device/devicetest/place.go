@@ -24,7 +24,7 @@ func places(open func(int) device.World) error {
 			}
 		}
 		var wrong error
-		port.Place(func(src int, head *[device.Words]uint64, size int) []byte {
+		port.Place(func(src int, head *device.Head, size int) []byte {
 			if *head == mark {
 				return nil
 			}
@@ -40,7 +40,7 @@ func places(open func(int) device.World) error {
 		})
 		for i, size := range sizes {
 			for dst := range n {
-				p.Send(dst, &device.Packet{Head: [device.Words]uint64{uint64(i), uint64(p.Rank())}, Data: text(size, p.Rank(), i)})
+				p.Send(dst, &device.Packet{Head: device.Head{uint64(i), uint64(p.Rank())}, Data: text(size, p.Rank(), i)})
 			}
 		}
 		for range n * len(sizes) {

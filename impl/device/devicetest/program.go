@@ -57,11 +57,11 @@ func (p *rank) recvWord(src int) (uint64, error) {
 
 // sendWord sends a packet with one word.
 func (p *rank) sendWord(dst int, word uint64) {
-	p.Send(dst, &device.Packet{Head: [device.Words]uint64{word}})
+	p.Send(dst, &device.Packet{Head: device.Head{word}})
 }
 
 // tag returns a head that begins with n.
-func tag(n int) [device.Words]uint64 { return [device.Words]uint64{uint64(n), 2, 3, 4, ^uint64(0)} }
+func tag(n int) device.Head { return device.Head{uint64(n), 2, 3, 4, ^uint64(0)} }
 
 // complete waits for the completion of a transfer with tag n.
 func (p *rank) complete(n int) error {
@@ -76,7 +76,7 @@ func (p *rank) complete(n int) error {
 }
 
 // mark is the head of a barrier's packets.
-var mark = [device.Words]uint64{0x62, 0x61, 0x72, 0x72, 0x69}
+var mark = device.Head{0x62, 0x61, 0x72, 0x72, 0x69}
 
 // barrier ends when all ranks have called it.
 func (p *rank) barrier() {

@@ -77,7 +77,7 @@ func killedAtAnyTime(t *testing.T, x *transport) {
 		size := 1 << r.IntN(20)
 		err := x.world(t, Settings{Ranks: 2, Wait: wait}).Run(func(p device.Port) error {
 			if p.Rank() == 1 {
-				p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(os.Getpid())}})
+				p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
 			} else {
 				pid := int(p.Recv(true).Head[0])
 				go func() {

@@ -130,7 +130,7 @@ func forever(open Open) error {
 		return err
 	}
 	return w.Run(round(func(p device.Port) error {
-		p.Send(0, &device.Packet{Head: [device.Words]uint64{uint64(os.Getpid())}})
+		p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getpid())}})
 		if p.Rank() == 0 {
 			for range 3 {
 				fmt.Println(p.Recv(true).Head[0])

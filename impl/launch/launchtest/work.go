@@ -34,7 +34,7 @@ func mostRanks(t *testing.T, x *transport) {
 	}
 	err := x.world(t, Settings{Ranks: x.most}).Run(func(p device.Port) error {
 		for dst := range p.Size() {
-			p.Send(dst, &device.Packet{Head: [device.Words]uint64{uint64(p.Rank())}})
+			p.Send(dst, &device.Packet{Head: device.Head{uint64(p.Rank())}})
 		}
 		for range p.Size() {
 			if q := p.Recv(true); q.Head[0] != uint64(q.Src) {
