@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/probe"
@@ -152,5 +153,14 @@ func (m *measure) origin(job *world.Job) []sample.Fact {
 	if !job.Real() {
 		return []sample.Fact{{Key: fileFact, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
 	}
-	return job.Facts()
+	_, cost := machine.Timer()
+	facts := []sample.Fact{
+		{Key: sample.Wait, Value: job.Wait()},
+		{Key: sample.Pin, Value: job.Pins()},
+		{Key: sample.ClockCost, Value: cost.MicrosString()},
+	}
+	for _, f := range job.Facts() {
+		facts = append(facts, sample.Fact(f))
+	}
+	return facts
 }

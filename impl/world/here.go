@@ -9,7 +9,6 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/machine"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -106,22 +105,14 @@ func own(eager int, about string) *model.Library {
 // Real reports whether the job runs on this machine.
 func (j *Job) Real() bool { return j.here != nil }
 
-// Facts returns what is known about a job on this machine; of an emulated one, nothing.
-func (j *Job) Facts() []sample.Fact {
-	if !j.Real() {
-		return nil
-	}
-	_, cost := machine.Timer()
-	facts := []sample.Fact{
-		{Key: sample.Wait, Value: string(launch.Wait(j.here.Wait).Waits(j.here.Team.Beside(0, j.Ranks)))},
-		{Key: sample.Pin, Value: j.pins()},
-		{Key: sample.ClockCost, Value: cost.MicrosString()},
-	}
-	facts = append(facts, j.hosts()...)
-	for _, f := range slices.Concat(transports[j.here.Platform].facts(), machine.Facts()) {
-		facts = append(facts, sample.Fact(f))
-	}
-	return facts
+// Facts returns what is known about the hosts of a real job, its transport and this machine.
+func (j *Job) Facts() []machine.Fact {
+	return slices.Concat(j.hosts(), transports[j.here.Platform].facts(), machine.Facts())
+}
+
+// Wait says how the ranks of a real job wait: spin or block.
+func (j *Job) Wait() string {
+	return string(launch.Wait(j.here.Wait).Waits(j.here.Team.Beside(0, j.Ranks)))
 }
 
 // Line returns how long a cache line takes from the processor of one rank to that of another, in nanoseconds, or 0 where it cannot be told: it can of ranks
@@ -135,8 +126,8 @@ func (j *Job) Line(ctx context.Context, a, b int) float64 {
 	return l.Median
 }
 
-// pins says on which processor each rank runs.
-func (j *Job) pins() string {
+// Pins says on which processor each rank of a real job runs.
+func (j *Job) Pins() string {
 	if !j.here.Pin {
 		return "off: the kernel moves ranks as it likes"
 	}

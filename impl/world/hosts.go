@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -19,17 +19,17 @@ func (j *Job) Common() bool {
 }
 
 // hosts returns what is known about the machines of a job that has several, one fact each.
-func (j *Job) hosts() []sample.Fact {
+func (j *Job) hosts() []machine.Fact {
 	if j.here.Team == nil {
 		return nil
 	}
-	var facts []sample.Fact
+	var facts []machine.Fact
 	for r, h := range j.here.Team.Hosts {
 		about := []string{h.Name, h.Address}
 		for _, f := range h.Facts {
 			about = append(about, f.Key+" "+f.Value)
 		}
-		facts = append(facts, sample.Fact{Key: fmt.Sprintf("host_%d", r), Value: strings.Join(about, "; ")})
+		facts = append(facts, machine.Fact{Key: fmt.Sprintf("host_%d", r), Value: strings.Join(about, "; ")})
 	}
 	return facts
 }
