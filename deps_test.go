@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"model"},
 	{"model/collective"},
 	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/door", "impl/machine", "impl/match", "impl/sim"},
-	{"impl/doctor", "impl/launch", "impl/reduction"},
+	{"impl/doctor", "impl/launch", "impl/reduction", "impl/transport"},
 	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports", "fit/export", "impl/mpi"},
 	{"impl/programs"},
@@ -54,11 +54,11 @@ var never = []struct {
 	},
 	{
 		[]string{"impl/proto", "impl/match", "impl/mpi"},
-		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/door", "impl/launch", "impl/machine", "impl/shm", "impl/tcp"},
+		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/door", "impl/launch", "impl/machine", "impl/shm", "impl/tcp", "impl/transport"},
 		"the library cannot know whether time is virtual",
 	},
 	{
-		[]string{"impl/hw", "impl/loop", "impl/launch", "impl/shm", "impl/tcp"},
+		[]string{"impl/hw", "impl/loop", "impl/launch", "impl/shm", "impl/tcp", "impl/transport"},
 		[]string{"impl/proto", "impl/match", "impl/datatype", "impl/reduction"},
 		"hardware does not know what it carries",
 	},
@@ -69,7 +69,7 @@ var never = []struct {
 	},
 	{
 		[]string{"microbench", "impl/programs"},
-		[]string{"impl/device", "impl/proto", "impl/match", "impl/sim", "impl/hw", "impl/loop", "impl/door", "impl/launch", "impl/shm", "impl/tcp"},
+		[]string{"impl/device", "impl/proto", "impl/match", "impl/sim", "impl/hw", "impl/loop", "impl/door", "impl/launch", "impl/shm", "impl/tcp", "impl/transport"},
 		"programs and what measures see the public interface only",
 	},
 	{

@@ -1,6 +1,8 @@
 package device
 
 // Regions is the memory that a rank exposes, for those who implement Memory. The zero value has none. It is for one at a time to use.
+//
+// The lower 32 bits of a key are the number of a place. Places are counted from 0 and used again.
 type Regions struct {
 	places []region // a key is one of them and, above 32 bits, how often that had been used before
 	free   []uint32

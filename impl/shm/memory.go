@@ -3,92 +3,95 @@ package shm
 import (
 	"fmt"
 	"sync/atomic"
-	"time"
+	"unsafe"
 
 	"github.com/loggp/loggp/impl/device"
 )
 
-// maxExposed is how much memory a rank may expose at a time, in pieces.
-const maxExposed = 1 << indexBits
-
-// exposed is memory that a rank has exposed, for others to see. The key is written last and cleared first; 0 is none.
-//
-// A key has the place in the table in its lowest bits, and above them a number that is not used again.
+// exposed is memory that a rank has exposed, for others to see. The key, plus 1, is written last and cleared first; 0 is none.
 type exposed struct {
 	key         atomic.Uint64
 	where, size uint64
 }
 
-const indexBits = 12
+// sharedRegions is how many regions of a rank have their entry in memory that all ranks map. The entries of further ones are in the
+// rank's own memory, from where others read them by a system call.
+const sharedRegions = 1 << 12
 
 // memory is remote memory by the kernel's copies from process to process. A transfer has ended when it returns.
 type memory struct {
 	*port
-	mine   [maxExposed][]byte // keeps what is exposed from being collected
-	unused []uint16           // places
-	last   uint64
-	vector vector
-}
-
-func newMemory(p *port) *memory {
-	m := &memory{port: p}
-	for i := range uint16(maxExposed) {
-		m.unused = append(m.unused, maxExposed-1-i)
-	}
-	return m
+	regions device.Regions
+	further []exposed   // entries of regions beyond sharedRegions
+	former  [][]exposed // tables that further has outgrown: others may still read them
+	read    exposed     // an entry of another rank's
+	vector  vector
 }
 
 func (m *memory) Expose(b []byte) device.Key {
-	m.leave()
-	if len(m.unused) == 0 {
-		panic(fmt.Sprintf("shm: rank %d exposes %d pieces of memory, and more than that it cannot", m.rank, maxExposed))
-	}
-	i := m.unused[len(m.unused)-1]
-	m.unused = m.unused[:len(m.unused)-1]
-	m.last++
-	k := m.last<<indexBits | uint64(i)
-	m.mine[i] = b
-	e := &m.me.exposed[i]
+	m.Leave()
+	k := m.regions.Expose(b)
+	e := m.own(k)
 	e.where, e.size = uint64(start(b)), uint64(len(b))
-	e.key.Store(k)
-	return device.Key(k)
+	e.key.Store(uint64(k) + 1)
+	return k
+}
+
+// own returns the entry of a key of this rank, and makes it if need be.
+func (m *memory) own(k device.Key) *exposed {
+	i := int(uint32(k))
+	if i < sharedRegions {
+		return &m.me.exposed[i]
+	}
+	i -= sharedRegions
+	if i >= len(m.further) {
+		table := make([]exposed, max(2*len(m.further), sharedRegions))
+		for j := range m.further {
+			from, to := &m.further[j], &table[j]
+			to.where, to.size = from.where, from.size
+			to.key.Store(from.key.Load())
+		}
+		m.former = append(m.former, m.further)
+		m.further = table
+		m.me.further.Store(uint64(uintptr(unsafe.Pointer(&table[0]))))
+		m.me.furtherSize.Store(uint64(len(table)))
+	}
+	return &m.further[i]
 }
 
 func (m *memory) Withdraw(k device.Key) {
-	i := k % maxExposed
-	e := &m.me.exposed[i]
-	if k == 0 || e.key.Load() != uint64(k) {
-		panic(fmt.Sprintf("shm: withdraw of %d, which rank %d does not expose", k, m.rank))
+	if !m.regions.Withdraw(k) {
+		panic(fmt.Sprintf("shm: withdraw of memory %#x that rank %d does not expose", k, m.Rank()))
 	}
-	e.key.Store(0)
-	m.mine[i] = nil
-	m.unused = append(m.unused, uint16(i))
+	m.own(k).key.Store(0)
 }
 
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	there := m.find("put", dst, k, off, len(b))
-	if dst == m.rank {
-		copy(m.mine[k%maxExposed][off:], b)
+	if dst == m.Rank() {
+		own, _ := m.regions.Reach(k, off, len(b))
+		copy(own, b)
 	} else if err := m.vector.write(m.pid(dst), there, b); err != nil {
 		m.lost("put", dst, err)
 	}
-	m.complete(done)
+	m.PutCopy(m.Rank(), &done, nil)
 }
 
 func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	there := m.find("get", dst, k, off, len(b))
-	if dst == m.rank {
-		copy(b, m.mine[k%maxExposed][off:])
+	if dst == m.Rank() {
+		own, _ := m.regions.Reach(k, off, len(b))
+		copy(b, own)
 	} else if err := m.fetch(dst, k, off, there, b); err != nil {
 		m.lost("get", dst, err)
 	}
-	m.complete(done)
+	m.PutCopy(m.Rank(), &done, nil)
 }
 
-// fetch gets bytes of another rank, alone or with its help. Who sleeps where it waits does not help.
+// fetch gets bytes of another rank, alone or with its help. A rank that sleeps where it waits does not help.
 func (m *memory) fetch(dst int, k device.Key, off int, there uintptr, b []byte) error {
-	if len(b) >= worth && !m.blocks {
-		return m.share(dst, k, off, there, b)
+	if len(b) >= minTogether && !m.Blocks {
+		return m.getTogether(dst, k, off, there, b)
 	}
 	return m.vector.read(m.pid(dst), there, b)
 }
@@ -97,30 +100,44 @@ func (m *memory) pid(r int) int { return int(m.members[r].pid.Load()) }
 
 // find returns the address of n bytes at an offset of memory that a rank exposes.
 func (m *memory) find(what string, dst int, k device.Key, off, n int) uintptr {
-	m.leave()
-	m.check(dst)
-	e := &m.members[dst].exposed[k%maxExposed]
-	if k == 0 || e.key.Load() != uint64(k) {
-		panic(fmt.Sprintf("shm: %s: rank %d exposes nothing as %d", what, dst, k))
+	m.Leave()
+	m.Check(dst)
+	key, where, size := m.entry(what, dst, k)
+	if key != uint64(k)+1 {
+		panic(fmt.Sprintf("shm: %s: rank %d exposes nothing as %#x", what, dst, k))
 	}
-	if off < 0 || n > int(e.size)-off {
-		panic(fmt.Sprintf("shm: %s of %d bytes at offset %d of the %d that rank %d exposes", what, n, off, e.size, dst))
+	if off < 0 || n > int(size)-off {
+		panic(fmt.Sprintf("shm: %s of %d bytes at offset %d of the %d that rank %d exposes", what, n, off, size, dst))
 	}
-	return uintptr(e.where) + uintptr(off)
+	return uintptr(where) + uintptr(off)
 }
 
-// complete tells the rank itself that a transfer has ended.
-func (m *memory) complete(done device.Head) {
-	m.stash.put(m.pool.take(m.rank, &done, 0))
+// entry returns what a rank says of a key.
+func (m *memory) entry(what string, dst int, k device.Key) (key, where, size uint64) {
+	owner, i := &m.members[dst], uint64(uint32(k))
+	var e *exposed
+	switch {
+	case i < sharedRegions:
+		e = &owner.exposed[i]
+	case i-sharedRegions >= owner.furtherSize.Load():
+		return 0, 0, 0
+	case dst == m.Rank():
+		e = m.own(k)
+	default:
+		e = &m.read
+		at := uintptr(owner.further.Load()) + uintptr(i-sharedRegions)*unsafe.Sizeof(*e)
+		if err := m.vector.read(m.pid(dst), at, unsafe.Slice((*byte)(unsafe.Pointer(e)), unsafe.Sizeof(*e))); err != nil {
+			m.lost(what, dst, err)
+		}
+	}
+	return e.key.Load(), e.where, e.size
 }
 
-// mourning is how long a rank waits to be told that the one is dead whose memory it could not reach.
-const mourning = 2 * time.Second
-
-// lost ends a rank that cannot reach another's memory: most likely that rank is dead, and the job is about to end for that.
+// lost ends a rank that cannot reach another's memory.
 func (m *memory) lost(what string, dst int, err error) {
-	for end := time.Now().Add(mourning); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		m.leave()
-	}
+	m.AwaitStop()
 	panic(fmt.Sprintf("shm: %s: the memory of rank %d: %v", what, dst, err))
 }
+
+// start returns where the first byte of b is. Memory that Go has allocated and that is in use does not move.
+func start(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

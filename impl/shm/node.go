@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
+	"unsafe"
 
 	"github.com/loggp/loggp/impl/device"
 )
@@ -23,7 +24,7 @@ func (n *node) offer() {
 	n.probe = new(uint64)
 	*n.probe = rand.Uint64()
 	n.segment.probe = *n.probe
-	n.where.Store(uint64(address(n.probe)))
+	n.where.Store(uint64(uintptr(unsafe.Pointer(n.probe))))
 	n.port.me.pid.Store(int32(os.Getpid()))
 }
 
@@ -41,12 +42,12 @@ func (n *node) Start() {
 	n.port.me.ready.Store(true)
 	for r := range n.members {
 		for !n.members[r].ready.Load() {
-			n.port.leave()
+			n.port.Leave()
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
 	if !n.apart.Load() {
-		n.port.memory = newMemory(n.port)
+		n.port.memory = &memory{port: n.port}
 	}
 }
 
@@ -54,12 +55,12 @@ func (n *node) Start() {
 func (n *node) reaches() bool {
 	var there [8]byte
 	err := readFrom(int(n.members[0].pid.Load()), uintptr(n.where.Load()), there[:])
-	return err == nil && there == *bytesAt(&n.segment.probe)
+	return err == nil && there == *(*[8]byte)(unsafe.Pointer(&n.segment.probe))
 }
 
 // End marks the rank as ended, and wakes those that wait for it to take packets.
 func (n *node) End() {
-	n.port.mark()
+	n.port.publishProgress()
 	n.port.me.ended.Store(true)
 	n.wakeAll()
 }
@@ -75,7 +76,7 @@ func (n *node) wakeAll() {
 	}
 }
 
-func (n *node) Stuck() []int { return n.stuck() }
+func (n *node) Stuck() []int { return n.deadlock() }
 
 func (n *node) Close() {
 	denyOthers()

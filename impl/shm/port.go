@@ -1,41 +1,36 @@
 package shm
 
 import (
-	"fmt"
-	"runtime"
-
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/launch"
-	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/transport"
 	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/unit"
 )
 
 // port is a rank, in its process.
 type port struct {
 	*segment
+	transport.Base
+	transport.Inbox
 	launch.Testimony
-	rank   int
-	me     *member
-	blocks bool // sleeps where it waits
+	me *member
 
 	writers []writer // to each rank; the one to itself is not used
 	readers []reader // from each other rank
-	turn    int      // of readers, whom to look at first
+	turn    int      // of readers, which to look at first
 
-	packet device.Packet // that the rank may read until it receives again, if it came in one record:
-	room   []byte        // its data
-	held   *parcel       // or, if it did not
-	stash  queue         // what came while the rank could not receive it, and what it sent to itself
-	pool   pool
-	mourns []mourned // ranks of whose end this one is to hear
-	memory *memory   // nil if there is none
-	looks  int       // that found nothing
+	packet device.Packet // received last, if it came in one record:
+	data   []byte        // its data
+	exits  []exit        // ends of programs of which this rank is to hear
+	memory *memory       // nil if there is none
 }
 
 func newPort(s *segment, rank int, blocks bool) *port {
 	n := len(s.members)
-	p := &port{segment: s, rank: rank, me: &s.members[rank], blocks: blocks, writers: make([]writer, n), room: make([]byte, piece)}
+	p := &port{
+		segment: s, Base: transport.NewBase("shm", rank, n, blocks, &s.stop, pace), me: &s.members[rank],
+		writers: make([]writer, n), data: make([]byte, maxFragment),
+	}
 	for r := range n {
 		p.writers[r].ring = s.ring(rank, r)
 		if r != rank {
@@ -45,51 +40,14 @@ func newPort(s *segment, rank int, blocks bool) *port {
 	return p
 }
 
-func (p *port) Rank() int { return p.rank }
-func (p *port) Size() int { return len(p.members) }
-
 // Tier implements device.Port: all share memory.
 func (p *port) Tier(int) model.Tier { return model.Intra }
 
-// Node implements device.Port, and Tick does.
-func (p *port) Node() string { return machine.Host() }
-
-func (p *port) Tick() unit.Time {
-	resolution, _ := machine.Timer()
-	return resolution
-}
-
-func (p *port) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanosecond }
-
-func (p *port) Spend(model.Work, int) {}
-
-// RealTime implements device.RealTime.
-func (p *port) RealTime() {}
-
-func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
-
-func (p *port) Delay(d unit.Time) {
-	if p.blocks {
-		launch.Delay(d, p.leave, yield)
-	} else {
-		launch.Delay(d, p.leave, nil)
-	}
-}
-
-// leave ends the calling goroutine if the job has failed.
-//
-// Note: it could panic with a value that package launch knows, but a program that recovers from panics would swallow that and go on.
-func (p *port) leave() {
-	if p.stop.Load() {
-		runtime.Goexit()
-	}
-}
-
 func (p *port) Send(dst int, q *device.Packet) {
-	p.leave()
-	p.check(dst)
+	p.Leave()
+	p.Check(dst)
 	if len(q.Data) <= inLine && p.writers[dst].line(&q.Head, q.Data) {
-		p.nudge(dst)
+		p.wakeUp(dst)
 		return
 	}
 	p.send(dst, q)
@@ -97,27 +55,18 @@ func (p *port) Send(dst int, q *device.Packet) {
 
 // send sends what does not fit a line, or finds none free.
 func (p *port) send(dst int, q *device.Packet) {
-	if dst == p.rank {
-		own := p.pool.take(dst, &q.Head, len(q.Data))
-		own.add(q.Data)
-		p.stash.put(own)
+	if dst == p.Rank() {
+		p.PutCopy(dst, &q.Head, q.Data)
 		return
 	}
 	for rest := q.Data; ; {
-		n := min(len(rest), piece)
+		n := min(len(rest), maxFragment)
 		if !p.write(dst, &q.Head, rest[:n], len(rest)) {
 			return
 		}
 		if rest = rest[n:]; len(rest) == 0 {
 			return
 		}
-	}
-}
-
-// check panics if there is no such rank.
-func (p *port) check(r int) {
-	if uint(r) >= uint(len(p.members)) {
-		panic(fmt.Sprintf("shm: no rank %d among %d", r, len(p.members)))
 	}
 }
 
@@ -130,27 +79,25 @@ func (p *port) write(dst int, head *device.Head, data []byte, total int) bool {
 			return false
 		}
 		if first {
-			p.nudge(dst) // which may be asleep since before what fills the ring
+			p.wakeUp(dst) // which may be asleep since before what fills the ring
 		}
 		if !p.drain() {
 			p.rest(func() bool { return w.moved() || p.incoming() })
 		}
 	}
-	p.nudge(dst)
+	p.wakeUp(dst)
 	return true
 }
 
 func (p *port) Recv(block bool) *device.Packet {
-	p.leave()
-	if p.held != nil {
-		p.pool.free(p.held)
-		p.held = nil
-		p.goOn()
+	p.Leave()
+	if p.Release() {
+		p.forgetExits()
 	}
 	if q := p.receive(); q != nil || !block {
 		if q == nil {
-			p.bury()
-			p.idle()
+			p.takeExits()
+			p.Idle()
 		}
 		return q
 	}
@@ -159,10 +106,14 @@ func (p *port) Recv(block bool) *device.Packet {
 
 // receive takes the next packet, or returns nil.
 func (p *port) receive() *device.Packet {
-	if p.stash.head != nil {
-		p.held = p.stash.pop()
-		return &p.held.Packet
+	if !p.Empty() {
+		return p.Next()
 	}
+	return p.poll()
+}
+
+// poll takes the next packet from the rings, or returns nil.
+func (p *port) poll() *device.Packet {
 	for range p.readers {
 		r := &p.readers[p.turn]
 		if r.ready() {
@@ -183,9 +134,9 @@ func (p *port) from(r *reader) *device.Packet {
 		l := r.next
 		n, total := bytesOf(l.word.Load())
 		if r.part == nil && n == total {
-			p.packet.Src, p.packet.Head, p.packet.Data = r.src, l.head, p.room[:n]
+			p.packet.Src, p.packet.Head, p.packet.Data = r.src, l.head, p.data[:n]
 			if n <= inLine {
-				*(*[inLine]byte)(p.room) = l.data
+				*(*[inLine]byte)(p.data) = l.data
 			} else {
 				copy(p.packet.Data, r.body(n))
 			}
@@ -193,22 +144,21 @@ func (p *port) from(r *reader) *device.Packet {
 			return &p.packet
 		}
 		if q := p.gather(r, n, total); q != nil {
-			p.held = q
-			return &q.Packet
+			return p.Hold(q)
 		}
 	}
 	return nil
 }
 
 // gather takes in a record, and returns the packet if that was the last of it.
-func (p *port) gather(r *reader, n, total int) *parcel {
+func (p *port) gather(r *reader, n, total int) *transport.Buffer {
 	if r.part == nil {
-		r.part = p.pool.take(r.src, &r.next.head, total)
+		r.part = p.Take(r.src, &r.next.head, total)
 	}
 	q := r.part
-	q.add(r.body(n))
+	q.Add(r.body(n))
 	p.took(r, n)
-	if !q.whole() {
+	if !q.Whole() {
 		return nil
 	}
 	r.part = nil
@@ -220,7 +170,7 @@ func (p *port) took(r *reader, n int) {
 	r.took(n)
 	if r.gave {
 		r.gave = false
-		p.nudge(r.src)
+		p.wakeUp(r.src)
 	}
 }
 
@@ -233,7 +183,7 @@ func (p *port) drain() bool {
 			found = true
 		}
 	}
-	return p.bury() || found
+	return p.takeExits() || found
 }
 
 // empty takes in what has come from one rank.
@@ -243,7 +193,7 @@ func (p *port) empty(r *reader) bool {
 		found = true
 		n, total := bytesOf(r.next.word.Load())
 		if q := p.gather(r, n, total); q != nil {
-			p.stash.put(q)
+			p.Put(q)
 		}
 	}
 	return found
@@ -256,7 +206,7 @@ func (p *port) incoming() bool {
 			return true
 		}
 	}
-	return p.bereaved()
+	return p.exited()
 }
 
 func (p *port) Memory() device.Memory {
@@ -271,7 +221,7 @@ func (p *port) Counter() device.Counter { return counter{p} }
 type counter struct{ *port }
 
 func (c counter) Add(dst, r int, delta int64) int64 {
-	c.leave()
-	c.check(dst)
+	c.Leave()
+	c.Check(dst)
 	return c.members[dst].counters[r].Add(delta) - delta
 }

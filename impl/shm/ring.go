@@ -4,16 +4,17 @@ import (
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/transport"
 )
 
-// A record is what the writer of a ring adds at once: a line, and room for its data where that does not fit the line. The line begins with a word that
+// A record is what the writer of a ring adds at once: a line, and a part of the area for data that does not fit the line. The line begins with a word that
 // is written last, and has in its bits
 //
 //	0-11   the lap of the ring, from 1, so that what was there a lap ago is not taken for a record
 //	12-27  bytes of data in the record
 //	28-63  bytes of the packet that are left, with those
 //
-// Where data is both sides know: it begins a line behind that of the record before, and at the start of the room where it would not fit what is left. So
+// Both sides know where data is: it begins behind that of the record before, and at the start of the area where it would not fit what is left. So
 // what looks like a word is one, and to take a record the reader writes nothing.
 const (
 	lapBits    = 12
@@ -22,8 +23,8 @@ const (
 	totalShift = bytesShift + bytesBits
 )
 
-// piece is how many bytes are in a record at most: a quarter of the room, so that the writer fills one while the reader empties another.
-const piece = room / 4
+// maxFragment is how many bytes of a packet are in a record at most: a quarter of the area, so that the writer fills one while the reader empties another.
+const maxFragment = areaSize / 4
 
 // word makes the first word of a record that begins after at lines.
 func word(at uint64, n, total int) uint64 {
@@ -44,27 +45,27 @@ func place(at uint64, n int) (from, end uint64) {
 		return at, at
 	}
 	size := (uint64(n) + lineSize - 1) &^ (lineSize - 1)
-	if at%room+size > room {
-		at += room - at%room
+	if at%areaSize+size > areaSize {
+		at += areaSize - at%areaSize
 	}
 	return at, at + size
 }
 
-// data returns n bytes of the room from a place that place has said.
+// data returns n bytes of the area from a place that place has said.
 func (r *ring) data(from uint64, n int) []byte {
-	return unsafe.Slice(&r.room[from%room], n)
+	return unsafe.Slice(&r.area[from%areaSize], n)
 }
 
 // writer is the end of a ring that one rank writes to.
 type writer struct {
 	*ring
-	at, end           uint64 // lines, and bytes of the room, that were written
+	at, end           uint64 // lines, and bytes of the area, that were written
 	lineFree, endFree uint64 // up to which it may write, as far as it knows
 }
 
 // line writes a packet that fits a line, unless there is none free as far as it knows.
 //
-// Note: head and data are copied word by word. Whoever sends has just written them so, and a load of more than what one store wrote waits for the caches.
+// Note: head and data are copied word by word. The sender has just written them so, and a load of more than what one store wrote waits for the caches.
 func (w *writer) line(head *device.Head, data []byte) bool {
 	if w.at >= w.lineFree {
 		return false
@@ -110,13 +111,13 @@ func (w *writer) put(head *device.Head, data []byte, total int) bool {
 
 // refresh looks how far the reader is, and reports whether there is room for a line and for data up to an end.
 func (w *writer) refresh(end uint64) bool {
-	w.lineFree, w.endFree = w.taken.Load()+lines, w.emptied.Load()+room
+	w.lineFree, w.endFree = w.taken.Load()+lines, w.emptied.Load()+areaSize
 	return w.at < w.lineFree && end <= w.endFree
 }
 
 // moved reports whether the reader has given room since the last look.
 func (w *writer) moved() bool {
-	return w.taken.Load()+lines != w.lineFree || w.emptied.Load()+room != w.endFree
+	return w.taken.Load()+lines != w.lineFree || w.emptied.Load()+areaSize != w.endFree
 }
 
 // reader is the end of a ring that one rank reads from.
@@ -125,11 +126,11 @@ type reader struct {
 	src      int    // the writer's rank
 	next     *line  // of the ring, where the next record will be
 	lap      uint64 // of that line
-	at, end  uint64 // lines, and bytes of the room, that were read
+	at, end  uint64 // lines, and bytes of the area, that were read
 	given    uint64 // of them, those that the writer may use again
 	endGiven uint64
-	gave     bool    // and it may not know yet
-	part     *parcel // a packet of which some is to come
+	gave     bool              // and it may not know yet
+	part     *transport.Buffer // a packet of which some is to come
 }
 
 func readerOf(from *ring, src int) reader {
@@ -155,13 +156,13 @@ func (r *reader) took(n int) {
 	}
 	r.at++
 	r.next, r.lap = &r.lines[r.at%lines], lap(r.at)
-	if r.at-r.given >= lines/4 || r.end-r.endGiven >= room/4 {
+	if r.at-r.given >= lines/4 || r.end-r.endGiven >= areaSize/4 {
 		r.give()
 	}
 }
 
 // give tells the writer from time to time how far the reader is: often enough for it never to wait for that alone, as a record and
-// what is skipped before it take no more than half of the room.
+// what is skipped before it take no more than half of the area.
 func (r *reader) give() {
 	r.given, r.endGiven, r.gave = r.at, r.end, true
 	r.taken.Store(r.at)

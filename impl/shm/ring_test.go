@@ -17,7 +17,7 @@ func TestLayout(t *testing.T) {
 	var r ring
 	for name, at := range map[string]uintptr{
 		"line": unsafe.Sizeof(line{}), "control": unsafe.Sizeof(c), "member": unsafe.Sizeof(m), "ring": unsafe.Sizeof(r),
-		"asked": unsafe.Offsetof(m.asked), "errand": unsafe.Offsetof(m.errand), "counters": unsafe.Offsetof(m.counters), "waits": unsafe.Offsetof(m.waits), "sent": unsafe.Offsetof(m.sent), "lines": unsafe.Offsetof(r.lines),
+		"asker": unsafe.Offsetof(m.asker), "together": unsafe.Offsetof(m.together), "counters": unsafe.Offsetof(m.counters), "waits": unsafe.Offsetof(m.waits), "sent": unsafe.Offsetof(m.sent), "lines": unsafe.Offsetof(r.lines),
 	} {
 		if at%lineSize != 0 {
 			t.Errorf("%s: %d bytes are not whole lines", name, at)
@@ -26,11 +26,11 @@ func TestLayout(t *testing.T) {
 	if at := unsafe.Offsetof(line{}.data); at+inLine != lineSize {
 		t.Errorf("data begins at %d of a line, and %d bytes are to be in it", at, inLine)
 	}
-	if at := unsafe.Offsetof(r.room); at%lineSize != 0 {
-		t.Errorf("room begins at %d: not on a line", at)
+	if at := unsafe.Offsetof(r.area); at%lineSize != 0 {
+		t.Errorf("the area begins at %d: not on a line", at)
 	}
-	if piece >= 1<<bytesBits || piece > room/4 {
-		t.Errorf("a record of %d bytes does not fit its word, or takes more than a quarter of %d", piece, room)
+	if maxFragment >= 1<<bytesBits || maxFragment > areaSize/4 {
+		t.Errorf("a record of %d bytes does not fit its word, or takes more than a quarter of %d", maxFragment, areaSize)
 	}
 }
 
@@ -56,13 +56,13 @@ func TestRing(t *testing.T) {
 		data []byte
 	}
 	var under []sent
-	buf := make([]byte, piece)
+	buf := make([]byte, maxFragment)
 	end := uint64(3 * lines << lapBits) // so that numbers of laps come again
 	if testing.Short() {
 		end = 40 * lines // the race detector takes minutes for more, and one thread does not need it
 	}
 	for n := uint64(0); w.at < end; n++ {
-		size := []int{0, 8, inLine, inLine + 1, 1000, piece, rnd.IntN(piece + 1)}[min(rnd.IntN(30), rnd.IntN(7))]
+		size := []int{0, 8, inLine, inLine + 1, 1000, maxFragment, rnd.IntN(maxFragment + 1)}[min(rnd.IntN(30), rnd.IntN(7))]
 		for i := 0; i+8 <= size; i += 8 {
 			binary.LittleEndian.PutUint64(buf[i:], word(w.at+uint64(rnd.IntN(2))*lines, 8, 8))
 		}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/transport"
 )
 
 // line is a cache line of a ring: the word that says what the record is, the head of its packet, and its data if that is short.
@@ -20,48 +21,50 @@ const (
 	inLine   = lineSize - 8 - 8*device.HeadWords
 )
 
-// lines is how many a ring has, and room its bytes for longer data: powers of two.
+// lines is how many a ring has, and areaSize the bytes of its area for longer data: powers of two.
 //
 // Note: longer ones buffer more, but a ping-pong walks through all of it, and what does not stay in the caches nearest to the
 // processors is slower.
 const (
-	lines = 256
-	room  = 64 << 10
+	lines    = 256
+	areaSize = 64 << 10
 )
 
 // ring carries packets from one rank to another. Each part is on lines of its own.
 type ring struct {
-	taken, emptied atomic.Uint64 // lines, and bytes of the room, that the reader has taken and the writer may use again
+	taken, emptied atomic.Uint64 // lines, and bytes of the area, that the reader has taken and the writer may use again
 	_              [lineSize - 16]byte
 	lines          [lines]line
-	room           [room]byte
+	area           [areaSize]byte
 }
 
-// member is what all may know of a rank. Each part is on lines of its own: asleep is looked at by all who send to the rank, the others seldom.
+// member is what all may know of a rank. Each part is on lines of its own: senders look at asleep for each packet, at the rest seldom.
 type member struct {
-	asleep atomic.Uint32 // the rank sleeps, or is about to: who has something for it clears this and wakes it
+	asleep atomic.Uint32 // the rank sleeps, or is about to: a rank that has something for it clears this and wakes it
 	_      [lineSize - 4]byte
 
-	asked atomic.Uint32 // the rank after the one that would have this one help it; 0: none
+	asker atomic.Uint32 // plus 1, the rank that would have this one help with its get; 0: none
 	_     [lineSize - 4]byte
 
-	errand errand
+	together together
 
 	counters [device.Counters]atomic.Int64
 	_        [lineSize - 8*device.Counters]byte
 
-	waits atomic.Uint64 // counts the beginnings and the ends of long waits: odd, the rank waits
-	ended atomic.Bool
-	ready atomic.Bool  // the rank has come
-	pid   atomic.Int32 // its process
-	_     [lineSize - 20]byte
+	waits       atomic.Uint64 // counts the beginnings and the ends of long waits: odd, the rank waits
+	further     atomic.Uint64 // address in the rank's memory of its table of further exposed regions,
+	furtherSize atomic.Uint64 // and how many entries that has
+	ended       atomic.Bool
+	ready       atomic.Bool  // the rank has come
+	pid         atomic.Int32 // its process
+	_           [lineSize - 36]byte
 
-	mourns [MaxRanks]atomic.Bool // the ranks of whose end it is to hear and has not heard
+	awaitsExit [MaxRanks]atomic.Bool // the ranks of whose end it is to hear and has not heard
 
-	// While the rank waits and when it has ended: how far it is in its rings.
-	sent, got [MaxRanks]atomic.Uint64
+	// While the rank waits, and when it has ended: how far it is in its rings.
+	sent, received [MaxRanks]atomic.Uint64
 
-	exposed [maxExposed]exposed // 24 bytes each, a whole number of lines
+	exposed [sharedRegions]exposed // 24 bytes each, a whole number of lines
 }
 
 // control is what all ranks share. The lines are read by all and hardly ever written.
@@ -98,32 +101,30 @@ func layOut(mapped []byte, ranks int) *segment {
 // ring returns that from a rank to another.
 func (s *segment) ring(from, to int) *ring { return &s.rings[from*len(s.members)+to] }
 
-// stuck returns the ranks that wait, if nothing can happen any more; else nil. A rank's place in its rings is written down before its wait
-// begins and holds until that ends. So if nobody's wait has ended meanwhile, and none is behind those who send to it, all have waited at
-// one time with nothing on the way.
-func (s *segment) stuck() []int {
-	var waiting []int
-	var before [MaxRanks]uint64
+// deadlock returns the ranks that wait, if nothing can happen any more; else nil. A rank's place in its rings is written down before its wait
+// begins and holds until that ends. So if no wait has ended while all were read, they are of one time.
+func (s *segment) deadlock() []int {
+	ranks := make([]transport.Progress, len(s.members))
+	var waits [MaxRanks]uint64
 	for r := range s.members {
 		m := &s.members[r]
-		if m.ended.Load() {
-			continue
-		}
-		if before[r] = m.waits.Load(); before[r]%2 == 0 {
+		ended := m.ended.Load()
+		if waits[r] = m.waits.Load(); waits[r]%2 == 0 && !ended {
 			return nil
 		}
-		waiting = append(waiting, r)
+		ranks[r] = transport.NewProgress(len(ranks))
+		ranks[r].Known, ranks[r].Ended = true, ended
 	}
-	for _, to := range waiting {
-		for from := range s.members {
-			m := &s.members[from]
-			if m.sent[to].Load() != s.members[to].got[from].Load() || m.ended.Load() && s.members[to].mourns[from].Load() {
-				return nil
-			}
+	for r := range s.members {
+		m := &s.members[r]
+		for other := range ranks {
+			ranks[r].Sent[other], ranks[r].Received[other] = m.sent[other].Load(), m.received[other].Load()
+			ranks[r].AwaitsExit[other] = m.awaitsExit[other].Load()
 		}
 	}
+	waiting := transport.Deadlock(ranks)
 	for _, r := range waiting {
-		if s.members[r].waits.Load() != before[r] {
+		if s.members[r].waits.Load() != waits[r] {
 			return nil
 		}
 	}

@@ -29,18 +29,15 @@ const (
 	futexWake = 1
 )
 
-// sleepWhile sleeps while the word has the value, or for a while less.
-func sleepWhile(word *atomic.Uint32, value uint32) {
+// futexSleep sleeps while the word has the value, and may return sooner.
+func futexSleep(word *atomic.Uint32, value uint32) {
 	syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(value), 0, 0, 0)
 }
 
-// wakeUp wakes who sleeps on the word.
-func wakeUp(word *atomic.Uint32) {
+// futexWakeOne wakes the process that sleeps on the word.
+func futexWakeOne(word *atomic.Uint32) {
 	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
 }
-
-// yield lets another thread run on this processor if one wants to.
-func yield() { syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // allowOthers lets processes of the user access the memory of this one, which some systems (Yama) allow to its ancestors alone.
 // Where there is no such rule, this fails and does not matter.

@@ -5,7 +5,6 @@ package shm
 import (
 	"errors"
 	"os"
-	"runtime"
 	"sync/atomic"
 )
 
@@ -13,9 +12,8 @@ var errLinux = errors.New("ranks that share memory need Linux")
 
 func mapFile(*os.File, int) ([]byte, error)        { return nil, errLinux }
 func unmap([]byte)                                 {}
-func sleepWhile(word *atomic.Uint32, value uint32) {}
-func wakeUp(word *atomic.Uint32)                   {}
-func yield()                                       { runtime.Gosched() }
+func futexSleep(word *atomic.Uint32, value uint32) {}
+func futexWakeOne(word *atomic.Uint32)             {}
 func allowOthers()                                 {}
 func denyOthers()                                  {}
 func readFrom(int, uintptr, []byte) error          { return errLinux }

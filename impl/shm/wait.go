@@ -3,127 +3,110 @@ package shm
 import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/transport"
 )
 
-// Looks that find nothing, after which a rank that spins
-const (
-	glances = 1 << 6  // sees whether the job has failed,
-	patient = 1 << 11 // gives way to others on its processor, some tens of microseconds after it last did: too seldom to be seen in times,
-	long    = 1 << 13 // says that it waits.
-)
+// pace is that of a rank that spins. A look is a load from a cache line.
+var pace = transport.Pace{Check: 1 << 6, Yield: 1 << 11}
+
+// longWait is how many looks that found nothing make a wait long, so that the rank publishes it.
+const longWait = 1 << 13
 
 // wait waits for a packet.
 func (p *port) wait() *device.Packet {
-	if p.blocks {
+	if p.Blocks {
 		return p.sleepUntil()
 	}
-	said := false
-	for i := 1; ; i++ {
-		for range p.readers {
-			r := &p.readers[p.turn]
-			if r.ready() {
-				if q := p.from(r); q != nil {
-					if said {
-						p.me.waits.Add(1)
-					}
-					return q
-				}
-			}
-			if p.turn++; p.turn == len(p.readers) {
-				p.turn = 0
+	for looks := uint(1); ; looks++ {
+		q := p.poll()
+		if q == nil {
+			machine.Pause()
+			if p.Spin(looks) {
+				q = p.between(looks)
 			}
 		}
-		machine.Pause()
-		if i%glances != 0 {
-			continue
-		}
-		p.leave()
-		if p.bury() {
-			if said {
+		if q != nil {
+			if looks > longWait {
 				p.me.waits.Add(1)
 			}
-			return p.receive()
-		}
-		if asker := p.me.asked.Load(); asker != 0 && p.memory != nil {
-			p.memory.help(asker)
-		}
-		if i%patient == 0 {
-			yield()
-		}
-		if i == long {
-			p.say()
-			said = true
+			return q
 		}
 	}
+}
+
+// between does what a rank that spins does now and then. It returns a packet if it has heard of the end of another rank.
+func (p *port) between(looks uint) *device.Packet {
+	if p.takeExits() {
+		return p.receive()
+	}
+	if asker := p.me.asker.Load(); asker != 0 && p.memory != nil {
+		p.memory.help(asker)
+	}
+	if looks == longWait {
+		p.publishWait()
+	}
+	return nil
 }
 
 // sleepUntil waits for a packet in its sleep.
 func (p *port) sleepUntil() *device.Packet {
-	p.say()
+	p.publishWait()
 	for {
 		p.sleep(p.incoming)
-		p.bury()
+		p.takeExits()
 		if q := p.receive(); q != nil {
 			p.me.waits.Add(1)
 			return q
 		}
-		p.leave()
+		p.Leave()
 	}
 }
 
-// say writes down that the rank waits, and how far it is.
-func (p *port) say() {
-	p.mark()
+// publishWait writes down that the rank waits, and how far it is.
+func (p *port) publishWait() {
+	p.publishProgress()
 	p.me.waits.Add(1)
 }
 
-// mark writes down how far the rank is in its rings.
-func (p *port) mark() {
+// publishProgress writes down how far the rank is in its rings.
+func (p *port) publishProgress() {
 	for r := range p.writers {
 		p.me.sent[r].Store(p.writers[r].at)
 	}
 	for i := range p.readers {
 		r := &p.readers[i]
-		p.me.got[r.src].Store(r.at)
+		p.me.received[r.src].Store(r.at)
 	}
 }
 
 // rest lets a rank that cannot send wait until something may have changed.
 func (p *port) rest(changed func() bool) {
-	p.leave()
-	if p.blocks {
+	p.Leave()
+	if p.Blocks {
 		p.sleep(changed)
 	} else {
-		p.idle()
+		p.Idle()
 	}
 }
 
-// idle lets others run where that is what the rank waits for.
-func (p *port) idle() {
-	p.looks++
-	if p.blocks || p.looks%patient == 0 {
-		yield()
-	}
-}
-
-// sleep lets the rank sleep until it is woken, unless there is something already. Whoever has something for it writes that first and looks at asleep
-// then, and the rank the other way round: one of them sees the other.
+// sleep lets the rank sleep until it is woken, unless there is something already. A rank that has something for it writes that first and then
+// looks at asleep; the sleeper does so the other way round. So one of them sees the other.
 //
-// Note: each does so by an operation that reads and writes, which no processor lets a later read overtake. A store would do as Go has it, but under
+// Note: each uses an operation that reads and writes, which no processor lets a later read overtake. A store would do as Go defines it, but under
 // the race detector stores are weaker: both would miss each other once in some thousand times, and sleep forever.
 func (p *port) sleep(already func() bool) {
 	p.me.asleep.Swap(1)
-	if already() || p.stop.Load() {
+	if already() || p.Stop.Load() {
 		p.me.asleep.Store(0)
 		return
 	}
-	sleepWhile(&p.me.asleep, 1)
+	futexSleep(&p.me.asleep, 1)
 	p.me.asleep.Store(0)
 }
 
-// nudge wakes a rank if it sleeps.
-func (p *port) nudge(r int) {
-	if p.blocks {
+// wakeUp wakes a rank if it sleeps.
+func (p *port) wakeUp(r int) {
+	if p.Blocks {
 		p.members[r].wake()
 	}
 }
@@ -131,6 +114,6 @@ func (p *port) nudge(r int) {
 // wake wakes the rank if it sleeps.
 func (m *member) wake() {
 	if m.asleep.CompareAndSwap(1, 0) {
-		wakeUp(&m.asleep)
+		futexWakeOne(&m.asleep)
 	}
 }

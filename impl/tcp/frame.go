@@ -28,15 +28,15 @@ type kind uint8
 
 const (
 	packet kind = iota + 1
-	waits       // to rank 0: the rank waits, and how far it has come
-	ends        // the rank has ended, and how far it has come; nothing follows
+	waits       // to rank 0: the rank waits, and its progress
+	ends        // the rank has ended, and its progress; nothing follows
 )
 
-// most is the most bytes of a packet.
-const most = 1<<lengthBits - 1
+// maxData is the most bytes of data in a packet.
+const maxData = 1<<lengthBits - 1
 
-// encode writes a header.
-func encode(b *[headerSize]byte, k kind, head *device.Head, n int) {
+// encodeHeader writes a header.
+func encodeHeader(b *[headerSize]byte, k kind, head *device.Head, n int) {
 	binary.LittleEndian.PutUint64(b[:], markWord<<markShift|uint64(k)<<kindShift|uint64(n))
 	for i, w := range head {
 		binary.LittleEndian.PutUint64(b[8+8*i:], w)
@@ -46,14 +46,14 @@ func encode(b *[headerSize]byte, k kind, head *device.Head, n int) {
 // first reads the first word of a header, and returns an error if it cannot be that of a frame in a job of some ranks.
 func first(b []byte, ranks int) (kind, int, error) {
 	w := binary.LittleEndian.Uint64(b)
-	k, n := kind(w>>kindShift), int(w&most)
+	k, n := kind(w>>kindShift), int(w&maxData)
 	switch {
 	case w>>markShift != markWord:
 		return 0, 0, fmt.Errorf("it begins with %#016x, which is no frame of this program", w)
 	case k < packet || k > ends:
-		return 0, 0, fmt.Errorf("it is of kind %d, of which there is none", k)
-	case k != packet && n != accountSize(ranks):
-		return 0, 0, fmt.Errorf("it is a frame of kind %d with %d bytes in place of %d", k, n, accountSize(ranks))
+		return 0, 0, fmt.Errorf("it is of an unknown kind %d", k)
+	case k != packet && n != progressSize(ranks):
+		return 0, 0, fmt.Errorf("it is a frame of kind %d with %d bytes in place of %d", k, n, progressSize(ranks))
 	}
 	return k, n, nil
 }

@@ -6,30 +6,31 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/transport"
 )
 
 // link is a rank's end of its connection to another.
 //
-// What comes is read into a buffer, as much as there is. A packet that fits is looked at where it lies in the buffer; of a longer one what has come is
-// moved to a parcel, and the rest is read there.
+// What comes is read into the link's buffer, as much as there is. A packet that fits is received where it lies there; what has come of a longer
+// one is moved to a packet buffer, and the rest is read there.
 type link struct {
 	fd   int
 	peer int
 
-	in       []byte  // the buffer
-	from, to int     // what is in it and was not taken
-	part     *parcel // a packet of which a part has come
+	in       []byte            // the buffer
+	from, to int               // what is in it and was not taken
+	part     *transport.Buffer // a packet of which a part has come
 
-	sent, got uint64 // packets
-	over      bool   // nothing more comes: the other rank has ended
-	cut       bool   // nor can anything be sent
-	mourned   bool   // this rank is to hear of it, and has not heard:
-	farewell  device.Head
-	doubt     time.Duration // when it was noticed that the other side is silent; 0: it is not
+	sent, received uint64 // packets
+	over           bool   // nothing more comes: the other rank has ended
+	cut            bool   // nor can anything be sent
+	awaitsExit     bool   // this rank is to hear of the other's end, and has not heard:
+	exitHead       device.Head
+	silentSince    time.Duration // when it was noticed that the other side is silent; 0: it is not
 }
 
-// roomy is the length of buffers. A packet of the longest message that goes at once fits in twice.
-const roomy = 256 << 10
+// bufferSize is the length of buffers. A packet of the longest message that goes at once fits in twice.
+const bufferSize = 256 << 10
 
 // buffered returns what is in the buffer and was not taken.
 func (l *link) buffered() []byte { return l.in[l.from:l.to] }
@@ -37,7 +38,7 @@ func (l *link) buffered() []byte { return l.in[l.from:l.to] }
 // room returns where the next bytes are to be read to. It is not empty if the front of the buffer was looked at.
 func (l *link) room() []byte {
 	if l.part != nil {
-		return l.part.rest()
+		return l.part.Rest()
 	}
 	if l.from == l.to {
 		l.from, l.to = 0, 0
@@ -56,7 +57,7 @@ func (l *link) move(to []byte) {
 // came notes that n bytes more were read.
 func (l *link) came(n int) {
 	if l.part != nil {
-		l.part.have += n
+		l.part.Came(n)
 	} else {
 		l.to += n
 	}
@@ -66,17 +67,17 @@ func (l *link) came(n int) {
 type front uint8
 
 const (
-	nothing front = iota // that is whole
-	inside               // a packet in the buffer
-	apart                // a packet in a parcel
+	nothing  front = iota // that is whole
+	inLink                // a packet in the link's buffer
+	inBuffer              // a packet in a packet buffer
 )
 
 // look finds out what stands at the front, and the bytes of data if it is a packet in the buffer. Frames that are no packets are dealt with on the way.
 func (p *port) look(l *link) (front, int) {
 	for {
 		if l.part != nil {
-			if l.part.whole() {
-				return apart, 0
+			if l.part.Whole() {
+				return inBuffer, 0
 			}
 			return nothing, 0
 		}
@@ -87,16 +88,16 @@ func (p *port) look(l *link) (front, int) {
 		k, n, err := first(b, len(p.links))
 		switch {
 		case err != nil:
-			p.nonsense(l, err)
+			p.malformed(l, err)
 			return nothing, 0
-		case k == packet && n > short && p.begin(l, n):
+		case k == packet && n > minPlaced && p.begin(l, n):
 		case headerSize+n > len(b):
 			return nothing, 0
 		case k == packet:
-			return inside, n
+			return inLink, n
 		default:
 			l.from += headerSize + n
-			p.told(l, k, b[headerSize:headerSize+n])
+			p.reported(l, k, b[headerSize:headerSize+n])
 			if l.over {
 				return nothing, 0
 			}
@@ -104,10 +105,10 @@ func (p *port) look(l *link) (front, int) {
 	}
 }
 
-// short is the longest data that is not worth asking where it is to go: it is copied from where it is warm.
-const short = 32 << 10
+// minPlaced is the longest data of which the port does not ask where it is to go: to copy it from the caches costs less.
+const minPlaced = 32 << 10
 
-// begin moves what has come of a long packet out of the buffer to a parcel, where the rest is to be read. It reports whether there is reason to: the packet is
+// begin moves what has come of a long packet to a packet buffer, where the rest is to be read. It reports whether there is reason to: the packet is
 // too long for the buffer, or it is known where its data is to go.
 func (p *port) begin(l *link, n int) bool {
 	b := l.buffered()
@@ -117,12 +118,11 @@ func (p *port) begin(l *link, n int) bool {
 		return false
 	}
 	if into != nil {
-		l.part = p.pool.place(l.peer, into)
+		l.part = p.Inbox.Place(l.peer, &p.head, into)
 	} else {
-		l.part = p.pool.take(l.peer, n)
+		l.part = p.Take(l.peer, &p.head, n)
 	}
-	l.part.Head = p.head
-	l.from = l.to - len(l.part.add(b[headerSize:]))
+	l.from = l.to - len(l.part.Add(b[headerSize:]))
 	return true
 }
 
@@ -138,46 +138,47 @@ func (p *port) placed(l *link, n int) []byte {
 func (p *port) take(l *link) *device.Packet {
 	what, n := p.look(l)
 	switch what {
-	case inside:
+	case inLink:
 		b := l.buffered()
 		q := &p.packet
 		q.Src = l.peer
 		headOf(b, &q.Head)
 		q.Data = b[headerSize : headerSize+n : headerSize+n]
-		p.inside = l
+		p.inLink = l
 		l.from += headerSize + n
-		l.got++
+		l.received++
 		return q
-	case apart:
-		p.held, l.part = l.part, nil
-		l.got++
-		return &p.held.Packet
+	case inBuffer:
+		q := l.part
+		l.part = nil
+		l.received++
+		return p.Hold(q)
 	}
 	return nil
 }
 
-// stow puts the packets that have come over a link aside, to be received later. A rank that has ended drops them.
-func (p *port) stow(l *link) {
+// setAside puts the packets that have come over a link into the inbox, to be received later. A rank that has ended drops them.
+func (p *port) setAside(l *link) {
 	for {
-		var q *parcel
+		var q *transport.Buffer
 		switch what, n := p.look(l); what {
 		case nothing:
 			return
-		case apart:
+		case inBuffer:
 			q, l.part = l.part, nil
-		case inside:
+		case inLink:
 			b := l.buffered()
-			q = p.pool.take(l.peer, n)
-			headOf(b, &q.Head)
-			q.add(b[headerSize : headerSize+n])
-			q.whole()
+			headOf(b, &p.head)
+			q = p.Take(l.peer, &p.head, n)
+			q.Add(b[headerSize : headerSize+n])
+			q.Whole()
 			l.from += headerSize + n
 		}
-		l.got++
+		l.received++
 		if p.ended {
-			p.pool.free(q)
+			p.Free(q)
 		} else {
-			p.stash.put(q)
+			p.Put(q)
 		}
 	}
 }
@@ -187,7 +188,7 @@ func (p *port) read(l *link) bool {
 	if l.over {
 		return false
 	}
-	if p.inside == l {
+	if p.inLink == l {
 		p.detach(l)
 	}
 	n, e := receive(l.fd, l.room())
@@ -209,9 +210,9 @@ func (p *port) read(l *link) bool {
 func (p *port) detach(l *link) {
 	lent := l.in
 	if p.spare == nil {
-		p.spare = make([]byte, roomy)
+		p.spare = make([]byte, bufferSize)
 	}
 	l.move(p.spare)
-	p.spare, p.inside = nil, nil
+	p.spare, p.inLink = nil, nil
 	p.lent = lent
 }

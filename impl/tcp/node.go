@@ -31,7 +31,7 @@ func (n *node) Failure() error {
 // Start connects the rank to all others, and waits until they are as far.
 func (n *node) Start() {
 	p := n.port
-	connections, err := n.meeting.meet(n.context, p.rank, len(p.links))
+	connections, err := n.meeting.meet(n.context, p.Rank(), p.Size())
 	defer func() {
 		for _, c := range connections {
 			if c != nil {
@@ -43,8 +43,8 @@ func (n *node) Start() {
 		err = n.connect(connections)
 	}
 	if err != nil {
-		p.mourn() // with the connections open, so that others do not stumble over them
-		p.fail(fmt.Errorf("tcp: rank %d: %w", p.rank, err))
+		p.AwaitStop() // with the connections open, so that others do not stumble over them
+		p.fail(fmt.Errorf("tcp: rank %d: %w", p.Rank(), err))
 	}
 }
 
@@ -54,7 +54,7 @@ func (n *node) connect(connections []*net.TCPConn) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var err error
-	if p.sleeper, err = newSleeper(len(p.links)); err != nil {
+	if p.sleeper, err = newSleeper(p.Size()); err != nil {
 		return err
 	}
 	if len(p.links) > 2 {
@@ -79,10 +79,10 @@ func (p *port) link(r int, c *net.TCPConn) error {
 	if err != nil {
 		return err
 	}
-	l := &link{fd: fd, peer: r, in: make([]byte, roomy)}
+	l := &link{fd: fd, peer: r, in: make([]byte, bufferSize)}
 	p.links[r], p.hot = l, l
 	p.sleeper.add(r, fd)
-	if err := tune(fd, patience); err != nil || p.poller == nil {
+	if err := tune(fd, maxSilence); err != nil || p.poller == nil {
 		return err
 	}
 	return p.poller.add(r, fd)
@@ -101,25 +101,25 @@ func (n *node) End() {
 // end drops what comes until all have ended.
 func (p *port) end() {
 	p.ended = true
-	p.blocks = true
-	p.release()
-	if p.rank == 0 {
-		p.tell(ends, nil)
+	p.Blocks = true
+	p.releaseLast()
+	if p.Rank() == 0 {
+		p.report(ends, nil)
 	}
 	for _, l := range p.links {
 		if l != nil {
-			p.tell(ends, l)
+			p.report(ends, l)
 		}
 	}
-	for w := (pause{said: true}); !p.alone(); {
-		if !p.drain() && !p.alone() { // it may be what was there already that says so
+	for w := (backoff{reported: true}); !p.allEnded(); {
+		if !p.drain() && !p.allEnded() { // it may be what was there already that says so
 			w.rest(p)
 		}
 	}
 }
 
-// alone reports whether all others have ended.
-func (p *port) alone() bool {
+// allEnded reports whether all others have ended.
+func (p *port) allEnded() bool {
 	for _, l := range p.links {
 		if l != nil && !l.over {
 			return false
@@ -129,7 +129,7 @@ func (p *port) alone() bool {
 }
 
 func (n *node) Stop() {
-	n.port.stop.Store(true)
+	n.port.Stop.Store(true)
 	n.cancel()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,7 +138,7 @@ func (n *node) Stop() {
 	}
 }
 
-func (n *node) Stuck() []int { return n.port.census.stuck() }
+func (n *node) Stuck() []int { return n.port.table.deadlock() }
 
 func (n *node) Close() {
 	n.cancel()

@@ -42,9 +42,6 @@ func (g *gather) send(fd int, a, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
-// yield lets another thread run on this processor if one wants to.
-func yield() { syscall.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
-
 // poller tells which of several connections have something to read.
 type poller struct {
 	fd     int

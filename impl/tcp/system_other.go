@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -15,7 +14,6 @@ var errLinux = errors.New("ranks as processes need Linux")
 
 func receive(int, []byte) (int, syscall.Errno) { return 0, syscall.ENOSYS }
 func send(int, []byte) (int, syscall.Errno)    { return 0, syscall.ENOSYS }
-func yield()                                   { runtime.Gosched() }
 func own(*net.TCPConn) (int, error)            { return -1, errLinux }
 func closeFile(int)                            {}
 func tune(int, time.Duration) error            { return errLinux }

@@ -5,84 +5,71 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/transport"
 )
 
-// Looks that find nothing, after which a rank that spins
-const (
-	glances = 1 << 4 // sees whether the job has failed,
-	patient = 1 << 8 // gives way to others on its processor, some tens of microseconds after it last did: too seldom to be seen in times.
-)
+// pace is that of a rank that spins. A look is a system call.
+var pace = transport.Pace{Check: 1 << 4, Yield: 1 << 8}
 
 const (
-	ponder = 10 * time.Millisecond // how long a rank has to wait until it says so
-	beat   = time.Second           // how often it looks meanwhile whether others can be reached
+	longWait  = 10 * time.Millisecond // how long a rank waits until it reports that
+	checkTime = time.Second           // how often it looks meanwhile whether others can be reached
 )
 
-// pause is what goes on in a rank between looks that find nothing.
-type pause struct {
-	looks int
-	said  bool
-	began time.Duration // when the clock was read first: a wait that is over sooner need not know
-	seen  time.Duration // when the rank looked after its connections last
-	now   time.Duration // when the clock was read last; 0: it was not
+// backoff is what a rank does between looks that find nothing.
+type backoff struct {
+	looks    uint
+	reported bool
+	began    time.Duration // when the clock was read first: a wait that is over sooner need not know
+	checked  time.Duration // when the rank looked after its connections last
+	now      time.Duration // when the clock was read last; 0: it was not
 }
 
 // wait waits for a packet.
 func (p *port) wait() *device.Packet {
-	for w := (pause{}); ; {
+	for w := (backoff{}); ; {
 		if q := p.next(); q != nil {
 			return q
 		}
 		w.rest(p)
-		if !w.said && w.now-w.began > ponder {
-			w.said = true
-			p.say()
+		if !w.reported && w.now-w.began > longWait {
+			w.reported = true
+			p.report(waits, p.links[0])
 		}
 	}
 }
 
-// rest lets time pass until something may have changed: little, where the rank spins.
-func (w *pause) rest(p *port) {
-	w.looks++
-	switch {
-	case p.blocks:
-		p.leave()
+// rest lets time pass until something may have changed: little, if the rank spins.
+func (w *backoff) rest(p *port) {
+	if p.Blocks {
+		p.Leave()
 		w.clock(p)
-		p.sleeper.sleep(w.until())
+		p.sleeper.sleep(w.limit())
 		w.now = time.Duration(machine.Now())
-	case w.looks%patient == 0:
-		p.leave()
-		yield()
+		return
+	}
+	w.looks++
+	if p.Spin(w.looks) && w.looks%pace.Yield == 0 {
 		w.clock(p)
-	case w.looks%glances == 0:
-		p.leave()
 	}
 }
 
-// clock reads the clock, and looks after the connections where the time has come for that.
-func (w *pause) clock(p *port) {
+// clock reads the clock, and looks after the connections if it is time for that.
+func (w *backoff) clock(p *port) {
 	w.now = time.Duration(machine.Now())
 	switch {
 	case w.began == 0:
-		w.began, w.seen = w.now, w.now
-	case w.now-w.seen > beat:
-		w.seen = w.now
-		p.inspect()
+		w.began, w.checked = w.now, w.now
+	case w.now-w.checked > checkTime:
+		w.checked = w.now
+		p.checkPeers()
 	}
 }
 
-// until returns how long a rank may sleep.
-func (w *pause) until() time.Duration {
-	if rest := ponder - (w.now - w.began); rest >= 0 && !w.said {
+// limit returns how long a rank may sleep.
+func (w *backoff) limit() time.Duration {
+	if rest := longWait - (w.now - w.began); rest >= 0 && !w.reported {
 		return rest + time.Millisecond
 	}
-	return beat
-}
-
-// idle lets others run where that is what the rank waits for.
-func (p *port) idle() {
-	p.looks++
-	if p.blocks || p.looks%patient == 0 {
-		yield()
-	}
+	return checkTime
 }

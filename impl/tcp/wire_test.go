@@ -68,13 +68,13 @@ func receives(n *node) (packets int, err error) {
 // framed returns a frame.
 func framed(k kind, n int, data ...byte) []byte {
 	var h [headerSize]byte
-	encode(&h, k, &device.Head{1, 2, 3, 4, 5}, n)
+	encodeHeader(&h, k, &device.Head{1, 2, 3, 4, 5}, n)
 	return append(h[:], data...)
 }
 
 // What no rank sends ends the job with an error that names who sent it.
 func TestNonsense(t *testing.T) {
-	account := accountSize(2)
+	account := progressSize(2)
 	for _, c := range []struct {
 		name  string
 		sends []byte
@@ -82,10 +82,10 @@ func TestNonsense(t *testing.T) {
 	}{
 		{"zeros", make([]byte, 1000), "it begins with 0x0000000000000000"},
 		{"another protocol", []byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything that there is\r\n\r\n"), "which is no frame of this program"},
-		{"no kind", framed(0, 0), "of kind 0"},
-		{"an unknown kind", framed(ends+1, 0), "of kind 4"},
+		{"no kind", framed(0, 0), "an unknown kind 0"},
+		{"an unknown kind", framed(ends+1, 0), "an unknown kind 4"},
 		{"an account that is too short", framed(waits, account-1, make([]byte, account-1)...), fmt.Sprintf("with %d bytes in place of %d", account-1, account)},
-		{"an account that is far too long", framed(ends, most), fmt.Sprintf("in place of %d", account)},
+		{"an account that is far too long", framed(ends, maxData), fmt.Sprintf("in place of %d", account)},
 		{"a packet, and then nonsense", append(framed(packet, 3, 1, 2, 3), make([]byte, headerSize)...), "no frame"},
 	} {
 		for _, blocks := range []bool{false, true} {
@@ -114,7 +114,7 @@ func TestClosed(t *testing.T) {
 		{"reset", func(far *net.TCPConn) { far.SetLinger(0); far.Close() }, "tcp: the connection of rank 0 to rank 1: connection reset by peer"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // they mourn
+			t.Parallel() // they wait to be told of an exit
 			n, far := lone(t, true)
 			c.do(far)
 			if _, err := receives(n); err == nil || !strings.HasPrefix(err.Error(), c.says) && !strings.Contains(err.Error(), c.says) {
@@ -126,17 +126,18 @@ func TestClosed(t *testing.T) {
 
 // A header that promises much gets no memory for it until that comes.
 func TestPromises(t *testing.T) {
+	const promised = 1 << 20 // which a header alone may ask for
 	n, far := lone(t, true)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	go func() {
-		far.Write(framed(packet, most, make([]byte, 3*trusted)...))
+		far.Write(framed(packet, maxData, make([]byte, 3*promised)...))
 		far.Close()
 	}()
 	receives(n)
 	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > 32*trusted {
-		t.Errorf("%d bytes were allocated for a packet of which %d came", got, 3*trusted)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 32*promised {
+		t.Errorf("%d bytes were allocated for a packet of which %d came", got, 3*promised)
 	}
 }
 
@@ -164,18 +165,18 @@ func parse(b []byte) (packets []byte, ok bool) {
 
 // Whatever comes, in whatever parts, is packets or an error.
 func FuzzFrames(f *testing.F) {
-	account := make([]byte, accountSize(2))
+	account := make([]byte, progressSize(2))
 	f.Add(framed(packet, 3, 1, 2, 3), uint8(1))
 	f.Add(append(framed(packet, 0), framed(ends, len(account), account...)...), uint8(50))
 	f.Add(append(framed(waits, len(account), account...), framed(packet, 2, 1, 2)...), uint8(7))
-	f.Add(framed(packet, roomy, make([]byte, roomy+5)...), uint8(255))
-	f.Add(append(framed(packet, roomy+1, make([]byte, roomy+1)...), framed(packet, 0)...), uint8(10))
-	f.Add(framed(packet, most), uint8(255))
+	f.Add(framed(packet, bufferSize, make([]byte, bufferSize+5)...), uint8(255))
+	f.Add(append(framed(packet, bufferSize+1, make([]byte, bufferSize+1)...), framed(packet, 0)...), uint8(10))
+	f.Add(framed(packet, maxData), uint8(255))
 	f.Add(append(framed(packet, 1, 1), make([]byte, headerSize)...), uint8(255))
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: everything\r\n\r\n"), uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
 		p := newPort(0, 2, false)
-		l := &link{fd: -1, peer: 1, in: make([]byte, roomy)}
+		l := &link{fd: -1, peer: 1, in: make([]byte, bufferSize)}
 		p.links[1], p.hot = l, l
 		var got []byte // packets, as frames
 		over := make(chan struct{})
@@ -187,9 +188,9 @@ func FuzzFrames(f *testing.F) {
 				rest = rest[n:]
 				for q := p.take(l); q != nil; q = p.take(l) {
 					var h [headerSize]byte
-					encode(&h, packet, &q.Head, len(q.Data))
+					encodeHeader(&h, packet, &q.Head, len(q.Data))
 					got = append(append(got, h[:]...), q.Data...)
-					p.release()
+					p.releaseLast()
 				}
 				if n == 0 {
 					panic("there is no room")
@@ -263,7 +264,7 @@ func TestHalfOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")
 	}
-	impatient(t, &patience, time.Second)
+	impatient(t, &maxSilence, time.Second)
 	for _, c := range []struct {
 		name string
 		do   func(p *port)
@@ -298,7 +299,7 @@ func TestBusy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")
 	}
-	impatient(t, &patience, time.Second)
+	impatient(t, &maxSilence, time.Second)
 	n, far := lone(t, true)
 	sent := make(chan error, 1)
 	go func() {

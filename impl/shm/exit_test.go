@@ -9,7 +9,7 @@ import (
 )
 
 // A rank that waits to hear of an end is not stuck when that end has come and it has not looked yet, which is too short a time for processes to be caught in.
-func TestStuckAndMourning(t *testing.T) {
+func TestDeadlockAndExit(t *testing.T) {
 	const ranks = 3
 	words := make([]uint64, size(ranks)/8+8)
 	s := layOut(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size(ranks)), ranks)
@@ -19,23 +19,23 @@ func TestStuckAndMourning(t *testing.T) {
 	}
 	stuck := func(when string, want ...int) {
 		t.Helper()
-		if got := s.stuck(); !slices.Equal(got, want) {
+		if got := s.deadlock(); !slices.Equal(got, want) {
 			t.Errorf("%s: ranks %v are stuck, want %v", when, got, want)
 		}
 	}
 	p, head := ports[0], device.Head{7}
 	p.NotifyExit(1, head)
 	p.NotifyExit(0, head) // its own, which is nothing to wait for
-	p.say()
+	p.publishWait()
 	s.members[2].ended.Store(true)
 	stuck("rank 1 computes")
-	ports[1].say()
+	ports[1].publishWait()
 	stuck("rank 1 waits, too", 0, 1)
 	ports[1].me.waits.Add(1)
-	ports[1].mark()
+	ports[1].publishProgress()
 	s.members[1].ended.Store(true)
 	stuck("rank 1 has ended, and rank 0 has not looked")
-	if !p.bury() {
+	if !p.takeExits() {
 		t.Fatal("rank 0 does not hear of the end")
 	}
 	stuck("rank 0 has looked, and not gone on")
@@ -46,6 +46,6 @@ func TestStuckAndMourning(t *testing.T) {
 	if q := p.Recv(false); q != nil {
 		t.Errorf("rank 0 hears %+v once more", q)
 	}
-	p.say()
+	p.publishWait()
 	stuck("rank 0 waits for something else", 0)
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package transport
+
+import "runtime"
+
+func yield() { runtime.Gosched() }
