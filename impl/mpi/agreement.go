@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/reduction"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -29,11 +29,11 @@ func difference(who string, theirs, ours int) (Class, string) {
 	operation, sort, root := untag(ours)
 	switch {
 	case theirOperation != operation:
-		return proto.ErrOther, fmt.Sprintf("%s is in %v, and this one in %v: all ranks call the same collective operations in the same order", who, theirOperation, operation)
+		return engine.ErrOther, fmt.Sprintf("%s is in %v, and this one in %v: all ranks call the same collective operations in the same order", who, theirOperation, operation)
 	case theirRoot != root:
-		return proto.ErrRoot, fmt.Sprintf("the root is %d at %s, and %d at this one", theirRoot, who, root)
+		return engine.ErrRoot, fmt.Sprintf("the root is %d at %s, and %d at this one", theirRoot, who, root)
 	}
-	return proto.ErrOp, fmt.Sprintf("%s combines by %v, and this one by %v", who, theirSort, sort)
+	return engine.ErrOp, fmt.Sprintf("%s combines by %v, and this one by %v", who, theirSort, sort)
 }
 
 // mismatch is difference for an engine that has found a message to be too long, or of another kind, in a call that expects a tag: the reason may be that the
@@ -95,13 +95,13 @@ func (x calls) note(context uint32, call string) {
 }
 
 // beside returns the call of another rank that is to go with the last one of this, or none if it has not come so far, or has gone on too far.
-func (x calls) beside(context uint32, other calls) proto.Place {
+func (x calls) beside(context uint32, other calls) engine.Place {
 	mine, theirs := x[context], other[context]
 	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {
-		return proto.Place{}
+		return engine.Place{}
 	}
 	m := &theirs.last[(mine.n-1)%remembered]
-	return proto.Place{Call: m.call, At: siteOf(m.on[:m.frames])}
+	return engine.Place{Call: m.call, At: siteOf(m.on[:m.frames])}
 }
 
 // beside completes an error about ranks whose calls do not go together with where the other's was, if that is known.
@@ -111,7 +111,7 @@ func (j *job) beside(e *Error) {
 	}
 	one, other := j.worlds[e.Rank], j.worlds[e.Other.Rank]
 	if one != nil && other != nil {
-		p := one.own.calls.beside(e.On(), other.own.calls)
+		p := one.own.calls.beside(e.Context(), other.own.calls)
 		e.Other.Call, e.Other.At = p.Call, p.At
 	}
 }

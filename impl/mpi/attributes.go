@@ -3,7 +3,7 @@ package mpi
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Keyval names an attribute that communicators may have, and says what becomes of it when they are copied and freed.
@@ -87,7 +87,7 @@ func (c *Comm) DeleteAttribute(k *Keyval) {
 	a := &c.extra().attributes
 	i := a.find(k)
 	if i < 0 {
-		c.e.Fail(proto.ErrArg, "the communicator has no such attribute")
+		c.e.Fail(engine.ErrArg, "the communicator has no such attribute")
 	}
 	value := (*a)[i].value
 	*a = slices.Delete(*a, i, i+1)
@@ -104,9 +104,9 @@ func (c *Comm) forget(k *Keyval, value any) {
 func (c *Comm) checkKey(k *Keyval) {
 	switch {
 	case k == nil || k.freed:
-		c.e.Fail(proto.ErrArg, "the key was freed, or is none")
+		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
 	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
-		c.e.Fail(proto.ErrArg, "the attribute is the library's")
+		c.e.Fail(engine.ErrArg, "the attribute is the library's")
 	}
 }
 

@@ -2,7 +2,7 @@ package mpi
 
 import (
 	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Buffer is elements of a datatype in memory.
@@ -18,7 +18,7 @@ func (c *Comm) shaped(b *Buffer) *shaped { return &shaped{c.checked(*b), c.e.Cop
 func (c *Comm) room(b *Buffer) *shaped {
 	x := c.shaped(b)
 	if b.Overlaps() {
-		c.e.Fail(proto.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
+		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
 	}
 	return x
 }
@@ -29,9 +29,9 @@ type shaped struct {
 	copy func(dst, src []byte) int
 }
 
-func (s *shaped) Gather(to []byte)      { s.Buffer.Gather(to, s.copy) }
-func (s *shaped) Scatter(from []byte)   { s.Buffer.Scatter(from, s.copy) }
-func (s *shaped) Sign(n int) proto.Sign { return proto.Sign(s.Buffer.Sign(n)) }
+func (s *shaped) Gather(to []byte)                 { s.Buffer.Gather(to, s.copy) }
+func (s *shaped) Scatter(from []byte)              { s.Buffer.Scatter(from, s.copy) }
+func (s *shaped) Signature(n int) engine.Signature { return engine.Signature(s.Buffer.Sign(n)) }
 
 // checked ends the rank if a buffer is none, and returns it.
 func (c *Comm) checked(b Buffer) Buffer {
@@ -39,7 +39,7 @@ func (c *Comm) checked(b Buffer) Buffer {
 		return b
 	}
 	if err := c.usable(b).Check(); err != nil {
-		c.e.Fail(proto.ErrBuffer, "%v", err)
+		c.e.Fail(engine.ErrBuffer, "%v", err)
 	}
 	return b
 }
@@ -47,10 +47,10 @@ func (c *Comm) checked(b Buffer) Buffer {
 // usable ends the rank if a buffer's datatype is not for messages, and returns the buffer.
 func (c *Comm) usable(b Buffer) Buffer {
 	if b.Type == nil {
-		c.e.Fail(proto.ErrType, "the buffer has no datatype")
+		c.e.Fail(engine.ErrType, "the buffer has no datatype")
 	}
 	if err := b.Type.Usable(); err != nil {
-		c.e.Fail(proto.ErrType, "%v", err)
+		c.e.Fail(engine.ErrType, "%v", err)
 	}
 	return b
 }
@@ -58,10 +58,10 @@ func (c *Comm) usable(b Buffer) Buffer {
 // alike ends the rank if it does not take as much as it gives, and of the same kind, where it does both.
 func (c *Comm) alike(send, recv *Buffer) {
 	if given, taken := send.Len(), recv.Len(); given != taken {
-		c.e.Fail(proto.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
+		c.e.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
 	}
 	if given, taken := send.Type.Sign(), recv.Type.Sign(); given != taken && given != 0 && taken != 0 {
-		c.e.Fail(proto.ErrType, "this rank gives %s and takes %s", datatype.Signed(given), datatype.Signed(taken))
+		c.e.Fail(engine.ErrType, "this rank gives %s and takes %s", datatype.Signed(given), datatype.Signed(taken))
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *Comm) apart(send, recv *Buffer) {
 // mustBeApart is apart for parts of two buffers, of which a short look does not say that they are.
 func (c *Comm) mustBeApart(send, recv []Buffer) {
 	if n, given, taken := datatype.Shared(send, recv); n > 0 {
-		c.e.Fail(proto.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
+		c.e.Fail(engine.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
 			given, given+n-1, taken, taken+n-1)
 	}
 }

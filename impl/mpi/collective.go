@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/reduction"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
@@ -24,7 +24,7 @@ type round struct {
 	op        *Op
 	of        *Datatype              // elements that op combines
 	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
-	sign      proto.Sign
+	sign      engine.Signature
 	tag       int // of the operation's messages
 	commutes  bool
 }
@@ -37,7 +37,7 @@ func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
 	if r.busy {
 		r = new(round)
 	}
-	*r = round{Comm: c, operation: o, root: root, sign: proto.Sign(of.Sign()), tag: tag}
+	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.Sign()), tag: tag}
 	return r
 }
 
@@ -107,23 +107,23 @@ func (r *round) transfer(st *collective.Step) {
 }
 
 // heard complains of a message that does not belong to the operation.
-func (r *round) heard(st *collective.Step, got proto.Status) {
+func (r *round) heard(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag || got.Bytes != st.Recv.Len {
 		r.amiss(st, got)
 	}
 }
 
 // amiss fails with what is wrong with a message. It is apart so that heard is inlined.
-func (r *round) amiss(st *collective.Step, got proto.Status) {
+func (r *round) amiss(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag {
 		r.differs(got, r.tag)
 	}
-	r.e.FailWith(got.Source, proto.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
+	r.e.FailWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
 		r.own.named(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
 }
 
 // differs complains of a rank whose call is another.
-func (c *Comm) differs(got proto.Status, ours int) {
+func (c *Comm) differs(got engine.Status, ours int) {
 	class, text := difference(c.own.named(got.Source, c.context), got.Tag, ours)
 	c.e.FailWith(got.Source, class, "%s", text)
 }

@@ -8,7 +8,7 @@ package mpi
 import (
 	"encoding/binary"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // Comm is a communicator: ranks that talk among themselves. It belongs to one rank of the job.
 type Comm struct {
-	e       *proto.Engine
+	e       *engine.Rank
 	rank    int
 	size    int     // of those that can be addressed
 	context uint32  // of what the program sends; the one above it is for collective operations
@@ -45,13 +45,13 @@ func (c *Comm) Size() int {
 
 // Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
 func (c *Comm) Wtime() unit.Time {
-	c.e.Own("Wtime")
+	c.e.CheckGoroutine("Wtime")
 	return c.e.Port().Now()
 }
 
 // Compute keeps the processor busy for d. Transfers go on meanwhile.
 func (c *Comm) Compute(d unit.Time) {
-	c.e.Own("Compute")
+	c.e.CheckGoroutine("Compute")
 	c.e.Port().Delay(d)
 }
 
@@ -93,11 +93,11 @@ func (c *Comm) checkRank(r int) {
 // noRank and noTag fail. They are apart so that the checks are inlined.
 func (c *Comm) noRank(r int) {
 	c.alive()
-	c.e.Fail(proto.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
+	c.e.Fail(engine.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
 }
 
 func (c *Comm) noTag(tag int) {
-	c.e.Fail(proto.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
+	c.e.Fail(engine.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
 }
 
 func (c *Comm) checkTag(tag int) {

@@ -3,7 +3,7 @@ package mpi
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -17,7 +17,7 @@ func (c *Comm) Create(g Group) *Comm {
 	c.intra()
 	for _, m := range g.real("Create").members {
 		if c.local(m) < 0 || c.local(m) >= c.size {
-			c.e.Fail(proto.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
+			c.e.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
 		}
 	}
 	return c.fresh(g.members, c.newContext())
@@ -50,7 +50,7 @@ func (c *Comm) Split(colour, key int) *Comm {
 	c.enter("Split")
 	c.intra()
 	if colour < 0 && colour != Undefined {
-		c.e.Fail(proto.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
+		c.e.Fail(engine.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
 	}
 	return c.split(colour, key)
 }
@@ -82,9 +82,9 @@ func (c *Comm) split(colour, key int) *Comm {
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
 	c.enter("Compare")
-	c.e.On(d.context)
+	c.e.SetContext(d.context)
 	d.alive()
-	c.e.On(c.context)
+	c.e.SetContext(c.context)
 	switch {
 	case c.context == d.context:
 		return Identical
@@ -177,13 +177,13 @@ func (c *Comm) enter(call string) {
 // alive complains of a communicator that was freed.
 func (c *Comm) alive() {
 	if c.more != nil && c.more.freed {
-		c.e.Fail(proto.ErrComm, "the communicator was freed")
+		c.e.Fail(engine.ErrComm, "the communicator was freed")
 	}
 }
 
 // intra complains of a communicator between two groups, on which the call cannot be made.
 func (c *Comm) intra() {
 	if c.inter() != nil {
-		c.e.Fail(proto.ErrComm, "the communicator is between two groups: merge them first")
+		c.e.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/match"
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -138,8 +137,8 @@ func (j *job) wait(rank int) *Wait {
 }
 
 // sole returns the rank that must go on before one that waits can, or −1 if it may be one of several.
-func sole(w proto.Wait) int {
-	if w.Peer == match.Any || w.One && w.Open > 1 {
+func sole(w engine.Wait) int {
+	if w.Peer == engine.Any || w.One && w.Open > 1 {
 		return -1
 	}
 	return w.Peer
@@ -177,35 +176,35 @@ func around(r int, on map[int]int) []int {
 }
 
 // waitsFor puts into words what a rank waits for, with the ranks of the communicator that its program sees.
-func (o *own) waitsFor(w proto.Wait) string {
+func (o *own) waitsFor(w engine.Wait) string {
 	what := ""
 	who := "any rank"
-	if w.Peer != match.Any {
+	if w.Peer != engine.Any {
 		who = o.named(w.Peer, w.Context)
 	}
 	tag := fmt.Sprintf(" with tag %d", w.Tag)
 	switch {
 	case collectives(w.Context):
 		tag = ""
-	case w.Tag == match.Any:
+	case w.Tag == engine.Any:
 		tag = " with any tag"
 	}
 	switch w.For {
-	case proto.ForMessage:
+	case engine.ForMessage:
 		what = fmt.Sprintf("a message from %s%s", who, tag)
-	case proto.ForData:
+	case engine.ForData:
 		what = fmt.Sprintf("the data of a message from %s%s", who, tag)
-	case proto.ForTaker:
+	case engine.ForReceive:
 		what = fmt.Sprintf("%s to take a %v message of %d bytes%s (protocol %s)", who, w.Mode, w.Bytes, tag, w.Protocol)
-	case proto.ForAnswer:
+	case engine.ForAnswer:
 		what = fmt.Sprintf("%s to say whether it can do without a %v message of %d bytes%s (protocol %s)", who, w.Mode, w.Bytes, tag, w.Protocol)
-	case proto.ForCancel:
+	case engine.ForCancel:
 		what = fmt.Sprintf("%s to cancel a message of %d bytes%s that was not received", who, w.Bytes, tag)
-	case proto.ForStart:
+	case engine.ForStart:
 		what = fmt.Sprintf("Start or Free, being persistent with %s%s", who, tag)
-	case proto.ForEnd:
+	case engine.ForEnd:
 		what = "nothing, being complete"
-	case proto.ForBuffered:
+	case engine.ForBuffered:
 		return fmt.Sprintf("%d buffered %s to leave", w.Open, plural(w.Open, "message", "messages"))
 	}
 	switch {
@@ -218,8 +217,8 @@ func (o *own) waitsFor(w proto.Wait) string {
 }
 
 // got puts into words what has come to a rank that waits for something else.
-func (o *own) got(w proto.Wait) string {
-	if w.Early == nil || w.For != proto.ForMessage {
+func (o *own) got(w engine.Wait) string {
+	if w.Early == nil || w.For != engine.ForMessage {
 		return ""
 	}
 	who := o.named(w.Early.Source, w.Context)

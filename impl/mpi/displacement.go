@@ -3,7 +3,7 @@ package mpi
 import (
 	"unsafe"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Displacement returns how many bytes behind the beginning of an object one of its parts begins, for Struct and Hindexed:
@@ -18,7 +18,7 @@ import (
 func Displacement[T, P any](object *T, part *P) int {
 	at := int(uintptr(unsafe.Pointer(part)) - uintptr(unsafe.Pointer(object)))
 	if room := int(unsafe.Sizeof(*object)) - int(unsafe.Sizeof(*part)); object == nil || at < 0 || at > room {
-		fail("Displacement", proto.ErrArg, "the %T does not point into what the %T points to", part, object)
+		fail("Displacement", engine.ErrArg, "the %T does not point into what the %T points to", part, object)
 	}
 	return at
 }

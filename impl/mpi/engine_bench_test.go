@@ -5,6 +5,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -36,7 +37,7 @@ func BenchmarkEngine(b *testing.B) {
 	}
 	l.Rules[2*model.Synchronous].Protocol = "TA"
 	b.ReportAllocs()
-	err := mpi.Run(&mirror{}, mpi.Options{Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(&mirror{}, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 		out, in := make([]byte, 8), make([]byte, 8)
 		for b.Loop() {
 			mpi.Send(c, out, 0, 0)

@@ -3,30 +3,30 @@ package mpi
 import (
 	"errors"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Class is a class of errors.
-type Class = proto.Class
+type Class = engine.Class
 
 // The error classes of MPI-1.2, §7.4. The library makes no errors of the last four.
 const (
 	Success     Class = "MPI_SUCCESS"
-	ErrBuffer         = proto.ErrBuffer
-	ErrCount          = proto.ErrCount
-	ErrType           = proto.ErrType
-	ErrTag            = proto.ErrTag
-	ErrComm           = proto.ErrComm
-	ErrRank           = proto.ErrRank
-	ErrRequest        = proto.ErrRequest
-	ErrRoot           = proto.ErrRoot
-	ErrGroup          = proto.ErrGroup
-	ErrOp             = proto.ErrOp
-	ErrTopology       = proto.ErrTopology
-	ErrDims           = proto.ErrDims
-	ErrArg            = proto.ErrArg
-	ErrTruncate       = proto.ErrTruncate
-	ErrOther          = proto.ErrOther
+	ErrBuffer         = engine.ErrBuffer
+	ErrCount          = engine.ErrCount
+	ErrType           = engine.ErrType
+	ErrTag            = engine.ErrTag
+	ErrComm           = engine.ErrComm
+	ErrRank           = engine.ErrRank
+	ErrRequest        = engine.ErrRequest
+	ErrRoot           = engine.ErrRoot
+	ErrGroup          = engine.ErrGroup
+	ErrOp             = engine.ErrOp
+	ErrTopology       = engine.ErrTopology
+	ErrDims           = engine.ErrDims
+	ErrArg            = engine.ErrArg
+	ErrTruncate       = engine.ErrTruncate
+	ErrOther          = engine.ErrOther
 	ErrUnknown  Class = "MPI_ERR_UNKNOWN"
 	ErrIntern   Class = "MPI_ERR_INTERN"
 	ErrInStatus Class = "MPI_ERR_IN_STATUS"

@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -172,7 +173,7 @@ func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check fu
 		for _, x := range tables {
 			t.Run(p.name+"/"+x.name, func(t *testing.T) {
 				l := x.library()
-				check(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Library: l}, program))
+				check(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: proto.New, Library: l}, program))
 			})
 		}
 	}

@@ -85,7 +85,7 @@ func transfer(x model.Transfer, p pair, took *taken) func(*mpi.Comm) error {
 // emulate runs one transfer.
 func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took taken) {
 	t.Helper()
-	err := mpi.Run(world(t, x.Machine, x.Library, p.ranks), mpi.Options{Library: x.Library, Protocol: protocol}, transfer(x, p, &took))
+	err := mpi.Run(world(t, x.Machine, x.Library, p.ranks), mpi.Options{Engine: proto.New, Library: x.Library, Protocol: protocol}, transfer(x, p, &took))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 	w := world(t, m, l, p.ranks)
 	var start unit.Time
 	var key device.Key
-	err := mpi.Run(w, mpi.Options{Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 		b := make([]byte, k)
 		switch c.Rank() {
 		case p.from:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -20,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = mpi.Run(machine, mpi.Options{Library: library}, func(c *mpi.Comm) error {
+	err = mpi.Run(machine, mpi.Options{Engine: proto.New, Library: library}, func(c *mpi.Comm) error {
 		const steps = 1000
 		part, whole := []float64{0}, []float64{0}
 		for i := c.Rank(); i < steps; i += c.Size() {

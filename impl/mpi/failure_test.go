@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -18,11 +19,11 @@ var failures = []struct {
 	name    string
 	rank    int
 	call    string
-	class   proto.Class
+	class   engine.Class
 	text    string
 	program func(c *mpi.Comm)
 }{
-	{"ready without a receive", 1, "Probe", proto.ErrOther, "ready message of 600 bytes with tag 3", func(c *mpi.Comm) {
+	{"ready without a receive", 1, "Probe", engine.ErrOther, "ready message of 600 bytes with tag 3", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			mpi.Rsend(c, make([]byte, 600), 1, 3)
 			mpi.Recv[byte](c, nil, 1, 0)
@@ -31,7 +32,7 @@ var failures = []struct {
 		mpi.Irecv(c, make([]byte, 600), 0, 4) // another tag
 		c.Probe(0, 3)
 	}},
-	{"truncation of what was expected", 1, "Recv", proto.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999", func(c *mpi.Comm) {
+	{"truncation of what was expected", 1, "Recv", engine.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			mpi.Recv[byte](c, nil, 1, 0)
 			mpi.Send(c, make([]byte, 2000), 1, 3)
@@ -40,7 +41,7 @@ var failures = []struct {
 		mpi.Send[byte](c, nil, 0, 0)
 		mpi.Recv(c, make([]byte, 1999), 0, 3)
 	}},
-	{"truncation of what came early", 1, "Irecv", proto.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0", func(c *mpi.Comm) {
+	{"truncation of what came early", 1, "Irecv", engine.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			mpi.Send(c, make([]byte, 1), 1, 3)
 			return
@@ -48,40 +49,40 @@ var failures = []struct {
 		c.Probe(0, 3)
 		mpi.Irecv[byte](c, nil, 0, 3)
 	}},
-	{"send to no rank", 0, "Send", proto.ErrRank, "rank 2 is not in a communicator of 2", only0(func(c *mpi.Comm) { mpi.Send[byte](c, nil, 2, 0) })},
-	{"send to any rank", 0, "Issend", proto.ErrRank, "rank -1", only0(func(c *mpi.Comm) { mpi.Issend[byte](c, nil, mpi.AnySource, 0) })},
-	{"receive from no rank", 0, "Irecv", proto.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.Irecv[byte](c, nil, -3, 0) })},
-	{"probe no rank", 0, "Iprobe", proto.ErrRank, "rank 2", only0(func(c *mpi.Comm) { c.Iprobe(2, 0) })},
-	{"send with any tag", 0, "Bsend", proto.ErrTag, "tag -1", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, mpi.AnyTag) })},
-	{"send with too large a tag", 0, "Rsend", proto.ErrTag, "tag 2147483648", only0(func(c *mpi.Comm) { mpi.Rsend[byte](c, nil, 1, mpi.MaxTag+1) })},
-	{"receive with a bad tag", 0, "Recv", proto.ErrTag, "tag -2", only0(func(c *mpi.Comm) { mpi.Recv[byte](c, nil, 1, -2) })},
-	{"wait for all twice", 0, "WaitAll", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { mpi.WaitAll([]mpi.Request{*r}, nil) })},
-	{"sendrecv from nobody", 0, "Sendrecv", proto.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 0, nil, 9, 0) })},
-	{"sendrecv to nobody", 0, "Sendrecv", proto.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 9, 0, nil, 1, 0) })},
-	{"wait twice", 0, "Wait", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Wait() })},
-	{"test after wait", 0, "Test", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Test() })},
-	{"wait for any that was", 0, "WaitAny", proto.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.WaitAny(old) })},
-	{"test all that was", 0, "TestAll", proto.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.TestAll(old, nil) })},
-	{"a request twice in a list, all", 0, "TestAll", proto.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.TestAll(reqs, nil) })},
-	{"a request twice in a list, some", 0, "WaitSome", proto.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.WaitSome(reqs, make([]int, 2), nil) })},
-	{"buffered without a buffer", 0, "Bsend", proto.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, 0) })},
-	{"buffer too small", 0, "Ibsend", proto.ErrBuffer, "no room for a message of 100 bytes", only0(func(c *mpi.Comm) {
+	{"send to no rank", 0, "Send", engine.ErrRank, "rank 2 is not in a communicator of 2", only0(func(c *mpi.Comm) { mpi.Send[byte](c, nil, 2, 0) })},
+	{"send to any rank", 0, "Issend", engine.ErrRank, "rank -1", only0(func(c *mpi.Comm) { mpi.Issend[byte](c, nil, mpi.AnySource, 0) })},
+	{"receive from no rank", 0, "Irecv", engine.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.Irecv[byte](c, nil, -3, 0) })},
+	{"probe no rank", 0, "Iprobe", engine.ErrRank, "rank 2", only0(func(c *mpi.Comm) { c.Iprobe(2, 0) })},
+	{"send with any tag", 0, "Bsend", engine.ErrTag, "tag -1", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, mpi.AnyTag) })},
+	{"send with too large a tag", 0, "Rsend", engine.ErrTag, "tag 2147483648", only0(func(c *mpi.Comm) { mpi.Rsend[byte](c, nil, 1, mpi.MaxTag+1) })},
+	{"receive with a bad tag", 0, "Recv", engine.ErrTag, "tag -2", only0(func(c *mpi.Comm) { mpi.Recv[byte](c, nil, 1, -2) })},
+	{"wait for all twice", 0, "WaitAll", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { mpi.WaitAll([]mpi.Request{*r}, nil) })},
+	{"sendrecv from nobody", 0, "Sendrecv", engine.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 0, nil, 9, 0) })},
+	{"sendrecv to nobody", 0, "Sendrecv", engine.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 9, 0, nil, 1, 0) })},
+	{"wait twice", 0, "Wait", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Wait() })},
+	{"test after wait", 0, "Test", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Test() })},
+	{"wait for any that was", 0, "WaitAny", engine.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.WaitAny(old) })},
+	{"test all that was", 0, "TestAll", engine.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.TestAll(old, nil) })},
+	{"a request twice in a list, all", 0, "TestAll", engine.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.TestAll(reqs, nil) })},
+	{"a request twice in a list, some", 0, "WaitSome", engine.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.WaitSome(reqs, make([]int, 2), nil) })},
+	{"buffered without a buffer", 0, "Bsend", engine.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, 0) })},
+	{"buffer too small", 0, "Ibsend", engine.ErrBuffer, "no room for a message of 100 bytes", only0(func(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, 100+mpi.BsendOverhead-1))
 		mpi.Ibsend(c, make([]byte, 100), 1, 0)
 	})},
-	{"detach of nothing", 0, "DetachBuffer", proto.ErrBuffer, "no buffer", only0(func(c *mpi.Comm) { c.DetachBuffer() })},
-	{"attach twice", 0, "AttachBuffer", proto.ErrBuffer, "a buffer of 10 bytes is attached", only0(func(c *mpi.Comm) {
+	{"detach of nothing", 0, "DetachBuffer", engine.ErrBuffer, "no buffer", only0(func(c *mpi.Comm) { c.DetachBuffer() })},
+	{"attach twice", 0, "AttachBuffer", engine.ErrBuffer, "a buffer of 10 bytes is attached", only0(func(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, 10))
 		c.AttachBuffer(make([]byte, 10))
 	})},
-	{"elements of another kind", 1, "Recv", proto.ErrType, "of Float64, the receive of Int64", func(c *mpi.Comm) {
+	{"elements of another kind", 1, "Recv", engine.ErrType, "of Float64, the receive of Int64", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			mpi.Send(c, make([]float64, 40), 1, 3)
 			return
 		}
 		mpi.Recv(c, make([]int64, 50), 0, 3)
 	}},
-	{"elements in another order", 1, "Irecv", proto.ErrType, "of elements of several kinds, the receive of elements of several kinds", func(c *mpi.Comm) {
+	{"elements in another order", 1, "Irecv", engine.ErrType, "of elements of several kinds, the receive of elements of several kinds", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			c.Send(two(mpi.Int32, mpi.Float32), 1, 3)
 			return
@@ -89,101 +90,101 @@ var failures = []struct {
 		c.Probe(0, 3)
 		c.Irecv(two(mpi.Float32, mpi.Int32), 0, 3)
 	}},
-	{"part of an element of another kind", 1, "Recv", proto.ErrType, "of Float32, the receive of Int32", func(c *mpi.Comm) {
+	{"part of an element of another kind", 1, "Recv", engine.ErrType, "of Float32, the receive of Int32", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			mpi.Send(c, make([]float32, 1), 1, 3)
 			return
 		}
 		c.Recv(two(mpi.Int32, mpi.Float32), 0, 3)
 	}},
-	{"a type that is not committed", 0, "Send", proto.ErrType, "not committed", only0(func(c *mpi.Comm) {
+	{"a type that is not committed", 0, "Send", engine.ErrType, "not committed", only0(func(c *mpi.Comm) {
 		t, _ := datatype.Contiguous(2, mpi.Int32)
 		c.Send(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
 	})},
-	{"a type that was freed", 0, "Irecv", proto.ErrType, "was freed", only0(func(c *mpi.Comm) {
+	{"a type that was freed", 0, "Irecv", engine.ErrType, "was freed", only0(func(c *mpi.Comm) {
 		t := must(datatype.Contiguous(2, mpi.Int32))
 		t.Free()
 		c.Irecv(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
 	})},
-	{"a buffer beyond its bytes", 0, "Isend", proto.ErrBuffer, "from byte 4 to byte 12 of a buffer of 8", only0(func(c *mpi.Comm) {
+	{"a buffer beyond its bytes", 0, "Isend", engine.ErrBuffer, "from byte 4 to byte 12 of a buffer of 8", only0(func(c *mpi.Comm) {
 		c.Isend(mpi.Buffer{Bytes: make([]byte, 8), Origin: 4, Count: 2, Type: mpi.Int32}, 1, 0)
 	})},
-	{"fewer than no elements", 0, "Recv", proto.ErrBuffer, "-1 elements", only0(func(c *mpi.Comm) {
+	{"fewer than no elements", 0, "Recv", engine.ErrBuffer, "-1 elements", only0(func(c *mpi.Comm) {
 		c.Recv(mpi.Buffer{Bytes: make([]byte, 8), Count: -1, Type: mpi.Int32}, 1, 0)
 	})},
-	{"elements that overlap", 0, "Recv", proto.ErrType, "overlap", only0(func(c *mpi.Comm) {
+	{"elements that overlap", 0, "Recv", engine.ErrType, "overlap", only0(func(c *mpi.Comm) {
 		t := must(datatype.Hvector(3, 1, 2, mpi.Int32))
 		c.Recv(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
 	})},
-	{"start twice", 0, "Start", proto.ErrRequest, "active already", only0(func(c *mpi.Comm) {
+	{"start twice", 0, "Start", engine.ErrRequest, "active already", only0(func(c *mpi.Comm) {
 		r := mpi.RecvInit(c, make([]byte, 1), 1, 1)
 		again := r
 		r.Start()
 		again.Start()
 	})},
-	{"start what is complete", 0, "StartAll", proto.ErrRequest, "active already", only0(func(c *mpi.Comm) {
+	{"start what is complete", 0, "StartAll", engine.ErrRequest, "active already", only0(func(c *mpi.Comm) {
 		r := mpi.SendInit(c, []byte("lost"), mpi.ProcNull, 1)
 		mpi.StartAll([]mpi.Request{r, r})
 	})},
-	{"start what is not persistent", 0, "Start", proto.ErrRequest, "not persistent", only0(func(c *mpi.Comm) {
+	{"start what is not persistent", 0, "Start", engine.ErrRequest, "not persistent", only0(func(c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 1), 1, 1)
 		r.Start()
 	})},
-	{"start nothing", 0, "Start", proto.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Start() })},
-	{"start nothing of a list", 1, "StartAll", proto.ErrRequest, "null", func(c *mpi.Comm) {
+	{"start nothing", 0, "Start", engine.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Start() })},
+	{"start nothing of a list", 1, "StartAll", engine.ErrRequest, "null", func(c *mpi.Comm) {
 		if c.Rank() == 1 {
 			mpi.StartAll([]mpi.Request{mpi.SendInit(c, []byte("lost"), mpi.ProcNull, 1), {}})
 		}
 		c.Barrier()
 	}},
-	{"start what was freed", 0, "Start", proto.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
+	{"start what was freed", 0, "Start", engine.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
 		r := mpi.RecvInit(c, make([]byte, 1), 1, 1)
 		again := r
 		r.Free()
 		again.Start()
 	})},
-	{"wait for what was freed", 0, "Wait", proto.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
+	{"wait for what was freed", 0, "Wait", engine.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 1), 1, 1)
 		again := r
 		r.Free()
 		again.Wait()
 	})},
-	{"free nothing", 0, "Free", proto.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Free() })},
-	{"free twice", 0, "Free", proto.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
+	{"free nothing", 0, "Free", engine.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Free() })},
+	{"free twice", 0, "Free", engine.ErrRequest, "or freed", only0(func(c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 1), 1, 1)
 		again := r
 		r.Free()
 		again.Free()
 	})},
-	{"cancel nothing", 0, "Cancel", proto.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Cancel() })},
-	{"cancel what was completed", 0, "Cancel", proto.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Cancel() })},
-	{"cancel what is not active", 0, "Cancel", proto.ErrRequest, "not active", only0(func(c *mpi.Comm) {
+	{"cancel nothing", 0, "Cancel", engine.ErrRequest, "null", only0(func(c *mpi.Comm) { new(mpi.Request).Cancel() })},
+	{"cancel what was completed", 0, "Cancel", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Cancel() })},
+	{"cancel what is not active", 0, "Cancel", engine.ErrRequest, "not active", only0(func(c *mpi.Comm) {
 		r := mpi.SsendInit(c, make([]byte, 1), 1, 1)
 		r.Cancel()
 	})},
-	{"a persistent send to no rank", 0, "SsendInit", proto.ErrRank, "rank 2", only0(func(c *mpi.Comm) { mpi.SsendInit[byte](c, nil, 2, 1) })},
-	{"a persistent send with any tag", 0, "BsendInit", proto.ErrTag, "tag -1", only0(func(c *mpi.Comm) { mpi.BsendInit[byte](c, nil, 1, mpi.AnyTag) })},
-	{"a persistent receive from no rank", 0, "RecvInit", proto.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.RecvInit[byte](c, nil, -3, 1) })},
-	{"a persistent receive into what overlaps", 0, "RecvInit", proto.ErrType, "overlap", only0(func(c *mpi.Comm) {
+	{"a persistent send to no rank", 0, "SsendInit", engine.ErrRank, "rank 2", only0(func(c *mpi.Comm) { mpi.SsendInit[byte](c, nil, 2, 1) })},
+	{"a persistent send with any tag", 0, "BsendInit", engine.ErrTag, "tag -1", only0(func(c *mpi.Comm) { mpi.BsendInit[byte](c, nil, 1, mpi.AnyTag) })},
+	{"a persistent receive from no rank", 0, "RecvInit", engine.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.RecvInit[byte](c, nil, -3, 1) })},
+	{"a persistent receive into what overlaps", 0, "RecvInit", engine.ErrType, "overlap", only0(func(c *mpi.Comm) {
 		t := must(datatype.Hvector(3, 1, 2, mpi.Int32))
 		c.RecvInit(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
 	})},
-	{"a persistent send in buffered mode without a buffer", 0, "Start", proto.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) {
+	{"a persistent send in buffered mode without a buffer", 0, "Start", engine.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) {
 		r := mpi.BsendInit(c, make([]byte, 8), 1, 1)
 		r.Start()
 	})},
-	{"a receive is left", 0, "Finalize", proto.ErrRequest, "2 requests were neither completed nor freed; the first waits for a message from rank 1 with tag 7", only0(func(c *mpi.Comm) {
+	{"a receive is left", 0, "Finalize", engine.ErrRequest, "2 requests were neither completed nor freed; the first waits for a message from rank 1 with tag 7", only0(func(c *mpi.Comm) {
 		mpi.Irecv(c, make([]byte, 8), 1, 7)
 		mpi.Irecv(c, make([]byte, 8), 1, 8)
 	})},
-	{"a send is left", 0, "Finalize", proto.ErrRequest, "1 request was neither completed nor freed; the first waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol ", only0(func(c *mpi.Comm) {
+	{"a send is left", 0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol ", only0(func(c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 8), 0, 7)
 		r.Free()
 		r = mpi.Issend(c, make([]byte, 8), 1, 6)
 		mpi.Issend(c, make([]byte, 8), 1, 7)
 		r.Free()
 	})},
-	{"a send that is complete is left", 0, "Finalize", proto.ErrRequest, "1 request was neither completed nor freed; the first waits for nothing, being complete", func(c *mpi.Comm) {
+	{"a send that is complete is left", 0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for nothing, being complete", func(c *mpi.Comm) {
 		if c.Rank() == 0 {
 			c.AttachBuffer(make([]byte, 100))
 			mpi.Ibsend(c, make([]byte, 8), 1, 7)
@@ -191,19 +192,19 @@ var failures = []struct {
 		}
 		mpi.Recv(c, make([]byte, 8), 0, 7)
 	}},
-	{"persistent requests are left", 0, "Finalize", proto.ErrRequest, "2 requests were neither completed nor freed; the first waits for Start or Free, being persistent with rank 1 with tag 7", only0(func(c *mpi.Comm) {
+	{"persistent requests are left", 0, "Finalize", engine.ErrRequest, "2 requests were neither completed nor freed; the first waits for Start or Free, being persistent with rank 1 with tag 7", only0(func(c *mpi.Comm) {
 		mpi.RsendInit(c, make([]byte, 8), 1, 7)
 		mpi.RecvInit(c, make([]byte, 8), 1, 8)
 	})},
-	{"a persistent receive is left", 0, "Finalize", proto.ErrRequest, "1 request was neither completed nor freed; the first waits for Start or Free, being persistent with any rank with tag 8", only0(func(c *mpi.Comm) {
+	{"a persistent receive is left", 0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for Start or Free, being persistent with any rank with tag 8", only0(func(c *mpi.Comm) {
 		mpi.RecvInit(c, make([]byte, 8), mpi.AnySource, 8)
 	})},
-	{"a cancel is left", 0, "Finalize", proto.ErrRequest, "waits for rank 1 to say whether it can do without a synchronous message of 8 bytes with tag 7", only0(func(c *mpi.Comm) {
+	{"a cancel is left", 0, "Finalize", engine.ErrRequest, "waits for rank 1 to say whether it can do without a synchronous message of 8 bytes with tag 7", only0(func(c *mpi.Comm) {
 		r := mpi.Issend(c, make([]byte, 8), 1, 7)
 		r.Cancel()
 	})},
-	{"a communicator of none", 0, "Include", proto.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 2})) })},
-	{"a communicator of one twice", 0, "Include", proto.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
+	{"a communicator of none", 0, "Include", engine.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 2})) })},
+	{"a communicator of one twice", 0, "Include", engine.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
 }
 
 // two is a buffer of three elements, each of one of two kinds and one of the other, with a gap between.
@@ -269,14 +270,14 @@ func TestBufferFull(t *testing.T) {
 		for _, p := range places {
 			t.Run(p.name+"/"+protocol, func(t *testing.T) {
 				l := by(protocol)
-				err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l}, only0Error(func(c *mpi.Comm) {
+				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l}, only0Error(func(c *mpi.Comm) {
 					c.AttachBuffer(make([]byte, 3*(100+mpi.BsendOverhead)))
 					for range 4 {
 						mpi.Bsend(c, make([]byte, 100), 1, 0)
 					}
 				}))
 				var e *mpi.Error
-				if !errors.As(err, &e) || e.Class != proto.ErrBuffer || !strings.Contains(e.Text, "3 messages are in it") {
+				if !errors.As(err, &e) || e.Class != engine.ErrBuffer || !strings.Contains(e.Text, "3 messages are in it") {
 					t.Errorf("Run returned %v", err)
 				}
 			})
@@ -331,7 +332,7 @@ func TestDeadlockOfBuffered(t *testing.T) {
 	l := by("RTA")
 	w := places[0].open(t, l, 2)
 	for _, detach := range []bool{false, true} {
-		err := mpi.Run(w, mpi.Options{Library: l}, only0Error(func(c *mpi.Comm) {
+		err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, only0Error(func(c *mpi.Comm) {
 			c.AttachBuffer(make([]byte, 1000))
 			mpi.Bsend(c, make([]byte, 100), 1, 5)
 			if detach {
@@ -358,7 +359,7 @@ func TestNotReceived(t *testing.T) {
 		for _, p := range places {
 			t.Run(p.name+"/"+c.protocol, func(t *testing.T) {
 				l := by(c.protocol)
-				err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l}, func(c *mpi.Comm) error {
+				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 0 {
 						r, s := mpi.Isend(c, make([]byte, 100), 1, 5), mpi.Isend(c, make([]byte, 200), 1, 6)
 						r.Free()
@@ -380,10 +381,10 @@ func TestNotReceived(t *testing.T) {
 func TestLeftByFailure(t *testing.T) {
 	l := by("T")
 	w := places[0].open(t, l, 1)
-	if err := mpi.Run(w, mpi.Options{Library: l}, func(c *mpi.Comm) error {
+	if err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 		c.SetErrorHandler(mpi.ErrorsReturn)
 		mpi.Send(c, make([]byte, 16), 0, 1)
-		if err := c.Catch(func() { mpi.Recv(c, make([]byte, 8), 0, 1) }); mpi.ErrorClass(err) != proto.ErrTruncate {
+		if err := c.Catch(func() { mpi.Recv(c, make([]byte, 8), 0, 1) }); mpi.ErrorClass(err) != engine.ErrTruncate {
 			return fmt.Errorf("caught %v", err)
 		}
 		return nil
@@ -434,7 +435,7 @@ func TestNamesOfRanks(t *testing.T) {
 		"together": {who + " gives Int32, and this one takes Float32", func(h *mpi.Comm) { mpi.Bcast(h, make([]int32, 2), 1) }, func(h *mpi.Comm) { mpi.Bcast(h, make([]float32, 2), 1) }},
 		"same":     {"the message from rank 3 with tag 4 has 8 bytes", nil, nil},
 	} {
-		err := mpi.Run(loop.New(4), mpi.Options{Library: byDefault()}, func(comm *mpi.Comm) error {
+		err := mpi.Run(loop.New(4), mpi.Options{Engine: proto.New, Library: byDefault()}, func(comm *mpi.Comm) error {
 			h := comm.Split(comm.Rank()%2, 0)
 			switch {
 			case c.send == nil && comm.Rank() == 3:

@@ -3,7 +3,7 @@ package mpi
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Undefined in place of a rank or a colour says that there is none.
@@ -11,7 +11,7 @@ const Undefined = -3
 
 // Group is some ranks of the job, in an order. It never changes. The zero Group is none (MPI_GROUP_NULL): groups come from communicators.
 type Group struct {
-	e       *proto.Engine
+	e       *engine.Rank
 	members []int // ranks of the job
 }
 
@@ -35,7 +35,7 @@ func (g *Group) Free() { *g = Group{} }
 // real returns the group, and fails if it is none.
 func (g Group) real(call string) Group {
 	if g.e == nil {
-		fail(call, proto.ErrGroup, "the group was freed, or is none")
+		fail(call, engine.ErrGroup, "the group was freed, or is none")
 	}
 	return g
 }
@@ -176,7 +176,7 @@ func (g Group) ranges(ranges []Range) []int {
 		g.check("Range", r.First)
 		if r.Stride == 0 {
 			g.e.Enter("Range")
-			g.e.Fail(proto.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
+			g.e.Fail(engine.ErrArg, "a range from %d to %d with stride 0 has no end", r.First, r.Last)
 		}
 		for x := r.First; r.Stride > 0 && x <= r.Last || r.Stride < 0 && x >= r.Last; x += r.Stride {
 			g.check("Range", x)
@@ -193,7 +193,7 @@ func (g Group) distinct(call string, ranks []int) []int {
 		g.check(call, r)
 		if seen[r] {
 			g.e.Enter(call)
-			g.e.Fail(proto.ErrRank, "rank %d is named twice", r)
+			g.e.Fail(engine.ErrRank, "rank %d is named twice", r)
 		}
 		seen[r] = true
 	}
@@ -203,6 +203,6 @@ func (g Group) distinct(call string, ranks []int) []int {
 func (g Group) check(call string, r int) {
 	if r < 0 || r >= len(g.members) {
 		g.e.Enter(call)
-		g.e.Fail(proto.ErrRank, "rank %d is not in a group of %d", r, len(g.members))
+		g.e.Fail(engine.ErrRank, "rank %d is not in a group of %d", r, len(g.members))
 	}
 }

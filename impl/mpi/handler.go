@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // ErrorHandler says what becomes of an error that a call on a communicator makes (MPI_Errhandler_create). It is the rank's: others may have another on the
@@ -40,7 +40,7 @@ func (h *ErrorHandler) Free() error {
 func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.enter("SetErrorHandler")
 	if h == nil || h.freed.Load() {
-		c.e.Fail(proto.ErrArg, "the error handler was freed, or is none")
+		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
 	}
 	c.handle(h)
 }
@@ -76,7 +76,7 @@ func (c *Comm) tell(err *Error) bool {
 	if err.Rank == NoRank {
 		err.Rank = c.e.Port().Rank()
 	}
-	x, ok := c.own.handlers[err.On()]
+	x, ok := c.own.handlers[err.Context()]
 	if ok && x.by.call != nil {
 		x.by.call(x.comm, err)
 	}

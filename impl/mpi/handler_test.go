@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 )
 
 // sendsNowhere makes an error on a communicator.
@@ -100,7 +101,7 @@ func TestNotCaught(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told = nil
 			returned := false
-			err := mpi.Run(loop.New(1), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: proto.New, Library: by("T")}, func(c *mpi.Comm) error {
 				c.SetErrorHandler(x.on)
 				err := x.f(c)
 				returned = err != nil
@@ -126,7 +127,9 @@ func TestNotCaught(t *testing.T) {
 func TestStoppedInCatch(t *testing.T) {
 	for name, open := range map[string]func(testing.TB, int) (mpi.World, mpi.Options){
 		"emulated": func(t testing.TB, n int) (mpi.World, mpi.Options) { return t3d(t, n) },
-		"here":     func(_ testing.TB, n int) (mpi.World, mpi.Options) { return loop.New(n), mpi.Options{Library: by("T")} },
+		"here": func(_ testing.TB, n int) (mpi.World, mpi.Options) {
+			return loop.New(n), mpi.Options{Engine: proto.New, Library: by("T")}
+		},
 	} {
 		w, o := open(t, 1)
 		err := mpi.Run(w, o, func(c *mpi.Comm) error {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -31,7 +31,7 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	other := decode(mine.share(there, leader))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
 	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
-		c.e.Fail(proto.ErrComm, "rank %d of the job is in both groups", other[1+i])
+		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
 	}
 	return (&inter{own: list, mine: mine}).between(c, list, other[1:], *c.last)
 }
@@ -40,10 +40,10 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 func (c *Comm) swap(b []byte, with, tag int) []byte {
 	c.checkRank(with)
 	c.checkTag(tag)
-	out := c.e.Isend(model.Standard, b, proto.Sign(Byte.Sign()), c.world(with), c.context, tag)
+	out := c.e.Isend(model.Standard, b, engine.Signature(Byte.Sign()), c.world(with), c.context, tag)
 	st, _ := c.e.Probe(c.world(with), c.context, tag, true)
 	theirs := make([]byte, st.Bytes)
-	c.e.Recv(theirs, proto.Sign(Byte.Sign()), c.world(with), c.context, tag)
+	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.world(with), c.context, tag)
 	c.e.Wait(out)
 	c.e.Release(out)
 	return theirs
@@ -119,7 +119,7 @@ func (c *Comm) RemoteGroup() Group {
 
 func (c *Comm) mustInter() {
 	if c.inter() == nil {
-		c.e.Fail(proto.ErrComm, "the communicator is of one group")
+		c.e.Fail(engine.ErrComm, "the communicator is of one group")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -130,7 +131,7 @@ func TestMemoryOfCalls(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			for _, protocol := range []string{"T", "TA", "RTA", "RAT", "PTAT"} {
 				run := func(check bool) error {
-					return mpi.Run(loop.New(2), mpi.Options{Library: by(protocol), Check: check}, func(c *mpi.Comm) error {
+					return mpi.Run(loop.New(2), mpi.Options{Engine: proto.New, Library: by(protocol), Check: check}, func(c *mpi.Comm) error {
 						m.program(c, 1-c.Rank())
 						return nil
 					})
@@ -143,13 +144,13 @@ func TestMemoryOfCalls(t *testing.T) {
 					continue
 				}
 				var e *mpi.Error
-				if !errors.As(err, &e) || e.Class != proto.ErrBuffer || !strings.Contains(e.Text, m.says) || !strings.Contains(e.Text, "memory_test.go:") {
+				if !errors.As(err, &e) || e.Class != engine.ErrBuffer || !strings.Contains(e.Text, m.says) || !strings.Contains(e.Text, "memory_test.go:") {
 					t.Errorf("by %s: %v, want %q", protocol, err, m.says)
 				}
 				if racing { // it would see what the programs do wrong
 					continue
 				}
-				if err := run(false); errors.As(err, &e) && e.Class == proto.ErrBuffer {
+				if err := run(false); errors.As(err, &e) && e.Class == engine.ErrBuffer {
 					t.Errorf("by %s, not checked: %v", protocol, err)
 				}
 			}

@@ -3,7 +3,7 @@ package mpi
 import (
 	"encoding/binary"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -22,7 +22,7 @@ func (r *round) nodes() *collective.Nodes {
 	const word = 4
 	mine, all := make([]byte, word), make([]byte, word*r.size)
 	binary.LittleEndian.PutUint32(mine, uint32(first))
-	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: proto.Sign(Byte.Sign()), tag: r.tag}
+	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.Sign()), tag: r.tag}
 	tell.carry(telling, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
 	names := make([]int, r.size)
 	for i := range names {

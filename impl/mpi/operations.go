@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -127,7 +127,7 @@ func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer,
 // combining returns the round of an operation that combines elements.
 func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *round {
 	if err := op.Check(of.Type); err != nil {
-		c.e.Fail(proto.ErrOp, "%v", err)
+		c.e.Fail(engine.ErrOp, "%v", err)
 	}
 	r := c.round(o, root, of.Type)
 	r.op, r.of, r.combine, r.commutes = op, of.Type, op.Flat(of.Type), op.Commutes()
@@ -141,7 +141,7 @@ func (c *Comm) begin(call string, root int, b Buffer) {
 	c.enter(call)
 	c.intra()
 	if root < 0 || root >= c.size {
-		c.e.Fail(proto.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
+		c.e.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
 	}
 	c.checked(b)
 }

@@ -1,6 +1,6 @@
 package mpi
 
-import "github.com/loggp/loggp/impl/proto"
+import "github.com/loggp/loggp/impl/engine"
 
 // Pack copies the data of b into bytes from at on, and returns where the next may go (MPI_Pack). The bytes are sent with Packing, whatever was packed, and may be
 // received as what they are made of.
@@ -15,7 +15,7 @@ func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 	c.enter("Unpack")
 	x := c.packed(c.checked(b), from, at)
 	if b.Overlaps() {
-		c.e.Fail(proto.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
+		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
 	}
 	b.Scatter(x, c.e.Copy)
 	return at + b.Len()
@@ -24,10 +24,10 @@ func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 // packed returns the bytes from at on that the data of a buffer has when it is packed.
 func (c *Comm) packed(b Buffer, bytes []byte, at int) []byte {
 	if at < 0 || at > len(bytes) {
-		c.e.Fail(proto.ErrArg, "position %d is not within %d bytes", at, len(bytes))
+		c.e.Fail(engine.ErrArg, "position %d is not within %d bytes", at, len(bytes))
 	}
 	if n := b.Len(); n > len(bytes)-at {
-		c.e.Fail(proto.ErrTruncate, "%d of %v take %d bytes, and behind position %d of %d there are %d", b.Count, b.Type, n, at, len(bytes), len(bytes)-at)
+		c.e.Fail(engine.ErrTruncate, "%d of %v take %d bytes, and behind position %d of %d there are %d", b.Count, b.Type, n, at, len(bytes), len(bytes)-at)
 	}
 	return bytes[at : at+b.Len()]
 }
@@ -36,7 +36,7 @@ func (c *Comm) packed(b Buffer, bytes []byte, at int) []byte {
 func (c *Comm) PackSize(count int, t *Datatype) int {
 	c.enter("PackSize")
 	if count < 0 {
-		c.e.Fail(proto.ErrCount, "%d elements: a count is not negative", count)
+		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", count)
 	}
 	return c.usable(Buffer{Count: count, Type: t}).Len()
 }

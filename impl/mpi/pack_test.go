@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -48,22 +49,22 @@ func TestPackFaults(t *testing.T) {
 	twice := mpi.Indexed([]int{1, 1}, []int{0, 0}, mpi.Int32).Commit()
 	for name, x := range map[string]struct {
 		call  string
-		class proto.Class
+		class engine.Class
 		text  string
 		wrong func(c *mpi.Comm)
 	}{
-		"no room":    {"Pack", proto.ErrTruncate, "1 of Int32 take 4 bytes, and behind position 5 of 8 there are 3", func(c *mpi.Comm) { c.Pack(mpi.Of([]int32{1}), make([]byte, 8), 5) }},
-		"outside":    {"Pack", proto.ErrArg, "position 9 is not within 8 bytes", func(c *mpi.Comm) { c.Pack(mpi.Of([]int32{}), make([]byte, 8), 9) }},
-		"before":     {"Unpack", proto.ErrArg, "position -1", func(c *mpi.Comm) { c.Unpack(make([]byte, 8), -1, mpi.Of([]int32{1})) }},
-		"too little": {"Unpack", proto.ErrTruncate, "2 of Float64 take 16 bytes", func(c *mpi.Comm) { c.Unpack(make([]byte, 15), 0, mpi.Of([]float64{1, 2})) }},
-		"overlap": {"Unpack", proto.ErrType, "overlap", func(c *mpi.Comm) {
+		"no room":    {"Pack", engine.ErrTruncate, "1 of Int32 take 4 bytes, and behind position 5 of 8 there are 3", func(c *mpi.Comm) { c.Pack(mpi.Of([]int32{1}), make([]byte, 8), 5) }},
+		"outside":    {"Pack", engine.ErrArg, "position 9 is not within 8 bytes", func(c *mpi.Comm) { c.Pack(mpi.Of([]int32{}), make([]byte, 8), 9) }},
+		"before":     {"Unpack", engine.ErrArg, "position -1", func(c *mpi.Comm) { c.Unpack(make([]byte, 8), -1, mpi.Of([]int32{1})) }},
+		"too little": {"Unpack", engine.ErrTruncate, "2 of Float64 take 16 bytes", func(c *mpi.Comm) { c.Unpack(make([]byte, 15), 0, mpi.Of([]float64{1, 2})) }},
+		"overlap": {"Unpack", engine.ErrType, "overlap", func(c *mpi.Comm) {
 			c.Unpack(make([]byte, 8), 0, mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: twice})
 		}},
-		"count":         {"PackSize", proto.ErrCount, "-1 elements", func(c *mpi.Comm) { c.PackSize(-1, mpi.Byte) }},
-		"not committed": {"PackSize", proto.ErrType, "not committed", func(c *mpi.Comm) { c.PackSize(1, mpi.Contiguous(2, mpi.Byte)) }},
+		"count":         {"PackSize", engine.ErrCount, "-1 elements", func(c *mpi.Comm) { c.PackSize(-1, mpi.Byte) }},
+		"not committed": {"PackSize", engine.ErrType, "not committed", func(c *mpi.Comm) { c.PackSize(1, mpi.Contiguous(2, mpi.Byte)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(1), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error { x.wrong(c); return nil })
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: proto.New, Library: by("T")}, func(c *mpi.Comm) error { x.wrong(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 		})
 	}
@@ -101,6 +102,6 @@ func TestDisplacement(t *testing.T) {
 		func() { mpi.Displacement(&p.place, &p) },
 		func() { mpi.Displacement[particle, int8](nil, nil) },
 	} {
-		check(t, panicked(wrong), mpi.NoRank, "Displacement", proto.ErrArg, "does not point into")
+		check(t, panicked(wrong), mpi.NoRank, "Displacement", engine.ErrArg, "does not point into")
 	}
 }

@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -27,26 +27,26 @@ func (c *Comm) BsendInit(b Buffer, dst, tag int) Request {
 
 // RecvInit returns a persistent request that receives whenever it is started. Source and tag may be AnySource and AnyTag.
 func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
-	p := proto.Plan{Receive: true, Peer: ProcNull, Tag: AnyTag, Nobody: true}
+	p := engine.Template{Receive: true, Peer: ProcNull, Tag: AnyTag, Null: true}
 	if c.receiving("RecvInit", src, tag) {
-		p = proto.Plan{Receive: true, Peer: c.world(src), Context: c.context, Tag: tag}
+		p = engine.Template{Receive: true, Peer: c.world(src), Context: c.context, Tag: tag}
 		if flat, sign, ok := b.Plain(); ok {
-			p.Buf, p.Sign = flat, proto.Sign(sign)
+			p.Buf, p.Sign = flat, engine.Signature(sign)
 		} else {
-			p.Shape = c.room(&b)
+			p.Layout = c.room(&b)
 		}
 	}
 	return c.request(c.e.Init(p))
 }
 
 func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Request {
-	p := proto.Plan{Mode: m, Peer: ProcNull, Tag: tag, Nobody: true}
+	p := engine.Template{Mode: m, Peer: ProcNull, Tag: tag, Null: true}
 	if c.sending(call, dst, tag) {
-		p = proto.Plan{Mode: m, Peer: c.world(dst), Context: c.context, Tag: tag}
+		p = engine.Template{Mode: m, Peer: c.world(dst), Context: c.context, Tag: tag}
 		if flat, sign, ok := b.Plain(); ok {
-			p.Buf, p.Sign = flat, proto.Sign(sign)
+			p.Buf, p.Sign = flat, engine.Signature(sign)
 		} else {
-			p.Shape = c.shaped(b)
+			p.Layout = c.shaped(b)
 		}
 	}
 	return c.request(c.e.Init(p))
@@ -66,9 +66,9 @@ func (r *Request) start(call string) {
 	r.named(call)
 	switch {
 	case !r.op.Persistent():
-		r.c.e.Fail(proto.ErrRequest, "the request is not persistent: it was started when it was made")
+		r.c.e.Fail(engine.ErrRequest, "the request is not persistent: it was started when it was made")
 	case !r.op.Inactive():
-		r.c.e.Fail(proto.ErrRequest, "the request is active already: wait for it first")
+		r.c.e.Fail(engine.ErrRequest, "the request is active already: wait for it first")
 	}
 	r.c.e.Start(r.op)
 }
@@ -89,7 +89,7 @@ func (r *Request) Free() {
 func (r *Request) Cancel() {
 	r.named("Cancel")
 	if r.op.Inactive() {
-		r.c.e.Fail(proto.ErrRequest, "the request is not active")
+		r.c.e.Fail(engine.ErrRequest, "the request is not active")
 	}
 	r.c.e.Cancel(r.op)
 }
@@ -97,7 +97,7 @@ func (r *Request) Cancel() {
 // named enters a call that needs a request.
 func (r *Request) named(call string) {
 	if r.op == nil {
-		fail(call, proto.ErrRequest, "the request is null")
+		fail(call, engine.ErrRequest, "the request is null")
 	}
 	r.c.e.EnterOn(call, r.c.context)
 	r.check()

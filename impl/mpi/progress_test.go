@@ -66,7 +66,7 @@ func TestFlood(t *testing.T) {
 					l := x.library()
 					l.Long = model.EveryTier(model.Long{Stage: l.Long[0].Stage})
 					w := &counting{World: p.open(t, l, 2)}
-					err := mpi.Run(w, mpi.Options{Library: l}, flood(f.messages, f.bytes))
+					err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, flood(f.messages, f.bytes))
 					if err != nil {
 						t.Error(err)
 					}
@@ -195,7 +195,7 @@ func TestOverlap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = mpi.Run(w, mpi.Options{Library: l, Protocol: protocol}, func(c *mpi.Comm) error {
+		err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, Protocol: protocol}, func(c *mpi.Comm) error {
 			switch c.Rank() {
 			case 0:
 				c.Compute(1000 * us)
@@ -276,7 +276,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 			t.Run(p.name+"/"+a.String(), func(t *testing.T) {
 				l := by("T")
 				var before, after runtime.MemStats
-				err := mpi.Run(p.open(t, l, ranks), mpi.Options{Library: l, Tuning: forced(a)}, func(c *mpi.Comm) error {
+				err := mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: proto.New, Library: l, Tuning: forced(a)}, func(c *mpi.Comm) error {
 					x, y := make([]int32, ranks), make([]int32, ranks)
 					for i := range warm + rounds {
 						if i == warm && c.Rank() == 0 {
@@ -332,7 +332,7 @@ func TestNoAllocationAmongProcesses(t *testing.T) {
 func allocations(t *testing.T, p place, l *model.Library, nonblocking bool, bytes, rounds int) uint64 {
 	const warm = 200
 	var before, after runtime.MemStats
-	err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
 		b := make([]byte, bytes)
 		peer := 1 - c.Rank()
 		for i := range warm + rounds {
@@ -369,7 +369,7 @@ func TestForcedSynchronous(t *testing.T) {
 	l := by("TA")
 	for _, p := range places {
 		var posted atomic.Bool
-		err := mpi.Run(p.open(t, l, 2), mpi.Options{Library: l, Protocol: "T"}, func(c *mpi.Comm) error {
+		err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Protocol: "T"}, func(c *mpi.Comm) error {
 			if c.Rank() == 1 {
 				c.Probe(0, 7)
 				c.Compute(100 * us)

@@ -3,7 +3,7 @@ package mpi
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -55,9 +55,9 @@ func (c *Comm) Recv(b Buffer, src, tag int) Status {
 		return nobody
 	}
 	if flat, sign, ok := b.Plain(); ok {
-		return c.status(c.e.Recv(flat, proto.Sign(sign), c.world(src), c.context, tag))
+		return c.status(c.e.Recv(flat, engine.Signature(sign), c.world(src), c.context, tag))
 	}
-	return c.status(c.e.RecvShape(c.room(&b), c.world(src), c.context, tag))
+	return c.status(c.e.RecvLayout(c.room(&b), c.world(src), c.context, tag))
 }
 
 // Irecv starts to receive a message into b.
@@ -65,12 +65,12 @@ func (c *Comm) Irecv(b Buffer, src, tag int) Request { return c.irecv("Irecv", &
 
 func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if !c.receiving(call, src, tag) {
-		return c.request(c.e.Finish(true, proto.Status{Source: ProcNull, Tag: AnyTag}))
+		return c.request(c.e.Finish(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	if flat, sign, ok := b.Plain(); ok {
-		return c.request(c.e.Irecv(flat, proto.Sign(sign), c.world(src), c.context, tag))
+		return c.request(c.e.Irecv(flat, engine.Signature(sign), c.world(src), c.context, tag))
 	}
-	return c.request(c.e.IrecvShape(c.room(b), c.world(src), c.context, tag))
+	return c.request(c.e.IrecvLayout(c.room(b), c.world(src), c.context, tag))
 }
 
 // Sendrecv sends one message and receives another at the same time. Nothing is under way if an argument is wrong.
@@ -92,7 +92,7 @@ func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status 
 	}
 	r := c.irecv(within, &b, src, recvTag)
 	if sends {
-		c.e.Send(model.Standard, copied, proto.Sign(b.Sign(b.Len())), c.world(dst), c.context, sendTag)
+		c.e.Send(model.Standard, copied, engine.Signature(b.Sign(b.Len())), c.world(dst), c.context, sendTag)
 	}
 	return r.wait(within)
 }
@@ -135,6 +135,6 @@ func (c *Comm) receiving(call string, src, tag int) bool {
 	return true
 }
 
-func (c *Comm) status(st proto.Status) Status {
+func (c *Comm) status(st engine.Status) Status {
 	return Status{Source: c.local(st.Source), Tag: st.Tag, Bytes: st.Bytes}
 }

@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL): it is complete and its status
@@ -11,11 +11,11 @@ import (
 // Copies of a request name the same operation. Those of one that is null since are stale, and to use them is an error.
 type Request struct {
 	c   *Comm
-	op  *proto.Op
+	op  *engine.Op
 	use uint32
 }
 
-func (c *Comm) request(op *proto.Op) Request { return Request{c, op, op.Use()} }
+func (c *Comm) request(op *engine.Op) Request { return Request{c, op, op.Use()} }
 
 // Null reports whether r is no request.
 func (r *Request) Null() bool { return r.op == nil }
@@ -50,7 +50,7 @@ func (r *Request) active(call string) bool {
 	if call != within {
 		r.c.e.EnterOn(call, r.c.context)
 	} else {
-		r.c.e.On(r.c.context)
+		r.c.e.SetContext(r.c.context)
 	}
 	r.check()
 	return !r.op.Inactive()
@@ -61,7 +61,7 @@ func (r *Request) idle() bool { return r.op == nil || r.op.Inactive() }
 
 func (r *Request) check() {
 	if r.op.Use() != r.use {
-		r.c.e.Fail(proto.ErrRequest, "the request was completed before, or freed")
+		r.c.e.Fail(engine.ErrRequest, "the request was completed before, or freed")
 	}
 }
 

@@ -7,19 +7,20 @@ import (
 
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
 
 // Error is a failure of a communication: what Run returns when a rank made one.
-type Error = proto.Error
+type Error = engine.Error
 
 // World is what programs run on.
 type World = device.World
 
 // Options say how messages are to travel.
 type Options struct {
+	Engine   engine.New     // carries the messages
 	Library  *model.Library // rules and limits
 	Protocol string         // protocol of every point-to-point message, instead of the rules'; synchronous modes keep theirs where it is none
 
@@ -35,12 +36,15 @@ type Options struct {
 // Run runs a program on every rank of a world. When a rank's program ends, what it has under way ends before the rank does; requests that it
 // has left, and messages that it has not received, are errors.
 func Run(w World, o Options, program func(*Comm) error) error {
-	j := &job{program: program, check: o.Check}
-	var err error
-	j.shared, err = proto.NewJob(proto.Config{Library: o.Library, Force: o.Protocol, Enter: o.Enter, Kinds: kinds, Mismatch: j.mismatch, Named: j.named, Check: o.Check, Site: site})
+	if o.Engine == nil {
+		panic("mpi: Options.Engine is nil")
+	}
+	maker, err := o.Engine(o.Library, o.Protocol)
 	if err != nil {
 		return err
 	}
+	j := &job{program: program, check: o.Check, maker: maker}
+	j.shared = engine.Config{Enter: o.Enter, Types: types, Mismatch: j.mismatch, Named: j.named, Check: o.Check, Site: site}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
@@ -69,20 +73,22 @@ func Run(w World, o Options, program func(*Comm) error) error {
 // site returns the line of the program where a call fails, which asks the library for it.
 func site() Site { return where(1) }
 
-func kinds(s proto.Sign) string { return datatype.Signed(uint32(s)) }
+func types(s engine.Signature) string { return datatype.Signed(uint32(s)) }
 
 // job is what the ranks of a job in this process share.
 type job struct {
-	shared  *proto.Job
+	shared  engine.Config
+	maker   engine.Maker
 	program func(*Comm) error
 	tuning  *collective.Tuning
 	check   bool
 
 	mu     sync.Mutex
-	begun  int      // ranks that have
-	room   []member // for those that have not
-	worlds []*Comm  // by rank
-	sites  sites    // where ranks were stopped
+	begun  int                       // ranks that have
+	room   []member                  // for those that have not
+	engine func(i int) engine.Engine // of those
+	worlds []*Comm                   // by rank
+	sites  sites                     // where ranks were stopped
 }
 
 // rank is one rank's life. Its frames stay small: a job may have a million.
@@ -124,7 +130,7 @@ func (c *Comm) failure(v any) error {
 		return e
 	case runtime.Error:
 		if call, at := onNil(e); call != "" {
-			return &Error{Class: proto.ErrComm, Rank: c.e.Port().Rank(), Call: call, At: at, Text: "the communicator is nil: this rank is not in it"}
+			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, At: at, Text: "the communicator is nil: this rank is not in it"}
 		}
 	}
 	return nil
@@ -140,37 +146,37 @@ func (j *job) stopped(p device.Port) {
 
 // member is what a rank has.
 type member struct {
-	comm   Comm
-	own    own
-	last   uint32
-	engine proto.Engine
+	comm Comm
+	own  own
+	last uint32
+	rank engine.Rank
 }
 
 // member returns memory for a rank. There is one piece for all but the first that begins: where ranks are processes there are no others here, and where
 // they are not it is made before they begin, so that their stacks need not be searched for pointers when it makes too much memory of what there is.
-func (j *job) member(ranks int) *member {
+func (j *job) member(ranks int) (*member, engine.Engine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.begun++; j.begun == 1 {
-		return new(member)
+		return new(member), j.maker.Engines(1)(0)
 	}
 	if len(j.room) == 0 {
-		j.room = make([]member, ranks-1)
+		j.room, j.engine = make([]member, ranks-1), j.maker.Engines(ranks-1)
 	}
-	m := &j.room[0]
+	m, e := &j.room[0], j.engine(ranks-1-len(j.room))
 	j.room = j.room[1:]
-	return m
+	return m, e
 }
 
 func (j *job) comm(p device.Port) *Comm {
-	r := j.member(p.Size())
+	r, e := j.member(p.Size())
 	r.own.tuning = j.tuning
 	if j.check {
 		r.own.calls = calls{}
 	}
-	r.engine.Setup(p, j.shared)
+	r.rank.Setup(p, e, &j.shared)
 	c := &r.comm
-	*c = Comm{e: &r.engine, rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
+	*c = Comm{e: &r.rank, rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
 	j.mu.Lock()
 	if j.worlds == nil {
 		j.worlds = make([]*Comm, p.Size())

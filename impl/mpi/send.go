@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -43,20 +43,20 @@ func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {
 		return
 	}
 	if flat, sign, ok := b.Plain(); ok {
-		c.e.Send(m, flat, proto.Sign(sign), c.world(dst), c.context, tag)
+		c.e.Send(m, flat, engine.Signature(sign), c.world(dst), c.context, tag)
 		return
 	}
-	c.e.SendShape(m, c.shaped(b), c.world(dst), c.context, tag)
+	c.e.SendLayout(m, c.shaped(b), c.world(dst), c.context, tag)
 }
 
 func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request {
 	if !c.sending(call, dst, tag) {
-		return c.request(c.e.Finish(false, proto.Status{}))
+		return c.request(c.e.Finish(false, engine.Status{}))
 	}
 	if flat, sign, ok := b.Plain(); ok {
-		return c.request(c.e.Isend(m, flat, proto.Sign(sign), c.world(dst), c.context, tag))
+		return c.request(c.e.Isend(m, flat, engine.Signature(sign), c.world(dst), c.context, tag))
 	}
-	return c.request(c.e.IsendShape(m, c.shaped(b), c.world(dst), c.context, tag))
+	return c.request(c.e.IsendLayout(m, c.shaped(b), c.world(dst), c.context, tag))
 }
 
 // within in place of a call says that the program is in one already.
@@ -88,4 +88,4 @@ func (c *Comm) DetachBuffer() []byte {
 }
 
 // BsendOverhead is what a buffered message takes of the attached buffer beside its data.
-const BsendOverhead = proto.Overhead
+const BsendOverhead = engine.Overhead

@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -15,13 +15,13 @@ func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
 
 func isend[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) Request {
 	if !c.sending(call, dst, tag) {
-		return c.request(c.e.Finish(false, proto.Status{}))
+		return c.request(c.e.Finish(false, engine.Status{}))
 	}
 	return c.request(c.e.Isend(m, Raw(x), sign[T](), c.world(dst), c.context, tag))
 }
 
 // sign returns the sign of elements.
-func sign[T Element]() proto.Sign { return proto.Sign(TypeOf[T]().Sign()) }
+func sign[T Element]() engine.Signature { return engine.Signature(TypeOf[T]().Sign()) }
 
 // Send sends in standard mode: see Comm.Send.
 func Send[T Element](c *Comm, x []T, dst, tag int) {
@@ -74,7 +74,7 @@ func Recv[T Element](c *Comm, x []T, src, tag int) Status {
 // Irecv starts to receive: see Comm.Irecv.
 func Irecv[T Element](c *Comm, x []T, src, tag int) Request {
 	if !c.receiving("Irecv", src, tag) {
-		return c.request(c.e.Finish(true, proto.Status{Source: ProcNull, Tag: AnyTag}))
+		return c.request(c.e.Finish(true, engine.Status{Source: ProcNull, Tag: AnyTag}))
 	}
 	return c.request(c.e.Irecv(Raw(x), sign[T](), c.world(src), c.context, tag))
 }

@@ -3,7 +3,7 @@ package mpi
 import (
 	"slices"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // topology is how the ranks of a communicator lie to each other. At most one of the two is there.
@@ -31,13 +31,13 @@ func (c *Comm) Dims(ranks int, dims []int) []int {
 		case d == 0:
 			free++
 		case d < 0 || rest%d != 0:
-			c.e.Fail(proto.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
+			c.e.Fail(engine.ErrDims, "%d ranks cannot be divided among dimensions %v", ranks, dims)
 		default:
 			rest /= d
 		}
 	}
 	if free == 0 && rest != 1 || ranks < 1 {
-		c.e.Fail(proto.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
+		c.e.Fail(engine.ErrDims, "%d ranks do not fill dimensions %v", ranks, dims)
 	}
 	parts := even(rest, free)
 	for i := range out {
@@ -113,12 +113,12 @@ func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
 	places := 1
 	for _, d := range dims {
 		if d < 1 || d > c.size/places {
-			c.e.Fail(proto.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
+			c.e.Fail(engine.ErrDims, "a grid of %v has no place, or more than the %d ranks", dims, c.size)
 		}
 		places *= d
 	}
 	if len(periodic) != len(dims) {
-		c.e.Fail(proto.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
+		c.e.Fail(engine.ErrDims, "a grid of %v with %d ends that meet or not, for %d ranks", dims, len(periodic), c.size)
 	}
 	return (&Cart{dims, periodic}).clone(), places
 }
@@ -134,12 +134,12 @@ func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 func (c *Comm) graph(neighbours [][]int) *Graph {
 	c.intra()
 	if len(neighbours) > c.size {
-		c.e.Fail(proto.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
+		c.e.Fail(engine.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
 	}
 	for r, list := range neighbours {
 		for _, n := range list {
 			if n < 0 || n >= len(neighbours) {
-				c.e.Fail(proto.ErrTopology, "rank %d has the neighbour %d, and the graph has %d ranks", r, n, len(neighbours))
+				c.e.Fail(engine.ErrTopology, "rank %d has the neighbour %d, and the graph has %d ranks", r, n, len(neighbours))
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (g *Graph) clone() *Graph {
 func (c *Comm) grid(call string) *Cart {
 	c.enter(call)
 	if c.more == nil || c.more.topology.cart == nil {
-		c.e.Fail(proto.ErrTopology, "the communicator is no grid")
+		c.e.Fail(engine.ErrTopology, "the communicator is no grid")
 	}
 	return c.more.topology.cart
 }
@@ -195,11 +195,11 @@ func (c *Comm) grid(call string) *Cart {
 func (c *Comm) CartRank(coords []int) int {
 	g := c.grid("CartRank")
 	if len(coords) != len(g.Dims) {
-		c.e.Fail(proto.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
+		c.e.Fail(engine.ErrArg, "%d coordinates in a grid of %v", len(coords), g.Dims)
 	}
 	for i, x := range coords {
 		if !g.has(i, x) {
-			c.e.Fail(proto.ErrArg, "coordinate %d is outside of a dimension of %d", x, g.Dims[i])
+			c.e.Fail(engine.ErrArg, "coordinate %d is outside of a dimension of %d", x, g.Dims[i])
 		}
 	}
 	return g.rank(coords)
@@ -239,7 +239,7 @@ func (g *Cart) coords(rank int) []int {
 func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	g := c.grid("CartShift")
 	if dimension < 0 || dimension >= len(g.Dims) {
-		c.e.Fail(proto.ErrArg, "there is no dimension %d in a grid of %v", dimension, g.Dims)
+		c.e.Fail(engine.ErrArg, "there is no dimension %d in a grid of %v", dimension, g.Dims)
 	}
 	at := func(by int) int {
 		x := g.coords(c.rank)
@@ -255,7 +255,7 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 func (c *Comm) CartSub(keep []bool) *Comm {
 	g := c.grid("CartSub")
 	if len(keep) != len(g.Dims) {
-		c.e.Fail(proto.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
+		c.e.Fail(engine.ErrArg, "%d dimensions are kept or not, of %d", len(keep), len(g.Dims))
 	}
 	sub := &Cart{}
 	colour, key := 0, 0
@@ -276,7 +276,7 @@ func (c *Comm) CartSub(keep []bool) *Comm {
 func (c *Comm) Neighbours(rank int) []int {
 	c.enter("Neighbours")
 	if c.more == nil || c.more.topology.graph == nil {
-		c.e.Fail(proto.ErrTopology, "the communicator has no graph")
+		c.e.Fail(engine.ErrTopology, "the communicator has no graph")
 	}
 	c.checkRank(rank)
 	return slices.Clone(c.more.topology.graph.Neighbours[rank])

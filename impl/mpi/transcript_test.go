@@ -155,7 +155,7 @@ func sendsOfTranscript(packets string, rank int) (all []string) {
 // play runs a script and returns its transcript.
 func play(t *testing.T, script string) string {
 	t.Helper()
-	o := mpi.Options{Library: lib()}
+	o := mpi.Options{Engine: proto.New, Library: lib()}
 	o.Library.Long = model.EveryTier(model.Long{})
 	open := func(w device.World) device.World { return w }
 	ranks := make([][]string, 2)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 )
 
 // Datatypes that a program makes. They are for messages once they are committed:
@@ -49,25 +49,25 @@ func Struct(lengths, offsets []int, types []*Datatype) *Datatype {
 func construct(call string, counts []int, of []*Datatype, build func() (*Datatype, error)) *Datatype {
 	for _, n := range counts {
 		if n < 0 {
-			fail(call, proto.ErrCount, "%d elements: counts are not negative", n)
+			fail(call, engine.ErrCount, "%d elements: counts are not negative", n)
 		}
 	}
 	for _, t := range of {
 		if t == nil || t.Freed() {
-			fail(call, proto.ErrType, "the type would be made of one that was freed, or of none")
+			fail(call, engine.ErrType, "the type would be made of one that was freed, or of none")
 		}
 	}
 	t, err := build()
 	if err != nil {
-		fail(call, proto.ErrArg, "%v", err)
+		fail(call, engine.ErrArg, "%v", err)
 	}
 	return t
 }
 
 // NoRank is the rank of an error that no rank of a job has made.
-const NoRank = proto.NoRank
+const NoRank = engine.NoRank
 
 // fail ends a call in which no communicator takes part. Run says which rank made it.
-func fail(call string, c proto.Class, format string, args ...any) {
+func fail(call string, c engine.Class, format string, args ...any) {
 	panic(&Error{Class: c, Rank: NoRank, Call: call, At: site(), Text: fmt.Sprintf(format, args...)})
 }

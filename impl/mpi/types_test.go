@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -55,21 +56,21 @@ func TestNoType(t *testing.T) {
 	}
 	for name, x := range map[string]struct {
 		call  string
-		class proto.Class
+		class engine.Class
 		text  string
 		wrong func()
 	}{
-		"count":      {"Contiguous", proto.ErrCount, "-1 elements", func() { mpi.Contiguous(-1, mpi.Int32) }},
-		"length":     {"Vector", proto.ErrCount, "-2 elements", func() { mpi.Vector(1, -2, 3, mpi.Int32) }},
-		"one length": {"Indexed", proto.ErrCount, "-3 elements", func() { mpi.Indexed([]int{1, -3}, []int{0, 4}, mpi.Int32) }},
-		"none":       {"Hvector", proto.ErrType, "or of none", func() { mpi.Hvector(1, 1, 1, nil) }},
-		"one none":   {"Struct", proto.ErrType, "or of none", func() { mpi.Struct([]int{1}, []int{0}, []*mpi.Datatype{nil}) }},
-		"freed":      {"Hindexed", proto.ErrType, "was freed", func() { mpi.Hindexed([]int{1}, []int{0}, freed) }},
-		"numbers":    {"Struct", proto.ErrArg, "2 lengths, 1 displacements", func() { mpi.Struct([]int{1, 1}, []int{0}, []*mpi.Datatype{mpi.Byte}) }},
-		"too large":  {"Vector", proto.ErrArg, "too large", func() { mpi.Vector(1<<40, 1, 1<<40, mpi.Int32) }},
+		"count":      {"Contiguous", engine.ErrCount, "-1 elements", func() { mpi.Contiguous(-1, mpi.Int32) }},
+		"length":     {"Vector", engine.ErrCount, "-2 elements", func() { mpi.Vector(1, -2, 3, mpi.Int32) }},
+		"one length": {"Indexed", engine.ErrCount, "-3 elements", func() { mpi.Indexed([]int{1, -3}, []int{0, 4}, mpi.Int32) }},
+		"none":       {"Hvector", engine.ErrType, "or of none", func() { mpi.Hvector(1, 1, 1, nil) }},
+		"one none":   {"Struct", engine.ErrType, "or of none", func() { mpi.Struct([]int{1}, []int{0}, []*mpi.Datatype{nil}) }},
+		"freed":      {"Hindexed", engine.ErrType, "was freed", func() { mpi.Hindexed([]int{1}, []int{0}, freed) }},
+		"numbers":    {"Struct", engine.ErrArg, "2 lengths, 1 displacements", func() { mpi.Struct([]int{1, 1}, []int{0}, []*mpi.Datatype{mpi.Byte}) }},
+		"too large":  {"Vector", engine.ErrArg, "too large", func() { mpi.Vector(1<<40, 1, 1<<40, mpi.Int32) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Library: by("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: proto.New, Library: by("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 			check(t, panicked(x.wrong), mpi.NoRank, x.call, x.class, x.text)
 		})
@@ -77,7 +78,7 @@ func TestNoType(t *testing.T) {
 }
 
 // check holds an error to its rank, call, class and words.
-func check(t *testing.T, err error, rank int, call string, class proto.Class, text string) {
+func check(t *testing.T, err error, rank int, call string, class engine.Class, text string) {
 	t.Helper()
 	var e *mpi.Error
 	if !errors.As(err, &e) || e.Rank != rank || e.Call != call || e.Class != class || !strings.Contains(e.Text, text) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/impl/datatype"
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -119,7 +119,7 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	}
 	c.parts(send, counts, offsets)
 	if recv.Count != counts[c.rank] {
-		c.e.Fail(proto.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
+		c.e.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
 	}
 	send.Count = total
 	part := send.Part(0, recv.Count)
@@ -150,7 +150,7 @@ func (c *Comm) reduceThenScatter(send, all, recv Buffer, counts, offsets []int, 
 // parts ends the rank if counts and offsets do not describe a part of the buffer for each rank.
 func (c *Comm) parts(b Buffer, counts, offsets []int) {
 	if len(counts) != c.size || len(offsets) != c.size {
-		c.e.Fail(proto.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
+		c.e.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
 	}
 	for i := range counts {
 		c.checked(b.Part(offsets[i], counts[i]))
@@ -198,7 +198,7 @@ func (c *Comm) mustBeDisjoint(counts, offsets []int) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
 	for k := range len(order) - 1 {
 		if a, b := order[k], order[k+1]; offsets[a]+counts[a] > offsets[b] {
-			c.e.Fail(proto.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
+			c.e.Fail(engine.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
 				a, counts[a], offsets[a], b, counts[b], offsets[b])
 		}
 	}
@@ -214,7 +214,7 @@ func (r *round) pass(to int, out []byte, from int, in []byte) {
 // keep copies what a rank gives itself.
 func (r *round) keep(into, data []byte) {
 	if len(into) != len(data) {
-		r.e.Fail(proto.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))
+		r.e.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))
 	}
 	r.e.Port().Copy(into, data)
 }

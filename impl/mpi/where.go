@@ -5,12 +5,12 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/collective"
 )
 
 // Site is a line of a program.
-type Site = proto.Site
+type Site = engine.Site
 
 // Packages by their paths: this one, and those that call back into it.
 var (

@@ -6,6 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -43,7 +44,7 @@ func t3d(t testing.TB, ranks int) (device.World, mpi.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, mpi.Options{Library: l}
+	return w, mpi.Options{Engine: proto.New, Library: l}
 }
 
 func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
@@ -64,5 +65,5 @@ func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, mpi.Options{Library: l}
+	return w, mpi.Options{Engine: proto.New, Library: l}
 }

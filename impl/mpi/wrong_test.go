@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -133,7 +134,7 @@ func TestWrongPrograms(t *testing.T) {
 func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	t.Helper()
 	l := byDefault()
-	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
+	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
 	if err == nil {
 		t.Fatal("the program ends")
 	}
@@ -146,7 +147,7 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 		want := wrong(t, p.ranks, p.program)
 		for _, at := range places {
 			l := byDefault()
-			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
 			if got == nil || telling(got) != telling(want) {
 				t.Errorf("%s on %s: %v\nwant %v", p.name, at.name, got, want)
 			}
@@ -188,7 +189,7 @@ func TestManyWait(t *testing.T) {
 	}
 	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", byDefault(), ranks, 0), "loop": loop.New(ranks)} {
 		var d *mpi.DeadlockError
-		if err := mpi.Run(w, mpi.Options{Library: byDefault()}, program); !errors.As(err, &d) {
+		if err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: byDefault()}, program); !errors.As(err, &d) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(d.Waits) != 16 || len(d.Cycle) != ranks {
@@ -243,7 +244,7 @@ func TestNilCommunicator(t *testing.T) {
 	} {
 		var e *mpi.Error
 		err := wrong(t, 1, func(*mpi.Comm) { program(nil) })
-		if !errors.As(err, &e) || e.Class != proto.ErrComm || e.Call != call || e.Rank != 0 || filepath.Base(e.At.File) != "wrong_test.go" {
+		if !errors.As(err, &e) || e.Class != engine.ErrComm || e.Call != call || e.Rank != 0 || filepath.Base(e.At.File) != "wrong_test.go" {
 			t.Errorf("%s: %v", call, err)
 		}
 	}
@@ -265,7 +266,7 @@ func TestAfterTheEnd(t *testing.T) {
 		for _, at := range places {
 			l := byDefault()
 			var last *mpi.Comm
-			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
+			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					last = c
 				}

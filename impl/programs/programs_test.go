@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 )
 
@@ -25,7 +26,7 @@ func TestPrograms(t *testing.T) {
 	for _, p := range All {
 		for _, ranks := range []int{1, 2, 3, 4, 6, 9} {
 			for _, size := range []int{1, 5, 9, 20} {
-				err := mpi.Run(loop.New(ranks), mpi.Options{Library: library()}, func(c *mpi.Comm) error {
+				err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
 					return p.Run(c, Settings{Size: size, Rounds: p.Usual.Rounds})
 				})
 				if few := p.Name == "cg" && size < ranks || p.Name == "stencil" && size == 1 && ranks > 1; few {
@@ -83,7 +84,7 @@ func TestPlantedFaults(t *testing.T) {
 		changed := 0
 		for nth := range 40 {
 			w := &altered{World: loop.New(4), n: nth}
-			err := mpi.Run(w, mpi.Options{Library: library()}, func(c *mpi.Comm) error { return p.Run(c, Settings{Size: 9, Rounds: 3}) })
+			err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error { return p.Run(c, Settings{Size: 9, Rounds: 3}) })
 			if !w.done {
 				break
 			}

@@ -1,6 +1,9 @@
 package proto
 
-import "github.com/loggp/loggp/model"
+import (
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
+)
 
 // A receive that has no message yet is cancelled at once. A send whose message may be without a receive is cancelled by its receiver, which
 // alone knows:
@@ -12,35 +15,36 @@ import "github.com/loggp/loggp/model"
 // that meanwhile, since the send completes, settles it: the answer is for nobody then. This costs a packet each way, and the receiver has to be in a call, or
 // to have ended: then it has dropped the message, unless what it sent before said that the message was received.
 
-// Cancel asks for an active operation to end without a message. What has left and is forgotten is not asked for, nor what has ended.
-func (e *Engine) Cancel(o *Op) {
-	switch {
-	case o.finished || o.state&cancelling != 0:
-	case !o.receive:
+// Cancel implements engine.Engine. What has left and is forgotten is not asked for.
+func (e *Engine) Cancel(x *engine.Op) {
+	switch o := x.Self.(*op); {
+	case o.cancelling:
+	case !o.Receive:
 		e.ask(o)
 	case o.protocol == nil: // it has no message
 		e.spend(model.WorkMatch, 1)
-		e.posted.Remove(&o.Entry)
-		e.cancelled(o)
+		e.posted.Remove(&o.posted)
+		e.rank.Cancelled(x)
 	}
 }
 
 // ask asks a message's receiver to do without it.
-func (e *Engine) ask(s *Op) {
-	e.recall++
-	s.recall = e.recall
-	s.state |= cancelling
-	e.control(s.peer, &head{kind: kindCancel, from: s.id, to: s.recall})
-	e.port.NotifyExit(int(s.peer), hasEnded)
+func (e *Engine) ask(s *op) {
+	e.cancels++
+	s.recall = e.cancels
+	s.cancelling = true
+	e.control(s.Peer, &head{kind: kindCancel, from: s.ID(), to: s.recall})
+	e.port.NotifyExit(int(s.Peer), hasEnded)
 }
 
 // hasEnded is what the world says of a rank that has ended.
 var hasEnded = (&head{kind: kindGone}).words()
 
-// survive goes on without a rank that has ended: nothing more of it comes, so it did without what is being cancelled.
-func (e *Engine) survive(rank int32) {
+// peerEnded goes on without a rank that has ended: nothing more of it comes, so it did without what is
+// being cancelled.
+func (e *Engine) peerEnded(rank int32) {
 	for _, s := range e.ops {
-		if s.state&cancelling != 0 && s.peer == rank && !s.finished {
+		if s.cancelling && s.Peer == rank {
 			e.withdraw(s)
 		}
 	}
@@ -72,28 +76,21 @@ func (e *Engine) unmet(src int32, from uint32) *early {
 // answered takes in what the receiver says to a cancel, unless the message was received meanwhile.
 func (e *Engine) answered(h *head) {
 	s := e.ops[h.to]
-	if s.state&cancelling == 0 || s.recall != h.from {
+	if !s.cancelling || s.recall != h.from {
 		return
 	}
 	if h.size == 0 {
-		s.state &^= cancelling
+		s.cancelling = false
 		return
 	}
 	e.withdraw(s)
 }
 
 // withdraw ends a send whose message will not be received.
-func (e *Engine) withdraw(s *Op) {
-	s.state &^= cancelling
+func (e *Engine) withdraw(s *op) {
+	s.cancelling = false
 	if cancel := s.protocol.Cancel; cancel != nil {
 		cancel(e, s)
 	}
-	e.cancelled(s)
-}
-
-// cancelled ends an operation that no message comes of.
-func (e *Engine) cancelled(o *Op) {
-	o.state |= cancelled
-	o.size, o.protocol = 0, nil
-	e.complete(o)
+	e.rank.Cancelled(&s.Op)
 }

@@ -12,72 +12,56 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/match"
 	"github.com/loggp/loggp/model"
 )
 
-// Engine sends and receives the messages of one rank. It may not be copied.
+// Engine sends and receives the messages of one rank. It implements engine.Engine. It may not be
+// copied.
 type Engine struct {
+	rank     *engine.Rank
 	port     device.Port
 	job      *Job
 	unpriced bool                // work takes its own time
-	failed   bool                // a call has failed: what it had begun may be left
-	recall   uint32              // names the last cancel
-	unused   *Op                 // operations to use again
-	watch    *watch              // nil: nobody checks the program
 	early    match.Queue[*early] // messages without a receive
-	posted   match.Queue[*Op]    // receives without a message
+	posted   match.Queue[*op]    // receives without a message
 	flow     flow
-	call     string        // the call the program is in, for whoever asks why it does not end
-	on       uint32        // the context of the communicator on which the program makes it
-	expect   int           // the tag of a collective call's messages
-	wait     awaited       // and what it waits for
 	met      msg           // the message whose first packet is being taken in
 	out      device.Packet // the packet that is being sent
 
 	// What few messages need comes last.
-	op       Op     // the first operation
-	ops      []*Op  // all
-	opAt     [4]*Op // memory of them
+	op       op    // the first operation
+	ops      []*op // all
+	opAt     [4]*op
 	spare    *early
 	memory   device.Memory // the machine's, or messages
 	messages *messages     // nil where the machine has remote memory
-	stages   [][]byte      // memory to stage and bounce, to be used again
-	buffer   attached
-	freed    int // operations under way that the program has given up
+	cancels  uint32        // names the last cancel
 	raw      rawQueue
-	list     list   // of which what the program waits for is the first
-	sought   sought // what a probe looks for
-	gone     gone   // the port of a program that has ended
 }
 
-// Setup makes the zero value the engine of a rank.
-func (e *Engine) Setup(port device.Port, j *Job) {
-	e.port, e.job, e.memory = port, j, port.Memory()
+// Setup implements engine.Engine.
+func (e *Engine) Setup(r *engine.Rank) {
+	e.rank, e.port, e.unpriced = r, r.Port(), r.Unpriced()
+	e.memory = e.port.Memory()
 	if e.memory == nil {
 		e.messages = &messages{e: e}
 		e.memory = e.messages
-		if p, ok := port.(device.Placer); ok {
+		if p, ok := e.port.(device.Placer); ok {
 			p.Place(e.messages.place)
 		}
 	}
-	_, e.unpriced = port.(device.RealTime)
-	e.flow.window, e.flow.last, e.flow.peers = j.lib.Window, &nobody, e.flow.first[:]
-	if j.check {
-		e.watch = &watch{owner: self(), calls: map[*Op]*call{}}
-	}
+	e.flow.window, e.flow.last, e.flow.peers = e.job.lib.Window, &nobody, e.flow.first[:]
 }
 
-// tier says how near a rank is. Where that does not matter nobody is asked.
+// tier says how near a rank is. It does not ask the port if the library treats all alike.
 func (e *Engine) tier(rank int32) model.Tier {
 	if !e.job.tiered {
 		return 0
 	}
 	return e.port.Tier(int(rank))
 }
-
-// Port returns the port that the engine was made for.
-func (e *Engine) Port() device.Port { return e.port }
 
 // spend charges work to the processor.
 func (e *Engine) spend(w model.Work, n int) {
@@ -86,70 +70,8 @@ func (e *Engine) spend(w model.Work, n int) {
 	}
 }
 
-// Copy copies, and charges that.
-func (e *Engine) Copy(dst, src []byte) int {
-	if e.unpriced {
-		return copy(dst, src)
-	}
-	return e.port.Copy(dst, src)
-}
-
-// Enter notes the call that the program makes next, on no communicator.
-func (e *Engine) Enter(call string) { e.EnterOn(call, 0) }
-
-// EnterOn notes the call, and the context of the communicator that it is made on.
-func (e *Engine) EnterOn(call string, context uint32) {
-	if e.job.heeds {
-		e.heed(call)
-	}
-	e.call, e.on = call, context
-}
-
-// On notes the communicator of the call that the program is in, if it is of several.
-func (e *Engine) On(context uint32) { e.on = context }
-
-// Call returns the call that the program is in.
-func (e *Engine) Call() string { return e.call }
-
-// Expect says which tag messages have that go with the collective call that the program is in.
-func (e *Engine) Expect(tag int) { e.expect = tag }
-
-// heed tells who wants to know of a call, if it is the rank that makes it. It is apart so that Enter is inlined.
-func (e *Engine) heed(call string) {
-	e.Own(call)
-	if e.job.enter != nil {
-		e.job.enter(e.port.Rank(), call)
-	}
-}
-
-// Own complains of a call that another goroutine makes than the rank's, in a program that is checked.
-func (e *Engine) Own(call string) {
-	if e.watch != nil {
-		e.own(call)
-	}
-}
-
-// own is apart so that Own is inlined.
-func (e *Engine) own(call string) {
-	if e.watch.owner != self() {
-		e.stranger(call)
-	}
-}
-
-// stranger fails in the goroutine that makes a call, and changes nothing. A rank that has ended has no goroutine: what fails then says so itself.
-func (e *Engine) stranger(call string) {
-	if _, ended := e.port.(*gone); ended {
-		return
-	}
-	f := &Error{Class: ErrOther, Rank: e.port.Rank(), Call: call, Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"}
-	if e.job.site != nil {
-		f.At = e.job.site()
-	}
-	panic(f)
-}
-
-// progress takes one packet and does what it asks for. It reports whether there was one; with block it waits until there is.
-func (e *Engine) progress(block bool) bool {
+// Progress implements engine.Engine.
+func (e *Engine) Progress(block bool) bool {
 	p := e.next(block)
 	if p == nil {
 		return false
@@ -202,7 +124,7 @@ func (e *Engine) follow(p *device.Packet) {
 	case kindAnswer:
 		e.answered(&h)
 	case kindGone:
-		e.survive(int32(p.Src))
+		e.peerEnded(int32(p.Src))
 	case kindCredit:
 	case kindGet:
 		e.messages.answer(p, &h)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/model"
 )
@@ -33,13 +34,16 @@ func parted() *model.Library {
 // Whatever is sent is credited, and all credit comes home: when two ranks have taken each other's messages, no byte is out and
 // none is due but what half a window allows, whether messages ran out of the window or nobody asked it.
 func TestCredit(t *testing.T) {
-	for _, c := range []Config{{Library: quiet("RTA")}, {Library: quiet("")}, {Library: quiet("RTA"), Force: "T"}, {Library: parted()}} {
-		j := job(t, c)
+	for _, c := range []struct {
+		library  *model.Library
+		protocol string
+	}{{quiet("RTA"), ""}, {quiet(""), ""}, {quiet("RTA"), "T"}, {parted(), ""}} {
+		j := job(t, c.library, c.protocol)
 		err := loop.New(2).Run(func(p device.Port) error {
-			e := New(p, j)
+			e := open(p, j)
 			peer := 1 - p.Rank()
 			b, into := make([]byte, 300), make([]byte, 300)
-			var ops []*Op
+			var ops []*engine.Op
 			for i := range 50 {
 				ops = append(ops, e.Isend(model.Standard, b[:i*7%300], 0, peer, 0, 0))
 			}
@@ -52,8 +56,8 @@ func TestCredit(t *testing.T) {
 			}
 			e.Send(model.Standard, b[:1], 0, peer, 0, 1) // takes all credit along
 			e.Recv(into, 0, peer, 0, 1)
-			if out := e.flow.peer(peer).out; out != 1 {
-				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.Library.Fallback, c.Force, out)
+			if out := e.e.flow.peer(peer).out; out != 1 {
+				t.Errorf("fallback %q, forced %q: %d bytes are out, want the last alone", c.library.Fallback, c.protocol, out)
 			}
 			if n := e.Open(); n != 0 {
 				t.Errorf("%d operations are open", n)

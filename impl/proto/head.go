@@ -2,6 +2,7 @@ package proto
 
 import (
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -34,7 +35,7 @@ type head struct {
 	context  uint32
 	credit   uint32 // bytes of the window that are given back
 	size     int    // bytes of the message, or of an access
-	from, to uint32 // the operations of the packet's sender and receiver; in a first packet, to is the data's Sign
+	from, to uint32 // the operations of the packet's sender and receiver; in a first packet, to is the data's signature
 	key      device.Key
 }
 
@@ -60,7 +61,7 @@ func creditOf(w *device.Head) uint32     { return uint32(w[1] >> 32) }
 func setCredit(w *device.Head, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
 
 // setFirst writes the head of a first packet, without credit and key.
-func setFirst(w *device.Head, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32, sign Sign) {
+func setFirst(w *device.Head, protocol uint8, mode model.Mode, tag int32, context uint32, size int, from uint32, sign engine.Signature) {
 	w[0] = uint64(kindFirst) | uint64(protocol)<<8 | uint64(mode)<<16 | uint64(uint32(tag))<<32
 	w[1] = uint64(context)
 	w[2] = uint64(size)

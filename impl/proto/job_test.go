@@ -1,16 +1,17 @@
 package proto
 
 import (
-	"github.com/loggp/loggp/impl/device"
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
-func job(t *testing.T, cfg Config) *Job {
+func job(t *testing.T, l *model.Library, protocol string) *Job {
 	t.Helper()
-	j, err := NewJob(cfg)
+	j, err := newJob(l, protocol)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,16 +22,26 @@ func job(t *testing.T, cfg Config) *Job {
 func TestUnknownProtocol(t *testing.T) {
 	rules := quiet("")
 	rules.Rules = append(rules.Rules, model.Rule{Mode: model.Ready, UpTo: -1, Protocol: "XYZ"})
-	for where, c := range map[string]Config{"rules": {Library: rules}, "fallback": {Library: quiet("XYZ")}, "force": {Library: quiet(""), Force: "XYZ"}} {
-		if _, err := NewJob(c); err == nil || !strings.Contains(err.Error(), `no protocol "XYZ"`) {
-			t.Errorf("%s: got %v", where, err)
+	for _, c := range []struct {
+		where    string
+		library  *model.Library
+		protocol string
+	}{{"rules", rules, ""}, {"fallback", quiet("XYZ"), ""}, {"force", quiet(""), "XYZ"}} {
+		if _, err := New(c.library, c.protocol); err == nil || !strings.Contains(err.Error(), `no protocol "XYZ"`) {
+			t.Errorf("%s: got %v", c.where, err)
 		}
 	}
 }
 
-// New returns the engine of a rank.
-func New(port device.Port, j *Job) *Engine {
-	e := new(Engine)
-	e.Setup(port, j)
-	return e
+// tested is a rank and its engine.
+type tested struct {
+	*engine.Rank
+	e *Engine
+}
+
+// open returns the rank of a port.
+func open(port device.Port, j *Job) tested {
+	x := tested{new(engine.Rank), &Engine{job: j}}
+	x.Setup(port, x.e, &engine.Config{})
+	return x
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/model"
@@ -94,8 +95,8 @@ func TestNothingLeft(t *testing.T) {
 							l.Rules[i].Protocol = TA.Name
 						}
 					}
-					j := job(t, Config{Library: l})
-					for _, way := range []func(*Engine, model.Mode, int) error{once, again, up, alone} {
+					j := job(t, l, "")
+					for _, way := range []func(tested, model.Mode, int) error{once, again, up, alone} {
 						if err := w.open(t, l).Run(func(port device.Port) error {
 							return nothingLeft(&exposing{Port: port, none: none}, j, mode, at, rounds, way)
 						}); err != nil {
@@ -114,12 +115,12 @@ func TestNothingLeft(t *testing.T) {
 }
 
 // nothingLeft exchanges messages in some way, so many at once and so often, and looks at what is left then.
-func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int, way func(*Engine, model.Mode, int) error) error {
-	e := New(port, j)
-	if e.messages != nil {
-		e.memory = counted{e.memory, port}
+func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int, way func(tested, model.Mode, int) error) error {
+	e := open(port, j)
+	if e.e.messages != nil {
+		e.e.memory = counted{e.e.memory, port}
 	}
-	e.Attach(make([]byte, 2*at*(300+Overhead)))
+	e.Attach(make([]byte, 2*at*(300+engine.Overhead)))
 	for range rounds {
 		if err := way(e, mode, at); err != nil {
 			return err
@@ -131,34 +132,15 @@ func nothingLeft(port *exposing, j *Job, mode model.Mode, at, rounds int, way fu
 	if n, _ := e.Finalize(); n > 0 {
 		return fmt.Errorf("%d messages were not received", n)
 	}
-	switch m := e.messages; {
-	case e.Open() != 0:
-		return fmt.Errorf("%d operations are open", e.Open())
+	switch m := e.e.messages; {
 	case port.now != 0:
 		return fmt.Errorf("%d of %d pieces of memory are exposed", port.now, port.ever)
 	case m != nil && (len(m.asked) != len(m.idle) || len(m.asked) > 3*at):
 		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.asked))
-	case len(e.buffer.used) != 0 || e.buffer.pending != 0:
-		return fmt.Errorf("%d messages are in the buffer", len(e.buffer.used))
-	case len(e.stages) > 10*at: // receives and sends with gaps, which are staged, of two rounds at once
-		return fmt.Errorf("memory for %d stages is kept", len(e.stages))
-	case !distinct(e.stages):
-		return fmt.Errorf("memory for a stage was given back twice")
-	case e.posted.Len() != 0 || e.early.Len() != 0:
-		return fmt.Errorf("%d receives and %d messages wait", e.posted.Len(), e.early.Len())
-	case e.freed != 0:
-		return fmt.Errorf("%d operations that were freed are under way", e.freed)
+	case e.e.posted.Len() != 0 || e.e.early.Len() != 0:
+		return fmt.Errorf("%d receives and %d messages wait", e.e.posted.Len(), e.e.early.Len())
 	}
-	return nil
-}
-
-// distinct reports whether all pieces of memory are others.
-func distinct(stages [][]byte) bool {
-	seen := map[*byte]bool{}
-	for _, b := range stages {
-		seen[&b[:1][0]] = true
-	}
-	return len(seen) == len(stages)
+	return e.Idle()
 }
 
 // Once all is there, nothing that a request does takes memory: persistent ones, those that are freed and those that are cancelled, with gaps or without.
@@ -174,17 +156,17 @@ func TestNoAllocation(t *testing.T) {
 			for i := range l.Rules {
 				l.Rules[i].Protocol = p.Name
 			}
-			j := job(t, Config{Library: l})
+			j := job(t, l, "")
 			if err := loop.New(1).Run(func(port device.Port) error {
-				e := New(&exposing{Port: port, none: none}, j)
-				var shapes [4]Shape // to pass one takes no memory then
-				for i := range shapes {
-					shapes[i] = gaps(make([]byte, 600))
+				e := open(&exposing{Port: port, none: none}, j)
+				var layouts [4]engine.Layout // to pass one takes no memory then
+				for i := range layouts {
+					layouts[i] = gaps(make([]byte, 600))
 				}
-				receive, send := e.Init(Plan{Receive: true, Shape: shapes[0]}), e.Init(Plan{Mode: model.Synchronous, Shape: shapes[1]})
-				buffered := e.Init(Plan{Mode: model.Buffered, Shape: shapes[1]})
+				receive, send := e.Init(engine.Template{Receive: true, Layout: layouts[0]}), e.Init(engine.Template{Mode: model.Synchronous, Layout: layouts[1]})
+				buffered := e.Init(engine.Template{Mode: model.Buffered, Layout: layouts[1]})
 				e.Attach(make([]byte, 1000))
-				end := func(o *Op) { e.Wait(o); e.Release(o) }
+				end := func(o *engine.Op) { e.Wait(o); e.Release(o) }
 				round := func() {
 					e.Start(receive)
 					e.Cancel(receive)
@@ -200,11 +182,11 @@ func TestNoAllocation(t *testing.T) {
 					e.Start(buffered)
 					end(receive)
 					end(buffered)
-					e.drain()
-					e.Free(e.IrecvShape(shapes[2], 0, 0, 1))
-					e.Free(e.IsendShape(model.Synchronous, shapes[3], 0, 0, 1))
-					for e.freed > 0 {
-						e.progress(true)
+					e.Drain()
+					e.Free(e.IrecvLayout(layouts[2], 0, 0, 1))
+					e.Free(e.IsendLayout(model.Synchronous, layouts[3], 0, 0, 1))
+					for e.Open() > 3 { // the persistent ones
+						e.e.Progress(true)
 					}
 				}
 				for range rounds {
@@ -227,8 +209,8 @@ func TestNoAllocation(t *testing.T) {
 }
 
 // settle exchanges messages without data with the other rank: its receives are posted then, and what it had sent has come.
-func settle(e *Engine) {
-	peer := 1 - e.port.Rank()
+func settle(e tested) {
+	peer := 1 - e.Port().Rank()
 	s := e.Isend(model.Standard, nil, 0, peer, 2, 0)
 	e.Recv(nil, 0, peer, 2, 0)
 	e.Wait(s)
@@ -236,9 +218,9 @@ func settle(e *Engine) {
 }
 
 // once exchanges messages.
-func once(e *Engine, mode model.Mode, at int) error {
-	peer := 1 - e.port.Rank()
-	var ops []*Op
+func once(e tested, mode model.Mode, at int) error {
+	peer := 1 - e.Port().Rank()
+	var ops []*engine.Op
 	for i := range at {
 		ops = append(ops, e.Irecv(make([]byte, 300), 0, peer, 0, i))
 	}
@@ -250,17 +232,17 @@ func once(e *Engine, mode model.Mode, at int) error {
 		e.Wait(o)
 		e.Release(o)
 	}
-	e.drain()
+	e.Drain()
 	return nil
 }
 
 // again exchanges messages of persistent operations, of which some are cancelled on the way.
-func again(e *Engine, mode model.Mode, at int) error {
-	peer := 1 - e.port.Rank()
-	var receives, sends []*Op
+func again(e tested, mode model.Mode, at int) error {
+	peer := 1 - e.Port().Rank()
+	var receives, sends []*engine.Op
 	for i := range at {
-		receives = append(receives, e.Init(Plan{Receive: true, Shape: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
-		sends = append(sends, e.Init(Plan{Mode: mode, Shape: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		receives = append(receives, e.Init(engine.Template{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		sends = append(sends, e.Init(engine.Template{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
 	}
 	for range 3 {
 		for _, r := range receives {
@@ -285,7 +267,7 @@ func again(e *Engine, mode model.Mode, at int) error {
 			}
 			e.Release(o)
 		}
-		e.drain()
+		e.Drain()
 	}
 	for _, o := range slices.Concat(receives, sends) {
 		e.Free(o)
@@ -294,18 +276,18 @@ func again(e *Engine, mode model.Mode, at int) error {
 }
 
 // up gives up what is under way, freed or cancelled.
-func up(e *Engine, mode model.Mode, at int) error {
-	peer := 1 - e.port.Rank()
+func up(e tested, mode model.Mode, at int) error {
+	peer := 1 - e.Port().Rank()
 	for i := range at {
-		e.Free(e.IrecvShape(gaps(make([]byte, 600)), peer, 0, i))
+		e.Free(e.IrecvLayout(gaps(make([]byte, 600)), peer, 0, i))
 	}
 	settle(e)
 	for i := range at {
-		e.Free(e.IsendShape(mode, gaps(make([]byte, 600)), peer, 0, i))
+		e.Free(e.IsendLayout(mode, gaps(make([]byte, 600)), peer, 0, i))
 	}
-	var ops []*Op
+	var ops []*engine.Op
 	for i := range at {
-		s := e.IsendShape(model.Synchronous, gaps(make([]byte, 600)), peer, 4, i)
+		s := e.IsendLayout(model.Synchronous, gaps(make([]byte, 600)), peer, 4, i)
 		if e.Cancel(s); i%2 == 0 {
 			ops = append(ops, s)
 			continue
@@ -320,20 +302,20 @@ func up(e *Engine, mode model.Mode, at int) error {
 		e.Release(s)
 	}
 	settle(e)
-	for _, o := range []*Op{e.Finish(true, Status{}), e.Init(Plan{Nobody: true})} {
+	for _, o := range []*engine.Op{e.Finish(true, engine.Status{}), e.Init(engine.Template{Null: true})} {
 		e.Free(o)
 	}
 	return nil
 }
 
 // alone gives up what is sent to a rank that does nothing and ends.
-func alone(e *Engine, _ model.Mode, at int) error {
-	if e.port.Rank() == 1 {
+func alone(e tested, _ model.Mode, at int) error {
+	if e.Port().Rank() == 1 {
 		return nil
 	}
-	var ops []*Op
+	var ops []*engine.Op
 	for i := range at {
-		s := e.IsendShape(model.Synchronous, gaps(make([]byte, 600)), 1, 0, i)
+		s := e.IsendLayout(model.Synchronous, gaps(make([]byte, 600)), 1, 0, i)
 		if e.Cancel(s); i%3 == 0 {
 			e.Free(s)
 			continue
@@ -353,9 +335,9 @@ func alone(e *Engine, _ model.Mode, at int) error {
 // gaps are bytes of which every other one is data.
 type gaps []byte
 
-func (g gaps) Len() int             { return len(g) / 2 }
-func (g gaps) Flat() ([]byte, bool) { return nil, false }
-func (g gaps) Sign(int) Sign        { return 0 }
+func (g gaps) Len() int                       { return len(g) / 2 }
+func (g gaps) Flat() ([]byte, bool)           { return nil, false }
+func (g gaps) Signature(int) engine.Signature { return 0 }
 func (g gaps) Runs(yield func([]byte)) {
 	for i := 0; i < len(g); i += 2 {
 		yield(g[i : i+1])

@@ -12,25 +12,25 @@ import (
 )
 
 // meet runs an engine in each of two ranks without remote memory.
-func meet(t *testing.T, program func(e *Engine, rank int) error) error {
-	j := job(t, Config{Library: quiet("RTA")})
+func meet(t *testing.T, program func(e tested, rank int) error) error {
+	j := job(t, quiet("RTA"), "")
 	return loop.New(2).Run(func(p device.Port) error {
-		return program(New(&exposing{Port: p, none: true}, j), p.Rank())
+		return program(open(&exposing{Port: p, none: true}, j), p.Rank())
 	})
 }
 
 // Low-level accesses reach what they name, whoever else is exposed, and the engine still says that the machine has no memory.
 func TestMessagesReach(t *testing.T) {
 	keys := make(chan device.Key, 1)
-	err := meet(t, func(e *Engine, rank int) error {
-		if e.HasMemory() {
+	err := meet(t, func(e tested, rank int) error {
+		if e.Direct().Remote() {
 			return fmt.Errorf("the machine has remote memory")
 		}
 		if rank == 1 {
 			b := []byte("abcdef")
-			e.Withdraw(e.Expose(make([]byte, 6)))
-			e.Expose(make([]byte, 6))
-			keys <- e.Expose(b)
+			e.Direct().Withdraw(e.Direct().Expose(make([]byte, 6)))
+			e.Direct().Expose(make([]byte, 6))
+			keys <- e.Direct().Expose(b)
 			e.Recv(nil, 0, 0, 0, 1)
 			if string(b) != "XYcdef" {
 				return fmt.Errorf("memory is %q after a put", b)
@@ -38,12 +38,12 @@ func TestMessagesReach(t *testing.T) {
 			return nil
 		}
 		k, got := <-keys, make([]byte, 3)
-		e.memory.Get(1, k, 2, got, rawDone())
-		e.awaitRaw()
+		e.e.memory.Get(1, k, 2, got, rawDone())
+		e.e.awaitRaw()
 		if !bytes.Equal(got, []byte("cde")) {
 			return fmt.Errorf("got %q", got)
 		}
-		e.Put(1, k, []byte("XY"))
+		e.Direct().Put(1, k, []byte("XY"))
 		e.Send(model.Standard, nil, 0, 1, 0, 1)
 		return nil
 	})
@@ -54,19 +54,19 @@ func TestMessagesReach(t *testing.T) {
 
 // An access outside of what is exposed ends the job, and a key names nothing after its Withdraw, though its place is used again.
 func TestMessagesOutside(t *testing.T) {
-	for name, access := range map[string]func(e *Engine, stale, k device.Key){
-		"beyond":    func(e *Engine, _, k device.Key) { e.memory.Get(1, k, 4, make([]byte, 3), rawDone()) },
-		"before":    func(e *Engine, _, k device.Key) { e.memory.Put(1, k, -1, make([]byte, 3), rawDone()) },
-		"stale":     func(e *Engine, stale, _ device.Key) { e.memory.Get(1, stale, 0, make([]byte, 3), rawDone()) },
-		"never was": func(e *Engine, _, _ device.Key) { e.memory.Put(1, 7, 0, nil, rawDone()) },
+	for name, access := range map[string]func(e tested, stale, k device.Key){
+		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), rawDone()) },
+		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), rawDone()) },
+		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), rawDone()) },
+		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, rawDone()) },
 	} {
 		keys := make(chan device.Key, 2)
-		err := meet(t, func(e *Engine, rank int) error {
+		err := meet(t, func(e tested, rank int) error {
 			if rank == 1 {
-				stale := e.Expose(make([]byte, 6))
-				e.Withdraw(stale)
+				stale := e.Direct().Expose(make([]byte, 6))
+				e.Direct().Withdraw(stale)
 				keys <- stale
-				keys <- e.Expose(make([]byte, 6))
+				keys <- e.Direct().Expose(make([]byte, 6))
 			} else {
 				access(e, <-keys, <-keys)
 			}
@@ -77,10 +77,10 @@ func TestMessagesOutside(t *testing.T) {
 			t.Errorf("%s: Run returned %v", name, err)
 		}
 	}
-	err := meet(t, func(e *Engine, rank int) error {
-		k := e.Expose(nil)
-		e.Withdraw(k)
-		e.Withdraw(k)
+	err := meet(t, func(e tested, rank int) error {
+		k := e.Direct().Expose(nil)
+		e.Direct().Withdraw(k)
+		e.Direct().Withdraw(k)
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "does not expose") {

@@ -9,13 +9,13 @@ type Protocol struct {
 	Forgets     bool // all is done when the first packet has left, and when its data has been taken: there is no Matched
 	Remote      bool // reads or writes the other rank's memory: by packets where the machine cannot
 
-	Start   func(e *Engine, s *Op)              // at the sender: send the first packet
-	Matched func(e *Engine, r *Op, m *msg)      // at the receiver: the first packet has met its receive
-	ACK     func(e *Engine, s *Op, h head)      // at the sender
-	FIN     func(e *Engine, r *Op)              // at the receiver
-	Rest    func(e *Engine, r *Op, data []byte) // at the receiver: the data that did not go with the first packet
-	Done    func(e *Engine, o *Op)              // where a remote access was started: it has ended
-	Cancel  func(e *Engine, s *Op)              // at the sender: the message will not be received; give back what Start took
+	Start   func(e *Engine, s *op)              // at the sender: send the first packet
+	Matched func(e *Engine, r *op, m *msg)      // at the receiver: the first packet has met its receive
+	ACK     func(e *Engine, s *op, h head)      // at the sender
+	FIN     func(e *Engine, r *op)              // at the receiver
+	Rest    func(e *Engine, r *op, data []byte) // at the receiver: the data that did not go with the first packet
+	Done    func(e *Engine, o *op)              // where a remote access was started: it has ended
+	Cancel  func(e *Engine, s *op)              // at the sender: the message will not be received; give back what Start took
 }
 
 // Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol by its place.

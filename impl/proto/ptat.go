@@ -15,28 +15,28 @@ var PTAT = &Protocol{
 	Eager:       true,
 	Parted:      true,
 	Synchronous: true,
-	Start: func(e *Engine, s *Op) {
-		e.sendRM(s, s.buf[:e.part(s)])
+	Start: func(e *Engine, s *op) {
+		e.sendRM(s, s.Buf[:e.part(s)])
 	},
-	Matched: func(e *Engine, r *Op, m *msg) {
+	Matched: func(e *Engine, r *op, m *msg) {
 		r.pos = len(m.data)
-		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.id})
-		if r.pos == r.size {
+		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.ID()})
+		if r.pos == r.Size {
 			e.complete(r)
 		}
 	},
-	ACK: func(e *Engine, s *Op, h head) {
-		if rest := s.buf[e.part(s):]; len(rest) > 0 {
+	ACK: func(e *Engine, s *op, h head) {
+		if rest := s.Buf[e.part(s):]; len(rest) > 0 {
 			e.spend(model.WorkControl, 1)
-			e.send(s.peer, &head{kind: kindRest, to: h.from}, rest)
+			e.send(s.Peer, &head{kind: kindRest, to: h.from}, rest)
 		}
 		e.complete(s)
 	},
-	Rest: func(e *Engine, r *Op, data []byte) {
-		e.unpack(r.buf[r.pos:], data)
+	Rest: func(e *Engine, r *op, data []byte) {
+		e.unpack(r.Buf[r.pos:], data)
 		e.complete(r)
 	},
 }
 
 // part returns how many bytes of a message that is sent go with its first packet.
-func (e *Engine) part(s *Op) int { return min(len(s.buf), e.job.lib.First) }
+func (e *Engine) part(s *op) int { return min(len(s.Buf), e.job.lib.First) }

@@ -12,28 +12,28 @@ var RAT = &Protocol{
 	Name:        "RAT",
 	Synchronous: true,
 	Remote:      true,
-	Start: func(e *Engine, s *Op) {
+	Start: func(e *Engine, s *op) {
 		e.stage(s)
 		e.sendR(s)
 	},
-	Matched: func(e *Engine, r *Op, m *msg) {
-		r.key = e.memory.Expose(r.buf[:m.size])
-		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.id, key: r.key})
+	Matched: func(e *Engine, r *op, m *msg) {
+		r.key = e.memory.Expose(r.Buf[:m.size])
+		e.control(m.src, &head{kind: kindACK, to: m.from, from: r.ID(), key: r.key})
 	},
-	ACK: func(e *Engine, s *Op, h head) {
+	ACK: func(e *Engine, s *op, h head) {
 		s.reply = h.from
-		e.memory.Put(int(s.peer), h.key, 0, s.data(), e.done(s))
+		e.memory.Put(int(s.Peer), h.key, 0, s.data(), e.done(s))
 	},
-	Done: func(e *Engine, s *Op) {
+	Done: func(e *Engine, s *op) {
 		e.unstage(s)
-		e.control(s.peer, &head{kind: kindFIN, to: s.reply})
+		e.control(s.Peer, &head{kind: kindFIN, to: s.reply})
 		e.complete(s)
 	},
-	FIN: func(e *Engine, r *Op) {
+	FIN: func(e *Engine, r *op) {
 		e.memory.Withdraw(r.key)
 		e.complete(r)
 	},
-	Cancel: func(e *Engine, s *Op) {
+	Cancel: func(e *Engine, s *op) {
 		e.unstage(s)
 	},
 }

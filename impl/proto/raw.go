@@ -2,6 +2,7 @@ package proto
 
 import (
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
@@ -23,53 +24,58 @@ func (q *rawQueue) add(p *device.Packet) {
 	q.waiting = append(q.waiting, rawMessage{p.Src, append([]byte(nil), p.Data...)})
 }
 
-// SendRaw sends a low-level message.
-func (e *Engine) SendRaw(dst int, b []byte) {
+// Direct implements engine.Engine.
+func (e *Engine) Direct() engine.Direct { return direct{e} }
+
+// direct implements engine.Direct.
+type direct struct{ *Engine }
+
+// SendPacket implements engine.Direct.
+func (e direct) SendPacket(dst int, b []byte) {
 	e.spend(model.WorkControl, 1)
 	e.send(int32(dst), &head{kind: kindRaw, size: len(b)}, b)
 }
 
-// RecvRaw takes the next low-level message and returns its length.
-func (e *Engine) RecvRaw(b []byte) int {
+// RecvPacket implements engine.Direct.
+func (e direct) RecvPacket(b []byte) int {
 	for len(e.raw.waiting) == 0 {
 		p := e.next(true)
 		if kind(p.Head[0]) == kindRaw {
 			e.spend(model.WorkHandle, 1)
 			e.checkRaw(b, p.Data)
-			return e.Copy(b, p.Data)
+			return e.rank.Copy(b, p.Data)
 		}
 		e.dispatch(p)
 	}
 	m := e.raw.waiting[0]
 	e.raw.waiting = e.raw.waiting[1:]
 	e.checkRaw(b, m.data)
-	return e.Copy(b, m.data)
+	return e.rank.Copy(b, m.data)
 }
 
 func (e *Engine) checkRaw(b, data []byte) {
 	if len(data) > len(b) {
-		e.Fail(ErrTruncate, "a low-level message of %d bytes does not fit %d", len(data), len(b))
+		e.rank.Fail(engine.ErrTruncate, "a low-level message of %d bytes does not fit %d", len(data), len(b))
 	}
 }
 
-// HasMemory reports whether the machine has remote memory access. Where it has not, engines access each other's memory by
-// packets, which the other side takes in when it makes progress.
-func (e *Engine) HasMemory() bool { return e.messages == nil }
+// Remote implements engine.Direct.
+func (e direct) Remote() bool { return e.messages == nil }
 
-// Expose lets other ranks access b.
-func (e *Engine) Expose(b []byte) device.Key { return e.memory.Expose(b) }
+// Expose implements engine.Direct.
+func (e direct) Expose(b []byte) device.Key { return e.memory.Expose(b) }
 
-// Withdraw ends that.
-func (e *Engine) Withdraw(k device.Key) { e.memory.Withdraw(k) }
+// Withdraw implements engine.Direct.
+func (e direct) Withdraw(k device.Key) { e.memory.Withdraw(k) }
 
-// Get reads memory that rank dst has exposed, and Put writes to it. Both return when the access is known to have ended.
-func (e *Engine) Get(dst int, k device.Key, b []byte) {
+// Get implements engine.Direct.
+func (e direct) Get(dst int, k device.Key, b []byte) {
 	e.memory.Get(dst, k, 0, b, rawDone())
 	e.awaitRaw()
 }
 
-// Put is the counterpart of Get.
-func (e *Engine) Put(dst int, k device.Key, b []byte) {
+// Put implements engine.Direct.
+func (e direct) Put(dst int, k device.Key, b []byte) {
 	e.memory.Put(dst, k, 0, b, rawDone())
 	e.awaitRaw()
 }
@@ -82,7 +88,7 @@ func rawDone() device.Head {
 
 func (e *Engine) awaitRaw() {
 	for !e.raw.done {
-		e.progress(true)
+		e.Progress(true)
 	}
 	e.raw.done = false
 }

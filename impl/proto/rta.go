@@ -8,61 +8,61 @@ import "github.com/loggp/loggp/impl/device"
 //	  ⇐ M (pulled)
 //	  ← ACK
 //
-// A library with a bounce buffer pulls piece by piece and copies each on. Al-Tawil and Moritz, section 2; equations (4) and (5).
+// A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz, section 2; equations (4) and (5).
 var RTA = &Protocol{
 	Name:        "RTA",
 	Synchronous: true,
 	Remote:      true,
-	Start: func(e *Engine, s *Op) {
+	Start: func(e *Engine, s *op) {
 		e.stage(s)
 		s.key = e.memory.Expose(s.data())
 		e.sendR(s)
 	},
-	Matched: func(e *Engine, r *Op, m *msg) {
+	Matched: func(e *Engine, r *op, m *msg) {
 		r.reply, r.key, r.pos = m.from, m.key, 0
 		e.pull(r)
 	},
-	Done: func(e *Engine, r *Op) {
+	Done: func(e *Engine, r *op) {
 		if r.staged != nil {
-			e.unpack(r.buf[r.pos:], r.staged)
+			e.unpack(r.Buf[r.pos:], r.staged)
 		}
-		r.pos += r.piece
-		if r.pos < r.size {
+		r.pos += r.chunk
+		if r.pos < r.Size {
 			e.pull(r)
 			return
 		}
 		e.unstage(r)
-		e.control(r.peer, &head{kind: kindACK, to: r.reply})
+		e.control(r.Peer, &head{kind: kindACK, to: r.reply})
 		e.complete(r)
 	},
-	ACK: func(e *Engine, s *Op, _ head) {
+	ACK: func(e *Engine, s *op, _ head) {
 		e.memory.Withdraw(s.key)
 		e.unstage(s)
 		e.complete(s)
 	},
-	Cancel: func(e *Engine, s *Op) {
+	Cancel: func(e *Engine, s *op) {
 		e.memory.Withdraw(s.key)
 		e.unstage(s)
 	},
 }
 
-// pull reads the next piece of the message.
-func (e *Engine) pull(r *Op) {
-	rest := r.size - r.pos
-	into := r.buf[r.pos:r.size]
-	if b := e.job.lib.Long[e.tier(r.peer)].Bounce; b > 0 {
+// pull reads the next chunk of the message.
+func (e *Engine) pull(r *op) {
+	rest := r.Size - r.pos
+	into := r.Buf[r.pos:r.Size]
+	if b := e.job.lib.Long[e.tier(r.Peer)].Bounce; b > 0 {
 		if r.staged == nil {
-			r.staged = e.room(min(b, rest))
+			r.staged = e.rank.Room(min(b, rest))
 		}
 		r.staged = r.staged[:min(b, rest)]
 		into = r.staged
 	}
-	r.piece = len(into)
-	e.memory.Get(int(r.peer), r.key, r.pos, into, e.done(r))
+	r.chunk = len(into)
+	e.memory.Get(int(r.Peer), r.key, r.pos, into, e.done(r))
 }
 
 // done is the head of the packet that tells of the end of a remote access.
-func (e *Engine) done(o *Op) device.Head {
-	h := head{kind: kindDone, to: o.id}
+func (e *Engine) done(o *op) device.Head {
+	h := head{kind: kindDone, to: o.ID()}
 	return h.words()
 }

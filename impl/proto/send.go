@@ -1,72 +1,60 @@
 package proto
 
 import (
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
 )
 
-// Send sends buf and returns when the rank may use it again, as the mode says. What is forgotten with its first packet is no operation.
-func (e *Engine) Send(mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) {
+// Send implements engine.Engine. A message that is forgotten with its first packet needs no operation.
+func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.WorkSend, 1)
 	p := e.choose(mode, len(buf), dst, context)
 	if p.Forgets && mode != model.Buffered {
-		if e.watch != nil {
-			e.reads(memory(buf, 0, nil))
-		}
 		e.spend(model.WorkPack, len(buf))
 		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendOut(int32(dst), buf)
 		e.spend(model.Epilogue(mode), 1)
 		return
 	}
-	s := e.newOp()
-	e.begin(s, p, mode, buf, sign, dst, context, tag)
+	s := e.rank.NewOp()
+	s.Mode, s.Peer, s.Tag, s.Context, s.Sign, s.Buf, s.Size = mode, int32(dst), int32(tag), context, sign, buf, len(buf)
+	e.begin(s.Self.(*op), p)
 	if mode == model.Buffered {
 		e.spend(model.Epilogue(mode), 1)
 		return
 	}
-	e.await(s)
+	e.rank.Await(s)
 	e.spend(model.Epilogue(mode), 1)
-	e.Release(s)
+	e.rank.Release(s)
 }
 
-// Isend starts to send buf.
-func (e *Engine) Isend(mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) *Op {
+// Isend implements engine.Engine. A buffered message goes its own way: another operation carries it.
+func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.WorkSend, 1)
-	p := e.choose(mode, len(buf), dst, context)
-	s := e.newOp()
-	e.begin(s, p, mode, buf, sign, dst, context, tag)
-	if mode == model.Buffered {
-		s = e.Finish(false, Status{})
+	p := e.choose(o.Mode, len(o.Buf), int(o.Peer), o.Context)
+	s := o
+	if o.Mode == model.Buffered {
+		s = e.rank.NewOp()
+		s.Mode, s.Peer, s.Tag, s.Context, s.Sign, s.Buf, s.Size = o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Buf, o.Size
+		e.begin(s.Self.(*op), p)
+		e.rank.Complete(o)
+	} else {
+		e.begin(s.Self.(*op), p)
 	}
-	e.spend(model.Epilogue(mode), 1)
-	return s
+	e.spend(model.Epilogue(o.Mode), 1)
 }
 
-// begin lets an operation send. A buffered message goes its own way: nobody will ask for its operation.
-func (e *Engine) begin(s *Op, p *Protocol, mode model.Mode, buf []byte, sign Sign, dst int, context uint32, tag int) {
-	s.mode, s.peer, s.tag, s.size, s.buf, s.sign = mode, int32(dst), int32(tag), len(buf), buf, sign
-	s.Context = context
-	s.protocol = p
-	if e.watch != nil {
-		e.watchSend(s, buf)
+// begin starts an operation that sends, by a protocol. The data of a buffered message moves to the
+// attached buffer first.
+func (e *Engine) begin(s *op, p *Protocol) {
+	s.protocol, s.cancelling = p, false
+	if s.Mode == model.Buffered {
+		from := s.Buf
+		s.Buf = e.rank.Reserve(&s.Op, len(from))
+		e.spend(model.WorkPack, len(from))
+		e.rank.Copy(s.Buf, from)
 	}
-	if mode == model.Buffered {
-		e.detach(s)
-	}
-	s.protocol.Start(e, s)
-}
-
-// detach copies a message into the attached buffer.
-func (e *Engine) detach(s *Op) {
-	from := s.buf
-	s.pos = e.buffer.take(e, len(from))
-	s.buf = e.buffer.memory[s.pos : s.pos+len(from)]
-	e.spend(model.WorkPack, len(from))
-	e.Copy(s.buf, from)
-	if e.watch != nil {
-		e.watch.forget(s)
-	}
-	s.state |= detached
+	p.Start(e, s)
 }
 
 // choose returns the protocol of a message. A message that would overrun the window goes by the library's fallback.
@@ -89,25 +77,26 @@ func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protoco
 		}
 		return r.protocol
 	}
-	panic(e.fault(ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.lib.Name, mode, size))
+	e.rank.Fail(engine.ErrOther, "library %s has no rule for a %v message of %d bytes", e.job.lib.Name, mode, size)
+	panic("unreachable")
 }
 
 // sendRM packs the message and sends a first packet with data of it.
-func (e *Engine) sendRM(s *Op, data []byte) {
-	e.spend(model.WorkPack, len(s.buf))
+func (e *Engine) sendRM(s *op, data []byte) {
+	e.spend(model.WorkPack, len(s.Buf))
 	e.setFirst(s)
-	e.sendOut(s.peer, data)
+	e.sendOut(s.Peer, data)
 }
 
 // sendR sends a first packet without.
-func (e *Engine) sendR(s *Op) {
+func (e *Engine) sendR(s *op) {
 	e.spend(model.WorkControl, 1)
 	e.setFirst(s)
 	e.out.Head[4] = uint64(s.key)
-	e.sendOut(s.peer, nil)
+	e.sendOut(s.Peer, nil)
 }
 
 // setFirst writes the head of an operation's first packet.
-func (e *Engine) setFirst(s *Op) {
-	setFirst(&e.out.Head, e.row(s.protocol), s.mode, s.tag, s.Context, s.size, s.id, s.sign)
+func (e *Engine) setFirst(s *op) {
+	setFirst(&e.out.Head, e.row(s.protocol), s.Mode, s.Tag, s.Context, s.Size, s.ID(), s.Sign)
 }

@@ -9,8 +9,8 @@ var T = &Protocol{
 	Name:    "T",
 	Eager:   true,
 	Forgets: true,
-	Start: func(e *Engine, s *Op) {
-		e.sendRM(s, s.buf)
+	Start: func(e *Engine, s *op) {
+		e.sendRM(s, s.Buf)
 		e.complete(s)
 	},
 }

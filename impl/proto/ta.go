@@ -10,14 +10,14 @@ var TA = &Protocol{
 	Name:        "TA",
 	Eager:       true,
 	Synchronous: true,
-	Start: func(e *Engine, s *Op) {
-		e.sendRM(s, s.buf)
+	Start: func(e *Engine, s *op) {
+		e.sendRM(s, s.Buf)
 	},
-	Matched: func(e *Engine, r *Op, m *msg) {
+	Matched: func(e *Engine, r *op, m *msg) {
 		e.control(m.src, &head{kind: kindACK, to: m.from})
 		e.complete(r)
 	},
-	ACK: func(e *Engine, s *Op, _ head) {
+	ACK: func(e *Engine, s *op, _ head) {
 		e.complete(s)
 	},
 }

@@ -93,7 +93,7 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 // Options returns how messages travel: by the library's rules, or all by one protocol. Collective operations go by those that are forced, and
 // where these serve no such ranks by the library's.
 func (j *Job) Options(protocol string) mpi.Options {
-	o := mpi.Options{Library: j.Library, Protocol: protocol, Check: j.Check}
+	o := mpi.Options{Engine: proto.New, Library: j.Library, Protocol: protocol, Check: j.Check}
 	if j.Forced != nil {
 		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
 	}

@@ -1,14 +1,17 @@
-package proto
+package engine
 
 import (
 	"fmt"
 	"slices"
 	"unsafe"
+
+	"github.com/loggp/loggp/model"
 )
 
-// watch keeps account of the memory of operations that are under way, for programs that are to be checked: what a receive may write
-// nothing else may read or write, until the program has completed the receive (MPI-1.2, §3.7.2).
-type watch struct {
+// overlap keeps account of the memory of operations that are under way, for programs that are
+// checked: what a receive may write nothing else may read or write, until the program has completed
+// the receive (MPI-1.2, section 3.7.2).
+type overlap struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
@@ -40,8 +43,8 @@ func memory(b []byte, before int, of *call) interval {
 	return interval{at, at + uintptr(len(b)), of, before}
 }
 
-// runs returns where the data of a shape is.
-func runs(x Shape, of *call) []interval {
+// runs returns where the data with a layout is.
+func runs(x Layout, of *call) []interval {
 	var all []interval
 	before := 0
 	x.Runs(func(b []byte) {
@@ -52,56 +55,60 @@ func runs(x Shape, of *call) []interval {
 }
 
 // watchReceive begins to watch a receive, which nothing under way may meet.
-func (e *Engine) watchReceive(r *Op) {
-	c := e.called()
-	c.runs = []interval{memory(r.buf, 0, c)}
-	if r.gathered {
-		c.runs = runs(r.shape, c)
+func (r *Rank) watchReceive(o *Op) {
+	c := r.called()
+	c.runs = []interval{memory(o.Buf, 0, c)}
+	if o.gathered {
+		c.runs = runs(o.layout, c)
 	}
-	w := e.watch
+	w := r.overlap
 	for _, x := range c.runs {
 		if y, ok := w.receives.meets(x); ok {
-			e.shared(x, y, "both would be written there")
+			r.shared(x, y, "both would be written there")
 		}
 		if y, ok := w.sends.meets(x); ok {
-			e.shared(x, y, "what is sent may be written over before it has left")
+			r.shared(x, y, "what is sent may be written over before it has left")
 		}
 	}
 	w.receives.add(c.runs)
-	w.calls[r] = c
+	w.calls[o] = c
 }
 
-// watchSend begins to watch a send, which no receive under way may meet.
-func (e *Engine) watchSend(s *Op, buf []byte) {
-	c := e.called()
-	c.runs = []interval{memory(buf, 0, c)}
-	e.reads(c.runs...)
-	e.watch.sends.add(c.runs)
-	e.watch.calls[s] = c
+// watchSend begins to watch a send, which no receive under way may meet. The data of a buffered one
+// is copied before the call returns.
+func (r *Rank) watchSend(o *Op) {
+	c := r.called()
+	c.runs = []interval{memory(o.Buf, 0, c)}
+	r.reads(c.runs...)
+	if o.Mode == model.Buffered {
+		return
+	}
+	r.overlap.sends.add(c.runs)
+	r.overlap.calls[o] = c
 }
 
 // reads complains if memory that is read now meets a receive under way.
-func (e *Engine) reads(all ...interval) {
+func (r *Rank) reads(all ...interval) {
 	for _, x := range all {
-		if y, ok := e.watch.receives.meets(x); ok {
-			e.shared(x, y, "what is sent may have been written over already")
+		if y, ok := r.overlap.receives.meets(x); ok {
+			r.shared(x, y, "what is sent may have been written over already")
 		}
 	}
 }
 
 // called returns the call that the program is in.
-func (e *Engine) called() *call {
-	c := &call{name: e.call}
-	if e.job.site != nil {
-		c.at = e.job.site()
+func (r *Rank) called() *call {
+	c := &call{name: r.call}
+	if r.cfg.Site != nil {
+		c.at = r.cfg.Site()
 	}
 	return c
 }
 
 // shared complains of memory of two calls.
-func (e *Engine) shared(x, y interval, why string) {
+func (r *Rank) shared(x, y interval, why string) {
 	from, to := max(x.from, y.from), min(x.to, y.to)
-	e.Fail(ErrBuffer, "%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
+	r.Fail(ErrBuffer, "%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
 		x.bytes(from, to), y.bytes(from, to), y.of.name, y.of.at.Beside(), why)
 }
 
@@ -112,13 +119,13 @@ func (x interval) bytes(from, to uintptr) string {
 }
 
 // forget ends the watch of an operation.
-func (w *watch) forget(o *Op) {
+func (w *overlap) forget(o *Op) {
 	c := w.calls[o]
 	if c == nil {
 		return
 	}
 	delete(w.calls, o)
-	if o.receive {
+	if o.Receive {
 		w.receives.remove(c)
 	} else {
 		w.sends.remove(c)

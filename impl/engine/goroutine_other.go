@@ -1,6 +1,6 @@
 //go:build !amd64 && !arm64
 
-package proto
+package engine
 
 // self does not tell goroutines apart here.
-func self() uintptr { return 0 }
+func goroutine() uintptr { return 0 }

@@ -1,4 +1,4 @@
-package proto
+package engine
 
 import "slices"
 
@@ -17,42 +17,46 @@ type span struct{ from, to int }
 const Overhead = 16
 
 // Attach lends a buffer for buffered messages.
-func (e *Engine) Attach(b []byte) {
-	if e.buffer.lent {
-		e.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(e.buffer.memory))
+func (r *Rank) Attach(b []byte) {
+	if r.buffer.lent {
+		r.Fail(ErrBuffer, "a buffer of %d bytes is attached already", len(r.buffer.memory))
 	}
-	e.buffer.memory, e.buffer.lent = b, true
+	r.buffer.memory, r.buffer.lent = b, true
 }
 
 // Detach returns the buffer when all its messages have left.
-func (e *Engine) Detach() []byte {
-	if !e.buffer.lent {
-		e.Fail(ErrBuffer, "no buffer is attached")
+func (r *Rank) Detach() []byte {
+	if !r.buffer.lent {
+		r.Fail(ErrBuffer, "no buffer is attached")
 	}
-	e.drain()
-	b := e.buffer.memory
-	e.buffer = attached{}
+	r.Drain()
+	b := r.buffer.memory
+	r.buffer = attached{}
 	return b
 }
 
-// drain makes progress until no buffered message is left.
-func (e *Engine) drain() {
-	e.wait = &e.buffer
-	for e.buffer.pending > 0 {
-		e.progress(true)
+// Drain makes progress until no buffered message is left.
+func (r *Rank) Drain() {
+	r.waits = &r.buffer
+	for r.buffer.pending > 0 {
+		r.engine.Progress(true)
 	}
-	e.wait = nil
+	r.waits = nil
 }
 
-// take finds room for n bytes and returns its place. What has arrived may free some first.
-func (a *attached) take(e *Engine, n int) int {
+// Reserve makes o a buffered message of n bytes: it returns memory of the attached buffer to copy
+// them to, which is free again when o is complete. What has arrived may free some first.
+func (r *Rank) Reserve(o *Op, n int) []byte {
+	a := &r.buffer
 	for {
 		if at, ok := a.fit(n); ok {
 			a.pending++
-			return at
+			o.room = int32(at)
+			o.state |= detached
+			return a.memory[at : at+n]
 		}
-		if a.pending == 0 || !e.progress(false) {
-			e.Fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",
+		if a.pending == 0 || !r.engine.Progress(false) {
+			r.Fail(ErrBuffer, "no room for a message of %d bytes and %d of overhead: the attached buffer has %d bytes, %d messages are in it",
 				n, Overhead, len(a.memory), len(a.used))
 		}
 	}

@@ -1,4 +1,4 @@
-package proto
+package engine
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package proto
+package engine
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ type Error struct {
 	Text  string
 	Other *Place // if calls of two ranks do not go together, the other one; its Call is "": it is not known
 
-	on uint32
+	context uint32
 }
 
 // Place is a call of a rank.
@@ -46,8 +46,9 @@ type Place struct {
 	At   Site
 }
 
-// On returns the context of the communicator on which the call was made; 0: on that of all ranks, or on none.
-func (e *Error) On() uint32 { return e.on }
+// Context returns the context of the communicator on which the call was made; 0: on that of all
+// ranks, or on none.
+func (e *Error) Context() uint32 { return e.context }
 
 // NoRank is in place of the rank of an error where none made it.
 const NoRank = -1
@@ -85,26 +86,23 @@ func (s Site) Beside() string {
 	return " (" + s.String() + ")"
 }
 
-func (e *Engine) fault(c Class, format string, args ...any) *Error {
-	e.failed = true
-	f := &Error{Class: c, Rank: e.port.Rank(), Call: e.call, on: e.on, Text: fmt.Sprintf(format, args...)}
-	if e.job.site != nil {
-		f.At = e.job.site()
+// fault is an error of the rank's current call.
+func (r *Rank) fault(c Class, format string, args ...any) *Error {
+	r.failed = true
+	f := &Error{Class: c, Rank: r.port.Rank(), Call: r.call, context: r.context, Text: fmt.Sprintf(format, args...)}
+	if r.cfg.Site != nil {
+		f.At = r.cfg.Site()
 	}
 	return f
 }
 
-// named returns who sent a message, to the program that receives in a context.
-func (e *Engine) named(src int32, context uint32) string {
-	return e.job.named(e.port.Rank(), context&^1, int(src))
-}
-
-// FailWith ends the rank with an error of its current call, which does not go with that of another rank.
-func (e *Engine) FailWith(other int, c Class, format string, args ...any) {
-	f := e.fault(c, format, args...)
+// FailWith ends the rank with an error of its current call, which does not go with that of another
+// rank.
+func (r *Rank) FailWith(other int, c Class, format string, args ...any) {
+	f := r.fault(c, format, args...)
 	f.Other = &Place{Rank: other}
 	panic(f)
 }
 
 // Fail ends the rank with an error of its current call.
-func (e *Engine) Fail(c Class, format string, args ...any) { panic(e.fault(c, format, args...)) }
+func (r *Rank) Fail(c Class, format string, args ...any) { panic(r.fault(c, format, args...)) }

@@ -1,0 +1,181 @@
+package engine
+
+import "github.com/loggp/loggp/model"
+
+// Op is a send or a receive that has been started, or a persistent one. Its memory is used again
+// after Release: whoever keeps an Op keeps its Use too, and compares.
+//
+// An engine has operations of its own, each with an Op in it whose Self is that operation.
+type Op struct {
+	Self    any
+	Buf     []byte // the user's, or the rank's if the user's has gaps
+	Size    int    // bytes of the message
+	Peer    int32  // the other rank; of a receive, once it has a message
+	Tag     int32  // of the message
+	Context uint32
+	Sign    Signature
+	Mode    model.Mode
+	Receive bool
+
+	finished bool
+	gathered bool // Buf is the rank's
+	state    state
+	use      uint32
+	id       uint32 // its place in Rank.ops
+	room     int32  // place of a buffered message in the attached buffer
+	layout   Layout // of the user's data, of a receive; nil: it lies as it travels
+	template *Template
+	next     *Op
+}
+
+// state is what few operations are, in bits.
+type state uint8
+
+const (
+	detached  state = 1 << iota // a buffered message: the program does not know it
+	freed                       // the program gave it up
+	cancelled                   // it has ended, and no message came or went
+	started                     // a persistent operation, that Start has begun
+)
+
+// Finished reports whether the operation is complete.
+func (o *Op) Finished() bool { return o.finished }
+
+// ID names the operation among those of its rank, from 0.
+func (o *Op) ID() uint32 { return o.id }
+
+// Use tells the uses of the Op's memory apart.
+func (o *Op) Use() uint32 { return o.use }
+
+// Received returns what a finished receive received, and false of a send.
+func (o *Op) Received() (Status, bool) { return Status{int(o.Peer), int(o.Tag), o.Size}, o.Receive }
+
+// Cancelled reports whether a finished operation was cancelled.
+func (o *Op) Cancelled() bool { return o.state&cancelled != 0 }
+
+// Detached reports whether the operation is a buffered message, whose data is in the attached buffer.
+func (o *Op) Detached() bool { return o.state&detached != 0 }
+
+// Persistent reports whether the operation can be started again.
+func (o *Op) Persistent() bool { return o.template != nil }
+
+// Inactive reports whether the operation is persistent and has not been started.
+func (o *Op) Inactive() bool { return o.template != nil && o.state&started == 0 }
+
+// NewOp returns an operation that is not started.
+func (r *Rank) NewOp() *Op {
+	o := r.unused
+	if o == nil {
+		return r.oneMore()
+	}
+	r.unused = o.next
+	o.next = nil
+	o.finished, o.Receive, o.state = false, false, 0
+	return o
+}
+
+// oneMore makes an operation. It is not inlined, so that NewOp is.
+//
+//go:noinline
+func (r *Rank) oneMore() *Op {
+	o := r.engine.NewOp()
+	o.id = uint32(len(r.ops))
+	if r.ops == nil {
+		r.ops = r.opAt[:0]
+	}
+	r.ops = append(r.ops, o)
+	return o
+}
+
+// Op returns the operation with an ID.
+func (r *Rank) Op(id uint32) *Op { return r.ops[id] }
+
+// Ops returns all operations, those that are not in use among them.
+func (r *Rank) Ops() []*Op { return r.ops }
+
+// Finish returns an operation that is finished: one that has nothing to do. As a receive it has the
+// status st.
+func (r *Rank) Finish(receive bool, st Status) *Op {
+	o := r.NewOp()
+	o.Receive, o.finished = receive, true
+	o.Peer, o.Tag, o.Size = int32(st.Source), int32(st.Tag), st.Bytes
+	return o
+}
+
+// Release gives back an operation that is finished and that nobody will look at any more. A
+// persistent one is inactive then.
+func (r *Rank) Release(o *Op) {
+	if r.overlap != nil {
+		r.overlap.forget(o)
+	}
+	if o.gathered {
+		r.GiveBack(o.Buf)
+		o.gathered = false
+	}
+	o.Buf, o.layout = nil, nil
+	if o.template != nil {
+		o.finished, o.state = false, 0
+		return
+	}
+	o.use++
+	o.next, r.unused = r.unused, o
+}
+
+// Complete ends an operation.
+func (r *Rank) Complete(o *Op) {
+	o.finished = true
+	if o.Receive && o.gathered {
+		o.layout.Scatter(o.Buf[:o.Size])
+	}
+	if o.state != 0 {
+		r.completed(o)
+	}
+}
+
+// completed does what is left to do with an operation that the program will not ask for.
+func (r *Rank) completed(o *Op) {
+	switch {
+	case o.state&detached != 0:
+		r.buffer.free(int(o.room))
+		r.Release(o)
+	case o.state&freed != 0:
+		r.freed--
+		r.Release(o)
+	}
+}
+
+// Cancelled ends an operation that no message comes of.
+func (r *Rank) Cancelled(o *Op) {
+	o.state |= cancelled
+	o.Size = 0
+	r.Complete(o)
+}
+
+// Open returns how many operations have not been released.
+func (r *Rank) Open() int {
+	n := len(r.ops)
+	for o := r.unused; o != nil; o = o.next {
+		n--
+	}
+	return n
+}
+
+// Room returns n bytes of memory to copy messages through, to be given back by GiveBack. One piece
+// that is too short makes way for a longer one, so that there are no more than were ever in use at
+// once.
+func (r *Rank) Room(n int) []byte {
+	last := len(r.rooms) - 1
+	for i := last; i >= 0; i-- {
+		if b := r.rooms[i]; cap(b) >= n {
+			r.rooms[i], r.rooms = r.rooms[last], r.rooms[:last]
+			return b[:n]
+		}
+	}
+	if last >= 0 {
+		r.rooms = r.rooms[:last]
+	}
+	return make([]byte, n)
+}
+
+// GiveBack gives back what Room has returned.
+func (r *Rank) GiveBack(b []byte) { r.rooms = append(r.rooms, b) }

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// Config is what the ranks of a job share. Nobody changes it.
+type Config struct {
+	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nothing is
+
+	// Types names the types that a signature stands for; nil: its number.
+	Types func(Signature) string
+
+	// Mismatch says how the collective call to which a message belongs, by its tag (theirs), differs from the
+	// one of a rank that expects messages with the tag ours. It returns no class if they do not differ; nil:
+	// it is not known.
+	Mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
+
+	// Named says what a rank of the job is called by one that communicates with it in a context, as errors
+	// name it; nil: that rank of the job.
+	Named func(rank int, context uint32, other int) string
+
+	Check bool        // look whether operations under way share memory, and which goroutine makes calls
+	Site  func() Site // returns the line of the program from which it is called; nil: it is not known
+}
+
+// Rank is the message passing of one rank. It may not be copied.
+//
+// A program's call enters here (Enter), becomes operations, and goes on in the rank's engine.
+type Rank struct {
+	engine   Engine
+	port     device.Port
+	cfg      *Config
+	call     string   // the call that the program is in
+	context  uint32   // of the communicator on which it makes it
+	expected int      // the tag of a collective call's messages
+	waits    waiting  // what the rank waits for; nil: nothing
+	unused   *Op      // operations to use again
+	overlap  *overlap // nil: the program is not checked
+	unpriced bool     // work takes its own time
+	heeds    bool     // calls are told to somebody
+	failed   bool     // a call has failed: what it had begun may be left
+
+	// What few messages need comes last.
+	ops    []*Op // all
+	opAt   [4]*Op
+	rooms  [][]byte // memory to copy messages through, to be used again
+	buffer attached
+	freed  int  // operations under way that the program has given up
+	list   list // of which what the program waits for is the first
+	sought sought
+}
+
+// Setup makes the zero value the rank of a port, whose messages an engine carries.
+func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
+	r.port, r.engine, r.cfg = port, e, cfg
+	_, r.unpriced = port.(device.RealTime)
+	r.heeds = cfg.Check || cfg.Enter != nil
+	if cfg.Check {
+		r.overlap = &overlap{owner: goroutine(), calls: map[*Op]*call{}}
+	}
+	e.Setup(r)
+}
+
+// Port returns the rank's port.
+func (r *Rank) Port() device.Port { return r.port }
+
+// Unpriced reports whether work takes its own time, so that an engine need not charge any.
+func (r *Rank) Unpriced() bool { return r.unpriced }
+
+// Copy copies, and charges that.
+func (r *Rank) Copy(dst, src []byte) int {
+	if r.unpriced {
+		return copy(dst, src)
+	}
+	return r.port.Copy(dst, src)
+}
+
+// Enter notes the call that the program makes next, on no communicator.
+func (r *Rank) Enter(call string) { r.EnterOn(call, 0) }
+
+// EnterOn notes the call, and the context of the communicator that it is made on.
+func (r *Rank) EnterOn(call string, context uint32) {
+	if r.heeds {
+		r.heed(call)
+	}
+	r.call, r.context = call, context
+}
+
+// SetContext notes the communicator of the call that the program is in, if it is of several.
+func (r *Rank) SetContext(context uint32) { r.context = context }
+
+// Call returns the call that the program is in.
+func (r *Rank) Call() string { return r.call }
+
+// Expect says which tag messages have that belong to the collective call that the program is in.
+func (r *Rank) Expect(tag int) { r.expected = tag }
+
+// heed tells the observer of a call. It is apart so that Enter is inlined.
+func (r *Rank) heed(call string) {
+	r.CheckGoroutine(call)
+	if r.cfg.Enter != nil {
+		r.cfg.Enter(r.port.Rank(), call)
+	}
+}
+
+// CheckGoroutine fails if another goroutine than the rank's makes a call, in a program that is
+// checked.
+func (r *Rank) CheckGoroutine(call string) {
+	if r.overlap != nil && r.overlap.owner != goroutine() {
+		r.foreign(call)
+	}
+}
+
+// foreign fails in the goroutine that makes a call, and changes nothing. A rank that has ended has no
+// goroutine: what fails then says so itself.
+func (r *Rank) foreign(call string) {
+	if r.ended() {
+		return
+	}
+	f := &Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"}
+	if r.cfg.Site != nil {
+		f.At = r.cfg.Site()
+	}
+	panic(f)
+}
+
+// Name returns what another rank of the job is called by the program, which communicates with it in a
+// context.
+func (r *Rank) Name(other int32, context uint32) string {
+	if r.cfg.Named == nil {
+		return fmt.Sprintf("rank %d", other)
+	}
+	return r.cfg.Named(r.port.Rank(), context&^1, int(other))
+}
+
+// Check fails if a message, by its sender, tag, size and signature, is not what a receive wants.
+func (r *Rank) Check(o *Op, context uint32, src, tag int32, size int, s Signature) {
+	if size > len(o.Buf) {
+		r.truncated(o, context, src, tag, size)
+	}
+	if s != o.Sign {
+		r.compare(o, context, src, tag, size, s)
+	}
+}
+
+// truncated fails with a message that is too long. Tags of collective operations are not the program's.
+func (r *Rank) truncated(o *Op, context uint32, src, tag int32, size int) {
+	if context%2 == 1 {
+		r.mustMatch(context, src, tag)
+		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.Name(src, context), size, len(o.Buf))
+	}
+	r.Fail(ErrTruncate, "the message from %s with tag %d has %d bytes, the receive has room for %d", r.Name(src, context), tag, size, len(o.Buf))
+}
+
+// compare fails with a message whose elements are not its receive's.
+func (r *Rank) compare(o *Op, context uint32, src, tag int32, size int, s Signature) {
+	want := o.Sign
+	if o.layout != nil {
+		want = o.layout.Signature(size)
+	}
+	if s == want || s == 0 || want == 0 || size == 0 {
+		return
+	}
+	if context%2 == 1 {
+		r.mustMatch(context, src, tag)
+		r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.Name(src, context), r.types(s), r.types(want))
+	}
+	r.Fail(ErrType, "the message from %s with tag %d is of %s, the receive of %s", r.Name(src, context), tag, r.types(s), r.types(want))
+}
+
+func (r *Rank) types(s Signature) string {
+	if r.cfg.Types == nil {
+		return fmt.Sprintf("elements with signature %d", s)
+	}
+	return r.cfg.Types(s)
+}
+
+// mustMatch fails with a message of another collective call than the one that receives it.
+func (r *Rank) mustMatch(context uint32, src, tag int32) {
+	if r.cfg.Mismatch == nil {
+		return
+	}
+	if c, text := r.cfg.Mismatch(r.port.Rank(), context&^1, int(src), int(tag), r.expected); c != "" {
+		r.FailWith(int(src), c, "%s", text)
+	}
+}

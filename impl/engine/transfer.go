@@ -1,0 +1,194 @@
+package engine
+
+import "github.com/loggp/loggp/model"
+
+// Send sends buf and returns when the rank may use it again, as the mode says.
+func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
+	if r.overlap != nil {
+		r.reads(memory(buf, 0, nil))
+	}
+	r.engine.Send(m, buf, s, dst, context, tag)
+}
+
+// Isend starts to send buf.
+func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) *Op {
+	o := r.NewOp()
+	o.Buf = buf
+	r.isend(o, m, s, dst, context, tag)
+	return o
+}
+
+// isend starts to send what is in o.Buf.
+func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, tag int) {
+	o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Size = m, int32(dst), int32(tag), context, s, len(o.Buf)
+	if r.overlap != nil {
+		r.watchSend(o)
+	}
+	r.engine.Isend(o)
+}
+
+// SendLayout is Send of data with a layout.
+func (r *Rank) SendLayout(m model.Mode, x Layout, dst int, context uint32, tag int) {
+	buf, gathered := r.gather(x)
+	r.Send(m, buf, x.Signature(len(buf)), dst, context, tag)
+	if gathered {
+		r.GiveBack(buf)
+	}
+}
+
+// IsendLayout is likewise Isend.
+func (r *Rank) IsendLayout(m model.Mode, x Layout, dst int, context uint32, tag int) *Op {
+	o := r.NewOp()
+	r.isendLayout(o, m, x, dst, context, tag)
+	return o
+}
+
+func (r *Rank) isendLayout(o *Op, m model.Mode, x Layout, dst int, context uint32, tag int) {
+	buf, gathered := r.gather(x)
+	o.Buf = buf
+	r.isend(o, m, x.Signature(len(buf)), dst, context, tag)
+	o.gathered = gathered
+}
+
+// gather returns data that is sent, as it travels, and whether that is memory of the rank's.
+func (r *Rank) gather(x Layout) ([]byte, bool) {
+	if flat, ok := x.Flat(); ok {
+		return flat, false
+	}
+	if r.overlap != nil {
+		r.reads(runs(x, nil)...)
+	}
+	buf := r.Room(x.Len())
+	x.Gather(buf)
+	return buf, true
+}
+
+// Recv receives into buf and returns when the message is there. Source and tag may be Any.
+func (r *Rank) Recv(buf []byte, s Signature, src int, context uint32, tag int) Status {
+	o := r.NewOp()
+	o.Buf, o.Sign = buf, s
+	return r.recv(o, src, context, tag)
+}
+
+// RecvLayout is Recv into data with a layout.
+func (r *Rank) RecvLayout(x Layout, src int, context uint32, tag int) Status {
+	o := r.NewOp()
+	r.into(o, x)
+	return r.recv(o, src, context, tag)
+}
+
+func (r *Rank) recv(o *Op, src int, context uint32, tag int) Status {
+	r.describe(o, src, context, tag)
+	r.engine.Recv(o)
+	st, _ := o.Received()
+	r.Release(o)
+	return st
+}
+
+// Irecv starts to receive into buf.
+func (r *Rank) Irecv(buf []byte, s Signature, src int, context uint32, tag int) *Op {
+	o := r.NewOp()
+	o.Buf, o.Sign = buf, s
+	r.irecv(o, src, context, tag)
+	return o
+}
+
+// IrecvLayout starts to receive into data with a layout.
+func (r *Rank) IrecvLayout(x Layout, src int, context uint32, tag int) *Op {
+	o := r.NewOp()
+	r.into(o, x)
+	r.irecv(o, src, context, tag)
+	return o
+}
+
+func (r *Rank) irecv(o *Op, src int, context uint32, tag int) {
+	r.describe(o, src, context, tag)
+	r.engine.Irecv(o)
+}
+
+// describe makes o a receive.
+func (r *Rank) describe(o *Op, src int, context uint32, tag int) {
+	o.Receive, o.Peer, o.Tag, o.Context = true, int32(src), int32(tag), context
+	if r.overlap != nil {
+		r.watchReceive(o)
+	}
+}
+
+// into lets an operation receive data with a layout.
+func (r *Rank) into(o *Op, x Layout) {
+	flat, ok := x.Flat()
+	if !ok {
+		flat = r.Room(x.Len())
+	}
+	o.Buf, o.Sign, o.layout, o.gathered = flat, 0, x, !ok
+}
+
+// Await makes progress until an operation is finished.
+func (r *Rank) Await(o *Op) {
+	if o.finished {
+		return
+	}
+	r.waits = o
+	for !o.finished {
+		r.engine.Progress(true)
+	}
+	r.waits = nil
+}
+
+// Wait waits for an operation to finish. It is to be released then.
+func (r *Rank) Wait(o *Op) {
+	r.Await(o)
+	r.engine.Looked(true)
+}
+
+// Until makes progress until found. It waits for o, an operation among others.
+func (r *Rank) Until(o *Op, found func() bool) {
+	r.waits = o
+	for !found() {
+		r.engine.Progress(true)
+	}
+	r.waits = nil
+	r.engine.Looked(true)
+}
+
+// Look is how many packets a call that does not wait takes in at most: others may send faster than
+// they can be taken in.
+const Look = 256
+
+// Poll takes in what has arrived, and reports whether found.
+func (r *Rank) Poll(found func() bool) bool {
+	ok := found()
+	for i := 0; i < Look && !ok && r.engine.Progress(false); i++ {
+		ok = found()
+	}
+	r.engine.Looked(ok)
+	return ok
+}
+
+// Test reports whether an operation is finished, after a look at what has arrived.
+func (r *Rank) Test(o *Op) bool {
+	for i := 0; i < Look && !o.finished && r.engine.Progress(false); i++ {
+	}
+	r.engine.Looked(o.finished)
+	return o.finished
+}
+
+// Probe looks for a message that a receive would take, and waits for one if block is true.
+func (r *Rank) Probe(src int, context uint32, tag int, block bool) (Status, bool) {
+	r.sought = sought{src, context, tag}
+	r.waits = &r.sought
+	st, ok := r.engine.Probe(src, context, tag, block)
+	r.waits = nil
+	return st, ok
+}
+
+// Cancel asks for an active operation to end without a message. One that is complete is not asked
+// for.
+func (r *Rank) Cancel(o *Op) {
+	if !o.finished {
+		r.engine.Cancel(o)
+	}
+}
+
+// Direct returns the engine's single packets and remote memory access, or nil if it has none.
+func (r *Rank) Direct() Direct { return r.engine.Direct() }

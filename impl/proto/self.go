@@ -1,7 +1,0 @@
-//go:build amd64 || arm64
-
-package proto
-
-// self tells the goroutine that calls it from all others that there are. Go does not: its number can only be read from the text of a stack, which takes
-// a thousand times as long.
-func self() uintptr
