@@ -82,7 +82,7 @@ func TestNotCaught(t *testing.T) {
 		f    func(c *mpi.Comm) error
 		says string
 	}{
-		"fatal": {mpi.ErrorsAreFatal, func(c *mpi.Comm) error { return c.Catch(sendsNowhere(c)) }, "rank 0: Send (handler_test.go:15): MPI_ERR_RANK"},
+		"fatal": {mpi.ErrorsAreFatal, func(c *mpi.Comm) error { return c.Catch(sendsNowhere(c)) }, "rank 0: Send (handler_test.go:16): MPI_ERR_RANK"},
 		"another is": {mpi.ErrorsReturn, func(c *mpi.Comm) error {
 			d := c.Dup()
 			d.SetErrorHandler(mpi.ErrorsAreFatal)
