@@ -1,13 +1,17 @@
-// Package device is the waist of the system: what a message-passing library asks of a machine, and all that it may
-// know of it.
+// Package device is the waist of the system: what a message-passing library may ask of a machine.
 //
-// A World runs one program per rank and gives each a Port. Below it time is virtual or real, ranks are coroutines,
-// goroutines or processes, wires are emulated or not; above it nobody can tell. The laws stated here are executed by
-// the suite in devicetest.
+// A World runs one program per rank and gives each rank a Port. Below the port, time is virtual or
+// real, ranks are coroutines, goroutines or processes, and wires are emulated or not. A program
+// above it cannot tell which.
+//
+// Every port sends and receives packets. What else a machine can do are optional capabilities:
+// accessors of the port that return nil where the machine has none. Read Port first, then the
+// capability that you need. The comments state laws, which the suite in devicetest executes.
 package device
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/loggp/loggp/model"
@@ -18,10 +22,10 @@ import (
 type World interface {
 	// Run runs program once per rank, each with its own Port, and returns when all have ended.
 	//
-	// The first failure ends the job: a program that returns an error or panics makes Run stop the other ranks where
-	// they wait, or at their next call, and return that error, a panic as a *Failure. A world that can see that every rank
-	// which is left waits and nothing is under way returns a *Deadlock. A world may be run more than once, one run at a
-	// time; every run starts anew.
+	// The first failure ends the job. If a program returns an error or panics, Run stops the other
+	// ranks where they wait, or at their next call, and returns that error; a panic becomes a
+	// *Failure. If every rank that has not ended waits and nothing is under way, a world that can
+	// see this returns a *Deadlock. A world may run several jobs, one at a time; each starts anew.
 	Run(program func(Port) error) error
 }
 
@@ -31,52 +35,67 @@ const HeadWords = 5
 // Head is the head of a packet: words whose meaning is between the users of the ports.
 type Head [HeadWords]uint64
 
-// Packet is what travels between ranks: a head of a few words and any number of bytes.
+// Packet is what travels between ranks: a head, and any number of bytes.
 type Packet struct {
-	Src  int  // the sender; set by the world
-	Head Head // for the user of the port alone
-	Data []byte
+	Src     int  // the sender; set by the world
+	Head    Head // for the users of the ports alone
+	Data    []byte
+	Refused bool // in a completion: the access was refused and nothing was transferred
 }
 
-// Port is one rank's view of the machine. Only that rank's program may use it.
+// Forever is a deadline that never comes.
+const Forever = unit.Time(math.MaxInt64)
+
+// Port is one rank's view of the machine. Only the rank's own program may use it, and one goroutine
+// at a time.
 //
-// Packets from one rank to another arrive in the order in which they were sent, once each, unchanged; between
-// different pairs there is no order. A rank may send to itself. What is sent to a rank whose program has ended is dropped.
-// Only Recv(true), Send into a full network and Counter.Add may block, and each does so only for other ranks' sake:
-// whoever blocks is released when the others go on.
+// Order: packets from one rank to another arrive in the order in which they were sent, once each and
+// unchanged. Between different pairs of ranks there is no order. A rank may send to itself. A packet
+// to a rank whose program has ended is dropped.
+//
+// Blocking: Recv(true), Send into a full network, Counter, Watch.Wait and Datagram.Recv may block.
+// Each waits for other ranks only and is released when they go on.
+//
+// Errors: a call with a rank, register, key or length that its comment rules out is a mistake of the
+// program and panics. When the job has failed, any call may end the rank instead of returning.
 type Port interface {
 	Rank() int
 	Size() int
 
-	// Tier says how near a rank is. It is as near the other way round, and a rank is nearest to itself.
+	// Tier says how near a rank is. The distance is the same both ways, and no rank is nearer than the
+	// rank itself.
 	Tier(rank int) model.Tier
 
-	// Node names the hardware that the rank runs on, always alike. Ranks that are near each other are on the same.
+	// Node names the hardware that the rank runs on; the name does not change. Ranks of the nearest
+	// tier have the same node.
 	Node() string
 
-	// Now returns the rank's clock, as coarse as the clock of the machine. It never goes back, and time passes in a loop that reads it.
+	// Now returns the rank's clock, which has the resolution Tick. It never goes back, and it advances
+	// in a loop that reads it.
 	Now() unit.Time
 
-	// Tick returns the clock's step: no two readings that differ do so by less, but for what is lost when they are rounded to nanoseconds.
+	// Tick returns the resolution of the clock: two readings that differ do so by at least this much,
+	// except for what is lost when they are rounded to nanoseconds.
 	Tick() unit.Time
 
-	// Spend charges n units of software work to an emulated processor. Where work takes its own time it does nothing.
+	// Spend charges n units of software work to an emulated processor. Where work takes its own time
+	// it does nothing.
 	Spend(w model.Work, n int)
 
-	// Delay lets the processor be busy with something else for d. Transfers go on meanwhile.
+	// Delay keeps the processor busy with something else for d. Transfers go on meanwhile.
 	Delay(d unit.Time)
 
 	// Copy copies as copy does, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
-	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p nor changes it. It may
-	// wait until dst takes packets, in Recv or in a Send that waits itself: ranks that all send before they receive do not
-	// deadlock.
+	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p nor
+	// changes it. Send may wait until dst takes packets, in Recv or in a Send that waits itself: ranks
+	// that all send before they receive do not deadlock.
 	Send(dst int, p *Packet)
 
-	// Recv takes the next packet. If there is none it waits for one, or returns nil if block is false; time passes
-	// in a loop of such calls, so it sees what is sent. The packet and its data belong to the port: they stay valid until the
-	// next call of Recv, and are read-only.
+	// Recv takes the next packet. If there is none it waits for one if block is true, and returns nil
+	// otherwise. A loop of Recv(false) sees every packet as soon as Recv(true) would have returned it.
+	// The packet and its data belong to the port: they are read-only, and valid until the next Recv.
 	Recv(block bool) *Packet
 
 	// NotifyExit asks for a packet when the program of another rank has ended: from that rank, with
@@ -85,8 +104,11 @@ type Port interface {
 	// after the end, one or more.
 	NotifyExit(rank int, head Head)
 
-	Memory() Memory   // remote memory; nil where the machine has none
-	Counter() Counter // remote counters; likewise
+	// The optional capabilities. Each is nil where the machine has none, for all ranks alike. A port
+	// that embeds None has none, and implements the accessors of those that it has.
+
+	Memory() Memory   // read and write the memory of other ranks
+	Counter() Counter // atomic registers
 }
 
 // RealTime is a Port on which work takes its own time and no other: Spend does nothing, and Copy is
@@ -96,13 +118,15 @@ type RealTime interface {
 	RealTime()
 }
 
-// Placer is a Port that can put the data of a packet at once where it is to be.
+// Placer is a Port that can put the data of a packet directly where it is to be.
 type Placer interface {
 	Port
 
-	// Place lets the port ask where the data of packets is to go. The answer is memory of n bytes, which the packet's data lies in when it is received, or nil,
-	// and then the port knows a place itself. It may ask as soon as the head of a packet has come, in any of its calls, and not of every packet. The
-	// answer may not call the port, and the memory is the port's from then on until the packet is received.
+	// Place sets the function that the port asks where the data of a packet is to go. It returns
+	// memory of n bytes, in which the packet's data lies when the packet is received, or nil to leave
+	// the choice to the port. The port may ask in any of its calls, as soon as the head of a packet
+	// has come, and need not ask for every packet. The function may not call the port. The memory
+	// belongs to the port until the packet is received.
 	Place(where func(src int, head *Head, n int) []byte)
 }
 
@@ -115,37 +139,7 @@ type ErrorDetailer interface {
 	SetErrorDetail(detail []byte)
 }
 
-// Key names memory that a rank has exposed.
-type Key uint64
-
-// Memory reads and writes the memory of other ranks without their help, while they compute.
-//
-// Put and Get only start a transfer. When it has ended, Recv returns a packet from the rank itself with the head done
-// and no data: then the bytes are at the other side (Put) or in the local buffer (Get), and until then the local and the remote
-// buffer must stay as they are. A packet that is sent after a Put was found done arrives after its bytes.
-type Memory interface {
-	// Expose lets other ranks access b under the key that it returns, until Withdraw. An empty b is fine. A rank's keys are
-	// all different, and none names anything after Withdraw.
-	Expose(b []byte) Key
-	Withdraw(k Key)
-
-	// Put writes b to offset off of the memory that dst exposed as k. Get reads from there into b.
-	// The rank itself may be dst. An access outside of exposed memory panics in the rank that makes it, at the latest
-	// where its completion would be received.
-	Put(dst int, k Key, off int, b []byte, done Head)
-	Get(dst int, k Key, off int, b []byte, done Head)
-}
-
-// Counters is how many counters each rank has.
-const Counters = 2
-
-// Counter is a set of registers in every rank, Counters each, zero at first.
-type Counter interface {
-	// Add adds delta to register r of rank dst and returns what was there. It is atomic and waits for the answer.
-	Add(dst, r int, delta int64) int64
-}
-
-// Deadlock says that ranks wait and nothing can happen any more.
+// Deadlock is the error of a job in which ranks wait and nothing can happen any more.
 type Deadlock struct {
 	Ranks []int // those that wait, in order
 	Of    int   // how many ranks the job has

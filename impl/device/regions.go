@@ -1,6 +1,7 @@
 package device
 
-// Regions is the memory that a rank exposes, for those who implement Memory. The zero value has none. It is for one at a time to use.
+// Regions keeps the memory that a rank exposes, for implementations of Memory. The zero value has
+// none. Its users lock it where they need to.
 //
 // The lower 32 bits of a key are the number of a place. Places are counted from 0 and used again.
 type Regions struct {

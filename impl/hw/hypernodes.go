@@ -173,8 +173,8 @@ func (n *hypernodes) start(p *port, x *access) {
 	x.finish()
 }
 
-// add asks by the shortest way along the ring, which is the only one, and is answered by the rest of it.
-func (n *hypernodes) add(p *port, dst, r int, delta int64) int64 {
+// count asks by the shortest way along the ring, which is the only one, and is answered by the rest of it.
+func (n *hypernodes) count(p *port, dst, r int, c change) int64 {
 	a, _ := n.access(p.rank, int32(dst))
 	there := int(n.seats[dst].node - n.seats[p.rank].node)
 	if there < 0 {
@@ -184,5 +184,5 @@ func (n *hypernodes) add(p *port, dst, r int, delta int64) int64 {
 	if there > 0 {
 		back = n.nodes - there
 	}
-	return p.count(&n.regs[dst], a.Latency+n.Hop*unit.Time(there), a.Counter, a.Latency+n.Hop*unit.Time(back), dst, r, delta)
+	return p.count(&n.regs[dst], a.Latency+n.Hop*unit.Time(there), a.Counter, a.Latency+n.Hop*unit.Time(back), dst, r, c)
 }

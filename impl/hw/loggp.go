@@ -116,16 +116,14 @@ func (o *outcome) Act(uint64) {
 	x.finish()
 }
 
-func (n *loggp) add(p *port, dst, r int, delta int64) int64 {
+func (n *loggp) count(p *port, dst, r int, c change) int64 {
 	p.charge(n.SendO)
 	if p.lane != nil {
 		p.note("loggp.o_s", model.Sending)
 	}
 	p.pay()
 	p.proc.Sleep(n.L)
-	c := &p.ports[dst].counters[r]
-	old := *c
-	*c += delta
+	old := c.make(&p.ports[dst].counters[r])
 	p.proc.Sleep(n.L)
 	p.catchUp()
 	return old

@@ -37,10 +37,10 @@ func builder(m *model.Machine) func(*job) network {
 // runs. What happens on the way are events of its own, at times that it chooses: a packet ends with arrive, or with the event of it, and an access
 // with move and finish.
 type fabric interface {
-	send(p *port, pk *packet)    // charges the sender and schedules the packet's first move
-	receive(p *port, pk *packet) // charges the taking of a packet off the network
-	start(p *port, x *access)    // charges the start of a remote access and schedules its first move
-	add(p *port, dst, r int, delta int64) int64
+	send(p *port, pk *packet)                  // charges the sender and schedules the packet's first move
+	receive(p *port, pk *packet)               // charges the taking of a packet off the network
+	start(p *port, x *access)                  // charges the start of a remote access and schedules its first move
+	count(p *port, dst, r int, c change) int64 // changes a register of another rank
 }
 
 // on returns the port as the end of a fabric.

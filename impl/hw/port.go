@@ -79,7 +79,7 @@ func (j *job) newPacket(src, dst int32, head *device.Head, data []byte) *packet 
 	}
 	j.free = pk.next
 	pk.next = nil
-	pk.Src, pk.dst, pk.Head, pk.local = int(src), dst, *head, false
+	pk.Src, pk.dst, pk.Head, pk.local, pk.Refused = int(src), dst, *head, false, false
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buf = append(pk.buf[:0], data...)

@@ -296,6 +296,6 @@ func (n *torus) moveAccess(x *access) {
 	n.j.kernel.At(w.at, (*stage)(x), 0)
 }
 
-func (n *torus) add(p *port, dst, r int, delta int64) int64 {
-	return p.count(&n.regs[dst], n.latency(p.rank, int32(dst)), n.Counter, n.latency(int32(dst), p.rank), dst, r, delta)
+func (n *torus) count(p *port, dst, r int, c change) int64 {
+	return p.count(&n.regs[dst], n.latency(p.rank, int32(dst)), n.Counter, n.latency(int32(dst), p.rank), dst, r, c)
 }

@@ -107,6 +107,12 @@ type watchedCounter struct {
 	p *port
 }
 
+func (w watchedCounter) Swap(dst, r int, value int64) int64 {
+	old := w.Counter.Swap(dst, r, value)
+	w.p.note("counter", model.Waiting)
+	return old
+}
+
 func (w watchedCounter) Add(dst, r int, delta int64) int64 {
 	old := w.Counter.Add(dst, r, delta)
 	w.p.note("counter", model.Waiting)

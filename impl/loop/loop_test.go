@@ -3,7 +3,6 @@ package loop_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -88,21 +87,6 @@ func TestMistakesPanic(t *testing.T) {
 	}{
 		{"no rank 2 among 2", func(p device.Port) { p.Send(2, &device.Packet{}) }},
 		{"no rank -1 among 2", func(p device.Port) { p.Counter().Add(-1, 0, 0) }},
-		{"put of 5 bytes at 6 of memory 0x0 of rank 0, which is not exposed", func(p device.Port) {
-			m := p.Memory()
-			m.Put(0, m.Expose(make([]byte, 10)), 6, make([]byte, 5), device.Head{})
-		}},
-		{"put of 5 bytes at -1 of memory 0x0 of rank 0, which is not exposed", func(p device.Port) {
-			m := p.Memory()
-			m.Put(0, m.Expose(make([]byte, 10)), -1, make([]byte, 5), device.Head{})
-		}},
-		{fmt.Sprintf("get of 5 bytes at %d of memory 0x0 of rank 0, which is not exposed", math.MaxInt), func(p device.Port) {
-			m := p.Memory()
-			m.Get(0, m.Expose(make([]byte, 10)), math.MaxInt, make([]byte, 5), device.Head{})
-		}},
-		{"get of 0 bytes at 0 of memory 0x63 of rank 0, which is not exposed", func(p device.Port) {
-			p.Memory().Get(0, 99, 0, nil, device.Head{})
-		}},
 		{"withdraw of memory 0x63 that rank 0 does not expose", func(p device.Port) { p.Memory().Withdraw(99) }},
 	} {
 		err := loop.New(2).Run(func(p device.Port) error {

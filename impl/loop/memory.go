@@ -33,29 +33,24 @@ func (m memory) Withdraw(k device.Key) {
 }
 
 func (m memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	m.access("put", dst, k, off, len(b), func(there []byte) { copy(there, b) })
-	m.complete(done)
+	m.access(dst, k, off, len(b), done, func(there []byte) { copy(there, b) })
 }
 
 func (m memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	m.access("get", dst, k, off, len(b), func(there []byte) { copy(b, there) })
-	m.complete(done)
+	m.access(dst, k, off, len(b), done, func(there []byte) { copy(b, there) })
 }
 
-// access hands n bytes of the memory of dst to transfer.
-func (m memory) access(what string, dst int, k device.Key, off, n int, transfer func(there []byte)) {
+// access hands n bytes of the memory of dst to transfer, and sends the completion.
+func (m memory) access(dst int, k device.Key, off, n int, done device.Head, transfer func(there []byte)) {
 	m.leave()
 	e := &m.peer(dst).exposed
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	there, ok := e.Reach(k, off, n)
-	if !ok {
-		panic(fmt.Sprintf("loop: %s of %d bytes at %d of memory %#x of rank %d, which is not exposed", what, n, off, k, dst))
+	if ok {
+		transfer(there)
 	}
-	transfer(there)
-}
-
-// complete tells the rank itself that a transfer has ended.
-func (m memory) complete(done device.Head) {
-	m.Send(m.rank, &device.Packet{Head: done})
+	e.mu.Unlock()
+	q := m.parcels.pack(m.rank, &device.Packet{Head: done})
+	q.Refused = !ok
+	m.inbox.put(m.job, q)
 }

@@ -142,3 +142,8 @@ func (c counter) Add(dst, r int, delta int64) int64 {
 	c.leave()
 	return c.peer(dst).counters[r].Add(delta) - delta
 }
+
+func (c counter) Swap(dst, r int, value int64) int64 {
+	c.leave()
+	return c.peer(dst).counters[r].Swap(value)
+}

@@ -116,6 +116,9 @@ func (e *Engine) follow(p *device.Packet) {
 		r := e.ops[h.to]
 		r.protocol.Rest(e, r, p.Data)
 	case kindDone, kindRawDone:
+		if p.Refused {
+			panic(fmt.Sprintf("proto: rank %d: a remote access was refused: its memory is not exposed", e.port.Rank()))
+		}
 		e.ended(&h)
 	case kindRaw:
 		e.raw.add(p)
@@ -132,6 +135,9 @@ func (e *Engine) follow(p *device.Packet) {
 		e.messages.take(p, &h)
 	case kindPut:
 		e.messages.write(p, &h)
+	case kindRefused:
+		panic(fmt.Sprintf("proto: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed",
+			e.port.Rank(), h.size, h.offset(), h.key, p.Src))
 	default:
 		panic(fmt.Sprintf("proto: packet of unknown kind %d from rank %d", h.kind, p.Src))
 	}

@@ -24,6 +24,7 @@ const (
 	kindCancel                  // sender to receiver: take the message out, if it has no receive
 	kindAnswer                  // receiver to sender: it is out, or was not there
 	kindGone                    // from the world: the program of a rank has ended
+	kindRefused                 // the bytes that were asked for or put are not exposed
 )
 
 // head is what the engine writes into a packet's head.

@@ -12,7 +12,7 @@ import (
 // afterwards arrives after the bytes.
 //
 // It differs from device.Memory in three things. The other side helps, in its calls. The end of an access takes its step at once and
-// not with a packet: that of a put before Put returns. And an access outside of exposed memory panics where the memory is.
+// not with a packet: that of a put before Put returns. And a refused access is told by a packet of its own.
 type messages struct {
 	e       *Engine
 	exposed device.Regions
@@ -73,7 +73,9 @@ func (m *messages) bytes(dst int32, h *head, b []byte) {
 
 // answer sends the bytes that a rank asks for.
 func (m *messages) answer(p *device.Packet, h *head) {
-	m.bytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, m.reach(p.Src, h))
+	if b, ok := m.reach(p.Src, h); ok {
+		m.bytes(int32(p.Src), &head{kind: kindData, size: h.size, to: h.from}, b)
+	}
 }
 
 // place says where the data of a packet is to be, if it is known: bytes that were asked for, or that are put.
@@ -118,14 +120,18 @@ func (m *messages) finish(done *device.Head) {
 }
 
 // write takes in the bytes that a rank puts.
-func (m *messages) write(p *device.Packet, h *head) { m.put(m.reach(p.Src, h), p.Data) }
+func (m *messages) write(p *device.Packet, h *head) {
+	if b, ok := m.reach(p.Src, h); ok {
+		m.put(b, p.Data)
+	}
+}
 
-// reach returns the memory that a rank accesses.
-func (m *messages) reach(src int, h *head) []byte {
+// reach returns the memory that a rank accesses. If it is not exposed, the rank is told.
+func (m *messages) reach(src int, h *head) ([]byte, bool) {
 	b, ok := m.exposed.Reach(h.key, h.offset(), h.size)
 	if !ok {
-		panic(fmt.Sprintf("proto: rank %d: remote access to %d bytes at %d of memory %#x of rank %d, which is not exposed",
-			src, h.size, h.offset(), h.key, m.e.port.Rank()))
+		h.kind = kindRefused
+		m.e.control(int32(src), h)
 	}
-	return b
+	return b, ok
 }

@@ -41,6 +41,8 @@ func Name(words device.Head) (name, detail string) {
 		name = "end"
 	case kindRaw:
 		name = "message"
+	case kindRefused:
+		name = "refused"
 	}
 	if h.credit > 0 {
 		if detail != "" {

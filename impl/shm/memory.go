@@ -67,25 +67,37 @@ func (m *memory) Withdraw(k device.Key) {
 }
 
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	there := m.find("put", dst, k, off, len(b))
+	there, ok := m.find("put", dst, k, off, len(b))
 	if dst == m.Rank() {
 		own, _ := m.regions.Reach(k, off, len(b))
 		copy(own, b)
-	} else if err := m.vector.write(m.pid(dst), there, b); err != nil {
-		m.lost("put", dst, err)
+	} else if ok {
+		if err := m.vector.write(m.pid(dst), there, b); err != nil {
+			m.lost("put", dst, err)
+		}
 	}
-	m.PutCopy(m.Rank(), &done, nil)
+	m.complete(&done, !ok)
 }
 
 func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	there := m.find("get", dst, k, off, len(b))
+	there, ok := m.find("get", dst, k, off, len(b))
 	if dst == m.Rank() {
 		own, _ := m.regions.Reach(k, off, len(b))
 		copy(b, own)
-	} else if err := m.fetch(dst, k, off, there, b); err != nil {
-		m.lost("get", dst, err)
+	} else if ok {
+		if err := m.fetch(dst, k, off, there, b); err != nil {
+			m.lost("get", dst, err)
+		}
 	}
-	m.PutCopy(m.Rank(), &done, nil)
+	m.complete(&done, !ok)
+}
+
+// complete tells the rank itself that an access has ended.
+func (m *memory) complete(done *device.Head, refused bool) {
+	q := m.Take(m.Rank(), done, 0)
+	q.Refused = refused
+	q.Whole()
+	m.Inbox.Put(q)
 }
 
 // fetch gets bytes of another rank, alone or with its help. A rank that sleeps where it waits does not help.
@@ -98,18 +110,15 @@ func (m *memory) fetch(dst int, k device.Key, off int, there uintptr, b []byte) 
 
 func (m *memory) pid(r int) int { return int(m.members[r].pid.Load()) }
 
-// find returns the address of n bytes at an offset of memory that a rank exposes.
-func (m *memory) find(what string, dst int, k device.Key, off, n int) uintptr {
+// find returns the address of n bytes at an offset of what a rank exposes as k, and false if they do not all lie there.
+func (m *memory) find(what string, dst int, k device.Key, off, n int) (uintptr, bool) {
 	m.Leave()
 	m.Check(dst)
 	key, where, size := m.entry(what, dst, k)
-	if key != uint64(k)+1 {
-		panic(fmt.Sprintf("shm: %s: rank %d exposes nothing as %#x", what, dst, k))
+	if key != uint64(k)+1 || off < 0 || n > int(size)-off {
+		return 0, false
 	}
-	if off < 0 || n > int(size)-off {
-		panic(fmt.Sprintf("shm: %s of %d bytes at offset %d of the %d that rank %d exposes", what, n, off, size, dst))
-	}
-	return uintptr(where) + uintptr(off)
+	return uintptr(where) + uintptr(off), true
 }
 
 // entry returns what a rank says of a key.

@@ -225,3 +225,9 @@ func (c counter) Add(dst, r int, delta int64) int64 {
 	c.Check(dst)
 	return c.members[dst].counters[r].Add(delta) - delta
 }
+
+func (c counter) Swap(dst, r int, value int64) int64 {
+	c.Leave()
+	c.Check(dst)
+	return c.members[dst].counters[r].Swap(value)
+}

@@ -112,6 +112,13 @@ type counter struct {
 	*port
 }
 
+func (c *counter) Swap(dst, r int, value int64) int64 {
+	from := c.Now()
+	was := c.Counter.Swap(dst, r, value)
+	c.note(Event{Kind: Swap, From: from, Peer: dst, N: int(value)})
+	return was
+}
+
 func (c *counter) Add(dst, r int, delta int64) int64 {
 	from := c.Now()
 	was := c.Counter.Add(dst, r, delta)

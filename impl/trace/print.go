@@ -43,8 +43,8 @@ func (e Event) Text(tell func(head device.Head) string) string {
 		return fmt.Sprintf("copy %d", e.N)
 	case Delay:
 		return "delay"
-	case Add:
-		return fmt.Sprintf("add %d at %d", e.N, e.Peer)
+	case Add, Swap:
+		return fmt.Sprintf("%v %d at %d", e.Kind, e.N, e.Peer)
 	}
 	way := "to"
 	if e.Kind == Recv || e.Kind == Get {

@@ -23,13 +23,14 @@ const (
 	Put               // a remote write was started
 	Get               // a remote read was started
 	Done              // a remote access was found ended
-	Add               // a remote counter was counted up
+	Add               // a value was added to a remote counter
+	Swap              // a value was swapped with that of a remote counter
 	Spend             // software worked
 	Copy              // the processor copied
 	Delay             // the processor did something else
 )
 
-var kindNames = [...]string{"send", "recv", "put", "get", "done", "add", "spend", "copy", "delay"}
+var kindNames = [...]string{"send", "recv", "put", "get", "done", "add", "swap", "spend", "copy", "delay"}
 
 // String returns the name of the kind, as it is printed.
 func (k Kind) String() string { return kindNames[k] }

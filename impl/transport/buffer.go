@@ -37,7 +37,7 @@ func (l *Pool) Take(src int, head *device.Head, n int) *Buffer {
 	} else {
 		l[c], q.next = q.next, nil
 	}
-	q.Src, q.Head = src, *head
+	q.Src, q.Head, q.Refused = src, *head, false
 	q.want, q.have = n, 0
 	return q
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Ranks that draw numbers from one register get each number once: tickets, slots of a buffer, turns of a lock.
@@ -82,4 +83,37 @@ func freshCounters(open func(int) device.World) error {
 		}
 	}
 	return nil
+}
+
+// A reset by Swap loses no count: a rank resets the register that others count up, and every count is
+// in what a reset returned, or in what is left.
+func swapCounters(open func(int) device.World) error {
+	const n, counts = 4, 200
+	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
+		if p.Rank() != 0 {
+			for range counts {
+				c.Add(0, 1, 1)
+				p.Delay(unit.Microsecond) // others go on meanwhile
+			}
+			p.sendWord(0, 0)
+			return nil
+		}
+		var sum int64
+		for ended := 0; ended < n-1; {
+			if p.take(false) != nil {
+				ended++
+			}
+			sum += c.Swap(0, 1, 0)
+		}
+		if sum += c.Swap(0, 1, -1<<40); sum != (n-1)*counts {
+			return fmt.Errorf("resets returned %d of %d counts", sum, (n-1)*counts)
+		}
+		if got := c.Swap(0, 1, 1<<62); got != -1<<40 {
+			return fmt.Errorf("a register that was set to %d has %d", -1<<40, got)
+		}
+		if got, other := c.Add(0, 1, 0), c.Add(0, 0, 0); got != 1<<62 || other != 0 {
+			return fmt.Errorf("after a swap for %d the register has %d, and the other, which was never changed, %d", 1<<62, got, other)
+		}
+		return nil
+	}))
 }

@@ -60,12 +60,14 @@ var laws = []law{
 	{"put, then send", putThenSend},
 	{"transfers without help", withoutHelp},
 	{"random transfers", randomTransfers},
+	{"order of puts", putOrder},
 	{"outside of memory", outside},
 	{"withdrawn memory", withdrawn},
 
 	{"counters are atomic", atomicCounters},
 	{"counters are apart", apartCounters},
 	{"counters begin at zero", freshCounters},
+	{"swap of counters", swapCounters},
 }
 
 // deadlocks are the laws of worlds that can see all of their ranks.

@@ -32,6 +32,7 @@ type faulty struct {
 	copy    func(dst, src []byte) int
 	memory  faultyMemory
 	counter func(dst, r int, delta int64) int64
+	swap    func(dst, r int, value int64) int64
 	where   func(src int, head *device.Head, n int) []byte
 	testify func(words []byte)
 	atEnd   func(rank int, head device.Head)
@@ -85,7 +86,8 @@ func (f *faulty) placed(q *device.Packet) *device.Packet {
 	return &device.Packet{Src: q.Src, Head: q.Head, Data: b}
 }
 
-func (f *faulty) Add(dst, r int, delta int64) int64 { return f.counter(dst, r, delta) }
+func (f *faulty) Add(dst, r int, delta int64) int64  { return f.counter(dst, r, delta) }
+func (f *faulty) Swap(dst, r int, value int64) int64 { return f.swap(dst, r, value) }
 
 func (m *faultyMemory) Expose(b []byte) device.Key { return m.expose(b) }
 func (m *faultyMemory) Withdraw(k device.Key)      { m.withdraw(k) }
@@ -128,6 +130,7 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f.tier, f.node, f.tick = p.Tier, p.Node, p.Tick
 		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
 		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
+		f.swap = p.Counter().Swap
 		f.testify = func(words []byte) { shared.words[p.Rank()] = words }
 		f.atEnd = p.NotifyExit
 		m := p.Memory()
@@ -540,6 +543,17 @@ var faults = []fault{
 			f.memory.Memory.Put(dst, k, off, b, done)
 		}
 	}},
+	{name: "a short put overtakes a long one", law: "order of puts", port: func(f *faulty) {
+		long := func() {}
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if len(b) > 1000 {
+				long = func() { f.memory.Memory.Put(dst, k, off, b, done) }
+				return
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+			long()
+		}
+	}},
 	{name: "bounds are not checked", law: "outside of memory", port: func(f *faulty) {
 		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
 			f.memory.Memory.Put(dst, k, 0, nil, done)
@@ -553,11 +567,57 @@ var faults = []fault{
 			f.memory.Memory.Get(dst, k, off, b, done)
 		}
 	}},
-	{name: "the owner panics in place of who asked", law: "outside of memory", end: func(_ int, err error) error {
-		if f := (&device.Failure{}); errors.As(err, &f) {
-			f.Rank = 0
+	{name: "a refused get fills the buffer", law: "outside of memory", port: func(f *faulty) {
+		f.memory.get = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if off < 0 {
+				clear(b)
+			}
+			f.memory.Memory.Get(dst, k, off, b, done)
 		}
-		return err
+	}},
+	{name: "a refused put writes what fits", law: "outside of memory", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if off == 99 {
+				f.memory.Memory.Put(dst, k, off, b[:1], device.Head{})
+				f.Port.Recv(true)
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
+	{name: "accesses after a refusal are refused", law: "outside of memory", port: func(f *faulty) {
+		refuse := false
+		f.recv = func(block bool) *device.Packet {
+			q := f.Port.Recv(block)
+			if q != nil && q.Refused {
+				refuse = true
+			}
+			if q != nil && refuse {
+				r := *q
+				r.Refused = true
+				return &r
+			}
+			return q
+		}
+	}},
+	{name: "a refusal panics", law: "outside of memory", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if off < 0 {
+				panic("not exposed")
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
+	{name: "no bytes are never refused", law: "withdrawn memory", port: func(f *faulty) {
+		var own device.Key
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if own == 0 {
+				own = f.memory.Memory.Expose(nil)
+			}
+			if len(b) == 0 {
+				dst, k, off = f.Rank(), own, 0
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
 	}},
 	{name: "memory is never withdrawn", law: "withdrawn memory", port: func(f *faulty) {
 		f.memory.withdraw = func(device.Key) {}
@@ -594,6 +654,17 @@ var faults = []fault{
 	}},
 	{name: "counters go on", law: "counters begin at zero", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, delta) + 5*int64(f.run) }
+	}},
+	{name: "swaps read, then write", law: "swap of counters", port: func(f *faulty) {
+		f.swap = func(dst, r int, value int64) int64 {
+			was := f.Port.Counter().Add(dst, r, 0)
+			f.Port.Delay(10 * unit.Microsecond)
+			f.Port.Counter().Swap(dst, r, value)
+			return was
+		}
+	}},
+	{name: "swaps add", law: "swap of counters", port: func(f *faulty) {
+		f.swap = func(dst, r int, value int64) int64 { return f.Port.Counter().Add(dst, r, value) }
 	}},
 	{name: "ends are told before they come", law: "hearing of ends", port: func(f *faulty) {
 		var told []*device.Packet

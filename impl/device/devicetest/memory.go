@@ -354,77 +354,129 @@ func randomTransfers(open func(int) device.World) error {
 	return nil
 }
 
-// An access outside of what was exposed is a fault of the program that made it, and is told as its panic. It must never
-// reach other memory.
-func outside(open func(int) device.World) error {
-	const size = 100
-	for _, x := range []struct{ off, n int }{
-		{-1, 1}, {0, size + 1}, {size, 1}, {size - 1, 2}, {math.MaxInt, 1}, {math.MinInt, 1}, {math.MaxInt, size},
-	} {
-		for _, read := range []bool{false, true} {
-			err := run(open(2), withMemory(func(p *rank, m device.Memory) error {
-				if p.Rank() == 0 {
-					whole := make([]byte, 3*size)
-					p.sendWord(1, uint64(m.Expose(whole[size:2*size])))
-					p.Recv(true)
-					return nil
-				}
-				k, err := p.recvWord(0)
-				if err != nil {
+// A flag behind the data, and data written twice: puts of one rank to another take effect in the order
+// in which they were started, though a short put would be faster than the long one before it.
+func putOrder(open func(int) device.World) error {
+	const rounds, size, small = 20, 100000, 64
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			b := make([]byte, size)
+			p.sendWord(1, uint64(m.Expose(b)))
+			for i := range rounds {
+				at := i * (size - small) / rounds
+				if _, err := p.recv(1); err != nil {
 					return err
 				}
-				access(m, read, device.Key(k), x.off, x.n)
-				p.Recv(true) // the answer may be the first to know
-				return nil
-			}))
-			if isMissing(err) {
+				want := text(size, i)
+				copy(want[at:], text(small, i, 1))
+				if err := same(b, want); err != nil {
+					return fmt.Errorf("round %d, a short put at %d: %w", i, at, err)
+				}
+				p.sendWord(1, 0)
+			}
+			return p.nothingLeft()
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		for i := range rounds {
+			m.Put(0, device.Key(k), 0, text(size, i), tag(0))
+			m.Put(0, device.Key(k), i*(size-small)/rounds, text(small, i, 1), tag(1))
+			for left, seen := 2, false; left > 0 || !seen; {
+				q := p.next()
+				switch {
+				case q.Src == 0:
+					seen = true
+				case q.Head == tag(1): // then the long one is there, too, complete or not
+					p.sendWord(0, 0)
+					left--
+				case q.Head == tag(0):
+					left--
+				default:
+					return fmt.Errorf("round %d: packet %v of rank %d", i, q.Head, q.Src)
+				}
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// An access outside of what was exposed is refused: its completion says so, and it reads and writes
+// nothing. It must never reach other memory, and it does not disturb the accesses beside it.
+func outside(open func(int) device.World) error {
+	const size = 100
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			whole := text(3*size, 1)
+			p.sendWord(1, uint64(m.Expose(whole[size:2*size])))
+			if _, err := p.recv(1); err != nil {
 				return err
 			}
-			if err := wantFailure(err, 1, ""); err != nil {
+			want := text(3*size, 1)
+			copy(want[size:], text(size/2, 3))
+			return same(whole, want)
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		for i, x := range []struct{ off, n int }{
+			{-1, 1}, {0, size + 1}, {size, 1}, {size - 1, 2}, {math.MaxInt, 1}, {math.MinInt, 1}, {math.MaxInt, size}, {-size, size},
+		} {
+			if err := refused(p, m, device.Key(k), x.off, x.n); err != nil {
 				return fmt.Errorf("%d bytes at %d of %d: %w", x.n, x.off, size, err)
 			}
-		}
-	}
-	return nil
-}
-
-// access reads or writes the memory of rank 0.
-func access(m device.Memory, read bool, k device.Key, off, n int) {
-	if read {
-		m.Get(0, k, off, make([]byte, n), tag(0))
-	} else {
-		m.Put(0, k, off, make([]byte, n), tag(0))
-	}
-}
-
-// What was withdrawn is the program's again, and a key that someone has kept names nothing, not even what was exposed
-// next.
-func withdrawn(open func(int) device.World) error {
-	for _, read := range []bool{false, true} {
-		err := run(open(2), withMemory(func(p *rank, m device.Memory) error {
-			if p.Rank() == 0 {
-				b := make([]byte, 100)
-				k := m.Expose(b)
-				m.Withdraw(k)
-				m.Expose(b)
-				p.sendWord(1, uint64(k))
-				p.Recv(true)
-				return nil
-			}
-			k, err := p.recvWord(0)
-			if err != nil {
+			m.Put(0, device.Key(k), 0, text(size/2, 3), tag(i))
+			if err := p.complete(i); err != nil {
 				return err
 			}
-			access(m, read, device.Key(k), 0, 1)
-			p.Recv(true)
-			return nil
-		}))
-		if isMissing(err) {
-			return err
 		}
-		if err := wantFailure(err, 1, ""); err != nil {
-			return err
-		}
+		p.sendWord(0, 0)
+		return nil
+	}))
+}
+
+// refused checks that rank 0 refuses to have n bytes read and written.
+func refused(p *rank, m device.Memory, k device.Key, off, n int) error {
+	b := text(n, 2)
+	m.Put(0, k, off, b, tag(1))
+	if err := p.completion(1, true); err != nil {
+		return fmt.Errorf("put: %w", err)
 	}
-	return nil
+	m.Get(0, k, off, b, tag(2))
+	if err := p.completion(2, true); err != nil {
+		return fmt.Errorf("get: %w", err)
+	}
+	return same(b, text(n, 2))
+}
+
+// What was withdrawn is the program's again, and a key that someone has kept names nothing, not even
+// what was exposed next.
+func withdrawn(open func(int) device.World) error {
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			b := text(100, 1)
+			k := m.Expose(b)
+			m.Withdraw(k)
+			m.Expose(b)
+			p.sendWord(1, uint64(k))
+			if _, err := p.recv(1); err != nil {
+				return err
+			}
+			return same(b, text(100, 1))
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		if err := refused(p, m, device.Key(k), 0, 1); err != nil {
+			return err
+		}
+		if err := refused(p, m, device.Key(k), 0, 0); err != nil {
+			return fmt.Errorf("no bytes: %w", err)
+		}
+		p.sendWord(0, 0)
+		return nil
+	}))
 }

@@ -63,14 +63,18 @@ func (p *rank) sendWord(dst int, word uint64) {
 // tag returns a head that begins with n.
 func tag(n int) device.Head { return device.Head{uint64(n), 2, 3, 4, ^uint64(0)} }
 
-// complete waits for the completion of a transfer with tag n.
-func (p *rank) complete(n int) error {
+// complete waits for the completion of an access with tag n that was carried out.
+func (p *rank) complete(n int) error { return p.completion(n, false) }
+
+// completion waits for the completion of an access with tag n that was carried out or refused.
+func (p *rank) completion(n int, refused bool) error {
 	q, err := p.recv(p.Rank())
 	if err != nil {
 		return err
 	}
-	if q.Head != tag(n) || len(q.Data) != 0 {
-		return fmt.Errorf("rank %d: completion %v with %d bytes, want %v with none", p.Rank(), q.Head, len(q.Data), tag(n))
+	if q.Head != tag(n) || len(q.Data) != 0 || q.Refused != refused {
+		return fmt.Errorf("rank %d: completion %v with %d bytes, refused: %v; want %v with none, refused: %v",
+			p.Rank(), q.Head, len(q.Data), q.Refused, tag(n), refused)
 	}
 	return nil
 }
