@@ -12,6 +12,10 @@ type Recording struct {
 	Ranks     []Track  // the processors, by rank: from the beginning to its end a rank does one thing after the other
 	Resources []Track  // the parts of the network that were used: one thing at a time, with gaps
 	Flights   []Flight // in the order in which they depart
+
+	// Omitted is how many spans, calls and messages were left out, as a recording is bounded: all that began after Cut.
+	Omitted int
+	Cut     unit.Time
 }
 
 // Track is what one processor, or one part of the network, did.
@@ -91,7 +95,7 @@ func (r *Recording) End() unit.Time {
 // Window returns what happened between two times, as if the first were the beginning. What lasts beyond an edge is cut there; flights
 // are kept whole if any of their way is in the window, and may begin before it.
 func (r *Recording) Window(from, to unit.Time) *Recording {
-	out := &Recording{}
+	out := &Recording{Omitted: r.Omitted, Cut: r.Cut - from}
 	for _, t := range r.Ranks {
 		out.Ranks = append(out.Ranks, t.window(from, to))
 	}

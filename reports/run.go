@@ -56,6 +56,9 @@ func runTable(title, note string, r *model.Recording) *Table {
 	t.add(summary(all, func(x []unit.Time) unit.Time { return mean(x) }).row(Cell{"mean", Strong})...)
 	t.add(summary(all, slices.Max[[]unit.Time]).row(Cell{"most", Strong})...)
 	t.note("Overhead is what the processor does for communication, waiting what it does nothing in. %s", note)
+	if r.Omitted > 0 {
+		t.note("%s", left(r))
+	}
 	return t
 }
 

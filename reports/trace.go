@@ -152,6 +152,16 @@ func flightDetail(f model.Flight) string {
 // mostTracks is how many ranks, and how many parts of the network, are shown in tables and pictures.
 const mostTracks = 16
 
+// Left says what a recording left out, or "".
+func (t Trace) Left() string { return left(t.Recording) }
+
+func left(r *model.Recording) string {
+	if r.Omitted == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Recorded until %s us: %s, calls and messages after that are left out.", number(r.Cut.Micros()), plural(r.Omitted, "span"))
+}
+
 // sums returns the tables of where the time went: of the ranks, and of the network.
 func (t Trace) sums() []*Table {
 	ranks := t.sumTable("time-of-ranks", "Where the time of the ranks went", "not waiting", t.busyRanks())
@@ -215,6 +225,9 @@ func (t Trace) idle() string {
 		}
 	}
 	whole := fmt.Sprintf("%% is of all %s us.", number(t.Recording.End().Micros()))
+	if t.Recording.Omitted > 0 {
+		whole += " " + t.Left()
+	}
 	if idle := len(t.Recording.Ranks) - busy; idle > 0 {
 		whole += fmt.Sprintf(" %s did nothing then.", plural(idle, "other rank"))
 	}

@@ -68,6 +68,9 @@ func newLanes(t Trace) *lanes {
 	if l.hidden > 0 {
 		l.more = append(l.more, plural(l.hidden, "message"))
 	}
+	if t.Recording.Omitted > 0 {
+		l.more = append(l.more, fmt.Sprintf("all after %s us", number(t.Recording.Cut.Micros())))
+	}
 	return l
 }
 

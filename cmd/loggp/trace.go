@@ -382,5 +382,8 @@ func (t *trace) write(cmd *cobra.Command, shown reports.Trace) error {
 		return fmt.Errorf("trace: %w", err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s written to %s\n", what, shown.Title, t.output)
+	if left := shown.Left(); left != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), left)
+	}
 	return nil
 }

@@ -26,7 +26,8 @@ type ethernet struct {
 	last     ending    // the latest end of a station's signal
 	before   ending    // the latest end of another's
 	count    *EthernetStatistics
-	record   *bursts // where what is on the medium is written down, or nil
+	probe    probe
+	medium   sim.Server // names it to the probe
 }
 
 // transport is who uses the medium.
@@ -74,6 +75,7 @@ type station struct {
 	crash bool   // what it sends collides
 	use   uint64 // of its events, which are void when it has changed
 	rand  noise
+	name  sim.Server // names it to the probe
 }
 
 // stationState is what a station does with the first frame of its queue.
@@ -97,7 +99,7 @@ const apart = 0x6574686572
 
 func newEthernet(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64) *ethernet {
 	e := &ethernet{Ethernet: m, kernel: kernel, gap: m.Rate.Time(m.Gap), begin: m.Rate.Time(m.Preamble), jam: m.Rate.Time(m.Jam),
-		length: pace{rate: m.Rate}, stations: make([]station, stations), count: new(EthernetStatistics)}
+		length: pace{rate: m.Rate}, stations: make([]station, stations), count: new(EthernetStatistics), probe: unobserved{}}
 	e.last, e.before = ending{-e.gap - m.Propagation, -1}, ending{-e.gap - m.Propagation, -1}
 	for i := range e.stations {
 		e.stations[i] = station{ethernet: e, id: i, rand: newNoise(seed^apart, i, 0)}
@@ -207,9 +209,7 @@ func (s *station) stop() {
 	}
 	e.last = ending{now, s.id}
 	s.state = silent
-	if e.record != nil {
-		e.record.stopped(s, e.sending == 1)
-	}
+	e.probe.ask((*signal)(s), uint64(e.sending))
 	if e.sending--; e.sending == 0 {
 		e.count.Busy += now - e.since
 		e.release()
@@ -245,9 +245,7 @@ func (s *station) backOff(now unit.Time) {
 	if s.tries++; s.tries < s.Attempts {
 		slots := s.rand.next() & (1<<min(s.tries, s.Backoff) - 1)
 		s.plan(now + s.Slot*unit.Time(slots))
-		if s.record != nil {
-			s.record.backsOff(s, s.Slot*unit.Time(slots))
-		}
+		s.probe.takes(&s.name, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
 		return
 	}
 	s.tries = 0

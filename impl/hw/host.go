@@ -2,6 +2,7 @@ package hw
 
 import (
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -28,13 +29,11 @@ type host struct {
 func newLAN(j *job) network {
 	m := j.cfg.Machine.Ethernet
 	n := &lan{ethernet: newEthernet(m, &j.kernel, len(j.ports), j.cfg.Seed), mss: m.MTU - m.TCP.Header, hosts: make([]host, len(j.ports))}
-	n.up = n
+	n.up, n.probe = n, j.probe
+	n.names()
 	if c := j.cfg.Ethernet; c != nil {
 		*c = EthernetStatistics{}
 		n.count = c
-	}
-	if j.record != nil {
-		n.names(j.record)
 	}
 	for i := range n.hosts {
 		n.hosts[i] = host{port: &j.ports[i], lan: n}
@@ -90,9 +89,7 @@ func (n *lan) dropped(f *frame) { n.release(f) }
 // arrived implements transport: the frame interrupts its host, and its segment is known when the interrupt is over.
 func (n *lan) arrived(f *frame) {
 	h := f.segment.to.h
-	if h.lane != nil {
-		h.lane.came()
-	}
+	f.segment.came = n.kernel.Now()
 	n.kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
 }
 
@@ -102,9 +99,6 @@ type received frame
 // Act gives it to its socket.
 func (r *received) Act(uint64) {
 	x := r.segment
-	if l := x.to.h.lane; l != nil {
-		l.tookIn()
-	}
 	x.to.h.lan.release((*frame)(r))
 	x.to.input(&x)
 }
@@ -116,9 +110,7 @@ func (h *host) interrupt(d unit.Time, name string) unit.Time {
 	}
 	now := h.kernel.Now()
 	h.busy = max(h.busy, now) + d
-	if h.lane != nil {
-		h.lane.interrupted(h.busy-d, d, name)
-	}
+	h.probe.delays(h.port, nil, h.busy-d, d, name, model.Interrupt)
 	h.clock = max(h.clock, now) + d
 	return h.busy
 }
@@ -135,17 +127,15 @@ type leaving frame
 func (l *leaving) Act(uint64) { l.e.send((*frame)(l)) }
 
 // system lets the rank work for d in a system call, at what has a name among the machine's numbers.
-func (h *host) system(d unit.Time, name string) {
+func (h *host) system(d unit.Time, name string, a model.Activity) {
 	h.charge(d)
-	if h.lane != nil {
-		h.lane.works(h.clock, name)
-	}
+	h.probe.until(h.port, h.clock, name, a, 0)
 	h.pay()
 }
 
 // output sends a segment in a system call.
 func (h *host) output(f *frame) {
-	h.system(h.lan.TCP.Output, "ethernet.tcp.output")
+	h.system(h.lan.TCP.Output, "ethernet.tcp.output", model.Sending)
 	h.lan.send(f)
 }
 
@@ -162,9 +152,7 @@ func (h *host) park() {
 	h.waiting = true
 	h.proc.Park()
 	h.catchUp()
-	if h.lane != nil {
-		h.lane.waited()
-	}
+	h.probe.until(h.port, h.kernel.Now(), "", model.Waiting, 0)
 	h.pay()
 }
 
@@ -178,12 +166,10 @@ func (h *host) Send(dst int, x *device.Packet) {
 		return
 	}
 	h.pay()
-	if h.lane != nil {
-		h.lane.sends(h.port, pk)
-	}
+	h.probe.sends(h.port, pk, "send")
 	s := h.socket(dst)
 	s.asked += h.lan.TCP.Record + len(x.Data)
-	pk.wire.pos = s.asked
+	pk.wire = wire{pos: s.asked}
 	s.out.push(pk)
 	h.write(s)
 }
@@ -193,9 +179,9 @@ func (h *host) Send(dst int, x *device.Packet) {
 func (h *host) write(s *socket) {
 	t := &h.lan.TCP
 	for {
-		h.system(t.Write.Start, "ethernet.tcp.write.start")
+		h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
 		n := min(s.asked-s.written, s.free())
-		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth")
+		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
 		s.written += n
 		s.writing = true
 		for f := s.next(); f != nil; f = s.next() {
@@ -212,12 +198,12 @@ func (h *host) write(s *socket) {
 			if h.unread == 0 {
 				h.park()
 			} else {
-				h.system(t.Poll, "ethernet.tcp.poll")
+				h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
 				h.readAll()
 			}
 		}
 		h.blocked = nil
-		h.system(t.Poll, "ethernet.tcp.poll")
+		h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
 	}
 }
 
@@ -230,7 +216,7 @@ func (h *host) Recv(block bool) *device.Packet {
 		for block && h.unread == 0 {
 			h.park()
 		}
-		h.system(h.lan.TCP.Poll, "ethernet.tcp.poll")
+		h.system(h.lan.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
 		if h.unread > 0 {
 			h.readAll()
 		} else {
@@ -264,9 +250,9 @@ func (h *host) readAll() {
 		if s.read == s.arrived {
 			continue
 		}
-		h.system(t.Read.Start, "ethernet.tcp.read.start")
+		h.system(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
 		n := s.arrived - s.read
-		h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth")
+		h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
 		s.consume(n)
 		if s.must {
 			h.output(s.frame())

@@ -25,6 +25,23 @@ type hypernodes struct {
 	nodes int // hypernodes that the job uses
 }
 
+// hypernodeKeys are the names of what the memory of each tier costs, by its keys in platform files.
+var hypernodeKeys = func() (all [model.NumTiers]accessKeys) {
+	for t := range model.NumTiers {
+		key := func(k string) string { return "hypernodes." + t.String() + "." + k }
+		channel := func(k string) channelKeys { return channelKeys{key(k + ".start"), key(k + ".bandwidth")} }
+		all[t] = accessKeys{channel("send"), channel("put"), channel("get"), key("latency"), key("settle"), key("receive"), key("fetch")}
+	}
+	return all
+}()
+
+type accessKeys struct {
+	send, put, get                  channelKeys
+	latency, settle, receive, fetch string
+}
+
+type channelKeys struct{ start, bandwidth string }
+
 // seat is where a rank is.
 type seat struct{ node, block, ring int32 }
 
@@ -42,8 +59,15 @@ func newHypernodes(j *job) network {
 		blocks += int32((size + h.PerBlock - 1) / h.PerBlock)
 	}
 	n.out, n.in = make([]sim.Server, blocks), make([]sim.Server, blocks)
-	if j.record != nil {
-		n.names(j.record)
+	for i := range n.out {
+		j.probe.names(&n.out[i], "block %d out", i)
+		j.probe.names(&n.in[i], "block %d in", i)
+	}
+	for i := range n.rings {
+		j.probe.names(&n.rings[i], "ring %d", i)
+	}
+	for i := range n.regs {
+		j.probe.names(&n.regs[i], "rank %d counters", i)
 	}
 	return n
 }
@@ -68,14 +92,15 @@ func (n *hypernodes) round(t model.Tier) unit.Time {
 	return n.Hop * unit.Time(n.nodes)
 }
 
-// carry lets the processor of p move so many bytes at a rate to the memory of a peer, or from there. Its clock is then when the last
-// has passed.
-func (n *hypernodes) carry(p *port, peer int32, from bool, bytes int, rate unit.Rate) {
+// carry lets the processor of p move so many bytes of x at a rate to the memory of a peer, or from there. Its clock is then when the
+// last has passed. What it does meanwhile has a name.
+func (n *hypernodes) carry(p *port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
+	p.probe.departs(x, p.clock)
 	p.pay()
 	rate = p.about(rate)
 	for pos := 0; ; {
 		c := min(n.Chunk, bytes-pos)
-		p.clock = n.pass(p, peer, from, c, rate.Time(pos+c)-rate.Time(pos))
+		p.clock = n.pass(p, x, name, peer, from, c, rate.Time(pos+c)-rate.Time(pos))
 		if pos += c; pos >= bytes {
 			return
 		}
@@ -85,7 +110,7 @@ func (n *hypernodes) carry(p *port, peer int32, from bool, bytes int, rate unit.
 
 // pass lets c bytes pass that the processor itself moves within dur, and returns when the last has: dur after they could enter, and
 // not before the slowest on the way has passed them on where they had to wait.
-func (n *hypernodes) pass(p *port, peer int32, from bool, c int, dur unit.Time) unit.Time {
+func (n *hypernodes) pass(p *port, x any, name string, peer int32, from bool, c int, dur unit.Time) unit.Time {
 	mine, home := &n.seats[p.rank], &n.seats[peer]
 	a, b := mine, home
 	if from {
@@ -93,29 +118,24 @@ func (n *hypernodes) pass(p *port, peer int32, from bool, c int, dur unit.Time) 
 	}
 	hold := n.port.time(c)
 	slowest := hold
-	if p.lane != nil {
-		p.lane.chunk = c
-	}
-	end := p.enter(&n.out[a.block], hold) + dur
+	end := p.enter(&n.out[a.block], x, hold, c) + dur
 	if a.node != b.node {
 		around := n.ring.time(c)
-		p.enter(&n.rings[home.ring], around)
+		p.enter(&n.rings[home.ring], x, around, c)
 		slowest = max(slowest, around)
 	}
-	passed := max(end, p.enter(&n.in[b.block], hold)+slowest)
-	if p.lane != nil {
-		p.lane.passed(end-dur, end, passed)
-	}
+	passed := max(end, p.enter(&n.in[b.block], x, hold, c)+slowest)
+	p.probe.until(p, end-dur, "network", model.Blocked, 0)
+	p.probe.until(p, end, name, model.Sending, c)
+	p.probe.until(p, passed, "network", model.Blocked, 0)
 	return passed
 }
 
-// enter lets the rank wait until a server is free, takes it for d, and returns the time.
-func (p *port) enter(s *sim.Server, d unit.Time) unit.Time {
+// enter lets the rank wait until a server is free, takes it for d for some bytes of x, and returns the time.
+func (p *port) enter(s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.kernel.Now()
 	t := s.Reserve(now, d)
-	if p.lane != nil {
-		p.lane.enters(s, t, d)
-	}
+	p.probe.takes(s, x, model.Carrying, t, d, bytes)
 	if t > now {
 		p.proc.Sleep(t - now)
 	}
@@ -125,49 +145,45 @@ func (p *port) enter(s *sim.Server, d unit.Time) unit.Time {
 // send lets the processor write the packet into the queue of its receiver, where it can be seen while the processor settles.
 func (n *hypernodes) send(p *port, pk *packet) {
 	a, tier := n.access(p.rank, pk.dst)
+	key := &hypernodeKeys[tier]
+	p.probe.sends(p, pk, key.settle)
 	p.charge(a.Send.Start)
-	if p.lane != nil {
-		p.lane.sends(p, pk)
-		p.lane.moves(p, pk, tier, "send")
-	}
-	n.carry(p, pk.dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
+	p.probe.until(p, p.clock, key.send.start, model.Sending, 0)
+	n.carry(p, pk, key.send.bandwidth, pk.dst, false, n.Header+len(pk.Data), a.Send.Bandwidth)
 	there := p.clock + a.Latency + n.round(tier)
-	if p.lane != nil {
-		p.lane.lands(pk, there)
-	}
+	p.probe.lands(pk, there)
 	n.j.kernel.At(there, (*arrival)(pk), 0)
 	p.charge(a.Settle)
 }
 
 func (n *hypernodes) receive(p *port, pk *packet) {
 	a, tier := n.access(p.rank, int32(pk.Src))
-	p.charge(a.Receive + a.Fetch.Time(len(pk.Data)))
-	if p.lane != nil {
-		p.lane.takesOff(p, tier, a.Fetch.Time(len(pk.Data)), len(pk.Data))
-	}
+	fetch := a.Fetch.Time(len(pk.Data))
+	p.charge(a.Receive + fetch)
+	p.probe.until(p, p.clock-fetch, hypernodeKeys[tier].receive, model.Receiving, 0)
+	p.probe.until(p, p.clock, hypernodeKeys[tier].fetch, model.Receiving, len(pk.Data))
 }
 
 // start carries out a remote access. The rank that asks for it moves the bytes; it knows those that it has read, and waits until
 // others can see those that it has written.
 func (n *hypernodes) start(p *port, x *access) {
 	a, tier := n.access(x.src, x.dst)
-	ch, key := a.Put, "put"
+	keys := &hypernodeKeys[tier]
+	ch, key := a.Put, keys.put
 	if x.get {
-		ch, key = a.Get, "get"
+		ch, key = a.Get, keys.get
 	}
+	p.probe.starts(p, x)
 	p.charge(ch.Start)
-	if p.lane != nil {
-		p.lane.starts(x)
-		p.lane.moves(p, x, tier, key)
-	}
-	n.carry(p, x.dst, x.get, len(x.b), ch.Bandwidth)
+	p.probe.until(p, p.clock, key.start, model.Sending, 0)
+	n.carry(p, x, key.bandwidth, x.dst, x.get, len(x.b), ch.Bandwidth)
 	if !x.get {
 		p.clock += a.Latency
+		p.probe.until(p, p.clock, keys.latency, model.Sending, 0)
 	}
 	p.clock += n.round(tier)
-	if p.lane != nil {
-		p.lane.rounds(p, x, tier, n.round(tier))
-	}
+	p.probe.until(p, p.clock, "hypernodes.hop", model.Sending, 0)
+	p.probe.lands(x, p.clock)
 	p.pay()
 	x.move()
 	x.finish()

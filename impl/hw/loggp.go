@@ -19,12 +19,9 @@ type loggp struct {
 func newLogGP(j *job) network {
 	m := len(j.ports)
 	n := &loggp{j.cfg.Machine.LogGP, make([]sim.Server, m), make([]sim.Server, m)}
-	if j.record != nil {
-		j.record.called("loggp.o_s", "loggp.o_r")
-		for i := range m {
-			j.record.names(&n.out[i], "rank %d out", i)
-			j.record.names(&n.in[i], "rank %d in", i)
-		}
+	for i := range m {
+		j.probe.names(&n.out[i], "rank %d out", i)
+		j.probe.names(&n.in[i], "rank %d in", i)
 	}
 	return n
 }
@@ -37,28 +34,22 @@ func (n *loggp) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
 
 func (n *loggp) send(p *port, pk *packet) {
 	p.charge(n.SendO)
-	s := n.leave(p, len(pk.Data))
-	if p.lane != nil {
-		p.lane.sends(p, pk)
-		n.noted(p, pk, s, len(pk.Data))
-		p.lane.until(s, "g", model.Waiting, 0)
-	}
+	p.probe.sends(p, pk, "loggp.o_s")
+	s := n.leave(p, pk, len(pk.Data))
+	p.probe.until(p, s, "g", model.Waiting, 0)
 	p.clock = s
 	p.ahead++
 	p.kernel.At(s+n.L, (*entry)(pk), 0)
 }
 
-// leave takes the interface out of a processor for k bytes from its clock on, and returns when it was free.
-func (n *loggp) leave(p *port, k int) unit.Time {
-	return n.out[p.rank].Reserve(p.clock, n.Gap+n.long(k))
-}
-
-// noted writes down what took the interface out of a processor, when its o_s has passed.
-func (n *loggp) noted(p *port, x any, at unit.Time, k int) {
-	p.note("loggp.o_s", model.Sending)
-	p.lane.moving(x)
-	p.lane.hold(&n.out[p.rank], at, n.Gap+n.long(k), k)
-	p.lane.departs(x, at)
+// leave takes the interface out of a processor, whose o_s has passed, for k bytes of x, and returns when it was free.
+func (n *loggp) leave(p *port, x any, k int) unit.Time {
+	d := n.Gap + n.long(k)
+	t := n.out[p.rank].Reserve(p.clock, d)
+	p.probe.until(p, p.clock, "loggp.o_s", model.Sending, 0)
+	p.probe.takes(&n.out[p.rank], x, model.Carrying, t, d, k)
+	p.probe.departs(x, t)
+	return t
 }
 
 // entry is the event of a packet that is at the interface into its destination.
@@ -75,11 +66,8 @@ func (n *loggp) enter(pk *packet) {
 	in := &n.in[pk.dst]
 	behind := in.Free() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
 	t := in.Reserve(k.Now(), n.Gap+long)
-	if r := pk.j.record; r != nil {
-		r.moving(pk)
-		r.hold(in, t, n.Gap+long, len(pk.Data))
-		r.lands(pk, t+long)
-	}
+	pk.j.probe.takes(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
+	pk.j.probe.lands(pk, t+long)
 	if t += long; t > k.Now() || behind {
 		k.At(t, (*arrival)(pk), 0)
 		return
@@ -87,22 +75,20 @@ func (n *loggp) enter(pk *packet) {
 	pk.arrive()
 }
 
-func (n *loggp) receive(p *port, _ *packet) { p.charge(n.RecvO) }
+func (n *loggp) receive(p *port, _ *packet) {
+	p.charge(n.RecvO)
+	p.probe.until(p, p.clock, "loggp.o_r", model.Receiving, 0)
+}
 
 func (n *loggp) start(p *port, x *access) {
 	t, long := p.clock, n.long(len(x.b))
+	p.probe.starts(p, x)
+	p.probe.departs(x, t)
 	if !x.get {
 		p.charge(n.SendO)
-		t = n.leave(p, len(x.b))
+		t = n.leave(p, x, len(x.b))
 	}
-	if p.lane != nil {
-		p.lane.starts(x)
-		p.lane.departs(x, t)
-		p.lane.lands(x, t+long+n.L)
-		if !x.get {
-			n.noted(p, x, t, len(x.b))
-		}
-	}
+	p.probe.lands(x, t+long+n.L)
 	p.kernel.At(t+long+n.L, (*outcome)(x), 0)
 }
 
@@ -118,9 +104,7 @@ func (o *outcome) Act(uint64) {
 
 func (n *loggp) count(p *port, dst, r int, c change) int64 {
 	p.charge(n.SendO)
-	if p.lane != nil {
-		p.note("loggp.o_s", model.Sending)
-	}
+	p.probe.until(p, p.clock, "loggp.o_s", model.Sending, 0)
 	p.pay()
 	p.proc.Sleep(n.L)
 	old := c.make(&p.ports[dst].counters[r])

@@ -5,6 +5,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -83,9 +84,7 @@ func (x *access) move() {
 func (x *access) finish() {
 	pk := x.j.newPacket(x.src, x.src, &x.done, nil)
 	pk.local, pk.Refused = true, x.refused
-	if x.j.record != nil {
-		x.j.record.finishes(x, pk)
-	}
+	x.j.probe.finishes(x, pk)
 	x.b = nil
 	x.next, x.j.spare = x.j.spare, x
 	pk.arrive()
@@ -95,9 +94,7 @@ func (x *access) finish() {
 func (p *port) count(reg *sim.Server, there, hold, back unit.Time, dst, r int, c change) int64 {
 	p.proc.Sleep(there)
 	t := reg.Reserve(p.kernel.Now(), hold)
-	if p.lane != nil {
-		p.lane.counts(reg, t, hold)
-	}
+	p.probe.takes(reg, "counter", model.Carrying, t, hold, 0)
 	old := c.make(&p.ports[dst].counters[r])
 	p.proc.Sleep(t - p.kernel.Now() + hold + back)
 	p.catchUp()

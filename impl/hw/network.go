@@ -57,3 +57,19 @@ type wire struct {
 	late unit.Time // how long the network had held up the sender before
 	long unit.Time // how long all of it takes at the rate of its source
 }
+
+// pace is a rate that remembers how long the last length took. Messages of one length follow each other, and a division takes
+// longer than all else that a link does.
+type pace struct {
+	rate unit.Rate
+	n    int
+	last unit.Time
+}
+
+// time returns how long n bytes take.
+func (p *pace) time(n int) unit.Time {
+	if n != p.n {
+		p.n, p.last = n, p.rate.Time(n)
+	}
+	return p.last
+}

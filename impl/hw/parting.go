@@ -5,6 +5,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
 )
 
 // farewell is a packet that a rank is to send when its program has ended.
@@ -37,9 +38,7 @@ func (p *port) NotifyExit(rank int, head device.Head) {
 // partAgain says farewell for a rank that has ended before.
 func (p *port) partAgain() {
 	p.catchUp()
-	if p.lane != nil {
-		p.lane.waited()
-	}
+	p.probe.until(p, p.kernel.Now(), "", model.Waiting, 0)
 	p.part()
 }
 
@@ -48,7 +47,7 @@ func (p *port) part() {
 	for asked := p.parting[p.rank]; len(asked) > 0; asked = p.parting[p.rank] {
 		f := asked[0]
 		asked[0].to = nobody // who hears may ask again at once
-		p.view().Send(int(f.to), &device.Packet{Head: f.head})
+		p.probe.view(p).Send(int(f.to), &device.Packet{Head: f.head})
 		p.pay()
 		p.parting[p.rank] = p.parting[p.rank][1:] // there may be more by now
 	}

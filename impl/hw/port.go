@@ -21,7 +21,6 @@ type port struct {
 	ahead   int16     // packets whose sending is an event to come
 	waiting bool      // parked in Recv
 	ended   bool      // its program has
-	lane    *lane     // where what the processor does is written down, or nil
 	proc    *sim.Proc // that is life, until the program has ended
 	noise   noise
 	life    sim.Proc

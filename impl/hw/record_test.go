@@ -3,7 +3,6 @@ package hw
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
@@ -106,19 +105,44 @@ func TestRecordingOfAnInterrupt(t *testing.T) {
 	}
 }
 
-// A run that does too much to be written down ends with an error.
+// A run that does more than is to be recorded ends as it would, and its recording says what is missing: all from some time on.
 func TestRecordingLimit(t *testing.T) {
-	w, err := New(Config{Machine: machine(), Ranks: 2, Record: &Recorder{Limit: 100}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = w.Run(func(p device.Port) error {
-		for {
+	const rounds = 100
+	program := func(p device.Port) error {
+		for range rounds {
 			p.Delay(us)
+			p.Send(1-p.Rank(), &device.Packet{})
+			p.Recv(true)
 		}
-	})
-	if err == nil || !strings.Contains(err.Error(), "100 things") {
-		t.Errorf("got %v", err)
+		return nil
+	}
+	run := func(limit int) *model.Recording {
+		r := &Recorder{Limit: limit}
+		w, err := New(Config{Machine: machine(), Ranks: 2, Record: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Run(program); err != nil {
+			t.Fatal(err)
+		}
+		return r.Recording()
+	}
+	things := func(r *model.Recording) (n int) {
+		for _, x := range slices.Concat(r.Ranks, r.Resources) {
+			n += len(x.Spans)
+		}
+		return n + len(r.Flights)
+	}
+	const limit = 500
+	whole, part := run(0), run(limit)
+	all := things(whole)
+	if whole.Omitted != 0 || things(part) != limit || part.Omitted != all-limit {
+		t.Errorf("of %d things %d are recorded and %d left out, want %d and %d; without limit %d are left out", all, things(part), part.Omitted, limit, all-limit, whole.Omitted)
+	}
+	for i, x := range part.Ranks {
+		if n := len(x.Spans); n == 0 || !slices.Equal(x.Spans, whole.Ranks[i].Spans[:n]) || x.Spans[n-1].From > part.Cut+us {
+			t.Errorf("rank %d: %d spans are no part of the recording without limit up to %v", i, n, part.Cut)
+		}
 	}
 }
 

@@ -26,11 +26,12 @@ type socket struct {
 
 	// The stream in: read ≤ arrived ≤ edge.
 	arrived int
-	read    int   // the end of what the program has read
-	edge    int   // the end of the room that the other side was told of
-	owed    int   // segments that are not acknowledged
-	must    bool  // acknowledge at once
-	delay   timer // of an acknowledgement
+	read    int       // the end of what the program has read
+	edge    int       // the end of the room that the other side was told of
+	came    unit.Time // when the last segment of the stream came
+	owed    int       // segments that are not acknowledged
+	must    bool      // acknowledge at once
+	delay   timer     // of an acknowledgement
 }
 
 // segment is what TCP says in a frame.
@@ -40,6 +41,7 @@ type segment struct {
 	ack   int // of the other stream: all before it are there
 	edge  int // and room up to here
 	probe bool
+	came  unit.Time // when its frame came
 }
 
 // timer is an alarm that can be set anew while its event is under way.
@@ -207,9 +209,8 @@ func (s *socket) take(x *segment) {
 	count.Taken += x.at + x.n - max(x.at, s.arrived)
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
-	if s.h.lane != nil {
-		s.h.lane.reached(s, fresh)
-	}
+	s.came = x.came
+	s.h.probe.ask((*landing)(s), uint64(fresh))
 	t := &s.h.lan.TCP
 	if s.owed++; s.owed >= t.AckEvery {
 		s.must = true

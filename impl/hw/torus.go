@@ -36,9 +36,7 @@ func newTorus(j *job) network {
 		regs: make([]sim.Server, len(j.ports)), leaving: make([]list, len(j.ports)),
 		left: make([]unit.Time, len(j.ports)),
 	}
-	if j.record != nil {
-		net.names(j.record)
-	}
+	net.names()
 	return net
 }
 
@@ -172,9 +170,8 @@ const (
 // begin to leave yet are in its list of leaving packets. With noise the processor may be ready for the next before its last one has left.
 func (n *torus) send(p *port, pk *packet) {
 	p.charge(n.Send.Start)
-	if p.lane != nil {
-		p.lane.stores(p, pk, "torus.send.start")
-	}
+	p.probe.until(p, p.clock, "torus.send.start", model.Sending, 0)
+	p.probe.sends(p, pk, "torus.send.bandwidth")
 	pk.wire = wire{step: flowing, at: max(p.clock, n.left[p.rank]), late: p.late, long: n.store.time(n.Header + len(pk.Data))}
 	p.ahead++
 	leaving := &n.leaving[p.rank]
@@ -191,7 +188,10 @@ func (n *torus) send(p *port, pk *packet) {
 	p.charge(pk.wire.long)
 }
 
-func (n *torus) receive(p *port, _ *packet) { p.charge(n.Receive) }
+func (n *torus) receive(p *port, _ *packet) {
+	p.charge(n.Receive)
+	p.probe.until(p, p.clock, "torus.receive", model.Receiving, 0)
+}
 
 // movePacket lets the next chunk leave. The processor that stores it is behind its own clock where the network was late to take it.
 func (n *torus) movePacket(pk *packet) {
@@ -200,9 +200,7 @@ func (n *torus) movePacket(pk *packet) {
 	late, left, last := n.flow(w, n.Header+len(pk.Data), n.Send.Bandwidth, p.rank, pk.dst)
 	p.clock += late
 	p.late += late
-	if p.lane != nil {
-		n.moved(p, pk, late, last)
-	}
+	p.probe.ask((*packetChunk)(pk), uint64(late))
 	if last {
 		p.ahead--
 		n.left[p.rank] = left
@@ -247,17 +245,14 @@ func (n *torus) start(p *port, x *access) {
 		ch, name = n.Get, "torus.get.start"
 	}
 	p.charge(ch.Start)
-	if p.lane != nil {
-		p.lane.starts(x)
-		p.note(name, model.Sending)
-	}
+	p.probe.starts(p, x)
+	p.probe.until(p, p.clock, name, model.Sending, 0)
 	p.pay()
 	long := ch.Bandwidth.Time(len(x.b))
 	t := n.engines[n.node(p.rank)].Reserve(p.kernel.Now(), long)
-	if p.lane != nil {
-		n.engaged(x, t, long)
-	}
+	p.probe.takes(&n.engines[n.node(p.rank)], x, model.Carrying, t, long, len(x.b))
 	if x.get {
+		p.probe.signals(x, "get", x.src, x.dst, t, t+n.latency(x.src, x.dst))
 		t += n.latency(x.src, x.dst)
 	}
 	x.wire = wire{step: flowing, at: t, long: long}
@@ -275,9 +270,7 @@ func (n *torus) moveAccess(x *access) {
 		if _, _, last := n.flow(w, len(x.b), rate, from, to); last {
 			w.step = arrived
 		}
-		if n.j.record != nil {
-			n.noted(x, from, to, w)
-		}
+		n.j.probe.ask((*accessChunk)(x), 0)
 	case arrived:
 		x.move()
 		if x.get {
@@ -286,9 +279,7 @@ func (n *torus) moveAccess(x *access) {
 		}
 		w.step = confirmed
 		w.at += n.latency(x.dst, x.src)
-		if n.j.record != nil {
-			n.j.record.signals(x, "done", x.dst, x.src, n.j.kernel.Now(), w.at)
-		}
+		n.j.probe.signals(x, "done", x.dst, x.src, n.j.kernel.Now(), w.at)
 	case confirmed:
 		x.finish()
 		return

@@ -6,11 +6,21 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// watched is a port whose processor's time is written down. What a network charges it notes itself, by the names of the machine's
-// numbers; what one leaves unnoted is noted here as what it was for.
+// view implements probe: of what a rank does itself the port of its program tells the recorder.
+func (r *Recorder) view(p *port) device.Port { return watched{p.end, p, r, &r.lanes[p.rank]} }
+
+// watched is a port whose processor's time is recorded. What a network charges it tells the probe itself, by the names of the machine's
+// numbers; what one leaves untold is recorded here as what it was for.
 type watched struct {
 	device.Port
 	p *port
+	r *Recorder
+	l *lane
+}
+
+// note says what the processor has done until now.
+func (w watched) note(name string, a model.Activity, bytes int) {
+	w.r.until(w.p, w.p.clock, name, a, bytes)
 }
 
 // Spend implements device.Port, as do the others.
@@ -20,7 +30,7 @@ func (w watched) Spend(x model.Work, n int) {
 	if x == model.WorkPack || x == model.WorkUnpack {
 		bytes = n
 	}
-	w.p.lane.until(w.p.clock, softwareNames[x], model.Software, bytes)
+	w.note(softwareNames[x], model.Software, bytes)
 }
 
 // softwareNames are the names of software's costs in platform files.
@@ -32,89 +42,89 @@ var softwareNames = func() (names [model.NumWork]string) {
 }()
 
 func (w watched) Now() unit.Time {
-	w.p.lane.leave()
+	w.l.leave()
 	now := w.Port.Now()
-	w.p.note("clock", model.Computing)
+	w.note("clock", model.Computing, 0)
 	return now
 }
 
 func (w watched) Delay(d unit.Time) {
-	w.p.lane.leave()
+	w.l.leave()
 	w.p.clock += d // as a port does; it is noted before what happens meanwhile
-	w.p.note("compute", model.Computing)
+	w.note("compute", model.Computing, 0)
 	w.p.pay()
 }
 
 func (w watched) Copy(dst, src []byte) int {
 	n := w.Port.Copy(dst, src)
-	w.p.lane.until(w.p.clock, "processor.copy", model.Copying, n)
+	w.note("processor.copy", model.Copying, n)
 	return n
 }
 
 func (w watched) Send(dst int, x *device.Packet) {
-	from := len(w.p.lane.spans)
+	from := len(w.l.spans)
 	w.Port.Send(dst, x)
-	w.p.lane.waitedFor("room", from)
-	w.p.note(w.p.lane.storing, model.Sending)
+	w.l.waitedFor("room", from)
+	w.note(w.l.rest, model.Sending, 0)
 }
 
 func (w watched) Recv(block bool) *device.Packet {
-	from := len(w.p.lane.spans)
+	from := len(w.l.spans)
 	x := w.Port.Recv(block)
-	w.p.lane.waited()
-	w.p.note(w.p.lane.taking, model.Receiving)
+	w.r.waited(w.p)
+	w.note("receive", model.Receiving, 0)
 	var pk *packet
 	if x != nil {
 		pk = w.p.held
 	}
-	w.p.lane.takes(pk, from)
+	w.r.took(w.p.rank, pk, from)
 	return x
 }
 
 // Memory implements device.Port.
 func (w watched) Memory() device.Memory {
 	if m := w.Port.Memory(); m != nil {
-		return watchedMemory{m, w.p}
+		return watchedMemory{m, w}
 	}
 	return nil
 }
 
 type watchedMemory struct {
 	device.Memory
-	p *port
+	w watched
 }
 
-func (w watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	w.Memory.Put(dst, k, off, b, done)
-	w.p.note("put", model.Sending)
+func (m watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
+	m.Memory.Put(dst, k, off, b, done)
+	m.w.note("put", model.Sending, 0)
 }
 
-func (w watchedMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	w.Memory.Get(dst, k, off, b, done)
-	w.p.note("get", model.Sending)
+func (m watchedMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
+	m.Memory.Get(dst, k, off, b, done)
+	m.w.note("get", model.Sending, 0)
 }
 
 // Counter implements device.Port.
 func (w watched) Counter() device.Counter {
 	if c := w.Port.Counter(); c != nil {
-		return watchedCounter{c, w.p}
+		return watchedCounter{c, w}
 	}
 	return nil
 }
 
 type watchedCounter struct {
 	device.Counter
-	p *port
+	w watched
 }
 
-func (w watchedCounter) Swap(dst, r int, value int64) int64 {
-	old := w.Counter.Swap(dst, r, value)
-	w.p.note("counter", model.Waiting)
+func (c watchedCounter) Add(dst, r int, delta int64) int64 {
+	old := c.Counter.Add(dst, r, delta)
+	c.w.note("counter", model.Waiting, 0)
 	return old
 }
 
-func (w watchedCounter) Add(dst, r int, delta int64) int64 {
-	old := w.Counter.Add(dst, r, delta)
-	w.p.note("counter", model.Waiting)
+func (c watchedCounter) Swap(dst, r int, value int64) int64 {
+	old := c.Counter.Swap(dst, r, value)
+	c.w.note("counter", model.Waiting, 0)
 	return old
 }

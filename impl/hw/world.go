@@ -30,7 +30,7 @@ type Config struct {
 	Seed    uint64
 	Noise   float64         // relative standard deviation of every processor step; 0: none
 	Context context.Context // ends a run early; nil: never
-	Record  *Recorder       // writes runs down; nil: nobody does
+	Record  *Recorder       // records runs; nil: runs are not observed
 
 	// Ethernet is filled in with what is on the medium in a run, if the machine has one; nil: nobody counts.
 	Ethernet *EthernetStatistics
@@ -79,15 +79,16 @@ type job struct {
 	free    *packet // packets to use again
 	spare   *access // accesses likewise
 	parting map[int32][]farewell
-	record  *Recorder
+	probe   probe
 }
 
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
 	m := w.cfg.Machine
-	j := &job{World: *w, program: program, ports: make([]port, w.cfg.Ranks), remote: m.Remote(), copying: pace{rate: m.Processor.Copy.Bandwidth}, record: w.cfg.Record}
-	if j.record != nil {
-		j.record.begin(j)
+	j := &job{World: *w, program: program, ports: make([]port, w.cfg.Ranks), remote: m.Remote(), copying: pace{rate: m.Processor.Copy.Bandwidth}, probe: unobserved{}}
+	if r := w.cfg.Record; r != nil {
+		r.begin(j)
+		j.probe = r
 	}
 	j.net = builder(m)(j)
 	j.kernel.Reserve(len(j.ports))
@@ -120,19 +121,11 @@ func (p *port) Live() {
 			p.job.kernel.Fail(&device.Failure{Rank: int(p.rank), Value: v, Stack: debug.Stack()})
 		}
 	}()
-	if err := p.program(p.view()); err != nil {
+	if err := p.program(p.probe.view(p)); err != nil {
 		p.job.kernel.Fail(err)
 	}
 	p.end.close()
 	returned = true
-}
-
-// view returns the rank's end of the network as its program sees it.
-func (p *port) view() device.Port {
-	if p.lane != nil {
-		return watched{p.end, p}
-	}
-	return p.end
 }
 
 func (j *job) deadlock() error {

@@ -72,8 +72,8 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
-// Record runs a program on the job's ranks and returns what every part of the machine did: up to so many things, beyond which it is an error; 0: as many
-// as can be looked at.
+// Record runs a program on the job's ranks and returns what every part of the machine did: so many spans, calls and messages at most;
+// 0: as many as can be looked at.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
 	r := &hw.Recorder{Tell: proto.Name, Limit: most}
 	cfg := j.config(ctx, seed)

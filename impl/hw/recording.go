@@ -1,0 +1,71 @@
+package hw
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Recording returns what was recorded of the last run.
+func (r *Recorder) Recording() *model.Recording {
+	out := &model.Recording{Ranks: make([]model.Track, len(r.lanes)), Omitted: r.omitted, Cut: r.cut}
+	places := make([][]unit.Time, len(r.lanes))
+	for i := range r.lanes {
+		out.Ranks[i], places[i] = r.lanes[i].track()
+		out.Ranks[i].Name = fmt.Sprintf("rank %d", i)
+	}
+	for _, x := range r.resources {
+		if len(x.Spans) > 0 {
+			out.Resources = append(out.Resources, x)
+		}
+	}
+	for _, f := range r.flights {
+		f.By, f.Sent, f.Taken = int(f.by), places[f.by][f.sent], -1
+		if f.taken >= 0 {
+			f.Taken = max(places[f.of][f.taken], f.Arrive) // the end of a long one comes while it is taken
+		}
+		out.Flights = append(out.Flights, f.Flight)
+	}
+	slices.SortStableFunc(out.Flights, func(a, b model.Flight) int { return cmp.Compare(a.Depart, b.Depart) })
+	return out
+}
+
+// track puts the spans at their times, with the delays, and returns when each begins, and when the last ends.
+func (l *lane) track() (t model.Track, places []unit.Time) {
+	var now unit.Time
+	put := func(s *span, long unit.Time) {
+		if long > 0 {
+			if s.name == "" {
+				s.name = "the end" // of the others: the program has ended
+			}
+			t.Spans = append(t.Spans, model.Span{Name: s.name, Activity: s.activity, From: now, To: now + long, Bytes: s.bytes})
+			now += long
+			s.bytes = 0 // of its parts the first has them
+		}
+	}
+	rest := l.delays
+	for i, s := range append(slices.Clone(l.spans), span{}) {
+		places = append(places, now)
+		long := s.long
+		for len(rest) > 0 && (rest[0].into == i || rest[0].into == anywhere && (rest[0].at < now+long || i == len(l.spans))) {
+			x := rest[0]
+			before := min(max(x.at-now, 0), long)
+			put(&s, before)
+			put(&x.span, x.long)
+			long -= before
+			rest = rest[1:]
+		}
+		put(&s, long)
+	}
+	for _, c := range l.calls {
+		to := c.to
+		if l.inside && to == 0 {
+			to = len(l.spans)
+		}
+		t.Calls = append(t.Calls, model.Span{Name: c.name, From: places[c.from], To: places[to]})
+	}
+	return t, places
+}
