@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/loggp/loggp/impl/door"
@@ -42,7 +43,14 @@ func invite(address string, ranks int) (*meeting, *os.File, error) {
 		return nil, nil, err
 	}
 	m.Where = m.door.Addr().String()
-	f, err := letter()
+	var f *os.File
+	var err error
+	if m.door.Addr().IP.IsLoopback() {
+		err = reach(m.Where)
+	}
+	if err == nil {
+		f, err = letter()
+	}
 	if err == nil {
 		err = json.NewEncoder(f).Encode(m)
 	}
@@ -51,6 +59,18 @@ func invite(address string, ranks int) (*meeting, *os.File, error) {
 		return nil, nil, err
 	}
 	return m, f, nil
+}
+
+// reach returns an error if this host has no way to an address of its own. Nothing is sent.
+func reach(address string) error {
+	c, err := net.Dial("udp", address)
+	if err == nil {
+		return c.Close()
+	}
+	if errors.Is(err, syscall.ENETUNREACH) {
+		return fmt.Errorf("ranks on this host cannot reach each other at %s, because its loopback interface is down: ip link set lo up", address)
+	}
+	return fmt.Errorf("ranks on this host cannot reach each other: %w", err)
 }
 
 // invited reads what was inherited.
