@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"testdata", "model/unit"},
 	{"model"},
 	{"model/collective"},
-	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/door", "impl/machine", "impl/match", "impl/sim"},
+	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/door", "impl/machine", "impl/match", "impl/pmi", "impl/sim"},
 	{"impl/doctor", "impl/engine", "impl/launch", "impl/reduction", "impl/transport"},
 	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports", "fit/export", "impl/mpi"},

@@ -1,0 +1,166 @@
+// Package pmi finds the other ranks of a job whose processes a process manager has started: mpirun or srun.
+//
+// The manager tells each process its rank and how many there are (Find). Ranks then exchange short texts, each all of them
+// at once (Job.Allgather): over the manager's key-value space if it offers one by PMI-1, as MPICH's mpirun and 'srun --mpi=pmi2'
+// do; else by files in a directory, on one host that of the job or of the system for temporary files. Only the user's processes
+// can read them. This is for finding each other: messages go over connections of the ranks' own.
+package pmi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Job is this process's place in a job that a process manager has started.
+type Job struct {
+	Manager    string // as users call it
+	Rank, Size int
+	Directory  string // that all hosts of the job share, for the exchange; "" is enough on one host, or if the manager has a key-value space
+
+	id       string   // of the job, the same in all its processes; "": there is a key-value space
+	shared   string   // directory that the processes of one host share
+	apart    bool     // ranks are on several hosts
+	exchange exchange // nil before the first Allgather
+	round    int
+}
+
+// exchange lets the processes of a job read what each has written, once for each round.
+type exchange interface {
+	allgather(ctx context.Context, round int, text string) ([]string, error)
+	close(ctx context.Context) error // waits until all have read
+}
+
+// manager is how a process manager tells processes about their job, by variables of the environment.
+type manager struct {
+	name       string
+	rank, size string
+	id         []string // that together name the job
+	hosts      func(get func(string) string) bool
+	shared     string // that names a directory of the job on its host
+}
+
+// managers are looked for in this order: a manager's processes inherit the variables of the manager within which it was started itself.
+var managers = []manager{
+	{
+		name: "Open MPI's mpirun", rank: "OMPI_COMM_WORLD_RANK", size: "OMPI_COMM_WORLD_SIZE", id: []string{"PMIX_NAMESPACE"}, shared: "PMIX_SERVER_TMPDIR",
+		hosts: func(get func(string) string) bool {
+			return get("OMPI_COMM_WORLD_LOCAL_SIZE") != get("OMPI_COMM_WORLD_SIZE")
+		},
+	},
+	{name: "the process manager", rank: "PMI_RANK", size: "PMI_SIZE"},
+	{
+		name: "srun", rank: "SLURM_PROCID", size: "SLURM_STEP_NUM_TASKS", id: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"},
+		hosts: func(get func(string) string) bool { return get("SLURM_STEP_NUM_NODES") != "1" },
+	},
+}
+
+// Find returns this process's place in the job of a process manager, or nil if none has started it, or started it alone.
+func Find() (*Job, error) { return find(os.Getenv) }
+
+func find(get func(string) string) (*Job, error) {
+	for _, m := range managers {
+		if get(m.rank) == "" || get(m.size) == "" || m.id == nil && get(socketVariable) == "" {
+			continue
+		}
+		rank, err := strconv.Atoi(get(m.rank))
+		size, problem := strconv.Atoi(get(m.size))
+		if err != nil || problem != nil || rank < 0 || rank >= size {
+			return nil, fmt.Errorf("pmi: %s has set %s=%s and %s=%s, which is no rank and number of ranks", m.name, m.rank, get(m.rank), m.size, get(m.size))
+		}
+		if size == 1 {
+			return nil, nil
+		}
+		j := &Job{Manager: m.name, Rank: rank, Size: size, shared: get(m.shared)}
+		for _, v := range m.id {
+			j.id += "-" + get(v)
+		}
+		if m.hosts != nil {
+			j.apart = m.hosts(get)
+		}
+		return j, nil
+	}
+	return nil, nil
+}
+
+// arrival is how long processes wait for each other.
+var arrival = time.Minute
+
+// Allgather returns the texts of all processes, by rank. All processes call it equally often.
+func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, arrival, errLate)
+	defer cancel()
+	if j.exchange == nil {
+		if err := j.open(); err != nil {
+			return nil, fmt.Errorf("pmi: %w", err)
+		}
+	}
+	j.round++
+	texts, err := j.exchange.allgather(ctx, j.round, text)
+	if err != nil {
+		return nil, fmt.Errorf("pmi: rank %d of %d, started by %s: %w", j.Rank, j.Size, j.Manager, err)
+	}
+	return texts, nil
+}
+
+// errLate is why a process waits no longer for the others.
+var errLate = fmt.Errorf("not all ranks have come within %v", arrival)
+
+func (j *Job) open() error {
+	if j.id == "" {
+		s, err := openSpace(j.Rank, j.Size)
+		if err == nil {
+			j.exchange = s
+		}
+		return err
+	}
+	directory := j.Directory
+	if directory == "" {
+		if j.apart {
+			return fmt.Errorf("the ranks are on several hosts, and %s offers no way to exchange their addresses: name a directory that these hosts share by --rendezvous, or use MPICH's mpirun or 'srun --mpi=pmi2'", j.Manager)
+		}
+		directory = j.shared
+	}
+	if directory == "" {
+		directory = os.TempDir()
+	}
+	name := "loggp" + strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-._", r) || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, j.id)
+	f, err := openFiles(filepath.Join(directory, name), j.Rank, j.Size)
+	if err == nil {
+		j.exchange = f
+	}
+	return err
+}
+
+// Close ends the exchange. Rank 0 waits until all have read what it has written, and then nothing is left of that.
+func (j *Job) Close() error {
+	if j.exchange == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaving)
+	defer cancel()
+	err := j.exchange.close(ctx)
+	j.exchange = closed{}
+	return err
+}
+
+// leaving is how long rank 0 waits for the others when it closes the exchange.
+const leaving = 5 * time.Second
+
+// closed is an exchange that has ended.
+type closed struct{}
+
+func (closed) allgather(context.Context, int, string) ([]string, error) {
+	return nil, errors.New("the exchange has ended")
+}
+func (closed) close(context.Context) error { return nil }

@@ -1,0 +1,309 @@
+package pmi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A process finds its place by the variables of the manager that has started it.
+func TestFind(t *testing.T) {
+	openMPI := []string{"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=4", "PMIX_NAMESPACE=123", "PMIX_SERVER_TMPDIR=/tmp/x"}
+	hydra := []string{"PMI_FD=6", "PMI_RANK=2", "PMI_SIZE=3"}
+	slurm := []string{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2", "SLURM_JOB_ID=7", "SLURM_STEP_ID=1", "SLURM_STEP_NUM_NODES=1"}
+	for _, c := range []struct {
+		name string
+		env  []string
+		want *Job
+		says string
+	}{
+		{"none", nil, nil, ""},
+		{"Open MPI", openMPI, &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, id: "-123", shared: "/tmp/x"}, ""},
+		{"Open MPI on two hosts", append(openMPI[:4:4], "OMPI_COMM_WORLD_LOCAL_SIZE=2"), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, id: "-123", apart: true}, ""},
+		{"PMI", hydra, &Job{Manager: "the process manager", Rank: 2, Size: 3}, ""},
+		{"srun", slurm, &Job{Manager: "srun", Size: 2, id: "-7-1"}, ""},
+		{"srun on two hosts", append(slurm[:4:4], "SLURM_STEP_NUM_NODES=2"), &Job{Manager: "srun", Size: 2, id: "-7-1", apart: true}, ""},
+		{"srun with PMI", append(slurm, hydra...), &Job{Manager: "the process manager", Rank: 2, Size: 3}, ""},
+		{"mpirun within srun", append(slurm, openMPI...), &Job{Manager: "Open MPI's mpirun", Rank: 1, Size: 4, id: "-123", shared: "/tmp/x"}, ""},
+		{"a script of sbatch", []string{"SLURM_PROCID=0", "SLURM_NTASKS=2", "SLURM_JOB_ID=7"}, nil, ""},
+		{"alone", []string{"PMI_FD=6", "PMI_RANK=0", "PMI_SIZE=1"}, nil, ""},
+		{"nonsense", []string{"PMI_FD=6", "PMI_RANK=3", "PMI_SIZE=3"}, nil, "pmi: the process manager has set PMI_RANK=3 and PMI_SIZE=3, which is no rank"},
+		{"no number", []string{"PMI_FD=6", "PMI_RANK=x", "PMI_SIZE=3"}, nil, "PMI_RANK=x"},
+	} {
+		j, err := find(func(name string) string {
+			value := ""
+			for _, v := range c.env { // the last counts
+				if text, ok := strings.CutPrefix(v, name+"="); ok {
+					value = text
+				}
+			}
+			return value
+		})
+		if (err != nil || c.says != "") && (err == nil || c.says == "" || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: the error is %v, want %q", c.name, err, c.says)
+		}
+		if fmt.Sprintf("%+v", j) != fmt.Sprintf("%+v", c.want) {
+			t.Errorf("%s: %+v, want %+v", c.name, j, c.want)
+		}
+	}
+}
+
+// together runs the processes of a job as goroutines.
+func together(t *testing.T, exchanges []exchange, do func(j *Job) error) {
+	t.Helper()
+	var all sync.WaitGroup
+	for r, x := range exchanges {
+		all.Go(func() {
+			if err := do(&Job{Manager: "the test", Rank: r, Size: len(exchanges), exchange: x}); err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// twice has two rounds.
+func twice(j *Job) error {
+	for round := range 2 {
+		text := func(rank int) string { return fmt.Sprintf("a text of rank %d, in=round %d\n", rank, round) }
+		got, err := j.Allgather(context.Background(), text(j.Rank))
+		if err != nil {
+			return err
+		}
+		for r := range j.Size {
+			if got[r] != text(r) {
+				return fmt.Errorf("round %d: rank %d has %q", round, r, got[r])
+			}
+		}
+	}
+	if err := j.Close(); err != nil {
+		return err
+	}
+	if _, err := j.Allgather(context.Background(), ""); err == nil {
+		return errors.New("there is an exchange after its end")
+	}
+	return j.Close()
+}
+
+// All read what each has written, by files, and nothing is left of these.
+func TestFiles(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "job")
+	var all []exchange
+	for r := range 5 {
+		f, err := openFiles(directory, r, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	together(t, all, twice)
+	if _, err := os.Stat(directory); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory is left: %v", err)
+	}
+}
+
+// A directory that others could read, or have made, is not used.
+func TestForeignDirectory(t *testing.T) {
+	base := t.TempDir()
+	open := filepath.Join(base, "open")
+	if err := os.Mkdir(open, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	os.Chmod(open, 0o750)
+	link := filepath.Join(base, "link")
+	os.Symlink(t.TempDir(), link)
+	file := filepath.Join(base, "file")
+	os.WriteFile(file, nil, 0o600)
+	foreign := filepath.Join(base, "foreign")
+	os.Mkdir(foreign, 0o700)
+	places := []string{open, link, file}
+	if os.Chown(foreign, 12345, -1) == nil {
+		places = append(places, foreign)
+	}
+	for _, d := range places {
+		if _, err := openFiles(d, 0, 2); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("%s: %v", d, err)
+		}
+	}
+	if _, err := openFiles(filepath.Join(base, "no", "such"), 0, 2); err == nil {
+		t.Error("a directory is made where there is none")
+	}
+}
+
+// Who waits for ranks that do not come says which, and ends when it is told to.
+func TestAbsent(t *testing.T) {
+	arrival = 100 * time.Millisecond
+	defer func() { arrival = time.Minute }()
+	f, err := openFiles(filepath.Join(t.TempDir(), "job"), 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &Job{Manager: "the test", Size: 2, exchange: f}
+	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errLate) || !strings.Contains(err.Error(), "rank 1 has written nothing") {
+		t.Error(err)
+	}
+	arrival = time.Minute
+	ctx, cancel := context.WithCancelCause(context.Background())
+	enough := errors.New("enough")
+	cancel(enough)
+	if _, err := j.Allgather(ctx, ""); !errors.Is(err, enough) {
+		t.Error(err)
+	}
+	s := &server{size: 2, values: make(map[string]string)}
+	space, err := newSpace(s.open(t), 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrival = 100 * time.Millisecond
+	j = &Job{Manager: "the test", Size: 2, exchange: space}
+	if _, err := j.Allgather(context.Background(), ""); !errors.Is(err, errLate) {
+		t.Error(err)
+	}
+}
+
+// Ranks on several hosts need a directory if there is no key-value space.
+func TestSeveralHosts(t *testing.T) {
+	j := &Job{Manager: "srun", Size: 2, id: "-7-1", apart: true}
+	if _, err := j.Allgather(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "--rendezvous") {
+		t.Error(err)
+	}
+	j.Directory = t.TempDir()
+	if err := j.open(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(j.Directory, "loggp-7-1")); err != nil {
+		t.Error(err)
+	}
+}
+
+// server is a process manager's, with the answers that Hydra gives.
+type server struct {
+	size int
+
+	mu     sync.Mutex
+	values map[string]string
+	here   []net.Conn // in the barrier
+	change func(answer string) string
+}
+
+// open returns a rank's end of a connection.
+func (s *server) open(t *testing.T) *os.File {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.SetNonblock(fds[0], true)
+	far := os.NewFile(uintptr(fds[1]), "far")
+	c, err := net.FileConn(far)
+	far.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go s.serve(c)
+	return os.NewFile(uintptr(fds[0]), "near")
+}
+
+func (s *server) serve(c net.Conn) {
+	defer c.Close()
+	for lines := bufio.NewScanner(c); lines.Scan(); {
+		v := make(map[string]string)
+		for word := range strings.FieldsSeq(lines.Text()) {
+			k, value, _ := strings.Cut(word, "=")
+			v[k] = value
+		}
+		s.mu.Lock()
+		answer := ""
+		switch v["cmd"] {
+		case "init":
+			answer = "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0"
+		case "get_my_kvsname":
+			answer = "cmd=my_kvsname kvsname=kvs_1_0"
+		case "put":
+			s.values[v["kvsname"]+v["key"]] = v["value"]
+			answer = "cmd=put_result rc=0 msg=success"
+		case "get":
+			answer = "cmd=get_result rc=-1 msg=key_" + v["key"] + "_not_found value=unknown"
+			if value, ok := s.values[v["kvsname"]+v["key"]]; ok {
+				answer = "cmd=get_result rc=0 msg=success value=" + value
+			}
+		case "barrier_in":
+			if s.here = append(s.here, c); len(s.here) == s.size {
+				for _, there := range s.here {
+					fmt.Fprintln(there, "cmd=barrier_out")
+				}
+				s.here = nil
+			}
+		case "finalize":
+			answer = "cmd=finalize_ack"
+		}
+		if s.change != nil {
+			answer = s.change(answer)
+		}
+		s.mu.Unlock()
+		switch answer {
+		case "":
+		case "end":
+			return
+		default:
+			fmt.Fprintln(c, answer)
+		}
+	}
+}
+
+// All read what each has written, by the key-value space of a process manager.
+func TestSpace(t *testing.T) {
+	s := &server{size: 5, values: make(map[string]string)}
+	var all []exchange
+	for r := range s.size {
+		x, err := newSpace(s.open(t), r, s.size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, x)
+	}
+	together(t, all, twice)
+}
+
+// What a process manager answers wrongly is an error that says what it was.
+func TestSpaceFails(t *testing.T) {
+	for _, c := range []struct{ at, answer, says string }{
+		{"response_to_init", "end", "closed the connection at init"},
+		{"response_to_init", "cmd=response_to_init pmi_version=1 rc=-1", "rc=-1\" to init"},
+		{"response_to_init", "who are you?", "answers \"who are you?\" to init"},
+		{"my_kvsname", "end", "closed the connection at get_my_kvsname"},
+		{"put_result", "cmd=put_result rc=-1 msg=full", "msg=full\" to put"},
+		{"get_result", "cmd=get_result rc=-1 msg=none", "what rank 0 has written: the process manager answers"},
+		{"get_result", "cmd=get_result rc=0 value=%zz", "what rank 0 has written: invalid URL escape"},
+		{"finalize_ack", "end", "closed the connection at finalize"},
+	} {
+		s := &server{size: 1, values: make(map[string]string)}
+		s.change = func(answer string) string {
+			if strings.HasPrefix(answer, "cmd="+c.at) {
+				return c.answer
+			}
+			return answer
+		}
+		x, err := newSpace(s.open(t), 0, 1)
+		if err == nil {
+			j := &Job{Manager: "the test", Size: 1, exchange: x}
+			_, err = j.Allgather(context.Background(), "text")
+			if problem := j.Close(); err == nil {
+				err = problem
+			}
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s becomes %q: the error is %v, want %q", c.at, c.answer, err, c.says)
+		}
+	}
+}
