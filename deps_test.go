@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"testdata", "model/unit"},
 	{"model"},
 	{"model/collective"},
-	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/door", "impl/machine", "impl/match", "impl/pmi", "impl/sim"},
+	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/auth", "impl/machine", "impl/match", "impl/pmi", "impl/sim"},
 	{"impl/doctor", "impl/engine", "impl/launch", "impl/reduction", "impl/transport"},
 	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports", "fit/export", "impl/mpi"},
@@ -54,7 +54,7 @@ var never = []struct {
 	},
 	{
 		[]string{"impl/engine", "impl/proto", "impl/match", "impl/mpi"},
-		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/door", "impl/launch", "impl/machine", "impl/shm", "impl/tcp", "impl/transport"},
+		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/auth", "impl/launch", "impl/machine", "impl/shm", "impl/tcp", "impl/transport"},
 		"the library cannot know whether time is virtual",
 	},
 	{
@@ -74,13 +74,13 @@ var never = []struct {
 	},
 	{
 		[]string{"microbench", "impl/programs"},
-		[]string{"impl/device", "impl/proto", "impl/match", "impl/sim", "impl/hw", "impl/loop", "impl/door", "impl/launch", "impl/shm", "impl/tcp", "impl/transport"},
+		[]string{"impl/device", "impl/proto", "impl/match", "impl/sim", "impl/hw", "impl/loop", "impl/auth", "impl/launch", "impl/shm", "impl/tcp", "impl/transport"},
 		"programs and what measures see the public interface only",
 	},
 	{
 		[]string{"impl/doctor", "impl/hw", "impl/loop", "impl/shm", "impl/world"},
-		[]string{"impl/door"},
-		"doors are for those who come over a network",
+		[]string{"impl/auth"},
+		"connections from other hosts are for what runs between hosts",
 	},
 	{
 		[]string{"model", "fit", "reports"},
@@ -94,7 +94,7 @@ var never = []struct {
 	},
 	{
 		[]string{"impl/match", "impl/datatype", "impl/reduction"},
-		[]string{"model", "testdata", "impl/device", "impl/door", "impl/machine", "impl/sim"},
+		[]string{"model", "testdata", "impl/device", "impl/auth", "impl/machine", "impl/sim"},
 		"matching and data need nothing of ours",
 	},
 }
@@ -340,8 +340,8 @@ func TestArchitectureFindsImports(t *testing.T) {
 		{"impl/shm/shm.go", "impl/machine", ""},
 		{"impl/machine/facts.go", "impl/device", "it does not stand below"},
 		{"impl/shm/shm.go", "impl/match", "hardware does not know what it carries"},
-		{"impl/tcp/tcp.go", "impl/door", ""},
-		{"impl/shm/shm.go", "impl/door", "doors are for those who come over a network"},
+		{"impl/tcp/tcp.go", "impl/auth", ""},
+		{"impl/shm/shm.go", "impl/auth", "connections from other hosts are for what runs between hosts"},
 		{"impl/shm/shm.go", "impl/datatype", "hardware does not know what it carries"},
 		{"impl/reduction/reduction.go", "impl/datatype", ""},
 		{"impl/datatype/make.go", "impl/device", "it does not stand below"},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/tcp"
 	"github.com/loggp/loggp/impl/world"
@@ -95,7 +95,7 @@ func (h *hosts) gather(cmd *cobra.Command) error {
 		Hosts: h.list(), Guests: h.expect, SSH: ssh, Program: h.program, Listen: h.listen,
 		Version: identity(),
 		Join:    joinArguments,
-		Invite: func(address string, token door.Token, ranks []int) {
+		Invite: func(address string, token auth.Token, ranks []int) {
 			invite(cmd.ErrOrStderr(), address, token, ranks)
 		},
 	})
@@ -110,7 +110,7 @@ func (h *hosts) close() {
 }
 
 // invite tells the user how ranks join that are not started over ssh.
-func invite(w io.Writer, address string, token door.Token, ranks []int) {
+func invite(w io.Writer, address string, token auth.Token, ranks []int) {
 	for _, r := range ranks {
 		fmt.Fprintf(w, "Rank %d joins by this command on its host, which asks for the token:\n  loggp %s\n", r, strings.Join(joinArguments(address, r, false), " "))
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -148,7 +148,7 @@ func TestJoinByHand(t *testing.T) {
 	for _, c := range []struct{ token, says string }{
 		{"", "loggp: standard input: the token is empty"},
 		{"abc", "loggp: standard input: a token has 24 letters"},
-		{door.NewToken().Text(), "the token is another's"},
+		{auth.NewToken().Text(), "the token is another's"},
 		{strings.ToUpper(aToken.FindString(text)), ""},
 	} {
 		cmd := exec.Command(os.Args[0], strings.Fields(command[1])...)
@@ -174,7 +174,7 @@ func TestNobodyJoins(t *testing.T) {
 		t.Errorf("status %d, %s", status, errs.String())
 	}
 	sees(t, ".")
-	write(t, "token", door.NewToken().Text())
+	write(t, "token", auth.NewToken().Text())
 	errs.Reset()
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

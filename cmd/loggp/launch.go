@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/world"
 )
@@ -67,11 +67,11 @@ func (j *joining) run(cmd *cobra.Command) error {
 }
 
 // token reads the token from where it is.
-func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (door.Token, error) {
+func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (auth.Token, error) {
 	if j.tokenFile != "" {
 		f, err := os.Open(j.tokenFile)
 		if err != nil {
-			return door.Token{}, fmt.Errorf("--token-file: %w", err)
+			return auth.Token{}, fmt.Errorf("--token-file: %w", err)
 		}
 		defer f.Close()
 		return readToken(bufio.NewReader(f), "--token-file "+j.tokenFile)
@@ -81,15 +81,15 @@ func (j *joining) token(cmd *cobra.Command, in *bufio.Reader) (door.Token, error
 		line, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(cmd.ErrOrStderr())
 		if err != nil {
-			return door.Token{}, fmt.Errorf("read the token: %w", err)
+			return auth.Token{}, fmt.Errorf("read the token: %w", err)
 		}
-		return door.ParseToken(string(line))
+		return auth.ParseToken(string(line))
 	}
 	return readToken(in, "standard input")
 }
 
 // readToken reads the first line.
-func readToken(in *bufio.Reader, from string) (token door.Token, err error) {
+func readToken(in *bufio.Reader, from string) (token auth.Token, err error) {
 	const most = 200
 	line := make([]byte, 0, most)
 	for len(line) < most {
@@ -102,7 +102,7 @@ func readToken(in *bufio.Reader, from string) (token door.Token, err error) {
 		}
 		line = append(line, b)
 	}
-	if token, err = door.ParseToken(string(line)); err != nil {
+	if token, err = auth.ParseToken(string(line)); err != nil {
 		err = fmt.Errorf("%s: %w", from, err)
 	}
 	return token, err

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/machine"
 )
 
@@ -17,7 +17,7 @@ import (
 type Agent struct {
 	Address string // where rank 0 listens
 	Rank    int
-	Token   door.Token
+	Token   auth.Token
 	Version string
 
 	// Allow says what is wrong with arguments for which a rank is to be started. Who knows the token may order no others.
@@ -54,22 +54,23 @@ func (g *Agent) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, c.Close)()
+	defer c.close()
+	defer context.AfterFunc(ctx, c.close)()
 	return g.obey(c)
 }
 
 // join connects to rank 0, and is accepted.
-func (g *Agent) join(ctx context.Context) (*door.Channel, error) {
+func (g *Agent) join(ctx context.Context) (*control, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, joining, fmt.Errorf("rank 0 has not answered within %v", joining))
 	defer cancel()
-	c, err := door.DialChannel(ctx, g.Address, g.Token, control(g.Rank))
+	conn, err := auth.Dial(ctx, g.Address, g.Token, controlID(g.Rank))
 	if err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, c.Close)()
+	c := newControl(conn)
+	defer context.AfterFunc(ctx, c.close)()
 	if err := g.introduce(c); err != nil {
-		c.Close()
+		c.close()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
@@ -79,12 +80,12 @@ func (g *Agent) join(ctx context.Context) (*door.Channel, error) {
 }
 
 // introduce has the first exchange with rank 0.
-func (g *Agent) introduce(c *door.Channel) error {
-	if err := say(c, hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts()}); err != nil {
+func (g *Agent) introduce(c *control) error {
+	if err := c.say(hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts()}); err != nil {
 		return err
 	}
 	var o order
-	if err := hear(c, &o); err != nil {
+	if err := c.hear(&o); err != nil {
 		return err
 	}
 	if o.Kind != accepts {
@@ -94,7 +95,7 @@ func (g *Agent) introduce(c *door.Channel) error {
 }
 
 // obey does what rank 0 orders until it says that the job is over.
-func (g *Agent) obey(c *door.Channel) error {
+func (g *Agent) obey(c *control) error {
 	var rank sync.WaitGroup
 	defer rank.Wait()
 	stop := func() {}
@@ -102,7 +103,7 @@ func (g *Agent) obey(c *door.Channel) error {
 	var asks *bool
 	for {
 		var o order
-		if err := hear(c, &o); err != nil {
+		if err := c.hear(&o); err != nil {
 			return fmt.Errorf("rank 0 is gone: %w", err)
 		}
 		switch o.Kind {
@@ -128,9 +129,9 @@ func (g *Agent) obey(c *door.Channel) error {
 }
 
 // run starts the rank and tells rank 0 how it ends.
-func (g *Agent) run(c *door.Channel, o *order, stop <-chan struct{}, asks *bool) {
-	death := g.live(&o.Orders, o.Letter, stop, asks, func(r report) { say(c, word{Report: &r}) })
-	say(c, word{Over: true, Death: death})
+func (g *Agent) run(c *control, o *order, stop <-chan struct{}, asks *bool) {
+	death := g.live(&o.Orders, o.Letter, stop, asks, func(r report) { c.say(word{Report: &r}) })
+	c.say(word{Over: true, Death: death})
 }
 
 // live is the life of a rank.

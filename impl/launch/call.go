@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 )
 
 // call is a command that was run to start an agent on another host.
@@ -30,7 +30,7 @@ var errEnded = errors.New("it ended")
 const grace = 500 * time.Millisecond
 
 // call runs the user's ssh. The token goes by standard input, where nobody else on either host sees it.
-func (m *Muster) call(host string, args []string, token door.Token) (*call, error) {
+func (m *Muster) call(host string, args []string, token auth.Token) (*call, error) {
 	if strings.HasPrefix(host, "-") || strings.ContainsAny(host, " \t\r\n'\"\\$`;&|<>(){}*?!") || host == "" {
 		return nil, fmt.Errorf("this is no name of a host")
 	}

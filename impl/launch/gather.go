@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/machine"
 )
 
@@ -29,7 +29,7 @@ type Muster struct {
 	Join func(address string, rank int, held bool) []string
 
 	// Invite asks the user to start the guests.
-	Invite func(address string, token door.Token, ranks []int)
+	Invite func(address string, token auth.Token, ranks []int)
 }
 
 // arrival is how long a host may take to come. Guests have all the time of the world.
@@ -61,19 +61,19 @@ func Gather(ctx context.Context, m Muster) (*Team, error) {
 	return m.gather(ctx, address)
 }
 
-// gather opens the door and lets the agents in.
+// gather listens until the agents have come.
 func (m *Muster) gather(ctx context.Context, address string) (*Team, error) {
-	token := door.NewToken()
+	token := auth.NewToken()
 	n := len(m.Hosts) + m.Guests
 	var guests []int
-	places := make([]door.Who, n)
-	for i := range places {
-		places[i] = control(i + 1)
+	ids := make([]auth.ID, n)
+	for i := range ids {
+		ids[i] = controlID(i + 1)
 		if i >= len(m.Hosts) {
 			guests = append(guests, i+1)
 		}
 	}
-	d, err := door.Listen(address, token, places...)
+	d, err := auth.Listen(address, token, ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (m *Muster) gather(ctx context.Context, address string) (*Team, error) {
 	all.Wait()
 	if err := context.Cause(ctx); err != nil {
 		if user.Err() != nil || errors.Is(err, errSilent) { // it may be that others came instead
-			err = noted(err, d.Note())
+			err = noted(err, d.Refused())
 		}
 		t.abandon()
 		return nil, err
@@ -118,11 +118,11 @@ func noted(err error, note string) error {
 	return fmt.Errorf("%w (%s)", err, note)
 }
 
-// control is the place of a rank's agent.
-func control(rank int) door.Who { return door.Who{Purpose: door.Control, Rank: uint32(rank)} }
+// controlID names the connection of a rank's agent.
+func controlID(rank int) auth.ID { return auth.ID{Purpose: auth.Control, From: uint32(rank)} }
 
 // fetch waits for an agent, which it starts if that is not for the user to do.
-func (m *Muster) fetch(ctx context.Context, a *agent, d *door.Door, token door.Token) (err error) {
+func (m *Muster) fetch(ctx context.Context, a *agent, d *auth.Listener, token auth.Token) (err error) {
 	if a.rank <= len(m.Hosts) {
 		a.host.Name = m.Hosts[a.rank-1]
 		defer func() {
@@ -141,9 +141,11 @@ func (m *Muster) fetch(ctx context.Context, a *agent, d *door.Door, token door.T
 		defer ended(nil)
 		defer a.call.onEnd(ended)()
 	}
-	if a.channel, err = d.AdmitChannel(ctx, control(a.rank)); err != nil {
+	conn, err := d.Accept(ctx, controlID(a.rank))
+	if err != nil {
 		return m.problem(ctx, a, err)
 	}
+	a.control = newControl(conn)
 	return m.problem(ctx, a, a.greet(ctx, m.Version))
 }
 
@@ -164,8 +166,8 @@ func (m *Muster) problem(ctx context.Context, a *agent, err error) error {
 func (t *Team) abandon() {
 	var all sync.WaitGroup
 	for _, a := range t.agents {
-		if a.channel != nil {
-			a.channel.Close()
+		if a.control != nil {
+			a.control.close()
 		}
 		if a.call != nil {
 			all.Go(func() { a.call.end(0) })

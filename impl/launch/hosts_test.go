@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/door"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/launch/launchtest"
 	"github.com/loggp/loggp/impl/tcp"
@@ -38,7 +38,8 @@ func fakeSSH(t *testing.T) (command []string, calls func() string) {
 	dir := t.TempDir()
 	ssh, log := filepath.Join(dir, "ssh"), filepath.Join(dir, "calls")
 	script := `#!/bin/sh
-printf '%s|' "$$" "$@" >> ` + log + `; echo >> ` + log + `
+line=$(printf '%s|' "$$" "$@")
+printf '%s\n' "$line" >> ` + log + `
 shift 2                 # an option
 host=$1; shift
 case $host in
@@ -442,14 +443,14 @@ func TestEnds(t *testing.T) {
 func TestGuests(t *testing.T) {
 	alone(t)
 	var guests []*exec.Cmd
-	m := launch.Muster{Guests: 2, Version: version(), Invite: func(address string, token door.Token, ranks []int) {
+	m := launch.Muster{Guests: 2, Version: version(), Invite: func(address string, token auth.Token, ranks []int) {
 		if !slices.Equal(ranks, []int{1, 2}) {
 			t.Errorf("the ranks are %v", ranks)
 		}
 		for _, as := range []struct {
 			rank int
 			text string
-		}{{1, door.NewToken().Text()}, {1, token.Text()}, {2, strings.ToUpper(token.Text())}} {
+		}{{1, auth.NewToken().Text()}, {1, token.Text()}, {2, strings.ToUpper(token.Text())}} {
 			cmd := exec.Command(os.Args[0], joinArgs(address, as.rank, false)...)
 			cmd.Stdin = strings.NewReader(as.text + "\n")
 			if as.rank == 1 && as.text != token.Text() {
@@ -483,14 +484,9 @@ func TestGuests(t *testing.T) {
 // An agent starts what it is allowed to and nothing else, and ends when rank 0 goes without a word.
 func TestAgentRefuses(t *testing.T) {
 	alone(t)
-	token := door.NewToken()
-	who := door.Who{Purpose: door.Control, Rank: 1}
-	d, err := door.Listen("", token, who)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for i, c := range []struct{ order, says string }{
+	token := auth.NewToken()
+	id := auth.ID{Purpose: auth.Control, From: 1}
+	for _, c := range []struct{ order, says string }{
 		{`{"Kind":"run","Orders":{"Rank":1,"Args":["rm","-rf"]}}`, "not allowed"},
 		{`{"Kind":"run","Orders":{"Rank":2,"Args":["-test.run=^$"]}}`, "the orders are for rank 2"},
 		{`{"Kind":"run","Orders":{"Rank":1,"Args":["-test.run=^$"]}}`, "it ended before it came to the run"},
@@ -498,33 +494,35 @@ func TestAgentRefuses(t *testing.T) {
 		{`not JSON`, ""},
 		{``, ""},
 	} {
-		if i > 0 {
-			d.Forget(who)
-			d.Expect(who)
-		}
-		served := make(chan error, 1)
-		go func() {
-			a := launch.Agent{Address: d.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow}
-			served <- a.Serve(t.Context())
-		}()
-		ch, err := d.AdmitChannel(t.Context(), who)
+		l, err := auth.Listen("", token, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if hello, err := ch.Receive(); err != nil || !bytes.Contains(hello, []byte(`"Version":"v1"`)) {
-			t.Errorf("the agent says %s: %v", hello, err)
+		defer l.Close()
+		served := make(chan error, 1)
+		go func() {
+			a := launch.Agent{Address: l.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow}
+			served <- a.Serve(t.Context())
+		}()
+		conn, err := l.Accept(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
 		}
-		ch.Send([]byte(`{"Kind":"welcome"}`))
+		received := make([]byte, 1<<16)
+		if n, err := conn.Read(received); err != nil || !bytes.Contains(received[:n], []byte(`"Version":"v1"`)) {
+			t.Errorf("the agent says %s: %v", received[:n], err)
+		}
+		conn.Write([]byte(`{"Kind":"welcome"}`))
 		if c.order != "" {
-			ch.Send([]byte(c.order))
+			conn.Write([]byte(c.order))
 		}
 		if c.says != "" {
-			if word, err := ch.Receive(); err != nil || !strings.Contains(string(word), c.says) {
-				t.Errorf("%s: the agent says %s: %v, want %q", c.order, word, err, c.says)
+			if n, err := conn.Read(received); err != nil || !strings.Contains(string(received[:n]), c.says) {
+				t.Errorf("%s: the agent says %s: %v, want %q", c.order, received[:n], err, c.says)
 			}
 		}
 		if c.says != "" || c.order == "" {
-			ch.Close()
+			conn.Close()
 		}
 		select {
 		case err := <-served:
@@ -534,32 +532,32 @@ func TestAgentRefuses(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatalf("%s: the agent does not end", c.order)
 		}
-		ch.Close()
+		conn.Close()
 	}
 }
 
 // An agent that was started over ssh ends with the connection of that, whatever rank 0 does.
 func TestHeld(t *testing.T) {
 	alone(t)
-	token := door.NewToken()
-	who := door.Who{Purpose: door.Control, Rank: 1}
-	d, err := door.Listen("", token, who)
+	token := auth.NewToken()
+	id := auth.ID{Purpose: auth.Control, From: 1}
+	l, err := auth.Listen("", token, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
+	defer l.Close()
 	stdin, hold := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		a := launch.Agent{Address: d.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, Until: stdin}
+		a := launch.Agent{Address: l.Addr().String(), Rank: 1, Token: token, Version: "v1", Allow: allow, Until: stdin}
 		served <- a.Serve(t.Context())
 	}()
-	ch, err := d.AdmitChannel(t.Context(), who)
+	conn, err := l.Accept(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ch.Close()
-	ch.Send([]byte(`{"Kind":"welcome"}`))
+	defer conn.Close()
+	conn.Write([]byte(`{"Kind":"welcome"}`))
 	hold.Close()
 	select {
 	case err := <-served:

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/launch"
 )
 
@@ -45,7 +45,7 @@ func joinAsAgent() error {
 	if err != nil {
 		return err
 	}
-	token, err := door.ParseToken(line)
+	token, err := auth.ParseToken(line)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
 	"github.com/loggp/loggp/impl/machine"
 )
 
@@ -85,7 +84,7 @@ func (t *Team) Close() {
 type agent struct {
 	rank    int
 	host    Host
-	channel *door.Channel
+	control *control
 	call    *call // that started it, or nil
 }
 
@@ -94,8 +93,8 @@ const farewell = time.Second
 
 // dismiss ends an agent.
 func (a *agent) dismiss() {
-	say(a.channel, order{Kind: leaves})
-	a.channel.Close()
+	a.control.say(order{Kind: leaves})
+	a.control.close()
 	if a.call != nil {
 		a.call.end(farewell)
 	}
@@ -108,7 +107,7 @@ func (j *job) send(shared *os.File) error {
 		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
 	}
 	for _, a := range j.Team.agents {
-		if err := say(a.channel, order{Kind: starts, Orders: j.orders(a.rank), Letter: text}); err != nil {
+		if err := a.control.say(order{Kind: starts, Orders: j.orders(a.rank), Letter: text}); err != nil {
 			return a.lost(err)
 		}
 		j.ranks.Go(func() {
@@ -132,7 +131,7 @@ func (a *agent) attend(stop <-chan struct{}, asks *bool, reported func(report)) 
 	defer close(over)
 	for {
 		var w word
-		if err := hear(a.channel, &w); err != nil {
+		if err := a.control.hear(&w); err != nil {
 			return a.lost(err)
 		}
 		if w.Report != nil {
@@ -155,10 +154,10 @@ func (a *agent) stop(stop <-chan struct{}, asks *bool, over <-chan struct{}) {
 	if *asks {
 		patience += hearing
 	}
-	say(a.channel, order{Kind: stops, Asks: *asks})
+	a.control.say(order{Kind: stops, Asks: *asks})
 	select {
 	case <-time.After(patience):
-		a.channel.Close()
+		a.control.close()
 	case <-over:
 	}
 }
@@ -186,8 +185,8 @@ func (a *agent) lost(err error) *Death {
 
 // watchful makes the end of a channel known whose other side has gone without a word: the kernel asks each second whether it is there, which
 // disturbs no measurement, and a vigil sees whether it has answered.
-func watchful(c *door.Channel, nothing any) error {
-	if err := c.Conn().SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}); err != nil {
+func watchful(c *control, nothing any) error {
+	if err := c.TCP.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}); err != nil {
 		return err
 	}
 	go watch(c, nothing)
@@ -201,23 +200,23 @@ func (why refusal) Error() string { return string(why) }
 
 // greet has the first exchange with an agent.
 func (a *agent) greet(ctx context.Context, version string) error {
-	defer context.AfterFunc(ctx, a.channel.Close)()
+	defer context.AfterFunc(ctx, a.control.close)()
 	var h hello
-	if err := hear(a.channel, &h); err != nil {
+	if err := a.control.hear(&h); err != nil {
 		return err
 	}
 	if h.Version != version {
 		why := fmt.Sprintf("it has loggp %s, and rank 0's host has %s: a job takes the same on all hosts", h.Version, version)
-		say(a.channel, order{Kind: refuses, Why: why})
+		a.control.say(order{Kind: refuses, Why: why})
 		return refusal(why)
 	}
 	if a.host.Name == "" {
 		a.host.Name = h.Host
 	}
-	a.host.Address = a.channel.Conn().RemoteAddr().(*net.TCPAddr).IP.String()
+	a.host.Address = a.control.RemoteAddr().(*net.TCPAddr).IP.String()
 	a.host.Facts = h.Facts
-	if err := say(a.channel, order{Kind: accepts}); err != nil {
+	if err := a.control.say(order{Kind: accepts}); err != nil {
 		return err
 	}
-	return watchful(a.channel, order{Kind: nothing})
+	return watchful(a.control, order{Kind: nothing})
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
 	"github.com/loggp/loggp/impl/machine"
 )
 
@@ -44,20 +43,20 @@ func (v *vigil) look(now time.Duration, due bool, trip time.Duration) (ask, gone
 }
 
 // watch keeps a vigil until a channel is closed, and ends it when the machine at the other end is gone. What is said where an answer is due means nothing.
-func watch(c *door.Channel, nothing any) {
+func watch(c *control, nothing any) {
 	var v vigil
 	for {
 		time.Sleep(heed)
-		due, trip, err := awaited(c.Conn())
+		due, trip, err := awaited(c.TCP)
 		if err != nil { // it is closed
 			return
 		}
 		switch ask, gone := v.look(time.Duration(machine.Now()), due, trip); {
 		case gone:
-			c.End(errSwitchedOff)
+			c.end(errSwitchedOff)
 			return
 		case ask:
-			go say(c, nothing) // which waits where there is no room
+			go c.say(nothing) // which waits where there is no room
 		}
 	}
 }

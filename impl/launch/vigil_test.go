@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 )
 
 // A vigil in made time: when it asks, and when the other side is given up.
@@ -61,33 +61,34 @@ func TestVigil(t *testing.T) {
 
 // What is said where an answer is due means nothing to who hears it, and may be said at any time.
 func TestNothingIsSaid(t *testing.T) {
-	token := door.NewToken()
-	d, err := door.Listen("127.0.0.1:0", token, control(1))
+	token := auth.NewToken()
+	d, err := auth.Listen("127.0.0.1:0", token, controlID(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	far, err := door.DialChannel(t.Context(), d.Addr().String(), token, control(1))
+	dialed, err := auth.Dial(t.Context(), d.Addr().String(), token, controlID(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer far.Close()
-	near, err := d.AdmitChannel(t.Context(), control(1))
+	accepted, err := d.Accept(t.Context(), controlID(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer near.Close()
+	far, near := newControl(dialed), newControl(accepted)
+	defer far.close()
+	defer near.close()
 	for _, w := range []word{{}, {Report: &report{}}, {}, {Over: true}} {
-		if err := say(far, w); err != nil {
+		if err := far.say(w); err != nil {
 			t.Fatal(err)
 		}
 	}
 	reports := 0
-	if d := (&agent{channel: near}).attend(nil, new(bool), func(report) { reports++ }); d != nil || reports != 1 {
+	if d := (&agent{control: near}).attend(nil, new(bool), func(report) { reports++ }); d != nil || reports != 1 {
 		t.Errorf("%d reports, and %v", reports, d)
 	}
 	for _, kind := range []string{nothing, nothing, leaves} {
-		if err := say(near, order{Kind: kind}); err != nil {
+		if err := near.say(order{Kind: kind}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,9 +2,14 @@ package launch
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/machine"
 )
 
@@ -42,23 +47,66 @@ type word struct {
 	Death  *Death
 }
 
-// say sends a message as JSON.
-func say(c *door.Channel, v any) error {
+// control is the connection between rank 0 and an agent. It carries JSON values.
+type control struct {
+	*auth.Conn
+	limit io.LimitedReader
+	in    *json.Decoder
+	why   atomic.Pointer[error] // it was ended
+}
+
+// maxMessage bounds what is read of a message.
+const maxMessage = 1 << 20
+
+// sendTimeout is how long a message may wait for room at the other side.
+const sendTimeout = 5 * time.Second
+
+func newControl(c *auth.Conn) *control {
+	t := &control{Conn: c, limit: io.LimitedReader{R: c}}
+	t.in = json.NewDecoder(&t.limit)
+	return t
+}
+
+// say sends a message. It may be called concurrently.
+func (c *control) say(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return c.Send(b)
+	c.SetWriteDeadline(time.Now().Add(sendTimeout))
+	_, err = c.Write(b)
+	return c.cause(err)
 }
 
-// hear receives one. What cannot be read was sent by another version, for nobody else can send.
-func hear(c *door.Channel, v any) error {
-	b, err := c.Receive()
-	if err != nil {
-		return err
+// hear receives a message. The error is io.EOF if the other side has closed the connection.
+func (c *control) hear(v any) error {
+	c.limit.N = maxMessage
+	err := c.in.Decode(v)
+	var op *net.OpError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF) && c.limit.N > 0: // closed without the end of TLS, as by a process that was killed
+		return c.cause(io.EOF)
+	case errors.As(err, &op) || errors.Is(err, io.EOF):
+		return c.cause(err)
 	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("it says what this version does not know: %w", err)
+	return fmt.Errorf("it sent what this version cannot read: %w", err)
+}
+
+// close closes the connection at once, without waiting for what was sent.
+func (c *control) close() { c.TCP.Close() }
+
+// end closes the connection for a reason, which is the error of say and hear from then on.
+func (c *control) end(why error) {
+	c.why.CompareAndSwap(nil, &why)
+	c.TCP.Close()
+}
+
+// cause returns why the connection has ended.
+func (c *control) cause(err error) error {
+	if why := c.why.Load(); why != nil && err != nil {
+		return *why
 	}
-	return nil
+	return err
 }

@@ -11,15 +11,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/loggp/loggp/impl/door"
+	"github.com/loggp/loggp/impl/auth"
 )
 
-// meeting is how ranks find each other: each has a door. The others come to rank 0, which tells them where all doors are, and then each comes to those of
-// the ranks before its own.
+// meeting is how ranks find each other: each listens. The others connect to rank 0, which tells them where all listen, and then each connects to the ranks
+// before its own.
 type meeting struct {
-	Where string // the door of rank 0
-	Token door.Token
-	door  *door.Door // of this rank
+	Where    string // rank 0 listens
+	Token    auth.Token
+	listener *auth.Listener // of this rank
 }
 
 // arrival is how long a rank is waited for that has not come, and stall one that has and does not go on.
@@ -36,16 +36,16 @@ func (d late) Error() string { return fmt.Sprintf("not within %v", time.Duration
 // Is says that it is what a deadline comes to, so that whoever tries again until then tells why he had to.
 func (d late) Is(other error) bool { return other == context.DeadlineExceeded }
 
-// invite opens the door of rank 0 at an address, "" for loopback, and returns what the others inherit.
+// invite lets rank 0 listen at an address, "" for loopback, and returns what the others inherit.
 func invite(address string, ranks int) (*meeting, *os.File, error) {
-	m := &meeting{Token: door.NewToken()}
+	m := &meeting{Token: auth.NewToken()}
 	if err := m.open(address, 0, ranks); err != nil {
 		return nil, nil, err
 	}
-	m.Where = m.door.Addr().String()
+	m.Where = m.listener.Addr().String()
 	var f *os.File
 	var err error
-	if m.door.Addr().IP.IsLoopback() {
+	if m.listener.Addr().IP.IsLoopback() {
 		err = reach(m.Where)
 	}
 	if err == nil {
@@ -82,24 +82,24 @@ func invited(f *os.File) (*meeting, error) {
 	return m, nil
 }
 
-// open opens the door of a rank for those after it.
+// open lets a rank listen for those after it.
 func (m *meeting) open(address string, rank, ranks int) (err error) {
-	var places []door.Who
+	var ids []auth.ID
 	for r := rank + 1; r < ranks; r++ {
-		places = append(places, place(r, rank))
+		ids = append(ids, connection(r, rank))
 	}
-	m.door, err = door.Listen(address, m.Token, places...)
+	m.listener, err = auth.Listen(address, m.Token, ids...)
 	return err
 }
 
-// place is that of the connection between two ranks.
-func place(from, to int) door.Who {
-	return door.Who{Purpose: door.Data, Rank: uint32(from), To: uint32(to)}
+// connection names the connection between two ranks.
+func connection(from, to int) auth.ID {
+	return auth.ID{Purpose: auth.Data, From: uint32(from), To: uint32(to)}
 }
 
 func (m *meeting) close() {
-	if m.door != nil {
-		m.door.Close()
+	if m.listener != nil {
+		m.listener.Close()
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *circle) host() error {
 	where := make([]string, len(c.met))
 	where[0] = c.Where
 	for r := 1; r < len(c.met); r++ {
-		if err := c.admit(r); err != nil {
+		if err := c.accept(r); err != nil {
 			return err
 		}
 		if err := c.read(r, &where[r], stall); err != nil {
@@ -151,7 +151,7 @@ func (c *circle) come() error {
 	if err := c.open(c.met[0].LocalAddr().(*net.TCPAddr).IP.String(), c.rank, len(c.met)); err != nil {
 		return err
 	}
-	if err := c.write(0, c.door.Addr().String()); err != nil {
+	if err := c.write(0, c.listener.Addr().String()); err != nil {
 		return err
 	}
 	var where []string
@@ -167,23 +167,27 @@ func (c *circle) come() error {
 		}
 	}
 	for r := c.rank + 1; r < len(c.met); r++ {
-		if err := c.admit(r); err != nil {
+		if err := c.accept(r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *circle) dial(r int, where string) (err error) {
-	c.met[r], err = door.Dial(c.ctx, where, c.Token, place(c.rank, r))
+func (c *circle) dial(r int, where string) error {
+	conn, err := auth.Dial(c.ctx, where, c.Token, connection(c.rank, r))
 	if err != nil {
 		return fmt.Errorf("rank %d: %w", r, err)
 	}
+	c.met[r] = conn.TCP // messages are measured: they are not encrypted
 	return nil
 }
 
-func (c *circle) admit(r int) (err error) {
-	c.met[r], err = c.door.Admit(c.ctx, place(r, c.rank))
+func (c *circle) accept(r int) error {
+	conn, err := c.listener.Accept(c.ctx, connection(r, c.rank))
+	if err == nil {
+		c.met[r] = conn.TCP
+	}
 	return err
 }
 

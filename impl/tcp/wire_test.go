@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/door"
 )
 
 // pair returns both ends of a connection over loopback.
@@ -329,18 +329,18 @@ func TestMeetingFails(t *testing.T) {
 	impatient(t, &arrival, 300*time.Millisecond)
 	impatient(t, &stall, 200*time.Millisecond)
 	come := func(m *meeting) *net.TCPConn {
-		c, err := door.Dial(t.Context(), m.Where, m.Token, place(1, 0))
+		c, err := auth.Dial(t.Context(), m.Where, m.Token, connection(1, 0))
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
 		}
-		return c
+		return c.TCP
 	}
 	for _, c := range []struct {
 		name string
 		do   func(m *meeting)
 		says string
 	}{
-		{"stays away", func(*meeting) {}, "rank 1 to rank 0 in run 0 did not come to 127.0.0.1:"},
+		{"stays away", func(*meeting) {}, "no data connection from rank 1 to rank 0 came to 127.0.0.1:"},
 		{"comes and says nothing", func(m *meeting) { come(m) }, "rank 1 is connected, and says nothing for 200ms"},
 		{"comes and says half", func(m *meeting) { come(m).Write([]byte{10, 0, '"'}) }, "rank 1 is connected, and says nothing for 200ms"},
 		{"comes and goes", func(m *meeting) { come(m).Close() }, "rank 1 is connected no more: EOF"},

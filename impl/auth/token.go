@@ -1,4 +1,4 @@
-package door
+package auth
 
 import (
 	"crypto/rand"
@@ -46,7 +46,7 @@ func ParseToken(s string) (t Token, err error) {
 func (t Token) String() string { return "(token)" }
 
 // GoString does not either.
-func (t Token) GoString() string { return "door.Token{…}" }
+func (t Token) GoString() string { return "auth.Token{…}" }
 
 // MarshalText implements encoding.TextMarshaler: for pipes, and not for networks.
 func (t Token) MarshalText() ([]byte, error) { return []byte(t.Text()), nil }
