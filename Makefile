@@ -1,4 +1,4 @@
-.PHONY: check test pages bench fuzz build
+.PHONY: check test pages bench fuzz soak mutants build
 
 check: ## all that CI runs
 	.ci/run
@@ -28,3 +28,15 @@ fuzz:
 			echo "$$pkg $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; \
 		done; \
 	done
+
+# Random programs with many seeds, on every kind of world under every table of protocols, then each fuzz target for long. Hours.
+PROGRAMS ?= 2000
+SEED ?= 1
+soak:
+	go test -count=1 -timeout 0 ./impl/mpi -run 'RandomPrograms$$' -programs $(PROGRAMS) -seed $(SEED)
+	$(MAKE) fuzz FUZZTIME=10m
+
+# Which changes of a package's code its tests do not notice (docs/testing.md).
+PKG ?= ./impl/match
+mutants:
+	go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0 unleash $(PKG) --timeout-coefficient 10

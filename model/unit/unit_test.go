@@ -180,6 +180,7 @@ func TestErrors(t *testing.T) {
 		{parser(ParsePerByte), "5/B", `time per byte "5/B": missing unit: write 5ns/B, or another time a byte`},
 		{parser(ParsePerByte), "5h/B", `time per byte "5h/B": unknown unit "h": use ps, ns, us, ms or s`},
 		{parser(ParsePercent), "5", `percentage "5": missing unit: write 5%`},
+		{parser(ParsePercent), "1", `percentage "1": missing unit: write 1%`},
 		{parser(ParsePercent), "0.05", `percentage "0.05": missing unit: write 0.05% or, if a fraction was meant, 5%`},
 		{parser(ParsePercent), "5 percent", `percentage "5 percent": unknown unit "percent": use %`},
 		{parser(ParseSize), "1.5B", `size "1.5B": not a whole number of bytes`},
