@@ -95,7 +95,10 @@ func (r *Recording) End() unit.Time {
 // Window returns what happened between two times, as if the first were the beginning. What lasts beyond an edge is cut there; flights
 // are kept whole if any of their way is in the window, and may begin before it.
 func (r *Recording) Window(from, to unit.Time) *Recording {
-	out := &Recording{Omitted: r.Omitted, Cut: r.Cut - from}
+	out := &Recording{Omitted: r.Omitted}
+	if r.Omitted > 0 {
+		out.Cut = r.Cut - from
+	}
 	for _, t := range r.Ranks {
 		out.Ranks = append(out.Ranks, t.window(from, to))
 	}
