@@ -203,7 +203,7 @@ func TestCollectivesTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := collective.Machine{Parameters: j.Platform.Machine.LogGP.Parameters()}.Cost(x.Algorithm, x.Job).Last
+	want := collective.Machine{Parameters: j.Platform.Machine.Network.(*model.LogGP).Parameters()}.Cost(x.Algorithm, x.Job).Last
 	for _, s := range series {
 		if s.Timer == sample.CollLast && (len(s.Times) < reps || slices.Min(s.Times) != want || slices.Max(s.Times) != want) {
 			t.Errorf("%v, not %v each time", s.Times, want)

@@ -28,7 +28,7 @@ func writeCost(w io.Writer) {
 
 // writeTimeline prints the course of the same message by RAT, on the machine that is LogGP itself.
 func writeTimeline(w io.Writer) {
-	x := model.Transfer{Machine: &model.Machine{LogGP: &example}, Protocol: model.RAT, Mode: model.Synchronous, Bytes: 3001}
+	x := model.Transfer{Machine: &model.Machine{Network: &example}, Protocol: model.RAT, Mode: model.Synchronous, Bytes: 3001}
 	d := x.Timeline()
 	for _, a := range d.Arrows {
 		fmt.Fprintf(w, "%-3s from the %-8v at %v, at the %v at %v\n", a.Step, a.From, a.Depart, a.To, a.Arrive)

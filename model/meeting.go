@@ -63,17 +63,17 @@ func (m Meeting) Ends() Ends {
 }
 
 // resume goes on from what the sides have kept.
-func (m Meeting) resume(net network) {
+func (m Meeting) resume(net carrier) {
 	m.each(net, func(s *Socket, e *end) { *e = s.end })
 }
 
 // keep leaves to the sides what they are to keep.
-func (m Meeting) keep(net network) {
+func (m Meeting) keep(net carrier) {
 	m.each(net, func(s *Socket, e *end) { s.end = *e })
 }
 
 // each goes through the sides that keep something.
-func (m Meeting) each(net network, f func(*Socket, *end)) {
+func (m Meeting) each(net carrier, f func(*Socket, *end)) {
 	n, ok := net.(connected)
 	if !ok {
 		return

@@ -44,7 +44,7 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 		lib = &Library{}
 	}
 	x := Parameters{RecvO: m.Processor.copying(lib.Software[WorkHandle])}
-	m.hardware().view(&x, lib.Software[WorkControl], path)
+	m.Between(path.Tier).view(&x, lib.Software[WorkControl], path)
 	return x
 }
 

@@ -15,7 +15,7 @@ func t3d() *model.Machine {
 	return &model.Machine{
 		Name:      "torus",
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Torus: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
 			Put: model.Channel{Start: 1200000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}},
 	}
@@ -40,16 +40,18 @@ func random(r *rand.Rand) model.Transfer {
 	tier := model.Inter
 	switch r.IntN(3) {
 	case 0:
-		m.LogGP = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
+		m.Network = &model.LogGP{L: time(), SendO: time(), RecvO: time(), Gap: 3 * time(), BigGap: unit.PerByte(r.Float64() * 1e4)}
 	case 1:
-		m.Torus = &model.Torus{PerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
+		m.Network = &model.Torus{PerNode: 2, Hop: time(), Turn: time(), Deliver: time(), Link: rate(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100),
 			Send: model.Channel{Start: time(), Bandwidth: rate()}, Receive: time(),
 			Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
 	case 2:
 		tier = model.Tier(r.IntN(2))
-		m.Hypernodes = &model.Hypernodes{Port: rate(), Ring: rate(), Hop: time(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100)}
-		m.Hypernodes.Access[tier] = model.Access{Latency: time(), Send: model.Channel{Start: time(), Bandwidth: rate()}, Settle: time() * unit.Time(r.IntN(2)), Receive: time(),
+		h := &model.Hypernodes{Port: rate(), Ring: rate(), Hop: time(), Chunk: 1 + r.IntN(5000), Header: r.IntN(100)}
+		m.Network = h
+		a := model.Access{Latency: time(), Send: model.Channel{Start: time(), Bandwidth: rate()}, Settle: time() * unit.Time(r.IntN(2)), Receive: time(),
 			Fetch: unit.PerByte(r.Float64() * 1e4), Put: model.Channel{Start: time(), Bandwidth: rate()}, Get: model.Channel{Start: time(), Bandwidth: rate()}}
+		h.Access = [model.NumTiers]model.Access{a, a}
 	}
 	l := &model.Library{First: r.IntN(5000), Long: model.EveryTier(model.Long{Stage: r.IntN(2) == 0, Bounce: r.IntN(2) * r.IntN(2000)})}
 	for w := range l.Software {
@@ -101,7 +103,7 @@ func TestTimeline(t *testing.T) {
 		}
 		// Where answers are waited for in turn, all that a side does is on its path, and nothing that it does not.
 		// A sender that settles does so while the answer may be on its way.
-		settles := x.Machine.Hypernodes != nil && x.Machine.Hypernodes.Access[x.Path.Tier].Settle > 0
+		settles := x.Machine.Network.Kind() == "hypernodes" && x.Machine.Network.(*model.Hypernodes).Access[x.Path.Tier].Settle > 0
 		if !x.Nonblocking && x.Mode != model.Buffered && !settles {
 			for side, l := range map[model.Where]model.Lane{model.Sender: d.Sender, model.Receiver: d.Receiver} {
 				path, sum := c.Sender, unit.Time(0)
@@ -174,7 +176,7 @@ func during(a model.Arrow, l model.Lane) bool {
 // TestOverlap is figures 3 to 5 of Al-Tawil and Moritz: a blocking synchronous send has L inside, a non-blocking one has
 // not, and can do something else.
 func TestOverlap(t *testing.T) {
-	x := model.Transfer{Machine: &model.Machine{Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e30}}, LogGP: &example},
+	x := model.Transfer{Machine: &model.Machine{Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e30}}, Network: &example},
 		Protocol: model.TA, Mode: model.Synchronous, Bytes: 1}
 	if got := x.Timeline().Sender; got.Call != 20*us || len(got.Waits) != 1 || got.Waits[0] != (model.Interval{Name: "ACK", Step: "ACK", From: 2 * us, To: 17 * us}) {
 		t.Errorf("blocking: %+v, want a call of 20us that waits from 2us to 17us", got)
@@ -189,7 +191,7 @@ func TestOverlap(t *testing.T) {
 func TestPath(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 24, 60, 64, 2 * 7 * 5 * 3} {
 		n := &model.Torus{PerNode: 2}
-		m := &model.Machine{Torus: n}
+		m := &model.Machine{Network: n}
 		s := n.Shape(ranks)
 		place := func(rank int) [3]int { return [3]int{rank / 2 % s[0], rank / 2 / s[0] % s[1], rank / 2 / s[0] / s[1]} }
 		for a := range ranks {
@@ -224,7 +226,7 @@ func TestPath(t *testing.T) {
 
 // The way has the tier of its ends, which is what a port says of them, where there are no nodes too.
 func TestPathTier(t *testing.T) {
-	for _, m := range []*model.Machine{{LogGP: &example}, {Ethernet: &model.Ethernet{}}} {
+	for _, m := range []*model.Machine{{Network: &example}, {Network: &model.Ethernet{}}} {
 		if near, far := m.Path(4, 2, 2), m.Path(4, 2, 3); near != (model.Path{Tier: model.Intra}) || far != (model.Path{Tier: model.Inter}) {
 			t.Errorf("to itself %+v, to another %+v", near, far)
 		}
@@ -233,7 +235,7 @@ func TestPathTier(t *testing.T) {
 
 // TestPathHypernodes has the ways of a machine of three hypernodes: all on the ring that a job uses are a request and its answer passed by.
 func TestPathHypernodes(t *testing.T) {
-	m := &model.Machine{Hypernodes: &model.Hypernodes{Sizes: []int{2, 1, 3}}}
+	m := &model.Machine{Network: &model.Hypernodes{Sizes: []int{2, 1, 3}}}
 	for _, c := range []struct {
 		ranks, a, b int
 		want        model.Path
@@ -259,7 +261,7 @@ func near() *model.Machine {
 	a := model.Access{Latency: us, Send: model.Channel{Start: 2 * us, Bandwidth: 100e6}, Settle: 5 * us, Receive: us, Fetch: 10_000,
 		Put: model.Channel{Start: us, Bandwidth: 80e6}, Get: model.Channel{Start: us, Bandwidth: 125e6}}
 	return &model.Machine{Name: "hypernodes", Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Hypernodes: &model.Hypernodes{Sizes: []int{8, 8}, PerBlock: 2, Port: 250e6, Rings: 4, Ring: 50e6, Hop: 100_000, Chunk: 4096, Header: 64,
+		Network: &model.Hypernodes{Sizes: []int{8, 8}, PerBlock: 2, Port: 250e6, Rings: 4, Ring: 50e6, Hop: 100_000, Chunk: 4096, Header: 64,
 			Access: [model.NumTiers]model.Access{a, a}}}
 }
 
@@ -289,15 +291,15 @@ func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, pa
 func TestMessageView(t *testing.T) {
 	l := chimp()
 	path := model.Path{Hops: 3, Turns: 1}
-	for _, m := range []*model.Machine{t3d(), near(), {LogGP: &example, Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 171e6}}}} {
+	for _, m := range []*model.Machine{t3d(), near(), {Network: &example, Processor: model.Processor{Copy: model.Channel{Start: 7, Bandwidth: 171e6}}}} {
 		v := model.MessageView(m, l, path)
 		for _, k := range []int{0, 1, 2, 100, 4056, 5000, 1 << 20} {
 			c := messageCost(m, l, model.ByPacket, k, path)
 			wire, settle := v.L, unit.Time(0)
-			if m.Hypernodes != nil {
-				settle = m.Hypernodes.Access[path.Tier].Settle
+			if m.Network.Kind() == "hypernodes" {
+				settle = m.Network.(*model.Hypernodes).Access[path.Tier].Settle
 			}
-			if m.LogGP != nil {
+			if m.Network.Kind() == "loggp" {
 				wire += example.BigGap.Time(max(k-1, 0))
 			}
 			if d := v.SendO.Time(k) - c.Sender.Sum(); d < -1 || d > 1 {

@@ -1,9 +1,34 @@
 package model
 
-// Shape returns the dimensions of the torus that holds so many ranks: the most nearly cubic x ≥ y ≥ z with room for
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Torus is a three-dimensional torus of nodes, each with PerNode processors behind one switch, with
+// dimension-order routing and virtual cut-through.
+type Torus struct {
+	PerNode int       // processors that share a switch
+	Hop     unit.Time // per switch-to-switch link
+	Turn    unit.Time // per change of dimension
+	Deliver unit.Time // from the last switch until a processor can see the packet in its memory
+	Link    unit.Rate // each direction of each link
+	Chunk   int       // bytes of a transfer that hold a link before others may pass
+	Header  int       // bytes of a packet beside its payload
+
+	Send    Channel   // a packet stored into the peer's queue by the processor, which is busy until the last byte left
+	Receive unit.Time // taking one arrived packet off the queue
+	Put     Channel   // remote write by the node's transfer engine; the processor is busy for Start only
+	Get     Channel   // remote read, likewise
+	Counter unit.Time // a fetch-and-increment at the register, beside the way there and back
+}
+
+// Shape returns the dimensions of the torus that holds so many ends: the most nearly cubic x ≥ y ≥ z with room for
 // their nodes, and of those the smallest.
-func (t *Torus) Shape(ranks int) [3]int {
-	nodes := max(1, (ranks+t.PerNode-1)/t.PerNode)
+func (t *Torus) Shape(ends int) [3]int {
+	nodes := max(1, (ends+t.PerNode-1)/t.PerNode)
 	z := 1
 	for (z+1)*(z+1)*(z+1) <= nodes {
 		z++
@@ -22,14 +47,14 @@ func (t *Torus) Shape(ranks int) [3]int {
 	return [3]int{rest / y, y, z}
 }
 
-// Node returns the node of a rank. To divide 32 bits takes half as long as 64.
-func (t *Torus) Node(rank int) int { return int(uint32(rank) / uint32(t.PerNode)) }
+// Node returns the node of an end. To divide 32 bits takes half as long as 64.
+func (t *Torus) Node(end int) int { return int(uint32(end) / uint32(t.PerNode)) }
 
 // way has the distances of two nodes in each dimension, the shorter way round, and a turn between the dimensions in which they
 // differ. It is as long back.
-func (t *Torus) way(ranks, from, to int) (p Path) {
+func (t *Torus) way(ends, from, to int) (p Path) {
 	dimensions := 0
-	for _, size := range t.Shape(ranks) {
+	for _, size := range t.Shape(ends) {
 		d := from%size - to%size
 		if d < 0 {
 			d = -d
@@ -42,4 +67,94 @@ func (t *Torus) way(ranks, from, to int) (p Path) {
 	}
 	p.Turns = max(dimensions-1, 0)
 	return p
+}
+
+// onTorus walks on a torus.
+type onTorus struct {
+	*Torus
+	Path
+}
+
+func (t *Torus) on(p Path) carrier { return onTorus{t, p} }
+
+// Kind implements Network.
+func (*Torus) Kind() string { return "torus" }
+
+func (t *Torus) String() string {
+	return fmt.Sprintf("torus of links of %v", t.Link)
+}
+
+// latency returns how long a first byte is on its way:
+//
+//	hops·hop + turns·turn + deliver
+func (t *Torus) latency(p Path) unit.Time {
+	return t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver
+}
+
+// flight returns the terms of the latency.
+func (n onTorus) flight(w *walk) []Term {
+	return []Term{
+		w.per(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
+		w.per(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, Wire, n.Turn),
+		w.per(Term{Name: "torus.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
+	}
+}
+
+// link is what slow links add.
+func (n onTorus) link(w *walk, where Where, bytes int, d unit.Time) Term {
+	return w.per(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
+}
+
+func (n onTorus) send(w *walk, from Where, bytes int) mail {
+	w.busy(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
+	depart := w.lanes[from].clock
+	size := n.Header + bytes
+	left, there := chunks(size, n.Chunk, n.Send.Bandwidth, n.Link)
+	w.busy(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
+	w.busy(from, n.link(w, from, size, left), n.Link)
+	m := w.post(from)
+	m.fly(n.link(w, Wire, size, there-left))
+	m.fly(n.flight(w)...)
+	w.arrow(from, depart, m.at, bytes, false)
+	return m
+}
+
+// access returns the terms of the bytes of a remote access at a rate, and their sum.
+func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
+	_, there := chunks(bytes, n.Chunk, rate, n.Link)
+	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
+	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
+}
+
+func (n onTorus) receive(w *walk, who Where, _ int) {
+	w.busy(who, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
+}
+
+// get asks, which takes the latency, and is answered, which takes it again.
+func (n onTorus) get(w *walk, who Where, bytes int) {
+	w.busy(who, Term{Name: "torus.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
+	t, flight, latency := w.lanes[who].clock, n.flight(w), n.latency(n.Path)
+	data, d := n.access(w, "torus.get.bandwidth", bytes, n.Get.Bandwidth)
+	w.arrow(who, t, t+latency, 0, true)
+	w.arrow(other(who), t+latency, t+latency+d+latency, bytes, true)
+	w.idle(who, "get", slices.Concat(flight, data, flight)...)
+}
+
+// put writes; the confirmation takes the latency again.
+func (n onTorus) put(w *walk, who Where, bytes int) {
+	w.busy(who, Term{Name: "torus.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
+	t, flight, latency := w.lanes[who].clock, n.flight(w), n.latency(n.Path)
+	data, d := n.access(w, "torus.put.bandwidth", bytes, n.Put.Bandwidth)
+	w.arrow(who, t, t+d+latency, bytes, true)
+	w.arrow(other(who), t+d+latency, t+d+latency+latency, 0, true)
+	w.idle(who, "put", slices.Concat(data, flight, flight)...)
+}
+
+func (t *Torus) view(x *Parameters, control unit.Time, p Path) {
+	x.L = t.latency(p)
+	x.SendO = Curve{{0, control + t.Send.Time(t.Header), perByte(t.Send.Bandwidth)}}
+	x.RecvO = x.RecvO.plus(t.Receive)
+	x.Gap = t.Link.Time(t.Header)
+	x.BigGap, x.Stored = perByte(t.Send.Bandwidth), true
+	x.GetGap, x.PutGap = perByte(t.Get.Bandwidth), perByte(t.Put.Bandwidth)
 }

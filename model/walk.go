@@ -11,7 +11,7 @@ import (
 // critical one.
 type walk struct {
 	Transfer
-	net    network
+	net    carrier
 	lib    Library
 	step   Kind
 	lanes  [2]lane
@@ -46,7 +46,7 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t, net: t.Machine.hardware().on(t.Path), last: WorkComplete}
+	w := &walk{Transfer: t, net: t.Machine.Between(t.Path.Tier).on(t.Path), last: WorkComplete}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}

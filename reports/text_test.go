@@ -81,7 +81,7 @@ func toy() *platform.Platform {
 	return &platform.Platform{File: "toy.yaml",
 		Machine: &model.Machine{Name: "toy", Description: "two processors and a wire, of which nothing more is known than what is printed here",
 			Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
-			LogGP: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}},
+			Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}},
 		Libraries: []*model.Library{l},
 		Numbers: []platform.Number{
 			{Path: "machine.loggp.L", Value: "5us", Basis: platform.Published, Source: "[1] table 1"},

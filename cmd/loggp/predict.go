@@ -223,7 +223,7 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 		title: fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", first.Platform, first.Library, first.Place),
 		transfer: func(protocol *model.Protocol, k int) model.Transfer {
 			m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
-			return model.Transfer{Machine: &model.Machine{Name: first.Platform, Timer: 1, LogGP: m}, Protocol: protocol, Bytes: k}
+			return model.Transfer{Machine: &model.Machine{Name: first.Platform, Timer: 1, Network: m}, Protocol: protocol, Bytes: k}
 		},
 		predict: func(protocol *model.Protocol, k int) reports.Prediction {
 			e := protocol.Equations()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -102,7 +103,7 @@ func BenchmarkEthernetLoad(b *testing.B) {
 
 // BenchmarkSaturation has stations that always have frames to send, and no TCP.
 func BenchmarkSaturation(b *testing.B) {
-	e := workstations().Ethernet
+	e := workstations().Network.(*model.Ethernet)
 	for _, payload := range payloads {
 		for _, n := range []int{2, 3, 4, 6, 8} {
 			b.Run(fmt.Sprintf("frame=%d/stations=%d", payload+e.Header+e.FCS, n), func(b *testing.B) {

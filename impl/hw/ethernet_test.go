@@ -17,7 +17,7 @@ import (
 // workstations is an Ethernet of 10 Mbit/s with hosts that are fast enough to saturate it.
 func workstations() *model.Machine {
 	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 64}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 100e6}},
-		Ethernet: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
+		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
 			Backoff: 10, Attempts: 16, Propagation: us,
 			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
 				Write: model.Channel{Start: 20 * us, Bandwidth: 50e6}, Read: model.Channel{Start: 20 * us, Bandwidth: 50e6},
@@ -63,7 +63,7 @@ var payloads = []int{46, 238, 494, 1006, 1500}
 // stations which send without a pause, and why there are so few collisions.
 func TestSaturation(t *testing.T) {
 	const d = 20 * unit.Second
-	e := workstations().Ethernet
+	e := workstations().Network.(*model.Ethernet)
 	for i, payload := range payloads {
 		full := float64(e.Header+payload+e.FCS) / float64(e.Preamble+e.Header+payload+e.FCS+e.Gap)
 		lastUse, lastCollisions := 2.0, -1.0
@@ -93,7 +93,7 @@ func TestSaturation(t *testing.T) {
 
 // Stations that always send get equal shares in the long run.
 func TestFairness(t *testing.T) {
-	e := workstations().Ethernet
+	e := workstations().Network.(*model.Ethernet)
 	var k sim.Kernel
 	defer k.Close()
 	const stations = 5
@@ -124,7 +124,7 @@ func (c *counting) arrived(f *frame) {
 
 // Frames that stations start within the propagation of each other collide, what comes later waits.
 func TestCollision(t *testing.T) {
-	e := *workstations().Ethernet
+	e := *workstations().Network.(*model.Ethernet)
 	e.Propagation = 5 * us
 	for _, c := range []struct {
 		apart unit.Time
@@ -176,7 +176,7 @@ func (o *once) arrived(*frame) {
 
 // A station that has collided too often gives its frame up, and goes on with the next.
 func TestGivingUp(t *testing.T) {
-	e := *workstations().Ethernet
+	e := *workstations().Network.(*model.Ethernet)
 	e.Attempts = 2
 	s := saturate(t, &e, 8, 1500, 1, 10*unit.Second)
 	if s.Dropped == 0 || s.Lost != 1500*s.Dropped || s.Frames == 0 {
@@ -315,7 +315,7 @@ func TestEthernetPhysics(t *testing.T) {
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m := workstations()
-		e := m.Ethernet
+		e := m.Network.(*model.Ethernet)
 		e.Attempts = []int{16, 16, 3, 2}[r.IntN(4)]
 		e.Propagation = []unit.Time{0, us, 9 * us}[r.IntN(3)]
 		e.TCP.SendBuffer = []int{4096, 100, 1460, 65536}[r.IntN(4)]
@@ -337,7 +337,7 @@ func TestEthernetPhysics(t *testing.T) {
 func TestEthernetFaults(t *testing.T) {
 	m := workstations()
 	out, s, wall := gossip(t, m, 4, 1)
-	if err := lawful(m.Ethernet, out, s, wall); err != nil {
+	if err := lawful(m.Network.(*model.Ethernet), out, s, wall); err != nil {
 		t.Fatal(err)
 	}
 	if s.Dropped == 0 && s.Again > 0 {
@@ -352,14 +352,14 @@ func TestEthernetFaults(t *testing.T) {
 		"a full buffer":           func(e *model.Ethernet, s *EthernetStatistics) { s.Fullest = e.TCP.ReceiveBuffer + 1 },
 		"a byte too many":         func(_ *model.Ethernet, s *EthernetStatistics) { s.Stream++ },
 	} {
-		e, s := *m.Ethernet, s
+		e, s := *m.Network.(*model.Ethernet), s
 		plant(&e, &s)
 		if lawful(&e, out, s, wall) == nil {
 			t.Errorf("%s goes unseen", what)
 		}
 	}
 	out[0][3].came = out[0][3].sent + us
-	if lawful(m.Ethernet, out, s, wall) == nil {
+	if lawful(m.Network.(*model.Ethernet), out, s, wall) == nil {
 		t.Error("a packet that is there at once goes unseen")
 	}
 }
@@ -376,7 +376,7 @@ func TestEthernetReproducible(t *testing.T) {
 	if s != u || s.Collisions == 0 {
 		t.Errorf("%+v and %+v", s, u)
 	}
-	e := workstations().Ethernet
+	e := workstations().Network.(*model.Ethernet)
 	if x, y := saturate(t, e, 4, 100, 1, unit.Second), saturate(t, e, 4, 100, 2, unit.Second); x == y {
 		t.Errorf("two seeds, one run: %+v", x)
 	}

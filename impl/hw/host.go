@@ -27,7 +27,7 @@ type host struct {
 }
 
 func newLAN(j *job) network {
-	m := j.cfg.Machine.Ethernet
+	m := j.cfg.Machine.Network.(*model.Ethernet)
 	n := &lan{ethernet: newEthernet(m, &j.kernel, len(j.ports), j.cfg.Seed), mss: m.MTU - m.TCP.Header, hosts: make([]host, len(j.ports))}
 	n.up, n.probe = n, j.probe
 	n.names()

@@ -46,7 +46,7 @@ type channelKeys struct{ start, bandwidth string }
 type seat struct{ node, block, ring int32 }
 
 func newHypernodes(j *job) network {
-	h := j.cfg.Machine.Hypernodes
+	h := j.cfg.Machine.Network.(*model.Hypernodes)
 	ranks := len(j.ports)
 	n := &hypernodes{Hypernodes: h, j: j, rings: make([]sim.Server, h.Rings), regs: make([]sim.Server, ranks),
 		port: pace{rate: h.Port}, ring: pace{rate: h.Ring}, nodes: h.Used(ranks)}

@@ -22,7 +22,7 @@ func shared(sizes ...int) *model.Machine {
 		model.Inter: {Latency: 700_000, Send: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Settle: 20 * us, Receive: 500_000, Fetch: 20_000,
 			Put: model.Channel{Start: 4 * us, Bandwidth: 50e6}, Get: model.Channel{Start: 2 * us, Bandwidth: 25e6}, Counter: 2 * us},
 	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Hypernodes: h,
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}}
 }
 
@@ -66,7 +66,7 @@ func TestHypernodesPhysics(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		m := shared([][]int{{12}, {5, 7}, {1, 2, 3, 6}}[r.IntN(3)]...)
-		h := m.Hypernodes
+		h := m.Network.(*model.Hypernodes)
 		h.Port = []unit.Rate{30e6, 100e6, 125e6, 1e9}[r.IntN(4)]
 		h.Ring = []unit.Rate{20e6, 50e6, 1e9}[r.IntN(3)]
 		h.Rings, h.PerBlock, h.Header = 1+r.IntN(4), 1+r.IntN(3), []int{0, 40}[r.IntN(2)]
@@ -160,7 +160,7 @@ func TestHypernodesSharing(t *testing.T) {
 	} {
 		for _, by := range []model.Means{model.ByPacket, model.ByPut, model.ByGet} {
 			m := shared(8, 8)
-			h := m.Hypernodes
+			h := m.Network.(*model.Hypernodes)
 			h.Port, h.Ring, h.Rings = 120e6, 40e6, c.rings
 			for tier := range h.Access { // two are more than a port takes, and one is more than a ring
 				a := &h.Access[tier]
@@ -225,7 +225,7 @@ func TestHypernodesSharing(t *testing.T) {
 func TestHypernodesWaitingBlocksNobody(t *testing.T) {
 	const packets, n = 20, 50_000
 	m := shared(8, 8)
-	h := m.Hypernodes
+	h := m.Network.(*model.Hypernodes)
 	h.Rings, h.Ring = 1, 10e6
 	var there unit.Time
 	run(t, m, 16, func(p device.Port) {
@@ -268,9 +268,9 @@ func TestHypernodesCounter(t *testing.T) {
 // What is written can be read when the write has ended, and not before.
 func TestHypernodesPutEnds(t *testing.T) {
 	m := shared(1, 1)
-	a := m.Hypernodes.Access[model.Inter]
+	a := m.Network.(*model.Hypernodes).Access[model.Inter]
 	const n = 2500
-	end := us + a.Put.Time(n) + a.Latency + 2*m.Hypernodes.Hop
+	end := us + a.Put.Time(n) + a.Latency + 2*m.Network.(*model.Hypernodes).Hop
 	b := make([]byte, n)
 	run(t, m, 2, func(p device.Port) {
 		key := p.Memory().Expose(b)
@@ -296,7 +296,7 @@ func TestHypernodesNoise(t *testing.T) {
 	const relative, packets = 0.07, 5000
 	for _, n := range []int{1000, 10_000} {
 		m := shared(2)
-		a := &m.Hypernodes.Access[model.Intra]
+		a := &m.Network.(*model.Hypernodes).Access[model.Intra]
 		a.Send.Start, a.Settle = 0, 0
 		w, err := New(Config{Machine: m, Ranks: 2, Seed: 1, Noise: relative})
 		if err != nil {

@@ -18,7 +18,7 @@ type loggp struct {
 
 func newLogGP(j *job) network {
 	m := len(j.ports)
-	n := &loggp{j.cfg.Machine.LogGP, make([]sim.Server, m), make([]sim.Server, m)}
+	n := &loggp{j.cfg.Machine.Network.(*model.LogGP), make([]sim.Server, m), make([]sim.Server, m)}
 	for i := range m {
 		j.probe.names(&n.out[i], "rank %d out", i)
 		j.probe.names(&n.in[i], "rank %d in", i)

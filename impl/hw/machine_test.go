@@ -16,7 +16,7 @@ import (
 // On the LogGP machine a short packet may not overtake a long one, also where no gap keeps them apart.
 func TestOrderWithoutGap(t *testing.T) {
 	for _, g := range []model.LogGP{{}, {L: us}, {L: us, BigGap: 1000}, {L: us, SendO: us, BigGap: 1000}, {L: us, Gap: 100_000, BigGap: 1000}} {
-		m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 2}, Timer: 1, LogGP: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+		m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 2}, Timer: 1, Network: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
 		sizes := []int{1001, 0, 1, 501, 500, 1, 1, 0, 3000, 2}
 		run(t, m, 2, func(p device.Port) {
 			for i, n := range sizes {
@@ -287,9 +287,9 @@ func TestEngine(t *testing.T) {
 			}
 			last = max(last, p.Now())
 		})
-		channel := machine().Torus.Put
+		channel := machine().Network.(*model.Torus).Put
 		if get {
-			channel = machine().Torus.Get
+			channel = machine().Network.(*model.Torus).Get
 		}
 		if least := channel.Bandwidth.Time(2 * times * n); last < least || last > least+20*us {
 			t.Errorf("get %v: the node's engine moved %d bytes in %v, want %v and little more", get, 2*times*n, last, least)
@@ -300,7 +300,7 @@ func TestEngine(t *testing.T) {
 // A LogGP machine takes a message every g + (k−1)·G, wherever they come from.
 func TestGap(t *testing.T) {
 	g := &model.LogGP{L: 5 * us, Gap: 3 * us, BigGap: 1000}
-	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 8}, Timer: 1, LogGP: g}
+	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 8}, Timer: 1, Network: g}
 	run(t, m, 5, func(p device.Port) {
 		if p.Rank() > 0 {
 			p.Send(0, &device.Packet{Data: make([]byte, 1001)})

@@ -20,14 +20,14 @@ type end interface {
 
 // builder returns what builds the network of a machine for a job. Where there is none it returns nil.
 func builder(m *model.Machine) func(*job) network {
-	switch {
-	case m.Torus != nil:
+	switch m.Network.(type) {
+	case *model.Torus:
 		return newTorus
-	case m.Hypernodes != nil:
+	case *model.Hypernodes:
 		return newHypernodes
-	case m.Ethernet != nil:
+	case *model.Ethernet:
 		return newLAN
-	case m.LogGP != nil:
+	case *model.LogGP:
 		return newLogGP
 	}
 	return nil

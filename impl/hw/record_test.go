@@ -36,7 +36,7 @@ func told(spans []model.Span) (s []string) {
 // finds it taken waits for the other's, and its processor with it; what the processor did ahead of its time comes later.
 func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
 	m := machine()
-	m.Torus.Link = 80e6 // 12.5 ns a byte
+	m.Network.(*model.Torus).Link = 80e6 // 12.5 ns a byte
 	r := recorded(t, m, 4, func(p device.Port) {
 		switch p.Rank() {
 		case 0, 1:
@@ -65,7 +65,7 @@ func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 	h := &model.Hypernodes{Sizes: []int{4}, PerBlock: 2, Port: 100e6, Rings: 1, Ring: 1e12, Chunk: 1000}
 	a := model.Access{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
 	h.Access = [model.NumTiers]model.Access{a, a}
-	m := &model.Machine{Name: "hypernode", Ranks: model.Ranks{Min: 1, Max: 4}, Timer: 1, Hypernodes: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
+	m := &model.Machine{Name: "hypernode", Ranks: model.Ranks{Min: 1, Max: 4}, Timer: 1, Network: h, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
 	r := recorded(t, m, 4, func(p device.Port) {
 		switch p.Rank() {
 		case 0, 1:
@@ -94,8 +94,8 @@ func TestRecordingOfAnInterrupt(t *testing.T) {
 		p.Recv(true)
 	})
 	i := slices.IndexFunc(r.Resources, func(x model.Track) bool { return x.Name == "Ethernet" })
-	there := r.Resources[i].Spans[0].To + m.Ethernet.Propagation
-	input := m.Ethernet.TCP.Input
+	there := r.Resources[i].Spans[0].To + m.Network.(*model.Ethernet).Propagation
+	input := m.Network.(*model.Ethernet).TCP.Input
 	s := r.Ranks[1].Spans
 	if s[0].Name != "compute" || s[1].Name != "ethernet.tcp.input" || s[2].Name != "compute" || s[0].To != there || s[1].Time() != input || s[2].To != work+input {
 		t.Errorf("the frame is there at %v, the rank does %q", there, told(s[:3]))

@@ -27,7 +27,7 @@ type torus struct {
 }
 
 func newTorus(j *job) network {
-	t := j.cfg.Machine.Torus
+	t := j.cfg.Machine.Network.(*model.Torus)
 	shape := t.Shape(len(j.ports))
 	n := shape[0] * shape[1] * shape[2]
 	net := &torus{

@@ -12,7 +12,7 @@ import (
 func workstations() *model.Machine {
 	return &model.Machine{Name: "workstations", Ranks: model.Ranks{Min: 1, Max: 16}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 31e6}},
-		Ethernet: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
+		Network: &model.Ethernet{Rate: 1.25e6, Preamble: 8, Header: 14, FCS: 4, Gap: 12, MinPayload: 46, MTU: 1500, Slot: 51_200_000, Jam: 4,
 			Backoff: 10, Attempts: 16, Propagation: 1_000_003,
 			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
 				Write: model.Channel{Start: 80_000_009, Bandwidth: 12e6}, Read: model.Channel{Start: 70_000_027, Bandwidth: 13e6},
@@ -71,7 +71,7 @@ func TestExactEthernetMessages(t *testing.T) {
 		if got.sender != want.Sender.Sum() || got.delivery != want.Delivery.Sum() {
 			t.Errorf("%d bytes: emulated %v and %v, closed form %v and %v", k, got.sender, got.delivery, want.Sender.Sum(), want.Delivery.Sum())
 		}
-		one := view.SendO.Time(k) + view.L + m.Ethernet.Rate.Time(k) + view.RecvO.Time(k)
+		one := view.SendO.Time(k) + view.L + m.Network.(*model.Ethernet).Rate.Time(k) + view.RecvO.Time(k)
 		for _, c := range [][2]unit.Time{{view.SendO.Time(k), want.Sender.Sum()}, {one, want.Delivery.Sum()}} {
 			if d := c[0] - c[1]; d < -10 || d > 10 { // rounded a few times
 				t.Errorf("%d bytes: LogGP has %v, the closed form %v", k, c[0], c[1])
@@ -98,7 +98,7 @@ func TestExactEthernetMeeting(t *testing.T) {
 				for _, y.Blocking = range []bool{false, true} {
 					late := y
 					if apart > 0 {
-						late.Receives += m.Ethernet.TCP.Input
+						late.Receives += m.Network.(*model.Ethernet).TCP.Input
 					}
 					if got, want := emulateMeeting(t, y), late.Ends(); got != want {
 						t.Fatalf("%s, receive %v after the send, blocking %v: emulated %+v, closed form %+v", describeTransfer(x, p), apart, y.Blocking, got, want)

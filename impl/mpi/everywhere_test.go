@@ -85,9 +85,9 @@ func far(t testing.TB, l *model.Library, ranks int) device.World {
 
 // scattered returns its machine.
 func scattered(ranks int) *model.Machine {
-	m, h := *load("convex").Machine, *load("convex").Machine.Hypernodes
+	m, h := *load("convex").Machine, *load("convex").Machine.Network.(*model.Hypernodes)
 	h.Sizes = slices.Repeat([]int{1}, ranks)
-	m.Hypernodes, m.Ranks.Max = &h, ranks
+	m.Network, m.Ranks.Max = &h, ranks
 	return &m
 }
 

@@ -136,7 +136,7 @@ func eachWay(t *testing.T, m *model.Machine, l *model.Library, k int, p pair, te
 
 // copyingLogGP is a LogGP machine with a processor that copies.
 func copyingLogGP(g model.LogGP) *model.Machine {
-	return &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 1 << 20}, Timer: 1, LogGP: &g,
+	return &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 1 << 20}, Timer: 1, Network: &g,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -174,7 +174,7 @@ func shared(sizes ...int) *model.Machine {
 		model.Inter: {Latency: 710_009, Send: model.Channel{Start: 4_100_041, Bandwidth: 61e6}, Settle: 22_000_051, Receive: 530_053, Fetch: 22_654.3,
 			Put: model.Channel{Start: 4_300_057, Bandwidth: 67e6}, Get: model.Channel{Start: 2_200_069, Bandwidth: 31e6}, Counter: us},
 	}}
-	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Hypernodes: h,
+	return &model.Machine{Name: fmt.Sprint("hypernodes ", sizes), Ranks: model.Ranks{Min: 1, Max: h.Processors()}, Timer: 1, Network: h,
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
@@ -183,13 +183,13 @@ func shared(sizes ...int) *model.Machine {
 func TestExactHypernodes(t *testing.T) {
 	m, tight, slow := shared(2, 3, 3), shared(2, 3, 3), shared(2, 3, 3)
 	const rate = 7e12 / 56700.6 // as in TestExactLinks
-	h := tight.Hypernodes
+	h := tight.Network.(*model.Hypernodes)
 	h.Port, h.Ring, h.Chunk = rate, rate, 7
 	for i := range h.Access {
 		a := &h.Access[i]
 		a.Send.Bandwidth, a.Put.Bandwidth, a.Get.Bandwidth = rate, rate, rate
 	}
-	slow.Hypernodes.Port, slow.Hypernodes.Ring = 19e6, 11e6
+	slow.Network.(*model.Hypernodes).Port, slow.Network.(*model.Hypernodes).Ring = 19e6, 11e6
 	for _, p := range []pair{{8, 0, 1}, {8, 0, 2}} {
 		for _, k := range rounded {
 			eachWay(t, tight, odd(true, 0), k, p, exact)
@@ -229,10 +229,10 @@ func TestExactBusy(t *testing.T) {
 // makes them wait for each other; and slower, so that every chunk waits.
 func TestExactLinks(t *testing.T) {
 	tight, slow := machine(), machine()
-	n := tight.Torus
+	n := tight.Network.(*model.Torus)
 	const rate = 7e12 / 56700.6 // seven bytes take 56701, 56700 or 56701 ps in turn, and always hold a link for 56701
 	n.Link, n.Send.Bandwidth, n.Put.Bandwidth, n.Get.Bandwidth, n.Chunk = rate, rate, rate, rate, 7
-	slow.Torus.Link = 11e6
+	slow.Network.(*model.Torus).Link = 11e6
 	for _, p := range []pair{{64, 0, 62}, {64, 0, 1}} {
 		for _, k := range rounded {
 			eachWay(t, tight, odd(true, 0), k, p, exact)

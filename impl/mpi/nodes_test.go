@@ -59,7 +59,7 @@ func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Ma
 	}
 	h := &model.Hypernodes{Sizes: []int{3, 1, 4, 4}, PerBlock: 1, Port: free, Rings: 1, Ring: free, Chunk: 1 << 20}
 	h.Access[model.Intra], h.Access[model.Inter] = of(7*us, 3*us, 2*us), of(70*us, 30*us, 20*us)
-	m := &model.Machine{Name: "two tiers", Ranks: model.Ranks{Default: 12, Min: 1, Max: 12}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Hypernodes: h}
+	m := &model.Machine{Name: "two tiers", Ranks: model.Ranks{Default: 12, Min: 1, Max: 12}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: free}}, Network: h}
 	_, o := syntheticOf(t, ranks, free)
 	near := model.MessageView(m, o.Library, model.Path{Tier: model.Intra})
 	cost := collective.Machine{Parameters: model.MessageView(m, o.Library, m.Path(12, 0, 11)), Near: &near}
@@ -101,7 +101,7 @@ func TestCollectivesOnTwoTiers(t *testing.T) {
 func TestTwoLevelsOnConvex(t *testing.T) {
 	const nodes, per = 3, 5
 	m := scattered(nodes * per)
-	m.Hypernodes.Sizes = []int{per, per, per}
+	m.Network.(*model.Hypernodes).Sizes = []int{per, per, per}
 	took := func(a *collective.Algorithm) unit.Time {
 		l := *load("convex").Libraries[0]
 		w := virtual(t, load("convex"), m, &l, nodes*per, 0)

@@ -192,7 +192,7 @@ func sound(t *testing.T, r *model.Recording, ends []unit.Time, streams bool) {
 // down is sound and the same each time.
 func TestRecordingChangesNothing(t *testing.T) {
 	slow := machine()
-	slow.Torus.Link = 9e6 // every sender is held up
+	slow.Network.(*model.Torus).Link = 9e6 // every sender is held up
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
 	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "ethernet": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
@@ -212,7 +212,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 				if !slices.Equal(with, without) {
 					t.Fatalf("%s, seed %d, noise %v: the ranks end at %v, without a recorder at %v", name, seed, noise, with, without)
 				}
-				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Recording(), with, m.Ethernet != nil) })
+				t.Run(fmt.Sprintf("%s, seed %d, noise %v", name, seed, noise), func(t *testing.T) { sound(t, r.Recording(), with, m.Network.Kind() == "ethernet") })
 				if !reflect.DeepEqual(r.Recording(), again.Recording()) {
 					t.Fatalf("%s, seed %d, noise %v: two recordings differ", name, seed, noise)
 				}
@@ -239,7 +239,7 @@ func TestRecordingIsTheDiagramOnEthernet(t *testing.T) {
 // when its first byte is sent for the first time that anybody hears it.
 func TestRecordingOfLostFrames(t *testing.T) {
 	m := workstations()
-	m.Ethernet.Attempts = 3
+	m.Network.(*model.Ethernet).Attempts = 3
 	l := odd(false, 0)
 	for seed := range uint64(5) {
 		r := recorder()

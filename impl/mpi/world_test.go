@@ -32,7 +32,7 @@ func machine() *model.Machine {
 	return &model.Machine{
 		Name: "torus", Ranks: model.Ranks{Default: 4, Min: 1, Max: 2048}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
-		Torus: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
 			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}, Counter: us},
 	}
@@ -55,7 +55,7 @@ func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
 func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
 	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}},
-		LogGP:     &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
+		Network:   &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
 	l := &model.Library{Name: "none", Fallback: "RTA", Window: 1 << 40}
 	for m := range model.NumModes {
 		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})

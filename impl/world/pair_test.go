@@ -20,7 +20,7 @@ func TestPair(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := *torus
-	nodes.Machine = &model.Machine{Name: "nodes", Hypernodes: &model.Hypernodes{Sizes: []int{1, 3, 2}}}
+	nodes.Machine = &model.Machine{Name: "nodes", Network: &model.Hypernodes{Sizes: []int{1, 3, 2}}}
 	for _, c := range []struct {
 		of    *platform.Platform
 		ranks int

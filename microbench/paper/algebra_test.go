@@ -36,7 +36,7 @@ func TestAlgebraIsExact(t *testing.T) {
 			n := len(x.Times) / 2
 			for root, got := range []unit.Time{x.Times[n-1], x.Times[2*n-1]} {
 				exact := 2 * s.job.Platform.Machine.Timer
-				if s.job.Platform.Machine.Ethernet != nil {
+				if s.job.Platform.Machine.Network.Kind() == "ethernet" {
 					exact = got / 4
 				}
 				if d := got - w[root]; max(d, -d) > exact {

@@ -166,7 +166,7 @@ func (x *run) table2(src *source) reports.Artefact {
 		if r["clock_MHz"] != "NA" {
 			add("clock", r["clock_MHz"]+" MHz", fmt.Sprintf("programs read a clock of %s MHz", digits(float64(unit.Microsecond)/float64(m.Timer))))
 		}
-		add("network", published(r), m.Network())
+		add("network", published(r), m.Interconnect())
 		add("other", r["other"], fmt.Sprintf("%d ranks run", x.site(s).job.Ranks))
 	}
 	return a

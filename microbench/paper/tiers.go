@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
 )
 
 // tiered is the machine of which all pairs of ranks are measured, with low-level messages, to find who is near whom: H and P.
@@ -49,8 +50,8 @@ func (r *Results) count(s Subject, parameter string) Value {
 
 // counts are H and P by the platform's file, which the algebra takes as they are.
 func (s *site) counts() (h, p Value) {
-	n := s.job.Platform.Machine.Hypernodes
-	if n == nil {
+	n, ok := s.job.Platform.Machine.Network.(*model.Hypernodes)
+	if !ok {
 		return none(), none()
 	}
 	return exactly(float64(len(n.Sizes))), exactly(float64(n.Sizes[0]))

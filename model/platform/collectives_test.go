@@ -12,7 +12,7 @@ import (
 // What a broadcast to one rank costs is what the message does, whether the processor or an interface sends its bytes: to a picosecond for each of the three times
 // that are rounded, and but for what a sender does when its message is on the way already.
 func TestOneMessage(t *testing.T) {
-	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Hypernodes.Access[model.Inter].Settle} {
+	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.Inter].Settle} {
 		p := load(t, name)
 		l, path := p.Libraries[0], p.Machine.Path(p.Machine.Ranks.Default, 0, p.Machine.Ranks.Default-1)
 		m := collective.Machine{Parameters: model.MessageView(p.Machine, l, path)}

@@ -12,7 +12,7 @@ import (
 // its rings, 600 MB/s each (OpenPA).
 func TestConvex(t *testing.T) {
 	p := load(t, "convex")
-	h := p.Machine.Hypernodes
+	h := p.Machine.Network.(*model.Hypernodes)
 	if len(h.Sizes) != 2 || h.Sizes[0] != 8 || h.Sizes[1] != 8 || h.Rings != 4 || h.Ring != 600e6 || h.PerBlock != 2 {
 		t.Errorf("hypernodes %+v", *h)
 	}

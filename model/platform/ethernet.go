@@ -15,7 +15,8 @@ const (
 )
 
 // ethernet reads workstations on a shared Ethernet.
-func (r *reader) ethernet(to *model.Ethernet) reading {
+func (r *reader) ethernet() (model.Network, reading) {
+	to := &model.Ethernet{}
 	fields := r.mapping(
 		must("rate", r.rate(&to.Rate)),
 		must("preamble", r.size(&to.Preamble, 0, maxFrame)),
@@ -31,7 +32,7 @@ func (r *reader) ethernet(to *model.Ethernet) reading {
 		must("propagation", r.time(&to.Propagation)),
 		must("tcp", r.tcp(&to.TCP)),
 	)
-	return r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
+	return to, r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
 }
 
 // checkEthernet checks that stations hear of every collision while they still send, and that segments have room for data.

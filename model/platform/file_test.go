@@ -197,16 +197,10 @@ func usable(t *testing.T, p *Platform) {
 	if m.Name == "" || m.Description == "" || m.Timer < 1 || m.Ranks.Min > m.Ranks.Default || m.Ranks.Default > m.Ranks.Max {
 		t.Errorf("machine %+v", m)
 	}
-	networks := 0
-	for _, has := range []bool{m.Torus != nil, m.Hypernodes != nil, m.Ethernet != nil, m.LogGP != nil} {
-		if has {
-			networks++
-		}
+	if m.Network == nil {
+		t.Errorf("machine %s: no network", m.Name)
 	}
-	if networks != 1 {
-		t.Errorf("machine %s: %d networks", m.Name, networks)
-	}
-	if h := m.Hypernodes; h != nil && (h.Processors() != m.Ranks.Max || h.Used(m.Ranks.Max) != len(h.Sizes) || h.PerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
+	if h, ok := m.Network.(*model.Hypernodes); ok && (h.Processors() != m.Ends(m.Ranks.Max) || h.Used(m.Ends(m.Ranks.Max)) != len(h.Sizes) || h.PerBlock < 1 || h.Rings < 1 || h.Chunk < 1) {
 		t.Errorf("machine %s: %d ranks in hypernodes %+v", m.Name, m.Ranks.Max, *h)
 	}
 	if m.Processor.Copy.Bandwidth <= 0 {

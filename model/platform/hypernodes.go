@@ -14,19 +14,30 @@ import (
 const maxHypernodes = 128
 
 // hypernodes reads the network of processors that share memory in two tiers.
-func (r *reader) hypernodes(to *model.Hypernodes) reading {
-	return r.mapping(
+func (r *reader) hypernodes() (model.Network, reading) {
+	to := &model.Hypernodes{Rings: 1}
+	between := []field{
+		may("rings", r.count(&to.Rings, 1, maxCount)),
+		may("ring", r.rate(&to.Ring)),
+		may("hop", r.time(&to.Hop)),
+		may(model.Inter.String(), r.access(&to.Access[model.Inter])),
+	}
+	fields := r.mapping(append([]field{
 		must("sizes", r.counts(&to.Sizes, maxHypernodes)),
 		must("per_block", r.count(&to.PerBlock, 1, maxCount)),
 		must("port", r.rate(&to.Port)),
-		must("rings", r.count(&to.Rings, 1, maxCount)),
-		must("ring", r.rate(&to.Ring)),
-		must("hop", r.time(&to.Hop)),
 		must("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
 		must("header", r.size(&to.Header, 0, unit.MaxSize)),
 		must(model.Intra.String(), r.access(&to.Access[model.Intra])),
-		must(model.Inter.String(), r.access(&to.Access[model.Inter])),
-	)
+	}, between...)...)
+	return to, reading{fields.example, func(path string, n *yaml.Node) {
+		fields.read(path, n)
+		for _, f := range between {
+			if len(to.Sizes) > 1 && lookup(n, f.key) == nil {
+				r.wrong(n, path, "missing key %s: add %s: %s", f.key, f.key, f.example)
+			}
+		}
+	}}
 }
 
 // access reads what processors pay for the memory of another.
@@ -65,13 +76,4 @@ func (r *reader) counts(to *[]int, most int) reading {
 		*to = all
 		return nil
 	})
-}
-
-// checkProcessors checks that the largest job takes all processors. n is the node of the machine.
-func (r *reader) checkProcessors(m *model.Machine, path string, n *yaml.Node) {
-	sum, most := m.Hypernodes.Processors(), m.Ranks.Max
-	if sum > 0 && most > 0 && most != sum { // else one of them is wrong already
-		at := lookup(lookup(lookup(n, "ranks"), "max"), "value")
-		r.wrong(at, below(path, "ranks.max.value"), "%d, but the hypernodes have %d processors: write %d", most, sum, sum)
-	}
 }

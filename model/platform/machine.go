@@ -9,75 +9,97 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// networks are the kinds of networks that a machine or its nodes can have, in the order of model.Kinds: each makes a network and reads it.
+var networks = []func(*reader) (model.Network, reading){
+	(*reader).torus,
+	(*reader).hypernodes,
+	(*reader).ethernet,
+	(*reader).loggp,
+}
+
 // machine reads the hardware.
 func (r *reader) machine(m *model.Machine) reading {
-	networks := r.networks(m)
-	fields := []field{
+	kinds, choose := r.network("machine")
+	nodes := &model.Nodes{}
+	all := r.mapping(append([]field{
 		must("ranks", r.ranks(&m.Ranks)),
 		must("timer", r.mapping(must("resolution", r.positive(&m.Timer)))),
 		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative)))),
 		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)), may("operation", r.positive(&m.Processor.Operation)))),
 		may("private", r.flag(&m.Private)),
-	}
-	for _, x := range networks {
-		fields = append(fields, may(x.key, x.reading))
-	}
-	all := r.mapping(fields...)
+		may("nodes", r.nodes(nodes)),
+	}, kinds...)...)
 	return reading{all.example, func(path string, n *yaml.Node) {
+		before := len(r.problems)
 		all.read(path, n)
-		if n.Kind == yaml.MappingNode {
-			r.network(m, path, n, networks)
+		if n.Kind != yaml.MappingNode {
+			return
+		}
+		m.Network = choose(path, n)
+		if lookup(n, "nodes") != nil {
+			m.Nodes = nodes
+		}
+		if lookup(n, "processor") == nil {
+			if _, free := m.Network.(*model.LogGP); free {
+				m.Processor.Copy.Bandwidth = unit.Rate(math.Inf(1))
+			} else if m.Network != nil {
+				r.wrong(n, path, "missing key processor: add processor: {copy: {start: ..., bandwidth: ...}}")
+			}
+		}
+		if len(r.problems) == before {
+			at := lookup(lookup(lookup(n, "ranks"), "max"), "value")
+			r.checkEnds(at, below(path, "ranks.max.value"), m.Network, m.Ranks.Max, m.Ends(m.Ranks.Max))
 		}
 	}}
 }
 
-// network is a kind of network that a machine can have.
-type network struct {
-	key string
-	reading
-	use func(path string, n *yaml.Node) // makes it the machine's; the node is that of the machine
-}
-
-// networks returns all kinds.
-func (r *reader) networks(m *model.Machine) []network {
-	torus, hypernodes, ethernet, loggp := &model.Torus{}, &model.Hypernodes{}, &model.Ethernet{}, &model.LogGP{}
-	return []network{
-		{"torus", r.torus(torus), func(string, *yaml.Node) { m.Torus = torus }},
-		{"hypernodes", r.hypernodes(hypernodes), func(path string, n *yaml.Node) {
-			m.Hypernodes = hypernodes
-			r.checkProcessors(m, path, n)
-		}},
-		{"ethernet", r.ethernet(ethernet), func(string, *yaml.Node) { m.Ethernet = ethernet }},
-		{"loggp", r.loggp(loggp), func(string, *yaml.Node) { m.LogGP = loggp }},
-	}
-}
-
-// network gives the machine the one network that it has, and copies that take no time if it may go without a processor.
-func (r *reader) network(m *model.Machine, path string, n *yaml.Node, networks []network) {
-	var has *network
-	var keys []string
-	for i, x := range networks {
-		keys = append(keys, x.key+":")
-		switch {
-		case lookup(n, x.key) == nil:
-		case has != nil:
-			r.wrong(lookup(n, x.key), path, "has both %s and %s: a machine has one network, leave one", has.key, x.key)
-		default:
-			has = &networks[i]
+// nodes reads what the nodes of a machine are.
+func (r *reader) nodes(to *model.Nodes) reading {
+	kinds, choose := r.network("node")
+	fields := r.mapping(append([]field{
+		must("ranks", r.count(&to.Ranks, 2, maxCount)),
+		must("interfaces", r.count(&to.Interfaces, 1, maxCount)),
+	}, kinds...)...)
+	return r.checked(fields, func(path string, n *yaml.Node) {
+		if to.Inside = choose(path, n); to.Inside != nil {
+			r.checkEnds(lookup(n, "ranks"), path+".ranks", to.Inside, to.Ranks, to.Ranks)
 		}
+		if to.Interfaces > to.Ranks {
+			r.wrong(lookup(n, "interfaces"), path+".interfaces", "%d for %d ranks: a rank uses one interface; write at most as many as ranks", to.Interfaces, to.Ranks)
+		}
+	})
+}
+
+// network returns a field for each kind of network, and a function that returns the one that the mapping of a machine or node has.
+func (r *reader) network(of string) (fields []field, choose func(path string, n *yaml.Node) model.Network) {
+	var all []model.Network
+	var keys []string
+	for _, kind := range networks {
+		to, x := kind(r)
+		all, keys, fields = append(all, to), append(keys, to.Kind()+":"), append(fields, may(to.Kind(), x))
 	}
-	if has == nil {
-		last := len(keys) - 1
-		r.wrong(n, path, "has no network: add %s or %s", strings.Join(keys[:last], ", "), keys[last])
-		return
+	return fields, func(path string, n *yaml.Node) (has model.Network) {
+		for _, x := range all {
+			switch {
+			case lookup(n, x.Kind()) == nil:
+			case has != nil:
+				r.wrong(lookup(n, x.Kind()), path, "has both %s and %s: a %s has one network, leave one", has.Kind(), x.Kind(), of)
+			default:
+				has = x
+			}
+		}
+		if has == nil {
+			last := len(keys) - 1
+			r.wrong(n, path, "has no network: add %s or %s", strings.Join(keys[:last], ", "), keys[last])
+		}
+		return has
 	}
-	has.use(path, n)
-	switch {
-	case lookup(n, "processor") != nil:
-	case m.LogGP != nil:
-		m.Processor.Copy.Bandwidth = unit.Rate(math.Inf(1))
-	default:
-		r.wrong(n, path, "missing key processor: add processor: {copy: {start: ..., bandwidth: ...}}")
+}
+
+// checkEnds checks that a network which says how many ends it has is as large as the largest job of so many ranks needs.
+func (r *reader) checkEnds(at *yaml.Node, path string, n model.Network, ranks, ends int) {
+	if x, ok := n.(interface{ Processors() int }); ok && x.Processors() != ends {
+		r.wrong(at, path, "%d, but the %s have %d processors: write %d", ranks, n.Kind(), x.Processors(), x.Processors()*ranks/ends)
 	}
 }
 
@@ -110,34 +132,5 @@ func (r *reader) channel(to *model.Channel) reading {
 	return r.mapping(
 		must("start", r.time(&to.Start)),
 		must("bandwidth", r.rate(&to.Bandwidth)),
-	)
-}
-
-// torus reads the network of processors on a torus.
-func (r *reader) torus(to *model.Torus) reading {
-	return r.mapping(
-		must("per_node", r.count(&to.PerNode, 1, maxCount)),
-		must("hop", r.time(&to.Hop)),
-		must("turn", r.time(&to.Turn)),
-		must("deliver", r.time(&to.Deliver)),
-		must("link", r.rate(&to.Link)),
-		must("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
-		must("header", r.size(&to.Header, 0, unit.MaxSize)),
-		must("send", r.channel(&to.Send)),
-		must("receive", r.time(&to.Receive)),
-		must("put", r.channel(&to.Put)),
-		must("get", r.channel(&to.Get)),
-		must("counter", r.time(&to.Counter)),
-	)
-}
-
-// loggp reads the machine of the model. Its keys are the letters of the papers.
-func (r *reader) loggp(to *model.LogGP) reading {
-	return r.mapping(
-		must("L", r.time(&to.L)),
-		must("o_s", r.time(&to.SendO)),
-		must("o_r", r.time(&to.RecvO)),
-		must("g", r.time(&to.Gap)),
-		must("G", r.perByte(&to.BigGap)),
 	)
 }

@@ -128,9 +128,9 @@ func TestLoadFile(t *testing.T) {
 // Who changes a platform changes their own.
 func TestLoadCopies(t *testing.T) {
 	p := load(t, "t3d")
-	p.Machine.Torus.Hop = 0
+	p.Machine.Network.(*model.Torus).Hop = 0
 	p.Libraries[0].Rules[0].Protocol = ""
-	if q := load(t, "t3d"); q.Machine.Torus.Hop == 0 || q.Libraries[0].Rules[0].Protocol == "" {
+	if q := load(t, "t3d"); q.Machine.Network.(*model.Torus).Hop == 0 || q.Libraries[0].Rules[0].Protocol == "" {
 		t.Error("the second load sees what was done to the first")
 	}
 }
@@ -175,8 +175,8 @@ func TestSynthetic(t *testing.T) {
 	p := load(t, spec)
 	usable(t, p)
 	want := model.LogGP{L: 7 * unit.Microsecond, SendO: unit.Nanosecond, RecvO: 2500 * unit.Nanosecond, BigGap: 20000}
-	if *p.Machine.LogGP != want {
-		t.Errorf("%+v, want %+v", *p.Machine.LogGP, want)
+	if *p.Machine.Network.(*model.LogGP) != want {
+		t.Errorf("%+v, want %+v", *p.Machine.Network.(*model.LogGP), want)
 	}
 	if p.Machine.Ranks.Default != 8 || p.Machine.Name != strings.Replace(spec, " ", "", 1) {
 		t.Errorf("machine %q of %d ranks", p.Machine.Name, p.Machine.Ranks.Default)
@@ -194,9 +194,9 @@ func TestSynthetic(t *testing.T) {
 	}
 	// What is not given is the catalogue's.
 	q, loggp := load(t, "loggp:L=7us"), load(t, "loggp")
-	loggp.Machine.LogGP.L = 7 * unit.Microsecond
-	if *q.Machine.LogGP != *loggp.Machine.LogGP || q.Machine.Ranks != loggp.Machine.Ranks {
-		t.Errorf("%+v, want %+v", *q.Machine.LogGP, *loggp.Machine.LogGP)
+	loggp.Machine.Network.(*model.LogGP).L = 7 * unit.Microsecond
+	if *q.Machine.Network.(*model.LogGP) != *loggp.Machine.Network.(*model.LogGP) || q.Machine.Ranks != loggp.Machine.Ranks {
+		t.Errorf("%+v, want %+v", *q.Machine.Network.(*model.LogGP), *loggp.Machine.Network.(*model.LogGP))
 	}
 }
 
@@ -204,8 +204,8 @@ func TestSynthetic(t *testing.T) {
 func TestSyntheticIsFree(t *testing.T) {
 	p := load(t, "loggp")
 	want := model.LogGP{L: 5000000, SendO: 2000000, RecvO: 3000000, Gap: 4000000, BigGap: 10000}
-	if *p.Machine.LogGP != want {
-		t.Errorf("%+v, want %+v", *p.Machine.LogGP, want)
+	if *p.Machine.Network.(*model.LogGP) != want {
+		t.Errorf("%+v, want %+v", *p.Machine.Network.(*model.LogGP), want)
 	}
 	if d := p.Machine.Processor.Copy.Time(unit.MaxSize); d != 0 {
 		t.Errorf("a copy takes %v", d)
@@ -230,7 +230,7 @@ func TestSyntheticIsFree(t *testing.T) {
 // (table 2), put 120 MB/s and get 60 MB/s (section 2).
 func TestT3D(t *testing.T) {
 	p := load(t, "t3d")
-	m := p.Machine.Torus
+	m := p.Machine.Network.(*model.Torus)
 	const cycle = 1e12 / 150e6 // picoseconds
 	for what, c := range map[string]struct {
 		got    unit.Time
@@ -272,7 +272,7 @@ func TestPrivate(t *testing.T) {
 // The numbers of the NOW that Al-Tawil and Moritz print (section 2, table 2), and those of IEEE 802.3 at 10 Mbit/s in bits and bit times.
 func TestNOW(t *testing.T) {
 	p := load(t, "now")
-	e := p.Machine.Ethernet
+	e := p.Machine.Network.(*model.Ethernet)
 	if e.Rate != 10e6/8 || p.Machine.Ranks.Max != 8 {
 		t.Errorf("%v, %d workstations", e.Rate, p.Machine.Ranks.Max)
 	}

@@ -6,6 +6,40 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
+// Ethernet is workstations, one rank each, on one shared medium with CSMA/CD (IEEE 802.3), and the TCP/IP of their systems on it.
+type Ethernet struct {
+	Rate        unit.Rate // of the medium
+	Preamble    int       // bytes, with the start delimiter
+	Header      int       // bytes of addresses and type
+	FCS         int       // bytes of the check sequence
+	Gap         int       // bytes of silence between frames
+	MinPayload  int       // shorter payloads are padded
+	MTU         int       // longest payload of a frame
+	Slot        unit.Time // unit of the back-off
+	Jam         int       // bytes that a station sends on after it has seen a collision
+	Backoff     int       // collisions of a frame after which its back-off doubles no more
+	Attempts    int       // collisions of a frame after which it is given up
+	Propagation unit.Time // between any two stations
+	TCP         TCP
+}
+
+// TCP is the transport of an operating system as a program's sockets show it: one connection between each two ranks. Effort in a system call
+// is the caller's; what an arriving segment asks for interrupts whatever the processor does.
+type TCP struct {
+	Header        int       // bytes of IP and TCP headers of each segment
+	Record        int       // bytes that frame each packet in the stream, beside its data
+	SendBuffer    int       // bytes that a socket takes before they are acknowledged
+	ReceiveBuffer int       // bytes that it holds before they are read: the largest window
+	Write         Channel   // a call of write, and the copy and checksum of what it takes
+	Read          Channel   // a call of read, and the copy of what it returns
+	Poll          unit.Time // a call of select: before a read, and where there is nothing
+	Output        unit.Time // sending a segment, with data or without
+	Input         unit.Time // the interrupt for a segment that arrives, and what the protocol does with it
+	AckEvery      int       // segments after which the receiver acknowledges at once
+	AckDelay      unit.Time // how long it waits otherwise, for data that an acknowledgement can go with
+	Retransmit    unit.Time // until a segment that is not acknowledged is sent again; doubles each time
+}
+
 // onEthernet walks on workstations that share an Ethernet. A packet that fits one segment is exact: nothing is in its way but what its own
 // transfer sends. A longer one is a stream of segments, see stream.
 type onEthernet struct {
@@ -30,7 +64,10 @@ type tail struct {
 	bytes   int       // that it then reads, at once
 }
 
-func (e *Ethernet) on(Path) network { return &onEthernet{Ethernet: e} }
+func (e *Ethernet) on(Path) carrier { return &onEthernet{Ethernet: e} }
+
+// Kind implements Network.
+func (*Ethernet) Kind() string { return "ethernet" }
 
 func (e *Ethernet) String() string {
 	return fmt.Sprintf("Ethernet of %v", e.Rate)
@@ -38,8 +75,8 @@ func (e *Ethernet) String() string {
 
 func (n *onEthernet) kept() *[2]end { return &n.ends }
 
-// Node returns the rank: each has a workstation of its own.
-func (e *Ethernet) Node(rank int) int { return rank }
+// Node returns the end: each is a station of its own.
+func (e *Ethernet) Node(end int) int { return end }
 
 func (e *Ethernet) way(_, _, _ int) Path { return Path{} }
 

@@ -5,8 +5,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
+
+// loggp reads the machine of the model. Its keys are the letters of the papers.
+func (r *reader) loggp() (model.Network, reading) {
+	to := &model.LogGP{}
+	return to, r.mapping(
+		must("L", r.time(&to.L)),
+		must("o_s", r.time(&to.SendO)),
+		must("o_r", r.time(&to.RecvO)),
+		must("g", r.time(&to.Gap)),
+		must("G", r.perByte(&to.BigGap)),
+	)
+}
 
 // synthetic is the platform of the catalogue whose parameters can be given with its name.
 const synthetic = "loggp"
@@ -19,12 +32,12 @@ var parameters = []struct {
 	key, path string
 	set       func(p *Platform, value string) error
 }{
-	{"L", "machine.loggp.L", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.L, s) }},
-	{"o_s", "machine.loggp.o_s", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.SendO, s) }},
-	{"o_r", "machine.loggp.o_r", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.RecvO, s) }},
-	{"g", "machine.loggp.g", func(p *Platform, s string) error { return setTime(&p.Machine.LogGP.Gap, s) }},
+	{"L", "machine.loggp.L", func(p *Platform, s string) error { return setTime(&p.loggp().L, s) }},
+	{"o_s", "machine.loggp.o_s", func(p *Platform, s string) error { return setTime(&p.loggp().SendO, s) }},
+	{"o_r", "machine.loggp.o_r", func(p *Platform, s string) error { return setTime(&p.loggp().RecvO, s) }},
+	{"g", "machine.loggp.g", func(p *Platform, s string) error { return setTime(&p.loggp().Gap, s) }},
 	{"G", "machine.loggp.G", func(p *Platform, s string) (err error) {
-		g := &p.Machine.LogGP.BigGap
+		g := &p.loggp().BigGap
 		if *g, err = unit.ParsePerByte(s); err != nil {
 			return err
 		}
@@ -38,6 +51,9 @@ var parameters = []struct {
 		return within(s, r.Default, r.Min, r.Max, strconv.Itoa)
 	}},
 }
+
+// loggp returns the network of the synthetic platform.
+func (p *Platform) loggp() *model.LogGP { return p.Machine.Network.(*model.LogGP) }
 
 func setTime(to *unit.Time, s string) (err error) {
 	if *to, err = unit.ParseTime(s); err != nil {

@@ -6,23 +6,84 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
+// Hypernodes is a machine whose processors share memory in two tiers: a crossbar joins those of a hypernode and their memories, rings join
+// the hypernodes. Ranks fill the hypernodes in order. A processor moves all bytes itself: what it writes to, or reads
+// from, the memory of another keeps it busy to the last byte, and takes its time at the ports and rings on the way.
+type Hypernodes struct {
+	Sizes    []int     // processors of each hypernode
+	PerBlock int       // processors that share a functional block: a memory with one port to the crossbar
+	Port     unit.Rate // of a block's port, each direction
+	Rings    int       // between the hypernodes; block i of a hypernode, modulo Rings, is on ring i
+	Ring     unit.Rate // of each ring, which turns one way
+	Hop      unit.Time // from one hypernode to the next on a ring. A request and its answer together go round once
+	Chunk    int       // bytes of a transfer that hold a port or ring before others may pass
+	Header   int       // bytes of a packet beside its payload
+	Access   [NumTiers]Access
+}
+
+// Node returns the hypernode of an end: ends fill one after the other.
+func (h *Hypernodes) Node(end int) int {
+	for i, n := range h.Sizes {
+		if end < n {
+			return i
+		}
+		end -= n
+	}
+	return len(h.Sizes)
+}
+
+// Used returns how many hypernodes so many ends use: those are on its rings.
+func (h *Hypernodes) Used(ends int) int { return h.Node(ends-1) + 1 }
+
+// Processors returns how many there are.
+func (h *Hypernodes) Processors() int {
+	sum := 0
+	for _, n := range h.Sizes {
+		sum += n
+	}
+	return sum
+}
+
+// Access is what processors pay for the memory of another, in the same hypernode or in another.
+type Access struct {
+	Latency unit.Time    // from when a processor has written something until another can see it, beside the hops
+	Send    Channel      // a packet written into the queue of its receiver by the sender
+	Settle  unit.Time    // how long the sender is busy beyond that, when the packet can be seen already: its writes are confirmed, locks released
+	Receive unit.Time    // taking one packet off the queue
+	Fetch   unit.PerByte // per byte of the packet's data beyond what a copy in the processor's own memory costs
+	Put     Channel      // write to exposed memory
+	Get     Channel      // read from exposed memory
+	Counter unit.Time    // a fetch-and-increment at the register, beside the way there and back
+}
+
 // onHypernodes walks on processors that share memory in two tiers.
 type onHypernodes struct {
 	*Hypernodes
 	Path
 }
 
-func (h *Hypernodes) on(p Path) network { return onHypernodes{h, p} }
+func (h *Hypernodes) on(p Path) carrier { return onHypernodes{h, p} }
+
+// tier returns the tier of memory that a path leads to: without a ring it is that of the same hypernode.
+func (p Path) tier() Tier {
+	if p.Hops == 0 {
+		return Intra
+	}
+	return Inter
+}
+
+// Kind implements Network.
+func (*Hypernodes) Kind() string { return "hypernodes" }
 
 func (h *Hypernodes) String() string {
 	return fmt.Sprintf("%d hypernodes of %d processors, ports to the crossbar of %v, %d rings of %v", len(h.Sizes), h.Sizes[0], h.Port, h.Rings, h.Ring)
 }
 
 // way has all hypernodes of the job: a request and its answer together go once round the ring.
-func (h *Hypernodes) way(ranks, _, _ int) Path { return Path{Hops: h.Used(ranks)} }
+func (h *Hypernodes) way(ends, _, _ int) Path { return Path{Hops: h.Used(ends)} }
 
 // name returns the key of what the tier of the path costs.
-func (n onHypernodes) name(key string) string { return "hypernodes." + n.Tier.String() + "." + key }
+func (n onHypernodes) name(key string) string { return "hypernodes." + n.tier().String() + "." + key }
 
 // slowest returns the key and the rate of the slowest that bytes pass on their way to a tier.
 func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
@@ -35,7 +96,7 @@ func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
 // move keeps a side's processor busy with moving bytes.
 func (n onHypernodes) move(w *walk, who Where, key string, ch Channel, bytes int) {
 	w.busy(who, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
-	slow, rate := n.slowest(n.Tier)
+	slow, rate := n.slowest(n.tier())
 	_, held := chunks(bytes, n.Chunk, ch.Bandwidth, rate)
 	w.busy(who, Term{Name: slow, Count: 1, Bytes: bytes, Time: held}, rate)
 }
@@ -52,7 +113,7 @@ func (n onHypernodes) round() Term {
 
 // send can be seen by the receiver before its sender has settled.
 func (n onHypernodes) send(w *walk, from Where, bytes int) mail {
-	a := &n.Access[n.Tier]
+	a := &n.Access[n.tier()]
 	w.busy(from, n.once("send.start", a.Send.Start), a.Send.Start)
 	depart := w.lanes[from].clock
 	n.move(w, from, "send", a.Send, n.Header+bytes)
@@ -64,14 +125,14 @@ func (n onHypernodes) send(w *walk, from Where, bytes int) mail {
 }
 
 func (n onHypernodes) receive(w *walk, who Where, bytes int) {
-	a := &n.Access[n.Tier]
+	a := &n.Access[n.tier()]
 	w.busy(who, n.once("receive", a.Receive), a.Receive)
 	w.busy(who, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
 }
 
 // get keeps the processor that reads busy until it has everything.
 func (n onHypernodes) get(w *walk, who Where, bytes int) {
-	a := &n.Access[n.Tier]
+	a := &n.Access[n.tier()]
 	w.busy(who, n.once("get.start", a.Get.Start), a.Get.Start)
 	depart := w.lanes[who].clock
 	n.move(w, who, "get", a.Get, bytes)
@@ -81,7 +142,7 @@ func (n onHypernodes) get(w *walk, who Where, bytes int) {
 
 // put keeps the processor that writes busy until the other side can see everything.
 func (n onHypernodes) put(w *walk, who Where, bytes int) {
-	a := &n.Access[n.Tier]
+	a := &n.Access[n.tier()]
 	w.busy(who, n.once("put.start", a.Put.Start), a.Put.Start)
 	depart := w.lanes[who].clock
 	n.move(w, who, "put", a.Put, bytes)
@@ -91,8 +152,8 @@ func (n onHypernodes) put(w *walk, who Where, bytes int) {
 }
 
 func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {
-	a := &h.Access[path.Tier]
-	_, slowest := h.slowest(path.Tier)
+	a := &h.Access[path.tier()]
+	_, slowest := h.slowest(path.tier())
 	gap := func(ch Channel) unit.PerByte { return perByte(min(ch.Bandwidth, slowest)) }
 	x.L = a.Latency + h.Hop*unit.Time(path.Hops)
 	x.SendO = Curve{{0, control + a.Send.Start + gap(a.Send).Time(h.Header) + a.Settle, gap(a.Send)}}

@@ -1,6 +1,8 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"github.com/loggp/loggp/model/unit"
+)
 
 // stream is the recurrence by which a packet of more than one segment is told. It follows the segments one by one through four servers, of
 // which each is busy until a time, and a later segment waits for it:

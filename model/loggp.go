@@ -6,6 +6,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
+// LogGP is the machine of the model: nothing below it. Alexandrov, Ionescu, Schauser and Scheiman 1995.
+type LogGP struct {
+	L      unit.Time    // latency of the wire
+	SendO  unit.Time    // o_s: the processor is busy sending
+	RecvO  unit.Time    // o_r: the processor is busy receiving
+	Gap    unit.Time    // g: between the starts of consecutive messages of one processor, sending or receiving
+	BigGap unit.PerByte // G: per byte of a message after the first
+}
+
 // onLogGP walks on the machine that is LogGP itself. The interface out of each side takes a message for g + (k−1)·G; where g is
 // long the next one waits. The interface in is as fast, and hears of one side only, so nothing ever waits there.
 type onLogGP struct {
@@ -13,14 +22,17 @@ type onLogGP struct {
 	out [2]unit.Time // until when it is taken
 }
 
-func (g *LogGP) on(Path) network { return &onLogGP{LogGP: g} }
+func (g *LogGP) on(Path) carrier { return &onLogGP{LogGP: g} }
+
+// Kind implements Network.
+func (*LogGP) Kind() string { return "loggp" }
 
 func (g *LogGP) String() string {
 	return fmt.Sprintf("LogGP with L = %v, g = %v", g.L, g.Gap)
 }
 
-// Node returns the rank: nobody is nearer than others.
-func (g *LogGP) Node(rank int) int { return rank }
+// Node returns the end: none is nearer than others.
+func (g *LogGP) Node(end int) int { return end }
 
 func (g *LogGP) way(_, _, _ int) Path { return Path{} }
 

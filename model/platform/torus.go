@@ -1,0 +1,25 @@
+package platform
+
+import (
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// torus reads the network of processors on a torus.
+func (r *reader) torus() (model.Network, reading) {
+	to := &model.Torus{}
+	return to, r.mapping(
+		must("per_node", r.count(&to.PerNode, 1, maxCount)),
+		must("hop", r.time(&to.Hop)),
+		must("turn", r.time(&to.Turn)),
+		must("deliver", r.time(&to.Deliver)),
+		must("link", r.rate(&to.Link)),
+		must("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
+		must("header", r.size(&to.Header, 0, unit.MaxSize)),
+		must("send", r.channel(&to.Send)),
+		must("receive", r.time(&to.Receive)),
+		must("put", r.channel(&to.Put)),
+		must("get", r.channel(&to.Get)),
+		must("counter", r.time(&to.Counter)),
+	)
+}
