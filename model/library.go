@@ -1,6 +1,11 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Mode is one of MPI's four send modes.
 type Mode uint8
@@ -18,50 +23,18 @@ var modeNames = [NumModes]string{"standard", "synchronous", "ready", "buffered"}
 
 func (m Mode) String() string { return modeNames[m] }
 
-// Work is a kind of software effort that a message-passing library spends on a processor.
-type Work uint8
-
-// The kinds of work. Each is charged once per call, packet or request, but for Pack and Unpack: once per byte.
-// A call is a prologue, what the protocol does, for a blocking call the wait, and an epilogue.
-const (
-	WorkSend        Work = iota // prologue of every send call
-	WorkStandard                // epilogue of a standard send; the next three likewise, in the order of Mode
-	WorkSynchronous             // epilogue of a synchronous send
-	WorkReady                   // epilogue of a ready send
-	WorkBuffered                // epilogue of a buffered send
-	WorkReceive                 // prologue of every receive call
-	WorkReceived                // epilogue of a blocking receive
-	WorkPosted                  // epilogue of a non-blocking receive
-	WorkHandle                  // taking in one packet or one completion of a remote access
-	WorkMatch                   // looking for the receive of a first packet, or for the message of a receive
-	WorkControl                 // making a packet that is not the first with a message's data: that one is part of the call
-	WorkComplete                // finding a request complete in a wait or test
-	WorkPoll                    // finding nothing
-	WorkPack                    // per byte, at the sender
-	WorkUnpack                  // per byte, where a receiver copies
-	NumWork
-)
-
-var workNames = [NumWork]string{"send", "standard", "synchronous", "ready", "buffered", "receive", "received", "posted",
-	"handle", "match", "control", "complete", "poll", "pack", "unpack"}
-
-// String returns the name of the work in platform files.
-func (w Work) String() string { return workNames[w] }
-
-// Epilogue returns the work that ends a send call of mode m.
-func Epilogue(m Mode) Work { return WorkStandard + Work(m) }
-
 // Library is a message-passing library on a machine.
 type Library struct {
 	Name        string
 	Description string
-	Software    [NumWork]unit.Time // cost of one unit of each kind of work
-	Rules       []Rule             // the first that applies chooses the protocol
-	Fallback    string             // protocol for a message whose first packet finds no window for its data
-	Window      int                // bytes of message data in RM packets that a receiver buffers for each peer
-	First       int                // most bytes of a message by PTAT that go with its first packet
-	Long        [NumTiers]Long     // by how near the peer is
-	Collectives []Collective       // the first that applies chooses the algorithm of a collective operation; where none does it is not known
+	Engine      *Engine             // carries the messages; nil: the first of Engines
+	Software    [MaxCosts]unit.Time // cost of one unit of each kind of the engine's work, by CostKey
+	Rules       []Rule              // the first that applies chooses the protocol
+	Fallback    string              // protocol for a message whose first packet finds no window for its data
+	Window      int                 // bytes of message data in RM packets that a receiver buffers for each peer
+	First       int                 // most bytes of a message by PTAT that go with its first packet
+	Long        [NumTiers]Long      // by how near the peer is
+	Collectives []Collective        // the first that applies chooses the algorithm of a collective operation; where none does it is not known
 }
 
 // EveryTier is the same for all peers.
@@ -98,4 +71,132 @@ func (l *Library) Protocol(m Mode, peer Tier, k int) string {
 		}
 	}
 	return ""
+}
+
+// Engine is what platform files and models know of a message-passing engine: the kinds of software
+// work that it charges to processors, which the platform file of a library prices. The engine itself
+// is a package below impl.
+type Engine struct {
+	Name        string // as libraries of platform files give it
+	Description string
+	Costs       []SoftwareCost // by CostKey
+}
+
+// SoftwareCost declares one kind of software work.
+type SoftwareCost struct {
+	Key     string // in platform files, under software
+	PerByte bool   // charged for each byte; if not, once per call, packet or request
+	About   string
+}
+
+// CostKey names a kind of work of an engine: its place in Engine.Costs and in Library.Software.
+type CostKey uint8
+
+// MaxCosts is how many kinds of work an engine may charge at most.
+const MaxCosts CostKey = 24
+
+// Engines are all engines. The first one carries libraries that do not name one.
+var Engines = []*Engine{Proto, Queue}
+
+// FindEngine returns the engine with a name, or nil.
+func FindEngine(name string) *Engine {
+	if i := slices.IndexFunc(Engines, func(e *Engine) bool { return e.Name == name }); i >= 0 {
+		return Engines[i]
+	}
+	return nil
+}
+
+// The work of Proto. A call is a prologue, what the protocol does, the wait if it blocks, and an
+// epilogue.
+const (
+	ProtoSend        CostKey = iota // prologue of every send call
+	ProtoStandard                   // epilogue of a standard send; the next three likewise, in the order of Mode
+	ProtoSynchronous                // epilogue of a synchronous send
+	ProtoReady                      // epilogue of a ready send
+	ProtoBuffered                   // epilogue of a buffered send
+	ProtoReceive                    // prologue of every receive call
+	ProtoReceived                   // epilogue of a blocking receive
+	ProtoPosted                     // epilogue of a non-blocking receive
+	ProtoHandle                     // taking in one packet or one completion of a remote access
+	ProtoMatch                      // looking for the receive of a first packet, or for the message of a receive
+	ProtoControl                    // making a packet that is not the first with a message's data: that one is part of the call
+	ProtoComplete                   // finding a request complete in a wait or test
+	ProtoPoll                       // finding nothing
+	ProtoPack                       // per byte, at the sender
+	ProtoUnpack                     // per byte, where a receiver copies
+)
+
+// Epilogue returns the work that ends a send call of mode m.
+func Epilogue(m Mode) CostKey { return ProtoStandard + CostKey(m) }
+
+// Proto is the engine of protocols T, TA, RTA, RAT and PTAT (impl/proto). The closed forms of
+// messages are those of its libraries.
+var Proto = &Engine{
+	Name:        "proto",
+	Description: "eager and rendezvous protocols, chosen by mode, length and distance",
+	Costs: []SoftwareCost{
+		ProtoSend:        {Key: "send", About: "beginning of a send call"},
+		ProtoStandard:    {Key: "standard", About: "end of a standard send call"},
+		ProtoSynchronous: {Key: "synchronous", About: "end of a synchronous send call"},
+		ProtoReady:       {Key: "ready", About: "end of a ready send call"},
+		ProtoBuffered:    {Key: "buffered", About: "end of a buffered send call"},
+		ProtoReceive:     {Key: "receive", About: "beginning of a receive call"},
+		ProtoReceived:    {Key: "received", About: "end of a blocking receive"},
+		ProtoPosted:      {Key: "posted", About: "end of a non-blocking receive"},
+		ProtoHandle:      {Key: "handle", About: "taking in a packet, or the end of a remote access"},
+		ProtoMatch:       {Key: "match", About: "looking for the receive of a message, or for the message of a receive"},
+		ProtoControl:     {Key: "control", About: "making a packet without the first data of a message"},
+		ProtoComplete:    {Key: "complete", About: "finding a request complete in a wait or test"},
+		ProtoPoll:        {Key: "poll", About: "finding none complete"},
+		ProtoPack:        {Key: "pack", PerByte: true, About: "each byte that is sent"},
+		ProtoUnpack:      {Key: "unpack", PerByte: true, About: "each byte that a receiver copies"},
+	},
+}
+
+// The work of Queue.
+const (
+	QueueSend    CostKey = iota // a send call
+	QueueReceive                // a receive call
+	QueueTest                   // a wait, a test or a probe
+	QueueHandle                 // taking in one packet
+	QueueByte                   // per byte, at the sender and at the receiver
+)
+
+// Queue is the engine that sends every message at once, whatever its length, into one queue of its
+// receiver (impl/queue). It is the simplest engine that there can be.
+var Queue = &Engine{
+	Name:        "queue",
+	Description: "every message at once, into one queue of its receiver",
+	Costs: []SoftwareCost{
+		QueueSend:    {Key: "send", About: "a send call"},
+		QueueReceive: {Key: "receive", About: "a receive call"},
+		QueueTest:    {Key: "test", About: "a wait, a test or a probe"},
+		QueueHandle:  {Key: "handle", About: "taking in a packet"},
+		QueueByte:    {Key: "byte", PerByte: true, About: "each byte, at the sender and at the receiver"},
+	},
+}
+
+// Cost returns the declaration of a kind of work. One that is not declared has its number as the key.
+func (e *Engine) Cost(k CostKey) SoftwareCost {
+	if int(k) < len(e.Costs) {
+		return e.Costs[k]
+	}
+	return SoftwareCost{Key: fmt.Sprintf("work %d", k)}
+}
+
+// CarriedBy returns the library's engine.
+func (l *Library) CarriedBy() *Engine {
+	if l.Engine == nil {
+		return Engines[0]
+	}
+	return l.Engine
+}
+
+// ClosedForm returns an error if there is no closed form of the library's messages: there is one for
+// those that Proto carries.
+func (l *Library) ClosedForm() error {
+	if e := l.CarriedBy(); e != Proto {
+		return fmt.Errorf("library %s: no closed form is known for messages of the engine %s: measure them, or trace one", l.Name, e.Name)
+	}
+	return nil
 }

@@ -48,7 +48,7 @@ func (m Meeting) Ends() Ends {
 	e := Ends{Receive: w.lanes[Receiver].clock}
 	w.run()
 	e.Received = w.lanes[Receiver].clock
-	if w.last == WorkReceived {
+	if w.last == ProtoReceived {
 		e.Receive = e.Received
 	}
 	e.Send = w.lanes[Sender].Call
@@ -56,7 +56,7 @@ func (m Meeting) Ends() Ends {
 	if m.Mode == Buffered {
 		e.Sent = e.Send
 		if m.Nonblocking {
-			e.Sent += w.lib.Software[WorkComplete]
+			e.Sent += w.lib.Software[ProtoComplete]
 		}
 	}
 	return e
@@ -90,11 +90,11 @@ func (m Meeting) receive(w *walk) {
 	if m.Posted {
 		return
 	}
-	w.spend(Receiver, WorkReceive, 1)
-	w.spend(Receiver, WorkMatch, 1)
+	w.spend(Receiver, ProtoReceive, 1)
+	w.spend(Receiver, ProtoMatch, 1)
 	if m.Blocking {
-		w.last = WorkReceived
+		w.last = ProtoReceived
 	} else {
-		w.spend(Receiver, WorkPosted, 1)
+		w.spend(Receiver, ProtoPosted, 1)
 	}
 }

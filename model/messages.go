@@ -43,8 +43,8 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
 	}
-	x := Parameters{RecvO: m.Processor.copying(lib.Software[WorkHandle])}
-	m.Between(path.Tier).view(&x, lib.Software[WorkControl], path)
+	x := Parameters{RecvO: m.Processor.copying(lib.Software[ProtoHandle])}
+	m.Between(path.Tier).view(&x, lib.Software[ProtoControl], path)
 	return x
 }
 

@@ -16,8 +16,8 @@ type walk struct {
 	step   Kind
 	lanes  [2]lane
 	arrows []Arrow
-	call   Terms // path of the sender when its call returned
-	last   Work  // with which the receiver ends
+	call   Terms   // path of the sender when its call returned
+	last   CostKey // with which the receiver ends
 }
 
 type lane struct {
@@ -46,7 +46,7 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t, net: t.Machine.Between(t.Path.Tier).on(t.Path), last: WorkComplete}
+	w := &walk{Transfer: t, net: t.Machine.Between(t.Path.Tier).on(t.Path), last: ProtoComplete}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}
@@ -62,9 +62,9 @@ func (t Transfer) walk() *walk {
 
 // run goes through the transfer from where the clocks of its sides are.
 func (w *walk) run() {
-	w.spend(Sender, WorkSend, 1)
+	w.spend(Sender, ProtoSend, 1)
 	if w.Mode == Buffered {
-		w.spend(Sender, WorkPack, w.Bytes)
+		w.spend(Sender, ProtoPack, w.Bytes)
 		w.copy(Sender, w.Bytes)
 	}
 	for i, s := range w.protocol().Steps {
@@ -87,7 +87,7 @@ func (w *walk) run() {
 	case !w.local():
 		w.endCall()
 	case w.Mode != Buffered:
-		w.spend(Sender, WorkComplete, 1)
+		w.spend(Sender, ProtoComplete, 1)
 	}
 }
 
@@ -103,7 +103,7 @@ func (w *walk) endCall() {
 	l.Call = l.clock
 	w.call = slices.Clone(l.path)
 	if w.Nonblocking && w.Mode == Buffered { // the program's wait finds its own request complete
-		w.spend(Sender, WorkComplete, 1)
+		w.spend(Sender, ProtoComplete, 1)
 	}
 	w.step = step
 }
@@ -121,7 +121,7 @@ func (w *walk) packet(s Step, first bool) {
 	}
 	w.take(s.To(), m, bytes)
 	if first {
-		w.spend(s.To(), WorkMatch, 1)
+		w.spend(s.To(), ProtoMatch, 1)
 	}
 	w.unpack(s.To(), bytes)
 }
@@ -130,13 +130,13 @@ func (w *walk) packet(s Step, first bool) {
 // is part of the call.
 func (w *walk) make(s Step, first bool) {
 	if first {
-		w.spend(s.From, WorkPack, w.Bytes)
+		w.spend(s.From, ProtoPack, w.Bytes)
 		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
 			w.copy(s.From, w.Bytes)
 		}
 	}
 	if !first || s.Data == NoData {
-		w.spend(s.From, WorkControl, 1)
+		w.spend(s.From, ProtoControl, 1)
 	}
 }
 
@@ -144,25 +144,25 @@ func (w *walk) make(s Step, first bool) {
 func (w *walk) take(who Where, m mail, bytes int) {
 	w.meet(who, m)
 	w.net.receive(w, who, bytes)
-	w.spend(who, WorkHandle, 1)
+	w.spend(who, ProtoHandle, 1)
 }
 
 // unpack copies bytes to where they are to be.
 func (w *walk) unpack(who Where, bytes int) {
 	w.copy(who, bytes)
-	w.spend(who, WorkUnpack, bytes)
+	w.spend(who, ProtoUnpack, bytes)
 }
 
 // get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and another has them.
 func (w *walk) get(who Where, bytes int) {
 	if w.Machine.Remote() {
 		w.net.(memory).get(w, who, bytes)
-		w.spend(who, WorkHandle, 1)
+		w.spend(who, ProtoHandle, 1)
 		return
 	}
 	step := w.step
 	w.step = KindGet
-	w.spend(who, WorkControl, 1)
+	w.spend(who, ProtoControl, 1)
 	w.take(other(who), w.net.send(w, who, 0), 0)
 	w.step = step
 	w.carry(other(who), bytes)
@@ -172,7 +172,7 @@ func (w *walk) get(who Where, bytes int) {
 func (w *walk) put(who Where, bytes int) {
 	if w.Machine.Remote() {
 		w.net.(memory).put(w, who, bytes)
-		w.spend(who, WorkHandle, 1)
+		w.spend(who, ProtoHandle, 1)
 		return
 	}
 	w.carry(who, bytes)
@@ -180,7 +180,7 @@ func (w *walk) put(who Where, bytes int) {
 
 // carry sends bytes of memory in a packet.
 func (w *walk) carry(from Where, bytes int) {
-	w.spend(from, WorkControl, 1)
+	w.spend(from, ProtoControl, 1)
 	w.take(other(from), w.net.send(w, from, bytes), bytes)
 	w.unpack(other(from), bytes)
 }
@@ -208,10 +208,10 @@ func (w *walk) pull(who Where) {
 func (w *walk) long() Long { return w.lib.Long[w.Path.Tier] }
 
 // spend charges n units of software work.
-func (w *walk) spend(who Where, work Work, n int) {
-	price := w.lib.Software[work]
-	x := Term{Name: "software." + work.String(), Count: n, Time: price * unit.Time(n)}
-	if work == WorkPack || work == WorkUnpack {
+func (w *walk) spend(who Where, work CostKey, n int) {
+	price, cost := w.lib.Software[work], Proto.Costs[work]
+	x := Term{Name: "software." + cost.Key, Count: n, Time: price * unit.Time(n)}
+	if cost.PerByte {
 		x.Count, x.Bytes = 1, n
 	}
 	w.busy(who, x, price)

@@ -169,6 +169,9 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
+	if err := job.Library.ClosedForm(); err != nil {
+		return predictor{}, err
+	}
 	pair, err := pairOf(job, p.place)
 	if err != nil {
 		return predictor{}, misuse(cmd, err)

@@ -148,6 +148,9 @@ func report(files []string) (reports.Report, error) {
 
 // timelines draws each protocol on its way once, with a message that is long enough to be seen and short enough to see the rest.
 func timelines(w way, l *model.Library) []*reports.Chart {
+	if l.ClosedForm() != nil {
+		return nil
+	}
 	const k = 1000
 	m := w.Machine
 	var charts []*reports.Chart

@@ -23,7 +23,7 @@ func bySteps(ways []way) fit.Predictor {
 		m := ways[i].Machine
 		l, err := ways[i].Library(q.Library)
 		mode, nonblocking := sendMode(q.Mode)
-		if err != nil || nonblocking || mode == model.Buffered {
+		if err != nil || l.ClosedForm() != nil || nonblocking || mode == model.Buffered {
 			return fit.Prediction{}, false
 		}
 		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: ways[i].path()}.Cost()

@@ -78,9 +78,10 @@ type Port interface {
 	// except for what is lost when they are rounded to nanoseconds.
 	Tick() unit.Time
 
-	// Spend charges n units of software work to an emulated processor. Where work takes its own time
+	// Spend charges n units of a kind of software work, which the library's engine declares, to an
+	// emulated processor. Where work takes its own time
 	// it does nothing.
-	Spend(w model.Work, n int)
+	Spend(w model.CostKey, n int)
 
 	// Delay keeps the processor busy with something else for d. Transfers go on meanwhile.
 	Delay(d unit.Time)

@@ -178,7 +178,7 @@ func (p *port) Now() unit.Time {
 	return now - now%p.cfg.Machine.Timer
 }
 
-func (p *port) Spend(w model.Work, n int) { p.charge(p.soft[w] * unit.Time(n)) }
+func (p *port) Spend(w model.CostKey, n int) { p.charge(p.soft[w] * unit.Time(n)) }
 
 func (p *port) Delay(d unit.Time) {
 	p.clock += d

@@ -24,22 +24,14 @@ func (w watched) note(name string, a model.Activity, bytes int) {
 }
 
 // Spend implements device.Port, as do the others.
-func (w watched) Spend(x model.Work, n int) {
+func (w watched) Spend(x model.CostKey, n int) {
 	w.Port.Spend(x, n)
-	bytes := 0
-	if x == model.WorkPack || x == model.WorkUnpack {
+	cost, bytes := w.p.cfg.Library.CarriedBy().Cost(x), 0
+	if cost.PerByte {
 		bytes = n
 	}
-	w.note(softwareNames[x], model.Software, bytes)
+	w.note("software."+cost.Key, model.Software, bytes)
 }
-
-// softwareNames are the names of software's costs in platform files.
-var softwareNames = func() (names [model.NumWork]string) {
-	for w := range model.NumWork {
-		names[w] = "software." + w.String()
-	}
-	return names
-}()
 
 func (w watched) Now() unit.Time {
 	w.l.leave()

@@ -39,7 +39,7 @@ type Config struct {
 // World is an emulated machine.
 type World struct {
 	cfg  Config
-	soft [model.NumWork]unit.Time
+	soft [model.MaxCosts]unit.Time
 }
 
 // New returns the machine as a world. A number of ranks that the machine does not have is an error.

@@ -46,7 +46,7 @@ func (p *port) Tick() unit.Time {
 
 func (p *port) Now() unit.Time { return unit.Time(time.Since(p.start)) * unit.Nanosecond }
 
-func (p *port) Spend(model.Work, int) {}
+func (p *port) Spend(model.CostKey, int) {}
 
 // RealTime implements device.RealTime.
 func (p *port) RealTime() {}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/reduction"
 )
 
@@ -39,7 +38,7 @@ func TestReductionsDiffer(t *testing.T) {
 		} {
 			for _, at := range places {
 				l := byDefault()
-				err := mpi.Run(at.open(t, l, 3), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+				err := mpi.Run(at.open(t, l, 3), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 2 {
 						call(c, ops.other)
 					} else {
@@ -76,7 +75,7 @@ func TestCallsDifferFirst(t *testing.T) {
 		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 8)), mpi.Of(make([]int32, 8)), mpi.Sum) },
 		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 6)), mpi.Of(make([]int32, 6)), mpi.Sum) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: proto.New, Library: by("T"), Check: true}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T"), Check: true}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 7)), mpi.Sum)
 				c.Probe(1, 5) // so that it does not see what the other sends
@@ -99,7 +98,7 @@ func TestCallsWithoutDataDiffer(t *testing.T) {
 		"is in scan, and this one in bcast":    func(c *mpi.Comm) { c.Bcast(none, 0) },
 		"combines by Sum, and this one by Lor": func(c *mpi.Comm) { c.Scan(none, none, mpi.Lor) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: proto.New, Library: by("T")}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(none, none, mpi.Sum)
 				c.Probe(1, 5)
@@ -125,7 +124,7 @@ func TestOtherCall(t *testing.T) {
 		for _, at := range places {
 			for _, check := range []bool{true, false} {
 				l := by("T")
-				err := mpi.Run(at.open(t, l, 3), mpi.Options{Engine: proto.New, Library: l, Check: check}, func(all *mpi.Comm) error {
+				err := mpi.Run(at.open(t, l, 3), mpi.Options{Engine: carry, Library: l, Check: check}, func(all *mpi.Comm) error {
 					half := all.Split(all.Rank()%2, -all.Rank()) // ranks 2 and 0 of the job, in this order
 					if all.Rank() == 1 {
 						return nil
@@ -168,7 +167,7 @@ func TestOtherCall(t *testing.T) {
 func TestCallsAreForgotten(t *testing.T) {
 	const many = 2000
 	l := by("T")
-	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error {
+	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
 		use := func() {
 			for range many {
 				d := c.Dup()

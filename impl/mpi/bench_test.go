@@ -8,7 +8,6 @@ import (
 
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -67,7 +66,7 @@ func BenchmarkMachines(b *testing.B) {
 			emulation := config(load(c.platform), c.machine, &l, 2, 0)
 			var medium hw.EthernetStatistics
 			emulation.Ethernet = &medium
-			if err := mpi.Run(build(b, emulation), mpi.Options{Engine: proto.New, Library: &l}, pingPong(b, c.bytes)); err != nil {
+			if err := mpi.Run(build(b, emulation), mpi.Options{Engine: carry, Library: &l}, pingPong(b, c.bytes)); err != nil {
 				b.Fatal(err)
 			}
 			if medium.Frames > 0 {
@@ -133,7 +132,7 @@ func BenchmarkAlltoall(b *testing.B) {
 			gives := func(rank, to int) []byte { return text[8*rank+each*to:][:each] }
 			p := load("t3d")
 			l := *p.Libraries[0]
-			o := mpi.Options{Engine: proto.New, Library: &l, Tuning: forced(collective.Named(collective.Alltoall, "pairwise"))}
+			o := mpi.Options{Engine: carry, Library: &l, Tuning: forced(collective.Named(collective.Alltoall, "pairwise"))}
 			all := make([]byte, ranks*ranks*each)
 			clear(all) // so that no page is touched for the first time while the clock runs
 			b.ReportAllocs()

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 )
 
 // elsewhere calls f in another goroutine and returns what it panics with.
@@ -63,7 +62,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 	}
 	for _, at := range places {
 		l := byDefault()
-		holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Check: true}, program))
+		holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
 	}
 	for _, at := range processes {
 		if racing {
@@ -71,7 +70,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 		}
 		t.Run(at.name, func(t *testing.T) {
 			l := byDefault()
-			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Check: true}, program))
+			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
 		})
 	}
 }
@@ -82,7 +81,7 @@ func TestCallsOfOtherRanks(t *testing.T) {
 		l := byDefault()
 		comms := make(chan *mpi.Comm, 1)
 		rob := func(use func(theirs *mpi.Comm) error) error {
-			return mpi.Run(at.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error {
+			return mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					return use(<-comms)
 				}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -21,7 +20,7 @@ func (*mirror) Rank() int                                   { return 0 }
 func (*mirror) Size() int                                   { return 1 }
 func (*mirror) Tier(int) model.Tier                         { return model.Intra }
 func (*mirror) Now() unit.Time                              { return 0 }
-func (*mirror) Spend(model.Work, int)                       {}
+func (*mirror) Spend(model.CostKey, int)                    {}
 func (*mirror) RealTime()                                   {}
 func (*mirror) Copy(dst, src []byte) int                    { return copy(dst, src) }
 func (m *mirror) Send(_ int, p *device.Packet)              { m.packet = *p }
@@ -37,7 +36,7 @@ func BenchmarkEngine(b *testing.B) {
 	}
 	l.Rules[2*model.Synchronous].Protocol = "TA"
 	b.ReportAllocs()
-	err := mpi.Run(&mirror{}, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(&mirror{}, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		out, in := make([]byte, 8), make([]byte, 8)
 		for b.Loop() {
 			mpi.Send(c, out, 0, 0)

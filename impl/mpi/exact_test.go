@@ -19,7 +19,7 @@ import (
 // odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind another.
 func odd(stage bool, bounce int) *model.Library {
 	l := lib()
-	l.Software = [model.NumWork]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
+	l.Software = [model.MaxCosts]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
 		1900009, 2000003, 2100001, 2200013, 1709, 509}
 	l.Long = model.EveryTier(model.Long{Stage: stage, Bounce: bounce})
 	l.First = 1024
@@ -85,7 +85,7 @@ func transfer(x model.Transfer, p pair, took *taken) func(*mpi.Comm) error {
 // emulate runs one transfer.
 func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took taken) {
 	t.Helper()
-	err := mpi.Run(world(t, x.Machine, x.Library, p.ranks), mpi.Options{Engine: proto.New, Library: x.Library, Protocol: protocol}, transfer(x, p, &took))
+	err := mpi.Run(world(t, x.Machine, x.Library, p.ranks), mpi.Options{Engine: carry, Library: x.Library, Protocol: protocol}, transfer(x, p, &took))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,13 +336,13 @@ func TestExactMessages(t *testing.T) {
 // The sender makes the packet, or accesses the other side's memory; an access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
-	for _, w := range []model.Work{model.WorkHandle, model.WorkControl, model.WorkUnpack} {
+	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {
 		bare.Software[w] = lib.Software[w]
 	}
 	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
 	switch by {
 	case model.ByPacket: // whose making is part of the call, and which nobody unpacks
-		bare.Software[model.WorkSend], bare.Software[model.WorkUnpack] = lib.Software[model.WorkControl], 0
+		bare.Software[model.ProtoSend], bare.Software[model.ProtoUnpack] = lib.Software[model.ProtoControl], 0
 	case model.ByGet:
 		message.From = model.Receiver
 	}
@@ -358,7 +358,7 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 	w := world(t, m, l, p.ranks)
 	var start unit.Time
 	var key device.Key
-	err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		b := make([]byte, k)
 		switch c.Rank() {
 		case p.from:

@@ -11,7 +11,6 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 )
 
 // failures are programs that must fail: at a rank, in a call, with an error of MPI and words.
@@ -270,7 +269,7 @@ func TestBufferFull(t *testing.T) {
 		for _, p := range places {
 			t.Run(p.name+"/"+protocol, func(t *testing.T) {
 				l := by(protocol)
-				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l}, only0Error(func(c *mpi.Comm) {
+				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
 					c.AttachBuffer(make([]byte, 3*(100+mpi.BsendOverhead)))
 					for range 4 {
 						mpi.Bsend(c, make([]byte, 100), 1, 0)
@@ -332,7 +331,7 @@ func TestDeadlockOfBuffered(t *testing.T) {
 	l := by("RTA")
 	w := places[0].open(t, l, 2)
 	for _, detach := range []bool{false, true} {
-		err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, only0Error(func(c *mpi.Comm) {
+		err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
 			c.AttachBuffer(make([]byte, 1000))
 			mpi.Bsend(c, make([]byte, 100), 1, 5)
 			if detach {
@@ -359,7 +358,7 @@ func TestNotReceived(t *testing.T) {
 		for _, p := range places {
 			t.Run(p.name+"/"+c.protocol, func(t *testing.T) {
 				l := by(c.protocol)
-				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 0 {
 						r, s := mpi.Isend(c, make([]byte, 100), 1, 5), mpi.Isend(c, make([]byte, 200), 1, 6)
 						r.Free()
@@ -381,7 +380,7 @@ func TestNotReceived(t *testing.T) {
 func TestLeftByFailure(t *testing.T) {
 	l := by("T")
 	w := places[0].open(t, l, 1)
-	if err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+	if err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		c.SetErrorHandler(mpi.ErrorsReturn)
 		mpi.Send(c, make([]byte, 16), 0, 1)
 		if err := c.Catch(func() { mpi.Recv(c, make([]byte, 8), 0, 1) }); mpi.ErrorClass(err) != engine.ErrTruncate {
@@ -435,7 +434,7 @@ func TestNamesOfRanks(t *testing.T) {
 		"together": {who + " gives Int32, and this one takes Float32", func(h *mpi.Comm) { mpi.Bcast(h, make([]int32, 2), 1) }, func(h *mpi.Comm) { mpi.Bcast(h, make([]float32, 2), 1) }},
 		"same":     {"the message from rank 3 with tag 4 has 8 bytes", nil, nil},
 	} {
-		err := mpi.Run(loop.New(4), mpi.Options{Engine: proto.New, Library: byDefault()}, func(comm *mpi.Comm) error {
+		err := mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: byDefault()}, func(comm *mpi.Comm) error {
 			h := comm.Split(comm.Rank()%2, 0)
 			switch {
 			case c.send == nil && comm.Rank() == 3:

@@ -9,7 +9,6 @@ import (
 
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 )
 
 // sendsNowhere makes an error on a communicator.
@@ -82,7 +81,7 @@ func TestNotCaught(t *testing.T) {
 		f    func(c *mpi.Comm) error
 		says string
 	}{
-		"fatal": {mpi.ErrorsAreFatal, func(c *mpi.Comm) error { return c.Catch(sendsNowhere(c)) }, "rank 0: Send (handler_test.go:16): MPI_ERR_RANK"},
+		"fatal": {mpi.ErrorsAreFatal, func(c *mpi.Comm) error { return c.Catch(sendsNowhere(c)) }, "rank 0: Send (handler_test.go:15): MPI_ERR_RANK"},
 		"another is": {mpi.ErrorsReturn, func(c *mpi.Comm) error {
 			d := c.Dup()
 			d.SetErrorHandler(mpi.ErrorsAreFatal)
@@ -101,7 +100,7 @@ func TestNotCaught(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told = nil
 			returned := false
-			err := mpi.Run(loop.New(1), mpi.Options{Engine: proto.New, Library: by("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error {
 				c.SetErrorHandler(x.on)
 				err := x.f(c)
 				returned = err != nil
@@ -128,7 +127,7 @@ func TestStoppedInCatch(t *testing.T) {
 	for name, open := range map[string]func(testing.TB, int) (mpi.World, mpi.Options){
 		"emulated": func(t testing.TB, n int) (mpi.World, mpi.Options) { return t3d(t, n) },
 		"here": func(_ testing.TB, n int) (mpi.World, mpi.Options) {
-			return loop.New(n), mpi.Options{Engine: proto.New, Library: by("T")}
+			return loop.New(n), mpi.Options{Engine: carry, Library: by("T")}
 		},
 	} {
 		w, o := open(t, 1)

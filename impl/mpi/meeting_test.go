@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -13,7 +12,7 @@ import (
 func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
 	t.Helper()
 	const zero = unit.Second
-	err := mpi.Run(world(t, x.Machine, x.Library, 2), mpi.Options{Engine: proto.New, Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
+	err := mpi.Run(world(t, x.Machine, x.Library, 2), mpi.Options{Engine: carry, Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
 		b := make([]byte, x.Bytes)
 		var r mpi.Request
 		if c.Rank() == 0 {

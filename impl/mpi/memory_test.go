@@ -8,7 +8,6 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -131,7 +130,7 @@ func TestMemoryOfCalls(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			for _, protocol := range []string{"T", "TA", "RTA", "RAT", "PTAT"} {
 				run := func(check bool) error {
-					return mpi.Run(loop.New(2), mpi.Options{Engine: proto.New, Library: by(protocol), Check: check}, func(c *mpi.Comm) error {
+					return mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by(protocol), Check: check}, func(c *mpi.Comm) error {
 						m.program(c, 1-c.Rank())
 						return nil
 					})

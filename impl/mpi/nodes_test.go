@@ -9,7 +9,6 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
@@ -106,7 +105,7 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 		l := *load("convex").Libraries[0]
 		w := virtual(t, load("convex"), m, &l, nodes*per, 0)
 		ends := make([]unit.Time, nodes*per)
-		holds(t, mpi.Run(w, mpi.Options{Engine: proto.New, Library: &l}, func(all *mpi.Comm) error {
+		holds(t, mpi.Run(w, mpi.Options{Engine: carry, Library: &l}, func(all *mpi.Comm) error {
 			c := all.Split(0, all.Rank()%per) // 0 5 10 1 6 11 …
 			if c.Rank()%nodes != all.Rank()/per {
 				return fmt.Errorf("rank %d of the job is rank %d", all.Rank(), c.Rank())
@@ -141,7 +140,7 @@ func TestTableOfConvex(t *testing.T) {
 	took := func(o collective.Operation, rules []collective.Rule) unit.Time {
 		l := *load("convex").Libraries[0]
 		ends := make([]unit.Time, 16)
-		holds(t, mpi.Run(on("convex")(t, &l, 16), mpi.Options{Engine: proto.New, Library: &l, Tuning: rules}, func(all *mpi.Comm) error {
+		holds(t, mpi.Run(on("convex")(t, &l, 16), mpi.Options{Engine: carry, Library: &l, Tuning: rules}, func(all *mpi.Comm) error {
 			c := all.Create(all.Group().Include(ranks))
 			if c == nil {
 				return nil

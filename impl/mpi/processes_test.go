@@ -7,7 +7,6 @@ import (
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/launch/launchtest"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/shm"
 	"github.com/loggp/loggp/impl/tcp"
 	"github.com/loggp/loggp/model"
@@ -51,7 +50,7 @@ func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 			}
 			t.Run(p.name+"/"+x.name, func(t *testing.T) {
 				l := x.library()
-				holds(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: proto.New, Library: l}, program))
+				holds(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
 			})
 		}
 	}

@@ -66,7 +66,7 @@ func TestFlood(t *testing.T) {
 					l := x.library()
 					l.Long = model.EveryTier(model.Long{Stage: l.Long[0].Stage})
 					w := &counting{World: p.open(t, l, 2)}
-					err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, flood(f.messages, f.bytes))
+					err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, flood(f.messages, f.bytes))
 					if err != nil {
 						t.Error(err)
 					}
@@ -130,7 +130,7 @@ type countingPort struct {
 
 // ahead reports whether a packet has data that nobody asked for.
 func ahead(q *device.Packet) bool {
-	name, _ := proto.Name(q.Head)
+	name, _ := proto.Describe(q.Head)
 	return name == "RM"
 }
 
@@ -147,8 +147,8 @@ func (p *countingPort) Recv(block bool) *device.Packet {
 	return q
 }
 
-func (p *countingPort) Spend(w model.Work, n int) {
-	if p.Rank() == 1 && w == model.WorkUnpack { // so ends an eager message; without a bounce buffer nothing else does but what was asked for
+func (p *countingPort) Spend(w model.CostKey, n int) {
+	if p.Rank() == 1 && w == model.ProtoUnpack { // so ends an eager message; without a bounce buffer nothing else does but what was asked for
 		if !p.asked {
 			p.w.taken.Add(int64(n))
 		}
@@ -190,12 +190,12 @@ func TestOverlap(t *testing.T) {
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {
 		l := lib()
 		l.Long = model.EveryTier(model.Long{})
-		l.Software[model.WorkPack] = 0 // which is work before the transfer begins
+		l.Software[model.ProtoPack] = 0 // which is work before the transfer begins
 		w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l, Protocol: protocol}, func(c *mpi.Comm) error {
+		err = mpi.Run(w, mpi.Options{Engine: carry, Library: l, Protocol: protocol}, func(c *mpi.Comm) error {
 			switch c.Rank() {
 			case 0:
 				c.Compute(1000 * us)
@@ -276,7 +276,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 			t.Run(p.name+"/"+a.String(), func(t *testing.T) {
 				l := by("T")
 				var before, after runtime.MemStats
-				err := mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: proto.New, Library: l, Tuning: forced(a)}, func(c *mpi.Comm) error {
+				err := mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: carry, Library: l, Tuning: forced(a)}, func(c *mpi.Comm) error {
 					x, y := make([]int32, ranks), make([]int32, ranks)
 					for i := range warm + rounds {
 						if i == warm && c.Rank() == 0 {
@@ -332,7 +332,7 @@ func TestNoAllocationAmongProcesses(t *testing.T) {
 func allocations(t *testing.T, p place, l *model.Library, nonblocking bool, bytes, rounds int) uint64 {
 	const warm = 200
 	var before, after runtime.MemStats
-	err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+	err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		b := make([]byte, bytes)
 		peer := 1 - c.Rank()
 		for i := range warm + rounds {
@@ -369,7 +369,7 @@ func TestForcedSynchronous(t *testing.T) {
 	l := by("TA")
 	for _, p := range places {
 		var posted atomic.Bool
-		err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Protocol: "T"}, func(c *mpi.Comm) error {
+		err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Protocol: "T"}, func(c *mpi.Comm) error {
 			if c.Rank() == 1 {
 				c.Probe(0, 7)
 				c.Compute(100 * us)

@@ -37,7 +37,7 @@ func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program 
 	return ends
 }
 
-func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Name} }
+func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Describe} }
 
 // drawn returns the intervals of a lane of a closed form: what is done, by its name, and waits.
 func drawn(l model.Lane) (spans []string) {
@@ -74,7 +74,7 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	t.Helper()
 	r := recorder()
 	cfg := hw.Config{Machine: x.Machine, Library: x.Library, Ranks: p.ranks}
-	record(t, r, cfg, mpi.Options{Engine: proto.New, Library: x.Library, Protocol: x.Protocol.Name}, transfer(x, p, new(taken)))
+	record(t, r, cfg, mpi.Options{Engine: carry, Library: x.Library, Protocol: x.Protocol.Name}, transfer(x, p, new(taken)))
 	got, want := r.Recording().Window(unit.Second, 1<<62), x.Timeline()
 	for _, side := range []struct {
 		rank int
@@ -206,9 +206,9 @@ func TestRecordingChangesNothing(t *testing.T) {
 				l.Rules = []model.Rule{{Mode: model.Standard, UpTo: 5000, Protocol: "T"}, {Mode: model.Standard, UpTo: -1, Protocol: "RAT"}, {Mode: model.Synchronous, UpTo: -1, Protocol: "RTA"}}
 				cfg := hw.Config{Machine: m, Library: l, Ranks: 10, Seed: seed, Noise: noise}
 				r, again := recorder(), recorder()
-				with := record(t, r, cfg, mpi.Options{Engine: proto.New, Library: l}, crowded(seed))
-				without := record(t, nil, cfg, mpi.Options{Engine: proto.New, Library: l}, crowded(seed))
-				record(t, again, cfg, mpi.Options{Engine: proto.New, Library: l}, crowded(seed))
+				with := record(t, r, cfg, mpi.Options{Engine: carry, Library: l}, crowded(seed))
+				without := record(t, nil, cfg, mpi.Options{Engine: carry, Library: l}, crowded(seed))
+				record(t, again, cfg, mpi.Options{Engine: carry, Library: l}, crowded(seed))
 				if !slices.Equal(with, without) {
 					t.Fatalf("%s, seed %d, noise %v: the ranks end at %v, without a recorder at %v", name, seed, noise, with, without)
 				}
@@ -243,7 +243,7 @@ func TestRecordingOfLostFrames(t *testing.T) {
 	l := odd(false, 0)
 	for seed := range uint64(5) {
 		r := recorder()
-		ends := record(t, r, hw.Config{Machine: m, Library: l, Ranks: 6, Seed: seed}, mpi.Options{Engine: proto.New, Library: l, Protocol: "TA"}, func(c *mpi.Comm) error {
+		ends := record(t, r, hw.Config{Machine: m, Library: l, Ranks: 6, Seed: seed}, mpi.Options{Engine: carry, Library: l, Protocol: "TA"}, func(c *mpi.Comm) error {
 			for range 4 {
 				if c.Rank() < 3 {
 					mpi.Send(c, make([]byte, 3000), c.Rank()+3, 0)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 )
 
 // Wrong programs of processes end as those of one process do: with the same error, from whichever rank, and all ranks of a deadlock say where they wait.
@@ -23,7 +22,7 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 					}
 					want := wrong(t, p.ranks, p.program)
 					l := byDefault()
-					got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+					got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
 					if got == nil || telling(got) != telling(want) {
 						t.Errorf("%v\nwant %v", got, want)
 					}
@@ -42,8 +41,8 @@ func TestTestimonyOfRanksThatFollow(t *testing.T) {
 		t.Run(at.name, func(t *testing.T) {
 			l := byDefault()
 			w := at.open(t, l, 2)
-			first := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error { tooLong(c); return nil })
-			second := mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+			first := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error { tooLong(c); return nil })
+			second := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 				var e *mpi.Error
 				if !errors.As(first, &e) || e.Call != "Recv" || e.Rank != 1 {
 					return errors.New("the first run has ended otherwise here")
@@ -51,7 +50,7 @@ func TestTestimonyOfRanksThatFollow(t *testing.T) {
 				mpi.Recv(c, make([]byte, 1), 1-c.Rank(), 0)
 				return nil
 			})
-			holds(t, mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+			holds(t, mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 				var e *mpi.DeadlockError
 				if !errors.As(second, &e) || len(e.Waits) != 2 || e.Waits[0].Call != "Recv" || e.Waits[1].Call != "Recv" || len(e.Cycle) != 2 {
 					return errors.New("the second run has ended otherwise here: " + second.Error())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/trace"
 	"github.com/loggp/loggp/model"
 )
@@ -35,7 +34,7 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 		t.Fatal(err)
 	}
 	var log trace.Log
-	err = mpi.Run(trace.World(w, &log), mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+	err = mpi.Run(trace.World(w, &log), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		var open []mpi.Request
 		if c.Rank() == to {
 			open = append(open, mpi.Irecv(c, make([]byte, bytes), from, 7))

@@ -155,7 +155,7 @@ func sendsOfTranscript(packets string, rank int) (all []string) {
 // play runs a script and returns its transcript.
 func play(t *testing.T, script string) string {
 	t.Helper()
-	o := mpi.Options{Engine: proto.New, Library: lib()}
+	o := mpi.Options{Engine: carry, Library: lib()}
 	o.Library.Long = model.EveryTier(model.Long{})
 	open := func(w device.World) device.World { return w }
 	ranks := make([][]string, 2)
@@ -361,7 +361,7 @@ var creditDetail = regexp.MustCompile(`(?:, )?credit for (\d+) bytes$`)
 
 // tell says what the head of a packet says, with the credit in it as a number at the end.
 func tell(head device.Head) string {
-	name, detail := proto.Name(head)
+	name, detail := proto.Describe(head)
 	credit := ""
 	if m := creditDetail.FindStringSubmatch(detail); m != nil {
 		credit, detail = " +"+m[1], strings.TrimSuffix(detail, m[0])

@@ -10,7 +10,6 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 )
 
 // Every constructor makes the type of its definition in MPI-1.2, §3.12.1: the bytes of a row of 24 that elements of one are sent from.
@@ -70,7 +69,7 @@ func TestNoType(t *testing.T) {
 		"too large":  {"Vector", engine.ErrArg, "too large", func() { mpi.Vector(1<<40, 1, 1<<40, mpi.Int32) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: proto.New, Library: by("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 			check(t, panicked(x.wrong), mpi.NoRank, x.call, x.class, x.text)
 		})

@@ -18,7 +18,6 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 )
 
 // wrongPrograms are those of wrong_programs_test.go.
@@ -134,7 +133,7 @@ func TestWrongPrograms(t *testing.T) {
 func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	t.Helper()
 	l := byDefault()
-	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
+	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
 	if err == nil {
 		t.Fatal("the program ends")
 	}
@@ -147,7 +146,7 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 		want := wrong(t, p.ranks, p.program)
 		for _, at := range places {
 			l := byDefault()
-			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: proto.New, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
 			if got == nil || telling(got) != telling(want) {
 				t.Errorf("%s on %s: %v\nwant %v", p.name, at.name, got, want)
 			}
@@ -189,7 +188,7 @@ func TestManyWait(t *testing.T) {
 	}
 	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", byDefault(), ranks, 0), "loop": loop.New(ranks)} {
 		var d *mpi.DeadlockError
-		if err := mpi.Run(w, mpi.Options{Engine: proto.New, Library: byDefault()}, program); !errors.As(err, &d) {
+		if err := mpi.Run(w, mpi.Options{Engine: carry, Library: byDefault()}, program); !errors.As(err, &d) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(d.Waits) != 16 || len(d.Cycle) != ranks {
@@ -266,7 +265,7 @@ func TestAfterTheEnd(t *testing.T) {
 		for _, at := range places {
 			l := byDefault()
 			var last *mpi.Comm
-			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: proto.New, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
+			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					last = c
 				}

@@ -22,7 +22,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	case !o.Receive:
 		e.ask(o)
 	case o.protocol == nil: // it has no message
-		e.spend(model.WorkMatch, 1)
+		e.spend(model.ProtoMatch, 1)
 		e.posted.Remove(&o.posted)
 		e.rank.Cancelled(x)
 	}
@@ -52,7 +52,7 @@ func (e *Engine) peerEnded(rank int32) {
 
 // takeOut takes a message out of the early ones, if it is there, and says whether it was.
 func (e *Engine) takeOut(src int, h *head) {
-	e.spend(model.WorkMatch, 1)
+	e.spend(model.ProtoMatch, 1)
 	answer := head{kind: kindAnswer, to: h.from, from: h.to}
 	if m := e.unmet(int32(src), h.from); m != nil {
 		e.early.Remove(&m.Entry)

@@ -64,7 +64,7 @@ func (e *Engine) tier(rank int32) model.Tier {
 }
 
 // spend charges work to the processor.
-func (e *Engine) spend(w model.Work, n int) {
+func (e *Engine) spend(w model.CostKey, n int) {
 	if !e.unpriced {
 		e.port.Spend(w, n)
 	}
@@ -93,7 +93,7 @@ func (e *Engine) dispatch(p *device.Packet) {
 	if n := creditOf(&p.Head); n > 0 {
 		e.flow.credit(p.Src, int(n))
 	}
-	e.spend(model.WorkHandle, 1)
+	e.spend(model.ProtoHandle, 1)
 	if kindOf(&p.Head) == kindFirst {
 		e.first(p)
 	} else {
@@ -155,7 +155,7 @@ func (e *Engine) ended(h *head) {
 
 // control makes a packet without message data and sends it.
 func (e *Engine) control(dst int32, h *head) {
-	e.spend(model.WorkControl, 1)
+	e.spend(model.ProtoControl, 1)
 	e.send(dst, h, nil)
 }
 

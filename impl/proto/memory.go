@@ -67,7 +67,7 @@ func (m *messages) Put(dst int, k device.Key, off int, b []byte, done device.Hea
 
 // bytes makes a packet with bytes of memory and sends it.
 func (m *messages) bytes(dst int32, h *head, b []byte) {
-	m.e.spend(model.WorkControl, 1)
+	m.e.spend(model.ProtoControl, 1)
 	m.e.send(dst, h, b)
 }
 

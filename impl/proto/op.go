@@ -51,7 +51,7 @@ func (e *Engine) complete(o *op) {
 // stage copies the message to where other ranks may access it, if the library needs that and it is not
 // there.
 func (e *Engine) stage(s *op) {
-	e.spend(model.WorkPack, len(s.Buf))
+	e.spend(model.ProtoPack, len(s.Buf))
 	if e.job.lib.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.Detached() {
 		s.staged = e.rank.Room(len(s.Buf))
 		e.rank.Copy(s.staged, s.Buf)

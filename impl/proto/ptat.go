@@ -27,7 +27,7 @@ var PTAT = &Protocol{
 	},
 	ACK: func(e *Engine, s *op, h head) {
 		if rest := s.Buf[e.part(s):]; len(rest) > 0 {
-			e.spend(model.WorkControl, 1)
+			e.spend(model.ProtoControl, 1)
 			e.send(s.Peer, &head{kind: kindRest, to: h.from}, rest)
 		}
 		e.complete(s)

@@ -32,7 +32,7 @@ type direct struct{ *Engine }
 
 // SendPacket implements engine.Direct.
 func (e direct) SendPacket(dst int, b []byte) {
-	e.spend(model.WorkControl, 1)
+	e.spend(model.ProtoControl, 1)
 	e.send(int32(dst), &head{kind: kindRaw, size: len(b)}, b)
 }
 
@@ -41,7 +41,7 @@ func (e direct) RecvPacket(b []byte) int {
 	for len(e.raw.waiting) == 0 {
 		p := e.next(true)
 		if kind(p.Head[0]) == kindRaw {
-			e.spend(model.WorkHandle, 1)
+			e.spend(model.ProtoHandle, 1)
 			e.checkRaw(b, p.Data)
 			return e.rank.Copy(b, p.Data)
 		}

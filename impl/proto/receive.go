@@ -31,18 +31,18 @@ type early struct {
 func (e *Engine) Recv(o *engine.Op) {
 	e.post(o.Self.(*op))
 	e.rank.Await(o)
-	e.spend(model.WorkReceived, 1)
+	e.spend(model.ProtoReceived, 1)
 }
 
 // Irecv implements engine.Engine.
 func (e *Engine) Irecv(o *engine.Op) {
 	e.post(o.Self.(*op))
-	e.spend(model.WorkPosted, 1)
+	e.spend(model.ProtoPosted, 1)
 }
 
 // post starts an operation that receives: with a message that came early, or as one that waits.
 func (e *Engine) post(r *op) {
-	e.spend(model.WorkReceive, 1)
+	e.spend(model.ProtoReceive, 1)
 	r.protocol, r.cancelling = nil, false
 	x := match.Envelope{Context: r.Context, Source: r.Peer, Tag: r.Tag}
 	r.posted.Envelope = x
@@ -62,7 +62,7 @@ func (e *Engine) drop(m *early) {
 }
 
 func (e *Engine) lookEarly(x match.Envelope) *early {
-	e.spend(model.WorkMatch, 1)
+	e.spend(model.ProtoMatch, 1)
 	if e.early.First() == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (e *Engine) first(p *device.Packet) {
 	m.src, m.from, m.size, m.tag, m.key = int32(p.Src), uint32(w[3]), int(w[2]), int32(w[0]>>32), device.Key(w[4])
 	m.protocol, m.sign, m.data = e.job.table[uint8(w[0]>>8)], engine.Signature(w[3]>>32), p.Data
 	x := match.Envelope{Context: uint32(w[1]), Source: m.src, Tag: m.tag}
-	e.spend(model.WorkMatch, 1)
+	e.spend(model.ProtoMatch, 1)
 	r := e.posted.First()
 	if r == nil || !r.Matches(x) {
 		r = e.posted.Match(x)
@@ -141,15 +141,15 @@ func (e *Engine) take(r *op, m *msg) {
 // unpack copies what came with a packet to where it is to be.
 func (e *Engine) unpack(to, data []byte) {
 	e.rank.Copy(to, data)
-	e.spend(model.WorkUnpack, len(data))
+	e.spend(model.ProtoUnpack, len(data))
 }
 
 // Looked implements engine.Engine.
 func (e *Engine) Looked(found bool) {
 	if found {
-		e.spend(model.WorkComplete, 1)
+		e.spend(model.ProtoComplete, 1)
 	} else {
-		e.spend(model.WorkPoll, 1)
+		e.spend(model.ProtoPoll, 1)
 	}
 }
 

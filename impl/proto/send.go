@@ -7,10 +7,10 @@ import (
 
 // Send implements engine.Engine. A message that is forgotten with its first packet needs no operation.
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
-	e.spend(model.WorkSend, 1)
+	e.spend(model.ProtoSend, 1)
 	p := e.choose(mode, len(buf), dst, context)
 	if p.Forgets && mode != model.Buffered {
-		e.spend(model.WorkPack, len(buf))
+		e.spend(model.ProtoPack, len(buf))
 		setFirst(&e.out.Head, e.row(p), mode, int32(tag), context, len(buf), 0, sign)
 		e.sendOut(int32(dst), buf)
 		e.spend(model.Epilogue(mode), 1)
@@ -30,7 +30,7 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 
 // Isend implements engine.Engine. A buffered message goes its own way: another operation carries it.
 func (e *Engine) Isend(o *engine.Op) {
-	e.spend(model.WorkSend, 1)
+	e.spend(model.ProtoSend, 1)
 	p := e.choose(o.Mode, len(o.Buf), int(o.Peer), o.Context)
 	s := o
 	if o.Mode == model.Buffered {
@@ -51,7 +51,7 @@ func (e *Engine) begin(s *op, p *Protocol) {
 	if s.Mode == model.Buffered {
 		from := s.Buf
 		s.Buf = e.rank.Reserve(&s.Op, len(from))
-		e.spend(model.WorkPack, len(from))
+		e.spend(model.ProtoPack, len(from))
 		e.rank.Copy(s.Buf, from)
 	}
 	p.Start(e, s)
@@ -83,14 +83,14 @@ func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protoco
 
 // sendRM packs the message and sends a first packet with data of it.
 func (e *Engine) sendRM(s *op, data []byte) {
-	e.spend(model.WorkPack, len(s.Buf))
+	e.spend(model.ProtoPack, len(s.Buf))
 	e.setFirst(s)
 	e.sendOut(s.Peer, data)
 }
 
 // sendR sends a first packet without.
 func (e *Engine) sendR(s *op) {
-	e.spend(model.WorkControl, 1)
+	e.spend(model.ProtoControl, 1)
 	e.setFirst(s)
 	e.out.Head[4] = uint64(s.key)
 	e.sendOut(s.Peer, nil)

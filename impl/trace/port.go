@@ -11,6 +11,7 @@ import (
 // port is a port that notes what passes through it.
 type port struct {
 	device.Port
+	engine  *model.Engine
 	memory  memory
 	counter counter
 	events  []Event
@@ -23,10 +24,10 @@ func (p *port) note(e Event) {
 	p.events = append(p.events, e)
 }
 
-func (p *port) Spend(w model.Work, n int) {
+func (p *port) Spend(w model.CostKey, n int) {
 	from := p.Now()
 	p.Port.Spend(w, n)
-	p.note(Event{Kind: Spend, From: from, Work: w, N: n})
+	p.note(Event{Kind: Spend, From: from, Work: p.engine.Cost(w).Key, N: n})
 }
 
 func (p *port) Delay(d unit.Time) {

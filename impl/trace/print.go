@@ -38,7 +38,7 @@ func (l *Log) Print(w io.Writer, tell func(head device.Head) string) error {
 func (e Event) Text(tell func(head device.Head) string) string {
 	switch e.Kind {
 	case Spend:
-		return fmt.Sprintf("spend %v %d", e.Work, e.N)
+		return fmt.Sprintf("spend %s %d", e.Work, e.N)
 	case Copy:
 		return fmt.Sprintf("copy %d", e.N)
 	case Delay:

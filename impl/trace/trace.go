@@ -42,12 +42,14 @@ type Event struct {
 	Kind     Kind
 	Peer     int         // the other rank, where there is one
 	Head     device.Head // of a packet, or of the one that will tell or told of the end of a remote access
-	Work     model.Work  // that was spent
+	Work     string      // that was spent: the key of its cost in platform files
 	N        int         // bytes, units of work, or what was added
 }
 
 // Log keeps the events of the runs of a world. The zero value is empty. It may be read when a run has ended.
 type Log struct {
+	Engine *model.Engine // of the library that is traced, for the names of its costs; nil: the first of model.Engines
+
 	mu    sync.Mutex
 	ranks []*port // by rank
 }
@@ -68,7 +70,10 @@ func (w world) Run(program func(device.Port) error) error {
 
 // port wraps a port and gives it its place.
 func (l *Log) port(p device.Port) *port {
-	q := &port{Port: p}
+	q := &port{Port: p, engine: l.Engine}
+	if q.engine == nil {
+		q.engine = model.Engines[0]
+	}
 	q.memory, q.counter = memory{p.Memory(), q}, counter{p.Counter(), q}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,7 +46,7 @@ func (b *Base) Tick() unit.Time {
 	return resolution
 }
 
-func (b *Base) Spend(model.Work, int) {}
+func (b *Base) Spend(model.CostKey, int) {}
 
 // RealTime implements device.RealTime.
 func (b *Base) RealTime() {}

@@ -146,7 +146,7 @@ func meet(message model.Transfer, sender, receiver *side) model.Meeting {
 // posting is what it costs to post a receive.
 func (x *algebra) posting() unit.Time {
 	w := x.there.Library.Software
-	return w[model.WorkReceive] + w[model.WorkMatch] + w[model.WorkPosted]
+	return w[model.ProtoReceive] + w[model.ProtoMatch] + w[model.ProtoPosted]
 }
 
 // barrier lets the root receive a message from the other rank and send one back.

@@ -116,7 +116,7 @@ func (x *run) try(ctx context.Context) error {
 		x.predicted.values[quantity{s.Subject, microbench.Message, auto, "H", -1}] = h
 		x.predicted.values[quantity{s.Subject, microbench.Message, auto, "P", -1}] = p
 		x.measured.values[quantity{s.Subject, "any mode", auto, wire, -1}] = micros(model.MessageView(machine, library, there).L)
-		after := library.Software[model.WorkSynchronous] - library.Software[model.WorkComplete]
+		after := library.Software[model.ProtoSynchronous] - library.Software[model.ProtoComplete]
 		x.measured.values[quantity{s.Subject, "ssend", auto, afterProtocol, -1}] = micros(after)
 		for _, c := range sends {
 			for _, k := range []int{small, triedBytes} {

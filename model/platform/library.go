@@ -9,15 +9,46 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// library reads the message-passing software.
+// library reads the message-passing software: what it is, its engine, what the engine's work costs,
+// and what else an engine of its kind is told.
 func (r *reader) library(l *model.Library) reading {
+	return reading{r.proto(l).example, func(path string, n *yaml.Node) {
+		l.Engine = model.Proto
+		if x := lookup(n, "engine"); x != nil {
+			if e := model.FindEngine(x.Value); e != nil {
+				l.Engine = e
+			}
+		}
+		if l.Engine == model.Proto {
+			r.proto(l).read(path, n)
+			return
+		}
+		var tunings []tuning
+		fields := append(r.libraryFields(l), may("collectives", r.tunings(&tunings)))
+		r.checked(r.mapping(fields...), func(string, *yaml.Node) { r.addCollectives(l, tunings) }).read(path, n)
+	}}
+}
+
+// libraryFields are the keys of a library of any engine.
+func (r *reader) libraryFields(l *model.Library) []field {
+	var names []string
+	for _, e := range model.Engines {
+		names = append(names, e.Name)
+	}
+	return []field{
+		must("name", r.label(&l.Name)),
+		must("description", r.text(&l.Description, `"what the library is"`)),
+		may("engine", choice(r, new(string), names)),
+		must("software", r.software(l)),
+	}
+}
+
+// proto reads a library whose engine is model.Proto.
+func (r *reader) proto(l *model.Library) reading {
 	var rules []rule
 	var tunings []tuning
 	var long, near model.Long
-	fields := r.mapping(
-		must("name", r.label(&l.Name)),
-		must("description", r.text(&l.Description, `"what the library is"`)),
-		must("software", r.software(&l.Software)),
+	fields := r.mapping(append(r.libraryFields(l),
 		must("rules", r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
 			func(path string, i int, n *yaml.Node) {
 				rules = append(rules, rule{node: n, path: fmt.Sprintf("%s[%d]", path, i)})
@@ -33,7 +64,7 @@ func (r *reader) library(l *model.Library) reading {
 			must("stage", r.flag(&near.Stage)),
 			must("bounce", r.size(&near.Bounce, 0, unit.MaxSize)),
 		)),
-	)
+	)...)
 	return r.checked(fields, func(path string, n *yaml.Node) {
 		l.Long = model.EveryTier(long)
 		if lookup(n, "intra") != nil {
@@ -41,9 +72,14 @@ func (r *reader) library(l *model.Library) reading {
 		}
 		r.checkFirst(path, n, rules)
 		l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
-		l.Collectives = r.collectives(tunings)
-		r.tuned = append(r.tuned, tunings...)
+		r.addCollectives(l, tunings)
 	})
+}
+
+// addCollectives gives a library its rules of collective operations.
+func (r *reader) addCollectives(l *model.Library, tunings []tuning) {
+	l.Collectives = r.collectives(tunings)
+	r.tuned = append(r.tuned, tunings...)
 }
 
 // checkFirst checks that a library says how long first parts are if a rule names a protocol that has them, and only then.
@@ -59,17 +95,20 @@ func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
 	}
 }
 
-// software reads what each kind of work costs. The keys are the names of model.Work.
-func (r *reader) software(to *[model.NumWork]unit.Time) reading {
-	var fields []field
-	for w := range model.NumWork {
-		if w == model.WorkPack || w == model.WorkUnpack {
-			fields = append(fields, must(w.String(), r.wholePerByte(&to[w])))
-		} else {
-			fields = append(fields, must(w.String(), r.time(&to[w])))
+// software reads what each kind of work costs that the library's engine declares.
+func (r *reader) software(l *model.Library) reading {
+	costs := func() []field {
+		var fields []field
+		for k, c := range l.CarriedBy().Costs {
+			if c.PerByte {
+				fields = append(fields, must(c.Key, r.wholePerByte(&l.Software[k])))
+			} else {
+				fields = append(fields, must(c.Key, r.time(&l.Software[k])))
+			}
 		}
+		return fields
 	}
-	return r.mapping(fields...)
+	return reading{keys(costs()), func(path string, n *yaml.Node) { r.mapping(costs()...).read(path, n) }}
 }
 
 // flag reads true or false.

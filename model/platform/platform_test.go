@@ -214,7 +214,7 @@ func TestSyntheticIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Software != [model.NumWork]unit.Time{} || l.Long != [model.NumTiers]model.Long{} || l.Window != 1<<40 {
+	if l.Software != [model.MaxCosts]unit.Time{} || l.Long != [model.NumTiers]model.Long{} || l.Window != 1<<40 {
 		t.Errorf("library %+v", l)
 	}
 	for mode, want := range []string{"T", "TA", "T", "T"} {

@@ -16,7 +16,7 @@ func clock(open func(int) device.World) error {
 		for i := range 50 {
 			for _, step := range []func(){
 				func() {},
-				func() { p.Spend(model.WorkMatch, i) },
+				func() { p.Spend(model.ProtoMatch, i) },
 				func() { p.Copy(make([]byte, i), make([]byte, i)) },
 				func() { p.Delay(unit.Time(i) * unit.Nanosecond) },
 				func() { p.Send(1-p.Rank(), &device.Packet{Data: make([]byte, i)}) },
@@ -79,7 +79,7 @@ func step(open func(int) device.World) error {
 // An engine charges whatever it does, on every machine, and copies with the port's Copy, which does it.
 func work(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {
-		for w := range model.NumWork {
+		for w := range model.MaxCosts {
 			p.Spend(w, 0)
 			p.Spend(w, 1)
 			p.Spend(w, 1000)

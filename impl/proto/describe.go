@@ -8,7 +8,7 @@ import (
 
 // Name returns what the head of an engine's packet says, for traces and recordings: the kind of the packet, and in words what
 // else there is.
-func Name(words device.Head) (name, detail string) {
+func Describe(words device.Head) (name, detail string) {
 	var h head
 	h.decode(&words)
 	name = "unknown"
