@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"model/collective"},
 	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/auth", "impl/machine", "impl/match", "impl/pmi", "impl/sim"},
 	{"impl/doctor", "impl/engine", "impl/launch", "impl/reduction", "impl/transport"},
-	{"fit", "microbench/foreign", "impl/proto", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
+	{"fit", "microbench/foreign", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports", "fit/export", "impl/mpi"},
 	{"impl/programs"},
 	{"microbench"},
@@ -53,7 +53,7 @@ var never = []struct {
 		"no import runs upwards: measuring does not evaluate",
 	},
 	{
-		[]string{"impl/engine", "impl/proto", "impl/match", "impl/mpi"},
+		[]string{"impl/engine", "impl/proto", "impl/queue", "impl/match", "impl/mpi"},
 		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/auth", "impl/launch", "impl/machine", "impl/shm", "impl/tcp", "impl/transport"},
 		"the library cannot know whether time is virtual",
 	},
@@ -64,11 +64,11 @@ var never = []struct {
 	},
 	{
 		[]string{"impl/mpi"},
-		[]string{"impl/proto", "impl/match"},
+		[]string{"impl/proto", "impl/queue", "impl/match"},
 		"the interface cannot know which engine carries its messages",
 	},
 	{
-		[]string{"impl/engine", "impl/proto"},
+		[]string{"impl/engine", "impl/proto", "impl/queue"},
 		[]string{"impl/datatype", "impl/reduction", "model/collective"},
 		"the engine moves bytes and knows no more of them",
 	},

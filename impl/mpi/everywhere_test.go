@@ -10,7 +10,6 @@ import (
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -131,6 +130,7 @@ var tables = []table{
 	{"RAT", func() *model.Library { return by("RAT") }},
 	{"PTAT", func() *model.Library { return by("PTAT") }},
 	{"mixed", mixed},
+	{"queue", func() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} }},
 }
 
 // byDefault returns the library of the T3D.
@@ -173,7 +173,7 @@ func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check fu
 		for _, x := range tables {
 			t.Run(p.name+"/"+x.name, func(t *testing.T) {
 				l := x.library()
-				check(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: proto.New, Library: l}, program))
+				check(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
 			})
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 )
 
@@ -51,7 +50,7 @@ func TestRandomPrograms(t *testing.T) {
 // play runs a program somewhere.
 func (p *program) play(t *testing.T, at place, x table) error {
 	l := x.library()
-	return runFor(time.Minute, at.open(t, l, p.ranks), mpi.Options{Engine: proto.New, Library: l, Tuning: p.tuning, Check: p.seed%2 == 0}, p.perform)
+	return runFor(time.Minute, at.open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Tuning: p.tuning, Check: p.seed%2 == 0}, p.perform)
 }
 
 // fails ends the test with the shortest program that fails as well.
@@ -90,10 +89,10 @@ func TestRandomProgramsOfProcesses(t *testing.T) {
 		return // the detector does not see between processes, and slows them down
 	}
 	for i := range uint64(max(8, *programs/20)) {
-		p, at, x := write(*seedFrom+i, 5), processes[i%4], tables[i%7]
+		p, at, x := write(*seedFrom+i, 5), processes[i%4], tables[i%uint64(len(tables))]
 		t.Run(fmt.Sprint("seed=", p.seed), func(t *testing.T) {
 			l := x.library()
-			if err := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: proto.New, Library: l, Tuning: p.tuning}, p.perform); err != nil {
+			if err := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Tuning: p.tuning}, p.perform); err != nil {
 				t.Fatalf("%s, table %s: %v\nof the program, on %d ranks:\n%v", at.name, x.name, err, p.ranks, p)
 			}
 		})

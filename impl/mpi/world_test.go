@@ -4,21 +4,31 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/queue"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
 const us = unit.Microsecond
 
+// carry is the engine that a library names.
+func carry(l *model.Library, protocol string) (engine.Maker, error) {
+	if l.CarriedBy() == model.Queue {
+		return queue.New(l, protocol)
+	}
+	return proto.New(l, protocol)
+}
+
 func lib() *model.Library {
 	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024})}
 	for w := range l.Software {
 		l.Software[w] = unit.Microsecond
 	}
-	l.Software[model.WorkPack], l.Software[model.WorkUnpack] = 1700, 500
+	l.Software[model.ProtoPack], l.Software[model.ProtoUnpack] = 1700, 500
 	for m := range model.NumModes {
 		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
 		if m != model.Synchronous {
@@ -44,7 +54,7 @@ func t3d(t testing.TB, ranks int) (device.World, mpi.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, mpi.Options{Engine: proto.New, Library: l}
+	return w, mpi.Options{Engine: carry, Library: l}
 }
 
 func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
@@ -65,5 +75,5 @@ func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w, mpi.Options{Engine: proto.New, Library: l}
+	return w, mpi.Options{Engine: carry, Library: l}
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/queue"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
@@ -27,6 +29,15 @@ type Job struct {
 
 	here    *Placement // nil: the machine is emulated
 	started bool       // this process was started as one of the ranks
+}
+
+// engines are what carries the messages of a library, by what the library says.
+var engines = map[*model.Engine]struct {
+	make     engine.New
+	describe func(device.Head) (name, detail string) // the packets, for traces
+}{
+	model.Proto: {proto.New, proto.Describe},
+	model.Queue: {queue.New, queue.Describe},
 }
 
 // PlatformNoise in place of a noise level stands for what the platform says.
@@ -75,7 +86,7 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 // Record runs a program on the job's ranks and returns what every part of the machine did: so many spans, calls and messages at most;
 // 0: as many as can be looked at.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
-	r := &hw.Recorder{Tell: proto.Name, Limit: most}
+	r := &hw.Recorder{Tell: engines[j.Library.CarriedBy()].describe, Limit: most}
 	cfg := j.config(ctx, seed)
 	cfg.Record = r
 	w, err := hw.New(cfg)
@@ -93,7 +104,7 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 // Options returns how messages travel: by the library's rules, or all by one protocol. Collective operations go by those that are forced, and
 // where these serve no such ranks by the library's.
 func (j *Job) Options(protocol string) mpi.Options {
-	o := mpi.Options{Engine: proto.New, Library: j.Library, Protocol: protocol, Check: j.Check}
+	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check}
 	if j.Forced != nil {
 		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
 	}

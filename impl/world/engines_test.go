@@ -1,0 +1,96 @@
+package world
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/trace"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Every engine that platform files may name is there, and charges the work that it declares: each kind, and no other.
+func TestEnginesCharge(t *testing.T) {
+	for _, e := range model.Engines {
+		if engines[e].make == nil || engines[e].describe == nil {
+			t.Errorf("engine %s is not in the table", e.Name)
+			continue
+		}
+		if len(e.Costs) > int(model.MaxCosts) {
+			t.Fatalf("engine %s has %d kinds of work, and there is room for %d", e.Name, len(e.Costs), model.MaxCosts)
+		}
+		p, err := platform.Load("loggp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(p.Libraries, func(l *model.Library) bool { return l.CarriedBy() == e })
+		if i < 0 {
+			t.Errorf("no library of platform loggp has the engine %s", e.Name)
+			continue
+		}
+		j, err := New(p, p.Libraries[i].Name, 2, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := hw.New(j.config(context.Background(), 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := trace.Log{Engine: e}
+		protocol := ""
+		if e == model.Proto {
+			protocol = "RTA" // so that there are packets of control
+		}
+		if err := mpi.Run(trace.World(w, &log), j.Options(protocol), all); err != nil {
+			t.Fatalf("engine %s: %v", e.Name, err)
+		}
+		charged := map[string]bool{}
+		for _, x := range log.Events() {
+			if x.Kind == trace.Spend {
+				charged[x.Work] = true
+			}
+		}
+		var declared []string
+		for _, c := range e.Costs {
+			declared = append(declared, c.Key)
+		}
+		slices.Sort(declared)
+		if got := slices.Sorted(maps.Keys(charged)); !slices.Equal(got, declared) {
+			t.Errorf("engine %s charges %q, and declares %q", e.Name, got, declared)
+		}
+	}
+}
+
+// all makes every kind of call between two ranks.
+func all(c *mpi.Comm) error {
+	peer := 1 - c.Rank()
+	b := make([]byte, 1000)
+	c.AttachBuffer(make([]byte, 2000))
+	defer c.DetachBuffer()
+	if c.Rank() == 0 {
+		c.Barrier()
+		for _, send := range []func(*mpi.Comm, []byte, int, int){mpi.Send[byte], mpi.Ssend[byte], mpi.Rsend[byte], mpi.Bsend[byte]} {
+			c.Barrier()
+			send(c, b, peer, 1)
+		}
+		return nil
+	}
+	c.Iprobe(peer, 1)
+	r := mpi.Irecv(c, b, peer, 9)
+	r.Test()
+	r.Cancel()
+	r.Wait()
+	c.Barrier()
+	for range 4 {
+		r := mpi.Irecv(c, b, peer, 1)
+		c.Barrier()
+		r.Wait()
+	}
+	r = mpi.Isend(c, b, mpi.ProcNull, 1)
+	r.Wait()
+	return nil
+}
