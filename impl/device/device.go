@@ -108,8 +108,13 @@ type Port interface {
 	// The optional capabilities. Each is nil where the machine has none, for all ranks alike. A port
 	// that embeds None has none, and implements the accessors of those that it has.
 
-	Memory() Memory   // read and write the memory of other ranks
-	Counter() Counter // atomic registers
+	Memory() Memory     // read and write the memory of other ranks
+	Counter() Counter   // atomic registers
+	Watch() Watch       // wait for memory, queues and all else
+	Queue() Queue       // rings that refuse when full
+	Signal() Signal     // handlers at other ranks
+	Channel() Channel   // short messages with priorities
+	Datagram() Datagram // datagrams and multicast
 }
 
 // RealTime is a Port on which work takes its own time and no other: Spend does nothing, and Copy is

@@ -12,6 +12,7 @@ import (
 // port is a processor with its interface. What every packet needs comes first.
 type port struct {
 	*job
+	device.None
 	net     fabric    // nil where the network has ports of its own
 	clock   unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
 	late    unit.Time // how long the network has held the processor up

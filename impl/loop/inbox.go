@@ -6,76 +6,156 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
 )
 
-// parcel is a packet on its way, in an inbox or in the hands of its receiver.
-type parcel struct {
+// buffer is a packet on its way, in a list or in the hands of its receiver.
+type buffer struct {
 	device.Packet
 	room []byte // where the data is, as long as its class allows
-	next *parcel
+	next *buffer
 }
 
-// pool keeps parcels for use again, by powers of two of their room.
+// pool keeps buffers for use again, by powers of two of their room.
 type pool [bits.UintSize - minBits]sync.Pool
 
-// minBits is the logarithm of the least room of a parcel.
+// minBits is the logarithm of the least room of a buffer.
 const minBits = 8
 
 // class returns the smallest class that has room for n bytes.
 func class(n int) int { return max(bits.Len(uint(max(n, 1)-1)), minBits) - minBits }
 
-// pack returns a parcel with a copy of p, from src.
-func (l *pool) pack(src int, p *device.Packet) *parcel {
-	c := class(len(p.Data))
-	q, _ := l[c].Get().(*parcel)
+// pack returns a buffer with a copy of data.
+func (l *pool) pack(src int, head *device.Head, data []byte) *buffer {
+	c := class(len(data))
+	q, _ := l[c].Get().(*buffer)
 	if q == nil {
-		q = &parcel{room: make([]byte, 1<<(c+minBits))}
+		q = &buffer{room: make([]byte, 1<<(c+minBits))}
 	}
-	q.Packet = device.Packet{Src: src, Head: p.Head, Data: q.room[:copy(q.room, p.Data)]}
+	q.Packet = device.Packet{Src: src, Head: *head, Data: q.room[:copy(q.room, data)]}
 	return q
 }
 
-// free takes a parcel back.
-func (l *pool) free(q *parcel) { l[class(len(q.room))].Put(q) }
-
-// inbox is what has arrived for a rank, in order.
-type inbox struct {
-	filled atomic.Bool // not empty, for a look without the lock
-
-	mu         sync.Mutex
-	awake      sync.Cond // waiting is false again
-	head, tail *parcel
-	waiting    bool // the rank waits, and is counted as idle or about to be
-	closed     bool // nobody will take anything any more: what comes is dropped
-	mourners   []mourner
+// free takes a buffer back. It may be nil.
+func (l *pool) free(q *buffer) {
+	if q != nil {
+		l[class(len(q.room))].Put(q)
+	}
 }
 
-// put adds a parcel and wakes the rank if it waits.
-func (in *inbox) put(j *job, q *parcel) {
+// list is buffers, the oldest first.
+type list struct {
+	head, tail *buffer
+	n          int
+}
+
+func (l *list) push(q *buffer) {
+	if l.head == nil {
+		l.head = q
+	} else {
+		l.tail.next = q
+	}
+	l.tail = q
+	l.n++
+}
+
+// pop removes the oldest buffer, or returns nil if there is none.
+func (l *list) pop() *buffer {
+	q := l.head
+	if q == nil {
+		return nil
+	}
+	l.head, q.next = q.next, nil
+	l.n--
+	return q
+}
+
+// inbox is the packets that have arrived for a rank, and the place where it sleeps.
+type inbox struct {
+	filled atomic.Bool   // not empty, for a look without the lock
+	events atomic.Uint64 // of device.Watch; changed with the lock held
+
+	mu      sync.Mutex
+	awake   sync.Cond // the rank does not sleep any more
+	packets list
+	sleeps  sleep
+	idle    bool // it sleeps without a deadline, and is counted as idle or about to be
+	closed  bool // its program has ended or the job has failed: packets are dropped
+	exits   []exitNote
+}
+
+// sleep is what a rank sleeps for.
+type sleep uint8
+
+const (
+	notAsleep sleep = iota
+	forPacket
+	forEvent
+)
+
+// put adds a packet and wakes the rank if it sleeps.
+func (in *inbox) put(j *job, q *buffer) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
-		j.parcels.free(q)
+		j.buffers.free(q)
 		return
 	}
-	if in.head == nil {
-		in.head = q
-		in.filled.Store(true)
-	} else {
-		in.tail.next = q
-	}
-	in.tail = q
-	if in.waiting {
-		in.waiting = false
-		j.idle.Add(-1)
-		in.awake.Signal()
+	in.packets.push(q)
+	in.filled.Store(true)
+	in.events.Add(1)
+	in.wake(j)
+}
+
+// event counts an event and wakes the rank if it sleeps for one.
+func (in *inbox) event(j *job) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.events.Add(1)
+	if in.sleeps == forEvent {
+		in.wake(j)
 	}
 }
 
-// take removes the first parcel, or returns nil if there is none.
-func (in *inbox) take() *parcel {
+// wake ends the rank's sleep, if it sleeps. The lock is held.
+func (in *inbox) wake(j *job) {
+	if in.sleeps == notAsleep {
+		return
+	}
+	in.sleeps = notAsleep
+	if in.idle {
+		in.idle = false
+		j.idle.Add(-1)
+	}
+	in.awake.Signal()
+}
+
+// sleep lets the rank sleep until something wakes it, which may be less than what it sleeps for, or
+// until d has passed if d is not 0. The lock is held, but not meanwhile.
+func (in *inbox) sleep(j *job, what sleep, d time.Duration) {
+	in.sleeps = what
+	if d > 0 {
+		defer time.AfterFunc(d, func() {
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			in.wake(j)
+		}).Stop()
+	} else {
+		in.idle = true
+		in.mu.Unlock() // rest may look into all inboxes
+		j.rest()
+		in.mu.Lock()
+	}
+	for in.sleeps != notAsleep {
+		in.awake.Wait()
+	}
+}
+
+// take removes the first packet, or returns nil if there is none.
+func (in *inbox) take() *buffer {
 	if !in.filled.Load() {
 		return nil
 	}
@@ -84,26 +164,21 @@ func (in *inbox) take() *parcel {
 	return in.pop()
 }
 
-// pop is take for who holds the lock.
-func (in *inbox) pop() *parcel {
-	q := in.head
-	if q == nil {
-		return nil
-	}
-	in.head, q.next = q.next, nil
-	if in.head == nil {
-		in.tail = nil
+// pop is take with the lock held.
+func (in *inbox) pop() *buffer {
+	q := in.packets.pop()
+	if in.packets.head == nil {
 		in.filled.Store(false)
 	}
 	return q
 }
 
-// spins is how often a rank looks again before it sleeps. To sleep and be woken takes microseconds; to look and let
-// other goroutines run takes some fifty nanoseconds.
+// spins is how often a rank looks again before it sleeps. To sleep and be woken takes microseconds; to
+// look and let other goroutines run takes some fifty nanoseconds.
 const spins = 100
 
-// wait takes the first parcel and waits until there is one. It returns nil if the inbox is closed.
-func (in *inbox) wait(j *job) *parcel {
+// wait takes the first packet and waits until there is one. It returns nil if the inbox is closed.
+func (in *inbox) wait(j *job) *buffer {
 	for range spins {
 		if q := in.take(); q != nil {
 			return q
@@ -112,50 +187,75 @@ func (in *inbox) wait(j *job) *parcel {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.head == nil && !in.closed {
-		in.waiting = true
-		in.mu.Unlock() // rest may look into all inboxes
-		j.rest()
-		in.mu.Lock()
-		for in.waiting {
-			in.awake.Wait()
-		}
+	for in.packets.head == nil && !in.closed {
+		in.sleep(j, forPacket, 0)
 	}
 	return in.pop()
 }
 
-// close drops what is there and what will come, and wakes the rank if it waits. It returns who asked to hear of it.
-func (in *inbox) close() []mourner {
+// close drops what is there and what will come, and wakes the rank. It returns who is to hear of it.
+func (in *inbox) close() []exitNote {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.closed, in.waiting = true, false
-	in.head, in.tail = nil, nil
+	in.closed, in.sleeps = true, notAsleep
+	in.packets = list{}
 	in.filled.Store(false)
 	in.awake.Signal()
-	all := in.mourners
-	in.mourners = nil
+	all := in.exits
+	in.exits = nil
 	return all
 }
 
-// mourner is a rank that is to hear when another has ended.
-type mourner struct {
+// exitNote is a packet that a rank is to get when the program of another has ended.
+type exitNote struct {
 	rank int
 	head device.Head
 }
 
-// mourn lets a rank hear of the end of the inbox's, and reports whether that may be still to come.
-func (in *inbox) mourn(m mourner) bool {
+// notify keeps a note until the inbox is closed, and reports whether that may be still to come.
+func (in *inbox) notify(n exitNote) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !in.closed && !slices.ContainsFunc(in.mourners, func(o mourner) bool { return o.rank == m.rank }) {
-		in.mourners = append(in.mourners, m)
+	if !in.closed && !slices.ContainsFunc(in.exits, func(o exitNote) bool { return o.rank == n.rank }) {
+		in.exits = append(in.exits, n)
 	}
 	return !in.closed
 }
 
-// waits reports whether the rank waits.
+// waits reports whether the rank waits for others alone.
 func (in *inbox) waits() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.waiting
+	return in.idle
+}
+
+// watch implements device.Watch.
+type watch struct{ *port }
+
+func (w watch) Events() uint64 { return w.inbox.events.Load() }
+
+func (w watch) Wait(seen uint64, deadline unit.Time) bool {
+	in := &w.inbox
+	for i := 0; ; i++ {
+		w.leave()
+		if in.events.Load() != seen {
+			return true
+		}
+		var left time.Duration
+		if deadline != device.Forever {
+			if left = time.Duration((deadline - w.Now() + unit.Nanosecond - 1) / unit.Nanosecond); left <= 0 {
+				runtime.Gosched()
+				return false
+			}
+		}
+		if i < spins {
+			runtime.Gosched()
+			continue
+		}
+		in.mu.Lock()
+		if in.events.Load() == seen && !in.closed {
+			in.sleep(w.job, forEvent, left)
+		}
+		in.mu.Unlock()
+	}
 }

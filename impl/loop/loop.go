@@ -1,9 +1,10 @@
-// Package loop runs ranks as goroutines of one process. It is the smallest real transport and the template for the
-// others.
+// Package loop runs ranks as goroutines of one process. It is the smallest real transport, the template
+// for the others, and the only one with all optional capabilities of package device: what is built on
+// these is tested here, with faults, before there is a machine that has them.
 //
-// Each rank has an inbox, a list of parcels behind a lock, into which senders put copies of their packets. There is
-// no room to run out of, so a send never waits. Remote memory and counters are those of the process. Time is the
-// process's monotonic clock, and work takes the time that it takes.
+// Each rank has an inbox, a list of buffers behind a lock, into which senders put copies of their
+// packets. There is always room, so a send never waits. The other capabilities are lists and memory
+// behind locks, too. Time is the process's monotonic clock, and work takes the time that it takes.
 package loop
 
 import (
@@ -18,20 +19,29 @@ import (
 )
 
 // New returns a world of the given number of ranks.
-func New(ranks int) device.World {
+func New(ranks int) device.World { return NewFaulty(ranks, Faults{}) }
+
+// NewFaulty returns a world whose optional capabilities have faults.
+func NewFaulty(ranks int, f Faults) device.World {
 	if ranks < 1 {
 		panic("loop: a world needs a rank")
 	}
-	return world(ranks)
+	return world{ranks, f}
 }
 
-type world int
+type world struct {
+	ranks  int
+	faults Faults
+}
 
 func (w world) Run(program func(device.Port) error) error {
-	j := newJob(int(w))
+	j := newJob(w)
 	for _, p := range j.ports {
-		j.running.Add(1)
-		go j.run(p, program)
+		j.running.Go(func() {
+			defer j.rest()
+			defer p.end()
+			j.guard(p.rank, func() error { return program(p) })
+		})
 	}
 	j.running.Wait()
 	return j.err
@@ -40,44 +50,41 @@ func (w world) Run(program func(device.Port) error) error {
 // job is one run of a world.
 type job struct {
 	ports   []*port
+	faults  Faults
 	start   time.Time
-	parcels pool
+	buffers pool
 
-	running sync.WaitGroup
-	idle    atomic.Int32 // ranks that wait or have ended
+	running sync.WaitGroup // ranks, and what goes on beside them
+	idle    atomic.Int32   // ranks that wait or have ended, less what goes on beside them
 
 	fail sync.Once
 	err  error         // the first failure
 	stop chan struct{} // closed by it
 }
 
-func newJob(ranks int) *job {
-	j := &job{ports: make([]*port, ranks), start: time.Now(), stop: make(chan struct{})}
+func newJob(w world) *job {
+	j := &job{ports: make([]*port, w.ranks), faults: w.faults, start: time.Now(), stop: make(chan struct{})}
 	for r := range j.ports {
 		j.ports[r] = newPort(j, r)
 	}
 	return j
 }
 
-// run is the life of a rank.
-func (j *job) run(p *port, program func(device.Port) error) {
-	defer j.running.Done()
-	var err error
+// guard runs a part of the program of a rank. If that fails, so does the job.
+func (j *job) guard(rank int, part func() error) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			err = &device.Failure{Rank: p.rank, Value: v, Stack: debug.Stack()}
+			j.end(&device.Failure{Rank: rank, Value: v, Stack: debug.Stack()})
 		} else if !returned {
-			err = fmt.Errorf("loop: the program of rank %d ended its goroutine", p.rank)
+			j.end(fmt.Errorf("loop: the program of rank %d ended its goroutine", rank))
 		}
-		if err != nil {
-			j.end(err)
-		}
-		p.end()
-		j.rest()
 	}()
-	err = program(p)
+	err := part()
 	returned = true
+	if err != nil {
+		j.end(err)
+	}
 }
 
 // end ends the job with err unless it has failed already, and stops the ranks that wait.
@@ -103,8 +110,9 @@ func (j *job) leave() {
 	}
 }
 
-// rest counts one more rank that waits or has ended. Who wakes a rank takes it off the count before going on, so
-// while anyone is on the way to wake another the count is not full: when it is full, nothing can happen any more.
+// rest counts one more rank that waits or has ended. A rank that is woken is taken off the count first,
+// and an access or a handler that runs beside the ranks is taken off before it starts. So the count is
+// not full while anything may wake a rank: when it is full, nothing can happen any more.
 func (j *job) rest() {
 	if int(j.idle.Add(1)) != len(j.ports) {
 		return

@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"encoding/binary"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/loggp/loggp/impl/device"
@@ -33,24 +35,70 @@ func (m memory) Withdraw(k device.Key) {
 }
 
 func (m memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
-	m.access(dst, k, off, len(b), done, func(there []byte) { copy(there, b) })
+	q := m.reach(dst)
+	if m.faults.Delay > 0 {
+		m.later(func() { m.put(q, k, off, b, done) })
+	} else {
+		m.put(q, k, off, b, done)
+	}
+}
+
+func (m memory) put(q *port, k device.Key, off int, b []byte, done device.Head) {
+	ok := q.exposed.access(k, off, len(b), func(there []byte) { copy(there, b) })
+	if ok {
+		q.inbox.event(m.job)
+	}
+	m.complete(done, !ok)
 }
 
 func (m memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
-	m.access(dst, k, off, len(b), done, func(there []byte) { copy(b, there) })
+	q := m.reach(dst)
+	if m.faults.Delay > 0 {
+		m.later(func() { m.get(q, k, off, b, done) })
+	} else {
+		m.get(q, k, off, b, done)
+	}
 }
 
-// access hands n bytes of the memory of dst to transfer, and sends the completion.
-func (m memory) access(dst int, k device.Key, off, n int, done device.Head, transfer func(there []byte)) {
-	m.leave()
-	e := &m.peer(dst).exposed
+func (m memory) get(q *port, k device.Key, off int, b []byte, done device.Head) {
+	ok := q.exposed.access(k, off, len(b), func(there []byte) { copy(b, there) })
+	m.complete(done, !ok)
+}
+
+// access hands n bytes of what is exposed as k to transfer, and reports whether they all are.
+func (e *exposed) access(k device.Key, off, n int, transfer func(there []byte)) bool {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	there, ok := e.Reach(k, off, n)
 	if ok {
 		transfer(there)
 	}
-	e.mu.Unlock()
-	q := m.parcels.pack(m.rank, &device.Packet{Head: done})
-	q.Refused = !ok
-	m.inbox.put(m.job, q)
+	return ok
+}
+
+// complete sends the rank a completion.
+func (p *port) complete(done device.Head, refused bool) {
+	q := p.buffers.pack(p.rank, &done, nil)
+	q.Refused = refused
+	p.inbox.put(p.job, q)
+}
+
+// Load implements device.Watch.
+func (w watch) Load(k device.Key, off int) (word uint64) {
+	w.leave()
+	runtime.Gosched() // a rank that polls lets others run, which is what it polls for
+	if !w.exposed.access(k, off, 8, func(b []byte) { word = binary.NativeEndian.Uint64(b) }) {
+		panic(fmt.Sprintf("loop: load of a word at %d of memory %#x that rank %d does not expose", off, k, w.rank))
+	}
+	return word
+}
+
+type counter struct{ *port }
+
+func (c counter) Add(dst, r int, delta int64) int64 {
+	return c.reach(dst).counters[r].Add(delta) - delta
+}
+
+func (c counter) Swap(dst, r int, value int64) int64 {
+	return c.reach(dst).counters[r].Swap(value)
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -12,21 +13,32 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// port is a rank. Its first fields are the rank's own; inbox, exposed and counters are open to others.
+// port is a rank. Its first fields are the rank's own; the others are open to all.
 type port struct {
 	*job
 	rank  int
-	held  *parcel     // which the rank may still read
+	held  *buffer     // which the rank may still read
 	alarm *time.Timer // for Delay; nil before the first
 
-	inbox    inbox
-	exposed  exposed
-	counters [device.Counters]atomic.Int64
+	inbox     inbox
+	exposed   exposed
+	counters  [device.Counters]atomic.Int64
+	rings     rings
+	handlers  handlers
+	lanes     [device.NumPriorities]lane
+	datagrams datagrams
+	transfers transfers
+	dice      dice
 }
 
 func newPort(j *job, rank int) *port {
 	p := &port{job: j, rank: rank}
 	p.inbox.awake.L = &p.inbox.mu
+	p.handlers.idle.L = &p.handlers.mu
+	for i := range p.lanes {
+		p.lanes[i].refused = map[int]bool{}
+	}
+	p.dice.rnd = rand.New(rand.NewPCG(j.faults.Seed, uint64(rank)))
 	return p
 }
 
@@ -82,12 +94,12 @@ func (p *port) sleep(d time.Duration) {
 }
 
 func (p *port) Send(dst int, q *device.Packet) {
-	p.leave()
-	p.peer(dst).inbox.put(p.job, p.parcels.pack(p.rank, q))
+	p.reach(dst).inbox.put(p.job, p.buffers.pack(p.rank, &q.Head, q.Data))
 }
 
-// peer returns the port of another rank.
-func (p *port) peer(r int) *port {
+// reach returns the port of another rank. It ends the calling rank if the job has failed.
+func (p *port) reach(r int) *port {
+	p.leave()
 	if r < 0 || r >= len(p.ports) {
 		panic(fmt.Sprintf("loop: no rank %d among %d", r, len(p.ports)))
 	}
@@ -96,54 +108,45 @@ func (p *port) peer(r int) *port {
 
 func (p *port) Recv(block bool) *device.Packet {
 	p.leave()
-	if p.held != nil {
-		p.parcels.free(p.held)
-		p.held = nil
+	p.buffers.free(p.held)
+	if p.held = p.inbox.take(); p.held == nil && block {
+		p.held = p.inbox.wait(p.job)
 	}
-	q := p.inbox.take()
-	if q == nil && block {
-		q = p.inbox.wait(p.job)
-	}
-	if q == nil {
+	if p.held == nil {
 		p.leave()         // the inbox was closed
-		runtime.Gosched() // who polls lets others run, which is what it polls for
+		runtime.Gosched() // a rank that polls lets others run, which is what it polls for
 		return nil
 	}
-	p.held = q
-	return &q.Packet
+	return &p.held.Packet
 }
 
 // NotifyExit implements device.Port.
 func (p *port) NotifyExit(rank int, head device.Head) {
-	p.leave()
-	if q := p.peer(rank); q != p && !q.inbox.mourn(mourner{p.rank, head}) {
-		q.farewell(mourner{p.rank, head})
+	note := exitNote{p.rank, head}
+	if q := p.reach(rank); q != p && !q.inbox.notify(note) {
+		q.sendExit(note)
 	}
 }
 
-// end lets nobody send to the rank any more, and tells those who asked to hear of it.
+// end lets the rank receive nothing any more, and tells those who asked to hear of it.
 func (p *port) end() {
-	for _, m := range p.inbox.close() {
-		p.farewell(m)
+	for _, note := range p.inbox.close() {
+		p.sendExit(note)
 	}
+	p.closeSignals()
+	p.closeLanes()
 }
 
-// farewell tells a rank that this one has ended.
-func (p *port) farewell(m mourner) {
-	p.peer(m.rank).inbox.put(p.job, p.parcels.pack(p.rank, &device.Packet{Head: m.head}))
+// sendExit tells a rank that the program of this one has ended.
+func (p *port) sendExit(n exitNote) {
+	p.ports[n.rank].inbox.put(p.job, p.buffers.pack(p.rank, &n.head, nil))
 }
 
-func (p *port) Memory() device.Memory   { return memory{p} }
-func (p *port) Counter() device.Counter { return counter{p} }
-
-type counter struct{ *port }
-
-func (c counter) Add(dst, r int, delta int64) int64 {
-	c.leave()
-	return c.peer(dst).counters[r].Add(delta) - delta
-}
-
-func (c counter) Swap(dst, r int, value int64) int64 {
-	c.leave()
-	return c.peer(dst).counters[r].Swap(value)
-}
+// Memory implements device.Port, as do the others.
+func (p *port) Memory() device.Memory     { return memory{p} }
+func (p *port) Counter() device.Counter   { return counter{p} }
+func (p *port) Watch() device.Watch       { return watch{p} }
+func (p *port) Queue() device.Queue       { return queue{p} }
+func (p *port) Signal() device.Signal     { return signal{p} }
+func (p *port) Channel() device.Channel   { return channel{p} }
+func (p *port) Datagram() device.Datagram { return datagram{p} }

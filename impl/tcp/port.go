@@ -63,9 +63,6 @@ func (p *port) Tier(rank int) model.Tier {
 // Place implements device.Placer.
 func (p *port) Place(where func(src int, head *device.Head, n int) []byte) { p.where = where }
 
-func (p *port) Memory() device.Memory   { return nil }
-func (p *port) Counter() device.Counter { return nil }
-
 func (p *port) Send(dst int, q *device.Packet) {
 	p.Leave()
 	p.Check(dst)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -13,6 +14,7 @@ import (
 
 // Base is the part of a port that is alike in all transports between processes.
 type Base struct {
+	device.None
 	name       string // of the transport, for panics
 	rank, size int
 	Blocks     bool         // the rank sleeps where it waits, else it spins
