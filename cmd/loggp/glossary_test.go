@@ -1,0 +1,206 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/reports"
+)
+
+// docs/glossary.md has every name that users meet in files and flags, and no name that is gone.
+func TestGlossary(t *testing.T) {
+	page, err := os.ReadFile("../../docs/glossary.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range glossaryProblems(string(page), namesInUse(t)) {
+		t.Error(problem)
+	}
+}
+
+// The comparison finds a name that the page lacks, one that is gone, one that stands there twice, and a section that is gone.
+func TestGlossaryProblems(t *testing.T) {
+	const page = "# Glossary\n## Modes\ntext with `code`\n\n| name | meaning |\n|---|---|\n| `a`, `b` | of `c` |\n| `a` | again |\n| word | |\n"
+	for want, names := range map[string][]string{
+		"Modes: a stands there twice":                                     {"a", "b"},
+		"Modes: a stands there twice; Modes: lacks c":                     {"a", "b", "c"},
+		"Modes: a stands there twice; Modes: b is no name that is in use": {"a"},
+	} {
+		if got := strings.Join(glossaryProblems(page, map[string][]string{"Modes": names}), "; "); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+	}
+	if got := glossaryProblems(page, map[string][]string{"Timers": {"x"}}); !slices.Equal(got, []string{"Timers: lacks x"}) {
+		t.Errorf("without a section: %q", got)
+	}
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// glossaryProblems compares the names in the first columns of a page's sections with those that each is to have.
+func glossaryProblems(page string, want map[string][]string) []string {
+	has := map[string][]string{}
+	section := ""
+	for line := range strings.Lines(page) {
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			section = strings.TrimSpace(title)
+		}
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
+				has[section] = append(has[section], m[1])
+			}
+		}
+	}
+	var problems []string
+	for section, names := range want {
+		there := has[section]
+		for i, name := range there {
+			switch {
+			case slices.Contains(there[:i], name):
+				problems = append(problems, section+": "+name+" stands there twice")
+			case !slices.Contains(names, name):
+				problems = append(problems, section+": "+name+" is no name that is in use")
+			}
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			if !slices.Contains(there, name) {
+				problems = append(problems, section+": lacks "+name)
+			}
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// namesInUse returns the names that the sections of the glossary are to have, as the code has them.
+func namesInUse(t *testing.T) map[string][]string {
+	names := map[string][]string{
+		"Protocols": model.ProtocolNames(),
+		"Modes":     append(microbench.Modes(), microbench.Message),
+		"Columns":   columns(t),
+		"Facts":     constants(t, "../../microbench/sample/facts.go", "Roots"),
+		"Timers":    append(constants(t, "../../microbench/sample/collective.go", "CollMin"), sample.PRTT(2), sample.PRTTWaiting(2)),
+		"Packets":   constants(t, "../../model/protocol.go", "KindRM"),
+	}
+	for m := range model.NumModes {
+		names["Modes"] = append(names["Modes"], m.String())
+	}
+	names["Timers"] = append(names["Timers"], constants(t, "../../microbench/sample/sample.go", "Timer11")...)
+	for i, name := range names["Timers"] {
+		names["Timers"][i] = strings.Replace(name, "prtt2", "prttN", 1)
+	}
+	var parameters strings.Builder
+	if err := fit.WriteParameters(&parameters, []fit.Parameter{{Name: "?", Unit: fit.Micros, Method: "m"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := fit.ReadParameters(strings.NewReader(parameters.String()), "glossary")
+	if err == nil {
+		t.Fatal("a parameter is called ?")
+	}
+	_, list, ok := strings.Cut(err.Error(), `"?" is none of `)
+	if !ok {
+		t.Fatalf("the error does not list the parameters: %v", err)
+	}
+	names["Parameters"] = strings.Fields(list)
+	names["Collective operations"] = []string{"vendor"}
+	for _, a := range collective.Algorithms {
+		names["Collective operations"] = append(names["Collective operations"], a.Operation.String(), a.Name)
+	}
+	elsewhere := slices.Concat(names["Modes"], names["Collective operations"])
+	for _, verb := range command().Commands() {
+		eachFlag(verb, func(f *pflag.Flag) {
+			if c, ok := f.Value.(*choice); ok {
+				names["Flag values"] = append(names["Flag values"], slices.DeleteFunc(slices.Clone(c.of), func(v string) bool {
+					return v != microbench.Message && slices.Contains(elsewhere, v)
+				})...)
+			}
+		})
+	}
+	return names
+}
+
+// eachFlag goes through the flags of a verb and those of its subcommands.
+func eachFlag(cmd *cobra.Command, f func(*pflag.Flag)) {
+	cmd.Flags().VisitAll(f)
+	for _, sub := range cmd.Commands() {
+		eachFlag(sub, f)
+	}
+}
+
+// columns returns the columns of all CSV files.
+func columns(t *testing.T) []string {
+	paced := &sample.Set{Series: []sample.Series{{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Pace: sample.Full}}}}
+	var names []string
+	for _, write := range []func(w io.Writer) error{
+		func(w io.Writer) error { return sample.Write(w, paced) },
+		func(w io.Writer) error { return fit.WriteParameters(w, nil) },
+		func(w io.Writer) error { return fit.WritePLogP(w, nil) },
+		func(w io.Writer) error { return fit.WriteComparisons(w, nil) },
+		func(w io.Writer) error { return fit.WriteContrast(w, &fit.Contrast{}) },
+		func(w io.Writer) error { return fit.WriteCollectives(w, nil) },
+		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
+		func(w io.Writer) error { return reports.WriteCells(w, &reports.Study{}) },
+		func(w io.Writer) error { return reports.WriteClaims(w, &reports.Study{}) },
+		func(w io.Writer) error { return reports.DoctorCSV(w, nil) },
+	} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		header, _, _ := strings.Cut(b.String(), "\n")
+		names = append(names, strings.Split(header, ",")...)
+	}
+	return names
+}
+
+// constants returns the values of the string constants that a file declares together with one of them.
+func constants(t *testing.T, file, one string) []string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range f.Decls {
+		block, ok := d.(*ast.GenDecl)
+		if !ok || block.Tok != token.CONST {
+			continue
+		}
+		var values []string
+		found := false
+		for _, spec := range block.Specs {
+			v := spec.(*ast.ValueSpec)
+			found = found || v.Names[0].Name == one
+			for _, value := range v.Values {
+				if literal, ok := value.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+					s, err := strconv.Unquote(literal.Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					values = append(values, s)
+				}
+			}
+		}
+		if found {
+			return values
+		}
+	}
+	t.Fatalf("%s has no constant %s", file, one)
+	return nil
+}
