@@ -91,11 +91,12 @@ func (g *Agent) introduce(c *control) error {
 	if o.Kind != accepts {
 		return fmt.Errorf("this host is refused: %s", o.Why)
 	}
-	return watchful(c, word{})
+	return c.sendHeartbeats(word{})
 }
 
 // obey does what rank 0 orders until it says that the job is over.
 func (g *Agent) obey(c *control) error {
+	runs := 0
 	var rank sync.WaitGroup
 	defer rank.Wait()
 	stop := func() {}
@@ -108,6 +109,9 @@ func (g *Agent) obey(c *control) error {
 		}
 		switch o.Kind {
 		case starts:
+			if runs++; o.Run != runs {
+				return outOfPlace(&o, runs)
+			}
 			rank.Wait()
 			told := make(chan struct{})
 			stop = sync.OnceFunc(func() { close(told) })
@@ -115,6 +119,9 @@ func (g *Agent) obey(c *control) error {
 			asks = asked
 			rank.Go(func() { g.run(c, &o, told, asked) })
 		case stops:
+			if o.Run != runs {
+				return outOfPlace(&o, runs)
+			}
 			if asks != nil {
 				*asks = o.Asks
 			}
@@ -122,16 +129,22 @@ func (g *Agent) obey(c *control) error {
 		case nothing:
 		case leaves:
 			return nil
+		case accepts, refuses:
+			return fmt.Errorf("rank 0 says %q, which comes first and once: a message was repeated", o.Kind)
 		default:
 			return fmt.Errorf("rank 0 orders what this version does not know: %q", o.Kind)
 		}
 	}
 }
 
+func outOfPlace(o *order, run int) error {
+	return fmt.Errorf("rank 0 says %q of run %d in place of run %d: a message was repeated or lost", o.Kind, o.Run, run)
+}
+
 // run starts the rank and tells rank 0 how it ends.
 func (g *Agent) run(c *control, o *order, stop <-chan struct{}, asks *bool) {
-	death := g.live(&o.Orders, o.Letter, stop, asks, func(r report) { c.say(word{Report: &r}) })
-	c.say(word{Over: true, Death: death})
+	death := g.live(&o.Orders, o.Letter, stop, asks, func(r report) { c.say(word{Run: o.Run, Report: &r}) })
+	c.say(word{Run: o.Run, Over: true, Death: death})
 }
 
 // live is the life of a rank.

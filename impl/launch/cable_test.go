@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/launch"
 )
 
-// cable makes another host of this system, a network namespace, with a cable to it, and returns its address, a command that runs others there, and what cuts
-// the cable. Who may not do that skips the test.
-func cable(t *testing.T) (here, there string, ssh []string, cut func()) {
+// cable makes another host of this system, a network namespace, with a cable to it, and returns its address, a command that runs others there, and a function
+// that sets the cable up or down. It takes the superuser, else the test is skipped.
+func cable(t *testing.T) (here, there string, ssh []string, link func(state string)) {
 	t.Helper()
 	switch {
 	case launch.IsRank(): // it was made
@@ -47,12 +48,12 @@ func cable(t *testing.T) (here, there string, ssh []string, cut func()) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nshift\nexec ip netns exec "+name+" sh -c \"$*\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return here, there, []string{script}, func() { exec.Command("ip", "link", "set", name+"a", "down").Run() }
+	return here, there, []string{script}, func(state string) { exec.Command("ip", "link", "set", name+"a", state).Run() }
 }
 
 // A host that goes without a word, as one does that is switched off, ends the job; and the other way round: nothing is left there.
 func TestCable(t *testing.T) {
-	here, there, ssh, cut := cable(t)
+	here, there, ssh, link := cable(t)
 	alone(t)
 	m := muster(ssh, there)
 	m.Listen = here
@@ -64,7 +65,7 @@ func TestCable(t *testing.T) {
 			pids = append(pids, pid, agent)
 			time.AfterFunc(10*time.Millisecond, func() {
 				happened <- time.Now()
-				cut()
+				link("down")
 			})
 		}
 	}))
@@ -73,8 +74,34 @@ func TestCable(t *testing.T) {
 	if !errors.As(err, &d) || d.Rank != 1 || !strings.Contains(d.Status, "host "+there+" is lost: its machine does not answer") {
 		t.Errorf("Run returned %v", err)
 	}
-	if took > 10*time.Second {
+	if took > 2800*time.Millisecond { // the kernel's own probes would take 3 s
 		t.Errorf("the job ended %v later", took)
 	}
 	gone(t, pids)
+}
+
+// A cable that fails for less than the time in which a heartbeat is sent three times does not end the job.
+func TestFlicker(t *testing.T) {
+	here, there, ssh, link := cable(t)
+	alone(t)
+	m := muster(ssh, there)
+	m.Listen = here
+	team := gather(t, m)
+	err := run(t, team, func(p device.Port) error {
+		if p.Rank() == 0 {
+			for range 6 { // at other times after a heartbeat
+				link("down")
+				time.Sleep(450 * time.Millisecond)
+				link("up")
+				time.Sleep(450 * time.Millisecond)
+			}
+			p.Send(1, &device.Packet{})
+			return nil
+		}
+		p.Recv(true)
+		return nil
+	})
+	if err != nil {
+		t.Errorf("Run returned %v", err)
+	}
 }

@@ -126,6 +126,9 @@ func (c *child) join(cfg Config, t Transport, program func(device.Port) error) e
 		<-c.told
 		node.Stop()
 	}()
+	if err := json.NewEncoder(c.report).Encode(report{Kind: begun, Rank: c.Rank}); err != nil {
+		return err
+	}
 	err = live(node, c.Rank, cfg.Pin, program)
 	c.words = left(node)
 	if err == nil {

@@ -487,9 +487,9 @@ func TestAgentRefuses(t *testing.T) {
 	token := auth.NewToken()
 	id := auth.ID{Purpose: auth.Control, From: 1}
 	for _, c := range []struct{ order, says string }{
-		{`{"Kind":"run","Orders":{"Rank":1,"Args":["rm","-rf"]}}`, "not allowed"},
-		{`{"Kind":"run","Orders":{"Rank":2,"Args":["-test.run=^$"]}}`, "the orders are for rank 2"},
-		{`{"Kind":"run","Orders":{"Rank":1,"Args":["-test.run=^$"]}}`, "it ended before it came to the run"},
+		{`{"Kind":"run","Run":1,"Orders":{"Rank":1,"Args":["rm","-rf"]}}`, "not allowed"},
+		{`{"Kind":"run","Run":1,"Orders":{"Rank":2,"Args":["-test.run=^$"]}}`, "the orders are for rank 2"},
+		{`{"Kind":"run","Run":1,"Orders":{"Rank":1,"Args":["-test.run=^$"]}}`, "it ended before it came to the run"},
 		{`{"Kind":"dance"}`, ""},
 		{`not JSON`, ""},
 		{``, ""},

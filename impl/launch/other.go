@@ -24,9 +24,6 @@ func bind(*exec.Cmd) {}
 
 func Silence(int) time.Duration { return 0 }
 
-func awaited(c *net.TCPConn) (due bool, trip time.Duration, err error) {
-	_, err = c.SyscallConn()
-	return false, 0, err
-}
+func setUserTimeout(*net.TCPConn, time.Duration, int) error { return errLinux }
 
 func letter([]byte) (*os.File, error) { return nil, errLinux }

@@ -81,7 +81,13 @@ func (p *process) attend(stop <-chan struct{}, asks *bool, reported func(report)
 		}
 	})
 	var r report
-	unread := json.NewDecoder(p.report).Decode(&r)
+	reports := json.NewDecoder(p.report)
+	unread := reports.Decode(&r)
+	began := r.Kind == begun
+	if began {
+		r = report{}
+		unread = reports.Decode(&r)
+	}
 	if unread == nil {
 		reported(r)
 	}
@@ -91,7 +97,7 @@ func (p *process) attend(stop <-chan struct{}, asks *bool, reported func(report)
 	p.report.Close()
 	p.hold.Close()
 	if unread != nil {
-		return &Death{p.rank, status(err), p.words.String()}
+		return &Death{p.rank, status(err, began), p.words.String()}
 	}
 	return nil
 }
@@ -105,11 +111,13 @@ func (p *process) ask(buried <-chan struct{}) {
 	}
 }
 
-// status says how a process ended that was to say more.
-func status(err error) string {
+// status says how a process ended that has not reported the end of its program, which may have begun.
+func status(err error, began bool) string {
 	var exit *exec.ExitError
-	switch {
-	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+	switch succeeded := err == nil || errors.Is(err, exec.ErrWaitDelay); {
+	case succeeded && began:
+		return "exit status 0 before its program returned: does that call os.Exit?"
+	case succeeded:
 		return "it ended before it came to the run: code between runs must do the same in every process"
 	case errors.As(err, &exit):
 		return exit.ProcessState.String()

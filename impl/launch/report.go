@@ -22,6 +22,7 @@ type report struct {
 
 // The kinds of ends.
 const (
+	begun     = "begun" // no end: it comes first, from a rank that has come to its run
 	done      = "done"
 	failed    = "failed"
 	panicked  = "panicked"

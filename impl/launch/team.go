@@ -18,6 +18,7 @@ import (
 type Team struct {
 	Hosts []Host // by rank
 
+	runs   int      // that were started
 	agents []*agent // of the ranks from 1 up; nil in the process of a rank, which has the names of the hosts alone
 }
 
@@ -106,12 +107,14 @@ func (j *job) send(shared *os.File) error {
 	if err != nil || len(text) > maxLetter {
 		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
 	}
+	j.Team.runs++
+	run := j.Team.runs
 	for _, a := range j.Team.agents {
-		if err := a.control.say(order{Kind: starts, Orders: j.orders(a.rank), Letter: text}); err != nil {
+		if err := a.control.say(order{Kind: starts, Run: run, Orders: j.orders(a.rank), Letter: text}); err != nil {
 			return a.lost(err)
 		}
 		j.ranks.Go(func() {
-			if d := a.attend(j.stop, &j.asks, j.reported); d != nil {
+			if d := a.attend(run, j.stop, &j.asks, j.reported); d != nil {
 				j.end(d)
 			}
 		})
@@ -123,16 +126,19 @@ func (j *job) send(shared *os.File) error {
 const maxLetter = 64 << 10
 
 // attend stays with a rank as that of a process does.
-func (a *agent) attend(stop <-chan struct{}, asks *bool, reported func(report)) *Death {
+func (a *agent) attend(run int, stop <-chan struct{}, asks *bool, reported func(report)) *Death {
 	over := make(chan struct{})
 	var stopper sync.WaitGroup
-	stopper.Go(func() { a.stop(stop, asks, over) })
+	stopper.Go(func() { a.stop(run, stop, asks, over) })
 	defer stopper.Wait()
 	defer close(over)
 	for {
 		var w word
 		if err := a.control.hear(&w); err != nil {
 			return a.lost(err)
+		}
+		if (w.Report != nil || w.Over) && w.Run != run {
+			return a.lost(fmt.Errorf("it reports of run %d in run %d: a message was repeated or lost", w.Run, run))
 		}
 		if w.Report != nil {
 			reported(*w.Report)
@@ -144,7 +150,7 @@ func (a *agent) attend(stop <-chan struct{}, asks *bool, reported func(report)) 
 }
 
 // stop stops the rank if it is to be before it is over. An agent that does not answer is left alone: it ends when its connection does.
-func (a *agent) stop(stop <-chan struct{}, asks *bool, over <-chan struct{}) {
+func (a *agent) stop(run int, stop <-chan struct{}, asks *bool, over <-chan struct{}) {
 	select {
 	case <-stop:
 	case <-over:
@@ -154,7 +160,7 @@ func (a *agent) stop(stop <-chan struct{}, asks *bool, over <-chan struct{}) {
 	if *asks {
 		patience += hearing
 	}
-	a.control.say(order{Kind: stops, Asks: *asks})
+	a.control.say(order{Kind: stops, Run: run, Asks: *asks})
 	select {
 	case <-time.After(patience):
 		a.control.close()
@@ -183,15 +189,8 @@ func (a *agent) lost(err error) *Death {
 	return d
 }
 
-// watchful makes the end of a channel known whose other side has gone without a word: the kernel asks each second whether it is there, which
-// disturbs no measurement, and a vigil sees whether it has answered.
-func watchful(c *control, nothing any) error {
-	if err := c.TCP.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}); err != nil {
-		return err
-	}
-	go watch(c, nothing)
-	return nil
-}
+// helloTimeout is how long an agent that has connected may take to say hello.
+var helloTimeout = 5 * time.Second
 
 // refusal says why an agent that came may not stay. Whether its call has ended since does not matter.
 type refusal string
@@ -202,9 +201,13 @@ func (why refusal) Error() string { return string(why) }
 func (a *agent) greet(ctx context.Context, version string) error {
 	defer context.AfterFunc(ctx, a.control.close)()
 	var h hello
-	if err := a.control.hear(&h); err != nil {
+	a.control.SetReadDeadline(time.Now().Add(helloTimeout))
+	if err := a.control.hear(&h); errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("rank %d has connected from %v and not identified itself within %v: is its agent stopped?", a.rank, a.control.RemoteAddr(), helloTimeout)
+	} else if err != nil {
 		return err
 	}
+	a.control.SetReadDeadline(time.Time{})
 	if h.Version != version {
 		why := fmt.Sprintf("it has loggp %s, and rank 0's host has %s: a job takes the same on all hosts", h.Version, version)
 		a.control.say(order{Kind: refuses, Why: why})
@@ -218,5 +221,5 @@ func (a *agent) greet(ctx context.Context, version string) error {
 	if err := a.control.say(order{Kind: accepts}); err != nil {
 		return err
 	}
-	return watchful(a.control, order{Kind: nothing})
+	return a.control.sendHeartbeats(order{Kind: nothing})
 }

@@ -27,6 +27,7 @@ func death(t *testing.T, x *transport) {
 		words  string
 	}{
 		{"exits", func() { fmt.Fprintln(os.Stderr, "what a pity"); os.Exit(3) }, "exit status 3", "what a pity"},
+		{"exits as if all were well", func() { os.Exit(0) }, "exit status 0 before its program returned: does that call os.Exit?", ""},
 		{"is killed", func() { syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }, "signal: killed", ""},
 		{"crashes", func() { go panic("no goroutine of ours"); select {} }, "exit status 2", "panic: no goroutine of ours"},
 		{"says much", func() {

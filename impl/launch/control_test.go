@@ -1,0 +1,56 @@
+package launch
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// An agent that has connected and says nothing, or half of a hello, is not waited for.
+func TestSilentAgent(t *testing.T) {
+	usual := helloTimeout
+	helloTimeout = 50 * time.Millisecond
+	t.Cleanup(func() { helloTimeout = usual })
+	for _, said := range []string{"", `{"Version":"v`} {
+		far, near := controls(t)
+		far.Write([]byte(said))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		err := (&agent{rank: 1, control: near}).greet(ctx, "v1")
+		if err == nil || !strings.HasPrefix(err.Error(), "rank 1 has connected from 127.0.0.1:") || !strings.Contains(err.Error(), "not identified itself within 50ms") {
+			t.Errorf("after %q the error is %v", said, err)
+		}
+	}
+}
+
+// A message that is repeated, as by a faulty agent, is not taken for one of another run.
+func TestRepeated(t *testing.T) {
+	far, near := controls(t)
+	for range 2 {
+		far.say(word{Run: 1, Over: true})
+	}
+	a := &agent{rank: 1, control: near}
+	if d := a.attend(1, nil, new(bool), nil); d != nil {
+		t.Errorf("run 1: %v", d)
+	}
+	if d := a.attend(2, nil, new(bool), nil); d == nil || !strings.Contains(d.Status, "it reports of run 1 in run 2: a message was repeated") {
+		t.Errorf("run 2: %v", d)
+	}
+	for _, c := range []struct {
+		order order
+		says  string
+	}{
+		{order{Kind: accepts}, `rank 0 says "welcome", which comes first and once`},
+		{order{Kind: refuses}, `rank 0 says "refuse", which comes first and once`},
+		{order{Kind: starts, Run: 2}, `rank 0 says "run" of run 2 in place of run 1: a message was repeated`},
+		{order{Kind: stops, Run: 1}, `rank 0 says "stop" of run 1 in place of run 0: a message was repeated`},
+		{order{Kind: "dance"}, `rank 0 orders what this version does not know: "dance"`},
+	} {
+		far, near := controls(t)
+		near.say(c.order)
+		if err := (&Agent{Rank: 1}).obey(far); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c.order, err)
+		}
+	}
+}

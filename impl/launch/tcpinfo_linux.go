@@ -1,0 +1,38 @@
+package launch
+
+import (
+	"net"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Silence returns how long nothing has been heard over a connection although an answer is due, or 0 if none is. What cannot be found out is 0.
+func Silence(fd int) time.Duration {
+	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil || info.Retransmits == 0 && info.Probes == 0 {
+		return 0
+	}
+	return time.Duration(info.Last_ack_recv) * time.Millisecond
+}
+
+// setUserTimeout makes the kernel close a connection when what was sent has not been acknowledged for d, or for that many round
+// trips if they take longer.
+func setUserTimeout(c *net.TCPConn, d time.Duration, trips int) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var problem error
+	err = raw.Control(func(fd uintptr) {
+		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if err == nil {
+			d = max(d, time.Duration(trips)*time.Duration(info.Rtt)*time.Microsecond)
+		}
+		problem = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds()))
+	})
+	if err == nil {
+		err = problem
+	}
+	return err
+}
