@@ -91,7 +91,11 @@ func (m *measure) gather(cmd *cobra.Command) (err error) {
 	if err := m.planned(cmd); err != nil {
 		return misuse(cmd, err)
 	}
-	return m.here.gather(cmd)
+	err = m.here.gather(cmd)
+	if err == nil && m.here.manager != nil {
+		m.spoiled.look(cmd, m)
+	}
+	return err
 }
 
 // planned says what is wrong with what is to be measured.

@@ -15,7 +15,7 @@ import (
 
 // Ranks of commands that tests run are this binary, and so are their agents on other hosts. They do what the program does with their arguments.
 func TestMain(m *testing.M) {
-	if launch.IsRank() || len(os.Args) > 1 && os.Args[1] == "launch" {
+	if launch.IsRank() || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
 		main()
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/loggp/loggp/impl/auth"
 	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/pmi"
 	"github.com/loggp/loggp/impl/tcp"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
@@ -21,14 +22,15 @@ import (
 
 // hosts has the flags that say on which hosts ranks are.
 type hosts struct {
-	names, ssh, program, listen string
-	expect                      int
+	names, ssh, program, listen, rendezvous string
+	expect                                  int
 
-	team *launch.Team // nil: all ranks are on this host
+	manager *pmi.Job     // that has started the ranks; nil: none has
+	team    *launch.Team // nil: all ranks are on this host
 }
 
 // hostFlags are their names.
-var hostFlags = []string{"hosts", "expect", "ssh", "remote-program", "listen"}
+var hostFlags = []string{"hosts", "expect", "ssh", "remote-program", "listen", "rendezvous"}
 
 func (h *hosts) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -37,13 +39,23 @@ func (h *hosts) flags(cmd *cobra.Command) {
 	f.StringVar(&h.ssh, "ssh", "ssh -o BatchMode=yes", "command that runs one on a host of --hosts")
 	f.StringVar(&h.program, "remote-program", "", "path of loggp on those hosts (default: as here)")
 	f.StringVar(&h.listen, "listen", "", "address, with or without a port, at which ranks of other hosts reach this one (default: that of the way to --hosts; loopback with --expect alone)")
+	f.StringVar(&h.rendezvous, "rendezvous", "", "with mpirun or srun: directory that the hosts share, by which ranks find each other (default: the manager's key-value space, or on one host a directory of its own)")
 }
 
 // mostGuests is how many ranks may be on other hosts.
 const mostGuests = tcp.MaxRanks - 1
 
-// asked reports whether ranks are to be on other hosts.
-func (h *hosts) asked() bool { return h.names != "" || h.expect > 0 }
+// asked reports whether others than this process start ranks.
+func (h *hosts) asked() bool { return h.names != "" || h.expect > 0 || h.manager != nil }
+
+// apart reports whether ranks are, or may be, on several hosts.
+func (h *hosts) apart() bool {
+	if h.manager == nil || h.team == nil {
+		return h.asked()
+	}
+	n := len(h.team.Hosts)
+	return h.team.Beside(0, n) < n
+}
 
 // list returns the hosts of --hosts.
 func (h *hosts) list() []string {
@@ -56,6 +68,9 @@ func (h *hosts) list() []string {
 // check complains of flags that do not go together.
 func (h *hosts) check(cmd *cobra.Command, platform string) error {
 	given := cmd.Flags().Changed
+	if err := h.checkManaged(given); err != nil {
+		return err
+	}
 	for _, flag := range hostFlags {
 		if given(flag) && platform != world.TCP {
 			return fmt.Errorf("--%s: it is for --platform %s", flag, world.TCP)
@@ -67,16 +82,27 @@ func (h *hosts) check(cmd *cobra.Command, platform string) error {
 	if given("hosts") && (h.names == "" || slices.Contains(h.list(), "")) {
 		return errors.New("--hosts: a list of hosts, such as node2,node3")
 	}
-	if h.expect < 0 || h.expect+len(h.list()) > mostGuests {
-		return fmt.Errorf("--hosts, --expect: %d ranks beside this one, and there may be from 1 to %d", h.expect+len(h.list()), mostGuests)
+	if h.expect < 0 || h.guests() > mostGuests {
+		return fmt.Errorf("--hosts, --expect: %d ranks beside this one, and there may be from 1 to %d", h.guests(), mostGuests)
 	}
 	return nil
 }
 
+// guests returns how many ranks there are beside this process.
+func (h *hosts) guests() int {
+	if h.manager != nil {
+		return h.manager.Size - 1
+	}
+	return len(h.list()) + h.expect
+}
+
 // count returns how many ranks there are, of which a flag may say the same.
 func (h *hosts) count(cmd *cobra.Command, ranks int) (int, error) {
-	n := 1 + len(h.list()) + h.expect
+	n := 1 + h.guests()
 	if cmd.Flags().Changed("ranks") && ranks != n {
+		if h.manager != nil {
+			return 0, fmt.Errorf("--ranks %d: %s has started %d", ranks, h.manager.Manager, n)
+		}
 		return 0, fmt.Errorf("--ranks %d: this process, --hosts and --expect are %d ranks", ranks, n)
 	}
 	return n, nil
@@ -84,6 +110,9 @@ func (h *hosts) count(cmd *cobra.Command, ranks int) (int, error) {
 
 // gather gets the ranks' agents together.
 func (h *hosts) gather(cmd *cobra.Command) error {
+	if h.manager != nil && !launch.IsRank() {
+		return h.meet(cmd.Context())
+	}
 	ssh, err := probe.Words(h.ssh)
 	if err == nil && len(ssh) == 0 {
 		err = errors.New("it names no command")
@@ -102,8 +131,9 @@ func (h *hosts) gather(cmd *cobra.Command) error {
 	return err
 }
 
-// close sends the agents home.
+// close ends the agents.
 func (h *hosts) close() {
+	h.disband()
 	if h.team != nil {
 		h.team.Close()
 	}

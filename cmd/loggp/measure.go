@@ -67,7 +67,14 @@ model.`,
   loggp measure --platform mpi --collective all --quick -o vendor.csv`,
 		Args: nothing,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			m.spoiled.look(cmd, &m)
+			agent, err := m.here.managed(cmd, m.platform)
+			if err != nil {
+				return err
+			}
+			if agent {
+				return m.here.serve(cmd)
+			}
+			defer m.here.close()
 			if err := m.run(cmd); err != nil {
 				return err
 			}
@@ -103,6 +110,9 @@ model.`,
 }
 
 func (m *measure) run(cmd *cobra.Command) error {
+	if m.here.manager == nil {
+		m.spoiled.look(cmd, m)
+	}
 	if err := m.together.check(cmd, m); err != nil {
 		return misuse(cmd, err)
 	}
@@ -116,7 +126,6 @@ func (m *measure) run(cmd *cobra.Command) error {
 		return m.collectives(cmd)
 	}
 	job, err := m.open(cmd)
-	defer m.here.close()
 	if err != nil {
 		return err
 	}
@@ -278,7 +287,7 @@ func (m *measure) plan() (*microbench.Plan, error) {
 
 // grid returns the sizes that are measured unless flags say otherwise.
 func (m *measure) grid() []int {
-	if m.platform == world.TCP && !m.here.asked() {
+	if m.platform == world.TCP && !m.here.apart() {
 		return microbench.LongSizes
 	}
 	if isHere(m.platform) || m.platform == probe.Platform {

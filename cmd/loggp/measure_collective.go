@@ -166,7 +166,6 @@ func (t *together) none(operations []collective.Operation, ranks int, nodes *col
 // collectives measures collective operations.
 func (m *measure) collectives(cmd *cobra.Command) error {
 	job, err := m.open(cmd)
-	defer m.here.close()
 	if err != nil {
 		return err
 	}

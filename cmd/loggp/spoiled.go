@@ -22,7 +22,11 @@ type spoiled []string
 func (s *spoiled) look(cmd *cobra.Command, m *measure) {
 	local := isHere(m.platform) || m.platform == probe.Platform && m.vendor.launcher == ""
 	if local && !launch.IsRank() {
-		*s = doctor.Troubles(cmd.Context(), max(m.ranks, 2))
+		ranks := max(m.ranks, 2)
+		if m.here.manager != nil {
+			ranks = m.here.sharing()
+		}
+		*s = doctor.Troubles(cmd.Context(), ranks)
 	}
 }
 

@@ -81,7 +81,7 @@ func (g *Agent) join(ctx context.Context) (*control, error) {
 
 // introduce has the first exchange with rank 0.
 func (g *Agent) introduce(c *control) error {
-	if err := c.say(hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts()}); err != nil {
+	if err := c.say(hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts(), Processors: machine.Processors()}); err != nil {
 		return err
 	}
 	var o order

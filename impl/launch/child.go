@@ -35,7 +35,7 @@ type orders struct {
 	Ranks   int
 	Args    []string
 	Earlier []report // runs that are over
-	Hosts   []string `json:",omitempty"` // by rank, if there are several
+	Hosts   []Host   `json:",omitempty"` // by rank, if there are several
 }
 
 // child is this process, if it is a rank that was started.

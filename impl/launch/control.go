@@ -20,6 +20,8 @@ type hello struct {
 	Version string
 	Host    string // as it calls itself
 	Facts   []machine.Fact
+
+	Processors []int
 }
 
 // order is what rank 0 says to an agent.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,7 +18,9 @@ import (
 // Muster says how a team comes together. Ranks are first those of the hosts, in their order, then the guests.
 type Muster struct {
 	Hosts  []string // where agents are started over ssh; a host may be named again
-	Guests int      // further ranks whose agents the user starts by hand
+	Guests int      // further ranks, whose agents others start: the user by hand, or a process manager
+
+	GuestHosts []string // where these are, if that is known: rank 0 listens where they reach it
 
 	SSH     []string // the command; nil: ssh -o BatchMode=yes
 	Program string   // this program's path on the hosts; "": as here
@@ -44,7 +47,7 @@ func Gather(ctx context.Context, m Muster) (*Team, error) {
 	case err != nil:
 		return nil, err
 	case me != nil:
-		return asRank(me.Hosts), nil
+		return &Team{Hosts: me.Hosts}, nil
 	}
 	if m.SSH == nil {
 		m.SSH = []string{"ssh", "-o", "BatchMode=yes"}
@@ -82,7 +85,7 @@ func (m *Muster) gather(ctx context.Context, address string) (*Team, error) {
 		m.Invite(d.Addr().String(), token, guests)
 	}
 	t := &Team{Hosts: make([]Host, n+1), agents: make([]*agent, n)}
-	t.Hosts[0] = Host{Name: machine.Host(), Address: d.Addr().IP.String(), Facts: machine.Facts()}
+	t.Hosts[0] = Host{Name: machine.Host(), Address: d.Addr().IP.String(), Facts: machine.Facts(), Processors: machine.Processors()}
 	user := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -189,13 +192,14 @@ func (m *Muster) address(ctx context.Context) (string, error) {
 		return m.Listen, nil
 	}
 	address := ""
-	for _, host := range m.Hosts {
+	hosts := slices.Concat(m.Hosts, m.GuestHosts)
+	for _, host := range hosts {
 		from, err := source(ctx, host)
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("host %s: %w", host, err)
 		case address != "" && address != from:
-			return "", fmt.Errorf("host %s reaches this one at %s, and %s at %s: say where to listen", m.Hosts[0], address, host, from)
+			return "", fmt.Errorf("host %s reaches this one at %s, and %s at %s: say where to listen", hosts[0], address, host, from)
 		}
 		address = from
 	}

@@ -145,8 +145,8 @@ func TestHosts(t *testing.T) {
 			t.Errorf("the ranks are %v", pids)
 		}
 	}
-	if names := strings.Join(team.Names()[1:], " "); names != "user@127.0.0.2 127.0.0.3 127.0.0.3" {
-		t.Errorf("the hosts are %s", names)
+	if h := team.Hosts; len(h) != 4 || h[1].Name != "user@127.0.0.2" || h[2].Name != "127.0.0.3" || h[3].Name != h[2].Name {
+		t.Errorf("the hosts are %+v", h)
 	}
 	for r, h := range team.Hosts {
 		if h.Address != "127.0.0.1" || len(h.Facts) == 0 {

@@ -43,7 +43,7 @@ func (j *job) start(shared *os.File) error {
 }
 
 func (j *job) orders(rank int) orders {
-	return orders{Rank: rank, Ranks: j.Ranks, Args: j.Args, Earlier: runs.ended[line(j.Args)], Hosts: j.Team.Names()}
+	return orders{Rank: rank, Ranks: j.Ranks, Args: j.Args, Earlier: runs.ended[line(j.Args)], Hosts: j.Team.places()}
 }
 
 // reported takes in what a rank reports, before those that stumble over it.

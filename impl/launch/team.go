@@ -27,18 +27,20 @@ type Host struct {
 	Name    string         // as the user calls it, or as it calls itself
 	Address string         // IP address: of rank 0 where others reach it, of others from where they came
 	Facts   []machine.Fact // about it
+
+	Processors []int // on which the rank may run
 }
 
-// Names returns the hosts' names by rank; of no team, none.
-func (t *Team) Names() []string {
+// places returns what a rank needs to know of the hosts, by rank; of no team, nothing.
+func (t *Team) places() []Host {
 	if t == nil {
 		return nil
 	}
-	names := make([]string, len(t.Hosts))
+	places := make([]Host, len(t.Hosts))
 	for i, h := range t.Hosts {
-		names[i] = h.Name
+		places[i] = Host{Name: h.Name, Processors: h.Processors}
 	}
-	return names
+	return places
 }
 
 // Together reports whether two ranks are on one host; those of no team are.
@@ -61,15 +63,6 @@ func (t *Team) Address() string {
 		return ""
 	}
 	return t.Hosts[0].Address
-}
-
-// asRank returns the team as a process of a rank sees it.
-func asRank(names []string) *Team {
-	t := &Team{Hosts: make([]Host, len(names))}
-	for i, n := range names {
-		t.Hosts[i].Name = n
-	}
-	return t
 }
 
 // Close sends the agents home. When it returns nothing of the team is left on this host; on the others nothing is in a moment.
@@ -217,7 +210,7 @@ func (a *agent) greet(ctx context.Context, version string) error {
 		a.host.Name = h.Host
 	}
 	a.host.Address = a.control.RemoteAddr().(*net.TCPAddr).IP.String()
-	a.host.Facts = h.Facts
+	a.host.Facts, a.host.Processors = h.Facts, h.Processors
 	if err := a.control.say(order{Kind: accepts}); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/machine"
 )
@@ -16,12 +17,23 @@ const (
 	Block Wait = "block" // sleep in the kernel until woken
 )
 
-// Waits returns how the ranks of a job wait that may choose.
-func (w Wait) Waits(ranks int) Wait {
-	switch {
-	case w != Auto:
+// Waits returns how a rank of a job waits that may choose. It spins if the ranks of its host have a processor each: a process manager may have given
+// each of them others.
+func (w Wait) Waits(t *Team, rank, ranks int) Wait {
+	if w != Auto {
 		return w
-	case ranks <= len(machine.Processors()):
+	}
+	processors := slices.Clone(machine.Processors())
+	if t != nil {
+		for r := range ranks {
+			if t.Together(rank, r) {
+				processors = append(processors, t.Hosts[r].Processors...)
+			}
+		}
+		slices.Sort(processors)
+		processors = slices.Compact(processors)
+	}
+	if t.Beside(rank, ranks) <= len(processors) {
 		return Spin
 	}
 	return Block

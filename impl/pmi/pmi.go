@@ -21,13 +21,13 @@ import (
 type Job struct {
 	Manager    string // as users call it
 	Rank, Size int
+	Round      int    // how often Allgather was called
 	Directory  string // that all hosts of the job share, for the exchange; "" is enough on one host, or if the manager has a key-value space
 
 	id       string   // of the job, the same in all its processes; "": there is a key-value space
 	shared   string   // directory that the processes of one host share
 	apart    bool     // ranks are on several hosts
 	exchange exchange // nil before the first Allgather
-	round    int
 }
 
 // exchange lets the processes of a job read what each has written, once for each round.
@@ -100,10 +100,10 @@ func (j *Job) Allgather(ctx context.Context, text string) ([]string, error) {
 			return nil, fmt.Errorf("pmi: %w", err)
 		}
 	}
-	j.round++
-	texts, err := j.exchange.allgather(ctx, j.round, text)
+	j.Round++
+	texts, err := j.exchange.allgather(ctx, j.Round, text)
 	if err != nil {
-		return nil, fmt.Errorf("pmi: rank %d of %d, started by %s: %w", j.Rank, j.Size, j.Manager, err)
+		return nil, fmt.Errorf("pmi: %d ranks, started by %s: %w", j.Size, j.Manager, err)
 	}
 	return texts, nil
 }

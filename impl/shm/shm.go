@@ -84,7 +84,7 @@ func (w *world) node(rank int, f *os.File) (*node, error) {
 	}
 	s := layOut(mapped, w.Ranks)
 	n := &node{segment: s, rank: rank, mapped: mapped}
-	n.port = newPort(s, rank, w.Wait.Waits(w.Ranks) == launch.Block)
+	n.port = newPort(s, rank, w.Wait.Waits(nil, rank, w.Ranks) == launch.Block)
 	n.transfer = !w.NoTransfer
 	return n, nil
 }

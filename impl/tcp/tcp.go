@@ -73,7 +73,7 @@ func (w *world) Join(rank int, inherited *os.File) (launch.Node, error) {
 }
 
 func (w *world) node(rank int, m *meeting) *node {
-	n := &node{port: newPort(rank, w.Ranks, w.Wait.Waits(w.Team.Beside(rank, w.Ranks)) == launch.Block), meeting: m}
+	n := &node{port: newPort(rank, w.Ranks, w.Wait.Waits(w.Team, rank, w.Ranks) == launch.Block), meeting: m}
 	n.port.team = w.Team
 	n.context, n.cancel = context.WithCancel(context.Background())
 	return n

@@ -112,7 +112,7 @@ func (j *Job) Facts() []machine.Fact {
 
 // Wait says how the ranks of a real job wait: spin or block.
 func (j *Job) Wait() string {
-	return string(launch.Wait(j.here.Wait).Waits(j.here.Team.Beside(0, j.Ranks)))
+	return string(launch.Wait(j.here.Wait).Waits(j.here.Team, 0, j.Ranks))
 }
 
 // Line returns how long a cache line takes from the processor of one rank to that of another, in nanoseconds, or 0 where it cannot be told: it can of ranks

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// processManagers are those that there may be, by how they are called for three ranks.
+var processManagers = []struct {
+	name string
+	call string
+}{
+	{"Open MPI", "mpirun.openmpi --allow-run-as-root --oversubscribe -n 3"},
+	{"MPICH", "mpirun.mpich -n 3"},
+	{"Slurm, PMI-2", "srun --quiet --overcommit --mpi=pmi2 -n 3"},
+	{"Slurm, variables", "srun --quiet --overcommit --mpi=none -n 3"},
+}
+
+// underManagers runs a test with each process manager that is there.
+func underManagers(t *testing.T, test func(t *testing.T, launcher []string)) {
+	for _, m := range processManagers {
+		t.Run(m.name, func(t *testing.T) {
+			launcher := strings.Fields(m.call)
+			if _, err := exec.LookPath(launcher[0]); err != nil {
+				if os.Getenv("CI") != "" && launcher[0] != "srun" {
+					t.Fatal(err)
+				}
+				t.Skip(err)
+			}
+			if launcher[0] == "srun" {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				if out, err := exec.CommandContext(ctx, "srun", "--quiet", "-n", "1", "true").CombinedOutput(); err != nil {
+					t.Skipf("no Slurm cluster is running here (.ci/slurm starts one): %v: %s", err, out)
+				}
+			}
+			t.Chdir(t.TempDir())
+			temp, err := os.MkdirTemp("/tmp", "l") // not deeper: Open MPI makes sockets there, whose names are short
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TMPDIR", temp)
+			test(t, launcher)
+			if left, _ := filepath.Glob(temp + "/loggp*"); left != nil {
+				t.Errorf("%q are left", left)
+			}
+			os.RemoveAll(temp)
+		})
+	}
+}
+
+// managedRun runs this program by a process manager.
+func managedRun(t *testing.T, launcher []string, args ...string) (out, errs string, status int) {
+	t.Helper()
+	cmd := managedCommand(t.Context(), launcher, args...)
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	cmd.Run()
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+func managedCommand(ctx context.Context, launcher []string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, launcher[0], slices.Concat(launcher[1:], []string{os.Args[0], "measure", "--platform"}, args)...)
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// Ranks that a process manager has started find each other, and are measured; rank 0 alone prints.
+func TestManaged(t *testing.T) {
+	underManagers(t, func(t *testing.T, launcher []string) {
+		out, errs, status := managedRun(t, launcher, append([]string{"tcp", "-o", "managed.csv"}, small...)...)
+		if status != 0 || strings.Count(out, "LogGP parameters of tcp") != 1 || strings.Count(errs, "samples written to managed.csv") != 1 || strings.Count(errs, "spoiled this") > 1 {
+			t.Fatalf("status %d:\n%s\n%s", status, out, errs)
+		}
+		sound(t, out)
+		sees(t, ".", "managed.csv")
+		set, err := sample.ReadFile("managed.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, _ := os.Hostname()
+		for fact, want := range map[string]string{"host_0": host + "; 127.0.0.1; ", "host_2": host + "; 127.0.0.1; ", sample.Ranks: "3", sample.Pair: "0 2"} {
+			if got, _ := set.Fact(fact); !strings.HasPrefix(got, want) {
+				t.Errorf("the fact %s is %q, want %q", fact, got, want)
+			}
+		}
+	})
+}
+
+// Wrong use is said once, by rank 0, whose status is the manager's.
+func TestManagedMisuse(t *testing.T) {
+	underManagers(t, func(t *testing.T, launcher []string) {
+		for _, c := range []struct{ args, says string }{
+			{"tcp --place 9,9", "loggp: --place: 9,9: the job has the ranks 0 to 2, no rank 9\n"},
+			{"tcp --ranks 5", " has started 3\n"},
+			{"tcp --hosts node2", " has started the ranks of this job\n"},
+			{"shm", "has started 3 processes: start one, or take --platform tcp\n"},
+		} {
+			out, errs, status := managedRun(t, launcher, strings.Fields(c.args)...)
+			if status != misused || strings.Count(out+errs, c.says) != 1 {
+				t.Errorf("--platform %s: status %d:\n%s\n%s", c.args, status, out, errs)
+			}
+		}
+	})
+}
+
+// Processes that were started with other arguments do not take part.
+func TestManagedOthers(t *testing.T) {
+	underManagers(t, func(t *testing.T, launcher []string) {
+		if launcher[0] == "srun" {
+			t.Skip("it starts several programs in another way")
+		}
+		launcher[len(launcher)-1] = "1"
+		one := append([]string{"tcp", "--modes", "send"}, small...)
+		another := slices.Concat([]string{":", "-n", "1", os.Args[0], "measure", "--platform"}, one, []string{"--seed", "7"})
+		out, errs, status := managedRun(t, launcher, append(one, another...)...)
+		if says := "rank 1 died: it was not started: it was started with the arguments "; status != failed || strings.Count(out+errs, says) != 1 {
+			t.Errorf("status %d:\n%s\n%s", status, out, errs)
+		}
+	})
+}
+
+// Ranks on several hosts find each other, too. The hosts are this one, by other names.
+func TestManagedHosts(t *testing.T) {
+	const alias = `unshare --user --map-root-user --uts sh -c 'hostname 127.0.0.$((${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}} + 1)) && exec "$@"' sh "$@"`
+	if out, err := exec.Command("sh", "-c", alias, "sh", "true").CombinedOutput(); err != nil {
+		t.Skipf("this system lets no process have a host name of its own: %v: %s", err, out)
+	}
+	underManagers(t, func(t *testing.T, launcher []string) {
+		out, errs, status := managedRun(t, append(launcher, "sh", "-c", alias, "sh"), append([]string{"tcp", "--rendezvous", ".", "-o", "managed.csv"}, small...)...)
+		if status != 0 {
+			t.Fatalf("status %d:\n%s\n%s", status, out, errs)
+		}
+		sees(t, ".", "managed.csv")
+		set, err := sample.ReadFile("managed.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range 3 {
+			want := fmt.Sprintf("127.0.0.%d; 127.0.0.1; ", r+1)
+			if got, _ := set.Fact(fmt.Sprint("host_", r)); !strings.HasPrefix(got, want) {
+				t.Errorf("rank %d is on host %q, want %q", r, got, want)
+			}
+		}
+		if place := set.Series[0].Place; place != "inter" {
+			t.Errorf("the ranks are %q", place)
+		}
+	})
+}
+
+// A job whose rank is killed ends with what happened to it; one that is interrupted, or whose agent or rank 0 is killed, ends, too. No process is left.
+func TestManagedEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for process managers")
+	}
+	underManagers(t, func(t *testing.T, launcher []string) {
+		for _, c := range []struct {
+			name   string
+			signal syscall.Signal
+			rank   int // of which a process gets the signal; -1: the manager
+			agent  bool
+			says   string
+		}{
+			{"a rank is killed", syscall.SIGKILL, 1, false, `loggp: measure on tcp: rank 1 died: signal: killed, on host `},
+			{"an agent is killed", syscall.SIGKILL, 2, true, ""},
+			{"rank 0 is killed", syscall.SIGKILL, 0, false, ""},
+			{"the manager is interrupted", syscall.SIGINT, -1, false, ""},
+		} {
+			mark := fmt.Sprintf("--budget=%ds", 1000+os.Getpid())
+			cmd := managedCommand(t.Context(), launcher, "tcp", "--wait", "block", mark, "-o", "managed.csv")
+			var all bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &all, &all
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			var found []managedProcess
+			complete := func() bool { // rank 0, two agents and their ranks are there
+				found = processesWith(mark)
+				agents := 0
+				for _, p := range found {
+					if p.agent {
+						agents++
+					}
+				}
+				return len(found) == 5 && agents == 2
+			}
+			for end := time.Now().Add(30 * time.Second); !complete() && time.Now().Before(end); {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if len(found) != 5 {
+				t.Errorf("%s: there are the processes %+v", c.name, found)
+			}
+			pid := cmd.Process.Pid
+			for _, p := range found {
+				if c.rank == p.rank && c.agent == p.agent {
+					pid = p.pid
+				}
+			}
+			time.Sleep(50 * time.Millisecond)
+			syscall.Kill(pid, c.signal)
+			if strings.HasPrefix(launcher[0], "srun") && c.rank < 0 {
+				time.Sleep(100 * time.Millisecond)
+				syscall.Kill(pid, c.signal) // it asks to be interrupted twice
+			}
+			select {
+			case <-ended:
+			case <-time.After(60 * time.Second):
+				cmd.Process.Kill()
+				t.Errorf("%s: the manager goes on", c.name)
+			}
+			if status := cmd.ProcessState.ExitCode(); status == 0 || !strings.Contains(all.String(), c.says) || strings.Count(all.String(), "LogGP") > 0 {
+				t.Errorf("%s (of %+v): status %d:\n%s", c.name, found, status, all.String())
+			}
+			left := processesWith(mark)
+			for end := time.Now().Add(5 * time.Second); len(left) > 0 && time.Now().Before(end); left = processesWith(mark) {
+				time.Sleep(20 * time.Millisecond)
+			}
+			if len(left) > 0 {
+				t.Errorf("%s: %+v are left", c.name, left)
+			}
+			sees(t, ".")
+		}
+	})
+}
+
+// managedProcess is one of this program's that a process manager or an agent has started.
+type managedProcess struct {
+	pid, rank int
+	agent     bool
+}
+
+var rankVariables = regexp.MustCompile(`\x00(OMPI_COMM_WORLD_RANK|PMI_RANK|SLURM_PROCID)=(\d+)\x00`)
+
+// processesWith returns those that have an argument.
+func processesWith(argument string) (all []managedProcess) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		line, _ := os.ReadFile(dir + "/cmdline")
+		env, _ := os.ReadFile(dir + "/environ")
+		m := rankVariables.FindSubmatch(append([]byte{0}, env...))
+		if m == nil || !bytes.HasPrefix(line, []byte(os.Args[0]+"\x00")) || !bytes.Contains(line, []byte("\x00"+argument+"\x00")) {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		rank, _ := strconv.Atoi(string(m[2]))
+		all = append(all, managedProcess{pid, rank, rank > 0 && !bytes.Contains(env, []byte("LOGGP_RANK="))})
+	}
+	return all
+}
