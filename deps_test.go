@@ -122,7 +122,7 @@ var moreFiles = map[string]int{
 	"microbench":       29,
 	"microbench/paper": 20,
 	"microbench/probe": 16,
-	"model":            30,
+	"model":            17,
 	"model/collective": 17,
 	"reports":          58,
 }

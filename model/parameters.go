@@ -1,6 +1,11 @@
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"slices"
+	"sort"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Parameters are those of LogGP, with o_s and o_r apart and, if need be, dependent on the size of the message. They are what is
 // fitted to measurements, and what equations (1) to (9) are about. Times are picoseconds, finer than any measurement, so
@@ -56,4 +61,151 @@ func orElse(g, fallback unit.PerByte) unit.PerByte {
 		return fallback
 	}
 	return g
+}
+
+// Low-level messages are what protocols are made of: packets that nobody matches, and remote accesses. Equations (1) to (7)
+// mean their o_s, L, o_r and G, not those of whole messages.
+
+// MessageView returns what LogGP sees of the low-level messages of a machine with a library on it. On a torus it is
+//
+//	o_s(k) = control + send.start + (header + k) / send.bandwidth
+//	o_r(k) = receive + handle + copy(k)
+//	L      = hops·hop + turns·turn + deliver
+//	g      = header / link
+//	G      = 1/send.bandwidth for packets, 1/get.bandwidth pulled, 1/put.bandwidth pushed
+//
+// where the processor itself sends the bytes of a packet: o_s(k) has what is G per byte (Stored), and k bytes take
+// o_s(k) + L + o_r(k). On the LogGP machine the interface sends them,
+//
+//	o_s    = control + o_s
+//	o_r(k) = o_r + handle + copy(k)
+//
+// and k bytes take o_s + L + (k−1)·G + o_r(k). Processors in hypernodes send the bytes themselves, too. With the costs of the tier, and the
+// bandwidth of port or ring where that is less than the processor's, it is
+//
+//	o_s(k) = control + send.start + (header + k) / send.bandwidth + settle
+//	o_r(k) = receive + k·fetch + handle + copy(k)
+//	L      = latency + hops·hop
+//	g      = header / the slower of port and ring
+//
+// where the packet is on its way while its sender settles, of which LogGP knows nothing: k bytes take o_s(k) − settle + L + o_r(k).
+// On an Ethernet, with n segments of at most m bytes,
+//
+//	o_s(k) = control + write.start + (record + k) / write.bandwidth + n·output
+//	o_r(k) = n·input + poll + read.start + (record + k) / read.bandwidth + handle + copy(k)
+//	L      = (preamble + header + tcp.header + record + fcs) / rate + propagation
+//	g      = L − propagation + gap / rate
+//	G      = (preamble + header + tcp.header + m + fcs + gap) / rate / m
+//
+// where processors work on one segment while another is on the medium, so that of the bytes of a long message only G shows.
+//
+// What remote accesses cost beside their bytes, the start, the way back and handling the end, no parameter of LogGP holds.
+func MessageView(m *Machine, lib *Library, path Path) Parameters {
+	if lib == nil {
+		lib = &Library{}
+	}
+	x := Parameters{RecvO: m.Processor.copying(lib.Software[ProtoHandle])}
+	m.Between(path.Tier).view(&x, lib.Software[ProtoControl], path)
+	return x
+}
+
+// copying returns the time of something and a copy after it. To copy nothing costs nothing.
+func (p Processor) copying(before unit.Time) Curve {
+	return Curve{{0, before, 0}, {1, before + p.Copy.Time(1), perByte(p.Copy.Bandwidth)}}
+}
+
+// perByte returns the time of a byte at a rate.
+func perByte(r unit.Rate) unit.PerByte { return unit.PerByte(float64(unit.Second) / float64(r)) }
+
+// Curve is a time that depends on a size, piecewise linear with steps where there are steps. Pieces are in ascending order.
+// The empty curve is zero everywhere.
+type Curve []Piece
+
+// Piece is a line from a size on, up to the next piece.
+type Piece struct {
+	From    int       // bytes
+	At      unit.Time // the time there
+	PerByte unit.PerByte
+}
+
+// Constant returns a curve that does not depend on the size.
+func Constant(t unit.Time) Curve { return Curve{{At: t}} }
+
+// Time returns the time at k bytes, to the nearest picosecond. Before the first piece it is that of its beginning.
+func (c Curve) Time(k int) unit.Time {
+	if len(c) == 0 {
+		return 0
+	}
+	return c.piece(k).time(k)
+}
+
+func (c Curve) piece(k int) Piece {
+	i := sort.Search(len(c), func(i int) bool { return c[i].From > k })
+	if i == 0 {
+		return Piece{From: k, At: c[0].At}
+	}
+	return c[i-1]
+}
+
+func (p Piece) time(k int) unit.Time { return p.At + p.PerByte.Time(k-p.From) }
+
+// plus returns the curve moved up by t.
+func (c Curve) plus(t unit.Time) Curve {
+	if len(c) == 0 {
+		return Constant(t)
+	}
+	c = slices.Clone(c)
+	for i := range c {
+		c[i].At += t
+	}
+	return c
+}
+
+// sum returns the sum of two curves.
+func (c Curve) sum(d Curve) Curve {
+	var s Curve
+	for _, k := range edges(c, d) {
+		p, q := start(c, k), start(d, k)
+		s = append(s, Piece{k, p.At + q.At, p.PerByte + q.PerByte})
+	}
+	return s
+}
+
+// edges returns where the pieces of two curves begin, and 0, in order.
+func edges(a, b Curve) []int {
+	from := []int{0}
+	for _, p := range slices.Concat(a, b) {
+		from = append(from, p.From)
+	}
+	slices.Sort(from)
+	return slices.Compact(from)
+}
+
+// upper returns the larger of two curves at every size.
+func upper(a, b Curve) Curve {
+	from := edges(a, b)
+	var c Curve
+	for i, k := range from {
+		p, q := start(a, k), start(b, k)
+		if q.At > p.At {
+			p, q = q, p
+		}
+		c = append(c, p)
+		if q.PerByte > p.PerByte { // q may overtake p in this piece
+			x := k + 1 + int(float64(p.At-q.At)/float64(q.PerByte-p.PerByte))
+			if i+1 == len(from) || x < from[i+1] {
+				c = append(c, Piece{x, q.time(x), q.PerByte})
+			}
+		}
+	}
+	return c
+}
+
+// start returns the piece of a curve that begins at k.
+func start(c Curve, k int) Piece {
+	if len(c) == 0 {
+		return Piece{From: k}
+	}
+	p := c.piece(k)
+	return Piece{k, p.time(k), p.PerByte}
 }

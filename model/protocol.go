@@ -126,3 +126,97 @@ func (p *Protocol) Remote() bool {
 	}
 	return false
 }
+
+// T sends the message in its envelope and forgets it:
+//
+//	RM →
+//
+//	(1) T_s^T   = o_s
+//	(2) T_s-r^T = o_s + L + o_r
+var T = &Protocol{
+	Name: "T",
+	Steps: []Step{
+		{Kind: KindRM, From: Sender, By: ByPacket, Data: AllData},
+	},
+}
+
+// TA sends the message in its envelope, and the receiver says that a receive has taken it:
+//
+//	RM →
+//	   ← ACK
+//
+//	(3) T_s-r^TA = 2 o_s + 2 L + 2 o_r
+//
+// Section 3.2 of the source has this one equation for both times. It is the sender's: the receiver is done when it
+// has sent the ACK, at 2 o_s + L + o_r.
+var TA = &Protocol{
+	Name: "TA",
+	Steps: []Step{
+		{Kind: KindRM, From: Sender, By: ByPacket, Data: AllData},
+		{Kind: KindACK, From: Receiver, By: ByPacket},
+	},
+	OneTime: true,
+}
+
+// RTA announces the message; the receiver reads it from the sender's memory and says so:
+//
+//	R →
+//	M → (pulled)
+//	  ← ACK
+//
+//	(4) T_s-r^RTA = 2 o_s + 2 L + o_r + (k−1) G
+//	(5) T_s^RTA   = 2 o_s + 3 L + 2 o_r + (k−1) G
+var RTA = &Protocol{
+	Name: "RTA",
+	Steps: []Step{
+		{Kind: KindR, From: Sender, By: ByPacket},
+		{Kind: KindM, From: Sender, By: ByGet, Data: AllData},
+		{Kind: KindACK, From: Receiver, By: ByPacket},
+	},
+}
+
+// RAT announces the message; the receiver says where it is to go; the sender writes it there and says so:
+//
+//	R →
+//	  ← ACK
+//	M → (pushed)
+//	FIN →
+//
+//	(6) T_s^RAT   = 4 o_s + 3 L + 2 o_r + (k−1) G
+//	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
+//
+// The source names no last message. Without one the receiver would not know that the data is there, and the equations
+// count it: four o_s, and a fourth L and third o_r at the receiver. They call it an ACK; it goes the other way, so it is
+// FIN here.
+var RAT = &Protocol{
+	Name: "RAT",
+	Steps: []Step{
+		{Kind: KindR, From: Sender, By: ByPacket},
+		{Kind: KindACK, From: Receiver, By: ByPacket},
+		{Kind: KindM, From: Sender, By: ByPut, Data: AllData},
+		{Kind: KindFIN, From: Sender, By: ByPacket},
+	},
+}
+
+// PTAT sends the first part of the message in its envelope; when a receive has taken that the library says so, and the sender
+// sends the rest:
+//
+//	RM → (the first part)
+//	   ← ACK
+//	M  → (the rest)
+//
+// What is short enough goes whole with the first packet: there is no M then, but the ACK still comes. How long the first part may be
+// says the library (Library.First).
+//
+// It is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it; in their way, with all of the data in M, they are
+//
+//	T_s^PTAT   = 3 o_s + 2 L + 2 o_r
+//	T_s-r^PTAT = 3 o_s + 3 L + 3 o_r + (k−1) G
+var PTAT = &Protocol{
+	Name: "PTAT",
+	Steps: []Step{
+		{Kind: KindRM, From: Sender, By: ByPacket, Data: FirstData},
+		{Kind: KindACK, From: Receiver, By: ByPacket},
+		{Kind: KindM, From: Sender, By: ByPacket, Data: RestData},
+	},
+}

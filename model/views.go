@@ -1,0 +1,164 @@
+package model
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The models of the LogP family, each as a view of Parameters.
+
+// LogP is the model for messages of a word. Culler et al. 1993.
+type LogP struct {
+	L        unit.Time // latency
+	Overhead unit.Time // o
+	Gap      unit.Time // g
+	P        int
+}
+
+// OneWay returns the time of a message,
+//
+//	o + L + o
+func (x LogP) OneWay() unit.Time { return 2*x.Overhead + x.L }
+
+// LogP returns the parameters of messages of one byte. LogP has one overhead,
+//
+//	o = (o_s(1) + o_r(1)) / 2
+//
+// and the time of a message stays what it is, but for the last picosecond.
+func (x Parameters) LogP() LogP {
+	g := x.LogGP()
+	return LogP{L: g.L, Overhead: (g.SendO + g.RecvO) / 2, Gap: g.Gap, P: x.P}
+}
+
+// Parameters returns the parameters with o for both overheads, and no time for more than the first byte.
+func (x LogP) Parameters() Parameters {
+	o := Constant(x.Overhead)
+	return Parameters{L: x.L, SendO: o, RecvO: o, Gap: x.Gap, P: x.P}
+}
+
+// LogGP returns the parameters with the overheads of messages of one byte. It is a machine too: one that has nothing
+// else.
+func (x Parameters) LogGP() LogGP {
+	return LogGP{L: x.L, SendO: x.SendO.Time(1), RecvO: x.RecvO.Time(1), Gap: x.Gap, BigGap: x.BigGap}
+}
+
+// LogGPS is LogGP with messages that wait for their receiver if they are long. Ino, Fujimoto and Hagihara 2001.
+type LogGPS struct {
+	Parameters
+	S int // bytes of the longest message that does not wait; −1: none, NoLimit: all
+}
+
+// NoLimit is the S of a library that sends messages of any size eagerly.
+const NoLimit = math.MaxInt
+
+// LogGPS returns the parameters with a limit.
+func (x Parameters) LogGPS(s int) LogGPS { return LogGPS{x, s} }
+
+// OneWay returns the time of a message to a receiver that waits. One of more than S bytes asks first and is answered,
+//
+//	k ≤ S:                    o_s + (k−1) G + L + o_r
+//	k > S: 2 (o_s + L + o_r) + o_s + (k−1) G + L + o_r
+//
+// where what goes back and forth has the overheads of an empty message.
+func (x LogGPS) OneWay(k int) unit.Time {
+	t := x.Parameters.OneWay(k)
+	if k > x.S {
+		t += 2 * (x.SendO.Time(0) + x.L + x.RecvO.Time(0))
+	}
+	return t
+}
+
+// EagerLimit returns the S of a library for a mode and a tier: the size of the longest message up to which all go by a protocol whose
+// first message has all of their data. It is −1 if not even the empty message does, NoLimit if all do.
+func (l *Library) EagerLimit(m Mode, peer Tier) int {
+	s := -1
+	for _, r := range l.Rules {
+		upTo := r.UpTo
+		if upTo < 0 {
+			upTo = NoLimit
+		}
+		if r.Mode != m || !r.Peers.Has(peer) || upTo <= s {
+			continue
+		}
+		p := Named(r.Protocol)
+		if p == nil || !p.Eager() {
+			return s
+		}
+		s = max(s, p.Steps[0].Bytes(upTo, l.First))
+		if s < upTo || s == NoLimit {
+			return s
+		}
+	}
+	return s
+}
+
+// PLogP is LogP with overheads and a gap that depend on the size. Its g(m) is the least time between messages of m bytes
+// and covers whatever keeps them apart, so g(m) ≥ o_s(m) and g(m) ≥ o_r(m); its L is from the first byte to the last but
+// for g. Kielmann, Bal and Verstoep 2000.
+type PLogP struct {
+	L     unit.Time
+	SendO Curve // o_s(m)
+	RecvO Curve // o_r(m)
+	Gap   Curve // g(m)
+	P     int
+}
+
+// OneWay returns the time of a message of m bytes,
+//
+//	L + g(m)
+func (x PLogP) OneWay(m int) unit.Time { return x.L + x.Gap.Time(m) }
+
+// PLogP returns the parameters as PLogP has them,
+//
+//	g(m) = max{g + (m−1) G, o_s(m), o_r(m)}
+//	L'   = L + o_s(1) + o_r(1) − g(1)
+//
+// so that a byte takes as long in both.
+func (x Parameters) PLogP() PLogP {
+	g := Curve{{0, x.Gap, 0}, {1, x.Gap, x.BigGap}}
+	y := PLogP{SendO: x.SendO, RecvO: x.RecvO, Gap: upper(upper(g, x.SendO), x.RecvO), P: x.P}
+	y.L = x.OneWay(1) - y.Gap.Time(1)
+	return y
+}
+
+// Parameters returns what LogGP sees of PLogP, with a message of m bytes, m large, to see G by:
+//
+//	L = L' + g(1) − o_s(1) − o_r(1)
+//	o = (o_s(1) + o_r(1)) / 2
+//	g = g(1)
+//	G = g(m) / m
+//
+// Kielmann et al. The overheads stay apart and dependent on the size here; LogP and LogGP take them at 1 byte.
+func (x PLogP) Parameters(m int) Parameters {
+	return Parameters{
+		L:      x.L + x.Gap.Time(1) - x.SendO.Time(1) - x.RecvO.Time(1),
+		SendO:  x.SendO,
+		RecvO:  x.RecvO,
+		Gap:    x.Gap.Time(1),
+		BigGap: unit.PerByte(float64(x.Gap.Time(m)) / float64(m)),
+		P:      x.P,
+	}
+}
+
+// LoGH is LoGH{sSP}, for processors in hypernodes: LogGP between them, and in braces the same within one, where latency
+// is neglected. It is for long messages; protocol messages are ignored. Al-Tawil and Moritz.
+type LoGH struct {
+	Between Parameters // L, o, G
+	H       int        // hypernodes
+	Inside  Parameters // overheads s, gap per byte S
+	P       int        // processors of a hypernode
+}
+
+// OneWay returns the time of a message within a hypernode or between two:
+//
+//	(8) T_s-r = s_s + s_r + (k−1) S
+//	(9) T_s-r = o_s + o_r + (k−1) G + L
+//
+// What latency Inside has is left out of (8).
+func (x LoGH) OneWay(inside bool, k int) unit.Time {
+	if !inside {
+		return x.Between.OneWay(k)
+	}
+	return x.Inside.OneWay(k) - x.Inside.L
+}
