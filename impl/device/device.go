@@ -145,6 +145,14 @@ type ErrorDetailer interface {
 	SetErrorDetail(detail []byte)
 }
 
+// Checker is a World whose ranks run in other processes, and that has a last word on a job that ended
+// well: RunChecked is Run, but then check gets what the ranks have given their ErrorDetailers, by
+// rank, and its error is that of the run. It is called where Run was, in the process of rank 0 only.
+type Checker interface {
+	World
+	RunChecked(program func(Port) error, check func(details [][]byte) error) error
+}
+
 // Deadlock is the error of a job in which ranks wait and nothing can happen any more.
 type Deadlock struct {
 	Ranks []int // those that wait, in order

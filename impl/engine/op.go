@@ -124,11 +124,21 @@ func (r *Rank) Release(o *Op) {
 // Complete ends an operation.
 func (r *Rank) Complete(o *Op) {
 	o.finished = true
-	if o.Receive && o.gathered {
-		o.layout.Scatter(o.Buf[:o.Size])
+	if o.Receive {
+		r.taken(o)
 	}
 	if o.state != 0 {
 		r.completed(o)
+	}
+}
+
+// taken notes that a receive has its message, unless it was cancelled.
+func (r *Rank) taken(o *Op) {
+	if o.state&cancelled == 0 {
+		r.received(int(o.Peer), o.Context)
+	}
+	if o.gathered {
+		o.layout.Scatter(o.Buf[:o.Size])
 	}
 }
 
@@ -148,6 +158,9 @@ func (r *Rank) completed(o *Op) {
 func (r *Rank) Cancelled(o *Op) {
 	o.state |= cancelled
 	o.Size = 0
+	if !o.Receive {
+		r.sent(int(o.Peer), o.Context, -1)
+	}
 	r.Complete(o)
 }
 

@@ -15,6 +15,7 @@ type overlap struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
+	peers           map[int][2]int // messages sent to each rank and received from it
 }
 
 // call is what a program has called.

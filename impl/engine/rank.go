@@ -33,6 +33,8 @@ type Rank struct {
 	engine   Engine
 	port     device.Port
 	cfg      *Config
+	id       int      // the rank in the job
+	traffic  Traffic  // so far
 	call     string   // the call that the program is in
 	context  uint32   // of the communicator on which it makes it
 	expected int      // the tag of a collective call's messages
@@ -55,11 +57,11 @@ type Rank struct {
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
-	r.port, r.engine, r.cfg = port, e, cfg
+	r.port, r.engine, r.cfg, r.id = port, e, cfg, port.Rank()
 	_, r.unpriced = port.(device.RealTime)
 	r.heeds = cfg.Check || cfg.Enter != nil
 	if cfg.Check {
-		r.overlap = &overlap{owner: goroutine(), calls: map[*Op]*call{}}
+		r.overlap = &overlap{owner: goroutine(), calls: map[*Op]*call{}, peers: map[int][2]int{}}
 	}
 	e.Setup(r)
 }

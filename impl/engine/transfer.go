@@ -7,6 +7,7 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	if r.overlap != nil {
 		r.reads(memory(buf, 0, nil))
 	}
+	r.sent(dst, context, 1)
 	r.engine.Send(m, buf, s, dst, context, tag)
 }
 
@@ -24,6 +25,7 @@ func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, 
 	if r.overlap != nil {
 		r.watchSend(o)
 	}
+	r.sent(dst, context, 1)
 	r.engine.Isend(o)
 }
 

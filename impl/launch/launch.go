@@ -29,6 +29,10 @@ type Config struct {
 	Pin     bool            // each rank's thread stays on a processor of its own
 	Context context.Context // ends the job when it is done; nil: none does
 	Team    *Team           // where the ranks but the first are; nil: on this host
+
+	// Check gets what ranks have left as error details when all have ended well; its error is the
+	// run's. nil: nothing is checked.
+	Check func(details [][]byte) error
 }
 
 // Transport makes ranks meet.
@@ -122,7 +126,11 @@ func lead(c Config, t Transport, program func(device.Port) error) ([]byte, error
 	j.ranks.Wait()
 	close(over)
 	watching.Wait()
-	return j.words[0], j.told()
+	err = j.told()
+	if err == nil && c.Check != nil {
+		err = c.Check(j.words)
+	}
+	return j.words[0], err
 }
 
 // told returns how the job has failed, with what ranks have said of a deadlock, or nil.

@@ -65,9 +65,10 @@ func reportOf(rank int, err error, words []byte) report {
 	var d *device.Deadlock
 	var death *Death
 	var far *Error
+	var detailed interface{ ErrorDetail() []byte }
 	switch {
 	case err == nil:
-		return report{Kind: done, Rank: rank}
+		return report{Kind: done, Rank: rank, Words: words}
 	case errors.As(err, &f):
 		return report{Kind: panicked, Rank: f.Rank, Text: fmt.Sprint(f.Value), Stack: f.Stack}
 	case errors.As(err, &d):
@@ -76,6 +77,8 @@ func reportOf(rank int, err error, words []byte) report {
 		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Words)}
 	case errors.As(err, &far):
 		rank, words = far.Rank, far.words
+	case errors.As(err, &detailed):
+		words = detailed.ErrorDetail()
 	}
 	return report{Kind: failed, Rank: rank, Text: err.Error(), Words: words}
 }

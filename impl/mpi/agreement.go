@@ -55,7 +55,7 @@ func (j *job) named(rank int, context uint32, other int) string {
 func (c *Comm) together(tag int) {
 	c.e.Expect(tag)
 	if c.own.calls != nil {
-		c.own.calls.note(c.context, c.e.Call())
+		c.own.calls.note(c, tag)
 	}
 }
 
@@ -64,13 +64,15 @@ type calls map[uint32]*history
 
 // history is the last calls on a communicator.
 type history struct {
-	n    int // how many there were
-	last []made
+	n       int   // how many there were
+	members []int // ranks of the job; nil: all
+	last    []made
 }
 
 // made is a call, and the stack on which it was made, from the library down to the program. To find the line takes several times as long as to note that.
 type made struct {
 	call   string
+	tag    int // of its messages
 	on     [deep]uintptr
 	frames int
 }
@@ -80,17 +82,17 @@ type made struct {
 const remembered, deep = 32, 12
 
 // note adds a call.
-func (x calls) note(context uint32, call string) {
-	h := x[context]
+func (x calls) note(c *Comm, tag int) {
+	h := x[c.context]
 	if h == nil {
-		h = &history{}
-		x[context] = h
+		h = &history{members: c.members}
+		x[c.context] = h
 	}
 	if len(h.last) < remembered {
 		h.last = append(h.last, made{})
 	}
 	m := &h.last[h.n%remembered]
-	m.call, m.frames = call, runtime.Callers(2, m.on[:])
+	m.call, m.tag, m.frames = c.e.Call(), tag, runtime.Callers(2, m.on[:])
 	h.n++
 }
 

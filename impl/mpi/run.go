@@ -50,7 +50,11 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		rules = collective.Table(o.Library)
 	}
 	j.tuning = collective.Tuned(rules)
-	err = w.Run(j.rank)
+	if x, ok := w.(device.Checker); ok {
+		err = x.RunChecked(j.rank, compareDetails)
+	} else if err = w.Run(j.rank); err == nil {
+		err = j.compare()
+	}
 	var e *Error
 	var d *device.Deadlock
 	var far interface {
@@ -114,6 +118,10 @@ func (j *job) rank(p device.Port) (err error) {
 	c.own.ended = true
 	if err == nil {
 		c.finalize()
+		if _, far := p.(device.ErrorDetailer); far {
+			a := c.audit().located()
+			testify(p, testimony{Audit: &a})
+		}
 	}
 	c.e.End()
 	ended = true

@@ -11,6 +11,7 @@ type testimony struct {
 	Error *Error      `json:",omitempty"`
 	Abort *AbortError `json:",omitempty"`
 	Wait  *Wait       `json:",omitempty"`
+	Audit *audit      `json:",omitempty"` // of a rank that has ended well
 }
 
 // told returns a failure as a testimony.

@@ -13,7 +13,7 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 	if racing {
 		return // the detector does not see between processes, and slows them down
 	}
-	for _, name := range []string{"allReceiveFirst", "oneLeavesEarly", "withinAGroup", "tooLong", "noSuchRank"} {
+	for _, name := range []string{"allReceiveFirst", "oneLeavesEarly", "withinAGroup", "tooLong", "noSuchRank", "onlyOneCalls", "eachItsOwnRoot", "noReceive"} {
 		for _, at := range processes {
 			t.Run(name+"/"+at.name, func(t *testing.T) {
 				for _, p := range wrongPrograms {

@@ -80,6 +80,26 @@ func anotherRoot(c *mpi.Comm) {
 	}
 }
 
+func onlyOneCalls(c *mpi.Comm) {
+	if c.Rank() == 0 {
+		mpi.Bcast(c, make([]int32, 4), 0)
+	}
+}
+
+func eachItsOwnRoot(c *mpi.Comm) {
+	mpi.Bcast(c, make([]int32, 4), c.Rank())
+}
+
+func noReceive(c *mpi.Comm) {
+	if c.Rank() == 0 {
+		mpi.Send(c, make([]int32, 4), 1, 0)
+		mpi.Send(c, make([]int32, 4), 2, 0)
+	}
+	if c.Rank() == 1 {
+		mpi.Recv(c, make([]int32, 4), 0, 0)
+	}
+}
+
 func anotherReduction(c *mpi.Comm) {
 	x, y := []int32{int32(c.Rank())}, make([]int32, 1)
 	if c.Rank() == 0 {

@@ -49,8 +49,11 @@ func New(c Config) (device.World, error) {
 type world struct{ Config }
 
 // Run implements device.World.
-func (w *world) Run(program func(device.Port) error) error {
-	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context, Team: w.Team}, w, program)
+func (w *world) Run(program func(device.Port) error) error { return w.RunChecked(program, nil) }
+
+// RunChecked implements device.Checker.
+func (w *world) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
+	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context, Team: w.Team, Check: check}, w, program)
 }
 
 // Create implements launch.Transport.
