@@ -18,6 +18,19 @@ import (
 func TestWorld(t *testing.T)    { devicetest.TestWorld(t, loop.New) }
 func TestDeadlock(t *testing.T) { devicetest.TestDeadlock(t, loop.New) }
 
+// The laws hold whatever faults there are, since they are allowed.
+func TestFaults(t *testing.T) {
+	for seed := range uint64(3) {
+		open := func(ranks int) device.World {
+			return loop.NewFaulty(ranks, loop.Faults{Seed: seed, Loss: 0.2, Duplicate: 0.2, Reorder: 0.2, Refuse: 0.1, Delay: 0.3})
+		}
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			devicetest.TestWorld(t, open)
+			devicetest.TestDeadlock(t, open)
+		})
+	}
+}
+
 // Nothing depends on ranks running at the same time.
 func TestWorldOnOneProcessor(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -68,6 +68,40 @@ var laws = []law{
 	{"counters are apart", apartCounters},
 	{"counters begin at zero", freshCounters},
 	{"swap of counters", swapCounters},
+
+	{"flags in memory", flags},
+	{"flags behind data", flagBehindData},
+	{"whole words", wholeWords},
+	{"packets are events", packetEvents},
+	{"deadlines", deadlines},
+	{"load of what is not exposed", loadOutside},
+
+	{"entries of queues", entries},
+	{"full queues", fullQueue},
+	{"queues without gaps", gaplessQueue},
+	{"quiet entries", quietQueue},
+	{"put, then enqueue", putThenEnqueue},
+	{"no such queue", noQueue},
+	{"entries are events", queueEvents},
+	{"limits", limits},
+
+	{"signals without help", signalWithoutHelp},
+	{"order of signals", signalOrder},
+	{"masked signals", masks},
+	{"calls of handlers", handlerCalls},
+	{"signals are events", signalEvents},
+	{"put, then signal", putThenSignal},
+	{"ends of handlers", signalEnds},
+
+	{"order of a channel", channelOrder},
+	{"priorities", priorities},
+	{"messages are events", channelEvents},
+
+	{"datagrams", datagrams},
+	{"deadlines of datagrams", datagramDeadlines},
+	{"multicast", multicast},
+	{"groups", groups},
+	{"datagrams are events", datagramEvents},
 }
 
 // deadlocks are the laws of worlds that can see all of their ranks.
@@ -77,10 +111,12 @@ var deadlocks = []law{
 	{"nobody waits in vain", inVain},
 	{"waiting for ends", waitsForEnd},
 	{"what ranks leave", whatIsLeft},
+	{"waiting for events", waitsForEvents},
+	{"waiting for signals", waitsForSignal},
 }
 
-// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of remote memory, of
-// counters, and of places for data are skipped where there are none.
+// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of optional
+// capabilities are skipped where there are none.
 func TestWorld(t *testing.T, open func(ranks int) device.World) { test(t, laws, open) }
 
 // TestDeadlock tests that the worlds which open returns find deadlocks, and find them only where they are.

@@ -22,6 +22,7 @@ import (
 type faulty struct {
 	device.Port
 	*breakage
+	capabilities
 	send    func(dst int, q *device.Packet)
 	recv    func(block bool) *device.Packet
 	tier    func(rank int) model.Tier
@@ -107,15 +108,23 @@ type fault struct {
 	port  func(f *faulty)
 	end   func(run int, err error) error
 	hangs bool // it shows as a job that does not end
+	stop  atomic.Bool
 }
 
-func (b fault) open(ranks int) device.World {
+// live ends a rank whose job was given up: it would poll for ever.
+func (b *fault) live() {
+	if b.stop.Load() {
+		panic("given up")
+	}
+}
+
+func (b *fault) open(ranks int) device.World {
 	return &faultyWorld{World: loop.New(ranks), fault: b, ranks: ranks}
 }
 
 type faultyWorld struct {
 	device.World
-	fault
+	*fault
 	ranks, runs int
 }
 
@@ -126,10 +135,11 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 	}
 	w.runs++
 	err := w.World.Run(func(p device.Port) error {
-		f := &faulty{Port: p, breakage: shared}
+		f := &faulty{Port: p, breakage: shared, capabilities: capabilitiesOf(p, w.live)}
 		f.tier, f.node, f.tick = p.Tier, p.Node, p.Tick
-		f.recv = func(block bool) *device.Packet { return f.placed(p.Recv(block)) }
-		f.send, f.now, f.delay, f.copy, f.counter = p.Send, p.Now, p.Delay, p.Copy, p.Counter().Add
+		f.recv = func(block bool) *device.Packet { w.live(); return f.placed(p.Recv(block)) }
+		f.send, f.now, f.copy, f.counter = p.Send, p.Now, p.Copy, p.Counter().Add
+		f.delay = func(d unit.Time) { w.live(); p.Delay(d) }
 		f.swap = p.Counter().Swap
 		f.testify = func(words []byte) { shared.words[p.Rank()] = words }
 		f.atEnd = p.NotifyExit
@@ -184,7 +194,7 @@ func nth(n int) func() bool {
 	return func() bool { calls++; return calls%n == 0 }
 }
 
-var faults = []fault{
+var faults = []*fault{
 	{name: "a rank takes itself for another", law: "every rank runs once", port: func(f *faulty) {
 		f.send = func(dst int, q *device.Packet) { r := *q; r.Head[0] &^= 2; f.Port.Send(dst, &r) }
 	}},
@@ -752,8 +762,9 @@ func TestFaultsAreSeen(t *testing.T) {
 	all := slices.Concat(laws, deadlocks)
 	seen := make(map[string]bool)
 	defer func(was time.Duration) { patience = was }(patience)
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, capabilityFaults) {
 		t.Run(f.name, func(t *testing.T) {
+			defer f.stop.Store(true)
 			patience = 20 * time.Second
 			if f.hangs {
 				patience = 300 * time.Millisecond
@@ -779,6 +790,6 @@ func TestFaultsAreSeen(t *testing.T) {
 
 // The faults are seen for what they are, not for how they are made: without one the same world keeps the laws.
 func TestNoFault(t *testing.T) {
-	TestWorld(t, fault{}.open)
-	TestDeadlock(t, fault{}.open)
+	TestWorld(t, new(fault).open)
+	TestDeadlock(t, new(fault).open)
 }

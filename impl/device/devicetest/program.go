@@ -159,24 +159,44 @@ const missing = "this world has no "
 
 func isMissing(err error) bool { return err != nil && strings.Contains(err.Error(), missing) }
 
-// withMemory returns a program that has remote memory.
-func withMemory(program func(*rank, device.Memory) error) func(*rank) error {
+// with returns a program that has an optional capability.
+func with[C comparable](what string, of func(device.Port) C, program func(*rank, C) error) func(*rank) error {
 	return func(p *rank) error {
-		m := p.Memory()
-		if m == nil {
-			return errors.New(missing + "remote memory")
+		var none C
+		c := of(p.Port)
+		if c == none {
+			return errors.New(missing + what)
 		}
-		return program(p, m)
+		return program(p, c)
 	}
 }
 
-// withCounter returns a program that has counters.
+func withMemory(program func(*rank, device.Memory) error) func(*rank) error {
+	return with("remote memory", device.Port.Memory, program)
+}
+
 func withCounter(program func(*rank, device.Counter) error) func(*rank) error {
-	return func(p *rank) error {
-		c := p.Counter()
-		if c == nil {
-			return errors.New(missing + "counters")
+	return with("counters", device.Port.Counter, program)
+}
+
+func withWatch(program func(*rank, device.Watch) error) func(*rank) error {
+	return with("watch", device.Port.Watch, program)
+}
+
+// withWatched returns a program that has remote memory and waits for what is written there.
+func withWatched(program func(*rank, device.Memory, device.Watch) error) func(*rank) error {
+	return withMemory(func(p *rank, m device.Memory) error {
+		return withWatch(func(p *rank, w device.Watch) error { return program(p, m, w) })(p)
+	})
+}
+
+// until waits for events until done is true.
+func until(w device.Watch, done func() bool) {
+	for {
+		seen := w.Events()
+		if done() {
+			return
 		}
-		return program(p, c)
+		w.Wait(seen, device.Forever)
 	}
 }

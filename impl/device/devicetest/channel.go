@@ -1,0 +1,149 @@
+package devicetest
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func withChannel(program func(*rank, device.Channel) error) func(*rank) error {
+	return with("channels", device.Port.Channel, program)
+}
+
+// send sends a message on the channel, as soon as there is room.
+func (p *rank) send(c device.Channel, dst int, pri device.Priority, b []byte) {
+	for !c.Send(dst, pri, b) {
+		p.Delay(unit.Microsecond)
+	}
+}
+
+// Messages of a priority arrive once each, unchanged, and in the order of their sender, who may use the
+// buffer again. What was received stays until the next receive of its priority.
+func channelOrder(open func(int) device.World) error {
+	const n, each = 3, 100
+	length := func(limit, i int) int { return []int{8, limit, 1, 0, limit / 2}[i%5] }
+	return run(open(n), withChannel(func(p *rank, c device.Channel) error {
+		if p.Rank() != 0 {
+			b := make([]byte, c.Limit())
+			for i := range each {
+				for pri := range device.NumPriorities {
+					n := copy(b, text(length(c.Limit(), i), p.Rank(), i, int(pri)))
+					p.send(c, 0, pri, b[:n])
+					clear(b)
+				}
+			}
+			return p.nothingLeft()
+		}
+		var next [device.NumPriorities][n]int
+		var last [device.NumPriorities]*device.Packet
+		check := func(pri device.Priority, i int) error {
+			q := last[pri]
+			if err := same(q.Data, text(length(c.Limit(), i), q.Src, i, int(pri))); err != nil {
+				return fmt.Errorf("message %d of rank %d with priority %d: %w", i, q.Src, pri, err)
+			}
+			return nil
+		}
+		for range (n - 1) * each {
+			for pri := range device.NumPriorities {
+				last[pri] = c.Recv(pri)
+				for last[pri] == nil {
+					last[pri] = c.Recv(pri)
+				}
+				next[pri][last[pri].Src]++
+				for x := range device.NumPriorities { // the other one is still there
+					if last[x] != nil {
+						if err := check(x, next[x][last[x].Src]-1); err != nil {
+							return err
+						}
+					}
+				}
+			}
+		}
+		for pri := range device.NumPriorities {
+			if c.Recv(pri) != nil {
+				return fmt.Errorf("one more message with priority %d", pri)
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// Low messages that are not received fill their lane until there is no room. Nothing of that holds up
+// a high message, from the same sender or another, and no low one is lost.
+func priorities(open func(int) device.World) error {
+	const most, refusals, rounds = 1 << 20, 50, 30
+	return run(open(3), withChannel(func(p *rank, c device.Channel) error {
+		if p.Rank() != 0 {
+			sent, refused := uint64(0), 0
+			for ; refused < refusals && sent < most; p.Delay(unit.Nanosecond) { // in a row: there is no room
+				if c.Send(0, device.Low, word(sent)) {
+					sent++
+					refused = 0
+				} else {
+					refused++
+				}
+			}
+			if sent == most {
+				return fmt.Errorf("there is room for %d messages", sent)
+			}
+			for i := range rounds {
+				p.send(c, 0, device.High, word(uint64(i)))
+				if answer, err := p.recvWord(0); err != nil || answer != uint64(i) {
+					return fmt.Errorf("rank %d: answer %d to %d: %w", p.Rank(), answer, i, err)
+				}
+			}
+			p.sendWord(0, sent)
+			return p.nothingLeft()
+		}
+		for range 2 * rounds {
+			q := c.Recv(device.High)
+			for q == nil {
+				q = c.Recv(device.High)
+			}
+			p.Send(q.Src, &device.Packet{Head: device.Head{uint64(q.Data[0])}})
+		}
+		var left, next [3]uint64
+		for range 2 {
+			q := p.next()
+			left[q.Src] = q.Head[0]
+		}
+		for left[1]+left[2] > 0 {
+			q := c.Recv(device.Low)
+			if q == nil {
+				continue
+			}
+			if err := same(q.Data, word(next[q.Src])); err != nil {
+				return fmt.Errorf("low message %d of rank %d: %w", next[q.Src], q.Src, err)
+			}
+			next[q.Src]++
+			left[q.Src]--
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// A message is an event of its receiver, and room is one of the sender that had none.
+func channelEvents(open func(int) device.World) error {
+	const many = 500
+	return run(open(2), withChannel(func(p *rank, c device.Channel) error {
+		return withWatch(func(p *rank, w device.Watch) error {
+			for i := range uint64(many) {
+				pri := device.Priority(i / 100 % 2)
+				if p.Rank() == 1 {
+					until(w, func() bool { return c.Send(0, pri, word(i)) })
+					continue
+				}
+				if i%64 == 0 {
+					p.Delay(100 * unit.Microsecond) // the lane fills
+				}
+				var q *device.Packet
+				until(w, func() bool { q = c.Recv(pri); return q != nil })
+				if err := same(q.Data, word(i)); err != nil {
+					return fmt.Errorf("message %d: %w", i, err)
+				}
+			}
+			return p.nothingLeft()
+		})(p)
+	}))
+}

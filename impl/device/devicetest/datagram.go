@@ -1,0 +1,236 @@
+package devicetest
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func withDatagram(program func(*rank, device.Datagram) error) func(*rank) error {
+	return with("datagrams", device.Port.Datagram, program)
+}
+
+func withMulticast(program func(*rank, device.Datagram) error) func(*rank) error {
+	return withDatagram(func(p *rank, d device.Datagram) error {
+		if d.Groups() == 0 {
+			return fmt.Errorf(missing + "multicast")
+		}
+		return program(p, d)
+	})
+}
+
+// timeout is how long a rank waits for a datagram before it sends its own again.
+const timeout = 200 * unit.Microsecond
+
+// numbered returns a datagram: a number, and bytes that follow from it and from who sends it.
+func numbered(limit, src, i int) []byte {
+	n := []int{0, 1, limit - 8, 100}[i%4]
+	return append(word(uint64(i)), text(n, src, i)...)
+}
+
+// number returns the number of a datagram, if it is one of the sender's first many.
+func number(limit int, q *device.Packet, many int) (int, error) {
+	for i := range many {
+		if len(q.Data) >= 8 && same(q.Data[:8], word(uint64(i))) == nil {
+			if err := same(q.Data, numbered(limit, q.Src, i)); err != nil {
+				return 0, fmt.Errorf("datagram %d of rank %d: %w", i, q.Src, err)
+			}
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("a datagram of rank %d that it did not send, of %d bytes", q.Src, len(q.Data))
+}
+
+// Ranks that number their datagrams and send each until it is answered get all of them over, whatever
+// is lost, doubled or late on the way, and see nothing that was not sent.
+func datagrams(open func(int) device.World) error {
+	const n, many = 3, 60
+	return run(open(n), withDatagram(func(p *rank, d device.Datagram) error {
+		if p.Rank() == 0 { // answers with what it got
+			for ended := 0; ended < n-1; {
+				if q := d.Recv(p.Now() + timeout); q != nil {
+					if _, err := number(d.Limit(), q, many); err != nil {
+						return err
+					}
+					d.Send(q.Src, q.Data[:8])
+				}
+				if p.take(false) != nil {
+					ended++
+				}
+			}
+			return nil
+		}
+		for i := range many {
+			for answered, tries := false, 0; !answered; tries++ {
+				if tries == 10000 {
+					return fmt.Errorf("rank %d: datagram %d was sent %d times and not answered", p.Rank(), i, tries)
+				}
+				b := numbered(d.Limit(), p.Rank(), i)
+				d.Send(0, b)
+				clear(b)
+				for deadline := p.Now() + timeout; !answered; {
+					q := d.Recv(deadline)
+					if q == nil {
+						break
+					}
+					answered = q.Src == 0 && same(q.Data, word(uint64(i))) == nil // or an answer to one before
+				}
+			}
+		}
+		p.sendWord(0, 0)
+		return nil
+	}))
+}
+
+// A receive waits until its deadline, no less and not for ever, and a datagram ends it.
+func datagramDeadlines(open func(int) device.World) error {
+	return run(open(2), withDatagram(func(p *rank, d device.Datagram) error {
+		if p.Rank() == 1 {
+			for range 2 {
+				if _, err := p.recv(0); err != nil {
+					return err
+				}
+				for p.take(false) == nil {
+					d.Send(0, word(1))
+					p.Delay(100 * unit.Microsecond)
+				}
+			}
+			return nil
+		}
+		for _, wait := range []unit.Time{-unit.Second, 0, unit.Microsecond, 300 * unit.Microsecond, 20 * unit.Millisecond} {
+			deadline := p.Now() + wait
+			if q := d.Recv(deadline); q != nil {
+				return fmt.Errorf("a datagram of rank %d, which sent none", q.Src)
+			}
+			if now := p.Now(); now < deadline {
+				return fmt.Errorf("a receive until %v ended at %v", deadline, now)
+			}
+		}
+		for _, deadline := range []unit.Time{p.Now() + 3600*unit.Second, device.Forever} {
+			p.sendWord(1, 0)
+			q := d.Recv(deadline)
+			if q == nil || q.Src != 1 || same(q.Data, word(1)) != nil {
+				return fmt.Errorf("a receive until %v ended at %v with %v", deadline, p.Now(), q)
+			}
+			p.sendWord(1, 0)
+		}
+		return nil
+	}))
+}
+
+// A multicast reaches the members of its group, sent often enough, and nobody else: not its sender, not
+// members of other groups, and nobody who has left.
+func multicast(open func(int) device.World) error {
+	const n, many = 5, 40
+	return run(open(n), withMulticast(func(p *rank, d device.Datagram) error {
+		// Ranks 0 to 2 are in group 7 and 3 in group 8; 4 was in 7. Rank 0 sends.
+		switch p.Rank() {
+		case 0, 1, 2:
+			d.Join(7)
+			d.Join(7)
+		case 3:
+			d.Join(8)
+		case 4:
+			d.Join(7)
+			d.Leave(7)
+			d.Leave(7)
+		}
+		p.barrier()
+		if p.Rank() == 0 {
+			for i := range many {
+				var has [n]bool
+				for tries := 0; !has[1] || !has[2]; tries++ {
+					if tries == 10000 {
+						return fmt.Errorf("datagram %d was multicast %d times and did not reach all members", i, tries)
+					}
+					d.Multicast(7, numbered(d.Limit(), 0, i))
+					if q := d.Recv(p.Now() + timeout/4); q != nil {
+						return fmt.Errorf("the sender got a datagram of rank %d", q.Src)
+					}
+					for q := p.take(false); q != nil; q = p.take(false) {
+						if q.Head[0] == uint64(i) {
+							has[q.Src] = true
+						}
+					}
+				}
+			}
+			for r := 1; r < n; r++ {
+				p.sendWord(r, 0)
+			}
+			return nil
+		}
+		for latest := -1; p.take(false) == nil; {
+			q := d.Recv(p.Now() + timeout)
+			if q == nil {
+				continue
+			}
+			if p.Rank() > 2 {
+				return fmt.Errorf("rank %d, which is not in the group, got a datagram", p.Rank())
+			}
+			i, err := number(d.Limit(), q, many)
+			if err != nil {
+				return err
+			}
+			if q.Src != 0 {
+				return fmt.Errorf("rank %d got a datagram of rank %d", p.Rank(), q.Src)
+			}
+			if i > latest {
+				latest = i
+				p.sendWord(0, uint64(i))
+			}
+		}
+		return nil
+	}))
+}
+
+// A rank is in so many groups at a time, and no more. One that it leaves makes room.
+func groups(open func(int) device.World) error {
+	return run(open(2), withMulticast(func(p *rank, d device.Datagram) error {
+		n := uint32(d.Groups())
+		for g := range n {
+			if !d.Join(1000*g + 1) {
+				return fmt.Errorf("rank %d may not join group %d of %d", p.Rank(), g, n)
+			}
+		}
+		if d.Join(5) {
+			return fmt.Errorf("rank %d is in %d groups", p.Rank(), n+1)
+		}
+		if !d.Join(1) {
+			return fmt.Errorf("rank %d may not join a group that it is in", p.Rank())
+		}
+		d.Leave(1)
+		if !d.Join(5) {
+			return fmt.Errorf("rank %d has left a group and may not join another", p.Rank())
+		}
+		if d.Join(1) {
+			return fmt.Errorf("rank %d is in %d groups", p.Rank(), n+1)
+		}
+		return nil
+	}))
+}
+
+// A datagram is an event of its receiver.
+func datagramEvents(open func(int) device.World) error {
+	const rounds = 50
+	return run(open(2), withDatagram(func(p *rank, d device.Datagram) error {
+		return withWatch(func(p *rank, w device.Watch) error {
+			for i := range rounds {
+				if (i+p.Rank())%2 == 0 {
+					for p.take(false) == nil { // until the other has it
+						d.Send(1-p.Rank(), word(uint64(i)))
+						w.Wait(w.Events(), p.Now()+timeout)
+					}
+					continue
+				}
+				var q *device.Packet
+				until(w, func() bool {
+					q = d.Recv(0)
+					return q != nil && same(q.Data, word(uint64(i))) == nil // or late
+				})
+				p.sendWord(1-p.Rank(), 0)
+			}
+			return p.nothingLeft()
+		})(p)
+	}))
+}

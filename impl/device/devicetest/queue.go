@@ -1,0 +1,396 @@
+package devicetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func withQueue(program func(*rank, device.Queue) error) func(*rank) error {
+	return with("queues", device.Port.Queue, program)
+}
+
+// enqueue appends an entry to a queue and starts again until it is taken.
+func (p *rank) enqueue(q device.Queue, dst int, k device.Key, b []byte) error {
+	flags := device.EnqueueFlags(0)
+	for try := range 100000 {
+		q.Enqueue(dst, k, b, flags, tag(try))
+		c, err := p.recv(p.Rank())
+		switch {
+		case err != nil:
+			return err
+		case c.Head != tag(try) || len(c.Data) > 0:
+			return fmt.Errorf("rank %d: completion %v with %d bytes, want %v", p.Rank(), c.Head, len(c.Data), tag(try))
+		case !c.Refused:
+			return nil
+		}
+		flags = device.Retry
+		p.Delay(unit.Microsecond) // others may make room
+	}
+	return fmt.Errorf("rank %d: an entry of %d bytes was refused for good", p.Rank(), len(b))
+}
+
+// Entries of several writers come unchanged and in the order of each, and each says whose it is. The
+// writer may use its buffer again at once.
+func entries(open func(int) device.World) error {
+	const n, each = 4, 60
+	length := func(limit, i int) int { return []int{0, 1, 8, limit, 33, limit / 2, 7}[i%7] }
+	return run(open(n), withQueue(func(p *rank, q device.Queue) error {
+		var k device.Key
+		if p.Rank() == 0 {
+			k = q.Create(4 * (q.Limit() + device.EntryOverhead))
+			for r := 1; r < n; r++ {
+				p.sendWord(r, uint64(k))
+			}
+			var next [n]int
+			for got := 0; got < (n-1)*each; {
+				e := q.First(k)
+				if e == nil {
+					continue
+				}
+				i := next[e.Src]
+				if err := same(e.Data, text(length(q.Limit(), i), e.Src, i)); err != nil {
+					return fmt.Errorf("entry %d of rank %d: %w", i, e.Src, err)
+				}
+				if again := q.First(k); again == nil || again.Src != e.Src || len(again.Data) != len(e.Data) {
+					return fmt.Errorf("entry %d of rank %d did not stay until it was dropped", i, e.Src)
+				}
+				next[e.Src]++
+				got++
+				q.Drop(k)
+			}
+			if q.First(k) != nil {
+				return fmt.Errorf("an entry is left")
+			}
+			return p.nothingLeft()
+		}
+		word, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		b := make([]byte, q.Limit())
+		for i := range each {
+			n := copy(b, text(length(q.Limit(), i), p.Rank(), i))
+			if err := p.enqueue(q, 0, device.Key(word), b[:n]); err != nil {
+				return err
+			}
+			clear(b)
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// A queue takes what fits and no more, and what was refused is refused until there is room: nothing of
+// what is there is lost or written over.
+func fullQueue(open func(int) device.World) error {
+	const fit, refusals = 5, 30 // of a full queue, in a row
+	return run(open(1), withQueue(func(p *rank, q device.Queue) error {
+		size := q.Limit() / 2
+		k := q.Create(fit * (size + device.EntryOverhead))
+		fill := func(from, to int) error {
+			for i := from; i < to; i++ {
+				if err := p.enqueue(q, 0, k, text(size, i)); err != nil {
+					return err
+				}
+			}
+			for range refusals {
+				q.Enqueue(0, k, text(size, -1), device.Retry, tag(1))
+				if err := p.completion(1, true); err != nil {
+					return fmt.Errorf("the queue is full: %w", err)
+				}
+			}
+			return nil
+		}
+		if err := fill(0, fit); err != nil {
+			return err
+		}
+		for i := range 3 * fit {
+			if err := same(q.First(k).Data, text(size, i)); err != nil {
+				return fmt.Errorf("entry %d: %w", i, err)
+			}
+			q.Drop(k)
+			if err := fill(fit+i, fit+i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// A writer sends many entries without waiting for any. Those that are taken are the first: after one
+// was refused, all are until the writer retries, though there is room again. So the receiver finds all
+// entries of each writer, in order, once each.
+func gaplessQueue(open func(int) device.World) error {
+	const n, each, burst, size = 3, 200, 16, 40
+	for seed := range uint64(3) {
+		err := run(open(n), withQueue(func(p *rank, q device.Queue) error {
+			r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
+			if p.Rank() == 0 {
+				k := q.Create(9 * (size + device.EntryOverhead))
+				for w := 1; w < n; w++ {
+					p.sendWord(w, uint64(k))
+				}
+				var next [n]int
+				for got := 0; got < (n-1)*each; {
+					for range r.IntN(12) {
+						e := q.First(k)
+						if e == nil {
+							break
+						}
+						if err := same(e.Data, text(size, e.Src, next[e.Src])); err != nil {
+							return fmt.Errorf("entry %d of rank %d: %w", next[e.Src], e.Src, err)
+						}
+						next[e.Src]++
+						got++
+						q.Drop(k)
+					}
+					p.Delay([]unit.Time{0, unit.Microsecond, 2 * unit.Microsecond, 100 * unit.Microsecond}[r.IntN(4)])
+				}
+				return p.nothingLeft()
+			}
+			k, err := p.recvWord(0)
+			if err != nil {
+				return err
+			}
+			flags := device.EnqueueFlags(0)
+			for first := 0; first < each; {
+				last := min(first+burst, each)
+				for i := first; i < last; i++ {
+					q.Enqueue(0, device.Key(k), text(size, p.Rank(), i), flags, tag(i))
+					flags = 0
+				}
+				refused, lowest := 0, last
+				for range last - first {
+					c, err := p.recv(p.Rank())
+					if err != nil {
+						return err
+					}
+					if c.Refused {
+						refused++
+						lowest = min(lowest, int(c.Head[0]))
+					}
+				}
+				if refused != last-lowest {
+					return fmt.Errorf("rank %d: entry %d was refused, and %d of the %d behind it", p.Rank(), lowest, refused-1, last-lowest-1)
+				}
+				if first = lowest; refused > 0 {
+					flags = device.Retry
+					p.Delay(unit.Time(r.IntN(3)) * unit.Microsecond)
+				}
+			}
+			return p.nothingLeft()
+		}))
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", seed, err)
+		}
+	}
+	return nil
+}
+
+// A quiet entry says nothing if it is taken, and is refused as any other.
+func quietQueue(open func(int) device.World) error {
+	const many = 50
+	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
+		if p.Rank() == 0 {
+			k := q.Create(many * (8 + device.EntryOverhead) / 2)
+			p.sendWord(1, uint64(k))
+			if _, err := p.recv(1); err != nil {
+				return err
+			}
+			taken := uint64(0)
+			for ; q.First(k) != nil; taken++ {
+				q.Drop(k)
+			}
+			p.sendWord(1, taken)
+			return p.nothingLeft()
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		for i := range many {
+			q.Enqueue(0, device.Key(k), make([]byte, 8), device.Quiet, tag(i))
+		}
+		q.Enqueue(0, device.Key(k), make([]byte, 8), 0, tag(many)) // the last says when all were tried
+		refused := uint64(0)
+		for last := false; !last; {
+			c, err := p.recv(1)
+			if err != nil {
+				return err
+			}
+			if last = c.Head == tag(many); last && !c.Refused {
+				return fmt.Errorf("the last of %d entries was taken after one had been refused", many)
+			} else if !last && !c.Refused {
+				return fmt.Errorf("a quiet entry that was taken sent a completion")
+			} else if !last {
+				refused++
+			}
+		}
+		p.Delay(unit.Millisecond)
+		for c := p.take(false); c != nil; c = p.take(false) {
+			refused++
+		}
+		p.sendWord(0, 0)
+		if taken, err := p.recvWord(0); err != nil || taken+refused != many {
+			return fmt.Errorf("%d entries, %d taken and %d refused: %v", many, taken, refused, err)
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// A put that was started before an entry is there when the entry is.
+func putThenEnqueue(open func(int) device.World) error {
+	const rounds, size = 50, 30000
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		return withQueue(func(p *rank, q device.Queue) error {
+			if p.Rank() == 0 {
+				b := make([]byte, size)
+				k := q.Create(10 * device.EntryOverhead)
+				p.Send(1, &device.Packet{Head: device.Head{uint64(m.Expose(b)), uint64(k)}})
+				for i := range rounds {
+					for q.First(k) == nil {
+					}
+					q.Drop(k)
+					if err := same(b, text(size, i)); err != nil {
+						return fmt.Errorf("round %d: %w", i, err)
+					}
+					p.sendWord(1, 0)
+				}
+				return p.nothingLeft()
+			}
+			keys, err := p.recv(0)
+			if err != nil {
+				return err
+			}
+			memory, queue := device.Key(keys.Head[0]), device.Key(keys.Head[1])
+			for i := range rounds {
+				m.Put(0, memory, 0, text(size, i), tag(-1))
+				flags := device.Retry
+				q.Enqueue(0, queue, nil, flags, tag(-2))
+				for left := 3; left > 0; left-- { // completions and the answer, in any order
+					if c := p.next(); c.Refused {
+						q.Enqueue(0, queue, nil, flags, tag(-2))
+						left++
+					}
+				}
+			}
+			return p.nothingLeft()
+		})(p)
+	}))
+}
+
+// An entry for a queue that is not there is refused: one that never was, one that was destroyed, though
+// another was created since.
+func noQueue(open func(int) device.World) error {
+	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
+		if p.Rank() == 0 {
+			gone := q.Create(1000)
+			q.Destroy(gone)
+			there := q.Create(1000)
+			p.Send(1, &device.Packet{Head: device.Head{uint64(gone), uint64(there)}})
+			if err := p.nothingLeft(); err != nil {
+				return err
+			}
+			if q.First(there) != nil {
+				return fmt.Errorf("an entry of another queue is there")
+			}
+			return nil
+		}
+		keys, err := p.recv(0)
+		if err != nil {
+			return err
+		}
+		head := keys.Head
+		for i, k := range []uint64{head[0], head[1] + 1, ^uint64(0)} {
+			q.Enqueue(0, device.Key(k), nil, device.Retry, tag(i))
+			if err := p.completion(i, true); err != nil {
+				return err
+			}
+		}
+		return p.nothingLeft()
+	}))
+}
+
+// An entry is an event of its receiver.
+func queueEvents(open func(int) device.World) error {
+	const rounds = 200
+	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
+		return withWatch(func(p *rank, w device.Watch) error {
+			peer, k := 1-p.Rank(), q.Create(1000)
+			p.sendWord(peer, uint64(k))
+			theirs, err := p.recvWord(peer)
+			if err != nil {
+				return err
+			}
+			for i := range rounds {
+				if (i+p.Rank())%2 == 0 {
+					if err := p.enqueue(q, peer, device.Key(theirs), word(uint64(i))); err != nil {
+						return err
+					}
+					continue
+				}
+				until(w, func() bool { return q.First(k) != nil })
+				if err := same(q.First(k).Data, word(uint64(i))); err != nil {
+					return err
+				}
+				q.Drop(k)
+			}
+			return p.nothingLeft()
+		})(p)
+	}))
+}
+
+// What is longer than the limit of a capability is a mistake of the program: it may not be cut.
+func limits(open func(int) device.World) error {
+	any := false
+	for what, send := range map[string]func(p *rank) (there bool){
+		"entry": func(p *rank) bool {
+			q := p.Queue()
+			if q != nil {
+				q.Enqueue(0, q.Create(1<<20), make([]byte, q.Limit()+1), 0, tag(0))
+			}
+			return q != nil
+		},
+		"message": func(p *rank) bool {
+			c := p.Channel()
+			if c != nil {
+				c.Send(0, device.High, make([]byte, c.Limit()+1))
+			}
+			return c != nil
+		},
+		"datagram": func(p *rank) bool {
+			d := p.Datagram()
+			if d != nil {
+				d.Send(0, make([]byte, d.Limit()+1))
+			}
+			return d != nil
+		},
+		"multicast": func(p *rank) bool {
+			d := p.Datagram()
+			if d != nil && d.Groups() > 0 {
+				d.Multicast(0, make([]byte, d.Limit()+1))
+			}
+			return d != nil && d.Groups() > 0
+		},
+	} {
+		err := run(open(1), func(p *rank) error {
+			if !send(p) {
+				return nil
+			}
+			return fmt.Errorf("a %s of more than the limit was sent", what)
+		})
+		if err == nil {
+			continue // there is none
+		}
+		any = true
+		if err := wantFailure(err, 0, ""); err != nil {
+			return err
+		}
+	}
+	if !any {
+		return fmt.Errorf(missing + "limits")
+	}
+	return nil
+}
