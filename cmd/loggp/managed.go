@@ -17,14 +17,16 @@ import (
 	"github.com/loggp/loggp/impl/world"
 )
 
-// A process manager such as mpirun or srun may start the processes of a measurement over TCP: rank 0 as a user would, and the others as agents, which
-// learn by the manager's exchange where rank 0 listens, and the token. In the first round each tells its host, in the second rank 0 tells the rest.
+// A process manager such as mpirun or srun may start the processes of a measurement over TCP: rank
+// 0 as a user would, and the others as agents, which learn by the manager's exchange where rank 0
+// listens, and the token. In the first round each tells its host, in the second rank 0 tells the
+// rest.
 
 // rounds is how many rounds the exchange has.
 const rounds = 2
 
-// managed finds out whether a process manager has started this process together with others. It reports whether this one has to serve as
-// an agent.
+// managed finds out whether a process manager has started this process together with others. It
+// reports whether this one has to serve as an agent.
 func (h *hosts) managed(cmd *cobra.Command, platform string) (agent bool, err error) {
 	j, err := pmi.Find()
 	if err != nil || j == nil {
@@ -43,7 +45,8 @@ func (h *hosts) managed(cmd *cobra.Command, platform string) (agent bool, err er
 	return agent, nil
 }
 
-// serve serves as an agent until the measurement is over. Rank 0 says what has gone wrong elsewhere, and that the measurement was interrupted.
+// serve serves as an agent until the measurement is over. Rank 0 says what has gone wrong
+// elsewhere, and that the measurement was interrupted.
 func (h *hosts) serve(cmd *cobra.Command) error {
 	if h.manager == nil {
 		return nil
@@ -107,7 +110,8 @@ func (h *hosts) meet(ctx context.Context) error {
 	return h.manager.Close()
 }
 
-// sharing returns how many ranks share the processors of this one: a process manager may bind each to its own.
+// sharing returns how many ranks share the processors of this one: a process manager may bind each
+// to its own.
 func (h *hosts) sharing() int {
 	n := 0
 	for r, host := range h.team.Hosts {

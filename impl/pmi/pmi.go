@@ -1,9 +1,11 @@
-// Package pmi finds the other ranks of a job whose processes a process manager has started: mpirun or srun.
+// Package pmi finds the other ranks of a job whose processes a process manager has started: mpirun
+// or srun.
 //
-// The manager tells each process its rank and how many there are (Find). Ranks then exchange short texts, each all of them
-// at once (Job.Allgather): over the manager's key-value space if it offers one by PMI-1, as MPICH's mpirun and 'srun --mpi=pmi2'
-// do; else by files in a directory, on one host that of the job or of the system for temporary files. Only the user's processes
-// can read them. This is for finding each other: messages go over connections of the ranks' own.
+// The manager tells each process its rank and how many there are (Find). Ranks then exchange short
+// texts, each all of them at once (Job.Allgather): over the manager's key-value space if it offers
+// one by PMI-1, as MPICH's mpirun and 'srun --mpi=pmi2' do; else by files in a directory, on one
+// host that of the job or of the system for temporary files. Only the user's processes can read
+// them. This is for finding each other: messages go over connections of the ranks' own.
 package pmi
 
 import (
@@ -36,7 +38,8 @@ type exchange interface {
 	close(ctx context.Context) error // waits until all have read
 }
 
-// manager is how a process manager tells processes about their job, by variables of the environment.
+// manager is how a process manager tells processes about their job, by variables of the
+// environment.
 type manager struct {
 	name       string
 	rank, size string
@@ -45,7 +48,8 @@ type manager struct {
 	shared     string // that names a directory of the job on its host
 }
 
-// managers are looked for in this order: a manager's processes inherit the variables of the manager within which it was started itself.
+// managers are looked for in this order: a manager's processes inherit the variables of the manager
+// within which it was started itself.
 var managers = []manager{
 	{
 		name: "Open MPI's mpirun", rank: "OMPI_COMM_WORLD_RANK", size: "OMPI_COMM_WORLD_SIZE", id: []string{"PMIX_NAMESPACE"}, shared: "PMIX_SERVER_TMPDIR",
@@ -60,7 +64,8 @@ var managers = []manager{
 	},
 }
 
-// Find returns this process's place in the job of a process manager, or nil if none has started it, or started it alone.
+// Find returns this process's place in the job of a process manager, or nil if none has started it,
+// or started it alone.
 func Find() (*Job, error) { return find(os.Getenv) }
 
 func find(get func(string) string) (*Job, error) {
@@ -142,7 +147,8 @@ func (j *Job) open() error {
 	return err
 }
 
-// Close ends the exchange. Rank 0 waits until all have read what it has written, and then nothing is left of that.
+// Close ends the exchange. Rank 0 waits until all have read what it has written, and then nothing
+// is left of that.
 func (j *Job) Close() error {
 	if j.exchange == nil {
 		return nil

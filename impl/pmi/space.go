@@ -17,8 +17,9 @@ import (
 // socketVariable has the number of the file by which the manager is spoken to.
 const socketVariable = "PMI_FD"
 
-// space is a manager's key-value space, as of PMI-1: a line for each command, and one for its answer, of words such as key=value.
-// (P. Balaji et al., PMI: A Scalable Parallel Process-Management Interface for Extreme-Scale Systems, EuroMPI 2010; MPICH, src/pmi.)
+// space is a manager's key-value space, as of PMI-1: a line for each command, and one for its
+// answer, of words such as key=value. (P. Balaji et al., PMI: A Scalable Parallel
+// Process-Management Interface for Extreme-Scale Systems, EuroMPI 2010; MPICH, src/pmi.)
 type space struct {
 	rank, size int
 	socket     *os.File

@@ -53,10 +53,12 @@ func pingPongs() error {
 	return err
 }
 
-// batch is over how many round trips the best are sought: on a machine that others use, too, that is what can be compared.
+// batch is over how many round trips the best are sought: on a machine that others use, too, that
+// is what can be compared.
 const batch = 32
 
-// BenchmarkPingPong shows half of a round trip, on average and at best, and the bandwidth of one way.
+// BenchmarkPingPong shows half of a round trip, on average and at best, and the bandwidth of one
+// way.
 func BenchmarkPingPong(b *testing.B) {
 	for _, n := range []int{8, 64, 1 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 4 << 20} {
 		b.Run(fmt.Sprint("bytes", n), func(b *testing.B) {

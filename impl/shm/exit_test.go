@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// A rank that waits to hear of an end is not stuck when that end has come and it has not looked yet, which is too short a time for processes to be caught in.
+// A rank that waits to hear of an end is not stuck when that end has come and it has not looked
+// yet, which is too short a time for processes to be caught in.
 func TestDeadlockAndExit(t *testing.T) {
 	const ranks = 3
 	words := make([]uint64, size(ranks)/8+8)

@@ -8,17 +8,20 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// exposed is memory that a rank has exposed, for others to see. The key, plus 1, is written last and cleared first; 0 is none.
+// exposed is memory that a rank has exposed, for others to see. The key, plus 1, is written last
+// and cleared first; 0 is none.
 type exposed struct {
 	key         atomic.Uint64
 	where, size uint64
 }
 
-// sharedRegions is how many regions of a rank have their entry in memory that all ranks map. The entries of further ones are in the
-// rank's own memory, from where others read them by a system call.
+// sharedRegions is how many regions of a rank have their entry in memory that all ranks map. The
+// entries of further ones are in the rank's own memory, from where others read them by a system
+// call.
 const sharedRegions = 1 << 12
 
-// memory is remote memory by the kernel's copies from process to process. A transfer has ended when it returns.
+// memory is remote memory by the kernel's copies from process to process. A transfer has ended when
+// it returns.
 type memory struct {
 	*port
 	regions device.Regions
@@ -100,7 +103,8 @@ func (m *memory) complete(done *device.Head, refused bool) {
 	m.Inbox.Put(q)
 }
 
-// fetch gets bytes of another rank, alone or with its help. A rank that sleeps where it waits does not help.
+// fetch gets bytes of another rank, alone or with its help. A rank that sleeps where it waits does
+// not help.
 func (m *memory) fetch(dst int, k device.Key, off int, there uintptr, b []byte) error {
 	if len(b) >= minTogether && !m.Blocks {
 		return m.getTogether(dst, k, off, there, b)
@@ -110,7 +114,8 @@ func (m *memory) fetch(dst int, k device.Key, off int, there uintptr, b []byte) 
 
 func (m *memory) pid(r int) int { return int(m.members[r].pid.Load()) }
 
-// find returns the address of n bytes at an offset of what a rank exposes as k, and false if they do not all lie there.
+// find returns the address of n bytes at an offset of what a rank exposes as k, and false if they
+// do not all lie there.
 func (m *memory) find(what string, dst int, k device.Key, off, n int) (uintptr, bool) {
 	m.Leave()
 	m.Check(dst)
@@ -148,5 +153,6 @@ func (m *memory) lost(what string, dst int, err error) {
 	panic(fmt.Sprintf("shm: %s: the memory of rank %d: %v", what, dst, err))
 }
 
-// start returns where the first byte of b is. Memory that Go has allocated and that is in use does not move.
+// start returns where the first byte of b is. Memory that Go has allocated and that is in use does
+// not move.
 func start(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

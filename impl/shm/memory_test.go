@@ -14,7 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/world"
 )
 
-// A program may have more long messages under way than a rank has entries for exposed memory in the shared memory.
+// A program may have more long messages under way than a rank has entries for exposed memory in the
+// shared memory.
 func TestManySends(t *testing.T) {
 	const sends, size = 10_000, 8 << 10
 	j, err := world.NewHere("", 2, world.Placement{Wait: "block"})
@@ -47,7 +48,8 @@ func TestManySends(t *testing.T) {
 	}
 }
 
-// A rank may expose more regions than have an entry in the shared memory, withdraw some of them and expose others in their place.
+// A rank may expose more regions than have an entry in the shared memory, withdraw some of them and
+// expose others in their place.
 func TestManyRegions(t *testing.T) {
 	const regions, size = 20_000, 48
 	err := worlds(t, shm.Config{Wait: launch.Block})(2).Run(func(p device.Port) error {

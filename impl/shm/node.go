@@ -19,7 +19,7 @@ type node struct {
 	transfer bool    // remote memory is wanted
 }
 
-// offer lets other ranks try to read the memory of rank 0. It comes before they are started.
+// offer lets other ranks try to read the memory of rank 0. It is called before they are started.
 func (n *node) offer() {
 	n.probe = new(uint64)
 	*n.probe = rand.Uint64()
@@ -31,8 +31,8 @@ func (n *node) offer() {
 func (n *node) Port() device.Port { return n.port }
 func (n *node) Failure() error    { return nil }
 
-// Start waits until all ranks are there, so that none is measured while another's process begins. They agree on whether
-// they have remote memory: all, or none.
+// Start waits until all ranks have started, so that none is measured while another's process
+// begins. Either all ranks have remote memory, or none.
 func (n *node) Start() {
 	n.port.me.pid.Store(int32(os.Getpid()))
 	allowOthers()
@@ -51,14 +51,14 @@ func (n *node) Start() {
 	}
 }
 
-// reaches reports whether this process can read the memory of rank 0's.
+// reaches reports whether this process can read the memory of rank 0.
 func (n *node) reaches() bool {
 	var there [8]byte
 	err := readFrom(int(n.members[0].pid.Load()), uintptr(n.where.Load()), there[:])
 	return err == nil && there == *(*[8]byte)(unsafe.Pointer(&n.segment.probe))
 }
 
-// End marks the rank as ended, and wakes those that wait for it to take packets.
+// End marks the rank as ended, and wakes ranks that wait for room to send to it.
 func (n *node) End() {
 	n.port.publishProgress()
 	n.port.me.ended.Store(true)

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// port is a rank, in its process.
+// port is the port of a rank, in its process.
 type port struct {
 	*segment
 	transport.Base
@@ -17,11 +17,11 @@ type port struct {
 
 	writers []writer // to each rank; the one to itself is not used
 	readers []reader // from each other rank
-	turn    int      // of readers, which to look at first
+	turn    int      // index of the reader to look at first
 
 	packet device.Packet // received last, if it came in one record:
 	data   []byte        // its data
-	exits  []exit        // ends of programs of which this rank is to hear
+	exits  []exit        // ends of programs of which this rank has asked to be told
 	memory *memory       // nil if there is none
 }
 
@@ -53,7 +53,7 @@ func (p *port) Send(dst int, q *device.Packet) {
 	p.send(dst, q)
 }
 
-// send sends what does not fit a line, or finds none free.
+// send sends what does not fit a line, or for which no line is free.
 func (p *port) send(dst int, q *device.Packet) {
 	if dst == p.Rank() {
 		p.PutCopy(dst, &q.Head, q.Data)
@@ -70,8 +70,8 @@ func (p *port) send(dst int, q *device.Packet) {
 	}
 }
 
-// write puts a record into the ring to a rank, and takes in what comes until there is room. It returns false if the rank has ended and nobody
-// will make room.
+// write puts a record into the ring to a rank, and takes in what arrives until there is room. It
+// returns false if the rank has ended, so that there will be none.
 func (p *port) write(dst int, head *device.Head, data []byte, total int) bool {
 	w := &p.writers[dst]
 	for first := true; !w.put(head, data, total); first = false {
@@ -79,7 +79,7 @@ func (p *port) write(dst int, head *device.Head, data []byte, total int) bool {
 			return false
 		}
 		if first {
-			p.wakeUp(dst) // which may be asleep since before what fills the ring
+			p.wakeUp(dst) // it may have been asleep before the ring was filled
 		}
 		if !p.drain() {
 			p.rest(func() bool { return w.moved() || p.incoming() })
@@ -128,7 +128,7 @@ func (p *port) poll() *device.Packet {
 	return nil
 }
 
-// from takes the next packet of a rank, or returns nil if not all of one is there.
+// from takes the next packet of a rank, or returns nil if none is complete.
 func (p *port) from(r *reader) *device.Packet {
 	for r.ready() {
 		l := r.next
@@ -150,7 +150,7 @@ func (p *port) from(r *reader) *device.Packet {
 	return nil
 }
 
-// gather takes in a record, and returns the packet if that was the last of it.
+// gather takes a record, and returns the packet if that was its last.
 func (p *port) gather(r *reader, n, total int) *transport.Buffer {
 	if r.part == nil {
 		r.part = p.Take(r.src, &r.next.head, total)
@@ -165,7 +165,8 @@ func (p *port) gather(r *reader, n, total int) *transport.Buffer {
 	return q
 }
 
-// took goes on behind a record, and wakes the writer of the ring if it was given room, for which it may wait.
+// took moves on behind a record, and wakes the writer of the ring if it was given room, for which
+// it may wait.
 func (p *port) took(r *reader, n int) {
 	r.took(n)
 	if r.gave {
@@ -174,8 +175,8 @@ func (p *port) took(r *reader, n int) {
 	}
 }
 
-// drain takes in what has come while the rank sends, to be received later: ranks that send to each other would otherwise wait forever. It
-// reports whether there was anything.
+// drain moves what has arrived to the inbox while the rank sends, because ranks that send to each
+// other would otherwise wait forever. It reports whether there was anything.
 func (p *port) drain() bool {
 	found := false
 	for i := range p.readers {
@@ -186,7 +187,7 @@ func (p *port) drain() bool {
 	return p.takeExits() || found
 }
 
-// empty takes in what has come from one rank.
+// empty moves what has arrived from one rank to the inbox.
 func (p *port) empty(r *reader) bool {
 	found := false
 	for r.ready() {
@@ -199,7 +200,7 @@ func (p *port) empty(r *reader) bool {
 	return found
 }
 
-// incoming reports whether there is anything to take in.
+// incoming reports whether anything has arrived.
 func (p *port) incoming() bool {
 	for i := range p.readers {
 		if p.readers[i].ready() {

@@ -7,15 +7,16 @@ import (
 	"github.com/loggp/loggp/impl/transport"
 )
 
-// A record is what the writer of a ring adds at once: a line, and a part of the area for data that does not fit the line. The line begins with a word that
-// is written last, and has in its bits
+// A record is what the writer of a ring adds at once: a line, and a part of the area for data that
+// does not fit the line. The line begins with a word that is written last, and has in its bits
 //
 //	0-11   the lap of the ring, from 1, so that what was there a lap ago is not taken for a record
 //	12-27  bytes of data in the record
-//	28-63  bytes of the packet that are left, with those
+//	28-63  bytes of the packet from here on
 //
-// Both sides know where data is: it begins behind that of the record before, and at the start of the area where it would not fit what is left. So
-// what looks like a word is one, and to take a record the reader writes nothing.
+// Both sides know where data is: it begins behind that of the record before, and at the start of
+// the area where it would not fit what is left. So what looks like a word is one, and to take a
+// record the reader writes nothing.
 const (
 	lapBits    = 12
 	bytesShift = lapBits
@@ -23,7 +24,8 @@ const (
 	totalShift = bytesShift + bytesBits
 )
 
-// maxFragment is how many bytes of a packet are in a record at most: a quarter of the area, so that the writer fills one while the reader empties another.
+// maxFragment is how many bytes of a packet are in a record at most: a quarter of the area, so that
+// the writer fills one while the reader empties another.
 const maxFragment = areaSize / 4
 
 // word makes the first word of a record that begins after at lines.
@@ -39,7 +41,8 @@ func bytesOf(w uint64) (n, total int) {
 	return int(w >> bytesShift & (1<<bytesBits - 1)), int(w >> totalShift)
 }
 
-// place says where a record of n bytes has its data if what came before ends at byte at, and where that ends.
+// place returns where the data of a record of n bytes begins and ends in the area, if the data
+// before it ends at byte at.
 func place(at uint64, n int) (from, end uint64) {
 	if n <= inLine {
 		return at, at
@@ -51,21 +54,23 @@ func place(at uint64, n int) (from, end uint64) {
 	return at, at + size
 }
 
-// data returns n bytes of the area from a place that place has said.
+// data returns n bytes of the area from a place that place returned.
 func (r *ring) data(from uint64, n int) []byte {
 	return unsafe.Slice(&r.area[from%areaSize], n)
 }
 
-// writer is the end of a ring that one rank writes to.
+// writer is the writing end of a ring.
 type writer struct {
 	*ring
 	at, end           uint64 // lines, and bytes of the area, that were written
-	lineFree, endFree uint64 // up to which it may write, as far as it knows
+	lineFree, endFree uint64 // limits up to which it may write, as last read
 }
 
-// line writes a packet that fits a line, unless there is none free as far as it knows.
+// line writes a packet that fits a line. It returns false if no line is free as far as the writer
+// knows.
 //
-// Note: head and data are copied word by word. The sender has just written them so, and a load of more than what one store wrote waits for the caches.
+// Note: head and data are copied word by word. The sender has just written them so, and a load of
+// more than what one store wrote waits for the caches.
 func (w *writer) line(head *device.Head, data []byte) bool {
 	if w.at >= w.lineFree {
 		return false
@@ -82,10 +87,11 @@ func (w *writer) line(head *device.Head, data []byte) bool {
 	return true
 }
 
-// toDemote is how much data is demoted at most. More of it is still being written when it would leave.
+// toDemote is the longest data that is demoted. Longer data is still being written when it would
+// leave the cache.
 const toDemote = 1 << 10
 
-// put writes a record, unless there is no room: then it returns false and is to be called again.
+// put writes a record. If there is no room it returns false, and is to be called again.
 func (w *writer) put(head *device.Head, data []byte, total int) bool {
 	from, end := place(w.end, len(data))
 	if (w.at >= w.lineFree || end > w.endFree) && !w.refresh(end) {
@@ -109,28 +115,29 @@ func (w *writer) put(head *device.Head, data []byte, total int) bool {
 	return true
 }
 
-// refresh looks how far the reader is, and reports whether there is room for a line and for data up to an end.
+// refresh reads how far the reader is, and reports whether there is room for a line and for data up
+// to an end.
 func (w *writer) refresh(end uint64) bool {
 	w.lineFree, w.endFree = w.taken.Load()+lines, w.emptied.Load()+areaSize
 	return w.at < w.lineFree && end <= w.endFree
 }
 
-// moved reports whether the reader has given room since the last look.
+// moved reports whether the reader has made room since the last refresh.
 func (w *writer) moved() bool {
 	return w.taken.Load()+lines != w.lineFree || w.emptied.Load()+areaSize != w.endFree
 }
 
-// reader is the end of a ring that one rank reads from.
+// reader is the reading end of a ring.
 type reader struct {
 	*ring
 	src      int    // the writer's rank
 	next     *line  // of the ring, where the next record will be
 	lap      uint64 // of that line
 	at, end  uint64 // lines, and bytes of the area, that were read
-	given    uint64 // of them, those that the writer may use again
+	given    uint64 // those of them that the writer may use again
 	endGiven uint64
-	gave     bool              // and it may not know yet
-	part     *transport.Buffer // a packet of which some is to come
+	gave     bool              // since the writer was woken last
+	part     *transport.Buffer // a packet of which more is to arrive
 }
 
 func readerOf(from *ring, src int) reader {
@@ -149,7 +156,7 @@ func (r *reader) body(n int) []byte {
 	return r.data(from, n)
 }
 
-// took goes on behind the next record, which has n bytes.
+// took moves on behind the next record, which has n bytes.
 func (r *reader) took(n int) {
 	if n > inLine {
 		_, r.end = place(r.end, n)
@@ -161,8 +168,8 @@ func (r *reader) took(n int) {
 	}
 }
 
-// give tells the writer from time to time how far the reader is: often enough for it never to wait for that alone, as a record and
-// what is skipped before it take no more than half of the area.
+// give publishes how far the reader is: a quarter of the ring at a time, which is often enough,
+// because a record and what is skipped before it take no more than half of the area.
 func (r *reader) give() {
 	r.given, r.endGiven, r.gave = r.at, r.end, true
 	r.taken.Store(r.at)

@@ -34,8 +34,9 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Records of all lengths come out as they went in, in order, over more laps than a word counts, however far the writer is ahead. Their data
-// looks like first words of records, of the very lap in which it could be taken for one.
+// Records of all lengths come out as they went in, in order, over more laps than a word counts,
+// however far the writer is ahead. Their data looks like first words of records, of the very lap in
+// which it could be taken for one.
 func TestRing(t *testing.T) {
 	var memory ring
 	w := writer{ring: &memory}

@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/impl/transport"
 )
 
-// line is a cache line of a ring: the word that says what the record is, the head of its packet, and its data if that is short.
+// line is a cache line of a ring: the word that says what the record is, the head of its packet,
+// and its data if that is short.
 type line struct {
 	word atomic.Uint64
 	head device.Head
@@ -23,8 +24,8 @@ const (
 
 // lines is how many a ring has, and areaSize the bytes of its area for longer data: powers of two.
 //
-// Note: longer ones buffer more, but a ping-pong walks through all of it, and what does not stay in the caches nearest to the
-// processors is slower.
+// Note: longer ones buffer more, but a ping-pong walks through all of it, and what does not stay in
+// the caches nearest to the processors is slower.
 const (
 	lines    = 256
 	areaSize = 64 << 10
@@ -38,7 +39,8 @@ type ring struct {
 	area           [areaSize]byte
 }
 
-// member is what all may know of a rank. Each part is on lines of its own: senders look at asleep for each packet, at the rest seldom.
+// member is the state of a rank that all may read. Each part is on cache lines of its own: senders
+// read asleep for each packet, the rest seldom.
 type member struct {
 	asleep atomic.Uint32 // the rank sleeps, or is about to: a rank that has something for it clears this and wakes it
 	_      [lineSize - 4]byte
@@ -55,11 +57,11 @@ type member struct {
 	further     atomic.Uint64 // address in the rank's memory of its table of further exposed regions,
 	furtherSize atomic.Uint64 // and how many entries that has
 	ended       atomic.Bool
-	ready       atomic.Bool  // the rank has come
+	ready       atomic.Bool  // the rank has started
 	pid         atomic.Int32 // its process
 	_           [lineSize - 36]byte
 
-	awaitsExit [MaxRanks]atomic.Bool // the ranks of whose end it is to hear and has not heard
+	awaitsExit [MaxRanks]atomic.Bool // ranks of whose end it has asked to be told, and has not been
 
 	// While the rank waits, and when it has ended: how far it is in its rings.
 	sent, received [MaxRanks]atomic.Uint64
@@ -67,7 +69,7 @@ type member struct {
 	exposed [sharedRegions]exposed // 24 bytes each, a whole number of lines
 }
 
-// control is what all ranks share. The lines are read by all and hardly ever written.
+// control is the state of the job. All ranks read it, and it is hardly ever written.
 type control struct {
 	stop  atomic.Bool // the job has failed
 	apart atomic.Bool // some rank cannot reach the memory of others
@@ -88,7 +90,7 @@ func size(ranks int) int {
 	return int(unsafe.Sizeof(control{})) + ranks*int(unsafe.Sizeof(member{})) + ranks*ranks*int(unsafe.Sizeof(ring{}))
 }
 
-// layOut finds the parts of a mapping, which begins at a page.
+// layOut returns the parts of a mapping, which begins at a page.
 func layOut(mapped []byte, ranks int) *segment {
 	s := &segment{control: (*control)(unsafe.Pointer(&mapped[0]))}
 	at := unsafe.Sizeof(control{})
@@ -98,11 +100,12 @@ func layOut(mapped []byte, ranks int) *segment {
 	return s
 }
 
-// ring returns that from a rank to another.
+// ring returns the ring from one rank to another.
 func (s *segment) ring(from, to int) *ring { return &s.rings[from*len(s.members)+to] }
 
-// deadlock returns the ranks that wait, if nothing can happen any more; else nil. A rank's place in its rings is written down before its wait
-// begins and holds until that ends. So if no wait has ended while all were read, they are of one time.
+// deadlock returns the ranks that wait if nothing can happen any more, else nil. A rank publishes
+// its progress before its wait begins, and it stays valid until that ends. So if no wait has ended
+// while all were read, they are of one time.
 func (s *segment) deadlock() []int {
 	ranks := make([]transport.Progress, len(s.members))
 	var waits [MaxRanks]uint64

@@ -1,13 +1,17 @@
-// Package shm runs ranks as processes of one machine that meet in memory which all of them map.
+// Package shm runs ranks as processes of one machine that share memory.
 //
-// For each ordered pair of ranks the memory has a ring of cache lines with one writer and one reader. A short packet is one line, with the
-// word that says so written last: to send it moves one line from processor to processor, and nothing else is looked at. Longer packets have their
-// data in room beside the ring, and long ones go in pieces, so that the receiver copies while the sender still writes. There are no locks.
+// For each ordered pair of ranks the memory has a ring of cache lines with one writer and one
+// reader. A short packet is one line, whose first word is written last: sending it moves one line
+// from processor to processor, and the receiver looks at nothing else. The data of longer packets
+// is in an area beside the ring, in fragments, so that the receiver copies while the sender still
+// writes. There are no locks.
 //
-// Remote memory is the kernel's copy from process to process, where it lets processes do that; else there is none. Counters are words
-// of the mapping. The clock is the machine's, the same in all processes.
+// Remote memory is the kernel's copy from process to process (process_vm_readv), if the system
+// permits it; else there is none. Counters are words of the shared memory. The clock is the
+// machine's, the same in all processes.
 //
-// What waits either spins, which is fast and takes a processor, or sleeps until it is woken (a futex).
+// A rank that waits either spins, which is fast and takes a processor, or sleeps until it is woken
+// (a futex).
 package shm
 
 import (
@@ -20,20 +24,21 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// Config says what a world is.
+// Config describes a world.
 type Config struct {
 	Ranks      int             // from 1 to MaxRanks
-	Wait       launch.Wait     // how they wait
-	Pin        bool            // each to a processor of its own
+	Wait       launch.Wait     // spin or block
+	Pin        bool            // each rank to a processor of its own
 	Args       []string        // arguments of the processes that are started; nil: those of this one
 	Context    context.Context // ends jobs when it is done; nil: none does
 	NoTransfer bool            // without remote memory, even where the kernel allows it
 }
 
-// MaxRanks is how many ranks a world may have: each pair has its rings.
+// MaxRanks is the largest number of ranks: each pair has two rings.
 const MaxRanks = 64
 
-// New returns a world. A process takes part in one run at a time; package launch says how processes come to it.
+// New returns a world. A process takes part in one run at a time; package launch says how processes
+// come to it.
 func New(c Config) (device.World, error) {
 	if c.Ranks < 1 || c.Ranks > MaxRanks {
 		return nil, fmt.Errorf("shm: a job has from 1 to %d ranks, not %d", MaxRanks, c.Ranks)

@@ -20,7 +20,8 @@ func TestDeadlockBlocking(t *testing.T) {
 	devicetest.TestDeadlock(t, worlds(t, shm.Config{Wait: launch.Block}))
 }
 
-// Ranks that spin make way for each other where there are more of them than processors, if not fast.
+// Ranks that spin make way for each other where there are more of them than processors, if not
+// fast.
 func TestWorldSpinning(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow by intention")

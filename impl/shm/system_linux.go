@@ -23,7 +23,8 @@ func mapFile(f *os.File, n int) ([]byte, error) {
 
 func unmap(b []byte) { unix.Munmap(b) }
 
-// Of <linux/futex.h>. The words are in memory that several processes share, so these are not the private ones.
+// From <linux/futex.h>. The words are in memory that several processes share, so these are not the
+// private variants.
 const (
 	futexWait = 0
 	futexWake = 1
@@ -39,11 +40,11 @@ func futexWakeOne(word *atomic.Uint32) {
 	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1, 0, 0, 0)
 }
 
-// allowOthers lets processes of the user access the memory of this one, which some systems (Yama) allow to its ancestors alone.
-// Where there is no such rule, this fails and does not matter.
+// allowOthers lets other processes of the user access the memory of this one, which some systems
+// (Yama) permit to its ancestors only. On other systems this fails, and is not needed.
 func allowOthers() { unix.Prctl(unix.PR_SET_PTRACER, unix.PR_SET_PTRACER_ANY, 0, 0, 0) }
 
-// denyOthers takes that back.
+// denyOthers undoes it.
 func denyOthers() { unix.Prctl(unix.PR_SET_PTRACER, 0, 0, 0, 0) }
 
 // readFrom reads the memory of another process.
@@ -52,7 +53,7 @@ func readFrom(pid int, where uintptr, b []byte) error {
 	return v.read(pid, where, b)
 }
 
-// vector is what the kernel is told of a transfer. It is kept, so that none makes garbage.
+// vector has the arguments of a transfer. It is kept so that transfers allocate nothing.
 type vector struct {
 	here  [1]unix.Iovec
 	there [1]unix.RemoteIovec
@@ -66,7 +67,7 @@ func (v *vector) write(pid int, where uintptr, b []byte) error {
 	return v.transfer(unix.ProcessVMWritev, pid, where, b)
 }
 
-// transfer moves all bytes, of which the kernel may move some at a time.
+// transfer moves all bytes. The kernel may move a part of them at a time.
 func (v *vector) transfer(move func(int, []unix.Iovec, []unix.RemoteIovec, uint) (int, error), pid int, where uintptr, b []byte) error {
 	for len(b) > 0 {
 		v.here[0].Base = &b[0]

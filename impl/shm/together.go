@@ -7,11 +7,12 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// A rank that gets much asks the owner of the memory to help. If the owner spins in a wait, its processor has nothing else to do: then both
-// copy, chunk by chunk, each the next that neither has taken. If it does not spin, or no longer, the getter copies all.
+// A rank that gets much asks the owner of the memory to help. If the owner spins in a wait, its
+// processor has nothing else to do: then both copy, chunk by chunk, each the next that neither has
+// taken. If it does not spin, or no longer, the getter copies all.
 //
-// Both processors copy 4 MiB in two thirds of the time of one, and 256 KiB in three quarters. A shorter get is over before the
-// owner has seen that it is asked.
+// Both processors copy 4 MiB in two thirds of the time of one, and 256 KiB in three quarters. A
+// shorter get is over before the owner has seen that it is asked.
 const (
 	minTogether = 256 << 10
 	chunk       = 64 << 10
@@ -32,7 +33,8 @@ type together struct {
 // chunkMask takes the chunk from next. While a get is written down the chunk is too large for any.
 const chunkMask = 1<<32 - 1
 
-// getTogether gets bytes that another rank exposes at an offset, which is at an address of its memory, and lets it help.
+// getTogether gets bytes that another rank exposes at an offset, which is at an address of its
+// memory, and lets it help.
 func (m *memory) getTogether(dst int, k device.Key, off int, there uintptr, b []byte) error {
 	t := &m.me.together
 	number := (t.next.Load()>>32 + 1) << 32

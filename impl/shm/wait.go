@@ -6,10 +6,10 @@ import (
 	"github.com/loggp/loggp/impl/transport"
 )
 
-// pace is that of a rank that spins. A look is a load from a cache line.
+// pace is for looks that are loads from a cache line.
 var pace = transport.Pace{Check: 1 << 6, Yield: 1 << 11}
 
-// longWait is how many looks that found nothing make a wait long, so that the rank publishes it.
+// longWait is how many looks in vain make a wait long, so that the rank publishes it.
 const longWait = 1 << 13
 
 // wait waits for a packet.
@@ -34,7 +34,8 @@ func (p *port) wait() *device.Packet {
 	}
 }
 
-// between does what a rank that spins does now and then. It returns a packet if it has heard of the end of another rank.
+// between does what a rank that spins does now and then. It returns a packet if another rank has
+// ended of whose end this one is to be told.
 func (p *port) between(looks uint) *device.Packet {
 	if p.takeExits() {
 		return p.receive()
@@ -48,7 +49,7 @@ func (p *port) between(looks uint) *device.Packet {
 	return nil
 }
 
-// sleepUntil waits for a packet in its sleep.
+// sleepUntil sleeps until there is a packet.
 func (p *port) sleepUntil() *device.Packet {
 	p.publishWait()
 	for {
@@ -62,13 +63,13 @@ func (p *port) sleepUntil() *device.Packet {
 	}
 }
 
-// publishWait writes down that the rank waits, and how far it is.
+// publishWait publishes that the rank waits, and its progress.
 func (p *port) publishWait() {
 	p.publishProgress()
 	p.me.waits.Add(1)
 }
 
-// publishProgress writes down how far the rank is in its rings.
+// publishProgress publishes how far the rank is in its rings.
 func (p *port) publishProgress() {
 	for r := range p.writers {
 		p.me.sent[r].Store(p.writers[r].at)
@@ -79,7 +80,7 @@ func (p *port) publishProgress() {
 	}
 }
 
-// rest lets a rank that cannot send wait until something may have changed.
+// rest waits until something may have changed, when there is no room to send.
 func (p *port) rest(changed func() bool) {
 	p.Leave()
 	if p.Blocks {
@@ -89,11 +90,13 @@ func (p *port) rest(changed func() bool) {
 	}
 }
 
-// sleep lets the rank sleep until it is woken, unless there is something already. A rank that has something for it writes that first and then
-// looks at asleep; the sleeper does so the other way round. So one of them sees the other.
+// sleep lets the rank sleep until it is woken, unless there is something already. A rank that has
+// something for it writes that first and then looks at asleep; the sleeper does so the other way
+// round. So one of them sees the other.
 //
-// Note: each uses an operation that reads and writes, which no processor lets a later read overtake. A store would do as Go defines it, but under
-// the race detector stores are weaker: both would miss each other once in some thousand times, and sleep forever.
+// Note: each uses an operation that reads and writes, which no processor lets a later read
+// overtake. A store would do as Go defines it, but under the race detector stores are weaker: both
+// would miss each other once in some thousand times, and sleep forever.
 func (p *port) sleep(already func() bool) {
 	p.me.asleep.Swap(1)
 	if already() || p.Stop.Load() {

@@ -23,7 +23,7 @@ func (p *port) lost(l *link, err error) {
 	p.fail(fmt.Errorf("tcp: the connection of rank %d to rank %d: %w", p.Rank(), l.peer, err))
 }
 
-// malformed is called when something has come that no rank sends.
+// malformed is called when something has arrived that no rank sends.
 func (p *port) malformed(l *link, err error) {
 	if p.ended {
 		p.giveUp(l)
@@ -39,13 +39,13 @@ func (p *port) fail(err error) {
 	runtime.Goexit()
 }
 
-// giveUp leaves a connection alone.
+// giveUp neither sends nor receives over a connection any more.
 func (p *port) giveUp(l *link) {
 	l.cut = true
 	p.ignore(l)
 }
 
-// ignore stops looking at a connection.
+// ignore stops reading from a connection.
 func (p *port) ignore(l *link) {
 	if l.over {
 		return
@@ -62,9 +62,11 @@ func (p *port) ignore(l *link) {
 // maxSilence is how long a connection over which an answer is due may be silent.
 var maxSilence = 10 * time.Second
 
-// checkPeers looks whether the hosts of the other ranks can still be reached. It is called now and then while a rank waits.
+// checkPeers looks whether the hosts of the other ranks still answer. It is called now and then
+// while a rank waits.
 //
-// Note: the kernel would do that by itself (TCP_USER_TIMEOUT), but it also gives up where the other side answers and computes, with no room for more.
+// Note: TCP_USER_TIMEOUT would also close a connection whose other side answers, but computes and
+// has no room for more.
 func (p *port) checkPeers() {
 	now := time.Duration(machine.Now())
 	for _, l := range p.links {
@@ -73,7 +75,7 @@ func (p *port) checkPeers() {
 		case launch.Silence(l.fd) < maxSilence:
 			l.silentSince = 0
 		case l.silentSince == 0:
-			l.silentSince = now // the silence may have been because there was nothing to say
+			l.silentSince = now // there may have been nothing to send before
 		case now-l.silentSince > maxSilence:
 			p.lost(l, fmt.Errorf("no answer from its machine for %v", maxSilence))
 		}

@@ -7,11 +7,12 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// A frame is what goes over a connection at once: a header of words in little-endian order, and bytes that it counts. The first word has in its bits
+// A frame is a header of words in little-endian order, and the bytes that it counts. The first word
+// has in its bits
 //
 //	0-39   bytes behind the header
-//	40-47  what the frame is, of those below
-//	48-63  a mark, so that what is no frame is not taken for one
+//	40-47  the kind of the frame, of those below
+//	48-63  a mark by which other data is told from a frame
 //
 // and the others are the head of the packet.
 const headerSize = 8 * (1 + device.HeadWords)
@@ -23,7 +24,7 @@ const (
 	markWord   = 'G'<<8 | 'L'
 )
 
-// kind says what a frame is.
+// kind is the kind of a frame.
 type kind uint8
 
 const (
@@ -43,7 +44,8 @@ func encodeHeader(b *[headerSize]byte, k kind, head *device.Head, n int) {
 	}
 }
 
-// first reads the first word of a header, and returns an error if it cannot be that of a frame in a job of some ranks.
+// first reads the first word of a header. The error says why it cannot be that of a frame in a job
+// of that many ranks.
 func first(b []byte, ranks int) (kind, int, error) {
 	w := binary.LittleEndian.Uint64(b)
 	k, n := kind(w>>kindShift), int(w&maxData)

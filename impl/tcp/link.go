@@ -11,31 +11,33 @@ import (
 
 // link is a rank's end of its connection to another.
 //
-// What comes is read into the link's buffer, as much as there is. A packet that fits is received where it lies there; what has come of a longer
-// one is moved to a packet buffer, and the rest is read there.
+// What arrives is read into the link's buffer, as much as there is. A packet that fits is received
+// where it lies there; what has come of a longer one is moved to a packet buffer, and the rest is
+// read there.
 type link struct {
 	fd   int
 	peer int
 
 	in       []byte            // the buffer
-	from, to int               // what is in it and was not taken
-	part     *transport.Buffer // a packet of which a part has come
+	from, to int               // bytes of it that have arrived and were not taken
+	part     *transport.Buffer // a packet of which a part has arrived
 
 	sent, received uint64 // packets
-	over           bool   // nothing more comes: the other rank has ended
+	over           bool   // nothing more arrives: the other rank has ended
 	cut            bool   // nor can anything be sent
-	awaitsExit     bool   // this rank is to hear of the other's end, and has not heard:
+	awaitsExit     bool   // this rank has asked to be told of the other's end, and has not been told:
 	exitHead       device.Head
 	silentSince    time.Duration // when it was noticed that the other side is silent; 0: it is not
 }
 
-// bufferSize is the length of buffers. A packet of the longest message that goes at once fits in twice.
+// bufferSize is the length of buffers. It is twice the longest packet of an eager message.
 const bufferSize = 256 << 10
 
 // buffered returns what is in the buffer and was not taken.
 func (l *link) buffered() []byte { return l.in[l.from:l.to] }
 
-// room returns where the next bytes are to be read to. It is not empty if the front of the buffer was looked at.
+// room returns where the next bytes are to be read to. It is not empty if look has been called
+// since the last read.
 func (l *link) room() []byte {
 	if l.part != nil {
 		return l.part.Rest()
@@ -48,13 +50,14 @@ func (l *link) room() []byte {
 	return l.in[l.to:]
 }
 
-// move moves what is in the buffer to the front of another, or of the same, which is the link's from then on.
+// move moves what is in the buffer to the front of another, or of the same, which becomes the
+// link's buffer.
 func (l *link) move(to []byte) {
 	n := copy(to, l.buffered())
 	l.in, l.from, l.to = to, 0, n
 }
 
-// came notes that n bytes more were read.
+// came notes that n more bytes were read.
 func (l *link) came(n int) {
 	if l.part != nil {
 		l.part.Came(n)
@@ -63,16 +66,17 @@ func (l *link) came(n int) {
 	}
 }
 
-// front is what stands at the front of what has come over a link.
+// front says what is at the front of the bytes that have arrived over a link.
 type front uint8
 
 const (
-	nothing  front = iota // that is whole
+	nothing  front = iota // complete
 	inLink                // a packet in the link's buffer
 	inBuffer              // a packet in a packet buffer
 )
 
-// look finds out what stands at the front, and the bytes of data if it is a packet in the buffer. Frames that are no packets are dealt with on the way.
+// look returns what is at the front, and the bytes of data if that is a packet in the link's
+// buffer. It handles frames that are no packets on the way.
 func (p *port) look(l *link) (front, int) {
 	for {
 		if l.part != nil {
@@ -105,11 +109,13 @@ func (p *port) look(l *link) (front, int) {
 	}
 }
 
-// minPlaced is the longest data of which the port does not ask where it is to go: to copy it from the caches costs less.
+// minPlaced is the longest data for which the port does not ask where it is to go: copying it from
+// the caches costs less.
 const minPlaced = 32 << 10
 
-// begin moves what has come of a long packet to a packet buffer, where the rest is to be read. It reports whether there is reason to: the packet is
-// too long for the buffer, or it is known where its data is to go.
+// begin moves what has arrived of a long packet to a packet buffer, where the rest is to be read.
+// It returns false, and does nothing, if the packet fits the link's buffer and the user of the port
+// has no place for its data.
 func (p *port) begin(l *link, n int) bool {
 	b := l.buffered()
 	headOf(b, &p.head)
@@ -126,7 +132,8 @@ func (p *port) begin(l *link, n int) bool {
 	return true
 }
 
-// placed returns where data is to go, if the user of the port knows. What is not taken any more has no place.
+// placed returns where data is to go if the user of the port has a place for it. A rank that has
+// ended has none.
 func (p *port) placed(l *link, n int) []byte {
 	if p.where == nil || p.ended {
 		return nil
@@ -134,7 +141,7 @@ func (p *port) placed(l *link, n int) []byte {
 	return p.where(l.peer, &p.head, n)
 }
 
-// take takes the next packet of what has come over a link, or returns nil if there is none that is whole.
+// take takes the next packet that has arrived over a link, or returns nil if none is complete.
 func (p *port) take(l *link) *device.Packet {
 	what, n := p.look(l)
 	switch what {
@@ -157,7 +164,8 @@ func (p *port) take(l *link) *device.Packet {
 	return nil
 }
 
-// setAside puts the packets that have come over a link into the inbox, to be received later. A rank that has ended drops them.
+// setAside moves the packets that have arrived over a link to the inbox, to be received later. A
+// rank that has ended drops them.
 func (p *port) setAside(l *link) {
 	for {
 		var q *transport.Buffer
@@ -183,7 +191,7 @@ func (p *port) setAside(l *link) {
 	}
 }
 
-// read reads what there is, and reports whether there was anything.
+// read reads what has arrived, and reports whether there was anything.
 func (p *port) read(l *link) bool {
 	if l.over {
 		return false
@@ -206,7 +214,7 @@ func (p *port) read(l *link) bool {
 	return false
 }
 
-// detach gives a link another buffer, where the rank may still look at a packet in its own.
+// detach gives a link another buffer, because the rank may still use a packet in its own.
 func (p *port) detach(l *link) {
 	lent := l.in
 	if p.spare == nil {

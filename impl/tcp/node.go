@@ -12,8 +12,8 @@ import (
 // node is a process's place in a job. It implements launch.Node.
 type node struct {
 	port    *port
-	meeting *meeting
-	context context.Context // of the meeting
+	wireup  *wireup
+	context context.Context // of it
 	cancel  func()
 
 	mu sync.Mutex // guards what Stop needs and Start makes
@@ -28,22 +28,22 @@ func (n *node) Failure() error {
 	return nil
 }
 
-// Start connects the rank to all others, and waits until they are as far.
+// Start connects the rank to all others, and waits until all ranks are connected.
 func (n *node) Start() {
 	p := n.port
-	connections, err := n.meeting.meet(n.context, p.Rank(), p.Size())
+	err := n.wireup.connect(n.context)
 	defer func() {
-		for _, c := range connections {
+		for _, c := range n.wireup.conns {
 			if c != nil {
 				c.Close()
 			}
 		}
 	}()
 	if err == nil {
-		err = n.connect(connections)
+		err = n.connect(n.wireup.conns)
 	}
 	if err != nil {
-		p.AwaitStop() // with the connections open, so that others do not stumble over them
+		p.AwaitStop() // with the connections open, so that the others do not fail because of them
 		p.fail(fmt.Errorf("tcp: rank %d: %w", p.Rank(), err))
 	}
 }
@@ -73,7 +73,8 @@ func (n *node) connect(connections []*net.TCPConn) error {
 	return nil
 }
 
-// link makes the link of a connection, which is not needed any more then.
+// link makes the link to a rank. It has a descriptor of its own, so that the connection can be
+// closed.
 func (p *port) link(r int, c *net.TCPConn) error {
 	fd, err := own(c)
 	if err != nil {
@@ -88,17 +89,17 @@ func (p *port) link(r int, c *net.TCPConn) error {
 	return p.poller.add(r, fd)
 }
 
-// End tells all that the rank has ended, and waits until they have.
+// End tells all ranks that this one has ended, and waits until they have.
 func (n *node) End() {
 	over := make(chan struct{})
-	go func() { // which ends where the job is stopped
+	go func() { // which ends if the job is stopped
 		defer close(over)
 		n.port.end()
 	}()
 	<-over
 }
 
-// end drops what comes until all have ended.
+// end drops what arrives until all ranks have ended.
 func (p *port) end() {
 	p.ended = true
 	p.Blocks = true
@@ -112,7 +113,7 @@ func (p *port) end() {
 		}
 	}
 	for w := (backoff{reported: true}); !p.allEnded(); {
-		if !p.drain() && !p.allEnded() { // it may be what was there already that says so
+		if !p.drain() && !p.allEnded() { // what had arrived before may say so
 			w.rest(p)
 		}
 	}
@@ -142,7 +143,7 @@ func (n *node) Stuck() []int { return n.port.table.deadlock() }
 
 func (n *node) Close() {
 	n.cancel()
-	n.meeting.close()
+	n.wireup.close()
 	p := n.port
 	for _, l := range p.links {
 		if l != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// port is a rank, in its process.
+// port is the port of a rank, in its process.
 type port struct {
 	transport.Base
 	transport.Inbox
@@ -21,8 +21,8 @@ type port struct {
 	failed atomic.Pointer[error] // how the transport failed
 
 	links   []*link // to each rank; the one to itself is nil
-	hot     *link   // from which something came last, or nil: only there may be whole packets in the buffer
-	streak  int     // how often in a row something came from it
+	hot     *link   // from which something arrived last, or nil: only its buffer may have complete packets
+	streak  int     // reads in a row that found something there
 	poller  *poller // of all links, if there are several
 	sleeper *sleeper
 	table   *progressTable // at rank 0
@@ -32,7 +32,7 @@ type port struct {
 	lent   []byte        // or in a buffer that was a link's,
 	spare  []byte        // in place of which the link has got this
 	ended  bool
-	where  func(src int, head *device.Head, n int) []byte // the data is to go; nil: the user of the port does not say
+	where  func(src int, head *device.Head, n int) []byte // where data is to go; nil: the user of the port does not say
 	head   device.Head                                    // of a packet that has not been received
 
 	flat     [headerSize + maxFlat]byte // a frame to be sent
@@ -40,7 +40,8 @@ type port struct {
 	parts    gather
 }
 
-// maxFlat is the most data that is copied behind its header. More is sent from where it lies, which takes the kernel a little longer to look up.
+// maxFlat is the most data that is copied behind its header. More is sent from where it lies, for
+// which the kernel takes a little longer.
 const maxFlat = 4 << 10
 
 func newPort(rank, ranks int, blocks bool) *port {
@@ -92,7 +93,7 @@ func (p *port) send(l *link, k kind, head *device.Head, data []byte) {
 	p.push(l, p.flat[:headerSize], data)
 }
 
-// push writes to a connection, and takes in what comes until there is room.
+// push writes to a connection, and takes in what arrives until there is room.
 func (p *port) push(l *link, a, b []byte) {
 	for w := (backoff{}); len(a)+len(b) > 0; {
 		n, e := p.write(l.fd, a, b)
@@ -121,8 +122,9 @@ func (p *port) write(fd int, a, b []byte) (int, syscall.Errno) {
 	return p.parts.send(fd, a, b)
 }
 
-// full does what a rank does that cannot write: it takes in what has come, to be received later, as ranks that send to each other would
-// otherwise wait forever; or it waits until something may have changed.
+// full is called when there is no room to write. It takes in what has arrived, because ranks that
+// send to each other would otherwise wait forever; if nothing has, it waits until something may
+// have changed.
 func (p *port) full(l *link, w *backoff) {
 	if p.drain() {
 		return
@@ -140,7 +142,7 @@ func (p *port) full(l *link, w *backoff) {
 	}
 }
 
-// drain takes in what has come. It reports whether there was anything.
+// drain moves what has arrived to the inbox. It reports whether there was anything.
 func (p *port) drain() bool {
 	if p.hot != nil {
 		p.setAside(p.hot)
@@ -157,7 +159,7 @@ func (p *port) drain() bool {
 	return found
 }
 
-// fetch puts aside what has come over a link, and reports whether there was anything.
+// fetch moves what has arrived over a link to the inbox, and reports whether there was anything.
 func (p *port) fetch(l *link) bool {
 	if !p.read(l) {
 		return false
@@ -178,7 +180,7 @@ func (p *port) NotifyExit(rank int, head device.Head) {
 	}
 }
 
-// putExit puts aside that the rank of a link has ended, of which this one is to hear, behind all that it has sent.
+// putExit puts the notice of a rank's end into the inbox, behind all that it has sent.
 func (p *port) putExit(l *link) {
 	p.PutCopy(l.peer, &l.exitHead, nil)
 	l.awaitsExit = false
@@ -205,10 +207,12 @@ func (p *port) releaseLast() {
 	}
 }
 
-// maxStreak is how often in a row a rank reads from a connection before it looks at the others first.
+// maxStreak is how often in a row a rank reads from a connection before it looks at the others
+// first.
 const maxStreak = 16
 
-// next takes the next packet, or returns nil. What comes over a link may be that its rank has ended, and put that aside.
+// next takes the next packet, or returns nil. To poll the links may put notices of exits into the
+// inbox.
 func (p *port) next() *device.Packet {
 	if !p.Empty() {
 		return p.Inbox.Next()
@@ -219,8 +223,9 @@ func (p *port) next() *device.Packet {
 	return p.Inbox.Next()
 }
 
-// poll takes the next packet from the links, if any. The rank that has sent last is most likely to be the next: to look at a connection is a call of the
-// kernel, and to look at all of several another.
+// poll takes the next packet from the links, if any. It looks first at the link that had the last
+// packet, which is most likely to have the next: each look at a connection is a system call, and to
+// find out which of several have something is another.
 func (p *port) poll() *device.Packet {
 	if l := p.hot; l != nil {
 		if q := p.take(l); q != nil {

@@ -11,7 +11,8 @@ import (
 // progressSize returns the bytes of a rank's progress in a frame.
 func progressSize(ranks int) int { return 2 * 8 * ranks }
 
-// awaitsExit stands beside what a rank received from another of whose end it is to hear and has not heard.
+// awaitsExit is set in the number of packets received from a rank of whose end the receiver has
+// asked to be told, and has not been.
 const awaitsExit = 1 << 63
 
 // encodeProgress writes how far a rank is.
@@ -29,7 +30,7 @@ func encodeProgress(b []byte, links []*link) {
 	}
 }
 
-// progressTable is what rank 0 knows of how far ranks had come when they last began to wait, or ended.
+// progressTable is what rank 0 knows of the progress of all ranks.
 type progressTable struct {
 	mu    sync.Mutex // the job is looked at while the rank runs
 	ranks []transport.Progress
@@ -56,7 +57,7 @@ func (t *progressTable) note(rank int, ended bool, b []byte) {
 	}
 }
 
-// deadlock returns the ranks that wait, if nothing can happen any more; else nil.
+// deadlock returns the ranks that wait if nothing can happen any more, else nil.
 func (t *progressTable) deadlock() []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

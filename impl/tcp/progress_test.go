@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// A rank that waits to hear of an end is not stuck when rank 0 has heard of that end before it, which is too short a time for processes to be caught in.
+// A rank that waits to hear of an end is not stuck when rank 0 has heard of that end before it,
+// which is too short a time for processes to be caught in.
 func TestDeadlockAndExit(t *testing.T) {
 	table := newProgressTable(3)
 	report := func(rank int, ended bool, awaited ...int) {
@@ -42,7 +43,8 @@ func TestDeadlockAndExit(t *testing.T) {
 	stuck("rank 0 is to hear of an end that has come")
 }
 
-// A rank hears of an end as soon as the frame has come that says so, behind the packets before it: one that waits does not go to sleep first.
+// A rank hears of an end as soon as the frame has come that says so, behind the packets before it:
+// one that waits does not go to sleep first.
 func TestHearsAtOnce(t *testing.T) {
 	n, far := lone(t, true)
 	head := device.Head{7}

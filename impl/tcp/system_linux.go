@@ -10,28 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These go to the kernel and back on the thread of the rank, which the runtime does not hear of: to tell it costs microseconds when it gives the
-// thread's place to another. So none of them may wait.
+// These system calls bypass Go's scheduler, which would take microseconds if it gave the processor
+// of the thread to another goroutine. So none of them may block.
 
-// receive reads what is there into b, which is not empty.
+// receive reads what has arrived into b, which is not empty.
 func receive(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), e
 }
 
-// send writes of b, which is not empty, what there is room for.
+// send writes as much of b, which is not empty, as there is room for.
 func send(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 	return int(n), e
 }
 
-// gather is what the kernel is told of bytes that lie in two places. It is kept, so that none makes garbage.
+// gather has the arguments of a system call for bytes that lie in two places. It is kept so that
+// calls allocate nothing.
 type gather struct {
 	parts [2]unix.Iovec
 	msg   unix.Msghdr
 }
 
-// send writes of a and b, which are not empty, what there is room for.
+// send writes as much of a and b, which are not empty, as there is room for.
 func (g *gather) send(fd int, a, b []byte) (int, syscall.Errno) {
 	g.parts[0].Base, g.parts[1].Base = unsafe.SliceData(a), unsafe.SliceData(b)
 	g.parts[0].SetLen(len(a))
@@ -78,7 +79,8 @@ func (p *poller) name(i int) int { return int(p.events[i].Fd) }
 
 func (p *poller) close() { unix.Close(p.fd) }
 
-// sleeper lets a rank sleep until a connection has something to read, or room, or it is woken.
+// sleeper lets a rank sleep until a connection has something to read or room to write, or wake is
+// called.
 type sleeper struct {
 	alarm int
 	fds   []unix.PollFd // of the connection to each rank, and of the alarm
@@ -103,23 +105,23 @@ func (s *sleeper) add(name, fd int) { s.fds[name] = unix.PollFd{Fd: int32(fd), E
 // remove removes a connection.
 func (s *sleeper) remove(name int) { s.fds[name] = unix.PollFd{Fd: -1} }
 
-// room lets the sleeper wake up when a connection has room, too, whether it was removed or not.
+// room lets the sleeper wake up also when a connection has room to write, even if it was removed.
 func (s *sleeper) room(name, fd int) {
 	s.fds[name] = unix.PollFd{Fd: int32(fd), Events: s.fds[name].Events | unix.POLLOUT}
 }
 
-// sleep sleeps for a time at most.
+// sleep sleeps for d at most.
 func (s *sleeper) sleep(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.fds[0])), uintptr(len(s.fds)), uintptr(unsafe.Pointer(&t)), 0, 0, 0)
 }
 
-// wake ends the sleep, and lets there be none any more. Others than the rank may call it.
+// wake ends the sleep and all later ones. Other goroutines than the rank may call it.
 func (s *sleeper) wake() { unix.Write(s.alarm, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 func (s *sleeper) close() { unix.Close(s.alarm) }
 
-// own returns a descriptor of a connection which the runtime's poller knows nothing of.
+// own returns a descriptor of a connection that Go's network poller does not watch.
 func own(c *net.TCPConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -134,7 +136,8 @@ func own(c *net.TCPConn) (int, error) {
 
 func closeFile(fd int) { unix.Close(fd) }
 
-// tune sets what there is to be set of a connection: nothing waits for more to send, and one that is silent for long is asked whether it is still there.
+// tune sets the options of a connection: no delay of short packets (Nagle's algorithm), and
+// keep-alive probes when it is silent for long.
 func tune(fd int, patience time.Duration) error {
 	seconds := max(1, int(patience/time.Second/2))
 	for _, o := range []struct{ level, name, value int }{
@@ -151,11 +154,11 @@ func tune(fd int, patience time.Duration) error {
 	return nil
 }
 
-// letter returns a file that is in memory alone.
-func letter() (*os.File, error) {
+// memfd returns a file that is in memory only.
+func memfd() (*os.File, error) {
 	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), "letter"), nil
+	return os.NewFile(uintptr(fd), "wireup"), nil
 }

@@ -41,7 +41,7 @@ func pair(t testing.TB) (near, far *net.TCPConn) {
 // lone returns rank 0 of a job of two, and the connection that rank 1 has to it.
 func lone(t testing.TB, blocks bool) (*node, *net.TCPConn) {
 	t.Helper()
-	n := &node{port: newPort(0, 2, blocks), meeting: &meeting{}}
+	n := &node{port: newPort(0, 2, blocks), wireup: &wireup{}}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	near, far := pair(t)
 	if err := n.connect([]*net.TCPConn{nil, near}); err != nil {
@@ -101,7 +101,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// A connection that ends before its rank does is an error, when nobody has said meanwhile that the rank is dead.
+// A connection that ends before its rank does is an error, when nobody has said meanwhile that the
+// rank is dead.
 func TestClosed(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -141,7 +142,8 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// parse reads frames from what is all there: it returns the packets as frames, and whether all is well.
+// parse reads frames from what is all there: it returns the packets as frames, and whether all is
+// well.
 func parse(b []byte) (packets []byte, ok bool) {
 	for len(b) >= headerSize {
 		w := binary.LittleEndian.Uint64(b)
@@ -245,7 +247,8 @@ func impatient(t *testing.T, of *time.Duration, to time.Duration) {
 	t.Cleanup(func() { *of = before })
 }
 
-// deaf lets a connection hear nothing more, as if its machine were off: the kernel drops what comes for it and answers nothing.
+// deaf lets a connection hear nothing more, as if its machine were off: the kernel drops what comes
+// for it and answers nothing.
 func deaf(t *testing.T, c *net.TCPConn) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -259,7 +262,8 @@ func deaf(t *testing.T, c *net.TCPConn) {
 	}
 }
 
-// A machine that does not answer any more is not waited for forever, whether something is on its way there or not.
+// A machine that does not answer any more is not waited for forever, whether something is on its
+// way there or not.
 func TestHalfOpen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for some seconds")
@@ -324,11 +328,12 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// Who does not come to the meeting, or comes and does not go on, ends the job in bounded time with an error that names the rank.
-func TestMeetingFails(t *testing.T) {
-	impatient(t, &arrival, 300*time.Millisecond)
-	impatient(t, &stall, 200*time.Millisecond)
-	come := func(m *meeting) *net.TCPConn {
+// A rank that does not connect, or connects and does not go on, ends the job in bounded time with
+// an error that names it.
+func TestWireupFails(t *testing.T) {
+	impatient(t, &joinTimeout, 300*time.Millisecond)
+	impatient(t, &replyTimeout, 200*time.Millisecond)
+	come := func(m *wireup) *net.TCPConn {
 		c, err := auth.Dial(t.Context(), m.Where, m.Token, connection(1, 0))
 		if err != nil {
 			t.Fatal(err)
@@ -337,23 +342,23 @@ func TestMeetingFails(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		do   func(m *meeting)
+		do   func(m *wireup)
 		says string
 	}{
-		{"stays away", func(*meeting) {}, "no data connection from rank 1 to rank 0 came to 127.0.0.1:"},
-		{"comes and says nothing", func(m *meeting) { come(m) }, "rank 1 is connected, and says nothing for 200ms"},
-		{"comes and says half", func(m *meeting) { come(m).Write([]byte{10, 0, '"'}) }, "rank 1 is connected, and says nothing for 200ms"},
-		{"comes and goes", func(m *meeting) { come(m).Close() }, "rank 1 is connected no more: EOF"},
-		{"says nonsense", func(m *meeting) { come(m).Write([]byte{3, 0, 'a', 'b', 'c'}) }, `rank 1 says "abc", which is nonsense`},
-		{"says where it is and nothing more", func(m *meeting) { come(m).Write([]byte{3, 0, '"', 'x', '"'}) }, "rank 1 is connected, and says nothing for 200ms"},
+		{"stays away", func(*wireup) {}, "no data connection from rank 1 to rank 0 came to 127.0.0.1:"},
+		{"comes and says nothing", func(m *wireup) { come(m) }, "rank 1 is connected, and has sent nothing for 200ms"},
+		{"comes and says half", func(m *wireup) { come(m).Write([]byte{10, 0, '"'}) }, "rank 1 is connected, and has sent nothing for 200ms"},
+		{"comes and goes", func(m *wireup) { come(m).Close() }, "the connection to rank 1 has ended: EOF"},
+		{"says nonsense", func(m *wireup) { come(m).Write([]byte{3, 0, 'a', 'b', 'c'}) }, `rank 1 has sent "abc", which no rank sends`},
+		{"says where it is and nothing more", func(m *wireup) { come(m).Write([]byte{3, 0, '"', 'x', '"'}) }, "rank 1 is connected, and has sent nothing for 200ms"},
 	} {
-		m, letter, err := invite("", 2)
+		m, f, err := newWireup("", 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		letter.Close()
+		f.Close()
 		go c.do(m)
-		_, err = m.meet(t.Context(), 0, 2)
+		err = m.connect(t.Context())
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("rank 1 %s: the error is %v, want %q", c.name, err, c.says)
 		}
@@ -362,32 +367,32 @@ func TestMeetingFails(t *testing.T) {
 
 // A rank that finds no rank 0, or one that does not go on, says so.
 func TestNoHost(t *testing.T) {
-	impatient(t, &arrival, 300*time.Millisecond)
-	impatient(t, &stall, 200*time.Millisecond)
-	m, letter, err := invite("", 3)
+	impatient(t, &joinTimeout, 300*time.Millisecond)
+	impatient(t, &replyTimeout, 200*time.Millisecond)
+	m, f, err := newWireup("", 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	letter.Close()
-	guest := &meeting{Where: m.Where, Token: m.Token}
-	if _, err := guest.meet(t.Context(), 1, 3); err == nil || !strings.Contains(err.Error(), "rank 0 is connected, and says nothing for 300ms") {
+	f.Close()
+	guest := &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
+	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0 is connected, and has sent nothing for 300ms") {
 		t.Errorf("rank 0 does not go on: the error is %v", err)
 	}
 	m.close()
-	guest = &meeting{Where: m.Where, Token: m.Token}
-	if _, err := guest.meet(t.Context(), 1, 3); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.Where+": connection refused") {
+	guest = &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
+	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.Where+": connection refused") {
 		t.Errorf("nobody is there: the error is %v", err)
 	}
 }
 
 // A job that is stopped while ranks meet does not wait for those that have not come.
-func TestStopMeeting(t *testing.T) {
-	m, letter, err := invite("", 2)
+func TestStopWireup(t *testing.T) {
+	m, f, err := newWireup("", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	letter.Close()
-	n := &node{port: newPort(0, 2, true), meeting: m}
+	f.Close()
+	n := &node{port: newPort(0, 2, true), wireup: m}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {

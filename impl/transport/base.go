@@ -23,7 +23,8 @@ type Base struct {
 	idle       uint
 }
 
-// Pace says how often a rank that spins looks for a packet before it does something else. Both are powers of two.
+// Pace says how often a rank that spins looks for a packet before it does something else. Both are
+// powers of two.
 type Pace struct {
 	Check uint // looks until it sees whether the job has failed
 	Yield uint // looks until it gives way to others on its processor: some tens of microseconds, too seldom to show in times
@@ -55,10 +56,12 @@ func (b *Base) RealTime() {}
 
 func (b *Base) Copy(dst, src []byte) int { return copy(dst, src) }
 
-// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way back to a processor.
+// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way
+// back to a processor.
 const oversleep = 200 * time.Microsecond
 
-// maxSleep is how long a rank that delays sleeps at most before it looks whether the job has failed.
+// maxSleep is how long a rank that delays sleeps at most before it looks whether the job has
+// failed.
 const maxSleep = 20 * time.Millisecond
 
 // Delay sleeps, and spins for what is too short to sleep.
@@ -81,8 +84,8 @@ func (b *Base) Delay(d unit.Time) {
 
 // Leave ends the calling goroutine if the job has failed.
 //
-// Note: it could panic with a value that package launch knows, but a program that recovers from panics would swallow
-// that and go on.
+// Note: it could panic with a value that package launch knows, but a program that recovers from
+// panics would swallow that and go on.
 func (b *Base) Leave() {
 	if b.Stop.Load() {
 		runtime.Goexit()
@@ -96,8 +99,8 @@ func (b *Base) Check(rank int) {
 	}
 }
 
-// Spin is called after each look, counted from 1, by which a rank that spins found nothing. It reports whether the job was
-// checked, which is the time to look after other things.
+// Spin is called after each look, counted from 1, by which a rank that spins found nothing. It
+// reports whether the job was checked, which is the time to look after other things.
 func (b *Base) Spin(looks uint) bool {
 	if looks&(b.pace.Check-1) != 0 {
 		return false
@@ -109,7 +112,8 @@ func (b *Base) Spin(looks uint) bool {
 	return true
 }
 
-// Idle is called by a rank that polls and finds nothing: it lets others run, if that is what the rank polls for.
+// Idle is called by a rank that polls and finds nothing: it lets others run, if that is what the
+// rank polls for.
 func (b *Base) Idle() {
 	b.idle++
 	if b.Blocks || b.idle&(b.pace.Yield-1) == 0 {
@@ -117,11 +121,13 @@ func (b *Base) Idle() {
 	}
 }
 
-// exitNotice is how long a rank that cannot reach another waits to be told that the other's process has ended.
+// exitNotice is how long a rank that cannot reach another waits to be told that the other's process
+// has ended.
 const exitNotice = 2 * time.Second
 
-// AwaitStop is called when another rank cannot be reached. Most likely its process has ended, and the job is about to fail for
-// that: then AwaitStop ends the calling goroutine. It returns if nothing of the kind is heard for two seconds.
+// AwaitStop is called when another rank cannot be reached. Most likely its process has ended, and
+// the job is about to fail for that: then AwaitStop ends the calling goroutine. It returns if
+// nothing of the kind is heard for two seconds.
 func (b *Base) AwaitStop() {
 	for end := time.Now().Add(exitNotice); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		b.Leave()

@@ -22,7 +22,8 @@ type Pool [bits.UintSize - minBits]*Buffer
 // minBits is the logarithm of the least room of a buffer.
 const minBits = 8
 
-// trusted is how much memory the length of a packet alone may ask for. A longer packet gets more as its bytes come.
+// trusted is how much memory the length of a packet alone may ask for. A longer packet gets more as
+// its bytes come.
 const trusted = 1 << 20
 
 // class returns the smallest class that has room for n bytes.
@@ -92,7 +93,8 @@ func (q *Buffer) Whole() bool {
 	return true
 }
 
-// Inbox is packets that have come while the rank could not receive them, in order, and the one that it received last.
+// Inbox is packets that have come while the rank could not receive them, in order, and the one that
+// it received last.
 type Inbox struct {
 	Pool
 	head, tail *Buffer

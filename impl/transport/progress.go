@@ -1,7 +1,7 @@
 package transport
 
-// Progress is how far a rank had come when it last began to wait for long, or when its program ended. Slices are by the other
-// rank.
+// Progress is how far a rank had come when it last began to wait for long, or when its program
+// ended. Slices are by the other rank.
 type Progress struct {
 	Known      bool     // it waits, as far as is known, or has ended
 	Ended      bool     // its program has
@@ -15,12 +15,12 @@ func NewProgress(ranks int) Progress {
 	return Progress{Sent: make([]uint64, ranks), Received: make([]uint64, ranks), AwaitsExit: make([]bool, ranks)}
 }
 
-// Deadlock returns the ranks that wait, if nothing is under way to any of them; else nil. All ranks wait or have ended, nothing that was
-// sent was not received, and no end is still to be heard of.
+// Deadlock returns the ranks that wait if nothing can happen any more, else nil: all ranks wait or have
+// ended, everything that was sent has been received, and no notice of an exit is due.
 //
-// Reports may be of different times, and their ranks may have gone on since. If a rank's report arrives behind all that it sent
-// before it, the answer is right all the same: the first rank to go on did so by a packet, which was sent after its sender's report, and
-// so its sender had gone on before. So there was none.
+// Reports may be of different times, and ranks may have gone on since. But if a rank's report arrives
+// behind all that it had sent, the first rank to go on after its report would need a packet that was
+// sent after its sender's report, so that its sender would have gone on before it.
 func Deadlock(ranks []Progress) []int {
 	var waiting []int
 	for r := range ranks {

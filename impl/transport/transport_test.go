@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Packets come out of an inbox as they went in, in order, however their data comes, and buffers are used again.
+// Packets come out of an inbox as they went in, in order, however their data comes, and buffers are
+// used again.
 func TestInbox(t *testing.T) {
 	var in Inbox
 	rnd := rand.New(rand.NewPCG(1, 2))
