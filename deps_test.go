@@ -116,7 +116,6 @@ var moreFiles = map[string]int{
 	"fit":              46,
 	"impl/hw":          18,
 	"impl/launch":      18,
-	"impl/machine":     19,
 	"impl/mpi":         34,
 	"impl/proto":       27,
 	"microbench":       29,

@@ -11,12 +11,12 @@ import (
 )
 
 // While something else runs on another thread of a rank's core, what the rank does alone takes up to twice as long. So both ranks look before and after each
-// visit how quickly their processors work: see machine.Work.
+// visit how quickly their processors work: see machine.PaceWork.
 
 // look does the work, and returns how long it took; 0 where time is not that of this machine.
 func look(c *mpi.Comm) unit.Time {
 	begin := c.Wtime()
-	runtime.KeepAlive(machine.Work())
+	runtime.KeepAlive(machine.PaceWork())
 	return c.Wtime() - begin
 }
 
@@ -53,7 +53,7 @@ func (p *pace) here() looks {
 	if p.seen == 0 {
 		return looks{}
 	}
-	n := min(machine.Best(p.seen), len(p.least[0])-1)
+	n := min(machine.BestIndex(p.seen), len(p.least[0])-1)
 	return looks{p.least[0][n], p.least[1][n]}
 }
 
@@ -99,7 +99,7 @@ func (s state) of(alone bool) state {
 func (p *pace) state(l looks) state {
 	s, best := quick, p.best()
 	for r, slowed := range [2]state{slowedP1, slowedP2} {
-		if float64(l[r]) > machine.Fair*float64(best[r]) {
+		if float64(l[r]) > machine.PaceTolerance*float64(best[r]) {
 			s |= slowed
 		}
 	}

@@ -157,7 +157,7 @@ func (m *measure) origin(job *world.Job) []sample.Fact {
 	if !job.Real() {
 		return []sample.Fact{{Key: fileFact, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
 	}
-	_, cost := machine.Timer()
+	_, cost := machine.Clock()
 	facts := []sample.Fact{
 		{Key: sample.Wait, Value: job.Wait()},
 		{Key: sample.Pin, Value: job.Pins()},

@@ -21,8 +21,8 @@ func well() *Patient {
 		Program:     func(name string) string { return "/usr/bin/" + name },
 		Room:        1 << 30, Step: unit.Nanosecond, Cost: 25 * unit.Nanosecond,
 		Offset: machine.Offset{Low: -150, High: 170},
-		Lines:  []machine.LineTimes{{Low: 50, Median: 60, High: 70}, {Low: 52, Median: 62, High: 71}},
-		Gaps:   []machine.Gaps{gapped(0, 100*time.Microsecond), gapped(1, 300*time.Microsecond)},
+		Lines:  []machine.CacheLineTimes{{Low: 50, Median: 60, High: 70}, {Low: 52, Median: 62, High: 71}},
+		Gaps:   []machine.Interruptions{gapped(0, 100*time.Microsecond), gapped(1, 300*time.Microsecond)},
 		Paces:  []machine.Pace{{Processor: 0, Best: 1900, Median: 1920, Slowed: 0.002}, {Processor: 1, Best: 1910, Median: 1930, Slowed: 0.01}},
 	}
 	for name, text := range map[string]string{
@@ -57,8 +57,8 @@ func well() *Patient {
 }
 
 // gapped returns what a processor misses in a second.
-func gapped(n int, lost time.Duration) machine.Gaps {
-	return machine.Gaps{Processor: n, Watched: time.Second, Count: 10, Lost: lost, Longest: lost / 4}
+func gapped(n int, lost time.Duration) machine.Interruptions {
+	return machine.Interruptions{Processor: n, Watched: time.Second, Count: 10, Lost: lost, Longest: lost / 4}
 }
 
 func plant(p *Patient, name, text string) {

@@ -132,7 +132,7 @@ func interruptions(p *Patient) Finding {
 	if len(p.Gaps) == 0 {
 		return unseen(p.Gapless, "what interrupts ranks shows in the tails alone")
 	}
-	worst := slices.MaxFunc(p.Gaps, func(a, b machine.Gaps) int { return cmp.Compare(a.Share(), b.Share()) })
+	worst := slices.MaxFunc(p.Gaps, func(a, b machine.Interruptions) int { return cmp.Compare(a.Share(), b.Share()) })
 	f := found("%s", gaps(worst, len(p.Gaps)))
 	hit := "none of the times that were watched was hit"
 	if worst.Count > 0 {
@@ -168,7 +168,7 @@ func theWorst(processor, of int) string {
 }
 
 // gaps says what was missed on the worst of some processors.
-func gaps(g machine.Gaps, of int) string {
+func gaps(g machine.Interruptions, of int) string {
 	text := fmt.Sprintf("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(g.Processor, of), 100*g.Share(), g.Count, g.Watched.Seconds(), g.Longest.Round(time.Microsecond))
 	if g.Switches > 0 {
 		text += fmt.Sprintf("; %d times another thread ran", g.Switches)

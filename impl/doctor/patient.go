@@ -36,9 +36,9 @@ type Patient struct {
 	Step, Cost unit.Time
 	Offset     machine.Offset // between the first two ranks' processors
 	Apart      error          // why there is no offset
-	Lines      []machine.LineTimes
+	Lines      []machine.CacheLineTimes
 	Lineless   error // why there are none
-	Gaps       []machine.Gaps
+	Gaps       []machine.Interruptions
 	Gapless    error
 	Paces      []machine.Pace // of the ranks' processors
 	Paceless   error
@@ -68,13 +68,13 @@ const tried = 16 << 20
 func Examine(ctx context.Context, e Effort) (*Patient, error) {
 	p := here(e.Ranks)
 	p.Room = -1
-	if n, err := machine.Room("/dev/shm"); err == nil {
+	if n, err := machine.FreeSpace("/dev/shm"); err == nil {
 		p.Room = n
 	}
 	p.Uses[0] = used(p.Files)
 	p.pass(ctx)
 	p.watch(ctx, p.Processors, e.Watch)
-	p.Paces, p.Paceless = machine.Paces(ctx, p.places(), e.Watch/worked)
+	p.Paces, p.Paceless = machine.MeasurePaces(ctx, p.places(), e.Watch/worked)
 	p.pass(ctx)
 	p.Uses[1] = used(p.Files)
 	return p, context.Cause(ctx)
@@ -84,9 +84,9 @@ func Examine(ctx context.Context, e Effort) (*Patient, error) {
 func here(ranks int) *Patient {
 	p := &Patient{
 		System: runtime.GOOS, Files: machine.System(), Ranks: ranks, Processors: machine.Processors(), Root: os.Geteuid() == 0, Self: os.Getpid(),
-		Environment: os.Getenv, Program: program, Memory: share(), Copies: machine.Copies(),
+		Environment: os.Getenv, Program: program, Memory: share(), Copies: machine.ProcessCopy(),
 	}
-	p.Step, p.Cost = machine.Timer()
+	p.Step, p.Cost = machine.Clock()
 	p.Pinning = machine.Pinnable(p.places())
 	return p
 }
@@ -118,7 +118,7 @@ func (p *Patient) pass(ctx context.Context) {
 		return
 	}
 	a, b := p.Processors[0], p.Processors[1]
-	l, err := machine.Lines(ctx, a, b)
+	l, err := machine.CacheLines(ctx, a, b)
 	if err != nil {
 		p.Lineless = err
 		return
@@ -142,7 +142,7 @@ func (p *Patient) watch(ctx context.Context, processors []int, d time.Duration) 
 	}
 	for n := range groups {
 		of := processors[n*group : min((n+1)*group, len(processors))]
-		seen, err := machine.Watch(ctx, of, d/time.Duration(groups))
+		seen, err := machine.WatchInterruptions(ctx, of, d/time.Duration(groups))
 		if err != nil {
 			p.Gapless = err
 			return

@@ -24,7 +24,7 @@ func live(n Node, rank int, pin bool, program func(device.Port) error) error {
 		}()
 		runtime.LockOSThread() // and not unlocked: the thread ends with the rank, and so does where it is pinned
 		if pin {
-			if problem := machine.Pin(machine.Place(rank)); problem != nil {
+			if problem := machine.Pin(machine.RankProcessor(rank)); problem != nil {
 				err = fmt.Errorf("launch: rank %d: %w", rank, problem)
 				return
 			}

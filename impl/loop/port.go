@@ -52,7 +52,7 @@ func (p *port) Tier(int) model.Tier { return model.Intra }
 func (p *port) Node() string { return machine.Host() }
 
 func (p *port) Tick() unit.Time {
-	resolution, _ := machine.Timer()
+	resolution, _ := machine.Clock()
 	return resolution
 }
 

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Files are those in which a system tells of its machine: the tree from / on, of which /proc and /sys are read. Names have no slash in front. What is
-// not there is nothing: "".
+// Files is the file tree from / on, of which /proc and /sys are read. Names have no leading slash.
+// A file that does not exist reads as "".
 type Files struct{ fs.FS }
 
 // System returns the files of this machine.
 func System() Files { return Files{os.DirFS("/")} }
 
-// Line returns the first line of a file, without blanks around it.
+// Line returns the first line of a file, trimmed.
 func (f Files) Line(name string) string {
 	b, err := fs.ReadFile(f, name)
 	if err != nil {
@@ -27,13 +27,14 @@ func (f Files) Line(name string) string {
 	return strings.TrimSpace(text)
 }
 
-// Number returns the number that a file has, and whether it has one.
+// Number returns the whole number in the first line of a file, and whether there is one.
 func (f Files) Number(name string) (n int64, is bool) {
 	n, err := strconv.ParseInt(f.Line(name), 10, 64)
 	return n, err == nil
 }
 
-// Value returns what a file says in the first line that begins with a key, which ends at a colon or a blank: flags in proc/cpuinfo.
+// Value returns the rest of the first line that begins with a key, behind a colon or blanks: flags
+// in proc/cpuinfo.
 func (f Files) Value(name, key string) string {
 	b, err := fs.ReadFile(f, name)
 	if err != nil {
@@ -47,26 +48,26 @@ func (f Files) Value(name, key string) string {
 	return ""
 }
 
-// ClockSource names what the kernel takes the time from.
+// ClockSource returns the kernel's clock source, such as tsc.
 func (f Files) ClockSource() string {
 	return f.Line("sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-// hypervisors are what virtual machines name as their makers.
+// hypervisors are vendor names of virtual machines.
 var hypervisors = []string{"QEMU", "VMware, Inc.", "innotek GmbH", "Xen"}
 
-// Virtual reports whether the machine is seen to be a virtual one.
+// Virtual reports whether the machine is known to be virtual.
 func (f Files) Virtual() bool {
 	return slices.Contains(strings.Fields(f.Value("proc/cpuinfo", "flags")), "hypervisor") || f.Line("sys/hypervisor/type") != "" ||
 		slices.Contains(hypervisors, f.Line("sys/class/dmi/id/sys_vendor"))
 }
 
-// Governor returns what decides on the clock rate of a processor.
+// Governor returns the frequency governor of a processor.
 func (f Files) Governor(processor int) string {
 	return f.Line("sys/devices/system/cpu/cpu" + strconv.Itoa(processor) + "/cpufreq/scaling_governor")
 }
 
-// Turbo says whether processors may run beyond their nominal rate: on, off, or "".
+// Turbo returns whether processors may exceed their nominal frequency: on, off, or "" if unknown.
 func (f Files) Turbo() string {
 	switch f.Line("sys/devices/system/cpu/intel_pstate/no_turbo") + "/" + f.Line("sys/devices/system/cpu/cpufreq/boost") {
 	case "0/", "/1", "0/1":

@@ -10,21 +10,22 @@ import (
 	"unsafe"
 )
 
-// LineTimes says how long a cache line takes from one processor to another, one way, in nanoseconds. The same line takes the same time as long as a
-// process lives, another up to twice as long, by where in memory it is: so it is times of many lines.
-type LineTimes struct {
+// CacheLineTimes says how long a cache line takes from one processor to another, one way, in
+// nanoseconds. A line takes the same time throughout the life of a process, but another line up to
+// twice as long, depending on its address, so many lines are measured.
+type CacheLineTimes struct {
 	Low, Median, High float64 // the quartiles of the lines' medians
-	Lines             int     // each in a page of its own
-	Passes            int     // over all of them
+	Lines             int     // each in its own page
+	Passes            int     // over all lines
 }
 
 // String returns the median and the quartiles: 155 (113..213) ns.
-func (l LineTimes) String() string {
+func (l CacheLineTimes) String() string {
 	return fmt.Sprintf("%.0f (%.0f..%.0f) ns", l.Median, l.Low, l.High)
 }
 
-// What is passed: lines in as many pages, each so many times back and forth at a time, in so many passes over all. This takes some milliseconds, and is
-// given up when it takes so long; then fewer passes will do.
+// Lines in as many pages, the round trips of a line at a time, and the passes over all lines. That
+// takes some milliseconds. After probeLimit leastPasses passes suffice.
 const (
 	probeLines  = 128
 	probeTrips  = 8
@@ -33,34 +34,35 @@ const (
 	probeLimit  = 100 * time.Millisecond
 )
 
-// Lines passes cache lines between two processors, by a thread on each, and returns how long they took. It is an error if threads cannot be pinned there,
-// or the two do not run at one time for long enough.
+// CacheLines passes cache lines between threads on two processors and returns the times. It is an
+// error if threads cannot be pinned there, or do not run at the same time for long enough.
 //
-// A trip is what the two threads do that write one word by turns: the load that finds the other's word, and the store that takes the line over. Half of a
-// round trip is one way.
-func Lines(ctx context.Context, a, b int) (LineTimes, error) {
-	words := spread(probeLines)
+// The two threads write one word in turn. One way is half of a round trip: the load that finds the
+// other's value, and the store that takes over the line.
+func CacheLines(ctx context.Context, a, b int) (CacheLineTimes, error) {
+	words := wordsOnLines(probeLines)
 	var took [probePasses][probeLines]float64 // one way
 	passes := 0
-	err := meet(ctx, a, b, probeLimit, func(m *meeting) {
+	err := exchangeBetween(ctx, a, b, probeLimit, func(m *exchange) {
 		for passes < probePasses && serve(m, words, uint64(passes), &took[passes]) {
 			passes++
 		}
-	}, func(m *meeting) {
+	}, func(m *exchange) {
 		for pass := range uint64(probePasses) {
 			if !answer(m, words, pass) {
 				return
 			}
 		}
 	})
-	if err != nil && (!errors.Is(err, errApart) || passes < leastPasses) {
-		return LineTimes{}, fmt.Errorf("cache lines from processor %d to %d: %w", a, b, err)
+	if err != nil && (!errors.Is(err, errNotTogether) || passes < leastPasses) {
+		return CacheLineTimes{}, fmt.Errorf("pass cache lines from processor %d to %d: %w", a, b, err)
 	}
-	return summary(took[:passes]), nil
+	return summarize(took[:passes]), nil
 }
 
-// serve passes each line back and forth, a first time without looking at the clock, and reports whether all came back.
-func serve(m *meeting, words []*atomic.Uint64, pass uint64, took *[probeLines]float64) bool {
+// serve sends each line back and forth, the first time without reading the clock, and reports
+// whether all came back.
+func serve(m *exchange, words []*atomic.Uint64, pass uint64, took *[probeLines]float64) bool {
 	for i, w := range words {
 		value := pass * 2 * (probeTrips + 1)
 		var begin int64
@@ -79,8 +81,8 @@ func serve(m *meeting, words []*atomic.Uint64, pass uint64, took *[probeLines]fl
 	return true
 }
 
-// answer passes each line back as often as it comes.
-func answer(m *meeting, words []*atomic.Uint64, pass uint64) bool {
+// answer returns each line as often as it comes.
+func answer(m *exchange, words []*atomic.Uint64, pass uint64) bool {
 	for _, w := range words {
 		value := pass*2*(probeTrips+1) + 1
 		for range probeTrips + 1 {
@@ -94,22 +96,23 @@ func answer(m *meeting, words []*atomic.Uint64, pass uint64) bool {
 	return true
 }
 
-// spread returns words on n lines, each in another page and at another place of it, which are all there.
-func spread(n int) []*atomic.Uint64 {
+// wordsOnLines returns words on n cache lines, each in another page and at another offset in it.
+// The pages have been touched.
+func wordsOnLines(n int) []*atomic.Uint64 {
 	const page = 4096
 	memory := make([]byte, (n+1)*page)
 	at := page - int(uintptr(unsafe.Pointer(&memory[0]))%page) // of the first whole page
 	words := make([]*atomic.Uint64, n)
 	for i := range words {
-		line := i * 37 % (page / lineSize) // 37 has no factor in common with the lines of a page: all have their turn
+		line := i * 37 % (page / lineSize) // 37 and the number of lines in a page are coprime: all offsets occur
 		words[i] = (*atomic.Uint64)(unsafe.Pointer(&memory[at%page+i*page+line*lineSize]))
 		words[i].Store(0)
 	}
 	return words
 }
 
-// summary returns the quartiles, over the lines, of each one's median.
-func summary(took [][probeLines]float64) LineTimes {
+// summarize returns the quartiles, over the lines, of their medians.
+func summarize(took [][probeLines]float64) CacheLineTimes {
 	medians := make([]float64, probeLines)
 	for i := range medians {
 		of := make([]float64, len(took))
@@ -118,10 +121,11 @@ func summary(took [][probeLines]float64) LineTimes {
 		}
 		medians[i] = quantile(of, 0.5)
 	}
-	return LineTimes{Low: quantile(medians, 0.25), Median: quantile(medians, 0.5), High: quantile(medians, 0.75), Lines: probeLines, Passes: len(took)}
+	return CacheLineTimes{Low: quantile(medians, 0.25), Median: quantile(medians, 0.5), High: quantile(medians, 0.75), Lines: probeLines, Passes: len(took)}
 }
 
-// quantile returns a quantile of some numbers, which it sorts: between two of them, on the line that joins them. Hyndman and Fan 1996, definition 7.
+// quantile returns a quantile of numbers, which it sorts, with linear interpolation. Hyndman and
+// Fan 1996, definition 7.
 func quantile(of []float64, p float64) float64 {
 	slices.Sort(of)
 	at := p * float64(len(of)-1)

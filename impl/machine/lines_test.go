@@ -15,15 +15,15 @@ import (
 func two(t *testing.T) (a, b int) {
 	t.Helper()
 	if all := Processors(); len(all) < 2 || runtime.GOMAXPROCS(0) < 2 {
-		t.Skip("it takes two processors")
+		t.Skip("two different processors")
 	}
-	return Place(0), Place(1)
+	return RankProcessor(0), RankProcessor(1)
 }
 
 // met skips the test where the two processors have other things to do.
 func met(t *testing.T, err error) {
 	t.Helper()
-	if errors.Is(err, errApart) || errors.Is(err, errStuck) {
+	if errors.Is(err, errNotTogether) || errors.Is(err, errStuck) {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -33,7 +33,7 @@ func met(t *testing.T, err error) {
 
 func TestLines(t *testing.T) {
 	a, b := two(t)
-	l, err := Lines(t.Context(), a, b)
+	l, err := CacheLines(t.Context(), a, b)
 	met(t, err)
 	if l.Lines < 64 || l.Passes < leastPasses || l.Low <= 0 || l.Median < l.Low || l.High < l.Median {
 		t.Errorf("got %+v", l)
@@ -42,8 +42,8 @@ func TestLines(t *testing.T) {
 
 // Every line goes to and fro as often as it should, wherever the two threads run.
 func TestPass(t *testing.T) {
-	words := spread(3)
-	m := &meeting{ctx: t.Context(), end: Now() + time.Minute.Nanoseconds()}
+	words := wordsOnLines(3)
+	m := &exchange{ctx: t.Context(), end: Now() + time.Minute.Nanoseconds()}
 	answered := make(chan bool)
 	go func() {
 		answered <- answer(m, words, 0) && answer(m, words, 1)
@@ -62,7 +62,7 @@ func TestPass(t *testing.T) {
 // Each line is in a page of its own, and they are at all places of a page.
 func TestSpread(t *testing.T) {
 	pages, places := map[uintptr]bool{}, map[uintptr]bool{}
-	for _, w := range spread(probeLines) {
+	for _, w := range wordsOnLines(probeLines) {
 		at := uintptr(unsafe.Pointer(w))
 		if at%lineSize != 0 {
 			t.Fatalf("a word at %#x does not begin a line", at)
@@ -74,16 +74,17 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// The quartiles are those of the lines, each of which counts by its median: a pass that was held up does not show. Expected by hand.
+// The quartiles are those of the lines, each of which counts by its median: a pass that was held up
+// does not show. Expected by hand.
 func TestSummary(t *testing.T) {
 	var took [3][probeLines]float64
 	for i := range probeLines { // 0 to 127: the quartiles are at 31.75, 63.5 and 95.25
 		took[0][i], took[1][(i*5)%probeLines], took[2][i] = float64(i), float64((i*5)%probeLines), 1e6
 	}
-	if got, want := summary(took[:]), (LineTimes{31.75, 63.5, 95.25, probeLines, 3}); got != want {
+	if got, want := summarize(took[:]), (CacheLineTimes{31.75, 63.5, 95.25, probeLines, 3}); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := (LineTimes{98.7, 154.6, 213.2, probeLines, 8}).String(), "155 (99..213) ns"; got != want {
+	if got, want := (CacheLineTimes{98.7, 154.6, 213.2, probeLines, 8}).String(), "155 (99..213) ns"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -94,8 +95,8 @@ func TestMeetInVain(t *testing.T) {
 	cause := errors.New("enough")
 	done, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	wait := func(m *meeting) {
-		var never word
+	wait := func(m *exchange) {
+		var never paddedWord
 		for m.await(&never.Uint64, 1) {
 		}
 	}
@@ -103,29 +104,29 @@ func TestMeetInVain(t *testing.T) {
 		ctx    context.Context
 		a, b   int
 		limit  time.Duration
-		second func(*meeting)
+		second func(*exchange)
 		says   string
 	}{
-		"one processor":        {t.Context(), a, a, time.Hour, wait, "it takes two processors"},
+		"one processor":        {t.Context(), a, a, time.Hour, wait, "two different processors"},
 		"one is not there":     {t.Context(), a, 1 << 20, time.Hour, wait, "1048576"},
-		"none is known":        {t.Context(), a, -1, time.Hour, wait, "not known"},
-		"one does not answer":  {t.Context(), a, b, 20 * time.Millisecond, func(*meeting) {}, "did not both run this program within 20ms"},
+		"none is known":        {t.Context(), a, -1, time.Hour, wait, "are unknown"},
+		"one does not answer":  {t.Context(), a, b, 20 * time.Millisecond, func(*exchange) {}, "did not both run this program within 20ms"},
 		"interrupted":          {done, a, b, time.Hour, wait, "enough"},
 		"neither ever answers": {t.Context(), a, b, 20 * time.Millisecond, wait, "within 20ms"},
 	} {
-		err := meet(c.ctx, c.a, c.b, c.limit, wait, c.second)
+		err := exchangeBetween(c.ctx, c.a, c.b, c.limit, wait, c.second)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
-	if _, err := Lines(done, a, b); !errors.Is(err, cause) {
+	if _, err := CacheLines(done, a, b); !errors.Is(err, cause) {
 		t.Errorf("Lines: %v", err)
 	}
 	if _, err := ClockOffset(t.Context(), a, a); err == nil {
 		t.Error("a processor's clock is ahead of itself")
 	}
 	before := runtime.GOMAXPROCS(1)
-	_, err := Lines(t.Context(), a, b)
+	_, err := CacheLines(t.Context(), a, b)
 	runtime.GOMAXPROCS(before)
 	if err == nil || !strings.Contains(err.Error(), "GOMAXPROCS") {
 		t.Errorf("with one thread at a time: %v", err)
@@ -142,7 +143,8 @@ func TestClockOffset(t *testing.T) {
 	}
 }
 
-// Expected by hand: the other clock is 1000 ahead, readings there take place at 20 of 50, and at 30 of 35.
+// Expected by hand: the other clock is 1000 ahead, readings there take place at 20 of 50, and at 30
+// of 35.
 func TestOffset(t *testing.T) {
 	o := Offset{math.MinInt64, math.MaxInt64}
 	o.narrow(100, 1120, 150)

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// A core may run something else besides a thread of ours, on another of its own threads: another program's, or on a virtual machine another machine's. What ours
-// computes takes up to twice as long then, for as long as that lasts: 0.1 ms, or seconds. No clock shows it, and a cache line goes to another core as
-// quickly as ever. What does is a piece of work that keeps all units of the core busy.
+// A core may run another hardware thread beside ours: of another program or of another virtual
+// machine. Our computations then take up to twice as long, for 0.1 ms or for seconds. No clock
+// shows it, and cache lines move as fast as before, but work that keeps all units of the core busy
+// takes longer.
 
-// Work is such a piece: six chains of operations that do not wait for each other, in registers; two microseconds or so.
+// PaceWork is such work: six independent chains of operations in registers, about two microseconds.
 //
 //go:noinline
-func Work() uint64 {
+func PaceWork() uint64 {
 	var a, b, c, d, e, f uint64 = 1, 2, 3, 4, 5, 6
 	for range 1500 {
 		a += 5 ^ a>>3
@@ -28,41 +29,44 @@ func Work() uint64 {
 	return a + b + c + d + e + f
 }
 
-// Fair is by how much longer than at its best moments a processor may take for the work at full pace.
-const Fair = 1.1
+// PaceTolerance is the factor over its best time that the work may take at full pace.
+const PaceTolerance = 1.1
 
-// Best returns the place, among the times of n pieces of work in order, of that which it takes at the best moments. A few are shorter by chance, as the clock was read late before one or
-// early behind it, or not quite the same on another core to which a virtual processor went meanwhile.
-func Best(n int) int { return min(n-1, 4+n/500) }
+// BestIndex returns the index of the best time among n sorted times of the work. A few shorter ones
+// are chance: the clock was read late before the work or early after it, or a virtual processor
+// moved to a core with a slightly different clock.
+func BestIndex(n int) int { return min(n-1, 4+n/500) }
 
-// Pace says how quickly a processor did the work, again and again.
+// Pace says how fast a processor did the work, repeated many times.
 type Pace struct {
 	Processor    int
-	Best, Median time.Duration // of a piece
-	Slowed       float64       // the part of the pieces that took longer than is fair, from 0 to 1
+	Best, Median time.Duration
+	Slowed       float64 // part of the repetitions that exceeded the tolerance, from 0 to 1
 }
 
-// Paces does the work on some processors at one time, for as long as told or until the context is done, and returns how quickly, in the order of the processors.
-func Paces(ctx context.Context, processors []int, d time.Duration) ([]Pace, error) {
+// MeasurePaces does the work on the processors at the same time, for a duration or until the
+// context is done, and returns the paces in the order of the processors.
+func MeasurePaces(ctx context.Context, processors []int, d time.Duration) ([]Pace, error) {
 	all := make([]Pace, len(processors))
-	err := on(processors, 2*d+time.Second, func(i int) {
+	err := onThreads(processors, 2*d+time.Second, func(i int) {
 		all[i] = paceOf(processors[i], work(ctx, d))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("work on processors %v: %w", processors, err)
+		return nil, fmt.Errorf("measure the pace of processors %v: %w", processors, err)
 	}
 	return all, context.Cause(ctx)
 }
 
-// work does pieces of the work on the processor of the calling thread, and returns how long each took, in nanoseconds.
+// work repeats the work on the processor of the calling thread, and returns the times in
+// nanoseconds.
 func work(ctx context.Context, d time.Duration) []int64 {
 	var took []int64
-	var sum uint64 // kept, or the work would be for nothing
+	var sum uint64 // used below, or the compiler would drop the work
 	for end := Now() + d.Nanoseconds(); ; runtime.Gosched() {
 		settled()
 		for stop := Now() + stretch.Nanoseconds(); Now() < stop; {
 			begin := Now()
-			sum += Work()
+			sum += PaceWork()
 			took = append(took, Now()-begin)
 		}
 		if Now() >= end || ctx.Err() != nil {
@@ -72,13 +76,13 @@ func work(ctx context.Context, d time.Duration) []int64 {
 	}
 }
 
-// paceOf sums up what pieces took.
+// paceOf summarizes the times of the work.
 func paceOf(processor int, took []int64) Pace {
 	slices.Sort(took)
-	best := took[Best(len(took))]
+	best := took[BestIndex(len(took))]
 	slowed := 0
 	for _, t := range took {
-		if float64(t) > Fair*float64(best) {
+		if float64(t) > PaceTolerance*float64(best) {
 			slowed++
 		}
 	}

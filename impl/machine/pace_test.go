@@ -30,22 +30,22 @@ func TestPaces(t *testing.T) {
 	if len(Processors()) == 0 {
 		t.Skip("the processors of this system are not known")
 	}
-	all, err := Paces(t.Context(), []int{Place(0)}, 20*time.Millisecond)
+	all, err := MeasurePaces(t.Context(), []int{RankProcessor(0)}, 20*time.Millisecond)
 	if errors.Is(err, errStuck) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := all[0]; p.Processor != Place(0) || p.Best < 500*time.Nanosecond || p.Best > 50*time.Microsecond || p.Median < p.Best || p.Slowed < 0 || p.Slowed >= 1 {
+	if p := all[0]; p.Processor != RankProcessor(0) || p.Best < 500*time.Nanosecond || p.Best > 50*time.Microsecond || p.Median < p.Best || p.Slowed < 0 || p.Slowed >= 1 {
 		t.Errorf("got %+v", p)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Paces(ctx, []int{Place(0)}, time.Hour); !errors.Is(err, context.Canceled) {
+	if _, err := MeasurePaces(ctx, []int{RankProcessor(0)}, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if _, err := Paces(t.Context(), []int{1 << 20}, time.Hour); err == nil || !strings.Contains(err.Error(), "1048576") {
+	if _, err := MeasurePaces(t.Context(), []int{1 << 20}, time.Hour); err == nil || !strings.Contains(err.Error(), "1048576") {
 		t.Errorf("a processor that is not there: %v", err)
 	}
 }

@@ -1,15 +1,15 @@
 package machine
 
-// Processors returns the processors on which this process might run when it began, in ascending order; none where that is not known. Pinning a
-// thread does not change it.
+// Processors returns the processors on which this process was allowed to run when it started, in
+// ascending order; none if that is unknown. Pinning a thread does not change it.
 func Processors() []int { return allowed }
 
-// allowed is asked for once: a thread that is pinned may run on one only.
+// allowed is read at the start, because a pinned thread may run on one processor only.
 var allowed = affinity()
 
-// Place returns the processor of a rank that is pinned, or -1 if none is known: the first of those allowed is the first rank's, and so on, around if
-// there are more ranks.
-func Place(rank int) int {
+// RankProcessor returns the processor to which a rank is pinned, or -1 if none is known: the
+// allowed ones in their order, and again from the first if there are more ranks.
+func RankProcessor(rank int) int {
 	if len(allowed) == 0 {
 		return -1
 	}

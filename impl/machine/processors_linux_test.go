@@ -18,7 +18,7 @@ func TestPlace(t *testing.T) {
 	pinned := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		pinned <- machine.Pin(machine.Place(len(all) - 1))
+		pinned <- machine.Pin(machine.RankProcessor(len(all) - 1))
 	}()
 	if err := <-pinned; err != nil {
 		t.Fatal(err)
@@ -27,15 +27,15 @@ func TestPlace(t *testing.T) {
 		t.Errorf("there were the processors %v, and now %v", all, machine.Processors())
 	}
 	for rank := range 2 * len(all) {
-		if got := machine.Place(rank); got != all[rank%len(all)] {
+		if got := machine.RankProcessor(rank); got != all[rank%len(all)] {
 			t.Errorf("rank %d has processor %d of %v", rank, got, all)
 		}
 	}
 }
 
-// Who cannot be pinned is told so.
+// Pinning to no processor, or to one that does not exist, is an error.
 func TestPinNowhere(t *testing.T) {
-	for processor, says := range map[int]string{-1: "not known", 1 << 20: "processor 1048576"} {
+	for processor, says := range map[int]string{-1: "unknown", 1 << 20: "processor 1048576"} {
 		if err := machine.Pin(processor); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("pinning to processor %d: %v", processor, err)
 		}

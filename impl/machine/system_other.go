@@ -8,15 +8,20 @@ import (
 	"runtime"
 )
 
-var errLinux = errors.New("it is not known how on " + runtime.GOOS)
+var errLinux = errors.New("not supported on " + runtime.GOOS)
 
-func switches() (n int, known bool) { return 0, false }
+func preemptions() (n int, known bool) { return 0, false }
 
-// Memory fails: this package knows no way here.
+// Memory is not supported here.
 func Memory(int) (*os.File, error) { return nil, errLinux }
 
-// Copies says why the kernel does not copy from process to process: this package knows no way here.
-func Copies() error { return errLinux }
+// ProcessCopy is not supported here.
+func ProcessCopy() error { return errLinux }
 
-// Room returns how many bytes a directory's file system has: this package knows no way here.
-func Room(string) (int64, error) { return 0, errLinux }
+// FreeSpace is not supported here.
+func FreeSpace(string) (int64, error) { return 0, errLinux }
+
+func affinity() []int { return nil }
+
+// Pin is not supported here.
+func Pin(int) error { return errors.New("threads are not pinned to processors on " + runtime.GOOS) }

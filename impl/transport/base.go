@@ -45,7 +45,7 @@ func (b *Base) Node() string { return machine.Host() }
 func (b *Base) Now() unit.Time { return unit.Time(machine.Now()) * unit.Nanosecond }
 
 func (b *Base) Tick() unit.Time {
-	resolution, _ := machine.Timer()
+	resolution, _ := machine.Clock()
 	return resolution
 }
 

@@ -14,7 +14,7 @@ import (
 // raw is what the memory takes: a flag on a cache line, and the receiver's copy out of the sender's buffer, by two threads of this process.
 func raw(_ context.Context, loads []load) (half []float64, err error) {
 	for r := range 2 {
-		if machine.Place(r) < 0 {
+		if machine.RankProcessor(r) < 0 {
 			return nil, fmt.Errorf("no processor is known for thread %d", r)
 		}
 	}
@@ -51,7 +51,7 @@ func raw(_ context.Context, loads []load) (half []float64, err error) {
 // pinned keeps the calling goroutine, which is to end soon, on the processor of a rank.
 func pinned(rank int) {
 	runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
-	if err := machine.Pin(machine.Place(rank)); err != nil {
+	if err := machine.Pin(machine.RankProcessor(rank)); err != nil {
 		panic(err)
 	}
 }

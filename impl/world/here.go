@@ -53,7 +53,7 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 	if !ok {
 		return nil, fmt.Errorf("platform %q is not this machine; that is one of %s", how.Platform, strings.Join(Here, ", "))
 	}
-	resolution, _ := machine.Timer()
+	resolution, _ := machine.Clock()
 	p := &platform.Platform{
 		Machine: &model.Machine{
 			Name:        how.Platform,
@@ -118,11 +118,11 @@ func (j *Job) Wait() string {
 // Line returns how long a cache line takes from the processor of one rank to that of another, in nanoseconds, or 0 where it cannot be told: it can of ranks
 // that are pinned to two processors, in the process that starts them. While they run there it tells nothing.
 func (j *Job) Line(ctx context.Context, a, b int) float64 {
-	from, to := machine.Place(a), machine.Place(b)
+	from, to := machine.RankProcessor(a), machine.RankProcessor(b)
 	if j.started || !j.here.Pin || !j.here.Team.Together(a, b) || from < 0 || to < 0 || from == to {
 		return 0
 	}
-	l, _ := machine.Lines(ctx, from, to)
+	l, _ := machine.CacheLines(ctx, from, to)
 	return l.Median
 }
 
@@ -136,7 +136,7 @@ func (j *Job) Pins() string {
 	}
 	places := make([]string, j.Ranks)
 	for r := range places {
-		places[r] = fmt.Sprint(machine.Place(r))
+		places[r] = fmt.Sprint(machine.RankProcessor(r))
 	}
 	return "processors " + strings.Join(places, " ")
 }

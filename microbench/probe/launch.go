@@ -137,7 +137,7 @@ func (m *measurement) line(ctx context.Context, launch int) float64 {
 	if !ok {
 		return 0
 	}
-	t, _ := machine.Lines(ctx, a, b)
+	t, _ := machine.CacheLines(ctx, a, b)
 	return t.Median
 }
 

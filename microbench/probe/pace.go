@@ -62,7 +62,7 @@ func relabel(series []sample.Series, used []looks, best looks) []sample.Series {
 	place := make(map[sample.Key]int)
 	for _, s := range series {
 		for r, t := range used[s.Launch] {
-			if float64(t) > machine.Fair*float64(best[r]) {
+			if float64(t) > machine.PaceTolerance*float64(best[r]) {
 				s.Pace = slowed(s.Key, r)
 			}
 		}

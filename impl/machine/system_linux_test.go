@@ -28,7 +28,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A system that does not give memory says why, and leaves no file; one that is interrupted is asked again.
+// A system that does not give memory says why, and leaves no file; one that is interrupted is asked
+// again.
 func TestNoMemory(t *testing.T) {
 	fails := func(errs ...error) func(int, uint32, int64, int64) error {
 		return func(int, uint32, int64, int64) error {
@@ -43,8 +44,8 @@ func TestNoMemory(t *testing.T) {
 		allocate []error
 		says     []string
 	}{
-		{nil, []error{unix.ENOSPC}, []string{"does not give 1000 bytes", "no space left", "raise the limit of the container"}},
-		{nil, []error{unix.EINTR, unix.EINTR, unix.ENOMEM}, []string{"does not give 1000 bytes", "cannot allocate", "free some"}},
+		{nil, []error{unix.ENOSPC}, []string{"allocate 1000 bytes", "no space left", "raise the limit of the container"}},
+		{nil, []error{unix.EINTR, unix.EINTR, unix.ENOMEM}, []string{"allocate 1000 bytes", "cannot allocate", "free some"}},
 		{nil, []error{unix.EFBIG}, []string{"too large", "ulimit -f"}},
 		{nil, []error{unix.EIO}, []string{"input/output error"}},
 		{unix.EPERM, nil, []string{"memfd_create", "not permitted", "seccomp"}},

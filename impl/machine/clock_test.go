@@ -21,7 +21,7 @@ func TestStep(t *testing.T) {
 			t.Errorf("%v: got %d, want %d", c.of, got, c.want)
 		}
 	}
-	if resolution, cost := Timer(); resolution <= 0 || cost <= 0 {
+	if resolution, cost := Clock(); resolution <= 0 || cost <= 0 {
 		t.Errorf("the clock has steps of %v and costs %v", resolution, cost)
 	}
 }

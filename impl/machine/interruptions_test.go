@@ -10,7 +10,7 @@ import (
 
 // A thread that is busy elsewhere finds a gap, as long as that.
 func TestGaps(t *testing.T) {
-	var g Gaps
+	var g Interruptions
 	for _, us := range []int{7, 100, 20} {
 		g.add(time.Duration(us) * time.Microsecond)
 	}
@@ -26,7 +26,7 @@ func TestWatch(t *testing.T) {
 		t.Skip("the processors of this system are not known")
 	}
 	const d = 20 * time.Millisecond
-	seen, err := Watch(t.Context(), []int{Place(0)}, d)
+	seen, err := WatchInterruptions(t.Context(), []int{RankProcessor(0)}, d)
 	if errors.Is(err, errStuck) {
 		t.Skip(err)
 	}
@@ -34,15 +34,15 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := seen[0]
-	if g.Processor != Place(0) || g.Watched <= 0 || g.Lost > g.Watched || g.Longest > g.Lost || (g.Count > 0) != (g.Lost > 0) {
+	if g.Processor != RankProcessor(0) || g.Watched <= 0 || g.Lost > g.Watched || g.Longest > g.Lost || (g.Count > 0) != (g.Lost > 0) {
 		t.Errorf("got %+v", g)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Watch(ctx, []int{Place(0)}, time.Hour); !errors.Is(err, context.Canceled) {
+	if _, err := WatchInterruptions(ctx, []int{RankProcessor(0)}, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if _, err := Watch(t.Context(), []int{1 << 20}, time.Hour); err == nil || !strings.Contains(err.Error(), "1048576") {
+	if _, err := WatchInterruptions(t.Context(), []int{1 << 20}, time.Hour); err == nil || !strings.Contains(err.Error(), "1048576") {
 		t.Errorf("a processor that is not there: %v", err)
 	}
 }
@@ -53,7 +53,7 @@ func TestStuck(t *testing.T) {
 		t.Skip("the processors of this system are not known")
 	}
 	release, ended := make(chan struct{}), make(chan struct{})
-	err := on([]int{Place(0)}, 10*time.Millisecond, func(int) {
+	err := onThreads([]int{RankProcessor(0)}, 10*time.Millisecond, func(int) {
 		<-release
 		close(ended)
 	})
