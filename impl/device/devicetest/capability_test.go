@@ -2,6 +2,7 @@ package devicetest
 
 import (
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/loggp/loggp/impl/device"
@@ -453,4 +454,45 @@ var capabilityFaults = []*fault{
 	{name: "a masked signal wakes", law: "waiting for signals", port: func(f *faulty) {
 		f.signal.mask = func(bool) {}
 	}},
+}
+
+// tickless gives ports a clock that packets, puts and delays move by fixed times: virtual time in which
+// looking is free.
+func tickless(f *faulty) {
+	var now unit.Time
+	f.now = func() unit.Time { return now }
+	f.delay = func(d unit.Time) { now += d }
+	recv := f.recv
+	f.recv = func(block bool) *device.Packet {
+		q := recv(block)
+		if q != nil {
+			now += unit.Microsecond
+		}
+		return q
+	}
+}
+
+// Polling that costs a tick or sees late is no polling for virtual time.
+func TestVirtualTimeFaults(t *testing.T) {
+	TestVirtualTime(t, (&fault{port: tickless}).open)
+	for _, l := range virtual {
+		err := l.check((&fault{port: func(f *faulty) {
+			tickless(f)
+			recv, load, now := f.recv, f.watch.load, f.now
+			var late unit.Time
+			f.recv = func(block bool) *device.Packet {
+				q := recv(block)
+				if q == nil {
+					late += unit.Nanosecond
+				}
+				return q
+			}
+			f.watch.load = func(k device.Key, off int) uint64 { late += unit.Nanosecond; return load(k, off) }
+			f.now = func() unit.Time { return now() + late }
+		}}).open)
+		if err == nil {
+			t.Errorf("%q does not see that looking takes time", l.name)
+		}
+		t.Log(err)
+	}
 }

@@ -3,6 +3,8 @@ package devicetest
 import (
 	"fmt"
 	"math"
+	"slices"
+	"testing"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
@@ -109,5 +111,112 @@ func stare(open func(ranks int) device.World) error {
 			}
 		}
 		return fmt.Errorf("rank %d: no microsecond passed while the clock was read %d times", p.Rank(), patience)
+	})
+}
+
+// virtual are the laws of worlds in virtual time, where equal programs take equal times.
+var virtual = []law{
+	{"polling costs what waiting costs", pollCost},
+	{"polling memory costs what waiting costs", pollMemoryCost},
+}
+
+// TestVirtualTime tests that in the worlds which open returns a rank that polls goes on at the time at
+// which it would have gone on if it had waited. It is for worlds whose time is virtual and has no
+// noise, and on which a look costs nothing: a look by a system call does.
+func TestVirtualTime(t *testing.T, open func(ranks int) device.World) { test(t, virtual, open) }
+
+// exchange is rounds in which rank 0 asks and rank 1 answers after a while, of all lengths. polls says
+// which ranks poll. It returns when rank 0 had the answers.
+type exchange func(open func(int) device.World, polls [2]bool) ([]unit.Time, error)
+
+// pauses are how long rank 1 takes for its answers.
+var pauses = []unit.Time{
+	0, unit.Nanosecond, 700 * unit.Nanosecond, unit.Microsecond, 3333 * unit.Nanosecond,
+	10 * unit.Microsecond, 99 * unit.Microsecond, unit.Millisecond, 7 * unit.Microsecond, 0,
+}
+
+// sameTimes tells where polling changes the times of an exchange.
+func sameTimes(open func(int) device.World, e exchange) error {
+	want, err := e(open, [2]bool{})
+	if err != nil {
+		return err
+	}
+	for _, polls := range [][2]bool{{true, false}, {false, true}, {true, true}} {
+		got, err := e(open, polls)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("ranks 0 and 1 poll: %v; rank 0 has its answers at %v, and if all wait at %v", polls, got, want)
+		}
+	}
+	return nil
+}
+
+// A library may poll or wait as it likes: in virtual time, that a rank looks for packets costs nothing,
+// and it sees them as soon as they are there.
+func pollCost(open func(int) device.World) error {
+	return sameTimes(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
+		err = run(open(2), func(p *rank) error {
+			receive := func() {
+				for p.take(!polls[p.Rank()]) == nil {
+				}
+			}
+			for _, d := range pauses {
+				if p.Rank() == 1 {
+					receive()
+					p.Delay(d)
+					p.sendWord(0, 0)
+					continue
+				}
+				p.sendWord(1, 0)
+				receive()
+				times = append(times, p.Now())
+			}
+			return nil
+		})
+		return times, err
+	})
+}
+
+// The same holds for words of memory.
+func pollMemoryCost(open func(int) device.World) error {
+	return sameTimes(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
+		err = run(open(2), withWatched(func(p *rank, m device.Memory, w device.Watch) error {
+			mine, peer := m.Expose(make([]byte, 8)), 1-p.Rank()
+			p.sendWord(peer, uint64(mine))
+			theirs, err := p.recvWord(peer)
+			if err != nil {
+				return err
+			}
+			put := func(round int) error {
+				m.Put(peer, device.Key(theirs), 0, word(uint64(round)), tag(round))
+				return p.complete(round)
+			}
+			see := func(round int) {
+				if !polls[p.Rank()] {
+					device.WaitWord(w, mine, 0, uint64(round-1))
+				}
+				for w.Load(mine, 0) < uint64(round) {
+				}
+			}
+			for i, d := range pauses {
+				if p.Rank() == 1 {
+					see(i + 1)
+					p.Delay(d)
+					if err := put(i + 1); err != nil {
+						return err
+					}
+					continue
+				}
+				if err := put(i + 1); err != nil {
+					return err
+				}
+				see(i + 1)
+				times = append(times, p.Now())
+			}
+			return nil
+		}))
+		return times, err
 	})
 }

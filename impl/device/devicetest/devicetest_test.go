@@ -423,7 +423,7 @@ var faults = []*fault{
 		f.now = func() unit.Time { return unit.Second }
 	}},
 	{name: "delays are short", law: "delay", port: func(f *faulty) {
-		f.delay = func(d unit.Time) { f.Port.Delay(d * 9 / 10) }
+		f.delay = func(d unit.Time) { f.Port.Delay(d / 10) }
 	}},
 	{name: "copies are charged and not made", law: "work", port: func(f *faulty) {
 		f.copy = func(dst, src []byte) int { return min(len(dst), len(src)) }
