@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -98,24 +97,6 @@ func BenchmarkEthernetLoad(b *testing.B) {
 			b.ReportMetric(float64(s.Busy)/float64(wall), "use")
 			b.ReportMetric(float64(s.Collisions)/float64(s.Frames), "collisions/frame")
 		})
-	}
-}
-
-// BenchmarkSaturation has stations that always have frames to send, and no TCP.
-func BenchmarkSaturation(b *testing.B) {
-	e := workstations().Network.(*model.Ethernet)
-	for _, payload := range payloads {
-		for _, n := range []int{2, 3, 4, 6, 8} {
-			b.Run(fmt.Sprintf("frame=%d/stations=%d", payload+e.Header+e.FCS, n), func(b *testing.B) {
-				const d = 5 * unit.Second
-				var s EthernetStatistics
-				for i := range b.N {
-					s = saturate(b, e, n, payload, uint64(i), d)
-				}
-				b.ReportMetric(use(e, s, payload, d), "use")
-				b.ReportMetric(float64(s.Collisions)/float64(s.Frames), "collisions/frame")
-			})
-		}
 	}
 }
 

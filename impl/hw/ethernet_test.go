@@ -1,7 +1,6 @@
 package hw
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -22,166 +20,6 @@ func workstations() *model.Machine {
 			TCP: model.TCP{Header: 40, Record: 40, SendBuffer: 4096, ReceiveBuffer: 4096,
 				Write: model.Channel{Start: 20 * us, Bandwidth: 50e6}, Read: model.Channel{Start: 20 * us, Bandwidth: 50e6},
 				Poll: 10 * us, Output: 20 * us, Input: 30 * us, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
-}
-
-// flood is a transport whose stations always have something to send: frames go round the stations, whoever gets one sends it to the next.
-type flood struct{ *ethernet }
-
-func (f *flood) arrived(x *frame) { f.send(x) }
-func (f *flood) dropped(x *frame) { f.send(x) }
-
-// saturate lets stations send frames with a payload for a while, and returns what was on the medium.
-func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint64, d unit.Time) EthernetStatistics {
-	t.Helper()
-	var k sim.Kernel
-	defer k.Close()
-	x := &flood{ethernet: newEthernet(e, &k, stations, seed)}
-	x.up = x
-	for i := range 2 * stations {
-		x.send(&frame{e: x.ethernet, src: i % stations, dst: (i + 1) % stations, payload: payload})
-	}
-	k.Go(func(p *sim.Proc) { p.Sleep(d) })
-	if err := k.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	return *x.count
-}
-
-// use returns the part of a time in which the medium carried frames from the first byte of their addresses to the last of their check sum.
-func use(e *model.Ethernet, s EthernetStatistics, payload int, d unit.Time) float64 {
-	return float64(e.Rate.Time(s.Frames*(e.Header+max(payload, e.MinPayload)+e.FCS))) / float64(d)
-}
-
-// sizes of frames that studies of CSMA/CD measure, as payloads.
-var payloads = []int{46, 238, 494, 1006, 1500}
-
-// TestSaturation checks what measurements of saturated Ethernets show (D. Boggs, J. Mogul, C. Kent: Measured Capacity of an Ethernet, 1988): with
-// one station only overhead is lost; with more there are collisions, the more the more stations; they cost little of the time that long
-// frames take, and much of that of short ones; and the medium never collapses.
-//
-// A station that has won goes on with a fresh back-off, against others whose back-off has grown, and keeps the medium for a while: that is the capture effect of
-// stations which send without a pause, and why there are so few collisions.
-func TestSaturation(t *testing.T) {
-	const d = 20 * unit.Second
-	e := workstations().Network.(*model.Ethernet)
-	for i, payload := range payloads {
-		full := float64(e.Header+payload+e.FCS) / float64(e.Preamble+e.Header+payload+e.FCS+e.Gap)
-		lastUse, lastCollisions := 2.0, -1.0
-		for _, n := range []int{1, 2, 4, 8, 16} {
-			s := saturate(t, e, n, payload, 1, d)
-			used, collisions := use(e, s, payload, d), float64(s.Collisions)/float64(s.Frames)
-			t.Logf("%4d bytes, %2d stations: use %.3f of %.3f, %.3f collisions a frame, %d dropped", payload+18, n, used, full, collisions, s.Dropped)
-			if n == 1 && (used < full-0.001 || s.Collisions > 0) {
-				t.Errorf("one station uses %.4f, want %.4f, and has %d collisions", used, full, s.Collisions)
-			}
-			if used > full || used > lastUse+0.01 {
-				t.Errorf("%d bytes, %d stations: use of %.3f, with fewer stations %.3f, at most %.3f", payload+18, n, used, lastUse, full)
-			}
-			if collisions < lastCollisions-0.02 {
-				t.Errorf("%d bytes, %d stations: %.3f collisions a frame, with fewer stations %.3f", payload+18, n, collisions, lastCollisions)
-			}
-			if least := []float64{0.7, 0.86, 0.9, 0.93, 0.95}[i]; used < least {
-				t.Errorf("%d bytes, %d stations: use of %.3f, want %v at least", payload+18, n, used, least)
-			}
-			if s.Busy > d {
-				t.Errorf("the medium was busy for %v of %v", s.Busy, d)
-			}
-			lastUse, lastCollisions = used, collisions
-		}
-	}
-}
-
-// Stations that always send get equal shares in the long run.
-func TestFairness(t *testing.T) {
-	e := workstations().Network.(*model.Ethernet)
-	var k sim.Kernel
-	defer k.Close()
-	const stations = 5
-	x := &counting{flood: flood{ethernet: newEthernet(e, &k, stations, 3)}}
-	x.up = x
-	for i := range 2 * stations {
-		x.send(&frame{e: x.ethernet, src: i % stations, payload: 1500})
-	}
-	k.Go(func(p *sim.Proc) { p.Sleep(200 * unit.Second) })
-	if err := k.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if least, most := slices.Min(x.frames[:]), slices.Max(x.frames[:]); least*5 < most*4 {
-		t.Errorf("stations sent %v frames", x.frames)
-	}
-}
-
-// counting counts the frames of each station.
-type counting struct {
-	flood
-	frames [5]int
-}
-
-func (c *counting) arrived(f *frame) {
-	c.frames[f.src]++
-	c.send(f)
-}
-
-// Frames that stations start within the propagation of each other collide, what comes later waits.
-func TestCollision(t *testing.T) {
-	e := *workstations().Network.(*model.Ethernet)
-	e.Propagation = 5 * us
-	for _, c := range []struct {
-		apart unit.Time
-		crash bool
-	}{{0, true}, {1, true}, {5*us - 1, true}, {5 * us, false}, {100 * us, false}} {
-		var k sim.Kernel
-		x := &flood{ethernet: newEthernet(&e, &k, 3, 1)}
-		got := &once{flood: x}
-		x.up = got
-		k.Go(func(p *sim.Proc) {
-			p.Sleep(unit.Millisecond)
-			x.send(&frame{e: x.ethernet, src: 0, payload: 1000})
-		})
-		k.Go(func(p *sim.Proc) {
-			p.Sleep(unit.Millisecond + c.apart)
-			x.send(&frame{e: x.ethernet, src: 1, payload: 1000})
-			p.Sleep(unit.Second)
-		})
-		if err := k.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		k.Close()
-		if (x.count.Collisions > 0) != c.crash || got.n != 2 {
-			t.Errorf("%v apart: %d collisions, %d frames arrive", c.apart, x.count.Collisions, got.n)
-		}
-		if first := unit.Millisecond + e.Rate.Time(8+14+1000+4) + e.Propagation; !c.crash && got.first != first {
-			t.Errorf("%v apart: the first frame arrives at %v, want %v", c.apart, got.first, first)
-		}
-		second := unit.Millisecond + 2*e.Rate.Time(8+14+1000+4) + e.Rate.Time(12) + 2*e.Propagation
-		if !c.crash && got.last != second {
-			t.Errorf("%v apart: the second frame arrives at %v, want %v", c.apart, got.last, second)
-		}
-	}
-}
-
-// once is a transport that keeps what arrives.
-type once struct {
-	*flood
-	n           int
-	first, last unit.Time
-}
-
-func (o *once) arrived(*frame) {
-	if o.n++; o.n == 1 {
-		o.first = o.kernel.Now()
-	}
-	o.last = o.kernel.Now()
-}
-
-// A station that has collided too often gives its frame up, and goes on with the next.
-func TestGivingUp(t *testing.T) {
-	e := *workstations().Network.(*model.Ethernet)
-	e.Attempts = 2
-	s := saturate(t, &e, 8, 1500, 1, 10*unit.Second)
-	if s.Dropped == 0 || s.Lost != 1500*s.Dropped || s.Frames == 0 {
-		t.Errorf("of frames that may collide once, %d are dropped with %d bytes, %d arrive", s.Dropped, s.Lost, s.Frames)
-	}
 }
 
 // parcel is a packet of random traffic.
@@ -375,9 +213,5 @@ func TestEthernetReproducible(t *testing.T) {
 	}
 	if s != u || s.Collisions == 0 {
 		t.Errorf("%+v and %+v", s, u)
-	}
-	e := workstations().Network.(*model.Ethernet)
-	if x, y := saturate(t, e, 4, 100, 1, unit.Second), saturate(t, e, 4, 100, 2, unit.Second); x == y {
-		t.Errorf("two seeds, one run: %+v", x)
 	}
 }

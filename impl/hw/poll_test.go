@@ -41,7 +41,7 @@ func TestPollForTime(t *testing.T) {
 		for p.Now() < until {
 			p.Recv(false)
 		}
-		if now := p.Now(); now > until+longestNap {
+		if now := p.Now(); now > until+unit.Microsecond {
 			t.Errorf("it is %v instead of %v", now, until)
 		}
 		return nil

@@ -58,70 +58,6 @@ func TestOrderWithNoise(t *testing.T) {
 	}
 }
 
-// A route goes by the dimensions, the shorter way round, and turns between them. Package model counts it in another way.
-func TestRoutes(t *testing.T) {
-	m := machine()
-	r := rand.New(rand.NewPCG(1, 0))
-	for _, ranks := range []int{2, 3, 4, 6, 8, 10, 16, 24, 36, 54, 64, 90, 128, 250, 256, 512, 1000, 1024, 2047, 2048} {
-		shape := m.Network.(*model.Torus).Shape(ranks)
-		nodes := shape[0] * shape[1] * shape[2]
-		n := &torus{Torus: m.Network.(*model.Torus), shape: shape, ways: make([]way, nodes)}
-		if 2*nodes < ranks {
-			t.Fatalf("%d ranks: a torus of %v has %d nodes", ranks, shape, nodes)
-		}
-		check := func(a, b int) {
-			at, dimension, hops, turns := n.place(a), -1, 0, 0
-			n.along(a, n.way(a, b), func(link int, step unit.Time) {
-				node, d, back := link/6, link%6/2, link%2
-				if n.place(node) != at {
-					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.place(node))
-				}
-				turn := dimension >= 0 && d != dimension
-				if want := map[bool]unit.Time{false: 50_000, true: 57_000}[turn]; d < dimension || step != want {
-					t.Fatalf("torus %v, %d to %d: dimension %d after %d takes %v", shape, a, b, d, dimension, step)
-				}
-				dimension = d
-				hops++
-				if turn {
-					turns++
-				}
-				at[d] = (at[d] + 1 + back*(shape[d]-2)) % shape[d]
-			})
-			if at != n.place(b) {
-				t.Fatalf("torus %v: the route from %d to %d ends at %v", shape, a, b, at)
-			}
-			want := 0
-			for d := range 3 {
-				distance := n.place(a)[d] - n.place(b)[d]
-				want += min(max(distance, -distance), shape[d]-max(distance, -distance))
-			}
-			if hops != want {
-				t.Fatalf("torus %v: the route from %d to %d has %d hops, want %d", shape, a, b, hops, want)
-			}
-			path := m.Path(ranks, 2*a, 2*b)
-			if path.Hops != hops || path.Turns != turns {
-				t.Fatalf("torus %v, %d to %d: %d hops and %d turns, package model has %+v", shape, a, b, hops, turns, path)
-			}
-			if a != b {
-				if got, want := n.latency(int32(2*a), int32(2*b+1)), unit.Time(100_000+50_000*hops+7_000*turns); got != want {
-					t.Fatalf("torus %v: the latency from %d to %d is %v, want %v", shape, a, b, got, want)
-				}
-			}
-		}
-		if nodes <= 64 {
-			for a := range nodes {
-				for b := range nodes {
-					check(a, b)
-				}
-			}
-			continue
-		}
-		for range 3000 {
-			check(r.IntN(nodes), r.IntN(nodes))
-		}
-	}
-}
-
 // stream sends packets of n bytes, and returns when the sender was free again.
 func stream(p device.Port, dst, packets, n int) unit.Time {
 	for range packets {
@@ -311,7 +247,10 @@ func TestPhysics(t *testing.T) {
 		m.Network.(*model.Torus).Header = []int{0, 40}[r.IntN(2)]
 		x := random(t, m, ranks, seed, true)
 		n := m.Network.(*model.Torus)
-		ways := &torus{Torus: n, shape: n.Shape(ranks), ways: make([]way, 100)}
+		latency := func(a, b int) unit.Time {
+			p := m.Path(ranks, a, b)
+			return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns)
+		}
 		var in, out [100]load
 		pass := func(c crossing, bytes int, least unit.Time) {
 			if c.to-c.from < least {
@@ -325,10 +264,10 @@ func TestPhysics(t *testing.T) {
 			in[to].add(bytes, c.from, c.to)
 		}
 		for _, c := range x.packets {
-			pass(c, c.bytes+n.Header, n.Send.Time(c.bytes+n.Header)+ways.latency(int32(c.src), int32(c.dst)))
+			pass(c, c.bytes+n.Header, n.Send.Time(c.bytes+n.Header)+latency(c.src, c.dst))
 		}
 		for _, c := range x.accesses {
-			there, back := ways.latency(int32(c.src), int32(c.dst)), ways.latency(int32(c.dst), int32(c.src))
+			there, back := latency(c.src, c.dst), latency(c.dst, c.src)
 			channel := n.Put
 			if c.get {
 				channel = n.Get

@@ -2,25 +2,53 @@
 // transfers, wires that are busy, memories that are read and written from afar. Its worlds keep the promises of
 // device.Port in virtual time.
 //
-// A port runs ahead of the kernel's clock by its debt: work that it has been charged and that nobody else can see. The debt is
-// paid when the rank must see what others did. Whatever touches shared hardware is an event at its own time, so the order of
-// things on a wire never depends on which rank ran first.
-//
-// A network is one file and a line of builder. It says what ranks see of it. Where that is the processor's own port, it says what a send, a receive,
-// a remote access and a counter cost, and where they queue; else it has ports of its own.
+// A machine is composed of networks: one between its ranks; or one inside each of its nodes, and one between them. Each kind of network is a
+// package below this one, built on package core, and a row of the table here.
 package hw
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/hw/ethernet"
+	"github.com/loggp/loggp/impl/hw/hypernodes"
+	"github.com/loggp/loggp/impl/hw/loggp"
+	"github.com/loggp/loggp/impl/hw/record"
+	"github.com/loggp/loggp/impl/hw/torus"
 	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/unit"
 )
+
+// networks are the kinds of networks that can be emulated, in the order of model.Kinds.
+var networks = []kind{
+	row(torus.New),
+	row(hypernodes.New),
+	row(ethernet.New),
+	row(loggp.New),
+}
+
+// kind is a kind of network: of is a network of that kind, and build makes one that joins ranks of a job.
+type kind struct {
+	of    model.Network
+	build func(*core.Job, model.Network, core.Ends) core.Network
+}
+
+// row makes a row of networks.
+func row[N model.Network](build func(*core.Job, N, core.Ends) core.Network) kind {
+	var of N
+	return kind{of, func(j *core.Job, n model.Network, e core.Ends) core.Network { return build(j, n.(N), e) }}
+}
+
+// builder returns what builds a network, or nil.
+func builder(n model.Network) func(*core.Job, model.Network, core.Ends) core.Network {
+	for _, k := range networks {
+		if n != nil && k.of.Kind() == n.Kind() {
+			return k.build
+		}
+	}
+	return nil
+}
 
 // Config says what to emulate. The software is charged at the costs of Library; a nil library costs nothing.
 type Config struct {
@@ -36,11 +64,14 @@ type Config struct {
 	Ethernet *EthernetStatistics
 }
 
+// Recorder and EthernetStatistics are what a Config may have.
+type (
+	Recorder           = record.Recorder
+	EthernetStatistics = ethernet.Statistics
+)
+
 // World is an emulated machine.
-type World struct {
-	cfg  Config
-	soft [model.MaxCosts]unit.Time
-}
+type World struct{ cfg Config }
 
 // New returns the machine as a world. A number of ranks that the machine does not have is an error.
 func New(cfg Config) (*World, error) {
@@ -51,89 +82,45 @@ func New(cfg Config) (*World, error) {
 	if cfg.Noise < 0 || cfg.Noise > maxNoise {
 		return nil, fmt.Errorf("platform %s: noise of %v: it must be from 0 to %v, so that no step takes less than no time", m.Name, cfg.Noise, maxNoise)
 	}
-	if builder(m) == nil {
+	if builder(m.Network) == nil || m.Nodes != nil && builder(m.Nodes.Inside) == nil {
 		return nil, fmt.Errorf("platform %s: no network that can be emulated", m.Name)
 	}
 	if cfg.Context == nil {
 		cfg.Context = context.Background()
 	}
-	w := &World{cfg: cfg}
-	if cfg.Library != nil {
-		w.soft = cfg.Library.Software
-	}
-	return w, nil
+	return &World{cfg}, nil
 }
 
 // maxNoise is the largest deviation that leaves every step a positive time.
 const maxNoise = 0.4
 
-// job is one run of a world.
-type job struct {
-	World
-	program func(device.Port) error
-	kernel  sim.Kernel
-	ports   []port
-	net     network
-	remote  bool    // processors can access each other's memory
-	copying pace    // of a processor that copies
-	free    *packet // packets to use again
-	spare   *access // accesses likewise
-	parting map[int32][]farewell
-	probe   probe
-}
-
 // Run implements device.World.
 func (w *World) Run(program func(device.Port) error) error {
-	m := w.cfg.Machine
-	j := &job{World: *w, program: program, ports: make([]port, w.cfg.Ranks), remote: m.Remote(), copying: pace{rate: m.Processor.Copy.Bandwidth}, probe: unobserved{}}
-	if r := w.cfg.Record; r != nil {
-		r.begin(j)
-		j.probe = r
+	c := core.Config{Machine: w.cfg.Machine, Library: w.cfg.Library, Ranks: w.cfg.Ranks, Seed: w.cfg.Seed, Noise: w.cfg.Noise, Statistics: []any{w.cfg.Ethernet}}
+	if w.cfg.Record != nil {
+		c.Probe = w.cfg.Record
 	}
-	j.net = builder(m)(j)
-	j.kernel.Reserve(len(j.ports))
-	for i := range j.ports {
-		p := &j.ports[i]
-		p.job, p.rank, p.noise = j, int32(i), newNoise(w.cfg.Seed, i, w.cfg.Noise)
-		p.end = j.net.open(p)
-		p.proc = &p.life
-		j.kernel.Start(p.proc, p)
-	}
-	defer j.kernel.Close()
-	err := j.kernel.Run(w.cfg.Context)
-	if errors.Is(err, sim.ErrStalled) {
-		return j.deadlock()
-	}
-	return err
+	j := core.NewJob(c)
+	join(j)
+	return j.Run(w.cfg.Context, program)
 }
 
-// Live is the life of a rank.
-func (p *port) Live() {
-	returned := false
-	defer func() {
-		switch v := recover(); {
-		case returned:
-		case v == nil:
-			p.job.kernel.Fail(fmt.Errorf("rank %d ended its goroutine without returning: its program called runtime.Goexit, as t.FailNow does", p.rank))
-		case sim.Unwinding(v):
-			panic(v)
-		default:
-			p.job.kernel.Fail(&device.Failure{Rank: int(p.rank), Value: v, Stack: debug.Stack()})
+// join builds the networks of the machine and joins the ranks of a job by them.
+func join(j *core.Job) {
+	m := j.Machine
+	far := builder(m.Network)(j, m.Network, core.Ends{Ranks: j.Ranks, N: m.Ends(j.Ranks), Of: m.End})
+	if m.Nodes == nil {
+		for i := range j.Ports {
+			j.Ports[i].Join(far, nil, 0, 0)
 		}
-	}()
-	if err := p.program(p.probe.view(p)); err != nil {
-		p.job.kernel.Fail(err)
+		return
 	}
-	p.end.close()
-	returned = true
-}
-
-func (j *job) deadlock() error {
-	d := &device.Deadlock{Of: len(j.ports)}
-	for i := range j.ports {
-		if j.ports[i].waiting {
-			d.Ranks = append(d.Ranks, i)
+	build := builder(m.Nodes.Inside)
+	for first := 0; first < j.Ranks; first += m.Nodes.Ranks {
+		n := min(m.Nodes.Ranks, j.Ranks-first)
+		near := build(j, m.Nodes.Inside, core.Ends{First: first, Ranks: n, N: n, Of: func(rank int) int { return rank - first }, Prefix: fmt.Sprintf("node %d ", m.Node(first))})
+		for i := range n {
+			j.Ports[first+i].Join(far, near, first, n)
 		}
 	}
-	return d
 }

@@ -1,32 +1,33 @@
-package hw
+package record
 
 import (
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// view implements probe: of what a rank does itself the port of its program tells the recorder.
-func (r *Recorder) view(p *port) device.Port { return watched{p.end, p, r, &r.lanes[p.rank]} }
+// View implements core.Probe: of what a rank does itself the port of its program tells the recorder.
+func (r *Recorder) View(p *core.Port) device.Port { return watched{p, p, r, &r.lanes[p.ID]} }
 
 // watched is a port whose processor's time is recorded. What a network charges it tells the probe itself, by the names of the machine's
 // numbers; what one leaves untold is recorded here as what it was for.
 type watched struct {
 	device.Port
-	p *port
+	p *core.Port
 	r *Recorder
 	l *lane
 }
 
 // note says what the processor has done until now.
 func (w watched) note(name string, a model.Activity, bytes int) {
-	w.r.until(w.p, w.p.clock, name, a, bytes)
+	w.r.Until(w.p, w.p.Clock, name, a, bytes)
 }
 
 // Spend implements device.Port, as do the others.
 func (w watched) Spend(x model.CostKey, n int) {
 	w.Port.Spend(x, n)
-	cost, bytes := w.p.cfg.Library.CarriedBy().Cost(x), 0
+	cost, bytes := w.p.Library.CarriedBy().Cost(x), 0
 	if cost.PerByte {
 		bytes = n
 	}
@@ -42,9 +43,9 @@ func (w watched) Now() unit.Time {
 
 func (w watched) Delay(d unit.Time) {
 	w.l.leave()
-	w.p.clock += d // as a port does; it is noted before what happens meanwhile
+	w.p.Clock += d // as a port does; it is noted before what happens meanwhile
 	w.note("compute", model.Computing, 0)
-	w.p.pay()
+	w.p.Pay()
 }
 
 func (w watched) Copy(dst, src []byte) int {
@@ -65,11 +66,11 @@ func (w watched) Recv(block bool) *device.Packet {
 	x := w.Port.Recv(block)
 	w.r.waited(w.p)
 	w.note("receive", model.Receiving, 0)
-	var pk *packet
+	var pk *core.Packet
 	if x != nil {
-		pk = w.p.held
+		pk = w.p.Held()
 	}
-	w.r.took(w.p.rank, pk, from)
+	w.r.took(w.p.ID, pk, from)
 	return x
 }
 

@@ -1,4 +1,4 @@
-package hw
+package core
 
 import (
 	"math"
@@ -6,21 +6,23 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
-type noise struct {
+// Noise is a source of random numbers of one processor (SplitMix64: Steele, Lea and Flood 2014).
+type Noise struct {
 	relative float64 // the standard deviation of what varies; 0: nothing does
 	state    uint64
 }
 
-func newNoise(seed uint64, rank int, relative float64) noise {
-	n := noise{relative, seed}
-	n.next()
+// NewNoise returns the noise of a processor, with a relative standard deviation.
+func NewNoise(seed uint64, rank int, relative float64) Noise {
+	n := Noise{relative, seed}
+	n.Next()
 	n.state ^= uint64(rank) * 0xd1342543de82ef95
-	n.next()
+	n.Next()
 	return n
 }
 
-func (n *noise) next() uint64 {
+// Next returns a random number.
+func (n *Noise) Next() uint64 {
 	n.state += 0x9e3779b97f4a7c15
 	z := n.state
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -35,8 +37,8 @@ const root6 = 2.449489742783178
 // It is not inlined, so that charge is.
 //
 //go:noinline
-func (n *noise) vary(d unit.Time) unit.Time {
-	r := n.next()
+func (n *Noise) vary(d unit.Time) unit.Time {
+	r := n.Next()
 	u := (float64(r>>32) + float64(r&0xffffffff)) / (1 << 32) // 0 to 2, standard deviation 1/√6
 	return unit.Time(math.RoundToEven(float64(d) * max(0, 1+n.relative*root6*(u-1))))
 }

@@ -1,23 +1,24 @@
-package hw
+package ethernet
 
 import (
+	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-// ethernet is one medium that stations share: half-duplex, 1-persistent CSMA/CD. It does not know what frames carry.
+// medium is one medium that stations share: half-duplex, 1-persistent CSMA/CD. It does not know what frames carry.
 //
 // All stations are equally far from each other, so one burst of signals is the same for all but for when it begins and ends: a station
 // hears the others later by the propagation. What is on the medium at a time is either one frame, or a collision.
-type ethernet struct {
+type medium struct {
 	*model.Ethernet
 	kernel *sim.Kernel
 	up     transport
 	gap    unit.Time // of silence between frames
 	begin  unit.Time // a preamble, which a station sends to its end
 	jam    unit.Time
-	length pace
+	length core.Pace
 
 	stations []station
 	sending  int       // stations that send
@@ -25,9 +26,9 @@ type ethernet struct {
 	crash    bool      // this burst is a collision
 	last     ending    // the latest end of a station's signal
 	before   ending    // the latest end of another's
-	count    *EthernetStatistics
-	probe    probe
-	medium   sim.Server // names it to the probe
+	count    *Statistics
+	probe    core.Probe
+	name     sim.Server // names it to the probe
 }
 
 // transport is who uses the medium.
@@ -36,8 +37,8 @@ type transport interface {
 	dropped(f *frame) // after too many collisions
 }
 
-// EthernetStatistics is what was on an Ethernet in a run.
-type EthernetStatistics struct {
+// Statistics is what was on an Ethernet in a run.
+type Statistics struct {
 	Busy       unit.Time // some station sent
 	Frames     int       // that were sent whole
 	Payload    int       // bytes of datagrams in them, without padding
@@ -54,7 +55,7 @@ type EthernetStatistics struct {
 
 // frame is a frame with what TCP says in it.
 type frame struct {
-	e        *ethernet
+	e        *medium
 	src, dst int
 	payload  int // bytes of the datagram
 	segment  segment
@@ -65,7 +66,7 @@ func (f *frame) Act(uint64) { f.e.up.arrived(f) }
 
 // station is an interface to the medium. It sends its frames in their order.
 type station struct {
-	*ethernet
+	*medium
 	id    int
 	queue []*frame
 	state stationState
@@ -74,7 +75,7 @@ type station struct {
 	ends  unit.Time
 	crash bool   // what it sends collides
 	use   uint64 // of its events, which are void when it has changed
-	rand  noise
+	rand  core.Noise
 	name  sim.Server // names it to the probe
 }
 
@@ -97,18 +98,18 @@ type ending struct {
 // apart keeps the random numbers of stations from those of processors' noise.
 const apart = 0x6574686572
 
-func newEthernet(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64) *ethernet {
-	e := &ethernet{Ethernet: m, kernel: kernel, gap: m.Rate.Time(m.Gap), begin: m.Rate.Time(m.Preamble), jam: m.Rate.Time(m.Jam),
-		length: pace{rate: m.Rate}, stations: make([]station, stations), count: new(EthernetStatistics), probe: unobserved{}}
+func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64, probe core.Probe) *medium {
+	e := &medium{Ethernet: m, kernel: kernel, gap: m.Rate.Time(m.Gap), begin: m.Rate.Time(m.Preamble), jam: m.Rate.Time(m.Jam),
+		length: core.Pace{Rate: m.Rate}, stations: make([]station, stations), count: new(Statistics), probe: probe}
 	e.last, e.before = ending{-e.gap - m.Propagation, -1}, ending{-e.gap - m.Propagation, -1}
 	for i := range e.stations {
-		e.stations[i] = station{ethernet: e, id: i, rand: newNoise(seed^apart, i, 0)}
+		e.stations[i] = station{medium: e, id: i, rand: core.NewNoise(seed^apart, i, 0)}
 	}
 	return e
 }
 
 // send gives a frame to its station.
-func (e *ethernet) send(f *frame) {
+func (e *medium) send(f *frame) {
 	f.e = e
 	s := &e.stations[f.src]
 	s.queue = append(s.queue, f)
@@ -165,17 +166,17 @@ func (s *station) Act(use uint64) {
 // start lets the station send its first frame. Stations that send already do not hear of it yet, nor it of them: all collide.
 func (s *station) start() {
 	now := s.kernel.Now()
-	if s.ethernet.sending == 0 {
-		s.since, s.ethernet.crash = now, false
+	if s.medium.sending == 0 {
+		s.since, s.medium.crash = now, false
 	}
 	s.state, s.began, s.crash = sending, now, false
 	f := s.queue[0]
-	s.until(now + s.length.time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
-	if s.ethernet.sending++; s.ethernet.sending == 1 {
+	s.until(now + s.length.Time(s.Preamble+s.Header+max(f.payload, s.MinPayload)+s.FCS))
+	if s.medium.sending++; s.medium.sending == 1 {
 		return
 	}
-	if !s.ethernet.crash {
-		s.ethernet.crash = true
+	if !s.medium.crash {
+		s.medium.crash = true
 		s.count.Collisions++
 	}
 	s.hear(max(now, s.since+s.Propagation))
@@ -203,13 +204,13 @@ func (s *station) hear(t unit.Time) {
 
 // stop is the end of what the station sends.
 func (s *station) stop() {
-	e, now := s.ethernet, s.kernel.Now()
+	e, now := s.medium, s.kernel.Now()
 	if e.last.station != s.id {
 		e.before = e.last
 	}
 	e.last = ending{now, s.id}
 	s.state = silent
-	e.probe.ask((*signal)(s), uint64(e.sending))
+	e.probe.Ask((*signal)(s), uint64(e.sending))
 	if e.sending--; e.sending == 0 {
 		e.count.Busy += now - e.since
 		e.release()
@@ -243,9 +244,9 @@ func (s *station) sent(now unit.Time) {
 // backOff lets the station wait for a while that is drawn from a range that doubles with each collision, or give up.
 func (s *station) backOff(now unit.Time) {
 	if s.tries++; s.tries < s.Attempts {
-		slots := s.rand.next() & (1<<min(s.tries, s.Backoff) - 1)
+		slots := s.rand.Next() & (1<<min(s.tries, s.Backoff) - 1)
 		s.plan(now + s.Slot*unit.Time(slots))
-		s.probe.takes(&s.name, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
+		s.probe.Takes(&s.name, "back-off", model.Silent, now, s.Slot*unit.Time(slots), 0)
 		return
 	}
 	s.tries = 0
@@ -256,7 +257,7 @@ func (s *station) backOff(now unit.Time) {
 }
 
 // release lets stations that wait for silence try again, when they hear it.
-func (e *ethernet) release() {
+func (e *medium) release() {
 	for i := range e.stations {
 		if s := &e.stations[i]; s.state == deferring {
 			s.plan(s.quiet() + s.gap)

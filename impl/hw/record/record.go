@@ -1,9 +1,11 @@
-package hw
+// Package record is a probe that records what an emulated machine does.
+package record
 
 import (
 	"fmt"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -76,9 +78,9 @@ type flight struct {
 	sent, taken int // negative: never
 }
 
-// begin starts the recording anew.
-func (r *Recorder) begin(j *job) {
-	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.kernel, room: r.Limit, lanes: make([]lane, len(j.ports)),
+// Begin implements core.Probe: it starts the recording anew.
+func (r *Recorder) Begin(j *core.Job) {
+	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.Kernel, room: r.Limit, lanes: make([]lane, len(j.Ports)),
 		servers: map[*sim.Server]int{}, under: map[any]int{}}
 	if r.room == 0 {
 		r.room = defaultLimit
@@ -101,13 +103,15 @@ func (r *Recorder) fits() bool {
 	return false
 }
 
-func (r *Recorder) names(s *sim.Server, format string, args ...any) {
+// Names implements core.Probe.
+func (r *Recorder) Names(s *sim.Server, format string, args ...any) {
 	r.servers[s] = len(r.resources)
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }
 
-func (r *Recorder) until(p *port, t unit.Time, name string, a model.Activity, bytes int) {
-	l := &r.lanes[p.rank]
+// Until implements core.Probe.
+func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activity, bytes int) {
+	l := &r.lanes[p.ID]
 	if a == model.Receiving {
 		r.waited(p)
 	}
@@ -126,17 +130,18 @@ func (r *Recorder) until(p *port, t unit.Time, name string, a model.Activity, by
 }
 
 // waited says that a processor may have waited until now: one that has goes on at the kernel's time. What for is known later.
-func (r *Recorder) waited(p *port) { r.until(p, r.kernel.Now(), "", model.Waiting, 0) }
+func (r *Recorder) waited(p *core.Port) { r.Until(p, r.kernel.Now(), "", model.Waiting, 0) }
 
-func (r *Recorder) delays(p *port, x any, at, long unit.Time, name string, a model.Activity) {
-	l, into := &r.lanes[p.rank], anywhere
+// Delays implements core.Probe.
+func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, a model.Activity) {
+	l, into := &r.lanes[p.ID], anywhere
 	if x != nil {
 		if i, ok := r.under[x]; ok {
 			into = r.flights[i].sent
 		}
 	} else if l.clock <= at { // it waits
-		r.until(p, at, "", model.Waiting, 0)
-		r.until(p, at+long, name, a, 0)
+		r.Until(p, at, "", model.Waiting, 0)
+		r.Until(p, at+long, name, a, 0)
 		return
 	}
 	if long > 0 {
@@ -183,47 +188,54 @@ func (r *Recorder) fly(x any, rank int32, f flight, head *device.Head) {
 	r.flights = append(r.flights, f)
 }
 
-func (r *Recorder) sends(p *port, pk *packet, rest string) {
-	r.lanes[p.rank].rest = rest
-	r.fly(pk, p.rank, flight{of: pk.dst, Flight: model.Flight{From: int(p.rank), To: int(pk.dst), Bytes: len(pk.Data), Depart: p.clock}}, &pk.Head)
+// Sends implements core.Probe.
+func (r *Recorder) Sends(p *core.Port, pk *core.Packet, rest string) {
+	r.lanes[p.ID].rest = rest
+	r.fly(pk, p.ID, flight{of: pk.Dst, Flight: model.Flight{From: int(p.ID), To: int(pk.Dst), Bytes: len(pk.Data), Depart: p.Clock}}, &pk.Head)
 }
 
-func (r *Recorder) starts(p *port, x *access) {
-	f := flight{of: x.src, Flight: model.Flight{From: int(x.src), To: int(x.dst), Bytes: len(x.b), Hardware: true}}
-	if x.get {
+// Starts implements core.Probe.
+func (r *Recorder) Starts(p *core.Port, x *core.Access) {
+	f := flight{of: x.Src, Flight: model.Flight{From: int(x.Src), To: int(x.Dst), Bytes: len(x.Bytes), Hardware: true}}
+	if x.Get {
 		f.From, f.To = f.To, f.From
 	}
-	r.fly(x, p.rank, f, &x.done)
+	r.fly(x, p.ID, f, &x.Done)
 }
 
-func (r *Recorder) departs(x any, t unit.Time) {
+// Departs implements core.Probe.
+func (r *Recorder) Departs(x any, t unit.Time) {
 	if i, ok := r.under[x]; ok {
 		r.flights[i].Depart = t
 	}
 }
 
-func (r *Recorder) lands(x any, t unit.Time) {
+// Lands implements core.Probe.
+func (r *Recorder) Lands(x any, t unit.Time) {
 	if i, ok := r.under[x]; ok {
 		r.flights[i].Arrive = t
 	}
 }
 
-func (r *Recorder) signals(x *access, name string, from, to int32, depart, arrive unit.Time) {
+// Signals implements core.Probe.
+func (r *Recorder) Signals(x *core.Access, name string, from, to int32, depart, arrive unit.Time) {
 	if i, ok := r.under[x]; ok && r.fits() {
-		f := flight{by: x.src, of: x.src, sent: r.flights[i].sent, taken: -1}
+		f := flight{by: x.Src, of: x.Src, sent: r.flights[i].sent, taken: -1}
 		f.Name, f.From, f.To, f.Depart, f.Arrive, f.Hardware = name, int(from), int(to), depart, arrive, true
 		r.flights = append(r.flights, f)
 	}
 }
 
-func (r *Recorder) finishes(x *access, pk *packet) {
+// Finishes implements core.Probe.
+func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
 	if i, ok := r.under[x]; ok {
 		r.under[pk] = i
 		delete(r.under, x)
 	}
 }
 
-func (r *Recorder) takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
+// Takes implements core.Probe.
+func (r *Recorder) Takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
 	if i, ok := r.servers[s]; ok && long > 0 && r.fits() {
 		t := &r.resources[i]
 		t.Spans = append(t.Spans, model.Span{Name: r.nameOf(x), Activity: a, From: from, To: from + long, Bytes: bytes})
@@ -235,12 +247,12 @@ func (r *Recorder) nameOf(x any) string {
 	switch x := x.(type) {
 	case string:
 		return x
-	case part:
+	case core.Part:
 		name := "data"
-		if i, ok := r.under[x.of]; ok {
+		if i, ok := r.under[x.Of]; ok {
 			name = r.flights[i].Name
 		}
-		return fmt.Sprintf("%s %d-%d", name, x.from, x.to)
+		return fmt.Sprintf("%s %d-%d", name, x.From, x.To)
 	}
 	if i, ok := r.under[x]; ok {
 		return r.flights[i].Name
@@ -248,10 +260,11 @@ func (r *Recorder) nameOf(x any) string {
 	return ""
 }
 
-func (r *Recorder) ask(x reporter, arg uint64) { x.report(arg) }
+// Ask implements core.Probe.
+func (r *Recorder) Ask(x core.Reporter, arg uint64) { x.Report(arg) }
 
 // took says that a rank took a packet, or waited in vain if that is nil, with the spans from a place on.
-func (r *Recorder) took(rank int32, pk *packet, from int) {
+func (r *Recorder) took(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.lanes[rank]
 	if pk != nil {
 		name = "packet"

@@ -1,6 +1,9 @@
-package hw
+package ethernet
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model/unit"
+)
 
 // socket is one end of the connection between two hosts. It counts the bytes of two streams, the one that it sends and the one that
 // it receives; what they are the packets know, which lie in order at the socket that sends them until the last of their bytes has
@@ -13,7 +16,7 @@ type socket struct {
 	peer *socket // the other end
 
 	// The stream out. Its positions are bytes since the beginning: acked ≤ sent ≤ written ≤ asked.
-	out     list
+	out     core.List
 	asked   int  // the end of what the program has to write
 	written int  // the end of what is in the send buffer
 	sent    int  // the end of what has been sent
@@ -64,13 +67,13 @@ func (s *socket) set(a *timer, alarm uint64, at unit.Time) {
 	a.at = at
 	if at > 0 && (a.event == 0 || at < a.event) {
 		a.event = at
-		s.h.kernel.At(at, s, alarm)
+		s.h.Kernel.At(at, s, alarm)
 	}
 }
 
 // Act is the event of an alarm.
 func (s *socket) Act(alarm uint64) {
-	a, now := &s.delay, s.h.kernel.Now()
+	a, now := &s.delay, s.h.Kernel.Now()
 	if alarm == retryAlarm {
 		a = &s.retry
 	}
@@ -90,14 +93,14 @@ func (s *socket) Act(alarm uint64) {
 }
 
 // free returns how many bytes the send buffer takes.
-func (s *socket) free() int { return s.h.lan.TCP.SendBuffer - (s.written - s.acked) }
+func (s *socket) free() int { return s.h.net.TCP.SendBuffer - (s.written - s.acked) }
 
 // due returns the length of the segment that can be sent now, or 0. A piece of what waits is only sent if it fills a segment or half
 // of the other side's buffer, so that windows do not get smaller and smaller (RFC 1122, 4.2.3.4). There is no Nagle.
 func (s *socket) due() int {
 	waits := s.written - s.sent
-	n := min(waits, s.limit-s.sent, s.h.lan.mss)
-	if n == waits || n == s.h.lan.mss || 2*n >= s.h.lan.TCP.ReceiveBuffer {
+	n := min(waits, s.limit-s.sent, s.h.net.mss)
+	if n == waits || n == s.h.net.mss || 2*n >= s.h.net.TCP.ReceiveBuffer {
 		return max(n, 0)
 	}
 	return 0
@@ -115,16 +118,16 @@ func (s *socket) next() *frame {
 	s.sent += n
 	fresh := max(s.sent-s.most, 0)
 	s.most += fresh
-	s.h.lan.count.Stream += fresh
-	s.h.lan.count.Again += n - fresh
+	s.h.net.count.Stream += fresh
+	s.h.net.count.Again += n - fresh
 	return f
 }
 
 // frame returns a segment without data, which acknowledges all that has arrived.
 func (s *socket) frame() *frame {
-	n := s.h.lan
+	n := s.h.net
 	f := n.newFrame()
-	f.src, f.dst, f.payload = int(s.h.rank), int(s.peer.h.rank), n.TCP.Header
+	f.src, f.dst, f.payload = s.h.station, s.peer.h.station, n.TCP.Header
 	s.edge = s.read + n.TCP.ReceiveBuffer
 	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge}
 	s.owed, s.must = 0, false
@@ -150,13 +153,13 @@ func (s *socket) flush() {
 // expect sets the alarm that rings if nothing is heard of what was written, unless it is set.
 func (s *socket) expect() {
 	if s.retry.at == 0 && s.written > s.acked {
-		s.set(&s.retry, retryAlarm, s.h.kernel.Now()+s.wait)
+		s.set(&s.retry, retryAlarm, s.h.Kernel.Now()+s.wait)
 	}
 }
 
 // again sends all that is not acknowledged once more. Where nothing is on its way, as the window is closed, it asks whether it still is.
 func (s *socket) again(now unit.Time) {
-	s.wait = min(2*s.wait, longestWait*s.h.lan.TCP.Retransmit)
+	s.wait = min(2*s.wait, longestWait*s.h.net.TCP.Retransmit)
 	s.set(&s.retry, retryAlarm, now+s.wait)
 	if s.sent > s.acked {
 		s.sent = s.acked
@@ -188,10 +191,10 @@ func (s *socket) input(x *segment) {
 func (s *socket) confirm(ack int) {
 	s.acked = ack
 	s.sent = max(s.sent, ack)
-	s.wait = s.h.lan.TCP.Retransmit
+	s.wait = s.h.net.TCP.Retransmit
 	s.set(&s.retry, retryAlarm, 0)
 	if s.h.blocked == s {
-		s.h.wake()
+		s.h.Wake()
 	}
 }
 
@@ -205,23 +208,23 @@ func (s *socket) take(x *segment) {
 	if s.read == s.arrived {
 		s.h.unread++
 	}
-	count := s.h.lan.count
+	count := s.h.net.count
 	count.Taken += x.at + x.n - max(x.at, s.arrived)
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
 	s.came = x.came
-	s.h.probe.ask((*landing)(s), uint64(fresh))
-	t := &s.h.lan.TCP
+	s.h.Probe.Ask((*landing)(s), uint64(fresh))
+	t := &s.h.net.TCP
 	if s.owed++; s.owed >= t.AckEvery {
 		s.must = true
 	} else if s.delay.at == 0 {
-		s.set(&s.delay, delayAlarm, s.h.kernel.Now()+t.AckDelay)
+		s.set(&s.delay, delayAlarm, s.h.Kernel.Now()+t.AckDelay)
 	}
-	if s.h.ended {
+	if s.h.Ended() {
 		s.consume(s.arrived - s.read)
 		return
 	}
-	s.h.wake()
+	s.h.Wake()
 }
 
 // consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank. The other side hears of the room
@@ -231,11 +234,11 @@ func (s *socket) consume(n int) {
 	if s.read == s.arrived {
 		s.h.unread--
 	}
-	for q := &s.peer.out; q.head != nil && q.head.wire.pos <= s.read; {
-		s.h.deliver(q.pop())
+	for q := &s.peer.out; q.Head != nil && q.Head.Wire.Pos <= s.read; {
+		s.h.Deliver(q.Pop())
 	}
-	lan := s.h.lan
-	if room := s.read + lan.TCP.ReceiveBuffer - s.edge; room >= min(2*lan.mss, lan.TCP.ReceiveBuffer/2) {
+	net := s.h.net
+	if room := s.read + net.TCP.ReceiveBuffer - s.edge; room >= min(2*net.mss, net.TCP.ReceiveBuffer/2) {
 		s.must = true
 	}
 }

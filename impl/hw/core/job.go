@@ -1,0 +1,110 @@
+// Package core is what emulated networks share: the processors of a job with their clocks, the packets and remote accesses
+// between them, and the probe that observes a run. A network (Network) charges processors and schedules events; it does not know
+// what else is in the machine.
+//
+// A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can see only moves its processor's
+// own clock (Port.Clock). The kernel's clock catches up (Port.Pay) when the rank must see what others did. Whatever touches shared
+// hardware is an event at its own time, so the order of things on a wire never depends on which rank ran first.
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Config says what a job runs on.
+type Config struct {
+	Machine *model.Machine
+	Library *model.Library // nil: software costs nothing
+	Ranks   int
+	Seed    uint64
+	Noise   float64 // relative standard deviation of every processor step
+	Probe   Probe   // nil: nothing observes the run
+
+	// Statistics are pointers to what networks count; each network fills in the one of its type.
+	Statistics []any
+}
+
+// Job is one run of an emulated machine.
+type Job struct {
+	Config
+	Kernel sim.Kernel
+	Ports  []Port // by rank
+
+	program  func(device.Port) error
+	software [model.MaxCosts]unit.Time
+	remote   bool // processors can access each other's memory
+	copying  Pace // of a processor that copies
+	free     *Packet
+	spare    *Access
+	exits    map[int32][]exitNotice
+}
+
+// NewJob returns a job whose ports have no networks.
+func NewJob(cfg Config) *Job {
+	m := cfg.Machine
+	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), remote: m.Remote(), copying: Pace{Rate: m.Processor.Copy.Bandwidth}}
+	if cfg.Library != nil {
+		j.software = cfg.Library.Software
+	}
+	for i := range j.Ports {
+		p := &j.Ports[i]
+		p.Job, p.ID, p.noise = j, int32(i), NewNoise(cfg.Seed, i, cfg.Noise)
+		p.proc = &p.life
+	}
+	if j.Probe == nil {
+		j.Probe = Unobserved
+	}
+	j.Probe.Begin(j)
+	return j
+}
+
+// Run runs the program on all ranks, whose ports have been joined, as device.World says.
+func (j *Job) Run(ctx context.Context, program func(device.Port) error) error {
+	j.program = program
+	j.Kernel.Reserve(len(j.Ports))
+	for i := range j.Ports {
+		p := &j.Ports[i]
+		j.Kernel.Start(p.proc, p)
+	}
+	defer j.Kernel.Close()
+	err := j.Kernel.Run(ctx)
+	if !errors.Is(err, sim.ErrStalled) {
+		return err
+	}
+	d := &device.Deadlock{Of: len(j.Ports)}
+	for i := range j.Ports {
+		if j.Ports[i].waiting {
+			d.Ranks = append(d.Ranks, i)
+		}
+	}
+	return d
+}
+
+// Live implements sim.Body: it is what a rank does.
+func (p *Port) Live() {
+	returned := false
+	defer func() {
+		switch v := recover(); {
+		case returned:
+		case v == nil:
+			p.Kernel.Fail(fmt.Errorf("rank %d ended its goroutine without returning: its program called runtime.Goexit, as t.FailNow does", p.ID))
+		case sim.Unwinding(v):
+			panic(v)
+		default:
+			p.Kernel.Fail(&device.Failure{Rank: int(p.ID), Value: v, Stack: debug.Stack()})
+		}
+	}()
+	if err := p.program(p.Probe.View(p)); err != nil {
+		p.Kernel.Fail(err)
+	}
+	p.end()
+	returned = true
+}

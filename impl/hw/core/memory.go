@@ -1,0 +1,124 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// Access is a remote read or write under way. Data moves when the last byte arrives.
+type Access struct {
+	J        *Job
+	Net      Network // that carries it
+	Src, Dst int32   // the rank that asked, and the one whose memory it is
+	Get      bool
+	key      device.Key
+	off      int
+	Bytes    []byte // at the rank that asked
+	Done     device.Head
+	refused  bool
+	Wire     Wire
+	next     *Access // in the list of those to use again
+}
+
+// Memory implements device.Port.
+func (p *Port) Memory() device.Memory {
+	if !p.remote {
+		return nil
+	}
+	return p
+}
+
+// Counter implements device.Port.
+func (p *Port) Counter() device.Counter {
+	if !p.remote {
+		return nil
+	}
+	return p
+}
+
+// Expose implements device.Memory, as do the others.
+func (p *Port) Expose(b []byte) device.Key { return p.memory.Expose(b) }
+
+// Withdraw implements device.Memory.
+func (p *Port) Withdraw(k device.Key) {
+	if !p.memory.Withdraw(k) {
+		panic(fmt.Sprintf("hw: withdraw of memory %#x that rank %d does not expose", k, p.ID))
+	}
+}
+
+// Put implements device.Memory.
+func (p *Port) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
+	p.access(dst, k, off, b, done, false)
+}
+
+// Get implements device.Memory.
+func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
+	p.access(dst, k, off, b, done, true)
+}
+
+func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
+	p.check(dst)
+	x := p.spare
+	if x == nil {
+		x = new(Access)
+	} else {
+		p.spare = x.next
+	}
+	*x = Access{J: p.Job, Net: p.network(dst), Src: p.ID, Dst: int32(dst), Get: get, key: k, off: off, Bytes: b, Done: done}
+	x.Net.Start(p, x)
+}
+
+// Move carries the bytes over. An access to memory that is not exposed is refused when it gets there.
+func (x *Access) Move() {
+	p := &x.J.Ports[x.Dst]
+	there, ok := p.memory.Reach(x.key, x.off, len(x.Bytes))
+	switch {
+	case !ok:
+		x.refused = true
+	case x.Get:
+		copy(x.Bytes, there)
+	default:
+		copy(there, x.Bytes)
+		p.concern()
+	}
+}
+
+// Finish tells the rank that asked. The access is over.
+func (x *Access) Finish() {
+	pk := x.J.newPacket(x.Src, x.Src, &x.Done, nil)
+	pk.local, pk.Refused = true, x.refused
+	x.J.Probe.Finishes(x, pk)
+	x.Bytes = nil
+	x.next, x.J.spare = x.J.spare, x
+	pk.Arrive()
+}
+
+// Change is what becomes of a register: it gets a value, or the value is added.
+type Change struct {
+	swap  bool
+	value int64
+}
+
+// Add implements device.Counter.
+func (p *Port) Add(dst, r int, delta int64) int64 { return p.register(dst, r, Change{value: delta}) }
+
+// Swap implements device.Counter.
+func (p *Port) Swap(dst, r int, value int64) int64 { return p.register(dst, r, Change{true, value}) }
+
+func (p *Port) register(dst, r int, c Change) int64 {
+	p.check(dst)
+	p.Pay()
+	return p.network(dst).Count(p, dst, r, c)
+}
+
+// Change changes a register of a rank at once and returns what was there.
+func (p *Port) Change(dst, r int, c Change) int64 {
+	q := &p.Ports[dst]
+	old := q.counters[r]
+	if q.counters[r] += c.value; c.swap {
+		q.counters[r] = c.value
+	}
+	q.concern()
+	return old
+}

@@ -1,0 +1,86 @@
+package core
+
+import (
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Network joins ranks. Its methods are called while the port's rank runs: they charge its processor and schedule what happens on the
+// way as events at times of their own. A packet ends with Arrive, or with the event Arrival; an access with Move and Finish.
+type Network interface {
+	Send(p *Port, pk *Packet)                  // charges the sender and schedules the packet's first move
+	Receive(p *Port, pk *Packet)               // charges the taking of a packet from the inbox
+	Start(p *Port, x *Access)                  // charges the start of a remote access and schedules its first move
+	Count(p *Port, dst, r int, c Change) int64 // changes a register of another rank
+}
+
+// Reader is a Network whose ranks have to look for what has come, as by a system call.
+type Reader interface {
+	Network
+	Ready(p *Port) bool // reports whether a look would find anything
+	Look(p *Port)       // looks once, and puts packets that are complete into the inbox
+}
+
+// Closer is a Network that hears when the program of a rank has ended.
+type Closer interface {
+	Network
+	Close(p *Port)
+}
+
+// Ends says what a network joins: Ranks ranks from First on, by N ends. Of nodes with fewer interfaces than ranks several
+// ranks share an end.
+type Ends struct {
+	First, Ranks, N int
+	Of              func(rank int) int // the end of a rank of the job
+	Prefix          string             // of the names of the network's parts, such as "node 3 "
+}
+
+// Join lets ranks talk to those of their own node over one network, and to the others over another. near is nil where all ranks
+// are joined by one network; it has count ranks from first on.
+func (p *Port) Join(far, near Network, first, count int) {
+	p.far, p.near, p.first, p.count = far, near, uint32(first), uint32(count)
+	for _, n := range []Network{near, far} {
+		if r, ok := n.(Reader); ok {
+			p.readers = append(p.readers, r)
+		}
+	}
+}
+
+// network returns the network by which a rank talks to another.
+func (p *Port) network(rank int) Network {
+	if uint32(rank)-p.first < p.count {
+		return p.near
+	}
+	return p.far
+}
+
+// Pace is a rate that remembers how long the last length took. Messages of one length follow each other, and a division takes
+// longer than everything else that a link does.
+type Pace struct {
+	Rate unit.Rate
+	n    int
+	last unit.Time
+}
+
+// Time returns how long n bytes take.
+func (p *Pace) Time(n int) unit.Time {
+	if n != p.n {
+		p.n, p.last = n, p.Rate.Time(n)
+	}
+	return p.last
+}
+
+// Register is a counter register of a rank as the network sees it: it serves one access after the other.
+type Register struct{ sim.Server }
+
+// Count changes register r of a rank, which serves one access after the other for hold, a way there and a way back from here.
+func (g *Register) Count(p *Port, there, hold, back unit.Time, dst, r int, c Change) int64 {
+	p.Sleep(there)
+	t := g.Reserve(p.Kernel.Now(), hold)
+	p.Probe.Takes(&g.Server, "counter", model.Carrying, t, hold, 0)
+	old := p.Change(dst, r, c)
+	p.Sleep(t - p.Kernel.Now() + hold + back)
+	p.CatchUp()
+	return old
+}

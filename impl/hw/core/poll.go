@@ -1,0 +1,114 @@
+package core
+
+import (
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Polling costs what waiting costs. A rank that looks for packets in vain, at the time at which it has done so before, is in a loop
+// that takes no time, in which it would see nothing change. So it sleeps until something happens that concerns it: a packet or data
+// comes for it, or another rank writes its memory or changes its counters. What it looks for it then sees at the time at which a
+// rank that waits would have seen it.
+//
+// A loop may also look for something that the machine does not know of, above all for a time, by Now. So a sleep ends after an
+// eighth of the time that the loop has lasted, a tick at least and longestNap at most, and by that much such a loop may be late.
+// Note: to sleep until the next event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same time.
+const longestNap = unit.Microsecond
+
+// freeReadings is how often a rank may read the clock before time passes by that.
+const freeReadings = 1000
+
+// looks are what a rank does again and again at no cost.
+type looks struct {
+	at, since unit.Time // of the last, and when the first was
+	count     int       // of those at the same time
+}
+
+// again lets time pass if the rank has looked more than free times without spending time between.
+func (p *Port) again(l *looks, free int) {
+	if now := p.Kernel.Now(); l.at != now {
+		l.since, l.count = now, 0
+	}
+	if l.count++; l.count > free {
+		p.nap(min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestNap))
+	}
+	l.at = p.Kernel.Now()
+}
+
+// Now implements device.Port.
+func (p *Port) Now() unit.Time {
+	p.Pay()
+	p.again(&p.readings, freeReadings)
+	now := p.Kernel.Now()
+	return now - now%p.Machine.Timer
+}
+
+// look looks for packets once where the inbox is empty, or until there is one, and reports whether there is.
+func (p *Port) look(block bool) bool {
+	for p.inbox.Head == nil {
+		p.Pay()
+		for block && p.inbox.Head == nil && !p.ready() {
+			p.ParkAndPay()
+		}
+		if p.inbox.Head != nil { // by a network that puts it there
+			break
+		}
+		for _, n := range p.readers {
+			if !block || n.Ready(p) {
+				n.Look(p)
+			}
+		}
+		if !block {
+			if p.inbox.Head == nil {
+				p.again(&p.polls, 1)
+			}
+			break
+		}
+	}
+	return p.inbox.Head != nil
+}
+
+// ready reports whether a look at some network would find anything.
+func (p *Port) ready() bool {
+	for _, n := range p.readers {
+		if n.Ready(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// ParkAndPay waits as Park does, and for whatever interrupts the processor then.
+func (p *Port) ParkAndPay() {
+	p.Park()
+	p.Probe.Until(p, p.Kernel.Now(), "", model.Waiting, 0)
+	p.Pay()
+}
+
+// nap sleeps for d, or until something happens that concerns the rank.
+func (p *Port) nap(d unit.Time) {
+	p.Kernel.At(p.Kernel.Now()+d, (*alarm)(p), uint64(p.naps))
+	p.napping = true
+	p.Park()
+	p.napping = false
+	p.naps++
+	p.Pay()
+}
+
+// concern wakes the rank if it naps: something that it may look for has happened.
+func (p *Port) concern() {
+	if p.napping && p.waiting {
+		p.waiting = false
+		p.proc.Wake()
+	}
+}
+
+// alarm is the end of a rank's nap.
+type alarm Port
+
+// Act wakes the rank if it still naps.
+func (a *alarm) Act(nap uint64) {
+	if p := (*Port)(a); uint64(p.naps) == nap {
+		p.concern()
+	}
+}

@@ -1,0 +1,187 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Port is a processor with its interface, which implements device.Port. What every packet needs comes first.
+type Port struct {
+	*Job
+	device.None
+	far, near Network   // near joins the ranks first to first + count - 1
+	Clock     unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
+	Late      unit.Time // how long networks have delayed the processor
+	inbox     List      // packets that have arrived
+	held      *Packet   // lent to the rank until the next Recv
+	ID        int32     // the rank
+	Ahead     int16     // packets whose sending is an event to come
+	waiting   bool      // parked in Recv
+	ended     bool      // its program has
+	first     uint32
+	count     uint32
+	readers   []Reader  // those of its networks that are
+	proc      *sim.Proc // that is life, until the program has ended
+	noise     Noise
+	life      sim.Proc
+
+	polls, readings looks
+	naps            uint32
+	napping         bool
+	memory          device.Regions
+	counters        [device.Counters]int64
+}
+
+// maxAhead is how many packets a rank may send before others get to run.
+const maxAhead = 64
+
+// CatchUp brings the processor's clock to the kernel's, if it is behind after a wait.
+func (p *Port) CatchUp() { p.Clock = max(p.Clock, p.Kernel.Now()) }
+
+// Pay lets the kernel's clock catch up with the processor's. The network may delay the processor meanwhile.
+func (p *Port) Pay() {
+	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
+		p.proc.Sleep(d)
+	}
+}
+
+// Sleep lets the kernel's clock advance by d, beside the processor's.
+func (p *Port) Sleep(d unit.Time) { p.proc.Sleep(d) }
+
+// Charge keeps the processor busy for d, or about d where there is noise.
+func (p *Port) Charge(d unit.Time) {
+	if p.noise.relative > 0 {
+		d = p.noise.vary(d)
+	}
+	p.Clock += d
+}
+
+// About returns a time, or about that time where there is noise.
+func (p *Port) About(d unit.Time) unit.Time {
+	if p.noise.relative > 0 {
+		d = p.noise.vary(d)
+	}
+	return d
+}
+
+// AboutRate returns a rate, or about that rate where there is noise: what takes d at the one takes d with noise at the other.
+func (p *Port) AboutRate(r unit.Rate) unit.Rate {
+	if p.noise.relative > 0 {
+		r *= unit.Rate(float64(unit.Second) / float64(p.noise.vary(unit.Second)))
+	}
+	return r
+}
+
+// Rank implements device.Port, as do the others.
+func (p *Port) Rank() int { return int(p.ID) }
+
+// Size implements device.Port.
+func (p *Port) Size() int { return len(p.Ports) }
+
+// Tier implements device.Port.
+func (p *Port) Tier(rank int) model.Tier { return p.Machine.Tier(int(p.ID), rank) }
+
+// Node implements device.Port.
+func (p *Port) Node() string {
+	return fmt.Sprintf("%s, node %d", p.Machine.Name, p.Machine.Node(int(p.ID)))
+}
+
+// Tick implements device.Port: readings are multiples of it.
+func (p *Port) Tick() unit.Time { return p.Machine.Timer }
+
+// Spend implements device.Port.
+func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.software[w] * unit.Time(n)) }
+
+// Delay implements device.Port.
+func (p *Port) Delay(d unit.Time) {
+	p.Clock += d
+	p.Pay()
+}
+
+// Copy implements device.Port.
+func (p *Port) Copy(dst, src []byte) int {
+	n := copy(dst, src)
+	if n > 0 {
+		p.Charge(p.CopyTime(n))
+	}
+	return n
+}
+
+// CopyTime returns how long the processor takes to copy n bytes.
+func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start + p.copying.Time(n) }
+
+// Send implements device.Port.
+func (p *Port) Send(dst int, x *device.Packet) {
+	p.check(dst)
+	if p.Ahead >= maxAhead {
+		p.Pay()
+	}
+	pk := p.newPacket(p.ID, int32(dst), &x.Head, x.Data)
+	pk.Net = p.network(dst)
+	pk.Net.Send(p, pk)
+}
+
+// check panics if there is no such rank.
+func (p *Port) check(rank int) {
+	if rank < 0 || rank >= len(p.Ports) {
+		panic(fmt.Sprintf("hw: no rank %d among %d", rank, len(p.Ports)))
+	}
+}
+
+// Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets
+// that come later stand behind it, so only an empty inbox makes the rank wait for the kernel.
+func (p *Port) Recv(block bool) *device.Packet {
+	if p.held != nil {
+		p.held.Next, p.free = p.free, p.held
+		p.held = nil
+	}
+	for p.inbox.Head == nil {
+		if block && p.readers == nil { // not by Park: the processor predicts no return behind a switch, so a rank waits few calls deep
+			p.waiting = true
+			p.proc.Park()
+			p.CatchUp()
+		} else if !p.look(block) {
+			return nil
+		}
+	}
+	pk := p.inbox.Pop()
+	p.held = pk
+	if !pk.local {
+		pk.Net.Receive(p, pk)
+	}
+	return &pk.Packet
+}
+
+// Held returns the packet that Recv has returned last.
+func (p *Port) Held() *Packet { return p.held }
+
+// Deliver puts a packet into the inbox of a rank that is not to be woken for it. A packet for a rank whose program has ended is dropped.
+func (p *Port) Deliver(pk *Packet) {
+	if p.ended {
+		p.Release(pk)
+		return
+	}
+	p.inbox.Push(pk)
+}
+
+// Ended reports whether the program of the rank has ended.
+func (p *Port) Ended() bool { return p.ended }
+
+// Park waits until a packet arrives or Wake is called.
+func (p *Port) Park() {
+	p.waiting = true
+	p.proc.Park()
+	p.CatchUp()
+}
+
+// Wake lets a rank go on that waits, when its processor is free.
+func (p *Port) Wake() {
+	if p.waiting {
+		p.waiting = false
+		p.Kernel.At(max(p.Clock, p.Kernel.Now()), p.proc, 0)
+	}
+}

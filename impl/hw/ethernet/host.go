@@ -1,0 +1,243 @@
+// Package ethernet emulates hosts with TCP on one shared Ethernet.
+package ethernet
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// network is hosts on an Ethernet.
+type network struct {
+	*medium
+	core.Ends
+	j     *core.Job
+	mss   int // bytes of data in the longest segment
+	hosts []host
+	spare []*frame // to use again
+}
+
+// host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a socket to each other host. What the
+// rank does in system calls is its own time and happens at its processor's time: a host pays before it touches a socket. Hosts
+// of one end share a station.
+type host struct {
+	*core.Port
+	net     *network
+	station int
+	sockets []*socket // by the other's place among the hosts; nil: there is none yet
+	open    []*socket // those that there are
+	unread  int       // sockets with data
+	blocked *socket   // the socket whose buffer the rank waits for
+	busy    unit.Time // until when interrupts keep the processor busy; not after the port's clock
+}
+
+// New returns an Ethernet that joins ranks of a job.
+func New(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
+	n := &network{medium: newMedium(m, &j.Kernel, e.N, j.Seed, j.Probe), Ends: e, j: j, mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
+	n.up = n
+	for _, c := range j.Statistics {
+		if c, ok := c.(*Statistics); ok && c != nil {
+			*c = Statistics{}
+			n.count = c
+		}
+	}
+	for i := range n.hosts {
+		n.hosts[i] = host{Port: &j.Ports[e.First+i], net: n, station: e.Of(e.First + i)}
+	}
+	j.Probe.Ask(n, 0)
+	return n
+}
+
+// host returns a rank's host.
+func (n *network) host(p *core.Port) *host { return &n.hosts[int(p.ID)-n.First] }
+
+// Start and Count are never called: processors have no access to each other's memory.
+func (n *network) Start(*core.Port, *core.Access) { panic("ethernet: no remote memory") }
+
+// Count is never called, either.
+func (n *network) Count(*core.Port, int, int, core.Change) int64 { panic("ethernet: no counters") }
+
+// socket returns the host's end of the connection to another.
+func (h *host) socket(to *host) *socket {
+	i := int(to.ID) - h.net.First
+	if h.sockets == nil || h.sockets[i] == nil {
+		a, b := newSocket(h), newSocket(to)
+		a.peer, b.peer = b, a
+		h.connect(a)
+		to.connect(b)
+	}
+	return h.sockets[i]
+}
+
+func newSocket(h *host) *socket {
+	t := &h.net.TCP
+	return &socket{h: h, limit: t.ReceiveBuffer, edge: t.ReceiveBuffer, wait: t.Retransmit}
+}
+
+func (h *host) connect(s *socket) {
+	if h.sockets == nil {
+		h.sockets = make([]*socket, h.net.Ranks)
+	}
+	h.sockets[int(s.peer.h.ID)-h.net.First] = s
+	h.open = append(h.open, s)
+}
+
+func (n *network) newFrame() *frame {
+	last := len(n.spare) - 1
+	if last < 0 {
+		return &frame{e: n.medium}
+	}
+	f := n.spare[last]
+	n.spare = n.spare[:last]
+	return f
+}
+
+func (n *network) release(f *frame) { n.spare = append(n.spare, f) }
+
+// dropped implements transport. TCP finds out by itself.
+func (n *network) dropped(f *frame) { n.release(f) }
+
+// arrived implements transport: the frame interrupts its host, and its segment is known when the interrupt is over.
+func (n *network) arrived(f *frame) {
+	h := f.segment.to.h
+	f.segment.came = n.kernel.Now()
+	n.kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
+}
+
+// received is the event of a segment that its host has taken in.
+type received frame
+
+// Act gives it to its socket.
+func (r *received) Act(uint64) {
+	x := r.segment
+	x.to.h.net.release((*frame)(r))
+	x.to.input(&x)
+}
+
+// interrupt lets the system work for d, before whatever else the processor does, and returns when that is over.
+func (h *host) interrupt(d unit.Time, name string) unit.Time {
+	d = h.About(d)
+	now := h.Kernel.Now()
+	h.busy = max(h.busy, now) + d
+	h.Probe.Delays(h.Port, nil, h.busy-d, d, name, model.Interrupt)
+	h.Clock = max(h.Clock, now) + d
+	return h.busy
+}
+
+// later sends a segment from an interrupt.
+func (h *host) later(f *frame) {
+	h.Kernel.At(h.interrupt(h.net.TCP.Output, "ethernet.tcp.output"), (*leaving)(f), 0)
+}
+
+// leaving is the event of a segment whose host has made it.
+type leaving frame
+
+// Act gives it to the station.
+func (l *leaving) Act(uint64) { l.e.send((*frame)(l)) }
+
+// system lets the rank work for d in a system call, at what has a name among the machine's numbers.
+func (h *host) system(d unit.Time, name string, a model.Activity) {
+	h.Charge(d)
+	h.Probe.Until(h.Port, h.Clock, name, a, 0)
+	h.Pay()
+}
+
+// output sends a segment in a system call.
+func (h *host) output(f *frame) {
+	h.system(h.net.TCP.Output, "ethernet.tcp.output", model.Sending)
+	h.net.send(f)
+}
+
+// Send writes a packet into the connection to its destination. What is for the rank itself goes through memory.
+func (n *network) Send(p *core.Port, pk *core.Packet) {
+	if pk.Dst == p.ID {
+		p.Charge(p.CopyTime(n.TCP.Record + len(pk.Data)))
+		p.Deliver(pk)
+		return
+	}
+	p.Pay()
+	p.Probe.Sends(p, pk, "send")
+	h := n.host(p)
+	s := h.socket(n.host(&p.Ports[pk.Dst]))
+	s.asked += n.TCP.Record + len(pk.Data)
+	pk.Wire = core.Wire{Pos: s.asked}
+	s.out.Push(pk)
+	h.write(s)
+}
+
+// Receive costs nothing more: a packet is read before it is in the inbox.
+func (n *network) Receive(*core.Port, *core.Packet) {}
+
+// write writes what is asked for. The send buffer takes as much as it has room for; when it is full the rank waits, in a call of select, until
+// half of it is free, and reads what comes meanwhile, or ranks that all write would wait for each other.
+func (h *host) write(s *socket) {
+	t := &h.net.TCP
+	for {
+		h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
+		n := min(s.asked-s.written, s.free())
+		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
+		s.written += n
+		s.writing = true
+		for f := s.next(); f != nil; f = s.next() {
+			h.output(f)
+		}
+		s.writing = false
+		s.expect()
+		left := s.asked - s.written
+		if left == 0 {
+			return
+		}
+		h.blocked = s
+		for s.free() < min(left, t.SendBuffer/2) {
+			if h.unread == 0 {
+				h.ParkAndPay()
+			} else {
+				h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
+				h.readAll()
+			}
+		}
+		h.blocked = nil
+		h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
+	}
+}
+
+// Ready implements core.Reader.
+func (n *network) Ready(p *core.Port) bool { return n.host(p).unread > 0 }
+
+// Look reads the sockets that have data, after a call of select, which costs its time when it returns.
+func (n *network) Look(p *core.Port) {
+	h := n.host(p)
+	h.system(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
+	if h.unread > 0 {
+		h.readAll()
+	}
+}
+
+// readAll reads all sockets that have data.
+func (h *host) readAll() {
+	t := &h.net.TCP
+	for _, s := range h.open {
+		if s.read == s.arrived {
+			continue
+		}
+		h.system(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
+		n := s.arrived - s.read
+		h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
+		s.consume(n)
+		if s.must {
+			h.output(s.frame())
+		}
+	}
+}
+
+// Close lets the system drop what has come, and will come, for a rank whose program has ended.
+func (n *network) Close(p *core.Port) {
+	for _, s := range n.host(p).open {
+		if s.read < s.arrived {
+			s.consume(s.arrived - s.read)
+		}
+		if s.must {
+			s.answer()
+		}
+	}
+}

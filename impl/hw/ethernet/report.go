@@ -1,0 +1,82 @@
+package ethernet
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+)
+
+// Report gives names to the medium and its stations. On the medium is what all carry, on a station its own frames.
+func (n *network) Report(uint64) {
+	n.probe.Names(&n.name, "%sEthernet", n.Prefix)
+	for i := range n.stations {
+		n.probe.Names(&n.stations[i].name, "%sstation %d", n.Prefix, i)
+	}
+}
+
+// signal reports what a station has sent until now.
+type signal station
+
+// report has how many stations sent: with the last of them the burst ends.
+func (x *signal) Report(sending uint64) {
+	s := (*station)(x)
+	now, f := s.kernel.Now(), s.queue[0]
+	what, a := f.content(), model.Carrying
+	if s.crash {
+		what, a = "collision", model.Colliding
+	} else {
+		f.departed(s)
+	}
+	s.probe.Takes(&s.name, what, a, s.began, now-s.began, f.payload)
+	if sending == 1 {
+		if s.medium.crash {
+			what, a = "collision", model.Colliding
+		}
+		s.probe.Takes(&s.medium.name, what, a, s.since, now-s.since, f.payload)
+	}
+}
+
+// content says what a frame carries: bytes of a stream, beginning with the first packet that has not been read, or none.
+func (f *frame) content() any {
+	x := &f.segment
+	if x.n == 0 {
+		return "ack"
+	}
+	p := core.Part{From: x.at, To: x.at + x.n}
+	if x.to != nil {
+		for pk := x.to.peer.out.Head; pk != nil && p.Of == nil; pk = pk.Next {
+			if pk.Wire.Pos > x.at {
+				p.Of = pk
+			}
+		}
+	}
+	return p
+}
+
+// departed says when the packets departed whose first bytes have just been sent for the first time.
+func (f *frame) departed(s *station) {
+	x := &f.segment
+	if x.n == 0 || x.to == nil {
+		return
+	}
+	const gone = 1
+	for pk := x.to.peer.out.Head; pk != nil; pk = pk.Next {
+		first := pk.Wire.Pos - s.TCP.Record - len(pk.Data)
+		if pk.Wire.Step != gone && first >= x.at && first < x.at+x.n {
+			pk.Wire.Step = gone
+			s.probe.Departs(pk, s.began)
+		}
+	}
+}
+
+// landing reports the packets that have arrived with the last segment.
+type landing socket
+
+// report has how many bytes of the stream came with it.
+func (l *landing) Report(fresh uint64) {
+	s := (*socket)(l)
+	for pk := s.peer.out.Head; pk != nil && pk.Wire.Pos <= s.arrived; pk = pk.Next {
+		if pk.Wire.Pos > s.arrived-int(fresh) {
+			s.h.Probe.Lands(pk, s.came)
+		}
+	}
+}

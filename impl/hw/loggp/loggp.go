@@ -1,0 +1,131 @@
+// Package loggp emulates the machine of the LogGP model.
+package loggp
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// network is the machine of the model and nothing below it. Every processor has one interface out and one in; each
+// takes a message of k bytes for g + (k−1)·G. The processor that finds its interface out busy waits for it.
+//
+// Remote access is that of equations (4) to (7) of Al-Tawil and Moritz: a read costs L + (k−1)·G and no processor,
+// a write o_s, then (k−1)·G + L until it is there and known to be.
+type network struct {
+	*model.LogGP
+	core.Ends
+	j       *core.Job
+	out, in []sim.Server // by end
+	ends    []int32      // of the ranks
+}
+
+// New returns the machine of the model, which joins ranks of a job.
+func New(j *core.Job, g *model.LogGP, e core.Ends) core.Network {
+	n := &network{LogGP: g, Ends: e, j: j, out: make([]sim.Server, e.N), in: make([]sim.Server, e.N), ends: make([]int32, e.Ranks)}
+	for i := range n.ends {
+		n.ends[i] = int32(e.Of(e.First + i))
+	}
+	j.Probe.Ask(n, 0)
+	return n
+}
+
+// Report gives names to the interfaces.
+func (n *network) Report(uint64) {
+	what := "rank"
+	if n.N != n.Ranks {
+		what = "interface"
+	}
+	for i := range n.out {
+		n.j.Probe.Names(&n.out[i], "%s%s %d out", n.Prefix, what, i)
+		n.j.Probe.Names(&n.in[i], "%s%s %d in", n.Prefix, what, i)
+	}
+}
+
+// end returns the interface of a rank of the job.
+func (n *network) end(rank int32) int32 { return n.ends[int(rank)-n.First] }
+
+// long returns (k−1)·G.
+func (n *network) long(k int) unit.Time { return n.BigGap.Time(max(k-1, 0)) }
+
+func (n *network) Send(p *core.Port, pk *core.Packet) {
+	p.Charge(n.SendO)
+	p.Probe.Sends(p, pk, "loggp.o_s")
+	s := n.leave(p, pk, len(pk.Data))
+	p.Probe.Until(p, s, "g", model.Waiting, 0)
+	p.Clock = s
+	p.Ahead++
+	p.Kernel.At(s+n.L, (*entry)(pk), 0)
+}
+
+// leave takes the interface out of a processor, whose o_s has passed, for k bytes of x, and returns when it was free.
+func (n *network) leave(p *core.Port, x any, k int) unit.Time {
+	d := n.Gap + n.long(k)
+	t := n.out[n.end(p.ID)].Reserve(p.Clock, d)
+	p.Probe.Until(p, p.Clock, "loggp.o_s", model.Sending, 0)
+	p.Probe.Takes(&n.out[n.end(p.ID)], x, model.Carrying, t, d, k)
+	p.Probe.Departs(x, t)
+	return t
+}
+
+// entry is the event of a packet that is at the interface into its destination.
+type entry core.Packet
+
+// Act lets it in.
+func (e *entry) Act(uint64) { e.Net.(*network).enter((*core.Packet)(e)) }
+
+// enter takes the interface into a processor for a packet.
+func (n *network) enter(pk *core.Packet) {
+	k := &pk.J.Kernel
+	pk.J.Ports[pk.Src].Ahead--
+	long := n.long(len(pk.Data))
+	in := &n.in[n.end(pk.Dst)]
+	behind := in.Free() >= k.Now() // of a packet whose last byte may come now, too, by an event to come
+	t := in.Reserve(k.Now(), n.Gap+long)
+	pk.J.Probe.Takes(in, pk, model.Carrying, t, n.Gap+long, len(pk.Data))
+	pk.J.Probe.Lands(pk, t+long)
+	if t += long; t > k.Now() || behind {
+		k.At(t, (*core.Arrival)(pk), 0)
+		return
+	}
+	pk.Arrive()
+}
+
+func (n *network) Receive(p *core.Port, _ *core.Packet) {
+	p.Charge(n.RecvO)
+	p.Probe.Until(p, p.Clock, "loggp.o_r", model.Receiving, 0)
+}
+
+func (n *network) Start(p *core.Port, x *core.Access) {
+	t, long := p.Clock, n.long(len(x.Bytes))
+	p.Probe.Starts(p, x)
+	p.Probe.Departs(x, t)
+	if !x.Get {
+		p.Charge(n.SendO)
+		t = n.leave(p, x, len(x.Bytes))
+	}
+	p.Probe.Lands(x, t+long+n.L)
+	p.Kernel.At(t+long+n.L, (*outcome)(x), 0)
+}
+
+// outcome is the event of an access that is there.
+type outcome core.Access
+
+// Act carries it out.
+func (o *outcome) Act(uint64) {
+	x := (*core.Access)(o)
+	x.Move()
+	x.Finish()
+}
+
+func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
+	p.Charge(n.SendO)
+	p.Probe.Until(p, p.Clock, "loggp.o_s", model.Sending, 0)
+	p.Pay()
+	p.Sleep(n.L)
+	old := p.Change(dst, r, c)
+	p.Sleep(n.L)
+	p.CatchUp()
+	return old
+}
