@@ -44,15 +44,15 @@ there is a problem, else 0.`,
 
 // consult examines this machine, and prints what is found.
 func consult(cmd *cobra.Command, ranks int, quick bool, format string) error {
-	effort := doctor.Effort{Ranks: ranks, Watch: doctor.Thorough}
+	effort := doctor.Options{Ranks: ranks, Watch: doctor.Thorough}
 	if quick {
 		effort.Watch = doctor.Quick
 	}
-	patient, err := doctor.Examine(cmd.Context(), effort)
+	host, err := doctor.Inspect(cmd.Context(), effort)
 	if err != nil {
 		return fmt.Errorf("look at this machine: %w", err)
 	}
-	all := doctor.Look(patient)
+	all := doctor.Look(host)
 	if err := diagnose(cmd.OutOrStdout(), all, format); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func consult(cmd *cobra.Command, ranks int, quick bool, format string) error {
 }
 
 // diagnose prints findings.
-func diagnose(out io.Writer, all []doctor.Finding, format string) error {
+func diagnose(out io.Writer, all []doctor.Result, format string) error {
 	if format == "json" {
 		return findings(out, all)
 	}
@@ -75,7 +75,7 @@ func diagnose(out io.Writer, all []doctor.Finding, format string) error {
 }
 
 // findings prints findings as JSON.
-func findings(out io.Writer, all []doctor.Finding) error {
+func findings(out io.Writer, all []doctor.Result) error {
 	type finding struct {
 		Check   string `json:"check"`
 		Verdict string `json:"verdict"`
@@ -96,7 +96,7 @@ func findings(out io.Writer, all []doctor.Finding) error {
 }
 
 // impossible is an error if measuring is impossible.
-func impossible(all []doctor.Finding) error {
+func impossible(all []doctor.Result) error {
 	var problems []string
 	for _, f := range all {
 		if f.Verdict == doctor.Problem {

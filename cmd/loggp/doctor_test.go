@@ -49,11 +49,11 @@ func TestDoctor(t *testing.T) {
 
 // What makes measuring impossible is an error that says so, and nothing else is.
 func TestImpossible(t *testing.T) {
-	list := []doctor.Finding{{Check: "a", Found: "fine"}, {Check: "b", Verdict: doctor.Warning, Found: "bad"}}
+	list := []doctor.Result{{Check: "a", Found: "fine"}, {Check: "b", Verdict: doctor.Warning, Found: "bad"}}
 	if err := impossible(list); err != nil {
 		t.Errorf("a warning is an error: %v", err)
 	}
-	list = append(list, doctor.Finding{Check: "memory", Verdict: doctor.Problem, Found: "none"}, doctor.Finding{Check: "system", Verdict: doctor.Problem, Found: "plan9"})
+	list = append(list, doctor.Result{Check: "memory", Verdict: doctor.Problem, Found: "none"}, doctor.Result{Check: "system", Verdict: doctor.Problem, Found: "plan9"})
 	if err := impossible(list); err == nil || err.Error() != "this machine cannot be measured: memory: none; system: plan9" {
 		t.Errorf("got %v", err)
 	}

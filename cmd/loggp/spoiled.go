@@ -26,7 +26,7 @@ func (s *spoiled) look(cmd *cobra.Command, m *measure) {
 		if m.here.manager != nil {
 			ranks = m.here.sharing()
 		}
-		*s = doctor.Troubles(cmd.Context(), ranks)
+		*s = doctor.Spoilers(cmd.Context(), ranks)
 	}
 }
 

@@ -1,52 +1,54 @@
-// Package doctor says beforehand what on this machine will spoil a measurement, by how much, and what to do about it.
+// Package doctor reports, before a measurement, what on this machine will spoil it, by how much,
+// and what to do about it.
 //
-// A Patient is the machine as it was found: its files under /proc and /sys, and what was tried and measured on it. A check looks at a patient and
-// has one finding. To add a check is a function and a line in the list of checks. Checks change nothing and measure nothing, so that a test
-// can give them any machine.
+// A Host is what was found about the machine: its files under /proc and /sys, and what was tried
+// and measured on it. A check is a function of a Host and has one Result. To add a check, write a
+// function and add it to the list of checks. Checks change nothing and measure nothing, so that a
+// test can give them any machine.
 package doctor
 
 import "fmt"
 
-// Verdict says how much a finding matters.
+// Verdict says how much a result matters.
 type Verdict uint8
 
 // The verdicts.
 const (
-	OK      Verdict = iota // nothing to be done
-	Note                   // numbers are sound, and depend on it
-	Warning                // it spoils numbers
-	Problem                // it makes measuring impossible
+	OK      Verdict = iota // nothing to do
+	Note                   // measurements are sound, but depend on it
+	Warning                // it spoils measurements
+	Problem                // measuring is impossible
 )
 
 var verdicts = [...]string{OK: "ok", Note: "note", Warning: "warning", Problem: "problem"}
 
 func (v Verdict) String() string { return verdicts[v] }
 
-// Finding is what a check found.
-type Finding struct {
+// Result is the result of a check.
+type Result struct {
 	Check   string
 	Verdict Verdict
 	Found   string
-	Why     string // what it does to numbers; "" if nothing
-	Do      string // what to do about it; "" if nothing is to be done
+	Why     string // its effect on measurements; "" if none
+	Do      string // what to do about it; "" if nothing
 }
 
-func found(format string, args ...any) Finding { return Finding{Found: fmt.Sprintf(format, args...)} }
+func found(format string, args ...any) Result { return Result{Found: fmt.Sprintf(format, args...)} }
 
-// matters returns the finding with a verdict, the reason and what to do.
-func (f Finding) matters(v Verdict, why, do string) Finding {
+// matters returns the result with a verdict, its effect and what to do.
+func (f Result) matters(v Verdict, why, do string) Result {
 	f.Verdict, f.Why, f.Do = v, why, do
 	return f
 }
 
-// check is a function that looks at one thing.
+// check is a named function that checks one thing.
 type check struct {
 	name  string
-	look  func(*Patient) Finding
-	brief bool // it needs no long look, and what it warns of is worth a line beside numbers
+	look  func(*Host) Result
+	brief bool // it is fast, and its warnings belong beside measured numbers
 }
 
-// checks are all that there are, in the order in which they are shown.
+// checks are all checks, in the order of the table.
 var checks = []check{
 	{"system", system, true},
 	{"processors", processors, true},
@@ -73,13 +75,13 @@ var checks = []check{
 	{"/dev/shm", shared, false},
 }
 
-// Look returns what the checks find, in their order.
-func Look(p *Patient) []Finding {
+// Look returns the results of the checks, in their order.
+func Look(p *Host) []Result {
 	return look(p, func(check) bool { return true })
 }
 
-func look(p *Patient, wanted func(check) bool) []Finding {
-	var list []Finding
+func look(p *Host, wanted func(check) bool) []Result {
+	var list []Result
 	for _, c := range checks {
 		if wanted(c) {
 			f := c.look(p)
@@ -91,7 +93,7 @@ func look(p *Patient, wanted func(check) bool) []Finding {
 }
 
 // Worst returns the worst verdict.
-func Worst(list []Finding) Verdict {
+func Worst(list []Result) Verdict {
 	worst := OK
 	for _, f := range list {
 		worst = max(worst, f.Verdict)

@@ -13,17 +13,17 @@ import (
 )
 
 // well returns a machine of four processors with nothing to complain of.
-func well() *Patient {
+func well() *Host {
 	files := fstest.MapFS{}
-	p := &Patient{
+	p := &Host{
 		System: "linux", Files: machine.Files{FS: files}, Ranks: 2, Processors: []int{0, 1, 2, 3}, Self: 100,
 		Environment: func(string) string { return "" },
 		Program:     func(name string) string { return "/usr/bin/" + name },
-		Room:        1 << 30, Step: unit.Nanosecond, Cost: 25 * unit.Nanosecond,
-		Offset: machine.Offset{Low: -150, High: 170},
-		Lines:  []machine.CacheLineTimes{{Low: 50, Median: 60, High: 70}, {Low: 52, Median: 62, High: 71}},
-		Gaps:   []machine.Interruptions{gapped(0, 100*time.Microsecond), gapped(1, 300*time.Microsecond)},
-		Paces:  []machine.Pace{{Processor: 0, Best: 1900, Median: 1920, Slowed: 0.002}, {Processor: 1, Best: 1910, Median: 1930, Slowed: 0.01}},
+		FreeShm:     1 << 30, Step: unit.Nanosecond, Cost: 25 * unit.Nanosecond,
+		Offset:        machine.Offset{Low: -150, High: 170},
+		Lines:         []machine.CacheLineTimes{{Low: 50, Median: 60, High: 70}, {Low: 52, Median: 62, High: 71}},
+		Interruptions: []machine.Interruptions{gapped(0, 100*time.Microsecond), gapped(1, 300*time.Microsecond)},
+		Paces:         []machine.Pace{{Processor: 0, Best: 1900, Median: 1920, Slowed: 0.002}, {Processor: 1, Best: 1910, Median: 1930, Slowed: 0.01}},
 	}
 	for name, text := range map[string]string{
 		"proc/sys/kernel/osrelease": "6.1.0\n", "proc/sys/kernel/numa_balancing": "0\n", "proc/sys/kernel/yama/ptrace_scope": "1\n",
@@ -61,22 +61,23 @@ func gapped(n int, lost time.Duration) machine.Interruptions {
 	return machine.Interruptions{Processor: n, Watched: time.Second, Count: 10, Lost: lost, Longest: lost / 4}
 }
 
-func plant(p *Patient, name, text string) {
+func plant(p *Host, name, text string) {
 	p.Files.FS.(fstest.MapFS)[name] = &fstest.MapFile{Data: []byte(text)}
 }
 
 // plants returns what plants files.
-func plants(files ...string) func(*Patient) {
-	return func(p *Patient) {
+func plants(files ...string) func(*Host) {
+	return func(p *Host) {
 		for i := 0; i < len(files); i += 2 {
 			plant(p, files[i], files[i+1])
 		}
 	}
 }
 
-// uses plants what is used within two seconds of four processors: by a process of another, in ticks, and by other virtual machines.
-func uses(p *Patient, other, stolen int) {
-	at := func(other, stolen, own int) use {
+// uses plants what is used within two seconds of four processors: by a process of another, in
+// ticks, and by other virtual machines.
+func uses(p *Host, other, stolen int) {
+	at := func(other, stolen, own int) usage {
 		files := fstest.MapFS{
 			"proc/stat":      {Data: fmt.Appendf(nil, "cpu  %d 0 0 %d 0 0 0 %d %d 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n", 1000+other+own, 5000+800-other-own-stolen, stolen, 99+own)},
 			"proc/100/stat":  {Data: stat(100, "loggp", own)},
@@ -87,9 +88,9 @@ func uses(p *Patient, other, stolen int) {
 		}
 		return used(machine.Files{FS: files})
 	}
-	p.Uses[0], p.Uses[1] = at(0, 0, 0), at(other, stolen, 200)
-	p.Uses[0].at, p.Uses[1].at = 0, 2*time.Second
-	p.Uses[0].all -= 800 // of four processors in two seconds
+	p.Usage[0], p.Usage[1] = at(0, 0, 0), at(other, stolen, 200)
+	p.Usage[0].at, p.Usage[1].at = 0, 2*time.Second
+	p.Usage[0].all -= 800 // of four processors in two seconds
 }
 
 // stat is a line of /proc/PID/stat.
@@ -97,29 +98,29 @@ func stat(pid int, name string, ticks int) []byte {
 	return fmt.Appendf(nil, "%d (%s) R 1 2 3 4 5 6 7 8 9 10 %d %d 0 0 20 0 1 0 12345\n", pid, name, ticks-ticks/3, ticks/3)
 }
 
-// ill are machines that have one thing each, and what the check of that says. Files are as kernels write them: Documentation/ABI, proc(5), and
-// Documentation/admin-guide/cgroup-v1 and cgroup-v2.
+// ill are machines that have one thing each, and what the check of that says. Files are as kernels
+// write them: Documentation/ABI, proc(5), and Documentation/admin-guide/cgroup-v1 and cgroup-v2.
 var ill = []struct {
 	check   string
-	harm    func(*Patient)
+	harm    func(*Host)
 	verdict Verdict
 	says    string // found
 	do      string // part of the advice
 }{
-	{"system", func(p *Patient) { p.System = "darwin" }, Problem, "darwin", "measure on Linux"},
-	{"processors", func(p *Patient) { p.Processors = []int{3} }, Warning, "1 for 2 ranks", "--wait block"},
-	{"processors", func(p *Patient) { p.Ranks = 5 }, Warning, "4 for 5 ranks", "--wait block"},
-	{"processors", func(p *Patient) { p.Ranks = 4 }, Note, "4 for 4 ranks", "alone"},
-	{"processors", func(p *Patient) { p.Processors = nil }, Note, "not known", ""},
-	{"pinning", func(p *Patient) { p.Pinning = errors.New("operation not permitted") }, Warning, "not possible: operation not permitted", "--pin=false"},
-	{"pinning", func(p *Patient) { p.Processors = []int{1, 2, 3} }, Note, "on 3 of 4 processors: 1, 2, 3", ""},
+	{"system", func(p *Host) { p.System = "darwin" }, Problem, "darwin", "measure on Linux"},
+	{"processors", func(p *Host) { p.Processors = []int{3} }, Warning, "1 for 2 ranks", "--wait block"},
+	{"processors", func(p *Host) { p.Ranks = 5 }, Warning, "4 for 5 ranks", "--wait block"},
+	{"processors", func(p *Host) { p.Ranks = 4 }, Note, "4 for 4 ranks", "alone"},
+	{"processors", func(p *Host) { p.Processors = nil }, Note, "unknown", ""},
+	{"pinning", func(p *Host) { p.Pinning = errors.New("operation not permitted") }, Warning, "not possible: operation not permitted", "--pin=false"},
+	{"pinning", func(p *Host) { p.Processors = []int{1, 2, 3} }, Note, "on 3 of 4 processors: 1, 2, 3", ""},
 	{"cores", plants("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0-1\n", "sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "0-1\n"),
 		Warning, "processors 0 and 1 share a core", "taskset -c 0,2 loggp"},
-	{"cores", func(p *Patient) {
+	{"cores", func(p *Host) {
 		p.Ranks = 4
 		plants("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,3\n", "sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "0,3\n")(p)
 	}, Warning, "processors 0 and 3 share a core", "more processors"},
-	{"cores", func(p *Patient) { p.Processors = []int{3} }, OK, "fewer than ranks", ""},
+	{"cores", func(p *Host) { p.Processors = []int{3} }, OK, "fewer than ranks", ""},
 	{"cores", plants("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,4\n"), Note, "2 hardware threads", "alone"},
 	{"kinds", plants("sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq", "2000000\n"), Warning, "processors 0 and 1 are on fast and slow", "taskset -c 0,2 loggp"},
 	{"kinds", plants("sys/devices/system/cpu/cpu0/cpu_capacity", "1024\n", "sys/devices/system/cpu/cpu1/cpu_capacity", "430\n"), Warning, "fast and slow", "taskset -c 2,3 loggp"},
@@ -130,61 +131,61 @@ var ill = []struct {
 	{"quota", plants("proc/self/cgroup", "9:name=systemd:/x\n3:cpu,cpuacct:/docker/1\n", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "50000\n", "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
 		Warning, "the time of 0.5 processors", "--cpus"},
 	{"quota", plants("sys/fs/cgroup/user/cpu.max", "300000 100000\n"), Note, "the time of 3 processors", ""},
-	{"busy", func(p *Patient) { uses(p, 60, 0) }, Warning, "others use 0.30 processors (a (b) c 0.30); load 0.10", "stop them"},
-	{"busy", func(p *Patient) { uses(p, 20, 0) }, Note, "0.10 processors", "stop them"},
-	{"busy", func(p *Patient) { p.Uses = [2]use{} }, Note, "not to be seen", ""},
-	{"interruptions", func(p *Patient) { p.Gaps[1] = gapped(1, 30*time.Millisecond) }, Warning, "processor 1, the worst of 2, misses 3 % of the time: 10 gaps in 1 s, the longest 7.5ms", "isolcpus"},
-	{"interruptions", func(p *Patient) { p.Gaps[0] = gapped(0, 30*time.Millisecond); p.Gaps[0].Switches = 4 }, Warning, "processor 0, the worst of 2, misses 3 %", "see busy"},
-	{"interruptions", func(p *Patient) { p.Gaps = p.Gaps[:1]; p.Gaps[0].Lost = 2 * time.Millisecond }, Note, "processor 0 misses 0.2 %", "isolcpus"},
-	{"pace", func(p *Patient) { p.Paces[1] = machine.Pace{Processor: 1, Best: 1900, Median: 2700, Slowed: 0.63} }, Warning, "processor 1, the worst of 2, is slowed 63 % of the time; a piece of work takes 1.9 us at best, and 2.7 at the median", "--budget"},
-	{"pace", func(p *Patient) { p.Paces = p.Paces[:1]; p.Paces[0].Slowed = 0.06 }, Note, "processor 0 is slowed 6 %", "hardware threads"},
-	{"pace", func(p *Patient) { p.Paces, p.Paceless = nil, errors.New("no pins") }, Note, "no pins", ""},
-	{"interruptions", func(p *Patient) { p.Gaps, p.Gapless = nil, errors.New("no pins") }, Note, "no pins", ""},
+	{"busy", func(p *Host) { uses(p, 60, 0) }, Warning, "others use 0.30 processors (a (b) c 0.30); load 0.10", "stop them"},
+	{"busy", func(p *Host) { uses(p, 20, 0) }, Note, "0.10 processors", "stop them"},
+	{"busy", func(p *Host) { p.Usage = [2]usage{} }, Note, "not visible", ""},
+	{"interruptions", func(p *Host) { p.Interruptions[1] = gapped(1, 30*time.Millisecond) }, Warning, "processor 1, the worst of 2, misses 3 % of the time: 10 gaps in 1 s, the longest 7.5ms", "isolcpus"},
+	{"interruptions", func(p *Host) { p.Interruptions[0] = gapped(0, 30*time.Millisecond); p.Interruptions[0].Switches = 4 }, Warning, "processor 0, the worst of 2, misses 3 %", "see busy"},
+	{"interruptions", func(p *Host) { p.Interruptions = p.Interruptions[:1]; p.Interruptions[0].Lost = 2 * time.Millisecond }, Note, "processor 0 misses 0.2 %", "isolcpus"},
+	{"pace", func(p *Host) { p.Paces[1] = machine.Pace{Processor: 1, Best: 1900, Median: 2700, Slowed: 0.63} }, Warning, "processor 1, the worst of 2, is slowed 63 % of the time; a piece of work takes 1.9 us at best, and 2.7 at the median", "--budget"},
+	{"pace", func(p *Host) { p.Paces = p.Paces[:1]; p.Paces[0].Slowed = 0.06 }, Note, "processor 0 is slowed 6 %", "hardware threads"},
+	{"pace", func(p *Host) { p.Paces, p.PacesErr = nil, errors.New("no pins") }, Note, "no pins", ""},
+	{"interruptions", func(p *Host) { p.Interruptions, p.InterruptionsErr = nil, errors.New("no pins") }, Note, "no pins", ""},
 	{"virtual machine", plants("proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor tsc\n"), Note, "others took is 0 %", "several launches"},
 	{"virtual machine", plants("sys/class/dmi/id/sys_vendor", "QEMU\n"), Note, "yes", "several launches"},
-	{"virtual machine", func(p *Patient) { plant(p, "sys/hypervisor/type", "xen\n"); uses(p, 0, 40) }, Warning, "others took is 5 %", "host is quiet"},
+	{"virtual machine", func(p *Host) { plant(p, "sys/hypervisor/type", "xen\n"); uses(p, 0, 40) }, Warning, "others took is 5 %", "host is quiet"},
 	{"frequency", plants("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "schedutil\n"), Warning, "governor schedutil on processor 1", "cpupower"},
 	{"frequency", plants("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"), Note, "with turbo", "no_turbo"},
 	{"frequency", plants("sys/devices/system/cpu/intel_pstate/no_turbo", "", "sys/devices/system/cpu/cpufreq/boost", "1\n"), Note, "with turbo", "no_turbo"},
 	{"power", plants("sys/class/power_supply/AC/online", "0\n"), Warning, "battery", "plug it in"},
 	{"idle states", plants("sys/devices/system/cpu/cpu1/cpuidle/state2/disable", "0\n"), Note, "to C6, from which it takes 133 us", "cpu_dma_latency"},
 	{"clock", plants("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"), Warning, "hpet", "clocksource"},
-	{"clock", func(p *Patient) { p.Cost = 800 * unit.Nanosecond }, Warning, "a reading costs 800 ns", "clocksource"},
-	{"clock", func(p *Patient) { p.Step = unit.Microsecond }, Warning, "steps of 1e+03 ns", "clocksource"},
-	{"common clock", func(p *Patient) { p.Offset = machine.Offset{Low: 900, High: 1100} }, Warning, "by 900..1100 ns", "round trips alone"},
-	{"common clock", func(p *Patient) { p.Apart = errors.New("others keep it") }, Note, "not checked: others keep it", ""},
-	{"cache lines", func(p *Patient) { p.Lines[1].Median = 160 }, Warning, "60 (50..70) ns at first and 160 (52..71) ns later", "line_ns"},
-	{"cache lines", func(p *Patient) { p.Lines[0].Median = 160 }, Warning, "160 (50..70) ns at first", "line_ns"},
-	{"cache lines", func(p *Patient) { p.Lines[1].High = 90 }, Note, "62 (52..90) ns", "several launches"},
-	{"cache lines", func(p *Patient) { p.Lines, p.Lineless = nil, errors.New("others keep it") }, Warning, "not passed: others keep it", "busy"},
-	{"memory", func(p *Patient) { p.Memory = errors.New("no space") }, Problem, "no space", "ulimit -f"},
+	{"clock", func(p *Host) { p.Cost = 800 * unit.Nanosecond }, Warning, "a reading costs 800 ns", "clocksource"},
+	{"clock", func(p *Host) { p.Step = unit.Microsecond }, Warning, "steps of 1e+03 ns", "clocksource"},
+	{"common clock", func(p *Host) { p.Offset = machine.Offset{Low: 900, High: 1100} }, Warning, "by 900..1100 ns", "round trips alone"},
+	{"common clock", func(p *Host) { p.OffsetErr = errors.New("others keep it") }, Note, "not checked: others keep it", ""},
+	{"cache lines", func(p *Host) { p.Lines[1].Median = 160 }, Warning, "60 (50..70) ns at first and 160 (52..71) ns later", "line_ns"},
+	{"cache lines", func(p *Host) { p.Lines[0].Median = 160 }, Warning, "160 (50..70) ns at first", "line_ns"},
+	{"cache lines", func(p *Host) { p.Lines[1].High = 90 }, Note, "62 (52..90) ns", "several launches"},
+	{"cache lines", func(p *Host) { p.Lines, p.LinesErr = nil, errors.New("others keep it") }, Warning, "not passed: others keep it", "busy"},
+	{"memory", func(p *Host) { p.Memory = errors.New("no space") }, Problem, "no space", "ulimit -f"},
 	{"memory", plants("proc/meminfo", "MemAvailable:   102400 kB\n"), Note, "100 MiB left", "--sizes"},
 	{"memory", plants("sys/fs/cgroup/user/memory.max", "52429800\n"), Warning, "50 MiB left in the control group", "container's limit"},
 	{"memory", plants("proc/self/cgroup", "4:memory:/m\n", "sys/fs/cgroup/memory/m/memory.limit_in_bytes", "104858600\n", "sys/fs/cgroup/memory/m/memory.usage_in_bytes", "1000\n"), Note, "100 MiB left in the", "--sizes"},
-	{"copies", func(p *Patient) { p.Copies = errors.New("function not implemented") }, Note, "function not implemented", "SYS_PTRACE"},
+	{"copies", func(p *Host) { p.Copies = errors.New("function not implemented") }, Note, "function not implemented", "SYS_PTRACE"},
 	{"copies", plants("proc/sys/kernel/yama/ptrace_scope", "2\n"), Note, "ptrace_scope is 2", "ptrace_scope=1"},
 	{"sleep", plants("proc/self/timerslack_ns", "1000000\n"), Note, "1e+03 us late", "TimerSlackNSec"},
 	{"loopback", plants("sys/class/net/lo/flags", "0x8\n"), Warning, "down", "ip link set lo up"},
 	{"loopback", plants("sys/class/net/lo/mtu", "1500\n"), Note, "to 1500 bytes", "mtu 65536"},
 	{"loopback", plants("proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t65536\n"), Note, "buffers to 64 KiB (tcp_wmem)", "sysctl net.ipv4.tcp_wmem"},
-	{"MPI", func(p *Patient) { p.Program = func(string) string { return "" } }, Note, "no mpicc", "--mpicc"},
-	{"MPI", func(p *Patient) {
+	{"MPI", func(p *Host) { p.Program = func(string) string { return "" } }, Note, "no mpicc", "--mpicc"},
+	{"MPI", func(p *Host) {
 		p.Environment = func(string) string { return "nocc" }
 		p.Program = func(n string) string { return map[string]string{"mpicc": n, "mpirun": n}[n] }
 	},
 		Note, "no nocc", "MPICC"},
-	{"MPI", func(p *Patient) {
+	{"MPI", func(p *Host) {
 		p.Program = func(n string) string { return map[string]string{"mpicc": "/opt/mpicc"}[n] }
 	}, Note, "neither mpirun nor mpiexec", "--launcher"},
-	{"MPI", func(p *Patient) {
+	{"MPI", func(p *Host) {
 		p.Root = true
 		p.Program = func(n string) string {
 			return map[string]string{"mpicc": "/bin/opal_wrapper", "mpirun": "/bin/orterun"}[n]
 		}
 	},
 		Note, "mpicc is /bin/opal_wrapper, mpirun is /bin/orterun", "OMPI_ALLOW_RUN_AS_ROOT=1"},
-	{"/dev/shm", func(p *Patient) { p.Room = 64 << 20 }, Note, "64 MiB free", "remount"},
-	{"/dev/shm", func(p *Patient) { p.Room = -1 }, Note, "not there", "tmpfs"},
+	{"/dev/shm", func(p *Host) { p.FreeShm = 64 << 20 }, Note, "64 MiB free", "remount"},
+	{"/dev/shm", func(p *Host) { p.FreeShm = -1 }, Note, "missing", "tmpfs"},
 }
 
 // A machine that is well gives no check anything to say.
@@ -226,7 +227,7 @@ func TestIll(t *testing.T) {
 func TestTroubles(t *testing.T) {
 	p := well()
 	p.Processors = []int{0}
-	p.Gaps[0] = gapped(0, 100*time.Millisecond)
+	p.Interruptions[0] = gapped(0, 100*time.Millisecond)
 	plant(p, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n")
 	plant(p, "sys/fs/cgroup/user/cpu.max", "150000 100000\n")
 	got := strings.Join(troubles(p), " | ")
@@ -238,7 +239,7 @@ func TestTroubles(t *testing.T) {
 
 // A machine of which nothing is known is not complained of beyond that, and nothing fails.
 func TestUnknown(t *testing.T) {
-	p := &Patient{System: "linux", Files: machine.Files{FS: fstest.MapFS{}}, Ranks: 2, Room: -1, Environment: func(string) string { return "" }, Program: func(string) string { return "" }}
+	p := &Host{System: "linux", Files: machine.Files{FS: fstest.MapFS{}}, Ranks: 2, FreeShm: -1, Environment: func(string) string { return "" }, Program: func(string) string { return "" }}
 	for _, f := range Look(p) {
 		if f.Verdict > Note || f.Found == "" {
 			t.Errorf("%s: %v: %q", f.Check, f.Verdict, f.Found)
@@ -260,7 +261,7 @@ func FuzzFiles(f *testing.F) {
 		}
 		plant(p, "proc/1/stat", text)
 		plant(p, "proc/stat", text)
-		p.Uses[0], p.Uses[1] = used(p.Files), used(p.Files)
+		p.Usage[0], p.Usage[1] = used(p.Files), used(p.Files)
 		for _, x := range Look(p) {
 			if bad := strings.ToLower(x.Found); x.Found == "" || strings.Contains(bad, "nan") || strings.Contains(bad, "inf ") {
 				t.Errorf("%s: %q", x.Check, x.Found)
@@ -272,7 +273,7 @@ func FuzzFiles(f *testing.F) {
 // Expected by hand.
 func TestList(t *testing.T) {
 	for s, want := range map[string]string{"0-3,8": "0, 1, 2, 3, 8", "5": "5", "": "", "x": "", "3-": "", "2-1": "", "0-99999999": ""} {
-		if got := join(list(s)); got != want {
+		if got := join(processorList(s)); got != want {
 			t.Errorf("%q: %s, want %s", s, got, want)
 		}
 	}
@@ -280,7 +281,7 @@ func TestList(t *testing.T) {
 
 // This machine is looked at within the time, and is found to have something to say of each check.
 func TestExamine(t *testing.T) {
-	p, err := Examine(t.Context(), Effort{Ranks: 2, Watch: 30 * time.Millisecond})
+	p, err := Inspect(t.Context(), Options{Ranks: 2, Watch: 30 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,8 +290,8 @@ func TestExamine(t *testing.T) {
 			t.Errorf("%s found nothing", f.Check)
 		}
 	}
-	if len(p.Processors) > 0 && len(p.Gaps) == 0 && p.Gapless == nil {
+	if len(p.Processors) > 0 && len(p.Interruptions) == 0 && p.InterruptionsErr == nil {
 		t.Error("no processor was watched")
 	}
-	Troubles(t.Context(), 2)
+	Spoilers(t.Context(), 2)
 }

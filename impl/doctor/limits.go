@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// quota: who has had its share of a period does not run before the next.
-func quota(p *Patient) Finding {
+// quota: a group that has used its share of a period does not run before the next.
+func quota(p *Host) Result {
 	share, limited := p.quota()
 	if !limited {
 		return found("none")
@@ -30,8 +30,8 @@ func quota(p *Patient) Finding {
 	return f.matters(Note, why+"; for the ranks it suffices as long as nothing else runs in the group", "")
 }
 
-// quota returns for how many processors' time the control groups of this process allow.
-func (p *Patient) quota() (share float64, limited bool) {
+// quota returns the number of processors whose time the control groups of this process allow.
+func (p *Host) quota() (share float64, limited bool) {
 	take := func(quota, period string) {
 		q, err := strconv.ParseFloat(quota, 64)
 		d, err2 := strconv.ParseFloat(period, 64)
@@ -40,7 +40,7 @@ func (p *Patient) quota() (share float64, limited bool) {
 		}
 	}
 	for _, dir := range p.groups("", "cpu") {
-		if words := strings.Fields(p.Files.Line(path.Join(dir, "cpu.max"))); len(words) == 2 { // the first may be max, which is no number
+		if words := strings.Fields(p.Files.Line(path.Join(dir, "cpu.max"))); len(words) == 2 { // the first may be max, which is not a number
 			take(words[0], words[1])
 		}
 		take(p.Files.Line(path.Join(dir, "cpu.cfs_quota_us")), p.Files.Line(path.Join(dir, "cpu.cfs_period_us")))
@@ -48,8 +48,8 @@ func (p *Patient) quota() (share float64, limited bool) {
 	return share, limited
 }
 
-// throttled returns how often the process's group was held up.
-func (p *Patient) throttled() int {
+// throttled returns how often the process's group was throttled.
+func (p *Host) throttled() int {
 	times := 0
 	for _, dir := range p.groups("", "cpu") {
 		n, _ := strconv.Atoi(p.Files.Value(path.Join(dir, "cpu.stat"), "nr_throttled"))
@@ -58,9 +58,10 @@ func (p *Patient) throttled() int {
 	return times
 }
 
-// groups returns the directories of the control groups of this process, from its own to the root, in those hierarchies of version 1 that have one of the
-// controllers, and in version 2 (""). In a container the root may stand for the group itself.
-func (p *Patient) groups(controllers ...string) []string {
+// groups returns the directories of the control groups of this process, from its own to the root,
+// in the version 1 hierarchies of the controllers, and in version 2 (""). In a container the root
+// may be the group itself.
+func (p *Host) groups(controllers ...string) []string {
 	b, err := fs.ReadFile(p.Files, "proc/self/cgroup")
 	if err != nil {
 		return nil
@@ -87,14 +88,14 @@ func shares(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
-// Memory that a measurement should have at least: buffers of the longest messages of all ranks, and samples.
+// Memory for a measurement: buffers of the longest messages of all ranks, and samples.
 const (
 	enough   = 256 << 20
 	adequate = 64 << 20
 )
 
-// memory: what ranks share, their buffers, and the samples.
-func memory(p *Patient) Finding {
+// memory: shared memory of the ranks, their buffers, and the samples.
+func memory(p *Host) Result {
 	if p.Memory != nil {
 		return found("none to share: %v", p.Memory).matters(Problem, "ranks of --platform shm meet in memory that they share", "raise the limit (ulimit -f, memory of the container), or free memory")
 	}
@@ -128,7 +129,7 @@ func round(n int64) string {
 }
 
 // available returns how much memory this process may still use, or -1, and what limits it.
-func (p *Patient) available() (left int64, limit string) {
+func (p *Host) available() (left int64, limit string) {
 	left = -1
 	if kib, err := strconv.ParseInt(strings.TrimSuffix(p.Files.Value("proc/meminfo", "MemAvailable"), " kB"), 10, 64); err == nil {
 		left = kib << 10
@@ -145,8 +146,8 @@ func (p *Patient) available() (left int64, limit string) {
 	return left, limit
 }
 
-// copies: long messages are read straight from the other process, where that is allowed.
-func copies(p *Patient) Finding {
+// copies: long messages are copied directly from the other process, if that is allowed.
+func copies(p *Host) Result {
 	const why = "messages beyond 4 KiB go through shared memory in pieces, two copies in place of one: up to twice as slow; series get and put of --level message are not there"
 	if p.Copies != nil {
 		return found("from process to process not possible: %v", p.Copies).matters(Note, why, "allow process_vm_readv in the container's seccomp profile (docker: --cap-add SYS_PTRACE)")
@@ -158,30 +159,30 @@ func copies(p *Patient) Finding {
 	return found("from process to process possible")
 }
 
-// small is how much of /dev/shm the vendor's MPI should find.
+// small is the least free space in /dev/shm for other MPI libraries.
 const small = 128 << 20
 
-// shared: where MPI libraries put what their ranks share.
-func shared(p *Patient) Finding {
+// shared: MPI libraries keep the shared memory of their ranks in /dev/shm.
+func shared(p *Host) Result {
 	const why = "MPI libraries put there what their ranks share (this program does not): they fail, or are slower"
 	switch {
-	case p.Room < 0:
-		return found("not there").matters(Note, why, "mount a tmpfs there")
-	case p.Room < small:
-		return found("%s free", round(p.Room)).matters(Note, why, "mount -o remount,size=1g /dev/shm (docker: --shm-size 1g)")
+	case p.FreeShm < 0:
+		return found("missing").matters(Note, why, "mount a tmpfs there")
+	case p.FreeShm < small:
+		return found("%s free", round(p.FreeShm)).matters(Note, why, "mount -o remount,size=1g /dev/shm (docker: --shm-size 1g)")
 	}
-	return found("%s free", round(p.Room))
+	return found("%s free", round(p.FreeShm))
 }
 
-// window is the least that a socket's buffer should be able to grow to.
+// window is the least size to which a socket buffer should be able to grow.
 const window = 1 << 20
 
-// loopback: the way of --platform tcp on one machine.
-func loopback(p *Patient) Finding {
+// loopback: the network of --platform tcp on one machine.
+func loopback(p *Host) Result {
 	const lo = "sys/class/net/lo/"
 	flags, err := strconv.ParseUint(strings.TrimPrefix(p.Files.Line(lo+"flags"), "0x"), 16, 32)
 	if err != nil {
-		return found("not to be seen").matters(Note, "--platform tcp needs it", "")
+		return found("not visible").matters(Note, "--platform tcp needs it", "")
 	}
 	if up := uint64(1); flags&up == 0 {
 		return found("down").matters(Warning, "--platform tcp needs it", "ip link set lo up")

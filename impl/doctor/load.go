@@ -15,32 +15,32 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// use is how much the processors of a machine have been used since it began, in ticks.
-type use struct {
-	at        time.Duration // by any clock
-	all       float64       // of all processors, and whatever they did
-	stolen    float64       // of these, by other virtual machines
+// usage is the processor time that was used on a machine since it started, in ticks.
+type usage struct {
+	at        time.Duration // on the monotonic clock
+	all       float64       // of all processors, in any state
+	stolen    float64       // part that went to other virtual machines
 	processes map[int]ticks
 }
 
-// ticks is what a process has used.
+// ticks is the processor time of a process.
 type ticks struct {
 	name string
 	n    float64
 }
 
-// hertz is how many ticks a second has in /proc: USER_HZ, which is 100 on all systems that there are.
+// hertz is the number of ticks per second in /proc: USER_HZ, 100 on all systems.
 const hertz = 100
 
-// most is of how many processes it is asked what they use.
+// most is the number of processes that are read at most.
 const most = 10_000
 
-// used returns the use of a machine until now.
-func used(files machine.Files) use {
-	u := use{at: time.Duration(machine.Now()), processes: map[int]ticks{}}
+// used returns the usage of a machine until now.
+func used(files machine.Files) usage {
+	u := usage{at: time.Duration(machine.Now()), processes: map[int]ticks{}}
 	for i, word := range strings.Fields(files.Value("proc/stat", "cpu")) {
 		n, _ := strconv.ParseFloat(word, 64)
-		if i < 8 { // user nice system idle iowait irq softirq steal; what follows is in user and nice as well
+		if i < 8 { // user nice system idle iowait irq softirq steal; the following are part of user and nice
 			u.all += n
 		}
 		if i == 7 {
@@ -57,8 +57,8 @@ func used(files machine.Files) use {
 	return u
 }
 
-// process reads a line of /proc/PID/stat. The name stands in parentheses, and may have some in it. See proc_pid_stat(5): utime is the 14th field, and stime
-// the one behind it.
+// process parses a line of /proc/PID/stat. The name stands in parentheses and may contain some. See
+// proc_pid_stat(5): utime is the 14th field, stime the 15th.
 func process(line string) (t ticks, ok bool) {
 	open, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if open < 0 || end < open {
@@ -73,28 +73,28 @@ func process(line string) (t ticks, ok bool) {
 	return ticks{line[open+1 : end], user + kernel}, err == nil && err2 == nil
 }
 
-// Shares of processors that others may have.
+// Processor shares of other processes from which they matter.
 const (
 	little = 0.05
 	much   = 0.25
 )
 
-// busy: who else runs takes processors, caches and memory.
-func busy(p *Patient) Finding {
+// busy: other processes take processors, caches and memory bandwidth.
+func busy(p *Host) Result {
 	load, _, _ := strings.Cut(p.Files.Line("proc/loadavg"), " ")
-	elapsed := (p.Uses[1].at - p.Uses[0].at).Seconds()
-	if elapsed <= 0 || len(p.Uses[1].processes) == 0 {
-		return found("processes are not to be seen").matters(Note, "interruptions show what others take, and not who they are", "")
+	elapsed := (p.Usage[1].at - p.Usage[0].at).Seconds()
+	if elapsed <= 0 || len(p.Usage[1].processes) == 0 {
+		return found("processes are not visible").matters(Note, "interruptions show the time that others take, but not which processes they are", "")
 	}
 	others := map[string]float64{} // by name
 	sum := 0.0
-	for pid, t := range p.Uses[1].processes {
-		if share := (t.n - p.Uses[0].processes[pid].n) / hertz / elapsed; pid != p.Self && share > 0 {
+	for pid, t := range p.Usage[1].processes {
+		if share := (t.n - p.Usage[0].processes[pid].n) / hertz / elapsed; pid != p.Self && share > 0 {
 			others[t.name] += share
 			sum += share
 		}
 	}
-	f := found("others use %.2f processors%s; load %s", sum, who(others), load)
+	f := found("others use %.2f processors%s; load %s", sum, topProcesses(others), load)
 	const why = "they take the ranks' processors for milliseconds at a time, and caches and memory all the time: medians move by some percent, tails by a factor"
 	const do = "stop them, or measure when they are done; repeat on several launches and compare"
 	switch {
@@ -106,8 +106,8 @@ func busy(p *Patient) Finding {
 	return f
 }
 
-// who names those that use most.
-func who(others map[string]float64) string {
+// topProcesses names the processes that use most.
+func topProcesses(others map[string]float64) string {
 	names := slices.SortedFunc(maps.Keys(others), func(a, b string) int {
 		return cmp.Or(cmp.Compare(others[b], others[a]), cmp.Compare(a, b))
 	})
@@ -121,19 +121,19 @@ func who(others map[string]float64) string {
 	return " (" + strings.Join(words, ", ") + ")"
 }
 
-// Shares of the time that may be lost.
+// Lost parts of the time from which they matter.
 const (
 	littleLost = 0.001
 	muchLost   = 0.02
 )
 
-// interruptions: what a thread misses that only looks at the clock, each time it measures misses too.
-func interruptions(p *Patient) Finding {
-	if len(p.Gaps) == 0 {
-		return unseen(p.Gapless, "what interrupts ranks shows in the tails alone")
+// interruptions: measured times include what interrupts a thread that only reads the clock.
+func interruptions(p *Host) Result {
+	if len(p.Interruptions) == 0 {
+		return notMeasured(p.InterruptionsErr, "what interrupts ranks shows in the tails alone")
 	}
-	worst := slices.MaxFunc(p.Gaps, func(a, b machine.Interruptions) int { return cmp.Compare(a.Share(), b.Share()) })
-	f := found("%s", gaps(worst, len(p.Gaps)))
+	worst := slices.MaxFunc(p.Interruptions, func(a, b machine.Interruptions) int { return cmp.Compare(a.Share(), b.Share()) })
+	f := found("%s", gaps(worst, len(p.Interruptions)))
 	hit := "none of the times that were watched was hit"
 	if worst.Count > 0 {
 		hit = fmt.Sprintf("one time of 1 us in %.0f is hit, and longer by %v at the mean", float64(worst.Watched)/float64(worst.Count)/1e3, (worst.Lost / time.Duration(worst.Count)).Round(time.Microsecond))
@@ -151,15 +151,15 @@ func interruptions(p *Patient) Finding {
 	return f
 }
 
-// unseen is the finding where nobody could look, for a reason or as no processor is known.
-func unseen(err error, why string) Finding {
+// notMeasured is the result of a check whose measurement failed, or had no processor.
+func notMeasured(err error, why string) Result {
 	if err == nil {
 		err = errors.New("no processor is known")
 	}
-	return found("not looked for: %v", err).matters(Note, why, "")
+	return found("not measured: %v", err).matters(Note, why, "")
 }
 
-// theWorst names a processor, the worst of some.
+// theWorst names a processor that is the worst of several.
 func theWorst(processor, of int) string {
 	if of == 1 {
 		return fmt.Sprintf("processor %d", processor)
@@ -167,7 +167,7 @@ func theWorst(processor, of int) string {
 	return fmt.Sprintf("processor %d, the worst of %d,", processor, of)
 }
 
-// gaps says what was missed on the worst of some processors.
+// gaps describes the interruptions of the worst of several processors.
 func gaps(g machine.Interruptions, of int) string {
 	text := fmt.Sprintf("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(g.Processor, of), 100*g.Share(), g.Count, g.Watched.Seconds(), g.Longest.Round(time.Microsecond))
 	if g.Switches > 0 {
@@ -176,16 +176,16 @@ func gaps(g machine.Interruptions, of int) string {
 	return text
 }
 
-// Parts of the time for which a processor may be slowed.
+// Parts of the time at a slowed pace from which they matter.
 const (
 	littleSlowed = 0.05
 	muchSlowed   = 0.25
 )
 
-// pace: a core that something else runs on as well is slower, and no clock shows it.
-func pace(p *Patient) Finding {
+// pace: a core is slower if its other hardware thread is busy, and no clock shows it.
+func pace(p *Host) Result {
 	if len(p.Paces) == 0 {
-		return unseen(p.Paceless, "samples tell it: each says at which pace the processors worked")
+		return notMeasured(p.PacesErr, "samples tell it: each says at which pace the processors worked")
 	}
 	worst := slices.MaxFunc(p.Paces, func(a, b machine.Pace) int { return cmp.Compare(a.Slowed, b.Slowed) })
 	f := found("%s is slowed %.2g %% of the time; a piece of work takes %.3g us at best, and %.3g at the median", theWorst(worst.Processor, len(p.Paces)), 100*worst.Slowed, worst.Best.Seconds()*1e6, worst.Median.Seconds()*1e6)
@@ -200,10 +200,10 @@ func pace(p *Patient) Finding {
 	return f
 }
 
-// virtual: who has not the machine but a part of it is moved and interrupted by others.
-func virtual(p *Patient) Finding {
+// virtual: the host moves and interrupts virtual processors.
+func virtual(p *Host) Result {
 	if !p.Files.Virtual() {
-		return found("none to be seen")
+		return found("no")
 	}
 	f := found("yes, and the time it says others took is %.2g %%", 100*p.stolen())
 	if p.stolen() >= muchLost/2 {
@@ -214,7 +214,7 @@ func virtual(p *Patient) Finding {
 		"measure several launches, compare those of one mode (fact line_ns), and look at interruptions and cache lines")
 }
 
-// stolen returns the part of the time that others took from this virtual machine while it was looked at.
-func (p *Patient) stolen() float64 {
-	return (p.Uses[1].stolen - p.Uses[0].stolen) / max(p.Uses[1].all-p.Uses[0].all, 1)
+// stolen returns the part of the time that other virtual machines took during the inspection.
+func (p *Host) stolen() float64 {
+	return (p.Usage[1].stolen - p.Usage[0].stolen) / max(p.Usage[1].all-p.Usage[0].all, 1)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// system: only Linux has what ranks of this machine are made of.
-func system(p *Patient) Finding {
+// system: ranks as processes need Linux.
+func system(p *Host) Result {
 	if p.System != "linux" {
 		return found("%s", p.System).matters(Problem, "ranks as processes need Linux: futexes, shared memory without a name, and pinning", "measure on Linux, or an emulated machine: loggp platforms")
 	}
@@ -18,12 +18,12 @@ func system(p *Patient) Finding {
 	return f
 }
 
-// processors: a rank that spins needs a processor, and the rest of the system another.
-func processors(p *Patient) Finding {
+// processors: each spinning rank needs a processor, and the rest of the system another.
+func processors(p *Host) Result {
 	n := len(p.Processors)
 	switch {
 	case n == 0:
-		return found("it is not known on which the program may run").matters(Note, "ranks then wait in the kernel, which takes microseconds", "")
+		return found("unknown").matters(Note, "ranks then wait in the kernel, which takes microseconds", "")
 	case n < p.Ranks:
 		return found("%d for %d ranks", n, p.Ranks).matters(Warning,
 			"ranks take turns: a message waits for the scheduler, microseconds if ranks sleep (--wait block) and milliseconds if they spin",
@@ -34,34 +34,34 @@ func processors(p *Patient) Finding {
 	return found("%d for %d ranks", n, p.Ranks)
 }
 
-// pinning: a rank that moves finds cold caches and other distances.
-func pinning(p *Patient) Finding {
+// pinning: a rank that moves to another processor finds cold caches and other distances.
+func pinning(p *Host) Result {
 	if p.Pinning != nil {
 		return found("not possible: %v", p.Pinning).matters(Warning,
 			"ranks move between processors: each move costs caches, and distances change within a series, by up to a factor of ten",
 			"allow sched_setaffinity (a container's seccomp profile), or measure with --pin=false and expect wide intervals")
 	}
 	if len(p.Processors) == 0 {
-		return found("it is not known on which processors")
+		return found("unknown on which processors")
 	}
-	online := list(p.Files.Line("sys/devices/system/cpu/online"))
+	online := processorList(p.Files.Line("sys/devices/system/cpu/online"))
 	if n := len(p.Processors); n < len(online) {
 		return found("possible, on %d of %d processors: %s", n, len(online), join(firsts(p.Processors, 8))).matters(Note, "an affinity mask or a cpuset leaves these", "")
 	}
 	return found("possible")
 }
 
-// firsts returns the first numbers of some.
+// firsts returns at most the first n numbers.
 func firsts(of []int, n int) []int { return of[:min(n, len(of))] }
 
-// cores: two threads of one core share what executes instructions and the nearest caches.
-func cores(p *Patient) Finding {
+// cores: hardware threads of one core share its execution units and nearest caches.
+func cores(p *Host) Result {
 	const siblings = "topology/thread_siblings_list"
 	most := 1
-	for _, a := range p.places() {
-		with := list(p.Files.Line(path.Join(processor(a), siblings)))
+	for _, a := range p.rankProcessors() {
+		with := processorList(p.Files.Line(path.Join(processor(a), siblings)))
 		most = max(most, len(with))
-		for _, b := range p.places() {
+		for _, b := range p.rankProcessors() {
 			if a < b && slices.Contains(with, b) {
 				return found("ranks on the processors %d and %d share a core", a, b).matters(Warning,
 					"each slows the other down, overheads by up to a factor of two, and a message takes a third of what it takes between two cores",
@@ -78,8 +78,8 @@ func cores(p *Patient) Finding {
 	return found("each rank has a core of its own")
 }
 
-// apart says how to run on processors of which no two are of one kind.
-func (p *Patient) apart(kind func(processor int) string) string {
+// apart returns the advice to run on processors that all differ in kind.
+func (p *Host) apart(kind func(processor int) string) string {
 	var chosen []int
 	seen := map[string]bool{}
 	for _, n := range p.Processors {
@@ -98,14 +98,14 @@ func taskset(processors []int) string {
 	return "taskset -c " + strings.ReplaceAll(join(processors), " ", "") + " loggp measure ..."
 }
 
-// kinds: some machines have fast and slow processors.
-func kinds(p *Patient) Finding {
+// kinds: some machines have both fast and slow processors.
+func kinds(p *Host) Result {
 	speed := func(n int) string {
 		capacity, _ := p.Files.Number(path.Join(processor(n), "cpu_capacity"))
 		fastest, _ := p.Files.Number(path.Join(processor(n), "cpufreq/cpuinfo_max_freq"))
 		return fmt.Sprint(capacity, fastest/100_000) // within 100 MHz they are alike: favoured cores of one kind differ by less
 	}
-	places := p.places()
+	places := p.rankProcessors()
 	for _, n := range places {
 		if speed(n) != speed(places[0]) {
 			return found("ranks on the processors %d and %d are on fast and slow ones", places[0], n).matters(Warning, "o_s is then that of one kind, and o_r of the other", p.alike(speed))
@@ -114,8 +114,8 @@ func kinds(p *Patient) Finding {
 	return found("the ranks' processors are alike")
 }
 
-// alike says how to run on processors of one kind.
-func (p *Patient) alike(kind func(processor int) string) string {
+// alike returns the advice to run on processors of one kind.
+func (p *Host) alike(kind func(processor int) string) string {
 	same := map[string][]int{}
 	for _, n := range p.Processors {
 		k := kind(n)
@@ -126,18 +126,18 @@ func (p *Patient) alike(kind func(processor int) string) string {
 	return "no kind has enough processors for all ranks"
 }
 
-// nodes: to processors of another memory node it is farther.
-func nodes(p *Patient) Finding {
+// nodes: processors of different memory nodes are farther apart.
+func nodes(p *Host) Result {
 	lists, _ := fs.Glob(p.Files, "sys/devices/system/node/node[0-9]*/cpulist")
 	node := func(n int) string {
 		for _, name := range lists {
-			if slices.Contains(list(p.Files.Line(name)), n) {
+			if slices.Contains(processorList(p.Files.Line(name)), n) {
 				return strings.TrimPrefix(path.Base(path.Dir(name)), "node")
 			}
 		}
 		return "?"
 	}
-	places := p.places()
+	places := p.rankProcessors()
 	for _, n := range places {
 		if node(n) != node(places[0]) {
 			return found("ranks on the processors %d and %d are in the memory nodes %s and %s", places[0], n, node(places[0]), node(n)).matters(Note,

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// steady are governors under which a processor's clock does not follow the load.
+// steady are the governors that do not adapt the frequency to the load.
 var steady = map[string]bool{"performance": true, "userspace": true}
 
 // frequency: a processor that saves power is slow at first.
-func frequency(p *Patient) Finding {
+func frequency(p *Host) Result {
 	governor := ""
-	for _, n := range p.places() {
+	for _, n := range p.rankProcessors() {
 		g := p.Files.Governor(n)
 		if g == "" {
-			return found("no governor to be seen: the clock rate is fixed, or the host's to choose")
+			return found("no governor: the frequency is fixed, or chosen by the host")
 		}
 		if governor = g; !steady[g] {
 			return found("governor %s on processor %d", g, n).matters(Warning,
@@ -30,8 +30,8 @@ func frequency(p *Patient) Finding {
 	return found("governor %s", governor)
 }
 
-// power: a computer on its battery is slower.
-func power(p *Patient) Finding {
+// power: a computer on battery is slower.
+func power(p *Host) Result {
 	mains, online := 0, 0
 	names, _ := fs.Glob(p.Files, "sys/class/power_supply/*/type")
 	for _, name := range names {
@@ -43,19 +43,19 @@ func power(p *Patient) Finding {
 		}
 	}
 	if mains > 0 && online == 0 {
-		return found("on its battery").matters(Warning, "processors are kept below their clock rate, by up to a factor of two", "plug it in")
+		return found("on battery").matters(Warning, "processors are kept below their clock rate, by up to a factor of two", "plug it in")
 	}
 	return found("mains")
 }
 
-// deep is how long the way out of an idle state takes, in microseconds, from which on it is worth a word.
+// deep is the exit latency of an idle state, in microseconds, from which on it matters.
 const deep = 20
 
-// idle: a processor that sleeps takes time to wake.
-func idle(p *Patient) Finding {
+// idle: a processor in an idle state takes time to wake.
+func idle(p *Host) Result {
 	var latency int64
 	name := ""
-	for _, n := range p.places() {
+	for _, n := range p.rankProcessors() {
 		states, _ := fs.Glob(p.Files, path.Join(processor(n), "cpuidle/state*/latency"))
 		for _, s := range states {
 			us, _ := p.Files.Number(s)
@@ -66,7 +66,7 @@ func idle(p *Patient) Finding {
 	}
 	switch {
 	case name == "":
-		return found("none to be seen")
+		return found("none visible")
 	case latency > deep:
 		return found("to %s, from which it takes %d us to wake", name, latency).matters(Note, "what waits in the kernel (--wait block) may take as much longer; what spins does not notice",
 			"hold /dev/cpu_dma_latency open at 0, or cpupower idle-set -D 0")
@@ -74,7 +74,7 @@ func idle(p *Patient) Finding {
 	return found("to %s, from which it takes %d us to wake", name, latency)
 }
 
-// vdso are the clocks that are read without a system call.
+// vdso are the clock sources that are read without a system call.
 var vdso = map[string]bool{"tsc": true, "kvm-clock": true, "hyperv_clocksource_tsc_page": true, "arch_sys_counter": true, "timebase": true, "tod": true, "riscv_clocksource": true}
 
 // Limits for a clock, in nanoseconds.
@@ -83,8 +83,8 @@ const (
 	coarse = 100 // a step
 )
 
-// clock: what it costs to look at it is in every number, and steps hide what is shorter.
-func clock(p *Patient) Finding {
+// clock: each time includes the cost of reading it, and its steps hide what is shorter.
+func clock(p *Host) Result {
 	source := p.Files.ClockSource()
 	step, cost := 1e3*p.Step.Micros(), 1e3*p.Cost.Micros()
 	name := source
@@ -100,13 +100,13 @@ func clock(p *Patient) Finding {
 	return f
 }
 
-// common: times between ranks stand on one clock for all processors.
-func common(p *Patient) Finding {
+// common: times from one rank to another assume one clock for all processors.
+func common(p *Host) Result {
 	switch {
-	case len(p.places()) < 2:
+	case len(p.rankProcessors()) < 2:
 		return found("one processor has one")
-	case p.Apart != nil || p.Lineless != nil && len(p.Lines) == 0:
-		return found("not checked: %v", first(p.Apart, p.Lineless)).matters(Note, "times that begin on one rank and end on another stand on one clock for both; round trips do not", "")
+	case p.OffsetErr != nil || p.LinesErr != nil && len(p.Lines) == 0:
+		return found("not checked: %v", first(p.OffsetErr, p.LinesErr)).matters(Note, "times that begin on one rank and end on another stand on one clock for both; round trips do not", "")
 	case !p.Offset.Common():
 		return found("no: one processor is ahead of the other by %v ns", p.Offset).matters(Warning, "times that begin on one rank and end on another are wrong by as much; round trips are not",
 			"choose another clock source, or look at round trips alone")
@@ -123,19 +123,19 @@ func first(errs ...error) error {
 	return nil
 }
 
-// Ratios of times of cache lines.
+// Ratios of cache line times from which they matter.
 const (
-	changed = 1.15 // of the median to what it was before
+	changed = 1.15 // of the medians before and after
 	spread  = 1.5  // of the quartiles
 )
 
-// lines: a short message over shared memory is the way of a line or two.
-func lines(p *Patient) Finding {
+// lines: a short message over shared memory takes as long as one or two cache lines.
+func lines(p *Host) Result {
 	switch {
-	case len(p.places()) < 2:
-		return found("it takes two processors")
+	case len(p.rankProcessors()) < 2:
+		return found("needs two processors")
 	case len(p.Lines) == 0:
-		return found("not passed: %v", p.Lineless).matters(Warning, "the two processors did not run at one time, and so will ranks that spin", "see busy and interruptions")
+		return found("not passed: %v", p.LinesErr).matters(Warning, "the two processors did not run at one time, and so will ranks that spin", "see busy and interruptions")
 	}
 	a, b := p.Lines[0], p.Lines[len(p.Lines)-1]
 	f := found("one way %v", b)
@@ -151,15 +151,15 @@ func lines(p *Patient) Finding {
 	return f
 }
 
-// slack is how late the kernel lets sleepers be, in nanoseconds, unless told otherwise.
+// slack is the default timer slack of the kernel, in nanoseconds.
 const slack = 50_000
 
-// sleep: how late a thread wakes that sleeps for a time.
-func sleep(p *Patient) Finding {
+// sleep: timers fire late by their slack.
+func sleep(p *Host) Result {
 	ns, ok := p.Files.Number("proc/self/timerslack_ns")
 	switch {
 	case !ok:
-		return found("the slack of timers is not to be seen")
+		return found("timer slack unknown")
 	case ns > slack:
 		return found("timers may be %.3g us late", float64(ns)/1e3).matters(Note, "delays of the benchmark that are slept and not spun end later, which makes it take longer; times are not touched",
 			"start it from a shell without this setting (systemd: TimerSlackNSec)")
@@ -167,8 +167,8 @@ func sleep(p *Patient) Finding {
 	return found("timers may be %.3g us late", float64(ns)/1e3)
 }
 
-// vendor: is there an MPI, and will it start?
-func vendor(p *Patient) Finding {
+// vendor: whether there is an MPI, and whether it will start.
+func vendor(p *Host) Result {
 	compiler := p.Environment("MPICC")
 	if compiler == "" {
 		compiler = "mpicc"
@@ -194,7 +194,7 @@ func vendor(p *Patient) Finding {
 	return f
 }
 
-// located names a program as it is called, and the file that it is behind all links.
+// located names a program as it is called, and the file to which its links lead.
 func located(name, file string) string {
 	if name == file {
 		return name
