@@ -105,7 +105,7 @@ func TestHostsFail(t *testing.T) {
 		flags []string
 		says  string
 	}{
-		{[]string{"--hosts", "127.0.0.2,127.0.0.9"}, "loggp: host 127.0.0.9: ssh ended by exit status 255 before loggp came from there; its last words:\n  Permission denied (publickey).\n"},
+		{[]string{"--hosts", "127.0.0.2,127.0.0.9"}, "loggp: host 127.0.0.9: ssh ended by exit status 255 before loggp came from there; it wrote:\n  Permission denied (publickey).\n"},
 		{[]string{"--hosts", "no.such.host.invalid"}, "loggp: host no.such.host.invalid: there is no address of that name"},
 		{[]string{"--hosts", "127.0.0.2", "--ssh", "no-such-ssh"}, "loggp: host 127.0.0.2: cannot be called: "},
 		{[]string{"--hosts", "127.0.0.2", "--remote-program", "/no/such/loggp"}, "loggp: host 127.0.0.2: ssh ended by exit status 127"},

@@ -147,37 +147,26 @@ func (g *Agent) run(c *control, o *order, stop <-chan struct{}, asks *bool) {
 	c.say(word{Run: o.Run, Over: true, Death: death})
 }
 
-// live is the life of a rank.
+// live starts the rank and returns when it has ended.
 func (g *Agent) live(o *orders, text []byte, stop <-chan struct{}, asks *bool, reported func(report)) *Death {
-	p, alive, err := g.start(o, text)
+	p, err := g.start(o, text)
 	if err != nil {
 		return &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
 	}
-	defer alive.Done()
 	return p.attend(stop, asks, reported)
 }
 
-// start starts the process of the rank, on a thread that stays until it is told that nobody needs it any more.
-func (g *Agent) start(o *orders, text []byte) (p *process, alive *sync.WaitGroup, err error) {
+func (g *Agent) start(o *orders, text []byte) (*rankProcess, error) {
 	if o.Rank != g.Rank {
-		return nil, nil, fmt.Errorf("the orders are for rank %d", o.Rank)
+		return nil, fmt.Errorf("the orders are for rank %d", o.Rank)
 	}
 	if err := g.Allow(o.Args); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	shared, err := letter(text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer shared.Close()
-	alive = new(sync.WaitGroup)
-	alive.Add(1)
-	err = onThread(func() error {
-		p, err = start(*o, shared)
-		return err
-	}, alive)
-	if err != nil {
-		alive.Done()
-	}
-	return p, alive, err
+	return startRank(*o, shared)
 }

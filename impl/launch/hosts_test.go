@@ -369,8 +369,8 @@ func since(happened chan time.Time) time.Duration {
 	}
 }
 
-// A rank's last words come from its host, and an agent's.
-func TestLastWords(t *testing.T) {
+// The standard error of a rank comes from its host.
+func TestStandardError(t *testing.T) {
 	alone(t)
 	ssh, _ := fakeSSH(t)
 	team := gather(t, muster(ssh, "127.0.0.2"))
@@ -382,7 +382,7 @@ func TestLastWords(t *testing.T) {
 		p.Recv(true)
 		return nil
 	})
-	if want := "rank 1 died: exit status 3, on host 127.0.0.2; its last words:\n  what a pity"; err == nil || err.Error() != want {
+	if want := "rank 1 died: exit status 3, on host 127.0.0.2; its standard error:\n  what a pity"; err == nil || err.Error() != want {
 		t.Errorf("Run returned %v, want %s", err, want)
 	}
 }

@@ -70,8 +70,8 @@ func IsRank() bool {
 // glance is how often the job is looked at.
 const glance = 50 * time.Millisecond
 
-// hearing is how long a rank of a deadlock may take to leave its program and say where it was.
-const hearing = 2 * time.Second
+// leaveTimeout is how long a rank of a deadlock may take to leave its program and say where it was.
+const leaveTimeout = 2 * time.Second
 
 // Run runs a program on every rank, as device.World asks for. In a process that is a rank it does not return if the run is the one that the
 // process was started for.
@@ -193,14 +193,14 @@ func (j *job) watch(over chan struct{}) {
 type Death struct {
 	Rank   int
 	Status string // how: exit status 3, or signal: killed
-	Words  string // what it had written to its standard error: the first and the last of it
+	Stderr string // the beginning and the end of what it has written to its standard error
 }
 
-// Error has the last words on lines of their own.
+// Error shows the standard error on lines of its own.
 func (d *Death) Error() string {
 	text := fmt.Sprintf("rank %d died: %s", d.Rank, d.Status)
-	if d.Words != "" {
-		text += "; its last words:\n" + d.Words
+	if d.Stderr != "" {
+		text += "; its standard error:\n" + d.Stderr
 	}
 	return text
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
@@ -18,7 +17,7 @@ func TestReports(t *testing.T) {
 		&device.Failure{Rank: 2, Value: "a value", Stack: []byte("a stack")},
 		&device.Deadlock{Ranks: []int{1, 2}, Of: 5},
 		&device.Deadlock{Ranks: []int{1, 2}, Of: 5, Details: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
-		&Death{2, "signal: killed", "  last words"},
+		&Death{2, "signal: killed", "  its standard error"},
 	} {
 		if got := reportOf(2, err, nil).err(); !reflect.DeepEqual(got, err) {
 			t.Errorf("%v became %v", err, got)
@@ -32,29 +31,6 @@ func TestReports(t *testing.T) {
 	}
 	if got := reportOf(3, errors.New("a text"), nil).err(); !reflect.DeepEqual(got, &Error{3, "a text", nil}) {
 		t.Errorf("an error became %#v", got)
-	}
-}
-
-// Of much that a rank says the beginning and the end are kept, of little all.
-func TestWords(t *testing.T) {
-	for _, n := range []int{0, 1, firstWords - 1, firstWords, firstWords + 1, firstWords + lastWords, firstWords + lastWords + 1, 100_000} {
-		for _, at := range []int{1, 7, 5000} {
-			text := make([]byte, n)
-			for i := range text {
-				text[i] = byte('a' + i%26)
-			}
-			var w words
-			for rest := text; len(rest) > 0; rest = rest[min(at, len(rest)):] {
-				w.Write(rest[:min(at, len(rest))])
-			}
-			want := string(text)
-			if n > firstWords+lastWords {
-				want = want[:firstWords] + "\n  …\n  " + want[n-lastWords:]
-			}
-			if got := strings.TrimPrefix(w.String(), "  "); got != want {
-				t.Errorf("%d bytes, %d at a time: %d were kept: %.60q…", n, at, len(got), got)
-			}
-		}
 	}
 }
 

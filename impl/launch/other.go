@@ -6,21 +6,18 @@ import (
 	"errors"
 	"net"
 	"os"
-	"os/exec"
 	"time"
 )
 
 var errLinux = errors.New("launch: ranks as processes need Linux")
 
-type process struct{}
+type rankProcess struct{}
 
-func start(orders, *os.File) (*process, error) { return nil, errLinux }
+func startRank(orders, *os.File) (*rankProcess, error) { return nil, errLinux }
 
-func (*process) attend(<-chan struct{}, *bool, func(report)) *Death { return nil }
+func (*rankProcess) attend(<-chan struct{}, *bool, func(report)) *Death { return nil }
 
 func inherited() error { return errLinux }
-
-func bind(*exec.Cmd) {}
 
 func Silence(int) time.Duration { return 0 }
 

@@ -10,22 +10,23 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/loggp/loggp/impl/process"
 )
 
-// process is a rank that was started on this host.
-type process struct {
-	*exec.Cmd
-	rank   int
-	words  words
-	report *os.File // its
-	hold   *os.File // open as long as it may live
+// rankProcess is a rank that was started on this host.
+type rankProcess struct {
+	rank    int
+	child   *process.Child
+	stderr  process.Output
+	reports *os.File // from the rank
+	orders  *os.File // to the rank, open as long as it may live
 }
 
-// start starts a rank on this host. The kernel kills it when the thread that calls this ends.
-func start(o orders, shared *os.File) (*process, error) {
+// startRank starts a rank on this host.
+func startRank(o orders, shared *os.File) (*rankProcess, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -35,53 +36,44 @@ func start(o orders, shared *os.File) (*process, error) {
 		return nil, err
 	}
 	defer theirOrders.Close()
-	report, theirReport, err := os.Pipe()
+	reports, theirReports, err := os.Pipe()
 	if err != nil {
 		orders.Close()
 		return nil, err
 	}
-	defer theirReport.Close()
+	defer theirReports.Close()
 	o.Token = rand.Text()
-	p := &process{Cmd: exec.Command(exe, o.Args...), rank: o.Rank, report: report, hold: orders}
-	p.Env = append(without(os.Environ()), rankVariable+"="+strconv.Itoa(o.Rank), tokenVariable+"="+o.Token)
-	p.Stderr = &p.words
-	p.WaitDelay = grace
-	p.ExtraFiles = []*os.File{theirOrders, theirReport, shared}
-	bind(p.Cmd)
-	if err := p.Start(); err != nil {
+	p := &rankProcess{rank: o.Rank, reports: reports, orders: orders}
+	cmd := exec.Command(exe, o.Args...)
+	cmd.Env = append(without(os.Environ()), rankVariable+"="+strconv.Itoa(o.Rank), tokenVariable+"="+o.Token)
+	cmd.Stderr = &p.stderr
+	cmd.ExtraFiles = []*os.File{theirOrders, theirReports, shared}
+	if p.child, err = process.Start(cmd, syscall.SIGKILL); err != nil {
 		orders.Close()
-		report.Close()
+		reports.Close()
 		return nil, err
 	}
 	go json.NewEncoder(orders).Encode(o) // a rank that dies does not read them
 	return p, nil
 }
 
-// bind makes a command end with the thread that starts it, and keeps the terminal's interrupts from it.
-func bind(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Setpgid:   true, // an interrupt from the terminal is for rank 0, which ends the others
-		Pdeathsig: syscall.SIGKILL,
-	}
-}
-
-// attend stays with a rank until it has ended, and kills it when stop is closed; before that it lets it say where it is if asks. It says what the rank
-// reports, and returns how it died if it did without.
-func (p *process) attend(stop <-chan struct{}, asks *bool, reported func(report)) *Death {
-	buried := make(chan struct{})
+// attend waits until the rank has ended, and kills it when stop is closed; if asks is set then, it first lets the rank say
+// where it is. It passes on what the rank reports, and returns how it died if it did without a report.
+func (p *rankProcess) attend(stop <-chan struct{}, asks *bool, reported func(report)) *Death {
 	var killer sync.WaitGroup
 	killer.Go(func() {
 		select {
 		case <-stop:
 			if *asks {
-				p.ask(buried)
+				p.orders.Write([]byte{leave})
+				p.child.EndsWithin(leaveTimeout)
 			}
-			p.Process.Kill()
-		case <-buried:
+			p.child.Kill()
+		case <-p.child.Ended():
 		}
 	})
 	var r report
-	reports := json.NewDecoder(p.report)
+	reports := json.NewDecoder(p.reports)
 	unread := reports.Decode(&r)
 	began := r.Kind == begun
 	if began {
@@ -91,38 +83,25 @@ func (p *process) attend(stop <-chan struct{}, asks *bool, reported func(report)
 	if unread == nil {
 		reported(r)
 	}
-	err := p.Wait()
-	close(buried)
+	<-p.child.Ended()
 	killer.Wait()
-	p.report.Close()
-	p.hold.Close()
+	p.reports.Close()
+	p.orders.Close()
 	if unread != nil {
-		return &Death{p.rank, status(err, began), p.words.String()}
+		return &Death{p.rank, p.status(began), p.stderr.Indented()}
 	}
 	return nil
 }
 
-// ask lets a rank that waits leave its program and report, for a moment.
-func (p *process) ask(buried <-chan struct{}) {
-	p.hold.Write([]byte{leave})
-	select {
-	case <-buried:
-	case <-time.After(hearing):
-	}
-}
-
-// status says how a process ended that has not reported the end of its program, which may have begun.
-func status(err error, began bool) string {
-	var exit *exec.ExitError
-	switch succeeded := err == nil || errors.Is(err, exec.ErrWaitDelay); {
-	case succeeded && began:
+// status describes the end of a rank that has not reported the end of its program, which may have begun.
+func (p *rankProcess) status(began bool) string {
+	switch err := p.child.Err(); {
+	case err != nil:
+		return err.Error()
+	case began:
 		return "exit status 0 before its program returned: does that call os.Exit?"
-	case succeeded:
-		return "it ended before it came to the run: code between runs must do the same in every process"
-	case errors.As(err, &exit):
-		return exit.ProcessState.String()
 	}
-	return err.Error()
+	return "it ended before it came to the run: code between runs must do the same in every process"
 }
 
 // inherited says whether the files of a rank are there, and keeps them from processes that it starts.

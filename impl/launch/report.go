@@ -74,7 +74,7 @@ func reportOf(rank int, err error, words []byte) report {
 	case errors.As(err, &d):
 		return report{Kind: deadlocks, Ranks: d.Ranks, Of: d.Of, Waiting: d.Details}
 	case errors.As(err, &death):
-		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Words)}
+		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Stderr)}
 	case errors.As(err, &far):
 		rank, words = far.Rank, far.words
 	case errors.As(err, &detailed):

@@ -3,43 +3,25 @@ package launch
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"sync"
 )
-
-// onThread starts processes on a thread that stays until all of them are buried.
-//
-// The kernel kills them when the thread that started them ends, which is to be that of the process.
-func onThread(start func() error, alive *sync.WaitGroup) error {
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		started <- start()
-		alive.Wait()
-	}()
-	return <-started
-}
 
 // start starts all ranks but the first: on this host, or where their agents are.
 func (j *job) start(shared *os.File) error {
 	if j.Team != nil {
 		return j.send(shared)
 	}
-	return onThread(func() error {
-		for rank := 1; rank < j.Ranks; rank++ {
-			p, err := start(j.orders(rank), shared)
-			if err != nil {
-				return fmt.Errorf("launch: start rank %d: %w", rank, err)
-			}
-			j.ranks.Go(func() {
-				if d := p.attend(j.stop, &j.asks, j.reported); d != nil {
-					j.end(d)
-				}
-			})
+	for rank := 1; rank < j.Ranks; rank++ {
+		p, err := startRank(j.orders(rank), shared)
+		if err != nil {
+			return fmt.Errorf("launch: start rank %d: %w", rank, err)
 		}
-		return nil
-	}, &j.ranks)
+		j.ranks.Go(func() {
+			if d := p.attend(j.stop, &j.asks, j.reported); d != nil {
+				j.end(d)
+			}
+		})
+	}
+	return nil
 }
 
 func (j *job) orders(rank int) orders {

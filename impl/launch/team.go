@@ -151,7 +151,7 @@ func (a *agent) stop(run int, stop <-chan struct{}, asks *bool, over <-chan stru
 	}
 	patience := farewell
 	if *asks {
-		patience += hearing
+		patience += leaveTimeout
 	}
 	a.control.say(order{Kind: stops, Run: run, Asks: *asks})
 	select {
@@ -166,8 +166,11 @@ func (a *agent) death(d *Death) *Death {
 	if d == nil {
 		return nil
 	}
-	return &Death{a.rank, d.Status + ", on host " + a.host.Name, d.Words}
+	return &Death{a.rank, d.Status + ", on host " + a.host.Name, d.Stderr}
 }
+
+// callTimeout is how long the command that has started an agent may take to end when the agent is gone.
+const callTimeout = 500 * time.Millisecond
 
 // lost says that the agent is.
 func (a *agent) lost(err error) *Death {
@@ -175,9 +178,9 @@ func (a *agent) lost(err error) *Death {
 	if !errors.Is(err, io.EOF) {
 		d.Status = fmt.Sprintf("host %s is lost: %v", a.host.Name, err)
 	}
-	if a.call != nil && a.call.wait(grace) {
-		d.Status += fmt.Sprintf(" (%s: %s)", a.call.name(), a.call.status())
-		d.Words = a.call.words.String()
+	if a.call != nil && a.call.EndsWithin(callTimeout) {
+		d.Status += fmt.Sprintf(" (%s: %s)", a.call.name, a.call.Status())
+		d.Stderr = a.call.output.Indented()
 	}
 	return d
 }

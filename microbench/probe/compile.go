@@ -42,8 +42,8 @@ func build(ctx context.Context, dir string, s Settings, options ...string) (*bui
 		return nil, err
 	}
 	args := append([]string{compiler}, b.options...)
-	compile := process{dir: dir, timeout: s.Timeout}
-	said, err := compile.run(ctx, append(args, "-o", b.program, filepath.Join("program", "probe.c")))
+	compile := runner{dir: dir, timeout: s.Timeout}
+	output, err := compile.run(ctx, append(args, "-o", b.program, filepath.Join("program", "probe.c")))
 	if err == nil {
 		_, err = os.Stat(b.program)
 	}
@@ -51,12 +51,12 @@ func build(ctx context.Context, dir string, s Settings, options ...string) (*bui
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, errTimeout):
-		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.Timeout, said.first())
+		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.Timeout, output.first())
 	case err != nil:
-		return nil, fmt.Errorf("%s cannot compile the program: %w%s", compiler, err, said.first())
+		return nil, fmt.Errorf("%s cannot compile the program: %w%s", compiler, err, output.first())
 	}
-	said, err = compile.run(ctx, []string{compiler, "--version"})
-	if lines := said.lines(); err == nil && len(lines) > 0 {
+	output, err = compile.run(ctx, []string{compiler, "--version"})
+	if lines := output.lines(); err == nil && len(lines) > 0 {
 		b.version = lines[0]
 	}
 	return b, ctx.Err()

@@ -7,15 +7,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/loggp/loggp/impl/process"
 )
 
-// process runs commands whose processes all end with them.
-type process struct {
+// runner runs commands whose processes all end with them.
+type runner struct {
 	dir     string        // commands run there; programs that were compiled there end with the command, wherever a launcher put them
 	timeout time.Duration // 0: none
 	temp    string        // for temporary files of the command; "": where all have theirs
@@ -23,37 +25,32 @@ type process struct {
 
 var errTimeout = errors.New("it did not end in time")
 
-// grace is between a request to end and the end.
+// grace is how long a command may take to end when it is asked to.
 const grace = 2 * time.Second
 
-// run runs a command, and returns what it said on both of its outputs. If it does not end in time the error is errTimeout.
-func (p process) run(ctx context.Context, command []string) (*speech, error) {
-	if p.timeout > 0 {
+// run runs a command, and returns what it wrote. If it does not end in time the error is errTimeout.
+func (r runner) run(ctx context.Context, command []string) (*output, error) {
+	if r.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.timeout, errTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, r.timeout, errTimeout)
 		defer cancel()
 	}
-	said := &speech{}
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = p.dir
-	if p.temp != "" {
-		cmd.Env = append(os.Environ(), "TMPDIR="+p.temp)
+	o := &output{process.Output{Limit: 1 << 15}}
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = r.dir
+	if r.temp != "" {
+		cmd.Env = append(os.Environ(), "TMPDIR="+r.temp)
 	}
-	cmd.Stdout, cmd.Stderr = said, said
-	cmd.WaitDelay = grace
-	group(cmd)
-	runtime.LockOSThread() // the command is asked to end with the thread that started it
-	defer runtime.UnlockOSThread()
-	err := cmd.Run()
-	killGroup(cmd)
-	killFrom(p.dir)
-	switch {
-	case context.Cause(ctx) == errTimeout && err != nil:
-		return said, errTimeout
-	case errors.Is(err, exec.ErrWaitDelay):
-		err = nil // it succeeded, and one that it started held its output
+	cmd.Stdout, cmd.Stderr = o, o
+	child, err := process.Start(cmd, syscall.SIGTERM) // a launcher that is asked to end ends its ranks
+	if err == nil {
+		err = child.Wait(ctx, grace)
 	}
-	return said, err
+	killFrom(r.dir)
+	if context.Cause(ctx) == errTimeout && err != nil {
+		err = errTimeout
+	}
+	return o, err
 }
 
 // killFrom ends the processes whose program is in a directory, and waits until they are gone. Launchers start ranks in groups of their own.
@@ -88,26 +85,13 @@ func runningFrom(dir string) []int {
 	return list
 }
 
-// speech is what a command said, its beginning and its end.
-type speech struct{ head, tail []byte }
-
-// enough is how much of each is kept.
-const enough = 1 << 15
-
-func (s *speech) Write(b []byte) (int, error) {
-	n := len(b)
-	k := min(enough-len(s.head), n)
-	s.head, b = append(s.head, b[:k]...), b[k:]
-	if s.tail = append(s.tail, b...); len(s.tail) > 2*enough {
-		s.tail = slices.Clone(s.tail[len(s.tail)-enough:])
-	}
-	return n, nil
-}
+// output is what a command wrote.
+type output struct{ process.Output }
 
 // lines returns those with a letter or a digit, without what a terminal cannot print.
-func (s *speech) lines() []string {
+func (o *output) lines() []string {
 	var list []string
-	for line := range strings.Lines(string(s.head) + string(s.tail)) {
+	for line := range strings.Lines(o.String()) {
 		line = strings.Map(func(r rune) rune {
 			if r < ' ' || r == 0x7f || r == 0xfffd {
 				return ' '
@@ -128,8 +112,8 @@ const (
 )
 
 // first and last are for the end of an error.
-func (s *speech) first() string { l := s.lines(); return shown(l[:min(most, len(l))]) }
-func (s *speech) last() string  { l := s.lines(); return shown(l[max(0, len(l)-most):]) }
+func (o *output) first() string { l := o.lines(); return shown(l[:min(most, len(l))]) }
+func (o *output) last() string  { l := o.lines(); return shown(l[max(0, len(l)-most):]) }
 
 func shown(lines []string) string {
 	var b strings.Builder
@@ -152,10 +136,10 @@ var hints = []struct{ says, hint string }{
 	{"world of size", "A launcher of another MPI than the compiler's starts ranks that do not know each other: name the one that belongs to the compiler with --launcher"},
 }
 
-// launchError says why a launch failed: what our program said if it did, else the launcher's last words, and what can be done.
-func launchError(launcher []string, said *speech, err error, timeout time.Duration) error {
-	lines := said.lines()
-	text := said.last()
+// launchError says why a launch failed: what our program said if it did, else the end of what the launcher wrote, and what can be done.
+func launchError(launcher []string, o *output, err error, timeout time.Duration) error {
+	lines := o.lines()
+	text := o.last()
 	var ours []string
 	for _, l := range lines {
 		if l, ok := strings.CutPrefix(l, mark); ok && l != "" && !slices.Contains(ours, l) {

@@ -23,7 +23,7 @@ type session struct {
 
 	over   chan struct{} // closed when the launcher has ended
 	cancel context.CancelFunc
-	said   *speech // then
+	output *output // then
 	err    error
 }
 
@@ -45,13 +45,13 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 	}
 	ctx, s.cancel = context.WithCancel(ctx)
 	limit := strconv.Itoa(int((timeout + later).Seconds()))
-	p := process{dir: s.dir}
+	p := runner{dir: s.dir}
 	if here {
 		p.temp = s.dir
 	}
 	go func() {
 		defer close(s.over)
-		s.said, s.err = p.run(ctx, append(launcher[:len(launcher):len(launcher)], program, s.dir, limit, strconv.Itoa(ranks)))
+		s.output, s.err = p.run(ctx, append(launcher[:len(launcher):len(launcher)], program, s.dir, limit, strconv.Itoa(ranks)))
 	}()
 	return s, nil
 }
@@ -103,12 +103,12 @@ func (s *session) failure(err error) error {
 	}
 	if err == nil {
 		return fmt.Errorf("%s succeeded, but the program left no result%s\nThe first rank must see the directory %s: let TMPDIR be one that all hosts share",
-			words(s.launcher), s.said.last(), filepath.Dir(filepath.Dir(s.dir)))
+			words(s.launcher), s.output.last(), filepath.Dir(filepath.Dir(s.dir)))
 	}
 	if text, err := os.ReadFile(filepath.Join(s.dir, "failed")); err == nil {
-		s.said.Write(append([]byte("\n"), text...))
+		s.output.Write(append([]byte("\n"), text...))
 	}
-	return launchError(s.launcher, s.said, err, s.timeout)
+	return launchError(s.launcher, s.output, err, s.timeout)
 }
 
 // ready waits until all ranks are there, and returns where.
@@ -149,10 +149,10 @@ func parsed[T any](s *session, f *os.File, read func(io.Reader) (T, error)) (T, 
 	return r, nil
 }
 
-// words returns the last words of a launcher that has ended.
+// words returns the end of what a launcher wrote, which it ends.
 func (s *session) words() string {
 	s.stop()
-	return s.said.last()
+	return s.output.last()
 }
 
 // ask gives the program a plan, whole at once.

@@ -24,7 +24,7 @@ func death(t *testing.T, x *transport) {
 		name   string
 		die    func()
 		status string
-		words  string
+		stderr string
 	}{
 		{"exits", func() { fmt.Fprintln(os.Stderr, "what a pity"); os.Exit(3) }, "exit status 3", "what a pity"},
 		{"exits as if all were well", func() { os.Exit(0) }, "exit status 0 before its program returned: does that call os.Exit?", ""},
@@ -48,8 +48,8 @@ func death(t *testing.T, x *transport) {
 			}))
 			took := time.Since(begin)
 			var d *launch.Death
-			if !errors.As(err, &d) || d.Rank != 2 || d.Status != c.status || !strings.Contains(d.Words, c.words) {
-				t.Errorf("rank 2 %s: Run returned %q, want a death of rank 2 by %q with %q", c.name, err, c.status, c.words)
+			if !errors.As(err, &d) || d.Rank != 2 || d.Status != c.status || !strings.Contains(d.Stderr, c.stderr) {
+				t.Errorf("rank 2 %s: Run returned %q, want a death of rank 2 by %q with %q", c.name, err, c.status, c.stderr)
 			}
 			if took > Soon {
 				t.Errorf("rank 2 %s: the job ended %v later", c.name, took)

@@ -1,0 +1,55 @@
+package process
+
+import (
+	"strings"
+	"sync"
+)
+
+// Output keeps the beginning and the end of what is written to it: what went wrong stands in one of them.
+type Output struct {
+	Limit int // bytes of each; 0: 1 KiB
+
+	mu         sync.Mutex
+	head, tail []byte
+	size       int // of all
+}
+
+func (o *Output) limit() int {
+	if o.Limit == 0 {
+		return 1 << 10
+	}
+	return o.Limit
+}
+
+// Write implements io.Writer and never fails.
+func (o *Output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.size += len(b)
+	n := min(len(b), o.limit()-len(o.head))
+	o.head = append(o.head, b[:n]...)
+	if o.tail = append(o.tail, b[n:]...); len(o.tail) > 2*o.limit() {
+		o.tail = append(o.tail[:0], o.tail[len(o.tail)-o.limit():]...)
+	}
+	return len(b), nil
+}
+
+// String returns what was kept, with a line "…" in place of what was not.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	tail := o.tail[max(0, len(o.tail)-o.limit()):]
+	if len(o.head)+len(tail) < o.size {
+		return string(o.head) + "\n…\n" + string(tail)
+	}
+	return string(o.head) + string(tail)
+}
+
+// Indented returns String with each line indented, without empty lines at its ends.
+func (o *Output) Indented() string {
+	text := strings.TrimSpace(o.String())
+	if text == "" {
+		return ""
+	}
+	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
+}

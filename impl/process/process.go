@@ -1,0 +1,102 @@
+// Package process starts child processes that do not outlive this one, ends them, and keeps some of what they write.
+//
+// A child is the first of a process group of its own, so that a signal from the terminal is for this process alone, and
+// ending the child ends its group. On Linux the kernel sends it a signal when this process ends, for whatever reason.
+package process
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// outputDelay is how long the output of a child that has ended may be held open by processes that it has started.
+const outputDelay = 500 * time.Millisecond
+
+// Child is a process that was started.
+type Child struct {
+	cmd   *exec.Cmd
+	ended chan struct{}
+	err   error // when it has ended
+}
+
+// starter runs functions on a thread that lasts as long as this process: the kernel takes the end of the thread that has
+// started a child for the end of its parent.
+var starter = sync.OnceValue(func() chan<- func() {
+	functions := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range functions {
+			f()
+		}
+	}()
+	return functions
+})
+
+// Start starts a command, whose pipes and files the caller has set. If this process ends the child gets the signal.
+func Start(cmd *exec.Cmd, orphaned syscall.Signal) (*Child, error) {
+	cmd.SysProcAttr = group(orphaned)
+	cmd.WaitDelay = outputDelay
+	started := make(chan error)
+	starter() <- func() { started <- cmd.Start() }
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	c := &Child{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		c.err = cmd.Wait()
+		if errors.Is(c.err, exec.ErrWaitDelay) {
+			c.err = nil // it has succeeded, and a process that it has started holds its output
+		}
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// Ended is closed when the child has ended and its output was read.
+func (c *Child) Ended() <-chan struct{} { return c.ended }
+
+// Err waits for the end of the child and returns nil if it was exit status 0, else an *exec.ExitError or what went wrong
+// with its output.
+func (c *Child) Err() error {
+	<-c.ended
+	return c.err
+}
+
+// Status waits for the end of the child and describes it, such as "exit status 1" or "signal: killed".
+func (c *Child) Status() string {
+	if err := c.Err(); err != nil {
+		return err.Error()
+	}
+	return "exit status 0"
+}
+
+// EndsWithin waits for the end of the child and reports whether it came in time.
+func (c *Child) EndsWithin(d time.Duration) bool {
+	select {
+	case <-c.ended:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
+// Kill kills the group of the child.
+func (c *Child) Kill() { signal(c.cmd.Process, syscall.SIGKILL) }
+
+// Wait waits for the end of the child. If the context is done it asks the group to end, and kills it after the grace.
+// In any case nothing is left of the group when it returns.
+func (c *Child) Wait(ctx context.Context, grace time.Duration) error {
+	select {
+	case <-c.ended:
+	case <-ctx.Done():
+		signal(c.cmd.Process, syscall.SIGTERM)
+		c.EndsWithin(grace)
+	}
+	c.Kill()
+	return c.Err()
+}
