@@ -89,11 +89,7 @@ func (s Site) Beside() string {
 // fault is an error of the rank's current call.
 func (r *Rank) fault(c Class, format string, args ...any) *Error {
 	r.failed = true
-	f := &Error{Class: c, Rank: r.port.Rank(), Call: r.call, context: r.context, Text: fmt.Sprintf(format, args...)}
-	if r.cfg.Site != nil {
-		f.At = r.cfg.Site()
-	}
-	return f
+	return &Error{Class: c, Rank: r.port.Rank(), Call: r.call, At: r.cfg.here(), context: r.context, Text: fmt.Sprintf(format, args...)}
 }
 
 // FailWith ends the rank with an error of its current call, which does not go with that of another

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"fmt"
-	"slices"
+	"runtime"
 	"unsafe"
 
 	"github.com/loggp/loggp/model"
@@ -15,38 +15,35 @@ type overlap struct {
 	owner           uintptr // the rank's goroutine
 	receives, sends intervals
 	calls           map[*Op]*call
+	spare           *call
 	peers           map[int][2]int // messages sent to each rank and received from it
 }
 
 // call is what a program has called.
 type call struct {
-	name string
-	at   Site
-	runs []interval // its memory
+	name   string
+	runs   []interval // its memory
+	frames int
+	stack  [20]uintptr // from the library down to the program
+	next   *call
 }
 
 // interval is memory from one address to another.
 type interval struct {
 	from, to uintptr
 	of       *call
-	first    int // of its data, the byte that is there
-}
-
-// intervals are in the order in which they begin. None is longer than longest.
-type intervals struct {
-	list    []interval
-	longest uintptr
+	first    int    // of its data, the byte that is there
+	serial   uint64 // tells intervals apart that begin at one address
 }
 
 // memory returns where n bytes of data are, of which the first ones were before them.
 func memory(b []byte, before int, of *call) interval {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	return interval{at, at + uintptr(len(b)), of, before}
+	return interval{from: at, to: at + uintptr(len(b)), of: of, first: before}
 }
 
-// runs returns where the data with a layout is.
-func runs(x Layout, of *call) []interval {
-	var all []interval
+// runs adds where the data with a layout is.
+func runs(all []interval, x Layout, of *call) []interval {
 	before := 0
 	x.Runs(func(b []byte) {
 		all = append(all, memory(b, before, of))
@@ -58,9 +55,10 @@ func runs(x Layout, of *call) []interval {
 // watchReceive begins to watch a receive, which nothing under way may meet.
 func (r *Rank) watchReceive(o *Op) {
 	c := r.called()
-	c.runs = []interval{memory(o.Buf, 0, c)}
 	if o.gathered {
-		c.runs = runs(o.layout, c)
+		c.runs = runs(c.runs, o.layout, c)
+	} else {
+		c.runs = append(c.runs, memory(o.Buf, 0, c))
 	}
 	w := r.overlap
 	for _, x := range c.runs {
@@ -78,12 +76,12 @@ func (r *Rank) watchReceive(o *Op) {
 // watchSend begins to watch a send, which no receive under way may meet. The data of a buffered one
 // is copied before the call returns.
 func (r *Rank) watchSend(o *Op) {
-	c := r.called()
-	c.runs = []interval{memory(o.Buf, 0, c)}
-	r.reads(c.runs...)
+	r.reads(memory(o.Buf, 0, nil))
 	if o.Mode == model.Buffered {
 		return
 	}
+	c := r.called()
+	c.runs = append(c.runs, memory(o.Buf, 0, c))
 	r.overlap.sends.add(c.runs)
 	r.overlap.calls[o] = c
 }
@@ -97,20 +95,26 @@ func (r *Rank) reads(all ...interval) {
 	}
 }
 
-// called returns the call that the program is in.
+// called returns the call that the program is in. To find its line takes several times as long as to
+// note the stack.
 func (r *Rank) called() *call {
-	c := &call{name: r.call}
-	if r.cfg.Site != nil {
-		c.at = r.cfg.Site()
+	c := r.overlap.spare
+	if c == nil {
+		c = new(call)
+	} else {
+		r.overlap.spare = c.next
 	}
+	c.name, c.runs = r.call, c.runs[:0]
+	c.frames = runtime.Callers(1, c.stack[:])
 	return c
 }
 
-// shared complains of memory of two calls.
+// shared fails with memory of two calls.
 func (r *Rank) shared(x, y interval, why string) {
 	from, to := max(x.from, y.from), min(x.to, y.to)
+	at := r.cfg.site(y.of.stack[:y.of.frames])
 	r.Fail(ErrBuffer, "%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
-		x.bytes(from, to), y.bytes(from, to), y.of.name, y.of.at.Beside(), why)
+		x.bytes(from, to), y.bytes(from, to), y.of.name, at.Beside(), why)
 }
 
 // bytes says which of its data are from one address to another.
@@ -127,56 +131,9 @@ func (w *overlap) forget(o *Op) {
 	}
 	delete(w.calls, o)
 	if o.Receive {
-		w.receives.remove(c)
+		w.receives.remove(c.runs)
 	} else {
-		w.sends.remove(c)
+		w.sends.remove(c.runs)
 	}
-}
-
-// meets returns an interval that shares a byte with x.
-func (l *intervals) meets(x interval) (interval, bool) {
-	for i := l.search(x.from - min(l.longest, x.from)); i < len(l.list) && l.list[i].from < x.to; i++ {
-		if y := l.list[i]; y.to > x.from && x.to > x.from {
-			return y, true
-		}
-	}
-	return interval{}, false
-}
-
-// search returns the first of those that begin at an address or later.
-func (l *intervals) search(from uintptr) int {
-	i, _ := slices.BinarySearchFunc(l.list, from, func(x interval, from uintptr) int {
-		if x.from < from {
-			return -1
-		}
-		return 1
-	})
-	return i
-}
-
-// add adds those that are not empty.
-func (l *intervals) add(runs []interval) {
-	for _, x := range runs {
-		if x.to > x.from {
-			l.list = slices.Insert(l.list, l.search(x.from), x)
-			l.longest = max(l.longest, x.to-x.from)
-		}
-	}
-}
-
-// remove takes out those of a call.
-func (l *intervals) remove(c *call) {
-	for _, x := range c.runs {
-		if x.to == x.from {
-			continue
-		}
-		i := l.search(x.from)
-		for l.list[i].of != c {
-			i++
-		}
-		l.list = slices.Delete(l.list, i, i+1)
-	}
-	if len(l.list) == 0 {
-		l.longest = 0
-	}
+	c.next, w.spare = w.spare, c
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/loggp/loggp/impl/device"
 )
@@ -22,8 +23,24 @@ type Config struct {
 	// name it; nil: that rank of the job.
 	Named func(rank int, context uint32, other int) string
 
-	Check bool        // look whether operations under way share memory, and which goroutine makes calls
-	Site  func() Site // returns the line of the program from which it is called; nil: it is not known
+	Check bool // look whether operations under way share memory, and which goroutine makes calls
+
+	// Site returns the line of the program on a stack of program counters; nil: it is not known.
+	Site func(stack []uintptr) Site
+}
+
+// site returns the line of the program on a stack; the zero value: it is not known.
+func (c *Config) site(stack []uintptr) Site {
+	if c.Site == nil {
+		return Site{}
+	}
+	return c.Site(stack)
+}
+
+// here returns the line of the program whose call is under way.
+func (c *Config) here() Site {
+	stack := make([]uintptr, 128)
+	return c.site(stack[:runtime.Callers(2, stack)])
 }
 
 // Rank is the message passing of one rank. It may not be copied.
@@ -122,11 +139,8 @@ func (r *Rank) foreign(call string) {
 	if r.ended() {
 		return
 	}
-	f := &Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"}
-	if r.cfg.Site != nil {
-		f.At = r.cfg.Site()
-	}
-	panic(f)
+	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, At: r.cfg.here(),
+		Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"})
 }
 
 // Name returns what another rank of the job is called by the program, which communicates with it in a

@@ -58,7 +58,7 @@ func (r *Rank) gather(x Layout) ([]byte, bool) {
 		return flat, false
 	}
 	if r.overlap != nil {
-		r.reads(runs(x, nil)...)
+		r.reads(runs(nil, x, nil)...)
 	}
 	buf := r.Room(x.Len())
 	x.Gather(buf)

@@ -44,7 +44,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		return err
 	}
 	j := &job{program: program, check: o.Check, maker: maker}
-	j.shared = engine.Config{Enter: o.Enter, Types: types, Mismatch: j.mismatch, Named: j.named, Check: o.Check, Site: site}
+	j.shared = engine.Config{Enter: o.Enter, Types: types, Mismatch: j.mismatch, Named: j.named, Check: o.Check, Site: siteOf}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
@@ -73,9 +73,6 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	}
 	return err
 }
-
-// site returns the line of the program where a call fails, which asks the library for it.
-func site() Site { return where(1) }
 
 func types(s engine.Signature) string { return datatype.Signed(uint32(s)) }
 

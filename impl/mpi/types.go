@@ -69,5 +69,5 @@ const NoRank = engine.NoRank
 
 // fail ends a call in which no communicator takes part. Run says which rank made it.
 func fail(call string, c engine.Class, format string, args ...any) {
-	panic(&Error{Class: c, Rank: NoRank, Call: call, At: site(), Text: fmt.Sprintf(format, args...)})
+	panic(&Error{Class: c, Rank: NoRank, Call: call, At: where(0), Text: fmt.Sprintf(format, args...)})
 }

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"slices"
+	"sort"
+)
+
+// intervals are memory of operations under way, in the order in which it begins. They lie in chunks,
+// so that neither many operations nor long ones make a look or a change slow.
+type intervals struct {
+	chunks []*chunk
+	serial uint64
+}
+
+// chunk is some intervals, one at least.
+type chunk struct {
+	list []interval
+	to   uintptr // where the last of them ends
+}
+
+// chunkSize is how many intervals a chunk has at most.
+const chunkSize = 512
+
+// order compares where two intervals begin.
+func order(x, y interval) int {
+	switch {
+	case x.from < y.from, x.from == y.from && x.serial < y.serial:
+		return -1
+	case x.from == y.from && x.serial == y.serial:
+		return 0
+	}
+	return 1
+}
+
+// find returns the chunk in which an interval is, or belongs: the first that does not end before it.
+func (l *intervals) find(x interval) int {
+	return sort.Search(len(l.chunks), func(i int) bool {
+		list := l.chunks[i].list
+		return order(list[len(list)-1], x) >= 0
+	})
+}
+
+// meets returns an interval that shares a byte with x.
+func (l *intervals) meets(x interval) (interval, bool) {
+	for _, c := range l.chunks {
+		if c.list[0].from >= x.to {
+			break
+		}
+		if c.to <= x.from {
+			continue
+		}
+		for _, y := range c.list {
+			if y.to > x.from && y.from < x.to && x.to > x.from {
+				return y, true
+			}
+		}
+	}
+	return interval{}, false
+}
+
+// add adds those that are not empty, and numbers them.
+func (l *intervals) add(runs []interval) {
+	for i := range runs {
+		if runs[i].to == runs[i].from {
+			continue
+		}
+		l.serial++
+		runs[i].serial = l.serial
+		l.insert(runs[i])
+	}
+}
+
+func (l *intervals) insert(x interval) {
+	if len(l.chunks) == 0 {
+		l.chunks = append(l.chunks, &chunk{[]interval{x}, x.to})
+		return
+	}
+	i := min(l.find(x), len(l.chunks)-1)
+	c := l.chunks[i]
+	at, _ := slices.BinarySearchFunc(c.list, x, order)
+	c.list = slices.Insert(c.list, at, x)
+	c.to = max(c.to, x.to)
+	if len(c.list) > chunkSize {
+		half := len(c.list) / 2
+		other := &chunk{list: slices.Clone(c.list[half:])}
+		c.list = c.list[:half]
+		c.measure()
+		other.measure()
+		l.chunks = slices.Insert(l.chunks, i+1, other)
+	}
+}
+
+// measure finds where the last interval ends.
+func (c *chunk) measure() {
+	c.to = 0
+	for _, x := range c.list {
+		c.to = max(c.to, x.to)
+	}
+}
+
+// remove takes out intervals that were added.
+func (l *intervals) remove(runs []interval) {
+	for _, x := range runs {
+		if x.to == x.from {
+			continue
+		}
+		i := l.find(x)
+		c := l.chunks[i]
+		at, _ := slices.BinarySearchFunc(c.list, x, order)
+		c.list = slices.Delete(c.list, at, at+1)
+		switch {
+		case len(c.list) == 0:
+			l.chunks = slices.Delete(l.chunks, i, i+1)
+		case x.to == c.to:
+			c.measure()
+		}
+	}
+}
