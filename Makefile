@@ -33,7 +33,7 @@ fuzz:
 PROGRAMS ?= 2000
 SEED ?= 1
 soak:
-	go test -count=1 -timeout 0 ./impl/mpi -run 'RandomPrograms$$' -programs $(PROGRAMS) -seed $(SEED)
+	go test -count=1 -timeout 0 ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
 	$(MAKE) fuzz FUZZTIME=10m
 
 # Which changes of a package's code its tests do not notice (docs/testing.md).

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/reduction"
@@ -37,8 +38,8 @@ func TestReductionsDiffer(t *testing.T) {
 			{own, commutes, "a user's operation, a user's operation that commutes"}, {own, alike, ""},
 		} {
 			for _, at := range places {
-				l := byDefault()
-				err := mpi.Run(at.open(t, l, 3), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+				l := enginetest.Default()
+				err := mpi.Run(at.Open(t, l, 3), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 2 {
 						call(c, ops.other)
 					} else {
@@ -48,7 +49,7 @@ func TestReductionsDiffer(t *testing.T) {
 				})
 				if ops.says == "" {
 					if err != nil {
-						t.Errorf("%s on %s: %v", name, at.name, err)
+						t.Errorf("%s on %s: %v", name, at.Name, err)
 					}
 					continue
 				}
@@ -56,7 +57,7 @@ func TestReductionsDiffer(t *testing.T) {
 				one, other, _ := strings.Cut(ops.says, ", ")
 				if !errors.As(err, &e) || e.Class != mpi.ErrOp || e.Call != strings.Fields(name)[0] ||
 					!strings.HasSuffix(e.Text, fmt.Sprintf("combines by %s, and this one by %s", one, other)) && !strings.HasSuffix(e.Text, fmt.Sprintf("combines by %s, and this one by %s", other, one)) {
-					t.Errorf("%s on %s, by %s: %v", name, at.name, ops.says, err)
+					t.Errorf("%s on %s, by %s: %v", name, at.Name, ops.says, err)
 				}
 			}
 		}
@@ -75,7 +76,7 @@ func TestCallsDifferFirst(t *testing.T) {
 		"rank 0 sent 28 bytes of scan where 32 were exp": func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 8)), mpi.Of(make([]int32, 8)), mpi.Sum) },
 		"rank 0 sent 28 bytes where 24 were expected":    func(c *mpi.Comm) { c.Scan(mpi.Of(make([]int32, 6)), mpi.Of(make([]int32, 6)), mpi.Sum) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T"), Check: true}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T"), Check: true}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(mpi.Of(make([]int32, 7)), mpi.Of(make([]int32, 7)), mpi.Sum)
 				c.Probe(1, 5) // so that it does not see what the other sends
@@ -98,7 +99,7 @@ func TestCallsWithoutDataDiffer(t *testing.T) {
 		"is in scan, and this one in bcast":    func(c *mpi.Comm) { c.Bcast(none, 0) },
 		"combines by Sum, and this one by Lor": func(c *mpi.Comm) { c.Scan(none, none, mpi.Lor) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
 				c.Scan(none, none, mpi.Sum)
 				c.Probe(1, 5)
@@ -123,8 +124,8 @@ func TestOtherCall(t *testing.T) {
 	}{{"the first", 0, 0, true}, {"a later one", 7, 0, true}, {"long after", many, 0, true}, {"gone on", 3, 20, true}, {"gone on far", 3, many, false}, {"not come so far", many, -3, false}} {
 		for _, at := range places {
 			for _, check := range []bool{true, false} {
-				l := by("T")
-				err := mpi.Run(at.open(t, l, 3), mpi.Options{Engine: carry, Library: l, Check: check}, func(all *mpi.Comm) error {
+				l := enginetest.By("T")
+				err := mpi.Run(at.Open(t, l, 3), mpi.Options{Engine: carry, Library: l, Check: check}, func(all *mpi.Comm) error {
 					half := all.Split(all.Rank()%2, -all.Rank()) // ranks 2 and 0 of the job, in this order
 					if all.Rank() == 1 {
 						return nil
@@ -150,13 +151,13 @@ func TestOtherCall(t *testing.T) {
 				})
 				var e *mpi.Error
 				if !errors.As(err, &e) || e.Rank != 0 || e.Call != "Scan" || e.Other == nil || e.Other.Rank != 2 || !strings.Contains(e.Text, "rank 0 of a communicator of 2 (rank 2 of the job) is in bcast") {
-					t.Fatalf("%s on %s: %v", c.name, at.name, err)
+					t.Fatalf("%s on %s: %v", c.name, at.Name, err)
 				}
 				if known := c.known && check; known != (e.Other.Call == "Bcast") || known != (filepath.Base(e.Other.At.File) == "agreement_test.go") || known != strings.Contains(err.Error(), "; rank 2: Bcast (agreement_test.go:") {
-					t.Errorf("%s on %s, checked %v: %v", c.name, at.name, check, err)
+					t.Errorf("%s on %s, checked %v: %v", c.name, at.Name, check, err)
 				}
 				if p := e.Other.At.Line - e.At.Line; c.known && check && p >= 0 {
-					t.Errorf("%s on %s: %v", c.name, at.name, err)
+					t.Errorf("%s on %s: %v", c.name, at.Name, err)
 				}
 			}
 		}
@@ -166,7 +167,7 @@ func TestOtherCall(t *testing.T) {
 // Of communicators that were freed nothing is kept of the calls on them.
 func TestCallsAreForgotten(t *testing.T) {
 	const many = 2000
-	l := by("T")
+	l := enginetest.By("T")
 	holds(t, mpi.Run(on("loggp")(t, l, 1), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
 		use := func() {
 			for range many {

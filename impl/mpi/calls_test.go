@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -15,7 +16,7 @@ import (
 func entered(t *testing.T, ranks int, program func(c *mpi.Comm)) []string {
 	t.Helper()
 	var calls []string
-	o := mpi.Options{Engine: carry, Library: byDefault(), Enter: func(rank int, call string) {
+	o := mpi.Options{Engine: carry, Library: enginetest.Default(), Enter: func(rank int, call string) {
 		if rank == 0 && call != "" && call != "Finalize" {
 			calls = append(calls, call)
 		}
@@ -77,7 +78,7 @@ func TestNameOfCall(t *testing.T) {
 		"ReduceScatter": {func(c *mpi.Comm) { c.ReduceScatter(x(3), x(2), []int{2, 1}, mpi.Sum) }, func(c *mpi.Comm) { c.Reduce(x(3), mpi.Buffer{}, mpi.Sum, 0); c.Allreduce(x(1), x(1), mpi.Sum) }},
 		"CreateInter":   {func(c *mpi.Comm) { halves[0].CreateInter(0, c, 7, 0) }, func(*mpi.Comm) {}},
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: byDefault()}, func(comm *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(comm *mpi.Comm) error {
 			r := comm.Rank()
 			halves[r], grids[r] = comm.Split(r, 0), comm.CreateCart([]int{2, 1}, []bool{true, true})
 			if r == 0 {
@@ -105,7 +106,7 @@ func TestSendrecvWrong(t *testing.T) {
 		"replaced":         func(c *mpi.Comm) { c.SendrecvReplace(x, 9, 0, 1, 5) },
 		"from nobody":      func(c *mpi.Comm) { c.Sendrecv(x, 1, 7, x, 9, 5) },
 	} {
-		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: byDefault()}, func(c *mpi.Comm) error {
+		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(c *mpi.Comm) error {
 			if c.Rank() == 1 {
 				mpi.Send(c, []int32{3, 4}, 0, 5)
 				return nil

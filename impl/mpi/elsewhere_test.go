@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -61,16 +62,16 @@ func TestCallsFromElsewhere(t *testing.T) {
 		return nil
 	}
 	for _, at := range places {
-		l := byDefault()
-		holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
+		l := enginetest.Default()
+		holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
 	}
 	for _, at := range processes {
-		if racing {
+		if enginetest.Racing {
 			break
 		}
-		t.Run(at.name, func(t *testing.T) {
-			l := byDefault()
-			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
+		t.Run(at.Name, func(t *testing.T) {
+			l := enginetest.Default()
+			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, program))
 		})
 	}
 }
@@ -78,10 +79,10 @@ func TestCallsFromElsewhere(t *testing.T) {
 // Who uses the communicator of another rank fails, and that rank does not notice: it is where it was.
 func TestCallsOfOtherRanks(t *testing.T) {
 	for _, at := range places {
-		l := byDefault()
+		l := enginetest.Default()
 		comms := make(chan *mpi.Comm, 1)
 		rob := func(use func(theirs *mpi.Comm) error) error {
-			return mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
+			return mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					return use(<-comms)
 				}
@@ -92,7 +93,7 @@ func TestCallsOfOtherRanks(t *testing.T) {
 		}
 		var e *mpi.Error
 		if err := rob(func(theirs *mpi.Comm) error { mpi.Send(theirs, []byte{0}, 0, 1); return nil }); !errors.As(err, &e) || e.Rank != 0 || e.Call != "Send" {
-			t.Errorf("%s: %v", at.name, err)
+			t.Errorf("%s: %v", at.Name, err)
 		}
 		var d *mpi.DeadlockError
 		if err := rob(func(theirs *mpi.Comm) error {
@@ -101,7 +102,7 @@ func TestCallsOfOtherRanks(t *testing.T) {
 			}
 			return nil
 		}); !errors.As(err, &d) || d.Waits[0].Call != "Recv" {
-			t.Errorf("%s: %v", at.name, err)
+			t.Errorf("%s: %v", at.Name, err)
 		}
 	}
 }

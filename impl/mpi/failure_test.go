@@ -9,6 +9,7 @@ import (
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -22,32 +23,6 @@ var failures = []struct {
 	text    string
 	program func(c *mpi.Comm)
 }{
-	{"ready without a receive", 1, "Probe", engine.ErrOther, "ready message of 600 bytes with tag 3", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			mpi.Rsend(c, make([]byte, 600), 1, 3)
-			mpi.Recv[byte](c, nil, 1, 0)
-			return
-		}
-		mpi.Irecv(c, make([]byte, 600), 0, 4) // another tag
-		c.Probe(0, 3)
-	}},
-	{"truncation of what was expected", 1, "Recv", engine.ErrTruncate, "from rank 0 with tag 3 has 2000 bytes, the receive has room for 1999", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			mpi.Recv[byte](c, nil, 1, 0)
-			mpi.Send(c, make([]byte, 2000), 1, 3)
-			return
-		}
-		mpi.Send[byte](c, nil, 0, 0)
-		mpi.Recv(c, make([]byte, 1999), 0, 3)
-	}},
-	{"truncation of what came early", 1, "Irecv", engine.ErrTruncate, "from rank 0 with tag 3 has 1 bytes, the receive has room for 0", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			mpi.Send(c, make([]byte, 1), 1, 3)
-			return
-		}
-		c.Probe(0, 3)
-		mpi.Irecv[byte](c, nil, 0, 3)
-	}},
 	{"send to no rank", 0, "Send", engine.ErrRank, "rank 2 is not in a communicator of 2", only0(func(c *mpi.Comm) { mpi.Send[byte](c, nil, 2, 0) })},
 	{"send to any rank", 0, "Issend", engine.ErrRank, "rank -1", only0(func(c *mpi.Comm) { mpi.Issend[byte](c, nil, mpi.AnySource, 0) })},
 	{"receive from no rank", 0, "Irecv", engine.ErrRank, "rank -3", only0(func(c *mpi.Comm) { mpi.Irecv[byte](c, nil, -3, 0) })},
@@ -64,38 +39,11 @@ var failures = []struct {
 	{"test all that was", 0, "TestAll", engine.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.TestAll(old, nil) })},
 	{"a request twice in a list, all", 0, "TestAll", engine.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.TestAll(reqs, nil) })},
 	{"a request twice in a list, some", 0, "WaitSome", engine.ErrRequest, "completed before", twice(func(reqs []mpi.Request) { mpi.WaitSome(reqs, make([]int, 2), nil) })},
-	{"buffered without a buffer", 0, "Bsend", engine.ErrBuffer, "attached buffer has 0 bytes", only0(func(c *mpi.Comm) { mpi.Bsend[byte](c, nil, 1, 0) })},
-	{"buffer too small", 0, "Ibsend", engine.ErrBuffer, "no room for a message of 100 bytes", only0(func(c *mpi.Comm) {
-		c.AttachBuffer(make([]byte, 100+mpi.BsendOverhead-1))
-		mpi.Ibsend(c, make([]byte, 100), 1, 0)
-	})},
 	{"detach of nothing", 0, "DetachBuffer", engine.ErrBuffer, "no buffer", only0(func(c *mpi.Comm) { c.DetachBuffer() })},
 	{"attach twice", 0, "AttachBuffer", engine.ErrBuffer, "a buffer of 10 bytes is attached", only0(func(c *mpi.Comm) {
 		c.AttachBuffer(make([]byte, 10))
 		c.AttachBuffer(make([]byte, 10))
 	})},
-	{"elements of another kind", 1, "Recv", engine.ErrType, "of Float64, the receive of Int64", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			mpi.Send(c, make([]float64, 40), 1, 3)
-			return
-		}
-		mpi.Recv(c, make([]int64, 50), 0, 3)
-	}},
-	{"elements in another order", 1, "Irecv", engine.ErrType, "of elements of several kinds, the receive of elements of several kinds", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			c.Send(two(mpi.Int32, mpi.Float32), 1, 3)
-			return
-		}
-		c.Probe(0, 3)
-		c.Irecv(two(mpi.Float32, mpi.Int32), 0, 3)
-	}},
-	{"part of an element of another kind", 1, "Recv", engine.ErrType, "of Float32, the receive of Int32", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			mpi.Send(c, make([]float32, 1), 1, 3)
-			return
-		}
-		c.Recv(two(mpi.Int32, mpi.Float32), 0, 3)
-	}},
 	{"a type that is not committed", 0, "Send", engine.ErrType, "not committed", only0(func(c *mpi.Comm) {
 		t, _ := datatype.Contiguous(2, mpi.Int32)
 		c.Send(mpi.Buffer{Bytes: make([]byte, 8), Count: 1, Type: t}, 1, 0)
@@ -172,25 +120,6 @@ var failures = []struct {
 		r := mpi.BsendInit(c, make([]byte, 8), 1, 1)
 		r.Start()
 	})},
-	{"a receive is left", 0, "Finalize", engine.ErrRequest, "2 requests were neither completed nor freed; the first waits for a message from rank 1 with tag 7", only0(func(c *mpi.Comm) {
-		mpi.Irecv(c, make([]byte, 8), 1, 7)
-		mpi.Irecv(c, make([]byte, 8), 1, 8)
-	})},
-	{"a send is left", 0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for rank 1 to take a synchronous message of 8 bytes with tag 7 (protocol ", only0(func(c *mpi.Comm) {
-		r := mpi.Irecv(c, make([]byte, 8), 0, 7)
-		r.Free()
-		r = mpi.Issend(c, make([]byte, 8), 1, 6)
-		mpi.Issend(c, make([]byte, 8), 1, 7)
-		r.Free()
-	})},
-	{"a send that is complete is left", 0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for nothing, being complete", func(c *mpi.Comm) {
-		if c.Rank() == 0 {
-			c.AttachBuffer(make([]byte, 100))
-			mpi.Ibsend(c, make([]byte, 8), 1, 7)
-			return
-		}
-		mpi.Recv(c, make([]byte, 8), 0, 7)
-	}},
 	{"persistent requests are left", 0, "Finalize", engine.ErrRequest, "2 requests were neither completed nor freed; the first waits for Start or Free, being persistent with rank 1 with tag 7", only0(func(c *mpi.Comm) {
 		mpi.RsendInit(c, make([]byte, 8), 1, 7)
 		mpi.RecvInit(c, make([]byte, 8), 1, 8)
@@ -198,18 +127,8 @@ var failures = []struct {
 	{"a persistent receive is left", 0, "Finalize", engine.ErrRequest, "1 request was neither completed nor freed; the first waits for Start or Free, being persistent with any rank with tag 8", only0(func(c *mpi.Comm) {
 		mpi.RecvInit(c, make([]byte, 8), mpi.AnySource, 8)
 	})},
-	{"a cancel is left", 0, "Finalize", engine.ErrRequest, "waits for rank 1 to say whether it can do without a synchronous message of 8 bytes with tag 7", only0(func(c *mpi.Comm) {
-		r := mpi.Issend(c, make([]byte, 8), 1, 7)
-		r.Cancel()
-	})},
 	{"a communicator of none", 0, "Include", engine.ErrRank, "rank 2 is not", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 2})) })},
 	{"a communicator of one twice", 0, "Include", engine.ErrRank, "named twice", only0(func(c *mpi.Comm) { c.Create(c.Group().Include([]int{0, 0})) })},
-}
-
-// two is a buffer of three elements, each of one of two kinds and one of the other, with a gap between.
-func two(first, second *mpi.Datatype) mpi.Buffer {
-	t := must(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{first, second}))
-	return mpi.Buffer{Bytes: make([]byte, 3*t.Extent()), Count: 3, Type: t}
 }
 
 // only0 is a program of rank 0 alone.
@@ -267,9 +186,9 @@ func TestFailures(t *testing.T) {
 func TestBufferFull(t *testing.T) {
 	for _, protocol := range []string{"RTA", "RAT", "TA", "PTAT"} {
 		for _, p := range places {
-			t.Run(p.name+"/"+protocol, func(t *testing.T) {
-				l := by(protocol)
-				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
+			t.Run(p.Name+"/"+protocol, func(t *testing.T) {
+				l := enginetest.By(protocol)
+				err := mpi.Run(p.Open(t, l, 2), mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
 					c.AttachBuffer(make([]byte, 3*(100+mpi.BsendOverhead)))
 					for range 4 {
 						mpi.Bsend(c, make([]byte, 100), 1, 0)
@@ -288,48 +207,10 @@ func only0Error(do func(c *mpi.Comm)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error { only0(do)(c); return nil }
 }
 
-// A job that hangs says who waits for what.
-func TestDeadlock(t *testing.T) {
-	everywhere(t, 5, func(c *mpi.Comm) error {
-		switch c.Rank() {
-		case 0:
-			mpi.Recv[byte](c, nil, 1, 7)
-		case 1:
-			c.Probe(mpi.AnySource, 8)
-		case 2:
-			mpi.Ssend(c, make([]byte, 10000), 0, 9)
-		case 3:
-			c.Create(c.Group().Include([]int{0, 1, 2, 3, 4})).Barrier()
-		case 4:
-			c.AttachBuffer(make([]byte, 20000))
-			reqs := []mpi.Request{{}, mpi.Irecv[byte](c, nil, mpi.AnySource, mpi.AnyTag)}
-			mpi.WaitAny(reqs)
-		}
-		return nil
-	}, func(t *testing.T, err error) {
-		var d *mpi.DeadlockError
-		var below *device.Deadlock
-		if !errors.As(err, &d) || !errors.As(err, &below) || len(below.Ranks) != 5 {
-			t.Fatalf("Run returned %v", err)
-		}
-		for _, want := range []string{
-			"rank 0: in Recv, waits for a message from rank 1 with tag 7",
-			"rank 1: in Probe, waits for a message from any rank with tag 8",
-			"rank 2: in Ssend, waits for rank 0 to take a synchronous message of 10000 bytes with tag 9 (protocol ",
-			"rank 3: in Create, waits for ",
-			"rank 4: in WaitAny, waits for a message from any rank with any tag",
-		} {
-			if !strings.Contains(withoutSite(err), want) {
-				t.Errorf("%v\ndoes not say %q", err, want)
-			}
-		}
-	})
-}
-
 // Who waits for its buffered messages to leave says so.
 func TestDeadlockOfBuffered(t *testing.T) {
-	l := by("RTA")
-	w := places[0].open(t, l, 2)
+	l := enginetest.By("RTA")
+	w := places[0].Open(t, l, 2)
 	for _, detach := range []bool{false, true} {
 		err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, only0Error(func(c *mpi.Comm) {
 			c.AttachBuffer(make([]byte, 1000))
@@ -356,9 +237,9 @@ func TestNotReceived(t *testing.T) {
 		{"RAT", "rank 0: in Finalize, waits for 2 operations, of which the first is rank 1 to take a standard message of 100 bytes with tag 5 (protocol RAT)"},
 	} {
 		for _, p := range places {
-			t.Run(p.name+"/"+c.protocol, func(t *testing.T) {
-				l := by(c.protocol)
-				err := mpi.Run(p.open(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
+			t.Run(p.Name+"/"+c.protocol, func(t *testing.T) {
+				l := enginetest.By(c.protocol)
+				err := mpi.Run(p.Open(t, l, 2), mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 					if c.Rank() == 0 {
 						r, s := mpi.Isend(c, make([]byte, 100), 1, 5), mpi.Isend(c, make([]byte, 200), 1, 6)
 						r.Free()
@@ -378,8 +259,8 @@ func TestNotReceived(t *testing.T) {
 
 // What a call has left that failed, and whose error was handled, is no request of the program.
 func TestLeftByFailure(t *testing.T) {
-	l := by("T")
-	w := places[0].open(t, l, 1)
+	l := enginetest.By("T")
+	w := places[0].Open(t, l, 1)
 	if err := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 		c.SetErrorHandler(mpi.ErrorsReturn)
 		mpi.Send(c, make([]byte, 16), 0, 1)
@@ -434,7 +315,7 @@ func TestNamesOfRanks(t *testing.T) {
 		"together": {who + " gives Int32, and this one takes Float32", func(h *mpi.Comm) { mpi.Bcast(h, make([]int32, 2), 1) }, func(h *mpi.Comm) { mpi.Bcast(h, make([]float32, 2), 1) }},
 		"same":     {"the message from rank 3 with tag 4 has 8 bytes", nil, nil},
 	} {
-		err := mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: byDefault()}, func(comm *mpi.Comm) error {
+		err := mpi.Run(loop.New(4), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(comm *mpi.Comm) error {
 			h := comm.Split(comm.Rank()%2, 0)
 			switch {
 			case c.send == nil && comm.Rank() == 3:

@@ -1,6 +1,7 @@
 package mpi_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/engine/enginetest/program"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -16,7 +19,7 @@ import (
 // locally runs a program on a job of some ranks in memory.
 func locally(t *testing.T, ranks int, program func(c *mpi.Comm) error) {
 	t.Helper()
-	holds(t, mpi.Run(loop.New(ranks), mpi.Options{Engine: carry, Library: by("T")}, program))
+	holds(t, mpi.Run(loop.New(ranks), mpi.Options{Engine: carry, Library: enginetest.By("T")}, program))
 }
 
 // ranksOf returns a group's members as ranks of another.
@@ -151,14 +154,14 @@ func TestInter(t *testing.T) {
 		for _, on := range []*mpi.Comm{x, y} { // each of the smaller side sends to all of the other
 			if low {
 				for r := range 3 {
-					mpi.Send(on, text(5, 10*c.Rank()+r), r, 7)
+					mpi.Send(on, program.Text(5, 10*c.Rank()+r), r, 7)
 				}
 				continue
 			}
 			for r := range 2 {
 				b := make([]byte, 5)
-				if err := equal("across", mpi.Recv(on, b, r, 7), b, mpi.Status{Source: r, Tag: 7, Bytes: 5}, 10*r+mine.Rank()); err != nil {
-					return err
+				if st := mpi.Recv(on, b, r, 7); st != (mpi.Status{Source: r, Tag: 7, Bytes: 5}) || !bytes.Equal(b, program.Text(5, 10*r+mine.Rank())) {
+					return fmt.Errorf("received %+v, %v from rank %d of the other side", st, b, r)
 				}
 			}
 		}
@@ -353,7 +356,7 @@ func TestGroupFaults(t *testing.T) {
 		"no attribute":       {func(c *mpi.Comm) { c.DeleteAttribute(mpi.NewKeyval(nil, nil)) }, "DeleteAttribute: MPI_ERR_ARG"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
 				f.program(c)
 				return nil
 			})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -81,7 +82,7 @@ func TestNotCaught(t *testing.T) {
 		f    func(c *mpi.Comm) error
 		says string
 	}{
-		"fatal": {mpi.ErrorsAreFatal, func(c *mpi.Comm) error { return c.Catch(sendsNowhere(c)) }, "rank 0: Send (handler_test.go:15): MPI_ERR_RANK"},
+		"fatal": {mpi.ErrorsAreFatal, func(c *mpi.Comm) error { return c.Catch(sendsNowhere(c)) }, "rank 0: Send (handler_test.go:16): MPI_ERR_RANK"},
 		"another is": {mpi.ErrorsReturn, func(c *mpi.Comm) error {
 			d := c.Dup()
 			d.SetErrorHandler(mpi.ErrorsAreFatal)
@@ -100,7 +101,7 @@ func TestNotCaught(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told = nil
 			returned := false
-			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error {
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error {
 				c.SetErrorHandler(x.on)
 				err := x.f(c)
 				returned = err != nil
@@ -127,7 +128,7 @@ func TestStoppedInCatch(t *testing.T) {
 	for name, open := range map[string]func(testing.TB, int) (mpi.World, mpi.Options){
 		"emulated": func(t testing.TB, n int) (mpi.World, mpi.Options) { return t3d(t, n) },
 		"here": func(_ testing.TB, n int) (mpi.World, mpi.Options) {
-			return loop.New(n), mpi.Options{Engine: carry, Library: by("T")}
+			return loop.New(n), mpi.Options{Engine: carry, Library: enginetest.By("T")}
 		},
 	} {
 		w, o := open(t, 1)

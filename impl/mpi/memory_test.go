@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model/unit"
@@ -130,7 +131,7 @@ func TestMemoryOfCalls(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			for _, protocol := range []string{"T", "TA", "RTA", "RAT", "PTAT"} {
 				run := func(check bool) error {
-					return mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by(protocol), Check: check}, func(c *mpi.Comm) error {
+					return mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By(protocol), Check: check}, func(c *mpi.Comm) error {
 						m.program(c, 1-c.Rank())
 						return nil
 					})
@@ -146,7 +147,7 @@ func TestMemoryOfCalls(t *testing.T) {
 				if !errors.As(err, &e) || e.Class != engine.ErrBuffer || !strings.Contains(e.Text, m.says) || !strings.Contains(e.Text, "memory_test.go:") {
 					t.Errorf("by %s: %v, want %q", protocol, err, m.says)
 				}
-				if racing { // it would see what the programs do wrong
+				if enginetest.Racing { // it would see what the programs do wrong
 					continue
 				}
 				if err := run(false); errors.As(err, &e) && e.Class == engine.ErrBuffer {

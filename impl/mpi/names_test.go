@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -176,7 +177,7 @@ func (c *tally) Pcontrol(level int) {
 // A tool that wraps a communicator sees the calls that it replaces, and Options.Enter is told of all.
 func TestWrapped(t *testing.T) {
 	var calls []string
-	o := mpi.Options{Engine: carry, Library: by("T"), Enter: func(_ int, call string) { calls = append(calls, call) }}
+	o := mpi.Options{Engine: carry, Library: enginetest.By("T"), Enter: func(_ int, call string) { calls = append(calls, call) }}
 	holds(t, mpi.Run(loop.New(1), o, func(world *mpi.Comm) error {
 		c := &tally{Comm: world, level: 1}
 		for level := range 2 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -63,7 +64,7 @@ func TestPackFaults(t *testing.T) {
 		"not committed": {"PackSize", engine.ErrType, "not committed", func(c *mpi.Comm) { c.PackSize(1, mpi.Contiguous(2, mpi.Byte)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error { x.wrong(c); return nil })
+			err := mpi.Run(loop.New(1), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error { x.wrong(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/launch/launchtest"
 	"github.com/loggp/loggp/impl/mpi"
@@ -14,17 +15,17 @@ import (
 
 // Ranks of these places are processes: this binary, which is started again to run the one test that it is wanted for. So a program there can use
 // nothing that another rank has written but messages, and its errors come as text.
-var processes = []place{
-	{"shm", func(t testing.TB, _ *model.Library, ranks int) device.World {
+var processes = []enginetest.World{
+	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
 		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t)}))
 	}},
-	{"shm, asleep", func(t testing.TB, _ *model.Library, ranks int) device.World {
+	{Name: "shm, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
 		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block, NoTransfer: true}))
 	}},
-	{"tcp", func(t testing.TB, _ *model.Library, ranks int) device.World {
+	{Name: "tcp", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
 		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t)}))
 	}},
-	{"tcp, asleep", func(t testing.TB, _ *model.Library, ranks int) device.World {
+	{Name: "tcp, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
 		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}))
 	}},
 }
@@ -40,7 +41,7 @@ func opened(w device.World, err error) device.World {
 func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 	t.Helper()
 	everywhere(t, ranks, program, holds)
-	if racing {
+	if enginetest.Racing {
 		return // the detector does not see between processes, and slows them down
 	}
 	for i, p := range processes {
@@ -48,9 +49,9 @@ func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
 			if testing.Short() && (i+k)%len(tables) > 0 || !testing.Short() && (i+k)%2 > 0 {
 				continue
 			}
-			t.Run(p.name+"/"+x.name, func(t *testing.T) {
-				l := x.library()
-				holds(t, mpi.Run(p.open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
+			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {
+				l := x.New()
+				holds(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
 			})
 		}
 	}

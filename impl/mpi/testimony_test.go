@@ -5,24 +5,25 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/mpi"
 )
 
 // Wrong programs of processes end as those of one process do: with the same error, from whichever rank, and all ranks of a deadlock say where they wait.
 func TestWrongProgramsOfProcesses(t *testing.T) {
-	if racing {
+	if enginetest.Racing {
 		return // the detector does not see between processes, and slows them down
 	}
 	for _, name := range []string{"allReceiveFirst", "oneLeavesEarly", "withinAGroup", "tooLong", "noSuchRank", "onlyOneCalls", "eachItsOwnRoot", "noReceive"} {
 		for _, at := range processes {
-			t.Run(name+"/"+at.name, func(t *testing.T) {
+			t.Run(name+"/"+at.Name, func(t *testing.T) {
 				for _, p := range wrongPrograms {
 					if p.name != name {
 						continue
 					}
 					want := wrong(t, p.ranks, p.program)
-					l := byDefault()
-					got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+					l := enginetest.Default()
+					got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
 					if got == nil || telling(got) != telling(want) {
 						t.Errorf("%v\nwant %v", got, want)
 					}
@@ -34,13 +35,13 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 
 // What a rank has left goes with how a run ended, also to runs that come to it later in other processes.
 func TestTestimonyOfRanksThatFollow(t *testing.T) {
-	if racing {
+	if enginetest.Racing {
 		return
 	}
 	for _, at := range processes {
-		t.Run(at.name, func(t *testing.T) {
-			l := byDefault()
-			w := at.open(t, l, 2)
+		t.Run(at.Name, func(t *testing.T) {
+			l := enginetest.Default()
+			w := at.Open(t, l, 2)
 			first := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error { tooLong(c); return nil })
 			second := mpi.Run(w, mpi.Options{Engine: carry, Library: l}, func(c *mpi.Comm) error {
 				var e *mpi.Error

@@ -13,7 +13,7 @@ import (
 
 // byPeer is a library that treats peers of its node otherwise: in its rules, in how long messages move, or in both.
 func byPeer(rules, long bool) *model.Library {
-	l := &model.Library{Name: "by peer", Fallback: "RTA", Window: window, Long: model.EveryTier(model.Long{Stage: true, Bounce: 600})}
+	l := &model.Library{Name: "by peer", Fallback: "RTA", Window: 4096, Long: model.EveryTier(model.Long{Stage: true, Bounce: 600})}
 	if long {
 		l.Long[model.Intra] = model.Long{}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
@@ -164,7 +165,7 @@ func play(t *testing.T, script string) string {
 		switch words[0] {
 		case "#":
 		case "machine": // apart: without remote memory
-			open = func(w device.World) device.World { return apart{w} }
+			open = enginetest.WithoutMemory
 		case "ranks":
 			ranks = make([][]string, number(words[1]))
 		case "library":
@@ -278,7 +279,9 @@ func (p *player) do(call []string) error {
 	case name == "start":
 		mpi.StartAll(p.open)
 	case name == "free":
-		freeAll(p.open)
+		for i := range p.open {
+			p.open[i].Free()
+		}
 		p.open = nil
 	case name == "cancel":
 		for i := range p.open {

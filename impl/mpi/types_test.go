@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -69,7 +71,7 @@ func TestNoType(t *testing.T) {
 		"too large":  {"Vector", engine.ErrArg, "too large", func() { mpi.Vector(1<<40, 1, 1<<40, mpi.Int32) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: by("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
+			err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.By("T")}, func(c *mpi.Comm) error { only0(func(*mpi.Comm) { x.wrong() })(c); return nil })
 			check(t, err, 0, x.call, x.class, x.text)
 			check(t, panicked(x.wrong), mpi.NoRank, x.call, x.class, x.text)
 		})
@@ -93,4 +95,27 @@ func panicked(f func()) (err error) {
 	defer func() { err, _ = recover().(error) }()
 	f()
 	return nil
+}
+
+// Count and Elements say how many elements were received.
+func TestCountOfElements(t *testing.T) {
+	locally(t, 1, func(c *mpi.Comm) error {
+		pair := must(datatype.Struct([]int{1, 1}, []int{0, 8}, []*mpi.Datatype{mpi.Int16, mpi.Float64}))
+		none, sparse := must(datatype.Contiguous(0, mpi.Int32)), must(datatype.Vector(10, 1, 3, mpi.Byte)) // 10 of 28 bytes
+		for _, x := range []struct {
+			n, count, elements int
+			t                  *mpi.Datatype
+		}{
+			{0, 0, 0, pair}, {1, mpi.Undefined, mpi.Undefined, pair}, {2, mpi.Undefined, 1, pair}, {9, mpi.Undefined, mpi.Undefined, pair}, {10, 1, 2, pair},
+			{12, mpi.Undefined, 3, pair}, {30, 3, 6, pair}, {31, mpi.Undefined, mpi.Undefined, pair}, {30, 3, 30, sparse}, {25, mpi.Undefined, 25, sparse},
+			{0, 0, 0, none}, {4, mpi.Undefined, mpi.Undefined, none}, {12, 3, 3, mpi.Int32},
+		} {
+			r := mpi.Irecv(c, make([]byte, 100), 0, 1)
+			mpi.Send(c, make([]byte, x.n), 0, 1)
+			if st := r.Wait(); st.Count(x.t) != x.count || st.Elements(x.t) != x.elements {
+				return fmt.Errorf("%d bytes of %v: %d, %d elements, want %d, %d", x.n, x.t, st.Count(x.t), st.Elements(x.t), x.count, x.elements)
+			}
+		}
+		return nil
+	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
 )
@@ -135,7 +136,7 @@ func TestWrongPrograms(t *testing.T) {
 // wrong runs a wrong program.
 func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	t.Helper()
-	l := byDefault()
+	l := enginetest.Default()
 	err := mpi.Run(emulated(t, "t3d", l, ranks, 0), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { program(c); return nil })
 	if err == nil {
 		t.Fatal("the program ends")
@@ -148,10 +149,10 @@ func TestWrongProgramsEverywhere(t *testing.T) {
 	for _, p := range wrongPrograms {
 		want := wrong(t, p.ranks, p.program)
 		for _, at := range places {
-			l := byDefault()
-			got := mpi.Run(at.open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
+			l := enginetest.Default()
+			got := mpi.Run(at.Open(t, l, p.ranks), mpi.Options{Engine: carry, Library: l, Check: true}, func(c *mpi.Comm) error { p.program(c); return nil })
 			if got == nil || telling(got) != telling(want) {
-				t.Errorf("%s on %s: %v\nwant %v", p.name, at.name, got, want)
+				t.Errorf("%s on %s: %v\nwant %v", p.name, at.Name, got, want)
 			}
 		}
 	}
@@ -189,9 +190,9 @@ func TestManyWait(t *testing.T) {
 		mpi.Recv(c, make([]byte, 1), (c.Rank()+1)%ranks, 0)
 		return nil
 	}
-	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", byDefault(), ranks, 0), "loop": loop.New(ranks)} {
+	for name, w := range map[string]device.World{"t3d": emulated(t, "t3d", enginetest.Default(), ranks, 0), "loop": loop.New(ranks)} {
 		var d *mpi.DeadlockError
-		if err := mpi.Run(w, mpi.Options{Engine: carry, Library: byDefault()}, program); !errors.As(err, &d) {
+		if err := mpi.Run(w, mpi.Options{Engine: carry, Library: enginetest.Default()}, program); !errors.As(err, &d) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(d.Waits) != 16 || len(d.Cycle) != ranks {
@@ -266,9 +267,9 @@ func TestAfterTheEnd(t *testing.T) {
 		"Iprobe":  func(c *mpi.Comm) { c.Iprobe(0, 0) },
 	} {
 		for _, at := range places {
-			l := byDefault()
+			l := enginetest.Default()
 			var last *mpi.Comm
-			holds(t, mpi.Run(at.open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
+			holds(t, mpi.Run(at.Open(t, l, 2), mpi.Options{Engine: carry, Library: l, Check: name == "Send"}, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					last = c
 				}
@@ -278,7 +279,7 @@ func TestAfterTheEnd(t *testing.T) {
 				defer func() {
 					e, ok := recover().(*mpi.Error)
 					if !ok || e.Rank != 1 || e.Call != name || !strings.Contains(e.Text, "has ended") || filepath.Base(e.At.File) != "wrong_test.go" {
-						t.Errorf("%s on %s: %v", name, at.name, e)
+						t.Errorf("%s on %s: %v", name, at.Name, e)
 					}
 				}()
 				call(last)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/model"
 )
@@ -14,9 +15,7 @@ import (
 // meet runs an engine in each of two ranks without remote memory.
 func meet(t *testing.T, program func(e tested, rank int) error) error {
 	j := job(t, quiet("RTA"), "")
-	return loop.New(2).Run(func(p device.Port) error {
-		return program(open(&exposing{Port: p, none: true}, j), p.Rank())
-	})
+	return enginetest.WithoutMemory(loop.New(2)).Run(func(p device.Port) error { return program(open(p, j), p.Rank()) })
 }
 
 // Low-level accesses reach what they name, whoever else is exposed, and the engine still says that the machine has no memory.

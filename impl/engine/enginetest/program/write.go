@@ -1,226 +1,16 @@
-package mpi_test
+package program
 
 import (
-	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/loggp/loggp/model"
-	"github.com/loggp/loggp/model/collective"
 )
-
-// Random programs, which end whatever is buffered.
-//
-// A program is a list of items: a message, a message that may be cancelled, a collective operation, a ring of send-receives, a new communicator. Each gives some ranks steps, and each
-// rank does those of its own in the order of the list, so nobody waits in a circle: the first item that is not through has all its ranks at it. Then what
-// does not block is moved: sends and receives begin earlier, waits come later, neither of which can make a circle, as all that is waited for stands in
-// the list before who waits.
-//
-// A change may let messages and receives of a pair of ranks meet in another way. It is kept if each receive still gets its own message (fair).
-//
-// Where a receive may be from any source, who comes first is open, and a rank might be left without a receive for what it must send before others
-// send. So between two barriers each communicator and receiver has a plan: either all those receives are posted before the first message, or all
-// those sends block on nobody. What then comes the oracle judges.
-
-// program is what all ranks do.
-type program struct {
-	seed   uint64
-	ranks  int
-	tuning []collective.Rule
-	teams  []*team
-	items  []*item
-}
-
-// team is a communicator: of a group, or between two.
-type team struct {
-	id     int
-	groups [][]int // ranks of the job
-}
-
-func (t *team) inter() bool { return len(t.groups) == 2 }
-
-// has reports whether a rank of the job is in the communicator.
-func (t *team) has(rank int) bool { return t.side(rank) >= 0 }
-
-func (t *team) side(rank int) int {
-	return slices.IndexFunc(t.groups, func(g []int) bool { return slices.Contains(g, rank) })
-}
-
-// rank returns what a rank of the job is called in the communicator.
-func (t *team) rank(rank int) int { return slices.Index(t.groups[t.side(rank)], rank) }
-
-// peers returns to whom a rank of the job can send.
-func (t *team) peers(rank int) []int { return t.groups[(t.side(rank)+1)%len(t.groups)] }
-
-// item is a part of a program that can only be left out as a whole.
-type item struct {
-	id    int
-	name  string
-	keep  bool // cannot be left out
-	team  *team
-	makes []*team
-	needs []*team // beside its own
-	steps []*step
-}
-
-// step is what a rank does at some point.
-type step struct {
-	rank  int
-	when  int // in the list: of which item's number
-	turn  turn
-	from  int // of what can be moved: not before, and not behind
-	to    int
-	late  bool // of a wait: may come behind the next barrier
-	name  string
-	sends []*message // in order
-	posts []*message
-	do    func(x *performer) error
-}
-
-// turn is the order of steps of one place in the list.
-type turn uint8
-
-const (
-	begin turn = iota // of what does not block
-	block
-	finish
-)
-
-// message is one message of a program.
-type message struct {
-	id        int
-	item      int
-	due       int // from what item on its sender may wait for it
-	team      *team
-	src, dst  int // ranks of the job
-	tag       int
-	mode      model.Mode
-	units     int
-	unit      *layout
-	out, in   lay
-	anySource bool // of its receive
-	anyTag    bool
-	again     [2]*standing // the sender's request, and the receiver's, if they are started again and again
-	freed     bool         // the sender forgets its request
-	how       [2]int
-}
-
-// standing is a persistent request of a rank.
-type standing struct{ first int } // the item that it is first of
-
-// The tags: those below are drawn.
-const (
-	tags      = 3
-	goTag     = 5  // of messages that tell of a receive
-	cancelTag = 6  // of messages that may be cancelled
-	newsTag   = 7  // of messages that tell what became of them
-	interTag  = 50 // of what leaders exchange
-	nobodyTag = 77 // of messages that nobody receives
-)
-
-func (m *message) bytes() []byte { return text(m.units*m.unit.size(), m.id) }
-
-func (m *message) String() string {
-	return fmt.Sprintf("message %d: %v from %d to %d in communicator %d, tag %d, %d bytes, %v as %v, any source %v, any tag %v",
-		m.id, m.mode, m.src, m.dst, m.team.id, m.tag, m.units*m.unit.size(), m.out, m.in, m.anySource, m.anyTag)
-}
-
-func (s *step) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "rank %d: %s", s.rank, s.name)
-	for _, m := range slices.Concat(s.sends, s.posts) {
-		fmt.Fprintf(&b, "; %v", m)
-	}
-	return b.String()
-}
-
-// String lists the items, and the steps of each.
-func (p *program) String() string {
-	var b strings.Builder
-	for _, i := range p.items {
-		fmt.Fprintf(&b, "%d %s\n", i.id, i.name)
-		for _, s := range i.steps {
-			fmt.Fprintf(&b, "  %d.%d %v\n", s.when, s.turn, s)
-		}
-	}
-	return b.String()
-}
-
-// of returns the steps of a rank in the order in which it does them.
-func (p *program) of(rank int) []*step {
-	var mine []*step
-	for _, i := range p.items {
-		for _, s := range i.steps {
-			if s.rank == rank {
-				mine = append(mine, s)
-			}
-		}
-	}
-	slices.SortStableFunc(mine, func(a, b *step) int {
-		return cmp.Or(a.when-b.when, int(a.turn)-int(b.turn))
-	})
-	return mine
-}
-
-// without returns the program without an item, or nil if others need it.
-func (p *program) without(i int) *program {
-	x := p.items[i]
-	for _, y := range p.items[i+1:] {
-		if x.keep || slices.ContainsFunc(x.makes, func(t *team) bool { return t == y.team || slices.Contains(y.needs, t) }) {
-			return nil
-		}
-	}
-	if x.keep {
-		return nil
-	}
-	q := *p
-	q.items = slices.Delete(slices.Clone(p.items), i, i+1)
-	return &q
-}
-
-// fair says whether each receive with a source gets its own message. Of a communicator and a pair of ranks, messages are taken in the order in which they
-// were sent and receives in the order in which they were posted, as far as tags allow: as all messages of a pair come in order, it does
-// not matter when they come.
-func (p *program) fair() bool {
-	type way struct {
-		team     *team
-		src, dst int
-	}
-	sent := map[way][]*message{}
-	for r := range p.ranks {
-		for _, s := range p.of(r) {
-			for _, m := range s.sends {
-				if !m.anySource {
-					w := way{m.team, m.src, m.dst}
-					sent[w] = append(sent[w], m)
-				}
-			}
-		}
-	}
-	for r := range p.ranks {
-		for _, s := range p.of(r) {
-			for _, m := range s.posts {
-				if m.anySource {
-					continue
-				}
-				w := way{m.team, m.src, m.dst}
-				i := slices.IndexFunc(sent[w], func(x *message) bool { return m.anyTag || x.tag == m.tag })
-				if i < 0 || sent[w][i] != m {
-					return false
-				}
-				sent[w] = slices.Delete(sent[w], i, i+1)
-			}
-		}
-	}
-	return true
-}
 
 // writer makes up a program.
 type writer struct {
 	*rand.Rand
-	*program
+	*Program
 	open  []*team // communicators that may be used
 	from  int     // the number of the first item since the last barrier
 	plans map[plan]wild
@@ -243,15 +33,15 @@ type wild struct {
 	unit   *layout
 }
 
-// write makes up a program of up to so many ranks.
-func write(seed uint64, most int) *program {
-	w := &writer{Rand: rand.New(rand.NewPCG(seed, 0)), program: &program{seed: seed, ranks: 2}}
-	w.ranks += w.IntN(min(most, 8) - 1)
+// New makes up a program of up to so many ranks.
+func New(seed uint64, most int) *Program {
+	w := &writer{Rand: rand.New(rand.NewPCG(seed, 0)), Program: &Program{Seed: seed, Ranks: 2}}
+	w.Ranks += w.IntN(min(most, 8) - 1)
 	if w.IntN(4) == 0 {
-		w.ranks = 2 + w.IntN(most-1)
+		w.Ranks = 2 + w.IntN(most-1)
 	}
-	w.tuning = w.rules()
-	all := make([]int, w.ranks)
+	w.Tuning = w.rules()
+	all := make([]int, w.Ranks)
 	for i := range all {
 		all[i] = i
 	}
@@ -260,7 +50,7 @@ func write(seed uint64, most int) *program {
 	for range 1 + w.IntN(3) {
 		w.phase()
 	}
-	return w.program
+	return w.Program
 }
 
 // phase adds communicators, messages and operations, and a barrier.
@@ -269,13 +59,13 @@ func (w *writer) phase() {
 		w.newTeam()
 	}
 	w.from, w.plans, w.kept = w.ids+1, map[plan]wild{}, nil
-	first := len(w.items)
+	first := len(w.Items)
 	for range 3 + w.IntN(25) {
 		w.add()
 	}
 	w.ids++
 	to := w.ids
-	for _, i := range w.items[first:] {
+	for _, i := range w.Items[first:] {
 		for _, s := range i.steps {
 			s.to = min(s.to, to)
 		}
@@ -286,13 +76,13 @@ func (w *writer) phase() {
 	w.last = nil
 	w.move(first)
 	meet := &item{id: w.ids, name: "barrier", keep: true}
-	for r := range w.ranks {
+	for r := range w.Ranks {
 		meet.steps = append(meet.steps, &step{rank: r, when: w.ids, turn: finish, name: "barrier", do: func(x *performer) error {
 			x.comms[0].Barrier()
 			return nil
 		}})
 	}
-	w.items = append(w.items, meet)
+	w.Items = append(w.Items, meet)
 	w.freeTeam()
 }
 
@@ -312,7 +102,7 @@ func (w *writer) add() {
 func (w *writer) item(name string, t *team) *item {
 	w.ids++
 	i := &item{id: w.ids, name: name, team: t}
-	w.items = append(w.items, i)
+	w.Items = append(w.Items, i)
 	return i
 }
 
@@ -532,7 +322,7 @@ func (w *writer) tell(i *item, src, dst, tag int, name string) {
 
 // move moves steps since the last barrier and puts wildcards into receives.
 func (w *writer) move(first int) {
-	for _, i := range w.items[first:] {
+	for _, i := range w.Items[first:] {
 		for _, s := range i.steps {
 			switch {
 			case s.turn == finish:

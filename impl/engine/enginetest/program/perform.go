@@ -1,4 +1,4 @@
-package mpi_test
+package program
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // performer is a rank that performs a program.
 type performer struct {
-	p     *program
+	p     *Program
 	me    int
 	now   int         // the number of the last item that the rank may wait for
 	comms []*mpi.Comm // by communicator of the program; nil where the rank is not in it
@@ -46,7 +46,7 @@ type receipt struct {
 }
 
 // perform runs the steps of a rank, and judges what it received.
-func (p *program) perform(c *mpi.Comm) error {
+func (p *Program) Run(c *mpi.Comm) error {
 	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}, kept: map[*standing]*kept{}}
 	x.comms[0] = c
 	steps := p.of(x.me)
@@ -85,20 +85,20 @@ func (p *program) perform(c *mpi.Comm) error {
 
 // part sends messages that nobody receives, and cancels them: to ranks that do likewise, that compute, or that have ended.
 func (x *performer) part() error {
-	c, draw := x.comms[0], rand.New(rand.NewPCG(x.p.seed, uint64(x.me)))
+	c, draw := x.comms[0], rand.New(rand.NewPCG(x.p.Seed, uint64(x.me)))
 	if draw.IntN(2) == 0 {
-		c.Compute(us * unit.Time(draw.IntN(1000)))
+		c.Compute(unit.Microsecond * unit.Time(draw.IntN(1000)))
 	}
 	var reqs []mpi.Request
 	for range draw.IntN(4) {
 		to := draw.IntN(c.Size())
 		b := mpi.Of(make([]byte, []int{0, 30, 3000, 20000}[draw.IntN(4)]))
-		reqs = append(reqs, c.Issend(b, to, nobodyTag))
+		reqs = append(reqs, c.Issend(b, to, unreceivedTag))
 		switch draw.IntN(4) {
 		case 0:
-			c.Compute(us * unit.Time(draw.IntN(1000)))
+			c.Compute(unit.Microsecond * unit.Time(draw.IntN(1000)))
 		case 1:
-			c.Iprobe(mpi.AnySource, nobodyTag)
+			c.Iprobe(mpi.AnySource, unreceivedTag)
 		}
 		reqs[len(reqs)-1].Cancel()
 	}
@@ -132,15 +132,15 @@ func room(steps []*step) int {
 
 // spend lets the rank compute or look before a step, so that messages are there before their receives, and requests complete unseen.
 func (x *performer) spend(s *step) error {
-	h := uint64(s.when)*0x9E3779B97F4A7C15 ^ uint64(x.me)<<8 ^ uint64(s.turn) ^ x.p.seed<<32
+	h := uint64(s.when)*0x9E3779B97F4A7C15 ^ uint64(x.me)<<8 ^ uint64(s.turn) ^ x.p.Seed<<32
 	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
 	switch h >> 60 {
 	case 0, 1:
 		for range 1 + h>>40%4 {
-			x.comms[0].Compute(us * unit.Time(1+h>>44%20))
+			x.comms[0].Compute(unit.Microsecond * unit.Time(1+h>>44%20))
 		}
 	case 2, 3:
-		x.comms[0].Iprobe(mpi.AnySource, nobodyTag)
+		x.comms[0].Iprobe(mpi.AnySource, unreceivedTag)
 	case 4:
 		return x.some(x.open, h>>40%2 == 0)
 	}
@@ -291,7 +291,7 @@ func (x *performer) cancel(m, news *message) error {
 	c, b := x.comms[m.team.id], m.sent()
 	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
 	for range m.how[0] % 3 {
-		x.comms[0].Iprobe(mpi.AnySource, nobodyTag)
+		x.comms[0].Iprobe(mpi.AnySource, unreceivedTag)
 	}
 	r.Cancel()
 	st := r.Wait()
@@ -325,7 +325,7 @@ func (x *performer) tryReceive(m *message, src, tag int) (cancelled bool, err er
 	got, b := x.receipt(m)
 	r := x.comms[m.team.id].Irecv(b, src, tag)
 	for range m.how[1] % 4 {
-		x.comms[0].Iprobe(mpi.AnySource, nobodyTag)
+		x.comms[0].Iprobe(mpi.AnySource, unreceivedTag)
 	}
 	r.Cancel()
 	st := r.Wait()

@@ -1,4 +1,4 @@
-package mpi_test
+package program
 
 import (
 	"bytes"
@@ -191,7 +191,7 @@ func (l lay) buffer(elements, seed int) mpi.Buffer {
 	low, end := l.reach()
 	far := max(0, elements-1) * l.extent()
 	low, end = min(low, low+far), max(end, end+far)
-	return mpi.Buffer{Bytes: text(end-low+2, seed), Origin: 1 - low, Count: l.count, Type: l.t}
+	return mpi.Buffer{Bytes: Text(end-low+2, seed), Origin: 1 - low, Count: l.count, Type: l.t}
 }
 
 // put puts data where it belongs from an element on, as far as there is any.
@@ -231,4 +231,11 @@ func (l lay) holds(b mpi.Buffer, elements, seed, element int, flat []byte) bool 
 
 func (l lay) String() string {
 	return fmt.Sprintf("%d of %v (%d units)", l.count, l.t, l.each)
+}
+
+func must(t *mpi.Datatype, err error) *mpi.Datatype {
+	if err != nil {
+		panic(err)
+	}
+	return t.Commit()
 }

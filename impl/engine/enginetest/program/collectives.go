@@ -1,4 +1,4 @@
-package mpi_test
+package program
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ func (w *writer) operation() {
 }
 
 // block is the data that rank from gives rank to in an item.
-func (i *item) block(from, to, n int) []byte { return text(n, i.id<<12+from<<6+to) }
+func (i *item) block(from, to, n int) []byte { return Text(n, i.id<<12+from<<6+to) }
 
 func (w *writer) bcast(i *item, p, root int) func(c *mpi.Comm) error {
 	u := units[w.IntN(len(units))]

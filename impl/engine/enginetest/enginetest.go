@@ -1,0 +1,153 @@
+// Package enginetest states the laws of package engine as tests, which every engine has to pass.
+//
+// The test of an engine's package calls Test with each library that takes another way through the
+// engine. A law is a program of package mpi, because the rules are those of MPI-1.2, or a check of an
+// engine.Rank where package mpi cannot see what matters. Ranks of a world may be processes, so
+// programs share nothing but what they send.
+//
+// The suite does not look at times, at packets, or at what is buffered where: those are an engine's
+// own, and its package tests them.
+package enginetest
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest/program"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+const us = unit.Microsecond
+
+// Subject is an engine with a library, to be tested.
+type Subject struct {
+	Name    string
+	New     engine.New
+	Library func() *model.Library // a new one for each job: an emulated machine sets its software costs
+	Worlds  []World               // beside those of Worlds
+
+	// Leftover returns an error if the engine of a rank that has ended still holds something; nil: it
+	// holds nothing beside its operations.
+	Leftover func(e engine.Engine) error
+}
+
+// law is a program that holds with every engine, a wrong program, or a check.
+type law struct {
+	name    string
+	ranks   int
+	program func(c *mpi.Comm) error
+	fails   func(err error) error // says what is wrong with the error of a wrong program
+	check   func(t testing.TB, s *Subject, w World) error
+}
+
+// laws are all of them, in groups.
+var laws = []struct {
+	group string
+	laws  []law
+}{
+	{"messages", messages},
+	{"requests", requests},
+	{"cancel", cancels},
+	{"progress", progress},
+	{"wrong", wrong},
+	{"leftovers", leftovers},
+	{"random", []law{{name: "programs", check: randomPrograms}}},
+}
+
+// Test tests that an engine keeps the laws.
+func Test(t *testing.T, s Subject) {
+	t.Run(s.Name, func(t *testing.T) {
+		for _, w := range slices.Concat(Worlds(), s.Worlds) {
+			t.Run(w.Name, func(t *testing.T) {
+				for _, g := range laws {
+					for _, l := range g.laws {
+						t.Run(g.group+"/"+l.name, func(t *testing.T) {
+							if why := l.skip(w); why != "" {
+								t.Skip(why)
+							}
+							if err := l.broken(t, &s, w); err != nil {
+								t.Error(err)
+							}
+						})
+					}
+				}
+			})
+		}
+	})
+}
+
+// skip says why a law is not for a world.
+func (l *law) skip(w World) string {
+	switch {
+	case w.Most > 0 && l.ranks > w.Most:
+		return fmt.Sprintf("it has at most %d ranks", w.Most)
+	case w.Processes && l.fails != nil:
+		return "impl/mpi tests the errors of processes"
+	case w.Processes && Racing:
+		return "the race detector does not see between processes"
+	}
+	return ""
+}
+
+// broken says how an engine breaks the law in a world.
+func (l *law) broken(t testing.TB, s *Subject, w World) error {
+	if l.check != nil {
+		return l.check(t, s, w)
+	}
+	err := s.run(t, w, l.ranks, mpi.Options{}, l.program)
+	if l.fails != nil {
+		return l.fails(err)
+	}
+	return err
+}
+
+// patience is how long a job may take. The longest need seconds.
+var patience = time.Minute
+
+// run runs a job and gives up if it does not end.
+func (s *Subject) run(t testing.TB, w World, ranks int, o mpi.Options, p func(c *mpi.Comm) error) error {
+	o.Library, o.Engine = s.Library(), s.New
+	world := w.Open(t, o.Library, ranks)
+	if w.Processes {
+		return mpi.Run(world, o, p) // a rank's process ends in it
+	}
+	end := make(chan error, 1)
+	go func() { end <- mpi.Run(world, o, p) }()
+	select {
+	case err := <-end:
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("the job has not ended after %v", patience)
+	}
+}
+
+// equal compares what was received with the text of a seed.
+func equal(what string, got mpi.Status, b []byte, want mpi.Status, seed int) error {
+	if got != want {
+		return fmt.Errorf("%s: status %+v, want %+v", what, got, want)
+	}
+	if !bytes.Equal(b[:want.Bytes], program.Text(want.Bytes, seed)) {
+		return fmt.Errorf("%s: %d bytes that are not those of message %d", what, want.Bytes, seed)
+	}
+	return nil
+}
+
+// recv receives and compares.
+func recv(c *mpi.Comm, src, tag int, want mpi.Status, seed int) error {
+	b := make([]byte, want.Bytes)
+	return equal(fmt.Sprintf("rank %d, Recv(%d, %d)", c.Rank(), src, tag), mpi.Recv(c, b, src, tag), b, want, seed)
+}
+
+// first returns the first error.
+func first(errs ...error) error {
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return errs[i]
+	}
+	return nil
+}

@@ -1,0 +1,372 @@
+package enginetest
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model"
+)
+
+// leftovers are the rules of memory: when all messages are received and the ranks have ended, nothing
+// is left, and a steady state allocates nothing.
+var leftovers = []law{
+	{name: "after messages", check: nothingLeft(exchanged)},
+	{name: "after persistent operations", check: nothingLeft(startedAgain)},
+	{name: "after freed and cancelled operations", check: nothingLeft(givenUp)},
+	{name: "after sends to a rank that has ended", check: nothingLeft(toEnded)},
+	{name: "no allocation by messages", check: messagesAllocate},
+	{name: "no allocation by requests", check: requestsAllocate},
+}
+
+// countingPort counts the pieces of memory that are exposed.
+type countingPort struct {
+	device.Port
+	now, ever int
+}
+
+func (p *countingPort) Memory() device.Memory {
+	if m := p.Port.Memory(); m != nil {
+		return countedMemory{m, p}
+	}
+	return nil
+}
+
+type countedMemory struct {
+	device.Memory
+	p *countingPort
+}
+
+func (c countedMemory) Expose(b []byte) device.Key {
+	c.p.now++
+	c.p.ever++
+	return c.Memory.Expose(b)
+}
+
+func (c countedMemory) Withdraw(k device.Key) {
+	c.p.now--
+	c.Memory.Withdraw(k)
+}
+
+// open returns the rank of a port and its engine.
+func (s *Subject) open(port device.Port, l *model.Library) (*engine.Rank, engine.Engine, error) {
+	maker, err := s.New(l, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	r, e := new(engine.Rank), maker.Engines(1)(0)
+	r.Setup(port, e, &engine.Config{})
+	return r, e, nil
+}
+
+// nothingLeft exchanges messages in some way: 5 at once, 20 times, in each mode. Nothing is left then:
+// no operation, no exposed memory, no room in the attached buffer, no more memory to stage in than was
+// in use at once, and no coroutine.
+func nothingLeft(way func(*engine.Rank, model.Mode, int) error) func(testing.TB, *Subject, World) error {
+	return func(t testing.TB, s *Subject, w World) error {
+		if w.Processes {
+			return nil // worlds of impl/shm and impl/tcp have no remote memory
+		}
+		before := runtime.NumGoroutine()
+		for mode := range model.NumModes {
+			l := s.Library()
+			if err := w.Open(t, l, 2).Run(func(p device.Port) error {
+				return s.exchange(&countingPort{Port: p}, l, mode, way)
+			}); err != nil {
+				return fmt.Errorf("%v: %w", mode, err)
+			}
+		}
+		for deadline := time.Now().Add(patience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) { // those that have ended may still be counted for a moment
+				return fmt.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+			}
+		}
+		return nil
+	}
+}
+
+func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode, way func(*engine.Rank, model.Mode, int) error) error {
+	const at, rounds = 5, 20 // messages at once, and how often
+	r, e, err := s.open(port, l)
+	if err != nil {
+		return err
+	}
+	r.Attach(make([]byte, 2*at*(300+engine.Overhead)))
+	for range rounds {
+		if err := way(r, mode, at); err != nil {
+			return err
+		}
+	}
+	if n, first := r.Unfinished(); n > 0 {
+		return fmt.Errorf("%d operations are unfinished, the first of kind %d", n, first.For)
+	}
+	if n, _ := r.Finalize(); n > 0 {
+		return fmt.Errorf("%d messages were not received", n)
+	}
+	if port.now != 0 {
+		return fmt.Errorf("%d of %d pieces of memory are exposed", port.now, port.ever)
+	}
+	if s.Leftover != nil {
+		if err := s.Leftover(e); err != nil {
+			return err
+		}
+	}
+	return r.Idle()
+}
+
+// messagesAllocate counts allocations where two ranks send in turn.
+func messagesAllocate(t testing.TB, s *Subject, w World) error {
+	rounds, limit, sizes := 5000, 50, []int{100, 5000}
+	if w.Processes {
+		rounds, limit, sizes = 1000, 100, []int{8, 20_000} // their waits allocate now and then
+	}
+	for _, nonblocking := range []bool{false, true} {
+		for _, bytes := range sizes {
+			var before, after runtime.MemStats
+			if err := s.run(t, w, 2, mpi.Options{}, func(c *mpi.Comm) error {
+				const warm = 200
+				b := make([]byte, bytes)
+				peer := 1 - c.Rank()
+				for i := range warm + rounds {
+					if c.Rank() == 0 && i == warm {
+						runtime.ReadMemStats(&before)
+					}
+					sends := c.Rank() == i%2
+					switch {
+					case sends && nonblocking:
+						r := mpi.Isend(c, b, peer, 0)
+						r.Wait()
+					case sends:
+						mpi.Send(c, b, peer, 0)
+					case nonblocking:
+						r := mpi.Irecv(c, b, peer, 0)
+						r.Wait()
+					default:
+						mpi.Recv(c, b, peer, 0)
+					}
+				}
+				if c.Rank() == 0 {
+					runtime.ReadMemStats(&after)
+				}
+				return nil
+			}); err != nil {
+				return err
+			}
+			if n := int(after.Mallocs - before.Mallocs); n > limit && !Racing {
+				return fmt.Errorf("%d allocations in %d messages of %d bytes, non-blocking %v", n, rounds, bytes, nonblocking)
+			}
+		}
+	}
+	return nil
+}
+
+// requestsAllocate counts allocations of persistent, freed and cancelled operations, with gaps or
+// without, of a rank that sends to itself.
+func requestsAllocate(t testing.TB, s *Subject, w World) error {
+	if w.Processes {
+		return nil
+	}
+	const rounds = 100
+	l := s.Library()
+	return w.Open(t, l, 1).Run(func(port device.Port) error {
+		e, _, err := s.open(port, l)
+		if err != nil {
+			return err
+		}
+		var layouts [4]engine.Layout // to pass one takes no memory then
+		for i := range layouts {
+			layouts[i] = gaps(make([]byte, 600))
+		}
+		receive, send := e.Init(engine.Template{Receive: true, Layout: layouts[0]}), e.Init(engine.Template{Mode: model.Synchronous, Layout: layouts[1]})
+		buffered := e.Init(engine.Template{Mode: model.Buffered, Layout: layouts[1]})
+		e.Attach(make([]byte, 1000))
+		end := func(o *engine.Op) { e.Wait(o); e.Release(o) }
+		round := func() {
+			e.Start(receive)
+			e.Cancel(receive)
+			end(receive)
+			e.Start(send)
+			e.Cancel(send)
+			end(send)
+			e.Start(receive)
+			e.Start(send)
+			end(receive)
+			end(send)
+			e.Start(receive)
+			e.Start(buffered)
+			end(receive)
+			end(buffered)
+			e.Drain()
+			e.Free(e.IrecvLayout(layouts[2], 0, 0, 1))
+			e.Free(e.IsendLayout(model.Synchronous, layouts[3], 0, 0, 1))
+			for e.Open() > 3 { // the persistent ones
+				e.Probe(0, 0, 2, false)
+			}
+		}
+		for range rounds {
+			round()
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range rounds {
+			round()
+		}
+		if runtime.ReadMemStats(&after); after.Mallocs-before.Mallocs >= rounds/2 && !Racing { // some are others'
+			return fmt.Errorf("%d allocations in %d rounds", after.Mallocs-before.Mallocs, rounds)
+		}
+		return nil
+	})
+}
+
+// meet exchanges messages without data with the other rank: its receives are posted then, and what it had sent has come.
+func meet(e *engine.Rank) {
+	peer := 1 - e.Port().Rank()
+	s := e.Isend(model.Standard, nil, 0, peer, 2, 0)
+	e.Recv(nil, 0, peer, 2, 0)
+	e.Wait(s)
+	e.Release(s)
+}
+
+// exchanged exchanges messages.
+func exchanged(e *engine.Rank, mode model.Mode, at int) error {
+	peer := 1 - e.Port().Rank()
+	var ops []*engine.Op
+	for i := range at {
+		ops = append(ops, e.Irecv(make([]byte, 300), 0, peer, 0, i))
+	}
+	meet(e)
+	for i := range at {
+		ops = append(ops, e.Isend(mode, make([]byte, 300), 0, peer, 0, i))
+	}
+	for _, o := range ops {
+		e.Wait(o)
+		e.Release(o)
+	}
+	e.Drain()
+	return nil
+}
+
+// startedAgain exchanges messages of persistent operations, of which some are cancelled on the way.
+func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
+	peer := 1 - e.Port().Rank()
+	var receives, sends []*engine.Op
+	for i := range at {
+		receives = append(receives, e.Init(engine.Template{Receive: true, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+		sends = append(sends, e.Init(engine.Template{Mode: mode, Layout: gaps(make([]byte, 600)), Peer: peer, Tag: i}))
+	}
+	for range 3 {
+		for _, r := range receives {
+			e.Start(r)
+			e.Cancel(r)
+			e.Wait(r)
+			if !r.Cancelled() {
+				return fmt.Errorf("a receive is not cancelled")
+			}
+			e.Release(r)
+			e.Start(r)
+		}
+		meet(e)
+		for _, s := range sends {
+			e.Start(s)
+			e.Cancel(s)
+		}
+		for _, o := range slices.Concat(receives, sends) {
+			e.Wait(o)
+			if o.Cancelled() {
+				return fmt.Errorf("a message that has a receive is cancelled")
+			}
+			e.Release(o)
+		}
+		e.Drain()
+	}
+	for _, o := range slices.Concat(receives, sends) {
+		e.Free(o)
+	}
+	return nil
+}
+
+// givenUp gives up what is under way, freed or cancelled.
+func givenUp(e *engine.Rank, mode model.Mode, at int) error {
+	peer := 1 - e.Port().Rank()
+	for i := range at {
+		e.Free(e.IrecvLayout(gaps(make([]byte, 600)), peer, 0, i))
+	}
+	meet(e)
+	for i := range at {
+		e.Free(e.IsendLayout(mode, gaps(make([]byte, 600)), peer, 0, i))
+	}
+	var ops []*engine.Op
+	for i := range at {
+		s := e.IsendLayout(model.Synchronous, gaps(make([]byte, 600)), peer, 4, i)
+		if e.Cancel(s); i%2 == 0 {
+			ops = append(ops, s)
+			continue
+		}
+		e.Free(s)
+	}
+	for _, s := range ops {
+		e.Wait(s)
+		if !s.Cancelled() {
+			return fmt.Errorf("a send is not cancelled")
+		}
+		e.Release(s)
+	}
+	meet(e)
+	for _, o := range []*engine.Op{e.Finish(true, engine.Status{}), e.Init(engine.Template{Null: true})} {
+		e.Free(o)
+	}
+	return nil
+}
+
+// toEnded gives up what is sent to a rank that does nothing and ends.
+func toEnded(e *engine.Rank, _ model.Mode, at int) error {
+	if e.Port().Rank() == 1 {
+		return nil
+	}
+	var ops []*engine.Op
+	for i := range at {
+		s := e.IsendLayout(model.Synchronous, gaps(make([]byte, 600)), 1, 0, i)
+		if e.Cancel(s); i%3 == 0 {
+			e.Free(s)
+			continue
+		}
+		ops = append(ops, s)
+	}
+	for _, s := range ops {
+		e.Wait(s)
+		if !s.Cancelled() {
+			return fmt.Errorf("a send to a rank that has ended is not cancelled")
+		}
+		e.Release(s)
+	}
+	return nil
+}
+
+// gaps are bytes of which every other one is data.
+type gaps []byte
+
+func (g gaps) Len() int                       { return len(g) / 2 }
+func (g gaps) Flat() ([]byte, bool)           { return nil, false }
+func (g gaps) Signature(int) engine.Signature { return 0 }
+func (g gaps) Runs(yield func([]byte)) {
+	for i := 0; i < len(g); i += 2 {
+		yield(g[i : i+1])
+	}
+}
+
+func (g gaps) Gather(to []byte) {
+	for i := range to {
+		to[i] = g[2*i]
+	}
+}
+
+func (g gaps) Scatter(from []byte) {
+	for i, x := range from {
+		g[2*i] = x
+	}
+}

@@ -1,0 +1,54 @@
+package enginetest
+
+import "github.com/loggp/loggp/model"
+
+// Library is a library under which tests run.
+type Library struct {
+	Name string
+	New  func() *model.Library
+}
+
+// ProtoLibraries returns libraries of the engine model.Proto that take its messages all ways. Their
+// windows are small, so that messages run out of them.
+func ProtoLibraries() []Library {
+	all := []Library{{"default", Default}, {"mixed", Mixed}} // the most different first
+	for _, protocol := range model.ProtocolNames() {
+		all = append(all, Library{protocol, func() *model.Library { return By(protocol) }})
+	}
+	return all
+}
+
+// Default returns the library of the T3D.
+func Default() *model.Library {
+	l := *load("t3d").Libraries[0]
+	return &l
+}
+
+const window = 4096
+
+// By returns a library of one protocol, except for synchronous messages that it cannot send.
+func By(protocol string) *model.Library {
+	l := &model.Library{Name: "by " + protocol, Fallback: "RTA", Window: window, First: 300}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: protocol})
+	}
+	if protocol == "T" {
+		l.Rules[model.Synchronous].Protocol = "TA"
+	}
+	return l
+}
+
+// Mixed returns a library in which neighbouring sizes go different ways.
+func Mixed() *model.Library {
+	l := &model.Library{Name: "mixed", Fallback: "RAT", Window: window, First: 700, Long: model.EveryTier(model.Long{Stage: true, Bounce: 300})}
+	for m := range model.NumModes {
+		for _, r := range []model.Rule{{UpTo: 7, Protocol: "TA"}, {UpTo: 64, Protocol: "T"}, {UpTo: 200, Protocol: "RTA"}, {UpTo: 500, Protocol: "TA"},
+			{UpTo: 1000, Protocol: "PTAT"}, {UpTo: 1500, Protocol: "RAT"}, {UpTo: 3000, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}} {
+			if r.Mode = m; m == model.Synchronous && r.Protocol == "T" {
+				r.Protocol = "RAT"
+			}
+			l.Rules = append(l.Rules, r)
+		}
+	}
+	return l
+}

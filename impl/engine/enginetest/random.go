@@ -1,0 +1,74 @@
+package enginetest
+
+import (
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/engine/enginetest/program"
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+var (
+	programs = flag.Int("programs", 120, "number of random programs")
+	seedFrom = flag.Uint64("seed", 1, "seed of the first random program")
+)
+
+// randomPrograms runs random programs, whose ranks judge what they receive. Each world runs one in
+// eight with each library, or all if there are many. A program that fails is made shorter as long as
+// it fails, and printed.
+func randomPrograms(t testing.TB, s *Subject, w World) error {
+	share, most := 8, 16
+	switch {
+	case w.Processes: // they take long to start
+		share, most = 60, 5
+	case *programs > 1000:
+		share = 1
+	case testing.Short():
+		share = 20
+	}
+	h := fnv.New64()
+	fmt.Fprint(h, s.Name, w.Name)
+	draw := rand.New(rand.NewPCG(h.Sum64(), 1))
+	for seed := *seedFrom; seed < *seedFrom+uint64(*programs); seed++ {
+		if draw.IntN(share) > 0 {
+			continue
+		}
+		p := program.New(seed, most)
+		if w.Most > 0 && p.Ranks > w.Most {
+			continue
+		}
+		if err := s.play(t, w, p); err != nil {
+			if !w.Processes { // their later runs would follow those that only rank 0 makes
+				p, err = s.shorten(t, w, p, err)
+			}
+			return fmt.Errorf("seed %d: %w\nof the program, on %d ranks:\n%v", seed, err, p.Ranks, p)
+		}
+	}
+	return nil
+}
+
+func (s *Subject) play(t testing.TB, w World, p *program.Program) error {
+	return s.run(t, w, p.Ranks, mpi.Options{Tuning: p.Tuning, Check: p.Seed%2 == 0}, p.Run)
+}
+
+// shorten returns the shortest program that fails as well, and its error.
+func (s *Subject) shorten(t testing.TB, w World, p *program.Program, err error) (*program.Program, error) {
+	for i := len(p.Items) - 1; i >= 0; i-- {
+		q := p.Without(i)
+		if q == nil {
+			continue
+		}
+		begun := time.Now()
+		if now := s.play(t, w, q); now != nil {
+			p, err = q, now
+		}
+		if time.Since(begun) > patience/6 {
+			break // a program that hangs is not run again and again
+		}
+	}
+	return p, err
+}

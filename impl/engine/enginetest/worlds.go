@@ -1,0 +1,112 @@
+package enginetest
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// World is a kind of machine to run ranks on.
+type World struct {
+	Name string
+	Most int // ranks that it can have; 0: any number
+	Open func(t testing.TB, l *model.Library, ranks int) device.World
+
+	// Processes says that ranks are processes, which share no memory with each other. They start
+	// slowly, so only programs that end well are run, and few random ones.
+	Processes bool
+}
+
+// Worlds returns impl/loop and machines of the catalogue, without noise. "By messages" is without
+// remote memory, which engines then do without. Under the race detector it returns impl/loop alone:
+// emulated ranks take turns, so that there are no races to find.
+func Worlds() []World {
+	goroutines := func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }
+	worlds := []World{{Name: "loop", Open: goroutines}, {Name: "loop by messages", Open: withoutMemory(goroutines)}}
+	if Racing {
+		return worlds
+	}
+	for _, name := range []string{"t3d", "convex", "now", "loggp"} {
+		worlds = append(worlds, World{Name: name, Most: load(name).Machine.Ranks.Max, Open: emulated(name, nil, 0)})
+	}
+	return append(worlds,
+		World{Name: "convex, far", Most: 16, Open: emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
+			h := *m.Network.(*model.Hypernodes)
+			h.Sizes = []int{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}
+			m.Network = &h
+		}, 0)},
+		World{Name: "t3d by messages", Open: withoutMemory(emulated("t3d", nil, 0))},
+		World{Name: "t3d with noise", Open: emulated("t3d", nil, 0.1)})
+}
+
+// emulated opens a machine of the catalogue, with a change if it is not nil, and with some noise. The library has the software costs of the
+// machine's first one with the same engine, or costs a microsecond a call and a nanosecond a byte.
+func emulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
+	return func(t testing.TB, l *model.Library, ranks int) device.World {
+		t.Helper()
+		p := load(name)
+		price(l, p.Libraries)
+		m := *p.Machine
+		m.Ranks.Min = 1
+		if change != nil {
+			change(&m)
+		}
+		w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+}
+
+func price(l *model.Library, known []*model.Library) {
+	for _, k := range known {
+		if k.CarriedBy() == l.CarriedBy() {
+			l.Software = k.Software
+			return
+		}
+	}
+	for i, c := range l.CarriedBy().Costs {
+		if l.Software[i] = us; c.PerByte {
+			l.Software[i] = us / 1000
+		}
+	}
+}
+
+// loaded are the platforms that were read: to read one takes longer than most programs run.
+var loaded = map[string]*platform.Platform{}
+
+func load(name string) *platform.Platform {
+	if loaded[name] == nil {
+		p, err := platform.Load(name)
+		if err != nil {
+			panic(err)
+		}
+		loaded[name] = p
+	}
+	return loaded[name]
+}
+
+// withoutMemory is a kind of world without its remote memory.
+func withoutMemory(open func(testing.TB, *model.Library, int) device.World) func(testing.TB, *model.Library, int) device.World {
+	return func(t testing.TB, l *model.Library, ranks int) device.World {
+		return WithoutMemory(open(t, l, ranks))
+	}
+}
+
+// WithoutMemory returns a world whose ports hide their remote memory.
+func WithoutMemory(w device.World) device.World { return memoryless{w} }
+
+type memoryless struct{ device.World }
+
+func (w memoryless) Run(program func(device.Port) error) error {
+	return w.World.Run(func(p device.Port) error { return program(memorylessPort{p}) })
+}
+
+type memorylessPort struct{ device.Port }
+
+func (memorylessPort) Memory() device.Memory { return nil }

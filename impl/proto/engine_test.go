@@ -1,0 +1,73 @@
+package proto
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/launch/launchtest"
+	"github.com/loggp/loggp/impl/shm"
+	"github.com/loggp/loggp/impl/tcp"
+	"github.com/loggp/loggp/model"
+)
+
+// TestEngine executes the laws of package engine, with each protocol and with several, and of processes in turn.
+func TestEngine(t *testing.T) {
+	for i, l := range enginetest.ProtoLibraries() {
+		enginetest.Test(t, enginetest.Subject{
+			Name: l.Name, New: New, Library: l.New, Leftover: leftover,
+			Worlds: processes[i%4 : i%4+1],
+		})
+	}
+}
+
+// leftover looks at what the engine of a rank that has ended still holds.
+func leftover(x engine.Engine) error {
+	e := x.(*Engine)
+	if n, m := e.posted.Len(), e.early.Len(); n != 0 || m != 0 {
+		return fmt.Errorf("%d receives and %d messages wait", n, m)
+	}
+	m := e.messages
+	if m == nil {
+		return nil
+	}
+	for key := range device.Key(100) {
+		if _, exposed := m.exposed.Reach(key, 0, 0); exposed {
+			return fmt.Errorf("memory %d is exposed", key)
+		}
+	}
+	if len(m.asked) != len(m.idle) || len(m.asked) > 15 {
+		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.asked))
+	}
+	return nil
+}
+
+// processes are worlds whose ranks are processes: this binary, which is started again to run the one
+// test that it is wanted for.
+var processes = []enginetest.World{
+	processWorld("shm", func(ranks int, args []string) (device.World, error) {
+		return shm.New(shm.Config{Ranks: ranks, Args: args})
+	}),
+	processWorld("shm, blocking", func(ranks int, args []string) (device.World, error) {
+		return shm.New(shm.Config{Ranks: ranks, Args: args, Wait: launch.Block, NoTransfer: true})
+	}),
+	processWorld("tcp", func(ranks int, args []string) (device.World, error) {
+		return tcp.New(tcp.Config{Ranks: ranks, Args: args})
+	}),
+	processWorld("tcp, blocking", func(ranks int, args []string) (device.World, error) {
+		return tcp.New(tcp.Config{Ranks: ranks, Args: args, Wait: launch.Block})
+	}),
+}
+
+func processWorld(name string, open func(ranks int, args []string) (device.World, error)) enginetest.World {
+	return enginetest.World{Name: name, Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		w, err := open(ranks, launchtest.Args(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}}
+}

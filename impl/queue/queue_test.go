@@ -1,0 +1,25 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/model"
+)
+
+// TestEngine executes the laws of package engine.
+func TestEngine(t *testing.T) {
+	enginetest.Test(t, enginetest.Subject{
+		Name:    "queue",
+		New:     New,
+		Library: func() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} },
+		Leftover: func(e engine.Engine) error {
+			if e := e.(*Engine); e.posted.Len() != 0 || e.arrived.Len() != 0 {
+				return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.arrived.Len())
+			}
+			return nil
+		},
+	})
+}
