@@ -75,12 +75,12 @@ func (l *list) pop() *buffer {
 
 // inbox is the packets that have arrived for a rank, and the place where it sleeps.
 type inbox struct {
-	filled atomic.Bool   // not empty, for a look without the lock
-	events atomic.Uint64 // of device.Watch; changed with the lock held
+	filled atomic.Bool // not empty, for a look without the lock
 
 	mu      sync.Mutex
 	awake   sync.Cond // the rank does not sleep any more
 	packets list
+	events  uint64 // of device.Watch
 	sleeps  sleep
 	idle    bool // it sleeps without a deadline, and is counted as idle or about to be
 	closed  bool // its program has ended or the job has failed: packets are dropped
@@ -106,7 +106,7 @@ func (in *inbox) put(j *job, q *buffer) {
 	}
 	in.packets.push(q)
 	in.filled.Store(true)
-	in.events.Add(1)
+	in.events++
 	in.wake(j)
 }
 
@@ -114,7 +114,7 @@ func (in *inbox) put(j *job, q *buffer) {
 func (in *inbox) event(j *job) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.events.Add(1)
+	in.events++
 	if in.sleeps == forEvent {
 		in.wake(j)
 	}
@@ -232,13 +232,18 @@ func (in *inbox) waits() bool {
 // watch implements device.Watch.
 type watch struct{ *port }
 
-func (w watch) Events() uint64 { return w.inbox.events.Load() }
+func (w watch) Events() uint64 {
+	in := &w.inbox
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.events
+}
 
 func (w watch) Wait(seen uint64, deadline unit.Time) bool {
 	in := &w.inbox
 	for i := 0; ; i++ {
 		w.leave()
-		if in.events.Load() != seen {
+		if w.Events() != seen {
 			return true
 		}
 		var left time.Duration
@@ -253,7 +258,7 @@ func (w watch) Wait(seen uint64, deadline unit.Time) bool {
 			continue
 		}
 		in.mu.Lock()
-		if in.events.Load() == seen && !in.closed {
+		if in.events == seen && !in.closed {
 			in.sleep(w.job, forEvent, left)
 		}
 		in.mu.Unlock()

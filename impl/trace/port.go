@@ -2,6 +2,7 @@ package trace
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
@@ -14,6 +15,7 @@ type port struct {
 	engine  *model.Engine
 	memory  memory
 	counter counter
+	mu      sync.Mutex // handlers of signals run beside the rank's program
 	events  []Event
 	started []device.Head // remote accesses that have not ended
 }
@@ -21,6 +23,8 @@ type port struct {
 // note adds an event that has just ended.
 func (p *port) note(e Event) {
 	e.Rank, e.To = p.Rank(), p.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.events = append(p.events, e)
 }
 
@@ -63,6 +67,8 @@ func (p *port) arrival(q *device.Packet) Kind {
 	if q.Src != p.Rank() || len(q.Data) > 0 {
 		return Recv
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	i := slices.Index(p.started, q.Head)
 	if i < 0 {
 		return Recv
@@ -95,16 +101,23 @@ type memory struct {
 
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
-	m.started = append(m.started, done)
+	m.start(done)
 	m.Memory.Put(dst, k, off, b, done)
 	m.note(Event{Kind: Put, From: from, Peer: dst, Head: done, N: len(b)})
 }
 
 func (m *memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
-	m.started = append(m.started, done)
+	m.start(done)
 	m.Memory.Get(dst, k, off, b, done)
 	m.note(Event{Kind: Get, From: from, Peer: dst, Head: done, N: len(b)})
+}
+
+// start keeps the head of an access that will end.
+func (p *port) start(done device.Head) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.started = append(p.started, done)
 }
 
 // counter is a set of counters of which use is noted.
