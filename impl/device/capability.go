@@ -25,15 +25,15 @@ type Key uint64
 // the local buffer (Get); until then the local and the remote bytes must not be changed.
 //
 // Order: puts of one rank to another take effect in the order in which they were started: when any
-// byte of a put is there, all bytes of earlier ones are. Gets and completions have no order. A packet
-// that is sent after a put was found complete arrives after its bytes.
+// byte of a put is there, all bytes of earlier ones are. Gets and completions have no order. A
+// packet that is sent after a put was found complete arrives after its bytes.
 //
-// Errors: an access outside of exposed memory is refused. Its completion says so in Refused, nothing
-// is transferred, and other accesses are not affected. An access that is under way when its memory
-// is withdrawn is carried out or refused, as a whole.
+// Errors: an access outside of exposed memory is refused. Its completion says so in Refused,
+// nothing is transferred, and other accesses are not affected. An access that is under way when its
+// memory is withdrawn is carried out or refused, as a whole.
 type Memory interface {
-	// Expose lets other ranks access b under the key that it returns, until Withdraw. b may be empty.
-	// All keys of a rank differ, and a key names nothing after Withdraw.
+	// Expose lets other ranks access b under the key that it returns, until Withdraw. b may be
+	// empty. All keys of a rank differ, and a key names nothing after Withdraw.
 	Expose(b []byte) Key
 
 	// Withdraw ends that. To withdraw what is not exposed panics.
@@ -61,25 +61,26 @@ type Counter interface {
 
 // Watch lets a rank wait until something happens to it, whatever it is, and read what others write.
 //
-// The events of a rank are: a packet arrives for it, a completion included; a put to its memory or an
-// entry for one of its queues takes effect; a message or a datagram arrives; a message that
+// The events of a rank are: a packet arrives for it, a completion included; a put to its memory or
+// an entry for one of its queues takes effect; a message or a datagram arrives; a message that
 // Channel.Send has refused may be taken now; a handler of a signal returns.
 //
-// No wake-up is lost: a rank reads Events, looks at what it waits for, and waits for more events than
-// it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that polls (Load,
-// Recv(false), Queue.First, Channel.Recv) would first have seen the event, and both cost the same.
+// No wake-up is lost: a rank reads Events, looks at what it waits for, and waits for more events
+// than it has read. WaitWord is such a loop. In virtual time, Wait returns when a loop that polls
+// (Load, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and both cost the
+// same.
 type Watch interface {
 	// Events returns how many events the rank has had. Several at once may count as one.
 	Events() uint64
 
-	// Wait blocks until there are more events than seen, or until the rank's clock reaches deadline,
-	// and reports whether there are more. A deadline that has passed does not block.
+	// Wait blocks until there are more events than seen, or until the rank's clock reaches
+	// deadline, and reports whether there are more. A deadline that has passed does not block.
 	Wait(seen uint64, deadline unit.Time) bool
 
-	// Load returns the 64-bit word at offset off of the memory that the rank itself exposes as k, in
-	// the byte order of the processor. A word that was put as a whole is read as a whole, and when it
-	// is read all bytes of its put are there. A loop of Loads sees what others write. Load panics if
-	// the word is not exposed.
+	// Load returns the 64-bit word at offset off of the memory that the rank itself exposes as k,
+	// in the byte order of the processor. A word that was put as a whole is read as a whole, and
+	// when it is read all bytes of its put are there. A loop of Loads sees what others write. Load
+	// panics if the word is not exposed.
 	Load(k Key, off int) uint64
 }
 
@@ -106,18 +107,18 @@ const (
 	Quiet                          // send a completion only if the entry is refused
 )
 
-// Queue is rings in the memory of their receivers, into which other ranks append entries without help
-// and which refuse what does not fit.
+// Queue is rings in the memory of their receivers, into which other ranks append entries without
+// help and which refuse what does not fit.
 //
-// Order: the entries of one writer are in a queue in the order in which they were started, and so are
-// an entry and the puts of its writer to the same rank: a put that was started before the entry is
-// there when the entry is. Entries of different writers are in any order.
+// Order: the entries of one writer are in a queue in the order in which they were started, and so
+// are an entry and the puts of its writer to the same rank: a put that was started before the entry
+// is there when the entry is. Entries of different writers are in any order.
 //
-// Refusal: an entry is refused if it does not fit into the free room, if the queue does not exist, or
-// if the queue has refused an entry of the same writer and none with Retry has been taken since. So a
-// writer may start many entries without waiting for their completions: those that are taken are
-// always the first, without gaps, and it starts the others again, the first of them with Retry. A
-// machine may refuse an entry for a while though there is room.
+// Refusal: an entry is refused if it does not fit into the free room, if the queue does not exist,
+// or if the queue has refused an entry of the same writer and none with Retry has been taken since.
+// So a writer may start many entries without waiting for their completions: those that are taken
+// are always the first, without gaps, and it starts the others again, the first of them with Retry.
+// A machine may refuse an entry for a while though there is room.
 type Queue interface {
 	// Limit returns the length of the longest entry.
 	Limit() int
@@ -129,32 +130,35 @@ type Queue interface {
 	Destroy(k Key)
 
 	// Enqueue starts to append b to the queue k of rank dst, which may be the rank itself. The port
-	// has taken b when Enqueue returns. A completion with the head done is received as that of a put;
-	// it says in Refused whether the entry was refused. If b is longer than Limit, Enqueue panics.
+	// has taken b when Enqueue returns. A completion with the head done is received as that of a
+	// put; it says in Refused whether the entry was refused. If b is longer than Limit, Enqueue
+	// panics.
 	Enqueue(dst int, k Key, b []byte, flags EnqueueFlags, done Head)
 
-	// First returns the oldest entry of the rank's own queue k, or nil if it is empty: a packet with
-	// its writer and bytes, and no head. It does not wait, and a loop of Firsts sees what comes. The
-	// entry is read-only and stays until Drop removes it and frees its room.
+	// First returns the oldest entry of the rank's own queue k, or nil if it is empty: a packet
+	// with its writer and bytes, and no head. It does not wait, and a loop of Firsts sees what
+	// comes. The entry is read-only and stays until Drop removes it and frees its room.
 	First(k Key) *Packet
 	Drop(k Key)
 }
 
 // Signal runs a handler at another rank, even if that rank computes or waits.
 //
-// Handlers of a rank run one at a time, those of one sender in the order of its calls. Each runs once,
-// in a goroutine of its own or in one of the port's calls, beside the rank's program. So the program
-// masks signals while it uses what its handler uses.
+// Handlers of a rank run one at a time, those of one sender in the order of its calls. Each runs
+// once, in a goroutine of its own or in one of the port's calls, beside the rank's program. So the
+// program masks signals while it uses what its handler uses.
 //
-// A handler may call Rank, Size, Now, Spend, Copy, Send, Put, Enqueue and Raise of its port, and none
-// that waits or receives. It does not end the wait of Recv; Watch.Wait sees its return as an event.
+// A handler may call Rank, Size, Now, Spend, Copy, Send, Put, Enqueue and Raise of its port, and
+// none that waits or receives. It does not end the wait of Recv; Watch.Wait sees its return as an
+// event.
 type Signal interface {
 	// Handle sets the handler. Signals that come before it is set wait for it.
 	Handle(handler func(src int, head Head))
 
-	// Raise runs the handler of rank dst, which may be the rank itself, and does not wait for it. Puts
-	// and entries that were started before to the same rank are there when it runs. A signal to a rank
-	// whose program has ended is dropped.
+	// Raise runs the handler of rank dst, which may be the rank itself, and does not wait for it. A
+	// signal comes in its turn among the puts and entries of its sender to the same rank: those
+	// that were started before are there when the handler runs. A signal to a rank whose program
+	// has ended is dropped.
 	Raise(dst int, head Head)
 
 	// Mask keeps the handler from running. Mask(true) waits until it does not run; from then on
@@ -181,26 +185,27 @@ type Channel interface {
 	// Limit returns the length of the longest message.
 	Limit() int
 
-	// Send sends b and returns true, or returns false if there is no room now: then nothing was sent,
-	// and an event of the rank says when it may succeed. It does not wait. The port has taken b when
-	// Send returns. If b is longer than Limit, Send panics.
+	// Send sends b and returns true, or returns false if there is no room now: then nothing was
+	// sent, and an event of the rank says when it may succeed. It does not wait. The port has taken
+	// b when Send returns. If b is longer than Limit, Send panics.
 	Send(dst int, p Priority, b []byte) bool
 
 	// Recv takes the next message of a priority, or returns nil if there is none: a packet with its
-	// sender and bytes, and no head. It does not wait, and a loop of Recvs sees what comes. The packet
-	// is read-only and valid until the next Recv of this priority.
+	// sender and bytes, and no head. It does not wait, and a loop of Recvs sees what comes. The
+	// packet is read-only and valid until the next Recv of this priority.
 	Recv(p Priority) *Packet
 }
 
-// Datagram carries datagrams, to one rank or to all members of a group. A datagram arrives unchanged
-// and from its sender, if it arrives: it may be lost, arrive twice, or in another order. A datagram
-// that is sent again and again arrives some time. Nothing waits for room; what does not fit is lost.
+// Datagram carries datagrams, to one rank or to all members of a group. A datagram arrives
+// unchanged and from its sender, if it arrives: it may be lost, arrive twice, or in another order.
+// A datagram that is sent again and again arrives some time. Nothing waits for room; what does not
+// fit is lost.
 type Datagram interface {
 	// Limit returns the length of the longest datagram.
 	Limit() int
 
-	// Send sends b to a rank, which may be the rank itself. The port has taken b when Send returns. If
-	// b is longer than Limit, Send panics.
+	// Send sends b to a rank, which may be the rank itself. The port has taken b when Send returns.
+	// If b is longer than Limit, Send panics.
 	Send(dst int, b []byte)
 
 	// Groups returns how many groups a rank may be a member of at a time. It is 0 where there is no
@@ -213,12 +218,12 @@ type Datagram interface {
 	Join(group uint32) bool
 	Leave(group uint32)
 
-	// Multicast sends b to all other members of a group, each of which it may reach or not. The sender
-	// need not be a member. For b it is as Send.
+	// Multicast sends b to all other members of a group, each of which it may reach or not. The
+	// sender need not be a member. For b it is as Send.
 	Multicast(group uint32, b []byte)
 
-	// Recv takes the next datagram: a packet with its sender and bytes, and no head. If there is none,
-	// it waits until the rank's clock reaches deadline and then returns nil; a deadline that has passed
-	// does not block. The packet is read-only and valid until the next Recv.
+	// Recv takes the next datagram: a packet with its sender and bytes, and no head. If there is
+	// none, it waits until the rank's clock reaches deadline and then returns nil; a deadline that
+	// has passed does not block. The packet is read-only and valid until the next Recv.
 	Recv(deadline unit.Time) *Packet
 }

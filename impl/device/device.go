@@ -49,33 +49,33 @@ const Forever = unit.Time(math.MaxInt64)
 // Port is one rank's view of the machine. Only the rank's own program may use it, and one goroutine
 // at a time.
 //
-// Order: packets from one rank to another arrive in the order in which they were sent, once each and
-// unchanged. Between different pairs of ranks there is no order. A rank may send to itself. A packet
-// to a rank whose program has ended is dropped.
+// Order: packets from one rank to another arrive in the order in which they were sent, once each
+// and unchanged. Between different pairs of ranks there is no order. A rank may send to itself. A
+// packet to a rank whose program has ended is dropped.
 //
 // Blocking: Recv(true), Send into a full network, Counter, Watch.Wait and Datagram.Recv may block.
 // Each waits for other ranks only and is released when they go on.
 //
-// Errors: a call with a rank, register, key or length that its comment rules out is a mistake of the
-// program and panics. When the job has failed, any call may end the rank instead of returning.
+// Errors: a call with a rank, register, key or length that its comment rules out is a mistake of
+// the program and panics. When the job has failed, any call may end the rank instead of returning.
 type Port interface {
 	Rank() int
 	Size() int
 
-	// Tier says how near a rank is. The distance is the same both ways, and no rank is nearer than the
-	// rank itself.
+	// Tier says how near a rank is. The distance is the same both ways, and no rank is nearer than
+	// the rank itself.
 	Tier(rank int) model.Tier
 
 	// Node names the hardware that the rank runs on; the name does not change. Ranks of the nearest
 	// tier have the same node.
 	Node() string
 
-	// Now returns the rank's clock, which has the resolution Tick. It never goes back, and it advances
-	// in a loop that reads it.
+	// Now returns the rank's clock, which has the resolution Tick. It never goes back, and it
+	// advances in a loop that reads it.
 	Now() unit.Time
 
-	// Tick returns the resolution of the clock: two readings that differ do so by at least this much,
-	// except for what is lost when they are rounded to nanoseconds.
+	// Tick returns the resolution of the clock: two readings that differ do so by at least this
+	// much, except for what is lost when they are rounded to nanoseconds.
 	Tick() unit.Time
 
 	// Spend charges n units of a kind of software work, which the library's engine declares, to an
@@ -89,14 +89,15 @@ type Port interface {
 	// Copy copies as copy does, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
-	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p nor
-	// changes it. Send may wait until dst takes packets, in Recv or in a Send that waits itself: ranks
-	// that all send before they receive do not deadlock.
+	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p
+	// nor changes it. Send may wait until dst takes packets, in Recv or in a Send that waits
+	// itself: ranks that all send before they receive do not deadlock.
 	Send(dst int, p *Packet)
 
-	// Recv takes the next packet. If there is none it waits for one if block is true, and returns nil
-	// otherwise. A loop of Recv(false) sees every packet as soon as Recv(true) would have returned it.
-	// The packet and its data belong to the port: they are read-only, and valid until the next Recv.
+	// Recv takes the next packet. If there is none it waits for one if block is true, and returns
+	// nil otherwise. A loop of Recv(false) sees every packet as soon as Recv(true) would have
+	// returned it. The packet and its data belong to the port: they are read-only, and valid until
+	// the next Recv.
 	Recv(block bool) *Packet
 
 	// NotifyExit asks for a packet when the program of another rank has ended: from that rank, with
@@ -105,8 +106,8 @@ type Port interface {
 	// after the end, one or more.
 	NotifyExit(rank int, head Head)
 
-	// The optional capabilities. Each is nil where the machine has none, for all ranks alike. A port
-	// that embeds None has none, and implements the accessors of those that it has.
+	// The optional capabilities. Each is nil where the machine has none, for all ranks alike. A
+	// port that embeds None has none, and implements the accessors of those that it has.
 
 	Memory() Memory     // read and write the memory of other ranks
 	Counter() Counter   // atomic registers
@@ -129,10 +130,10 @@ type Placer interface {
 	Port
 
 	// Place sets the function that the port asks where the data of a packet is to go. It returns
-	// memory of n bytes, in which the packet's data lies when the packet is received, or nil to leave
-	// the choice to the port. The port may ask in any of its calls, as soon as the head of a packet
-	// has come, and need not ask for every packet. The function may not call the port. The memory
-	// belongs to the port until the packet is received.
+	// memory of n bytes, in which the packet's data lies when the packet is received, or nil to
+	// leave the choice to the port. The port may ask in any of its calls, as soon as the head of a
+	// packet has come, and need not ask for every packet. The function may not call the port. The
+	// memory belongs to the port until the packet is received.
 	Place(where func(src int, head *Head, n int) []byte)
 }
 
@@ -145,9 +146,10 @@ type ErrorDetailer interface {
 	SetErrorDetail(detail []byte)
 }
 
-// Checker is a World whose ranks run in other processes, and that has a last word on a job that ended
-// well: RunChecked is Run, but then check gets what the ranks have given their ErrorDetailers, by
-// rank, and its error is that of the run. It is called where Run was, in the process of rank 0 only.
+// Checker is a World whose ranks run in other processes, and that has a last word on a job that
+// ended well: RunChecked is Run, but then check gets what the ranks have given their
+// ErrorDetailers, by rank, and its error is that of the run. It is called where Run was, in the
+// process of rank 0 only.
 type Checker interface {
 	World
 	RunChecked(program func(Port) error, check func(details [][]byte) error) error

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestRegions exposes and withdraws at random, and looks at every key that there ever was: it names its own memory, or nothing for good.
+// TestRegions exposes and withdraws at random, and looks at every key that there ever was: it names
+// its own memory, or nothing for good.
 func TestRegions(t *testing.T) {
 	const seed, most = 1, 8
 	var r Regions

@@ -7,8 +7,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// The lanes of a channel take messages of a few words, as those of interfaces on the I/O bus, and few of
-// them, so that programs meet full ones.
+// The lanes of a channel take messages of a few words, as those of interfaces on the I/O bus, and
+// few of them, so that programs meet full ones.
 const (
 	channelLimit = 88
 	laneRoom     = 16

@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Datagrams are as long as Ethernet, IP and UDP allow. A rank keeps few that it has not received, and is
-// a member of as many groups as common network cards filter.
+// Datagrams are as long as Ethernet, IP and UDP allow. A rank keeps few that it has not received,
+// and is a member of as many groups as common network cards filter.
 const (
 	datagramLimit = 1472
 	datagramRoom  = 64

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Faults are what the optional capabilities may do to their users and seldom do: probabilities from 0
-// to 1, of each operation. Packets are not affected. Random numbers come from the seed and the rank, so
-// that each rank meets the same faults in the same operations.
+// Faults are what the optional capabilities may do to their users and seldom do: probabilities from
+// 0 to 1, of each operation. Packets are not affected. Random numbers come from the seed and the
+// rank, so that each rank meets the same faults in the same operations.
 type Faults struct {
 	Seed uint64
 
@@ -53,8 +53,8 @@ type transfers struct {
 	running bool
 }
 
-// later carries out an operation in a goroutine, behind all that the rank has started before. Meanwhile
-// it counts as a rank that does not wait.
+// later carries out an operation in a goroutine, behind all that the rank has started before.
+// Meanwhile it counts as a rank that does not wait.
 func (p *port) later(operation func()) {
 	t := &p.transfers
 	pause := p.dice.pause(p.faults.Delay)

@@ -173,8 +173,8 @@ func (in *inbox) pop() *buffer {
 	return q
 }
 
-// spins is how often a rank looks again before it sleeps. To sleep and be woken takes microseconds; to
-// look and let other goroutines run takes some fifty nanoseconds.
+// spins is how often a rank looks again before it sleeps. To sleep and be woken takes microseconds;
+// to look and let other goroutines run takes some fifty nanoseconds.
 const spins = 100
 
 // wait takes the first packet and waits until there is one. It returns nil if the inbox is closed.
@@ -193,7 +193,8 @@ func (in *inbox) wait(j *job) *buffer {
 	return in.pop()
 }
 
-// close drops what is there and what will come, and wakes the rank. It returns who is to hear of it.
+// close drops what is there and what will come, and wakes the rank. It returns who is to hear of
+// it.
 func (in *inbox) close() []exitNote {
 	in.mu.Lock()
 	defer in.mu.Unlock()

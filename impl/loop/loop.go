@@ -1,6 +1,6 @@
-// Package loop runs ranks as goroutines of one process. It is the smallest real transport, the template
-// for the others, and the only one with all optional capabilities of package device: what is built on
-// these is tested here, with faults, before there is a machine that has them.
+// Package loop runs ranks as goroutines of one process. It is the smallest real transport, the
+// template for the others, and the only one with all optional capabilities of package device: what
+// is built on these is tested here, with faults, before there is a machine that has them.
 //
 // Each rank has an inbox, a list of buffers behind a lock, into which senders put copies of their
 // packets. There is always room, so a send never waits. The other capabilities are lists and memory
@@ -100,8 +100,8 @@ func (j *job) end(err error) {
 
 // leave ends the calling rank if the job has failed.
 //
-// Note: it could panic with a value that run knows, but a program that recovers from panics would swallow that and go
-// on.
+// Note: it could panic with a value that run knows, but a program that recovers from panics would
+// swallow that and go on.
 func (j *job) leave() {
 	select {
 	case <-j.stop:
@@ -110,9 +110,10 @@ func (j *job) leave() {
 	}
 }
 
-// rest counts one more rank that waits or has ended. A rank that is woken is taken off the count first,
-// and an access or a handler that runs beside the ranks is taken off before it starts. So the count is
-// not full while anything may wake a rank: when it is full, nothing can happen any more.
+// rest counts one more rank that waits or has ended. A rank that is woken is taken off the count
+// first, and an access or a handler that runs beside the ranks is taken off before it starts. So
+// the count is not full while anything may wake a rank: when it is full, nothing can happen any
+// more.
 func (j *job) rest() {
 	if int(j.idle.Add(1)) != len(j.ports) {
 		return

@@ -38,7 +38,8 @@ func TestWorldOnOneProcessor(t *testing.T) {
 	devicetest.TestDeadlock(t, loop.New)
 }
 
-// A rank that polls gives way. If it did not, its peer would have to wait for the end of its slice, 10 ms in Go.
+// A rank that polls gives way. If it did not, its peer would have to wait for the end of its slice,
+// 10 ms in Go.
 func TestPollingGivesWay(t *testing.T) {
 	const rounds, slice = 100, 10 * time.Millisecond
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -79,7 +80,8 @@ func TestStopCannotBeRecovered(t *testing.T) {
 	}
 }
 
-// A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends, and not as if all were well.
+// A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends, and not
+// as if all were well.
 func TestGoexit(t *testing.T) {
 	err := loop.New(2).Run(func(p device.Port) error {
 		if p.Rank() == 1 {

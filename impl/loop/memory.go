@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// exposed is the memory that a rank has exposed. The lock is held during transfers: accesses of several ranks to the
-// same bytes come one after another, and none is under way when Withdraw returns.
+// exposed is the memory that a rank has exposed. The lock is held during transfers: accesses of
+// several ranks to the same bytes come one after another, and none is under way when Withdraw
+// returns.
 type exposed struct {
 	mu sync.Mutex
 	device.Regions

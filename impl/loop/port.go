@@ -65,7 +65,8 @@ func (p *port) RealTime() {}
 
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
 
-// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way back to a processor.
+// oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way
+// back to a processor.
 const oversleep = 200 * time.Microsecond
 
 func (p *port) Delay(d unit.Time) {

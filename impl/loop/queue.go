@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// queueLimit is the length of the longest entry: what an Ethernet frame leaves of its 1500 bytes to the
-// protocol of a remote memory access.
+// queueLimit is the length of the longest entry: what an Ethernet frame leaves of its 1500 bytes to
+// the protocol of a remote memory access.
 const queueLimit = 1408
 
 // rings is the queues of a rank. A key is a place, which is not used again.

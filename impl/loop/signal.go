@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// handlers is the signals of a rank that wait for its handler, which runs in a goroutine of its own, or
-// in the rank's when it unmasks them.
+// handlers is the signals of a rank that wait for its handler, which runs in a goroutine of its
+// own, or in the rank's when it unmasks them.
 type handlers struct {
 	mu      sync.Mutex
 	idle    sync.Cond // running is false
@@ -54,8 +54,8 @@ func (p *port) signal(r raised) {
 	}
 }
 
-// dispatch starts a goroutine for the signals that wait, if they may run and none does. The lock is held.
-// The goroutine counts as a rank that does not wait.
+// dispatch starts a goroutine for the signals that wait, if they may run and none does. The lock is
+// held. The goroutine counts as a rank that does not wait.
 func (p *port) dispatch() {
 	h := &p.handlers
 	if h.running || h.masked || h.handler == nil || len(h.waiting) == 0 {
@@ -74,8 +74,8 @@ func (p *port) dispatch() {
 	})
 }
 
-// handle runs the handler for the signals that wait, until they are masked. The lock is held, but not
-// meanwhile.
+// handle runs the handler for the signals that wait, until they are masked. The lock is held, but
+// not meanwhile.
 func (p *port) handle() {
 	h := &p.handlers
 	h.running = true

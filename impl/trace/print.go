@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Events returns what all ranks did, in the order of when it ended; of what ended at one time, that of lower ranks first.
+// Events returns what all ranks did, in the order of when it ended; of what ended at one time, that
+// of lower ranks first.
 func (l *Log) Events() []Event {
 	var all []Event
 	for _, p := range l.ranks {
@@ -24,8 +25,8 @@ func (l *Log) Events() []Event {
 	return all
 }
 
-// Print writes the events, one a line: when it began and ended in microseconds, the rank, and what it did. Heads are put into words
-// by tell, or not printed if it is nil.
+// Print writes the events, one a line: when it began and ended in microseconds, the rank, and what
+// it did. Heads are put into words by tell, or not printed if it is nil.
 func (l *Log) Print(w io.Writer, tell func(head device.Head) string) error {
 	b := bufio.NewWriter(w)
 	for _, e := range l.Events() {

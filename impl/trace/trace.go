@@ -1,8 +1,8 @@
 // Package trace writes down what passes through ports.
 //
-// A World wraps another, and a port every port of it; neither the program above nor the world below can tell. Each rank notes
-// what it did and from when to when, as its own clock shows it, in a Log. The log knows packets, not what they mean: who
-// prints it may say so.
+// A World wraps another, and a port every port of it; neither the program above nor the world below
+// can tell. Each rank notes what it did and from when to when, as its own clock shows it, in a Log.
+// The log knows packets, not what they mean: who prints it may say so.
 package trace
 
 import (
@@ -46,7 +46,8 @@ type Event struct {
 	N        int         // bytes, units of work, or what was added
 }
 
-// Log keeps the events of the runs of a world. The zero value is empty. It may be read when a run has ended.
+// Log keeps the events of the runs of a world. The zero value is empty. It may be read when a run
+// has ended.
 type Log struct {
 	Engine *model.Engine // of the library that is traced, for the names of its costs; nil: the first of model.Engines
 
@@ -54,7 +55,8 @@ type Log struct {
 	ranks []*port // by rank
 }
 
-// World returns w with ports that note in the log what passes through them. Every run starts the log anew.
+// World returns w with ports that note in the log what passes through them. Every run starts the
+// log anew.
 func World(w device.World, log *Log) device.World { return world{w, log} }
 
 type world struct {

@@ -118,8 +118,8 @@ func (f *faulty) swallow() {
 	}
 }
 
-// stalePut makes the port put the bytes of the put before, where late says so, as if those of this one
-// came later. The words at the end are the new ones.
+// stalePut makes the port put the bytes of the put before, where late says so, as if those of this
+// one came later. The words at the end are the new ones.
 func (f *faulty) stalePut(late func(off int) bool) {
 	var before []byte
 	f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
@@ -450,14 +450,20 @@ var capabilityFaults = []*fault{
 		f.watch.wait = func(_ uint64, deadline unit.Time) bool { time.Sleep(time.Hour); return false }
 	}},
 
+	{name: "a wait cannot be stopped", law: "stopping", hangs: true, port: func(f *faulty) {
+		f.watch.wait = func(_ uint64, deadline unit.Time) bool {
+			time.Sleep(time.Duration((deadline - f.Port.Now()) / unit.Nanosecond))
+			return false
+		}
+	}},
 	{name: "a wait for events is none", law: "waiting for events", end: func(int, error) error { return nil }},
 	{name: "a masked signal wakes", law: "waiting for signals", port: func(f *faulty) {
 		f.signal.mask = func(bool) {}
 	}},
 }
 
-// tickless gives ports a clock that packets, puts and delays move by fixed times: virtual time in which
-// looking is free.
+// tickless gives ports a clock that packets, puts and delays move by fixed times: virtual time in
+// which looking is free.
 func tickless(f *faulty) {
 	var now unit.Time
 	f.now = func() unit.Time { return now }

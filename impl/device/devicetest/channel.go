@@ -18,8 +18,8 @@ func (p *rank) send(c device.Channel, dst int, pri device.Priority, b []byte) {
 	}
 }
 
-// Messages of a priority arrive once each, unchanged, and in the order of their sender, who may use the
-// buffer again. What was received stays until the next receive of its priority.
+// Messages of a priority arrive once each, unchanged, and in the order of their sender, who may use
+// the buffer again. What was received stays until the next receive of its priority.
 func channelOrder(open func(int) device.World) error {
 	const n, each = 3, 100
 	length := func(limit, i int) int { return []int{8, limit, 1, 0, limit / 2}[i%5] }
@@ -69,8 +69,8 @@ func channelOrder(open func(int) device.World) error {
 	}))
 }
 
-// Low messages that are not received fill their lane until there is no room. Nothing of that holds up
-// a high message, from the same sender or another, and no low one is lost.
+// Low messages that are not received fill their lane until there is no room. Nothing of that holds
+// up a high message, from the same sender or another, and no low one is lost.
 func priorities(open func(int) device.World) error {
 	const most, refusals, rounds = 1 << 20, 50, 30
 	return run(open(3), withChannel(func(p *rank, c device.Channel) error {

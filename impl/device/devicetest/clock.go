@@ -36,8 +36,8 @@ func clock(open func(int) device.World) error {
 	})
 }
 
-// The benchmark lets a rank wait for a time that is surely longer than a transfer; if it is not, the numbers are wrong.
-// A coarse clock may show a delay as shorter by one of its ticks.
+// The benchmark lets a rank wait for a time that is surely longer than a transfer; if it is not,
+// the numbers are wrong. A coarse clock may show a delay as shorter by one of its ticks.
 func delay(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {
 		tick := tick(p)
@@ -54,7 +54,8 @@ func delay(open func(int) device.World) error {
 	})
 }
 
-// tick returns the least step that the clock was seen to take, which is no less than its resolution.
+// tick returns the least step that the clock was seen to take, which is no less than its
+// resolution.
 func tick(p *rank) unit.Time {
 	least, last := unit.Time(math.MaxInt64), p.Now()
 	for steps := 0; steps < 10; p.Delay(100 * unit.Nanosecond) {
@@ -66,7 +67,7 @@ func tick(p *rank) unit.Time {
 	return least
 }
 
-// Whoever times something short has to know what the clock can tell apart.
+// To time something short, a program has to know the resolution of the clock.
 func step(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {
 		if t := p.Tick(); t <= 0 {
@@ -78,7 +79,8 @@ func step(open func(int) device.World) error {
 	})
 }
 
-// An engine charges whatever it does, on every machine, and copies with the port's Copy, which does it.
+// An engine charges whatever it does, on every machine, and copies with the port's Copy, which does
+// it.
 func work(open func(int) device.World) error {
 	return run(open(1), func(p *rank) error {
 		for w := range model.MaxCosts {
@@ -100,8 +102,9 @@ func work(open func(int) device.World) error {
 	})
 }
 
-// A program that waits for a time reads the clock until then: it must get there, and not forever see the same.
-func stare(open func(ranks int) device.World) error {
+// A program that waits for a time reads the clock until then: it must get there, and not forever
+// see the same.
+func clockLoop(open func(ranks int) device.World) error {
 	return run(open(1), func(p *rank) error {
 		const patience = 10_000_000
 		end := p.Now() + unit.Microsecond
@@ -120,13 +123,13 @@ var virtual = []law{
 	{"polling memory costs what waiting costs", pollMemoryCost},
 }
 
-// TestVirtualTime tests that in the worlds which open returns a rank that polls goes on at the time at
-// which it would have gone on if it had waited. It is for worlds whose time is virtual and has no
-// noise, and on which a look costs nothing: a look by a system call does.
+// TestVirtualTime tests that in the worlds which open returns a rank that polls goes on at the time
+// at which it would have gone on if it had waited. It is for worlds whose time is virtual and has
+// no noise, and on which a look costs nothing: a look by a system call does.
 func TestVirtualTime(t *testing.T, open func(ranks int) device.World) { test(t, virtual, open) }
 
-// exchange is rounds in which rank 0 asks and rank 1 answers after a while, of all lengths. polls says
-// which ranks poll. It returns when rank 0 had the answers.
+// exchange is rounds in which rank 0 asks and rank 1 answers after a while, of all lengths. polls
+// says which ranks poll. It returns when rank 0 had the answers.
 type exchange func(open func(int) device.World, polls [2]bool) ([]unit.Time, error)
 
 // pauses are how long rank 1 takes for its answers.
@@ -153,8 +156,8 @@ func sameTimes(open func(int) device.World, e exchange) error {
 	return nil
 }
 
-// A library may poll or wait as it likes: in virtual time, that a rank looks for packets costs nothing,
-// and it sees them as soon as they are there.
+// A library may poll or wait as it likes: in virtual time, that a rank looks for packets costs
+// nothing, and it sees them as soon as they are there.
 func pollCost(open func(int) device.World) error {
 	return sameTimes(open, func(open func(int) device.World, polls [2]bool) (times []unit.Time, err error) {
 		err = run(open(2), func(p *rank) error {

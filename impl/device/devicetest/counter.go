@@ -7,7 +7,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Ranks that draw numbers from one register get each number once: tickets, slots of a buffer, turns of a lock.
+// Ranks that draw numbers from one register get each number once: tickets, slots of a buffer, turns
+// of a lock.
 func atomicCounters(open func(int) device.World) error {
 	const n, draws = 5, 100
 	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
@@ -85,8 +86,8 @@ func freshCounters(open func(int) device.World) error {
 	return nil
 }
 
-// A reset by Swap loses no count: a rank resets the register that others count up, and every count is
-// in what a reset returned, or in what is left.
+// A reset by Swap loses no count: a rank resets the register that others count up, and every count
+// is in what a reset returned, or in what is left.
 func swapCounters(open func(int) device.World) error {
 	const n, counts = 4, 200
 	return run(open(n), withCounter(func(p *rank, c device.Counter) error {

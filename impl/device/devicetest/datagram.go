@@ -42,8 +42,8 @@ func number(limit int, q *device.Packet, many int) (int, error) {
 	return 0, fmt.Errorf("a datagram of rank %d that it did not send, of %d bytes", q.Src, len(q.Data))
 }
 
-// Ranks that number their datagrams and send each until it is answered get all of them over, whatever
-// is lost, doubled or late on the way, and see nothing that was not sent.
+// Ranks that number their datagrams and send each until it is answered get all of them over,
+// whatever is lost, doubled or late on the way, and see nothing that was not sent.
 func datagrams(open func(int) device.World) error {
 	const n, many = 3, 60
 	return run(open(n), withDatagram(func(p *rank, d device.Datagram) error {
@@ -119,8 +119,8 @@ func datagramDeadlines(open func(int) device.World) error {
 	}))
 }
 
-// A multicast reaches the members of its group, sent often enough, and nobody else: not its sender, not
-// members of other groups, and nobody who has left.
+// A multicast reaches the members of its group, sent often enough, and nobody else: not its sender,
+// not members of other groups, and nobody who has left.
 func multicast(open func(int) device.World) error {
 	const n, many = 5, 40
 	return run(open(n), withMulticast(func(p *rank, d device.Datagram) error {

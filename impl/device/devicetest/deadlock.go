@@ -22,8 +22,8 @@ func wantDeadlock(got error, of int, ranks ...int) error {
 	return nil
 }
 
-// The commonest mistake in message passing is that everyone receives first. A job that hangs says nothing; a deadlock
-// says who waits.
+// The commonest mistake in message passing is that all ranks receive first. A job that hangs says
+// nothing; a deadlock says which ranks wait.
 func allWait(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 5} {
 		w := open(n)
@@ -44,9 +44,10 @@ func allWait(open func(int) device.World) error {
 	return nil
 }
 
-// Those that have ended are not to blame, nor is what nobody will receive; those that wait for them are named.
+// A deadlock names the ranks that wait, not those that have ended, and packets that are left in an
+// inbox do not hide it.
 func someWait(open func(int) device.World) error {
-	for _, last := range []int{0, 1, 2, 3, 4} { // who ends or waits last
+	for _, last := range []int{0, 1, 2, 3, 4} { // the last to end or to wait
 		err := run(open(5), func(p *rank) error {
 			if p.Rank() == last {
 				p.Delay(2 * unit.Millisecond)
@@ -65,8 +66,9 @@ func someWait(open func(int) device.World) error {
 	return nil
 }
 
-// A report from another process is worth what it carries: who is stopped while it waits may leave where that was, and who fails what it knows of that.
-func whatIsLeft(open func(int) device.World) error {
+// An error of another process is worth what it carries: a rank that is stopped may leave where it
+// waited, and a rank that fails what it knows of its error.
+func errorDetails(open func(int) device.World) error {
 	w := open(4)
 	err := run(w, func(p *rank) error {
 		t, ok := p.Port.(device.ErrorDetailer)
@@ -78,7 +80,7 @@ func whatIsLeft(open func(int) device.World) error {
 		return nil
 	})
 	if err == nil {
-		return nil // nobody is a witness
+		return nil // no rank has details to leave
 	}
 	if err := wantDeadlock(err, 4, 0, 2, 3); err != nil {
 		return err
@@ -91,7 +93,7 @@ func whatIsLeft(open func(int) device.World) error {
 			want = ""
 		}
 		if string(d.Details[r]) != want {
-			return fmt.Errorf("rank %d has left %q, want %q", r, d.Details[r], want)
+			return fmt.Errorf("the details of rank %d are %q, want %q", r, d.Details[r], want)
 		}
 	}
 	err = run(w, func(p *rank) error {
@@ -103,14 +105,14 @@ func whatIsLeft(open func(int) device.World) error {
 	})
 	var far interface{ ErrorDetail() []byte }
 	if err == nil || err.Error() != "it fails" || !errors.As(err, &far) || string(far.ErrorDetail()) != "because" {
-		return fmt.Errorf("the job returned %v, which does not have what rank 2 has left", err)
+		return fmt.Errorf("the job returned %v, which does not have the details of rank 2", err)
 	}
 	return nil
 }
 
-// As long as anyone computes, or anything is under way, there is no deadlock: a token goes around among ranks of which
-// all but one always wait.
-func inVain(open func(int) device.World) error {
+// As long as a rank computes, or anything is under way, there is no deadlock: a token goes around
+// among ranks of which all but one always wait.
+func noFalseDeadlock(open func(int) device.World) error {
 	const n, rounds = 4, 300
 	w := open(n)
 	for seed := range uint64(10) {

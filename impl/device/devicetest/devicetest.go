@@ -1,8 +1,8 @@
 // Package devicetest states the laws of package device as tests, which every world has to pass.
 //
-// A law is a program, or a few, that returns an error where the world breaks it. Ranks of a world may be processes, so
-// the programs share nothing but what they send: no variable, no testing.T. The suite cannot see what a law costs in
-// time, and it does not ask whether time is virtual.
+// A law is a program, or a few, that returns an error where the world breaks it. Ranks of a world
+// may be processes, so the programs share nothing but what they send: no variable, no testing.T.
+// The suite cannot see what a law costs in time, and it does not ask whether time is virtual.
 package devicetest
 
 import (
@@ -35,15 +35,15 @@ var laws = []law{
 	{"waiting", wait},
 	{"many to one", manyToOne},
 	{"flood", flood},
-	{"after the end of a rank", afterEnd},
-	{"hearing of ends", ends},
-	{"hearing of ends again", endsAgain},
+	{"after an exit", afterExit},
+	{"exits", exits},
+	{"exits again", exitsAgain},
 	{"places of data", places},
 
 	{"clock", clock},
 	{"step of the clock", step},
 	{"delay", delay},
-	{"waiting by the clock", stare},
+	{"waiting by the clock", clockLoop},
 	{"work", work},
 
 	{"error", failing},
@@ -108,18 +108,19 @@ var laws = []law{
 var deadlocks = []law{
 	{"all wait", allWait},
 	{"those that wait", someWait},
-	{"nobody waits in vain", inVain},
-	{"waiting for ends", waitsForEnd},
-	{"what ranks leave", whatIsLeft},
+	{"no false deadlock", noFalseDeadlock},
+	{"waiting for exits", waitsForExit},
+	{"error details", errorDetails},
 	{"waiting for events", waitsForEvents},
 	{"waiting for signals", waitsForSignal},
 }
 
-// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of optional
-// capabilities are skipped where there are none.
+// TestWorld tests that the worlds which open returns keep the laws of package device. Laws of
+// optional capabilities are skipped where there are none.
 func TestWorld(t *testing.T, open func(ranks int) device.World) { test(t, laws, open) }
 
-// TestDeadlock tests that the worlds which open returns find deadlocks, and find them only where they are.
+// TestDeadlock tests that the worlds which open returns find deadlocks, and find them only where
+// they are.
 func TestDeadlock(t *testing.T, open func(ranks int) device.World) { test(t, deadlocks, open) }
 
 func test(t *testing.T, laws []law, open func(ranks int) device.World) {
@@ -151,7 +152,8 @@ func run(w device.World, program func(*rank) error) error {
 	}
 }
 
-// wantFailure returns an error unless got is a *device.Failure of the rank with the text in its value.
+// wantFailure returns an error unless got is a *device.Failure of the rank with the text in its
+// value.
 func wantFailure(got error, rank int, text string) error {
 	var f *device.Failure
 	switch {

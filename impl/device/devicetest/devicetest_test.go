@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The suite is only worth something if it sees faults. Here a world that keeps the laws is broken in one way after
-// another, and the laws have to notice.
+// The suite is only worth something if it sees faults. Here a world that keeps the laws is broken
+// in one way after another, and the laws have to notice.
 
 // faulty is a port with some of its methods replaced.
 type faulty struct {
@@ -35,8 +35,8 @@ type faulty struct {
 	counter func(dst, r int, delta int64) int64
 	swap    func(dst, r int, value int64) int64
 	where   func(src int, head *device.Head, n int) []byte
-	testify func(words []byte)
-	atEnd   func(rank int, head device.Head)
+	detail  func(detail []byte)
+	notify  func(rank int, head device.Head)
 }
 
 type faultyMemory struct {
@@ -50,10 +50,10 @@ type transfer func(dst int, k device.Key, off int, b []byte, done device.Head)
 
 // breakage is what the faulty ports of a run share.
 type breakage struct {
-	run   int // counts the runs of the world
-	room  []chan struct{}
-	ended []atomic.Bool
-	words [][]byte // by rank
+	run     int // counts the runs of the world
+	room    []chan struct{}
+	ended   []atomic.Bool
+	details [][]byte // by rank
 }
 
 func (f *faulty) Send(dst int, q *device.Packet) { f.send(dst, q) }
@@ -66,9 +66,9 @@ func (f *faulty) Delay(d unit.Time)              { f.delay(d) }
 func (f *faulty) Copy(dst, src []byte) int       { return f.copy(dst, src) }
 func (f *faulty) Memory() device.Memory          { return &f.memory }
 func (f *faulty) Counter() device.Counter        { return f }
-func (f *faulty) SetErrorDetail(words []byte)    { f.testify(words) }
+func (f *faulty) SetErrorDetail(detail []byte)   { f.detail(detail) }
 func (f *faulty) NotifyExit(rank int, head device.Head) {
-	f.atEnd(rank, head)
+	f.notify(rank, head)
 }
 func (f *faulty) Place(where func(src int, head *device.Head, n int) []byte) {
 	f.where = where
@@ -129,7 +129,7 @@ type faultyWorld struct {
 }
 
 func (w *faultyWorld) Run(program func(device.Port) error) error {
-	shared := &breakage{run: w.runs, ended: make([]atomic.Bool, w.ranks), words: make([][]byte, w.ranks)}
+	shared := &breakage{run: w.runs, ended: make([]atomic.Bool, w.ranks), details: make([][]byte, w.ranks)}
 	for range w.ranks {
 		shared.room = append(shared.room, make(chan struct{}, 100))
 	}
@@ -141,8 +141,8 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 		f.send, f.now, f.copy, f.counter = p.Send, p.Now, p.Copy, p.Counter().Add
 		f.delay = func(d unit.Time) { w.live(); p.Delay(d) }
 		f.swap = p.Counter().Swap
-		f.testify = func(words []byte) { shared.words[p.Rank()] = words }
-		f.atEnd = p.NotifyExit
+		f.detail = func(detail []byte) { shared.details[p.Rank()] = detail }
+		f.notify = p.NotifyExit
 		m := p.Memory()
 		f.memory = faultyMemory{m, m.Expose, m.Withdraw, m.Put, m.Get}
 		if w.port != nil {
@@ -158,34 +158,34 @@ func (w *faultyWorld) Run(program func(device.Port) error) error {
 	return err
 }
 
-// withDetails puts what ranks have left to an error.
+// withDetails adds the details of ranks to an error.
 func (b *breakage) withDetails(err error) error {
 	var d *device.Deadlock
 	switch {
 	case errors.As(err, &d):
 		d.Details = make(map[int][]byte)
 		for _, r := range d.Ranks {
-			d.Details[r] = b.words[r]
+			d.Details[r] = b.details[r]
 		}
 		return err
 	case err == nil:
 		return nil
 	}
-	for r := range b.words {
-		if b.words[r] != nil {
-			return &afar{err, b.words[r]}
+	for r := range b.details {
+		if b.details[r] != nil {
+			return &afar{err, b.details[r]}
 		}
 	}
 	return err
 }
 
-// afar is an error with what its rank has left.
+// afar is an error with the details of its rank.
 type afar struct {
 	error
-	words []byte
+	detail []byte
 }
 
-func (e *afar) ErrorDetail() []byte { return e.words }
+func (e *afar) ErrorDetail() []byte { return e.detail }
 func (e *afar) Unwrap() error       { return e.error }
 
 // nth returns a function that is true at every n-th call.
@@ -309,7 +309,7 @@ var faults = []*fault{
 	{name: "a bit of the head is used", law: "head and source", port: func(f *faulty) {
 		f.send = func(dst int, q *device.Packet) { r := *q; r.Head[4] &^= 1 << 63; f.Port.Send(dst, &r) }
 	}},
-	{name: "senders say who they are", law: "head and source", port: func(f *faulty) {
+	{name: "senders name themselves", law: "head and source", port: func(f *faulty) {
 		f.recv = func(block bool) *device.Packet { r := *f.Port.Recv(block); r.Src = 0; return &r }
 	}},
 	{name: "nothing goes to itself", law: "to itself", port: func(f *faulty) {
@@ -382,7 +382,7 @@ var faults = []*fault{
 			return q
 		}
 	}},
-	{name: "nobody may send to the ended", law: "after the end of a rank", port: func(f *faulty) {
+	{name: "sending to an ended rank fails", law: "after an exit", port: func(f *faulty) {
 		f.send = func(dst int, q *device.Packet) {
 			if f.ended[dst].Load() {
 				panic("broken pipe")
@@ -676,9 +676,9 @@ var faults = []*fault{
 	{name: "swaps add", law: "swap of counters", port: func(f *faulty) {
 		f.swap = func(dst, r int, value int64) int64 { return f.Port.Counter().Add(dst, r, value) }
 	}},
-	{name: "ends are told before they come", law: "hearing of ends", port: func(f *faulty) {
+	{name: "exits are told before they come", law: "exits", port: func(f *faulty) {
 		var told []*device.Packet
-		f.atEnd = func(rank int, head device.Head) {
+		f.notify = func(rank int, head device.Head) {
 			if rank != f.Rank() {
 				told = append(told, &device.Packet{Src: rank, Head: head})
 			}
@@ -692,34 +692,34 @@ var faults = []*fault{
 			return q
 		}
 	}},
-	{name: "ends are told of the rank itself", law: "hearing of ends", port: func(f *faulty) {
-		f.atEnd = func(rank int, head device.Head) {
+	{name: "a rank is told of its own exit", law: "exits", port: func(f *faulty) {
+		f.notify = func(rank int, head device.Head) {
 			f.Port.NotifyExit(rank, head)
 			if rank == f.Rank() {
 				f.Port.Send(rank, &device.Packet{Head: head})
 			}
 		}
 	}},
-	{name: "all ends have one head", law: "hearing of ends", port: func(f *faulty) {
-		f.atEnd = func(rank int, head device.Head) { f.Port.NotifyExit(rank, tag(-2)) }
+	{name: "all exits have one head", law: "exits", port: func(f *faulty) {
+		f.notify = func(rank int, head device.Head) { f.Port.NotifyExit(rank, tag(-2)) }
 	}},
-	{name: "who asks too late hears nothing", law: "hearing of ends again", port: func(f *faulty) {
-		f.atEnd = func(rank int, head device.Head) {
+	{name: "asking too late gives no packet", law: "exits again", port: func(f *faulty) {
+		f.notify = func(rank int, head device.Head) {
 			if !f.ended[rank].Load() {
 				f.Port.NotifyExit(rank, head)
 			}
 		}
 	}},
-	{name: "who asks again hears nothing", law: "hearing of ends again", port: func(f *faulty) {
+	{name: "asking again gives no packet", law: "exits again", port: func(f *faulty) {
 		var asked [8]bool
-		f.atEnd = func(rank int, head device.Head) {
+		f.notify = func(rank int, head device.Head) {
 			if !asked[rank] {
 				f.Port.NotifyExit(rank, head)
 			}
 			asked[rank] = true
 		}
 	}},
-	{name: "who is to hear of an end does not wait", law: "waiting for ends", end: func(_ int, err error) error {
+	{name: "waiting for an exit is no waiting", law: "waiting for exits", end: func(_ int, err error) error {
 		if _, ok := err.(*device.Deadlock); ok {
 			return nil
 		}
@@ -735,22 +735,22 @@ var faults = []*fault{
 		}
 		return err
 	}},
-	{name: "words of the stopped are lost", law: "what ranks leave", end: func(_ int, err error) error {
+	{name: "details of stopped ranks are lost", law: "error details", end: func(_ int, err error) error {
 		if d := (&device.Deadlock{}); errors.As(err, &d) {
 			d.Details = nil
 		}
 		return err
 	}},
-	{name: "words are another rank's", law: "what ranks leave", port: func(f *faulty) {
-		f.testify = func(words []byte) { f.words[(f.Rank()+1)%f.Size()] = words }
+	{name: "details are another rank's", law: "error details", port: func(f *faulty) {
+		f.detail = func(detail []byte) { f.details[(f.Rank()+1)%f.Size()] = detail }
 	}},
-	{name: "words of who fails are lost", law: "what ranks leave", end: func(_ int, err error) error {
+	{name: "details of a rank that fails are lost", law: "error details", end: func(_ int, err error) error {
 		if a := (&afar{}); errors.As(err, &a) {
 			return a.error
 		}
 		return err
 	}},
-	{name: "a deadlock where there is none", law: "nobody waits in vain", end: func(run int, err error) error {
+	{name: "a deadlock where there is none", law: "no false deadlock", end: func(run int, err error) error {
 		if run == 7 {
 			return &device.Deadlock{Ranks: []int{0, 1, 2}, Of: 4}
 		}
@@ -788,7 +788,8 @@ func TestFaultsAreSeen(t *testing.T) {
 	}
 }
 
-// The faults are seen for what they are, not for how they are made: without one the same world keeps the laws.
+// The faults are seen for what they are, not for how they are made: without one the same world
+// keeps the laws.
 func TestNoFault(t *testing.T) {
 	TestWorld(t, new(fault).open)
 	TestDeadlock(t, new(fault).open)

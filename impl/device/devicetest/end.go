@@ -7,9 +7,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Who gives up what it has sent to a rank has to know that nobody will answer any more. So it hears of the end behind all that the other has sent, whether it asks
-// before the end or after it, and whether it waits or polls.
-func ends(open func(int) device.World) error {
+// A rank that gives up what it has sent to another has to know that no answer will come any more.
+// So the packet that tells of the exit comes behind all that the other has sent, whether the rank
+// asks for it before the exit or after it, and whether it waits or polls.
+func exits(open func(int) device.World) error {
 	const packets = 30
 	for _, before := range []bool{true, false} { // rank 0 asks before others send anything, or when they have ended, most likely
 		for _, block := range []bool{true, false} {
@@ -27,7 +28,7 @@ func ends(open func(int) device.World) error {
 					if !before {
 						p.Delay(unit.Millisecond)
 					}
-					p.NotifyExit(r, tag(-1-r)) // that of its own it does not hear
+					p.NotifyExit(r, tag(-1-r)) // for its own exit it gets none
 					if before && r != 0 {
 						p.NotifyExit(r, tag(-1-r))
 						p.sendWord(r, 0)
@@ -62,8 +63,9 @@ func ends(open func(int) device.World) error {
 	return nil
 }
 
-// Ends are heard of again by who asks again, and by others; who has ended hears nothing, and keeps nobody from his end.
-func endsAgain(open func(int) device.World) error {
+// A rank that asks again after an exit gets a packet again, and so do others. A rank that has ended
+// gets none, and what it has asked for keeps no other from its exit.
+func exitsAgain(open func(int) device.World) error {
 	const n, times = 4, 5
 	return run(open(n), func(p *rank) error {
 		switch p.Rank() {
@@ -78,7 +80,7 @@ func endsAgain(open func(int) device.World) error {
 			for _, r := range []int{1, 2} {
 				p.NotifyExit(r, tag(i))
 				if q, err := p.recv(r); err != nil || q.Head != tag(i) {
-					return fmt.Errorf("rank %d hears %v the %d. time: %v", p.Rank(), q.Head, i, err)
+					return fmt.Errorf("rank %d, notice %d: %v: %v", p.Rank(), i, q.Head, err)
 				}
 			}
 		}
@@ -86,8 +88,9 @@ func endsAgain(open func(int) device.World) error {
 	})
 }
 
-// A rank that is to hear of an end waits for something that will come, unless the other does not end: then they may wait for each other.
-func waitsForEnd(open func(int) device.World) error {
+// A rank that waits for the exit of another waits for something that will come, unless the other
+// does not end: then they may wait for each other.
+func waitsForExit(open func(int) device.World) error {
 	w := open(3)
 	for _, few := range []device.World{open(2), w} { // two may spin where three sleep
 		for i := range 20 {

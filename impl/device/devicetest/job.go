@@ -3,6 +3,7 @@ package devicetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
@@ -11,7 +12,8 @@ import (
 
 var errDeliberate = errors.New("deliberate error")
 
-// wantDeliberate returns an error unless got is errDeliberate, or what is left of it when it comes from another process.
+// wantDeliberate returns an error unless got is errDeliberate, or what is left of it when it comes
+// from another process.
 func wantDeliberate(got error) error {
 	if got == nil {
 		return errors.New("the job returned nil, want the error of a program")
@@ -22,7 +24,7 @@ func wantDeliberate(got error) error {
 	return contains(got.Error(), errDeliberate.Error())
 }
 
-// A rank that fails ends the job. Nobody will send to those that wait for it.
+// A rank that fails ends the job. Those that wait for it would wait for ever.
 func failing(open func(int) device.World) error {
 	for culprit := range 3 {
 		err := wantDeliberate(run(open(3), func(p *rank) error {
@@ -51,7 +53,8 @@ func firstError(open func(int) device.World) error {
 	}))
 }
 
-// A panic says which rank it was, with its value and the stack; others may be in the midst of something else.
+// A panic says which rank it was, with its value and the stack; others may be in the midst of
+// something else.
 func panicking(open func(int) device.World) error {
 	for culprit := range 2 {
 		err := run(open(2), func(p *rank) error {
@@ -71,44 +74,75 @@ func panicking(open func(int) device.World) error {
 	return nil
 }
 
-// When the job has failed, every rank ends at its next call, and in the one it is in if that waits, or Run would not
-// return.
+// When the job has failed, every rank ends at its next call, and in the one it is in if that waits,
+// or Run would not return.
 func stopping(open func(int) device.World) error {
 	forever := []func(*rank){
-		1: func(p *rank) { p.Recv(true) },
-		2: func(p *rank) { p.Recv(false) },
-		3: func(p *rank) { p.Delay(unit.Microsecond) },
-		4: func(p *rank) { p.Delay(100 * unit.Second) },
-		5: func(p *rank) { p.sendWord(1, 0); p.Delay(unit.Microsecond) },
-		6: func(p *rank) {
+		func(p *rank) { p.Recv(true) },
+		func(p *rank) { p.Recv(false) },
+		func(p *rank) { p.Delay(unit.Microsecond) },
+		func(p *rank) { p.Delay(100 * unit.Second) },
+		func(p *rank) { p.sendWord(1, 0); p.Delay(unit.Microsecond) },
+		func(p *rank) {
 			if c := p.Counter(); c != nil {
 				c.Add(0, 0, 1)
 			}
 			p.Delay(unit.Microsecond)
 		},
-		7: func(p *rank) {
+		func(p *rank) {
 			if m := p.Memory(); m != nil {
 				k := m.Expose(make([]byte, 8))
-				m.Put(7, k, 0, make([]byte, 8), device.Head{})
+				m.Put(p.Rank(), k, 0, make([]byte, 8), device.Head{})
 				p.Recv(true)
 				m.Withdraw(k)
 			}
 			p.Delay(unit.Microsecond)
 		},
+		func(p *rank) {
+			if w := p.Watch(); w != nil {
+				w.Wait(w.Events(), device.Forever)
+			}
+			p.Recv(true)
+		},
+		func(p *rank) {
+			if w := p.Watch(); w != nil {
+				w.Wait(w.Events(), p.Now()+100*unit.Second)
+			}
+			p.Recv(true)
+		},
+		func(p *rank) {
+			if d := p.Datagram(); d != nil {
+				d.Recv(p.Now() + 100*unit.Second)
+			}
+			p.Recv(true)
+		},
+		func(p *rank) {
+			if q := p.Queue(); q != nil {
+				for k := q.Create(100); q.First(k) == nil; {
+				}
+			}
+			p.Recv(true)
+		},
 	}
-	return wantDeliberate(run(open(len(forever)), func(p *rank) error {
-		if p.Rank() == 0 {
-			p.Delay(2 * unit.Millisecond)
-			return errDeliberate
+	for some := range slices.Chunk(forever, 4) {
+		err := wantDeliberate(run(open(1+len(some)), func(p *rank) error {
+			if p.Rank() == 0 {
+				p.Delay(2 * unit.Millisecond)
+				return errDeliberate
+			}
+			for {
+				some[p.Rank()-1](p)
+			}
+		}))
+		if err != nil {
+			return err
 		}
-		for {
-			forever[p.Rank()](p)
-		}
-	}))
+	}
+	return nil
 }
 
-// A world is a machine, not a run: a sweep runs many jobs on it, and none must see what another has left, even one that
-// failed.
+// A world is a machine, not a run: a sweep runs many jobs on it, and none must see what another has
+// left, even one that failed.
 func again(open func(int) device.World) error {
 	w := open(2)
 	for i := range 6 {
@@ -146,8 +180,9 @@ func again(open func(int) device.World) error {
 	return nil
 }
 
-// A library chooses protocols by how near the other rank is, on both sides of a message: at the sender what goes first, at the receiver how
-// it takes in the rest. The two have to agree, and go on to.
+// A library chooses protocols by how near the other rank is, on both sides of a message: at the
+// sender what goes first, at the receiver how it takes in the rest. The two have to agree, and go
+// on to.
 func tiers(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 5} {
 		err := run(open(n), func(p *rank) error {
@@ -188,7 +223,7 @@ func tiers(open func(int) device.World) error {
 	})
 }
 
-// A program that asks where it runs finds out who runs there, too.
+// A program that asks where it runs finds out which ranks run there, too.
 func nodes(open func(int) device.World) error {
 	return run(open(5), func(p *rank) error {
 		node := p.Node()

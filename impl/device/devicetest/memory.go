@@ -10,20 +10,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pieces are parts of an exposed memory of 1 MiB: its ends, odd places, and all of it.
-var pieces = []struct{ off, n int }{
+// segments are parts of an exposed memory of 1 MiB: its ends, odd places, and all of it.
+var segments = []struct{ off, n int }{
 	{0, 1}, {1<<20 - 1, 1}, {1, 7}, {13, 64}, {100, 0}, {1 << 20, 0}, {777, 10001}, {1 << 19, 1 << 19}, {0, 1 << 20},
 }
 
-// A put writes the bytes that it was given to where it was told, and nothing beside them. The peer, which only waits,
-// sees them when it is told.
+// A put writes the bytes that it was given at its offset, and nothing beside them. The peer, which
+// only waits, sees them when it gets a packet that was sent after the completion.
 func put(open func(int) device.World) error {
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
 			b := text(1<<20, -1)
 			want := slices.Clone(b)
 			p.sendWord(1, uint64(m.Expose(b)))
-			for i, x := range pieces {
+			for i, x := range segments {
 				if _, err := p.recvWord(1); err != nil {
 					return err
 				}
@@ -39,7 +39,7 @@ func put(open func(int) device.World) error {
 		if err != nil {
 			return err
 		}
-		for i, x := range pieces {
+		for i, x := range segments {
 			m.Put(0, device.Key(k), x.off, text(x.n, i), tag(i))
 			if err := p.complete(i); err != nil {
 				return err
@@ -65,7 +65,7 @@ func get(open func(int) device.World) error {
 		if err != nil {
 			return err
 		}
-		for i, x := range pieces {
+		for i, x := range segments {
 			b := make([]byte, x.n+1)
 			m.Get(0, device.Key(k), x.off, b[:x.n], tag(i))
 			if err := p.complete(i); err != nil {
@@ -102,8 +102,8 @@ func ownMemory(open func(int) device.World) error {
 	}))
 }
 
-// A message of no bytes goes the same way as any other: its buffer is exposed, accessed and withdrawn. Each exposure has
-// a key of its own, even of the same bytes.
+// A message of no bytes goes the same way as any other: its buffer is exposed, accessed and
+// withdrawn. Each exposure has a key of its own, even of the same bytes.
 func emptyMemory(open func(int) device.World) error {
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {
@@ -134,7 +134,8 @@ func emptyMemory(open func(int) device.World) error {
 	}))
 }
 
-// An engine has many transfers under way. Each ends once, with its own head and in any order, among packets of others.
+// An engine has many transfers under way. Each ends once, with its own head and in any order, among
+// packets of others.
 func completions(open func(int) device.World) error {
 	const transfers, size = 50, 1000
 	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
@@ -155,7 +156,8 @@ func completions(open func(int) device.World) error {
 	}))
 }
 
-// complete makes transfers to and from rank 0 and takes what tells of their ends, and as many packets of rank 2.
+// complete makes transfers to and from rank 0 and takes their completions, among as many packets of
+// rank 2.
 func complete(p *rank, m device.Memory, transfers, size int) error {
 	x := among{rank: p}
 	q, err := x.next()
@@ -212,7 +214,8 @@ func (x *among) next() (*device.Packet, error) {
 	}
 }
 
-// A protocol puts the data and then says so, to the peer or to a third who tells it. Whoever hears of it finds the bytes.
+// A protocol puts the data and then says so, to the peer or to a third rank that passes it on. The
+// bytes are there when the peer receives the packet.
 func putThenSend(open func(int) device.World) error {
 	const rounds = 30
 	return run(open(3), withMemory(func(p *rank, m device.Memory) error {
@@ -221,12 +224,12 @@ func putThenSend(open func(int) device.World) error {
 		case 0:
 			p.sendWord(1, uint64(m.Expose(b)))
 			for i := range rounds {
-				teller := 1 + i%2
-				if _, err := p.recv(teller); err != nil {
+				sender := 1 + i%2
+				if _, err := p.recv(sender); err != nil {
 					return err
 				}
 				if err := same(b, text(len(b), i)); err != nil {
-					return fmt.Errorf("round %d, told by rank %d: %w", i, teller, err)
+					return fmt.Errorf("round %d, after a packet of rank %d: %w", i, sender, err)
 				}
 				p.sendWord(1, 0)
 			}
@@ -257,8 +260,8 @@ func putThenSend(open func(int) device.World) error {
 	}))
 }
 
-// Transfers go on while the peer computes: that is what remote memory is for. An emulation has to show it, and a real
-// world in which the peer has to help has no remote memory.
+// Transfers go on while the peer computes: that is what remote memory is for. An emulation has to
+// show it, and a real world in which the peer has to help has no remote memory.
 func withoutHelp(open func(int) device.World) error {
 	const busy, tries = 200 * unit.Millisecond, 5 // something else may have been in the way of a real world
 	const enough = 0
@@ -299,8 +302,8 @@ func withoutHelp(open func(int) device.World) error {
 	}))
 }
 
-// Ranks write and read all over each other's memory, each on bytes of its own, with several transfers under way; a model
-// in plain memory says what must be there.
+// Ranks write and read all over each other's memory, each on bytes of its own, with several
+// transfers under way; a model in plain memory says what must be there.
 func randomTransfers(open func(int) device.World) error {
 	const n, share, rounds = 3, 20000, 60 // rank r owns the r-th share of every memory
 	for seed := range uint64(5) {
@@ -319,7 +322,7 @@ func randomTransfers(open func(int) device.World) error {
 			p.barrier()
 			var want [n][share]byte
 			for i := range rounds {
-				cut := r.IntN(share) // two pieces that do not overlap, under way together
+				cut := r.IntN(share) // two segments that do not overlap, under way together
 				dst, from, to := r.IntN(n), r.IntN(cut+1), cut+r.IntN(share-cut)
 				new := text(cut-from, int(seed), p.Rank(), i)
 				got := make([]byte, to-cut)
@@ -354,8 +357,8 @@ func randomTransfers(open func(int) device.World) error {
 	return nil
 }
 
-// A flag behind the data, and data written twice: puts of one rank to another take effect in the order
-// in which they were started, though a short put would be faster than the long one before it.
+// A flag behind the data, and data written twice: puts of one rank to another take effect in the
+// order in which they were started, though a short put would be faster than the long one before it.
 func putOrder(open func(int) device.World) error {
 	const rounds, size, small = 20, 100000, 64
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
@@ -451,8 +454,8 @@ func refused(p *rank, m device.Memory, k device.Key, off, n int) error {
 	return same(b, text(n, 2))
 }
 
-// What was withdrawn is the program's again, and a key that someone has kept names nothing, not even
-// what was exposed next.
+// Memory that was withdrawn is the program's again, and a key that another has kept names nothing,
+// not even what was exposed next.
 func withdrawn(open func(int) device.World) error {
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
 		if p.Rank() == 0 {

@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Whoever writes a program counts on there being as many ranks as he asked for, numbered from zero, each running once.
+// A program counts on there being as many ranks as it was started with, numbered from zero, each
+// running once.
 func ranks(open func(int) device.World) error {
 	for _, n := range []int{1, 2, 3, 8} {
 		err := run(open(n), func(p *rank) error {
@@ -36,8 +37,9 @@ func ranks(open func(int) device.World) error {
 	return nil
 }
 
-// MPI's messages do not overtake each other, and protocols count packets. Long packets must not be overtaken by short
-// ones that take another path, nor those that were left for later by those that were taken at once.
+// MPI's messages do not overtake each other, and protocols count packets. Long packets must not be
+// overtaken by short ones that take another path, nor those that were left for later by those that
+// were taken at once.
 func order(open func(int) device.World) error {
 	const n, rounds = 4, 100
 	sizes := []int{0, 8, 200, 5000, 0, 70000}
@@ -77,8 +79,8 @@ func order(open func(int) device.World) error {
 	})
 }
 
-// The sender may use its buffer and its packet again as soon as Send returns, because the port has taken the head and the
-// bytes, all of them and as they were.
+// The sender may use its buffer and its packet again as soon as Send returns, because the port has
+// taken the head and the bytes, all of them and as they were.
 func integrity(open func(int) device.World) error {
 	const n = 3
 	sizes := []int{0, 1, 7, 8, 9, 63, 64, 65, 255, 256, 257, 1500, 4095, 4096, 4097, 65535, 65536, 65537, 1 << 20}
@@ -110,7 +112,8 @@ func integrity(open func(int) device.World) error {
 	})
 }
 
-// The head is for the user of the port alone, every bit of it. The source is the world's: nobody can pose as another.
+// The head is for the users of the ports alone, every bit of it. The source is the
+// world's: no rank can pose as another.
 func head(open func(int) device.World) error {
 	heads := []device.Head{{}, {^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}}
 	for bit := range 64 * device.HeadWords {
@@ -171,8 +174,9 @@ func self(open func(int) device.World) error {
 	return nil
 }
 
-// A receiver looks at a packet and its data where they lie and copies the data once, to where the user wants it. Until it
-// receives again nothing may be put there, neither what arrives nor what the rank itself sends.
+// A receiver looks at a packet and its data where they lie and copies the data once, to where the
+// user wants it. Until it receives again nothing may be put there, neither what arrives nor what
+// the rank itself sends.
 func held(open func(int) device.World) error {
 	const packets = 20
 	for _, size := range []int{1, 64, 3000, 100000} {
@@ -242,8 +246,9 @@ func forward(open func(int) device.World) error {
 	})
 }
 
-// Programs test for completion in a loop. A look must not wait, or the program could not do anything else; and the loop
-// must see what comes, so time must pass in it even if polling costs nothing.
+// Programs test for completion in a loop. A look must not wait, or the program could not do
+// anything else; and the loop must see what comes, so time must pass in it even if polling costs
+// nothing.
 func poll(open func(int) device.World) error {
 	const rounds = 20
 	return run(open(2), func(p *rank) error {
@@ -258,7 +263,7 @@ func poll(open func(int) device.World) error {
 				continue
 			}
 			if q := p.Recv(false); q != nil {
-				return fmt.Errorf("round %d: Recv(false) returned a packet of rank %d that nobody sent", i, q.Src)
+				return fmt.Errorf("round %d: Recv(false) returned a packet of rank %d which sent none", i, q.Src)
 			}
 			p.sendWord(1, i)
 			q := p.Recv(false)
@@ -294,7 +299,8 @@ func wait(open func(int) device.World) error {
 	})
 }
 
-// A gather sends everything to one rank. Nothing may be lost however many come at once and however late they are taken.
+// A gather sends everything to one rank. Nothing may be lost however many come at once and however
+// late they are taken.
 func manyToOne(open func(int) device.World) error {
 	const n, packets = 8, 200
 	return run(open(n), func(p *rank) error {
@@ -321,9 +327,9 @@ func manyToOne(open func(int) device.World) error {
 	})
 }
 
-// Everyone sends to everyone before anyone receives, as eager messages of an exchange do. A Send may wait while the way
-// is full, but a rank that waits in a Send takes in what comes to it, or such a program would deadlock at a size that
-// depends on the machine.
+// Everyone sends to everyone before anyone receives, as eager messages of an exchange do. A Send
+// may wait while the way is full, but a rank that waits in a Send takes in what comes to it, or
+// such a program would deadlock at a size that depends on the machine.
 func flood(open func(int) device.World) error {
 	const n, packets = 4, 64
 	sizes := []int{0, 100, 5000, 70000}
@@ -347,8 +353,9 @@ func flood(open func(int) device.World) error {
 	})
 }
 
-// The last acknowledgement of a protocol may find that its receiver has ended. It is dropped, and its sender goes on.
-func afterEnd(open func(int) device.World) error {
+// The last acknowledgement of a protocol may find that its receiver has ended. It is dropped, and
+// its sender goes on.
+func afterExit(open func(int) device.World) error {
 	const packets = 200
 	return run(open(3), func(p *rank) error {
 		switch p.Rank() {

@@ -7,8 +7,10 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Long data is worth no copy: a port may put it where its receiver will want it. It has to be all there when the packet is received, if the packet says that it
-// is there, and nothing else may be: not data for which no place was named, nor that of other packets, even if it came while the rank sent.
+// Long data is worth no copy: a port may put it where its receiver will want it. It has to be all
+// there when the packet is received, if the packet says that it is there, and nothing else may be:
+// not data for which no place was named, nor that of other packets, even if it came while the rank
+// sent.
 func places(open func(int) device.World) error {
 	const n = 3
 	sizes := []int{0, 8, 5000, 70000, 40000, 1, 200000, 300000, 1 << 20, 65536}

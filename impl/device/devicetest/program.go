@@ -111,7 +111,8 @@ func (p *rank) await(n int) {
 	p.marks -= n
 }
 
-// nothingLeft passes a barrier, after which the rank may not have any more packets to receive. It ends a program.
+// nothingLeft passes a barrier, after which the rank may not have any more packets to receive. It
+// ends a program.
 func (p *rank) nothingLeft() error {
 	p.barrier()
 	if q := p.take(false); q != nil {

@@ -32,8 +32,8 @@ func (p *rank) enqueue(q device.Queue, dst int, k device.Key, b []byte) error {
 	return fmt.Errorf("rank %d: an entry of %d bytes was refused for good", p.Rank(), len(b))
 }
 
-// Entries of several writers come unchanged and in the order of each, and each says whose it is. The
-// writer may use its buffer again at once.
+// Entries of several writers come unchanged and in the order of each, and each says whose it is.
+// The writer may use its buffer again at once.
 func entries(open func(int) device.World) error {
 	const n, each = 4, 60
 	length := func(limit, i int) int { return []int{0, 1, 8, limit, 33, limit / 2, 7}[i%7] }
@@ -82,8 +82,8 @@ func entries(open func(int) device.World) error {
 	}))
 }
 
-// A queue takes what fits and no more, and what was refused is refused until there is room: nothing of
-// what is there is lost or written over.
+// A queue takes what fits and no more, and what was refused is refused until there is room: nothing
+// of what is there is lost or written over.
 func fullQueue(open func(int) device.World) error {
 	const fit, refusals = 5, 30 // of a full queue, in a row
 	return run(open(1), withQueue(func(p *rank, q device.Queue) error {
@@ -119,9 +119,9 @@ func fullQueue(open func(int) device.World) error {
 	}))
 }
 
-// A writer sends many entries without waiting for any. Those that are taken are the first: after one
-// was refused, all are until the writer retries, though there is room again. So the receiver finds all
-// entries of each writer, in order, once each.
+// A writer sends many entries without waiting for any. Those that are taken are the first: after
+// one was refused, all are until the writer retries, though there is room again. So the receiver
+// finds all entries of each writer, in order, once each.
 func gaplessQueue(open func(int) device.World) error {
 	const n, each, burst, size = 3, 200, 16, 40
 	for seed := range uint64(3) {
@@ -281,8 +281,8 @@ func putThenEnqueue(open func(int) device.World) error {
 	}))
 }
 
-// An entry for a queue that is not there is refused: one that never was, one that was destroyed, though
-// another was created since.
+// An entry for a queue that is not there is refused: one that never was, one that was destroyed,
+// though another was created since.
 func noQueue(open func(int) device.World) error {
 	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
 		if p.Rank() == 0 {
@@ -342,7 +342,7 @@ func queueEvents(open func(int) device.World) error {
 	}))
 }
 
-// What is longer than the limit of a capability is a mistake of the program: it may not be cut.
+// To exceed the limit of a capability is a mistake of the program: nothing may be cut in silence.
 func limits(open func(int) device.World) error {
 	any := false
 	for what, send := range map[string]func(p *rank) (there bool){

@@ -12,8 +12,8 @@ func withSignal(program func(*rank, device.Signal) error) func(*rank) error {
 	return with("signals", device.Port.Signal, program)
 }
 
-// A cancel has to end whatever the peer does. So a handler runs though its rank computes, and before it
-// makes its next call.
+// A cancel has to end whatever the peer does. So a handler runs though its rank computes, and
+// before it makes its next call.
 func signalWithoutHelp(open func(int) device.World) error {
 	const busy, tries, enough = 200 * unit.Millisecond, 5, 0 // something else may be in the way of a real world
 	return run(open(2), withSignal(func(p *rank, s device.Signal) error {
@@ -47,8 +47,8 @@ func signalWithoutHelp(open func(int) device.World) error {
 	}))
 }
 
-// Every signal runs the handler once, those of one sender in order, and no two at a time, though the
-// rank masks them now and then and some come before there is a handler.
+// Every signal runs the handler once, those of one sender in order, and no two at a time, though
+// the rank masks them now and then and some come before there is a handler.
 func signalOrder(open func(int) device.World) error {
 	const n, each = 4, 200
 	return run(open(n), withSignal(func(p *rank, s device.Signal) error {
@@ -89,8 +89,8 @@ func signalOrder(open func(int) device.World) error {
 	}))
 }
 
-// Signals that are masked wait, and have run when they are unmasked. A put that was started behind a
-// signal tells when that has come.
+// Signals that are masked wait, and have run when they are unmasked. A put that was started behind
+// a signal tells when that has come.
 func masks(open func(int) device.World) error {
 	const rounds, signals = 50, 3
 	return run(open(1), withMemory(func(p *rank, m device.Memory) error {
@@ -122,7 +122,8 @@ func masks(open func(int) device.World) error {
 	}))
 }
 
-// A handler may do what starts something and does not wait: send, put, enqueue, and raise in its turn.
+// A handler may do what starts something and does not wait: send, put, enqueue, and raise in its
+// turn.
 func handlerCalls(open func(int) device.World) error {
 	const rounds = 50
 	return run(open(2), withSignal(func(p *rank, s device.Signal) error {
@@ -193,7 +194,7 @@ func signalEvents(open func(int) device.World) error {
 	}))
 }
 
-// What is put before a signal is there when its handler runs.
+// A put that was started before a signal is there when its handler runs.
 func putThenSignal(open func(int) device.World) error {
 	const rounds, size = 50, 30000
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
@@ -265,7 +266,8 @@ func signalEnds(open func(int) device.World) error {
 	}))
 }
 
-// A handler that is under way may wake a rank: there is no deadlock. One that is masked wakes nobody.
+// A handler that is under way may wake a rank: there is no deadlock. One that is masked wakes
+// nobody.
 func waitsForSignal(open func(int) device.World) error {
 	w := open(2)
 	for range 20 {

@@ -12,8 +12,8 @@ import (
 // word returns a word as it lies in memory.
 func word(w uint64) []byte { return binary.NativeEndian.AppendUint64(nil, w) }
 
-// Ranks that only write flags into each other's memory meet again and again, whether they poll or wait
-// and whatever comes first, the wait or the flag. A wake-up that is lost once hangs the job.
+// Ranks that only write flags into each other's memory meet again and again, whether they poll or
+// wait and whatever comes first, the wait or the flag. A wake-up that is lost once hangs the job.
 func flags(open func(int) device.World) error {
 	const rounds = 500
 	for _, waits := range [][2]bool{{true, true}, {false, true}, {false, false}} {
@@ -138,7 +138,7 @@ func packetEvents(open func(int) device.World) error {
 	}))
 }
 
-// Who retransmits waits until a time, no less and not for ever.
+// A rank that retransmits waits until a time, no less and not for ever.
 func deadlines(open func(int) device.World) error {
 	return run(open(2), withWatch(func(p *rank, w device.Watch) error {
 		if p.Rank() == 1 {
