@@ -125,7 +125,6 @@ var moreFiles = map[string]int{
 	"microbench":       29,
 	"microbench/paper": 20,
 	"model":            17,
-	"model/collective": 17,
 	"reports":          58,
 }
 

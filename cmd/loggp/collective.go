@@ -228,7 +228,7 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 			c.Unfit = append(c.Unfit, a)
 			continue
 		}
-		x := reports.CollectiveAlgorithm{Name: a.Name, Disorders: a.Disorders}
+		x := reports.CollectiveAlgorithm{Name: a.Name, Disorders: a.NeedsCommutative}
 		for _, k := range c.Sizes {
 			if n := ranks * ranks * (1 + k>>20); (o == collective.Alltoall || ranks > 1<<12) && n > mostMessages {
 				return c, fmt.Errorf("--ranks %d: %v of so many has too many messages to add up; take fewer ranks", ranks, o)

@@ -59,7 +59,7 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 // choose returns the algorithm for a job, which it tells where ranks are if the table asks for that.
 func (r *round) choose(j *collective.Job) *collective.Algorithm {
 	t := r.tuning()
-	if t.Asks(r.operation) {
+	if t.NeedsNodes(r.operation) {
 		j.Nodes = r.nodes()
 	}
 	return t.Choose(r.operation, j, r.commutes)

@@ -87,11 +87,11 @@ func total(ranks, i int) uint64 {
 func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	p, me := c.Size(), c.Rank()
 	op, typ, per := compose, affine, 2
-	if a.Disorders {
+	if a.NeedsCommutative {
 		op, typ, per = mpi.Sum, mpi.Uint64, 1
 	}
 	combined := func(last, i int) uint64 {
-		if a.Disorders {
+		if a.NeedsCommutative {
 			return total(last+1, i)
 		}
 		return composed(last, i/2)[i%2]
@@ -352,7 +352,7 @@ func jobOf(a *collective.Algorithm, ranks int, node func(rank int) int) collecti
 	j := collective.Job{Ranks: ranks, Bytes: 160, Nodes: collective.NewNodes(names)}
 	switch a.Operation {
 	case collective.Reduce, collective.Allreduce, collective.ReduceScatter, collective.Scan:
-		if j.Unit = affine.Size(); a.Disorders {
+		if j.Unit = affine.Size(); a.NeedsCommutative {
 			j.Unit = 8
 		}
 	}

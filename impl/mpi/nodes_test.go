@@ -38,7 +38,7 @@ func (p portInNode) Tier(rank int) model.Tier {
 
 // layouts are ways in which ranks lie on nodes: one after another, in turn, the first alone, and only two together. Algorithms of one level are tried with one.
 func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
-	if !a.Tiered {
+	if !a.TwoLevel {
 		return []func(int) int{func(int) int { return 0 }}
 	}
 	return []func(int) int{
@@ -81,7 +81,7 @@ func TestCollectivesOnTwoTiers(t *testing.T) {
 				if !a.Serves(j) {
 					continue
 				}
-				if a.Tiered {
+				if a.TwoLevel {
 					tried++
 				}
 				if got, want := lasts(t, w, o, a, j, stride), m.Cost(a, j).Last; got != want {
@@ -159,7 +159,7 @@ func TestTableOfConvex(t *testing.T) {
 	faster := 0
 	operations := []collective.Operation{collective.Barrier, collective.Bcast, collective.Scatter, collective.Gather, collective.Allgather, collective.Reduce, collective.Allreduce}
 	for _, o := range operations {
-		own, usual := took(o, nil), took(o, collective.Usual)
+		own, usual := took(o, nil), took(o, collective.Defaults)
 		if own > usual+usual/10 {
 			t.Errorf("%v takes %v by the table, and %v by the usual one", o, own, usual)
 		}

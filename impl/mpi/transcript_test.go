@@ -100,7 +100,7 @@ func TestTranscriptsOfAlgorithms(t *testing.T) {
 			if len(got) < len(want) || !slices.Equal(got[len(got)-len(want):], want) {
 				t.Errorf("by the transcript of %v rank %d sends %v, its schedule says %v", a, r, got, want)
 			}
-			if !a.Tiered && len(got) != len(want) { // those of two levels tell each other where they are before
+			if !a.TwoLevel && len(got) != len(want) { // those of two levels tell each other where they are before
 				t.Errorf("by the transcript of %v rank %d sends more than %v: %v", a, r, want, got)
 			}
 		}
@@ -122,7 +122,7 @@ func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 			}
 		}
 	}
-	if a.Tiered {
+	if a.TwoLevel {
 		names := make([]int, j.Ranks)
 		for r := range names {
 			names[r] = r / 2

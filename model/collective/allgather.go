@@ -5,8 +5,8 @@ var allgathers = []*Algorithm{
 	{Operation: Allgather, Name: "recursive-doubling", PowerOfTwo: true, schedule: doublingAllgather},
 	{Operation: Allgather, Name: "bruck", schedule: bruckAllgather},
 	{Operation: Allgather, Name: "gather-bcast", schedule: gatherBcast},
-	{Operation: Allgather, Name: "two-level", Tiered: true, schedule: twoLevelAllgather(binomialBcast)},
-	{Operation: Allgather, Name: "two-level-scatter", Tiered: true, schedule: twoLevelAllgather(scatterAllgatherBcast)},
+	{Operation: Allgather, Name: "two-level", TwoLevel: true, schedule: twoLevelAllgather(binomialBcast)},
+	{Operation: Allgather, Name: "two-level-scatter", TwoLevel: true, schedule: twoLevelAllgather(scatterAllgatherBcast)},
 }
 
 func ringAllgather(s *Script, j Job, rank int) {
@@ -20,7 +20,8 @@ func doublingAllgather(s *Script, j Job, rank int) {
 	doubling(s, powerOf(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
 }
 
-// doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away. Number at of them begins with part at.
+// doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away.
+// Number at of them begins with part at.
 func doubling(s *Script, p power, at int, part func(from, to int) Span) {
 	for far := 1; far < p.ranks; far *= 2 {
 		mine := at &^ (far - 1)
@@ -30,8 +31,8 @@ func doubling(s *Script, p power, at int, part func(from, to int) Span) {
 	}
 }
 
-// bruckAllgather gets as much as there is from the rank 1, 2, 4 … further on, so that blocks lie in the order from the rank's own on, and turns them round
-// at the end. Bruck et al. 1997.
+// bruckAllgather gets as much as there is from the rank 1, 2, 4 … further on, so that blocks lie in
+// the order from the rank's own on, and turns them round at the end. Bruck et al. 1997.
 func bruckAllgather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), Span{Tmp, 0, j.Bytes})
 	for have := 1; have < j.Ranks; have *= 2 {
@@ -49,7 +50,8 @@ func gatherBcast(s *Script, j Job, rank int) {
 	binomialBcast(s, all, rank)
 }
 
-// twoLevelAllgather gathers within the nodes, lets the leaders exchange what they have, and brings all of it to their nodes.
+// twoLevelAllgather gathers within the nodes, lets the leaders exchange what they have, and brings
+// all of it to their nodes.
 func twoLevelAllgather(down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		j.Root = 0

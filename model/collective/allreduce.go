@@ -3,10 +3,10 @@ package collective
 var allreduces = []*Algorithm{
 	{Operation: Allreduce, Name: "reduce-bcast", schedule: reduceBcast},
 	{Operation: Allreduce, Name: "recursive-doubling", schedule: doublingAllreduce},
-	{Operation: Allreduce, Name: "ring", Disorders: true, schedule: ringAllreduce},
-	{Operation: Allreduce, Name: "scatter-allgather", Disorders: true, schedule: scatterAllgatherAllreduce},
-	{Operation: Allreduce, Name: "two-level", Disorders: true, Tiered: true, schedule: twoLevelAllreduce(doublingAllreduce, binomialBcast)},
-	{Operation: Allreduce, Name: "two-level-scatter", Disorders: true, Tiered: true, schedule: twoLevelAllreduce(scatterAllgatherAllreduce, scatterAllgatherBcast)},
+	{Operation: Allreduce, Name: "ring", NeedsCommutative: true, schedule: ringAllreduce},
+	{Operation: Allreduce, Name: "scatter-allgather", NeedsCommutative: true, schedule: scatterAllgatherAllreduce},
+	{Operation: Allreduce, Name: "two-level", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelAllreduce(doublingAllreduce, binomialBcast)},
+	{Operation: Allreduce, Name: "two-level-scatter", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelAllreduce(scatterAllgatherAllreduce, scatterAllgatherBcast)},
 }
 
 func reduceBcast(s *Script, j Job, rank int) {
@@ -29,8 +29,8 @@ func doublingAllreduce(s *Script, j Job, rank int) {
 	p.end(s, j, rank)
 }
 
-// power is as many of a job's ranks as are a power of two, for what needs one. Of the first 2·more ranks, the odd ones take part for their
-// neighbours.
+// power is as many of a job's ranks as are a power of two, for what needs one. Of the first 2·more
+// ranks, the odd ones take part for their neighbours.
 type power struct{ ranks, more int }
 
 // powerOf returns the largest power of two of so many ranks.
@@ -50,7 +50,8 @@ func (p power) rank(i int) int {
 	return i + p.more
 }
 
-// begin lets those that take no part give their data in Out to their neighbours, who combine it with theirs. It returns the number of a rank, or None.
+// begin lets those that take no part give their data in Out to their neighbours, who combine it
+// with theirs. It returns the number of a rank, or None.
 func (p power) begin(s *Script, j Job, rank int) int {
 	switch {
 	case rank >= 2*p.more:
@@ -75,7 +76,8 @@ func (p power) end(s *Script, j Job, rank int) {
 	}
 }
 
-// ringAllreduce sends parts of the data around a ring twice: combined on the way first, and then as they are. Patarasuk and Yuan 2009.
+// ringAllreduce sends parts of the data around a ring twice: combined on the way first, and then as
+// they are. Patarasuk and Yuan 2009.
 func ringAllreduce(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	part := func(a Area, i int) Span { i = mod(i, j.Ranks); return span(a, begin, i, i+1) }
@@ -88,7 +90,8 @@ func ringAllreduce(s *Script, j Job, rank int) {
 	ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return part(Out, i) })
 }
 
-// scatterAllgatherAllreduce leaves each rank a combined part by recursive halving, and brings the parts together by recursive doubling. Rabenseifner 2004.
+// scatterAllgatherAllreduce leaves each rank a combined part by recursive halving, and brings the
+// parts together by recursive doubling. Rabenseifner 2004.
 func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	p := powerOf(j.Ranks)
@@ -101,7 +104,8 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	p.end(s, j, rank)
 }
 
-// twoLevelAllreduce combines within the nodes, then lets leaders do so among themselves, and brings the result to all of their nodes.
+// twoLevelAllreduce combines within the nodes, then lets leaders do so among themselves, and brings
+// the result to all of their nodes.
 func twoLevelAllreduce(between, down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		nodes, leaders := j.both(s, rank)

@@ -3,7 +3,7 @@ package collective
 var barriers = []*Algorithm{
 	{Operation: Barrier, Name: "binomial", schedule: binomialBarrier},
 	{Operation: Barrier, Name: "dissemination", schedule: disseminationBarrier},
-	{Operation: Barrier, Name: "two-level", Tiered: true, schedule: twoLevelBarrier},
+	{Operation: Barrier, Name: "two-level", TwoLevel: true, schedule: twoLevelBarrier},
 }
 
 // binomialBarrier goes up a binomial tree to rank 0 and down again.
@@ -25,8 +25,8 @@ func binomialBarrier(s *Script, j Job, rank int) {
 	}
 }
 
-// disseminationBarrier tells the rank 1, 2, 4 … further on, and hears from as far back: after ⌈log2 p⌉ rounds everybody has heard of everybody. Hensgen,
-// Finkel and Manber 1988.
+// disseminationBarrier tells the rank 1, 2, 4 … further on, and hears from as far back: after ⌈log2
+// p⌉ rounds everybody has heard of everybody. Hensgen, Finkel and Manber 1988.
 func disseminationBarrier(s *Script, j Job, rank int) {
 	for far := 1; far < j.Ranks; far *= 2 {
 		s.exchange(mod(rank+far, j.Ranks), Span{}, mod(rank-far, j.Ranks), Span{})

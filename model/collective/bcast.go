@@ -9,8 +9,8 @@ var bcasts = []*Algorithm{
 	pipelinedBcast(8 << 10),
 	pipelinedBcast(64 << 10),
 	{Operation: Bcast, Name: "scatter-allgather", schedule: scatterAllgatherBcast},
-	{Operation: Bcast, Name: "two-level", Tiered: true, schedule: twoLevelBcast(binomialBcast)},
-	{Operation: Bcast, Name: "two-level-scatter", Tiered: true, schedule: twoLevelBcast(scatterAllgatherBcast)},
+	{Operation: Bcast, Name: "two-level", TwoLevel: true, schedule: twoLevelBcast(binomialBcast)},
+	{Operation: Bcast, Name: "two-level-scatter", TwoLevel: true, schedule: twoLevelBcast(scatterAllgatherBcast)},
 }
 
 // linearBcast sends from the root to each rank in turn.
@@ -29,8 +29,8 @@ func binomialBcast(s *Script, j Job, rank int) {
 	binomialDown(s, j, rank, func(int, int) Span { return j.whole(Out) })
 }
 
-// binomialDown goes down a binomial tree from the root. A subtree is the ranks that are from to to−1 from the root; part says what of the data it
-// needs.
+// binomialDown goes down a binomial tree from the root. A subtree is the ranks that are from to
+// to−1 from the root; part says what of the data it needs.
 func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
@@ -47,7 +47,8 @@ func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 	}
 }
 
-// pipelinedBcast passes segments along a chain of all ranks: a rank sends one on while the next is on its way.
+// pipelinedBcast passes segments along a chain of all ranks: a rank sends one on while the next is
+// on its way.
 func pipelinedBcast(segment int) *Algorithm {
 	return &Algorithm{Operation: Bcast, Name: fmt.Sprintf("pipelined-%dKiB", segment>>10), schedule: func(s *Script, j Job, rank int) {
 		at := mod(rank-j.Root, j.Ranks)
@@ -63,8 +64,8 @@ func pipelinedBcast(segment int) *Algorithm {
 	}}
 }
 
-// scatterAllgatherBcast gives every rank a part of the data by a binomial tree, and brings the parts together around a ring. Van de Geijn; Barnett
-// et al. 1994.
+// scatterAllgatherBcast gives every rank a part of the data by a binomial tree, and brings the
+// parts together around a ring. Van de Geijn; Barnett et al. 1994.
 func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	binomialDown(s, j, rank, func(from, to int) Span { return span(Out, begin, from, to) })
@@ -72,8 +73,8 @@ func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	ring(s, j.Ranks, rank, at, func(i int) Span { return span(Out, begin, i, i+1) })
 }
 
-// ring sends what a rank has last got to the next one, until all have all blocks. A rank begins with that of number at; the next rank with the one
-// after it.
+// ring sends what a rank has last got to the next one, until all have all blocks. A rank begins
+// with that of number at; the next rank with the one after it.
 func ring(s *Script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
 		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))

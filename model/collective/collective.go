@@ -1,8 +1,9 @@
-// Package collective has the algorithms of collective operations as schedules: what each rank sends, receives, copies and combines, step
-// by step.
+// Package collective has the algorithms of collective operations as schedules: what each rank
+// sends, receives, copies and combines, step by step.
 //
-// A schedule is the same whoever carries it out: a library moves bytes by it, and Cost adds up what its steps take by LogGP. An algorithm is a
-// value in a list, so that tables can choose among them by the number of ranks and the length of the data.
+// One schedule serves all uses: a library moves bytes by it, and Cost adds up the time of its steps
+// by LogGP. An algorithm is a value in a list, so that tables can choose among them by the number
+// of ranks and the length of the data.
 package collective
 
 import (
@@ -14,9 +15,9 @@ import (
 // Operation is what ranks do together.
 type Operation uint8
 
-// The operations. What each leaves where:
+// The operations, with their results:
 const (
-	Barrier       Operation = iota // nothing; no rank goes on before all are there
+	Barrier       Operation = iota // none; no rank continues before all have entered
 	Bcast                          // Out of all ranks is that of the root
 	Scatter                        // Out is the rank's block of the root's In, which has a block for each rank
 	Gather                         // Out of the root has the In of all ranks, in their order
@@ -43,14 +44,14 @@ func Operations() []Operation {
 	return all
 }
 
-// Job is an operation that some ranks carry out.
+// Job describes one execution of an operation.
 type Job struct {
 	Ranks int
 	Root  int // of operations that have one
-	Bytes int // of a block: what a rank gives or gets where there is one for each rank, else the whole data
-	Unit  int // bytes of an element, of which Bytes is a multiple: data is not divided within one; 0: 1
+	Bytes int // of a block, if there is one for each rank; else of the whole data
+	Unit  int // bytes of an element; data is divided between elements only, and Bytes is a multiple; 0: 1
 
-	Nodes *Nodes // which ranks are near each other; nil: not known, or none
+	Nodes *Nodes // which ranks share a node; nil: unknown, or none
 }
 
 func (j Job) unit() int { return max(j.Unit, 1) }
@@ -58,35 +59,36 @@ func (j Job) unit() int { return max(j.Unit, 1) }
 // Area is a part of a rank's memory.
 type Area uint8
 
-// The areas. Where an operation leaves no result, or takes no data, there is memory nevertheless if the schedule of the rank mentions it.
+// The areas. A rank without data or result has memory for it nevertheless if its schedule mentions
+// the area.
 const (
-	In  Area = iota // what the rank gives; never changed
-	Out             // what it gets
-	Tmp             // memory to work in, as much as the schedule mentions
+	In  Area = iota // input; never changed
+	Out             // output
+	Tmp             // scratch memory, as much as the schedule mentions
 )
 
-// Span is some bytes of an area.
+// Span is a range of bytes in an area.
 type Span struct {
 	Area Area
 	From int
 	Len  int
 }
 
-// None in place of a rank says that there is nothing to send, or to receive.
+// None in place of a rank says that there is nothing to send or to receive.
 const None = -1
 
-// Step is what a rank does next. A step that sends and receives does both at the same time, so that ranks may exchange data; one that does
-// neither is local.
+// Step is one step of a rank. A step that both sends and receives does so at the same time, so that
+// ranks can exchange data. A step that does neither is local.
 type Step struct {
 	Kind       Kind
 	To, From   int // ranks, or None
 	Send, Recv Span
 }
 
-// Kind is what a step is.
+// Kind is the kind of a step.
 type Kind uint8
 
-// The kinds of steps. Those that are local read Send and write Recv, which are of one length.
+// The kinds of steps. Local ones read Send and write Recv, which have the same length.
 const (
 	Transfer  Kind = iota
 	Copy           // Recv becomes Send
@@ -96,32 +98,32 @@ const (
 
 // Algorithm is a way to carry out an operation.
 type Algorithm struct {
-	Operation  Operation
-	Name       string
-	Disorders  bool // combines in another order than that of ranks, so that the operation must commute
-	Tiered     bool // has two levels, within nodes and between them, so that some ranks must be near each other, and some not
-	PowerOfTwo bool // of ranks, which there must be
-	schedule   schedule
+	Operation        Operation
+	Name             string
+	NeedsCommutative bool // does not combine in the order of ranks
+	TwoLevel         bool // needs several nodes, and several ranks in one of them
+	PowerOfTwo       bool // needs a power of two of ranks
+	schedule         schedule
 }
 
 // schedule writes the steps of a rank.
 type schedule func(s *Script, j Job, rank int)
 
-// Unknown returns an algorithm of which nothing is known but a name, as those of other libraries: it has no steps.
+// Unknown returns an algorithm without steps, for other libraries, whose schedules are unknown.
 func Unknown(o Operation, name string) *Algorithm {
 	return &Algorithm{Operation: o, Name: name, schedule: func(*Script, Job, int) {}}
 }
 
-// Serves reports whether the algorithm can carry out a job.
+// Serves reports whether the algorithm can execute a job.
 func (a *Algorithm) Serves(j Job) bool {
-	return (!a.PowerOfTwo || powerOfTwo(j)) && (!a.Tiered || j.Nodes.Tiered())
+	return (!a.PowerOfTwo || powerOfTwo(j)) && (!a.TwoLevel || j.Nodes.Tiered())
 }
 
-// Needs says which ranks the algorithm is for, or "" if it serves any.
+// Needs returns what ranks the algorithm needs, or "" if it serves any.
 func (a *Algorithm) Needs() string {
 	switch {
-	case a.Tiered:
-		return "three ranks or more, of which some are in one node and some are not"
+	case a.TwoLevel:
+		return "three ranks or more, in several nodes, some of which share a node"
 	case a.PowerOfTwo:
 		return "a power of two of ranks"
 	}
@@ -131,21 +133,22 @@ func (a *Algorithm) Needs() string {
 // String returns the operation and the name: bcast binomial.
 func (a *Algorithm) String() string { return a.Operation.String() + " " + a.Name }
 
-// Steps returns what a rank does. The algorithm must serve the job.
+// Steps returns the steps of a rank. The algorithm must serve the job.
 func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		a.Perform(j, rank, &Script{By: yielder(yield)})
 	}
 }
 
-// Perform lets the performer of a script do what a rank does. The algorithm must serve the job.
+// Perform passes the steps of a rank to the performer of a script. The algorithm must serve the
+// job.
 func (a *Algorithm) Perform(j Job, rank int, s *Script) {
 	j.check(rank)
 	s.over = false
 	a.schedule(s, j, rank)
 }
 
-// check panics if there is no such job, or no such rank in it.
+// check panics if the job is invalid or has no such rank.
 func (j Job) check(rank int) {
 	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 || j.Nodes != nil && len(j.Nodes.of) != j.Ranks {
 		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
@@ -175,19 +178,20 @@ func Named(o Operation, name string) *Algorithm {
 // Algorithms is every algorithm there is, the simplest of each operation first.
 var Algorithms = slices.Concat(barriers, bcasts, scatters, gathers, allgathers, alltoalls, reduces, allreduces, reduceScatters, scans)
 
-// Performer does steps.
+// Performer executes steps.
 type Performer interface {
-	// Do does a step, which it may change but not keep, and reports whether it wants more.
+	// Do executes a step, which it may change but not keep, and reports whether to continue.
 	Do(*Step) bool
 }
 
-// yielder is a Performer that hands steps to whoever goes through them.
+// yielder is a Performer that yields the steps.
 type yielder func(Step) bool
 
 func (y yielder) Do(st *Step) bool { return y(*st) }
 
-// Script is what an algorithm writes the steps of a rank on, each over the one before: a performer does a step when it is written. When nobody
-// wants more the algorithm goes on without effect. A script may be used again, for one rank at a time: to carry out an operation takes no memory then.
+// Script receives the steps of a rank from an algorithm and passes each to its performer. After the
+// performer has stopped, further steps have no effect. A script may be used again, for one rank at
+// a time; executing an operation then allocates nothing.
 type Script struct {
 	By   Performer
 	over bool
@@ -211,7 +215,7 @@ func (s *Script) exchange(to int, what Span, from int, into Span) {
 	s.step()
 }
 
-// local adds a step that concerns no other rank, unless it is about no bytes.
+// local adds a local step, unless it has no bytes.
 func (s *Script) local(k Kind, what, into Span) {
 	if what.Len > 0 {
 		s.at = Step{Kind: k, To: None, From: None, Send: what, Recv: into}
@@ -219,7 +223,7 @@ func (s *Script) local(k Kind, what, into Span) {
 	}
 }
 
-// fold combines what into into. before says that it is of earlier ranks.
+// fold combines what into into. before says that what is from earlier ranks.
 func (s *Script) fold(what, into Span, before bool) {
 	k := FoldRight
 	if before {
@@ -234,8 +238,8 @@ func mod(a, n int) int { return (a%n + n) % n }
 // powerOfTwo reports whether a job has 1, 2, 4 … ranks.
 func powerOfTwo(j Job) bool { return j.Ranks&(j.Ranks-1) == 0 }
 
-// blocks divides the data of a job into as many parts as ranks, as equal as elements allow, and returns where each begins; the last number is
-// where the last ends.
+// blocks divides the data of a job into one part per rank, as equal as elements allow, and returns
+// where each begins; the last number is where the last part ends.
 func (j Job) blocks() func(i int) int {
 	elements := j.Bytes / j.unit()
 	each, more := elements/j.Ranks, elements%j.Ranks
@@ -247,7 +251,7 @@ func span(a Area, begin func(i int) int, from, to int) Span {
 	return Span{a, begin(from), begin(to) - begin(from)}
 }
 
-// spans returns a function for blocks of an area, by their beginnings.
+// spans returns span for an area and the beginnings of its blocks.
 func spans(a Area, begin func(i int) int) func(from, to int) Span {
 	return func(from, to int) Span { return span(a, begin, from, to) }
 }
@@ -257,3 +261,36 @@ func (j Job) block(a Area, i int) Span { return Span{a, i * j.Bytes, j.Bytes} }
 
 // whole returns the data of the job in an area.
 func (j Job) whole(a Area) Span { return Span{a, 0, j.Bytes} }
+
+// element is the size of the numbers that are combined, if the data can be divided into them.
+const element = 8
+
+// OperationNamed returns the operation of a name, and whether there is one.
+func OperationNamed(name string) (Operation, bool) {
+	i := slices.Index(operationNames[:], name)
+	return Operation(max(i, 0)), i >= 0
+}
+
+// Combines reports whether the operation combines elements.
+func (o Operation) Combines() bool {
+	return o == Reduce || o == Allreduce || o == ReduceScatter || o == Scan
+}
+
+// ByBlocks reports whether Job.Bytes is the size of a block, of which there is one for each rank.
+func (o Operation) ByBlocks() bool {
+	return o == Scatter || o == Gather || o == Allgather || o == Alltoall || o == ReduceScatter
+}
+
+// Job returns the job that measurements and predictions use for a number of ranks and bytes: the
+// root is rank 0, and elements have 8 bytes, or one byte if bytes is not a multiple of 8. A barrier
+// has no bytes.
+func (o Operation) Job(ranks, bytes int, nodes *Nodes) Job {
+	j := Job{Ranks: ranks, Bytes: bytes, Unit: 1, Nodes: nodes}
+	if o == Barrier {
+		j.Bytes = 0
+	}
+	if o.Combines() && j.Bytes%element == 0 {
+		j.Unit = element
+	}
+	return j
+}

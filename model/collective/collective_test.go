@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// The tests carry out schedules with symbols for bytes: byte i of the In of rank r is "r.i", and what is combined is a list. A message goes from
-// one rank to another only when both are at it, so that an algorithm that would deadlock without buffers does so here.
+// The tests carry out schedules with symbols for bytes: byte i of the In of rank r is "r.i", and
+// what is combined is a list. A message goes from one rank to another only when both are at it, so
+// that an algorithm that would deadlock without buffers does so here.
 
 // symbols is what a byte holds: contributions in the order in which they were combined.
 type symbols []string
@@ -61,7 +62,8 @@ func run(t *testing.T, a *Algorithm, j Job) [][]symbols {
 	return outs
 }
 
-// sizes are how long In and Out of a rank are. A rank whose Out has no result has room for one data all the same.
+// sizes are how long In and Out of a rank are. A rank whose Out has no result has room for one data
+// all the same.
 func sizes(o Operation, j Job, rank int) (in, out int) {
 	all := j.Ranks * j.Bytes
 	switch o {
@@ -220,7 +222,8 @@ func want(o Operation, j Job, rank, i int) symbols {
 	return nil
 }
 
-// TestSchedules carries out every algorithm on 1 to 17 ranks, with all roots, and data that does and does not divide evenly.
+// TestSchedules carries out every algorithm on 1 to 17 ranks, with all roots, and data that does
+// and does not divide evenly.
 func TestSchedules(t *testing.T) {
 	for _, a := range Algorithms {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
@@ -228,7 +231,7 @@ func TestSchedules(t *testing.T) {
 				for rank, out := range run(t, a, j) {
 					for i, got := range out {
 						need := want(a.Operation, j, rank, i)
-						if a.Disorders {
+						if a.NeedsCommutative {
 							slices.Sort(got)
 							slices.Sort(need)
 						}
@@ -264,9 +267,10 @@ func jobs(a *Algorithm) []Job {
 	return all
 }
 
-// layouts are ways in which ranks lie on nodes: one after another, in turn, and as it comes. Who does not look at them is tried with none.
+// layouts are ways in which ranks lie on nodes: one after another, in turn, and as it comes. Who
+// does not look at them is tried with none.
 func layouts(a *Algorithm, ranks int) []*Nodes {
-	if !a.Tiered {
+	if !a.TwoLevel {
 		return []*Nodes{nil}
 	}
 	random := rand.New(rand.NewPCG(uint64(ranks), 1))
@@ -288,7 +292,8 @@ func layouts(a *Algorithm, ranks int) []*Nodes {
 	return all
 }
 
-// A barrier holds everybody until all have come: no rank's schedule may end before each other rank's has begun. So what a rank hears must come from all.
+// A barrier holds everybody until all have come: no rank's schedule may end before each other
+// rank's has begun. So what a rank hears must come from all.
 func TestBarriers(t *testing.T) {
 	for _, a := range Of(Barrier) {
 		for ranks := 1; ranks <= 33; ranks++ {
@@ -351,10 +356,11 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 	return know
 }
 
-// Of two-level algorithms one rank of each node talks to other nodes, in the node of the root the root.
+// Of two-level algorithms one rank of each node talks to other nodes, in the node of the root the
+// root.
 func TestLeaders(t *testing.T) {
 	for _, a := range Algorithms {
-		if !a.Tiered {
+		if !a.TwoLevel {
 			continue
 		}
 		for _, j := range jobs(a) {
@@ -378,7 +384,8 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// Leaders of a power of two of nodes exchange what they have by recursive doubling, which has fewer rounds than a ring.
+// Leaders of a power of two of nodes exchange what they have by recursive doubling, which has fewer
+// rounds than a ring.
 func TestLeadersDouble(t *testing.T) {
 	for nodes, rounds := range map[int]int{2: 1, 3: 2, 4: 2, 5: 4, 8: 3} {
 		names := make([]int, 2*nodes)
@@ -398,21 +405,23 @@ func TestLeadersDouble(t *testing.T) {
 	}
 }
 
-// Who has to know where ranks are serves no job of which that is not known, or all of whose ranks are equally near.
+// Who has to know where ranks are serves no job of which that is not known, or all of whose ranks
+// are equally near.
 func TestTiered(t *testing.T) {
 	for _, a := range Algorithms {
 		for _, c := range []struct {
 			nodes  *Nodes
 			tiered bool
 		}{{nil, false}, {NewNodes([]int{7, 7, 7, 7}), false}, {NewNodes([]int{3, 2, 1, 0}), false}, {NewNodes([]int{5, 3, 5, 3}), true}, {NewNodes([]int{0, 1, 2, 0}), true}} {
-			if got, want := a.Serves(Job{Ranks: 4, Nodes: c.nodes}), c.tiered || !a.Tiered; got != want {
+			if got, want := a.Serves(Job{Ranks: 4, Nodes: c.nodes}), c.tiered || !a.TwoLevel; got != want {
 				t.Errorf("%v serves ranks in %+v: %v", a, c.nodes, got)
 			}
 		}
 	}
 }
 
-// Names are told apart, and every operation has an algorithm that serves any job, which stands first.
+// Names are told apart, and every operation has an algorithm that serves any job, which stands
+// first.
 func TestAlgorithms(t *testing.T) {
 	for i, a := range Algorithms {
 		if slices.ContainsFunc(Algorithms[:i], func(b *Algorithm) bool { return a.String() == b.String() }) || Named(a.Operation, a.Name) != a {
@@ -420,7 +429,7 @@ func TestAlgorithms(t *testing.T) {
 		}
 	}
 	for _, o := range Operations() {
-		if of := Of(o); len(of) < 2 || of[0].Needs() != "" || of[0].Disorders {
+		if of := Of(o); len(of) < 2 || of[0].Needs() != "" || of[0].NeedsCommutative {
 			t.Errorf("%v: %v", o, of)
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Machine is what messages and local work take.
+// Machine has the costs of messages and local work.
 type Machine struct {
 	model.Parameters                   // of messages between nodes
 	Near             *model.Parameters // of those within a node; nil: the same
-	Copy             unit.PerByte      // of what is copied
-	Fold             unit.PerByte      // of what is combined
+	Copy             unit.PerByte      // of copying
+	Fold             unit.PerByte      // of combining
 }
 
-// message returns what a message takes from one rank to another.
+// message returns the parameters of messages from one rank to another.
 func (m *Machine) message(nodes *Nodes, from, to int) *model.Parameters {
 	if m.Near != nil && nodes.Together(from, to) {
 		return m.Near
@@ -24,7 +24,7 @@ func (m *Machine) message(nodes *Nodes, from, to int) *model.Parameters {
 	return &m.Parameters
 }
 
-// Cost is when the ranks of a job are done. All begin at time 0.
+// Cost says when the ranks of a job end. All begin at time 0.
 type Cost struct {
 	Last     unit.Time // the last one
 	First    unit.Time // the first one
@@ -32,20 +32,24 @@ type Cost struct {
 	Bytes    int // that were sent
 }
 
-// Cost adds up what an algorithm takes by LogGP, with the schedule of each rank:
+// Cost adds up the time of an algorithm by LogGP, with the schedule of each rank:
 //
-//   - to send k bytes keeps the processor busy for o_s(k). It then waits until the interface is free, which a message takes for g + (k−1) G;
-//   - the last byte arrives L + (k−1) G after the first has left. The other interface takes messages in as fast as this one sends them, one after
-//     another;
-//   - to take it in keeps the processor busy for o_r(k). A rank that waits for a message takes in all that comes before it, in the order in which it comes;
-//     what was taken in before is there when it is wanted.
+//   - Sending k bytes occupies the processor for o_s(k). The message then waits until the interface is
+//     free, and occupies it for g + (k−1) G.
+//   - The last byte arrives L + (k−1) G after the first has left. The receiver's interface takes
+//     messages in at the same rate, one after the other.
+//   - Receiving it occupies the processor for o_r(k). A rank that waits for a message receives all
+//     that arrive before it, in the order of arrival, and keeps them for later steps.
 //
-// Where the processor itself sends the bytes o_s(k) has what is G per byte, and no interface is taken for longer than g (model.Parameters.Flow).
+// If the processor itself sends the bytes, o_s(k) includes G per byte, and a message occupies no
+// interface for longer than g (model.Parameters.Flow).
 //
-// A message is taken to be copied to where it belongs at once, and the network to have room. Alexandrov et al. 1995. Of two tiers each message has the
-// parameters of its own, and ranks have one interface out and one in for both.
+// Messages are copied to their destination at once, and the network always has room. Alexandrov et
+// al.
+// 1995. With two tiers each message has the parameters of its tier, and a rank has one interface
+// out and one in for both.
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
-	x := &account{Machine: m, nodes: j.Nodes, ranks: make([]clock, j.Ranks)}
+	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]clock, j.Ranks)}
 	for r := range x.ranks {
 		next, stop := iter.Pull(a.Steps(j, r))
 		defer stop()
@@ -54,7 +58,7 @@ func (m Machine) Cost(a *Algorithm, j Job) Cost {
 	}
 	for len(x.queue) > 0 {
 		if e := x.pop(); e.letter.by != nil {
-			x.enter(e)
+			x.arrive(e)
 		} else {
 			x.act(e.rank, e.at)
 		}
@@ -66,48 +70,48 @@ func (m Machine) Cost(a *Algorithm, j Job) Cost {
 	return c
 }
 
-// account is a job under way. What happens next is in a heap by time, so that messages enter the network, and the interfaces of ranks, in its order. What
-// happens at one time does so in the order in which it was foreseen.
-type account struct {
+// simulation is the execution of a job. Events are in a heap by time; events of the same time run
+// in the order in which they were scheduled.
+type simulation struct {
 	Machine
 	nodes           *Nodes
 	ranks           []clock
 	queue           []event
-	foreseen        int
+	scheduled       int
 	messages, bytes int
 }
 
-// clock is a rank.
+// clock is the state of a rank.
 type clock struct {
 	rank    int
 	next    func() (Step, bool)
 	step    Step
 	now     unit.Time
-	out, in unit.Time // until when its interfaces are taken
-	sent    bool      // what the step has to send
-	mail    []letter  // that has come, or will, in that order
-	taken   []int     // from whom messages were taken in that nobody has wanted yet
-	waits   bool      // for a message, and none has come
+	out, in unit.Time  // until when its interfaces are occupied
+	sent    bool       // the step's data has been sent
+	inbox   []inFlight // messages that have arrived or will, in that order
+	taken   []int      // senders of messages that were received before their step
+	waits   bool       // for a message that has not arrived
 }
 
-// letter is a message on its way.
-type letter struct {
+// inFlight is a message in flight.
+type inFlight struct {
 	from int
 	size int
 	by   *model.Parameters
-	at   unit.Time // when its last byte is there
+	at   unit.Time // when its last byte arrives
 }
 
-// event is a rank that can act, or a message that comes to the interface of one.
+// event is a rank that can act, or a message that reaches a rank's interface.
 type event struct {
 	at     unit.Time
 	order  int
 	rank   *clock
-	letter letter // of a rank that acts: none
+	letter inFlight // zero if the rank acts
 }
 
-// advance takes the next step of a rank, and goes through those that are local.
-func (x *account) advance(c *clock) {
+// advance takes the next step of a rank, and executes local ones.
+func (x *simulation) advance(c *clock) {
 	for {
 		st, ok := c.next()
 		if !ok {
@@ -126,16 +130,16 @@ func (x *account) advance(c *clock) {
 	}
 }
 
-// schedule lets a rank act, if it can, when a message of its leaves, or one is there for it.
-func (x *account) schedule(c *clock) {
+// schedule lets a rank act when its message can leave, or when a message for it has arrived.
+func (x *simulation) schedule(c *clock) {
 	at := c.now
 	switch {
 	case !c.sent:
 		by := x.message(x.nodes, c.rank, c.step.To)
 		at = max(c.now+by.SendO.Time(c.step.Send.Len), c.out)
 	case slices.Contains(c.taken, c.step.From):
-	case len(c.mail) > 0:
-		at = max(c.now, c.mail[0].at)
+	case len(c.inbox) > 0:
+		at = max(c.now, c.inbox[0].at)
 	default:
 		c.waits = true
 		return
@@ -144,8 +148,8 @@ func (x *account) schedule(c *clock) {
 	x.push(event{at: at, rank: c})
 }
 
-// act lets a rank do what it was scheduled for.
-func (x *account) act(c *clock, at unit.Time) {
+// act executes what a rank was scheduled for.
+func (x *simulation) act(c *clock, at unit.Time) {
 	c.now = at
 	if c.sent {
 		x.receive(c)
@@ -160,15 +164,15 @@ func (x *account) act(c *clock, at unit.Time) {
 	}
 }
 
-// receive lets a rank go on that has the message it wants, or take in the next one.
-func (x *account) receive(c *clock) {
+// receive continues a rank that has received the message of its step, or receives the next one.
+func (x *simulation) receive(c *clock) {
 	if i := slices.Index(c.taken, c.step.From); i >= 0 {
 		c.taken = slices.Delete(c.taken, i, i+1)
 		x.advance(c)
 		return
 	}
-	l := c.mail[0]
-	c.mail = c.mail[1:]
+	l := c.inbox[0]
+	c.inbox = c.inbox[1:]
 	c.now += l.by.RecvO.Time(l.size)
 	if l.from == c.step.From {
 		x.advance(c)
@@ -178,25 +182,25 @@ func (x *account) receive(c *clock) {
 	x.schedule(c)
 }
 
-// send lets the message of a rank's step leave.
-func (x *account) send(c *clock) {
-	l := letter{from: c.rank, size: c.step.Send.Len, by: x.message(x.nodes, c.rank, c.step.To)}
-	c.out = c.now + l.holds()
+// send sends the message of a rank's step.
+func (x *simulation) send(c *clock) {
+	l := inFlight{from: c.rank, size: c.step.Send.Len, by: x.message(x.nodes, c.rank, c.step.To)}
+	c.out = c.now + l.occupies()
 	x.push(event{at: c.now + l.by.L, rank: &x.ranks[c.step.To], letter: l})
 	x.messages++
 	x.bytes += l.size
 }
 
-// holds returns how long a message takes an interface.
-func (l *letter) holds() unit.Time { return l.by.Gap + l.by.Flow(l.size) }
+// occupies returns how long a message occupies an interface.
+func (l *inFlight) occupies() unit.Time { return l.by.Gap + l.by.Flow(l.size) }
 
-// enter lets a message take the interface into its rank.
-func (x *account) enter(e event) {
+// arrive lets a message occupy the interface of its receiver.
+func (x *simulation) arrive(e event) {
 	l, c := e.letter, e.rank
 	begin := max(e.at, c.in)
-	c.in = begin + l.holds()
+	c.in = begin + l.occupies()
 	l.at = begin + l.by.Flow(l.size)
-	c.mail = append(c.mail, l)
+	c.inbox = append(c.inbox, l)
 	if c.waits {
 		x.schedule(c)
 	}
@@ -204,9 +208,9 @@ func (x *account) enter(e event) {
 
 func (e *event) before(f *event) bool { return e.at < f.at || e.at == f.at && e.order < f.order }
 
-func (x *account) push(e event) {
-	x.foreseen++
-	e.order = x.foreseen
+func (x *simulation) push(e event) {
+	x.scheduled++
+	e.order = x.scheduled
 	x.queue = append(x.queue, e)
 	q, i := x.queue, len(x.queue)-1
 	for ; i > 0 && e.before(&q[(i-1)/2]); i = (i - 1) / 2 {
@@ -215,7 +219,7 @@ func (x *account) push(e event) {
 	q[i] = e
 }
 
-func (x *account) pop() event {
+func (x *simulation) pop() event {
 	first, last := x.queue[0], len(x.queue)-1
 	e := x.queue[last]
 	x.queue = x.queue[:last]

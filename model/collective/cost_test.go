@@ -15,8 +15,8 @@ func machineOf(l, send, recv, g unit.Time, big unit.PerByte) Machine {
 	return Machine{Parameters: model.Parameters{L: l, SendO: model.Constant(send), RecvO: model.Constant(recv), Gap: g, BigGap: big}}
 }
 
-// Closed forms, derived by hand from the definitions of the algorithms for machines on which no interface is waited for:
-// o_s ≥ g + (k−1) G.
+// Closed forms, derived by hand from the definitions of the algorithms for machines on which no
+// interface is waited for: o_s ≥ g + (k−1) G.
 func TestClosedForms(t *testing.T) {
 	const send, recv, l = 3 * us, 2 * us, 7 * us
 	m := machineOf(l, send, recv, us, unit.PerByte(us)/2000)
@@ -48,7 +48,8 @@ func TestClosedForms(t *testing.T) {
 	}
 }
 
-// Where the gap is what counts, the root of a linear broadcast sends once in a gap, and that of a gather receives once in one.
+// Where the gap is what counts, the root of a linear broadcast sends once in a gap, and that of a
+// gather receives once in one.
 func TestGap(t *testing.T) {
 	m := machineOf(7*us, us, us, 5*us, 0)
 	for ranks := 2; ranks <= 9; ranks++ {
@@ -61,8 +62,9 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// Closed forms of two-level algorithms on 4 nodes of 4 ranks, one after another or in turn: as for TestClosedForms, with two rounds on each level. Steps of a
-// level take what messages of its tier do.
+// Closed forms of two-level algorithms on 4 nodes of 4 ranks, one after another or in turn: as for
+// TestClosedForms, with two rounds on each level. Steps of a level take what messages of its tier
+// do.
 func TestTwoLevels(t *testing.T) {
 	m := machineOf(70*us, 30*us, 20*us, us, unit.PerByte(us)/100)
 	near := machineOf(7*us, 3*us, 2*us, us, unit.PerByte(us)/2000).Parameters
@@ -91,7 +93,8 @@ func TestTwoLevels(t *testing.T) {
 	}
 }
 
-// A message within the node overtakes one from outside that left before it: while that is on its way nobody's interface is taken.
+// A message within the node overtakes one from outside that left before it: while that is on its
+// way nobody's interface is taken.
 func TestOvertaking(t *testing.T) {
 	m := machineOf(100*us, us, 2*us, 5*us, 0)
 	near := machineOf(10*us, 4*us, 3*us, 5*us, 0).Parameters
@@ -111,8 +114,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// Culler et al., LogP: Towards a Realistic Model of Parallel Computation (1993), figure 3: P = 8, L = 6, g = 4, o = 2; the last
-// processor has the message at 24.
+// Culler et al., LogP: Towards a Realistic Model of Parallel Computation (1993), figure 3: P = 8, L
+// = 6, g = 4, o = 2; the last processor has the message at 24.
 func TestOptimalOfLogP(t *testing.T) {
 	m := machineOf(6*us, 2*us, 2*us, 4*us, 0)
 	tree := m.Optimal(8, 1)

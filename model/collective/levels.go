@@ -1,7 +1,10 @@
 package collective
 
-// levels is a job as its two-level algorithms see it: ranks talk within their node to its leader, and leaders among themselves. The root leads its node, the
-// first rank any other. Nodes are numbered from that of the root on, ranks of a node from its leader on.
+import "github.com/loggp/loggp/model"
+
+// levels is a job for two-level algorithms: ranks of a node communicate with its leader, and
+// leaders with each other. The root is the leader of its node, the first rank that of any other.
+// Nodes are numbered from the root's node, ranks of a node from its leader.
 type levels struct {
 	Job
 	home int // the node of the root
@@ -15,7 +18,7 @@ func (l levels) node(number int) int { return (l.home + number) % l.Nodes.Count(
 // number returns that of a node.
 func (l levels) number(node int) int { return mod(node-l.home, l.Nodes.Count()) }
 
-// lead returns which of the ranks of a node leads it, in their order.
+// lead returns the index of the leader among the ranks of a node.
 func (l levels) lead(node int) int {
 	if node == l.home {
 		return int(l.Nodes.place[l.Root] - l.Nodes.begin[node])
@@ -28,7 +31,7 @@ func (l levels) rank(node, number int) int {
 	return int(l.Nodes.order[int(l.Nodes.begin[node])+(l.lead(node)+number)%l.Nodes.size(node)])
 }
 
-// before returns how many ranks the first nodes have, of which there are so many.
+// before returns the number of ranks of the first nodes.
 func (l levels) before(nodes int) int {
 	begin, last := l.Nodes.begin, l.home+nodes
 	if last < len(begin) {
@@ -37,7 +40,8 @@ func (l levels) before(nodes int) int {
 	return l.Ranks - int(begin[l.home]-begin[last-l.Nodes.Count()])
 }
 
-// parts returns a function for the blocks of nodes, by their numbers, in an area that begins with those of node first.
+// parts returns a function for the blocks of nodes, by their numbers, in an area that begins with
+// the blocks of node first.
 func (l levels) parts(a Area, first int) func(from, to int) Span {
 	base := l.before(first)
 	return func(from, to int) Span {
@@ -46,14 +50,15 @@ func (l levels) parts(a Area, first int) func(from, to int) Span {
 	}
 }
 
-// gather brings the blocks of a node to its leader, which has them in an area from some byte on.
+// gather brings the blocks of a node to its leader, into an area from byte base on.
 func (l levels) gather(s *Script, rank int, a Area, base int) {
 	part := func(from, to int) Span { return Span{a, base + from*l.Bytes, (to - from) * l.Bytes} }
 	s.local(Copy, l.whole(In), part(0, 1))
 	l.inside(s, rank).do(l.Job, func(s *Script, node Job, at int) { binomialUp(s, node, at, part, nil) })
 }
 
-// runs calls each for ranks in a row: those from rank on, n of them, are in the order of numbers from place at on.
+// runs calls each for every run of n consecutive ranks from rank on whose numbers are consecutive,
+// too, from at on.
 func (l levels) runs(each func(rank, at, n int)) {
 	rank, at, n := 0, 0, 0
 	for i := range l.Nodes.Count() {
@@ -86,11 +91,11 @@ func (l levels) ordered() bool {
 	return true
 }
 
-// level is ranks that talk among themselves. The steps of its script name numbers.
+// level is a group of ranks that communicate with each other. The steps of its script name numbers.
 type level struct {
 	*Script
 	ranks int
-	at    int // the number of the rank whose script it is, or None if it is not among them
+	at    int // number of the rank whose script it is, or None if it is not in the group
 }
 
 // inside returns the level of a rank's node.
@@ -117,7 +122,8 @@ func (j Job) both(s *Script, rank int) (inside, between level) {
 	return l.inside(s, rank), l.between(s, rank)
 }
 
-// do adds the steps of a schedule for the ranks of a level, of which number 0 is the root, unless the rank is not among them.
+// do adds the steps of a schedule for the ranks of a level, with number 0 as the root, if the rank
+// is in the group.
 func (l level) do(j Job, how schedule) {
 	if l.at != None {
 		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, Unit: j.Unit}, l.at)
@@ -137,7 +143,7 @@ func (s *Script) among(rank func(number int) int) *Script {
 	})
 }
 
-// inPlace returns a schedule for ranks that give what is in Out already.
+// inPlace returns a schedule for ranks whose input is in Out already.
 func inPlace(how schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		how(s.changed(func(st *Step) bool {
@@ -149,7 +155,7 @@ func inPlace(how schedule) schedule {
 	}
 }
 
-// changed returns a script whose steps are changed, or left out, before they are done.
+// changed returns a script whose steps are changed, or left out, before they are executed.
 func (s *Script) changed(keep func(st *Step) bool) *Script { return &Script{By: &changer{s, keep}} }
 
 type changer struct {
@@ -163,3 +169,56 @@ func (c *changer) Do(st *Step) bool {
 	}
 	return !c.of.over
 }
+
+// Nodes says which ranks of a job share a node.
+type Nodes struct {
+	of    []int32 // by rank, its node; nodes are numbered by their first ranks
+	order []int32 // ranks, node by node, those of a node in their order
+	place []int32 // where each rank is in that order
+	begin []int32 // where each node begins in it; the last entry is the number of ranks
+}
+
+// NewNodes returns the nodes of ranks: ranks with the same name share a node.
+func NewNodes(names []int) *Nodes {
+	n := &Nodes{of: make([]int32, len(names)), order: make([]int32, len(names)), place: make([]int32, len(names)), begin: []int32{0}}
+	numbers := map[int]int32{}
+	for r, name := range names {
+		node, known := numbers[name]
+		if !known {
+			node = int32(len(numbers))
+			numbers[name] = node
+			n.begin = append(n.begin, 0)
+		}
+		n.of[r] = node
+		n.begin[node+1]++
+	}
+	for i := range n.Count() {
+		n.begin[i+1] += n.begin[i]
+	}
+	next := append([]int32(nil), n.begin...)
+	for r, node := range n.of {
+		n.place[r], n.order[next[node]] = next[node], int32(r)
+		next[node]++
+	}
+	return n
+}
+
+// Count returns the number of nodes.
+func (n *Nodes) Count() int { return len(n.begin) - 1 }
+
+// Together reports whether two ranks share a node. If nodes are unknown they do not.
+func (n *Nodes) Together(a, b int) bool { return n != nil && n.of[a] == n.of[b] }
+
+// Tiered reports whether there are several nodes, and several ranks in one of them.
+func (n *Nodes) Tiered() bool { return n != nil && n.Count() > 1 && n.Count() < len(n.of) }
+
+// tier returns the tier of the two ranks that are farthest apart. Unknown nodes count as several.
+func (n *Nodes) tier() model.Tier {
+	if n != nil && n.Count() == 1 {
+		return model.Intra
+	}
+	return model.Inter
+}
+
+// size returns the number of ranks of a node.
+func (n *Nodes) size(node int) int { return int(n.begin[node+1] - n.begin[node]) }

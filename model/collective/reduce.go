@@ -3,11 +3,12 @@ package collective
 var reduces = []*Algorithm{
 	{Operation: Reduce, Name: "linear", schedule: linearReduce},
 	{Operation: Reduce, Name: "binomial", schedule: binomialReduce},
-	{Operation: Reduce, Name: "scatter-gather", Disorders: true, PowerOfTwo: true, schedule: scatterGatherReduce},
-	{Operation: Reduce, Name: "two-level", Disorders: true, Tiered: true, schedule: twoLevelReduce},
+	{Operation: Reduce, Name: "scatter-gather", NeedsCommutative: true, PowerOfTwo: true, schedule: scatterGatherReduce},
+	{Operation: Reduce, Name: "two-level", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelReduce},
 }
 
-// linearReduce receives at the root from each rank in turn, the last first, so that what is there comes behind.
+// linearReduce receives at the root from each rank in turn, the last first, so that what is there
+// comes behind.
 func linearReduce(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.send(j.Root, j.whole(In))
@@ -31,7 +32,8 @@ func linearReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// binomialReduce goes up a binomial tree to rank 0, since a subtree must be ranks in a row, and from there to the root.
+// binomialReduce goes up a binomial tree to rank 0, since a subtree must be ranks in a row, and
+// from there to the root.
 func binomialReduce(s *Script, j Job, rank int) {
 	up := j
 	up.Root = 0
@@ -53,7 +55,8 @@ func binomialReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// scatterGatherReduce leaves each rank a combined part of the data, by recursive halving, and gathers the parts. Rabenseifner 2004.
+// scatterGatherReduce leaves each rank a combined part of the data, by recursive halving, and
+// gathers the parts. Rabenseifner 2004.
 func scatterGatherReduce(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	s.local(Copy, j.whole(In), j.whole(Out))
@@ -74,8 +77,9 @@ func scatterGatherReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// halving lets a power of two of ranks exchange half of what each still has with the one … 4, 2, 1 away, and combine it: in the end number at of
-// them has part at of the whole. Parts of others come to theirs.
+// halving lets a power of two of ranks exchange half of what each still has with the one … 4, 2, 1
+// away, and combine it: in the end number at of them has part at of the whole. Parts of others come
+// to theirs.
 func halving(s *Script, p power, at int, mine, theirs func(from, to int) Span) {
 	for far := p.ranks / 2; far >= 1; far /= 2 {
 		keep := at &^ (far - 1)
@@ -91,4 +95,85 @@ func twoLevelReduce(s *Script, j Job, rank int) {
 	inside, between := j.both(s, rank)
 	inside.do(j, binomialReduce)
 	between.do(j, inPlace(binomialReduce))
+}
+
+var reduceScatters = []*Algorithm{
+	{Operation: ReduceScatter, Name: "reduce-then-scatter", schedule: reduceThenScatter},
+	{Operation: ReduceScatter, Name: "pairwise", NeedsCommutative: true, schedule: pairwiseReduceScatter},
+	{Operation: ReduceScatter, Name: "recursive-halving", NeedsCommutative: true, PowerOfTwo: true, schedule: halvingReduceScatter},
+}
+
+// reduceThenScatter combines all at rank 0 and sends each rank its block. What is combined lies in
+// Tmp, and so does what comes from others.
+func reduceThenScatter(s *Script, j Job, rank int) {
+	n := j.Ranks * j.Bytes
+	j.Root = 0
+	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
+	binomialUp(s, j, rank, func(from, _ int) Span {
+		if from > 0 {
+			return Span{Tmp, n, n}
+		}
+		return Span{Tmp, 0, n}
+	}, func(child Span) { s.fold(child, Span{Tmp, 0, n}, false) })
+	binomialDown(s, j, rank, func(from, to int) Span { return Span{Tmp, (from - rank) * j.Bytes, (to - from) * j.Bytes} })
+	s.local(Copy, Span{Tmp, 0, j.Bytes}, j.whole(Out))
+}
+
+// pairwiseReduceScatter sends each rank its block, and combines what comes.
+func pairwiseReduceScatter(s *Script, j Job, rank int) {
+	s.local(Copy, j.block(In, rank), j.whole(Out))
+	for i := 1; i < j.Ranks; i++ {
+		to, from := mod(rank+i, j.Ranks), mod(rank-i, j.Ranks)
+		s.exchange(to, j.block(In, to), from, j.whole(Tmp))
+		s.fold(j.whole(Tmp), j.whole(Out), from < rank)
+	}
+}
+
+// halvingReduceScatter halves in each round the blocks that a rank has.
+func halvingReduceScatter(s *Script, j Job, rank int) {
+	n := j.Ranks * j.Bytes
+	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
+	halving(s, powerOf(j.Ranks), rank,
+		func(from, to int) Span { return Span{Tmp, from * j.Bytes, (to - from) * j.Bytes} },
+		func(from, to int) Span { return Span{Tmp, n + from*j.Bytes, (to - from) * j.Bytes} })
+	s.local(Copy, j.block(Tmp, rank), j.whole(Out))
+}
+
+var scans = []*Algorithm{
+	{Operation: Scan, Name: "linear", schedule: linearScan},
+	{Operation: Scan, Name: "recursive-doubling", schedule: doublingScan},
+}
+
+// linearScan passes what is combined from rank to rank.
+func linearScan(s *Script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.whole(Out))
+	if rank > 0 {
+		s.recv(rank-1, j.whole(Tmp))
+		s.fold(j.whole(Tmp), j.whole(Out), true)
+	}
+	if rank+1 < j.Ranks {
+		s.send(rank+1, j.whole(Out))
+	}
+}
+
+// doublingScan gets from the rank 1, 2, 4 … before what that has combined, which is as many ranks
+// as it is far. Hillis and Steele 1986.
+func doublingScan(s *Script, j Job, rank int) {
+	s.local(Copy, j.whole(In), j.whole(Out))
+	for far := 1; far < j.Ranks; far *= 2 {
+		to, from := None, None
+		var what, into Span
+		if rank+far < j.Ranks {
+			to, what = rank+far, j.whole(Out)
+		}
+		if rank-far >= 0 {
+			from, into = rank-far, j.whole(Tmp)
+		}
+		if to != None || from != None {
+			s.exchange(to, what, from, into)
+		}
+		if from != None {
+			s.fold(j.whole(Tmp), j.whole(Out), true)
+		}
+	}
 }

@@ -3,7 +3,7 @@ package collective
 var scatters = []*Algorithm{
 	{Operation: Scatter, Name: "linear", schedule: linearScatter},
 	{Operation: Scatter, Name: "binomial", schedule: binomialScatter},
-	{Operation: Scatter, Name: "two-level", Tiered: true, schedule: twoLevelScatter},
+	{Operation: Scatter, Name: "two-level", TwoLevel: true, schedule: twoLevelScatter},
 }
 
 // linearScatter sends from the root to each rank in turn.
@@ -19,8 +19,8 @@ func linearScatter(s *Script, j Job, rank int) {
 	}
 }
 
-// binomialScatter halves the data in each round. Blocks are in the order of ranks from the root on while they travel, so the root first turns
-// them round.
+// binomialScatter halves the data in each round. Blocks are in the order of ranks from the root on
+// while they travel, so the root first turns them round.
 func binomialScatter(s *Script, j Job, rank int) {
 	at := mod(rank-j.Root, j.Ranks)
 	area := Tmp
@@ -41,7 +41,8 @@ func turn(s *Script, j Job, from, to Area, first int) {
 	s.local(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
 }
 
-// twoLevelScatter scatters among the leaders, and then within the nodes. While it travels data lies in the order of nodes, and of ranks in them.
+// twoLevelScatter scatters among the leaders, and then within the nodes. While it travels data lies
+// in the order of nodes, and of ranks in them.
 func twoLevelScatter(s *Script, j Job, rank int) {
 	area, l := Tmp, j.levels()
 	switch {
@@ -59,4 +60,76 @@ func twoLevelScatter(s *Script, j Job, rank int) {
 		binomialDown(s, node, at, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
 	})
 	s.local(Copy, Span{area, 0, j.Bytes}, j.whole(Out))
+}
+
+var gathers = []*Algorithm{
+	{Operation: Gather, Name: "linear", schedule: linearGather},
+	{Operation: Gather, Name: "binomial", schedule: binomialGather},
+	{Operation: Gather, Name: "two-level", TwoLevel: true, schedule: twoLevelGather},
+}
+
+// linearGather receives at the root from each rank in turn.
+func linearGather(s *Script, j Job, rank int) {
+	if rank != j.Root {
+		s.send(j.Root, j.whole(In))
+		return
+	}
+	s.local(Copy, j.whole(In), j.block(Out, rank))
+	for i := 1; i < j.Ranks; i++ {
+		from := mod(j.Root+i, j.Ranks)
+		s.recv(from, j.block(Out, from))
+	}
+}
+
+// binomialGather doubles the data in each round. It lies in the order of ranks from the root on
+// while it travels, so the root turns it round at the end.
+func binomialGather(s *Script, j Job, rank int) {
+	area := Tmp
+	if rank == j.Root && j.Root == 0 {
+		area = Out
+	}
+	s.local(Copy, j.whole(In), Span{area, 0, j.Bytes})
+	binomialUp(s, j, rank, func(from, to int) Span { return Span{area, from * j.Bytes, (to - from) * j.Bytes} }, nil)
+	if rank == j.Root && area == Tmp {
+		turn(s, j, Tmp, Out, j.Ranks-j.Root)
+	}
+}
+
+// binomialUp goes up a binomial tree to the root. A subtree is ranks in a row from the root on;
+// part says where what of them is kept that are from to to−1 from the rank itself. After each part
+// that a child has sent, then is called.
+func binomialUp(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
+	at := mod(rank-j.Root, j.Ranks)
+	mask := 1
+	for ; mask < j.Ranks && at&mask == 0; mask <<= 1 {
+		if at+mask < j.Ranks {
+			child := part(mask, min(2*mask, j.Ranks-at))
+			s.recv(mod(rank+mask, j.Ranks), child)
+			if then != nil {
+				then(child)
+			}
+		}
+	}
+	if at != 0 {
+		s.send(mod(rank-mask, j.Ranks), part(0, min(mask, j.Ranks-at)))
+	}
+}
+
+// twoLevelGather gathers within the nodes, and then what their leaders have. While it travels data
+// lies in the order of nodes, and of ranks in them.
+func twoLevelGather(s *Script, j Job, rank int) {
+	area, l := Tmp, j.levels()
+	if rank == j.Root && l.ordered() {
+		area = Out
+	}
+	l.gather(s, rank, area, 0)
+	l.between(s, rank).do(j, func(s *Script, leaders Job, at int) {
+		part := l.parts(area, at)
+		binomialUp(s, leaders, at, func(from, to int) Span { return part(at+from, at+to) }, nil)
+	})
+	if rank == j.Root && area == Tmp {
+		l.runs(func(rank, at, n int) {
+			s.local(Copy, Span{Tmp, at * j.Bytes, n * j.Bytes}, Span{Out, rank * j.Bytes, n * j.Bytes})
+		})
+	}
 }

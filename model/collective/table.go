@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Rule says by which algorithm an operation is carried out, for jobs up to a size.
+// Rule chooses the algorithm of an operation, for jobs up to a size.
 type Rule struct {
 	Operation Operation
 	Peers     model.Peers // how near ranks are: IntraPeers: all in one node; InterPeers: in several
@@ -16,12 +16,12 @@ type Rule struct {
 	Algorithm string
 }
 
-// within reports whether a rule is for a job of its operation with ranks that are so near.
+// within reports whether a rule applies to a job of its operation whose ranks are of a tier.
 func (r *Rule) within(tier model.Tier, j *Job) bool {
 	return r.Peers.Has(tier) && (r.Ranks == 0 || j.Ranks <= r.Ranks) && (r.Bytes < 0 || j.Bytes <= r.Bytes)
 }
 
-// Tuning is a table of rules whose algorithms are found.
+// Tuning is a table of rules with their algorithms.
 type Tuning [NumOperations]struct {
 	choices []choice
 	asks    bool
@@ -32,13 +32,13 @@ type choice struct {
 	*Algorithm
 }
 
-// Tuned finds the algorithms of rules. Those that there are not are left out.
+// Tuned finds the algorithms of rules. Rules that name unknown ones are left out.
 func Tuned(rules []Rule) *Tuning {
 	t := new(Tuning)
 	for _, r := range rules {
 		of := &t[r.Operation]
 		a := Named(r.Operation, r.Algorithm)
-		of.asks = of.asks || r.Peers != model.AllPeers || a != nil && a.Tiered
+		of.asks = of.asks || r.Peers != model.AllPeers || a != nil && a.TwoLevel
 		if a != nil {
 			of.choices = append(of.choices, choice{r, a})
 		}
@@ -49,24 +49,26 @@ func Tuned(rules []Rule) *Tuning {
 	return t
 }
 
-// Asks reports whether a table, to choose an algorithm for an operation, wants to know which ranks are near each other.
-func (t *Tuning) Asks(o Operation) bool { return t[o].asks }
+// NeedsNodes reports whether choosing an algorithm for an operation depends on which ranks share a
+// node.
+func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].asks }
 
-// Choose returns the algorithm for a job: that of the first rule that is for it and whose algorithm serves it, or else the simplest. Algorithms that combine
-// in another order than that of ranks are for operations that commute.
+// Choose returns the algorithm for a job: that of the first rule that applies and whose algorithm
+// serves it, or else the simplest. Algorithms that do not combine in the order of ranks are chosen
+// only if the operation commutes.
 func (t *Tuning) Choose(o Operation, j *Job, commutes bool) *Algorithm {
 	tier := j.Nodes.tier()
 	choices := t[o].choices
 	last := len(choices) - 1
 	for i := range choices[:last] {
-		if c := &choices[i]; c.rule.within(tier, j) && c.Serves(*j) && (commutes || !c.Disorders) {
+		if c := &choices[i]; c.rule.within(tier, j) && c.Serves(*j) && (commutes || !c.NeedsCommutative) {
 			return c.Algorithm
 		}
 	}
 	return choices[last].Algorithm
 }
 
-// Table returns the rules of a library, and behind them Usual. Names that there are not panic.
+// Table returns the rules of a library, followed by Defaults. Unknown names panic.
 func Table(l *model.Library) []Rule {
 	var rules []Rule
 	for _, c := range l.Collectives {
@@ -76,11 +78,11 @@ func Table(l *model.Library) []Rule {
 		}
 		rules = append(rules, Rule{o, c.Peers, c.Ranks, c.UpTo, c.Algorithm})
 	}
-	return append(rules, Usual...)
+	return append(rules, Defaults...)
 }
 
-// Before returns the rules before one of a table that together take all jobs that it could: none where it takes some. serves says whether there are any that
-// its algorithm can serve.
+// Before returns the earlier rules that together take all jobs to which a rule of a table could
+// apply, or none if some are left for it. serves reports whether its algorithm can serve any job.
 func Before(rules []Rule, rule int) (before []int, serves bool) {
 	r := &rules[rule]
 	for _, k := range r.corners() {
@@ -100,23 +102,24 @@ func Before(rules []Rule, rule int) (before []int, serves bool) {
 	return before, serves
 }
 
-// kind is jobs that no table tells apart.
-type kind struct {
+// jobClass is a set of jobs that no table distinguishes.
+type jobClass struct {
 	operation Operation
 	Job
 	tier     model.Tier
-	tiered   bool // some ranks are in one node, and some are not
+	tiered   bool // several nodes, and several ranks in one of them
 	commutes bool
 }
 
-// by reports whether a rule is for such jobs, and its algorithm serves them.
-func (k *kind) by(r *Rule) bool {
+// by reports whether a rule applies to such jobs and its algorithm serves them.
+func (k *jobClass) by(r *Rule) bool {
 	a := Named(r.Operation, r.Algorithm)
-	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (!a.PowerOfTwo || powerOfTwo(k.Job)) && (k.tiered || !a.Tiered) && (k.commutes || !a.Disorders)
+	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (!a.PowerOfTwo || powerOfTwo(k.Job)) && (k.tiered || !a.TwoLevel) && (k.commutes || !a.NeedsCommutative)
 }
 
-// corners returns the largest jobs that a rule is for, of each kind. A rule before it that takes one of them takes the smaller ones of its kind too.
-func (r *Rule) corners() []kind {
+// corners returns the largest job of each class to which a rule applies. An earlier rule that takes
+// it takes the smaller ones of its class, too.
+func (r *Rule) corners() []jobClass {
 	const many = 1 << 40
 	ranks, bytes := r.Ranks, r.Bytes
 	if ranks == 0 {
@@ -127,12 +130,12 @@ func (r *Rule) corners() []kind {
 	}
 	power := powerOf(ranks).ranks
 	if power == ranks {
-		ranks-- // the largest number that is none, from 3 on
+		ranks-- // the largest number that is not a power of two, from 3 on
 	}
-	var all []kind
+	var all []jobClass
 	for _, n := range []int{power, ranks} {
 		for _, commutes := range []bool{true, false} {
-			k := kind{operation: r.Operation, Job: Job{Ranks: n, Bytes: bytes}, commutes: commutes}
+			k := jobClass{operation: r.Operation, Job: Job{Ranks: n, Bytes: bytes}, commutes: commutes}
 			for tier, least := range [model.NumTiers]int{model.Intra: 1, model.Inter: 2} {
 				if k.tier = model.Tier(tier); r.Peers.Has(k.tier) && n >= least {
 					all = append(all, k)
@@ -146,12 +149,13 @@ func (r *Rule) corners() []kind {
 	return all
 }
 
-// anywhere is where the ranks are that a rule is for, if it does not look at that.
+// anywhere is the tier of rules that do not depend on it.
 const anywhere = model.AllPeers
 
-// Usual is what serves on most machines: trees for what is short, and for what is long algorithms that send each byte few times. The lengths are
-// round numbers near those at which MPICH changes. Thakur, Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
-var Usual = []Rule{
+// Defaults are rules that serve on most machines: trees for short data, and algorithms that send
+// each byte few times for long data. The lengths are round numbers near those of MPICH. Thakur,
+// Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
+var Defaults = []Rule{
 	{Barrier, anywhere, 0, -1, "binomial"},
 	{Bcast, anywhere, 0, 12 << 10, "binomial"},
 	{Bcast, anywhere, 7, -1, "binomial"},

@@ -46,10 +46,10 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	for _, o := range Operations() {
-		if got, want := tuning.Asks(o), o == Bcast || o == Reduce || o == Scan; got != want {
+		if got, want := tuning.NeedsNodes(o), o == Bcast || o == Reduce || o == Scan; got != want {
 			t.Errorf("the table asks where ranks are of %v: %v", o, got)
 		}
-		if Tuned(Usual).Asks(o) {
+		if Tuned(Defaults).NeedsNodes(o) {
 			t.Errorf("the usual table asks where ranks are of %v", o)
 		}
 	}
@@ -58,7 +58,7 @@ func TestChoose(t *testing.T) {
 // Usual stands behind what a library says.
 func TestTable(t *testing.T) {
 	l := &model.Library{Name: "x", Collectives: []model.Collective{{Operation: "bcast", Peers: model.InterPeers, Ranks: 9, UpTo: 100, Algorithm: "two-level"}}}
-	if got := Table(l); got[0] != (Rule{Bcast, model.InterPeers, 9, 100, "two-level"}) || !slices.Equal(got[1:], Usual) {
+	if got := Table(l); got[0] != (Rule{Bcast, model.InterPeers, 9, 100, "two-level"}) || !slices.Equal(got[1:], Defaults) {
 		t.Errorf("%+v", got)
 	}
 	defer func() {
@@ -111,7 +111,7 @@ func TestBefore(t *testing.T) {
 func first(rules []Rule, o Operation, j Job, commutes bool) int {
 	return slices.IndexFunc(rules, func(r Rule) bool {
 		a := Named(o, r.Algorithm)
-		return r.Operation == o && r.within(j.Nodes.tier(), &j) && a != nil && a.Serves(j) && (commutes || !a.Disorders)
+		return r.Operation == o && r.within(j.Nodes.tier(), &j) && a != nil && a.Serves(j) && (commutes || !a.NeedsCommutative)
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Tree is who sends to whom in a broadcast, and when.
+// Tree is a broadcast tree with its times.
 type Tree struct {
 	Nodes []Node // in the order in which they get the message; the first is the root
 	Last  unit.Time
@@ -17,16 +17,18 @@ type Tree struct {
 // Node is a rank of a tree. Ranks are numbered in the order in which they get the message.
 type Node struct {
 	Parent   int       // −1 for the root
-	At       unit.Time // when it has the message
+	At       unit.Time // when it has received the message
 	Children []int     // in the order in which it sends to them
 }
 
-// Optimal returns the broadcast of k bytes that ends first. Whoever has the message sends it on as fast as it can, to those that would have it soonest:
-// a rank that has it at time t reaches its i-th child at
+// Optimal returns the broadcast of k bytes that ends first. Each rank that has the message sends it
+// as fast as it can to the ranks that would have it soonest: with the message at time t it reaches
+// its i-th child at
 //
 //	t + o_s + (i−1)·max(g + (k−1) G, o_s) + (k−1) G + L + o_r
 //
-// Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993, §2, with the terms of LogGP for long messages.
+// Karp, Sahay, Santos and Schauser, Optimal Broadcast and Summation in the LogP Model, 1993,
+// section 2, with the terms of LogGP for long messages.
 func (m Machine) Optimal(ranks, k int) Tree {
 	long := m.Flow(k)
 	way := long + m.L + m.RecvO.Time(k)
@@ -46,7 +48,7 @@ func (m Machine) Optimal(ranks, k int) Tree {
 	return t
 }
 
-// offer is when the next child of a node would have the message.
+// offer is the time at which the next child of a node would have the message.
 type offer struct {
 	at   unit.Time
 	node int

@@ -106,7 +106,7 @@ func (r *reader) checkNodes(m *model.Machine, tunings []tuning) {
 	}
 	for _, x := range tunings {
 		wants := func(t model.Tier) bool {
-			return x.Peers == t.Peers() || collective.Named(x.operations[0], x.Algorithm).Tiered
+			return x.Peers == t.Peers() || collective.Named(x.operations[0], x.Algorithm).TwoLevel
 		}
 		if wants(model.Intra) && !near || wants(model.Inter) && !far {
 			r.wrong(x.node, x.path, "never applies: %s; leave it out", why)
