@@ -54,7 +54,7 @@ func (h *hosts) apart() bool {
 		return h.asked()
 	}
 	n := len(h.team.Hosts)
-	return h.team.Beside(0, n) < n
+	return h.team.RanksOnHost(0, n) < n
 }
 
 // list returns the hosts of --hosts.
@@ -120,11 +120,11 @@ func (h *hosts) gather(cmd *cobra.Command) error {
 	if err != nil {
 		return misuse(cmd, fmt.Errorf("--ssh: %w", err))
 	}
-	h.team, err = launch.Gather(cmd.Context(), launch.Muster{
-		Hosts: h.list(), Guests: h.expect, SSH: ssh, Program: h.program, Listen: h.listen,
+	h.team, err = launch.Gather(cmd.Context(), launch.TeamConfig{
+		Hosts: h.list(), External: h.expect, SSH: ssh, Program: h.program, Listen: h.listen,
 		Version: identity(),
 		Join:    joinArguments,
-		Invite: func(address string, token auth.Token, ranks []int) {
+		Announce: func(address string, token auth.Token, ranks []int) {
 			invite(cmd.ErrOrStderr(), address, token, ranks)
 		},
 	})

@@ -105,11 +105,11 @@ func TestHostsFail(t *testing.T) {
 		flags []string
 		says  string
 	}{
-		{[]string{"--hosts", "127.0.0.2,127.0.0.9"}, "loggp: host 127.0.0.9: ssh ended by exit status 255 before loggp came from there; it wrote:\n  Permission denied (publickey).\n"},
+		{[]string{"--hosts", "127.0.0.2,127.0.0.9"}, "loggp: host 127.0.0.9: ssh ended by exit status 255 before loggp connected from there; it wrote:\n  Permission denied (publickey).\n"},
 		{[]string{"--hosts", "no.such.host.invalid"}, "loggp: host no.such.host.invalid: there is no address of that name"},
-		{[]string{"--hosts", "127.0.0.2", "--ssh", "no-such-ssh"}, "loggp: host 127.0.0.2: cannot be called: "},
+		{[]string{"--hosts", "127.0.0.2", "--ssh", "no-such-ssh"}, "loggp: host 127.0.0.2: cannot start an agent: "},
 		{[]string{"--hosts", "127.0.0.2", "--remote-program", "/no/such/loggp"}, "loggp: host 127.0.0.2: ssh ended by exit status 127"},
-		{[]string{"--hosts", "127.0.0.2", "--remote-program", "/bin/true"}, "loggp: host 127.0.0.2: ssh ended by exit status 0 before loggp came from there\n"},
+		{[]string{"--hosts", "127.0.0.2", "--remote-program", "/bin/true"}, "loggp: host 127.0.0.2: ssh ended by exit status 0 before loggp connected from there\n"},
 		{[]string{"--hosts", "127.0.0.2", "--listen", taken.Addr().String()}, "loggp: listen on " + taken.Addr().String() + ": another program has this port"},
 		{[]string{"--expect", "1", "--listen", "192.0.2.1"}, "loggp: listen on 192.0.2.1:0: this host does not have this address"},
 	} {

@@ -95,9 +95,9 @@ func (h *hosts) meet(ctx context.Context) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return name == machine.Host() })
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	h.team, err = launch.Gather(ctx, launch.Muster{
-		Guests: h.manager.Size - 1, GuestHosts: names, Listen: h.listen, Version: identity(),
-		Invite: func(address string, token auth.Token, _ []int) {
+	h.team, err = launch.Gather(ctx, launch.TeamConfig{
+		External: h.manager.Size - 1, ExternalHosts: names, Listen: h.listen, Version: identity(),
+		Announce: func(address string, token auth.Token, _ []int) {
 			if _, err := h.manager.Allgather(ctx, address+" "+token.Text()); err != nil {
 				cancel(err)
 			}
@@ -115,7 +115,7 @@ func (h *hosts) meet(ctx context.Context) error {
 func (h *hosts) sharing() int {
 	n := 0
 	for r, host := range h.team.Hosts {
-		if h.team.Together(0, r) && slices.ContainsFunc(host.Processors, func(p int) bool { return slices.Contains(h.team.Hosts[0].Processors, p) }) {
+		if h.team.SameHost(0, r) && slices.ContainsFunc(host.Processors, func(p int) bool { return slices.Contains(h.team.Hosts[0].Processors, p) }) {
 			n++
 		}
 	}

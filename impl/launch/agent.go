@@ -12,27 +12,26 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// Agent stands for a rank on its host: it joins a job, and starts the rank's processes, which are this program with the arguments that
-// rank 0 orders.
+// Agent starts the processes of a rank on another host than rank 0's, as rank 0 commands: this program with the arguments
+// that rank 0 sends.
 type Agent struct {
 	Address string // where rank 0 listens
 	Rank    int
 	Token   auth.Token
 	Version string
 
-	// Allow says what is wrong with arguments for which a rank is to be started. Who knows the token may order no others.
+	// Allow returns an error for arguments with which no rank may be started, even by a process that knows the token.
 	Allow func(args []string) error
 
 	Until io.Reader // the agent ends when this does; nil: it does not
 }
 
-// errUntil says that what the agent lives as long as has ended.
 var errUntil = errors.New("standard input has ended")
 
-// joining is how long an agent tries to come to rank 0.
-const joining = 15 * time.Second
+// joinTimeout is how long an agent tries to join a job.
+const joinTimeout = 15 * time.Second
 
-// Serve joins the job and takes part until it is over, which is no error. Nothing of the rank is left when it returns.
+// Serve joins the job and takes part until it is over, which is no error. When it returns the rank has ended.
 func (g *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -42,26 +41,21 @@ func (g *Agent) Serve(ctx context.Context) error {
 			cancel(errUntil)
 		}()
 	}
-	err := g.serve(ctx)
+	c, err := g.join(ctx)
+	if err == nil {
+		defer c.close()
+		defer context.AfterFunc(ctx, c.close)()
+		err = g.serve(c)
+	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-func (g *Agent) serve(ctx context.Context) error {
-	c, err := g.join(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.close()
-	defer context.AfterFunc(ctx, c.close)()
-	return g.obey(c)
-}
-
-// join connects to rank 0, and is accepted.
+// join connects to rank 0 and is accepted.
 func (g *Agent) join(ctx context.Context) (*control, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, joining, fmt.Errorf("rank 0 has not answered within %v", joining))
+	ctx, cancel := context.WithTimeoutCause(ctx, joinTimeout, fmt.Errorf("rank 0 has not answered within %v", joinTimeout))
 	defer cancel()
 	conn, err := auth.Dial(ctx, g.Address, g.Token, controlID(g.Rank))
 	if err != nil {
@@ -69,7 +63,7 @@ func (g *Agent) join(ctx context.Context) (*control, error) {
 	}
 	c := newControl(conn)
 	defer context.AfterFunc(ctx, c.close)()
-	if err := g.introduce(c); err != nil {
+	if err := g.hello(c); err != nil {
 		c.close()
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -79,94 +73,83 @@ func (g *Agent) join(ctx context.Context) (*control, error) {
 	return c, nil
 }
 
-// introduce has the first exchange with rank 0.
-func (g *Agent) introduce(c *control) error {
-	if err := c.say(hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts(), Processors: machine.Processors()}); err != nil {
+// hello exchanges the first messages with rank 0.
+func (g *Agent) hello(c *control) error {
+	if err := c.send(hello{Version: g.Version, Host: machine.Host(), Facts: machine.Facts(), Processors: machine.Processors()}); err != nil {
 		return err
 	}
-	var o order
-	if err := c.hear(&o); err != nil {
+	var m command
+	if err := c.receive(&m); err != nil {
 		return err
 	}
-	if o.Kind != accepts {
-		return fmt.Errorf("this host is refused: %s", o.Why)
+	if m.Kind != cmdAccept {
+		return fmt.Errorf("this host is refused: %s", m.Why)
 	}
-	return c.sendHeartbeats(word{})
+	return c.startHeartbeats(update{})
 }
 
-// obey does what rank 0 orders until it says that the job is over.
-func (g *Agent) obey(c *control) error {
-	runs := 0
+// serve executes the commands of rank 0 until the job is over.
+func (g *Agent) serve(c *control) error {
 	var rank sync.WaitGroup
 	defer rank.Wait()
 	stop := func() {}
 	defer func() { stop() }()
-	var asks *bool
+	runs := 0
+	explain := new(bool) // of the run that is stopped
 	for {
-		var o order
-		if err := c.hear(&o); err != nil {
-			return fmt.Errorf("rank 0 is gone: %w", err)
+		var m command
+		if err := c.receive(&m); err != nil {
+			return fmt.Errorf("the connection to rank 0 has ended: %w", err)
 		}
-		switch o.Kind {
-		case starts:
-			if runs++; o.Run != runs {
-				return outOfPlace(&o, runs)
-			}
+		if m.Kind == cmdRun {
+			runs++
+		}
+		switch {
+		case (m.Kind == cmdRun || m.Kind == cmdStop) && m.Run != runs:
+			return fmt.Errorf("rank 0 sent the command %q for run %d in run %d: a message was repeated or lost", m.Kind, m.Run, runs)
+		case m.Kind == cmdRun:
 			rank.Wait()
-			told := make(chan struct{})
-			stop = sync.OnceFunc(func() { close(told) })
-			asked := new(bool)
-			asks = asked
-			rank.Go(func() { g.run(c, &o, told, asked) })
-		case stops:
-			if o.Run != runs {
-				return outOfPlace(&o, runs)
-			}
-			if asks != nil {
-				*asks = o.Asks
-			}
+			stopped, asked := make(chan struct{}), new(bool)
+			stop = sync.OnceFunc(func() { close(stopped) })
+			explain = asked
+			rank.Go(func() {
+				death := g.run(&m, stopped, asked, func(r report) { c.send(update{Run: m.Run, Report: &r}) })
+				c.send(update{Run: m.Run, Over: true, Death: death})
+			})
+		case m.Kind == cmdStop:
+			*explain = m.Explain
 			stop()
-		case nothing:
-		case leaves:
+		case m.Kind == cmdHeartbeat:
+		case m.Kind == cmdExit:
 			return nil
-		case accepts, refuses:
-			return fmt.Errorf("rank 0 says %q, which comes first and once: a message was repeated", o.Kind)
+		case m.Kind == cmdAccept || m.Kind == cmdRefuse:
+			return fmt.Errorf("rank 0 sent the command %q, which comes first and once: a message was repeated", m.Kind)
 		default:
-			return fmt.Errorf("rank 0 orders what this version does not know: %q", o.Kind)
+			return fmt.Errorf("rank 0 sent the command %q, which this version does not know", m.Kind)
 		}
 	}
 }
 
-func outOfPlace(o *order, run int) error {
-	return fmt.Errorf("rank 0 says %q of run %d in place of run %d: a message was repeated or lost", o.Kind, o.Run, run)
-}
-
-// run starts the rank and tells rank 0 how it ends.
-func (g *Agent) run(c *control, o *order, stop <-chan struct{}, asks *bool) {
-	death := g.live(&o.Orders, o.Letter, stop, asks, func(r report) { c.say(word{Run: o.Run, Report: &r}) })
-	c.say(word{Run: o.Run, Over: true, Death: death})
-}
-
-// live starts the rank and returns when it has ended.
-func (g *Agent) live(o *orders, text []byte, stop <-chan struct{}, asks *bool, reported func(report)) *Death {
-	p, err := g.start(o, text)
+// run starts the rank and returns when it has ended.
+func (g *Agent) run(m *command, stop <-chan struct{}, explain *bool, reported func(report)) *Death {
+	p, err := g.start(m)
 	if err != nil {
 		return &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
 	}
-	return p.attend(stop, asks, reported)
+	return p.supervise(stop, explain, reported)
 }
 
-func (g *Agent) start(o *orders, text []byte) (*rankProcess, error) {
-	if o.Rank != g.Rank {
-		return nil, fmt.Errorf("the orders are for rank %d", o.Rank)
+func (g *Agent) start(m *command) (*rankProcess, error) {
+	if m.Task.Rank != g.Rank {
+		return nil, fmt.Errorf("the task is for rank %d", m.Task.Rank)
 	}
-	if err := g.Allow(o.Args); err != nil {
+	if err := g.Allow(m.Task.Args); err != nil {
 		return nil, err
 	}
-	shared, err := letter(text)
+	shared, err := anonymousFile(m.Inherited)
 	if err != nil {
 		return nil, err
 	}
 	defer shared.Close()
-	return startRank(*o, shared)
+	return startRank(m.Task, shared)
 }

@@ -15,38 +15,37 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// hello is the first that an agent says.
+// hello is the first message of an agent.
 type hello struct {
-	Version string
-	Host    string // as it calls itself
-	Facts   []machine.Fact
-
+	Version    string
+	Host       string // as the host calls itself
+	Facts      []machine.Fact
 	Processors []int
 }
 
-// order is what rank 0 says to an agent.
-type order struct {
-	Kind   string // of those below
-	Run    int    // to start or stop: they are numbered from 1 up
-	Why    string // of a refusal
-	Orders orders // of a run
-	Asks   bool   // before the rank is killed it may say where it is
-	Letter []byte // what the rank inherits from its transport
+// command is a message of rank 0 to an agent.
+type command struct {
+	Kind      string
+	Why       string // of cmdRefuse
+	Run       int    // of cmdRun and cmdStop; runs are numbered from 1 up
+	Task      task   // of cmdRun
+	Inherited []byte // of cmdRun: what the rank inherits from its transport
+	Explain   bool   // of cmdStop: the rank may report where it is
 }
 
-// The kinds of orders.
+// Kinds of commands. The first is cmdAccept or cmdRefuse.
 const (
-	accepts = "welcome" // first: or
-	refuses = "refuse"
-	starts  = "run"  // start a rank
-	stops   = "stop" // kill it
-	leaves  = "bye"  // the job is over
-	nothing = "nothing"
+	cmdAccept    = "accept"
+	cmdRefuse    = "refuse"
+	cmdRun       = "run"  // start the rank
+	cmdStop      = "stop" // kill it
+	cmdExit      = "exit" // the job is over
+	cmdHeartbeat = "heartbeat"
 )
 
-// word is what an agent says of a run: the report of its rank, if that makes one, and then that it has ended, and how if there was none. One that has
-// none of these means nothing.
-type word struct {
+// update is a message of an agent about a run: the report of its rank, if there is one, and then that the rank has ended,
+// and how if there was none. The zero value is a heartbeat.
+type update struct {
 	Run    int
 	Report *report
 	Over   bool
@@ -58,7 +57,7 @@ type control struct {
 	*auth.Conn
 	limit   io.LimitedReader
 	in      *json.Decoder
-	unheard atomic.Int32  // heartbeats that were sent since something came
+	unheard atomic.Int32  // heartbeats that were sent since a message was received
 	closed  chan struct{} // by close
 	once    sync.Once
 }
@@ -75,8 +74,8 @@ func newControl(c *auth.Conn) *control {
 	return t
 }
 
-// say sends a message. It may be called concurrently.
-func (c *control) say(v any) error {
+// send sends a message. It may be called concurrently.
+func (c *control) send(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -86,8 +85,8 @@ func (c *control) say(v any) error {
 	return cause(err)
 }
 
-// hear receives a message. The error is io.EOF if the other side has closed the connection.
-func (c *control) hear(v any) error {
+// receive receives a message. The error is io.EOF if the other side has closed the connection.
+func (c *control) receive(v any) error {
 	c.limit.N = maxMessage
 	err := c.in.Decode(v)
 	c.unheard.Store(0)
@@ -95,15 +94,17 @@ func (c *control) hear(v any) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, io.ErrUnexpectedEOF) && c.limit.N > 0: // closed without the end of TLS, as by a process that was killed
+	case errors.Is(err, io.ErrUnexpectedEOF) && c.limit.N > 0: // not closed as TLS asks for, as if the process was killed
 		return io.EOF
 	case errors.As(err, &op) || errors.Is(err, io.EOF):
 		return cause(err)
+	case c.limit.N == 0:
+		return fmt.Errorf("it sent a message of more than %d bytes", maxMessage)
 	}
 	return fmt.Errorf("it sent what this version cannot read: %w", err)
 }
 
-// close closes the connection at once, without waiting for what was sent.
+// close closes the connection. What was sent is delivered.
 func (c *control) close() {
 	c.once.Do(func() {
 		close(c.closed)
@@ -111,21 +112,23 @@ func (c *control) close() {
 	})
 }
 
-// Heartbeats find out that the other host has vanished: the kernel there acknowledges them, so a process may be stopped, or wait for
-// a processor, for as long as it likes. A host that has vanished is given up at most 1.8 s after it has acknowledged the last.
+// Heartbeats find out that the other host has vanished. The kernel there acknowledges them, so a process may be stopped, or
+// wait for a processor, for as long as it likes. A host that has vanished is given up at most 1.8 s after it has
+// acknowledged the last.
 const (
 	heartbeat  = time.Second
 	ackTimeout = 800 * time.Millisecond // in which the kernel sends a heartbeat three times
 	ackTrips   = 4                      // round trips that ackTimeout has at least
-	maxUnheard = 1000                   // heartbeats that a stopped process has to read when it continues
+	maxUnheard = 1000                   // heartbeats that wait for a stopped process
 	keepAlive  = 2 * time.Second        // until the kernel asks by itself, when it has that many
 )
 
 // errVanished says that the other host was switched off or cannot be reached any more.
 var errVanished = errors.New("its machine does not answer")
 
-// sendHeartbeats sends heartbeats until the connection is closed, or the kernel closes it because the other host has vanished.
-func (c *control) sendHeartbeats(beat any) error {
+// startHeartbeats sends heartbeats until the connection is closed, or the kernel closes it because the other host has
+// vanished.
+func (c *control) startHeartbeats(beat any) error {
 	if err := c.TCP.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: time.Second, Count: 3}); err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func (c *control) beat(beat any, interval time.Duration) {
 		case <-tick.C:
 			if c.unheard.Load() < maxUnheard {
 				c.unheard.Add(1)
-				c.say(beat) // hear returns the error
+				c.send(beat) // receive returns the error
 			}
 		case <-c.closed:
 			return

@@ -28,29 +28,29 @@ func TestSilentAgent(t *testing.T) {
 func TestRepeated(t *testing.T) {
 	far, near := controls(t)
 	for range 2 {
-		far.say(word{Run: 1, Over: true})
+		far.send(update{Run: 1, Over: true})
 	}
 	a := &agent{rank: 1, control: near}
-	if d := a.attend(1, nil, new(bool), nil); d != nil {
+	if d := a.supervise(1, nil, new(bool), nil); d != nil {
 		t.Errorf("run 1: %v", d)
 	}
-	if d := a.attend(2, nil, new(bool), nil); d == nil || !strings.Contains(d.Status, "it reports of run 1 in run 2: a message was repeated") {
+	if d := a.supervise(2, nil, new(bool), nil); d == nil || !strings.Contains(d.Status, "it reports of run 1 in run 2: a message was repeated") {
 		t.Errorf("run 2: %v", d)
 	}
 	for _, c := range []struct {
-		order order
-		says  string
+		command command
+		says    string
 	}{
-		{order{Kind: accepts}, `rank 0 says "welcome", which comes first and once`},
-		{order{Kind: refuses}, `rank 0 says "refuse", which comes first and once`},
-		{order{Kind: starts, Run: 2}, `rank 0 says "run" of run 2 in place of run 1: a message was repeated`},
-		{order{Kind: stops, Run: 1}, `rank 0 says "stop" of run 1 in place of run 0: a message was repeated`},
-		{order{Kind: "dance"}, `rank 0 orders what this version does not know: "dance"`},
+		{command{Kind: cmdAccept}, `rank 0 sent the command "accept", which comes first and once`},
+		{command{Kind: cmdRefuse}, `rank 0 sent the command "refuse", which comes first and once`},
+		{command{Kind: cmdRun, Run: 2}, `rank 0 sent the command "run" for run 2 in run 1: a message was repeated`},
+		{command{Kind: cmdStop, Run: 1}, `rank 0 sent the command "stop" for run 1 in run 0: a message was repeated`},
+		{command{Kind: "dance"}, `rank 0 sent the command "dance", which this version does not know`},
 	} {
 		far, near := controls(t)
-		near.say(c.order)
-		if err := (&Agent{Rank: 1}).obey(far); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %v", c.order, err)
+		near.send(c.command)
+		if err := (&Agent{Rank: 1}).serve(far); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c.command, err)
 		}
 	}
 }

@@ -33,21 +33,21 @@ func controls(t *testing.T) (agent, leader *control) {
 // Heartbeats mean nothing and may come at any time.
 func TestHeartbeatsMeanNothing(t *testing.T) {
 	far, near := controls(t)
-	for _, w := range []word{{}, {Run: 1, Report: &report{}}, {}, {Run: 1, Over: true}} {
-		if err := far.say(w); err != nil {
+	for _, w := range []update{{}, {Run: 1, Report: &report{}}, {}, {Run: 1, Over: true}} {
+		if err := far.send(w); err != nil {
 			t.Fatal(err)
 		}
 	}
 	reports := 0
-	if d := (&agent{control: near}).attend(1, nil, new(bool), func(report) { reports++ }); d != nil || reports != 1 {
+	if d := (&agent{control: near}).supervise(1, nil, new(bool), func(report) { reports++ }); d != nil || reports != 1 {
 		t.Errorf("%d reports, and %v", reports, d)
 	}
-	for _, kind := range []string{nothing, nothing, leaves} {
-		if err := near.say(order{Kind: kind}); err != nil {
+	for _, kind := range []string{cmdHeartbeat, cmdHeartbeat, cmdExit} {
+		if err := near.send(command{Kind: kind}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (&Agent{Rank: 1}).obey(far); err != nil {
+	if err := (&Agent{Rank: 1}).serve(far); err != nil {
 		t.Error(err)
 	}
 }
@@ -57,13 +57,13 @@ func TestHeartbeatsPause(t *testing.T) {
 	far, near := controls(t)
 	over := make(chan struct{})
 	go func() {
-		far.beat(word{}, 50*time.Microsecond)
+		far.beat(update{}, 50*time.Microsecond)
 		close(over)
 	}()
 	hear := func(n int) {
 		near.SetReadDeadline(time.Now().Add(time.Minute))
 		for i := range n {
-			if err := near.hear(&word{}); err != nil {
+			if err := near.receive(&update{}); err != nil {
 				t.Fatalf("heartbeat %d: %v", i, err)
 			}
 		}
@@ -76,21 +76,21 @@ func TestHeartbeatsPause(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	hear(maxUnheard)
 	near.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
-	if err := near.hear(&word{}); err == nil {
+	if err := near.receive(&update{}); err == nil {
 		t.Errorf("there are more than %d heartbeats", maxUnheard)
 	}
 	far.close()
 	<-over
 
 	far, near = controls(t)
-	go far.beat(word{}, 50*time.Microsecond)
+	go far.beat(update{}, 50*time.Microsecond)
 	go func() {
-		for far.hear(&order{}) == nil {
+		for far.receive(&command{}) == nil {
 		}
 	}()
 	for range 3 * maxUnheard / 500 {
 		hear(500)
-		if err := near.say(order{Kind: nothing}); err != nil {
+		if err := near.send(command{Kind: cmdHeartbeat}); err != nil {
 			t.Fatal(err)
 		}
 	}

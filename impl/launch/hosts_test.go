@@ -65,12 +65,12 @@ sh -c "$*"
 }
 
 // muster is one of tests.
-func muster(ssh []string, hosts ...string) launch.Muster {
-	return launch.Muster{Hosts: hosts, SSH: ssh, Listen: "127.0.0.1", Version: version(), Join: joinArgs}
+func muster(ssh []string, hosts ...string) launch.TeamConfig {
+	return launch.TeamConfig{Hosts: hosts, SSH: ssh, Listen: "127.0.0.1", Version: version(), Join: joinArgs}
 }
 
 // gather gathers a team that there is.
-func gather(t *testing.T, m launch.Muster) *launch.Team {
+func gather(t *testing.T, m launch.TeamConfig) *launch.Team {
 	t.Helper()
 	team, err := launch.Gather(t.Context(), m)
 	if err != nil {
@@ -201,26 +201,26 @@ func TestAbsentHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	with := func(change func(m *launch.Muster), hosts ...string) launch.Muster {
+	with := func(change func(m *launch.TeamConfig), hosts ...string) launch.TeamConfig {
 		m := muster(ssh, hosts...)
 		change(&m)
 		return m
 	}
 	for _, c := range []struct {
 		name string
-		m    launch.Muster
+		m    launch.TeamConfig
 		says []string
 	}{
-		{"refuses", muster(ssh, "127.0.0.2", "refuses.invalid"), []string{"host refuses.invalid: ssh ended by exit status 255 before loggp came", "\n  ssh: connect to host refuses.invalid port 22: Connection refused"}},
-		{"unknown", with(func(m *launch.Muster) { m.Listen = "" }, "127.0.0.2", "no.such.host.invalid"), []string{"host no.such.host.invalid: there is no address of that name"}},
-		{"no ssh", with(func(m *launch.Muster) { m.SSH = []string{"/no/such/ssh"} }, "127.0.0.2"), []string{"host 127.0.0.2: cannot be called: ", "/no/such/ssh"}},
-		{"no program", with(func(m *launch.Muster) { m.Program = "/no/such/loggp" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 127", "is it installed there", "/no/such/loggp"}},
-		{"another program", with(func(m *launch.Muster) { m.Program = "/bin/true" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 0 before"}},
+		{"refuses", muster(ssh, "127.0.0.2", "refuses.invalid"), []string{"host refuses.invalid: ssh ended by exit status 255 before loggp connected", "\n  ssh: connect to host refuses.invalid port 22: Connection refused"}},
+		{"unknown", with(func(m *launch.TeamConfig) { m.Listen = "" }, "127.0.0.2", "no.such.host.invalid"), []string{"host no.such.host.invalid: there is no address of that name"}},
+		{"no ssh", with(func(m *launch.TeamConfig) { m.SSH = []string{"/no/such/ssh"} }, "127.0.0.2"), []string{"host 127.0.0.2: cannot start an agent: ", "/no/such/ssh"}},
+		{"no program", with(func(m *launch.TeamConfig) { m.Program = "/no/such/loggp" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 127", "is it installed there", "/no/such/loggp"}},
+		{"another program", with(func(m *launch.TeamConfig) { m.Program = "/bin/true" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 0 before"}},
 		{"another version", muster(ssh, "127.0.0.2", "old.invalid"), []string{"host old.invalid: it has loggp v1.1, and rank 0's host has v1"}},
-		{"option", muster(ssh, "-oProxyCommand=touch here"), []string{"host -oProxyCommand=touch here: this is no name of a host"}},
-		{"command", muster(ssh, "a;b"), []string{"host a;b: this is no name of a host"}},
-		{"taken", with(func(m *launch.Muster) { m.Listen = taken.Addr().String() }, "127.0.0.2"), []string{"listen on " + taken.Addr().String() + ": another program has this port"}},
-		{"all addresses", with(func(m *launch.Muster) { m.Listen = "0.0.0.0:7" }, "127.0.0.2"), []string{"listen on 0.0.0.0:7: name one address of this host"}},
+		{"option", muster(ssh, "-oProxyCommand=touch here"), []string{"host -oProxyCommand=touch here: this is not the name of a host"}},
+		{"command", muster(ssh, "a;b"), []string{"host a;b: this is not the name of a host"}},
+		{"taken", with(func(m *launch.TeamConfig) { m.Listen = taken.Addr().String() }, "127.0.0.2"), []string{"listen on " + taken.Addr().String() + ": another program has this port"}},
+		{"all addresses", with(func(m *launch.TeamConfig) { m.Listen = "0.0.0.0:7" }, "127.0.0.2"), []string{"listen on 0.0.0.0:7: name one address of this host"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			alone(t)
@@ -443,7 +443,7 @@ func TestEnds(t *testing.T) {
 func TestGuests(t *testing.T) {
 	alone(t)
 	var guests []*exec.Cmd
-	m := launch.Muster{Guests: 2, Version: version(), Invite: func(address string, token auth.Token, ranks []int) {
+	m := launch.TeamConfig{External: 2, Version: version(), Announce: func(address string, token auth.Token, ranks []int) {
 		if !slices.Equal(ranks, []int{1, 2}) {
 			t.Errorf("the ranks are %v", ranks)
 		}
@@ -487,9 +487,9 @@ func TestAgentRefuses(t *testing.T) {
 	token := auth.NewToken()
 	id := auth.ID{Purpose: auth.Control, From: 1}
 	for _, c := range []struct{ order, says string }{
-		{`{"Kind":"run","Run":1,"Orders":{"Rank":1,"Args":["rm","-rf"]}}`, "not allowed"},
-		{`{"Kind":"run","Run":1,"Orders":{"Rank":2,"Args":["-test.run=^$"]}}`, "the orders are for rank 2"},
-		{`{"Kind":"run","Run":1,"Orders":{"Rank":1,"Args":["-test.run=^$"]}}`, "it ended before it came to the run"},
+		{`{"Kind":"run","Run":1,"Task":{"Rank":1,"Args":["rm","-rf"]}}`, "not allowed"},
+		{`{"Kind":"run","Run":1,"Task":{"Rank":2,"Args":["-test.run=^$"]}}`, "the task is for rank 2"},
+		{`{"Kind":"run","Run":1,"Task":{"Rank":1,"Args":["-test.run=^$"]}}`, "it ended before it came to the run"},
 		{`{"Kind":"dance"}`, ""},
 		{`not JSON`, ""},
 		{``, ""},
@@ -512,7 +512,7 @@ func TestAgentRefuses(t *testing.T) {
 		if n, err := conn.Read(received); err != nil || !bytes.Contains(received[:n], []byte(`"Version":"v1"`)) {
 			t.Errorf("the agent says %s: %v", received[:n], err)
 		}
-		conn.Write([]byte(`{"Kind":"welcome"}`))
+		conn.Write([]byte(`{"Kind":"accept"}`))
 		if c.order != "" {
 			conn.Write([]byte(c.order))
 		}
@@ -557,7 +557,7 @@ func TestHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.Write([]byte(`{"Kind":"welcome"}`))
+	conn.Write([]byte(`{"Kind":"accept"}`))
 	hold.Close()
 	select {
 	case err := <-served:

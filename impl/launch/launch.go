@@ -1,80 +1,74 @@
 // Package launch runs jobs whose ranks are processes.
 //
 // The process that the user started is rank 0. For each run it starts the other ranks: the same executable with the same
-// arguments, which executes the same code until it comes to the same run. There it takes part as the rank that it is, and exits. So a
-// program is a closure in every process, and nothing of it is sent; what rank 0's closure has gathered is the result.
+// arguments, which executes the same code until it comes to the same run. There it takes part as the rank that it is, and
+// exits. So a program is a closure in every process and need not be sent; what rank 0's closure has gathered is the result.
 //
-// A process that is a rank finds earlier runs over: they return at once what they returned in rank 0. Between runs, therefore, code may depend
-// on arguments, files and errors of runs, and not on what programs gathered, on random numbers or on the time.
+// In a process that is a rank, earlier runs return at once what they returned in rank 0. Between runs, therefore, code may
+// depend on arguments, files and errors of runs, but not on what programs gathered, on random numbers or on the time.
 //
-// How ranks talk to each other is a Transport's. This package gives each its place, sees how it ends, and lets none outlive the
-// job: a rank that dies ends it, the ranks of a process that dies are killed by the kernel, and those of a job that has failed by rank 0.
+// A Transport connects the ranks. This package starts them, learns how they end, and lets none outlive the job: a rank that
+// dies ends the job, rank 0 kills the ranks of a job that has failed, and the kernel kills those of a process that dies.
 package launch
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Config says what a job is.
+// Config describes a job.
 type Config struct {
 	Ranks   int
 	Args    []string        // arguments of the ranks that are started; nil: those of this process
 	Pin     bool            // each rank's thread stays on a processor of its own
 	Context context.Context // ends the job when it is done; nil: none does
-	Team    *Team           // where the ranks but the first are; nil: on this host
+	Team    *Team           // where the ranks from 1 up are; nil: on this host
 
-	// Check gets what ranks have left as error details when all have ended well; its error is the
+	// Check gets the error details of all ranks when they have ended well; its error is the
 	// run's. nil: nothing is checked.
 	Check func(details [][]byte) error
 }
 
-// Transport makes ranks meet.
+// Transport connects ranks.
 type Transport interface {
-	// Create makes what ranks meet in, and returns it as rank 0 sees it. The file is what the others inherit; those on other hosts get one with the
-	// same text, of 64 KiB at most.
+	// Create returns rank 0's node. The file is what the other ranks inherit; those on other hosts get a file with the same
+	// contents, of 64 KiB at most.
 	Create() (Node, *os.File, error)
 
-	// Join returns it as another rank sees it. The node owns the file.
+	// Join returns another rank's node, which owns the file.
 	Join(rank int, inherited *os.File) (Node, error)
 }
 
-// Node is a process's place in a job. Methods may be called at any time until Close, but for Port's.
+// Node is a rank's end of a transport. Methods may be called concurrently and at any time until Close, except those of Port.
 type Node interface {
-	// Port is that of the process's rank. When the job is stopped its calls end the goroutine that makes them, and so they do when
-	// the transport fails.
+	// Port returns the rank's port. When the job is stopped, or the transport fails, its calls end the goroutine that
+	// makes them.
 	Port() device.Port
 
-	// Failure says how the transport failed, or returns nil.
+	// Failure says how the transport has failed, or returns nil.
 	Failure() error
 
-	Start()       // waits until all ranks are there, or the job is stopped; called by the rank before its program
+	Start()       // waits until all ranks are connected, or the job is stopped; the rank calls it before its program
 	End()         // the rank has ended: what is sent to it is dropped
 	Stop()        // ranks leave at their next call, and wake up for it
-	Stuck() []int // the ranks that wait, if nothing can happen any more; else nil
+	Stuck() []int // the ranks that wait for each other, if nothing can happen any more; else nil
 	Close()       // called when no rank of this process uses the port any more
 }
 
-// IsRank reports whether this process was started as a rank of a job, or somebody wants it to believe that.
+// IsRank reports whether this process was started as a rank of a job. It is also true if the environment says so wrongly,
+// in which case Run fails.
 func IsRank() bool {
 	me, err := self()
 	return me != nil || err != nil
 }
 
-// glance is how often the job is looked at.
-const glance = 50 * time.Millisecond
-
-// leaveTimeout is how long a rank of a deadlock may take to leave its program and say where it was.
-const leaveTimeout = 2 * time.Second
-
-// Run runs a program on every rank, as device.World asks for. In a process that is a rank it does not return if the run is the one that the
-// process was started for.
+// Run runs a program on every rank, as device.World asks for. In a process that was started as a rank for this run it does
+// not return.
 func Run(c Config, t Transport, program func(device.Port) error) error {
 	if c.Args == nil {
 		c.Args = os.Args[1:]
@@ -89,118 +83,31 @@ func Run(c Config, t Transport, program func(device.Port) error) error {
 	case me != nil:
 		return me.run(c, t, program)
 	case !runs.TryLock():
-		return errors.New("launch: a run is under way, and a process takes part in one at a time")
+		return errors.New("launch: a process takes part in one run at a time, and one is under way")
 	}
 	defer runs.Unlock()
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
-	words, err := lead(c, t, program)
-	runs.over(c.Args, err, words)
+	detail, err := runJob(c, t, program)
+	runs.ended[key(c.Args)] = append(runs.ended[key(c.Args)], reportOf(0, err, detail))
 	return err
 }
 
-// lead is a run in the process of rank 0, and returns also what words that has left.
-func lead(c Config, t Transport, program func(device.Port) error) ([]byte, error) {
-	if c.Team != nil && len(c.Team.Hosts) != c.Ranks {
-		return nil, fmt.Errorf("launch: the team is of %d ranks, and the job of %d", len(c.Team.Hosts), c.Ranks)
-	}
-	node, shared, err := t.Create()
-	if err != nil {
-		return nil, err
-	}
-	defer node.Close()
-	defer shared.Close()
-	j := &job{Config: c, node: node, stop: make(chan struct{}), words: make([][]byte, c.Ranks)}
-	if err := j.start(shared); err != nil {
-		j.end(err)
-	}
-	over := make(chan struct{})
-	var watching sync.WaitGroup
-	watching.Go(func() { j.watch(over) })
-	if err := live(node, 0, c.Pin, program); err != nil {
-		j.end(err)
-	}
-	j.words[0] = left(node)
-	node.End()
-	j.ranks.Wait()
-	close(over)
-	watching.Wait()
-	err = j.told()
-	if err == nil && c.Check != nil {
-		err = c.Check(j.words)
-	}
-	return j.words[0], err
+// runs are the ends of this process's runs, by the arguments of their ranks. For a rank with these arguments they are the
+// runs before its own.
+var runs = struct {
+	sync.Mutex // held during a run
+	ended      map[string][]report
+}{ended: make(map[string][]report)}
+
+// Begin says that a command with these arguments begins. Earlier runs with the same arguments belong to other commands,
+// and a rank that is started for this one does not come to them. A process that runs one command need not call it.
+func Begin(args []string) {
+	runs.Lock()
+	defer runs.Unlock()
+	delete(runs.ended, key(args))
 }
 
-// told returns how the job has failed, with what ranks have said of a deadlock, or nil.
-func (j *job) told() error {
-	if d, ok := j.err.(*device.Deadlock); ok {
-		d.Details = make(map[int][]byte)
-		for _, r := range d.Ranks {
-			if w := j.words[r]; w != nil {
-				d.Details[r] = w
-			}
-		}
-	}
-	return j.err
-}
-
-// job is a run as rank 0 sees it.
-type job struct {
-	Config
-	node  Node
-	ranks sync.WaitGroup // those that were started, and have not been buried
-	words [][]byte       // that ranks have left
-
-	fail sync.Once
-	err  error         // the first failure
-	asks bool          // ranks that are stopped have something to say
-	stop chan struct{} // closed by it, after both are set
-}
-
-// end ends the job with err unless it has failed already.
-func (j *job) end(err error) {
-	j.fail.Do(func() {
-		j.err = err
-		_, j.asks = err.(*device.Deadlock)
-		j.node.Stop()
-		close(j.stop)
-	})
-}
-
-// watch ends the job when its context is done, or its ranks wait for each other.
-func (j *job) watch(over chan struct{}) {
-	tick := time.NewTicker(glance)
-	defer tick.Stop()
-	for {
-		select {
-		case <-over:
-			return
-		case <-j.stop:
-			return
-		case <-j.Context.Done():
-			j.end(context.Cause(j.Context))
-		case <-tick.C:
-			if ranks := j.node.Stuck(); ranks != nil {
-				j.end(&device.Deadlock{Ranks: ranks, Of: j.Ranks})
-			}
-		}
-	}
-}
-
-// Death says that the process of a rank has ended before its program.
-type Death struct {
-	Rank   int
-	Status string // how: exit status 3, or signal: killed
-	Stderr string // the beginning and the end of what it has written to its standard error
-}
-
-// Error shows the standard error on lines of its own.
-func (d *Death) Error() string {
-	text := fmt.Sprintf("rank %d died: %s", d.Rank, d.Status)
-	if d.Stderr != "" {
-		text += "; its standard error:\n" + d.Stderr
-	}
-	return text
-}
+// key makes one string of arguments, which have no zero bytes.
+func key(args []string) string { return strings.Join(args, "\x00") }

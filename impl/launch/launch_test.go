@@ -13,7 +13,7 @@ import (
 func TestReports(t *testing.T) {
 	for _, err := range []error{
 		nil,
-		&Error{2, "a text", []byte("words")},
+		&Error{2, "a text", []byte("a detail")},
 		&device.Failure{Rank: 2, Value: "a value", Stack: []byte("a stack")},
 		&device.Deadlock{Ranks: []int{1, 2}, Of: 5},
 		&device.Deadlock{Ranks: []int{1, 2}, Of: 5, Details: map[int][]byte{1: []byte("one"), 2: []byte("two")}},
@@ -34,17 +34,17 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Runs count by the arguments of their ranks, from the beginning of the command.
+// Runs are kept by the arguments of their ranks, from the beginning of the command.
 func TestHistory(t *testing.T) {
 	a, b := []string{"one", "two"}, []string{"one two"}
-	runs.over(a, nil, nil)
-	runs.over(a, errors.New("x"), nil)
-	runs.over(b, nil, nil)
-	if na, nb := len(runs.ended[line(a)]), len(runs.ended[line(b)]); na != 2 || nb != 1 {
+	for _, args := range [][]string{a, a, b} {
+		runs.ended[key(args)] = append(runs.ended[key(args)], report{})
+	}
+	if na, nb := len(runs.ended[key(a)]), len(runs.ended[key(b)]); na != 2 || nb != 1 {
 		t.Errorf("%d and %d runs", na, nb)
 	}
 	Begin(a)
-	if na, nb := len(runs.ended[line(a)]), len(runs.ended[line(b)]); na != 0 || nb != 1 {
+	if na, nb := len(runs.ended[key(a)]), len(runs.ended[key(b)]); na != 0 || nb != 1 {
 		t.Errorf("after the beginning of another command: %d and %d runs", na, nb)
 	}
 	Begin(b)

@@ -13,14 +13,14 @@ var errLinux = errors.New("launch: ranks as processes need Linux")
 
 type rankProcess struct{}
 
-func startRank(orders, *os.File) (*rankProcess, error) { return nil, errLinux }
+func startRank(task, *os.File) (*rankProcess, error) { return nil, errLinux }
 
-func (*rankProcess) attend(<-chan struct{}, *bool, func(report)) *Death { return nil }
+func (*rankProcess) supervise(<-chan struct{}, *bool, func(report)) *Death { return nil }
 
-func inherited() error { return errLinux }
+func checkInherited() error { return errLinux }
 
 func Silence(int) time.Duration { return 0 }
 
 func setUserTimeout(*net.TCPConn, time.Duration, int) error { return errLinux }
 
-func letter([]byte) (*os.File, error) { return nil, errLinux }
+func anonymousFile([]byte) (*os.File, error) { return nil, errLinux }

@@ -22,51 +22,51 @@ type rankProcess struct {
 	child   *process.Child
 	stderr  process.Output
 	reports *os.File // from the rank
-	orders  *os.File // to the rank, open as long as it may live
+	task    *os.File // to the rank, open as long as it may live
 }
 
 // startRank starts a rank on this host.
-func startRank(o orders, shared *os.File) (*rankProcess, error) {
+func startRank(t task, shared *os.File) (*rankProcess, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	theirOrders, orders, err := os.Pipe()
+	theirTask, ourTask, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	defer theirOrders.Close()
+	defer theirTask.Close()
 	reports, theirReports, err := os.Pipe()
 	if err != nil {
-		orders.Close()
+		ourTask.Close()
 		return nil, err
 	}
 	defer theirReports.Close()
-	o.Token = rand.Text()
-	p := &rankProcess{rank: o.Rank, reports: reports, orders: orders}
-	cmd := exec.Command(exe, o.Args...)
-	cmd.Env = append(without(os.Environ()), rankVariable+"="+strconv.Itoa(o.Rank), tokenVariable+"="+o.Token)
+	t.Token = rand.Text()
+	p := &rankProcess{rank: t.Rank, reports: reports, task: ourTask}
+	cmd := exec.Command(exe, t.Args...)
+	cmd.Env = append(without(os.Environ()), rankVariable+"="+strconv.Itoa(t.Rank), tokenVariable+"="+t.Token)
 	cmd.Stderr = &p.stderr
-	cmd.ExtraFiles = []*os.File{theirOrders, theirReports, shared}
+	cmd.ExtraFiles = []*os.File{theirTask, theirReports, shared}
 	if p.child, err = process.Start(cmd, syscall.SIGKILL); err != nil {
-		orders.Close()
+		ourTask.Close()
 		reports.Close()
 		return nil, err
 	}
-	go json.NewEncoder(orders).Encode(o) // a rank that dies does not read them
+	go json.NewEncoder(ourTask).Encode(t) // a rank that dies does not read them
 	return p, nil
 }
 
-// attend waits until the rank has ended, and kills it when stop is closed; if asks is set then, it first lets the rank say
-// where it is. It passes on what the rank reports, and returns how it died if it did without a report.
-func (p *rankProcess) attend(stop <-chan struct{}, asks *bool, reported func(report)) *Death {
+// supervise waits until the rank has ended, and kills it when stop is closed; if explain is set then, the rank may first
+// report where it is. It passes on what the rank reports, and returns how it died if there was no report of its end.
+func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported func(report)) *Death {
 	var killer sync.WaitGroup
 	killer.Go(func() {
 		select {
 		case <-stop:
-			if *asks {
-				p.orders.Write([]byte{leave})
-				p.child.EndsWithin(leaveTimeout)
+			if *explain {
+				p.task.Write([]byte{leave})
+				p.child.EndsWithin(explainTimeout)
 			}
 			p.child.Kill()
 		case <-p.child.Ended():
@@ -86,7 +86,7 @@ func (p *rankProcess) attend(stop <-chan struct{}, asks *bool, reported func(rep
 	<-p.child.Ended()
 	killer.Wait()
 	p.reports.Close()
-	p.orders.Close()
+	p.task.Close()
 	if unread != nil {
 		return &Death{p.rank, p.status(began), p.stderr.Indented()}
 	}
@@ -104,28 +104,29 @@ func (p *rankProcess) status(began bool) string {
 	return "it ended before it came to the run: code between runs must do the same in every process"
 }
 
-// inherited says whether the files of a rank are there, and keeps them from processes that it starts.
-func inherited() error {
-	for fd := ordersFile; fd <= sharedFile; fd++ {
+// checkInherited returns an error if this process has not inherited the files of a rank, and keeps them from processes that
+// it starts.
+func checkInherited() error {
+	for fd := taskFile; fd <= sharedFile; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 			return fmt.Errorf("file %d: %w", fd, err)
 		}
 	}
 	var st unix.Stat_t
-	if err := unix.Fstat(ordersFile, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
-		return errors.New("there are no orders")
+	if err := unix.Fstat(taskFile, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return errors.New("there is no task")
 	}
 	return nil
 }
 
-// letter returns a file without a name that has a text.
-func letter(text []byte) (*os.File, error) {
+// anonymousFile returns a file without a name.
+func anonymousFile(contents []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate("loggp", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), "letter")
-	if _, err := f.Write(text); err != nil {
+	f := os.NewFile(uintptr(fd), "inherited")
+	if _, err := f.Write(contents); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// report says how a rank or a run ended, in a form that goes from process to process.
+// report says how a rank or a run ended, in a form that is passed from process to process.
 type report struct {
-	Kind  string // of kinds
+	Kind  string
 	Rank  int    `json:",omitempty"`
 	Of    int    `json:",omitempty"`
 	Ranks []int  `json:",omitempty"`
 	Text  string `json:",omitempty"`
 	Stack []byte `json:",omitempty"`
 
-	Words   []byte         `json:",omitempty"` // what the rank has left
-	Waiting map[int][]byte `json:",omitempty"` // what those of a deadlock have
+	Detail  []byte         `json:",omitempty"` // error detail of the rank
+	Details map[int][]byte `json:",omitempty"` // of the ranks of a deadlock
 }
 
-// The kinds of ends.
+// Kinds of reports.
 const (
 	begun     = "begun" // no end: it comes first, from a rank that has come to its run
 	done      = "done"
@@ -30,60 +30,76 @@ const (
 	died      = "died"
 )
 
-// Error is an error that the program of another process's rank returned.
-type Error struct {
-	Rank  int
-	Text  string
-	words []byte
+// Death says that the process of a rank has ended before its program.
+type Death struct {
+	Rank   int
+	Status string // how: exit status 3, or signal: killed
+	Stderr string // the beginning and the end of what it has written to its standard error, indented
 }
 
-// ErrorDetail returns what the rank has left by a device.ErrorDetailer, or nil.
-func (e *Error) ErrorDetail() []byte { return e.words }
+// Error shows the standard error on lines of its own.
+func (d *Death) Error() string {
+	text := fmt.Sprintf("rank %d died: %s", d.Rank, d.Status)
+	if d.Stderr != "" {
+		text += "; its standard error:\n" + d.Stderr
+	}
+	return text
+}
 
-// Error returns the text of the error as it was.
+// Error is an error that the program of another process's rank returned.
+type Error struct {
+	Rank   int
+	Text   string
+	detail []byte
+}
+
+// ErrorDetail returns what the rank has set by its device.ErrorDetailer, or nil.
+func (e *Error) ErrorDetail() []byte { return e.detail }
+
+// Error returns the text of the error.
 func (e *Error) Error() string { return e.Text }
 
-// Testimony makes a port a device.ErrorDetailer.
-type Testimony struct{ testimony []byte }
+// ErrorDetail makes a port that embeds it a device.ErrorDetailer.
+type ErrorDetail struct{ detail []byte }
 
 // SetErrorDetail implements device.ErrorDetailer.
-func (t *Testimony) SetErrorDetail(words []byte) { t.testimony = words }
+func (e *ErrorDetail) SetErrorDetail(detail []byte) { e.detail = detail }
 
-func (t *Testimony) left() []byte { return t.testimony }
+func (e *ErrorDetail) errorDetail() []byte { return e.detail }
 
-// left returns what the rank of a node has left in words. Its program has ended.
-func left(n Node) []byte {
-	if t, ok := n.Port().(interface{ left() []byte }); ok {
-		return t.left()
+// errorDetail returns the error detail of a node's rank, whose program has ended.
+func errorDetail(n Node) []byte {
+	if p, ok := n.Port().(interface{ errorDetail() []byte }); ok {
+		return p.errorDetail()
 	}
 	return nil
 }
 
-// reportOf puts into words how rank, which has left some, or a run ended.
-func reportOf(rank int, err error, words []byte) report {
-	var f *device.Failure
-	var d *device.Deadlock
+// reportOf returns the report of an error with which a rank, or a run of rank 0, has ended, and of its error detail.
+func reportOf(rank int, err error, detail []byte) report {
+	var failure *device.Failure
+	var deadlock *device.Deadlock
 	var death *Death
-	var far *Error
+	var remote *Error
 	var detailed interface{ ErrorDetail() []byte }
 	switch {
 	case err == nil:
-		return report{Kind: done, Rank: rank, Words: words}
-	case errors.As(err, &f):
-		return report{Kind: panicked, Rank: f.Rank, Text: fmt.Sprint(f.Value), Stack: f.Stack}
-	case errors.As(err, &d):
-		return report{Kind: deadlocks, Ranks: d.Ranks, Of: d.Of, Waiting: d.Details}
+		return report{Kind: done, Rank: rank, Detail: detail}
+	case errors.As(err, &failure):
+		return report{Kind: panicked, Rank: failure.Rank, Text: fmt.Sprint(failure.Value), Stack: failure.Stack}
+	case errors.As(err, &deadlock):
+		return report{Kind: deadlocks, Ranks: deadlock.Ranks, Of: deadlock.Of, Details: deadlock.Details}
 	case errors.As(err, &death):
 		return report{Kind: died, Rank: death.Rank, Text: death.Status, Stack: []byte(death.Stderr)}
-	case errors.As(err, &far):
-		rank, words = far.Rank, far.words
+	case errors.As(err, &remote):
+		rank, detail = remote.Rank, remote.detail
 	case errors.As(err, &detailed):
-		words = detailed.ErrorDetail()
+		detail = detailed.ErrorDetail()
 	}
-	return report{Kind: failed, Rank: rank, Text: err.Error(), Words: words}
+	return report{Kind: failed, Rank: rank, Text: err.Error(), Detail: detail}
 }
 
-// err is the inverse of reportOf, as far as it goes: values become texts.
+// err is the inverse of reportOf, except that values become texts.
 func (r report) err() error {
 	switch r.Kind {
 	case done:
@@ -91,9 +107,9 @@ func (r report) err() error {
 	case panicked:
 		return &device.Failure{Rank: r.Rank, Value: r.Text, Stack: r.Stack}
 	case deadlocks:
-		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of, Details: r.Waiting}
+		return &device.Deadlock{Ranks: r.Ranks, Of: r.Of, Details: r.Details}
 	case died:
 		return &Death{r.Rank, r.Text, string(r.Stack)}
 	}
-	return &Error{r.Rank, r.Text, r.Words}
+	return &Error{r.Rank, r.Text, r.Detail}
 }

@@ -13,22 +13,21 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// Team is the hosts of a job whose ranks are not all on this one: each rank but the first has an agent on its host, which is this program
-// (Agent) and starts the rank's processes, one for each run.
+// Team is the hosts of a job whose ranks are not all on this one. Each rank but the first has an Agent on its host, which
+// starts the rank's processes, one for each run.
 type Team struct {
 	Hosts []Host // by rank
 
 	runs   int      // that were started
-	agents []*agent // of the ranks from 1 up; nil in the process of a rank, which has the names of the hosts alone
+	agents []*agent // of the ranks from 1 up; nil in the process of a rank, which knows the hosts alone
 }
 
 // Host is where a rank runs.
 type Host struct {
-	Name    string         // as the user calls it, or as it calls itself
-	Address string         // IP address: of rank 0 where others reach it, of others from where they came
-	Facts   []machine.Fact // about it
-
-	Processors []int // on which the rank may run
+	Name       string         // as the user calls it, or as it calls itself
+	Address    string         // IP address: of rank 0 where others reach it, of others from where they came
+	Facts      []machine.Fact // about it
+	Processors []int          // on which the rank may run
 }
 
 // places returns what a rank needs to know of the hosts, by rank; of no team, nothing.
@@ -43,14 +42,14 @@ func (t *Team) places() []Host {
 	return places
 }
 
-// Together reports whether two ranks are on one host; those of no team are.
-func (t *Team) Together(a, b int) bool { return t == nil || t.Hosts[a].Name == t.Hosts[b].Name }
+// SameHost reports whether two ranks are on one host; those of no team are.
+func (t *Team) SameHost(a, b int) bool { return t == nil || t.Hosts[a].Name == t.Hosts[b].Name }
 
-// Beside returns how many of some ranks are on the host of one.
-func (t *Team) Beside(rank, ranks int) int {
+// RanksOnHost returns how many of the first ranks are on the host of one.
+func (t *Team) RanksOnHost(rank, ranks int) int {
 	n := 0
 	for r := range ranks {
-		if t.Together(rank, r) {
+		if t.SameHost(rank, r) {
 			n++
 		}
 	}
@@ -65,122 +64,93 @@ func (t *Team) Address() string {
 	return t.Hosts[0].Address
 }
 
-// Close sends the agents home. When it returns nothing of the team is left on this host; on the others nothing is in a moment.
+// Close ends the agents. When it returns nothing of the team is left on this host, and on the others soon.
 func (t *Team) Close() {
 	var all sync.WaitGroup
 	for _, a := range t.agents {
-		all.Go(a.dismiss)
+		all.Go(a.close)
 	}
 	all.Wait()
 }
 
-// agent is a rank's, as rank 0 sees it.
+// agent is the agent of a rank, as rank 0 sees it.
 type agent struct {
 	rank    int
 	host    Host
 	control *control
-	call    *call // that started it, or nil
+	remote  *remoteCommand // that has started it, or nil
 }
 
-// farewell is how long an agent may take to end what it was told to.
-const farewell = time.Second
+// exitTimeout is how long an agent may take to end what it was told to.
+const exitTimeout = time.Second
 
-// dismiss ends an agent.
-func (a *agent) dismiss() {
-	a.control.say(order{Kind: leaves})
+// close ends an agent.
+func (a *agent) close() {
+	a.control.send(command{Kind: cmdExit})
 	a.control.close()
-	if a.call != nil {
-		a.call.end(farewell)
+	if a.remote != nil {
+		a.remote.end(exitTimeout)
 	}
 }
 
-// send sends a run to the agents.
-func (j *job) send(shared *os.File) error {
-	text, err := io.ReadAll(io.NewSectionReader(shared, 0, maxLetter+1))
-	if err != nil || len(text) > maxLetter {
-		return fmt.Errorf("launch: what ranks of this transport inherit cannot be sent to another host (%v)", err)
-	}
-	j.Team.runs++
-	run := j.Team.runs
-	for _, a := range j.Team.agents {
-		if err := a.control.say(order{Kind: starts, Run: run, Orders: j.orders(a.rank), Letter: text}); err != nil {
-			return a.lost(err)
-		}
-		j.ranks.Go(func() {
-			if d := a.attend(run, j.stop, &j.asks, j.reported); d != nil {
-				j.end(d)
-			}
-		})
-	}
-	return nil
-}
-
-// maxLetter is the most that a rank on another host inherits.
-const maxLetter = 64 << 10
-
-// attend stays with a rank as that of a process does.
-func (a *agent) attend(run int, stop <-chan struct{}, asks *bool, reported func(report)) *Death {
+// supervise is rankProcess.supervise for a rank on another host.
+func (a *agent) supervise(run int, stop <-chan struct{}, explain *bool, reported func(report)) *Death {
 	over := make(chan struct{})
 	var stopper sync.WaitGroup
-	stopper.Go(func() { a.stop(run, stop, asks, over) })
+	stopper.Go(func() { a.stop(run, stop, explain, over) })
 	defer stopper.Wait()
 	defer close(over)
 	for {
-		var w word
-		if err := a.control.hear(&w); err != nil {
+		var u update
+		if err := a.control.receive(&u); err != nil {
 			return a.lost(err)
 		}
-		if (w.Report != nil || w.Over) && w.Run != run {
-			return a.lost(fmt.Errorf("it reports of run %d in run %d: a message was repeated or lost", w.Run, run))
+		if (u.Report != nil || u.Over) && u.Run != run {
+			return a.lost(fmt.Errorf("it reports of run %d in run %d: a message was repeated or lost", u.Run, run))
 		}
-		if w.Report != nil {
-			reported(*w.Report)
+		if u.Report != nil {
+			reported(*u.Report)
 		}
-		if w.Over {
-			return a.death(w.Death)
+		if d := u.Death; u.Over && d != nil {
+			return &Death{a.rank, d.Status + ", on host " + a.host.Name, d.Stderr}
+		} else if u.Over {
+			return nil
 		}
 	}
 }
 
-// stop stops the rank if it is to be before it is over. An agent that does not answer is left alone: it ends when its connection does.
-func (a *agent) stop(run int, stop <-chan struct{}, asks *bool, over <-chan struct{}) {
+// stop stops the rank when stop is closed before the run is over. It closes the connection to an agent that does not
+// answer, which ends the agent.
+func (a *agent) stop(run int, stop <-chan struct{}, explain *bool, over <-chan struct{}) {
 	select {
 	case <-stop:
 	case <-over:
 		return
 	}
-	patience := farewell
-	if *asks {
-		patience += leaveTimeout
+	timeout := exitTimeout
+	if *explain {
+		timeout += explainTimeout
 	}
-	a.control.say(order{Kind: stops, Run: run, Asks: *asks})
+	a.control.send(command{Kind: cmdStop, Run: run, Explain: *explain})
 	select {
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		a.control.close()
 	case <-over:
 	}
 }
 
-// death says where a rank died.
-func (a *agent) death(d *Death) *Death {
-	if d == nil {
-		return nil
-	}
-	return &Death{a.rank, d.Status + ", on host " + a.host.Name, d.Stderr}
-}
+// remoteTimeout is how long the command that has started an agent may take to end when the agent has.
+const remoteTimeout = 500 * time.Millisecond
 
-// callTimeout is how long the command that has started an agent may take to end when the agent is gone.
-const callTimeout = 500 * time.Millisecond
-
-// lost says that the agent is.
+// lost describes the loss of the connection to the agent.
 func (a *agent) lost(err error) *Death {
 	d := &Death{Rank: a.rank, Status: fmt.Sprintf("host %s has closed the connection", a.host.Name)}
 	if !errors.Is(err, io.EOF) {
 		d.Status = fmt.Sprintf("host %s is lost: %v", a.host.Name, err)
 	}
-	if a.call != nil && a.call.EndsWithin(callTimeout) {
-		d.Status += fmt.Sprintf(" (%s: %s)", a.call.name, a.call.Status())
-		d.Stderr = a.call.output.Indented()
+	if a.remote != nil && a.remote.EndsWithin(remoteTimeout) {
+		d.Status += fmt.Sprintf(" (%s: %s)", a.remote.name, a.remote.Status())
+		d.Stderr = a.remote.output.Indented()
 	}
 	return d
 }
@@ -188,25 +158,26 @@ func (a *agent) lost(err error) *Death {
 // helloTimeout is how long an agent that has connected may take to say hello.
 var helloTimeout = 5 * time.Second
 
-// refusal says why an agent that came may not stay. Whether its call has ended since does not matter.
+// refusal says why an agent was refused. It is the error of the host even if the command that has started the agent has ended
+// since.
 type refusal string
 
 func (why refusal) Error() string { return string(why) }
 
-// greet has the first exchange with an agent.
+// greet exchanges the first messages with an agent.
 func (a *agent) greet(ctx context.Context, version string) error {
 	defer context.AfterFunc(ctx, a.control.close)()
 	var h hello
 	a.control.SetReadDeadline(time.Now().Add(helloTimeout))
-	if err := a.control.hear(&h); errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := a.control.receive(&h); errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("rank %d has connected from %v and not identified itself within %v: is its agent stopped?", a.rank, a.control.RemoteAddr(), helloTimeout)
 	} else if err != nil {
 		return err
 	}
 	a.control.SetReadDeadline(time.Time{})
 	if h.Version != version {
-		why := fmt.Sprintf("it has loggp %s, and rank 0's host has %s: a job takes the same on all hosts", h.Version, version)
-		a.control.say(order{Kind: refuses, Why: why})
+		why := fmt.Sprintf("it has loggp %s, and rank 0's host has %s: a job needs the same on all hosts", h.Version, version)
+		a.control.send(command{Kind: cmdRefuse, Why: why})
 		return refusal(why)
 	}
 	if a.host.Name == "" {
@@ -214,8 +185,8 @@ func (a *agent) greet(ctx context.Context, version string) error {
 	}
 	a.host.Address = a.control.RemoteAddr().(*net.TCPAddr).IP.String()
 	a.host.Facts, a.host.Processors = h.Facts, h.Processors
-	if err := a.control.say(order{Kind: accepts}); err != nil {
+	if err := a.control.send(command{Kind: cmdAccept}); err != nil {
 		return err
 	}
-	return a.control.sendHeartbeats(order{Kind: nothing})
+	return a.control.startHeartbeats(command{Kind: cmdHeartbeat})
 }

@@ -12,7 +12,7 @@ type port struct {
 	*segment
 	transport.Base
 	transport.Inbox
-	launch.Testimony
+	launch.ErrorDetail
 	me *member
 
 	writers []writer // to each rank; the one to itself is not used

@@ -15,7 +15,7 @@ import (
 type port struct {
 	transport.Base
 	transport.Inbox
-	launch.Testimony
+	launch.ErrorDetail
 	team   *launch.Team
 	stop   atomic.Bool
 	failed atomic.Pointer[error] // how the transport failed
@@ -55,7 +55,7 @@ func newPort(rank, ranks int, blocks bool) *port {
 
 // Tier implements device.Port: ranks of one host are near.
 func (p *port) Tier(rank int) model.Tier {
-	if p.team.Together(p.Rank(), rank) {
+	if p.team.SameHost(p.Rank(), rank) {
 		return model.Intra
 	}
 	return model.Inter

@@ -119,7 +119,7 @@ func (j *Job) Wait() string {
 // that are pinned to two processors, in the process that starts them. While they run there it tells nothing.
 func (j *Job) Line(ctx context.Context, a, b int) float64 {
 	from, to := machine.RankProcessor(a), machine.RankProcessor(b)
-	if j.started || !j.here.Pin || !j.here.Team.Together(a, b) || from < 0 || to < 0 || from == to {
+	if j.started || !j.here.Pin || !j.here.Team.SameHost(a, b) || from < 0 || to < 0 || from == to {
 		return 0
 	}
 	l, _ := machine.CacheLines(ctx, from, to)

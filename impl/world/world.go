@@ -127,7 +127,7 @@ func (j *Job) Place(a, b int) string {
 // tier says how near two ranks are. A real machine is one node.
 func (j *Job) tier(a, b int) model.Tier {
 	switch {
-	case j.Real() && j.here.Team.Together(a, b):
+	case j.Real() && j.here.Team.SameHost(a, b):
 		return model.Intra
 	case j.Real():
 		return model.Inter

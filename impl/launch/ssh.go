@@ -15,25 +15,25 @@ import (
 	"github.com/loggp/loggp/impl/process"
 )
 
-// call is a command, such as ssh, that was run to start an agent on another host.
-type call struct {
+// remoteCommand is a command, such as ssh, that was run to start an agent on another host.
+type remoteCommand struct {
 	*process.Child
 	name   string         // of the command
 	stdin  io.WriteCloser // the agent ends with it
 	output process.Output
 }
 
-// errEnded says that a call has, before the agent came.
+// errEnded says that a remote command has ended before the agent has connected.
 var errEnded = errors.New("it ended")
 
-// call runs the user's ssh. The token goes by standard input, where nobody else on either host sees it.
-func (m *Muster) call(host string, args []string, token auth.Token) (*call, error) {
+// startAgent runs ssh. The token goes by standard input, where no other user of either host sees it.
+func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) (*remoteCommand, error) {
 	if strings.HasPrefix(host, "-") || strings.ContainsAny(host, " \t\r\n'\"\\$`;&|<>(){}*?!") || host == "" {
-		return nil, fmt.Errorf("this is no name of a host")
+		return nil, fmt.Errorf("this is not the name of a host")
 	}
-	remote := shell(append([]string{m.Program}, args...))
-	cmd := exec.Command(m.SSH[0], append(m.SSH[1:len(m.SSH):len(m.SSH)], host, remote)...)
-	c := &call{name: filepath.Base(cmd.Path)}
+	remote := shell(append([]string{cfg.Program}, args...))
+	cmd := exec.Command(cfg.SSH[0], append(cfg.SSH[1:len(cfg.SSH):len(cfg.SSH)], host, remote)...)
+	c := &remoteCommand{name: filepath.Base(cmd.Path)}
 	cmd.Stdout, cmd.Stderr = &c.output, &c.output
 	var err error
 	if c.stdin, err = cmd.StdinPipe(); err != nil {
@@ -41,9 +41,9 @@ func (m *Muster) call(host string, args []string, token auth.Token) (*call, erro
 	}
 	if c.Child, err = process.Start(cmd, syscall.SIGKILL); err != nil {
 		c.stdin.Close()
-		return nil, fmt.Errorf("cannot be called: %w", err)
+		return nil, fmt.Errorf("cannot start an agent: %w", err)
 	}
-	go io.WriteString(c.stdin, token.Text()+"\n") // one that ends does not read it
+	go io.WriteString(c.stdin, token.Text()+"\n") // a command that fails does not read it
 	return c, nil
 }
 
@@ -56,8 +56,8 @@ func shell(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// onEnd cancels when the call ends, until the function that it returns is called.
-func (c *call) onEnd(cancel context.CancelCauseFunc) (enough func()) {
+// onEnd cancels when the command ends, until the function that it returns is called.
+func (c *remoteCommand) onEnd(cancel context.CancelCauseFunc) (release func()) {
 	done := make(chan struct{})
 	go func() {
 		select {
@@ -69,18 +69,18 @@ func (c *call) onEnd(cancel context.CancelCauseFunc) (enough func()) {
 	return func() { close(done) }
 }
 
-// end ends the call, which may take a while to end by itself.
-func (c *call) end(patience time.Duration) {
+// end waits until the command ends by itself, and kills it if that takes too long.
+func (c *remoteCommand) end(timeout time.Duration) {
 	c.stdin.Close()
-	if !c.EndsWithin(patience) {
+	if !c.EndsWithin(timeout) {
 		c.Kill()
 		<-c.Ended()
 	}
 }
 
-// failure says why no agent came, after the call has ended.
-func (c *call) failure() error {
-	text := fmt.Sprintf("%s ended by %s before loggp came from there", c.name, c.Status())
+// failure says why no agent has connected, when the command has ended.
+func (c *remoteCommand) failure() error {
+	text := fmt.Sprintf("%s ended by %s before loggp connected from there", c.name, c.Status())
 	var exit *exec.ExitError
 	if errors.As(c.Err(), &exit) && exit.ExitCode() == 127 {
 		text += " (its shell did not find the program: is it installed there, at this path?)"

@@ -1,0 +1,137 @@
+package launch
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/loggp/loggp/impl/device"
+)
+
+// A process finds in its environment that it is a rank, and a token. It believes that only if its task has the same token.
+const (
+	rankVariable  = "LOGGP_RANK"
+	tokenVariable = "LOGGP_TOKEN"
+)
+
+// Files that a rank inherits beside its standard files.
+const (
+	taskFile   = 3 + iota // to read its task from; it ends when the process does that has started the rank
+	reportFile            // to write its reports to
+	sharedFile            // the transport's
+)
+
+// task is what a rank is to do.
+type task struct {
+	Token   string
+	Rank    int
+	Ranks   int
+	Args    []string
+	Earlier []report // ends of earlier runs
+	Hosts   []Host   `json:",omitempty"` // by rank, if there are several
+}
+
+// rank is this process, if it was started as a rank.
+type rank struct {
+	task
+	reports *json.Encoder
+	runs    int           // to which it has come
+	leave   chan struct{} // closed when the rank is to leave its program
+}
+
+// leave is what a rank reads behind its task when it is to leave its program.
+const leave = '.'
+
+// self returns this process as a rank, or nil if the user started it.
+var self = sync.OnceValues(func() (*rank, error) {
+	number, isRank := os.LookupEnv(rankVariable)
+	token := os.Getenv(tokenVariable)
+	if !isRank {
+		return nil, nil
+	}
+	os.Unsetenv(rankVariable) // processes that the program starts are no ranks
+	os.Unsetenv(tokenVariable)
+	refuse := func(err error) error {
+		return fmt.Errorf("launch: the environment has %s=%s, but this process was not started as a rank (unset the variable): %w", rankVariable, number, err)
+	}
+	if err := checkInherited(); err != nil {
+		return nil, refuse(err)
+	}
+	r := &rank{reports: json.NewEncoder(os.NewFile(reportFile, "reports")), leave: make(chan struct{})}
+	in := os.NewFile(taskFile, "task")
+	tasks := json.NewDecoder(in)
+	if err := tasks.Decode(&r.task); err != nil {
+		return nil, refuse(err)
+	}
+	if token == "" || r.Token != token {
+		return nil, refuse(errors.New("the token is another's"))
+	}
+	go r.listen(io.MultiReader(tasks.Buffered(), in))
+	return r, nil
+})
+
+// listen reads what follows the task: that the rank is to leave its program, or the end, when the process has ended that
+// started the rank.
+func (r *rank) listen(in io.Reader) {
+	b := bufio.NewReader(in)
+	if _, err := b.ReadBytes(leave); err == nil {
+		close(r.leave)
+		io.Copy(io.Discard, b)
+	}
+	os.Exit(1)
+}
+
+// run returns the end of an earlier run, or takes part in this one and exits.
+func (r *rank) run(c Config, t Transport, program func(device.Port) error) error {
+	if !slices.Equal(c.Args, r.Args) {
+		return fmt.Errorf("launch: rank %d starts no jobs of its own", r.Rank)
+	}
+	n := r.runs
+	r.runs++
+	if n < len(r.Earlier) {
+		return r.Earlier[n].err()
+	}
+	detail, err := r.join(c, t, program)
+	if problem := r.reports.Encode(reportOf(r.Rank, err, detail)); err != nil || problem != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+	return nil
+}
+
+// join takes part in a run, and returns the rank's error detail and how it ended.
+func (r *rank) join(c Config, t Transport, program func(device.Port) error) (detail []byte, err error) {
+	if c.Ranks != r.Ranks {
+		return nil, fmt.Errorf("launch: rank %d came to a run of %d ranks in place of one of %d: code between runs must do the same in every process", r.Rank, c.Ranks, r.Ranks)
+	}
+	node, err := t.Join(r.Rank, os.NewFile(sharedFile, "shared"))
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		<-r.leave
+		node.Stop()
+	}()
+	if err := r.reports.Encode(report{Kind: begun, Rank: r.Rank}); err != nil {
+		return nil, err
+	}
+	err = runProgram(node, r.Rank, c.Pin, program)
+	detail = errorDetail(node)
+	if err == nil {
+		node.End()
+	}
+	return detail, err
+}
+
+// without returns an environment without what makes a process a rank.
+func without(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return strings.HasPrefix(v, rankVariable+"=") || strings.HasPrefix(v, tokenVariable+"=")
+	})
+}
