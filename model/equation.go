@@ -60,15 +60,18 @@ type Equations struct {
 	Completion Coefficients // when the receiver is done. It differs from Delivery for TA
 }
 
-// Equations derives equations (1) to (7), and those of PTAT that the source does not print, from the steps of the protocol.
+// Equations derives equations (1) to (7), and those of PTAT that the source does not print, from
+// the steps of the protocol.
 func (p *Protocol) Equations() Equations {
 	s, r := p.paths()
 	return Equations{count(s), count(p.delivery()), count(r)}
 }
 
-// paths adds up what both sides have seen when they are done. A packet costs o_s, L and o_r. What is pulled comes after L
-// and (k−1) G: to ask for it costs nothing. What is pushed costs o_s, (k−1) G and L until its sender goes on, and the
-// receiver nothing. The rest of a message, all of it but for what went before, is long: its packet has (k−1) G beside. A side that waits for a packet has seen what its sender had seen.
+// paths adds up the symbols on the way to the end of both sides. A packet costs o_s, L and o_r.
+// Pulled data arrives after L and (k−1) G: asking for it costs nothing. Pushed data costs its
+// sender o_s, (k−1) G and L, and the receiver nothing. The packet with the rest of a message is
+// long and has (k−1) G as well. A side that waits for a packet continues the path of the packet's
+// sender.
 func (p *Protocol) paths() (sender, receiver []factor) {
 	var paths [2][]factor
 	for _, s := range p.Steps {
@@ -116,8 +119,8 @@ func (p *Protocol) delivery() []factor {
 //	(6) T_s^RAT  = 4 o_s + 3 L + 2 o_r + (k−1) G
 //	    T_s^PTAT = 3 o_s + 2 L + 2 o_r
 //
-// Al-Tawil and Moritz, section 3.2, but for PTAT, which follows in the same way. The RM of T and TA has the o_s and o_r of k bytes, other
-// messages those of none; G is that of what is pulled or pushed.
+// Al-Tawil and Moritz, section 3.2; PTAT follows in the same way. The RM of T and TA has the o_s
+// and o_r of k bytes, other packets those of an empty one; G is that of pulled or pushed data.
 func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 	s, _ := p.paths()
 	return x.sum(s, k)
@@ -131,11 +134,12 @@ func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 //	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
 //	    T_s-r^PTAT = 3 o_s + 3 L + 3 o_r + (k−1) G
 //
-// Al-Tawil and Moritz, section 3.2, but for PTAT, with parameters as for SenderTime. (2) and (3) are for short messages: they have no G.
+// Al-Tawil and Moritz, section 3.2; PTAT likewise. Parameters are as for SenderTime. (2) and (3)
+// have no G, because they are for short messages.
 func Delivery(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
 
-// Completion returns the time from the start of a send until the receiver is done. It is that of Delivery but for TA, whose
-// receiver is done when it has sent the ACK:
+// Completion returns the time from the start of a send until the receiver is done. It is that of
+// Delivery but for TA, whose receiver is done when it has sent the ACK:
 //
 //	2 o_s + L + o_r
 func Completion(p *Protocol, x Parameters, k int) unit.Time {

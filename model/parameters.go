@@ -7,12 +7,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Parameters are those of LogGP, with o_s and o_r apart and, if need be, dependent on the size of the message. They are what is
-// fitted to measurements, and what equations (1) to (9) are about. Times are picoseconds, finer than any measurement, so
-// that sums are exact.
+// Parameters are those of LogGP, with separate o_s and o_r that may depend on the size of the
+// message. They are fitted to measurements, and equations (1) to (9) are computed from them. Times
+// are picoseconds, finer than any measurement, so that sums are exact.
 //
-// Whether they are those of low-level messages or of whole ones is for whoever has them to know: equations (1) to (7) want
-// the former, (8) and (9) the latter.
+// They may describe low-level messages, as equations (1) to (7) need, or whole calls of MPI, as (8)
+// and (9) need. The caller knows which.
 type Parameters struct {
 	L      unit.Time    // latency. A fit may find a negative one
 	SendO  Curve        // o_s: the processor is busy sending
@@ -21,13 +21,15 @@ type Parameters struct {
 	BigGap unit.PerByte // G: per byte of a long message after the first
 	GetGap unit.PerByte // G of what is pulled; 0: BigGap. The paper takes both as equal
 	PutGap unit.PerByte // G of what is pushed; 0: BigGap
-	P      int          // processors; 0: not said
+	P      int          // processors; 0: unknown
 
-	// Stored says that the processor itself sends the bytes, as where it stores them in another's memory, so that o_s(k) has what is G per byte.
+	// Stored says that the processor itself sends the bytes, as if it stores them in remote memory,
+	// so that o_s(k) includes G per byte.
 	Stored bool
 }
 
-// Flow returns what the bytes of a message take beside the overheads: (k−1) G, or nothing where o_s(k) has it.
+// Flow returns the time of the bytes of a message beside the overheads: (k−1) G, or 0 if o_s(k)
+// includes it.
 func (x Parameters) Flow(k int) unit.Time {
 	if x.Stored {
 		return 0
@@ -40,7 +42,8 @@ func (g LogGP) Parameters() Parameters {
 	return Parameters{L: g.L, SendO: Constant(g.SendO), RecvO: Constant(g.RecvO), Gap: g.Gap, BigGap: g.BigGap}
 }
 
-// OneWay returns the time of a long message, protocol messages ignored: LogGP itself, and between hypernodes
+// OneWay returns the time of a long message, protocol messages ignored: LogGP itself, and between
+// hypernodes
 //
 //	(9) T_s-r = o_s + o_r + (k−1) G + L
 //
@@ -52,7 +55,8 @@ func (x Parameters) OneWay(k int) unit.Time {
 // long returns (k−1)·G.
 func long(g unit.PerByte, k int) unit.Time { return g.Time(max(k-1, 0)) }
 
-// pulled returns the G of a message that is read by its receiver, pushed of one that is written by its sender.
+// pulled returns the G of a message that is read by its receiver, pushed of one that is written by
+// its sender.
 func (x Parameters) pulled() unit.PerByte { return orElse(x.GetGap, x.BigGap) }
 func (x Parameters) pushed() unit.PerByte { return orElse(x.PutGap, x.BigGap) }
 
@@ -63,10 +67,11 @@ func orElse(g, fallback unit.PerByte) unit.PerByte {
 	return g
 }
 
-// Low-level messages are what protocols are made of: packets that nobody matches, and remote accesses. Equations (1) to (7)
-// mean their o_s, L, o_r and G, not those of whole messages.
+// Low-level messages are the parts of protocols: packets without matching, and remote accesses.
+// Equations (1) to (7) use their o_s, L, o_r and G, not those of whole messages.
 
-// MessageView returns what LogGP sees of the low-level messages of a machine with a library on it. On a torus it is
+// MessageView returns the LogGP parameters of the low-level messages of a machine with a library.
+// On a torus they are
 //
 //	o_s(k) = control + send.start + (header + k) / send.bandwidth
 //	o_r(k) = receive + handle + copy(k)
@@ -74,22 +79,23 @@ func orElse(g, fallback unit.PerByte) unit.PerByte {
 //	g      = header / link
 //	G      = 1/send.bandwidth for packets, 1/get.bandwidth pulled, 1/put.bandwidth pushed
 //
-// where the processor itself sends the bytes of a packet: o_s(k) has what is G per byte (Stored), and k bytes take
-// o_s(k) + L + o_r(k). On the LogGP machine the interface sends them,
+// where the processor itself sends the bytes of a packet: o_s(k) includes G per byte (Stored), and
+// k bytes take o_s(k) + L + o_r(k). On the LogGP machine the interface sends them,
 //
 //	o_s    = control + o_s
 //	o_r(k) = o_r + handle + copy(k)
 //
-// and k bytes take o_s + L + (k−1)·G + o_r(k). Processors in hypernodes send the bytes themselves, too. With the costs of the tier, and the
-// bandwidth of port or ring where that is less than the processor's, it is
+// and k bytes take o_s + L + (k−1)·G + o_r(k). Processors in hypernodes send the bytes themselves,
+// too. With the costs of the tier, and the bandwidth of port or ring where that is less than the
+// processor's, it is
 //
 //	o_s(k) = control + send.start + (header + k) / send.bandwidth + settle
 //	o_r(k) = receive + k·fetch + handle + copy(k)
 //	L      = latency + hops·hop
 //	g      = header / the slower of port and ring
 //
-// where the packet is on its way while its sender settles, of which LogGP knows nothing: k bytes take o_s(k) − settle + L + o_r(k).
-// On an Ethernet, with n segments of at most m bytes,
+// where the packet is on its way while its sender settles, which LogGP cannot express: k bytes take
+// o_s(k) − settle + L + o_r(k). On an Ethernet, with n segments of at most m bytes,
 //
 //	o_s(k) = control + write.start + (record + k) / write.bandwidth + n·output
 //	o_r(k) = n·input + poll + read.start + (record + k) / read.bandwidth + handle + copy(k)
@@ -97,9 +103,11 @@ func orElse(g, fallback unit.PerByte) unit.PerByte {
 //	g      = L − propagation + gap / rate
 //	G      = (preamble + header + tcp.header + m + fcs + gap) / rate / m
 //
-// where processors work on one segment while another is on the medium, so that of the bytes of a long message only G shows.
+// where processors work on one segment while another is on the medium, so that of the bytes of a
+// long message only G shows.
 //
-// What remote accesses cost beside their bytes, the start, the way back and handling the end, no parameter of LogGP holds.
+// No parameter of LogGP covers the costs of remote accesses beside their bytes: the start, the way
+// back and handling the end.
 func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
@@ -109,7 +117,7 @@ func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	return x
 }
 
-// copying returns the time of something and a copy after it. To copy nothing costs nothing.
+// copying returns a time plus that of a copy of k bytes. Copying nothing costs nothing.
 func (p Processor) copying(before unit.Time) Curve {
 	return Curve{{0, before, 0}, {1, before + p.Copy.Time(1), perByte(p.Copy.Bandwidth)}}
 }
@@ -117,11 +125,11 @@ func (p Processor) copying(before unit.Time) Curve {
 // perByte returns the time of a byte at a rate.
 func perByte(r unit.Rate) unit.PerByte { return unit.PerByte(float64(unit.Second) / float64(r)) }
 
-// Curve is a time that depends on a size, piecewise linear with steps where there are steps. Pieces are in ascending order.
-// The empty curve is zero everywhere.
+// Curve is a time as a function of the size: piecewise linear, with steps between pieces, which are
+// in ascending order. The empty curve is zero everywhere.
 type Curve []Piece
 
-// Piece is a line from a size on, up to the next piece.
+// Piece is a line from a size to the next piece.
 type Piece struct {
 	From    int       // bytes
 	At      unit.Time // the time there
@@ -131,7 +139,8 @@ type Piece struct {
 // Constant returns a curve that does not depend on the size.
 func Constant(t unit.Time) Curve { return Curve{{At: t}} }
 
-// Time returns the time at k bytes, to the nearest picosecond. Before the first piece it is that of its beginning.
+// Time returns the time at k bytes, to the nearest picosecond. Below the first piece it is
+// constant.
 func (c Curve) Time(k int) unit.Time {
 	if len(c) == 0 {
 		return 0
@@ -171,7 +180,7 @@ func (c Curve) sum(d Curve) Curve {
 	return s
 }
 
-// edges returns where the pieces of two curves begin, and 0, in order.
+// edges returns the sizes at which the pieces of two curves begin, and 0, in order.
 func edges(a, b Curve) []int {
 	from := []int{0}
 	for _, p := range slices.Concat(a, b) {

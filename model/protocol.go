@@ -1,6 +1,6 @@
 package model
 
-// Where says on whose side something is.
+// Where is a side of a message, or the network between.
 type Where uint8
 
 // The two sides of a message, and what is between them.
@@ -12,7 +12,7 @@ const (
 
 func (w Where) String() string { return [...]string{"sender", "receiver", "wire"}[w] }
 
-// Kind says what a message of a protocol is for.
+// Kind is the purpose of a packet of a protocol.
 type Kind string
 
 // The kinds of messages.
@@ -25,7 +25,7 @@ const (
 	KindGet Kind = "get" // receiver to sender: send M. It takes the place of a remote read where there is none
 )
 
-// Means is how a message gets to the other side.
+// Means is how data gets to the other side.
 type Means uint8
 
 // The means of transport.
@@ -56,7 +56,8 @@ const (
 	RestData       // those after them. A step that is left with none is left out
 )
 
-// Bytes returns how many of k bytes the step carries, where the first part is of first bytes at most.
+// Bytes returns how many of k bytes the step carries, where the first part is of first bytes at
+// most.
 func (s Step) Bytes(k, first int) int {
 	switch s.Data {
 	case AllData:
@@ -72,8 +73,8 @@ func (s Step) Bytes(k, first int) int {
 // To returns the side where the step ends.
 func (s Step) To() Where { return other(s.From) }
 
-// Protocol is a way for a message to travel, as the sequence of messages that it takes. Costs, time lines and
-// equations (1) to (7) all follow from it. Al-Tawil and Moritz, section 2 and figure 1.
+// Protocol is how a message travels, as a sequence of steps. Costs, time lines and equations (1) to
+// (7) all follow from it. Al-Tawil and Moritz, section 2 and figure 1.
 type Protocol struct {
 	Name  string
 	Steps []Step
@@ -104,10 +105,11 @@ func Named(name string) *Protocol {
 	return nil
 }
 
-// Eager reports whether the first message carries data, all or a part, for which the receiver needs room.
+// Eager reports whether the first packet carries data, for which the receiver needs room.
 func (p *Protocol) Eager() bool { return p.Steps[0].Data != NoData }
 
-// Synchronous reports whether the sender hears that the receive was there, as a synchronous send must.
+// Synchronous reports whether the sender learns that the receive has been posted, as a synchronous
+// send must.
 func (p *Protocol) Synchronous() bool {
 	for _, s := range p.Steps {
 		if s.From == Receiver {
@@ -147,8 +149,8 @@ var T = &Protocol{
 //
 //	(3) T_s-r^TA = 2 o_s + 2 L + 2 o_r
 //
-// Section 3.2 of the source has this one equation for both times. It is the sender's: the receiver is done when it
-// has sent the ACK, at 2 o_s + L + o_r.
+// Section 3.2 of the source has this one equation for both times. It is the sender's: the receiver
+// is done when it has sent the ACK, at 2 o_s + L + o_r.
 var TA = &Protocol{
 	Name: "TA",
 	Steps: []Step{
@@ -175,7 +177,8 @@ var RTA = &Protocol{
 	},
 }
 
-// RAT announces the message; the receiver says where it is to go; the sender writes it there and says so:
+// RAT announces the message; the receiver says where it is to go; the sender writes it there and
+// says so:
 //
 //	R →
 //	  ← ACK
@@ -185,9 +188,9 @@ var RTA = &Protocol{
 //	(6) T_s^RAT   = 4 o_s + 3 L + 2 o_r + (k−1) G
 //	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
 //
-// The source names no last message. Without one the receiver would not know that the data is there, and the equations
-// count it: four o_s, and a fourth L and third o_r at the receiver. They call it an ACK; it goes the other way, so it is
-// FIN here.
+// The source names no last message. Without one the receiver would not know that the data is there,
+// and the equations count it: four o_s, and a fourth L and third o_r at the receiver. They call it
+// an ACK; it goes the other way, so it is FIN here.
 var RAT = &Protocol{
 	Name: "RAT",
 	Steps: []Step{
@@ -198,17 +201,18 @@ var RAT = &Protocol{
 	},
 }
 
-// PTAT sends the first part of the message in its envelope; when a receive has taken that the library says so, and the sender
-// sends the rest:
+// PTAT sends the first part of the message in its envelope; when a receive has taken that the
+// library says so, and the sender sends the rest:
 //
 //	RM → (the first part)
 //	   ← ACK
 //	M  → (the rest)
 //
-// What is short enough goes whole with the first packet: there is no M then, but the ACK still comes. How long the first part may be
-// says the library (Library.First).
+// What is short enough goes whole with the first packet: there is no M then, but the ACK still
+// comes. How long the first part may be says the library (Library.First).
 //
-// It is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it; in their way, with all of the data in M, they are
+// It is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it; in their way,
+// with all of the data in M, they are
 //
 //	T_s^PTAT   = 3 o_s + 2 L + 2 o_r
 //	T_s-r^PTAT = 3 o_s + 3 L + 3 o_r + (k−1) G

@@ -6,17 +6,19 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Transfer is one message from a rank to another under the conditions in which its cost has a closed form. The receiver
-// has posted its receive without blocking and waits for it; nothing else is under way or on the wires, and nothing varies.
+// Transfer is one message from a rank to another under the conditions in which its cost has a
+// closed form: the receiver has posted a non-blocking receive and waits for it, there is no other
+// traffic, and nothing varies.
 type Transfer struct {
 	Machine  *Machine
-	Library  *Library  // nil: software that costs nothing and does not copy
-	Protocol *Protocol // nil: the one that the library's rules choose
+	Library  *Library  // nil: software without costs that does not copy
+	Protocol *Protocol // nil: chosen by the library's rules
 	Mode     Mode
 	Bytes    int // k
 	Path     Path
 
-	// Nonblocking says that the sender's call only starts the message, and that the sender waits for it right after.
+	// Nonblocking says that the sender's call only starts the message. The sender waits for it at
+	// once.
 	Nonblocking bool
 }
 
@@ -24,9 +26,9 @@ type Transfer struct {
 type Cost struct {
 	// Sender is T_s: the duration of the sender's call.
 	//
-	// Delivery is T_s-r: from the start of the sender's call until the receiver's wait returns. A buffered send returns
-	// before a message by RAT has left; the sender is taken to drain its buffer from then on. Of TA it is what Completion is to
-	// the equations.
+	// Delivery is T_s-r: from the start of the sender's call until the receiver's wait returns. A
+	// buffered send returns before a message by RAT has left; the sender is assumed to drain its
+	// buffer from then on. For TA it corresponds to Completion of the equations.
 	Sender, Delivery Terms
 }
 
@@ -35,14 +37,14 @@ type Terms []Term
 
 // Term is a part of a time.
 type Term struct {
-	// Name is what takes the time, by its key in the platform's file: software.match, torus.hop, processor.copy. It leads to
-	// the number's provenance.
+	// Name is the key of the cost in the platform's file: software.match, torus.hop,
+	// processor.copy. It leads to the number's source.
 	Name  string
-	Step  Kind   // message of the protocol to which it belongs; "": the call
+	Step  Kind   // packet of the protocol to which it belongs; "": the call
 	Where Where  // whose time it is
 	Count int    // how often it occurs
 	Bytes int    // in all, of what takes its time by the byte
-	Per   string // price of one, or of a byte
+	Per   string // cost of one, or of a byte
 	Time  unit.Time
 }
 
@@ -55,7 +57,7 @@ func (t Terms) Sum() unit.Time {
 	return sum
 }
 
-// String says how the time of the term comes about: 3 × 8.2us, or 2 × 1024 B at 60MB/s.
+// String returns how the time of the term is computed: 3 × 8.2us, or 2048 B, 60MB/s.
 func (t Term) String() string {
 	switch {
 	case t.Bytes == 0:
@@ -66,8 +68,8 @@ func (t Term) String() string {
 	return fmt.Sprintf("%d B in %d parts, %s", t.Bytes, t.Count, t.Per)
 }
 
-// add adds a term to a path, to one of the same name and place if the step has one: a message that moves in a thousand
-// pieces has no more terms than one that moves in one.
+// add adds a term to a path, or to the term of the same name and side if the step has one, so that
+// a message in a thousand pieces has no more terms than one in one piece.
 func (t Terms) add(x Term) Terms {
 	for i := len(t) - 1; i >= 0 && t[i].Step == x.Step; i-- {
 		if y := &t[i]; y.Name == x.Name && y.Where == x.Where {
@@ -101,47 +103,50 @@ func (t Transfer) protocol() *Protocol {
 	return p
 }
 
-// Meeting is a transfer whose two sides call when they like: the sender its send, the receiver its receive, both on one clock that may not
-// be before zero. Where the receive comes late, the message is there already, and the call shows what a receiver pays without waiting; where
-// it comes early, it waits. A call that does not block is followed by its wait at once. As with Transfer nothing else is under way.
+// Meeting is a transfer whose sides call at given times: the sender its send, the receiver its
+// receive, both on one clock, not before zero. A late receive finds the message there, so its
+// duration is the receive overhead; an early one waits. A non-blocking call is followed by its wait
+// at once. As for Transfer there is no other traffic.
 type Meeting struct {
 	Transfer
 	Sends, Receives unit.Time // when the calls begin
 	Blocking        bool      // the receive blocks
-	Posted          bool      // the receive was posted before, without blocking: what begins at Receives is the wait for it
+	Posted          bool      // a non-blocking receive was posted before: its wait begins at Receives
 
-	// Sockets are what the transports of the two sides keep from transfer to transfer: that of the sender and that of the receiver. Ends
-	// goes on from there and leaves them as the transfer does. Of nil nothing went before.
+	// Sockets are the states of the sender's and the receiver's transport before the transfer. Ends
+	// updates them. Nil is a transport that has not transferred anything.
 	Sockets [2]*Socket
 }
 
-// Socket is what the transport of one side of a connection keeps from transfer to transfer: with TCP, what has come and is not yet acknowledged.
-// The zero value is one that nothing has come to. Time does not change it: acknowledgements that a timer sends are not in it.
+// Socket is the state of the transport of one side of a connection: with TCP, the received data
+// that is not yet acknowledged. The zero value has received nothing. Time does not change it:
+// acknowledgements sent by a timer are not modelled.
 type Socket struct{ end end }
 
-// connected is a network whose sides keep something from transfer to transfer.
+// connected is a network whose sides have a state that lasts from transfer to transfer.
 type connected interface{ kept() *[2]end }
 
 // Ends are the times at which calls return, on the clock of the meeting.
 type Ends struct {
 	Send     unit.Time // the sender's call
-	Sent     unit.Time // the wait after it, or the call itself where none follows. What leaves the buffer later is not waited for
+	Sent     unit.Time // the wait after it, or the call if no wait follows; a buffered message may leave later
 	Receive  unit.Time // the receiver's call; of a receive that was posted before, Receives
 	Received unit.Time // the wait after it, likewise
 }
 
-// Ends returns when the calls of the meeting return. Between the receive's begin and the first look at what has come lie
+// Ends returns when the calls of the meeting return. From its begin until it first polls, a receive
+// takes
 //
 //	receive + match
 //
-// and, of a call that does not block, posted: which is all of that call.
+// and a non-blocking call also posted, which is then the whole call.
 func (m Meeting) Ends() Ends {
 	if m.Sends < 0 || m.Receives < 0 {
-		panic("model: a meeting before time began")
+		panic("model: a meeting at a negative time")
 	}
 	w := m.start()
-	m.resume(w.net)
-	defer m.keep(w.net)
+	m.each(w.net, func(s *Socket, e *end) { *e = s.end })
+	defer m.each(w.net, func(s *Socket, e *end) { s.end = *e })
 	w.lanes[Sender].clock, w.lanes[Receiver].clock = m.Sends, m.Receives
 	m.receive(w)
 	e := Ends{Receive: w.lanes[Receiver].clock}
@@ -161,17 +166,7 @@ func (m Meeting) Ends() Ends {
 	return e
 }
 
-// resume goes on from what the sides have kept.
-func (m Meeting) resume(net carrier) {
-	m.each(net, func(s *Socket, e *end) { *e = s.end })
-}
-
-// keep leaves to the sides what they are to keep.
-func (m Meeting) keep(net carrier) {
-	m.each(net, func(s *Socket, e *end) { s.end = *e })
-}
-
-// each goes through the sides that keep something.
+// each calls f for each side that has a state, with the state in the network.
 func (m Meeting) each(net carrier, f func(*Socket, *end)) {
 	n, ok := net.(connected)
 	if !ok {

@@ -25,25 +25,25 @@ func (x LogP) OneWay() unit.Time { return 2*x.Overhead + x.L }
 //
 //	o = (o_s(1) + o_r(1)) / 2
 //
-// and the time of a message stays what it is, but for the last picosecond.
+// so that the time of a message stays the same, to a picosecond.
 func (x Parameters) LogP() LogP {
 	g := x.LogGP()
 	return LogP{L: g.L, Overhead: (g.SendO + g.RecvO) / 2, Gap: g.Gap, P: x.P}
 }
 
-// Parameters returns the parameters with o for both overheads, and no time for more than the first byte.
+// Parameters returns the parameters with o for both overheads, and G = 0.
 func (x LogP) Parameters() Parameters {
 	o := Constant(x.Overhead)
 	return Parameters{L: x.L, SendO: o, RecvO: o, Gap: x.Gap, P: x.P}
 }
 
-// LogGP returns the parameters with the overheads of messages of one byte. It is a machine too: one that has nothing
-// else.
+// LogGP returns the parameters with the overheads of messages of one byte. They are also those of a
+// machine that consists of them alone.
 func (x Parameters) LogGP() LogGP {
 	return LogGP{L: x.L, SendO: x.SendO.Time(1), RecvO: x.RecvO.Time(1), Gap: x.Gap, BigGap: x.BigGap}
 }
 
-// LogGPS is LogGP with messages that wait for their receiver if they are long. Ino, Fujimoto and Hagihara 2001.
+// LogGPS is LogGP in which long messages wait for their receiver. Ino, Fujimoto and Hagihara 2001.
 type LogGPS struct {
 	Parameters
 	S int // bytes of the longest message that does not wait; −1: none, NoLimit: all
@@ -55,7 +55,8 @@ const NoLimit = math.MaxInt
 // LogGPS returns the parameters with a limit.
 func (x Parameters) LogGPS(s int) LogGPS { return LogGPS{x, s} }
 
-// OneWay returns the time of a message to a receiver that waits. One of more than S bytes asks first and is answered,
+// OneWay returns the time of a message to a receiver that waits. One of more than S bytes asks
+// first and is answered,
 //
 //	k ≤ S:                    o_s + (k−1) G + L + o_r
 //	k > S: 2 (o_s + L + o_r) + o_s + (k−1) G + L + o_r
@@ -69,8 +70,9 @@ func (x LogGPS) OneWay(k int) unit.Time {
 	return t
 }
 
-// EagerLimit returns the S of a library for a mode and a tier: the size of the longest message up to which all go by a protocol whose
-// first message has all of their data. It is −1 if not even the empty message does, NoLimit if all do.
+// EagerLimit returns the S of a library for a mode and a tier: the size up to which all messages go
+// by a protocol whose first packet has all of their data. It is −1 if not even the empty message
+// does, NoLimit if all do.
 func (l *Library) EagerLimit(m Mode, peer Tier) int {
 	s := -1
 	for _, r := range l.Rules {
@@ -93,9 +95,9 @@ func (l *Library) EagerLimit(m Mode, peer Tier) int {
 	return s
 }
 
-// PLogP is LogP with overheads and a gap that depend on the size. Its g(m) is the least time between messages of m bytes
-// and covers whatever keeps them apart, so g(m) ≥ o_s(m) and g(m) ≥ o_r(m); its L is from the first byte to the last but
-// for g. Kielmann, Bal and Verstoep 2000.
+// PLogP is LogP with overheads and a gap that depend on the size. Its g(m) is the least time
+// between messages of m bytes and covers every cause, so g(m) ≥ o_s(m) and g(m) ≥ o_r(m); its L is
+// the time from the first byte to the last, less g. Kielmann, Bal and Verstoep 2000.
 type PLogP struct {
 	L     unit.Time
 	SendO Curve // o_s(m)
@@ -129,7 +131,8 @@ func (x Parameters) PLogP() PLogP {
 //	g = g(1)
 //	G = g(m) / m
 //
-// Kielmann et al. The overheads stay apart and dependent on the size here; LogP and LogGP take them at 1 byte.
+// Kielmann et al. The overheads stay apart and dependent on the size here; LogP and LogGP take them
+// at 1 byte.
 func (x PLogP) Parameters(m int) Parameters {
 	return Parameters{
 		L:      x.L + x.Gap.Time(1) - x.SendO.Time(1) - x.RecvO.Time(1),
@@ -141,8 +144,9 @@ func (x PLogP) Parameters(m int) Parameters {
 	}
 }
 
-// LoGH is LoGH{sSP}, for processors in hypernodes: LogGP between them, and in braces the same within one, where latency
-// is neglected. It is for long messages; protocol messages are ignored. Al-Tawil and Moritz.
+// LoGH is LoGH{sSP}, for processors in hypernodes: LogGP between them, and in braces the same
+// within one, where latency is neglected. It is for long messages; protocol messages are ignored.
+// Al-Tawil and Moritz.
 type LoGH struct {
 	Between Parameters // L, o, G
 	H       int        // hypernodes
