@@ -184,9 +184,9 @@ func (e *Engine) Cost(k CostKey) SoftwareCost {
 	return SoftwareCost{Key: fmt.Sprintf("work %d", k)}
 }
 
-// CarriedBy returns the library's engine.
+// CarriedBy returns the library's engine; of no library, the first of Engines.
 func (l *Library) CarriedBy() *Engine {
-	if l.Engine == nil {
+	if l == nil || l.Engine == nil {
 		return Engines[0]
 	}
 	return l.Engine

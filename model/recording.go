@@ -16,6 +16,8 @@ type Recording struct {
 	// Omitted is how many spans, calls and messages were left out, as a recording is bounded: all that began after Cut.
 	Omitted int
 	Cut     unit.Time
+
+	Called map[string]int // how often ranks have made each call, whatever was left out
 }
 
 // Track is what one processor, or one part of the network, did.
@@ -23,6 +25,8 @@ type Track struct {
 	Name  string
 	Calls []Span // of a rank: the library calls that its program made, each around what was done for it
 	Spans []Span // in the order of time; they do not overlap
+
+	Totals [NumActivities]unit.Time // of a rank: the time of each activity, whatever was left out
 }
 
 // Span is something that lasts.
@@ -132,7 +136,7 @@ func (t Track) window(from, to unit.Time) Track {
 		}
 		return out
 	}
-	return Track{t.Name, cut(t.Calls), cut(t.Spans)}
+	return Track{Name: t.Name, Calls: cut(t.Calls), Spans: cut(t.Spans)}
 }
 
 // Sum is how much of a track went to what has one name.

@@ -21,14 +21,14 @@ type spent struct{ computing, overhead, waiting, end unit.Time }
 
 func spentBy(t model.Track) spent {
 	var x spent
-	for _, s := range t.Sums() {
-		switch s.Activity {
+	for a, d := range t.Totals {
+		switch model.Activity(a) {
 		case model.Computing:
-			x.computing += s.Time
+			x.computing += d
 		case model.Waiting, model.Blocked:
-			x.waiting += s.Time
+			x.waiting += d
 		default:
-			x.overhead += s.Time
+			x.overhead += d
 		}
 	}
 	x.end = x.computing + x.overhead + x.waiting
@@ -56,9 +56,6 @@ func runTable(title, note string, r *model.Recording) *Table {
 	t.add(summary(all, func(x []unit.Time) unit.Time { return mean(x) }).row(Cell{"mean", Strong})...)
 	t.add(summary(all, slices.Max[[]unit.Time]).row(Cell{"most", Strong})...)
 	t.note("Overhead is what the processor does for communication, waiting what it does nothing in. %s", note)
-	if r.Omitted > 0 {
-		t.note("%s", left(r))
-	}
 	return t
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +27,7 @@ type runs struct {
 	check, profile                                bool
 }
 
-// mostThings is how much a run may do: its record takes some hundreds of megabytes then.
+// mostThings is how much of a run is recorded for a profile: it takes some hundreds of megabytes then.
 const mostThings = 10_000_000
 
 func runCommand() *cobra.Command {
@@ -96,8 +95,12 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
+	most := -1 // totals are exact without a recording
+	if r.profile {
+		most = mostThings
+	}
 	begin := time.Now()
-	recording, err := job.Record(cmd.Context(), r.seed, r.protocol, mostThings, func(c *mpi.Comm) error { return p.Run(c, s) })
+	recording, err := job.Record(cmd.Context(), r.seed, r.protocol, most, func(c *mpi.Comm) error { return p.Run(c, s) })
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
@@ -160,7 +163,10 @@ func (r *runs) set(known *platform.Platform, p programs.Program) (*world.Job, pr
 // makes says whether a program calls a collective operation.
 func makes(r *model.Recording, o collective.Operation) bool {
 	name := strings.ReplaceAll(o.String(), "-", "")
-	return slices.ContainsFunc(r.Ranks, func(t model.Track) bool {
-		return slices.ContainsFunc(t.Calls, func(c model.Span) bool { return strings.EqualFold(c.Name, name) })
-	})
+	for call := range r.Called {
+		if strings.EqualFold(call, name) {
+			return true
+		}
+	}
+	return false
 }

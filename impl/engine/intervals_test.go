@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -60,4 +61,24 @@ func somewhere(draw *rand.Rand, all int, of *call) interval {
 	}
 	from := draw.IntN(all - n)
 	return interval{from: uintptr(from), to: uintptr(from + n), of: of}
+}
+
+// BenchmarkIntervals is what an operation adds and removes while many others are under way.
+func BenchmarkIntervals(b *testing.B) {
+	for _, many := range []int{100, 100_000} {
+		b.Run(fmt.Sprintf("operations=%d", many), func(b *testing.B) {
+			var l intervals
+			for i := range many {
+				l.add([]interval{{from: uintptr(16 * i), to: uintptr(16*i + 8)}})
+			}
+			x := []interval{{from: uintptr(8*many + 8), to: uintptr(8*many + 12)}}
+			for b.Loop() {
+				if _, ok := l.meets(x[0]); ok {
+					b.Fatal("nothing is there")
+				}
+				l.add(x)
+				l.remove(x)
+			}
+		})
+	}
 }

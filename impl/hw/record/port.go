@@ -27,11 +27,13 @@ func (w watched) note(name string, a model.Activity, bytes int) {
 // Spend implements device.Port, as do the others.
 func (w watched) Spend(x model.CostKey, n int) {
 	w.Port.Spend(x, n)
-	cost, bytes := w.p.Library.CarriedBy().Cost(x), 0
-	if cost.PerByte {
-		bytes = n
+	name, bytes := "software", 0
+	if costs := w.p.Library.CarriedBy().Costs; int(x) < len(costs) {
+		if name = w.r.software[x]; costs[x].PerByte {
+			bytes = n
+		}
 	}
-	w.note("software."+cost.Key, model.Software, bytes)
+	w.note(name, model.Software, bytes)
 }
 
 func (w watched) Now() unit.Time {

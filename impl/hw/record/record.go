@@ -19,14 +19,17 @@ type Recorder struct {
 	// Tell names a packet by its head, and says what else there is to say of it; nil: packet.
 	Tell func(head device.Head) (name, detail string)
 
-	// Limit is how many spans, calls and messages are recorded; 0: a quarter of a million. The run goes on without being recorded
-	// beyond it, and the recording says what it left out.
+	// Limit is how many spans, calls and messages are recorded; 0: a quarter of a million; negative:
+	// none. The run goes on without being recorded beyond it, and the recording says what it left out.
+	// How long each processor did what, and how often each call was made, is exact all the same.
 	Limit int
 
 	kernel    *sim.Kernel
 	room      int // for so many things more
 	omitted   int
 	cut       unit.Time // when there was no room any more
+	called    map[string]int
+	software  []string // names of the engine's work
 	lanes     []lane
 	resources []model.Track
 	servers   map[*sim.Server]int // to resources
@@ -39,6 +42,7 @@ const defaultLimit = 250_000
 // lane is what a processor did.
 type lane struct {
 	clock  unit.Time // the end of the last span, with the delays that are known
+	totals [model.NumActivities]unit.Time
 	spans  []span
 	delays []delay
 	calls  []call
@@ -81,9 +85,15 @@ type flight struct {
 // Begin implements core.Probe: it starts the recording anew.
 func (r *Recorder) Begin(j *core.Job) {
 	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.Kernel, room: r.Limit, lanes: make([]lane, len(j.Ports)),
-		servers: map[*sim.Server]int{}, under: map[any]int{}}
-	if r.room == 0 {
+		servers: map[*sim.Server]int{}, under: map[any]int{}, called: map[string]int{}}
+	switch {
+	case r.room == 0:
 		r.room = defaultLimit
+	case r.room < 0:
+		r.room = 0
+	}
+	for _, c := range j.Library.CarriedBy().Costs {
+		r.software = append(r.software, "software."+c.Key)
 	}
 	for i := range r.lanes {
 		r.lanes[i].rest = "send"
@@ -105,6 +115,9 @@ func (r *Recorder) fits() bool {
 
 // Names implements core.Probe.
 func (r *Recorder) Names(s *sim.Server, format string, args ...any) {
+	if r.room == 0 {
+		return
+	}
 	r.servers[s] = len(r.resources)
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }
@@ -116,6 +129,9 @@ func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activit
 		r.waited(p)
 	}
 	n := len(l.spans)
+	if t > l.clock {
+		l.totals[a] += t - l.clock
+	}
 	switch {
 	case t <= l.clock:
 	case bytes > 0 && n > l.start && l.spans[n-1].name == name && a == model.Sending: // nothing came between it and the last part
@@ -148,6 +164,7 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 		if r.fits() {
 			l.delays = append(l.delays, delay{span{name, a, 0, long}, into, at})
 		}
+		l.totals[a] += long
 		l.clock += long
 	}
 }
@@ -158,7 +175,11 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 func (r *Recorder) Enter(rank int, name string) {
 	l := &r.lanes[rank]
 	l.leave()
-	if name != "" && r.fits() {
+	if name == "" {
+		return
+	}
+	r.called[name]++
+	if r.fits() {
 		l.calls = append(l.calls, call{name, len(l.spans), 0})
 		l.inside = true
 	}
@@ -236,7 +257,10 @@ func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
 
 // Takes implements core.Probe.
 func (r *Recorder) Takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
-	if i, ok := r.servers[s]; ok && long > 0 && r.fits() {
+	if long <= 0 || !r.fits() {
+		return
+	}
+	if i, ok := r.servers[s]; ok {
 		t := &r.resources[i]
 		t.Spans = append(t.Spans, model.Span{Name: r.nameOf(x), Activity: a, From: from, To: from + long, Bytes: bytes})
 	}
@@ -266,6 +290,9 @@ func (r *Recorder) Ask(x core.Reporter, arg uint64) { x.Report(arg) }
 // took says that a rank took a packet, or waited in vain if that is nil, with the spans from a place on.
 func (r *Recorder) took(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.lanes[rank]
+	if from == len(l.spans) && len(r.under) == 0 {
+		return // nothing of it is recorded
+	}
 	if pk != nil {
 		name = "packet"
 		if r.Tell != nil {

@@ -11,11 +11,12 @@ import (
 
 // Recording returns what was recorded of the last run.
 func (r *Recorder) Recording() *model.Recording {
-	out := &model.Recording{Ranks: make([]model.Track, len(r.lanes)), Omitted: r.omitted, Cut: r.cut}
+	out := &model.Recording{Ranks: make([]model.Track, len(r.lanes)), Omitted: r.omitted, Cut: r.cut, Called: r.called}
 	places := make([][]unit.Time, len(r.lanes))
 	for i := range r.lanes {
 		out.Ranks[i], places[i] = r.lanes[i].track()
 		out.Ranks[i].Name = fmt.Sprintf("rank %d", i)
+		out.Ranks[i].Totals = r.lanes[i].totals
 	}
 	for _, x := range r.resources {
 		if len(x.Spans) > 0 {

@@ -1,0 +1,67 @@
+package record_test
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// The time of each activity is that of the spans, and stays so if nothing else is recorded, or not all.
+func TestTotals(t *testing.T) {
+	for _, name := range []string{"t3d", "now", "convex", "loggp"} {
+		p, err := platform.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []model.Track
+		for _, limit := range []int{0, -1, 20} {
+			r := &hw.Recorder{Limit: limit}
+			w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Record: r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Run(exchange); err != nil {
+				t.Fatal(err)
+			}
+			now := r.Recording()
+			if limit == 0 {
+				want = now.Ranks
+				for i, x := range now.Ranks {
+					var sums [model.NumActivities]int64
+					for _, s := range x.Spans {
+						sums[s.Activity] += int64(s.Time())
+					}
+					for a := range x.Totals {
+						if int64(x.Totals[a]) != sums[a] {
+							t.Errorf("%s, rank %d: %v for %v, the spans have %v", name, i, x.Totals[a], model.Activity(a), sums[a])
+						}
+					}
+				}
+				continue
+			}
+			for i, x := range now.Ranks {
+				if x.Totals != want[i].Totals {
+					t.Errorf("%s, limit %d, rank %d: %v, want %v", name, limit, i, x.Totals, want[i].Totals)
+				}
+			}
+			if n := len(now.Ranks[0].Spans) + len(now.Flights) + len(now.Resources); limit < 0 && n > 0 || now.Omitted == 0 {
+				t.Errorf("%s, limit %d: %d things are recorded, %d left out", name, limit, n, now.Omitted)
+			}
+		}
+	}
+}
+
+// exchange sends to the next rank, computes, and receives, twice.
+func exchange(p device.Port) error {
+	for i := range 2 {
+		p.Send((p.Rank()+1)%p.Size(), &device.Packet{Data: make([]byte, 3000*i)})
+		p.Spend(model.ProtoSend, 1)
+		p.Delay(50_000_000)
+		p.Recv(true)
+		p.Copy(make([]byte, 100), make([]byte, 100))
+	}
+	return nil
+}
