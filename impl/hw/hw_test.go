@@ -29,7 +29,7 @@ func open(t testing.TB, name string, ranks int, noise float64) *World {
 }
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "now", "loggp"} {
+	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet"} {
 		for _, noise := range []float64{0, 0.05} {
 			t.Run(fmt.Sprintf("%s noise %v", name, noise), func(t *testing.T) {
 				world := func(ranks int) device.World { return open(t, name, ranks, noise) }
@@ -42,7 +42,7 @@ func TestLaws(t *testing.T) {
 
 // A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends with an error that names the rank.
 func TestGoexit(t *testing.T) {
-	for _, name := range []string{"t3d", "now", "convex", "loggp"} {
+	for _, name := range []string{"t3d", "now", "convex", "loggp", "smp-torus", "smp-ethernet"} {
 		err := open(t, name, 2, 0).Run(func(p device.Port) error {
 			if p.Rank() == 1 {
 				p.Delay(unit.Microsecond)

@@ -10,6 +10,8 @@ var catalogue = []string{
 	"t3d",
 	"now",
 	"convex",
+	"smp-torus",
+	"smp-ethernet",
 	"loggp",
 }
 

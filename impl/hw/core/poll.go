@@ -31,6 +31,7 @@ func (p *Port) again(l *looks, free int) {
 	}
 	if l.count++; l.count > free {
 		p.nap(min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestNap))
+		l.count = free - 1 // a rank that ends its loop may look once more
 	}
 	l.at = p.Kernel.Now()
 }
