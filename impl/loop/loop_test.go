@@ -20,7 +20,11 @@ func TestDeadlock(t *testing.T) { devicetest.TestDeadlock(t, loop.New) }
 
 // The laws hold whatever faults there are, since they are allowed.
 func TestFaults(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		open := func(ranks int) device.World {
 			return loop.NewFaulty(ranks, loop.Faults{Seed: seed, Loss: 0.2, Duplicate: 0.2, Reorder: 0.2, Refuse: 0.1, Delay: 0.3})
 		}
