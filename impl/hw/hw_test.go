@@ -35,6 +35,9 @@ func TestLaws(t *testing.T) {
 				world := func(ranks int) device.World { return open(t, name, ranks, noise) }
 				devicetest.TestWorld(t, world)
 				devicetest.TestDeadlock(t, world)
+				if noise == 0 && name != "now" && name != "smp-ethernet" { // workstations look by a system call
+					devicetest.TestVirtualTime(t, world)
+				}
 			})
 		}
 	}

@@ -45,6 +45,9 @@ func TestHypernodesLaws(t *testing.T) {
 				}
 				devicetest.TestWorld(t, world)
 				devicetest.TestDeadlock(t, world)
+				if noise == 0 {
+					devicetest.TestVirtualTime(t, world)
+				}
 			})
 		}
 	}

@@ -2,7 +2,7 @@
 //
 // A law is a program, or a few, that returns an error where the world breaks it. Ranks of a world
 // may be processes, so the programs share nothing but what they send: no variable, no testing.T.
-// The suite cannot see what a law costs in time, and it does not ask whether time is virtual.
+// TestWorld does not ask whether time is virtual; TestVirtualTime is for worlds where it is.
 package devicetest
 
 import (
