@@ -170,7 +170,7 @@ func ecdsaCertificate(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{b}, PrivateKey: key}
 }
 
-// Another version of the protocol is told so, on both sides.
+// A dialer with another version of the protocol is told so.
 func TestVersion(t *testing.T) {
 	token := NewToken()
 	l := listen(t, token, data(1)...)
@@ -214,7 +214,7 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// between puts a man in the middle between a dialer and the listener, who may change what the dialer sends after the
+// between connects a dialer to a listener by a machine in the middle, which may change what the dialer sends after the
 // handshake.
 func between(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
 	t.Helper()
@@ -302,7 +302,7 @@ func TestTampering(t *testing.T) {
 	}
 }
 
-// Connections that stall at whatever point, or drip, are closed in bounded time, and keep nobody out meanwhile.
+// Connections that stall at whatever point, or drip, are closed in bounded time, and do not keep others out meanwhile.
 func TestStalls(t *testing.T) {
 	token := NewToken()
 	ids := data(2)
@@ -358,7 +358,7 @@ func flood(t *testing.T, l *Listener, n int, first []byte) {
 	t.Cleanup(wg.Wait)
 }
 
-// A thousand connections that stall keep nobody out: they are evicted.
+// A thousand connections that stall do not keep others out: they are evicted.
 func TestBacklog(t *testing.T) {
 	token := NewToken()
 	ids := data(20)
@@ -415,8 +415,8 @@ func TestIdleFirst(t *testing.T) {
 	}
 }
 
-// Nor do they where the process may open few files. The listener is a process of its own: this test, started by a shell that
-// limits it.
+// The same holds where the process may open few files. The listener is this test in another process, started by a shell
+// that sets the limit.
 func TestFewFiles(t *testing.T) {
 	const inner = "LOGGP_TEST_TOKEN"
 	id := ID{Control, 1, 0}
@@ -466,7 +466,7 @@ func TestFewFiles(t *testing.T) {
 	c.TCP.Close()
 }
 
-// Whatever comes in whatever pieces, what is read of it is what came, and ends with the record.
+// Whatever arrives, in whatever pieces, is read as it was sent and no further than the end of the record.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte{22, 3, 1, 0, 3, 'a', 'b', 'c', 'p', 'l'}, 3)
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"), 1)

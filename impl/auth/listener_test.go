@@ -51,7 +51,7 @@ func openFiles(t *testing.T) int {
 	return len(list)
 }
 
-// within returns a context for what must not take long even on a busy machine.
+// within returns a context with a timeout.
 func within(t *testing.T, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
@@ -189,7 +189,7 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// Dial says what is wrong with an address, at once where another try is in vain.
+// Dial says what is wrong with an address, at once if another try would fail too.
 func TestDial(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -42,10 +42,10 @@ func ParseToken(s string) (t Token, err error) {
 	return Token(b), nil
 }
 
-// String does not tell the secret, wherever a token is printed by mistake.
+// String does not show the token, so that it is not printed by mistake.
 func (t Token) String() string { return "(token)" }
 
-// GoString does not either.
+// GoString does not show it either.
 func (t Token) GoString() string { return "auth.Token{…}" }
 
 // MarshalText implements encoding.TextMarshaler: for pipes, and not for networks.

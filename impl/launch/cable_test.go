@@ -14,8 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/launch"
 )
 
-// cable makes another host of this system, a network namespace, with a cable to it, and returns its address, a command that runs others there, and a function
-// that sets the cable up or down. It takes the superuser, else the test is skipped.
+// cable makes another host of this system, a network namespace with a cable to it, and returns the addresses, a command
+// that runs others there, and a function that sets the cable up or down. The test is skipped if that is not allowed.
 func cable(t *testing.T) (here, there string, ssh []string, link func(state string)) {
 	t.Helper()
 	switch {
@@ -51,11 +51,11 @@ func cable(t *testing.T) (here, there string, ssh []string, link func(state stri
 	return here, there, []string{script}, func(state string) { exec.Command("ip", "link", "set", name+"a", state).Run() }
 }
 
-// A host that goes without a word, as one does that is switched off, ends the job; and the other way round: nothing is left there.
+// A host that vanishes, as if it is switched off, ends the job; and the agent there, which misses rank 0, leaves nothing.
 func TestCable(t *testing.T) {
 	here, there, ssh, link := cable(t)
-	alone(t)
-	m := muster(ssh, there)
+	leavesNothing(t)
+	m := configure(ssh, there)
 	m.Listen = here
 	team := gather(t, m)
 	var pids []int
@@ -77,14 +77,14 @@ func TestCable(t *testing.T) {
 	if took > 2800*time.Millisecond { // the kernel's own probes would take 3 s
 		t.Errorf("the job ended %v later", took)
 	}
-	gone(t, pids)
+	checkEnded(t, pids)
 }
 
 // A cable that fails for less than the time in which a heartbeat is sent three times does not end the job.
 func TestFlicker(t *testing.T) {
 	here, there, ssh, link := cable(t)
-	alone(t)
-	m := muster(ssh, there)
+	leavesNothing(t)
+	m := configure(ssh, there)
 	m.Listen = here
 	team := gather(t, m)
 	err := run(t, team, func(p device.Port) error {

@@ -28,8 +28,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// fakeSSH makes a command that runs on this host what it is to run on another, and writes down its arguments and its process. All of 127.0.0.0/8 is this
-// host, so there are hosts enough.
+// fakeSSH makes a command that runs on this host what it is to run on another, and records its arguments and its process
+// ID. All of 127.0.0.0/8 is this host, so there are hosts enough.
 func fakeSSH(t *testing.T) (command []string, calls func() string) {
 	t.Helper()
 	if launch.IsRank() { // which comes through here on its way to the job, and ends there: nobody would remove what it made
@@ -64,12 +64,12 @@ sh -c "$*"
 	}
 }
 
-// muster is one of tests.
-func muster(ssh []string, hosts ...string) launch.TeamConfig {
+// configure returns the configuration of a team of the tests.
+func configure(ssh []string, hosts ...string) launch.TeamConfig {
 	return launch.TeamConfig{Hosts: hosts, SSH: ssh, Listen: "127.0.0.1", Version: version(), Join: joinArgs}
 }
 
-// gather gathers a team that there is.
+// gather connects a team, which has to succeed.
 func gather(t *testing.T, m launch.TeamConfig) *launch.Team {
 	t.Helper()
 	team, err := launch.Gather(t.Context(), m)
@@ -90,8 +90,8 @@ func run(t *testing.T, team *launch.Team, program func(device.Port) error) error
 	return w.Run(program)
 }
 
-// alone checks in the end that this process has left nothing: no child, no file.
-func alone(t *testing.T) {
+// leavesNothing checks at the end of the test that no child and no open file is left.
+func leavesNothing(t *testing.T) {
 	t.Helper()
 	launch.Begin(launchtest.Args(t))
 	files := func() int {
@@ -118,11 +118,11 @@ func alone(t *testing.T) {
 	})
 }
 
-// Ranks on several hosts do what those of one do: in one run after another, each rank where it was put.
+// Ranks on several hosts do what those of one host do, in one run after another, each on its host.
 func TestHosts(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	ssh, calls := fakeSSH(t)
-	team := gather(t, muster(ssh, "user@127.0.0.2", "127.0.0.3", "127.0.0.3"))
+	team := gather(t, configure(ssh, "user@127.0.0.2", "127.0.0.3", "127.0.0.3"))
 	for range 3 {
 		var pids []int
 		err := run(t, team, func(p device.Port) error {
@@ -159,11 +159,11 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// The errors of programs are those of the job, wherever the rank is, and the team is there for another run.
+// The error of a program is that of the job, wherever the rank is, and the team can run another job.
 func TestErrors(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
-	team := gather(t, muster(ssh, "127.0.0.2", "127.0.0.3"))
+	team := gather(t, configure(ssh, "127.0.0.2", "127.0.0.3"))
 	for i := range 3 {
 		err := run(t, team, func(p device.Port) error {
 			if p.Rank() == i {
@@ -193,7 +193,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Hosts that do not come are named, with what is wrong, and those that did are left.
+// The error names the host that cannot be reached and says why, and nothing is left on the others.
 func TestAbsentHosts(t *testing.T) {
 	ssh, _ := fakeSSH(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -202,7 +202,7 @@ func TestAbsentHosts(t *testing.T) {
 	}
 	defer taken.Close()
 	with := func(change func(m *launch.TeamConfig), hosts ...string) launch.TeamConfig {
-		m := muster(ssh, hosts...)
+		m := configure(ssh, hosts...)
 		change(&m)
 		return m
 	}
@@ -211,19 +211,19 @@ func TestAbsentHosts(t *testing.T) {
 		m    launch.TeamConfig
 		says []string
 	}{
-		{"refuses", muster(ssh, "127.0.0.2", "refuses.invalid"), []string{"host refuses.invalid: ssh ended by exit status 255 before loggp connected", "\n  ssh: connect to host refuses.invalid port 22: Connection refused"}},
+		{"refuses", configure(ssh, "127.0.0.2", "refuses.invalid"), []string{"host refuses.invalid: ssh ended by exit status 255 before loggp connected", "\n  ssh: connect to host refuses.invalid port 22: Connection refused"}},
 		{"unknown", with(func(m *launch.TeamConfig) { m.Listen = "" }, "127.0.0.2", "no.such.host.invalid"), []string{"host no.such.host.invalid: there is no address of that name"}},
 		{"no ssh", with(func(m *launch.TeamConfig) { m.SSH = []string{"/no/such/ssh"} }, "127.0.0.2"), []string{"host 127.0.0.2: cannot start an agent: ", "/no/such/ssh"}},
 		{"no program", with(func(m *launch.TeamConfig) { m.Program = "/no/such/loggp" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 127", "is it installed there", "/no/such/loggp"}},
 		{"another program", with(func(m *launch.TeamConfig) { m.Program = "/bin/true" }, "127.0.0.2"), []string{"host 127.0.0.2: ssh ended by exit status 0 before"}},
-		{"another version", muster(ssh, "127.0.0.2", "old.invalid"), []string{"host old.invalid: it has loggp v1.1, and rank 0's host has v1"}},
-		{"option", muster(ssh, "-oProxyCommand=touch here"), []string{"host -oProxyCommand=touch here: this is not the name of a host"}},
-		{"command", muster(ssh, "a;b"), []string{"host a;b: this is not the name of a host"}},
+		{"another version", configure(ssh, "127.0.0.2", "old.invalid"), []string{"host old.invalid: it has loggp v1.1, and rank 0's host has v1"}},
+		{"option", configure(ssh, "-oProxyCommand=touch here"), []string{"host -oProxyCommand=touch here: this is not the name of a host"}},
+		{"command", configure(ssh, "a;b"), []string{"host a;b: this is not the name of a host"}},
 		{"taken", with(func(m *launch.TeamConfig) { m.Listen = taken.Addr().String() }, "127.0.0.2"), []string{"listen on " + taken.Addr().String() + ": another program has this port"}},
 		{"all addresses", with(func(m *launch.TeamConfig) { m.Listen = "0.0.0.0:7" }, "127.0.0.2"), []string{"listen on 0.0.0.0:7: name one address of this host"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			alone(t)
+			leavesNothing(t)
 			team, err := launch.Gather(t.Context(), c.m)
 			if err == nil {
 				team.Close()
@@ -238,9 +238,9 @@ func TestAbsentHosts(t *testing.T) {
 	}
 }
 
-// Who is tired of waiting for a host leaves nothing.
+// Gather ends when its context is done, and leaves nothing.
 func TestCancelGather(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	ssh, calls := fakeSSH(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
@@ -250,14 +250,14 @@ func TestCancelGather(t *testing.T) {
 		stranger(t, regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(calls()))
 		cancel(errors.New("enough"))
 	}()
-	_, err := launch.Gather(ctx, muster(ssh, "127.0.0.2", "silent.invalid"))
+	_, err := launch.Gather(ctx, configure(ssh, "127.0.0.2", "silent.invalid"))
 	if err == nil || !strings.HasPrefix(err.Error(), "enough (one other connection was refused: from 127.0.0.1:") {
 		t.Errorf("the error is %v", err)
 	}
-	gone(t, pidsOf(calls()))
+	checkEnded(t, pidsOf(calls()))
 }
 
-// stranger says what he should not at an address, and waits until he is sent away.
+// stranger sends something to an address that is not for it, and waits until it is refused.
 func stranger(t *testing.T, address string) {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -279,15 +279,15 @@ func pidsOf(calls string) (pids []int) {
 	return pids
 }
 
-// gone checks that processes end soon.
-func gone(t *testing.T, pids []int) {
+// checkEnded checks that processes end soon.
+func checkEnded(t *testing.T, pids []int) {
 	t.Helper()
 	if !launchtest.Ended(pids, 5*launchtest.Soon) {
 		t.Fatalf("of %v some are left", pids)
 	}
 }
 
-// around passes a token round forever, after each rank has told rank 0 its process and that of its agent.
+// around passes packets round forever, after each rank has told rank 0 its process and that of its agent.
 func around(told func(rank, pid, agent int)) func(p device.Port) error {
 	return func(p device.Port) error {
 		p.Send(0, &device.Packet{Head: device.Head{uint64(p.Rank()), uint64(os.Getpid()), uint64(os.Getppid())}})
@@ -305,8 +305,8 @@ func around(told func(rank, pid, agent int)) func(p device.Port) error {
 	}
 }
 
-// Whoever is killed on another host at whatever moment, the rank, its agent or the ssh that started it, the job ends soon, says whose rank it was,
-// and nothing is left.
+// If a rank on another host or its agent is killed, at whatever moment, the job ends soon, names the rank, and leaves
+// nothing.
 func TestKilled(t *testing.T) {
 	rounds := 6
 	if testing.Short() {
@@ -316,7 +316,7 @@ func TestKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range rounds {
 		ssh, calls := fakeSSH(t)
-		m := muster(ssh, "127.0.0.2", "127.0.0.3")
+		m := configure(ssh, "127.0.0.2", "127.0.0.3")
 		team, err := launch.Gather(t.Context(), m)
 		if err != nil {
 			t.Fatal(err)
@@ -355,11 +355,11 @@ func TestKilled(t *testing.T) {
 			}
 		}
 		team.Close()
-		gone(t, slices.Concat(pids, pidsOf(calls())))
+		checkEnded(t, slices.Concat(pids, pidsOf(calls())))
 	}
 }
 
-// since returns how long ago something was that has happened; in a process of a rank it never does.
+// since returns how long ago something has happened; in the process of another rank, where nothing does, it returns 0.
 func since(happened chan time.Time) time.Duration {
 	select {
 	case at := <-happened:
@@ -371,9 +371,9 @@ func since(happened chan time.Time) time.Duration {
 
 // The standard error of a rank comes from its host.
 func TestStandardError(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
-	team := gather(t, muster(ssh, "127.0.0.2"))
+	team := gather(t, configure(ssh, "127.0.0.2"))
 	err := run(t, team, func(p device.Port) error {
 		if p.Rank() == 1 {
 			fmt.Fprintln(os.Stderr, "what a pity")
@@ -389,9 +389,9 @@ func TestStandardError(t *testing.T) {
 
 // A context that is done ends the job on all hosts.
 func TestCancel(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	ssh, calls := fakeSSH(t)
-	team := gather(t, muster(ssh, "127.0.0.2"))
+	team := gather(t, configure(ssh, "127.0.0.2"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	w, err := tcp.New(tcp.Config{Ranks: 2, Wait: launch.Block, Args: launchtest.Args(t), Team: team, Context: ctx})
 	if err != nil {
@@ -408,14 +408,15 @@ func TestCancel(t *testing.T) {
 		t.Errorf("Run returned %v", err)
 	}
 	team.Close()
-	gone(t, slices.Concat(pids, pidsOf(calls())))
+	checkEnded(t, slices.Concat(pids, pidsOf(calls())))
 }
 
-// forever is a job on two hosts that tells its processes and does not end, but for an interrupt. Its ssh is in the environment.
+// forever is a job on two hosts that prints its process IDs and runs until it is interrupted. Its ssh command is in the
+// environment.
 func forever() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	team, err := launch.Gather(ctx, muster(strings.Fields(os.Getenv("TEST_SSH")), "127.0.0.2"))
+	team, err := launch.Gather(ctx, configure(strings.Fields(os.Getenv("TEST_SSH")), "127.0.0.2"))
 	if err != nil {
 		return err
 	}
@@ -427,7 +428,7 @@ func forever() error {
 	return w.Run(around(func(_, pid, parent int) { fmt.Println(pid, parent) }))
 }
 
-// When the user's process ends, by an interrupt or without a chance to do anything, all ends on all hosts.
+// When the user's process ends, by an interrupt or by being killed, all processes end on all hosts.
 func TestEnds(t *testing.T) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		ssh, calls := fakeSSH(t)
@@ -435,14 +436,14 @@ func TestEnds(t *testing.T) {
 		cmd.Env = append(os.Environ(), "TEST_SSH="+strings.Join(ssh, " "))
 		pids := launchtest.End(t, cmd, by, 2)
 		pids = slices.DeleteFunc(pids, func(pid int) bool { return pid == os.Getpid() })
-		gone(t, slices.Concat(pids, pidsOf(calls())))
+		checkEnded(t, slices.Concat(pids, pidsOf(calls())))
 	}
 }
 
-// Guests join by hand with the token, which others do not have.
-func TestGuests(t *testing.T) {
-	alone(t)
-	var guests []*exec.Cmd
+// External ranks join with the token, and not with another.
+func TestExternal(t *testing.T) {
+	leavesNothing(t)
+	var external []*exec.Cmd
 	m := launch.TeamConfig{External: 2, Version: version(), Announce: func(address string, token auth.Token, ranks []int) {
 		if !slices.Equal(ranks, []int{1, 2}) {
 			t.Errorf("the ranks are %v", ranks)
@@ -463,27 +464,27 @@ func TestGuests(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Error(err)
 			}
-			guests = append(guests, cmd)
+			external = append(external, cmd)
 		}
 	}}
 	team := gather(t, m)
 	if launch.IsRank() {
-		guests = nil
+		external = nil
 	}
 	if err := run(t, team, func(p device.Port) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	team.Close()
-	for _, g := range guests {
+	for _, g := range external {
 		if err := g.Wait(); err != nil {
 			t.Errorf("a guest ended by %v", err)
 		}
 	}
 }
 
-// An agent starts what it is allowed to and nothing else, and ends when rank 0 goes without a word.
+// An agent starts what it is allowed to and nothing else, and ends when the connection to rank 0 does.
 func TestAgentRefuses(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	token := auth.NewToken()
 	id := auth.ID{Purpose: auth.Control, From: 1}
 	for _, c := range []struct{ order, says string }{
@@ -536,9 +537,9 @@ func TestAgentRefuses(t *testing.T) {
 	}
 }
 
-// An agent that was started over ssh ends with the connection of that, whatever rank 0 does.
+// An agent that was started over ssh ends with that connection, whatever rank 0 does.
 func TestHeld(t *testing.T) {
-	alone(t)
+	leavesNothing(t)
 	token := auth.NewToken()
 	id := auth.ID{Purpose: auth.Control, From: 1}
 	l, err := auth.Listen("", token, id)
@@ -569,14 +570,14 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// An agent that is stopped, as one that gets no processor is for a while, is no host that is switched off: its kernel answers.
+// An agent that is stopped, or waits for a processor, is not given up: its kernel answers.
 func TestStopped(t *testing.T) {
 	if testing.Short() && !launch.IsRank() {
 		t.Skip("waits for some seconds")
 	}
-	alone(t)
+	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
-	team := gather(t, muster(ssh, "127.0.0.2"))
+	team := gather(t, configure(ssh, "127.0.0.2"))
 	err := run(t, team, func(p device.Port) error {
 		if p.Rank() == 1 {
 			p.Send(0, &device.Packet{Head: device.Head{uint64(os.Getppid())}})

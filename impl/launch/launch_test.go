@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// What ended a rank or a run says the same in another process.
+// A report restores the error in another process.
 func TestReports(t *testing.T) {
 	for _, err := range []error{
 		nil,
@@ -50,7 +50,7 @@ func TestHistory(t *testing.T) {
 	Begin(b)
 }
 
-// What makes a process a rank is not passed on.
+// The variables that make a process a rank are not passed on.
 func TestWithout(t *testing.T) {
 	got := without([]string{"A=1", "LOGGP_RANK=2", "LOGGP_RANKS=3", "LOGGP_TOKEN=x", "B="})
 	if want := []string{"A=1", "LOGGP_RANKS=3", "B="}; !reflect.DeepEqual(got, want) {

@@ -15,7 +15,7 @@ import (
 	"github.com/loggp/loggp/impl/launch"
 )
 
-// The ranks of tests are this binary, and so are their agents, and what a user runs that is killed.
+// The ranks of tests are this binary, and so are their agents, and the user's process that is killed.
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	if len(os.Args) > 1 {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// joinArgs are what joinAsAgent reads.
+// joinArgs are the arguments of joinAsAgent.
 func joinArgs(address string, rank int, held bool) []string {
 	return []string{"join", address, strconv.Itoa(rank), strconv.FormatBool(held)}
 }
@@ -38,7 +38,7 @@ func joinArgs(address string, rank int, held bool) []string {
 // version is that of this program, unless a test wants another on the other host.
 func version() string { return "v1" + os.Getenv("OTHER_VERSION") }
 
-// joinAsAgent is the program as an agent.
+// joinAsAgent runs this binary as an agent.
 func joinAsAgent() error {
 	in := bufio.NewReader(os.Stdin)
 	line, err := in.ReadString('\n')
@@ -62,7 +62,7 @@ func joinAsAgent() error {
 	return a.Serve(ctx)
 }
 
-// allow allows tests, and what is killed.
+// allow allows tests, and the job that is killed.
 func allow(args []string) error {
 	if args[0] != "forever" && !strings.HasPrefix(args[0], "-test.run=") {
 		return fmt.Errorf("%q is not allowed", args)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Who is killed leaves no launcher: it is asked to end.
+// If this process is killed its launcher is asked to end.
 func TestKilledLeavesNoLauncher(t *testing.T) {
 	const inner = "LOGGP_TEST_LAUNCHES_IN"
 	if dir := os.Getenv(inner); dir != "" {

@@ -15,10 +15,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Soon is within what time a job has to end whose rank has died.
+// Soon is how long a job may take to end when a rank has died.
 const Soon = 2 * time.Second
 
-// A rank that dies ends the job with its rank, how it died, and what it said.
+// A rank that dies ends the job with an error that has its number, how it died, and its standard error.
 func death(t *testing.T, x *transport) {
 	for _, c := range []struct {
 		name   string
@@ -61,7 +61,7 @@ func death(t *testing.T, x *transport) {
 	}
 }
 
-// rounds is how often something happens at a time that is drawn.
+// rounds is how often something is tried at a random time.
 func rounds() int {
 	if testing.Short() {
 		return 8
@@ -69,7 +69,7 @@ func rounds() int {
 	return 40
 }
 
-// Whatever a rank is at when it is killed, the others do not wait for it.
+// Whatever a rank does when it is killed, the others do not wait for it.
 func killedAtAnyTime(t *testing.T, x *transport) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range rounds() {
@@ -98,7 +98,7 @@ func killedAtAnyTime(t *testing.T, x *transport) {
 	}
 }
 
-// So it is while ranks still look for each other.
+// Nor do they while ranks still connect to each other.
 func killedWhileMeeting(t *testing.T, x *transport) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for i := range rounds() {

@@ -32,7 +32,7 @@ func cancelled(t *testing.T, x *transport) {
 	}
 }
 
-// When all is over, nothing is left in the process: no child, no file, so no connection either, and no memory that was shared.
+// When a job is over nothing of it is left in the process: no child, no file or connection, and no shared memory.
 func nothingLeft(t *testing.T, x *transport) {
 	w := x.world(t, Settings{Ranks: 3})
 	if err := w.Run(func(device.Port) error { return nil }); err != nil {
@@ -58,7 +58,7 @@ func nothingLeft(t *testing.T, x *transport) {
 	}
 }
 
-// held counts what this process has open and what memory without a name it maps.
+// held counts the open files of this process and the mappings of shared memory.
 func held(t *testing.T) (files, maps int) {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
@@ -72,7 +72,7 @@ func held(t *testing.T) (files, maps int) {
 	return len(list), strings.Count(string(text), "memfd:loggp")
 }
 
-// When the user's process ends, by an interrupt or without a chance to do anything, its ranks end with it.
+// When the user's process ends, by an interrupt or by being killed, its ranks end with it.
 func ends(t *testing.T, _ *transport) {
 	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		cmd := exec.Command(os.Args[0], Forever)
@@ -86,12 +86,12 @@ func ends(t *testing.T, _ *transport) {
 	}
 }
 
-// End starts a job and ends its first process by a signal as soon as it has printed so many lines, which are processes. It returns these. A job that is interrupted has
-// to say so, and exit with status 1.
+// End starts a job and sends its first process a signal as soon as it has printed that many lines of process IDs, which it
+// returns. A job that is interrupted has to say so, and exit with status 1.
 func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int) {
 	t.Helper()
-	var words strings.Builder
-	cmd.Stderr = &words
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int)
 	s := bufio.NewScanner(out)
 	for range lines {
 		if !s.Scan() {
-			t.Fatalf("%v after %v: %s", s.Err(), pids, words.String())
+			t.Fatalf("%v after %v: %s", s.Err(), pids, stderr.String())
 		}
 		for word := range strings.FieldsSeq(s.Text()) {
 			pid, err := strconv.Atoi(word)
@@ -114,8 +114,8 @@ func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int)
 	}
 	cmd.Process.Signal(by)
 	cmd.Wait()
-	if by == syscall.SIGINT && (cmd.ProcessState.ExitCode() != 1 || strings.TrimSpace(words.String()) != "context canceled" && !strings.Contains(words.String(), "interrupt")) {
-		t.Errorf("interrupted: %v, %q", cmd.ProcessState, words.String())
+	if by == syscall.SIGINT && (cmd.ProcessState.ExitCode() != 1 || strings.TrimSpace(stderr.String()) != "context canceled" && !strings.Contains(stderr.String(), "interrupt")) {
+		t.Errorf("interrupted: %v, %q", cmd.ProcessState, stderr.String())
 	}
 	return pids
 }
@@ -130,7 +130,7 @@ func Ended(pids []int, limit time.Duration) bool {
 	return true
 }
 
-// alive reports whether there is such a process that has not ended; one that has may wait to be buried.
+// alive reports whether a process exists and is no zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -140,7 +140,7 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
-// Who sets the variables by hand is no rank, and is told so.
+// A process whose environment has the variables by hand is no rank, and is told so.
 func posing(t *testing.T, _ *transport) {
 	cmd := exec.Command(os.Args[0], Forever)
 	cmd.Env = append(os.Environ(), "LOGGP_RANK=1", "LOGGP_TOKEN=guess")

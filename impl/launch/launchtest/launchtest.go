@@ -1,8 +1,8 @@
-// Package launchtest states as tests what holds for jobs whose ranks are processes, by whatever transport these meet.
+// Package launchtest tests the laws of jobs whose ranks are processes, on any transport.
 //
-// The ranks of a test are the binary of the test, started again. It runs that test alone (Args), and comes to the runs of the test as the first rank does; a
-// job that is to be killed from outside is one of the binary's jobs (Main). So a test is the same in all processes up to its runs, and what a rank finds it
-// returns as an error.
+// The ranks of a test are the binary of the test, started again with arguments that select that test (Args), so that they
+// come to the same runs. Until then a test must do the same in all processes, and what a rank finds it returns as an error.
+// A job that is killed from outside is one of the binary's jobs (Main).
 package launchtest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/loggp/loggp/impl/launch"
 )
 
-// Settings say what world is to be opened.
+// Settings describe a world.
 type Settings struct {
 	Ranks   int
 	Wait    launch.Wait
@@ -27,7 +27,7 @@ type Settings struct {
 	Context context.Context
 }
 
-// Open opens worlds of the transport that is tested. It fails if the transport says that the settings are wrong.
+// Open opens a world of the transport that is tested. It fails if the settings are wrong for it.
 type Open func(Settings) (device.World, error)
 
 // transport is what is tested.
@@ -36,7 +36,7 @@ type transport struct {
 	most int // ranks
 }
 
-// laws are those that all transports keep.
+// laws hold for all transports.
 var laws = []struct {
 	name  string
 	check func(*testing.T, *transport)
@@ -57,7 +57,7 @@ var laws = []struct {
 	{"posing", posing},
 }
 
-// Test tests that a transport keeps the laws. It is for that many ranks at most. The binary's TestMain has to be Main.
+// Test tests the laws on a transport that has at most that many ranks. The binary's TestMain has to call Main.
 func Test(t *testing.T, open Open, most int) {
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) { l.check(t, &transport{open, most}) })
@@ -77,7 +77,8 @@ func (x *transport) world(t *testing.T, s Settings) device.World {
 	return w
 }
 
-// Args returns arguments by which this binary runs a test and nothing else, and of its parts those that are run here. Flags of the tests' own are passed on.
+// Args returns arguments with which this binary runs a test and nothing else, and of its subtests those that are run here.
+// Flags of the tests' own are passed on.
 func Args(t testing.TB) []string {
 	value := func(name string) string { return flag.Lookup(name).Value.String() }
 	parts := strings.Split(t.Name(), "/")
@@ -99,8 +100,8 @@ func Args(t testing.TB) []string {
 	return args
 }
 
-// Main is TestMain of a binary whose tests start it. With the name of a job as its first argument it does that job instead of tests. Jobs are those given,
-// and Forever.
+// Main is TestMain of a binary that tests start again. If its first argument is the name of a job it runs that job instead
+// of tests: one of those given, or Forever.
 func Main(m *testing.M, open Open, jobs map[string]func() error) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	if len(os.Args) > 1 {
@@ -119,7 +120,7 @@ func Main(m *testing.M, open Open, jobs map[string]func() error) {
 	os.Exit(m.Run())
 }
 
-// Forever is the job of three ranks that tells its processes and does not end, but for an interrupt.
+// Forever is the job of three ranks that prints their process IDs and runs until it is interrupted.
 const Forever = "forever"
 
 func forever(open Open) error {
@@ -140,7 +141,7 @@ func forever(open Open) error {
 	}))
 }
 
-// round returns a program in which all ranks pass a token round forever, each after it has done something.
+// round returns a program in which each rank calls first and then passes packets round forever.
 func round(first func(p device.Port) error) func(p device.Port) error {
 	return func(p device.Port) error {
 		if err := first(p); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What is wrong with a world is said before it is there.
+// Wrong settings are an error when the world is opened.
 func mistakes(t *testing.T, x *transport) {
 	for _, c := range []struct {
 		settings Settings
@@ -27,7 +27,7 @@ func mistakes(t *testing.T, x *transport) {
 	}
 }
 
-// The most ranks that a world may have find each other.
+// A world with the most ranks that it may have connects all of them.
 func mostRanks(t *testing.T, x *transport) {
 	if testing.Short() {
 		t.Skipf("%d processes", x.most)
@@ -48,7 +48,7 @@ func mostRanks(t *testing.T, x *transport) {
 	}
 }
 
-// A transport is measured, so that its garbage would be, too.
+// A transport allocates nothing per packet: the garbage collector would be measured.
 func noGarbage(t *testing.T, x *transport) {
 	for _, wait := range []launch.Wait{launch.Spin, launch.Block} {
 		for _, n := range []int{0, 100, 100_000} {
@@ -78,7 +78,7 @@ func noGarbage(t *testing.T, x *transport) {
 	}
 }
 
-// A rank that ends while others sleep, waiting for it to take packets, wakes them: what they send is dropped.
+// A rank that ends wakes others that wait for it to take packets, and what they send is dropped.
 func endWakes(t *testing.T, x *transport) {
 	err := x.world(t, Settings{Ranks: 2, Wait: launch.Block}).Run(func(p device.Port) error {
 		if p.Rank() == 1 {
