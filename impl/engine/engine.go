@@ -8,8 +8,8 @@
 //
 //	mpi  →  engine.Rank  →  engine.Engine (proto, queue, ...)  →  device.Port
 //
-// Collective operations are schedules of point-to-point messages and belong to package mpi. The laws
-// below are executed by the suite in enginetest.
+// Collective operations are schedules of point-to-point messages and belong to package mpi. The
+// laws below are executed by the suite in enginetest.
 package engine
 
 import (
@@ -21,14 +21,14 @@ import (
 const Any = -1
 
 // New prepares a library of the engine's kind for a job. The protocol, if it is not "", carries all
-// messages of the program, whatever the library's rules say. A library that the engine cannot serve,
-// and a protocol that it does not have, are errors.
+// messages of the program, whatever the library's rules say. A library that the engine cannot
+// serve, and a protocol that it does not have, are errors.
 type New func(l *model.Library, protocol string) (Maker, error)
 
 // Maker makes the engines of the ranks of one job.
 type Maker interface {
-	// Engines returns how to get the engines of n ranks, the i-th by the index i. They lie in one piece
-	// of memory, as a job may have a million ranks.
+	// Engines returns how to get the engines of n ranks, the i-th by the index i. They lie in one
+	// piece of memory, as a job may have a million ranks.
 	Engines(n int) func(i int) Engine
 }
 
@@ -59,42 +59,42 @@ type Engine interface {
 	// memory of Rank.Reserve and sent from there.
 	Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int)
 
-	// Isend starts the send that o describes (Buf, Signature, Mode, Peer, Context, Tag). A buffered one is
-	// complete when it returns.
+	// Isend starts the send that o describes (Buf, Signature, Mode, Peer, Context, Tag). A buffered
+	// one is complete when it returns.
 	Isend(o *Op)
 
-	// Irecv starts the receive that o describes (Buf, Signature, Peer, Context, Tag; Peer and Tag may be
-	// Any). When it is complete, Peer, Tag and Size are those of the message.
+	// Irecv starts the receive that o describes (Buf, Signature, Peer, Context, Tag; Peer and Tag
+	// may be Any). When it is complete, Peer, Tag and Size are those of the message.
 	Irecv(o *Op)
 
 	// Recv is Irecv, and waits until o is complete.
 	Recv(o *Op)
 
-	// Progress takes in one packet, or another thing that has happened, and does what it asks for. It
-	// reports whether there was one; with block it waits until there is.
+	// Progress takes in one packet, or another thing that has happened, and does what it asks for.
+	// It reports whether there was one; with block it waits until there is.
 	Progress(block bool) bool
 
 	// Looked charges the end of a wait or a test: an operation was found complete, or none was.
 	Looked(found bool)
 
-	// Probe looks, after what has arrived was taken in, for a message that a receive would take. With
-	// block it waits for one.
+	// Probe looks, after what has arrived was taken in, for a message that a receive would take.
+	// With block it waits for one.
 	Probe(src int, context uint32, tag int, block bool) (Status, bool)
 
-	// Cancel asks for an operation to end without a message, and returns at once. Either that happens, by
-	// Rank.Cancelled, or the operation completes as ever. A send to a rank that has ended, or that does
-	// nothing but make calls, is decided.
+	// Cancel asks for an operation to end without a message, and returns at once. Either that
+	// happens, by Rank.Cancelled, or the operation completes as ever. A send to a rank that has
+	// ended, or that does nothing but make calls, is decided.
 	Cancel(o *Op)
 
 	// Explain says what an operation that is under way waits for.
 	Explain(o *Op) Wait
 
-	// Unreceived returns how many messages have arrived that no receive has taken, and the first of them
-	// in a context, or of all if the context is AnyContext; nil if there is none.
+	// Unreceived returns how many messages have arrived that no receive has taken, and the first of
+	// them in a context, or of all if the context is AnyContext; nil if there is none.
 	Unreceived(context uint32) (n int, first *Arrival)
 
-	// Unsettled returns a message that has arrived, has no receive, and may be cancelled by its sender,
-	// or nil.
+	// Unsettled returns a message that has arrived, has no receive, and may be cancelled by its
+	// sender, or nil.
 	Unsettled() *Arrival
 
 	// Direct returns the engine's single packets and remote memory access, or nil if it has none.
@@ -107,21 +107,21 @@ const AnyContext = 1<<32 - 1
 // Direct is what protocols are made of: single packets without matching, and access to the memory
 // of other ranks. It is for measuring, and may not be mixed with messages that are under way.
 type Direct interface {
-	// SendPacket sends one packet, and RecvPacket takes the next one, whoever sent it, and returns its
-	// length.
+	// SendPacket sends one packet, and RecvPacket takes the next one, whoever sent it, and returns
+	// its length.
 	SendPacket(dst int, b []byte)
 	RecvPacket(b []byte) int
 
-	// Remote reports whether the machine has remote memory access. Where it has not, the calls below go
-	// by packets, which the other rank takes in when it makes progress.
+	// Remote reports whether the machine has remote memory access. Where it has not, the calls
+	// below go by packets, which the other rank takes in when it makes progress.
 	Remote() bool
 
 	// Expose lets other ranks access b under the key that it returns, until Withdraw.
 	Expose(b []byte) device.Key
 	Withdraw(k device.Key)
 
-	// Get reads memory that rank dst has exposed, and Put writes it. Both return when the access is known
-	// to have ended.
+	// Get reads memory that rank dst has exposed, and Put writes it. Both return when the access is
+	// known to have ended.
 	Get(dst int, k device.Key, b []byte)
 	Put(dst int, k device.Key, b []byte)
 }

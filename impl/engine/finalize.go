@@ -2,9 +2,9 @@ package engine
 
 import "fmt"
 
-// Unfinished returns how many operations there are that the program knows and has not completed, and
-// what the first of them waits for. None are counted after a call that failed and whose error the
-// program has handled: it may have left some that it does not know.
+// Unfinished returns how many operations there are that the program knows and has not completed,
+// and what the first of them waits for. None are counted after a call that failed and whose error
+// the program has handled: it may have left some that it does not know.
 func (r *Rank) Unfinished() (int, Wait) {
 	n := r.Open() - r.buffer.pending - r.freed
 	if n == 0 || r.failed {
@@ -28,10 +28,10 @@ func (r *Rank) firstOpen(of state) *Op {
 	panic("engine: no operation is open")
 }
 
-// Finalize makes progress until nothing of the rank is under way: buffered messages, operations that
-// the program has given up, and messages without a receive whose senders may yet cancel them. It
-// returns how many messages have arrived that were not received, and the first of them: to look for
-// more would take time from programs that have none.
+// Finalize makes progress until nothing of the rank is under way: buffered messages, operations
+// that the program has given up, and messages without a receive whose senders may yet cancel them.
+// It returns how many messages have arrived that were not received, and the first of them: to look
+// for more would take time from programs that have none.
 func (r *Rank) Finalize() (int, *Arrival) {
 	r.waits = finalizing{}
 	for r.buffer.pending > 0 || r.freed > 0 || r.engine.Unsettled() != nil {
@@ -58,8 +58,8 @@ func (finalizing) wait(r *Rank) Wait {
 	return Wait{Peer: Any}
 }
 
-// Idle returns an error if something of the rank is under way, or memory of Room was given back twice.
-// It is for tests of engines.
+// Idle returns an error if something of the rank is under way, or memory of Room was given back
+// twice. It is for tests of engines.
 func (r *Rank) Idle() error {
 	seen := map[*byte]bool{}
 	for _, b := range r.rooms {

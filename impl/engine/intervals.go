@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// intervals are memory of operations under way, in the order in which it begins. They lie in chunks,
-// so that neither many operations nor long ones make a look or a change slow.
+// intervals are memory of operations under way, in the order in which it begins. They lie in
+// chunks, so that neither many operations nor long ones make a look or a change slow.
 type intervals struct {
 	chunks []*chunk
 	serial uint64
@@ -32,7 +32,8 @@ func order(x, y interval) int {
 	return 1
 }
 
-// find returns the chunk in which an interval is, or belongs: the first that does not end before it.
+// find returns the chunk in which an interval is, or belongs: the first that does not end before
+// it.
 func (l *intervals) find(x interval) int {
 	return sort.Search(len(l.chunks), func(i int) bool {
 		list := l.chunks[i].list

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Intervals of calls come and go, overlapping or not, and whether one meets any is what each byte says.
+// Intervals of calls come and go, overlapping or not, and whether one meets any is what each byte
+// says.
 func TestIntervals(t *testing.T) {
 	const all = 600
 	for seed := range uint64(10) {

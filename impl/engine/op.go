@@ -53,7 +53,8 @@ func (o *Op) Received() (Status, bool) { return Status{int(o.Peer), int(o.Tag), 
 // Cancelled reports whether a finished operation was cancelled.
 func (o *Op) Cancelled() bool { return o.state&cancelled != 0 }
 
-// Detached reports whether the operation is a buffered message, whose data is in the attached buffer.
+// Detached reports whether the operation is a buffered message, whose data is in the attached
+// buffer.
 func (o *Op) Detached() bool { return o.state&detached != 0 }
 
 // Persistent reports whether the operation can be started again.

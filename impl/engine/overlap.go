@@ -95,8 +95,8 @@ func (r *Rank) reads(all ...interval) {
 	}
 }
 
-// called returns the call that the program is in. To find its line takes several times as long as to
-// note the stack.
+// called returns the call that the program is in. To find its line takes several times as long as
+// to note the stack.
 func (r *Rank) called() *call {
 	c := r.overlap.spare
 	if c == nil {

@@ -15,8 +15,8 @@ type Template struct {
 	Tag     int
 }
 
-// Init returns a persistent operation, which is inactive: it lives until Free, and does nothing until
-// Start. Release makes it inactive again.
+// Init returns a persistent operation, which is inactive: it lives until Free, and does nothing
+// until Start. Release makes it inactive again.
 func (r *Rank) Init(t Template) *Op {
 	o := r.NewOp()
 	o.template = &t

@@ -14,13 +14,13 @@ type Config struct {
 	// Types names the types that a signature stands for; nil: its number.
 	Types func(Signature) string
 
-	// Mismatch says how the collective call to which a message belongs, by its tag (theirs), differs from the
-	// one of a rank that expects messages with the tag ours. It returns no class if they do not differ; nil:
-	// it is not known.
+	// Mismatch says how the collective call to which a message belongs, by its tag (theirs),
+	// differs from the one of a rank that expects messages with the tag ours. It returns no class
+	// if they do not differ; nil: it is not known.
 	Mismatch func(rank int, context uint32, src, theirs, ours int) (Class, string)
 
-	// Named says what a rank of the job is called by one that communicates with it in a context, as errors
-	// name it; nil: that rank of the job.
+	// Named says what a rank of the job is called by one that communicates with it in a context, as
+	// errors name it; nil: that rank of the job.
 	Named func(rank int, context uint32, other int) string
 
 	Check bool // look whether operations under way share memory, and which goroutine makes calls
@@ -133,8 +133,8 @@ func (r *Rank) CheckGoroutine(call string) {
 	}
 }
 
-// foreign fails in the goroutine that makes a call, and changes nothing. A rank that has ended has no
-// goroutine: what fails then says so itself.
+// foreign fails in the goroutine that makes a call, and changes nothing. A rank that has ended has
+// no goroutine: what fails then says so itself.
 func (r *Rank) foreign(call string) {
 	if r.ended() {
 		return
@@ -143,8 +143,8 @@ func (r *Rank) foreign(call string) {
 		Text: "another goroutine than the rank's makes this call: what belongs to a rank is for its own goroutine alone"})
 }
 
-// Name returns what another rank of the job is called by the program, which communicates with it in a
-// context.
+// Name returns what another rank of the job is called by the program, which communicates with it in
+// a context.
 func (r *Rank) Name(other int32, context uint32) string {
 	if r.cfg.Named == nil {
 		return fmt.Sprintf("rank %d", other)
@@ -162,7 +162,8 @@ func (r *Rank) Check(o *Op, context uint32, src, tag int32, size int, s Signatur
 	}
 }
 
-// truncated fails with a message that is too long. Tags of collective operations are not the program's.
+// truncated fails with a message that is too long. Tags of collective operations are not the
+// program's.
 func (r *Rank) truncated(o *Op, context uint32, src, tag int32, size int) {
 	if context%2 == 1 {
 		r.mustMatch(context, src, tag)

@@ -1,9 +1,9 @@
 package engine
 
-// Tally stands for a set of messages: how many there are, and the sum of a hash of each one's sender
-// and receiver. Two sets of equal tallies have as many messages of each pair of ranks, with a
-// probability of error of 2^-64. A job's ranks compare what they sent and received by it, as a table
-// of pairs would cost a million ranks more than their messages.
+// Tally stands for a set of messages: how many there are, and the sum of a hash of each one's
+// sender and receiver. Two sets of equal tallies have as many messages of each pair of ranks, with
+// a probability of error of 2^-64. A job's ranks compare what they sent and received by it, as a
+// table of pairs would cost a million ranks more than their messages.
 type Tally struct{ Count, Sum uint64 }
 
 // Add adds another set.
@@ -31,16 +31,16 @@ func pair(src, dst int) uint64 {
 // operations.
 type Traffic struct{ Sent, Received [2]Tally }
 
-// Failed reports whether a call has failed whose error the program has handled: what it had begun may
-// be left.
+// Failed reports whether a call has failed whose error the program has handled: what it had begun
+// may be left.
 func (r *Rank) Failed() bool { return r.failed }
 
 // Traffic returns what the rank has sent and received so far. Messages that were cancelled do not
 // count.
 func (r *Rank) Traffic() Traffic { return r.traffic }
 
-// Peers returns how many messages of the program the rank has sent to each other one and received from
-// it, if the program is checked.
+// Peers returns how many messages of the program the rank has sent to each other one and received
+// from it, if the program is checked.
 func (r *Rank) Peers() map[int][2]int {
 	if r.overlap == nil {
 		return nil

@@ -79,8 +79,8 @@ type list struct {
 	one  bool
 }
 
-// Left notes how many operations of a list are open, for Waits: one says that the call waits for one of
-// them, not for all. It is called when a rank is stopped.
+// Left notes how many operations of a list are open, for Waits: one says that the call waits for
+// one of them, not for all. It is called when a rank is stopped.
 func (r *Rank) Left(open int, one bool) { r.list = list{r.call, open, one} }
 
 // sought is a message that a probe waits for.

@@ -5,15 +5,17 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A receive that has no message yet is cancelled at once. A send whose message may be without a receive is cancelled by its receiver, which
-// alone knows:
+// A receive that has no message yet is cancelled at once. A send whose message may be without a
+// receive is cancelled by its receiver, which alone knows:
 //
 //	cancel →
 //	       ← answer
 //
-// The cancel comes after the first packet, so either the message is among the early ones, and is taken out, or it has met its receive. What becomes known of
-// that meanwhile, since the send completes, settles it: the answer is for nobody then. This costs a packet each way, and the receiver has to be in a call, or
-// to have ended: then it has dropped the message, unless what it sent before said that the message was received.
+// The cancel comes after the first packet, so either the message is among the unexpected ones, and
+// is taken out, or it has met its receive. What becomes known of that meanwhile, since the send
+// completes, settles it: the answer is for nobody then. This costs a packet each way, and the
+// receiver has to be in a call, or to have ended: then it has dropped the message, unless what it
+// sent before said that the message was received.
 
 // Cancel implements engine.Engine. What has left and is forgotten is not asked for.
 func (e *Engine) Cancel(x *engine.Op) {
@@ -40,8 +42,8 @@ func (e *Engine) ask(s *op) {
 // hasEnded is what the world says of a rank that has ended.
 var hasEnded = (&head{kind: kindGone}).words()
 
-// peerEnded goes on without a rank that has ended: nothing more of it comes, so it did without what is
-// being cancelled.
+// peerEnded goes on without a rank that has ended: nothing more of it comes, so it did without what
+// is being cancelled.
 func (e *Engine) peerEnded(rank int32) {
 	for _, s := range e.ops {
 		if s.cancelling && s.Peer == rank {
@@ -50,12 +52,12 @@ func (e *Engine) peerEnded(rank int32) {
 	}
 }
 
-// takeOut takes a message out of the early ones, if it is there, and says whether it was.
+// takeOut takes a message out of the unexpected ones, if it is there, and says whether it was.
 func (e *Engine) takeOut(src int, h *head) {
 	e.spend(model.ProtoMatch, 1)
 	answer := head{kind: kindAnswer, to: h.from, from: h.to}
 	if m := e.unmet(int32(src), h.from); m != nil {
-		e.early.Remove(&m.Entry)
+		e.unexpected.Remove(&m.Entry)
 		e.flow.freed(src, len(m.data))
 		e.drop(m)
 		answer.size = 1
@@ -63,9 +65,10 @@ func (e *Engine) takeOut(src int, h *head) {
 	e.control(int32(src), &answer)
 }
 
-// unmet returns the early message of an operation of another rank, or nil. What the sender has forgotten is of none, whatever it says.
-func (e *Engine) unmet(src int32, from uint32) *early {
-	for m := range e.early.All() {
+// unmet returns the unexpected message of an operation of another rank, or nil. What the sender has
+// forgotten is of none, whatever it says.
+func (e *Engine) unmet(src int32, from uint32) *unexpected {
+	for m := range e.unexpected.All() {
 		if k := m.Value; k.src == src && k.from == from && !k.protocol.Forgets {
 			return k
 		}

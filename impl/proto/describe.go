@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Name returns what the head of an engine's packet says, for traces and recordings: the kind of the packet, and in words what
-// else there is.
+// Name returns what the head of an engine's packet says, for traces and recordings: the kind of the
+// packet, and in words what else there is.
 func Describe(words device.Head) (name, detail string) {
 	var h head
 	h.decode(&words)
@@ -24,7 +24,7 @@ func Describe(words device.Head) (name, detail string) {
 		name = "ACK"
 	case kindFIN:
 		name = "FIN"
-	case kindDone, kindRawDone, kindData, kindPut, kindRest:
+	case kindDone, kindDirectDone, kindData, kindPut, kindRest:
 		name = "M"
 	case kindGet:
 		name, detail = "get", fmt.Sprintf("%d bytes", h.size)
@@ -39,7 +39,7 @@ func Describe(words device.Head) (name, detail string) {
 		}
 	case kindGone:
 		name = "end"
-	case kindRaw:
+	case kindDirect:
 		name = "message"
 	case kindRefused:
 		name = "refused"

@@ -1,11 +1,14 @@
-// Package proto is the message-passing engine of one rank, and the protocols by which messages travel.
+// Package proto is the message-passing engine of one rank, and the protocols by which messages
+// travel.
 //
-// A message begins with a first packet: RM, which carries the data, or R, which only announces it. The receiver pairs first
-// packets with receives in the order of package match; what happens then is the protocol's, a table of steps in a file of
-// its own. Which protocol a message takes is chosen by the library's rules from its mode and length.
+// A message begins with a first packet: RM, which carries the data, or R, which only announces it.
+// The receiver pairs first packets with receives in the order of package match; what happens then
+// is the protocol's, a table of steps in a file of its own. Which protocol a message takes is
+// chosen by the library's rules from its mode and length.
 //
-// Progress is made only inside calls, by the rank that makes them: nothing here runs beside the program, and no lock is held. The
-// engine knows ports, not machines; it cannot tell whether time is virtual.
+// Progress is made only inside calls, by the rank that makes them: nothing here runs beside the
+// program, and no lock is held. The engine knows ports, not machines; it cannot tell whether time
+// is virtual.
 package proto
 
 import (
@@ -20,25 +23,25 @@ import (
 // Engine sends and receives the messages of one rank. It implements engine.Engine. It may not be
 // copied.
 type Engine struct {
-	rank     *engine.Rank
-	port     device.Port
-	job      *Job
-	unpriced bool                // work takes its own time
-	early    match.Queue[*early] // messages without a receive
-	posted   match.Queue[*op]    // receives without a message
-	flow     flow
-	met      msg           // the message whose first packet is being taken in
-	out      device.Packet // the packet that is being sent
+	rank       *engine.Rank
+	port       device.Port
+	job        *Job
+	unpriced   bool                     // work takes its own time
+	unexpected match.Queue[*unexpected] // messages without a receive
+	posted     match.Queue[*op]         // receives without a message
+	flow       flow
+	met        msg           // the message whose first packet is being taken in
+	out        device.Packet // the packet that is being sent
 
 	// What few messages need comes last.
 	op       op    // the first operation
 	ops      []*op // all
 	opAt     [4]*op
-	spare    *early
+	spare    *unexpected
 	memory   device.Memory // the machine's, or messages
-	messages *messages     // nil where the machine has remote memory
+	messages *packetMemory // nil where the machine has remote memory
 	cancels  uint32        // names the last cancel
-	raw      rawQueue
+	direct   directQueue
 }
 
 // Setup implements engine.Engine.
@@ -46,7 +49,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.unpriced = r, r.Port(), r.Unpriced()
 	e.memory = e.port.Memory()
 	if e.memory == nil {
-		e.messages = &messages{e: e}
+		e.messages = &packetMemory{e: e}
 		e.memory = e.messages
 		if p, ok := e.port.(device.Placer); ok {
 			p.Place(e.messages.place)
@@ -115,13 +118,13 @@ func (e *Engine) follow(p *device.Packet) {
 	case kindRest:
 		r := e.ops[h.to]
 		r.protocol.Rest(e, r, p.Data)
-	case kindDone, kindRawDone:
+	case kindDone, kindDirectDone:
 		if p.Refused {
 			panic(fmt.Sprintf("proto: rank %d: a remote access was refused: its memory is not exposed", e.port.Rank()))
 		}
 		e.ended(&h)
-	case kindRaw:
-		e.raw.add(p)
+	case kindDirect:
+		e.direct.add(p)
 	case kindCancel:
 		e.takeOut(p.Src, &h)
 	case kindAnswer:
@@ -145,8 +148,8 @@ func (e *Engine) follow(p *device.Packet) {
 
 // ended goes on where a remote access has ended.
 func (e *Engine) ended(h *head) {
-	if h.kind == kindRawDone {
-		e.raw.done = true
+	if h.kind == kindDirectDone {
+		e.direct.done = true
 		return
 	}
 	o := e.ops[h.to]

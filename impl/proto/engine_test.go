@@ -14,7 +14,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// TestEngine executes the laws of package engine, with each protocol and with several, and of processes in turn.
+// TestEngine executes the laws of package engine, with each protocol and with several, and of
+// processes in turn.
 func TestEngine(t *testing.T) {
 	for i, l := range enginetest.ProtoLibraries() {
 		enginetest.Test(t, enginetest.Subject{
@@ -27,7 +28,7 @@ func TestEngine(t *testing.T) {
 // leftover looks at what the engine of a rank that has ended still holds.
 func leftover(x engine.Engine) error {
 	e := x.(*Engine)
-	if n, m := e.posted.Len(), e.early.Len(); n != 0 || m != 0 {
+	if n, m := e.posted.Len(), e.unexpected.Len(); n != 0 || m != 0 {
 		return fmt.Errorf("%d receives and %d messages wait", n, m)
 	}
 	m := e.messages
@@ -39,14 +40,14 @@ func leftover(x engine.Engine) error {
 			return fmt.Errorf("memory %d is exposed", key)
 		}
 	}
-	if len(m.asked) != len(m.idle) || len(m.asked) > 15 {
-		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.asked))
+	if len(m.pending) != len(m.idle) || len(m.pending) > 15 {
+		return fmt.Errorf("%d of %d places for gets are free", len(m.idle), len(m.pending))
 	}
 	return nil
 }
 
-// processes are worlds whose ranks are processes: this binary, which is started again to run the one
-// test that it is wanted for.
+// processes are worlds whose ranks are processes: this binary, which is started again to run the
+// one test that it is wanted for.
 var processes = []enginetest.World{
 	processWorld("shm", func(ranks int, args []string) (device.World, error) {
 		return shm.New(shm.Config{Ranks: ranks, Args: args})

@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A hundred thousand small messages, and ten thousand of 4 KiB while the receiver makes no progress. None is lost, and
-// the receiver keeps no more of them than the window.
+// A hundred thousand small messages, and ten thousand of 4 KiB while the receiver makes no
+// progress. None is lost, and the receiver keeps no more of them than the window.
 func TestFlood(t *testing.T) {
 	for _, f := range []struct{ messages, bytes int }{{100_000, 8}, {10_000, 4096}} {
 		for _, p := range enginetest.Worlds() {
@@ -37,7 +37,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// counting is a world that knows how many bytes rank 0 has sent in packets that the program of rank 1 does not have yet.
+// counting is a world that knows how many bytes rank 0 has sent in packets that the program of rank
+// 1 does not have yet.
 type counting struct {
 	device.World
 	sent, taken atomic.Int64

@@ -2,9 +2,9 @@ package proto
 
 import "math"
 
-// flow keeps eager messages from overrunning their receiver. A sender has at most window bytes in RM packets that a receiver has not
-// yet handed to its program; what is handed over goes back as credit in the next packet, or in one of its own when
-// half the window is due.
+// flow keeps eager messages from overrunning their receiver. A sender has at most window bytes in
+// RM packets that a receiver has not yet handed to its program; what is handed over goes back as
+// credit in the next packet, or in one of its own when half the window is due.
 type flow struct {
 	window int
 	peers  []peer  // a hash table; its length is a power of two, or zero
@@ -22,13 +22,14 @@ type peer struct {
 	due  int   // bytes that we took and have not yet credited
 }
 
-// home returns where a rank is looked for first, in a table of any length. Four ranks in a row stand together, as many programs go through
-// ranks in their order.
+// home returns where a rank is looked for first, in a table of any length. Four ranks in a row
+// stand together, as many programs go through ranks in their order.
 func home(rank int) uint64 {
 	return uint64(rank)>>2*0x9e3779b97f4a7c15>>32<<2 | uint64(rank)&3 // the golden ratio's, as in match
 }
 
-// find returns the place of a rank in the table, which is not full: its own, or the free one that it would have.
+// find returns the place of a rank in the table, which is not full: its own, or the free one that
+// it would have.
 func (f *flow) find(rank int) *peer {
 	last := uint64(len(f.peers) - 1)
 	for i := home(rank); ; i++ {
@@ -40,8 +41,8 @@ func (f *flow) find(rank int) *peer {
 
 // peer returns a peer, which is a new one where there was none.
 //
-// Note: a slice with a place for every rank would take more memory than all else in a job of some thousand ranks, and
-// every look at it would miss the caches.
+// Note: a slice with a place for every rank would take more memory than all else in a job of some
+// thousand ranks, and every look at it would miss the caches.
 func (f *flow) peer(rank int) *peer {
 	if p := f.last; p.name == int32(rank+1) {
 		return p
@@ -69,11 +70,13 @@ func (f *flow) seek(rank int) *peer {
 	return f.last
 }
 
-// open reports whether bytes are under way to the peer, or due to it. Others need not be remembered.
+// open reports whether bytes are under way to the peer, or due to it. Others need not be
+// remembered.
 func (p *peer) open() bool { return p.out != 0 || p.due != 0 }
 
-// grow makes room for more peers: in a table as long as before if half of it has nothing open, else in a longer one, for 12, and then for twice as
-// many each time. So whoever talks to many ranks in turn has a table that stays in the caches.
+// grow makes room for more peers: in a table as long as before if half of it has nothing open, else
+// in a longer one, for 12, and then for twice as many each time. So whoever talks to many ranks in
+// turn has a table that stays in the caches.
 func (f *flow) grow() {
 	old, open := f.peers, 0
 	for i := range old {
@@ -98,8 +101,9 @@ func (f *flow) grow() {
 	f.spare = old
 }
 
-// take takes n bytes of the window to a rank, and reports whether they were free. It takes them also where they are not if they
-// must go: all that is sent will be credited. A message longer than the window may go when the window is all free.
+// take takes n bytes of the window to a rank, and reports whether they were free. It takes them
+// also where they are not if they must go: all that is sent will be credited. A message longer than
+// the window may go when the window is all free.
 func (f *flow) take(rank, n int, must bool) bool {
 	if n == 0 {
 		return true

@@ -31,8 +31,9 @@ func parted() *model.Library {
 	return l
 }
 
-// Whatever is sent is credited, and all credit comes home: when two ranks have taken each other's messages, no byte is out and
-// none is due but what half a window allows, whether messages ran out of the window or nobody asked it.
+// Whatever is sent is credited, and all credit comes home: when two ranks have taken each other's
+// messages, no byte is out and none is due but what half a window allows, whether messages ran out
+// of the window or nobody asked it.
 func TestCredit(t *testing.T) {
 	for _, c := range []struct {
 		library  *model.Library
@@ -70,7 +71,8 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// Every peer has a place of its own however many there are, and is found near where it is looked for, whatever ranks a rank talks to.
+// Every peer has a place of its own however many there are, and is found near where it is looked
+// for, whatever ranks a rank talks to.
 func TestPeers(t *testing.T) {
 	const seed = 1
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -109,7 +111,8 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// A rank that talks to many in turn, with few of them open at a time, remembers those and no more, and takes no memory for the rest.
+// A rank that talks to many in turn, with few of them open at a time, remembers those and no more,
+// and takes no memory for the rest.
 func TestPeersAreForgotten(t *testing.T) {
 	f := flow{window: 1 << 30, last: &nobody}
 	turn := func(from int) {

@@ -10,21 +10,21 @@ import (
 type kind uint8
 
 const (
-	kindFirst   kind = iota + 1 // RM or R: the first packet of a message
-	kindACK                     // receiver to sender: matched, or received
-	kindFIN                     // sender to receiver: the data is there
-	kindDone                    // from the machine: a remote access has ended
-	kindCredit                  // nothing but credit
-	kindRaw                     // a low-level message
-	kindRawDone                 // from the machine: a low-level remote access has ended
-	kindGet                     // asks for bytes of exposed memory, where the machine cannot read it
-	kindData                    // the bytes
-	kindPut                     // bytes for exposed memory, where the machine cannot write it
-	kindRest                    // sender to receiver: the rest of the data
-	kindCancel                  // sender to receiver: take the message out, if it has no receive
-	kindAnswer                  // receiver to sender: it is out, or was not there
-	kindGone                    // from the world: the program of a rank has ended
-	kindRefused                 // the bytes that were asked for or put are not exposed
+	kindFirst      kind = iota + 1 // RM or R: the first packet of a message
+	kindACK                        // receiver to sender: matched, or received
+	kindFIN                        // sender to receiver: the data is there
+	kindDone                       // from the machine: a remote access has ended
+	kindCredit                     // nothing but credit
+	kindDirect                     // a low-level message
+	kindDirectDone                 // from the machine: a low-level remote access has ended
+	kindGet                        // asks for bytes of exposed memory, where the machine cannot read it
+	kindData                       // the bytes
+	kindPut                        // bytes for exposed memory, where the machine cannot write it
+	kindRest                       // sender to receiver: the rest of the data
+	kindCancel                     // sender to receiver: take the message out, if it has no receive
+	kindAnswer                     // receiver to sender: it is out, or was not there
+	kindGone                       // from the world: the program of a rank has ended
+	kindRefused                    // the bytes that were asked for or put are not exposed
 )
 
 // head is what the engine writes into a packet's head.
@@ -56,7 +56,8 @@ func (h *head) decode(w *device.Head) {
 	h.key = device.Key(w[4])
 }
 
-// Most packets are the first of a message. For their sake parts of a packet's head are read and written where they are: a head of its own goes through memory twice.
+// Most packets are the first of a message. For their sake parts of a packet's head are read and
+// written where they are: a head of its own goes through memory twice.
 func kindOf(w *device.Head) kind         { return kind(w[0]) }
 func creditOf(w *device.Head) uint32     { return uint32(w[1] >> 32) }
 func setCredit(w *device.Head, n uint32) { w[1] = w[1]&(1<<32-1) | uint64(n)<<32 }
@@ -70,7 +71,8 @@ func setFirst(w *device.Head, protocol uint8, mode model.Mode, tag int32, contex
 	w[4] = 0
 }
 
-// setOffset notes where in exposed memory an access begins. Such packets have neither tag nor context.
+// setOffset notes where in exposed memory an access begins. Such packets have neither tag nor
+// context.
 func (h *head) setOffset(off int) { h.tag, h.context = int32(off), uint32(off>>32) }
 
 func (h *head) offset() int { return int(uint64(uint32(h.tag)) | uint64(h.context)<<32) }

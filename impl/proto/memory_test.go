@@ -18,7 +18,8 @@ func meet(t *testing.T, program func(e tested, rank int) error) error {
 	return enginetest.WithoutMemory(loop.New(2)).Run(func(p device.Port) error { return program(open(p, j), p.Rank()) })
 }
 
-// Low-level accesses reach what they name, whoever else is exposed, and the engine still says that the machine has no memory.
+// Low-level accesses reach what they name, whoever else is exposed, and the engine still says that
+// the machine has no memory.
 func TestMessagesReach(t *testing.T) {
 	keys := make(chan device.Key, 1)
 	err := meet(t, func(e tested, rank int) error {
@@ -37,8 +38,8 @@ func TestMessagesReach(t *testing.T) {
 			return nil
 		}
 		k, got := <-keys, make([]byte, 3)
-		e.e.memory.Get(1, k, 2, got, rawDone())
-		e.e.awaitRaw()
+		e.e.memory.Get(1, k, 2, got, directDone())
+		e.e.awaitDirect()
 		if !bytes.Equal(got, []byte("cde")) {
 			return fmt.Errorf("got %q", got)
 		}
@@ -51,13 +52,14 @@ func TestMessagesReach(t *testing.T) {
 	}
 }
 
-// An access outside of what is exposed ends the job, and a key names nothing after its Withdraw, though its place is used again.
+// An access outside of what is exposed ends the job, and a key names nothing after its Withdraw,
+// though its place is used again.
 func TestMessagesOutside(t *testing.T) {
 	for name, access := range map[string]func(e tested, stale, k device.Key){
-		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), rawDone()) },
-		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), rawDone()) },
-		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), rawDone()) },
-		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, rawDone()) },
+		"beyond":    func(e tested, _, k device.Key) { e.e.memory.Get(1, k, 4, make([]byte, 3), directDone()) },
+		"before":    func(e tested, _, k device.Key) { e.e.memory.Put(1, k, -1, make([]byte, 3), directDone()) },
+		"stale":     func(e tested, stale, _ device.Key) { e.e.memory.Get(1, stale, 0, make([]byte, 3), directDone()) },
+		"never was": func(e tested, _, _ device.Key) { e.e.memory.Put(1, 7, 0, nil, directDone()) },
 	} {
 		keys := make(chan device.Key, 2)
 		err := meet(t, func(e tested, rank int) error {

@@ -48,8 +48,8 @@ func (e *Engine) complete(o *op) {
 	e.rank.Complete(&o.Op)
 }
 
-// stage copies the message to where other ranks may access it, if the library needs that and it is not
-// there.
+// stage copies the message to where other ranks may access it, if the library needs that and it is
+// not there.
 func (e *Engine) stage(s *op) {
 	e.spend(model.ProtoPack, len(s.Buf))
 	if e.job.lib.Long[e.tier(s.Peer)].Stage && len(s.Buf) > 0 && !s.Detached() {

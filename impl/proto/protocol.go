@@ -1,6 +1,7 @@
 package proto
 
-// Protocol is a way for a message to travel: what is done at each step. Steps that it does not have are nil.
+// Protocol is a way for a message to travel: what is done at each step. Steps that it does not have
+// are nil.
 type Protocol struct {
 	Name        string
 	Eager       bool // the first packet carries data: all of it, unless the protocol is Parted; it has been taken when Matched is called
@@ -18,10 +19,11 @@ type Protocol struct {
 	Cancel  func(e *Engine, s *op)              // at the sender: the message will not be received; give back what Start took
 }
 
-// Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol by its place.
+// Protocols is every protocol there is. Its order is part of the packets: a packet names a protocol
+// by its place.
 //
-// Note: the steps of a protocol may not name this list, nor the protocol itself: Go would see an initialization cycle. An
-// operation carries its protocol instead.
+// Note: the steps of a protocol may not name this list, nor the protocol itself: Go would see an
+// initialization cycle. An operation carries its protocol instead.
 var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
 // row returns the place of a protocol in the table.

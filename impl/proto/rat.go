@@ -1,6 +1,7 @@
 package proto
 
-// RAT announces the message; the receiver says where it is to go; the sender writes it there and says so:
+// RAT announces the message; the receiver says where it is to go; the sender writes it there and
+// says so:
 //
 //	R →
 //	  ← ACK

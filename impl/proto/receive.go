@@ -19,12 +19,12 @@ type msg struct {
 	data     []byte
 }
 
-// early is a message that came before its receive.
-type early struct {
-	match.Entry[*early]
+// unexpected is a message that came before its receive.
+type unexpected struct {
+	match.Entry[*unexpected]
 	msg
 	buf  []byte // memory of data
-	next *early
+	next *unexpected
 }
 
 // Recv implements engine.Engine.
@@ -46,8 +46,8 @@ func (e *Engine) post(r *op) {
 	r.protocol, r.cancelling = nil, false
 	x := match.Envelope{Context: r.Context, Source: r.Peer, Tag: r.Tag}
 	r.posted.Envelope = x
-	if m := e.lookEarly(x); m != nil {
-		e.early.Remove(&m.Entry)
+	if m := e.lookUnexpected(x); m != nil {
+		e.unexpected.Remove(&m.Entry)
 		e.pair(r, &m.msg)
 		e.drop(m)
 	} else {
@@ -55,18 +55,18 @@ func (e *Engine) post(r *op) {
 	}
 }
 
-// drop gives back an early message that has been taken out of the queue.
-func (e *Engine) drop(m *early) {
+// drop gives back an unexpected message that has been taken out of the queue.
+func (e *Engine) drop(m *unexpected) {
 	m.data = nil
 	m.next, e.spare = e.spare, m
 }
 
-func (e *Engine) lookEarly(x match.Envelope) *early {
+func (e *Engine) lookUnexpected(x match.Envelope) *unexpected {
 	e.spend(model.ProtoMatch, 1)
-	if e.early.First() == nil {
+	if e.unexpected.First() == nil {
 		return nil
 	}
-	if m := e.early.Match(x); m != nil {
+	if m := e.unexpected.Match(x); m != nil {
 		return m.Value
 	}
 	return nil
@@ -99,7 +99,7 @@ func (e *Engine) first(p *device.Packet) {
 func (e *Engine) keep(x match.Envelope, m *msg) {
 	k := e.spare
 	if k == nil {
-		k = &early{}
+		k = &unexpected{}
 		k.Value = k
 	} else {
 		e.spare = k.next
@@ -113,7 +113,7 @@ func (e *Engine) keep(x match.Envelope, m *msg) {
 		k.data = k.buf[:n]
 		e.rank.Copy(k.data, m.data)
 	}
-	e.early.Add(&k.Entry)
+	e.unexpected.Add(&k.Entry)
 }
 
 // pair goes on with a message whose receive is found.
@@ -159,7 +159,7 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	for {
 		for i := 0; i < engine.Look && e.Progress(false); i++ {
 		}
-		if m := e.lookEarly(x); m != nil {
+		if m := e.lookUnexpected(x); m != nil {
 			return engine.Status{Source: int(m.src), Tag: int(m.tag), Bytes: m.size}, true
 		}
 		if !block {
@@ -171,19 +171,19 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 
 // Unreceived implements engine.Engine.
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	m := e.early.First()
+	m := e.unexpected.First()
 	if context != engine.AnyContext {
-		m = e.early.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
+		m = e.unexpected.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
 	}
 	if m == nil {
-		return e.early.Len(), nil
+		return e.unexpected.Len(), nil
 	}
-	return e.early.Len(), m.Value.arrival()
+	return e.unexpected.Len(), m.Value.arrival()
 }
 
 // Unsettled implements engine.Engine: what its sender has forgotten is not cancelled.
 func (e *Engine) Unsettled() *engine.Arrival {
-	for m := range e.early.All() {
+	for m := range e.unexpected.All() {
 		if !m.Value.protocol.Forgets {
 			return m.Value.arrival()
 		}
@@ -191,6 +191,6 @@ func (e *Engine) Unsettled() *engine.Arrival {
 	return nil
 }
 
-func (m *early) arrival() *engine.Arrival {
+func (m *unexpected) arrival() *engine.Arrival {
 	return &engine.Arrival{Source: int(m.src), Tag: int(m.tag), Bytes: m.size, Context: m.Context}
 }

@@ -8,7 +8,8 @@ import "github.com/loggp/loggp/impl/device"
 //	  ⇐ M (pulled)
 //	  ← ACK
 //
-// A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz, section 2; equations (4) and (5).
+// A library with a bounce buffer pulls chunk by chunk and copies each on. Al-Tawil and Moritz,
+// section 2; equations (4) and (5).
 var RTA = &Protocol{
 	Name:        "RTA",
 	Synchronous: true,

@@ -5,7 +5,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send implements engine.Engine. A message that is forgotten with its first packet needs no operation.
+// Send implements engine.Engine. A message that is forgotten with its first packet needs no
+// operation.
 func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst int, context uint32, tag int) {
 	e.spend(model.ProtoSend, 1)
 	p := e.choose(mode, len(buf), dst, context)
@@ -28,7 +29,8 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 	e.rank.Release(s)
 }
 
-// Isend implements engine.Engine. A buffered message goes its own way: another operation carries it.
+// Isend implements engine.Engine. A buffered message goes its own way: another operation carries
+// it.
 func (e *Engine) Isend(o *engine.Op) {
 	e.spend(model.ProtoSend, 1)
 	p := e.choose(o.Mode, len(o.Buf), int(o.Peer), o.Context)
@@ -57,10 +59,11 @@ func (e *Engine) begin(s *op, p *Protocol) {
 	p.Start(e, s)
 }
 
-// choose returns the protocol of a message. A message that would overrun the window goes by the library's fallback.
+// choose returns the protocol of a message. A message that would overrun the window goes by the
+// library's fallback.
 //
-// Note: to queue such a message at the sender instead would let it block those behind it, which may have other tags and a
-// receive that waits for them.
+// Note: to queue such a message at the sender instead would let it block those behind it, which may
+// have other tags and a receive that waits for them.
 func (e *Engine) choose(mode model.Mode, size, dst int, context uint32) *Protocol {
 	if f := e.job.forced.protocol; f != nil && context%2 == 0 && (f.Synchronous || mode != model.Synchronous) {
 		e.flow.take(dst, min(size, e.job.forced.eager), true)

@@ -1,5 +1,5 @@
-// Package queue is the simplest engine: every message goes at once, whatever its length, and waits in
-// one queue of its receiver until a receive takes it.
+// Package queue is the simplest engine: every message goes at once, whatever its length, and waits
+// in one queue of its receiver until a receive takes it.
 //
 // There are no protocols, no flow control and no remote memory. It shows what an engine has to do,
 // and it is a second opinion for tests of package mpi. Its packets:
@@ -131,8 +131,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.Release(o)
 }
 
-// Isend sends the message, which is complete then unless it is synchronous. A buffered message takes
-// its place in the attached buffer, as the program has to provide it, and leaves at once.
+// Isend sends the message, which is complete then unless it is synchronous. A buffered message
+// takes its place in the attached buffer, as the program has to provide it, and leaves at once.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.QueueSend, 1)
 	e.port.Spend(model.QueueByte, len(o.Buf))

@@ -13,7 +13,8 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// Every engine that platform files may name is there, and charges the work that it declares: each kind, and no other.
+// Every engine that platform files may name is there, and charges the work that it declares: each
+// kind, and no other.
 func TestEnginesCharge(t *testing.T) {
 	for _, e := range model.Engines {
 		if engines[e].make == nil || engines[e].describe == nil {

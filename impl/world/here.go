@@ -37,7 +37,8 @@ type Placement struct {
 
 	Team *launch.Team // where ranks are, if they are on several machines; nil: on this one
 
-	// Command is what makes another process of this program come to the job's runs; nil: the arguments that this one was started with.
+	// Command is what makes another process of this program come to the job's runs; nil: the
+	// arguments that this one was started with.
 	Command []string
 }
 
@@ -88,8 +89,8 @@ func (j *Job) processes(ctx context.Context) (device.World, error) {
 	return transports[j.here.Platform].open(j, ctx)
 }
 
-// own returns this program's library as it is on real machines, where software takes the time that it takes: messages to a length go at once, and of
-// longer ones the receiver fetches the data.
+// own returns this program's library as it is on real machines, where software takes the time that
+// it takes: messages to a length go at once, and of longer ones the receiver fetches the data.
 func own(eager int, about string) *model.Library {
 	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Fallback: "RTA", Window: 1 << 20}
 	for m := range model.NumModes {
@@ -115,8 +116,9 @@ func (j *Job) Wait() string {
 	return string(launch.Wait(j.here.Wait).Waits(j.here.Team, 0, j.Ranks))
 }
 
-// Line returns how long a cache line takes from the processor of one rank to that of another, in nanoseconds, or 0 where it cannot be told: it can of ranks
-// that are pinned to two processors, in the process that starts them. While they run there it tells nothing.
+// Line returns how long a cache line takes from the processor of one rank to that of another, in
+// nanoseconds, or 0 where it cannot be told: it can of ranks that are pinned to two processors, in
+// the process that starts them. While they run there it tells nothing.
 func (j *Job) Line(ctx context.Context, a, b int) float64 {
 	from, to := machine.RankProcessor(a), machine.RankProcessor(b)
 	if j.started || !j.here.Pin || !j.here.Team.SameHost(a, b) || from < 0 || to < 0 || from == to {

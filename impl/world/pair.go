@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Pair returns the ranks of the job between which to measure, the one that sends first before the other.
+// Pair returns the ranks of the job between which to measure, the one that sends first before the
+// other.
 //
 //	""              the first rank and the last
 //	"intra"         the first two ranks of one node
@@ -28,7 +29,8 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 	return j.ranks(place)
 }
 
-// within returns the first pair of ranks, in the order of the first and then of the second, that are in one node.
+// within returns the first pair of ranks, in the order of the first and then of the second, that
+// are in one node.
 func (j *Job) within() (pair [2]int, err error) {
 	for a := range j.Ranks {
 		for b := a + 1; b < j.Ranks; b++ {

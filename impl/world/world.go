@@ -71,7 +71,8 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 	return j, nil
 }
 
-// World returns a new world for the job. What is random in it depends on the seed alone, where the machine is emulated.
+// World returns a new world for the job. What is random in it depends on the seed alone, where the
+// machine is emulated.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 	if j.Real() {
 		return j.processes(ctx)
@@ -83,8 +84,8 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
-// Record runs a program on the job's ranks and returns what every part of the machine did: so many spans, calls and messages at most;
-// 0: as many as can be looked at.
+// Record runs a program on the job's ranks and returns what every part of the machine did: so many
+// spans, calls and messages at most; 0: as many as can be looked at.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
 	r := &hw.Recorder{Tell: engines[j.Library.CarriedBy()].describe, Limit: most}
 	cfg := j.config(ctx, seed)
@@ -101,8 +102,8 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 	return r.Recording(), nil
 }
 
-// Options returns how messages travel: by the library's rules, or all by one protocol. Collective operations go by those that are forced, and
-// where these serve no such ranks by the library's.
+// Options returns how messages travel: by the library's rules, or all by one protocol. Collective
+// operations go by those that are forced, and where these serve no such ranks by the library's.
 func (j *Job) Options(protocol string) mpi.Options {
 	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check}
 	if j.Forced != nil {
