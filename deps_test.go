@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/auth", "impl/machine", "impl/match", "impl/pmi", "impl/process", "impl/sim"},
 	{"impl/doctor", "impl/engine", "impl/hw/core", "impl/launch", "impl/reduction", "impl/transport"},
 	{"impl/hw/ethernet", "impl/hw/hypernodes", "impl/hw/loggp", "impl/hw/record", "impl/hw/torus"}, // networks do not know each other
-	{"fit", "microbench/foreign", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
+	{"fit", "microbench/foreign", "impl/mpi/check", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports", "fit/export", "impl/mpi"},
 	{"impl/programs", "impl/engine/enginetest/program"},
 	{"microbench", "impl/engine/enginetest"},
@@ -120,7 +120,6 @@ const maxFiles = 15
 var moreFiles = map[string]int{
 	"cmd/loggp":        100, // one file a verb
 	"fit":              46,
-	"impl/mpi":         34,
 	"impl/proto":       27,
 	"microbench":       29,
 	"microbench/paper": 20,

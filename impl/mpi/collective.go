@@ -1,190 +1,372 @@
 package mpi
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/engine"
-	"github.com/loggp/loggp/impl/reduction"
-	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/impl/mpi/check"
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Op combines elements.
-type Op = reduction.Op
+// The collective operations. All ranks of a communicator call them, in the same order, and give as much data as others take. Buffers may not
+// overlap.
 
-// Collective operations are carried out by schedules of package collective. Their messages have a context of their own, and name the operation, so that ranks
-// which call different ones find out.
-
-// round is a collective operation under way. A rank has one, unless the operation is within another.
-type round struct {
-	*Comm
-	script    collective.Script
-	busy      bool
-	operation collective.Operation
-	root      int
-	areas     [3][]byte
-	op        *Op
-	of        *Datatype              // elements that op combines
-	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
-	sign      engine.Signature
-	tag       int // of the operation's messages
-	commutes  bool
+// Bcast brings the root's data to all ranks.
+func (c *Comm) Bcast(b Buffer, root int) {
+	c.begin("Bcast", root, b)
+	c.bcast(b, root)
 }
 
-// round begins a collective operation on data of a type.
-func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
-	tag := tagOf(o, 0, root)
-	c.together(tag)
-	r := &c.own.round
-	if r.busy {
-		r = new(round)
+// bcast is Bcast within a call, as are those of other names that begin with a small letter.
+func (c *Comm) bcast(b Buffer, root int) {
+	r := c.round(collective.Bcast, root, b.Type)
+	data := c.flat(b, c.rank == root)
+	r.carryOut(r.job(data), nil, data)
+	if c.rank != root {
+		c.settle(b, data)
 	}
-	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.Sign()), tag: tag}
+}
+
+// Scatter gives each rank its part of the root's data: recv.Count elements, which lie at the root one after another in the order of
+// ranks, send.Count for each. send counts at the root only.
+func (c *Comm) Scatter(send, recv Buffer, root int) {
+	c.begin("Scatter", root, recv)
+	r := c.round(collective.Scatter, root, recv.Type)
+	var in []byte
+	if c.rank == root {
+		all := c.checked(send.Part(0, c.size*send.Count))
+		c.alike(&send, &recv)
+		c.apart(&all, &recv)
+		in = c.flat(all, true)
+	}
+	out := c.flat(recv, false)
+	r.carryOut(r.job(out), in, out)
+	c.settle(recv, out)
+}
+
+// Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count elements of each. recv counts at the root only.
+func (c *Comm) Gather(send, recv Buffer, root int) {
+	c.begin("Gather", root, send)
+	r := c.round(collective.Gather, root, send.Type)
+	in := c.flat(send, true)
+	if c.rank != root {
+		r.carryOut(r.job(in), in, nil)
+		return
+	}
+	all := c.checked(recv.Part(0, c.size*recv.Count))
+	c.alike(&send, &recv)
+	c.apart(&send, &all)
+	out := c.flat(all, false)
+	r.carryOut(r.job(in), in, out)
+	c.settle(all, out)
+}
+
+// Allgather is Gather to all ranks.
+func (c *Comm) Allgather(send, recv Buffer) {
+	c.begin("Allgather", 0, send)
+	c.allgather(send, recv)
+}
+
+func (c *Comm) allgather(send, recv Buffer) {
+	r := c.round(collective.Allgather, 0, send.Type)
+	all := c.checked(recv.Part(0, c.size*recv.Count))
+	c.alike(&send, &recv)
+	c.apart(&send, &all)
+	in, out := c.flat(send, true), c.flat(all, false)
+	r.carryOut(r.job(in), in, out)
+	c.settle(all, out)
+}
+
+// Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the order of ranks.
+func (c *Comm) Alltoall(send, recv Buffer) {
+	c.begin("Alltoall", 0, send)
+	r := c.round(collective.Alltoall, 0, send.Type)
+	given, all := c.checked(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
+	c.alike(&send, &recv)
+	c.apart(&given, &all)
+	in, out := c.flat(given, true), c.flat(all, false)
+	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
+	c.settle(all, out)
+}
+
+// Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the root. recv counts there only.
+func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
+	c.begin("Reduce", root, send)
+	c.reduce(send, recv, op, root)
+}
+
+func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
+	r := c.combining(collective.Reduce, root, send, op)
+	in := c.flat(send, true)
+	if c.rank != root {
+		r.carryOut(r.job(in), in, nil)
+		return
+	}
+	out := c.flat(c.checked(recv), false)
+	c.alike(&send, &recv)
+	c.apart(&send, &recv)
+	r.carryOut(r.job(in), in, out)
+	c.settle(recv, out)
+}
+
+// Allreduce is Reduce to all ranks.
+func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
+	c.reduceAll("Allreduce", collective.Allreduce, send, recv, op)
+}
+
+// Scan combines the elements of the ranks up to this one.
+func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
+
+func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
+	c.begin(call, 0, send)
+	r := c.combining(o, 0, send, op)
+	in, out := c.flat(send, true), c.flat(c.checked(recv), false)
+	c.alike(&send, &recv)
+	c.apart(&send, &recv)
+	r.carryOut(r.job(in), in, out)
+	c.settle(recv, out)
+}
+
+// combining returns the round of an operation that combines elements.
+func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *round {
+	if err := op.Check(of.Type); err != nil {
+		c.e.Fail(engine.ErrOp, "%v", err)
+	}
+	r := c.round(o, root, of.Type)
+	r.op, r.of, r.combine, r.commutes = op, of.Type, op.Flat(of.Type), op.Commutes()
+	r.tag = check.Tag(o, op.Sort(), root)
+	c.e.Expect(r.tag)
 	return r
 }
 
-// carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
-func (r *round) carryOut(j collective.Job, in, out []byte) {
-	r.carry(r.choose(&j), j, in, out)
-}
-
-func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte) {
-	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.own.work}
-	if out == nil {
-		r.areas[collective.Out] = r.own.result(j.Bytes) // of ranks that get nothing, Out is memory to work in
+// begin enters a call and checks what it is called with.
+func (c *Comm) begin(call string, root int, b Buffer) {
+	c.enter(call)
+	c.intra()
+	if root < 0 || root >= c.size {
+		c.e.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
 	}
-	r.script.By, r.busy = r, true
-	a.Perform(j, r.rank, &r.script)
-	r.areas, r.busy = [3][]byte{}, false
+	c.checked(b)
 }
 
-// choose returns the algorithm for a job, which it tells where ranks are if the table asks for that.
-func (r *round) choose(j *collective.Job) *collective.Algorithm {
-	t := r.tuning()
-	if t.NeedsNodes(r.operation) {
-		j.Nodes = r.nodes()
+// job describes an operation whose block is data. What is not combined may be divided anywhere: ranks may give and take the same data as elements of
+// several types, and have to divide it alike.
+func (r *round) job(data []byte) collective.Job {
+	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
+	if r.of != nil {
+		j.Unit = r.of.Size()
 	}
-	return t.Choose(r.operation, j, r.commutes)
+	return j
 }
 
-// bytes returns the memory of a span. There is as much of Tmp as a schedule wants.
-func (r *round) bytes(s collective.Span) []byte {
-	end := s.From + s.Len
-	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
-		r.areas[collective.Tmp] = r.own.more(end)
-	}
-	return r.areas[s.Area][s.From:end]
-}
+// Operations in which each rank may give or take another number of elements. Part i of a buffer is counts[i] elements, the first of them offsets[i]
+// extents from where the buffer begins.
 
-// Do does one step of a schedule.
-func (r *round) Do(st *collective.Step) bool {
-	switch st.Kind {
-	case collective.Copy:
-		r.e.Port().Copy(r.bytes(st.Recv), r.bytes(st.Send))
-	case collective.FoldLeft:
-		r.fold(r.bytes(st.Send), r.bytes(st.Recv))
-	case collective.FoldRight:
-		r.foldRight(r.bytes(st.Send), r.bytes(st.Recv))
-	case collective.Transfer:
-		r.transfer(st)
-	}
-	return true
-}
-
-// transfer sends, receives, or does both at the same time.
-func (r *round) transfer(st *collective.Step) {
-	switch {
-	case st.From == collective.None:
-		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
-	case st.To == collective.None:
-		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
-	default:
-		in := r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
-		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
-		r.e.Wait(in)
-		got, _ := in.Received()
-		r.e.Release(in)
-		r.heard(st, got)
-	}
-}
-
-// heard complains of a message that does not belong to the operation.
-func (r *round) heard(st *collective.Step, got engine.Status) {
-	if got.Tag != r.tag || got.Bytes != st.Recv.Len {
-		r.amiss(st, got)
-	}
-}
-
-// amiss fails with what is wrong with a message. It is apart so that heard is inlined.
-func (r *round) amiss(st *collective.Step, got engine.Status) {
-	if got.Tag != r.tag {
-		r.differs(got, r.tag)
-	}
-	r.e.FailWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
-		r.own.named(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
-}
-
-// differs complains of a rank whose call is another.
-func (c *Comm) differs(got engine.Status, ours int) {
-	class, text := difference(c.own.named(got.Source, c.context), got.Tag, ours)
-	c.e.FailWith(got.Source, class, "%s", text)
-}
-
-// fold leaves in ∘ inout in inout.
-func (r *round) fold(in, inout []byte) {
-	if r.combine != nil {
-		r.combine(in, inout)
+// Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv. recv, counts and offsets count at the root only.
+func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
+	c.begin("Gatherv", root, send)
+	r := c.round(collective.Gather, root, send.Type)
+	mine := c.flat(send, true)
+	if c.rank != root {
+		r.pass(root, mine, collective.None, nil)
 		return
 	}
-	result := r.elements(inout)
-	r.op.Apply(r.elements(in), result)
-	r.flatten(result, inout)
+	c.partsApart(&send, &recv, counts, offsets)
+	for i := range c.size {
+		part := recv.Part(offsets[i], counts[i])
+		data := c.flat(part, false)
+		if i == root {
+			r.keep(data, mine)
+		} else {
+			r.pass(collective.None, nil, i, data)
+		}
+		c.settle(part, data)
+	}
 }
 
-// foldRight leaves inout ∘ in in inout.
-func (r *round) foldRight(in, inout []byte) {
-	if r.op.Commutes() {
-		r.fold(in, inout)
+// Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts and offsets count at the root only.
+func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
+	c.begin("Scatterv", root, recv)
+	c.scatterv(send, counts, offsets, recv, root)
+}
+
+func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
+	r := c.round(collective.Scatter, root, recv.Type)
+	data := c.flat(recv, false)
+	if c.rank != root {
+		r.pass(collective.None, nil, root, data)
+		c.settle(recv, data)
 		return
 	}
-	result := r.elements(append([]byte(nil), in...))
-	r.op.Apply(r.elements(inout), result)
-	r.flatten(result, inout)
-}
-
-// elements returns data that travels as elements in memory, which it is unless the type has gaps.
-func (r *round) elements(flat []byte) Buffer {
-	n := len(flat) / r.of.Size()
-	if r.of.Contiguous() {
-		return Buffer{Bytes: flat, Origin: -r.of.TrueLower(), Count: n, Type: r.of}
+	c.parts(send, counts, offsets)
+	if datatype.Near(&send, &recv) {
+		c.mustBeApart(parts(send, counts, offsets), []Buffer{recv})
 	}
-	low, end := Buffer{Count: n, Type: r.of}.Reach()
-	b := Buffer{Bytes: make([]byte, max(end-low, n*r.of.Extent())), Origin: -low, Count: n, Type: r.of}
-	b.Unpack(flat, 0)
-	return b
+	for i := range c.size {
+		part := c.flat(send.Part(offsets[i], counts[i]), true)
+		if i == root {
+			r.keep(data, part)
+			c.settle(recv, data)
+		} else {
+			r.pass(i, part, collective.None, nil)
+		}
+	}
 }
 
-// flatten puts elements to where they travel from, unless they are there.
-func (r *round) flatten(b Buffer, flat []byte) {
-	if x, ok := b.Flat(); ok {
-		copy(flat, x)
+// Allgatherv is Gatherv to all ranks, which know counts and offsets. Parts go around a ring.
+func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
+	c.begin("Allgatherv", 0, send)
+	c.partsApart(&send, &recv, counts, offsets)
+	r := c.round(collective.Allgather, 0, send.Type)
+	data := make([][]byte, c.size)
+	for i := range data {
+		data[i] = c.flat(recv.Part(offsets[i], counts[i]), false)
+	}
+	r.keep(data[c.rank], c.flat(send, true))
+	next, before := (c.rank+1)%c.size, (c.rank+c.size-1)%c.size
+	for i := range c.size - 1 {
+		r.pass(next, data[(c.rank-i+c.size)%c.size], before, data[(c.rank-i-1+c.size)%c.size])
+	}
+	for i := range data {
+		c.settle(recv.Part(offsets[i], counts[i]), data[i])
+	}
+}
+
+// Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, what comes from rank i becomes part i of recv. Ranks
+// exchange in pairs.
+func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer, recvCounts, recvOffsets []int) {
+	c.enter("Alltoallv")
+	c.intra()
+	c.parts(send, sendCounts, sendOffsets)
+	c.parts(recv, recvCounts, recvOffsets)
+	c.disjoint(recvCounts, recvOffsets)
+	if datatype.Near(&send, &recv) {
+		c.mustBeApart(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
+	}
+	r := c.round(collective.Alltoall, 0, send.Type)
+	for i := range c.size {
+		to, from := (c.rank+i)%c.size, (c.rank-i+c.size)%c.size
+		out := c.flat(send.Part(sendOffsets[to], sendCounts[to]), true)
+		part := recv.Part(recvOffsets[from], recvCounts[from])
+		in := c.flat(part, false)
+		if i == 0 {
+			r.keep(in, out)
+		} else {
+			r.pass(to, out, from, in)
+		}
+		c.settle(part, in)
+	}
+}
+
+// ReduceScatter combines the elements of all ranks, and gives rank i the counts[i] that follow those of the ranks before it. Where all get as many, a
+// schedule does it, else it is a reduction to rank 0 and a scatter.
+func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
+	c.begin("ReduceScatter", 0, recv)
+	offsets, total, equal := make([]int, len(counts)), 0, true
+	for i, n := range counts {
+		offsets[i], total, equal = total, total+n, equal && n == counts[0]
+	}
+	c.parts(send, counts, offsets)
+	if recv.Count != counts[c.rank] {
+		c.e.Fail(engine.ErrCount, "rank %d has room for %d elements, and its count is %d", c.rank, recv.Count, counts[c.rank])
+	}
+	send.Count = total
+	part := send.Part(0, recv.Count)
+	c.alike(&part, &recv)
+	c.apart(&send, &recv)
+	r := c.combining(collective.ReduceScatter, 0, send, op)
+	in, out := c.flat(send, true), c.flat(recv, false)
+	if equal {
+		r.carryOut(r.job(out), in, out)
+		c.settle(recv, out)
 		return
 	}
-	b.Pack(flat, 0)
+	all := send
+	all.Bytes, all.Origin = nil, 0
+	if c.rank == 0 {
+		low, end := send.Reach()
+		all.Bytes, all.Origin = make([]byte, end-low), -low
+	}
+	c.reduceThenScatter(send, all, recv, counts, offsets, op)
 }
 
-// Tune sets by which algorithms the collective operations of this communicator are carried out from now on, instead of the job's table: all ranks call
-// it, with the same rules. nil brings the job's back. Communicators that are made of this one know nothing of it.
-func (c *Comm) Tune(rules []collective.Rule) {
-	c.enter("Tune")
-	c.extra().tuning = nil
-	if rules != nil {
-		c.more.tuning = collective.Tuned(rules)
+// reduceThenScatter leaves all combined elements at rank 0 in all, and each rank's in its recv.
+func (c *Comm) reduceThenScatter(send, all, recv Buffer, counts, offsets []int, op *Op) {
+	c.reduce(send, all, op, 0)
+	c.scatterv(all, counts, offsets, recv, 0)
+}
+
+// parts ends the rank if counts and offsets do not describe a part of the buffer for each rank.
+func (c *Comm) parts(b Buffer, counts, offsets []int) {
+	if len(counts) != c.size || len(offsets) != c.size {
+		c.e.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
+	}
+	for i := range counts {
+		c.checked(b.Part(offsets[i], counts[i]))
 	}
 }
 
-// tuning returns the table by which the communicator's operations choose their algorithms.
-func (c *Comm) tuning() *collective.Tuning {
-	if c.more != nil && c.more.tuning != nil {
-		return c.more.tuning
+// partsApart is parts of a buffer to receive into, whose parts may share bytes neither with each other nor with what is sent.
+func (c *Comm) partsApart(send, recv *Buffer, counts, offsets []int) {
+	c.parts(*recv, counts, offsets)
+	c.disjoint(counts, offsets)
+	if datatype.Near(send, recv) {
+		c.mustBeApart([]Buffer{*send}, parts(*recv, counts, offsets))
 	}
-	return c.own.tuning
+}
+
+// parts returns the parts of a buffer.
+func parts(b Buffer, counts, offsets []int) []Buffer {
+	all := make([]Buffer, len(counts))
+	for i := range all {
+		all[i] = b.Part(offsets[i], counts[i])
+	}
+	return all
+}
+
+// disjoint ends the rank if two parts have an element in common. It takes little time where they lie one after another.
+func (c *Comm) disjoint(counts, offsets []int) {
+	end := math.MinInt
+	for i := range counts {
+		if counts[i] > 0 && offsets[i] < end {
+			c.mustBeDisjoint(counts, offsets)
+			return
+		}
+		end = max(end, offsets[i]+counts[i])
+	}
+}
+
+// mustBeDisjoint is disjoint for parts in any order.
+func (c *Comm) mustBeDisjoint(counts, offsets []int) {
+	order := make([]int, 0, len(counts))
+	for i, n := range counts {
+		if n > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(offsets[a], offsets[b]) })
+	for k := range len(order) - 1 {
+		if a, b := order[k], order[k+1]; offsets[a]+counts[a] > offsets[b] {
+			c.e.Fail(engine.ErrBuffer, "what comes from rank %d (%d elements from %d on) and from rank %d (%d from %d on) goes to the same memory",
+				a, counts[a], offsets[a], b, counts[b], offsets[b])
+		}
+	}
+}
+
+// pass sends data to one rank and receives from another, as a step of a schedule does; either may be None.
+func (r *round) pass(to int, out []byte, from int, in []byte) {
+	r.areas[collective.In], r.areas[collective.Out] = out, in
+	r.transfer(&collective.Step{To: to, From: from,
+		Send: collective.Span{Area: collective.In, Len: len(out)}, Recv: collective.Span{Area: collective.Out, Len: len(in)}})
+}
+
+// keep copies what a rank gives itself.
+func (r *round) keep(into, data []byte) {
+	if len(into) != len(data) {
+		r.e.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))
+	}
+	r.e.Port().Copy(into, data)
 }

@@ -7,8 +7,12 @@ package mpi
 
 import (
 	"encoding/binary"
+	"slices"
+	"weak"
 
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/mpi/check"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -28,7 +32,7 @@ type Comm struct {
 	members []int   // ranks of the job; nil: the same
 	ranks   []int32 // by rank of the job, the rank here, or −1; nil: the same
 	last    *uint32 // the highest context that this rank has used
-	own     *own    // what the rank has beside its engine
+	state   *state  // what the rank has beside its engine
 	more    *more   // what few communicators have; nil: nothing
 }
 
@@ -73,7 +77,7 @@ func (c *Comm) local(world int) int {
 
 // agree returns the largest of the values that the ranks give.
 func (c *Comm) agree(v uint32) uint32 {
-	c.together(0)
+	c.noteCollective(0)
 	var mine, theirs [4]byte
 	binary.LittleEndian.PutUint32(mine[:], v)
 	c.converge(mine[:], theirs[:], func() {
@@ -108,3 +112,171 @@ func (c *Comm) checkTag(tag int) {
 
 // MaxTag is the largest tag (MPI_TAG_UB).
 const MaxTag = 1<<31 - 1
+
+// state is what a rank has beside its engine, in all communicators the same.
+type state struct {
+	tuning   *collective.Tuning
+	round    round                // the collective operation under way; there is one at a time
+	work     []byte               // memory for it
+	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
+	ended    bool                 // the rank's program has returned
+	scratch  []byte               // memory for a result that is not used
+	calls    check.Calls          // nil: not noted
+	comms    []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
+}
+
+// growWork returns the memory to work in, with at least n bytes. What is in it stays.
+func (s *state) growWork(n int) []byte {
+	s.work = slices.Grow(s.work, n-len(s.work))
+	s.work = s.work[:cap(s.work)]
+	return s.work
+}
+
+// scratchOf returns n bytes for a result that is not used.
+func (s *state) scratchOf(n int) []byte {
+	if n > len(s.scratch) {
+		s.scratch = make([]byte, n)
+	}
+	return s.scratch[:n]
+}
+
+// created notes a communicator, and forgets those that are not used any more.
+func (s *state) created(c *Comm) {
+	if len(s.comms) == cap(s.comms) {
+		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
+	}
+	s.comms = append(s.comms, weak.Make(c))
+}
+
+// communicator returns the one that has a context, if it was created and is still used.
+func (s *state) communicator(context uint32) *Comm {
+	for _, p := range s.comms {
+		if c := p.Value(); c != nil && c.context == context {
+			return c
+		}
+	}
+	return nil
+}
+
+// Keyval names an attribute that communicators may have, and says what becomes of it when they are copied and freed.
+type Keyval struct {
+	copy   func(c *Comm, value any) (copied any, keep bool)
+	delete func(c *Comm, value any)
+	freed  bool
+}
+
+// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and says what the new communicator gets, if anything; nil: nothing. delete is called
+// when an attribute is deleted, replaced, or freed with its communicator; it may be nil.
+func NewKeyval(copy func(c *Comm, value any) (copied any, keep bool), delete func(c *Comm, value any)) *Keyval {
+	return &Keyval{copy: copy, delete: delete}
+}
+
+// Keep copies an attribute as it is (MPI_DUP_FN).
+func Keep(_ *Comm, value any) (any, bool) { return value, true }
+
+// Free ends the use of the name for new attributes (MPI_Keyval_free). Those that there are stay.
+func (k *Keyval) Free() { k.freed = true }
+
+// The attributes that every communicator has.
+var (
+	TagUB         = &Keyval{} // the largest tag, an int
+	Host          = &Keyval{} // the rank of a host process, ProcNull as there is none
+	IO            = &Keyval{} // the rank that can do input and output: AnySource, as all can
+	WtimeIsGlobal = &Keyval{} // whether all clocks show the same, as far as is known: false
+)
+
+// attributes are kept in the order in which they were set.
+type attributes []attribute
+
+type attribute struct {
+	key   *Keyval
+	value any
+}
+
+func (a attributes) find(k *Keyval) int {
+	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
+}
+
+// SetAttribute gives the communicator an attribute, in place of what it had of that name (MPI_Attr_put).
+func (c *Comm) SetAttribute(k *Keyval, value any) {
+	c.enter("SetAttribute")
+	c.checkKey(k)
+	a := &c.extra().attributes
+	if i := a.find(k); i >= 0 {
+		c.forget(k, (*a)[i].value)
+		(*a)[i].value = value
+		return
+	}
+	*a = append(*a, attribute{k, value})
+}
+
+// Attribute returns an attribute, if the communicator has it (MPI_Attr_get).
+func (c *Comm) Attribute(k *Keyval) (any, bool) {
+	c.enter("Attribute")
+	switch k {
+	case TagUB:
+		return MaxTag, true
+	case Host:
+		return ProcNull, true
+	case IO:
+		return AnySource, true
+	case WtimeIsGlobal:
+		return false, true
+	}
+	if c.more == nil {
+		return nil, false
+	}
+	i := c.more.attributes.find(k)
+	if i < 0 {
+		return nil, false
+	}
+	return c.more.attributes[i].value, true
+}
+
+// DeleteAttribute takes an attribute away (MPI_Attr_delete).
+func (c *Comm) DeleteAttribute(k *Keyval) {
+	c.enter("DeleteAttribute")
+	a := &c.extra().attributes
+	i := a.find(k)
+	if i < 0 {
+		c.e.Fail(engine.ErrArg, "the communicator has no such attribute")
+	}
+	value := (*a)[i].value
+	*a = slices.Delete(*a, i, i+1)
+	c.forget(k, value)
+}
+
+func (c *Comm) forget(k *Keyval, value any) {
+	if k.delete != nil {
+		k.delete(c, value)
+	}
+}
+
+// checkKey complains of a name under which nothing can be set.
+func (c *Comm) checkKey(k *Keyval) {
+	switch {
+	case k == nil || k.freed:
+		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
+	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
+		c.e.Fail(engine.ErrArg, "the attribute is the library's")
+	}
+}
+
+// copyTo gives another communicator those that want to be copied.
+func (a attributes) copyTo(from, to *Comm) {
+	for _, x := range a {
+		if x.key.copy == nil {
+			continue
+		}
+		if v, keep := x.key.copy(from, x.value); keep {
+			to.extra().attributes = append(to.extra().attributes, attribute{x.key, v})
+		}
+	}
+}
+
+// deleteAll deletes all, the last first.
+func (a attributes) deleteAll(c *Comm) {
+	for _, x := range slices.Backward(a) {
+		c.forget(x.key, x.value)
+	}
+}

@@ -1,8 +1,11 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
+	"sync/atomic"
 
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -11,7 +14,7 @@ func Version() (version, subversion int) { return 1, 2 }
 
 // Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's program to its end, as Run does what MPI_Init and MPI_Finalize
 // do. A nil c cannot, so that a function may be called with a communicator or without.
-func (c *Comm) Initialized() bool { return c != nil && !c.own.ended }
+func (c *Comm) Initialized() bool { return c != nil && !c.state.ended }
 
 // ProcessorName names the hardware that the rank runs on: the node of an emulated machine, or the host (MPI_Get_processor_name). Ranks that are near each
 // other have the same.
@@ -43,3 +46,175 @@ func (e *AbortError) Error() string {
 // Pcontrol tells whoever looks on, through Options.Enter, that the program has come here (MPI_Pcontrol). The library makes nothing of it, as the standard says: a
 // profile that wraps the communicator says what levels mean, 0 for off, 1 for on, 2 for what it has so far to be written.
 func (c *Comm) Pcontrol(_ int) { c.enter("Pcontrol") }
+
+// Class is a class of errors.
+type Class = engine.Class
+
+// The error classes of MPI-1.2, §7.4. The library makes no errors of the last four.
+const (
+	Success     Class = "MPI_SUCCESS"
+	ErrBuffer         = engine.ErrBuffer
+	ErrCount          = engine.ErrCount
+	ErrType           = engine.ErrType
+	ErrTag            = engine.ErrTag
+	ErrComm           = engine.ErrComm
+	ErrRank           = engine.ErrRank
+	ErrRequest        = engine.ErrRequest
+	ErrRoot           = engine.ErrRoot
+	ErrGroup          = engine.ErrGroup
+	ErrOp             = engine.ErrOp
+	ErrTopology       = engine.ErrTopology
+	ErrDims           = engine.ErrDims
+	ErrArg            = engine.ErrArg
+	ErrTruncate       = engine.ErrTruncate
+	ErrOther          = engine.ErrOther
+	ErrUnknown  Class = "MPI_ERR_UNKNOWN"
+	ErrIntern   Class = "MPI_ERR_INTERN"
+	ErrInStatus Class = "MPI_ERR_IN_STATUS"
+	ErrPending  Class = "MPI_ERR_PENDING"
+)
+
+// meanings say what errors of a class are about.
+var meanings = map[Class]string{
+	Success:     "no error",
+	ErrBuffer:   "a buffer does not have the data that it should, or no room for it",
+	ErrCount:    "a count is negative, or another than it must be",
+	ErrType:     "a datatype is none, is not committed, was freed, or is another than the message's",
+	ErrTag:      "a tag is negative or too large",
+	ErrComm:     "a communicator was freed, or is of the other sort: of one group, or between two",
+	ErrRank:     "a rank is none of the communicator's or the group's, or is named twice",
+	ErrRequest:  "a request was completed before, or cannot be used so",
+	ErrRoot:     "a root is none of the ranks, or ranks name different ones",
+	ErrGroup:    "a group was freed, is none, or is not of the communicator's ranks",
+	ErrOp:       "an operation was freed, or is not for such elements, or ranks name different ones",
+	ErrTopology: "a topology is none, or does not fit the ranks",
+	ErrDims:     "dimensions of a grid do not fit the ranks",
+	ErrArg:      "an argument of another kind is wrong",
+	ErrTruncate: "a message is longer than the room that there is for it",
+	ErrOther:    "a ready message without its receive, collective calls that do not go together, a deadlock or an abort",
+	ErrUnknown:  "an error that is none of the library's",
+	ErrIntern:   "an error within the library",
+	ErrInStatus: "an error that a status has",
+	ErrPending:  "an operation that is neither complete nor has failed",
+}
+
+// ErrorClass returns the class of an error that Run or Catch has returned (MPI_Error_class): Success for nil, ErrUnknown for one that the library has
+// not made.
+func ErrorClass(err error) Class {
+	var (
+		failed  *Error
+		waits   *DeadlockError
+		aborted *AbortError
+	)
+	switch {
+	case err == nil:
+		return Success
+	case errors.As(err, &failed):
+		return failed.Class
+	case errors.As(err, &waits), errors.As(err, &aborted):
+		return ErrOther
+	}
+	return ErrUnknown
+}
+
+// ErrorString says what errors of a class are about (MPI_Error_string); the text of one is its Error. Of what is no class it says that.
+func ErrorString(c Class) string {
+	if s, ok := meanings[c]; ok {
+		return s
+	}
+	return "no class of errors"
+}
+
+// ErrorHandler says what becomes of an error that a call on a communicator makes (MPI_Errhandler_create). It is the rank's: others may have another on the
+// same communicator.
+type ErrorHandler struct {
+	name  string
+	call  func(c *Comm, err *Error) // nil: nobody is told
+	freed atomic.Bool
+}
+
+// The handlers that there are. With ErrorsAreFatal, which communicators have unless another is set, an error ends the rank, and with it the job. With
+// ErrorsReturn, and with those that are made, Catch returns it.
+var (
+	ErrorsAreFatal = &ErrorHandler{name: "ErrorsAreFatal"}
+	ErrorsReturn   = &ErrorHandler{name: "ErrorsReturn"}
+)
+
+// NewErrorHandler makes a handler of a function that is told of the error and of the communicator, before Catch returns the error, or Run where there is no
+// Catch.
+func NewErrorHandler(call func(c *Comm, err *Error)) *ErrorHandler { return &ErrorHandler{call: call} }
+
+// Free ends the use of a handler for other communicators (MPI_Errhandler_free). Those that have it keep it. One of the library's cannot be freed.
+func (h *ErrorHandler) Free() error {
+	if h.name != "" {
+		return fmt.Errorf("%s is no handler that was made", h.name)
+	}
+	h.freed.Store(true)
+	return nil
+}
+
+// SetErrorHandler says what becomes of errors of calls on c from now on (MPI_Errhandler_set). Communicators that are made of c have the same. Errors of
+// calls without a communicator, such as Vector, are those of the communicator that Run gives.
+func (c *Comm) SetErrorHandler(h *ErrorHandler) {
+	c.enter("SetErrorHandler")
+	if h == nil || h.freed.Load() {
+		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
+	}
+	c.handle(h)
+}
+
+// ErrorHandler returns what becomes of errors of calls on c (MPI_Errhandler_get).
+func (c *Comm) ErrorHandler() *ErrorHandler {
+	if x, ok := c.state.handlers[c.context]; ok {
+		return x.by
+	}
+	return ErrorsAreFatal
+}
+
+// handled is a communicator of whose errors not all is over.
+type handled struct {
+	comm *Comm
+	by   *ErrorHandler
+}
+
+// handle notes the handler of a communicator.
+func (c *Comm) handle(h *ErrorHandler) {
+	if h == ErrorsAreFatal {
+		delete(c.state.handlers, c.context)
+		return
+	}
+	if c.state.handlers == nil {
+		c.state.handlers = make(map[uint32]handled)
+	}
+	c.state.handlers[c.context] = handled{c, h}
+}
+
+// tell tells the handler of an error that this rank has made, and reports whether Catch returns it.
+func (c *Comm) tell(err *Error) bool {
+	if err.Rank == NoRank {
+		err.Rank = c.e.Port().Rank()
+	}
+	x, ok := c.state.handlers[err.Context()]
+	if ok && x.by.call != nil {
+		x.by.call(x.comm, err)
+	}
+	return ok
+}
+
+// Catch calls f and returns the *Error of a call in it, if the call was on a communicator whose handler is not ErrorsAreFatal. The rest of f is left out.
+// Other errors, and panics, pass. c is any communicator of the rank.
+//
+// An error of arguments (a rank, a tag, a root, a count, a datatype, a buffer, an operation, a group, a topology, an attribute) leaves things as they were
+// for calls that make one message, or none. After others, and where other ranks take part in the call, MPI does not say what holds.
+func (c *Comm) Catch(f func()) (err error) {
+	defer func() {
+		v := recover()
+		if e, ok := v.(*Error); ok && c.tell(e) {
+			err = e
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	f()
+	return nil
+}

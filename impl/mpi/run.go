@@ -1,13 +1,13 @@
 package mpi
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/mpi/check"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
@@ -44,7 +44,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		return err
 	}
 	j := &job{program: program, check: o.Check, maker: maker}
-	j.shared = engine.Config{Enter: o.Enter, Types: types, Mismatch: j.mismatch, Named: j.named, Check: o.Check, Site: siteOf}
+	j.shared = engine.Config{Enter: o.Enter, Types: types, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
@@ -55,23 +55,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	} else if err = w.Run(j.rank); err == nil {
 		err = j.compare()
 	}
-	var e *Error
-	var d *device.Deadlock
-	var far interface {
-		error
-		ErrorDetail() []byte
-	}
-	switch {
-	case errors.As(err, &e):
-		j.beside(e)
-	case errors.As(err, &d):
-		return j.explain(d)
-	case errors.As(err, &far):
-		if e := recall(far.ErrorDetail()).failure(); e != nil {
-			return e
-		}
-	}
-	return err
+	return j.explain(err)
 }
 
 func types(s engine.Signature) string { return datatype.Signed(uint32(s)) }
@@ -89,7 +73,7 @@ type job struct {
 	room   []member                  // for those that have not
 	engine func(i int) engine.Engine // of those
 	worlds []*Comm                   // by rank
-	sites  sites                     // where ranks were stopped
+	sites  check.Sites               // where ranks were stopped
 }
 
 // rank is one rank's life. Its frames stay small: a job may have a million.
@@ -99,7 +83,7 @@ func (j *job) rank(p device.Port) (err error) {
 	defer func() {
 		v := recover()
 		if e := c.failure(v); e != nil {
-			testify(p, told(e))
+			setDetail(p, detailOf(e))
 			err = e
 			return
 		}
@@ -112,12 +96,12 @@ func (j *job) rank(p device.Port) (err error) {
 	}()
 	c = j.comm(p)
 	err = j.program(c)
-	c.own.ended = true
+	c.state.ended = true
 	if err == nil {
 		c.finalize()
 		if _, far := p.(device.ErrorDetailer); far {
-			a := c.audit().located()
-			testify(p, testimony{Audit: &a})
+			a := c.audit().Located()
+			setDetail(p, errorDetail{Audit: &a})
 		}
 	}
 	c.e.End()
@@ -134,27 +118,19 @@ func (c *Comm) failure(v any) error {
 	case *AbortError:
 		return e
 	case runtime.Error:
-		if call, at := onNil(e); call != "" {
+		if call, at := check.NilCall(e); call != "" {
 			return &Error{Class: engine.ErrComm, Rank: c.e.Port().Rank(), Call: call, At: at, Text: "the communicator is nil: this rank is not in it"}
 		}
 	}
 	return nil
 }
 
-// stopped notes where a rank is that does not come to its end. It is called by what is deferred.
-func (j *job) stopped(p device.Port) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.sites.note(p.Rank(), 2)
-	testify(p, testimony{Wait: j.wait(p.Rank())})
-}
-
 // member is what a rank has.
 type member struct {
-	comm Comm
-	own  own
-	last uint32
-	rank engine.Rank
+	comm  Comm
+	state state
+	last  uint32
+	rank  engine.Rank
 }
 
 // member returns memory for a rank. There is one piece for all but the first that begins: where ranks are processes there are no others here, and where
@@ -175,13 +151,13 @@ func (j *job) member(ranks int) (*member, engine.Engine) {
 
 func (j *job) comm(p device.Port) *Comm {
 	r, e := j.member(p.Size())
-	r.own.tuning = j.tuning
+	r.state.tuning = j.tuning
 	if j.check {
-		r.own.calls = calls{}
+		r.state.calls = check.Calls{}
 	}
 	r.rank.Setup(p, e, &j.shared)
 	c := &r.comm
-	*c = Comm{e: &r.rank, rank: p.Rank(), size: p.Size(), last: &r.last, own: &r.own}
+	*c = Comm{e: &r.rank, rank: p.Rank(), size: p.Size(), last: &r.last, state: &r.state}
 	j.mu.Lock()
 	if j.worlds == nil {
 		j.worlds = make([]*Comm, p.Size())
@@ -189,4 +165,17 @@ func (j *job) comm(p device.Port) *Comm {
 	j.worlds[p.Rank()] = c
 	j.mu.Unlock()
 	return c
+}
+
+// finalize ends a rank's communication. Nothing of it may be left.
+func (c *Comm) finalize() {
+	c.e.Enter("Finalize")
+	if n, first := c.e.Unfinished(); n > 0 {
+		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.name))
+	}
+	if n, m := c.e.Finalize(); n > 0 {
+		c.e.Fail(engine.ErrOther, "%d %s not received; the first is from %s with tag %d, of %d bytes",
+			n, check.Plural(n, "message was", "messages were"), c.state.name(m.Source, m.Context), m.Tag, m.Bytes)
+	}
+	c.e.Enter("")
 }

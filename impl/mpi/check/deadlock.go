@@ -1,4 +1,4 @@
-package mpi
+package check
 
 import (
 	"fmt"
@@ -10,21 +10,21 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// DeadlockError says who waits for what.
+// DeadlockError says which rank waits for what.
 type DeadlockError struct {
 	*device.Deadlock
-	Waits []Wait // of the first few ranks
-	Cycle []int  // ranks of which each waits for the next one and for nobody else, and the last for the first; nil: there are none
+	Waits []Wait // of the first Shown ranks
+	Cycle []int  // ranks of which each waits for the next alone, and the last for the first; nil: there are none
 }
 
 // Wait is where a rank waits.
 type Wait struct {
 	Rank int    // in the job
-	Call string // it is in; "": it has not said
+	Call string // it is in; "": it is not known
 	At   Site   // of the program, where the call is
-	For  string // in words; "": nothing that is known
+	For  string // what it waits for; "": it is not known
 	On   int    // the one rank of the job that has to go on before this one can, or −1
-	Has  string // the first message that has come and is not received, in words, or ""
+	Has  string // the first message that has come and is not received, or ""
 }
 
 // String is for a line of a report.
@@ -44,7 +44,7 @@ func (e *DeadlockError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "deadlock: %d of %d ranks wait", len(e.Ranks), e.Of)
 	if n := e.Of - len(e.Ranks); n > 0 {
-		fmt.Fprintf(&b, ", %d %s ended", n, plural(n, "has", "have"))
+		fmt.Fprintf(&b, ", %d %s ended", n, Plural(n, "has", "have"))
 	}
 	b.WriteString(" and nothing is under way")
 	for _, w := range e.Waits {
@@ -57,7 +57,7 @@ func (e *DeadlockError) Error() string {
 		}
 	}
 	if n := len(e.Ranks) - len(e.Waits); n > 0 {
-		fmt.Fprintf(&b, "\n  and %d more %s", n, plural(n, "rank", "ranks"))
+		fmt.Fprintf(&b, "\n  and %d more %s", n, Plural(n, "rank", "ranks"))
 	}
 	switch len(e.Cycle) {
 	case 0:
@@ -75,7 +75,7 @@ func (e *DeadlockError) ended(rank int) bool {
 	return !waits
 }
 
-// cycle puts the cycle into words: of a long one the first and the last ranks.
+// cycle describes the cycle: of a long one the first and the last ranks.
 func (e *DeadlockError) cycle() string {
 	const show = 8
 	var ranks []string
@@ -90,62 +90,31 @@ func (e *DeadlockError) cycle() string {
 	return strings.Join(append(ranks, ranks[0]), " → ")
 }
 
-func plural(n int, one, more string) string {
+// Plural returns the word for one or for several.
+func Plural(n int, one, several string) string {
 	if n == 1 {
 		return one
 	}
-	return more
+	return several
 }
 
 // Unwrap returns the world's own error.
 func (e *DeadlockError) Unwrap() error { return e.Deadlock }
 
-// shown is how many ranks a report shows.
-const shown = 16
+// Shown is how many ranks a report shows.
+const Shown = 16
 
-// explain says what the ranks of a deadlock wait for.
-func (j *job) explain(d *device.Deadlock) *DeadlockError {
-	e := &DeadlockError{Deadlock: d}
-	on := make(map[int]int, len(d.Ranks))
-	for i, r := range d.Ranks {
-		w := recall(d.Details[r]).Wait
-		switch {
-		case w != nil:
-			on[r] = w.On
-		case i < shown:
-			w = j.wait(r)
-			on[r] = w.On
-		case j.worlds != nil && j.worlds[r] != nil:
-			on[r] = sole(j.worlds[r].e.Waits())
-		}
-		if i < shown {
-			e.Waits = append(e.Waits, *w)
-		}
-	}
-	e.Cycle = cycle(d.Ranks, on)
-	return e
-}
-
-// wait says where a rank waits, as far as this process knows.
-func (j *job) wait(rank int) *Wait {
-	if j.worlds == nil || j.worlds[rank] == nil {
-		return &Wait{Rank: rank, On: -1}
-	}
-	c := j.worlds[rank]
-	w := c.e.Waits()
-	return &Wait{Rank: rank, Call: w.Call, At: j.sites.of(rank), For: c.own.waitsFor(w), On: sole(w), Has: c.own.got(w)}
-}
-
-// sole returns the rank that must go on before one that waits can, or −1 if it may be one of several.
-func sole(w engine.Wait) int {
+// Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of several.
+func Blocker(w engine.Wait) int {
 	if w.Peer == engine.Any || w.One && w.Open > 1 {
 		return -1
 	}
 	return w.Peer
 }
 
-// cycle returns the first ranks of which each waits for the next.
-func cycle(ranks []int, on map[int]int) []int {
+// Cycle returns the first ranks of which each waits for the next, from the lowest on, or nil. on says
+// for whom ranks wait; −1: for no one rank.
+func Cycle(ranks []int, on map[int]int) []int {
 	walk := make(map[int]int, len(on)) // which of the ranks came by first
 	for _, first := range ranks {
 		r, known := first, true
@@ -159,32 +128,30 @@ func cycle(ranks []int, on map[int]int) []int {
 			}
 		}
 		if known && r >= 0 && walk[r] == first {
-			return around(r, on)
+			c := []int{r}
+			for next := on[r]; next != r; next = on[next] {
+				c = append(c, next)
+			}
+			low := slices.Index(c, slices.Min(c))
+			return slices.Concat(c[low:], c[:low])
 		}
 	}
 	return nil
 }
 
-// around returns the ranks of a cycle from the lowest.
-func around(r int, on map[int]int) []int {
-	c := []int{r}
-	for next := on[r]; next != r; next = on[next] {
-		c = append(c, next)
-	}
-	low := slices.Index(c, slices.Min(c))
-	return slices.Concat(c[low:], c[:low])
-}
+// Names says what a rank of the job is called by one that communicates with it in a context.
+type Names func(rank int, context uint32) string
 
-// waitsFor puts into words what a rank waits for, with the ranks of the communicator that its program sees.
-func (o *own) waitsFor(w engine.Wait) string {
+// WaitsFor describes what a rank waits for.
+func WaitsFor(w engine.Wait, names Names) string {
 	what := ""
 	who := "any rank"
 	if w.Peer != engine.Any {
-		who = o.named(w.Peer, w.Context)
+		who = names(w.Peer, w.Context)
 	}
 	tag := fmt.Sprintf(" with tag %d", w.Tag)
 	switch {
-	case collectives(w.Context):
+	case collectiveContext(w.Context):
 		tag = ""
 	case w.Tag == engine.Any:
 		tag = " with any tag"
@@ -205,7 +172,7 @@ func (o *own) waitsFor(w engine.Wait) string {
 	case engine.ForEnd:
 		what = "nothing, being complete"
 	case engine.ForBuffered:
-		return fmt.Sprintf("%d buffered %s to leave", w.Open, plural(w.Open, "message", "messages"))
+		return fmt.Sprintf("%d buffered %s to leave", w.Open, Plural(w.Open, "message", "messages"))
 	}
 	switch {
 	case w.Open <= 1 || what == "":
@@ -216,16 +183,16 @@ func (o *own) waitsFor(w engine.Wait) string {
 	return fmt.Sprintf("%d operations, of which the first is %s", w.Open, what)
 }
 
-// got puts into words what has come to a rank that waits for something else.
-func (o *own) got(w engine.Wait) string {
+// Arrived describes the first message that has come to a rank which waits for another, or returns "".
+func Arrived(w engine.Wait, names Names) string {
 	if w.Early == nil || w.For != engine.ForMessage {
 		return ""
 	}
-	who := o.named(w.Early.Source, w.Context)
-	if !collectives(w.Context) {
+	who := names(w.Early.Source, w.Context)
+	if !collectiveContext(w.Context) {
 		return fmt.Sprintf("a message from %s with tag %d", who, w.Early.Tag)
 	}
-	operation, sort, root := untag(w.Early.Tag)
+	operation, sort, root := Untag(w.Early.Tag)
 	what := fmt.Sprintf("a message from %s in %v", who, operation)
 	if sort != 0 {
 		what += fmt.Sprintf(" by %v", sort)
@@ -237,46 +204,31 @@ func (o *own) got(w engine.Wait) string {
 	return what
 }
 
-// collectives reports whether a context is of collective operations.
-func collectives(context uint32) bool { return context%2 == 1 }
+// collectiveContext reports whether a context is of collective operations.
+func collectiveContext(context uint32) bool { return context%2 == 1 }
 
-// named says who a rank of the job is to those who talk in a context.
-func (o *own) named(world int, context uint32) string {
-	c := o.communicator(context &^ 1)
-	switch {
-	case c == nil || c.ranks == nil:
-		return fmt.Sprintf("rank %d", world)
-	case c.inter() != nil:
-		return fmt.Sprintf("rank %d of the other group of %d (rank %d of the job)", c.ranks[world], len(c.members), world)
-	}
-	s := fmt.Sprintf("rank %d of a communicator of %d", c.ranks[world], len(c.members))
-	if int(c.ranks[world]) != world {
-		s += fmt.Sprintf(" (rank %d of the job)", world)
-	}
-	return s
-}
-
-// sites are the lines where ranks were stopped, of the lowest ones: a job may have a million.
-type sites struct {
+// Sites are the lines where ranks were stopped, of the lowest ranks: a job may have a million.
+type Sites struct {
 	ranks []int // in order
 	lines []Site
 }
 
-// note notes where a rank is stopped if it is one of those that are shown. So many frames are above those of the library.
-func (s *sites) note(rank, above int) {
+// Note notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It skips
+// so many frames of package mpi.
+func (s *Sites) Note(rank, skip int) {
 	i, _ := slices.BinarySearch(s.ranks, rank)
-	if i == shown {
+	if i == Shown {
 		return
 	}
 	s.ranks = slices.Insert(s.ranks, i, rank)
-	s.lines = slices.Insert(s.lines, i, where(above+1))
-	if len(s.ranks) > shown {
-		s.ranks, s.lines = s.ranks[:shown], s.lines[:shown]
+	s.lines = slices.Insert(s.lines, i, Where(skip+1))
+	if len(s.ranks) > Shown {
+		s.ranks, s.lines = s.ranks[:Shown], s.lines[:Shown]
 	}
 }
 
-// of returns the line where a rank was stopped, if that was noted.
-func (s *sites) of(rank int) Site {
+// Of returns the line where a rank was stopped, if that was noted.
+func (s *Sites) Of(rank int) Site {
 	if i, ok := slices.BinarySearch(s.ranks, rank); ok {
 		return s.lines[i]
 	}

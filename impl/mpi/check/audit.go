@@ -1,0 +1,182 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/impl/engine"
+)
+
+// Audit is what a rank did. When all ranks have ended well, their audits are compared: what one has
+// sent another has received, and, in programs that are checked, all ranks of a communicator have made
+// as many collective calls. A message that was lost is thereby an error, although no rank waits for
+// it. It takes no virtual time.
+type Audit struct {
+	Rank    int
+	Failed  bool `json:",omitempty"` // a call has failed and the program has handled the error
+	Traffic engine.Traffic
+	Peers   map[int][2]int      `json:",omitempty"` // messages sent to each rank and received from it; of a checked program
+	Calls   map[uint32]LastCall `json:",omitempty"` // collective calls by context; of a checked program
+}
+
+// LastCall is how many collective calls a rank has made on a communicator, and the last of them.
+type LastCall struct {
+	Number  int
+	Members []int `json:",omitempty"` // ranks of the job; nil: all
+	Call    string
+	Tag     int   // of its messages
+	At      Site  // as far as it was looked up
+	noted   *call // of this process; nil: its line was looked up
+}
+
+// Audit returns what was noted of the last call on each communicator.
+func (x Calls) Audit() map[uint32]LastCall {
+	if len(x) == 0 {
+		return nil
+	}
+	last := make(map[uint32]LastCall, len(x))
+	for context, h := range x {
+		c := &h.last[(h.n-1)%remembered]
+		last[context] = LastCall{Number: h.n, Members: h.members, Call: c.name, Tag: c.tag, noted: c}
+	}
+	return last
+}
+
+// Located fills in the lines of the last calls, for another process.
+func (a Audit) Located() Audit {
+	for context, x := range a.Calls {
+		x.At = x.site()
+		a.Calls[context] = x
+	}
+	return a
+}
+
+// Compare returns an error if ranks that have all ended well did not do what belongs together.
+func Compare(all []Audit) error {
+	var sent, received [2]engine.Tally
+	for _, a := range all {
+		if a.Failed {
+			return nil
+		}
+	}
+	if err := compareCalls(all); err != nil {
+		return err
+	}
+	for _, a := range all {
+		for i := range sent {
+			sent[i].Add(a.Traffic.Sent[i])
+			received[i].Add(a.Traffic.Received[i])
+		}
+	}
+	return Lost(sent, received, all, len(all))
+}
+
+// compareCalls returns an error if ranks of a communicator made different collective calls: not as
+// many, or another one last.
+func compareCalls(all []Audit) error {
+	type group struct {
+		context uint32
+		first   int // rank of the job: communicators that were made together have one context
+	}
+	most := map[group]int{} // the rank that made most calls
+	for r, a := range all {
+		for context, x := range a.Calls {
+			g := group{context: context}
+			if x.Members != nil {
+				g.first = x.Members[0]
+			}
+			if m, ok := most[g]; !ok || all[m].Calls[context].Number < x.Number {
+				most[g] = r
+			}
+		}
+	}
+	for _, g := range slices.SortedFunc(maps.Keys(most), func(x, y group) int { return cmp.Or(cmp.Compare(x.context, y.context), x.first-y.first) }) {
+		a := all[most[g]]
+		mine := a.Calls[g.context]
+		for i := range all {
+			if mine.Members != nil && i == len(mine.Members) {
+				break
+			}
+			if mine.Members != nil {
+				i = mine.Members[i]
+			}
+			theirs := all[i].Calls[g.context]
+			if theirs.Number == mine.Number && theirs.Tag == mine.Tag {
+				continue
+			}
+			e := &engine.Error{Class: engine.ErrOther, Rank: a.Rank, Call: mine.Call, At: mine.site()}
+			if theirs.Number == mine.Number {
+				e.Class, e.Text = Difference(fmt.Sprintf("rank %d of the job", i), theirs.Tag, mine.Tag)
+				e.Other = &engine.Place{Rank: i, Call: theirs.Call, At: theirs.site()}
+			} else {
+				e.Text = fmt.Sprintf("rank %d of the job has ended without this call: it made %d collective calls on the communicator, this rank %d", i, theirs.Number, mine.Number)
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+func (x LastCall) site() Site {
+	if x.noted != nil {
+		return x.noted.site()
+	}
+	return x.At
+}
+
+// Lost returns an error if less was received than was sent.
+func Lost(sent, received [2]engine.Tally, all []Audit, ranks int) error {
+	for i, kind := range []string{"", " of collective operations"} {
+		left := sent[i].Minus(received[i])
+		if left == (engine.Tally{}) {
+			continue
+		}
+		n := int(left.Count)
+		text := fmt.Sprintf("%d %s%s %s not received", n, Plural(n, "message", "messages"), kind, Plural(n, "was", "were"))
+		switch pairs := unreceived(left, all, ranks); {
+		case pairs != "":
+			text += ": " + pairs
+		case all == nil:
+			text += "; a check of the program (Options.Check, --check) says which"
+		}
+		if i == 1 {
+			text += "; all ranks make the same collective calls, in the same order and with the same root"
+		}
+		return &engine.Error{Class: engine.ErrOther, Rank: engine.NoRank, Call: "Finalize", Text: text}
+	}
+	return nil
+}
+
+// searched is the largest number of ranks whose pairs are searched for one whose messages were lost.
+const searched = 2048
+
+// unreceived names the pairs of ranks whose messages were lost: as programs that are checked count
+// them, or the one pair of which all are.
+func unreceived(left engine.Tally, all []Audit, ranks int) string {
+	const show = 4
+	var pairs []string
+	for _, a := range all {
+		for _, dst := range slices.Sorted(maps.Keys(a.Peers)) {
+			if n := a.Peers[dst][0] - all[dst].Peers[a.Rank][1]; n > 0 {
+				pairs = append(pairs, fmt.Sprintf("%d from rank %d to rank %d", n, a.Rank, dst))
+			}
+		}
+	}
+	if len(pairs) > show {
+		pairs = append(pairs[:show], fmt.Sprintf("and of %d more pairs", len(pairs)-show))
+	}
+	if pairs != nil || ranks > searched {
+		return strings.Join(pairs, ", ")
+	}
+	for src := range ranks {
+		for dst := range ranks {
+			if left.Of(src, dst) {
+				return fmt.Sprintf("%d from rank %d to rank %d", left.Count, src, dst)
+			}
+		}
+	}
+	return ""
+}

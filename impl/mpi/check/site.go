@@ -1,0 +1,84 @@
+package check
+
+import (
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Site is a line of a program.
+type Site = engine.Site
+
+// Packages by their paths: the library's (package mpi), and those that it calls and that call back into it.
+var (
+	this     = reflect.TypeFor[Calls]().PkgPath()
+	library  = strings.TrimSuffix(this, "/check")
+	internal = map[string]bool{library: true, this: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
+)
+
+// Where returns the line of the program whose call is under way, or none if none is. It is called
+// when something has gone wrong, on top of the rank's stack, which is complete also while a panic or
+// runtime.Goexit unwinds it. It skips so many frames of package mpi above those of the call.
+//
+// Note: packages below the library are not recognized by their names, as there may be any.
+func Where(skip int) Site {
+	pcs := make([]uintptr, 128)
+	return SiteOf(pcs[:runtime.Callers(2+skip, pcs)])
+}
+
+// SiteOf returns the line of the program on a stack.
+func SiteOf(pcs []uintptr) Site {
+	frames := runtime.CallersFrames(pcs)
+	for inside, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch in := packageOf(f.Function); {
+		case in == library && strings.HasSuffix(f.Function, ".(*job).rank"):
+			return Site{}
+		case f.Function == "runtime.gopanic":
+			inside = false // the frames above are of deferred calls
+		case in == library:
+			inside = true
+		case inside && !internal[in]:
+			return Site{File: f.File, Line: f.Line}
+		}
+	}
+	return Site{}
+}
+
+// NilCall returns the call that failed because the communicator is nil, and where, or "" if a panic
+// has another reason. It is called in a deferred function.
+func NilCall(e runtime.Error) (call string, at Site) {
+	if !strings.Contains(e.Error(), "nil pointer") {
+		return "", Site{}
+	}
+	pcs := make([]uintptr, 128)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	for panicked, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch in := packageOf(f.Function); {
+		case in == "runtime":
+			panicked = panicked || f.Function == "runtime.gopanic"
+		case !panicked:
+		case call == "" && !strings.HasPrefix(f.Function, library+".(*Comm)."):
+			return "", Site{}
+		case in == library:
+			name, _, _ := strings.Cut(f.Function, "[")
+			call = name[strings.LastIndexByte(name, '.')+1:]
+		default:
+			return call, Site{File: f.File, Line: f.Line}
+		}
+	}
+	return "", Site{}
+}
+
+// packageOf returns the path of a function's package.
+func packageOf(function string) string {
+	last := strings.LastIndexByte(function, '/') + 1
+	name, _, _ := strings.Cut(function[last:], ".")
+	return function[:last] + name
+}

@@ -1,0 +1,266 @@
+package mpi
+
+import (
+	"encoding/binary"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/mpi/check"
+	"github.com/loggp/loggp/impl/reduction"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// Op combines elements.
+type Op = reduction.Op
+
+// Collective operations are carried out by schedules of package collective. Their messages have a context of their own, and name the operation, so that ranks
+// which call different ones find out.
+
+// round is a collective operation under way. A rank has one, unless the operation is within another.
+type round struct {
+	*Comm
+	script    collective.Script
+	busy      bool
+	operation collective.Operation
+	root      int
+	areas     [3][]byte
+	op        *Op
+	of        *Datatype              // elements that op combines
+	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
+	sign      engine.Signature
+	tag       int // of the operation's messages
+	commutes  bool
+}
+
+// round begins a collective operation on data of a type.
+func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
+	tag := check.Tag(o, 0, root)
+	c.noteCollective(tag)
+	r := &c.state.round
+	if r.busy {
+		r = new(round)
+	}
+	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.Sign()), tag: tag}
+	return r
+}
+
+// carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
+func (r *round) carryOut(j collective.Job, in, out []byte) {
+	r.carry(r.choose(&j), j, in, out)
+}
+
+func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte) {
+	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.state.work}
+	if out == nil {
+		r.areas[collective.Out] = r.state.scratchOf(j.Bytes) // of ranks that get nothing, Out is memory to work in
+	}
+	r.script.By, r.busy = r, true
+	a.Perform(j, r.rank, &r.script)
+	r.areas, r.busy = [3][]byte{}, false
+}
+
+// choose returns the algorithm for a job, which it tells where ranks are if the table asks for that.
+func (r *round) choose(j *collective.Job) *collective.Algorithm {
+	t := r.tuning()
+	if t.NeedsNodes(r.operation) {
+		j.Nodes = r.nodes()
+	}
+	return t.Choose(r.operation, j, r.commutes)
+}
+
+// bytes returns the memory of a span. There is as much of Tmp as a schedule wants.
+func (r *round) bytes(s collective.Span) []byte {
+	end := s.From + s.Len
+	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
+		r.areas[collective.Tmp] = r.state.growWork(end)
+	}
+	return r.areas[s.Area][s.From:end]
+}
+
+// Do does one step of a schedule.
+func (r *round) Do(st *collective.Step) bool {
+	switch st.Kind {
+	case collective.Copy:
+		r.e.Port().Copy(r.bytes(st.Recv), r.bytes(st.Send))
+	case collective.FoldLeft:
+		r.fold(r.bytes(st.Send), r.bytes(st.Recv))
+	case collective.FoldRight:
+		r.foldRight(r.bytes(st.Send), r.bytes(st.Recv))
+	case collective.Transfer:
+		r.transfer(st)
+	}
+	return true
+}
+
+// transfer sends, receives, or does both at the same time.
+func (r *round) transfer(st *collective.Step) {
+	switch {
+	case st.From == collective.None:
+		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
+	case st.To == collective.None:
+		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
+	default:
+		in := r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
+		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
+		r.e.Wait(in)
+		got, _ := in.Received()
+		r.e.Release(in)
+		r.heard(st, got)
+	}
+}
+
+// heard complains of a message that does not belong to the operation.
+func (r *round) heard(st *collective.Step, got engine.Status) {
+	if got.Tag != r.tag || got.Bytes != st.Recv.Len {
+		r.amiss(st, got)
+	}
+}
+
+// amiss fails with what is wrong with a message. It is apart so that heard is inlined.
+func (r *round) amiss(st *collective.Step, got engine.Status) {
+	if got.Tag != r.tag {
+		r.differs(got, r.tag)
+	}
+	r.e.FailWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
+		r.state.name(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
+}
+
+// differs complains of a rank whose call is another.
+func (c *Comm) differs(got engine.Status, ours int) {
+	class, text := check.Difference(c.state.name(got.Source, c.context), got.Tag, ours)
+	c.e.FailWith(got.Source, class, "%s", text)
+}
+
+// fold leaves in ∘ inout in inout.
+func (r *round) fold(in, inout []byte) {
+	if r.combine != nil {
+		r.combine(in, inout)
+		return
+	}
+	result := r.elements(inout)
+	r.op.Apply(r.elements(in), result)
+	r.flatten(result, inout)
+}
+
+// foldRight leaves inout ∘ in in inout.
+func (r *round) foldRight(in, inout []byte) {
+	if r.op.Commutes() {
+		r.fold(in, inout)
+		return
+	}
+	result := r.elements(append([]byte(nil), in...))
+	r.op.Apply(r.elements(inout), result)
+	r.flatten(result, inout)
+}
+
+// elements returns data that travels as elements in memory, which it is unless the type has gaps.
+func (r *round) elements(flat []byte) Buffer {
+	n := len(flat) / r.of.Size()
+	if r.of.Contiguous() {
+		return Buffer{Bytes: flat, Origin: -r.of.TrueLower(), Count: n, Type: r.of}
+	}
+	low, end := Buffer{Count: n, Type: r.of}.Reach()
+	b := Buffer{Bytes: make([]byte, max(end-low, n*r.of.Extent())), Origin: -low, Count: n, Type: r.of}
+	b.Unpack(flat, 0)
+	return b
+}
+
+// flatten puts elements to where they travel from, unless they are there.
+func (r *round) flatten(b Buffer, flat []byte) {
+	if x, ok := b.Flat(); ok {
+		copy(flat, x)
+		return
+	}
+	b.Pack(flat, 0)
+}
+
+// Tune sets by which algorithms the collective operations of this communicator are carried out from now on, instead of the job's table: all ranks call
+// it, with the same rules. nil brings the job's back. Communicators that are made of this one know nothing of it.
+func (c *Comm) Tune(rules []collective.Rule) {
+	c.enter("Tune")
+	c.extra().tuning = nil
+	if rules != nil {
+		c.more.tuning = collective.Tuned(rules)
+	}
+}
+
+// tuning returns the table by which the communicator's operations choose their algorithms.
+func (c *Comm) tuning() *collective.Tuning {
+	if c.more != nil && c.more.tuning != nil {
+		return c.more.tuning
+	}
+	return c.state.tuning
+}
+
+// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
+// leaves first; to let another rank be the root, reorder the communicator with Create.
+func (c *Comm) Barrier() {
+	c.enter("Barrier")
+	c.intra()
+	r := c.round(collective.Barrier, 0, Byte)
+	j := collective.Job{Ranks: c.size}
+	a := r.choose(&j)
+	if a == binomial {
+		c.converge(nil, nil, nil) // on fewer frames: a job may have a million ranks
+		return
+	}
+	r.carry(a, j, nil, nil)
+}
+
+var binomial = collective.Named(collective.Barrier, "binomial")
+
+// converge brings every rank's mine up to rank 0, where merge has folded each child's theirs into mine, and what became
+// of it back to all.
+func (c *Comm) converge(mine, theirs []byte, merge func()) {
+	mask := 1
+	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
+		if child := c.rank | mask; child < c.size {
+			c.inner(theirs, child)
+			if merge != nil {
+				merge()
+			}
+		}
+	}
+	if c.rank != 0 {
+		c.e.Send(model.Standard, mine, 0, c.world(c.rank^mask), c.context+1, 0)
+		c.inner(mine, c.rank^mask)
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		if child := c.rank | mask; child < c.size {
+			c.e.Send(model.Standard, mine, 0, c.world(child), c.context+1, 0)
+		}
+	}
+}
+
+// inner receives in an operation of this file, whose messages have the tag of Barrier.
+func (c *Comm) inner(b []byte, src int) {
+	if got := c.e.Recv(b, 0, c.world(src), c.context+1, AnyTag); got.Tag != 0 {
+		c.differs(got, 0)
+	}
+}
+
+// nodes returns which ranks of the communicator are near each other. A rank knows of itself only how near others are, so at the first time they tell each
+// other, as a part of the operation that wants to know: the first rank of its node, of each.
+func (r *round) nodes() *collective.Nodes {
+	x := r.extra()
+	if x.nodes != nil {
+		return x.nodes
+	}
+	first := 0
+	for r.e.Port().Tier(r.world(first)) != model.Intra {
+		first++ // to the rank itself at most
+	}
+	const word = 4
+	mine, all := make([]byte, word), make([]byte, word*r.size)
+	binary.LittleEndian.PutUint32(mine, uint32(first))
+	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.Sign()), tag: r.tag}
+	tell.carry(telling, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
+	names := make([]int, r.size)
+	for i := range names {
+		names[i] = int(binary.LittleEndian.Uint32(all[word*i:]))
+	}
+	x.nodes = collective.NewNodes(names)
+	return x.nodes
+}
+
+var telling = collective.Named(collective.Allgather, "bruck")
