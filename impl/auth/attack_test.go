@@ -214,8 +214,8 @@ func TestImpostor(t *testing.T) {
 	}
 }
 
-// between connects a dialer to a listener by a machine in the middle, which may change what the dialer sends after the
-// handshake.
+// between connects a dialer to a listener by a machine in the middle, which may change what the
+// dialer sends after the handshake.
 func between(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
 	t.Helper()
 	token := NewToken()
@@ -263,8 +263,8 @@ func between(t *testing.T, change func(from, to net.Conn)) (near, far *Conn) {
 	return near, far
 }
 
-// A machine between both sides cannot read what they send, and if it changes, repeats or leaves out something the
-// connection ends.
+// A machine between both sides cannot read what they send, and if it changes, repeats or leaves out
+// something the connection ends.
 func TestTampering(t *testing.T) {
 	const size = headerSize + 5 + 1 + 16 // of a record with five bytes
 	read := func(c net.Conn) []byte {
@@ -302,7 +302,8 @@ func TestTampering(t *testing.T) {
 	}
 }
 
-// Connections that stall at whatever point, or drip, are closed in bounded time, and do not keep others out meanwhile.
+// Connections that stall at whatever point, or drip, are closed in bounded time, and do not keep
+// others out meanwhile.
 func TestStalls(t *testing.T) {
 	token := NewToken()
 	ids := data(2)
@@ -415,8 +416,8 @@ func TestIdleFirst(t *testing.T) {
 	}
 }
 
-// The same holds where the process may open few files. The listener is this test in another process, started by a shell
-// that sets the limit.
+// The same holds where the process may open few files. The listener is this test in another
+// process, started by a shell that sets the limit.
 func TestFewFiles(t *testing.T) {
 	const inner = "LOGGP_TEST_TOKEN"
 	id := ID{Control, 1, 0}
@@ -466,7 +467,8 @@ func TestFewFiles(t *testing.T) {
 	c.TCP.Close()
 }
 
-// Whatever arrives, in whatever pieces, is read as it was sent and no further than the end of the record.
+// Whatever arrives, in whatever pieces, is read as it was sent and no further than the end of the
+// record.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte{22, 3, 1, 0, 3, 'a', 'b', 'c', 'p', 'l'}, 3)
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"), 1)

@@ -1,12 +1,14 @@
-// Package auth makes connections between the processes of a job, which know the job's token, and between no others.
+// Package auth makes connections between the processes of a job, which know the job's token, and
+// between no others.
 //
-// A Listener waits for connections that are named in advance by an ID: what they carry, who dials and who listens. Both
-// sides authenticate each other by TLS 1.3 with the same Ed25519 key, which is derived from the token: whoever can sign
-// with it knows the token, which itself is never sent. Then the dialer sends its ID, and each ID is accepted once.
+// A Listener waits for connections that are named in advance by an ID: what they carry, who dials
+// and who listens. Both sides authenticate each other by TLS 1.3 with the same Ed25519 key, which
+// is derived from the token: whoever can sign with it knows the token, which itself is never sent.
+// Then the dialer sends its ID, and each ID is accepted once.
 //
-// A connection stays encrypted, or continues as plain TCP where TLS would change what is measured (Conn.TCP). Plain
-// connections are authenticated when they begin and not protected afterwards: a machine on the path between two hosts can
-// read and change what they carry, and take them over.
+// A connection stays encrypted, or continues as plain TCP where TLS would change what is measured
+// (Conn.TCP). Plain connections are authenticated when they begin and not protected afterwards: a
+// machine on the path between two hosts can read and change what they carry, and take them over.
 //
 // All processes that know the token are trusted alike.
 package auth
@@ -78,13 +80,13 @@ func (id ID) String() string {
 type Conn struct {
 	*tls.Conn
 
-	// TCP is the connection below TLS, of which no more than the handshake has been read. Both sides may continue on it
-	// instead, in plain text, if neither uses TLS any more.
+	// TCP is the connection below TLS, of which no more than the handshake has been read. Both
+	// sides may continue on it instead, in plain text, if neither uses TLS any more.
 	TCP *net.TCPConn
 }
 
-// records reads from a TCP connection no further than the end of the TLS record that is being read: what follows the
-// handshake in plain text stays in the socket.
+// records reads from a TCP connection no further than the end of the TLS record that is being read:
+// what follows the handshake in plain text stays in the socket.
 type records struct {
 	*net.TCPConn
 	header []byte // of the record, as far as it has been read
@@ -115,8 +117,8 @@ func (c *records) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// config returns how both sides authenticate each other. Strangers can learn the public key. They cannot guess the token
-// by it, which is 120 random bits.
+// config returns how both sides authenticate each other. Strangers can learn the public key. They
+// cannot guess the token by it, which is 120 random bits.
 func config(token Token) (*tls.Config, error) {
 	seed, err := hkdf.Key(sha256.New, token[:], nil, "loggp Ed25519 key of a job", ed25519.SeedSize)
 	if err != nil {

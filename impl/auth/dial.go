@@ -15,8 +15,9 @@ const (
 	lastWait  = 100 * time.Millisecond
 )
 
-// Dial connects to a listener. Until the context is done it tries again if nothing listens there yet or the listener is
-// overloaded. Another token, and an ID that the job does not have or has already, are final.
+// Dial connects to a listener. Until the context is done it tries again if nothing listens there
+// yet or the listener is overloaded. Another token, and an ID that the job does not have or has
+// already, are final.
 func Dial(ctx context.Context, address string, token Token, id ID) (*Conn, error) {
 	conf, err := config(token)
 	if err != nil {

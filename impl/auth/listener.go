@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// How many connections may be in their handshakes at once. If more come one of them is evicted. Where the files run out that
-// this process may open there may be fewer.
+// How many connections may be in their handshakes at once. If more come one of them is evicted.
+// Where the files run out that this process may open there may be fewer.
 const (
 	maxBacklog = 128
 	minBacklog = 4
@@ -43,8 +43,8 @@ type slot struct {
 	conn  chan *Conn // has room for it
 }
 
-// Listen listens at an address for the connections that are named. The address may lack the port, for a free one, or the
-// host, for loopback.
+// Listen listens at an address for the connections that are named. The address may lack the port,
+// for a free one, or the host, for loopback.
 func Listen(address string, token Token, ids ...ID) (*Listener, error) {
 	conf, err := config(token)
 	if err != nil {
@@ -83,7 +83,8 @@ func complete(address string) string {
 // Addr returns the address at which it listens.
 func (l *Listener) Addr() *net.TCPAddr { return l.tcp.Addr().(*net.TCPAddr) }
 
-// Accept waits for a connection and returns it. The caller has to close it. Each connection is accepted once.
+// Accept waits for a connection and returns it. The caller has to close it. Each connection is
+// accepted once.
 func (l *Listener) Accept(ctx context.Context, id ID) (*Conn, error) {
 	s := l.slots[id]
 	if s == nil {
@@ -119,8 +120,8 @@ func (l *Listener) Refused() string {
 	return fmt.Sprintf("%d other connections were refused, the first: %v", l.refused, l.first)
 }
 
-// Close stops listening and closes connections that were not accepted by the caller. When it returns nothing of the
-// listener is left.
+// Close stops listening and closes connections that were not accepted by the caller. When it
+// returns nothing of the listener is left.
 func (l *Listener) Close() {
 	l.mu.Lock()
 	if !l.closed {
@@ -162,7 +163,8 @@ func (l *Listener) serve() {
 	}
 }
 
-// enter adds a connection to the backlog, and evicts another if there is no room. It closes it if the listener is closed.
+// enter adds a connection to the backlog, and evicts another if there is no room. It closes it if
+// the listener is closed.
 func (l *Listener) enter(c *records) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,8 +179,8 @@ func (l *Listener) enter(c *records) bool {
 	return true
 }
 
-// shrink makes the backlog smaller where its connections have used up the files that this process may open, and leaves as
-// many for other uses. It reports whether it has.
+// shrink makes the backlog smaller where its connections have used up the files that this process
+// may open, and leaves as many for other uses. It reports whether it has.
 func (l *Listener) shrink() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -58,8 +58,8 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// connect dials a listener, and sends a word each way, encrypted and then in plain text. The words follow the handshake
-// at once, so that a byte of them that TLS has read is missed.
+// connect dials a listener, and sends a word each way, encrypted and then in plain text. The words
+// follow the handshake at once, so that a byte of them that TLS has read is missed.
 func connect(ctx context.Context, l *Listener, token Token, id ID) error {
 	far, err := Dial(ctx, l.Addr().String(), token, id)
 	if err != nil {
@@ -107,7 +107,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// The listener sends in plain text while the dialer still reads its reply: TLS must not take that from the socket.
+// The listener sends in plain text while the dialer still reads its reply: TLS must not take that
+// from the socket.
 func TestPlainAtOnce(t *testing.T) {
 	token := NewToken()
 	ids := data(50)

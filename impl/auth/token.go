@@ -26,7 +26,8 @@ func (t Token) Text() string {
 	return s[:6] + "-" + s[6:12] + "-" + s[12:18] + "-" + s[18:]
 }
 
-// ParseToken is the inverse of Text. Spaces, dashes and case do not matter. Errors do not repeat what was given.
+// ParseToken is the inverse of Text. Spaces, dashes and case do not matter. Errors do not repeat
+// what was given.
 func ParseToken(s string) (t Token, err error) {
 	if len(s) > 200 {
 		return t, errors.New("a token has 24 letters and digits, and this is much longer")

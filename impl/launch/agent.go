@@ -12,15 +12,16 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// Agent starts the processes of a rank on another host than rank 0's, as rank 0 commands: this program with the arguments
-// that rank 0 sends.
+// Agent starts the processes of a rank on another host than rank 0's, as rank 0 commands: this
+// program with the arguments that rank 0 sends.
 type Agent struct {
 	Address string // where rank 0 listens
 	Rank    int
 	Token   auth.Token
 	Version string
 
-	// Allow returns an error for arguments with which no rank may be started, even by a process that knows the token.
+	// Allow returns an error for arguments with which no rank may be started, even by a process
+	// that knows the token.
 	Allow func(args []string) error
 
 	Until io.Reader // the agent ends when this does; nil: it does not
@@ -31,7 +32,8 @@ var errUntil = errors.New("standard input has ended")
 // joinTimeout is how long an agent tries to join a job.
 const joinTimeout = 15 * time.Second
 
-// Serve joins the job and takes part until it is over, which is no error. When it returns the rank has ended.
+// Serve joins the job and takes part until it is over, which is no error. When it returns the rank
+// has ended.
 func (g *Agent) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -14,8 +14,9 @@ import (
 	"github.com/loggp/loggp/impl/launch"
 )
 
-// cable makes another host of this system, a network namespace with a cable to it, and returns the addresses, a command
-// that runs others there, and a function that sets the cable up or down. The test is skipped if that is not allowed.
+// cable makes another host of this system, a network namespace with a cable to it, and returns the
+// addresses, a command that runs others there, and a function that sets the cable up or down. The
+// test is skipped if that is not allowed.
 func cable(t *testing.T) (here, there string, ssh []string, link func(state string)) {
 	t.Helper()
 	switch {
@@ -51,7 +52,8 @@ func cable(t *testing.T) (here, there string, ssh []string, link func(state stri
 	return here, there, []string{script}, func(state string) { exec.Command("ip", "link", "set", name+"a", state).Run() }
 }
 
-// A host that vanishes, as if it is switched off, ends the job; and the agent there, which misses rank 0, leaves nothing.
+// A host that vanishes, as if it is switched off, ends the job; and the agent there, which misses
+// rank 0, leaves nothing.
 func TestCable(t *testing.T) {
 	here, there, ssh, link := cable(t)
 	leavesNothing(t)
@@ -80,7 +82,8 @@ func TestCable(t *testing.T) {
 	checkEnded(t, pids)
 }
 
-// A cable that fails for less than the time in which a heartbeat is sent three times does not end the job.
+// A cable that fails for less than the time in which a heartbeat is sent three times does not end
+// the job.
 func TestFlicker(t *testing.T) {
 	here, there, ssh, link := cable(t)
 	leavesNothing(t)

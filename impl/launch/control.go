@@ -43,8 +43,8 @@ const (
 	cmdHeartbeat = "heartbeat"
 )
 
-// update is a message of an agent about a run: the report of its rank, if there is one, and then that the rank has ended,
-// and how if there was none. The zero value is a heartbeat.
+// update is a message of an agent about a run: the report of its rank, if there is one, and then
+// that the rank has ended, and how if there was none. The zero value is a heartbeat.
 type update struct {
 	Run    int
 	Report *report
@@ -112,9 +112,9 @@ func (c *control) close() {
 	})
 }
 
-// Heartbeats find out that the other host has vanished. The kernel there acknowledges them, so a process may be stopped, or
-// wait for a processor, for as long as it likes. A host that has vanished is given up at most 1.8 s after it has
-// acknowledged the last.
+// Heartbeats find out that the other host has vanished. The kernel there acknowledges them, so a
+// process may be stopped, or wait for a processor, for as long as it likes. A host that has
+// vanished is given up at most 1.8 s after it has acknowledged the last.
 const (
 	heartbeat  = time.Second
 	ackTimeout = 800 * time.Millisecond // in which the kernel sends a heartbeat three times
@@ -126,8 +126,8 @@ const (
 // errVanished says that the other host was switched off or cannot be reached any more.
 var errVanished = errors.New("its machine does not answer")
 
-// startHeartbeats sends heartbeats until the connection is closed, or the kernel closes it because the other host has
-// vanished.
+// startHeartbeats sends heartbeats until the connection is closed, or the kernel closes it because
+// the other host has vanished.
 func (c *control) startHeartbeats(beat any) error {
 	if err := c.TCP.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: time.Second, Count: 3}); err != nil {
 		return err

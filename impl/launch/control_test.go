@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loggp/loggp/impl/auth"
 )
 
 // An agent that has connected and says nothing, or half of a hello, is not waited for.
@@ -21,6 +23,27 @@ func TestSilentAgent(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "rank 1 has connected from 127.0.0.1:") || !strings.Contains(err.Error(), "not identified itself within 50ms") {
 			t.Errorf("after %q the error is %v", said, err)
 		}
+	}
+}
+
+// Nor is one that knows the token waited for by a team.
+func TestSilentExternal(t *testing.T) {
+	usual := helloTimeout
+	helloTimeout = 50 * time.Millisecond
+	t.Cleanup(func() { helloTimeout = usual })
+	team, err := Gather(t.Context(), TeamConfig{External: 1, Announce: func(address string, token auth.Token, _ []int) {
+		go func() {
+			if c, err := auth.Dial(t.Context(), address, token, controlID(1)); err == nil {
+				c.Read(make([]byte, 1))
+				c.Close()
+			}
+		}()
+	}})
+	if err == nil {
+		team.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "rank 1 has connected from 127.0.0.1:") {
+		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// TeamConfig says which hosts a team has. The ranks from 1 up are first those of Hosts, in their order, then the external
-// ones.
+// TeamConfig says which hosts a team has. The ranks from 1 up are first those of Hosts, in their
+// order, then the external ones.
 type TeamConfig struct {
 	Hosts    []string // where agents are started over ssh; a host may be named again
 	External int      // further ranks, whose agents the user or a process manager starts
@@ -28,8 +28,8 @@ type TeamConfig struct {
 	Listen  string   // address for agents, with or without a port; "": that by which the hosts are reached, or loopback
 	Version string   // of this program, which agents must have too
 
-	// Join returns the arguments with which this program becomes the agent of a rank. It reads the token from its standard
-	// input, and ends with it if untilEOF is set.
+	// Join returns the arguments with which this program becomes the agent of a rank. It reads the
+	// token from its standard input, and ends with it if untilEOF is set.
 	Join func(address string, rank int, untilEOF bool) []string
 
 	// Announce tells whoever starts the external ranks where they connect to.
@@ -41,8 +41,8 @@ const connectTimeout = 30 * time.Second
 
 var errSilent = fmt.Errorf("it has not connected within %v", connectTimeout)
 
-// Gather connects a team. In a process that is a rank it returns what that needs to know. The error names the host that
-// cannot be reached.
+// Gather connects a team. In a process that is a rank it returns what that needs to know. The error
+// names the host that cannot be reached.
 func Gather(ctx context.Context, cfg TeamConfig) (*Team, error) {
 	me, err := self()
 	switch {
@@ -173,7 +173,8 @@ func (t *Team) abort() {
 	all.Wait()
 }
 
-// address returns where to listen: as the user says, or at the address of this host from which all hosts are reached.
+// address returns where to listen: as the user says, or at the address of this host from which all
+// hosts are reached.
 func (cfg *TeamConfig) address(ctx context.Context) (string, error) {
 	if cfg.Listen != "" {
 		host, _, err := net.SplitHostPort(cfg.Listen)

@@ -52,7 +52,8 @@ func TestHeartbeatsMeanNothing(t *testing.T) {
 	}
 }
 
-// A process that is stopped gets a bounded number of heartbeats, and more when it continues. They end with the connection.
+// A process that is stopped gets a bounded number of heartbeats, and more when it continues. They
+// end with the connection.
 func TestHeartbeatsPause(t *testing.T) {
 	far, near := controls(t)
 	over := make(chan struct{})

@@ -28,8 +28,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// fakeSSH makes a command that runs on this host what it is to run on another, and records its arguments and its process
-// ID. All of 127.0.0.0/8 is this host, so there are hosts enough.
+// fakeSSH makes a command that runs on this host what it is to run on another, and records its
+// arguments and its process ID. All of 127.0.0.0/8 is this host, so there are hosts enough.
 func fakeSSH(t *testing.T) (command []string, calls func() string) {
 	t.Helper()
 	if launch.IsRank() { // which comes through here on its way to the job, and ends there: nobody would remove what it made
@@ -159,7 +159,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// The error of a program is that of the job, wherever the rank is, and the team can run another job.
+// The error of a program is that of the job, wherever the rank is, and the team can run another
+// job.
 func TestErrors(t *testing.T) {
 	leavesNothing(t)
 	ssh, _ := fakeSSH(t)
@@ -287,7 +288,8 @@ func checkEnded(t *testing.T, pids []int) {
 	}
 }
 
-// around passes packets round forever, after each rank has told rank 0 its process and that of its agent.
+// around passes packets round forever, after each rank has told rank 0 its process and that of its
+// agent.
 func around(told func(rank, pid, agent int)) func(p device.Port) error {
 	return func(p device.Port) error {
 		p.Send(0, &device.Packet{Head: device.Head{uint64(p.Rank()), uint64(os.Getpid()), uint64(os.Getppid())}})
@@ -305,8 +307,8 @@ func around(told func(rank, pid, agent int)) func(p device.Port) error {
 	}
 }
 
-// If a rank on another host or its agent is killed, at whatever moment, the job ends soon, names the rank, and leaves
-// nothing.
+// If a rank on another host or its agent is killed, at whatever moment, the job ends soon, names
+// the rank, and leaves nothing.
 func TestKilled(t *testing.T) {
 	rounds := 6
 	if testing.Short() {
@@ -359,7 +361,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// since returns how long ago something has happened; in the process of another rank, where nothing does, it returns 0.
+// since returns how long ago something has happened; in the process of another rank, where nothing
+// does, it returns 0.
 func since(happened chan time.Time) time.Duration {
 	select {
 	case at := <-happened:
@@ -411,8 +414,8 @@ func TestCancel(t *testing.T) {
 	checkEnded(t, slices.Concat(pids, pidsOf(calls())))
 }
 
-// forever is a job on two hosts that prints its process IDs and runs until it is interrupted. Its ssh command is in the
-// environment.
+// forever is a job on two hosts that prints its process IDs and runs until it is interrupted. Its
+// ssh command is in the environment.
 func forever() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -482,7 +485,8 @@ func TestExternal(t *testing.T) {
 	}
 }
 
-// An agent starts what it is allowed to and nothing else, and ends when the connection to rank 0 does.
+// An agent starts what it is allowed to and nothing else, and ends when the connection to rank 0
+// does.
 func TestAgentRefuses(t *testing.T) {
 	leavesNothing(t)
 	token := auth.NewToken()

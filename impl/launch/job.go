@@ -122,7 +122,8 @@ func (j *job) supervise(wait func() *Death) {
 	})
 }
 
-// report takes the report of a rank. It is called before other ranks notice that this one has ended.
+// report takes the report of a rank. It is called before other ranks notice that this one has
+// ended.
 func (j *job) report(r report) {
 	if uint(r.Rank) < uint(len(j.details)) {
 		j.details[r.Rank] = r.Detail

@@ -1,14 +1,17 @@
 // Package launch runs jobs whose ranks are processes.
 //
-// The process that the user started is rank 0. For each run it starts the other ranks: the same executable with the same
-// arguments, which executes the same code until it comes to the same run. There it takes part as the rank that it is, and
-// exits. So a program is a closure in every process and need not be sent; what rank 0's closure has gathered is the result.
+// The process that the user started is rank 0. For each run it starts the other ranks: the same
+// executable with the same arguments, which executes the same code until it comes to the same run.
+// There it takes part as the rank that it is, and exits. So a program is a closure in every process
+// and need not be sent; what rank 0's closure has gathered is the result.
 //
-// In a process that is a rank, earlier runs return at once what they returned in rank 0. Between runs, therefore, code may
-// depend on arguments, files and errors of runs, but not on what programs gathered, on random numbers or on the time.
+// In a process that is a rank, earlier runs return at once what they returned in rank 0. Between
+// runs, therefore, code may depend on arguments, files and errors of runs, but not on what programs
+// gathered, on random numbers or on the time.
 //
-// A Transport connects the ranks. This package starts them, learns how they end, and lets none outlive the job: a rank that
-// dies ends the job, rank 0 kills the ranks of a job that has failed, and the kernel kills those of a process that dies.
+// A Transport connects the ranks. This package starts them, learns how they end, and lets none
+// outlive the job: a rank that dies ends the job, rank 0 kills the ranks of a job that has failed,
+// and the kernel kills those of a process that dies.
 package launch
 
 import (
@@ -36,18 +39,19 @@ type Config struct {
 
 // Transport connects ranks.
 type Transport interface {
-	// Create returns rank 0's node. The file is what the other ranks inherit; those on other hosts get a file with the same
-	// contents, of 64 KiB at most.
+	// Create returns rank 0's node. The file is what the other ranks inherit; those on other hosts
+	// get a file with the same contents, of 64 KiB at most.
 	Create() (Node, *os.File, error)
 
 	// Join returns another rank's node, which owns the file.
 	Join(rank int, inherited *os.File) (Node, error)
 }
 
-// Node is a rank's end of a transport. Methods may be called concurrently and at any time until Close, except those of Port.
+// Node is a rank's end of a transport. Methods may be called concurrently and at any time until
+// Close, except those of Port.
 type Node interface {
-	// Port returns the rank's port. When the job is stopped, or the transport fails, its calls end the goroutine that
-	// makes them.
+	// Port returns the rank's port. When the job is stopped, or the transport fails, its calls end
+	// the goroutine that makes them.
 	Port() device.Port
 
 	// Failure says how the transport has failed, or returns nil.
@@ -60,15 +64,15 @@ type Node interface {
 	Close()       // called when no rank of this process uses the port any more
 }
 
-// IsRank reports whether this process was started as a rank of a job. It is also true if the environment says so wrongly,
-// in which case Run fails.
+// IsRank reports whether this process was started as a rank of a job. It is also true if the
+// environment says so wrongly, in which case Run fails.
 func IsRank() bool {
 	me, err := self()
 	return me != nil || err != nil
 }
 
-// Run runs a program on every rank, as device.World asks for. In a process that was started as a rank for this run it does
-// not return.
+// Run runs a program on every rank, as device.World asks for. In a process that was started as a
+// rank for this run it does not return.
 func Run(c Config, t Transport, program func(device.Port) error) error {
 	if c.Args == nil {
 		c.Args = os.Args[1:]
@@ -94,15 +98,16 @@ func Run(c Config, t Transport, program func(device.Port) error) error {
 	return err
 }
 
-// runs are the ends of this process's runs, by the arguments of their ranks. For a rank with these arguments they are the
-// runs before its own.
+// runs are the ends of this process's runs, by the arguments of their ranks. For a rank with these
+// arguments they are the runs before its own.
 var runs = struct {
 	sync.Mutex // held during a run
 	ended      map[string][]report
 }{ended: make(map[string][]report)}
 
-// Begin says that a command with these arguments begins. Earlier runs with the same arguments belong to other commands,
-// and a rank that is started for this one does not come to them. A process that runs one command need not call it.
+// Begin says that a command with these arguments begins. Earlier runs with the same arguments
+// belong to other commands, and a rank that is started for this one does not come to them. A
+// process that runs one command need not call it.
 func Begin(args []string) {
 	runs.Lock()
 	defer runs.Unlock()

@@ -15,7 +15,8 @@ import (
 	"github.com/loggp/loggp/impl/launch"
 )
 
-// The ranks of tests are this binary, and so are their agents, and the user's process that is killed.
+// The ranks of tests are this binary, and so are their agents, and the user's process that is
+// killed.
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	if len(os.Args) > 1 {

@@ -57,8 +57,9 @@ func startRank(t task, shared *os.File) (*rankProcess, error) {
 	return p, nil
 }
 
-// supervise waits until the rank has ended, and kills it when stop is closed; if explain is set then, the rank may first
-// report where it is. It passes on what the rank reports, and returns how it died if there was no report of its end.
+// supervise waits until the rank has ended, and kills it when stop is closed; if explain is set
+// then, the rank may first report where it is. It passes on what the rank reports, and returns how
+// it died if there was no report of its end.
 func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported func(report)) *Death {
 	var killer sync.WaitGroup
 	killer.Go(func() {
@@ -93,7 +94,8 @@ func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported fu
 	return nil
 }
 
-// status describes the end of a rank that has not reported the end of its program, which may have begun.
+// status describes the end of a rank that has not reported the end of its program, which may have
+// begun.
 func (p *rankProcess) status(began bool) string {
 	switch err := p.child.Err(); {
 	case err != nil:
@@ -104,8 +106,8 @@ func (p *rankProcess) status(began bool) string {
 	return "it ended before it came to the run: code between runs must do the same in every process"
 }
 
-// checkInherited returns an error if this process has not inherited the files of a rank, and keeps them from processes that
-// it starts.
+// checkInherited returns an error if this process has not inherited the files of a rank, and keeps
+// them from processes that it starts.
 func checkInherited() error {
 	for fd := taskFile; fd <= sharedFile; fd++ {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {

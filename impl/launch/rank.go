@@ -14,7 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// A process finds in its environment that it is a rank, and a token. It believes that only if its task has the same token.
+// A process finds in its environment that it is a rank, and a token. It believes that only if its
+// task has the same token.
 const (
 	rankVariable  = "LOGGP_RANK"
 	tokenVariable = "LOGGP_TOKEN"
@@ -76,8 +77,8 @@ var self = sync.OnceValues(func() (*rank, error) {
 	return r, nil
 })
 
-// listen reads what follows the task: that the rank is to leave its program, or the end, when the process has ended that
-// started the rank.
+// listen reads what follows the task: that the rank is to leave its program, or the end, when the
+// process has ended that started the rank.
 func (r *rank) listen(in io.Reader) {
 	b := bufio.NewReader(in)
 	if _, err := b.ReadBytes(leave); err == nil {

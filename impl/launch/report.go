@@ -75,7 +75,8 @@ func errorDetail(n Node) []byte {
 	return nil
 }
 
-// reportOf returns the report of an error with which a rank, or a run of rank 0, has ended, and of its error detail.
+// reportOf returns the report of an error with which a rank, or a run of rank 0, has ended, and of
+// its error detail.
 func reportOf(rank int, err error, detail []byte) report {
 	var failure *device.Failure
 	var deadlock *device.Deadlock

@@ -26,7 +26,8 @@ type remoteCommand struct {
 // errEnded says that a remote command has ended before the agent has connected.
 var errEnded = errors.New("it ended")
 
-// startAgent runs ssh. The token goes by standard input, where no other user of either host sees it.
+// startAgent runs ssh. The token goes by standard input, where no other user of either host sees
+// it.
 func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) (*remoteCommand, error) {
 	if strings.HasPrefix(host, "-") || strings.ContainsAny(host, " \t\r\n'\"\\$`;&|<>(){}*?!") || host == "" {
 		return nil, fmt.Errorf("this is not the name of a host")

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Silence returns how long nothing has been heard over a connection although an acknowledgement is due, or 0 if none is or
-// that is not known.
+// Silence returns how long nothing has been heard over a connection although an acknowledgement is
+// due, or 0 if none is or that is not known.
 func Silence(fd int) time.Duration {
 	info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil || info.Retransmits == 0 && info.Probes == 0 {
@@ -17,8 +17,8 @@ func Silence(fd int) time.Duration {
 	return time.Duration(info.Last_ack_recv) * time.Millisecond
 }
 
-// setUserTimeout makes the kernel close a connection when what was sent has not been acknowledged for d, or for that many
-// round trips if they take longer.
+// setUserTimeout makes the kernel close a connection when what was sent has not been acknowledged
+// for d, or for that many round trips if they take longer.
 func setUserTimeout(c *net.TCPConn, d time.Duration, trips int) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// Team is the hosts of a job whose ranks are not all on this one. Each rank but the first has an Agent on its host, which
-// starts the rank's processes, one for each run.
+// Team is the hosts of a job whose ranks are not all on this one. Each rank but the first has an
+// Agent on its host, which starts the rank's processes, one for each run.
 type Team struct {
 	Hosts []Host // by rank
 
@@ -56,7 +56,8 @@ func (t *Team) RanksOnHost(rank, ranks int) int {
 	return n
 }
 
-// Address returns the IP address of rank 0's host by which the others reach it; of no team "", for loopback.
+// Address returns the IP address of rank 0's host by which the others reach it; of no team "", for
+// loopback.
 func (t *Team) Address() string {
 	if t == nil {
 		return ""
@@ -64,7 +65,8 @@ func (t *Team) Address() string {
 	return t.Hosts[0].Address
 }
 
-// Close ends the agents. When it returns nothing of the team is left on this host, and on the others soon.
+// Close ends the agents. When it returns nothing of the team is left on this host, and on the
+// others soon.
 func (t *Team) Close() {
 	var all sync.WaitGroup
 	for _, a := range t.agents {
@@ -119,8 +121,8 @@ func (a *agent) supervise(run int, stop <-chan struct{}, explain *bool, reported
 	}
 }
 
-// stop stops the rank when stop is closed before the run is over. It closes the connection to an agent that does not
-// answer, which ends the agent.
+// stop stops the rank when stop is closed before the run is over. It closes the connection to an
+// agent that does not answer, which ends the agent.
 func (a *agent) stop(run int, stop <-chan struct{}, explain *bool, over <-chan struct{}) {
 	select {
 	case <-stop:
@@ -139,7 +141,8 @@ func (a *agent) stop(run int, stop <-chan struct{}, explain *bool, over <-chan s
 	}
 }
 
-// remoteTimeout is how long the command that has started an agent may take to end when the agent has.
+// remoteTimeout is how long the command that has started an agent may take to end when the agent
+// has.
 const remoteTimeout = 500 * time.Millisecond
 
 // lost describes the loss of the connection to the agent.
@@ -158,8 +161,8 @@ func (a *agent) lost(err error) *Death {
 // helloTimeout is how long an agent that has connected may take to say hello.
 var helloTimeout = 5 * time.Second
 
-// refusal says why an agent was refused. It is the error of the host even if the command that has started the agent has ended
-// since.
+// refusal says why an agent was refused. It is the error of the host even if the command that has
+// started the agent has ended since.
 type refusal string
 
 func (why refusal) Error() string { return string(why) }

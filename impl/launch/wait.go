@@ -17,8 +17,8 @@ const (
 	Block Wait = "block" // sleep in the kernel until woken
 )
 
-// Waits resolves Auto for a rank of a job: it spins if the ranks of its host have a processor each. A process manager may
-// have given each of them others.
+// Waits resolves Auto for a rank of a job: it spins if the ranks of its host have a processor each.
+// A process manager may have given each of them others.
 func (w Wait) Waits(t *Team, rank, ranks int) Wait {
 	if w != Auto {
 		return w

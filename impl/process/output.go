@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// Output keeps the beginning and the end of what is written to it: what went wrong stands in one of them.
+// Output keeps the beginning and the end of what is written to it: what went wrong stands in one of
+// them.
 type Output struct {
 	Limit int // bytes of each; 0: 1 KiB
 

@@ -1,7 +1,9 @@
-// Package process starts child processes that do not outlive this one, ends them, and keeps some of what they write.
+// Package process starts child processes that do not outlive this one, ends them, and keeps some of
+// what they write.
 //
-// A child is the first of a process group of its own, so that a signal from the terminal is for this process alone, and
-// ending the child ends its group. On Linux the kernel sends it a signal when this process ends, for whatever reason.
+// A child is the first of a process group of its own, so that a signal from the terminal is for
+// this process alone, and ending the child ends its group. On Linux the kernel sends it a signal
+// when this process ends, for whatever reason.
 package process
 
 import (
@@ -14,7 +16,8 @@ import (
 	"time"
 )
 
-// outputDelay is how long the output of a child that has ended may be held open by processes that it has started.
+// outputDelay is how long the output of a child that has ended may be held open by processes that
+// it has started.
 const outputDelay = 500 * time.Millisecond
 
 // Child is a process that was started.
@@ -24,8 +27,8 @@ type Child struct {
 	err   error // when it has ended
 }
 
-// starter runs functions on a thread that lasts as long as this process: the kernel takes the end of the thread that has
-// started a child for the end of its parent.
+// starter runs functions on a thread that lasts as long as this process: the kernel takes the end
+// of the thread that has started a child for the end of its parent.
 var starter = sync.OnceValue(func() chan<- func() {
 	functions := make(chan func())
 	go func() {
@@ -37,7 +40,8 @@ var starter = sync.OnceValue(func() chan<- func() {
 	return functions
 })
 
-// Start starts a command, whose pipes and files the caller has set. If this process ends the child gets the signal.
+// Start starts a command, whose pipes and files the caller has set. If this process ends the child
+// gets the signal.
 func Start(cmd *exec.Cmd, orphaned syscall.Signal) (*Child, error) {
 	cmd.SysProcAttr = group(orphaned)
 	cmd.WaitDelay = outputDelay
@@ -60,14 +64,15 @@ func Start(cmd *exec.Cmd, orphaned syscall.Signal) (*Child, error) {
 // Ended is closed when the child has ended and its output was read.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
-// Err waits for the end of the child and returns nil if it was exit status 0, else an *exec.ExitError or what went wrong
-// with its output.
+// Err waits for the end of the child and returns nil if it was exit status 0, else an
+// *exec.ExitError or what went wrong with its output.
 func (c *Child) Err() error {
 	<-c.ended
 	return c.err
 }
 
-// Status waits for the end of the child and describes it, such as "exit status 1" or "signal: killed".
+// Status waits for the end of the child and describes it, such as "exit status 1" or "signal:
+// killed".
 func (c *Child) Status() string {
 	if err := c.Err(); err != nil {
 		return err.Error()
@@ -88,8 +93,8 @@ func (c *Child) EndsWithin(d time.Duration) bool {
 // Kill kills the group of the child.
 func (c *Child) Kill() { signal(c.cmd.Process, syscall.SIGKILL) }
 
-// Wait waits for the end of the child. If the context is done it asks the group to end, and kills it after the grace.
-// In any case nothing is left of the group when it returns.
+// Wait waits for the end of the child. If the context is done it asks the group to end, and kills
+// it after the grace. In any case nothing is left of the group when it returns.
 func (c *Child) Wait(ctx context.Context, grace time.Duration) error {
 	select {
 	case <-c.ended:

@@ -125,7 +125,8 @@ func init() {
 	}
 }
 
-// Children end with this process even if that is killed, and not with the goroutine or thread that has started them.
+// Children end with this process even if that is killed, and not with the goroutine or thread that
+// has started them.
 func TestOrphan(t *testing.T) {
 	if os.Getenv("LOGGP_TEST_PARENT") != "" {
 		for range 4 {

@@ -28,7 +28,8 @@ var errTimeout = errors.New("it did not end in time")
 // grace is how long a command may take to end when it is asked to.
 const grace = 2 * time.Second
 
-// run runs a command, and returns what it wrote. If it does not end in time the error is errTimeout.
+// run runs a command, and returns what it wrote. If it does not end in time the error is
+// errTimeout.
 func (r runner) run(ctx context.Context, command []string) (*output, error) {
 	if r.timeout > 0 {
 		var cancel context.CancelFunc
@@ -53,7 +54,8 @@ func (r runner) run(ctx context.Context, command []string) (*output, error) {
 	return o, err
 }
 
-// killFrom ends the processes whose program is in a directory, and waits until they are gone. Launchers start ranks in groups of their own.
+// killFrom ends the processes whose program is in a directory, and waits until they are gone.
+// Launchers start ranks in groups of their own.
 func killFrom(dir string) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -136,7 +138,8 @@ var hints = []struct{ says, hint string }{
 	{"world of size", "A launcher of another MPI than the compiler's starts ranks that do not know each other: name the one that belongs to the compiler with --launcher"},
 }
 
-// launchError says why a launch failed: what our program said if it did, else the end of what the launcher wrote, and what can be done.
+// launchError says why a launch failed: what our program said if it did, else the end of what the
+// launcher wrote, and what can be done.
 func launchError(launcher []string, o *output, err error, timeout time.Duration) error {
 	lines := o.lines()
 	text := o.last()

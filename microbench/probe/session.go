@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// session is the program, started once: ranks that do what plans say. It waits asleep before the first plan and after each, so that several can be
-// there while one measures.
+// session is the program, started once: ranks that do what plans say. It waits asleep before the
+// first plan and after each, so that several can be there while one measures.
 type session struct {
 	dir      string // of its files, and of its copy of the program, by which its processes are known
 	launcher []string
@@ -27,11 +27,13 @@ type session struct {
 	err    error
 }
 
-// later is how much longer than we the program waits before it ends by itself, if nobody is left who could end it.
+// later is how much longer than we the program waits before it ends by itself, if nobody is left
+// who could end it.
 const later = time.Minute
 
-// begin starts the program. A launcher that starts ranks here has a directory of its own for its temporary files: that of Open MPI removes those that
-// it shares, if they are empty, while another is about to put something there, and leaves some if it has to be killed.
+// begin starts the program. A launcher that starts ranks here has a directory of its own for its
+// temporary files: that of Open MPI removes those that it shares, if they are empty, while another
+// is about to put something there, and leaves some if it has to be killed.
 func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, here bool) (*session, error) {
 	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, over: make(chan struct{})}
 	program := filepath.Join(s.dir, filepath.Base(b.program))
@@ -65,7 +67,8 @@ func duplicate(from, to string) error {
 	return os.WriteFile(to, text, 0o700)
 }
 
-// glance is how often it is looked whether there is a file. Ranks that measure are not to be disturbed more often.
+// glance is how often it is looked whether there is a file. Ranks that measure are not to be
+// disturbed more often.
 const glance = 2 * time.Millisecond
 
 // await waits for a file of the program, and opens it.
@@ -165,7 +168,8 @@ func (s *session) ask(p *plan) error {
 	return os.Rename(path+".part", path)
 }
 
-// dismiss lets the program end, and end waits until it has. If it is asked to it leaves the library's variables.
+// dismiss lets the program end, and end waits until it has. If it is asked to it leaves the
+// library's variables.
 func (s *session) dismiss(variables bool) error { return s.ask(&plan{variables: variables}) }
 
 func (s *session) end(ctx context.Context) error {

@@ -18,7 +18,8 @@ import (
 // Soon is how long a job may take to end when a rank has died.
 const Soon = 2 * time.Second
 
-// A rank that dies ends the job with an error that has its number, how it died, and its standard error.
+// A rank that dies ends the job with an error that has its number, how it died, and its standard
+// error.
 func death(t *testing.T, x *transport) {
 	for _, c := range []struct {
 		name   string

@@ -32,7 +32,8 @@ func cancelled(t *testing.T, x *transport) {
 	}
 }
 
-// When a job is over nothing of it is left in the process: no child, no file or connection, and no shared memory.
+// When a job is over nothing of it is left in the process: no child, no file or connection, and no
+// shared memory.
 func nothingLeft(t *testing.T, x *transport) {
 	w := x.world(t, Settings{Ranks: 3})
 	if err := w.Run(func(device.Port) error { return nil }); err != nil {
@@ -86,8 +87,9 @@ func ends(t *testing.T, _ *transport) {
 	}
 }
 
-// End starts a job and sends its first process a signal as soon as it has printed that many lines of process IDs, which it
-// returns. A job that is interrupted has to say so, and exit with status 1.
+// End starts a job and sends its first process a signal as soon as it has printed that many lines
+// of process IDs, which it returns. A job that is interrupted has to say so, and exit with status
+// 1.
 func End(t *testing.T, cmd *exec.Cmd, by syscall.Signal, lines int) (pids []int) {
 	t.Helper()
 	var stderr strings.Builder

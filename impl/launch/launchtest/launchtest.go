@@ -1,8 +1,9 @@
 // Package launchtest tests the laws of jobs whose ranks are processes, on any transport.
 //
-// The ranks of a test are the binary of the test, started again with arguments that select that test (Args), so that they
-// come to the same runs. Until then a test must do the same in all processes, and what a rank finds it returns as an error.
-// A job that is killed from outside is one of the binary's jobs (Main).
+// The ranks of a test are the binary of the test, started again with arguments that select that
+// test (Args), so that they come to the same runs. Until then a test must do the same in all
+// processes, and what a rank finds it returns as an error. A job that is killed from outside is one
+// of the binary's jobs (Main).
 package launchtest
 
 import (
@@ -57,7 +58,8 @@ var laws = []struct {
 	{"posing", posing},
 }
 
-// Test tests the laws on a transport that has at most that many ranks. The binary's TestMain has to call Main.
+// Test tests the laws on a transport that has at most that many ranks. The binary's TestMain has to
+// call Main.
 func Test(t *testing.T, open Open, most int) {
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) { l.check(t, &transport{open, most}) })
@@ -77,8 +79,8 @@ func (x *transport) world(t *testing.T, s Settings) device.World {
 	return w
 }
 
-// Args returns arguments with which this binary runs a test and nothing else, and of its subtests those that are run here.
-// Flags of the tests' own are passed on.
+// Args returns arguments with which this binary runs a test and nothing else, and of its subtests
+// those that are run here. Flags of the tests' own are passed on.
 func Args(t testing.TB) []string {
 	value := func(name string) string { return flag.Lookup(name).Value.String() }
 	parts := strings.Split(t.Name(), "/")
@@ -100,8 +102,8 @@ func Args(t testing.TB) []string {
 	return args
 }
 
-// Main is TestMain of a binary that tests start again. If its first argument is the name of a job it runs that job instead
-// of tests: one of those given, or Forever.
+// Main is TestMain of a binary that tests start again. If its first argument is the name of a job
+// it runs that job instead of tests: one of those given, or Forever.
 func Main(m *testing.M, open Open, jobs map[string]func() error) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
 	if len(os.Args) > 1 {
