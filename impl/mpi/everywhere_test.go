@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/queue"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -74,8 +77,27 @@ func build(t testing.TB, c hw.Config) device.World {
 	return w
 }
 
-// tables are how messages travel: by the libraries of each engine.
-var tables = append(enginetest.ProtoLibraries(), enginetest.Library{Name: "queue", New: func() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} }})
+// engines are those that package mpi is tested on.
+var engines = map[*model.Engine]engine.New{
+	model.Proto: proto.New,
+	model.Queue: queue.New,
+}
+
+// carry is the engine that a library names.
+func carry(l *model.Library, protocol string) (engine.Maker, error) {
+	return engines[l.CarriedBy()](l, protocol)
+}
+
+// tables are how messages travel: by libraries of each engine.
+var tables = func() []enginetest.Library {
+	all := enginetest.ProtoLibraries()
+	for _, e := range model.Engines {
+		if e != model.Proto {
+			all = append(all, enginetest.Library{Name: e.Name, New: func() *model.Library { return &model.Library{Name: e.Name, Engine: e} }})
+		}
+	}
+	return all
+}()
 
 // everywhere runs a program in all places under all tables, and hands what became of it to check.
 func everywhere(t *testing.T, ranks int, program func(*mpi.Comm) error, check func(t *testing.T, err error)) {

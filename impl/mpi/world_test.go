@@ -4,24 +4,13 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/proto"
-	"github.com/loggp/loggp/impl/queue"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
 const us = unit.Microsecond
-
-// carry is the engine that a library names.
-func carry(l *model.Library, protocol string) (engine.Maker, error) {
-	if l.CarriedBy() == model.Queue {
-		return queue.New(l, protocol)
-	}
-	return proto.New(l, protocol)
-}
 
 func lib() *model.Library {
 	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024})}

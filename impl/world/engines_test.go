@@ -2,8 +2,13 @@ package world
 
 import (
 	"context"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/impl/hw"
@@ -94,4 +99,52 @@ func all(c *mpi.Comm) error {
 	r = mpi.Isend(c, b, mpi.ProcNull, 1)
 	r.Wait()
 	return nil
+}
+
+// An engine is named in the files that docs/design.md lists only, so that the list is complete.
+func TestEngines(t *testing.T) {
+	const root = "../../"
+	read := func(file string) string {
+		b, err := os.ReadFile(root + file)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(b)
+	}
+	has := func(file, text string) {
+		if !strings.Contains(read(file), text) {
+			t.Errorf("%s does not say %s", file, text)
+		}
+	}
+	for _, e := range model.Engines {
+		pkg := "impl/" + e.Name
+		tests, err := filepath.Glob(root + pkg + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(tests, func(file string) bool {
+			return strings.Contains(read(strings.TrimPrefix(file, root)), "enginetest.Test(")
+		}) {
+			t.Errorf("no test of %s calls enginetest.Test", pkg)
+		}
+		name := "model." + strings.ToUpper(e.Name[:1]) + e.Name[1:]
+		has("deps_test.go", strconv.Quote(pkg))
+		has("impl/mpi/everywhere_test.go", name)
+		places := []string{"deps_test.go", "model/library.go", "impl/world/world.go", "impl/mpi/everywhere_test.go", "impl/world/engines_test.go"}
+		if err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			file = strings.TrimPrefix(file, root)
+			if err != nil || d.IsDir() || filepath.Ext(file) != ".go" || slices.Contains(places, file) || strings.HasPrefix(file, pkg+"/") || strings.HasPrefix(file, "impl/engine/enginetest/") {
+				return err
+			}
+			if e != model.Engines[0] && (strings.Contains(read(file), name) || strings.Contains(read(file), strconv.Quote("github.com/loggp/loggp/"+pkg))) {
+				t.Errorf("%s names the engine %s", file, e.Name)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, words := range []string{"`impl/NAME/`", "`impl/NAME/NAME_test.go`", "`model.Engines`", "`model/library.go`", "`impl/world/world.go`", "`engine: NAME`", "`deps_test.go`", "`impl/mpi/everywhere_test.go`"} {
+		has("docs/design.md", words)
+	}
 }
