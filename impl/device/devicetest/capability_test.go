@@ -273,13 +273,6 @@ var capabilityFaults = []*fault{
 			}
 		}
 	}},
-	{name: "a mask has holes", law: "order of signals", port: func(f *faulty) {
-		f.delay = func(d unit.Time) {
-			f.signal.Signal.Mask(false)
-			f.Port.Delay(d + 100*unit.Microsecond)
-			f.signal.Signal.Mask(true)
-		}
-	}},
 	{name: "masked signals run", law: "masked signals", port: func(f *faulty) {
 		f.delay = func(d unit.Time) { f.signal.Signal.Mask(false); f.signal.Signal.Mask(true) }
 	}},

@@ -61,6 +61,7 @@ func signalOrder(open func(int) device.World) error {
 		var inside atomic.Int32
 		var next [n]int // with signals masked, or by the handler
 		var wrong error
+		from, to := make([]byte, 100000), make([]byte, 100000) // takes a while to copy
 		p.Delay(50 * unit.Microsecond)
 		s.Handle(func(src int, head device.Head) {
 			if inside.Add(1) != 1 {
@@ -70,10 +71,15 @@ func signalOrder(open func(int) device.World) error {
 				wrong = fmt.Errorf("signal %v of rank %d came in place of %v", head, src, want)
 			}
 			next[src]++
+			p.Copy(to, from)
 			inside.Add(-1)
 		})
+		p.Delay(100 * unit.Microsecond) // handlers run meanwhile
 		for sum := 0; sum < (n-1)*each; {
 			s.Mask(true)
+			if inside.Load() != 0 {
+				return fmt.Errorf("a handler runs when signals have been masked")
+			}
 			sum = next[1] + next[2] + next[3]
 			p.Delay(unit.Microsecond)
 			if wrong != nil {
