@@ -22,15 +22,15 @@ import (
 
 // hosts has the flags that say on which hosts ranks are.
 type hosts struct {
-	names, ssh, program, listen, rendezvous string
-	expect                                  int
+	names, ssh, program, listen, sharedDir string
+	expect                                 int
 
 	manager *pmi.Job     // that has started the ranks; nil: none has
 	team    *launch.Team // nil: all ranks are on this host
 }
 
 // hostFlags are their names.
-var hostFlags = []string{"hosts", "expect", "ssh", "remote-program", "listen", "rendezvous"}
+var hostFlags = []string{"hosts", "expect", "ssh", "remote-program", "listen", "shared-dir"}
 
 func (h *hosts) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -39,7 +39,7 @@ func (h *hosts) flags(cmd *cobra.Command) {
 	f.StringVar(&h.ssh, "ssh", "ssh -o BatchMode=yes", "command that runs one on a host of --hosts")
 	f.StringVar(&h.program, "remote-program", "", "path of loggp on those hosts (default: as here)")
 	f.StringVar(&h.listen, "listen", "", "address, with or without a port, at which ranks of other hosts reach this one (default: that of the way to --hosts; loopback with --expect alone)")
-	f.StringVar(&h.rendezvous, "rendezvous", "", "with mpirun or srun: directory that the hosts share, by which ranks find each other (default: the manager's key-value space, or on one host a directory of its own)")
+	f.StringVar(&h.sharedDir, "shared-dir", "", "with mpirun or srun: directory that the hosts share, by which ranks find each other (default: the manager's key-value space, or on one host a directory of its own)")
 }
 
 // mostGuests is how many ranks may be on other hosts.

@@ -35,7 +35,7 @@ func (h *hosts) managed(cmd *cobra.Command, platform string) (agent bool, err er
 	agent = j.Rank > 0 && !launch.IsRank()
 	switch {
 	case platform == world.TCP:
-		j.Directory = h.rendezvous
+		j.Directory = h.sharedDir
 		h.manager = j
 	case !isHere(platform):
 		agent = false
@@ -143,8 +143,8 @@ func (h *hosts) disband() {
 // checkManaged complains of flags that do not go with a process manager.
 func (h *hosts) checkManaged(given func(string) bool) error {
 	if h.manager == nil {
-		if given("rendezvous") {
-			return errors.New("--rendezvous: it is for ranks that mpirun or srun has started")
+		if given("shared-dir") {
+			return errors.New("--shared-dir: it is for ranks that mpirun or srun has started")
 		}
 		return nil
 	}

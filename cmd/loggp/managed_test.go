@@ -140,7 +140,7 @@ func TestManagedHosts(t *testing.T) {
 		t.Skipf("this system lets no process have a host name of its own: %v: %s", err, out)
 	}
 	underManagers(t, func(t *testing.T, launcher []string) {
-		out, errs, status := managedRun(t, append(launcher, "sh", "-c", alias, "sh"), append([]string{"tcp", "--rendezvous", ".", "-o", "managed.csv"}, small...)...)
+		out, errs, status := managedRun(t, append(launcher, "sh", "-c", alias, "sh"), append([]string{"tcp", "--shared-dir", ".", "-o", "managed.csv"}, small...)...)
 		if status != 0 {
 			t.Fatalf("status %d:\n%s\n%s", status, out, errs)
 		}

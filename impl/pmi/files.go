@@ -24,7 +24,7 @@ func openFiles(directory string, rank, size int) (*files, error) {
 	if info, err := os.Lstat(directory); err != nil {
 		return nil, err
 	} else if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !owned(info) {
-		return nil, fmt.Errorf("%s is there, and others could have made it or can enter it: remove it, or name another place by --rendezvous", directory)
+		return nil, fmt.Errorf("%s is there, and others could have made it or can enter it: remove it, or name another place by --shared-dir", directory)
 	}
 	return &files{rank, size, directory}, nil
 }

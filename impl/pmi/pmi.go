@@ -127,7 +127,7 @@ func (j *Job) open() error {
 	directory := j.Directory
 	if directory == "" {
 		if j.apart {
-			return fmt.Errorf("the ranks are on several hosts, and %s offers no way to exchange their addresses: name a directory that these hosts share by --rendezvous, or use MPICH's mpirun or 'srun --mpi=pmi2'", j.Manager)
+			return fmt.Errorf("the ranks are on several hosts, and %s offers no way to exchange their addresses: name a directory that these hosts share by --shared-dir, or use MPICH's mpirun or 'srun --mpi=pmi2'", j.Manager)
 		}
 		directory = j.shared
 	}

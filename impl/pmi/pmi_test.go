@@ -173,7 +173,7 @@ func TestAbsent(t *testing.T) {
 // Ranks on several hosts need a directory if there is no key-value space.
 func TestSeveralHosts(t *testing.T) {
 	j := &Job{Manager: "srun", Size: 2, id: "-7-1", apart: true}
-	if _, err := j.Allgather(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "--rendezvous") {
+	if _, err := j.Allgather(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "--shared-dir") {
 		t.Error(err)
 	}
 	j.Directory = t.TempDir()
