@@ -174,10 +174,8 @@ func (n *onEthernet) receive(w *walk, who Where, _ int) {
 // begin returns when the lane began.
 func (l *lane) begin() unit.Time {
 	t := l.clock
-	for _, x := range [][]Interval{l.Busy, l.Waits} {
-		if len(x) > 0 {
-			t = min(t, x[0].From)
-		}
+	if len(l.spans) > 0 {
+		t = min(t, l.spans[0].From)
 	}
 	return t
 }

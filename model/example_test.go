@@ -30,10 +30,10 @@ func writeCost(w io.Writer) {
 func writeTimeline(w io.Writer) {
 	x := model.Transfer{Machine: &model.Machine{Network: &example}, Protocol: model.RAT, Mode: model.Synchronous, Bytes: 3001}
 	d := x.Timeline()
-	for _, a := range d.Arrows {
-		fmt.Fprintf(w, "%-3s from the %-8v at %v, at the %v at %v\n", a.Step, a.From, a.Depart, a.To, a.Arrive)
+	for _, f := range d.Flights {
+		fmt.Fprintf(w, "%-3s from the %-8v at %v, at the %v at %v\n", f.Name, d.Ranks[f.From].Name, f.Depart, d.Ranks[f.To].Name, f.Arrive)
 	}
-	fmt.Fprintf(w, "T_s = %v, T_s-r = %v\n", d.Sender.Call, d.Receiver.End)
+	fmt.Fprintf(w, "T_s = %v, T_s-r = %v\n", d.Ranks[0].Calls[0].To, d.Ranks[1].End())
 }
 
 // The library's rules choose RTA for a message of 3000 bytes. What the sender pays comes in the order in which time passes: where

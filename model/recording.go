@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording is the course of a run in time: what every processor did, by whom the network was taken, and what went between ranks. An
-// emulated machine writes it down; where a message travels alone it shows what the message's Diagram says.
+// Recording is the course of a run in time: what every processor did, by what the network was taken, and what went between ranks. It is
+// recorded on an emulated machine, or computed by Transfer.Timeline; where a message travels alone both say the same.
 type Recording struct {
 	Ranks     []Track  // the processors, by rank: from the beginning to its end a rank does one thing after the other
 	Resources []Track  // the parts of the network that were used: one thing at a time, with gaps
@@ -31,6 +31,7 @@ type Track struct {
 
 // Span is something that lasts.
 type Span struct {
+	Step     Kind   // message of the protocol to which it belongs, where that is known
 	Name     string // as terms are named; of a wait, of what ended it; of a part of the network, of what it carried
 	Activity Activity
 	From, To unit.Time
@@ -41,9 +42,18 @@ type Span struct {
 // Time returns how long it lasts.
 func (s Span) Time() unit.Time { return s.To - s.From }
 
+// End returns when its last span ends.
+func (t Track) End() unit.Time {
+	if n := len(t.Spans); n > 0 {
+		return t.Spans[n-1].To
+	}
+	return 0
+}
+
 // Flight is something under way from a rank to another: a packet, or a part of a remote access.
 type Flight struct {
 	Name           string    // kind of message, such as RM
+	Step           Kind      // message of the protocol to which it belongs, where that is known
 	Detail         string    // what else its head says
 	From, To       int       // ranks
 	By             int       // the rank that sent it; of a remote access the one that asked for it, which also hears of its end
@@ -84,10 +94,9 @@ func (a Activity) String() string { return activityNames[a] }
 func (r *Recording) End() unit.Time {
 	var end unit.Time
 	for _, t := range r.Ranks {
-		for _, list := range [][]Span{t.Calls, t.Spans} {
-			if n := len(list); n > 0 {
-				end = max(end, list[n-1].To)
-			}
+		end = max(end, t.End())
+		if n := len(t.Calls); n > 0 {
+			end = max(end, t.Calls[n-1].To)
 		}
 	}
 	for _, f := range r.Flights {

@@ -74,38 +74,35 @@ func TestTimeline(t *testing.T) {
 	for i := range 3000 {
 		x := random(r)
 		d, c := x.Timeline(), x.Cost()
+		sender, receiver := d.Ranks[model.Sender], d.Ranks[model.Receiver]
+		call := sender.Calls[0]
 		bad := func(format string, args ...any) {
 			t.Fatalf("seed %d, transfer %d (%v %s): %s", seed, i, x.Mode, x.Protocol.Name, fmt.Sprintf(format, args...))
 		}
-		if d.Sender.Call != c.Sender.Sum() {
-			bad("the call ends at %v, T_s is %v", d.Sender.Call, c.Sender.Sum())
+		if call.To != c.Sender.Sum() {
+			bad("the call ends at %v, T_s is %v", call.To, c.Sender.Sum())
 		}
-		if d.Receiver.End != c.Delivery.Sum() {
-			bad("the receiver ends at %v, T_s-r is %v", d.Receiver.End, c.Delivery.Sum())
+		if receiver.End() != c.Delivery.Sum() {
+			bad("the receiver ends at %v, T_s-r is %v", receiver.End(), c.Delivery.Sum())
 		}
-		if d.Sender.End < d.Sender.Call || d.Receiver.Call != 0 {
-			bad("the sender's call ends at %v after its lane at %v, the receiver's at %v", d.Sender.Call, d.Sender.End, d.Receiver.Call)
+		if sender.End() < call.To || call.From != 0 || receiver.Calls[0].To != receiver.End() {
+			bad("the sender's call ends at %v after its lane at %v, the receiver's at %v", call.To, sender.End(), receiver.Calls[0].To)
 		}
 		// What a side does and its waits fill its time without gap or overlap.
-		for _, l := range []model.Lane{d.Sender, d.Receiver} {
-			all := slices.Concat(l.Busy, l.Waits)
-			slices.SortFunc(all, func(a, b model.Interval) int { return int(a.From - b.From) })
+		for _, l := range d.Ranks {
 			at := unit.Time(0)
-			for _, v := range all {
+			for _, v := range l.Spans {
 				if v.From != at || v.To <= v.From {
 					bad("%s lasts from %v to %v after %v", v.Name, v.From, v.To, at)
 				}
 				at = v.To
-			}
-			if at != l.End {
-				bad("what a lane has ends at %v, the lane at %v", at, l.End)
 			}
 		}
 		// Where answers are waited for in turn, all that a side does is on its path, and nothing that it does not.
 		// A sender that settles does so while the answer may be on its way.
 		settles := x.Machine.Network.Kind() == "hypernodes" && x.Machine.Network.(*model.Hypernodes).Access[x.Path.Tier].Settle > 0
 		if !x.Nonblocking && x.Mode != model.Buffered && !settles {
-			for side, l := range map[model.Where]model.Lane{model.Sender: d.Sender, model.Receiver: d.Receiver} {
+			for side, l := range map[model.Where]model.Track{model.Sender: sender, model.Receiver: receiver} {
 				path, sum := c.Sender, unit.Time(0)
 				if side == model.Receiver {
 					path = c.Delivery
@@ -115,11 +112,8 @@ func TestTimeline(t *testing.T) {
 						sum += term.Time
 					}
 				}
-				for _, v := range l.Busy {
-					sum -= v.To - v.From
-				}
-				for _, v := range l.Waits {
-					if v.Name == "g" { // the wait for its own interface is no other's
+				for _, v := range l.Spans {
+					if v.Activity != model.Waiting || v.Name == "g" { // the wait for its own interface is no other's
 						sum -= v.To - v.From
 					}
 				}
@@ -130,23 +124,19 @@ func TestTimeline(t *testing.T) {
 		}
 		// Messages arrive after they departed, and neither while their side does something that belongs to an earlier one.
 		packets := 0
-		for j, a := range d.Arrows {
-			if a.Arrive < a.Depart || a.From == a.To || j > 0 && a.Depart < d.Arrows[j-1].Depart {
+		for j, a := range d.Flights {
+			if a.Arrive < a.Depart || a.From == a.To || j > 0 && a.Depart < d.Flights[j-1].Depart {
 				bad("%s departs at %v from the %v and arrives at %v at the %v", a.Step, a.Depart, a.From, a.Arrive, a.To)
 			}
 			if a.Hardware { // within the time of the side that asked: it waits, or moves the bytes itself
-				if !during(a, d.Sender) && !during(a, d.Receiver) {
+				if !during(a, sender) && !during(a, receiver) {
 					bad("%s goes from %v to %v and nobody waits for it", a.Step, a.Depart, a.Arrive)
 				}
 				continue
 			}
 			packets++
-			lane := d.Receiver
-			if a.To == model.Sender {
-				lane = d.Sender
-			}
-			for _, v := range lane.Busy {
-				if v.Step == a.Step && v.From < a.Arrive {
+			for _, v := range d.Ranks[a.To].Spans {
+				if v.Activity != model.Waiting && v.Step == a.Step && v.From < a.Arrive {
 					bad("%s arrives at %v, %s begins at %v", a.Step, a.Arrive, v.Name, v.From)
 				}
 			}
@@ -164,13 +154,13 @@ func TestTimeline(t *testing.T) {
 }
 
 // during says whether a side waits as long as an arrow flies, or is busy with the same step of the protocol.
-func during(a model.Arrow, l model.Lane) bool {
-	same := func(v model.Interval) bool { return v.Step == a.Step }
-	if slices.ContainsFunc(l.Waits, func(v model.Interval) bool { return same(v) && v.From <= a.Depart && a.Arrive <= v.To }) {
+func during(a model.Flight, l model.Track) bool {
+	same := func(v model.Span, waits bool) bool { return v.Step == a.Step && (v.Activity == model.Waiting) == waits }
+	if slices.ContainsFunc(l.Spans, func(v model.Span) bool { return same(v, true) && v.From <= a.Depart && a.Arrive <= v.To }) {
 		return true
 	}
-	return a.Depart == a.Arrive || slices.ContainsFunc(l.Busy, func(v model.Interval) bool { return same(v) && v.From == a.Depart }) &&
-		slices.ContainsFunc(l.Busy, func(v model.Interval) bool { return same(v) && v.To == a.Arrive })
+	return a.Depart == a.Arrive || slices.ContainsFunc(l.Spans, func(v model.Span) bool { return same(v, false) && v.From == a.Depart }) &&
+		slices.ContainsFunc(l.Spans, func(v model.Span) bool { return same(v, false) && v.To == a.Arrive })
 }
 
 // TestOverlap is figures 3 to 5 of Al-Tawil and Moritz: a blocking synchronous send has L inside, a non-blocking one has
@@ -178,11 +168,19 @@ func during(a model.Arrow, l model.Lane) bool {
 func TestOverlap(t *testing.T) {
 	x := model.Transfer{Machine: &model.Machine{Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e30}}, Network: &example},
 		Protocol: model.TA, Mode: model.Synchronous, Bytes: 1}
-	if got := x.Timeline().Sender; got.Call != 20*us || len(got.Waits) != 1 || got.Waits[0] != (model.Interval{Name: "ACK", Step: "ACK", From: 2 * us, To: 17 * us}) {
+	waits := func(t model.Track) (all []model.Span) {
+		for _, s := range t.Spans {
+			if s.Activity == model.Waiting {
+				all = append(all, s)
+			}
+		}
+		return all
+	}
+	if got := x.Timeline().Ranks[model.Sender]; got.Calls[0].To != 20*us || !slices.Equal(waits(got), []model.Span{{Name: "ACK", Step: "ACK", Activity: model.Waiting, From: 2 * us, To: 17 * us}}) {
 		t.Errorf("blocking: %+v, want a call of 20us that waits from 2us to 17us", got)
 	}
 	x.Nonblocking = true
-	if got := x.Timeline().Sender; got.Call != 2*us || got.End != 20*us {
+	if got := x.Timeline().Ranks[model.Sender]; got.Calls[0].To != 2*us || got.End() != 20*us {
 		t.Errorf("non-blocking: %+v, want a call of 2us and an end at 20us", got)
 	}
 }

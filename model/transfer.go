@@ -155,7 +155,7 @@ func (m Meeting) Ends() Ends {
 	if w.last == ProtoReceived {
 		e.Receive = e.Received
 	}
-	e.Send = w.lanes[Sender].Call
+	e.Send = w.lanes[Sender].call
 	e.Sent = w.lanes[Sender].clock
 	if m.Mode == Buffered {
 		e.Sent = e.Send

@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -11,17 +12,20 @@ import (
 // critical one.
 type walk struct {
 	Transfer
-	net    carrier
-	lib    Library
-	step   Kind
-	lanes  [2]lane
-	arrows []Arrow
-	call   Terms   // path of the sender when its call returned
-	last   CostKey // with which the receiver ends
+	net     carrier
+	lib     Library
+	step    Kind
+	lanes   [2]lane
+	flights []Flight
+	signal  string  // what a remote access sends beside its data: get, done
+	taking  bool    // a packet is being received
+	call    Terms   // path of the sender when its call returned
+	last    CostKey // with which the receiver ends
 }
 
 type lane struct {
-	Lane
+	spans []Span    // what the side does and waits for, one behind the other
+	call  unit.Time // when the sender's call returns
 	clock unit.Time
 	path  Terms
 }
@@ -100,7 +104,7 @@ func (w *walk) endCall() {
 	w.step = ""
 	w.spend(Sender, Epilogue(w.Mode), 1)
 	l := &w.lanes[Sender]
-	l.Call = l.clock
+	l.call = l.clock
 	w.call = slices.Clone(l.path)
 	if w.Nonblocking && w.Mode == Buffered { // the program's wait finds its own request complete
 		w.spend(Sender, ProtoComplete, 1)
@@ -143,7 +147,9 @@ func (w *walk) make(s Step, first bool) {
 // take takes in a packet.
 func (w *walk) take(who Where, m mail, bytes int) {
 	w.meet(who, m)
+	w.taking = true
 	w.net.receive(w, who, bytes)
+	w.taking = false
 	w.spend(who, ProtoHandle, 1)
 }
 
@@ -156,6 +162,7 @@ func (w *walk) unpack(who Where, bytes int) {
 // get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and another has them.
 func (w *walk) get(who Where, bytes int) {
 	if w.Machine.Remote() {
+		w.signal = "get"
 		w.net.(memory).get(w, who, bytes)
 		w.spend(who, ProtoHandle, 1)
 		return
@@ -171,6 +178,7 @@ func (w *walk) get(who Where, bytes int) {
 // put writes bytes to the other side's memory. Where the machine cannot, a packet has them.
 func (w *walk) put(who Where, bytes int) {
 	if w.Machine.Remote() {
+		w.signal = "done"
 		w.net.(memory).put(w, who, bytes)
 		w.spend(who, ProtoHandle, 1)
 		return
@@ -247,7 +255,16 @@ func (w *walk) busy(who Where, x Term, p price) {
 	}
 	l := &w.lanes[who]
 	l.path = l.path.add(w.per(x, who, p))
-	l.Busy = append(l.Busy, Interval{x.Name, w.step, l.clock, l.clock + x.Time})
+	a := Sending
+	switch {
+	case strings.HasPrefix(x.Name, "software."):
+		a = Software
+	case strings.HasPrefix(x.Name, "processor."):
+		a = Copying
+	case w.taking:
+		a = Receiving
+	}
+	l.spans = append(l.spans, Span{Name: x.Name, Step: w.step, Activity: a, From: l.clock, To: l.clock + x.Time, Bytes: x.Bytes})
 	l.clock += x.Time
 }
 
@@ -268,7 +285,7 @@ func (w *walk) meet(who Where, m mail) {
 
 func (w *walk) wait(l *lane, name string, m mail) {
 	if m.at > l.clock {
-		l.Waits = append(l.Waits, Interval{name, w.step, l.clock, m.at})
+		l.spans = append(l.spans, Span{Name: name, Step: w.step, Activity: Waiting, From: l.clock, To: m.at})
 	}
 	l.clock, l.path = m.at, m.path
 }

@@ -16,46 +16,30 @@ import (
 
 // Timeline returns the chart of a transfer in time: what both sides do, when they wait, and the messages between them, as in
 // figures 3 to 5 of Al-Tawil and Moritz. name becomes part of its files' names, title stands above it.
-func Timeline(name, title string, d model.Diagram) *Chart {
-	l := newTimeline(d)
-	return &Chart{Name: fileName("timeline", name), Title: title,
-		Text:   "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; arrows go from the departure of a message's first byte to the arrival of its last.",
-		height: func(width vg.Length) vg.Length { return -l.draw(nil, width, vg.Point{}) },
-		draw:   func(c draw.Canvas) { l.draw(&c, c.Max.X-c.Min.X, vg.Point{X: c.Min.X, Y: c.Max.Y}) },
+func Timeline(name, title string, r *model.Recording) *Chart {
+	t := Trace{Recording: &model.Recording{Flights: r.Flights}}
+	for _, x := range r.Ranks {
+		x.Calls = slices.Clone(x.Calls)
+		for i := range x.Calls {
+			x.Calls[i].Name += fmt.Sprintf(" = %s us", number(x.Calls[i].To.Micros()))
+		}
+		t.Recording.Ranks = append(t.Recording.Ranks, x)
 	}
+	c := t.Chart()
+	c.Name, c.Title = fileName("timeline", name), title
+	return c
 }
 
-// timeline is a diagram with the numbers of what is busy in it.
+// timeline is an axis of time with what is busy in it.
 type timeline struct {
-	model.Diagram
 	end   unit.Time
 	names []string             // of what is busy, in the order of time
 	total map[string]unit.Time // by name
 	count map[string]int       // likewise
 }
 
-func newTimeline(d model.Diagram) *timeline {
-	l := &timeline{Diagram: d, end: max(d.Sender.End, d.Receiver.End, 1), total: map[string]unit.Time{}, count: map[string]int{}}
-	busy := slices.Concat(d.Sender.Busy, d.Receiver.Busy)
-	slices.SortStableFunc(busy, func(a, b model.Interval) int { return int(min(max(a.From-b.From, -1), 1)) })
-	for _, b := range busy {
-		if l.count[b.Name] == 0 {
-			l.names = append(l.names, b.Name)
-		}
-		l.count[b.Name]++
-		l.total[b.Name] += b.To - b.From
-	}
-	for _, a := range d.Arrows {
-		l.end = max(l.end, a.Arrive)
-	}
-	return l
-}
-
-// Heights of the parts of a diagram.
-const (
-	laneHeight = vg.Length(22)
-	flight     = vg.Length(92) // between the lanes
-)
+// laneHeight is the height of what a rank does.
+const laneHeight = vg.Length(22)
 
 // crowd is how many arrows can still be told apart.
 const crowd = 16
@@ -66,25 +50,6 @@ type drawing struct {
 	c           *draw.Canvas // nil: only measure
 	left, width vg.Length    // of the time axis
 	labels      []vg.Rectangle
-}
-
-// draw draws from a point down and returns the height where it ends. Without a canvas it only measures.
-func (l *timeline) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
-	d := &drawing{timeline: l, c: c, left: at.X + 2*margin, width: width - 4*margin}
-	y := at.Y - lineHeight/2 - 2
-	d.mark(y, "T_s", l.Sender.Call, "sender")
-	sender := y - lineHeight/2 - 5 - laneHeight
-	d.lane(l.Sender, sender)
-	receiver := sender - flight - laneHeight
-	d.lane(l.Receiver, receiver)
-	d.ends(l.Sender.Call, sender+laneHeight, 5)
-	d.ends(l.Receiver.End, receiver, -5)
-	d.arrows(sender, receiver+laneHeight)
-	y = receiver - lineHeight/2 - 7
-	d.mark(y, "T_s-r", l.Receiver.End, "receiver")
-	y -= lineHeight
-	y = d.axis(y)
-	return d.list(y, width, at.X)
 }
 
 func (d *drawing) x(t unit.Time) vg.Length {
@@ -100,40 +65,26 @@ func (d *drawing) text(s draw.TextStyle, p vg.Point, text string) {
 	}
 }
 
-// mark names a lane at the left, and says at the right when its side is done: at the time's own place if there is room.
-func (d *drawing) mark(y vg.Length, symbol string, t unit.Time, lane string) {
-	if d.c == nil {
-		return
-	}
-	d.text(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y}, lane)
-	text := fmt.Sprintf("%s = %s us", symbol, number(t.Micros()))
-	half := label.Width(text) / 2
-	x := max(d.x(t), d.left+heading11.Width(lane)+10+half)
-	x = min(x, d.left+d.width-half+margin)
-	d.text(aligned(label, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: y}, text)
-}
-
-// ends puts a short thick line where a side is done.
-func (d *drawing) ends(t unit.Time, y, by vg.Length) {
-	if d.c != nil {
-		d.c.StrokeLine2(draw.LineStyle{Color: black, Width: 2}, d.x(t), y-by*0.2, d.x(t), y+by)
-	}
-}
-
 // lane draws what a side does. y is its lower edge.
-func (d *drawing) lane(l model.Lane, y vg.Length) {
+func (d *drawing) lane(spans []model.Span, y vg.Length) {
 	if d.c == nil {
 		return
 	}
 	middle := y + laneHeight/2
 	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, middle, d.left+d.width, middle)
-	for _, w := range l.Waits {
+	for _, w := range spans {
+		if w.Activity != model.Waiting {
+			continue
+		}
 		d.c.StrokeLine2(draw.LineStyle{Color: gray, Width: 1.2, Dashes: []vg.Length{3, 3}}, d.x(w.From), middle, d.x(w.To), middle)
 		if text := "waits for " + w.Name; label.Width(text)+8 < d.x(w.To)-d.x(w.From) {
 			d.over(aligned(minor, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
 		}
 	}
-	for _, b := range l.Busy {
+	for _, b := range spans {
+		if b.Activity == model.Waiting {
+			continue
+		}
 		r := vg.Rectangle{Min: vg.Point{X: d.x(b.From), Y: y}, Max: vg.Point{X: d.x(b.To), Y: y + laneHeight}}
 		i := kindOf(b.Name)
 		d.c.SetColor(i)
@@ -161,49 +112,6 @@ func (d *drawing) over(s draw.TextStyle, p vg.Point, text string) {
 	d.c.SetColor(paper)
 	d.c.Fill(r.Path())
 	d.text(s, p, text)
-}
-
-// arrows draws the messages between the lower edge of the upper lane and the upper edge of the lower one.
-func (d *drawing) arrows(top, bottom vg.Length) {
-	if d.c == nil {
-		return
-	}
-	type named struct {
-		from, to vg.Point
-	}
-	var names []string
-	byName := map[string][]named{}
-	dense := len(d.Arrows) > crowd
-	for _, a := range d.Arrows {
-		from, to := vg.Point{X: d.x(a.Depart), Y: top}, vg.Point{X: d.x(a.Arrive), Y: bottom}
-		if a.From == model.Receiver {
-			from.Y, to.Y = bottom, top
-		}
-		name := d.arrowName(a)
-		i, s := kindOfArrow(a)
-		if byName[name] == nil {
-			names = append(names, name)
-		}
-		byName[name] = append(byName[name], named{from, to})
-		if dense && a.Hardware {
-			s.Width /= 2
-		}
-		d.c.StrokeLines(s, []vg.Point{from, to})
-		if !dense || !a.Hardware {
-			d.head(i, from, to)
-		}
-	}
-	for _, name := range names {
-		all := byName[name]
-		if n := len(all); n > crowd/2 {
-			middle := all[n/2]
-			d.name(fmt.Sprintf("%s ×%d", name, n), middle.from, middle.to, true)
-			continue
-		}
-		for i, n := range all {
-			d.name(name, n.from, n.to, i == 0)
-		}
-	}
 }
 
 // name writes the name of an arrow on it where there is room. It must be written if nothing says otherwise.
@@ -237,7 +145,7 @@ func (d *drawing) head(i ink, from, to vg.Point) {
 }
 
 // kindOfArrow returns how a message looks: what no processor sends is thin.
-func kindOfArrow(a model.Arrow) (ink, draw.LineStyle) {
+func kindOfArrow(a model.Flight) (ink, draw.LineStyle) {
 	switch {
 	case a.Hardware && a.Bytes == 0:
 		return gray, draw.LineStyle{Color: gray, Width: 0.8, Dashes: []vg.Length{2, 2}}
@@ -245,19 +153,6 @@ func kindOfArrow(a model.Arrow) (ink, draw.LineStyle) {
 		return violet, draw.LineStyle{Color: violet, Width: 1.4}
 	}
 	return black, draw.LineStyle{Color: black, Width: 1.4}
-}
-
-// arrowName names a message. What a remote access sends beside the data asks for it, or confirms it.
-func (d *drawing) arrowName(a model.Arrow) string {
-	if !a.Hardware || a.Bytes > 0 {
-		return string(a.Step)
-	}
-	for _, s := range d.Protocol.Steps {
-		if s.Kind == a.Step && s.By == model.ByGet {
-			return "get"
-		}
-	}
-	return "done"
 }
 
 // kindOf returns the ink of what is busy: software, copies, the program itself, or the way into and out of the network.

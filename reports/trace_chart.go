@@ -24,7 +24,8 @@ func (t Trace) Chart() *Chart {
 // lanes is a recording with the lanes that are drawn.
 type lanes struct {
 	*timeline
-	ranks     []model.Track
+	all       []model.Track // ranks
+	ranks     []model.Track // that are drawn
 	resources []model.Track
 	flights   []model.Flight
 	hidden    int // flights that are not drawn
@@ -35,7 +36,7 @@ type lanes struct {
 const mostFlights = 300
 
 func newLanes(t Trace) *lanes {
-	l := &lanes{ranks: t.busyRanks(), resources: t.busiest()}
+	l := &lanes{all: t.Recording.Ranks, ranks: t.busyRanks(), resources: t.busiest()}
 	l.timeline = &timeline{end: max(t.Recording.End(), 1), total: map[string]unit.Time{}, count: map[string]int{}}
 	for _, r := range l.ranks {
 		for _, s := range r.Spans {
@@ -86,13 +87,15 @@ func (l *timeline) mention(s model.Span) {
 
 // row returns the place of a rank among those that are drawn, or -1.
 func (l *lanes) row(rank int) int {
-	name := fmt.Sprintf("rank %d", rank)
-	return slices.IndexFunc(l.ranks, func(t model.Track) bool { return t.Name == name })
+	return slices.IndexFunc(l.ranks, func(t model.Track) bool { return t.Name == l.all[rank].Name })
 }
 
 // words say how to read the picture, and what is not in it.
 func (l *lanes) words() string {
-	s := "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; brackets are calls; arrows go from the departure of a message's first byte to the arrival of its last. Below, when each part of the network is taken"
+	s := "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; brackets are calls; arrows go from the departure of a message's first byte to the arrival of its last"
+	if len(l.resources) > 0 {
+		s += ". Below, when each part of the network is taken"
+	}
 	uses := map[model.Activity]bool{}
 	for _, r := range l.resources {
 		for _, x := range r.Spans {
@@ -189,20 +192,20 @@ func (l *lanes) rank(d *drawing, t model.Track, y vg.Length) {
 }
 
 // lane returns what a rank does as a lane that can be drawn: steps too short to be seen become one, named for the longest of them.
-func (l *lanes) lane(d *drawing, t model.Track) (out model.Lane) {
+func (l *lanes) lane(d *drawing, t model.Track) (out []model.Span) {
 	least := unit.Time(float64(l.end) / float64(d.width)) // what a point shows
 	var run []model.Span
 	flush := func() {
 		if len(run) > 0 {
 			longest := slices.MaxFunc(run, func(a, b model.Span) int { return int(min(max(a.Time()-b.Time(), -1), 1)) })
-			out.Busy = append(out.Busy, model.Interval{Name: spanName(longest), From: run[0].From, To: run[len(run)-1].To})
+			out = append(out, model.Span{Name: spanName(longest), Activity: longest.Activity, From: run[0].From, To: run[len(run)-1].To})
 			run = run[:0]
 		}
 	}
 	for _, s := range t.Spans {
 		if s.Activity == model.Waiting {
 			flush()
-			out.Waits = append(out.Waits, model.Interval{Name: s.Name, From: s.From, To: s.To})
+			out = append(out, model.Span{Name: s.Name, Activity: s.Activity, From: s.From, To: s.To})
 			continue
 		}
 		if len(run) > 0 && s.To-run[0].From >= 2*least {
@@ -219,7 +222,7 @@ func (l *lanes) arrows(d *drawing, lower []vg.Length) {
 	dense := len(l.flights) > crowd
 	for _, f := range l.flights {
 		from, to := l.way(d, f, lower)
-		i, s := kindOfArrow(model.Arrow{Hardware: f.Hardware, Bytes: f.Bytes})
+		i, s := kindOfArrow(f)
 		if dense && f.Hardware {
 			s.Width /= 2
 		}

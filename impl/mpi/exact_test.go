@@ -102,7 +102,7 @@ func exact(t *testing.T, x model.Transfer, p pair) {
 	if got.delivery != want.Delivery.Sum() {
 		t.Errorf("T_s-r of %s: emulated %v, closed form %v:%s", describeTransfer(x, p), got.delivery, want.Delivery.Sum(), terms(want.Delivery))
 	}
-	if end := x.Timeline().Sender.End; got.rid != end {
+	if end := x.Timeline().Ranks[model.Sender].End(); got.rid != end {
 		t.Errorf("the sender of %s: emulated it ends at %v, in the time line at %v", describeTransfer(x, p), got.rid, end)
 	}
 }

@@ -39,14 +39,14 @@ func record(t testing.TB, r *hw.Recorder, cfg hw.Config, o mpi.Options, program 
 
 func recorder() *hw.Recorder { return &hw.Recorder{Tell: proto.Describe} }
 
-// drawn returns the intervals of a lane of a closed form: what is done, by its name, and waits.
-func drawn(l model.Lane) (spans []string) {
-	all := slices.Clone(l.Busy)
-	for _, w := range l.Waits {
-		w.Name = "wait"
-		all = append(all, w)
+// drawn returns the spans of a side by the closed form: what is done, by its name, and waits.
+func drawn(t model.Track) (spans []string) {
+	all := slices.Clone(t.Spans)
+	for i := range all {
+		if all[i].Activity == model.Waiting {
+			all[i].Name = "wait"
+		}
 	}
-	slices.SortFunc(all, func(a, b model.Interval) int { return int(a.From - b.From) })
 	for i, x := range all {
 		if i+1 < len(all) && x.Name == "wait" && all[i+1].Name == "wait" { // for g first, which a recording shows where the processor itself waits for it
 			all[i+1].From = x.From
@@ -69,7 +69,7 @@ func recorded(t model.Track) (spans []string) {
 	return spans
 }
 
-// same compares a recording with the closed form's diagram: every interval of both sides, and every message.
+// same compares a recording with the closed form's time line: every interval of both sides, and every message.
 func same(t *testing.T, x model.Transfer, p pair) {
 	t.Helper()
 	r := recorder()
@@ -78,8 +78,8 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	got, want := r.Recording().Window(unit.Second, 1<<62), x.Timeline()
 	for _, side := range []struct {
 		rank int
-		lane model.Lane
-	}{{p.from, want.Sender}, {p.to, want.Receiver}} {
+		lane model.Track
+	}{{p.from, want.Ranks[model.Sender]}, {p.to, want.Ranks[model.Receiver]}} {
 		if g, w := recorded(got.Ranks[side.rank]), drawn(side.lane); !slices.Equal(g, w) {
 			t.Fatalf("%s: rank %d: recorded %q, closed form %q", describeTransfer(x, p), side.rank, g, w)
 		}
@@ -88,16 +88,16 @@ func same(t *testing.T, x model.Transfer, p pair) {
 	for _, f := range got.Flights {
 		flights = append(flights, fmt.Sprintf("%d-%d %d bytes %v %v", f.Depart, f.Arrive, f.Bytes, f.From == p.from, f.Hardware))
 	}
-	for _, a := range want.Arrows {
-		arrows = append(arrows, fmt.Sprintf("%d-%d %d bytes %v %v", a.Depart, a.Arrive, a.Bytes, a.From == model.Sender, a.Hardware))
+	for _, a := range want.Flights {
+		arrows = append(arrows, fmt.Sprintf("%d-%d %d bytes %v %v", a.Depart, a.Arrive, a.Bytes, a.From == int(model.Sender), a.Hardware))
 	}
 	if !slices.Equal(flights, arrows) {
 		t.Fatalf("%s: recorded %q, closed form %q", describeTransfer(x, p), flights, arrows)
 	}
 }
 
-// TestRecordingIsTheDiagram compares what is recorded with what the closed form says, where one message travels alone.
-func TestRecordingIsTheDiagram(t *testing.T) {
+// TestRecordingIsTheTimeline compares what is recorded with what the closed form says, where one message travels alone.
+func TestRecordingIsTheTimeline(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 40 * us, BigGap: 9876.5})
@@ -221,8 +221,8 @@ func TestRecordingChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRecordingIsTheDiagramOnEthernet compares likewise the processors of workstations, where every packet fits a segment.
-func TestRecordingIsTheDiagramOnEthernet(t *testing.T) {
+// TestRecordingIsTheTimelineOnEthernet compares likewise the processors of workstations, where every packet fits a segment.
+func TestRecordingIsTheTimelineOnEthernet(t *testing.T) {
 	m := workstations()
 	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
 		for _, k := range []int{0, 1, 100, 1024} {
