@@ -187,7 +187,8 @@ type Channel interface {
 
 	// Send sends b and returns true, or returns false if there is no room now: then nothing was
 	// sent, and an event of the rank says when it may succeed. It does not wait. The port has taken
-	// b when Send returns. If b is longer than Limit, Send panics.
+	// b when Send returns. A message to a rank whose program has ended is dropped. If b is longer
+	// than Limit, Send panics.
 	Send(dst int, p Priority, b []byte) bool
 
 	// Recv takes the next message of a priority, or returns nil if there is none: a packet with its

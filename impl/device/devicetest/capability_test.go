@@ -377,6 +377,11 @@ var capabilityFaults = []*fault{
 		}
 	}, hangs: true},
 
+	{name: "an ended rank has no room", law: "messages after an exit", hangs: true, port: func(f *faulty) {
+		f.channel.send = func(dst int, p device.Priority, b []byte) bool {
+			return !f.ended[dst].Load() && f.channel.Channel.Send(dst, p, b)
+		}
+	}},
 	{name: "a datagram is changed", law: "datagrams", port: func(f *faulty) {
 		change := nth(20)
 		f.datagram.send = func(dst int, b []byte) {

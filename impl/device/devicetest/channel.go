@@ -123,6 +123,20 @@ func priorities(open func(int) device.World) error {
 	}))
 }
 
+// Messages to a rank that has ended are dropped, those that have found no room before among them.
+func channelExit(open func(int) device.World) error {
+	return run(open(2), withChannel(func(p *rank, c device.Channel) error {
+		if p.Rank() == 1 {
+			p.Delay(unit.Millisecond) // the lane is full
+			return nil
+		}
+		for range 1000 {
+			p.send(c, 1, device.Low, make([]byte, c.Limit()))
+		}
+		return nil
+	}))
+}
+
 // A message is an event of its receiver, and room is one of the sender that had none.
 func channelEvents(open func(int) device.World) error {
 	const many = 500

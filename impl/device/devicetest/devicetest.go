@@ -95,6 +95,7 @@ var laws = []law{
 
 	{"order of a channel", channelOrder},
 	{"priorities", priorities},
+	{"messages after an exit", channelExit},
 	{"messages are events", channelEvents},
 
 	{"datagrams", datagrams},

@@ -258,7 +258,7 @@ func signalEnds(open func(int) device.World) error {
 		return err
 	}
 	return run(w, withSignal(func(p *rank, s device.Signal) error {
-		s.Handle(func(int, device.Head) {})
+		s.Handle(func(src int, _ device.Head) { p.sendWord(src, 0) })
 		if p.Rank() == 0 {
 			p.NotifyExit(1, tag(1))
 			if _, err := p.recv(1); err != nil {
@@ -266,6 +266,10 @@ func signalEnds(open func(int) device.World) error {
 			}
 			for range 100 {
 				s.Raise(1, tag(0))
+			}
+			p.Delay(unit.Millisecond)
+			if p.take(false) != nil {
+				return fmt.Errorf("a handler ran after the end of its rank")
 			}
 		}
 		return nil
