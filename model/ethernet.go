@@ -6,7 +6,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Ethernet is workstations, one rank each, on one shared medium with CSMA/CD (IEEE 802.3), and the TCP/IP of their systems on it.
+// Ethernet is workstations, one rank each, on one shared medium with CSMA/CD (IEEE 802.3), and the
+// TCP/IP of their systems on it.
 type Ethernet struct {
 	Rate        unit.Rate // of the medium
 	Preamble    int       // bytes, with the start delimiter
@@ -23,8 +24,9 @@ type Ethernet struct {
 	TCP         TCP
 }
 
-// TCP is the transport of an operating system as a program's sockets show it: one connection between each two ranks. Effort in a system call
-// is the caller's; what an arriving segment asks for interrupts whatever the processor does.
+// TCP is the transport of an operating system as a program's sockets show it: one connection
+// between each two ranks. Effort in a system call is the caller's; what an arriving segment asks
+// for interrupts whatever the processor does.
 type TCP struct {
 	Header        int       // bytes of IP and TCP headers of each segment
 	Record        int       // bytes that frame each packet in the stream, beside its data
@@ -40,8 +42,9 @@ type TCP struct {
 	Retransmit    unit.Time // until a segment that is not acknowledged is sent again; doubles each time
 }
 
-// onEthernet walks on workstations that share an Ethernet. A packet that fits one segment is exact: nothing is in its way but what its own
-// transfer sends. A longer one is a stream of segments, see stream.
+// onEthernet walks on workstations that share an Ethernet. A packet that fits one segment is exact:
+// nothing is in its way but what its own transfer sends. A longer one is a stream of segments, see
+// stream.
 type onEthernet struct {
 	*Ethernet
 	free   unit.Time // when the medium has been silent for a gap
@@ -92,7 +95,8 @@ func (e *Ethernet) size(n int) int {
 	return e.Preamble + e.Header + max(e.TCP.Header+n, e.MinPayload) + e.FCS
 }
 
-// carry takes the medium for a segment that is handed over at a time, and returns when the first byte leaves and when the last is there.
+// carry takes the medium for a segment that is handed over at a time, and returns when the first
+// byte leaves and when the last is there.
 func (n *onEthernet) carry(t unit.Time, bytes int) (leaves, there unit.Time) {
 	leaves = max(t, n.free)
 	there = leaves + n.frame(bytes)
@@ -100,7 +104,8 @@ func (n *onEthernet) carry(t unit.Time, bytes int) (leaves, there unit.Time) {
 	return leaves, there + n.Propagation
 }
 
-// fly adds the way of a segment to a packet: the wait for frames before it, its own, and the propagation.
+// fly adds the way of a segment to a packet: the wait for frames before it, its own, and the
+// propagation.
 func (n *onEthernet) fly(w *walk, m *mail, bytes int) {
 	t := m.at
 	leaves, _ := n.carry(t, bytes)
@@ -149,8 +154,9 @@ func (n *onEthernet) output(w *walk, who Where, segments int) {
 	w.busy(who, Term{Name: "ethernet.tcp.output", Count: segments, Time: n.TCP.Output * unit.Time(segments)}, n.TCP.Output)
 }
 
-// receive takes in the packet under way. Its last segment interrupts the receiver, which finds data and reads it; one that comes while the
-// receiver is not yet in its call takes time of what it does before.
+// receive takes in the packet under way. Its last segment interrupts the receiver, which finds data
+// and reads it; one that comes while the receiver is not yet in its call takes time of what it does
+// before.
 func (n *onEthernet) receive(w *walk, who Where, _ int) {
 	t, x, l := &n.TCP, n.behind, &w.lanes[who]
 	if x.arrived >= l.begin() {
@@ -195,8 +201,8 @@ func (e *Ethernet) view(x *Parameters, control unit.Time, _ Path) {
 	x.RecvO = x.RecvO.sum(e.overhead(t.Poll, t.Read, t.Input))
 }
 
-// overhead returns the time of something, of a call that copies a packet, and of its segments: of one for packets that fit it, and beyond in
-// proportion.
+// overhead returns the time of something, of a call that copies a packet, and of its segments: of
+// one for packets that fit it, and beyond in proportion.
 func (e *Ethernet) overhead(before unit.Time, call Channel, segment unit.Time) Curve {
 	most, record := e.Longest(), e.TCP.Record
 	one := before + segment + call.Time(record)

@@ -6,9 +6,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Hypernodes is a machine whose processors share memory in two tiers: a crossbar joins those of a hypernode and their memories, rings join
-// the hypernodes. Ranks fill the hypernodes in order. A processor moves all bytes itself: what it writes to, or reads
-// from, the memory of another keeps it busy to the last byte, and takes its time at the ports and rings on the way.
+// Hypernodes is a machine whose processors share memory in two tiers: a crossbar joins those of a
+// hypernode and their memories, rings join the hypernodes. Ranks fill the hypernodes in order. A
+// processor moves all bytes itself: what it writes to, or reads from, the memory of another keeps
+// it busy to the last byte, and takes its time at the ports and rings on the way.
 type Hypernodes struct {
 	Sizes    []int     // processors of each hypernode
 	PerBlock int       // processors that share a functional block: a memory with one port to the crossbar
@@ -64,7 +65,8 @@ type onHypernodes struct {
 
 func (h *Hypernodes) on(p Path) carrier { return onHypernodes{h, p} }
 
-// tier returns the tier of memory that a path leads to: without a ring it is that of the same hypernode.
+// tier returns the tier of memory that a path leads to: without a ring it is that of the same
+// hypernode.
 func (p Path) tier() Tier {
 	if p.Hops == 0 {
 		return Intra

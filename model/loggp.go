@@ -6,7 +6,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// LogGP is the machine of the model: nothing below it. Alexandrov, Ionescu, Schauser and Scheiman 1995.
+// LogGP is the machine of the model: nothing below it. Alexandrov, Ionescu, Schauser and Scheiman
+// 1995.
 type LogGP struct {
 	L      unit.Time    // latency of the wire
 	SendO  unit.Time    // o_s: the processor is busy sending
@@ -15,8 +16,9 @@ type LogGP struct {
 	BigGap unit.PerByte // G: per byte of a message after the first
 }
 
-// onLogGP walks on the machine that is LogGP itself. The interface out of each side takes a message for g + (k−1)·G; where g is
-// long the next one waits. The interface in is as fast, and hears of one side only, so nothing ever waits there.
+// onLogGP walks on the machine that is LogGP itself. The interface out of each side takes a message
+// for g + (k−1)·G; where g is long the next one waits. The interface in is as fast, and hears of
+// one side only, so nothing ever waits there.
 type onLogGP struct {
 	*LogGP
 	out [2]unit.Time // until when it is taken

@@ -1,10 +1,11 @@
-// Package model says what a machine is, what each protocol costs on it as a sum of named terms, and what LogP,
-// LogGP, LogGPS and PLogP see of that.
+// Package model says what a machine is, what each protocol costs on it as a sum of named terms, and
+// what LogP, LogGP, LogGPS and PLogP see of that.
 //
-// A Machine is hardware: processors, memory, interfaces, wires. A Library is message-passing software on it: what its
-// steps cost, which protocol it takes for which message, how much it buffers. Both are plain data, read from a
-// platform file by model/platform, emulated by impl/hw and computed upon here. The two never share code beyond this
-// data, so that each can be the test of the other.
+// A Machine is hardware: processors, memory, interfaces, wires. A Library is message-passing
+// software on it: what its steps cost, which protocol it takes for which message, how much it
+// buffers. Both are plain data, read from a platform file by model/platform, emulated by impl/hw
+// and computed upon here. The two never share code beyond this data, so that each can be the test
+// of the other.
 package model
 
 import "github.com/loggp/loggp/model/unit"
@@ -23,15 +24,17 @@ type Machine struct {
 	Nodes   *Nodes  // nil: the network joins the ranks themselves
 }
 
-// Nodes says what the nodes of a composed machine are. Ranks fill one node after the other; rank i of a node uses its interface
-// i modulo Interfaces, and interfaces are the ends of the machine's Network.
+// Nodes says what the nodes of a composed machine are. Ranks fill one node after the other; rank i
+// of a node uses its interface i modulo Interfaces, and interfaces are the ends of the machine's
+// Network.
 type Nodes struct {
 	Ranks      int     // processors of a node
 	Interfaces int     // of a node to the network between nodes
 	Inside     Network // between the ranks of a node
 }
 
-// Remote reports whether processors can read and write each other's memory. Where they cannot, as on workstations, a library does it by packets.
+// Remote reports whether processors can read and write each other's memory. Where they cannot, as
+// on workstations, a library does it by packets.
 func (m *Machine) Remote() bool {
 	if m.Nodes != nil && !hasMemory(m.Nodes.Inside) {
 		return false
@@ -44,7 +47,8 @@ type Ranks struct{ Default, Min, Max int }
 
 // Noise is random variation of what processors do.
 type Noise struct {
-	// Relative is the standard deviation of every processor step, divided by its mean. The mean is not moved.
+	// Relative is the standard deviation of every processor step, divided by its mean. The mean is
+	// not moved.
 	Relative float64
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Network is a kind of network with its numbers: all that models ask of one. It joins ends, which are the ranks of a machine or the
-// interfaces of its nodes.
+// Network is a kind of network with its numbers: all that models ask of one. It joins ends, which
+// are the ranks of a machine or the interfaces of its nodes.
 type Network interface {
 	Kind() string                // its key in platform files, with which the names of its terms begin
 	String() string              // what it is, in a few words
@@ -15,8 +15,8 @@ type Network interface {
 	way(ends, from, to int) Path // between two different nodes, with so many ends in all
 	on(p Path) carrier           // what a transfer goes through, with nothing under way
 
-	// view fills in what LogGP sees of low-level messages on a way, see MessageView. control is what the library spends to send one,
-	// and RecvO has already what it spends to take one in.
+	// view fills in what LogGP sees of low-level messages on a way, see MessageView. control is
+	// what the library spends to send one, and RecvO has already what it spends to take one in.
 	view(x *Parameters, control unit.Time, p Path)
 }
 
@@ -120,8 +120,9 @@ func hasMemory(n Network) bool {
 	return ok
 }
 
-// chunks returns how much longer than at their own rate so many bytes take to leave, and to be there, because something that they pass is
-// slower. They go in chunks; one of c bytes is through when it has come at the rate and the slow one has passed on the one before it,
+// chunks returns how much longer than at their own rate so many bytes take to leave, and to be
+// there, because something that they pass is slower. They go in chunks; one of c bytes is through
+// when it has come at the rate and the slow one has passed on the one before it,
 //
 //	max{c / rate, c / slow}
 //

@@ -6,14 +6,16 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording is the course of a run in time: what every processor did, by what the network was taken, and what went between ranks. It is
-// recorded on an emulated machine, or computed by Transfer.Timeline; where a message travels alone both say the same.
+// Recording is the course of a run in time: what every processor did, by what the network was
+// taken, and what went between ranks. It is recorded on an emulated machine, or computed by
+// Transfer.Timeline; where a message travels alone both say the same.
 type Recording struct {
 	Ranks     []Track  // the processors, by rank: from the beginning to its end a rank does one thing after the other
 	Resources []Track  // the parts of the network that were used: one thing at a time, with gaps
 	Flights   []Flight // in the order in which they depart
 
-	// Omitted is how many spans, calls and messages were left out, as a recording is bounded: all that began after Cut.
+	// Omitted is how many spans, calls and messages were left out, as a recording is bounded: all
+	// that began after Cut.
 	Omitted int
 	Cut     unit.Time
 
@@ -81,7 +83,7 @@ const (
 	Waiting                   // for a packet, for the end of a remote access, for an answer
 	Blocked                   // the network does not take what it sends
 	Carrying                  // a part of the network is taken
-	Colliding                 // a medium carries what nobody can read
+	Colliding                 // a medium carries signals that cannot be read
 	Silent                    // a station backs off
 	NumActivities
 )
@@ -90,7 +92,8 @@ var activityNames = [NumActivities]string{"software", "copy", "send", "receive",
 
 func (a Activity) String() string { return activityNames[a] }
 
-// End returns when the last rank ended, and the last message arrived. Parts of the network may be taken for a while longer.
+// End returns when the last rank ended, and the last message arrived. Parts of the network may be
+// taken for a while longer.
 func (r *Recording) End() unit.Time {
 	var end unit.Time
 	for _, t := range r.Ranks {
@@ -105,8 +108,9 @@ func (r *Recording) End() unit.Time {
 	return end
 }
 
-// Window returns what happened between two times, as if the first were the beginning. What lasts beyond an edge is cut there; flights
-// are kept whole if any of their way is in the window, and may begin before it.
+// Window returns what happened between two times, as if the first were the beginning. What lasts
+// beyond an edge is cut there; flights are kept whole if any of their way is in the window, and may
+// begin before it.
 func (r *Recording) Window(from, to unit.Time) *Recording {
 	out := &Recording{Omitted: r.Omitted}
 	if r.Omitted > 0 {
@@ -157,7 +161,8 @@ type Sum struct {
 	Time     unit.Time
 }
 
-// Sums adds up the spans by activity and name, in the order of the activities and then of first appearance.
+// Sums adds up the spans by activity and name, in the order of the activities and then of first
+// appearance.
 func (t Track) Sums() []Sum {
 	var sums []Sum
 	for _, s := range t.Spans {

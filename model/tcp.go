@@ -4,16 +4,18 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// stream is the recurrence by which a packet of more than one segment is told. It follows the segments one by one through four servers, of
-// which each is busy until a time, and a later segment waits for it:
+// stream is the recurrence by which a packet of more than one segment is told. It follows the
+// segments one by one through four servers, of which each is busy until a time, and a later segment
+// waits for it:
 //
 //	sender     write, copy and output; waits while its buffer is full, until acknowledgements have freed half of it
 //	medium     one frame after the other, in the order in which they are ready
 //	system     of the receiver: input, and output of an acknowledgement after every so many segments
 //	receiver   reads what is there, and tells of the room when that is worth it
 //
-// It leaves out what is not a function of sizes: collisions of acknowledgements with data, and so frames that come later, also by chance
-// earlier in the sequence of reads. impl/mpi/ethernet_test.go says how far it is off.
+// It leaves out what is not a function of sizes: collisions of acknowledgements with data, and so
+// frames that come later, also by chance earlier in the sequence of reads.
+// impl/mpi/ethernet_test.go says how far it is off.
 type stream struct {
 	*onEthernet
 	w        *walk
@@ -111,7 +113,8 @@ func (x *stream) push() {
 	}
 }
 
-// segment sends k bytes over the medium, after what was ready before, and lets the receiver take them in.
+// segment sends k bytes over the medium, after what was ready before, and lets the receiver take
+// them in.
 func (x *stream) segment(t unit.Time, k int) {
 	for len(x.pieces) > 0 && x.looks() < max(t, x.free)+x.frame(k)+x.Propagation+x.TCP.Input {
 		x.readOnce()
@@ -177,7 +180,8 @@ func (x *stream) readOnce() {
 	}
 }
 
-// await lets the sender wait for the next acknowledgement, and send what that allows. One that comes while it is busy interrupts it.
+// await lets the sender wait for the next acknowledgement, and send what that allows. One that
+// comes while it is busy interrupts it.
 func (x *stream) await() {
 	for len(x.flying) == 0 {
 		switch {

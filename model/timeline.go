@@ -2,8 +2,9 @@ package model
 
 import "github.com/loggp/loggp/model/unit"
 
-// Timeline returns the course of the transfer: the sender as rank 0, the receiver as rank 1, and what goes between them. Al-Tawil and
-// Moritz, figures 3 to 5. Time begins with the sender's call, which is T_s and ends then; the receiver's ends at T_s-r.
+// Timeline returns the course of the transfer: the sender as rank 0, the receiver as rank 1, and
+// what goes between them. Al-Tawil and Moritz, figures 3 to 5. Time begins with the sender's call,
+// which is T_s and ends then; the receiver's ends at T_s-r.
 func (t Transfer) Timeline() *Recording {
 	w := t.walk()
 	track := func(who Where, call string, end unit.Time) Track {
@@ -12,7 +13,8 @@ func (t Transfer) Timeline() *Recording {
 	return &Recording{Ranks: []Track{track(Sender, "T_s", w.lanes[Sender].call), track(Receiver, "T_s-r", w.lanes[Receiver].clock)}, Flights: w.flights}
 }
 
-// arrow says that something goes to the other side. What the hardware sends beside data asks for it, or confirms it.
+// arrow says that something goes to the other side. What the hardware sends beside data asks for
+// it, or confirms it.
 func (w *walk) arrow(from Where, depart, arrive unit.Time, bytes int, hardware bool) {
 	name := string(w.step)
 	if hardware && bytes == 0 {

@@ -25,8 +25,8 @@ type Torus struct {
 	Counter unit.Time // a fetch-and-increment at the register, beside the way there and back
 }
 
-// Shape returns the dimensions of the torus that holds so many ends: the most nearly cubic x ≥ y ≥ z with room for
-// their nodes, and of those the smallest.
+// Shape returns the dimensions of the torus that holds so many ends: the most nearly cubic x ≥ y ≥
+// z with room for their nodes, and of those the smallest.
 func (t *Torus) Shape(ends int) [3]int {
 	nodes := max(1, (ends+t.PerNode-1)/t.PerNode)
 	z := 1
@@ -50,8 +50,8 @@ func (t *Torus) Shape(ends int) [3]int {
 // Node returns the node of an end. To divide 32 bits takes half as long as 64.
 func (t *Torus) Node(end int) int { return int(uint32(end) / uint32(t.PerNode)) }
 
-// way has the distances of two nodes in each dimension, the shorter way round, and a turn between the dimensions in which they
-// differ. It is as long back.
+// way has the distances of two nodes in each dimension, the shorter way round, and a turn between
+// the dimensions in which they differ. It is as long back.
 func (t *Torus) way(ends, from, to int) (p Path) {
 	dimensions := 0
 	for _, size := range t.Shape(ends) {

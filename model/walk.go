@@ -7,9 +7,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// walk goes through the steps of a protocol with one clock a side. Each side has a path beside its clock: the terms whose
-// sum the clock shows. A side that waits for a message takes over the message's path; so at the end the path is the
-// critical one.
+// walk goes through the steps of a protocol with one clock a side. Each side has a path beside its
+// clock: the terms whose sum the clock shows. A side that waits for a message takes over the
+// message's path; so at the end the path is the critical one.
 type walk struct {
 	Transfer
 	net     carrier
@@ -130,8 +130,8 @@ func (w *walk) packet(s Step, first bool) {
 	w.unpack(s.To(), bytes)
 }
 
-// make makes a packet. Before the first the whole message is packed; if it has none of the data the message is prepared to be accessed, else the packet
-// is part of the call.
+// make makes a packet. Before the first the whole message is packed; if it has none of the data the
+// message is prepared to be accessed, else the packet is part of the call.
 func (w *walk) make(s Step, first bool) {
 	if first {
 		w.spend(s.From, ProtoPack, w.Bytes)
@@ -159,7 +159,8 @@ func (w *walk) unpack(who Where, bytes int) {
 	w.spend(who, ProtoUnpack, bytes)
 }
 
-// get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and another has them.
+// get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and
+// another has them.
 func (w *walk) get(who Where, bytes int) {
 	if w.Machine.Remote() {
 		w.signal = "get"
@@ -193,8 +194,8 @@ func (w *walk) carry(from Where, bytes int) {
 	w.unpack(other(from), bytes)
 }
 
-// pull reads the message from the other side: at once, or piece by piece through a bounce buffer. Even an empty message
-// is read.
+// pull reads the message from the other side: at once, or piece by piece through a bounce buffer.
+// Even an empty message is read.
 func (w *walk) pull(who Where) {
 	bounce := w.long().Bounce
 	for pos := 0; ; {

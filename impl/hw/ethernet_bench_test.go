@@ -12,8 +12,8 @@ import (
 // loadTime is how long pairs saturate the medium.
 const loadTime = 15 * unit.Second
 
-// pairs lets n pairs of hosts stream packets for a while, and returns the bytes of packets that came in a second, and what was on the medium until the
-// last had come.
+// pairs lets n pairs of hosts stream packets for a while, and returns the bytes of packets that
+// came in a second, and what was on the medium until the last had come.
 func pairs(t testing.TB, n int, seed uint64) (goodput float64, s EthernetStatistics, wall unit.Time) {
 	t.Helper()
 	p, err := platform.Load("now")
@@ -50,8 +50,10 @@ func pairs(t testing.TB, n int, seed uint64) (goodput float64, s EthernetStatist
 	return float64(came) / (float64(loadTime) / float64(unit.Second)), s, wall
 }
 
-// More pairs collide more. One does not fill the medium, as a sender waits for acknowledgements; two do, and more get no more of it together. They hardly
-// get less, as with windows of three segments few stations are ready at once: TestSaturation shows what stations do to each other that always are.
+// More pairs collide more. One does not fill the medium, as a sender waits for acknowledgements;
+// two do, and more get no more of it together. They hardly get less, as with windows of three
+// segments few stations are ready at once: TestSaturation shows what stations do to each other that
+// always are.
 func TestEthernetLoad(t *testing.T) {
 	const seeds = 4
 	var goodput, collisions [5]float64

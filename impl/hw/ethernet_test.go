@@ -28,7 +28,8 @@ type parcel struct {
 	sent, came unit.Time
 }
 
-// gossip runs random traffic: every rank sends random packets to random others, and takes what comes. It returns them by sender.
+// gossip runs random traffic: every rank sends random packets to random others, and takes what
+// comes. It returns them by sender.
 func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]parcel, s EthernetStatistics, wall unit.Time) {
 	t.Helper()
 	out = make([][]parcel, ranks)
@@ -105,8 +106,9 @@ func gossip(t testing.TB, m *model.Machine, ranks int, seed uint64) (out [][]par
 	return out, s, wall
 }
 
-// lawful returns what is wrong with traffic on an Ethernet, as physics sees it: a transfer may not beat its wire, nor all of them together the
-// medium, and what the stations sent is what TCP gave them.
+// lawful returns what is wrong with traffic on an Ethernet, as physics sees it: a transfer may not
+// beat its wire, nor all of them together the medium, and what the stations sent is what TCP gave
+// them.
 func lawful(e *model.Ethernet, out [][]parcel, s EthernetStatistics, wall unit.Time) error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -147,7 +149,8 @@ func lawful(e *model.Ethernet, out [][]parcel, s EthernetStatistics, wall unit.T
 	return errors.Join(errs...)
 }
 
-// TestEthernetPhysics checks random traffic, also where frames are lost, and on odd media and sockets.
+// TestEthernetPhysics checks random traffic, also where frames are lost, and on odd media and
+// sockets.
 func TestEthernetPhysics(t *testing.T) {
 	again := 0
 	for seed := range uint64(24) {

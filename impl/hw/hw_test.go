@@ -43,7 +43,8 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends with an error that names the rank.
+// A program may be a test that ends its goroutine, as testing.T.FailNow does. The job ends with an
+// error that names the rank.
 func TestGoexit(t *testing.T) {
 	for _, name := range []string{"t3d", "now", "convex", "loggp", "smp-torus", "smp-ethernet"} {
 		err := open(t, name, 2, 0).Run(func(p device.Port) error {

@@ -53,7 +53,8 @@ func TestHypernodesLaws(t *testing.T) {
 	}
 }
 
-// place returns where a rank is, counted from the sizes in another way than the emulation does: its hypernode, its block, and its block's ring.
+// place returns where a rank is, counted from the sizes in another way than the emulation does: its
+// hypernode, its block, and its block's ring.
 func place(h *model.Hypernodes, rank int) (node int, block, ring string) {
 	node = h.Node(rank)
 	for _, n := range h.Sizes[:node] {
@@ -63,8 +64,8 @@ func place(h *model.Hypernodes, rank int) (node int, block, ring string) {
 	return node, fmt.Sprintf("block %d of hypernode %d", b, node), fmt.Sprintf("ring %d", b%h.Rings)
 }
 
-// TestHypernodesPhysics checks random traffic: nothing is lost, nothing beats its processor or the way, and no port or ring lets more pass than
-// it can, in any span of time.
+// TestHypernodesPhysics checks random traffic: nothing is lost, nothing beats its processor or the
+// way, and no port or ring lets more pass than it can, in any span of time.
 func TestHypernodesPhysics(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -120,7 +121,8 @@ func TestHypernodesPhysics(t *testing.T) {
 	}
 }
 
-// crowded returns a span of time within which more bytes passed than a rate allows, or none. A picosecond a chunk is for rounding.
+// crowded returns a span of time within which more bytes passed than a rate allows, or none. A
+// picosecond a chunk is for rounding.
 func crowded(all []crossing, rate unit.Rate) (from, to unit.Time, bytes int) {
 	slices.SortFunc(all, func(a, b crossing) int { return int(a.to - b.to) })
 	for _, first := range all {
@@ -138,8 +140,8 @@ func crowded(all []crossing, rate unit.Rate) (from, to unit.Time, bytes int) {
 	return 0, 0, 0
 }
 
-// Transfers that share a port or a ring take as long as that needs for all of them, and share it alike; those that do not, as long as their
-// processors need.
+// Transfers that share a port or a ring take as long as that needs for all of them, and share it
+// alike; those that do not, as long as their processors need.
 func TestHypernodesSharing(t *testing.T) {
 	const packets, n = 20, 50_000
 	for _, c := range []struct {
@@ -224,7 +226,7 @@ func TestHypernodesSharing(t *testing.T) {
 	}
 }
 
-// Who waits for a ring does not keep a port that others could use.
+// A rank that waits for a ring does not keep a port that others could use.
 func TestHypernodesWaitingBlocksNobody(t *testing.T) {
 	const packets, n = 20, 50_000
 	m := shared(8, 8)
@@ -294,7 +296,8 @@ func TestHypernodesPutEnds(t *testing.T) {
 	})
 }
 
-// The time for which a processor moves bytes varies like any step, whether they go in one chunk or in many.
+// The time for which a processor moves bytes varies like any step, whether they go in one chunk or
+// in many.
 func TestHypernodesNoise(t *testing.T) {
 	const relative, packets = 0.07, 5000
 	for _, n := range []int{1000, 10_000} {

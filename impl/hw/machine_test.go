@@ -13,7 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// On the LogGP machine a short packet may not overtake a long one, also where no gap keeps them apart.
+// On the LogGP machine a short packet may not overtake a long one, also where no gap keeps them
+// apart.
 func TestOrderWithoutGap(t *testing.T) {
 	for _, g := range []model.LogGP{{}, {L: us}, {L: us, BigGap: 1000}, {L: us, SendO: us, BigGap: 1000}, {L: us, Gap: 100_000, BigGap: 1000}} {
 		m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Min: 1, Max: 2}, Timer: 1, Network: &g, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}}}
@@ -30,7 +31,8 @@ func TestOrderWithoutGap(t *testing.T) {
 	}
 }
 
-// Noise does not move the mean of a step, varies it as much as it should, and is the same for the same seed.
+// Noise does not move the mean of a step, varies it as much as it should, and is the same for the
+// same seed.
 func TestNoise(t *testing.T) {
 	const relative, steps = 0.07, 20000
 	sample := func(seed uint64, noise float64) (times [2][]float64) {
@@ -66,7 +68,8 @@ func TestNoise(t *testing.T) {
 				t.Fatalf("rank %d: step %d takes %v without noise", r, i, off[r][i])
 			}
 		}
-		// The standard error of the mean is relative/√steps = 0.05 %, that of the deviation about 0.5 % of it.
+		// The standard error of the mean is relative/√steps = 0.05 %, that of the deviation about
+		// 0.5 % of it.
 		if math.Abs(mean/1e8-1) > 4*relative/math.Sqrt(steps) {
 			t.Errorf("rank %d: the mean is %v, want 1e8", r, mean)
 		}
@@ -143,7 +146,8 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// Counters count what ranks add, one after the other: each register serves one at a time, for as long as it takes.
+// Counters count what ranks add, one after the other: each register serves one at a time, for as
+// long as it takes.
 func TestCounter(t *testing.T) {
 	const ranks, times = 8, 20
 	seen := map[int64]bool{}
@@ -163,7 +167,8 @@ func TestCounter(t *testing.T) {
 			if was := p.Counter().Add(0, 1, -ranks*times); was != ranks*times {
 				t.Errorf("%d are counted, want %d", was, ranks*times)
 			}
-			// There and back: 1 or 2 hops of 50 ns and delivery of 100 ns each way, and 1 µs at the register.
+			// There and back: 1 or 2 hops of 50 ns and delivery of 100 ns each way, and 1 µs at the
+			// register.
 			at = p.Now()
 			p.Counter().Add(4, 0, 0)
 			if took := p.Now() - at; took != us+2*100_000 {
@@ -244,7 +249,8 @@ func TestNoSuchRank(t *testing.T) {
 	}
 }
 
-// A port has remote memory and counters where the machine says that processors have, whatever its network could.
+// A port has remote memory and counters where the machine says that processors have, whatever its
+// network could.
 func TestPrivate(t *testing.T) {
 	for _, name := range []string{"t3d", "convex", "loggp", "now"} {
 		for _, private := range []bool{false, true} {

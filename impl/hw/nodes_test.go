@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// nodes returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a torus with a switch for each interface.
+// nodes returns a machine of nodes of two ranks, with hypernodes of one memory inside, on a torus
+// with a switch for each interface.
 func nodes(interfaces int) *model.Machine {
 	m := machine()
 	t := m.Network.(*model.Torus)
@@ -22,8 +23,8 @@ func nodes(interfaces int) *model.Machine {
 	return m
 }
 
-// together returns how long it takes until ranks have got a packet of 100 kB, each from the rank that is so many before it, if those of the first node, or both,
-// send at once.
+// together returns how long it takes until ranks have got a packet of 100 kB, each from the rank
+// that is so many before it, if those of the first node, or both, send at once.
 func together(t *testing.T, m *model.Machine, senders, apart int) (end unit.Time) {
 	t.Helper()
 	run(t, m, 4, func(p device.Port) {
@@ -38,8 +39,9 @@ func together(t *testing.T, m *model.Machine, senders, apart int) (end unit.Time
 	return end
 }
 
-// Ranks of a node share its interfaces: two that send to another node at once take twice as long as one where there is one interface,
-// and no longer where each has its own. Here a rank uses the interface of its place in the node.
+// Ranks of a node share its interfaces: two that send to another node at once take twice as long as
+// one where there is one interface, and no longer where each has its own. Here a rank uses the
+// interface of its place in the node.
 func TestNodesShareInterfaces(t *testing.T) {
 	alone := together(t, nodes(1), 1, 2)
 	for interfaces, want := range map[int]float64{1: 2, 2: 1} {
@@ -50,8 +52,9 @@ func TestNodesShareInterfaces(t *testing.T) {
 	}
 }
 
-// Ranks of a node share its memory, and nodes do not share theirs: exchanges within two nodes take as long as within one, which take twice as long as
-// one message, as each way has to pass the port of the memory.
+// Ranks of a node share its memory, and nodes do not share theirs: exchanges within two nodes take
+// as long as within one, which take twice as long as one message, as each way has to pass the port
+// of the memory.
 func TestNodesShareMemory(t *testing.T) {
 	within := func(senders ...int) (end unit.Time) {
 		run(t, nodes(1), 4, func(p device.Port) {
@@ -75,8 +78,9 @@ func TestNodesShareMemory(t *testing.T) {
 	}
 }
 
-// What a kind of network consists of, as docs/design.md says: a package here, a file in model and one in model/platform, named for it, and a row in a
-// table of each. No other package names a kind, but for what is only about that one.
+// What a kind of network consists of, as docs/design.md says: a package here, a file in model and
+// one in model/platform, named for it, and a row in a table of each. No other package names a kind,
+// but for what is only about that one.
 func TestKinds(t *testing.T) {
 	if len(networks) != len(model.Kinds) {
 		t.Errorf("%d kinds of networks here, %d in package model", len(networks), len(model.Kinds))
@@ -114,7 +118,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// naming are the files that name a kind of network and are not its own, beside the three tables: they are about what only that kind has.
+// naming are the files that name a kind of network and are not its own, beside the three tables:
+// they are about what only that kind has.
 var naming = map[string][]string{
 	"model.Hypernodes": {"microbench/paper/tiers.go"},                                                             // the paper's H and P
 	"model.LogGP":      {"cmd/loggp/predict.go", "model/platform/machine.go", "fit/views.go", "reports/views.go"}, // the model's parameters as such

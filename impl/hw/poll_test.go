@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Ranks that poll at no cost do not keep each other from seeing time pass, and find a packet when it comes: no later than a rank that
-// waits for it. That holds also where they read the clock each time, and where a packet comes from within the node or from another.
+// Ranks that poll at no cost do not keep each other from seeing time pass, and find a packet when
+// it comes: no later than a rank that waits for it. That holds also where they read the clock each
+// time, and where a packet comes from within the node or from another.
 func TestPollers(t *testing.T) {
 	for _, name := range []string{"loggp", "t3d", "convex", "smp-torus"} {
 		arrival := func(next func(p device.Port) *device.Packet) (at [6]unit.Time) {
@@ -41,7 +42,8 @@ func TestPollers(t *testing.T) {
 	}
 }
 
-// On an Ethernet a poll costs a call of select. A rank that polls has a packet no later than one that waits, and no more than such a call before it.
+// On an Ethernet a poll costs a call of select. A rank that polls has a packet no later than one
+// that waits, and no more than such a call before it.
 func TestPollersOnEthernet(t *testing.T) {
 	for _, name := range []string{"now", "smp-ethernet"} {
 		for _, late := range []unit.Time{0, 12_345_679, 50 * unit.Microsecond} {
@@ -70,8 +72,9 @@ func TestPollersOnEthernet(t *testing.T) {
 	}
 }
 
-// A rank that polls for a word in its memory sees it when the access of another has written it: the time at which a packet would be sent to it by
-// somebody who knew. Here the rank that writes tells when the write was done, after the way back.
+// A rank that polls for a word in its memory sees it when the access of another has written it: the
+// time at which a packet would be sent to it by somebody who knew. Here the rank that writes tells
+// when the write was done, after the way back.
 func TestPollForMemory(t *testing.T) {
 	m := machine()
 	n := 2*us + 100*unit.Nanosecond + 64*unit.Nanosecond // start, way, 8 bytes at 125 MB/s
@@ -98,7 +101,8 @@ func TestPollForMemory(t *testing.T) {
 	}
 }
 
-// A rank that polls for the time at no cost sees it pass, and is late by no more than an eighth of its wait, and than 1 us.
+// A rank that polls for the time at no cost sees it pass, and is late by no more than an eighth of
+// its wait, and than 1 us.
 func TestPollForTime(t *testing.T) {
 	for _, until := range []unit.Time{us, 100 * us, unit.Millisecond} {
 		for what, look := range map[string]func(p device.Port){"reads the clock": func(device.Port) {}, "polls, too": func(p device.Port) { p.Recv(false) }} {

@@ -32,8 +32,9 @@ func told(spans []model.Span) (s []string) {
 	return s
 }
 
-// Both processors of a node send 1500 bytes at once, in two chunks, at 10 ns a byte; the way into the network takes 12.5 ns. A chunk that
-// finds it taken waits for the other's, and its processor with it; what the processor did ahead of its time comes later.
+// Both processors of a node send 1500 bytes at once, in two chunks, at 10 ns a byte; the way into
+// the network takes 12.5 ns. A chunk that finds it taken waits for the other's, and its processor
+// with it; what the processor did ahead of its time comes later.
 func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
 	m := machine()
 	m.Network.(*model.Torus).Link = 80e6 // 12.5 ns a byte
@@ -46,8 +47,9 @@ func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
 			p.Recv(true)
 		}
 	})
-	// The way in takes 12.5 µs for a chunk of 1000 bytes and 6.25 µs for one of 500. Rank 0's first enters at 1 µs, and rank 1's when that has
-	// passed, at 13.5 µs. Rank 0 is ready with its second at 11 µs, and waits for rank 1's first to pass, until 26 µs; rank 1 is at 23.5 µs, and
+	// The way in takes 12.5 µs for a chunk of 1000 bytes and 6.25 µs for one of 500. Rank 0's first
+	// enters at 1 µs, and rank 1's when that has passed, at 13.5 µs. Rank 0 is ready with its
+	// second at 11 µs, and waits for rank 1's first to pass, until 26 µs; rank 1 is at 23.5 µs, and
 	// waits until 32.25 µs.
 	want := [][]string{
 		{"0-1000 send torus.send.start", "1000-11000 send torus.send.bandwidth", "11000-26000 blocked network", "26000-31000 send torus.send.bandwidth", "31000-32000 copy processor.copy"},
@@ -60,7 +62,8 @@ func TestRecordingOfAProcessorThatIsHeldUp(t *testing.T) {
 	}
 }
 
-// Two processors of a block write at once, through one port that takes as long as they do: the second waits before it, and with it its rank.
+// Two processors of a block write at once, through one port that takes as long as they do: the
+// second waits before it, and with it its rank.
 func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 	h := &model.Hypernodes{Sizes: []int{4}, PerBlock: 2, Port: 100e6, Rings: 1, Ring: 1e12, Chunk: 1000}
 	a := model.Access{Latency: us, Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: us, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}
@@ -80,8 +83,8 @@ func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 	}
 }
 
-// A frame interrupts a rank that computes when it is there: when the Ethernet has carried it, and the propagation later. What the rank
-// computes takes as long as ever, in two parts.
+// A frame interrupts a rank that computes when it is there: when the Ethernet has carried it, and
+// the propagation later. What the rank computes takes as long as ever, in two parts.
 func TestRecordingOfAnInterrupt(t *testing.T) {
 	m := workstations()
 	const work = 50 * unit.Millisecond
@@ -105,7 +108,8 @@ func TestRecordingOfAnInterrupt(t *testing.T) {
 	}
 }
 
-// A run that does more than is to be recorded ends as it would, and its recording says what is missing: all from some time on.
+// A run that does more than is to be recorded ends as it would, and its recording says what is
+// missing: all from some time on.
 func TestRecordingLimit(t *testing.T) {
 	const rounds = 100
 	program := func(p device.Port) error {

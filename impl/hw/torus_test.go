@@ -12,7 +12,8 @@ import (
 
 const us = unit.Microsecond
 
-// machine is a torus with round numbers: a packet of n bytes keeps its sender busy for 1 µs and 10 ns a byte, a link for 5 ns.
+// machine is a torus with round numbers: a packet of n bytes keeps its sender busy for 1 µs and 10
+// ns a byte, a link for 5 ns.
 func machine() *model.Machine {
 	return &model.Machine{Name: "torus", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
 		Network: &model.Torus{PerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
@@ -32,7 +33,8 @@ func run(t testing.TB, m *model.Machine, ranks int, program func(p device.Port))
 	}
 }
 
-// With noise, too, a short packet does not overtake the long one before it, whatever is charged for that.
+// With noise, too, a short packet does not overtake the long one before it, whatever is charged for
+// that.
 func TestOrderWithNoise(t *testing.T) {
 	w, err := New(Config{Machine: machine(), Ranks: 4, Seed: 1, Noise: 0.3})
 	if err != nil {
@@ -74,8 +76,8 @@ func drain(p device.Port, packets int) unit.Time {
 	return p.Now()
 }
 
-// Streams that share a link take as long as the link needs for all of them, and those that do not, as long as their senders need. Five
-// nodes are a ring.
+// Streams that share a link take as long as the link needs for all of them, and those that do not,
+// as long as their senders need. Five nodes are a ring.
 func TestSharing(t *testing.T) {
 	const packets, n = 50, 5000
 	alone := unit.Time(packets) * (us + n*10_000)
@@ -118,7 +120,8 @@ func TestSharing(t *testing.T) {
 		if last < least || last > least+least/10 {
 			t.Errorf("%s: all is there after %v, want %v and little more", c.what, last, least)
 		}
-		// A busy interface delays the processors behind it. What waits before a link farther on waits in the switches.
+		// A busy interface delays the processors behind it. What waits before a link farther on
+		// waits in the switches.
 		if c.behind > 0 {
 			if least := max(alone, link.Time(c.behind*packets*n)); late < least*9/10 {
 				t.Errorf("%s: the last sender was free after %v, its interface needs %v", c.what, late, least)
@@ -152,8 +155,9 @@ func free(m *model.Machine) {
 	}
 }
 
-// random runs random transfers. Even ranks send packets to odd ones, which do nothing but receive, and read and write what these expose. Each
-// looks at its clock after each step, or only where it must.
+// random runs random transfers. Even ranks send packets to odd ones, which do nothing but receive,
+// and read and write what these expose. Each looks at its clock after each step, or only where it
+// must.
 func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool) (x traffic) {
 	byRank := make([]traffic, ranks)
 	type arrival struct {
@@ -236,8 +240,8 @@ func random(t *testing.T, m *model.Machine, ranks int, seed uint64, watched bool
 	return x
 }
 
-// TestPhysics checks random traffic: nothing is lost, nothing beats its processor, its engine or its wire, and no interface lets more
-// pass than it can.
+// TestPhysics checks random traffic: nothing is lost, nothing beats its processor, its engine or
+// its wire, and no interface lets more pass than it can.
 func TestPhysics(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -298,7 +302,7 @@ func (l *load) add(bytes int, from, to unit.Time) {
 	l.to = max(l.to, to)
 }
 
-// Whoever looks at the clock does not change what happens.
+// To look at the clock does not change what happens.
 func TestWatched(t *testing.T) {
 	for seed := range uint64(20) {
 		torus, hypernodes := machine(), shared(3, 3)

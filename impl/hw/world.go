@@ -1,9 +1,10 @@
-// Package hw emulates machines below the LogGP level: processors that spend time on what they do, interfaces that start
-// transfers, wires that are busy, memories that are read and written from afar. Its worlds keep the promises of
-// device.Port in virtual time.
+// Package hw emulates machines below the LogGP level: processors that spend time on what they do,
+// interfaces that start transfers, wires that are busy, memories that are read and written from
+// afar. Its worlds keep the promises of device.Port in virtual time.
 //
-// A machine is composed of networks: one between its ranks; or one inside each of its nodes, and one between them. Each kind of network is a
-// package below this one, built on package core, and a row of the table here.
+// A machine is composed of networks: one between its ranks; or one inside each of its nodes, and
+// one between them. Each kind of network is a package below this one, built on package core, and a
+// row of the table here.
 package hw
 
 import (
@@ -28,7 +29,8 @@ var networks = []kind{
 	row(loggp.New),
 }
 
-// kind is a kind of network: of is a network of that kind, and build makes one that joins ranks of a job.
+// kind is a kind of network: of is a network of that kind, and build makes one that joins ranks of
+// a job.
 type kind struct {
 	of    model.Network
 	build func(*core.Job, model.Network, core.Ends) core.Network
@@ -50,7 +52,8 @@ func builder(n model.Network) func(*core.Job, model.Network, core.Ends) core.Net
 	return nil
 }
 
-// Config says what to emulate. The software is charged at the costs of Library; a nil library costs nothing.
+// Config says what to emulate. The software is charged at the costs of Library; a nil library costs
+// nothing.
 type Config struct {
 	Machine *model.Machine
 	Library *model.Library
@@ -60,7 +63,8 @@ type Config struct {
 	Context context.Context // ends a run early; nil: never
 	Record  *Recorder       // records runs; nil: runs are not observed
 
-	// Ethernet is filled in with what is on the medium in a run, if the machine has one; nil: nobody counts.
+	// Ethernet is filled in with what is on the medium in a run, if the machine has one; nil:
+	// it is not counted.
 	Ethernet *EthernetStatistics
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// nodesOf returns nodes of ranks with a network inside and one between them. Its name says which, for errors.
+// nodesOf returns nodes of ranks with a network inside and one between them. Its name says which,
+// for errors.
 func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *model.Machine {
 	x := *m
 	x.Nodes = &model.Nodes{Ranks: ranks, Interfaces: interfaces, Inside: inside}
@@ -17,8 +18,9 @@ func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *mod
 	return &x
 }
 
-// TestExactComposed compares every protocol in every mode within a node and between two, for networks of every kind inside and between.
-// Pairs are not of the first node, nor of the first ranks of theirs, and the last node is not full.
+// TestExactComposed compares every protocol in every mode within a node and between two, for
+// networks of every kind inside and between. Pairs are not of the first node, nor of the first
+// ranks of theirs, and the last node is not full.
 func TestExactComposed(t *testing.T) {
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
 	one := machine()

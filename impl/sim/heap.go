@@ -21,17 +21,20 @@ type key struct {
 	slot int
 }
 
-// before returns 1 if k is earlier than l, else 0. It does not branch: of two events in a heap nobody can guess which is earlier.
+// before returns 1 if k is earlier than l, else 0. It does not branch: of two events in a heap
+// it cannot be predicted which is earlier.
 func (k *key) before(l *key) int {
 	_, less := bits.Sub64(k.seq, l.seq, 0)
 	_, less = bits.Sub64(uint64(k.at), uint64(l.at), less)
 	return int(less)
 }
 
-// heap is a 4-ary heap of bursts: events of one time that were scheduled one right after the other. No other event can come between
-// those of a burst, so they need one place in the heap. Where many ranks do the same at the same time, most events are of a burst.
+// heap is a 4-ary heap of bursts: events of one time that were scheduled one right after the other.
+// No other event can come between those of a burst, so they need one place in the heap. Where many
+// ranks do the same at the same time, most events are of a burst.
 //
-// Note: container/heap boxes every event and compares through an interface, which costs four times as much with a thousand processes.
+// Note: container/heap boxes every event and compares through an interface, which costs four times
+// as much with a thousand processes.
 type heap struct {
 	keys   []key
 	events []event   // by slot; the first is not used

@@ -1,8 +1,9 @@
 // Package sim runs processes in virtual time, one at a time, in a reproducible order.
 //
-// A Kernel has a clock and a queue of events. An event is an Action that is run at its time; a process is a coroutine
-// that runs until it sleeps or parks. Whatever happens at equal times happens in the order in which it was scheduled, so a run is
-// a function of its inputs. The kernel knows nothing of processors or wires; impl/hw builds those from its events.
+// A Kernel has a clock and a queue of events. An event is an Action that is run at its time; a
+// process is a coroutine that runs until it sleeps or parks. Whatever happens at equal times
+// happens in the order in which it was scheduled, so a run is a function of its inputs. The kernel
+// knows nothing of processors or wires; impl/hw builds those from its events.
 package sim
 
 import (
@@ -13,11 +14,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Action is something that happens at a time. The argument is the one given to At. Actions are pointers to longer-lived
-// state, so that scheduling one allocates nothing.
+// Action is something that happens at a time. The argument is the one given to At. Actions are
+// pointers to longer-lived state, so that scheduling one allocates nothing.
 type Action interface{ Act(arg uint64) }
 
-// Kernel is a clock, a queue of events and the processes that live by them. The zero value is ready for use, once.
+// Kernel is a clock, a queue of events and the processes that live by them. The zero value is ready
+// for use, once.
 type Kernel struct {
 	now    unit.Time
 	seq    uint64
@@ -48,21 +50,24 @@ func (k *Kernel) At(t unit.Time, a Action, arg uint64) {
 	k.events.push(t, k.seq, a, arg)
 }
 
-// Fail ends the run with an error as soon as the current event or process yields. The first failure counts.
+// Fail ends the run with an error as soon as the current event or process yields. The first failure
+// counts.
 func (k *Kernel) Fail(err error) {
 	if k.err == nil {
 		k.err = err
 	}
 }
 
-// ErrStalled says that processes are parked and nothing is scheduled that could wake them. Parked tells which.
+// ErrStalled says that processes are parked and nothing is scheduled that could wake them. Parked
+// tells which.
 var ErrStalled = errors.New("sim: processes are parked and no event is left")
 
 // checkEvery is the number of steps between two looks at the context.
 const checkEvery = 1 << 14
 
-// Run lets time pass until all processes have ended, and returns nil then. It returns the error given to Fail, the error of
-// the context, ErrExited, or ErrStalled otherwise; Close unwinds the processes that are left. Events that are left are dropped.
+// Run lets time pass until all processes have ended, and returns nil then. It returns the error
+// given to Fail, the error of the context, ErrExited, or ErrStalled otherwise; Close unwinds the
+// processes that are left. Events that are left are dropped.
 func (k *Kernel) Run(ctx context.Context) error {
 	if !contain(func() { k.run(ctx) }) {
 		k.Fail(ErrExited)
@@ -73,8 +78,9 @@ func (k *Kernel) Run(ctx context.Context) error {
 // ErrExited says that the body of a process called runtime.Goexit, as testing.T.FailNow does.
 var ErrExited = errors.New("sim: a process called runtime.Goexit")
 
-// contain calls f in a goroutine of its own and reports whether it returned. A process that calls runtime.Goexit ends the goroutine
-// that resumed it, too, which must not be the caller's. A panic of f is passed on.
+// contain calls f in a goroutine of its own and reports whether it returned. A process that calls
+// runtime.Goexit ends the goroutine that resumed it, too, which must not be the caller's. A panic
+// of f is passed on.
 func contain(f func()) (returned bool) {
 	done := make(chan any)
 	go func() {
@@ -112,12 +118,14 @@ func (k *Kernel) run(ctx context.Context) {
 	}
 }
 
-// Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act then.
+// Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act
+// then.
 func (k *Kernel) Quiet(until unit.Time) bool {
 	return k.ready.empty() && (k.events.empty() || until < k.events.first())
 }
 
-// Parked calls yield for each process that waits to be woken, in the order in which they were started.
+// Parked calls yield for each process that waits to be woken, in the order in which they were
+// started.
 func (k *Kernel) Parked(yield func(*Proc) bool) {
 	for _, p := range k.procs {
 		if p.parked && !yield(p) {
@@ -126,7 +134,8 @@ func (k *Kernel) Parked(yield func(*Proc) bool) {
 	}
 }
 
-// Close unwinds the processes that have not ended: their deferred calls run. The kernel is of no use afterwards.
+// Close unwinds the processes that have not ended: their deferred calls run. The kernel is of no
+// use afterwards.
 func (k *Kernel) Close() {
 	k.Fail(errClosed)
 	for len(k.procs) > 0 {

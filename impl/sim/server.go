@@ -5,7 +5,8 @@ import "github.com/loggp/loggp/model/unit"
 // Server is whatever serves one after the other: a link, a port, a bus. The zero value is free.
 type Server struct{ free unit.Time }
 
-// Reserve takes the server for d from the first moment at or after t at which it is free, and returns that moment.
+// Reserve takes the server for d from the first moment at or after t at which it is free, and
+// returns that moment.
 func (s *Server) Reserve(t, d unit.Time) unit.Time {
 	t = max(t, s.free)
 	s.free = t + d

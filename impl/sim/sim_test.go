@@ -20,7 +20,8 @@ func run(t *testing.T, k *Kernel) error {
 	return k.Run(t.Context())
 }
 
-// Equal times happen in the order of scheduling, whatever mixture of sleeps and wakes they come from.
+// Equal times happen in the order of scheduling, whatever mixture of sleeps and wakes they come
+// from.
 func TestEqualTimesKeepTheirOrder(t *testing.T) {
 	var k Kernel
 	var log []string
@@ -48,7 +49,8 @@ func TestEqualTimesKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// The heap gives back what a sort gives, also when pushes and pops alternate, and whether times are mostly the same or mostly not.
+// The heap gives back what a sort gives, also when pushes and pops alternate, and whether times are
+// mostly the same or mostly not.
 func TestHeapSorts(t *testing.T) {
 	const seed = 1
 	rng := rand.New(rand.NewPCG(seed, 2))
@@ -144,8 +146,8 @@ func TestContextEndsAnEndlessSleeper(t *testing.T) {
 	}
 }
 
-// A process that calls runtime.Goexit ends the run and nothing else: its caller goes on, and the others are unwound, also if one of
-// them does the same in a deferred call.
+// A process that calls runtime.Goexit ends the run and nothing else: its caller goes on, and the
+// others are unwound, also if one of them does the same in a deferred call.
 func TestGoexit(t *testing.T) {
 	var k Kernel
 	unwound := 0

@@ -27,7 +27,8 @@ const synthetic = "loggp"
 // given is the source of a parameter that was.
 const given = "given with the platform's name"
 
-// parameters are those that can be given, in the order of errors: the key, its path in the file, and the effect of a value.
+// parameters are those that can be given, in the order of errors: the key, its path in the file,
+// and the effect of a value.
 var parameters = []struct {
 	key, path string
 	set       func(p *Platform, value string) error
@@ -66,8 +67,9 @@ func setTime(to *unit.Time, s string) (err error) {
 //
 //	loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B,ranks=8
 //
-// A parameter that is left out is that of the catalogue. The machine's name is the spec without spaces, so that two of them are not
-// taken for one, and so that what was measured on it says what it was.
+// A parameter that is left out is that of the catalogue. The machine's name is the spec without
+// spaces, so that two of them are not taken for one, and so that what was measured on it says what
+// it was.
 func fromSpec(spec string) (*Platform, error) {
 	p, err := fromCatalogue(synthetic)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// networks are the kinds of networks that a machine or its nodes can have, in the order of model.Kinds: each makes a network and reads it.
+// networks are the kinds of networks that a machine or its nodes can have, in the order of
+// model.Kinds: each makes a network and reads it.
 var networks = []func(*reader) (model.Network, reading){
 	(*reader).torus,
 	(*reader).hypernodes,
@@ -70,7 +71,8 @@ func (r *reader) nodes(to *model.Nodes) reading {
 	})
 }
 
-// network returns a field for each kind of network, and a function that returns the one that the mapping of a machine or node has.
+// network returns a field for each kind of network, and a function that returns the one that the
+// mapping of a machine or node has.
 func (r *reader) network(of string) (fields []field, choose func(path string, n *yaml.Node) model.Network) {
 	var all []model.Network
 	var keys []string
@@ -96,7 +98,8 @@ func (r *reader) network(of string) (fields []field, choose func(path string, n 
 	}
 }
 
-// checkEnds checks that a network which says how many ends it has is as large as the largest job of so many ranks needs.
+// checkEnds checks that a network which says how many ends it has is as large as the largest job of
+// so many ranks needs.
 func (r *reader) checkEnds(at *yaml.Node, path string, n model.Network, ranks, ends int) {
 	if x, ok := n.(interface{ Processors() int }); ok && x.Processors() != ends {
 		r.wrong(at, path, "%d, but the %s have %d processors: write %d", ranks, n.Kind(), x.Processors(), x.Processors()*ranks/ends)

@@ -125,7 +125,7 @@ func TestLoadFile(t *testing.T) {
 	}
 }
 
-// Who changes a platform changes their own.
+// To change a platform changes one copy of it only.
 func TestLoadCopies(t *testing.T) {
 	p := load(t, "t3d")
 	p.Machine.Network.(*model.Torus).Hop = 0

@@ -14,10 +14,12 @@ type exitNotice struct {
 	head device.Head
 }
 
-// sending stands in the place of the rank to which a notice is being sent. As long as a list is not empty its rank has a process.
+// sending stands in the place of the rank to which a notice is being sent. As long as a list is not
+// empty its rank has a process.
 const sending = -1
 
-// NotifyExit implements device.Port. For a rank whose program has ended a process of its own sends the notice.
+// NotifyExit implements device.Port. For a rank whose program has ended a process of its own sends
+// the notice.
 func (p *Port) NotifyExit(rank int, head device.Head) {
 	p.check(rank)
 	p.Pay()

@@ -1,10 +1,11 @@
-// Package core is what emulated networks share: the processors of a job with their clocks, the packets and remote accesses
-// between them, and the probe that observes a run. A network (Network) charges processors and schedules events; it does not know
-// what else is in the machine.
+// Package core is what emulated networks share: the processors of a job with their clocks, the
+// packets and remote accesses between them, and the probe that observes a run. A network (Network)
+// charges processors and schedules events; it does not know what else is in the machine.
 //
-// A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can see only moves its processor's
-// own clock (Port.Clock). The kernel's clock catches up (Port.Pay) when the rank must see what others did. Whatever touches shared
-// hardware is an event at its own time, so the order of things on a wire never depends on which rank ran first.
+// A rank runs ahead of the kernel's clock: work that it has been charged and that nothing else can
+// see only moves its processor's own clock (Port.Clock). The kernel's clock catches up (Port.Pay)
+// when the rank must see what others did. Whatever touches shared hardware is an event at its own
+// time, so the order of things on a wire never depends on which rank ran first.
 package core
 
 import (

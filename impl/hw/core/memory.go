@@ -69,7 +69,8 @@ func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head
 	x.Net.Start(p, x)
 }
 
-// Move carries the bytes over. An access to memory that is not exposed is refused when it gets there.
+// Move carries the bytes over. An access to memory that is not exposed is refused when it gets
+// there.
 func (x *Access) Move() {
 	p := &x.J.Ports[x.Dst]
 	there, ok := p.memory.Reach(x.key, x.off, len(x.Bytes))

@@ -6,8 +6,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Network joins ranks. Its methods are called while the port's rank runs: they charge its processor and schedule what happens on the
-// way as events at times of their own. A packet ends with Arrive, or with the event Arrival; an access with Move and Finish.
+// Network joins ranks. Its methods are called while the port's rank runs: they charge its processor
+// and schedule what happens on the way as events at times of their own. A packet ends with Arrive,
+// or with the event Arrival; an access with Move and Finish.
 type Network interface {
 	Send(p *Port, pk *Packet)                  // charges the sender and schedules the packet's first move
 	Receive(p *Port, pk *Packet)               // charges the taking of a packet from the inbox
@@ -28,16 +29,16 @@ type Closer interface {
 	Close(p *Port)
 }
 
-// Ends says what a network joins: Ranks ranks from First on, by N ends. Of nodes with fewer interfaces than ranks several
-// ranks share an end.
+// Ends says what a network joins: Ranks ranks from First on, by N ends. Of nodes with fewer
+// interfaces than ranks several ranks share an end.
 type Ends struct {
 	First, Ranks, N int
 	Of              func(rank int) int // the end of a rank of the job
 	Prefix          string             // of the names of the network's parts, such as "node 3 "
 }
 
-// Join lets ranks talk to those of their own node over one network, and to the others over another. near is nil where all ranks
-// are joined by one network; it has count ranks from first on.
+// Join lets ranks talk to those of their own node over one network, and to the others over another.
+// near is nil where all ranks are joined by one network; it has count ranks from first on.
 func (p *Port) Join(far, near Network, first, count int) {
 	p.far, p.near, p.first, p.count = far, near, uint32(first), uint32(count)
 	for _, n := range []Network{near, far} {
@@ -55,8 +56,8 @@ func (p *Port) network(rank int) Network {
 	return p.far
 }
 
-// Pace is a rate that remembers how long the last length took. Messages of one length follow each other, and a division takes
-// longer than everything else that a link does.
+// Pace is a rate that remembers how long the last length took. Messages of one length follow each
+// other, and a division takes longer than everything else that a link does.
 type Pace struct {
 	Rate unit.Rate
 	n    int
@@ -71,10 +72,12 @@ func (p *Pace) Time(n int) unit.Time {
 	return p.last
 }
 
-// Register is a counter register of a rank as the network sees it: it serves one access after the other.
+// Register is a counter register of a rank as the network sees it: it serves one access after the
+// other.
 type Register struct{ sim.Server }
 
-// Count changes register r of a rank, which serves one access after the other for hold, a way there and a way back from here.
+// Count changes register r of a rank, which serves one access after the other for hold, a way there
+// and a way back from here.
 func (g *Register) Count(p *Port, there, hold, back unit.Time, dst, r int, c Change) int64 {
 	p.Sleep(there)
 	t := g.Reserve(p.Kernel.Now(), hold)

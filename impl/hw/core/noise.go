@@ -32,9 +32,9 @@ func (n *Noise) Next() uint64 {
 
 const root6 = 2.449489742783178
 
-// vary returns a time around d with the relative standard deviation of the noise and the mean d: the sum of two uniform
-// variables, so that it stays within 2.45 standard deviations and positive below a deviation of 40 %.
-// It is not inlined, so that charge is.
+// vary returns a time around d with the relative standard deviation of the noise and the mean d:
+// the sum of two uniform variables, so that it stays within 2.45 standard deviations and positive
+// below a deviation of 40 %. It is not inlined, so that charge is.
 //
 //go:noinline
 func (n *Noise) vary(d unit.Time) unit.Time {

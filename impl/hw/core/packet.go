@@ -65,10 +65,11 @@ func (j *Job) newPacket(src, dst int32, head *device.Head, data []byte) *Packet 
 	return pk
 }
 
-// Release takes back a packet that nobody will receive.
+// Release takes back a packet that will not be received.
 func (j *Job) Release(pk *Packet) { pk.Next, j.free = j.free, pk }
 
-// morePackets makes packets, one for each rank or as many as one allocation is for, and returns the first. It is not inlined, so that newPacket is.
+// morePackets makes packets, one for each rank or as many as one allocation is for, and returns the
+// first. It is not inlined, so that newPacket is.
 //
 //go:noinline
 func (j *Job) morePackets() *Packet {

@@ -5,15 +5,17 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Polling costs what waiting costs. A rank that looks for packets in vain, at the time at which it has done so before, is in a loop
-// that takes no time, in which it would see nothing change. So it sleeps until something happens that concerns it: a packet or data
-// comes for it, or another rank writes its memory or changes its counters. What it looks for it then sees at the time at which a
+// Polling costs what waiting costs. A rank that looks for packets in vain, at the time at which it
+// has done so before, is in a loop that takes no time, in which it would see nothing change. So it
+// sleeps until something happens that concerns it: a packet or data comes for it, or another rank
+// writes its memory or changes its counters. What it looks for it then sees at the time at which a
 // rank that waits would have seen it.
 //
-// A loop may also look for something that the machine does not know of, above all for a time, by Now. So a sleep ends after an
-// eighth of the time that the loop has lasted, a tick at least and longestNap at most, and by that much such a loop may be late.
-// Note: to sleep until the next event of any kind is not enough. Where two ranks poll, that is the other's poll, at the same time.
-const longestNap = unit.Microsecond
+// A loop may also look for something that the machine does not know of, above all for a time, by
+// Now. So a sleep ends after an eighth of the time that the loop has lasted, a tick at least and
+// longestBackoff at most, and by that much such a loop may be late. Note: to sleep until the next event
+// of any kind is not enough. Where two ranks poll, that is the other's poll, at the same time.
+const longestBackoff = unit.Microsecond
 
 // freeReadings is how often a rank may read the clock before time passes by that.
 const freeReadings = 1000
@@ -30,7 +32,7 @@ func (p *Port) again(l *looks, free int) {
 		l.since, l.count = now, 0
 	}
 	if l.count++; l.count > free {
-		p.nap(min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestNap))
+		p.backOff(min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestBackoff))
 		l.count = free - 1 // a rank that ends its loop may look once more
 	}
 	l.at = p.Kernel.Now()
@@ -44,7 +46,8 @@ func (p *Port) Now() unit.Time {
 	return now - now%p.Machine.Timer
 }
 
-// look looks for packets once where the inbox is empty, or until there is one, and reports whether there is.
+// look looks for packets once where the inbox is empty, or until there is one, and reports whether
+// there is.
 func (p *Port) look(block bool) bool {
 	for p.inbox.Head == nil {
 		p.Pay()
@@ -86,30 +89,30 @@ func (p *Port) ParkAndPay() {
 	p.Pay()
 }
 
-// nap sleeps for d, or until something happens that concerns the rank.
-func (p *Port) nap(d unit.Time) {
-	p.Kernel.At(p.Kernel.Now()+d, (*alarm)(p), uint64(p.naps))
-	p.napping = true
+// backOff sleeps for d, or until something happens that concerns the rank.
+func (p *Port) backOff(d unit.Time) {
+	p.Kernel.At(p.Kernel.Now()+d, (*alarm)(p), uint64(p.backoffs))
+	p.backingOff = true
 	p.Park()
-	p.napping = false
-	p.naps++
+	p.backingOff = false
+	p.backoffs++
 	p.Pay()
 }
 
-// concern wakes the rank if it naps: something that it may look for has happened.
+// concern wakes the rank if it backs off: something that it may look for has happened.
 func (p *Port) concern() {
-	if p.napping && p.waiting {
+	if p.backingOff && p.waiting {
 		p.waiting = false
 		p.proc.Wake()
 	}
 }
 
-// alarm is the end of a rank's nap.
+// alarm is the end of a backoff.
 type alarm Port
 
-// Act wakes the rank if it still naps.
-func (a *alarm) Act(nap uint64) {
-	if p := (*Port)(a); uint64(p.naps) == nap {
+// Act wakes the rank if it still sleeps.
+func (a *alarm) Act(backoff uint64) {
+	if p := (*Port)(a); uint64(p.backoffs) == backoff {
 		p.concern()
 	}
 }

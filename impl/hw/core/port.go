@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Port is a processor with its interface, which implements device.Port. What every packet needs comes first.
+// Port is a processor with its interface, which implements device.Port. What every packet needs
+// comes first.
 type Port struct {
 	*Job
 	device.None
@@ -30,8 +31,8 @@ type Port struct {
 	life      sim.Proc
 
 	polls, readings looks
-	naps            uint32
-	napping         bool
+	backoffs        uint32
+	backingOff      bool
 	memory          device.Regions
 	counters        [device.Counters]int64
 }
@@ -42,7 +43,8 @@ const maxAhead = 64
 // CatchUp brings the processor's clock to the kernel's, if it is behind after a wait.
 func (p *Port) CatchUp() { p.Clock = max(p.Clock, p.Kernel.Now()) }
 
-// Pay lets the kernel's clock catch up with the processor's. The network may delay the processor meanwhile.
+// Pay lets the kernel's clock catch up with the processor's. The network may delay the processor
+// meanwhile.
 func (p *Port) Pay() {
 	for d := p.Clock - p.Kernel.Now(); d > 0; d = p.Clock - p.Kernel.Now() {
 		p.proc.Sleep(d)
@@ -68,7 +70,8 @@ func (p *Port) About(d unit.Time) unit.Time {
 	return d
 }
 
-// AboutRate returns a rate, or about that rate where there is noise: what takes d at the one takes d with noise at the other.
+// AboutRate returns a rate, or about that rate where there is noise: what takes d at the one takes
+// d with noise at the other.
 func (p *Port) AboutRate(r unit.Rate) unit.Rate {
 	if p.noise.relative > 0 {
 		r *= unit.Rate(float64(unit.Second) / float64(p.noise.vary(unit.Second)))
@@ -132,8 +135,9 @@ func (p *Port) check(rank int) {
 	}
 }
 
-// Recv takes the first packet that has arrived. A packet is in the inbox no later than the processor's own time, and packets
-// that come later stand behind it, so only an empty inbox makes the rank wait for the kernel.
+// Recv takes the first packet that has arrived. A packet is in the inbox no later than the
+// processor's own time, and packets that come later stand behind it, so only an empty inbox makes
+// the rank wait for the kernel.
 func (p *Port) Recv(block bool) *device.Packet {
 	if p.held != nil {
 		p.held.Next, p.free = p.free, p.held
@@ -159,7 +163,8 @@ func (p *Port) Recv(block bool) *device.Packet {
 // Held returns the packet that Recv has returned last.
 func (p *Port) Held() *Packet { return p.held }
 
-// Deliver puts a packet into the inbox of a rank that is not to be woken for it. A packet for a rank whose program has ended is dropped.
+// Deliver puts a packet into the inbox of a rank that is not to be woken for it. A packet for a
+// rank whose program has ended is dropped.
 func (p *Port) Deliver(pk *Packet) {
 	if p.ended {
 		p.Release(pk)

@@ -7,30 +7,34 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Probe observes a run. It is told at the places where clocks and servers move, and moves nothing: a run has the same times
-// whatever observes it. A packet or remote access is given as x, which is a *Packet or an *Access.
+// Probe observes a run. It is told at the places where clocks and servers move, and moves nothing:
+// a run has the same times whatever observes it. A packet or remote access is given as x, which is
+// a *Packet or an *Access.
 type Probe interface {
 	Begin(j *Job) // a run begins
 
-	// View returns the port of a rank as its program gets it: the port itself, or one that wraps it.
+	// View returns the port of a rank as its program gets it: the port itself, or one that wraps
+	// it.
 	View(p *Port) device.Port
 
 	// Names gives a name to a part of the network.
 	Names(s *sim.Server, format string, args ...any)
 
-	// Until says how the processor of a rank has spent its time until t. Bytes that it moved in parts by one name are one span.
+	// Until says how the processor of a rank has spent its time until t. Bytes that it moved in
+	// parts by one name are one span.
 	Until(p *Port, t unit.Time, name string, a model.Activity, bytes int)
 
-	// Delays says that the processor was delayed for long at a time that it had believed to have passed: while it stored x, or
-	// where x is nil whatever it did then.
+	// Delays says that the processor was delayed for long at a time that it had believed to have
+	// passed: while it stored x, or where x is nil whatever it did then.
 	Delays(p *Port, x any, at, long unit.Time, name string, a model.Activity)
 
-	// Sends and Starts say that what the processor does next sends a packet, or starts a remote access. rest is the name of what
-	// the call that sends it does and Until is not told.
+	// Sends and Starts say that what the processor does next sends a packet, or starts a remote
+	// access. rest is the name of what the call that sends it does and Until is not told.
 	Sends(p *Port, pk *Packet, rest string)
 	Starts(p *Port, x *Access)
 
-	// Departs and Lands say when the first byte of x, or of its data, enters the network, and when its last is at the other side.
+	// Departs and Lands say when the first byte of x, or of its data, enters the network, and when
+	// its last is at the other side.
 	Departs(x any, t unit.Time)
 	Lands(x any, t unit.Time)
 
@@ -47,7 +51,8 @@ type Probe interface {
 	Ask(r Reporter, arg uint64)
 }
 
-// Part is bytes of a stream, the first of which are of a packet. It stands for x where they take a part of the network.
+// Part is bytes of a stream, beginning with those of a packet. It stands for x where they take a
+// part of the network.
 type Part struct {
 	Of       *Packet
 	From, To int

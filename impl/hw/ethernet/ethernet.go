@@ -7,10 +7,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// medium is one medium that stations share: half-duplex, 1-persistent CSMA/CD. It does not know what frames carry.
+// medium is one medium that stations share: half-duplex, 1-persistent CSMA/CD. It does not know
+// what frames carry.
 //
-// All stations are equally far from each other, so one burst of signals is the same for all but for when it begins and ends: a station
-// hears the others later by the propagation. What is on the medium at a time is either one frame, or a collision.
+// All stations are equally far from each other, so one burst of signals is the same for all but for
+// when it begins and ends: a station hears the others later by the propagation. What is on the
+// medium at a time is either one frame, or a collision.
 type medium struct {
 	*model.Ethernet
 	kernel *sim.Kernel
@@ -118,7 +120,8 @@ func (e *medium) send(f *frame) {
 	}
 }
 
-// quiet returns since when a station hears nothing of the bursts that have ended. It is the station itself that it hears first.
+// quiet returns since when a station hears nothing of the bursts that have ended. It is the station
+// itself that it hears first.
 func (s *station) quiet() unit.Time {
 	if s.last.station == s.id {
 		return max(s.last.at, s.before.at+s.Propagation)
@@ -126,8 +129,9 @@ func (s *station) quiet() unit.Time {
 	return s.last.at + s.Propagation
 }
 
-// try begins to send if the station may: when it has heard nothing for a gap. In the last third of the gap it does not listen
-// any more, so that stations that wait for the same silence are equal (IEEE 802.3, 4.2.3.2.2).
+// try begins to send if the station may: when it has heard nothing for a gap. In the last third of
+// the gap it does not listen any more, so that stations that wait for the same silence are equal
+// (IEEE 802.3, 4.2.3.2.2).
 func (s *station) try() {
 	now, free := s.kernel.Now(), s.quiet()+s.gap
 	if free > now {
@@ -163,7 +167,8 @@ func (s *station) Act(use uint64) {
 	}
 }
 
-// start lets the station send its first frame. Stations that send already do not hear of it yet, nor it of them: all collide.
+// start lets the station send its first frame. Stations that send already do not hear of it yet,
+// nor it of them: all collide.
 func (s *station) start() {
 	now := s.kernel.Now()
 	if s.medium.sending == 0 {
@@ -241,7 +246,8 @@ func (s *station) sent(now unit.Time) {
 	s.kernel.At(now+s.Propagation, f, 0)
 }
 
-// backOff lets the station wait for a while that is drawn from a range that doubles with each collision, or give up.
+// backOff lets the station wait for a while that is drawn from a range that doubles with each
+// collision, or give up.
 func (s *station) backOff(now unit.Time) {
 	if s.tries++; s.tries < s.Attempts {
 		slots := s.rand.Next() & (1<<min(s.tries, s.Backoff) - 1)

@@ -17,9 +17,9 @@ type network struct {
 	spare []*frame // to use again
 }
 
-// host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a socket to each other host. What the
-// rank does in system calls is its own time and happens at its processor's time: a host pays before it touches a socket. Hosts
-// of one end share a station.
+// host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a
+// socket to each other host. What the rank does in system calls is its own time and happens at its
+// processor's time: a host pays before it touches a socket. Hosts of one end share a station.
 type host struct {
 	*core.Port
 	net     *network
@@ -97,7 +97,8 @@ func (n *network) release(f *frame) { n.spare = append(n.spare, f) }
 // dropped implements transport. TCP finds out by itself.
 func (n *network) dropped(f *frame) { n.release(f) }
 
-// arrived implements transport: the frame interrupts its host, and its segment is known when the interrupt is over.
+// arrived implements transport: the frame interrupts its host, and its segment is known when the
+// interrupt is over.
 func (n *network) arrived(f *frame) {
 	h := f.segment.to.h
 	f.segment.came = n.kernel.Now()
@@ -114,7 +115,8 @@ func (r *received) Act(uint64) {
 	x.to.input(&x)
 }
 
-// interrupt lets the system work for d, before whatever else the processor does, and returns when that is over.
+// interrupt lets the system work for d, before whatever else the processor does, and returns when
+// that is over.
 func (h *host) interrupt(d unit.Time, name string) unit.Time {
 	d = h.About(d)
 	now := h.Kernel.Now()
@@ -148,7 +150,8 @@ func (h *host) output(f *frame) {
 	h.net.send(f)
 }
 
-// Send writes a packet into the connection to its destination. What is for the rank itself goes through memory.
+// Send writes a packet into the connection to its destination. What is for the rank itself goes
+// through memory.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	if pk.Dst == p.ID {
 		p.Charge(p.CopyTime(n.TCP.Record + len(pk.Data)))
@@ -168,8 +171,9 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 // Receive costs nothing more: a packet is read before it is in the inbox.
 func (n *network) Receive(*core.Port, *core.Packet) {}
 
-// write writes what is asked for. The send buffer takes as much as it has room for; when it is full the rank waits, in a call of select, until
-// half of it is free, and reads what comes meanwhile, or ranks that all write would wait for each other.
+// write writes what is asked for. The send buffer takes as much as it has room for; when it is full
+// the rank waits, in a call of select, until half of it is free, and reads what comes meanwhile, or
+// ranks that all write would wait for each other.
 func (h *host) write(s *socket) {
 	t := &h.net.TCP
 	for {
@@ -204,7 +208,8 @@ func (h *host) write(s *socket) {
 // Ready implements core.Reader.
 func (n *network) Ready(p *core.Port) bool { return n.host(p).unread > 0 }
 
-// Look reads the sockets that have data, after a call of select, which costs its time when it returns.
+// Look reads the sockets that have data, after a call of select, which costs its time when it
+// returns.
 func (n *network) Look(p *core.Port) {
 	h := n.host(p)
 	h.system(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)

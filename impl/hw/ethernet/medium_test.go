@@ -20,13 +20,15 @@ func tenMegabit() *model.Ethernet {
 		Backoff: 10, Attempts: 16, Propagation: us}
 }
 
-// flood is a transport whose stations always have something to send: frames go round the stations, whoever gets one sends it to the next.
+// flood is a transport whose stations always have something to send: frames go round the stations,
+// whoever gets one sends it to the next.
 type flood struct{ *medium }
 
 func (f *flood) arrived(x *frame) { f.send(x) }
 func (f *flood) dropped(x *frame) { f.send(x) }
 
-// saturate lets stations send frames with a payload for a while, and returns what was on the medium.
+// saturate lets stations send frames with a payload for a while, and returns what was on the
+// medium.
 func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint64, d unit.Time) Statistics {
 	t.Helper()
 	var k sim.Kernel
@@ -43,7 +45,8 @@ func saturate(t testing.TB, e *model.Ethernet, stations, payload int, seed uint6
 	return *x.count
 }
 
-// use returns the part of a time in which the medium carried frames from the first byte of their addresses to the last of their check sum.
+// use returns the part of a time in which the medium carried frames from the first byte of their
+// addresses to the last of their check sum.
 func use(e *model.Ethernet, s Statistics, payload int, d unit.Time) float64 {
 	return float64(e.Rate.Time(s.Frames*(e.Header+max(payload, e.MinPayload)+e.FCS))) / float64(d)
 }
@@ -51,12 +54,14 @@ func use(e *model.Ethernet, s Statistics, payload int, d unit.Time) float64 {
 // sizes of frames that studies of CSMA/CD measure, as payloads.
 var payloads = []int{46, 238, 494, 1006, 1500}
 
-// TestSaturation checks what measurements of saturated Ethernets show (D. Boggs, J. Mogul, C. Kent: Measured Capacity of an Ethernet, 1988): with
-// one station only overhead is lost; with more there are collisions, the more the more stations; they cost little of the time that long
-// frames take, and much of that of short ones; and the medium never collapses.
+// TestSaturation checks what measurements of saturated Ethernets show (D. Boggs, J. Mogul, C. Kent:
+// Measured Capacity of an Ethernet, 1988): with one station only overhead is lost; with more there
+// are collisions, the more the more stations; they cost little of the time that long frames take,
+// and much of that of short ones; and the medium never collapses.
 //
-// A station that has won goes on with a fresh back-off, against others whose back-off has grown, and keeps the medium for a while: that is the capture effect of
-// stations which send without a pause, and why there are so few collisions.
+// A station that has won goes on with a fresh back-off, against others whose back-off has grown,
+// and keeps the medium for a while: that is the capture effect of stations which send without a
+// pause, and why there are so few collisions.
 func TestSaturation(t *testing.T) {
 	const d = 20 * unit.Second
 	e := tenMegabit()

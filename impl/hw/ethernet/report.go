@@ -5,7 +5,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Report gives names to the medium and its stations. On the medium is what all carry, on a station its own frames.
+// Report gives names to the medium and its stations. On the medium is what all carry, on a station
+// its own frames.
 func (n *network) Report(uint64) {
 	n.probe.Names(&n.name, "%sEthernet", n.Prefix)
 	for i := range n.stations {
@@ -35,7 +36,8 @@ func (x *signal) Report(sending uint64) {
 	}
 }
 
-// content says what a frame carries: bytes of a stream, beginning with the first packet that has not been read, or none.
+// content says what a frame carries: bytes of a stream, beginning with the first packet that has
+// not been read, or none.
 func (f *frame) content() any {
 	x := &f.segment
 	if x.n == 0 {

@@ -5,12 +5,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// socket is one end of the connection between two hosts. It counts the bytes of two streams, the one that it sends and the one that
-// it receives; what they are the packets know, which lie in order at the socket that sends them until the last of their bytes has
-// been read.
+// socket is one end of the connection between two hosts. It counts the bytes of two streams, the
+// one that it sends and the one that it receives; what they are the packets know, which lie in
+// order at the socket that sends them until the last of their bytes has been read.
 //
-// What is emulated of TCP are segments, acknowledgements that are delayed or go with data, windows that close and open, and
-// retransmission of all that follows a lost segment. There is no connecting, no congestion window and no checksum that fails.
+// What is emulated of TCP are segments, acknowledgements that are delayed or go with data, windows
+// that close and open, and retransmission of all that follows a lost segment. There is no
+// connecting, no congestion window and no checksum that fails.
 type socket struct {
 	h    *host
 	peer *socket // the other end
@@ -95,8 +96,9 @@ func (s *socket) Act(alarm uint64) {
 // free returns how many bytes the send buffer takes.
 func (s *socket) free() int { return s.h.net.TCP.SendBuffer - (s.written - s.acked) }
 
-// due returns the length of the segment that can be sent now, or 0. A piece of what waits is only sent if it fills a segment or half
-// of the other side's buffer, so that windows do not get smaller and smaller (RFC 1122, 4.2.3.4). There is no Nagle.
+// due returns the length of the segment that can be sent now, or 0. A piece of what waits is only
+// sent if it fills a segment or half of the other side's buffer, so that windows do not get smaller
+// and smaller (RFC 1122, 4.2.3.4). There is no Nagle.
 func (s *socket) due() int {
 	waits := s.written - s.sent
 	n := min(waits, s.limit-s.sent, s.h.net.mss)
@@ -139,7 +141,8 @@ func (s *socket) frame() *frame {
 // answer sends an acknowledgement from an interrupt.
 func (s *socket) answer() { s.h.later(s.frame()) }
 
-// flush sends what can be sent from an interrupt. If the program's own call is sending it does that as well.
+// flush sends what can be sent from an interrupt. If the program's own call is sending it does that
+// as well.
 func (s *socket) flush() {
 	if s.writing {
 		return
@@ -157,7 +160,8 @@ func (s *socket) expect() {
 	}
 }
 
-// again sends all that is not acknowledged once more. Where nothing is on its way, as the window is closed, it asks whether it still is.
+// again sends all that is not acknowledged once more. Where nothing is on its way, as the window is
+// closed, it asks whether it still is.
 func (s *socket) again(now unit.Time) {
 	s.wait = min(2*s.wait, longestWait*s.h.net.TCP.Retransmit)
 	s.set(&s.retry, retryAlarm, now+s.wait)
@@ -198,7 +202,8 @@ func (s *socket) confirm(ack int) {
 	}
 }
 
-// take takes in data. What does not continue the stream, or is there already, is answered with what is wanted.
+// take takes in data. What does not continue the stream, or is there already, is answered with what
+// is wanted.
 func (s *socket) take(x *segment) {
 	fresh := x.at + x.n - s.arrived
 	if x.at > s.arrived || fresh <= 0 {
@@ -227,8 +232,8 @@ func (s *socket) take(x *segment) {
 	s.h.Wake()
 }
 
-// consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank. The other side hears of the room
-// when it is worth a segment: two segments, or half of the buffer.
+// consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank.
+// The other side hears of the room when it is worth a segment: two segments, or half of the buffer.
 func (s *socket) consume(n int) {
 	s.read += n
 	if s.read == s.arrived {

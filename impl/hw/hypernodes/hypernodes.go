@@ -8,9 +8,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is processors that share memory in two tiers. A processor moves all bytes itself, so a transfer is time of its
-// rank: it leaves by the port of its block, passes a ring if it is for another hypernode, and goes in by the other block's port. It
-// holds each for its length at the rate of that, and what finds one busy waits before it, and its processor with it. Long transfers
+// network is processors that share memory in two tiers. A processor moves all bytes itself, so a
+// transfer is time of its rank: it leaves by the port of its block, passes a ring if it is for
+// another hypernode, and goes in by the other block's port. It holds each for its length at the
+// rate of that, and what finds one busy waits before it, and its processor with it. Long transfers
 // go in chunks, so that others can pass between them.
 //
 // A ring carries one chunk at a time, wherever on it that is.
@@ -105,8 +106,8 @@ func (n *network) round(t model.Tier) unit.Time {
 	return n.Hop * unit.Time(n.nodes)
 }
 
-// carry lets the processor of p move so many bytes of x at a rate to the memory of a peer, or from there. Its clock is then when the
-// last has passed. What it does meanwhile has a name.
+// carry lets the processor of p move so many bytes of x at a rate to the memory of a peer, or from
+// there. Its clock is then when the last has passed. What it does meanwhile has a name.
 func (n *network) carry(p *core.Port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
 	p.Probe.Departs(x, p.Clock)
 	p.Pay()
@@ -121,8 +122,9 @@ func (n *network) carry(p *core.Port, x any, name string, peer int32, from bool,
 	}
 }
 
-// pass lets c bytes pass that the processor itself moves within dur, and returns when the last has: dur after they could enter, and
-// not before the slowest on the way has passed them on where they had to wait.
+// pass lets c bytes pass that the processor itself moves within dur, and returns when the last has:
+// dur after they could enter, and not before the slowest on the way has passed them on where they
+// had to wait.
 func (n *network) pass(p *core.Port, x any, name string, peer int32, from bool, c int, dur unit.Time) unit.Time {
 	mine, home := n.seat(p.ID), n.seat(peer)
 	a, b := mine, home
@@ -144,7 +146,8 @@ func (n *network) pass(p *core.Port, x any, name string, peer int32, from bool, 
 	return passed
 }
 
-// enter lets the rank wait until a server is free, takes it for d for some bytes of x, and returns the time.
+// enter lets the rank wait until a server is free, takes it for d for some bytes of x, and returns
+// the time.
 func enter(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time {
 	now := p.Kernel.Now()
 	t := s.Reserve(now, d)
@@ -155,7 +158,8 @@ func enter(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time
 	return t
 }
 
-// Send lets the processor write the packet into the queue of its receiver, where it can be seen while the processor settles.
+// Send lets the processor write the packet into the queue of its receiver, where it can be seen
+// while the processor settles.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	a, tier := n.access(p.ID, pk.Dst)
 	key := &keys[tier]
@@ -177,8 +181,8 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.Until(p, p.Clock, keys[tier].fetch, model.Receiving, len(pk.Data))
 }
 
-// Start carries out a remote access. The rank that asks for it moves the bytes; it knows those that it has read, and waits until
-// others can see those that it has written.
+// Start carries out a remote access. The rank that asks for it moves the bytes; it knows those that
+// it has read, and waits until others can see those that it has written.
 func (n *network) Start(p *core.Port, x *core.Access) {
 	a, tier := n.access(x.Src, x.Dst)
 	all := &keys[tier]
@@ -202,7 +206,8 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	x.Finish()
 }
 
-// Count asks by the shortest way along the ring, which is the only one, and is answered by the rest of it.
+// Count asks by the shortest way along the ring, which is the only one, and is answered by the rest
+// of it.
 func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
 	a, _ := n.access(p.ID, int32(dst))
 	there := int(n.seat(int32(dst)).node - n.seat(p.ID).node)

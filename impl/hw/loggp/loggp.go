@@ -8,11 +8,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// network is the machine of the model and nothing below it. Every processor has one interface out and one in; each
-// takes a message of k bytes for g + (k−1)·G. The processor that finds its interface out busy waits for it.
+// network is the machine of the model and nothing below it. Every processor has one interface out
+// and one in; each takes a message of k bytes for g + (k−1)·G. The processor that finds its
+// interface out busy waits for it.
 //
-// Remote access is that of equations (4) to (7) of Al-Tawil and Moritz: a read costs L + (k−1)·G and no processor,
-// a write o_s, then (k−1)·G + L until it is there and known to be.
+// Remote access is that of equations (4) to (7) of Al-Tawil and Moritz: a read costs L + (k−1)·G
+// and no processor, a write o_s, then (k−1)·G + L until it is there and known to be.
 type network struct {
 	*model.LogGP
 	core.Ends
@@ -59,7 +60,8 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Kernel.At(s+n.L, (*entry)(pk), 0)
 }
 
-// leave takes the interface out of a processor, whose o_s has passed, for k bytes of x, and returns when it was free.
+// leave takes the interface out of a processor, whose o_s has passed, for k bytes of x, and returns
+// when it was free.
 func (n *network) leave(p *core.Port, x any, k int) unit.Time {
 	d := n.Gap + n.long(k)
 	t := n.out[n.end(p.ID)].Reserve(p.Clock, d)

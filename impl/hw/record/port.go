@@ -7,11 +7,13 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// View implements core.Probe: of what a rank does itself the port of its program tells the recorder.
+// View implements core.Probe: of what a rank does itself the port of its program tells the
+// recorder.
 func (r *Recorder) View(p *core.Port) device.Port { return watched{p, p, r, &r.lanes[p.ID]} }
 
-// watched is a port whose processor's time is recorded. What a network charges it tells the probe itself, by the names of the machine's
-// numbers; what one leaves untold is recorded here as what it was for.
+// watched is a port whose processor's time is recorded. What a network charges it tells the probe
+// itself, by the names of the machine's numbers; what one leaves untold is recorded here as what it
+// was for.
 type watched struct {
 	device.Port
 	p *core.Port

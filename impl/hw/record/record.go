@@ -11,17 +11,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recorder is a probe that records what a world does. One that has been given to a world holds its last run, when that has ended.
+// Recorder is a probe that records what a world does. One that has been given to a world holds its
+// last run, when that has ended.
 //
-// Processors run ahead of the kernel, and the network may delay one at a time that it believed to have passed. So spans are kept
-// as durations, one behind the other, and delays between them are added when the recording is read.
+// Processors run ahead of the kernel, and the network may delay one at a time that it believed to
+// have passed. So spans are kept as durations, one behind the other, and delays between them are
+// added when the recording is read.
 type Recorder struct {
 	// Tell names a packet by its head, and says what else there is to say of it; nil: packet.
 	Tell func(head device.Head) (name, detail string)
 
-	// Limit is how many spans, calls and messages are recorded; 0: a quarter of a million; negative:
-	// none. The run goes on without being recorded beyond it, and the recording says what it left out.
-	// How long each processor did what, and how often each call was made, is exact all the same.
+	// Limit is how many spans, calls and messages are recorded; 0: a quarter of a million;
+	// negative: none. The run goes on without being recorded beyond it, and the recording says what
+	// it left out. How long each processor did what, and how often each call was made, is exact all
+	// the same.
 	Limit int
 
 	kernel    *sim.Kernel
@@ -75,7 +78,8 @@ type call struct {
 	from, to int
 }
 
-// flight has the span that sent it and the one that took it as places in the lanes of two ranks. A remote access has but one rank.
+// flight has the span that sent it and the one that took it as places in the lanes of two ranks. A
+// remote access has but one rank.
 type flight struct {
 	model.Flight
 	by, of      int32
@@ -145,7 +149,8 @@ func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activit
 	}
 }
 
-// waited says that a processor may have waited until now: one that has goes on at the kernel's time. What for is known later.
+// waited says that a processor may have waited until now: one that has goes on at the kernel's
+// time. What for is known later.
 func (r *Recorder) waited(p *core.Port) { r.Until(p, r.kernel.Now(), "", model.Waiting, 0) }
 
 // Delays implements core.Probe.
@@ -169,7 +174,8 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 	}
 }
 
-// Enter says which call of the library a rank's program makes; "" ends the last. It is for mpi.Options.
+// Enter says which call of the library a rank's program makes; "" ends the last. It is for
+// mpi.Options.
 //
 // A call lasts until the next, or until the program computes: nothing else of a program takes time.
 func (r *Recorder) Enter(rank int, name string) {
@@ -287,7 +293,8 @@ func (r *Recorder) nameOf(x any) string {
 // Ask implements core.Probe.
 func (r *Recorder) Ask(x core.Reporter, arg uint64) { x.Report(arg) }
 
-// took says that a rank took a packet, or waited in vain if that is nil, with the spans from a place on.
+// took says that a rank took a packet, or waited in vain if that is nil, with the spans from a
+// place on.
 func (r *Recorder) took(rank int32, pk *core.Packet, from int) {
 	name, l := "poll", &r.lanes[rank]
 	if from == len(l.spans) && len(r.under) == 0 {

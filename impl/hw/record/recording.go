@@ -34,7 +34,8 @@ func (r *Recorder) Recording() *model.Recording {
 	return out
 }
 
-// track puts the spans at their times, with the delays, and returns when each begins, and when the last ends.
+// track puts the spans at their times, with the delays, and returns when each begins, and when the
+// last ends.
 func (l *lane) track() (t model.Track, places []unit.Time) {
 	var now unit.Time
 	put := func(s *span, long unit.Time) {

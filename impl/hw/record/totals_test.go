@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// The time of each activity is that of the spans, and stays so if nothing else is recorded, or not all.
+// The time of each activity is that of the spans, and stays so if nothing else is recorded, or not
+// all.
 func TestTotals(t *testing.T) {
 	for _, name := range []string{"t3d", "now", "convex", "loggp"} {
 		p, err := platform.Load(name)

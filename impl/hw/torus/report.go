@@ -45,8 +45,8 @@ func (c *accessChunk) Report(uint64) {
 	x.Net.(*network).moved(x, from, to, &x.Wire)
 }
 
-// moved tells the probe how a chunk of a packet or of an access has just moved: it was the last to take each part of its way. It
-// returns when the chunk entered the network.
+// moved tells the probe how a chunk of a packet or of an access has just moved: it was the last to
+// take each part of its way. It returns when the chunk entered the network.
 func (n *network) moved(x any, from, to int32, w *core.Wire) (entered unit.Time) {
 	c := w.Pos - max(w.Pos-1, 0)/n.Chunk*n.Chunk
 	hold := n.link.Time(c)

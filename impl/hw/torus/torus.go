@@ -9,9 +9,10 @@ import (
 )
 
 // network is a torus. A packet crosses the interface of its node into the switch, then links in the
-// order of the dimensions, the shorter way round, then the interface of the other node. It holds each for its length at the
-// link's rate from the moment its first byte gets there (virtual cut-through); what finds a link busy waits before it.
-// Long transfers go in chunks, so that others can pass between them.
+// order of the dimensions, the shorter way round, then the interface of the other node. It holds
+// each for its length at the link's rate from the moment its first byte gets there (virtual
+// cut-through); what finds a link busy waits before it. Long transfers go in chunks, so that others
+// can pass between them.
 type network struct {
 	*model.Torus
 	core.Ends
@@ -62,7 +63,8 @@ func (n *network) place(node int) [3]int {
 	return [3]int{node % n.shape[0], node / n.shape[0] % n.shape[1], node / n.shape[0] / n.shape[1]}
 }
 
-// way is how packets get from a node to another: along the dimensions in order, the shorter way round in each.
+// way is how packets get from a node to another: along the dimensions in order, the shorter way
+// round in each.
 type way struct {
 	known  bool
 	to     int
@@ -110,7 +112,8 @@ func (n *network) way(a, b int) *way {
 	return w
 }
 
-// along calls visit for each link of a way from node a, with what it takes of the time of a first byte.
+// along calls visit for each link of a way from node a, with what it takes of the time of a first
+// byte.
 func (n *network) along(a int, w *way, visit func(link int, step unit.Time)) {
 	node, stride := a, 1
 	for d := range w.dims {
@@ -139,9 +142,10 @@ func (n *network) along(a int, w *way, visit func(link int, step unit.Time)) {
 	}
 }
 
-// route reserves the way of c bytes that leave rank src from time t on, within dur. It returns when their first byte enters the
-// network and when their last is at rank dst: dur after the first where nothing is in the way, and not before the last link has passed
-// all of them on where they had to wait.
+// route reserves the way of c bytes that leave rank src from time t on, within dur. It returns when
+// their first byte enters the network and when their last is at rank dst: dur after the first where
+// nothing is in the way, and not before the last link has passed all of them on where they had to
+// wait.
 func (n *network) route(t unit.Time, src, dst int32, c int, dur unit.Time) (entered, there unit.Time) {
 	hold := n.link.Time(c)
 	a, b := n.node(src), n.node(dst)
@@ -177,8 +181,9 @@ const (
 	confirmed        // and the writer knows
 )
 
-// Send lets the processor store the packet into the network. Packets of one processor go one after the other; those that cannot
-// begin to leave yet are in its list of leaving packets. With noise the processor may be ready for the next before its last one has left.
+// Send lets the processor store the packet into the network. Packets of one processor go one after
+// the other; those that cannot begin to leave yet are in its list of leaving packets. With noise
+// the processor may be ready for the next before its last one has left.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	p.Charge(n.Torus.Send.Start)
 	p.Probe.Until(p, p.Clock, "torus.send.start", model.Sending, 0)
@@ -204,7 +209,8 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 	p.Probe.Until(p, p.Clock, "torus.receive", model.Receiving, 0)
 }
 
-// movePacket lets the next chunk leave. The processor that stores it is behind its own clock where the network was late to take it.
+// movePacket lets the next chunk leave. The processor that stores it is behind its own clock where
+// the network was late to take it.
 func (n *network) movePacket(pk *core.Packet) {
 	w := &pk.Wire
 	p := &n.j.Ports[pk.Src]
@@ -227,8 +233,9 @@ func (n *network) movePacket(pk *core.Packet) {
 	n.j.Kernel.At(w.At, (*departure)(pk), 0)
 }
 
-// flow sends the next chunk of a transfer of so many bytes at a rate. It returns how late the network took it, when its last byte has
-// left, and whether it was the last chunk; w.At is then the time when its last byte is there, else when the next chunk leaves.
+// flow sends the next chunk of a transfer of so many bytes at a rate. It returns how late the
+// network took it, when its last byte has left, and whether it was the last chunk; w.At is then the
+// time when its last byte is there, else when the next chunk leaves.
 func (n *network) flow(w *core.Wire, bytes int, rate unit.Rate, from, to int32) (late, left unit.Time, last bool) {
 	c := min(n.Chunk, bytes-w.Pos)
 	dur := w.Long

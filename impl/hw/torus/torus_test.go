@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A route goes by the dimensions, the shorter way round, and turns between them. Package model counts it in another way.
+// A route goes by the dimensions, the shorter way round, and turns between them. Package model
+// counts it in another way.
 func TestRoutes(t *testing.T) {
 	m := &model.Machine{Network: &model.Torus{PerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000}}
 	r := rand.New(rand.NewPCG(1, 0))
