@@ -1,9 +1,12 @@
-// Package datatype says where the data of a message lies in memory: the datatypes of MPI, basic and derived.
+// Package datatype says where the data of a message lies in memory: the datatypes of MPI, basic and
+// derived.
 //
-// A type is a sequence of basic elements, each at a displacement from where a buffer begins (MPI-1.2, §3.12). It is kept as a tree of loops, so
-// that its memory grows with how it was made and not with how many elements it has. Types never change; what is made of a type outlives it.
+// A type is a sequence of basic elements, each at a displacement from where a buffer begins
+// (MPI-1.2, §3.12). It is kept as a tree of loops, so that its memory grows with how it was made
+// and not with how many elements it has. Types never change; what is made of a type outlives it.
 //
-// The package knows bytes and displacements. Who sends them, and that a type must be committed before, is package mpi's.
+// The package knows bytes and displacements. Who sends them, and that a type must be committed
+// before, is package mpi's.
 package datatype
 
 import (
@@ -14,7 +17,8 @@ import (
 	"sync/atomic"
 )
 
-// Kind is what a basic element is. Two sequences of elements that travel from one to the other have the same kinds.
+// Kind is what a basic element is. Two sequences of elements that travel from one to the other have
+// the same kinds.
 type Kind uint8
 
 // The kinds of basic elements.
@@ -36,7 +40,8 @@ const (
 	KindComplex128
 )
 
-// Type is a datatype. The nil Type is none. What is made is for messages when it has been committed, and until it is freed.
+// Type is a datatype. The nil Type is none. What is made is for messages when it has been
+// committed, and until it is freed.
 type Type struct {
 	name string
 	layout
@@ -65,13 +70,15 @@ func newType(name string, l layout) *Type {
 	return t
 }
 
-// Commit makes a type fit for messages, and returns it (MPI_Type_commit). Basic types are from the beginning.
+// Commit makes a type fit for messages, and returns it (MPI_Type_commit). Basic types are from the
+// beginning.
 func (t *Type) Commit() *Type {
 	t.state.CompareAndSwap(made, committed)
 	return t
 }
 
-// Free ends the use of a type (MPI_Type_free). What was made of it, and messages under way, stay as they are. A basic type cannot be freed.
+// Free ends the use of a type (MPI_Type_free). What was made of it, and messages under way, stay as
+// they are. A basic type cannot be freed.
 func (t *Type) Free() error {
 	if t.name != "" {
 		return fmt.Errorf("%v is no type that was made", t)
@@ -129,7 +136,8 @@ var (
 	Complex128 = basic("Complex128", KindComplex128, 16, 8)
 )
 
-// LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has (MPI_LB, MPI_UB).
+// LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has
+// (MPI_LB, MPI_UB).
 var (
 	LB = newType("LB", layout{markLow: mark{set: true}})
 	UB = newType("UB", layout{markEnd: mark{set: true}})
@@ -142,14 +150,16 @@ func basic(name string, k Kind, size, align int) *Type {
 // Size returns how many bytes of data an element of the type has (MPI_Type_size).
 func (t *Type) Size() int { return t.body.bytes() }
 
-// Lower returns the lower bound of the type (MPI_Type_lb): the least displacement of its data, or what LB says.
+// Lower returns the lower bound of the type (MPI_Type_lb): the least displacement of its data, or
+// what LB says.
 func (t *Type) Lower() int { return t.lower() }
 
-// Upper returns the upper bound (MPI_Type_ub): what UB says, or else the end of its data, moved up so that the extent is a
-// multiple of the strictest alignment.
+// Upper returns the upper bound (MPI_Type_ub): what UB says, or else the end of its data, moved up
+// so that the extent is a multiple of the strictest alignment.
 func (t *Type) Upper() int { return t.upper() }
 
-// Extent returns how far apart consecutive elements of the type begin (MPI_Type_extent): upper less lower bound.
+// Extent returns how far apart consecutive elements of the type begin (MPI_Type_extent): upper less
+// lower bound.
 func (t *Type) Extent() int { return t.extent() }
 
 // TrueLower returns the least displacement of the type's data, without regard to LB.

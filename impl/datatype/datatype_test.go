@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The oracle: a type as the standard defines it, a list of elements, with the two bounds that are none.
+// The oracle: a type as the standard defines it, a list of elements, with the two bounds that are
+// none.
 
 type element struct {
 	kind Kind // 0: LB; boundEnd: UB
@@ -168,8 +169,9 @@ func must(t *Type, err error) *Type {
 	return t
 }
 
-// FuzzType makes types of all sorts and holds them to their maps: bounds, sizes, signatures, and the bytes that are packed, in one piece and in
-// several. Unpacked again, they are what was packed, and nothing else has changed.
+// FuzzType makes types of all sorts and holds them to their maps: bounds, sizes, signatures, and
+// the bytes that are packed, in one piece and in several. Unpacked again, they are what was packed,
+// and nothing else has changed.
 func FuzzType(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -238,7 +240,8 @@ func checkData(t *testing.T, typ *Type, data typemap, count int) {
 	}
 }
 
-// flatten returns the bytes of the elements in order, and how many elements lie on each byte of memory.
+// flatten returns the bytes of the elements in order, and how many elements lie on each byte of
+// memory.
 func flatten(memory []byte, origin int, data typemap) (flat []byte, touched []int) {
 	touched = make([]int, len(memory))
 	for _, e := range data {
@@ -289,7 +292,8 @@ func checkUnpack(t *testing.T, b Buffer, flat []byte, touched []int) {
 	}
 }
 
-// checkSums compares signatures with those of types that are lists of the same elements, and of lists that lack one.
+// checkSums compares signatures with those of types that are lists of the same elements, and of
+// lists that lack one.
 func checkSums(t *testing.T, b Buffer, data typemap) {
 	bytes := 0
 	for i := 0; ; i++ {

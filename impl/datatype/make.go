@@ -5,7 +5,8 @@ import "fmt"
 // Contiguous makes a type of count elements of t one after another (MPI_Type_contiguous).
 func Contiguous(count int, t *Type) (*Type, error) { return Vector(1, count, count, t) }
 
-// Vector makes a type of count blocks of length elements each, whose beginnings are stride extents of t apart (MPI_Type_vector).
+// Vector makes a type of count blocks of length elements each, whose beginnings are stride extents
+// of t apart (MPI_Type_vector).
 func Vector(count, length, stride int, t *Type) (*Type, error) {
 	apart, err := times(stride, t.extent())
 	if err != nil {
@@ -26,7 +27,8 @@ func Hvector(count, length, stride int, t *Type) (*Type, error) {
 	return derived(block.repeat(count, stride))
 }
 
-// Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t (MPI_Type_indexed).
+// Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t
+// (MPI_Type_indexed).
 func Indexed(lengths, offsets []int, t *Type) (*Type, error) {
 	bytes := make([]int, len(offsets))
 	for i, x := range offsets {
@@ -47,7 +49,8 @@ func Hindexed(lengths, offsets []int, t *Type) (*Type, error) {
 	return Struct(lengths, offsets, types)
 }
 
-// Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i] in bytes (MPI_Type_struct).
+// Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i]
+// in bytes (MPI_Type_struct).
 func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
 	if len(lengths) != len(offsets) || len(lengths) != len(types) {
 		return nil, fmt.Errorf("%d lengths, %d displacements and %d types: there is one of each for a block", len(lengths), len(offsets), len(types))

@@ -1,7 +1,8 @@
 package datatype
 
-// node is where some bytes are: a run of bytes, a loop over a node, or a list of nodes. Displacements of what is inside count from that of the node
-// itself. The nil node has no bytes. Nodes never change.
+// node is where some bytes are: a run of bytes, a loop over a node, or a list of nodes.
+// Displacements of what is inside count from that of the node itself. The nil node has no bytes.
+// Nodes never change.
 type node struct {
 	kind   shape
 	at     int     // displacement
@@ -39,7 +40,8 @@ func (n *node) shift(by int) *node {
 	return &moved
 }
 
-// loop returns count of a node, as simple as can be: runs without gaps are one, and loops that go on where they stop are one.
+// loop returns count of a node, as simple as can be: runs without gaps are one, and loops that go
+// on where they stop are one.
 func loop(count, stride int, n *node) *node {
 	switch {
 	case n == nil || count == 1:

@@ -8,8 +8,8 @@ import (
 // most is how many runs of bytes are looked at for overlaps.
 const most = 1 << 14
 
-// Overlaps reports whether two elements of the buffer's data share a byte, which a receive may not (MPI-1.2, §3.12.5). What has more than some
-// thousand runs of bytes is not looked at.
+// Overlaps reports whether two elements of the buffer's data share a byte, which a receive may not
+// (MPI-1.2, §3.12.5). What has more than some thousand runs of bytes is not looked at.
 func (b Buffer) Overlaps() bool {
 	if b.Count == 0 || b.Type.body == nil {
 		return false
@@ -62,14 +62,16 @@ func (s *spans) loop(n *node, count, stride, at int) bool {
 	return true
 }
 
-// Near reports whether the bytes of two buffers overlap, whatever of them is data. It takes little time.
+// Near reports whether the bytes of two buffers overlap, whatever of them is data. It takes little
+// time.
 func Near(a, b *Buffer) bool {
 	from, to := address(a.Bytes), address(b.Bytes)
 	return from < to+uintptr(len(b.Bytes)) && to < from+uintptr(len(a.Bytes))
 }
 
-// Shared returns the first run of bytes that data of parts of one buffer shares with data of parts of another: how many bytes, and where they begin in the bytes
-// of both; 0: there are none. Buffers have been checked.
+// Shared returns the first run of bytes that data of parts of one buffer shares with data of parts
+// of another: how many bytes, and where they begin in the bytes of both; 0: there are none. Buffers
+// have been checked.
 func Shared(a, b []Buffer) (n, inA, inB int) {
 	var first []span
 	for _, x := range a {

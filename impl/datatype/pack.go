@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Buffer is elements of a type in memory. Displacement 0 of the first is at Bytes[Origin]; elements are an extent apart.
+// Buffer is elements of a type in memory. Displacement 0 of the first is at Bytes[Origin]; elements
+// are an extent apart.
 type Buffer struct {
 	Bytes  []byte
 	Origin int
@@ -34,7 +35,8 @@ func (b Buffer) Check() error {
 	return nil
 }
 
-// Reach returns where the data of the buffer begins and ends, counted from displacement 0 of its first element.
+// Reach returns where the data of the buffer begins and ends, counted from displacement 0 of its
+// first element.
 func (b Buffer) Reach() (low, end int) {
 	all, err := b.Type.layout.repeat(b.Count, b.Type.extent())
 	if err != nil || all.body == nil {
@@ -43,7 +45,8 @@ func (b Buffer) Reach() (low, end int) {
 	return all.low, all.end
 }
 
-// Part returns count elements, the first of which is that many extents from where the buffer begins.
+// Part returns count elements, the first of which is that many extents from where the buffer
+// begins.
 func (b Buffer) Part(first, count int) Buffer {
 	if b.Type != nil { // of none, Check complains
 		b.Origin += first * b.Type.extent()
@@ -52,7 +55,8 @@ func (b Buffer) Part(first, count int) Buffer {
 	return b
 }
 
-// Flat returns the bytes of the buffer's data as they lie in memory, and whether they lie as they travel: then nothing need be copied.
+// Flat returns the bytes of the buffer's data as they lie in memory, and whether they lie as they
+// travel: then nothing need be copied.
 func (b Buffer) Flat() ([]byte, bool) {
 	if !b.Type.Contiguous() {
 		return nil, false
@@ -68,8 +72,9 @@ func (b Buffer) Flat() ([]byte, bool) {
 // plainSize bounds an element, and plainCount their number, where Plain looks at data.
 const plainSize, plainCount = 1 << 20, 1 << 40
 
-// Plain returns the data of a buffer that lies as it travels, with its Sign, if a short look shows that the buffer is good: committed, of one kind, and
-// within its bytes. Others may be good as well.
+// Plain returns the data of a buffer that lies as it travels, with its Sign, if a short look shows
+// that the buffer is good: committed, of one kind, and within its bytes. Others may be good as
+// well.
 func (b *Buffer) Plain() (flat []byte, sign uint32, ok bool) {
 	t := b.Type
 	if t == nil || !t.plain || t.state.Load() != committed || uint(b.Count) > plainCount {
@@ -82,11 +87,12 @@ func (b *Buffer) Plain() (flat []byte, sign uint32, ok bool) {
 	return b.Bytes[at : at+n : at+n], t.sign, true
 }
 
-// Pack copies the data of the buffer, as it travels, from byte from on, to flat until that is full or there is no more. It returns how
-// many bytes that was. The buffer has been checked.
+// Pack copies the data of the buffer, as it travels, from byte from on, to flat until that is full
+// or there is no more. It returns how many bytes that was. The buffer has been checked.
 func (b Buffer) Pack(flat []byte, from int) int { return b.pass(flat, from, false, nil) }
 
-// Unpack is the inverse: it puts the bytes of flat to where those of the buffer belong that travel from byte from on.
+// Unpack is the inverse: it puts the bytes of flat to where those of the buffer belong that travel
+// from byte from on.
 func (b Buffer) Unpack(flat []byte, from int) int { return b.pass(flat, from, true, nil) }
 
 // Gather is Pack from the first byte on, by a copy of the caller's for each run of bytes.
@@ -95,7 +101,8 @@ func (b Buffer) Gather(flat []byte, copy func(dst, src []byte) int) { b.pass(fla
 // Scatter is likewise Unpack.
 func (b Buffer) Scatter(flat []byte, copy func(dst, src []byte) int) { b.pass(flat, 0, true, copy) }
 
-// Runs calls yield for each run of bytes of the buffer's data where they lie, in the order in which they travel.
+// Runs calls yield for each run of bytes of the buffer's data where they lie, in the order in which
+// they travel.
 func (b Buffer) Runs(yield func([]byte)) {
 	if flat, ok := b.Flat(); ok {
 		yield(flat)

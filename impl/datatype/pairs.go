@@ -1,6 +1,7 @@
 package datatype
 
-// Pairs of a value and an index, as a Go struct of the two lies in memory (MPI_DOUBLE_INT and its like, MPI-1.2, §4.9.3).
+// Pairs of a value and an index, as a Go struct of the two lies in memory (MPI_DOUBLE_INT and its
+// like, MPI-1.2, §4.9.3).
 var (
 	Float32Int32 = pair("Float32Int32", Float32, Int32)
 	Float64Int32 = pair("Float64Int32", Float64, Int32)

@@ -2,9 +2,11 @@ package datatype
 
 import "math/bits"
 
-// signature is the kinds of a sequence of elements, in order. What travels from one type to another must have the same (MPI-1.2, §3.3.1).
+// signature is the kinds of a sequence of elements, in order. What travels from one type to another
+// must have the same (MPI-1.2, §3.3.1).
 //
-// It is a tree, as the body is, and its sum depends on the sequence and not on the tree: the polynomial of the kinds
+// It is a tree, as the body is, and its sum depends on the sequence and not on the tree: the
+// polynomial of the kinds
 //
 //	Σ kind(i)·base^(n−1−i)  mod 2^61 − 1
 type signature struct {
@@ -104,7 +106,8 @@ func sequence(parts []signature) signature {
 	return out
 }
 
-// upTo returns the sums of the elements that lie wholly in the first n bytes, where n is at most all.
+// upTo returns the sums of the elements that lie wholly in the first n bytes, where n is at most
+// all.
 func (s signature) upTo(n int) signature {
 	if n >= s.bytes {
 		return s.bare()
@@ -150,8 +153,9 @@ func (s signature) uniform() Kind {
 // mixed marks signs of elements of several kinds.
 const mixed = 1 << 31
 
-// Sign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if they have one, else what is left of Sum. It is 0 for no
-// data, and for Packed, which goes with all.
+// Sign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if
+// they have one, else what is left of Sum. It is 0 for no data, and for Packed, which goes with
+// all.
 func (b Buffer) Sign(n int) uint32 {
 	all := b.Type.kinds.repeat(b.Count).upTo(n)
 	switch first := b.Type.kinds.first(); {
@@ -192,11 +196,12 @@ func Signed(sign uint32) string {
 // basics are the basic types in the order of their kinds.
 var basics = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128}
 
-// Sum stands for the kinds of the first n bytes of the buffer's data: it is the same for the same kinds in the same order, and almost surely
-// another for others.
+// Sum stands for the kinds of the first n bytes of the buffer's data: it is the same for the same
+// kinds in the same order, and almost surely another for others.
 func (b Buffer) Sum(n int) uint64 { return b.Type.kinds.repeat(b.Count).upTo(n).sum }
 
-// Elements returns how many basic elements lie wholly in the first n bytes of the buffer's data (MPI_Get_elements).
+// Elements returns how many basic elements lie wholly in the first n bytes of the buffer's data
+// (MPI_Get_elements).
 func (b Buffer) Elements(n int) int { return b.Type.kinds.repeat(b.Count).upTo(n).elements }
 
 // Basic returns the kind of the elements of a basic type; ok is false for others.

@@ -1,8 +1,8 @@
 package match
 
-// index finds the earliest entry for an envelope. It is a hash table of the different envelopes that are queued,
-// wildcards and all: each bucket chains the first entries of its envelopes, and each of these begins the ring of the
-// entries that have the same envelope.
+// index finds the earliest entry for an envelope. It is a hash table of the different envelopes
+// that are queued, wildcards and all: each bucket chains the first entries of its envelopes, and
+// each of these begins the ring of the entries that have the same envelope.
 type index[T any] struct {
 	buckets []*Entry[T] // a power of two
 	keys    int         // different envelopes
@@ -12,8 +12,8 @@ type index[T any] struct {
 // ring links entries in a circle.
 type ring[T any] struct{ prev, next *Entry[T] }
 
-// A class says which wildcards an envelope has. A message can match entries of all four, each under one envelope, and
-// most programs use one or two.
+// A class says which wildcards an envelope has. A message can match entries of all four, each under
+// one envelope, and most programs use one or two.
 const (
 	anySource = 1 << iota
 	anyTag
@@ -114,7 +114,8 @@ func (i *index[T]) push(e *Entry[T]) {
 	e.chain, *at = *at, e
 }
 
-// grow doubles the table. It never shrinks: a rank whose queue was long once will see it long again.
+// grow doubles the table. It never shrinks: a rank whose queue was long once will see it long
+// again.
 func (i *index[T]) grow() {
 	old := i.buckets
 	i.buckets = make([]*Entry[T], 2*len(old))
@@ -127,8 +128,9 @@ func (i *index[T]) grow() {
 	}
 }
 
-// bucket returns where the chain for x begins. Sources, tags and contexts are small and dense: multiplying by odd
-// constants (the golden ratio's and MurmurHash3's) spreads them over the upper bits.
+// bucket returns where the chain for x begins. Sources, tags and contexts are small and dense:
+// multiplying by odd constants (the golden ratio's and MurmurHash3's) spreads them over the upper
+// bits.
 func (i *index[T]) bucket(x Envelope) **Entry[T] {
 	h := (uint64(x.Context)<<32 | uint64(uint32(x.Source))) * 0x9E3779B97F4A7C15
 	h = (h ^ h>>32 ^ uint64(uint32(x.Tag))) * 0xC2B2AE3D27D4EB4F

@@ -1,9 +1,10 @@
 // Package match pairs posted receives and early messages in MPI's order.
 //
-// A rank keeps two queues: receives that wait for a message, and messages that came before their receive. Whatever
-// arrives on one side is looked for in the queue of the other, and the earliest entry that matches is the right one:
-// that alone is MPI's rule that neither messages nor receives overtake each other, while a message with another tag
-// may pass. The package knows envelopes and order. What is queued, and what happens to a pair, is the user's.
+// A rank keeps two queues: receives that wait for a message, and messages that came before their
+// receive. Whatever arrives on one side is looked for in the queue of the other, and the earliest
+// entry that matches is the right one: that alone is MPI's rule that neither messages nor receives
+// overtake each other, while a message with another tag may pass. The package knows envelopes and
+// order. What is queued, and what happens to a pair, is the user's.
 package match
 
 import "fmt"
@@ -11,15 +12,15 @@ import "fmt"
 // Any in place of a source or tag matches every source or tag.
 const Any = -1
 
-// Envelope is what messages are matched by. A message has a source and a tag of its own; a receive may have Any in
-// place of either. There is no wildcard for the context.
+// Envelope is what messages are matched by. A message has a source and a tag of its own; a receive
+// may have Any in place of either. There is no wildcard for the context.
 type Envelope struct {
 	Context     uint32
 	Source, Tag int32
 }
 
-// Matches reports whether one message can be of both envelopes. Of a message and a receive it says whether the
-// receive may take the message; of two receives, whether they compete for some message.
+// Matches reports whether one message can be of both envelopes. Of a message and a receive it says
+// whether the receive may take the message; of two receives, whether they compete for some message.
 func (x Envelope) Matches(y Envelope) bool {
 	return x.Context == y.Context &&
 		(x.Source == y.Source || x.Source == Any || y.Source == Any) &&

@@ -22,8 +22,8 @@ func (o oracle) match(x Envelope) *Entry[int] {
 	return nil
 }
 
-// program drives a queue and the oracle with what choose returns, a number below its argument, and fails where they
-// differ.
+// program drives a queue and the oracle with what choose returns, a number below its argument, and
+// fails where they differ.
 type program struct {
 	choose   func(n int) int
 	contexts int
@@ -126,7 +126,8 @@ func FuzzOracle(f *testing.F) {
 // lengths are those on both sides of the limit at which the index begins.
 var lengths = []int{2, scanUpTo, scanUpTo + 1, 10 * scanUpTo}
 
-// Two messages from one source that match one receive: the first is taken first. MPI 3.1, 3.5 "Order".
+// Two messages from one source that match one receive: the first is taken first. MPI 3.1, 3.5
+// "Order".
 func TestMessagesDoNotOvertake(t *testing.T) {
 	for _, n := range lengths {
 		var q Queue[int]
@@ -246,8 +247,9 @@ func fill(n int) (*Queue[int], []Entry[int]) {
 	return q, es
 }
 
-// What makes a search take constant time: short chains whatever the pattern of sources and tags, and no look into
-// classes that have no entries. The longest chain of a random function would be 8 or 9.
+// What makes a search take constant time: short chains whatever the pattern of sources and tags,
+// and no look into classes that have no entries. The longest chain of a random function would be 8
+// or 9.
 func TestSearchIsShort(t *testing.T) {
 	const n = 100000
 	for name, envelope := range map[string]func(i int) Envelope{

@@ -2,8 +2,8 @@ package match
 
 import "iter"
 
-// Entry is one element of a Queue, to be embedded in what is queued: queueing allocates nothing. While an entry is
-// queued its envelope may not change, and it may not be copied.
+// Entry is one element of a Queue, to be embedded in what is queued: queueing allocates nothing.
+// While an entry is queued its envelope may not change, and it may not be copied.
 type Entry[T any] struct {
 	Envelope
 	Value T
@@ -18,14 +18,16 @@ type Entry[T any] struct {
 // scanUpTo is the longest queue that is searched from end to end. Beyond it an index pays.
 const scanUpTo = 8
 
-// Queue holds entries in the order in which they were added and finds the earliest that matches an envelope. The
-// zero value is an empty queue. It may not be copied while it holds entries.
+// Queue holds entries in the order in which they were added and finds the earliest that matches an
+// envelope. The zero value is an empty queue. It may not be copied while it holds entries.
 //
-// A search without wildcards takes constant time however long the queue is, and whatever wildcards its entries have. A
-// search with wildcards, which only looks for early messages, goes through the queue from the front.
+// A search without wildcards takes constant time however long the queue is, and whatever wildcards
+// its entries have. A search with wildcards, which only looks for early messages, goes through the
+// queue from the front.
 //
-// Note: an index over messages by tag alone and by source alone would make these constant as well. It would charge
-// every early message for searches that find their message at the front nearly always.
+// Note: an index over messages by tag alone and by source alone would make these constant as well.
+// It would charge every early message for searches that find their message at the front nearly
+// always.
 type Queue[T any] struct {
 	head, tail *Entry[T]
 	n          int
@@ -83,7 +85,8 @@ func (q *Queue[T]) Remove(e *Entry[T]) {
 	e.queue, e.prev, e.next = nil, nil, nil
 }
 
-// First returns the entry that was added before all others, or nil. If it matches an envelope, it is what Match returns.
+// First returns the entry that was added before all others, or nil. If it matches an envelope, it
+// is what Match returns.
 func (q *Queue[T]) First() *Entry[T] { return q.head }
 
 // Match returns the earliest entry that matches x, or nil. The entry stays queued.
@@ -113,8 +116,8 @@ func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	}
 }
 
-// indexed reports whether the index holds the entries. It does from when the queue grows long until it is empty, so
-// that a queue whose length varies about the limit is not indexed again and again.
+// indexed reports whether the index holds the entries. It does from when the queue grows long until
+// it is empty, so that a queue whose length varies about the limit is not indexed again and again.
 func (q *Queue[T]) indexed() bool { return q.index != nil && q.index.keys > 0 }
 
 func (q *Queue[T]) buildIndex() {

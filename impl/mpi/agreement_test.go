@@ -14,8 +14,9 @@ import (
 	"github.com/loggp/loggp/impl/reduction"
 )
 
-// Ranks that combine by different operations hear so, in every operation that combines, before anything else that differs on account of it, and of the
-// operations that programs make whether they commute.
+// Ranks that combine by different operations hear so, in every operation that combines, before
+// anything else that differs on account of it, and of the operations that programs make whether
+// they commute.
 func TestReductionsDiffer(t *testing.T) {
 	keeps := func(in, inout mpi.Buffer) {}
 	own, alike, commutes := reduction.New(keeps, false), reduction.New(keeps, false), reduction.New(keeps, true)
@@ -114,7 +115,8 @@ func TestCallsWithoutDataDiffer(t *testing.T) {
 	}
 }
 
-// Of programs that are checked the other rank's call is known, also where it has gone on: the one of the same number on the same communicator.
+// Of programs that are checked the other rank's call is known, also where it has gone on: the one
+// of the same number on the same communicator.
 func TestOtherCall(t *testing.T) {
 	const many = 40
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// BenchmarkMessage is one message of 8 bytes through the whole library on an emulated torus: send, match, receive. Each pair
-// of ranks plays ping-pong, all at once.
+// BenchmarkMessage is one message of 8 bytes through the whole library on an emulated torus: send,
+// match, receive. Each pair of ranks plays ping-pong, all at once.
 func BenchmarkMessage(b *testing.B) {
 	for _, ranks := range []int{2, 1024} {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
@@ -45,8 +45,9 @@ func BenchmarkMessage(b *testing.B) {
 	}
 }
 
-// BenchmarkMachines is one message between two ranks that play ping-pong, by the first library of each machine: what a machine's network
-// costs whoever emulates it. On the Ethernet it also says what a frame costs.
+// BenchmarkMachines is one message between two ranks that play ping-pong, by the first library of
+// each machine: what a machine's network costs whoever emulates it. On the Ethernet it also says
+// what a frame costs.
 func BenchmarkMachines(b *testing.B) {
 	for _, c := range []struct {
 		name, platform string
@@ -120,9 +121,10 @@ func BenchmarkAllreduce(b *testing.B) {
 	}
 }
 
-// BenchmarkAlltoall is a pairwise exchange of 1 KiB for each rank with each other one, on the T3D of the catalogue with its first library, which is what
-// programs run on it by default: such messages go with their envelope and are acknowledged (TA). The bytes are real. What ranks give are windows
-// of one text, so that memory is for what they get.
+// BenchmarkAlltoall is a pairwise exchange of 1 KiB for each rank with each other one, on the T3D
+// of the catalogue with its first library, which is what programs run on it by default: such
+// messages go with their envelope and are acknowledged (TA). The bytes are real. What ranks give
+// are windows of one text, so that memory is for what they get.
 func BenchmarkAlltoall(b *testing.B) {
 	const each = 1 << 10
 	for _, ranks := range []int{64, 1024} {

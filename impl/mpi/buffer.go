@@ -11,41 +11,41 @@ type Buffer = datatype.Buffer
 // Datatype says where the data of an element lies.
 type Datatype = datatype.Type
 
-// shaped returns what is sent of a buffer of which a short look does not say that it is good.
-func (c *Comm) shaped(b *Buffer) *shaped { return &shaped{c.checked(*b), c.e.Copy} }
+// sendLayout checks a buffer that is not plain, and returns it as the engine sends it.
+func (c *Comm) sendLayout(b *Buffer) *bufferLayout { return &bufferLayout{c.checkBuffer(*b), c.e.Copy} }
 
-// room returns where such a buffer receives.
-func (c *Comm) room(b *Buffer) *shaped {
-	x := c.shaped(b)
+// recvLayout checks a buffer that is not plain, and returns it as the engine receives into it.
+func (c *Comm) recvLayout(b *Buffer) *bufferLayout {
+	x := c.sendLayout(b)
 	if b.Overlaps() {
 		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is received would be written over", b.Type)
 	}
 	return x
 }
 
-// shaped is a buffer as the engine sees it.
-type shaped struct {
+// bufferLayout is a buffer as the engine sees it.
+type bufferLayout struct {
 	Buffer
 	copy func(dst, src []byte) int
 }
 
-func (s *shaped) Gather(to []byte)                 { s.Buffer.Gather(to, s.copy) }
-func (s *shaped) Scatter(from []byte)              { s.Buffer.Scatter(from, s.copy) }
-func (s *shaped) Signature(n int) engine.Signature { return engine.Signature(s.Buffer.Sign(n)) }
+func (s *bufferLayout) Gather(to []byte)                 { s.Buffer.Gather(to, s.copy) }
+func (s *bufferLayout) Scatter(from []byte)              { s.Buffer.Scatter(from, s.copy) }
+func (s *bufferLayout) Signature(n int) engine.Signature { return engine.Signature(s.Buffer.Sign(n)) }
 
-// checked ends the rank if a buffer is none, and returns it.
-func (c *Comm) checked(b Buffer) Buffer {
+// checkBuffer fails if a buffer is not valid, and returns it.
+func (c *Comm) checkBuffer(b Buffer) Buffer {
 	if _, _, ok := b.Plain(); ok {
 		return b
 	}
-	if err := c.usable(b).Check(); err != nil {
+	if err := c.checkType(b).Check(); err != nil {
 		c.e.Fail(engine.ErrBuffer, "%v", err)
 	}
 	return b
 }
 
-// usable ends the rank if a buffer's datatype is not for messages, and returns the buffer.
-func (c *Comm) usable(b Buffer) Buffer {
+// checkType fails if a buffer's datatype cannot be used for messages, and returns the buffer.
+func (c *Comm) checkType(b Buffer) Buffer {
 	if b.Type == nil {
 		c.e.Fail(engine.ErrType, "the buffer has no datatype")
 	}
@@ -55,8 +55,9 @@ func (c *Comm) usable(b Buffer) Buffer {
 	return b
 }
 
-// alike ends the rank if it does not take as much as it gives, and of the same kind, where it does both.
-func (c *Comm) alike(send, recv *Buffer) {
+// checkSameData fails if a rank that both gives and takes data does not take as much as it gives,
+// of the same type.
+func (c *Comm) checkSameData(send, recv *Buffer) {
 	if given, taken := send.Len(), recv.Len(); given != taken {
 		c.e.Fail(engine.ErrCount, "%d of %v are %d bytes, %d of %v are %d: each rank takes as much as it gives", send.Count, send.Type, given, recv.Count, recv.Type, taken)
 	}
@@ -65,22 +66,23 @@ func (c *Comm) alike(send, recv *Buffer) {
 	}
 }
 
-// apart ends the rank if what it gives and what it takes share bytes.
-func (c *Comm) apart(send, recv *Buffer) {
+// checkDisjoint fails if the buffers that a rank sends from and receives into share bytes.
+func (c *Comm) checkDisjoint(send, recv *Buffer) {
 	if datatype.Near(send, recv) {
-		c.mustBeApart([]Buffer{*send}, []Buffer{*recv})
+		c.checkShared([]Buffer{*send}, []Buffer{*recv})
 	}
 }
 
-// mustBeApart is apart for parts of two buffers, of which a short look does not say that they are.
-func (c *Comm) mustBeApart(send, recv []Buffer) {
+// checkShared is checkDisjoint for parts of two buffers that are near each other in memory.
+func (c *Comm) checkShared(send, recv []Buffer) {
 	if n, given, taken := datatype.Shared(send, recv); n > 0 {
 		c.e.Fail(engine.ErrBuffer, "bytes %d to %d of the buffer to send from and bytes %d to %d of that to receive into are the same memory: nothing is done in place",
 			given, given+n-1, taken, taken+n-1)
 	}
 }
 
-// flat returns the data of a buffer as it travels: where it lies, or a copy, into which it is packed if that is wanted.
+// flat returns the data of a buffer as it travels: in place, or as a copy, which has the data if
+// pack is set.
 func (c *Comm) flat(b Buffer, pack bool) []byte {
 	if x, _, ok := b.Plain(); ok {
 		return x
@@ -95,25 +97,28 @@ func (c *Comm) flat(b Buffer, pack bool) []byte {
 	return x
 }
 
-// settle puts what a rank has got where it belongs, unless it is there.
-func (c *Comm) settle(b Buffer, flat []byte) {
+// unflatten puts data that was received to where it belongs in a buffer, unless it is there
+// already.
+func (c *Comm) unflatten(b Buffer, flat []byte) {
 	if _, ok := b.Flat(); !ok {
 		b.Scatter(flat, c.e.Copy)
 	}
 }
 
-// Pack copies the data of b into bytes from at on, and returns where the next may go (MPI_Pack). The bytes are sent with Packing, whatever was packed, and may be
-// received as what they are made of.
+// Pack copies the data of b into bytes from at on, and returns where the next may go (MPI_Pack).
+// The bytes are sent with Packing, whatever was packed, and may be received as what they are made
+// of.
 func (c *Comm) Pack(b Buffer, into []byte, at int) int {
 	c.enter("Pack")
-	b.Gather(c.packed(c.checked(b), into, at), c.e.Copy)
+	b.Gather(c.packed(c.checkBuffer(b), into, at), c.e.Copy)
 	return at + b.Len()
 }
 
-// Unpack copies data from bytes that were packed, from at on, to where it belongs in b, and returns where the next begins (MPI_Unpack).
+// Unpack copies data from bytes that were packed, from at on, to where it belongs in b, and returns
+// where the next begins (MPI_Unpack).
 func (c *Comm) Unpack(from []byte, at int, b Buffer) int {
 	c.enter("Unpack")
-	x := c.packed(c.checked(b), from, at)
+	x := c.packed(c.checkBuffer(b), from, at)
 	if b.Overlaps() {
 		c.e.Fail(engine.ErrType, "elements of %v overlap in the buffer: what is unpacked would be written over", b.Type)
 	}
@@ -132,13 +137,14 @@ func (c *Comm) packed(b Buffer, bytes []byte, at int) []byte {
 	return bytes[at : at+b.Len()]
 }
 
-// PackSize returns how many bytes count elements of a type take when they are packed (MPI_Pack_size).
+// PackSize returns how many bytes count elements of a type take when they are packed
+// (MPI_Pack_size).
 func (c *Comm) PackSize(count int, t *Datatype) int {
 	c.enter("PackSize")
 	if count < 0 {
 		c.e.Fail(engine.ErrCount, "%d elements: a count is not negative", count)
 	}
-	return c.usable(Buffer{Count: count, Type: t}).Len()
+	return c.checkType(Buffer{Count: count, Type: t}).Len()
 }
 
 // Packing returns bytes that were packed, or room for some, as a buffer.

@@ -69,7 +69,8 @@ func TestOneCall(t *testing.T) {
 // halves and grids are communicators of ranks that are made before what is looked at.
 var halves, grids [2]*mpi.Comm
 
-// An error within a call that calls others has its name: ranks go apart when the first of the calls within has been carried out.
+// An error within a call that calls others has its name: ranks go apart when the first of the calls
+// within has been carried out.
 func TestNameOfCall(t *testing.T) {
 	x := func(n int) mpi.Buffer { return mpi.Of(make([]int32, n)) }
 	for name, c := range map[string]struct{ call, other func(c *mpi.Comm) }{
@@ -95,7 +96,8 @@ func TestNameOfCall(t *testing.T) {
 	}
 }
 
-// A wrong argument of either half of Sendrecv leaves nothing under way: the message that would have been received is there for another receive.
+// A wrong argument of either half of Sendrecv leaves nothing under way: the message that would have
+// been received is there for another receive.
 func TestSendrecvWrong(t *testing.T) {
 	bare := mpi.Buffer{Bytes: make([]byte, 64), Count: 2}
 	x := mpi.Of(make([]int32, 2))

@@ -21,9 +21,9 @@ type DeadlockError = check.DeadlockError
 // Wait is where a rank waits.
 type Wait = check.Wait
 
-// explain completes the error of a run: a deadlock with what its ranks wait for, an error about ranks
-// whose collective calls differ with where the other's was. An error of a rank in another process
-// becomes what it was there.
+// explain completes the error of a run: a deadlock with what its ranks wait for, an error about
+// ranks whose collective calls differ with where the other's was. An error of a rank in another
+// process becomes what it was there.
 func (j *job) explain(err error) error {
 	var e *Error
 	var d *device.Deadlock
@@ -44,8 +44,8 @@ func (j *job) explain(err error) error {
 	return err
 }
 
-// addCounterpart completes an error about ranks whose collective calls differ with where the other's
-// was, if that is known.
+// addCounterpart completes an error about ranks whose collective calls differ with where the
+// other's was, if that is known.
 func (j *job) addCounterpart(e *Error) {
 	if e.Other == nil || j.worlds == nil {
 		return
@@ -98,9 +98,9 @@ func (j *job) stopped(p device.Port) {
 	setDetail(p, errorDetail{Wait: j.wait(p.Rank())})
 }
 
-// mismatch says how the collective call of another rank differs, for an engine that has found a message
-// which is too long or of another type: that may be the reason. It returns no class if they do not
-// differ.
+// mismatch says how the collective call of another rank differs, for an engine that has found a
+// message which is too long or of another type: that may be the reason. It returns no class if they
+// do not differ.
 func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, string) {
 	if theirs == ours {
 		return "", ""
@@ -108,7 +108,8 @@ func (j *job) mismatch(rank int, context uint32, src, theirs, ours int) (Class, 
 	return check.Difference(j.name(rank, context, src), theirs, ours)
 }
 
-// name returns what another rank of the job is called by a rank that communicates with it in a context.
+// name returns what another rank of the job is called by a rank that communicates with it in a
+// context.
 func (j *job) name(rank int, context uint32, other int) string {
 	return j.worlds[rank].state.name(other, context)
 }
@@ -128,8 +129,9 @@ func (s *state) name(world int, context uint32) string {
 	return name
 }
 
-// noteCollective begins a collective operation whose messages have a tag. In programs that are checked
-// it notes where: ranks make these calls in the same order, so a rank finds another's by its number.
+// noteCollective begins a collective operation whose messages have a tag. In programs that are
+// checked it notes where: ranks make these calls in the same order, so a rank finds another's by
+// its number.
 func (c *Comm) noteCollective(tag int) {
 	c.e.Expect(tag)
 	if c.state.calls != nil {
@@ -142,8 +144,8 @@ func (c *Comm) audit() check.Audit {
 	return check.Audit{Rank: c.e.Port().Rank(), Failed: c.e.Failed(), Traffic: c.e.Traffic(), Peers: c.e.Peers(), Calls: c.state.calls.Audit()}
 }
 
-// compare returns an error if ranks in this process, which have all ended well, did not do what belongs
-// together.
+// compare returns an error if ranks in this process, which have all ended well, did not do what
+// belongs together.
 func (j *job) compare() error {
 	if !j.check { // a job may have a million ranks, so nothing is made for each of them
 		var sent, received [2]engine.Tally

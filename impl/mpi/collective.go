@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// The collective operations. All ranks of a communicator call them, in the same order, and give as much data as others take. Buffers may not
-// overlap.
+// The collective operations. All ranks of a communicator call them, in the same order, and each
+// takes as much data as the others give. Buffers may not overlap.
 
 // Bcast brings the root's data to all ranks.
 func (c *Comm) Bcast(b Buffer, root int) {
@@ -20,34 +20,35 @@ func (c *Comm) Bcast(b Buffer, root int) {
 	c.bcast(b, root)
 }
 
-// bcast is Bcast within a call, as are those of other names that begin with a small letter.
+// bcast is Bcast within a call, as are other functions whose names begin with a small letter.
 func (c *Comm) bcast(b Buffer, root int) {
 	r := c.round(collective.Bcast, root, b.Type)
 	data := c.flat(b, c.rank == root)
 	r.carryOut(r.job(data), nil, data)
 	if c.rank != root {
-		c.settle(b, data)
+		c.unflatten(b, data)
 	}
 }
 
-// Scatter gives each rank its part of the root's data: recv.Count elements, which lie at the root one after another in the order of
-// ranks, send.Count for each. send counts at the root only.
+// Scatter gives each rank its part of the root's data: recv.Count elements, which lie at the root
+// one after another in the order of ranks, send.Count for each. send counts at the root only.
 func (c *Comm) Scatter(send, recv Buffer, root int) {
 	c.begin("Scatter", root, recv)
 	r := c.round(collective.Scatter, root, recv.Type)
 	var in []byte
 	if c.rank == root {
-		all := c.checked(send.Part(0, c.size*send.Count))
-		c.alike(&send, &recv)
-		c.apart(&all, &recv)
+		all := c.checkBuffer(send.Part(0, c.size*send.Count))
+		c.checkSameData(&send, &recv)
+		c.checkDisjoint(&all, &recv)
 		in = c.flat(all, true)
 	}
 	out := c.flat(recv, false)
 	r.carryOut(r.job(out), in, out)
-	c.settle(recv, out)
+	c.unflatten(recv, out)
 }
 
-// Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count elements of each. recv counts at the root only.
+// Gather brings the data of all ranks to the root, where it lies in the order of ranks, recv.Count
+// elements of each. recv counts at the root only.
 func (c *Comm) Gather(send, recv Buffer, root int) {
 	c.begin("Gather", root, send)
 	r := c.round(collective.Gather, root, send.Type)
@@ -56,12 +57,12 @@ func (c *Comm) Gather(send, recv Buffer, root int) {
 		r.carryOut(r.job(in), in, nil)
 		return
 	}
-	all := c.checked(recv.Part(0, c.size*recv.Count))
-	c.alike(&send, &recv)
-	c.apart(&send, &all)
+	all := c.checkBuffer(recv.Part(0, c.size*recv.Count))
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &all)
 	out := c.flat(all, false)
 	r.carryOut(r.job(in), in, out)
-	c.settle(all, out)
+	c.unflatten(all, out)
 }
 
 // Allgather is Gather to all ranks.
@@ -72,27 +73,29 @@ func (c *Comm) Allgather(send, recv Buffer) {
 
 func (c *Comm) allgather(send, recv Buffer) {
 	r := c.round(collective.Allgather, 0, send.Type)
-	all := c.checked(recv.Part(0, c.size*recv.Count))
-	c.alike(&send, &recv)
-	c.apart(&send, &all)
+	all := c.checkBuffer(recv.Part(0, c.size*recv.Count))
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &all)
 	in, out := c.flat(send, true), c.flat(all, false)
 	r.carryOut(r.job(in), in, out)
-	c.settle(all, out)
+	c.unflatten(all, out)
 }
 
-// Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the order of ranks.
+// Alltoall sends send.Count elements to each rank, and receives recv.Count of each. They lie in the
+// order of ranks.
 func (c *Comm) Alltoall(send, recv Buffer) {
 	c.begin("Alltoall", 0, send)
 	r := c.round(collective.Alltoall, 0, send.Type)
-	given, all := c.checked(send.Part(0, c.size*send.Count)), c.checked(recv.Part(0, c.size*recv.Count))
-	c.alike(&send, &recv)
-	c.apart(&given, &all)
+	given, all := c.checkBuffer(send.Part(0, c.size*send.Count)), c.checkBuffer(recv.Part(0, c.size*recv.Count))
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&given, &all)
 	in, out := c.flat(given, true), c.flat(all, false)
 	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
-	c.settle(all, out)
+	c.unflatten(all, out)
 }
 
-// Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the root. recv counts there only.
+// Reduce combines the elements of all ranks, in the order of ranks, and leaves the result at the
+// root. recv counts there only.
 func (c *Comm) Reduce(send, recv Buffer, op *Op, root int) {
 	c.begin("Reduce", root, send)
 	c.reduce(send, recv, op, root)
@@ -105,11 +108,11 @@ func (c *Comm) reduce(send, recv Buffer, op *Op, root int) {
 		r.carryOut(r.job(in), in, nil)
 		return
 	}
-	out := c.flat(c.checked(recv), false)
-	c.alike(&send, &recv)
-	c.apart(&send, &recv)
+	out := c.flat(c.checkBuffer(recv), false)
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &recv)
 	r.carryOut(r.job(in), in, out)
-	c.settle(recv, out)
+	c.unflatten(recv, out)
 }
 
 // Allreduce is Reduce to all ranks.
@@ -123,11 +126,11 @@ func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
 	c.begin(call, 0, send)
 	r := c.combining(o, 0, send, op)
-	in, out := c.flat(send, true), c.flat(c.checked(recv), false)
-	c.alike(&send, &recv)
-	c.apart(&send, &recv)
+	in, out := c.flat(send, true), c.flat(c.checkBuffer(recv), false)
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &recv)
 	r.carryOut(r.job(in), in, out)
-	c.settle(recv, out)
+	c.unflatten(recv, out)
 }
 
 // combining returns the round of an operation that combines elements.
@@ -145,15 +148,15 @@ func (c *Comm) combining(o collective.Operation, root int, of Buffer, op *Op) *r
 // begin enters a call and checks what it is called with.
 func (c *Comm) begin(call string, root int, b Buffer) {
 	c.enter(call)
-	c.intra()
+	c.checkIntra()
 	if root < 0 || root >= c.size {
 		c.e.Fail(engine.ErrRoot, "root %d is not in a communicator of %d", root, c.size)
 	}
-	c.checked(b)
+	c.checkBuffer(b)
 }
 
-// job describes an operation whose block is data. What is not combined may be divided anywhere: ranks may give and take the same data as elements of
-// several types, and have to divide it alike.
+// job describes an operation whose block is data. Data that is not combined may be divided at any
+// byte, as ranks may describe it by different types and have to divide it in the same way.
 func (r *round) job(data []byte) collective.Job {
 	j := collective.Job{Ranks: r.size, Root: r.root, Bytes: len(data)}
 	if r.of != nil {
@@ -162,32 +165,35 @@ func (r *round) job(data []byte) collective.Job {
 	return j
 }
 
-// Operations in which each rank may give or take another number of elements. Part i of a buffer is counts[i] elements, the first of them offsets[i]
-// extents from where the buffer begins.
+// Operations in which ranks may give or take different numbers of elements. Part i of a buffer is
+// counts[i] elements, of which the first begins offsets[i] extents behind the beginning of the
+// buffer.
 
-// Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv. recv, counts and offsets count at the root only.
+// Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv.
+// recv, counts and offsets count at the root only.
 func (c *Comm) Gatherv(send, recv Buffer, counts, offsets []int, root int) {
 	c.begin("Gatherv", root, send)
 	r := c.round(collective.Gather, root, send.Type)
 	mine := c.flat(send, true)
 	if c.rank != root {
-		r.pass(root, mine, collective.None, nil)
+		r.sendAndReceive(root, mine, collective.None, nil)
 		return
 	}
-	c.partsApart(&send, &recv, counts, offsets)
+	c.checkRecvParts(&send, &recv, counts, offsets)
 	for i := range c.size {
 		part := recv.Part(offsets[i], counts[i])
 		data := c.flat(part, false)
 		if i == root {
-			r.keep(data, mine)
+			r.copyOwn(data, mine)
 		} else {
-			r.pass(collective.None, nil, i, data)
+			r.sendAndReceive(collective.None, nil, i, data)
 		}
-		c.settle(part, data)
+		c.unflatten(part, data)
 	}
 }
 
-// Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts and offsets count at the root only.
+// Scatterv is Scatter with parts of any length: rank i gets part i of the root's send. send, counts
+// and offsets count at the root only.
 func (c *Comm) Scatterv(send Buffer, counts, offsets []int, recv Buffer, root int) {
 	c.begin("Scatterv", root, recv)
 	c.scatterv(send, counts, offsets, recv, root)
@@ -197,21 +203,21 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 	r := c.round(collective.Scatter, root, recv.Type)
 	data := c.flat(recv, false)
 	if c.rank != root {
-		r.pass(collective.None, nil, root, data)
-		c.settle(recv, data)
+		r.sendAndReceive(collective.None, nil, root, data)
+		c.unflatten(recv, data)
 		return
 	}
 	c.parts(send, counts, offsets)
 	if datatype.Near(&send, &recv) {
-		c.mustBeApart(parts(send, counts, offsets), []Buffer{recv})
+		c.checkShared(parts(send, counts, offsets), []Buffer{recv})
 	}
 	for i := range c.size {
 		part := c.flat(send.Part(offsets[i], counts[i]), true)
 		if i == root {
-			r.keep(data, part)
-			c.settle(recv, data)
+			r.copyOwn(data, part)
+			c.unflatten(recv, data)
 		} else {
-			r.pass(i, part, collective.None, nil)
+			r.sendAndReceive(i, part, collective.None, nil)
 		}
 	}
 }
@@ -219,32 +225,32 @@ func (c *Comm) scatterv(send Buffer, counts, offsets []int, recv Buffer, root in
 // Allgatherv is Gatherv to all ranks, which know counts and offsets. Parts go around a ring.
 func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 	c.begin("Allgatherv", 0, send)
-	c.partsApart(&send, &recv, counts, offsets)
+	c.checkRecvParts(&send, &recv, counts, offsets)
 	r := c.round(collective.Allgather, 0, send.Type)
 	data := make([][]byte, c.size)
 	for i := range data {
 		data[i] = c.flat(recv.Part(offsets[i], counts[i]), false)
 	}
-	r.keep(data[c.rank], c.flat(send, true))
+	r.copyOwn(data[c.rank], c.flat(send, true))
 	next, before := (c.rank+1)%c.size, (c.rank+c.size-1)%c.size
 	for i := range c.size - 1 {
-		r.pass(next, data[(c.rank-i+c.size)%c.size], before, data[(c.rank-i-1+c.size)%c.size])
+		r.sendAndReceive(next, data[(c.rank-i+c.size)%c.size], before, data[(c.rank-i-1+c.size)%c.size])
 	}
 	for i := range data {
-		c.settle(recv.Part(offsets[i], counts[i]), data[i])
+		c.unflatten(recv.Part(offsets[i], counts[i]), data[i])
 	}
 }
 
-// Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, what comes from rank i becomes part i of recv. Ranks
-// exchange in pairs.
+// Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, what comes from
+// rank i becomes part i of recv. Ranks exchange in pairs.
 func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer, recvCounts, recvOffsets []int) {
 	c.enter("Alltoallv")
-	c.intra()
+	c.checkIntra()
 	c.parts(send, sendCounts, sendOffsets)
 	c.parts(recv, recvCounts, recvOffsets)
-	c.disjoint(recvCounts, recvOffsets)
+	c.checkPartsDisjoint(recvCounts, recvOffsets)
 	if datatype.Near(&send, &recv) {
-		c.mustBeApart(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
+		c.checkShared(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
 	}
 	r := c.round(collective.Alltoall, 0, send.Type)
 	for i := range c.size {
@@ -253,16 +259,17 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 		part := recv.Part(recvOffsets[from], recvCounts[from])
 		in := c.flat(part, false)
 		if i == 0 {
-			r.keep(in, out)
+			r.copyOwn(in, out)
 		} else {
-			r.pass(to, out, from, in)
+			r.sendAndReceive(to, out, from, in)
 		}
-		c.settle(part, in)
+		c.unflatten(part, in)
 	}
 }
 
-// ReduceScatter combines the elements of all ranks, and gives rank i the counts[i] that follow those of the ranks before it. Where all get as many, a
-// schedule does it, else it is a reduction to rank 0 and a scatter.
+// ReduceScatter combines the elements of all ranks, and gives rank i the counts[i] elements that
+// follow those of the ranks before it. If all counts are equal it is a schedule, else a reduction
+// to rank 0 and a scatter.
 func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	c.begin("ReduceScatter", 0, recv)
 	offsets, total, equal := make([]int, len(counts)), 0, true
@@ -275,13 +282,13 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 	}
 	send.Count = total
 	part := send.Part(0, recv.Count)
-	c.alike(&part, &recv)
-	c.apart(&send, &recv)
+	c.checkSameData(&part, &recv)
+	c.checkDisjoint(&send, &recv)
 	r := c.combining(collective.ReduceScatter, 0, send, op)
 	in, out := c.flat(send, true), c.flat(recv, false)
 	if equal {
 		r.carryOut(r.job(out), in, out)
-		c.settle(recv, out)
+		c.unflatten(recv, out)
 		return
 	}
 	all := send
@@ -299,22 +306,23 @@ func (c *Comm) reduceThenScatter(send, all, recv Buffer, counts, offsets []int, 
 	c.scatterv(all, counts, offsets, recv, 0)
 }
 
-// parts ends the rank if counts and offsets do not describe a part of the buffer for each rank.
+// parts fails if counts and offsets do not describe a part of the buffer for each rank.
 func (c *Comm) parts(b Buffer, counts, offsets []int) {
 	if len(counts) != c.size || len(offsets) != c.size {
 		c.e.Fail(engine.ErrCount, "%d counts and %d offsets, and the communicator has %d ranks", len(counts), len(offsets), c.size)
 	}
 	for i := range counts {
-		c.checked(b.Part(offsets[i], counts[i]))
+		c.checkBuffer(b.Part(offsets[i], counts[i]))
 	}
 }
 
-// partsApart is parts of a buffer to receive into, whose parts may share bytes neither with each other nor with what is sent.
-func (c *Comm) partsApart(send, recv *Buffer, counts, offsets []int) {
+// checkRecvParts is parts for a buffer to receive into: its parts may share bytes neither with each
+// other nor with the buffer to send from.
+func (c *Comm) checkRecvParts(send, recv *Buffer, counts, offsets []int) {
 	c.parts(*recv, counts, offsets)
-	c.disjoint(counts, offsets)
+	c.checkPartsDisjoint(counts, offsets)
 	if datatype.Near(send, recv) {
-		c.mustBeApart([]Buffer{*send}, parts(*recv, counts, offsets))
+		c.checkShared([]Buffer{*send}, parts(*recv, counts, offsets))
 	}
 }
 
@@ -327,20 +335,20 @@ func parts(b Buffer, counts, offsets []int) []Buffer {
 	return all
 }
 
-// disjoint ends the rank if two parts have an element in common. It takes little time where they lie one after another.
-func (c *Comm) disjoint(counts, offsets []int) {
+// checkPartsDisjoint fails if two parts have an element in common. It is fast if they lie in order.
+func (c *Comm) checkPartsDisjoint(counts, offsets []int) {
 	end := math.MinInt
 	for i := range counts {
 		if counts[i] > 0 && offsets[i] < end {
-			c.mustBeDisjoint(counts, offsets)
+			c.checkAnyOrder(counts, offsets)
 			return
 		}
 		end = max(end, offsets[i]+counts[i])
 	}
 }
 
-// mustBeDisjoint is disjoint for parts in any order.
-func (c *Comm) mustBeDisjoint(counts, offsets []int) {
+// checkAnyOrder is checkPartsDisjoint for parts in any order.
+func (c *Comm) checkAnyOrder(counts, offsets []int) {
 	order := make([]int, 0, len(counts))
 	for i, n := range counts {
 		if n > 0 {
@@ -356,15 +364,16 @@ func (c *Comm) mustBeDisjoint(counts, offsets []int) {
 	}
 }
 
-// pass sends data to one rank and receives from another, as a step of a schedule does; either may be None.
-func (r *round) pass(to int, out []byte, from int, in []byte) {
+// sendAndReceive sends data to one rank and receives from another, as a step of a schedule does;
+// either may be None.
+func (r *round) sendAndReceive(to int, out []byte, from int, in []byte) {
 	r.areas[collective.In], r.areas[collective.Out] = out, in
 	r.transfer(&collective.Step{To: to, From: from,
 		Send: collective.Span{Area: collective.In, Len: len(out)}, Recv: collective.Span{Area: collective.Out, Len: len(in)}})
 }
 
-// keep copies what a rank gives itself.
-func (r *round) keep(into, data []byte) {
+// copyOwn copies what a rank gives itself.
+func (r *round) copyOwn(into, data []byte) {
 	if len(into) != len(data) {
 		r.e.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", r.rank, len(data), len(into))
 	}

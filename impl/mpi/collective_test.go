@@ -24,7 +24,8 @@ func forced(a *collective.Algorithm) []collective.Rule {
 	return []collective.Rule{{Operation: a.Operation, Bytes: -1, Algorithm: a.Name}}
 }
 
-// compose is an operation that is associative and does not commute: a pair (a, b) stands for x ↦ ax + b modulo 2^64, applied from the left.
+// compose is an operation that is associative and does not commute: a pair (a, b) stands for x ↦ ax
+// + b modulo 2^64, applied from the left.
 var compose = reduction.New(func(in, inout mpi.Buffer) {
 	x, y := words(in), words(inout)
 	for i := range inout.Count {
@@ -82,8 +83,8 @@ func total(ranks, i int) uint64 {
 	return s
 }
 
-// works calls an operation with n words of each rank, or for each, and says whether what came is right. An algorithm that disorders adds, others
-// compose.
+// works calls an operation with n words of each rank, or for each, and says whether what came is
+// right. An algorithm that disorders adds, others compose.
 func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	p, me := c.Size(), c.Rank()
 	op, typ, per := compose, affine, 2
@@ -160,7 +161,8 @@ func works(c *mpi.Comm, a *collective.Algorithm, n, root int) error {
 	return nil
 }
 
-// Every algorithm does what its operation says, on 1 to 9 ranks, one call after another without barriers between. Those of two levels do wherever ranks are.
+// Every algorithm does what its operation says, on 1 to 9 ranks, one call after another without
+// barriers between. Those of two levels do wherever ranks are.
 func TestCollectives(t *testing.T) {
 	for _, a := range collective.Algorithms {
 		t.Run(strings.ReplaceAll(a.String(), " ", "/"), func(t *testing.T) {
@@ -197,7 +199,8 @@ func TestCollectivesEverywhere(t *testing.T) {
 	})
 }
 
-// Types with gaps are packed, and only their data is touched: the second column of a matrix at the root becomes the first of the others.
+// Types with gaps are packed, and only their data is touched: the second column of a matrix at the
+// root becomes the first of the others.
 func TestBcastOfColumns(t *testing.T) {
 	const rows, columns = 5, 3
 	column := must(datatype.Vector(rows, 1, columns, datatype.Float64))
@@ -310,7 +313,8 @@ func TestCollectiveFaults(t *testing.T) {
 	}
 }
 
-// A rank that hears from the one it expects, which has another root in mind, says so: rank 3 is sent to by rank 2 for either root.
+// A rank that hears from the one it expects, which has another root in mind, says so: rank 3 is
+// sent to by rank 2 for either root.
 func TestRootsDiffer(t *testing.T) {
 	o := mpi.Options{Engine: carry, Library: enginetest.By("T"), Tuning: forced(collective.Named(collective.Bcast, "binomial"))}
 	err := mpi.Run(loop.New(4), o, func(c *mpi.Comm) error {
@@ -323,8 +327,8 @@ func TestRootsDiffer(t *testing.T) {
 	}
 }
 
-// Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the picosecond, those of two levels when the ranks know where they
-// are.
+// Where the machine is LogGP and nothing else, an algorithm takes what the model says, to the
+// picosecond, those of two levels when the ranks know where they are.
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
 	for _, a := range collective.Algorithms {
@@ -365,8 +369,8 @@ func abreast(c *mpi.Comm, begin unit.Time) {
 	c.Compute(begin - c.Wtime())
 }
 
-// lasts carries out a job twice by an algorithm and returns how long the second time takes, which all ranks begin at once. Rank r of the world is rank stride·r
-// modulo their number.
+// lasts carries out a job twice by an algorithm and returns how long the second time takes, which
+// all ranks begin at once. Rank r of the world is rank stride·r modulo their number.
 func lasts(t *testing.T, w device.World, o mpi.Options, a *collective.Algorithm, j collective.Job, stride int) unit.Time {
 	t.Helper()
 	const begin = unit.Second
@@ -385,7 +389,8 @@ func lasts(t *testing.T, w device.World, o mpi.Options, a *collective.Algorithm,
 	return slices.Max(ends) - begin
 }
 
-// Parts of any length, some of them empty, and in any place: rank r gives rank i (r+2i) mod 4 words.
+// Parts of any length, some of them empty, and in any place: rank r gives rank i (r+2i) mod 4
+// words.
 func TestVectors(t *testing.T) {
 	length := func(from, to int) int { return (from + 2*to) % 4 }
 	holdsEverywhere(t, 5, func(c *mpi.Comm) error {

@@ -1,8 +1,9 @@
-// Package mpi is the message-passing interface that programs see: communicators, sends in four modes, receives, requests, probes
-// and barriers, with the semantics of MPI.
+// Package mpi is the message-passing interface that programs see: communicators, sends in four
+// modes, receives, requests, probes and barriers, with the semantics of MPI.
 //
-// A program is a function that every rank of a job runs with its own Comm. Communication does not return errors: a failure ends
-// the rank, and Run returns it, with the MPI error class, the rank and the call.
+// A program is a function that every rank of a job runs with its own Comm. Communication does not
+// return errors: a failure ends the rank, and Run returns it, with the MPI error class, the rank
+// and the call.
 package mpi
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Wildcards of receives and probes, and the rank to which sending is nothing.
+// Wildcards of receives and probes, and the rank with which communication has no effect.
 const (
 	AnySource = -1
 	AnyTag    = -1
@@ -33,7 +34,7 @@ type Comm struct {
 	ranks   []int32 // by rank of the job, the rank here, or −1; nil: the same
 	last    *uint32 // the highest context that this rank has used
 	state   *state  // what the rank has beside its engine
-	more    *more   // what few communicators have; nil: nothing
+	extras  *extras // what few communicators have; nil: nothing
 }
 
 // Rank returns the rank of the caller, from 0 to Size()−1.
@@ -42,7 +43,7 @@ func (c *Comm) Rank() int { return c.rank }
 // Size returns the number of ranks; of a communicator between two groups, of those on this side.
 func (c *Comm) Size() int {
 	if x := c.inter(); x != nil {
-		return len(x.own)
+		return len(x.local)
 	}
 	return c.size
 }
@@ -67,16 +68,16 @@ func (c *Comm) world(rank int) int {
 	return c.members[rank]
 }
 
-// local returns the rank here of a rank of the job.
-func (c *Comm) local(world int) int {
+// rankOf returns the rank in the communicator of a rank of the job.
+func (c *Comm) rankOf(world int) int {
 	if c.ranks == nil || world < 0 {
 		return world
 	}
 	return int(c.ranks[world])
 }
 
-// agree returns the largest of the values that the ranks give.
-func (c *Comm) agree(v uint32) uint32 {
+// allreduceMax returns the largest value that a rank gives.
+func (c *Comm) allreduceMax(v uint32) uint32 {
 	c.noteCollective(0)
 	var mine, theirs [4]byte
 	binary.LittleEndian.PutUint32(mine[:], v)
@@ -90,23 +91,23 @@ func (c *Comm) agree(v uint32) uint32 {
 
 func (c *Comm) checkRank(r int) {
 	if uint(r) >= uint(c.size) {
-		c.noRank(r)
+		c.failRank(r)
 	}
 }
 
-// noRank and noTag fail. They are apart so that the checks are inlined.
-func (c *Comm) noRank(r int) {
-	c.alive()
+// failRank and failTag are functions of their own so that the checks are inlined.
+func (c *Comm) failRank(r int) {
+	c.checkNotFreed()
 	c.e.Fail(engine.ErrRank, "rank %d is not in a communicator of %d", r, c.size)
 }
 
-func (c *Comm) noTag(tag int) {
+func (c *Comm) failTag(tag int) {
 	c.e.Fail(engine.ErrTag, "tag %d: tags are from 0 to %d", tag, MaxTag)
 }
 
 func (c *Comm) checkTag(tag int) {
 	if uint(tag) > MaxTag {
-		c.noTag(tag)
+		c.failTag(tag)
 	}
 }
 
@@ -158,15 +159,17 @@ func (s *state) communicator(context uint32) *Comm {
 	return nil
 }
 
-// Keyval names an attribute that communicators may have, and says what becomes of it when they are copied and freed.
+// Keyval names an attribute of communicators, and says what happens to it when they are copied and
+// freed.
 type Keyval struct {
 	copy   func(c *Comm, value any) (copied any, keep bool)
 	delete func(c *Comm, value any)
 	freed  bool
 }
 
-// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and says what the new communicator gets, if anything; nil: nothing. delete is called
-// when an attribute is deleted, replaced, or freed with its communicator; it may be nil.
+// NewKeyval makes a name (MPI_Keyval_create). copy is called by Dup and says what the new
+// communicator gets, if anything; nil: nothing. delete is called when an attribute is deleted,
+// replaced, or freed with its communicator; it may be nil.
 func NewKeyval(copy func(c *Comm, value any) (copied any, keep bool), delete func(c *Comm, value any)) *Keyval {
 	return &Keyval{copy: copy, delete: delete}
 }
@@ -197,13 +200,14 @@ func (a attributes) find(k *Keyval) int {
 	return slices.IndexFunc(a, func(x attribute) bool { return x.key == k })
 }
 
-// SetAttribute gives the communicator an attribute, in place of what it had of that name (MPI_Attr_put).
+// SetAttribute gives the communicator an attribute, in place of what it had of that name
+// (MPI_Attr_put).
 func (c *Comm) SetAttribute(k *Keyval, value any) {
 	c.enter("SetAttribute")
 	c.checkKey(k)
 	a := &c.extra().attributes
 	if i := a.find(k); i >= 0 {
-		c.forget(k, (*a)[i].value)
+		c.callDelete(k, (*a)[i].value)
 		(*a)[i].value = value
 		return
 	}
@@ -223,14 +227,14 @@ func (c *Comm) Attribute(k *Keyval) (any, bool) {
 	case WtimeIsGlobal:
 		return false, true
 	}
-	if c.more == nil {
+	if c.extras == nil {
 		return nil, false
 	}
-	i := c.more.attributes.find(k)
+	i := c.extras.attributes.find(k)
 	if i < 0 {
 		return nil, false
 	}
-	return c.more.attributes[i].value, true
+	return c.extras.attributes[i].value, true
 }
 
 // DeleteAttribute takes an attribute away (MPI_Attr_delete).
@@ -243,16 +247,16 @@ func (c *Comm) DeleteAttribute(k *Keyval) {
 	}
 	value := (*a)[i].value
 	*a = slices.Delete(*a, i, i+1)
-	c.forget(k, value)
+	c.callDelete(k, value)
 }
 
-func (c *Comm) forget(k *Keyval, value any) {
+func (c *Comm) callDelete(k *Keyval, value any) {
 	if k.delete != nil {
 		k.delete(c, value)
 	}
 }
 
-// checkKey complains of a name under which nothing can be set.
+// checkKey fails if no attribute can be set under the name.
 func (c *Comm) checkKey(k *Keyval) {
 	switch {
 	case k == nil || k.freed:
@@ -262,7 +266,7 @@ func (c *Comm) checkKey(k *Keyval) {
 	}
 }
 
-// copyTo gives another communicator those that want to be copied.
+// copyTo copies attributes to another communicator, if their copy functions say so.
 func (a attributes) copyTo(from, to *Comm) {
 	for _, x := range a {
 		if x.key.copy == nil {
@@ -277,6 +281,6 @@ func (a attributes) copyTo(from, to *Comm) {
 // deleteAll deletes all, the last first.
 func (a attributes) deleteAll(c *Comm) {
 	for _, x := range slices.Backward(a) {
-		c.forget(x.key, x.value)
+		c.callDelete(x.key, x.value)
 	}
 }

@@ -9,23 +9,24 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Create returns a communicator of the ranks of a group, in its order, or nil to a rank that is not in it. All ranks of c call it with the same
-// group, which is of ranks of c (MPI_Comm_create).
+// Create returns a communicator of the ranks of a group, in its order, or nil to a rank that is not
+// in it. All ranks of c call it with the same group, which is of ranks of c (MPI_Comm_create).
 //
-// Note: each member keeps a table of the job's ranks, which is the fastest way from a message's sender to its rank. Jobs of a million
-// ranks should not be divided in many ways.
+// Note: each member keeps a table of the job's ranks, which is the fastest way from a message's
+// sender to its rank. Jobs of a million ranks should not be divided in many ways.
 func (c *Comm) Create(g Group) *Comm {
 	c.enter("Create")
-	c.intra()
-	for _, m := range g.real("Create").members {
-		if c.local(m) < 0 || c.local(m) >= c.size {
+	c.checkIntra()
+	for _, m := range g.valid("Create").members {
+		if c.rankOf(m) < 0 || c.rankOf(m) >= c.size {
 			c.e.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
 		}
 	}
-	return c.fresh(g.members, c.newContext())
+	return c.newComm(g.members, c.newContext())
 }
 
-// Dup returns a communicator of the same ranks whose messages are its own. Attributes and topology are copied (MPI_Comm_dup).
+// Dup returns a communicator of the same ranks whose messages are its own. Attributes and topology
+// are copied (MPI_Comm_dup).
 func (c *Comm) Dup() *Comm {
 	c.enter("Dup")
 	return c.dup()
@@ -35,22 +36,22 @@ func (c *Comm) Dup() *Comm {
 func (c *Comm) dup() *Comm {
 	var n *Comm
 	if x := c.inter(); x != nil {
-		n = x.between(c, x.own, c.members, x.mine.agreeAcross(c))
+		n = x.newInter(c, x.local, c.members, x.comm.newContextAcross(c))
 	} else {
-		n = c.fresh(c.list(), c.newContext())
+		n = c.newComm(c.jobRanks(), c.newContext())
 	}
-	if c.more != nil {
-		n.extra().topology = c.more.topology
-		c.more.attributes.copyTo(c, n)
+	if c.extras != nil {
+		n.extra().topology = c.extras.topology
+		c.extras.attributes.copyTo(c, n)
 	}
 	return n
 }
 
-// Split returns a communicator of the ranks that name the same colour, in the order of their keys, of equal ones in that of c. Who names Undefined
-// gets nil (MPI_Comm_split).
+// Split returns a communicator of the ranks that name the same colour, in the order of their keys,
+// of equal ones in that of c. A rank that gives Undefined gets nil (MPI_Comm_split).
 func (c *Comm) Split(colour, key int) *Comm {
 	c.enter("Split")
-	c.intra()
+	c.checkIntra()
 	if colour < 0 && colour != Undefined {
 		c.e.Fail(engine.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
 	}
@@ -78,14 +79,14 @@ func (c *Comm) split(colour, key int) *Comm {
 	for i, r := range same {
 		same[i] = c.world(r)
 	}
-	return c.fresh(same, context)
+	return c.newComm(same, context)
 }
 
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
 	c.enter("Compare")
 	c.e.SetContext(d.context)
-	d.alive()
+	d.checkNotFreed()
 	c.e.SetContext(c.context)
 	switch {
 	case c.context == d.context:
@@ -103,39 +104,40 @@ func (c *Comm) Compare(d *Comm) Comparison {
 	return groups
 }
 
-// Free ends the use of the communicator: a call with it is an error from now on. Messages that are under way arrive (MPI_Comm_free).
+// Free ends the use of the communicator: a call with it is an error from now on. Messages that are
+// under way arrive (MPI_Comm_free).
 func (c *Comm) Free() {
 	c.enter("Free")
-	if c.more != nil {
-		c.more.attributes.deleteAll(c)
+	if c.extras != nil {
+		c.extras.attributes.deleteAll(c)
 	}
 	x := c.extra()
-	*x = more{freed: true}
-	c.handle(ErrorsAreFatal)
+	*x = extras{freed: true}
+	c.setHandler(ErrorsAreFatal)
 	delete(c.state.calls, c.context)
-	c.size = 0 // so that nobody can be addressed
+	c.size = 0 // so that no rank can be addressed
 }
 
 // newContext returns a context that no rank of c has used.
 func (c *Comm) newContext() uint32 {
-	*c.last = c.agree(*c.last+2) &^ 1
+	*c.last = c.allreduceMax(*c.last+2) &^ 1
 	return *c.last
 }
 
-// fresh returns a communicator of ranks of the job, or nil if this one is not among them.
-func (c *Comm) fresh(members []int, context uint32) *Comm {
+// newComm returns a communicator of ranks of the job, or nil if this one is not among them.
+func (c *Comm) newComm(members []int, context uint32) *Comm {
 	me := slices.Index(members, c.e.Port().Rank())
 	if me < 0 {
 		return nil
 	}
 	n := &Comm{e: c.e, rank: me, context: context, last: c.last, state: c.state}
-	n.address(members)
-	n.handle(c.ErrorHandler())
+	n.setMembers(members)
+	n.setHandler(c.ErrorHandler())
 	return n
 }
 
-// address lets the communicator send to ranks of the job.
-func (c *Comm) address(members []int) {
+// setMembers lets the communicator send to ranks of the job.
+func (c *Comm) setMembers(members []int) {
 	c.state.created(c)
 	c.members, c.size = members, len(members)
 	c.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
@@ -144,82 +146,83 @@ func (c *Comm) address(members []int) {
 	}
 }
 
-// more is what few communicators have.
-type more struct {
+// extras are what few communicators have.
+type extras struct {
 	freed      bool
 	attributes attributes
 	topology   topology
 	inter      *inter
 	tuning     *collective.Tuning // nil: the job's
-	nodes      *collective.Nodes  // which ranks are near each other; nil: nobody has asked
+	nodes      *collective.Nodes  // which ranks are near each other; nil: not known yet
 }
 
-// extra returns what few communicators have, of one that is to have it.
-func (c *Comm) extra() *more {
-	if c.more == nil {
-		c.more = &more{}
+// extra returns the extras of a communicator, and makes them if there are none.
+func (c *Comm) extra() *extras {
+	if c.extras == nil {
+		c.extras = &extras{}
 	}
-	return c.more
+	return c.extras
 }
 
 // inter returns what a communicator between two groups has, or nil.
 func (c *Comm) inter() *inter {
-	if c.more == nil {
+	if c.extras == nil {
 		return nil
 	}
-	return c.more.inter
+	return c.extras.inter
 }
 
-// enter notes a call, which a communicator that was freed has not.
+// enter notes a call, and fails if the communicator was freed.
 func (c *Comm) enter(call string) {
 	c.e.EnterOn(call, c.context)
-	c.alive()
+	c.checkNotFreed()
 }
 
-// alive complains of a communicator that was freed.
-func (c *Comm) alive() {
-	if c.more != nil && c.more.freed {
+// checkNotFreed fails if the communicator was freed.
+func (c *Comm) checkNotFreed() {
+	if c.extras != nil && c.extras.freed {
 		c.e.Fail(engine.ErrComm, "the communicator was freed")
 	}
 }
 
-// intra complains of a communicator between two groups, on which the call cannot be made.
-func (c *Comm) intra() {
+// checkIntra fails for a communicator between two groups, on which the call cannot be made.
+func (c *Comm) checkIntra() {
 	if c.inter() != nil {
 		c.e.Fail(engine.ErrComm, "the communicator is between two groups: merge them first")
 	}
 }
 
-// inter is what a communicator between two groups has beside one of a group: ranks that are addressed are those of the other one.
+// inter is what only a communicator between two groups has. It addresses ranks of the other group.
 type inter struct {
-	own  []int // ranks of the job on this side
-	mine *Comm // of this side, for what it must agree upon
+	local []int // ranks of the job in this group
+	comm  *Comm // of this group, to agree on contexts
 }
 
-// CreateInter returns a communicator between this group and another. The leaders of the two, of which each says who the other one is in
-// a communicator that both are in, exchange who is there. peer and remote count at the leader only (MPI_Intercomm_create).
+// CreateInter returns a communicator between this group and another. The leaders of the two, of
+// which each says who the other one is in a communicator that both are in, exchange who is there.
+// peer and remote count at the leader only (MPI_Intercomm_create).
 func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	c.enter("CreateInter")
-	c.intra()
+	c.checkIntra()
 	c.checkRank(leader)
 	mine := c.dup()
-	list := c.list()
-	*c.last = c.agree(*c.last + 2)
+	list := c.jobRanks()
+	*c.last = c.allreduceMax(*c.last + 2)
 	text := encode(append([]int{int(*c.last)}, list...))
 	var there []byte
 	if c.rank == leader {
-		there = peer.swap(text, remote, tag)
+		there = peer.exchange(text, remote, tag)
 	}
-	other := decode(mine.share(there, leader))
+	other := decode(mine.broadcast(there, leader))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
 	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
 		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
 	}
-	return (&inter{own: list, mine: mine}).between(c, list, other[1:], *c.last)
+	return (&inter{local: list, comm: mine}).newInter(c, list, other[1:], *c.last)
 }
 
-// swap exchanges bytes with a rank, however many they are, within a call.
-func (c *Comm) swap(b []byte, with, tag int) []byte {
+// exchange exchanges byte strings of any lengths with a rank, within a call.
+func (c *Comm) exchange(b []byte, with, tag int) []byte {
 	c.checkRank(with)
 	c.checkTag(tag)
 	out := c.e.Isend(model.Standard, b, engine.Signature(Byte.Sign()), c.world(with), c.context, tag)
@@ -231,8 +234,8 @@ func (c *Comm) swap(b []byte, with, tag int) []byte {
 	return theirs
 }
 
-// share brings bytes of a rank to all, however many they are.
-func (c *Comm) share(b []byte, root int) []byte {
+// broadcast sends a byte string of any length from a rank to all.
+func (c *Comm) broadcast(b []byte, root int) []byte {
 	n := []int64{int64(len(b))}
 	c.bcast(Of(n), root)
 	if c.rank != root {
@@ -258,18 +261,19 @@ func decode(b []byte) []int {
 	return x
 }
 
-// between returns a communicator between two groups.
-func (x *inter) between(c *Comm, own, other []int, context uint32) *Comm {
+// newInter returns a communicator between two groups.
+func (x *inter) newInter(c *Comm, own, other []int, context uint32) *Comm {
 	n := &Comm{e: c.e, rank: slices.Index(own, c.e.Port().Rank()), context: context, last: c.last, state: c.state}
-	n.address(other)
-	n.handle(c.ErrorHandler())
-	n.extra().inter = &inter{own: own, mine: x.mine}
+	n.setMembers(other)
+	n.setHandler(c.ErrorHandler())
+	n.extra().inter = &inter{local: own, comm: x.comm}
 	return n
 }
 
-// agreeAcross returns a context that no rank of both groups has used: the first ranks exchange what their sides have come to.
-func (c *Comm) agreeAcross(between *Comm) uint32 {
-	*c.last = c.agree(*c.last + 2)
+// newContextAcross returns a context that no rank of either group has used: the first ranks of the
+// groups exchange the next free ones.
+func (c *Comm) newContextAcross(between *Comm) uint32 {
+	*c.last = c.allreduceMax(*c.last + 2)
 	mine, theirs := encode([]int{int(*c.last)}), make([]byte, 8)
 	if c.rank == 0 {
 		r := c.e.Irecv(theirs, 0, between.world(0), between.context+1, AnyTag)
@@ -277,7 +281,7 @@ func (c *Comm) agreeAcross(between *Comm) uint32 {
 		c.e.Wait(r)
 		c.e.Release(r)
 	}
-	other := decode(c.share(theirs, 0))
+	other := decode(c.broadcast(theirs, 0))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
 	return *c.last
 }
@@ -288,43 +292,44 @@ func (c *Comm) IsInter() bool { return c.inter() != nil }
 // RemoteSize returns how many ranks the other group has.
 func (c *Comm) RemoteSize() int {
 	c.enter("RemoteSize")
-	c.mustInter()
+	c.checkInter()
 	return c.size
 }
 
 // RemoteGroup returns the other group.
 func (c *Comm) RemoteGroup() Group {
 	c.enter("RemoteGroup")
-	c.mustInter()
+	c.checkInter()
 	return Group{c.e, c.members}
 }
 
-func (c *Comm) mustInter() {
+func (c *Comm) checkInter() {
 	if c.inter() == nil {
 		c.e.Fail(engine.ErrComm, "the communicator is of one group")
 	}
 }
 
-// Merge makes one group of both. Those that say high come behind the others; where both say the same, the side comes first whose first rank is the
-// lower one in the job. All ranks of a side say the same (MPI_Intercomm_merge).
+// Merge makes one group of both. Those that say high come behind the others; where both say the
+// same, the side comes first whose first rank is the lower one in the job. All ranks of a side say
+// the same (MPI_Intercomm_merge).
 func (c *Comm) Merge(high bool) *Comm {
 	c.enter("Merge")
-	c.mustInter()
+	c.checkInter()
 	x := c.inter()
-	context := x.mine.agreeAcross(c)
+	context := x.comm.newContextAcross(c)
 	if other := x.otherHigh(c, high); other != high {
 		if high {
-			return c.fresh(slices.Concat(c.members, x.own), context)
+			return c.newComm(slices.Concat(c.members, x.local), context)
 		}
-		return c.fresh(slices.Concat(x.own, c.members), context)
+		return c.newComm(slices.Concat(x.local, c.members), context)
 	}
-	if x.own[0] < c.members[0] {
-		return c.fresh(slices.Concat(x.own, c.members), context)
+	if x.local[0] < c.members[0] {
+		return c.newComm(slices.Concat(x.local, c.members), context)
 	}
-	return c.fresh(slices.Concat(c.members, x.own), context)
+	return c.newComm(slices.Concat(c.members, x.local), context)
 }
 
-// otherHigh returns what the other side says.
+// otherHigh returns what the other group says.
 func (x *inter) otherHigh(c *Comm, high bool) bool {
 	mine, theirs := []byte{0}, []byte{0}
 	if high {
@@ -336,5 +341,5 @@ func (x *inter) otherHigh(c *Comm, high bool) bool {
 		c.e.Wait(r)
 		c.e.Release(r)
 	}
-	return x.mine.share(theirs, 0)[0] == 1
+	return x.comm.broadcast(theirs, 0)[0] == 1
 }

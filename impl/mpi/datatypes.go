@@ -15,7 +15,8 @@ type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint | float32 | float64 | complex64 | complex128
 }
 
-// TypeOf returns the datatype of Go's T. Those of int and uint have 64 bits, and that of byte, which Go also calls uint8, is Byte.
+// TypeOf returns the datatype of Go's T. Those of int and uint have 64 bits, and that of byte,
+// which Go also calls uint8, is Byte.
 func TypeOf[T Element]() *Datatype {
 	var x T
 	switch any(x).(type) {
@@ -52,7 +53,8 @@ func Of[T Element](x []T) Buffer {
 	return Buffer{Bytes: Raw(x), Count: len(x), Type: TypeOf[T]()}
 }
 
-// Raw returns the memory of a slice as bytes. Its elements may be structs, whose layout a datatype describes, without pointers.
+// Raw returns the memory of a slice as bytes. Its elements may be structs, whose layout a datatype
+// describes, without pointers.
 func Raw[T any](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
@@ -116,8 +118,9 @@ var (
 	MinLoc = reduction.MinLoc
 )
 
-// NewOp makes an operation of a function that leaves in ∘ inout in inout, of which each has the same number of elements of one type (MPI_Op_create). It is
-// associative; commutes says that its operands may be exchanged, too.
+// NewOp makes an operation of a function that leaves in ∘ inout in inout, of which each has the
+// same number of elements of one type (MPI_Op_create). It is associative; commutes says that its
+// operands may be exchanged, too.
 func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
 	return reduction.New(combine, commutes)
 }
@@ -126,15 +129,17 @@ func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
 //
 //	column := mpi.Vector(rows, 1, width, mpi.Float64).Commit()
 //
-// No communicator takes part, so they may be made before Run and be shared by ranks. What is wrong ends the rank as in other calls; outside of a
-// rank's program it is a panic with an *Error whose Rank is NoRank.
+// No communicator takes part, so they may be made before Run and be shared by ranks. What is wrong
+// ends the rank as in other calls; outside of a rank's program it is a panic with an *Error whose
+// Rank is NoRank.
 
 // Contiguous makes a type of count elements of t one after another (MPI_Type_contiguous).
 func Contiguous(count int, t *Datatype) *Datatype {
 	return construct("Contiguous", []int{count}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Contiguous(count, t) })
 }
 
-// Vector makes a type of count blocks of length elements each, whose beginnings are stride extents of t apart (MPI_Type_vector).
+// Vector makes a type of count blocks of length elements each, whose beginnings are stride extents
+// of t apart (MPI_Type_vector).
 func Vector(count, length, stride int, t *Datatype) *Datatype {
 	return construct("Vector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Vector(count, length, stride, t) })
 }
@@ -144,7 +149,8 @@ func Hvector(count, length, stride int, t *Datatype) *Datatype {
 	return construct("Hvector", []int{count, length}, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hvector(count, length, stride, t) })
 }
 
-// Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t (MPI_Type_indexed).
+// Indexed makes a type of blocks of lengths[i] elements at displacements of offsets[i] extents of t
+// (MPI_Type_indexed).
 func Indexed(lengths, offsets []int, t *Datatype) *Datatype {
 	return construct("Indexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Indexed(lengths, offsets, t) })
 }
@@ -154,8 +160,8 @@ func Hindexed(lengths, offsets []int, t *Datatype) *Datatype {
 	return construct("Hindexed", lengths, []*Datatype{t}, func() (*Datatype, error) { return datatype.Hindexed(lengths, offsets, t) })
 }
 
-// Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i] in bytes (MPI_Type_struct). Displacement has those of
-// a Go struct's fields.
+// Struct makes a type of blocks, each of lengths[i] elements of types[i] at displacement offsets[i]
+// in bytes (MPI_Type_struct). Displacement has those of a Go struct's fields.
 func Struct(lengths, offsets []int, types []*Datatype) *Datatype {
 	return construct("Struct", lengths, types, func() (*Datatype, error) { return datatype.Struct(lengths, offsets, types) })
 }
@@ -187,15 +193,18 @@ func fail(call string, c engine.Class, format string, args ...any) {
 	panic(&Error{Class: c, Rank: NoRank, Call: call, At: check.Where(0), Text: fmt.Sprintf(format, args...)})
 }
 
-// Displacement returns how many bytes behind the beginning of an object one of its parts begins, for Struct and Hindexed:
+// Displacement returns how many bytes behind the beginning of an object one of its parts begins,
+// for Struct and Hindexed:
 //
 //	var p particle
 //	at := []int{mpi.Displacement(&p, &p.kind), mpi.Displacement(&p, &p.place)}
 //
-// It is what the difference of two addresses is in C (MPI_Address). What is no part of the object is an error of class MPI_ERR_ARG.
+// It is what the difference of two addresses is in C (MPI_Address). What is no part of the object
+// is an error of class MPI_ERR_ARG.
 //
-// Note: there is no address of a Go object that could be kept, as MPI_BOTTOM wants it: an address keeps nothing alive, and memory may move. So displacements count
-// from where a buffer begins, and what lies in several objects is sent by Pack.
+// Note: there is no address of a Go object that could be kept, as MPI_BOTTOM wants it: an address
+// keeps nothing alive, and memory may move. So displacements count from where a buffer begins, and
+// what lies in several objects is sent by Pack.
 func Displacement[T, P any](object *T, part *P) int {
 	at := int(uintptr(unsafe.Pointer(part)) - uintptr(unsafe.Pointer(object)))
 	if room := int(unsafe.Sizeof(*object)) - int(unsafe.Sizeof(*part)); object == nil || at < 0 || at > room {

@@ -20,7 +20,8 @@ func elsewhere(f func()) (v any) {
 	return <-done
 }
 
-// Calls of other goroutines fail there, whichever they are, and leave everything as it was, so that the rank may go on.
+// Calls of other goroutines fail there, whichever they are, and leave everything as it was, so that
+// the rank may go on.
 func TestCallsFromElsewhere(t *testing.T) {
 	calls := func(c *mpi.Comm, r *mpi.Request) map[string]func() {
 		b := make([]byte, 8)
@@ -76,7 +77,8 @@ func TestCallsFromElsewhere(t *testing.T) {
 	}
 }
 
-// Who uses the communicator of another rank fails, and that rank does not notice: it is where it was.
+// Who uses the communicator of another rank fails, and that rank does not notice: it is where it
+// was.
 func TestCallsOfOtherRanks(t *testing.T) {
 	for _, at := range places {
 		l := enginetest.Default()

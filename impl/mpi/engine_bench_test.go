@@ -28,7 +28,8 @@ func (m *mirror) Recv(bool) *device.Packet                  { return &m.packet }
 func (*mirror) Memory() device.Memory                       { return nil }
 func (*mirror) Counter() device.Counter                     { return nil }
 
-// BenchmarkEngine is what the library itself does for a message of 8 bytes: the send and the receive, with a port that takes no time.
+// BenchmarkEngine is what the library itself does for a message of 8 bytes: the send and the
+// receive, with a port that takes no time.
 func BenchmarkEngine(b *testing.B) {
 	l := &model.Library{Name: "own", Fallback: "RTA", Window: 1 << 20}
 	for m := range model.NumModes {

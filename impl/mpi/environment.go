@@ -12,18 +12,20 @@ import (
 // Version returns the version of the standard that this is an implementation of (MPI_Get_version).
 func Version() (version, subversion int) { return 1, 2 }
 
-// Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's program to its end, as Run does what MPI_Init and MPI_Finalize
-// do. A nil c cannot, so that a function may be called with a communicator or without.
+// Initialized reports whether c can be used (MPI_Initialized): from the beginning of a rank's
+// program to its end, as Run does what MPI_Init and MPI_Finalize do. A nil c cannot, so that a
+// function may be called with a communicator or without.
 func (c *Comm) Initialized() bool { return c != nil && !c.state.ended }
 
-// ProcessorName names the hardware that the rank runs on: the node of an emulated machine, or the host (MPI_Get_processor_name). Ranks that are near each
-// other have the same.
+// ProcessorName names the hardware that the rank runs on: the node of an emulated machine, or the
+// host (MPI_Get_processor_name). Ranks that are near each other have the same.
 func (c *Comm) ProcessorName() string {
 	c.e.Enter("ProcessorName")
 	return c.e.Port().Node()
 }
 
-// Wtick returns the step of the clock that Wtime reads: the timer of an emulated machine, or what was measured of this one's (MPI_Wtick).
+// Wtick returns the step of the clock that Wtime reads: the timer of an emulated machine, or what
+// was measured of this one's (MPI_Wtick).
 func (c *Comm) Wtick() unit.Time { return c.e.Port().Tick() }
 
 // Abort ends the job, all of its ranks, with an *AbortError (MPI_Abort). It does not return.
@@ -32,7 +34,8 @@ func (c *Comm) Abort(code int) {
 	panic(&AbortError{c.e.Port().Rank(), code})
 }
 
-// AbortError is what Run returns when a rank has called Abort. Where ranks are processes, the others get its text.
+// AbortError is what Run returns when a rank has called Abort. Where ranks are processes, the
+// others get its text.
 type AbortError struct {
 	Rank int // in the job
 	Code int // that the program gave
@@ -43,8 +46,9 @@ func (e *AbortError) Error() string {
 	return fmt.Sprintf("rank %d: Abort: the program ends the job with code %d", e.Rank, e.Code)
 }
 
-// Pcontrol tells whoever looks on, through Options.Enter, that the program has come here (MPI_Pcontrol). The library makes nothing of it, as the standard says: a
-// profile that wraps the communicator says what levels mean, 0 for off, 1 for on, 2 for what it has so far to be written.
+// Pcontrol tells Options.Enter that the program is here (MPI_Pcontrol). The library ignores the
+// level, as the standard says: a profiler that wraps the communicator defines it, by convention 0
+// for off, 1 for on, and 2 for writing out what was collected.
 func (c *Comm) Pcontrol(_ int) { c.enter("Pcontrol") }
 
 // Class is a class of errors.
@@ -98,8 +102,8 @@ var meanings = map[Class]string{
 	ErrPending:  "an operation that is neither complete nor has failed",
 }
 
-// ErrorClass returns the class of an error that Run or Catch has returned (MPI_Error_class): Success for nil, ErrUnknown for one that the library has
-// not made.
+// ErrorClass returns the class of an error that Run or Catch has returned (MPI_Error_class):
+// Success for nil, ErrUnknown for one that the library has not made.
 func ErrorClass(err error) Class {
 	var (
 		failed  *Error
@@ -117,7 +121,8 @@ func ErrorClass(err error) Class {
 	return ErrUnknown
 }
 
-// ErrorString says what errors of a class are about (MPI_Error_string); the text of one is its Error. Of what is no class it says that.
+// ErrorString says what errors of a class are about (MPI_Error_string); the text of one is its
+// Error. Of what is no class it says that.
 func ErrorString(c Class) string {
 	if s, ok := meanings[c]; ok {
 		return s
@@ -125,26 +130,28 @@ func ErrorString(c Class) string {
 	return "no class of errors"
 }
 
-// ErrorHandler says what becomes of an error that a call on a communicator makes (MPI_Errhandler_create). It is the rank's: others may have another on the
-// same communicator.
+// ErrorHandler says what happens to an error of a call on a communicator (MPI_Errhandler_create).
+// Ranks may have different handlers on one communicator.
 type ErrorHandler struct {
 	name  string
-	call  func(c *Comm, err *Error) // nil: nobody is told
+	call  func(c *Comm, err *Error) // nil: none
 	freed atomic.Bool
 }
 
-// The handlers that there are. With ErrorsAreFatal, which communicators have unless another is set, an error ends the rank, and with it the job. With
-// ErrorsReturn, and with those that are made, Catch returns it.
+// The handlers that there are. With ErrorsAreFatal, which communicators have unless another is set,
+// an error ends the rank, and with it the job. With ErrorsReturn, and with those that are made,
+// Catch returns it.
 var (
 	ErrorsAreFatal = &ErrorHandler{name: "ErrorsAreFatal"}
 	ErrorsReturn   = &ErrorHandler{name: "ErrorsReturn"}
 )
 
-// NewErrorHandler makes a handler of a function that is told of the error and of the communicator, before Catch returns the error, or Run where there is no
-// Catch.
+// NewErrorHandler makes a handler of a function that is told of the error and of the communicator,
+// before Catch returns the error, or Run where there is no Catch.
 func NewErrorHandler(call func(c *Comm, err *Error)) *ErrorHandler { return &ErrorHandler{call: call} }
 
-// Free ends the use of a handler for other communicators (MPI_Errhandler_free). Those that have it keep it. One of the library's cannot be freed.
+// Free ends the use of a handler for other communicators (MPI_Errhandler_free). Those that have it
+// keep it. One of the library's cannot be freed.
 func (h *ErrorHandler) Free() error {
 	if h.name != "" {
 		return fmt.Errorf("%s is no handler that was made", h.name)
@@ -153,14 +160,15 @@ func (h *ErrorHandler) Free() error {
 	return nil
 }
 
-// SetErrorHandler says what becomes of errors of calls on c from now on (MPI_Errhandler_set). Communicators that are made of c have the same. Errors of
-// calls without a communicator, such as Vector, are those of the communicator that Run gives.
+// SetErrorHandler says what becomes of errors of calls on c from now on (MPI_Errhandler_set).
+// Communicators that are made of c have the same. Errors of calls without a communicator, such as
+// Vector, are those of the communicator that Run gives.
 func (c *Comm) SetErrorHandler(h *ErrorHandler) {
 	c.enter("SetErrorHandler")
 	if h == nil || h.freed.Load() {
 		c.e.Fail(engine.ErrArg, "the error handler was freed, or is none")
 	}
-	c.handle(h)
+	c.setHandler(h)
 }
 
 // ErrorHandler returns what becomes of errors of calls on c (MPI_Errhandler_get).
@@ -171,14 +179,14 @@ func (c *Comm) ErrorHandler() *ErrorHandler {
 	return ErrorsAreFatal
 }
 
-// handled is a communicator of whose errors not all is over.
+// handled is a communicator with another handler than ErrorsAreFatal.
 type handled struct {
 	comm *Comm
 	by   *ErrorHandler
 }
 
-// handle notes the handler of a communicator.
-func (c *Comm) handle(h *ErrorHandler) {
+// setHandler notes the handler of a communicator.
+func (c *Comm) setHandler(h *ErrorHandler) {
 	if h == ErrorsAreFatal {
 		delete(c.state.handlers, c.context)
 		return
@@ -189,8 +197,9 @@ func (c *Comm) handle(h *ErrorHandler) {
 	c.state.handlers[c.context] = handled{c, h}
 }
 
-// tell tells the handler of an error that this rank has made, and reports whether Catch returns it.
-func (c *Comm) tell(err *Error) bool {
+// callHandler calls the handler of an error of this rank, and reports whether Catch returns the
+// error.
+func (c *Comm) callHandler(err *Error) bool {
 	if err.Rank == NoRank {
 		err.Rank = c.e.Port().Rank()
 	}
@@ -201,15 +210,17 @@ func (c *Comm) tell(err *Error) bool {
 	return ok
 }
 
-// Catch calls f and returns the *Error of a call in it, if the call was on a communicator whose handler is not ErrorsAreFatal. The rest of f is left out.
-// Other errors, and panics, pass. c is any communicator of the rank.
+// Catch calls f and returns the *Error of a call in it, if the call was on a communicator whose
+// handler is not ErrorsAreFatal. The rest of f is left out. Other errors, and panics, pass. c is
+// any communicator of the rank.
 //
-// An error of arguments (a rank, a tag, a root, a count, a datatype, a buffer, an operation, a group, a topology, an attribute) leaves things as they were
-// for calls that make one message, or none. After others, and where other ranks take part in the call, MPI does not say what holds.
+// An error of arguments (a rank, a tag, a root, a count, a datatype, a buffer, an operation, a
+// group, a topology, an attribute) leaves things as they were for calls that make one message, or
+// none. After others, and where other ranks take part in the call, MPI does not say what holds.
 func (c *Comm) Catch(f func()) (err error) {
 	defer func() {
 		v := recover()
-		if e, ok := v.(*Error); ok && c.tell(e) {
+		if e, ok := v.(*Error); ok && c.callHandler(e) {
 			err = e
 		} else if v != nil {
 			panic(v)

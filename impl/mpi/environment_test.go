@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Two ranks of a node of the torus have the name of it, and its timer; ranks on this machine have the same name, and some clock.
+// Two ranks of a node of the torus have the name of it, and its timer; ranks on this machine have
+// the same name, and some clock.
 func TestWhereabouts(t *testing.T) {
 	if v, sub := mpi.Version(); v != 1 || sub != 2 {
 		t.Errorf("version %d.%d", v, sub)

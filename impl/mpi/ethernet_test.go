@@ -19,7 +19,8 @@ func workstations() *model.Machine {
 				Poll: 90_000_049, Output: 81_000_001, Input: 110_000_017, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
 }
 
-// oneAfterTheOther says whether the packets of a protocol go to and fro in turn, so that none meets another on the medium, or at its receiver.
+// oneAfterTheOther says whether the packets of a protocol go to and fro in turn, so that none meets
+// another on the medium, or at its receiver.
 func oneAfterTheOther(p *model.Protocol) bool { return p != model.RAT }
 
 // TestExactEthernet compares where every packet fits a segment, and none is under way with another.
@@ -36,8 +37,9 @@ func TestExactEthernet(t *testing.T) {
 	}
 }
 
-// TestEthernetStreams compares packets of several segments, which the model tells by a recurrence. A sender's call ends when its buffer has room
-// for the last bytes: one acknowledgement, or about a frame, earlier or later, as a collision decides.
+// TestEthernetStreams compares packets of several segments, which the model tells by a recurrence.
+// A sender's call ends when its buffer has room for the last bytes: one acknowledgement, or about a
+// frame, earlier or later, as a collision decides.
 func TestEthernetStreams(t *testing.T) {
 	const most, mostOfCalls = 0.10, 0.25
 	m := workstations()
@@ -61,7 +63,8 @@ func TestEthernetStreams(t *testing.T) {
 	t.Logf("the model is off by at most %.1f %% of deliveries, %.1f %% of calls", 100*worst, 100*worstCall)
 }
 
-// TestExactEthernetMessages compares low-level messages with their closed form, and the closed form with what LogGP sees of it.
+// TestExactEthernetMessages compares low-level messages with their closed form, and the closed form
+// with what LogGP sees of it.
 func TestExactEthernetMessages(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	path := m.Path(2, 0, 1)
@@ -78,14 +81,16 @@ func TestExactEthernetMessages(t *testing.T) {
 			}
 		}
 	}
-	// Of a long message the medium shows: an address, 1460 bytes and silence take as long as 1538 bytes.
+	// Of a long message the medium shows: an address, 1460 bytes and silence take as long as 1538
+	// bytes.
 	if g, want := view.BigGap.Micros(), 1538/1.25/1460; math.Abs(g-want) > 1e-9 {
 		t.Errorf("G is %v us/B, want %v", g, want)
 	}
 }
 
-// TestExactEthernetMeeting lets the receive begin before the send, with it, and when the message has been there for long. Then its interrupt was time of
-// what the rank did before, and the call began as much later.
+// TestExactEthernetMeeting lets the receive begin before the send, with it, and when the message
+// has been there for long. Then its interrupt was time of what the rank did before, and the call
+// began as much later.
 func TestExactEthernetMeeting(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{0, 16, 1000, 1420} {
@@ -109,7 +114,8 @@ func TestExactEthernetMeeting(t *testing.T) {
 	}
 }
 
-// TestEthernetLateReceive lets the receive of a long message begin when its sender has long found the window closed.
+// TestEthernetLateReceive lets the receive of a long message begin when its sender has long found
+// the window closed.
 func TestEthernetLateReceive(t *testing.T) {
 	m, l := workstations(), odd(false, 0)
 	for _, k := range []int{5000, 20000, 50000} {

@@ -15,12 +15,13 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// What a program means must not depend on where it runs, or on how its messages travel. Tests of that run in every place,
-// under every table.
+// What a program means must not depend on where it runs, or on how its messages travel. Tests of
+// that run in every place, under every table.
 
 var places = enginetest.Worlds()
 
-// loaded are the entries of the catalogue that were read: to read one takes longer than most programs of these tests.
+// loaded are the entries of the catalogue that were read: to read one takes longer than most
+// programs of these tests.
 var loaded = map[string]*platform.Platform{}
 
 func load(name string) *platform.Platform {
@@ -34,7 +35,8 @@ func load(name string) *platform.Platform {
 	return loaded[name]
 }
 
-// emulated returns the world of a catalogue entry's machine, with its first library's software costs.
+// emulated returns the world of a catalogue entry's machine, with its first library's software
+// costs.
 func emulated(t testing.TB, name string, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
 	return virtual(t, load(name), load(name).Machine, l, ranks, noise)
@@ -53,7 +55,8 @@ func scattered(ranks int) *model.Machine {
 	return &m
 }
 
-// virtual returns the world of a machine, with the software costs of the first library of a catalogue entry.
+// virtual returns the world of a machine, with the software costs of the first library of a
+// catalogue entry.
 func virtual(t testing.TB, p *platform.Platform, machine *model.Machine, l *model.Library, ranks int, noise float64) device.World {
 	t.Helper()
 	return build(t, config(p, machine, l, ranks, noise))

@@ -13,10 +13,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The emulation and the closed form of package model share nothing but the data of the machine. Where one message
-// travels alone they must agree to the picosecond.
+// The emulation and the closed form of package model share nothing but the data of the machine.
+// Where one message travels alone they must agree to the picosecond.
 
-// odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind another.
+// odd is a library whose costs no two sums have in common, so that a wrong term cannot hide behind
+// another.
 func odd(stage bool, bounce int) *model.Library {
 	l := lib()
 	l.Software = [model.MaxCosts]unit.Time{1000003, 1100009, 1200007, 1300021, 1400017, 1500007, 1600033, 1700021, 1800017,
@@ -29,7 +30,8 @@ func odd(stage bool, bounce int) *model.Library {
 // pair is two ranks of a job.
 type pair struct{ ranks, from, to int }
 
-// taken is what a transfer took: the sender's call, until the receiver had it, and until the sender was rid of it.
+// taken is what a transfer took: the sender's call, until the receiver had it, and until the sender
+// was rid of it.
 type taken struct{ sender, delivery, rid unit.Time }
 
 // world returns the emulated machine.
@@ -58,7 +60,8 @@ func call(c *mpi.Comm, x model.Transfer, b []byte, to int) (r mpi.Request) {
 	return r
 }
 
-// transfer is a program that makes a transfer, with its first touch of the wire long after whatever began the job.
+// transfer is a program that makes a transfer, with its first touch of the wire long after whatever
+// began the job.
 func transfer(x model.Transfer, p pair, took *taken) func(*mpi.Comm) error {
 	var start unit.Time
 	return func(c *mpi.Comm) error {
@@ -92,7 +95,8 @@ func emulate(t testing.TB, x model.Transfer, p pair, protocol string) (took take
 	return took
 }
 
-// exact says whether the emulation takes as long as the closed form, and prints the terms where it does not.
+// exact says whether the emulation takes as long as the closed form, and prints the terms where it
+// does not.
 func exact(t *testing.T, x model.Transfer, p pair) {
 	t.Helper()
 	got, want := emulate(t, x, p, x.Protocol.Name), x.Cost()
@@ -140,14 +144,16 @@ func copyingLogGP(g model.LogGP) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// edges are those around which something changes on the torus: nothing, bounce buffer and first part, chunk, and chunk with header.
+// edges are those around which something changes on the torus: nothing, bounce buffer and first
+// part, chunk, and chunk with header.
 var edges = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
 
-// rounded are those whose chunks of seven bytes, of which three take a whole number of picoseconds, end in every way.
+// rounded are those whose chunks of seven bytes, of which three take a whole number of picoseconds,
+// end in every way.
 var rounded = []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 1001, 1008, 1015, 1017}
 
-// TestExactTorus compares every protocol in every mode at every size between two ranks, and the rest of what matters one at
-// a time.
+// TestExactTorus compares every protocol in every mode at every size between two ranks, and the
+// rest of what matters one at a time.
 func TestExactTorus(t *testing.T) {
 	m := machine()
 	m.Processor.Copy.Start = 30011
@@ -178,8 +184,9 @@ func shared(sizes ...int) *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
 }
 
-// TestExactHypernodes compares every protocol in every mode inside a hypernode and between two, at all sizes around which something changes
-// there, also where ports and rings are no faster than the processors, with chunks so tiny that rounding shows, and where they are slower.
+// TestExactHypernodes compares every protocol in every mode inside a hypernode and between two, at
+// all sizes around which something changes there, also where ports and rings are no faster than the
+// processors, with chunks so tiny that rounding shows, and where they are slower.
 func TestExactHypernodes(t *testing.T) {
 	m, tight, slow := shared(2, 3, 3), shared(2, 3, 3), shared(2, 3, 3)
 	const rate = 7e12 / 56700.6 // as in TestExactLinks
@@ -212,8 +219,8 @@ func TestExactHypernodes(t *testing.T) {
 	}
 }
 
-// TestExactBusy compares where the sender's call ends later than an answer comes: a send that does not block does not hear it before,
-// nor does one whose message is buffered.
+// TestExactBusy compares where the sender's call ends later than an answer comes: a send that does
+// not block does not hear it before, nor does one whose message is buffered.
 func TestExactBusy(t *testing.T) {
 	l := odd(true, 1024)
 	for m := range model.NumModes {
@@ -225,8 +232,9 @@ func TestExactBusy(t *testing.T) {
 	}
 }
 
-// TestExactLinks compares on tori whose links are no faster than what feeds them: as fast, with chunks so tiny that rounding
-// makes them wait for each other; and slower, so that every chunk waits.
+// TestExactLinks compares on tori whose links are no faster than what feeds them: as fast, with
+// chunks so tiny that rounding makes them wait for each other; and slower, so that every chunk
+// waits.
 func TestExactLinks(t *testing.T) {
 	tight, slow := machine(), machine()
 	n := tight.Network.(*model.Torus)
@@ -245,7 +253,8 @@ func TestExactLinks(t *testing.T) {
 	}
 }
 
-// TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that messages wait for it.
+// TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that
+// messages wait for it.
 func TestExactLogGP(t *testing.T) {
 	for _, gap := range []unit.Time{4 * us, 100 * us} {
 		m := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: gap, BigGap: 9876.5})
@@ -257,7 +266,8 @@ func TestExactLogGP(t *testing.T) {
 	}
 }
 
-// TestExactByMessages compares where engines read and write memory by messages, through bounce buffers and without.
+// TestExactByMessages compares where engines read and write memory by messages, through bounce
+// buffers and without.
 func TestExactByMessages(t *testing.T) {
 	torus := machine()
 	torus.Processor.Copy.Start = 30011
@@ -271,14 +281,16 @@ func TestExactByMessages(t *testing.T) {
 	}
 }
 
-// TestEquations compares the LogGP machine, with software that costs nothing, with equations (1) to (7) for random parameters.
+// TestEquations compares the LogGP machine, with software that costs nothing, with equations (1) to
+// (7) for random parameters.
 //
-// An interface is taken for g + (k−1)·G by a message. The next message that follows soonest on the same one is RAT's FIN,
-// (k−1)·G + L + o_s after the start of M: with g ≤ L + o_s no message waits for the gap, which the equations leave out.
+// An interface is taken for g + (k−1)·G by a message. The next message that follows soonest on the
+// same one is RAT's FIN, (k−1)·G + L + o_s after the start of M: with g ≤ L + o_s no message waits
+// for the gap, which the equations leave out.
 //
-// Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The receiver's end of TA is not
-// (3), which the source gives for both times, but what model.Completion says. By PTAT all of the data goes in the second packet: the
-// library has no first part.
+// Equations (1) to (3) are those of short messages and have no G; so k = 1 for T and TA. The
+// receiver's end of TA is not (3), which the source gives for both times, but what model.Completion
+// says. By PTAT all of the data goes in the second packet: the library has no first part.
 func TestEquations(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -332,8 +344,9 @@ func TestExactMessages(t *testing.T) {
 	}
 }
 
-// messageCost returns what a low-level message of k bytes costs: that of a protocol which is no more than this message, in calls that cost nothing themselves.
-// The sender makes the packet, or accesses the other side's memory; an access is delivered when its call ends.
+// messageCost returns what a low-level message of k bytes costs: that of a protocol which is no
+// more than this message, in calls that cost nothing themselves. The sender makes the packet, or
+// accesses the other side's memory; an access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
 	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {
@@ -398,8 +411,8 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 	return took
 }
 
-// The library and the models have a table of protocols each, so that either can be the test of the other. Who asks one of them what a
-// protocol can do must hear what the other would say.
+// The library and the models have a table of protocols each, so that either can be the test of the
+// other. Who asks one of them what a protocol can do must hear what the other would say.
 func TestProtocolTablesAgree(t *testing.T) {
 	if len(proto.Protocols) != len(model.Protocols) {
 		t.Fatalf("%d protocols in the library, %d in the models", len(proto.Protocols), len(model.Protocols))

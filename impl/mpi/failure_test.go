@@ -229,7 +229,8 @@ func TestDeadlockOfBuffered(t *testing.T) {
 	}
 }
 
-// Who has a message that nobody received says so, if it is certain: a message that its sender may yet cancel is waited for.
+// Who has a message that nobody received says so, if it is certain: a message that its sender may
+// yet cancel is waited for.
 func TestNotReceived(t *testing.T) {
 	for _, c := range []struct{ protocol, want string }{
 		{"T", "rank 1: Finalize: MPI_ERR_OTHER: 2 messages were not received; the first is from rank 0 with tag 5, of 100 bytes"},
@@ -301,7 +302,8 @@ func TestProgramError(t *testing.T) {
 	})
 }
 
-// Errors name the rank that sent a message as the program does, and say which of the job that is where it is another.
+// Errors name the rank that sent a message as the program does, and say which of the job that is
+// where it is another.
 func TestNamesOfRanks(t *testing.T) {
 	const who = "rank 1 of a communicator of 2 (rank 3 of the job)"
 	for name, c := range map[string]struct {

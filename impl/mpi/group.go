@@ -9,13 +9,15 @@ import (
 // Undefined in place of a rank or a colour says that there is none.
 const Undefined = -3
 
-// Group is some ranks of the job, in an order. It never changes. The zero Group is none (MPI_GROUP_NULL): groups come from communicators.
+// Group is some ranks of the job, in an order. It never changes. The zero Group is none
+// (MPI_GROUP_NULL): groups come from communicators.
 type Group struct {
 	e       *engine.Rank
 	members []int // ranks of the job
 }
 
-// Group returns the ranks of the communicator, of one between two groups those of this side (MPI_Comm_group).
+// Group returns the ranks of the communicator, of one between two groups those of this side
+// (MPI_Comm_group).
 func (c *Comm) Group() Group {
 	c.e.Enter("Group")
 	return c.group()
@@ -23,25 +25,25 @@ func (c *Comm) Group() Group {
 
 func (c *Comm) group() Group {
 	if x := c.inter(); x != nil {
-		return Group{c.e, x.own}
+		return Group{c.e, x.local}
 	}
-	return Group{c.e, c.list()}
+	return Group{c.e, c.jobRanks()}
 }
 
-// Free makes g no group any more (MPI_Group_free). Copies of it stay what they are, and so do communicators and groups that were made of it; none has to be
-// freed.
+// Free makes g no group any more (MPI_Group_free). Copies of it stay what they are, and so do
+// communicators and groups that were made of it; none has to be freed.
 func (g *Group) Free() { *g = Group{} }
 
-// real returns the group, and fails if it is none.
-func (g Group) real(call string) Group {
+// valid returns the group, and fails if it is the zero value.
+func (g Group) valid(call string) Group {
 	if g.e == nil {
 		fail(call, engine.ErrGroup, "the group was freed, or is none")
 	}
 	return g
 }
 
-// list returns the ranks of the job that can be addressed.
-func (c *Comm) list() []int {
+// jobRanks returns the ranks of the job that can be addressed.
+func (c *Comm) jobRanks() []int {
 	if c.members != nil {
 		return c.members
 	}
@@ -53,10 +55,10 @@ func (c *Comm) list() []int {
 }
 
 // Size returns how many ranks there are.
-func (g Group) Size() int { return len(g.real("Size").members) }
+func (g Group) Size() int { return len(g.valid("Size").members) }
 
 // Rank returns the rank of the caller in the group, or Undefined.
-func (g Group) Rank() int { return g.find(g.real("Rank").e.Port().Rank()) }
+func (g Group) Rank() int { return g.find(g.valid("Rank").e.Port().Rank()) }
 
 // find returns the place of a rank of the job, or Undefined.
 func (g Group) find(world int) int {
@@ -75,10 +77,11 @@ func (g Group) index() map[int]int {
 	return at
 }
 
-// Translate returns what ranks of the group are in another; Undefined where they are not in it (MPI_Group_translate_ranks).
+// Translate returns what ranks of the group are in another; Undefined where they are not in it
+// (MPI_Group_translate_ranks).
 func (g Group) Translate(ranks []int, to Group) []int {
-	g.real("Translate")
-	at := to.real("Translate").index()
+	g.valid("Translate")
+	at := to.valid("Translate").index()
 	out := make([]int, len(ranks))
 	for i, r := range ranks {
 		g.check("Translate", r)
@@ -108,7 +111,7 @@ func (c Comparison) String() string {
 
 // Compare compares two groups (MPI_Group_compare).
 func (g Group) Compare(h Group) Comparison {
-	switch g, h = g.real("Compare"), h.real("Compare"); {
+	switch g, h = g.valid("Compare"), h.valid("Compare"); {
 	case slices.Equal(g.members, h.members):
 		return Identical
 	case len(g.members) == len(h.members) && len(g.among(h, false).members) == 0:
@@ -119,18 +122,18 @@ func (g Group) Compare(h Group) Comparison {
 
 // Union returns the ranks of g, and behind them those of h that are not in g.
 func (g Group) Union(h Group) Group {
-	g, h = g.real("Union"), h.real("Union")
+	g, h = g.valid("Union"), h.valid("Union")
 	return Group{g.e, slices.Concat(g.members, h.among(g, false).members)}
 }
 
 // Intersection returns the ranks of g that are in h, in the order of g.
 func (g Group) Intersection(h Group) Group {
-	return g.real("Intersection").among(h.real("Intersection"), true)
+	return g.valid("Intersection").among(h.valid("Intersection"), true)
 }
 
 // Difference returns the ranks of g that are not in h.
 func (g Group) Difference(h Group) Group {
-	return g.real("Difference").among(h.real("Difference"), false)
+	return g.valid("Difference").among(h.valid("Difference"), false)
 }
 
 func (g Group) among(h Group, want bool) Group {
@@ -146,7 +149,7 @@ func (g Group) among(h Group, want bool) Group {
 
 // Include returns some ranks of the group, in the order given (MPI_Group_incl).
 func (g Group) Include(ranks []int) Group {
-	g.real("Include")
+	g.valid("Include")
 	members := make([]int, len(ranks))
 	for i, r := range g.distinct("Include", ranks) {
 		members[i] = g.members[r]
@@ -156,7 +159,7 @@ func (g Group) Include(ranks []int) Group {
 
 // Exclude returns the group without some ranks (MPI_Group_excl).
 func (g Group) Exclude(ranks []int) Group {
-	g.real("Exclude")
+	g.valid("Exclude")
 	return g.Difference(Group{g.e, g.Include(ranks).members})
 }
 
@@ -170,7 +173,7 @@ func (g Group) IncludeRanges(ranges []Range) Group { return g.Include(g.ranges(r
 func (g Group) ExcludeRanges(ranges []Range) Group { return g.Exclude(g.ranges(ranges)) }
 
 func (g Group) ranges(ranges []Range) []int {
-	g.real("Range")
+	g.valid("Range")
 	var ranks []int
 	for _, r := range ranges {
 		g.check("Range", r.First)

@@ -15,7 +15,8 @@ import (
 // sendsNowhere makes an error on a communicator.
 func sendsNowhere(c *mpi.Comm) func() { return func() { mpi.Send[byte](c, nil, 99, 0) } }
 
-// An error is returned where the handler of the call's communicator says so, whichever communicator Catch has.
+// An error is returned where the handler of the call's communicator says so, whichever communicator
+// Catch has.
 func TestCatch(t *testing.T) {
 	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
 		d := c.Dup()
@@ -37,7 +38,8 @@ func TestCatch(t *testing.T) {
 	})
 }
 
-// Communicators that are made of one have its handler, by every way in which they are made, and keep it.
+// Communicators that are made of one have its handler, by every way in which they are made, and
+// keep it.
 func TestInherited(t *testing.T) {
 	locally(t, 2, func(c *mpi.Comm) error {
 		var told []*mpi.Comm
@@ -68,7 +70,8 @@ func TestInherited(t *testing.T) {
 	})
 }
 
-// What is not to be returned passes, and so do errors of others; calls without a communicator are the first communicator's.
+// What is not to be returned passes, and so do errors of others; calls without a communicator are
+// the first communicator's.
 func TestNotCaught(t *testing.T) {
 	cause := errors.New("cause")
 	var told *mpi.Error

@@ -47,8 +47,8 @@ func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
 	return e
 }
 
-// TestExactMeeting lets the receive begin long before the send, with it, at odd moments after it, and when the message has been
-// there for long.
+// TestExactMeeting lets the receive begin long before the send, with it, at odd moments after it,
+// and when the message has been there for long.
 func TestExactMeeting(t *testing.T) {
 	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
 		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {

@@ -64,8 +64,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// declarations returns the exported names of the package: mpi.Name of functions, Type.Name of methods and fields. Types that are other packages' have the names
-// that they have here.
+// declarations returns the exported names of the package: mpi.Name of functions, Type.Name of
+// methods and fields. Types that are other packages' have the names that they have here.
 func declarations(t *testing.T) map[string]bool {
 	declared := make(map[string]bool)
 	for _, f := range sources(t, ".") {

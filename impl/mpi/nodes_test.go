@@ -36,7 +36,8 @@ func (p portInNode) Tier(rank int) model.Tier {
 	return model.Inter
 }
 
-// layouts are ways in which ranks lie on nodes: one after another, in turn, the first alone, and only two together. Algorithms of one level are tried with one.
+// layouts are ways in which ranks lie on nodes: one after another, in turn, the first alone, and
+// only two together. Algorithms of one level are tried with one.
 func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
 	if !a.TwoLevel {
 		return []func(int) int{func(int) int { return 0 }}
@@ -49,8 +50,8 @@ func layouts(a *collective.Algorithm, ranks int) []func(rank int) int {
 	}
 }
 
-// twoTiers is a machine that is LogGP with g = G = 0 within nodes, and with other parameters between them: hypernodes without copies, where
-// nothing holds a port or a ring for any time.
+// twoTiers is a machine that is LogGP with g = G = 0 within nodes, and with other parameters
+// between them: hypernodes without copies, where nothing holds a port or a ring for any time.
 func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Machine) {
 	free := unit.Rate(math.Inf(1))
 	of := func(l, send, recv unit.Time) model.Access {
@@ -65,8 +66,8 @@ func twoTiers(t *testing.T, ranks int) (device.World, mpi.Options, collective.Ma
 	return build(t, hw.Config{Machine: m, Library: o.Library, Ranks: ranks, Seed: 1}), o, cost
 }
 
-// Where the machine is LogGP on each of two tiers, every algorithm takes what the model says, to the picosecond, whether it has two levels or not, and in
-// whatever order ranks are.
+// Where the machine is LogGP on each of two tiers, every algorithm takes what the model says, to
+// the picosecond, whether it has two levels or not, and in whatever order ranks are.
 func TestCollectivesOnTwoTiers(t *testing.T) {
 	tried := 0
 	for _, a := range collective.Algorithms {
@@ -95,8 +96,9 @@ func TestCollectivesOnTwoTiers(t *testing.T) {
 	}
 }
 
-// On a Convex of three hypernodes, with ranks that are in them in turn, two levels beat an algorithm that does not know of them: a tree over 15 ranks crosses
-// a ring at each step, for no power of two is a multiple of three.
+// On a Convex of three hypernodes, with ranks that are in them in turn, two levels beat an
+// algorithm that does not know of them: a tree over 15 ranks crosses a ring at each step, for no
+// power of two is a multiple of three.
 func TestTwoLevelsOnConvex(t *testing.T) {
 	const nodes, per = 3, 5
 	m := scattered(nodes * per)
@@ -133,8 +135,9 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 	}
 }
 
-// What the file of the Convex says of collective operations is what programs get unless they are tuned: on twelve ranks that lie at random on its hypernodes, short
-// data takes hardly longer than by the usual table, and mostly less.
+// What the file of the Convex says of collective operations is what programs get unless they are
+// tuned: on twelve ranks that lie at random on its hypernodes, short data takes hardly longer than
+// by the usual table, and mostly less.
 func TestTableOfConvex(t *testing.T) {
 	ranks := []int{9, 2, 14, 1, 5, 8, 12, 0, 11, 4, 10, 3}
 	took := func(o collective.Operation, rules []collective.Rule) unit.Time {

@@ -70,7 +70,8 @@ func TestPackFaults(t *testing.T) {
 	}
 }
 
-// Fields of a struct are sent by a type that is made of their displacements, as in the example of MPI-1.2, §3.12.10.
+// Fields of a struct are sent by a type that is made of their displacements, as in the example of
+// MPI-1.2, §3.12.10.
 func TestDisplacement(t *testing.T) {
 	type particle struct {
 		class int8

@@ -13,8 +13,9 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Ranks of these places are processes: this binary, which is started again to run the one test that it is wanted for. So a program there can use
-// nothing that another rank has written but messages, and its errors come as text.
+// Ranks of these places are processes: this binary, which is started again to run the one test that
+// it is wanted for. So a program there can use nothing that another rank has written but messages,
+// and its errors come as text.
 var processes = []enginetest.World{
 	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
 		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t)}))

@@ -14,10 +14,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Transfers go on while the processor computes: a non-blocking send and computing take about as long as the longer of both.
+// Transfers go on while the processor computes: a non-blocking send and computing take about as
+// long as the longer of both.
 func TestOverlap(t *testing.T) {
 	const bytes = 1_000_000 // 8.3 ms to push, 16.7 ms to pull, on the torus of world_test.go
-	// transfer returns how long Isend, computing for d and Wait take, where the receiver is in Recv. Computing begins when ready says so.
+	// transfer returns how long Isend, computing for d and Wait take, where the receiver is in
+	// Recv. Computing begins when ready says so.
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {
 		l := lib()
 		l.Long = model.EveryTier(model.Long{})
@@ -69,7 +71,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// Collective operations make as much garbage as they have calls, and not messages: a rank goes through its schedule by a few closures.
+// Collective operations make as much garbage as they have calls, and not messages: a rank goes
+// through its schedule by a few closures.
 func TestNoAllocationInCollectives(t *testing.T) {
 	if enginetest.Racing {
 		t.Skip("sync.Pool loses things on purpose")

@@ -7,14 +7,16 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Status says what was received. An operation that was none, and a send, leave it empty: from AnySource, with AnyTag.
+// Status says what was received. It is empty, with AnySource and AnyTag, after a send and after an
+// operation on a null request.
 type Status struct {
 	Source, Tag int
 	Bytes       int
 	Cancelled   bool // it was cancelled: no message came or went (MPI_Test_cancelled)
 }
 
-// Count returns how many elements of a type were received, or Undefined if the bytes are no whole number of them (MPI_Get_count).
+// Count returns how many elements of a type were received, or Undefined if the bytes are no whole
+// number of them (MPI_Get_count).
 func (s Status) Count(t *Datatype) int {
 	switch size := t.Size(); {
 	case s.Bytes == 0:
@@ -26,7 +28,8 @@ func (s Status) Count(t *Datatype) int {
 	}
 }
 
-// Elements returns how many basic elements were received of which those of a type are made, or Undefined if the last one is not whole (MPI_Get_elements).
+// Elements returns how many basic elements were received of which those of a type are made, or
+// Undefined if the last one is not whole (MPI_Get_elements).
 func (s Status) Elements(t *Datatype) int {
 	size := t.Size()
 	switch {
@@ -45,19 +48,19 @@ func (s Status) Elements(t *Datatype) int {
 
 var empty = Status{Source: AnySource, Tag: AnyTag}
 
-// nobody is the status of a receive from ProcNull.
-var nobody = Status{Source: ProcNull, Tag: AnyTag}
+// fromProcNull is the status of a receive from ProcNull.
+var fromProcNull = Status{Source: ProcNull, Tag: AnyTag}
 
-// Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer than b is an error, and so is one of other
-// elements.
+// Recv receives a message into b. The source may be AnySource, the tag AnyTag. A message longer
+// than b is an error, and so is one of other elements.
 func (c *Comm) Recv(b Buffer, src, tag int) Status {
 	if !c.receiving("Recv", src, tag) {
-		return nobody
+		return fromProcNull
 	}
 	if flat, sign, ok := b.Plain(); ok {
 		return c.status(c.e.Recv(flat, engine.Signature(sign), c.world(src), c.context, tag))
 	}
-	return c.status(c.e.RecvLayout(c.room(&b), c.world(src), c.context, tag))
+	return c.status(c.e.RecvLayout(c.recvLayout(&b), c.world(src), c.context, tag))
 }
 
 // Irecv starts to receive a message into b.
@@ -70,37 +73,38 @@ func (c *Comm) irecv(call string, b *Buffer, src, tag int) Request {
 	if flat, sign, ok := b.Plain(); ok {
 		return c.request(c.e.Irecv(flat, engine.Signature(sign), c.world(src), c.context, tag))
 	}
-	return c.request(c.e.IrecvLayout(c.room(b), c.world(src), c.context, tag))
+	return c.request(c.e.IrecvLayout(c.recvLayout(b), c.world(src), c.context, tag))
 }
 
-// Sendrecv sends one message and receives another at the same time. Nothing is under way if an argument is wrong.
+// Sendrecv sends one message and receives another at the same time. If an argument is wrong,
+// neither begins.
 func (c *Comm) Sendrecv(send Buffer, dst, sendTag int, recv Buffer, src, recvTag int) Status {
 	if c.sending("Sendrecv", dst, sendTag) {
-		c.checked(send)
+		c.checkBuffer(send)
 	}
-	r := c.irecv(within, &recv, src, recvTag)
-	c.send(within, model.Standard, &send, dst, sendTag)
-	return r.wait(within)
+	r := c.irecv(nested, &recv, src, recvTag)
+	c.send(nested, model.Standard, &send, dst, sendTag)
+	return r.wait(nested)
 }
 
 // SendrecvReplace sends what is in b and receives into it.
 func (c *Comm) SendrecvReplace(b Buffer, dst, sendTag, src, recvTag int) Status {
 	sends := c.sending("SendrecvReplace", dst, sendTag)
-	copied := c.flat(c.checked(b), true)
+	copied := c.flat(c.checkBuffer(b), true)
 	if _, flat := b.Flat(); flat {
 		copied = slices.Clone(copied)
 	}
-	r := c.irecv(within, &b, src, recvTag)
+	r := c.irecv(nested, &b, src, recvTag)
 	if sends {
 		c.e.Send(model.Standard, copied, engine.Signature(b.Sign(b.Len())), c.world(dst), c.context, sendTag)
 	}
-	return r.wait(within)
+	return r.wait(nested)
 }
 
 // Probe waits for a message that Recv with the same arguments would receive, and leaves it.
 func (c *Comm) Probe(src, tag int) Status {
 	if !c.receiving("Probe", src, tag) {
-		return nobody
+		return fromProcNull
 	}
 	st, _ := c.e.Probe(c.world(src), c.context, tag, true)
 	return c.status(st)
@@ -109,7 +113,7 @@ func (c *Comm) Probe(src, tag int) Status {
 // Iprobe looks for such a message, and reports whether there is one.
 func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 	if !c.receiving("Iprobe", src, tag) {
-		return nobody, true
+		return fromProcNull, true
 	}
 	st, ok := c.e.Probe(c.world(src), c.context, tag, false)
 	if !ok {
@@ -120,7 +124,7 @@ func (c *Comm) Iprobe(src, tag int) (Status, bool) {
 
 // receiving checks the arguments of a receive, and says whether there is anything to do.
 func (c *Comm) receiving(call string, src, tag int) bool {
-	if call != within {
+	if call != nested {
 		c.e.EnterOn(call, c.context)
 	}
 	if src == ProcNull {
@@ -136,5 +140,5 @@ func (c *Comm) receiving(call string, src, tag int) bool {
 }
 
 func (c *Comm) status(st engine.Status) Status {
-	return Status{Source: c.local(st.Source), Tag: st.Tag, Bytes: st.Bytes}
+	return Status{Source: c.rankOf(st.Source), Tag: st.Tag, Bytes: st.Bytes}
 }

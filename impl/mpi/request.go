@@ -5,11 +5,13 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL): it is complete and its status
-// is empty. Completing a request makes it null, unless it is persistent: those are inactive then, as they are before Start, and calls
-// that wait or test take an inactive request for null.
+// Request is an operation that has been started. The zero value is no request (MPI_REQUEST_NULL):
+// it is complete and its status is empty. Completing a request makes it null, unless it is
+// persistent: those are inactive then, as they are before Start, and calls that wait or test take
+// an inactive request for null.
 //
-// Copies of a request name the same operation. Those of one that is null since are stale, and to use them is an error.
+// Copies of a request name the same operation. Those of one that is null since are stale, and to
+// use them is an error.
 type Request struct {
 	c   *Comm
 	op  *engine.Op
@@ -43,12 +45,13 @@ func (r *Request) Test() (Status, bool) {
 	return r.end(), true
 }
 
-// active enters a call, unless the program is within it, and says whether there is an operation under way. A copy of a request that was completed is an error.
+// active enters a call, unless it is nested, and reports whether there is an operation under way. A
+// copy of a request that was completed is an error.
 func (r *Request) active(call string) bool {
 	if r.op == nil {
 		return false
 	}
-	if call != within {
+	if call != nested {
 		r.c.e.EnterOn(call, r.c.context)
 	} else {
 		r.c.e.SetContext(r.c.context)
@@ -66,8 +69,8 @@ func (r *Request) check() {
 	}
 }
 
-// end takes the status of a finished operation and makes the request null or inactive. Copies of one that is null are stale, also those that stand in
-// the same list.
+// end takes the status of a finished operation and makes the request null or inactive. Copies of
+// one that is null are stale, also those that stand in the same list.
 func (r *Request) end() Status {
 	r.check()
 	st := empty
@@ -97,7 +100,7 @@ func WaitAll(reqs []Request, st []Status) {
 		null := reqs[i].Null()
 		s := reqs[i].wait(call)
 		if !null {
-			call = within
+			call = nested
 		}
 		if st != nil {
 			st[i] = s
@@ -106,7 +109,8 @@ func WaitAll(reqs []Request, st []Status) {
 	all = true
 }
 
-// left notes how many operations of a list are open at a rank that is stopped: one says that it waits for one of them, not for all.
+// left notes how many operations of a list are open at a rank that is stopped: one says that it
+// waits for one of them, not for all.
 func left(reqs []Request, one bool) {
 	open := 0
 	for i := range reqs {
@@ -128,8 +132,9 @@ func WaitAny(reqs []Request) (int, Status) {
 	return i, reqs[i].end()
 }
 
-// WaitSome waits until at least one operation is complete, puts the indices of all that are into index and their statuses
-// into st unless it is nil, and returns how many, or −1 if there was none to wait for.
+// WaitSome waits until at least one operation is complete, puts the indices of all that are into
+// index and their statuses into st unless it is nil, and returns how many, or −1 if there was none
+// to wait for.
 func WaitSome(reqs []Request, index []int, st []Status) int {
 	if !until(reqs, "WaitSome", func() bool { return finished(reqs, 0) >= 0 }) {
 		return -1
@@ -161,7 +166,8 @@ func TestAll(reqs []Request, st []Status) bool {
 	return done
 }
 
-// TestAny reports whether an operation is complete, and ends it and returns its index if so. Where there is none it returns −1 and true.
+// TestAny reports whether an operation is complete, and ends it and returns its index if so. Where
+// there is none it returns −1 and true.
 func TestAny(reqs []Request) (int, Status, bool) {
 	i := -1
 	if !poll(reqs, "TestAny", func() bool { i = finished(reqs, 0); return i >= 0 }) {
@@ -244,13 +250,14 @@ func enterAll(reqs []Request, call string) *Request {
 	for i := range reqs {
 		if !reqs[i].Null() {
 			reqs[i].active(call)
-			call = within
+			call = nested
 		}
 	}
 	return first(reqs)
 }
 
-// SendInit returns a persistent request that sends in standard mode whenever it is started. It lives until Free. Start costs what Isend does, and allocates nothing.
+// SendInit returns a persistent request that sends in standard mode whenever it is started. It
+// lives until Free. Start costs what Isend does, and allocates nothing.
 func (c *Comm) SendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("SendInit", model.Standard, &b, dst, tag)
 }
@@ -260,17 +267,20 @@ func (c *Comm) SsendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("SsendInit", model.Synchronous, &b, dst, tag)
 }
 
-// RsendInit returns a persistent request that sends in ready mode: the matching receive must have been posted when it is started.
+// RsendInit returns a persistent request that sends in ready mode: the matching receive must have
+// been posted when it is started.
 func (c *Comm) RsendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("RsendInit", model.Ready, &b, dst, tag)
 }
 
-// BsendInit returns a persistent request that sends in buffered mode: each start is complete when its copy is in the attached buffer.
+// BsendInit returns a persistent request that sends in buffered mode: each start is complete when
+// its copy is in the attached buffer.
 func (c *Comm) BsendInit(b Buffer, dst, tag int) Request {
 	return c.sendInit("BsendInit", model.Buffered, &b, dst, tag)
 }
 
-// RecvInit returns a persistent request that receives whenever it is started. Source and tag may be AnySource and AnyTag.
+// RecvInit returns a persistent request that receives whenever it is started. Source and tag may be
+// AnySource and AnyTag.
 func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 	p := engine.Template{Receive: true, Peer: ProcNull, Tag: AnyTag, Null: true}
 	if c.receiving("RecvInit", src, tag) {
@@ -278,7 +288,7 @@ func (c *Comm) RecvInit(b Buffer, src, tag int) Request {
 		if flat, sign, ok := b.Plain(); ok {
 			p.Buf, p.Sign = flat, engine.Signature(sign)
 		} else {
-			p.Layout = c.room(&b)
+			p.Layout = c.recvLayout(&b)
 		}
 	}
 	return c.request(c.e.Init(p))
@@ -291,7 +301,7 @@ func (c *Comm) sendInit(call string, m model.Mode, b *Buffer, dst, tag int) Requ
 		if flat, sign, ok := b.Plain(); ok {
 			p.Buf, p.Sign = flat, engine.Signature(sign)
 		} else {
-			p.Layout = c.shaped(b)
+			p.Layout = c.sendLayout(b)
 		}
 	}
 	return c.request(c.e.Init(p))
@@ -308,7 +318,7 @@ func StartAll(reqs []Request) {
 }
 
 func (r *Request) start(call string) {
-	r.named(call)
+	r.enter(call)
 	switch {
 	case !r.op.Persistent():
 		r.c.e.Fail(engine.ErrRequest, "the request is not persistent: it was started when it was made")
@@ -318,29 +328,33 @@ func (r *Request) start(call string) {
 	r.c.e.Start(r.op)
 }
 
-// Free gives the request up, which is null then. An operation that is under way completes by itself, and Finalize waits for it; nobody will know when its buffer may be
-// used again. A persistent request that is inactive is gone at once.
+// Free gives up the request, which is null then. An operation that is under way completes by
+// itself, and Finalize waits for it; the program cannot know when its buffer may be used again. A
+// persistent request that is inactive is gone at once.
 func (r *Request) Free() {
-	r.named("Free")
+	r.enter("Free")
 	r.c.e.Free(r.op)
 	*r = Request{}
 }
 
-// Cancel asks for an active operation to end without a message, and returns at once. Wait or Test is still to be called, and its Status says whether it was cancelled: either it was,
-// and no message came or went, or it completed as ever.
+// Cancel asks for an active operation to end without a message, and returns at once. Wait or Test
+// is still to be called, and its Status says whether it was cancelled: either it was, and no
+// message came or went, or it completed as ever.
 //
-// A receive is cancelled if it has no message. A send is cancelled by its receiver, if the message has no receive there: this takes a packet each way, and the receiver has to be
-// in a call, or in Finalize with the message taken in. What has left and is complete, as buffered sends and short ones are, goes on.
+// A receive is cancelled if it has no message. A send is cancelled by its receiver, if the message
+// has no receive there: this takes a packet each way, and the receiver has to be in a call, or in
+// Finalize with the message taken in. What has left and is complete, as buffered sends and short
+// ones are, goes on.
 func (r *Request) Cancel() {
-	r.named("Cancel")
+	r.enter("Cancel")
 	if r.op.Inactive() {
 		r.c.e.Fail(engine.ErrRequest, "the request is not active")
 	}
 	r.c.e.Cancel(r.op)
 }
 
-// named enters a call that needs a request.
-func (r *Request) named(call string) {
+// enter enters a call on a request, and fails if it is null.
+func (r *Request) enter(call string) {
 	if r.op == nil {
 		fail(call, engine.ErrRequest, "the request is null")
 	}

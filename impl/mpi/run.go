@@ -26,15 +26,17 @@ type Options struct {
 
 	Tuning []collective.Rule // which algorithms collective operations take; nil: those of the library's rules, and collective.Usual where there is none
 
-	// Look at the memory of operations under way (what a receive writes, nothing else may use), at who makes calls (the rank's goroutine alone), and at where
-	// collective calls are made, for others to be told. It takes real time, and no virtual.
+	// Look at the memory of operations under way (what a receive writes, nothing else may use), at
+	// who makes calls (the rank's goroutine alone), and at where collective calls are made, for
+	// others to be told. It takes real time, and no virtual.
 	Check bool
 
 	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
 }
 
-// Run runs a program on every rank of a world. When a rank's program ends, what it has under way ends before the rank does; requests that it
-// has left, and messages that it has not received, are errors.
+// Run runs a program on every rank of a world. When a rank's program ends, what it has under way
+// ends before the rank does; requests that it has left, and messages that it has not received, are
+// errors.
 func Run(w World, o Options, program func(*Comm) error) error {
 	if o.Engine == nil {
 		panic("mpi: Options.Engine is nil")
@@ -109,11 +111,12 @@ func (j *job) rank(p device.Port) (err error) {
 	return err
 }
 
-// failure returns the error with which a rank's program has panicked, or nil if that is none of the library's.
+// failure returns the error with which a rank's program has panicked, or nil if it is not one of
+// the library.
 func (c *Comm) failure(v any) error {
 	switch e := v.(type) {
 	case *Error:
-		c.tell(e)
+		c.callHandler(e)
 		return e
 	case *AbortError:
 		return e
@@ -133,8 +136,10 @@ type member struct {
 	rank  engine.Rank
 }
 
-// member returns memory for a rank. There is one piece for all but the first that begins: where ranks are processes there are no others here, and where
-// they are not it is made before they begin, so that their stacks need not be searched for pointers when it makes too much memory of what there is.
+// member returns memory for a rank. There is one piece for all but the first that begins: where
+// ranks are processes there are no others here, and where they are not it is made before they
+// begin, so that their stacks need not be searched for pointers when it makes too much memory of
+// what there is.
 func (j *job) member(ranks int) (*member, engine.Engine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

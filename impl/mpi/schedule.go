@@ -13,10 +13,10 @@ import (
 // Op combines elements.
 type Op = reduction.Op
 
-// Collective operations are carried out by schedules of package collective. Their messages have a context of their own, and name the operation, so that ranks
-// which call different ones find out.
+// Collective operations are schedules of package collective. Their messages have a context of their
+// own and name the operation in their tags, so that ranks which call different operations find out.
 
-// round is a collective operation under way. A rank has one, unless the operation is within another.
+// round is a collective operation under way. A rank has one at a time, or one within another.
 type round struct {
 	*Comm
 	script    collective.Script
@@ -44,7 +44,8 @@ func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
 	return r
 }
 
-// carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they travel; nil where it has none.
+// carryOut runs an algorithm's schedule. in is what the rank gives and out what it gets, as they
+// travel; nil where it has none.
 func (r *round) carryOut(j collective.Job, in, out []byte) {
 	r.carry(r.choose(&j), j, in, out)
 }
@@ -59,7 +60,8 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 	r.areas, r.busy = [3][]byte{}, false
 }
 
-// choose returns the algorithm for a job, which it tells where ranks are if the table asks for that.
+// choose returns the algorithm for a job. If the table depends on where ranks are, it adds that to
+// the job.
 func (r *round) choose(j *collective.Job) *collective.Algorithm {
 	t := r.tuning()
 	if t.NeedsNodes(r.operation) {
@@ -98,35 +100,36 @@ func (r *round) transfer(st *collective.Step) {
 	case st.From == collective.None:
 		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
 	case st.To == collective.None:
-		r.heard(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
+		r.checkMessage(st, r.e.Recv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag))
 	default:
 		in := r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
 		r.e.Send(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
 		r.e.Wait(in)
 		got, _ := in.Received()
 		r.e.Release(in)
-		r.heard(st, got)
+		r.checkMessage(st, got)
 	}
 }
 
-// heard complains of a message that does not belong to the operation.
-func (r *round) heard(st *collective.Step, got engine.Status) {
+// checkMessage fails if a message does not belong to the operation.
+func (r *round) checkMessage(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag || got.Bytes != st.Recv.Len {
-		r.amiss(st, got)
+		r.failMessage(st, got)
 	}
 }
 
-// amiss fails with what is wrong with a message. It is apart so that heard is inlined.
-func (r *round) amiss(st *collective.Step, got engine.Status) {
+// failMessage says what is wrong with a message. It is a function of its own so that checkMessage
+// is inlined.
+func (r *round) failMessage(st *collective.Step, got engine.Status) {
 	if got.Tag != r.tag {
-		r.differs(got, r.tag)
+		r.failMismatch(got, r.tag)
 	}
 	r.e.FailWith(got.Source, engine.ErrTruncate, "%s sent %d bytes of %v where %d were expected: the ranks do not give as much as they take",
 		r.state.name(got.Source, r.context), got.Bytes, r.operation, st.Recv.Len)
 }
 
-// differs complains of a rank whose call is another.
-func (c *Comm) differs(got engine.Status, ours int) {
+// failMismatch fails because another rank is in a different collective call.
+func (c *Comm) failMismatch(got engine.Status, ours int) {
 	class, text := check.Difference(c.state.name(got.Source, c.context), got.Tag, ours)
 	c.e.FailWith(got.Source, class, "%s", text)
 }
@@ -174,29 +177,31 @@ func (r *round) flatten(b Buffer, flat []byte) {
 	b.Pack(flat, 0)
 }
 
-// Tune sets by which algorithms the collective operations of this communicator are carried out from now on, instead of the job's table: all ranks call
-// it, with the same rules. nil brings the job's back. Communicators that are made of this one know nothing of it.
+// Tune sets by which algorithms the collective operations of this communicator are carried out from
+// now on, instead of the job's table: all ranks call it, with the same rules. nil brings the job's
+// back. Communicators that are made of this one know nothing of it.
 func (c *Comm) Tune(rules []collective.Rule) {
 	c.enter("Tune")
 	c.extra().tuning = nil
 	if rules != nil {
-		c.more.tuning = collective.Tuned(rules)
+		c.extras.tuning = collective.Tuned(rules)
 	}
 }
 
 // tuning returns the table by which the communicator's operations choose their algorithms.
 func (c *Comm) tuning() *collective.Tuning {
-	if c.more != nil && c.more.tuning != nil {
-		return c.more.tuning
+	if c.extras != nil && c.extras.tuning != nil {
+		return c.extras.tuning
 	}
 	return c.state.tuning
 }
 
-// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0
-// leaves first; to let another rank be the root, reorder the communicator with Create.
+// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down
+// again, unless the job is tuned to another way, so rank 0 leaves first; to let another rank be the
+// root, reorder the communicator with Create.
 func (c *Comm) Barrier() {
 	c.enter("Barrier")
-	c.intra()
+	c.checkIntra()
 	r := c.round(collective.Barrier, 0, Byte)
 	j := collective.Job{Ranks: c.size}
 	a := r.choose(&j)
@@ -209,13 +214,13 @@ func (c *Comm) Barrier() {
 
 var binomial = collective.Named(collective.Barrier, "binomial")
 
-// converge brings every rank's mine up to rank 0, where merge has folded each child's theirs into mine, and what became
-// of it back to all.
+// converge reduces and broadcasts on a binomial tree: merge folds a child's theirs into mine, rank
+// 0 has the result, and mine of all ranks becomes that.
 func (c *Comm) converge(mine, theirs []byte, merge func()) {
 	mask := 1
 	for ; mask < c.size && c.rank&mask == 0; mask <<= 1 {
 		if child := c.rank | mask; child < c.size {
-			c.inner(theirs, child)
+			c.recvInternal(theirs, child)
 			if merge != nil {
 				merge()
 			}
@@ -223,7 +228,7 @@ func (c *Comm) converge(mine, theirs []byte, merge func()) {
 	}
 	if c.rank != 0 {
 		c.e.Send(model.Standard, mine, 0, c.world(c.rank^mask), c.context+1, 0)
-		c.inner(mine, c.rank^mask)
+		c.recvInternal(mine, c.rank^mask)
 	}
 	for mask >>= 1; mask > 0; mask >>= 1 {
 		if child := c.rank | mask; child < c.size {
@@ -232,15 +237,16 @@ func (c *Comm) converge(mine, theirs []byte, merge func()) {
 	}
 }
 
-// inner receives in an operation of this file, whose messages have the tag of Barrier.
-func (c *Comm) inner(b []byte, src int) {
+// recvInternal receives a message of converge, which has the tag of a barrier.
+func (c *Comm) recvInternal(b []byte, src int) {
 	if got := c.e.Recv(b, 0, c.world(src), c.context+1, AnyTag); got.Tag != 0 {
-		c.differs(got, 0)
+		c.failMismatch(got, 0)
 	}
 }
 
-// nodes returns which ranks of the communicator are near each other. A rank knows of itself only how near others are, so at the first time they tell each
-// other, as a part of the operation that wants to know: the first rank of its node, of each.
+// nodes returns which ranks of the communicator are near each other. A rank knows only how near
+// others are to itself, so the first operation that needs it begins with an exchange: each rank
+// gives the first rank of its node.
 func (r *round) nodes() *collective.Nodes {
 	x := r.extra()
 	if x.nodes != nil {
@@ -254,7 +260,7 @@ func (r *round) nodes() *collective.Nodes {
 	mine, all := make([]byte, word), make([]byte, word*r.size)
 	binary.LittleEndian.PutUint32(mine, uint32(first))
 	tell := &round{Comm: r.Comm, operation: r.operation, root: r.root, sign: engine.Signature(Byte.Sign()), tag: r.tag}
-	tell.carry(telling, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
+	tell.carry(bruck, collective.Job{Ranks: r.size, Bytes: word}, mine, all)
 	names := make([]int, r.size)
 	for i := range names {
 		names[i] = int(binary.LittleEndian.Uint32(all[word*i:]))
@@ -263,4 +269,4 @@ func (r *round) nodes() *collective.Nodes {
 	return x.nodes
 }
 
-var telling = collective.Named(collective.Allgather, "bruck")
+var bruck = collective.Named(collective.Allgather, "bruck")

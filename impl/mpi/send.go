@@ -6,17 +6,19 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Send sends b to a rank, in standard mode: it may return before the message is received, or may not.
+// Send sends b to a rank, in standard mode: it may return before the message is received, or may
+// not.
 func (c *Comm) Send(b Buffer, dst, tag int) { c.send("Send", model.Standard, &b, dst, tag) }
 
 // Ssend sends in synchronous mode: it returns when the matching receive has begun.
 func (c *Comm) Ssend(b Buffer, dst, tag int) { c.send("Ssend", model.Synchronous, &b, dst, tag) }
 
-// Rsend sends in ready mode: the matching receive must have been posted. That it was not is an error where it is found: if the receiver
-// takes the message in before it posts the receive.
+// Rsend sends in ready mode: the matching receive must have been posted. That it was not is an
+// error where it is found: if the receiver takes the message in before it posts the receive.
 func (c *Comm) Rsend(b Buffer, dst, tag int) { c.send("Rsend", model.Ready, &b, dst, tag) }
 
-// Bsend sends in buffered mode: it copies b to the attached buffer if need be, and returns without the receiver's help.
+// Bsend sends in buffered mode: it copies b to the attached buffer if need be, and returns without
+// the receiver's help.
 func (c *Comm) Bsend(b Buffer, dst, tag int) { c.send("Bsend", model.Buffered, &b, dst, tag) }
 
 // Isend starts a standard send. The data of b may not be changed until the request is complete.
@@ -47,7 +49,7 @@ func (c *Comm) send(call string, m model.Mode, b *Buffer, dst, tag int) {
 		c.e.Send(m, flat, engine.Signature(sign), c.world(dst), c.context, tag)
 		return
 	}
-	c.e.SendLayout(m, c.shaped(b), c.world(dst), c.context, tag)
+	c.e.SendLayout(m, c.sendLayout(b), c.world(dst), c.context, tag)
 }
 
 func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request {
@@ -57,15 +59,15 @@ func (c *Comm) isend(call string, m model.Mode, b *Buffer, dst, tag int) Request
 	if flat, sign, ok := b.Plain(); ok {
 		return c.request(c.e.Isend(m, flat, engine.Signature(sign), c.world(dst), c.context, tag))
 	}
-	return c.request(c.e.IsendLayout(m, c.shaped(b), c.world(dst), c.context, tag))
+	return c.request(c.e.IsendLayout(m, c.sendLayout(b), c.world(dst), c.context, tag))
 }
 
-// within in place of a call says that the program is in one already.
-const within = ""
+// nested in place of a call says that the program is in one already.
+const nested = ""
 
-// sending checks the arguments of a send, and says whether there is anything to do.
+// sending enters a send, checks its arguments, and reports whether there is anything to send.
 func (c *Comm) sending(call string, dst, tag int) bool {
-	if call != within {
+	if call != nested {
 		c.e.EnterOn(call, c.context)
 	}
 	if dst == ProcNull {
@@ -76,7 +78,8 @@ func (c *Comm) sending(call string, dst, tag int) bool {
 	return true
 }
 
-// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it beside its data.
+// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it beside its
+// data.
 func (c *Comm) AttachBuffer(b []byte) {
 	c.e.Enter("AttachBuffer")
 	c.e.Attach(b)
@@ -91,8 +94,8 @@ func (c *Comm) DetachBuffer() []byte {
 // BsendOverhead is what a buffered message takes of the attached buffer beside its data.
 const BsendOverhead = engine.Overhead
 
-// Messages sends low-level messages: single packets without matching, as protocols are made of. They are for measuring what
-// protocols are made of, and may not be mixed with other communication that is under way.
+// Messages sends low-level messages: the single packets without matching that protocols consist of.
+// They are for measuring, and may not be mixed with other communication that is under way.
 type Messages struct{ c *Comm }
 
 // Messages returns the low-level messages of the communicator's ranks.
@@ -122,8 +125,8 @@ func (m Messages) Recv(b []byte) int {
 // Key names memory that a rank has exposed.
 type Key = device.Key
 
-// Remote reports whether the machine has remote memory access. Where it has not, the other methods go by packets, and need the
-// other rank to be in a call.
+// Remote reports whether the machine has remote memory access. Where it has not, the other methods
+// go by packets, and need the other rank to be in a call.
 func (m Messages) Remote() bool { return m.direct().Remote() }
 
 // Expose lets other ranks access b until Withdraw.
@@ -139,7 +142,8 @@ func (m Messages) Get(b []byte, src int, k Key) {
 	m.direct().Get(m.c.world(src), k, b)
 }
 
-// Put writes b into memory that rank dst has exposed, and returns when the bytes are known to be there.
+// Put writes b into memory that rank dst has exposed, and returns when the bytes are known to be
+// there.
 func (m Messages) Put(b []byte, dst int, k Key) {
 	m.c.e.Enter("Messages.Put")
 	m.c.checkRank(dst)

@@ -5,7 +5,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Calls on slices, whose elements are Go's. Those of Comm take any datatype. A slice is always a good buffer, so there is nothing to check.
+// Calls on slices, whose elements are Go's. Those of Comm take any datatype. A slice is always a
+// good buffer, so there is nothing to check.
 
 func send[T Element](c *Comm, call string, m model.Mode, x []T, dst, tag int) {
 	if c.sending(call, dst, tag) {
@@ -66,7 +67,7 @@ func Ibsend[T Element](c *Comm, x []T, dst, tag int) Request {
 // Recv receives: see Comm.Recv.
 func Recv[T Element](c *Comm, x []T, src, tag int) Status {
 	if !c.receiving("Recv", src, tag) {
-		return nobody
+		return fromProcNull
 	}
 	return c.status(c.e.Recv(Raw(x), sign[T](), c.world(src), c.context, tag))
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// Wrong programs of processes end as those of one process do: with the same error, from whichever rank, and all ranks of a deadlock say where they wait.
+// Wrong programs of processes end as those of one process do: with the same error, from whichever
+// rank, and all ranks of a deadlock say where they wait.
 func TestWrongProgramsOfProcesses(t *testing.T) {
 	if enginetest.Racing {
 		return // the detector does not see between processes, and slows them down
@@ -33,7 +34,8 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 	}
 }
 
-// What a rank has left goes with how a run ended, also to runs that come to it later in other processes.
+// What a rank has left goes with how a run ended, also to runs that come to it later in other
+// processes.
 func TestTestimonyOfRanksThatFollow(t *testing.T) {
 	if enginetest.Racing {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// byPeer is a library that treats peers of its node otherwise: in its rules, in how long messages move, or in both.
+// byPeer is a library that treats peers of its node otherwise: in its rules, in how long messages
+// move, or in both.
 func byPeer(rules, long bool) *model.Library {
 	l := &model.Library{Name: "by peer", Fallback: "RTA", Window: 4096, Long: model.EveryTier(model.Long{Stage: true, Bounce: 600})}
 	if long {
@@ -26,7 +27,8 @@ func byPeer(rules, long bool) *model.Library {
 	return l
 }
 
-// sent is what is seen of a message: what its first packet says, and its copies at both sides, of so many bytes each.
+// sent is what is seen of a message: what its first packet says, and its copies at both sides, of
+// so many bytes each.
 func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, copies []int) {
 	t.Helper()
 	w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: 4})
@@ -59,8 +61,8 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 	return first, copies
 }
 
-// On the torus two ranks share a node: 0 and 1, 2 and 3. What a message goes by, and how a long one moves, depends on how near its
-// receiver is to its sender.
+// On the torus two ranks share a node: 0 and 1, 2 and 3. What a message goes by, and how a long one
+// moves, depends on how near its receiver is to its sender.
 func TestByPeer(t *testing.T) {
 	both, rules, long := byPeer(true, true), byPeer(true, false), byPeer(false, true)
 	for _, c := range []struct {

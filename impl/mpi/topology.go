@@ -21,7 +21,8 @@ type Cart struct {
 // Graph says of each rank who its neighbours are, in an order.
 type Graph struct{ Neighbours [][]int }
 
-// Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are not 0 are given, and stay (MPI_Dims_create).
+// Dims divides ranks among dimensions as evenly as can be, the larger numbers first. Those that are
+// not 0 are given, and stay (MPI_Dims_create).
 func (c *Comm) Dims(ranks int, dims []int) []int {
 	c.enter("Dims")
 	out := slices.Clone(dims)
@@ -48,7 +49,8 @@ func (c *Comm) Dims(ranks int, dims []int) []int {
 	return out
 }
 
-// even returns n factors of ranks, the larger first, of which the largest is as small as can be, then the second, and so on.
+// even returns n factors of ranks, the larger first, of which the largest is as small as can be,
+// then the second, and so on.
 func even(ranks, n int) []int {
 	if n <= 1 {
 		return []int{ranks}
@@ -78,15 +80,16 @@ func power(x, n int) int {
 	return p
 }
 
-// CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and nil to the others. Ranks keep their order
-// (MPI_Cart_create).
+// CreateCart returns a communicator of the first ranks of c, as many as the grid has places, and
+// nil to the others. Ranks keep their order (MPI_Cart_create).
 func (c *Comm) CreateCart(dims []int, periodic []bool) *Comm {
 	c.enter("CreateCart")
 	cart, places := c.cart(dims, periodic)
 	return c.withTopology(places, topology{cart: cart})
 }
 
-// CartMap returns the rank that the caller would have in such a grid, or Undefined if it would have none: its own, as ranks keep their order (MPI_Cart_map).
+// CartMap returns the rank that the caller would have in such a grid, or Undefined if it would have
+// none: its own, as ranks keep their order (MPI_Cart_map).
 func (c *Comm) CartMap(dims []int, periodic []bool) int {
 	c.enter("CartMap")
 	_, places := c.cart(dims, periodic)
@@ -109,7 +112,7 @@ func (c *Comm) among(places int) int {
 
 // cart returns a grid for the communicator's ranks, and how many places it has.
 func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
-	c.intra()
+	c.checkIntra()
 	places := 1
 	for _, d := range dims {
 		if d < 1 || d > c.size/places {
@@ -123,8 +126,8 @@ func (c *Comm) cart(dims []int, periodic []bool) (*Cart, int) {
 	return (&Cart{dims, periodic}).clone(), places
 }
 
-// CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and nil to the others. All ranks name the same graph
-// (MPI_Graph_create).
+// CreateGraph returns a communicator of the first ranks of c, one for each list of neighbours, and
+// nil to the others. All ranks name the same graph (MPI_Graph_create).
 func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 	c.enter("CreateGraph")
 	return c.withTopology(len(neighbours), topology{graph: c.graph(neighbours)})
@@ -132,7 +135,7 @@ func (c *Comm) CreateGraph(neighbours [][]int) *Comm {
 
 // graph returns a graph of the communicator's first ranks.
 func (c *Comm) graph(neighbours [][]int) *Graph {
-	c.intra()
+	c.checkIntra()
 	if len(neighbours) > c.size {
 		c.e.Fail(engine.ErrTopology, "a graph of %d ranks, and there are %d", len(neighbours), c.size)
 	}
@@ -147,21 +150,21 @@ func (c *Comm) graph(neighbours [][]int) *Graph {
 }
 
 func (c *Comm) withTopology(places int, t topology) *Comm {
-	n := c.fresh(c.list()[:places], c.newContext())
+	n := c.newComm(c.jobRanks()[:places], c.newContext())
 	if n != nil {
 		n.extra().topology = t
 	}
 	return n
 }
 
-// Topology returns a copy of the grid or of the graph of the communicator; both are nil if it has none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their
-// kin).
+// Topology returns a copy of the grid or of the graph of the communicator; both are nil if it has
+// none (MPI_Topo_test, MPI_Cart_get, MPI_Graph_get and their kin).
 func (c *Comm) Topology() (*Cart, *Graph) {
 	c.enter("Topology")
-	if c.more == nil {
+	if c.extras == nil {
 		return nil, nil
 	}
-	return c.more.topology.cart.clone(), c.more.topology.graph.clone()
+	return c.extras.topology.cart.clone(), c.extras.topology.graph.clone()
 }
 
 func (g *Cart) clone() *Cart {
@@ -185,13 +188,14 @@ func (g *Graph) clone() *Graph {
 // grid returns the grid, which there must be.
 func (c *Comm) grid(call string) *Cart {
 	c.enter(call)
-	if c.more == nil || c.more.topology.cart == nil {
+	if c.extras == nil || c.extras.topology.cart == nil {
 		c.e.Fail(engine.ErrTopology, "the communicator is no grid")
 	}
-	return c.more.topology.cart
+	return c.extras.topology.cart
 }
 
-// CartRank returns the rank at some coordinates (MPI_Cart_rank). Those of dimensions whose ends meet may be any.
+// CartRank returns the rank at some coordinates (MPI_Cart_rank). Those of dimensions whose ends
+// meet may be any.
 func (c *Comm) CartRank(coords []int) int {
 	g := c.grid("CartRank")
 	if len(coords) != len(g.Dims) {
@@ -234,8 +238,8 @@ func (g *Cart) coords(rank int) []int {
 	return x
 }
 
-// CartShift returns from whom a rank receives and to whom it sends when all send by some places along a dimension; ProcNull where there is nobody
-// (MPI_Cart_shift).
+// CartShift returns from whom a rank receives and to whom it sends when all send by some places
+// along a dimension; ProcNull where there is no rank (MPI_Cart_shift).
 func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	g := c.grid("CartShift")
 	if dimension < 0 || dimension >= len(g.Dims) {
@@ -251,7 +255,8 @@ func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	return at(-by), at(by)
 }
 
-// CartSub divides a grid into grids of the dimensions that are kept, one for each place in the others, and returns that of this rank (MPI_Cart_sub).
+// CartSub divides a grid into grids of the dimensions that are kept, one for each place in the
+// others, and returns that of this rank (MPI_Cart_sub).
 func (c *Comm) CartSub(keep []bool) *Comm {
 	g := c.grid("CartSub")
 	if len(keep) != len(g.Dims) {
@@ -275,9 +280,9 @@ func (c *Comm) CartSub(keep []bool) *Comm {
 // Neighbours returns the neighbours of a rank in the graph (MPI_Graph_neighbors).
 func (c *Comm) Neighbours(rank int) []int {
 	c.enter("Neighbours")
-	if c.more == nil || c.more.topology.graph == nil {
+	if c.extras == nil || c.extras.topology.graph == nil {
 		c.e.Fail(engine.ErrTopology, "the communicator has no graph")
 	}
 	c.checkRank(rank)
-	return slices.Clone(c.more.topology.graph.Neighbours[rank])
+	return slices.Clone(c.extras.topology.graph.Neighbours[rank])
 }

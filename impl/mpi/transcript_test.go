@@ -24,11 +24,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestTranscripts runs the scripts in testdata/transcripts, and compares the packets with those that stand below each.
+// TestTranscripts runs the scripts in testdata/transcripts, and compares the packets with those
+// that stand below each.
 //
-// A file holds cases with an empty line between them. A case is a comment, words about machine and library, the calls of each rank or of all, a
-// line of dashes, and then what passed through the ports, in the order in which it did. Without words about the library there is
-// no staging, no bounce buffer, and much of a window; without a number of ranks there are two.
+// A file holds cases with an empty line between them. A case is a comment, words about machine and
+// library, the calls of each rank or of all, a line of dashes, and then what passed through the
+// ports, in the order in which it did. Without words about the library there is no staging, no
+// bounce buffer, and much of a window; without a number of ranks there are two.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -74,7 +76,8 @@ func TestTranscriptsOfModes(t *testing.T) {
 	}
 }
 
-// Each algorithm of collective operations has a transcript, and the messages in that are those of its schedule: no other was taken in its place.
+// Each algorithm of collective operations has a transcript, and the messages in that are those of
+// its schedule: no other was taken in its place.
 func TestTranscriptsOfAlgorithms(t *testing.T) {
 	text, err := os.ReadFile("testdata/transcripts/collective.txt")
 	if err != nil {
@@ -107,7 +110,8 @@ func TestTranscriptsOfAlgorithms(t *testing.T) {
 	}
 }
 
-// jobOfScript reads what job the script of an algorithm is: a call of all, with a length and a root where it has them, and two ranks in each node.
+// jobOfScript reads what job the script of an algorithm is: a call of all, with a length and a root
+// where it has them, and two ranks in each node.
 func jobOfScript(script string, a *collective.Algorithm) collective.Job {
 	j := collective.Job{}
 	for _, line := range strings.Split(script, "\n") {
@@ -259,7 +263,8 @@ type player struct {
 	open []mpi.Request
 }
 
-// do makes a call: its name, a size, a rank or any, a tag or any. Collective ones have a size and perhaps a root.
+// do makes a call: its name, a size, a rank or any, a tag or any. Collective ones have a size and
+// perhaps a root.
 func (p *player) do(call []string) error {
 	arg := func(i int) int { return number(call[i]) }
 	send := map[string]func(mpi.Buffer, int, int){"send": p.Send, "ssend": p.Ssend, "rsend": p.Rsend, "bsend": p.Bsend}
@@ -335,7 +340,8 @@ func (p *player) together(call []string) error {
 	return nil
 }
 
-// wait waits for all that was started, which is said to have been cancelled or received, or is not spoken of. What is null then is forgotten.
+// wait waits for all that was started, which is said to have been cancelled or received, or is not
+// spoken of. What is null then is forgotten.
 func (p *player) wait(said []string) error {
 	st := make([]mpi.Status, len(p.open))
 	mpi.WaitAll(p.open, st)

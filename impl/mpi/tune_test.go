@@ -9,8 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// A communicator takes the algorithm that it is tuned to, others the job's, and it too when it is tuned to nothing: the time of each broadcast is that of
-// its algorithm.
+// A communicator takes the algorithm that it is tuned to, others the job's, and it too when it is
+// tuned to nothing: the time of each broadcast is that of its algorithm.
 func TestTune(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
 	const ranks = 8

@@ -14,7 +14,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// Every constructor makes the type of its definition in MPI-1.2, §3.12.1: the bytes of a row of 24 that elements of one are sent from.
+// Every constructor makes the type of its definition in MPI-1.2, §3.12.1: the bytes of a row of 24
+// that elements of one are sent from.
 func TestTypes(t *testing.T) {
 	holdsEverywhere(t, 2, func(c *mpi.Comm) error {
 		for _, x := range []struct {

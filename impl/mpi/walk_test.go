@@ -34,7 +34,8 @@ func (p stackPort) Copy(dst, src []byte) int {
 	return p.Port.Copy(dst, src)
 }
 
-// stack returns the functions of packages below impl that are under way, the outermost first, as file: function.
+// stack returns the functions of packages below impl that are under way, the outermost first, as
+// file: function.
 func stack() (on []string) {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
@@ -63,7 +64,8 @@ func (w *stackWorld) Run(program func(device.Port) error) error {
 	return w.World.Run(func(p device.Port) error { return program(stackPort{p, &w.sent, &w.copied}) })
 }
 
-// docs/design.md walks one message from mpi.Send to the wire and back up. Its functions are there, and those above the waist are called in its order.
+// docs/design.md walks one message from mpi.Send to the wire and back up. Its functions are there,
+// and those above the waist are called in its order.
 func TestWalk(t *testing.T) {
 	b, err := os.ReadFile("../../docs/design.md")
 	if err != nil {

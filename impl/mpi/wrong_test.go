@@ -144,7 +144,8 @@ func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	return err
 }
 
-// What becomes of a wrong program does not depend on where it runs, but for the words of protocols and the rank that is first.
+// What becomes of a wrong program does not depend on where it runs, but for the words of protocols
+// and the rank that is first.
 func TestWrongProgramsEverywhere(t *testing.T) {
 	for _, p := range wrongPrograms {
 		want := wrong(t, p.ranks, p.program)
@@ -183,7 +184,8 @@ func TestSiteHasPath(t *testing.T) {
 	}
 }
 
-// Of a job of many ranks the lowest are shown, with their lines, whichever is stopped first, and a cycle of many is told by its ends.
+// Of a job of many ranks the lowest are shown, with their lines, whichever is stopped first, and a
+// cycle of many is told by its ends.
 func TestManyWait(t *testing.T) {
 	const ranks = 40
 	program := func(c *mpi.Comm) error {
@@ -211,7 +213,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// Who waits for one of several waits for nobody alone, and so is on no cycle; who waits for all waits for the first.
+// Who waits for one of several waits for nobody alone, and so is on no cycle; who waits for all
+// waits for the first.
 func TestCycles(t *testing.T) {
 	both := func(c *mpi.Comm) []mpi.Request {
 		other := 1 - c.Rank()
@@ -235,7 +238,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// Every call on a nil communicator is found, whatever it does first, and other nil pointers are none of the library's.
+// Every call on a nil communicator is found, whatever it does first, and other nil pointers are
+// none of the library's.
 func TestNilCommunicator(t *testing.T) {
 	for call, program := range map[string]func(c *mpi.Comm){
 		"Rank":      func(c *mpi.Comm) { c.Rank() },

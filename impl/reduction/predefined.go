@@ -55,7 +55,8 @@ func complexes(c64, c128 elements) table {
 	return func(o *Op) { o.kinds[datatype.KindComplex64], o.kinds[datatype.KindComplex128] = c64, c128 }
 }
 
-// bitwise is for bytes and whatever consists of bits alone: what is done to each byte is done to the element.
+// bitwise is for bytes and whatever consists of bits alone: what is done to each byte is done to
+// the element.
 func bitwise(f elements) table {
 	return func(o *Op) {
 		o.kinds[datatype.KindByte] = f

@@ -1,7 +1,9 @@
-// Package reduction has the operations by which values of several ranks become one: those of MPI, and a user's.
+// Package reduction has the operations by which values of several ranks become one: those of MPI,
+// and a user's.
 //
-// An operation takes elements of two ranks, in and inout, and leaves in ∘ inout in the second (MPI-1.2, §4.9.4). All are associative, as far as
-// rounding goes; in is what stands left, so that an operation which does not commute can be carried out in the order of ranks.
+// An operation takes elements of two ranks, in and inout, and leaves in ∘ inout in the second
+// (MPI-1.2, §4.9.4). All are associative, as far as rounding goes; in is what stands left, so that
+// an operation which does not commute can be carried out in the order of ranks.
 package reduction
 
 import (
@@ -30,11 +32,13 @@ type elements func(in, inout []byte)
 // kinds is how many kinds of elements there are.
 const kinds = datatype.KindComplex128 + 1
 
-// Function is an operation of a user's: it combines count elements of a type, which lie in memory as the type says, displacement 0 of the first at
-// the beginning of each slice, or where the origin of a buffer would be.
+// Function is an operation of a user's: it combines count elements of a type, which lie in memory
+// as the type says, displacement 0 of the first at the beginning of each slice, or where the origin
+// of a buffer would be.
 type Function func(in, inout datatype.Buffer)
 
-// New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the order of ranks need not be kept.
+// New makes an operation of a function (MPI_Op_create). commutes says that a ∘ b is b ∘ a: then the
+// order of ranks need not be kept.
 func New(f Function, commutes bool) *Op {
 	o := &Op{name: "user's", sort: made, commutes: commutes, user: f}
 	if commutes {
@@ -43,7 +47,8 @@ func New(f Function, commutes bool) *Op {
 	return o
 }
 
-// Free ends the use of an operation (MPI_Op_free): one that is under way goes on, the next is an error. One of MPI's cannot be freed.
+// Free ends the use of an operation (MPI_Op_free): one that is under way goes on, the next is an
+// error. One of MPI's cannot be freed.
 func (o *Op) Free() error {
 	if o.user == nil {
 		return fmt.Errorf("%v is no operation that was made", o)
@@ -63,7 +68,8 @@ func (o *Op) String() string {
 	return o.name
 }
 
-// Sort is what ranks can know of each other's operations: which of MPI's one is, or that it is a user's, and whether that commutes. That of none is 0.
+// Sort is what ranks can know of each other's operations: which of MPI's one is, or that it is a
+// user's, and whether that commutes. That of none is 0.
 type Sort uint8
 
 // Sorts is how many there are.
@@ -118,7 +124,8 @@ func (o *Op) of(t *datatype.Type) elements {
 	return o.pairs[t]
 }
 
-// Apply leaves in ∘ inout in inout. Both are buffers of as many elements of one type, for which the operation is.
+// Apply leaves in ∘ inout in inout. Both are buffers of as many elements of one type, for which the
+// operation is.
 func (o *Op) Apply(in, inout datatype.Buffer) {
 	if o.user != nil {
 		o.user(in, inout)
@@ -128,7 +135,8 @@ func (o *Op) Apply(in, inout datatype.Buffer) {
 	o.of(inout.Type)(in.Bytes[in.Origin:in.Origin+n], inout.Bytes[inout.Origin:inout.Origin+n])
 }
 
-// Flat returns what leaves in ∘ inout in inout, of elements that lie as they travel, and nil if those of the type do not, or the operation is a user's.
+// Flat returns what leaves in ∘ inout in inout, of elements that lie as they travel, and nil if
+// those of the type do not, or the operation is a user's.
 func (o *Op) Flat(t *datatype.Type) func(in, inout []byte) {
 	if o.user != nil || !t.Contiguous() {
 		return nil

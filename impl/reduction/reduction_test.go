@@ -24,7 +24,8 @@ type combined struct {
 	in, inout, want []byte
 }
 
-// Values of §4.9.2 and §4.9.3 by hand, among them those at which an operation could go wrong: signs, zeros, the other half of a word.
+// Values of §4.9.2 and §4.9.3 by hand, among them those at which an operation could go wrong:
+// signs, zeros, the other half of a word.
 var combinations = []combined{
 	{Max, datatype.Int8, raw[int8](-1, 5), raw[int8](1, -6), raw[int8](1, 5)},
 	{Max, datatype.Uint8, raw[uint8](255, 5), raw[uint8](1, 6), raw[uint8](255, 6)},
@@ -73,7 +74,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What is combined as it travels is what Apply combines. Pairs with gaps, and a user's function, are not.
+// What is combined as it travels is what Apply combines. Pairs with gaps, and a user's function,
+// are not.
 func TestFlat(t *testing.T) {
 	some := 0
 	for _, c := range combinations {

@@ -1,8 +1,8 @@
 // Package enginetest states the laws of package engine as tests, which every engine has to pass.
 //
 // The test of an engine's package calls Test with each library that takes another way through the
-// engine. A law is a program of package mpi, because the rules are those of MPI-1.2, or a check of an
-// engine.Rank where package mpi cannot see what matters. Ranks of a world may be processes, so
+// engine. A law is a program of package mpi, because the rules are those of MPI-1.2, or a check of
+// an engine.Rank where package mpi cannot see what matters. Ranks of a world may be processes, so
 // programs share nothing but what they send.
 //
 // The suite does not look at times, at packets, or at what is buffered where: those are an engine's
@@ -32,8 +32,8 @@ type Subject struct {
 	Library func() *model.Library // a new one for each job: an emulated machine sets its software costs
 	Worlds  []World               // beside those of Worlds
 
-	// Leftover returns an error if the engine of a rank that has ended still holds something; nil: it
-	// holds nothing beside its operations.
+	// Leftover returns an error if the engine of a rank that has ended still holds something; nil:
+	// it holds nothing beside its operations.
 	Leftover func(e engine.Engine) error
 }
 

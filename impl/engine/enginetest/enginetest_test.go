@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// The suite is only worth something if it sees faults. Here an engine that keeps the laws is broken in
-// one way after another, and the law named has to notice.
+// The suite is only worth something if it sees faults. Here an engine that keeps the laws is broken
+// in one way after another, and the law named has to notice.
 
 // faulty is an engine with some of its methods replaced.
 type faulty struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// leftovers are the rules of memory: when all messages are received and the ranks have ended, nothing
-// is left, and a steady state allocates nothing.
+// leftovers are the rules of memory: when all messages are received and the ranks have ended,
+// nothing is left, and a steady state allocates nothing.
 var leftovers = []law{
 	{name: "after messages", check: nothingLeft(exchanged)},
 	{name: "after persistent operations", check: nothingLeft(startedAgain)},
@@ -64,9 +64,9 @@ func (s *Subject) open(port device.Port, l *model.Library) (*engine.Rank, engine
 	return r, e, nil
 }
 
-// nothingLeft exchanges messages in some way: 5 at once, 20 times, in each mode. Nothing is left then:
-// no operation, no exposed memory, no room in the attached buffer, no more memory to stage in than was
-// in use at once, and no coroutine.
+// nothingLeft exchanges messages in some way: 5 at once, 20 times, in each mode. Nothing is left
+// then: no operation, no exposed memory, no room in the attached buffer, no more memory to stage in
+// than was in use at once, and no coroutine.
 func nothingLeft(way func(*engine.Rank, model.Mode, int) error) func(testing.TB, *Subject, World) error {
 	return func(t testing.TB, s *Subject, w World) error {
 		if w.Processes {
@@ -223,7 +223,8 @@ func requestsAllocate(t testing.TB, s *Subject, w World) error {
 	})
 }
 
-// meet exchanges messages without data with the other rank: its receives are posted then, and what it had sent has come.
+// meet exchanges messages without data with the other rank: its receives are posted then, and what
+// it had sent has come.
 func meet(e *engine.Rank) {
 	peer := 1 - e.Port().Rank()
 	s := e.Isend(model.Standard, nil, 0, peer, 2, 0)

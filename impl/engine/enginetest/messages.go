@@ -436,7 +436,8 @@ var messages = []law{
 // lengths fall under all rules of all tables.
 var lengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
 
-// senders are the blocking sends, starters the others. Ready sends stand apart: they need a posted receive.
+// senders are the blocking sends, starters the others. Ready sends stand apart: they need a posted
+// receive.
 func senders(c *mpi.Comm) []func(mpi.Buffer, int, int) {
 	return []func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}
 }

@@ -56,8 +56,8 @@ var progress = []law{
 	during("Finalize", nil),
 }
 
-// synchronous checks that a synchronous send ends when its receive is posted, and not when its message
-// has arrived. The sender says when it has ended.
+// synchronous checks that a synchronous send ends when its receive is posted, and not when its
+// message has arrived. The sender says when it has ended.
 func synchronous(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error {
 		for _, n := range []int{0, 100, 1000, 10000} {
@@ -81,8 +81,8 @@ func synchronous(send func(c *mpi.Comm, b []byte)) func(*mpi.Comm) error {
 	}
 }
 
-// during checks that a message which has its receive goes on while the receiver is in a call. What the
-// call waits for comes behind that message.
+// during checks that a message which has its receive goes on while the receiver is in a call. What
+// the call waits for comes behind that message.
 func during(name string, call func(c *mpi.Comm)) law {
 	return law{name: "in " + name, ranks: 2, program: func(c *mpi.Comm) error {
 		const bytes = 20000
@@ -112,7 +112,8 @@ func during(name string, call func(c *mpi.Comm)) law {
 	}}
 }
 
-// manyBlocked: messages that wait for their receives do not keep others waiting, though there are many.
+// manyBlocked: messages that wait for their receives do not keep others waiting, though there are
+// many.
 func manyBlocked(c *mpi.Comm) error {
 	const n = 2000
 	if c.Rank() == 0 {

@@ -18,8 +18,8 @@ var (
 )
 
 // randomPrograms runs random programs, whose ranks judge what they receive. Each world runs one in
-// eight with each library, or all if there are many. A program that fails is made shorter as long as
-// it fails, and printed.
+// eight with each library, or all if there are many. A program that fails is made shorter as long
+// as it fails, and printed.
 func randomPrograms(t testing.TB, s *Subject, w World) error {
 	share, most := 8, 16
 	switch {

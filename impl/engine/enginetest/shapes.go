@@ -33,7 +33,8 @@ func packed(b mpi.Buffer) []byte {
 	return flat
 }
 
-// shapes: data goes from any shape to any other with the same elements, by all modes, blocking or not, and touches nothing else.
+// shapes: data goes from any shape to any other with the same elements, by all modes, blocking or
+// not, and touches nothing else.
 func shapes(c *mpi.Comm) error {
 	c.AttachBuffer(make([]byte, 1<<16))
 	tag := 0

@@ -43,8 +43,9 @@ func Worlds() []World {
 		World{Name: "t3d with noise", Open: emulated("t3d", nil, 0.1)})
 }
 
-// emulated opens a machine of the catalogue, with a change if it is not nil, and with some noise. The library has the software costs of the
-// machine's first one with the same engine, or costs a microsecond a call and a nanosecond a byte.
+// emulated opens a machine of the catalogue, with a change if it is not nil, and with some noise.
+// The library has the software costs of the machine's first one with the same engine, or costs a
+// microsecond a call and a nanosecond a byte.
 func emulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World {
 		t.Helper()

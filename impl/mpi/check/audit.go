@@ -11,9 +11,9 @@ import (
 )
 
 // Audit is what a rank did. When all ranks have ended well, their audits are compared: what one has
-// sent another has received, and, in programs that are checked, all ranks of a communicator have made
-// as many collective calls. A message that was lost is thereby an error, although no rank waits for
-// it. It takes no virtual time.
+// sent another has received, and, in programs that are checked, all ranks of a communicator have
+// made as many collective calls. A message that was lost is thereby an error, although no rank
+// waits for it. It takes no virtual time.
 type Audit struct {
 	Rank    int
 	Failed  bool `json:",omitempty"` // a call has failed and the program has handled the error
@@ -150,7 +150,8 @@ func Lost(sent, received [2]engine.Tally, all []Audit, ranks int) error {
 	return nil
 }
 
-// searched is the largest number of ranks whose pairs are searched for one whose messages were lost.
+// searched is the largest number of ranks whose pairs are searched for one whose messages were
+// lost.
 const searched = 2048
 
 // unreceived names the pairs of ranks whose messages were lost: as programs that are checked count

@@ -9,9 +9,9 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Tag returns the tag of the messages of a collective operation. It says what ranks have to agree upon:
-// the operation, how it combines, and the root. So ranks whose calls differ find out, and others pay
-// nothing. Messages that create communicators have the tag of a barrier, 0.
+// Tag returns the tag of the messages of a collective operation. It says what ranks have to agree
+// upon: the operation, how it combines, and the root. So ranks whose calls differ find out, and
+// others pay nothing. Messages that create communicators have the tag of a barrier, 0.
 func Tag(o collective.Operation, s reduction.Sort, root int) int {
 	return (root*int(reduction.Sorts)+int(s))*int(collective.NumOperations) + int(o)
 }
@@ -22,8 +22,8 @@ func Untag(tag int) (o collective.Operation, s reduction.Sort, root int) {
 	return collective.Operation(tag % operations), reduction.Sort(tag / operations % sorts), tag / operations / sorts
 }
 
-// Difference says how the collective call of another rank, which has a name, differs from ours, by the
-// tags of their messages.
+// Difference says how the collective call of another rank, which has a name, differs from ours, by
+// the tags of their messages.
 func Difference(name string, theirs, ours int) (engine.Class, string) {
 	theirOperation, theirSort, theirRoot := Untag(theirs)
 	operation, sort, root := Untag(ours)
@@ -57,8 +57,8 @@ type call struct {
 
 func (c *call) site() Site { return SiteOf(c.stack[:c.frames]) }
 
-// remembered is how many calls are kept: how far ranks may be apart for one to know of another's call.
-// deep is how many frames a stack has from the library to the program at most.
+// remembered is how many calls are kept: how far ranks may be apart for one to know of another's
+// call. deep is how many frames a stack has from the library to the program at most.
 const remembered, deep = 32, 12
 
 // Note adds a call on a communicator of some ranks of the job; nil: all.
@@ -76,8 +76,8 @@ func (x Calls) Note(context uint32, members []int, name string, tag int) {
 	h.n++
 }
 
-// Counterpart returns the call of another rank that belongs to the last one of this rank, or none if
-// the other has not come so far, or has gone on too far.
+// Counterpart returns the call of another rank that belongs to the last one of this rank, or none
+// if the other has not come so far, or has gone on too far.
 func (x Calls) Counterpart(context uint32, other Calls) engine.Place {
 	mine, theirs := x[context], other[context]
 	if mine == nil || theirs == nil || mine.n > theirs.n || theirs.n-mine.n >= remembered {

@@ -104,7 +104,8 @@ func (e *DeadlockError) Unwrap() error { return e.Deadlock }
 // Shown is how many ranks a report shows.
 const Shown = 16
 
-// Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of several.
+// Blocker returns the rank that must go on before one that waits can, or −1 if it may be one of
+// several.
 func Blocker(w engine.Wait) int {
 	if w.Peer == engine.Any || w.One && w.Open > 1 {
 		return -1
@@ -112,8 +113,8 @@ func Blocker(w engine.Wait) int {
 	return w.Peer
 }
 
-// Cycle returns the first ranks of which each waits for the next, from the lowest on, or nil. on says
-// for whom ranks wait; −1: for no one rank.
+// Cycle returns the first ranks of which each waits for the next, from the lowest on, or nil. on
+// says for whom ranks wait; −1: for no one rank.
 func Cycle(ranks []int, on map[int]int) []int {
 	walk := make(map[int]int, len(on)) // which of the ranks came by first
 	for _, first := range ranks {
@@ -183,7 +184,8 @@ func WaitsFor(w engine.Wait, names Names) string {
 	return fmt.Sprintf("%d operations, of which the first is %s", w.Open, what)
 }
 
-// Arrived describes the first message that has come to a rank which waits for another, or returns "".
+// Arrived describes the first message that has come to a rank which waits for another, or returns
+// "".
 func Arrived(w engine.Wait, names Names) string {
 	if w.Early == nil || w.For != engine.ForMessage {
 		return ""
@@ -213,8 +215,8 @@ type Sites struct {
 	lines []Site
 }
 
-// Note notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It skips
-// so many frames of package mpi.
+// Note notes where a rank is stopped, on whose stack it is called, if it is one of the lowest. It
+// skips so many frames of package mpi.
 func (s *Sites) Note(rank, skip int) {
 	i, _ := slices.BinarySearch(s.ranks, rank)
 	if i == Shown {

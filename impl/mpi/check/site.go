@@ -12,7 +12,8 @@ import (
 // Site is a line of a program.
 type Site = engine.Site
 
-// Packages by their paths: the library's (package mpi), and those that it calls and that call back into it.
+// Packages by their paths: the library's (package mpi), and those that it calls and that call back
+// into it.
 var (
 	this     = reflect.TypeFor[Calls]().PkgPath()
 	library  = strings.TrimSuffix(this, "/check")
@@ -20,8 +21,8 @@ var (
 )
 
 // Where returns the line of the program whose call is under way, or none if none is. It is called
-// when something has gone wrong, on top of the rank's stack, which is complete also while a panic or
-// runtime.Goexit unwinds it. It skips so many frames of package mpi above those of the call.
+// when something has gone wrong, on top of the rank's stack, which is complete also while a panic
+// or runtime.Goexit unwinds it. It skips so many frames of package mpi above those of the call.
 //
 // Note: packages below the library are not recognized by their names, as there may be any.
 func Where(skip int) Site {

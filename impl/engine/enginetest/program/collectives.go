@@ -85,7 +85,8 @@ type parts struct {
 	room            int   // elements
 }
 
-// parts draws how parts of so many units, all multiples of some number, lie: one after another, or anywhere.
+// parts draws how parts of so many units, all multiples of some number, lie: one after another, or
+// anywhere.
 func (w *writer) parts(u *layout, units []int, multiple int, anywhere bool) *parts {
 	each := divisor(w.Rand, multiple)
 	x := &parts{lay: lay{u, 0, each}, units: units, counts: make([]int, len(units)), offsets: make([]int, len(units))}
@@ -132,7 +133,8 @@ func (x *parts) with(seed int, data func(i, n int) []byte) mpi.Buffer {
 
 func (x *parts) unitSize() int { return x.size() / x.each }
 
-// lengths draws a length for each of n parts, which are multiples of some number: all the same, unless they may differ.
+// lengths draws a length for each of n parts, which are multiples of some number: all the same,
+// unless they may differ.
 func (w *writer) lengths(n, most, multiple int, differ bool) []int {
 	all := make([]int, n)
 	for i := range all {

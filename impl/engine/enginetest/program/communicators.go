@@ -19,7 +19,8 @@ func (w *writer) team(i *item, groups ...[]int) *team {
 	return t
 }
 
-// all adds a step of every rank of a communicator that makes others: which one a rank is in, it keeps.
+// all adds a step of every rank of a communicator that makes others: which one a rank is in, it
+// keeps.
 func (w *writer) all(i *item, t *team, make func(x *performer, c *mpi.Comm) *mpi.Comm) {
 	for _, r := range slices.Concat(t.groups...) {
 		w.step(i, r, block, i.name, func(x *performer) error {
@@ -61,7 +62,8 @@ func (w *writer) dup(t *team) {
 	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Dup() })
 }
 
-// split adds communicators of those that name the same colour, in the order of keys, some of which are equal.
+// split adds communicators of those that name the same colour, in the order of keys, some of which
+// are equal.
 func (w *writer) split(t *team) {
 	if t.inter() {
 		return
@@ -152,7 +154,8 @@ func (w *writer) between(t *team) {
 	i.needs = halves
 }
 
-// merge adds a communicator of both groups. Of two that say the same the one comes first whose first rank is lower in the job.
+// merge adds a communicator of both groups. Of two that say the same the one comes first whose
+// first rank is lower in the job.
 func (w *writer) merge(t *team) {
 	high := []bool{w.IntN(2) == 0, w.IntN(2) == 0}
 	first := 0

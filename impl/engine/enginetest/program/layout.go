@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// layout is a datatype, and what the definition of its constructors says of it (MPI-1.2, §3.12.1): where each basic element lies.
+// layout is a datatype, and what the definition of its constructors says of it (MPI-1.2, §3.12.1):
+// where each basic element lies.
 type layout struct {
 	t      *mpi.Datatype
 	at     []piece // in the order in which they travel
@@ -65,7 +66,8 @@ func (l *layout) reach() (low, end int) {
 	return low, end
 }
 
-// derive makes a layout of n of another, in one of several ways. bounds allows one that says itself where it begins and ends.
+// derive makes a layout of n of another, in one of several ways. bounds allows one that says itself
+// where it begins and ends.
 func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 	at := make([]int, n)
 	e := l.extent()
@@ -145,7 +147,8 @@ type lay struct {
 	each  int // units in an element
 }
 
-// lie returns a way for n units to lie in memory, with room for as many such parts. Elements do not overlap.
+// lie returns a way for n units to lie in memory, with room for as many such parts. Elements do not
+// overlap.
 func lie(r *rand.Rand, unit *layout, n, parts int) lay {
 	plain := lay{unit, n, 1}
 	if n == 0 || r.IntN(3) == 0 {
@@ -222,7 +225,8 @@ func (l lay) holding(flat []byte, seed int) mpi.Buffer {
 	return b
 }
 
-// holds reports whether a buffer for some elements that was filled with a text has become one with this data from an element on, and no byte else has changed.
+// holds reports whether a buffer for some elements that was filled with a text has become one with
+// this data from an element on, and no byte else has changed.
 func (l lay) holds(b mpi.Buffer, elements, seed, element int, flat []byte) bool {
 	want := l.buffer(elements, seed)
 	l.put(want, element, flat)

@@ -6,15 +6,19 @@ import (
 	"slices"
 )
 
-// The oracle says whether what a rank received can be, by MPI's matching rules alone (MPI-1.2, §3.5):
+// The oracle says whether what a rank received can be, by MPI's matching rules alone (MPI-1.2,
+// §3.5):
 //
-//   - A receive takes a message of its communicator, with its source or from any, with its tag or any.
+// - A receive takes a message of its communicator, with its source or from any, with its tag or
+//     any.
 //   - If a receive could take two messages of one sender, it takes the one that was sent first.
 //   - If a message could be taken by two receives, it is taken by the one that was posted first.
 //
-// Messages of one sender arrive in the order in which they were sent, those of several in any. Given an order of arrival, the receive that was posted first
-// takes the earliest message that it can, then the second one of what is left, and so on, whenever what was posted. So the outcome can be if some order of arrival
-// has it: each receive's message came before all others that it could have had.
+// Messages of one sender arrive in the order in which they were sent, those of several in any.
+// Given an order of arrival, the receive that was posted first takes the earliest message that it
+// can, then the second one of what is left, and so on, whenever what was posted. So the outcome can
+// be if some order of arrival has it: each receive's message came before all others that it could
+// have had.
 
 // judge judges all that a rank received.
 func (x *performer) judge() error {
@@ -35,7 +39,8 @@ func (x *performer) judge() error {
 	return nil
 }
 
-// sent returns what others send to a rank in a communicator, by source, in order, but for what they have cancelled.
+// sent returns what others send to a rank in a communicator, by source, in order, but for what they
+// have cancelled.
 func (x *performer) sent(t *team) [][]*message {
 	peers := t.peers(x.me)
 	all := make([][]*message, len(peers))

@@ -83,7 +83,8 @@ func (p *Program) Run(c *mpi.Comm) error {
 	return x.part()
 }
 
-// part sends messages that nobody receives, and cancels them: to ranks that do likewise, that compute, or that have ended.
+// part sends messages that nobody receives, and cancels them: to ranks that do likewise, that
+// compute, or that have ended.
 func (x *performer) part() error {
 	c, draw := x.comms[0], rand.New(rand.NewPCG(x.p.Seed, uint64(x.me)))
 	if draw.IntN(2) == 0 {
@@ -130,7 +131,8 @@ func room(steps []*step) int {
 	return n
 }
 
-// spend lets the rank compute or look before a step, so that messages are there before their receives, and requests complete unseen.
+// spend lets the rank compute or look before a step, so that messages are there before their
+// receives, and requests complete unseen.
 func (x *performer) spend(s *step) error {
 	h := uint64(s.when)*0x9E3779B97F4A7C15 ^ uint64(x.me)<<8 ^ uint64(s.turn) ^ x.p.Seed<<32
 	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
@@ -320,7 +322,8 @@ func (x *performer) hear(m, news *message) error {
 	return x.receive(m)
 }
 
-// tryReceive posts a receive and cancels it, and says whether that was in time. It leaves no trace then.
+// tryReceive posts a receive and cancels it, and says whether that was in time. It leaves no trace
+// then.
 func (x *performer) tryReceive(m *message, src, tag int) (cancelled bool, err error) {
 	got, b := x.receipt(m)
 	r := x.comms[m.team.id].Irecv(b, src, tag)

@@ -2,14 +2,14 @@
 //
 // A program is a list of items: a message, a message that may be cancelled, a collective operation,
 // a ring of send-receives, a new communicator. Each item gives some ranks steps, and each rank runs
-// its own steps in the order of the list, so there is no cycle of waiting ranks: the first item that
-// is not done has all its ranks at it. Then what does not block is moved: sends and receives begin
-// earlier, and waits come later. Neither can make a cycle, because what is waited for stands in the
-// list before the wait. So a program ends whatever is buffered.
+// its own steps in the order of the list, so there is no cycle of waiting ranks: the first item
+// that is not done has all its ranks at it. Then what does not block is moved: sends and receives
+// begin earlier, and waits come later. Neither can make a cycle, because what is waited for stands
+// in the list before the wait. So a program ends whatever is buffered.
 //
 // A move may change which message meets which receive. It is kept if each receive with a source
-// still gets its own message (fair). Other receives may have any source: they are posted where those
-// sends block no rank. The oracle judges what they get by MPI's matching rules alone.
+// still gets its own message (fair). Other receives may have any source: they are posted where
+// those sends block no rank. The oracle judges what they get by MPI's matching rules alone.
 package program
 
 import (
@@ -189,8 +189,9 @@ func (p *Program) Without(i int) *Program {
 	return &q
 }
 
-// fair says whether each receive with a source gets its own message. Of a communicator and a pair of ranks, messages are taken in the order in which they
-// were sent and receives in the order in which they were posted, as far as tags allow: as all messages of a pair come in order, it does
+// fair says whether each receive with a source gets its own message. Of a communicator and a pair
+// of ranks, messages are taken in the order in which they were sent and receives in the order in
+// which they were posted, as far as tags allow: as all messages of a pair come in order, it does
 // not matter when they come.
 func (p *Program) fair() bool {
 	type way struct {

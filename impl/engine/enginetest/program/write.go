@@ -113,7 +113,8 @@ func (w *writer) step(i *item, rank int, at turn, name string, do func(x *perfor
 	return s
 }
 
-// sends adds the steps of a message's sender. Those that may move do so from the last barrier on, or up to the next.
+// sends adds the steps of a message's sender. Those that may move do so from the last barrier on,
+// or up to the next.
 func (w *writer) sends(i *item, m *message, blocks, fixed bool) {
 	if blocks && m.again[0] == nil {
 		w.step(i, m.src, block, "send", func(x *performer) error { return x.send(m) }).sends = []*message{m}
@@ -212,7 +213,8 @@ func (w *writer) message() {
 	w.place(i, m)
 }
 
-// keep lets ranks keep a message's requests to start them again. Who starts one again waits for it before.
+// keep lets ranks keep a message's requests to start them again. Who starts one again waits for it
+// before.
 func (w *writer) keep(m *message, plan wild) {
 	w.kept = append(w.kept, m)
 	if (!m.anySource || plan.early) && w.IntN(3) > 0 {
@@ -259,7 +261,8 @@ func (w *writer) cancelled(m *message) {
 	w.step(i, m.dst, block, "hear, and receive", func(x *performer) error { return x.hear(m, n) }).posts = []*message{n, m}
 }
 
-// plan returns what is planned, in the job's own communicator never any tag, as other items need it.
+// plan returns what is planned, in the job's own communicator never any tag, as other items need
+// it.
 func (w *writer) plan(t *team, dst int) wild {
 	at := plan{t, dst}
 	x, ok := w.plans[at]
@@ -351,7 +354,8 @@ func (w *writer) move(first int) {
 // far draws how far a step is moved.
 func (w *writer) far() int { return w.IntN([]int{1, 4, 20}[w.IntN(3)]) }
 
-// ring adds a ring of ranks that send to the next and receive from the one before, at the same time, or a chain that has two ends.
+// ring adds a ring of ranks that send to the next and receive from the one before, at the same
+// time, or a chain that has two ends.
 func (w *writer) ring() {
 	t := w.open[w.IntN(len(w.open))]
 	if t.inter() {
