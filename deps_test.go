@@ -338,7 +338,7 @@ func TestArchitectureFindsImports(t *testing.T) {
 		{"impl/proto/engine.go", "impl/device", ""},
 		{"impl/proto/engine.go", "impl/sim", "the library cannot know whether time is virtual"},
 		{"impl/mpi/comm.go", "impl/loop", "the library cannot know whether time is virtual"},
-		{"impl/mpi/world_test.go", "impl/loop", ""},
+		{"impl/mpi/everywhere_test.go", "impl/loop", ""},
 		{"impl/mpi/comm.go", "impl/engine", ""},
 		{"impl/mpi/comm.go", "impl/proto", "the interface cannot know which engine carries its messages"},
 		{"impl/engine/rank.go", "impl/proto", "it does not stand below"},

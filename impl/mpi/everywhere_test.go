@@ -8,11 +8,16 @@ import (
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/launch"
+	"github.com/loggp/loggp/impl/launch/launchtest"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/impl/shm"
+	"github.com/loggp/loggp/impl/tcp"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // What a program means must not depend on where it runs, or on how its messages travel. Tests of
@@ -120,4 +125,106 @@ func holds(t *testing.T, err error) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// Ranks of these places are processes: this binary, which is started again to run the one test that
+// it is wanted for. So a program there can use nothing that another rank has written but messages,
+// and its errors come as text.
+var processes = []enginetest.World{
+	{Name: "shm", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t)}))
+	}},
+	{Name: "shm, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(shm.New(shm.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block, NoTransfer: true}))
+	}},
+	{Name: "tcp", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t)}))
+	}},
+	{Name: "tcp, blocking", Processes: true, Open: func(t testing.TB, _ *model.Library, ranks int) device.World {
+		return opened(tcp.New(tcp.Config{Ranks: ranks, Args: launchtest.Args(t), Wait: launch.Block}))
+	}},
+}
+
+func opened(w device.World, err error) device.World {
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// holdsEverywhere runs a program that has to hold everywhere, and among processes.
+func holdsEverywhere(t *testing.T, ranks int, program func(*mpi.Comm) error) {
+	t.Helper()
+	everywhere(t, ranks, program, holds)
+	if enginetest.Racing {
+		return // the detector does not see between processes, and slows them down
+	}
+	for i, p := range processes {
+		for k, x := range tables {
+			if testing.Short() && (i+k)%len(tables) > 0 || !testing.Short() && (i+k)%2 > 0 {
+				continue
+			}
+			t.Run(p.Name+"/"+x.Name, func(t *testing.T) {
+				l := x.New()
+				holds(t, mpi.Run(p.Open(t, l, ranks), mpi.Options{Engine: carry, Library: l}, program))
+			})
+		}
+	}
+}
+
+const us = unit.Microsecond
+
+func lib() *model.Library {
+	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16, Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024})}
+	for w := range l.Software {
+		l.Software[w] = unit.Microsecond
+	}
+	l.Software[model.ProtoPack], l.Software[model.ProtoUnpack] = 1700, 500
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: 512, Protocol: "TA"}, model.Rule{Mode: m, UpTo: 16384, Protocol: "RAT"}, model.Rule{Mode: m, UpTo: -1, Protocol: "RTA"})
+		if m != model.Synchronous {
+			l.Rules[len(l.Rules)-3].Protocol = "T"
+		}
+	}
+	return l
+}
+
+func machine() *model.Machine {
+	return &model.Machine{
+		Name: "torus", Ranks: model.Ranks{Default: 4, Min: 1, Max: 2048}, Timer: 1,
+		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
+		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
+			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
+			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}, Counter: us},
+	}
+}
+
+func t3d(t testing.TB, ranks int) (device.World, mpi.Options) {
+	l := lib()
+	w, err := hw.New(hw.Config{Machine: machine(), Library: l, Ranks: ranks, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, mpi.Options{Engine: carry, Library: l}
+}
+
+func synthetic(t testing.TB, ranks int) (device.World, mpi.Options) {
+	return syntheticOf(t, ranks, 1e15)
+}
+
+// syntheticOf is a machine that is LogGP, and copies at some rate.
+func syntheticOf(t testing.TB, ranks int, copying unit.Rate) (device.World, mpi.Options) {
+	m := &model.Machine{Name: "loggp", Ranks: model.Ranks{Default: 2, Min: 1, Max: 1 << 20}, Timer: 1,
+		Processor: model.Processor{Copy: model.Channel{Bandwidth: copying}},
+		Network:   &model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}}
+	l := &model.Library{Name: "none", Fallback: "RTA", Window: 1 << 40}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+	}
+	l.Rules[model.Synchronous].Protocol = "TA"
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: ranks, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, mpi.Options{Engine: carry, Library: l}
 }

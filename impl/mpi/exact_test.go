@@ -425,3 +425,113 @@ func TestProtocolTablesAgree(t *testing.T) {
 		}
 	}
 }
+
+// nodesOf returns nodes of ranks with a network inside and one between them. Its name says which,
+// for errors.
+func nodesOf(m *model.Machine, ranks, interfaces int, inside model.Network) *model.Machine {
+	x := *m
+	x.Nodes = &model.Nodes{Ranks: ranks, Interfaces: interfaces, Inside: inside}
+	x.Name = fmt.Sprintf("%s of nodes of %d ranks on %s with %d interfaces", m.Name, ranks, inside.Kind(), interfaces)
+	x.Ranks = model.Ranks{Min: 1, Max: 64}
+	x.Processor.Copy.Start = 30011
+	return &x
+}
+
+// TestExactComposed compares every protocol in every mode within a node and between two, for
+// networks of every kind inside and between. Pairs are not of the first node, nor of the first
+// ranks of theirs, and the last node is not full.
+func TestExactComposed(t *testing.T) {
+	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
+	one := machine()
+	one.Network.(*model.Torus).PerNode = 1
+	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network}
+	sizes := []int{0, 1, 1024, 5000}
+	for i, net := range inside {
+		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations()} {
+			m := nodesOf(m, 4, 1+i%2, net)
+			_, streams := m.Network.(*model.Ethernet)
+			l := odd(i%2 == 0, 1024*(i/2))
+			for _, p := range []pair{{11, 6, 5}, {11, 5, 10}, {11, 9, 2}} {
+				for _, k := range sizes {
+					if k > 1420 && streams && m.Tier(p.from, p.to) == model.Inter {
+						continue // packets of several segments are told by a recurrence
+					}
+					eachWay(t, m, l, k, p, func(t *testing.T, x model.Transfer, p pair) {
+						if !streams || x.Path.Tier == model.Intra || oneAfterTheOther(x.Protocol) {
+							exact(t, x, p)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// emulateMeeting runs a meeting between two ranks, long after whatever began the job.
+func emulateMeeting(t testing.TB, x model.Meeting) (e model.Ends) {
+	t.Helper()
+	const zero = unit.Second
+	err := mpi.Run(world(t, x.Machine, x.Library, 2), mpi.Options{Engine: carry, Library: x.Library, Protocol: x.Protocol.Name}, func(c *mpi.Comm) error {
+		b := make([]byte, x.Bytes)
+		var r mpi.Request
+		if c.Rank() == 0 {
+			c.AttachBuffer(make([]byte, x.Bytes+mpi.BsendOverhead))
+			c.Compute(zero + x.Sends - c.Wtime())
+			r = call(c, x.Transfer, b, 1)
+			e.Send = c.Wtime() - zero
+			r.Wait()
+			e.Sent = c.Wtime() - zero
+			c.DetachBuffer()
+			return nil
+		}
+		if x.Posted {
+			r = mpi.Irecv(c, b, 0, 7)
+		}
+		c.Compute(zero + x.Receives - c.Wtime())
+		switch {
+		case x.Posted:
+		case x.Blocking:
+			mpi.Recv(c, b, 0, 7)
+		default:
+			r = mpi.Irecv(c, b, 0, 7)
+		}
+		e.Receive = c.Wtime() - zero
+		r.Wait()
+		e.Received = c.Wtime() - zero
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestExactMeeting lets the receive begin long before the send, with it, at odd moments after it,
+// and when the message has been there for long.
+func TestExactMeeting(t *testing.T) {
+	for _, m := range []*model.Machine{machine(), copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 16, 1025, 5000} {
+				eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, _ pair) {
+					for _, apart := range []unit.Time{-unit.Millisecond, 0, 3*us + 1, 7*us + 1, 11*us + 1, 400*us + 1, 3 * unit.Millisecond} {
+						y := model.Meeting{Transfer: x, Sends: unit.Millisecond, Receives: unit.Millisecond + apart}
+						for _, y.Blocking = range []bool{false, true} {
+							y.Posted = false
+							exactMeeting(t, y)
+						}
+						y.Posted = true
+						exactMeeting(t, y)
+					}
+				})
+			}
+		}
+	}
+}
+
+func exactMeeting(t *testing.T, x model.Meeting) {
+	t.Helper()
+	if got, want := emulateMeeting(t, x), x.Ends(); got != want {
+		t.Fatalf("%s, receive %v after the send, blocking %v, posted %v: emulated %+v, closed form %+v", describeTransfer(x.Transfer, pair{2, 0, 1}),
+			x.Receives-x.Sends, x.Blocking, x.Posted, got, want)
+	}
+}
