@@ -5,8 +5,8 @@
 // (MPI-1.2, §3.12). It is kept as a tree of loops, so that its memory grows with how it was made
 // and not with how many elements it has. Types never change; what is made of a type outlives it.
 //
-// The package knows bytes and displacements. Who sends them, and that a type must be committed
-// before, is package mpi's.
+// The package knows bytes and displacements. Sending them, and the rule that a type must be
+// committed before, belong to package mpi.
 package datatype
 
 import (
@@ -40,8 +40,8 @@ const (
 	KindComplex128
 )
 
-// Type is a datatype. The nil Type is none. What is made is for messages when it has been
-// committed, and until it is freed.
+// Type is a datatype. The nil Type is none. A type that a program makes may be used for messages
+// from Commit to Free.
 type Type struct {
 	name string
 	layout
@@ -77,8 +77,8 @@ func (t *Type) Commit() *Type {
 	return t
 }
 
-// Free ends the use of a type (MPI_Type_free). What was made of it, and messages under way, stay as
-// they are. A basic type cannot be freed.
+// Free ends the use of a type (MPI_Type_free). Types made of it, and messages under way, are not
+// affected. A basic type cannot be freed.
 func (t *Type) Free() error {
 	if t.name != "" {
 		return fmt.Errorf("%v is no type that was made", t)

@@ -9,7 +9,7 @@ import (
 const most = 1 << 14
 
 // Overlaps reports whether two elements of the buffer's data share a byte, which a receive may not
-// (MPI-1.2, §3.12.5). What has more than some thousand runs of bytes is not looked at.
+// (MPI-1.2, §3.12.5). Buffers with more than some thousand runs of bytes are not checked.
 func (b Buffer) Overlaps() bool {
 	if b.Count == 0 || b.Type.body == nil {
 		return false

@@ -2,8 +2,8 @@ package datatype
 
 import "math/bits"
 
-// signature is the kinds of a sequence of elements, in order. What travels from one type to another
-// must have the same (MPI-1.2, §3.3.1).
+// signature is the kinds of a sequence of elements, in order. The types of a send and of its
+// receive have the same signature (MPI-1.2, §3.3.1).
 //
 // It is a tree, as the body is, and its sum depends on the sequence and not on the tree: the
 // polynomial of the kinds

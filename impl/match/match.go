@@ -4,7 +4,7 @@
 // receive. Whatever arrives on one side is looked for in the queue of the other, and the earliest
 // entry that matches is the right one: that alone is MPI's rule that neither messages nor receives
 // overtake each other, while a message with another tag may pass. The package knows envelopes and
-// order. What is queued, and what happens to a pair, is the user's.
+// order. The user says what is queued and what happens to a pair.
 package match
 
 import "fmt"

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi/check"
 )
 
-// What ranks note of themselves so that package check can say what is wrong.
+// This file gives package check what ranks note, so that it can say what is wrong with a program.
 
 // Site is a line of a program.
 type Site = engine.Site

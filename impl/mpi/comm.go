@@ -33,7 +33,7 @@ type Comm struct {
 	members []int   // ranks of the job; nil: the same
 	ranks   []int32 // by rank of the job, the rank here, or −1; nil: the same
 	last    *uint32 // the highest context that this rank has used
-	state   *state  // what the rank has beside its engine
+	state   *state  // of the rank, the same in all its communicators
 	extras  *extras // what few communicators have; nil: nothing
 }
 
@@ -114,7 +114,7 @@ func (c *Comm) checkTag(tag int) {
 // MaxTag is the largest tag (MPI_TAG_UB).
 const MaxTag = 1<<31 - 1
 
-// state is what a rank has beside its engine, in all communicators the same.
+// state is what all communicators of a rank share, except for its engine.
 type state struct {
 	tuning   *collective.Tuning
 	round    round                // the collective operation under way; there is one at a time

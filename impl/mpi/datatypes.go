@@ -129,8 +129,8 @@ func NewOp(combine func(in, inout Buffer), commutes bool) *Op {
 //
 //	column := mpi.Vector(rows, 1, width, mpi.Float64).Commit()
 //
-// No communicator takes part, so they may be made before Run and be shared by ranks. What is wrong
-// ends the rank as in other calls; outside of a rank's program it is a panic with an *Error whose
+// No communicator takes part, so they may be made before Run and be shared by ranks. Errors
+// end the rank as in other calls; outside of a rank's program it is a panic with an *Error whose
 // Rank is NoRank.
 
 // Contiguous makes a type of count elements of t one after another (MPI_Type_contiguous).
@@ -199,7 +199,7 @@ func fail(call string, c engine.Class, format string, args ...any) {
 //	var p particle
 //	at := []int{mpi.Displacement(&p, &p.kind), mpi.Displacement(&p, &p.place)}
 //
-// It is what the difference of two addresses is in C (MPI_Address). What is no part of the object
+// It is what the difference of two addresses is in C (MPI_Address). A part that is not in the object
 // is an error of class MPI_ERR_ARG.
 //
 // Note: there is no address of a Go object that could be kept, as MPI_BOTTOM wants it: an address

@@ -31,7 +31,7 @@ type Options struct {
 	// others to be told. It takes real time, and no virtual.
 	Check bool
 
-	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: nobody is
+	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, what it has under way

@@ -78,8 +78,8 @@ func (c *Comm) sending(call string, dst, tag int) bool {
 	return true
 }
 
-// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it beside its
-// data.
+// AttachBuffer lends b to buffered sends. Each message takes BsendOverhead bytes of it in addition to
+// its data.
 func (c *Comm) AttachBuffer(b []byte) {
 	c.e.Enter("AttachBuffer")
 	c.e.Attach(b)
@@ -91,7 +91,7 @@ func (c *Comm) DetachBuffer() []byte {
 	return c.e.Detach()
 }
 
-// BsendOverhead is what a buffered message takes of the attached buffer beside its data.
+// BsendOverhead is what a buffered message takes of the attached buffer in addition to its data.
 const BsendOverhead = engine.Overhead
 
 // Messages sends low-level messages: the single packets without matching that protocols consist of.

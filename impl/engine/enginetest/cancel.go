@@ -398,7 +398,7 @@ var cancels = []law{
 			}
 			known := make([]byte, n)
 			mpi.Recv(c, known, 0, n+1)
-			for i := range n { // so that nobody waits for a receive that does not come
+			for i := range n { // so that no send waits for a receive that does not come
 				if !done[i] && known[i] == 0 {
 					reqs[i] = mpi.Irecv(c, bufs[i], 0, i)
 				}

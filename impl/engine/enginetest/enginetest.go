@@ -30,10 +30,10 @@ type Subject struct {
 	Name    string
 	New     engine.New
 	Library func() *model.Library // a new one for each job: an emulated machine sets its software costs
-	Worlds  []World               // beside those of Worlds
+	Worlds  []World               // in addition to those of Worlds
 
 	// Leftover returns an error if the engine of a rank that has ended still holds something; nil:
-	// it holds nothing beside its operations.
+	// it holds nothing but its operations.
 	Leftover func(e engine.Engine) error
 }
 

@@ -154,7 +154,7 @@ var messages = []law{
 			if len(back) != len(lent) || &back[0] != &lent[0] {
 				return fmt.Errorf("another buffer came back")
 			}
-			clear(back) // nobody may need it any more
+			clear(back) // it may not be needed any more
 			mpi.Send[byte](c, nil, 1, 3)
 			return nil
 		}
@@ -362,7 +362,7 @@ var messages = []law{
 				if err := equal("inner", st, b, mpi.Status{Source: peer, Tag: 1, Bytes: 100}, 10*(c.Rank()%2)+peer); err != nil {
 					return err
 				}
-				// What comes through another communicator is not probed here.
+				// Messages of another communicator are not probed here.
 				if _, ok := mine.Iprobe(mpi.AnySource, mpi.AnyTag); ok {
 					return fmt.Errorf("a message from nowhere")
 				}
@@ -436,7 +436,7 @@ var messages = []law{
 // lengths fall under all rules of all tables.
 var lengths = []int{0, 1, 7, 8, 64, 65, 200, 500, 1000, 3000, 5000, 20000}
 
-// senders are the blocking sends, starters the others. Ready sends stand apart: they need a posted
+// senders are the blocking sends, starters the others. Ready sends are last: they need a posted
 // receive.
 func senders(c *mpi.Comm) []func(mpi.Buffer, int, int) {
 	return []func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Bsend, c.Rsend}

@@ -19,7 +19,7 @@ type performer struct {
 	open  []*underway
 	got   []*receipt        // in the order in which the receives were posted
 	lost  map[*message]bool // messages to this rank that were cancelled
-	kept  map[*standing]*kept
+	kept  map[*persistentOp]*kept
 }
 
 // kept is a persistent request.
@@ -47,7 +47,7 @@ type receipt struct {
 
 // perform runs the steps of a rank, and judges what it received.
 func (p *Program) Run(c *mpi.Comm) error {
-	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}, kept: map[*standing]*kept{}}
+	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}, kept: map[*persistentOp]*kept{}}
 	x.comms[0] = c
 	steps := p.of(x.me)
 	c.AttachBuffer(make([]byte, room(steps)))
@@ -80,12 +80,12 @@ func (p *Program) Run(c *mpi.Comm) error {
 		return err
 	}
 	c.Barrier()
-	return x.part()
+	return x.sendUnreceived()
 }
 
-// part sends messages that nobody receives, and cancels them: to ranks that do likewise, that
+// sendUnreceived sends messages that are not received, and cancels them: to ranks that do so too, that
 // compute, or that have ended.
-func (x *performer) part() error {
+func (x *performer) sendUnreceived() error {
 	c, draw := x.comms[0], rand.New(rand.NewPCG(x.p.Seed, uint64(x.me)))
 	if draw.IntN(2) == 0 {
 		c.Compute(unit.Microsecond * unit.Time(draw.IntN(1000)))
@@ -245,7 +245,7 @@ func (x *performer) post(m *message) error {
 	return nil
 }
 
-// again starts a message's persistent request. What that was started for before ends first.
+// again starts a message's persistent request. Its last operation ends first.
 func (x *performer) again(m *message, incoming bool) error {
 	s, fresh := m.again[0], m.sent
 	if incoming {
@@ -308,8 +308,8 @@ func (x *performer) cancel(m, news *message) error {
 	return nil
 }
 
-// hear hears whether a message was cancelled, and receives it if not.
-func (x *performer) hear(m, news *message) error {
+// receiveUnlessCancelled receives whether a message was cancelled, and the message if it was not.
+func (x *performer) receiveUnlessCancelled(m, news *message) error {
 	got, b := x.receipt(news)
 	st := x.comms[0].Recv(b, news.src, news.tag)
 	if b.Bytes[b.Origin] != news.bytes()[0] {

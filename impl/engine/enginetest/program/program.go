@@ -70,7 +70,7 @@ type item struct {
 	keep  bool // cannot be left out
 	team  *team
 	makes []*team
-	needs []*team // beside its own
+	needs []*team // in addition to its own
 	steps []*step
 }
 
@@ -111,13 +111,13 @@ type message struct {
 	out, in   lay
 	anySource bool // of its receive
 	anyTag    bool
-	again     [2]*standing // the sender's request, and the receiver's, if they are started again and again
-	freed     bool         // the sender forgets its request
+	again     [2]*persistentOp // the sender's request, and the receiver's, if they are started again and again
+	freed     bool             // the sender forgets its request
 	how       [2]int
 }
 
-// standing is a persistent request of a rank.
-type standing struct{ first int } // the item that it is first of
+// persistentOp is a persistent request of a rank.
+type persistentOp struct{ first int } // the item that it is first of
 
 // The tags: those below are drawn.
 const (
@@ -126,7 +126,7 @@ const (
 	cancelTag     = 6  // of messages that may be cancelled
 	newsTag       = 7  // of messages that tell what became of them
 	interTag      = 50 // of what leaders exchange
-	unreceivedTag = 77 // of messages that nobody receives
+	unreceivedTag = 77 // of messages that are not received
 )
 
 func (m *message) bytes() []byte { return Text(m.units*m.unit.size(), m.id) }

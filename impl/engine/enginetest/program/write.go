@@ -213,15 +213,15 @@ func (w *writer) message() {
 	w.place(i, m)
 }
 
-// keep lets ranks keep a message's requests to start them again. Who starts one again waits for it
+// keep lets ranks keep a message's requests to start them again. A rank that starts one again waits for it
 // before.
 func (w *writer) keep(m *message, plan wild) {
 	w.kept = append(w.kept, m)
 	if (!m.anySource || plan.early) && w.IntN(3) > 0 {
-		m.again[0] = &standing{m.item}
+		m.again[0] = &persistentOp{m.item}
 	}
 	if (!m.anySource || !plan.early) && w.IntN(3) > 0 {
-		m.again[1] = &standing{m.item}
+		m.again[1] = &persistentOp{m.item}
 	}
 }
 
@@ -258,7 +258,7 @@ func (w *writer) cancelled(m *message) {
 	w.ids++
 	n := &message{id: w.ids, item: i.id, due: i.id, team: w.teams[0], src: m.src, dst: m.dst, tag: newsTag, units: 1, unit: units[0], out: lay{units[0], 1, 1}, in: lay{units[0], 1, 1}}
 	w.step(i, m.src, block, "start and cancel", func(x *performer) error { return x.cancel(m, n) }).sends = []*message{m, n}
-	w.step(i, m.dst, block, "hear, and receive", func(x *performer) error { return x.hear(m, n) }).posts = []*message{n, m}
+	w.step(i, m.dst, block, "receive unless cancelled", func(x *performer) error { return x.receiveUnlessCancelled(m, n) }).posts = []*message{n, m}
 }
 
 // plan returns what is planned, in the job's own communicator never any tag, as other items need
