@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ const (
 
 func (s Symbol) String() string { return [...]string{"o_s", "L", "o_r", "(k−1) G"}[s] }
 
-// factor is an occurrence of a symbol.
+// factor is an occurrence of a symbol in the time of a step.
 type factor struct {
 	symbol Symbol
 	step   Step
@@ -67,11 +68,10 @@ func (p *Protocol) Equations() Equations {
 	return Equations{count(s), count(p.delivery()), count(r)}
 }
 
-// paths adds up the symbols on the way to the end of both sides. A packet costs o_s, L and o_r.
-// Pulled data arrives after L and (k−1) G: asking for it costs nothing. Pushed data costs its
-// sender o_s, (k−1) G and L, and the receiver nothing. The packet with the rest of a message is
-// long and has (k−1) G as well. A side that waits for a packet continues the path of the packet's
-// sender.
+// paths returns the symbols on the path to the end of each side. A packet costs o_s, L and o_r.
+// Pulled data arrives after L and (k−1) G: the request costs nothing. Pushed data costs its sender
+// o_s, (k−1) G and L, and the receiver nothing. The packet with the rest of a message is long and
+// has (k−1) G as well. A side that waits for a packet continues the path of the packet's sender.
 func (p *Protocol) paths() (sender, receiver []factor) {
 	var paths [2][]factor
 	for _, s := range p.Steps {
@@ -79,25 +79,25 @@ func (p *Protocol) paths() (sender, receiver []factor) {
 		if s.By == ByGet {
 			path = &paths[s.To()]
 		}
-		see := func(symbols ...Symbol) {
+		add := func(symbols ...Symbol) {
 			for _, x := range symbols {
 				*path = append(*path, factor{x, s})
 			}
 		}
 		switch s.By {
 		case ByGet:
-			see(SymbolL, SymbolLong)
+			add(SymbolL, SymbolLong)
 		case ByPut:
-			see(SymbolSendO, SymbolLong, SymbolL)
+			add(SymbolSendO, SymbolLong, SymbolL)
 		case ByPacket:
-			see(SymbolSendO)
+			add(SymbolSendO)
 			sent := slices.Clone(*path)
 			path = &paths[s.To()]
 			*path = sent
 			if s.Data == RestData {
-				see(SymbolLong)
+				add(SymbolLong)
 			}
-			see(SymbolL, SymbolRecvO)
+			add(SymbolL, SymbolRecvO)
 		}
 	}
 	return paths[Sender], paths[Receiver]
@@ -111,7 +111,7 @@ func (p *Protocol) delivery() []factor {
 	return r
 }
 
-// SenderTime returns how long a message of k bytes keeps its sender from going on:
+// SenderTime returns how long a message of k bytes occupies its sender:
 //
 //	(1) T_s^T    = o_s
 //	(3) T_s-r^TA = 2 o_s + 2 L + 2 o_r                   (both times)
@@ -120,13 +120,14 @@ func (p *Protocol) delivery() []factor {
 //	    T_s^PTAT = 3 o_s + 2 L + 2 o_r
 //
 // Al-Tawil and Moritz, section 3.2; PTAT follows in the same way. The RM of T and TA has the o_s
-// and o_r of k bytes, other packets those of an empty one; G is that of pulled or pushed data.
+// and o_r of k bytes, other packets have those of an empty packet. RTA has the G of pulled data,
+// RAT the G of pushed data.
 func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 	s, _ := p.paths()
 	return x.sum(s, k)
 }
 
-// Delivery returns the time from the start of a send until the message is there:
+// Delivery returns the time from the start of a send until the message has arrived:
 //
 //	(2) T_s-r^T   = o_s + L + o_r
 //	(3) T_s-r^TA  = 2 o_s + 2 L + 2 o_r
@@ -134,12 +135,12 @@ func SenderTime(p *Protocol, x Parameters, k int) unit.Time {
 //	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
 //	    T_s-r^PTAT = 3 o_s + 3 L + 3 o_r + (k−1) G
 //
-// Al-Tawil and Moritz, section 3.2; PTAT likewise. Parameters are as for SenderTime. (2) and (3)
-// have no G, because they are for short messages.
+// Al-Tawil and Moritz, section 3.2; PTAT follows in the same way. Parameters are as for SenderTime.
+// (2) and (3) have no G, because they are for short messages.
 func Delivery(p *Protocol, x Parameters, k int) unit.Time { return x.sum(p.delivery(), k) }
 
-// Completion returns the time from the start of a send until the receiver is done. It is that of
-// Delivery but for TA, whose receiver is done when it has sent the ACK:
+// Completion returns the time from the start of a send until the receiver is done. It differs from
+// Delivery for TA, whose receiver is done when it has sent the ACK:
 //
 //	2 o_s + L + o_r
 func Completion(p *Protocol, x Parameters, k int) unit.Time {
@@ -168,9 +169,9 @@ func (x Parameters) value(f factor, k int) unit.Time {
 	case f.symbol == SymbolL:
 		return x.L
 	case f.step.By == ByGet:
-		return long(x.pulled(), k)
+		return long(cmp.Or(x.GetGap, x.BigGap), k)
 	case f.step.By == ByPut:
-		return long(x.pushed(), k)
+		return long(cmp.Or(x.PutGap, x.BigGap), k)
 	}
 	return long(x.BigGap, k)
 }

@@ -53,8 +53,8 @@ func coefficients(t *testing.T, row map[string]string, columns ...string) (c []i
 	return c
 }
 
-// TestCoefficients compares what follows from the steps of the protocols with equations (1) to (7) as printed. (3) is for both
-// times of TA.
+// TestCoefficients compares what follows from the steps of the protocols with equations (1) to (7)
+// as printed. (3) is for both times of TA.
 func TestCoefficients(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range table(t, "equations.csv") {
@@ -164,7 +164,8 @@ func TestProperties(t *testing.T) {
 // example has five parameters that differ, as the synthetic platform of the catalogue.
 var example = model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 0.01 * 1e6}
 
-// TestEvaluate has the equations' values computed by hand for a message of 1001 bytes, whose (k−1) G is 10 us.
+// TestEvaluate has the equations' values computed by hand for a message of 1001 bytes, whose (k−1)
+// G is 10 us.
 func TestEvaluate(t *testing.T) {
 	x := example.Parameters()
 	for _, c := range []struct {
@@ -190,7 +191,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestEvaluateSizes gives the parameters that may depend on the size and on the direction: which message has which.
+// TestEvaluateSizes gives the parameters that may depend on the size and on the direction: which
+// message has which.
 func TestEvaluateSizes(t *testing.T) {
 	x := model.Parameters{
 		L:      1000 * us,
@@ -244,7 +246,8 @@ func TestTwoLevels(t *testing.T) {
 	}
 }
 
-// ExampleProtocol_Equations derives equations (1) to (7), and those of PTAT, from the messages of the protocols.
+// ExampleProtocol_Equations derives equations (1) to (7), and those of PTAT, from the messages of
+// the protocols.
 func ExampleProtocol_Equations() {
 	for _, p := range model.Protocols {
 		e := p.Equations()

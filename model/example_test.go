@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// writeCost prints the terms of the example of docs/model.md: 3000 bytes by standard send, one link away.
+// writeCost prints the terms of the example of docs/model.md: 3000 bytes by standard send, one link
+// away.
 func writeCost(w io.Writer) {
 	x := model.Transfer{Machine: t3d(), Library: chimp(), Mode: model.Standard, Bytes: 3000, Path: model.Path{Hops: 1}}
 	cost := x.Cost()
@@ -36,8 +37,8 @@ func writeTimeline(w io.Writer) {
 	fmt.Fprintf(w, "T_s = %v, T_s-r = %v\n", d.Ranks[0].Calls[0].To, d.Ranks[1].End())
 }
 
-// The library's rules choose RTA for a message of 3000 bytes. What the sender pays comes in the order in which time passes: where
-// it waits, the terms are those of whom it waits for.
+// The library's rules choose RTA for a message of 3000 bytes. What the sender pays comes in the
+// order in which time passes: where it waits, the terms are those of whom it waits for.
 func ExampleTransfer_Cost() {
 	writeCost(os.Stdout)
 	// Output:

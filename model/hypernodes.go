@@ -6,10 +6,10 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Hypernodes is a machine whose processors share memory in two tiers: a crossbar joins those of a
-// hypernode and their memories, rings join the hypernodes. Ranks fill the hypernodes in order. A
-// processor moves all bytes itself: what it writes to, or reads from, the memory of another keeps
-// it busy to the last byte, and takes its time at the ports and rings on the way.
+// Hypernodes is a machine whose processors share memory in two tiers: a crossbar joins the
+// processors and memories of a hypernode, rings join the hypernodes. Ranks fill the hypernodes in
+// order. A processor moves all bytes itself: writing to or reading from the memory of another keeps
+// it busy until the last byte, and occupies the ports and rings on the way.
 type Hypernodes struct {
 	Sizes    []int     // processors of each hypernode
 	PerBlock int       // processors that share a functional block: a memory with one port to the crossbar
@@ -22,7 +22,7 @@ type Hypernodes struct {
 	Access   [NumTiers]Access
 }
 
-// Node returns the hypernode of an end: ends fill one after the other.
+// Node returns the hypernode of an end.
 func (h *Hypernodes) Node(end int) int {
 	for i, n := range h.Sizes {
 		if end < n {
@@ -33,7 +33,7 @@ func (h *Hypernodes) Node(end int) int {
 	return len(h.Sizes)
 }
 
-// Used returns how many hypernodes so many ends use: those are on its rings.
+// Used returns how many hypernodes a job with that many ends uses. Its rings join them.
 func (h *Hypernodes) Used(ends int) int { return h.Node(ends-1) + 1 }
 
 // Processors returns how many there are.
@@ -45,19 +45,19 @@ func (h *Hypernodes) Processors() int {
 	return sum
 }
 
-// Access is what processors pay for the memory of another, in the same hypernode or in another.
+// Access is the cost of access to the memory of another processor of a tier.
 type Access struct {
-	Latency unit.Time    // from when a processor has written something until another can see it, beside the hops
+	Latency unit.Time    // from a write until another processor can see it, without the hops
 	Send    Channel      // a packet written into the queue of its receiver by the sender
-	Settle  unit.Time    // how long the sender is busy beyond that, when the packet can be seen already: its writes are confirmed, locks released
+	Settle  unit.Time    // sender time after the packet is visible: confirmed writes, released locks
 	Receive unit.Time    // taking one packet off the queue
-	Fetch   unit.PerByte // per byte of the packet's data beyond what a copy in the processor's own memory costs
+	Fetch   unit.PerByte // per byte of a packet's data, added to the cost of a copy in local memory
 	Put     Channel      // write to exposed memory
 	Get     Channel      // read from exposed memory
-	Counter unit.Time    // a fetch-and-increment at the register, beside the way there and back
+	Counter unit.Time    // a fetch-and-increment at the register, without the round trip
 }
 
-// onHypernodes walks on processors that share memory in two tiers.
+// onHypernodes is a transfer between processors of hypernodes.
 type onHypernodes struct {
 	*Hypernodes
 	Path
@@ -65,8 +65,7 @@ type onHypernodes struct {
 
 func (h *Hypernodes) on(p Path) carrier { return onHypernodes{h, p} }
 
-// tier returns the tier of memory that a path leads to: without a ring it is that of the same
-// hypernode.
+// tier returns the tier of memory that a path leads to. A path without hops stays in a hypernode.
 func (p Path) tier() Tier {
 	if p.Hops == 0 {
 		return Intra
@@ -81,13 +80,14 @@ func (h *Hypernodes) String() string {
 	return fmt.Sprintf("%d hypernodes of %d processors, ports to the crossbar of %v, %d rings of %v", len(h.Sizes), h.Sizes[0], h.Port, h.Rings, h.Ring)
 }
 
-// way has all hypernodes of the job: a request and its answer together go once round the ring.
-func (h *Hypernodes) way(ends, _, _ int) Path { return Path{Hops: h.Used(ends)} }
+// route has a hop for each hypernode of the job: a request and its answer together go once round
+// the ring.
+func (h *Hypernodes) route(ends, _, _ int) Path { return Path{Hops: h.Used(ends)} }
 
-// name returns the key of what the tier of the path costs.
+// name returns the platform file's key of a cost of the path's tier.
 func (n onHypernodes) name(key string) string { return "hypernodes." + n.tier().String() + "." + key }
 
-// slowest returns the key and the rate of the slowest that bytes pass on their way to a tier.
+// slowest returns the key and the rate of the slowest component on the way to a tier.
 func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
 	if t == Inter && h.Ring < h.Port {
 		return "hypernodes.ring", h.Ring
@@ -96,61 +96,61 @@ func (h *Hypernodes) slowest(t Tier) (string, unit.Rate) {
 }
 
 // move keeps a side's processor busy with moving bytes.
-func (n onHypernodes) move(w *walk, who Where, key string, ch Channel, bytes int) {
-	w.busy(who, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
+func (n onHypernodes) move(w *walk, side Where, key string, ch Channel, bytes int) {
+	w.busy(side, Term{Name: n.name(key + ".bandwidth"), Count: 1, Bytes: bytes, Time: ch.Bandwidth.Time(bytes)}, ch.Bandwidth)
 	slow, rate := n.slowest(n.tier())
 	_, held := chunks(bytes, n.Chunk, ch.Bandwidth, rate)
-	w.busy(who, Term{Name: slow, Count: 1, Bytes: bytes, Time: held}, rate)
+	w.busy(side, Term{Name: slow, Count: 1, Bytes: bytes, Time: held}, rate)
 }
 
-// once is a cost of the tier that occurs once.
+// once returns the term of a cost of the tier that occurs once.
 func (n onHypernodes) once(key string, t unit.Time) Term {
 	return Term{Name: n.name(key), Count: 1, Time: t}
 }
 
-// round is the way of a request and its answer along a ring.
+// round returns the term of a round trip along a ring.
 func (n onHypernodes) round() Term {
 	return Term{Name: "hypernodes.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}
 }
 
-// send can be seen by the receiver before its sender has settled.
-func (n onHypernodes) send(w *walk, from Where, bytes int) mail {
+// send makes the packet visible to the receiver before the sender has settled.
+func (n onHypernodes) send(w *walk, from Where, bytes int) packet {
 	a := &n.Access[n.tier()]
 	w.busy(from, n.once("send.start", a.Send.Start), a.Send.Start)
 	depart := w.lanes[from].clock
 	n.move(w, from, "send", a.Send, n.Header+bytes)
 	m := w.post(from)
-	m.fly(w.per(n.once("latency", a.Latency), Wire, a.Latency), w.per(n.round(), Wire, n.Hop))
+	m.delay(w.per(n.once("latency", a.Latency), Wire, a.Latency), w.per(n.round(), Wire, n.Hop))
 	w.arrow(from, depart, m.at, bytes, false)
 	w.busy(from, n.once("settle", a.Settle), a.Settle)
 	return m
 }
 
-func (n onHypernodes) receive(w *walk, who Where, bytes int) {
+func (n onHypernodes) receive(w *walk, side Where, bytes int) {
 	a := &n.Access[n.tier()]
-	w.busy(who, n.once("receive", a.Receive), a.Receive)
-	w.busy(who, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
+	w.busy(side, n.once("receive", a.Receive), a.Receive)
+	w.busy(side, Term{Name: n.name("fetch"), Count: 1, Bytes: bytes, Time: a.Fetch.Time(bytes)}, a.Fetch)
 }
 
 // get keeps the processor that reads busy until it has everything.
-func (n onHypernodes) get(w *walk, who Where, bytes int) {
+func (n onHypernodes) get(w *walk, side Where, bytes int) {
 	a := &n.Access[n.tier()]
-	w.busy(who, n.once("get.start", a.Get.Start), a.Get.Start)
-	depart := w.lanes[who].clock
-	n.move(w, who, "get", a.Get, bytes)
-	w.busy(who, n.round(), n.Hop)
-	w.arrow(other(who), depart, w.lanes[who].clock, bytes, true)
+	w.busy(side, n.once("get.start", a.Get.Start), a.Get.Start)
+	depart := w.lanes[side].clock
+	n.move(w, side, "get", a.Get, bytes)
+	w.busy(side, n.round(), n.Hop)
+	w.arrow(other(side), depart, w.lanes[side].clock, bytes, true)
 }
 
 // put keeps the processor that writes busy until the other side can see everything.
-func (n onHypernodes) put(w *walk, who Where, bytes int) {
+func (n onHypernodes) put(w *walk, side Where, bytes int) {
 	a := &n.Access[n.tier()]
-	w.busy(who, n.once("put.start", a.Put.Start), a.Put.Start)
-	depart := w.lanes[who].clock
-	n.move(w, who, "put", a.Put, bytes)
-	w.busy(who, n.once("latency", a.Latency), a.Latency)
-	w.busy(who, n.round(), n.Hop)
-	w.arrow(who, depart, w.lanes[who].clock, bytes, true)
+	w.busy(side, n.once("put.start", a.Put.Start), a.Put.Start)
+	depart := w.lanes[side].clock
+	n.move(w, side, "put", a.Put, bytes)
+	w.busy(side, n.once("latency", a.Latency), a.Latency)
+	w.busy(side, n.round(), n.Hop)
+	w.arrow(side, depart, w.lanes[side].clock, bytes, true)
 }
 
 func (h *Hypernodes) view(x *Parameters, control unit.Time, path Path) {

@@ -30,40 +30,41 @@ type Library struct {
 	Engine      *Engine             // carries the messages; nil: the first of Engines
 	Software    [MaxCosts]unit.Time // cost of one unit of each kind of the engine's work, by CostKey
 	Rules       []Rule              // the first that applies chooses the protocol
-	Fallback    string              // protocol for a message whose first packet finds no window for its data
+	Fallback    string              // protocol if the window has no room for a first packet's data
 	Window      int                 // bytes of message data in RM packets that a receiver buffers for each peer
 	First       int                 // most bytes of a message by PTAT that go with its first packet
-	Long        [NumTiers]Long      // by how near the peer is
-	Collectives []Collective        // the first that applies chooses the algorithm of a collective operation; where none does it is not known
+	Long        [NumTiers]Long      // by the tier of the peer
+	Collectives []Collective        // the first that applies chooses a collective algorithm; none: not known
 }
 
-// EveryTier is the same for all peers.
+// EveryTier returns x for peers of every tier.
 func EveryTier(x Long) [NumTiers]Long { return [NumTiers]Long{x, x} }
 
 // Long says how a library moves long messages.
 type Long struct {
-	Stage  bool // copied into remotely accessible memory first
-	Bounce int  // bytes that a pulling receiver gets at a time into a buffer of its own and copies on; 0: straight into the user's
+	Stage  bool // they are first copied into memory that the receiver can access
+	Bounce int  // bytes that a receiver gets at a time into a bounce buffer; 0: into the user's buffer
 }
 
 // Rule chooses the protocol of a message.
 type Rule struct {
 	Mode     Mode
-	Peers    Peers // how near the other rank is
+	Peers    Peers // tiers of peers to which it applies
 	UpTo     int   // longest message in bytes; negative: no limit
 	Protocol string
 }
 
-// Collective chooses the algorithm of a collective operation. Both have the names of package collective.
+// Collective chooses the algorithm of a collective operation. Both are names of package collective.
 type Collective struct {
 	Operation string
-	Peers     Peers // how near ranks are: IntraPeers: all in one node; InterPeers: in several
+	Peers     Peers // IntraPeers: all ranks are in one node; InterPeers: they are in several
 	Ranks     int   // at most; 0: any number
-	UpTo      int   // longest data in bytes, of a block where there is one for each rank; negative: no limit
+	UpTo      int   // longest data in bytes, or longest block if each rank has one; negative: no limit
 	Algorithm string
 }
 
-// Protocol returns the name of the protocol for a message of k bytes sent in mode m to a peer, or "" where no rule applies.
+// Protocol returns the name of the protocol for a message of k bytes sent in mode m to a peer, or
+// "" if no rule applies.
 func (l *Library) Protocol(m Mode, peer Tier, k int) string {
 	for _, r := range l.Rules {
 		if r.Mode == m && r.Peers.Has(peer) && (r.UpTo < 0 || k <= r.UpTo) {
@@ -73,9 +74,9 @@ func (l *Library) Protocol(m Mode, peer Tier, k int) string {
 	return ""
 }
 
-// Engine is what platform files and models know of a message-passing engine: the kinds of software
-// work that it charges to processors, which the platform file of a library prices. The engine itself
-// is a package below impl.
+// Engine describes a message-passing engine to platform files and models: the kinds of software
+// work that it charges to processors. The platform file of a library has their costs. The engine
+// itself is a package below impl.
 type Engine struct {
 	Name        string // as libraries of platform files give it
 	Description string
@@ -89,7 +90,7 @@ type SoftwareCost struct {
 	About   string
 }
 
-// CostKey names a kind of work of an engine: its place in Engine.Costs and in Library.Software.
+// CostKey names a kind of work of an engine: its index in Engine.Costs and in Library.Software.
 type CostKey uint8
 
 // MaxCosts is how many kinds of work an engine may charge at most.
@@ -119,7 +120,7 @@ const (
 	ProtoPosted                     // epilogue of a non-blocking receive
 	ProtoHandle                     // taking in one packet or one completion of a remote access
 	ProtoMatch                      // looking for the receive of a first packet, or for the message of a receive
-	ProtoControl                    // making a packet that is not the first with a message's data: that one is part of the call
+	ProtoControl                    // making a packet other than a first one with data, which is part of the call
 	ProtoComplete                   // finding a request complete in a wait or test
 	ProtoPoll                       // finding nothing
 	ProtoPack                       // per byte, at the sender
@@ -163,7 +164,7 @@ const (
 )
 
 // Queue is the engine that sends every message at once, whatever its length, into one queue of its
-// receiver (impl/queue). It is the simplest engine that there can be.
+// receiver (impl/queue).
 var Queue = &Engine{
 	Name:        "queue",
 	Description: "every message at once, into one queue of its receiver",
@@ -176,7 +177,7 @@ var Queue = &Engine{
 	},
 }
 
-// Cost returns the declaration of a kind of work. One that is not declared has its number as the key.
+// Cost returns the declaration of a kind of work. The key of undeclared work is its number.
 func (e *Engine) Cost(k CostKey) SoftwareCost {
 	if int(k) < len(e.Costs) {
 		return e.Costs[k]
@@ -184,7 +185,7 @@ func (e *Engine) Cost(k CostKey) SoftwareCost {
 	return SoftwareCost{Key: fmt.Sprintf("work %d", k)}
 }
 
-// CarriedBy returns the library's engine; of no library, the first of Engines.
+// CarriedBy returns the library's engine. A nil library has the first of Engines.
 func (l *Library) CarriedBy() *Engine {
 	if l == nil || l.Engine == nil {
 		return Engines[0]
@@ -192,8 +193,8 @@ func (l *Library) CarriedBy() *Engine {
 	return l.Engine
 }
 
-// ClosedForm returns an error if there is no closed form of the library's messages: there is one for
-// those that Proto carries.
+// ClosedForm returns an error unless there is a closed form of the library's messages, which is so
+// if the engine is Proto.
 func (l *Library) ClosedForm() error {
 	if e := l.CarriedBy(); e != Proto {
 		return fmt.Errorf("library %s: no closed form is known for messages of the engine %s: measure them, or trace one", l.Name, e.Name)

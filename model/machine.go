@@ -1,16 +1,18 @@
-// Package model says what a machine is, what each protocol costs on it as a sum of named terms, and
-// what LogP, LogGP, LogGPS and PLogP see of that.
+// Package model describes machines and message-passing libraries, and computes what each protocol
+// costs on them as a sum of named terms. It has the parameters of LogP, LogGP, LogGPS and PLogP
+// that follow.
 //
 // A Machine is hardware: processors, memory, interfaces, wires. A Library is message-passing
-// software on it: what its steps cost, which protocol it takes for which message, how much it
-// buffers. Both are plain data, read from a platform file by model/platform, emulated by impl/hw
-// and computed upon here. The two never share code beyond this data, so that each can be the test
-// of the other.
+// software on it: the cost of its steps, the rules by which it chooses protocols, the size of its
+// buffers. Both are plain data, read from a platform file by model/platform. This package computes
+// times from the data; impl/hw emulates the same machine. The two share no code beyond the data, so
+// each can test the other.
 package model
 
 import "github.com/loggp/loggp/model/unit"
 
-// Machine is the hardware of a platform: ranks on a network, or nodes of several ranks on one.
+// Machine is the hardware of a platform: ranks on a network, or nodes of several ranks on a
+// network.
 type Machine struct {
 	Name        string // short, as given to --platform
 	Description string
@@ -18,14 +20,14 @@ type Machine struct {
 	Timer       unit.Time // resolution of the clock that programs read
 	Noise       Noise
 	Processor   Processor
-	Private     bool // no processor can access another's memory, even if the network has a way to
+	Private     bool // no processor can access another's memory, even if the network could
 
 	Network Network // between the ranks, or between the nodes if there are Nodes
 	Nodes   *Nodes  // nil: the network joins the ranks themselves
 }
 
-// Nodes says what the nodes of a composed machine are. Ranks fill one node after the other; rank i
-// of a node uses its interface i modulo Interfaces, and interfaces are the ends of the machine's
+// Nodes describes the nodes of a composed machine. Ranks fill one node after the other. Rank i of a
+// node uses its interface i modulo Interfaces. The interfaces are the ends of the machine's
 // Network.
 type Nodes struct {
 	Ranks      int     // processors of a node
@@ -33,8 +35,8 @@ type Nodes struct {
 	Inside     Network // between the ranks of a node
 }
 
-// Remote reports whether processors can read and write each other's memory. Where they cannot, as
-// on workstations, a library does it by packets.
+// Remote reports whether processors can read and write each other's memory. If they cannot, as on
+// workstations, a library sends packets instead.
 func (m *Machine) Remote() bool {
 	if m.Nodes != nil && !hasMemory(m.Nodes.Inside) {
 		return false
@@ -47,15 +49,15 @@ type Ranks struct{ Default, Min, Max int }
 
 // Noise is random variation of what processors do.
 type Noise struct {
-	// Relative is the standard deviation of every processor step, divided by its mean. The mean is
-	// not moved.
+	// Relative is the standard deviation of every processor step, divided by its mean. Noise does
+	// not change the mean.
 	Relative float64
 }
 
 // Processor is a processor with its memory.
 type Processor struct {
-	Copy      Channel   // memory to memory, by the processor; of infinite bandwidth where copies take no time
-	Operation unit.Time // an addition, multiplication or comparison of a program's own, on average, with the memory that it takes; 0: not known
+	Copy      Channel   // memory to memory, by the processor; of infinite bandwidth if copies take no time
+	Operation unit.Time // average arithmetic operation or comparison of a program, with its memory accesses; 0: not known
 }
 
 // Channel moves bytes after a start-up: Start + k/Bandwidth for k bytes.

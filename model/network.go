@@ -6,36 +6,36 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Network is a kind of network with its numbers: all that models ask of one. It joins ends, which
-// are the ranks of a machine or the interfaces of its nodes.
+// Network is a network of some kind with its parameters, as the models need it. It joins ends,
+// which are the ranks of a machine or the interfaces of its nodes.
 type Network interface {
-	Kind() string                // its key in platform files, with which the names of its terms begin
-	String() string              // what it is, in a few words
-	Node(end int) int            // ends of one node are near each other; where none are, each is a node of its own
-	way(ends, from, to int) Path // between two different nodes, with so many ends in all
-	on(p Path) carrier           // what a transfer goes through, with nothing under way
+	Kind() string                  // its key in platform files, with which the names of its terms begin
+	String() string                // what it is, in a few words
+	Node(end int) int              // the node of an end; each end is its own on a network with one tier
+	route(ends, from, to int) Path // between two different nodes, with that many ends in all
+	on(p Path) carrier             // a new transfer on the network, with nothing under way
 
-	// view fills in what LogGP sees of low-level messages on a way, see MessageView. control is
-	// what the library spends to send one, and RecvO has already what it spends to take one in.
+	// view fills in the LogGP parameters of low-level messages on a path, see MessageView. control
+	// is the library's time to send a message. RecvO already has its time to take one in.
 	view(x *Parameters, control unit.Time, p Path)
 }
 
-// Kinds has a network of each kind, to ask for its name.
+// Kinds has a nil network of each kind, for its methods Kind.
 var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil)}
 
-// carrier is a network with a transfer on it. Each method lets time pass on the lanes.
+// carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
 type carrier interface {
-	send(w *walk, from Where, bytes int) mail
-	receive(w *walk, who Where, bytes int)
+	send(w *walk, from Where, bytes int) packet
+	receive(w *walk, side Where, bytes int)
 }
 
-// memory is what a carrier is as well if processors can access each other's memory through it.
+// memory is implemented by carriers through which processors can access each other's memory.
 type memory interface {
-	get(w *walk, who Where, bytes int) // until the bytes are there and known to be
-	put(w *walk, who Where, bytes int) // likewise
+	get(w *walk, side Where, bytes int) // until the side knows that the bytes have arrived
+	put(w *walk, side Where, bytes int) // likewise
 }
 
-// Path is the way between two ranks.
+// Path is the route between two ranks.
 type Path struct {
 	Tier  Tier
 	Hops  int // links from switch to switch; hypernodes on the ring
@@ -66,7 +66,7 @@ func (m *Machine) Interconnect() string {
 	return m.network().String()
 }
 
-// Ends returns how many ends of the machine's network a job of so many ranks uses.
+// Ends returns how many ends of the machine's network a job with that many ranks uses.
 func (m *Machine) Ends(ranks int) int {
 	if n := m.Nodes; n != nil {
 		return (ranks + n.Ranks - 1) / n.Ranks * n.Interfaces
@@ -82,7 +82,7 @@ func (m *Machine) End(rank int) int {
 	return rank
 }
 
-// Node returns the node of a rank. Where ranks have no near ones, each is its own.
+// Node returns the node of a rank. If the network has one tier, each rank is a node of its own.
 func (m *Machine) Node(rank int) int {
 	if m.Nodes != nil {
 		return rank / m.Nodes.Ranks
@@ -90,7 +90,7 @@ func (m *Machine) Node(rank int) int {
 	return m.network().Node(rank)
 }
 
-// Tier says how near two ranks are.
+// Tier returns the tier of two ranks.
 func (m *Machine) Tier(a, b int) Tier {
 	if m.Node(a) == m.Node(b) {
 		return Intra
@@ -98,7 +98,7 @@ func (m *Machine) Tier(a, b int) Tier {
 	return Inter
 }
 
-// Path returns the way between two ranks of a job.
+// Path returns the route between two ranks of a job.
 func (m *Machine) Path(ranks, a, b int) Path {
 	t := m.Tier(a, b)
 	net, ends, from, to := m.network(), m.Ends(ranks), m.End(a), m.End(b)
@@ -108,7 +108,7 @@ func (m *Machine) Path(ranks, a, b int) Path {
 	}
 	var p Path
 	if from, to = net.Node(from), net.Node(to); from != to {
-		p = net.way(ends, from, to)
+		p = net.route(ends, from, to)
 	}
 	p.Tier = t
 	return p
@@ -120,13 +120,14 @@ func hasMemory(n Network) bool {
 	return ok
 }
 
-// chunks returns how much longer than at their own rate so many bytes take to leave, and to be
-// there, because something that they pass is slower. They go in chunks; one of c bytes is through
-// when it has come at the rate and the slow one has passed on the one before it,
+// chunks returns how much a slower component on the path delays bytes that are sent at a rate: how
+// much later the last byte leaves, and how much later it arrives. The bytes go in chunks. The slow
+// component passes on a chunk of c bytes
 //
 //	max{c / rate, c / slow}
 //
-// later. The last has left when it has come, and is there when the slow one has passed it on.
+// after the chunk before it. The last chunk has left when the slow component has it, and arrives
+// when the slow component has passed it on.
 func chunks(bytes, chunk int, rate, slow unit.Rate) (left, there unit.Time) {
 	last := max(bytes-1, 0) / chunk * chunk // where the last chunk begins
 	hold := slow.Time(chunk)

@@ -19,8 +19,8 @@ type Parameters struct {
 	RecvO  Curve        // o_r: the processor is busy receiving
 	Gap    unit.Time    // g: least time between the starts of messages
 	BigGap unit.PerByte // G: per byte of a long message after the first
-	GetGap unit.PerByte // G of what is pulled; 0: BigGap. The paper takes both as equal
-	PutGap unit.PerByte // G of what is pushed; 0: BigGap
+	GetGap unit.PerByte // G of pulled data; 0: BigGap. The paper takes both as equal
+	PutGap unit.PerByte // G of pushed data; 0: BigGap
 	P      int          // processors; 0: unknown
 
 	// Stored says that the processor itself sends the bytes, as if it stores them in remote memory,
@@ -55,18 +55,6 @@ func (x Parameters) OneWay(k int) unit.Time {
 // long returns (k−1)·G.
 func long(g unit.PerByte, k int) unit.Time { return g.Time(max(k-1, 0)) }
 
-// pulled returns the G of a message that is read by its receiver, pushed of one that is written by
-// its sender.
-func (x Parameters) pulled() unit.PerByte { return orElse(x.GetGap, x.BigGap) }
-func (x Parameters) pushed() unit.PerByte { return orElse(x.PutGap, x.BigGap) }
-
-func orElse(g, fallback unit.PerByte) unit.PerByte {
-	if g == 0 {
-		return fallback
-	}
-	return g
-}
-
 // Low-level messages are the parts of protocols: packets without matching, and remote accesses.
 // Equations (1) to (7) use their o_s, L, o_r and G, not those of whole messages.
 
@@ -86,15 +74,15 @@ func orElse(g, fallback unit.PerByte) unit.PerByte {
 //	o_r(k) = o_r + handle + copy(k)
 //
 // and k bytes take o_s + L + (k−1)·G + o_r(k). Processors in hypernodes send the bytes themselves,
-// too. With the costs of the tier, and the bandwidth of port or ring where that is less than the
-// processor's, it is
+// too. With the costs of the tier, and the bandwidth of port or ring if it is less than the
+// processor's, the parameters are
 //
 //	o_s(k) = control + send.start + (header + k) / send.bandwidth + settle
 //	o_r(k) = receive + k·fetch + handle + copy(k)
 //	L      = latency + hops·hop
 //	g      = header / the slower of port and ring
 //
-// where the packet is on its way while its sender settles, which LogGP cannot express: k bytes take
+// The packet is on its way while its sender settles, which LogGP cannot express: k bytes take
 // o_s(k) − settle + L + o_r(k). On an Ethernet, with n segments of at most m bytes,
 //
 //	o_s(k) = control + write.start + (record + k) / write.bandwidth + n·output
@@ -103,23 +91,19 @@ func orElse(g, fallback unit.PerByte) unit.PerByte {
 //	g      = L − propagation + gap / rate
 //	G      = (preamble + header + tcp.header + m + fcs + gap) / rate / m
 //
-// where processors work on one segment while another is on the medium, so that of the bytes of a
-// long message only G shows.
+// Processors work on one segment while another is on the medium, so the time per byte of a long
+// message is G.
 //
-// No parameter of LogGP covers the costs of remote accesses beside their bytes: the start, the way
-// back and handling the end.
+// No parameter of LogGP covers the other costs of a remote access: its start, the latency of the
+// confirmation, and handling the completion.
 func MessageView(m *Machine, lib *Library, path Path) Parameters {
 	if lib == nil {
 		lib = &Library{}
 	}
-	x := Parameters{RecvO: m.Processor.copying(lib.Software[ProtoHandle])}
+	handle, c := lib.Software[ProtoHandle], m.Processor.Copy
+	x := Parameters{RecvO: Curve{{0, handle, 0}, {1, handle + c.Time(1), perByte(c.Bandwidth)}}}
 	m.Between(path.Tier).view(&x, lib.Software[ProtoControl], path)
 	return x
-}
-
-// copying returns a time plus that of a copy of k bytes. Copying nothing costs nothing.
-func (p Processor) copying(before unit.Time) Curve {
-	return Curve{{0, before, 0}, {1, before + p.Copy.Time(1), perByte(p.Copy.Bandwidth)}}
 }
 
 // perByte returns the time of a byte at a rate.

@@ -1,9 +1,9 @@
 package model
 
-// Where is a side of a message, or the network between.
+// Where is a side of a message, or the network between the sides.
 type Where uint8
 
-// The two sides of a message, and what is between them.
+// The two sides of a message, and the network between them.
 const (
 	Sender Where = iota
 	Receiver
@@ -19,20 +19,20 @@ type Kind string
 const (
 	KindRM  Kind = "RM"  // the envelope with the data in it, or the first part of it
 	KindR   Kind = "R"   // the envelope, which announces the data
-	KindACK Kind = "ACK" // receiver to sender: the receive is there
+	KindACK Kind = "ACK" // receiver to sender: the receive is posted
 	KindM   Kind = "M"   // the data alone, or the rest of it
-	KindFIN Kind = "FIN" // sender to receiver: the data is there
-	KindGet Kind = "get" // receiver to sender: send M. It takes the place of a remote read where there is none
+	KindFIN Kind = "FIN" // sender to receiver: the data has arrived
+	KindGet Kind = "get" // receiver to sender: send M. It replaces a remote read on machines without one
 )
 
-// Means is how data gets to the other side.
+// Means is how data is moved to the other side.
 type Means uint8
 
 // The means of transport.
 const (
-	ByPacket Means = iota // its sender's processor sends it, the other side's takes it in
-	ByGet                 // the side that needs it reads it from remote memory; where there is none it asks for a packet
-	ByPut                 // the side that has it writes it to remote memory; where there is none it sends a packet
+	ByPacket Means = iota // one processor sends it, the other takes it in
+	ByGet                 // the side that needs it reads remote memory or, if it cannot, requests a packet
+	ByPut                 // the side that has it writes remote memory or, if it cannot, sends a packet
 )
 
 func (m Means) String() string { return [...]string{"packet", "get", "put"}[m] }
@@ -53,11 +53,10 @@ const (
 	NoData    Part = iota
 	AllData        // the whole
 	FirstData      // the first bytes, as many as Library.First
-	RestData       // those after them. A step that is left with none is left out
+	RestData       // those after them. A step is omitted if there are none
 )
 
-// Bytes returns how many of k bytes the step carries, where the first part is of first bytes at
-// most.
+// Bytes returns how many of k bytes the step carries. The first part has at most first bytes.
 func (s Step) Bytes(k, first int) int {
 	switch s.Data {
 	case AllData:
@@ -79,11 +78,11 @@ type Protocol struct {
 	Name  string
 	Steps []Step
 
-	// OneTime says that the source gives one equation for both times, that of the sender.
+	// OneTime says that the source gives one equation for both times: that of the sender.
 	OneTime bool
 }
 
-// Protocols is every protocol there is.
+// Protocols are all protocols.
 var Protocols = []*Protocol{T, TA, RTA, RAT, PTAT}
 
 // ProtocolNames returns the names of all, in their order.
@@ -105,7 +104,7 @@ func Named(name string) *Protocol {
 	return nil
 }
 
-// Eager reports whether the first packet carries data, for which the receiver needs room.
+// Eager reports whether the first packet carries data, for which the receiver needs buffer space.
 func (p *Protocol) Eager() bool { return p.Steps[0].Data != NoData }
 
 // Synchronous reports whether the sender learns that the receive has been posted, as a synchronous
@@ -129,7 +128,7 @@ func (p *Protocol) Remote() bool {
 	return false
 }
 
-// T sends the message in its envelope and forgets it:
+// T sends the message in its envelope, without an acknowledgement:
 //
 //	RM →
 //
@@ -142,7 +141,8 @@ var T = &Protocol{
 	},
 }
 
-// TA sends the message in its envelope, and the receiver says that a receive has taken it:
+// TA sends the message in its envelope, and the receiver acknowledges when a receive has matched
+// it:
 //
 //	RM →
 //	   ← ACK
@@ -160,7 +160,7 @@ var TA = &Protocol{
 	OneTime: true,
 }
 
-// RTA announces the message; the receiver reads it from the sender's memory and says so:
+// RTA announces the message. The receiver reads it from the sender's memory and acknowledges:
 //
 //	R →
 //	M → (pulled)
@@ -177,8 +177,8 @@ var RTA = &Protocol{
 	},
 }
 
-// RAT announces the message; the receiver says where it is to go; the sender writes it there and
-// says so:
+// RAT announces the message. The receiver answers with the address of its buffer. The sender writes
+// the message there and tells the receiver:
 //
 //	R →
 //	  ← ACK
@@ -188,9 +188,9 @@ var RTA = &Protocol{
 //	(6) T_s^RAT   = 4 o_s + 3 L + 2 o_r + (k−1) G
 //	(7) T_s-r^RAT = 4 o_s + 4 L + 3 o_r + (k−1) G
 //
-// The source names no last message. Without one the receiver would not know that the data is there,
-// and the equations count it: four o_s, and a fourth L and third o_r at the receiver. They call it
-// an ACK; it goes the other way, so it is FIN here.
+// The source does not describe the last message, but its equations count one: four o_s, and a
+// fourth L and third o_r at the receiver. Without it the receiver would not know that the data has
+// arrived. The source calls it an ACK. It goes in the other direction, so it is FIN here.
 var RAT = &Protocol{
 	Name: "RAT",
 	Steps: []Step{
@@ -201,18 +201,17 @@ var RAT = &Protocol{
 	},
 }
 
-// PTAT sends the first part of the message in its envelope; when a receive has taken that the
-// library says so, and the sender sends the rest:
+// PTAT sends the first part of the message in its envelope. When a receive has matched it the
+// receiver acknowledges, and the sender sends the rest:
 //
 //	RM → (the first part)
 //	   ← ACK
 //	M  → (the rest)
 //
-// What is short enough goes whole with the first packet: there is no M then, but the ACK still
-// comes. How long the first part may be says the library (Library.First).
+// A message of at most Library.First bytes fits in the first packet. It has no M, but still an ACK.
 //
-// It is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it; in their way,
-// with all of the data in M, they are
+// PTAT is CHIMP's protocol over TCP. Al-Tawil and Moritz print no equations for it. Derived as
+// theirs, with all of the data in M, they are
 //
 //	T_s^PTAT   = 3 o_s + 2 L + 2 o_r
 //	T_s-r^PTAT = 3 o_s + 3 L + 3 o_r + (k−1) G

@@ -6,45 +6,44 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recording is the course of a run in time: what every processor did, by what the network was
-// taken, and what went between ranks. It is recorded on an emulated machine, or computed by
-// Transfer.Timeline; where a message travels alone both say the same.
+// Recording is the course of a run in time: what every processor did, what occupied the network,
+// and what was sent between ranks. An emulated machine records it. For a message without other
+// traffic it agrees with the message's Diagram.
 type Recording struct {
-	Ranks     []Track  // the processors, by rank: from the beginning to its end a rank does one thing after the other
-	Resources []Track  // the parts of the network that were used: one thing at a time, with gaps
+	Ranks     []Track  // the processors, by rank: spans without gaps from the start to the end of the rank
+	Resources []Track  // the parts of the network that were used: spans with gaps
 	Flights   []Flight // in the order in which they depart
 
-	// Omitted is how many spans, calls and messages were left out, as a recording is bounded: all
-	// that began after Cut.
+	// Omitted counts the spans, calls and messages after Cut that were left out to bound the size.
 	Omitted int
 	Cut     unit.Time
 
-	Called map[string]int // how often ranks have made each call, whatever was left out
+	Called map[string]int // how often ranks have made each call, including those left out
 }
 
 // Track is what one processor, or one part of the network, did.
 type Track struct {
 	Name  string
-	Calls []Span // of a rank: the library calls that its program made, each around what was done for it
+	Calls []Span // of a rank: the library calls of its program, each around the spans of its work
 	Spans []Span // in the order of time; they do not overlap
 
-	Totals [NumActivities]unit.Time // of a rank: the time of each activity, whatever was left out
+	Totals [NumActivities]unit.Time // of a rank: the time of each activity, including what was left out
 }
 
-// Span is something that lasts.
+// Span is an activity that lasts from one time to another.
 type Span struct {
-	Step     Kind   // message of the protocol to which it belongs, where that is known
-	Name     string // as terms are named; of a wait, of what ended it; of a part of the network, of what it carried
+	Step     Kind   // message of the protocol to which it belongs, if known
+	Name     string // of a term; of a wait, what ended it; of a part of the network, what it carried
 	Activity Activity
 	From, To unit.Time
-	Bytes    int // that were moved; of software that works by the byte, on how many
-	Count    int // how many things of the same name, one behind the other, were drawn together; 0 and 1: one
+	Bytes    int // that were moved, or that per-byte software worked on
+	Count    int // how many consecutive spans of the same name were merged; 0 and 1: one
 }
 
-// Time returns how long it lasts.
+// Time returns the duration of the span.
 func (s Span) Time() unit.Time { return s.To - s.From }
 
-// End returns when its last span ends.
+// End returns when the last span of the track ends.
 func (t Track) End() unit.Time {
 	if n := len(t.Spans); n > 0 {
 		return t.Spans[n-1].To
@@ -52,16 +51,16 @@ func (t Track) End() unit.Time {
 	return 0
 }
 
-// Flight is something under way from a rank to another: a packet, or a part of a remote access.
+// Flight is something under way from one rank to another: a packet, or a part of a remote access.
 type Flight struct {
 	Name           string    // kind of message, such as RM
-	Step           Kind      // message of the protocol to which it belongs, where that is known
-	Detail         string    // what else its head says
+	Step           Kind      // message of the protocol to which it belongs, if known
+	Detail         string    // other fields of its header
 	From, To       int       // ranks
-	By             int       // the rank that sent it; of a remote access the one that asked for it, which also hears of its end
-	Sent           unit.Time // when that began to send, or to ask
-	Depart, Arrive unit.Time // of its first byte, of its last. What had not arrived when the run ended has Arrive before Depart
-	Taken          unit.Time // when the rank that receives it, or hears of its end, began to take that in; negative: never
+	By             int       // the rank that sent it, or that requested the remote access and gets its completion
+	Sent           unit.Time // when that rank began to send or request it
+	Depart, Arrive unit.Time // of the first byte, of the last; Arrive < Depart: it had not arrived at the end of the run
+	Taken          unit.Time // when the receiving or requesting rank began to take it in; negative: never
 	Bytes          int       // of data
 	Hardware       bool      // part of a remote access: no processor sends it
 }
@@ -69,7 +68,7 @@ type Flight struct {
 // Arrived reports whether it arrived before the run ended.
 func (f Flight) Arrived() bool { return f.Arrive >= f.Depart }
 
-// Activity is what a span is spent on.
+// Activity is the kind of a span.
 type Activity uint8
 
 // The activities: of processors, then of parts of the network.
@@ -78,12 +77,12 @@ const (
 	Copying                   // the processor copies
 	Sending                   // it brings a packet or a request onto the network
 	Receiving                 // it takes a packet off the network
-	Interrupt                 // it does what an arrival asks for, whatever it was at
-	Computing                 // the program does something of its own
+	Interrupt                 // an arrival interrupts it
+	Computing                 // the program computes
 	Waiting                   // for a packet, for the end of a remote access, for an answer
-	Blocked                   // the network does not take what it sends
-	Carrying                  // a part of the network is taken
-	Colliding                 // a medium carries signals that cannot be read
+	Blocked                   // the network does not accept a packet
+	Carrying                  // a part of the network is occupied
+	Colliding                 // a medium carries a collision
 	Silent                    // a station backs off
 	NumActivities
 )
@@ -92,8 +91,8 @@ var activityNames = [NumActivities]string{"software", "copy", "send", "receive",
 
 func (a Activity) String() string { return activityNames[a] }
 
-// End returns when the last rank ended, and the last message arrived. Parts of the network may be
-// taken for a while longer.
+// End returns when the last rank ended and the last message had arrived. Parts of the network may
+// be occupied for a while longer.
 func (r *Recording) End() unit.Time {
 	var end unit.Time
 	for _, t := range r.Ranks {
@@ -108,9 +107,8 @@ func (r *Recording) End() unit.Time {
 	return end
 }
 
-// Window returns what happened between two times, as if the first were the beginning. What lasts
-// beyond an edge is cut there; flights are kept whole if any of their way is in the window, and may
-// begin before it.
+// Window returns what happened between two times, with from as the new zero. Spans are cut at both
+// edges. Flights are kept whole if they overlap the window, so they may begin before it.
 func (r *Recording) Window(from, to unit.Time) *Recording {
 	out := &Recording{Omitted: r.Omitted}
 	if r.Omitted > 0 {
@@ -152,7 +150,7 @@ func (t Track) window(from, to unit.Time) Track {
 	return Track{Name: t.Name, Calls: cut(t.Calls), Spans: cut(t.Spans)}
 }
 
-// Sum is how much of a track went to what has one name.
+// Sum adds up the spans of a track with the same name and activity.
 type Sum struct {
 	Name     string
 	Activity Activity
@@ -161,8 +159,7 @@ type Sum struct {
 	Time     unit.Time
 }
 
-// Sums adds up the spans by activity and name, in the order of the activities and then of first
-// appearance.
+// Sums adds up the spans by activity and name, ordered by activity and then by first appearance.
 func (t Track) Sums() []Sum {
 	var sums []Sum
 	for _, s := range t.Spans {

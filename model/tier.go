@@ -1,6 +1,7 @@
 package model
 
-// Tier says how near two ranks are. A message may go another way, by another protocol, within a node than between two.
+// Tier says how near two ranks are. A message within a node may take another route and protocol
+// than a message between nodes.
 type Tier uint8
 
 // The tiers, named as the place of a measurement is.

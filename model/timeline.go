@@ -2,19 +2,19 @@ package model
 
 import "github.com/loggp/loggp/model/unit"
 
-// Timeline returns the course of the transfer: the sender as rank 0, the receiver as rank 1, and
-// what goes between them. Al-Tawil and Moritz, figures 3 to 5. Time begins with the sender's call,
-// which is T_s and ends then; the receiver's ends at T_s-r.
+// Timeline returns the course of the transfer, with the sender as rank 0 and the receiver as rank
+// 1. Al-Tawil and Moritz, figures 3 to 5. Time begins with the sender's call, which takes T_s. The
+// receiver's ends at T_s-r.
 func (t Transfer) Timeline() *Recording {
 	w := t.walk()
-	track := func(who Where, call string, end unit.Time) Track {
-		return Track{Name: who.String(), Calls: []Span{{Name: call, To: end}}, Spans: w.lanes[who].spans}
+	track := func(side Where, call string, end unit.Time) Track {
+		return Track{Name: side.String(), Calls: []Span{{Name: call, To: end}}, Spans: w.lanes[side].spans}
 	}
 	return &Recording{Ranks: []Track{track(Sender, "T_s", w.lanes[Sender].call), track(Receiver, "T_s-r", w.lanes[Receiver].clock)}, Flights: w.flights}
 }
 
-// arrow says that something goes to the other side. What the hardware sends beside data asks for
-// it, or confirms it.
+// arrow records a flight to the other side. A flight of the hardware without data is the request
+// for a remote access or its confirmation.
 func (w *walk) arrow(from Where, depart, arrive unit.Time, bytes int, hardware bool) {
 	name := string(w.step)
 	if hardware && bytes == 0 {

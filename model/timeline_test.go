@@ -21,7 +21,8 @@ func t3d() *model.Machine {
 	}
 }
 
-// chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and bounces.
+// chimp is a library whose steps cost 1 us, a call 8 us before and 20 us after, that stages and
+// bounces.
 func chimp() *model.Library {
 	l := &model.Library{Name: "chimp", Long: model.EveryTier(model.Long{Stage: true, Bounce: 1024}), Rules: []model.Rule{{UpTo: 512, Protocol: "T"}, {UpTo: -1, Protocol: "RTA"}}}
 	for w := range l.Software {
@@ -67,7 +68,8 @@ func random(r *rand.Rand) model.Transfer {
 	return x
 }
 
-// TestTimeline draws transfers at random and checks that what is drawn can happen, and ends when the closed form says.
+// TestTimeline draws transfers at random and checks that what is drawn can happen, and ends when
+// the closed form says.
 func TestTimeline(t *testing.T) {
 	const seed = 1
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -98,8 +100,8 @@ func TestTimeline(t *testing.T) {
 				at = v.To
 			}
 		}
-		// Where answers are waited for in turn, all that a side does is on its path, and nothing that it does not.
-		// A sender that settles does so while the answer may be on its way.
+		// Where answers are waited for in turn, all that a side does is on its path, and nothing
+		// that it does not. A sender that settles does so while the answer may be on its way.
 		settles := x.Machine.Network.Kind() == "hypernodes" && x.Machine.Network.(*model.Hypernodes).Access[x.Path.Tier].Settle > 0
 		if !x.Nonblocking && x.Mode != model.Buffered && !settles {
 			for side, l := range map[model.Where]model.Track{model.Sender: sender, model.Receiver: receiver} {
@@ -122,7 +124,8 @@ func TestTimeline(t *testing.T) {
 				}
 			}
 		}
-		// Messages arrive after they departed, and neither while their side does something that belongs to an earlier one.
+		// Messages arrive after they departed, and neither while their side does something that
+		// belongs to an earlier one.
 		packets := 0
 		for j, a := range d.Flights {
 			if a.Arrive < a.Depart || a.From == a.To || j > 0 && a.Depart < d.Flights[j-1].Depart {
@@ -153,7 +156,8 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// during says whether a side waits as long as an arrow flies, or is busy with the same step of the protocol.
+// during says whether a side waits as long as an arrow flies, or is busy with the same step of the
+// protocol.
 func during(a model.Flight, l model.Track) bool {
 	same := func(v model.Span, waits bool) bool { return v.Step == a.Step && (v.Activity == model.Waiting) == waits }
 	if slices.ContainsFunc(l.Spans, func(v model.Span) bool { return same(v, true) && v.From <= a.Depart && a.Arrive <= v.To }) {
@@ -163,8 +167,8 @@ func during(a model.Flight, l model.Track) bool {
 		slices.ContainsFunc(l.Spans, func(v model.Span) bool { return same(v, false) && v.To == a.Arrive })
 }
 
-// TestOverlap is figures 3 to 5 of Al-Tawil and Moritz: a blocking synchronous send has L inside, a non-blocking one has
-// not, and can do something else.
+// TestOverlap is figures 3 to 5 of Al-Tawil and Moritz: a blocking synchronous send has L inside, a
+// non-blocking one has not, and can do something else.
 func TestOverlap(t *testing.T) {
 	x := model.Transfer{Machine: &model.Machine{Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e30}}, Network: &example},
 		Protocol: model.TA, Mode: model.Synchronous, Bytes: 1}
@@ -185,7 +189,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestPath compares the ways on a torus with those that a search through the graph of its links finds.
+// TestPath compares the ways on a torus with those that a search through the graph of its links
+// finds.
 func TestPath(t *testing.T) {
 	for _, ranks := range []int{1, 2, 3, 24, 60, 64, 2 * 7 * 5 * 3} {
 		n := &model.Torus{PerNode: 2}
@@ -222,7 +227,8 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// The way has the tier of its ends, which is what a port says of them, where there are no nodes too.
+// The way has the tier of its ends, which is what a port says of them, where there are no nodes
+// too.
 func TestPathTier(t *testing.T) {
 	for _, m := range []*model.Machine{{Network: &example}, {Network: &model.Ethernet{}}} {
 		if near, far := m.Path(4, 2, 2), m.Path(4, 2, 3); near != (model.Path{Tier: model.Intra}) || far != (model.Path{Tier: model.Inter}) {
@@ -231,7 +237,8 @@ func TestPathTier(t *testing.T) {
 	}
 }
 
-// TestPathHypernodes has the ways of a machine of three hypernodes: all on the ring that a job uses are a request and its answer passed by.
+// TestPathHypernodes has the ways of a machine of three hypernodes: all on the ring that a job uses
+// are a request and its answer passed by.
 func TestPathHypernodes(t *testing.T) {
 	m := &model.Machine{Network: &model.Hypernodes{Sizes: []int{2, 1, 3}}}
 	for _, c := range []struct {
@@ -263,8 +270,9 @@ func near() *model.Machine {
 			Access: [model.NumTiers]model.Access{a, a}}}
 }
 
-// messageCost returns what a low-level message of k bytes costs: that of a protocol which is no more than this message, in calls that cost nothing themselves.
-// The sender makes the packet, or accesses the other side's memory; an access is delivered when its call ends.
+// messageCost returns what a low-level message of k bytes costs: that of a protocol which is no
+// more than this message, in calls that cost nothing themselves. The sender makes the packet, or
+// accesses the other side's memory; an access is delivered when its call ends.
 func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, path model.Path) model.Cost {
 	bare := &model.Library{}
 	for _, w := range []model.CostKey{model.ProtoHandle, model.ProtoControl, model.ProtoUnpack} {
@@ -284,8 +292,8 @@ func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, pa
 	return c
 }
 
-// TestMessageView compares the view of low-level messages with their costs: within a picosecond, as a curve rounds once where
-// a sum rounds each term.
+// TestMessageView compares the view of low-level messages with their costs: within a picosecond, as
+// a curve rounds once where a sum rounds each term.
 func TestMessageView(t *testing.T) {
 	l := chimp()
 	path := model.Path{Hops: 3, Turns: 1}
@@ -318,12 +326,14 @@ func TestMessageView(t *testing.T) {
 			}
 		}
 	}
-	// By hand: 1 + 1.2 + 40/120; 0.147 + 1; 3·0.013333 + 0.006667 + 0.1; 40/300; 1e6/120, 1e6/60 ps.
+	// By hand: 1 + 1.2 + 40/120; 0.147 + 1; 3·0.013333 + 0.006667 + 0.1; 40/300; 1e6/120, 1e6/60
+	// ps.
 	v := model.MessageView(t3d(), l, path)
 	if got := fmt.Sprint(v.SendO.Time(0), v.RecvO.Time(0), v.RecvO.Time(170), v.L, v.Gap); got != "2.533333us 1.147us 2.147us 146.666ns 133.333ns" {
 		t.Errorf("o_s, o_r, o_r(170), L, g = %s", got)
 	}
-	// In a hypernode: 1 + 2 + 64/100 + 5; 1 + 1; the same, 1700/170 and 1700/100; 1; 64/250. Between two: 64/50 instead of 64/100, 1 + 3·0.1, 64/50.
+	// In a hypernode: 1 + 2 + 64/100 + 5; 1 + 1; the same, 1700/170 and 1700/100; 1; 64/250.
+	// Between two: 64/50 instead of 64/100, 1 + 3·0.1, 64/50.
 	for tier, want := range []string{"9.28us 2us 29us 1.3us 1.28us", "8.64us 2us 29us 1us 256ns"} {
 		path := model.Path{Tier: model.Tier(tier), Hops: 3 - 3*tier}
 		v := model.MessageView(near(), l, path)

@@ -18,15 +18,15 @@ type Torus struct {
 	Chunk   int       // bytes of a transfer that hold a link before others may pass
 	Header  int       // bytes of a packet beside its payload
 
-	Send    Channel   // a packet stored into the peer's queue by the processor, which is busy until the last byte left
+	Send    Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
 	Receive unit.Time // taking one arrived packet off the queue
 	Put     Channel   // remote write by the node's transfer engine; the processor is busy for Start only
 	Get     Channel   // remote read, likewise
-	Counter unit.Time // a fetch-and-increment at the register, beside the way there and back
+	Counter unit.Time // a fetch-and-increment at the register, without the round trip
 }
 
-// Shape returns the dimensions of the torus that holds so many ends: the most nearly cubic x ≥ y ≥
-// z with room for their nodes, and of those the smallest.
+// Shape returns the dimensions x ≥ y ≥ z of the torus for a number of ends: their product is the
+// number of nodes, and they are as nearly equal as its factors allow.
 func (t *Torus) Shape(ends int) [3]int {
 	nodes := max(1, (ends+t.PerNode-1)/t.PerNode)
 	z := 1
@@ -47,12 +47,12 @@ func (t *Torus) Shape(ends int) [3]int {
 	return [3]int{rest / y, y, z}
 }
 
-// Node returns the node of an end. To divide 32 bits takes half as long as 64.
+// Node returns the node of an end. Dividing 32 bits takes half as long as dividing 64.
 func (t *Torus) Node(end int) int { return int(uint32(end) / uint32(t.PerNode)) }
 
-// way has the distances of two nodes in each dimension, the shorter way round, and a turn between
-// the dimensions in which they differ. It is as long back.
-func (t *Torus) way(ends, from, to int) (p Path) {
+// route adds up the distances of two nodes in each dimension, the shorter way round. It turns
+// between the dimensions in which they differ. The route back has the same length.
+func (t *Torus) route(ends, from, to int) (p Path) {
 	dimensions := 0
 	for _, size := range t.Shape(ends) {
 		d := from%size - to%size
@@ -69,7 +69,7 @@ func (t *Torus) way(ends, from, to int) (p Path) {
 	return p
 }
 
-// onTorus walks on a torus.
+// onTorus is a transfer on a torus.
 type onTorus struct {
 	*Torus
 	Path
@@ -84,15 +84,15 @@ func (t *Torus) String() string {
 	return fmt.Sprintf("torus of links of %v", t.Link)
 }
 
-// latency returns how long a first byte is on its way:
+// latency returns the latency of a path:
 //
 //	hops·hop + turns·turn + deliver
 func (t *Torus) latency(p Path) unit.Time {
 	return t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver
 }
 
-// flight returns the terms of the latency.
-func (n onTorus) flight(w *walk) []Term {
+// latencyTerms returns the terms of the latency.
+func (n onTorus) latencyTerms(w *walk) []Term {
 	return []Term{
 		w.per(Term{Name: "torus.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
 		w.per(Term{Name: "torus.turn", Count: n.Turns, Time: n.Turn * unit.Time(n.Turns)}, Wire, n.Turn),
@@ -100,12 +100,12 @@ func (n onTorus) flight(w *walk) []Term {
 	}
 }
 
-// link is what slow links add.
+// link returns the term of the time that slow links add.
 func (n onTorus) link(w *walk, where Where, bytes int, d unit.Time) Term {
 	return w.per(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
 }
 
-func (n onTorus) send(w *walk, from Where, bytes int) mail {
+func (n onTorus) send(w *walk, from Where, bytes int) packet {
 	w.busy(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
 	size := n.Header + bytes
@@ -113,41 +113,41 @@ func (n onTorus) send(w *walk, from Where, bytes int) mail {
 	w.busy(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
 	w.busy(from, n.link(w, from, size, left), n.Link)
 	m := w.post(from)
-	m.fly(n.link(w, Wire, size, there-left))
-	m.fly(n.flight(w)...)
+	m.delay(n.link(w, Wire, size, there-left))
+	m.delay(n.latencyTerms(w)...)
 	w.arrow(from, depart, m.at, bytes, false)
 	return m
 }
 
-// access returns the terms of the bytes of a remote access at a rate, and their sum.
+// access returns the terms and the time of moving the bytes of a remote access at a rate.
 func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
 	_, there := chunks(bytes, n.Chunk, rate, n.Link)
 	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
 	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
 }
 
-func (n onTorus) receive(w *walk, who Where, _ int) {
-	w.busy(who, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
+func (n onTorus) receive(w *walk, side Where, _ int) {
+	w.busy(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 
-// get asks, which takes the latency, and is answered, which takes it again.
-func (n onTorus) get(w *walk, who Where, bytes int) {
-	w.busy(who, Term{Name: "torus.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
-	t, flight, latency := w.lanes[who].clock, n.flight(w), n.latency(n.Path)
+// get takes the latency twice: for the request and for the answer.
+func (n onTorus) get(w *walk, side Where, bytes int) {
+	w.busy(side, Term{Name: "torus.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
+	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
 	data, d := n.access(w, "torus.get.bandwidth", bytes, n.Get.Bandwidth)
-	w.arrow(who, t, t+latency, 0, true)
-	w.arrow(other(who), t+latency, t+latency+d+latency, bytes, true)
-	w.idle(who, "get", slices.Concat(flight, data, flight)...)
+	w.arrow(side, t, t+latency, 0, true)
+	w.arrow(other(side), t+latency, t+latency+d+latency, bytes, true)
+	w.idle(side, "get", slices.Concat(terms, data, terms)...)
 }
 
-// put writes; the confirmation takes the latency again.
-func (n onTorus) put(w *walk, who Where, bytes int) {
-	w.busy(who, Term{Name: "torus.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
-	t, flight, latency := w.lanes[who].clock, n.flight(w), n.latency(n.Path)
+// put takes the latency twice: for the data and for the confirmation.
+func (n onTorus) put(w *walk, side Where, bytes int) {
+	w.busy(side, Term{Name: "torus.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
+	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
 	data, d := n.access(w, "torus.put.bandwidth", bytes, n.Put.Bandwidth)
-	w.arrow(who, t, t+d+latency, bytes, true)
-	w.arrow(other(who), t+d+latency, t+d+latency+latency, 0, true)
-	w.idle(who, "put", slices.Concat(data, flight, flight)...)
+	w.arrow(side, t, t+d+latency, bytes, true)
+	w.arrow(other(side), t+d+latency, t+d+latency+latency, 0, true)
+	w.idle(side, "put", slices.Concat(data, terms, terms)...)
 }
 
 func (t *Torus) view(x *Parameters, control unit.Time, p Path) {

@@ -27,24 +27,24 @@ type Cost struct {
 	// Sender is T_s: the duration of the sender's call.
 	//
 	// Delivery is T_s-r: from the start of the sender's call until the receiver's wait returns. A
-	// buffered send returns before a message by RAT has left; the sender is assumed to drain its
-	// buffer from then on. For TA it corresponds to Completion of the equations.
+	// buffered send returns before a message by RAT has left. The sender is assumed to drain its
+	// buffer from then on. For TA it is Completion of the equations.
 	Sender, Delivery Terms
 }
 
-// Terms is a sum.
+// Terms is a sum of terms.
 type Terms []Term
 
-// Term is a part of a time.
+// Term is a summand of a time.
 type Term struct {
 	// Name is the key of the cost in the platform's file: software.match, torus.hop,
 	// processor.copy. It leads to the number's source.
 	Name  string
 	Step  Kind   // packet of the protocol to which it belongs; "": the call
-	Where Where  // whose time it is
+	Where Where  // the side or network whose time it is
 	Count int    // how often it occurs
-	Bytes int    // in all, of what takes its time by the byte
-	Per   string // cost of one, or of a byte
+	Bytes int    // bytes in all, if it has a cost per byte
+	Per   string // cost of one occurrence, or of a byte
 	Time  unit.Time
 }
 
@@ -68,8 +68,8 @@ func (t Term) String() string {
 	return fmt.Sprintf("%d B in %d parts, %s", t.Bytes, t.Count, t.Per)
 }
 
-// add adds a term to a path, or to the term of the same name and side if the step has one, so that
-// a message in a thousand pieces has no more terms than one in one piece.
+// add adds a term to a path. If the step already has a term of that name and side, it is added to
+// that one, so a message in a thousand segments has no more terms than a message in one.
 func (t Terms) add(x Term) Terms {
 	for i := len(t) - 1; i >= 0 && t[i].Step == x.Step; i-- {
 		if y := &t[i]; y.Name == x.Name && y.Where == x.Where {
@@ -103,10 +103,10 @@ func (t Transfer) protocol() *Protocol {
 	return p
 }
 
-// Meeting is a transfer whose sides call at given times: the sender its send, the receiver its
-// receive, both on one clock, not before zero. A late receive finds the message there, so its
-// duration is the receive overhead; an early one waits. A non-blocking call is followed by its wait
-// at once. As for Transfer there is no other traffic.
+// Meeting is a transfer with given times at which the sender calls its send and the receiver its
+// receive, on one clock and not before zero. A late receive finds the message there, so its
+// duration is the receive overhead. An early receive waits. A non-blocking call is followed by its
+// wait at once. As for Transfer there is no other traffic.
 type Meeting struct {
 	Transfer
 	Sends, Receives unit.Time // when the calls begin
@@ -114,41 +114,48 @@ type Meeting struct {
 	Posted          bool      // a non-blocking receive was posted before: its wait begins at Receives
 
 	// Sockets are the states of the sender's and the receiver's transport before the transfer. Ends
-	// updates them. Nil is a transport that has not transferred anything.
+	// updates them. A nil socket has not transferred anything.
 	Sockets [2]*Socket
 }
 
 // Socket is the state of the transport of one side of a connection: with TCP, the received data
 // that is not yet acknowledged. The zero value has received nothing. Time does not change it:
 // acknowledgements sent by a timer are not modelled.
-type Socket struct{ end end }
+type Socket struct{ ackState }
 
-// connected is a network whose sides have a state that lasts from transfer to transfer.
-type connected interface{ kept() *[2]end }
+// connected is implemented by networks whose sides have a state that outlives a transfer.
+type connected interface{ states() *[2]ackState }
 
 // Ends are the times at which calls return, on the clock of the meeting.
 type Ends struct {
 	Send     unit.Time // the sender's call
 	Sent     unit.Time // the wait after it, or the call if no wait follows; a buffered message may leave later
-	Receive  unit.Time // the receiver's call; of a receive that was posted before, Receives
+	Receive  unit.Time // the receiver's call; Receives if the receive was posted before
 	Received unit.Time // the wait after it, likewise
 }
 
-// Ends returns when the calls of the meeting return. From its begin until it first polls, a receive
-// takes
+// Ends returns when the calls of the meeting return. Until it first polls, a blocking receive takes
 //
 //	receive + match
 //
-// and a non-blocking call also posted, which is then the whole call.
+// A non-blocking call takes posted as well, and then returns.
 func (m Meeting) Ends() Ends {
 	if m.Sends < 0 || m.Receives < 0 {
 		panic("model: a meeting at a negative time")
 	}
 	w := m.start()
-	m.each(w.net, func(s *Socket, e *end) { *e = s.end })
-	defer m.each(w.net, func(s *Socket, e *end) { s.end = *e })
+	m.each(w.net, func(s *Socket, e *ackState) { *e = s.ackState })
+	defer m.each(w.net, func(s *Socket, e *ackState) { s.ackState = *e })
 	w.lanes[Sender].clock, w.lanes[Receiver].clock = m.Sends, m.Receives
-	m.receive(w)
+	if !m.Posted {
+		w.spend(Receiver, ProtoReceive, 1)
+		w.spend(Receiver, ProtoMatch, 1)
+		if m.Blocking {
+			w.last = ProtoReceived
+		} else {
+			w.spend(Receiver, ProtoPosted, 1)
+		}
+	}
 	e := Ends{Receive: w.lanes[Receiver].clock}
 	w.run()
 	e.Received = w.lanes[Receiver].clock
@@ -166,29 +173,15 @@ func (m Meeting) Ends() Ends {
 	return e
 }
 
-// each calls f for each side that has a state, with the state in the network.
-func (m Meeting) each(net carrier, f func(*Socket, *end)) {
+// each calls f for each side that has a socket, with the side's state in the network.
+func (m Meeting) each(net carrier, f func(*Socket, *ackState)) {
 	n, ok := net.(connected)
 	if !ok {
 		return
 	}
-	for who, s := range m.Sockets {
+	for side, s := range m.Sockets {
 		if s != nil {
-			f(s, &n.kept()[who])
+			f(s, &n.states()[side])
 		}
-	}
-}
-
-// receive begins the receiver's call.
-func (m Meeting) receive(w *walk) {
-	if m.Posted {
-		return
-	}
-	w.spend(Receiver, ProtoReceive, 1)
-	w.spend(Receiver, ProtoMatch, 1)
-	if m.Blocking {
-		w.last = ProtoReceived
-	} else {
-		w.spend(Receiver, ProtoPosted, 1)
 	}
 }

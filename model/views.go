@@ -55,13 +55,13 @@ const NoLimit = math.MaxInt
 // LogGPS returns the parameters with a limit.
 func (x Parameters) LogGPS(s int) LogGPS { return LogGPS{x, s} }
 
-// OneWay returns the time of a message to a receiver that waits. One of more than S bytes asks
-// first and is answered,
+// OneWay returns the time of a message to a receiver that waits. A message of more than S bytes is
+// preceded by a request and an answer,
 //
 //	k ≤ S:                    o_s + (k−1) G + L + o_r
 //	k > S: 2 (o_s + L + o_r) + o_s + (k−1) G + L + o_r
 //
-// where what goes back and forth has the overheads of an empty message.
+// The request and the answer have the overheads of an empty message.
 func (x LogGPS) OneWay(k int) unit.Time {
 	t := x.Parameters.OneWay(k)
 	if k > x.S {
@@ -116,7 +116,7 @@ func (x PLogP) OneWay(m int) unit.Time { return x.L + x.Gap.Time(m) }
 //	g(m) = max{g + (m−1) G, o_s(m), o_r(m)}
 //	L'   = L + o_s(1) + o_r(1) − g(1)
 //
-// so that a byte takes as long in both.
+// so that a message of one byte takes the same time in both.
 func (x Parameters) PLogP() PLogP {
 	g := Curve{{0, x.Gap, 0}, {1, x.Gap, x.BigGap}}
 	y := PLogP{SendO: x.SendO, RecvO: x.RecvO, Gap: upper(upper(g, x.SendO), x.RecvO), P: x.P}
@@ -124,15 +124,15 @@ func (x Parameters) PLogP() PLogP {
 	return y
 }
 
-// Parameters returns what LogGP sees of PLogP, with a message of m bytes, m large, to see G by:
+// Parameters returns the LogGP parameters of PLogP. G is taken from a message of m bytes, m large:
 //
 //	L = L' + g(1) − o_s(1) − o_r(1)
 //	o = (o_s(1) + o_r(1)) / 2
 //	g = g(1)
 //	G = g(m) / m
 //
-// Kielmann et al. The overheads stay apart and dependent on the size here; LogP and LogGP take them
-// at 1 byte.
+// Kielmann et al. Here the two overheads stay separate functions of the size; LogP and LogGP take
+// their values at 1 byte.
 func (x PLogP) Parameters(m int) Parameters {
 	return Parameters{
 		L:      x.L + x.Gap.Time(1) - x.SendO.Time(1) - x.RecvO.Time(1),
@@ -159,7 +159,7 @@ type LoGH struct {
 //	(8) T_s-r = s_s + s_r + (k−1) S
 //	(9) T_s-r = o_s + o_r + (k−1) G + L
 //
-// What latency Inside has is left out of (8).
+// (8) ignores the latency of Inside.
 func (x LoGH) OneWay(inside bool, k int) unit.Time {
 	if !inside {
 		return x.Between.OneWay(k)

@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The numbers of these tests are computed by hand from L = 5, o_s = 2, o_r = 3, g = 4 and G = 0.01 us.
+// The numbers of these tests are computed by hand from L = 5, o_s = 2, o_r = 3, g = 4 and G = 0.01
+// us.
 
 func TestLogGP(t *testing.T) {
 	if got := example.Parameters().LogGP(); got != example {
@@ -158,7 +159,8 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// convex has the two levels of the Convex by table 4 of Al-Tawil and Moritz: overheads at 100 and 10000 bytes.
+// convex has the two levels of the Convex by table 4 of Al-Tawil and Moritz: overheads at 100 and
+// 10000 bytes.
 func convex() model.LoGH {
 	overhead := func(low, high unit.Time) model.Curve {
 		return line(100, low, 10000, high)

@@ -1,15 +1,14 @@
 package model
 
 import (
+	"github.com/loggp/loggp/model/unit"
 	"slices"
 	"strings"
-
-	"github.com/loggp/loggp/model/unit"
 )
 
-// walk goes through the steps of a protocol with one clock a side. Each side has a path beside its
-// clock: the terms whose sum the clock shows. A side that waits for a message takes over the
-// message's path; so at the end the path is the critical one.
+// walk goes through the steps of a protocol with one clock for each side. Each side also has a
+// path: the terms whose sum is the clock's time. A side that waits for a message takes over the
+// message's path, so at the end the path is the critical path.
 type walk struct {
 	Transfer
 	net     carrier
@@ -17,27 +16,27 @@ type walk struct {
 	step    Kind
 	lanes   [2]lane
 	flights []Flight
-	signal  string  // what a remote access sends beside its data: get, done
+	signal  string  // name of what a remote access sends beside its data: get, done
 	taking  bool    // a packet is being received
 	call    Terms   // path of the sender when its call returned
-	last    CostKey // with which the receiver ends
+	last    CostKey // work with which the receiver ends
 }
 
 type lane struct {
-	spans []Span    // what the side does and waits for, one behind the other
+	spans []Span    // work and waits of the side, in the order of time
 	call  unit.Time // when the sender's call returns
 	clock unit.Time
 	path  Terms
 }
 
-// mail is a packet under way.
-type mail struct {
+// packet is under way from one side to the other.
+type packet struct {
 	at   unit.Time // when it arrives
 	path Terms
 }
 
-// fly adds a time on the wire.
-func (m *mail) fly(terms ...Term) {
+// delay adds times on the wire.
+func (m *packet) delay(terms ...Term) {
 	for _, x := range terms {
 		if x.Time != 0 {
 			m.path = m.path.add(x)
@@ -78,7 +77,7 @@ func (w *walk) run() {
 			if s.Data == RestData && w.bytes(s) == 0 {
 				continue
 			}
-			w.packet(s, i == 0)
+			w.transmit(s, i == 0)
 		case ByGet:
 			w.pull(s.To())
 		case ByPut:
@@ -98,7 +97,7 @@ func (w *walk) run() {
 // local reports whether the sender's call returns when the first packet has left.
 func (w *walk) local() bool { return w.Nonblocking || w.Mode == Buffered }
 
-// endCall lets the sender's call return.
+// endCall records the return of the sender's call.
 func (w *walk) endCall() {
 	step := w.step
 	w.step = ""
@@ -115,10 +114,10 @@ func (w *walk) endCall() {
 // bytes returns how many bytes of the message a step carries.
 func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.First) }
 
-// packet sends a packet and takes it in.
-func (w *walk) packet(s Step, first bool) {
+// transmit sends a packet and takes it in.
+func (w *walk) transmit(s Step, first bool) {
 	bytes := w.bytes(s)
-	w.make(s, first)
+	w.prepare(s, first)
 	m := w.net.send(w, s.From, bytes)
 	if first && w.local() {
 		w.endCall()
@@ -130,12 +129,13 @@ func (w *walk) packet(s Step, first bool) {
 	w.unpack(s.To(), bytes)
 }
 
-// make makes a packet. Before the first the whole message is packed; if it has none of the data the
-// message is prepared to be accessed, else the packet is part of the call.
-func (w *walk) make(s Step, first bool) {
+// prepare makes a packet. The whole message is packed before the first packet. A first packet with
+// data is part of the call. One without data may stage the message, so that the receiver can read
+// it.
+func (w *walk) prepare(s Step, first bool) {
 	if first {
 		w.spend(s.From, ProtoPack, w.Bytes)
-		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // what is buffered can be read already
+		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // a buffered message is staged already
 			w.copy(s.From, w.Bytes)
 		}
 	}
@@ -145,67 +145,70 @@ func (w *walk) make(s Step, first bool) {
 }
 
 // take takes in a packet.
-func (w *walk) take(who Where, m mail, bytes int) {
-	w.meet(who, m)
+func (w *walk) take(side Where, m packet, bytes int) {
+	if l := &w.lanes[side]; m.at >= l.clock {
+		w.wait(l, string(w.step), m)
+	}
 	w.taking = true
-	w.net.receive(w, who, bytes)
+	w.net.receive(w, side, bytes)
 	w.taking = false
-	w.spend(who, ProtoHandle, 1)
+	w.spend(side, ProtoHandle, 1)
 }
 
-// unpack copies bytes to where they are to be.
-func (w *walk) unpack(who Where, bytes int) {
-	w.copy(who, bytes)
-	w.spend(who, ProtoUnpack, bytes)
+// unpack copies bytes to the user's buffer.
+func (w *walk) unpack(side Where, bytes int) {
+	w.copy(side, bytes)
+	w.spend(side, ProtoUnpack, bytes)
 }
 
-// get reads bytes of the other side's memory. Where the machine cannot, a packet asks for them and
-// another has them.
-func (w *walk) get(who Where, bytes int) {
+// get reads bytes of the other side's memory. On a machine without remote access, a packet requests
+// them and another one carries them.
+func (w *walk) get(side Where, bytes int) {
 	if w.Machine.Remote() {
 		w.signal = "get"
-		w.net.(memory).get(w, who, bytes)
-		w.spend(who, ProtoHandle, 1)
+		w.net.(memory).get(w, side, bytes)
+		w.spend(side, ProtoHandle, 1)
 		return
 	}
 	step := w.step
 	w.step = KindGet
-	w.spend(who, ProtoControl, 1)
-	w.take(other(who), w.net.send(w, who, 0), 0)
+	w.spend(side, ProtoControl, 1)
+	w.take(other(side), w.net.send(w, side, 0), 0)
 	w.step = step
-	w.carry(other(who), bytes)
+	w.carry(other(side), bytes)
 }
 
-// put writes bytes to the other side's memory. Where the machine cannot, a packet has them.
-func (w *walk) put(who Where, bytes int) {
+// put writes bytes to the other side's memory. On a machine without remote access, a packet carries
+// them.
+func (w *walk) put(side Where, bytes int) {
 	if w.Machine.Remote() {
 		w.signal = "done"
-		w.net.(memory).put(w, who, bytes)
-		w.spend(who, ProtoHandle, 1)
+		w.net.(memory).put(w, side, bytes)
+		w.spend(side, ProtoHandle, 1)
 		return
 	}
-	w.carry(who, bytes)
+	w.carry(side, bytes)
 }
 
-// carry sends bytes of memory in a packet.
+// carry sends bytes in a packet that takes the place of a remote access.
 func (w *walk) carry(from Where, bytes int) {
 	w.spend(from, ProtoControl, 1)
 	w.take(other(from), w.net.send(w, from, bytes), bytes)
 	w.unpack(other(from), bytes)
 }
 
-// pull reads the message from the other side: at once, or piece by piece through a bounce buffer.
-// Even an empty message is read.
-func (w *walk) pull(who Where) {
+// pull reads the message from the other side, at once or in parts through a bounce buffer. An empty
+// message is read as well.
+func (w *walk) pull(side Where) {
 	bounce := w.long().Bounce
 	for pos := 0; ; {
 		n := w.Bytes - pos
 		if bounce > 0 {
 			n = min(n, bounce)
 		}
-		w.get(who, n)
+		w.get(side, n)
 		if bounce > 0 {
-			w.unpack(who, n)
+			w.unpack(side, n)
 		}
 		if pos += n; pos >= w.Bytes {
 			return
@@ -213,31 +216,31 @@ func (w *walk) pull(who Where) {
 	}
 }
 
-// long says how the library moves long messages to this peer.
+// long returns how the library moves long messages to this peer.
 func (w *walk) long() Long { return w.lib.Long[w.Path.Tier] }
 
 // spend charges n units of software work.
-func (w *walk) spend(who Where, work CostKey, n int) {
+func (w *walk) spend(side Where, work CostKey, n int) {
 	price, cost := w.lib.Software[work], Proto.Costs[work]
 	x := Term{Name: "software." + cost.Key, Count: n, Time: price * unit.Time(n)}
 	if cost.PerByte {
 		x.Count, x.Bytes = 1, n
 	}
-	w.busy(who, x, price)
+	w.busy(side, x, price)
 }
 
 // copy charges a copy in memory.
-func (w *walk) copy(who Where, n int) {
+func (w *walk) copy(side Where, n int) {
 	if n > 0 {
 		c := w.Machine.Processor.Copy
-		w.busy(who, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c)
+		w.busy(side, Term{Name: "processor.copy", Count: 1, Bytes: n, Time: c.Time(n)}, c)
 	}
 }
 
-// price is what a term costs.
+// price is the unit cost of a term.
 type price interface{ String() string }
 
-// per fills in the rest of a term.
+// per fills in the step, the place and the unit cost of a term.
 func (w *walk) per(x Term, where Where, p price) Term {
 	x.Step, x.Where = w.step, where
 	if x.Time != 0 { // else it is dropped
@@ -249,13 +252,13 @@ func (w *walk) per(x Term, where Where, p price) Term {
 	return x
 }
 
-// busy keeps a side's processor busy. What takes no time is not mentioned.
-func (w *walk) busy(who Where, x Term, p price) {
+// busy keeps a side's processor busy. Terms that take no time are dropped.
+func (w *walk) busy(side Where, x Term, p price) {
 	if x.Time == 0 {
 		return
 	}
-	l := &w.lanes[who]
-	l.path = l.path.add(w.per(x, who, p))
+	l := &w.lanes[side]
+	l.path = l.path.add(w.per(x, side, p))
 	a := Sending
 	switch {
 	case strings.HasPrefix(x.Name, "software."):
@@ -269,30 +272,23 @@ func (w *walk) busy(who Where, x Term, p price) {
 	l.clock += x.Time
 }
 
-// idle lets a side wait for something that takes so long on the wire.
-func (w *walk) idle(who Where, name string, terms ...Term) {
-	l := &w.lanes[who]
-	m := mail{l.clock, l.path}
-	m.fly(terms...)
+// idle lets a side wait while the terms pass on the wire.
+func (w *walk) idle(side Where, name string, terms ...Term) {
+	l := &w.lanes[side]
+	m := packet{l.clock, l.path}
+	m.delay(terms...)
 	w.wait(l, name, m)
 }
 
-// meet lets a side wait for a packet, unless it is there already.
-func (w *walk) meet(who Where, m mail) {
-	if l := &w.lanes[who]; m.at >= l.clock {
-		w.wait(l, string(w.step), m)
-	}
-}
-
-func (w *walk) wait(l *lane, name string, m mail) {
+func (w *walk) wait(l *lane, name string, m packet) {
 	if m.at > l.clock {
 		l.spans = append(l.spans, Span{Name: name, Step: w.step, Activity: Waiting, From: l.clock, To: m.at})
 	}
 	l.clock, l.path = m.at, m.path
 }
 
-// post returns a packet that leaves now. Its path is its own.
-func (w *walk) post(from Where) mail {
+// post returns a packet that leaves now, with a copy of the sender's path.
+func (w *walk) post(from Where) packet {
 	l := &w.lanes[from]
-	return mail{l.clock, slices.Clone(l.path)}
+	return packet{l.clock, slices.Clone(l.path)}
 }

@@ -8,10 +8,12 @@ import (
 	"strings"
 )
 
-// longest bounds the text of a quantity: no float64 needs more digits, and exact arithmetic on more is slow.
+// longest bounds the text of a quantity: no float64 needs more digits, and exact arithmetic on more
+// is slow.
 const longest = 400
 
-// split cuts a quantity into its decimal number (a sign, digits, a point and digits, no exponent) and its unit.
+// split cuts a quantity into its decimal number (a sign, digits, a point and digits, no exponent)
+// and its unit.
 func split(s string) (number, unit string, err error) {
 	if len(s) > longest {
 		return "", "", fmt.Errorf("longer than %d characters", longest)
@@ -50,7 +52,7 @@ var (
 func exact(number string, scale int64) (int64, error) {
 	r, ok := new(big.Rat).SetString(number)
 	if !ok {
-		panic("unit: not a decimal number: " + number) // split lets nothing else pass
+		panic("unit: not a decimal number: " + number) // split accepts nothing else
 	}
 	r.Mul(r, new(big.Rat).SetInt64(scale))
 	switch {
@@ -71,7 +73,7 @@ func scaled(number string, e int) (float64, error) {
 	return x, nil
 }
 
-// fixed prints n/10^e without a superfluous digit.
+// fixed prints n/10^e with the fewest digits.
 func fixed(n int64, e int) string {
 	sign, magnitude := "", uint64(n)
 	if n < 0 {
@@ -81,7 +83,7 @@ func fixed(n int64, e int) string {
 	return sign + point(d, len(d)-e)
 }
 
-// shifted prints x/10^e with the fewest digits that scaled(_, e) makes the same x of.
+// shifted prints x/10^e with the fewest digits that scaled(_, e) reads back as x.
 func shifted(x float64, e int) string {
 	sign := ""
 	switch {

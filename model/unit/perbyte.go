@@ -15,7 +15,8 @@ func (g PerByte) Time(n int) Time { return Time(math.RoundToEven(float64(n) * fl
 // Micros returns the gap in microseconds a byte.
 func (g PerByte) Micros() float64 { return float64(g) / float64(Microsecond) }
 
-// ParsePerByte reads a gap with its unit, such as 0.01us/B or 10ns/B: a unit of time and /B. Zero needs no unit.
+// ParsePerByte reads a gap with its unit, such as 0.01us/B or 10ns/B: a unit of time and /B. Zero
+// needs no unit.
 func ParsePerByte(s string) (PerByte, error) {
 	g, err := parsePerByte(s)
 	if err != nil {

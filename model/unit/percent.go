@@ -23,5 +23,6 @@ func ParsePercent(s string) (float64, error) {
 	return 0, fmt.Errorf("percentage %q: %w", s, err)
 }
 
-// Percent prints a fraction as a percentage with as few digits as ParsePercent needs to read the same: 5%.
+// Percent prints a fraction as a percentage with as few digits as ParsePercent needs to read the
+// same: 5%.
 func Percent(fraction float64) string { return shifted(fraction, -2) + "%" }

@@ -14,8 +14,8 @@ func (r Rate) Time(n int) Time {
 	return Time(math.RoundToEven(float64(n) * float64(Second) / float64(r)))
 }
 
-// rates are the units of bandwidth: a power of ten and a power of two over a byte a second. Those that Rate.String
-// prints come first, from small to large.
+// rates are the units of bandwidth: a power of ten and a power of two over a byte a second. Those
+// that Rate.String prints come first, from small to large.
 var rates = []struct {
 	name      string
 	ten, twos int
@@ -28,7 +28,8 @@ var rates = []struct {
 
 const rateNames = "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s, kbit/s, Mbit/s or Gbit/s"
 
-// ParseRate reads a bandwidth with its unit, such as 300MB/s, 25 MiB/s or 10Mbit/s. It is positive and finite.
+// ParseRate reads a bandwidth with its unit, such as 300MB/s, 25 MiB/s or 10Mbit/s. It is positive
+// and finite.
 func ParseRate(s string) (Rate, error) {
 	r, err := parseRate(s)
 	if err != nil {

@@ -26,8 +26,8 @@ var sizes = []struct {
 
 const sizeNames = "B, KB, MB, GB (powers of ten), KiB, MiB or GiB (powers of two)"
 
-// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB (4096), 1.5MiB, or 16384 without a unit.
-// It must come to a whole number of bytes that is not negative.
+// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB (4096), 1.5MiB, or 16384 without
+// a unit. The result must be a whole, non-negative number of bytes.
 func ParseSize(s string) (int, error) {
 	n, err := parseSize(s)
 	if err != nil {
@@ -64,7 +64,7 @@ func parseSize(s string) (int, error) {
 	return 0, fmt.Errorf("unknown unit %q: use %s", name, sizeNames)
 }
 
-// Bytes prints n bytes exactly, in the largest power of 1024 of which they are a multiple: 16B, 1KiB, 1000B.
+// Bytes prints n bytes exactly, in the largest power of 1024 that divides them: 16B, 1KiB, 1000B.
 // ParseSize reads it back.
 func Bytes(n int) string {
 	if n == 0 {
@@ -80,7 +80,8 @@ func Bytes(n int) string {
 //	1..1MiB*2  the sizes 1, 1·2, 1·2·2 and so on that are at most 1MiB; the factor may be a decimal such as 1.5
 //	0..1KiB+64 the sizes 0, 64, 128 and so on that are at most 1KiB
 //
-// The result is in ascending order, each size once. At most MaxSizes sizes, at most MaxSize bytes each.
+// The result is in ascending order, each size once. At most MaxSizes sizes, at most MaxSize bytes
+// each.
 func ParseSizes(s string) ([]int, error) {
 	var all []int
 	at := 1
@@ -138,7 +139,7 @@ func parseListed(s string) (int, error) {
 	return n, err
 }
 
-// multiples returns low·f^i as long as that is at most high.
+// multiples returns low·f^i while that is at most high.
 func multiples(low, high int, factor string) ([]int, error) {
 	number, name, err := split(factor)
 	if err != nil || name != "" {
@@ -161,7 +162,7 @@ func multiples(low, high int, factor string) ([]int, error) {
 	return all, nil
 }
 
-// steps returns low + i·step as long as that is at most high.
+// steps returns low + i·step while that is at most high.
 func steps(low, high int, step string) ([]int, error) {
 	by, err := ParseSize(step)
 	switch {

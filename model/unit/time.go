@@ -1,8 +1,9 @@
-// Package unit has the quantities of the toolkit: time in integer picoseconds, sizes in bytes, rates in bytes a
-// second and gaps in time a byte, parsed and printed with their units.
+// Package unit has the quantities of the toolkit: time in integer picoseconds, sizes in bytes,
+// rates in bytes a second and gaps in time a byte, parsed and printed with their units.
 //
-// Times are integers so that sums do not depend on their order; only rates and what statistics makes of times are
-// floating point. MB, GB and the like are powers of ten, as bandwidths are quoted; KiB, MiB and GiB are powers of two.
+// Times are integers so that sums do not depend on their order; only rates and statistics of times
+// are floating point. MB, GB and the like are powers of ten, as bandwidths are quoted; KiB, MiB and
+// GiB are powers of two.
 package unit
 
 import (
@@ -38,8 +39,8 @@ var times = []struct {
 
 const timeNames = "ps, ns, us, ms or s"
 
-// ParseTime reads a time with its unit, such as 13.3ns or 5 us: ps, ns, us (or µs), ms, s. Zero needs no unit.
-// It is exact: what is finer than a picosecond is an error, never rounded.
+// ParseTime reads a time with its unit, such as 13.3ns or 5 us: ps, ns, us (or µs), ms, s. Zero
+// needs no unit. It is exact: digits finer than a picosecond are an error and are not rounded.
 func ParseTime(s string) (Time, error) {
 	t, err := parseTime(s)
 	if err != nil {
@@ -60,7 +61,7 @@ func parseTime(s string) (Time, error) {
 	return picoseconds(number, power)
 }
 
-// timeUnit returns the power of ten of a unit of time. number is what stands before it.
+// timeUnit returns the power of ten of a unit of time. number is the text before it.
 func timeUnit(number, name string) (int, error) {
 	for _, u := range times {
 		if u.name == name {
@@ -76,7 +77,7 @@ func timeUnit(number, name string) (int, error) {
 	return 0, fmt.Errorf("missing unit: write %sus, or another of %s", number, timeNames)
 }
 
-// zero says whether a decimal number is zero.
+// zero reports whether a decimal number is zero.
 func zero(number string) bool { return strings.Trim(number, "-0.") == "" }
 
 // picoseconds returns number times 10^power picoseconds.
@@ -91,8 +92,8 @@ func picoseconds(number string, power int) (Time, error) {
 	return Time(n), err
 }
 
-// ParseMicros reads a time in microseconds without a unit, as in data sets. It is the inverse of Time.MicrosString
-// and as exact as ParseTime.
+// ParseMicros reads a time in microseconds without a unit, as in data sets. It is the inverse of
+// Time.MicrosString and as exact as ParseTime.
 func ParseMicros(s string) (Time, error) {
 	number, name, err := split(s)
 	if err == nil && name != "" {
@@ -108,7 +109,8 @@ func ParseMicros(s string) (Time, error) {
 	return t, nil
 }
 
-// String prints t exactly, in the largest unit of which it holds one: 13.3ns, 5us, 0s. ParseTime reads it back.
+// String prints t exactly, in the largest unit that is not longer than t: 13.3ns, 5us, 0s.
+// ParseTime reads it back.
 func (t Time) String() string {
 	if t == 0 {
 		return "0s"
@@ -131,5 +133,6 @@ func tens(power int) Time {
 	return t
 }
 
-// MicrosString prints t in microseconds, exactly, with as few digits as that takes: 12.345678, 5, 0.
+// MicrosString prints t in microseconds, exactly, with as few digits as that takes: 12.345678, 5,
+// 0.
 func (t Time) MicrosString() string { return fixed(int64(t), 6) }
