@@ -14,14 +14,14 @@ func ringAllgather(s *Script, j Job, rank int) {
 	ring(s, j.Ranks, rank, rank, func(i int) Span { return j.block(Out, i) })
 }
 
-// doublingAllgather exchanges all that is there with the rank 1, 2, 4 … away.
+// doublingAllgather exchanges all blocks gathered so far with the rank 1, 2, 4 … away.
 func doublingAllgather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.block(Out, rank))
 	doubling(s, powerOf(j.Ranks), rank, func(from, to int) Span { return Span{Out, from * j.Bytes, (to - from) * j.Bytes} })
 }
 
-// doubling lets a power of two of ranks exchange all that they have with the one 1, 2, 4 … away.
-// Number at of them begins with part at.
+// doubling lets a power of two of ranks exchange the parts that they have with the rank 1, 2, 4 …
+// away. Rank number at begins with part at.
 func doubling(s *Script, p power, at int, part func(from, to int) Span) {
 	for far := 1; far < p.ranks; far *= 2 {
 		mine := at &^ (far - 1)
@@ -31,15 +31,17 @@ func doubling(s *Script, p power, at int, part func(from, to int) Span) {
 	}
 }
 
-// bruckAllgather gets as much as there is from the rank 1, 2, 4 … further on, so that blocks lie in
-// the order from the rank's own on, and turns them round at the end. Bruck et al. 1997.
+// bruckAllgather receives all blocks that the rank 1, 2, 4 … further on has. The blocks are in the
+// order of ranks, beginning with the rank's own. At the end they are rotated into place. Bruck et
+// al.
+// 1997.
 func bruckAllgather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), Span{Tmp, 0, j.Bytes})
 	for have := 1; have < j.Ranks; have *= 2 {
 		n := min(have, j.Ranks-have) * j.Bytes
 		s.exchange(mod(rank-have, j.Ranks), Span{Tmp, 0, n}, mod(rank+have, j.Ranks), Span{Tmp, have * j.Bytes, n})
 	}
-	turn(s, j, Tmp, Out, mod(-rank, j.Ranks))
+	rotate(s, j, Tmp, Out, mod(-rank, j.Ranks))
 }
 
 func gatherBcast(s *Script, j Job, rank int) {
@@ -50,8 +52,8 @@ func gatherBcast(s *Script, j Job, rank int) {
 	binomialBcast(s, all, rank)
 }
 
-// twoLevelAllgather gathers within the nodes, lets the leaders exchange what they have, and brings
-// all of it to their nodes.
+// twoLevelAllgather gathers within the nodes, exchanges the blocks of nodes between leaders, and
+// broadcasts the result within the nodes.
 func twoLevelAllgather(down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		j.Root = 0

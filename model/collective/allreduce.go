@@ -15,7 +15,7 @@ func reduceBcast(s *Script, j Job, rank int) {
 	binomialBcast(s, j, rank)
 }
 
-// doublingAllreduce exchanges all with the rank 1, 2, 4 … away and combines.
+// doublingAllreduce exchanges the data with the rank 1, 2, 4 … away, and combines it.
 func doublingAllreduce(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	p := powerOf(j.Ranks)
@@ -29,11 +29,11 @@ func doublingAllreduce(s *Script, j Job, rank int) {
 	p.end(s, j, rank)
 }
 
-// power is as many of a job's ranks as are a power of two, for what needs one. Of the first 2·more
-// ranks, the odd ones take part for their neighbours.
+// power maps a job to a power of two of its ranks, for algorithms that need one. Of the first
+// 2·more ranks, the odd ones take part for their even neighbours.
 type power struct{ ranks, more int }
 
-// powerOf returns the largest power of two of so many ranks.
+// powerOf returns the largest power of two of a number of ranks.
 func powerOf(ranks int) power {
 	p := 1
 	for 2*p <= ranks {
@@ -42,7 +42,7 @@ func powerOf(ranks int) power {
 	return power{p, ranks - p}
 }
 
-// rank returns which rank of the job number i is.
+// rank returns the rank of the job that is number i of the power.
 func (p power) rank(i int) int {
 	if i < p.more {
 		return 2*i + 1
@@ -50,8 +50,8 @@ func (p power) rank(i int) int {
 	return i + p.more
 }
 
-// begin lets those that take no part give their data in Out to their neighbours, who combine it
-// with theirs. It returns the number of a rank, or None.
+// begin sends the data in Out of ranks that do not take part to their neighbours, which combine it
+// with theirs. It returns the number of the rank, or None if it does not take part.
 func (p power) begin(s *Script, j Job, rank int) int {
 	switch {
 	case rank >= 2*p.more:
@@ -65,7 +65,7 @@ func (p power) begin(s *Script, j Job, rank int) int {
 	return rank / 2
 }
 
-// end brings them the result.
+// end sends the result to the ranks that do not take part.
 func (p power) end(s *Script, j Job, rank int) {
 	switch {
 	case rank >= 2*p.more:
@@ -76,8 +76,8 @@ func (p power) end(s *Script, j Job, rank int) {
 	}
 }
 
-// ringAllreduce sends parts of the data around a ring twice: combined on the way first, and then as
-// they are. Patarasuk and Yuan 2009.
+// ringAllreduce sends parts of the data around a ring twice. They are combined in the first round,
+// and distributed in the second. Patarasuk and Yuan 2009.
 func ringAllreduce(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	part := func(a Area, i int) Span { i = mod(i, j.Ranks); return span(a, begin, i, i+1) }
@@ -90,8 +90,8 @@ func ringAllreduce(s *Script, j Job, rank int) {
 	ring(s, j.Ranks, rank, mod(rank+1, j.Ranks), func(i int) Span { return part(Out, i) })
 }
 
-// scatterAllgatherAllreduce leaves each rank a combined part by recursive halving, and brings the
-// parts together by recursive doubling. Rabenseifner 2004.
+// scatterAllgatherAllreduce combines a part of the data at each rank by recursive halving, and
+// gathers the parts by recursive doubling. Rabenseifner 2004.
 func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	p := powerOf(j.Ranks)
@@ -104,8 +104,8 @@ func scatterAllgatherAllreduce(s *Script, j Job, rank int) {
 	p.end(s, j, rank)
 }
 
-// twoLevelAllreduce combines within the nodes, then lets leaders do so among themselves, and brings
-// the result to all of their nodes.
+// twoLevelAllreduce combines within the nodes, then between the leaders, and broadcasts the result
+// within the nodes.
 func twoLevelAllreduce(between, down schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		nodes, leaders := j.both(s, rank)

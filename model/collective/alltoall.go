@@ -5,8 +5,9 @@ var alltoalls = []*Algorithm{
 	{Operation: Alltoall, Name: "bruck", schedule: bruckAlltoall},
 }
 
-// pairwiseAlltoall sends to the rank i further on and receives from the one as far back, for each
-// i. With a power of two of ranks the two are one: the rank i apart by exclusive or.
+// pairwiseAlltoall sends to the rank i further on and receives from the rank i further back, for
+// each i. With a power of two of ranks both are the rank whose number differs by exclusive or with
+// i.
 func pairwiseAlltoall(s *Script, j Job, rank int) {
 	s.local(Copy, j.block(In, rank), j.block(Out, rank))
 	pairs := powerOfTwo(j)
@@ -19,11 +20,11 @@ func pairwiseAlltoall(s *Script, j Job, rank int) {
 	}
 }
 
-// bruckAlltoall sends in ⌈log2 p⌉ rounds each block on by the distance 1, 2, 4 … that its way
-// contains. Bruck et al. 1997. Tmp has the blocks in the order of how far they go, then room for
-// what is sent and for what is received.
+// bruckAlltoall has ⌈log2 p⌉ rounds with the distances 1, 2, 4 … In each round a rank sends on the
+// blocks whose distance to their destination contains that power of two. Bruck et al. 1997. Tmp has
+// the blocks in the order of their distance, then a buffer to send and one to receive.
 func bruckAlltoall(s *Script, j Job, rank int) {
-	turn(s, j, In, Tmp, rank)
+	rotate(s, j, In, Tmp, rank)
 	for far := 1; far < j.Ranks; far *= 2 {
 		n := 0
 		moved := func(each func(i int)) {

@@ -25,15 +25,16 @@ func binomialBarrier(s *Script, j Job, rank int) {
 	}
 }
 
-// disseminationBarrier tells the rank 1, 2, 4 … further on, and hears from as far back: after ⌈log2
-// p⌉ rounds everybody has heard of everybody. Hensgen, Finkel and Manber 1988.
+// disseminationBarrier notifies the rank 1, 2, 4 … further on, and waits for the rank as far back.
+// After ⌈log2 p⌉ rounds each rank has been notified, directly or indirectly, by all others.
+// Hensgen, Finkel and Manber 1988.
 func disseminationBarrier(s *Script, j Job, rank int) {
 	for far := 1; far < j.Ranks; far *= 2 {
 		s.exchange(mod(rank+far, j.Ranks), Span{}, mod(rank-far, j.Ranks), Span{})
 	}
 }
 
-// twoLevelBarrier lets leaders tell each other when all of their nodes have come.
+// twoLevelBarrier synchronizes the leaders when all ranks of their nodes have entered.
 func twoLevelBarrier(s *Script, j Job, rank int) {
 	inside, between := j.both(s, rank)
 	nothing := func(int, int) Span { return Span{} }

@@ -24,13 +24,13 @@ func linearBcast(s *Script, j Job, rank int) {
 	}
 }
 
-// binomialBcast doubles in each round the ranks that have the data.
+// binomialBcast doubles the number of ranks that have the data in each round.
 func binomialBcast(s *Script, j Job, rank int) {
 	binomialDown(s, j, rank, func(int, int) Span { return j.whole(Out) })
 }
 
-// binomialDown goes down a binomial tree from the root. A subtree is the ranks that are from to
-// to−1 from the root; part says what of the data it needs.
+// binomialDown goes down a binomial tree from the root. A subtree is a range of ranks, counted from
+// the root; part returns the part of the data that it needs.
 func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
@@ -47,8 +47,8 @@ func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 	}
 }
 
-// pipelinedBcast passes segments along a chain of all ranks: a rank sends one on while the next is
-// on its way.
+// pipelinedBcast passes segments along a chain of all ranks. A rank forwards a segment while the
+// next one is on its way.
 func pipelinedBcast(segment int) *Algorithm {
 	return &Algorithm{Operation: Bcast, Name: fmt.Sprintf("pipelined-%dKiB", segment>>10), schedule: func(s *Script, j Job, rank int) {
 		at := mod(rank-j.Root, j.Ranks)
@@ -64,8 +64,8 @@ func pipelinedBcast(segment int) *Algorithm {
 	}}
 }
 
-// scatterAllgatherBcast gives every rank a part of the data by a binomial tree, and brings the
-// parts together around a ring. Van de Geijn; Barnett et al. 1994.
+// scatterAllgatherBcast scatters the data by a binomial tree, and gathers the parts around a ring.
+// Van de Geijn; Barnett et al. 1994.
 func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	binomialDown(s, j, rank, func(from, to int) Span { return span(Out, begin, from, to) })
@@ -73,15 +73,15 @@ func scatterAllgatherBcast(s *Script, j Job, rank int) {
 	ring(s, j.Ranks, rank, at, func(i int) Span { return span(Out, begin, i, i+1) })
 }
 
-// ring sends what a rank has last got to the next one, until all have all blocks. A rank begins
-// with that of number at; the next rank with the one after it.
+// ring sends the block that a rank received last to the next rank, until all have all blocks. A
+// rank begins with block at, the next rank with the block after it.
 func ring(s *Script, ranks, rank, at int, block func(i int) Span) {
 	for i := range ranks - 1 {
 		s.exchange(mod(rank+1, ranks), block(mod(at-i, ranks)), mod(rank-1, ranks), block(mod(at-i-1, ranks)))
 	}
 }
 
-// twoLevelBcast sends the data to the leaders, and then within the nodes, in one way.
+// twoLevelBcast sends the data to the leaders, and then within the nodes, by the same schedule.
 func twoLevelBcast(how schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		inside, between := j.both(s, rank)

@@ -2,8 +2,8 @@
 // sends, receives, copies and combines, step by step.
 //
 // One schedule serves all uses: a library moves bytes by it, and Cost adds up the time of its steps
-// by LogGP. An algorithm is a value in a list, so that tables can choose among them by the number
-// of ranks and the length of the data.
+// by LogGP. Algorithms are values in a list. Tables choose among them by the number of ranks and
+// the length of the data.
 package collective
 
 import (
@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// Operation is what ranks do together.
+// Operation is a collective operation.
 type Operation uint8
 
 // The operations, with their results:
@@ -21,10 +21,10 @@ const (
 	Bcast                          // Out of all ranks is that of the root
 	Scatter                        // Out is the rank's block of the root's In, which has a block for each rank
 	Gather                         // Out of the root has the In of all ranks, in their order
-	Allgather                      // Out of all ranks has
-	Alltoall                       // Out has, in the order of ranks, the block of each one's In that is for this rank
+	Allgather                      // Out of all ranks has the In of all ranks, in their order
+	Alltoall                       // Out has block r of the In of all ranks, in their order; r is this rank
 	Reduce                         // Out of the root is In of all ranks, combined in their order
-	Allreduce                      // Out of all ranks is
+	Allreduce                      // Out of all ranks is In of all ranks, combined in their order
 	ReduceScatter                  // Out is the rank's block of In of all ranks, combined
 	Scan                           // Out is In of the ranks up to this one, combined
 	NumOperations
@@ -51,7 +51,7 @@ type Job struct {
 	Bytes int // of a block, if there is one for each rank; else of the whole data
 	Unit  int // bytes of an element; data is divided between elements only, and Bytes is a multiple; 0: 1
 
-	Nodes *Nodes // which ranks share a node; nil: unknown, or none
+	Nodes *Nodes // which ranks share a node; nil: unknown, or no ranks do
 }
 
 func (j Job) unit() int { return max(j.Unit, 1) }
@@ -59,8 +59,8 @@ func (j Job) unit() int { return max(j.Unit, 1) }
 // Area is a part of a rank's memory.
 type Area uint8
 
-// The areas. A rank without data or result has memory for it nevertheless if its schedule mentions
-// the area.
+// The areas. A rank whose schedule uses an area has memory for it, even if the rank has no data or
+// result there.
 const (
 	In  Area = iota // input; never changed
 	Out             // output
@@ -74,7 +74,7 @@ type Span struct {
 	Len  int
 }
 
-// None in place of a rank says that there is nothing to send or to receive.
+// None in place of a rank means that there is nothing to send or to receive.
 const None = -1
 
 // Step is one step of a rank. A step that both sends and receives does so at the same time, so that
@@ -100,7 +100,7 @@ const (
 type Algorithm struct {
 	Operation        Operation
 	Name             string
-	NeedsCommutative bool // does not combine in the order of ranks
+	NeedsCommutative bool // does not combine data in the order of ranks
 	TwoLevel         bool // needs several nodes, and several ranks in one of them
 	PowerOfTwo       bool // needs a power of two of ranks
 	schedule         schedule
@@ -141,18 +141,13 @@ func (a *Algorithm) Steps(j Job, rank int) iter.Seq[Step] {
 }
 
 // Perform passes the steps of a rank to the performer of a script. The algorithm must serve the
-// job.
+// job. Perform panics if the job is invalid or has no such rank.
 func (a *Algorithm) Perform(j Job, rank int, s *Script) {
-	j.check(rank)
-	s.over = false
-	a.schedule(s, j, rank)
-}
-
-// check panics if the job is invalid or has no such rank.
-func (j Job) check(rank int) {
 	if rank < 0 || rank >= j.Ranks || j.Root < 0 || j.Root >= j.Ranks || j.Bytes < 0 || j.Bytes%j.unit() != 0 || j.Nodes != nil && len(j.Nodes.of) != j.Ranks {
 		panic(fmt.Sprintf("collective: rank %d in %+v", rank, j))
 	}
+	s.over = false
+	a.schedule(s, j, rank)
 }
 
 // Of returns the algorithms for an operation, in the order of Algorithms.
@@ -175,7 +170,7 @@ func Named(o Operation, name string) *Algorithm {
 	return Algorithms[i]
 }
 
-// Algorithms is every algorithm there is, the simplest of each operation first.
+// Algorithms are all algorithms, the simplest of each operation first.
 var Algorithms = slices.Concat(barriers, bcasts, scatters, gathers, allgathers, alltoalls, reduces, allreduces, reduceScatters, scans)
 
 // Performer executes steps.
@@ -223,7 +218,7 @@ func (s *Script) local(k Kind, what, into Span) {
 	}
 }
 
-// fold combines what into into. before says that what is from earlier ranks.
+// fold combines the data of a span into another. before says that it is from earlier ranks.
 func (s *Script) fold(what, into Span, before bool) {
 	k := FoldRight
 	if before {
@@ -238,15 +233,15 @@ func mod(a, n int) int { return (a%n + n) % n }
 // powerOfTwo reports whether a job has 1, 2, 4 … ranks.
 func powerOfTwo(j Job) bool { return j.Ranks&(j.Ranks-1) == 0 }
 
-// blocks divides the data of a job into one part per rank, as equal as elements allow, and returns
-// where each begins; the last number is where the last part ends.
+// blocks divides the data of a job into one part per rank, as equal as elements allow. It returns
+// the beginning of part i; that of part j.Ranks is the end of the data.
 func (j Job) blocks() func(i int) int {
 	elements := j.Bytes / j.unit()
 	each, more := elements/j.Ranks, elements%j.Ranks
 	return func(i int) int { return (i*each + min(i, more)) * j.unit() }
 }
 
-// span returns blocks from to to of an area, by their beginnings.
+// span returns the blocks [from, to) of an area, given the beginning of each.
 func span(a Area, begin func(i int) int, from, to int) Span {
 	return Span{a, begin(from), begin(to) - begin(from)}
 }

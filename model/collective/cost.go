@@ -44,10 +44,9 @@ type Cost struct {
 // If the processor itself sends the bytes, o_s(k) includes G per byte, and a message occupies no
 // interface for longer than g (model.Parameters.Flow).
 //
-// Messages are copied to their destination at once, and the network always has room. Alexandrov et
-// al.
-// 1995. With two tiers each message has the parameters of its tier, and a rank has one interface
-// out and one in for both.
+// Messages are copied to their destination at once, and the network has unlimited capacity.
+// Alexandrov et al. 1995. With two tiers each message has the parameters of its tier, and a rank
+// has one outgoing and one incoming interface for both.
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
 	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]clock, j.Ranks)}
 	for r := range x.ranks {
@@ -57,7 +56,7 @@ func (m Machine) Cost(a *Algorithm, j Job) Cost {
 		x.advance(&x.ranks[r])
 	}
 	for len(x.queue) > 0 {
-		if e := x.pop(); e.letter.by != nil {
+		if e := x.pop(); e.message.by != nil {
 			x.arrive(e)
 		} else {
 			x.act(e.rank, e.at)
@@ -87,11 +86,11 @@ type clock struct {
 	next    func() (Step, bool)
 	step    Step
 	now     unit.Time
-	out, in unit.Time  // until when its interfaces are occupied
+	out, in unit.Time  // until then its outgoing and incoming interfaces are occupied
 	sent    bool       // the step's data has been sent
 	inbox   []inFlight // messages that have arrived or will, in that order
 	taken   []int      // senders of messages that were received before their step
-	waits   bool       // for a message that has not arrived
+	waits   bool       // the rank waits for a message that has not arrived
 }
 
 // inFlight is a message in flight.
@@ -104,10 +103,10 @@ type inFlight struct {
 
 // event is a rank that can act, or a message that reaches a rank's interface.
 type event struct {
-	at     unit.Time
-	order  int
-	rank   *clock
-	letter inFlight // zero if the rank acts
+	at      unit.Time
+	order   int
+	rank    *clock
+	message inFlight // zero if the rank acts
 }
 
 // advance takes the next step of a rank, and executes local ones.
@@ -148,7 +147,7 @@ func (x *simulation) schedule(c *clock) {
 	x.push(event{at: at, rank: c})
 }
 
-// act executes what a rank was scheduled for.
+// act executes the half of a step for which a rank was scheduled: its send, or a receive.
 func (x *simulation) act(c *clock, at unit.Time) {
 	c.now = at
 	if c.sent {
@@ -186,7 +185,7 @@ func (x *simulation) receive(c *clock) {
 func (x *simulation) send(c *clock) {
 	l := inFlight{from: c.rank, size: c.step.Send.Len, by: x.message(x.nodes, c.rank, c.step.To)}
 	c.out = c.now + l.occupies()
-	x.push(event{at: c.now + l.by.L, rank: &x.ranks[c.step.To], letter: l})
+	x.push(event{at: c.now + l.by.L, rank: &x.ranks[c.step.To], message: l})
 	x.messages++
 	x.bytes += l.size
 }
@@ -196,7 +195,7 @@ func (l *inFlight) occupies() unit.Time { return l.by.Gap + l.by.Flow(l.size) }
 
 // arrive lets a message occupy the interface of its receiver.
 func (x *simulation) arrive(e event) {
-	l, c := e.letter, e.rank
+	l, c := e.message, e.rank
 	begin := max(e.at, c.in)
 	c.in = begin + l.occupies()
 	l.at = begin + l.by.Flow(l.size)

@@ -15,7 +15,7 @@ func (j Job) levels() levels { return levels{j, int(j.Nodes.of[j.Root])} }
 // node returns the node of a number.
 func (l levels) node(number int) int { return (l.home + number) % l.Nodes.Count() }
 
-// number returns that of a node.
+// number returns the number of a node.
 func (l levels) number(node int) int { return mod(node-l.home, l.Nodes.Count()) }
 
 // lead returns the index of the leader among the ranks of a node.
@@ -57,8 +57,8 @@ func (l levels) gather(s *Script, rank int, a Area, base int) {
 	l.inside(s, rank).do(l.Job, func(s *Script, node Job, at int) { binomialUp(s, node, at, part, nil) })
 }
 
-// runs calls each for every run of n consecutive ranks from rank on whose numbers are consecutive,
-// too, from at on.
+// runs calls each for every run of n consecutive ranks, beginning with rank, whose numbers are
+// consecutive as well, beginning with at.
 func (l levels) runs(each func(rank, at, n int)) {
 	rank, at, n := 0, 0, 0
 	for i := range l.Nodes.Count() {
@@ -78,7 +78,7 @@ func (l levels) runs(each func(rank, at, n int)) {
 	each(rank, at, n)
 }
 
-// ordered reports whether the order of numbers is that of ranks.
+// ordered reports whether the numbers of all ranks equal the ranks.
 func (l levels) ordered() bool {
 	if l.Root != 0 {
 		return false
@@ -122,8 +122,8 @@ func (j Job) both(s *Script, rank int) (inside, between level) {
 	return l.inside(s, rank), l.between(s, rank)
 }
 
-// do adds the steps of a schedule for the ranks of a level, with number 0 as the root, if the rank
-// is in the group.
+// do adds the steps of a schedule for the ranks of a level, with number 0 as the root. It does
+// nothing if the rank is not in the group.
 func (l level) do(j Job, how schedule) {
 	if l.at != None {
 		how(l.Script, Job{Ranks: l.ranks, Bytes: j.Bytes, Unit: j.Unit}, l.at)
@@ -143,7 +143,7 @@ func (s *Script) among(rank func(number int) int) *Script {
 	})
 }
 
-// inPlace returns a schedule for ranks whose input is in Out already.
+// inPlace returns the schedule for ranks whose input is already in Out.
 func inPlace(how schedule) schedule {
 	return func(s *Script, j Job, rank int) {
 		how(s.changed(func(st *Step) bool {

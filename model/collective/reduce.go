@@ -7,8 +7,8 @@ var reduces = []*Algorithm{
 	{Operation: Reduce, Name: "two-level", NeedsCommutative: true, TwoLevel: true, schedule: twoLevelReduce},
 }
 
-// linearReduce receives at the root from each rank in turn, the last first, so that what is there
-// comes behind.
+// linearReduce receives at the root from each rank in turn, beginning with the last, and combines
+// the data of each with that of the ranks after it.
 func linearReduce(s *Script, j Job, rank int) {
 	if rank != j.Root {
 		s.send(j.Root, j.whole(In))
@@ -32,8 +32,8 @@ func linearReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// binomialReduce goes up a binomial tree to rank 0, since a subtree must be ranks in a row, and
-// from there to the root.
+// binomialReduce goes up a binomial tree to rank 0, and from there to the root. In a tree to rank 0
+// the ranks of a subtree are consecutive.
 func binomialReduce(s *Script, j Job, rank int) {
 	up := j
 	up.Root = 0
@@ -55,13 +55,13 @@ func binomialReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// scatterGatherReduce leaves each rank a combined part of the data, by recursive halving, and
-// gathers the parts. Rabenseifner 2004.
+// scatterGatherReduce combines a part of the data at each rank by recursive halving, and gathers
+// the parts. Rabenseifner 2004.
 func scatterGatherReduce(s *Script, j Job, rank int) {
 	begin := j.blocks()
 	s.local(Copy, j.whole(In), j.whole(Out))
 	halving(s, powerOf(j.Ranks), rank, spans(Out, begin), spans(Tmp, begin))
-	// Ranks are in the order of their parts, so the tree to the root is one by exclusive or.
+	// Rank i has part i, so the partners in the tree to the root differ from the rank in one bit.
 	for far := 1; far < j.Ranks; far *= 2 {
 		at := rank ^ j.Root
 		if at&(far-1) != 0 {
@@ -77,9 +77,9 @@ func scatterGatherReduce(s *Script, j Job, rank int) {
 	}
 }
 
-// halving lets a power of two of ranks exchange half of what each still has with the one … 4, 2, 1
-// away, and combine it: in the end number at of them has part at of the whole. Parts of others come
-// to theirs.
+// halving lets a power of two of ranks exchange half of their remaining parts with the rank … 4, 2,
+// 1 away, and combine them. At the end rank number at has part at of the result. mine returns where
+// a rank has its parts, theirs where it receives those of others.
 func halving(s *Script, p power, at int, mine, theirs func(from, to int) Span) {
 	for far := p.ranks / 2; far >= 1; far /= 2 {
 		keep := at &^ (far - 1)
@@ -90,7 +90,7 @@ func halving(s *Script, p power, at int, mine, theirs func(from, to int) Span) {
 	}
 }
 
-// twoLevelReduce combines within the nodes, and then what their leaders have.
+// twoLevelReduce combines within the nodes, and then between their leaders.
 func twoLevelReduce(s *Script, j Job, rank int) {
 	inside, between := j.both(s, rank)
 	inside.do(j, binomialReduce)
@@ -103,8 +103,8 @@ var reduceScatters = []*Algorithm{
 	{Operation: ReduceScatter, Name: "recursive-halving", NeedsCommutative: true, PowerOfTwo: true, schedule: halvingReduceScatter},
 }
 
-// reduceThenScatter combines all at rank 0 and sends each rank its block. What is combined lies in
-// Tmp, and so does what comes from others.
+// reduceThenScatter combines all data at rank 0 and sends each rank its block. Tmp has the combined
+// data, then a buffer to receive.
 func reduceThenScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	j.Root = 0
@@ -119,7 +119,7 @@ func reduceThenScatter(s *Script, j Job, rank int) {
 	s.local(Copy, Span{Tmp, 0, j.Bytes}, j.whole(Out))
 }
 
-// pairwiseReduceScatter sends each rank its block, and combines what comes.
+// pairwiseReduceScatter sends each rank its block, and combines the blocks that it receives.
 func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	s.local(Copy, j.block(In, rank), j.whole(Out))
 	for i := 1; i < j.Ranks; i++ {
@@ -129,7 +129,7 @@ func pairwiseReduceScatter(s *Script, j Job, rank int) {
 	}
 }
 
-// halvingReduceScatter halves in each round the blocks that a rank has.
+// halvingReduceScatter halves the number of blocks that a rank still combines in each round.
 func halvingReduceScatter(s *Script, j Job, rank int) {
 	n := j.Ranks * j.Bytes
 	s.local(Copy, Span{In, 0, n}, Span{Tmp, 0, n})
@@ -144,7 +144,7 @@ var scans = []*Algorithm{
 	{Operation: Scan, Name: "recursive-doubling", schedule: doublingScan},
 }
 
-// linearScan passes what is combined from rank to rank.
+// linearScan passes the combined data from rank to rank.
 func linearScan(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	if rank > 0 {
@@ -156,8 +156,8 @@ func linearScan(s *Script, j Job, rank int) {
 	}
 }
 
-// doublingScan gets from the rank 1, 2, 4 … before what that has combined, which is as many ranks
-// as it is far. Hillis and Steele 1986.
+// doublingScan receives from the rank 1, 2, 4 … before it the combined data of as many ranks.
+// Hillis and Steele 1986.
 func doublingScan(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), j.whole(Out))
 	for far := 1; far < j.Ranks; far *= 2 {

@@ -19,8 +19,8 @@ func linearScatter(s *Script, j Job, rank int) {
 	}
 }
 
-// binomialScatter halves the data in each round. Blocks are in the order of ranks from the root on
-// while they travel, so the root first turns them round.
+// binomialScatter halves the data in each round. Blocks are sent in the order of ranks from the
+// root on, so the root first rotates them.
 func binomialScatter(s *Script, j Job, rank int) {
 	at := mod(rank-j.Root, j.Ranks)
 	area := Tmp
@@ -28,21 +28,21 @@ func binomialScatter(s *Script, j Job, rank int) {
 	case at == 0 && j.Root == 0:
 		area = In
 	case at == 0:
-		turn(s, j, In, Tmp, j.Root)
+		rotate(s, j, In, Tmp, j.Root)
 	}
 	binomialDown(s, j, rank, func(from, to int) Span { return Span{area, (from - at) * j.Bytes, (to - from) * j.Bytes} })
 	s.local(Copy, Span{area, 0, j.Bytes}, j.whole(Out))
 }
 
-// turn copies the blocks of an area into another so that block first comes first.
-func turn(s *Script, j Job, from, to Area, first int) {
+// rotate copies the blocks of an area into another so that block first comes first.
+func rotate(s *Script, j Job, from, to Area, first int) {
 	n := (j.Ranks - first) * j.Bytes
 	s.local(Copy, Span{from, first * j.Bytes, n}, Span{to, 0, n})
 	s.local(Copy, Span{from, 0, first * j.Bytes}, Span{to, n, first * j.Bytes})
 }
 
-// twoLevelScatter scatters among the leaders, and then within the nodes. While it travels data lies
-// in the order of nodes, and of ranks in them.
+// twoLevelScatter scatters among the leaders, and then within the nodes. Blocks are sent in the
+// order of nodes, and of ranks within a node.
 func twoLevelScatter(s *Script, j Job, rank int) {
 	area, l := Tmp, j.levels()
 	switch {
@@ -81,8 +81,8 @@ func linearGather(s *Script, j Job, rank int) {
 	}
 }
 
-// binomialGather doubles the data in each round. It lies in the order of ranks from the root on
-// while it travels, so the root turns it round at the end.
+// binomialGather doubles the data in each round. Blocks are sent in the order of ranks from the
+// root on, so the root rotates them at the end.
 func binomialGather(s *Script, j Job, rank int) {
 	area := Tmp
 	if rank == j.Root && j.Root == 0 {
@@ -91,13 +91,13 @@ func binomialGather(s *Script, j Job, rank int) {
 	s.local(Copy, j.whole(In), Span{area, 0, j.Bytes})
 	binomialUp(s, j, rank, func(from, to int) Span { return Span{area, from * j.Bytes, (to - from) * j.Bytes} }, nil)
 	if rank == j.Root && area == Tmp {
-		turn(s, j, Tmp, Out, j.Ranks-j.Root)
+		rotate(s, j, Tmp, Out, j.Ranks-j.Root)
 	}
 }
 
-// binomialUp goes up a binomial tree to the root. A subtree is ranks in a row from the root on;
-// part says where what of them is kept that are from to to−1 from the rank itself. After each part
-// that a child has sent, then is called.
+// binomialUp goes up a binomial tree to the root. A subtree is a range of ranks, counted from the
+// root. part returns where a rank keeps the data of ranks [from, to), counted from itself. then, if
+// not nil, is called after each part that a child has sent.
 func binomialUp(s *Script, j Job, rank int, part func(from, to int) Span, then func(child Span)) {
 	at := mod(rank-j.Root, j.Ranks)
 	mask := 1
@@ -115,8 +115,8 @@ func binomialUp(s *Script, j Job, rank int, part func(from, to int) Span, then f
 	}
 }
 
-// twoLevelGather gathers within the nodes, and then what their leaders have. While it travels data
-// lies in the order of nodes, and of ranks in them.
+// twoLevelGather gathers within the nodes, and then between their leaders. Blocks are sent in the
+// order of nodes, and of ranks within a node.
 func twoLevelGather(s *Script, j Job, rank int) {
 	area, l := Tmp, j.levels()
 	if rank == j.Root && l.ordered() {

@@ -10,7 +10,7 @@ import (
 // Rule chooses the algorithm of an operation, for jobs up to a size.
 type Rule struct {
 	Operation Operation
-	Peers     model.Peers // how near ranks are: IntraPeers: all in one node; InterPeers: in several
+	Peers     model.Peers // IntraPeers: all ranks are in one node; InterPeers: they are in several
 	Ranks     int         // at most; 0: any number
 	Bytes     int         // at most; negative: any number
 	Algorithm string
@@ -23,8 +23,8 @@ func (r *Rule) within(tier model.Tier, j *Job) bool {
 
 // Tuning is a table of rules with their algorithms.
 type Tuning [NumOperations]struct {
-	choices []choice
-	asks    bool
+	choices    []choice
+	needsNodes bool
 }
 
 type choice struct {
@@ -32,13 +32,13 @@ type choice struct {
 	*Algorithm
 }
 
-// Tuned finds the algorithms of rules. Rules that name unknown ones are left out.
+// Tuned finds the algorithms of rules. It omits rules with unknown algorithms.
 func Tuned(rules []Rule) *Tuning {
 	t := new(Tuning)
 	for _, r := range rules {
 		of := &t[r.Operation]
 		a := Named(r.Operation, r.Algorithm)
-		of.asks = of.asks || r.Peers != model.AllPeers || a != nil && a.TwoLevel
+		of.needsNodes = of.needsNodes || r.Peers != model.AllPeers || a != nil && a.TwoLevel
 		if a != nil {
 			of.choices = append(of.choices, choice{r, a})
 		}
@@ -51,7 +51,7 @@ func Tuned(rules []Rule) *Tuning {
 
 // NeedsNodes reports whether choosing an algorithm for an operation depends on which ranks share a
 // node.
-func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].asks }
+func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].needsNodes }
 
 // Choose returns the algorithm for a job: that of the first rule that applies and whose algorithm
 // serves it, or else the simplest. Algorithms that do not combine in the order of ranks are chosen
@@ -81,8 +81,8 @@ func Table(l *model.Library) []Rule {
 	return append(rules, Defaults...)
 }
 
-// Before returns the earlier rules that together take all jobs to which a rule of a table could
-// apply, or none if some are left for it. serves reports whether its algorithm can serve any job.
+// Before returns the earlier rules that together apply to all jobs to which a rule of a table could
+// apply, or nil if jobs are left for it. serves reports whether its algorithm can serve any job.
 func Before(rules []Rule, rule int) (before []int, serves bool) {
 	r := &rules[rule]
 	for _, k := range r.corners() {
@@ -117,8 +117,8 @@ func (k *jobClass) by(r *Rule) bool {
 	return r.Operation == k.operation && r.within(k.tier, &k.Job) && a != nil && (!a.PowerOfTwo || powerOfTwo(k.Job)) && (k.tiered || !a.TwoLevel) && (k.commutes || !a.NeedsCommutative)
 }
 
-// corners returns the largest job of each class to which a rule applies. An earlier rule that takes
-// it takes the smaller ones of its class, too.
+// corners returns the largest job of each class to which a rule applies. An earlier rule that
+// applies to it also applies to the smaller jobs of its class.
 func (r *Rule) corners() []jobClass {
 	const many = 1 << 40
 	ranks, bytes := r.Ranks, r.Bytes
@@ -152,9 +152,9 @@ func (r *Rule) corners() []jobClass {
 // anywhere is the tier of rules that do not depend on it.
 const anywhere = model.AllPeers
 
-// Defaults are rules that serve on most machines: trees for short data, and algorithms that send
-// each byte few times for long data. The lengths are round numbers near those of MPICH. Thakur,
-// Rabenseifner and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
+// Defaults are rules for most machines: trees for short data, and algorithms that send each byte
+// few times for long data. The lengths are round numbers near those of MPICH. Thakur, Rabenseifner
+// and Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
 var Defaults = []Rule{
 	{Barrier, anywhere, 0, -1, "binomial"},
 	{Bcast, anywhere, 0, 12 << 10, "binomial"},

@@ -31,10 +31,10 @@ type Node struct {
 // section 2, with the terms of LogGP for long messages.
 func (m Machine) Optimal(ranks, k int) Tree {
 	long := m.Flow(k)
-	way := long + m.L + m.RecvO.Time(k)
+	latency := long + m.L + m.RecvO.Time(k)
 	apart := max(m.Gap+long, m.SendO.Time(k))
 	t := Tree{Nodes: []Node{{Parent: -1}}}
-	next := offers{{way + m.SendO.Time(k), 0}}
+	next := candidates{{latency + m.SendO.Time(k), 0}}
 	for len(t.Nodes) < ranks {
 		o := next[0]
 		me := len(t.Nodes)
@@ -43,26 +43,26 @@ func (m Machine) Optimal(ranks, k int) Tree {
 		t.Last = o.at
 		next[0].at += apart
 		heap.Fix(&next, 0)
-		heap.Push(&next, offer{o.at + m.SendO.Time(k) + way, me})
+		heap.Push(&next, candidate{o.at + m.SendO.Time(k) + latency, me})
 	}
 	return t
 }
 
-// offer is the time at which the next child of a node would have the message.
-type offer struct {
+// candidate is the time at which the next child of a node would have the message.
+type candidate struct {
 	at   unit.Time
 	node int
 }
 
-type offers []offer
+type candidates []candidate
 
-func (o offers) Len() int { return len(o) }
-func (o offers) Less(i, j int) bool {
+func (o candidates) Len() int { return len(o) }
+func (o candidates) Less(i, j int) bool {
 	return o[i].at < o[j].at || o[i].at == o[j].at && o[i].node < o[j].node
 }
-func (o offers) Swap(i, j int) { o[i], o[j] = o[j], o[i] }
-func (o *offers) Push(x any)   { *o = append(*o, x.(offer)) }
-func (o *offers) Pop() any {
+func (o candidates) Swap(i, j int) { o[i], o[j] = o[j], o[i] }
+func (o *candidates) Push(x any)   { *o = append(*o, x.(candidate)) }
+func (o *candidates) Pop() any {
 	last := len(*o) - 1
 	x := (*o)[last]
 	*o = (*o)[:last]
