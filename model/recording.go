@@ -7,8 +7,8 @@ import (
 )
 
 // Recording is the course of a run in time: what every processor did, what occupied the network,
-// and what was sent between ranks. An emulated machine records it. For a message without other
-// traffic it agrees with the message's Diagram.
+// and what was sent between ranks. An emulated machine records it, or
+// Transfer.Timeline computes it. For a message without other traffic both agree.
 type Recording struct {
 	Ranks     []Track  // the processors, by rank: spans without gaps from the start to the end of the rank
 	Resources []Track  // the parts of the network that were used: spans with gaps
