@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// catalogue lists the platforms in the order in which they are shown. Each is in the file of its name.
+// catalogue lists the platforms in the order in which they are shown. Each is in the file of its
+// name.
 var catalogue = []string{
 	"t3d",
 	"now",

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// tuning is a rule for collective operations as it stands in a file: for any number of operations.
+// tuning is a rule for collective operations as written in a file, for one or more operations.
 type tuning struct {
 	node       *yaml.Node
 	path       string
@@ -56,10 +56,10 @@ func (r *reader) tuning(to *tuning) reading {
 	})
 }
 
-// algorithm returns the node that names it.
+// algorithm returns the node with the algorithm's name.
 func (x *tuning) algorithm() *yaml.Node { return lookup(lookup(x.node, "algorithm"), "value") }
 
-// names returns what things are called.
+// names returns the names of operations or algorithms.
 func names[T fmt.Stringer](all []T) []string {
 	var names []string
 	for _, x := range all {
@@ -94,7 +94,7 @@ func (r *reader) collectives(tunings []tuning) []model.Collective {
 	return all
 }
 
-// checkNodes checks that no rule is for ranks that lie as those of the machine cannot.
+// checkNodes checks that the machine can have ranks placed as each rule requires.
 func (r *reader) checkNodes(m *model.Machine, tunings []tuning) {
 	var near, far bool
 	for a := 0; a+1 < m.Ranks.Max && !(near && far); a++ {

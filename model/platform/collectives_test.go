@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What a broadcast to one rank costs is what the message does, whether the processor or an interface sends its bytes: to a picosecond for each of the three times
-// that are rounded, and but for what a sender does when its message is on the way already.
+// What a broadcast to one rank costs is what the message does, whether the processor or an
+// interface sends its bytes: to a picosecond for each of the three times that are rounded, and but
+// for what a sender does when its message is on the way already.
 func TestOneMessage(t *testing.T) {
 	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.Inter].Settle} {
 		p := load(t, name)
@@ -28,7 +29,8 @@ func TestOneMessage(t *testing.T) {
 	}
 }
 
-// Rules for several operations become one for each, in their order, and what stands behind each is among the numbers.
+// Rules for several operations become one for each, in their order, and what stands behind each is
+// among the numbers.
 func TestCollectives(t *testing.T) {
 	p := load(t, "testdata/good.yaml")
 	want := []model.Collective{

@@ -8,8 +8,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// The numbers of the Convex Exemplar that Al-Tawil and Moritz print: 16 processors in 2 hypernodes, 4 rings (section 2); and those of
-// its rings, 600 MB/s each (OpenPA).
+// The numbers of the Convex Exemplar that Al-Tawil and Moritz print: 16 processors in 2 hypernodes,
+// 4 rings (section 2); and those of its rings, 600 MB/s each (OpenPA).
 func TestConvex(t *testing.T) {
 	p := load(t, "convex")
 	h := p.Machine.Network.(*model.Hypernodes)
@@ -20,7 +20,8 @@ func TestConvex(t *testing.T) {
 	if r.Default != 16 || p.Machine.Tier(0, r.Default-1) != model.Inter || p.Machine.Tier(0, 1) != model.Intra {
 		t.Errorf("ranks %+v: the first and the last should be in different hypernodes, the first two in one", r)
 	}
-	// Whatever is read of another's memory comes by lines of 64 bytes, each of which costs a miss: at least 0.5 us, 2 us from the other hypernode.
+	// Whatever is read of another's memory comes by lines of 64 bytes, each of which costs a miss:
+	// at least 0.5 us, 2 us from the other hypernode.
 	for tier, miss := range [model.NumTiers]unit.Time{model.Inter: 2 * unit.Microsecond, model.Intra: unit.Microsecond / 2} {
 		a := h.Access[tier]
 		if line := a.Get.Bandwidth.Time(64); line < miss {
@@ -32,14 +33,16 @@ func TestConvex(t *testing.T) {
 	}
 }
 
-// convex returns the duration of a non-blocking standard send of k bytes on the Convex, and the time until it is received.
+// convex returns the duration of a non-blocking standard send of k bytes on the Convex, and the
+// time until it is received.
 func convex(t *testing.T, p *Platform, peer, k int) (send, delivery float64) {
 	m := p.Machine
 	c := model.Transfer{Machine: m, Library: p.Libraries[0], Bytes: k, Path: m.Path(m.Ranks.Default, 0, peer), Nonblocking: true}.Cost()
 	return c.Sender.Sum().Micros(), c.Delivery.Sum().Micros()
 }
 
-// The closed form meets table 4 of Al-Tawil and Moritz: overheads in us at 100 and 10000 bytes, G and S in us a byte.
+// The closed form meets table 4 of Al-Tawil and Moritz: overheads in us at 100 and 10000 bytes, G
+// and S in us a byte.
 func TestConvexTable4(t *testing.T) {
 	p := load(t, "convex")
 	for _, c := range []struct {
@@ -58,8 +61,9 @@ func TestConvexTable4(t *testing.T) {
 	}
 }
 
-// Within a hypernode all is faster at every size, sends by five to twenty times at the sizes of table 4 (section 5); between two a send costs more
-// than on a T3D, and at most twice as much up to 10000 bytes (section 4).
+// Within a hypernode all is faster at every size, sends by five to twenty times at the sizes of
+// table 4 (section 5); between two a send costs more than on a T3D, and at most twice as much up to
+// 10000 bytes (section 4).
 func TestConvexTiers(t *testing.T) {
 	p, t3d := load(t, "convex"), load(t, "t3d")
 	for _, k := range []int{0, 1, 16, 100, 256, 512, 513, 1000, 1024, 1025, 4096, 10_000} {

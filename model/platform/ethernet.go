@@ -35,11 +35,11 @@ func (r *reader) ethernet() (model.Network, reading) {
 	return to, r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
 }
 
-// checkEthernet checks that stations hear of every collision while they still send, and that
+// checkEthernet checks that stations detect every collision while they still send, and that
 // segments have room for data.
 func (r *reader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
-	// A fragment is as long as a preamble with the jam, a frame as the shortest one; a station
-	// hears of a collision two ways late.
+	// A fragment has a preamble and the jam, the shortest frame no padding beyond min_payload. A
+	// station detects a collision after up to two propagation times.
 	fragment, frame := e.Rate.Time(e.Preamble+e.Jam), e.Rate.Time(e.Preamble+e.Header+e.MinPayload+e.FCS)
 	if most := min(fragment, frame/2); e.Propagation > most {
 		r.wrong(lookup(n, "propagation"), path+".propagation", "%s is more than %s: a station could have sent its frame before it hears of a collision; write less",

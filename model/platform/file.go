@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads a platform file. file is its name, for errors; the error joins one error for each thing that is wrong,
-// in the order of the file, each with file, line, column and path.
+// Parse reads a platform file. file is its name, for errors. The error joins the errors of the
+// file, in the order of their lines, each with file, line, column and path.
 func Parse(file string, data []byte) (*Platform, error) {
 	r := &reader{file: file}
 	p := &Platform{File: file, Sum: sum(data), Machine: &model.Machine{}}
@@ -35,7 +35,7 @@ func Parse(file string, data []byte) (*Platform, error) {
 	return p, nil
 }
 
-// sum tells the contents of files apart.
+// sum returns a hash of the contents of a file.
 func sum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data))[:16] }
 
 // document returns the one document of the file, or nil if there is none.
@@ -70,11 +70,11 @@ func documents(data []byte) ([]*yaml.Node, error) {
 	}
 }
 
-// place is how the parser of YAML begins an error. Where a text or a list is never closed its line is that of
-// something far above.
+// place is the beginning of an error of the YAML parser. For a text or list that is not closed, its
+// line number is far above the mistake.
 var place = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-// brokenLine returns the line of a file that makes YAML of none: those before it are YAML.
+// brokenLine returns the line that makes a file invalid YAML. The lines before it are valid.
 func brokenLine(data []byte) int {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	return 1 + sort.Search(len(lines)-1, func(i int) bool {
@@ -83,7 +83,7 @@ func brokenLine(data []byte) int {
 	})
 }
 
-// platform reads the whole of a file.
+// platform reads the top level of a file.
 func (r *reader) platform(p *Platform) reading {
 	m := p.Machine
 	return r.mapping(
@@ -97,18 +97,13 @@ func (r *reader) platform(p *Platform) reading {
 			path = fmt.Sprintf("%s[%d]", path, i)
 			if v := lookup(n, "name"); v != nil && isLabel(v.Value) {
 				path = fmt.Sprintf("libraries[%s]", v.Value)
-				r.onlyLibrary(path, v, p.Libraries[:i])
+				if slices.ContainsFunc(p.Libraries[:i], func(l *model.Library) bool { return l.Name == v.Value }) {
+					r.wrong(v, path+".name", "another library has it already: give each its own")
+				}
 			}
 			r.library(l).read(path, n)
 		})),
 	)
-}
-
-// onlyLibrary checks that the name of a library is not that of one before.
-func (r *reader) onlyLibrary(path string, n *yaml.Node, before []*model.Library) {
-	if slices.ContainsFunc(before, func(l *model.Library) bool { return l.Name == n.Value }) {
-		r.wrong(n, path+".name", "another library has it already: give each its own")
-	}
 }
 
 // label reads the name of a platform or library.
@@ -122,7 +117,8 @@ func (r *reader) label(to *string) reading {
 	})
 }
 
-// isLabel says whether s can be a name: it stands in data sets, on command lines and in file names.
+// isLabel reports whether s can be a name, which is used in data sets, on command lines and in file
+// names.
 func isLabel(s string) bool {
 	const first = "abcdefghijklmnopqrstuvwxyz"
 	return s != "" && len(s) <= 32 && strings.Contains(first, s[:1]) && strings.Trim(s, first+"0123456789-_") == ""

@@ -40,7 +40,7 @@ func (r *reader) hypernodes() (model.Network, reading) {
 	}}
 }
 
-// access reads what processors pay for the memory of another.
+// access reads the costs of access to the memory of another processor.
 func (r *reader) access(to *model.Access) reading {
 	return r.mapping(
 		must("latency", r.time(&to.Latency)),
@@ -54,7 +54,7 @@ func (r *reader) access(to *model.Access) reading {
 	)
 }
 
-// counts reads whole numbers from one on, at most so many of them.
+// counts reads a list of at most most positive whole numbers.
 func (r *reader) counts(to *[]int, most int) reading {
 	const example = "8 8"
 	return r.number(example, func(s string) error {

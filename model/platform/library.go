@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// library reads the message-passing software: what it is, its engine, what the engine's work costs,
-// and what else an engine of its kind is told.
+// library reads the message-passing software: its description, its engine, the costs of the
+// engine's work, and the settings of such an engine.
 func (r *reader) library(l *model.Library) reading {
 	return reading{r.proto(l).example, func(path string, n *yaml.Node) {
 		l.Engine = model.Proto
@@ -48,6 +48,12 @@ func (r *reader) proto(l *model.Library) reading {
 	var rules []rule
 	var tunings []tuning
 	var long, near model.Long
+	var rendezvous []string // protocols that need no buffer space at the receiver
+	for _, p := range model.Protocols {
+		if !p.Eager() {
+			rendezvous = append(rendezvous, p.Name)
+		}
+	}
 	fields := r.mapping(append(r.libraryFields(l),
 		must("rules", r.list("[{mode: [standard, synchronous, ready, buffered], protocol: RTA}]",
 			func(path string, i int, n *yaml.Node) {
@@ -55,7 +61,7 @@ func (r *reader) proto(l *model.Library) reading {
 				r.rule(&rules[i]).read(rules[i].path, n)
 			})),
 		may("collectives", r.tunings(&tunings)),
-		must("fallback", choice(r, &l.Fallback, longProtocols())),
+		must("fallback", choice(r, &l.Fallback, rendezvous)),
 		must("window", r.size(&l.Window, 0, maxWindow)),
 		may("first", r.size(&l.First, 0, unit.MaxSize)),
 		must("stage", r.flag(&long.Stage)),
@@ -82,7 +88,8 @@ func (r *reader) addCollectives(l *model.Library, tunings []tuning) {
 	r.tuned = append(r.tuned, tunings...)
 }
 
-// checkFirst checks that a library says how long first parts are if a rule names a protocol that has them, and only then.
+// checkFirst checks that a library has the length of first parts if, and only if, a rule names a
+// protocol with first parts.
 func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
 	first := lookup(n, "first")
 	i := slices.IndexFunc(rules, func(x rule) bool { return model.Named(x.protocol).Steps[0].Data == model.FirstData })
@@ -95,7 +102,7 @@ func (r *reader) checkFirst(path string, n *yaml.Node, rules []rule) {
 	}
 }
 
-// software reads what each kind of work costs that the library's engine declares.
+// software reads the cost of each kind of work that the library's engine declares.
 func (r *reader) software(l *model.Library) reading {
 	costs := func() []field {
 		var fields []field

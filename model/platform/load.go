@@ -11,8 +11,9 @@ import (
 // maxFile is the longest platform file in bytes.
 const maxFile = 1 << 20
 
-// Load returns the platform that what names: one of the catalogue, such as t3d; the path of a file, which contains a
-// slash or ends in .yaml or .yml; or a synthetic machine with parameters, such as loggp:L=5us,o_s=2us.
+// Load returns a platform. what is a name of the catalogue, such as t3d; the path of a file, which
+// contains a slash or ends in .yaml or .yml; or a synthetic machine with parameters, such as
+// loggp:L=5us,o_s=2us.
 func Load(what string) (*Platform, error) {
 	switch {
 	case strings.HasPrefix(what, synthetic+":"):
@@ -25,18 +26,18 @@ func Load(what string) (*Platform, error) {
 	return nil, &UnknownError{what, nearest(what, catalogue)}
 }
 
-// UnknownError says that no platform has the name.
+// UnknownError is the error for a platform that is not in the catalogue.
 type UnknownError struct {
 	Name string
-	Has  []string // the names that there are, nearest first
+	Has  []string // the names of the catalogue, nearest first
 }
 
-// Error names what there is.
+// Error lists the names of the catalogue.
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml", e.Name, strings.Join(e.Has, ", "))
 }
 
-// fromFile reads a platform of the user's.
+// fromFile reads a platform from a user's file.
 func fromFile(path string) (*Platform, error) {
 	f, err := os.Open(path)
 	if err != nil {

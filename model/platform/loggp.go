@@ -24,11 +24,11 @@ func (r *reader) loggp() (model.Network, reading) {
 // synthetic is the platform of the catalogue whose parameters can be given with its name.
 const synthetic = "loggp"
 
-// given is the source of a parameter that was.
+// given is the source of a parameter that was given with the name.
 const given = "given with the platform's name"
 
-// parameters are those that can be given, in the order of errors: the key, its path in the file,
-// and the effect of a value.
+// parameters are the parameters that can be given, in the order in which errors list them: the key,
+// its path in the file, and a function that sets it.
 var parameters = []struct {
 	key, path string
 	set       func(p *Platform, value string) error
@@ -67,9 +67,8 @@ func setTime(to *unit.Time, s string) (err error) {
 //
 //	loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B,ranks=8
 //
-// A parameter that is left out is that of the catalogue. The machine's name is the spec without
-// spaces, so that two of them are not taken for one, and so that what was measured on it says what
-// it was.
+// A parameter that is left out has the value of the catalogue. The machine's name is the spec
+// without spaces, so measurements on it have the parameters in their name.
 func fromSpec(spec string) (*Platform, error) {
 	p, err := fromCatalogue(synthetic)
 	if err != nil {

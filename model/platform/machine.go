@@ -54,7 +54,7 @@ func (r *reader) machine(m *model.Machine) reading {
 	}}
 }
 
-// nodes reads what the nodes of a machine are.
+// nodes reads the nodes of a machine.
 func (r *reader) nodes(to *model.Nodes) reading {
 	kinds, choose := r.network("node")
 	fields := r.mapping(append([]field{
@@ -98,8 +98,8 @@ func (r *reader) network(of string) (fields []field, choose func(path string, n 
 	}
 }
 
-// checkEnds checks that a network which says how many ends it has is as large as the largest job of
-// so many ranks needs.
+// checkEnds checks that a network with a fixed number of processors has as many as the largest job
+// of that many ranks needs.
 func (r *reader) checkEnds(at *yaml.Node, path string, n model.Network, ranks, ends int) {
 	if x, ok := n.(interface{ Processors() int }); ok && x.Processors() != ends {
 		r.wrong(at, path, "%d, but the %s have %d processors: write %d", ranks, n.Kind(), x.Processors(), x.Processors()*ranks/ends)

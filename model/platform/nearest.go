@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// nearest returns names with those that look most like s first.
+// nearest returns names, sorted by their edit distance from s.
 func nearest(s string, names []string) []string {
 	sorted := slices.Clone(names)
 	slices.SortStableFunc(sorted, func(a, b string) int { return distance(s, a) - distance(s, b) })
 	return sorted
 }
 
-// suggest says which of the names s may have been meant to be, or lists them all.
+// suggest returns the name that s may have been meant to be, or lists them all.
 func suggest(s string, names []string) string {
 	if len(names) == 0 {
 		return "leave it out"
@@ -24,9 +24,9 @@ func suggest(s string, names []string) string {
 	return "write one of " + strings.Join(names, ", ")
 }
 
-// distance returns how many bytes must be put in, taken out or replaced to make b of a, apart from case.
+// distance returns the edit distance (Levenshtein) of a and b, ignoring case.
 func distance(a, b string) int {
-	const most = 64 // longer texts are names of nothing
+	const most = 64 // no name is longer
 	a, b = strings.ToLower(a[:min(len(a), most)]), strings.ToLower(b[:min(len(b), most)])
 	row := make([]int, len(b)+1)
 	for j := range row {

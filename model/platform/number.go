@@ -10,7 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits of what a number may be. They are far beyond any machine, and keep sums of times from overflowing.
+// Limits of what a number may be. They are far beyond any machine, and keep sums of times from
+// overflowing.
 const (
 	maxTime    = unit.Second
 	maxPerByte = 1e9 // picoseconds: 1ms/B
@@ -63,13 +64,13 @@ func (r *reader) checkBasis(path string, n *yaml.Node, x Number) {
 	}
 }
 
-// cite is a source that may cite references.
+// cite is the source of a number, which may cite references.
 type cite struct {
 	path string
 	node *yaml.Node
 }
 
-// source reads where a number is from.
+// source reads the source of a number.
 func (r *reader) source(to *string) reading {
 	text := r.text(to, `"where it is from"`)
 	return reading{text.example, func(path string, n *yaml.Node) {
@@ -78,7 +79,8 @@ func (r *reader) source(to *string) reading {
 	}}
 }
 
-// checkCites checks that every [n] in a source is one of the references, whose number is only known at the end.
+// checkCites checks that every [n] in a source is one of the references. It runs at the end, when
+// their number is known.
 func (r *reader) checkCites(references int) {
 	for _, c := range r.cites {
 		for _, m := range cited.FindAllStringSubmatch(c.node.Value, -1) {
@@ -89,7 +91,7 @@ func (r *reader) checkCites(references int) {
 	}
 }
 
-// time reads a time from zero on.
+// time reads a time that is not negative.
 func (r *reader) time(to *unit.Time) reading {
 	return r.number("5us", func(s string) (err error) {
 		if *to, err = unit.ParseTime(s); err != nil {
@@ -99,7 +101,7 @@ func (r *reader) time(to *unit.Time) reading {
 	})
 }
 
-// perByte reads the time of a byte, from zero on.
+// perByte reads a time per byte that is not negative.
 func (r *reader) perByte(to *unit.PerByte) reading {
 	return r.number("10ns/B", func(s string) (err error) {
 		if *to, err = unit.ParsePerByte(s); err != nil {
@@ -109,7 +111,7 @@ func (r *reader) perByte(to *unit.PerByte) reading {
 	})
 }
 
-// wholePerByte reads the time of a byte in whole picoseconds.
+// wholePerByte reads a time per byte in whole picoseconds.
 func (r *reader) wholePerByte(to *unit.Time) reading {
 	return r.number("2ns/B", func(s string) error {
 		g, err := unit.ParsePerByte(s)
@@ -169,7 +171,7 @@ func (r *reader) percent(to *float64) reading {
 	})
 }
 
-// within says whether x, written as s, is between low and high.
+// within returns an error unless x, written as s, is between low and high.
 func within[T int | float64 | unit.Time | unit.Rate | unit.PerByte](s string, x, low, high T, print func(T) string) error {
 	if x < low || x > high {
 		return fmt.Errorf("%q is out of range: write something from %s to %s", s, print(low), print(high))

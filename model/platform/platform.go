@@ -1,10 +1,11 @@
-// Package platform is the catalogue of machines: one data file a platform, every number with its unit, where it is
-// from and on what basis it stands.
+// Package platform reads platform files and has the catalogue of machines. A platform has one file,
+// in which every number has its unit, its source and its basis.
 //
-// A file describes one machine and the libraries on it, and becomes a model.Machine and model.Libraries. Reading is
-// strict: what is unknown, missing, doubled, without unit or out of range is an error with file, line, column and the
-// path of keys, and all errors of a file are reported at once. The package knows what a file may say and whether
-// that makes sense; what the numbers mean for time is for model and the emulation. docs/platforms.md is its manual.
+// A file describes one machine and the libraries on it, and becomes a model.Machine and
+// model.Libraries. Reading is strict: an unknown, missing, repeated or out-of-range entry, or a
+// number without unit, is an error with file, line, column and path of keys. All errors of a file
+// are reported at once. Package model and the emulation give the numbers their meaning.
+// docs/platforms.md is the manual.
 package platform
 
 import (
@@ -17,25 +18,25 @@ import (
 
 // Platform is a machine, the message-passing libraries on it, and the provenance of their numbers.
 type Platform struct {
-	File       string // as in error messages; of a synthetic platform, what was given
-	Sum        string // of what it was read from: another sum, another platform, whatever its name
+	File       string // as in error messages; for a synthetic platform, its spec
+	Sum        string // hash of the file; platforms with different sums differ, whatever their names
 	Machine    *model.Machine
 	Libraries  []*model.Library // the first is the default
 	Numbers    []Number         // in the order of the file
 	References []string         // what [1], [2] and so on in a source stand for
 }
 
-// Number says where a number of a platform is from.
+// Number is the provenance of a number of a platform.
 type Number struct {
 	Path         string   // of its keys: machine.torus.hop, libraries[chimp].software.send
 	Value        string   // as written
-	Basis        Basis    // what it stands on
-	Source       string   // where it is from
+	Basis        Basis    // how it was obtained
+	Source       string   // where the number is from
 	FittedTo     []string // the published rows that it was fitted to, for basis Fitted
 	Line, Column int      // of the value
 }
 
-// Basis is what a number stands on.
+// Basis is how a number was obtained.
 type Basis string
 
 // The bases, from the strongest to the weakest.
@@ -46,7 +47,7 @@ const (
 	Assumed   Basis = "assumed"   // a guess, or recalled without a source at hand
 )
 
-// bases are all of them.
+// bases are all bases.
 var bases = []Basis{Published, Derived, Fitted, Assumed}
 
 // Library returns the library of the name, or the first for "".
@@ -64,8 +65,8 @@ func (p *Platform) Library(name string) (*model.Library, error) {
 	return nil, fmt.Errorf("platform %s: no library %q: it has %s", p.Machine.Name, name, strings.Join(nearest(name, names), ", "))
 }
 
-// Calibrated says whether some number of the platform was fitted to the published row, so that agreement with it
-// proves nothing. A row is named as in the key to of a fitted number, such as
+// Calibrated reports whether some number of the platform was fitted to a published row, so that
+// agreement with it is no validation. A row is named as in the key to of a fitted number, such as
 //
 //	table-3 T3D o_s low
 //

@@ -46,8 +46,8 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// A number of a platform stands where its Line and Column say, and the file says the same when every number in it is
-// written as unit prints it.
+// A number of a platform stands where its Line and Column say, and the file says the same when
+// every number in it is written as unit prints it.
 func TestNumbersRoundTrip(t *testing.T) {
 	for _, name := range Names() {
 		p := load(t, name)
@@ -226,8 +226,8 @@ func TestSyntheticIsFree(t *testing.T) {
 	}
 }
 
-// The numbers of the T3D that Al-Tawil and Moritz print: 150 MHz, 2 cycles a node and 1 a turn (section 2), 300 MB/s
-// (table 2), put 120 MB/s and get 60 MB/s (section 2).
+// The numbers of the T3D that Al-Tawil and Moritz print: 150 MHz, 2 cycles a node and 1 a turn
+// (section 2), 300 MB/s (table 2), put 120 MB/s and get 60 MB/s (section 2).
 func TestT3D(t *testing.T) {
 	p := load(t, "t3d")
 	m := p.Machine.Network.(*model.Torus)
@@ -243,7 +243,8 @@ func TestT3D(t *testing.T) {
 	if m.Link != 300e6 || m.Put.Bandwidth != 120e6 || m.Get.Bandwidth != 60e6 || m.PerNode != 2 {
 		t.Errorf("torus %+v", *m)
 	}
-	// Single-hop latency of 1 to 2 us (section 2): a short packet from the start of the store to the end of its receipt.
+	// Single-hop latency of 1 to 2 us (section 2): a short packet from the start of the store to
+	// the end of its receipt.
 	if d := m.Send.Start + m.Hop + m.Deliver + m.Receive; d < unit.Microsecond || d > 2*unit.Microsecond {
 		t.Errorf("a short packet takes %v", d)
 	}
@@ -252,7 +253,8 @@ func TestT3D(t *testing.T) {
 	}
 }
 
-// Processors reach each other's memory where the network has a way to, unless the file says that they do not.
+// Processors reach each other's memory where the network has a way to, unless the file says that
+// they do not.
 func TestPrivate(t *testing.T) {
 	good := read(t, "good.yaml")
 	for line, remote := range map[string]bool{"": true, "  private: false\n": true, "  private: true\n": false} {
@@ -269,7 +271,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// The numbers of the NOW that Al-Tawil and Moritz print (section 2, table 2), and those of IEEE 802.3 at 10 Mbit/s in bits and bit times.
+// The numbers of the NOW that Al-Tawil and Moritz print (section 2, table 2), and those of IEEE
+// 802.3 at 10 Mbit/s in bits and bit times.
 func TestNOW(t *testing.T) {
 	p := load(t, "now")
 	e := p.Machine.Network.(*model.Ethernet)

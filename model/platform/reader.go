@@ -12,7 +12,7 @@ import (
 // maxErrors is how many errors of a file are reported.
 const maxErrors = 20
 
-// reader reads one file and collects what is wrong with it.
+// reader reads one file and collects its problems.
 type reader struct {
 	file     string
 	problems []problem
@@ -21,13 +21,13 @@ type reader struct {
 	tuned    []tuning // of all libraries
 }
 
-// problem is something wrong with a file.
+// problem is an error at a place in a file.
 type problem struct {
 	line, column int
 	text         string
 }
 
-// wrong notes what is wrong at a node. An empty path is the file itself.
+// wrong records a problem at a node. An empty path is the file itself.
 func (r *reader) wrong(n *yaml.Node, path, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if path != "" {
@@ -55,13 +55,13 @@ func (r *reader) err() error {
 	return errors.Join(errs...)
 }
 
-// reading reads a node that stands at path.
+// reading reads the node at a path.
 type reading struct {
 	example string // what to write, for errors
 	read    func(path string, n *yaml.Node)
 }
 
-// checked checks what a reading has read, if nothing is wrong with it so far.
+// checked returns a reading that also calls check if it has read without problems.
 func (r *reader) checked(x reading, check func(path string, n *yaml.Node)) reading {
 	return reading{x.example, func(path string, n *yaml.Node) {
 		before := len(r.problems)
@@ -82,8 +82,8 @@ type field struct {
 func must(key string, v reading) field { return field{key, false, v} }
 func may(key string, v reading) field  { return field{key, true, v} }
 
-// mapping reads keys and values. Every key must be one of the fields, once; every field must be there unless it may be
-// left out.
+// mapping reads keys and values. Every key must be one of the fields and occur once. Every field
+// that is not optional must be there.
 func (r *reader) mapping(fields ...field) reading {
 	return reading{keys(fields), func(path string, n *yaml.Node) {
 		if !r.is(path, n, yaml.MappingNode) {
@@ -94,7 +94,13 @@ func (r *reader) mapping(fields ...field) reading {
 			key, value := n.Content[i], n.Content[i+1]
 			at := slices.IndexFunc(fields, func(f field) bool { return key.Kind == yaml.ScalarNode && f.key == key.Value })
 			if at < 0 {
-				r.wrong(key, path, "unknown key %s: %s", name(key), suggest(key.Value, left(fields, n)))
+				var missing []string
+				for _, f := range fields {
+					if lookup(n, f.key) == nil {
+						missing = append(missing, f.key)
+					}
+				}
+				r.wrong(key, path, "unknown key %s: %s", name(key), suggest(key.Value, missing))
 				continue
 			}
 			if line := seen[key.Value]; line > 0 {
@@ -112,7 +118,7 @@ func (r *reader) mapping(fields ...field) reading {
 	}}
 }
 
-// keys returns what a mapping of the fields must have.
+// keys returns a mapping with the required fields, for errors.
 func keys(fields []field) string {
 	var keys []string
 	for _, f := range fields {
@@ -121,17 +127,6 @@ func keys(fields []field) string {
 		}
 	}
 	return "{" + strings.Join(keys, ", ") + "}"
-}
-
-// left returns the keys of fields that a mapping does not have.
-func left(fields []field, n *yaml.Node) []string {
-	var keys []string
-	for _, f := range fields {
-		if lookup(n, f.key) == nil {
-			keys = append(keys, f.key)
-		}
-	}
-	return keys
 }
 
 // lookup returns the value of a key of a mapping, or nil.
@@ -218,7 +213,7 @@ func choice[T ~string](r *reader, to *T, words []T) reading {
 	})
 }
 
-// kinds says what the nodes of YAML are.
+// kinds describes the kinds of YAML nodes.
 var kinds = map[yaml.Kind]string{
 	yaml.MappingNode:  "keys with values",
 	yaml.SequenceNode: "a list",
@@ -226,7 +221,7 @@ var kinds = map[yaml.Kind]string{
 	yaml.AliasNode:    "an alias, which platform files do not have",
 }
 
-// is says whether a node is of the kind. If not, that is a problem.
+// is reports whether a node is of a kind. If not, it records a problem.
 func (r *reader) is(path string, n *yaml.Node, kind yaml.Kind) bool {
 	if n.Kind == kind {
 		return true

@@ -8,18 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// longProtocols returns the names of those that need no room at the receiver.
-func longProtocols() []string {
-	var names []string
-	for _, p := range model.Protocols {
-		if !p.Eager() {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
-
-// rule is a rule as it stands in a file: for any number of modes.
+// rule is a rule as written in a file, for one or more modes.
 type rule struct {
 	node     *yaml.Node
 	path     string
@@ -78,7 +67,7 @@ func parseMode(s string) (model.Mode, error) {
 	return 0, fmt.Errorf("unknown mode %q: %s", s, suggest(s, names))
 }
 
-// peer reads how near the other rank is.
+// peer reads the tier of a peer.
 func (r *reader) peer(to *model.Peers) reading {
 	return r.parsed("intra, or inter", func(s string) error {
 		for t := range model.NumTiers {
@@ -91,11 +80,12 @@ func (r *reader) peer(to *model.Peers) reading {
 	})
 }
 
-// taken is how far the rules before have come: the shortest message of a mode and a tier that none took yet; negative: all are taken.
-type taken [model.NumModes][model.NumTiers]int
+// covered is the shortest message of each mode and tier to which no rule so far applies; negative:
+// the rules apply to all.
+type covered [model.NumModes][model.NumTiers]int
 
-// take takes messages up to a length, or all.
-func (t *taken) take(m model.Mode, peer model.Tier, upTo int) {
+// add marks messages up to a length, or all of them, as covered.
+func (t *covered) add(m model.Mode, peer model.Tier, upTo int) {
 	next := &t[m][peer]
 	switch {
 	case *next < 0:
@@ -106,17 +96,17 @@ func (t *taken) take(m model.Mode, peer model.Tier, upTo int) {
 	}
 }
 
-// table returns the rules one by one and checks that each can apply and that every message has a protocol.
-// node is the list of rules.
+// table returns the rules one by one and checks that each can apply and that every message has a
+// protocol. node is the list of rules.
 func (r *reader) table(path string, node *yaml.Node, rules []rule, l *model.Library) []model.Rule {
 	var all []model.Rule
-	var done taken
+	var done covered
 	for _, x := range rules {
 		for _, m := range x.modes {
 			r.applies(x, m, &done, l)
 			for t := range model.NumTiers {
 				if x.peers.Has(t) {
-					done.take(m, t, x.upTo)
+					done.add(m, t, x.upTo)
 				}
 			}
 			all = append(all, model.Rule{Mode: m, Peers: x.peers, UpTo: x.upTo, Protocol: x.protocol})
@@ -128,7 +118,8 @@ func (r *reader) table(path string, node *yaml.Node, rules []rule, l *model.Libr
 	return all
 }
 
-// complete checks that every message of a mode has a protocol. next is the shortest of each tier that has none.
+// complete checks that every message of a mode has a protocol. next is the shortest of each tier
+// that has none.
 func (r *reader) complete(path string, node *yaml.Node, m model.Mode, next [model.NumTiers]int) {
 	if next[model.Intra] == next[model.Inter] {
 		if from := next[0]; from >= 0 {
@@ -145,14 +136,14 @@ func (r *reader) complete(path string, node *yaml.Node, m model.Mode, next [mode
 }
 
 // applies checks that a rule can apply to messages of mode m, to peers of some tier at least.
-func (r *reader) applies(x rule, m model.Mode, done *taken, l *model.Library) {
+func (r *reader) applies(x rule, m model.Mode, done *covered, l *model.Library) {
 	p := model.Named(x.protocol)
 	why := ""
 	for t := range model.NumTiers {
 		if !x.peers.Has(t) {
 			continue
 		}
-		if why = inVain(x, p, done[m][t], l); why == "" {
+		if why = unreachable(x, p, done[m][t], l); why == "" {
 			break
 		}
 	}
@@ -166,8 +157,9 @@ func (r *reader) applies(x rule, m model.Mode, done *taken, l *model.Library) {
 	}
 }
 
-// inVain says why a rule takes no message, where next is the shortest that comes to it, or "".
-func inVain(x rule, p *model.Protocol, next int, l *model.Library) string {
+// unreachable returns why a rule applies to no message, or "". next is the shortest message to
+// which no earlier rule applies.
+func unreachable(x rule, p *model.Protocol, next int, l *model.Library) string {
 	switch {
 	case next < 0:
 		return "a rule before it takes them all; leave it out or move it up"
