@@ -11,7 +11,8 @@ var gradient = Program{
 	Size: "points on a side", Usual: Settings{Size: 32, Rounds: 40}, Run: runGradient,
 }
 
-// system is a rank's rows of points of the square, with a row of each neighbour around them in vectors that are multiplied.
+// system is a rank's rows of points of the square. Vectors that are multiplied also have a row of
+// each neighbour.
 type system struct {
 	c            *mpi.Comm
 	s            Settings
@@ -39,23 +40,23 @@ func runGradient(c *mpi.Comm, s Settings) error {
 	return agreed(c, y.check(x, before, left))
 }
 
-// vector is as long as the rank's points and its neighbours' rows.
+// vector returns a vector of the rank's points and its neighbours' rows.
 func (y *system) vector() []float64 { return make([]float64, (y.rows+2)*y.n) }
 
-// each goes through the rank's own points.
+// each calls do for the index of each of the rank's own points.
 func (y *system) each(do func(i int)) {
 	for i := y.n; i < (y.rows+1)*y.n; i++ {
 		do(i)
 	}
 }
 
-// right is the right side of the system at a point of the rank.
+// right returns the right-hand side of the system at a point.
 func (y *system) right(i int) float64 {
 	row, column := y.first+i/y.n-1, i%y.n
 	return float64((row*13+column*7)%11) - 5
 }
 
-// solve makes rounds of conjugate gradients. r is what is left of the right side, and rr its square, of which it returns the last.
+// solve runs conjugate gradients. r is the residual and rr its square. It returns the last square.
 func (y *system) solve(x, r []float64, rr float64) float64 {
 	p, q := append([]float64(nil), r...), y.vector()
 	for range y.s.Rounds {
@@ -77,7 +78,7 @@ func (y *system) solve(x, r []float64, rr float64) float64 {
 	return rr
 }
 
-// times sets q to A·p: four times each point, less its neighbours.
+// times sets q to A·p: four times each point minus its neighbours.
 func (y *system) times(p, q []float64) {
 	n := y.n
 	row := func(i int) []byte { return mpi.Raw(p[i*n : (i+1)*n]) }
@@ -95,7 +96,7 @@ func (y *system) times(p, q []float64) {
 	compute(y.c, y.s, 5*y.rows*n)
 }
 
-// dot is the scalar product over all ranks.
+// dot returns the scalar product over all ranks.
 func (y *system) dot(a, b []float64) float64 {
 	sum, all := []float64{0}, []float64{0}
 	y.each(func(i int) { sum[0] += a[i] * b[i] })
@@ -104,7 +105,8 @@ func (y *system) dot(a, b []float64) float64 {
 	return all[0]
 }
 
-// check computes what is left of the right side from the solution, which must be what the iteration kept, and less than at first.
+// check computes the residual from the solution. It must equal the one of the iteration, and be
+// smaller than the first.
 func (y *system) check(x []float64, before, left float64) error {
 	q := y.vector()
 	y.times(x, q)
@@ -112,10 +114,10 @@ func (y *system) check(x []float64, before, left float64) error {
 	y.each(func(i int) { r[i] = y.right(i) - q[i] })
 	got := y.dot(r, r)
 	if math.Abs(math.Sqrt(got)-math.Sqrt(left)) > 1e-9*math.Sqrt(before) {
-		return wrong(y.c, "%.3g is left of the right side, and the iteration says %.3g", math.Sqrt(got), math.Sqrt(left))
+		return wrong(y.c, "the residual is %.3g, and the iteration has %.3g", math.Sqrt(got), math.Sqrt(left))
 	}
 	if y.s.Rounds >= 4 && before > 0 && got >= before {
-		return wrong(y.c, "after %d rounds %.3g is left of the right side, no less than the %.3g at first", y.s.Rounds, math.Sqrt(got), math.Sqrt(before))
+		return wrong(y.c, "after %d rounds the residual is %.3g, no less than %.3g at first", y.s.Rounds, math.Sqrt(got), math.Sqrt(before))
 	}
 	return nil
 }

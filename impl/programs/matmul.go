@@ -30,8 +30,8 @@ func runMatmul(c *mpi.Comm, s Settings) error {
 // entry is an element of a matrix, a small whole number so that sums are exact.
 func entry(matrix, i, j int) float64 { return float64((i*7+j*13+matrix*29)%17 - 8) }
 
-// multiply adds to the rank's rows of the product what each rank's rows of the second matrix give. While it computes with some, the next are on their
-// way.
+// multiply adds up the rank's rows of the product. The rows of the second matrix pass around a
+// ring: a rank computes with those of one rank while it sends them on and receives the next.
 func multiply(c *mpi.Comm, s Settings, a, product []float64) {
 	n, p := s.Size, c.Size()
 	most := (n + p - 1) / p * n

@@ -1,5 +1,5 @@
-// Package programs has small parallel programs that compute something, to see what machines and libraries make of them. Each works on real data, says
-// how much it computes, and checks its result.
+// Package programs has small parallel programs, to compare machines and libraries by their run
+// time. Each works on real data, charges the time of its computation, and checks its result.
 package programs
 
 import (
@@ -10,22 +10,23 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Program is one of them. Run is what each rank does; it returns an error if the result is wrong, or if the settings make no sense.
+// Program is a program. Run is its code for each rank. It returns an error if the result is wrong
+// or the settings are invalid.
 type Program struct {
 	Name, What string
-	Size       string // what it is the number of
+	Size       string // what Settings.Size counts
 	Usual      Settings
 	Run        func(c *mpi.Comm, s Settings) error
 }
 
-// Settings say how much a program does.
+// Settings are the amount of work of a program.
 type Settings struct {
-	Size      int       // of the problem
-	Rounds    int       // how often what is repeated
-	Operation unit.Time // of computing: an addition, a multiplication or a comparison of the program's, with the memory that it takes
+	Size      int       // of the problem, in units of Program.Size
+	Rounds    int       // repetitions
+	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
 }
 
-// All is every program.
+// All are all programs.
 var All = []Program{ring, stencil, matmul, sorting, gradient}
 
 // Named returns the program of a name, or false.
@@ -37,22 +38,23 @@ func Named(name string) (Program, bool) {
 	return All[i], true
 }
 
-// compute lets the processor be busy for some operations.
+// compute occupies the processor for a number of operations.
 func compute(c *mpi.Comm, s Settings, operations int) {
 	c.Compute(unit.Time(operations) * s.Operation)
 }
 
-// share returns the part of n things that is a rank's: those from first to end−1, as even as can be.
+// share returns a rank's part of n items: those from first to end−1. Parts are as equal as
+// possible.
 func share(n, ranks, rank int) (first, end int) {
 	return rank * n / ranks, (rank + 1) * n / ranks
 }
 
-// wrong is the error of a result that is not as it must be.
+// wrong returns the error of a wrong result.
 func wrong(c *mpi.Comm, format string, args ...any) error {
 	return fmt.Errorf("rank %d: wrong result: %s", c.Rank(), fmt.Sprintf(format, args...))
 }
 
-// agreed returns an error on every rank if any has one, so that all end together.
+// agreed returns an error on every rank if any rank has one, so that all ranks stop together.
 func agreed(c *mpi.Comm, err error) error {
 	bad := []int32{0}
 	if err != nil {
@@ -66,7 +68,7 @@ func agreed(c *mpi.Comm, err error) error {
 	return err
 }
 
-// enough is an error if some ranks would have nothing of n lines.
+// enough returns an error if some ranks would get none of n lines.
 func enough(n, ranks int) error {
 	if n < ranks {
 		return fmt.Errorf("%d lines of points are too few for %d ranks in a row: take a larger problem, or fewer ranks", n, ranks)

@@ -21,7 +21,7 @@ func library() *model.Library {
 	return l
 }
 
-// Programs find their results right, on any number of ranks, also when there is less to do than ranks.
+// Programs get the right results on any number of ranks, also with less work than ranks.
 func TestPrograms(t *testing.T) {
 	for _, p := range All {
 		for _, ranks := range []int{1, 2, 3, 4, 6, 9} {
@@ -41,7 +41,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// altered is a world in which the n-th packet of rank 1 that has at least 8 bytes of data arrives with another bit.
+// altered is a world in which one bit changes in the n-th packet of rank 1 that has at least 8
+// bytes of data.
 type altered struct {
 	device.World
 	n    int
@@ -78,7 +79,7 @@ func (p *alteringPort) Send(dst int, q *device.Packet) {
 	p.Port.Send(dst, q)
 }
 
-// A message with another content makes the result wrong, and somebody says so.
+// An altered message makes the result wrong, and a rank reports it.
 func TestPlantedFaults(t *testing.T) {
 	for _, p := range All {
 		changed := 0
@@ -89,7 +90,7 @@ func TestPlantedFaults(t *testing.T) {
 				break
 			}
 			if changed++; err == nil {
-				t.Errorf("%s: message %d was changed, and nobody saw it", p.Name, nth)
+				t.Errorf("%s: message %d was changed, and the result was accepted", p.Name, nth)
 			}
 		}
 		if changed < 3 {

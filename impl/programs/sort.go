@@ -14,7 +14,7 @@ var sorting = Program{
 	Size: "numbers of each rank", Usual: Settings{Size: 4096, Rounds: 1}, Run: runSort,
 }
 
-// keyBits is how long the numbers are.
+// keyBits is the length of the numbers.
 const keyBits = 20
 
 func runSort(c *mpi.Comm, s Settings) error {
@@ -30,15 +30,15 @@ func randomKeys(rank, n int) []uint32 {
 	r := rand.New(rand.NewPCG(uint64(rank), 314159))
 	keys := make([]uint32, n)
 	for i := range keys {
-		keys[i] = (r.Uint32N(1<<keyBits) + r.Uint32N(1<<keyBits)) / 2 // not even, so that ranks get different numbers
+		keys[i] = (r.Uint32N(1<<keyBits) + r.Uint32N(1<<keyBits)) / 2 // not uniform, so that ranks get unequal shares
 	}
 	return keys
 }
 
-// owner returns the rank of whose range a number is.
+// owner returns the rank to whose range a number belongs.
 func owner(key uint32, ranks int) int { return int(uint64(key) * uint64(ranks) >> keyBits) }
 
-// sortKeys returns the numbers of all ranks that are of this one's range, in order.
+// sortKeys returns the numbers of all ranks in this rank's range, sorted.
 func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 	p := c.Size()
 	counts, arriving := make([]int32, p), make([]int32, p)
@@ -63,7 +63,7 @@ func sortKeys(c *mpi.Comm, s Settings, keys []uint32) []uint32 {
 	return mine
 }
 
-// offsets returns where each of some parts begins that lie one after another.
+// offsets returns the lengths of consecutive parts and where each begins.
 func offsets(counts []int32) (lengths, at []int) {
 	next := 0
 	for _, n := range counts {
@@ -73,7 +73,7 @@ func offsets(counts []int32) (lengths, at []int) {
 	return lengths, at
 }
 
-// checkSorted looks at the order, the ranges, and whether the numbers are those that there were.
+// checkSorted checks the order, the range and the values of the numbers.
 func checkSorted(c *mpi.Comm, s Settings, mine []uint32) error {
 	if !slices.IsSorted(mine) {
 		return wrong(c, "the numbers are not in order")

@@ -31,13 +31,19 @@ func runStencil(c *mpi.Comm, s Settings) error {
 	t := newTile(c, s.Size, up, across)
 	for range s.Rounds {
 		t.exchange()
-		t.step()
+		for i := range t.rows {
+			for j := range t.columns {
+				at := t.at(i, j)
+				t.next[at] = (t.now[at-t.wide] + t.now[at+t.wide] + t.now[at-1] + t.now[at+1]) / 4
+			}
+		}
+		t.now, t.next = t.next, t.now
 		compute(c, s, 4*t.rows*t.columns)
 	}
 	return agreed(c, t.check(s))
 }
 
-// grid arranges ranks as square as can be.
+// grid returns the most nearly square arrangement of ranks.
 func grid(ranks int) (up, across int) {
 	up = int(math.Sqrt(float64(ranks)))
 	for ranks%up != 0 {
@@ -71,13 +77,14 @@ func newTile(c *mpi.Comm, n, up, across int) *tile {
 	return t
 }
 
-// at returns the place of a point of the tile, the first being 0, 0.
+// at returns the index of a point of the tile; the first point is 0, 0.
 func (t *tile) at(i, j int) int { return (i+1)*t.wide + j + 1 }
 
-// heat is where the square is warm at the beginning. Outside of it all is 0.
+// heat returns the initial temperature of a point. Outside of the square it is 0.
 func heat(i, j int) float64 { return float64((i*31+j*17)%101) / 101 }
 
-// exchange brings the neighbours' points to the borders: rows as they lie, columns by a datatype.
+// exchange receives the neighbours' points into the borders: rows as contiguous data, columns by a
+// datatype.
 func (t *tile) exchange() {
 	row := func(i int) []float64 { return t.now[t.at(i, 0):t.at(i, t.columns)] }
 	mpi.Sendrecv(t.c, row(0), t.above, 0, row(t.rows), t.below, 0)
@@ -94,17 +101,7 @@ func (t *tile) shift(j, to, into, from, tag int) {
 	t.c.Sendrecv(column(j), to, tag, column(into), from, tag)
 }
 
-func (t *tile) step() {
-	for i := range t.rows {
-		for j := range t.columns {
-			at := t.at(i, j)
-			t.next[at] = (t.now[at-t.wide] + t.now[at+t.wide] + t.now[at-1] + t.now[at+1]) / 4
-		}
-	}
-	t.now, t.next = t.next, t.now
-}
-
-// check computes the whole square alone, and compares.
+// check computes the whole square on this rank, and compares.
 func (t *tile) check(s Settings) error {
 	n, wide := s.Size, s.Size+2
 	now, next := make([]float64, wide*wide), make([]float64, wide*wide)

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// An implementation is an MPI that is installed: the plain ping-pong in C is compiled and launched with it.
+// An implementation is an MPI that is installed: the plain ping-pong in C is compiled and launched
+// with it.
 type implementation struct {
 	compiler, launcher string
 	environment        []string

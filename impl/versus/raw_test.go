@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// raw is what the memory takes: a flag on a cache line, and the receiver's copy out of the sender's buffer, by two threads of this process.
+// raw is what the memory takes: a flag on a cache line, and the receiver's copy out of the sender's
+// buffer, by two threads of this process.
 func raw(_ context.Context, loads []load) (half []float64, err error) {
 	for r := range 2 {
 		if machine.RankProcessor(r) < 0 {
@@ -56,7 +57,8 @@ func pinned(rank int) {
 	}
 }
 
-// flags are lines of memory that are raised one after the other. Each is on a page of its own: how long a line takes depends on where it is.
+// flags are lines of memory that are raised one after the other. Each is on a page of its own: how
+// long a line takes depends on where it is.
 type flags []pole
 
 const pages, page, line = 64, 4096, 64

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// sockets is what the kernel takes: a connection over loopback, of two threads of this process that write and read without anything around, and look again
-// and again where there is nothing yet.
+// sockets is what the kernel takes: a connection over loopback, of two threads of this process that
+// write and read without anything around, and look again and again where there is nothing yet.
 func sockets(_ context.Context, loads []load) (half []float64, err error) {
 	near, far, err := connection()
 	if err != nil {

@@ -22,7 +22,8 @@ type contender struct {
 	there func() bool // it is installed; nil: always
 }
 
-// wire is what contenders have in common. The first of them is the floor, and ours is to be compared with those behind it.
+// wire is what contenders have in common. The first of them is the floor, and ours is to be
+// compared with those behind it.
 type wire struct {
 	name       string
 	contenders []contender
@@ -93,8 +94,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// BenchmarkVersus shows for each wire and length half a round trip of each contender and by how much ours is longer. It
-// is to have the machine for itself.
+// BenchmarkVersus shows for each wire and length half a round trip of each contender and by how
+// much ours is longer. It is to have the machine for itself.
 func BenchmarkVersus(b *testing.B) {
 	for _, w := range wires {
 		b.Run(w.name, func(b *testing.B) {
@@ -112,7 +113,8 @@ func BenchmarkVersus(b *testing.B) {
 	}
 }
 
-// BenchmarkSlope shows for each wire and contender what a byte costs between 64 and 128 KiB, and by how many percent that varies from start to start: what of G no measurement can hold steady.
+// BenchmarkSlope shows for each wire and contender what a byte costs between 64 and 128 KiB, and by
+// how many percent that varies from start to start: what of G no measurement can hold steady.
 func BenchmarkSlope(b *testing.B) {
 	ends := []load{loadOf(64 << 10), loadOf(128 << 10)}
 	for _, w := range wires {
@@ -216,7 +218,8 @@ func ratios(a, b []float64) []float64 {
 	return r
 }
 
-// table shows the medians of launches in ns and the least and greatest, and our ratios within rounds likewise.
+// table shows the medians of launches in ns and the least and greatest, and our ratios within
+// rounds likewise.
 func table(list []contender, loads []load, times [][][]float64) string {
 	us := slices.IndexFunc(list, func(c contender) bool { return c.name == ours })
 	var s strings.Builder

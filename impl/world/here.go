@@ -13,10 +13,10 @@ import (
 	"github.com/loggp/loggp/model/platform"
 )
 
-// Here are the platforms that are not emulated: this machine, in one way or another.
+// Here lists the platforms that are not emulated: this machine with one of its transports.
 var Here = []string{Shm, TCP}
 
-// transport is how the ranks of this machine reach each other.
+// transport is how ranks on this machine communicate.
 type transport struct {
 	about   string
 	ranks   int // most
@@ -25,20 +25,20 @@ type transport struct {
 	facts   func() []machine.Fact
 }
 
-// transports are by the names of their platforms.
+// transports has the transport of each platform in Here.
 var transports = map[string]transport{Shm: sharedMemory, TCP: connections}
 
-// Placement says how the ranks of a job on this machine run.
+// Placement is how the ranks of a job on this machine run.
 type Placement struct {
 	Platform string // one of Here; "": the first
 
-	Wait string // spin or block; "": spin where there are as many processors as ranks
+	Wait string // spin or block; "": spin if each rank has its own processor
 	Pin  bool   // each rank to a processor of its own
 
 	Team *launch.Team // where ranks are, if they are on several machines; nil: on this one
 
-	// Command is what makes another process of this program come to the job's runs; nil: the
-	// arguments that this one was started with.
+	// Command starts a further process of this program as a rank of the job; nil: the arguments
+	// that this process was started with.
 	Command []string
 }
 
@@ -54,11 +54,15 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 	if !ok {
 		return nil, fmt.Errorf("platform %q is not this machine; that is one of %s", how.Platform, strings.Join(Here, ", "))
 	}
+	about := "this machine: " + t.about
+	if how.Team != nil {
+		about = "several machines: ranks are processes that are connected by TCP"
+	}
 	resolution, _ := machine.Clock()
 	p := &platform.Platform{
 		Machine: &model.Machine{
 			Name:        how.Platform,
-			Description: how.about(t),
+			Description: about,
 			Ranks:       model.Ranks{Default: 2, Min: 1, Max: t.ranks},
 			Timer:       resolution,
 		},
@@ -76,21 +80,13 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 	return j, err
 }
 
-// about describes the machine.
-func (how *Placement) about(t transport) string {
-	if how.Team == nil {
-		return "this machine: " + t.about
-	}
-	return "several machines: ranks are processes that are connected by TCP"
-}
-
-// processes returns a world of processes.
+// processes returns a world whose ranks are processes.
 func (j *Job) processes(ctx context.Context) (device.World, error) {
 	return transports[j.here.Platform].open(j, ctx)
 }
 
-// own returns this program's library as it is on real machines, where software takes the time that
-// it takes: messages to a length go at once, and of longer ones the receiver fetches the data.
+// own returns this program's library on real machines, where no software costs are charged.
+// Messages up to a length are sent eagerly; the receiver fetches the data of longer ones.
 func own(eager int, about string) *model.Library {
 	l := &model.Library{Name: "loggp", Description: "this program's own library: " + about, Fallback: "RTA", Window: 1 << 20}
 	for m := range model.NumModes {
@@ -106,19 +102,19 @@ func own(eager int, about string) *model.Library {
 // Real reports whether the job runs on this machine.
 func (j *Job) Real() bool { return j.here != nil }
 
-// Facts returns what is known about the hosts of a real job, its transport and this machine.
+// Facts returns facts on the hosts of a real job, its transport and this machine.
 func (j *Job) Facts() []machine.Fact {
 	return slices.Concat(j.hosts(), transports[j.here.Platform].facts(), machine.Facts())
 }
 
-// Wait says how the ranks of a real job wait: spin or block.
+// Wait returns how the ranks of a real job wait: spin or block.
 func (j *Job) Wait() string {
 	return string(launch.Wait(j.here.Wait).Waits(j.here.Team, 0, j.Ranks))
 }
 
-// Line returns how long a cache line takes from the processor of one rank to that of another, in
-// nanoseconds, or 0 where it cannot be told: it can of ranks that are pinned to two processors, in
-// the process that starts them. While they run there it tells nothing.
+// Line returns the time for a cache line from the processor of one rank to that of another, in
+// nanoseconds, or 0 if it is not known. It can be measured in the process that starts the ranks,
+// before they run, if they are pinned to two processors of one host.
 func (j *Job) Line(ctx context.Context, a, b int) float64 {
 	from, to := machine.RankProcessor(a), machine.RankProcessor(b)
 	if j.started || !j.here.Pin || !j.here.Team.SameHost(a, b) || from < 0 || to < 0 || from == to {
@@ -128,7 +124,7 @@ func (j *Job) Line(ctx context.Context, a, b int) float64 {
 	return l.Median
 }
 
-// Pins says on which processor each rank of a real job runs.
+// Pins describes on which processor each rank of a real job runs.
 func (j *Job) Pins() string {
 	if !j.here.Pin {
 		return "off: the kernel moves ranks as it likes"

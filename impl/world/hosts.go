@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Common reports whether the clocks of all ranks show the same, as those of one machine do.
+// Common reports whether all ranks read the same clock, as those of one machine do.
 func (j *Job) Common() bool {
 	for r := range j.Ranks {
 		if j.tier(0, r) != model.Intra && j.Real() {
@@ -18,7 +18,7 @@ func (j *Job) Common() bool {
 	return true
 }
 
-// hosts returns what is known about the machines of a job that has several, one fact each.
+// hosts returns a fact for each host of a job with several.
 func (j *Job) hosts() []machine.Fact {
 	if j.here.Team == nil {
 		return nil

@@ -8,13 +8,13 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Pair returns the ranks of the job between which to measure, the one that sends first before the
-// other.
+// Pair returns the ranks of the job between which to measure, beginning with the one that sends
+// first.
 //
 //	""              the first rank and the last
 //	"intra"         the first two ranks of one node
 //	"inter"         the first rank, and the last that is in another node
-//	"3,0"           these
+//	"3,0"           these ranks
 //
 // It is an error if the job has no such ranks.
 func (j *Job) Pair(place string) (pair [2]int, err error) {
@@ -29,8 +29,8 @@ func (j *Job) Pair(place string) (pair [2]int, err error) {
 	return j.ranks(place)
 }
 
-// within returns the first pair of ranks, in the order of the first and then of the second, that
-// are in one node.
+// within returns the first pair of ranks in one node, ordered by the first rank and then the
+// second.
 func (j *Job) within() (pair [2]int, err error) {
 	for a := range j.Ranks {
 		for b := a + 1; b < j.Ranks; b++ {
@@ -43,6 +43,7 @@ func (j *Job) within() (pair [2]int, err error) {
 		j.Platform.Machine.Name, j.Ranks)
 }
 
+// between returns rank 0 and the last rank in another node.
 func (j *Job) between() (pair [2]int, err error) {
 	for b := j.Ranks - 1; b > 0; b-- {
 		if j.tier(0, b) == model.Inter {
@@ -53,7 +54,7 @@ func (j *Job) between() (pair [2]int, err error) {
 		j.Platform.Machine.Name, j.Ranks)
 }
 
-// ranks reads two ranks.
+// ranks parses two ranks.
 func (j *Job) ranks(s string) (pair [2]int, err error) {
 	first, second, two := strings.Cut(s, ",")
 	for i, word := range []string{first, second} {

@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// TCP is the platform that is this machine, with ranks as processes that are connected by TCP.
+// TCP is the platform of this machine with ranks as processes that are connected by TCP.
 const TCP = "tcp"
 
 var connections = transport{

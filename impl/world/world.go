@@ -23,15 +23,15 @@ type Job struct {
 	Library  *model.Library
 	Ranks    int
 	Noise    float64 // relative standard deviation of every processor step
-	Check    bool    // programs are looked at more closely, as mpi.Options has it
+	Check    bool    // check programs more closely, see mpi.Options
 
-	Forced []collective.Rule // come before those of the library
+	Forced []collective.Rule // rules that precede those of the library
 
 	here    *Placement // nil: the machine is emulated
 	started bool       // this process was started as one of the ranks
 }
 
-// engines are what carries the messages of a library, by what the library says.
+// engines has the implementation of each engine that a library may name.
 var engines = map[*model.Engine]struct {
 	make     engine.New
 	describe func(device.Head) (name, detail string) // the packets, for traces
@@ -40,7 +40,7 @@ var engines = map[*model.Engine]struct {
 	model.Queue: {queue.New, queue.Describe},
 }
 
-// PlatformNoise in place of a noise level stands for what the platform says.
+// PlatformNoise in place of a noise level means the level of the platform.
 const PlatformNoise = -1
 
 // Open finds a platform by its name and sets up a job on it.
@@ -71,8 +71,8 @@ func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, 
 	return j, nil
 }
 
-// World returns a new world for the job. What is random in it depends on the seed alone, where the
-// machine is emulated.
+// World returns a new world for the job. On an emulated machine its randomness depends on the seed
+// alone.
 func (j *Job) World(ctx context.Context, seed uint64) (device.World, error) {
 	if j.Real() {
 		return j.processes(ctx)
@@ -84,8 +84,8 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 	return hw.Config{Machine: j.Platform.Machine, Library: j.Library, Ranks: j.Ranks, Seed: seed, Noise: j.Noise, Context: ctx}
 }
 
-// Record runs a program on the job's ranks and returns what every part of the machine did: so many
-// spans, calls and messages at most; 0: as many as can be looked at.
+// Record runs a program on the job's ranks and returns its recording, which has at most most spans,
+// calls and messages; 0: the default limit of hw.Recorder.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
 	r := &hw.Recorder{Tell: engines[j.Library.CarriedBy()].describe, Limit: most}
 	cfg := j.config(ctx, seed)
@@ -102,8 +102,8 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 	return r.Recording(), nil
 }
 
-// Options returns how messages travel: by the library's rules, or all by one protocol. Collective
-// operations go by those that are forced, and where these serve no such ranks by the library's.
+// Options returns the options to run programs: the protocols of the library's rules, or one
+// protocol for all messages. Forced rules for collective operations precede those of the library.
 func (j *Job) Options(protocol string) mpi.Options {
 	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check}
 	if j.Forced != nil {
@@ -112,7 +112,7 @@ func (j *Job) Options(protocol string) mpi.Options {
 	return o
 }
 
-// Clock says what kind of time passes.
+// Clock returns the kind of time: real or virtual.
 func (j *Job) Clock() string {
 	if j.Real() {
 		return "real"
@@ -120,12 +120,12 @@ func (j *Job) Clock() string {
 	return "virtual"
 }
 
-// Place says whether two ranks are in one node (intra) or not (inter).
+// Place returns whether two ranks are in one node (intra) or not (inter).
 func (j *Job) Place(a, b int) string {
 	return j.tier(a, b).String()
 }
 
-// tier says how near two ranks are. A real machine is one node.
+// tier returns the tier of two ranks. A real host is one node.
 func (j *Job) tier(a, b int) model.Tier {
 	switch {
 	case j.Real() && j.here.Team.SameHost(a, b):
