@@ -206,9 +206,18 @@ func (l *Listener) evict() {
 func (l *Listener) handshake(r *records) {
 	r.SetDeadline(time.Now().Add(handshakeTimeout))
 	c := &Conn{tls.Server(r, l.config), r.TCPConn}
-	id, err := l.identify(c.Conn)
+	var id ID
+	err := c.Handshake()
+	if err == nil {
+		err = binary.Read(c, binary.BigEndian, &id)
+	}
 	if err != nil {
-		l.refuse(r, explain(err))
+		err = explain(err)
+		if !l.leave(r) {
+			err = errEvicted
+		}
+		l.count(r, err)
+		r.TCPConn.Close()
 		return
 	}
 	l.leave(r) // it has authenticated itself, and is not evicted
@@ -228,14 +237,6 @@ func (l *Listener) handshake(r *records) {
 	}
 	r.SetDeadline(time.Time{})
 	s.conn <- c
-}
-
-// identify returns what an authenticated connection is.
-func (l *Listener) identify(c *tls.Conn) (id ID, err error) {
-	if err := c.Handshake(); err != nil {
-		return id, err
-	}
-	return id, binary.Read(c, binary.BigEndian, &id)
 }
 
 // take takes the slot of an ID, if there is one and it is free.
@@ -262,15 +263,6 @@ func (l *Listener) leave(c *records) bool {
 		l.backlog = slices.Delete(l.backlog, i, i+1)
 	}
 	return i >= 0
-}
-
-// refuse closes a connection whose handshake has failed.
-func (l *Listener) refuse(c *records, err error) {
-	if !l.leave(c) {
-		err = errEvicted
-	}
-	l.count(c, err)
-	c.TCPConn.Close()
 }
 
 // count counts a refused connection.

@@ -85,20 +85,16 @@ func Inspect(ctx context.Context, e Options) (*Host, error) {
 func here(ranks int) *Host {
 	p := &Host{
 		System: runtime.GOOS, Files: machine.System(), Ranks: ranks, Processors: machine.Processors(), Root: os.Geteuid() == 0, Self: os.Getpid(),
-		Environment: os.Getenv, Program: program, Memory: tryMemory(), Copies: machine.ProcessCopy(),
+		Environment: os.Getenv, Program: program, Copies: machine.ProcessCopy(),
+	}
+	if f, err := machine.Memory(tried); err != nil {
+		p.Memory = err
+	} else {
+		f.Close()
 	}
 	p.Step, p.Cost = machine.Clock()
 	p.Pinning = machine.Pinnable(p.rankProcessors())
 	return p
-}
-
-// tryMemory says why processes cannot tryMemory memory.
-func tryMemory() error {
-	f, err := machine.Memory(tried)
-	if err == nil {
-		f.Close()
-	}
-	return err
 }
 
 // program returns the path of a program, with all links resolved.

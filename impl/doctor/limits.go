@@ -20,7 +20,12 @@ func quota(p *Host) Result {
 		return found("none")
 	}
 	f := found("the time of %.3g processors", share)
-	if n := p.throttled(); n > 0 {
+	n := 0 // how often the process's group was throttled
+	for _, dir := range p.groups("", "cpu") {
+		times, _ := strconv.Atoi(p.Files.Value(path.Join(dir, "cpu.stat"), "nr_throttled"))
+		n = max(n, times)
+	}
+	if n > 0 {
 		f.Found += fmt.Sprintf("; held up %d times so far", n)
 	}
 	const why = "ranks that spin use it up, and then do not run until the period, of 100 ms as a rule, is over"
@@ -48,16 +53,6 @@ func (p *Host) quota() (share float64, limited bool) {
 	return share, limited
 }
 
-// throttled returns how often the process's group was throttled.
-func (p *Host) throttled() int {
-	times := 0
-	for _, dir := range p.groups("", "cpu") {
-		n, _ := strconv.Atoi(p.Files.Value(path.Join(dir, "cpu.stat"), "nr_throttled"))
-		times = max(times, n)
-	}
-	return times
-}
-
 // groups returns the directories of the control groups of this process, from its own to the root,
 // in the version 1 hierarchies of the controllers, and in version 2 (""). In a container the root
 // may be the group itself.
@@ -69,7 +64,11 @@ func (p *Host) groups(controllers ...string) []string {
 	var all []string
 	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
 		parts := strings.SplitN(s.Text(), ":", 3) // 4:memory:/group
-		if len(parts) < 3 || !shares(strings.Split(parts[1], ","), controllers) {
+		if len(parts) < 3 {
+			continue
+		}
+		of := strings.Split(parts[1], ",")
+		if !slices.ContainsFunc(controllers, func(c string) bool { return slices.Contains(of, c) }) {
 			continue
 		}
 		root := path.Join("sys/fs/cgroup", strings.TrimPrefix(parts[1], "name="))
@@ -81,11 +80,6 @@ func (p *Host) groups(controllers ...string) []string {
 		}
 	}
 	return all
-}
-
-// shares reports whether two lists have a word in common.
-func shares(a, b []string) bool {
-	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
 // Memory for a measurement: buffers of the longest messages of all ranks, and samples.

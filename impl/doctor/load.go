@@ -133,7 +133,11 @@ func interruptions(p *Host) Result {
 		return notMeasured(p.InterruptionsErr, "what interrupts ranks shows in the tails alone")
 	}
 	worst := slices.MaxFunc(p.Interruptions, func(a, b machine.Interruptions) int { return cmp.Compare(a.Share(), b.Share()) })
-	f := found("%s", gaps(worst, len(p.Interruptions)))
+	f := found("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(worst.Processor, len(p.Interruptions)),
+		100*worst.Share(), worst.Count, worst.Watched.Seconds(), worst.Longest.Round(time.Microsecond))
+	if worst.Switches > 0 {
+		f.Found += fmt.Sprintf("; %d times another thread ran", worst.Switches)
+	}
 	hit := "none of the times that were watched was hit"
 	if worst.Count > 0 {
 		hit = fmt.Sprintf("one time of 1 us in %.0f is hit, and longer by %v at the mean", float64(worst.Watched)/float64(worst.Count)/1e3, (worst.Lost / time.Duration(worst.Count)).Round(time.Microsecond))
@@ -165,15 +169,6 @@ func theWorst(processor, of int) string {
 		return fmt.Sprintf("processor %d", processor)
 	}
 	return fmt.Sprintf("processor %d, the worst of %d,", processor, of)
-}
-
-// gaps describes the interruptions of the worst of several processors.
-func gaps(g machine.Interruptions, of int) string {
-	text := fmt.Sprintf("%s misses %.2g %% of the time: %d gaps in %.2g s, the longest %v", theWorst(g.Processor, of), 100*g.Share(), g.Count, g.Watched.Seconds(), g.Longest.Round(time.Microsecond))
-	if g.Switches > 0 {
-		text += fmt.Sprintf("; %d times another thread ran", g.Switches)
-	}
-	return text
 }
 
 // Parts of the time at a slowed pace from which they matter.

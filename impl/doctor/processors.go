@@ -46,13 +46,10 @@ func pinning(p *Host) Result {
 	}
 	online := processorList(p.Files.Line("sys/devices/system/cpu/online"))
 	if n := len(p.Processors); n < len(online) {
-		return found("possible, on %d of %d processors: %s", n, len(online), join(firsts(p.Processors, 8))).matters(Note, "an affinity mask or a cpuset leaves these", "")
+		return found("possible, on %d of %d processors: %s", n, len(online), join(p.Processors[:min(n, 8)])).matters(Note, "an affinity mask or a cpuset leaves these", "")
 	}
 	return found("possible")
 }
-
-// firsts returns at most the first n numbers.
-func firsts(of []int, n int) []int { return of[:min(n, len(of))] }
 
 // cores: hardware threads of one core share its execution units and nearest caches.
 func cores(p *Host) Result {

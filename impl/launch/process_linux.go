@@ -88,22 +88,16 @@ func (p *rankProcess) supervise(stop <-chan struct{}, explain *bool, reported fu
 	killer.Wait()
 	p.reports.Close()
 	p.task.Close()
-	if unread != nil {
-		return &Death{p.rank, p.status(began), p.stderr.Indented()}
+	if unread == nil {
+		return nil
 	}
-	return nil
-}
-
-// status describes the end of a rank that has not reported the end of its program, which may have
-// begun.
-func (p *rankProcess) status(began bool) string {
-	switch err := p.child.Err(); {
-	case err != nil:
-		return err.Error()
-	case began:
-		return "exit status 0 before its program returned: does that call os.Exit?"
+	status := "it ended before it came to the run: code between runs must do the same in every process"
+	if err := p.child.Err(); err != nil {
+		status = err.Error()
+	} else if began {
+		status = "exit status 0 before its program returned: does that call os.Exit?"
 	}
-	return "it ended before it came to the run: code between runs must do the same in every process"
+	return &Death{p.rank, status, p.stderr.Indented()}
 }
 
 // checkInherited returns an error if this process has not inherited the files of a rank, and keeps

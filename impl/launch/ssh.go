@@ -32,8 +32,11 @@ func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) 
 	if strings.HasPrefix(host, "-") || strings.ContainsAny(host, " \t\r\n'\"\\$`;&|<>(){}*?!") || host == "" {
 		return nil, fmt.Errorf("this is not the name of a host")
 	}
-	remote := shell(append([]string{cfg.Program}, args...))
-	cmd := exec.Command(cfg.SSH[0], append(cfg.SSH[1:len(cfg.SSH):len(cfg.SSH)], host, remote)...)
+	var remote []string // quoted for the shell of the host
+	for _, w := range append([]string{cfg.Program}, args...) {
+		remote = append(remote, "'"+strings.ReplaceAll(w, "'", `'\''`)+"'")
+	}
+	cmd := exec.Command(cfg.SSH[0], append(cfg.SSH[1:len(cfg.SSH):len(cfg.SSH)], host, strings.Join(remote, " "))...)
 	c := &remoteCommand{name: filepath.Base(cmd.Path)}
 	cmd.Stdout, cmd.Stderr = &c.output, &c.output
 	var err error
@@ -46,15 +49,6 @@ func (cfg *TeamConfig) startAgent(host string, args []string, token auth.Token) 
 	}
 	go io.WriteString(c.stdin, token.Text()+"\n") // a command that fails does not read it
 	return c, nil
-}
-
-// shell quotes words for the shell of another host.
-func shell(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
 }
 
 // onEnd cancels when the command ends, until the function that it returns is called.

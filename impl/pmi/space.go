@@ -65,7 +65,7 @@ func (s *space) put(round int, text string) ([]string, error) {
 	if _, err := s.call(fmt.Sprintf("put kvsname=%s key=%s value=%s", s.name, key(s.rank, round), url.QueryEscape(text)), "put_result", ""); err != nil {
 		return nil, err
 	}
-	if err := s.barrier(); err != nil {
+	if _, err := s.call("barrier_in", "barrier_out", ""); err != nil {
 		return nil, err
 	}
 	texts := make([]string, s.size)
@@ -82,11 +82,6 @@ func (s *space) put(round int, text string) ([]string, error) {
 }
 
 func key(rank, round int) string { return fmt.Sprintf("loggp-%d-%d", round, rank) }
-
-func (s *space) barrier() error {
-	_, err := s.call("barrier_in", "barrier_out", "")
-	return err
-}
 
 func (s *space) close(ctx context.Context) error {
 	defer s.socket.Close()

@@ -21,10 +21,6 @@ type directMessage struct {
 	data []byte
 }
 
-func (q *directQueue) add(p *device.Packet) {
-	q.waiting = append(q.waiting, directMessage{p.Src, append([]byte(nil), p.Data...)})
-}
-
 // Direct implements engine.Engine.
 func (e *Engine) Direct() engine.Direct { return direct{e} }
 

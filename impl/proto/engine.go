@@ -124,7 +124,7 @@ func (e *Engine) follow(p *device.Packet) {
 		}
 		e.ended(&h)
 	case kindDirect:
-		e.direct.add(p)
+		e.direct.waiting = append(e.direct.waiting, directMessage{p.Src, append([]byte(nil), p.Data...)})
 	case kindCancel:
 		e.takeOut(p.Src, &h)
 	case kindAnswer:

@@ -36,7 +36,13 @@ func (n *node) Failure() error    { return nil }
 func (n *node) Start() {
 	n.port.me.pid.Store(int32(os.Getpid()))
 	allowOthers()
-	if !n.transfer || n.rank != 0 && !n.reaches() {
+	reached := n.transfer
+	if reached && n.rank != 0 { // try to read the memory of rank 0
+		var there [8]byte
+		err := readFrom(int(n.members[0].pid.Load()), uintptr(n.where.Load()), there[:])
+		reached = err == nil && there == *(*[8]byte)(unsafe.Pointer(&n.segment.probe))
+	}
+	if !reached {
 		n.apart.Store(true)
 	}
 	n.port.me.ready.Store(true)
@@ -49,13 +55,6 @@ func (n *node) Start() {
 	if !n.apart.Load() {
 		n.port.memory = &memory{port: n.port}
 	}
-}
-
-// reaches reports whether this process can read the memory of rank 0.
-func (n *node) reaches() bool {
-	var there [8]byte
-	err := readFrom(int(n.members[0].pid.Load()), uintptr(n.where.Load()), there[:])
-	return err == nil && there == *(*[8]byte)(unsafe.Pointer(&n.segment.probe))
 }
 
 // End marks the rank as ended, and wakes ranks that wait for room to send to it.

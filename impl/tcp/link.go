@@ -119,7 +119,10 @@ const minPlaced = 32 << 10
 func (p *port) begin(l *link, n int) bool {
 	b := l.buffered()
 	headOf(b, &p.head)
-	into := p.placed(l, n)
+	var into []byte // where the data is to go, if the user of the port has a place for it
+	if p.where != nil && !p.ended {
+		into = p.where(l.peer, &p.head, n)
+	}
 	if into == nil && headerSize+n <= len(l.in) {
 		return false
 	}
@@ -130,15 +133,6 @@ func (p *port) begin(l *link, n int) bool {
 	}
 	l.from = l.to - len(l.part.Add(b[headerSize:]))
 	return true
-}
-
-// placed returns where data is to go if the user of the port has a place for it. A rank that has
-// ended has none.
-func (p *port) placed(l *link, n int) []byte {
-	if p.where == nil || p.ended {
-		return nil
-	}
-	return p.where(l.peer, &p.head, n)
 }
 
 // take takes the next packet that has arrived over a link, or returns nil if none is complete.

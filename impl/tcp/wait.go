@@ -44,7 +44,11 @@ func (w *backoff) rest(p *port) {
 	if p.Blocks {
 		p.Leave()
 		w.clock(p)
-		p.sleeper.sleep(w.limit())
+		limit := checkTime
+		if rest := longWait - (w.now - w.began); rest >= 0 && !w.reported {
+			limit = rest + time.Millisecond
+		}
+		p.sleeper.sleep(limit)
 		w.now = time.Duration(machine.Now())
 		return
 	}
@@ -64,12 +68,4 @@ func (w *backoff) clock(p *port) {
 		w.checked = w.now
 		p.checkPeers()
 	}
-}
-
-// limit returns how long a rank may sleep.
-func (w *backoff) limit() time.Duration {
-	if rest := longWait - (w.now - w.began); rest >= 0 && !w.reported {
-		return rest + time.Millisecond
-	}
-	return checkTime
 }
