@@ -6,14 +6,17 @@ import "github.com/loggp/loggp/model"
 // after Release: whoever keeps an Op keeps its Use too, and compares.
 //
 // An engine has operations of its own, each with an Op in it whose Self is that operation.
+//
+// Note: an engine copies Peer, Tag and Context to an envelope as soon as they have been written. In the
+// envelope's order the compiler would load two of them at once, which waits for both stores.
 type Op struct {
 	Self    any
-	Buf     []byte // the user's, or the rank's if the user's has gaps
-	Size    int    // bytes of the message
-	Peer    int32  // the other rank; of a receive, once it has a message
-	Tag     int32  // of the message
-	Context uint32
-	Sign    Signature
+	Buf     []byte    // the user's, or the rank's if the user's has gaps
+	Size    int       // bytes of the message
+	Peer    int32     // the other rank; of a receive, once it has a message
+	Context uint32    // not beside Peer and Tag in the order of match.Envelope: see the Note
+	Tag     int32     // of the message
+	Sign    Signature // of the data
 	Mode    model.Mode
 	Receive bool
 
@@ -125,21 +128,17 @@ func (r *Rank) Release(o *Op) {
 // Complete ends an operation.
 func (r *Rank) Complete(o *Op) {
 	o.finished = true
-	if o.Receive {
-		r.taken(o)
+	if o.Receive && o.state&cancelled == 0 {
+		r.traffic.Received[o.Context&1].add(int(o.Peer))
+		if r.overlap != nil {
+			r.overlap.peer(int(o.Peer), o.Context, 1, 1)
+		}
+		if o.gathered {
+			o.layout.Scatter(o.Buf[:o.Size])
+		}
 	}
 	if o.state != 0 {
 		r.completed(o)
-	}
-}
-
-// taken notes that a receive has its message, unless it was cancelled.
-func (r *Rank) taken(o *Op) {
-	if o.state&cancelled == 0 {
-		r.received(int(o.Peer), o.Context)
-	}
-	if o.gathered {
-		o.layout.Scatter(o.Buf[:o.Size])
 	}
 }
 
@@ -159,8 +158,12 @@ func (r *Rank) completed(o *Op) {
 func (r *Rank) Cancelled(o *Op) {
 	o.state |= cancelled
 	o.Size = 0
-	if !o.Receive {
-		r.sent(int(o.Peer), o.Context, -1)
+	if t := &r.traffic.Sent[o.Context&1]; !o.Receive {
+		t.Count--
+		t.Peers -= int(o.Peer)
+		if r.overlap != nil {
+			r.overlap.peer(int(o.Peer), o.Context, 0, -1)
+		}
 	}
 	r.Complete(o)
 }

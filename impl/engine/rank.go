@@ -50,8 +50,6 @@ type Rank struct {
 	engine   Engine
 	port     device.Port
 	cfg      *Config
-	id       int      // the rank in the job
-	traffic  Traffic  // so far
 	call     string   // the call that the program is in
 	context  uint32   // of the communicator on which it makes it
 	expected int      // the tag of a collective call's messages
@@ -60,6 +58,7 @@ type Rank struct {
 	overlap  *overlap // nil: the program is not checked
 	unpriced bool     // work takes its own time
 	heeds    bool     // calls are told to somebody
+	traffic  Traffic  // so far
 	failed   bool     // a call has failed: what it had begun may be left
 
 	// What few messages need comes last.
@@ -74,7 +73,7 @@ type Rank struct {
 
 // Setup makes the zero value the rank of a port, whose messages an engine carries.
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
-	r.port, r.engine, r.cfg, r.id = port, e, cfg, port.Rank()
+	r.port, r.engine, r.cfg = port, e, cfg
 	_, r.unpriced = port.(device.RealTime)
 	r.heeds = cfg.Check || cfg.Enter != nil
 	if cfg.Check {

@@ -6,8 +6,9 @@ import "github.com/loggp/loggp/model"
 func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
 	if r.overlap != nil {
 		r.reads(memory(buf, 0, nil))
+		r.overlap.peer(dst, context, 0, 1)
 	}
-	r.sent(dst, context, 1)
+	r.traffic.Sent[context&1].add(dst)
 	r.engine.Send(m, buf, s, dst, context, tag)
 }
 
@@ -24,8 +25,9 @@ func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, 
 	o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Size = m, int32(dst), int32(tag), context, s, len(o.Buf)
 	if r.overlap != nil {
 		r.watchSend(o)
+		r.overlap.peer(dst, context, 0, 1)
 	}
-	r.sent(dst, context, 1)
+	r.traffic.Sent[context&1].add(dst)
 	r.engine.Isend(o)
 }
 
@@ -123,6 +125,15 @@ func (r *Rank) into(o *Op, x Layout) {
 		flat = r.Room(x.Len())
 	}
 	o.Buf, o.Sign, o.layout, o.gathered = flat, 0, x, !ok
+}
+
+// Waiting notes that the rank waits for an operation, or, if it is nil, for nothing any more.
+func (r *Rank) Waiting(o *Op) {
+	if o == nil {
+		r.waits = nil
+		return
+	}
+	r.waits = o
 }
 
 // Await makes progress until an operation is finished.

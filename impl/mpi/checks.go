@@ -148,18 +148,14 @@ func (c *Comm) audit() check.Audit {
 // belongs together.
 func (j *job) compare() error {
 	if !j.check { // a job may have a million ranks, so nothing is made for each of them
-		var sent, received [2]engine.Tally
-		for _, c := range j.worlds {
+		var b check.Balance
+		for r, c := range j.worlds {
 			if c.e.Failed() {
 				return nil
 			}
-			t := c.e.Traffic()
-			for i := range sent {
-				sent[i].Add(t.Sent[i])
-				received[i].Add(t.Received[i])
-			}
+			b.Add(r, c.e.Traffic())
 		}
-		return check.Lost(sent, received, nil, len(j.worlds))
+		return b.Lost(nil)
 	}
 	all := make([]check.Audit, len(j.worlds))
 	for r, c := range j.worlds {

@@ -24,7 +24,7 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 		e.spend(model.Epilogue(mode), 1)
 		return
 	}
-	e.rank.Await(s)
+	e.await(s)
 	e.spend(model.Epilogue(mode), 1)
 	e.rank.Release(s)
 }

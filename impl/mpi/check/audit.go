@@ -56,7 +56,7 @@ func (a Audit) Located() Audit {
 
 // Compare returns an error if ranks that have all ended well did not do what belongs together.
 func Compare(all []Audit) error {
-	var sent, received [2]engine.Tally
+	var b Balance
 	for _, a := range all {
 		if a.Failed {
 			return nil
@@ -66,12 +66,9 @@ func Compare(all []Audit) error {
 		return err
 	}
 	for _, a := range all {
-		for i := range sent {
-			sent[i].Add(a.Traffic.Sent[i])
-			received[i].Add(a.Traffic.Received[i])
-		}
+		b.Add(a.Rank, a.Traffic)
 	}
-	return Lost(sent, received, all, len(all))
+	return b.Lost(all)
 }
 
 // compareCalls returns an error if ranks of a communicator made different collective calls: not as
@@ -127,18 +124,36 @@ func (x LastCall) site() Site {
 	return x.At
 }
 
-// Lost returns an error if less was received than was sent.
-func Lost(sent, received [2]engine.Tally, all []Audit, ranks int) error {
+// Balance is the messages of all ranks that were sent and not received: those of the program, and
+// those of collective operations. As a message that is received was sent, their number is enough to
+// know that each pair of ranks has received what it sent.
+type Balance [2]struct{ messages, src, dst int } // how many, and the sums of their senders and receivers
+
+// Add adds what a rank has sent and received.
+func (b *Balance) Add(rank int, t engine.Traffic) {
+	for i := range b {
+		x, sent, received := &b[i], t.Sent[i], t.Received[i]
+		x.messages += sent.Count - received.Count
+		x.src += rank*sent.Count - received.Peers
+		x.dst += sent.Peers - rank*received.Count
+	}
+}
+
+// Lost returns an error if messages were lost. It names the pairs of ranks if it gets the audits of a
+// checked program, and if there is one message.
+func (b *Balance) Lost(all []Audit) error {
 	for i, kind := range []string{"", " of collective operations"} {
-		left := sent[i].Minus(received[i])
-		if left == (engine.Tally{}) {
+		x := b[i]
+		if x.messages == 0 {
 			continue
 		}
-		n := int(left.Count)
-		text := fmt.Sprintf("%d %s%s %s not received", n, Plural(n, "message", "messages"), kind, Plural(n, "was", "were"))
-		switch pairs := unreceived(left, all, ranks); {
-		case pairs != "":
+		text := fmt.Sprintf("%d %s%s %s not received", x.messages, Plural(x.messages, "message", "messages"), kind, Plural(x.messages, "was", "were"))
+		pairs := unreceived(all)
+		switch {
+		case i == 0 && pairs != "":
 			text += ": " + pairs
+		case x.messages == 1:
+			text += fmt.Sprintf(": 1 from rank %d to rank %d", x.src, x.dst)
 		case all == nil:
 			text += "; a check of the program (Options.Check, --check) says which"
 		}
@@ -150,13 +165,8 @@ func Lost(sent, received [2]engine.Tally, all []Audit, ranks int) error {
 	return nil
 }
 
-// searched is the largest number of ranks whose pairs are searched for one whose messages were
-// lost.
-const searched = 2048
-
-// unreceived names the pairs of ranks whose messages were lost: as programs that are checked count
-// them, or the one pair of which all are.
-func unreceived(left engine.Tally, all []Audit, ranks int) string {
+// unreceived names the pairs of ranks whose messages were lost, as a checked program counts them.
+func unreceived(all []Audit) string {
 	const show = 4
 	var pairs []string
 	for _, a := range all {
@@ -169,15 +179,5 @@ func unreceived(left engine.Tally, all []Audit, ranks int) string {
 	if len(pairs) > show {
 		pairs = append(pairs[:show], fmt.Sprintf("and of %d more pairs", len(pairs)-show))
 	}
-	if pairs != nil || ranks > searched {
-		return strings.Join(pairs, ", ")
-	}
-	for src := range ranks {
-		for dst := range ranks {
-			if left.Of(src, dst) {
-				return fmt.Sprintf("%d from rank %d to rank %d", left.Count, src, dst)
-			}
-		}
-	}
-	return ""
+	return strings.Join(pairs, ", ")
 }
