@@ -214,8 +214,8 @@ type Datagram interface {
 	Groups() int
 
 	// Join makes the rank a member of a group, and reports false if it is one of Groups others
-	// already. What is sent to the group from then on may arrive. Nothing that is sent after Leave
-	// does. To join or leave twice is as once.
+	// already. A datagram that is sent to the group from then on may arrive. None that is sent
+	// after Leave does. To join or leave twice is as once.
 	Join(group uint32) bool
 	Leave(group uint32)
 

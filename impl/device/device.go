@@ -4,7 +4,7 @@
 // real, ranks are coroutines, goroutines or processes, and wires are emulated or not. A program
 // above it cannot tell which.
 //
-// Every port sends and receives packets. What else a machine can do are optional capabilities:
+// Every port sends and receives packets. Everything else is an optional capability:
 // accessors of the port that return nil where the machine has none. Read Port first, then the
 // capability that you need. The comments state laws, which the suite in devicetest executes.
 package device

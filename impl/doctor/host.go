@@ -26,12 +26,12 @@ type Host struct {
 	Environment func(name string) string
 	Program     func(name string) string // path of a program, or ""
 
-	// What was tried: the error, or nil.
+	// Results of attempts: the error, or nil.
 	Pinning error // of pinning a thread to each rank's processor
 	Memory  error // of allocating shared memory
 	Copies  error // of copying between processes
 
-	// What was measured.
+	// Measurements.
 	FreeShm          int64 // bytes that /dev/shm has for this user; -1: unknown
 	Step, Cost       unit.Time
 	Offset           machine.Offset // between the first two ranks' processors

@@ -45,7 +45,7 @@ func (r *Rank) Drain() {
 }
 
 // Reserve makes o a buffered message of n bytes: it returns memory of the attached buffer to copy
-// them to, which is free again when o is complete. What has arrived may free some first.
+// them to, which is free again when o is complete. Packets that have arrived may free some first.
 func (r *Rank) Reserve(o *Op, n int) []byte {
 	a := &r.buffer
 	for {

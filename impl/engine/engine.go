@@ -127,7 +127,7 @@ type Direct interface {
 }
 
 // Signature stands for the types of the elements of some data, in their order (MPI-1.2, section
-// 3.12). What is sent and what is received have the same. Zero goes with all.
+// 3.12). A message and its receive have the same. Zero goes with all.
 type Signature uint32
 
 // Layout is where data lies that has gaps, or elements of several types.

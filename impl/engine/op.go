@@ -7,8 +7,8 @@ import "github.com/loggp/loggp/model"
 //
 // An engine has operations of its own, each with an Op in it whose Self is that operation.
 //
-// Note: an engine copies Peer, Tag and Context to an envelope as soon as they have been written. In the
-// envelope's order the compiler would load two of them at once, which waits for both stores.
+// Note: an engine copies Peer, Tag and Context to an envelope as soon as they have been written. In
+// the envelope's order the compiler would load two of them at once, which waits for both stores.
 type Op struct {
 	Self    any
 	Buf     []byte    // the user's, or the rank's if the user's has gaps

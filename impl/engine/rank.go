@@ -61,7 +61,7 @@ type Rank struct {
 	traffic  Traffic  // so far
 	failed   bool     // a call has failed: what it had begun may be left
 
-	// What few messages need comes last.
+	// Fields that few messages need come last.
 	ops    []*Op // all
 	opAt   [4]*Op
 	rooms  [][]byte // memory to copy messages through, to be used again

@@ -12,16 +12,16 @@ func (t *Tally) add(peer int) {
 	t.Peers += peer
 }
 
-// Failed reports whether a call has failed whose error the program has handled: what it had begun may
-// be left.
+// Failed reports whether a call has failed whose error the program has handled: what it had begun
+// may be left.
 func (r *Rank) Failed() bool { return r.failed }
 
 // Traffic returns what the rank has sent and received so far. Messages that were cancelled do not
 // count.
 func (r *Rank) Traffic() Traffic { return r.traffic }
 
-// Peers returns how many messages of the program the rank has sent to each other one and received from
-// it, if the program is checked.
+// Peers returns how many messages of the program the rank has sent to each other one and received
+// from it, if the program is checked.
 func (r *Rank) Peers() map[int][2]int {
 	if r.overlap == nil {
 		return nil

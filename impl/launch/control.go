@@ -104,7 +104,7 @@ func (c *control) receive(v any) error {
 	return fmt.Errorf("it sent what this version cannot read: %w", err)
 }
 
-// close closes the connection. What was sent is delivered.
+// close closes the connection. Messages that were sent are delivered.
 func (c *control) close() {
 	c.once.Do(func() {
 		close(c.closed)

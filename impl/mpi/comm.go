@@ -126,7 +126,7 @@ type state struct {
 	comms    []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
 }
 
-// growWork returns the memory to work in, with at least n bytes. What is in it stays.
+// growWork returns the memory to work in, with at least n bytes. Its contents stay.
 func (s *state) growWork(n int) []byte {
 	s.work = slices.Grow(s.work, n-len(s.work))
 	s.work = s.work[:cap(s.work)]

@@ -12,12 +12,12 @@ import (
 //	       ← answer
 //
 // The cancel comes after the first packet, so either the message is among the unexpected ones, and
-// is taken out, or it has met its receive. What becomes known of that meanwhile, since the send
-// completes, settles it: the answer is for nobody then. This costs a packet each way, and the
+// is taken out, or it has met its receive. If the send completes before the
+// answer, that settles it, and the answer is ignored. This costs a packet each way, and the
 // receiver has to be in a call, or to have ended: then it has dropped the message, unless what it
 // sent before said that the message was received.
 
-// Cancel implements engine.Engine. What has left and is forgotten is not asked for.
+// Cancel implements engine.Engine. A message that is forgotten when it has left is not cancelled.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.Self.(*op); {
 	case o.cancelling:

@@ -33,7 +33,7 @@ type Engine struct {
 	met        msg           // the message whose first packet is being taken in
 	out        device.Packet // the packet that is being sent
 
-	// What few messages need comes last.
+	// Fields that few messages need come last.
 	op       op    // the first operation
 	ops      []*op // all
 	opAt     [4]*op

@@ -9,7 +9,7 @@ import (
 
 // packetMemory is remote memory by packets, for an engine whose machine has none. A get is a
 // request that the other engine answers with the data when it makes progress; a put is a packet
-// with the data. Who writes is done when the packet is sent: what it sends afterwards arrives after
+// with the data. The writer is done when the packet is sent: what it sends afterwards arrives after
 // the bytes.
 //
 // It differs from device.Memory in three things. The other side helps, in its calls. The end of an

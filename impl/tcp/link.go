@@ -11,7 +11,7 @@ import (
 
 // link is a rank's end of its connection to another.
 //
-// What arrives is read into the link's buffer, as much as there is. A packet that fits is received
+// The link reads as much as there is into its buffer. A packet that fits is received
 // where it lies there; what has come of a longer one is moved to a packet buffer, and the rest is
 // read there.
 type link struct {

@@ -19,7 +19,7 @@ func (p *rank) send(c device.Channel, dst int, pri device.Priority, b []byte) {
 }
 
 // Messages of a priority arrive once each, unchanged, and in the order of their sender, who may use
-// the buffer again. What was received stays until the next receive of its priority.
+// the buffer again. A received message stays until the next receive of its priority.
 func channelOrder(open func(int) device.World) error {
 	const n, each = 3, 100
 	length := func(limit, i int) int { return []int{8, limit, 1, 0, limit / 2}[i%5] }

@@ -17,7 +17,7 @@ type Packet struct {
 	Wire  Wire
 }
 
-// Wire is where a packet or an access is on its way. What it means is the network's.
+// Wire is where a packet or an access is on its way. Its meaning is the network's.
 type Wire struct {
 	Step int8
 	Pos  int

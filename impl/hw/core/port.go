@@ -9,7 +9,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Port is a processor with its interface, which implements device.Port. What every packet needs
+// Port is a processor with its interface, which implements device.Port. Fields that every packet needs
 // comes first.
 type Port struct {
 	*Job

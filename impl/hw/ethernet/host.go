@@ -18,7 +18,7 @@ type network struct {
 }
 
 // host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a
-// socket to each other host. What the rank does in system calls is its own time and happens at its
+// socket to each other host. System calls take the rank's own time and happens at its
 // processor's time: a host pays before it touches a socket. Hosts of one end share a station.
 type host struct {
 	*core.Port

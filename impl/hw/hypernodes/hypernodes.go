@@ -107,7 +107,7 @@ func (n *network) round(t model.Tier) unit.Time {
 }
 
 // carry lets the processor of p move so many bytes of x at a rate to the memory of a peer, or from
-// there. Its clock is then when the last has passed. What it does meanwhile has a name.
+// there. Its clock is then when the last has passed. Its work meanwhile has a name.
 func (n *network) carry(p *core.Port, x any, name string, peer int32, from bool, bytes int, rate unit.Rate) {
 	p.Probe.Departs(x, p.Clock)
 	p.Pay()

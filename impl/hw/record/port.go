@@ -11,7 +11,7 @@ import (
 // recorder.
 func (r *Recorder) View(p *core.Port) device.Port { return watched{p, p, r, &r.lanes[p.ID]} }
 
-// watched is a port whose processor's time is recorded. What a network charges it tells the probe
+// watched is a port whose processor's time is recorded. A network tells the probe what it charges
 // itself, by the names of the machine's numbers; what one leaves untold is recorded here as what it
 // was for.
 type watched struct {

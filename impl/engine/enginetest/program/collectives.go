@@ -12,7 +12,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Collective operations of random programs. What they leave is compared with their definitions.
+// Collective operations of random programs. Their results are compared with their definitions.
 
 // operation adds one.
 func (w *writer) operation() {
