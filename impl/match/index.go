@@ -1,8 +1,8 @@
 package match
 
 // index finds the earliest entry for an envelope. It is a hash table of the different envelopes
-// that are queued, wildcards and all: each bucket chains the first entries of its envelopes, and
-// each of these begins the ring of the entries that have the same envelope.
+// that are queued, including those with wildcards: each bucket chains the first entries of its
+// envelopes, and each of these begins the ring of the entries that have the same envelope.
 type index[T any] struct {
 	buckets []*Entry[T] // a power of two
 	keys    int         // different envelopes
@@ -30,7 +30,7 @@ func (x Envelope) class() int {
 	return c
 }
 
-// as returns what x is called in class c.
+// as returns x with the wildcards of class c.
 func (x Envelope) as(c int) Envelope {
 	if c&anySource != 0 {
 		x.Source = Any
@@ -43,10 +43,6 @@ func (x Envelope) as(c int) Envelope {
 
 // minBuckets is room for twice as many entries as are scanned without an index.
 const minBuckets = 2 * scanUpTo
-
-func newIndex[T any]() *index[T] {
-	return &index[T]{buckets: make([]*Entry[T], minBuckets)}
-}
 
 // first returns the earliest entry that matches x, which has no wildcards.
 func (i *index[T]) first(x Envelope) *Entry[T] {
@@ -71,7 +67,7 @@ func (i *index[T]) find(x Envelope) *Entry[T] {
 	return e
 }
 
-// add takes e in as the last of its envelope.
+// add adds e as the last entry of its envelope.
 func (i *index[T]) add(e *Entry[T]) {
 	i.classes[e.class()]++
 	if first := i.find(e.Envelope); first != nil {
@@ -114,7 +110,7 @@ func (i *index[T]) push(e *Entry[T]) {
 	e.chain, *at = *at, e
 }
 
-// grow doubles the table. It never shrinks: a rank whose queue was long once will see it long
+// grow doubles the table. It never shrinks, because a queue that was long once often becomes long
 // again.
 func (i *index[T]) grow() {
 	old := i.buckets

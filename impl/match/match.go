@@ -1,10 +1,10 @@
 // Package match pairs posted receives and early messages in MPI's order.
 //
-// A rank keeps two queues: receives that wait for a message, and messages that came before their
-// receive. Whatever arrives on one side is looked for in the queue of the other, and the earliest
-// entry that matches is the right one: that alone is MPI's rule that neither messages nor receives
-// overtake each other, while a message with another tag may pass. The package knows envelopes and
-// order. The user says what is queued and what happens to a pair.
+// A rank keeps two queues: receives that wait for a message, and messages that arrived before their
+// receive. An arrival on one side is looked up in the queue of the other side. The earliest entry
+// that matches is the right one. This is MPI's rule that neither messages nor receives overtake
+// each other, although a message with another tag may pass. The package handles envelopes and their
+// order; its user decides what is queued and what happens to a pair.
 package match
 
 import "fmt"
@@ -12,22 +12,22 @@ import "fmt"
 // Any in place of a source or tag matches every source or tag.
 const Any = -1
 
-// Envelope is what messages are matched by. A message has a source and a tag of its own; a receive
-// may have Any in place of either. There is no wildcard for the context.
+// Envelope has the fields by which messages are matched. A message has a source and a tag of its
+// own; a receive may have Any in place of either. There is no wildcard for the context.
 type Envelope struct {
 	Context     uint32
 	Source, Tag int32
 }
 
-// Matches reports whether one message can be of both envelopes. Of a message and a receive it says
-// whether the receive may take the message; of two receives, whether they compete for some message.
+// Matches reports whether some message matches both envelopes: for a message and a receive, whether
+// the receive may take the message; for two receives, whether they compete for some message.
 func (x Envelope) Matches(y Envelope) bool {
 	return x.Context == y.Context &&
 		(x.Source == y.Source || x.Source == Any || y.Source == Any) &&
 		(x.Tag == y.Tag || x.Tag == Any || y.Tag == Any)
 }
 
-// String gives the envelope for diagnostics.
+// String returns the envelope for diagnostics.
 func (x Envelope) String() string {
 	return fmt.Sprintf("context %d, source %s, tag %s", x.Context, orAny(x.Source), orAny(x.Tag))
 }
@@ -42,7 +42,7 @@ func orAny(v int32) string {
 // wild reports whether x has a wildcard.
 func (x Envelope) wild() bool { return x.Source == Any || x.Tag == Any }
 
-// check panics on what can be no envelope.
+// check panics if x is not a valid envelope.
 func (x Envelope) check() {
 	if x.Tag < Any {
 		panic("match: negative tag")
@@ -55,5 +55,5 @@ func (x Envelope) check() {
 	}
 }
 
-// anyContext is what a context becomes if someone takes it for a place where Any may stand.
+// anyContext is Any, converted to a context by mistake.
 const anyContext = 1<<32 - 1

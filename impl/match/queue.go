@@ -2,7 +2,7 @@ package match
 
 import "iter"
 
-// Entry is one element of a Queue, to be embedded in what is queued: queueing allocates nothing.
+// Entry is an element of a Queue. It is embedded in what is queued, so queueing allocates nothing.
 // While an entry is queued its envelope may not change, and it may not be copied.
 type Entry[T any] struct {
 	Envelope
@@ -15,7 +15,8 @@ type Entry[T any] struct {
 	chain      *Entry[T] // the next envelope in the bucket, if this is the first entry of its envelope
 }
 
-// scanUpTo is the longest queue that is searched from end to end. Beyond it an index pays.
+// scanUpTo is the longest queue that is searched from end to end. A longer one is searched by an
+// index.
 const scanUpTo = 8
 
 // Queue holds entries in the order in which they were added and finds the earliest that matches an
@@ -26,8 +27,7 @@ const scanUpTo = 8
 // queue from the front.
 //
 // Note: an index over messages by tag alone and by source alone would make these constant as well.
-// It would charge every early message for searches that find their message at the front nearly
-// always.
+// Every early message would pay for searches that nearly always find their message at the front.
 type Queue[T any] struct {
 	head, tail *Entry[T]
 	n          int
@@ -103,7 +103,7 @@ func (q *Queue[T]) Match(x Envelope) *Entry[T] {
 	return nil
 }
 
-// All returns the entries in order. The one at hand may be removed on the way.
+// All returns the entries in order. The current entry may be removed during the iteration.
 func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	return func(yield func(*Entry[T]) bool) {
 		for e := q.head; e != nil; {
@@ -116,13 +116,14 @@ func (q *Queue[T]) All() iter.Seq[*Entry[T]] {
 	}
 }
 
-// indexed reports whether the index holds the entries. It does from when the queue grows long until
-// it is empty, so that a queue whose length varies about the limit is not indexed again and again.
+// indexed reports whether the index holds the entries. It holds them from the time the queue grows
+// long until it is empty, so a queue whose length varies about the limit is not indexed again and
+// again.
 func (q *Queue[T]) indexed() bool { return q.index != nil && q.index.keys > 0 }
 
 func (q *Queue[T]) buildIndex() {
 	if q.index == nil {
-		q.index = newIndex[T]()
+		q.index = &index[T]{buckets: make([]*Entry[T], minBuckets)}
 	}
 	for e := q.head; e != nil; e = e.next {
 		q.index.add(e)

@@ -7,14 +7,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// event is what is to happen.
+// event is a scheduled action.
 type event struct {
 	act  Action
 	arg  uint64
-	next int // slot of the next of its burst, or of the next that is free; 0: none
+	next int // slot of the next event of its burst, or of the next free slot; 0: none
 }
 
-// key is when a burst is to happen, and which of the heap's events is the first that is left of it.
+// key is the time of a burst, the order in which it was scheduled, and its first remaining event.
 type key struct {
 	at   unit.Time // not negative
 	seq  uint64    // of the burst's first event
@@ -30,17 +30,17 @@ func (k *key) before(l *key) int {
 }
 
 // heap is a 4-ary heap of bursts: events of one time that were scheduled one right after the other.
-// No other event can come between those of a burst, so they need one place in the heap. Where many
-// ranks do the same at the same time, most events are of a burst.
+// No other event can come between those of a burst, so they need one place in the heap. If many
+// ranks do the same at the same time, most events belong to a burst.
 //
 // Note: container/heap boxes every event and compares through an interface, which costs four times
 // as much with a thousand processes.
 type heap struct {
 	keys   []key
 	events []event   // by slot; the first is not used
-	free   int       // slot of one that is free
-	last   int       // slot of the event that was scheduled last, if it is still to happen
-	lastAt unit.Time // and when that is
+	free   int       // first free slot; 0: none
+	last   int       // slot of the event that was scheduled last, if it has not happened yet
+	lastAt unit.Time // its time
 }
 
 // reserve makes room for n events.
@@ -65,7 +65,7 @@ func (h *heap) push(at unit.Time, seq uint64, a Action, arg uint64) {
 	h.last, h.lastAt = slot, at
 }
 
-// slot returns a slot that is free.
+// slot returns a free slot.
 func (h *heap) slot() int {
 	if slot := h.free; slot > 0 {
 		h.free = h.events[slot].next
@@ -78,7 +78,7 @@ func (h *heap) slot() int {
 	return len(h.events) - 1
 }
 
-// insert puts the key of a burst where it belongs.
+// insert adds the key of a burst to the heap.
 func (h *heap) insert(k key) {
 	h.keys = append(h.keys, k)
 	e := h.keys
@@ -143,6 +143,7 @@ func least(e []key, i int) int {
 	return c
 }
 
+// leastOf4 returns the index of the earliest of four keys, without branches.
 func leastOf4(e *[4]key) int {
 	a := e[1].before(&e[0])
 	b := 2 + e[3].before(&e[2])

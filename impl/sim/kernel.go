@@ -1,9 +1,9 @@
 // Package sim runs processes in virtual time, one at a time, in a reproducible order.
 //
 // A Kernel has a clock and a queue of events. An event is an Action that is run at its time; a
-// process is a coroutine that runs until it sleeps or parks. Whatever happens at equal times
-// happens in the order in which it was scheduled, so a run is a function of its inputs. The kernel
-// knows nothing of processors or wires; impl/hw builds those from its events.
+// process is a coroutine that runs until it sleeps or parks. Events of equal times run in the order
+// in which they were scheduled, so a run is a function of its inputs. Processors and wires are
+// built from events by impl/hw.
 package sim
 
 import (
@@ -14,12 +14,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Action is something that happens at a time. The argument is the one given to At. Actions are
+// Action runs at a time. Its argument is the one given to At. Actions are
 // pointers to longer-lived state, so that scheduling one allocates nothing.
 type Action interface{ Act(arg uint64) }
 
-// Kernel is a clock, a queue of events and the processes that live by them. The zero value is ready
-// for use, once.
+// Kernel is a clock, a queue of events, and processes. The zero value is ready for one run.
 type Kernel struct {
 	now    unit.Time
 	seq    uint64
@@ -34,14 +33,14 @@ type Kernel struct {
 // Now returns the virtual time.
 func (k *Kernel) Now() unit.Time { return k.now }
 
-// Reserve makes room for so many processes, each with an event to come. There may be more.
+// Reserve allocates memory for a number of processes, each with an event. There may be more.
 func (k *Kernel) Reserve(procs int) {
 	k.procs = slices.Grow(k.procs, procs)
 	k.ready.p = slices.Grow(k.ready.p, procs)
 	k.events.reserve(procs)
 }
 
-// At schedules an action. A time that has passed panics.
+// At schedules an action. It panics if the time has passed.
 func (k *Kernel) At(t unit.Time, a Action, arg uint64) {
 	if t < k.now {
 		panic("sim: event in the past")
@@ -58,16 +57,16 @@ func (k *Kernel) Fail(err error) {
 	}
 }
 
-// ErrStalled says that processes are parked and nothing is scheduled that could wake them. Parked
-// tells which.
+// ErrStalled is the error if processes are parked and no event is left that could wake them. Parked
+// returns them.
 var ErrStalled = errors.New("sim: processes are parked and no event is left")
 
 // checkEvery is the number of steps between two looks at the context.
 const checkEvery = 1 << 14
 
-// Run lets time pass until all processes have ended, and returns nil then. It returns the error
-// given to Fail, the error of the context, ErrExited, or ErrStalled otherwise; Close unwinds the
-// processes that are left. Events that are left are dropped.
+// Run runs events and processes until all processes have ended, and returns nil then. Otherwise it
+// returns the error given to Fail, the error of the context, ErrExited, or ErrStalled, and Close
+// unwinds the remaining processes. Remaining events are dropped.
 func (k *Kernel) Run(ctx context.Context) error {
 	if !contain(func() { k.run(ctx) }) {
 		k.Fail(ErrExited)
@@ -75,7 +74,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	return k.err
 }
 
-// ErrExited says that the body of a process called runtime.Goexit, as testing.T.FailNow does.
+// ErrExited is the error if the body of a process called runtime.Goexit, as testing.T.FailNow does.
 var ErrExited = errors.New("sim: a process called runtime.Goexit")
 
 // contain calls f in a goroutine of its own and reports whether it returned. A process that calls
@@ -118,8 +117,8 @@ func (k *Kernel) run(ctx context.Context) {
 	}
 }
 
-// Quiet reports whether nothing is to happen up to a time, so that whoever acts now may as well act
-// then.
+// Quiet reports whether nothing is scheduled up to a time, so that a process may act now as if it
+// were then.
 func (k *Kernel) Quiet(until unit.Time) bool {
 	return k.ready.empty() && (k.events.empty() || until < k.events.first())
 }
@@ -134,8 +133,8 @@ func (k *Kernel) Parked(yield func(*Proc) bool) {
 	}
 }
 
-// Close unwinds the processes that have not ended: their deferred calls run. The kernel is of no
-// use afterwards.
+// Close unwinds the processes that have not ended: their deferred calls run. The kernel cannot be
+// used afterwards.
 func (k *Kernel) Close() {
 	k.Fail(errClosed)
 	for len(k.procs) > 0 {

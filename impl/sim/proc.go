@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Proc is a process: a coroutine that is resumed by the kernel. Its methods, but for Wake and
-// Parked, may be called from its own body only. The zero value is one that has not been started.
+// Proc is a process: a coroutine that is resumed by the kernel. Only its own body may call its
+// methods, except for Wake and Parked. The zero value has not been started.
 type Proc struct {
 	k      *Kernel
 	next   func() (struct{}, bool)
@@ -18,12 +18,12 @@ type Proc struct {
 	body   Body
 }
 
-// Body is what a process does.
+// Body is the code of a process.
 type Body interface{ Live() }
 
-// Start starts a process. Its body begins at the current time, after what is ready already. A panic
-// of the body passes through Run or Close to their caller; the body of a process that is unwound by
-// Close is left by a panic of the kernel's own.
+// Start starts a process. Its body begins at the current time, after the processes that are ready
+// already. A panic of the body passes through Run or Close to their caller. Close unwinds a process
+// by a panic of its own, see Unwinding.
 func (k *Kernel) Start(p *Proc, body Body) {
 	p.k, p.body = k, body
 	p.next, p.cancel = iter.Pull(p.live)
@@ -48,7 +48,7 @@ type function struct {
 
 func (f *function) Live() { f.body(f.p) }
 
-// live is the life of a process, as a sequence of pauses.
+// live runs the body of a process as a sequence of pauses.
 func (p *Proc) live(yield func(struct{}) bool) {
 	p.yield = yield
 	deep()
@@ -58,9 +58,9 @@ func (p *Proc) live(yield func(struct{}) bool) {
 	p.cancel = nil
 }
 
-// deep makes a coroutine's stack grow at once to what the call of a message-passing library needs.
-// It would grow to it anyway: later there are a dozen frames on it whose pointers have to be
-// changed, which takes as long as several messages.
+// deep makes a coroutine's stack grow at once to the size that a message-passing library needs. It
+// would grow anyway, but later it holds a dozen frames whose pointers have to be adjusted, which
+// takes as long as several messages.
 //
 //go:noinline
 func deep() {
@@ -89,8 +89,8 @@ func (p *Proc) Act(uint64) { p.resume() }
 // Now returns the virtual time.
 func (p *Proc) Now() unit.Time { return p.k.now }
 
-// Sleep lets d pass. Where nothing else can happen meanwhile, the clock is moved and no other
-// coroutine is entered.
+// Sleep lets d pass. If no other event is due meanwhile, it moves the clock without a switch of
+// coroutines.
 func (p *Proc) Sleep(d unit.Time) {
 	k := p.k
 	t := k.now + d
@@ -109,8 +109,8 @@ func (p *Proc) Park() {
 	p.pause()
 }
 
-// Wake makes a parked process go on at the current time, after what is ready already. A process
-// that is not parked is left alone.
+// Wake resumes a parked process at the current time, after the processes that are ready already. It
+// has no effect on a process that is not parked.
 func (p *Proc) Wake() {
 	if p.parked && !p.woken {
 		p.woken = true
@@ -118,7 +118,7 @@ func (p *Proc) Wake() {
 	}
 }
 
-// unwind is what leaves the body of a process that is stopped.
+// unwind is the panic value that unwinds a process when it is stopped.
 type unwind struct{}
 
 // pause is the only place where a process yields.
@@ -136,8 +136,8 @@ func recoverUnwind() {
 	}
 }
 
-// Unwinding reports whether a recovered value is the kernel's own, by which it leaves the body of a
-// stopped process. A body that recovers such a value must panic with it again.
+// Unwinding reports whether a recovered value is the one by which the kernel unwinds a stopped
+// process. A body that recovers it must panic with it again.
 func Unwinding(v any) bool {
 	_, ok := v.(unwind)
 	return ok

@@ -2,11 +2,12 @@ package sim
 
 import "github.com/loggp/loggp/model/unit"
 
-// Server is whatever serves one after the other: a link, a port, a bus. The zero value is free.
+// Server is a resource that serves one request after the other: a link, a port, a bus. The zero
+// value is free.
 type Server struct{ free unit.Time }
 
-// Reserve takes the server for d from the first moment at or after t at which it is free, and
-// returns that moment.
+// Reserve occupies the server for d from the first time at or after t at which it is free, and
+// returns that time.
 func (s *Server) Reserve(t, d unit.Time) unit.Time {
 	t = max(t, s.free)
 	s.free = t + d
