@@ -37,7 +37,7 @@ func (m *implementation) there() bool {
 	return err == nil && none == nil
 }
 
-// with returns a contender's ping-pong, launched with options.
+// with returns a candidate's ping-pong, launched with options.
 func (m *implementation) with(options ...string) func(context.Context, []load) ([]float64, error) {
 	return func(ctx context.Context, loads []load) ([]float64, error) {
 		m.once.Do(m.build)

@@ -8,9 +8,9 @@ import (
 	"github.com/loggp/loggp/impl/machine"
 )
 
-// load is what a contender measures of one length: the median over blocks of half a round trip,
-// after a block that warms up. Blocks are long enough for the clock not to matter, and enough of
-// them for the median.
+// load is what a candidate measures of one length: the median over blocks of half a round
+// trip, after a block that warms up. Blocks are long enough for the clock not to matter, and enough
+// of them for the median.
 type load struct{ bytes, trips, blocks int }
 
 // loadOf returns the load of a length. It takes some tens of milliseconds.
@@ -44,12 +44,12 @@ func read(words []string) (loads []load, err error) {
 
 // time plays the load by a function that makes so many round trips. It returns the median in
 // nanoseconds.
-func (l load) time(play func(trips int)) float64 {
+func (l load) time(run func(trips int)) float64 {
 	half := make([]float64, l.blocks)
-	play(l.trips)
+	run(l.trips)
 	for i := range half {
 		begin := machine.Now()
-		play(l.trips)
+		run(l.trips)
 		half[i] = float64(machine.Now()-begin) / float64(l.trips) / 2
 	}
 	return median(half)

@@ -15,32 +15,33 @@ import (
 	"time"
 )
 
-// contender is who plays: it is launched, measures all loads, and returns nanoseconds for each.
-type contender struct {
+// candidate is one of the programs that are compared. run launches it, measures all loads, and
+// returns nanoseconds for each.
+type candidate struct {
 	name  string
-	play  func(context.Context, []load) ([]float64, error)
+	run   func(context.Context, []load) ([]float64, error)
 	there func() bool // it is installed; nil: always
 }
 
-// wire is what contenders have in common. The first of them is the floor, and ours is to be
-// compared with those behind it.
-type wire struct {
+// transport has the candidates that use it. The first is the lower bound, and ours is compared
+// with those after it.
+type transport struct {
 	name       string
-	contenders []contender
+	candidates []candidate
 }
 
-// ours is the contender that is compared.
+// ours is the candidate that is compared with the others.
 const ours = "ours"
 
-var wires = []wire{
-	{"shm", []contender{
+var transports = []transport{
+	{"shm", []candidate{
 		{"raw", raw, nil},
 		{"port", own("shm", "versus-port"), nil},
 		{ours, own("shm", "versus-library"), nil},
 		{"openmpi", openMPI.with("--bind-to", "core", "--mca", "btl", "vader,self"), openMPI.there},
 		{"mpich", mpich.with("-bind-to", "core"), mpich.there},
 	}},
-	{"tcp", []contender{
+	{"tcp", []candidate{
 		{"raw", sockets, nil},
 		{"port", own("tcp", "versus-port"), nil},
 		{ours, own("tcp", "versus-library"), nil},
@@ -49,10 +50,10 @@ var wires = []wire{
 	}},
 }
 
-var rounds = flag.Int("rounds", 3, "how often each contender is launched")
+var rounds = flag.Int("rounds", 3, "how often each candidate is launched")
 
-// only are the contenders that are launched.
-var only = flag.String("only", "", "contenders, such as raw,ours (default all)")
+// only are the candidates that are launched.
+var only = flag.String("only", "", "candidates, such as raw,ours (default all)")
 
 // lengths are those to be measured.
 var lengths = flag.String("lengths", "8,1024,4096,65536,1048576,4194304", "bytes of messages")
@@ -94,13 +95,13 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// BenchmarkVersus shows for each wire and length half a round trip of each contender and by how
-// much ours is longer. It is to have the machine for itself.
+// BenchmarkVersus shows half a round trip of each candidate, for each transport and length,
+// and how much longer ours is. It needs an idle machine.
 func BenchmarkVersus(b *testing.B) {
-	for _, w := range wires {
+	for _, w := range transports {
 		b.Run(w.name, func(b *testing.B) {
 			list, loads := w.present(b), loads(b)
-			times := play(b, list, loads, *rounds)
+			times := measure(b, list, loads, *rounds)
 			fmt.Print("\n", table(list, loads, times))
 			for i, l := range loads {
 				b.Run(l.name(), func(b *testing.B) {
@@ -113,14 +114,14 @@ func BenchmarkVersus(b *testing.B) {
 	}
 }
 
-// BenchmarkSlope shows for each wire and contender what a byte costs between 64 and 128 KiB, and by
-// how many percent that varies from start to start: what of G no measurement can hold steady.
+// BenchmarkSlope shows for each transport and candidate the time of a byte between 64 and 128
+// KiB, and how much it varies between launches, in percent.
 func BenchmarkSlope(b *testing.B) {
 	ends := []load{loadOf(64 << 10), loadOf(128 << 10)}
-	for _, w := range wires {
+	for _, w := range transports {
 		b.Run(w.name, func(b *testing.B) {
 			list := w.present(b)
-			times := play(b, list, ends, *rounds)
+			times := measure(b, list, ends, *rounds)
 			for c, of := range list {
 				b.Run(of.name, func(b *testing.B) {
 					for b.Loop() {
@@ -129,7 +130,7 @@ func BenchmarkSlope(b *testing.B) {
 					for round, near := range times[c][0] {
 						slopes = append(slopes, (times[c][1][round]-near)/float64(ends[1].bytes-ends[0].bytes))
 					}
-					b.ReportMetric(0, "ns/op") // what is looped over is nothing
+					b.ReportMetric(0, "ns/op") // the loop is empty
 					b.ReportMetric(median(slopes), "ns/B")
 					b.ReportMetric(variation(slopes), "cv%")
 				})
@@ -151,9 +152,9 @@ func variation(x []float64) float64 {
 }
 
 // report reports a length.
-func report(b *testing.B, list []contender, times [][][]float64, i int) {
+func report(b *testing.B, list []candidate, times [][][]float64, i int) {
 	b.ReportMetric(0, "ns/op") // what is looped over is nothing
-	us := slices.IndexFunc(list, func(c contender) bool { return c.name == ours })
+	us := slices.IndexFunc(list, func(c candidate) bool { return c.name == ours })
 	for c := range list {
 		b.ReportMetric(median(times[c][i]), list[c].name+"-ns")
 		if c != us {
@@ -162,17 +163,17 @@ func report(b *testing.B, list []contender, times [][][]float64, i int) {
 	}
 }
 
-// present returns the contenders that are installed, and says who is not.
-func (w wire) present(tb testing.TB) (list []contender) {
+// present returns the candidates that are installed, and logs those that are not.
+func (w transport) present(tb testing.TB) (list []candidate) {
 	if runtime.NumCPU() < 2 {
 		tb.Skip("two ranks that spin need two processors")
 	}
-	for _, c := range w.contenders {
+	for _, c := range w.candidates {
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), c.name) {
 			continue
 		}
 		if c.there != nil && !c.there() {
-			tb.Logf("%s is not installed, and does not play", c.name)
+			tb.Logf("%s is not installed, and is left out", c.name)
 			continue
 		}
 		list = append(list, c)
@@ -183,8 +184,8 @@ func (w wire) present(tb testing.TB) (list []contender) {
 // patience is how long a launch may take.
 const patience = time.Minute
 
-// play returns the times of each contender, of each load, by rounds.
-func play(tb testing.TB, list []contender, loads []load, rounds int) [][][]float64 {
+// measure returns the times of each candidate, of each load, by rounds.
+func measure(tb testing.TB, list []candidate, loads []load, rounds int) [][][]float64 {
 	times := make([][][]float64, len(list))
 	for c := range times {
 		times[c] = make([][]float64, len(loads))
@@ -196,7 +197,7 @@ func play(tb testing.TB, list []contender, loads []load, rounds int) [][][]float
 				c = len(list) - 1 - k
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
-			half, err := list[c].play(ctx, loads)
+			half, err := list[c].run(ctx, loads)
 			cancel()
 			if err != nil {
 				tb.Fatalf("%s: %v", list[c].name, err)
@@ -220,8 +221,8 @@ func ratios(a, b []float64) []float64 {
 
 // table shows the medians of launches in ns and the least and greatest, and our ratios within
 // rounds likewise.
-func table(list []contender, loads []load, times [][][]float64) string {
-	us := slices.IndexFunc(list, func(c contender) bool { return c.name == ours })
+func table(list []candidate, loads []load, times [][][]float64) string {
+	us := slices.IndexFunc(list, func(c candidate) bool { return c.name == ours })
 	var s strings.Builder
 	t := tabwriter.NewWriter(&s, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "half a round trip, ns\t")
@@ -252,20 +253,20 @@ func table(list []contender, loads []load, times [][][]float64) string {
 	return s.String()
 }
 
-// Each contender plays, is heard, and takes longer for what is much longer.
+// Each candidate runs, returns times, and takes longer for much longer messages.
 func TestContenders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("launches MPIs")
 	}
 	few := []load{{0, 5, 3}, {4 << 20, 1, 3}}
-	for _, w := range wires {
+	for _, w := range transports {
 		list := w.present(t)
-		if len(list) < len(w.contenders) && os.Getenv("CI") != "" {
-			t.Errorf("%s: not all contenders are installed: .ci/mpi installs them", w.name)
+		if len(list) < len(w.candidates) && os.Getenv("CI") != "" {
+			t.Errorf("%s: not all candidates are installed: .ci/mpi installs them", w.name)
 		}
 		for _, c := range list {
 			t.Run(w.name+"/"+c.name, func(t *testing.T) {
-				times := play(t, []contender{c}, few, 1)
+				times := measure(t, []candidate{c}, few, 1)
 				if len(times[0][0]) != 1 || times[0][0][0] <= 0 || times[0][1][0] < 10_000 { // memory of 400 GB/s is to come
 					t.Errorf("half a round trip of nothing and of 4 MiB takes %v ns", times[0])
 				}

@@ -9,7 +9,7 @@ import (
 // one that it sends and the one that it receives; what they are the packets know, which lie in
 // order at the socket that sends them until the last of their bytes has been read.
 //
-// What is emulated of TCP are segments, acknowledgements that are delayed or go with data, windows
+// It emulates the segments of TCP, acknowledgements that are delayed or go with data, windows
 // that close and open, and retransmission of all that follows a lost segment. There is no
 // connecting, no congestion window and no checksum that fails.
 type socket struct {
