@@ -123,7 +123,7 @@ func (a *Algorithm) Serves(j Job) bool {
 func (a *Algorithm) Needs() string {
 	switch {
 	case a.TwoLevel:
-		return "three ranks or more, in several nodes, where some are in one node"
+		return "three ranks or more, of which some are in one node and some are not"
 	case a.PowerOfTwo:
 		return "a power of two of ranks"
 	}
