@@ -66,6 +66,12 @@ func (o *Op) Persistent() bool { return o.template != nil }
 // Inactive reports whether the operation is persistent and has not been started.
 func (o *Op) Inactive() bool { return o.template != nil && o.state&started == 0 }
 
+// SetSend makes o the send of buf.
+func (o *Op) SetSend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
+	o.Mode, o.Buf, o.Size, o.Sign = m, buf, len(buf), s
+	o.Peer, o.Context, o.Tag = int32(dst), context, int32(tag)
+}
+
 // NewOp returns an operation that is not started.
 func (r *Rank) NewOp() *Op {
 	o := r.unused
@@ -90,12 +96,6 @@ func (r *Rank) oneMore() *Op {
 	r.ops = append(r.ops, o)
 	return o
 }
-
-// Op returns the operation with an ID.
-func (r *Rank) Op(id uint32) *Op { return r.ops[id] }
-
-// Ops returns all operations, those that are not in use among them.
-func (r *Rank) Ops() []*Op { return r.ops }
 
 // Finish returns an operation that is finished: one that has nothing to do. As a receive it has the
 // status st.

@@ -22,7 +22,7 @@ func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uin
 
 // isend starts to send what is in o.Buf.
 func (r *Rank) isend(o *Op, m model.Mode, s Signature, dst int, context uint32, tag int) {
-	o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Size = m, int32(dst), int32(tag), context, s, len(o.Buf)
+	o.SetSend(m, o.Buf, s, dst, context, tag)
 	if r.overlap != nil {
 		r.watchSend(o)
 		r.overlap.peer(dst, context, 0, 1)

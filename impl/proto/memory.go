@@ -19,7 +19,7 @@ type packetMemory struct {
 	e       *Engine
 	exposed device.Regions
 	pending []pendingGet // by what the request says it is from
-	idle    []uint32     // places of asked that are not in use
+	idle    []uint32     // places of pending that are not in use
 }
 
 // pendingGet is a get whose data is to come.
@@ -38,7 +38,7 @@ func (m *packetMemory) Withdraw(k device.Key) {
 	}
 }
 
-// ask returns a place of asked that is not in use.
+// ask returns a place of pending that is not in use.
 func (m *packetMemory) ask() uint32 {
 	last := len(m.idle) - 1
 	if last < 0 {

@@ -18,7 +18,7 @@ func (e *Engine) Send(mode model.Mode, buf []byte, sign engine.Signature, dst in
 		return
 	}
 	s := e.rank.NewOp()
-	s.Mode, s.Peer, s.Tag, s.Context, s.Sign, s.Buf, s.Size = mode, int32(dst), int32(tag), context, sign, buf, len(buf)
+	s.SetSend(mode, buf, sign, dst, context, tag)
 	e.begin(s.Self.(*op), p)
 	if mode == model.Buffered {
 		e.spend(model.Epilogue(mode), 1)
@@ -37,7 +37,7 @@ func (e *Engine) Isend(o *engine.Op) {
 	s := o
 	if o.Mode == model.Buffered {
 		s = e.rank.NewOp()
-		s.Mode, s.Peer, s.Tag, s.Context, s.Sign, s.Buf, s.Size = o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Buf, o.Size
+		s.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
 		e.begin(s.Self.(*op), p)
 		e.rank.Complete(o)
 	} else {

@@ -125,7 +125,7 @@ func (e *Engine) NewOp() *engine.Op {
 
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
 	o := e.rank.NewOp()
-	o.Mode, o.Peer, o.Tag, o.Context, o.Sign, o.Buf, o.Size = m, int32(dst), int32(tag), context, s, buf, len(buf)
+	o.SetSend(m, buf, s, dst, context, tag)
 	e.Isend(o)
 	e.rank.Await(o)
 	e.rank.Release(o)
