@@ -25,20 +25,8 @@ import (
 
 var places = enginetest.Worlds()
 
-// loaded are the entries of the catalogue that were read: to read one takes longer than most
-// programs of these tests.
-var loaded = map[string]*platform.Platform{}
-
-func load(name string) *platform.Platform {
-	if loaded[name] == nil {
-		p, err := platform.Load(name)
-		if err != nil {
-			panic(err)
-		}
-		loaded[name] = p
-	}
-	return loaded[name]
-}
+// load returns a platform of the catalogue.
+var load = enginetest.Load
 
 // emulated returns the world of a catalogue entry's machine, with its first library's software
 // costs.

@@ -20,7 +20,7 @@ func ProtoLibraries() []Library {
 
 // Default returns the library of the T3D.
 func Default() *model.Library {
-	l := *load("t3d").Libraries[0]
+	l := *Load("t3d").Libraries[0]
 	return &l
 }
 

@@ -31,7 +31,7 @@ func Worlds() []World {
 		return worlds
 	}
 	for _, name := range []string{"t3d", "convex", "now", "loggp"} {
-		worlds = append(worlds, World{Name: name, Most: load(name).Machine.Ranks.Max, Open: emulated(name, nil, 0)})
+		worlds = append(worlds, World{Name: name, Most: Load(name).Machine.Ranks.Max, Open: emulated(name, nil, 0)})
 	}
 	return append(worlds,
 		World{Name: "convex, far", Most: 16, Open: emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
@@ -49,7 +49,7 @@ func Worlds() []World {
 func emulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World {
 		t.Helper()
-		p := load(name)
+		p := Load(name)
 		price(l, p.Libraries)
 		m := *p.Machine
 		m.Ranks.Min = 1
@@ -81,7 +81,8 @@ func price(l *model.Library, known []*model.Library) {
 // loaded are the platforms that were read: to read one takes longer than most programs run.
 var loaded = map[string]*platform.Platform{}
 
-func load(name string) *platform.Platform {
+// Load returns a platform of the catalogue, which it reads once.
+func Load(name string) *platform.Platform {
 	if loaded[name] == nil {
 		p, err := platform.Load(name)
 		if err != nil {
