@@ -123,7 +123,6 @@ var moreFiles = map[string]int{
 	"impl/proto":       27,
 	"microbench":       29,
 	"microbench/paper": 20,
-	"model":            17,
 	"reports":          58,
 }
 

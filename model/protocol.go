@@ -12,6 +12,9 @@ const (
 
 func (w Where) String() string { return [...]string{"sender", "receiver", "wire"}[w] }
 
+// other returns the other side.
+func other(side Where) Where { return Sender + Receiver - side }
+
 // Kind is the purpose of a packet of a protocol.
 type Kind string
 

@@ -292,3 +292,14 @@ func (w *walk) post(from Where) packet {
 	l := &w.lanes[from]
 	return packet{l.clock, slices.Clone(l.path)}
 }
+
+// arrow records a flight to the other side. A flight of the hardware without data is the request
+// for a remote access or its confirmation.
+func (w *walk) arrow(from Where, depart, arrive unit.Time, bytes int, hardware bool) {
+	name := string(w.step)
+	if hardware && bytes == 0 {
+		name = w.signal
+	}
+	w.flights = append(w.flights, Flight{Name: name, Step: w.step, From: int(from), To: int(other(from)), By: int(from), Sent: depart, Depart: depart, Arrive: arrive,
+		Taken: arrive, Bytes: bytes, Hardware: hardware})
+}
