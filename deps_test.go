@@ -23,6 +23,7 @@ const module = "github.com/loggp/loggp/"
 // layers are all packages, the most basic first. A package may import those of earlier lines.
 var layers = [][]string{
 	{"testdata", "model/unit"},
+	{"model/table"},
 	{"model"},
 	{"model/collective"},
 	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/auth", "impl/machine", "impl/match", "impl/pmi", "impl/process", "impl/sim"},

@@ -1,7 +1,6 @@
 package sample
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,57 +10,47 @@ import (
 
 // WriteJSON writes the set as one JSON object: facts, and series with their times in microseconds, as exact as in CSV.
 func WriteJSON(w io.Writer, s *Set) error {
-	if err := s.check(); err != nil {
+	if err := Write(io.Discard, s); err != nil {
 		return err
 	}
-	b := bufio.NewWriterSize(w, 1<<16)
-	b.WriteString("{\"facts\": [")
-	for i, f := range s.Facts {
-		fmt.Fprintf(b, "%s\n  {\"key\": %s, \"value\": %s}", comma(i), quote(f.Key), quote(f.Value))
+	type fact struct {
+		Key   string `json:"key"`
+		Value string `json:"value"`
 	}
-	b.WriteString("],\n\"series\": [")
-	for i := range s.Series {
-		k := &s.Series[i].Key
-		fmt.Fprintf(b, "%s\n  {", comma(i))
-		for c, text := range k.texts() {
-			fmt.Fprintf(b, "\"%s\": %s, ", columns[c], quote(*text))
-		}
-		fmt.Fprintf(b, "\"bytes\": %d, \"launch\": %d, ", k.Bytes, k.Launch)
-		if k.Pace != "" {
-			fmt.Fprintf(b, "\"pace\": %s, ", quote(k.Pace))
-		}
-		b.WriteString("\"time_us\": [")
-		writeTimes(b, s.Series[i].Times)
-		b.WriteString("]}")
+	type series struct {
+		Platform string   `json:"platform"`
+		Library  string   `json:"library"`
+		Clock    string   `json:"clock"`
+		Place    string   `json:"place"`
+		Mode     string   `json:"mode"`
+		Protocol string   `json:"protocol"`
+		Timer    string   `json:"timer"`
+		Bytes    int      `json:"bytes"`
+		Launch   int      `json:"launch"`
+		Pace     string   `json:"pace,omitempty"`
+		Times    []micros `json:"time_us"`
 	}
-	b.WriteString("]}\n")
-	if err := b.Flush(); err != nil {
+	object := struct {
+		Facts  []fact   `json:"facts"`
+		Series []series `json:"series"`
+	}{[]fact{}, []series{}}
+	for _, f := range s.Facts {
+		object.Facts = append(object.Facts, fact(f))
+	}
+	for _, x := range s.Series {
+		times := make([]micros, len(x.Times))
+		for i, t := range x.Times {
+			times[i] = micros(t)
+		}
+		object.Series = append(object.Series, series{x.Platform, x.Library, x.Clock, x.Place, x.Mode, x.Protocol, x.Timer, x.Bytes, x.Launch, x.Pace, times})
+	}
+	if err := json.NewEncoder(w).Encode(object); err != nil {
 		return fmt.Errorf("write samples: %w", err)
 	}
 	return nil
 }
 
-// quote returns s as a JSON string.
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic("sample: " + err.Error()) // a string has always a JSON form
-	}
-	return string(b)
-}
+// micros is a time that JSON has in microseconds.
+type micros unit.Time
 
-func comma(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return ","
-}
-
-func writeTimes(b *bufio.Writer, times []unit.Time) {
-	for i, t := range times {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(t.MicrosString())
-	}
-}
+func (t micros) MarshalJSON() ([]byte, error) { return []byte(unit.Time(t).MicrosString()), nil }

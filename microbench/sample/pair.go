@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"github.com/loggp/loggp/model/table"
 	"strconv"
 	"strings"
 )
@@ -22,7 +23,7 @@ func RanksOf(place string) (a, b int, ok bool) {
 	if !ok {
 		return 0, 0, false
 	}
-	a, aOK := whole([]byte(first))
-	b, bOK := whole([]byte(second))
+	a, aOK := table.ParseWhole([]byte(first))
+	b, bOK := table.ParseWhole([]byte(second))
 	return a, b, aOK && bOK && a < b && PlaceOf(a, b) == place
 }

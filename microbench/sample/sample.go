@@ -4,7 +4,10 @@
 // comparison, report) starts from such a file, so that results can be kept, sent and fitted again.
 package sample
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Key says what was measured.
 type Key struct {
@@ -57,8 +60,8 @@ type Series struct {
 	File  int // which of several files that were read together it is from: those of Set.FactsByFile are its facts
 }
 
-// Fact is something known about the run.
-type Fact struct{ Key, Value string }
+// Fact is something known about the run, for people and for the functions of facts.go.
+type Fact table.Fact
 
 // Set is a data set.
 type Set struct {

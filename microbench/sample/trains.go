@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"github.com/loggp/loggp/model/table"
 	"strconv"
 	"strings"
 )
@@ -30,7 +31,7 @@ func TrainOf(timer string) (n int, waiting, ok bool) {
 		return 0, false, false
 	}
 	rest, waiting = strings.CutSuffix(rest, waits)
-	n, ok = whole([]byte(rest))
+	n, ok = table.ParseWhole([]byte(rest))
 	ok = ok && 2 <= n && n <= MaxTrain && strconv.Itoa(n) == rest
 	return n, waiting, ok
 }

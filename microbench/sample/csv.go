@@ -1,0 +1,193 @@
+package sample
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// MaxRows is the most samples that a set may have.
+const MaxRows = 50_000_000
+
+// row is a line of a data set.
+type row struct {
+	Key
+	Rep  int
+	Time unit.Time
+}
+
+const pace = "pace" // the optional column: there if any sample has one
+
+var schema = table.Schema[row]{
+	Name:    "samples",
+	MaxRows: MaxRows,
+	Group:   "rep",
+	Columns: []table.Column[row]{
+		table.Name("platform", func(r *row) *string { return &r.Platform }, table.NotEmpty),
+		table.Name("library", func(r *row) *string { return &r.Library }, nil),
+		table.Name("clock", func(r *row) *string { return &r.Clock }, table.OneOf("virtual", "real")),
+		table.Name("place", func(r *row) *string { return &r.Place }, checkPlace),
+		table.Name("mode", func(r *row) *string { return &r.Mode }, table.NotEmpty),
+		table.Name("protocol", func(r *row) *string { return &r.Protocol }, nil),
+		table.Name("timer", func(r *row) *string { return &r.Timer }, table.NotEmpty),
+		table.Whole("bytes", func(r *row) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
+		table.Whole("launch", func(r *row) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
+		optional(table.Name(pace, func(r *row) *string { return &r.Pace }, table.OneOf(append(Paced, "")...))),
+		table.Whole("rep", func(r *row) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
+		table.Micros("time_us", func(r *row) *unit.Time { return &r.Time }),
+	},
+}
+
+func optional(c table.Column[row]) table.Column[row] {
+	c.Optional = true
+	return c
+}
+
+func checkPlace(s string) error {
+	if _, _, pair := RanksOf(s); pair || s == "inter" || s == "intra" {
+		return nil
+	}
+	return fmt.Errorf("%q is neither inter nor intra, nor a pair of ranks such as 0-7", s)
+}
+
+// Read reads a set as Write writes it. name stands for the input in errors, which begin with file:line:column.
+//
+// Rows may come in any order: a series has the place of its first row, and rep says where in its series a sample
+// belongs. Names may stand in quotes. A comment above the header that has no colon is passed over.
+func Read(in io.Reader, name string) (*Set, error) {
+	r, err := schema.Reader(in, name)
+	if err != nil {
+		return nil, err
+	}
+	set := &Set{}
+	for _, f := range r.Facts {
+		set.Facts = append(set.Facts, Fact(f))
+	}
+	index := make(map[Key]int)
+	var late lateRows
+	at := -1 // the series of the last row
+	for {
+		switch err := r.Next(); {
+		case err == io.EOF:
+			return set, late.place(r, set)
+		case err != nil:
+			return nil, err
+		}
+		if !r.Same {
+			i, ok := index[r.Row.Key]
+			if !ok {
+				i = len(set.Series)
+				index[r.Row.Key] = i
+				var room int // as long as the series before
+				if at >= 0 {
+					room = min(len(set.Series[at].Times), 1<<14)
+				}
+				set.Series = append(set.Series, Series{Key: r.Row.Key, Times: make([]unit.Time, 0, room)})
+			}
+			at = i
+		}
+		if s := &set.Series[at]; r.Row.Rep == len(s.Times) {
+			s.Times = append(s.Times, r.Row.Time)
+		} else {
+			late = append(late, lateRow{at, r.Row.Rep, r.Row.Time, r.Place("rep")})
+		}
+	}
+}
+
+// lateRow is a sample that did not come in the order of its series.
+type lateRow struct {
+	series, rep int
+	time        unit.Time
+	place       table.Place
+}
+
+type lateRows []lateRow
+
+// place puts samples where they belong. Of errors it reports the one in the first line.
+func (rows lateRows) place(r *table.Reader[row], set *Set) error {
+	slices.SortFunc(rows, func(a, b lateRow) int {
+		return cmp.Or(cmp.Compare(a.series, b.series), cmp.Compare(a.rep, b.rep), cmp.Compare(a.place.Line, b.place.Line))
+	})
+	var first error
+	line := math.MaxInt
+	for i, broken := 0, -1; i < len(rows); i++ {
+		x := rows[i]
+		s := &set.Series[x.series]
+		n := len(s.Times)
+		switch {
+		case x.series == broken:
+		case x.rep == n:
+			s.Times = append(s.Times, x.time)
+		default:
+			broken = x.series
+			if x.place.Line > line {
+				continue
+			}
+			line = x.place.Line
+			if x.rep < n {
+				first = r.ErrorAt(x.place, "rep", "repetition %d of %v is there twice", x.rep, s.Key)
+			} else {
+				first = r.ErrorAt(x.place, "rep", "repetition %d of %v, but repetition %d is missing", x.rep, s.Key, n)
+			}
+		}
+	}
+	return first
+}
+
+// Write writes the set as CSV: the facts, the header, and a row for each sample, in the order of the set. The same set
+// gives the same bytes. A set that Read would refuse, such as one with two series of one key, is an error.
+func Write(out io.Writer, s *Set) error {
+	if err := s.distinct(); err != nil {
+		return err
+	}
+	var columns []string
+	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Pace != "" }) {
+		columns = []string{pace}
+	}
+	var facts []table.Fact
+	for _, f := range s.Facts {
+		facts = append(facts, table.Fact(f))
+	}
+	w, err := schema.Writer(out, facts, columns...)
+	if err != nil {
+		return err
+	}
+	for i := range s.Series {
+		x := row{Key: s.Series[i].Key}
+		for rep, t := range s.Series[i].Times {
+			x.Rep, x.Time = rep, t
+			if err := w.Write(&x, rep > 0); err != nil {
+				return err
+			}
+		}
+	}
+	return w.Flush()
+}
+
+// distinct is an error if two series have one key.
+func (s *Set) distinct() error {
+	seen := make(map[Key]bool, len(s.Series))
+	for i := range s.Series {
+		k := s.Series[i].Key
+		if seen[k] {
+			return fmt.Errorf("write samples: two series of %v", k)
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
+// String names the measurement in messages.
+func (k Key) String() string {
+	pace := ""
+	if k.Pace != "" {
+		pace = ", pace " + k.Pace
+	}
+	return fmt.Sprintf("%s of %s at %d bytes (%s, %s, %s, %s clock, protocol %s, launch %d%s)",
+		k.Timer, k.Mode, k.Bytes, k.Platform, k.Library, k.Place, k.Clock, k.Protocol, k.Launch, pace)
+}

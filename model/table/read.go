@@ -1,0 +1,247 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// Reader reads rows one by one.
+type Reader[T any] struct {
+	Facts []Fact // those above the header
+	Row   T      // the last row that Next has read; it belongs to the reader
+	Same  bool   // the columns before Schema.Group are as in the row before
+
+	schema  *Schema[T]
+	columns []Column[T] // those that the file has
+	in      *bufio.Reader
+	name    string
+	line    int // of the last row
+	rows    int
+	starts  []int  // where its cells begin, and one more: behind its end
+	group   int    // the column Schema.Group
+	prefix  []byte // the text of the last row before it
+	text    []byte // of a quoted cell
+	names   map[string]string
+}
+
+// Reader reads facts and header of a file. name stands for it in errors.
+func (s *Schema[T]) Reader(in io.Reader, name string) (*Reader[T], error) {
+	r := &Reader[T]{schema: s, in: bufio.NewReaderSize(in, maxLine), name: name, names: make(map[string]string)}
+	for {
+		line, err := r.next()
+		switch {
+		case err == io.EOF:
+			return nil, r.at(r.line, 1, "no header: %s have the columns %s", s.Name, s.Header())
+		case err != nil:
+			return nil, err
+		}
+		if r.line == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if len(line) == 0 {
+			continue
+		}
+		if line[0] != '#' {
+			return r, r.header(line)
+		}
+		if f, ok := ParseFact(string(line)); ok {
+			if f.Check() != nil {
+				return nil, r.at(r.line, 1, "a fact with a character that is not printable, or with more than %d characters", maxFact)
+			}
+			r.Facts = append(r.Facts, f)
+		}
+	}
+}
+
+// Read reads a whole file.
+func (s *Schema[T]) Read(in io.Reader, name string) (rows []T, facts []Fact, err error) {
+	r, err := s.Reader(in, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	for {
+		switch err := r.Next(); {
+		case err == io.EOF:
+			return rows, r.Facts, nil
+		case err != nil:
+			return nil, nil, err
+		}
+		rows = append(rows, r.Row)
+	}
+}
+
+// Next reads the next row, or returns io.EOF. Cells before Schema.Group that are the same as in the row before are not
+// parsed again, so programs may not change fields of Row.
+func (r *Reader[T]) Next() error {
+	var line []byte
+	for len(line) == 0 {
+		var err error
+		if line, err = r.next(); err != nil {
+			return err
+		}
+	}
+	if line[0] == '#' {
+		return r.at(r.line, 1, "a comment below the header: facts stand above it")
+	}
+	if r.rows++; r.rows > r.schema.maxRows() {
+		return r.at(r.line, 1, "more than %d %s", r.schema.maxRows(), r.schema.Name)
+	}
+	first := 0
+	if r.Same = len(r.prefix) > 0 && bytes.HasPrefix(line, r.prefix); r.Same {
+		first = r.group
+	}
+	r.starts = r.starts[:first+1]
+	for i, n := first, len(r.columns); i < n; i++ {
+		text, err := r.cell(line, i)
+		if err != nil {
+			return err
+		}
+		if err := r.columns[i].parse(&r.Row, text, r.names); err != nil {
+			for j := i + 1; j < n; j++ { // a row of another width explains it better
+				if _, err := r.cell(line, j); err != nil {
+					return err
+				}
+			}
+			return r.Errorf(r.columns[i].Name, "%v", err)
+		}
+	}
+	if first < r.group {
+		r.prefix = append(r.prefix[:0], line[:r.starts[r.group]]...)
+	}
+	if r.schema.Check != nil {
+		if column, err := r.schema.Check(&r.Row); err != nil {
+			return r.Errorf(column, "%v", err)
+		}
+	}
+	return nil
+}
+
+// cell returns the text of a cell of a row, whose beginning is known, and notes where the next begins.
+func (r *Reader[T]) cell(line []byte, i int) ([]byte, error) {
+	start := r.starts[i]
+	if start > len(line) {
+		return nil, r.at(r.line, len(line)+1, "column %q is missing: a row has %d columns, this one %d", r.columns[i].Name, len(r.columns), i)
+	}
+	text, end, ok := r.cut(line[start:])
+	if !ok {
+		return nil, r.at(r.line, start+1, "a quoted cell that does not end with a quote before the comma")
+	}
+	end += start
+	r.starts = append(r.starts, end+1)
+	if i == len(r.columns)-1 && end < len(line) {
+		return nil, r.at(r.line, end+2, "a row has %d columns, this one %d", len(r.columns), len(r.columns)+1+bytes.Count(line[end+1:], []byte(",")))
+	}
+	return text, nil
+}
+
+// cut returns the text of the first cell of a line and the place of the comma behind it, or of the end.
+func (r *Reader[T]) cut(s []byte) (text []byte, end int, ok bool) {
+	if len(s) == 0 || s[0] != '"' {
+		if end = bytes.IndexByte(s, ','); end < 0 {
+			end = len(s)
+		}
+		return s[:end], end, true
+	}
+	r.text = r.text[:0]
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] != '"':
+			r.text = append(r.text, s[i])
+		case i+1 < len(s) && s[i+1] == '"':
+			r.text = append(r.text, '"')
+			i++
+		default:
+			return r.text, i + 1, i+1 == len(s) || s[i+1] == ','
+		}
+	}
+	return nil, 0, false
+}
+
+// next returns the next line without its end, which is valid until the next call, or io.EOF.
+func (r *Reader[T]) next() ([]byte, error) {
+	r.line++
+	line, err := r.in.ReadSlice('\n')
+	switch {
+	case err == nil:
+		line = line[:len(line)-1]
+	case err == bufio.ErrBufferFull:
+		return nil, r.at(r.line, 1, "the line is longer than %d bytes", maxLine)
+	case err != io.EOF:
+		return nil, fmt.Errorf("read %s: %w", r.name, err)
+	case len(line) == 0:
+		return nil, io.EOF
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line, nil
+}
+
+// header finds out which of the optional columns are there.
+func (r *Reader[T]) header(line []byte) error {
+	var cells []string
+	for rest, end, ok := line, 0, true; ; rest = rest[end+1:] {
+		var text []byte
+		if text, end, ok = r.cut(rest); !ok {
+			return r.at(r.line, len(line)-len(rest)+1, "a quoted cell that does not end with a quote before the comma")
+		}
+		cells = append(cells, string(text))
+		if end == len(rest) {
+			break
+		}
+	}
+	r.columns = nil
+	for _, c := range r.schema.Columns {
+		if n := len(r.columns); !c.Optional || n < len(cells) && cells[n] == c.Name {
+			r.columns = append(r.columns, c)
+		}
+	}
+	r.group = max(0, slices.IndexFunc(r.columns, func(c Column[T]) bool { return c.Name == r.schema.Group }))
+	r.starts = []int{0}
+	all := strings.Join(names(r.columns), ",")
+	col := 1
+	for i, cell := range cells {
+		switch {
+		case i == len(r.columns):
+			return r.at(r.line, col, "a row has %d columns, this one %d", i, len(cells))
+		case cell != r.columns[i].Name:
+			return r.at(r.line, col, "column %q where %q belongs: %s have the columns %s", cell, r.columns[i].Name, r.schema.Name, all)
+		}
+		col += len(cell) + 1
+	}
+	if n := len(cells); n < len(r.columns) {
+		return r.at(r.line, len(line)+1, "column %q is missing: a row has %d columns, this one %d", r.columns[n].Name, len(r.columns), n)
+	}
+	return nil
+}
+
+// Place is where a cell is.
+type Place struct{ Line, Column int }
+
+// Place returns the place of a column in the last row.
+func (r *Reader[T]) Place(column string) Place {
+	for i, c := range r.columns {
+		if c.Name == column && i < len(r.starts) {
+			return Place{r.line, r.starts[i] + 1}
+		}
+	}
+	return Place{r.line, 1}
+}
+
+// Errorf returns an error about a column of the last row.
+func (r *Reader[T]) Errorf(column, format string, args ...any) error {
+	return r.ErrorAt(r.Place(column), column, format, args...)
+}
+
+// ErrorAt returns an error about a column of a row that was read before.
+func (r *Reader[T]) ErrorAt(p Place, column, format string, args ...any) error {
+	return r.at(p.Line, p.Column, "column %q: %s", column, fmt.Sprintf(format, args...))
+}
+
+func (r *Reader[T]) at(line, column int, format string, args ...any) error {
+	return fmt.Errorf("%s:%d:%d: %s", r.name, line, column, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,101 @@
+package table
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Writer writes rows one by one, through a buffer.
+type Writer[T any] struct {
+	schema  *Schema[T]
+	columns []Column[T]
+	out     *bufio.Writer
+	row     []byte
+	group   int // the column Schema.Group
+	prefix  int // bytes of row before it
+	rows    int
+}
+
+// Writer writes facts and a header. Optional columns are left out unless they are named.
+func (s *Schema[T]) Writer(out io.Writer, facts []Fact, optional ...string) (*Writer[T], error) {
+	w := &Writer[T]{schema: s, out: bufio.NewWriterSize(out, 1<<16)}
+	for _, f := range facts {
+		if err := f.Check(); err != nil {
+			return nil, fmt.Errorf("write %s: %w", s.Name, err)
+		}
+		fmt.Fprintf(w.out, "# %s: %s\n", f.Key, f.Value)
+	}
+	for i, c := range s.Columns {
+		if c.Optional && !slices.Contains(optional, c.Name) {
+			continue
+		}
+		if i > 0 {
+			w.out.WriteByte(',')
+		}
+		w.out.WriteString(c.Name)
+		w.columns = append(w.columns, c)
+	}
+	w.out.WriteByte('\n')
+	w.group = max(0, slices.IndexFunc(w.columns, func(c Column[T]) bool { return c.Name == s.Group }))
+	return w, nil
+}
+
+// Write writes a row. With same, its columns before Schema.Group are as in the row before. A row that a Reader would
+// refuse is an error. Errors of the output are reported by Flush.
+func (w *Writer[T]) Write(row *T, same bool) error {
+	w.rows++
+	if most := w.schema.maxRows(); w.rows > most {
+		return fmt.Errorf("write %s: more than %d of them", w.schema.Name, most)
+	}
+	if w.schema.Check != nil {
+		if column, err := w.schema.Check(row); err != nil {
+			return w.wrong(column, err)
+		}
+	}
+	b, first := w.row[:0], 0
+	if same {
+		b, first = w.row[:w.prefix], w.group
+	}
+	for i := first; i < len(w.columns); i++ {
+		if i == w.group {
+			w.prefix = len(b)
+		}
+		var err error
+		if b, err = w.columns[i].append(b, row); err != nil {
+			return w.wrong(w.columns[i].Name, err)
+		}
+		b = append(b, ',')
+	}
+	b[len(b)-1] = '\n'
+	w.row = b
+	w.out.Write(b) // its error stays until Flush
+	return nil
+}
+
+func (w *Writer[T]) wrong(column string, err error) error {
+	return fmt.Errorf("write %s: row %d: column %q: %w", w.schema.Name, w.rows, column, err)
+}
+
+// Flush writes what is in the buffer.
+func (w *Writer[T]) Flush() error {
+	if err := w.out.Flush(); err != nil {
+		return fmt.Errorf("write %s: %w", w.schema.Name, err)
+	}
+	return nil
+}
+
+// Write writes a whole file.
+func (s *Schema[T]) Write(out io.Writer, facts []Fact, rows []T) error {
+	w, err := s.Writer(out, facts)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := w.Write(&rows[i], false); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
