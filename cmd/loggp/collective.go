@@ -185,7 +185,7 @@ func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank i
 	if p.ranks == 0 {
 		return nil, misuse(cmd, errors.New("--collective: say of how many ranks with --ranks; parameters do not tell"))
 	}
-	call := calls[model.Mode(slices.Index(modeNames(), *p.mode))]
+	call := *p.mode
 	of := func(place string) (model.Parameters, error) {
 		here := fit.Select(all, "", "", place)
 		if i := slices.IndexFunc(here, func(x fit.Parameter) bool { return x.Mode == call }); i >= 0 {

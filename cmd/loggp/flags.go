@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -50,14 +51,20 @@ func output(name string) error {
 type choice struct {
 	value string
 	of    []string
+	alias map[string]string // other names that are accepted
 }
 
 func (c *choice) String() string { return c.value }
 func (c *choice) Type() string   { return strings.Join(c.of, "|") }
 
 func (c *choice) Set(s string) error {
+	s = cmp.Or(c.alias[s], s)
 	if !slices.Contains(c.of, s) {
-		return fmt.Errorf("it is one of %s", strings.Join(c.of, ", "))
+		list := "it is one of " + strings.Join(c.of, ", ")
+		if meant := platform.Meant(s, c.of); meant != "" {
+			list += "; did you mean " + meant + "?"
+		}
+		return errors.New(list)
 	}
 	c.value = s
 	return nil
@@ -65,9 +72,20 @@ func (c *choice) Set(s string) error {
 
 // chosen adds a flag whose values are few, and completes it.
 func chosen(cmd *cobra.Command, name string, of []string, preset, help string) *string {
-	c := &choice{preset, of}
+	c := &choice{value: preset, of: of}
 	cmd.Flags().Var(c, name, help)
 	mustComplete(cmd, name, of)
+	return &c.value
+}
+
+// modeFlag adds the flag of a send mode, which is named by a call of MPI. The name of the mode, such as synchronous, is accepted for its blocking call.
+func modeFlag(cmd *cobra.Command, of []string, help string) *string {
+	c := &choice{value: calls[model.Standard], of: of, alias: map[string]string{}}
+	for m, call := range calls {
+		c.alias[model.Mode(m).String()] = call
+	}
+	cmd.Flags().Var(c, "mode", help)
+	mustComplete(cmd, "mode", of)
 	return &c.value
 }
 

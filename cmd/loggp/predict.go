@@ -60,7 +60,7 @@ one tier for all.`,
 	f.StringVar(&p.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&p.place, "place", "", placeHelp)
-	p.mode = chosen(cmd, "mode", modeNames(), model.Standard.String(), "send mode: of a platform what the library's call costs; with --params whole calls are predicted, by LoGH{sSP}")
+	p.mode = modeFlag(cmd, calls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted, by LoGH{sSP}")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
@@ -72,14 +72,6 @@ one tier for all.`,
 	f.BoolVar(&p.tree, "tree", false, "with --collective: draw the broadcast tree that ends first")
 	mustComplete(cmd, "place", places)
 	return cmd
-}
-
-func modeNames() []string {
-	var names []string
-	for m := range model.NumModes {
-		names = append(names, m.String())
-	}
-	return names
 }
 
 func (p *predict) run(cmd *cobra.Command) error {
@@ -176,14 +168,14 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
-	mode := model.Mode(slices.Index(modeNames(), *p.mode))
+	mode, _ := sendMode(*p.mode)
 	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])
 	transfer := func(protocol *model.Protocol, k int) model.Transfer {
 		return model.Transfer{Machine: machine, Library: job.Library, Protocol: protocol, Mode: mode, Bytes: k, Path: path}
 	}
 	return predictor{
 		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]), mode: mode, basis: bySum, transfer: transfer,
-		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", *p.mode, machine.Name, job.Library.Name, pair[0], pair[1]),
+		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
 		predict: func(protocol *model.Protocol, k int) reports.Prediction {
 			c := transfer(protocol, k).Cost()
 			return reports.Prediction{Mode: *p.mode, Protocol: protocol.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}
@@ -243,8 +235,8 @@ func (p *predict) ofCall(cmd *cobra.Command, here []fit.Parameter) (predictor, e
 	if p.protocols != "" || p.diagram != "" || p.explain {
 		return predictor{}, misuse(cmd, errors.New("--mode: with --params it asks for whole calls, of which the parameters know neither protocol nor steps: leave out --protocol, --diagram and --explain, or --mode"))
 	}
-	mode := model.Mode(slices.Index(modeNames(), *p.mode))
-	call := calls[mode]
+	mode, _ := sendMode(*p.mode)
+	call := *p.mode
 	x, err := fit.Call(here, call)
 	if err != nil {
 		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
@@ -258,7 +250,7 @@ func (p *predict) ofCall(cmd *cobra.Command, here []fit.Parameter) (predictor, e
 	tiers := model.LoGH{Between: x, Inside: x} // of which one is asked for
 	return predictor{
 		platform: first.Platform, library: first.Library, place: first.Place, basis: byLoGH, mode: mode,
-		title: fmt.Sprintf("Blocking %s send on %s, %s, %s, by LoGH{sSP}", *p.mode, first.Platform, first.Library, first.Place),
+		title: fmt.Sprintf("Blocking %s send on %s, %s, %s, by LoGH{sSP}", mode, first.Platform, first.Library, first.Place),
 		predict: func(_ *model.Protocol, k int) reports.Prediction {
 			send, _ := fit.Value(here, call, "o_s", k)
 			return reports.Prediction{

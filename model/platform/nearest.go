@@ -17,11 +17,19 @@ func suggest(s string, names []string) string {
 	if len(names) == 0 {
 		return "leave it out"
 	}
-	first := nearest(s, names)[0]
-	if distance(s, first) <= (len(first)+1)/3 {
-		return "write " + first
+	if meant := Meant(s, names); meant != "" {
+		return "write " + meant
 	}
 	return "write one of " + strings.Join(names, ", ")
+}
+
+// Meant returns the name that a misspelled s was probably meant to be, or "".
+func Meant(s string, names []string) string {
+	first := nearest(s, names)[0]
+	if distance(s, first) > (len(first)+1)/3 {
+		return ""
+	}
+	return first
 }
 
 // distance returns the edit distance (Levenshtein) of a and b, ignoring case.
