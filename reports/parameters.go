@@ -318,7 +318,7 @@ func rate(t *Table, p *fit.Parameter) Cell {
 // tone returns that of a parameter.
 func tone(t *Table, p *fit.Parameter) Tone {
 	if p.Verdict == fit.Weak || p.Verdict == fit.Bad {
-		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± is not all of the doubt.")
+		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± understates the uncertainty.")
 		return Doubt
 	}
 	return Normal

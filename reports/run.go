@@ -55,7 +55,7 @@ func runTable(title, note string, r *model.Recording) *Table {
 	t.group("summary")
 	t.add(summary(all, func(x []unit.Time) unit.Time { return mean(x) }).row(Cell{"mean", Strong})...)
 	t.add(summary(all, slices.Max[[]unit.Time]).row(Cell{"most", Strong})...)
-	t.note("Overhead is what the processor does for communication, waiting what it does nothing in. %s", note)
+	t.note("Overhead is processor time for communication; a waiting processor is idle. %s", note)
 	return t
 }
 

@@ -13,7 +13,7 @@ import (
 func tiersTable(x fit.Tiers) *Table {
 	t := &Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", where(x.Platform, x.Library, ""), counted(len(x.Pairs), "pair", "pairs"), len(x.Ranks)),
 		Columns: []Column{{Head: "tier", Key: true}, {Head: "pairs", Right: true}, {Head: "time,\nnearest 1", Right: true},
-			{Head: "groups", Right: true}, {Head: "ranks\nof each", Right: true}, {Head: "who is with whom", Wrap: true}}}
+			{Head: "groups", Right: true}, {Head: "ranks\nof each", Right: true}, {Head: "members", Wrap: true}}}
 	for _, l := range x.Levels {
 		t.add(text(l.Place), text(strconv.Itoa(l.Pairs)), text(fmt.Sprintf("%.3g", l.Times)), text(strconv.Itoa(len(l.Groups))), text(extent(l.Groups)), text(company(l.Groups)))
 	}

@@ -68,12 +68,12 @@ The programs are` + list.String(),
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.IntVar(&r.size, "size", 0, "size of the problem (default: the program's)")
-	f.IntVar(&r.rounds, "rounds", 0, "how often what is repeated (default: the program's)")
+	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
-	f.BoolVar(&r.check, "check", true, "look whether calls that are under way use the same memory, and who makes calls, which takes no virtual time")
+	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
 	mustComplete(cmd, "platform", platform.Names())
 	mustComplete(cmd, "collective", forcible())
 	return cmd
@@ -105,11 +105,11 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
 	out := cmd.OutOrStdout()
-	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: the result is right", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
-	note := fmt.Sprintf("An operation is taken as %v.", s.Operation)
+	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+	note := fmt.Sprintf("One operation takes %v.", s.Operation)
 	for _, f := range job.Forced {
-		if note += fmt.Sprintf(" %v goes by %s.", f.Operation, f.Algorithm); !makes(recording, f.Operation) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s changes nothing: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
+		if note += fmt.Sprintf(" %v uses %s.", f.Operation, f.Algorithm); !makes(recording, f.Operation) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s has no effect: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
 		}
 	}
 	if err := reports.Run(out, title, note, recording, style(out)); err != nil {

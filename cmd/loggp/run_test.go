@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 				t.Errorf("%s on %s: another time, other numbers", program, platform)
 			}
 			x := row.FindStringSubmatch(out)
-			if x == nil || !strings.Contains(out, "the result is right") {
+			if x == nil || !strings.Contains(out, "result correct") {
 				t.Fatalf("%s on %s:\n%s", program, platform, out)
 			}
 			if x[1] == "0.000" || x[2] == "0.000" || x[4] == "0.000" {
@@ -44,10 +44,10 @@ func TestRunForces(t *testing.T) {
 	usual := mustRun(t, args...)
 	for algorithm, want := range map[string]string{"reduce-bcast": "24", "recursive-doubling": "32", "two-level": "72"} {
 		out := mustRun(t, append(args, "--collective", "bcast=linear, allreduce = "+algorithm)...)
-		if got := sends.FindStringSubmatch(out); got == nil || got[1] != want || !strings.Contains(out, "allreduce goes by "+algorithm) {
+		if got := sends.FindStringSubmatch(out); got == nil || got[1] != want || !strings.Contains(out, "allreduce uses "+algorithm) {
 			t.Errorf("%s: sends %q bytes, not %s, in\n%s", algorithm, got, want, out)
 		}
-		note := " bcast goes by linear. allreduce goes by " + algorithm + "."
+		note := " bcast uses linear. allreduce uses " + algorithm + "."
 		if same := strings.Replace(out, note, "", 1) == usual; same != (algorithm == "recursive-doubling") {
 			t.Errorf("%s as what is usual: %v in\n%s\nnot\n%s", algorithm, same, out, usual)
 		}
@@ -58,8 +58,8 @@ func TestRunForces(t *testing.T) {
 func TestRunForcesNothing(t *testing.T) {
 	var out, errs buffer
 	args := []string{"run", "--platform", "t3d", "-n", "4", "--collective", "reduce-scatter=pairwise,allreduce=ring", "ring"}
-	if status := run(t.Context(), args, &out, &errs); status != 0 || strings.Count(errs.String(), "changes nothing") != 1 ||
-		!strings.Contains(errs.String(), "--collective reduce-scatter=pairwise changes nothing: ring makes no such call") {
+	if status := run(t.Context(), args, &out, &errs); status != 0 || strings.Count(errs.String(), "has no effect") != 1 ||
+		!strings.Contains(errs.String(), "--collective reduce-scatter=pairwise has no effect: ring makes no such call") {
 		t.Errorf("status %d: %s", status, errs.String())
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 var gradient = Program{
-	Name: "cg", What: "a system of linear equations, Poisson's on a square, is solved by conjugate gradients; each step adds up two numbers of all ranks",
+	Name: "cg", What: "conjugate gradients for Poisson's equation on a square; ranks exchange borders, and each iteration has two sums over all ranks",
 	Size: "points on a side", Usual: Settings{Size: 32, Rounds: 40}, Run: runGradient,
 }
 

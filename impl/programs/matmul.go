@@ -7,7 +7,7 @@ import (
 )
 
 var matmul = Program{
-	Name: "matmul", What: "two square matrices are multiplied; each rank has rows of all, and those of the second go round",
+	Name: "matmul", What: "product of two square matrices; each rank has rows of all matrices, and the rows of the second rotate through the ranks",
 	Size: "rows", Usual: Settings{Size: 64, Rounds: 1}, Run: runMatmul,
 }
 

@@ -3,7 +3,7 @@ package programs
 import "github.com/loggp/loggp/impl/mpi"
 
 var ring = Program{
-	Name: "ring", What: "numbers go round all ranks, and each adds its own",
+	Name: "ring", What: "numbers pass through all ranks, and each rank adds its own",
 	Size: "numbers", Usual: Settings{Size: 1000, Rounds: 3}, Run: runRing,
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 var sorting = Program{
-	Name: "sort", What: "whole numbers are sorted: each rank sends every other one those of its range, as in the benchmark IS",
+	Name: "sort", What: "bucket sort of integers, as in the benchmark IS: each rank sends every other rank the numbers of that rank's range",
 	Size: "numbers of each rank", Usual: Settings{Size: 4096, Rounds: 1}, Run: runSort,
 }
 

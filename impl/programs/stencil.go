@@ -7,7 +7,7 @@ import (
 )
 
 var stencil = Program{
-	Name: "stencil", What: "heat spreads on a square: each point becomes the mean of its four neighbours; ranks exchange the borders of their tiles",
+	Name: "stencil", What: "heat equation on a square: each point becomes the mean of its four neighbours; ranks exchange the borders of their tiles",
 	Size: "points on a side", Usual: Settings{Size: 64, Rounds: 10}, Run: runStencil,
 }
 
