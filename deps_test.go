@@ -22,7 +22,7 @@ const module = "github.com/loggp/loggp/"
 
 // layers are all packages, the most basic first. A package may import those of earlier lines.
 var layers = [][]string{
-	{"testdata", "model/unit"},
+	{"testdata", "model/unit", "reports/format"},
 	{"model/table"},
 	{"model"},
 	{"model/collective"},
@@ -30,7 +30,10 @@ var layers = [][]string{
 	{"impl/doctor", "impl/engine", "impl/hw/core", "impl/launch", "impl/reduction", "impl/transport"},
 	{"impl/hw/ethernet", "impl/hw/hypernodes", "impl/hw/loggp", "impl/hw/record", "impl/hw/torus"}, // networks do not know each other
 	{"fit", "microbench/foreign", "impl/mpi/check", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
-	{"reports", "fit/export", "impl/mpi"},
+	{"reports/chart", "fit/export", "impl/mpi"},
+	{"reports/doc"},
+	{"reports/render"},
+	{"reports"},
 	{"impl/programs", "impl/engine/enginetest/program"},
 	{"microbench", "impl/engine/enginetest"},
 	{"microbench/probe", "impl/world"},

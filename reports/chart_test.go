@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/vg"
-
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/model"
 )
@@ -148,23 +146,6 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestDark: each ink has another for the dark, in lines and in areas.
-func TestDark(t *testing.T) {
-	rules := darkRules("svg ")
-	for i, x := range inks {
-		for _, rule := range []string{"fill", "stroke"} {
-			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hex(x.light), hex(x.dark)); !strings.Contains(rules, want) {
-				t.Errorf("no rule %s", want)
-			}
-		}
-		for _, y := range inks[:i] {
-			if x.light == y.light {
-				t.Errorf("ink %s is there twice", hex(x.light))
-			}
-		}
-	}
-}
-
 func TestCharts(t *testing.T) {
 	x := t3d(t)
 	var names []string
@@ -232,19 +213,6 @@ func TestStrange(t *testing.T) {
 			if hidden := strings.Contains(c.Text, "left out"); hidden != (name == "nothing") {
 				t.Errorf("%s: %s", name, c.Text)
 			}
-		}
-	}
-}
-
-// TestAround: the ends of an axis are round numbers beyond the data, but not far.
-func TestAround(t *testing.T) {
-	for i := range 400 {
-		low := math.Pow(1.07, float64(i-200))
-		high := low * math.Pow(1.05, float64(i%90))
-		min, max := around(low, high)
-		first := min / math.Pow10(magnitude(min))
-		if min > low || max < high || min < low/2.9 || max > high*2.9 || math.Abs(first-math.Round(first)) > 1e-9 {
-			t.Errorf("%v to %v: axis from %v to %v", low, high, min, max)
 		}
 	}
 }
@@ -330,29 +298,5 @@ func TestProtocolLines(t *testing.T) {
 		if l := x.series[i].lines; len(l) != 1 || !slices.Equal(l[0], []point{{x: 1, y: want}}) {
 			t.Errorf("%s: %+v, want %v", x.series[i].name, l, want)
 		}
-	}
-}
-
-// TestZero: messages without bytes have a place of their own on the logarithmic axis.
-func TestZero(t *testing.T) {
-	x := xy{series: []series{{points: []point{{x: 0, y: 1}, {x: 1, y: 1}, {x: 100, y: 1}}}}}
-	p := x.plot(vg.Point{X: 400, Y: 300})
-	var named []string
-	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
-		if tick.Label != "" {
-			named = append(named, flat(tick.Label))
-		}
-	}
-	if got := strings.Join(named, " "); got != "0 1 B 10 B 100 B" {
-		t.Errorf("ticks %s", got)
-	}
-}
-
-// Where a call took no time that can be told, what is free reaches down to where the axis begins.
-func TestShadedDownToNothing(t *testing.T) {
-	way := series{points: []point{{x: 1, y: 20}, {x: 100, y: 30}}, over: []point{{x: 1, y: 0}, {x: 100, y: 10}}}
-	var b bytes.Buffer
-	if err := (xy{y: "time (us)", series: []series{way}}).chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
-		t.Errorf("%v: %d bytes", err, b.Len())
 	}
 }

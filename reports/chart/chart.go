@@ -1,0 +1,126 @@
+package chart
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"slices"
+
+	"golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	plotfont "gonum.org/v1/plot/font"
+	plottext "gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/loggp/loggp/reports/format"
+)
+
+// Chart is a picture that can be drawn in any width.
+type Chart struct {
+	Name  string // of its files
+	Title string
+	Text  string // what it shows
+
+	draw   func(c draw.Canvas)
+	height func(width vg.Length) vg.Length
+}
+
+// Width is that of pictures in files, in points: wide enough for a page of paper.
+const Width = 640
+
+// least is the narrowest picture that is drawn.
+const least = 240
+
+// PNG draws the chart with so many points in width, at two pixels a point.
+func (c *Chart) PNG(w io.Writer, width int) error {
+	x := vg.Length(max(width, least))
+	titled := c.titled()
+	img := vgimg.NewWith(vgimg.UseWH(x, titled.height(x)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(paper.light))
+	titled.draw(draw.New(img))
+	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(w); err != nil {
+		return fmt.Errorf("write chart %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+// SVG draws the chart likewise. Its colours follow the reader's preference of light or dark.
+func (c *Chart) SVG(w io.Writer, width int) error {
+	x := vg.Length(max(width, least))
+	titled := c.titled()
+	s := newSVG(x, titled.height(x))
+	canvas := draw.New(s)
+	canvas.SetColor(paper)
+	canvas.Fill(canvas.Rectangle.Path())
+	titled.draw(canvas)
+	if _, err := s.WriteTo(w); err != nil {
+		return fmt.Errorf("write chart %s: %w", c.Name, err)
+	}
+	return nil
+}
+
+// Inline returns the chart as an element for a page, without its title. Its classes say when it is shown.
+func (c *Chart) Inline(width int, classes string) string {
+	x := vg.Length(max(width, least))
+	s := newSVG(x, c.height(x))
+	c.draw(draw.New(s))
+	return s.picture(` class="`+classes+`" role="img" aria-label="`+html.EscapeString(c.Title)+`"`, "")
+}
+
+// titled returns the chart with its title above.
+func (c *Chart) titled() *Chart {
+	out := *c
+	size := func(width vg.Length) vg.Length { return vg.Length(len(c.title(width)))*lineHeight + 6 }
+	out.height = func(width vg.Length) vg.Length { return c.height(width) + size(width) }
+	out.draw = func(canvas draw.Canvas) {
+		y := canvas.Max.Y
+		for _, line := range c.title(canvas.Max.X - canvas.Min.X) {
+			canvas.FillText(heading, vg.Point{X: canvas.Min.X + margin, Y: y - 4}, line)
+			y -= lineHeight
+		}
+		c.draw(draw.Crop(canvas, 0, 0, 0, -size(canvas.Max.X-canvas.Min.X)))
+	}
+	return &out
+}
+
+func (c *Chart) title(width vg.Length) []string {
+	width -= 2 * margin
+	for letters := int(width / 5); ; letters-- {
+		lines := format.Wrap(c.Title, max(letters, 1))
+		wide := func(line string) bool { return heading.Width(line) > width }
+		if letters <= 1 || !slices.ContainsFunc(lines, wide) {
+			return lines
+		}
+	}
+}
+
+const (
+	fontSize   = 11.0
+	lineHeight = vg.Length(15)
+	margin     = vg.Length(6)
+)
+
+// style returns a style of text.
+func textStyle(c Color, size float64, bold bool, x draw.XAlignment, y draw.YAlignment) draw.TextStyle {
+	f := plotfont.From(plot.DefaultFont, vg.Length(size))
+	f.Variant = "Sans"
+	if bold {
+		f.Weight = font.WeightBold
+	}
+	return draw.TextStyle{Color: c, Font: f, XAlign: x, YAlign: y, Handler: plottext.Plain{Fonts: plotfont.DefaultCache}}
+}
+
+var (
+	heading   = textStyle(Black, 13, true, draw.XLeft, draw.YTop)
+	label     = textStyle(Black, fontSize, false, draw.XLeft, draw.YCenter)
+	heading11 = textStyle(Black, fontSize, true, draw.XLeft, draw.YCenter)
+	minor     = textStyle(Gray, fontSize, false, draw.XCenter, draw.YTop)
+	axisName  = textStyle(Black, fontSize, false, draw.XLeft, draw.YTop)
+)
+
+// aligned returns the style with another alignment.
+func aligned(s draw.TextStyle, x draw.XAlignment, y draw.YAlignment) draw.TextStyle {
+	s.XAlign, s.YAlign = x, y
+	return s
+}

@@ -1,0 +1,67 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/loggp/loggp/reports/format"
+)
+
+// TestDark: each ink has another for the dark, in lines and in areas.
+func TestDark(t *testing.T) {
+	rules := DarkRules("svg ")
+	for i, x := range colors {
+		for _, rule := range []string{"fill", "stroke"} {
+			if want := fmt.Sprintf(`svg [%s="%s"]{%[1]s:%[3]s}`, rule, hex(x.light), hex(x.dark)); !strings.Contains(rules, want) {
+				t.Errorf("no rule %s", want)
+			}
+		}
+		for _, y := range colors[:i] {
+			if x.light == y.light {
+				t.Errorf("ink %s is there twice", hex(x.light))
+			}
+		}
+	}
+}
+
+// TestAround: the ends of an axis are round numbers beyond the data, but not far.
+func TestAround(t *testing.T) {
+	for i := range 400 {
+		low := math.Pow(1.07, float64(i-200))
+		high := low * math.Pow(1.05, float64(i%90))
+		min, max := around(low, high)
+		first := min / math.Pow10(format.Magnitude(min))
+		if min > low || max < high || min < low/2.9 || max > high*2.9 || math.Abs(first-math.Round(first)) > 1e-9 {
+			t.Errorf("%v to %v: axis from %v to %v", low, high, min, max)
+		}
+	}
+}
+
+// TestZero: messages without bytes have a place of their own on the logarithmic axis.
+func TestZero(t *testing.T) {
+	x := XY{Series: []Series{{Points: []Point{{X: 0, Y: 1}, {X: 1, Y: 1}, {X: 100, Y: 1}}}}}
+	p := x.plot(vg.Point{X: 400, Y: 300})
+	var named []string
+	for _, tick := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
+		if tick.Label != "" {
+			named = append(named, format.Flat(tick.Label))
+		}
+	}
+	if got := strings.Join(named, " "); got != "0 1 B 10 B 100 B" {
+		t.Errorf("ticks %s", got)
+	}
+}
+
+// Where a call took no time that can be told, what is free reaches down to where the axis begins.
+func TestShadedDownToNothing(t *testing.T) {
+	way := Series{Points: []Point{{X: 1, Y: 20}, {X: 100, Y: 30}}, Over: []Point{{X: 1, Y: 0}, {X: 100, Y: 10}}}
+	var b bytes.Buffer
+	if err := (XY{Y: "time (us)", Series: []Series{way}}).Chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
+		t.Errorf("%v: %d bytes", err, b.Len())
+	}
+}

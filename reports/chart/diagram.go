@@ -1,0 +1,225 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+
+	"github.com/loggp/loggp/reports/format"
+)
+
+// timeline is an axis of time with what is busy in it.
+type timeline struct {
+	end   unit.Time
+	names []string             // of what is busy, in the order of time
+	total map[string]unit.Time // by name
+	count map[string]int       // likewise
+}
+
+// laneHeight is the height of what a rank does.
+const laneHeight = vg.Length(22)
+
+// crowded is how many arrows can still be told apart.
+const crowded = 16
+
+// drawing is a diagram under way.
+type drawing struct {
+	*timeline
+	c           *draw.Canvas // nil: only measure
+	left, width vg.Length    // of the time axis
+	labels      []vg.Rectangle
+}
+
+func (d *drawing) x(t unit.Time) vg.Length {
+	return d.left + d.width*vg.Length(float64(t)/float64(d.end))
+}
+
+// text writes, and keeps the place for others not to write there.
+func (d *drawing) text(s draw.TextStyle, p vg.Point, text string) {
+	if d.c != nil {
+		d.c.FillText(s, p, text)
+		r := s.Rectangle(text).Add(p)
+		d.labels = append(d.labels, r)
+	}
+}
+
+// lane draws what a side does. y is its lower edge.
+func (d *drawing) lane(spans []model.Span, y vg.Length) {
+	if d.c == nil {
+		return
+	}
+	middle := y + laneHeight/2
+	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, middle, d.left+d.width, middle)
+	for _, w := range spans {
+		if w.Activity != model.Waiting {
+			continue
+		}
+		d.c.StrokeLine2(draw.LineStyle{Color: Gray, Width: 1.2, Dashes: []vg.Length{3, 3}}, d.x(w.From), middle, d.x(w.To), middle)
+		if text := "waits for " + w.Name; label.Width(text)+8 < d.x(w.To)-d.x(w.From) {
+			d.over(aligned(minor, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
+		}
+	}
+	for _, b := range spans {
+		if b.Activity == model.Waiting {
+			continue
+		}
+		r := vg.Rectangle{Min: vg.Point{X: d.x(b.From), Y: y}, Max: vg.Point{X: d.x(b.To), Y: y + laneHeight}}
+		i := kindOf(b.Name)
+		d.c.SetColor(i)
+		d.c.Fill(r.Path())
+		if r.Size().X > 4 {
+			d.c.SetLineStyle(draw.LineStyle{Color: paper, Width: 0.75})
+			d.c.Stroke(r.Path())
+		}
+		n := strconv.Itoa(slices.Index(d.names, b.Name) + 1)
+		inside := label
+		inside.Color = paper
+		for _, text := range []string{n + " " + short(b.Name), n} {
+			if inside.Width(text)+3 < r.Size().X {
+				d.text(aligned(inside, draw.XCenter, draw.YCenter), vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: middle}, text)
+				break
+			}
+		}
+	}
+}
+
+// over writes on a ground of its own.
+func (d *drawing) over(s draw.TextStyle, p vg.Point, text string) {
+	r := s.Rectangle(text).Add(p)
+	r.Min.X, r.Max.X = r.Min.X-2, r.Max.X+2
+	d.c.SetColor(paper)
+	d.c.Fill(r.Path())
+	d.text(s, p, text)
+}
+
+// name writes the name of an arrow on it where there is room. It must be written if nothing says otherwise.
+func (d *drawing) name(text string, from, to vg.Point, must bool) {
+	places := []vg.Length{0.5, 0.35, 0.65, 0.22, 0.78}
+	for i, t := range append(places, 0.5) {
+		p := vg.Point{X: from.X + t*(to.X-from.X), Y: from.Y + t*(to.Y-from.Y)}
+		half := label.Width(text)/2 + 2
+		p.X = min(max(p.X, d.left+half-margin), d.left+d.width-half+margin)
+		s := aligned(label, draw.XCenter, draw.YCenter)
+		r := s.Rectangle(text).Add(p)
+		r.Min.X, r.Max.X = r.Min.X-3, r.Max.X+3
+		free := !slices.ContainsFunc(d.labels, func(o vg.Rectangle) bool {
+			return r.Min.X < o.Max.X && o.Min.X < r.Max.X && r.Min.Y < o.Max.Y && o.Min.Y < r.Max.Y
+		})
+		if free || must && i == len(places) {
+			d.over(s, p, text)
+			return
+		}
+	}
+}
+
+// head draws the head of an arrow.
+func (d *drawing) head(i Color, from, to vg.Point) {
+	angle := math.Atan2(float64(to.Y-from.Y), float64(to.X-from.X))
+	corner := func(a float64) vg.Point {
+		s, c := math.Sincos(angle + a)
+		return vg.Point{X: to.X - vg.Length(7*c), Y: to.Y - vg.Length(7*s)}
+	}
+	d.c.FillPolygon(i, []vg.Point{to, corner(0.35), corner(-0.35)})
+}
+
+// kindOfArrow returns the colour and the line of a message: one that no processor sends is thin.
+func kindOfArrow(a model.Flight) (Color, draw.LineStyle) {
+	switch {
+	case a.Hardware && a.Bytes == 0:
+		return Gray, draw.LineStyle{Color: Gray, Width: 0.8, Dashes: []vg.Length{2, 2}}
+	case a.Hardware:
+		return Violet, draw.LineStyle{Color: Violet, Width: 1.4}
+	}
+	return Black, draw.LineStyle{Color: Black, Width: 1.4}
+}
+
+// kindOf returns the colour of what is busy: software, copies, the program itself, or the way into and out of the network.
+func kindOf(name string) Color {
+	switch {
+	case strings.HasPrefix(name, "software."):
+		return Blue
+	case strings.HasPrefix(name, "processor."):
+		return Green
+	case name == "computes":
+		return Teal
+	case strings.HasPrefix(name, "interrupt"):
+		return Violet
+	case strings.HasPrefix(name, "held up"):
+		return Gray
+	}
+	return Orange
+}
+
+// short returns a name without the part of the file that it is from.
+func short(name string) string {
+	_, s, ok := strings.Cut(name, ".")
+	if !ok {
+		return name
+	}
+	return s
+}
+
+// axis draws the axis of time and returns where it ends.
+func (d *drawing) axis(y vg.Length) vg.Length {
+	if d.c != nil {
+		line := draw.LineStyle{Color: Gray, Width: 0.75}
+		d.c.StrokeLine2(line, d.left, y, d.left+d.width, y)
+		step := round(d.end.Micros() / float64(max(3, d.width/80)))
+		for i := 0; ; i++ {
+			t := unit.FromMicros(float64(i) * step)
+			if t > d.end {
+				break
+			}
+			d.c.StrokeLine2(line, d.x(t), y, d.x(t), y-4)
+			d.c.FillText(minor, vg.Point{X: d.x(t), Y: y - 5}, strconv.FormatFloat(float64(i)*step, 'f', max(-format.Magnitude(step), 0), 64))
+		}
+		d.c.FillText(aligned(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time (us)")
+	}
+	return y - 2*lineHeight - 8
+}
+
+// round returns the next of 1, 2 and 5 times a power of ten.
+func round(x float64) float64 {
+	base := math.Pow10(format.Magnitude(x))
+	for _, f := range []float64{1, 2, 5} {
+		if base*f >= x*(1-1e-9) {
+			return base * f
+		}
+	}
+	return base * 10
+}
+
+// list names what is busy, in columns, and returns where it ends.
+func (d *drawing) list(y, width, left vg.Length) vg.Length {
+	var lines []string
+	widest := vg.Length(0)
+	for i, n := range d.names {
+		s := fmt.Sprintf("%d %s", i+1, n)
+		if d.count[n] > 1 {
+			s += fmt.Sprintf(" ×%d", d.count[n])
+		}
+		s += fmt.Sprintf(" %s us", format.Number(d.total[n].Micros()))
+		lines = append(lines, s)
+		widest = max(widest, label.Width(s)+24)
+	}
+	columns := max(1, int((width-2*margin)/widest))
+	rows := (len(lines) + columns - 1) / columns
+	if d.c != nil {
+		for i, s := range lines {
+			p := vg.Point{X: left + 2*margin + vg.Length(i/rows)*widest, Y: y - vg.Length(i%rows)*lineHeight - lineHeight/2}
+			d.c.SetColor(kindOf(d.names[i]))
+			box := vg.Rectangle{Min: vg.Point{X: p.X, Y: p.Y - 4}, Max: vg.Point{X: p.X + 8, Y: p.Y + 4}}
+			d.c.Fill(box.Path())
+			d.c.FillText(label, vg.Point{X: p.X + 13, Y: p.Y}, s)
+		}
+	}
+	return y - vg.Length(rows)*lineHeight - margin
+}

@@ -1,0 +1,162 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Stacked is a chart of two parts, one below the other, on one axis of sizes: what was measured, and how far it is from what
+// was fitted to it. Between them lies a lane for each subject, which shows where its pieces end.
+type Stacked struct {
+	Upper, Lower XY
+	Lanes        []Lane
+}
+
+// Lane is the ranges of sizes of one subject.
+type Lane struct {
+	Color  Color
+	Ranges [][2]float64 // of its pieces
+	Marks  []float64    // sizes that the library itself names
+}
+
+const rowOfLane = vg.Length(13)
+
+// Chart returns the chart, or nil if nothing was measured.
+func (p Stacked) Chart(name, title, text string) *Chart {
+	if len(p.Upper.Series) == 0 {
+		return nil
+	}
+	p.Upper.hide()
+	if n := p.Lower.clip(); n > 0 {
+		text += fmt.Sprintf(" Hollow marks at the edge lie beyond it: %d.", n)
+	}
+	first, last, _, _ := p.Upper.extent()
+	p.Lower.From, p.Lower.To = first, last
+	return &Chart{Name: name, Title: title, Text: text,
+		height: func(width vg.Length) vg.Length {
+			return p.Upper.legend(width, nil, vg.Point{}) + p.upperHeight(width) + p.laneRoom() + p.lowerHeight(width) + 3*lineHeight + 16
+		},
+		draw: p.draw,
+	}
+}
+
+func (p Stacked) upperHeight(width vg.Length) vg.Length { return min(0.62*width, 380) }
+func (p Stacked) lowerHeight(width vg.Length) vg.Length { return min(0.34*width, 190) }
+
+// laneRoom is the height of the lanes with their heading.
+func (p Stacked) laneRoom() vg.Length {
+	if len(p.Lanes) == 0 {
+		return 0
+	}
+	return rowOfLane*vg.Length(len(p.Lanes)) + lineHeight + 10
+}
+
+func (p Stacked) draw(c draw.Canvas) {
+	width, y := c.Max.X-c.Min.X, c.Max.Y
+	y -= p.Upper.legend(width, &c, vg.Point{X: c.Min.X, Y: y})
+	part := func(height vg.Length) draw.Canvas {
+		out := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: c.Min.X + margin, Y: y - height}, Max: vg.Point{X: c.Max.X - margin, Y: y}}}
+		y -= height
+		return out
+	}
+	named := func(what string) {
+		c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: y - 2}, what)
+		y -= lineHeight + 4
+	}
+	named(p.Upper.Y)
+	upper := part(p.upperHeight(width))
+	lanes := part(p.laneRoom())
+	named(p.Lower.Y)
+	lower := part(p.lowerHeight(width))
+	a, b := p.Upper.plot(upper.Size()), p.Lower.plot(lower.Size())
+	if p.Upper.zero() { // both axes have a place for messages without bytes, or none
+		b.X.Min = a.X.Min
+	}
+	b.X.Tick.Marker = a.X.Tick.Marker
+	left := func(p *plot.Plot, c draw.Canvas) vg.Length { return p.DataCanvas(c).Min.X - c.Min.X }
+	need := max(left(a, upper), left(b, lower))
+	upper = draw.Crop(upper, need-left(a, upper), 0, 0, 0)
+	lower = draw.Crop(lower, need-left(b, lower), 0, 0, 0)
+	a.Draw(upper)
+	b.Draw(lower)
+	p.drawLanes(lanes, a, a.DataCanvas(upper))
+	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.Upper.X, "message size"))
+}
+
+// drawLanes draws the ranges of pieces on the axis of a plot.
+func (p Stacked) drawLanes(c draw.Canvas, over *plot.Plot, data draw.Canvas) {
+	if len(p.Lanes) == 0 {
+		return
+	}
+	tx, _ := over.Transforms(&data)
+	zero := over.X.Min * 1.3
+	at := func(k float64) vg.Length { return tx(math.Max(k, zero)) }
+	y := c.Max.Y - lineHeight/2 - 2
+	c.FillText(aligned(axisName, draw.XLeft, draw.YCenter), vg.Point{X: c.Min.X, Y: y}, "straight pieces")
+	y -= lineHeight/2 + rowOfLane/2 + 2
+	for _, l := range p.Lanes {
+		for _, r := range l.Ranges {
+			from, to := at(r[0]), at(r[1])
+			c.FillPolygon(l.Color, []vg.Point{{X: from - 1, Y: y - 3}, {X: to + 1, Y: y - 3}, {X: to + 1, Y: y + 3}, {X: from - 1, Y: y + 3}})
+		}
+		for _, k := range l.Marks {
+			c.StrokeLine2(draw.LineStyle{Color: Black, Width: 1.6}, at(k), y-rowOfLane/2, at(k), y+rowOfLane/2)
+		}
+		y -= rowOfLane
+	}
+}
+
+// clip moves the few points of a signed axis that are far off to its edge, so that the others can be seen, and makes them hollow. It returns how many.
+func (x *XY) clip() int {
+	var all []float64
+	for _, s := range x.Series {
+		for _, p := range s.Points {
+			all = append(all, math.Abs(p.Y))
+		}
+	}
+	edge := edgeOf(all)
+	n := 0
+	var out []Series
+	for _, s := range x.Series {
+		far := Series{Style: s.Style}
+		far.Style.Glyph = Hollow[max(s.Shape, 0)]
+		var near []Point
+		for _, p := range s.Points {
+			if math.Abs(p.Y) <= edge {
+				near = append(near, p)
+				continue
+			}
+			y := math.Copysign(edge, p.Y)
+			far.Points = append(far.Points, Point{X: p.X, Y: y})
+			n++
+		}
+		s.Points = near
+		out = append(out, s)
+		if len(far.Points) > 0 {
+			out = append(out, far)
+		}
+	}
+	x.Series, x.edge = out, edge
+	return n
+}
+
+// edgeOf returns where an axis ends: at a round number that nine of ten values do not exceed.
+func edgeOf(values []float64) float64 {
+	for _, edge := range []float64{2, 5, 10, 20, 50, 100} {
+		within := 0
+		for _, v := range values {
+			if v <= edge {
+				within++
+			}
+		}
+		if 10*within >= 9*len(values) {
+			return edge
+		}
+	}
+	return 200
+}

@@ -1,0 +1,386 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+
+	"github.com/loggp/loggp/reports/format"
+)
+
+// Timeline returns the time line of the ranks that did anything, with the messages between them, and of the parts of the
+// network that were busy longest. Steps too short to be seen are drawn together with their neighbours.
+func Timeline(name, title string, r *model.Recording) *Chart {
+	l := newLanes(r)
+	return &Chart{Name: name, Title: title, Text: l.words(),
+		height: func(width vg.Length) vg.Length { return -l.draw(nil, width, vg.Point{}) },
+		draw:   func(c draw.Canvas) { l.draw(&c, c.Max.X-c.Min.X, vg.Point{X: c.Min.X, Y: c.Max.Y}) },
+	}
+}
+
+// Transfer returns the time line of one message, without the network: what both sides do, when they wait, and the packets
+// between them, as in figures 3 to 5 of Al-Tawil and Moritz. Calls are named with their times.
+func Transfer(name, title string, r *model.Recording) *Chart {
+	x := &model.Recording{Flights: r.Flights}
+	for _, t := range r.Ranks {
+		t.Calls = slices.Clone(t.Calls)
+		for i := range t.Calls {
+			t.Calls[i].Name += fmt.Sprintf(" = %s us", format.Number(t.Calls[i].To.Micros()))
+		}
+		x.Ranks = append(x.Ranks, t)
+	}
+	return Timeline(format.FileName("timeline", name), title, x)
+}
+
+// MostTracks is how many ranks, and how many parts of the network, are shown in tables and charts of a recording.
+const MostTracks = 16
+
+// BusyRanks returns the first ranks that did anything, and how many others did.
+func BusyRanks(r *model.Recording) (shown []model.Track, more int) {
+	for _, x := range r.Ranks {
+		switch {
+		case len(x.Spans) == 0:
+		case len(shown) == MostTracks:
+			more++
+		default:
+			shown = append(shown, x)
+		}
+	}
+	return shown, more
+}
+
+// BusyResources returns the parts of the network that were busy longest, in their own order, and how many others there are.
+func BusyResources(r *model.Recording) (shown []model.Track, more int) {
+	busy := func(x model.Track) (sum unit.Time) {
+		for _, s := range x.Spans {
+			sum += s.Time()
+		}
+		return sum
+	}
+	more = max(len(r.Resources)-MostTracks, 0)
+	order := slices.Clone(r.Resources)
+	slices.SortStableFunc(order, func(a, b model.Track) int { return cmp.Compare(busy(b), busy(a)) })
+	for _, x := range r.Resources {
+		if slices.ContainsFunc(order[:len(order)-more], func(y model.Track) bool { return x.Name == y.Name }) {
+			shown = append(shown, x)
+		}
+	}
+	return shown, more
+}
+
+// SpanName says what a processor does.
+func SpanName(s model.Span) string {
+	switch s.Activity {
+	case model.Waiting:
+		return "waits for " + s.Name
+	case model.Blocked:
+		return "held up by the " + s.Name
+	case model.Computing:
+		return "computes"
+	case model.Interrupt:
+		return "interrupt: " + s.Name
+	}
+	return s.Name
+}
+
+// lanes is a recording with the lanes that are drawn.
+type lanes struct {
+	*timeline
+	all       []model.Track // ranks
+	ranks     []model.Track // that are drawn
+	resources []model.Track
+	flights   []model.Flight
+	more      []string
+}
+
+// mostFlights is how many arrows are drawn.
+const mostFlights = 300
+
+func newLanes(r *model.Recording) *lanes {
+	ranks, moreRanks := BusyRanks(r)
+	resources, moreResources := BusyResources(r)
+	l := &lanes{all: r.Ranks, ranks: ranks, resources: resources}
+	l.timeline = &timeline{end: max(r.End(), 1), total: map[string]unit.Time{}, count: map[string]int{}}
+	for _, x := range l.ranks {
+		for _, s := range x.Spans {
+			if s.Activity != model.Waiting {
+				l.mention(s)
+			}
+		}
+	}
+	hidden := 0
+	for _, f := range r.Flights {
+		switch {
+		case l.row(f.From) < 0 || l.row(f.To) < 0 || f.From == f.To || !f.Arrived():
+		case len(l.flights) == mostFlights:
+			hidden++
+		default:
+			l.flights = append(l.flights, f)
+		}
+	}
+	if moreResources > 0 {
+		l.more = append(l.more, format.Plural(moreResources, "part")+" of the network that were busy for a shorter time")
+	}
+	if moreRanks > 0 {
+		l.more = append(l.more, format.Plural(moreRanks, "rank"))
+	}
+	if hidden > 0 {
+		l.more = append(l.more, format.Plural(hidden, "message"))
+	}
+	if r.Omitted > 0 {
+		l.more = append(l.more, fmt.Sprintf("all after %s us", format.Number(r.Cut.Micros())))
+	}
+	return l
+}
+
+// mention counts what is busy.
+func (l *timeline) mention(s model.Span) {
+	name := SpanName(s)
+	if l.count[name] == 0 {
+		l.names = append(l.names, name)
+	}
+	l.count[name] += max(s.Count, 1)
+	l.total[name] += s.Time()
+}
+
+// row returns the place of a rank among those that are drawn, or -1.
+func (l *lanes) row(rank int) int {
+	return slices.IndexFunc(l.ranks, func(t model.Track) bool { return t.Name == l.all[rank].Name })
+}
+
+// words say how to read the picture, and what is not in it.
+func (l *lanes) words() string {
+	s := "Time runs from left to right. Boxes are what keeps a processor busy, with their numbers in the list; dashed lines are waits; brackets are calls; arrows go from the departure of a message's first byte to the arrival of its last"
+	if len(l.resources) > 0 {
+		s += ". Below, when each part of the network is busy"
+	}
+	uses := map[model.Activity]bool{}
+	for _, r := range l.resources {
+		for _, x := range r.Spans {
+			uses[x.Activity] = true
+		}
+	}
+	if uses[model.Colliding] || uses[model.Silent] {
+		s += ": by what it carries (Violet), by collisions (Orange), and by waiting after them (Gray)"
+	}
+	s += "."
+	for i, x := range l.more {
+		s += map[bool]string{true: " Left out: ", false: ", "}[i == 0] + x
+	}
+	if len(l.more) > 0 {
+		s += "."
+	}
+	return s
+}
+
+// Heights of the parts.
+const (
+	callHeight = vg.Length(14)
+	thin       = vg.Length(9) // of a part of the network
+	smallType  = 10.0
+)
+
+var fine = textStyle(Gray, smallType, false, draw.XLeft, draw.YCenter)
+
+// between is the room for arrows between two ranks.
+func (l *lanes) between() vg.Length {
+	switch n := len(l.ranks); {
+	case n <= 2:
+		return 74
+	case n <= 4:
+		return 46
+	}
+	return 26
+}
+
+// draw draws from a point down and returns the height where it ends. Without a canvas it only measures.
+func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
+	d := &drawing{timeline: l.timeline, c: c, left: at.X + 2*margin, width: width - 4*margin}
+	y := at.Y
+	var lower []vg.Length // edges of the lanes
+	for i := range l.ranks {
+		if i > 0 {
+			y -= l.between()
+		}
+		y -= lineHeight + callHeight + laneHeight
+		lower = append(lower, y)
+	}
+	if c != nil {
+		l.arrows(d, lower)
+		for i, r := range l.ranks {
+			l.rank(d, r, lower[i])
+		}
+		l.nameArrows(d, lower)
+	}
+	y -= lineHeight / 2
+	if len(l.resources) > 0 {
+		y -= lineHeight / 2
+		if c != nil {
+			d.text(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y}, "network")
+		}
+		y -= lineHeight / 2
+	}
+	for _, r := range l.resources {
+		y -= lineHeight + 2 + thin
+		if c != nil {
+			l.resource(d, r, y)
+		}
+	}
+	y -= 8
+	y = d.axis(y)
+	return d.list(y, width, at.X)
+}
+
+// rank draws what a rank does: its name, its calls, its processor. y is the lower edge.
+func (l *lanes) rank(d *drawing, t model.Track, y vg.Length) {
+	d.over(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
+	var last vg.Length
+	for _, c := range t.Calls {
+		from, to := d.x(c.From), d.x(c.To)
+		edge := y + laneHeight + 2
+		d.c.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
+		half := fine.Width(c.Name) / 2
+		x := min(max((from+to)/2, d.left+half), d.left+d.width-half)
+		if x-half > last && (to-from > half || len(t.Calls) < 4) {
+			d.over(aligned(fine, draw.XCenter, draw.YCenter), vg.Point{X: x, Y: edge + 3 + smallType/2}, c.Name)
+			last = x + half + 3
+		}
+	}
+	d.lane(l.lane(d, t), y)
+}
+
+// lane returns what a rank does as a lane that can be drawn: steps too short to be seen become one, named for the longest of them.
+func (l *lanes) lane(d *drawing, t model.Track) (out []model.Span) {
+	least := unit.Time(float64(l.end) / float64(d.width)) // what a point shows
+	var run []model.Span
+	flush := func() {
+		if len(run) > 0 {
+			longest := slices.MaxFunc(run, func(a, b model.Span) int { return int(min(max(a.Time()-b.Time(), -1), 1)) })
+			out = append(out, model.Span{Name: SpanName(longest), Activity: longest.Activity, From: run[0].From, To: run[len(run)-1].To})
+			run = run[:0]
+		}
+	}
+	for _, s := range t.Spans {
+		if s.Activity == model.Waiting {
+			flush()
+			out = append(out, model.Span{Name: s.Name, Activity: s.Activity, From: s.From, To: s.To})
+			continue
+		}
+		if len(run) > 0 && s.To-run[0].From >= 2*least {
+			flush()
+		}
+		run = append(run, s)
+	}
+	flush()
+	return out
+}
+
+// arrows draws the messages between the lanes, of which the lower edges are given.
+func (l *lanes) arrows(d *drawing, lower []vg.Length) {
+	dense := len(l.flights) > crowded
+	for _, f := range l.flights {
+		from, to := l.way(d, f, lower)
+		i, s := kindOfArrow(f)
+		if dense && f.Hardware {
+			s.Width /= 2
+		}
+		clipped, whole := d.clip(from, to)
+		d.c.StrokeLines(s, clipped)
+		if whole && (!dense || !f.Hardware) {
+			d.head(i, from, to)
+		}
+	}
+}
+
+// nameArrows writes the names of messages where they leave, between the lane of their sender and the next. Of many alike it names one.
+func (l *lanes) nameArrows(d *drawing, lower []vg.Length) {
+	named := map[string]int{}
+	for _, f := range l.flights {
+		named[f.Name]++
+	}
+	count := map[string]int{}
+	for _, f := range l.flights {
+		n := named[f.Name]
+		count[f.Name]++
+		text := f.Name
+		if n > crowded {
+			if count[f.Name] != (n+1)/2 {
+				continue
+			}
+			text = fmt.Sprintf("%s ×%d", f.Name, n)
+		}
+		from, to := l.way(d, f, lower)
+		edge := from.Y - l.between()
+		if to.Y > from.Y {
+			edge = from.Y + l.between()
+		}
+		if to.Y != from.Y {
+			to.X, to.Y = from.X+(to.X-from.X)*(edge-from.Y)/(to.Y-from.Y), edge
+		}
+		from.X, to.X = min(max(from.X, d.left), d.left+d.width), min(max(to.X, d.left), d.left+d.width)
+		d.name(text, from, to, len(l.ranks) == 2 && count[f.Name] == 1 || n > crowded)
+	}
+}
+
+// way returns where the arrow of a message begins and ends.
+func (l *lanes) way(d *drawing, f model.Flight, lower []vg.Length) (from, to vg.Point) {
+	const clear = 6 // of the brackets of calls
+	a, b := l.row(f.From), l.row(f.To)
+	from, to = vg.Point{X: d.x(f.Depart), Y: lower[a]}, vg.Point{X: d.x(f.Arrive), Y: lower[b] + laneHeight + clear}
+	if a > b {
+		from.Y, to.Y = lower[a]+laneHeight+clear, lower[b]
+	}
+	return from, to
+}
+
+// clip cuts an arrow at the edges of time, and says whether its head is left.
+func (d *drawing) clip(from, to vg.Point) (line []vg.Point, whole bool) {
+	low, high := d.left, d.left+d.width
+	at := func(x vg.Length) vg.Point {
+		return vg.Point{X: x, Y: from.Y + (to.Y-from.Y)*(x-from.X)/(to.X-from.X)}
+	}
+	a, b := from, to
+	if from.X < low {
+		a = at(low)
+	}
+	if to.X > high+0.01 {
+		b = at(high)
+	}
+	return []vg.Point{a, b}, b == to
+}
+
+// resource draws by what a part of the network is taken. y is the lower edge.
+func (l *lanes) resource(d *drawing, t model.Track, y vg.Length) {
+	var busy unit.Time
+	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, y, d.left+d.width, y)
+	for at := 0; at < len(t.Spans); {
+		s := t.Spans[at]
+		busy += s.Time()
+		from, to := d.x(s.From), d.x(s.To)
+		for at++; at < len(t.Spans) && t.Spans[at].Activity == s.Activity && d.x(t.Spans[at].From)-to < 0.5; at++ { // too near to be told apart
+			busy += t.Spans[at].Time()
+			to = d.x(t.Spans[at].To)
+		}
+		d.c.SetColor(kindOfUse(s.Activity))
+		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + thin}}
+		d.c.Fill(box.Path())
+	}
+	d.text(aligned(fine, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + thin + smallType/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.Fixed(100*busy.Micros()/l.end.Micros(), 1)))
+}
+
+// kindOfUse returns the colour of what a part of the network is taken by.
+func kindOfUse(a model.Activity) Color {
+	switch a {
+	case model.Colliding:
+		return Orange
+	case model.Silent:
+		return Gray
+	}
+	return Violet
+}

@@ -1,0 +1,353 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/loggp/loggp/reports/format"
+)
+
+// XY is a chart of times or rates against message sizes, both logarithmic unless it says otherwise. Its legend stands above
+// the data, never on it.
+type XY struct {
+	X      string // what the horizontal axis shows, with its unit, so that its numbers have none; default: message size
+	Y      string // what the vertical axis shows, with its unit
+	Linear bool   // the vertical axis begins at 0 and is not logarithmic
+	Signed bool   // it has 0 in its middle and is not logarithmic
+	Spans  bool   // it has room for all intervals, and not only for those of framed points
+	Series []Series
+	Key    [][]Series // what the legend names, each part in lines of its own; default: the series
+
+	From, To float64 // the least and the largest size but zero; default: of the series
+	edge     float64 // where a signed axis ends; default: behind the values
+}
+
+// Series is points and lines of one name.
+type Series struct {
+	Name   string
+	Shape  int // of its glyph in Solid and Hollow, where a chart chooses between them
+	Style  Style
+	Points []Point
+	Lines  [][]Point // intervals of their points are not drawn
+	Over   []Point   // the area between the series' points and these is shaded
+}
+
+// Style is how a series is drawn.
+type Style struct {
+	Color  Color
+	Glyph  draw.GlyphDrawer
+	Dashed bool
+	Framed bool // a ring is about each point, and its interval has ends
+}
+
+// Point is a value with its interval, which is empty where Low is not below High.
+type Point struct{ X, Y, Low, High float64 }
+
+// Joined returns a series of points that are joined by a line.
+func Joined(name string, s Style, points []Point) Series {
+	return Series{Name: name, Style: s, Points: points, Lines: [][]Point{points}}
+}
+
+// shows says whether the vertical axis has a place for a value.
+func (x XY) shows(y float64) bool { return y > 0 || x.Linear && y == 0 || x.Signed }
+
+// Chart returns the chart, or nil if no series has points. Values that are not positive cannot be shown; the text says how
+// many there are.
+func (x XY) Chart(name, title, text string) *Chart {
+	x.Series = slices.DeleteFunc(slices.Clone(x.Series), func(s Series) bool { return len(s.Points) == 0 })
+	if len(x.Series) == 0 {
+		return nil
+	}
+	hidden := x.hide()
+	if hidden > 0 {
+		text += fmt.Sprintf(" %d values that are not positive are left out.", hidden)
+	}
+	return &Chart{Name: name, Title: title, Text: text,
+		height: func(width vg.Length) vg.Length {
+			return x.legend(width, nil, vg.Point{}) + min(0.62*width, 380) + 2*lineHeight + 4
+		},
+		draw: func(c draw.Canvas) {
+			width := c.Max.X - c.Min.X
+			used := x.legend(width, &c, vg.Point{X: c.Min.X, Y: c.Max.Y})
+			// Note: gonum would place the names of logarithmic axes as if they were linear, and make room for them there.
+			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.Y)
+			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.X, "message size"))
+			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
+			x.plot(area.Size()).Draw(area)
+		},
+	}
+}
+
+// hide removes what the vertical axis cannot show.
+func (x *XY) hide() int {
+	n := 0
+	for i := range x.Series {
+		s := &x.Series[i]
+		var points []Point
+		for _, p := range s.Points {
+			if x.shows(p.Y) {
+				points = append(points, p)
+			} else {
+				n++
+			}
+		}
+		s.Points = points
+	}
+	return n
+}
+
+// extent returns the ranges of sizes and values. first is the smallest size but zero.
+func (x XY) extent() (first, last, low, high float64) {
+	first, low = math.Inf(1), math.Inf(1)
+	see := func(p Point) {
+		if p.X > 0 {
+			first = math.Min(first, p.X)
+		}
+		last = math.Max(last, p.X)
+		if p.Y > 0 {
+			low, high = math.Min(low, p.Y), math.Max(high, p.Y)
+		}
+	}
+	for _, s := range x.Series {
+		for _, p := range s.Points {
+			see(p)
+			if (x.Spans || s.Style.Framed) && p.Low < p.High {
+				see(Point{X: p.X, Y: p.Low})
+				see(Point{X: p.X, Y: p.High})
+			}
+		}
+		for _, l := range s.Lines {
+			for _, p := range l {
+				see(p)
+			}
+		}
+	}
+	if math.IsInf(first, 1) {
+		first, last = 1, 1
+	}
+	if math.IsInf(low, 1) {
+		low, high = 1, 1
+	}
+	if x.To > 0 {
+		first, last = x.From, x.To
+	}
+	return first, last, low, high
+}
+
+// farthest returns the largest value without its sign.
+func (x XY) farthest() float64 {
+	far := 0.0
+	for _, s := range x.Series {
+		for _, p := range s.Points {
+			far = math.Max(far, math.Abs(p.Y))
+		}
+	}
+	return far
+}
+
+// plot returns the part below the legend, for so much room.
+func (x XY) plot(room vg.Point) *plot.Plot {
+	first, last, low, high := x.extent()
+	zero := first / math.Sqrt(10) // where messages without bytes stand
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Scale, a.Color, a.Padding = plot.LogScale{}, Gray, 0
+		a.LineStyle.Color, a.LineStyle.Width = Gray, 0.75
+		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width, a.Tick.Length = Gray, 0.75, 4
+	}
+	p.X.Tick.Label = minor
+	p.Y.Tick.Label = aligned(minor, draw.XRight, draw.YCenter)
+	p.X.Min, p.X.Max = first/1.3, math.Max(last, first*10)*1.3
+	if x.zero() {
+		p.X.Min = zero / 1.3
+	}
+	name := format.Size
+	if x.X != "" {
+		name = strconv.Itoa
+	}
+	p.X.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick {
+		return sizeTicks(min, max, zero, x.zero(), int(room.X/60), name)
+	})
+	if rows := int(room.Y / 18); x.Signed {
+		far := math.Max(x.farthest(), 1)
+		step := even(far, max(rows/2, 2))
+		p.Y.Scale = plot.LinearScale{}
+		p.Y.Max = step * math.Ceil(far*1.02/step)
+		if x.edge > 0 {
+			step = x.edge / 2
+			p.Y.Max = x.edge * 1.08
+		}
+		p.Y.Min = -p.Y.Max
+		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return signedTicks(max, step) })
+	} else if x.Linear {
+		step := even(high, rows)
+		p.Y.Scale = plot.LinearScale{}
+		p.Y.Min, p.Y.Max = 0, step*math.Ceil(high*1.02/step)
+		p.Y.Tick.Marker = plot.TickerFunc(func(_, max float64) []plot.Tick { return evenTicks(max, step) })
+	} else {
+		p.Y.Min, p.Y.Max = around(low, high)
+		p.Y.Tick.Marker = plot.TickerFunc(func(min, max float64) []plot.Tick { return valueTicks(min, max, rows) })
+	}
+	g := plotter.NewGrid()
+	g.Vertical.Color, g.Horizontal.Color = grid, grid
+	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
+	p.Add(g)
+	for _, s := range x.Series {
+		p.Add(painter{s, zero})
+	}
+	return p
+}
+
+// zero says whether there are messages without bytes.
+func (x XY) zero() bool {
+	for _, s := range x.Series {
+		for _, p := range s.Points {
+			if p.X == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// painter draws a series.
+type painter struct {
+	Series
+	zero float64
+}
+
+// Plot draws it.
+func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	at := func(q Point) vg.Point {
+		if q.X <= 0 {
+			q.X = s.zero
+		}
+		return vg.Point{X: tx(q.X), Y: ty(q.Y)}
+	}
+	if len(s.Over) > 0 {
+		var area []vg.Point
+		for _, q := range s.Points {
+			area = append(area, at(q))
+		}
+		for i := range s.Over {
+			q := s.Over[len(s.Over)-1-i]
+			q.Y = math.Max(q.Y, p.Y.Min) // an axis may have no place for what took no time
+			area = append(area, at(q))
+		}
+		c.FillPolygon(shade{s.Style.Color}, c.ClipPolygonXY(area))
+	}
+	for _, l := range s.Lines {
+		var line []vg.Point
+		for _, q := range l {
+			if q.Y > 0 {
+				line = append(line, at(q))
+			}
+		}
+		c.StrokeLines(s.Style.line(), c.ClipLinesXY(line)...)
+	}
+	for _, q := range s.Points {
+		var ends []vg.Length
+		if q.Low < q.High {
+			ends = []vg.Length{ty(math.Max(q.Low, p.Y.Min)), ty(q.High)}
+		}
+		s.Style.draw(&c, at(q), ends)
+	}
+}
+
+// draw draws a point, and the interval of its value between two ends, if it has any.
+func (l Style) draw(c *draw.Canvas, at vg.Point, ends []vg.Length) {
+	if l.Framed {
+		circle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) // stands out from what is below
+	}
+	bar := draw.LineStyle{Color: l.Color, Width: 1}
+	if l.Framed {
+		bar = draw.LineStyle{Color: Black, Width: 1.5}
+	}
+	if ends != nil {
+		c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X, Y: ends[0]}, {X: at.X, Y: ends[1]}})...)
+	}
+	if l.Framed {
+		const half = 4
+		for _, y := range ends {
+			c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X - half, Y: y}, {X: at.X + half, Y: y}})...)
+		}
+		circle(c, at, bar)
+	}
+	if l.Glyph != nil {
+		c.DrawGlyph(draw.GlyphStyle{Color: l.Color, Radius: 3, Shape: l.Glyph}, at)
+	}
+}
+
+// DataRange is given by the axes.
+func (s painter) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+}
+
+// shade is a colour that lets through what is below.
+type shade struct{ Color }
+
+// RGBA returns the colour with its opacity.
+func (s shade) RGBA() (r, g, b, a uint32) {
+	const opacity = 6 // of 64ths
+	r, g, b, a = s.Color.RGBA()
+	return r * opacity / 64, g * opacity / 64, b * opacity / 64, a * opacity / 64
+}
+
+func (l Style) line() draw.LineStyle {
+	s := draw.LineStyle{Color: l.Color, Width: 1.5}
+	if l.Dashed {
+		s.Dashes = []vg.Length{5, 3}
+	}
+	return s
+}
+
+// legend draws the names of the series from a point on, in rows, and returns the height that it takes. Without a canvas it only measures.
+func (x XY) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
+	const sample, gap = 24, 14
+	left, y := margin, lineHeight/2+2
+	down := func() { left, y = margin, y+lineHeight+1 }
+	parts := x.Key
+	if parts == nil {
+		parts = [][]Series{x.Series}
+	}
+	for _, part := range parts {
+		if left > margin {
+			down()
+		}
+		for _, s := range part {
+			if s.Name == "" {
+				continue
+			}
+			need := sample + 5 + label.Width(s.Name)
+			if left > margin && left+need > width-margin {
+				down()
+			}
+			if c != nil {
+				s.entry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample)
+			}
+			left += need + gap
+		}
+	}
+	return y + lineHeight/2 + 2
+}
+
+// entry draws a series' entry in the legend.
+func (s Series) entry(c *draw.Canvas, at vg.Point, width vg.Length) {
+	if len(s.Lines) > 0 {
+		c.StrokeLine2(s.Style.line(), at.X, at.Y, at.X+width, at.Y)
+	}
+	if len(s.Points) > 0 {
+		s.Style.draw(c, vg.Point{X: at.X + width/2, Y: at.Y}, nil)
+	}
+	c.FillText(label, vg.Point{X: at.X + width + 5, Y: at.Y}, s.Name)
+}

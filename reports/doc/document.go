@@ -1,0 +1,114 @@
+// Package doc is what a report says, before it is decided how it is shown: a document of sections with text, tables, charts,
+// lists and warnings. A report family builds one document from its values; package render writes it as text for a terminal,
+// as an HTML page with files beside it, as CSV and as JSON. Nothing here knows how wide a line is or what colour a cell has.
+package doc
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/loggp/loggp/reports/chart"
+)
+
+// Document is a report.
+type Document struct {
+	Title    string
+	Lead     []string // what was done, in a few sentences
+	Keys     []Key    // the numbers that a reader asks for first
+	Sections []Section
+	Footer   string // of a page
+	Files    []File // files beside a page, such as parameters.csv; the first is what the document is as CSV
+}
+
+// Key is a number that a reader asks for first.
+type Key struct{ Name, Value, Note string }
+
+// File is data beside a page.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// Section is a part of a document. An empty one is not added.
+type Section struct {
+	ID, Title string
+	Short     string // title in the list of sections; default: Title
+	PageOnly  bool   // it is for pages; a terminal shows the rest of the document
+
+	Text     []string // paragraphs
+	Items    []string // a list
+	Figures  []Figure
+	Tables   []*Table
+	Warnings []Warning
+	Terms    []Term
+	Commands []string
+}
+
+// Figure is a chart in a section.
+type Figure struct {
+	*chart.Chart
+	Width Width
+}
+
+// Width is how much room a chart has in a page. Each is drawn for phones too.
+type Width uint8
+
+// The widths.
+const (
+	Narrow Width = iota // one of several columns
+	Half                // half of the page
+	Alone               // no other chart beside it
+	Across              // all the width of the page
+)
+
+// Figures returns charts of one width. A nil chart is left out.
+func Figures(w Width, charts ...*chart.Chart) []Figure {
+	var out []Figure
+	for _, c := range charts {
+		if c != nil {
+			out = append(out, Figure{c, w})
+		}
+	}
+	return out
+}
+
+// Warning is a kind of warnings: a reason to doubt some results, and which results it concerns.
+type Warning struct {
+	Code    string // few-sizes
+	Meaning string // what it means, and what to do
+	Count   int    // how many results it concerns
+	Cases   []Case
+}
+
+// Case is what is said in the same words of one or several results.
+type Case struct{ Subjects, Text string }
+
+// String says it in a sentence.
+func (c Case) String() string {
+	if c.Text == "" {
+		return c.Subjects
+	}
+	return c.Subjects + ": " + c.Text
+}
+
+// Term is an entry of a glossary.
+type Term struct{ Name, Meaning string }
+
+// Add adds a section with its tables that have rows, unless it is empty. One whose ID was taken gets a number.
+func (d *Document) Add(s Section) {
+	s.Tables = slices.DeleteFunc(slices.Clone(s.Tables), func(t *Table) bool { return t == nil || t.Rows() == 0 })
+	if len(s.Text)+len(s.Items)+len(s.Figures)+len(s.Tables)+len(s.Warnings)+len(s.Terms)+len(s.Commands) == 0 {
+		return
+	}
+	base := s.ID
+	for n := 2; slices.ContainsFunc(d.Sections, func(o Section) bool { return o.ID == s.ID }); n++ {
+		s.ID = fmt.Sprintf("%s-%d", base, n)
+	}
+	d.Sections = append(d.Sections, s)
+}
+
+// AddTables adds a section of tables alone.
+func (d *Document) AddTables(id, title string, tables ...*Table) {
+	d.Add(Section{ID: id, Title: title, Tables: tables})
+}

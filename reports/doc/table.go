@@ -1,0 +1,223 @@
+package doc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/reports/format"
+)
+
+// Table is rows of cells under heads.
+type Table struct {
+	Name    string // of its file
+	Title   string
+	Columns []Column
+	Groups  []Group
+	Notes   []string // what the signs in it mean
+
+	File string // beside the page, that has its numbers; default: one of its own, by its name
+	Slim bool   // on phones what heads a row is broken into lines
+	// Cards says that its rows stand alone: in a page, links lead to a row by the text of its first cell, and phones show
+	// rows as cards.
+	Cards bool
+}
+
+// Column is the head of a column and what stands in it.
+type Column struct {
+	Head string // lines: the quantity, then its unit or the size that it is of
+	Kind Kind
+	Key  bool // it says what the row is about, so that it is repeated where a table is broken into parts
+}
+
+// Kind is what stands in a column.
+type Kind uint8
+
+// The kinds of columns.
+const (
+	Text   Kind = iota // words on one line
+	Prose              // words that may be broken into lines
+	Number             // numbers and sizes, aligned at the right
+)
+
+// Group is rows under a heading of their own. The heading may be empty.
+type Group struct {
+	Name string
+	Rows [][]Cell
+}
+
+// Cell is a text, the number that it shows, if any, and how much weight it has.
+type Cell struct {
+	Text  string
+	Tone  Tone
+	Exact []float64 // value, or value and both ends of its interval; CSV and JSON have these
+}
+
+// Tone says how to take a cell.
+type Tone uint8
+
+// The tones.
+const (
+	Normal Tone = iota
+	Strong      // a heading
+	Faint       // nothing to see
+	Doubt       // weak: not to be relied upon
+	Good        // a word that says that all is well
+	Bad         // a word that says the contrary
+)
+
+// Mark follows what is weak where there are no colours, and for those who cannot tell them.
+const Mark = "!"
+
+// None is the cell of a number that is not there.
+var None = Cell{Text: format.None, Tone: Faint}
+
+// Words returns a cell of text.
+func Words(s string) Cell { return Cell{Text: s} }
+
+// Num returns a cell with a number.
+func Num(x float64) Cell {
+	if x != x {
+		return None
+	}
+	return Cell{Text: format.Number(x), Exact: []float64{x}}
+}
+
+// Interval returns a cell with a value and its interval.
+func Interval(value, low, high float64) Cell {
+	if value != value {
+		return None
+	}
+	c := Cell{Text: format.Measured(value, low, high), Exact: []float64{value, low, high}}
+	if low != low || high != high {
+		c.Exact = c.Exact[:1]
+	}
+	return c
+}
+
+// Count returns a cell with a count.
+func Count(n int) Cell { return Cell{Text: strconv.Itoa(n), Exact: []float64{float64(n)}} }
+
+// Bytes returns a cell with a size in bytes.
+func Bytes(n int) Cell { return Cell{Text: format.Size(n), Exact: []float64{float64(n)}} }
+
+// Percent returns a cell with a signed difference in percent.
+func Percent(x float64) Cell {
+	if x != x {
+		return None
+	}
+	return Cell{Text: format.Percent(x), Exact: []float64{x}}
+}
+
+// In returns the cell with a tone.
+func (c Cell) In(t Tone) Cell {
+	c.Tone = t
+	return c
+}
+
+// Is says whether two cells show the same.
+func (c Cell) Is(o Cell) bool { return c.Text == o.Text && c.Tone == o.Tone }
+
+// Marked returns a number with its unit, and a mark if it is weak.
+func (c Cell) Marked(unit string) string {
+	if c.Tone == Doubt {
+		unit += " " + Mark
+	}
+	return c.Text + " " + unit
+}
+
+// Add appends a row to the last group.
+func (t *Table) Add(cells ...Cell) {
+	if len(t.Groups) == 0 {
+		t.Groups = append(t.Groups, Group{})
+	}
+	g := &t.Groups[len(t.Groups)-1]
+	g.Rows = append(g.Rows, cells)
+}
+
+// Group begins a group, unless the last one has that name.
+func (t *Table) Group(name string) {
+	if n := len(t.Groups); n == 0 || t.Groups[n-1].Name != name {
+		t.Groups = append(t.Groups, Group{Name: name})
+	}
+}
+
+// Grouped says whether groups have names.
+func (t *Table) Grouped() bool {
+	return slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name != "" })
+}
+
+// Headed says whether columns have heads.
+func (t *Table) Headed() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head != "" })
+}
+
+// Rows returns how many rows the table has.
+func (t *Table) Rows() int {
+	n := 0
+	for _, g := range t.Groups {
+		n += len(g.Rows)
+	}
+	return n
+}
+
+// Note adds a note, once.
+func (t *Table) Note(note string, args ...any) {
+	if s := fmt.Sprintf(note, args...); !slices.Contains(t.Notes, s) {
+		t.Notes = append(t.Notes, s)
+	}
+}
+
+// NoteUnits adds a note if sizes stand in units of 1000 and of 1024 bytes.
+func (t *Table) NoteUnits() {
+	var thousands, binary bool
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			for _, c := range r {
+				thousands = thousands || strings.Contains(c.Text, format.Glue+"KB") || strings.Contains(c.Text, format.Glue+"MB")
+				binary = binary || strings.Contains(c.Text, "iB")
+			}
+		}
+	}
+	if thousands && binary {
+		t.Note("KB and MB are 1000 and 1000² bytes, KiB and MiB 1024 and 1024².")
+	}
+}
+
+// DropEmpty removes columns in which nothing stands, unless they say what a row is about.
+func (t *Table) DropEmpty() {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		empty := true
+		for _, g := range t.Groups {
+			for _, r := range g.Rows {
+				empty = empty && (r[i].Text == "" || r[i].Is(None))
+			}
+		}
+		if !empty || t.Columns[i].Key {
+			continue
+		}
+		t.Columns = slices.Delete(t.Columns, i, i+1)
+		for _, g := range t.Groups {
+			for n := range g.Rows {
+				g.Rows[n] = slices.Delete(g.Rows[n], i, i+1)
+			}
+		}
+	}
+}
+
+// Tables are made as what they show comes.
+type Tables []*Table
+
+// Titled returns the table of a title, which make makes if there is none.
+func (ts *Tables) Titled(title string, make func() *Table) *Table {
+	for _, t := range *ts {
+		if t.Title == title {
+			return t
+		}
+	}
+	t := make()
+	t.Title = title
+	*ts = append(*ts, t)
+	return t
+}

@@ -1,0 +1,177 @@
+package render
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// CSV writes the data of a document: its first file that is CSV, or else its tables, with a line "# title" above each.
+func CSV(w io.Writer, d *doc.Document) error {
+	if len(d.Files) > 0 {
+		return d.Files[0].Write(w)
+	}
+	for _, s := range d.Sections {
+		for _, t := range s.Tables {
+			if _, err := fmt.Fprintf(w, "# title: %s\n", format.Flat(t.Title)); err != nil {
+				return err
+			}
+			if err := TableCSV(w, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// TableCSV writes the cells of a table under its heads: numbers with all their digits, and intervals in columns "low" and
+// "high" of their own; other cells as they are shown. Where there are groups, the first column is their names.
+func TableCSV(w io.Writer, t *doc.Table) error {
+	intervals := make([]bool, len(t.Columns))
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			for i, c := range r {
+				intervals[i] = intervals[i] || len(c.Exact) == 3
+			}
+		}
+	}
+	var head []string
+	if t.Grouped() {
+		head = append(head, "group")
+	}
+	for i, x := range t.Columns {
+		h := format.Flat(x.Head)
+		head = append(head, h)
+		if intervals[i] {
+			head = append(head, h+" low", h+" high")
+		}
+	}
+	all := [][]string{head}
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			var row []string
+			if t.Grouped() {
+				row = append(row, g.Name)
+			}
+			for i, c := range r {
+				row = append(row, plain(c))
+				if intervals[i] && len(c.Exact) == 3 {
+					row = append(row, digits(c.Exact[1]), digits(c.Exact[2]))
+				} else if intervals[i] {
+					row = append(row, "", "")
+				}
+			}
+			all = append(all, row)
+		}
+	}
+	if err := csv.NewWriter(w).WriteAll(all); err != nil {
+		return fmt.Errorf("write table %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// plain returns what a file has of a cell: its number, or its text in one line with the mark of what is weak.
+func plain(c doc.Cell) string {
+	switch {
+	case len(c.Exact) > 0:
+		return digits(c.Exact[0])
+	case c.Is(doc.None):
+		return ""
+	case c.Tone == doc.Doubt:
+		return format.Flat(c.Text) + doc.Mark
+	}
+	return format.Flat(c.Text)
+}
+
+// digits returns a number with ten significant digits, more than any measurement has, so that files show no digits of
+// floating-point arithmetic. NaN and infinity are empty.
+func digits(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x+0, 'g', 10, 64)
+}
+
+// JSON writes a document as JSON: its sections with their text, tables and warnings. A row is an object by the heads of its
+// columns; a number with an interval is an object of value, low, high and, if the number is weak, weak.
+func JSON(w io.Writer, d *doc.Document) error {
+	type table struct {
+		Name, Title string
+		Rows        []map[string]any
+		Notes       []string `json:",omitempty"`
+	}
+	type section struct {
+		ID, Title string
+		Text      []string      `json:",omitempty"`
+		Items     []string      `json:",omitempty"`
+		Tables    []table       `json:",omitempty"`
+		Warnings  []doc.Warning `json:",omitempty"`
+	}
+	out := struct {
+		Title    string    `json:",omitempty"`
+		Lead     []string  `json:",omitempty"`
+		Keys     []doc.Key `json:",omitempty"`
+		Sections []section
+	}{Title: d.Title, Lead: d.Lead, Keys: d.Keys}
+	for _, s := range d.Sections {
+		x := section{ID: s.ID, Title: s.Title, Text: s.Text, Items: s.Items, Warnings: s.Warnings}
+		for _, t := range s.Tables {
+			y := table{Name: t.Name, Title: t.Title, Notes: t.Notes}
+			for _, g := range t.Groups {
+				for _, r := range g.Rows {
+					row := map[string]any{}
+					if g.Name != "" {
+						row["group"] = g.Name
+					}
+					for i, c := range r {
+						row[format.Flat(t.Columns[i].Head)] = value(c)
+					}
+					y.Rows = append(y.Rows, row)
+				}
+			}
+			x.Tables = append(x.Tables, y)
+		}
+		out.Sections = append(out.Sections, x)
+	}
+	b, err := json.MarshalIndent(out, "", "  ")
+	if err == nil {
+		_, err = w.Write(append(b, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
+
+// value returns what JSON has of a cell.
+func value(c doc.Cell) any {
+	finite := func(x float64) any {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+		x, _ = strconv.ParseFloat(digits(x), 64)
+		return x
+	}
+	switch {
+	case c.Is(doc.None):
+		return nil
+	case len(c.Exact) == 0:
+		return plain(c)
+	case len(c.Exact) == 1 && c.Tone != doc.Doubt:
+		return finite(c.Exact[0])
+	}
+	out := map[string]any{"value": finite(c.Exact[0])}
+	if len(c.Exact) == 3 {
+		out["low"], out["high"] = finite(c.Exact[1]), finite(c.Exact[2])
+	}
+	if c.Tone == doc.Doubt {
+		out["weak"] = true
+	}
+	return out
+}

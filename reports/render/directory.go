@@ -1,0 +1,117 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// file is a file to be written.
+type file struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// marker is the file that lists what was written into a directory, itself left out. A directory with other files than these is not ours.
+const marker = ".loggp-report"
+
+// Replace makes a directory whole or not at all: fill writes files into a new one beside it, which then takes its name.
+func Replace(dir string, fill func(add func(name string, write func(io.Writer) error) error) error) (err error) {
+	if dir, err = ours(dir); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	made, err := beside(dir)
+	if err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(made)) }()
+	var names []string
+	err = fill(func(name string, write func(io.Writer) error) error {
+		if name != filepath.Base(name) || slices.Contains(names, name) {
+			panic("reports: file " + strconv.Quote(name) + " twice, or not in its directory")
+		}
+		names = append(names, name)
+		return sample.Save(filepath.Join(made, name), write)
+	})
+	if err == nil {
+		err = sample.Save(filepath.Join(made, marker), func(w io.Writer) error {
+			_, err := io.WriteString(w, strings.Join(names, "\n")+"\n")
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("write report %s: %w", dir, err)
+	}
+	if err := exchange(made, dir); err != nil {
+		return fmt.Errorf("write report %s: %w", dir, err)
+	}
+	return nil
+}
+
+// ours returns the path of a directory that may be replaced or made: behind a link, where it leads.
+func ours(dir string) (string, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	list, err := os.ReadFile(filepath.Join(path, marker))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	known := strings.Split(strings.TrimSpace(string(list)), "\n")
+	for _, e := range entries {
+		if e.Name() != marker && !slices.Contains(known, e.Name()) {
+			return "", fmt.Errorf("%s holds %s, which no report wrote: name another directory, or empty it", dir, e.Name())
+		}
+	}
+	return path, nil
+}
+
+// beside makes a new directory next to another, with the rights that new directories have.
+func beside(dir string) (string, error) {
+	for try := 0; ; try++ {
+		name := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")
+		err := os.Mkdir(name, 0o777)
+		if err == nil || !errors.Is(err, os.ErrExist) || try == 100 {
+			return name, err
+		}
+	}
+}
+
+// exchange gives a new directory the name of an old one, which may not exist, and removes the old one.
+func exchange(made, dir string) error {
+	old, err := beside(dir)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(old)
+	kept := filepath.Join(old, "old")
+	switch err := os.Rename(dir, kept); {
+	case errors.Is(err, os.ErrNotExist):
+		return os.Rename(made, dir)
+	case err != nil:
+		return err
+	}
+	if err := os.Rename(made, dir); err != nil {
+		return errors.Join(err, os.Rename(kept, dir))
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package render
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"lines": func(s string) []string { return strings.Split(s, "\n") },
+	"cell":  cellHTML,
+}).Parse(pageText))
+
+// Page writes a document as a page into a directory: index.html, which needs no other file, the tables as CSV, the charts as
+// PNG and SVG, and the files of the document. The directory is made whole or not at all. One that exists is replaced if it is
+// empty or holds nothing but what Page wrote there, otherwise it is an error.
+func Page(dir string, d *doc.Document) error {
+	return Replace(dir, newPage(d).write)
+}
+
+// page is a document with its charts drawn and its tables named by files.
+type page struct {
+	*doc.Document
+	Style    template.CSS
+	Sections []section
+
+	files  []doc.File
+	charts []*chart.Chart
+}
+
+type section struct {
+	doc.Section
+	Figures []figure
+	Tables  []tableView
+}
+
+// tableView is a table with the file that has its numbers.
+type tableView struct {
+	*doc.Table
+	Long int // rows, if they are too many to be shown at once
+}
+
+// longTable is how many rows are shown at once. A page with the numbers of a platform would be all table otherwise.
+const longTable = 40
+
+// figure is a chart, drawn for phones and, if that is not enough, for wide windows too.
+type figure struct {
+	doc.Figure
+	ID            string
+	Bare          bool // the heading above is its title
+	Class         string
+	Picture, Wide template.HTML
+}
+
+// Charts of a page are drawn for phones, which show them a little smaller, and wider by their place; width 0: not wider.
+const phone = 380
+
+var places = map[doc.Width]struct {
+	width   int
+	class   string
+	classes string // of the wide picture
+}{
+	doc.Narrow: {},
+	doc.Half:   {660, "", "chart wide half"},
+	doc.Alone:  {760, "alone", "chart wide"},
+	doc.Across: {1100, "alone", "chart wide across"},
+}
+
+func newPage(d *doc.Document) *page {
+	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkRules("svg.chart ") + "\n"), files: slices.Clone(d.Files)}
+	for _, s := range d.Sections {
+		x := section{Section: s}
+		for _, f := range s.Figures {
+			x.Figures = append(x.Figures, p.figure(f, s.Title))
+		}
+		for _, t := range s.Tables {
+			x.Tables = append(x.Tables, p.table(t))
+		}
+		p.Sections = append(p.Sections, x)
+	}
+	return p
+}
+
+// figure draws a chart and keeps it as a file. One of a name that was taken gets a number.
+func (p *page) figure(f doc.Figure, heading string) figure {
+	c := *f.Chart
+	base := c.Name
+	for n := 2; slices.ContainsFunc(p.charts, func(o *chart.Chart) bool { return o.Name == c.Name }); n++ {
+		c.Name = fmt.Sprintf("%s-%d", base, n)
+	}
+	p.charts = append(p.charts, &c)
+	at := places[f.Width]
+	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, Bare: c.Title == heading, Class: at.class}
+	if at.width == 0 {
+		out.Picture = template.HTML(c.Inline(phone, "chart"))
+		return out
+	}
+	out.Picture, out.Wide = template.HTML(c.Inline(phone, "chart slim")), template.HTML(c.Inline(at.width, at.classes))
+	return out
+}
+
+// table names a table's file, and keeps it unless the document has it.
+func (p *page) table(t *doc.Table) tableView {
+	v := tableView{Table: t}
+	if t.File == "" {
+		x := *t
+		base := format.FileName(t.Name)
+		x.File = base + ".csv"
+		for n := 2; slices.ContainsFunc(p.files, func(f doc.File) bool { return f.Name == x.File }); n++ {
+			x.File = fmt.Sprintf("%s-%d.csv", base, n)
+		}
+		p.files = append(p.files, doc.File{Name: x.File, Write: func(w io.Writer) error { return TableCSV(w, &x) }})
+		v.Table = &x
+	}
+	if t.Rows() > longTable {
+		v.Long = t.Rows()
+	}
+	return v
+}
+
+// write writes what belongs into the directory.
+func (p *page) write(add func(name string, write func(io.Writer) error) error) error {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	all := append([]doc.File{{Name: "index.html", Write: func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }}}, p.files...)
+	for _, c := range p.charts {
+		all = append(all,
+			doc.File{Name: c.Name + ".png", Write: func(w io.Writer) error { return c.PNG(w, chart.Width) }},
+			doc.File{Name: c.Name + ".svg", Write: func(w io.Writer) error { return c.SVG(w, chart.Width) }})
+	}
+	for _, f := range all {
+		if err := add(f.Name, f.Write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var toneClass = map[doc.Tone]string{doc.Strong: "strong", doc.Faint: "faint", doc.Good: "good", doc.Bad: "bad", doc.Doubt: "doubt"}
+
+// cellHTML returns a cell of a table. A cell that says what its row is about heads it.
+func cellHTML(t tableView, column int, c doc.Cell) template.HTML {
+	element, attributes, class := "td", "", []string{}
+	col := t.Columns[column]
+	if t.Cards {
+		attributes = ` data-head="` + template.HTMLEscapeString(format.Flat(col.Head)) + `"`
+		if column == 0 {
+			attributes += ` id="` + template.HTMLEscapeString(c.Text) + `"`
+		}
+	}
+	if col.Key {
+		element, attributes = "th", attributes+` scope="row"`
+	}
+	switch col.Kind {
+	case doc.Number:
+		class = append(class, "num")
+	case doc.Prose:
+		class = append(class, "wrap")
+	}
+	if s := toneClass[c.Tone]; s != "" {
+		class = append(class, s)
+	}
+	s := c.Text
+	if c.Tone == doc.Doubt {
+		s += doc.Mark
+	}
+	if len(class) > 0 {
+		attributes += ` class="` + strings.Join(class, " ") + `"`
+	}
+	return template.HTML("<" + element + attributes + ">" + strings.ReplaceAll(template.HTMLEscapeString(s), "\n", "<br>") + "</" + element + ">")
+}

@@ -1,0 +1,173 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+)
+
+// example is a document with one of everything.
+func example() *doc.Document {
+	d := &doc.Document{Title: "Example <one>", Lead: []string{"What was done."}, Keys: []doc.Key{{Name: "L", Value: "3.1 us", Note: "ssend"}}, Footer: "Made by a test."}
+	t := &doc.Table{Name: "parameters", Title: "Parameters of example", Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "remark", Kind: doc.Prose}}}
+	t.Group("low & high")
+	t.Add(doc.Words("send"), doc.Interval(29.971, 29.93, 30.03), doc.Words("a remark that is long enough to be broken into several lines in a terminal"))
+	t.Add(doc.Words("isend"), doc.Interval(3.1, 2.9, 3.4).In(doc.Doubt), doc.None)
+	t.Note("! is weak.")
+	x := chart.XY{Y: "time (us)", Series: []chart.Series{chart.Joined("send", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}, []chart.Point{{X: 1, Y: 2}, {X: 100, Y: 30}})}}
+	d.Add(doc.Section{ID: "parameters", Title: "Parameters", Tables: []*doc.Table{t}})
+	d.Add(doc.Section{ID: "charts", Title: "Charts", Figures: append(doc.Figures(doc.Narrow, x.Chart("times", "Times", "Some.")), doc.Figures(doc.Alone, x.Chart("times", "Charts", "Again."))...)})
+	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Items: []string{"Not far."}})
+	var ws []doc.Warning
+	for i, code := range []string{"few-reps", "not-linear", "drift"} {
+		ws = append(ws, doc.Warning{Code: code, Meaning: "Why it is so.", Count: 10 * (i + 1), Cases: []doc.Case{{Subjects: "send o_s", Text: strings.Repeat("why ", 30)}, {Subjects: "recv"}}})
+	}
+	d.Add(doc.Section{ID: "warnings", Title: "Warnings", Warnings: ws})
+	d.Add(doc.Section{ID: "words", Title: "Words", PageOnly: true, Terms: []doc.Term{{Name: "L", Meaning: "latency"}}})
+	return d
+}
+
+func text(t *testing.T, s Style) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, example(), s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A pipe has the tables, the lists and three lines of warnings, nothing that is for pages, and no escapes.
+func TestText(t *testing.T) {
+	got := text(t, Plain)
+	for _, want := range []string{"Parameters of example\n\n", "low & high\n  send   29.97 ±0.06   a remark that is long enough to be broken into several lines in a terminal\n  isend     3.1 ±0.3!  -\n\n! is weak.\n", "How far to trust it\n\nNot far.\n",
+		"60 warnings (--verbose explains): 10 few-reps, 20 not-linear, 30 drift\n  few-reps: send o_s: why"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text has no %q:\n%s", want, got)
+		}
+	}
+	_, warnings, _ := strings.Cut(got, "60 warnings")
+	if n := strings.Count(warnings, "\n"); n != 3 || strings.Contains(got, "latency") || strings.Contains(got, "\x1b") {
+		t.Errorf("%d lines of warnings:\n%s", n, got)
+	}
+}
+
+// With --verbose every warning is explained.
+func TestVerbose(t *testing.T) {
+	got := text(t, Style{Verbose: true})
+	for _, want := range []string{"drift (30): Why it is so.", "  send o_s: why why", "  recv\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the text has no %q:\n%s", want, got)
+		}
+	}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// No line is wider than the terminal, none ends with a space, and a narrow terminal shows every word of a wide one.
+func TestWidth(t *testing.T) {
+	for width := 40; width <= 200; width += 7 {
+		for _, s := range []Style{{Width: width}, {Width: width, Lines: true, Colour: true, Verbose: true}} {
+			got := escapes.ReplaceAllString(text(t, s), "")
+			for line := range strings.Lines(got) {
+				line = strings.TrimSuffix(line, "\n")
+				if n := utf8.RuneCountInString(line); n > width || strings.TrimRight(line, " ") != line {
+					t.Fatalf("%+v: %d columns: %q", s, n, line)
+				}
+			}
+			for _, w := range strings.Fields(text(t, Style{Verbose: s.Verbose})) {
+				if s.Verbose && !strings.Contains(got, w) {
+					t.Errorf("%+v: %q is missing", s, w)
+				}
+			}
+		}
+	}
+	if got := text(t, Terminal); !strings.Contains(got, "\x1b[33m3.1 ±0.3!\x1b[0m") || !strings.Contains(got, "──") {
+		t.Errorf("a terminal has no colours or lines:\n%q", got)
+	}
+}
+
+// Files have all digits, and both ends of intervals.
+func TestCSV(t *testing.T) {
+	var b bytes.Buffer
+	if err := CSV(&b, example()); err != nil {
+		t.Fatal(err)
+	}
+	const want = "# title: Parameters of example\ngroup,mode,o_s us,o_s us low,o_s us high,remark\nlow & high,send,29.971,29.93,30.03,a remark that is long enough to be broken into several lines in a terminal\nlow & high,isend,3.1,2.9,3.4,\n"
+	if b.String() != want {
+		t.Errorf("%s, want\n%s", b.String(), want)
+	}
+	b.Reset()
+	d := example()
+	d.Files = []doc.File{{Name: "data.csv", Write: func(w io.Writer) error { _, err := io.WriteString(w, "a,b\n"); return err }}}
+	if err := CSV(&b, d); err != nil || b.String() != "a,b\n" {
+		t.Errorf("a document that has a file is %q as CSV (%v)", b.String(), err)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var b bytes.Buffer
+	if err := JSON(&b, example()); err != nil {
+		t.Fatal(err)
+	}
+	var x struct {
+		Title    string
+		Sections []struct {
+			Tables []struct{ Rows []map[string]any }
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &x); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(x.Sections[0].Tables[0].Rows[1]), "map[group:low & high mode:isend o_s us:map[high:3.4 low:2.9 value:3.1 weak:true] remark:<nil>]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A page needs nothing from elsewhere, escapes what it says, and leads to files that are there: charts of one name get numbers.
+func TestPage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "page")
+	if err := Page(dir, example()); err != nil {
+		t.Fatal(err)
+	}
+	files := contents(t, dir)
+	page := files["index.html"]
+	for _, m := range regexp.MustCompile(` href="([^"#]*)"`).FindAllStringSubmatch(page, -1) {
+		if m[1] != "data:," && files[m[1]] == "" {
+			t.Errorf("a link leads to %s, which is missing", m[1])
+		}
+	}
+	for _, want := range []string{"Example &lt;one&gt;", "low &amp; high", `<td class="num doubt">3.1 ±0.3!</td>`, `href="times-2.svg"`, `href="parameters.csv"`, "<dt>L</dt><dd>latency</dd>", `id="chart-times"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if strings.Contains(page, "<script") || strings.Contains(page, "ZgotmplZ") || strings.Count(page, "<figcaption>Charts") != 0 {
+		t.Error("the page has a script, something unsafe, or a title twice")
+	}
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestFailingWriter(t *testing.T) {
+	for name, write := range map[string]func(io.Writer) error{
+		"text": func(w io.Writer) error { return Text(w, example(), Plain) },
+		"CSV":  func(w io.Writer) error { return CSV(w, example()) },
+		"JSON": func(w io.Writer) error { return JSON(w, example()) },
+	} {
+		if write(failing{}) == nil {
+			t.Errorf("%s: an error of the writer is lost", name)
+		}
+	}
+}

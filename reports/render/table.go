@@ -1,0 +1,328 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+const (
+	gutter    = 2  // columns between columns
+	narrow    = 18 // the least for a column of text
+	narrowest = 24 // what is laid out for at least
+)
+
+// Table writes a table as text.
+func Table(w io.Writer, t *doc.Table, s Style) error {
+	var b bytes.Buffer
+	if err := s.table(&b, t); err != nil {
+		return err
+	}
+	_, err := w.Write(unglued(b.Bytes()))
+	return err
+}
+
+// table is a table that is laid out.
+type table struct{ doc.Table }
+
+func (s Style) table(b *bytes.Buffer, t *doc.Table) error {
+	s.heading(b, t.Title)
+	for i, part := range marked(t).parts(s.width()) {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if err := s.part(b, part); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	if len(t.Notes) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, n := range t.Notes {
+		s.paragraph(b, n, 0, doc.Faint)
+	}
+	return nil
+}
+
+func unglued(text []byte) []byte { return bytes.ReplaceAll(text, []byte(format.Glue), []byte(" ")) }
+
+// marked returns the table with a column's weak cells marked behind their last digit, and the others moved aside.
+func marked(t *doc.Table) *table {
+	out := &table{*t}
+	out.Groups = nil
+	weak := make([]bool, len(t.Columns))
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			for i, c := range r {
+				weak[i] = weak[i] || c.Tone == doc.Doubt
+			}
+		}
+	}
+	for _, g := range t.Groups {
+		out.Groups = append(out.Groups, doc.Group{Name: g.Name})
+		for _, r := range g.Rows {
+			r = slices.Clone(r)
+			for i := range r {
+				if i == 0 && g.Name != "" {
+					r[i].Text = format.Glue + format.Glue + r[i].Text
+				}
+				switch {
+				case r[i].Tone == doc.Doubt:
+					r[i].Text += doc.Mark
+				case weak[i] && t.Columns[i].Kind == doc.Number:
+					r[i].Text += format.Glue
+				}
+			}
+			out.Add(r...)
+		}
+	}
+	return out
+}
+
+// width returns the columns that there are.
+func (s Style) width() int {
+	if s.Width <= 0 {
+		return 1 << 20
+	}
+	return max(s.Width, narrowest)
+}
+
+// paint returns text in the colour of a tone.
+func (s Style) paint(text string, t doc.Tone) string {
+	codes := [...]string{doc.Normal: "", doc.Strong: "1", doc.Faint: "2", doc.Doubt: "33", doc.Good: "32", doc.Bad: "31"}
+	if !s.Colour || codes[t] == "" || text == "" {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = "\x1b[" + codes[t] + "m" + l + "\x1b[0m"
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s Style) heading(b *bytes.Buffer, text string) {
+	if text != "" {
+		s.paragraph(b, text, 0, doc.Strong)
+		b.WriteByte('\n')
+	}
+}
+
+// paragraph writes text in lines that fit, the first indented by so many spaces and the others by two more.
+func (s Style) paragraph(b *bytes.Buffer, text string, indent int, t doc.Tone) {
+	for i, line := range format.Wrap(text, s.width()-indent-2) {
+		if i == 1 {
+			indent += 2
+		}
+		b.WriteString(strings.Repeat(" ", indent) + s.paint(line, t) + "\n")
+	}
+}
+
+// parts breaks the table into parts that are at most as wide, each with the columns that say what a row is about.
+// Columns of text are made narrower first.
+func (t *table) parts(width int) []*table {
+	widths := make([]int, len(t.Columns))
+	for i, c := range t.Columns {
+		widths[i] = t.widest(i)
+		if c.Kind == doc.Prose {
+			widths[i] = min(widths[i], max(narrow, longest(c.Head)))
+		}
+	}
+	var keys []int
+	room := width
+	for i, c := range t.Columns {
+		if c.Key {
+			keys = append(keys, i)
+			room -= widths[i] + gutter
+		}
+	}
+	var parts []*table
+	for at := 0; at < len(t.Columns); {
+		columns, left := keys, room
+		for ; at < len(t.Columns); at++ {
+			if t.Columns[at].Key {
+				continue
+			}
+			need := widths[at]
+			if len(columns) > len(keys) && need > left {
+				break
+			}
+			columns = append(columns[:len(columns):len(columns)], at)
+			left -= need + gutter
+		}
+		parts = append(parts, t.pick(columns, width))
+	}
+	return parts
+}
+
+// pick returns a table of some of the columns, with its text broken into lines so that it is at most as wide.
+func (t *table) pick(columns []int, width int) *table {
+	out := &table{doc.Table{Name: t.Name}}
+	room, texts := width+gutter, 0
+	for _, i := range columns {
+		out.Columns = append(out.Columns, t.Columns[i])
+		if room -= gutter; t.Columns[i].Kind != doc.Prose {
+			room -= t.widest(i)
+		} else {
+			texts++
+		}
+	}
+	limits := make([]int, len(columns))
+	for n, i := range columns { // a text that is shorter than its share leaves room for the others
+		if w := t.widest(i); t.Columns[i].Kind == doc.Prose && w <= room/texts {
+			limits[n], room, texts = w, room-w, texts-1
+		}
+	}
+	for n, i := range columns {
+		if t.Columns[i].Kind == doc.Prose && limits[n] == 0 {
+			limits[n] = max(room/texts, narrow)
+		}
+	}
+	for _, g := range t.Groups {
+		out.Groups = append(out.Groups, doc.Group{Name: g.Name})
+		for _, row := range g.Rows {
+			cells := make([]doc.Cell, len(columns))
+			for n, i := range columns {
+				cells[n] = row[i]
+				if limits[n] > 0 {
+					cells[n].Text = strings.Join(format.Wrap(row[i].Text, limits[n]), "\n")
+				}
+			}
+			out.Add(cells...)
+		}
+	}
+	return out
+}
+
+// widest returns the width of a column.
+func (t *table) widest(column int) int {
+	w := longest(t.Columns[column].Head)
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			w = max(w, longest(r[column].Text))
+		}
+	}
+	return w
+}
+
+// longest returns the length of the longest line.
+func longest(text string) int {
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n = max(n, utf8.RuneCountInString(line))
+	}
+	return n
+}
+
+// part writes a table that fits.
+func (s Style) part(b *bytes.Buffer, t *table) error {
+	var out bytes.Buffer
+	table := s.writer(&out, t)
+	before := map[int]string{} // headings of groups by the line that they precede
+	line := 0
+	if heads := t.heads(s); heads != nil {
+		table.Header(heads...)
+		if line = headLines(t.Columns); s.Lines {
+			line++
+		}
+	}
+	for _, g := range t.Groups {
+		if g.Name != "" {
+			before[line] = g.Name
+		}
+		for _, r := range g.Rows {
+			cells, lines := make([]string, len(r)), 1
+			for i, c := range r {
+				cells[i] = s.paint(c.Text, c.Tone)
+				lines = max(lines, strings.Count(c.Text, "\n")+1)
+			}
+			line += lines
+			if err := table.Append(cells); err != nil {
+				return err
+			}
+		}
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	n := 0
+	for l := range strings.Lines(out.String()) {
+		if name := before[n]; name != "" {
+			s.paragraph(b, name, 0, doc.Strong)
+		}
+		b.WriteString(strings.TrimSuffix(trim(l), strings.Repeat("─", gutter)) + "\n")
+		n++
+	}
+	return nil
+}
+
+// trim takes the padding from the end of a line, and ends of colours in it.
+func trim(line string) string {
+	const end = "\x1b[0m"
+	line = strings.TrimRight(line, " \n"+format.Glue)
+	colored := false
+	for strings.HasSuffix(line, end) {
+		colored = true
+		line = strings.TrimRight(strings.TrimSuffix(line, end), " "+format.Glue)
+	}
+	if colored {
+		line += end
+	}
+	return line
+}
+
+// heads returns the heads of columns, or nil where there are none.
+func (t *table) heads(s Style) []any {
+	all, some := make([]any, len(t.Columns)), false
+	for i, c := range t.Columns {
+		all[i] = s.paint(c.Head, doc.Strong)
+		some = some || c.Head != ""
+	}
+	if !some {
+		return nil
+	}
+	return all
+}
+
+func headLines(columns []doc.Column) int {
+	n := 1
+	for _, c := range columns {
+		n = max(n, strings.Count(c.Head, "\n")+1)
+	}
+	return n
+}
+
+// writer returns a writer of tables without borders.
+func (s Style) writer(w io.Writer, t *table) *tablewriter.Table {
+	set := tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone}
+	symbols := tw.NewSymbols(tw.StyleNone)
+	if s.Lines {
+		set.Lines.ShowHeaderLine, set.Separators.ShowHeader = tw.On, tw.On
+		symbols = tw.NewSymbols(tw.StyleLight)
+	}
+	aligns := make(tw.Alignment, len(t.Columns))
+	for i, c := range t.Columns {
+		if aligns[i] = tw.AlignLeft; c.Kind == doc.Number {
+			aligns[i] = tw.AlignRight
+		}
+	}
+	return tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{Borders: tw.BorderNone, Settings: set, Symbols: symbols})),
+		tablewriter.WithEastAsian(tw.Off), // ± and µ are one column wide, wherever it runs
+		tablewriter.WithTrimSpace(tw.Off),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithPadding(tw.Padding{Right: strings.Repeat(" ", gutter), Overwrite: true}),
+		tablewriter.WithAlignment(aligns),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
+	)
+}
