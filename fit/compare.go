@@ -50,11 +50,11 @@ type Predictor func(Query) (Prediction, bool)
 // each mode with the library's choice of protocol o_s, o_r, the one-way time (rtt/2), get and put.
 func Compare(set *sample.Set, ps []Parameter, predict Predictor) ([]Comparison, error) {
 	o := Options{Replicates: 40}.defaults()
-	sifted, err := sift(set)
+	cleaned, err := clean(set)
 	if err != nil {
 		return nil, err
 	}
-	curves, err := load(sifted, o)
+	curves, err := load(cleaned.Set, o)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ type Contrast struct {
 	Readings  []Reading   // by quantity, mode, size and subject; only what two subjects have at least
 	Overlaps  []Crossover // from where on a call that blocks costs more than one that does not, by quantity, mode and subject
 	Rivalries []Crossover // from where on one subject is faster than another, by quantity, mode and pair of subjects
-	Paces     []Pace      // by subject: without launches where nobody looked
 	Margin    float64     // of the overlaps
 }
 
@@ -52,7 +51,6 @@ func NewContrast(machines []sample.Machine, o Options, margin float64) (*Contras
 	c := &Contrast{Margin: margin}
 	for _, p := range all {
 		c.Subjects = append(c.Subjects, p.Subject)
-		c.Paces = append(c.Paces, p.pace())
 	}
 	c.Readings = readings(all, o)
 	c.Overlaps = overlaps(all, margin, o)

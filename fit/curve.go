@@ -69,7 +69,7 @@ type curve struct {
 
 	cells     []cell
 	held      []cell  // set aside
-	absent    []int   // sizes of cells that do not count
+	absent    []int   // sizes that were set aside in the curves that this one is made of
 	floor     float64 // a time that cannot be told from none
 	clock     string
 	scales    []float64 // the magnitude of each cell of which Tolerance is a part
@@ -104,8 +104,7 @@ func chosen(mode, protocol string) bool {
 }
 
 // load makes curves of the samples that count, in the order of results: by place, mode, protocol, timer.
-func load(sifted *sifted, o Options) ([]*curve, error) {
-	set := sifted.Set
+func load(set *sample.Set, o Options) ([]*curve, error) {
 	f, err := readFacts(set)
 	if err != nil {
 		return nil, err
@@ -149,13 +148,6 @@ func load(sifted *sifted, o Options) ([]*curve, error) {
 		c.floor = max(c.floor, f.resolution(byKey[k]...)/4, 1e-6)
 		c.cells = append(c.cells, cells[i])
 		c.scales = append(c.scales, math.Abs(cells[i].value))
-	}
-	for k := range sifted.few {
-		for _, c := range curves {
-			if c.subject == (subject{k.Platform, k.Library, k.Place}) && c.mode == k.Mode && c.protocol == k.Protocol && c.timer == k.Timer {
-				c.absent = append(c.absent, k.Bytes)
-			}
-		}
 	}
 	return curves, nil
 }

@@ -47,7 +47,6 @@ type Result struct {
 	Curves     []Curve
 	PLogP      []PLogP // of the modes that have round trips
 	Tiers      []Tiers // of the platforms and libraries of which all pairs of ranks were measured
-	Paces      []Pace  // of the subjects of which somebody looked how quickly processors worked
 }
 
 // Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if one place of a
@@ -55,17 +54,17 @@ type Result struct {
 // The same set and options give the same result, however many processors work on it.
 func Fit(set *sample.Set, o Options) (*Result, error) {
 	o = o.defaults()
-	sifted, err := sift(set)
+	cleaned, err := clean(set)
 	if err != nil {
 		return nil, err
 	}
-	curves, err := load(sifted, o)
+	curves, err := load(cleaned.Set, o)
 	if err != nil {
 		return nil, err
 	}
 	parallel(len(curves), func(i int) { curves[i].cut(o) })
-	r := &Result{Warnings: sifted.warnings, Paces: sifted.paces}
-	for _, t := range sifted.tierings {
+	r := &Result{Warnings: cleaned.warnings}
+	for _, t := range cleaned.tierings {
 		r.Tiers = append(r.Tiers, t.public())
 		r.Parameters = append(r.Parameters, t.parameters()...)
 		r.Warnings = append(r.Warnings, t.warnings()...)

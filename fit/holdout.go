@@ -31,11 +31,11 @@ type Predicted struct {
 // that they lie on. Between two pieces, where a protocol changes somewhere, the nearer one in proportion counts. Modes of fewer than six sizes are left out. The errors are those of Fit.
 func HoldOut(set *sample.Set, o Options) ([]HeldOut, error) {
 	o = o.defaults()
-	sifted, err := sift(set)
+	cleaned, err := clean(set)
 	if err != nil {
 		return nil, err
 	}
-	curves, err := load(sifted, o)
+	curves, err := load(cleaned.Set, o)
 	if err != nil {
 		return nil, err
 	}

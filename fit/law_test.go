@@ -45,13 +45,13 @@ func nasty(seed uint64) *sample.Set {
 		}
 	}
 	if seed%3 == 2 {
-		slowAtTimes(set, rng)
+		disturb(set, rng)
 	}
 	return set
 }
 
-// slowAtTimes divides series into a part at full pace and one that is slowed, both of any length, or says of neither.
-func slowAtTimes(set *sample.Set, rng *rand.Rand) {
+// disturb divides series into an undisturbed part and a disturbed one, both of any length.
+func disturb(set *sample.Set, rng *rand.Rand) {
 	most := 1 + rng.IntN(10)
 	for i := range set.Series {
 		x := &set.Series[i]
@@ -59,10 +59,10 @@ func slowAtTimes(set *sample.Set, rng *rand.Rand) {
 			continue
 		}
 		n := len(x.Times) * rng.IntN(most) / 10
-		slowed := *x
-		x.Pace, x.Times = sample.Full, x.Times[:n:n]
-		slowed.Pace, slowed.Times = sample.Paced[1+rng.IntN(3)], slowed.Times[n:]
-		set.Series = append(set.Series, slowed)
+		disturbed := *x
+		x.Times = x.Times[:n:n]
+		disturbed.Disturbed, disturbed.Times = true, disturbed.Times[n:]
+		set.Series = append(set.Series, disturbed)
 	}
 }
 

@@ -17,7 +17,7 @@ type pairTable struct {
 }
 
 // tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that are not positive have no logarithm, and are
-// left out, as is timer22, which holds a wait that the plan chooses. What was measured at another pace of the processors is another column.
+// left out, as is timer22, which holds a wait that the plan chooses.
 func tabulate(series []*sample.Series, f facts) pairTable {
 	columns := make(map[sample.Key]int)
 	var keys []sample.Key

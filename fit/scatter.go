@@ -18,8 +18,7 @@ type Scatter struct {
 	Unit           string
 	Launches       []int     // in order
 	Values         []float64 // of these
-	Aside          []bool    // of these: it does not count, since the machine was in another mode
-	Middle         float64   // the median of those that count
+	Middle         float64   // the median of those
 	Variation      float64   // standard deviation over mean of those; NaN of one launch
 }
 
@@ -95,7 +94,7 @@ func methodOf(terms []term) string {
 	return strings.Join(words, "-")
 }
 
-// gather sums the terms of each launch, which are those of the fit, also of launches that do not count. It says whether there are any.
+// gather sums the terms of each launch, which are those of the fit. It says whether there are any.
 func (p *party) gather(s *Scatter, terms []term) bool {
 	stacks, factors := make([]stack, len(terms)), make([]float64, len(terms))
 	for i, t := range terms {
@@ -103,9 +102,6 @@ func (p *party) gather(s *Scatter, terms []term) bool {
 	}
 	all := sum(stacks, factors)
 	s.Launches, s.Values = all.launches, all.values
-	for _, l := range s.Launches {
-		s.Aside = append(s.Aside, slices.ContainsFunc(p.samples.aside[p.subject], func(x probed) bool { return x.launch == l }))
-	}
 	s.sum()
 	return len(s.Values) > 0
 }
@@ -113,13 +109,13 @@ func (p *party) gather(s *Scatter, terms []term) bool {
 // launchesAt returns what all launches say of a cell.
 func (p *party) launchesAt(mode, timer string, bytes int) stack {
 	var of []*sample.Series
-	for i := range p.samples.all.Series {
-		x := &p.samples.all.Series[i]
+	for i := range p.samples.Series {
+		x := &p.samples.Series[i]
 		if p.owns(x) && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && chosen(x.Mode, x.Protocol) && len(x.Times) > 0 {
 			of = append(of, x)
 		}
 	}
-	f, err := readFacts(p.samples.Set)
+	f, err := readFacts(p.samples)
 	if err != nil || len(of) == 0 { // the fit would have failed
 		return stack{}
 	}
@@ -130,7 +126,7 @@ func (p *party) launchesAt(mode, timer string, bytes int) stack {
 // sum computes what sums the values up.
 func (s *Scatter) sum() {
 	s.Middle, s.Variation = math.NaN(), math.NaN()
-	values := s.counted()
+	values := slices.Clone(s.Values)
 	n := float64(len(values))
 	if n == 0 {
 		return
@@ -148,57 +144,12 @@ func (s *Scatter) sum() {
 	s.Middle = median(values)
 }
 
-// counted returns the values of the launches that count.
-func (s *Scatter) counted() []float64 {
-	var out []float64
-	for i, v := range s.Values {
-		if !s.Aside[i] {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// Counted returns how many launches count.
-func (s *Scatter) Counted() int { return len(s.counted()) }
-
-// Span returns the least and the largest of the values that count.
-func (s *Scatter) Span() (least, most float64) {
-	values := s.counted()
-	return slices.Min(values), slices.Max(values)
-}
+// Span returns the least and the largest of the values.
+func (s *Scatter) Span() (least, most float64) { return slices.Min(s.Values), slices.Max(s.Values) }
 
 // owns says whether a series is of the subject.
 func (p *party) owns(x *sample.Series) bool {
 	return x.Platform == p.platform && x.Library == p.library && x.Place == p.place
-}
-
-// pace returns at which pace processors worked, if anybody looked.
-func (p *party) pace() Pace {
-	for _, x := range p.samples.paces {
-		if (subject{x.Platform, x.Library, x.Place}) == p.subject {
-			return x
-		}
-	}
-	return Pace{}
-}
-
-// Probe is how long a cache line took from one rank's processor to the other's right before and right after a launch, in nanoseconds.
-type Probe struct {
-	Launch        int
-	Before, After float64
-}
-
-// probes returns those of the launches of a subject.
-func (p *party) probes() []Probe {
-	var out []Probe
-	for _, x := range launchesOf(p.samples.all, p.subject, p.samples.probes) {
-		if x.line[0] > 0 {
-			out = append(out, Probe{x.launch, x.line[0], x.line[1]})
-		}
-	}
-	slices.SortFunc(out, func(a, b Probe) int { return cmp.Compare(a.Launch, b.Launch) })
-	return out
 }
 
 // Deviations returns by how many percent the values are above their median.

@@ -24,18 +24,18 @@ type party struct {
 	Subject
 	extraction
 	files   string
-	samples *sifted
+	samples *sample.Set
 }
 
 // parties fits each set by itself, and returns the subjects in the order of the sets, and in the order of results within.
 func parties(machines []sample.Machine, o Options) ([]*party, error) {
 	var all []*party
 	for i, m := range machines {
-		sifted, err := sift(m.Set)
+		cleaned, err := clean(m.Set)
 		if err != nil {
 			return nil, err
 		}
-		curves, err := load(sifted, o)
+		curves, err := load(cleaned.Set, o)
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +44,7 @@ func parties(machines []sample.Machine, o Options) ([]*party, error) {
 		}
 		parallel(len(curves), func(i int) { curves[i].cut(o) })
 		for _, place := range byPlace(curves) {
-			p := &party{extraction: extraction{subject: place[0].subject, curves: place, o: o}, files: strings.Join(m.Files, "+"), samples: sifted}
+			p := &party{extraction: extraction{subject: place[0].subject, curves: place, o: o}, files: strings.Join(m.Files, "+"), samples: cleaned.Set}
 			p.Subject = Subject{Platform: p.platform, Library: p.library, Place: p.place, Clock: place[0].clock, Machine: i}
 			for _, c := range place {
 				if chosen(c.mode, c.protocol) && !slices.Contains(p.Modes, c.mode) {

@@ -15,8 +15,6 @@ type Survey struct {
 	Halves    []Crossover // from which size on a send that does not block may leave half of the way to the program
 	Scatters  []Scatter
 	Tails     []Tail
-	Probes    [][]Probe // by subject: of its launches, where they were probed
-	Paces     []Pace    // by subject: without launches where nobody looked
 }
 
 // The sizes at which a survey shows numbers, or the nearest that all subjects have.
@@ -36,8 +34,6 @@ func NewSurvey(machines []sample.Machine, o Options) (*Survey, error) {
 	s := &Survey{}
 	for _, p := range all {
 		s.Subjects = append(s.Subjects, p.Subject)
-		s.Probes = append(s.Probes, p.probes())
-		s.Paces = append(s.Paces, p.pace())
 		s.Scatters = append(s.Scatters, p.scatters(len(s.Subjects)-1, all)...)
 		s.Tails = append(s.Tails, p.tails(len(s.Subjects)-1, all)...)
 	}

@@ -3,8 +3,6 @@ package fit
 import (
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -36,10 +34,7 @@ func surveyed(launches int) []sample.Machine {
 		{"slow", []call{{"send", "rtt", twice(way(2))}, {"send", "timer11", way(2)}, {"isend", "timer11", constant(3)}}},
 		{"bare", []call{{"send", "rtt", twice(way(4))}}},
 	} {
-		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Lines, Value: strings.Repeat(" 150/160", launches)}}}
-		if m.name == "bare" {
-			set.Facts = nil
-		}
+		set := &sample.Set{}
 		for _, c := range m.calls {
 			for launch := range launches {
 				for _, k := range []int{8, 64, 512, 1024, 4096, 65536} {
@@ -242,43 +237,6 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// Probes belong to launches; a file counts its launches on from where the one before ended.
-func TestProbes(t *testing.T) {
-	s := surveyOf(t, 2)
-	if len(s.Probes[0]) != 2 || s.Probes[0][1] != (Probe{1, 150, 160}) || len(s.Probes[2]) != 0 {
-		t.Errorf("%+v", s.Probes)
-	}
-	ms := surveyed(2)
-	for _, unknown := range []string{"-", "?/?", "?/87.8", "87.8/?"} {
-		ms[0].Facts[0].Value = "150/160 " + unknown
-		if s, err := NewSurvey(ms, Options{}); err != nil || len(s.Probes[0]) != 1 || s.Scatters[0].Counted() != 2 {
-			t.Errorf("%s: %+v, %v", unknown, s, err)
-		}
-	}
-	ms[0].Facts[0].Value = "150"
-	if _, err := NewSurvey(ms, Options{}); err == nil || !strings.Contains(err.Error(), "line_ns") {
-		t.Errorf("%v", err)
-	}
-}
-
-// A launch in another mode of the machine is there, and does not count.
-func TestScatterAside(t *testing.T) {
-	ms := surveyed(4)
-	ms[0].Facts[0].Value = "150/160 400/410 150/160 150/155"
-	s, err := NewSurvey(ms, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := s.Scatters[0]
-	least, most := x.Span()
-	if x.Subject != 0 || len(x.Values) != 4 || !slices.Equal(x.Aside, []bool{false, true, false, false}) || x.Counted() != 3 || !about(x.Middle, 1.2*1.008) || !about(least, 1.008) || !about(most, 1.3*1.008) {
-		t.Errorf("%+v from %v to %v", x, least, most)
-	}
-	if of := s.standing(OneWay, "send"); !about(of.Of[0].Value, x.Middle) {
-		t.Errorf("%s, and the launches that count say %v", of.words(), x.Middle)
-	}
-}
-
 // Where the roots of a barrier disagree launches have the value that the fit has.
 func TestScatterRoots(t *testing.T) {
 	ms := surveyed(3)
@@ -300,24 +258,5 @@ func TestScatterRoots(t *testing.T) {
 		if of := s.standing(x.Quantity, x.Mode); x.Subject == 0 && x.Quantity == "o_s" && x.Mode == "isend" && !about(x.Middle, of.Of[0].Value) {
 			t.Errorf("launches say %v, the fit %v", x.Middle, of.Of[0].Value)
 		}
-	}
-}
-
-// Files that are read together keep their probes apart.
-func TestProbesOfFiles(t *testing.T) {
-	ms := surveyed(1)[:1]
-	second := surveyed(1)[0]
-	for i := range second.Series {
-		second.Series[i].Launch, second.Series[i].File = 1, 1
-	}
-	second.Facts[0].Value = "200/210"
-	ms[0].Set.Series = append(ms[0].Set.Series, second.Series...)
-	ms[0].Set.Facts = append(append([]sample.Fact{{Key: sample.File, Value: "a"}}, ms[0].Set.Facts...), append([]sample.Fact{{Key: sample.File, Value: "b"}}, second.Facts...)...)
-	s, err := NewSurvey(ms, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Probes[0]; len(got) != 2 || got[0] != (Probe{0, 150, 160}) || got[1] != (Probe{1, 200, 210}) {
-		t.Errorf("%+v", got)
 	}
 }

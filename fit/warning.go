@@ -26,11 +26,7 @@ const (
 	Drift            = "drift"
 	Disturbed        = "disturbed"
 	Falls            = "falls"
-	ModeMixed        = "mode-mixed"
-	ModeChanged      = "mode-changed"
-	PaceSlowed       = "pace-slowed"
-	PaceMixed        = "pace-mixed"
-	PaceFew          = "pace-few"
+	DisturbedUsed    = "disturbed-used"
 	DirectionsDiffer = "directions-differ"
 	Hindered         = "hindered"
 	PlatformChanged  = "platform-changed" // given by who reads the platform: a fit does not

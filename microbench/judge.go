@@ -90,7 +90,7 @@ func (c *Campaign) judge(series []sample.Series) verdict {
 	}
 	known := make(map[sample.Key]bool)
 	for k, m := range medians {
-		k.Pace = ""
+		k.Disturbed = false
 		known[k] = known[k] || across(m).within(c.Wanted(), c.Step)
 	}
 	v := verdict{of: len(known)}

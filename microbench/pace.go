@@ -84,8 +84,7 @@ const (
 	quick state = 0
 )
 
-// paces are the names of states.
-var paces = [...]string{quick: sample.Full, slowedP1: sample.SlowedP1, slowedP2: sample.SlowedP2, slowedP1 | slowedP2: sample.SlowedBoth}
+const states = 4
 
 // of returns the part of a state that a timer depends on, which is P1's if it is of what P1 does alone.
 func (s state) of(alone bool) state {
@@ -136,10 +135,10 @@ func (l *leader) at(i *item, t *timer, root int, in state) []unit.Time {
 // alone says whether a timer of the item is of what P1 does alone.
 func (i *item) alone(t *timer) bool { return find(i.cell.Mode).alone(t.name) }
 
-// parts returns the samples of a timer by pace, as series without the rest of their keys.
+// parts returns the samples of a timer, undisturbed and disturbed, as series without the rest of their keys.
 func (l *leader) parts(i *item, t *timer) []sample.Series {
 	var all []sample.Series
-	for s, pace := range paces {
+	for s := range states {
 		if state(s) != state(s).of(i.alone(t)) {
 			continue
 		}
@@ -147,14 +146,11 @@ func (l *leader) parts(i *item, t *timer) []sample.Series {
 		for root := range t.times {
 			times = append(times, l.at(i, t, root, state(s))...)
 		}
-		if !l.looked() {
-			pace = ""
-		}
 		if len(times) > 0 {
-			all = append(all, sample.Series{Key: sample.Key{Mode: i.cell.Mode, Bytes: i.cell.Bytes, Timer: t.name, Pace: pace}, Times: times})
+			all = append(all, sample.Series{Key: sample.Key{Mode: i.cell.Mode, Bytes: i.cell.Bytes, Timer: t.name, Disturbed: l.looked() && s > 0}, Times: times})
 		}
 	}
-	return all
+	return sample.Joined(all)
 }
 
 // errand is a visit that is to be made.
@@ -199,7 +195,7 @@ const rare = 0.03
 
 // choose says what state to aim at: that of full pace, unless it is rare; then the most frequent.
 func (l *leader) choose() {
-	var visits [len(paces)]int
+	var visits [states]int
 	all := 0
 	for _, i := range l.items {
 		for _, v := range i.visits {

@@ -267,7 +267,7 @@ func wantedOfSurvey(s *Survey) wanted {
 		{id: "ways", charts: 2},
 		{id: "overheads", charts: 2},
 		{id: "overlap", charts: 2, rows: []int{s.pays(all).rows(), len(freeSizes) * 2}},
-		{id: "spread", charts: 3, rows: []int{len(s.Fit.Scatters), s.paceTable(all).rows(), len(s.Fit.Tails)}},
+		{id: "spread", charts: 1, rows: []int{len(s.Fit.Scatters), len(s.Fit.Tails)}},
 		{id: "warnings"},
 		{id: "modes", rows: modes},
 		{id: "run", rows: []int{settingTable(all).rows()}},

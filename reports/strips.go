@@ -23,21 +23,13 @@ type stripGroup struct {
 	rows []stripRow
 }
 
-// stripRow is the marks of one row. Those with an end are drawn as lines from a hollow to a solid mark, one below the other.
+// stripRow is the marks of one row.
 type stripRow struct {
 	name, note string // before and behind the axis
-	marks      []stripMark
+	marks      []float64
 }
 
-type stripMark struct {
-	at, end float64 // end is NaN where there is none
-	aside   bool    // it does not count
-}
-
-const (
-	stripHeight = vg.Length(17)
-	stripStep   = vg.Length(9) // between marks with ends
-)
+const stripHeight = vg.Length(17)
 
 func (s strips) chart(name, title, text string) *Chart {
 	return &Chart{Name: name, Title: title, Text: text,
@@ -47,24 +39,12 @@ func (s strips) chart(name, title, text string) *Chart {
 				if g.name != "" {
 					h += lineHeight + 2
 				}
-				for _, r := range g.rows {
-					h += r.height()
-				}
+				h += stripHeight * vg.Length(len(g.rows))
 			}
 			return h
 		},
 		draw: s.draw,
 	}
-}
-
-func (r stripRow) height() vg.Length {
-	n := 0
-	for _, m := range r.marks {
-		if !math.IsNaN(m.end) {
-			n++
-		}
-	}
-	return max(stripHeight, stripStep*vg.Length(n)+6)
 }
 
 // far returns the largest value without its sign.
@@ -73,10 +53,7 @@ func (s strips) far() float64 {
 	for _, g := range s.groups {
 		for _, r := range g.rows {
 			for _, m := range r.marks {
-				far = math.Max(far, math.Abs(m.at))
-				if !math.IsNaN(m.end) {
-					far = math.Max(far, math.Abs(m.end))
-				}
+				far = math.Max(far, math.Abs(m))
 			}
 		}
 	}
@@ -97,9 +74,6 @@ func (s strips) draw(c draw.Canvas) {
 		step = even(math.Max(s.far(), 1), max(int((to-from)/84), 2))
 	}
 	most := step * math.Max(math.Ceil(s.far()*1.02/step), 1)
-	if s.end > 0 {
-		step, most = s.end/5, s.end
-	}
 	least := 0.0
 	if s.signed {
 		least = -most
@@ -113,10 +87,10 @@ func (s strips) draw(c draw.Canvas) {
 			y -= lineHeight + 2
 		}
 		for _, r := range g.rows {
-			h := r.height()
+			h := stripHeight
 			c.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.name)
 			c.FillText(label, vg.Point{X: to + 10, Y: y - h/2}, r.note)
-			g.draw(c, r, tx, y, h)
+			g.draw(c, r, tx, y-h/2)
 			y -= h
 		}
 	}
@@ -143,21 +117,9 @@ func (s strips) axis(c draw.Canvas, tx func(float64) vg.Length, least, most, ste
 	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.x)
 }
 
-// draw draws the marks of a row below y.
-func (g stripGroup) draw(c draw.Canvas, r stripRow, tx func(float64) vg.Length, y, height vg.Length) {
-	at := y - height/2
-	for i, m := range r.marks {
-		if math.IsNaN(m.end) {
-			line := draw.LineStyle{Color: g.ink, Width: 1.8}
-			if m.aside {
-				line.Dashes = []vg.Length{1.5, 2}
-			}
-			c.StrokeLine2(line, tx(m.at), at-5, tx(m.at), at+5)
-			continue
-		}
-		row := y - 3 - stripStep*(vg.Length(i)+0.5)
-		c.StrokeLine2(draw.LineStyle{Color: g.ink, Width: 1.2}, tx(m.at), row, tx(m.end), row)
-		c.DrawGlyph(draw.GlyphStyle{Color: g.ink, Radius: 2.6, Shape: ring{}}, vg.Point{X: tx(m.at), Y: row})
-		c.DrawGlyph(draw.GlyphStyle{Color: g.ink, Radius: 2.6, Shape: draw.CircleGlyph{}}, vg.Point{X: tx(m.end), Y: row})
+// draw draws the marks of a row around a height.
+func (g stripGroup) draw(c draw.Canvas, r stripRow, tx func(float64) vg.Length, at vg.Length) {
+	for _, m := range r.marks {
+		c.StrokeLine2(draw.LineStyle{Color: g.ink, Width: 1.8}, tx(m), at-5, tx(m), at+5)
 	}
 }

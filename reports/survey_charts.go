@@ -192,7 +192,7 @@ func (s *Survey) overlaps(all []subject) []*Chart {
 // launches is the chart of what launches say.
 func (s *Survey) launches(all []subject) *Chart {
 	x := strips{x: "above the median of all launches (%)", signed: true}
-	several, aside := false, false
+	several := false
 	for i := range all {
 		g := stripGroup{name: all[i].name, ink: all[i].ink}
 		for j := range s.Fit.Scatters {
@@ -201,9 +201,8 @@ func (s *Survey) launches(all []subject) *Chart {
 				continue
 			}
 			r := stripRow{name: quantityWords(q.Quantity, q.Mode, q.Bytes), note: amount(q.Middle, q.Unit)}
-			for k, d := range q.Deviations() {
-				r.marks = append(r.marks, stripMark{at: d, end: math.NaN(), aside: q.Aside[k]})
-				aside = aside || q.Aside[k]
+			for _, d := range q.Deviations() {
+				r.marks = append(r.marks, d)
 			}
 			several = several || len(q.Values) > 1
 			g.rows = append(g.rows, r)
@@ -215,55 +214,7 @@ func (s *Survey) launches(all []subject) *Chart {
 	if !several {
 		return nil
 	}
-	text := "Each mark is the median of one launch; at the right stands the median of them."
-	if aside {
-		text += " Dotted marks are of launches in another mode of the machine, which do not count."
-	}
-	return x.chart("launches", "What launches differ by", text)
-}
-
-// modes is the chart of the probes of launches.
-func (s *Survey) modes(all []subject) *Chart {
-	x := strips{x: "one cache line (ns)"}
-	for i := range all {
-		r := stripRow{name: all[i].name}
-		for _, p := range s.Fit.Probes[i] {
-			r.marks = append(r.marks, stripMark{at: p.Before, end: p.After})
-		}
-		if len(r.marks) > 0 {
-			x.groups = append(x.groups, stripGroup{ink: all[i].ink, rows: []stripRow{r}})
-		}
-	}
-	if len(x.groups) == 0 {
-		return nil
-	}
-	return x.chart("modes", "The machine's mode: how long a cache line takes from one processor to the other", "A line for each launch, from the first at the top: hollow right before it, solid right after. Times of messages follow it: launches at another place on the axis are not alike.")
-}
-
-// paces is the chart of how much of each launch was at full pace.
-func (s *Survey) paces(all []subject) *Chart {
-	x := strips{x: "samples at full pace (%)", end: 100}
-	aside := false
-	for i := range all {
-		r := stripRow{name: "launches"}
-		for _, l := range s.Fit.Paces[i].Launches {
-			if l.Samples > 0 {
-				r.marks = append(r.marks, stripMark{at: 100 * (1 - float64(l.Slowed)/float64(l.Samples)), end: math.NaN(), aside: l.Aside})
-				aside = aside || l.Aside
-			}
-		}
-		if len(r.marks) > 0 {
-			x.groups = append(x.groups, stripGroup{name: all[i].name, ink: all[i].ink, rows: []stripRow{r}})
-		}
-	}
-	if len(x.groups) == 0 {
-		return nil
-	}
-	text := "Each mark is a launch. The other samples were slowed by something else on the core of a rank's processor."
-	if aside {
-		text += " Dotted marks are of launches in another mode of the machine, which do not count."
-	}
-	return x.chart("pace", "The pace of processors: in how much of each launch they worked as quickly as they can", text)
+	return x.chart("launches", "What launches differ by", "Each mark is the median of one launch; at the right stands the median of them.")
 }
 
 // quantityWords names a quantity.

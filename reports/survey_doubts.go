@@ -57,12 +57,10 @@ func byGravity(all []kindView) []kindView {
 }
 
 // ofLaunches says whether warnings of a code are of launches as a whole, in words of their own, and not of a parameter.
-func ofLaunches(code string) bool {
-	return slices.Contains([]string{fit.ModeMixed, fit.ModeChanged, fit.PaceMixed, fit.PaceSlowed, fit.PaceFew}, code)
-}
+func ofLaunches(code string) bool { return code == fit.DisturbedUsed }
 
 // gravest are the codes of warnings after which a number is missing or may be far off, the gravest first.
-var gravest = []string{fit.PaceMixed, fit.Disturbed, fit.ModeMixed, fit.ModeChanged, fit.PaceSlowed, fit.PaceFew, fit.NegativeLatency, fit.Unidentified, fit.Skew, fit.LateStarts, fit.NoCommonStart, fit.NotLinear, fit.FewSizes, fit.FewReps, fit.CoarseTimer, fit.Drift, fit.RootsDisagree, fit.DirectionsDiffer, fit.HeavyTail}
+var gravest = []string{fit.DisturbedUsed, fit.Disturbed, fit.NegativeLatency, fit.Unidentified, fit.Skew, fit.LateStarts, fit.NoCommonStart, fit.NotLinear, fit.FewSizes, fit.FewReps, fit.CoarseTimer, fit.Drift, fit.RootsDisagree, fit.DirectionsDiffer, fit.HeavyTail}
 
 // some lists the first of many words.
 func some(words []string) string {

@@ -16,50 +16,15 @@ func (s *Survey) launchTable(all []subject) *Table {
 		q := &s.Fit.Scatters[i]
 		least, most := q.Span()
 		in := scaleOf(q.Unit, q.Middle)
-		counted := strconv.Itoa(q.Counted())
-		if n := len(q.Values); n > q.Counted() {
-			counted += " of " + strconv.Itoa(n)
-			t.note("of: the other launches were in another mode of the machine, and do not count.")
-		}
 		variation := none
 		if !math.IsNaN(q.Variation) {
 			variation = text(fixed(100*q.Variation, 1))
 			t.note("variation: the standard deviation of launches over their mean.")
 		}
-		t.add(text(all[q.Subject].name), text(quantityWords(q.Quantity, q.Mode, q.Bytes)), text(counted),
+		t.add(text(all[q.Subject].name), text(quantityWords(q.Quantity, q.Mode, q.Bytes)), text(strconv.Itoa(len(q.Values))),
 			text(number(q.Middle*in.factor)), text(number(least*in.factor)), text(number(most*in.factor)), Cell{in.unit, Faint}, variation)
 	}
 	return t
-}
-
-// paceTable is how quickly processors worked in launches, in numbers.
-func (s *Survey) paceTable(all []subject) *Table {
-	t := &Table{Name: "pace", Title: "The pace of processors", Columns: []Column{{Head: "", Key: true}, {Head: "launch", Key: true, Right: true}, {Head: "samples", Right: true},
-		{Head: "at full pace\n%", Right: true}, {Head: "that count\n%", Right: true}, {Head: "P1 at best\nns", Right: true}, {Head: "P2 at best\nns", Right: true}}}
-	for i, p := range s.Fit.Paces {
-		for _, l := range p.Launches {
-			launch := strconv.Itoa(l.Launch)
-			if l.Aside {
-				launch += " (aside)"
-				t.note("(aside): in another mode of the machine than most launches; it does not count.")
-			}
-			full, counts := none, none
-			if l.Samples > 0 {
-				full = text(fixed(100*(1-float64(l.Slowed)/float64(l.Samples)), 1))
-				counts = text(fixed(100*(1-float64(l.Out)/float64(l.Samples)), 1))
-			}
-			t.add(text(all[i].name), text(launch), text(strconv.Itoa(l.Samples)), full, counts, nanoseconds(l.P1), nanoseconds(l.P2))
-		}
-	}
-	t.note("At full pace is a sample during which nothing else ran on the core of a processor that it depends on. At best: the least time that the processor of each rank took for a piece of work that is always the same.")
-	return t
-}
-
-func nanoseconds(ns float64) Cell {
-	if ns == 0 {
-		return none
-	}
-	return text(number(ns))
 }
 
 // tailTable is how single samples are distributed.
@@ -74,7 +39,7 @@ func (s *Survey) tailTable(all []subject) *Table {
 		}
 		t.add(append(cells, Cell{in.unit, Faint}, text(number(q.P99/q.Median)))...)
 	}
-	t.note("Of all launches that count together. A sample of a round trip may be the mean of several, as the fact timer says, which makes its tail shorter than that of a single one.")
+	t.note("Of all launches together. A sample of a round trip may be the mean of several, as the fact timer says, which makes its tail shorter than that of a single one.")
 	return t
 }
 

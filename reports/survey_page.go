@@ -101,8 +101,8 @@ func (p *surveyPage) overlap() {
 }
 
 func (p *surveyPage) spread() {
-	x := section{ID: "spread", Title: "Launches, the machine's mode, and tails", Short: "Launches and tails",
-		Charts: p.halves(p.of.launches(p.all), p.of.modes(p.all), p.of.paces(p.all)), Tables: p.tables(p.of.launchTable(p.all), p.of.paceTable(p.all), p.of.tailTable(p.all))}
+	x := section{ID: "spread", Title: "Launches and tails",
+		Charts: p.halves(p.of.launches(p.all)), Tables: p.tables(p.of.launchTable(p.all), p.of.tailTable(p.all))}
 	if len(x.Charts)+len(x.Tables) > 0 {
 		p.add(x)
 	}

@@ -31,7 +31,6 @@ var settings = []struct {
 	{"medians that reached it", []string{"reached"}},
 	{"repetitions", []string{"reps"}},
 	{"order", []string{"order_seed", "seed"}},
-	{"a cache line takes", []string{sample.Lines}},
 	{"clocks of processors", []string{"clock_offset_ns"}},
 	{"the clock's cost, us", []string{sample.ClockCost}},
 	{"the clock's cost is", []string{sample.ClockIs}},

@@ -49,8 +49,7 @@ func surveyed(t testing.TB) *Survey {
 		facts             []sample.Fact
 	}{
 		{"shm", "loggp", 5, append(all(0.3), trains...), []sample.Fact{{Key: "command", Value: "loggp measure --platform shm"}, {Key: "timer_cost_us", Value: "0.03"}, {Key: sample.Wait, Value: "spin"},
-			{Key: "processor", Value: "A processor"}, {Key: "kernel", Value: "6.1"}, {Key: sample.Lines, Value: "113/120 213/210 115/118 118/116 120/113"},
-			{Key: sample.Paces, Value: "901/912 905/921.5 ?/930 911/921 903/?"}}},
+			{Key: "processor", Value: "A processor"}, {Key: "kernel", Value: "6.1"}}},
 		{"mpi", "Open MPI 4.1.4", 3, all(0.4), []sample.Fact{{Key: "command", Value: "loggp measure --platform mpi --mpicc mpicc.openmpi"}, {Key: "timer_cost_us", Value: "0.02"}, {Key: "timer_cost", Value: "taken out"},
 			{Key: "p1_processor", Value: "A processor"}, {Key: "eager_limits", Value: "btl_tcp_eager_limit=65536 btl_vader_eager_limit=4096 odd"}, {Key: "library_version", Value: strings.Repeat("Open MPI v4.1.4, package: of somebody, ", 8)}}},
 		{"mpi", "MPICH 4.0.2", 1, all(0.5)[:2], nil},
@@ -70,7 +69,7 @@ func surveyed(t testing.TB) *Survey {
 			}
 		}
 		if i == 0 {
-			slowDown(set, 0.3)
+			disturb(set, 0.3)
 		}
 		s.Machines = append(s.Machines, sample.Machine{Files: []string{fmt.Sprintf("%d.csv", i)}, Set: set})
 		r, err := fit.Fit(set, fit.Options{})
@@ -83,10 +82,10 @@ func surveyed(t testing.TB) *Survey {
 	return s
 }
 
-// slowDown adds samples that are slowed, so that they are this part of all.
-func slowDown(set *sample.Set, part float64) {
-	for i, x := range set.Series {
-		set.Series[i].Pace, x.Pace = sample.Full, sample.SlowedBoth
+// disturb adds disturbed samples, so that they are this part of all.
+func disturb(set *sample.Set, part float64) {
+	for _, x := range set.Series {
+		x.Disturbed = true
 		x.Times = slices.Repeat(x.Times, 2)[:int(math.Round(float64(len(x.Times))*part/(1-part)))]
 		for j := range x.Times {
 			x.Times[j] *= 2
@@ -128,14 +127,13 @@ func TestSurveyPage(t *testing.T) {
 		if len(of) < 4 {
 			continue
 		}
-		for _, name := range []string{"transports.csv", "parameters.csv", "non-blocking.csv", "free.csv", "launches.csv", "pace.csv", "tails.csv", "settings.csv", "facts.csv", "warnings.csv", "ways.svg", "bandwidth.png", "modes.svg", "pace.svg", "launches.png"} {
+		for _, name := range []string{"transports.csv", "parameters.csv", "non-blocking.csv", "free.csv", "launches.csv", "tails.csv", "settings.csv", "facts.csv", "warnings.csv", "ways.svg", "bandwidth.png", "launches.png"} {
 			if files[name] == "" {
 				t.Errorf("%s is missing", name)
 			}
 		}
 		page := strings.ReplaceAll(files["index.html"], glue, " ")
-		for _, want := range []string{"Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "a cache line took from 113 to 213 ns", "MPICH 4.0.2: of one launch only", "do not count: 1 of 5 of shm.", "shm: processors were slowed in 30 % of the samples, which are left out",
-			"is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: shm spin, tcp block.", "A processor, kernel 6.1."} {
+		for _, want := range []string{"Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "MPICH 4.0.2: of one launch only", "is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: shm spin, tcp block.", "A processor, kernel 6.1."} {
 			if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 				t.Errorf("the page does not say %q", want)
 			}
@@ -152,9 +150,7 @@ func TestHostileSurvey(t *testing.T) {
 			m.Series[j].Library = evil + fmt.Sprint(i)
 		}
 		for j := range m.Facts {
-			if m.Facts[j].Key != sample.Lines {
-				m.Facts[j].Value += evil
-			}
+			m.Facts[j].Value += evil
 		}
 		r, err := fit.Fit(m.Set, fit.Options{})
 		if err != nil {
@@ -178,7 +174,7 @@ func TestSurveyText(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(b.String(), glue, " ")
-	for _, want := range []string{"Parameters side by side", "half round trip, 8 B, ns", "best", "From which size on", "half of the way may be free", "S, eager limit of LogGPS", "the other launches were in another mode", "Launches", "The pace of processors", "1 (aside)", "At full pace is a sample", "p99/p50", "How each transport was measured",
+	for _, want := range []string{"Parameters side by side", "half round trip, 8 B, ns", "best", "From which size on", "half of the way may be free", "S, eager limit of LogGPS", "Launches", "p99/p50", "How each transport was measured",
 		"How far to trust it", "What not to trust, and why"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing is said of %q", want)
@@ -210,7 +206,7 @@ func TestSurveyCharts(t *testing.T) {
 // charts are all that a page has.
 func (s *Survey) charts() []*Chart {
 	all := s.subjects()
-	charts := append([]*Chart{s.ways(all), s.rates(all), s.overheads(all, "o_s"), s.overheads(all, "o_r"), s.launches(all), s.modes(all), s.paces(all)}, s.overlaps(all)...)
+	charts := append([]*Chart{s.ways(all), s.rates(all), s.overheads(all, "o_s"), s.overheads(all, "o_r"), s.launches(all)}, s.overlaps(all)...)
 	return slices.DeleteFunc(charts, func(c *Chart) bool { return c == nil })
 }
 
@@ -231,16 +227,15 @@ func TestDoubts(t *testing.T) {
 	}
 	warn(1, "isend", "rtt", fit.HeavyTail, "x")
 	warn(1, "send", "L", fit.NegativeLatency, "x")
-	warn(1, "", "launches", fit.ModeMixed, "launches 1, 2 were, in all, another")
-	warn(0, "", "pace", fit.PaceFew, "of 3 of 10, which are left out")
-	warn(1, "", "pace", fit.PaceMixed, "slowed, more or less")
+	warn(1, "", "samples", fit.DisturbedUsed, "of 3 of 10, more or less")
+	warn(0, "", "samples", fit.DisturbedUsed, "of 4 of 10")
 	var got []string
 	for _, k := range s.doubts(s.subjects()) {
 		for _, c := range k.Cases {
 			got = append(got, k.Code+": "+c.Subjects+": "+c.Text)
 		}
 	}
-	if want := []string{"pace-mixed: Open MPI 4.1.4: slowed, more or less", "mode-mixed: Open MPI 4.1.4: launches 1, 2 were, in all, another", "pace-few: shm: of 3 of 10, which are left out", "negative-latency: Open MPI 4.1.4: send L",
+	if want := []string{"disturbed-used: shm: of 4 of 10", "disturbed-used: Open MPI 4.1.4: of 3 of 10, more or less", "negative-latency: Open MPI 4.1.4: send L",
 		"heavy-tail: shm: send t0, send t1, send t2, send t3, send t4, send t5, send t6, send t7 and 4 more", "heavy-tail: Open MPI 4.1.4: isend rtt"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -391,21 +386,6 @@ func TestRows(t *testing.T) {
 		cells := freeRow(&Table{}, "a", fit.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
 		if got := cells[5].Text; got != want {
 			t.Errorf("free %v: %q, want %q", free, got, want)
-		}
-	}
-}
-
-// The machine was in one mode if all its cache lines took about as long.
-func TestProbed(t *testing.T) {
-	for _, c := range []struct {
-		probes []fit.Probe
-		want   string
-	}{
-		{nil, ""}, {[]fit.Probe{{Launch: 0, Before: 150, After: 160}, {Launch: 1, Before: 155, After: 150}}, "in one mode."}, {[]fit.Probe{{Launch: 0, Before: 150, After: 150}, {Launch: 1, Before: 210, After: 150}}, "not in one mode"},
-	} {
-		s := &Survey{Fit: &fit.Survey{Probes: [][]fit.Probe{nil, c.probes}}}
-		if got := strings.Join(s.probed(nil), ""); !strings.Contains(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%v: %q, want %q", c.probes, got, c.want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 func WriteSurvey(w io.Writer, s *Survey, style Style) error {
 	subjects := s.subjects()
 	all := &writer{w: w, style: style}
-	for _, t := range []*Table{s.standings(subjects), s.pays(subjects), s.freeTable(subjects), s.launchTable(subjects), s.paceTable(subjects), s.tailTable(subjects), settingTable(subjects)} {
+	for _, t := range []*Table{s.standings(subjects), s.pays(subjects), s.freeTable(subjects), s.launchTable(subjects), s.tailTable(subjects), settingTable(subjects)} {
 		all.table(t)
 	}
 	all.list("How far to trust it", s.trust(subjects))

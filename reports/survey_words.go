@@ -18,13 +18,6 @@ func (s *Survey) trust(all []subject) []string {
 	}
 	out = append(out, s.off(all)...)
 	out = append(out, s.launched(all)...)
-	out = append(out, s.probed(all)...)
-	out = append(out, s.aside(all)...)
-	for i := range all {
-		if v := s.Fit.Paces[i].Doubt(); v != "" {
-			out = append(out, all[i].name+": "+v+".")
-		}
-	}
 	for i := range all {
 		if v := all[i].fact("spoiled"); v != "" {
 			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
@@ -106,54 +99,17 @@ func (s *Survey) launched(all []subject) []string {
 	}
 	var words []string
 	for _, q := range s.Fit.Scatters {
-		if q.Quantity != fit.OneWay || q.Counted() < 2 {
+		if q.Quantity != fit.OneWay || len(q.Values) < 2 {
 			continue
 		}
 		least, most := q.Span()
 		in := scaleOf(q.Unit, least)
-		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", all[q.Subject].name, number(least*in.factor), number(most*in.factor), in.unit, q.Counted()))
+		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", all[q.Subject].name, number(least*in.factor), number(most*in.factor), in.unit, len(q.Values)))
 	}
 	if len(words) > 0 {
 		out = append(out, "Half round trips of small messages by launch: "+strings.Join(words, "; ")+". The intervals contain it.")
 	}
 	return out
-}
-
-// probed says what mode the machine was in.
-func (s *Survey) probed(all []subject) []string {
-	least, most := math.Inf(1), 0.0
-	for _, probes := range s.Fit.Probes {
-		for _, p := range probes {
-			least, most = min(least, p.Before, p.After), max(most, p.Before, p.After)
-		}
-	}
-	switch {
-	case most == 0:
-		return nil
-	case most > 1.3*least:
-		return []string{fmt.Sprintf("A cache line took from %.0f to %.0f ns from one processor to the other: the machine was not in one mode all the time, and times of small messages go with it.", least, most)}
-	}
-	return []string{fmt.Sprintf("A cache line took from %.0f to %.0f ns from one processor to the other, before and after all launches: the machine was in one mode.", least, most)}
-}
-
-// aside says of which transports launches do not count.
-func (s *Survey) aside(all []subject) []string {
-	var words []string
-	for i := range all {
-		launches, out := 0, 0
-		for _, q := range s.Fit.Scatters { // of which some may be of fewer launches
-			if q.Subject == i && len(q.Values) > launches {
-				launches, out = len(q.Values), len(q.Values)-q.Counted()
-			}
-		}
-		if out > 0 {
-			words = append(words, fmt.Sprintf("%d of %d of %s", out, launches, all[i].name))
-		}
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	return []string{"Launches in which the machine was in another mode than in most do not count: " + strings.Join(words, ", ") + "."}
 }
 
 // unlike names what was not alike for all transports, and makes their numbers harder to compare.

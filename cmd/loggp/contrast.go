@@ -45,7 +45,6 @@ func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error 
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "comparison of %d subjects written to %s\n", len(all.Subjects), c.output)
 	}
-	defer slowed(cmd, all.Paces)
 	out := cmd.OutOrStdout()
 	return reports.Contrast(out, all, lengths, style(out))
 }

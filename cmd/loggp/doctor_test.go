@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/loggp/loggp/impl/doctor"
 	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model/unit"
 )
 
 // The three formats say the same of this machine, whatever it is.
@@ -94,44 +92,5 @@ func TestSpoiled(t *testing.T) {
 	}
 	if _, is := set.Fact(sample.Spoiled); is || strings.Contains(errs.String(), "spoiled") {
 		t.Errorf("an emulated machine is spoiled: %s", errs.String())
-	}
-}
-
-// How many samples were slowed is the last word about them, if they are many, of each of several machines.
-func TestSlowed(t *testing.T) {
-	t.Chdir(t.TempDir())
-	mustRun(t, "measure", "--platform", "t3d", "--modes", "send", "--sizes", "0,8,64", "--reps", "4", "-o", "emulated.csv")
-	for name, n := range map[string][2]int{"quiet": {90, 10}, "busy": {40, 60}, "worse": {2, 98}} { // at full pace, and slowed
-		set := &sample.Set{Facts: []sample.Fact{{Key: sample.Paces, Value: "901/905"}}}
-		for _, k := range []int{0, 8, 64} {
-			for i, pace := range []string{sample.Full, sample.SlowedP1} {
-				s := sample.Series{Key: sample.Key{Platform: name, Clock: "real", Place: "intra", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k, Pace: pace}}
-				for j := range n[i] {
-					s.Times = append(s.Times, unit.FromMicros(1+0.001*float64(k+j%7)))
-				}
-				set.Series = append(set.Series, s)
-			}
-		}
-		if err := sample.Save(name+".csv", func(w io.Writer) error { return sample.Write(w, set) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const busy, worse = "processors were slowed in 60 % of the samples, which are left out: something else ran on their cores, or their clocks were lower\n",
-		"P1's processor was slowed in what counts, as there is too little else (2 % of the samples are left out): something else ran there as well, or the clock was lower, and what a rank does alone takes up to twice as long\n"
-	for _, c := range []struct{ command, want string }{
-		{"fit quiet.csv", ""},
-		{"fit busy.csv", busy},
-		{"fit worse.csv --format csv", worse},
-		{"compare --samples quiet.csv --samples emulated.csv", ""},
-		{"compare --samples quiet.csv --samples busy.csv --samples worse.csv", "busy, intra: " + busy + "worse, intra: " + worse},
-	} {
-		var out, errs buffer
-		if status := run(t.Context(), strings.Fields(c.command), &out, &errs); status != succeeded || errs.String() != c.want {
-			t.Errorf("%s: status %d, %q, want %q", c.command, status, errs.String(), c.want)
-		}
-	}
-	var out, errs buffer
-	if status := run(t.Context(), []string{"report", "busy.csv"}, &out, &errs); status != succeeded || !strings.Contains(out.String(), "busy: "+strings.TrimSpace(busy)) {
-		t.Errorf("report: status %d, %s", status, out.String())
 	}
 }

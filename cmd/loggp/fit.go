@@ -80,7 +80,6 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
-	defer slowed(cmd, result.Paces)
 	if *f.format == "csv" && f.file == "" {
 		return f.csv(out, result)
 	}

@@ -146,10 +146,10 @@ func eachFlag(cmd *cobra.Command, f func(*pflag.Flag)) {
 
 // columns returns the columns of all CSV files.
 func columns(t *testing.T) []string {
-	paced := &sample.Set{Series: []sample.Series{{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Pace: sample.Full}}}}
+	disturbed := &sample.Set{Series: []sample.Series{{Key: sample.Key{Platform: "p", Library: "l", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Disturbed: true}}}}
 	var names []string
 	for _, write := range []func(w io.Writer) error{
-		func(w io.Writer) error { return sample.Write(w, paced) },
+		func(w io.Writer) error { return sample.Write(w, disturbed) },
 		func(w io.Writer) error { return fit.WriteParameters(w, nil) },
 		func(w io.Writer) error { return fit.WritePLogP(w, nil) },
 		func(w io.Writer) error { return fit.WriteComparisons(w, nil) },

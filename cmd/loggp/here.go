@@ -119,16 +119,12 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbe
 	}
 	c.Step, c.Clocks = job.Platform.Machine.Timer, !job.Common()
 	bar := newProgress(cmd.ErrOrStderr(), thousandths)
-	var lines [][2]float64
 	out, err := c.Run(cmd.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
 		w, err := job.World(ctx, 0)
 		if err != nil {
 			return nil, err
 		}
-		before := job.Line(ctx, plan.Pair[0], plan.Pair[1])
-		series, err := c.On(w, job.Options(m.protocol), l)
-		lines = append(lines, [2]float64{before, job.Line(ctx, plan.Pair[0], plan.Pair[1])})
-		return series, err
+		return c.On(w, job.Options(m.protocol), l)
 	}, func(part float64) { bar.done(int(part * thousandths)) })
 	bar.end()
 	if err != nil {
@@ -138,8 +134,6 @@ func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbe
 	set.Facts = append(set.Facts, m.effort.facts(c, out)...)
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
 	set.Facts = append(set.Facts, clockFacts(c.Bounds)...)
-	set.Facts = append(set.Facts, sample.LinesOf(lines)...)
-	set.Facts = append(set.Facts, sample.PacesOf(c.Paces)...)
 	m.spoiled = append(m.spoiled, fewer(c, out, "--modes")...)
 	return m.write(cmd, job, plan, set)
 }

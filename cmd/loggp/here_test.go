@@ -69,11 +69,11 @@ func TestMeasureHere(t *testing.T) {
 	mustRun(t, "report", "here.csv", "-o", "report")
 }
 
-// samples counts those of a set, at whatever pace.
+// samples counts those of a set, disturbed or not.
 func samples(set *sample.Set) map[sample.Key]int {
 	n := map[sample.Key]int{}
 	for _, s := range set.Series {
-		s.Pace = ""
+		s.Disturbed = false
 		n[s.Key] += len(s.Times)
 	}
 	return n
@@ -113,15 +113,6 @@ func TestMeasureHereQuickly(t *testing.T) {
 	begun, _ := set.Fact("begun")
 	if at, err := time.Parse(time.RFC3339, begun); err != nil || time.Since(at) < 0 || time.Since(at) > time.Hour {
 		t.Errorf("it was begun %q: %v", begun, err)
-	}
-	if lines, ok := set.Fact(sample.Lines); ok && len(strings.Fields(lines)) != 5 {
-		t.Errorf("cache lines of 5 launches: %s", lines)
-	}
-	if paces, _ := set.Fact(sample.Paces); len(strings.Fields(paces)) != 5 {
-		t.Errorf("the processors' pace in 5 launches: %s", paces)
-	}
-	if slices.ContainsFunc(set.Series, func(s sample.Series) bool { return s.Pace == "" }) {
-		t.Error("samples of which nobody knows how quickly the processors worked")
 	}
 	for args, says := range map[string]string{
 		"--platform shm --budget 1ms":       "--budget 1ms",

@@ -385,7 +385,6 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	if err := m.keep(cmd, set); err != nil {
 		return err
 	}
-	defer slowed(cmd, result.Paces)
 	if byRealClock(set) {
 		if m.protocol != "" {
 			fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", m.protocol)

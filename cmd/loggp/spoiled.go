@@ -2,12 +2,10 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/impl/doctor"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/microbench/probe"
@@ -42,18 +40,5 @@ func (s spoiled) facts() []sample.Fact {
 func (s spoiled) complain(cmd *cobra.Command) {
 	if len(s) > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "what may have spoiled this: %s ('loggp doctor' says what to do)\n", strings.Join(s, "; "))
-	}
-}
-
-// slowed says in a line behind the results in how many samples of a subject something else slowed processors, if they are many.
-func slowed(cmd *cobra.Command, paces []fit.Pace) {
-	for _, p := range paces {
-		if v := p.Doubt(); v != "" {
-			if len(paces) > 1 {
-				where := slices.DeleteFunc([]string{p.Platform, p.Library, p.Place}, func(s string) bool { return s == "" })
-				v = strings.Join(where, ", ") + ": " + v
-			}
-			fmt.Fprintln(cmd.ErrOrStderr(), v)
-		}
 	}
 }

@@ -112,18 +112,6 @@ func (j *Job) Wait() string {
 	return string(launch.Wait(j.here.Wait).Waits(j.here.Team, 0, j.Ranks))
 }
 
-// Line returns the time for a cache line from the processor of one rank to that of another, in
-// nanoseconds, or 0 if it is not known. It can be measured in the process that starts the ranks,
-// before they run, if they are pinned to two processors of one host.
-func (j *Job) Line(ctx context.Context, a, b int) float64 {
-	from, to := machine.RankProcessor(a), machine.RankProcessor(b)
-	if j.started || !j.here.Pin || !j.here.Team.SameHost(a, b) || from < 0 || to < 0 || from == to {
-		return 0
-	}
-	l, _ := machine.CacheLines(ctx, from, to)
-	return l.Median
-}
-
 // Pins describes on which processor each rank of a real job runs.
 func (j *Job) Pins() string {
 	if !j.here.Pin {

@@ -153,12 +153,6 @@ func (m *measurement) ofPair() []sample.Fact {
 	if c.Delta > 0 {
 		delta = c.Delta.MicrosString() + " us"
 	}
-	list = append(list, sample.LinesOf(m.lines)...)
-	var best [][2]float64
-	for _, r := range m.results {
-		best = append(best, [2]float64{float64(r.looks[0]), float64(r.looks[1])})
-	}
-	list = append(list, sample.PacesOf(best)...)
 	return append(list,
 		sample.Fact{Key: "warmup", Value: "round trips until they take the same time again and again; " + strconv.Itoa(c.Warmup) + " rounds of each cell"},
 		sample.Fact{Key: "delta", Value: delta},

@@ -3,12 +3,10 @@ package probe
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -19,7 +17,6 @@ type measurement struct {
 	campaign    *microbench.Campaign
 	collectives *microbench.Collectives // nil: a pair is measured
 	results     []*result               // of each launch, without their series
-	lines       [][2]float64            // before and after each launch
 	used        []looks                 // the best when each launch was over
 	best        looks                   // of all launches so far
 }
@@ -31,7 +28,6 @@ func (m *measurement) launch(ctx context.Context, l microbench.Launch) ([]sample
 	if err != nil {
 		return nil, err
 	}
-	before := m.line(ctx, l.Number)
 	cells := l.Cells
 	if l.Refine {
 		if cells, err = m.scout(ctx, s, &l, begin); err != nil {
@@ -49,7 +45,6 @@ func (m *measurement) launch(ctx context.Context, l microbench.Launch) ([]sample
 	if err := m.rest(ctx, l.Number); err != nil {
 		return nil, err
 	}
-	m.lines = append(m.lines, [2]float64{before, m.line(ctx, l.Number)})
 	series := inOrder(r.series, m.campaign.Modes)
 	r.series = nil
 	m.results = append(m.results, r)
@@ -128,31 +123,6 @@ func inOrder(series []sample.Series, modes []string) []sample.Series {
 		return a.Bytes - b.Bytes
 	})
 	return series
-}
-
-// line returns how long a cache line takes between the processors of the ranks of a launch, in nanoseconds, or 0 if that is not known. They are asleep
-// meanwhile.
-func (m *measurement) line(ctx context.Context, launch int) float64 {
-	a, b, ok := m.places[launch].processors()
-	if !ok {
-		return 0
-	}
-	t, _ := machine.CacheLines(ctx, a, b)
-	return t.Median
-}
-
-// processors returns those of the two ranks if they are bound to one each, else any two of this host's. It is not known of another host.
-func (p *places) processors() (a, b int, ok bool) {
-	if name, err := os.Hostname(); err != nil || p.hosts > 1 || !sameHost(p.ranks[0].host, name) {
-		return 0, 0, false
-	}
-	if a, b, ok := p.bound(); ok {
-		return a, b, true
-	}
-	if all := machine.Processors(); len(all) > 1 {
-		return all[0], all[1], true
-	}
-	return 0, 0, false
 }
 
 // bound returns the processors to which the first two ranks are bound, if each rank is to one of its own.

@@ -74,16 +74,10 @@ func TestMPI(t *testing.T) {
 			if s.Place != "intra" || s.Launch > 1 {
 				t.Errorf("%v", s.Key)
 			}
-			if s.Pace == "" || s.Timer == sample.Timer12 && s.Pace != sample.Full && s.Pace != sample.SlowedP1 {
-				t.Errorf("%v is at pace %q", s.Key, s.Pace)
-			}
 			sorted := slices.Sorted(slices.Values(s.Times))
 			if s.Bytes == 200_000 && s.Timer == sample.RTT && sorted[len(sorted)/2] < 2*unit.Microsecond {
 				t.Errorf("%v takes %v: no memory is so fast", s.Key, sorted[len(sorted)/2])
 			}
-		}
-		if paces, _ := set.Fact(sample.Paces); len(strings.Fields(paces)) != 2 || strings.Contains(paces, "?") {
-			t.Errorf("processors' paces in two launches: %s", paces)
 		}
 		name := set.Series[0].Library
 		if kind, ok := strings.CutPrefix(compiler, "mpicc."); ok && !strings.EqualFold(strings.ReplaceAll(name[:strings.LastIndex(name, " ")], " ", ""), kind) {
@@ -98,7 +92,7 @@ func TestMPI(t *testing.T) {
 	})
 }
 
-// Repetitions that are asked for are there, at whatever paces.
+// Repetitions that are asked for are there, disturbed or not.
 func TestReps(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		const reps = 40
@@ -109,7 +103,7 @@ func TestReps(t *testing.T) {
 		}
 		n := make(map[sample.Key]int)
 		for _, s := range set.Series {
-			s.Pace = ""
+			s.Disturbed = false
 			n[s.Key] += len(s.Times)
 		}
 		for k, got := range n {

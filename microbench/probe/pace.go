@@ -22,8 +22,8 @@ func (a looks) better(b looks) looks {
 	return a
 }
 
-// paces are what the program calls paces.
-var paces = map[string]string{"full": sample.Full, "p1": sample.SlowedP1, "p2": sample.SlowedP2, "both": sample.SlowedBoth, "unknown": ""}
+// paces are what the program calls paces, and whether samples of them are disturbed.
+var paces = map[string]bool{"full": false, "p1": true, "p2": true, "both": true, "unknown": false}
 
 // atOnePace returns for each timer of a cell one series, without a pace: the samples at full pace, or all if these are too few.
 func atOnePace(parts []sample.Series) []sample.Series {
@@ -31,13 +31,13 @@ func atOnePace(parts []sample.Series) []sample.Series {
 	var all []sample.Series
 	for len(parts) > 0 {
 		s := parts[0]
-		s.Pace = ""
-		of := func(x sample.Series) bool { x.Pace = ""; return x.Key != s.Key }
+		s.Disturbed = false
+		of := func(x sample.Series) bool { x.Disturbed = false; return x.Key != s.Key }
 		n := slices.IndexFunc(parts, of)
 		if n < 0 {
 			n = len(parts)
 		}
-		if parts[0].Pace != sample.Full || len(s.Times) < enough {
+		if parts[0].Disturbed || len(s.Times) < enough {
 			s.Times = joined(parts[:n])
 		}
 		all, parts = append(all, s), parts[n:]
@@ -63,7 +63,7 @@ func relabel(series []sample.Series, used []looks, best looks) []sample.Series {
 	for _, s := range series {
 		for r, t := range used[s.Launch] {
 			if float64(t) > machine.PaceTolerance*float64(best[r]) {
-				s.Pace = slowed(s.Key, r)
+				s.Disturbed = s.Disturbed || r == 0 || !microbench.Alone(s.Mode, s.Timer)
 			}
 		}
 		if n, there := place[s.Key]; there {
@@ -74,13 +74,4 @@ func relabel(series []sample.Series, used []looks, best looks) []sample.Series {
 		all = append(all, s)
 	}
 	return all
-}
-
-// slowed returns the pace of what has the key if P1's processor is slowed as well, or P2's.
-func slowed(k sample.Key, rank int) string {
-	n := slices.Index(sample.Paced, k.Pace)
-	if n < 0 || rank == 1 && microbench.Alone(k.Mode, k.Timer) {
-		return k.Pace
-	}
-	return sample.Paced[n|1<<rank] // they are in the order of such numbers
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -227,12 +226,12 @@ func (p *parser) times() {
 		p.fail("%q is not a mode, a size, a timer, a pace and a number, or one too many", cut(p.rest))
 		return
 	}
-	pace, known := paces[f[3]]
-	if known && (pace == "") != (p.result.looks == looks{}) || !known {
-		p.fail("%q is no pace after looks of %d and %d ns", cut(f[3]), p.result.looks[0], p.result.looks[1])
+	disturbed, known := paces[f[3]]
+	if !known {
+		p.fail("%q is no pace", cut(f[3]))
 		return
 	}
-	s := sample.Series{Key: sample.Key{Mode: f[0], Bytes: int(p.whole(f[1], 0, 1<<31-1)), Timer: f[2], Pace: pace}}
+	s := sample.Series{Key: sample.Key{Mode: f[0], Bytes: int(p.whole(f[1], 0, 1<<31-1)), Timer: f[2], Disturbed: disturbed}}
 	for range p.whole(f[4], 1, int64(sample.MaxRows-p.samples)) {
 		p.next()
 		if p.rest != "" {
@@ -284,10 +283,11 @@ func cut(s string) string { return s[:min(len(s), 60)] }
 
 // of checks that the result has what the plan asks for, and puts its series in the order of cells, timers and paces.
 func (r *result) of(p *plan) error {
+	r.series = sample.Joined(r.series)
 	there := make(map[sample.Key]sample.Series, len(r.series))
 	for _, s := range r.series {
 		if _, twice := there[s.Key]; twice {
-			return fmt.Errorf("%s of %s at %d bytes is there twice%s", s.Timer, s.Mode, s.Bytes, at(s.Pace))
+			return fmt.Errorf("%s of %s at %d bytes is there twice", s.Timer, s.Mode, s.Bytes)
 		}
 		there[s.Key] = s
 	}
@@ -296,8 +296,8 @@ func (r *result) of(p *plan) error {
 	for _, c := range p.cells {
 		for _, timer := range p.timers(c) {
 			n := 0
-			for _, pace := range p.paces(c, timer) {
-				s, ok := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: timer, Pace: pace}]
+			for _, disturbed := range []bool{false, true} {
+				s, ok := there[sample.Key{Mode: c.Mode, Bytes: c.Bytes, Timer: timer, Disturbed: disturbed}]
 				if !ok {
 					continue
 				}
@@ -321,30 +321,12 @@ func (r *result) of(p *plan) error {
 	return nil
 }
 
-// paces returns those that samples of a timer may be of: of what P1 does alone, P1's.
-func (p *plan) paces(c microbench.Cell, timer string) []string {
-	switch {
-	case p.collective:
-		return []string{""}
-	case microbench.Alone(c.Mode, timer):
-		return []string{sample.Full, sample.SlowedP1, ""}
-	}
-	return append(slices.Clone(sample.Paced), "")
-}
-
 // halves says whether there are not as many samples with each root.
 func (p *plan) halves(s *sample.Series) error {
 	if p.collective || len(s.Times)%2 == 0 {
 		return nil
 	}
-	return fmt.Errorf("it has %d samples of %s of %s at %d bytes%s, which are not as many with each root", len(s.Times), s.Timer, s.Mode, s.Bytes, at(s.Pace))
-}
-
-func at(pace string) string {
-	if pace == "" {
-		return ""
-	}
-	return " at pace " + pace
+	return fmt.Errorf("it has %d samples of %s of %s at %d bytes, which are not as many with each root", len(s.Times), s.Timer, s.Mode, s.Bytes)
 }
 
 // counts says what is wrong with so many samples of a timer of a cell.

@@ -17,11 +17,18 @@ const MaxRows = 50_000_000
 // row is a line of a data set.
 type row struct {
 	Key
-	Rep  int
-	Time unit.Time
+	pace      string
+	Rep       int
+	Time      unit.Time
+	disturbed int
 }
 
-const pace = "pace" // the optional column: there if any sample has one
+// Optional columns. Write has the column disturbed if any sample is. Files of older versions have the
+// column pace instead, which is "full" or empty if a sample was not disturbed.
+const (
+	disturbed = "disturbed"
+	pace      = "pace"
+)
 
 var schema = table.Schema[row]{
 	Name:    "samples",
@@ -37,9 +44,10 @@ var schema = table.Schema[row]{
 		table.Name("timer", func(r *row) *string { return &r.Timer }, table.NotEmpty),
 		table.Whole("bytes", func(r *row) *int { return &r.Bytes }, "a whole number of bytes", math.MaxInt32),
 		table.Whole("launch", func(r *row) *int { return &r.Launch }, "the number of a launch", math.MaxInt32),
-		optional(table.Name(pace, func(r *row) *string { return &r.Pace }, table.OneOf(append(Paced, "")...))),
+		optional(table.Name(pace, func(r *row) *string { return &r.pace }, nil)),
 		table.Whole("rep", func(r *row) *int { return &r.Rep }, "the number of a repetition", MaxRows-1),
 		table.Micros("time_us", func(r *row) *unit.Time { return &r.Time }),
+		optional(table.Whole(disturbed, func(r *row) *int { return &r.disturbed }, "0 or 1", 1)),
 	},
 }
 
@@ -68,28 +76,36 @@ func Read(in io.Reader, name string) (*Set, error) {
 	for _, f := range r.Facts {
 		set.Facts = append(set.Facts, Fact(f))
 	}
-	index := make(map[Key]int)
+	type series struct {
+		Key
+		pace string // each has repetitions of its own
+	}
+	index := make(map[series]int)
 	var late lateRows
-	at := -1 // the series of the last row
+	at, last := -1, 0 // the series of the last row, and its column disturbed
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
-			return set, late.place(r, set)
+			err := late.place(r, set)
+			set.Series = Joined(set.Series)
+			return set, err
 		case err != nil:
 			return nil, err
 		}
-		if !r.Same {
-			i, ok := index[r.Row.Key]
+		if x := r.Row; !r.Same || x.disturbed != last {
+			k := series{x.Key, x.pace}
+			k.Disturbed = x.disturbed == 1 || x.pace != "" && x.pace != "full"
+			i, ok := index[k]
 			if !ok {
 				i = len(set.Series)
-				index[r.Row.Key] = i
+				index[k] = i
 				var room int // as long as the series before
 				if at >= 0 {
 					room = min(len(set.Series[at].Times), 1<<14)
 				}
-				set.Series = append(set.Series, Series{Key: r.Row.Key, Times: make([]unit.Time, 0, room)})
+				set.Series = append(set.Series, Series{Key: k.Key, Times: make([]unit.Time, 0, room)})
 			}
-			at = i
+			at, last = i, x.disturbed
 		}
 		if s := &set.Series[at]; r.Row.Rep == len(s.Times) {
 			s.Times = append(s.Times, r.Row.Time)
@@ -146,8 +162,8 @@ func Write(out io.Writer, s *Set) error {
 		return err
 	}
 	var columns []string
-	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Pace != "" }) {
-		columns = []string{pace}
+	if slices.ContainsFunc(s.Series, func(x Series) bool { return x.Disturbed }) {
+		columns = []string{disturbed}
 	}
 	var facts []table.Fact
 	for _, f := range s.Facts {
@@ -159,6 +175,9 @@ func Write(out io.Writer, s *Set) error {
 	}
 	for i := range s.Series {
 		x := row{Key: s.Series[i].Key}
+		if x.Disturbed {
+			x.disturbed = 1
+		}
 		for rep, t := range s.Series[i].Times {
 			x.Rep, x.Time = rep, t
 			if err := w.Write(&x, rep > 0); err != nil {
@@ -184,10 +203,10 @@ func (s *Set) distinct() error {
 
 // String names the measurement in messages.
 func (k Key) String() string {
-	pace := ""
-	if k.Pace != "" {
-		pace = ", pace " + k.Pace
+	flag := ""
+	if k.Disturbed {
+		flag = ", disturbed"
 	}
 	return fmt.Sprintf("%s of %s at %d bytes (%s, %s, %s, %s clock, protocol %s, launch %d%s)",
-		k.Timer, k.Mode, k.Bytes, k.Platform, k.Library, k.Place, k.Clock, k.Protocol, k.Launch, pace)
+		k.Timer, k.Mode, k.Bytes, k.Platform, k.Library, k.Place, k.Clock, k.Protocol, k.Launch, flag)
 }

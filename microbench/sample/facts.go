@@ -7,8 +7,6 @@ const (
 	ClockCost  = "timer_cost_us"       // what a reading of the clock costs
 	ClockIs    = "timer_cost"          // TakenOut, where that is in no time
 	OnePlace   = "one_place"           // of all pairs of ranks: intra or inter, where that is true of each of them
-	Lines      = "line_ns"             // of each launch, before/after: how long a cache line took from one rank's processor to the other's
-	Paces      = "pace_ns"             // of each launch, P1/P2: what the processor of each took, at its best moments, for a piece of work that is always the same
 	Spoiled    = "spoiled"             // what was seen before the measurement that spoils it: check: what it found; check: ...
 	File       = "file"                // heads the facts of one file among several that were read together
 

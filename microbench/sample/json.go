@@ -18,17 +18,17 @@ func WriteJSON(w io.Writer, s *Set) error {
 		Value string `json:"value"`
 	}
 	type series struct {
-		Platform string   `json:"platform"`
-		Library  string   `json:"library"`
-		Clock    string   `json:"clock"`
-		Place    string   `json:"place"`
-		Mode     string   `json:"mode"`
-		Protocol string   `json:"protocol"`
-		Timer    string   `json:"timer"`
-		Bytes    int      `json:"bytes"`
-		Launch   int      `json:"launch"`
-		Pace     string   `json:"pace,omitempty"`
-		Times    []micros `json:"time_us"`
+		Platform  string   `json:"platform"`
+		Library   string   `json:"library"`
+		Clock     string   `json:"clock"`
+		Place     string   `json:"place"`
+		Mode      string   `json:"mode"`
+		Protocol  string   `json:"protocol"`
+		Timer     string   `json:"timer"`
+		Bytes     int      `json:"bytes"`
+		Launch    int      `json:"launch"`
+		Times     []micros `json:"time_us"`
+		Disturbed bool     `json:"disturbed,omitempty"`
 	}
 	object := struct {
 		Facts  []fact   `json:"facts"`
@@ -42,7 +42,7 @@ func WriteJSON(w io.Writer, s *Set) error {
 		for i, t := range x.Times {
 			times[i] = micros(t)
 		}
-		object.Series = append(object.Series, series{x.Platform, x.Library, x.Clock, x.Place, x.Mode, x.Protocol, x.Timer, x.Bytes, x.Launch, x.Pace, times})
+		object.Series = append(object.Series, series{x.Platform, x.Library, x.Clock, x.Place, x.Mode, x.Protocol, x.Timer, x.Bytes, x.Launch, times, x.Disturbed})
 	}
 	if err := json.NewEncoder(w).Encode(object); err != nil {
 		return fmt.Errorf("write samples: %w", err)

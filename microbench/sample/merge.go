@@ -112,7 +112,7 @@ type merger struct {
 	set   Set
 	files int // joined so far
 	index map[Key]owned
-	met   map[Key]bool // whether there is a series at any pace
+	met   map[Key]bool // whether there is a series, disturbed or not
 }
 
 // owned is the place of a series in the set, and the file that it is from.
@@ -164,9 +164,9 @@ func (m *merger) join(f file) error {
 	return nil
 }
 
-// cell returns what was measured in which launch, at any pace.
+// cell returns what was measured in which launch, disturbed or not.
 func (k Key) cell() Key {
-	k.Pace = ""
+	k.Disturbed = false
 	return k
 }
 

@@ -5,6 +5,8 @@
 package sample
 
 import (
+	"slices"
+
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -20,20 +22,11 @@ type Key struct {
 	Timer    string
 	Bytes    int
 	Launch   int
-	Pace     string // one of Paced: which of the processors that it depends on worked as quickly as they do at their best moments; or "": nobody looked
+
+	// Disturbed says that a fixed piece of work took a rank's processor longer than usual right
+	// before or after these samples: something else ran on its core, or its clock was lower.
+	Disturbed bool
 }
-
-// What Key.Pace says. A core that something else runs on as well, on another of its threads, or whose clock was lowered, is slowed: what a rank does alone takes up
-// to twice as long. Of what P1 does alone the pace is P1's.
-const (
-	Full       = "full"
-	SlowedP1   = "P1 slowed"
-	SlowedP2   = "P2 slowed"
-	SlowedBoth = "both slowed"
-)
-
-// Paced lists what Key.Pace may be where somebody looked.
-var Paced = []string{Full, SlowedP1, SlowedP2, SlowedBoth}
 
 // The timers. The first four are those of Al-Tawil and Moritz, figure 2.
 const (
@@ -58,6 +51,28 @@ type Series struct {
 	Key
 	Times []unit.Time
 	File  int // which of several files that were read together it is from: those of Set.FactsByFile are its facts
+}
+
+// Joined makes one series of all that have the same key and file, in the place of the first. Those
+// with the barrier's root at P1 stay in the first half.
+func Joined(series []Series) []Series {
+	type place struct {
+		Key
+		file int
+	}
+	var out []Series
+	at := make(map[place]int, len(series))
+	for _, s := range series {
+		i, ok := at[place{s.Key, s.File}]
+		if !ok {
+			at[place{s.Key, s.File}] = len(out)
+			out = append(out, s)
+			continue
+		}
+		a, b := out[i].Times, s.Times
+		out[i].Times = slices.Concat(a[:len(a)/2], b[:len(b)/2], a[len(a)/2:], b[len(b)/2:])
+	}
+	return out
 }
 
 // Fact is something known about the run, for people and for the functions of facts.go.

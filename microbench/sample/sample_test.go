@@ -79,34 +79,46 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// atPaces is a set of a cell of which a part was measured while a processor was slowed.
-func atPaces() *Set {
-	real := func(pace string, times ...unit.Time) Series {
-		return Series{Key: with(func(k *Key) { k.Clock, k.Pace = "real", pace }), Times: times}
+// withDisturbed is a set of a cell of which a part is disturbed.
+func withDisturbed() *Set {
+	real := func(disturbed bool, times ...unit.Time) Series {
+		return Series{Key: with(func(k *Key) { k.Clock, k.Disturbed = "real", disturbed }), Times: times}
 	}
-	return &Set{Series: []Series{real(Full, 1, 2), real(SlowedP2, 3), real("", 4)}}
+	return &Set{Series: []Series{real(false, 1, 2, 3, 4), real(true, 5, 6)}}
 }
 
-// The column pace is there where anything has one.
-func TestPace(t *testing.T) {
-	text := csvOf(t, atPaces())
-	want := `platform,library,clock,place,mode,protocol,timer,bytes,launch,pace,rep,time_us
-t3d,mpi,real,inter,send,auto,timer11,16,0,full,0,0.000001
-t3d,mpi,real,inter,send,auto,timer11,16,0,full,1,0.000002
-t3d,mpi,real,inter,send,auto,timer11,16,0,P2 slowed,0,0.000003
-t3d,mpi,real,inter,send,auto,timer11,16,0,,0,0.000004
+// The column disturbed is there if anything is. Of older files it is read from the column pace.
+func TestDisturbed(t *testing.T) {
+	text := csvOf(t, withDisturbed())
+	want := `platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us,disturbed
+t3d,mpi,real,inter,send,auto,timer11,16,0,0,0.000001,0
+t3d,mpi,real,inter,send,auto,timer11,16,0,1,0.000002,0
+t3d,mpi,real,inter,send,auto,timer11,16,0,2,0.000003,0
+t3d,mpi,real,inter,send,auto,timer11,16,0,3,0.000004,0
+t3d,mpi,real,inter,send,auto,timer11,16,0,0,0.000005,1
+t3d,mpi,real,inter,send,auto,timer11,16,0,1,0.000006,1
 `
 	if text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
-	got, err := Read(strings.NewReader(text), "x")
-	if err != nil {
-		t.Fatal(err)
+	older := `platform,library,clock,place,mode,protocol,timer,bytes,launch,pace,rep,time_us
+t3d,mpi,real,inter,send,auto,timer11,16,0,full,0,0.000001
+t3d,mpi,real,inter,send,auto,timer11,16,0,full,1,0.000003
+t3d,mpi,real,inter,send,auto,timer11,16,0,P2 slowed,0,0.000005
+t3d,mpi,real,inter,send,auto,timer11,16,0,,0,0.000002
+t3d,mpi,real,inter,send,auto,timer11,16,0,,1,0.000004
+t3d,mpi,real,inter,send,auto,timer11,16,0,both slowed,0,0.000006
+`
+	for _, in := range []string{text, older} {
+		got, err := Read(strings.NewReader(in), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, withDisturbed()) {
+			t.Errorf("got %+v\nwant %+v", got, withDisturbed())
+		}
 	}
-	if !reflect.DeepEqual(got, atPaces()) {
-		t.Errorf("got %+v\nwant %+v", got, atPaces())
-	}
-	if s := atPaces().Series[1].String(); !strings.HasSuffix(s, "launch 0, pace P2 slowed)") {
+	if s := withDisturbed().Series[1].String(); !strings.HasSuffix(s, "launch 0, disturbed)") {
 		t.Error(s)
 	}
 }
@@ -175,10 +187,10 @@ func TestReadErrors(t *testing.T) {
 		{header + "\n,mpi,real,inter,send,auto,timer11,1,0,0,1\n", `f.csv:2:1: column "platform": it is empty`},
 		{header + "\n\"t3d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
 		{header + "\n\"t3\"d,mpi\n", `f.csv:2:1: a quoted cell that does not end`},
-		{paced + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,fast,0,1\n", `f.csv:2:42: column "pace": "fast" is none of full, P1 slowed, P2 slowed, both slowed`},
-		{paced + "\n" + row("1", "0", "0", "1"), `f.csv:2:48: column "time_us" is missing: a row has 12 columns, this one 11`},
+		{header + ",disturbed" + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,0,1,yes\n", `f.csv:2:46: column "disturbed": "yes" is not 0 or 1`},
+		{header + ",disturbed" + "\n" + row("1", "0", "0", "1"), `f.csv:2:48: column "disturbed" is missing: a row has 12 columns, this one 11`},
 		{header + "\n" + "t3d,mpi,real,inter,send,auto,timer11,1,0,full,0,1\n", `f.csv:2:49: a row has 11 columns, this one 12`},
-		{strings.Replace(paced, "time_us", "time", 1) + "\n", `f.csv:1:72: column "time" where "time_us" belongs: samples have the columns ` + paced},
+		{strings.Replace(header, "time_us", "time", 1) + ",disturbed\n", `f.csv:1:67: column "time" where "time_us" belongs: samples have the columns ` + header + ",disturbed"},
 		{header + "\n# late: fact\n", `f.csv:2:1: a comment below the header`},
 		{"# " + strings.Repeat("x", 1<<16) + "\n", `f.csv:1:1: the line is longer than`},
 	}
@@ -204,7 +216,6 @@ func TestWriteErrors(t *testing.T) {
 		bad(with(func(k *Key) { k.Clock = "" })),
 		bad(with(func(k *Key) { k.Place = "both" })),
 		bad(with(func(k *Key) { k.Bytes = -1 })),
-		bad(with(func(k *Key) { k.Pace = "quick" })),
 	}
 	for _, s := range tests {
 		var b bytes.Buffer
@@ -228,7 +239,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 func TestWriteJSON(t *testing.T) {
 	var b bytes.Buffer
 	wanted := example()
-	wanted.Series = append(wanted.Series, atPaces().Series...)
+	wanted.Series = append(wanted.Series, withDisturbed().Series...)
 	if err := WriteJSON(&b, wanted); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +248,7 @@ func TestWriteJSON(t *testing.T) {
 		Series []struct {
 			Platform, Library, Clock, Place, Mode, Protocol, Timer string
 			Bytes, Launch                                          int
-			Pace                                                   string
+			Disturbed                                              bool
 			Times                                                  []json.Number `json:"time_us"`
 		}
 	}
@@ -246,7 +257,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 	for i, want := range wanted.Series {
 		s := got.Series[i]
-		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch, s.Pace}
+		k := Key{s.Platform, s.Library, s.Clock, s.Place, s.Mode, s.Protocol, s.Timer, s.Bytes, s.Launch, s.Disturbed}
 		if k != want.Key {
 			t.Errorf("series %d: %v, want %v", i, k, want.Key)
 		}
@@ -302,15 +313,15 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%v: error %v", paths, err)
 		}
 	}
-	// A launch of which one file has what the processors did at full pace and another what they did while they were slowed is two.
-	paced := func(launch int, pace string, time unit.Time) Series {
-		return Series{Key: with(func(k *Key) { k.Clock, k.Launch, k.Pace = "real", launch, pace }), Times: []unit.Time{time}}
+	// A launch of which one file has undisturbed samples and another disturbed ones is two.
+	launch := func(launch int, disturbed bool, time unit.Time) Series {
+		return Series{Key: with(func(k *Key) { k.Clock, k.Launch, k.Disturbed = "real", launch, disturbed }), Times: []unit.Time{time}}
 	}
-	full, slowed := file("full", &Set{Series: []Series{paced(0, Full, 1)}}), file("slowed", &Set{Series: []Series{paced(0, SlowedP1, 2)}})
-	second := paced(1, SlowedP1, 2)
+	quiet, busy := file("quiet", &Set{Series: []Series{launch(0, false, 1)}}), file("busy", &Set{Series: []Series{launch(0, true, 2)}})
+	second := launch(1, true, 2)
 	second.File = 1
-	if got, err := ReadFile(full, slowed); err != nil || !reflect.DeepEqual(got.Series, []Series{paced(0, Full, 1), second}) {
-		t.Errorf("two paces: %+v, %v", got, err)
+	if got, err := ReadFile(quiet, busy); err != nil || !reflect.DeepEqual(got.Series, []Series{launch(0, false, 1), second}) {
+		t.Errorf("disturbed in one file: %+v, %v", got, err)
 	}
 	if _, err := ReadFile(d); err == nil || err.Error() != d+": no samples" {
 		t.Errorf("a file with nothing but facts: %v", err)
@@ -431,6 +442,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add([]byte(header + "\na,,real,intra,m,,t,1,2,1,3\na,,real,intra,m,,t,1,2,0,1.000001\n"))
+	f.Add([]byte(header + ",disturbed" + "\na,,real,intra,m,,t,1,2,0,3,0\na,,real,intra,m,,t,1,2,0,1,1\n"))
 	f.Add([]byte(paced + "\na,,real,intra,m,,t,1,2,full,0,3\na,,real,intra,m,,t,1,2,both slowed,0,1\na,,real,intra,m,,t,1,2,,0,1\n"))
 	f.Add([]byte("\ufeff# a:\n#b\n\n" + header + "\r\n\"a\"\"\",b,virtual,inter,m,p,t,0,0,0,00.10\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -1,0 +1,59 @@
+package fit
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Disturbed samples of a cell are left out if five others remain, in whatever launches. Else all
+// count, in which the first half of the repetitions stays the one with the root at P1, and one
+// warning counts the cells.
+func TestUndisturbed(t *testing.T) {
+	of := func(bytes, launch int, disturbed bool, times ...unit.Time) sample.Series {
+		return sample.Series{Key: sample.Key{Platform: "p", Clock: "real", Place: "inter", Mode: "send", Timer: sample.RTT, Bytes: bytes, Launch: launch, Disturbed: disturbed}, Times: times}
+	}
+	for _, c := range []struct {
+		in, want []sample.Series
+		used, of int // of the warning; 0: there is none
+	}{
+		{[]sample.Series{of(1, 0, false, 1, 2)}, []sample.Series{of(1, 0, false, 1, 2)}, 0, 0},
+		{[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 9, 9), of(1, 1, false, 5)},
+			[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 1, false, 5)}, 0, 0},
+		{[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 8, 9), of(2, 0, false, 1, 2, 3, 4, 5, 6), of(2, 1, true, 7)},
+			[]sample.Series{of(1, 0, false, 1, 2, 8, 3, 4, 9), of(2, 0, false, 1, 2, 3, 4, 5, 6)}, 1, 2},
+	} {
+		got, warnings := undisturbed(&sample.Set{Series: c.in})
+		if !slices.EqualFunc(got.Series, c.want, func(a, b sample.Series) bool { return a.Key == b.Key && slices.Equal(a.Times, b.Times) }) {
+			t.Errorf("%v: %v, want %v", c.in, got.Series, c.want)
+		}
+		if c.used == 0 && len(warnings) > 0 || c.used > 0 && (len(warnings) != 1 || warnings[0].Code != DisturbedUsed || warnings[0].Sizes != c.used || warnings[0].Of != c.of) {
+			t.Errorf("%v: %+v", c.in, warnings)
+		}
+	}
+}
+
+// Where half of the samples take twice as long and are known to be disturbed, parameters are those
+// of the others.
+func TestDisturbedSamples(t *testing.T) {
+	clean, mixed := &sample.Set{}, &sample.Set{}
+	for _, k := range []int{0, 64, 1024, 4096} {
+		for _, disturbed := range []bool{false, true} {
+			us := 2 + 0.001*float64(k)
+			if disturbed {
+				us *= 2
+			}
+			s := series("send", sample.RTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
+			s.Bytes, s.Clock, s.Disturbed = k, "real", disturbed
+			if mixed.Series = append(mixed.Series, s); !disturbed {
+				clean.Series = append(clean.Series, s)
+			}
+		}
+	}
+	a, b := mustFit(t, clean, Options{}), mustFit(t, mixed, Options{})
+	if len(a.Parameters) == 0 || !slices.EqualFunc(a.Parameters, b.Parameters, func(p, q Parameter) bool { return p.Name == q.Name && (p.Value == q.Value || p.Value != p.Value) }) {
+		t.Errorf("%+v, want %+v", b.Parameters, a.Parameters)
+	}
+}
