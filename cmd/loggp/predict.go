@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
@@ -196,20 +197,20 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
-	ps := fit.Select(all, where.platform, where.library, where.place)
+	ps := params.Select(all, where.platform, where.library, where.place)
 	if len(ps) == 0 {
 		return predictor{}, misuse(cmd, fmt.Errorf("--place: %s has no parameters of place %s", p.params, where.place))
 	}
-	i := slices.IndexFunc(ps, func(x fit.Parameter) bool { return x.Mode == microbench.Message })
+	i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Mode == microbench.Message })
 	if i < 0 {
 		i = 0
 	}
 	first := ps[i]
-	here := fit.Select(ps, first.Platform, first.Library, first.Place)
+	here := params.Select(ps, first.Platform, first.Library, first.Place)
 	if cmd.Flags().Changed("mode") {
 		return p.ofCall(cmd, here)
 	}
-	x, err := fit.Model(here, microbench.Message)
+	x, err := params.Model(here, microbench.Message)
 	if err != nil {
 		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
 	}
@@ -231,13 +232,13 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 }
 
 // ofCall predicts whole calls by LoGH{sSP}, from the parameters of one place.
-func (p *predict) ofCall(cmd *cobra.Command, here []fit.Parameter) (predictor, error) {
+func (p *predict) ofCall(cmd *cobra.Command, here []params.Parameter) (predictor, error) {
 	if p.protocols != "" || p.diagram != "" || p.explain {
 		return predictor{}, misuse(cmd, errors.New("--mode: with --params it asks for whole calls, of which the parameters know neither protocol nor steps: leave out --protocol, --diagram and --explain, or --mode"))
 	}
 	mode, _ := sendMode(*p.mode)
 	call := *p.mode
-	x, err := fit.Call(here, call)
+	x, err := params.Call(here, call)
 	if err != nil {
 		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
 	}
@@ -252,7 +253,7 @@ func (p *predict) ofCall(cmd *cobra.Command, here []fit.Parameter) (predictor, e
 		platform: first.Platform, library: first.Library, place: first.Place, basis: byLoGH, mode: mode,
 		title: fmt.Sprintf("Blocking %s send on %s, %s, %s, by LoGH{sSP}", mode, first.Platform, first.Library, first.Place),
 		predict: func(_ *model.Protocol, k int) reports.Prediction {
-			send, _ := fit.Value(here, call, "o_s", k)
+			send, _ := params.Value(here, call, "o_s", k)
 			return reports.Prediction{
 				Protocol: call, Bytes: k, Sender: unit.FromMicros(send), Delivery: tiers.OneWay(inside, k),
 				Equations: "T_s = o_s of k bytes, T_s-r = " + equation + ", with overheads of small messages",
@@ -283,7 +284,7 @@ func (p *predict) tier() (somewhere, error) {
 		return somewhere{}, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	tiers, err := fit.ReadGroups(f, p.params)
+	tiers, err := tiers.ReadGroups(f, p.params)
 	if err != nil {
 		return somewhere{}, err
 	}
