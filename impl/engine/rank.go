@@ -135,7 +135,7 @@ func (r *Rank) CheckGoroutine(call string) {
 // foreign fails in the goroutine that makes a call, and changes nothing. A rank that has ended has
 // no goroutine: what fails then says so itself.
 func (r *Rank) foreign(call string) {
-	if r.ended() {
+	if _, ended := r.port.(endedPort); ended {
 		return
 	}
 	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, At: r.cfg.here(),

@@ -297,11 +297,6 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 		low, end := send.Reach()
 		all.Bytes, all.Origin = make([]byte, end-low), -low
 	}
-	c.reduceThenScatter(send, all, recv, counts, offsets, op)
-}
-
-// reduceThenScatter leaves all combined elements at rank 0 in all, and each rank's in its recv.
-func (c *Comm) reduceThenScatter(send, all, recv Buffer, counts, offsets []int, op *Op) {
 	c.reduce(send, all, op, 0)
 	c.scatterv(all, counts, offsets, recv, 0)
 }
