@@ -166,8 +166,7 @@ func (r *round) job(data []byte) collective.Job {
 }
 
 // Operations in which ranks may give or take different numbers of elements. Part i of a buffer is
-// counts[i] elements, of which the first begins offsets[i] extents behind the beginning of the
-// buffer.
+// counts[i] elements; the first begins offsets[i] extents behind the beginning of the buffer.
 
 // Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv.
 // recv, counts and offsets count at the root only.

@@ -30,7 +30,7 @@ type port struct {
 	packet device.Packet // received last, if it lies
 	inLink *link         // in the buffer of this link
 	lent   []byte        // or in a buffer that was a link's,
-	spare  []byte        // in place of which the link has got this
+	spare  []byte        // and the buffer to use next
 	ended  bool
 	where  func(src int, head *device.Head, n int) []byte // where data is to go; nil: the user of the port does not say
 	head   device.Head                                    // of a packet that has not been received
