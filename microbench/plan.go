@@ -18,7 +18,7 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes    []string  // of Modes, or Message alone
+	Modes    []string  // of Modes, or Message
 	Sizes    []int     // lengths of messages in bytes
 	Protocol string    // protocol that the job forces; its sender and delivery times are then measured too
 	Reps     int       // repetitions with each root of the barrier
@@ -67,9 +67,6 @@ func (p *Plan) Check() error {
 			return fmt.Errorf("mode %s is named twice", m)
 		}
 		if m == Message {
-			if len(p.Modes) > 1 {
-				return fmt.Errorf("low-level messages are measured alone, not beside %v", p.Modes)
-			}
 			if p.Protocol != "" {
 				return fmt.Errorf("low-level messages have no protocol: %s cannot be forced on them", p.Protocol)
 			}

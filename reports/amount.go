@@ -3,8 +3,7 @@ package reports
 import (
 	"math"
 
-	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit"
 )
 
 // scale is a unit that is easier to read than that of a fit.
@@ -23,13 +22,13 @@ func scaleOf(unit string, values ...float64) scale {
 	}
 	small := least < 1
 	switch {
-	case unit == params.Micros && small:
+	case unit == fit.Micros && small:
 		return scale{"ns", 1e3}
-	case unit == params.Micros:
+	case unit == fit.Micros:
 		return scale{"us", 1}
-	case unit == params.PerByte:
+	case unit == fit.PerByte:
 		return scale{"ns/B", 1e3}
-	case unit == compare.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
+	case unit == fit.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
 		return scale{"GB/s", 1e-3}
 	}
 	return scale{unit, 1}
@@ -42,7 +41,7 @@ func amount(v float64, unit string) string {
 }
 
 // of returns a parameter in another unit.
-func (s scale) of(p params.Parameter) params.Parameter {
+func (s scale) of(p fit.Parameter) fit.Parameter {
 	p.Value, p.Low, p.High = p.Value*s.factor, p.Low*s.factor, p.High*s.factor
 	return p
 }

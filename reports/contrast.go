@@ -8,17 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit"
 )
 
 // Contrast writes what subjects say side by side: overheads at some sizes, parameters, where calls that do not block pay, and from which
 // size on which subject is faster. Of no sizes it takes those nearest to 16 bytes, 1 and 10 KB.
-func Contrast(w io.Writer, c *compare.Contrast, sizes []int, s Style) error {
+func Contrast(w io.Writer, c *fit.Contrast, sizes []int, s Style) error {
 	all := &writer{w: w, style: s}
 	c = named(c)
 	parameters := parameterTable(c)
-	if slices.ContainsFunc(c.Readings, func(r compare.Reading) bool { return r.Verdict != params.Good }) {
+	if slices.ContainsFunc(c.Readings, func(r fit.Reading) bool { return r.Verdict != fit.Good }) {
 		parameters.note("loggp fit prints the warnings of each file.")
 	}
 	for _, t := range []*Table{sizedTable(c, sizes), parameters, overlapTable(c), rivalryTable(c)} {
@@ -28,7 +27,7 @@ func Contrast(w io.Writer, c *compare.Contrast, sizes []int, s Style) error {
 }
 
 // named returns a contrast whose subjects have the names of transports: those of MPIs are their libraries'.
-func named(c *compare.Contrast) *compare.Contrast {
+func named(c *fit.Contrast) *fit.Contrast {
 	out := *c
 	out.Subjects = slices.Clone(c.Subjects)
 	for i, x := range out.Subjects {
@@ -39,18 +38,16 @@ func named(c *compare.Contrast) *compare.Contrast {
 
 // headings say what the quantities of readings are.
 var headings = map[string]string{
-	"o_s": "o_s: send overhead, us", "o_r": "o_r: receive overhead, us", compare.OneWay: "one-way: half a round trip, us",
-	"L": "L: latency, us", "g": "g: gap, us", "G": "G: gap a byte, us/B", compare.Bandwidth: "1/G: bandwidth, MB/s",
+	"o_s": "o_s: send overhead, us", "o_r": "o_r: receive overhead, us", fit.OneWay: "one-way: half a round trip, us",
+	"L": "L: latency, us", "g": "g: gap, us", "G": "G: gap a byte, us/B", fit.Bandwidth: "1/G: bandwidth, MB/s",
 	"get": "get: remote read", "put": "put: remote write",
 }
 
 // ofSize says whether a reading is of one size of many.
-func ofSize(r compare.Reading) bool {
-	return r.Name == "o_s" || r.Name == "o_r" || r.Name == compare.OneWay
-}
+func ofSize(r fit.Reading) bool { return r.Name == "o_s" || r.Name == "o_r" || r.Name == fit.OneWay }
 
 // CommonSizes returns the sizes at which two subjects have overheads at least.
-func CommonSizes(c *compare.Contrast) []int {
+func CommonSizes(c *fit.Contrast) []int {
 	var all []int
 	for _, r := range c.Readings {
 		if ofSize(r) {
@@ -61,29 +58,29 @@ func CommonSizes(c *compare.Contrast) []int {
 	return slices.Compact(all)
 }
 
-func sizedTable(c *compare.Contrast, sizes []int) *Table {
+func sizedTable(c *fit.Contrast, sizes []int) *Table {
 	if len(sizes) == 0 {
 		sizes = slices.Compact(nearest(CommonSizes(c), small, 1000, large))
 	}
 	t := &Table{Name: "contrast-overheads", Title: "Overheads side by side", Columns: []Column{{Head: "mode", Key: true}, {Head: "bytes", Key: true, Right: true}}}
-	sideBySide(t, c, func(r compare.Reading) bool { return ofSize(r) && slices.Contains(sizes, r.From) })
+	sideBySide(t, c, func(r fit.Reading) bool { return ofSize(r) && slices.Contains(sizes, r.From) })
 	return t
 }
 
-func parameterTable(c *compare.Contrast) *Table {
+func parameterTable(c *fit.Contrast) *Table {
 	t := &Table{Name: "contrast-parameters", Title: "Parameters side by side", Columns: []Column{{Head: "mode", Key: true}}}
-	sideBySide(t, c, func(r compare.Reading) bool { return !ofSize(r) })
-	if slices.ContainsFunc(c.Readings, func(r compare.Reading) bool { return r.Name == "G" }) {
+	sideBySide(t, c, func(r fit.Reading) bool { return !ofSize(r) })
+	if slices.ContainsFunc(c.Readings, func(r fit.Reading) bool { return r.Name == "G" }) {
 		t.note("G is of the longest messages: each subject's is the slope of its last straight piece, whose sizes are in the CSV file.")
 	}
-	if slices.ContainsFunc(c.Subjects, func(s compare.Subject) bool { return s.Place == "intra" }) {
+	if slices.ContainsFunc(c.Subjects, func(s fit.Subject) bool { return s.Place == "intra" }) {
 		t.note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
 	}
 	return t
 }
 
 // sideBySide adds the columns of subjects, and a row for each mode and size of the readings that are wanted.
-func sideBySide(t *Table, c *compare.Contrast, want func(compare.Reading) bool) {
+func sideBySide(t *Table, c *fit.Contrast, want func(fit.Reading) bool) {
 	keys := len(t.Columns)
 	for _, s := range c.Subjects {
 		t.Columns = append(t.Columns, Column{Head: s.Name, Right: true})
@@ -96,7 +93,7 @@ func sideBySide(t *Table, c *compare.Contrast, want func(compare.Reading) bool) 
 	}
 	n := len(c.Subjects)
 	var row []Cell
-	var last compare.Reading
+	var last fit.Reading
 	var in scale
 	for _, r := range c.Readings {
 		if !want(r) {
@@ -104,7 +101,7 @@ func sideBySide(t *Table, c *compare.Contrast, want func(compare.Reading) bool) 
 		}
 		if row == nil || r.Name != last.Name {
 			in = unitOf(c, r.Name)
-			t.group(strings.Replace(headings[r.Name], params.PerByte, in.unit, 1))
+			t.group(strings.Replace(headings[r.Name], fit.PerByte, in.unit, 1))
 		}
 		if row == nil || r.Name != last.Name || r.Mode != last.Mode || ofSize(r) && r.From != last.From {
 			row = slices.Repeat([]Cell{none}, keys+2*n-1)
@@ -125,7 +122,7 @@ func sideBySide(t *Table, c *compare.Contrast, want func(compare.Reading) bool) 
 }
 
 // unitOf returns the unit in which readings are shown: that of the fit, but for gaps a byte of memory, which are some picoseconds.
-func unitOf(c *compare.Contrast, name string) scale {
+func unitOf(c *fit.Contrast, name string) scale {
 	least := math.Inf(1)
 	for _, r := range c.Readings {
 		if r.Name == name && name == "G" && r.Value > 0 {
@@ -133,13 +130,13 @@ func unitOf(c *compare.Contrast, name string) scale {
 		}
 	}
 	if least < 1e-3 {
-		return scaleOf(params.PerByte, least)
+		return scaleOf(fit.PerByte, least)
 	}
-	return scale{params.PerByte, 1}
+	return scale{fit.PerByte, 1}
 }
 
 // ratioCell is a ratio, marked where it says that nothing differs, or does not say.
-func ratioCell(t *Table, r compare.Reading) Cell {
+func ratioCell(t *Table, r fit.Reading) Cell {
 	if r.Difference == "" || math.IsNaN(r.Ratio) {
 		return none
 	}
@@ -148,22 +145,22 @@ func ratioCell(t *Table, r compare.Reading) Cell {
 		c.Text = number(r.Ratio)
 	}
 	switch r.Difference {
-	case compare.Alike:
+	case fit.Alike:
 		t.note("≈ is alike: the ratio is within 1 %% of one, interval and all.")
 		return Cell{c.Text + glue + "≈", Faint}
-	case compare.Unclear:
+	case fit.Unclear:
 		t.note("? behind a ratio: its interval holds one, so that the difference may be none.")
 		return Cell{c.Text + glue + "?", Faint}
 	}
 	return c
 }
 
-func overlapTable(c *compare.Contrast) *Table {
+func overlapTable(c *fit.Contrast) *Table {
 	t := &Table{Name: "contrast-overlap", Title: "From which size on calls that do not block pay", Columns: []Column{{Head: "mode", Key: true}}}
 	for _, s := range c.Subjects {
 		t.Columns = append(t.Columns, Column{Head: s.Name, Wrap: true})
 	}
-	var last compare.Crossover
+	var last fit.Crossover
 	var row []Cell
 	for _, x := range c.Overlaps {
 		if row == nil || x.Quantity != last.Quantity {
@@ -181,7 +178,7 @@ func overlapTable(c *compare.Contrast) *Table {
 		t.note("The smallest size at which the call that blocks costs more than %s times as much as the one that does not, and the sizes in between which that lies: by the 95 %% interval, or because times change by a step between two sizes that were measured.",
 			strconv.FormatFloat(1+c.Margin, 'g', 6, 64))
 		for _, s := range c.Subjects {
-			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return c.Subjects[x.Subject].Name == s.Name }) {
+			if !slices.ContainsFunc(c.Overlaps, func(x fit.Crossover) bool { return c.Subjects[x.Subject].Name == s.Name }) {
 				t.note("%s has samples of no pair of calls, such as send and isend, that have sizes in common.", s.Name)
 			}
 		}
@@ -191,7 +188,7 @@ func overlapTable(c *compare.Contrast) *Table {
 }
 
 // doubtful returns a text as a cell.
-func doubtful(t *Table, x compare.Crossover, s string) Cell {
+func doubtful(t *Table, x fit.Crossover, s string) Cell {
 	if x.Weak {
 		t.note("! is weak: it rests on few sizes, or on times that are not on a line.")
 		return Cell{s, Doubt}
@@ -200,31 +197,31 @@ func doubtful(t *Table, x compare.Crossover, s string) Cell {
 }
 
 // pays says from which size on it pays not to block.
-func pays(x compare.Crossover) string {
+func pays(x fit.Crossover) string {
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	switch {
-	case len(x.Crossings) == 0 && first.Side == compare.Longer && last.Side == compare.Longer:
+	case len(x.Crossings) == 0 && first.Side == fit.Longer && last.Side == fit.Longer:
 		return "from " + size(first.From) + " on" + open(x)
-	case len(x.Crossings) == 0 && first.Side == compare.Shorter && last.Side == compare.Shorter:
+	case len(x.Crossings) == 0 && first.Side == fit.Shorter && last.Side == fit.Shorter:
 		return "never up to " + size(last.To) + open(x)
-	case len(x.Crossings) == 1 && first.Side == compare.Shorter && last.Side == compare.Longer:
+	case len(x.Crossings) == 1 && first.Side == fit.Shorter && last.Side == fit.Longer:
 		return crossing(x.Crossings[0])
 	}
 	return story(x, "pays", "does not pay")
 }
 
-func crossing(x compare.Crossing) string { return size(x.Bytes) + " (" + between(x.Low, x.High) + ")" }
+func crossing(x fit.Crossing) string { return size(x.Bytes) + " (" + between(x.Low, x.High) + ")" }
 
 // often is how many times an answer may change before its sizes are listed instead.
 const often = 2
 
 // sides lists the sizes of each answer, of a crossover that changes often.
-func sides(x compare.Crossover, longer, shorter string) string {
+func sides(x fit.Crossover, longer, shorter string) string {
 	var parts []string
 	for _, s := range []struct {
-		side compare.Side
+		side fit.Side
 		name string
-	}{{compare.Longer, longer}, {compare.Shorter, shorter}} {
+	}{{fit.Longer, longer}, {fit.Shorter, shorter}} {
 		if sizes := sizesOf(x, s.side); sizes != "" {
 			parts = append(parts, s.name+" "+sizes)
 		}
@@ -233,7 +230,7 @@ func sides(x compare.Crossover, longer, shorter string) string {
 }
 
 // sizesOf lists the zones of a side.
-func sizesOf(x compare.Crossover, side compare.Side) string {
+func sizesOf(x fit.Crossover, side fit.Side) string {
 	var parts []string
 	for i, z := range x.Zones {
 		switch {
@@ -250,15 +247,15 @@ func sizesOf(x compare.Crossover, side compare.Side) string {
 }
 
 // story tells the zones of a crossover in order, by who or what is meant by either side.
-func story(x compare.Crossover, longer, shorter string) string {
+func story(x fit.Crossover, longer, shorter string) string {
 	if len(x.Crossings) > often {
 		return sides(x, longer, shorter)
 	}
-	name := map[compare.Side]string{compare.Longer: longer, compare.Shorter: shorter, compare.Even: "alike", compare.Undecided: "unclear"}
+	name := map[fit.Side]string{fit.Longer: longer, fit.Shorter: shorter, fit.Even: "alike", fit.Undecided: "unclear"}
 	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
 	var parts []string
 	answer := func(to string) { parts = append(parts, name[first.Side]+to) }
-	if first.Side == compare.Undecided && len(x.Zones) > 1 {
+	if first.Side == fit.Undecided && len(x.Zones) > 1 {
 		answer(" up to " + size(first.To))
 		first = x.Zones[1]
 	}
@@ -267,10 +264,10 @@ func story(x compare.Crossover, longer, shorter string) string {
 		first.Side = c.To
 	}
 	switch {
-	case last.Side == compare.Undecided && first.Side != compare.Undecided:
+	case last.Side == fit.Undecided && first.Side != fit.Undecided:
 		answer(" up to " + size(last.From-1))
 		parts = append(parts, "unclear")
-	case len(parts) == 0 && first.Side != compare.Undecided:
+	case len(parts) == 0 && first.Side != fit.Undecided:
 		answer(" at all sizes" + open(x))
 	default:
 		answer("")
@@ -279,10 +276,10 @@ func story(x compare.Crossover, longer, shorter string) string {
 }
 
 // open names the zones in the midst of others of one answer in which it is open.
-func open(x compare.Crossover) string {
+func open(x fit.Crossover) string {
 	var parts []string
 	for _, z := range x.Zones[1:] {
-		if z.Side == compare.Undecided {
+		if z.Side == fit.Undecided {
 			parts = append(parts, between(z.From, z.To))
 		}
 	}
@@ -292,7 +289,7 @@ func open(x compare.Crossover) string {
 	return ", but unclear at " + strings.Join(parts, ", ")
 }
 
-func rivalryTable(c *compare.Contrast) *Table {
+func rivalryTable(c *fit.Contrast) *Table {
 	t := &Table{Name: "contrast-faster", Title: "Which is faster, up to which size", Columns: []Column{{Head: "", Key: true}, {Head: "faster", Wrap: true}, {Head: "modes", Wrap: true}}}
 	for j := range c.Subjects {
 		for i := range j {
@@ -307,7 +304,7 @@ func rivalryTable(c *compare.Contrast) *Table {
 }
 
 // rival adds what there is of two subjects: a row for each answer, with the modes of which it is the answer.
-func (t *Table) rival(c *compare.Contrast, i, j int) {
+func (t *Table) rival(c *fit.Contrast, i, j int) {
 	a, b := c.Subjects[i].Name, c.Subjects[j].Name
 	rows := map[[2]string]int{}
 	for _, x := range c.Rivalries {
@@ -330,9 +327,9 @@ func (t *Table) rival(c *compare.Contrast, i, j int) {
 }
 
 // paying lists the sizes at which it pays not to block, of a crossover that changes often.
-func paying(x compare.Crossover) string {
+func paying(x fit.Crossover) string {
 	if len(x.Crossings) < often {
 		return pays(x)
 	}
-	return sizesOf(x, compare.Longer)
+	return sizesOf(x, fit.Longer)
 }

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -19,14 +18,14 @@ import (
 // overlapMargin is how much more a call that blocks costs before one says that it pays not to block.
 const overlapMargin = 0.2
 
-// comparison has the flags of the verb.
-type comparison struct {
+// compare has the flags of the verb.
+type compare struct {
 	samples                       []string
 	params, output, margin, sizes string
 }
 
 func compareCommand() *cobra.Command {
-	var c comparison
+	var c compare
 	cmd := &cobra.Command{
 		Use:   "compare --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv",
 		Short: "Set machines side by side, or predictions beside measurements",
@@ -57,7 +56,7 @@ Where a vendor's MPI is among them, whose algorithms have no model, machines and
 	return cmd
 }
 
-func (c *comparison) run(cmd *cobra.Command) error {
+func (c *compare) run(cmd *cobra.Command) error {
 	if len(c.samples) == 0 {
 		return misuse(cmd, errors.New("--samples: name two files to compare machines, or one and --params to compare it with predictions"))
 	}
@@ -84,7 +83,7 @@ func (c *comparison) run(cmd *cobra.Command) error {
 }
 
 // unasked complains of flags that are for comparing machines.
-func (c *comparison) unasked(cmd *cobra.Command) error {
+func (c *compare) unasked(cmd *cobra.Command) error {
 	for _, f := range []string{"margin", "sizes"} {
 		if cmd.Flags().Changed(f) {
 			return misuse(cmd, fmt.Errorf("--%s: predictions know none; it is for comparing machines, without --params", f))
@@ -94,7 +93,7 @@ func (c *comparison) unasked(cmd *cobra.Command) error {
 }
 
 // predictions sets what parameters predict beside what was measured.
-func (c *comparison) predictions(cmd *cobra.Command) error {
+func (c *compare) predictions(cmd *cobra.Command) error {
 	set, err := sample.ReadFile(c.samples...)
 	if err != nil {
 		return err
@@ -103,7 +102,7 @@ func (c *comparison) predictions(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cs, err := compare.Compare(set, ps, compare.Predict)
+	cs, err := fit.Compare(set, ps, fit.Predict)
 	if err != nil {
 		return err
 	}
@@ -118,11 +117,11 @@ func (c *comparison) predictions(cmd *cobra.Command) error {
 }
 
 // save writes comparisons to a file, if there is to be one, and says so.
-func (c *comparison) save(cmd *cobra.Command, cs []compare.Comparison) error {
+func (c *compare) save(cmd *cobra.Command, cs []fit.Comparison) error {
 	if c.output == "" {
 		return nil
 	}
-	if err := sample.Save(c.output, func(w io.Writer) error { return compare.WriteComparisons(w, cs) }); err != nil {
+	if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
@@ -130,20 +129,20 @@ func (c *comparison) save(cmd *cobra.Command, cs []compare.Comparison) error {
 }
 
 // unpredicted is the error of parameters that predict nothing of some samples.
-func unpredicted(name string, ps []params.Parameter) error {
+func unpredicted(name string, ps []fit.Parameter) error {
 	err := fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", name)
-	if _, missing := params.Model(ps, microbench.Message); missing != nil {
+	if _, missing := fit.Model(ps, microbench.Message); missing != nil {
 		err = fmt.Errorf("%w There is %w", err, missing)
 	}
 	return err
 }
 
 // readParameters reads a file of parameters.
-func readParameters(name string) ([]params.Parameter, error) {
+func readParameters(name string) ([]fit.Parameter, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	return params.ReadParameters(f, name)
+	return fit.ReadParameters(f, name)
 }

@@ -10,15 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
 
 // contrast sets what was measured on several machines side by side.
-func (c *comparison) contrast(cmd *cobra.Command, machines []sample.Machine) error {
+func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error {
 	margin, err := unit.ParsePercent(c.margin)
 	if err == nil && (margin < 0 || margin > 10) {
 		err = errors.New("it must be from 0% to 1000%")
@@ -30,7 +29,7 @@ func (c *comparison) contrast(cmd *cobra.Command, machines []sample.Machine) err
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	all, err := compare.NewContrast(machines, clean.Options{}, margin)
+	all, err := fit.NewContrast(machines, fit.Options{}, margin)
 	if err != nil {
 		return err
 	}
@@ -41,7 +40,7 @@ func (c *comparison) contrast(cmd *cobra.Command, machines []sample.Machine) err
 		return err
 	}
 	if c.output != "" {
-		if err := sample.Save(c.output, func(w io.Writer) error { return compare.WriteContrast(w, all) }); err != nil {
+		if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteContrast(w, all) }); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "comparison of %d subjects written to %s\n", len(all.Subjects), c.output)
@@ -51,7 +50,7 @@ func (c *comparison) contrast(cmd *cobra.Command, machines []sample.Machine) err
 }
 
 // comparable says what is missing if there is nothing to be seen side by side.
-func comparable(c *compare.Contrast, lengths []int) error {
+func comparable(c *fit.Contrast, lengths []int) error {
 	if len(c.Subjects) < 2 {
 		s := c.Subjects[0]
 		return fmt.Errorf("compare: all samples are of %s, %s, %s: it takes two to compare. Measure another platform, library or place (loggp measure --platform NAME -o FILE) and name its file by another --samples; or say with --params whose predictions to set beside these samples",

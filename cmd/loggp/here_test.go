@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // Ranks of commands that tests run are this binary, and so are their agents on other hosts. They do what the program does with their arguments.
 func TestMain(m *testing.M) {
-	if launch.IsRank() || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
+	if launch.IsRank() || filepath.Base(os.Args[0]) == "loggp" || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
 		main()
 		return
 	}

@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
-	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
@@ -55,7 +53,7 @@ its own launcher starts.
 With --collective it measures collective operations of all ranks instead, by every algorithm, and prints what they took; 'loggp compare' sets that beside the
 model.`,
 		Example: `  loggp measure --platform t3d
-  loggp measure --platform t3d --modes send,isend --sizes 0,16,1KB,10KB -o samples.csv
+  loggp measure --platform t3d --modes send,isend,ssend --sizes 0,16,1KB,10KB -o samples.csv
   loggp measure --platform t3d --protocol RTA --modes ssend -o rta.csv
   loggp measure --platform t3d --place intra -o intra.csv
   loggp measure --platform t3d --ranks 8 --pairs all -o pairs.csv
@@ -93,7 +91,7 @@ model.`,
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, and more where curves break)")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", "))
-	m.level = chosen(cmd, "level", []string{"mpi", "message"}, "mpi", "whole messages of MPI, or the low-level messages under them")
+	m.level = chosen(cmd, "level", []string{"both", "mpi", "message"}, "both", "messages of MPI, the low-level messages under them, or both: on an emulated machine unless other flags choose, and those of MPI on this one")
 	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier, of this machine in each launch (default there: as --precision and --budget say)")
 	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed; shm and tcp warm up until times are stable instead")
 	f.StringVar(&m.delta, "delta", "", "wait before timer12 (default: twice the longest round of the warm-up; on this machine half the shortest)")
@@ -193,7 +191,7 @@ func (m *measure) briefly(cmd *cobra.Command, job *world.Job) error {
 		return errors.New("--pairs, --place: one of them says which ranks to measure")
 	}
 	given := cmd.Flags().Changed
-	if !given("modes") && *m.level == "mpi" {
+	if !given("modes") && *m.level != "message" {
 		m.modes = strings.Join(m.served(microbench.PairModes), ",")
 	}
 	if !given("sizes") {
@@ -314,7 +312,11 @@ func (m *measure) chooseModes() ([]string, error) {
 	if m.modes != "all" {
 		return words(m.modes), nil
 	}
-	return m.served(microbench.Modes()), nil
+	list := m.served(microbench.Modes())
+	if emulated := !isHere(m.platform) && m.platform != probe.Platform; emulated && m.protocol == "" && *m.level == "both" {
+		list = append(list, microbench.Message)
+	}
+	return list, nil
 }
 
 // served returns those modes that the forced protocol can serve.
@@ -380,7 +382,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		return m.keep(cmd, set)
 	}
 	out := cmd.OutOrStdout()
-	result, err := fit.Fit(set, clean.Options{})
+	result, err := fit.Fit(set, fit.Options{})
 	if err != nil {
 		return err
 	}
@@ -400,7 +402,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	if m.all() {
 		w.pair = everywhere
 	}
-	steps, err := compare.Compare(set, nil, bySteps([]way{w}))
+	steps, err := fit.Compare(set, nil, bySteps([]way{w}))
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit/params"
-	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
@@ -36,18 +36,18 @@ func predictCommand() *cobra.Command {
 	var p predict
 	cmd := &cobra.Command{
 		Use:   "predict --params PARAMS.csv | --platform NAME",
-		Short: "Predict what protocols cost",
-		Long: `predict computes the sender time T_s and the delivery time T_s-r of the protocols T, TA, RTA, RAT and PTAT. From parameters it uses equations (1) to
-(7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level messages; of a platform it adds up every step of machine and library, which is exact
-where the receive is posted and nothing contends. --place says between which ranks: of a platform any two, of parameters one of their places, or two ranks
-whose tier is known from samples of all pairs. Of parameters with --mode the times of whole calls come from equations (8) and (9), LoGH{sSP}.
+		Short: "Predict what calls and protocols cost",
+		Long: `predict computes the sender time T_s and the delivery time T_s-r. From parameters it predicts whole calls by equations (8) and (9), LoGH{sSP}; with
+--protocol the protocols T, TA, RTA, RAT and PTAT by equations (1) to (7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level
+messages. For a platform it adds up every step of machine and library, which is exact if the receive is posted and nothing contends. --place says between which
+ranks: of a platform any two, of parameters one of their places, or two ranks whose tier is known from samples of all pairs.
 
 With --collective it says what the algorithms of a collective operation take by LogGP, and which is fastest: of parameters with those of whole calls,
 of a platform with those of its low-level messages. Where ranks of a platform are in nodes, messages within a node take what they do there, unless --place names
 one tier for all.`,
 		Example: `  loggp predict --platform t3d --sizes 16,1KB,10KB
   loggp predict --platform t3d --place intra --protocol RTA
-  loggp predict --params params.csv --place inter --sizes 1KB
+  loggp predict --params params.csv
   loggp predict --params params.csv --protocol T,RTA -o prediction.csv
   loggp predict --platform t3d --protocol RAT --sizes 10KB --explain
   loggp predict --platform t3d --protocol RTA --sizes 10KB --diagram rta.svg
@@ -96,10 +96,6 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if *p.collective != "" {
 		return p.collectives(cmd)
 	}
-	names, err := protocols(p.protocols)
-	if err != nil {
-		return misuse(cmd, err)
-	}
 	lengths, err := sizes(p.sizes, microbench.DefaultSizes)
 	if err != nil {
 		return misuse(cmd, err)
@@ -107,29 +103,22 @@ func (p *predict) run(cmd *cobra.Command) error {
 	if p.diagram != "" && filepath.Ext(p.diagram) != ".svg" {
 		return misuse(cmd, fmt.Errorf("--diagram %s: it is an SVG file, name it so", p.diagram))
 	}
-	var source predictor
+	from := p.fromPlatform
 	if p.params != "" {
-		source, err = p.fromParameters(cmd)
-		if source.basis == byLoGH {
-			names = []string{""} // the library chooses
-		}
-	} else {
-		source, err = p.fromPlatform(cmd)
+		from = p.fromParameters
 	}
+	source, err := from(cmd)
 	if err != nil {
 		return err
 	}
 	var ps []reports.Prediction
-	for _, name := range names {
-		protocol := model.Named(name)
-		if protocol != nil && source.mode == model.Synchronous && !protocol.Synchronous() {
-			if p.protocols != "" {
-				return misuse(cmd, fmt.Errorf("--protocol %s: it cannot serve synchronous sends, whose receiver must say that a receive was found", name))
-			}
-			continue
-		}
+	for _, name := range source.names {
 		for _, k := range lengths {
-			ps = append(ps, source.predict(protocol, k))
+			x := source.predict(name, k)
+			if x.Sender < 0 || x.Delivery < 0 {
+				return fmt.Errorf("predict %s of %d bytes: the parameters give a time below zero: T_s = %v, T_s-r = %v", name, k, x.Sender, x.Delivery)
+			}
+			ps = append(ps, x)
 		}
 	}
 	return p.write(cmd, source, ps)
@@ -139,10 +128,11 @@ func (p *predict) run(cmd *cobra.Command) error {
 type predictor struct {
 	platform, library, place string
 	title                    string
-	mode                     model.Mode
 	basis                    string
-	predict                  func(p *model.Protocol, k int) reports.Prediction
-	transfer                 func(p *model.Protocol, k int) model.Transfer // for diagrams
+	names                    []string // of protocols; by LoGH of calls
+	call                     string   // that the protocols carry
+	predict                  func(name string, k int) reports.Prediction
+	transfer                 func(name string, k int) model.Transfer // for diagrams
 }
 
 // What predictions rest on.
@@ -169,97 +159,132 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
+	names, err := protocols(p.protocols)
+	if err != nil {
+		return predictor{}, misuse(cmd, err)
+	}
 	mode, _ := sendMode(*p.mode)
+	if mode == model.Synchronous {
+		all := names
+		names = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !model.Named(name).Synchronous() })
+		if p.protocols != "" && len(names) < len(all) {
+			return predictor{}, misuse(cmd, fmt.Errorf("--protocol %s: it cannot serve synchronous sends, whose receiver must say that a receive was found", p.protocols))
+		}
+	}
 	machine, path := job.Platform.Machine, job.Platform.Machine.Path(job.Ranks, pair[0], pair[1])
-	transfer := func(protocol *model.Protocol, k int) model.Transfer {
-		return model.Transfer{Machine: machine, Library: job.Library, Protocol: protocol, Mode: mode, Bytes: k, Path: path}
+	transfer := func(name string, k int) model.Transfer {
+		return model.Transfer{Machine: machine, Library: job.Library, Protocol: model.Named(name), Mode: mode, Bytes: k, Path: path}
 	}
 	return predictor{
-		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]), mode: mode, basis: bySum, transfer: transfer,
+		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]), basis: bySum, names: names, call: *p.mode, transfer: transfer,
 		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
-		predict: func(protocol *model.Protocol, k int) reports.Prediction {
-			c := transfer(protocol, k).Cost()
-			return reports.Prediction{Mode: *p.mode, Protocol: protocol.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}
+		predict: func(name string, k int) reports.Prediction {
+			c := transfer(name, k).Cost()
+			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}
 		},
 	}, nil
 }
 
-// fromParameters predicts by the equations.
+// fromParameters predicts whole calls, or with --protocol what protocols take of low-level messages.
 func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
+	chosen := cmd.Flags().Changed("mode")
+	switch {
+	case chosen && p.protocols != "":
+		return predictor{}, misuse(cmd, errors.New("--mode, --protocol: parameters do not know by which protocol a call goes: leave out --protocol for calls, or --mode for low-level messages"))
+	case p.protocols == "" && (p.diagram != "" || p.explain):
+		return predictor{}, misuse(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
+	}
 	all, err := readParameters(p.params)
 	if err != nil {
 		return predictor{}, err
-	}
-	if len(all) == 0 {
-		return predictor{}, fmt.Errorf("parameters: %s has none", p.params)
 	}
 	where, err := p.tier()
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
-	ps := params.Select(all, where.platform, where.library, where.place)
+	ps := fit.Select(all, where.platform, where.library, where.place)
 	if len(ps) == 0 {
 		return predictor{}, misuse(cmd, fmt.Errorf("--place: %s has no parameters of place %s", p.params, where.place))
 	}
-	i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Mode == microbench.Message })
-	if i < 0 {
-		i = 0
+	first := ps[0]
+	if i := slices.IndexFunc(ps, func(x fit.Parameter) bool { return x.Mode == microbench.Message }); i >= 0 && p.protocols != "" {
+		first = ps[i]
 	}
-	first := ps[i]
-	here := params.Select(ps, first.Platform, first.Library, first.Place)
-	if cmd.Flags().Changed("mode") {
-		return p.ofCall(cmd, here)
+	source := predictor{platform: first.Platform, library: first.Library, place: first.Place}
+	here := fit.Select(ps, first.Platform, first.Library, first.Place)
+	if p.protocols != "" {
+		source.names, err = protocols(p.protocols)
+		if err != nil {
+			return source, misuse(cmd, err)
+		}
+		err = source.byEquations(here)
+	} else {
+		source.names = calls[:]
+		if chosen {
+			source.names = []string{*p.mode}
+		}
+		err = source.byLoGH(here)
 	}
-	x, err := params.Model(here, microbench.Message)
 	if err != nil {
-		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
+		return source, fmt.Errorf("predict from %s: %w", p.params, err)
 	}
-	return predictor{
-		platform: first.Platform, library: first.Library, place: first.Place, basis: byEquations,
-		title: fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", first.Platform, first.Library, first.Place),
-		transfer: func(protocol *model.Protocol, k int) model.Transfer {
-			m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
-			return model.Transfer{Machine: &model.Machine{Name: first.Platform, Timer: 1, Network: m}, Protocol: protocol, Bytes: k}
-		},
-		predict: func(protocol *model.Protocol, k int) reports.Prediction {
-			e := protocol.Equations()
-			return reports.Prediction{
-				Protocol: protocol.Name, Bytes: k, Sender: model.SenderTime(protocol, x, k), Delivery: model.Delivery(protocol, x, k),
-				Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
-			}
-		},
-	}, nil
+	return source, nil
 }
 
-// ofCall predicts whole calls by LoGH{sSP}, from the parameters of one place.
-func (p *predict) ofCall(cmd *cobra.Command, here []params.Parameter) (predictor, error) {
-	if p.protocols != "" || p.diagram != "" || p.explain {
-		return predictor{}, misuse(cmd, errors.New("--mode: with --params it asks for whole calls, of which the parameters know neither protocol nor steps: leave out --protocol, --diagram and --explain, or --mode"))
-	}
-	mode, _ := sendMode(*p.mode)
-	call := *p.mode
-	x, err := params.Call(here, call)
+// byEquations predicts protocols from the parameters of low-level messages.
+func (source *predictor) byEquations(here []fit.Parameter) error {
+	x, err := fit.Model(here, microbench.Message)
 	if err != nil {
-		return predictor{}, fmt.Errorf("predict from %s: %w", p.params, err)
+		return err
 	}
-	first := here[0]
-	inside := first.Place == model.Intra.String()
+	source.basis, source.call = byEquations, microbench.Message
+	source.title = fmt.Sprintf("Messages on %s, %s, %s, by equations (1) to (7)", source.platform, source.library, source.place)
+	source.transfer = func(name string, k int) model.Transfer {
+		m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
+		return model.Transfer{Machine: &model.Machine{Name: source.platform, Timer: 1, Network: m}, Protocol: model.Named(name), Bytes: k}
+	}
+	source.predict = func(name string, k int) reports.Prediction {
+		protocol := model.Named(name)
+		e := protocol.Equations()
+		return reports.Prediction{
+			Protocol: name, Bytes: k, Sender: model.SenderTime(protocol, x, k), Delivery: model.Delivery(protocol, x, k),
+			Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
+		}
+	}
+	return nil
+}
+
+// byLoGH predicts those of the named calls for which there are parameters. It is an error if there are none.
+func (source *predictor) byLoGH(here []fit.Parameter) error {
+	tiers := map[string]model.LoGH{} // of which one is asked for
+	var missing error
+	for _, call := range source.names {
+		x, err := fit.Call(here, call)
+		if err == nil {
+			tiers[call] = model.LoGH{Between: x, Inside: x}
+		} else if missing == nil {
+			missing = err
+		}
+	}
+	source.names = slices.DeleteFunc(slices.Clone(source.names), func(call string) bool { _, ok := tiers[call]; return !ok })
+	if len(source.names) == 0 {
+		return missing
+	}
+	inside := source.place == model.Intra.String()
 	equation := "o_s + o_r + (k−1) G + L, equation (9)"
 	if inside {
 		equation = "s_s + s_r + (k−1) S, equation (8)"
 	}
-	tiers := model.LoGH{Between: x, Inside: x} // of which one is asked for
-	return predictor{
-		platform: first.Platform, library: first.Library, place: first.Place, basis: byLoGH, mode: mode,
-		title: fmt.Sprintf("Blocking %s send on %s, %s, %s, by LoGH{sSP}", mode, first.Platform, first.Library, first.Place),
-		predict: func(_ *model.Protocol, k int) reports.Prediction {
-			send, _ := params.Value(here, call, "o_s", k)
-			return reports.Prediction{
-				Protocol: call, Bytes: k, Sender: unit.FromMicros(send), Delivery: tiers.OneWay(inside, k),
-				Equations: "T_s = o_s of k bytes, T_s-r = " + equation + ", with overheads of small messages",
-			}
-		},
-	}, nil
+	source.basis = byLoGH
+	source.title = fmt.Sprintf("Blocking calls on %s, %s, %s, by LoGH{sSP}", source.platform, source.library, source.place)
+	source.predict = func(call string, k int) reports.Prediction {
+		send, _ := fit.Value(here, call, "o_s", k)
+		return reports.Prediction{
+			Protocol: call, Bytes: k, Sender: unit.FromMicros(send), Delivery: tiers[call].OneWay(inside, k),
+			Equations: "T_s = o_s of k bytes, T_s-r = " + equation + ", with overheads of small messages",
+		}
+	}
+	return nil
 }
 
 // somewhere is a place of a platform and library; what is empty may be any.
@@ -284,7 +309,7 @@ func (p *predict) tier() (somewhere, error) {
 		return somewhere{}, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	tiers, err := tiers.ReadGroups(f, p.params)
+	tiers, err := fit.ReadGroups(f, p.params)
 	if err != nil {
 		return somewhere{}, err
 	}
@@ -299,7 +324,7 @@ func (p *predict) tier() (somewhere, error) {
 // write saves and prints the predictions.
 func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Prediction) error {
 	if p.diagram != "" {
-		d := source.transfer(model.Named(ps[0].Protocol), ps[0].Bytes).Timeline()
+		d := source.transfer(ps[0].Protocol, ps[0].Bytes).Timeline()
 		title := fmt.Sprintf("%s: %s of %d bytes", source.title, ps[0].Protocol, ps[0].Bytes)
 		chart := reports.Timeline(ps[0].Protocol, title, d)
 		if err := sample.Save(p.diagram, func(w io.Writer) error { return chart.SVG(w, reports.Width) }); err != nil {
@@ -321,23 +346,42 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 	return reports.Explained(out, ps, style(out))
 }
 
+// predictionRow is a row of a file of predictions.
+type predictionRow struct {
+	platform, library, place, mode, protocol string
+	bytes                                    int
+	quantity                                 string
+	time                                     unit.Time
+	basis                                    string
+}
+
+var predictions = table.Schema[predictionRow]{
+	Name: "predictions",
+	Columns: []table.Column[predictionRow]{
+		table.Name("platform", func(p *predictionRow) *string { return &p.platform }, nil),
+		table.Name("library", func(p *predictionRow) *string { return &p.library }, nil),
+		table.Name("place", func(p *predictionRow) *string { return &p.place }, nil),
+		table.Name("mode", func(p *predictionRow) *string { return &p.mode }, nil),
+		table.Name("protocol", func(p *predictionRow) *string { return &p.protocol }, nil),
+		table.Whole("bytes", func(p *predictionRow) *int { return &p.bytes }, "a number of bytes", math.MaxInt32),
+		table.Name("quantity", func(p *predictionRow) *string { return &p.quantity }, nil),
+		table.Micros("predicted_us", func(p *predictionRow) *unit.Time { return &p.time }),
+		table.Name("basis", func(p *predictionRow) *string { return &p.basis }, nil),
+	},
+}
+
 // csv writes predictions, two rows each.
 func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
-	call := microbench.Message
-	if source.basis != byEquations {
-		call = calls[source.mode]
-	}
-	c := csv.NewWriter(w)
-	c.Write([]string{"platform", "library", "place", "mode", "protocol", "bytes", "quantity", "predicted_us", "basis"})
+	var rows []predictionRow
 	for _, p := range ps {
-		protocol := p.Protocol
+		call, protocol := source.call, p.Protocol
 		if source.basis == byLoGH {
-			protocol = "auto"
+			call, protocol = p.Protocol, "auto"
 		}
-		key := []string{source.platform, source.library, source.place, call, protocol, strconv.Itoa(p.Bytes)}
-		c.Write(append(slices.Clone(key), sample.Sender, p.Sender.MicrosString(), source.basis))
-		c.Write(append(slices.Clone(key), sample.OneWay, p.Delivery.MicrosString(), source.basis))
+		x := predictionRow{source.platform, source.library, source.place, call, protocol, p.Bytes, sample.Sender, p.Sender, source.basis}
+		y := x
+		y.quantity, y.time = sample.OneWay, p.Delivery
+		rows = append(rows, x, y)
 	}
-	c.Flush()
-	return c.Error()
+	return predictions.Write(w, nil, rows)
 }

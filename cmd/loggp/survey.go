@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/fit"
-	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/reports"
 )
@@ -21,16 +19,16 @@ func realClock(machines []sample.Machine) bool {
 func survey(machines []sample.Machine) (*reports.Survey, error) {
 	s := &reports.Survey{Machines: machines}
 	for _, m := range machines {
-		r, err := fit.Fit(m.Set, clean.Options{})
+		r, err := fit.Fit(m.Set, fit.Options{})
 		if err != nil {
 			return nil, err
 		}
 		s.Results = append(s.Results, r)
 	}
 	var err error
-	if s.Fit, err = compare.NewSurvey(machines, clean.Options{}); err != nil {
+	if s.Fit, err = fit.NewSurvey(machines, fit.Options{}); err != nil {
 		return nil, err
 	}
-	s.Contrast, err = compare.NewContrast(machines, clean.Options{}, overlapMargin)
+	s.Contrast, err = fit.NewContrast(machines, fit.Options{}, overlapMargin)
 	return s, err
 }

@@ -174,7 +174,7 @@ func TestEthernetPhysics(t *testing.T) {
 	}
 }
 
-// The check of traffic finds faults that are planted into a correct recording.
+// What is not physics is found: faults that are planted into lawful traffic.
 func TestEthernetFaults(t *testing.T) {
 	m := workstations()
 	out, s, wall := gossip(t, m, 4, 1)

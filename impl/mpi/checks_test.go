@@ -264,7 +264,8 @@ func TestCallsFromElsewhere(t *testing.T) {
 	}
 }
 
-// Use of another rank's communicator fails, and does not disturb that rank.
+// Who uses the communicator of another rank fails, and that rank does not notice: it is where it
+// was.
 func TestCallsOfOtherRanks(t *testing.T) {
 	for _, at := range places {
 		l := enginetest.Default()
@@ -408,7 +409,7 @@ var memories = []struct {
 	}},
 }
 
-// Shared memory is found if that check is on, and only then.
+// What shares memory is found where that is asked for, and nowhere else.
 func TestMemoryOfCalls(t *testing.T) {
 	for _, m := range memories {
 		t.Run(m.name, func(t *testing.T) {

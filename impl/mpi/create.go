@@ -3,7 +3,6 @@ package mpi
 import (
 	"encoding/binary"
 	"slices"
-	"weak"
 
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
@@ -43,14 +42,7 @@ func (c *Comm) dup() *Comm {
 	}
 	if c.extras != nil {
 		n.extra().topology = c.extras.topology
-		for _, x := range c.extras.attributes {
-			if x.key.copy == nil {
-				continue
-			}
-			if v, keep := x.key.copy(c, x.value); keep {
-				n.extra().attributes = append(n.extra().attributes, attribute{x.key, v})
-			}
-		}
+		c.extras.attributes.copyTo(c, n)
 	}
 	return n
 }
@@ -117,9 +109,7 @@ func (c *Comm) Compare(d *Comm) Comparison {
 func (c *Comm) Free() {
 	c.enter("Free")
 	if c.extras != nil {
-		for _, x := range slices.Backward(c.extras.attributes) {
-			c.callDelete(x.key, x.value)
-		}
+		c.extras.attributes.deleteAll(c)
 	}
 	x := c.extra()
 	*x = extras{freed: true}
@@ -148,11 +138,7 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 
 // setMembers lets the communicator send to ranks of the job.
 func (c *Comm) setMembers(members []int) {
-	s := c.state
-	if len(s.comms) == cap(s.comms) { // forget those that are not used any more
-		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
-	}
-	s.comms = append(s.comms, weak.Make(c))
+	c.state.created(c)
 	c.members, c.size = members, len(members)
 	c.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
 	for i, m := range members {

@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/mpi/check"
@@ -54,10 +53,7 @@ func (r *round) carryOut(j collective.Job, in, out []byte) {
 func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte) {
 	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.state.work}
 	if out == nil {
-		if j.Bytes > len(r.state.scratch) {
-			r.state.scratch = make([]byte, j.Bytes)
-		}
-		r.areas[collective.Out] = r.state.scratch[:j.Bytes] // of ranks that get nothing, Out is memory to work in
+		r.areas[collective.Out] = r.state.scratchOf(j.Bytes) // of ranks that get nothing, Out is memory to work in
 	}
 	r.script.By, r.busy = r, true
 	a.Perform(j, r.rank, &r.script)
@@ -67,10 +63,7 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 // choose returns the algorithm for a job. If the table depends on where ranks are, it adds that to
 // the job.
 func (r *round) choose(j *collective.Job) *collective.Algorithm {
-	t := r.state.tuning
-	if r.extras != nil && r.extras.tuning != nil {
-		t = r.extras.tuning
-	}
+	t := r.tuning()
 	if t.NeedsNodes(r.operation) {
 		j.Nodes = r.nodes()
 	}
@@ -81,9 +74,7 @@ func (r *round) choose(j *collective.Job) *collective.Algorithm {
 func (r *round) bytes(s collective.Span) []byte {
 	end := s.From + s.Len
 	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
-		work := slices.Grow(r.state.work, end-len(r.state.work)) // keeps the contents
-		r.state.work = work[:cap(work)]
-		r.areas[collective.Tmp] = r.state.work
+		r.areas[collective.Tmp] = r.state.growWork(end)
 	}
 	return r.areas[s.Area][s.From:end]
 }
@@ -195,6 +186,14 @@ func (c *Comm) Tune(rules []collective.Rule) {
 	if rules != nil {
 		c.extras.tuning = collective.Tuned(rules)
 	}
+}
+
+// tuning returns the table by which the communicator's operations choose their algorithms.
+func (c *Comm) tuning() *collective.Tuning {
+	if c.extras != nil && c.extras.tuning != nil {
+		return c.extras.tuning
+	}
+	return c.state.tuning
 }
 
 // Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down

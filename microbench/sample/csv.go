@@ -92,7 +92,7 @@ func Read(in io.Reader, name string) (*Set, error) {
 		case err != nil:
 			return nil, err
 		}
-		if x := r.Row; !r.Same || x.disturbed != last {
+		if x := &r.Row; !r.Same || x.disturbed != last {
 			k := series{x.Key, x.pace}
 			k.Disturbed = x.disturbed == 1 || x.pace != "" && x.pace != "full"
 			i, ok := index[k]

@@ -184,7 +184,7 @@ func (m *machine) local(r int, x *actor) {
 	}
 }
 
-// want returns what byte i of Out of a rank is to hold, or nil if it does not matter.
+// want returns what byte i of Out of a rank is to hold, or nil if nobody cares.
 func want(o Operation, j Job, rank, i int) symbols {
 	from := func(r, i int) symbols { return symbols{fmt.Sprintf("%d.%d", r, i)} }
 	combined := func(ranks, i int) (s symbols) {
@@ -405,7 +405,8 @@ func TestLeadersDouble(t *testing.T) {
 	}
 }
 
-// Two-level algorithms serve no job whose nodes are unknown, or whose ranks are all equally near.
+// Who has to know where ranks are serves no job of which that is not known, or all of whose ranks
+// are equally near.
 func TestTiered(t *testing.T) {
 	for _, a := range Algorithms {
 		for _, c := range []struct {
@@ -437,7 +438,7 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// A schedule stops when its reader stops.
+// Whoever stops reading steps stops the schedule.
 func TestStop(t *testing.T) {
 	for _, a := range Algorithms {
 		n := 0

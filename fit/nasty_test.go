@@ -1,0 +1,4 @@
+package fit
+
+// Nasty is for tests from without.
+var Nasty = nasty
