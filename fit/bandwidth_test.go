@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -25,23 +28,23 @@ func TestLongestMessages(t *testing.T) {
 	} {
 		set := &sample.Set{}
 		for k := c.from; k <= c.to; k *= 2 {
-			s := series("send", sample.RTT, bend(k)*0.999, bend(k), bend(k)*1.001)
+			s := fittest.Series("send", sample.RTT, bend(k)*0.999, bend(k), bend(k)*1.001)
 			s.Bytes, s.Clock = k, c.clock
 			set.Series = append(set.Series, s)
 		}
-		r := mustFit(t, set, Options{Pieces: 1})
-		rows := slices.DeleteFunc(r.Parameters, func(p Parameter) bool { return p.Name != "G" || p.Method != ByHalfTrip })
+		r := mustFit(t, set, clean.Options{Pieces: 1})
+		rows := slices.DeleteFunc(r.Parameters, func(p params.Parameter) bool { return p.Name != "G" || p.Method != params.ByHalfTrip })
 		if len(rows) != 1 || math.Abs(rows[0].Value-c.want) > 0.01*c.want || rows[0].To != c.to || rows[0].From != c.to/4 || rows[0].Low > rows[0].Value || rows[0].High < rows[0].Value {
 			t.Errorf("%+v: %+v", c, rows)
 		}
 	}
 	set := &sample.Set{}
 	for k := 1; k <= 128<<10; k *= 2 {
-		s := series("send", sample.RTT, bend(k), bend(k))
+		s := fittest.Series("send", sample.RTT, bend(k), bend(k))
 		s.Bytes, s.Clock = k, "virtual"
 		set.Series = append(set.Series, s)
 	}
-	for _, p := range mustFit(t, set, Options{Pieces: 1}).Parameters {
+	for _, p := range mustFit(t, set, clean.Options{Pieces: 1}).Parameters {
 		if p.Name == "G" && p.From != 1 {
 			t.Errorf("an emulation, whose times are lines: %+v", p)
 		}
@@ -55,11 +58,11 @@ func TestLongMessagesLost(t *testing.T) {
 	for _, c := range []struct {
 		clock    string // or sizes
 		from, to int    // that were held up
-		want     Verdict
+		want     params.Verdict
 	}{
-		{"real", 1, 0, Good}, {"real", 8 << 10, 8 << 10, Good}, {"real", 64 << 10, 128 << 10, Good}, {"real", 256 << 10, 256 << 10, Weak}, {"real", far, far, Weak},
-		{"doubled", 8 << 10, 8 << 10, Good}, {"doubled", far, far, NotIdentifiable}, // of powers of two no three are long
-		{"real", 256 << 10, 384 << 10, NotIdentifiable}, {"virtual", far, far, Weak},
+		{"real", 1, 0, params.Good}, {"real", 8 << 10, 8 << 10, params.Good}, {"real", 64 << 10, 128 << 10, params.Good}, {"real", 256 << 10, 256 << 10, params.Weak}, {"real", far, far, params.Weak},
+		{"doubled", 8 << 10, 8 << 10, params.Good}, {"doubled", far, far, params.NotIdentifiable}, // of powers of two no three are long
+		{"real", 256 << 10, 384 << 10, params.NotIdentifiable}, {"virtual", far, far, params.Weak},
 	} {
 		set := &sample.Set{}
 		for _, k := range lengths {
@@ -70,57 +73,38 @@ func TestLongMessagesLost(t *testing.T) {
 			if k >= c.from && k <= c.to {
 				us *= 20
 			}
-			s := series("send", sample.RTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
+			s := fittest.Series("send", sample.RTT, slices.Repeat([]float64{us * 0.999, us, us * 1.001}, 10)...)
 			if s.Bytes, s.Clock = k, "real"; c.clock == "virtual" {
 				s.Clock = c.clock
 			}
 			set.Series = append(set.Series, s)
 		}
-		r := mustFit(t, set, Options{})
-		i := slices.IndexFunc(r.Parameters, func(p Parameter) bool { return p.Name == "G" && strings.HasPrefix(p.Method, ByHalfTrip) })
-		if i < 0 || r.Parameters[i].Verdict != c.want || warnedOf(r, "send", "G", FewSizes) != (c.want != Good) {
+		r := mustFit(t, set, clean.Options{})
+		i := slices.IndexFunc(r.Parameters, func(p params.Parameter) bool { return p.Name == "G" && strings.HasPrefix(p.Method, params.ByHalfTrip) })
+		if i < 0 || r.Parameters[i].Verdict != c.want || warnedOf(r, "send", "G", clean.FewSizes) != (c.want != params.Good) {
 			t.Errorf("%+v: %+v, %v", c, r.Parameters, r.Warnings)
 		}
 	}
 }
 
-// A slope through points that lie on no line is not that of those which happen to be known best: they count by their size alone. Points on a line keep their uncertainties.
-func TestLoosen(t *testing.T) {
+// Of three points on no line G does not depend on which is known best.
+func TestLongestOnNoLine(t *testing.T) {
 	x, y := []float64{32, 64, 128}, []float64{6, 12.6, 18.3} // a step, as of a second part of a message
-	var slopes []float64
-	for _, s := range [][]float64{{0.01, 0.1, 0.1}, {0.1, 0.01, 0.1}, {0.1, 0.1, 0.01}, {0.02, 0.02, 0.02}} {
-		p := points{x, y, slices.Clone(s)}
-		p.loosen(y)
-		slopes = append(slopes, fitLine(p).slope)
-	}
-	low, high := slices.Min(slopes), slices.Max(slopes)
-	if high > 1.02*low {
-		t.Errorf("slopes are %v", slopes)
-	}
-	var rows []Parameter
+	var rows []params.Parameter
 	for _, scatter := range [][]float64{{0.001, 0.05, 0.05}, {0.05, 0.001, 0.05}, {0.05, 0.05, 0.001}} {
 		set := &sample.Set{}
 		for i, us := range y {
-			s := series("send", sample.RTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
+			s := fittest.Series("send", sample.RTT, us*(1-scatter[i]), us*(1-scatter[i]/2), us, us*(1+scatter[i]/2), us*(1+scatter[i]))
 			s.Bytes, s.Clock = int(x[i]), "real"
 			set.Series = append(set.Series, s)
 		}
-		for _, p := range mustFit(t, set, Options{}).Parameters {
-			if p.Name == "G" && p.Method == ByHalfTrip {
+		for _, p := range mustFit(t, set, clean.Options{}).Parameters {
+			if p.Name == "G" && p.Method == params.ByHalfTrip {
 				rows = append(rows, p)
 			}
 		}
 	}
 	if len(rows) != 3 || math.Abs(rows[0].Value/rows[1].Value-1) > 0.03 || math.Abs(rows[1].Value/rows[2].Value-1) > 0.03 {
 		t.Errorf("G is by which time scatters least: %+v", rows)
-	}
-	straight := points{x, []float64{7, 13, 25}, []float64{0.01, 0.2, 0.05}}
-	straight.loosen(straight.y)
-	if !slices.Equal(straight.s, []float64{0.01, 0.2, 0.05}) {
-		t.Errorf("uncertainties of points on a line became %v", straight.s)
-	}
-	two := points{x[:2], y[:2], []float64{0.01, 0.2}}
-	if two.loosen(y[:2]); two.s[0] != 0.01 {
-		t.Errorf("two points lie on a line, and became uncertain by %v", two.s)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -25,11 +28,11 @@ func TestUndisturbed(t *testing.T) {
 		{[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 8, 9), of(2, 0, false, 1, 2, 3, 4, 5, 6), of(2, 1, true, 7)},
 			[]sample.Series{of(1, 0, false, 1, 2, 8, 3, 4, 9), of(2, 0, false, 1, 2, 3, 4, 5, 6)}, 1, 2},
 	} {
-		got, warnings := undisturbed(&sample.Set{Series: c.in})
+		got, warnings := clean.Undisturbed(&sample.Set{Series: c.in})
 		if !slices.EqualFunc(got.Series, c.want, func(a, b sample.Series) bool { return a.Key == b.Key && slices.Equal(a.Times, b.Times) }) {
 			t.Errorf("%v: %v, want %v", c.in, got.Series, c.want)
 		}
-		if c.used == 0 && len(warnings) > 0 || c.used > 0 && (len(warnings) != 1 || warnings[0].Code != DisturbedUsed || warnings[0].Sizes != c.used || warnings[0].Of != c.of) {
+		if c.used == 0 && len(warnings) > 0 || c.used > 0 && (len(warnings) != 1 || warnings[0].Code != clean.DisturbedUsed || warnings[0].Sizes != c.used || warnings[0].Of != c.of) {
 			t.Errorf("%v: %+v", c.in, warnings)
 		}
 	}
@@ -38,22 +41,24 @@ func TestUndisturbed(t *testing.T) {
 // Where half of the samples take twice as long and are known to be disturbed, parameters are those
 // of the others.
 func TestDisturbedSamples(t *testing.T) {
-	clean, mixed := &sample.Set{}, &sample.Set{}
+	calm, mixed := &sample.Set{}, &sample.Set{}
 	for _, k := range []int{0, 64, 1024, 4096} {
 		for _, disturbed := range []bool{false, true} {
 			us := 2 + 0.001*float64(k)
 			if disturbed {
 				us *= 2
 			}
-			s := series("send", sample.RTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
+			s := fittest.Series("send", sample.RTT, slices.Repeat([]float64{us, us * 1.001}, 15)...)
 			s.Bytes, s.Clock, s.Disturbed = k, "real", disturbed
 			if mixed.Series = append(mixed.Series, s); !disturbed {
-				clean.Series = append(clean.Series, s)
+				calm.Series = append(calm.Series, s)
 			}
 		}
 	}
-	a, b := mustFit(t, clean, Options{}), mustFit(t, mixed, Options{})
-	if len(a.Parameters) == 0 || !slices.EqualFunc(a.Parameters, b.Parameters, func(p, q Parameter) bool { return p.Name == q.Name && (p.Value == q.Value || p.Value != p.Value) }) {
+	a, b := mustFit(t, calm, clean.Options{}), mustFit(t, mixed, clean.Options{})
+	if len(a.Parameters) == 0 || !slices.EqualFunc(a.Parameters, b.Parameters, func(p, q params.Parameter) bool {
+		return p.Name == q.Name && (p.Value == q.Value || p.Value != p.Value)
+	}) {
 		t.Errorf("%+v, want %+v", b.Parameters, a.Parameters)
 	}
 }

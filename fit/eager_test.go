@@ -2,16 +2,17 @@ package fit
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model/unit"
 )
 
 // limits returns the rows of S.
-func limits(r *Result) []Parameter {
-	var out []Parameter
+func limits(r *Result) []params.Parameter {
+	var out []params.Parameter
 	for _, p := range r.Parameters {
 		if p.Name == "S" {
 			out = append(out, p)
@@ -26,7 +27,7 @@ func TestEagerLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := limits(mustFit(t, set, Options{}))
+	found := limits(mustFit(t, set, clean.Options{}))
 	if len(found) != 5 {
 		t.Fatalf("%d limits: %+v", len(found), found)
 	}
@@ -34,28 +35,10 @@ func TestEagerLimit(t *testing.T) {
 		var limit float64
 		fmt.Sscanf(p.Library, "eager limit %f", &limit)
 		// sizes grow by √2: one step to either side
-		if p.Value < limit/2-1 || p.Value > limit || p.Low > limit || p.High < limit-1 || p.High > 2*limit || p.Unit != Bytes || p.Method != "rtt: eager limit" {
+		if p.Value < limit/2-1 || p.Value > limit || p.Low > limit || p.High < limit-1 || p.High > 2*limit || p.Unit != params.Bytes || p.Method != "rtt: eager limit" {
 			t.Errorf("%s: %+v", p.Library, p)
 		}
 	}
-}
-
-// trips are round trips of doubling sizes in five launches, by a formula, with noise of 2 % and launches that differ by 10 %.
-func trips(seed uint64, f func(k float64) float64) *sample.Set {
-	rng := rand.New(rand.NewPCG(seed, 21))
-	set := &sample.Set{}
-	for launch := range 5 {
-		factor := 1 + 0.1*rng.NormFloat64()
-		for _, k := range append([]int{0}, doubling(17)...) {
-			s := sample.Series{Key: key("send", sample.RTT, k)}
-			s.Clock, s.Launch = "real", launch
-			for range 20 {
-				s.Times = append(s.Times, unit.FromMicros(factor*f(float64(k))*(1+0.02*rng.NormFloat64())))
-			}
-			set.Series = append(set.Series, s)
-		}
-	}
-	return set
 }
 
 // What is no handshake is no eager limit: a cache that is full, another way to copy from some size on, a line that is bent everywhere. And what is one is found, also
@@ -83,7 +66,7 @@ func TestEagerLimitOrBend(t *testing.T) {
 	} {
 		wrong := 0
 		for seed := range uint64(20) {
-			found := limits(mustFit(t, trips(seed, c.f), Options{Replicates: 100}))
+			found := limits(mustFit(t, fittest.Trips(seed, c.f), clean.Options{Replicates: 100}))
 			switch {
 			case c.want == 0 && len(found) > 0, c.want > 0 && (len(found) != 1 || found[0].Low > c.want || found[0].High < c.want):
 				wrong++

@@ -1,6 +1,8 @@
 package fit_test
 
 import (
+	"github.com/loggp/loggp/fit/fittest"
+
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
@@ -13,7 +15,9 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/export"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -25,15 +29,15 @@ func TestNothingBelowZeroExported(t *testing.T) {
 	}
 	written := map[string]int{}
 	for seed := range seeds {
-		set := fit.Nasty(seed)
+		set := fittest.Nasty(seed)
 		if why := unlawfulSamples(set); why != nil {
 			t.Errorf("seed %d: samples: %v", seed, why)
 		}
-		r, err := fit.Fit(set, fit.Options{Replicates: 20})
+		r, err := fit.Fit(set, clean.Options{Replicates: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, ps := range [][]fit.Parameter{r.Parameters, lawful(seed)} {
+		for _, ps := range [][]params.Parameter{r.Parameters, lawful(seed)} {
 			exported(t, fmt.Sprintf("seed %d", seed), ps, written)
 		}
 	}
@@ -45,15 +49,15 @@ func TestNothingBelowZeroExported(t *testing.T) {
 }
 
 // lawful are parameters as they may be: times of many orders, overheads that jump and grow, rates of nothing, and such as are not known.
-func lawful(seed uint64) []fit.Parameter {
+func lawful(seed uint64) []params.Parameter {
 	rng := rand.New(rand.NewPCG(seed, 23))
-	var ps []fit.Parameter
+	var ps []params.Parameter
 	add := func(name, in, method string, from, to int) {
 		v := math.Pow(10, 5*rng.Float64()-3)
-		if in == fit.PerByte {
+		if in == params.PerByte {
 			v *= 1e-3 * float64(rng.IntN(4))
 		}
-		p := fit.Parameter{Platform: "x", Library: "y", Place: "intra", Mode: "send", Name: name, From: from, To: to, Value: v, Low: v / 2, High: 2 * v, Unit: in, Method: method, Samples: 100}
+		p := params.Parameter{Platform: "x", Library: "y", Place: "intra", Mode: "send", Name: name, From: from, To: to, Value: v, Low: v / 2, High: 2 * v, Unit: in, Method: method, Samples: 100}
 		if rng.IntN(30) == 0 {
 			p.Value, p.Low, p.High, p.Method = math.NaN(), math.NaN(), math.NaN(), method+": not identifiable"
 		}
@@ -63,20 +67,20 @@ func lawful(seed uint64) []fit.Parameter {
 		from := rng.IntN(2)
 		for range 1 + rng.IntN(3) {
 			to := from*8 + 100
-			add(name, fit.Micros, "timer11", from, to)
-			add(name, fit.PerByte, "timer11", from, to)
+			add(name, params.Micros, "timer11", from, to)
+			add(name, params.PerByte, "timer11", from, to)
 			from = to + 1
 		}
 	}
-	add("L", fit.Micros, "rtt/2-o_s-o_r", 0, 0)
-	add("L", fit.Micros, fit.ByHalfTrip, 0, 0)
-	add("g", fit.Micros, "train", 0, 0)
-	add("G", fit.PerByte, "rtt/2", 0, 100_000)
+	add("L", params.Micros, "rtt/2-o_s-o_r", 0, 0)
+	add("L", params.Micros, params.ByHalfTrip, 0, 0)
+	add("g", params.Micros, "train", 0, 0)
+	add("G", params.PerByte, "rtt/2", 0, 100_000)
 	return ps
 }
 
 // exported tries all formats, and counts what was written.
-func exported(t *testing.T, name string, ps []fit.Parameter, written map[string]int) {
+func exported(t *testing.T, name string, ps []params.Parameter, written map[string]int) {
 	t.Helper()
 	for _, f := range export.Formats {
 		for i, o := range []export.Options{{}, {Eager: 3000, Bounds: true}, {Eager: 3000, Bounds: true, Small: true, Mode: "message"}, {Bounds: true, Mode: "isend"}} {

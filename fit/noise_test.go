@@ -6,76 +6,57 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
-	"github.com/loggp/loggp/model/unit"
 )
-
-func typical() machine {
-	return machine{
-		L: 12, os: 30, or: 15, g: 40, G: 0.04, ios: 24, ior: 9, get: 0.03, put: 0.02,
-		noise: 0.05, skew: 2, sizes: powers(1, 1<<14), reps: 100,
-	}
-}
 
 // With noise of 5 % on each processor step, the intervals must hold what the formulas were given: each in 90 of 100 seeds at least.
 // An interval that holds it in 95 % of cases does so in 90 of 100 with a probability of 0.99; the test's seeds are fixed.
 func TestCoverage(t *testing.T) {
-	machines := map[string]machine{"flat": typical(), "sloped": typical()}
+	machines := map[string]fittest.Machine{"flat": fittest.Typical(), "sloped": fittest.Typical()}
 	m := machines["sloped"]
-	m.slopeS, m.slopeR = 0.003, 0.002
+	m.SendSlope, m.RecvSlope = 0.003, 0.002
 	machines["sloped"] = m
 	if testing.Short() {
 		delete(machines, "flat")
 	}
 	const seeds = 100
 	for name, m := range machines {
-		held := make([]int, len(m.truths()))
+		held := make([]int, len(m.Truths()))
 		parts := make([]*Result, seeds)
-		parallel(seeds, func(seed int) {
-			r, err := Fit(m.samples(uint64(seed), wholePlan), Options{Seed: uint64(seed), Replicates: 200})
+		clean.Parallel(seeds, func(seed int) {
+			r, err := Fit(m.Samples(uint64(seed), fittest.WholePlan), clean.Options{Seed: uint64(seed), Replicates: 200})
 			if err != nil {
 				panic(err)
 			}
 			parts[seed] = r
 		})
-		width := make([]float64, len(m.truths()))
+		width := make([]float64, len(m.Truths()))
 		for _, r := range parts {
-			for i, w := range m.truths() {
-				for _, p := range w.find(r.Parameters)[:1] {
+			for i, w := range m.Truths() {
+				for _, p := range w.Find(r.Parameters)[:1] {
 					width[i] += (p.High - p.Low) / seeds
-					if p.Low <= w.value && w.value <= p.High {
+					if p.Low <= w.Value && w.Value <= p.High {
 						held[i]++
 					}
 				}
 			}
 		}
-		for i, w := range m.truths() {
-			t.Logf("%s: %s %s %s: %d of %d seeds, width %.3g of %.3g", name, w.mode, w.name, w.method, held[i], seeds, width[i], w.value)
+		for i, w := range m.Truths() {
+			t.Logf("%s: %s %s %s: %d of %d seeds, width %.3g of %.3g", name, w.Mode, w.Name, w.Method, held[i], seeds, width[i], w.Value)
 			if held[i] < 90 {
-				t.Errorf("%s: %s %s %s: intervals held %v in %d of %d seeds", name, w.mode, w.name, w.method, w.value, held[i], seeds)
+				t.Errorf("%s: %s %s %s: intervals held %v in %d of %d seeds", name, w.Mode, w.Name, w.Method, w.Value, held[i], seeds)
 			}
 		}
 	}
 }
 
-// line of samples: what one timer shows over sizes, by a formula, with relative noise.
-func formula(rng *rand.Rand, sizes []int, reps int, noise float64, f func(k float64) float64) *sample.Set {
-	set := &sample.Set{}
-	for _, k := range sizes {
-		times := make([]unit.Time, reps)
-		for i := range times {
-			times[i] = unit.FromMicros(f(float64(k)) * (1 + noise*rng.NormFloat64()))
-		}
-		set.Series = append(set.Series, sample.Series{Key: key("send", sample.Timer11, k), Times: times})
-	}
-	return set
-}
-
-func pieces(t *testing.T, set *sample.Set) []Piece {
+func pieces(t *testing.T, set *sample.Set) []curve.Piece {
 	t.Helper()
-	return mustFit(t, set, Options{Replicates: 100}).Curves[0].Pieces
+	return mustFit(t, set, clean.Options{Replicates: 100}).Curves[0].Pieces
 }
 
 // A straight line must not be cut, whatever the noise and however many sizes there are.
@@ -90,17 +71,17 @@ func TestNoBreaksInNoise(t *testing.T) {
 		noise float64
 		slope float64
 	}{
-		{doubling(16), 40, 0.05, 0.01},
-		{doubling(16), 600, 0.05, 0},
-		{powers(1, 1<<20), 100, 0.05, 0.01},
-		{doubling(8), 40, 0.3, 0.01},
-		{even(60), 20, 0.05, 0.01},
-		{doubling(16), 8, 0.05, 0.01},
+		{fittest.Doubling(16), 40, 0.05, 0.01},
+		{fittest.Doubling(16), 600, 0.05, 0},
+		{fittest.Powers(1, 1<<20), 100, 0.05, 0.01},
+		{fittest.Doubling(8), 40, 0.3, 0.01},
+		{fittest.Even(60), 20, 0.05, 0.01},
+		{fittest.Doubling(16), 8, 0.05, 0.01},
 	} {
 		wrong := make([]bool, seeds)
-		parallel(seeds, func(seed int) {
+		clean.Parallel(seeds, func(seed int) {
 			rng := rand.New(rand.NewPCG(uint64(seed), 3))
-			set := formula(rng, c.sizes, c.reps, c.noise, func(k float64) float64 { return 10 + c.slope*k })
+			set := fittest.Formula(rng, c.sizes, c.reps, c.noise, func(k float64) float64 { return 10 + c.slope*k })
 			wrong[seed] = len(pieces(t, set)) > 1
 		})
 		n := 0
@@ -114,22 +95,6 @@ func TestNoBreaksInNoise(t *testing.T) {
 			t.Errorf("%d sizes, %d reps, noise %v, slope %v: %d of %d straight lines were cut", len(c.sizes), c.reps, c.noise, c.slope, n, seeds)
 		}
 	}
-}
-
-func doubling(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = 1 << i
-	}
-	return out
-}
-
-func even(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = 64 * (i + 1)
-	}
-	return out
 }
 
 // What two protocols look like: a jump, a kink, both, at several places. The numbers of the jump are relative to the value there.
@@ -148,14 +113,14 @@ func TestBreaks(t *testing.T) {
 		f     func(float64) float64
 		from  []int // of the pieces
 	}{
-		{"jump of 5 %", doubling(16), step(256, 0.05, 0.01, 0.01), []int{1, 512}},
-		{"jump up at 4 KiB", doubling(17), step(4096, 0.5, 0.001, 0.001), []int{1, 8192}},
-		{"jump down", doubling(17), step(1024, -0.3, 0.02, 0.02), []int{1, 2048}},
-		{"jump after three sizes", doubling(14), step(4, 0.2, 0.01, 0.01), []int{1, 8}},
-		{"jump before three sizes", doubling(14), step(1024, 0.2, 0.01, 0.01), []int{1, 2048}},
-		{"kink up", doubling(17), step(1024, 0, 0.01, 0.04), []int{1, 2048}},
-		{"kink down", even(20), step(640, 0, 0.1, 0.02), []int{64, 704}},
-		{"two breaks", doubling(18), func(k float64) float64 {
+		{"jump of 5 %", fittest.Doubling(16), step(256, 0.05, 0.01, 0.01), []int{1, 512}},
+		{"jump up at 4 KiB", fittest.Doubling(17), step(4096, 0.5, 0.001, 0.001), []int{1, 8192}},
+		{"jump down", fittest.Doubling(17), step(1024, -0.3, 0.02, 0.02), []int{1, 2048}},
+		{"jump after three sizes", fittest.Doubling(14), step(4, 0.2, 0.01, 0.01), []int{1, 8}},
+		{"jump before three sizes", fittest.Doubling(14), step(1024, 0.2, 0.01, 0.01), []int{1, 2048}},
+		{"kink up", fittest.Doubling(17), step(1024, 0, 0.01, 0.04), []int{1, 2048}},
+		{"kink down", fittest.Even(20), step(640, 0, 0.1, 0.02), []int{64, 704}},
+		{"two breaks", fittest.Doubling(18), func(k float64) float64 {
 			switch {
 			case k <= 64:
 				return 10
@@ -172,7 +137,7 @@ func TestBreaks(t *testing.T) {
 			wrong := 0
 			for seed := range uint64(seeds) {
 				rng := rand.New(rand.NewPCG(seed, 4))
-				set := formula(rng, test.sizes, 200, noise, test.f)
+				set := fittest.Formula(rng, test.sizes, 200, noise, test.f)
 				var from []int
 				for _, p := range pieces(t, set) {
 					from = append(from, p.From)
@@ -201,7 +166,7 @@ func TestBadCell(t *testing.T) {
 	for _, bad := range []int{1, 64, 4096, 1 << 15} {
 		for _, factor := range []float64{0.5, 1.3, 50} {
 			rng := rand.New(rand.NewPCG(uint64(bad), 5))
-			set := formula(rng, doubling(16), 200, 0.05, func(k float64) float64 {
+			set := fittest.Formula(rng, fittest.Doubling(16), 200, 0.05, func(k float64) float64 {
 				if int(k) == bad {
 					return factor * (10 + 0.01*k)
 				}
@@ -222,57 +187,28 @@ func TestBadCell(t *testing.T) {
 // A tenth of all samples is up to a hundred times too long. The median of what remains lies at its quantile 0.556,
 // 0.14 standard deviations up: 0.7 % for 5 % of noise, so parameters that are no differences must hold within 2 %.
 func TestContamination(t *testing.T) {
-	m := typical()
-	m.stray, m.skew = 0.1, 0
+	m := fittest.Typical()
+	m.Stray, m.Skew = 0.1, 0
 	for seed := range uint64(5) {
-		r := mustFit(t, m.samples(seed, wholePlan), Options{Replicates: 100})
-		for _, w := range m.truths() {
-			if w.name == "L" || w.value == 0 || w.name == "g" {
+		r := mustFit(t, m.Samples(seed, fittest.WholePlan), clean.Options{Replicates: 100})
+		for _, w := range m.Truths() {
+			if w.Name == "L" || w.Value == 0 || w.Name == "g" {
 				continue
 			}
-			for _, p := range w.find(r.Parameters) {
-				if math.Abs(p.Value-w.value) > 0.02*w.value {
-					t.Errorf("seed %d: %s %s %s: %v, want %v", seed, w.mode, w.name, w.method, p.Value, w.value)
+			for _, p := range w.Find(r.Parameters) {
+				if math.Abs(p.Value-w.Value) > 0.02*w.Value {
+					t.Errorf("seed %d: %s %s %s: %v, want %v", seed, w.Mode, w.Name, w.Method, p.Value, w.Value)
 				}
 			}
 		}
-		if !warned(r, HeavyTail) {
+		if !warned(r, clean.HeavyTail) {
 			t.Errorf("seed %d: no warning of the tail in %v", seed, r.Warnings)
 		}
 	}
 }
 
 func warned(r *Result, code string) bool {
-	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == code })
-}
-
-// The replicates of a median must have the spread that drawing all samples again has.
-func TestResample(t *testing.T) {
-	for _, n := range []int{1, 2, 5, 30, 101, 600} {
-		rng := rand.New(rand.NewPCG(uint64(n), 13))
-		times := make([]unit.Time, n)
-		for i := range times {
-			times[i] = unit.FromMicros(100 * math.Exp(rng.NormFloat64()))
-		}
-		g := newGroup(sorted(times))
-		const replicates = 4000
-		fast, slow := g.resample(replicates, rng), make([]float64, replicates)
-		drawn := make([]float64, n)
-		for b := range slow {
-			for i := range drawn {
-				drawn[i] = times[rng.IntN(n)].Micros()
-			}
-			slow[b] = median(drawn)
-		}
-		a, b := stat.StdDev(fast, nil), stat.StdDev(slow, nil)
-		// between few samples the replicates are smoothed, which narrows them: by a quarter for five of such a skewed distribution
-		if slack := 0.08 + 1/float64(n); math.Abs(a-b) > slack*b {
-			t.Errorf("%d samples: standard deviation %v, by drawing %v", n, a, b)
-		}
-		if a, b := stat.Mean(fast, nil), stat.Mean(slow, nil); math.Abs(a-b) > 0.02*b+0.1*b/float64(n) {
-			t.Errorf("%d samples: mean %v, by drawing %v", n, a, b)
-		}
-	}
+	return slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Code == code })
 }
 
 // A difference of curves is as uncertain as what it is made of: where two large times nearly cancel, their deviations of half a
@@ -280,14 +216,14 @@ func TestResample(t *testing.T) {
 func TestDifferenceOfLargeTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 14))
 	set := &sample.Set{}
-	for i, k := range doubling(17) {
+	for i, k := range fittest.Doubling(17) {
 		wiggle := 1 + 0.003*float64(i*i%5-2)
-		wait, start := series("send", sample.Timer21, (1000+0.04*float64(k))*wiggle), series("isend", sample.Timer21, 999*(1+0.002*rng.NormFloat64()))
+		wait, start := fittest.Series("send", sample.Timer21, (1000+0.04*float64(k))*wiggle), fittest.Series("isend", sample.Timer21, 999*(1+0.002*rng.NormFloat64()))
 		wait.Bytes, start.Bytes = k, k
 		set.Series = append(set.Series, wait, start)
 	}
-	r := mustFit(t, set, Options{})
-	p := one(t, r, "send", "G", ByBlocking, PerByte)
+	r := mustFit(t, set, clean.Options{})
+	p := one(t, r, "send", "G", params.ByBlocking, params.PerByte)
 	if p.From != 1 || p.To != 1<<16 || math.Abs(p.Value-0.04) > 0.002 {
 		t.Errorf("%+v", p)
 	}

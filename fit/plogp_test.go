@@ -5,18 +5,22 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // Of a machine by formula, without noise and with bursts of 40 us: half a round trip of k bytes is 57 + 0.04·(k−1) us, so that L is 57 − 40, and g grows as that does.
 func TestPLogP(t *testing.T) {
-	m := typical()
-	m.noise = 0
-	r := mustFit(t, m.samples(1, wholePlan), Options{})
+	m := fittest.Typical()
+	m.Noise = 0
+	r := mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{})
 	for _, v := range r.PLogP {
 		if v.Mode != "send" {
 			continue
 		}
-		if math.Abs(v.L.Value-17) > 1e-6 || v.Least != 1 || len(v.Sizes) != len(m.sizes) {
+		if math.Abs(v.L.Value-17) > 1e-6 || v.Least != 1 || len(v.Sizes) != len(m.Sizes) {
 			t.Errorf("%+v", v)
 		}
 		for _, s := range v.Sizes {
@@ -29,7 +33,7 @@ func TestPLogP(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 		var b bytes.Buffer
-		if err := WritePLogP(&b, []PLogP{v}); err != nil || !strings.Contains(b.String(), "loggp,direct,inter,send,g,4096,203.8,") {
+		if err := params.WritePLogP(&b, []params.PLogP{v}); err != nil || !strings.Contains(b.String(), "loggp,direct,inter,send,g,4096,203.8,") {
 			t.Errorf("%v %s", err, b.String())
 		}
 		return

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -26,13 +28,13 @@ func TestReference(t *testing.T) {
 		frozen := strings.TrimSuffix(file, ".samples.csv.gz") + ".parameters.csv"
 		t.Run(strings.TrimSuffix(filepath.Base(frozen), ".parameters.csv"), func(t *testing.T) {
 			t.Parallel()
-			r, err := Fit(readReference(t, file), Options{})
+			r, err := Fit(readReference(t, file), clean.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if *update {
 				var b bytes.Buffer
-				if err := WriteParameters(&b, r.Parameters); err != nil {
+				if err := params.WriteParameters(&b, r.Parameters); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.WriteFile(frozen, b.Bytes(), 0o644); err != nil {
@@ -45,7 +47,7 @@ func TestReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			want, err := ReadParameters(f, frozen)
+			want, err := params.ReadParameters(f, frozen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +59,7 @@ func TestReference(t *testing.T) {
 }
 
 // checkReference finds a frozen parameter among those of today and checks its value.
-func checkReference(t *testing.T, want Parameter, all []Parameter) {
+func checkReference(t *testing.T, want params.Parameter, all []params.Parameter) {
 	t.Helper()
 	const rounding = 1e-9 // of the values in files
 	for _, p := range all {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -36,23 +39,23 @@ func (m trainMachine) samples(timers ...string) *sample.Set {
 }
 
 func TestTrains(t *testing.T) {
-	r := mustFit(t, trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12), Options{})
+	r := mustFit(t, trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12), clean.Options{})
 	for _, c := range []struct {
 		name, method, unit string
 		want               float64
 	}{
-		{"o_s", "(prtt10-d-rtt)/9", Micros, trainTruth.os},
-		{"o_r", sample.Timer12, Micros, trainTruth.or},
-		{"L", ByRoundTrip, Micros, trainTruth.l},
-		{"g", "(prtt10-rtt)/9", Micros, trainTruth.g},
-		{"G", "(prtt10-rtt)/9", PerByte, trainTruth.big},
-		{"G", ByHalfTrip, PerByte, trainTruth.big},
+		{"o_s", "(prtt10-d-rtt)/9", params.Micros, trainTruth.os},
+		{"o_r", sample.Timer12, params.Micros, trainTruth.or},
+		{"L", params.ByRoundTrip, params.Micros, trainTruth.l},
+		{"g", "(prtt10-rtt)/9", params.Micros, trainTruth.g},
+		{"G", "(prtt10-rtt)/9", params.PerByte, trainTruth.big},
+		{"G", params.ByHalfTrip, params.PerByte, trainTruth.big},
 	} {
-		if p := one(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != Good {
+		if p := one(t, r, "send", c.name, c.method, c.unit); math.Abs(p.Value-c.want) > 1e-6*c.want || p.Verdict != params.Good {
 			t.Errorf("%s by %s is %v, %s, want %v", c.name, c.method, p.Value, p.Verdict, c.want)
 		}
 	}
-	if v, ok := Value(r.Parameters, "send", "G", 0); !ok || math.Abs(v-trainTruth.big) > 1e-8 {
+	if v, ok := params.Value(r.Parameters, "send", "G", 0); !ok || math.Abs(v-trainTruth.big) > 1e-8 {
 		t.Errorf("G of many is %v", v)
 	}
 }
@@ -80,17 +83,17 @@ func TestTrainsDisturbed(t *testing.T) {
 		sizes  []int
 		warned []string
 	}{{nil, []string{sample.RTT}}, {[]int{1, 10, 100}, []string{sample.PRTT(10), sample.PRTTWaiting(10)}}} {
-		r := mustFit(t, disturbed(c.sizes...), Options{})
-		if p := one(t, r, "send", "o_s", "(prtt10-d-rtt)/9", Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
+		r := mustFit(t, disturbed(c.sizes...), clean.Options{})
+		if p := one(t, r, "send", "o_s", "(prtt10-d-rtt)/9", params.Micros); math.Abs(p.Value-trainTruth.os) > 1e-6 {
 			t.Errorf("o_s is %v", p.Value)
 		}
 		for _, timer := range c.warned {
-			if !warnedOf(r, "send", timer, Disturbed) {
+			if !warnedOf(r, "send", timer, clean.Disturbed) {
 				t.Errorf("no warning that %s was disturbed: %v", timer, r.Warnings)
 			}
 		}
 		for _, c := range r.Curves {
-			if strings.HasPrefix(c.Timer, "(prtt") && slices.ContainsFunc(c.Points, func(p Point) bool { return p.Bytes == 100 }) {
+			if strings.HasPrefix(c.Timer, "(prtt") && slices.ContainsFunc(c.Points, func(p curve.Point) bool { return p.Bytes == 100 }) {
 				t.Errorf("%s has the size at which one message took longer than ten", c.Timer)
 			}
 		}
@@ -99,19 +102,19 @@ func TestTrainsDisturbed(t *testing.T) {
 
 // Of round trips alone L is not to be had, and nothing is made up in its place.
 func TestRoundTripsAlone(t *testing.T) {
-	r := mustFit(t, trainTruth.samples(sample.RTT), Options{})
-	p := one(t, r, "send", "L", ByRoundTrip+unidentifiable, Micros)
-	if !math.IsNaN(p.Value) || p.Verdict != NotIdentifiable || !warnedOf(r, "send", "L", Unidentified) {
+	r := mustFit(t, trainTruth.samples(sample.RTT), clean.Options{})
+	p := one(t, r, "send", "L", params.ByRoundTrip+params.Unidentifiable, params.Micros)
+	if !math.IsNaN(p.Value) || p.Verdict != params.NotIdentifiable || !warnedOf(r, "send", "L", clean.Unidentified) {
 		t.Errorf("%+v %v", p, r.Warnings)
 	}
-	if v, ok := Value(r.Parameters, "send", "L", 0); ok {
+	if v, ok := params.Value(r.Parameters, "send", "L", 0); ok {
 		t.Errorf("L has the value %v", v)
 	}
 	half := trainTruth.l + trainTruth.os + trainTruth.or
-	if p := one(t, r, "send", "L", ByHalfTrip, Micros); math.Abs(p.Value-half) > 1e-6 {
+	if p := one(t, r, "send", "L", params.ByHalfTrip, params.Micros); math.Abs(p.Value-half) > 1e-6 {
 		t.Errorf("rtt/2 is %v, want %v", p.Value, half)
 	}
-	if p := one(t, r, "send", "G", ByHalfTrip, PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
+	if p := one(t, r, "send", "G", params.ByHalfTrip, params.PerByte); math.Abs(p.Value-trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }
@@ -122,14 +125,14 @@ func TestStream(t *testing.T) {
 	for i := range set.Series {
 		set.Series[i].Timer = sample.Stream
 	}
-	r := mustFit(t, set, Options{})
-	if p := one(t, r, "send", "g", sample.Stream+upperBound, Micros); !p.Bound() || p.Verdict != NotIdentifiable || p.Value != trainTruth.times(1)[sample.PRTT(10)] {
+	r := mustFit(t, set, clean.Options{})
+	if p := one(t, r, "send", "g", sample.Stream+": upper bound", params.Micros); !p.Bound() || p.Verdict != params.NotIdentifiable || p.Value != trainTruth.times(1)[sample.PRTT(10)] {
 		t.Errorf("%+v", p)
 	}
-	if v, ok := Value(r.Parameters, "send", "g", 0); ok {
+	if v, ok := params.Value(r.Parameters, "send", "g", 0); ok {
 		t.Errorf("a bound is the value %v", v)
 	}
-	if p := one(t, r, "send", "G", sample.Stream, PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
+	if p := one(t, r, "send", "G", sample.Stream, params.PerByte); math.Abs(p.Value-11*trainTruth.big) > 1e-8 {
 		t.Errorf("G is %v", p.Value)
 	}
 }
@@ -143,8 +146,8 @@ func TestSingleSamples(t *testing.T) {
 		key := sample.Key{Platform: "x", Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k}
 		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
 	}
-	p := one(t, mustFit(t, set, Options{}), "send", "G", ByHalfTrip, PerByte)
-	if !(p.Low < 0.01 && 0.01 < p.High) || p.High-p.Low > 0.2*p.Value || p.Verdict != Weak {
+	p := one(t, mustFit(t, set, clean.Options{}), "send", "G", params.ByHalfTrip, params.PerByte)
+	if !(p.Low < 0.01 && 0.01 < p.High) || p.High-p.Low > 0.2*p.Value || p.Verdict != params.Weak {
 		t.Errorf("G is %v from %v to %v, %s", p.Value, p.Low, p.High, p.Verdict)
 	}
 }

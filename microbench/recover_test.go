@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
@@ -35,7 +37,7 @@ func measured(t *testing.T, platform string, plan *microbench.Plan, noise float6
 			k.Protocol = plan.Protocol
 		}
 	}
-	r, err := fit.Fit(&sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}, Series: series}, fit.Options{Seed: seed})
+	r, err := fit.Fit(&sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}, Series: series}, clean.Options{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +86,7 @@ func TestParametersComeBack(t *testing.T) {
 		for _, modes := range [][]string{{"send", "isend"}, {microbench.Message}} {
 			r := measured(t, spec(m), &microbench.Plan{Modes: modes, Sizes: recoverSizes, Reps: 20, Warmup: 2}, 0, seed)
 			for name, want := range truth(m) {
-				got, ok := fit.Value(r.Parameters, modes[0], name, 1)
+				got, ok := params.Value(r.Parameters, modes[0], name, 1)
 				hidden := name == "g" && m.Gap <= max(m.SendO, m.RecvO)
 				switch {
 				case hidden:
@@ -125,10 +127,10 @@ func TestIntervalsHoldTheTruth(t *testing.T) {
 }
 
 // first returns the parameter of a mode that stands first: of those that depend on size, that of the smallest.
-func first(ps []fit.Parameter, mode, name string) *fit.Parameter {
-	want := fit.Micros
+func first(ps []params.Parameter, mode, name string) *params.Parameter {
+	want := params.Micros
 	if name == "G" {
-		want = fit.PerByte
+		want = params.PerByte
 	}
 	for i, p := range ps {
 		if p.Mode == mode && p.Name == name && p.Unit == want {

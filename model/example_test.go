@@ -37,8 +37,8 @@ func writeTimeline(w io.Writer) {
 	fmt.Fprintf(w, "T_s = %v, T_s-r = %v\n", d.Ranks[0].Calls[0].To, d.Ranks[1].End())
 }
 
-// The library's rules choose RTA for a message of 3000 bytes. What the sender pays comes in the
-// order in which time passes: where it waits, the terms are those of whom it waits for.
+// The library's rules choose RTA for a message of 3000 bytes. The sender's terms come in the
+// order in which time passes. While it waits, the terms are those of the receiver.
 func ExampleTransfer_Cost() {
 	writeCost(os.Stdout)
 	// Output:

@@ -90,7 +90,7 @@ func TestTimeline(t *testing.T) {
 		if sender.End() < call.To || call.From != 0 || receiver.Calls[0].To != receiver.End() {
 			bad("the sender's call ends at %v after its lane at %v, the receiver's at %v", call.To, sender.End(), receiver.Calls[0].To)
 		}
-		// What a side does and its waits fill its time without gap or overlap.
+		// Work and waits of a side fill its time without gap or overlap.
 		for _, l := range d.Ranks {
 			at := unit.Time(0)
 			for _, v := range l.Spans {
@@ -133,7 +133,7 @@ func TestTimeline(t *testing.T) {
 			}
 			if a.Hardware { // within the time of the side that asked: it waits, or moves the bytes itself
 				if !during(a, sender) && !during(a, receiver) {
-					bad("%s goes from %v to %v and nobody waits for it", a.Step, a.Depart, a.Arrive)
+					bad("%s goes from %v to %v and neither side waits for it", a.Step, a.Depart, a.Arrive)
 				}
 				continue
 			}
@@ -280,7 +280,7 @@ func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, pa
 	}
 	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
 	switch by {
-	case model.ByPacket: // whose making is part of the call, and which nobody unpacks
+	case model.ByPacket: // its making is part of the call, and it is not unpacked
 		bare.Software[model.ProtoSend], bare.Software[model.ProtoUnpack] = lib.Software[model.ProtoControl], 0
 	case model.ByGet:
 		message.From = model.Receiver

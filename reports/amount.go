@@ -3,7 +3,8 @@ package reports
 import (
 	"math"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // scale is a unit that is easier to read than that of a fit.
@@ -22,13 +23,13 @@ func scaleOf(unit string, values ...float64) scale {
 	}
 	small := least < 1
 	switch {
-	case unit == fit.Micros && small:
+	case unit == params.Micros && small:
 		return scale{"ns", 1e3}
-	case unit == fit.Micros:
+	case unit == params.Micros:
 		return scale{"us", 1}
-	case unit == fit.PerByte:
+	case unit == params.PerByte:
 		return scale{"ns/B", 1e3}
-	case unit == fit.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
+	case unit == compare.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
 		return scale{"GB/s", 1e-3}
 	}
 	return scale{unit, 1}
@@ -41,7 +42,7 @@ func amount(v float64, unit string) string {
 }
 
 // of returns a parameter in another unit.
-func (s scale) of(p fit.Parameter) fit.Parameter {
+func (s scale) of(p params.Parameter) params.Parameter {
 	p.Value, p.Low, p.High = p.Value*s.factor, p.Low*s.factor, p.High*s.factor
 	return p
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/model"
 )
 
@@ -129,7 +131,7 @@ func legible(t *testing.T, c *Chart) {
 
 // TestBandwidth: 1000 bytes that come back in 20 us take 10 us one way, which is 100 MB/s.
 func TestBandwidth(t *testing.T) {
-	p := &place{curves: []fit.Curve{{Mode: "send", Protocol: "auto", Timer: "rtt", Points: []fit.Point{
+	p := &place{curves: []curve.Curve{{Mode: "send", Protocol: "auto", Timer: "rtt", Points: []curve.Point{
 		{Bytes: 0, Value: 5, Low: 4, High: 6}, {Bytes: 1, Value: 5, Low: -1, High: 6}, {Bytes: 1000, Value: 20, Low: 10, High: 40}}}}}
 	x := p.bandwidth()
 	if len(x.series) != 1 || !slices.Equal(x.series[0].points, []point{{1000, 100, 50, 200}}) {
@@ -194,15 +196,15 @@ func TestPixels(t *testing.T) {
 // TestStrange: charts of one size, of none but zero, of nothing positive, of a huge range.
 func TestStrange(t *testing.T) {
 	nan := math.NaN()
-	for name, points := range map[string][]fit.Point{
+	for name, points := range map[string][]curve.Point{
 		"one":      {{Bytes: 16, Value: 3, Low: 2, High: 4}},
 		"zero":     {{Bytes: 0, Value: 3, Low: -2, High: 4}},
 		"nothing":  {{Bytes: 1, Value: 0}, {Bytes: 2, Value: -3}, {Bytes: 4, Value: nan, Low: nan, High: nan}},
 		"huge":     {{Bytes: 1, Value: 1e-6, Low: 1e-6, High: 1e-6}, {Bytes: 1 << 30, Value: 1e9, Low: 1e8, High: 1e10}},
 		"constant": {{Bytes: 1, Value: 1, Low: 1, High: 1}, {Bytes: 100, Value: 1, Low: 1, High: 1}},
 	} {
-		r := &fit.Result{Curves: []fit.Curve{{Platform: "p", Place: "inter", Mode: "send", Protocol: "auto", Timer: "timer11", Points: points,
-			Pieces: []fit.Piece{{From: points[0].Bytes, To: points[len(points)-1].Bytes, Value: points[0].Value}}}}}
+		r := &fit.Result{Curves: []curve.Curve{{Platform: "p", Place: "inter", Mode: "send", Protocol: "auto", Timer: "timer11", Points: points,
+			Pieces: []curve.Piece{{From: points[0].Bytes, To: points[len(points)-1].Bytes, Value: points[0].Value}}}}}
 		for _, c := range Charts(r, nil) {
 			var b bytes.Buffer
 			if err := c.SVG(&b, 320); err != nil {
@@ -260,7 +262,7 @@ func TestArrows(t *testing.T) {
 
 // TestLines: a piece is drawn from its first size to its last, on its line.
 func TestLines(t *testing.T) {
-	c := &fit.Curve{Pieces: []fit.Piece{{From: 0, To: 1000, Value: 3, Slope: 0.01}, {From: 1400, To: 1400, Value: 50}}}
+	c := &curve.Curve{Pieces: []curve.Piece{{From: 0, To: 1000, Value: 3, Slope: 0.01}, {From: 1400, To: 1400, Value: 50}}}
 	all := lines(c)
 	if len(all) != 2 || len(all[1]) != 1 || all[1][0] != (point{x: 1400, y: 50}) {
 		t.Fatalf("%+v", all)
@@ -278,15 +280,15 @@ func TestLines(t *testing.T) {
 
 // TestProtocolLines: of the predictions only those of the place are drawn, each to its protocol.
 func TestProtocolLines(t *testing.T) {
-	curve := func(protocol string) fit.Curve {
-		return fit.Curve{Platform: "p", Library: "l", Place: "inter", Mode: "send", Protocol: protocol, Timer: "T_s", Points: []fit.Point{{Bytes: 1, Value: 2}}}
+	drawn := func(protocol string) curve.Curve {
+		return curve.Curve{Platform: "p", Library: "l", Place: "inter", Mode: "send", Protocol: protocol, Timer: "T_s", Points: []curve.Point{{Bytes: 1, Value: 2}}}
 	}
-	p := &place{platform: "p", library: "l", place: "inter", curves: []fit.Curve{curve("RTA"), curve("T")}}
-	var cs []fit.Comparison
+	p := &place{platform: "p", library: "l", place: "inter", curves: []curve.Curve{drawn("RTA"), drawn("T")}}
+	var cs []compare.Comparison
 	for _, platform := range []string{"p", "q"} {
 		for _, protocol := range []string{"T", "RTA"} {
 			for _, quantity := range []string{"T_s(send)", "T_sr(send)", "T_s(isend)"} {
-				cs = append(cs, fit.Comparison{Platform: platform, Library: "l", Place: "inter", Protocol: protocol, Quantity: quantity, Bytes: 1, Predicted: float64(len(cs))})
+				cs = append(cs, compare.Comparison{Platform: platform, Library: "l", Place: "inter", Protocol: protocol, Quantity: quantity, Bytes: 1, Predicted: float64(len(cs))})
 			}
 		}
 	}

@@ -6,13 +6,15 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 )
 
 // Charts returns the charts of a fit, and of comparisons, for each platform, library and place in turn. What was not measured is
 // not there.
-func Charts(r *fit.Result, cs []fit.Comparison) []*Chart {
+func Charts(r *fit.Result, cs []compare.Comparison) []*Chart {
 	var all []*Chart
 	ps := places(r)
 	for _, p := range ps {
@@ -69,7 +71,7 @@ func looks(mode string) look {
 	return look{ink: teal, glyph: solidGlyphs[0]}
 }
 
-func (p *place) charts(cs []fit.Comparison) []*Chart {
+func (p *place) charts(cs []compare.Comparison) []*Chart {
 	var all []*Chart
 	add := func(x xy, name, title, text string) {
 		x.series = slices.DeleteFunc(x.series, func(s series) bool { return len(s.points) == 0 })
@@ -113,7 +115,7 @@ func (p *place) charts(cs []fit.Comparison) []*Chart {
 }
 
 // curve returns what a timer shows in a mode with the library's protocol, or nil.
-func (p *place) curve(mode, timer string) *fit.Curve {
+func (p *place) curve(mode, timer string) *curve.Curve {
 	for i := range p.curves {
 		if c := &p.curves[i]; c.Mode == mode && c.Timer == timer && chosen(*c) {
 			return c
@@ -139,7 +141,7 @@ func (p *place) overheads(mode string) series {
 	return p.series(mode, sample.Timer11)
 }
 
-func points(ps []fit.Point) []point {
+func points(ps []curve.Point) []point {
 	var out []point
 	for _, p := range ps {
 		out = append(out, point{float64(p.Bytes), p.Value, p.Low, p.High})
@@ -148,7 +150,7 @@ func points(ps []fit.Point) []point {
 }
 
 // lines returns the straight pieces of a curve, with so many points that they look right on logarithmic axes.
-func lines(c *fit.Curve) [][]point {
+func lines(c *curve.Curve) [][]point {
 	const steps = 24
 	var all [][]point
 	for _, q := range c.Pieces {
@@ -264,7 +266,7 @@ func (p *place) messages() xy {
 const BySteps = " by steps"
 
 // protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else with what was fitted.
-func (p *place) protocols(quantity string, cs []fit.Comparison) (x xy, predicted bool) {
+func (p *place) protocols(quantity string, cs []compare.Comparison) (x xy, predicted bool) {
 	x.y = map[string]string{sample.Sender: "T_s (us)", sample.OneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {
 		c := &p.curves[i]
@@ -292,7 +294,7 @@ func (p *place) protocols(quantity string, cs []fit.Comparison) (x xy, predicted
 }
 
 // predicted returns what was predicted for a curve.
-func (p *place) predicted(c *fit.Curve, quantity string, cs []fit.Comparison) (line []point) {
+func (p *place) predicted(c *curve.Curve, quantity string, cs []compare.Comparison) (line []point) {
 	for _, y := range cs {
 		if y.Platform == p.platform && y.Library == p.library && y.Place == p.place && y.Protocol == c.Protocol && y.Quantity == quantity {
 			line = append(line, point{x: float64(y.Bytes), y: y.Predicted})

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -25,23 +25,23 @@ func subjectLook(i int) look {
 }
 
 // byAlgorithm parts times by their algorithms.
-func byAlgorithm(cs []fit.CollectiveComparison) [][]fit.CollectiveComparison {
-	var all [][]fit.CollectiveComparison
+func byAlgorithm(cs []compare.CollectiveComparison) [][]compare.CollectiveComparison {
+	var all [][]compare.CollectiveComparison
 	for _, c := range cs {
-		i := slices.IndexFunc(all, func(of []fit.CollectiveComparison) bool { return of[0].Algorithm == c.Algorithm })
+		i := slices.IndexFunc(all, func(of []compare.CollectiveComparison) bool { return of[0].Algorithm == c.Algorithm })
 		if i < 0 {
 			i, all = len(all), append(all, nil)
 		}
 		all[i] = append(all[i], c)
 	}
 	for _, of := range all {
-		slices.SortStableFunc(of, func(a, b fit.CollectiveComparison) int { return a.Bytes - b.Bytes })
+		slices.SortStableFunc(of, func(a, b compare.CollectiveComparison) int { return a.Bytes - b.Bytes })
 	}
 	return all
 }
 
 // lengths counts the lengths of some times.
-func lengths(cs []fit.CollectiveComparison) int {
+func lengths(cs []compare.CollectiveComparison) int {
 	sizes := map[int]bool{}
 	for _, c := range cs {
 		sizes[c.Bytes] = true
@@ -51,7 +51,7 @@ func lengths(cs []fit.CollectiveComparison) int {
 
 // algorithmCharts are of the algorithms for one operation among some ranks: their times from a common start, with the model's, and behind a barrier; of one
 // algorithm, which has no model, in one chart. Where there is one length only, there is nothing to draw.
-func algorithmCharts(name string, cs []fit.CollectiveComparison) []*Chart {
+func algorithmCharts(name string, cs []compare.CollectiveComparison) []*Chart {
 	if lengths(cs) < 2 {
 		return nil
 	}
@@ -80,7 +80,7 @@ type algorithmTimes struct {
 }
 
 // timesOf returns the chart of the times of one way to begin. The model is of the one that counts.
-func timesOf(cs []fit.CollectiveComparison, barrier bool) algorithmTimes {
+func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 	a := algorithmTimes{panels: panels{upper: xy{y: "time (us)", spans: true}, lower: xy{y: "model above measured (%)", signed: true}}}
 	algorithms := byAlgorithm(cs)
 	for i, of := range algorithms {
@@ -145,7 +145,7 @@ func (a algorithmTimes) chart(name, title, text string) *Chart {
 }
 
 // fastestChart is of the fastest algorithm of each number of ranks, of several numbers; else nil.
-func fastestChart(name string, cs []fit.CollectiveComparison) *Chart {
+func fastestChart(name string, cs []compare.CollectiveComparison) *Chart {
 	ranks := ranksOf(cs)
 	if len(ranks) < 2 || lengths(cs) < 2 {
 		return nil
@@ -153,7 +153,7 @@ func fastestChart(name string, cs []fit.CollectiveComparison) *Chart {
 	x := xy{y: "time of the fastest (us)"}
 	for i, n := range ranks {
 		s := series{name: fmt.Sprintf("%d ranks", n), look: subjectLook(i)}
-		for _, f := range fit.FastestOf(only(cs, cs[0].Operation, n)) {
+		for _, f := range compare.FastestOf(only(cs, cs[0].Operation, n)) {
 			took, _ := f.Took()
 			s.points = append(s.points, point{float64(f.Bytes), took, f.Low, f.High})
 		}
@@ -169,7 +169,7 @@ func fastestChart(name string, cs []fit.CollectiveComparison) *Chart {
 func (r *CollectiveReport) contestCharts(all []subject) []*Chart {
 	var out []*Chart
 	for i, c := range r.Contests {
-		same := func(d fit.Contest) bool { return d.Operation == c.Operation && d.Ranks == c.Ranks }
+		same := func(d compare.Contest) bool { return d.Operation == c.Operation && d.Ranks == c.Ranks }
 		if slices.ContainsFunc(r.Contests[:i], same) {
 			continue
 		}

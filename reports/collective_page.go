@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 )
 
 // CollectivePage writes a page on collective operations into a directory: index.html, which needs nothing else, the tables as CSV, and the charts as PNG and SVG.
@@ -77,7 +77,7 @@ func newCollectivePage(r *CollectiveReport) *document {
 	for _, operation := range p.operations() {
 		p.operation(operation)
 	}
-	p.csv = append(p.csv, file{"times.csv", func(w io.Writer) error { return fit.WriteCollectives(w, slices.Concat(p.Times...)) }})
+	p.csv = append(p.csv, file{"times.csv", func(w io.Writer) error { return compare.WriteCollectives(w, slices.Concat(p.Times...)) }})
 	p.warningsFile(p.Warnings)
 	p.add(doubtsSection(p.doubts()))
 	p.measured(p.Machines, p.all, p.real())
@@ -94,7 +94,7 @@ func (d *document) shown(s section) {
 
 // fastest are the tables that say which algorithm of an entrant is the fastest.
 func (r *CollectiveReport) fastest(entrant int, name string) []*Table {
-	fs := fit.FastestOf(r.Times[entrant])
+	fs := compare.FastestOf(r.Times[entrant])
 	ts := r.told(entrant, fastestTables(fs))
 	if t := byRanks(name, fs); t != nil {
 		ts = append([]*Table{t}, ts...)
@@ -135,7 +135,7 @@ func (r *CollectiveReport) sides() []*Table {
 
 // model is the table that says how good the model of an entrant is.
 func (r *CollectiveReport) model(entrant int, name string) []*Table {
-	ms := fit.ModelledOf(r.Times[entrant])
+	ms := compare.ModelledOf(r.Times[entrant])
 	if len(ms) == 0 {
 		return nil
 	}

@@ -3,19 +3,20 @@ package reports
 import (
 	"slices"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
 // CollectiveReport is what is shown of collective operations that were measured on machines.
 type CollectiveReport struct {
-	Title    string                       // default: of the entrants
-	Machines []sample.Machine             // what was measured
-	Entrants []fit.Entrant                // whose
-	Times    [][]fit.CollectiveComparison // of each entrant, with what a model says of them, if there is one
-	Unknown  []string                     // why there is no model of some of them
-	Contests []fit.Contest                // of the entrants, if there are several
-	Warnings []fit.Warning                // of all of them
+	Title    string                           // default: of the entrants
+	Machines []sample.Machine                 // what was measured
+	Entrants []compare.Entrant                // whose
+	Times    [][]compare.CollectiveComparison // of each entrant, with what a model says of them, if there is one
+	Unknown  []string                         // why there is no model of some of them
+	Contests []compare.Contest                // of the entrants, if there are several
+	Warnings []clean.Warning                  // of all of them
 }
 
 // subjects are the entrants as a page shows them.
@@ -46,8 +47,8 @@ func (r *CollectiveReport) operations() []string {
 }
 
 // only returns the times of an operation, of all ranks or, if ranks is not 0, of so many.
-func only(cs []fit.CollectiveComparison, operation string, ranks int) []fit.CollectiveComparison {
-	var out []fit.CollectiveComparison
+func only(cs []compare.CollectiveComparison, operation string, ranks int) []compare.CollectiveComparison {
+	var out []compare.CollectiveComparison
 	for _, c := range cs {
 		if c.Operation == operation && (c.Ranks == ranks || ranks == 0) {
 			out = append(out, c)
@@ -57,7 +58,7 @@ func only(cs []fit.CollectiveComparison, operation string, ranks int) []fit.Coll
 }
 
 // ranksOf returns the numbers of ranks that there are times of, the least first.
-func ranksOf(cs []fit.CollectiveComparison) []int {
+func ranksOf(cs []compare.CollectiveComparison) []int {
 	var all []int
 	for _, c := range cs {
 		all = append(all, c.Ranks)
@@ -68,5 +69,5 @@ func ranksOf(cs []fit.CollectiveComparison) []int {
 
 // real says whether any of it was measured by a real clock.
 func (r *CollectiveReport) real() bool {
-	return slices.ContainsFunc(r.Entrants, func(e fit.Entrant) bool { return e.Clock == "real" })
+	return slices.ContainsFunc(r.Entrants, func(e compare.Entrant) bool { return e.Clock == "real" })
 }

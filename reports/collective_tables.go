@@ -8,19 +8,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model/collective"
 )
 
 // CollectiveTimes writes what collective operations took: a table of each, with a group of rows for each algorithm, the fastest at each length marked. Where there is
 // a model, its times stand beside them, and other tables say which algorithms are the fastest by either.
-func CollectiveTimes(w io.Writer, cs []fit.CollectiveComparison, s Style) error {
+func CollectiveTimes(w io.Writer, cs []compare.CollectiveComparison, s Style) error {
 	out := &writer{w: w, style: s}
 	for _, t := range timesTables(cs) {
 		out.table(t)
 	}
 	if slices.ContainsFunc(cs, modelled) {
-		for _, t := range fastestTables(fit.FastestOf(cs)) {
+		for _, t := range fastestTables(compare.FastestOf(cs)) {
 			out.table(t)
 		}
 	}
@@ -28,7 +28,7 @@ func CollectiveTimes(w io.Writer, cs []fit.CollectiveComparison, s Style) error 
 }
 
 // modelled says whether there is a model of what was measured.
-func modelled(c fit.CollectiveComparison) bool { return c.By != "" }
+func modelled(c compare.CollectiveComparison) bool { return c.By != "" }
 
 // which is what was measured, without its times.
 type which struct {
@@ -36,7 +36,7 @@ type which struct {
 	ranks, bytes                                   int
 }
 
-func whichOf(c fit.Collective) which {
+func whichOf(c compare.Collective) which {
 	return which{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
 }
 
@@ -46,11 +46,11 @@ func ofRanks(operation string, ranks int) string {
 }
 
 // timesTables are one for each operation of a platform, library, place and number of ranks.
-func timesTables(cs []fit.CollectiveComparison) []*Table {
+func timesTables(cs []compare.CollectiveComparison) []*Table {
 	var all tables
 	model := slices.ContainsFunc(cs, modelled)
 	best := map[which]bool{}
-	for _, f := range fit.FastestOf(cs) {
+	for _, f := range compare.FastestOf(cs) {
 		best[whichOf(f.Collective)] = true
 	}
 	for _, c := range cs {
@@ -111,9 +111,9 @@ func (t *Table) blocks(operation string) {
 }
 
 // fastestTables are one for each platform, library, place and number of ranks.
-func fastestTables(fs []fit.Fastest) []*Table {
+func fastestTables(fs []compare.Fastest) []*Table {
 	var all tables
-	model := slices.ContainsFunc(fs, func(f fit.Fastest) bool { return f.ByModel.Operation != "" })
+	model := slices.ContainsFunc(fs, func(f compare.Fastest) bool { return f.ByModel.Operation != "" })
 	for _, f := range fs {
 		t := all.titled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, where(f.Platform, f.Library, f.Place)), func() *Table { return fastestTable(model) })
 		t.within(f.Operation)
@@ -131,7 +131,7 @@ func fastestTables(fs []fit.Fastest) []*Table {
 }
 
 // winner names the fastest algorithm.
-func (t *Table) winner(f fit.Fastest) Cell {
+func (t *Table) winner(f compare.Fastest) Cell {
 	if f.Clear {
 		return text(f.Algorithm)
 	}
@@ -149,7 +149,7 @@ func fastestTable(model bool) *Table {
 }
 
 // byRanks is the table of the fastest algorithms by ranks and lengths, of one library that was measured among several numbers of ranks; else nil.
-func byRanks(name string, fs []fit.Fastest) *Table {
+func byRanks(name string, fs []compare.Fastest) *Table {
 	var sizes, ranks []int
 	for _, f := range fs {
 		sizes, ranks = append(sizes, f.Bytes), append(ranks, f.Ranks)
@@ -174,7 +174,7 @@ func byRanks(name string, fs []fit.Fastest) *Table {
 		for _, n := range ranks {
 			row, any := []Cell{text(strconv.Itoa(n))}, false
 			for _, k := range sizes {
-				i := slices.IndexFunc(fs, func(g fit.Fastest) bool { return g.Operation == f.Operation && g.Ranks == n && g.Bytes == k })
+				i := slices.IndexFunc(fs, func(g compare.Fastest) bool { return g.Operation == f.Operation && g.Ranks == n && g.Bytes == k })
 				if i < 0 {
 					row = append(row, none)
 					continue
@@ -191,7 +191,7 @@ func byRanks(name string, fs []fit.Fastest) *Table {
 }
 
 // modelTable sums up how well the model predicts.
-func modelTable(name string, ms []fit.Modelled) *Table {
+func modelTable(name string, ms []compare.Modelled) *Table {
 	t := &Table{Name: "model", Title: "The model on " + name, Slim: true, Columns: []Column{{Head: "", Key: true}, {Head: "times", Right: true}, {Head: "median error\n%", Right: true},
 		{Head: "largest\n%", Right: true}, {Head: "finds the\nfastest", Right: true}, {Head: "loss\n%", Right: true}}}
 	t.note("Errors are without their signs. The model finds the fastest at so many of the lengths where there is a choice; what is not to be told from the fastest counts as such. loss: by how much its choice is slower than the fastest, at most.")

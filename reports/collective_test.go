@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
@@ -70,13 +71,13 @@ func together(t testing.TB) *CollectiveReport {
 func (r *CollectiveReport) gather(t testing.TB) {
 	t.Helper()
 	var err error
-	if r.Entrants, err = fit.Entrants(r.Machines); err != nil {
+	if r.Entrants, err = compare.Entrants(r.Machines); err != nil {
 		t.Fatal(err)
 	}
-	r.Contests = fit.Contests(r.Entrants)
+	r.Contests = compare.Contests(r.Entrants)
 	r.Times = nil
 	for i, e := range r.Entrants {
-		cs := fit.Unpredicted(e.Times)
+		cs := compare.Unpredicted(e.Times)
 		for j := range cs {
 			if i == 0 {
 				took, _ := cs[j].Took()
@@ -85,7 +86,7 @@ func (r *CollectiveReport) gather(t testing.TB) {
 		}
 		r.Times = append(r.Times, cs)
 	}
-	r.Warnings = fit.CollectiveWarnings(r.Machines, r.Entrants)
+	r.Warnings = compare.CollectiveWarnings(r.Machines, r.Entrants)
 	r.Unknown = []string{"of a vendor's MPI there is no model"}
 }
 
@@ -191,9 +192,9 @@ func TestCollectiveText(t *testing.T) {
 func TestCollectiveWords(t *testing.T) {
 	r := &CollectiveReport{}
 	for _, w := range []struct{ library, mode, of, code, text string }{
-		{"a", "bcast:4", "at 1 of 5", fit.FewReps, "few"}, {"a", "scan:8", "at 2 of 5", fit.FewReps, "few"}, {"a", "scan:8", "at 3 of 5", fit.FewReps, "wide"}, {"b", "scan:8", "at 3 of 5", fit.FewReps, "wide"}, {"b", "", "start", fit.LateStarts, "late"},
+		{"a", "bcast:4", "at 1 of 5", clean.FewReps, "few"}, {"a", "scan:8", "at 2 of 5", clean.FewReps, "few"}, {"a", "scan:8", "at 3 of 5", clean.FewReps, "wide"}, {"b", "scan:8", "at 3 of 5", clean.FewReps, "wide"}, {"b", "", "start", clean.LateStarts, "late"},
 	} {
-		r.Warnings = append(r.Warnings, fit.Warning{Platform: "p", Library: w.library, Mode: w.mode, Parameter: w.of, Code: w.code, Text: w.text})
+		r.Warnings = append(r.Warnings, clean.Warning{Platform: "p", Library: w.library, Mode: w.mode, Parameter: w.of, Code: w.code, Text: w.text})
 	}
 	var got []string
 	for _, k := range r.doubts() {
@@ -229,7 +230,7 @@ func TestCollectiveCharts(t *testing.T) {
 func TestFastestTables(t *testing.T) {
 	r := together(t).only(t, 0, 1)
 	for i := range r.Times {
-		r.Times[i] = slices.DeleteFunc(r.Times[i], func(c fit.CollectiveComparison) bool {
+		r.Times[i] = slices.DeleteFunc(r.Times[i], func(c compare.CollectiveComparison) bool {
 			return c.Operation != "bcast" || c.Algorithm != "linear" && c.Algorithm != "binomial"
 		})
 	}
@@ -254,12 +255,12 @@ bcast,16,linear,linear,linear,binomial,binomial
 
 // Who has measured nothing that another has is not in the table, and those who have are named by the letters of their columns.
 func TestContestTable(t *testing.T) {
-	of := func(operation string, micros float64) fit.Entrant {
-		return fit.Entrant{Platform: operation, Files: []string{"f"}, Times: []fit.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: micros}}}
+	of := func(operation string, micros float64) compare.Entrant {
+		return compare.Entrant{Platform: operation, Files: []string{"f"}, Times: []compare.Collective{{Operation: operation, Algorithm: "x", Ranks: 4, Bytes: 8, Max: micros, Last: micros}}}
 	}
-	entrants := []fit.Entrant{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
+	entrants := []compare.Entrant{of("scan", 1), of("bcast", 10), of("gather", 1), of("bcast", 25)}
 	var b bytes.Buffer
-	if err := ContestsCSV(&b, entrants, fit.Contests(entrants)); err != nil {
+	if err := ContestsCSV(&b, entrants, compare.Contests(entrants)); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "group,bytes,A us,A's fastest,B us,B's fastest,B/A\nbcast of 4 ranks,8 B,10.00,x,25.00,x,2.500\n"; got != want {
@@ -269,15 +270,15 @@ func TestContestTable(t *testing.T) {
 
 // A model that is far from what was measured is named with its error; one that is near, or none, is not.
 func TestFaithful(t *testing.T) {
-	of := func(by string, predicted ...float64) []fit.CollectiveComparison {
-		var cs []fit.CollectiveComparison
+	of := func(by string, predicted ...float64) []compare.CollectiveComparison {
+		var cs []compare.CollectiveComparison
 		for _, p := range predicted {
-			cs = append(cs, fit.CollectiveComparison{Collective: fit.Collective{Operation: "bcast", Last: 100, Low: 99, High: 101}, Predicted: p, By: by})
+			cs = append(cs, compare.CollectiveComparison{Collective: compare.Collective{Operation: "bcast", Last: 100, Low: 99, High: 101}, Predicted: p, By: by})
 		}
 		return cs
 	}
 	for _, c := range []struct {
-		cs   []fit.CollectiveComparison
+		cs   []compare.CollectiveComparison
 		want string
 	}{
 		{nil, ""},

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -38,7 +39,7 @@ func (r *CollectiveReport) trust(all []subject) []string {
 const wide = 25
 
 // faithful says of a model that is far from what was measured that it is, and what comes closer.
-func faithful(name string, cs []fit.CollectiveComparison) string {
+func faithful(name string, cs []compare.CollectiveComparison) string {
 	var errs []float64
 	by := ""
 	for _, c := range cs {
@@ -59,7 +60,7 @@ func faithful(name string, cs []fit.CollectiveComparison) string {
 }
 
 // soundness counts the times that are weak, and the lengths at which one algorithm is the fastest for sure.
-func soundness(name string, cs []fit.CollectiveComparison) string {
+func soundness(name string, cs []compare.CollectiveComparison) string {
 	var weak []string
 	n := 0
 	for _, c := range cs {
@@ -75,7 +76,7 @@ func soundness(name string, cs []fit.CollectiveComparison) string {
 	if n > 0 {
 		out += "; weak, and marked !, are some of " + some(weak)
 	}
-	if fs := fit.FastestOf(cs); len(fs) > 0 {
+	if fs := compare.FastestOf(cs); len(fs) > 0 {
 		clear := 0
 		for _, f := range fs {
 			if f.Clear {
@@ -113,7 +114,7 @@ func begun(x *subject) []string {
 
 // ran says what was measured.
 func (r *CollectiveReport) ran() string {
-	var all []fit.CollectiveComparison
+	var all []compare.CollectiveComparison
 	var algorithms []string
 	var sizes []int
 	for _, times := range r.Times {
@@ -151,13 +152,13 @@ func (r *CollectiveReport) keys(all []subject) []fact {
 				continue
 			}
 			cs = only(cs, operation, slices.Max(ranksOf(cs)))
-			slices.SortStableFunc(cs, func(a, b fit.CollectiveComparison) int {
+			slices.SortStableFunc(cs, func(a, b compare.CollectiveComparison) int {
 				x, _ := a.Took()
 				y, _ := b.Took()
 				return cmp.Or(a.Bytes-b.Bytes, cmp.Compare(x, y))
 			})
 			took, _ := cs[0].Took()
-			in := scaleOf(fit.Micros, took)
+			in := scaleOf(params.Micros, took)
 			out = append(out, fact{all[i].name + ", " + operation, number(took*in.factor) + " " + in.unit, fmt.Sprintf("%s, %s, %d ranks", cs[0].Algorithm, size(cs[0].Bytes), cs[0].Ranks)})
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
 // Comparisons writes predictions beside measurements.
-func Comparisons(w io.Writer, cs []fit.Comparison, s Style) error {
+func Comparisons(w io.Writer, cs []compare.Comparison, s Style) error {
 	all := &writer{w: w, style: s}
 	for _, t := range comparisonTables(cs) {
 		all.table(t)
@@ -22,7 +22,7 @@ func Comparisons(w io.Writer, cs []fit.Comparison, s Style) error {
 const errorNote = "error is (predicted − measured) / measured."
 
 // comparisonTables are one for each platform, library and place, with a group for each quantity of a protocol.
-func comparisonTables(cs []fit.Comparison) []*Table {
+func comparisonTables(cs []compare.Comparison) []*Table {
 	var all tables
 	for _, c := range cs {
 		t := all.titled("Predicted and measured times of "+where(c.Platform, c.Library, c.Place), func() *Table {
@@ -39,7 +39,7 @@ func comparisonTables(cs []fit.Comparison) []*Table {
 			}
 		}
 		tone := Normal
-		if c.Basis == fit.Calibration {
+		if c.Basis == compare.Calibration {
 			tone = Faint
 			t.note("calibration: the prediction rests on a number that was fitted to this one, so that agreement proves nothing.")
 		}

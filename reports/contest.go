@@ -6,30 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
 )
 
 // Contests writes what collective operations take on several machines, or by several libraries, side by side: of each entrant its fastest
 // algorithm, and its time over that of the first.
-func Contests(w io.Writer, entrants []fit.Entrant, all []fit.Contest, s Style) error {
+func Contests(w io.Writer, entrants []compare.Entrant, all []compare.Contest, s Style) error {
 	out := &writer{w: w, style: s}
 	out.table(contestTable(entrants, all))
 	return out.err
 }
 
 // ContestsCSV writes the same as CSV.
-func ContestsCSV(w io.Writer, entrants []fit.Entrant, all []fit.Contest) error {
+func ContestsCSV(w io.Writer, entrants []compare.Entrant, all []compare.Contest) error {
 	return contestTable(entrants, all).CSV(w)
 }
 
 // contestTable has a group of rows for each operation and number of ranks.
-func contestTable(entrants []fit.Entrant, all []fit.Contest) *Table {
+func contestTable(entrants []compare.Entrant, all []compare.Contest) *Table {
 	t := &Table{Name: "side-by-side", Title: "Collective operations side by side", Columns: []Column{{Head: "bytes", Key: true, Right: true}}}
 	var shown []int // those that were measured beside another
 	for i := range entrants {
-		if slices.ContainsFunc(all, func(c fit.Contest) bool { return !math.IsNaN(c.Micros(i)) }) {
+		if slices.ContainsFunc(all, func(c compare.Contest) bool { return !math.IsNaN(c.Micros(i)) }) {
 			shown = append(shown, i)
 		}
 	}

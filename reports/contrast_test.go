@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
 // contrasted is three machines by formula: one with a step in its sends, one whose times grow, and one that has no calls that do not block.
-func contrasted() *fit.Contrast {
+func contrasted() *compare.Contrast {
 	type call struct {
 		mode, timer string
 		us          func(k int) float64
@@ -47,7 +48,7 @@ func contrasted() *fit.Contrast {
 		}
 		machines = append(machines, sample.Machine{Files: []string{m.name + ".csv"}, Set: set})
 	}
-	c, err := fit.NewContrast(machines, fit.Options{}, 0.2)
+	c, err := compare.NewContrast(machines, clean.Options{}, 0.2)
 	if err != nil {
 		panic(err)
 	}
@@ -56,12 +57,14 @@ func contrasted() *fit.Contrast {
 
 // What a crossover says in words, zone by zone.
 func TestStory(t *testing.T) {
-	type zones = []fit.Zone
-	z := func(from, to int, side fit.Side) fit.Zone { return fit.Zone{From: from, To: to, Side: side} }
-	const yes, no, even, open = fit.Longer, fit.Shorter, fit.Even, fit.Undecided
+	type zones = []compare.Zone
+	z := func(from, to int, side compare.Side) compare.Zone {
+		return compare.Zone{From: from, To: to, Side: side}
+	}
+	const yes, no, even, open = compare.Longer, compare.Shorter, compare.Even, compare.Undecided
 	for _, c := range []struct {
 		zones     zones
-		crossings []fit.Crossing
+		crossings []compare.Crossing
 		pays      string
 		rivals    string // a is faster where the time is longer
 	}{
@@ -70,18 +73,18 @@ func TestStory(t *testing.T) {
 		{zones{z(0, 9, open)}, nil, "unclear", "unclear"},
 		{zones{z(0, 9, even)}, nil, "alike at all sizes", "alike at all sizes"},
 		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, no)}, nil, "never up to 99 B, but unclear at 10 B to 19 B", "b at all sizes, but unclear at 10 B to 19 B"},
-		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, yes)}, []fit.Crossing{{Bytes: 15, Low: 9, High: 20, To: yes}}, "15 B (9 B to 20 B)", "b up to 15 B (9 B to 20 B), then a"},
-		{zones{z(0, 9, no), z(10, 20, yes), z(21, 30, no)}, []fit.Crossing{{Bytes: 10, Low: 9, High: 10, To: yes}, {Bytes: 21, Low: 20, High: 21, To: no}},
+		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, yes)}, []compare.Crossing{{Bytes: 15, Low: 9, High: 20, To: yes}}, "15 B (9 B to 20 B)", "b up to 15 B (9 B to 20 B), then a"},
+		{zones{z(0, 9, no), z(10, 20, yes), z(21, 30, no)}, []compare.Crossing{{Bytes: 10, Low: 9, High: 10, To: yes}, {Bytes: 21, Low: 20, High: 21, To: no}},
 			"does not pay up to 10 B (9 B to 10 B), then pays up to 21 B (20 B to 21 B), then does not pay",
 			"b up to 10 B (9 B to 10 B), then a up to 21 B (20 B to 21 B), then b"},
 		{zones{z(0, 9, open), z(10, 20, yes)}, nil, "unclear up to 9 B, then pays", "unclear up to 9 B, then a"},
 		{zones{z(0, 9, yes), z(10, 20, open)}, nil, "pays up to 9 B, then unclear", "a up to 9 B, then unclear"},
-		{zones{z(0, 9, open), z(10, 19, no), z(20, 29, yes), z(30, 40, open)}, []fit.Crossing{{Bytes: 20, Low: 19, High: 20, To: yes}},
+		{zones{z(0, 9, open), z(10, 19, no), z(20, 29, yes), z(30, 40, open)}, []compare.Crossing{{Bytes: 20, Low: 19, High: 20, To: yes}},
 			"unclear up to 9 B, then does not pay up to 20 B (19 B to 20 B), then pays up to 29 B, then unclear",
 			"unclear up to 9 B, then b up to 20 B (19 B to 20 B), then a up to 29 B, then unclear"},
-		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []fit.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
+		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []compare.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
 	} {
-		x := fit.Crossover{Zones: c.zones, Crossings: c.crossings}
+		x := compare.Crossover{Zones: c.zones, Crossings: c.crossings}
 		if got := flat(pays(x)); got != c.pays {
 			t.Errorf("%v: %q, want %q", c.zones, got, c.pays)
 		}
@@ -93,8 +96,10 @@ func TestStory(t *testing.T) {
 
 // What changes often is a list of sizes.
 func TestSides(t *testing.T) {
-	z := func(from, to int, side fit.Side) fit.Zone { return fit.Zone{From: from, To: to, Side: side} }
-	x := fit.Crossover{Zones: []fit.Zone{z(0, 9, fit.Longer), z(10, 20, fit.Shorter), z(21, 29, fit.Undecided), z(30, 40, fit.Longer), z(41, 50, fit.Shorter)}, Crossings: make([]fit.Crossing, 3)}
+	z := func(from, to int, side compare.Side) compare.Zone {
+		return compare.Zone{From: from, To: to, Side: side}
+	}
+	x := compare.Crossover{Zones: []compare.Zone{z(0, 9, compare.Longer), z(10, 20, compare.Shorter), z(21, 29, compare.Undecided), z(30, 40, compare.Longer), z(41, 50, compare.Shorter)}, Crossings: make([]compare.Crossing, 3)}
 	if got, want := flat(story(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -130,7 +130,7 @@ func newView(t *Table, file string) tableView {
 }
 
 // warningsFile keeps warnings as a file.
-func (d *document) warningsFile(ws []fit.Warning) {
+func (d *document) warningsFile(ws []clean.Warning) {
 	t := &Table{Name: "warnings", Columns: []Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
 	for _, w := range ws {
 		t.add(text(w.Platform), text(w.Library), text(w.Place), text(w.Mode), text(w.Parameter), text(w.Code), text(w.Text))
@@ -139,7 +139,7 @@ func (d *document) warningsFile(ws []fit.Warning) {
 }
 
 // warningsSection shows warnings, those of a kind together.
-func warningsSection(ws []fit.Warning) section {
+func warningsSection(ws []clean.Warning) section {
 	s := section{ID: "warnings", Title: "Warnings", Class: "warnings"}
 	for _, k := range kinds(ws) {
 		v := kindView{Code: k.code, Meaning: k.meaning}

@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/tiers"
 )
 
 // Matrix returns the chart of how near each two ranks are, with the groups that were found.
-func Matrix(x fit.Tiers) *Chart {
+func Matrix(x tiers.Tiers) *Chart {
 	m := &matrix{Tiers: x, order: neighbours(x), odd: map[[2]int]bool{}, times: map[[2]int]float64{}}
 	m.low, m.high = math.Inf(1), 0
 	for _, p := range x.Pairs {
@@ -33,7 +33,7 @@ func Matrix(x fit.Tiers) *Chart {
 
 // matrix is the pairs of ranks in the order of their groups.
 type matrix struct {
-	fit.Tiers
+	tiers.Tiers
 	order     []int
 	times     map[[2]int]float64
 	odd       map[[2]int]bool
@@ -74,7 +74,7 @@ func (m *matrix) draw(c draw.Canvas) {
 }
 
 // frames draws a frame around each group of a tier.
-func (m *matrix) frames(a area, l fit.Tier, width vg.Length) {
+func (m *matrix) frames(a area, l tiers.Tier, width vg.Length) {
 	begin := 0
 	for begin < len(m.order) {
 		end := begin

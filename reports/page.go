@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 )
@@ -16,8 +18,8 @@ type Report struct {
 	Title       string               // default: of the platforms and libraries
 	Samples     *sample.Set          // for its facts, and what was run
 	Result      *fit.Result          // parameters, curves, warnings
-	Comparisons []fit.Comparison     // predictions beside measurements
-	Contrast    *fit.Contrast        // of the platforms, libraries and places of the samples; of one it has overlaps only
+	Comparisons []compare.Comparison // predictions beside measurements
+	Contrast    *compare.Contrast    // of the platforms, libraries and places of the samples; of one it has overlaps only
 	Platforms   []*platform.Platform // those of the samples that are known, for what their numbers stand on
 	Published   Published            // of any platforms
 	Charts      []*Chart             // more of them, such as time lines
@@ -73,7 +75,7 @@ func (p *page) summary() {
 	}
 	for _, x := range p.places {
 		for _, r := range x.rows {
-			if r.Unit == fit.Count {
+			if r.Unit == params.Count {
 				p.Keys = append(p.Keys, fact{r.Name, cell(&Table{}, &r).Text, map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[r.Name] + ", " + x.String()})
 			}
 		}
@@ -174,7 +176,7 @@ func (p *page) parameters() {
 	}
 	pieces := section{ID: "ranges", Title: "Ranges of sizes", Text: []string{
 		"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. What is marked ! is not on a line, or rests on too little. Nobody knows what is between the last size of a range and the first of the next."}}
-	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error { return fit.WriteParameters(w, p.report.Result.Parameters) }})
+	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error { return params.WriteParameters(w, p.report.Result.Parameters) }})
 	for _, x := range p.places {
 		t := x.parameters()
 		t.Name = "parameters-by-mode"
@@ -202,7 +204,7 @@ func (p *page) contrast() {
 	if c == nil {
 		return
 	}
-	p.csv = append(p.csv, file{"contrast.csv", func(w io.Writer) error { return fit.WriteContrast(w, c) }})
+	p.csv = append(p.csv, file{"contrast.csv", func(w io.Writer) error { return compare.WriteContrast(w, c) }})
 	if ts := p.tables(sizedTable(c, nil), parameterTable(c), rivalryTable(c)); len(ts) > 0 {
 		p.add(section{ID: "contrast", Title: "Side by side", Tables: ts, Text: []string{"All common sizes, with intervals, are in contrast.csv beside this page."}})
 	}
@@ -215,10 +217,10 @@ func (p *page) comparisons() {
 	if len(p.report.Comparisons) == 0 {
 		return
 	}
-	p.csv = append(p.csv, file{"comparisons.csv", func(w io.Writer) error { return fit.WriteComparisons(w, p.report.Comparisons) }})
+	p.csv = append(p.csv, file{"comparisons.csv", func(w io.Writer) error { return compare.WriteComparisons(w, p.report.Comparisons) }})
 	s := section{ID: "comparisons", Title: "Predicted and measured times"}
-	var of []fit.Comparison // of protocols, which are asked for first
-	var others []fit.Comparison
+	var of []compare.Comparison // of protocols, which are asked for first
+	var others []compare.Comparison
 	for _, c := range p.report.Comparisons {
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
 			of = append(of, c)

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -93,7 +95,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	if ps, err := fit.ReadParameters(strings.NewReader(files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Result.Parameters) {
+	if ps, err := params.ReadParameters(strings.NewReader(files["parameters.csv"]), "p"); err != nil || len(ps) != len(r.Result.Parameters) {
 		t.Errorf("parameters.csv: %d rows, %v", len(ps), err)
 	}
 }
@@ -172,7 +174,7 @@ func TestHostile(t *testing.T) {
 	p := toy()
 	p.Machine.Name, p.Machine.Description, p.Numbers[0].Source, p.Libraries[0].Description = "../x/"+evil, evil, evil, evil
 	dir := filepath.Join(t.TempDir(), "report")
-	err := Page(dir, Report{Title: evil, Result: r, Platforms: []*platform.Platform{p}, Comparisons: []fit.Comparison{{Platform: evil, Quantity: evil}},
+	err := Page(dir, Report{Title: evil, Result: r, Platforms: []*platform.Platform{p}, Comparisons: []compare.Comparison{{Platform: evil, Quantity: evil}},
 		Samples: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -79,8 +81,8 @@ func (a *writer) table(t *Table) {
 type place struct {
 	platform, library, place string
 
-	rows   []fit.Parameter
-	curves []fit.Curve
+	rows   []params.Parameter
+	curves []curve.Curve
 }
 
 // places splits a result, in the order of its parameters and then of its curves.
@@ -130,7 +132,7 @@ func where(platform, library, place string) string {
 func (p *place) modes() []string {
 	var all []string
 	for _, x := range p.rows {
-		if x.Unit != fit.Count && !slices.Contains(all, x.Mode) {
+		if x.Unit != params.Count && !slices.Contains(all, x.Mode) {
 			all = append(all, x.Mode)
 		}
 	}
@@ -214,7 +216,7 @@ func nearest(sizes []int, wishes ...int) []int {
 var overheads = map[string]bool{sample.Timer11: true, sample.Idle: true, sample.Timer12: true, sample.Timer21: true}
 
 // chosen says whether the protocol was the library's choice.
-func chosen(c fit.Curve) bool {
+func chosen(c curve.Curve) bool {
 	return c.Protocol == "" || c.Protocol == "auto" || c.Mode == "message"
 }
 
@@ -242,11 +244,11 @@ func (p *place) at(mode, name string, k int) (float64, bool) {
 			return x.Value, true
 		}
 	}
-	return fit.Value(p.rows, mode, name, k)
+	return params.Value(p.rows, mode, name, k)
 }
 
 // point returns what was measured of a parameter at a size, or nil.
-func (p *place) point(of *fit.Parameter, k int) *fit.Point {
+func (p *place) point(of *params.Parameter, k int) *curve.Point {
 	for _, c := range p.curves {
 		if c.Mode != of.Mode || c.Timer != of.Method || !chosen(c) {
 			continue
@@ -262,12 +264,12 @@ func (p *place) point(of *fit.Parameter, k int) *fit.Point {
 
 // first returns the row of a parameter that counts: the first that is no mere convention, as fit.Value takes it, or else
 // the first, which then has no number.
-func (p *place) first(mode, name string) *fit.Parameter {
-	var without *fit.Parameter
+func (p *place) first(mode, name string) *params.Parameter {
+	var without *params.Parameter
 	for i := range p.rows {
 		x := &p.rows[i]
 		perByte := name == "G" || name == "S"
-		if x.Mode != mode || x.Name != name || (x.Unit == fit.PerByte) != perByte || name == "L" && convention(x.Method) {
+		if x.Mode != mode || x.Name != name || (x.Unit == params.PerByte) != perByte || name == "L" && convention(x.Method) {
 			continue
 		}
 		if !math.IsNaN(x.Value) {
@@ -282,20 +284,20 @@ func (p *place) first(mode, name string) *fit.Parameter {
 
 // convention says whether a method is another reading of L, which is not comparable with the others.
 func convention(method string) bool {
-	return strings.HasPrefix(method, fit.ByHalfTripGap) || method == fit.ByHalfTrip || strings.HasPrefix(method, fit.ByHalfTrip+":")
+	return strings.HasPrefix(method, params.ByHalfTripGap) || method == params.ByHalfTrip || strings.HasPrefix(method, params.ByHalfTrip+":")
 }
 
 // cell returns a parameter with its interval.
-func cell(t *Table, p *fit.Parameter) Cell {
+func cell(t *Table, p *params.Parameter) Cell {
 	switch {
 	case p == nil:
 		return none
-	case p.Unit == fit.Count && !math.IsNaN(p.Value):
+	case p.Unit == params.Count && !math.IsNaN(p.Value):
 		return Cell{span(int(p.Low), int(p.High)), tone(t, p)}
 	case math.IsNaN(p.Value):
 		t.note("? could not be determined from these samples: the warnings say why.")
 		return Cell{"?", Faint}
-	case p.Verdict == fit.NotIdentifiable && p.Method == fit.ByOverhead:
+	case p.Verdict == params.NotIdentifiable && p.Method == params.ByOverhead:
 		t.note("(g) is hidden by the send overhead, which stands for it in parentheses: g is about o_s, as is usual for MPI calls.")
 		return Cell{"(" + measured(p.Value, p.Low, p.High) + ")", Faint}
 	case p.Bound():
@@ -307,7 +309,7 @@ func cell(t *Table, p *fit.Parameter) Cell {
 }
 
 // rate returns the bandwidth of a gap a byte.
-func rate(t *Table, p *fit.Parameter) Cell {
+func rate(t *Table, p *params.Parameter) Cell {
 	if p == nil || math.IsNaN(p.Value) || p.Value <= 0 {
 		return cell(t, p)
 	}
@@ -316,8 +318,8 @@ func rate(t *Table, p *fit.Parameter) Cell {
 }
 
 // tone returns that of a parameter.
-func tone(t *Table, p *fit.Parameter) Tone {
-	if p.Verdict == fit.Weak || p.Verdict == fit.Bad {
+func tone(t *Table, p *params.Parameter) Tone {
+	if p.Verdict == params.Weak || p.Verdict == params.Bad {
 		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± understates the uncertainty.")
 		return Doubt
 	}
@@ -331,7 +333,7 @@ func (p *place) legend(t *Table) {
 		methods, by := []string{}, map[string][]string{}
 		for _, mode := range p.modes() {
 			x := p.first(mode, name)
-			if x == nil || math.IsNaN(x.Value) || x.Method == fit.ByOverhead || x.Bound() {
+			if x == nil || math.IsNaN(x.Value) || x.Method == params.ByOverhead || x.Bound() {
 				continue
 			}
 			if by[x.Method] == nil {
@@ -389,15 +391,15 @@ func (p *place) extents(t *Table, mode, name string) Cell {
 	var words []string
 	first := p.first(mode, name)
 	for _, x := range p.rows {
-		if x.Mode != mode || x.Name != name || x.Unit != fit.Micros || x.From < 0 || x.Method != first.Method {
+		if x.Mode != mode || x.Name != name || x.Unit != params.Micros || x.From < 0 || x.Method != first.Method {
 			continue
 		}
 		extent := between(x.From, x.To)
 		switch x.Verdict {
-		case fit.Weak:
+		case params.Weak:
 			extent += doubt
 			t.note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
-		case fit.Bad:
+		case params.Bad:
 			extent += fmt.Sprintf("%s (off %.2g %%)", doubt+doubt, 100*x.Off)
 			t.note("!! is bad: the line is no picture of the times, half of which are as far off as it says. Use the measured times.")
 		}
@@ -418,7 +420,7 @@ func (p *place) pieces() *Table {
 		for _, name := range []string{"o_s", "o_r"} {
 			for i := range p.rows {
 				x := &p.rows[i]
-				if x.Mode == mode && x.Name == name && x.Unit == fit.Micros && x.From >= 0 {
+				if x.Mode == mode && x.Name == name && x.Unit == params.Micros && x.From >= 0 {
 					t.add(text(mode), text(name), text(size(x.From)), text(size(x.To)), cell(t, x), cell(t, p.slope(x)), text(strconv.Itoa(x.Samples)))
 				}
 			}
@@ -429,10 +431,10 @@ func (p *place) pieces() *Table {
 }
 
 // slope returns the row of the slope that belongs to a value, or nil.
-func (p *place) slope(of *fit.Parameter) *fit.Parameter {
+func (p *place) slope(of *params.Parameter) *params.Parameter {
 	for i := range p.rows {
 		x := &p.rows[i]
-		if x.Mode == of.Mode && x.Name == of.Name && x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == fit.PerByte {
+		if x.Mode == of.Mode && x.Name == of.Name && x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.PerByte {
 			return x
 		}
 	}

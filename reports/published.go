@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -295,7 +295,7 @@ func basis(r Row, of *platform.Platform, found Cell, mark string) Cell {
 	case of == nil || found == none:
 		return Cell{none.Text + mark, Faint}
 	case of.Calibrated(r.Name()):
-		return Cell{fit.Calibration + mark, Faint}
+		return Cell{compare.Calibration + mark, Faint}
 	}
-	return text(fit.Validation + mark)
+	return text(compare.Validation + mark)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/testdata"
 )
 
@@ -131,7 +131,7 @@ func TestBrokenPublished(t *testing.T) {
 // TestAnswer: what is measured is set beside the right number, and differs by so much.
 func TestAnswer(t *testing.T) {
 	p := places(example())[0]
-	p.rows = append(p.rows, fit.Parameter{Name: "P", From: -1, To: -1, Value: 8, Low: 8, High: 8, Unit: fit.Count})
+	p.rows = append(p.rows, params.Parameter{Name: "P", From: -1, To: -1, Value: 8, Low: 8, High: 8, Unit: params.Count})
 	for _, x := range []struct {
 		row  Row
 		want string

@@ -3,7 +3,7 @@ package reports
 import (
 	"math"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 )
 
 // Study is a paper whose experiments were run again: its tables and figures beside what was measured and predicted, and its
@@ -66,7 +66,7 @@ func (s *Study) Words() (all, agree int) {
 	for i := range s.Artefacts {
 		for j := range s.Artefacts[i].Rows {
 			r := &s.Artefacts[i].Rows[j]
-			if r.Basis != fit.Validation || r.Again || r.Agreement == "" {
+			if r.Basis != compare.Validation || r.Again || r.Agreement == "" {
 				continue
 			}
 			all++

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 )
 
 // StudyPage writes a page on a study into a directory: index.html, which needs nothing else, cells.csv, claims.csv, and the charts as
@@ -58,13 +58,13 @@ func (s *Study) keys() []fact {
 			out = append(out, fact{phrases[v].Text + fittedTo, s.ofClaims(fitted), "claims that a number was fitted to"})
 		}
 	}
-	if all, within := s.Rows(fit.Validation, near); all > 0 {
+	if all, within := s.Rows(compare.Validation, near); all > 0 {
 		out = append(out, fact{"validation", fmt.Sprintf("%d of %d", within, all), fmt.Sprintf("published values met within %d %%", near)})
 	}
 	if all, agree := s.Words(); all > 0 {
 		out = append(out, fact{"words", fmt.Sprintf("%d of %d", agree, all), "answers in words that agree"})
 	}
-	if all, _ := s.Rows(fit.Calibration, near); all > 0 {
+	if all, _ := s.Rows(compare.Calibration, near); all > 0 {
 		out = append(out, fact{"calibration", fmt.Sprint(all), "published values that were fitted to"})
 	}
 	return out

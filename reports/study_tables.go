@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 )
 
 // near is within how many percent of a published value a measured one is said to agree with it.
@@ -76,11 +76,11 @@ func (s *Study) counts() string {
 // agreement says how many published values were met.
 func (s *Study) agreement() string {
 	var words []string
-	if all, within := s.Rows(fit.Validation, near); all > 0 {
+	if all, within := s.Rows(compare.Validation, near); all > 0 {
 		words = append(words, fmt.Sprintf("Of %s that nothing was fitted to, %s within %d %%.",
 			counted(all, "published value", "published values"), counted(within, "was met", "were met"), near))
 	}
-	if n, _ := s.Rows(fit.Calibration, near); n > 0 {
+	if n, _ := s.Rows(compare.Calibration, near); n > 0 {
 		words = append(words, counted(n, "more was used for calibration, so that agreement with it proves nothing.", "more were used for calibration, so that agreement with them proves nothing."))
 	}
 	if n, _ := s.Rows(Contradicted, near); n > 0 {
@@ -194,7 +194,7 @@ var reading = []string{
 // cells returns the row of a finding.
 func (r *Finding) cells(t *Table) []Cell {
 	tone := Normal
-	if r.Basis == fit.Calibration {
+	if r.Basis == compare.Calibration {
 		tone = Faint
 	}
 	published, found := text(r.published()), text(measured(r.Measured, r.MeasuredLow, r.MeasuredHigh))
@@ -208,7 +208,7 @@ func (r *Finding) cells(t *Table) []Cell {
 	case math.IsInf(r.ErrorPercent(), 0):
 		off = none
 	}
-	if !r.textual() && r.Basis == fit.Validation && math.Abs(r.ErrorPercent()) > near && off != none {
+	if !r.textual() && r.Basis == compare.Validation && math.Abs(r.ErrorPercent()) > near && off != none {
 		off.Tone = Doubt
 		t.note("%s is farther off than %d %%.", doubt, near)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/testdata"
 )
@@ -27,12 +27,12 @@ func smallStudy() *Study {
 		return Finding{Platform: "toy", Library: "lib", Place: "inter", Mode: "isend", Parameter: parameter, Bytes: bytes, Unit: "us", Low: published, High: published,
 			Measured: found, MeasuredLow: found * 0.99, MeasuredHigh: found * 1.01, Predicted: predicted, Basis: basis, Source: "[1] table 3"}
 	}
-	latency := value("L", -1, 4, 11, nan, fit.Validation)
+	latency := value("L", -1, 4, 11, nan, compare.Validation)
 	latency.High, latency.Mode, latency.Note = 10, "ssend", "The text gives one value, the table a range."
 	gap := value("G", -1, 0.2, 0.83, 0.8, Contradicted)
 	gap.Unit, gap.Note, gap.MeasuredLow, gap.MeasuredHigh = "us/B", "0.2 us per byte is 5 MB/s on a network of 10 Mbit/s: no honest emulation of that wire can reach it.", nan, nan
 	missing := value("g", -1, nan, 30, 31, Shown)
-	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: fit.Validation, Source: "[1] table 1", Agreement: Agrees}
+	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.Validation, Source: "[1] table 1", Agreement: Agrees}
 	other := words
 	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, Differs, "The peer makes progress inside its calls."
 	shown := value("o_s", 500, nan, 60, 61, Shown)
@@ -41,9 +41,9 @@ func smallStudy() *Study {
 		Artefacts: []Artefact{
 			{ID: "table-1", Caption: "send modes", Rows: []Finding{words, other}},
 			{ID: "table-3", Caption: "signature", Words: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
-				value("o_s", 16, 30, 30, 29, fit.Calibration), value("o_s", 10000, 130, 157, 131, fit.Validation), latency, gap, missing}},
+				value("o_s", 16, 30, 30, 29, compare.Calibration), value("o_s", 10000, 130, 157, 131, compare.Validation), latency, gap, missing}},
 			{ID: "figure-10", Caption: "overheads of blocking and non-blocking sends", XAxis: "message length (bytes)", YAxis: "send overhead (us)",
-				Rows: []Finding{value("o_s", 16, 30, 30, 29, fit.Calibration), shown},
+				Rows: []Finding{value("o_s", 16, 30, 30, 29, compare.Calibration), shown},
 				Curves: []StudyCurve{
 					{"blocking", MeasuredCurve, []StudyPoint{{16, 35, 34, 36}, {1000, 80, 80, 80}, {10000, 600, 600, 600}}},
 					{"blocking", PredictedCurve, []StudyPoint{{16, 33, 0, 0}, {1000, nan, 0, 0}, {10000, 590, 0, 0}}},
@@ -93,7 +93,7 @@ func largeStudy(t testing.TB) *Study {
 	}
 	modes := Artefact{ID: "table-1", Caption: "send modes of MPI: what a call that ends says"}
 	for _, r := range rows("table-1-send-modes.csv") {
-		modes.Rows = append(modes.Rows, Finding{Parameter: r.get("operation"), Bytes: -1, Low: nan, High: nan, Measured: nan, Predicted: nan, Basis: fit.Validation,
+		modes.Rows = append(modes.Rows, Finding{Parameter: r.get("operation"), Bytes: -1, Low: nan, High: nan, Measured: nan, Predicted: nan, Basis: compare.Validation,
 			Source: "table 1", Text: [2]string{r.get("ends") + "; buffer: " + r.get("buffer"), r.get("ends") + "; returned before the receive was posted"}})
 	}
 	s.Artefacts = append(s.Artefacts, modes)
@@ -107,7 +107,7 @@ func largeStudy(t testing.TB) *Study {
 		found := r.Low * (0.9 + 0.07*float64(i%6))
 		x := Finding{Platform: strings.ToLower(r.Platform), Library: "chimp", Place: r.Level, Mode: mode, Parameter: r.Parameter, Bytes: r.Bytes, Unit: strings.ReplaceAll(strings.ReplaceAll(r.Unit, "_per_byte", "/B"), "count", ""),
 			Low: r.Low, High: r.High, Measured: found, MeasuredLow: found * 0.998, MeasuredHigh: found * 1.002, Predicted: r.Low * 1.01,
-			Basis: []string{fit.Calibration, fit.Validation, fit.Validation}[i%3], Source: "[1] " + r.Table + " " + r.Column, Note: r.Contradiction}
+			Basis: []string{compare.Calibration, compare.Validation, compare.Validation}[i%3], Source: "[1] " + r.Table + " " + r.Column, Note: r.Contradiction}
 		if r.Contradiction != "" && r.Parameter == "G" {
 			x.Basis = Contradicted
 		}
@@ -164,7 +164,7 @@ func invent(a *Artefact, n int) {
 					if k > 10 {
 						published[1].Low, published[1].High = y*0.8, y*1.5
 					}
-					r.Low, r.High, r.Basis = published[len(published)-1].Low, published[len(published)-1].High, fit.Validation
+					r.Low, r.High, r.Basis = published[len(published)-1].Low, published[len(published)-1].High, compare.Validation
 				}
 				a.Rows = append(a.Rows, r)
 			}
@@ -286,14 +286,14 @@ func TestCounts(t *testing.T) {
 		t.Errorf("%q, want at its end %q", got, want)
 	}
 	// 157 for 130 and 11 for 4 to 10; what is words is not counted.
-	if all, within := s.Rows(fit.Validation, 20); all != 2 || within != 1 {
+	if all, within := s.Rows(compare.Validation, 20); all != 2 || within != 1 {
 		t.Errorf("%d of %d", within, all)
 	}
-	if all, within := s.Rows(fit.Validation, 21); all != 2 || within != 2 {
+	if all, within := s.Rows(compare.Validation, 21); all != 2 || within != 2 {
 		t.Errorf("%d of %d within 21 %%", within, all)
 	}
 	s.Artefacts[1].Rows[1].Measured = nan // what was not measured does not agree
-	if all, within := s.Rows(fit.Validation, 21); all != 2 || within != 1 {
+	if all, within := s.Rows(compare.Validation, 21); all != 2 || within != 1 {
 		t.Errorf("%d of %d, of which one was not measured", within, all)
 	}
 }

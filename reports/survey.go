@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
 // Survey is what is shown of transports that were measured on real machines, side by side.
 type Survey struct {
-	Title    string           // default: of the transports
-	Machines []sample.Machine // what was measured
-	Results  []*fit.Result    // of each machine
-	Fit      *fit.Survey      // of all of them
-	Contrast *fit.Contrast    // likewise; nil leaves out where calls that do not block pay
+	Title    string            // default: of the transports
+	Machines []sample.Machine  // what was measured
+	Results  []*fit.Result     // of each machine
+	Fit      *compare.Survey   // of all of them
+	Contrast *compare.Contrast // likewise; nil leaves out where calls that do not block pay
 }
 
 // subject is one transport as a page shows it.
@@ -60,7 +61,7 @@ func transport(platform, library, name string) string {
 }
 
 // factsOf returns the facts of the files that have samples of a subject.
-func factsOf(m sample.Machine, x fit.Subject) [][]sample.Fact {
+func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
 	var files []int
 	for _, s := range m.Series {
 		if s.Platform == x.Platform && s.Library == x.Library && s.Place == x.Place && !slices.Contains(files, s.File) {

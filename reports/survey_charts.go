@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -112,12 +114,12 @@ func (x xy) orNone(name, title, text string) *Chart {
 
 // burst returns the curve of what a message takes among others that are on their way, or nil. Of calls that do not block, the time between two calls says nothing of
 // when messages arrive: what does is a round-trip train, or a window that an answer ends.
-func (s *subject) burst() *fit.Curve {
-	ends := func(c *fit.Curve) bool { return c.Timer == sample.Stream || fit.Interval(c.Timer) }
-	blocks := func(c *fit.Curve) bool { return c.Timer == sample.Train }
+func (s *subject) burst() *curve.Curve {
+	ends := func(c *curve.Curve) bool { return c.Timer == sample.Stream || params.Interval(c.Timer) }
+	blocks := func(c *curve.Curve) bool { return c.Timer == sample.Train }
 	for _, q := range []struct {
 		mode string
-		is   func(*fit.Curve) bool
+		is   func(*curve.Curve) bool
 	}{{"isend", ends}, {"send", ends}, {"message", ends}, {"send", blocks}, {"message", blocks}} {
 		for i := range s.curves {
 			if c := &s.curves[i]; c.Mode == q.mode && chosen(*c) && q.is(c) {
@@ -171,7 +173,7 @@ func (s *Survey) overlaps(all []subject) []*Chart {
 				continue
 			}
 			bound = x.Bound
-			a, b := points([]fit.Point{x.Way})[0], points([]fit.Point{x.Call})[0]
+			a, b := points([]curve.Point{x.Way})[0], points([]curve.Point{x.Call})[0]
 			way.points, call.points = append(way.points, a), append(call.points, b)
 			way.over = append(way.over, point{a.x, math.Min(a.y, b.y), 0, 0})
 		}
@@ -221,9 +223,9 @@ func (s *Survey) launches(all []subject) *Chart {
 func quantityWords(quantity, mode string, bytes int) string {
 	at := ", " + size(bytes)
 	switch quantity {
-	case fit.OneWay:
+	case compare.OneWay:
 		return "half round trip" + at
-	case fit.Achieved:
+	case compare.Achieved:
 		return "bandwidth" + at
 	case "o_r":
 		if mode == "isend" {

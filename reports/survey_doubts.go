@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 )
 
 // doubts are the warnings of all transports by kind, each kind with the transports that it concerns.
@@ -57,10 +57,10 @@ func byGravity(all []kindView) []kindView {
 }
 
 // ofLaunches says whether warnings of a code are of launches as a whole, in words of their own, and not of a parameter.
-func ofLaunches(code string) bool { return code == fit.DisturbedUsed }
+func ofLaunches(code string) bool { return code == clean.DisturbedUsed }
 
 // gravest are the codes of warnings after which a number is missing or may be far off, the gravest first.
-var gravest = []string{fit.DisturbedUsed, fit.Disturbed, fit.NegativeLatency, fit.Unidentified, fit.Skew, fit.LateStarts, fit.NoCommonStart, fit.NotLinear, fit.FewSizes, fit.FewReps, fit.CoarseTimer, fit.Drift, fit.RootsDisagree, fit.DirectionsDiffer, fit.HeavyTail}
+var gravest = []string{clean.DisturbedUsed, clean.Disturbed, clean.NegativeLatency, clean.Unidentified, clean.Skew, clean.LateStarts, clean.NoCommonStart, clean.NotLinear, clean.FewSizes, clean.FewReps, clean.CoarseTimer, clean.Drift, clean.RootsDisagree, clean.DirectionsDiffer, clean.HeavyTail}
 
 // some lists the first of many words.
 func some(words []string) string {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -32,7 +32,7 @@ func (s *Survey) tailTable(all []subject) *Table {
 	t := &Table{Name: "tails", Title: "Tails", Columns: []Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Right: true},
 		{Head: "p50", Right: true}, {Head: "p95", Right: true}, {Head: "p99", Right: true}, {Head: "most", Right: true}, {Head: "unit"}, {Head: "p99/p50", Right: true}}}
 	for _, q := range s.Fit.Tails {
-		in := scaleOf(fit.Micros, q.Median)
+		in := scaleOf(params.Micros, q.Median)
 		cells := []Cell{text(all[q.Subject].name), text(quantityWords(q.Quantity, q.Mode, q.Bytes)), text(strconv.Itoa(q.Samples))}
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
 			cells = append(cells, text(number(v*in.factor)))

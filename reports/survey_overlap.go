@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
 )
 
 // pays is the table of where it pays not to block.
@@ -51,7 +52,7 @@ func (s *Survey) pays(all []subject) *Table {
 
 // bounded says whether of what is free only a bound is known, of any transport.
 func (s *Survey) bounded() bool {
-	return slices.ContainsFunc(s.Fit.Overlaps, func(x fit.Overlap) bool { return x.Bound })
+	return slices.ContainsFunc(s.Fit.Overlaps, func(x compare.Overlap) bool { return x.Bound })
 }
 
 // freeSizes are the sizes at which the table shows what is free, or the nearest that were measured.
@@ -62,7 +63,7 @@ func (s *Survey) freeTable(all []subject) *Table {
 	t := &Table{Name: "free", Title: "Free while a message is on its way", Columns: []Column{{Head: "", Key: true}, {Head: "size", Key: true, Right: true},
 		{Head: "half round\ntrip us", Right: true}, {Head: "send\nus", Right: true}, {Head: "processor\nbusy us", Right: true}, {Head: "free\nus", Right: true}, {Head: "free\n%", Right: true}}}
 	for i := range all {
-		var of []fit.Overlap
+		var of []compare.Overlap
 		for _, x := range s.Fit.Overlaps {
 			if x.Subject == i {
 				of = append(of, x)
@@ -83,8 +84,8 @@ func (s *Survey) freeTable(all []subject) *Table {
 	return t
 }
 
-func freeRow(t *Table, name string, x fit.Overlap) []Cell {
-	value := func(p fit.Point) Cell { return text(measured(p.Value, p.Low, p.High)) }
+func freeRow(t *Table, name string, x compare.Overlap) []Cell {
+	value := func(p curve.Point) Cell { return text(measured(p.Value, p.Low, p.High)) }
 	blocks, bound := none, ""
 	if x.Blocks != nil {
 		blocks = value(*x.Blocks)

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // SurveyPage writes a page on a survey into a directory: index.html, which needs nothing else, the tables as CSV, all parameters of each machine, and the charts
@@ -75,7 +77,7 @@ func (p *surveyPage) head() {
 func (p *surveyPage) keys(i int, name string) []fact {
 	var out []fact
 	for _, x := range p.of.Fit.Standings {
-		if x.Quantity != fit.OneWay && x.Quantity != fit.Achieved || x.Mode != p.all[i].main() {
+		if x.Quantity != compare.OneWay && x.Quantity != compare.Achieved || x.Mode != p.all[i].main() {
 			continue
 		}
 		for _, r := range x.Of {
@@ -111,7 +113,7 @@ func (p *surveyPage) spread() {
 // doubts says what not to trust, and what to do about it.
 func (p *surveyPage) doubts() {
 	x := doubtsSection(p.of.doubts(p.all))
-	var all []fit.Warning
+	var all []clean.Warning
 	for _, r := range p.of.Results {
 		all = append(all, r.Warnings...)
 	}
@@ -134,11 +136,11 @@ func doubtsSection(kinds []kindView) section {
 func (p *surveyPage) byMode() {
 	x := section{ID: "modes", Title: "All modes", Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
 	p.csv = append(p.csv, file{"parameters.csv", func(w io.Writer) error {
-		var all []fit.Parameter
+		var all []params.Parameter
 		for _, r := range p.of.Results {
 			all = append(all, r.Parameters...)
 		}
-		return fit.WriteParameters(w, all)
+		return params.WriteParameters(w, all)
 	}})
 	for _, s := range p.all {
 		t := s.parameters()

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -33,13 +35,13 @@ func (s *Survey) standings(all []subject) *Table {
 	return t
 }
 
-func standingGroup(x fit.Standing) string {
+func standingGroup(x compare.Standing) string {
 	level := ""
 	if x.Mode == "message" {
 		level = ", low-level messages"
 	}
 	switch x.Quantity {
-	case fit.OneWay, "L":
+	case compare.OneWay, "L":
 		return "Latency" + level
 	case "o_s", "o_r":
 		return "Overheads" + level
@@ -48,7 +50,7 @@ func standingGroup(x fit.Standing) string {
 }
 
 // standingRow is the row of a number.
-func (s *Survey) standingRow(t *Table, x fit.Standing, all []subject) []Cell {
+func (s *Survey) standingRow(t *Table, x compare.Standing, all []subject) []Cell {
 	subjects := len(all)
 	var values []float64
 	for _, r := range x.Of {
@@ -63,7 +65,7 @@ func (s *Survey) standingRow(t *Table, x fit.Standing, all []subject) []Cell {
 	if !slices.ContainsFunc(values, func(v float64) bool { return v > 0 }) {
 		row[0] = text(standingWords(x))
 	}
-	if x.Quantity == fit.Achieved && x.Bytes < 0 {
+	if x.Quantity == compare.Achieved && x.Bytes < 0 {
 		t.note("The longest messages: %s.", s.longest(x, all))
 	}
 	for i, r := range x.Of {
@@ -82,7 +84,7 @@ func (s *Survey) standingRow(t *Table, x fit.Standing, all []subject) []Cell {
 }
 
 // longest says which sizes those of a row are.
-func (s *Survey) longest(x fit.Standing, all []subject) string {
+func (s *Survey) longest(x compare.Standing, all []subject) string {
 	var words []string
 	for _, r := range x.Of {
 		words = append(words, size(r.From)+" ("+all[r.Subject].name+")")
@@ -91,17 +93,17 @@ func (s *Survey) longest(x fit.Standing, all []subject) string {
 }
 
 // standingWords names the row of a number.
-func standingWords(x fit.Standing) string {
+func standingWords(x compare.Standing) string {
 	switch {
 	case x.Quantity == "L":
-		return "L = " + map[string]string{fit.ByRoundTrip: "rtt/2 − o_s − o_r", fit.ByReceive: "timer21 − timer12 of ssend", fit.ByHalfTripGap: "rtt/2 − g (PLogP)"}[x.Method]
-	case x.Quantity == fit.OneWay:
+		return "L = " + map[string]string{params.ByRoundTrip: "rtt/2 − o_s − o_r", params.ByReceive: "timer21 − timer12 of ssend", params.ByHalfTripGap: "rtt/2 − g (PLogP)"}[x.Method]
+	case x.Quantity == compare.OneWay:
 		return "L = rtt/2, half round trip, " + size(x.Bytes)
-	case x.Quantity == fit.Achieved && x.Bytes < 0:
+	case x.Quantity == compare.Achieved && x.Bytes < 0:
 		return "bandwidth of the longest messages"
-	case x.Quantity == fit.Achieved:
+	case x.Quantity == compare.Achieved:
 		return "bandwidth at " + size(x.Bytes)
-	case x.Quantity == fit.Bandwidth:
+	case x.Quantity == compare.Bandwidth:
 		return "1/G, bandwidth of a byte more"
 	case x.Quantity == "G":
 		return "G, gap a byte"
@@ -156,9 +158,9 @@ func (s *Survey) limitRows(t *Table, all []subject) {
 }
 
 // eager returns the eager limit that was found, or nil.
-func (s *subject) eager() *fit.Parameter {
+func (s *subject) eager() *params.Parameter {
 	for i := range s.rows {
-		if p := &s.rows[i]; p.Name == "S" && p.Unit == fit.Bytes && p.Mode == s.main() && !math.IsNaN(p.Value) {
+		if p := &s.rows[i]; p.Name == "S" && p.Unit == params.Bytes && p.Mode == s.main() && !math.IsNaN(p.Value) {
 			return p
 		}
 	}
@@ -166,7 +168,7 @@ func (s *subject) eager() *fit.Parameter {
 }
 
 // breakWords lists the sizes in between which a curve breaks.
-func breakWords(bs []fit.Break) string {
+func breakWords(bs []curve.Break) string {
 	var words []string
 	for _, b := range bs {
 		words = append(words, between(b.From, b.To))
@@ -178,12 +180,12 @@ func breakWords(bs []fit.Break) string {
 func (s *Survey) methods(t *Table, all []subject) {
 	var parts []string
 	for _, x := range s.Fit.Standings {
-		if x.Quantity == "L" || x.Quantity == fit.OneWay || x.Quantity == fit.Achieved || x.Quantity == fit.Bandwidth {
+		if x.Quantity == "L" || x.Quantity == compare.OneWay || x.Quantity == compare.Achieved || x.Quantity == compare.Bandwidth {
 			continue
 		}
 		methods, by := []string{}, map[string][]string{}
 		for _, r := range x.Of {
-			if math.IsNaN(r.Value) || r.Bound() || r.Method == fit.ByOverhead {
+			if math.IsNaN(r.Value) || r.Bound() || r.Method == params.ByOverhead {
 				continue
 			}
 			if by[r.Method] == nil {

@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -72,7 +76,7 @@ func surveyed(t testing.TB) *Survey {
 			disturb(set, 0.3)
 		}
 		s.Machines = append(s.Machines, sample.Machine{Files: []string{fmt.Sprintf("%d.csv", i)}, Set: set})
-		r, err := fit.Fit(set, fit.Options{})
+		r, err := fit.Fit(set, clean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,10 +102,10 @@ func disturb(set *sample.Set, part float64) {
 func (s *Survey) survey(t testing.TB) {
 	t.Helper()
 	var err error
-	if s.Fit, err = fit.NewSurvey(s.Machines, fit.Options{}); err != nil {
+	if s.Fit, err = compare.NewSurvey(s.Machines, clean.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Contrast, err = fit.NewContrast(s.Machines, fit.Options{}, 0.2); err != nil {
+	if s.Contrast, err = compare.NewContrast(s.Machines, clean.Options{}, 0.2); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -152,7 +156,7 @@ func TestHostileSurvey(t *testing.T) {
 		for j := range m.Facts {
 			m.Facts[j].Value += evil
 		}
-		r, err := fit.Fit(m.Set, fit.Options{})
+		r, err := fit.Fit(m.Set, clean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,19 +220,19 @@ func TestDoubts(t *testing.T) {
 	warn := func(machine int, mode, of, code, text string) {
 		x := s.Fit.Subjects[machine]
 		r := s.Results[machine]
-		r.Warnings = append(r.Warnings, fit.Warning{Platform: x.Platform, Library: x.Library, Place: x.Place, Mode: mode, Parameter: of, Code: code, Text: text})
+		r.Warnings = append(r.Warnings, clean.Warning{Platform: x.Platform, Library: x.Library, Place: x.Place, Mode: mode, Parameter: of, Code: code, Text: text})
 	}
 	for i := range s.Results {
 		s.Results[i].Warnings = nil
 	}
 	for i := range 12 {
-		warn(0, "send", fmt.Sprintf("t%d", i), fit.HeavyTail, "x")
-		warn(0, "send", fmt.Sprintf("t%d", i), fit.HeavyTail, "y")
+		warn(0, "send", fmt.Sprintf("t%d", i), clean.HeavyTail, "x")
+		warn(0, "send", fmt.Sprintf("t%d", i), clean.HeavyTail, "y")
 	}
-	warn(1, "isend", "rtt", fit.HeavyTail, "x")
-	warn(1, "send", "L", fit.NegativeLatency, "x")
-	warn(1, "", "samples", fit.DisturbedUsed, "of 3 of 10, more or less")
-	warn(0, "", "samples", fit.DisturbedUsed, "of 4 of 10")
+	warn(1, "isend", "rtt", clean.HeavyTail, "x")
+	warn(1, "send", "L", clean.NegativeLatency, "x")
+	warn(1, "", "samples", clean.DisturbedUsed, "of 3 of 10, more or less")
+	warn(0, "", "samples", clean.DisturbedUsed, "of 4 of 10")
 	var got []string
 	for _, k := range s.doubts(s.subjects()) {
 		for _, c := range k.Cases {
@@ -262,16 +266,16 @@ func TestLimits(t *testing.T) {
 
 // Of calls that do not block, a burst is no bandwidth: the calls return long before the messages arrive.
 func TestBurst(t *testing.T) {
-	of := func(mode, timer string) fit.Curve { return fit.Curve{Mode: mode, Protocol: "auto", Timer: timer} }
+	of := func(mode, timer string) curve.Curve { return curve.Curve{Mode: mode, Protocol: "auto", Timer: timer} }
 	for _, c := range []struct {
-		curves []fit.Curve
+		curves []curve.Curve
 		want   string
 	}{
 		{nil, ""},
-		{[]fit.Curve{of("isend", "train")}, ""},
-		{[]fit.Curve{of("isend", "train"), of("send", "train")}, "send train"},
-		{[]fit.Curve{of("send", "train"), of("isend", "(prtt10-rtt)/9")}, "isend (prtt10-rtt)/9"},
-		{[]fit.Curve{of("isend", "(prtt10-d-rtt)/9"), of("send", "stream")}, "send stream"},
+		{[]curve.Curve{of("isend", "train")}, ""},
+		{[]curve.Curve{of("isend", "train"), of("send", "train")}, "send train"},
+		{[]curve.Curve{of("send", "train"), of("isend", "(prtt10-rtt)/9")}, "isend (prtt10-rtt)/9"},
+		{[]curve.Curve{of("isend", "(prtt10-d-rtt)/9"), of("send", "stream")}, "send stream"},
 	} {
 		got := ""
 		if x := (&subject{place: &place{curves: c.curves}}).burst(); x != nil {
@@ -308,16 +312,16 @@ func TestAmount(t *testing.T) {
 		unit  string
 		want  string
 	}{
-		{0.292, fit.Micros, "292.0 ns"}, {3.5, fit.Micros, "3.500 us"}, {4.4e-5, fit.PerByte, "0.04400 ns/B"}, {22500, fit.MegabytesPerSecond, "22.50 GB/s"}, {999, fit.MegabytesPerSecond, "999.0 MB/s"},
+		{0.292, params.Micros, "292.0 ns"}, {3.5, params.Micros, "3.500 us"}, {4.4e-5, params.PerByte, "0.04400 ns/B"}, {22500, compare.MegabytesPerSecond, "22.50 GB/s"}, {999, compare.MegabytesPerSecond, "999.0 MB/s"},
 	} {
 		if got := flat(amount(c.value, c.unit)); got != c.want {
 			t.Errorf("%v %s: %q, want %q", c.value, c.unit, got, c.want)
 		}
 	}
-	if got := scaleOf(fit.Micros, 0.5, math.NaN(), 20); got != (scale{"ns", 1e3}) {
+	if got := scaleOf(params.Micros, 0.5, math.NaN(), 20); got != (scale{"ns", 1e3}) {
 		t.Errorf("%+v", got)
 	}
-	if got := scaleOf(fit.MegabytesPerSecond); got.unit != fit.MegabytesPerSecond {
+	if got := scaleOf(compare.MegabytesPerSecond); got.unit != compare.MegabytesPerSecond {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -369,10 +373,10 @@ func TestWayPanels(t *testing.T) {
 
 // The best is who it is, and where a call takes as long as the way nothing is free.
 func TestRows(t *testing.T) {
-	of := func(subject int, v, ratio float64) fit.Reading {
-		return fit.Reading{Subject: subject, Parameter: fit.Parameter{Value: v, Low: v, High: v, Verdict: fit.Good}, Ratio: ratio, Least: ratio, Most: ratio, Difference: fit.Higher}
+	of := func(subject int, v, ratio float64) compare.Reading {
+		return compare.Reading{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.Good}, Ratio: ratio, Least: ratio, Most: ratio, Difference: compare.Higher}
 	}
-	x := fit.Standing{Quantity: "o_s", Mode: "send", Bytes: 8, Unit: fit.Micros, Best: 1, Of: []fit.Reading{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}}
+	x := compare.Standing{Quantity: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros, Best: 1, Of: []compare.Reading{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}}
 	row := (&Survey{}).standingRow(&Table{}, x, make([]subject, 3))
 	var got []string
 	for _, c := range row {
@@ -381,9 +385,9 @@ func TestRows(t *testing.T) {
 	if want := []string{"o_s of send, 8 B, ns", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p := func(v float64) fit.Point { return fit.Point{Bytes: 8, Value: v, Low: v, High: v} }
+	p := func(v float64) curve.Point { return curve.Point{Bytes: 8, Value: v, Low: v, High: v} }
 	for free, want := range map[float64]string{-0.5: "none", 0: "none", 0.5: "≤0.5000 ±0"} {
-		cells := freeRow(&Table{}, "a", fit.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
+		cells := freeRow(&Table{}, "a", compare.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
 		if got := cells[5].Text; got != want {
 			t.Errorf("free %v: %q, want %q", free, got, want)
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -32,14 +33,14 @@ func (s *Survey) judged(i int, name string) string {
 	var weak, unknown []string
 	for _, x := range s.Fit.Standings {
 		for _, r := range x.Of {
-			if r.Subject != i || x.Quantity == fit.Bandwidth { // which is G once more
+			if r.Subject != i || x.Quantity == compare.Bandwidth { // which is G once more
 				continue
 			}
 			short := shortWords(x)
 			switch r.Verdict {
-			case fit.Good:
+			case params.Good:
 				good++
-			case fit.Weak, fit.Bad:
+			case params.Weak, params.Bad:
 				weak = append(weak, short)
 			default:
 				unknown = append(unknown, short)
@@ -57,9 +58,9 @@ func (s *Survey) judged(i int, name string) string {
 }
 
 // shortWords names a number in a sentence.
-func shortWords(x fit.Standing) string {
+func shortWords(x compare.Standing) string {
 	switch x.Quantity {
-	case fit.OneWay:
+	case compare.OneWay:
 		return "half round trip"
 	case "L":
 		return "L (" + strings.TrimPrefix(standingWords(x), "L = ") + ")"
@@ -99,7 +100,7 @@ func (s *Survey) launched(all []subject) []string {
 	}
 	var words []string
 	for _, q := range s.Fit.Scatters {
-		if q.Quantity != fit.OneWay || len(q.Values) < 2 {
+		if q.Quantity != compare.OneWay || len(q.Values) < 2 {
 			continue
 		}
 		least, most := q.Span()

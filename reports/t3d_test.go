@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
@@ -18,7 +20,7 @@ import (
 type real struct {
 	set     *sample.Set
 	result  *fit.Result
-	compare []fit.Comparison
+	compare []compare.Comparison
 	machine *platform.Platform
 	err     error
 }
@@ -52,8 +54,8 @@ var measuredT3D = sync.OnceValue(func() (x real) {
 		}
 	}
 	x.machine = job.Platform
-	if x.result, x.err = fit.Fit(x.set, fit.Options{Replicates: 60}); x.err == nil {
-		x.compare, x.err = fit.Compare(x.set, x.result.Parameters, fit.Predict)
+	if x.result, x.err = fit.Fit(x.set, clean.Options{Replicates: 60}); x.err == nil {
+		x.compare, x.err = compare.Compare(x.set, x.result.Parameters, compare.Predict)
 	}
 	return x
 })

@@ -14,6 +14,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -42,33 +46,33 @@ func golden(t *testing.T, name string, got []byte) {
 // example is a result with everything that a cell can be: exact, weak, only on a line, hidden, not to be had, not measured.
 func example() *fit.Result {
 	r := &fit.Result{}
-	add := func(mode, name string, from, to int, value, low, high float64, u, method string, v fit.Verdict) {
-		r.Parameters = append(r.Parameters, fit.Parameter{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Name: name,
+	add := func(mode, name string, from, to int, value, low, high float64, u, method string, v params.Verdict) {
+		r.Parameters = append(r.Parameters, params.Parameter{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Name: name,
 			From: from, To: to, Value: value, Low: low, High: high, Unit: u, Method: method, Samples: 1200, Verdict: v})
 	}
-	curve := func(mode, timer string, at ...fit.Point) {
-		r.Curves = append(r.Curves, fit.Curve{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Protocol: "auto", Timer: timer, Points: at})
+	draw := func(mode, timer string, at ...curve.Point) {
+		r.Curves = append(r.Curves, curve.Curve{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Protocol: "auto", Timer: timer, Points: at})
 	}
 	nan := math.NaN()
-	add("isend", "o_s", 0, 500, 29.8, 29.7, 29.9, fit.Micros, "timer11", fit.Good)
-	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, fit.PerByte, "timer11", fit.Good)
-	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, fit.Micros, "timer11", fit.Weak)
-	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, fit.PerByte, "timer11", fit.Weak)
-	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, fit.Micros, fit.ByOverhead, fit.NotIdentifiable)
-	add("ssend", "o_s", 0, 20000, 35, 35, 35, fit.Micros, "timer11", fit.Good)
-	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, fit.Micros, "timer12", fit.Good)
-	add("ssend", "L", 16, 16, 40, 39, 41, fit.Micros, fit.ByHalfTrip, fit.Good) // another reading, which never counts
-	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, fit.Micros, fit.ByReceive, fit.Good)
-	add("ssend", "G", 0, 20000, nan, nan, nan, fit.PerByte, fit.ByBlocking, fit.NotIdentifiable)
-	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, fit.PerByte, "rtt/2", fit.Weak)
-	curve("isend", "timer11", fit.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, fit.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
-	curve("ssend", "timer11", fit.Point{Bytes: 16, Value: 35.25, Low: 35.25, High: 35.25})
+	add("isend", "o_s", 0, 500, 29.8, 29.7, 29.9, params.Micros, "timer11", params.Good)
+	add("isend", "o_s", 0, 500, 0.01, 0.0098, 0.0102, params.PerByte, "timer11", params.Good)
+	add("isend", "o_s", 700, 20000, 38, 37.8, 38.3, params.Micros, "timer11", params.Weak)
+	add("isend", "o_s", 700, 20000, 0.0099, 0.0097, 0.0101, params.PerByte, "timer11", params.Weak)
+	add("isend", "g", 16, 16, 29.97, 29.8, 30.1, params.Micros, params.ByOverhead, params.NotIdentifiable)
+	add("ssend", "o_s", 0, 20000, 35, 35, 35, params.Micros, "timer11", params.Good)
+	add("ssend", "o_r", 0, 20000, 18, 17.9, 18.1, params.Micros, "timer12", params.Good)
+	add("ssend", "L", 16, 16, 40, 39, 41, params.Micros, params.ByHalfTrip, params.Good) // another reading, which never counts
+	add("ssend", "L", 16, 16, 3.1, 2.93, 3.22, params.Micros, params.ByReceive, params.Good)
+	add("ssend", "G", 0, 20000, nan, nan, nan, params.PerByte, params.ByBlocking, params.NotIdentifiable)
+	add("message", "G", 0, 20000, 0.0142, 0.01418, 0.01425, params.PerByte, "rtt/2", params.Weak)
+	draw("isend", "timer11", curve.Point{Bytes: 16, Value: 29.97, Low: 29.91, High: 30.08}, curve.Point{Bytes: 10000, Value: 130.14, Low: 129.9, High: 130.5})
+	draw("ssend", "timer11", curve.Point{Bytes: 16, Value: 35.25, Low: 35.25, High: 35.25})
 	warn := func(mode, parameter, code, text string) {
-		r.Warnings = append(r.Warnings, fit.Warning{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Parameter: parameter, Code: code, Text: text})
+		r.Warnings = append(r.Warnings, clean.Warning{Platform: "toy", Library: "lib", Place: "inter", Mode: mode, Parameter: parameter, Code: code, Text: text})
 	}
-	warn("isend", "timer11", fit.Drift, "later repetitions differ from earlier ones, at 700 bytes")
-	warn("ssend", "G", fit.Unidentified, "timer21(blocking)-timer21(non-blocking) is -1 us/B, with an interval from -2 to 1: not identifiable")
-	warn("ssend", "timer11", fit.Drift, "later repetitions differ from earlier ones, at 700 bytes")
+	warn("isend", "timer11", clean.Drift, "later repetitions differ from earlier ones, at 700 bytes")
+	warn("ssend", "G", clean.Unidentified, "timer21(blocking)-timer21(non-blocking) is -1 us/B, with an interval from -2 to 1: not identifiable")
+	warn("ssend", "timer11", clean.Drift, "later repetitions differ from earlier ones, at 700 bytes")
 	return r
 }
 
@@ -108,22 +112,22 @@ func predictions() []Prediction {
 }
 
 // comparisons are two, of which one says nothing.
-func comparisons() []fit.Comparison {
-	return []fit.Comparison{
-		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 16, Quantity: "T_s", Predicted: 47.1, Measured: 50, Error: -5.8, Basis: fit.Validation},
-		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 10000, Quantity: "T_s", Predicted: 1234.5, Measured: 1, Error: 123350, Basis: fit.Validation},
-		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "auto", Bytes: 0, Quantity: "o_s(send)", Predicted: 30, Measured: 0, Error: math.NaN(), Basis: fit.Calibration},
+func comparisons() []compare.Comparison {
+	return []compare.Comparison{
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 16, Quantity: "T_s", Predicted: 47.1, Measured: 50, Error: -5.8, Basis: compare.Validation},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "RTA", Bytes: 10000, Quantity: "T_s", Predicted: 1234.5, Measured: 1, Error: 123350, Basis: compare.Validation},
+		{Platform: "toy", Library: "lib", Place: "inter", Protocol: "auto", Bytes: 0, Quantity: "o_s(send)", Predicted: 30, Measured: 0, Error: math.NaN(), Basis: compare.Calibration},
 	}
 }
 
 // broadcasts are two algorithms at two lengths, of which one time is weak, and one was measured behind barriers alone.
-func broadcasts() []fit.CollectiveComparison {
-	of := func(algorithm string, bytes int, took, half, predicted float64) fit.CollectiveComparison {
-		c := fit.Collective{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
+func broadcasts() []compare.CollectiveComparison {
+	of := func(algorithm string, bytes int, took, half, predicted float64) compare.CollectiveComparison {
+		c := compare.Collective{Platform: "toy", Library: "lib", Place: "inter", Clock: "real", Operation: "bcast", Algorithm: algorithm, Ranks: 4, Bytes: bytes,
 			Min: took / 2, Median: took - 1, Max: took, Last: took + 1, Low: took + 1 - half, High: took + 1 + half, Samples: 50}
-		return fit.CollectiveComparison{Collective: c, Predicted: predicted, By: "messages"}
+		return compare.CollectiveComparison{Collective: c, Predicted: predicted, By: "messages"}
 	}
-	all := []fit.CollectiveComparison{of("linear", 8, 12, 0.03, 11), of("linear", 10000, 2000, 900, 500), of("scatter-allgather", 8, 30, 1, 9), of("scatter-allgather", 10000, 1500, 3, 1400)}
+	all := []compare.CollectiveComparison{of("linear", 8, 12, 0.03, 11), of("linear", 10000, 2000, 900, 500), of("scatter-allgather", 8, 30, 1, 9), of("scatter-allgather", 10000, 1500, 3, 1400)}
 	all[1].Last, all[1].Low, all[1].High = math.NaN(), 1100, 2900
 	return all
 }
@@ -251,10 +255,10 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // What is said in the same words of several is said once, with each place once.
 func TestWarningsByPlace(t *testing.T) {
-	var ws []fit.Warning
+	var ws []clean.Warning
 	for _, place := range []string{"inter", "intra"} {
 		for _, mode := range []string{"send", "isend"} {
-			ws = append(ws, fit.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: fit.Drift, Text: "later"})
+			ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: clean.Drift, Text: "later"})
 		}
 	}
 	for n, want := range map[int]string{4: "send o_s, isend o_s (x, y, between nodes); send o_s, isend o_s (x, y, within a node): later", 2: "send o_s, isend o_s: later"} {
@@ -267,7 +271,7 @@ func TestWarningsByPlace(t *testing.T) {
 
 // TestMeanings: every warning that fit gives is explained.
 func TestMeanings(t *testing.T) {
-	source, err := os.ReadFile("../fit/warning.go")
+	source, err := os.ReadFile("../fit/clean/warning.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +335,7 @@ func TestUnits(t *testing.T) {
 // Of a gap that the receiver hides there is a bound, which no one takes for a number.
 func TestBound(t *testing.T) {
 	x := &Table{}
-	p := &fit.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: fit.Micros, Method: fit.ByBound, Verdict: fit.NotIdentifiable}
+	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.ByBound, Verdict: params.NotIdentifiable}
 	if c := cell(x, p); c != (Cell{"≤30.00", Faint}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/tiers"
 )
 
 // tiersTable says which ranks are near each other.
-func tiersTable(x fit.Tiers) *Table {
+func tiersTable(x tiers.Tiers) *Table {
 	t := &Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", where(x.Platform, x.Library, ""), counted(len(x.Pairs), "pair", "pairs"), len(x.Ranks)),
 		Columns: []Column{{Head: "tier", Key: true}, {Head: "pairs", Right: true}, {Head: "time,\nnearest 1", Right: true},
 			{Head: "groups", Right: true}, {Head: "ranks\nof each", Right: true}, {Head: "members", Wrap: true}}}
@@ -72,9 +72,9 @@ func company(groups [][]int) string {
 }
 
 // neighbours returns the ranks so that those of one group stand side by side, in every tier.
-func neighbours(x fit.Tiers) []int {
+func neighbours(x tiers.Tiers) []int {
 	ranks := slices.Clone(x.Ranks)
-	group := func(l fit.Tier, rank int) int {
+	group := func(l tiers.Tier, rank int) int {
 		return slices.IndexFunc(l.Groups, func(g []int) bool { return slices.Contains(g, rank) })
 	}
 	for _, l := range x.Levels { // stable: the farthest tier decides last

@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/tiers"
 )
 
 // cabinets are ranks in three tiers, one of which is alone in its node, with an odd pair and one that was not measured.
-func cabinets() fit.Tiers {
-	x := fit.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
-		Levels: []fit.Tier{
+func cabinets() tiers.Tiers {
+	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
+		Levels: []tiers.Tier{
 			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
 			{Place: "tier2", Groups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
 			{Place: "tier3", Groups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
 		}}
-	together := func(l fit.Tier, a, b int) bool {
+	together := func(l tiers.Tier, a, b int) bool {
 		for _, g := range l.Groups {
 			in := map[int]bool{}
 			for _, rank := range g {
@@ -37,7 +37,7 @@ func cabinets() fit.Tiers {
 				tier++
 			}
 			if a != 0 || b != 1 {
-				x.Pairs = append(x.Pairs, fit.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
+				x.Pairs = append(x.Pairs, tiers.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
 			}
 		}
 	}
@@ -86,8 +86,8 @@ func TestMatrix(t *testing.T) {
 
 // One pair has no tiers to show, and nothing may be concluded from that.
 func TestOnePair(t *testing.T) {
-	table := tiersTable(fit.Tiers{Platform: "x", Library: "y", Ranks: []int{0, 1}, Pairs: []fit.Pair{{A: 0, B: 1}},
-		Levels: []fit.Tier{{Place: "inter", Groups: [][]int{{0, 1}}, Pairs: 1, Times: 1}}})
+	table := tiersTable(tiers.Tiers{Platform: "x", Library: "y", Ranks: []int{0, 1}, Pairs: []tiers.Pair{{A: 0, B: 1}},
+		Levels: []tiers.Tier{{Place: "inter", Groups: [][]int{{0, 1}}, Pairs: 1, Times: 1}}})
 	if table.Title != "Tiers of x, y: 1 pair of 2 ranks" || !strings.Contains(strings.Join(table.Notes, ""), "measure more ranks") {
 		t.Errorf("%q, %q", table.Title, table.Notes)
 	}
@@ -96,7 +96,7 @@ func TestOnePair(t *testing.T) {
 // A fit of pairs is shown as a table with H and P, and on the page with the picture.
 func TestTiersShown(t *testing.T) {
 	r := example()
-	r.Tiers = []fit.Tiers{cabinets()}
+	r.Tiers = []tiers.Tiers{cabinets()}
 	var b bytes.Buffer
 	if err := Parameters(&b, r, Plain); err != nil {
 		t.Fatal(err)

@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // readings are the conventions of L, in the order of columns: the head of each, and its method.
 var readings = []struct{ head, method string }{
-	{"LogP\nrtt/2-o_s-o_r", fit.ByRoundTrip}, {"paper\ntimer21-timer12", fit.ByReceive}, {"PLogP\nrtt/2-g", fit.ByHalfTripGap}, {"with overheads\nrtt/2", fit.ByHalfTrip},
+	{"LogP\nrtt/2-o_s-o_r", params.ByRoundTrip}, {"paper\ntimer21-timer12", params.ByReceive}, {"PLogP\nrtt/2-g", params.ByHalfTripGap}, {"with overheads\nrtt/2", params.ByHalfTrip},
 }
 
 // latencies is the table of the readings of L in all modes that have one, in microseconds.
@@ -40,7 +42,7 @@ func (p *place) latencies() *Table {
 }
 
 // latency returns the row of L by a method, or nil.
-func (p *place) latency(mode, method string) *fit.Parameter {
+func (p *place) latency(mode, method string) *params.Parameter {
 	for i := range p.rows {
 		if x := &p.rows[i]; x.Mode == mode && x.Name == "L" && (x.Method == method || x.Method == method+": not identifiable") {
 			return x
@@ -58,7 +60,7 @@ func PLogP(w io.Writer, r *fit.Result, s Style) error {
 	return all.err
 }
 
-func plogpTable(v fit.PLogP) *Table {
+func plogpTable(v params.PLogP) *Table {
 	t := &Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", where(v.Platform, v.Library, v.Place), v.Mode),
 		Columns: []Column{{Head: "bytes", Key: true, Right: true}, {Head: "o_s\nus", Right: true}, {Head: "o_r\nus", Right: true}, {Head: "g\nus", Right: true}}}
 	for _, x := range v.Sizes {
@@ -71,7 +73,7 @@ func plogpTable(v fit.PLogP) *Table {
 }
 
 // timed returns a time with its interval.
-func timed(t *Table, x fit.Timed) Cell {
+func timed(t *Table, x params.Timed) Cell {
 	if math.IsNaN(x.Value) {
 		t.note("- was not measured, or is not above nothing.")
 		return none
@@ -106,8 +108,8 @@ func (p *place) loggps() *Table {
 
 // mean returns o of the smallest messages.
 func (p *place) mean(mode string) Cell {
-	send, ok := fit.Value(p.rows, mode, "o_s", 0)
-	receive, both := fit.Value(p.rows, mode, "o_r", 0)
+	send, ok := params.Value(p.rows, mode, "o_s", 0)
+	receive, both := params.Value(p.rows, mode, "o_r", 0)
 	if !ok || !both {
 		return none
 	}
@@ -117,7 +119,7 @@ func (p *place) mean(mode string) Cell {
 // eager returns S of a mode.
 func (p *place) eager(t *Table, mode string) Cell {
 	for i := range p.rows {
-		if x := &p.rows[i]; x.Mode == mode && x.Name == "S" && x.Unit == fit.Bytes {
+		if x := &p.rows[i]; x.Mode == mode && x.Name == "S" && x.Unit == params.Bytes {
 			return Cell{between(int(x.Low), int(x.High)), tone(t, x)}
 		}
 	}
@@ -126,7 +128,7 @@ func (p *place) eager(t *Table, mode string) Cell {
 }
 
 // HeldOut writes how well one half of the sizes predicts the other.
-func HeldOut(w io.Writer, hs []fit.HeldOut, s Style) error {
+func HeldOut(w io.Writer, hs []compare.HeldOut, s Style) error {
 	t := &Table{Name: "heldout", Title: "Half round trips, predicted from every other size", Columns: []Column{
 		{Head: "mode", Key: true}, {Head: "sizes\nfitted", Right: true}, {Head: "sizes\npredicted", Right: true}, {Head: "median error\n%", Right: true}, {Head: "largest\n%", Right: true}}}
 	last := ""

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // shown is what a view writes, with spaces of any number as one.
@@ -23,26 +26,26 @@ func shown(t *testing.T, write func(io.Writer) error) string {
 // toys has the readings of L of a real machine: of one there is no number.
 func toys() *fit.Result {
 	nan := math.NaN()
-	row := func(name, method, unit string, from, to int, value, low, high float64, v fit.Verdict) fit.Parameter {
-		return fit.Parameter{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Name: name, Method: method, Unit: unit, From: from, To: to, Value: value, Low: low, High: high, Verdict: v}
+	row := func(name, method, unit string, from, to int, value, low, high float64, v params.Verdict) params.Parameter {
+		return params.Parameter{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Name: name, Method: method, Unit: unit, From: from, To: to, Value: value, Low: low, High: high, Verdict: v}
 	}
-	r := &fit.Result{Parameters: []fit.Parameter{
-		row("o_s", "timer11", fit.Micros, 1, 4096, 2, 1.9, 2.1, fit.Good), row("o_r", "timer12", fit.Micros, 1, 4096, 4, 3.9, 4.1, fit.Bad),
-		row("L", fit.ByRoundTrip+": not identifiable", fit.Micros, 1, 1, nan, nan, nan, fit.NotIdentifiable),
-		row("L", fit.ByHalfTrip, fit.Micros, 1, 1, 5, 4.9, 5.1, fit.Good), row("L", fit.ByHalfTripGap, fit.Micros, 1, 1, 3, 2.9, 3.1, fit.Good),
-		row("g", fit.ByTrain, fit.Micros, 1, 1, 7, 6.9, 7.1, fit.Good), row("G", fit.ByHalfTrip, fit.PerByte, 1, 4096, 0.01, 0.009, 0.011, fit.Good),
-		row("S", "rtt: eager limit", fit.Bytes, -1, -1, 4096, 4096, 8191, fit.Good),
+	r := &fit.Result{Parameters: []params.Parameter{
+		row("o_s", "timer11", params.Micros, 1, 4096, 2, 1.9, 2.1, params.Good), row("o_r", "timer12", params.Micros, 1, 4096, 4, 3.9, 4.1, params.Bad),
+		row("L", params.ByRoundTrip+": not identifiable", params.Micros, 1, 1, nan, nan, nan, params.NotIdentifiable),
+		row("L", params.ByHalfTrip, params.Micros, 1, 1, 5, 4.9, 5.1, params.Good), row("L", params.ByHalfTripGap, params.Micros, 1, 1, 3, 2.9, 3.1, params.Good),
+		row("g", params.ByTrain, params.Micros, 1, 1, 7, 6.9, 7.1, params.Good), row("G", params.ByHalfTrip, params.PerByte, 1, 4096, 0.01, 0.009, 0.011, params.Good),
+		row("S", "rtt: eager limit", params.Bytes, -1, -1, 4096, 4096, 8191, params.Good),
 	}}
 	r.Parameters[1].Off = 0.25
-	times := func(x float64) fit.Timed { return fit.Timed{Value: x, Low: x, High: x} }
-	r.PLogP = []fit.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Least: 1, L: times(3), Sizes: []fit.Size{
-		{Bytes: 1, SendO: times(2), RecvO: times(4), Gap: times(7)}, {Bytes: 1000, SendO: times(2), RecvO: fit.Timed{Value: nan}, Gap: times(10)}}}}
+	times := func(x float64) params.Timed { return params.Timed{Value: x, Low: x, High: x} }
+	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Least: 1, L: times(3), Sizes: []params.Size{
+		{Bytes: 1, SendO: times(2), RecvO: times(4), Gap: times(7)}, {Bytes: 1000, SendO: times(2), RecvO: params.Timed{Value: nan}, Gap: times(10)}}}}
 	for _, mode := range []string{"send", "isend"} {
 		for i, timer := range []string{"timer11", "timer12"} {
-			r.Warnings = append(r.Warnings, fit.Warning{Mode: mode, Parameter: timer, Code: fit.HeavyTail, Text: "many, at 5 of 10 sizes", Sizes: 5 + i, Of: 10})
+			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: timer, Code: clean.HeavyTail, Text: "many, at 5 of 10 sizes", Sizes: 5 + i, Of: 10})
 		}
 		for range 3 {
-			r.Warnings = append(r.Warnings, fit.Warning{Mode: mode, Parameter: "o_s", Code: fit.NotLinear, Text: "bent"})
+			r.Warnings = append(r.Warnings, clean.Warning{Mode: mode, Parameter: "o_s", Code: clean.NotLinear, Text: "bent"})
 		}
 	}
 	return r
@@ -82,7 +85,7 @@ func TestLogGPS(t *testing.T) {
 }
 
 func TestHeldOut(t *testing.T) {
-	hs := []fit.HeldOut{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]fit.Predicted, 9), Median: 2.34, Largest: 20}}
+	hs := []compare.HeldOut{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.Predicted, 9), Median: 2.34, Largest: 20}}
 	if got := shown(t, func(w io.Writer) error { return HeldOut(w, hs, Style{Width: 200}) }); !strings.Contains(got, "send 10 9 2.3 20.0") {
 		t.Error(got)
 	}

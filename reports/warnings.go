@@ -8,40 +8,40 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 )
 
 // meanings say in plain words what a warning means, by its code.
 var meanings = map[string]string{
-	fit.FewSizes:         "Too few message sizes, or none that is small: measure more of them (--sizes).",
-	fit.FewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
-	fit.NegativeLatency:  "No latency is left of a round trip without o_s and o_r, which contain work that goes on while the message is on its way, so that they cannot be taken out. Of whole MPI calls use L of ssend, or of low-level messages (--level message); of these, rtt/2.",
-	fit.NotLinear:        "Times do not lie on a straight line, so that its numbers only sum them up, and ± says nothing of how far off they are: measure more sizes (--sizes), or use the measured times.",
-	fit.RootsDisagree:    "A time depends on which processor leaves the barrier first. The shorter one counts, since a barrier can only hold up, and is a little uncertain.",
-	fit.OddReps:          "Half of the repetitions should have the barrier's root at either processor, but their number is odd: something is missing in the file.",
-	fit.HeavyTail:        "Some calls took far longer than most. Medians hold, means do not: look for other load on the machine.",
-	fit.CoarseTimer:      "The steps of the clock are too long for such short times: only the time of several calls together would tell.",
-	fit.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
-	fit.Disturbed:        "Something else took most of the time, in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out: measure again on a quiet machine.",
-	fit.Falls:            "A call takes less time for longer messages, by whatever the library does otherwise with them. An overhead a byte is not below zero: one number stands for the range.",
-	fit.DisturbedUsed:    "Something else ran on the processors of the ranks nearly all the time, or their clocks were lower, so that there are too few other samples. Numbers may be up to twice those of a quiet machine: measure longer (--budget), or see loggp doctor.",
-	fit.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
-	fit.PlatformChanged:  "The file of the platform is not where it was, or was changed since. To see where its numbers are from, put it back, or measure anew.",
-	fit.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",
-	fit.Skew:             "The barrier lets the two processors go at times that lie further apart than the message takes, so that a receive that should wait for it finds it there. L can only be enclosed, and G is from half of the samples: low-level messages (--level message) tell more.",
-	fit.OneTier:          "All pairs of ranks take about as long: either no two are nearer than others, or the difference drowns in what pairs differ anyway. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
-	fit.TiersUnclear:     "The tiers lie so close that a rank may be in the wrong group, or a tier may be none: measure all pairs with more repetitions (--reps), or at other sizes.",
-	fit.OddPairs:         "Some pairs of ranks take longer or less long than the groups of their ranks let expect. They count where their ranks belong: look for other load on the machine, or for a bad link.",
-	fit.PairsMissing:     "Not all pairs of the ranks were measured.",
-	fit.UnequalGroups:    "The groups of ranks are not of one size, which LoGH{sSP} supposes.",
-	fit.LateStarts:       "Many repetitions were dropped, as a rank came too late to a start that was agreed on. What is left is of the better moments: look for other load on the machine.",
-	fit.NoCommonStart:    "Ranks had no clock by which to begin together, so that times are of the slowest rank's call behind a barrier, which ranks leave one after another.",
-	fit.StartsDiffer:     "How repetitions begin makes more of a time than the operation does: do not compare it with what was measured in the other way.",
-	fit.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
+	clean.FewSizes:         "Too few message sizes, or none that is small: measure more of them (--sizes).",
+	clean.FewReps:          "Too few repetitions, so that their median is uncertain: measure more of them (--reps).",
+	clean.NegativeLatency:  "No latency is left of a round trip without o_s and o_r, which contain work that goes on while the message is on its way, so that they cannot be taken out. Of whole MPI calls use L of ssend, or of low-level messages (--level message); of these, rtt/2.",
+	clean.NotLinear:        "Times do not lie on a straight line, so that its numbers only sum them up, and ± says nothing of how far off they are: measure more sizes (--sizes), or use the measured times.",
+	clean.RootsDisagree:    "A time depends on which processor leaves the barrier first. The shorter one counts, since a barrier can only hold up, and is a little uncertain.",
+	clean.OddReps:          "Half of the repetitions should have the barrier's root at either processor, but their number is odd: something is missing in the file.",
+	clean.HeavyTail:        "Some calls took far longer than most. Medians hold, means do not: look for other load on the machine.",
+	clean.CoarseTimer:      "The steps of the clock are too long for such short times: only the time of several calls together would tell.",
+	clean.Drift:            "The machine became slower or faster during the run: warm up longer (--warmup), or measure again.",
+	clean.Disturbed:        "Something else took most of the time, in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out: measure again on a quiet machine.",
+	clean.Falls:            "A call takes less time for longer messages, by whatever the library does otherwise with them. An overhead a byte is not below zero: one number stands for the range.",
+	clean.DisturbedUsed:    "Something else ran on the processors of the ranks nearly all the time, or their clocks were lower, so that there are too few other samples. Numbers may be up to twice those of a quiet machine: measure longer (--budget), or see loggp doctor.",
+	clean.DirectionsDiffer: "A send takes longer at one processor than at the other: overheads are those of the first.",
+	clean.PlatformChanged:  "The file of the platform is not where it was, or was changed since. To see where its numbers are from, put it back, or measure anew.",
+	clean.Hindered:         "What went before, such as the barrier's last message, still holds up the send that timer11 times: o_s is from the same call after a wait (idle). There is nothing to do.",
+	clean.Skew:             "The barrier lets the two processors go at times that lie further apart than the message takes, so that a receive that should wait for it finds it there. L can only be enclosed, and G is from half of the samples: low-level messages (--level message) tell more.",
+	clean.OneTier:          "All pairs of ranks take about as long: either no two are nearer than others, or the difference drowns in what pairs differ anyway. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
+	clean.TiersUnclear:     "The tiers lie so close that a rank may be in the wrong group, or a tier may be none: measure all pairs with more repetitions (--reps), or at other sizes.",
+	clean.OddPairs:         "Some pairs of ranks take longer or less long than the groups of their ranks let expect. They count where their ranks belong: look for other load on the machine, or for a bad link.",
+	clean.PairsMissing:     "Not all pairs of the ranks were measured.",
+	clean.UnequalGroups:    "The groups of ranks are not of one size, which LoGH{sSP} supposes.",
+	clean.LateStarts:       "Many repetitions were dropped, as a rank came too late to a start that was agreed on. What is left is of the better moments: look for other load on the machine.",
+	clean.NoCommonStart:    "Ranks had no clock by which to begin together, so that times are of the slowest rank's call behind a barrier, which ranks leave one after another.",
+	clean.StartsDiffer:     "How repetitions begin makes more of a time than the operation does: do not compare it with what was measured in the other way.",
+	clean.Unidentified:     "The samples do not determine a parameter: it is too small to be told from none, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
 }
 
 // warnings writes warnings, those of a kind together.
-func (a *writer) warnings(ws []fit.Warning) {
+func (a *writer) warnings(ws []clean.Warning) {
 	if len(ws) == 0 {
 		return
 	}
@@ -97,7 +97,7 @@ func (c *instance) add(name, where string) {
 }
 
 // kinds sorts warnings by code, as they first come.
-func kinds(ws []fit.Warning) []kind {
+func kinds(ws []clean.Warning) []kind {
 	one := true
 	for _, w := range ws {
 		one = one && w.Platform == ws[0].Platform && w.Library == ws[0].Library && w.Place == ws[0].Place
@@ -125,7 +125,7 @@ func kinds(ws []fit.Warning) []kind {
 }
 
 // briefly writes warnings, a line for each cause.
-func (a *writer) briefly(ws []fit.Warning) {
+func (a *writer) briefly(ws []clean.Warning) {
 	if len(ws) == 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (a *writer) briefly(ws []fit.Warning) {
 const few = 3
 
 // summed sums up the warnings of a code: those about sizes in one line, of the others the first.
-func summed(ws []fit.Warning, code string) []string {
+func summed(ws []clean.Warning, code string) []string {
 	var lines []string
 	var at sizesAt
 	for _, w := range ws {
@@ -177,7 +177,7 @@ type sizesAt struct {
 	most, of   int
 }
 
-func (s *sizesAt) add(w fit.Warning) {
+func (s *sizesAt) add(w clean.Warning) {
 	if s.modes == nil {
 		s.modes = map[string][]string{}
 	}

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // A machine of a kind that there is needs no program, only a file. These are two: a torus like the T3D with another processor and other wires, and
 // the Convex with its processors in other hypernodes.
 
 // measured returns the parameters of a platform, as the command line measures and fits them.
-func measured(t *testing.T, platform, flags string) []fit.Parameter {
+func measured(t *testing.T, platform, flags string) []params.Parameter {
 	t.Helper()
 	mustRun(t, strings.Fields("measure --platform "+platform+" --reps 40 -o samples.csv "+flags)...)
 	mustRun(t, "fit", "samples.csv", "-o", "params.csv")
@@ -25,10 +25,10 @@ func measured(t *testing.T, platform, flags string) []fit.Parameter {
 }
 
 // ratio is how a parameter of one set is to that of another.
-func ratio(t *testing.T, a, b []fit.Parameter, mode, name string, bytes int) float64 {
+func ratio(t *testing.T, a, b []params.Parameter, mode, name string, bytes int) float64 {
 	t.Helper()
-	x, inA := fit.Value(a, mode, name, bytes)
-	y, inB := fit.Value(b, mode, name, bytes)
+	x, inA := params.Value(a, mode, name, bytes)
+	y, inB := params.Value(b, mode, name, bytes)
 	if !inA || !inB {
 		t.Fatalf("no %s of %s", name, mode)
 	}
@@ -59,7 +59,7 @@ func TestAnotherTorus(t *testing.T) {
 		}
 	}
 	const wire = 1 / 350.0 // us/B
-	if g, _ := fit.Value(t3e, "send", "G", 0); g < wire {
+	if g, _ := params.Value(t3e, "send", "G", 0); g < wire {
 		t.Errorf("G is %g us/B, which is faster than the wire", g)
 	}
 }

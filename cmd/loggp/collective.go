@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -187,12 +187,12 @@ func (p *predict) ofParameters(cmd *cobra.Command, s *setting) (node func(rank i
 	}
 	call := *p.mode
 	of := func(place string) (model.Parameters, error) {
-		here := fit.Select(all, "", "", place)
-		if i := slices.IndexFunc(here, func(x fit.Parameter) bool { return x.Mode == call }); i >= 0 {
-			here = fit.Select(here, here[i].Platform, here[i].Library, here[i].Place)
+		here := params.Select(all, "", "", place)
+		if i := slices.IndexFunc(here, func(x params.Parameter) bool { return x.Mode == call }); i >= 0 {
+			here = params.Select(here, here[i].Platform, here[i].Library, here[i].Place)
 			s.where = fmt.Sprintf("%s on %s, %s, %s", call, here[0].Platform, here[0].Library, here[0].Place)
 		}
-		x, err := fit.Call(here, call)
+		x, err := params.Call(here, call)
 		if err != nil {
 			err = fmt.Errorf("predict from %s: %w", p.params, err)
 		}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -18,14 +19,14 @@ import (
 // overlapMargin is how much more a call that blocks costs before one says that it pays not to block.
 const overlapMargin = 0.2
 
-// compare has the flags of the verb.
-type compare struct {
+// comparison has the flags of the verb.
+type comparison struct {
 	samples                       []string
 	params, output, margin, sizes string
 }
 
 func compareCommand() *cobra.Command {
-	var c compare
+	var c comparison
 	cmd := &cobra.Command{
 		Use:   "compare --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv",
 		Short: "Set machines side by side, or predictions beside measurements",
@@ -56,7 +57,7 @@ Where a vendor's MPI is among them, whose algorithms have no model, machines and
 	return cmd
 }
 
-func (c *compare) run(cmd *cobra.Command) error {
+func (c *comparison) run(cmd *cobra.Command) error {
 	if len(c.samples) == 0 {
 		return misuse(cmd, errors.New("--samples: name two files to compare machines, or one and --params to compare it with predictions"))
 	}
@@ -83,7 +84,7 @@ func (c *compare) run(cmd *cobra.Command) error {
 }
 
 // unasked complains of flags that are for comparing machines.
-func (c *compare) unasked(cmd *cobra.Command) error {
+func (c *comparison) unasked(cmd *cobra.Command) error {
 	for _, f := range []string{"margin", "sizes"} {
 		if cmd.Flags().Changed(f) {
 			return misuse(cmd, fmt.Errorf("--%s: predictions know none; it is for comparing machines, without --params", f))
@@ -93,7 +94,7 @@ func (c *compare) unasked(cmd *cobra.Command) error {
 }
 
 // predictions sets what parameters predict beside what was measured.
-func (c *compare) predictions(cmd *cobra.Command) error {
+func (c *comparison) predictions(cmd *cobra.Command) error {
 	set, err := sample.ReadFile(c.samples...)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (c *compare) predictions(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	cs, err := fit.Compare(set, ps, fit.Predict)
+	cs, err := compare.Compare(set, ps, compare.Predict)
 	if err != nil {
 		return err
 	}
@@ -117,11 +118,11 @@ func (c *compare) predictions(cmd *cobra.Command) error {
 }
 
 // save writes comparisons to a file, if there is to be one, and says so.
-func (c *compare) save(cmd *cobra.Command, cs []fit.Comparison) error {
+func (c *comparison) save(cmd *cobra.Command, cs []compare.Comparison) error {
 	if c.output == "" {
 		return nil
 	}
-	if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteComparisons(w, cs) }); err != nil {
+	if err := sample.Save(c.output, func(w io.Writer) error { return compare.WriteComparisons(w, cs) }); err != nil {
 		return fmt.Errorf("comparison: %w", err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
@@ -129,20 +130,20 @@ func (c *compare) save(cmd *cobra.Command, cs []fit.Comparison) error {
 }
 
 // unpredicted is the error of parameters that predict nothing of some samples.
-func unpredicted(name string, ps []fit.Parameter) error {
+func unpredicted(name string, ps []params.Parameter) error {
 	err := fmt.Errorf("%s predicts nothing of what is in the samples: is it of the same platform, library and place, and has it the parameters of their modes, and of mode message for T_s and T_sr?", name)
-	if _, missing := fit.Model(ps, microbench.Message); missing != nil {
+	if _, missing := params.Model(ps, microbench.Message); missing != nil {
 		err = fmt.Errorf("%w There is %w", err, missing)
 	}
 	return err
 }
 
 // readParameters reads a file of parameters.
-func readParameters(name string) ([]fit.Parameter, error) {
+func readParameters(name string) ([]params.Parameter, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	return fit.ReadParameters(f, name)
+	return params.ReadParameters(f, name)
 }

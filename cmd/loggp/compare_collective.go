@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/probe"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -22,7 +24,7 @@ import (
 func ofCollectives(machines []sample.Machine) (bool, error) {
 	var some, others bool
 	for _, m := range machines {
-		a, b := fit.OfCollectives(m.Set)
+		a, b := clean.OfCollectives(m.Set)
 		some, others = some || a, others || b
 	}
 	if some && others {
@@ -32,24 +34,24 @@ func ofCollectives(machines []sample.Machine) (bool, error) {
 }
 
 // collectives sets what a model says of collective operations beside what was measured.
-func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) error {
+func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) error {
 	if err := c.unasked(cmd); err != nil {
 		return err
 	}
-	entrants, err := fit.Entrants(machines)
+	entrants, err := compare.Entrants(machines)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(entrants, byVendor) {
 		return c.contests(cmd, entrants)
 	}
-	var ps []fit.Parameter
+	var ps []params.Parameter
 	if c.params != "" {
 		if ps, err = readParameters(c.params); err != nil {
 			return err
 		}
 	}
-	var all []fit.CollectiveComparison
+	var all []compare.CollectiveComparison
 	for _, e := range entrants {
 		from := fromPlatform(cmd, machines, e)
 		if c.params != "" {
@@ -61,7 +63,7 @@ func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) err
 		}
 		all = append(all, cs...)
 	}
-	var rows []fit.Comparison
+	var rows []compare.Comparison
 	for _, x := range all {
 		rows = append(rows, x.Comparison())
 	}
@@ -76,19 +78,19 @@ func (c *compare) collectives(cmd *cobra.Command, machines []sample.Machine) err
 var errVendor = errors.New("a vendor's MPI does not say which algorithm it takes, and of that there is no model")
 
 // byVendor says whether algorithms of a vendor's MPI are among what was measured, of which there is no model.
-func byVendor(e fit.Entrant) bool {
-	return slices.ContainsFunc(e.Times, func(x fit.Collective) bool { return x.Algorithm == probe.Vendor })
+func byVendor(e compare.Entrant) bool {
+	return slices.ContainsFunc(e.Times, func(x compare.Collective) bool { return x.Algorithm == probe.Vendor })
 }
 
 // contests sets what collective operations take on several machines, or by several libraries, side by side.
-func (c *compare) contests(cmd *cobra.Command, entrants []fit.Entrant) error {
+func (c *comparison) contests(cmd *cobra.Command, entrants []compare.Entrant) error {
 	if c.params != "" {
 		return fmt.Errorf("compare: %w: leave out --params to set its times beside others", errVendor)
 	}
 	if len(entrants) < 2 {
 		return fmt.Errorf("compare: %w: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples", errVendor)
 	}
-	all := fit.Contests(entrants)
+	all := compare.Contests(entrants)
 	if len(all) == 0 {
 		return errors.New("compare: no two of those have measured the same operation among as many ranks at the same length: measure them with the same --collective, --ranks and --sizes")
 	}
@@ -103,26 +105,26 @@ func (c *compare) contests(cmd *cobra.Command, entrants []fit.Entrant) error {
 }
 
 // source says what messages take where a collective operation was measured, and where its ranks were, or why it cannot.
-type source func(fit.Collective) (setting, error)
+type source func(compare.Collective) (setting, error)
 
 // fromParameters takes the parameters of standard sends, of which the messages of collective operations are: of the place and, where nodes are known,
 // those within nodes too, if there are any. name is that of their file.
-func fromParameters(name string, ps []fit.Parameter, machines []sample.Machine, e fit.Entrant) source {
+func fromParameters(name string, ps []params.Parameter, machines []sample.Machine, e compare.Entrant) source {
 	ways, _ := waysTo(machines, e)
-	return func(x fit.Collective) (s setting, err error) {
+	return func(x compare.Collective) (s setting, err error) {
 		call := calls[model.Standard]
-		here := fit.Select(ps, x.Platform, x.Library, x.Place)
+		here := params.Select(ps, x.Platform, x.Library, x.Place)
 		if len(here) == 0 {
 			return s, fmt.Errorf("%s has no parameters of %s, %s, %s: 'loggp measure --platform %[2]s -o FILE' and 'loggp fit FILE -o PARAMS' make them", name, x.Platform, x.Library, x.Place)
 		}
-		if s.Parameters, err = fit.Call(here, call); err != nil {
+		if s.Parameters, err = params.Call(here, call); err != nil {
 			return s, fmt.Errorf("with %s: %w", name, err)
 		}
 		s.where = fmt.Sprintf("%s in %s", call, name)
 		if w := wayTo(ways, x); w != nil {
 			s.nodes = w.nodes()
 		}
-		if near, err := fit.Call(fit.Select(ps, x.Platform, x.Library, model.Intra.String()), call); err == nil && s.nodes.Tiered() {
+		if near, err := params.Call(params.Select(ps, x.Platform, x.Library, model.Intra.String()), call); err == nil && s.nodes.Tiered() {
 			s.Near = &near
 		}
 		return s, nil
@@ -130,9 +132,9 @@ func fromParameters(name string, ps []fit.Parameter, machines []sample.Machine, 
 }
 
 // fromPlatform takes what is known of an emulated platform.
-func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e fit.Entrant) source {
+func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e compare.Entrant) source {
 	ways, changed := waysTo(machines, e)
-	return func(x fit.Collective) (s setting, err error) {
+	return func(x compare.Collective) (s setting, err error) {
 		w := wayTo(ways, x)
 		switch {
 		case w == nil && changed:
@@ -147,7 +149,7 @@ func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e fit.Entrant) 
 }
 
 // waysTo returns the ways of an entrant, and whether any platform is not what it was.
-func waysTo(machines []sample.Machine, e fit.Entrant) (ways []way, changed bool) {
+func waysTo(machines []sample.Machine, e compare.Entrant) (ways []way, changed bool) {
 	for _, i := range e.Machines {
 		w, c := waysOf(machines[i].Set)
 		ways, changed = append(ways, w...), changed || len(c) > 0
@@ -156,7 +158,7 @@ func waysTo(machines []sample.Machine, e fit.Entrant) (ways []way, changed bool)
 }
 
 // wayTo returns the way of what was measured, or nil.
-func wayTo(ways []way, x fit.Collective) *way {
+func wayTo(ways []way, x compare.Collective) *way {
 	for i, w := range ways {
 		if w.Machine.Name == x.Platform && w.ranks == x.Ranks {
 			return &ways[i]
@@ -175,7 +177,7 @@ func (w way) nodes() *collective.Nodes {
 }
 
 // predicted sets what the model says beside times. What cannot be predicted has none, and is missing: the reasons are given, each once.
-func predicted(times []fit.Collective, from source) (all []fit.CollectiveComparison, missing []error) {
+func predicted(times []compare.Collective, from source) (all []compare.CollectiveComparison, missing []error) {
 	type subject struct {
 		platform, library, place string
 		ranks                    int
@@ -185,7 +187,7 @@ func predicted(times []fit.Collective, from source) (all []fit.CollectiveCompari
 		err error
 	}
 	answers := make(map[subject]answer)
-	all = fit.Unpredicted(times)
+	all = compare.Unpredicted(times)
 	for i, x := range times {
 		who := subject{x.Platform, x.Library, x.Place, x.Ranks}
 		a, known := answers[who]
@@ -209,7 +211,7 @@ func predicted(times []fit.Collective, from source) (all []fit.CollectiveCompari
 }
 
 // predict adds the model's time.
-func (s setting) predict(x *fit.CollectiveComparison) error {
+func (s setting) predict(x *compare.CollectiveComparison) error {
 	o, known := collective.OperationNamed(x.Operation)
 	a := collective.Named(o, x.Algorithm)
 	j := o.Job(x.Ranks, x.Bytes, s.nodes)

@@ -10,14 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
 
 // contrast sets what was measured on several machines side by side.
-func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error {
+func (c *comparison) contrast(cmd *cobra.Command, machines []sample.Machine) error {
 	margin, err := unit.ParsePercent(c.margin)
 	if err == nil && (margin < 0 || margin > 10) {
 		err = errors.New("it must be from 0% to 1000%")
@@ -29,7 +30,7 @@ func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error 
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	all, err := fit.NewContrast(machines, fit.Options{}, margin)
+	all, err := compare.NewContrast(machines, clean.Options{}, margin)
 	if err != nil {
 		return err
 	}
@@ -40,7 +41,7 @@ func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error 
 		return err
 	}
 	if c.output != "" {
-		if err := sample.Save(c.output, func(w io.Writer) error { return fit.WriteContrast(w, all) }); err != nil {
+		if err := sample.Save(c.output, func(w io.Writer) error { return compare.WriteContrast(w, all) }); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "comparison of %d subjects written to %s\n", len(all.Subjects), c.output)
@@ -50,7 +51,7 @@ func (c *compare) contrast(cmd *cobra.Command, machines []sample.Machine) error 
 }
 
 // comparable says what is missing if there is nothing to be seen side by side.
-func comparable(c *fit.Contrast, lengths []int) error {
+func comparable(c *compare.Contrast, lengths []int) error {
 	if len(c.Subjects) < 2 {
 		s := c.Subjects[0]
 		return fmt.Errorf("compare: all samples are of %s, %s, %s: it takes two to compare. Measure another platform, library or place (loggp measure --platform NAME -o FILE) and name its file by another --samples; or say with --params whose predictions to set beside these samples",

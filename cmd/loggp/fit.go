@@ -8,6 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/reports"
 )
@@ -67,13 +71,13 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 	}
 	out := cmd.OutOrStdout()
 	if f.holdOut {
-		hs, err := fit.HoldOut(set, fit.Options{})
+		hs, err := compare.HoldOut(set, clean.Options{})
 		if err != nil {
 			return err
 		}
 		return reports.HeldOut(out, hs, style(out))
 	}
-	result, err := fit.Fit(set, fit.Options{})
+	result, err := fit.Fit(set, clean.Options{})
 	if err != nil {
 		return err
 	}
@@ -95,12 +99,12 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 // csv writes what goes to files: parameters with the groups of tiers above them, or the functions of PLogP.
 func (f *fitting) csv(w io.Writer, r *fit.Result) error {
 	if *f.view == viewPLogP {
-		return fit.WritePLogP(w, r.PLogP)
+		return params.WritePLogP(w, r.PLogP)
 	}
-	if err := fit.WriteGroups(w, r.Tiers); err != nil {
+	if err := tiers.WriteGroups(w, r.Tiers); err != nil {
 		return err
 	}
-	return fit.WriteParameters(w, r.Parameters)
+	return params.WriteParameters(w, r.Parameters)
 }
 
 // print writes the tables of a view.

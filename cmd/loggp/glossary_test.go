@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -107,10 +108,10 @@ func namesInUse(t *testing.T) map[string][]string {
 		names["Timers"][i] = strings.Replace(name, "prtt2", "prttN", 1)
 	}
 	var parameters strings.Builder
-	if err := fit.WriteParameters(&parameters, []fit.Parameter{{Name: "?", Unit: fit.Micros, Method: "m"}}); err != nil {
+	if err := params.WriteParameters(&parameters, []params.Parameter{{Name: "?", Unit: params.Micros, Method: "m"}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := fit.ReadParameters(strings.NewReader(parameters.String()), "glossary")
+	_, err := params.ReadParameters(strings.NewReader(parameters.String()), "glossary")
 	if err == nil {
 		t.Fatal("a parameter is called ?")
 	}
@@ -150,11 +151,11 @@ func columns(t *testing.T) []string {
 	var names []string
 	for _, write := range []func(w io.Writer) error{
 		func(w io.Writer) error { return sample.Write(w, disturbed) },
-		func(w io.Writer) error { return fit.WriteParameters(w, nil) },
-		func(w io.Writer) error { return fit.WritePLogP(w, nil) },
-		func(w io.Writer) error { return fit.WriteComparisons(w, nil) },
-		func(w io.Writer) error { return fit.WriteContrast(w, &fit.Contrast{}) },
-		func(w io.Writer) error { return fit.WriteCollectives(w, nil) },
+		func(w io.Writer) error { return params.WriteParameters(w, nil) },
+		func(w io.Writer) error { return params.WritePLogP(w, nil) },
+		func(w io.Writer) error { return compare.WriteComparisons(w, nil) },
+		func(w io.Writer) error { return compare.WriteContrast(w, &compare.Contrast{}) },
+		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
 		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
 		func(w io.Writer) error { return reports.WriteCells(w, &reports.Study{}) },
 		func(w io.Writer) error { return reports.WriteClaims(w, &reports.Study{}) },

@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -53,14 +55,14 @@ func BenchmarkRuns(b *testing.B) {
 			}
 		}
 		b.Logf("%s: %d samples, %.1f %% of them disturbed", file, all, 100*float64(disturbed)/float64(all))
-		r, err := fit.Fit(set, fit.Options{Replicates: 20})
+		r, err := fit.Fit(set, clean.Options{Replicates: 20})
 		if err != nil {
 			b.Fatal(err)
 		}
 		seen := map[string]bool{}
 		for _, p := range r.Parameters {
 			name := fmt.Sprintf("%s %-8s %s", p.Name, p.Mode, p.Method)
-			if math.IsNaN(p.Value) || seen[name] || (p.Name == "G") != (p.Unit == fit.PerByte) {
+			if math.IsNaN(p.Value) || seen[name] || (p.Name == "G") != (p.Unit == params.PerByte) {
 				continue
 			}
 			seen[name] = true

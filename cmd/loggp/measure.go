@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
@@ -382,7 +384,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		return m.keep(cmd, set)
 	}
 	out := cmd.OutOrStdout()
-	result, err := fit.Fit(set, fit.Options{})
+	result, err := fit.Fit(set, clean.Options{})
 	if err != nil {
 		return err
 	}
@@ -402,7 +404,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	if m.all() {
 		w.pair = everywhere
 	}
-	steps, err := fit.Compare(set, nil, bySteps([]way{w}))
+	steps, err := compare.Compare(set, nil, bySteps([]way{w}))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/machine"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
@@ -296,12 +296,12 @@ func (m *measure) writeCollectives(cmd *cobra.Command, c *microbench.Collectives
 	if err := m.keep(cmd, set); err != nil || m.bare() {
 		return err
 	}
-	times, err := fit.Collectives(set)
+	times, err := compare.Collectives(set)
 	if err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
-	if err := reports.CollectiveTimes(out, fit.Unpredicted(times), style(out)); err != nil {
+	if err := reports.CollectiveTimes(out, compare.Unpredicted(times), style(out)); err != nil {
 		return err
 	}
 	if late, of := c.Late(); late > 0 {

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
 // comparisonsIn reads a file that compare wrote.
-func comparisonsIn(t *testing.T, name string) []fit.Comparison {
+func comparisonsIn(t *testing.T, name string) []compare.Comparison {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -36,9 +36,9 @@ func comparisonsIn(t *testing.T, name string) []fit.Comparison {
 		}
 		return x
 	}
-	var cs []fit.Comparison
+	var cs []compare.Comparison
 	for _, r := range rows[1:] {
-		cs = append(cs, fit.Comparison{Platform: r[0], Library: r[1], Place: r[2], Protocol: r[3], Bytes: int(number(r[4])), Quantity: r[5],
+		cs = append(cs, compare.Comparison{Platform: r[0], Library: r[1], Place: r[2], Protocol: r[3], Bytes: int(number(r[4])), Quantity: r[5],
 			Predicted: number(r[6]), Measured: number(r[7]), Error: number(r[8]), Basis: r[9]})
 	}
 	return cs

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/paper"
 	"github.com/loggp/loggp/reports"
@@ -37,7 +37,7 @@ func TestPaper(t *testing.T) {
 			off := r.ErrorPercent()
 			t.Logf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g, predicted %.4g, %+.1f %%, %s", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes,
 				r.Low, r.High, r.Measured, r.Predicted, off, r.Basis)
-			if r.Basis == fit.Validation && !(math.Abs(off) <= target) {
+			if r.Basis == compare.Validation && !(math.Abs(off) <= target) {
 				t.Errorf("%s, %s %s %s %s %d B: published %g to %g, measured %.4g", a.ID, r.Platform, r.Place, r.Mode, r.Parameter, r.Bytes, r.Low, r.High, r.Measured)
 			}
 		}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
@@ -202,16 +203,16 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
-	ps := fit.Select(all, where.platform, where.library, where.place)
+	ps := params.Select(all, where.platform, where.library, where.place)
 	if len(ps) == 0 {
 		return predictor{}, misuse(cmd, fmt.Errorf("--place: %s has no parameters of place %s", p.params, where.place))
 	}
 	first := ps[0]
-	if i := slices.IndexFunc(ps, func(x fit.Parameter) bool { return x.Mode == microbench.Message }); i >= 0 && p.protocols != "" {
+	if i := slices.IndexFunc(ps, func(x params.Parameter) bool { return x.Mode == microbench.Message }); i >= 0 && p.protocols != "" {
 		first = ps[i]
 	}
 	source := predictor{platform: first.Platform, library: first.Library, place: first.Place}
-	here := fit.Select(ps, first.Platform, first.Library, first.Place)
+	here := params.Select(ps, first.Platform, first.Library, first.Place)
 	if p.protocols != "" {
 		source.names, err = protocols(p.protocols)
 		if err != nil {
@@ -232,8 +233,8 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 }
 
 // byEquations predicts protocols from the parameters of low-level messages.
-func (source *predictor) byEquations(here []fit.Parameter) error {
-	x, err := fit.Model(here, microbench.Message)
+func (source *predictor) byEquations(here []params.Parameter) error {
+	x, err := params.Model(here, microbench.Message)
 	if err != nil {
 		return err
 	}
@@ -255,11 +256,11 @@ func (source *predictor) byEquations(here []fit.Parameter) error {
 }
 
 // byLoGH predicts those of the named calls for which there are parameters. It is an error if there are none.
-func (source *predictor) byLoGH(here []fit.Parameter) error {
+func (source *predictor) byLoGH(here []params.Parameter) error {
 	tiers := map[string]model.LoGH{} // of which one is asked for
 	var missing error
 	for _, call := range source.names {
-		x, err := fit.Call(here, call)
+		x, err := params.Call(here, call)
 		if err == nil {
 			tiers[call] = model.LoGH{Between: x, Inside: x}
 		} else if missing == nil {
@@ -278,7 +279,7 @@ func (source *predictor) byLoGH(here []fit.Parameter) error {
 	source.basis = byLoGH
 	source.title = fmt.Sprintf("Blocking calls on %s, %s, %s, by LoGH{sSP}", source.platform, source.library, source.place)
 	source.predict = func(call string, k int) reports.Prediction {
-		send, _ := fit.Value(here, call, "o_s", k)
+		send, _ := params.Value(here, call, "o_s", k)
 		return reports.Prediction{
 			Protocol: call, Bytes: k, Sender: unit.FromMicros(send), Delivery: tiers[call].OneWay(inside, k),
 			Equations: "T_s = o_s of k bytes, T_s-r = " + equation + ", with overheads of small messages",
@@ -309,7 +310,7 @@ func (p *predict) tier() (somewhere, error) {
 		return somewhere{}, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	tiers, err := fit.ReadGroups(f, p.params)
+	tiers, err := tiers.ReadGroups(f, p.params)
 	if err != nil {
 		return somewhere{}, err
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -108,13 +110,13 @@ func report(files []string) (reports.Report, error) {
 		return r, err
 	}
 	r.Samples = set
-	if r.Result, err = fit.Fit(set, fit.Options{}); err != nil {
+	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
 		return r, err
 	}
-	if r.Contrast, err = fit.NewContrast([]sample.Machine{{Files: files, Set: set}}, fit.Options{}, overlapMargin); err != nil {
+	if r.Contrast, err = compare.NewContrast([]sample.Machine{{Files: files, Set: set}}, clean.Options{}, overlapMargin); err != nil {
 		return r, err
 	}
-	if r.Comparisons, err = fit.Compare(set, r.Result.Parameters, fit.Predict); err != nil {
+	if r.Comparisons, err = compare.Compare(set, r.Result.Parameters, compare.Predict); err != nil {
 		return r, err
 	}
 	papers, err := fs.Sub(testdata.Published, "published/altawil-moritz")
@@ -138,7 +140,7 @@ func report(files []string) (reports.Report, error) {
 			}
 		}
 	}
-	steps, err := fit.Compare(set, nil, bySteps(ways))
+	steps, err := compare.Compare(set, nil, bySteps(ways))
 	for _, c := range steps {
 		c.Quantity += reports.BySteps
 		r.Comparisons = append(r.Comparisons, c)

@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/reports"
 )
@@ -16,17 +19,17 @@ import (
 
 // hasCollectives says whether some samples are of collective operations.
 func hasCollectives(m sample.Machine) bool {
-	some, _ := fit.OfCollectives(m.Set)
+	some, _ := clean.OfCollectives(m.Set)
 	return some
 }
 
 // collectiveReport gathers what is shown of collective operations. params is a file of parameters, or "".
 func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params string) (*reports.CollectiveReport, error) {
-	entrants, err := fit.Entrants(machines)
+	entrants, err := compare.Entrants(machines)
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Contests: fit.Contests(entrants), Warnings: fit.CollectiveWarnings(machines, entrants)}
+	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Contests: compare.Contests(entrants), Warnings: compare.CollectiveWarnings(machines, entrants)}
 	from, err := parametersOf(machines, params)
 	if err != nil {
 		return nil, err
@@ -35,7 +38,7 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 	for _, e := range entrants {
 		times, missing := modelOf(cmd, machines, e, from)
 		r.Times = append(r.Times, times)
-		modelled = modelled || slices.ContainsFunc(times, func(c fit.CollectiveComparison) bool { return c.By != "" })
+		modelled = modelled || slices.ContainsFunc(times, func(c compare.CollectiveComparison) bool { return c.By != "" })
 		for _, err := range missing {
 			if !slices.Contains(r.Unknown, err.Error()) {
 				r.Unknown = append(r.Unknown, err.Error())
@@ -51,7 +54,7 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 // parameters are those from which to predict, and where they are from.
 type parameters struct {
 	from  string
-	all   []fit.Parameter
+	all   []params.Parameter
 	given bool // in a file
 }
 
@@ -64,10 +67,10 @@ func parametersOf(machines []sample.Machine, file string) (p parameters, err err
 	}
 	var files []string
 	for _, m := range machines {
-		if _, others := fit.OfCollectives(m.Set); !others {
+		if _, others := clean.OfCollectives(m.Set); !others {
 			continue
 		}
-		fitted, err := fit.Fit(m.Set, fit.Options{})
+		fitted, err := fit.Fit(m.Set, clean.Options{})
 		if err != nil {
 			return p, err
 		}
@@ -79,11 +82,11 @@ func parametersOf(machines []sample.Machine, file string) (p parameters, err err
 
 // modelOf sets the model beside the times of an entrant: from the parameters of a file, or those that samples show of its library, or else from what is known of an
 // emulated platform. What has no model is missing.
-func modelOf(cmd *cobra.Command, machines []sample.Machine, e fit.Entrant, p parameters) ([]fit.CollectiveComparison, []error) {
+func modelOf(cmd *cobra.Command, machines []sample.Machine, e compare.Entrant, p parameters) ([]compare.CollectiveComparison, []error) {
 	switch {
 	case byVendor(e):
-		return fit.Unpredicted(e.Times), []error{errVendor}
-	case p.given || slices.ContainsFunc(p.all, func(x fit.Parameter) bool { return x.Platform == e.Platform && x.Library == e.Library }):
+		return compare.Unpredicted(e.Times), []error{errVendor}
+	case p.given || slices.ContainsFunc(p.all, func(x params.Parameter) bool { return x.Platform == e.Platform && x.Library == e.Library }):
 		return predicted(e.Times, fromParameters(p.from, p.all, machines, e))
 	}
 	return predicted(e.Times, fromPlatform(cmd, machines, e))

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 )
@@ -13,24 +13,24 @@ import (
 // what calls and copies cost.
 //
 // It is for messages that went one of some ways.
-func bySteps(ways []way) fit.Predictor {
-	return func(q fit.Query) (fit.Prediction, bool) {
+func bySteps(ways []way) compare.Predictor {
+	return func(q compare.Query) (compare.Prediction, bool) {
 		i := slices.IndexFunc(ways, func(w way) bool { return w.Machine.Name == q.Platform && w.place() == q.Place })
 		protocol := model.Named(q.Protocol)
 		if i < 0 || protocol == nil || q.Quantity != sample.Sender && q.Quantity != sample.OneWay {
-			return fit.Prediction{}, false
+			return compare.Prediction{}, false
 		}
 		m := ways[i].Machine
 		l, err := ways[i].Library(q.Library)
 		mode, nonblocking := sendMode(q.Mode)
 		if err != nil || l.ClosedForm() != nil || nonblocking || mode == model.Buffered {
-			return fit.Prediction{}, false
+			return compare.Prediction{}, false
 		}
 		c := model.Transfer{Machine: m, Library: l, Protocol: protocol, Mode: mode, Bytes: q.Bytes, Path: ways[i].path()}.Cost()
 		if q.Quantity == sample.Sender {
-			return fit.Prediction{Micros: c.Sender.Sum().Micros()}, true
+			return compare.Prediction{Micros: c.Sender.Sum().Micros()}, true
 		}
-		return fit.Prediction{Micros: c.Delivery.Sum().Micros()}, true
+		return compare.Prediction{Micros: c.Delivery.Sum().Micros()}, true
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/reports"
 )
@@ -19,16 +21,16 @@ func realClock(machines []sample.Machine) bool {
 func survey(machines []sample.Machine) (*reports.Survey, error) {
 	s := &reports.Survey{Machines: machines}
 	for _, m := range machines {
-		r, err := fit.Fit(m.Set, fit.Options{})
+		r, err := fit.Fit(m.Set, clean.Options{})
 		if err != nil {
 			return nil, err
 		}
 		s.Results = append(s.Results, r)
 	}
 	var err error
-	if s.Fit, err = fit.NewSurvey(machines, fit.Options{}); err != nil {
+	if s.Fit, err = compare.NewSurvey(machines, clean.Options{}); err != nil {
 		return nil, err
 	}
-	s.Contrast, err = fit.NewContrast(machines, fit.Options{}, overlapMargin)
+	s.Contrast, err = compare.NewContrast(machines, clean.Options{}, overlapMargin)
 	return s, err
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -32,7 +32,7 @@ func (w way) place() string {
 
 // waysOf returns the ways on which samples were measured, as far as the platforms are where they were and what they were. A file without
 // facts about ranks is of the platform's default, the first and the last.
-func waysOf(set *sample.Set) (ways []way, changed []fit.Warning) {
+func waysOf(set *sample.Set) (ways []way, changed []clean.Warning) {
 	for _, file := range set.FactsByFile() {
 		facts := byKey(file)
 		file, known := facts[fileFact]
@@ -42,7 +42,7 @@ func waysOf(set *sample.Set) (ways []way, changed []fit.Warning) {
 		}
 		p, err := platform.Load(file)
 		if err != nil || p.Sum != sum {
-			changed = append(changed, fit.Warning{Platform: file, Code: fit.PlatformChanged,
+			changed = append(changed, clean.Warning{Platform: file, Code: clean.PlatformChanged,
 				Text: "the platform's file is gone, or is not what it was when this was measured: where its numbers are from, and sums of its steps, are left out"})
 			continue
 		}

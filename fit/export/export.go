@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // Format is what a tool reads.
@@ -18,7 +18,7 @@ type Format struct {
 	Name        string
 	Description string // one line for people
 
-	write func(io.Writer, []fit.Parameter, Options) error
+	write func(io.Writer, []params.Parameter, Options) error
 }
 
 // Formats are all of them, in the order in which they are listed.
@@ -54,10 +54,10 @@ type Options struct {
 
 // Write writes parameters in a format. It is an error if they are of several platforms, libraries or places and the options do not say which,
 // and if the tool needs a parameter that is not among them.
-func Write(w io.Writer, f *Format, ps []fit.Parameter, o Options) error {
-	selected := slices.Clone(fit.Select(ps, o.Platform, o.Library, o.Place))
+func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
+	selected := slices.Clone(params.Select(ps, o.Platform, o.Library, o.Place))
 	if o.Mode != "" {
-		selected = slices.DeleteFunc(selected, func(p fit.Parameter) bool { return p.Mode != o.Mode && f != &simGrid })
+		selected = slices.DeleteFunc(selected, func(p params.Parameter) bool { return p.Mode != o.Mode && f != &simGrid })
 	}
 	if len(selected) == 0 {
 		return fmt.Errorf("no parameters of %s: there are those of %s", strings.Join(strings.Fields(strings.Join([]string{o.Platform, o.Library, o.Place, o.Mode}, " ")), ", "), subjects(ps))
@@ -66,7 +66,7 @@ func Write(w io.Writer, f *Format, ps []fit.Parameter, o Options) error {
 }
 
 // subjects lists what parameters are of.
-func subjects(ps []fit.Parameter) string {
+func subjects(ps []params.Parameter) string {
 	var all []string
 	for _, p := range ps {
 		if s := subject(p); !slices.Contains(all, s) {
@@ -79,7 +79,7 @@ func subjects(ps []fit.Parameter) string {
 	return strings.Join(all, "; ")
 }
 
-func subject(p fit.Parameter) string {
+func subject(p params.Parameter) string {
 	if p.Library == "" {
 		return p.Platform + ", " + p.Place
 	}
@@ -87,8 +87,8 @@ func subject(p fit.Parameter) string {
 }
 
 // single is an error unless all parameters are of one platform, library and place.
-func single(ps []fit.Parameter) error {
-	if slices.ContainsFunc(ps, func(p fit.Parameter) bool { return subject(p) != subject(ps[0]) }) {
+func single(ps []params.Parameter) error {
+	if slices.ContainsFunc(ps, func(p params.Parameter) bool { return subject(p) != subject(ps[0]) }) {
 		return fmt.Errorf("the parameters are of several places, choose one by platform, library and place: %s", subjects(ps))
 	}
 	return nil

@@ -14,38 +14,38 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // machineOf returns the parameters of a made-up machine: o_s jumps by 20 us after 4096 bytes, twice a round trip, and by 1 us after 512, which is none.
-func machineOf() []fit.Parameter {
-	var ps []fit.Parameter
+func machineOf() []params.Parameter {
+	var ps []params.Parameter
 	add := func(mode, name, method, unit string, from, to int, value float64) {
-		ps = append(ps, fit.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: mode, Name: name, Method: method, Unit: unit, From: from, To: to,
+		ps = append(ps, params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: mode, Name: name, Method: method, Unit: unit, From: from, To: to,
 			Value: value, Low: value, High: value, Samples: 30})
 	}
 	for _, mode := range []string{"send", "isend"} {
-		add(mode, "o_s", "timer11", fit.Micros, 8, 512, 1)
-		add(mode, "o_s", "timer11", fit.PerByte, 8, 512, 0.0001)
-		add(mode, "o_s", "timer11", fit.Micros, 600, 4096, 2.06)
-		add(mode, "o_s", "timer11", fit.PerByte, 600, 4096, 0.0002)
-		add(mode, "o_s", "timer11", fit.Micros, 5000, 100000, 23)
-		add(mode, "o_s", "timer11", fit.PerByte, 5000, 100000, 0.001)
+		add(mode, "o_s", "timer11", params.Micros, 8, 512, 1)
+		add(mode, "o_s", "timer11", params.PerByte, 8, 512, 0.0001)
+		add(mode, "o_s", "timer11", params.Micros, 600, 4096, 2.06)
+		add(mode, "o_s", "timer11", params.PerByte, 600, 4096, 0.0002)
+		add(mode, "o_s", "timer11", params.Micros, 5000, 100000, 23)
+		add(mode, "o_s", "timer11", params.PerByte, 5000, 100000, 0.001)
 	}
-	add("send", "o_r", "timer12", fit.Micros, 8, 100000, 1.5)
-	add("send", "o_r", "timer12", fit.PerByte, 8, 100000, 0.0002)
-	add("send", "L", "rtt/2-o_s-o_r", fit.Micros, 8, 8, 2.5)
-	add("send", "L", fit.ByHalfTrip, fit.Micros, 8, 8, 5)
-	add("send", "g", fit.ByTrain, fit.Micros, 8, 8, 1.7)
-	add("send", "G", fit.ByHalfTrip, fit.PerByte, 5000, 100000, 0.002)
+	add("send", "o_r", "timer12", params.Micros, 8, 100000, 1.5)
+	add("send", "o_r", "timer12", params.PerByte, 8, 100000, 0.0002)
+	add("send", "L", "rtt/2-o_s-o_r", params.Micros, 8, 8, 2.5)
+	add("send", "L", params.ByHalfTrip, params.Micros, 8, 8, 5)
+	add("send", "g", params.ByTrain, params.Micros, 8, 8, 1.7)
+	add("send", "G", params.ByHalfTrip, params.PerByte, 5000, 100000, 0.002)
 	return ps
 }
 
 // without returns parameters without those of a name, or of a method.
-func without(ps []fit.Parameter, what string) []fit.Parameter {
-	var out []fit.Parameter
+func without(ps []params.Parameter, what string) []params.Parameter {
+	var out []params.Parameter
 	for _, p := range ps {
 		if p.Name != what && p.Method != what {
 			out = append(out, p)
@@ -54,7 +54,7 @@ func without(ps []fit.Parameter, what string) []fit.Parameter {
 	return out
 }
 
-func written(t *testing.T, format string, ps []fit.Parameter, o Options) string {
+func written(t *testing.T, format string, ps []params.Parameter, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, Named(format), ps, o); err != nil {
@@ -157,8 +157,8 @@ func TestSimGrid(t *testing.T) {
 			if small {
 				at = 8
 			}
-			send, _ := fit.Value(ps, "send", "o_s", at)
-			receive, _ := fit.Value(ps, "send", "o_r", at)
+			send, _ := params.Value(ps, "send", "o_s", at)
+			receive, _ := params.Value(ps, "send", "o_r", at)
 			want := send + 2.5 + 0.002*float64(k-1) + receive
 			if got := simulated(t, file, k); math.Abs(got-want) > 1e-5*want {
 				t.Errorf("small %v: %d bytes take %v us, want %v", small, k, got, want)
@@ -196,11 +196,11 @@ func TestJSON(t *testing.T) {
 
 // The eager limit that round trips show is taken before one that overheads hint at; a gap of the same letter is none.
 func TestEagerLimit(t *testing.T) {
-	ps := append(machineOf(), fit.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "x", Unit: fit.PerByte, Value: 0.1})
+	ps := append(machineOf(), params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "x", Unit: params.PerByte, Value: 0.1})
 	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 4096\n") {
 		t.Error(out)
 	}
-	ps = append(ps, fit.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "rtt: eager limit", Unit: fit.Bytes, From: -1, To: -1, Value: 2000, Low: 2000, High: 2999})
+	ps = append(ps, params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "rtt: eager limit", Unit: params.Bytes, From: -1, To: -1, Value: 2000, Low: 2000, High: 2999})
 	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 2000\n") || !strings.Contains(out, "rtt: eager limit: the change is behind it and not behind 3000 bytes") {
 		t.Error(out)
 	}
@@ -208,7 +208,7 @@ func TestEagerLimit(t *testing.T) {
 
 // What is not known is an error that names it and says what to measure.
 func TestMissing(t *testing.T) {
-	bound := func(method string) []fit.Parameter {
+	bound := func(method string) []params.Parameter {
 		ps := machineOf()
 		for i := range ps {
 			if ps[i].Name == "g" {
@@ -219,37 +219,37 @@ func TestMissing(t *testing.T) {
 	}
 	nan := machineOf()
 	for i := range nan {
-		if nan[i].Name == "L" && nan[i].Method != fit.ByHalfTrip {
+		if nan[i].Name == "L" && nan[i].Method != params.ByHalfTrip {
 			nan[i].Value, nan[i].Method = math.NaN(), nan[i].Method+": not identifiable"
 		}
 	}
 	straight := machineOf()
 	for i := range straight {
-		if straight[i].Method == fit.ByHalfTrip && straight[i].Name == "L" {
+		if straight[i].Method == params.ByHalfTrip && straight[i].Name == "L" {
 			straight[i].Value = 30 // a round trip is longer than the jump
 		}
 	}
 	unclear := machineOf()
 	for i := range unclear {
-		if unclear[i].Method == fit.ByHalfTrip && unclear[i].Name == "L" {
+		if unclear[i].Method == params.ByHalfTrip && unclear[i].Name == "L" {
 			unclear[i].Value = 10.5
 		}
 	}
-	other := append(machineOf(), fit.Parameter{Platform: "x", Place: "intra", Mode: "send", Name: "L"})
+	other := append(machineOf(), params.Parameter{Platform: "x", Place: "intra", Mode: "send", Name: "L"})
 	for _, c := range []struct {
 		format string
-		ps     []fit.Parameter
+		ps     []params.Parameter
 		o      Options
 		want   []string
 	}{
 		{"logopsim", without(machineOf(), "g"), Options{}, []string{", g: not identifiable in mode send, or not measured", "measure bursts"}},
-		{"logopsim", bound(fit.ByBound), Options{}, []string{", g: only known to be at most 1.7 us", "--bounds"}},
+		{"logopsim", bound(params.ByBound), Options{}, []string{", g: only known to be at most 1.7 us", "--bounds"}},
 		{"logopsim", nan, Options{}, []string{", L: not identifiable", "measure rtt, o_s and o_r"}},
 		{"simgrid", nan, Options{}, []string{", L: not identifiable", "measure rtt, o_s and o_r"}},
 		{"simgrid", without(machineOf(), "o_r"), Options{}, []string{", o_r: not identifiable", "timer12"}},
 		{"simgrid", without(machineOf(), "o_s"), Options{}, []string{", o_s: not identifiable", "timer11"}},
 		{"simgrid", without(machineOf(), "G"), Options{}, []string{", G: not identifiable", "measure sizes"}},
-		{"logopsim", without(machineOf(), fit.ByHalfTrip), Options{}, []string{", G: not identifiable"}},
+		{"logopsim", without(machineOf(), params.ByHalfTrip), Options{}, []string{", G: not identifiable"}},
 		{"simgrid", unclear, Options{}, []string{", S: from 4096 to 5000 bytes o_s of send jumps by", "not clear", "--eager"}},
 		{"simgrid", straight, Options{}, []string{", S: up to 100000 bytes o_s of send never jumps by a round trip (60 us)", "--eager"}},
 		{"simgrid", other, Options{}, []string{"of several places", "toy & co, lib, inter; x, intra"}},
@@ -269,7 +269,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	// A bound that is wanted is taken, and a limit that is given needs no round trip.
-	written(t, "logopsim", bound(fit.ByBound), Options{Bounds: true})
+	written(t, "logopsim", bound(params.ByBound), Options{Bounds: true})
 	if out := written(t, "logopsim", unclear, Options{Eager: 5000}); !strings.Contains(out, "-S 5000 bytes: given") {
 		t.Error(out)
 	}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // jsonFormat writes all parameters as one JSON object, in the order and with the columns of the table. What has no number is null, and its method says so.
@@ -37,7 +37,7 @@ type row struct {
 
 const conventions = "times in us, us/B a byte, sizes in bytes; a range has a value at bytes_from and a slope; null: not identifiable; methods: docs/fit.md of loggp"
 
-func writeJSON(w io.Writer, ps []fit.Parameter, _ Options) error {
+func writeJSON(w io.Writer, ps []params.Parameter, _ Options) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "{\"conventions\": %q,\n\"parameters\": [", conventions)
 	for i, p := range ps {

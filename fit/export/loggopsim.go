@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // logGOPSim writes a command line of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010, https://github.com/spcl/LogGOPSim).
@@ -27,7 +27,7 @@ type option struct {
 	from   string
 }
 
-func writeLogGOPSim(w io.Writer, ps []fit.Parameter, o Options) error {
+func writeLogGOPSim(w io.Writer, ps []params.Parameter, o Options) error {
 	m, err := newMachine(ps, o)
 	if err != nil {
 		return err

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // machine is what a simulator needs of one mode, in microseconds and bytes, with where each is from.
 type machine struct {
 	subject, mode string
-	params        []fit.Parameter
+	params        []params.Parameter
 	small         int // bytes of the smallest message that was measured
 
 	l, big number
@@ -43,7 +43,7 @@ func (m *machine) missing(name, why string) error {
 }
 
 // newMachine collects what all simulators need.
-func newMachine(ps []fit.Parameter, o Options) (*machine, error) {
+func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 	if err := single(ps); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func newMachine(ps []fit.Parameter, o Options) (*machine, error) {
 	if m.mode == "" {
 		m.mode = "send"
 	}
-	if !slices.ContainsFunc(ps, func(p fit.Parameter) bool { return p.Mode == m.mode }) {
+	if !slices.ContainsFunc(ps, func(p params.Parameter) bool { return p.Mode == m.mode }) {
 		return nil, fmt.Errorf("%s: no parameters of mode %s: there are those of %s", m.subject, m.mode, strings.Join(modes(ps), ", "))
 	}
 	var err error
@@ -74,7 +74,7 @@ func newMachine(ps []fit.Parameter, o Options) (*machine, error) {
 	return m, nil
 }
 
-func modes(ps []fit.Parameter) []string {
+func modes(ps []params.Parameter) []string {
 	var all []string
 	for _, p := range ps {
 		if p.Mode != "" && !slices.Contains(all, p.Mode) {
@@ -86,11 +86,11 @@ func modes(ps []fit.Parameter) []string {
 
 // need returns a parameter that does not depend on size, as fit.Value takes it.
 func (m *machine) need(name string) (number, error) {
-	v, ok := fit.Value(m.params, m.mode, name, 0)
+	v, ok := params.Value(m.params, m.mode, name, 0)
 	if !ok {
 		return number{}, m.missing(name, "")
 	}
-	i := slices.IndexFunc(m.params, func(p fit.Parameter) bool { return p.Mode == m.mode && p.Name == name && p.Value == v })
+	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == name && p.Value == v })
 	return number{v, m.params[i].Method}, nil
 }
 
@@ -99,7 +99,7 @@ func (m *machine) gap(o Options) (number, error) {
 	if n, err := m.need("g"); err == nil {
 		return n, nil
 	}
-	i := slices.IndexFunc(m.params, func(p fit.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.Bound() })
+	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.Bound() })
 	switch {
 	case i >= 0 && o.Bounds:
 		return number{m.params[i].Value, m.params[i].Method}, nil
@@ -125,7 +125,7 @@ func (m *machine) pieces(mode, name string) []piece {
 		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) {
 			continue
 		}
-		if p.Unit == fit.Micros {
+		if p.Unit == params.Micros {
 			out = append(out, piece{from: p.From, to: p.To, value: p.Value, method: p.Method})
 		} else if i := slices.IndexFunc(out, func(x piece) bool { return x.from == p.From }); i >= 0 {
 			out[i].slope = p.Value
@@ -137,7 +137,7 @@ func (m *machine) pieces(mode, name string) []piece {
 
 // overhead returns o_s or o_r at k bytes.
 func (m *machine) overhead(name string, k int) float64 {
-	v, _ := fit.Value(m.params, m.mode, name, k)
+	v, _ := params.Value(m.params, m.mode, name, k)
 	return v
 }
 
@@ -148,14 +148,14 @@ func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil
 	}
-	if i := slices.IndexFunc(m.params, func(p fit.Parameter) bool {
-		return p.Mode == m.mode && p.Name == "S" && p.Unit == fit.Bytes && !math.IsNaN(p.Value)
+	if i := slices.IndexFunc(m.params, func(p params.Parameter) bool {
+		return p.Mode == m.mode && p.Name == "S" && p.Unit == params.Bytes && !math.IsNaN(p.Value)
 	}); i >= 0 {
 		p := m.params[i]
 		return number{p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1)}, nil
 	}
-	half := slices.IndexFunc(m.params, func(p fit.Parameter) bool {
-		return p.Mode == m.mode && p.Name == "L" && p.Method == fit.ByHalfTrip && !math.IsNaN(p.Value)
+	half := slices.IndexFunc(m.params, func(p params.Parameter) bool {
+		return p.Mode == m.mode && p.Name == "L" && p.Method == params.ByHalfTrip && !math.IsNaN(p.Value)
 	})
 	if half < 0 {
 		return number{}, fmt.Errorf("%s, S: without a round trip of %s it is not known which change of o_s is a request to the receiver; give the eager limit of the library by --eager, or measure rtt",

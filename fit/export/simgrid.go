@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 )
 
 // simGrid writes a platform file of SimGrid (https://simgrid.org, platform DTD 4.1) for SMPI: two hosts, a link, and the configuration that makes a
@@ -23,7 +23,7 @@ var simGrid = Format{
 	write:       writeSimGrid,
 }
 
-func writeSimGrid(w io.Writer, ps []fit.Parameter, o Options) error {
+func writeSimGrid(w io.Writer, ps []params.Parameter, o Options) error {
 	m, err := newMachine(ps, o)
 	if err != nil {
 		return err

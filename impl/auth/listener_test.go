@@ -153,7 +153,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// Close closes connections that nobody has accepted, and ends Accept.
+// Close closes connections that were not accepted, and ends Accept.
 func TestClose(t *testing.T) {
 	token := NewToken()
 	ids := data(2)

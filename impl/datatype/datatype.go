@@ -111,7 +111,7 @@ type layout struct {
 	markLow, markEnd mark // bounds that were set by LB and UB
 }
 
-// mark is a bound of which there may be none.
+// mark is an optional bound.
 type mark struct {
 	set bool
 	at  int

@@ -354,7 +354,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// What does not fit is an error and no number that has wrapped.
+// Overflow is an error, not a number that has wrapped.
 func TestTooLarge(t *testing.T) {
 	big := must(Contiguous(1<<40, Float64))
 	for name, make := range map[string]func() (*Type, error){
@@ -390,7 +390,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What buffers share is what their bytes say, one by one.
+// Shared agrees with a comparison byte by byte.
 func TestShared(t *testing.T) {
 	memory := make([]byte, 1000)
 	for seed := range uint64(300) {

@@ -120,8 +120,8 @@ func join(blocks []layout) (layout, error) {
 	var bodies []*node
 	var kinds []signature
 	for _, b := range blocks {
-		all.markLow = all.markLow.or(b.markLow, lesser)
-		all.markEnd = all.markEnd.or(b.markEnd, greater)
+		all.markLow = all.markLow.or(b.markLow, func(a, b int) int { return min(a, b) })
+		all.markEnd = all.markEnd.or(b.markEnd, func(a, b int) int { return max(a, b) })
 		if b.body == nil {
 			continue
 		}
@@ -140,9 +140,6 @@ func join(blocks []layout) (layout, error) {
 	all.body, all.kinds = list(bodies), sequence(kinds)
 	return all, all.check()
 }
-
-func lesser(a, b int) int  { return min(a, b) }
-func greater(a, b int) int { return max(a, b) }
 
 // or returns the one of two bounds that there is, or what choose makes of both.
 func (a mark) or(b mark, choose func(a, b int) int) mark {

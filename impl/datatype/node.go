@@ -60,9 +60,12 @@ func list(nodes []*node) *node {
 	size := 0
 	for _, n := range nodes {
 		size += n.size
-		if last := len(kept) - 1; last >= 0 && n.follows(kept[last]) {
-			kept[last] = &node{kind: isRun, at: kept[last].at, size: kept[last].size + n.size}
-			continue
+		if len(kept) > 0 {
+			last := kept[len(kept)-1]
+			if n.kind == isRun && last.kind == isRun && n.at == last.at+last.size {
+				kept[len(kept)-1] = &node{kind: isRun, at: last.at, size: last.size + n.size}
+				continue
+			}
 		}
 		kept = append(kept, n)
 	}
@@ -73,9 +76,4 @@ func list(nodes []*node) *node {
 		return kept[0]
 	}
 	return &node{kind: isList, size: size, nodes: kept}
-}
-
-// follows reports whether both are runs, and n begins where the other ends.
-func (n *node) follows(before *node) bool {
-	return n.kind == isRun && before.kind == isRun && n.at == before.at+before.size
 }

@@ -45,8 +45,8 @@ func (b Buffer) Reach() (low, end int) {
 	return all.low, all.end
 }
 
-// Part returns count elements, the first of which is that many extents from where the buffer
-// begins.
+// Part returns count elements, from the one that is first extents behind the beginning of the
+// buffer.
 func (b Buffer) Part(first, count int) Buffer {
 	if b.Type != nil { // of none, Check complains
 		b.Origin += first * b.Type.extent()
@@ -150,7 +150,7 @@ func (c *copier) node(n *node, at int) {
 	}
 }
 
-// loop copies the bytes of count of a node, the first of which counts from byte at.
+// loop copies the bytes of count of a node, the first at displacement at.
 func (c *copier) loop(n *node, count, stride, at int) {
 	first := min(c.skip/n.size, count)
 	c.skip -= first * n.size

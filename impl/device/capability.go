@@ -219,8 +219,8 @@ type Datagram interface {
 	Join(group uint32) bool
 	Leave(group uint32)
 
-	// Multicast sends b to all other members of a group, each of which it may reach or not. The
-	// sender need not be a member. For b it is as Send.
+	// Multicast sends b to all other members of a group; it may reach each of them or not. The
+	// sender need not be a member. The use of b is as in Send.
 	Multicast(group uint32, b []byte)
 
 	// Recv takes the next datagram: a packet with its sender and bytes, and no head. If there is

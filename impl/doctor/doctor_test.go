@@ -218,12 +218,12 @@ func TestIll(t *testing.T) {
 	}
 	for _, c := range checks {
 		if !fired[c.name] {
-			t.Errorf("there is no machine of which %s complains", c.name)
+			t.Errorf("the check %s complains of no machine", c.name)
 		}
 	}
 }
 
-// What a data set is told of is what would spoil it, and nothing that needs a long look.
+// A data set notes what would spoil it, as far as a short look finds it.
 func TestTroubles(t *testing.T) {
 	p := well()
 	p.Processors = []int{0}
@@ -237,7 +237,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// A machine of which nothing is known is not complained of beyond that, and nothing fails.
+// If nothing is known about a machine, checks say so and do not fail.
 func TestUnknown(t *testing.T) {
 	p := &Host{System: "linux", Files: machine.Files{FS: fstest.MapFS{}}, Ranks: 2, FreeShm: -1, Environment: func(string) string { return "" }, Program: func(string) string { return "" }}
 	for _, f := range Look(p) {

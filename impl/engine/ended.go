@@ -12,11 +12,6 @@ func (r *Rank) End() {
 	r.port, r.unpriced = endedPort{r.port, r}, false
 }
 
-func (r *Rank) ended() bool {
-	_, ended := r.port.(endedPort)
-	return ended
-}
-
 func (r *Rank) failEnded() {
 	r.Fail(ErrOther, "the program of this rank has ended, and calls are made within it")
 }

@@ -107,7 +107,7 @@ const AnyContext = 1<<32 - 1
 // Direct is what protocols are made of: single packets without matching, and access to the memory
 // of other ranks. It is for measuring, and may not be mixed with messages that are under way.
 type Direct interface {
-	// SendPacket sends one packet, and RecvPacket takes the next one, whoever sent it, and returns
+	// SendPacket sends one packet, and RecvPacket takes the next one from any rank and returns
 	// its length.
 	SendPacket(dst int, b []byte)
 	RecvPacket(b []byte) int

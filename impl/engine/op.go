@@ -3,7 +3,7 @@ package engine
 import "github.com/loggp/loggp/model"
 
 // Op is a send or a receive that has been started, or a persistent one. Its memory is used again
-// after Release: whoever keeps an Op keeps its Use too, and compares.
+// after Release. To keep an Op, keep its Use too, and compare.
 //
 // An engine has operations of its own, each with an Op in it whose Self is that operation.
 //
@@ -106,7 +106,7 @@ func (r *Rank) Finish(receive bool, st Status) *Op {
 	return o
 }
 
-// Release gives back an operation that is finished and that nobody will look at any more. A
+// Release gives back an operation that is finished and no longer needed. A
 // persistent one is inactive then.
 func (r *Rank) Release(o *Op) {
 	if r.overlap != nil {

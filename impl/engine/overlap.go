@@ -36,7 +36,7 @@ type interval struct {
 	serial   uint64 // tells intervals apart that begin at one address
 }
 
-// memory returns where n bytes of data are, of which the first ones were before them.
+// memory returns where a part of an operation's data is. before is how many bytes precede it.
 func memory(b []byte, before int, of *call) interval {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return interval{from: at, to: at + uintptr(len(b)), of: of, first: before}

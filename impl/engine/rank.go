@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// Config is what the ranks of a job share. Nobody changes it.
+// Config is what the ranks of a job share. It does not change.
 type Config struct {
 	Enter func(rank int, call string) // is told of every call that the program makes, and of "" when it has ended; nil: nothing is
 
@@ -67,7 +67,7 @@ type Rank struct {
 	rooms  [][]byte // memory to copy messages through, to be used again
 	buffer attached
 	freed  int  // operations under way that the program has given up
-	list   list // of which what the program waits for is the first
+	list   list // of operations; the rank waits for the first
 	sought sought
 }
 
@@ -135,7 +135,7 @@ func (r *Rank) CheckGoroutine(call string) {
 // foreign fails in the goroutine that makes a call, and changes nothing. A rank that has ended has
 // no goroutine: what fails then says so itself.
 func (r *Rank) foreign(call string) {
-	if r.ended() {
+	if _, ended := r.port.(endedPort); ended {
 		return
 	}
 	panic(&Error{Class: ErrOther, Rank: r.port.Rank(), Call: call, At: r.cfg.here(),

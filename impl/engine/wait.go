@@ -14,7 +14,7 @@ type Wait struct {
 	Mode     model.Mode
 	Protocol string
 
-	Open int  // how many operations a list has of which the call waits for, and this is the first; 0: there is no list
+	Open int  // operations of the list that the call waits for, if any: this is the first of them
 	One  bool // of a list, one is enough
 
 	Early *Arrival // the first message of the context that has come and that is not received, or nil

@@ -174,7 +174,7 @@ func TestEthernetPhysics(t *testing.T) {
 	}
 }
 
-// What is not physics is found: faults that are planted into lawful traffic.
+// The check of traffic finds faults that are planted into a correct recording.
 func TestEthernetFaults(t *testing.T) {
 	m := workstations()
 	out, s, wall := gossip(t, m, 4, 1)

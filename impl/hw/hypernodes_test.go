@@ -227,7 +227,7 @@ func TestHypernodesSharing(t *testing.T) {
 }
 
 // A rank that waits for a ring does not keep a port that others could use.
-func TestHypernodesWaitingBlocksNobody(t *testing.T) {
+func TestHypernodesWaitingBlocksNoPort(t *testing.T) {
 	const packets, n = 20, 50_000
 	m := shared(8, 8)
 	h := m.Network.(*model.Hypernodes)
@@ -270,7 +270,7 @@ func TestHypernodesCounter(t *testing.T) {
 	})
 }
 
-// What is written can be read when the write has ended, and not before.
+// Written data can be read when the write has ended, and not before.
 func TestHypernodesPutEnds(t *testing.T) {
 	m := shared(1, 1)
 	a := m.Network.(*model.Hypernodes).Access[model.Inter]

@@ -78,7 +78,7 @@ func TestNodesShareMemory(t *testing.T) {
 	}
 }
 
-// What a kind of network consists of, as docs/design.md says: a package here, a file in model and
+// A kind of network consists, as docs/design.md says, of a package here, a file in model and
 // one in model/platform, named for it, and a row in a table of each. No other package names a kind,
 // but for what is only about that one.
 func TestKinds(t *testing.T) {

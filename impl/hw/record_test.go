@@ -84,7 +84,7 @@ func TestRecordingOfAPortThatIsTaken(t *testing.T) {
 }
 
 // A frame interrupts a rank that computes when it is there: when the Ethernet has carried it, and
-// the propagation later. What the rank computes takes as long as ever, in two parts.
+// the propagation later. The rank's computation takes as long as before, in two parts.
 func TestRecordingOfAnInterrupt(t *testing.T) {
 	m := workstations()
 	const work = 50 * unit.Millisecond

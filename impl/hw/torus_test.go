@@ -120,8 +120,8 @@ func TestSharing(t *testing.T) {
 		if last < least || last > least+least/10 {
 			t.Errorf("%s: all is there after %v, want %v and little more", c.what, last, least)
 		}
-		// A busy interface delays the processors behind it. What waits before a link farther on
-		// waits in the switches.
+		// A busy interface delays the processors behind it. Packets that wait for
+		// a link farther on wait in the switches.
 		if c.behind > 0 {
 			if least := max(alone, link.Time(c.behind*packets*n)); late < least*9/10 {
 				t.Errorf("%s: the last sender was free after %v, its interface needs %v", c.what, late, least)

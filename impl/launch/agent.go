@@ -115,7 +115,12 @@ func (g *Agent) serve(c *control) error {
 			stop = sync.OnceFunc(func() { close(stopped) })
 			explain = asked
 			rank.Go(func() {
-				death := g.run(&m, stopped, asked, func(r report) { c.send(update{Run: m.Run, Report: &r}) })
+				var death *Death
+				if p, err := g.start(&m); err != nil {
+					death = &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
+				} else {
+					death = p.supervise(stopped, asked, func(r report) { c.send(update{Run: m.Run, Report: &r}) })
+				}
 				c.send(update{Run: m.Run, Over: true, Death: death})
 			})
 		case m.Kind == cmdStop:
@@ -132,15 +137,7 @@ func (g *Agent) serve(c *control) error {
 	}
 }
 
-// run starts the rank and returns when it has ended.
-func (g *Agent) run(m *command, stop <-chan struct{}, explain *bool, reported func(report)) *Death {
-	p, err := g.start(m)
-	if err != nil {
-		return &Death{Rank: g.Rank, Status: fmt.Sprintf("it was not started: %v", err)}
-	}
-	return p.supervise(stop, explain, reported)
-}
-
+// start starts the rank, with the task that rank 0 has sent.
 func (g *Agent) start(m *command) (*rankProcess, error) {
 	if m.Task.Rank != g.Rank {
 		return nil, fmt.Errorf("the task is for rank %d", m.Task.Rank)

@@ -32,7 +32,7 @@ type TeamConfig struct {
 	// token from its standard input, and ends with it if untilEOF is set.
 	Join func(address string, rank int, untilEOF bool) []string
 
-	// Announce tells whoever starts the external ranks where they connect to.
+	// Announce tells the user, or the process manager, where the external ranks connect to.
 	Announce func(address string, token auth.Token, ranks []int)
 }
 

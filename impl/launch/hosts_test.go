@@ -32,7 +32,7 @@ import (
 // arguments and its process ID. All of 127.0.0.0/8 is this host, so there are hosts enough.
 func fakeSSH(t *testing.T) (command []string, calls func() string) {
 	t.Helper()
-	if launch.IsRank() { // which comes through here on its way to the job, and ends there: nobody would remove what it made
+	if launch.IsRank() { // it comes through here on its way to the job and ends there, so its files would stay
 		return nil, func() string { return "" }
 	}
 	dir := t.TempDir()

@@ -73,20 +73,18 @@ var self = sync.OnceValues(func() (*rank, error) {
 	if token == "" || r.Token != token {
 		return nil, refuse(errors.New("the token is another's"))
 	}
-	go r.listen(io.MultiReader(tasks.Buffered(), in))
+	go func() {
+		// The task is followed by the command to leave the program, or by the end of the file when
+		// the process has ended that started the rank.
+		b := bufio.NewReader(io.MultiReader(tasks.Buffered(), in))
+		if _, err := b.ReadBytes(leave); err == nil {
+			close(r.leave)
+			io.Copy(io.Discard, b)
+		}
+		os.Exit(1)
+	}()
 	return r, nil
 })
-
-// listen reads what follows the task: that the rank is to leave its program, or the end, when the
-// process has ended that started the rank.
-func (r *rank) listen(in io.Reader) {
-	b := bufio.NewReader(in)
-	if _, err := b.ReadBytes(leave); err == nil {
-		close(r.leave)
-		io.Copy(io.Discard, b)
-	}
-	os.Exit(1)
-}
 
 // run returns the end of an earlier run, or takes part in this one and exits.
 func (r *rank) run(c Config, t Transport, program func(device.Port) error) error {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Files is the file tree from / on, of which /proc and /sys are read. Names have no leading slash.
+// Files is the file tree from / on; /proc and /sys are read. Names have no leading slash.
 // A file that does not exist reads as "".
 type Files struct{ fs.FS }
 

@@ -70,7 +70,7 @@ func TestTurbo(t *testing.T) {
 	}
 }
 
-// What files say is in the facts, and what they do not say is not.
+// Facts contain what files say, and nothing else.
 func TestFacts(t *testing.T) {
 	got := map[string]string{}
 	for _, f := range fileFacts(planted("proc/cpuinfo", "model name\t: Fast 9000\nflags\t: hypervisor\n", "proc/loadavg", "1 2 3 4/5 6\n",

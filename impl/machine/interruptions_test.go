@@ -20,7 +20,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// What is watched is as long as asked for, and has the gaps in it.
+// Watching lasts as long as asked for, and counts the gaps in it.
 func TestWatch(t *testing.T) {
 	if len(Processors()) == 0 {
 		t.Skip("the processors of this system are not known")

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory that is given is all there, and nobody inherits it by chance.
+// Memory is fully allocated, and other programs do not inherit it by accident.
 func TestMemory(t *testing.T) {
 	const n = 1<<16 + 5
 	f, err := Memory(n)
@@ -18,7 +18,7 @@ func TestMemory(t *testing.T) {
 	defer f.Close()
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil || st.Size != n || st.Blocks*512 < n {
-		t.Errorf("%d bytes, of which %d are there, want %d; %v", st.Size, st.Blocks*512, n, err)
+		t.Errorf("%d bytes, %d of them allocated, want %d; %v", st.Size, st.Blocks*512, n, err)
 	}
 	if flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
 		t.Errorf("programs that are started inherit it: %#x, %v", flags, err)

@@ -87,19 +87,12 @@ const looksPerCheck = 1 << 10
 // await polls until the word has a value, and reports whether that was within the limit.
 func (m *exchange) await(w *atomic.Uint64, value uint64) bool {
 	for i := 1; w.Load() != value; i++ {
-		if i%looksPerCheck == 0 && m.late() {
+		if i%looksPerCheck == 0 && (m.expired.Load() || Now() > m.end || m.ctx.Err() != nil) {
+			m.expired.Store(true)
 			return false
 		}
 	}
 	return true
-}
-
-// late reports whether the limit has passed.
-func (m *exchange) late() bool {
-	if !m.expired.Load() && (Now() > m.end || m.ctx.Err() != nil) {
-		m.expired.Store(true)
-	}
-	return m.expired.Load()
 }
 
 // exchangeBetween runs first on processor a and second on processor b at the same time. Both have to

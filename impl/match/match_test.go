@@ -236,7 +236,7 @@ func TestQueueIsSmall(t *testing.T) {
 	}
 }
 
-// fill returns a queue of n entries, of which that with tag n-1 is the last.
+// fill returns a queue of n entries; the last one has tag n-1.
 func fill(n int) (*Queue[int], []Entry[int]) {
 	q := new(Queue[int])
 	es := make([]Entry[int], n)
@@ -247,8 +247,8 @@ func fill(n int) (*Queue[int], []Entry[int]) {
 	return q, es
 }
 
-// What makes a search take constant time: short chains whatever the pattern of sources and tags,
-// and no look into classes that have no entries. The longest chain of a random function would be 8
+// A search takes constant time: chains are short for every pattern of sources and tags, and classes
+// without entries are not searched. The longest chain of a random function would be 8
 // or 9.
 func TestSearchIsShort(t *testing.T) {
 	const n = 100000

@@ -48,7 +48,7 @@ func BenchmarkMessage(b *testing.B) {
 }
 
 // BenchmarkMachines is one message between two ranks that play ping-pong, by the first library of
-// each machine: what a machine's network costs whoever emulates it. On the Ethernet it also says
+// each machine: the cost of emulating the machine's network. On the Ethernet it also says
 // what a frame costs.
 func BenchmarkMachines(b *testing.B) {
 	for _, c := range []struct {
@@ -125,8 +125,8 @@ func BenchmarkAllreduce(b *testing.B) {
 
 // BenchmarkAlltoall is a pairwise exchange of 1 KiB for each rank with each other one, on the T3D
 // of the catalogue with its first library, which is what programs run on it by default: such
-// messages go with their envelope and are acknowledged (TA). The bytes are real. What ranks give
-// are windows of one text, so that memory is for what they get.
+// messages go with their envelope and are acknowledged (TA). The bytes are real. Ranks
+// send windows of one text, so that memory is needed only for received data.
 func BenchmarkAlltoall(b *testing.B) {
 	const each = 1 << 10
 	for _, ranks := range []int{64, 1024} {

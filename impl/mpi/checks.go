@@ -33,28 +33,24 @@ func (j *job) explain(err error) error {
 	}
 	switch {
 	case errors.As(err, &e):
-		j.addCounterpart(e)
+		if e.Other == nil || j.worlds == nil {
+			break
+		}
+		if one, other := j.worlds[e.Rank], j.worlds[e.Other.Rank]; one != nil && other != nil {
+			p := one.state.calls.Counterpart(e.Context(), other.state.calls)
+			e.Other.Call, e.Other.At = p.Call, p.At
+		}
 	case errors.As(err, &d):
 		return j.deadlock(d)
 	case errors.As(err, &remote):
-		if e := parseDetail(remote.ErrorDetail()).failure(); e != nil {
-			return e
+		switch d := parseDetail(remote.ErrorDetail()); {
+		case d.Error != nil:
+			return d.Error
+		case d.Abort != nil:
+			return d.Abort
 		}
 	}
 	return err
-}
-
-// addCounterpart completes an error about ranks whose collective calls differ with where the
-// other's was, if that is known.
-func (j *job) addCounterpart(e *Error) {
-	if e.Other == nil || j.worlds == nil {
-		return
-	}
-	one, other := j.worlds[e.Rank], j.worlds[e.Other.Rank]
-	if one != nil && other != nil {
-		p := one.state.calls.Counterpart(e.Context(), other.state.calls)
-		e.Other.Call, e.Other.At = p.Call, p.At
-	}
 }
 
 // deadlock says what the ranks of a deadlock wait for.
@@ -115,7 +111,13 @@ func (j *job) name(rank int, context uint32, other int) string {
 }
 
 func (s *state) name(world int, context uint32) string {
-	c := s.communicator(context &^ 1)
+	var c *Comm // that has the context, if it was created and is still used
+	for _, p := range s.comms {
+		if x := p.Value(); x != nil && x.context == context&^1 {
+			c = x
+			break
+		}
+	}
 	switch {
 	case c == nil || c.ranks == nil:
 		return fmt.Sprintf("rank %d", world)
@@ -198,28 +200,6 @@ type errorDetail struct {
 	Abort *AbortError  `json:",omitempty"`
 	Wait  *Wait        `json:",omitempty"`
 	Audit *check.Audit `json:",omitempty"` // of a rank that has ended well
-}
-
-// detailOf returns the detail of a failure.
-func detailOf(err error) (d errorDetail) {
-	switch e := err.(type) {
-	case *Error:
-		d.Error = e
-	case *AbortError:
-		d.Abort = e
-	}
-	return d
-}
-
-// failure is the inverse of detailOf.
-func (d errorDetail) failure() error {
-	switch {
-	case d.Error != nil:
-		return d.Error
-	case d.Abort != nil:
-		return d.Abort
-	}
-	return nil
 }
 
 // setDetail leaves a detail with the world, if it wants one.

@@ -264,8 +264,7 @@ func TestCallsFromElsewhere(t *testing.T) {
 	}
 }
 
-// Who uses the communicator of another rank fails, and that rank does not notice: it is where it
-// was.
+// Use of another rank's communicator fails, and does not disturb that rank.
 func TestCallsOfOtherRanks(t *testing.T) {
 	for _, at := range places {
 		l := enginetest.Default()
@@ -409,7 +408,7 @@ var memories = []struct {
 	}},
 }
 
-// What shares memory is found where that is asked for, and nowhere else.
+// Shared memory is found if that check is on, and only then.
 func TestMemoryOfCalls(t *testing.T) {
 	for _, m := range memories {
 		t.Run(m.name, func(t *testing.T) {

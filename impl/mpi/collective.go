@@ -166,8 +166,7 @@ func (r *round) job(data []byte) collective.Job {
 }
 
 // Operations in which ranks may give or take different numbers of elements. Part i of a buffer is
-// counts[i] elements, of which the first begins offsets[i] extents behind the beginning of the
-// buffer.
+// counts[i] elements; the first begins offsets[i] extents behind the beginning of the buffer.
 
 // Gatherv is Gather with parts of any length: that of rank i becomes part i of the root's recv.
 // recv, counts and offsets count at the root only.
@@ -297,11 +296,6 @@ func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op *Op) {
 		low, end := send.Reach()
 		all.Bytes, all.Origin = make([]byte, end-low), -low
 	}
-	c.reduceThenScatter(send, all, recv, counts, offsets, op)
-}
-
-// reduceThenScatter leaves all combined elements at rank 0 in all, and each rank's in its recv.
-func (c *Comm) reduceThenScatter(send, all, recv Buffer, counts, offsets []int, op *Op) {
 	c.reduce(send, all, op, 0)
 	c.scatterv(all, counts, offsets, recv, 0)
 }

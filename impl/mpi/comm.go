@@ -126,39 +126,6 @@ type state struct {
 	comms    []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
 }
 
-// growWork returns the memory to work in, with at least n bytes. Its contents stay.
-func (s *state) growWork(n int) []byte {
-	s.work = slices.Grow(s.work, n-len(s.work))
-	s.work = s.work[:cap(s.work)]
-	return s.work
-}
-
-// scratchOf returns n bytes for a result that is not used.
-func (s *state) scratchOf(n int) []byte {
-	if n > len(s.scratch) {
-		s.scratch = make([]byte, n)
-	}
-	return s.scratch[:n]
-}
-
-// created notes a communicator, and forgets those that are not used any more.
-func (s *state) created(c *Comm) {
-	if len(s.comms) == cap(s.comms) {
-		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
-	}
-	s.comms = append(s.comms, weak.Make(c))
-}
-
-// communicator returns the one that has a context, if it was created and is still used.
-func (s *state) communicator(context uint32) *Comm {
-	for _, p := range s.comms {
-		if c := p.Value(); c != nil && c.context == context {
-			return c
-		}
-	}
-	return nil
-}
-
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and
 // freed.
 type Keyval struct {
@@ -204,7 +171,12 @@ func (a attributes) find(k *Keyval) int {
 // (MPI_Attr_put).
 func (c *Comm) SetAttribute(k *Keyval, value any) {
 	c.enter("SetAttribute")
-	c.checkKey(k)
+	switch {
+	case k == nil || k.freed:
+		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
+	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
+		c.e.Fail(engine.ErrArg, "the attribute is the library's")
+	}
 	a := &c.extra().attributes
 	if i := a.find(k); i >= 0 {
 		c.callDelete(k, (*a)[i].value)
@@ -253,34 +225,5 @@ func (c *Comm) DeleteAttribute(k *Keyval) {
 func (c *Comm) callDelete(k *Keyval, value any) {
 	if k.delete != nil {
 		k.delete(c, value)
-	}
-}
-
-// checkKey fails if no attribute can be set under the name.
-func (c *Comm) checkKey(k *Keyval) {
-	switch {
-	case k == nil || k.freed:
-		c.e.Fail(engine.ErrArg, "the key was freed, or is none")
-	case k == TagUB || k == Host || k == IO || k == WtimeIsGlobal:
-		c.e.Fail(engine.ErrArg, "the attribute is the library's")
-	}
-}
-
-// copyTo copies attributes to another communicator, if their copy functions say so.
-func (a attributes) copyTo(from, to *Comm) {
-	for _, x := range a {
-		if x.key.copy == nil {
-			continue
-		}
-		if v, keep := x.key.copy(from, x.value); keep {
-			to.extra().attributes = append(to.extra().attributes, attribute{x.key, v})
-		}
-	}
-}
-
-// deleteAll deletes all, the last first.
-func (a attributes) deleteAll(c *Comm) {
-	for _, x := range slices.Backward(a) {
-		c.callDelete(x.key, x.value)
 	}
 }

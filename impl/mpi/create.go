@@ -3,6 +3,7 @@ package mpi
 import (
 	"encoding/binary"
 	"slices"
+	"weak"
 
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/model"
@@ -42,7 +43,14 @@ func (c *Comm) dup() *Comm {
 	}
 	if c.extras != nil {
 		n.extra().topology = c.extras.topology
-		c.extras.attributes.copyTo(c, n)
+		for _, x := range c.extras.attributes {
+			if x.key.copy == nil {
+				continue
+			}
+			if v, keep := x.key.copy(c, x.value); keep {
+				n.extra().attributes = append(n.extra().attributes, attribute{x.key, v})
+			}
+		}
 	}
 	return n
 }
@@ -109,7 +117,9 @@ func (c *Comm) Compare(d *Comm) Comparison {
 func (c *Comm) Free() {
 	c.enter("Free")
 	if c.extras != nil {
-		c.extras.attributes.deleteAll(c)
+		for _, x := range slices.Backward(c.extras.attributes) {
+			c.callDelete(x.key, x.value)
+		}
 	}
 	x := c.extra()
 	*x = extras{freed: true}
@@ -138,7 +148,11 @@ func (c *Comm) newComm(members []int, context uint32) *Comm {
 
 // setMembers lets the communicator send to ranks of the job.
 func (c *Comm) setMembers(members []int) {
-	c.state.created(c)
+	s := c.state
+	if len(s.comms) == cap(s.comms) { // forget those that are not used any more
+		s.comms = slices.DeleteFunc(s.comms, func(p weak.Pointer[Comm]) bool { return p.Value() == nil })
+	}
+	s.comms = append(s.comms, weak.Make(c))
 	c.members, c.size = members, len(members)
 	c.ranks = slices.Repeat([]int32{-1}, c.e.Port().Size())
 	for i, m := range members {

@@ -118,7 +118,7 @@ var (
 	MinLoc = reduction.MinLoc
 )
 
-// NewOp makes an operation of a function that leaves in ∘ inout in inout, of which each has the
+// NewOp makes an operation of a function that leaves in ∘ inout in inout. Both have the
 // same number of elements of one type (MPI_Op_create). It is associative; commutes says that its
 // operands may be exchanged, too.
 func NewOp(combine func(in, inout Buffer), commutes bool) *Op {

@@ -121,7 +121,7 @@ func TestCountOfElements(t *testing.T) {
 	})
 }
 
-// What is packed travels as bytes, and is unpacked or received as what it is (MPI-1.2, §3.13).
+// Packed data travels as bytes, and is unpacked or received as its elements (MPI-1.2, §3.13).
 func TestPack(t *testing.T) {
 	every := mpi.Vector(3, 1, 2, mpi.Int32).Commit()
 	holdsEverywhere(t, 2, func(c *mpi.Comm) error {

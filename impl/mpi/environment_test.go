@@ -57,7 +57,7 @@ func TestInitialized(t *testing.T) {
 	}
 }
 
-// Who aborts ends all, those that wait as well.
+// Abort ends all ranks, also those that wait.
 func TestAbort(t *testing.T) {
 	everywhere(t, 3, func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
@@ -163,11 +163,11 @@ func TestSendrecvWrong(t *testing.T) {
 	bare := mpi.Buffer{Bytes: make([]byte, 64), Count: 2}
 	x := mpi.Of(make([]int32, 2))
 	for name, call := range map[string]func(c *mpi.Comm){
-		"to nobody":        func(c *mpi.Comm) { c.Sendrecv(x, 9, 0, x, 1, 5) },
+		"to no rank":       func(c *mpi.Comm) { c.Sendrecv(x, 9, 0, x, 1, 5) },
 		"with a wrong tag": func(c *mpi.Comm) { c.Sendrecv(x, 1, -3, x, 1, 5) },
 		"of no type":       func(c *mpi.Comm) { c.Sendrecv(bare, 1, 0, x, 1, 5) },
 		"replaced":         func(c *mpi.Comm) { c.SendrecvReplace(x, 9, 0, 1, 5) },
-		"from nobody":      func(c *mpi.Comm) { c.Sendrecv(x, 1, 7, x, 9, 5) },
+		"from no rank":     func(c *mpi.Comm) { c.Sendrecv(x, 1, 7, x, 9, 5) },
 	} {
 		err := mpi.Run(loop.New(2), mpi.Options{Engine: carry, Library: enginetest.Default()}, func(c *mpi.Comm) error {
 			if c.Rank() == 1 {

@@ -20,8 +20,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What a program means must not depend on where it runs, or on how its messages travel. Tests of
-// that run in every place, under every table.
+// The result of a program must not depend on where it runs, or on how its messages travel. These
+// tests run in every place, under every table.
 
 var places = enginetest.Worlds()
 

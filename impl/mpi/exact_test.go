@@ -148,8 +148,8 @@ func copyingLogGP(g model.LogGP) *model.Machine {
 // part, chunk, and chunk with header.
 var edges = []int{0, 1, 2, 16, 1023, 1024, 1025, 4055, 4056, 4057, 4095, 4096, 4097, 8191, 8192, 8193, 12345, 65536, 1<<20 - 1, 1 << 20}
 
-// rounded are those whose chunks of seven bytes, of which three take a whole number of picoseconds,
-// end in every way.
+// rounded are sizes that end in every way within chunks of seven bytes. Three chunks take a whole
+// number of picoseconds.
 var rounded = []int{0, 1, 6, 7, 8, 14, 21, 28, 35, 1000, 1001, 1008, 1015, 1017}
 
 // TestExactTorus compares every protocol in every mode at every size between two ranks, and the
@@ -354,7 +354,7 @@ func messageCost(m *model.Machine, lib *model.Library, by model.Means, k int, pa
 	}
 	message := model.Step{By: by, Data: model.AllData, From: model.Sender}
 	switch by {
-	case model.ByPacket: // whose making is part of the call, and which nobody unpacks
+	case model.ByPacket: // its making is part of the call, and it is not unpacked
 		bare.Software[model.ProtoSend], bare.Software[model.ProtoUnpack] = lib.Software[model.ProtoControl], 0
 	case model.ByGet:
 		message.From = model.Receiver
@@ -412,7 +412,7 @@ func emulateMessage(t *testing.T, m *model.Machine, l *model.Library, by model.M
 }
 
 // The library and the models have a table of protocols each, so that either can be the test of the
-// other. Who asks one of them what a protocol can do must hear what the other would say.
+// other. Both must say the same of what a protocol can do.
 func TestProtocolTablesAgree(t *testing.T) {
 	if len(proto.Protocols) != len(model.Protocols) {
 		t.Fatalf("%d protocols in the library, %d in the models", len(proto.Protocols), len(model.Protocols))

@@ -31,8 +31,8 @@ var failures = []struct {
 	{"send with too large a tag", 0, "Rsend", engine.ErrTag, "tag 2147483648", only0(func(c *mpi.Comm) { mpi.Rsend[byte](c, nil, 1, mpi.MaxTag+1) })},
 	{"receive with a bad tag", 0, "Recv", engine.ErrTag, "tag -2", only0(func(c *mpi.Comm) { mpi.Recv[byte](c, nil, 1, -2) })},
 	{"wait for all twice", 0, "WaitAll", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { mpi.WaitAll([]mpi.Request{*r}, nil) })},
-	{"sendrecv from nobody", 0, "Sendrecv", engine.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 0, nil, 9, 0) })},
-	{"sendrecv to nobody", 0, "Sendrecv", engine.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 9, 0, nil, 1, 0) })},
+	{"sendrecv from no rank", 0, "Sendrecv", engine.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 1, 0, nil, 9, 0) })},
+	{"sendrecv to no rank", 0, "Sendrecv", engine.ErrRank, "rank 9", only0(func(c *mpi.Comm) { mpi.Sendrecv[byte, byte](c, nil, 9, 0, nil, 1, 0) })},
 	{"wait twice", 0, "Wait", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Wait() })},
 	{"test after wait", 0, "Test", engine.ErrRequest, "completed before", stale(func(r *mpi.Request, _ []mpi.Request) { r.Test() })},
 	{"wait for any that was", 0, "WaitAny", engine.ErrRequest, "completed before", stale(func(_ *mpi.Request, old []mpi.Request) { mpi.WaitAny(old) })},
@@ -207,7 +207,7 @@ func only0Error(do func(c *mpi.Comm)) func(*mpi.Comm) error {
 	return func(c *mpi.Comm) error { only0(do)(c); return nil }
 }
 
-// Who waits for its buffered messages to leave says so.
+// A rank that waits for its buffered messages to leave says so.
 func TestDeadlockOfBuffered(t *testing.T) {
 	l := enginetest.By("RTA")
 	w := places[0].Open(t, l, 2)
@@ -229,8 +229,8 @@ func TestDeadlockOfBuffered(t *testing.T) {
 	}
 }
 
-// Who has a message that nobody received says so, if it is certain: a message that its sender may
-// yet cancel is waited for.
+// A rank reports a message that was not received. It first waits for a message that its sender may
+// yet cancel.
 func TestNotReceived(t *testing.T) {
 	for _, c := range []struct{ protocol, want string }{
 		{"T", "rank 1: Finalize: MPI_ERR_OTHER: 2 messages were not received; the first is from rank 0 with tag 5, of 100 bytes"},
@@ -258,7 +258,8 @@ func TestNotReceived(t *testing.T) {
 	}
 }
 
-// What a call has left that failed, and whose error was handled, is no request of the program.
+// Operations that a failed call has left do not count as requests of the program, if its error was
+// handled.
 func TestLeftByFailure(t *testing.T) {
 	l := enginetest.By("T")
 	w := places[0].Open(t, l, 1)

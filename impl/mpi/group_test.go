@@ -367,7 +367,7 @@ func TestGroupFaults(t *testing.T) {
 	}
 }
 
-// What Topology returns is the caller's.
+// Topology returns a copy.
 func TestTopologyIsCopied(t *testing.T) {
 	locally(t, 4, func(c *mpi.Comm) error {
 		dims, ends, neighbours := []int{2, 2}, []bool{true, false}, [][]int{{1}, {0, 2}, {3}, {}}

@@ -70,8 +70,8 @@ func TestInherited(t *testing.T) {
 	})
 }
 
-// What is not to be returned passes, and so do errors of others; calls without a communicator are
-// the first communicator's.
+// Catch passes on errors that are not to be returned, and those of others. Calls without a
+// communicator have the handler of the first communicator.
 func TestNotCaught(t *testing.T) {
 	cause := errors.New("cause")
 	var told *mpi.Error

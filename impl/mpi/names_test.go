@@ -125,7 +125,7 @@ func declare(into map[string]bool, f *ast.File, called func(typ string) string) 
 	})
 }
 
-// owner returns the type of which a function is a method, or mpi.
+// owner returns the receiver's type of a method, and mpi for other functions.
 func owner(f *ast.FuncDecl, called func(typ string) string) string {
 	if f.Recv == nil {
 		return "mpi"

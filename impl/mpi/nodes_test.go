@@ -135,8 +135,7 @@ func TestTwoLevelsOnConvex(t *testing.T) {
 	}
 }
 
-// What the file of the Convex says of collective operations is what programs get unless they are
-// tuned: on twelve ranks that lie at random on its hypernodes, short data takes hardly longer than
+// Programs get the table of collective operations in the file of the Convex unless they are tuned: on twelve ranks that lie at random on its hypernodes, short data takes hardly longer than
 // by the usual table, and mostly less.
 func TestTableOfConvex(t *testing.T) {
 	ranks := []int{9, 2, 14, 1, 5, 8, 12, 0, 11, 4, 10, 3}

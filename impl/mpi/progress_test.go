@@ -120,7 +120,7 @@ func TestNoAllocationInCollectives(t *testing.T) {
 	}
 }
 
-// Who forces a protocol that is not synchronous gets synchronous sends by the library's rules.
+// If the forced protocol is not synchronous, synchronous sends follow the library's rules.
 func TestForcedSynchronous(t *testing.T) {
 	l := enginetest.By("TA")
 	for _, p := range places {

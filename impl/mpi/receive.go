@@ -28,8 +28,8 @@ func (s Status) Count(t *Datatype) int {
 	}
 }
 
-// Elements returns how many basic elements were received of which those of a type are made, or
-// Undefined if the last one is not whole (MPI_Get_elements).
+// Elements returns how many basic elements of a type's elements were received, or Undefined if the
+// last one is not whole (MPI_Get_elements).
 func (s Status) Elements(t *Datatype) int {
 	size := t.Size()
 	switch {

@@ -343,8 +343,8 @@ func (r *Request) Free() {
 //
 // A receive is cancelled if it has no message. A send is cancelled by its receiver, if the message
 // has no receive there: this takes a packet each way, and the receiver has to be in a call, or in
-// Finalize with the message taken in. What has left and is complete, as buffered sends and short
-// ones are, goes on.
+// Finalize with the message taken in. Sends that are complete because the message
+// has left, such as buffered and short ones, go on.
 func (r *Request) Cancel() {
 	r.enter("Cancel")
 	if r.op.Inactive() {

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 
@@ -46,7 +47,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		return err
 	}
 	j := &job{program: program, check: o.Check, maker: maker}
-	j.shared = engine.Config{Enter: o.Enter, Types: types, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
+	j.shared = engine.Config{Enter: o.Enter, Types: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
 	rules := o.Tuning
 	if rules == nil {
 		rules = collective.Table(o.Library)
@@ -59,8 +60,6 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	}
 	return j.explain(err)
 }
-
-func types(s engine.Signature) string { return datatype.Signed(uint32(s)) }
 
 // job is what the ranks of a job in this process share.
 type job struct {
@@ -85,7 +84,10 @@ func (j *job) rank(p device.Port) (err error) {
 	defer func() {
 		v := recover()
 		if e := c.failure(v); e != nil {
-			setDetail(p, detailOf(e))
+			var d errorDetail
+			errors.As(e, &d.Error)
+			errors.As(e, &d.Abort)
+			setDetail(p, d)
 			err = e
 			return
 		}

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/mpi/check"
@@ -53,7 +54,10 @@ func (r *round) carryOut(j collective.Job, in, out []byte) {
 func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte) {
 	r.areas = [3][]byte{collective.In: in, collective.Out: out, collective.Tmp: r.state.work}
 	if out == nil {
-		r.areas[collective.Out] = r.state.scratchOf(j.Bytes) // of ranks that get nothing, Out is memory to work in
+		if j.Bytes > len(r.state.scratch) {
+			r.state.scratch = make([]byte, j.Bytes)
+		}
+		r.areas[collective.Out] = r.state.scratch[:j.Bytes] // of ranks that get nothing, Out is memory to work in
 	}
 	r.script.By, r.busy = r, true
 	a.Perform(j, r.rank, &r.script)
@@ -63,7 +67,10 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 // choose returns the algorithm for a job. If the table depends on where ranks are, it adds that to
 // the job.
 func (r *round) choose(j *collective.Job) *collective.Algorithm {
-	t := r.tuning()
+	t := r.state.tuning
+	if r.extras != nil && r.extras.tuning != nil {
+		t = r.extras.tuning
+	}
 	if t.NeedsNodes(r.operation) {
 		j.Nodes = r.nodes()
 	}
@@ -74,7 +81,9 @@ func (r *round) choose(j *collective.Job) *collective.Algorithm {
 func (r *round) bytes(s collective.Span) []byte {
 	end := s.From + s.Len
 	if s.Area == collective.Tmp && end > len(r.areas[collective.Tmp]) {
-		r.areas[collective.Tmp] = r.state.growWork(end)
+		work := slices.Grow(r.state.work, end-len(r.state.work)) // keeps the contents
+		r.state.work = work[:cap(work)]
+		r.areas[collective.Tmp] = r.state.work
 	}
 	return r.areas[s.Area][s.From:end]
 }
@@ -186,14 +195,6 @@ func (c *Comm) Tune(rules []collective.Rule) {
 	if rules != nil {
 		c.extras.tuning = collective.Tuned(rules)
 	}
-}
-
-// tuning returns the table by which the communicator's operations choose their algorithms.
-func (c *Comm) tuning() *collective.Tuning {
-	if c.extras != nil && c.extras.tuning != nil {
-		return c.extras.tuning
-	}
-	return c.state.tuning
 }
 
 // Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down

@@ -116,7 +116,7 @@ func (m Messages) Send(b []byte, dst int) {
 	m.direct().SendPacket(m.c.world(dst), b)
 }
 
-// Recv receives the next one, whoever sent it, and returns its length.
+// Recv receives the next one from any rank and returns its length.
 func (m Messages) Recv(b []byte) int {
 	m.c.e.Enter("Messages.Recv")
 	return m.direct().RecvPacket(b)

@@ -133,7 +133,7 @@ func Alltoall[T Element](c *Comm, send, recv []T) {
 	c.Alltoall(each(send, n), each(recv, n))
 }
 
-// each returns a buffer of which each rank has so many elements.
+// each returns a buffer with count elements for each rank.
 func each[T Element](x []T, count int) Buffer {
 	b := Of(x)
 	b.Count = count

@@ -61,8 +61,8 @@ func sent(t *testing.T, l *model.Library, from, to, bytes int) (first string, co
 	return first, copies
 }
 
-// On the torus two ranks share a node: 0 and 1, 2 and 3. What a message goes by, and how a long one
-// moves, depends on how near its receiver is to its sender.
+// On the torus two ranks share a node: 0 and 1, 2 and 3. The protocol of a message, and how
+// a long one moves, depend on the tier of sender and receiver.
 func TestByPeer(t *testing.T) {
 	both, rules, long := byPeer(true, true), byPeer(true, false), byPeer(false, true)
 	for _, c := range []struct {

@@ -49,8 +49,8 @@ func (c *Comm) Dims(ranks int, dims []int) []int {
 	return out
 }
 
-// even returns n factors of ranks, the larger first, of which the largest is as small as can be,
-// then the second, and so on.
+// even returns n factors of ranks, the larger first: the largest is as small as possible, then the
+// second, and so on.
 func even(ranks, n int) []int {
 	if n <= 1 {
 		return []int{ranks}
@@ -238,7 +238,7 @@ func (g *Cart) coords(rank int) []int {
 	return x
 }
 
-// CartShift returns from whom a rank receives and to whom it sends when all send by some places
+// CartShift returns the rank to receive from and the rank to send to when all send by some places
 // along a dimension; ProcNull where there is no rank (MPI_Cart_shift).
 func (c *Comm) CartShift(dimension, by int) (from, to int) {
 	g := c.grid("CartShift")

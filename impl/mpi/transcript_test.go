@@ -341,7 +341,7 @@ func (p *player) together(call []string) error {
 }
 
 // wait waits for all that was started, which is said to have been cancelled or received, or is not
-// spoken of. What is null then is forgotten.
+// spoken of. Requests that are null then are forgotten.
 func (p *player) wait(said []string) error {
 	st := make([]mpi.Status, len(p.open))
 	mpi.WaitAll(p.open, st)

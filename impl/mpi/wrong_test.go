@@ -144,8 +144,8 @@ func wrong(t *testing.T, ranks int, program func(*mpi.Comm)) error {
 	return err
 }
 
-// What becomes of a wrong program does not depend on where it runs, but for the words of protocols
-// and the rank that is first.
+// The error of a wrong program does not depend on where it runs, except for names of protocols and
+// which rank is first.
 func TestWrongProgramsEverywhere(t *testing.T) {
 	for _, p := range wrongPrograms {
 		want := wrong(t, p.ranks, p.program)
@@ -213,8 +213,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// Who waits for one of several waits for nobody alone, and so is on no cycle; who waits for all
-// waits for the first.
+// A rank that waits for one of several ranks is on no cycle. A rank that waits for all waits for the
+// first.
 func TestCycles(t *testing.T) {
 	both := func(c *mpi.Comm) []mpi.Request {
 		other := 1 - c.Rank()
@@ -322,8 +322,7 @@ func TestWrongProgramsOfProcesses(t *testing.T) {
 	}
 }
 
-// What a rank has left goes with how a run ended, also to runs that come to it later in other
-// processes.
+// The error detail of a rank is part of a run's end, also for processes that come to the run later.
 func TestErrorDetailOfLaterRuns(t *testing.T) {
 	if enginetest.Racing {
 		return

@@ -139,7 +139,7 @@ func TestForeignDirectory(t *testing.T) {
 	}
 }
 
-// Who waits for ranks that do not come says which, and ends when it is told to.
+// Waiting for ranks that do not come ends with an error that names them, or when it is cancelled.
 func TestAbsent(t *testing.T) {
 	arrival = 100 * time.Millisecond
 	defer func() { arrival = time.Minute }()
@@ -275,7 +275,7 @@ func TestSpace(t *testing.T) {
 	together(t, all, twice)
 }
 
-// What a process manager answers wrongly is an error that says what it was.
+// A wrong answer of a process manager is an error that quotes it.
 func TestSpaceFails(t *testing.T) {
 	for _, c := range []struct{ at, answer, says string }{
 		{"response_to_init", "end", "closed the connection at init"},

@@ -80,7 +80,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What a child has started ends with it: when it is killed, and behind its own end.
+// Processes that a child has started end with it, whether it is killed or ends by itself.
 func TestGroup(t *testing.T) {
 	c, out := start(t, "sleep 1000 & echo begun; wait")
 	out.ReadString('\n')
@@ -144,7 +144,7 @@ func TestOrphan(t *testing.T) {
 				fmt.Println("ended early:", c.Status())
 			}
 		}
-		for range 100 { // threads end, one of which may have started a child
+		for range 100 { // threads end; one of them may have started a child
 			go func() {
 				runtime.LockOSThread()
 				time.Sleep(time.Millisecond)

@@ -65,8 +65,8 @@ func (e *Engine) takeOut(src int, h *head) {
 	e.control(int32(src), &answer)
 }
 
-// unmet returns the unexpected message of an operation of another rank, or nil. What the sender has
-// forgotten is of none, whatever it says.
+// unmet returns the unexpected message of an operation of another rank, or nil. A message that
+// its sender has forgotten belongs to none.
 func (e *Engine) unmet(src int32, from uint32) *unexpected {
 	for m := range e.unexpected.All() {
 		if k := m.Value; k.src == src && k.from == from && !k.protocol.Forgets {

@@ -55,7 +55,7 @@ type countingPort struct {
 	asked bool // the packet that is being taken in has what was asked for
 }
 
-// ahead reports whether a packet has data that nobody asked for.
+// ahead reports whether a packet has data without having been asked for it.
 func ahead(q *device.Packet) bool {
 	name, _ := Describe(q.Head)
 	return name == "RM"

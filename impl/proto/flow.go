@@ -10,8 +10,8 @@ type flow struct {
 	peers  []peer  // a hash table; its length is a power of two, or zero
 	spare  []peer  // another one of that length, or nil
 	known  int     // peers in it
-	owing  []int32 // peers to whom half a window is due
-	last   *peer   // who was asked for last
+	owing  []int32 // peers that are due half a window
+	last   *peer   // looked up last
 	first  [16]peer
 }
 
@@ -50,8 +50,8 @@ func (f *flow) peer(rank int) *peer {
 	return f.seek(rank)
 }
 
-// nobody is who was asked for last when nobody was.
-var nobody peer
+// noPeer is flow.last before the first lookup.
+var noPeer peer
 
 // seek looks for a peer, and remembers it.
 func (f *flow) seek(rank int) *peer {
@@ -75,8 +75,8 @@ func (f *flow) seek(rank int) *peer {
 func (p *peer) open() bool { return p.out != 0 || p.due != 0 }
 
 // grow makes room for more peers: in a table as long as before if half of it has nothing open, else
-// in a longer one, for 12, and then for twice as many each time. So whoever talks to many ranks in
-// turn has a table that stays in the caches.
+// in a longer one, for 12, and then for twice as many each time. So the table of a rank
+// that talks to many others in turn stays in the caches.
 func (f *flow) grow() {
 	old, open := f.peers, 0
 	for i := range old {
@@ -91,7 +91,7 @@ func (f *flow) grow() {
 	if f.peers = f.spare; len(f.peers) != n {
 		f.peers = make([]peer, n)
 	}
-	f.known, f.last = open, &nobody
+	f.known, f.last = open, &noPeer
 	for i := range old {
 		if p := &old[i]; p.open() {
 			*f.find(int(p.name) - 1) = *p
@@ -149,7 +149,7 @@ func (f *flow) due(rank int) uint32 {
 	return uint32(n)
 }
 
-// payCredits sends credit to those whom much is due.
+// payCredits sends credit to peers that are due much.
 func (e *Engine) payCredits() {
 	f := &e.flow
 	for len(f.owing) > 0 {

@@ -33,7 +33,7 @@ func parted() *model.Library {
 
 // Whatever is sent is credited, and all credit comes home: when two ranks have taken each other's
 // messages, no byte is out and none is due but what half a window allows, whether messages ran out
-// of the window or nobody asked it.
+// of the window or it was not asked.
 func TestCredit(t *testing.T) {
 	for _, c := range []struct {
 		library  *model.Library
@@ -83,7 +83,7 @@ func TestPeers(t *testing.T) {
 		"by exclusive or": func(i int) int { return 421 ^ i },
 		"any":             func(int) int { return rng.IntN(1 << 20) },
 	} {
-		f := flow{window: 1 << 30, last: &nobody}
+		f := flow{window: 1 << 30, last: &noPeer}
 		out := map[int]int{}
 		for i := range 1000 {
 			r := rank(i)
@@ -114,7 +114,7 @@ func TestPeers(t *testing.T) {
 // A rank that talks to many in turn, with few of them open at a time, remembers those and no more,
 // and takes no memory for the rest.
 func TestPeersAreForgotten(t *testing.T) {
-	f := flow{window: 1 << 30, last: &nobody}
+	f := flow{window: 1 << 30, last: &noPeer}
 	turn := func(from int) {
 		for i := from; i < from+1000; i++ {
 			f.take(i, i+1, true)

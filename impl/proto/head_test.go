@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// What is written into the head of a packet is what is read from it, at its largest too.
+// The head of a packet is read as it was written, also with the largest values.
 func TestHead(t *testing.T) {
 	for _, h := range []head{
 		{},

@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// Job is what the engines of a job share: a library whose protocols are found. Nobody changes it.
+// Job is what the engines of a job share: a library whose protocols are found. It does not change.
 //
 // Note: an engine with rules of its own is a third longer, and a job may have a million.
 type Job struct {

@@ -12,8 +12,8 @@ type pair[V ordered, I integer] struct {
 	Index I
 }
 
-// locating makes an operation on pairs that keeps the value of which better holds, of equal ones
-// that with the lesser index: MAXLOC and MINLOC of §4.9.3.
+// locating makes an operation on pairs that keeps the better value, and of equal ones that with the
+// lesser index: MAXLOC and MINLOC of §4.9.3.
 func locating(name string, better func(order int) bool) *Op {
 	return &Op{name: name, commutes: true, pairs: map[*datatype.Type]elements{
 		datatype.Float32Int32: locate[float32, int32](better),

@@ -74,8 +74,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// What is combined as it travels is what Apply combines. Pairs with gaps, and a user's function,
-// are not.
+// Combining flat data gives the result of Apply. Pairs with gaps, and a user's function, have no flat
+// form.
 func TestFlat(t *testing.T) {
 	some := 0
 	for _, c := range combinations {

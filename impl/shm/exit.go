@@ -6,7 +6,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// exit is the end of another rank's program, of which this one has asked to be told.
+// exit is the end of another rank's program, if this rank has asked for a notice.
 type exit struct {
 	rank int
 	head device.Head
@@ -47,7 +47,7 @@ func (p *port) takeExits() bool {
 	return found
 }
 
-// forgetExits removes the exits of which the rank has been told. That is done when its wait is
+// forgetExits removes the exits that the rank was told about. That is done when its wait is
 // over, so that it is not taken for a rank that waits for nothing.
 func (p *port) forgetExits() {
 	if p.exits == nil {

@@ -21,7 +21,7 @@ type port struct {
 
 	packet device.Packet // received last, if it came in one record:
 	data   []byte        // its data
-	exits  []exit        // ends of programs of which this rank has asked to be told
+	exits  []exit        // notices that this rank has asked for
 	memory *memory       // nil if there is none
 }
 

@@ -137,7 +137,7 @@ type reader struct {
 	given    uint64 // those of them that the writer may use again
 	endGiven uint64
 	gave     bool              // since the writer was woken last
-	part     *transport.Buffer // a packet of which more is to arrive
+	part     *transport.Buffer // a packet that has arrived in part
 }
 
 func readerOf(from *ring, src int) reader {

@@ -10,7 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 )
 
-// What one rank writes and another reads at the same time, they must not have on one line.
+// Fields that one rank writes while another reads are on different cache lines.
 func TestLayout(t *testing.T) {
 	var m member
 	var c control
@@ -82,7 +82,7 @@ func TestRing(t *testing.T) {
 			}
 			under = under[:0]
 			if r.ready() {
-				t.Fatalf("after %d lines there is a record, %#x, that nobody wrote", r.at, r.next.word.Load())
+				t.Fatalf("after %d lines there is a record, %#x, that was not written", r.at, r.next.word.Load())
 			}
 		}
 	}

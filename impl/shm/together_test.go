@@ -11,8 +11,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What is got in chunks is what was exposed, of all lengths about a chunk's, whether the other rank
-// waits, and helps, or is busy, and does not.
+// A get in chunks returns the exposed bytes, for lengths around a chunk's, whether the other rank
+// waits and helps or is busy.
 func TestGetTogether(t *testing.T) {
 	const chunk, worth = 64 << 10, 256 << 10
 	sizes := []int{worth - 1, worth, worth + 1, 5*chunk - 1, 5 * chunk, 5*chunk + 1, 20*chunk + 77}

@@ -20,7 +20,7 @@ type link struct {
 
 	in       []byte            // the buffer
 	from, to int               // bytes of it that have arrived and were not taken
-	part     *transport.Buffer // a packet of which a part has arrived
+	part     *transport.Buffer // a packet that has arrived in part
 
 	sent, received uint64 // packets
 	over           bool   // nothing more arrives: the other rank has ended

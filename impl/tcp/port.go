@@ -30,7 +30,7 @@ type port struct {
 	packet device.Packet // received last, if it lies
 	inLink *link         // in the buffer of this link
 	lent   []byte        // or in a buffer that was a link's,
-	spare  []byte        // in place of which the link has got this
+	spare  []byte        // and the buffer to use next
 	ended  bool
 	where  func(src int, head *device.Head, n int) []byte // where data is to go; nil: the user of the port does not say
 	head   device.Head                                    // of a packet that has not been received
@@ -96,7 +96,16 @@ func (p *port) send(l *link, k kind, head *device.Head, data []byte) {
 // push writes to a connection, and takes in what arrives until there is room.
 func (p *port) push(l *link, a, b []byte) {
 	for w := (backoff{}); len(a)+len(b) > 0; {
-		n, e := p.write(l.fd, a, b)
+		var n int
+		var e syscall.Errno
+		switch {
+		case len(b) == 0:
+			n, e = send(l.fd, a)
+		case len(a) == 0:
+			n, e = send(l.fd, b)
+		default:
+			n, e = p.parts.send(l.fd, a, b)
+		}
 		switch e {
 		case 0:
 			rest := min(n, len(a))
@@ -109,17 +118,6 @@ func (p *port) push(l *link, a, b []byte) {
 			return
 		}
 	}
-}
-
-// write writes what there is room for.
-func (p *port) write(fd int, a, b []byte) (int, syscall.Errno) {
-	switch {
-	case len(b) == 0:
-		return send(fd, a)
-	case len(a) == 0:
-		return send(fd, b)
-	}
-	return p.parts.send(fd, a, b)
 }
 
 // full is called when there is no room to write. It takes in what has arrived, because ranks that
@@ -244,11 +242,6 @@ func (p *port) poll() *device.Packet {
 		return nil
 	}
 	p.streak = 0
-	return p.others()
-}
-
-// others takes the next packet from those links that have something to read.
-func (p *port) others() *device.Packet {
 	for i := range p.poller.ready() {
 		l := p.links[p.poller.name(i)]
 		if !p.read(l) {

@@ -73,7 +73,7 @@ func framed(k kind, n int, data ...byte) []byte {
 	return append(h[:], data...)
 }
 
-// What no rank sends ends the job with an error that names who sent it.
+// Data that no rank sends ends the job with an error that names the sender.
 func TestNonsense(t *testing.T) {
 	account := progressSize(2)
 	for _, c := range []struct {
@@ -102,8 +102,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// A connection that ends before its rank does is an error, when nobody has said meanwhile that the
-// rank is dead.
+// A connection that ends before its rank does is an error, unless the job has learned meanwhile
+// that the rank is dead.
 func TestClosed(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -139,7 +139,7 @@ func TestPromises(t *testing.T) {
 	receives(n)
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 32*promised {
-		t.Errorf("%d bytes were allocated for a packet of which %d came", got, 3*promised)
+		t.Errorf("%d bytes were allocated for a packet when %d had come", got, 3*promised)
 	}
 }
 
@@ -387,7 +387,7 @@ func TestNoHost(t *testing.T) {
 	m.close()
 	guest = &wireup{Where: m.Where, Token: m.Token, rank: 1, conns: make([]*net.TCPConn, 3)}
 	if err := guest.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "rank 0: connect to "+m.Where+": connection refused") {
-		t.Errorf("nobody is there: the error is %v", err)
+		t.Errorf("nothing listens there: the error is %v", err)
 	}
 }
 

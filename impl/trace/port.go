@@ -93,7 +93,7 @@ func (p *port) Counter() device.Counter {
 	return &p.counter
 }
 
-// memory is remote memory of which accesses are noted.
+// memory is remote memory whose accesses are noted.
 type memory struct {
 	device.Memory
 	*port
@@ -120,7 +120,7 @@ func (p *port) start(done device.Head) {
 	p.started = append(p.started, done)
 }
 
-// counter is a set of counters of which use is noted.
+// counter is a set of counters whose use is noted.
 type counter struct {
 	device.Counter
 	*port

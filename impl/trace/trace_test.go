@@ -92,7 +92,7 @@ func Example() {
 	// 3.4 25.8 1 recv 0 from 0: head 7
 }
 
-// Who is watched behaves as ever.
+// Tracing does not change how a world behaves.
 func TestUnseen(t *testing.T) {
 	var log trace.Log
 	end := func(w device.World) (at [2]unit.Time) {
@@ -139,7 +139,7 @@ func (w bareWorld) Run(program func(device.Port) error) error {
 	return w.World.Run(func(p device.Port) error { return program(bare{p}) })
 }
 
-// What a machine lacks, it still lacks.
+// A capability that a machine lacks is also missing when it is traced.
 func TestNil(t *testing.T) {
 	err := trace.World(bareWorld{loop.New(1)}, new(trace.Log)).Run(func(p device.Port) error {
 		if p.Memory() != nil || p.Counter() != nil {

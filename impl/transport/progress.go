@@ -10,7 +10,7 @@ type Progress struct {
 	AwaitsExit []bool // it has asked to hear of the end of the other's program, and has not heard
 }
 
-// NewProgress returns the progress of a rank of which nothing is known.
+// NewProgress returns the progress of a rank that has not reported.
 func NewProgress(ranks int) Progress {
 	return Progress{Sent: make([]uint64, ranks), Received: make([]uint64, ranks), AwaitsExit: make([]bool, ranks)}
 }

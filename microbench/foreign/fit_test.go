@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	fitclean "github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -18,7 +20,7 @@ import (
 func fitted(t *testing.T, names ...string) *fit.Result {
 	t.Helper()
 	set, _ := imported(t, Options{}, names...)
-	r, err := fit.Fit(set, fit.Options{})
+	r, err := fit.Fit(set, fitclean.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +28,8 @@ func fitted(t *testing.T, names ...string) *fit.Result {
 }
 
 // rows returns the rows of a parameter by a method, in one unit.
-func rows(r *fit.Result, mode, name, method, unit string) []fit.Parameter {
-	var out []fit.Parameter
+func rows(r *fit.Result, mode, name, method, unit string) []params.Parameter {
+	var out []params.Parameter
 	for _, p := range r.Parameters {
 		if p.Mode == mode && p.Name == name && p.Method == method && p.Unit == unit {
 			out = append(out, p)
@@ -41,7 +43,7 @@ func rows(r *fit.Result, mode, name, method, unit string) []fit.Parameter {
 func TestFitTrains(t *testing.T) {
 	r := fitted(t, "prtt-openmpi-shm-eager4096.csv")
 	for _, name := range []struct{ name, method string }{{"o_s", "(prtt10-d-rtt)/9"}, {"o_r", "timer12"}} {
-		pieces := rows(r, "send", name.name, name.method, fit.Micros)
+		pieces := rows(r, "send", name.name, name.method, params.Micros)
 		last := pieces[len(pieces)-1]
 		if last.From != 4096 || pieces[len(pieces)-2].To != 4000 {
 			t.Errorf("%s: the last change is at %d bytes, want 4096", name.name, last.From)
@@ -51,13 +53,13 @@ func TestFitTrains(t *testing.T) {
 		name, method, unit string
 		want               float64 // at the smallest size, or of the last piece
 	}{
-		{"o_s", "(prtt10-d-rtt)/9", fit.Micros, 0.048},
-		{"o_r", "timer12", fit.Micros, 0.104},
-		{"L", "rtt/2", fit.Micros, 0.1675},
-		{"L", "rtt/2-o_s-o_r", fit.Micros, 0.1675 - 0.0444 - 0.094},
-		{"g", "(prtt10-rtt)/9: upper bound", fit.Micros, 0.0641},
-		{"G", "(prtt10-rtt)/9", fit.PerByte, (9.1436 - 1.8054) / (131072 - 4096)},
-		{"G", "rtt/2", fit.PerByte, (20.7655 - 4.041) / 2 / (131072 - 4096)},
+		{"o_s", "(prtt10-d-rtt)/9", params.Micros, 0.048},
+		{"o_r", "timer12", params.Micros, 0.104},
+		{"L", "rtt/2", params.Micros, 0.1675},
+		{"L", "rtt/2-o_s-o_r", params.Micros, 0.1675 - 0.0444 - 0.094},
+		{"g", "(prtt10-rtt)/9: upper bound", params.Micros, 0.0641},
+		{"G", "(prtt10-rtt)/9", params.PerByte, (9.1436 - 1.8054) / (131072 - 4096)},
+		{"G", "rtt/2", params.PerByte, (20.7655 - 4.041) / 2 / (131072 - 4096)},
 	} {
 		if p := rows(r, "send", c.name, c.method, c.unit); len(p) == 0 || math.Abs(p[0].Value-c.want) > 0.05*c.want {
 			t.Errorf("%s by %s: %+v, want %v", c.name, c.method, p, c.want)
@@ -71,14 +73,14 @@ func TestFitTrains(t *testing.T) {
 func TestFitDisturbed(t *testing.T) {
 	clean, r := fitted(t, "prtt-openmpi-shm-eager4096.csv"), fitted(t, "prtt-contaminated.csv")
 	for _, c := range []struct{ name, method, unit string }{
-		{"o_r", "timer12", fit.Micros}, {"G", "(prtt10-rtt)/9", fit.PerByte},
+		{"o_r", "timer12", params.Micros}, {"G", "(prtt10-rtt)/9", params.PerByte},
 	} {
 		a, b := rows(clean, "send", c.name, c.method, c.unit), rows(r, "send", c.name, c.method, c.unit)
 		if len(a) == 0 || len(b) == 0 || math.Abs(b[0].Value-a[0].Value) > 0.1*a[0].Value {
 			t.Errorf("%s: %v, of the clean run %v", c.name, b, a)
 		}
 	}
-	a, b := rows(clean, "send", "o_r", "timer12", fit.PerByte), rows(r, "send", "o_r", "timer12", fit.PerByte)
+	a, b := rows(clean, "send", "o_r", "timer12", params.PerByte), rows(r, "send", "o_r", "timer12", params.PerByte)
 	if x, y := a[len(a)-1].Value, b[len(b)-1].Value; math.Abs(x-y) > 0.1*x {
 		t.Errorf("o_r grows by %v a byte, in the clean run by %v", y, x)
 	}
@@ -86,14 +88,14 @@ func TestFitDisturbed(t *testing.T) {
 		r     *fit.Result
 		limit float64
 	}{{clean, 4096}, {r, 8192}} {
-		if s := rows(c.r, "send", "S", "rtt: eager limit", fit.Bytes); len(s) != 1 || s[0].Low > c.limit || s[0].High < c.limit-1 || s[0].High > 1.1*c.limit {
+		if s := rows(c.r, "send", "S", "rtt: eager limit", params.Bytes); len(s) != 1 || s[0].Low > c.limit || s[0].High < c.limit-1 || s[0].High > 1.1*c.limit {
 			t.Errorf("S: %+v, want %v", s, c.limit)
 		}
 	}
-	if !slices.ContainsFunc(r.Warnings, func(w fit.Warning) bool { return w.Code == fit.Disturbed }) {
+	if !slices.ContainsFunc(r.Warnings, func(w fitclean.Warning) bool { return w.Code == fitclean.Disturbed }) {
 		t.Errorf("no warning: %v", r.Warnings)
 	}
-	if v, ok := fit.Value(r.Parameters, "send", "L", 0); ok {
+	if v, ok := params.Value(r.Parameters, "send", "L", 0); ok {
 		t.Errorf("L is %v, of overheads that are longer than the way", v)
 	}
 }
@@ -107,7 +109,7 @@ func TestFitContaminated(t *testing.T) {
 		for seed := range uint64(seeds) {
 			set, _ := imported(t, Options{}, "prtt-openmpi-shm-eager4096.csv")
 			contaminate(set, part, seed)
-			r, err := fit.Fit(set, fit.Options{Replicates: 100})
+			r, err := fit.Fit(set, fitclean.Options{Replicates: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +145,7 @@ func farthest(t *testing.T, clean, r *fit.Result) string {
 	t.Helper()
 	var off []string
 	for _, c := range []struct{ name, method, unit string }{
-		{"o_s", "(prtt10-d-rtt)/9", fit.Micros}, {"o_r", "timer12", fit.Micros}, {"L", "rtt/2", fit.Micros}, {"G", "(prtt10-rtt)/9", fit.PerByte},
+		{"o_s", "(prtt10-d-rtt)/9", params.Micros}, {"o_r", "timer12", params.Micros}, {"L", "rtt/2", params.Micros}, {"G", "(prtt10-rtt)/9", params.PerByte},
 	} {
 		a, b := rows(clean, "send", c.name, c.method, c.unit), rows(r, "send", c.name, c.method, c.unit)
 		if len(b) == 0 || math.Abs(b[0].Value-a[0].Value) > 0.1*a[0].Value {
@@ -160,10 +162,10 @@ func TestFitOSU(t *testing.T) {
 		mode, name, method, unit string
 		want                     float64
 	}{
-		{"send", "L", "rtt/2", fit.Micros, 0.11},
-		{"send", "G", "rtt/2", fit.PerByte, (272.10 - 1.89) / (4194304 - 4096)},
-		{"isend", "G", "stream", fit.PerByte, 1 / 16282.95},
-		{"isend", "g", "stream: upper bound", fit.Micros, 0.04},
+		{"send", "L", "rtt/2", params.Micros, 0.11},
+		{"send", "G", "rtt/2", params.PerByte, (272.10 - 1.89) / (4194304 - 4096)},
+		{"isend", "G", "stream", params.PerByte, 1 / 16282.95},
+		{"isend", "g", "stream: upper bound", params.Micros, 0.04},
 	} {
 		if p := rows(r, c.mode, c.name, c.method, c.unit); len(p) != 1 || math.Abs(p[0].Value-c.want) > 0.06*c.want {
 			t.Errorf("%s of %s by %s: %+v, want %v", c.name, c.mode, c.method, p, c.want)
@@ -171,7 +173,7 @@ func TestFitOSU(t *testing.T) {
 	}
 	for _, name := range []string{"L", "o_s", "o_r", "g"} {
 		for _, mode := range []string{"send", "isend"} {
-			if v, ok := fit.Value(r.Parameters, mode, name, 8); ok {
+			if v, ok := params.Value(r.Parameters, mode, name, 8); ok {
 				t.Errorf("%s of %s is %v", name, mode, v)
 			}
 		}
@@ -186,11 +188,11 @@ func TestFitResolution(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []*sample.Set{set, back} {
-		r, err := fit.Fit(s, fit.Options{})
+		r, err := fit.Fit(s, fitclean.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := rows(r, "send", "L", "rtt/2", fit.Micros)[0]; math.Abs(p.Low-0.105) > 1e-9 || math.Abs(p.High-0.115) > 1e-9 {
+		if p := rows(r, "send", "L", "rtt/2", params.Micros)[0]; math.Abs(p.Low-0.105) > 1e-9 || math.Abs(p.High-0.115) > 1e-9 {
 			t.Errorf("rtt/2 is %v from %v to %v, want 0.11 from 0.105 to 0.115", p.Value, p.Low, p.High)
 		}
 	}
@@ -208,7 +210,7 @@ func TestFitAll(t *testing.T) {
 			switch {
 			case math.IsNaN(p.Value) && !strings.HasSuffix(p.Method, "not identifiable"):
 				t.Errorf("%s: %+v has no number, and does not say so", name, p)
-			case math.IsInf(p.Value, 0) || p.Value < 0 && p.Unit == fit.Micros || p.Value <= 0 && p.Name == "G":
+			case math.IsInf(p.Value, 0) || p.Value < 0 && p.Unit == params.Micros || p.Value <= 0 && p.Name == "G":
 				t.Errorf("%s: %+v", name, p)
 			case !(p.Low <= p.Value && p.Value <= p.High) && !math.IsNaN(p.Value):
 				t.Errorf("%s: %v outside of its interval: %+v", name, p.Value, p)

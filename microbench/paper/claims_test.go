@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
@@ -52,7 +52,7 @@ func sound() *Results {
 				set(mode, auto, sample.Timer21, k, m.post)
 			}
 			set("ssend", auto, sample.Timer21, k, receive+m.latency)
-			set("send", auto, fit.ByBlocking, k, m.gap*float64(k-1))
+			set("send", auto, params.ByBlocking, k, m.gap*float64(k-1))
 			set("send", auto, sample.Train, k, send)
 			set(microbench.Message, auto, sample.Timer11, k, 2)
 			set(microbench.Message, auto, sample.Timer12, k, 3)
@@ -112,8 +112,8 @@ var broken = []struct {
 }{
 	{"AM-01", quantity{convexInter, "isend", auto, sample.Timer11, 100}, 2},
 	{"AM-01", quantity{convexIntra, "isend", auto, sample.Timer11, 10000}, 3},
-	{"AM-02", quantity{convexIntra, "send", auto, fit.ByBlocking, 40000}, 1.5},
-	{"AM-02", quantity{convexIntra, "send", auto, fit.ByBlocking, 10000}, 0.5},
+	{"AM-02", quantity{convexIntra, "send", auto, params.ByBlocking, 40000}, 1.5},
+	{"AM-02", quantity{convexIntra, "send", auto, params.ByBlocking, 10000}, 0.5},
 	{"AM-03", quantity{convexIntra, "ssend", auto, sample.Timer21, 16}, 2},
 	{"AM-04", quantity{convexInter, "ssend", auto, sample.Timer21, 16}, 10},
 	{"AM-04", quantity{t3d, "ssend", auto, sample.Timer21, 16}, 2},
@@ -242,7 +242,7 @@ func TestEdges(t *testing.T) {
 	r := sound()
 	for _, k := range []int{10000, 20000, 40000, 100000} {
 		v := 5.2 * (1 + float64(k)/1e6) / 6.25
-		change(r, quantity{convexInter, "send", auto, fit.ByBlocking, k}, v)
+		change(r, quantity{convexInter, "send", auto, params.ByBlocking, k}, v)
 	}
 	for id, want := range map[string]string{"AM-02": "5.252 at 10000 B is 5.0 % from the edge of the reading, 5 to 10", "AM-01": ""} {
 		c := verdicts(t, r)[id]

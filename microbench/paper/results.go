@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -53,7 +55,7 @@ func resultsOf(series []sample.Series, sites []*site) (*Results, error) {
 				set.Series = append(set.Series, x)
 			}
 		}
-		found, err := fit.Fit(set, fit.Options{})
+		found, err := fit.Fit(set, clean.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +73,7 @@ func (r *Results) keep(s Subject, set *sample.Set, found *fit.Result) {
 	}
 	for _, p := range found.Parameters {
 		q := quantity{s, p.Mode, auto, p.Name, -1}
-		wanted := p.Name == "G" || p.Name == "L" && p.Method == fit.ByRoundTrip
+		wanted := p.Name == "G" || p.Name == "L" && p.Method == params.ByRoundTrip
 		if _, ok := r.values[q]; wanted && !ok && !math.IsNaN(p.Value) {
 			r.values[q] = Value{V: p.Value, Low: p.Low, High: p.High}
 		}
@@ -141,7 +143,7 @@ func (r *Results) gap(s Subject) Value { return r.get(quantity{s, "send", auto, 
 // bandwidth is 1/G at a size, in MB/s: what a blocking receive of a standard send takes longer than one that does not block, over the
 // bytes after the first. It is none where it takes no longer.
 func (r *Results) bandwidth(s Subject, k int) Value {
-	return r.timer(s, "send", fit.ByBlocking, k).inverse(float64(k - 1))
+	return r.timer(s, "send", params.ByBlocking, k).inverse(float64(k - 1))
 }
 
 // burst is the mean interval between the sends of a burst.

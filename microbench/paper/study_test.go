@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/loggp/loggp/fit"
+	fitcompare "github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/reports"
 )
 
@@ -176,7 +176,7 @@ func TestStudyOfWords(t *testing.T) {
 			}
 		case f.Mode == "rsend" && f.Bytes > small && !agree: // what waits for the peer to make progress
 			differ++
-			if f.Agreement != reports.Differs || f.Basis != fit.Validation || !strings.Contains(f.Note, "progress") {
+			if f.Agreement != reports.Differs || f.Basis != fitcompare.Validation || !strings.Contains(f.Note, "progress") {
 				t.Errorf("%s on %s at %d B differs, and is %s, %q: %s", f.Mode, f.Platform, f.Bytes, f.Basis, f.Agreement, f.Note)
 			}
 		case !agree || f.Agreement != reports.Agrees:
@@ -196,13 +196,13 @@ var fitted = []string{"AM-07", "AM-11", "AM-13", "AM-14", "AM-15", "AM-17", "AM-
 func TestBasis(t *testing.T) {
 	s := quick(t)
 	want := map[string]string{
-		"table-3 t3d issend o_s 10000": fit.Calibration,
-		"table-3 t3d isend o_s 10000":  fit.Validation,
+		"table-3 t3d issend o_s 10000": fitcompare.Calibration,
+		"table-3 t3d isend o_s 10000":  fitcompare.Validation,
 		"table-3 now send G -1":        reports.Contradicted,
 		"table-4 convex  P -1":         reports.Contradicted,
-		"table-4 convex  H -1":         fit.Validation,
-		"table-5 t3d ssend L -1":       fit.Calibration,
-		"figure-11 t3d send o_r 10000": fit.Validation,
+		"table-4 convex  H -1":         fitcompare.Validation,
+		"table-5 t3d ssend L -1":       fitcompare.Calibration,
+		"figure-11 t3d send o_r 10000": fitcompare.Validation,
 		"figure-11 t3d send o_r 5000":  reports.Shown,
 	}
 	for _, a := range s.Artefacts {

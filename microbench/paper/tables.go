@@ -5,7 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/loggp/loggp/fit"
+	fitcompare "github.com/loggp/loggp/fit/compare"
+
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 )
@@ -20,7 +21,7 @@ func finding(s Subject, mode, parameter string, bytes int, unit string) reports.
 // words returns a row that is not a number, which nothing was fitted to. Nobody has yet said whether the two agree.
 func words(s Subject, mode, parameter string, bytes int, published, found string) reports.Finding {
 	f := finding(s, mode, parameter, bytes, "")
-	f.Text, f.Basis = [2]string{published, found}, fit.Validation
+	f.Text, f.Basis = [2]string{published, found}, fitcompare.Validation
 	return f
 }
 
@@ -47,9 +48,9 @@ func (x *run) publish(f *reports.Finding, r reports.Row) {
 	case r.Refuted:
 		f.Basis = reports.Contradicted
 	case x.site(subject(r)).job.Platform.Calibrated(r.Name()):
-		f.Basis = fit.Calibration
+		f.Basis = fitcompare.Calibration
 	default:
-		f.Basis = fit.Validation
+		f.Basis = fitcompare.Validation
 	}
 }
 
@@ -159,7 +160,7 @@ func (x *run) table2(src *source) reports.Artefact {
 		m := x.site(s).job.Platform.Machine
 		add := func(parameter, published, found string) {
 			f := words(s, "", parameter, -1, published, found)
-			f.Source, f.Basis = "Table 2", fit.Calibration
+			f.Source, f.Basis = "Table 2", fitcompare.Calibration
 			a.Rows = append(a.Rows, f)
 		}
 		add("processor", r["processor"], m.Description)

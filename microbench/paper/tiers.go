@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
@@ -30,7 +31,7 @@ func (x *run) tiers(ctx context.Context, seed uint64, done func(int)) error {
 		k := &series[i].Key
 		k.Platform, k.Library, k.Clock, k.Protocol = s.Platform, s.Library, s.job.Clock(), auto
 	}
-	found, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: series}, fit.Options{})
+	found, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: series}, clean.Options{})
 	if err != nil {
 		return err
 	}

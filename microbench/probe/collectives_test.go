@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
@@ -72,7 +72,7 @@ func TestMeasureCollectives(t *testing.T) {
 		if first.Key != want || len(first.Times) != 8 || first.Times[0] != unit.Microsecond+16 {
 			t.Errorf("the first series is %v", first)
 		}
-		all, err := fit.Collectives(set)
+		all, err := compare.Collectives(set)
 		if err != nil || len(all) != 4 {
 			t.Fatalf("%d operations and lengths, %v", len(all), err)
 		}
@@ -171,7 +171,7 @@ func TestCollectives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			times, err := fit.Collectives(set)
+			times, err := compare.Collectives(set)
 			if err != nil || len(times) != len(c.Of) {
 				t.Fatalf("%d of %d operations and lengths, %v", len(times), len(c.Of), err)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -54,13 +56,13 @@ func quickly(b *testing.B, seed uint64) *sample.Set {
 
 // limits returns the eager limits that fit finds.
 func limits(b *testing.B, set *sample.Set) []int {
-	r, err := fit.Fit(set, fit.Options{})
+	r, err := fit.Fit(set, clean.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	var list []int
 	for _, p := range r.Parameters {
-		if p.Name == "S" && strings.HasSuffix(p.Method, fit.EagerLimit) {
+		if p.Name == "S" && strings.HasSuffix(p.Method, params.EagerLimit) {
 			list = append(list, int(p.Value))
 		}
 	}

@@ -271,7 +271,7 @@ func (o Operation) Combines() bool {
 	return o == Reduce || o == Allreduce || o == ReduceScatter || o == Scan
 }
 
-// ByBlocks reports whether Job.Bytes is the size of a block, of which there is one for each rank.
+// ByBlocks reports whether Job.Bytes is the size of a block; there is one for each rank.
 func (o Operation) ByBlocks() bool {
 	return o == Scatter || o == Gather || o == Allgather || o == Alltoall || o == ReduceScatter
 }

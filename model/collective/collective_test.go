@@ -184,7 +184,7 @@ func (m *machine) local(r int, x *actor) {
 	}
 }
 
-// want returns what byte i of Out of a rank is to hold, or nil if nobody cares.
+// want returns what byte i of Out of a rank is to hold, or nil if it does not matter.
 func want(o Operation, j Job, rank, i int) symbols {
 	from := func(r, i int) symbols { return symbols{fmt.Sprintf("%d.%d", r, i)} }
 	combined := func(ranks, i int) (s symbols) {
@@ -405,8 +405,7 @@ func TestLeadersDouble(t *testing.T) {
 	}
 }
 
-// Who has to know where ranks are serves no job of which that is not known, or all of whose ranks
-// are equally near.
+// Two-level algorithms serve no job whose nodes are unknown, or whose ranks are all equally near.
 func TestTiered(t *testing.T) {
 	for _, a := range Algorithms {
 		for _, c := range []struct {
@@ -438,7 +437,7 @@ func TestAlgorithms(t *testing.T) {
 	}
 }
 
-// Whoever stops reading steps stops the schedule.
+// A schedule stops when its reader stops.
 func TestStop(t *testing.T) {
 	for _, a := range Algorithms {
 		n := 0

@@ -94,7 +94,7 @@ func TestTwoLevels(t *testing.T) {
 }
 
 // A message within the node overtakes one from outside that left before it: while that is on its
-// way nobody's interface is taken.
+// way no interface is busy.
 func TestOvertaking(t *testing.T) {
 	m := machineOf(100*us, us, 2*us, 5*us, 0)
 	near := machineOf(10*us, 4*us, 3*us, 5*us, 0).Parameters

@@ -103,7 +103,7 @@ func TestBefore(t *testing.T) {
 		}
 	}
 	if dead < 100 || mute < 100 {
-		t.Errorf("of 3000 tables %d have a rule that others cover, and %d one that serves nobody", dead, mute)
+		t.Errorf("of 3000 tables %d have a rule that others cover, and %d one that serves no job", dead, mute)
 	}
 }
 

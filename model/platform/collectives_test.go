@@ -9,9 +9,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What a broadcast to one rank costs is what the message does, whether the processor or an
-// interface sends its bytes: to a picosecond for each of the three times that are rounded, and but
-// for what a sender does when its message is on the way already.
+// A broadcast to one rank costs what the message costs, whether the processor or an interface sends
+// its bytes: to a picosecond for each of the three rounded times, and without the sender's work
+// after the message has left.
 func TestOneMessage(t *testing.T) {
 	for name, settle := range map[string]unit.Time{"t3d": 0, "loggp": 0, "convex": load(t, "convex").Machine.Network.(*model.Hypernodes).Access[model.Inter].Settle} {
 		p := load(t, name)

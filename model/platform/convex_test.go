@@ -20,7 +20,7 @@ func TestConvex(t *testing.T) {
 	if r.Default != 16 || p.Machine.Tier(0, r.Default-1) != model.Inter || p.Machine.Tier(0, 1) != model.Intra {
 		t.Errorf("ranks %+v: the first and the last should be in different hypernodes, the first two in one", r)
 	}
-	// Whatever is read of another's memory comes by lines of 64 bytes, each of which costs a miss:
+	// Remote memory is read in lines of 64 bytes, and each line costs a miss:
 	// at least 0.5 us, 2 us from the other hypernode.
 	for tier, miss := range [model.NumTiers]unit.Time{model.Inter: 2 * unit.Microsecond, model.Intra: unit.Microsecond / 2} {
 		a := h.Access[tier]

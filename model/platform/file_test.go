@@ -130,8 +130,8 @@ var tiered = brokenCase{name: "rules by peer", file: "good.yaml", edits: []strin
 	`+    stage: true`,
 }}
 
-// A rule may be for peers of one tier. What it leaves to the others is theirs, so a rule for all
-// may serve one of them alone.
+// A rule may be for peers of one tier. A rule for all peers may then serve
+// the other tier alone.
 func TestPeers(t *testing.T) {
 	p, err := Parse("x.yaml", []byte(tiered.apply(t)))
 	if err != nil {

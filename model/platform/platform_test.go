@@ -192,7 +192,7 @@ func TestSynthetic(t *testing.T) {
 	if !slices.Equal(at, paths) {
 		t.Errorf("given are %q, want %q", at, paths)
 	}
-	// What is not given is the catalogue's.
+	// Parameters that are not given are the catalogue's.
 	q, loggp := load(t, "loggp:L=7us"), load(t, "loggp")
 	loggp.Machine.Network.(*model.LogGP).L = 7 * unit.Microsecond
 	if *q.Machine.Network.(*model.LogGP) != *loggp.Machine.Network.(*model.LogGP) || q.Machine.Ranks != loggp.Machine.Ranks {

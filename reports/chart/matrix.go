@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/tiers"
 )
 
 // Matrix returns the chart of how near each two ranks are, with the groups that were found.
-func Matrix(name, title string, x fit.Tiers) *Chart {
+func Matrix(name, title string, x tiers.Tiers) *Chart {
 	m := &matrix{Tiers: x, order: neighbours(x), odd: map[[2]int]bool{}, times: map[[2]int]float64{}}
 	m.low, m.high = math.Inf(1), 0
 	for _, p := range x.Pairs {
@@ -33,7 +33,7 @@ func Matrix(name, title string, x fit.Tiers) *Chart {
 }
 
 // neighbours returns the ranks sorted so that those of one group stand side by side, in every tier.
-func neighbours(x fit.Tiers) []int {
+func neighbours(x tiers.Tiers) []int {
 	ranks := slices.Clone(x.Ranks)
 	for _, l := range x.Levels { // stable: the farthest tier decides last
 		slices.SortStableFunc(ranks, func(a, b int) int { return group(l, a) - group(l, b) })
@@ -42,13 +42,13 @@ func neighbours(x fit.Tiers) []int {
 }
 
 // group returns the group of a rank in a tier.
-func group(l fit.Tier, rank int) int {
+func group(l tiers.Tier, rank int) int {
 	return slices.IndexFunc(l.Groups, func(g []int) bool { return slices.Contains(g, rank) })
 }
 
 // matrix is the pairs of ranks in the order of their groups.
 type matrix struct {
-	fit.Tiers
+	tiers.Tiers
 	order     []int
 	times     map[[2]int]float64
 	odd       map[[2]int]bool
@@ -89,7 +89,7 @@ func (m *matrix) draw(c draw.Canvas) {
 }
 
 // frames draws a frame around each group of a tier.
-func (m *matrix) frames(a area, l fit.Tier, width vg.Length) {
+func (m *matrix) frames(a area, l tiers.Tier, width vg.Length) {
 	begin := 0
 	for begin < len(m.order) {
 		end := begin

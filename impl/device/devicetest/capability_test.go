@@ -177,7 +177,7 @@ var capabilityFaults = []*fault{
 			f.queue.Queue.Enqueue(dst, k, b[:max(len(b), 1)-1], flags, done)
 		}
 	}},
-	{name: "entries are nobody's", law: "entries of queues", port: func(f *faulty) {
+	{name: "entries have no sender", law: "entries of queues", port: func(f *faulty) {
 		f.queue.first = func(k device.Key) *device.Packet {
 			q := f.queue.Queue.First(k)
 			if q == nil {

@@ -119,8 +119,8 @@ func datagramDeadlines(open func(int) device.World) error {
 	}))
 }
 
-// A multicast reaches the members of its group, sent often enough, and nobody else: not its sender,
-// not members of other groups, and nobody who has left.
+// A multicast that is repeated reaches the members of its group and no other rank: not its sender,
+// not members of other groups, and no former member.
 func multicast(open func(int) device.World) error {
 	const n, many = 5, 40
 	return run(open(n), withMulticast(func(p *rank, d device.Datagram) error {

@@ -111,7 +111,7 @@ func errorDetails(open func(int) device.World) error {
 }
 
 // As long as a rank computes, or anything is under way, there is no deadlock: a token goes around
-// among ranks of which all but one always wait.
+// among the ranks, and all but one always wait.
 func noFalseDeadlock(open func(int) device.World) error {
 	const n, rounds = 4, 300
 	w := open(n)

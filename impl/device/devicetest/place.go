@@ -19,7 +19,7 @@ func places(open func(int) device.World) error {
 		if !ok {
 			return errors.New(missing + "places for data")
 		}
-		var rooms [n][][]byte // for each packet, of which every other one is named
+		var rooms [n][][]byte // for each packet; every other one is named
 		for src := range rooms {
 			for _, size := range sizes {
 				rooms[src] = append(rooms[src], make([]byte, size))

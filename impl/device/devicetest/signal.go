@@ -277,7 +277,7 @@ func signalEnds(open func(int) device.World) error {
 }
 
 // A handler that is under way may wake a rank: there is no deadlock. One that is masked wakes
-// nobody.
+// no rank.
 func waitsForSignal(open func(int) device.World) error {
 	w := open(2)
 	for range 20 {

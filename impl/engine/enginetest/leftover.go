@@ -255,7 +255,7 @@ func exchanged(e *engine.Rank, mode model.Mode, at int) error {
 	return nil
 }
 
-// startedAgain exchanges messages of persistent operations, of which some are cancelled on the way.
+// startedAgain exchanges messages of persistent operations, and cancels some of them on the way.
 func startedAgain(e *engine.Rank, mode model.Mode, at int) error {
 	peer := 1 - e.Port().Rank()
 	var receives, sends []*engine.Op
@@ -351,7 +351,7 @@ func toEnded(e *engine.Rank, _ model.Mode, at int) error {
 	return nil
 }
 
-// gaps are bytes of which every other one is data.
+// gaps are bytes; every other one is data.
 type gaps []byte
 
 func (g gaps) Len() int                       { return len(g) / 2 }

@@ -107,7 +107,7 @@ var messages = []law{
 				return fmt.Errorf("mpi.Iprobe: %+v, %v, want %+v", st, ok, want)
 			}
 			if _, ok := c.Iprobe(0, i+100); ok {
-				return fmt.Errorf("mpi.Iprobe found a message with tag %d that nobody sent", i+100)
+				return fmt.Errorf("mpi.Iprobe found a message with tag %d that was not sent", i+100)
 			}
 			if err := recv(c, 0, i, want, i); err != nil {
 				return err

@@ -8,7 +8,7 @@ import (
 // Polling costs what waiting costs. A rank that looks for packets in vain, at the time at which it
 // has done so before, is in a loop that takes no time, in which it would see nothing change. So it
 // sleeps until something happens that concerns it: a packet or data comes for it, or another rank
-// writes its memory or changes its counters. What it looks for it then sees at the time at which a
+// writes its memory or changes its counters. It then sees the change at the time at which a
 // rank that waits would have seen it.
 //
 // A loop may also look for something that the machine does not know of, above all for a time, by

@@ -11,8 +11,8 @@ import (
 // what frames carry.
 //
 // All stations are equally far from each other, so one burst of signals is the same for all but for
-// when it begins and ends: a station hears the others later by the propagation. What is on the
-// medium at a time is either one frame, or a collision.
+// when it begins and ends: a station hears the others later by the propagation. At any time the
+// medium has either one frame or a collision.
 type medium struct {
 	*model.Ethernet
 	kernel *sim.Kernel

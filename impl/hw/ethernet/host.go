@@ -150,7 +150,7 @@ func (h *host) output(f *frame) {
 	h.net.send(f)
 }
 
-// Send writes a packet into the connection to its destination. What is for the rank itself goes
+// Send writes a packet into the connection to its destination. A packet to the rank itself goes
 // through memory.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
 	if pk.Dst == p.ID {

@@ -21,7 +21,7 @@ func tenMegabit() *model.Ethernet {
 }
 
 // flood is a transport whose stations always have something to send: frames go round the stations,
-// whoever gets one sends it to the next.
+// and each station sends a frame that it gets to the next.
 type flood struct{ *medium }
 
 func (f *flood) arrived(x *frame) { f.send(x) }

@@ -202,8 +202,8 @@ func (s *socket) confirm(ack int) {
 	}
 }
 
-// take takes in data. What does not continue the stream, or is there already, is answered with what
-// is wanted.
+// take takes in data. A segment that does not continue the stream, or is there already, is
+// answered with the position that is wanted.
 func (s *socket) take(x *segment) {
 	fresh := x.at + x.n - s.arrived
 	if x.at > s.arrived || fresh <= 0 {

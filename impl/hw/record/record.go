@@ -150,7 +150,7 @@ func (r *Recorder) Until(p *core.Port, t unit.Time, name string, a model.Activit
 }
 
 // waited says that a processor may have waited until now: one that has goes on at the kernel's
-// time. What for is known later.
+// time. The reason is known later.
 func (r *Recorder) waited(p *core.Port) { r.Until(p, r.kernel.Now(), "", model.Waiting, 0) }
 
 // Delays implements core.Probe.

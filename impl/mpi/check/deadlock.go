@@ -14,7 +14,7 @@ import (
 type DeadlockError struct {
 	*device.Deadlock
 	Waits []Wait // of the first Shown ranks
-	Cycle []int  // ranks of which each waits for the next alone, and the last for the first; nil: there are none
+	Cycle []int  // each of these ranks waits for the next alone, and the last for the first; nil: no cycle
 }
 
 // Wait is where a rank waits.
@@ -113,8 +113,8 @@ func Blocker(w engine.Wait) int {
 	return w.Peer
 }
 
-// Cycle returns the first ranks of which each waits for the next, from the lowest on, or nil. on
-// says for whom ranks wait; −1: for no one rank.
+// Cycle returns the first cycle of ranks that wait for each other, from the lowest on, or nil. on is
+// the rank for which each waits; −1: for no single rank.
 func Cycle(ranks []int, on map[int]int) []int {
 	walk := make(map[int]int, len(on)) // which of the ranks came by first
 	for _, first := range ranks {

@@ -62,8 +62,7 @@ func (w *writer) dup(t *team) {
 	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Dup() })
 }
 
-// split adds communicators of those that name the same colour, in the order of keys, some of which
-// are equal.
+// split adds a communicator for each colour, in the order of keys; some keys are equal.
 func (w *writer) split(t *team) {
 	if t.inter() {
 		return

@@ -86,7 +86,7 @@ func legal(sent [][]*message, got []*receipt) error {
 	}
 	for _, l := range left {
 		if len(l) > 0 {
-			return fmt.Errorf("nobody received %v", l[0])
+			return fmt.Errorf("no rank received %v", l[0])
 		}
 	}
 	return arrive(sent, before)

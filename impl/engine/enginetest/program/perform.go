@@ -110,7 +110,7 @@ func (x *performer) sendUnreceived() error {
 				st = reqs[i].Wait()
 			}
 			if !st.Cancelled {
-				return fmt.Errorf("rank %d: a message that nobody receives has status %+v", x.me, st)
+				return fmt.Errorf("rank %d: a message that is not received has status %+v", x.me, st)
 			}
 			reqs = slices.Delete(reqs, i, i+1)
 		}
@@ -391,7 +391,7 @@ func (x *performer) exchange(t *team, out, in *message, replace bool) error {
 	}
 	if in == nil {
 		if st != (mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag}) {
-			return fmt.Errorf("received %+v of nobody", st)
+			return fmt.Errorf("received %+v from no rank", st)
 		}
 	}
 	if out != nil && (in == nil || !replace) {

@@ -60,7 +60,7 @@ func (t *team) side(rank int) int {
 // rank returns what a rank of the job is called in the communicator.
 func (t *team) rank(rank int) int { return slices.Index(t.groups[t.side(rank)], rank) }
 
-// peers returns to whom a rank of the job can send.
+// peers returns the ranks that a rank of the job can send to.
 func (t *team) peers(rank int) []int { return t.groups[(t.side(rank)+1)%len(t.groups)] }
 
 // item is a part of a program that can only be left out as a whole.

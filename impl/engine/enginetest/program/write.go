@@ -152,7 +152,7 @@ func (w *writer) waits(i *item, rank int, m *message, incoming bool) {
 	s.to, s.late = 1<<30, !m.anySource
 }
 
-// draw draws how a message is, but for who sends it to whom.
+// draw draws the properties of a message, except its sender and receiver.
 func (w *writer) draw(m *message) {
 	m.id, m.item, m.due = w.ids, w.ids, w.ids
 	m.tag, m.mode = w.IntN(tags), model.Mode(w.IntN(4))

@@ -1,0 +1,423 @@
+package clean
+
+import (
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Cell is what the repetitions of one timer at one size say. Times are in microseconds.
+type Cell struct {
+	Bytes int
+	N     int       // samples
+	Value float64   // median
+	Reps  []float64 // bootstrap replicates of the median
+	Se    float64   // standard error, from the replicates
+
+	Low, High float64 // interval of the median
+	Slack     float64 // part of it that is the timer's resolution
+
+	Roots    []Cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
+	Launches Stack  // what each launch says
+
+	Repeated                                bool // more samples than one
+	Few, Odd, Disagree, Tail, Coarse, Drift bool // what is wrong with it
+}
+
+// group is the samples of a part of a cell, sorted: of one launch, and of one root where the two are kept apart.
+type group struct {
+	times  []unit.Time
+	Median float64
+}
+
+// combine says what to make of the two roots of a barrier.
+type combine uint8
+
+const (
+	Pool  combine = iota // one set of samples
+	lower                // the lower root: the two disagree
+	mean                 // the mean of the two medians: what one root adds the other takes away
+)
+
+// New makes a cell of the series of one size, one a launch.
+func New(launches []*sample.Series, how combine, f Facts, o Options) Cell {
+	c := Cell{Bytes: launches[0].Bytes}
+	var whole Stack
+	roots := make([]Stack, 2)
+	parts := make([][]group, len(launches))
+	for i, s := range launches {
+		c.N += len(s.Times)
+		parts[i] = c.Split(s, f)
+	}
+	for i, s := range launches {
+		groups := Counted(parts[i], how)
+		c.Disagree = c.Disagree || how == lower && len(parts[i]) == 2
+		reps, value := make([]float64, o.Replicates), 0.0
+		for j, g := range groups {
+			r := g.resample(o.Replicates, source(s.Key, j, o.Seed))
+			value += g.Median / float64(len(groups))
+			for b, x := range r {
+				reps[b] += x / float64(len(groups))
+			}
+			roots[j].push(s.Launch, g.Median, r)
+		}
+		whole.push(s.Launch, value, reps)
+	}
+	c.Few, c.Repeated = c.N < 20, c.N > 1
+	c.Value, c.Reps = whole.acrossLaunches(o)
+	c.Launches = whole
+	slack := f.Resolution(launches...) / 2
+	c.Finish(slack, o.Level)
+	if len(roots[1].Values) == len(launches) {
+		for _, r := range roots {
+			x := Cell{Bytes: c.Bytes, N: c.N / 2, Few: c.Few, Repeated: c.Repeated, Launches: r}
+			x.Value, x.Reps = r.acrossLaunches(o)
+			x.Finish(slack, o.Level)
+			c.Roots = append(c.Roots, x)
+		}
+	}
+	return c
+}
+
+// Finish derives the standard error and the interval from the replicates. The interval is wider by slack on both sides.
+func (c *Cell) Finish(slack, level float64) {
+	sorted := slices.Clone(c.Reps)
+	slices.Sort(sorted)
+	c.Se = (Quantile(sorted, 0.8413) - Quantile(sorted, 0.1587)) / 2
+	c.Low, c.High = Interval(sorted, c.Value, level)
+	c.Low, c.High, c.Slack = c.Low-slack, c.High+slack, slack
+}
+
+// Split sorts the samples of a launch into groups: one, or one a root.
+func (c *Cell) Split(s *sample.Series, f Facts) []group {
+	var groups []group
+	for _, times := range f.rooted(s) {
+		groups = append(groups, c.group(times, s.Clock, f.Resolution(s)))
+	}
+	c.Odd = c.Odd || f.roots == 2 && len(groups) == 1
+	return groups
+}
+
+// Counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots is what counts; else one.
+func Counted(groups []group, how combine) []group {
+	if how == mean || len(groups) == 1 {
+		return groups
+	}
+	a, b := groups[0], groups[1]
+	if how == Pool {
+		return []group{newGroup(merge(a.times, b.times))}
+	}
+	if b.Median < a.Median {
+		a = b
+	}
+	return []group{a}
+}
+
+// disagree says whether the two roots of a cell do.
+func disagree(launches []*sample.Series, f Facts) bool {
+	parts, least := make([][]group, len(launches)), f.Resolution(launches...)
+	for i, s := range launches {
+		for _, times := range f.rooted(s) {
+			x := sorted(times)
+			least = min(least, step(x))
+			parts[i] = append(parts[i], newGroup(asShown(x, s.Clock, f.Resolution(s))))
+		}
+	}
+	return !agree(parts, least)
+}
+
+// asShown returns sorted times as a clock shows them that has steps.
+func asShown(times []unit.Time, clock string, resolution float64) []unit.Time {
+	if clock != "real" {
+		return times
+	}
+	return blur(times, unit.FromMicros(resolution))
+}
+
+// group sorts samples, after looking at their order.
+func (c *Cell) group(times []unit.Time, clock string, resolution float64) group {
+	g := newGroup(sorted(times))
+	c.Drift = c.Drift || drifts(times, g)
+	c.Tail = c.Tail || g.tail()
+	c.Coarse = c.Coarse || g.coarse(clock, resolution)
+	return newGroup(asShown(g.times, clock, resolution))
+}
+
+// blur returns sorted times of which those that are alike are spread evenly over what the clock shows as the same: halfway to the next on both sides, and half a step at most. So a median is not one step
+// or the next, by chance, but between them as there are more of the one or the other (the median of grouped data). Where all are alike they say no more than that it is a step.
+func blur(times []unit.Time, step unit.Time) []unit.Time {
+	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
+		return times
+	}
+	out := slices.Clone(times)
+	for from, n := 0, len(times); from < n; {
+		to := from + 1
+		for to < n && times[to] == times[from] {
+			to++
+		}
+		below, above := step, step
+		if from > 0 {
+			below = min(step, times[from]-times[from-1])
+		}
+		if to < n {
+			above = min(step, times[to]-times[to-1])
+		}
+		if m := unit.Time(to - from); m > 1 {
+			for i := from; i < to; i++ { // at (i+½)/m from one end to the other
+				out[i] += ((below+above)*(2*unit.Time(i-from)+1) - 2*m*below) / (4 * m)
+			}
+		}
+		from = to
+	}
+	return out
+}
+
+func sorted(times []unit.Time) []unit.Time {
+	s := slices.Clone(times)
+	slices.Sort(s)
+	return s
+}
+
+func newGroup(sorted []unit.Time) group { return group{sorted, At(sorted, 0.5)} }
+
+func merge(a, b []unit.Time) []unit.Time {
+	out := make([]unit.Time, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		if b[0] < a[0] {
+			a, b = b, a
+		}
+		out = append(out, a[0])
+		a = a[1:]
+	}
+	return append(append(out, a...), b...)
+}
+
+// At returns the quantile u of sorted samples in microseconds, between two of them on the straight line.
+func At(sorted []unit.Time, u float64) float64 {
+	pos := u*float64(len(sorted)) - 0.5
+	i := int(pos)
+	switch {
+	case pos <= 0:
+		return sorted[0].Micros()
+	case i+1 >= len(sorted):
+		return sorted[len(sorted)-1].Micros()
+	}
+	low, high := float64(sorted[i]), float64(sorted[i+1])
+	return (low + (pos-float64(i))*(high-low)) / float64(unit.Microsecond)
+}
+
+// HalfWidth returns the 68 % half width of the interval of the median by ranks: n/2 ± √n/2.
+func (g group) HalfWidth() float64 {
+	d := 0.5 / math.Sqrt(float64(len(g.times)))
+	return (At(g.times, 0.5+d) - At(g.times, 0.5-d)) / 2
+}
+
+// agree says whether the medians with the two roots differ by no more than their intervals allow: four standard errors, since a fit makes hundreds of such
+// comparisons, and in any case a percent and a step. Many launches with few repetitions each show together what none shows alone.
+func agree(launches [][]group, step float64) bool {
+	a, b, size := apart(launches)
+	if a.times == nil {
+		return true
+	}
+	d := math.Abs(a.Median - b.Median)
+	return d <= 4*math.Hypot(a.HalfWidth(), b.HalfWidth()) || d <= 0.01*size+step
+}
+
+// apart returns the samples of all launches that have two roots, with each of them, and how long they take. Of several launches it is by how much each sample is longer than the
+// median of its launch.
+func apart(launches [][]group) (a, b group, size float64) {
+	var with [2][]unit.Time
+	for _, g := range launches {
+		if len(g) != 2 {
+			continue
+		}
+		size = math.Max(size, math.Max(math.Abs(g[0].Median), math.Abs(g[1].Median)))
+		if len(launches) == 1 {
+			return g[0], g[1], size
+		}
+		middle := unit.FromMicros(At(merge(g[0].times, g[1].times), 0.5))
+		for root := range with {
+			for _, t := range g[root].times {
+				with[root] = append(with[root], t-middle)
+			}
+		}
+	}
+	if with[0] == nil {
+		return group{}, group{}, 0
+	}
+	return newGroup(sorted(with[0])), newGroup(sorted(with[1])), size
+}
+
+// step returns the smallest difference between sorted times, in microseconds: of batches it is a part of the clock's step. It is infinite where all are alike.
+func step(times []unit.Time) float64 {
+	least := math.Inf(1)
+	for i := 1; i < len(times); i++ {
+		if d := times[i] - times[i-1]; d > 0 {
+			least = min(least, d.Micros())
+		}
+	}
+	return least
+}
+
+// tail says whether more than one sample, and more than one in a hundred, is far off on the high side.
+func (g group) tail() bool {
+	limit := math.Max(2*g.Median, g.Median+10*(At(g.times, 0.75)-At(g.times, 0.25)))
+	i, _ := slices.BinarySearch(g.times, unit.FromMicros(limit)+1)
+	far := len(g.times) - i
+	return far > 1 && far*100 > len(g.times)
+}
+
+// coarse says whether the steps of the timer show: it is known to be coarse, or a real clock shows few different times.
+func (g group) coarse(clock string, resolution float64) bool {
+	if resolution > 0 && g.Median < 20*resolution {
+		return true
+	}
+	if clock != "real" || len(g.times) < 50 || g.times[0] == g.times[len(g.times)-1] {
+		return false
+	}
+	distinct := 1
+	for i := 1; i < len(g.times) && distinct <= 10; i++ {
+		if g.times[i] != g.times[i-1] {
+			distinct++
+		}
+	}
+	return distinct <= 10
+}
+
+// drifts says whether the later half of the repetitions is slower or faster than the earlier: by counting samples above
+// the median on both sides, at five standard deviations, and by more than a percent.
+func drifts(times []unit.Time, g group) bool {
+	n := len(times)
+	if n < 40 {
+		return false
+	}
+	middle := unit.FromMicros(g.Median)
+	early, late := above(times[:n/2], middle), above(times[n/2:], middle)
+	m := early + late
+	spread := float64(m) * (1 - float64(m)/float64(n))
+	if d := float64(late - early); d*d <= 25*spread {
+		return false
+	}
+	a, b := At(sorted(times[:n/2]), 0.5), At(sorted(times[n/2:]), 0.5)
+	return math.Abs(b-a) > 0.01*math.Abs(g.Median)
+}
+
+func above(times []unit.Time, limit unit.Time) int {
+	n := 0
+	for _, t := range times {
+		if t > limit {
+			n++
+		}
+	}
+	return n
+}
+
+// resample returns bootstrap replicates of the median.
+//
+// The median of n draws with replacement from n sorted samples is the sample of rank ⌊nU⌋, where U is the median of n uniform
+// numbers: Beta((n+1)/2, (n+1)/2). So one draw of U does for n draws of samples. U is made by Ulrich's formula
+// (1984) for the symmetric beta distribution,
+//
+//	½ + ½ √(1 − V^(2/(2a−1))) cos 2πW
+//
+// with a = (n+1)/2 and V, W uniform.
+func (g group) resample(replicates int, rng *rand.Rand) []float64 {
+	n := len(g.times)
+	if g.times[0] == g.times[n-1] {
+		return slices.Repeat([]float64{g.Median}, replicates)
+	}
+	reps := make([]float64, replicates)
+	power := 2 / float64(n)
+	for i := range reps {
+		radius := math.Sqrt(1 - math.Pow(rng.Float64(), power))
+		u := 0.5 + 0.5*radius*math.Cos(2*math.Pi*rng.Float64())
+		reps[i] = At(g.times, u)
+	}
+	return reps
+}
+
+// source returns random numbers that depend on what was measured and on nothing else, so that the order of work
+// does not matter.
+func source(k sample.Key, part int, seed uint64) *rand.Rand {
+	h := fnv.New64a()
+	for _, s := range []string{k.Platform, k.Library, k.Clock, k.Place, k.Mode, k.Protocol, k.Timer} {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(k.Bytes)<<32^uint64(k.Launch)<<1^uint64(part)))
+}
+
+// rootsOf says how the two roots of a barrier combine. Where a receive waits for a send that began with it, the skew between
+// the two is part of the time, with either sign.
+func rootsOf(k sample.Key) combine {
+	if k.Timer == sample.Timer21 && Blocking(k.Mode) {
+		return mean
+	}
+	return Pool
+}
+
+// CombinationOf returns how the roots of one cell combine, whose launches these are.
+func CombinationOf(launches []*sample.Series, f Facts) combine {
+	how := rootsOf(launches[0].Key)
+	if how == Pool && disagree(launches, f) {
+		return lower
+	}
+	return how
+}
+
+// WaysOf returns for each of some keys, which are in order, how the two roots of its cell combine. Of a real clock the sizes of a curve go one way, the lower root's if those of more than a fifth disagree: whether the roots
+// of one do is a matter of chance where they nearly do, and a curve that goes half the one way and half the other would look like a change of protocol.
+func WaysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f Facts) []combine {
+	how := make([]combine, len(keys))
+	Parallel(len(keys), func(i int) { how[i] = CombinationOf(series[keys[i]], f) })
+	for from := 0; from < len(keys); {
+		to, apart := from, 0
+		for ; to < len(keys) && WithoutBytes(keys[to]) == WithoutBytes(keys[from]); to++ {
+			if how[to] == lower {
+				apart++
+			}
+		}
+		if way := how[from]; keys[from].Clock == "real" && way != mean {
+			way = Pool
+			if 5*apart > to-from {
+				way = lower
+			}
+			for i := range how[from:to] {
+				how[from+i] = way
+			}
+		}
+		from = to
+	}
+	return how
+}
+
+// Combine returns Σ factors·cells, with everything that is wrong with any of them.
+func Combine(cells []Cell, factors []float64, level float64) Cell {
+	out := Cell{Bytes: cells[0].Bytes, Reps: make([]float64, len(cells[0].Reps))}
+	slack, launches := 0.0, make([]Stack, len(cells)) // slack is what the timer's resolution adds
+	for i, c := range cells {
+		out.N += c.N
+		out.Value += factors[i] * c.Value
+		for b, x := range c.Reps {
+			out.Reps[b] += factors[i] * x
+		}
+		out.Few = out.Few || c.Few
+		out.Repeated = out.Repeated || c.Repeated
+		out.Disagree = out.Disagree || c.Disagree
+		slack += math.Abs(factors[i]) * c.Slack
+		launches[i] = c.Launches
+	}
+	out.Launches = Sum(launches, factors)
+	out.Finish(slack, level)
+	return out
+}
+
+// Slower says whether t is longer than c, by more than the interval of the difference and twice the tolerance.
+func (c *Cell) Slower(t Cell, o Options) bool {
+	d := Combine([]Cell{t, *c}, []float64{1, -1}, o.Level)
+	return d.Low > 2*o.Tolerance*math.Abs(c.Value)
+}

@@ -1,0 +1,255 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Collective is what a collective operation took, by one algorithm and on data of one length: medians of the repetitions of each launch, and of these the
+// median, in microseconds. A time of which there are no samples is NaN.
+type Collective struct {
+	Platform, Library, Place, Clock string
+
+	Operation, Algorithm string
+	Ranks, Bytes         int
+
+	Min, Median, Max float64 // of the ranks' own times, behind a barrier
+	Last             float64 // from a common start until the last rank has ended
+	Low, High        float64 // 95 % interval of the time that counts: see Took
+	Samples          int     // repetitions, of the timer that has most
+
+	doubts
+}
+
+// doubts say what is wrong with the samples of the time that counts.
+type doubts struct{ few, tail, coarse, drift bool }
+
+// Took returns the time that counts, and its timer: until the last rank has ended from a common start, or else the slowest rank's.
+func (c Collective) Took() (micros float64, timer string) {
+	if math.IsNaN(c.Last) {
+		return c.Max, sample.CollMax
+	}
+	return c.Last, sample.CollLast
+}
+
+func (c Collective) took() float64 {
+	micros, _ := c.Took()
+	return micros
+}
+
+// wide is which part of a time the half of its interval is, if not much is known of it.
+const wide = 0.1
+
+// Weak says whether little is known of the time that counts: its interval is wide, repetitions are few, or the clock is coarse.
+func (c Collective) Weak() bool { return c.few || c.coarse || c.wide() }
+
+func (c Collective) wide() bool { return c.High-c.Low > 2*wide*c.took() }
+
+// Collectives returns what a set says of collective operations, in the order of its series. It is an error if the facts do not say of how many ranks.
+func Collectives(set *sample.Set) ([]Collective, error) {
+	type cells map[string][]*sample.Series // by timer, one a launch
+	var order []sample.Key
+	of := make(map[sample.Key]cells) // by what is the same of all timers and launches
+	for i := range set.Series {
+		s := &set.Series[i]
+		if !sample.Collective(s.Timer) || len(s.Times) == 0 {
+			continue
+		}
+		k := s.Key
+		k.Launch, k.Timer = 0, ""
+		if of[k] == nil {
+			order, of[k] = append(order, k), cells{}
+		}
+		of[k][s.Timer] = append(of[k][s.Timer], s)
+	}
+	if order == nil {
+		return nil, nil
+	}
+	files := set.FactsByFile()
+	ranks, err := ranksByFile(files)
+	if err != nil {
+		return nil, err
+	}
+	known, err := clean.ReadFacts(set)
+	if err != nil {
+		return nil, err
+	}
+	var all []Collective
+	for _, k := range order {
+		var file int
+		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
+			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Last: math.NaN()}
+		var counts clean.Cell
+		for _, x := range []struct {
+			timer string
+			to    *float64
+		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
+			if series := of[k][x.timer]; series != nil {
+				counts = clean.New(series, clean.Pool, known, clean.Options{}.Defaults())
+				*x.to, c.Samples, file = counts.Value, max(c.Samples, counts.N), series[0].File
+			}
+		}
+		c.Ranks, c.Low, c.High = ranks[min(file, len(ranks)-1)], counts.Low, counts.High
+		c.doubts = doubts{few: counts.N < fewTogether && !exact(k.Clock, files[min(file, len(files)-1)]), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// fewTogether are too few repetitions to know what others would show.
+const fewTogether = 5
+
+// exact says whether one repetition is as another: in virtual time, without noise.
+func exact(clock string, facts []sample.Fact) bool {
+	noise, known := (&sample.Set{Facts: facts}).Fact(sample.Noise)
+	return clock == "virtual" && (!known || strings.HasPrefix(noise, "0% "))
+}
+
+// ranksByFile reads the number of ranks of each file.
+func ranksByFile(files [][]sample.Fact) ([]int, error) {
+	var ranks []int
+	for _, file := range files {
+		value, _ := (&sample.Set{Facts: file}).Fact(sample.Ranks)
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("fit: samples of collective operations, and the fact %q is %q: it does not say of how many ranks", sample.Ranks, value)
+		}
+		ranks = append(ranks, n)
+	}
+	if ranks == nil {
+		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.Ranks)
+	}
+	return ranks, nil
+}
+
+// CollectiveWarnings says what to doubt in how repetitions of collective operations began on some machines, and in the times of those who measured there, operation
+// by operation in the order of the times.
+func CollectiveWarnings(machines []sample.Machine, entrants []Entrant) []clean.Warning {
+	var out []clean.Warning
+	for _, m := range machines {
+		out = append(out, starts(m.Set)...)
+	}
+	for _, e := range entrants {
+		out = append(out, e.warnings()...)
+	}
+	return out
+}
+
+// warnings says what to doubt in the times.
+func (e *Entrant) warnings() []clean.Warning {
+	type what struct {
+		platform, library, place, operation string
+		ranks                               int
+	}
+	var order []what
+	of := make(map[what][]Collective)
+	for _, c := range e.Times {
+		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks}
+		if of[w] == nil {
+			order = append(order, w)
+		}
+		of[w] = append(of[w], c)
+	}
+	var out []clean.Warning
+	for _, test := range collectiveDoubts {
+		for _, w := range order {
+			n, all := 0, len(of[w])
+			for _, c := range of[w] {
+				if test.is(c) {
+					n++
+				}
+			}
+			if n > 0 {
+				out = append(out, clean.Warning{Platform: w.platform, Library: w.library, Place: w.place, Mode: fmt.Sprintf("%s:%d", w.operation, w.ranks),
+					Parameter: fmt.Sprintf("%d of %d times", n, all), Code: test.code, Text: test.text, Sizes: n, Of: all})
+			}
+		}
+	}
+	return out
+}
+
+// collectiveDoubts are what may be wrong with a time.
+var collectiveDoubts = []struct {
+	code, text string
+	is         func(Collective) bool
+}{
+	{clean.FewReps, fmt.Sprintf("fewer than %d repetitions", fewTogether), func(c Collective) bool { return c.few }},
+	{clean.FewReps, "the median may be 10 % off, and more", func(c Collective) bool { return !c.few && c.wide() }},
+	{clean.CoarseTimer, "the steps of the clock show", func(c Collective) bool { return c.coarse }},
+	{clean.HeavyTail, "more than one repetition in a hundred is far above the median", func(c Collective) bool { return c.tail }},
+	{clean.Drift, "later repetitions differ from earlier ones", func(c Collective) bool { return c.drift }},
+	{clean.StartsDiffer, "from a common start it takes more than twice as long as the slowest rank behind a barrier, or less than half", func(c Collective) bool { return c.Last > 2*c.Max || c.Max > 2*c.Last }},
+}
+
+// starts says what is to be doubted of how repetitions began, file by file.
+func starts(set *sample.Set) []clean.Warning {
+	const many = 10 // one in so many
+	var out []clean.Warning
+	for i, facts := range set.FactsByFile() {
+		s := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.File == i && sample.Collective(s.Timer) })
+		if s < 0 {
+			continue
+		}
+		where := set.Series[s].Key
+		warn := func(code, text string) {
+			out = append(out, clean.Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.Start, Code: code, Text: text})
+		}
+		how, _ := (&sample.Set{Facts: facts}).Fact(sample.Start)
+		if late, of, ok := (sample.Fact{Key: sample.Start, Value: how}).Late(); ok && many*late > of {
+			warn(clean.LateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", late, of))
+		}
+		if why, ok := strings.CutPrefix(how, sample.NoStart); ok {
+			warn(clean.NoCommonStart, why)
+		}
+	}
+	return out
+}
+
+// CollectiveComparison sets what a model says of a collective operation beside what it took.
+type CollectiveComparison struct {
+	Collective
+	Predicted float64 // microseconds; NaN: there is no model
+	By        string  // whose parameters the model takes; "": likewise
+}
+
+// Unpredicted returns times of which there is no model.
+func Unpredicted(times []Collective) []CollectiveComparison {
+	var all []CollectiveComparison
+	for _, c := range times {
+		all = append(all, CollectiveComparison{Collective: c, Predicted: math.NaN()})
+	}
+	return all
+}
+
+const collectiveHeader = "platform,library,place,clock,operation,algorithm,ranks,bytes,min_us,median_us,max_us,last_us,low_us,high_us,repetitions,predicted_us"
+
+// WriteCollectives writes what collective operations took as CSV, a row each, with what a model says. What is not known is empty.
+func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
+	err := params.WriteTable(w, collectiveHeader, len(cs), func(i int) []string {
+		c := cs[i]
+		row := []string{c.Platform, c.Library, c.Place, c.Clock, c.Operation, c.Algorithm, strconv.Itoa(c.Ranks), params.PrintSize(c.Bytes)}
+		for _, v := range []float64{c.Min, c.Median, c.Max, c.Last, c.Low, c.High} {
+			row = append(row, params.Printed(clean.Rounded(v)))
+		}
+		return append(row, strconv.Itoa(c.Samples), params.Printed(clean.Rounded(c.Predicted)))
+	})
+	if err != nil {
+		return fmt.Errorf("write collective operations: %w", err)
+	}
+	return nil
+}
+
+// Comparison returns the comparison as files have it: the quantity is the timer, with operation and ranks, as coll_last(bcast:8).
+func (c CollectiveComparison) Comparison() Comparison {
+	took, timer := c.Took()
+	q := Query{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: fmt.Sprintf("%s:%d", c.Operation, c.Ranks), Protocol: c.Algorithm, Quantity: timer, Bytes: c.Bytes}
+	return comparison(q, Prediction{Micros: c.Predicted}, took)
+}

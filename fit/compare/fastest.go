@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+)
+
+// Fastest is which of some algorithms is the fastest for an operation, by measurement and by the model.
+type Fastest struct {
+	CollectiveComparison                      // by measurement
+	Next                 CollectiveComparison // the fastest of the others
+	Clear                bool                 // the interval of its time ends before that of any other begins
+	ByModel              CollectiveComparison // whose algorithm the model takes for the fastest; with no Operation where there is no model
+}
+
+// Loss returns by how much, in percent, what the model takes for the fastest is slower than what is; NaN where there is no model.
+func (f Fastest) Loss() float64 {
+	if f.ByModel.Operation == "" {
+		return math.NaN()
+	}
+	return f.slower(f.ByModel)
+}
+
+// Lead returns by how much, in percent, the next algorithm is slower.
+func (f Fastest) Lead() float64 { return f.slower(f.Next) }
+
+func (f Fastest) slower(c CollectiveComparison) float64 {
+	return 100 * (c.took() - f.took()) / f.took()
+}
+
+// FastestOf returns the fastest algorithms for each operation and length, in the order of the comparisons. Where there is only one there is no choice.
+func FastestOf(cs []CollectiveComparison) []Fastest {
+	type what struct {
+		platform, library, place, operation string
+		ranks, bytes                        int
+	}
+	var order []what
+	of := make(map[what][]CollectiveComparison)
+	for _, c := range cs {
+		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks, c.Bytes}
+		if of[w] == nil {
+			order = append(order, w)
+		}
+		of[w] = append(of[w], c)
+	}
+	var all []Fastest
+	for _, w := range order {
+		if len(of[w]) > 1 {
+			all = append(all, fastest(of[w]))
+		}
+	}
+	return all
+}
+
+// fastest compares the algorithms for one operation and length. Of those that take as long the first is the fastest.
+func fastest(of []CollectiveComparison) Fastest {
+	byTime := slices.Clone(of)
+	slices.SortStableFunc(byTime, func(a, b CollectiveComparison) int { return cmp.Compare(a.took(), b.took()) })
+	f := Fastest{CollectiveComparison: byTime[0], Next: byTime[1], Clear: true}
+	for _, c := range byTime[1:] {
+		f.Clear = f.Clear && c.Low > f.High
+	}
+	for _, c := range of {
+		if c.By != "" && (f.ByModel.Operation == "" || c.Predicted < f.ByModel.Predicted) {
+			f.ByModel = c
+		}
+	}
+	return f
+}
+
+// Modelled is how well a model predicts an operation of some ranks.
+type Modelled struct {
+	Of           CollectiveComparison // one of what is predicted: whose, where, by what
+	Times        int                  // predicted
+	Middle, Most float64              // percent: the median of the errors without their signs, and the largest
+	Lengths      int                  // at which there is a choice of algorithms
+	Right        int                  // of these, at which the model finds the fastest, or one that is not to be told from it
+	Loss         float64              // percent: by how much what it finds is slower than the fastest, at most
+}
+
+// ModelledOf sums up comparisons, by operation and number of ranks, in their order. What has no model does not count.
+func ModelledOf(cs []CollectiveComparison) []Modelled {
+	var all []Modelled
+	for len(cs) > 0 {
+		first := cs[0]
+		var of, rest []CollectiveComparison
+		for _, c := range cs {
+			if c.Platform == first.Platform && c.Library == first.Library && c.Place == first.Place && c.Operation == first.Operation && c.Ranks == first.Ranks {
+				of = append(of, c)
+			} else {
+				rest = append(rest, c)
+			}
+		}
+		if of = slices.DeleteFunc(of, func(c CollectiveComparison) bool { return c.By == "" }); len(of) > 0 {
+			all = append(all, modelled(of))
+		}
+		cs = rest
+	}
+	return all
+}
+
+func modelled(of []CollectiveComparison) Modelled {
+	m := Modelled{Of: of[0], Times: len(of)}
+	var errors []float64
+	for _, c := range of {
+		errors = append(errors, math.Abs(c.Comparison().Error))
+	}
+	m.Middle = clean.Median(errors)
+	m.Most = errors[len(errors)-1]
+	for _, f := range FastestOf(of) {
+		m.Lengths++
+		if f.ByModel.Algorithm == f.Algorithm || f.ByModel.Low <= f.High {
+			m.Right++
+		}
+		m.Loss = max(m.Loss, f.Loss())
+	}
+	return m
+}

@@ -1,0 +1,93 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Overlap is how much of the time of one way a send that does not block leaves to the program, at a size.
+//
+// A message is on its way for half a round trip of blocking calls. The processor is taken by the call that does not block,
+//
+//	free = rtt/2 − o_s(isend)
+//
+// which is a bound: what the library does later, in the call that waits, is not in it. Where trains with waits were measured, all that the processor does for a message is
+// known, since a wait that is longer than the way hides whatever goes on by itself:
+//
+//	free = rtt/2 − [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) + d
+//
+// Hoefler et al., Low-Overhead LogGP Parameter Assessment (2007), §3, have the second term as o_s.
+type Overlap struct {
+	Subject int
+	Bytes   int
+	Way     curve.Point  // rtt/2 of send, microseconds
+	Blocks  *curve.Point // o_s of send; nil where it was not measured
+	Call    curve.Point  // o_s of isend; or all that the processor does, if the bound is none
+	Free    curve.Point  // Way − Call; below zero where the call takes longer than the way of a blocking message
+	Share   curve.Point  // of Way, percent
+	Bound   bool         // more cannot be free, less can: only the call was timed
+}
+
+// free returns the overlaps by subject and size, and from which size on half of the way is free.
+func free(all []*party, o clean.Options) ([]Overlap, []Crossover) {
+	var out []Overlap
+	var duels []duel
+	for i, p := range all {
+		send, isend := p.ModeOf("send"), p.ModeOf("isend")
+		way, call, bound := send.Timer(sample.RTT), isend.TrainsOf("isend").Send, false
+		if call == nil {
+			call, bound = isend.SendOverhead(), true
+		}
+		if way == nil || call == nil {
+			continue
+		}
+		duels = append(duels, duel{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
+		for _, w := range way.Cells {
+			c := call.At(w.Bytes)
+			if c == nil || !(w.Low > 0) {
+				continue
+			}
+			x := Overlap{Subject: i, Bytes: w.Bytes, Bound: bound, Call: pointOf(*c)}
+			half := clean.Combine([]clean.Cell{w}, []float64{0.5}, o.Level)
+			x.Way, x.Free, x.Share = pointOf(half), leaves(half, *c, o), shareLeft(half, *c, o)
+			if b := send.SendOverhead().At(w.Bytes); b != nil {
+				q := pointOf(*b)
+				x.Blocks = &q
+			}
+			out = append(out, x)
+		}
+	}
+	return out, settle(duels, o)
+}
+
+// leaves returns way − call.
+func leaves(way, call clean.Cell, o clean.Options) curve.Point {
+	d := clean.Combine([]clean.Cell{way, call}, []float64{1, -1}, o.Level)
+	return pointOf(d)
+}
+
+// shareLeft returns 1 − call/way in percent. Its interval is as much wider than that of the replicates as that of the difference.
+func shareLeft(way, call clean.Cell, o clean.Options) curve.Point {
+	left := func(w, c float64) float64 { return 100 * (1 - c/w) }
+	reps := make([]float64, 0, len(way.Reps))
+	for b, w := range way.Reps {
+		if w > 0 {
+			reps = append(reps, left(w, call.Reps[b]))
+		}
+	}
+	slices.Sort(reps)
+	value := left(way.Value, call.Value)
+	low, high := value, value
+	if len(reps) > 0 {
+		low, high = clean.Interval(reps, value, o.Level)
+	}
+	slack := 100 * (way.Slack + call.Slack) / way.Value
+	return curve.Point{Bytes: way.Bytes, Value: clean.Rounded(value), Low: clean.Rounded(low - slack), High: clean.Rounded(min(high+slack, 100)), Samples: way.N + call.N}
+}
+
+func pointOf(c clean.Cell) curve.Point {
+	return curve.Point{Bytes: c.Bytes, Value: clean.Rounded(c.Value), Low: clean.Rounded(c.Low), High: clean.Rounded(c.High), Samples: c.N}
+}

@@ -1,0 +1,166 @@
+// Package compare sets predictions beside measurements, and measurements of machines, libraries
+// and algorithms beside each other.
+package compare
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Comparison sets a prediction beside a measurement.
+type Comparison struct {
+	Platform, Library, Place string
+
+	Protocol  string
+	Bytes     int
+	Quantity  string  // with its mode: T_sr(ssend), o_s(isend)
+	Predicted float64 // microseconds
+	Measured  float64 // microseconds: the median
+	Error     float64 // percent of measured; NaN where that is zero
+	Basis     string  // validation, or calibration where the prediction rests on what is compared
+}
+
+// What a comparison rests on.
+const (
+	Validation  = "validation"
+	Calibration = "calibration"
+)
+
+// Query asks for the prediction of a time.
+type Query struct {
+	Platform, Library, Place string
+
+	Mode, Protocol string
+	Quantity       string // T_s T_sr o_s o_r one-way get put
+	Bytes          int
+	Parameters     []params.Parameter // of this platform, library and place
+}
+
+// Prediction is the answer to a Query.
+type Prediction struct {
+	Micros float64
+	Basis  string // default validation
+}
+
+// Predictor predicts a time, or says that it cannot.
+type Predictor func(Query) (Prediction, bool)
+
+// Compare sets predictions beside the medians of all samples for which there is one: T_s and T_sr of any protocol, and of
+// each mode with the library's choice of protocol o_s, o_r, the one-way time (rtt/2), get and put.
+func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Comparison, error) {
+	o := clean.Options{Replicates: 40}.Defaults()
+	_, curves, err := measured(set, o)
+	if err != nil {
+		return nil, err
+	}
+	var out []Comparison
+	for _, place := range curve.ByPlace(curves) {
+		here := params.Select(ps, place[0].Platform, place[0].Library, place[0].Place)
+		e := &params.Extraction{Curves: place, O: o}
+		for _, c := range place {
+			quantity, factor := quantityOf(e.ModeOf(c.Mode), c)
+			if quantity == "" {
+				continue
+			}
+			for _, x := range c.Cells {
+				q := Query{c.Platform, c.Library, c.Place, c.Mode, c.Protocol, quantity, x.Bytes, here}
+				if p, ok := predict(q); ok {
+					out = append(out, comparison(q, p, x.Value*factor))
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of interest.
+func quantityOf(m params.Mode, c *curve.Fitted) (name string, factor float64) {
+	switch {
+	case c.Timer == sample.Sender || c.Timer == sample.OneWay:
+		return c.Timer, 1
+	case c == m.SendOverhead():
+		return "o_s", 1
+	case c == m.ReceiveOverhead():
+		return "o_r", 1
+	case c == m.Timer(sample.RTT):
+		return "one-way", 0.5
+	case c == m.Timer(sample.Get) || c == m.Timer(sample.Put):
+		return c.Timer, 1
+	}
+	return "", 0
+}
+
+func comparison(q Query, p Prediction, measured float64) Comparison {
+	c := Comparison{
+		Platform: q.Platform, Library: q.Library, Place: q.Place, Protocol: q.Protocol, Bytes: q.Bytes, Quantity: q.Quantity + "(" + q.Mode + ")",
+		Predicted: clean.Rounded(p.Micros), Measured: clean.Rounded(measured), Error: math.NaN(), Basis: p.Basis,
+	}
+	if measured != 0 {
+		c.Error = clean.Rounded(100 * (p.Micros - measured) / measured)
+	}
+	if c.Basis == "" {
+		c.Basis = Validation
+	}
+	return c
+}
+
+const comparisonHeader = "platform,library,place,protocol,bytes,quantity,predicted_us,measured_us,error_percent,basis"
+
+// WriteComparisons writes comparisons as CSV.
+func WriteComparisons(w io.Writer, cs []Comparison) error {
+	err := params.WriteTable(w, comparisonHeader, len(cs), func(i int) []string {
+		c := cs[i]
+		return []string{c.Platform, c.Library, c.Place, c.Protocol, params.PrintSize(c.Bytes), c.Quantity,
+			params.Printed(c.Predicted), params.Printed(c.Measured), params.Printed(c.Error), c.Basis}
+	})
+	if err != nil {
+		return fmt.Errorf("write comparisons: %w", err)
+	}
+	return nil
+}
+
+// Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with the parameters of
+// low-level messages, one-way times of calls from equation (9), within a node (8), with what Call takes: both are validations. Overheads and remote
+// accesses are what the parameters were fitted to, so that their errors are only residuals.
+func Predict(q Query) (Prediction, bool) {
+	mode := q.Mode
+	if q.Quantity == sample.Sender || q.Quantity == sample.OneWay {
+		mode = params.Message
+	}
+	switch q.Quantity {
+	case "o_s", "o_r":
+		v, ok := params.Value(q.Parameters, mode, q.Quantity, q.Bytes)
+		return Prediction{v, Calibration}, ok
+	}
+	if q.Quantity == OneWay && mode != params.Message {
+		x, err := params.Call(q.Parameters, mode)
+		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.Inside(q.Parameters), q.Bytes).Micros(), Validation}, err == nil
+	}
+	x, err := params.Model(q.Parameters, mode)
+	if err != nil {
+		return Prediction{}, false
+	}
+	p := model.Named(q.Protocol)
+	var t unit.Time
+	switch {
+	case q.Quantity == OneWay:
+		// Where an overhead has the bytes in it, G has them once more: the rest is what small messages cost.
+		small := model.Parameters{SendO: model.Constant(x.SendO.Time(0)), RecvO: model.Constant(x.RecvO.Time(0)), L: x.L, BigGap: x.BigGap}
+		t = small.OneWay(q.Bytes)
+	case q.Quantity == sample.Sender && p != nil && q.Mode != "bsend" && q.Mode != "ibsend": // those end before the protocol does
+		t = model.SenderTime(p, x, q.Bytes)
+	case q.Quantity == sample.OneWay && p != nil:
+		t = model.Completion(p, x, q.Bytes)
+	default:
+		return Prediction{}, false
+	}
+	return Prediction{t.Micros(), Validation}, true
+}

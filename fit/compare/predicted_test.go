@@ -1,0 +1,100 @@
+package compare
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/microbench/sample"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
+)
+
+// The predictions are of equations 1 and 2 of the paper, with the parameters that the fit finds; the samples are made
+// 10 % longer than the machine's for one of the two.
+func TestCompare(t *testing.T) {
+	m := fittest.Typical()
+	m.Noise, m.Sizes, m.Reps = 0, []int{1, 16, 256, 4096}, 30
+	set := m.Samples(1, fittest.WholePlan)
+	ps := fitted(t, set, clean.Options{}).Parameters
+	oneWay := func(k int) float64 { return m.SendO + m.L + float64(k-1)*m.G + m.RecvO }
+	for _, k := range m.Sizes {
+		for _, s := range []sample.Series{fittest.Series("isend", sample.Sender, fittest.Repeat(30, m.SendO*1.1)...), fittest.Series("isend", sample.OneWay, fittest.Repeat(30, oneWay(k))...)} {
+			s.Protocol, s.Bytes = "T", k
+			set.Series = append(set.Series, s)
+		}
+	}
+	predict := func(q Query) (Prediction, bool) {
+		v := func(name string) float64 {
+			x, ok := params.Value(q.Parameters, "message", name, 1)
+			if !ok {
+				t.Fatalf("no %s in %+v", name, q.Parameters)
+			}
+			return x
+		}
+		switch q.Quantity {
+		case "T_s":
+			return Prediction{Micros: v("o_s")}, true
+		case "T_sr":
+			return Prediction{v("o_s") + v("L") + float64(q.Bytes-1)*v("G") + v("o_r"), Validation}, true
+		case "o_s":
+			x, _ := params.Value(q.Parameters, q.Mode, "o_s", q.Bytes)
+			return Prediction{x, Calibration}, true
+		}
+		return Prediction{}, false
+	}
+	got, err := Compare(set, ps, predict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, c := range got {
+		count[c.Quantity+" "+c.Protocol+" "+c.Basis]++
+		want := 0.0
+		if c.Quantity == "T_s(isend)" {
+			want = 100 * (1/1.1 - 1)
+		}
+		if math.Abs(c.Error-want) > 0.01 || math.Abs(c.Predicted/c.Measured-1-want/100) > 1e-4 {
+			t.Errorf("%+v, want an error of %v %%", c, want)
+		}
+	}
+	want := map[string]int{"T_s(isend) T validation": 4, "T_sr(isend) T validation": 4, "o_s(message) auto calibration": 4, "o_s(send) auto calibration": 4,
+		"o_s(ssend) auto calibration": 4, "o_s(isend) auto calibration": 4, "o_s(issend) auto calibration": 4}
+	if !reflect.DeepEqual(count, want) {
+		t.Errorf("got %v, want %v", count, want)
+	}
+
+	var b bytes.Buffer
+	if err := WriteComparisons(&b, got[:1]); err != nil || !strings.HasPrefix(b.String(),
+		"platform,library,place,protocol,bytes,quantity,predicted_us,measured_us,error_percent,basis\nloggp,direct,inter,auto,1,o_s(send),30,30,0,calibration\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Each quantity is asked for with the size and the measured time that belong to it.
+func TestQuantities(t *testing.T) {
+	m := fittest.Typical()
+	m.Noise, m.Sizes, m.Reps = 0, []int{16}, 2
+	asked := map[string]float64{}
+	cs, err := Compare(m.Samples(1, fittest.WholePlan), nil, func(q Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cs {
+		asked[c.Quantity] = c.Measured
+	}
+	way := m.SendO + m.L + 15*m.G + m.RecvO
+	want := map[string]float64{
+		"o_s(send)": m.SendO, "o_r(send)": m.RecvO, "one-way(send)": way, "o_s(ssend)": m.SendO, "o_r(ssend)": m.RecvO,
+		"o_s(isend)": m.ISendO, "o_r(isend)": m.IRecvO, "o_s(issend)": m.ISendO, "o_r(issend)": m.IRecvO,
+		"o_s(message)": m.SendO, "o_r(message)": m.RecvO, "one-way(message)": way,
+		"get(message)": m.SendO + 2*m.L + 15*m.Get, "put(message)": m.SendO + 2*m.L + 15*m.Put,
+	}
+	if !reflect.DeepEqual(asked, want) {
+		t.Errorf("got  %v\nwant %v", asked, want)
+	}
+}

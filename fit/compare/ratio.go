@@ -1,0 +1,77 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+)
+
+// Difference says how a number compares with another.
+type Difference string
+
+// The differences.
+const (
+	Higher  Difference = "higher"  // the interval of the ratio is above one
+	Lower   Difference = "lower"   // below one
+	Alike   Difference = "alike"   // it is around one, and no wider than twice the tolerance to either side, in which nobody is interested
+	Unclear Difference = "unclear" // it holds one, and much else: more repetitions would say more
+)
+
+// estimate is a number with its interval, and the replicates that it comes from. The interval may be wider than that of the replicates: by
+// the timer's resolution, or by the barrier's skew.
+type estimate struct {
+	value, low, high float64
+	reps             []float64
+}
+
+// ratio returns a/b. Replicates are divided one by one; what either interval has beyond them is added to that of the ratio.
+// Without a ratio its value is NaN: if b may be zero, or a is nothing.
+func ratio(a, b estimate, level float64) (value, low, high float64) {
+	if !(a.value > 0 && b.low > 0) || len(a.reps) != len(b.reps) {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	value = a.value / b.value
+	reps := make([]float64, len(a.reps))
+	for i := range reps {
+		reps[i] = a.reps[i] / b.reps[i]
+		if b.reps[i] <= 0 {
+			reps[i] = math.Inf(1)
+		}
+	}
+	slices.Sort(reps)
+	low, high = clean.Interval(reps, value, level)
+	aLow, aHigh := a.stretched(level)
+	bLow, bHigh := b.stretched(level)
+	return value, low * aLow / bHigh, high * aHigh / bLow
+}
+
+// stretched returns by what factors the ends of the interval are further out than those of the replicates.
+func (e estimate) stretched(level float64) (low, high float64) {
+	sorted := slices.Clone(e.reps)
+	slices.Sort(sorted)
+	a, b := clean.Interval(sorted, e.value, level)
+	low, high = 1, 1
+	if a > 0 && e.low < a {
+		low = max(e.low, 0) / a
+	}
+	if b > 0 && e.high > b {
+		high = e.high / b
+	}
+	return low, high
+}
+
+// difference judges the interval of a ratio, or returns "" where there is none.
+func difference(low, high, tolerance float64) Difference {
+	switch {
+	case math.IsNaN(low) || math.IsNaN(high):
+		return ""
+	case low >= 1-2*tolerance && high <= 1+2*tolerance:
+		return Alike
+	case low > 1:
+		return Higher
+	case high < 1:
+		return Lower
+	}
+	return Unclear
+}

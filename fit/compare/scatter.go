@@ -1,0 +1,165 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Scatter is a quantity by launches: what the median of each launch says, in microseconds or MB/s.
+type Scatter struct {
+	Subject        int
+	Quantity, Mode string
+	Method         string // the timers that it is from
+	Bytes          int
+	Unit           string
+	Launches       []int     // in order
+	Values         []float64 // of these
+	Middle         float64   // the median of those
+	Variation      float64   // standard deviation over mean of those; NaN of one launch
+}
+
+// term is a part of a quantity: a factor of the median of a timer.
+type term struct {
+	timer  string
+	factor float64
+}
+
+// scatters returns what launches say of the quantities that are asked for first. Sizes are those of all subjects.
+func (p *party) scatters(subject int, all []*party) []Scatter {
+	var out []Scatter
+	name := "send"
+	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
+		name = params.Message
+	}
+	small, large := commonNear(all, name, sample.RTT, surveyedSmall), p.sizeFor(all, name, sample.RTT, longest(all, name, sample.RTT))
+	add := func(quantity, mode string, bytes int, terms ...term) {
+		s := Scatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.Micros, Method: methodOf(terms)}
+		if p.gather(&s, terms) {
+			out = append(out, s)
+		}
+	}
+	m := p.ModeOf(name)
+	add(OneWay, name, small, term{sample.RTT, 0.5})
+	if c := m.SendOverhead(); c != nil {
+		add("o_s", name, small, p.termsOf(c)...)
+	}
+	if c := m.ReceiveOverhead(); c != nil {
+		add("o_r", name, small, term{c.Timer, 1})
+	}
+	if c := m.Burst(); c != nil {
+		add("g", name, small, p.termsOf(c)...)
+	}
+	if name == "send" {
+		if c := p.ModeOf("isend").SendOverhead(); c != nil {
+			terms := p.termsOf(c)
+			add("o_s", "isend", small, terms...)
+		}
+	}
+	add(OneWay, name, large, term{sample.RTT, 0.5})
+	if n := len(out); n > 0 && out[n-1].Bytes == large && large > 0 && out[n-1].Quantity == OneWay {
+		out[n-1].bandwidth()
+	}
+	return out
+}
+
+// bandwidth turns the times of a long message into its bandwidth.
+func (s *Scatter) bandwidth() {
+	s.Quantity, s.Unit = Achieved, MegabytesPerSecond
+	for i, v := range s.Values {
+		s.Values[i] = float64(s.Bytes) / v
+	}
+	s.sum()
+}
+
+// termsOf returns what a curve is made of: one timer, or what a message adds to a train.
+func (p *party) termsOf(c *curve.Fitted) []term {
+	for _, x := range p.Curves {
+		n, _, ok := sample.TrainOf(x.Timer)
+		if ok && c.Timer == params.PerMessageName(x.Timer, n) {
+			return []term{{x.Timer, 1 / float64(n-1)}, {sample.RTT, -1 / float64(n-1)}}
+		}
+	}
+	return []term{{c.Timer, 1}}
+}
+
+func methodOf(terms []term) string {
+	var words []string
+	for _, t := range terms {
+		words = append(words, t.timer)
+	}
+	return strings.Join(words, "-")
+}
+
+// gather sums the terms of each launch, which are those of the fit. It says whether there are any.
+func (p *party) gather(s *Scatter, terms []term) bool {
+	stacks, factors := make([]clean.Stack, len(terms)), make([]float64, len(terms))
+	for i, t := range terms {
+		stacks[i], factors[i] = p.launchesAt(s.Mode, t.timer, s.Bytes), t.factor
+	}
+	all := clean.Sum(stacks, factors)
+	s.Launches, s.Values = all.Launches, all.Values
+	s.sum()
+	return len(s.Values) > 0
+}
+
+// launchesAt returns what all launches say of a cell.
+func (p *party) launchesAt(mode, timer string, bytes int) clean.Stack {
+	var of []*sample.Series
+	for i := range p.samples.Series {
+		x := &p.samples.Series[i]
+		if p.owns(x) && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && clean.Chosen(x.Mode, x.Protocol) && len(x.Times) > 0 {
+			of = append(of, x)
+		}
+	}
+	f, err := clean.ReadFacts(p.samples)
+	if err != nil || len(of) == 0 { // the fit would have failed
+		return clean.Stack{}
+	}
+	slices.SortStableFunc(of, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
+	return clean.New(of, clean.CombinationOf(of, f), f, clean.Options{Replicates: 1}.Defaults()).Launches
+}
+
+// sum computes what sums the values up.
+func (s *Scatter) sum() {
+	s.Middle, s.Variation = math.NaN(), math.NaN()
+	values := slices.Clone(s.Values)
+	n := float64(len(values))
+	if n == 0 {
+		return
+	}
+	mean, squares := 0.0, 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	if n > 1 && mean > 0 {
+		s.Variation = math.Sqrt(squares/(n-1)) / mean
+	}
+	s.Middle = clean.Median(values)
+}
+
+// Span returns the least and the largest of the values.
+func (s *Scatter) Span() (least, most float64) { return slices.Min(s.Values), slices.Max(s.Values) }
+
+// owns says whether a series is of the subject.
+func (p *party) owns(x *sample.Series) bool {
+	return x.Platform == p.Platform && x.Library == p.Library && x.Place == p.Place
+}
+
+// Deviations returns by how many percent the values are above their median.
+func (s *Scatter) Deviations() []float64 {
+	var out []float64
+	for _, v := range s.Values {
+		out = append(out, 100*(v/s.Middle-1))
+	}
+	return out
+}

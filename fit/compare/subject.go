@@ -1,0 +1,136 @@
+package compare
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Subject is one of several that are compared: a library, in a place of a platform.
+type Subject struct {
+	Platform, Library, Place, Clock string
+
+	Machine int // of those that are compared: whose it is
+
+	Name  string   // the platform, with as much more as tells it from the others: t3d, convex/inter
+	Modes []string // that it has samples of
+	Sizes []int    // likewise, of all modes
+}
+
+// party is a Subject with what is compared.
+type party struct {
+	Subject
+	params.Extraction
+	files   string
+	samples *sample.Set
+}
+
+// parties fits each set by itself, and returns the subjects in the order of the sets, and in the order of results within.
+func parties(machines []sample.Machine, o clean.Options) ([]*party, error) {
+	var all []*party
+	for i, m := range machines {
+		set, curves, err := measured(m.Set, o)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			shuffle(curves, rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.Replicates))
+		}
+		clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
+		for _, place := range curve.ByPlace(curves) {
+			p := &party{Extraction: params.Extraction{Subject: place[0].Subject, Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
+			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, Machine: i}
+			for _, c := range place {
+				if clean.Chosen(c.Mode, c.Protocol) && !slices.Contains(p.Modes, c.Mode) {
+					p.Modes = append(p.Modes, c.Mode)
+				}
+				for _, x := range c.Cells {
+					p.Sizes = append(p.Sizes, x.Bytes)
+				}
+			}
+			slices.Sort(p.Sizes)
+			p.Sizes = slices.Compact(p.Sizes)
+			p.Run()
+			all = append(all, p)
+		}
+	}
+	name(all)
+	return all, nil
+}
+
+// shuffle puts the replicates of all cells into another order, the same for all. Random numbers come from what was measured, so that two
+// machines of one name would draw alike, and launches are drawn alike in any case: what belongs to one machine must stay
+// together, and what belongs to two must not. Intervals do not depend on the order.
+func shuffle(curves []*curve.Fitted, order []int) {
+	reorder := func(c *clean.Cell) {
+		reps := make([]float64, len(c.Reps))
+		for i, j := range order {
+			reps[i] = c.Reps[j]
+		}
+		c.Reps = reps
+	}
+	for _, c := range curves {
+		for i := range c.Cells {
+			reorder(&c.Cells[i])
+			for j := range c.Cells[i].Roots {
+				reorder(&c.Cells[i].Roots[j])
+			}
+		}
+	}
+}
+
+// name names subjects by their platforms, and those of one name by the first facts in which they differ.
+func name(all []*party) {
+	names := make([]*string, len(all))
+	for i, p := range all {
+		p.Name = platformName(p.Platform)
+		names[i] = &p.Name
+	}
+	tell(names,
+		func(i int) string { return strings.TrimPrefix(all[i].Platform, platformName(all[i].Platform)+":") },
+		func(i int) string { return all[i].Library },
+		func(i int) string { return all[i].Place },
+		func(i int) string { return all[i].Clock },
+		func(i int) string { return all[i].files })
+}
+
+// platformName returns the short name of a platform: of what was made up on a command line, not all its parameters.
+func platformName(platform string) string {
+	short, _, _ := strings.Cut(platform, ":")
+	return short
+}
+
+// tell adds to names that are not the only ones of their kind the first facts in which those differ.
+func tell(names []*string, facts ...func(i int) string) {
+	for _, fact := range facts {
+		named := map[string][]int{}
+		for i, n := range names {
+			named[*n] = append(named[*n], i)
+		}
+		for _, of := range named {
+			if !slices.ContainsFunc(of, func(i int) bool { return fact(i) != fact(of[0]) }) {
+				continue
+			}
+			for _, i := range of {
+				*names[i] += "/" + fact(i)
+			}
+		}
+	}
+}
+
+// measured returns the samples of a set that count, and their curves, which are not cut yet.
+func measured(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Fitted, error) {
+	set, _, err := tiers.Split(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, _ = clean.Undisturbed(set)
+	curves, err := curve.Load(set, o)
+	return set, curves, err
+}

@@ -1,0 +1,62 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Tail is how the samples of one cell, of all launches that count, are distributed, in microseconds.
+type Tail struct {
+	Subject        int
+	Quantity, Mode string // as of Scatter
+	Timer          string
+	Bytes          int
+	Samples        int
+
+	Median, P95, P99, Most float64
+}
+
+// tails returns the distributions of half round trips, which no barrier has a part in.
+func (p *party) tails(subject int, all []*party) []Tail {
+	name := "send"
+	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
+		name = params.Message
+	}
+	var out []Tail
+	var sizes []int
+	for _, wish := range []int{surveyedSmall, surveyedMiddle, surveyedLarge} {
+		k := p.sizeFor(all, name, sample.RTT, wish)
+		if k < 0 || slices.Contains(sizes, k) {
+			continue
+		}
+		sizes = append(sizes, k)
+		if t := p.tail(name, sample.RTT, k, 0.5); t.Samples > 0 {
+			t.Subject, t.Quantity = subject, OneWay
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// tail returns that of a cell, its times multiplied by a factor.
+func (p *party) tail(name, timer string, k int, factor float64) Tail {
+	var times []unit.Time
+	for i := range p.samples.Series {
+		x := &p.samples.Series[i]
+		if p.owns(x) && x.Mode == name && x.Timer == timer && x.Bytes == k && clean.Chosen(x.Mode, x.Protocol) {
+			times = append(times, x.Times...)
+		}
+	}
+	t := Tail{Mode: name, Timer: timer, Bytes: k, Samples: len(times)}
+	if len(times) == 0 {
+		return t
+	}
+	slices.Sort(times)
+	of := func(u float64) float64 { return factor * clean.At(times, u) }
+	t.Median, t.P95, t.P99, t.Most = of(0.5), of(0.95), of(0.99), of(1)
+	return t
+}

@@ -1,0 +1,402 @@
+// Package curve makes curves of cells: what one timer shows over sizes, cut into straight pieces
+// where the protocol changes, with intervals of values and slopes. It does not know what a curve
+// means: package params does.
+package curve
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Curve is what one timer shows over sizes, for charts. Times are in microseconds.
+type Curve struct {
+	Platform, Library, Place, Mode string
+
+	Protocol string // auto, or the one that was forced
+	Timer    string // or a difference, such as rtt/2
+	Points   []Point
+	Pieces   []Piece
+}
+
+// Point is a median with its interval.
+type Point struct {
+	Bytes            int
+	Value, Low, High float64
+	Samples          int
+}
+
+// Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the last size that was measured on it,
+// and nobody knows what is between that and the first of the next.
+type Piece struct {
+	From, To         int
+	Value, Low, High float64 // at From
+	Slope            float64 // a byte
+	SlopeLow         float64
+	SlopeHigh        float64
+	Samples          int
+}
+
+// At returns the curve at k bytes: on the last piece that begins at or below k, or on the first.
+func (c Curve) At(k int) float64 {
+	if len(c.Pieces) == 0 {
+		return math.NaN()
+	}
+	p := c.Pieces[0]
+	for _, q := range c.Pieces[1:] {
+		if q.From <= k {
+			p = q
+		}
+	}
+	return p.Value + p.Slope*float64(k-p.From)
+}
+
+// Fitted is a Curve with what the fit needs to go on.
+type Fitted struct {
+	clean.Subject
+	Mode, Protocol, Timer string
+
+	Cells     []clean.Cell
+	Held      []clean.Cell // set aside
+	absent    []int        // sizes that were set aside in the curves that this one is made of
+	Floor     float64      // a time that cannot be told from none
+	Clock     string
+	Scales    []float64 // the magnitude of each cell of which Tolerance is a part
+	fitted    points    // what the pieces were found with
+	Pieces    []Piece
+	Replicate [][]Line // by piece and replicate
+	Bent      []bool   // by piece: some cell is far from it
+	Off       []misfit // by piece
+}
+
+// Load makes curves of the samples that count, in the order of results: by place, mode, protocol, timer.
+func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
+	f, err := clean.ReadFacts(set)
+	if err != nil {
+		return nil, err
+	}
+	byKey := make(map[sample.Key][]*sample.Series)
+	clocks := make(map[clean.Subject]string)
+	for i := range set.Series {
+		s := &set.Series[i]
+		if len(s.Times) == 0 || sample.Collective(s.Timer) {
+			continue
+		}
+		where := clean.SubjectOf(s)
+		if c, ok := clocks[where]; ok && c != s.Clock {
+			return nil, fmt.Errorf("fit: %s, %s, %s has samples of a real and of a virtual clock: fit them apart", s.Platform, s.Library, s.Place)
+		}
+		clocks[where] = s.Clock
+		k := s.Key
+		k.Launch = 0
+		byKey[k] = append(byKey[k], s)
+	}
+	if some, others := clean.OfCollectives(set); some && !others {
+		return nil, clean.ErrCollective
+	}
+	keys := make([]sample.Key, 0, len(byKey))
+	for k, launches := range byKey {
+		keys = append(keys, k)
+		slices.SortFunc(launches, func(a, b *sample.Series) int { return cmp.Compare(a.Launch, b.Launch) })
+	}
+	slices.SortFunc(keys, clean.Order)
+
+	cells, how := make([]clean.Cell, len(keys)), clean.WaysOf(keys, byKey, f)
+	clean.Parallel(len(keys), func(i int) { cells[i] = clean.New(byKey[keys[i]], how[i], f, o) })
+	var curves []*Fitted
+	for i, k := range keys {
+		if i == 0 || clean.WithoutBytes(k) != clean.WithoutBytes(keys[i-1]) {
+			curves = append(curves, &Fitted{
+				Subject: clean.Subject{Platform: k.Platform, Library: k.Library, Place: k.Place}, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock,
+			})
+		}
+		c := curves[len(curves)-1]
+		c.Floor = max(c.Floor, f.Resolution(byKey[k]...)/4, 1e-6)
+		c.Cells = append(c.Cells, cells[i])
+		c.Scales = append(c.Scales, math.Abs(cells[i].Value))
+	}
+	return curves, nil
+}
+
+// Minus returns the difference of two curves over the sizes that both have, under the name of a method.
+func (c *Fitted) Minus(d *Fitted, method string, level float64) *Fitted {
+	out := &Fitted{Subject: c.Subject, Mode: c.Mode, Protocol: c.Protocol, Timer: method, Clock: c.Clock, Floor: math.Hypot(c.Floor, d.Floor)}
+	for _, a := range c.Cells {
+		b := d.At(a.Bytes)
+		if b == nil {
+			continue
+		}
+		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a, *b}, []float64{1, -1}, level))
+		out.Scales = append(out.Scales, math.Hypot(a.Value, b.Value))
+	}
+	out.absent = slices.Concat(c.Lost(0), d.Lost(0))
+	return out
+}
+
+// Lost returns the sizes from some length on that were measured and do not count, in order.
+func (c *Fitted) Lost(from int) []int {
+	sizes := slices.Clone(c.absent)
+	for _, x := range c.Held {
+		sizes = append(sizes, x.Bytes)
+	}
+	sizes = slices.DeleteFunc(sizes, func(k int) bool { return k < from })
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// Times returns the curve times x, under the name of a method.
+func (c *Fitted) Times(x float64, method string, level float64) *Fitted {
+	out := *c
+	out.Timer, out.Cells, out.Scales, out.Held, out.Floor, out.absent = method, nil, nil, nil, c.Floor*x, c.Lost(0)
+	out.Pieces, out.Replicate, out.Bent, out.Off = nil, nil, nil, nil
+	for i, a := range c.Cells {
+		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a}, []float64{x}, level))
+		out.Scales = append(out.Scales, c.Scales[i]*x)
+	}
+	return &out
+}
+
+// At returns the cell of a size, or nil.
+func (c *Fitted) At(bytes int) *clean.Cell {
+	if c == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(c.Cells, bytes, func(c clean.Cell, k int) int { return cmp.Compare(c.Bytes, k) })
+	if !ok {
+		return nil
+	}
+	return &c.Cells[i]
+}
+
+func (c *Fitted) Public() Curve {
+	out := Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Pieces: c.Pieces}
+	for _, x := range slices.Concat(c.Cells, c.Held) {
+		out.Points = append(out.Points, Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(x.Low), clean.Rounded(x.High), x.N})
+	}
+	slices.SortFunc(out.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	return out
+}
+
+// Warnings says what is wrong with the samples of the curve.
+func (c *Fitted) Warnings() []clean.Warning {
+	tests := []struct {
+		code, text string
+		is         func(clean.Cell) bool
+	}{
+		{clean.FewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.Few }},
+		{clean.OddReps, "an odd number of repetitions cannot be of two roots", func(x clean.Cell) bool { return x.Odd }},
+		{clean.RootsDisagree, "the two roots of the barrier disagree, the lower median counts", func(x clean.Cell) bool { return x.Disagree }},
+		{clean.HeavyTail, "more than one sample in a hundred is far above the median", func(x clean.Cell) bool { return x.Tail }},
+		{clean.CoarseTimer, "the steps of the timer show: measure several calls at once", func(x clean.Cell) bool { return x.Coarse }},
+		{clean.Drift, "later repetitions differ from earlier ones", func(x clean.Cell) bool { return x.Drift }},
+	}
+	out := c.heldWarning()
+	for _, test := range tests {
+		var at []int
+		for _, x := range c.Cells {
+			if test.is(x) {
+				at = append(at, x.Bytes)
+			}
+		}
+		if len(at) > 0 && (test.code != clean.RootsDisagree || c.unsettled()) {
+			w := c.Warning(c.name(), test.code, fmt.Sprintf("%s, at %s", test.text, Sizes(at, len(c.Cells))))
+			w.Sizes, w.Of = len(at), len(c.Cells)
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// unsettled says whether parameters suffer from roots that disagree: at the smallest size, or at more than a quarter of those of a piece.
+// Of timer22 there are no parameters, and P1's wait before it receives is part of it.
+func (c *Fitted) unsettled() bool {
+	if c.Timer == sample.Timer22 {
+		return false
+	}
+	bad := c.Cells[0].Disagree
+	for i := range c.Pieces {
+		bad = bad || c.Divided(i)
+	}
+	return bad
+}
+
+// name returns the timer, with the protocol where it was forced.
+func (c *Fitted) name() string {
+	if clean.Chosen(c.Mode, c.Protocol) {
+		return c.Timer
+	}
+	return c.Timer + " of " + c.Protocol
+}
+
+func (c *Fitted) Warning(parameter, code, text string) clean.Warning {
+	return clean.Warning{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Parameter: parameter, Code: code, Text: text}
+}
+
+// Sizes lists some of the sizes, of so many.
+func Sizes(at []int, of int) string {
+	switch n := len(at); {
+	case n == of && n > 1:
+		return fmt.Sprintf("all %d sizes", n)
+	case n > 3:
+		return fmt.Sprintf("%d of %d sizes, from %d to %d bytes", n, of, at[0], at[n-1])
+	}
+	words := make([]string, len(at))
+	for i, k := range at {
+		words[i] = fmt.Sprint(k)
+	}
+	return strings.Join(words, ", ") + " bytes"
+}
+
+// ByPlace splits curves, which are in order, by platform, library and place.
+func ByPlace(curves []*Fitted) [][]*Fitted {
+	var places [][]*Fitted
+	for i, c := range curves {
+		if i == 0 || c.Subject != curves[i-1].Subject {
+			places = append(places, nil)
+		}
+		last := len(places) - 1
+		places[last] = append(places[last], c)
+	}
+	return places
+}
+
+// scatters returns how far each median may be from where the curve's other medians would have it, as its launches show. A launch in which everything takes
+// longer moves the curve and bends it nowhere, so that what it moves all cells by, as a part of their scale, is taken out first. The second result is
+// false if there are no two launches of every cell.
+func (c *Fitted) scatters() ([]float64, bool) {
+	rest, ok := c.centred()
+	if !ok || len(rest) == 0 {
+		return nil, false
+	}
+	var all []float64
+	for i, e := range rest {
+		k := float64(len(e))
+		for _, x := range e {
+			all = append(all, math.Abs(x)/c.Scales[i]*math.Sqrt(k/(k-1)))
+		}
+	}
+	common := clean.Median(all) / 0.6745
+	out := make([]float64, len(rest))
+	for i, e := range rest {
+		k, own := float64(len(e)), 0.0
+		for _, x := range e {
+			own += x * x
+		}
+		usual := common * c.Scales[i]
+		out[i] = 1.2533 * math.Sqrt((prior*usual*usual+own)/(prior+k-1)/k) // of a median
+	}
+	return out, true
+}
+
+// centred returns what is left of each cell's launches without its value and without what a launch adds to all cells.
+func (c *Fitted) centred() ([][]float64, bool) {
+	by := make(map[int][]float64) // relative deviations of each launch
+	for i, x := range c.Cells {
+		if len(x.Launches.Values) < 2 || c.Scales[i] <= 0 {
+			return nil, false
+		}
+		for j, v := range x.Launches.Values {
+			launch := x.Launches.Launches[j]
+			by[launch] = append(by[launch], (v-x.Value)/c.Scales[i])
+		}
+	}
+	shift := make(map[int]float64, len(by))
+	for launch, d := range by {
+		shift[launch] = clean.Median(d)
+	}
+	rest := make([][]float64, len(c.Cells))
+	for i, x := range c.Cells {
+		for j, v := range x.Launches.Values {
+			rest[i] = append(rest[i], v-x.Value-shift[x.Launches.Launches[j]]*c.Scales[i])
+		}
+	}
+	return rest, true
+}
+
+// prior is how many launches' worth of evidence the scatter of all cells is, beside that of a cell's own launches: three launches show no variance of their own
+// (the moderated variance of Smyth 2004).
+const prior = 4
+
+// Levelled returns a piece, and its replicates, without slope.
+func (c *Fitted) Levelled(piece int, o clean.Options) (Piece, []Line) {
+	p := c.Pieces[piece]
+	from, to := -1, 0
+	for i, x := range c.Cells {
+		if p.From <= x.Bytes && x.Bytes <= p.To {
+			if from < 0 {
+				from = i
+			}
+			to = i + 1
+		}
+	}
+	points := c.fitted.cut(from, to)
+	l := fitLevel(points)
+	lines, values := make([]Line, o.Replicates), make([]float64, o.Replicates)
+	again := points
+	again.y = make([]float64, len(points.y))
+	for b := range lines {
+		for i := range again.y {
+			again.y[i] = c.Cells[from+i].Reps[b]
+		}
+		lines[b] = fitLevel(again)
+		values[b] = lines[b].Value
+	}
+	slices.Sort(values)
+	slack := c.Cells[from].Slack
+	p.Low, p.High = clean.Interval(values, l.Value, o.Level)
+	p.Value, p.Low, p.High = clean.Rounded(l.Value), clean.Rounded(p.Low-slack), clean.Rounded(p.High+slack)
+	p.Slope, p.SlopeLow, p.SlopeHigh = 0, 0, 0
+	return p, lines
+}
+
+// Draw returns what lines say.
+func Draw(lines []Line, of func(Line) float64) []float64 {
+	out := make([]float64, len(lines))
+	for b, l := range lines {
+		out[b] = of(l)
+	}
+	return out
+}
+
+// Of returns the cells of a piece.
+func (c *Fitted) Of(piece int) []clean.Cell {
+	p := c.Pieces[piece]
+	var out []clean.Cell
+	for _, x := range c.Cells {
+		if p.From <= x.Bytes && x.Bytes <= p.To {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Divided says whether roots disagree at more than a quarter of the sizes of a piece.
+func (c *Fitted) Divided(piece int) bool {
+	n := 0
+	for _, x := range c.Of(piece) {
+		if x.Disagree {
+			n++
+		}
+	}
+	return 4*n > len(c.Of(piece))
+}
+
+// Nearest returns the curve at k bytes: on the piece that holds them, or that whose end is nearer, by the ratio of sizes.
+func (c *Fitted) Nearest(k int) float64 {
+	far := func(p Piece) float64 {
+		l := func(n int) float64 { return math.Log(float64(n + 1)) }
+		return max(l(p.From)-l(k), l(k)-l(p.To), 0)
+	}
+	best := c.Pieces[0]
+	for _, p := range c.Pieces[1:] {
+		if far(p) < far(best) {
+			best = p
+		}
+	}
+	return best.Value + best.Slope*float64(k-best.From)
+}

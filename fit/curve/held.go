@@ -1,0 +1,79 @@
+package curve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+)
+
+// What is too long for a line is no part of a curve: a cell of which most samples were held up by something else, as by other load. Delays are one-sided,
+// so that what is too short is none.
+const (
+	heldUp    = 2 // times as long as the line, and beyond its uncertainty
+	shrinking = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
+)
+
+// Cut finds the straight pieces of the curve and fits each, and its replicates. Cells that were held up are set aside first, as long as others are left.
+func (c *Fitted) Cut(o clean.Options) {
+	for {
+		c.Pieces, c.Replicate, c.Bent, c.Off = nil, nil, nil, nil
+		c.divide(o)
+		bad := c.tooLong()
+		if !slices.Contains(bad, true) || len(c.Cells)-count(bad) < Fewest {
+			return
+		}
+		var cells []clean.Cell
+		var scales []float64
+		for i, x := range c.Cells {
+			if bad[i] {
+				c.Held = append(c.Held, x)
+				continue
+			}
+			cells, scales = append(cells, x), append(scales, c.Scales[i])
+		}
+		c.Cells, c.Scales = cells, scales
+	}
+}
+
+// tooLong says of each cell whether it was held up.
+func (c *Fitted) tooLong() []bool {
+	bad := make([]bool, len(c.Cells))
+	for i, p := range c.Pieces {
+		end := p.Value + p.Slope*float64(p.To-p.From)
+		shrinks := slices.ContainsFunc(c.Pieces[i+1:], func(q Piece) bool { return q.Value > 0 && end > shrinking*q.Value })
+		for j, x := range c.Cells {
+			if x.Bytes < p.From || x.Bytes > p.To {
+				continue
+			}
+			line := p.Value + p.Slope*float64(x.Bytes-p.From)
+			bad[j] = shrinks || line > 0 && x.Value > heldUp*line && x.Value-line > outlier*c.fitted.s[j]
+		}
+	}
+	return bad
+}
+
+func count(all []bool) int {
+	n := 0
+	for _, x := range all {
+		if x {
+			n++
+		}
+	}
+	return n
+}
+
+// heldWarning says which sizes were set aside.
+func (c *Fitted) heldWarning() []clean.Warning {
+	if len(c.Held) == 0 {
+		return nil
+	}
+	var at []int
+	for _, x := range c.Held {
+		at = append(at, x.Bytes)
+	}
+	slices.Sort(at)
+	w := c.Warning(c.name(), clean.Disturbed, fmt.Sprintf("the times are %d times those of the other sizes' line, or more, at %s: left out", heldUp, Sizes(at, len(c.Cells)+len(at))))
+	w.Sizes, w.Of = len(at), len(c.Cells)+len(at)
+	return []clean.Warning{w}
+}

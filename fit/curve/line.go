@@ -1,0 +1,219 @@
+package curve
+
+import (
+	"math"
+	"slices"
+)
+
+// Line is a straight line: value + slope·(x−x0), where x0 is the first x of what it was fitted to.
+type Line struct{ Value, Slope float64 }
+
+// points are what a line is fitted to: y at x, uncertain by s.
+type points struct{ x, y, s []float64 }
+
+func (p points) cut(from, to int) points { return points{p.x[from:to], p.y[from:to], p.s[from:to]} }
+
+// residual returns how far point i is from the line, in units of its uncertainty.
+func (p points) residual(l Line, i int) float64 {
+	return (p.y[i] - l.Value - l.Slope*(p.x[i]-p.x[0])) / p.s[i]
+}
+
+// huber is the residual beyond which a point counts linearly; with 1.345 the estimate loses 5 % of its efficiency on normal
+// errors. Huber 1964.
+const huber = 1.345
+
+// fitLine fits a line by Huber's loss on residuals relative to their uncertainties, with weights that are found
+// iteratively.
+//
+// Note: Theil–Sen would not do. Sizes grow geometrically, so that most of its pairs are of small sizes whose slopes are all
+// noise, and it has no place for uncertainties that grow with the value. Samples far off are met by the
+// median of each cell already; Huber's loss is for cells far off.
+//
+// Delays are one-sided: where many points stray from the line, those that lie lowest are believed, of which there may be fewer than half.
+func fitLine(p points) Line {
+	l, _ := fitAmong(p)
+	return l
+}
+
+// fitAmong also says whether the line is that of the lowest points.
+func fitAmong(p points) (l Line, low bool) {
+	l = refine(p, weighted, weighted(p, nil), bounded)
+	if n := len(p.x); n < crowd || 5*p.strays(l) <= n {
+		return l, false
+	}
+	if below := fitLow(p, p.lowest()); p.loss(below, 2, math.Inf(1)) < p.loss(l, 2, math.Inf(1)) {
+		return below, true
+	}
+	return l, false
+}
+
+// forget returns the line without the points that stray from it, which are too few to have led it astray, and the uncertainties with which they count for
+// (almost) nothing. Where pieces are is found with them, as one bad point less would make every division look better. Replicates of a line forget what the line
+// forgot: a point at the edge, which every other one would forget, makes two heaps of them.
+func forget(p points, l Line) (Line, []float64) {
+	if len(p.x) < crowd || p.strays(l) == 0 {
+		return l, p.s
+	}
+	without := fitLow(p, l)
+	if p.loss(without, 1, math.Inf(1)) >= p.loss(l, 1, math.Inf(1)) {
+		return l, p.s
+	}
+	s := slices.Clone(p.s)
+	for i := range s {
+		if math.Abs(p.residual(without, i)) > outlier {
+			s[i] *= 1000
+		}
+	}
+	return without, s
+}
+
+// fitLow improves a line of the lowest points.
+func fitLow(p points, l Line) Line { return refine(p, weighted, l, redescending) }
+
+const (
+	crowd = 5   // points that it takes to tell which of them stray
+	tail  = 3.0 // what a stray costs more that is e times as far off
+	tries = 100 // lines through two points that are tried
+)
+
+// fitLevel fits a line without slope likewise.
+func fitLevel(p points) Line { return refine(p, level, level(p, nil), bounded) }
+
+// refine improves a line, solved for again and again with weights of residuals.
+func refine(p points, solve func(points, []float64) Line, l Line, weight func(r float64) float64) Line {
+	if len(p.x) < 3 {
+		return l
+	}
+	w := make([]float64, len(p.x))
+	for range 30 {
+		for i := range w {
+			w[i] = weight(p.residual(l, i))
+		}
+		next := solve(p, w)
+		last := len(p.x) - 1
+		moved := math.Max(math.Abs(next.Value-l.Value)/p.s[0],
+			math.Abs(next.Value-l.Value+(next.Slope-l.Slope)*(p.x[last]-p.x[0]))/p.s[last])
+		if l = next; moved < 1e-4 {
+			break
+		}
+	}
+	return l
+}
+
+// bounded is Huber's weight.
+func bounded(r float64) float64 {
+	if r = math.Abs(r); r > huber {
+		return huber / r
+	}
+	return 1
+}
+
+// redescending is Huber's weight, but (almost) nothing for what strays.
+func redescending(r float64) float64 {
+	if math.Abs(r) > outlier {
+		return 1e-6
+	}
+	return bounded(r)
+}
+
+// strays counts points that are far from the line.
+func (p points) strays(l Line) int {
+	n := 0
+	for i := range p.x {
+		if math.Abs(p.residual(l, i)) > outlier {
+			n++
+		}
+	}
+	return n
+}
+
+// loss returns what a line costs: Σ r², or 9 + 3·ln(r/3) of residuals beyond 3, where a point below the line counts so many times; or something above enough.
+// One bad cell costs little more the worse it is, but several that are all far off do.
+func (p points) loss(l Line, below, enough float64) float64 {
+	sum := 0.0
+	for i := range p.x {
+		if sum > enough {
+			break
+		}
+		r := p.residual(l, i)
+		x := r * r
+		if x > outlier*outlier {
+			x = outlier*outlier + tail*math.Log(math.Abs(r)/outlier)
+		}
+		if r < 0 {
+			x *= below
+		}
+		sum += x
+	}
+	return sum
+}
+
+// cost returns what the best line costs.
+func (p points) cost() float64 { return p.loss(fitLine(p), 1, math.Inf(1)) }
+
+// lowest returns the line through two points that costs least, of all or of many.
+func (p points) lowest() Line {
+	n := len(p.x)
+	step := 1 + n*(n-1)/2/tries
+	var best Line
+	least, k := math.Inf(1), 0
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if k++; k%step != 0 || p.x[i] == p.x[j] || p.y[j] < p.y[i] {
+				continue
+			}
+			slope := (p.y[j] - p.y[i]) / (p.x[j] - p.x[i])
+			l := Line{p.y[i] - slope*(p.x[i]-p.x[0]), slope}
+			if cost := p.loss(l, 2, least); cost < least {
+				best, least = l, cost
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return weighted(p, nil)
+	}
+	return best
+}
+
+// weighted fits a line by least squares with weights w/s²; w nil is 1. All sizes alike, the slope is zero.
+func weighted(p points, w []float64) Line {
+	var sum, mx, my float64
+	weight := func(i int) float64 {
+		if w == nil {
+			return 1 / (p.s[i] * p.s[i])
+		}
+		return w[i] / (p.s[i] * p.s[i])
+	}
+	for i := range p.x {
+		v := weight(i)
+		sum += v
+		mx += v * (p.x[i] - p.x[0])
+		my += v * p.y[i]
+	}
+	mx, my = mx/sum, my/sum
+	var xx, xy float64
+	for i := range p.x {
+		v, dx := weight(i), p.x[i]-p.x[0]-mx
+		xx += v * dx * dx
+		xy += v * dx * (p.y[i] - my)
+	}
+	if xx == 0 {
+		return Line{Value: my}
+	}
+	slope := xy / xx
+	return Line{Value: my - slope*mx, Slope: slope}
+}
+
+// level is the same without slope.
+func level(p points, w []float64) Line {
+	var sum, my float64
+	for i := range p.x {
+		v := 1 / (p.s[i] * p.s[i])
+		if w != nil {
+			v *= w[i]
+		}
+		sum += v
+		my += v * p.y[i]
+	}
+	return Line{Value: my / sum}
+}

@@ -1,0 +1,30 @@
+package curve
+
+import (
+	"slices"
+	"testing"
+)
+
+// A slope through points that lie on no line is not that of those which happen to be known best: they count by their size alone. Points on a line keep their uncertainties.
+func TestLoosen(t *testing.T) {
+	x, y := []float64{32, 64, 128}, []float64{6, 12.6, 18.3} // a step, as of a second part of a message
+	var slopes []float64
+	for _, s := range [][]float64{{0.01, 0.1, 0.1}, {0.1, 0.01, 0.1}, {0.1, 0.1, 0.01}, {0.02, 0.02, 0.02}} {
+		p := points{x, y, slices.Clone(s)}
+		p.loosen(y)
+		slopes = append(slopes, fitLine(p).Slope)
+	}
+	low, high := slices.Min(slopes), slices.Max(slopes)
+	if high > 1.02*low {
+		t.Errorf("slopes are %v", slopes)
+	}
+	straight := points{x, []float64{7, 13, 25}, []float64{0.01, 0.2, 0.05}}
+	straight.loosen(straight.y)
+	if !slices.Equal(straight.s, []float64{0.01, 0.2, 0.05}) {
+		t.Errorf("uncertainties of points on a line became %v", straight.s)
+	}
+	two := points{x[:2], y[:2], []float64{0.01, 0.2}}
+	if two.loosen(y[:2]); two.s[0] != 0.01 {
+		t.Errorf("two points lie on a line, and became uncertain by %v", two.s)
+	}
+}

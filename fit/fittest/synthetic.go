@@ -1,0 +1,287 @@
+// Package fittest makes samples of synthetic machines by formulas alone, for tests.
+package fittest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Machine is a LogGP machine, from which the tests make samples by the formulas alone. Microseconds.
+type Machine struct {
+	L, SendO, RecvO, Gap, G float64 // of messages and of blocking calls
+	ISendO, IRecvO          float64 // of non-blocking calls
+	SendSlope, RecvSlope    float64 // of the overheads, a byte
+	Get, Put                float64 // a byte
+
+	Noise float64 // relative standard deviation of each processor step
+	Skew  float64 // of the barrier's exit: + with the root at P1, − with the root at P2
+	Sizes []int
+	Reps  int
+	Stray float64 // share of samples that take 1 to 100 times as long
+}
+
+// step is a processor step.
+func (m Machine) step(rng *rand.Rand, mean float64) float64 {
+	return mean * (1 + m.Noise*rng.NormFloat64())
+}
+
+// timer returns one sample. side is +1 with the root at P1, −1 with the root at P2.
+func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) float64 {
+	bytes, os, or := float64(k-1), m.SendO, m.RecvO
+	if !clean.Blocking(mode) {
+		os, or = m.ISendO, m.IRecvO
+	}
+	os, or = os+m.SendSlope*float64(k), or+m.RecvSlope*float64(k)
+	send := func() float64 { return m.step(rng, os) }
+	receive := func() float64 { return m.step(rng, or) }
+	way := func() float64 { return send() + m.L + bytes*m.G + receive() }
+	switch timer {
+	case sample.Timer11, sample.Timer22:
+		return send()
+	case sample.Timer12:
+		return receive()
+	case sample.Timer21:
+		if !clean.Blocking(mode) {
+			return receive()
+		}
+		return way() + side*m.Skew
+	case sample.RTT:
+		return way() + way()
+	case sample.Train:
+		const burst = 16
+		sum := 0.0
+		for range burst {
+			sum += math.Max(send(), m.Gap)
+		}
+		return sum / burst
+	case sample.Get:
+		return m.SendO + 2*m.L + bytes*m.Get
+	case sample.Put:
+		return m.SendO + 2*m.L + bytes*m.Put
+	}
+	panic("no such timer: " + timer)
+}
+
+// WholePlan is what is measured in each mode.
+var WholePlan = map[string][]string{
+	"send":    {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT, sample.Train},
+	"ssend":   {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
+	"isend":   {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
+	"issend":  {sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22},
+	"message": {sample.Timer11, sample.Timer12, sample.Timer21, sample.RTT, sample.Train, sample.Get, sample.Put},
+}
+
+// Samples measures the machine.
+func (m Machine) Samples(seed uint64, plan map[string][]string) *sample.Set {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
+	for _, mode := range clean.Modes {
+		for _, timer := range plan[mode] {
+			for _, k := range m.Sizes {
+				times := make([]unit.Time, m.Reps)
+				for i := range times {
+					side := 1.0
+					if i >= m.Reps/2 {
+						side = -1
+					}
+					t := m.timer(rng, mode, timer, k, side)
+					if m.Stray > 0 && rng.Float64() < m.Stray {
+						t *= math.Pow(100, rng.Float64())
+					}
+					times[i] = unit.FromMicros(t)
+				}
+				set.Series = append(set.Series, sample.Series{Key: Key(mode, timer, k), Times: times})
+			}
+		}
+	}
+	return set
+}
+
+func Key(mode, timer string, k int) sample.Key {
+	return sample.Key{Platform: "loggp", Library: "direct", Clock: "virtual", Place: "inter", Mode: mode, Protocol: "auto", Timer: timer, Bytes: k}
+}
+
+func Powers(from, to int) []int {
+	var out []int
+	for k := from; k <= to; k *= 4 {
+		out = append(out, k)
+	}
+	return out
+}
+
+// Truth is a parameter that the samples of a machine must show.
+type Truth struct {
+	Mode, Name, Method, Unit string
+	Value                    float64
+}
+
+// Truths are those that are independent of size.
+func (m Machine) Truths() []Truth {
+	g := Truth{"send", "g", params.ByTrain, params.Micros, m.Gap}
+	switch os, or := m.SendO+m.SendSlope*float64(m.Sizes[0]), m.RecvO+m.RecvSlope*float64(m.Sizes[0]); {
+	case m.Gap <= os:
+		g.Method, g.Value = params.ByOverhead, os
+	case m.Gap <= or:
+		g.Method, g.Value = params.ByBound, math.Max(m.Gap, os)
+	}
+	// at the smallest size. L is such that with these overheads, G of one-way time gives the one-way time.
+	k := float64(m.Sizes[0])
+	bytes, os, or := k-1, m.SendO+m.SendSlope*k, m.RecvO+m.RecvSlope*k
+	gm := g
+	gm.Mode = "message"
+	return []Truth{
+		{"send", "o_s", sample.Timer11, params.Micros, m.SendO + m.SendSlope*float64(m.Sizes[0])},
+		{"send", "o_s", sample.Timer11, params.PerByte, m.SendSlope},
+		{"send", "o_r", sample.Timer12, params.Micros, m.RecvO + m.RecvSlope*float64(m.Sizes[0])},
+		{"send", "o_r", sample.Timer12, params.PerByte, m.RecvSlope},
+		{"isend", "o_s", sample.Timer11, params.Micros, m.ISendO + m.SendSlope*float64(m.Sizes[0])},
+		{"isend", "o_r", sample.Timer21, params.Micros, m.IRecvO + m.RecvSlope*float64(m.Sizes[0])},
+		{"ssend", "L", params.ByReceive, params.Micros, m.L + bytes*m.G + os},
+		{"send", "L", params.ByRoundTrip, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
+		{"message", "L", params.ByRoundTrip, params.Micros, m.L - bytes*(m.SendSlope+m.RecvSlope)},
+		{"message", "L", params.ByHalfTrip, params.Micros, m.L + bytes*m.G + os + or},
+		{"send", "G", params.ByBlocking, params.PerByte, m.G + m.SendSlope},
+		{"ssend", "G", params.ByBlocking, params.PerByte, m.G + m.SendSlope},
+		{"message", "G", params.ByHalfTrip, params.PerByte, m.G + m.SendSlope + m.RecvSlope},
+		{"message", "G", sample.Get, params.PerByte, m.Get},
+		{"message", "G", sample.Put, params.PerByte, m.Put},
+		g, gm,
+	}
+}
+
+// Find returns the rows of a truth.
+func (w Truth) Find(ps []params.Parameter) []params.Parameter {
+	var out []params.Parameter
+	for _, p := range ps {
+		if p.Mode == w.Mode && p.Name == w.Name && p.Method == w.Method && p.Unit == w.Unit {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func Typical() Machine {
+	return Machine{
+		L: 12, SendO: 30, RecvO: 15, Gap: 40, G: 0.04, ISendO: 24, IRecvO: 9, Get: 0.03, Put: 0.02,
+		Noise: 0.05, Skew: 2, Sizes: Powers(1, 1<<14), Reps: 100,
+	}
+}
+
+// line of samples: what one timer shows over sizes, by a formula, with relative noise.
+func Formula(rng *rand.Rand, sizes []int, reps int, noise float64, f func(k float64) float64) *sample.Set {
+	set := &sample.Set{}
+	for _, k := range sizes {
+		times := make([]unit.Time, reps)
+		for i := range times {
+			times[i] = unit.FromMicros(f(float64(k)) * (1 + noise*rng.NormFloat64()))
+		}
+		set.Series = append(set.Series, sample.Series{Key: Key("send", sample.Timer11, k), Times: times})
+	}
+	return set
+}
+
+func Doubling(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = 1 << i
+	}
+	return out
+}
+
+func Even(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = 64 * (i + 1)
+	}
+	return out
+}
+
+// Trips are round trips of doubling sizes in five launches, by a formula, with noise of 2 % and launches that differ by 10 %.
+func Trips(seed uint64, f func(k float64) float64) *sample.Set {
+	rng := rand.New(rand.NewPCG(seed, 21))
+	set := &sample.Set{}
+	for launch := range 5 {
+		factor := 1 + 0.1*rng.NormFloat64()
+		for _, k := range append([]int{0}, Doubling(17)...) {
+			s := sample.Series{Key: Key("send", sample.RTT, k)}
+			s.Clock, s.Launch = "real", launch
+			for range 20 {
+				s.Times = append(s.Times, unit.FromMicros(factor*f(float64(k))*(1+0.02*rng.NormFloat64())))
+			}
+			set.Series = append(set.Series, s)
+		}
+	}
+	return set
+}
+
+// Series is one timer of a mode at 16 bytes.
+func Series(mode, timer string, times ...float64) sample.Series {
+	s := sample.Series{Key: Key(mode, timer, 16)}
+	for _, x := range times {
+		s.Times = append(s.Times, unit.FromMicros(x))
+	}
+	return s
+}
+
+func Repeat(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) }
+
+// Nasty is a data set as no machine should give one: times of no length, of some steps of a coarse clock, that fall with length or differ by ten orders; few sizes, few
+// repetitions, launches that have little in common, timers that are missing, and of every third set processors that are slowed at times.
+func Nasty(seed uint64) *sample.Set {
+	rng := rand.New(rand.NewPCG(seed, 22))
+	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: []string{"1", "2"}[rng.IntN(2)]}, {Key: sample.Resolution, Value: []string{"0", "0.001", "1"}[rng.IntN(3)]}}}
+	all := []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT, sample.Train, sample.Idle, sample.Stream, sample.Get, sample.PRTT(10), sample.PRTTWaiting(10)}
+	sizes := 1 + rng.IntN(20)
+	for _, mode := range []string{"send", "isend", "ssend", "message"} {
+		for _, timer := range all {
+			if rng.IntN(3) == 0 {
+				continue
+			}
+			level, slope, noise := math.Pow(10, rng.Float64()*6-4), math.Pow(10, rng.Float64()*6-8)*float64(rng.IntN(4)-1), []float64{0, 0.02, 0.5, 5}[rng.IntN(4)]
+			at, step := 1<<rng.IntN(20), (rng.Float64()*4-1)*level
+			for launch := range 1 + rng.IntN(4) {
+				factor := math.Exp(rng.NormFloat64() * noise / 3)
+				for i := range sizes {
+					s := sample.Series{Key: sample.Key{Platform: "x", Clock: "real", Place: "intra", Mode: mode, Protocol: "auto", Timer: timer, Bytes: 1 << i >> 1, Launch: launch}}
+					for range 2 + 2*rng.IntN(12) {
+						t := level + slope*float64(s.Bytes)
+						if s.Bytes >= at {
+							t += step
+						}
+						if t *= factor * (1 + noise*rng.NormFloat64()); rng.IntN(10) == 0 {
+							t *= math.Pow(10, 4*rng.Float64())
+						}
+						s.Times = append(s.Times, max(0, unit.FromMicros(t)))
+					}
+					set.Series = append(set.Series, s)
+				}
+			}
+		}
+	}
+	if seed%3 == 2 {
+		disturb(set, rng)
+	}
+	return set
+}
+
+// disturb divides series into an undisturbed part and a disturbed one, both of any length.
+func disturb(set *sample.Set, rng *rand.Rand) {
+	most := 1 + rng.IntN(10)
+	for i := range set.Series {
+		x := &set.Series[i]
+		if rng.IntN(20) == 0 {
+			continue
+		}
+		n := len(x.Times) * rng.IntN(most) / 10
+		disturbed := *x
+		x.Times = x.Times[:n:n]
+		disturbed.Disturbed, disturbed.Times = true, disturbed.Times[n:]
+		set.Series = append(set.Series, disturbed)
+	}
+}

@@ -1,4 +1,0 @@
-package fit
-
-// Nasty is for tests from without.
-var Nasty = nasty

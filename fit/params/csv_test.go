@@ -1,0 +1,103 @@
+package params
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// same compares rows of which some numbers are none.
+func same[T any](a, b []T) bool {
+	return reflect.DeepEqual(plainNaN(a), plainNaN(b))
+}
+
+// plainNaN replaces what is no number by one that equals itself.
+func plainNaN[T any](rows []T) []T {
+	out := append([]T(nil), rows...)
+	for i := range out {
+		v := reflect.ValueOf(&out[i]).Elem()
+		for j := range v.NumField() {
+			if f := v.Field(j); f.Kind() == reflect.Float64 && math.IsNaN(f.Float()) {
+				f.SetFloat(-math.MaxFloat64)
+			}
+		}
+	}
+	return out
+}
+
+// Written by hand after DESIGN section 6.
+func TestWriteParameters(t *testing.T) {
+	ps := []Parameter{
+		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "isend", Name: "o_s", From: 16, To: 10000, Value: 30.5, Low: 30, High: 31.25, Unit: Micros, Method: "timer11", Samples: 1200},
+		{Platform: "t3d", Library: "mpi", Place: "inter", Mode: "send", Name: "L", From: 1, To: 1, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Unit: Micros, Method: "rtt/2-o_s-o_r: not identifiable", Samples: 7},
+	}
+	want := Header + `
+t3d,mpi,inter,isend,o_s,16,10000,30.5,30,31.25,us,timer11,1200
+t3d,mpi,inter,send,L,1,1,,,,us,rtt/2-o_s-o_r: not identifiable,7
+`
+	var b bytes.Buffer
+	if err := WriteParameters(&b, ps); err != nil || b.String() != want {
+		t.Errorf("%v\ngot\n%s\nwant\n%s", err, b.String(), want)
+	}
+	for _, bad := range []string{"a\nb", "#a"} {
+		ps[0].Platform = bad
+		if err := WriteParameters(&b, ps); err == nil || !strings.Contains(err.Error(), `row 1: column "platform"`) {
+			t.Errorf("%q: error %v", bad, err)
+		}
+	}
+}
+
+func TestTableErrors(t *testing.T) {
+	row := func(cells string) string { return Header + "\n" + cells + "\n" }
+	for _, c := range []struct{ in, want string }{
+		{"", "p.csv:1:1: no header"},
+		{"platform,lib\n", `p.csv:1:10: column "lib" where "library" belongs`},
+		{row("a,b"), "p.csv:2:3: a row has 13 columns, this one 2"},
+		{row("a,b,inter,send,Q,1,1,2,2,2,us,m,1"), `p.csv:2:16: column "parameter": "Q" is none of`},
+		{row("a,b,inter,send,L,1x,1,2,2,2,us,m,1"), `p.csv:2:18: column "bytes_from": "1x" is not a number of bytes`},
+		{row("a,b,inter,send,L,1,,2,2,2,us,m,1"), `p.csv:2:20: column "bytes_to": the range from 1 to nothing bytes`},
+		{row("a,b,inter,send,L,5,4,2,2,2,us,m,1"), `p.csv:2:20: column "bytes_to": the range from 5 to 4 bytes`},
+		{row("a,b,inter,send,L,1,1,inf,2,2,us,m,1"), `p.csv:2:22: column "value": "inf" is not a number`},
+		{row("a,b,inter,send,L,1,1,nan,2,2,us,m,1"), `p.csv:2:22: column "value": "nan" is not a number`},
+		{row("a,b,inter,send,L,1,1,2,3,2,us,m,1"), `p.csv:2:26: column "ci_high": the interval from 3 to 2`},
+		{row("a,b,inter,send,L,1,1,2,2,2,us,m,"), `p.csv:2:33: column "samples": is empty`},
+		{row("a,b,inter,send,L,1,1,2,2,2,us,m,-1"), `p.csv:2:33: column "samples": "-1" is not`},
+		{row(`a,"b,inter`), `p.csv:2:12: `},
+	} {
+		_, err := ReadParameters(strings.NewReader(c.in), "p.csv")
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %s", c.in, err, c.want)
+		}
+	}
+}
+
+func FuzzParameters(f *testing.F) {
+	f.Add(Header + "\nt3d,mpi,inter,isend,o_s,16,10000,30.5,30,31.25,us,timer11,1200\n")
+	f.Add("# a: b\n" + Header + "\na,,,,L,,,,,,,\"x,\"\"y\",0\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		twice(t, in, ReadParameters, WriteParameters)
+	})
+}
+
+// twice reads, writes, and reads again.
+func twice[T any](t *testing.T, in string, read func(io.Reader, string) ([]T, error), write func(io.Writer, []T) error) {
+	t.Helper()
+	rows, err := read(strings.NewReader(in), "f")
+	if err != nil {
+		if !strings.HasPrefix(err.Error(), "f:") {
+			t.Fatalf("an error without its place: %v", err)
+		}
+		return
+	}
+	var b bytes.Buffer
+	if err := write(&b, rows); err != nil {
+		t.Fatalf("what was read cannot be written: %v", err)
+	}
+	again, err := read(bytes.NewReader(b.Bytes()), "g")
+	if err != nil || !same(rows, again) {
+		t.Fatalf("read again: %v\n%+v\n%+v", err, rows, again)
+	}
+}

@@ -1,0 +1,107 @@
+package params
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+)
+
+// Extraction derives the parameters of one place by the paper's rules.
+type Extraction struct {
+	clean.Subject
+	Curves []*curve.Fitted
+	O      clean.Options
+
+	Parameters []Parameter
+	Draws      [][]float64 // replicates of each parameter
+	Warnings   []clean.Warning
+	Derived    []curve.Curve
+	Views      []PLogP
+	trains     map[string]trains // by mode
+}
+
+// Run goes through the modes in the order of results.
+func (e *Extraction) Run() {
+	var seen []string
+	for _, c := range e.Curves {
+		if slices.Contains(seen, c.Mode) {
+			continue
+		}
+		seen = append(seen, c.Mode)
+		m := Mode{e, c.Mode}
+		m.overheads()
+		m.latency()
+		m.gap()
+		m.bandwidth()
+		m.eagerLimit()
+		m.plogp()
+	}
+}
+
+// Mode derives the parameters of one mode.
+type Mode struct {
+	*Extraction
+	Name string
+}
+
+// Curve returns what a timer shows in a mode with the library's choice of protocol, or nil.
+func (e *Extraction) Curve(mode, timer string) *curve.Fitted {
+	var found *curve.Fitted
+	for _, c := range e.Curves {
+		if c.Mode == mode && c.Timer == timer && clean.Chosen(mode, c.Protocol) && (found == nil || c.Protocol == "auto") {
+			found = c
+		}
+	}
+	return found
+}
+
+func (m Mode) Timer(timer string) *curve.Fitted { return m.Curve(m.Name, timer) }
+
+// add adds a row, with the replicates of its number.
+func (e *Extraction) add(row Parameter, reps []float64) {
+	e.Parameters, e.Draws = append(e.Parameters, row), append(e.Draws, reps)
+}
+
+func us(x float64) string { return fmt.Sprintf("%.6g us", x) }
+
+// judged completes a row of which the value can only be positive.
+func (m Mode) judged(row Parameter, value, low, high float64, doubtful bool) Parameter {
+	if low <= 0 {
+		code := clean.Unidentified
+		if row.Name == "L" && value < 0 {
+			code = clean.NegativeLatency
+		}
+		if row.Method != ByHalfTripGap { // of which nothing remains on many a sound machine
+			m.warn(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
+		}
+		return m.unknown(row)
+	}
+	row.Value, row.Low, row.High, row.Verdict = clean.Rounded(value), clean.Rounded(low), clean.Rounded(high), Good
+	if doubtful || (high-low)/2 > WeakWidth*value {
+		row.Verdict = Weak
+	}
+	return row
+}
+
+// unknown completes a row of which there is no number.
+func (m Mode) unknown(row Parameter) Parameter {
+	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
+	row.Method += Unidentifiable
+	row.Verdict = NotIdentifiable
+	return row
+}
+
+func (m Mode) Row(name, method string, from, to, samples int) Parameter {
+	return Parameter{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name,
+		Name: name, Method: method, From: from, To: to, Samples: samples}
+}
+
+func (m Mode) warn(parameter, code, format string, args ...any) {
+	m.Warnings = append(m.Warnings, clean.Warning{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, Parameter: parameter, Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
+// ModeOf returns what a mode shows.
+func (e *Extraction) ModeOf(name string) Mode { return Mode{e, name} }

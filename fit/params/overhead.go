@@ -1,0 +1,146 @@
+package params
+
+import (
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// SendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders the send of timer11, as
+// the barrier's last message does on a machine with a long gap, if it was measured at more than a few sizes. A synchronous send waits for its peer, of which idle shows less. Without
+// either it is what round-trip trains with waits show.
+func (m Mode) SendOverhead() *curve.Fitted {
+	send, idle := m.Timer(sample.Timer11), m.Timer(sample.Idle)
+	switch {
+	case send == nil && idle == nil:
+		return m.TrainsOf(m.Name).Send
+	case send == nil || idle == nil || m.Name == "ssend":
+		return send
+	}
+	x := &idle.Cells[0]
+	if y := send.At(x.Bytes); y != nil && x.Slower(*y, m.O) && 2*len(idle.Cells) > len(send.Cells) {
+		return idle
+	}
+	return send
+}
+
+// ReceiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the message is there already.
+func (m Mode) ReceiveOverhead() *curve.Fitted {
+	if clean.Blocking(m.Name) {
+		return m.Timer(sample.Timer12)
+	}
+	return m.Timer(sample.Timer21)
+}
+
+func (m Mode) overheads() {
+	send := m.SendOverhead()
+	m.ranges("o_s", send)
+	if send != nil && send.Timer == sample.Idle {
+		m.warn("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: what went before hinders it, o_s is from the latter",
+			us(send.Cells[0].Value), send.Cells[0].Bytes)
+	}
+	if trains := m.TrainsOf(m.Name).Send; trains != send { // another reading
+		m.ranges("o_s", trains)
+	}
+	m.ranges("o_r", m.ReceiveOverhead())
+	m.directions()
+}
+
+// ranges adds a parameter that depends on size: for each piece its value at the first size, and its slope.
+func (m Mode) ranges(name string, c *curve.Fitted) {
+	if c == nil {
+		return
+	}
+	for i := range c.Pieces {
+		m.rangeRows(name, c, i)
+	}
+	for i := range c.Pieces {
+		if c.Bent[i] {
+			m.bent(name, c, i)
+		}
+	}
+	if n := len(c.Cells); n < curve.Fewest {
+		m.warn(name, clean.FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.Fewest, c.Timer)
+	}
+}
+
+// rangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and is taken for constant; one that is not above nothing is no number.
+func (m Mode) rangeRows(name string, c *curve.Fitted, piece int) {
+	p, lines := c.Pieces[piece], c.Replicate[piece]
+	falls := -p.Slope*float64(p.To-p.From) > m.O.Tolerance*p.Value
+	if p.Slope < 0 {
+		p, lines = c.Levelled(piece, m.O)
+	}
+	if falls {
+		m.warn(name, clean.Falls, "%s: from %d to %d bytes the times fall with length, and are taken for one", c.Timer, p.From, p.To)
+	}
+	row := m.Row(name, c.Timer, p.From, p.To, p.Samples)
+	row.Unit, row.Off, row.Most = Micros, clean.Rounded(c.Off[piece].Middle), clean.Rounded(c.Off[piece].Most)
+	values, slopes := curve.Draw(lines, func(l curve.Line) float64 { return l.Value }), curve.Draw(lines, func(l curve.Line) float64 { return l.Slope })
+	if p.Value <= 0 {
+		m.warn(name, clean.Unidentified, "%s: from %d bytes on %s, which is too short to be told from nothing", c.Timer, p.From, us(p.Value))
+		m.add(m.unknown(row), values)
+		return
+	}
+	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
+	row.Verdict = VerdictOf(c, piece, (row.High-row.Low)/2, p.Value)
+	if falls && row.Verdict == Good {
+		row.Verdict = Weak
+	}
+	m.add(row, values)
+	if p.From == p.To {
+		return
+	}
+	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, PerByte
+	length := float64(p.To - p.From)
+	if !falls {
+		row.Verdict = VerdictOf(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
+	}
+	m.add(row, slopes)
+}
+
+// bent warns of a piece that is not straight.
+func (m Mode) bent(name string, c *curve.Fitted, piece int) {
+	p := c.Pieces[piece]
+	m.warn(name, clean.NotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
+		c.Timer, p.From, p.To, 100*c.Off[piece].Middle, 100*c.Off[piece].Most)
+}
+
+// directions compares the send overheads of the two processors. P1 does not receive what P2 sends at once, it waits delta, which is
+// more than twice as long as a send and a receive. A send that takes so long has waited for its receive, and shows no overhead.
+func (m Mode) directions() {
+	a, b := m.Timer(sample.Timer11), m.Timer(sample.Timer22)
+	if a == nil || b == nil || m.Name == "ssend" {
+		return
+	}
+	x := &a.Cells[0]
+	y := b.At(x.Bytes)
+	if y == nil {
+		return
+	}
+	if r := m.Timer(sample.Timer12).At(x.Bytes); r != nil && y.Value > 2*(x.Value+r.Value) {
+		return
+	}
+	apart := x.Low > y.High || y.Low > x.High
+	if apart && math.Abs(x.Value-y.Value) > 0.1*max(math.Abs(x.Value), math.Abs(y.Value)) {
+		m.warn("o_s", clean.DirectionsDiffer, "%s of P1 (timer11) and %s of P2 (timer22) at %d bytes: the two processors are not alike",
+			us(x.Value), us(y.Value), x.Bytes)
+	}
+}
+
+// verdict judges an interval of a half width, around a value, by that and by what is wrong with its piece.
+func VerdictOf(c *curve.Fitted, piece int, half, value float64) Verdict {
+	if c.Off[piece].Middle > badFit {
+		return Bad
+	}
+	if half > WeakWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.Fewest {
+		return Weak
+	}
+	if slices.ContainsFunc(c.Of(piece), func(x clean.Cell) bool { return x.Few }) || c.Divided(piece) {
+		return Weak
+	}
+	return Good
+}

@@ -1,0 +1,222 @@
+package tiers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// pairTable is the times of pairs of ranks: one row a pair, one column a timer of a mode at a size.
+type pairTable struct {
+	ranks []int       // in order
+	pairs [][2]int    // indices in ranks, the lower first, in order
+	logs  [][]float64 // by pair and column: the logarithm of the median; NaN where there is none
+	se    [][]float64 // its standard error
+}
+
+// tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that are not positive have no logarithm, and are
+// left out, as is timer22, which holds a wait that the plan chooses.
+func tabulate(series []*sample.Series, f clean.Facts) pairTable {
+	columns := make(map[sample.Key]int)
+	var keys []sample.Key
+	rows := make(map[[2]int]bool)
+	column := func(s *sample.Series) sample.Key {
+		k := s.Key
+		k.Place, k.Launch = "", 0
+		return k
+	}
+	use := func(s *sample.Series) bool { return len(s.Times) > 0 && s.Timer != sample.Timer22 }
+	for _, s := range series {
+		a, b, _ := sample.RanksOf(s.Place)
+		rows[[2]int{a, b}] = true
+		if k := column(s); use(s) && columns[k] == 0 {
+			columns[k] = 1
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, clean.Order)
+	for i, k := range keys {
+		columns[k] = i
+	}
+	t := pairTable{}
+	index := t.label(rows)
+	sums := make([][]logMean, len(t.pairs))
+	for i := range sums {
+		sums[i] = make([]logMean, len(keys))
+	}
+	for _, s := range series {
+		if use(s) {
+			a, b, _ := sample.RanksOf(s.Place)
+			sums[index[[2]int{a, b}]][columns[column(s)]].add(s, f)
+		}
+	}
+	for _, row := range sums {
+		logs, se := make([]float64, len(row)), make([]float64, len(row))
+		for j, x := range row {
+			logs[j], se[j] = x.mean()
+		}
+		t.logs, t.se = append(t.logs, logs), append(t.se, se)
+	}
+	return t
+}
+
+// label sets ranks and pairs, and returns the index of each pair.
+func (t *pairTable) label(rows map[[2]int]bool) map[[2]int]int {
+	var pairs [][2]int
+	for p := range rows {
+		pairs = append(pairs, p)
+		t.ranks = append(t.ranks, p[0], p[1])
+	}
+	slices.SortFunc(pairs, func(p, q [2]int) int { return cmp.Or(cmp.Compare(p[0], q[0]), cmp.Compare(p[1], q[1])) })
+	slices.Sort(t.ranks)
+	t.ranks = slices.Compact(t.ranks)
+	index := make(map[[2]int]int)
+	for i, p := range pairs {
+		a, _ := slices.BinarySearch(t.ranks, p[0])
+		b, _ := slices.BinarySearch(t.ranks, p[1])
+		t.pairs = append(t.pairs, [2]int{a, b})
+		index[p] = i
+	}
+	return index
+}
+
+// logMean is the mean logarithm of the medians of some launches.
+type logMean struct {
+	n        int
+	log, sq  float64
+	unusable bool
+}
+
+func (x *logMean) add(s *sample.Series, f clean.Facts) {
+	var c clean.Cell
+	value, variance := 0.0, 0.0
+	groups, step := clean.Counted(c.Split(s, f), clean.CombinationOf([]*sample.Series{s}, f)), f.Resolution(s)
+	for _, g := range groups {
+		value += g.Median / float64(len(groups))
+		h := g.HalfWidth() / float64(len(groups))
+		variance += h * h
+	}
+	if value <= 0 {
+		x.unusable = true
+		return
+	}
+	x.n++
+	x.log += math.Log(value)
+	x.sq += (variance + step*step/12) / (value * value)
+}
+
+func (x *logMean) mean() (log, se float64) {
+	if x.n == 0 || x.unusable {
+		return math.NaN(), math.NaN()
+	}
+	return x.log / float64(x.n), math.Sqrt(x.sq) / float64(x.n)
+}
+
+// score returns one number for each of some pairs, of which a greater one says that they are farther apart: a mean of the logarithms of their times, with
+// its standard error as far as that comes from measuring.
+//
+// The weights of the mean are those of the first principal component of the columns, each in units of its own uncertainty and of what
+// pairs of one tier are likely to differ by. So what all
+// timers say together counts, and what one says alone, by chance or because it is coarse, does not; and a timer
+// that all pairs share, as the overhead of a send that does not care where its message goes, has no weight. Outliers beyond five deviations do not turn
+// the component.
+func (t *pairTable) score(pairs []int) (score []float64, se float64) {
+	columns := t.standardize(pairs)
+	v := component(columns, len(pairs))
+	total, sum := 0.0, 0.0
+	for j := range v {
+		v[j] /= columns[j].unit
+		sum += v[j]
+		total += math.Abs(v[j])
+	}
+	score = make([]float64, len(pairs))
+	if total == 0 {
+		return score, 0
+	}
+	for i, p := range pairs {
+		here := 0.0
+		for j, c := range columns {
+			if x := t.logs[p][c.at]; x == x {
+				score[i] += v[j] * (x - c.middle)
+				here += math.Abs(v[j])
+			}
+		}
+		if here > 0 {
+			score[i] *= math.Copysign(1/here, sum)
+		}
+	}
+	for j, c := range columns {
+		se += v[j] * v[j] * c.se * c.se / (total * total)
+	}
+	return score, math.Sqrt(se)
+}
+
+// column is a column of the table over some pairs.
+type column struct {
+	at               int // in the table
+	middle, unit, se float64
+	z                []float64 // deviations from the middle in units, bounded; 0 where there is none
+}
+
+// standardize returns the columns that at least half of the pairs have.
+func (t *pairTable) standardize(pairs []int) []column {
+	var out []column
+	for j := range t.logs[pairs[0]] {
+		var x, se []float64
+		for _, p := range pairs {
+			if v := t.logs[p][j]; v == v {
+				x, se = append(x, v), append(se, t.se[p][j])
+			}
+		}
+		if 2*len(x) < len(pairs) || len(x) < 2 {
+			continue
+		}
+		c := column{at: j, middle: clean.Median(x), se: clean.Median(se), z: make([]float64, len(pairs))} // x is sorted now
+		c.unit = math.Hypot(c.se, likely)
+		bound := math.Max(5*(clean.Quantile(x, 0.9)-clean.Quantile(x, 0.1))/2.56, 5*c.unit)
+		for i, p := range pairs {
+			if v := t.logs[p][j]; v == v {
+				c.z[i] = min(max(v-c.middle, -bound), bound) / c.unit
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// component returns the first principal component of columns with so many rows, by power iteration.
+func component(columns []column, rows int) []float64 {
+	v := make([]float64, len(columns))
+	for j, c := range columns {
+		for _, z := range c.z {
+			v[j] += math.Abs(z)
+		}
+	}
+	along := make([]float64, rows)
+	for range 60 {
+		clear(along)
+		for j, c := range columns {
+			for i, z := range c.z {
+				along[i] += v[j] * z
+			}
+		}
+		norm := 0.0
+		for j, c := range columns {
+			v[j] = 0
+			for i, z := range c.z {
+				v[j] += along[i] * z
+			}
+			norm += v[j] * v[j]
+		}
+		if norm == 0 {
+			return v
+		}
+		for j := range v {
+			v[j] /= math.Sqrt(norm)
+		}
+	}
+	return v
+}

@@ -1,0 +1,291 @@
+// Package tiers finds out which ranks are near to each other, from the times of all their pairs:
+// groups, and the parameters H and P.
+package tiers
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Tiers says how near to each other the ranks of a job are, as the times of all its pairs show it: nothing else was known.
+type Tiers struct {
+	Platform, Library string
+
+	Ranks  []int  // in order
+	Levels []Tier // the nearest first; at least one
+	Pairs  []Pair // in order
+}
+
+// Tier is the pairs of ranks that are equally near. Those that are no farther from each other form groups, and every group is made of
+// whole groups of the tier before.
+type Tier struct {
+	Place  string  // of what is measured in it: inter if it is the only one, or where the samples say that all ranks are; intra and inter of two, tier1 tier2 … of more
+	Groups [][]int // of ranks, each in order, by their first; of the last tier one group of all
+	Pairs  int     // that were measured and belong to it
+	Times  float64 // how long they take, the nearest tier being 1: the median of all that was timed
+}
+
+// Pair is two ranks.
+type Pair struct {
+	A, B  int     // A < B
+	Tier  int     // index in Levels
+	Times float64 // how long it takes, the nearest tier being 1
+	Odd   bool    // its times are not those of its tier
+}
+
+// mostRanks bounds the work of finding tiers, which grows with the third power of the ranks.
+const mostRanks = 512
+
+// Split returns a set in which the samples of pairs of ranks have the place of their tier, each pair as a launch, with the tiers. A set
+// without such samples is returned as it is.
+func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
+	f, err := clean.ReadFacts(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []*tiering
+	pooled := &sample.Set{Facts: set.Facts}
+	of := make(map[clean.Subject][]*sample.Series) // pairs
+	var order []clean.Subject
+	own := make(map[clean.Subject]bool) // places that were measured for themselves
+	for i := range set.Series {
+		s := &set.Series[i]
+		if _, _, pair := sample.RanksOf(s.Place); !pair {
+			own[clean.Subject{Platform: s.Platform, Library: s.Library, Place: s.Place}] = true
+			pooled.Series = append(pooled.Series, *s)
+			continue
+		}
+		where := clean.Subject{Platform: s.Platform, Library: s.Library, Place: ""}
+		if of[where] == nil {
+			order = append(order, where)
+		}
+		of[where] = append(of[where], s)
+	}
+	if len(order) == 0 {
+		return set, nil, nil
+	}
+	slices.SortFunc(order, func(a, b clean.Subject) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library))
+	})
+	for _, where := range order {
+		t := newTiering(where, of[where], f)
+		if n := len(t.ranks); n > mostRanks {
+			return nil, nil, fmt.Errorf("fit: %s, %s has pairs of %d ranks, and tiers are found among %d at most: take the samples of fewer", where.Platform, where.Library, n, mostRanks)
+		}
+		t.find()
+		for _, s := range t.pool(of[where]) {
+			if !own[clean.Subject{Platform: s.Platform, Library: s.Library, Place: s.Place}] {
+				pooled.Series = append(pooled.Series, s)
+			}
+		}
+		found = append(found, t)
+	}
+	return pooled, found, nil
+}
+
+// tiering finds the tiers of one platform and library.
+type tiering struct {
+	pairTable
+	clean.Subject
+	levels []partition // the groups of each tier
+	splits []*cut      // one less than tiers, the first found first
+	tier   []int       // of each pair
+	times  []float64   // of each pair, the nearest tier being 1
+	odd    []bool      // by pair
+	lonely *cut        // of one tier: the best that was not good enough, or nil
+	alone  string      // the place of the only tier
+}
+
+func newTiering(where clean.Subject, series []*sample.Series, f clean.Facts) *tiering {
+	return &tiering{Subject: where, pairTable: tabulate(series, f), alone: f.Place(series[0])}
+}
+
+// find divides the one tier of all pairs into two, and each of these, until nothing shows more.
+func (t *tiering) find() {
+	n, all := len(t.ranks), make([]int, len(t.pairs))
+	for i := range all {
+		all[i] = i
+	}
+	t.odd = make([]bool, len(t.pairs))
+	t.levels = append(t.between(singles(n), whole(n), all), whole(n))
+	t.tier = make([]int, len(t.pairs))
+	for i, p := range t.pairs {
+		t.tier[i] = slices.IndexFunc(t.levels, func(g partition) bool { return g[p[0]] == g[p[1]] })
+	}
+	score, _ := t.score(all)
+	var nearest []float64
+	for i, s := range score {
+		if t.tier[i] == 0 {
+			nearest = append(nearest, s)
+		}
+	}
+	t.times = make([]float64, len(score))
+	if len(nearest) == 0 {
+		return
+	}
+	base := clean.Median(nearest)
+	for i, s := range score {
+		t.times[i] = math.Exp(s - base)
+	}
+}
+
+// between returns the partitions that lie between a finer and a coarser one, the finest first, as the pairs show that are in one group of the
+// coarser and not of the finer.
+func (t *tiering) between(finer, coarser partition, pairs []int) []partition {
+	c := t.bestCut(finer, pairs)
+	if c == nil || c.gain < decisive {
+		if len(t.splits) == 0 {
+			t.lonely = c
+		}
+		t.strays(pairs)
+		return nil
+	}
+	t.splits = append(t.splits, c)
+	middle := make(partition, len(finer))
+	for rank, item := range finer {
+		middle[rank] = c.group[item]
+	}
+	var near, far []int
+	for i, p := range pairs {
+		a, b := t.pairs[p][0], t.pairs[p][1]
+		if middle[a] == middle[b] {
+			near = append(near, p)
+		} else {
+			far = append(far, p)
+		}
+		t.odd[p] = t.odd[p] || c.odd[i]
+	}
+	out := append(t.between(finer, middle, near), middle)
+	return append(out, t.between(middle, coarser, far)...)
+}
+
+// strays marks the pairs of one tier that are far from the others.
+func (t *tiering) strays(pairs []int) {
+	if len(pairs) == 0 {
+		return
+	}
+	score, _ := t.score(pairs)
+	m := clean.Median(slices.Clone(score))
+	sigma := spread(likely, score, m, nil, 0)
+	for i, p := range pairs {
+		t.odd[p] = t.odd[p] || math.Abs(score[i]-m) > 2*bend*sigma
+	}
+}
+
+// bestCut looks for two tiers among some pairs; nil if they are too few. The groups of finer stay together.
+func (t *tiering) bestCut(finer partition, pairs []int) *cut {
+	if len(pairs) < 2 {
+		return nil
+	}
+	score, se := t.score(pairs)
+	edges := make([]edge, len(pairs))
+	for i, p := range pairs {
+		edges[i] = edge{finer[t.pairs[p][0]], finer[t.pairs[p][1]], score[i]}
+	}
+	return newCut(slices.Max(finer)+1, edges, math.Max(likely, se))
+}
+
+// placeOf names a tier.
+func (t *tiering) placeOf(i int) string {
+	switch n := len(t.levels); {
+	case n > 2:
+		return fmt.Sprintf("tier%d", i+1)
+	case n == 2 && i == 0:
+		return "intra"
+	case n == 2:
+		return "inter"
+	}
+	return t.alone
+}
+
+// pool returns the samples of the pairs under the place of their tier, each pair as a launch.
+func (t *tiering) pool(series []*sample.Series) []sample.Series {
+	launches := 1
+	for _, s := range series {
+		launches = max(launches, s.Launch+1)
+	}
+	index := make(map[string]int)
+	for i, p := range t.pairs {
+		index[sample.PlaceOf(t.ranks[p[0]], t.ranks[p[1]])] = i
+	}
+	var out []sample.Series
+	for _, s := range series {
+		i, ok := index[s.Place]
+		if !ok {
+			continue
+		}
+		pooled := *s
+		pooled.Place = t.placeOf(t.tier[i])
+		pooled.Launch = i*launches + s.Launch
+		out = append(out, pooled)
+	}
+	return out
+}
+
+// Public returns what was found.
+func (t *tiering) Public() Tiers {
+	out := Tiers{Platform: t.Platform, Library: t.Library, Ranks: t.ranks}
+	times := make([][]float64, len(t.levels))
+	for i, p := range t.pairs {
+		l := t.tier[i]
+		times[l] = append(times[l], t.times[i])
+		out.Pairs = append(out.Pairs, Pair{t.ranks[p[0]], t.ranks[p[1]], l, clean.Rounded(t.times[i]), t.odd[i]})
+	}
+	for i, g := range t.levels {
+		tier := Tier{Place: t.placeOf(i), Groups: t.groups(g), Pairs: len(times[i])}
+		if len(times[i]) > 0 {
+			tier.Times = clean.Rounded(clean.Median(times[i]))
+		}
+		out.Levels = append(out.Levels, tier)
+	}
+	return out
+}
+
+// groups returns the ranks of each group, by their first.
+func (t *tiering) groups(g partition) [][]int {
+	out := make([][]int, slices.Max(g)+1)
+	for i, rank := range t.ranks {
+		out[g[i]] = append(out[g[i]], rank)
+	}
+	slices.SortFunc(out, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
+	return out
+}
+
+// Parameters returns H and P: how many groups a tier joins, and how many processors are in a group of it. Each tier but the last has a P,
+// each but the first an H.
+func (t *tiering) Parameters() []params.Parameter {
+	tiers := t.Public()
+	var out []params.Parameter
+	row := func(name string, i, value, low, high int) {
+		p := params.Parameter{Platform: t.Platform, Library: t.Library, Place: tiers.Levels[i].Place, Name: name, From: -1, To: -1,
+			Value: float64(value), Low: float64(low), High: float64(high), Unit: params.Count, Method: params.ByPairs, Samples: len(t.pairs), Verdict: params.Good}
+		if t.unclear() {
+			p.Verdict = params.Weak
+		}
+		if len(t.levels) == 1 {
+			p.Value, p.Low, p.High, p.Verdict = math.NaN(), math.NaN(), math.NaN(), params.NotIdentifiable
+			p.Method += params.Unidentifiable
+		}
+		out = append(out, p)
+	}
+	if len(t.levels) == 1 {
+		row("H", 0, 0, 0, 0)
+		row("P", 0, 0, 0, 0)
+	}
+	for i, level := range tiers.Levels[:len(tiers.Levels)-1] {
+		var sizes []int
+		for _, g := range level.Groups {
+			sizes = append(sizes, len(g))
+		}
+		slices.Sort(sizes)
+		row("P", i, sizes[len(sizes)/2], sizes[0], sizes[len(sizes)-1])
+		row("H", i+1, len(sizes), len(sizes), len(sizes))
+	}
+	return out
+}
