@@ -57,7 +57,7 @@ func (s *Subject) play(t testing.TB, w World, p *program.Program) error {
 
 // shorten returns the shortest program that fails as well, and its error.
 func (s *Subject) shorten(t testing.TB, w World, p *program.Program, err error) (*program.Program, error) {
-	for i := len(p.Items) - 1; i >= 0; i-- {
+	for i := len(p.Actions) - 1; i >= 0; i-- {
 		q := p.Without(i)
 		if q == nil {
 			continue

@@ -14,15 +14,15 @@ import (
 
 // Collective operations of random programs. Their results are compared with their definitions.
 
-// operation adds one.
-func (w *writer) operation() {
+// operation adds a collective operation.
+func (w *generator) operation() {
 	t := w.open[w.IntN(len(w.open))]
 	if t.inter() {
 		return
 	}
 	p := len(t.groups[0])
 	o := collective.Operation(w.IntN(int(collective.NumOperations)))
-	i := w.item(o.String(), t)
+	i := w.action(o.String(), t)
 	root := w.IntN(p)
 	var do func(c *mpi.Comm) error
 	switch o {
@@ -40,22 +40,22 @@ func (w *writer) operation() {
 		do = w.reduce(i, o, p, root)
 	}
 	for _, r := range t.groups[0] {
-		w.step(i, r, block, i.name, func(x *performer) error { return do(x.comms[t.id]) })
+		w.step(i, r, block, i.name, func(x *runner) error { return do(x.comms[t.id]) })
 	}
 }
 
-// block is the data that rank from gives rank to in an item.
-func (i *item) block(from, to, n int) []byte { return Text(n, i.id<<12+from<<6+to) }
+// block is the data that rank from gives rank to in an action.
+func (i *action) block(from, to, n int) []byte { return Text(n, i.id<<12+from<<6+to) }
 
-func (w *writer) bcast(i *item, p, root int) func(c *mpi.Comm) error {
+func (w *generator) bcast(i *action, p, root int) func(c *mpi.Comm) error {
 	u := units[w.IntN(len(units))]
 	n := w.length(20000) / u.size()
-	lays := make([]lay, p)
-	for r := range lays {
-		lays[r] = lie(w.Rand, u, n, 1)
+	placements := make([]placement, p)
+	for r := range placements {
+		placements[r] = arrange(w.Rand, u, n, 1)
 	}
 	return func(c *mpi.Comm) error {
-		l, data := lays[c.Rank()], i.block(root, 0, n*u.size())
+		l, data := placements[c.Rank()], i.block(root, 0, n*u.size())
 		b := l.buffer(l.count, -i.id)
 		if c.Rank() == root {
 			l.put(b, 0, data)
@@ -65,7 +65,7 @@ func (w *writer) bcast(i *item, p, root int) func(c *mpi.Comm) error {
 	}
 }
 
-// became compares what a buffer of a rank has become.
+// became compares a buffer with its expected content.
 func became(call string, c *mpi.Comm, got, want mpi.Buffer) error {
 	if bytes.Equal(got.Bytes, want.Bytes) {
 		return nil
@@ -79,7 +79,7 @@ func became(call string, c *mpi.Comm, got, want mpi.Buffer) error {
 
 // parts are elements of a layout that lie in parts, one for each of some ranks.
 type parts struct {
-	lay
+	placement
 	units           []int // of each part
 	counts, offsets []int // in elements
 	room            int   // elements
@@ -87,9 +87,9 @@ type parts struct {
 
 // parts draws how parts of so many units, all multiples of some number, lie: one after another, or
 // anywhere.
-func (w *writer) parts(u *layout, units []int, multiple int, anywhere bool) *parts {
+func (w *generator) parts(u *layout, units []int, multiple int, anywhere bool) *parts {
 	each := divisor(w.Rand, multiple)
-	x := &parts{lay: lay{u, 0, each}, units: units, counts: make([]int, len(units)), offsets: make([]int, len(units))}
+	x := &parts{placement: placement{u, 0, each}, units: units, counts: make([]int, len(units)), offsets: make([]int, len(units))}
 	for _, k := range w.order(len(units), anywhere) {
 		if anywhere {
 			x.room += w.IntN(3)
@@ -109,7 +109,7 @@ func (w *writer) parts(u *layout, units []int, multiple int, anywhere bool) *par
 	return x
 }
 
-func (w *writer) order(n int, any bool) []int {
+func (w *generator) order(n int, any bool) []int {
 	if any {
 		return w.Perm(n)
 	}
@@ -120,7 +120,7 @@ func (w *writer) order(n int, any bool) []int {
 	return all
 }
 
-// with returns memory in which each part is what data says.
+// with returns memory with the data of each part.
 func (x *parts) with(seed int, data func(i, n int) []byte) mpi.Buffer {
 	b := x.buffer(x.room, seed)
 	if data != nil {
@@ -135,7 +135,7 @@ func (x *parts) unitSize() int { return x.size() / x.each }
 
 // lengths draws a length for each of n parts, which are multiples of some number: all the same,
 // unless they may differ.
-func (w *writer) lengths(n, most, multiple int, differ bool) []int {
+func (w *generator) lengths(n, most, multiple int, differ bool) []int {
 	all := make([]int, n)
 	for i := range all {
 		if i == 0 || differ {
@@ -149,7 +149,7 @@ func (w *writer) lengths(n, most, multiple int, differ bool) []int {
 }
 
 // distribute adds an operation that brings parts from ranks to ranks.
-func (w *writer) distribute(i *item, o collective.Operation, p, root int) func(c *mpi.Comm) error {
+func (w *generator) distribute(i *action, o collective.Operation, p, root int) func(c *mpi.Comm) error {
 	u, multiple, vector := units[w.IntN(len(units))], 1+w.IntN(6), w.IntN(2) == 0
 	most := 20000 / p / u.size()
 	if o == collective.Alltoall {
@@ -226,13 +226,13 @@ func (w *writer) distribute(i *item, o collective.Operation, p, root int) func(c
 	}
 }
 
-// combine is an operation on elements of a layout, and what it makes of one after another.
+// combine is an operation on elements of a layout, with its definition.
 type combine struct {
 	name string
 	*layout
 	op   *mpi.Op
 	fold func(a, b []byte) // leaves a ∘ b in b
-	give func(b []byte)    // makes values of random bytes; nil: they are
+	give func(b []byte)    // makes valid values of random bytes; nil: they are valid
 }
 
 // each64 folds data word by word.
@@ -265,14 +265,14 @@ func least(a, b []byte) {
 	}
 }
 
-// whole makes small numbers of what is to be a pair of a Float64 and an Int32.
+// whole makes pairs of a Float64 and an Int32 small whole numbers.
 func whole(b []byte) {
 	for k := 0; k+12 <= len(b); k += 12 {
 		binary.LittleEndian.PutUint64(b[k:], math.Float64bits(float64(b[k]%4)))
 	}
 }
 
-// oddFactors makes factors odd, so that nothing is lost of what they are multiplied with.
+// oddFactors makes factors odd, so that products modulo 2^64 stay distinct.
 func oddFactors(b []byte) {
 	for k := 0; k < len(b); k += 16 {
 		b[k] |= 1
@@ -280,7 +280,7 @@ func oddFactors(b []byte) {
 }
 
 // combine draws an operation.
-func (w *writer) combine() *combine {
+func (w *generator) combine() *combine {
 	words := basic(mpi.Uint64, 8)
 	switch w.IntN(7) {
 	case 0:
@@ -303,11 +303,11 @@ func (w *writer) combine() *combine {
 	return w.own("compositions", pair, false, composing, oddFactors)
 }
 
-// own makes an operation of a user's on some elements.
-func (w *writer) own(name string, l *layout, commutes bool, fold func(a, b []byte), give func(b []byte)) *combine {
+// own makes a user's operation.
+func (w *generator) own(name string, l *layout, commutes bool, fold func(a, b []byte), give func(b []byte)) *combine {
 	l = l.derive(w.Rand, 1+w.IntN(3), true)
 	return &combine{name, l, reduction.New(func(in, inout mpi.Buffer) {
-		x := lay{layout: l, count: inout.Count}
+		x := placement{layout: l, count: inout.Count}
 		b := x.take(inout, x.count)
 		fold(x.take(in, x.count), b)
 		x.put(inout, 0, b)
@@ -315,7 +315,7 @@ func (w *writer) own(name string, l *layout, commutes bool, fold func(a, b []byt
 }
 
 // reduce adds an operation that combines elements.
-func (w *writer) reduce(i *item, o collective.Operation, p, root int) func(c *mpi.Comm) error {
+func (w *generator) reduce(i *action, o collective.Operation, p, root int) func(c *mpi.Comm) error {
 	f := w.combine()
 	i.name = fmt.Sprintf("%v of %s", o, f.name)
 	most := 6000 / f.size()
@@ -324,11 +324,11 @@ func (w *writer) reduce(i *item, o collective.Operation, p, root int) func(c *mp
 	}
 	differ := o == collective.ReduceScatter && w.IntN(2) == 0
 	counts := w.lengths(p, most, 1, differ)
-	if (lay{layout: f.layout}).overlaps(sum(counts)) {
+	if (placement{layout: f.layout}).overlaps(sum(counts)) {
 		for k := range counts {
 			counts[k] = min(counts[k], 1)
 		}
-		if o == collective.ReduceScatter && (lay{layout: f.layout}).overlaps(p) {
+		if o == collective.ReduceScatter && (placement{layout: f.layout}).overlaps(p) {
 			clear(counts)
 		}
 	}
@@ -354,7 +354,7 @@ func (w *writer) reduce(i *item, o collective.Operation, p, root int) func(c *mp
 	}
 	return func(c *mpi.Comm) error {
 		me := c.Rank()
-		give, take := lay{f.layout, n, 1}, lay{f.layout, n, 1}
+		give, take := placement{f.layout, n, 1}, placement{f.layout, n, 1}
 		want := upTo(p - 1)
 		switch o {
 		case collective.Scan:

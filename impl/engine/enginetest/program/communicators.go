@@ -9,21 +9,21 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// How random programs come to their communicators.
+// Steps by which random programs make communicators.
 
-// team adds a communicator of groups.
-func (w *writer) team(i *item, groups ...[]int) *team {
-	t := &team{id: len(w.teams), groups: groups}
-	w.teams, w.open = append(w.teams, t), append(w.open, t)
+// addCommunicator adds a communicator of groups.
+func (w *generator) addCommunicator(i *action, groups ...[]int) *communicator {
+	t := &communicator{id: len(w.comms), groups: groups}
+	w.comms, w.open = append(w.comms, t), append(w.open, t)
 	i.makes = append(i.makes, t)
 	return t
 }
 
 // all adds a step of every rank of a communicator that makes others: which one a rank is in, it
 // keeps.
-func (w *writer) all(i *item, t *team, make func(x *performer, c *mpi.Comm) *mpi.Comm) {
+func (w *generator) all(i *action, t *communicator, make func(x *runner, c *mpi.Comm) *mpi.Comm) {
 	for _, r := range slices.Concat(t.groups...) {
-		w.step(i, r, block, i.name, func(x *performer) error {
+		w.step(i, r, block, i.name, func(x *runner) error {
 			n := make(x, x.comms[t.id])
 			for _, made := range i.makes {
 				if made.has(r) {
@@ -41,8 +41,8 @@ func (w *writer) all(i *item, t *team, make func(x *performer, c *mpi.Comm) *mpi
 	}
 }
 
-// newTeam adds a communicator that is made of another.
-func (w *writer) newTeam() {
+// newCommunicator adds a communicator that is made of another.
+func (w *generator) newCommunicator() {
 	t := w.open[w.IntN(len(w.open))]
 	switch w.IntN(5) {
 	case 0:
@@ -56,14 +56,14 @@ func (w *writer) newTeam() {
 	}
 }
 
-func (w *writer) dup(t *team) {
-	i := w.item("dup", t)
-	w.team(i, t.groups...)
-	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Dup() })
+func (w *generator) dup(t *communicator) {
+	i := w.action("dup", t)
+	w.addCommunicator(i, t.groups...)
+	w.all(i, t, func(_ *runner, c *mpi.Comm) *mpi.Comm { return c.Dup() })
 }
 
 // split adds a communicator for each colour, in the order of keys; some keys are equal.
-func (w *writer) split(t *team) {
+func (w *generator) split(t *communicator) {
 	if t.inter() {
 		return
 	}
@@ -75,7 +75,7 @@ func (w *writer) split(t *team) {
 		}
 		key[k] = w.IntN(7) - 3
 	}
-	i := w.item("split", t)
+	i := w.action("split", t)
 	for c := range 3 {
 		var ranks []int
 		for k := range group {
@@ -85,13 +85,13 @@ func (w *writer) split(t *team) {
 		}
 		slices.SortFunc(ranks, func(a, b int) int { return cmp.Or(key[a]-key[b], a-b) })
 		if len(ranks) > 0 {
-			w.team(i, pick(group, ranks))
+			w.addCommunicator(i, pick(group, ranks))
 		}
 	}
-	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Split(colour[c.Rank()], key[c.Rank()]) })
+	w.all(i, t, func(_ *runner, c *mpi.Comm) *mpi.Comm { return c.Split(colour[c.Rank()], key[c.Rank()]) })
 }
 
-// pick returns some of a list, in the order given.
+// pick returns the elements of a list at some indices.
 func pick(list, at []int) []int {
 	var out []int
 	for _, i := range at {
@@ -101,18 +101,18 @@ func pick(list, at []int) []int {
 }
 
 // create adds a communicator of some ranks in any order.
-func (w *writer) create(t *team) {
+func (w *generator) create(t *communicator) {
 	if t.inter() {
 		return
 	}
 	ranks := w.Perm(len(t.groups[0]))[:1+w.IntN(len(t.groups[0]))]
-	i := w.item("create", t)
-	w.team(i, pick(t.groups[0], ranks))
-	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm { return c.Create(c.Group().Include(ranks)) })
+	i := w.action("create", t)
+	w.addCommunicator(i, pick(t.groups[0], ranks))
+	w.all(i, t, func(_ *runner, c *mpi.Comm) *mpi.Comm { return c.Create(c.Group().Include(ranks)) })
 }
 
 // between adds two groups and a communicator between them, or merges those of one.
-func (w *writer) between(t *team) {
+func (w *generator) between(t *communicator) {
 	if t.inter() {
 		w.merge(t)
 		return
@@ -128,10 +128,10 @@ func (w *writer) between(t *team) {
 	for k, r := range order {
 		place[r] = k
 	}
-	i := w.item("split in two", t)
-	w.team(i, sides[0])
-	w.team(i, sides[1])
-	w.all(i, t, func(_ *performer, c *mpi.Comm) *mpi.Comm {
+	i := w.action("split in two", t)
+	w.addCommunicator(i, sides[0])
+	w.addCommunicator(i, sides[1])
+	w.all(i, t, func(_ *runner, c *mpi.Comm) *mpi.Comm {
 		side := 0
 		if place[c.Rank()] >= cut {
 			side = 1
@@ -143,9 +143,9 @@ func (w *writer) between(t *team) {
 		w.dup(halves[w.IntN(2)])
 	}
 	leader := []int{w.IntN(cut), w.IntN(len(group) - cut)}
-	i = w.item("between", t)
-	n := w.team(i, sides...)
-	w.all(i, t, func(x *performer, c *mpi.Comm) *mpi.Comm {
+	i = w.action("between", t)
+	n := w.addCommunicator(i, sides...)
+	w.all(i, t, func(x *runner, c *mpi.Comm) *mpi.Comm {
 		side := n.side(x.me)
 		other := t.rank(sides[1-side][leader[1-side]])
 		return x.comms[halves[side].id].CreateInter(leader[side], c, other, interTag)
@@ -155,28 +155,28 @@ func (w *writer) between(t *team) {
 
 // merge adds a communicator of both groups. Of two that say the same the one comes first whose
 // first rank is lower in the job.
-func (w *writer) merge(t *team) {
+func (w *generator) merge(t *communicator) {
 	high := []bool{w.IntN(2) == 0, w.IntN(2) == 0}
 	first := 0
 	if high[0] && !high[1] || high[0] == high[1] && t.groups[1][0] < t.groups[0][0] {
 		first = 1
 	}
-	i := w.item("merge", t)
-	w.team(i, slices.Concat(t.groups[first], t.groups[1-first]))
-	w.all(i, t, func(x *performer, c *mpi.Comm) *mpi.Comm { return c.Merge(high[t.side(x.me)]) })
+	i := w.action("merge", t)
+	w.addCommunicator(i, slices.Concat(t.groups[first], t.groups[1-first]))
+	w.all(i, t, func(x *runner, c *mpi.Comm) *mpi.Comm { return c.Merge(high[t.side(x.me)]) })
 }
 
-// freeTeam perhaps frees a communicator. Requests of it may be under way.
-func (w *writer) freeTeam() {
+// freeCommunicator perhaps frees a communicator. Requests of it may be under way.
+func (w *generator) freeCommunicator() {
 	k := w.IntN(len(w.open))
 	t := w.open[k]
 	if t.id == 0 || w.IntN(2) == 0 {
 		return
 	}
 	w.open = slices.Delete(w.open, k, k+1)
-	i := w.item("free", t)
+	i := w.action("free", t)
 	for _, r := range slices.Concat(t.groups...) {
-		w.step(i, r, finish, i.name, func(x *performer) error {
+		w.step(i, r, finish, i.name, func(x *runner) error {
 			x.comms[t.id].Free()
 			x.comms[t.id] = nil
 			return nil
@@ -184,8 +184,8 @@ func (w *writer) freeTeam() {
 	}
 }
 
-// rules draws by which algorithms operations are carried out: any for any.
-func (w *writer) rules() []collective.Rule {
+// rules draws the algorithms of collective operations.
+func (w *generator) rules() []collective.Rule {
 	var rules []collective.Rule
 	for _, o := range collective.Operations() {
 		for range w.IntN(3) {

@@ -10,8 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// layout is a datatype, and what the definition of its constructors says of it (MPI-1.2, §3.12.1):
-// where each basic element lies.
+// layout is a datatype with the place of each basic element by the definition of its constructors
+// (MPI-1.2, §3.12.1).
 type layout struct {
 	t      *mpi.Datatype
 	at     []piece // in the order in which they travel
@@ -25,7 +25,7 @@ func basic(t *mpi.Datatype, size int) *layout {
 	return &layout{t, []piece{{0, size}}, 0, size, size}
 }
 
-// units are what messages consist of: of one kind, and of several.
+// units are the elements of messages, with one kind of basic elements or several.
 var units = []*layout{basic(mpi.Byte, 1), basic(mpi.Int16, 2), basic(mpi.Int32, 4), basic(mpi.Float64, 8), basic(mpi.Uint64, 8),
 	{must(datatype.Struct([]int{1, 1, 1}, []int{8, 0, 20}, []*mpi.Datatype{mpi.Float64, mpi.Int32, mpi.Int8})), []piece{{8, 8}, {0, 4}, {20, 1}}, 0, 24, 8}}
 
@@ -40,7 +40,7 @@ func (l *layout) size() int {
 	return n
 }
 
-// copies is copies of a layout at some displacements, which is what all constructors come to.
+// copies returns copies of a layout at some displacements. All constructors are defined by it.
 func (l *layout) copies(t *mpi.Datatype, at []int) *layout {
 	n := &layout{t: t, align: l.align}
 	for _, by := range at {
@@ -66,8 +66,8 @@ func (l *layout) reach() (low, end int) {
 	return low, end
 }
 
-// derive makes a layout of n of another, in one of several ways. bounds allows one that says itself
-// where it begins and ends.
+// derive makes a layout of n elements of another, in one of several ways. bounds allows one with
+// explicit bounds.
 func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 	at := make([]int, n)
 	e := l.extent()
@@ -119,7 +119,7 @@ func (l *layout) derive(r *rand.Rand, n int, bounds bool) *layout {
 		x.lb, x.ub = low-before, end+behind
 		return x
 	}
-	// A column, whose next begins beside it.
+	// A column; the next one begins beside it.
 	stride := 2 + r.IntN(9)
 	for i := range at {
 		at[i] = i * stride * e
@@ -140,17 +140,17 @@ func divisor(r *rand.Rand, n int) int {
 	return d
 }
 
-// lay is elements of a layout in memory.
-type lay struct {
+// placement is a number of elements of a layout in memory.
+type placement struct {
 	*layout
 	count int
 	each  int // units in an element
 }
 
-// lie returns a way for n units to lie in memory, with room for as many such parts. Elements do not
+// arrange draws a placement of n units, with room for some such parts. Elements do not
 // overlap.
-func lie(r *rand.Rand, unit *layout, n, parts int) lay {
-	plain := lay{unit, n, 1}
+func arrange(r *rand.Rand, unit *layout, n, parts int) placement {
+	plain := placement{unit, n, 1}
 	if n == 0 || r.IntN(3) == 0 {
 		return plain
 	}
@@ -165,7 +165,7 @@ func lie(r *rand.Rand, unit *layout, n, parts int) lay {
 	} else {
 		l = l.derive(r, each, true)
 	}
-	x := lay{l, count, each}
+	x := placement{l, count, each}
 	if x.overlaps(count * parts) {
 		return plain
 	}
@@ -173,7 +173,7 @@ func lie(r *rand.Rand, unit *layout, n, parts int) lay {
 }
 
 // overlaps reports whether elements up to a count have a byte in common.
-func (l lay) overlaps(count int) bool {
+func (l placement) overlaps(count int) bool {
 	var taken []piece
 	for i := range count {
 		for _, p := range l.at {
@@ -190,7 +190,7 @@ func (l lay) overlaps(count int) bool {
 }
 
 // buffer returns memory for some elements that is filled with a text.
-func (l lay) buffer(elements, seed int) mpi.Buffer {
+func (l placement) buffer(elements, seed int) mpi.Buffer {
 	low, end := l.reach()
 	far := max(0, elements-1) * l.extent()
 	low, end = min(low, low+far), max(end, end+far)
@@ -198,7 +198,7 @@ func (l lay) buffer(elements, seed int) mpi.Buffer {
 }
 
 // put puts data where it belongs from an element on, as far as there is any.
-func (l lay) put(b mpi.Buffer, element int, flat []byte) {
+func (l placement) put(b mpi.Buffer, element int, flat []byte) {
 	for at := b.Origin + element*l.extent(); len(flat) > 0; at += l.extent() {
 		for _, p := range l.at {
 			flat = flat[copy(b.Bytes[at+p.at:at+p.at+p.size], flat):]
@@ -207,7 +207,7 @@ func (l lay) put(b mpi.Buffer, element int, flat []byte) {
 }
 
 // take returns the data of some elements.
-func (l lay) take(b mpi.Buffer, elements int) []byte {
+func (l placement) take(b mpi.Buffer, elements int) []byte {
 	var flat []byte
 	for i := range elements {
 		at := b.Origin + i*l.extent()
@@ -219,7 +219,7 @@ func (l lay) take(b mpi.Buffer, elements int) []byte {
 }
 
 // holding returns a buffer for one part, which has this data.
-func (l lay) holding(flat []byte, seed int) mpi.Buffer {
+func (l placement) holding(flat []byte, seed int) mpi.Buffer {
 	b := l.buffer(l.count, seed)
 	l.put(b, 0, flat)
 	return b
@@ -227,13 +227,13 @@ func (l lay) holding(flat []byte, seed int) mpi.Buffer {
 
 // holds reports whether a buffer for some elements that was filled with a text has become one with
 // this data from an element on, and no byte else has changed.
-func (l lay) holds(b mpi.Buffer, elements, seed, element int, flat []byte) bool {
+func (l placement) holds(b mpi.Buffer, elements, seed, element int, flat []byte) bool {
 	want := l.buffer(elements, seed)
 	l.put(want, element, flat)
 	return bytes.Equal(b.Bytes, want.Bytes)
 }
 
-func (l lay) String() string {
+func (l placement) String() string {
 	return fmt.Sprintf("%d of %v (%d units)", l.count, l.t, l.each)
 }
 

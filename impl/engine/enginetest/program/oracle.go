@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The oracle says whether what a rank received can be, by MPI's matching rules alone (MPI-1.2,
+// The oracle says whether a rank can have received its messages, by MPI's matching rules alone (MPI-1.2,
 // §3.5):
 //
 // - A receive takes a message of its communicator, with its source or from any, with its tag or
@@ -16,19 +16,19 @@ import (
 //
 // Messages of one sender arrive in the order in which they were sent, those of several in any.
 // Given an order of arrival, the receive that was posted first takes the earliest message that it
-// can, then the second one of what is left, and so on, whenever what was posted. So the outcome can
-// be if some order of arrival has it: each receive's message came before all others that it could
-// have had.
+// can, then the second receive the earliest of the rest, and so on, whenever they were posted. So an
+// outcome is legal if some order of arrival leads to it: each receive's message came before all
+// others that it could have taken.
 
-// judge judges all that a rank received.
-func (x *performer) judge() error {
-	for _, t := range x.p.teams {
+// check checks everything that a rank received.
+func (x *runner) check() error {
+	for _, t := range x.p.comms {
 		if !t.has(x.me) {
 			continue
 		}
 		var got []*receipt
 		for _, g := range x.got {
-			if g.m.team == t {
+			if g.m.comm == t {
 				got = append(got, g)
 			}
 		}
@@ -39,15 +39,14 @@ func (x *performer) judge() error {
 	return nil
 }
 
-// sent returns what others send to a rank in a communicator, by source, in order, but for what they
-// have cancelled.
-func (x *performer) sent(t *team) [][]*message {
+// sent returns the messages to a rank in a communicator, by source, in order, without cancelled ones.
+func (x *runner) sent(t *communicator) [][]*message {
 	peers := t.peers(x.me)
 	all := make([][]*message, len(peers))
 	for i, r := range peers {
 		for _, s := range x.p.of(r) {
 			for _, m := range s.sends {
-				if m.team == t && m.dst == x.me && !x.lost[m] {
+				if m.comm == t && m.dst == x.me && !x.lost[m] {
 					all[i] = append(all[i], m)
 				}
 			}
@@ -61,12 +60,12 @@ func (g *receipt) takes(m *message) bool {
 	return (g.m.anySource || g.m.src == m.src) && (g.m.anyTag || g.m.tag == m.tag)
 }
 
-// is reports whether what a receive got is a message.
+// is reports whether a receive got a message.
 func (g *receipt) is(source int, m *message) bool {
 	return g.status.Source == source && g.status.Tag == m.tag && g.status.Bytes == m.units*m.unit.size() && bytes.Equal(g.data, m.bytes())
 }
 
-// legal judges what receives got, in the order in which they were posted.
+// legal checks the messages of receives, which are in the order in which they were posted.
 func legal(sent [][]*message, got []*receipt) error {
 	left := make([][]*message, len(sent))
 	for s := range sent {
@@ -92,7 +91,7 @@ func legal(sent [][]*message, got []*receipt) error {
 	return arrive(sent, before)
 }
 
-// pick takes what a receive got out of what is left of each source.
+// pick takes the message of a receive from those that are left of each source.
 func (g *receipt) pick(left [][]*message) (*message, error) {
 	s := g.status.Source
 	if s < 0 || s >= len(left) {
@@ -110,7 +109,7 @@ func (g *receipt) pick(left [][]*message) (*message, error) {
 	return m, nil
 }
 
-// arrive looks for an order of arrival in which all comes before what it has to come before.
+// arrive looks for an order of arrival that satisfies before.
 func arrive(sent [][]*message, before map[*message][]*message) error {
 	there, next := map[*message]bool{}, make([]int, len(sent))
 	for more := true; more; {

@@ -1,11 +1,11 @@
-// Package program makes random message-passing programs and judges what their ranks receive.
+// Package program generates random message-passing programs and checks what their ranks receive.
 //
-// A program is a list of items: a message, a message that may be cancelled, a collective operation,
-// a ring of send-receives, a new communicator. Each item gives some ranks steps, and each rank runs
-// its own steps in the order of the list, so there is no cycle of waiting ranks: the first item
-// that is not done has all its ranks at it. Then what does not block is moved: sends and receives
-// begin earlier, and waits come later. Neither can make a cycle, because what is waited for stands
-// in the list before the wait. So a program ends whatever is buffered.
+// A program is a list of actions: a message, a message that may be cancelled, a collective operation,
+// a ring of send-receives, a new communicator. Each action gives some ranks steps, and each rank runs
+// its own steps in the order of the list, so there is no cycle of waiting ranks: all ranks of the
+// first unfinished action have reached it. Then steps that do not block are moved: sends and receives
+// begin earlier, and waits come later. Neither can make a cycle, because an operation stands in the
+// list before the wait for it. So a program ends, however much is buffered.
 //
 // A move may change which message meets which receive. It is kept if each receive with a source
 // still gets its own message (fair). Other receives may have any source: they are posted where
@@ -22,13 +22,13 @@ import (
 	"github.com/loggp/loggp/model/collective"
 )
 
-// Program is what all ranks of a job do.
+// Program is a message-passing program for all ranks of a job.
 type Program struct {
-	Seed   uint64
-	Ranks  int
-	Tuning []collective.Rule // for mpi.Options
-	Items  []*item
-	teams  []*team
+	Seed    uint64
+	Ranks   int
+	Tuning  []collective.Rule // for mpi.Options
+	Actions []*action
+	comms   []*communicator
 }
 
 // Text returns n bytes that differ from those of any other seed.
@@ -42,57 +42,57 @@ func Text(n, seed int) []byte {
 	return b
 }
 
-// team is a communicator: of a group, or between two.
-type team struct {
+// communicator is a communicator of one group, or between two groups.
+type communicator struct {
 	id     int
 	groups [][]int // ranks of the job
 }
 
-func (t *team) inter() bool { return len(t.groups) == 2 }
+func (t *communicator) inter() bool { return len(t.groups) == 2 }
 
 // has reports whether a rank of the job is in the communicator.
-func (t *team) has(rank int) bool { return t.side(rank) >= 0 }
+func (t *communicator) has(rank int) bool { return t.side(rank) >= 0 }
 
-func (t *team) side(rank int) int {
+func (t *communicator) side(rank int) int {
 	return slices.IndexFunc(t.groups, func(g []int) bool { return slices.Contains(g, rank) })
 }
 
-// rank returns what a rank of the job is called in the communicator.
-func (t *team) rank(rank int) int { return slices.Index(t.groups[t.side(rank)], rank) }
+// rank returns the rank in the communicator of a rank of the job.
+func (t *communicator) rank(rank int) int { return slices.Index(t.groups[t.side(rank)], rank) }
 
 // peers returns the ranks that a rank of the job can send to.
-func (t *team) peers(rank int) []int { return t.groups[(t.side(rank)+1)%len(t.groups)] }
+func (t *communicator) peers(rank int) []int { return t.groups[(t.side(rank)+1)%len(t.groups)] }
 
-// item is a part of a program that can only be left out as a whole.
-type item struct {
+// action is a part of a program that can only be left out as a whole.
+type action struct {
 	id    int
 	name  string
 	keep  bool // cannot be left out
-	team  *team
-	makes []*team
-	needs []*team // in addition to its own
+	comm  *communicator
+	makes []*communicator
+	needs []*communicator // in addition to its own
 	steps []*step
 }
 
-// step is what a rank does at some point.
+// step is one step of a rank.
 type step struct {
 	rank  int
-	when  int // in the list: of which item's number
+	when  int // the number of the action at whose place in the list it is done
 	turn  turn
-	from  int // of what can be moved: not before, and not behind
+	from  int // the bounds within which it may be moved
 	to    int
 	late  bool // of a wait: may come behind the next barrier
 	name  string
 	sends []*message // in order
 	posts []*message
-	do    func(x *performer) error
+	do    func(x *runner) error
 }
 
-// turn is the order of steps of one place in the list.
+// turn orders the steps at one place in the list.
 type turn uint8
 
 const (
-	begin turn = iota // of what does not block
+	begin turn = iota // does not block
 	block
 	finish
 )
@@ -100,32 +100,32 @@ const (
 // message is one message of a program.
 type message struct {
 	id        int
-	item      int
-	due       int // from what item on its sender may wait for it
-	team      *team
+	action    int
+	due       int // the action from which on its sender may wait for it
+	comm      *communicator
 	src, dst  int // ranks of the job
 	tag       int
 	mode      model.Mode
 	units     int
 	unit      *layout
-	out, in   lay
+	out, in   placement
 	anySource bool // of its receive
 	anyTag    bool
-	again     [2]*persistentOp // the sender's request, and the receiver's, if they are started again and again
+	again     [2]*persistentOp // the persistent requests of sender and receiver, if any
 	freed     bool             // the sender forgets its request
 	how       [2]int
 }
 
 // persistentOp is a persistent request of a rank.
-type persistentOp struct{ first int } // the item that it is first of
+type persistentOp struct{ first int } // the action that it is first of
 
-// The tags: those below are drawn.
+// Tags. Random ones are below tags.
 const (
 	tags          = 3
-	goTag         = 5  // of messages that tell of a receive
+	goTag         = 5  // of messages that say that a receive is posted
 	cancelTag     = 6  // of messages that may be cancelled
-	newsTag       = 7  // of messages that tell what became of them
-	interTag      = 50 // of what leaders exchange
+	newsTag       = 7  // of messages that say whether those were cancelled
+	interTag      = 50 // of messages between the leaders of two groups
 	unreceivedTag = 77 // of messages that are not received
 )
 
@@ -133,7 +133,7 @@ func (m *message) bytes() []byte { return Text(m.units*m.unit.size(), m.id) }
 
 func (m *message) String() string {
 	return fmt.Sprintf("message %d: %v from %d to %d in communicator %d, tag %d, %d bytes, %v as %v, any source %v, any tag %v",
-		m.id, m.mode, m.src, m.dst, m.team.id, m.tag, m.units*m.unit.size(), m.out, m.in, m.anySource, m.anyTag)
+		m.id, m.mode, m.src, m.dst, m.comm.id, m.tag, m.units*m.unit.size(), m.out, m.in, m.anySource, m.anyTag)
 }
 
 func (s *step) String() string {
@@ -145,10 +145,10 @@ func (s *step) String() string {
 	return b.String()
 }
 
-// String lists the items, and the steps of each.
+// String lists the actions, and the steps of each.
 func (p *Program) String() string {
 	var b strings.Builder
-	for _, i := range p.Items {
+	for _, i := range p.Actions {
 		fmt.Fprintf(&b, "%d %s\n", i.id, i.name)
 		for _, s := range i.steps {
 			fmt.Fprintf(&b, "  %d.%d %v\n", s.when, s.turn, s)
@@ -160,7 +160,7 @@ func (p *Program) String() string {
 // of returns the steps of a rank in the order in which it does them.
 func (p *Program) of(rank int) []*step {
 	var mine []*step
-	for _, i := range p.Items {
+	for _, i := range p.Actions {
 		for _, s := range i.steps {
 			if s.rank == rank {
 				mine = append(mine, s)
@@ -173,11 +173,11 @@ func (p *Program) of(rank int) []*step {
 	return mine
 }
 
-// without returns the program without an item, or nil if others need it.
+// Without returns the program without an action, or nil if others need it.
 func (p *Program) Without(i int) *Program {
-	x := p.Items[i]
-	for _, y := range p.Items[i+1:] {
-		if x.keep || slices.ContainsFunc(x.makes, func(t *team) bool { return t == y.team || slices.Contains(y.needs, t) }) {
+	x := p.Actions[i]
+	for _, y := range p.Actions[i+1:] {
+		if x.keep || slices.ContainsFunc(x.makes, func(t *communicator) bool { return t == y.comm || slices.Contains(y.needs, t) }) {
 			return nil
 		}
 	}
@@ -185,7 +185,7 @@ func (p *Program) Without(i int) *Program {
 		return nil
 	}
 	q := *p
-	q.Items = slices.Delete(slices.Clone(p.Items), i, i+1)
+	q.Actions = slices.Delete(slices.Clone(p.Actions), i, i+1)
 	return &q
 }
 
@@ -195,7 +195,7 @@ func (p *Program) Without(i int) *Program {
 // not matter when they come.
 func (p *Program) fair() bool {
 	type way struct {
-		team     *team
+		comm     *communicator
 		src, dst int
 	}
 	sent := map[way][]*message{}
@@ -203,7 +203,7 @@ func (p *Program) fair() bool {
 		for _, s := range p.of(r) {
 			for _, m := range s.sends {
 				if !m.anySource {
-					w := way{m.team, m.src, m.dst}
+					w := way{m.comm, m.src, m.dst}
 					sent[w] = append(sent[w], m)
 				}
 			}
@@ -215,7 +215,7 @@ func (p *Program) fair() bool {
 				if m.anySource {
 					continue
 				}
-				w := way{m.team, m.src, m.dst}
+				w := way{m.comm, m.src, m.dst}
 				i := slices.IndexFunc(sent[w], func(x *message) bool { return m.anyTag || x.tag == m.tag })
 				if i < 0 || sent[w][i] != m {
 					return false

@@ -10,44 +10,44 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// performer is a rank that performs a program.
-type performer struct {
+// runner runs the steps of a rank.
+type runner struct {
 	p     *Program
 	me    int
-	now   int         // the number of the last item that the rank may wait for
+	now   int         // the number of the last action that the rank may wait for
 	comms []*mpi.Comm // by communicator of the program; nil where the rank is not in it
 	open  []*underway
 	got   []*receipt        // in the order in which the receives were posted
 	lost  map[*message]bool // messages to this rank that were cancelled
-	kept  map[*persistentOp]*kept
+	kept  map[*persistentOp]*persistentRequest
 }
 
-// kept is a persistent request.
-type kept struct {
+// persistentRequest is a persistent request.
+type persistentRequest struct {
 	request mpi.Request
 	buffer  mpi.Buffer
 	last    *message
 }
 
-// underway is a send or receive under way.
+// underway is a send or receive that is not complete.
 type underway struct {
 	m       *message
 	request mpi.Request
 	buffer  mpi.Buffer
 	in      *receipt // of a receive
-	due     int      // the number of the item at whose place the rank may wait for it
+	due     int      // the number of the action at whose place the rank may wait for it
 }
 
-// receipt is a receive, and what it got.
+// receipt is a receive and its message.
 type receipt struct {
-	m      *message // whose receive it is: what it got may be another
+	m      *message // whose receive it is: with wildcards it may get another
 	status mpi.Status
 	data   []byte
 }
 
-// perform runs the steps of a rank, and judges what it received.
+// Run runs the steps of a rank, and checks what it received.
 func (p *Program) Run(c *mpi.Comm) error {
-	x := &performer{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.teams)), lost: map[*message]bool{}, kept: map[*persistentOp]*kept{}}
+	x := &runner{p: p, me: c.Rank(), comms: make([]*mpi.Comm, len(p.comms)), lost: map[*message]bool{}, kept: map[*persistentOp]*persistentRequest{}}
 	x.comms[0] = c
 	steps := p.of(x.me)
 	c.AttachBuffer(make([]byte, room(steps)))
@@ -60,7 +60,7 @@ func (p *Program) Run(c *mpi.Comm) error {
 			err = s.do(x)
 		}
 		if err != nil {
-			return fmt.Errorf("item %d: %v: %w", s.when, s, err)
+			return fmt.Errorf("action %d: %v: %w", s.when, s, err)
 		}
 	}
 	for _, k := range x.kept {
@@ -76,16 +76,16 @@ func (p *Program) Run(c *mpi.Comm) error {
 			return fmt.Errorf("rank %d: a message is left in communicator %d: %+v", x.me, i, st)
 		}
 	}
-	if err := x.judge(); err != nil {
+	if err := x.check(); err != nil {
 		return err
 	}
 	c.Barrier()
 	return x.sendUnreceived()
 }
 
-// sendUnreceived sends messages that are not received, and cancels them: to ranks that do so too, that
-// compute, or that have ended.
-func (x *performer) sendUnreceived() error {
+// sendUnreceived sends messages that are not received, and cancels them. Their destinations do the
+// same, compute, or have ended.
+func (x *runner) sendUnreceived() error {
 	c, draw := x.comms[0], rand.New(rand.NewPCG(x.p.Seed, uint64(x.me)))
 	if draw.IntN(2) == 0 {
 		c.Compute(unit.Microsecond * unit.Time(draw.IntN(1000)))
@@ -118,7 +118,7 @@ func (x *performer) sendUnreceived() error {
 	return nil
 }
 
-// room is what a rank needs for its buffered messages.
+// room returns the buffer size for the buffered messages of a rank.
 func room(steps []*step) int {
 	n := 0
 	for _, s := range steps {
@@ -131,9 +131,9 @@ func room(steps []*step) int {
 	return n
 }
 
-// spend lets the rank compute or look before a step, so that messages are there before their
-// receives, and requests complete unseen.
-func (x *performer) spend(s *step) error {
+// spend lets the rank compute or poll before a step, so that messages arrive before their receives,
+// and requests complete before they are waited for.
+func (x *runner) spend(s *step) error {
 	h := uint64(s.when)*0x9E3779B97F4A7C15 ^ uint64(x.me)<<8 ^ uint64(s.turn) ^ x.p.Seed<<32
 	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
 	switch h >> 60 {
@@ -149,9 +149,9 @@ func (x *performer) spend(s *step) error {
 	return nil
 }
 
-// from returns what a receive asks for.
+// from returns the source and tag of a receive.
 func (m *message) from() (src, tag int) {
-	src, tag = m.team.rank(m.src), m.tag
+	src, tag = m.comm.rank(m.src), m.tag
 	if m.anySource {
 		src = mpi.AnySource
 	}
@@ -164,15 +164,15 @@ func (m *message) from() (src, tag int) {
 // sent is a message's buffer.
 func (m *message) sent() mpi.Buffer { return m.out.holding(m.bytes(), -m.id) }
 
-func (m *message) to() int { return m.team.rank(m.dst) }
+func (m *message) to() int { return m.comm.rank(m.dst) }
 
-func (x *performer) send(m *message) error {
-	c, b := x.comms[m.team.id], m.sent()
+func (x *runner) send(m *message) error {
+	c, b := x.comms[m.comm.id], m.sent()
 	[...]func(mpi.Buffer, int, int){c.Send, c.Ssend, c.Rsend, c.Bsend}[m.mode](b, m.to(), m.tag)
 	return m.unchanged(b)
 }
 
-// unchanged says whether a buffer is still what was sent, and spoils it.
+// unchanged checks that a sent buffer has not changed, and overwrites it.
 func (m *message) unchanged(b mpi.Buffer) error {
 	if !m.out.holds(b, m.out.count, -m.id, 0, m.bytes()) {
 		return fmt.Errorf("%v: the sender's buffer has changed", m)
@@ -181,11 +181,11 @@ func (m *message) unchanged(b mpi.Buffer) error {
 	return nil
 }
 
-func (x *performer) start(m *message) error {
+func (x *runner) start(m *message) error {
 	if m.again[0] != nil {
 		return x.again(m, false)
 	}
-	c, b := x.comms[m.team.id], m.sent()
+	c, b := x.comms[m.comm.id], m.sent()
 	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
 	if m.freed {
 		r.Free()
@@ -196,15 +196,15 @@ func (x *performer) start(m *message) error {
 }
 
 // receipt notes a receive that is about to be posted, and returns memory for it.
-func (x *performer) receipt(m *message) (*receipt, mpi.Buffer) {
+func (x *runner) receipt(m *message) (*receipt, mpi.Buffer) {
 	got := &receipt{m: m}
 	x.got = append(x.got, got)
 	return got, m.in.buffer(m.in.count, -m.id)
 }
 
 // receive receives, after a look at what is there or without.
-func (x *performer) receive(m *message) error {
-	c := x.comms[m.team.id]
+func (x *runner) receive(m *message) error {
+	c := x.comms[m.comm.id]
 	src, tag := m.from()
 	if m.how[0]%5 == 4 {
 		if cancelled, err := x.tryReceive(m, src, tag); !cancelled {
@@ -234,26 +234,26 @@ func (x *performer) receive(m *message) error {
 	return got.end(st, b)
 }
 
-func (x *performer) post(m *message) error {
+func (x *runner) post(m *message) error {
 	if m.again[1] != nil {
 		return x.again(m, true)
 	}
 	src, tag := m.from()
 	got, b := x.receipt(m)
-	r := x.comms[m.team.id].Irecv(b, src, tag)
-	x.open = append(x.open, &underway{m: m, request: r, buffer: b, in: got, due: m.item})
+	r := x.comms[m.comm.id].Irecv(b, src, tag)
+	x.open = append(x.open, &underway{m: m, request: r, buffer: b, in: got, due: m.action})
 	return nil
 }
 
 // again starts a message's persistent request. Its last operation ends first.
-func (x *performer) again(m *message, incoming bool) error {
+func (x *runner) again(m *message, incoming bool) error {
 	s, fresh := m.again[0], m.sent
 	if incoming {
 		s, fresh = m.again[1], func() mpi.Buffer { return m.in.buffer(m.in.count, -m.id) }
 	}
 	k := x.kept[s]
 	if k == nil {
-		k = &kept{buffer: fresh()}
+		k = &persistentRequest{buffer: fresh()}
 		k.request = x.init(m, k.buffer, incoming)
 		x.kept[s] = k
 	} else {
@@ -266,7 +266,7 @@ func (x *performer) again(m *message, incoming bool) error {
 	u := &underway{m: m, buffer: k.buffer, due: m.due}
 	if incoming {
 		u.in, _ = x.receipt(m)
-		u.due = m.item
+		u.due = m.action
 	}
 	if m.how[0]%2 == 0 {
 		k.request.Start()
@@ -279,8 +279,8 @@ func (x *performer) again(m *message, incoming bool) error {
 }
 
 // init makes a persistent request.
-func (x *performer) init(m *message, b mpi.Buffer, incoming bool) mpi.Request {
-	c := x.comms[m.team.id]
+func (x *runner) init(m *message, b mpi.Buffer, incoming bool) mpi.Request {
+	c := x.comms[m.comm.id]
 	if incoming {
 		src, tag := m.from()
 		return c.RecvInit(b, src, tag)
@@ -288,9 +288,9 @@ func (x *performer) init(m *message, b mpi.Buffer, incoming bool) mpi.Request {
 	return [...]func(mpi.Buffer, int, int) mpi.Request{c.SendInit, c.SsendInit, c.RsendInit, c.BsendInit}[m.mode](b, m.to(), m.tag)
 }
 
-// cancel starts a message, cancels it, and tells whether it was.
-func (x *performer) cancel(m, news *message) error {
-	c, b := x.comms[m.team.id], m.sent()
+// cancel starts a message, cancels it, and tells the receiver whether that was in time.
+func (x *runner) cancel(m, news *message) error {
+	c, b := x.comms[m.comm.id], m.sent()
 	r := [...]func(mpi.Buffer, int, int) mpi.Request{c.Isend, c.Issend, c.Irsend, c.Ibsend}[m.mode](b, m.to(), m.tag)
 	for range m.how[0] % 3 {
 		x.comms[0].Iprobe(mpi.AnySource, unreceivedTag)
@@ -309,7 +309,7 @@ func (x *performer) cancel(m, news *message) error {
 }
 
 // receiveUnlessCancelled receives whether a message was cancelled, and the message if it was not.
-func (x *performer) receiveUnlessCancelled(m, news *message) error {
+func (x *runner) receiveUnlessCancelled(m, news *message) error {
 	got, b := x.receipt(news)
 	st := x.comms[0].Recv(b, news.src, news.tag)
 	if b.Bytes[b.Origin] != news.bytes()[0] {
@@ -322,11 +322,10 @@ func (x *performer) receiveUnlessCancelled(m, news *message) error {
 	return x.receive(m)
 }
 
-// tryReceive posts a receive and cancels it, and says whether that was in time. It leaves no trace
-// then.
-func (x *performer) tryReceive(m *message, src, tag int) (cancelled bool, err error) {
+// tryReceive posts a receive and cancels it, and reports whether that was in time.
+func (x *runner) tryReceive(m *message, src, tag int) (cancelled bool, err error) {
 	got, b := x.receipt(m)
-	r := x.comms[m.team.id].Irecv(b, src, tag)
+	r := x.comms[m.comm.id].Irecv(b, src, tag)
 	for range m.how[1] % 4 {
 		x.comms[0].Iprobe(mpi.AnySource, unreceivedTag)
 	}
@@ -342,7 +341,7 @@ func (x *performer) tryReceive(m *message, src, tag int) (cancelled bool, err er
 	return true, nil
 }
 
-// end notes what a receive got. Beside that no byte may have changed.
+// end notes the message of a receive. No other byte may have changed.
 func (g *receipt) end(st mpi.Status, b mpi.Buffer) error {
 	in := g.m.in
 	if st.Bytes < 0 || st.Bytes > in.count*in.size() {
@@ -356,7 +355,7 @@ func (g *receipt) end(st mpi.Status, b mpi.Buffer) error {
 }
 
 // exchange sends one message and receives another; either may be none.
-func (x *performer) exchange(t *team, out, in *message, replace bool) error {
+func (x *runner) exchange(t *communicator, out, in *message, replace bool) error {
 	c := x.comms[t.id]
 	dst, src, sendTag, tag := mpi.ProcNull, mpi.ProcNull, 0, 0
 	var send, recv mpi.Buffer
@@ -405,8 +404,8 @@ func (x *performer) exchange(t *team, out, in *message, replace bool) error {
 	return got.end(st, recv)
 }
 
-// due are those under way that a rank may wait for: what they wait for stands in the list before.
-func (x *performer) due() []*underway {
+// due returns the operations that a rank may wait for: their counterparts stand in the list before.
+func (x *runner) due() []*underway {
 	var due []*underway
 	for _, r := range x.open {
 		if r.due <= x.now {
@@ -417,7 +416,7 @@ func (x *performer) due() []*underway {
 }
 
 // wait waits for a message in one of several ways. Others may end as well.
-func (x *performer) wait(m *message, incoming bool) error {
+func (x *runner) wait(m *message, incoming bool) error {
 	find := func(r *underway) bool { return r.m == m && (r.in != nil) == incoming }
 	for {
 		at := slices.IndexFunc(x.open, find)
@@ -458,7 +457,7 @@ func (x *performer) wait(m *message, incoming bool) error {
 	}
 }
 
-// requests copies those of a list.
+// requests returns the requests of operations.
 func requests(list []*underway) []mpi.Request {
 	reqs := make([]mpi.Request, len(list))
 	for i, r := range list {
@@ -467,8 +466,8 @@ func requests(list []*underway) []mpi.Request {
 	return reqs
 }
 
-// some ends what is complete of a list, waiting until something is, or without.
-func (x *performer) some(list []*underway, wait bool) error {
+// some ends the complete operations of a list, after waiting for one or not.
+func (x *runner) some(list []*underway, wait bool) error {
 	list = slices.Clone(list)
 	reqs, index, sts := requests(list), make([]int, len(list)), make([]mpi.Status, len(list))
 	n := 0
@@ -486,12 +485,12 @@ func (x *performer) some(list []*underway, wait bool) error {
 }
 
 // dueAny reports whether a rank may wait for any of a list.
-func (x *performer) dueAny(list []*underway) bool {
+func (x *runner) dueAny(list []*underway) bool {
 	return slices.ContainsFunc(list, func(r *underway) bool { return r.due <= x.now })
 }
 
 // any waits for one of a list.
-func (x *performer) any(list []*underway) error {
+func (x *runner) any(list []*underway) error {
 	list = slices.Clone(list)
 	i, st := mpi.WaitAny(requests(list))
 	if i < 0 {
@@ -501,7 +500,7 @@ func (x *performer) any(list []*underway) error {
 }
 
 // all waits for all of a list.
-func (x *performer) all(list []*underway) error {
+func (x *runner) all(list []*underway) error {
 	sts := make([]mpi.Status, len(list))
 	mpi.WaitAll(requests(list), sts)
 	for i, r := range list {
@@ -512,8 +511,8 @@ func (x *performer) all(list []*underway) error {
 	return nil
 }
 
-// end notes the end of what was under way.
-func (x *performer) end(r *underway, st mpi.Status) error {
+// end notes the end of an operation.
+func (x *runner) end(r *underway, st mpi.Status) error {
 	x.open = slices.DeleteFunc(x.open, func(o *underway) bool { return o == r })
 	if r.in != nil {
 		return r.in.end(st, r.buffer)

@@ -7,25 +7,25 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// writer makes up a program.
-type writer struct {
+// generator generates a program.
+type generator struct {
 	*rand.Rand
 	*Program
-	open  []*team // communicators that may be used
-	from  int     // the number of the first item since the last barrier
+	open  []*communicator // communicators that may be used
+	from  int             // the number of the first action since the last barrier
 	plans map[plan]wild
 	ids   int
-	kept  []*message // whose like may be sent again until the next barrier
+	kept  []*message // may be sent again until the next barrier
 	last  []*message // whose senders may wait for them when all receives have been posted
 }
 
-// plan is what must be planned since the last barrier.
+// plan is a receiver for which wildcards are planned between two barriers.
 type plan struct {
-	team *team
+	comm *communicator
 	dst  int
 }
 
-// wild says which receives are from any source.
+// wild says which receives have wildcards.
 type wild struct {
 	tags   [tags]bool
 	anyTag bool // all, with any tag
@@ -33,9 +33,9 @@ type wild struct {
 	unit   *layout
 }
 
-// New makes up a program of up to so many ranks.
+// New generates a program of at most that many ranks.
 func New(seed uint64, most int) *Program {
-	w := &writer{Rand: rand.New(rand.NewPCG(seed, 0)), Program: &Program{Seed: seed, Ranks: 2}}
+	w := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), Program: &Program{Seed: seed, Ranks: 2}}
 	w.Ranks += w.IntN(min(most, 8) - 1)
 	if w.IntN(4) == 0 {
 		w.Ranks = 2 + w.IntN(most-1)
@@ -45,8 +45,8 @@ func New(seed uint64, most int) *Program {
 	for i := range all {
 		all[i] = i
 	}
-	w.teams = []*team{{groups: [][]int{all}}}
-	w.open = slices.Clone(w.teams)
+	w.comms = []*communicator{{groups: [][]int{all}}}
+	w.open = slices.Clone(w.comms)
 	for range 1 + w.IntN(3) {
 		w.phase()
 	}
@@ -54,18 +54,18 @@ func New(seed uint64, most int) *Program {
 }
 
 // phase adds communicators, messages and operations, and a barrier.
-func (w *writer) phase() {
+func (w *generator) phase() {
 	for range w.IntN(3) {
-		w.newTeam()
+		w.newCommunicator()
 	}
 	w.from, w.plans, w.kept = w.ids+1, map[plan]wild{}, nil
-	first := len(w.Items)
+	first := len(w.Actions)
 	for range 3 + w.IntN(25) {
 		w.add()
 	}
 	w.ids++
 	to := w.ids
-	for _, i := range w.Items[first:] {
+	for _, i := range w.Actions[first:] {
 		for _, s := range i.steps {
 			s.to = min(s.to, to)
 		}
@@ -75,19 +75,19 @@ func (w *writer) phase() {
 	}
 	w.last = nil
 	w.move(first)
-	meet := &item{id: w.ids, name: "barrier", keep: true}
+	meet := &action{id: w.ids, name: "barrier", keep: true}
 	for r := range w.Ranks {
-		meet.steps = append(meet.steps, &step{rank: r, when: w.ids, turn: finish, name: "barrier", do: func(x *performer) error {
+		meet.steps = append(meet.steps, &step{rank: r, when: w.ids, turn: finish, name: "barrier", do: func(x *runner) error {
 			x.comms[0].Barrier()
 			return nil
 		}})
 	}
-	w.Items = append(w.Items, meet)
-	w.freeTeam()
+	w.Actions = append(w.Actions, meet)
+	w.freeCommunicator()
 }
 
-// add adds an item of some kind.
-func (w *writer) add() {
+// add adds an action of some kind.
+func (w *generator) add() {
 	switch w.IntN(12) {
 	case 0, 1:
 		w.operation()
@@ -98,16 +98,16 @@ func (w *writer) add() {
 	}
 }
 
-// item begins an item.
-func (w *writer) item(name string, t *team) *item {
+// action adds an action without steps.
+func (w *generator) action(name string, t *communicator) *action {
 	w.ids++
-	i := &item{id: w.ids, name: name, team: t}
-	w.Items = append(w.Items, i)
+	i := &action{id: w.ids, name: name, comm: t}
+	w.Actions = append(w.Actions, i)
 	return i
 }
 
 // step adds a step that is not moved.
-func (w *writer) step(i *item, rank int, at turn, name string, do func(x *performer) error) *step {
+func (w *generator) step(i *action, rank int, at turn, name string, do func(x *runner) error) *step {
 	s := &step{rank: rank, when: i.id, turn: at, from: i.id, to: i.id, name: name, do: do}
 	i.steps = append(i.steps, s)
 	return s
@@ -115,12 +115,12 @@ func (w *writer) step(i *item, rank int, at turn, name string, do func(x *perfor
 
 // sends adds the steps of a message's sender. Those that may move do so from the last barrier on,
 // or up to the next.
-func (w *writer) sends(i *item, m *message, blocks, fixed bool) {
+func (w *generator) sends(i *action, m *message, blocks, fixed bool) {
 	if blocks && m.again[0] == nil {
-		w.step(i, m.src, block, "send", func(x *performer) error { return x.send(m) }).sends = []*message{m}
+		w.step(i, m.src, block, "send", func(x *runner) error { return x.send(m) }).sends = []*message{m}
 		return
 	}
-	s := w.step(i, m.src, begin, "start", func(x *performer) error { return x.start(m) })
+	s := w.step(i, m.src, begin, "start", func(x *runner) error { return x.start(m) })
 	s.sends = []*message{m}
 	switch {
 	case fixed:
@@ -134,12 +134,12 @@ func (w *writer) sends(i *item, m *message, blocks, fixed bool) {
 }
 
 // receives adds the steps of its receiver.
-func (w *writer) receives(i *item, m *message, blocks bool) {
+func (w *generator) receives(i *action, m *message, blocks bool) {
 	if blocks && m.again[1] == nil {
-		w.step(i, m.dst, block, "receive", func(x *performer) error { return x.receive(m) }).posts = []*message{m}
+		w.step(i, m.dst, block, "receive", func(x *runner) error { return x.receive(m) }).posts = []*message{m}
 		return
 	}
-	s := w.step(i, m.dst, begin, "post", func(x *performer) error { return x.post(m) })
+	s := w.step(i, m.dst, begin, "post", func(x *runner) error { return x.post(m) })
 	if s.posts = []*message{m}; m.again[1] == nil {
 		s.from = w.from
 	}
@@ -147,14 +147,14 @@ func (w *writer) receives(i *item, m *message, blocks bool) {
 }
 
 // waits adds the wait for what was begun, now or later.
-func (w *writer) waits(i *item, rank int, m *message, incoming bool) {
-	s := w.step(i, rank, finish, "wait", func(x *performer) error { return x.wait(m, incoming) })
+func (w *generator) waits(i *action, rank int, m *message, incoming bool) {
+	s := w.step(i, rank, finish, "wait", func(x *runner) error { return x.wait(m, incoming) })
 	s.to, s.late = 1<<30, !m.anySource
 }
 
 // draw draws the properties of a message, except its sender and receiver.
-func (w *writer) draw(m *message) {
-	m.id, m.item, m.due = w.ids, w.ids, w.ids
+func (w *generator) draw(m *message) {
+	m.id, m.action, m.due = w.ids, w.ids, w.ids
 	m.tag, m.mode = w.IntN(tags), model.Mode(w.IntN(4))
 	m.how = [2]int{w.Int(), w.Int()}
 	m.unit = units[w.IntN(len(units))]
@@ -162,16 +162,16 @@ func (w *writer) draw(m *message) {
 }
 
 // length draws a number of bytes.
-func (w *writer) length(most int) int {
+func (w *generator) length(most int) int {
 	return w.IntN(1 + min(most, []int{0, 8, 64, 600, 5000, 20000}[w.IntN(6)]))
 }
 
 // shape draws how the data of a message lies on both sides.
-func (w *writer) shape(m *message) {
-	m.out, m.in = lie(w.Rand, m.unit, m.units, 1), lie(w.Rand, m.unit, m.units, 2)
+func (w *generator) shape(m *message) {
+	m.out, m.in = arrange(w.Rand, m.unit, m.units, 1), arrange(w.Rand, m.unit, m.units, 2)
 	if m.anySource {
 		room := mostAny / m.unit.size()
-		m.in = lie(w.Rand, m.unit, room, 1)
+		m.in = arrange(w.Rand, m.unit, room, 1)
 	} else if w.IntN(3) == 0 {
 		m.in.count++ // room for more
 	}
@@ -181,13 +181,13 @@ func (w *writer) shape(m *message) {
 const mostAny = 4800
 
 // message adds a message between two ranks.
-func (w *writer) message() {
+func (w *generator) message() {
 	if len(w.kept) > 0 && w.IntN(4) == 0 {
 		w.another()
 		return
 	}
 	t := w.open[w.IntN(len(w.open))]
-	m := &message{team: t}
+	m := &message{comm: t}
 	group := t.groups[w.IntN(len(t.groups))]
 	m.src = group[w.IntN(len(group))]
 	peers := t.peers(m.src)
@@ -197,7 +197,7 @@ func (w *writer) message() {
 		w.cancelled(m)
 		return
 	}
-	i := w.item("message", t)
+	i := w.action("message", t)
 	w.draw(m)
 	if plan.tags[m.tag] {
 		m.anySource, m.anyTag, m.unit = true, plan.anyTag, plan.unit
@@ -213,29 +213,28 @@ func (w *writer) message() {
 	w.place(i, m)
 }
 
-// keep lets ranks keep a message's requests to start them again. A rank that starts one again waits for it
-// before.
-func (w *writer) keep(m *message, plan wild) {
+// keep makes the requests of a message persistent. A rank waits for one before it starts it again.
+func (w *generator) keep(m *message, plan wild) {
 	w.kept = append(w.kept, m)
 	if (!m.anySource || plan.early) && w.IntN(3) > 0 {
-		m.again[0] = &persistentOp{m.item}
+		m.again[0] = &persistentOp{m.action}
 	}
 	if (!m.anySource || !plan.early) && w.IntN(3) > 0 {
-		m.again[1] = &persistentOp{m.item}
+		m.again[1] = &persistentOp{m.action}
 	}
 }
 
-// another adds a message like one before.
-func (w *writer) another() {
+// another adds a message with the properties of an earlier one.
+func (w *generator) another() {
 	m := *w.kept[w.IntN(len(w.kept))]
-	i := w.item("message again", m.team)
-	m.id, m.item, m.due = i.id, i.id, i.id
+	i := w.action("message again", m.comm)
+	m.id, m.action, m.due = i.id, i.id, i.id
 	m.how = [2]int{w.Int(), w.Int()}
 	w.place(i, &m)
 }
 
 // place adds the steps of a message.
-func (w *writer) place(i *item, m *message) {
+func (w *generator) place(i *action, m *message) {
 	switch self := m.src == m.dst; { // a rank that waits for itself waits for ever
 	case m.anySource:
 		w.fromAny(i, m)
@@ -247,23 +246,23 @@ func (w *writer) place(i *item, m *message) {
 	}
 }
 
-// cancelled adds a message that its sender cancels, and news of what became of it.
-func (w *writer) cancelled(m *message) {
-	i := w.item("cancelled message", m.team)
+// cancelled adds a message that its sender cancels, and a message that says whether it was.
+func (w *generator) cancelled(m *message) {
+	i := w.action("cancelled message", m.comm)
 	w.draw(m)
 	if m.tag = cancelTag; m.mode == model.Ready {
 		m.mode = model.Standard
 	}
 	w.shape(m)
 	w.ids++
-	n := &message{id: w.ids, item: i.id, due: i.id, team: w.teams[0], src: m.src, dst: m.dst, tag: newsTag, units: 1, unit: units[0], out: lay{units[0], 1, 1}, in: lay{units[0], 1, 1}}
-	w.step(i, m.src, block, "start and cancel", func(x *performer) error { return x.cancel(m, n) }).sends = []*message{m, n}
-	w.step(i, m.dst, block, "receive unless cancelled", func(x *performer) error { return x.receiveUnlessCancelled(m, n) }).posts = []*message{n, m}
+	n := &message{id: w.ids, action: i.id, due: i.id, comm: w.comms[0], src: m.src, dst: m.dst, tag: newsTag, units: 1, unit: units[0], out: placement{units[0], 1, 1}, in: placement{units[0], 1, 1}}
+	w.step(i, m.src, block, "start and cancel", func(x *runner) error { return x.cancel(m, n) }).sends = []*message{m, n}
+	w.step(i, m.dst, block, "receive unless cancelled", func(x *runner) error { return x.receiveUnlessCancelled(m, n) }).posts = []*message{n, m}
 }
 
-// plan returns what is planned, in the job's own communicator never any tag, as other items need
-// it.
-func (w *writer) plan(t *team, dst int) wild {
+// plan returns the wildcards of a receiver. Those in the job's communicator never have any tag, as
+// other actions use tags there.
+func (w *generator) plan(t *communicator, dst int) wild {
 	at := plan{t, dst}
 	x, ok := w.plans[at]
 	if !ok {
@@ -285,8 +284,8 @@ func (w *writer) plan(t *team, dst int) wild {
 }
 
 // fromAny adds the steps of a message that is received from any source.
-func (w *writer) fromAny(i *item, m *message) {
-	if w.plan(m.team, m.dst).early {
+func (w *generator) fromAny(i *action, m *message) {
+	if w.plan(m.comm, m.dst).early {
 		w.receives(i, m, false)
 		post := i.steps[0]
 		post.when = w.from
@@ -306,8 +305,8 @@ func (w *writer) fromAny(i *item, m *message) {
 	}
 }
 
-// ready adds a message in ready mode: the receiver posts, and says so.
-func (w *writer) ready(i *item, m *message) {
+// ready adds a message in ready mode: the receiver posts its receive, and says so.
+func (w *generator) ready(i *action, m *message) {
 	w.receives(i, m, false)
 	if m.src != m.dst {
 		w.tell(i, m.dst, m.src, goTag, "go")
@@ -316,16 +315,16 @@ func (w *writer) ready(i *item, m *message) {
 }
 
 // tell adds an empty message in the job's communicator.
-func (w *writer) tell(i *item, src, dst, tag int, name string) {
+func (w *generator) tell(i *action, src, dst, tag int, name string) {
 	w.ids++
-	m := &message{id: w.ids, item: i.id, due: i.id, team: w.teams[0], src: src, dst: dst, tag: tag, unit: units[0], out: lay{units[0], 0, 1}, in: lay{units[0], 0, 1}}
-	w.step(i, src, block, name, func(x *performer) error { return x.send(m) }).sends = []*message{m}
-	w.step(i, dst, block, name, func(x *performer) error { return x.receive(m) }).posts = []*message{m}
+	m := &message{id: w.ids, action: i.id, due: i.id, comm: w.comms[0], src: src, dst: dst, tag: tag, unit: units[0], out: placement{units[0], 0, 1}, in: placement{units[0], 0, 1}}
+	w.step(i, src, block, name, func(x *runner) error { return x.send(m) }).sends = []*message{m}
+	w.step(i, dst, block, name, func(x *runner) error { return x.receive(m) }).posts = []*message{m}
 }
 
 // move moves steps since the last barrier and puts wildcards into receives.
-func (w *writer) move(first int) {
-	for _, i := range w.Items[first:] {
+func (w *generator) move(first int) {
+	for _, i := range w.Actions[first:] {
 		for _, s := range i.steps {
 			switch {
 			case s.turn == finish:
@@ -342,7 +341,7 @@ func (w *writer) move(first int) {
 				}
 			}
 			for _, m := range s.posts {
-				if p := w.plans[plan{m.team, m.dst}]; p.tags == [tags]bool{} && m.again[1] == nil && m.tag != cancelTag && m.tag != newsTag && w.IntN(3) == 0 {
+				if p := w.plans[plan{m.comm, m.dst}]; p.tags == [tags]bool{} && m.again[1] == nil && m.tag != cancelTag && m.tag != newsTag && w.IntN(3) == 0 {
 					m.anyTag = true
 					m.anyTag = w.fair()
 				}
@@ -352,11 +351,11 @@ func (w *writer) move(first int) {
 }
 
 // far draws how far a step is moved.
-func (w *writer) far() int { return w.IntN([]int{1, 4, 20}[w.IntN(3)]) }
+func (w *generator) far() int { return w.IntN([]int{1, 4, 20}[w.IntN(3)]) }
 
 // ring adds a ring of ranks that send to the next and receive from the one before, at the same
 // time, or a chain that has two ends.
-func (w *writer) ring() {
+func (w *generator) ring() {
 	t := w.open[w.IntN(len(w.open))]
 	if t.inter() {
 		return
@@ -368,7 +367,7 @@ func (w *writer) ring() {
 			return
 		}
 	}
-	i := w.item("ring", t)
+	i := w.action("ring", t)
 	closed, replace := w.IntN(3) > 0, w.IntN(3) == 0
 	var common message
 	w.draw(&common)
@@ -381,7 +380,7 @@ func (w *writer) ring() {
 		m := common
 		w.ids++
 		m.id = w.ids
-		m.team, m.src, m.dst, m.tag = t, group[r[(k+len(r)-1)%len(r)]], group[r[k]], goTag
+		m.comm, m.src, m.dst, m.tag = t, group[r[(k+len(r)-1)%len(r)]], group[r[k]], goTag
 		if !replace {
 			m.units = w.length(20000) / m.unit.size()
 		}
@@ -397,7 +396,7 @@ func (w *writer) ring() {
 				in.in.count--
 			}
 		}
-		s := w.step(i, group[r[k]], block, "send and receive", func(x *performer) error { return x.exchange(t, out, in, replace) })
+		s := w.step(i, group[r[k]], block, "send and receive", func(x *runner) error { return x.exchange(t, out, in, replace) })
 		if out != nil {
 			s.sends = []*message{out}
 		}
