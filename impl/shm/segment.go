@@ -83,6 +83,8 @@ type segment struct {
 	*control
 	members []member
 	rings   []ring // from a to b at a*ranks+b
+
+	progress []transport.Progress // of the ranks, for deadlock
 }
 
 // size returns the bytes of a mapping.
@@ -105,9 +107,15 @@ func (s *segment) ring(from, to int) *ring { return &s.rings[from*len(s.members)
 
 // deadlock returns the ranks that wait if nothing can happen any more, else nil. A rank publishes
 // its progress before its wait begins, and it stays valid until that ends. So if no wait has ended
-// while all were read, they are of one time.
+// while all were read, they are of one time. Only the supervisor of the job calls it.
 func (s *segment) deadlock() []int {
-	ranks := make([]transport.Progress, len(s.members))
+	if s.progress == nil {
+		s.progress = make([]transport.Progress, len(s.members))
+		for r := range s.progress {
+			s.progress[r] = transport.NewProgress(len(s.members))
+		}
+	}
+	ranks := s.progress
 	var waits [MaxRanks]uint64
 	for r := range s.members {
 		m := &s.members[r]
@@ -115,7 +123,6 @@ func (s *segment) deadlock() []int {
 		if waits[r] = m.waits.Load(); waits[r]%2 == 0 && !ended {
 			return nil
 		}
-		ranks[r] = transport.NewProgress(len(ranks))
 		ranks[r].Known, ranks[r].Ended = true, ended
 	}
 	for r := range s.members {

@@ -22,21 +22,22 @@ func NewProgress(ranks int) Progress {
 // behind all that it had sent, the first rank to go on after its report would need a packet that was
 // sent after its sender's report, so that its sender would have gone on before it.
 func Deadlock(ranks []Progress) []int {
-	var waiting []int
 	for r := range ranks {
 		if !ranks[r].Known {
 			return nil
 		}
-		if !ranks[r].Ended {
-			waiting = append(waiting, r)
-		}
 	}
-	for _, to := range waiting {
+	var waiting []int
+	for to := range ranks {
+		if ranks[to].Ended {
+			continue
+		}
 		for from := range ranks {
 			if from != to && (ranks[from].Sent[to] != ranks[to].Received[from] || ranks[to].AwaitsExit[from] && ranks[from].Ended) {
 				return nil
 			}
 		}
+		waiting = append(waiting, to)
 	}
 	return waiting
 }

@@ -123,10 +123,7 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 func messagesAllocate(t testing.TB, s *Subject, w World) error {
 	rounds, limit, sizes := 5000, 50, []int{100, 5000}
 	if w.Processes {
-		rounds, limit, sizes = 1000, 250, []int{8, 20_000} // blocking waits allocate now and then; one by each send is 500
-		if s.Library().Long[model.Intra].Bounce > 0 {
-			sizes = []int{8, 3000} // a long message in many pieces waits often
-		}
+		rounds, sizes = 1000, []int{8, 20_000}
 	}
 	for _, nonblocking := range []bool{false, true} {
 		for _, bytes := range sizes {
