@@ -114,10 +114,18 @@ func (w *walk) endCall() {
 // bytes returns how many bytes of the message a step carries.
 func (w *walk) bytes(s Step) int { return s.Bytes(w.Bytes, w.lib.First) }
 
-// transmit sends a packet and takes it in.
+// transmit makes a packet, sends it and takes it in.
 func (w *walk) transmit(s Step, first bool) {
 	bytes := w.bytes(s)
-	w.prepare(s, first)
+	if first {
+		w.spend(s.From, ProtoPack, w.Bytes)                           // the whole message is packed before the first packet
+		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // a buffered message is staged already
+			w.copy(s.From, w.Bytes) // so that the receiver can read it
+		}
+	}
+	if !first || s.Data == NoData { // a first packet with data is part of the call
+		w.spend(s.From, ProtoControl, 1)
+	}
 	m := w.net.send(w, s.From, bytes)
 	if first && w.local() {
 		w.endCall()
@@ -127,21 +135,6 @@ func (w *walk) transmit(s Step, first bool) {
 		w.spend(s.To(), ProtoMatch, 1)
 	}
 	w.unpack(s.To(), bytes)
-}
-
-// prepare makes a packet. The whole message is packed before the first packet. A first packet with
-// data is part of the call. One without data may stage the message, so that the receiver can read
-// it.
-func (w *walk) prepare(s Step, first bool) {
-	if first {
-		w.spend(s.From, ProtoPack, w.Bytes)
-		if s.Data == NoData && w.long().Stage && w.Mode != Buffered { // a buffered message is staged already
-			w.copy(s.From, w.Bytes)
-		}
-	}
-	if !first || s.Data == NoData {
-		w.spend(s.From, ProtoControl, 1)
-	}
 }
 
 // take takes in a packet.

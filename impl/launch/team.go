@@ -70,7 +70,13 @@ func (t *Team) Address() string {
 func (t *Team) Close() {
 	var all sync.WaitGroup
 	for _, a := range t.agents {
-		all.Go(a.close)
+		all.Go(func() {
+			a.control.send(command{Kind: cmdExit})
+			a.control.close()
+			if a.remote != nil {
+				a.remote.end(exitTimeout)
+			}
+		})
 	}
 	all.Wait()
 }
@@ -85,15 +91,6 @@ type agent struct {
 
 // exitTimeout is how long an agent may take to end what it was told to.
 const exitTimeout = time.Second
-
-// close ends an agent.
-func (a *agent) close() {
-	a.control.send(command{Kind: cmdExit})
-	a.control.close()
-	if a.remote != nil {
-		a.remote.end(exitTimeout)
-	}
-}
 
 // supervise is rankProcess.supervise for a rank on another host.
 func (a *agent) supervise(run int, stop <-chan struct{}, explain *bool, reported func(report)) *Death {

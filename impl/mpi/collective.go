@@ -331,18 +331,14 @@ func parts(b Buffer, counts, offsets []int) []Buffer {
 
 // checkPartsDisjoint fails if two parts have an element in common. It is fast if they lie in order.
 func (c *Comm) checkPartsDisjoint(counts, offsets []int) {
-	end := math.MinInt
+	end, ordered := math.MinInt, true
 	for i := range counts {
-		if counts[i] > 0 && offsets[i] < end {
-			c.checkAnyOrder(counts, offsets)
-			return
-		}
+		ordered = ordered && (counts[i] == 0 || offsets[i] >= end)
 		end = max(end, offsets[i]+counts[i])
 	}
-}
-
-// checkAnyOrder is checkPartsDisjoint for parts in any order.
-func (c *Comm) checkAnyOrder(counts, offsets []int) {
+	if ordered {
+		return
+	}
 	order := make([]int, 0, len(counts))
 	for i, n := range counts {
 		if n > 0 {

@@ -40,7 +40,7 @@ func atomicCounters(open func(int) device.World) error {
 }
 
 // Each rank has its registers, and each register its value, which may go up and down by any amount.
-func apartCounters(open func(int) device.World) error {
+func separateCounters(open func(int) device.World) error {
 	const n = 3
 	return run(open(n), withCounter(func(p *rank, c device.Counter) error {
 		weight := int64(1)
@@ -68,7 +68,7 @@ func apartCounters(open func(int) device.World) error {
 }
 
 // Every run starts anew, and so do its counters.
-func freshCounters(open func(int) device.World) error {
+func countersBeginAtZero(open func(int) device.World) error {
 	w := open(2)
 	for i := range 3 {
 		err := run(w, withCounter(func(p *rank, c device.Counter) error {

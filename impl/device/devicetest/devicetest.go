@@ -29,7 +29,7 @@ var laws = []law{
 	{"bytes arrive as they were", integrity},
 	{"head and source", head},
 	{"to itself", self},
-	{"data stays until the next receive", held},
+	{"data stays until the next receive", receivedDataStays},
 	{"received data can be sent on", forward},
 	{"polling", poll},
 	{"waiting", wait},
@@ -65,8 +65,8 @@ var laws = []law{
 	{"withdrawn memory", withdrawn},
 
 	{"counters are atomic", atomicCounters},
-	{"counters are apart", apartCounters},
-	{"counters begin at zero", freshCounters},
+	{"counters are separate", separateCounters},
+	{"counters begin at zero", countersBeginAtZero},
 	{"swap of counters", swapCounters},
 
 	{"flags in memory", flags},

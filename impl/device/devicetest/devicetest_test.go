@@ -653,13 +653,13 @@ var faults = []*fault{
 	{name: "counters return the new value", law: "counters are atomic", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, delta) + delta }
 	}},
-	{name: "there is one register", law: "counters are apart", port: func(f *faulty) {
+	{name: "there is one register", law: "counters are separate", port: func(f *faulty) {
 		f.counter = func(dst, _ int, delta int64) int64 { return f.Port.Counter().Add(dst, 0, delta) }
 	}},
-	{name: "counters only count up", law: "counters are apart", port: func(f *faulty) {
+	{name: "counters only count up", law: "counters are separate", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 { return f.Port.Counter().Add(dst, r, max(delta, 0)) }
 	}},
-	{name: "counters have 32 bits", law: "counters are apart", port: func(f *faulty) {
+	{name: "counters have 32 bits", law: "counters are separate", port: func(f *faulty) {
 		f.counter = func(dst, r int, delta int64) int64 { return int64(int32(f.Port.Counter().Add(dst, r, delta))) }
 	}},
 	{name: "counters go on", law: "counters begin at zero", port: func(f *faulty) {

@@ -159,7 +159,7 @@ func completions(open func(int) device.World) error {
 // complete makes transfers to and from rank 0 and takes their completions, among as many packets of
 // rank 2.
 func complete(p *rank, m device.Memory, transfers, size int) error {
-	x := among{rank: p}
+	x := filter{rank: p}
 	q, err := x.next()
 	if err != nil {
 		return err
@@ -194,14 +194,14 @@ func complete(p *rank, m device.Memory, transfers, size int) error {
 	return nil
 }
 
-// among is a rank that takes packets among those of rank 2, which are numbered.
-type among struct {
+// filter is a rank that receives packets and checks off those of rank 2, which are numbered.
+type filter struct {
 	*rank
 	others uint64 // packets of rank 2 so far
 }
 
-// next returns the next packet but for those.
-func (x *among) next() (*device.Packet, error) {
+// next returns the next packet of another rank than 2.
+func (x *filter) next() (*device.Packet, error) {
 	for {
 		q := x.rank.next()
 		if q.Src != 2 {

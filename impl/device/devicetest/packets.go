@@ -177,7 +177,7 @@ func self(open func(int) device.World) error {
 // A receiver looks at a packet and its data where they lie and copies the data once, to where the
 // user wants it. Until it receives again nothing may be put there, neither what arrives nor what
 // the rank itself sends.
-func held(open func(int) device.World) error {
+func receivedDataStays(open func(int) device.World) error {
 	const packets = 20
 	for _, size := range []int{1, 64, 3000, 100000} {
 		err := run(open(2), func(p *rank) error {

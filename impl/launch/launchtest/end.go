@@ -39,7 +39,7 @@ func nothingLeft(t *testing.T, x *transport) {
 	if err := w.Run(func(device.Port) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	before, _ := held(t)
+	before, _ := openResources(t)
 	for i := range 6 {
 		err := x.world(t, Settings{Ranks: 3}).Run(round(func(p device.Port) error {
 			if p.Rank() == i%3 {
@@ -51,7 +51,7 @@ func nothingLeft(t *testing.T, x *transport) {
 			t.Fatalf("Run returned %v", err)
 		}
 	}
-	if files, maps := held(t); files > before || maps > 0 {
+	if files, maps := openResources(t); files > before || maps > 0 {
 		t.Errorf("%d files are open, %d before, and %d segments mapped", files, before, maps)
 	}
 	if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {
@@ -59,8 +59,8 @@ func nothingLeft(t *testing.T, x *transport) {
 	}
 }
 
-// held counts the open files of this process and the mappings of shared memory.
-func held(t *testing.T) (files, maps int) {
+// openResources counts the open files of this process and the mappings of shared memory.
+func openResources(t *testing.T) (files, maps int) {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The oracle says whether a rank can have received its messages, by MPI's matching rules alone (MPI-1.2,
+// The oracle says whether a rank can have received its messages by MPI's matching rules (MPI-1.2,
 // §3.5):
 //
 // - A receive takes a message of its communicator, with its source or from any, with its tag or
