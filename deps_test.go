@@ -128,7 +128,6 @@ const maxFiles = 15
 var moreFiles = map[string]int{
 	"cmd/loggp":        100, // one file a verb
 	"fit/compare":      16,
-	"impl/proto":       27,
 	"microbench":       29,
 	"microbench/paper": 20,
 	"reports":          58,
