@@ -121,6 +121,7 @@ func TestMisuse(t *testing.T) {
 		{"predict --platform t3d --protocol T --mode ssend", 2, []string{"--protocol T", "synchronous"}},
 		{"predict --platform t3d --mode sennd", 2, []string{"--mode", "did you mean send?"}},
 		{"trace --platform t3d --mode synchronous --protocol T", 2, []string{"--protocol T", "synchronous"}},
+		{"predict --platform t3d --mode syncronous", 2, []string{"--mode", "did you mean synchronous?"}},
 		{"trace --platform t3d --mode isennd", 2, []string{"--mode", "did you mean isend?"}},
 		{"run --platform t3d", 2, []string{"which program", "stencil"}},
 		{"run --platform t3d dance", 2, []string{`"dance"`, "stencil"}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,7 @@ func (c *choice) Set(s string) error {
 	s = cmp.Or(c.alias[s], s)
 	if !slices.Contains(c.of, s) {
 		list := "it is one of " + strings.Join(c.of, ", ")
-		if meant := platform.Meant(s, c.of); meant != "" {
+		if meant := platform.Meant(s, slices.Concat(c.of, slices.Sorted(maps.Keys(c.alias)))); meant != "" {
 			list += "; did you mean " + meant + "?"
 		}
 		return errors.New(list)

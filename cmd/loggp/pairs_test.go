@@ -57,7 +57,7 @@ func TestPlaceOfOneTier(t *testing.T) {
 	}
 }
 
-// From pairs alone: who is with whom on the Convex, of which fit knows nothing, and from there to the place of a prediction. Two hypernodes of eight.
+// From pairs alone fit finds the groups of ranks on the Convex, and predict uses them as places. Two hypernodes of eight.
 func TestTiersOfConvex(t *testing.T) {
 	t.Chdir(t.TempDir())
 	seeds := 6

@@ -295,7 +295,7 @@ func (c *cut) alone() float64 {
 	return least
 }
 
-// description is what it costs to say who is with whom, and where the second tier is: for the items of each connected part the number of groups,
+// description is what it costs to describe the groups of ranks, and the second tier: for the items of each connected part the number of groups,
 // and which division into groups of these sizes it is among all; and half a logarithm of the edges for the middle, as BIC has it.
 //
 //	½ ln edges + Σ [ ln items + ln( items! / (Π size! · Π (groups of one size)!) ) ]

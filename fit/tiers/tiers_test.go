@@ -52,7 +52,7 @@ func found(t *testing.T, set *sample.Set) *tiering {
 	return all[0]
 }
 
-// Two tiers come back from times alone: H, P and who is with whom, in 95 of 100 seeds.
+// Two tiers come back from times alone: H, P and the groups of ranks, in 95 of 100 seeds.
 func TestTiersComeBack(t *testing.T) {
 	seeds := uint64(100)
 	if testing.Short() {

@@ -57,7 +57,7 @@ func (t *tiering) Warnings() []clean.Warning {
 		case c.nearEdges() == 1:
 			warn("H", clean.TiersUnclear, "one pair alone is nearer than others: a tier of its own, or a chance")
 		case c.unclear():
-			warn("H", clean.TiersUnclear, "two tiers differ by %.1f deviations of the pairs in them: who is with whom is doubtful", c.apart())
+			warn("H", clean.TiersUnclear, "two tiers differ by %.1f deviations of the pairs in them: the groups of ranks are uncertain", c.apart())
 		}
 	}
 	if odd := t.names(t.odd); len(odd) > 0 {
