@@ -46,8 +46,9 @@ func (b *builder) file(name, text string, f *Format, o Options) error {
 	b.key = sample.Key{
 		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: "auto",
 	}
-	if err := f.read(&input{name: name, rest: text}, b); err != nil {
-		return err
+	in := &input{name: name, rest: text}
+	if f.read(in, b); in.err != nil {
+		return in.err
 	}
 	if len(b.series) == 0 {
 		why := ""

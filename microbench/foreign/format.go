@@ -20,7 +20,7 @@ type Format struct {
 	Mark        string // what Guess looks for, for people
 
 	guess func(text string) bool
-	read  func(*input, *builder) error
+	read  func(*input, *builder)
 }
 
 // Formats are all of them, in the order in which they are listed.

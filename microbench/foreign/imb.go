@@ -1,15 +1,12 @@
 package foreign
 
 import (
-	"errors"
 	"regexp"
 	"strings"
 
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
-
-var errTooLong = errors.New("no time that a message takes")
 
 // imb reads the blocks of the Intel MPI Benchmarks, part MPI-1:
 //
@@ -42,15 +39,15 @@ var imbOther = map[string]string{
 // imbTables are the blocks that can be imported: their header, and the row's reader.
 var imbTables = map[string]struct {
 	head string
-	row  func(*line, *builder) error
+	row  func(*line, *builder)
 }{
 	"PingPong": {"#bytes #repetitions t[usec] Mbytes/sec", pingPongRow},
 	"Uniband":  {"#bytes #repetitions Mbytes/sec Msg/sec", unibandRow},
 }
 
-func readIMB(in *input, b *builder) error {
-	var row func(*line, *builder) error // of the block; nil outside of those that are imported
-	block, head := "", false            // head: the header of the block has been seen
+func readIMB(in *input, b *builder) {
+	var row func(*line, *builder) // of the block; nil outside of those that are imported
+	block, head := "", false      // head: the header of the block has been seen
 	for l, ok := in.next(); ok; l, ok = in.next() {
 		text, comment := l.comment()
 		words := strings.Fields(l.text)
@@ -61,27 +58,25 @@ func readIMB(in *input, b *builder) error {
 			imbBegin(b, block)
 		case len(words) > 0 && words[0] == "#bytes" && row != nil:
 			if got := strings.Join(words, " "); got != imbTables[block].head {
-				return l.errorf(1, "the header %s of %s where %q belongs", cited(got), block, imbTables[block].head)
+				l.errorf(1, "the header %s of %s where %q belongs", cited(got), block, imbTables[block].head)
+				return
 			}
 			head = true
 		case comment:
 			imbHead(b, text, block, &row)
 		case row == nil || l.blank():
 		case !head:
-			return l.errorf(1, "a row of %s before its header %q", block, imbTables[block].head)
+			l.errorf(1, "a row of %s before its header %q", block, imbTables[block].head)
+			return
 		default:
-			if err := l.split(false, 4, 4, "a row of "+imbTables[block].head); err != nil {
-				return err
-			}
-			if err := row(&l, b); err != nil {
-				return err
+			if l.split(false, 4, 4, "a row of "+imbTables[block].head) {
+				row(&l, b)
 			}
 		}
 	}
 	if block == "" {
-		return (&line{in: in, number: max(in.last, 1)}).errorf(1, "no block that begins with \"# Benchmarking ...\"")
+		(&line{in: in, number: max(in.last, 1)}).errorf(1, "no block that begins with \"# Benchmarking ...\"")
 	}
-	return nil
 }
 
 // imbBegin says what is known of a block before its rows.
@@ -101,7 +96,7 @@ func imbBegin(b *builder, block string) {
 }
 
 // imbHead takes facts from the head of the file, and the number of processes of a block: of more than two it cannot be used.
-func imbHead(b *builder, text, block string, row *func(*line, *builder) error) {
+func imbHead(b *builder, text, block string, row *func(*line, *builder)) {
 	if m := imbTitle.FindStringSubmatch("# " + text); m != nil {
 		b.fact("tool", m[1])
 		b.fact("tool_version", strings.TrimSuffix(m[2], ","))
@@ -119,42 +114,17 @@ func imbHead(b *builder, text, block string, row *func(*line, *builder) error) {
 
 var imbFacts = map[string]string{"Date": "date", "Machine": "machine", "System": "system", "Release": "release", "MPI Version": "mpi_version"}
 
-func pingPongRow(l *line, b *builder) error {
-	k, err := l.bytes(0)
-	if err != nil {
-		return err
-	}
-	n, err := l.whole(1, 1, maxBytes, "a number of repetitions")
-	if err != nil {
-		return err
-	}
-	t, err := l.time(2, "us", "a time in us")
-	if err != nil {
-		return err
-	}
+func pingPongRow(l *line, b *builder) {
+	k := l.bytes(0)
+	n := l.whole(1, 1, maxBytes, "a number of repetitions")
+	t := l.time(2, "us", "a time in us")
 	b.summary("send", sample.RTT, k, 2*t)
 	b.detail("repetitions", "send", sample.RTT, k, itoa(n))
-	return nil
 }
 
-func unibandRow(l *line, b *builder) error {
-	k, err := l.bytes(0)
-	if err != nil {
-		return err
-	}
-	n, err := l.whole(1, 1, maxBytes, "a number of repetitions")
-	if err != nil {
-		return err
-	}
-	r, err := l.rate(3, "messages a second")
-	if err != nil {
-		return err
-	}
-	t, err := per(1, r)
-	if err != nil {
-		return l.wrong(3, "messages a second")
-	}
-	b.summary("isend", sample.Stream, k, t)
+func unibandRow(l *line, b *builder) {
+	k := l.bytes(0)
+	n := l.whole(1, 1, maxBytes, "a number of repetitions")
+	b.summary("isend", sample.Stream, k, l.per(3, 1, 1, "messages a second"))
 	b.detail("repetitions", "isend", sample.Stream, k, itoa(n))
-	return nil
 }

@@ -3,6 +3,7 @@ package foreign
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -31,12 +32,13 @@ func contents(f File) (string, error) {
 type input struct {
 	name string
 	rest string
-	last int // number of the line that was read last
+	last int   // number of the line that was read last
+	err  error // the first; there are no lines after it
 }
 
-// next returns the next line. It is false at the end.
+// next returns the next line. It is false at the end, and after an error.
 func (in *input) next() (line, bool) {
-	if in.rest == "" {
+	if in.rest == "" || in.err != nil {
 		return line{}, false
 	}
 	text, rest, _ := strings.Cut(in.rest, "\n")
@@ -59,12 +61,13 @@ type word struct {
 	col  int // where it begins, from 1
 }
 
-// short is an error if the line is longer than any of a tool.
-func (l *line) short() error {
+// short is false, and an error, if the line is longer than any of a tool.
+func (l *line) short() bool {
 	if len(l.text) > maxLine {
-		return l.errorf(maxLine+1, "the line is longer than %d bytes", maxLine)
+		l.errorf(maxLine+1, "the line is longer than %d bytes", maxLine)
+		return false
 	}
-	return nil
+	return true
 }
 
 // blank says whether there is nothing in the line.
@@ -76,10 +79,11 @@ func (l *line) comment() (string, bool) {
 	return strings.TrimSpace(text), ok
 }
 
-// split cuts the line at spaces, or at commas, into words: least at least, and most at most. what is what the line should be.
-func (l *line) split(comma bool, least, most int, what string) error {
-	if err := l.short(); err != nil {
-		return err
+// split cuts the line at spaces, or at commas, into words: least at least, and most at most. what is what the line should be. It is
+// false, and an error, if the line is something else.
+func (l *line) split(comma bool, least, most int, what string) bool {
+	if !l.short() {
+		return false
 	}
 	l.words = l.words[:0]
 	begin := -1
@@ -96,11 +100,13 @@ func (l *line) split(comma bool, least, most int, what string) error {
 	}
 	switch n := len(l.words); {
 	case n < least:
-		return l.errorf(len(l.text)+1, "%s where %s belongs", columns(n), what)
+		l.errorf(len(l.text)+1, "%s where %s belongs", columns(n), what)
+		return false
 	case n > most:
-		return l.errorf(l.words[most].col, "%s where %s belongs", columns(n), what)
+		l.errorf(l.words[most].col, "%s where %s belongs", columns(n), what)
+		return false
 	}
-	return nil
+	return true
 }
 
 func columns(n int) string {
@@ -110,14 +116,16 @@ func columns(n int) string {
 	return strconv.Itoa(n) + " columns"
 }
 
-// errorf makes an error of a column.
-func (l *line) errorf(col int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d:%d: %s", l.in.name, l.number, col, fmt.Sprintf(format, args...))
+// errorf keeps an error of a column, if it is the first of the input.
+func (l *line) errorf(col int, format string, args ...any) {
+	if l.in.err == nil {
+		l.in.err = fmt.Errorf("%s:%d:%d: %s", l.in.name, l.number, col, fmt.Sprintf(format, args...))
+	}
 }
 
-// wrong is the error of a word that is not what belongs there.
-func (l *line) wrong(i int, what string) error {
-	return l.errorf(l.words[i].col, "%s where %s belongs", cited(l.words[i].text), what)
+// wrong keeps the error of a word that is not what belongs there.
+func (l *line) wrong(i int, what string) {
+	l.errorf(l.words[i].col, "%s where %s belongs", cited(l.words[i].text), what)
 }
 
 // cited quotes a text that may be long.
@@ -130,19 +138,18 @@ func cited(s string) string {
 }
 
 // whole reads a word as a number from low to high.
-func (l *line) whole(i, low, high int, what string) (int, error) {
+func (l *line) whole(i, low, high int, what string) int {
 	s := l.words[i].text
 	n, err := strconv.Atoi(s)
 	if err != nil || n < low || n > high || s[0] == '+' || s[0] == '-' {
-		return 0, l.wrong(i, what)
+		l.wrong(i, what)
+		return 0
 	}
-	return n, nil
+	return n
 }
 
 // bytes reads a word as the length of a message.
-func (l *line) bytes(i int) (int, error) {
-	return l.whole(i, 0, maxBytes, "a number of bytes")
-}
+func (l *line) bytes(i int) int { return l.whole(i, 0, maxBytes, "a number of bytes") }
 
 const maxBytes = 1<<31 - 1
 
@@ -150,16 +157,14 @@ const maxBytes = 1<<31 - 1
 const maxTime = 1000 * unit.Second
 
 // time reads a word as a time in a unit, exactly. What is not finite, such as -nan, is no time.
-func (l *line) time(i int, unitName, what string) (unit.Time, error) {
+func (l *line) time(i int, unitName, what string) unit.Time {
 	s := l.words[i].text
-	if !decimal(s) {
-		return 0, l.wrong(i, what)
-	}
 	t, err := unit.ParseTime(s + unitName)
-	if err != nil || t > maxTime {
-		return 0, l.wrong(i, what)
+	if !decimal(s) || err != nil || t > maxTime {
+		l.wrong(i, what)
+		return 0
 	}
-	return t, nil
+	return t
 }
 
 // decimal says whether a text is digits with at most one point between them.
@@ -169,14 +174,16 @@ func decimal(s string) bool {
 	return digits(before) && (!point || digits(after)) && len(s) <= 30
 }
 
-// rate reads a word as a positive number.
-func (l *line) rate(i int, what string) (float64, error) {
+// per reads a word as a rate a second, in a unit, and returns how long an amount takes at that rate, to the picosecond.
+func (l *line) per(i int, amount, rateUnit float64, what string) unit.Time {
 	s := l.words[i].text
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !decimal(s) || !(x > 0 && x < 1e15) {
-		return 0, l.wrong(i, what)
+	t := math.Round(amount / (x * rateUnit) * float64(unit.Second))
+	if err != nil || !decimal(s) || !(x > 0 && x < 1e15) || !(t >= 0 && t <= float64(maxTime)) {
+		l.wrong(i, what)
+		return 0
 	}
-	return x, nil
+	return unit.Time(t)
 }
 
 // none says whether a word is a number that is none: nan or inf with either sign, as C prints them.

@@ -35,7 +35,7 @@ var (
 	logpLatency = regexp.MustCompile(`^# Latency = (\S{1,40})`)
 )
 
-func readLogPMPI(in *input, b *builder) error {
+func readLogPMPI(in *input, b *builder) {
 	b.fact("values", "means over the repetitions, one a size")
 	b.fact("train", "g(0) is measured by a burst, g(m) is RTT(m) - RTT(0) + g(0)")
 	b.resolution(100 * unit.Nanosecond)
@@ -49,35 +49,31 @@ func readLogPMPI(in *input, b *builder) error {
 			b.fact("tool", "LogP/MPI")
 			b.fact("test", m[2])
 			if mode = sendOf(m[2]); mode == "" {
-				return l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", cited(m[2]))
+				l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", cited(m[2]))
+				return
 			}
 		case m != nil:
 			l.words = []word{{l.text[m[2]:m[3]], m[2] + 1}}
-			var err error
-			if latency, err = l.time(0, "s", "the latency in s"); err != nil {
-				return err
-			}
+			latency = l.time(0, "s", "the latency in s")
 			hasLatency = true
 		case comment && strings.HasPrefix(text, "time"):
 			if head = strings.Join(strings.Fields(text), " ") == logpHead; !head {
-				return l.errorf(1, "the columns %s where %q belong", cited(text), logpHead)
+				l.errorf(1, "the columns %s where %q belong", cited(text), logpHead)
+				return
 			}
 		case comment || l.blank():
 		case mode == "" || !head:
-			return l.errorf(1, "a row before the title and the columns %q", logpHead)
+			l.errorf(1, "a row before the title and the columns %q", logpHead)
+			return
 		default:
-			if err := l.split(false, 9, 9, "a row of "+logpHead); err != nil {
-				return err
-			}
-			if err := logpRow(&l, b, mode, latency, hasLatency); err != nil {
-				return err
+			if l.split(false, 9, 9, "a row of "+logpHead) {
+				logpRow(&l, b, mode, latency, hasLatency)
 			}
 		}
 	}
 	if !hasLatency {
 		b.leave("L: the file does not say it")
 	}
-	return nil
 }
 
 // sendOf returns the mode of the send call in the name of a test: logp_test.Send.Recv.
@@ -93,20 +89,12 @@ func sendOf(test string) string {
 	return mode
 }
 
-func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency bool) error {
-	at, err := l.whole(0, 0, 1<<40, "the time of the measurement in s since 1970")
-	if err != nil {
-		return err
-	}
-	k, err := l.bytes(1)
-	if err != nil {
-		return err
-	}
+func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency bool) {
+	at := l.whole(0, 0, 1<<40, "the time of the measurement in s since 1970")
+	k := l.bytes(1)
 	var t [7]unit.Time // os os_min os_cnfint or or_min or_cnfint g
 	for i := range t {
-		if t[i], err = l.time(2+i, "s", "a time in s"); err != nil {
-			return err
-		}
+		t[i] = l.time(2+i, "s", "a time in s")
 	}
 	if len(b.series) == 0 {
 		b.fact("date", time.Unix(int64(at), 0).UTC().Format(time.RFC3339))
@@ -120,5 +108,4 @@ func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency boo
 	if k == 0 && hasLatency && !strings.HasPrefix(mode, "i") && mode != "rsend" {
 		b.summary(mode, sample.RTT, 0, 2*(latency+t[6]))
 	}
-	return nil
 }

@@ -38,15 +38,16 @@ var (
 	ngTesting = regexp.MustCompile(`^Testing (\d{1,10}) bytes (\d{1,9}) times:`)
 )
 
-func readNetgauge(in *input, b *builder) error {
+func readNetgauge(in *input, b *builder) {
 	if strings.HasPrefix(in.rest, ngHead) {
-		return readTrains(in, b)
+		readTrains(in, b)
+	} else {
+		readLogGP(in, b)
 	}
-	return readLogGP(in, b)
 }
 
 // readTrains reads ng.out.
-func readTrains(in *input, b *builder) error {
+func readTrains(in *input, b *builder) {
 	b.fact("tool", "Netgauge")
 	b.fact("values", "medians, one a size")
 	b.resolution(unit.Picosecond)
@@ -55,57 +56,39 @@ func readTrains(in *input, b *builder) error {
 		if _, comment := l.comment(); comment || l.blank() {
 			continue
 		}
-		if err := l.split(false, 11, 11, "a row of "+ngHead[2:]); err != nil {
-			return err
-		}
-		if err := trainRow(&l, b); err != nil {
-			return err
+		if l.split(false, 11, 11, "a row of "+ngHead[2:]) {
+			trainRow(&l, b)
 		}
 	}
-	return nil
 }
 
-func trainRow(l *line, b *builder) error {
-	k, err := l.bytes(0)
-	if err != nil {
-		return err
-	}
-	n, err := l.whole(1, 2, sample.MaxTrain, "the messages of a train, at least 2")
-	if err != nil {
-		return err
-	}
+func trainRow(l *line, b *builder) {
+	k := l.bytes(0)
+	n := l.whole(1, 2, sample.MaxTrain, "the messages of a train, at least 2")
 	var prtt [3]unit.Time
 	for i := range prtt {
-		if prtt[i], err = l.time(2+i, "us", "a round trip in us"); err != nil {
-			return err
-		}
+		prtt[i] = l.time(2+i, "us", "a round trip in us")
 	}
 	b.summary("send", sample.RTT, k, prtt[0])
 	b.summary("send", sample.PRTT(n), k, prtt[1])
 	b.summary("send", sample.PRTTWaiting(n), k, prtt[2]-unit.Time(n-1)*prtt[0])
-	return overheadWord(l, b, 7, sample.Timer12, "o_r", k)
+	overheadWord(l, b, 7, sample.Timer12, "o_r", k)
 }
 
 // overheadWord adds an overhead. The tool's may be none, or less than nothing.
-func overheadWord(l *line, b *builder, i int, timer, what string, k int) error {
+func overheadWord(l *line, b *builder, i int, timer, what string, k int) {
 	switch s := l.words[i].text; {
 	case none(s):
 		b.leave("%s: not a number at some sizes", what)
-		return nil
 	case strings.HasPrefix(s, "-") && decimal(s[1:]):
 		b.leave("%s: less than zero at some sizes", what)
-		return nil
+	default:
+		b.summary("send", timer, k, l.time(i, "us", what+" in us"))
 	}
-	t, err := l.time(i, "us", what+" in us")
-	if err != nil {
-		return err
-	}
-	b.summary("send", timer, k, t)
-	return nil
 }
 
 // readLogGP reads standard output.
-func readLogGP(in *input, b *builder) error {
+func readLogGP(in *input, b *builder) {
 	b.fact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
 	b.leave("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
 	first := true
@@ -125,42 +108,33 @@ func readLogGP(in *input, b *builder) error {
 		}
 		if !strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
 			if _, comment := l.comment(); !comment && !l.blank() {
-				return l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
+				l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
+				return
 			}
 			continue
 		}
-		if err := logGPRow(&l, b, first); err != nil {
-			return err
-		}
+		logGPRow(&l, b, first)
 		first = false
 	}
-	return nil
 }
 
-func logGPRow(l *line, b *builder, first bool) error {
-	if err := l.short(); err != nil {
-		return err
+func logGPRow(l *line, b *builder, first bool) {
+	if !l.short() {
+		return
 	}
 	at := ngRow.FindStringSubmatchIndex(l.text)
 	if at == nil {
-		return l.errorf(1, "%s where \"L=... s=... o_s=... o_r=... g=... G=... (... GiB/s) lsqu(g,G)=...\" belongs", cited(l.text))
+		l.errorf(1, "%s where \"L=... s=... o_s=... o_r=... g=... G=... (... GiB/s) lsqu(g,G)=...\" belongs", cited(l.text))
+		return
 	}
 	for i := 2; i < len(at); i += 2 {
 		l.words = append(l.words, word{l.text[at[i]:at[i+1]], at[i] + 1})
 	}
-	latency, err := l.time(0, "us", "L in us")
-	if err != nil {
-		return err
-	}
-	k, err := l.bytes(1)
-	if err != nil {
-		return err
-	}
+	latency := l.time(0, "us", "L in us")
+	k := l.bytes(1)
 	if first {
 		b.summary("send", sample.RTT, k, 2*latency)
 	}
-	if err := overheadWord(l, b, 2, sample.Timer11, "o_s", k); err != nil {
-		return err
-	}
-	return overheadWord(l, b, 3, sample.Timer12, "o_r", k)
+	overheadWord(l, b, 2, sample.Timer11, "o_s", k)
+	overheadWord(l, b, 3, sample.Timer12, "o_r", k)
 }

@@ -36,46 +36,25 @@ func guessNetPIPE(text string) bool {
 // whole says whether a text is digits alone.
 func whole(s string) bool { return decimal(s) && !strings.Contains(s, ".") }
 
-func readNetPIPE(in *input, b *builder) error {
+func readNetPIPE(in *input, b *builder) {
 	b.fact("tool", "NetPIPE")
 	b.fact("values", "rtt: the best of several trials, each a mean over repetitions, one a size; twice the time one way")
 	for l, ok := in.next(); ok; l, ok = in.next() {
-		if l.blank() {
-			continue
-		}
-		if err := l.split(false, 3, 3, "a row of bytes, Mbit/s and seconds"); err != nil {
-			return err
-		}
-		if err := netpipeRow(&l, b); err != nil {
-			return err
+		if !l.blank() && l.split(false, 3, 3, "a row of bytes, Mbit/s and seconds") {
+			netpipeRow(&l, b)
 		}
 	}
-	return nil
 }
 
-func netpipeRow(l *line, b *builder) error {
+func netpipeRow(l *line, b *builder) {
 	const mebibit = 1 << 20
-	k, err := l.whole(0, 1, maxBytes, "a number of bytes, at least 1")
-	if err != nil {
-		return err
-	}
-	r, err := l.rate(1, "a rate in Mbit/s")
-	if err != nil {
-		return err
-	}
-	printed, err := l.time(2, "s", "seconds one way")
-	if err != nil {
-		return err
-	}
-	t, err := per(8*float64(k), r*mebibit)
-	if err != nil {
-		return l.wrong(1, "a rate in Mbit/s")
-	}
+	k := l.whole(0, 1, maxBytes, "a number of bytes, at least 1")
+	t := l.per(1, 8*float64(k), mebibit, "a rate in Mbit/s")
+	printed := l.time(2, "s", "seconds one way")
 	const step = 10 * unit.Nanosecond
 	if math.Abs(float64(t-printed)) > float64(step)/2+0.001*float64(t) {
-		return l.errorf(l.words[1].col, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
+		l.errorf(l.words[1].col, "%s Mbit/s of 2^20 bits are %v for %d bytes, but the row says %s s: not of NetPIPE 3, or broken",
 			l.words[1].text, t, k, l.words[2].text)
 	}
 	b.summary("send", sample.RTT, k, 2*t)
-	return nil
 }

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"math"
 	"regexp"
 	"strings"
 
@@ -32,9 +31,9 @@ var (
 	osuBW      = regexp.MustCompile(`Size\s+Bandwidth ?\(MB/s\)`)
 )
 
-func readOSU(in *input, b *builder) error {
+func readOSU(in *input, b *builder) {
 	test := ""
-	add := func(*line) error { return nil }
+	add := func(*line) {}
 	for l, ok := in.next(); ok; l, ok = in.next() {
 		text, comment := l.comment()
 		switch {
@@ -51,23 +50,22 @@ func readOSU(in *input, b *builder) error {
 			}
 		case l.blank() || !strings.Contains("0123456789", l.text[:1]) && test == "": // what a launcher says first
 		case add == nil:
-			return l.errorf(1, "a row before the line \"# Size ...\" that says what it is")
+			l.errorf(1, "a row before the line \"# Size ...\" that says what it is")
+			return
 		case test == "":
-			return l.errorf(1, "a row before the title \"# OSU MPI ... Test v...\"")
+			l.errorf(1, "a row before the title \"# OSU MPI ... Test v...\"")
+			return
 		default:
-			if err := add(&l); err != nil {
-				return err
-			}
+			add(&l)
 		}
 	}
 	if test == "" {
-		return (&line{in: in, number: max(in.last, 1)}).errorf(1, "no title \"# OSU MPI ... Test v...\"")
+		(&line{in: in, number: max(in.last, 1)}).errorf(1, "no title \"# OSU MPI ... Test v...\"")
 	}
-	return nil
 }
 
 // osuTable returns what to do with the rows of a test.
-func osuTable(b *builder, test, head string) func(*line) error {
+func osuTable(b *builder, test, head string) func(*line) {
 	if strings.Contains(head[strings.IndexByte(head, ')')+1:], "(") {
 		b.leave("%s: columns after the second, which are other statistics of the same times", test)
 	}
@@ -75,55 +73,21 @@ func osuTable(b *builder, test, head string) func(*line) error {
 	case test == "Latency" && osuLatency.MatchString(head):
 		b.fact("values", "rtt: means over the repetitions, one a size; twice the latency")
 		b.resolution(2 * 10 * unit.Nanosecond)
-		return func(l *line) error { return osuRow(l, b, latencyOf) }
+		return func(l *line) {
+			if l.split(false, 2, 16, "a size and a value") {
+				b.summary("send", sample.RTT, l.bytes(0), 2*l.time(1, "us", "a latency in us"))
+			}
+		}
 	case test == "Bandwidth" && osuBW.MatchString(head):
 		b.fact("values", "stream: means over the repetitions, one a size; bytes by bandwidth")
 		b.leave("g and o_s: osu_bw has windows of sends with an answer each; the time a message is imported as stream, which bounds g and has G")
-		return func(l *line) error { return osuRow(l, b, streamOf) }
+		return func(l *line) {
+			if l.split(false, 2, 16, "a size and a value") {
+				k := l.bytes(0)
+				b.summary("isend", sample.Stream, k, l.per(1, float64(k), 1e6, "a bandwidth in MB/s"))
+			}
+		}
 	}
 	b.leave("%s: no timer of ours means what it measures; osu_latency and osu_bw can be imported", test)
-	return func(*line) error { return nil }
-}
-
-func osuRow(l *line, b *builder, add func(*line, *builder, int) error) error {
-	if err := l.split(false, 2, 16, "a size and a value"); err != nil {
-		return err
-	}
-	k, err := l.bytes(0)
-	if err != nil {
-		return err
-	}
-	return add(l, b, k)
-}
-
-func latencyOf(l *line, b *builder, k int) error {
-	t, err := l.time(1, "us", "a latency in us")
-	if err != nil {
-		return err
-	}
-	b.summary("send", sample.RTT, k, 2*t)
-	return nil
-}
-
-func streamOf(l *line, b *builder, k int) error {
-	const megabyte = 1e6
-	r, err := l.rate(1, "a bandwidth in MB/s")
-	if err != nil {
-		return err
-	}
-	t, err := per(float64(k), r*megabyte)
-	if err != nil {
-		return l.wrong(1, "a bandwidth in MB/s")
-	}
-	b.summary("isend", sample.Stream, k, t)
-	return nil
-}
-
-// per returns how long an amount takes at a rate a second, to the picosecond.
-func per(amount, rate float64) (unit.Time, error) {
-	t := math.Round(amount / rate * float64(unit.Second))
-	if !(t >= 0 && t <= float64(maxTime)) {
-		return 0, errTooLong
-	}
-	return unit.Time(t), nil
+	return func(*line) {}
 }

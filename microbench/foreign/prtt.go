@@ -51,59 +51,43 @@ type train struct {
 	wait, client, server unit.Time
 }
 
-func readPRTT(in *input, b *builder) error {
+func readPRTT(in *input, b *builder) {
 	b.fact("tool", "round-trip trains")
 	b.fact("values", "all samples")
 	l, _ := in.next()
 	if l.in == nil || strings.TrimSpace(l.text) != prttHead {
-		return (&line{in: in, number: 1}).errorf(1, "%s where the header %s belongs", cited(l.text), prttHead)
+		(&line{in: in, number: 1}).errorf(1, "%s where the header %s belongs", cited(l.text), prttHead)
 	}
 	for l, ok := in.next(); ok; l, ok = in.next() {
-		if l.blank() {
-			continue
-		}
-		if err := l.split(true, 7, 7, "a row of "+prttHead); err != nil {
-			return err
-		}
-		if err := prttRow(&l, b); err != nil {
-			return err
+		if !l.blank() && l.split(true, 7, 7, "a row of "+prttHead) {
+			prttRow(&l, b)
 		}
 	}
 	if b.has(sample.Timer12) {
 		b.leave("client_ns of mode por: o_r is in server_or_ns")
 	}
-	return nil
 }
 
-func prttRow(l *line, b *builder) error {
+func prttRow(l *line, b *builder) {
 	add, ok := prttModes[l.words[0].text]
 	if !ok {
-		return l.wrong(0, "p1, pn, pnd or por")
+		l.wrong(0, "p1, pn, pnd or por")
+		return
 	}
 	var x train
-	var err error
-	if x.bytes, err = l.bytes(1); err != nil {
-		return err
-	}
-	if x.n, err = l.whole(2, 1, sample.MaxTrain, "a number of messages"); err != nil {
-		return err
-	}
-	if _, err = l.whole(4, 0, maxBytes, "the number of the sample"); err != nil {
-		return err
-	}
+	x.bytes = l.bytes(1)
+	x.n = l.whole(2, 1, sample.MaxTrain, "a number of messages")
+	l.whole(4, 0, maxBytes, "the number of the sample")
 	for i, t := range []*unit.Time{3: &x.wait, 5: &x.client, 6: &x.server} {
 		if t == nil {
 			continue
 		}
-		if *t, err = l.time(i, "ns", "a time in ns"); err != nil {
-			return err
-		}
+		*t = l.time(i, "ns", "a time in ns")
 	}
 	if !add(b, x) {
-		return l.errorf(l.words[2].col, "%s messages with waits of %s ns that took %s ns are no train of mode %s",
+		l.errorf(l.words[2].col, "%s messages with waits of %s ns that took %s ns are no train of mode %s",
 			l.words[2].text, l.words[3].text, l.words[5].text, l.words[0].text)
 	}
-	return nil
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

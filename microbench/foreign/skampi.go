@@ -33,7 +33,7 @@ var (
 // skampiModes are the blocks that are round trips as ours.
 var skampiModes = map[string]string{"Pingpong_Send_Recv": "send", "Pingpong_Ssend_Recv": "ssend"}
 
-func readSKaMPI(in *input, b *builder) error {
+func readSKaMPI(in *input, b *builder) {
 	b.fact("values", "rtt: means over the measurements, one a size")
 	b.resolution(100 * unit.Nanosecond)
 	block, begin := "", 0
@@ -41,34 +41,34 @@ func readSKaMPI(in *input, b *builder) error {
 		text, comment := l.comment()
 		if !comment && (l.blank() || skampiModes[block] == "") {
 			if block == "" && !l.blank() {
-				return l.errorf(1, "%s outside of a block that begins with \"# begin result\"", cited(l.text))
+				l.errorf(1, "%s outside of a block that begins with \"# begin result\"", cited(l.text))
+				return
 			}
 			continue
 		}
 		switch m := skampiBegin.FindStringSubmatch(l.text); {
 		case m != nil && block != "":
-			return l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
+			l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
+			return
 		case m != nil:
 			if block, begin = m[1], l.number; skampiModes[block] == "" {
 				b.leave("%s: no timer of ours is a round trip of these calls", clean(block))
 			}
 		case skampiEnd.MatchString(l.text):
 			if name := skampiEnd.FindStringSubmatch(l.text)[1]; name != block {
-				return l.errorf(1, "the end of block %s, but %s began in line %d", name, cited(block), begin)
+				l.errorf(1, "the end of block %s, but %s began in line %d", name, cited(block), begin)
+				return
 			}
 			block = ""
 		case comment:
 			skampiFact(b, l.text, text)
 		default:
-			if err := skampiRow(&l, b, skampiModes[block]); err != nil {
-				return err
-			}
+			skampiRow(&l, b, skampiModes[block])
 		}
 	}
 	if block != "" {
-		return (&line{in: in, number: begin}).errorf(1, "block %s has no end: the file is cut off", block)
+		(&line{in: in, number: begin}).errorf(1, "block %s has no end: the file is cut off", block)
 	}
-	return nil
 }
 
 func skampiFact(b *builder, whole, text string) {
@@ -80,33 +80,20 @@ func skampiFact(b *builder, whole, text string) {
 	}
 }
 
-func skampiRow(l *line, b *builder, mode string) error {
-	if err := l.split(false, 6, 200, "a row \"count= ELEMENTS BYTES TIME ERROR MEASUREMENTS\""); err != nil {
-		return err
+func skampiRow(l *line, b *builder, mode string) {
+	if !l.split(false, 6, 200, "a row \"count= ELEMENTS BYTES TIME ERROR MEASUREMENTS\"") {
+		return
 	}
 	if l.words[0].text != "count=" {
-		return l.wrong(0, "\"count=\"")
+		l.wrong(0, "\"count=\"")
+		return
 	}
-	if _, err := l.whole(1, 0, maxBytes, "a number of elements"); err != nil {
-		return err
-	}
-	k, err := l.bytes(2)
-	if err != nil {
-		return err
-	}
-	t, err := l.time(3, "us", "a time in us")
-	if err != nil {
-		return err
-	}
-	if _, err := l.time(4, "us", "a standard error in us"); err != nil {
-		return err
-	}
-	n, err := l.whole(5, 1, maxBytes, "a number of measurements")
-	if err != nil {
-		return err
-	}
+	l.whole(1, 0, maxBytes, "a number of elements")
+	k := l.bytes(2)
+	t := l.time(3, "us", "a time in us")
+	l.time(4, "us", "a standard error in us")
+	n := l.whole(5, 1, maxBytes, "a number of measurements")
 	b.summary(mode, sample.RTT, k, t)
 	b.detail("standard_error_us", mode, sample.RTT, k, l.words[4].text)
 	b.detail("repetitions", mode, sample.RTT, k, itoa(n))
-	return nil
 }
