@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -140,10 +141,24 @@ func unpredicted(name string, ps []params.Parameter) error {
 
 // readParameters reads a file of parameters.
 func readParameters(name string) ([]params.Parameter, error) {
+	ps, _, err := readTiers(name)
+	return ps, err
+}
+
+// readTiers reads a file of parameters, and the tiers whose ranks it knows.
+func readTiers(name string) ([]params.Parameter, []tiers.Tiers, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("parameters: %w", err)
+		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}
 	defer f.Close()
-	return params.ReadParameters(f, name)
+	ps, facts, err := params.Read(f, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	known, err := tiers.FromFacts(facts)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return ps, known, err
 }

@@ -101,10 +101,7 @@ func (f *fitting) csv(w io.Writer, r *fit.Result) error {
 	if *f.view == viewPLogP {
 		return params.WritePLogP(w, r.PLogP)
 	}
-	if err := tiers.WriteGroups(w, r.Tiers); err != nil {
-		return err
-	}
-	return params.WriteParameters(w, r.Parameters)
+	return params.WriteParameters(w, r.Parameters, tiers.Facts(r.Tiers)...)
 }
 
 // print writes the tables of a view.

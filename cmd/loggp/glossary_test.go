@@ -107,11 +107,7 @@ func namesInUse(t *testing.T) map[string][]string {
 	for i, name := range names["Timers"] {
 		names["Timers"][i] = strings.Replace(name, "prtt2", "prttN", 1)
 	}
-	var parameters strings.Builder
-	if err := params.WriteParameters(&parameters, []params.Parameter{{Name: "?", Unit: params.Micros, Method: "m"}}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := params.ReadParameters(strings.NewReader(parameters.String()), "glossary")
+	err := params.WriteParameters(io.Discard, []params.Parameter{{Name: "?", Unit: params.Micros, Method: "m"}})
 	if err == nil {
 		t.Fatal("a parameter is called ?")
 	}
@@ -119,7 +115,7 @@ func namesInUse(t *testing.T) map[string][]string {
 	if !ok {
 		t.Fatalf("the error does not list the parameters: %v", err)
 	}
-	names["Parameters"] = strings.Fields(list)
+	names["Parameters"] = strings.Split(list, ", ")
 	names["Collective operations"] = []string{"vendor"}
 	for _, a := range collective.Algorithms {
 		names["Collective operations"] = append(names["Collective operations"], a.Operation.String(), a.Name)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -195,11 +194,11 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	case p.protocols == "" && (p.diagram != "" || p.explain):
 		return predictor{}, misuse(cmd, errors.New("--diagram, --explain: parameters do not know the steps of calls: name a --protocol"))
 	}
-	all, err := readParameters(p.params)
+	all, known, err := readTiers(p.params)
 	if err != nil {
 		return predictor{}, err
 	}
-	where, err := p.tier()
+	where, err := p.tier(known)
 	if err != nil {
 		return predictor{}, misuse(cmd, err)
 	}
@@ -213,7 +212,8 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 	}
 	source := predictor{platform: first.Platform, library: first.Library, place: first.Place}
 	here := params.Select(ps, first.Platform, first.Library, first.Place)
-	if p.protocols != "" {
+	messages := !chosen && !slices.ContainsFunc(here, func(x params.Parameter) bool { return x.Mode != "" && x.Mode != microbench.Message })
+	if p.protocols != "" || messages {
 		source.names, err = protocols(p.protocols)
 		if err != nil {
 			return source, misuse(cmd, err)
@@ -292,7 +292,7 @@ func (source *predictor) byLoGH(here []params.Parameter) error {
 type somewhere struct{ platform, library, place string }
 
 // tier returns where the parameters are to be from. Of two ranks it is the tier that was found for them, on the first platform that has both.
-func (p *predict) tier() (somewhere, error) {
+func (p *predict) tier(known []tiers.Tiers) (somewhere, error) {
 	if !strings.Contains(p.place, ",") {
 		return somewhere{place: p.place}, nil
 	}
@@ -305,16 +305,7 @@ func (p *predict) tier() (somewhere, error) {
 	if a == b {
 		return somewhere{}, fmt.Errorf("--place %s: a rank sends to another: name two", p.place)
 	}
-	f, err := os.Open(p.params)
-	if err != nil {
-		return somewhere{}, fmt.Errorf("parameters: %w", err)
-	}
-	defer f.Close()
-	tiers, err := tiers.ReadGroups(f, p.params)
-	if err != nil {
-		return somewhere{}, err
-	}
-	for _, t := range tiers {
+	for _, t := range known {
 		if place := t.Place(a, b); place != "" {
 			return somewhere{t.Platform, t.Library, place}, nil
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/table"
 )
 
 // Collective is what a collective operation took, by one algorithm and on data of one length: medians of the repetitions of each launch, and of these the
@@ -233,18 +233,15 @@ const collectiveHeader = "platform,library,place,clock,operation,algorithm,ranks
 
 // WriteCollectives writes what collective operations took as CSV, a row each, with what a model says. What is not known is empty.
 func WriteCollectives(w io.Writer, cs []CollectiveComparison) error {
-	err := params.WriteTable(w, collectiveHeader, len(cs), func(i int) []string {
-		c := cs[i]
-		row := []string{c.Platform, c.Library, c.Place, c.Clock, c.Operation, c.Algorithm, strconv.Itoa(c.Ranks), params.PrintSize(c.Bytes)}
+	var rows [][]string
+	for _, c := range cs {
+		row := []string{c.Platform, c.Library, c.Place, c.Clock, c.Operation, c.Algorithm, strconv.Itoa(c.Ranks), table.SizeText(c.Bytes)}
 		for _, v := range []float64{c.Min, c.Median, c.Max, c.Last, c.Low, c.High} {
-			row = append(row, params.Printed(clean.Rounded(v)))
+			row = append(row, table.NumberText(clean.Rounded(v)))
 		}
-		return append(row, strconv.Itoa(c.Samples), params.Printed(clean.Rounded(c.Predicted)))
-	})
-	if err != nil {
-		return fmt.Errorf("write collective operations: %w", err)
+		rows = append(rows, append(row, strconv.Itoa(c.Samples), table.NumberText(clean.Rounded(c.Predicted))))
 	}
-	return nil
+	return table.WriteText(w, "times of collective operations", collectiveHeader, rows)
 }
 
 // Comparison returns the comparison as files have it: the quantity is the timer, with operation and ranks, as coll_last(bcast:8).

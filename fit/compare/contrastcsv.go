@@ -1,11 +1,11 @@
 package compare
 
 import (
-	"fmt"
 	"io"
 	"math"
 
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/model/table"
 )
 
 const contrastHeader = "quantity,mode,bytes_from,bytes_to,subject,against,value,ci_low,ci_high,unit,verdict,ratio,ratio_low,ratio_high,finding"
@@ -24,11 +24,7 @@ const (
 // it is against. Their first row, without a value, says whether it holds at the smallest size; each that follows, from which size on
 // it is otherwise. The range of bytes is the one that was looked at.
 func WriteContrast(w io.Writer, c *Contrast) error {
-	rows := c.rows()
-	if err := params.WriteTable(w, contrastHeader, len(rows), func(i int) []string { return rows[i] }); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
-	}
-	return nil
+	return table.WriteText(w, "comparisons", contrastHeader, c.rows())
 }
 
 func (c *Contrast) rows() [][]string {
@@ -38,8 +34,8 @@ func (c *Contrast) rows() [][]string {
 		if r.Difference != "" {
 			against = c.Subjects[0].Name
 		}
-		rows = append(rows, []string{r.Name, r.Mode, params.PrintSize(r.From), params.PrintSize(r.To), c.Subjects[r.Subject].Name, against,
-			params.Printed(r.Value), params.Printed(r.Low), params.Printed(r.High), r.Unit, string(r.Verdict), params.Printed(r.Ratio), params.Printed(r.Least), params.Printed(r.Most), string(r.Difference)})
+		rows = append(rows, []string{r.Name, r.Mode, table.SizeText(r.From), table.SizeText(r.To), c.Subjects[r.Subject].Name, against,
+			table.NumberText(r.Value), table.NumberText(r.Low), table.NumberText(r.High), r.Unit, string(r.Verdict), table.NumberText(r.Ratio), table.NumberText(r.Least), table.NumberText(r.Most), string(r.Difference)})
 	}
 	for _, x := range c.Overlaps {
 		rows = append(rows, c.crossover(x, "overlap", "", Longer)...)
@@ -62,8 +58,8 @@ func (c *Contrast) crossover(x Crossover, what, against string, side Side) [][]s
 		if answer == side {
 			finding = holds
 		}
-		return []string{what + "(" + x.Quantity + ")", x.Mode, params.PrintSize(x.Zones[0].From), params.PrintSize(last.To), c.Subjects[x.Subject].Name, against,
-			params.Printed(value), params.Printed(low), params.Printed(high), "B", string(verdict), "", "", "", finding}
+		return []string{what + "(" + x.Quantity + ")", x.Mode, table.SizeText(x.Zones[0].From), table.SizeText(last.To), c.Subjects[x.Subject].Name, against,
+			table.NumberText(value), table.NumberText(low), table.NumberText(high), "B", string(verdict), "", "", "", finding}
 	}
 	nan := math.NaN()
 	rows := [][]string{row(nan, nan, nan, x.Zones[0].Side)}

@@ -3,7 +3,6 @@
 package compare
 
 import (
-	"fmt"
 	"io"
 	"math"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -116,15 +116,12 @@ const comparisonHeader = "platform,library,place,protocol,bytes,quantity,predict
 
 // WriteComparisons writes comparisons as CSV.
 func WriteComparisons(w io.Writer, cs []Comparison) error {
-	err := params.WriteTable(w, comparisonHeader, len(cs), func(i int) []string {
-		c := cs[i]
-		return []string{c.Platform, c.Library, c.Place, c.Protocol, params.PrintSize(c.Bytes), c.Quantity,
-			params.Printed(c.Predicted), params.Printed(c.Measured), params.Printed(c.Error), c.Basis}
-	})
-	if err != nil {
-		return fmt.Errorf("write comparisons: %w", err)
+	var rows [][]string
+	for _, c := range cs {
+		rows = append(rows, []string{c.Platform, c.Library, c.Place, c.Protocol, table.SizeText(c.Bytes), c.Quantity,
+			table.NumberText(c.Predicted), table.NumberText(c.Measured), table.NumberText(c.Error), c.Basis})
 	}
-	return nil
+	return table.WriteText(w, "comparisons", comparisonHeader, rows)
 }
 
 // Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with the parameters of

@@ -1,12 +1,12 @@
 package params
 
 import (
-	"fmt"
 	"io"
 	"math"
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/table"
 )
 
 // PLogP is what the parameterized LogP model (Kielmann, Bal, Verstoep 2000) has of a mode: overheads and gap are functions of the size, and what is left of
@@ -108,7 +108,7 @@ func WritePLogP(w io.Writer, views []PLogP) error {
 	var rows [][]string
 	for _, p := range views {
 		add := func(name string, bytes int, t Timed) {
-			rows = append(rows, []string{p.Platform, p.Library, p.Place, p.Mode, name, PrintSize(bytes), Printed(t.Value), Printed(t.Low), Printed(t.High), Micros})
+			rows = append(rows, []string{p.Platform, p.Library, p.Place, p.Mode, name, table.SizeText(bytes), table.NumberText(t.Value), table.NumberText(t.Low), table.NumberText(t.High), Micros})
 		}
 		add("L", p.Least, p.L)
 		for _, s := range p.Sizes {
@@ -117,8 +117,5 @@ func WritePLogP(w io.Writer, views []PLogP) error {
 			add("g", s.Bytes, s.Gap)
 		}
 	}
-	if err := WriteTable(w, plogpHeader, len(rows), func(i int) []string { return rows[i] }); err != nil {
-		return fmt.Errorf("write PLogP: %w", err)
-	}
-	return nil
+	return table.WriteText(w, "functions of PLogP", plogpHeader, rows)
 }

@@ -1,80 +1,67 @@
 package tiers
 
 import (
-	"bufio"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/loggp/loggp/model/table"
 )
 
-// groupsMark begins the lines of a file of parameters that say which ranks are in one group.
-const groupsMark = "# groups,"
+// groups is the fact of a file of parameters that says which ranks are in one group.
+const groups = "groups"
 
-// WriteGroups writes which ranks each tier puts together, as comments that may stand above a table of parameters:
+// Facts returns which ranks each tier puts together, as facts of a file of parameters:
 //
-//	# groups,PLATFORM,LIBRARY,PLACE,0 1 2 3,4 5 6 7
+//	groups: PLATFORM; LIBRARY; PLACE; 0 1 2 3; 4 5 6 7
 //
-// a line for each tier, the nearest first.
-func WriteGroups(w io.Writer, tiers []Tiers) error {
+// a fact for each tier, the nearest first.
+func Facts(tiers []Tiers) []table.Fact {
+	var facts []table.Fact
 	for _, t := range tiers {
 		for _, l := range t.Levels {
-			row := []string{t.Platform, t.Library, l.Place}
+			words := []string{t.Platform, t.Library, l.Place}
 			for _, g := range l.Groups {
-				row = append(row, strings.Trim(fmt.Sprint(g), "[]"))
+				words = append(words, strings.Trim(fmt.Sprint(g), "[]"))
 			}
-			var line strings.Builder
-			c := csv.NewWriter(&line)
-			c.Write(row)
-			c.Flush()
-			if _, err := io.WriteString(w, groupsMark+line.String()); err != nil {
-				return fmt.Errorf("write groups: %w", err)
-			}
+			facts = append(facts, table.Fact{Key: groups, Value: strings.Join(words, "; ")})
 		}
 	}
-	return nil
+	return facts
 }
 
-// ReadGroups reads what WriteGroups wrote, and nothing else of a file of parameters: of the tiers it knows places, groups and ranks. name
-// stands for the input in errors.
-func ReadGroups(r io.Reader, name string) ([]Tiers, error) {
+// FromFacts returns what Facts has put into facts: of the tiers places, groups and ranks.
+func FromFacts(facts []table.Fact) ([]Tiers, error) {
 	var all []Tiers
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, 1<<20)
-	for n := 1; in.Scan(); n++ {
-		line, ok := strings.CutPrefix(in.Text(), groupsMark)
-		if !ok {
+	for _, f := range facts {
+		if f.Key != groups {
 			continue
 		}
-		row, err := csv.NewReader(strings.NewReader(line)).Read()
-		if err != nil || len(row) < 4 {
-			return nil, fmt.Errorf("%s:%d: groups are a line %sPLATFORM,LIBRARY,PLACE, and the ranks of each group, such as 0 1 2 3", name, n, groupsMark)
+		words := strings.Split(f.Value, "; ")
+		if len(words) < 4 {
+			return nil, fmt.Errorf("fact %q is %q, not PLATFORM; LIBRARY; PLACE and the ranks of each group, such as 0 1 2 3", f.Key, f.Value)
 		}
-		l := Tier{Place: row[2]}
+		l := Tier{Place: words[2]}
 		var ranks []int
-		for _, cell := range row[3:] {
+		for _, group := range words[3:] {
 			var g []int
-			for _, word := range strings.Fields(cell) {
+			for _, word := range strings.Fields(group) {
 				rank, err := strconv.Atoi(word)
 				if err != nil || rank < 0 || slices.Contains(ranks, rank) {
-					return nil, fmt.Errorf("%s:%d: %q is not a rank, or stands in two groups", name, n, word)
+					return nil, fmt.Errorf("fact %q: %q is not a rank, or stands in two groups", f.Key, word)
 				}
 				g, ranks = append(g, rank), append(ranks, rank)
 			}
 			l.Groups = append(l.Groups, g)
 		}
 		slices.Sort(ranks)
-		i := slices.IndexFunc(all, func(t Tiers) bool { return t.Platform == row[0] && t.Library == row[1] })
+		i := slices.IndexFunc(all, func(t Tiers) bool { return t.Platform == words[0] && t.Library == words[1] })
 		if i < 0 {
 			i = len(all)
-			all = append(all, Tiers{Platform: row[0], Library: row[1]})
+			all = append(all, Tiers{Platform: words[0], Library: words[1]})
 		}
 		all[i].Levels, all[i].Ranks = append(all[i].Levels, l), ranks
-	}
-	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return all, nil
 }

@@ -162,10 +162,7 @@ func Number[T any](name string, field func(*T) *float64, most float64) Column[T]
 			return nil
 		},
 		append: func(b []byte, row *T) ([]byte, error) {
-			if x := *field(row); !math.IsNaN(x) && !math.IsInf(x, 0) {
-				b = strconv.AppendFloat(b, x, 'g', -1, 64)
-			}
-			return b, nil
+			return append(b, NumberText(*field(row))...), nil
 		},
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Writer writes rows one by one, through a buffer.
@@ -98,4 +101,29 @@ func (s *Schema[T]) Write(out io.Writer, facts []Fact, rows []T) error {
 		}
 	}
 	return w.Flush()
+}
+
+// WriteText writes a file of texts: a row of them for each row of the table. NumberText and SizeText return those of numbers.
+func WriteText(out io.Writer, name, header string, rows [][]string) error {
+	s := Schema[[]string]{Name: name}
+	for i, column := range strings.Split(header, ",") {
+		s.Columns = append(s.Columns, Name(column, func(row *[]string) *string { return &(*row)[i] }, nil))
+	}
+	return s.Write(out, nil, rows)
+}
+
+// NumberText returns a number as a column of numbers has it: empty for NaN and infinities.
+func NumberText(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// SizeText returns a number of bytes as a table has it: empty if it is below zero, where size has no meaning.
+func SizeText(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
