@@ -29,6 +29,9 @@ func TestNothingBelowZero(t *testing.T) {
 			if math.IsNaN(p.Value) && math.IsNaN(p.Low) && math.IsNaN(p.High) && strings.HasSuffix(p.Method, params.Unidentifiable) && p.Verdict == params.NotIdentifiable {
 				continue
 			}
+			if math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.Good { // of few samples a cell
+				p.Low, p.High = p.Value, p.Value
+			}
 			if !(0 <= p.Low && p.Low <= p.Value && p.Value <= p.High && p.High < 1e15) {
 				t.Errorf("seed %d: %+v", seed, p)
 			}

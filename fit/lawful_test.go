@@ -143,6 +143,7 @@ func unlawfulJSON(text string) error {
 	for _, p := range out.Parameters {
 		switch {
 		case p.Value == nil && p.Low == nil && p.High == nil && strings.Contains(p.Method, "not identifiable"):
+		case p.Value != nil && p.Low == nil && p.High == nil: // of few samples a cell
 		case p.Value == nil || p.Low == nil || p.High == nil:
 			return fmt.Errorf("half a parameter by %s", p.Method)
 		case !(0 <= *p.Low && *p.Low <= *p.Value && *p.Value <= *p.High):

@@ -7,10 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -32,6 +34,7 @@ func TestReference(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			checkSmallest(t, r.Curves)
 			if *update {
 				var b bytes.Buffer
 				if err := params.WriteParameters(&b, r.Parameters); err != nil {
@@ -55,6 +58,21 @@ func TestReference(t *testing.T) {
 				checkReference(t, w, r.Parameters)
 			}
 		})
+	}
+}
+
+// checkSmallest checks that no piece of a timer misses its smallest size: by a twentieth of the time,
+// or a quarter where times are as uncertain.
+func checkSmallest(t *testing.T, curves []curve.Curve) {
+	t.Helper()
+	for _, c := range curves {
+		for _, p := range c.Pieces {
+			i := slices.IndexFunc(c.Points, func(x curve.Point) bool { return x.Bytes == p.From })
+			off := math.Abs(p.Value-c.Points[i].Value) / c.Points[i].Value
+			if x := c.Points[i]; off > 0.25 && x.Value > 0 || off > 0.05 && (x.High-x.Low) < 0.01*x.Value && !strings.Contains(c.Timer, "-") {
+				t.Errorf("%s of %s: the piece from %d to %d B begins with %v, measured are %+v", c.Timer, c.Mode, p.From, p.To, p.Value, x)
+			}
+		}
 	}
 }
 

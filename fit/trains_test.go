@@ -137,7 +137,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A mean that another tool printed is one sample: its uncertainty is how far the means are from their line, and the interval of a slope holds the truth.
+// A mean that another tool printed is one sample a cell, which shows a slope and no interval.
 func TestSingleSamples(t *testing.T) {
 	scatter := []float64{1.02, 0.99, 1.01, 0.98, 1.02, 0.985, 1.01, 0.99}
 	set := &sample.Set{}
@@ -147,7 +147,7 @@ func TestSingleSamples(t *testing.T) {
 		set.Series = append(set.Series, sample.Series{Key: key, Times: []unit.Time{unit.FromMicros(f * 2 * (5 + 0.01*float64(k)))}})
 	}
 	p := one(t, mustFit(t, set, clean.Options{}), "send", "G", params.ByHalfTrip, params.PerByte)
-	if !(p.Low < 0.01 && 0.01 < p.High) || p.High-p.Low > 0.2*p.Value || p.Verdict != params.Weak {
+	if math.Abs(p.Value-0.01) > 0.0005 || !math.IsNaN(p.Low) || !math.IsNaN(p.High) || p.Verdict != params.Weak {
 		t.Errorf("G is %v from %v to %v, %s", p.Value, p.Low, p.High, p.Verdict)
 	}
 }

@@ -297,11 +297,8 @@ func cell(t *Table, p *params.Parameter) Cell {
 	case math.IsNaN(p.Value):
 		t.note("? could not be determined from these samples: the warnings say why.")
 		return Cell{"?", Faint}
-	case p.Verdict == params.NotIdentifiable && p.Method == params.ByOverhead:
-		t.note("(g) is hidden by the send overhead, which stands for it in parentheses: g is about o_s, as is usual for MPI calls.")
-		return Cell{"(" + measured(p.Value, p.Low, p.High) + ")", Faint}
 	case p.Bound():
-		t.note("≤g is a bound: the receiver, not the gap, may be what holds a burst up.")
+		t.note("≤ is a bound: the samples show no more than that the value is not larger.")
 		return Cell{"≤" + number(p.High), Faint}
 	}
 	tone := tone(t, p)

@@ -14,6 +14,7 @@ import (
 type Cell struct {
 	Bytes int
 	N     int       // samples
+	Least int       // of a combination: those of the cell that has the fewest
 	Value float64   // median
 	Reps  []float64 // bootstrap replicates of the median
 	Se    float64   // standard error, from the replicates
@@ -24,9 +25,18 @@ type Cell struct {
 	Roots    []Cell // with the root of the barrier at P1 and at P2, where value is the mean of the two; else none
 	Launches Stack  // what each launch says
 
-	Repeated                                bool // more samples than one
-	Few, Odd, Disagree, Tail, Coarse, Drift bool // what is wrong with it
+	Odd, Disagree, Tail, Coarse, Drift bool // what is wrong with it
 }
+
+// Samples of a cell: fewer than LeastForInterval show no interval, and with fewer than FewSamples
+// it is doubtful.
+const (
+	LeastForInterval = 5
+	FewSamples       = 20
+)
+
+// Few says whether the cell, or one of those that it is made of, has few samples.
+func (c *Cell) Few() bool { return c.Least < FewSamples }
 
 // group is the samples of a part of a cell, sorted: of one launch, and of one root where the two are kept apart.
 type group struct {
@@ -67,14 +77,14 @@ func New(launches []*sample.Series, how combine, f Facts, o Options) Cell {
 		}
 		whole.push(s.Launch, value, reps)
 	}
-	c.Few, c.Repeated = c.N < 20, c.N > 1
+	c.Least = c.N
 	c.Value, c.Reps = whole.acrossLaunches(o)
 	c.Launches = whole
 	slack := f.Resolution(launches...) / 2
 	c.Finish(slack, o.Level)
 	if len(roots[1].Values) == len(launches) {
 		for _, r := range roots {
-			x := Cell{Bytes: c.Bytes, N: c.N / 2, Few: c.Few, Repeated: c.Repeated, Launches: r}
+			x := Cell{Bytes: c.Bytes, N: c.N / 2, Least: c.N / 2, Launches: r}
 			x.Value, x.Reps = r.acrossLaunches(o)
 			x.Finish(slack, o.Level)
 			c.Roots = append(c.Roots, x)
@@ -405,8 +415,9 @@ func Combine(cells []Cell, factors []float64, level float64) Cell {
 		for b, x := range c.Reps {
 			out.Reps[b] += factors[i] * x
 		}
-		out.Few = out.Few || c.Few
-		out.Repeated = out.Repeated || c.Repeated
+		if out.Least == 0 || c.Least < out.Least {
+			out.Least = c.Least
+		}
 		out.Disagree = out.Disagree || c.Disagree
 		slack += math.Abs(factors[i]) * c.Slack
 		launches[i] = c.Launches

@@ -148,9 +148,10 @@ func sized(m params.Mode, name string, c *curve.Fitted) []Reading {
 		if x.Value <= 0 { // too short to be told from nothing
 			continue
 		}
-		row := m.Row(name, c.Timer, x.Bytes, x.Bytes, x.N)
+		row := m.Row(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.N)
+		row.Name = name
 		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.Rounded(x.Value), clean.Rounded(max(x.Low, 0)), clean.Rounded(x.High), params.Micros, params.Good
-		if x.Few || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
+		if x.Few() || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
 			row.Verdict = params.Weak
 		}
 		out = append(out, Reading{Parameter: row, estimate: estimate{x.Value, x.Low, x.High, x.Reps}})
@@ -162,7 +163,7 @@ func sized(m params.Mode, name string, c *curve.Fitted) []Reading {
 func readingOf(m params.Mode, name string) (Reading, bool) {
 	best := -1
 	for i, p := range m.Parameters {
-		if p.Mode != m.Name || p.Name != name || (p.Unit == params.PerByte) != params.Rate(name) || name == "L" && params.Conventions[params.Base(p.Method)] {
+		if p.Mode != m.Name || p.Name != name || (p.Unit == params.PerByte) != (name == "G") || name == "L" && params.Conventions[params.Base(p.Method)] {
 			continue
 		}
 		if best < 0 || math.IsNaN(m.Parameters[best].Value) && !math.IsNaN(p.Value) {

@@ -130,7 +130,7 @@ func TestZones(t *testing.T) {
 		{"at the margin itself", calls{straight(36, 0), straight(30, 0)}, 0, paperSizes, []Zone{{0, 100000, Undecided}}},
 		{"one size", calls{straight(30, 0), straight(20, 0)}, 0, []int{16}, []Zone{{16, 16, Longer}}},
 		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, Longer}}},
-		{"to an open end", calls{straight(61.6, -0.1), straight(30, 0)}, 0, nine, []Zone{{1, 253, Longer}, {254, 256, Undecided}}},
+		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, Longer}, {252, 256, Undecided}}},
 	} {
 		c, err := NewContrast([]sample.Machine{test.samples("x", 1, test.sizes, 100, test.noise)}, clean.Options{}, 0.2)
 		if err != nil {

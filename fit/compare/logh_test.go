@@ -52,7 +52,7 @@ func TestCall(t *testing.T) {
 		call   string
 		want   float64 // of 1001 bytes
 	}{
-		{between, false, "send", 14 + 20 + 50 + 7}, {within, true, "send", 14 + 20 + 50}, {between, false, "ssend", 31 + 21 + 60 + 7},
+		{between, false, "send", 30 + 20 + 50 + 7}, {within, true, "send", 30 + 20 + 50}, {between, false, "ssend", 31 + 21 + 60 + 7},
 	} {
 		x, err := params.Call(c.ps, c.call)
 		if err != nil {

@@ -124,9 +124,12 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 	return table.WriteText(w, "comparisons", comparisonHeader, rows)
 }
 
-// Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with the parameters of
-// low-level messages, one-way times of calls from equation (9), within a node (8), with what Call takes: both are validations. Overheads and remote
-// accesses are what the parameters were fitted to, so that their errors are only residuals.
+// Predict is a Predictor from parameters alone. T_s and T_sr come from equations (1) to (7) with the
+// parameters of low-level messages, which were fitted to other times: these predictions are
+// validations. Overheads and one-way times of calls come from the ranges of o_s, o_r and T that were
+// fitted to them. If the samples are the same, their errors are only residuals; HoldOut has errors
+// of samples that were not fitted. Without T, one-way times come from equation (9), within a node
+// (8), with what Call takes.
 func Predict(q Query) (Prediction, bool) {
 	mode := q.Mode
 	if q.Quantity == sample.Sender || q.Quantity == sample.OneWay {
@@ -136,6 +139,10 @@ func Predict(q Query) (Prediction, bool) {
 	case "o_s", "o_r":
 		v, ok := params.Value(q.Parameters, mode, q.Quantity, q.Bytes)
 		return Prediction{v, Calibration}, ok
+	case OneWay:
+		if v, ok := params.Value(q.Parameters, mode, "T", q.Bytes); ok {
+			return Prediction{v, Calibration}, true
+		}
 	}
 	if q.Quantity == OneWay && mode != params.Message {
 		x, err := params.Call(q.Parameters, mode)

@@ -40,9 +40,11 @@ type Piece struct {
 	SlopeLow         float64
 	SlopeHigh        float64
 	Samples          int
+	Least            int  // samples of the cell that has the fewest
+	Falls            bool // the times fall with length, and a level line stands for them
 }
 
-// At returns the curve at k bytes: on the last piece that begins at or below k, or on the first.
+// At returns the curve at k bytes: on the last piece that begins at or below k. Sizes below all pieces take what the smallest does.
 func (c Curve) At(k int) float64 {
 	if len(c.Pieces) == 0 {
 		return math.NaN()
@@ -53,7 +55,7 @@ func (c Curve) At(k int) float64 {
 			p = q
 		}
 	}
-	return p.Value + p.Slope*float64(k-p.From)
+	return p.Value + p.Slope*float64(max(k, c.Pieces[0].From)-p.From)
 }
 
 // Fitted is a Curve with what the fit needs to go on.
@@ -64,6 +66,7 @@ type Fitted struct {
 	Cells     []clean.Cell
 	Held      []clean.Cell // set aside
 	absent    []int        // sizes that were set aside in the curves that this one is made of
+	Time      bool         // a time, which does not fall with length: not a difference of timers
 	Floor     float64      // a time that cannot be told from none
 	Clock     string
 	Scales    []float64 // the magnitude of each cell of which Tolerance is a part
@@ -112,7 +115,7 @@ func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
 	for i, k := range keys {
 		if i == 0 || clean.WithoutBytes(k) != clean.WithoutBytes(keys[i-1]) {
 			curves = append(curves, &Fitted{
-				Subject: clean.Subject{Platform: k.Platform, Library: k.Library, Place: k.Place}, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock,
+				Subject: clean.Subject{Platform: k.Platform, Library: k.Library, Place: k.Place}, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock, Time: true,
 			})
 		}
 		c := curves[len(curves)-1]
@@ -149,14 +152,29 @@ func (c *Fitted) Lost(from int) []int {
 	return slices.Compact(sizes)
 }
 
-// Times returns the curve times x, under the name of a method.
+// Times returns the curve times x, under the name of a method, in the same pieces.
 func (c *Fitted) Times(x float64, method string, level float64) *Fitted {
 	out := *c
 	out.Timer, out.Cells, out.Scales, out.Held, out.Floor, out.absent = method, nil, nil, nil, c.Floor*x, c.Lost(0)
-	out.Pieces, out.Replicate, out.Bent, out.Off = nil, nil, nil, nil
+	out.Pieces, out.Replicate = nil, nil
 	for i, a := range c.Cells {
 		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a}, []float64{x}, level))
 		out.Scales = append(out.Scales, c.Scales[i]*x)
+	}
+	for i, p := range c.Pieces {
+		for _, v := range []*float64{&p.Value, &p.Low, &p.High, &p.Slope, &p.SlopeLow, &p.SlopeHigh} {
+			*v = clean.Rounded(*v * x)
+		}
+		var lines []Line
+		for _, l := range c.Replicate[i] {
+			lines = append(lines, Line{l.Value * x, l.Slope * x})
+		}
+		out.Pieces, out.Replicate = append(out.Pieces, p), append(out.Replicate, lines)
+	}
+	out.fitted.y, out.fitted.s = slices.Clone(c.fitted.y), slices.Clone(c.fitted.s)
+	for i := range out.fitted.y {
+		out.fitted.y[i] *= x
+		out.fitted.s[i] *= x
 	}
 	return &out
 }
@@ -188,7 +206,7 @@ func (c *Fitted) Warnings() []clean.Warning {
 		code, text string
 		is         func(clean.Cell) bool
 	}{
-		{clean.FewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.Few }},
+		{clean.FewReps, "fewer than 20 samples", func(x clean.Cell) bool { return x.Few() }},
 		{clean.OddReps, "an odd number of repetitions cannot be of two roots", func(x clean.Cell) bool { return x.Odd }},
 		{clean.RootsDisagree, "the two roots of the barrier disagree, the lower median counts", func(x clean.Cell) bool { return x.Disagree }},
 		{clean.HeavyTail, "more than one sample in a hundred is far above the median", func(x clean.Cell) bool { return x.Tail }},
@@ -321,38 +339,6 @@ func (c *Fitted) centred() ([][]float64, bool) {
 // prior is how many launches' worth of evidence the scatter of all cells is, beside that of a cell's own launches: three launches show no variance of their own
 // (the moderated variance of Smyth 2004).
 const prior = 4
-
-// Levelled returns a piece, and its replicates, without slope.
-func (c *Fitted) Levelled(piece int, o clean.Options) (Piece, []Line) {
-	p := c.Pieces[piece]
-	from, to := -1, 0
-	for i, x := range c.Cells {
-		if p.From <= x.Bytes && x.Bytes <= p.To {
-			if from < 0 {
-				from = i
-			}
-			to = i + 1
-		}
-	}
-	points := c.fitted.cut(from, to)
-	l := fitLevel(points)
-	lines, values := make([]Line, o.Replicates), make([]float64, o.Replicates)
-	again := points
-	again.y = make([]float64, len(points.y))
-	for b := range lines {
-		for i := range again.y {
-			again.y[i] = c.Cells[from+i].Reps[b]
-		}
-		lines[b] = fitLevel(again)
-		values[b] = lines[b].Value
-	}
-	slices.Sort(values)
-	slack := c.Cells[from].Slack
-	p.Low, p.High = clean.Interval(values, l.Value, o.Level)
-	p.Value, p.Low, p.High = clean.Rounded(l.Value), clean.Rounded(p.Low-slack), clean.Rounded(p.High+slack)
-	p.Slope, p.SlopeLow, p.SlopeHigh = 0, 0, 0
-	return p, lines
-}
 
 // Draw returns what lines say.
 func Draw(lines []Line, of func(Line) float64) []float64 {

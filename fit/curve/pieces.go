@@ -2,7 +2,6 @@ package curve
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -25,14 +24,53 @@ func (c *Fitted) divide(o clean.Options) {
 	known := slices.Clone(p.s)
 	p.roughen(c.Scales)
 	c.fitted = p
-	starts := breaks(p, o.Pieces)
-	for i, from := range starts {
-		to := len(p.x)
-		if i+1 < len(starts) {
-			to = starts[i+1]
-		}
-		c.piece(p, known, from, to, o)
+	starts := append(breaks(p, o.Pieces), len(p.x))
+	for i := range starts[:len(starts)-1] {
+		c.settle(known, starts[i], starts[i+1], o)
 	}
+}
+
+// settle adds the piece of the cells from one to before another. A line that misses its smallest
+// size is no answer for messages of that size: the fewest small sizes that mend it become a piece
+// of their own.
+func (c *Fitted) settle(known []float64, from, to int, o clean.Options) {
+	m := 0
+	for m < to-from-1 && c.misses(from+m, to, known) {
+		m++
+	}
+	if m > 0 {
+		c.settle(known, from, from+m, o)
+	}
+	c.piece(c.fitted, known, from+m, to, o)
+}
+
+// A line may miss its smallest size by a twentieth of the time, and by a quarter where the times are
+// as uncertain.
+const missing, missingMost = 0.05, 0.25
+
+// misses says whether the line of some cells misses the first.
+func (c *Fitted) misses(from, to int, known []float64) bool {
+	if to-from == 1 || c.Scales[from] <= 0 {
+		return false
+	}
+	var uncertain []float64 // all of them: that of one cell is itself uncertain
+	for i, s := range known {
+		uncertain = append(uncertain, s/max(c.Scales[i], c.Floor))
+	}
+	allowed := max(missing, min((outlier+1)*max(clean.Median(uncertain), known[from]/c.Scales[from]), missingMost))
+	p := c.fitted.cut(from, to)
+	return math.Abs(p.y[0]-c.line(p).Value) > max(allowed*c.Scales[from], c.Floor)
+}
+
+// line fits a line to points; where a level one holds as well, or of a timer that takes less time
+// for more bytes, a level one.
+func (c *Fitted) line(p points) Line {
+	l, _ := fitAmong(p)
+	l, _ = forget(p, l)
+	if flat := fitLevel(p); c.Time && l.Slope < 0 || p.loss(flat, 1, math.Inf(1)) <= p.loss(l, 1, math.Inf(1))+worse {
+		return flat
+	}
+	return l
 }
 
 // points returns the medians with their uncertainties: standard errors, as far as they concern the shape of the curve, and deviations from the line that
@@ -56,7 +94,7 @@ func (c *Fitted) points(tolerance float64) points {
 // deviation of a point from the line between its neighbours is what is expected. On a real machine no time is a straight line of the length: a message of
 // 64 bytes takes longer than one of 128, and no launch shows another curve. A break moves only two of these deviations.
 func (p points) roughen(scales []float64) {
-	p.widen(scales, func() bool { return p.roughness() > 1 })
+	p.widen(scales, roughest, func() bool { return p.roughness() > 1 })
 }
 
 // loosen makes uncertainties larger if a few points are not on one line: by a part of their scale, the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
@@ -66,7 +104,7 @@ func (p points) loosen(scales []float64) {
 	if n < Fewest || n > crowd {
 		return
 	}
-	p.widen(scales, func() bool {
+	p.widen(scales, strewn, func() bool {
 		l, sum := weighted(p, nil), 0.0
 		for i := range p.x {
 			sum += math.Pow(p.residual(l, i), 2)
@@ -75,8 +113,9 @@ func (p points) loosen(scales []float64) {
 	})
 }
 
-// widen makes uncertainties larger by the least part of the scales with which they are not too small.
-func (p points) widen(scales []float64, small func() bool) {
+// widen makes uncertainties larger by the least part of the scales with which they are not too small,
+// or by the most.
+func (p points) widen(scales []float64, most float64, small func() bool) {
 	known := slices.Clone(p.s)
 	with := func(part float64) bool {
 		for i := range p.s {
@@ -87,7 +126,7 @@ func (p points) widen(scales []float64, small func() bool) {
 	if !with(0) {
 		return
 	}
-	low, high := 0.0, roughest
+	low, high := 0.0, most
 	for range 30 {
 		if middle := (low + high) / 2; with(middle) {
 			low = middle
@@ -98,8 +137,8 @@ func (p points) widen(scales []float64, small func() bool) {
 	with(high)
 }
 
-// roughest bounds what a curve may deviate from a line as a matter of course.
-const roughest = 0.25
+// A curve may deviate by roughest from a line as a matter of course, and a few points by strewn.
+const roughest, strewn = 0.05, 0.25
 
 // roughness returns the median deviation of a point from the line between its neighbours, over what is expected.
 func (p points) roughness() float64 {
@@ -172,28 +211,11 @@ func candidates(n int) []int {
 	return append(places, n)
 }
 
-// scatter returns what is added to the replicates of a piece's cells, in order. A mean that another tool printed is a cell of one sample,
-// whose replicates are all alike: how uncertain it is can only be seen from how far it and its neighbours lie from their line. So the
-// residual is added with a random sign, larger by √(n/(n−2)) for the two numbers of the line (wild bootstrap: Liu 1988).
-func (c *Fitted) scatter(p points, l Line, from int, o clean.Options) func(i int) float64 {
-	n := float64(len(p.x))
-	if n < Fewest || c.Clock != "real" {
-		return func(int) float64 { return 0 }
-	}
-	larger := math.Sqrt(n / (n - 2))
-	rng := rand.New(rand.NewPCG(o.Seed, uint64(c.Cells[from].Bytes)))
-	return func(i int) float64 {
-		if c.Cells[from+i].Repeated {
-			return 0
-		}
-		return larger * p.s[i] * p.residual(l, i) * float64(1-2*int(rng.Uint64()>>63))
-	}
-}
-
-// piece fits the cells from one to before another. Known are their uncertainties without what the curve's roughness adds.
+// piece adds the line of the cells from one to before another. Known are their uncertainties without what the curve's roughness adds.
 func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options) {
 	p = p.cut(from, to)
 	l, low := fitAmong(p)
+	falls := -l.Slope*(p.x[len(p.x)-1]-p.x[0]) > o.Tolerance*l.Value
 	l, s := forget(p, l)
 	again := fitLine
 	if low {
@@ -205,17 +227,12 @@ func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options)
 		bent = bent || r > 4*known[from+i] && r > 0.05*c.Scales[from+i]
 	}
 	c.Bent, c.Off = append(c.Bent, bent), append(c.Off, misfitOf(p, l, c.Scales[from:to]))
-	y, scatter := points{p.x, make([]float64, len(p.x)), s}, c.scatter(p, l, from, o)
-	all := make([][]float64, o.Replicates) // of each replicate the values
-	for b := range all {
-		all[b] = make([]float64, len(p.x))
-		for i := range all[b] {
-			all[b][i] = c.Cells[from+i].Reps[b] + scatter(i)
-		}
-	}
+	y := points{p.x, make([]float64, len(p.x)), s}
 	fit := func(by func(points) Line) (lines []Line, values, slopes []float64) {
-		for b := range all {
-			y.y = all[b]
+		for b := range o.Replicates {
+			for i := range y.y {
+				y.y[i] = c.Cells[from+i].Reps[b]
+			}
 			l := by(y)
 			lines, values, slopes = append(lines, l), append(values, l.Value), append(slopes, l.Slope)
 		}
@@ -224,10 +241,9 @@ func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options)
 		return lines, values, slopes
 	}
 	lines, values, slopes := fit(again)
-	piece := Piece{From: c.Cells[from].Bytes, To: c.Cells[to-1].Bytes}
+	piece := Piece{From: c.Cells[from].Bytes, To: c.Cells[to-1].Bytes, Falls: c.Time && falls}
 	piece.SlopeLow, piece.SlopeHigh = clean.Interval(slopes, l.Slope, o.Level)
-	flat := fitLevel(p)
-	if from+1 < to && piece.SlopeLow <= 0 && piece.SlopeHigh >= 0 && p.loss(flat, 1, math.Inf(1)) <= p.loss(l, 1, math.Inf(1))+worse { // it may as well be level
+	if flat := c.line(p); flat.Slope == 0 && l.Slope != 0 && (c.Time && l.Slope < 0 || piece.SlopeLow <= 0 && piece.SlopeHigh >= 0) {
 		l = flat
 		lines, values, _ = fit(fitLevel)
 		piece.SlopeLow = 0
@@ -240,8 +256,10 @@ func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options)
 	slack := c.Cells[from].Slack
 	piece.Low, piece.High = clean.Rounded(piece.Low-slack), clean.Rounded(piece.High+slack)
 	piece.SlopeLow, piece.SlopeHigh = clean.Rounded(piece.SlopeLow), clean.Rounded(piece.SlopeHigh)
+	piece.Least = math.MaxInt
 	for _, x := range c.Cells[from:to] {
 		piece.Samples += x.N
+		piece.Least = min(piece.Least, x.Least)
 	}
 	c.Pieces, c.Replicate = append(c.Pieces, piece), append(c.Replicate, lines)
 }

@@ -98,7 +98,9 @@ func (m Mode) early(wait *curve.Fitted) (root *curve.Fitted, late bool) {
 
 // slope fits a curve made of others and adds G.
 func (m Mode) slope(c *curve.Fitted, doubtful bool) {
-	c.Cut(m.O)
+	if c.Pieces == nil {
+		c.Cut(m.O)
+	}
 	m.Derived = append(m.Derived, c.Public())
 	m.lastPiece(c, doubtful)
 }
@@ -121,8 +123,8 @@ func (m Mode) lastPiece(c *curve.Fitted, doubtful bool) {
 		doubtful = true
 		m.warn("G", clean.FewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.Timer, p.From, p.To, curve.Sizes(lost, len(lost)+len(c.Cells)))
 	}
-	row := m.Row("G", c.Timer, p.From, p.To, p.Samples)
-	row.Unit, row.Off, row.Most = PerByte, clean.Rounded(c.Off[last].Middle), clean.Rounded(c.Off[last].Most)
+	row := m.Row(GapPerByte, c.Timer, p.From, p.To, p.Samples)
+	row.Off, row.Most = clean.Rounded(c.Off[last].Middle), clean.Rounded(c.Off[last].Most)
 	verdict := VerdictOf(c, last, 0, 1)
 	switch row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
 	case few:
@@ -130,5 +132,5 @@ func (m Mode) lastPiece(c *curve.Fitted, doubtful bool) {
 	case verdict == Bad && row.Verdict == Weak:
 		row.Verdict = Bad
 	}
-	m.add(row, curve.Draw(c.Replicate[last], func(l curve.Line) float64 { return l.Slope }))
+	m.add(row, curve.Draw(c.Replicate[last], func(l curve.Line) float64 { return l.Slope }), p.Least)
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-var parameterNames = []string{"L", "o_s", "o_r", "g", "G", "s_s", "s_r", "S", "H", "P"}
-
 // Limits of what a parameter may be. A reader refuses more, since times computed from it would not be times.
 const (
 	maxMicros  = 1e9 // 17 minutes
@@ -24,7 +22,7 @@ var schema = table.Schema[Parameter]{
 		table.Name("library", func(p *Parameter) *string { return &p.Library }, nil),
 		table.Name("place", func(p *Parameter) *string { return &p.Place }, nil),
 		table.Name("mode", func(p *Parameter) *string { return &p.Mode }, nil),
-		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(parameterNames...)),
+		table.Name("parameter", func(p *Parameter) *string { return &p.Name }, table.OneOf(Names()...)),
 		table.WholeOrNone("bytes_from", func(p *Parameter) *int { return &p.From }, "a number of bytes"),
 		table.WholeOrNone("bytes_to", func(p *Parameter) *int { return &p.To }, "a number of bytes"),
 		table.Number("value", func(p *Parameter) *float64 { return &p.Value }, maxNumber),
@@ -37,9 +35,11 @@ var schema = table.Schema[Parameter]{
 	Check: func(p *Parameter) (string, error) {
 		limit := map[string]float64{Micros: maxMicros, PerByte: maxPerByte}[p.Unit]
 		switch {
+		case p.Kind() == NoKind:
+			return "unit", fmt.Errorf("%q is not a unit of %s", p.Unit, p.Name)
 		case p.From > p.To || (p.From < 0) != (p.To < 0):
 			return "bytes_to", fmt.Errorf("the range from %s to %s bytes is none", orNothing(p.From), orNothing(p.To))
-		case p.Value < 0 && (p.Unit != PerByte || p.Name == "G"): // overheads may get shorter with the size
+		case p.Value < 0:
 			return "value", fmt.Errorf("%s cannot be %v %s: it is below zero", p.Name, p.Value, p.Unit)
 		case limit > 0 && math.Abs(p.Value) > limit:
 			return "value", fmt.Errorf("%v %s is impossible: the limit is %g", p.Value, p.Unit, limit)

@@ -60,8 +60,15 @@ func (e *Extraction) Curve(mode, timer string) *curve.Fitted {
 
 func (m Mode) Timer(timer string) *curve.Fitted { return m.Curve(m.Name, timer) }
 
-// add adds a row, with the replicates of its number.
-func (e *Extraction) add(row Parameter, reps []float64) {
+// add adds a row, with the replicates of its number, and the samples of the cell that has the
+// fewest: few show no interval.
+func (e *Extraction) add(row Parameter, reps []float64, least int) {
+	if least < clean.LeastForInterval {
+		row.Low, row.High = math.NaN(), math.NaN()
+		if row.Verdict == Good {
+			row.Verdict = Weak
+		}
+	}
 	e.Parameters, e.Draws = append(e.Parameters, row), append(e.Draws, reps)
 }
 
@@ -94,9 +101,9 @@ func (m Mode) unknown(row Parameter) Parameter {
 	return row
 }
 
-func (m Mode) Row(name, method string, from, to, samples int) Parameter {
+func (m Mode) Row(kind Kind, method string, from, to, samples int) Parameter {
 	return Parameter{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name,
-		Name: name, Method: method, From: from, To: to, Samples: samples}
+		Name: kind.Name(), Unit: kind.Unit(), Method: method, From: from, To: to, Samples: samples}
 }
 
 func (m Mode) warn(parameter, code, format string, args ...any) {

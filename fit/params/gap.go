@@ -8,7 +8,7 @@ import (
 )
 
 // gap adds g: the interval between the sends of a burst at the smallest size, if it is longer than either overhead. If not, an
-// overhead is the limit. Where that is o_s, g is about o_s by the paper's rule. A receiver that is busy for longer than the sender holds
+// overhead is the limit, and all that is known of g is that it is no longer: o_s by the paper's rule. A receiver that is busy for longer than the sender holds
 // the burst up whatever the network could do, and nothing but a bound is known of g.
 func (m Mode) gap() {
 	train := m.Burst()
@@ -17,29 +17,28 @@ func (m Mode) gap() {
 		return
 	}
 	t := train.Cells[0]
-	row := m.Row("g", train.Timer, t.Bytes, t.Bytes, t.N)
-	row.Unit = Micros
+	row := m.Row(Gap, train.Timer, t.Bytes, t.Bytes, t.N)
 	s, r := m.SendOverhead().At(t.Bytes), m.ReceiveOverhead().At(t.Bytes)
 	if s == nil {
 		m.warn("g", clean.FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
 		if row = m.judged(row, t.Value, t.Low, t.High, true); row.Verdict == Good {
 			row.Verdict = Weak
 		}
-		m.add(row, t.Reps)
+		m.add(row, t.Reps, t.Least)
 		return
 	}
 	switch {
 	case s.Slower(t, m.O) && (r == nil || r.Slower(t, m.O)):
-		row = m.judged(row, t.Value, t.Low, t.High, t.Few || t.Disagree || s.Disagree)
+		row = m.judged(row, t.Value, t.Low, t.High, t.Few() || t.Disagree || s.Disagree)
 	case s.Slower(t, m.O):
 		m.warn("g", clean.Unidentified, "the sends of a burst follow each other in %s, longer than o_s, but not than o_r, which is %s: the receiver may be what holds them up, and g is anything up to that interval",
 			us(t.Value), us(r.Value))
 		row = m.bound(row, train.Timer+upperBound, t)
-	default: // the paper's rule
+	default: // the overhead hides it
 		row.Samples = s.N
 		row = m.bound(row, ByOverhead, *s)
 	}
-	m.add(row, t.Reps)
+	m.add(row, t.Reps, t.Least)
 }
 
 // streamGap adds a bound of g where there are only windows of sends: each message has a part of the answer in it.
@@ -51,9 +50,8 @@ func (m Mode) streamGap() {
 	t := stream.Cells[0]
 	m.warn("g", clean.Unidentified, "a message of a window takes %s, in which there is a part of the answer that ends the window, and maybe the receiver: g is anything up to that",
 		us(t.Value))
-	row := m.Row("g", "", t.Bytes, t.Bytes, t.N)
-	row.Unit = Micros
-	m.add(m.bound(row, stream.Timer+upperBound, t), t.Reps)
+	row := m.Row(Gap, "", t.Bytes, t.Bytes, t.N)
+	m.add(m.bound(row, stream.Timer+upperBound, t), t.Reps, t.Least)
 }
 
 // bound completes a row of which all that is known is a number that it does not exceed.

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"math"
 	"strings"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -29,30 +30,30 @@ func (m Mode) byReceive() {
 	}
 	for _, x := range wait.Cells {
 		if y := ready.At(x.Bytes); y != nil {
-			m.latencyRow(ByReceive, clean.Combine([]clean.Cell{x, *y}, []float64{1, -1}, m.O.Level))
-			if m.late(x, *y) {
-				m.widen(x, *y)
-			}
+			m.receiveRow(clean.Combine([]clean.Cell{x, *y}, []float64{1, -1}, m.O.Level), x, *y)
 			return
 		}
 	}
 	m.warn("L", clean.FewSizes, "timer21 and timer12 have no size in common")
 }
 
-// widen makes the interval of the last row one that holds both roots' differences, from zero on, and the row weak. The root with which
-// the receive is late shows no latency, the other as much as skew and latency together.
-func (m Mode) widen(x, y clean.Cell) {
-	row := &m.Parameters[len(m.Parameters)-1]
-	if row.Verdict == NotIdentifiable {
-		return
+// receiveRow adds the bound of L that timer21, x, less timer12, y, is. With one root of the barrier the
+// receive may be late and find its message; that root shows no latency, and the other as much as skew
+// and latency together, which then is the bound.
+func (m Mode) receiveRow(d, x, y clean.Cell) {
+	if m.late(x, y) {
+		for _, r := range x.Roots {
+			if c := clean.Combine([]clean.Cell{r, y}, []float64{1, -1}, m.O.Level); c.Value > d.Value {
+				d = c
+			}
+		}
+		m.warn("L", clean.Skew, "with one root of the barrier the receive begins after the message has come: L is anything up to %s", us(d.High))
 	}
-	for _, r := range x.Roots {
-		d := clean.Combine([]clean.Cell{r, y}, []float64{1, -1}, m.O.Level)
-		row.Low, row.High = max(min(row.Low, clean.Rounded(d.Low)), 0), max(row.High, clean.Rounded(d.High))
+	row := m.bound(m.Row(Latency, "", d.Bytes, d.Bytes, d.N), ByReceive, d)
+	if row.Verdict == NotIdentifiable && math.IsNaN(row.Value) {
+		m.warn("L", clean.NegativeLatency, "timer21 - timer12 is %s: not identifiable", us(d.Value))
 	}
-	row.Verdict = Weak
-	m.warn("L", clean.Skew, "with one root of the barrier the receive begins after the message has come: L is somewhere from %s to %s, and the value no more than the middle",
-		us(row.Low), us(row.High))
+	m.add(row, d.Reps, d.Least)
 }
 
 // late says whether timer21 with one of the roots is no longer than timer12, y: the skew of the barrier is longer than the way, so that
@@ -118,9 +119,7 @@ func (m Mode) onlyTheSum(rtt, send, receive *curve.Fitted) {
 	x := rtt.Cells[0]
 	m.warn("L", clean.Unidentified, "half a round trip is o_s + L + o_r, and there are no samples of %s: what is known at %d bytes is rtt/2, %s",
 		strings.Join(missing, " and "), x.Bytes, us(x.Value/2))
-	row := m.Row("L", ByRoundTrip, x.Bytes, x.Bytes, x.N)
-	row.Unit = Micros
-	m.add(m.unknown(row), x.Reps)
+	m.add(m.unknown(m.Row(Latency, ByRoundTrip, x.Bytes, x.Bytes, x.N)), x.Reps, x.Least)
 }
 
 // withoutBytes takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if there is one.
@@ -138,9 +137,8 @@ func (m Mode) withoutBytes(c *clean.Cell, rtt *curve.Fitted) {
 
 // latencyRow adds L as a cell shows it, if it is more than nothing.
 func (m Mode) latencyRow(method string, c clean.Cell) {
-	row := m.Row("L", method, c.Bytes, c.Bytes, c.N)
-	row.Unit = Micros
-	m.add(m.judged(row, c.Value, c.Low, c.High, c.Few || c.Disagree), c.Reps)
+	row := m.Row(Latency, method, c.Bytes, c.Bytes, c.N)
+	m.add(m.judged(row, c.Value, c.Low, c.High, c.Few() || c.Disagree), c.Reps, c.Least)
 	if c.Bytes > smallMessage {
 		m.warn("L", clean.FewSizes, "%s at %d bytes: the smallest size should be %d bytes or less", method, c.Bytes, smallMessage)
 	}

@@ -37,69 +37,68 @@ func (m Mode) ReceiveOverhead() *curve.Fitted {
 
 func (m Mode) overheads() {
 	send := m.SendOverhead()
-	m.ranges("o_s", send)
+	m.ranges(SendOverhead, send)
 	if send != nil && send.Timer == sample.Idle {
 		m.warn("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: what went before hinders it, o_s is from the latter",
 			us(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
 	if trains := m.TrainsOf(m.Name).Send; trains != send { // another reading
-		m.ranges("o_s", trains)
+		m.ranges(SendOverhead, trains)
 	}
-	m.ranges("o_r", m.ReceiveOverhead())
+	m.ranges(RecvOverhead, m.ReceiveOverhead())
+	if rtt := m.Timer(sample.RTT); rtt != nil {
+		m.ranges(OneWay, rtt.Times(0.5, ByHalfTrip, m.O.Level))
+	}
 	m.directions()
 }
 
 // ranges adds a parameter that depends on size: for each piece its value at the first size, and its slope.
-func (m Mode) ranges(name string, c *curve.Fitted) {
+func (m Mode) ranges(kind Kind, c *curve.Fitted) {
 	if c == nil {
 		return
 	}
 	for i := range c.Pieces {
-		m.rangeRows(name, c, i)
+		m.rangeRows(kind, c, i)
 	}
 	for i := range c.Pieces {
 		if c.Bent[i] {
-			m.bent(name, c, i)
+			m.bent(kind.Name(), c, i)
 		}
 	}
 	if n := len(c.Cells); n < curve.Fewest {
-		m.warn(name, clean.FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.Fewest, c.Timer)
+		m.warn(kind.Name(), clean.FewSizes, "%d of at least %d sizes that are needed to see whether %s is linear", n, curve.Fewest, c.Timer)
 	}
 }
 
 // rangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and is taken for constant; one that is not above nothing is no number.
-func (m Mode) rangeRows(name string, c *curve.Fitted, piece int) {
+func (m Mode) rangeRows(kind Kind, c *curve.Fitted, piece int) {
 	p, lines := c.Pieces[piece], c.Replicate[piece]
-	falls := -p.Slope*float64(p.To-p.From) > m.O.Tolerance*p.Value
-	if p.Slope < 0 {
-		p, lines = c.Levelled(piece, m.O)
+	if p.Falls {
+		m.warn(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length, and are taken for one", c.Timer, p.From, p.To)
 	}
-	if falls {
-		m.warn(name, clean.Falls, "%s: from %d to %d bytes the times fall with length, and are taken for one", c.Timer, p.From, p.To)
-	}
-	row := m.Row(name, c.Timer, p.From, p.To, p.Samples)
-	row.Unit, row.Off, row.Most = Micros, clean.Rounded(c.Off[piece].Middle), clean.Rounded(c.Off[piece].Most)
+	row := m.Row(kind, c.Timer, p.From, p.To, p.Samples)
+	row.Off, row.Most = clean.Rounded(c.Off[piece].Middle), clean.Rounded(c.Off[piece].Most)
 	values, slopes := curve.Draw(lines, func(l curve.Line) float64 { return l.Value }), curve.Draw(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
-		m.warn(name, clean.Unidentified, "%s: from %d bytes on %s, which is too short to be told from nothing", c.Timer, p.From, us(p.Value))
-		m.add(m.unknown(row), values)
+		m.warn(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which is too short to be told from nothing", c.Timer, p.From, us(p.Value))
+		m.add(m.unknown(row), values, p.Least)
 		return
 	}
 	row.Value, row.Low, row.High = p.Value, max(p.Low, 0), p.High
 	row.Verdict = VerdictOf(c, piece, (row.High-row.Low)/2, p.Value)
-	if falls && row.Verdict == Good {
+	if p.Falls && row.Verdict == Good {
 		row.Verdict = Weak
 	}
-	m.add(row, values)
+	m.add(row, values, p.Least)
 	if p.From == p.To {
 		return
 	}
-	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, PerByte
+	row.Value, row.Low, row.High, row.Unit = p.Slope, p.SlopeLow, p.SlopeHigh, kinds[kind].slope.Unit()
 	length := float64(p.To - p.From)
-	if !falls {
+	if !p.Falls {
 		row.Verdict = VerdictOf(c, piece, length*(p.SlopeHigh-p.SlopeLow)/2, p.Value+length*p.Slope)
 	}
-	m.add(row, slopes)
+	m.add(row, slopes, p.Least)
 }
 
 // bent warns of a piece that is not straight.
@@ -139,7 +138,7 @@ func VerdictOf(c *curve.Fitted, piece int, half, value float64) Verdict {
 	if half > WeakWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.Fewest {
 		return Weak
 	}
-	if slices.ContainsFunc(c.Of(piece), func(x clean.Cell) bool { return x.Few }) || c.Divided(piece) {
+	if slices.ContainsFunc(c.Of(piece), func(x clean.Cell) bool { return x.Few() }) || c.Divided(piece) {
 		return Weak
 	}
 	return Good

@@ -1,7 +1,7 @@
 package params
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -12,25 +12,23 @@ import (
 // Message is the mode of low-level messages, which equations (1) to (7) are about.
 const Message = "message"
 
-// Model returns the parameters of a mode as the models take them. It is an error if o_s, o_r or L is missing: without
-// them there is nothing to compute with. A missing G or g is zero, and so is L within a node, where LoGH{sSP} neglects it.
+// Model returns the parameters of a mode as the models take them. It is a *MissingError if o_s, o_r,
+// L or G is missing: without them there is nothing to compute with. L within a node is zero if it
+// is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
 func Model(ps []Parameter, mode string) (model.Parameters, error) {
-	x := model.Parameters{SendO: overhead(ps, mode, "o_s"), RecvO: overhead(ps, mode, "o_r")}
-	for _, need := range []string{"o_s", "o_r", "L"} {
-		if need == "L" && Inside(ps) {
-			continue
-		}
-		if _, ok := Value(ps, mode, need, 0); !ok {
-			return x, fmt.Errorf("no %s of mode %s among the parameters%s", need, mode, hint(ps, mode))
-		}
+	x, err := small(ps, mode, mode)
+	if err != nil {
+		return x, err
 	}
-	x.L = micros(Value(ps, mode, "L", 0))
-	x.Gap = micros(Value(ps, mode, "g", 0))
+	x.SendO, x.RecvO = overhead(ps, mode, SendOverhead), overhead(ps, mode, RecvOverhead)
+	if g, ok := Find(ps, mode, Gap, 0); ok && g.Value > 0 {
+		x.Gap = unit.FromMicros(g.Value)
+	}
 	for _, p := range ps {
-		if p.Mode != mode || p.Name != "G" || !(p.Value > 0) {
+		if p.Mode != mode || p.Kind() != GapPerByte || !(p.Value > 0) {
 			continue
 		}
-		g := unit.PerByte(p.Value * float64(unit.Microsecond))
+		g := perByte(p.Value)
 		switch {
 		case p.Method == sample.Get:
 			x.GetGap = g
@@ -40,44 +38,85 @@ func Model(ps []Parameter, mode string) (model.Parameters, error) {
 			x.BigGap = g
 		}
 	}
+	if x.BigGap == 0 {
+		return x, &MissingError{Name: "G", Mode: mode, Remedy: hint(ps, mode)}
+	}
 	return x, nil
 }
+
+// Call returns what LoGH{sSP} needs of one place to predict the messages of a blocking call: the
+// overheads and L of a small message, and the gap per byte. The send overhead of ssend, which waits
+// for its receiver, is that of issend. Where the call itself shows no L, the bound that ssend shows
+// counts. It is a *MissingError if something else is missing.
+func Call(ps []Parameter, call string) (model.Parameters, error) {
+	sending := call
+	if call == "ssend" {
+		sending = "issend"
+	}
+	x, err := small(ps, call, sending)
+	if err != nil {
+		return x, err
+	}
+	g, err := At(ps, call, GapPerByte, 0)
+	if err != nil {
+		return x, &MissingError{Name: "G", Mode: call, Remedy: "measure both " + call + " and i" + call}
+	}
+	x.BigGap = perByte(g.Value)
+	return x, nil
+}
+
+// small returns the overheads and L of a small message of a mode, whose send overhead is that of
+// another.
+func small(ps []Parameter, mode, sending string) (model.Parameters, error) {
+	var x model.Parameters
+	s, err := At(ps, sending, SendOverhead, 0)
+	if err != nil {
+		return x, err
+	}
+	r, err := At(ps, mode, RecvOverhead, 0)
+	if err != nil {
+		return x, err
+	}
+	x.SendO, x.RecvO = model.Constant(unit.FromMicros(s.Value)), model.Constant(unit.FromMicros(r.Value))
+	l, err := At(ps, mode, Latency, 0)
+	var missing *MissingError
+	if errors.As(err, &missing) && mode != Message {
+		if p, ok := Find(ps, "ssend", Latency, 0); ok && p.Value > 0 {
+			l.Value, err = p.Value, nil
+		} else {
+			missing = &MissingError{Name: "L", Mode: mode + " or ssend", Remedy: "measure ssend too"}
+			err = missing
+		}
+	}
+	if err != nil && !Inside(ps) {
+		return x, err
+	}
+	x.L = unit.FromMicros(l.Value)
+	return x, nil
+}
+
+func perByte(g float64) unit.PerByte { return unit.PerByte(g * float64(unit.Microsecond)) }
 
 // Inside says whether parameters are of a place within a node.
 func Inside(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
-// hint says what to do about a parameter that is missing.
-func hint(ps []Parameter, mode string) string {
-	switch {
-	case mode != Message:
-		return ""
-	case slices.ContainsFunc(ps, func(p Parameter) bool { return p.Mode == mode }):
-		return ": low-level messages were measured, and loggp fit says why they show none"
-	}
-	return ": measure low-level messages too (loggp measure --level message) and fit both files together"
-}
-
-func micros(v float64, ok bool) unit.Time {
-	if !ok {
-		return 0
-	}
-	return unit.FromMicros(v)
-}
-
 // overhead returns an overhead as a curve, a piece for each range of sizes.
-func overhead(ps []Parameter, mode, name string) model.Curve {
+func overhead(ps []Parameter, mode string, kind Kind) model.Curve {
 	var c model.Curve
-	method := ""
+	first, _ := Find(ps, mode, kind, 0)
 	for _, p := range ps {
-		if p.Mode != mode || p.Name != name || p.Unit != Micros || p.Value != p.Value || method != "" && p.Method != method {
+		if p.Mode != mode || p.Kind() != kind || p.Value != p.Value || p.Method != first.Method {
 			continue
 		}
-		method = p.Method
-		c = append(c, model.Piece{
-			From: max(p.From, 0), At: unit.FromMicros(p.Value), PerByte: unit.PerByte(slope(ps, p) * float64(unit.Microsecond)),
-		})
+		piece := model.Piece{From: max(p.From, 0), At: unit.FromMicros(p.Value)}
+		for _, q := range ps {
+			if q.Mode == mode && q.Kind() == kinds[kind].slope && q.From == p.From && q.To == p.To && q.Method == p.Method && q.Value > 0 {
+				piece.PerByte = perByte(q.Value)
+			}
+		}
+		c = append(c, piece)
 	}
 	return c
 }

@@ -49,7 +49,7 @@ func (e *Extraction) TrainsOf(mode string) trains {
 // time than one, beyond their intervals, are left out: something else than messages took the time of one of the two.
 func (e *Extraction) perMessage(train, rtt *curve.Fitted, n int) *curve.Fitted {
 	more := float64(n - 1)
-	out := &curve.Fitted{Subject: train.Subject, Mode: train.Mode, Protocol: train.Protocol, Clock: train.Clock,
+	out := &curve.Fitted{Subject: train.Subject, Mode: train.Mode, Protocol: train.Protocol, Clock: train.Clock, Time: true,
 		Timer: PerMessageName(train.Timer, n), Floor: math.Hypot(train.Floor, rtt.Floor) / more}
 	var absurd []int
 	for _, a := range train.Cells {

@@ -62,7 +62,7 @@ func limits(b *testing.B, set *sample.Set) []int {
 	}
 	var list []int
 	for _, p := range r.Parameters {
-		if p.Name == "S" && strings.HasSuffix(p.Method, params.EagerLimit) {
+		if p.Name == "S" && p.Kind() == params.EagerLimit {
 			list = append(list, int(p.Value))
 		}
 	}

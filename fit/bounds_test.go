@@ -1,0 +1,62 @@
+package fit
+
+import (
+	"math"
+	"testing"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/fittest"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Where an overhead hides g, and where a receive waits for its sender, all that is known is a bound: it says so, it holds, and no model takes it for a value.
+func TestBounds(t *testing.T) {
+	m := fittest.Typical()
+	m.Noise, m.L, m.SendO, m.Gap = 0, 4.4, 60, 4
+	r := mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{Replicates: 20})
+	for _, w := range []struct {
+		mode, name, method string
+		truth              float64
+	}{{"ssend", "L", params.ByReceive, m.L}, {"send", "g", params.ByOverhead, m.Gap}} {
+		p := one(t, r, w.mode, w.name, w.method, params.Micros)
+		if !p.Bound() || p.Value < w.truth || p.Verdict != params.NotIdentifiable {
+			t.Errorf("%+v is no bound of %v", p, w.truth)
+		}
+		if v, ok := params.Value(r.Parameters, w.mode, w.name, 0); ok && v != m.L {
+			t.Errorf("%s of %s is %v", w.name, w.mode, v)
+		}
+	}
+}
+
+// Fewer than five samples a cell show a value and no interval, and are no good parameter.
+func TestFewSamples(t *testing.T) {
+	m := fittest.Typical()
+	for reps, shown := range map[int]bool{4: false, 6: true} {
+		m.Reps = reps
+		r := mustFit(t, m.Samples(1, fittest.WholePlan), clean.Options{Replicates: 20})
+		for _, p := range r.Parameters {
+			if math.IsNaN(p.Value) {
+				continue
+			}
+			if (!math.IsNaN(p.Low) && !math.IsNaN(p.High)) != shown || !shown && p.Verdict == params.Good {
+				t.Errorf("%d repetitions: %+v", reps, p)
+			}
+		}
+	}
+}
+
+// A piece that holds small and large messages misses no small one: a curve whose small sizes are not on the line of the large ones.
+func TestSmallestSize(t *testing.T) {
+	set := &sample.Set{}
+	for _, k := range []int{1, 4, 16, 256, 1024, 4096, 16384, 73728} {
+		s := fittest.Series("send", sample.Timer12, fittest.Repeat(20, 0.086+2.2*math.Log1p(float64(k)/600)*float64(k)/4000)...)
+		s.Bytes = k
+		set.Series = append(set.Series, s)
+	}
+	r := mustFit(t, set, clean.Options{Replicates: 20})
+	if v, ok := params.Value(r.Parameters, "send", "o_r", 1); !ok || math.Abs(v-0.0866) > 0.005 {
+		t.Errorf("o_r of a byte is %v: %+v", v, r.Parameters)
+	}
+	checkSmallest(t, r.Curves)
+}

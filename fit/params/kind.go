@@ -1,0 +1,99 @@
+package params
+
+// Kind is what a parameter is. The S of LogGPS, a number of bytes, and the S of LoGH{sSP}, a time a
+// byte, are two kinds.
+type Kind uint8
+
+// The kinds. A time that depends on the size of a message has two: its value where a range of sizes
+// begins, and what a byte adds.
+const (
+	NoKind           Kind = iota
+	Latency               // L
+	SendOverhead          // o_s
+	SendPerByte           // its slope
+	RecvOverhead          // o_r
+	RecvPerByte           // its slope
+	Gap                   // g
+	GapPerByte            // G
+	OneWay                // T: half a round trip of calls, with both overheads in it
+	OneWayPerByte         // its slope
+	EagerLimit            // S of LogGPS: the longest message that does not wait for its receiver
+	InnerSend             // s_s of LoGH{sSP}: o_s within a node
+	InnerSendPerByte      // its slope
+	InnerRecv             // s_r of LoGH{sSP}: o_r within a node
+	InnerRecvPerByte      // its slope
+	InnerGapPerByte       // S of LoGH{sSP}: G within a node
+	Nodes                 // H
+	Processors            // P
+)
+
+// Units of parameters.
+const (
+	Micros  = "us"
+	PerByte = "us/B"
+	Bytes   = "B"
+	Count   = "count"
+)
+
+// kinds is the table of all kinds: the name and the unit that files and tables have.
+var kinds = [...]struct {
+	name, unit string
+	slope      Kind // of a time that depends on the size: the kind of its slope
+}{
+	Latency:          {"L", Micros, NoKind},
+	SendOverhead:     {"o_s", Micros, SendPerByte},
+	SendPerByte:      {"o_s", PerByte, NoKind},
+	RecvOverhead:     {"o_r", Micros, RecvPerByte},
+	RecvPerByte:      {"o_r", PerByte, NoKind},
+	Gap:              {"g", Micros, NoKind},
+	GapPerByte:       {"G", PerByte, NoKind},
+	OneWay:           {"T", Micros, OneWayPerByte},
+	OneWayPerByte:    {"T", PerByte, NoKind},
+	EagerLimit:       {"S", Bytes, NoKind},
+	InnerSend:        {"s_s", Micros, InnerSendPerByte},
+	InnerSendPerByte: {"s_s", PerByte, NoKind},
+	InnerRecv:        {"s_r", Micros, InnerRecvPerByte},
+	InnerRecvPerByte: {"s_r", PerByte, NoKind},
+	InnerGapPerByte:  {"S", PerByte, NoKind},
+	Nodes:            {"H", Count, NoKind},
+	Processors:       {"P", Count, NoKind},
+}
+
+// Name returns the name that the kind has in files and tables.
+func (k Kind) Name() string { return kinds[k].name }
+
+// Unit returns its unit.
+func (k Kind) Unit() string { return kinds[k].unit }
+
+// KindOf returns the kind of a name and a unit, or NoKind.
+func KindOf(name, unit string) Kind {
+	for k, row := range kinds {
+		if row.name == name && row.unit == unit {
+			return Kind(k)
+		}
+	}
+	return NoKind
+}
+
+// kindNamed returns the kind of a name as models use it: a time, or of rates a time a byte.
+func kindNamed(name string) Kind {
+	for k, row := range kinds {
+		if k != int(InnerGapPerByte) && row.name == name && (row.unit != PerByte || name == "G") {
+			return Kind(k)
+		}
+	}
+	return NoKind
+}
+
+// Names returns the names of all kinds, each once.
+func Names() []string {
+	var names []string
+	seen := map[string]bool{"": true}
+	for _, row := range kinds {
+		if !seen[row.name] {
+			seen[row.name] = true
+			names = append(names, row.name)
+		}
+	}
+	return names
+}
