@@ -27,7 +27,16 @@ func TestEagerLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := limits(mustFit(t, set, clean.Options{}))
+	r := mustFit(t, set, clean.Options{})
+	found := limits(r)
+	if len(r.Handshakes) != len(found) {
+		t.Fatalf("evidence of %d limits of %d", len(r.Handshakes), len(found))
+	}
+	for i, h := range r.Handshakes {
+		if h.Value != found[i].Value || h.Jump < h.RoundTrip || !h.Confirmed && h.Verdict == params.Good {
+			t.Errorf("%s: %s", h.Library, h)
+		}
+	}
 	if len(found) != 5 {
 		t.Fatalf("%d limits: %+v", len(found), found)
 	}

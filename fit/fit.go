@@ -21,8 +21,9 @@ type Result struct {
 	Parameters []params.Parameter
 	Warnings   []clean.Warning
 	Curves     []curve.Curve
-	PLogP      []params.PLogP // of the modes that have round trips
-	Tiers      []tiers.Tiers  // of the platforms and libraries of which all pairs of ranks were measured
+	PLogP      []params.PLogP     // of the modes that have round trips
+	Handshakes []params.Handshake // where messages begin to wait for their receivers
+	Tiers      []tiers.Tiers      // of the platforms and libraries of which all pairs of ranks were measured
 }
 
 // Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if one place of a
@@ -60,6 +61,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Parameters = append(r.Parameters, p.Parameters...)
 		r.Warnings = append(r.Warnings, p.Warnings...)
 		r.Curves = append(r.Curves, p.Derived...)
+		r.Handshakes = append(r.Handshakes, p.Handshakes...)
 		r.PLogP = append(r.PLogP, p.Views...)
 	}
 	return r, nil

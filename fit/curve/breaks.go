@@ -6,32 +6,44 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// Rise returns how much more a message costs beside its bytes after piece i than on it, and what three quarters of the replicates exceed.
-func (c *Fitted) Rise(i int) (value, mostly float64) {
-	base := func(piece int, l Line) float64 { return l.Value - l.Slope*float64(c.Pieces[piece].From) }
-	reps := make([]float64, len(c.Replicate[i]))
-	for b := range reps {
-		reps[b] = base(i+1, c.Replicate[i+1][b]) - base(i, c.Replicate[i][b])
-	}
-	slices.Sort(reps)
-	p, q := c.Pieces[i], c.Pieces[i+1]
-	return base(i+1, Line{q.Value, q.Slope}) - base(i, Line{p.Value, p.Slope}), clean.Quantile(reps, 0.25)
+// segment is what one protocol shows of a curve: the cells from one to before another. The last piece
+// of it has most of its sizes; those before are of small sizes that its line misses.
+type segment struct{ from, to, piece int }
+
+// Change is where a curve goes from one protocol to the next.
+type Change struct {
+	Last, Next    int     // bytes: the last size of the one and the first of the next
+	Before, After int     // cells between which the change may be: the last that is before it in any case, and the first that is not
+	Rise, Mostly  float64 // how much more a message then costs beside its bytes, and what three quarters of the replicates exceed
+	Samples       int
 }
 
-// Borders returns the cells between which piece i may end: the last that belongs to it in any case, and the first that does not.
-func (c *Fitted) Borders(i int) (before, after int) {
-	index := func(bytes int) int {
-		return slices.IndexFunc(c.Cells, func(x clean.Cell) bool { return x.Bytes == bytes })
+// Changes returns the changes of a curve in order.
+func (c *Fitted) Changes() []Change {
+	var out []Change
+	for i := 0; i+1 < len(c.segments); i++ {
+		a, b := c.segments[i], c.segments[i+1]
+		base := func(piece int, l Line) float64 { return l.Value - l.Slope*float64(c.Pieces[piece].From) }
+		p, q := c.Pieces[a.piece], c.Pieces[b.piece]
+		x := Change{
+			Last: c.Cells[a.to-1].Bytes, Next: c.Cells[b.from].Bytes, Before: a.to - 1, After: b.from,
+			Rise: base(b.piece, Line{q.Value, q.Slope}) - base(a.piece, Line{p.Value, p.Slope}), Samples: p.Samples + q.Samples,
+		}
+		reps := make([]float64, len(c.Replicate[a.piece]))
+		for r := range reps {
+			reps[r] = base(b.piece, c.Replicate[b.piece][r]) - base(a.piece, c.Replicate[a.piece][r])
+		}
+		slices.Sort(reps)
+		x.Mostly = clean.Quantile(reps, 0.25)
+		cost := func(end int) float64 { return c.fitted.cut(a.from, end).cost() + c.fitted.cut(end, b.to).cost() }
+		limit := cost(a.to) + worse
+		for e := a.to - 1; e-a.from >= Fewest && cost(e) <= limit; e-- {
+			x.Before = e - 1
+		}
+		for e := a.to + 1; b.to-e >= Fewest && cost(e) <= limit; e++ {
+			x.After = e
+		}
+		out = append(out, x)
 	}
-	from, end, to := index(c.Pieces[i].From), index(c.Pieces[i+1].From), index(c.Pieces[i+1].To)+1
-	cost := func(end int) float64 { return c.fitted.cut(from, end).cost() + c.fitted.cut(end, to).cost() }
-	limit := cost(end) + worse
-	before, after = end-1, end
-	for e := end - 1; e-from >= Fewest && cost(e) <= limit; e-- {
-		before = e - 1
-	}
-	for e := end + 1; to-e >= Fewest && cost(e) <= limit; e++ {
-		after = e
-	}
-	return before, after
+	return out
 }

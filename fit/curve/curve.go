@@ -71,6 +71,7 @@ type Fitted struct {
 	Clock     string
 	Scales    []float64 // the magnitude of each cell of which Tolerance is a part
 	fitted    points    // what the pieces were found with
+	segments  []segment
 	Pieces    []Piece
 	Replicate [][]Line // by piece and replicate
 	Bent      []bool   // by piece: some cell is far from it

@@ -17,7 +17,7 @@ const (
 // Cut finds the straight pieces of the curve and fits each, and its replicates. Cells that were held up are set aside first, as long as others are left.
 func (c *Fitted) Cut(o clean.Options) {
 	for {
-		c.Pieces, c.Replicate, c.Bent, c.Off = nil, nil, nil, nil
+		c.segments, c.Pieces, c.Replicate, c.Bent, c.Off = nil, nil, nil, nil, nil
 		c.divide(o)
 		bad := c.tooLong()
 		if !slices.Contains(bad, true) || len(c.Cells)-count(bad) < Fewest {

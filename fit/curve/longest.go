@@ -46,7 +46,7 @@ func (c *Fitted) Longest(o clean.Options) *Fitted {
 func (c *Fitted) only(from, to int, o clean.Options) *Fitted {
 	part := *c
 	part.Cells, part.Scales = c.Cells[from:to], c.Scales[from:to]
-	part.Pieces, part.Replicate, part.Bent, part.Off = nil, nil, nil, nil
+	part.segments, part.Pieces, part.Replicate, part.Bent, part.Off = nil, nil, nil, nil, nil
 	known := part.points(o.Tolerance).s
 	part.fitted = c.fitted.cut(from, to)
 	part.fitted.s = slices.Clone(part.fitted.s)

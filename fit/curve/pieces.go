@@ -27,6 +27,7 @@ func (c *Fitted) divide(o clean.Options) {
 	starts := append(breaks(p, o.Pieces), len(p.x))
 	for i := range starts[:len(starts)-1] {
 		c.settle(known, starts[i], starts[i+1], o)
+		c.segments = append(c.segments, segment{starts[i], starts[i+1], len(c.Pieces) - 1})
 	}
 }
 

@@ -1,12 +1,35 @@
 package params
 
 import (
+	"fmt"
+
 	"github.com/loggp/loggp/fit/clean"
 
 	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
 )
+
+// Handshake is the evidence of an eager limit, which is the parameter. Times are in microseconds.
+type Handshake struct {
+	Parameter
+	Jump      float64 // by so much more a message behind the limit costs beside its bytes
+	RoundTrip float64 // of the smallest message with data, which a handshake costs at least
+	Confirmed bool    // another timer that has the transfer in it changes there, too; or there is none
+}
+
+// String returns the evidence as a sentence.
+func (h Handshake) String() string {
+	text := fmt.Sprintf("messages of more than %.0f bytes wait for their receiver: a round trip then costs %s more beside its bytes, and one of a small message takes %s",
+		h.Value, us(h.Jump), us(h.RoundTrip))
+	if h.High >= h.Value && h.Low < h.High {
+		text += fmt.Sprintf("; the limit is from %.0f to %.0f bytes", h.Low, h.High)
+	}
+	if !h.Confirmed {
+		text += "; no other timer changes there"
+	}
+	return text
+}
 
 // eagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first change of half the round trip's line at which messages begin to cost a handshake.
 //
@@ -32,19 +55,19 @@ func (m Mode) eagerLimit() {
 	if first := rtt.Cells[0]; first.Bytes == 0 { // which is not the only one
 		trip = rtt.Cells[1].Value
 	}
-	for i := 0; i+1 < len(rtt.Pieces); i++ {
-		rise, mostly := rtt.Rise(i)
-		if !(rise >= trip && mostly > trip/2) {
+	for _, x := range rtt.Changes() {
+		if !(x.Rise >= trip && x.Mostly > trip/2) {
 			continue
 		}
-		row := m.Row(EagerLimit, sample.RTT+": eager limit", -1, -1, rtt.Pieces[i].Samples+rtt.Pieces[i+1].Samples)
-		before, after := rtt.Borders(i)
-		row.Value = float64(rtt.Pieces[i].To)
-		row.Low, row.High = float64(rtt.Cells[before].Bytes), float64(rtt.Cells[after].Bytes-1)
-		row.Verdict = Good
-		if after-before > 2 || !m.confirmed(rtt.Cells[before].Bytes, rtt.Cells[after].Bytes) {
+		row := m.Row(EagerLimit, sample.RTT+": eager limit", -1, -1, x.Samples)
+		before, after := rtt.Cells[x.Before].Bytes, rtt.Cells[x.After].Bytes
+		row.Value, row.Low, row.High, row.Verdict = float64(x.Last), float64(before), float64(after-1), Good
+		if x.After-x.Before > 2 || !m.confirmed(before, after) {
 			row.Verdict = Weak
 		}
+		m.Handshakes = append(m.Handshakes, Handshake{
+			Parameter: row, Jump: clean.Rounded(x.Rise), RoundTrip: clean.Rounded(trip), Confirmed: m.confirmed(before, after),
+		})
 		m.add(row, slices.Repeat([]float64{row.Value}, m.O.Replicates), clean.LeastForInterval)
 		return
 	}
@@ -59,8 +82,8 @@ func (m Mode) confirmed(before, after int) bool {
 			continue
 		}
 		others++
-		for i := 0; i+1 < len(c.Pieces); i++ {
-			if c.Pieces[i].To < after && c.Pieces[i+1].From > before {
+		for _, x := range c.Changes() {
+			if x.Last < after && x.Next > before {
 				return true
 			}
 		}

@@ -19,6 +19,7 @@ type Extraction struct {
 	Draws      [][]float64 // replicates of each parameter
 	Warnings   []clean.Warning
 	Derived    []curve.Curve
+	Handshakes []Handshake
 	Views      []PLogP
 	trains     map[string]trains // by mode
 }

@@ -54,7 +54,7 @@ func TestFitTrains(t *testing.T) {
 		want               float64 // at the smallest size, or of the last piece
 	}{
 		{"o_s", "(prtt10-d-rtt)/9", params.Micros, 0.048},
-		{"o_r", "timer12", params.Micros, 0.104},
+		{"o_r", "timer12", params.Micros, 0.0949},
 		{"L", "rtt/2", params.Micros, 0.1675},
 		{"L", "rtt/2-o_s-o_r", params.Micros, 0.1675 - 0.0444 - 0.094},
 		{"g", "(prtt10-rtt)/9: upper bound", params.Micros, 0.0641},
@@ -75,8 +75,9 @@ func TestFitDisturbed(t *testing.T) {
 	for _, c := range []struct{ name, method, unit string }{
 		{"o_r", "timer12", params.Micros}, {"G", "(prtt10-rtt)/9", params.PerByte},
 	} {
-		a, b := rows(clean, "send", c.name, c.method, c.unit), rows(r, "send", c.name, c.method, c.unit)
-		if len(a) == 0 || len(b) == 0 || math.Abs(b[0].Value-a[0].Value) > 0.1*a[0].Value {
+		a, _ := params.Value(clean.Parameters, "send", c.name, 32)
+		b, _ := params.Value(r.Parameters, "send", c.name, 32)
+		if !(math.Abs(b-a) <= 0.1*a) {
 			t.Errorf("%s: %v, of the clean run %v", c.name, b, a)
 		}
 	}
@@ -212,6 +213,7 @@ func TestFitAll(t *testing.T) {
 				t.Errorf("%s: %+v has no number, and does not say so", name, p)
 			case math.IsInf(p.Value, 0) || p.Value < 0 && p.Unit == params.Micros || p.Value <= 0 && p.Name == "G":
 				t.Errorf("%s: %+v", name, p)
+			case math.IsNaN(p.Low) && math.IsNaN(p.High) && p.Verdict != params.Good: // of few samples a cell
 			case !(p.Low <= p.Value && p.Value <= p.High) && !math.IsNaN(p.Value):
 				t.Errorf("%s: %v outside of its interval: %+v", name, p.Value, p)
 			}
