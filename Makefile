@@ -29,12 +29,16 @@ fuzz:
 		done; \
 	done
 
-# Random programs with many seeds, on every kind of world under every table of protocols, then each fuzz target for long. Hours.
+# What is random, for long: many random machines, programs with many seeds on every kind of world under every table of
+# protocols, then each fuzz target. Hours, unless the variables say less, as in CI.
 PROGRAMS ?= 2000
 SEED ?= 1
+soak: FUZZTIME = 10m
 soak:
+	LOGGP_SOAK=1 go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
+	LOGGP_SOAK=1 go test -count=1 -timeout 0 ./cmd/loggp -run TiersOfConvex
 	go test -count=1 -timeout 0 ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
-	$(MAKE) fuzz FUZZTIME=10m
+	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)
 
 # Which changes of a package's code its tests do not notice (docs/testing.md).
 PKG ?= ./impl/match

@@ -14,7 +14,7 @@ import (
 // Whatever the samples, no parameter is NaN without saying so, infinite or below zero, nor is an end of its interval, and the value lies in it. Files have no such number either.
 func TestNothingBelowZero(t *testing.T) {
 	seeds := 300
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 60
 	}
 	rows := make([]int, seeds)

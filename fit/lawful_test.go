@@ -24,7 +24,7 @@ import (
 // Whatever the samples, what other tools are given has no number that is NaN, infinite or below zero; or it is an error, which has none either.
 func TestNothingBelowZeroExported(t *testing.T) {
 	seeds := uint64(200)
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 60
 	}
 	written := map[string]int{}

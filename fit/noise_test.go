@@ -62,7 +62,7 @@ func pieces(t *testing.T, set *sample.Set) []curve.Piece {
 // A straight line must not be cut, whatever the noise and however many sizes there are.
 func TestNoBreaksInNoise(t *testing.T) {
 	seeds := 100
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 50
 	}
 	for _, c := range []struct {

@@ -61,7 +61,7 @@ func TestPlaceOfOneTier(t *testing.T) {
 func TestTiersOfConvex(t *testing.T) {
 	t.Chdir(t.TempDir())
 	seeds := 6
-	if testing.Short() {
+	if os.Getenv("LOGGP_SOAK") == "" {
 		seeds = 1
 	}
 	for seed := range seeds {

@@ -72,7 +72,7 @@ func TestCrossovers(t *testing.T) {
 		{"there and back", calls{switched(600, straight(30, 0.001), straight(70, 0.001)), switched(12000, straight(30, 0.001), straight(80, 0.001))}, paperSizes, []float64{601, 12001}, true, 0.84},
 	}
 	seeds := 200
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 60
 	}
 	for _, test := range tests {

@@ -4,6 +4,7 @@ package fittest
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -11,6 +12,10 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
+
+// Soak says whether tests over random machines take many of them, as make soak wants, and not the few that show a mistake
+// of yesterday.
+func Soak() bool { return os.Getenv("LOGGP_SOAK") != "" }
 
 // Machine is a LogGP machine, from which the tests make samples by the formulas alone. Microseconds.
 type Machine struct {

@@ -55,7 +55,7 @@ func found(t *testing.T, set *sample.Set) *tiering {
 // Two tiers come back from times alone: H, P and the groups of ranks, in 95 of 100 seeds.
 func TestTiersComeBack(t *testing.T) {
 	seeds := uint64(100)
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 20
 	}
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func sequence(n int) []int {
 // Pairs that differ by chance make no tiers, however few they are.
 func TestOneTierIsOne(t *testing.T) {
 	seeds := uint64(100)
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 25
 	}
 	_, m := fittest.Convex()
@@ -132,7 +132,7 @@ func TestOneTierIsOne(t *testing.T) {
 // Three tiers: nodes of two or three ranks in cabinets of some nodes. Each is a machine of its own, one after the other.
 func TestThreeTiersComeBack(t *testing.T) {
 	seeds := uint64(100)
-	if testing.Short() {
+	if !fittest.Soak() {
 		seeds = 20
 	}
 	inside, between := fittest.Convex()

@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -196,7 +197,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
 	for name, m := range map[string]*model.Machine{"torus": machine(), "slow": slow, "hypernodes": shared(4, 6), "ethernet": workstations(), "loggp": synthetic} {
 		seeds := uint64(6)
-		if testing.Short() {
+		if os.Getenv("LOGGP_SOAK") == "" {
 			seeds = 2
 		}
 		for seed := range seeds {

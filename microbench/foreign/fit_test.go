@@ -16,14 +16,21 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// fitted imports files and fits them.
+// fits are the results of fitted.
+var fits = map[string]*fit.Result{}
+
+// fitted imports files and fits them, once.
 func fitted(t *testing.T, names ...string) *fit.Result {
 	t.Helper()
+	if r := fits[fmt.Sprint(names)]; r != nil {
+		return r
+	}
 	set, _ := imported(t, Options{}, names...)
 	r, err := fit.Fit(set, fitclean.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	fits[fmt.Sprint(names)] = r
 	return r
 }
 
