@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"reports"},
 	{"impl/programs", "impl/engine/enginetest/program"},
 	{"microbench", "impl/engine/enginetest"},
-	{"microbench/probe", "impl/world"},
+	{"microbench/probe", "microbench/probe/probetest", "impl/world"},
 	{"microbench/paper", "impl/versus"},
 	{"cmd/loggp"},
 	{"."}, // tests of the whole

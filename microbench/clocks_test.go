@@ -3,13 +3,11 @@ package microbench_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -45,16 +43,15 @@ func TestClocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []skewed{{}, {offset: 7 * unit.Second}, {offset: -3 * unit.Millisecond, ppm: 50}, {offset: unit.Microsecond, ppm: -20}} {
-		c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0}, Reps: 1}, Launches: 3, Clocks: true}
-		_, err := c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
-			w, err := j.World(ctx, uint64(l.Number))
+		x := microbench.NewScheduler(&microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{0}, Reps: 1}, Launches: 3, Clocks: true})
+		c, err := x.Run(t.Context(), func(ctx context.Context, n int) error {
+			w, err := j.World(ctx, uint64(n))
 			if err != nil {
-				return nil, err
+				return err
 			}
-			l.Begin = time.Time{}
-			s.begin = unit.Time(l.Number) * 10 * unit.Second
+			s.begin = unit.Time(n) * 10 * unit.Second
 			s.World = w
-			return c.On(s, j.Options(""), l)
+			return x.On(s, j.Options(""))
 		}, nil)
 		if err != nil {
 			t.Fatal(err)

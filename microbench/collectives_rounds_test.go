@@ -11,19 +11,20 @@ import (
 // agreed time the last, but of those to which a rank came too late.
 func TestRoundsOfRanks(t *testing.T) {
 	for _, c := range []struct {
-		way   int
-		ranks int
-		all   []int64 // of each rank in turn
-		want  [][]unit.Time
+		stage int
+		ranks [][]unit.Time // the rounds of each
+		want  [][2][]unit.Time
 	}{
-		{0, 3, []int64{5, 30, 2, 20, 9, 10}, [][]unit.Time{{2, 5, 9}, {10, 20, 30}}},
-		{0, 4, []int64{4, 1, 3, 2}, [][]unit.Time{{1, 2, 4}}}, // 2.5 is rounded down
-		{0, 2, []int64{7, 4}, [][]unit.Time{{4, 5, 7}}},
-		{starting, 3, []int64{5, 30, 7, 2, tooLate, 7, 9, 10, 7}, [][]unit.Time{{9}, {7}}},
-		{starting, 2, []int64{tooLate, tooLate}, nil},
+		{behindBarrierStage, [][]unit.Time{{5, 30}, {2, 20}, {9, 10}}, [][2][]unit.Time{{{2, 10}}, {{5, 20}}, {{9, 30}}}},
+		{behindBarrierStage, [][]unit.Time{{4}, {1}, {3}, {2}}, [][2][]unit.Time{{{1}}, {{2}}, {{4}}}}, // 2.5 is rounded down
+		{behindBarrierStage, [][]unit.Time{{7}, {4}}, [][2][]unit.Time{{{4}}, {{5}}, {{7}}}},
+		{atOnceStage, [][]unit.Time{{5, 30, 7}, {2, TooLate, 7}, {9, 10, 7}}, [][2][]unit.Time{{{9, 7}}}},
+		{atOnceStage, [][]unit.Time{{TooLate}, {TooLate}}, [][2][]unit.Time{{}}},
 	} {
-		if got := ways[c.way].rounds(c.all, c.ranks); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%v of %d ranks: %v, not %v", c.all, c.ranks, got, c.want)
+		x := &task{stage: c.stage}
+		late := x.add(0, Result{Times: c.ranks})
+		if got := x.visits[0].samples; !reflect.DeepEqual(got, c.want) || late != len(c.ranks[0])-len(got[0][0]) {
+			t.Errorf("%v: %v, not %v, %d late", c.ranks, got, c.want, late)
 		}
 	}
 }

@@ -33,18 +33,18 @@ func cells(ranks int, nodes *collective.Nodes, sizes ...int) []microbench.Collec
 }
 
 // swept measures on an emulated machine.
-func swept(t *testing.T, platform string, noise float64, c *microbench.Collectives) []sample.Series {
+func swept(t *testing.T, platform string, noise float64, c *microbench.Experiment) *microbench.Outcome {
 	t.Helper()
-	j, err := world.Open(platform, "", c.Of[0].Ranks, noise)
+	j, err := world.Open(platform, "", c.Collectives[0].Ranks, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Common, c.Step = j.Common(), j.Platform.Machine.Timer
-	series, err := c.Sweep(t.Context(), j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
+	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) { return j.World(ctx, uint64(i)) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return series
+	return out
 }
 
 // On the machine that is LogGP and nothing else, from an agreed start on each algorithm takes what the model says, to the picosecond, however long
@@ -57,13 +57,14 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	} {
 		m := collective.Machine{Parameters: p.Parameters()}
 		for _, ranks := range []int{2, 5, 8} {
-			c := &microbench.Collectives{Of: cells(ranks, nil, 8, 1000)}
+			c := &microbench.Experiment{Collectives: cells(ranks, nil, 8, 1000)}
 			c.Reps, c.Warmup = 2, 2
 			at := map[sample.Key][]unit.Time{}
-			for _, s := range swept(t, name, 0, c) {
+			out := swept(t, name, 0, c)
+			for _, s := range out.Series {
 				at[s.Key] = s.Times
 			}
-			for _, x := range c.Of {
+			for _, x := range c.Collectives {
 				times := func(timer string) []unit.Time {
 					return at[sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}]
 				}
@@ -78,7 +79,7 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 					}
 				}
 			}
-			if late, of := c.Late(); late != 0 || of != 2*len(c.Of) {
+			if late, of := out.Late, out.Started; late != 0 || of != 2*len(c.Collectives) {
 				t.Errorf("%s: %d of %d repetitions began too late", name, late, of)
 			}
 		}
@@ -89,35 +90,35 @@ func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 func TestCollectivesWithNoise(t *testing.T) {
 	const reps = 12
 	nodes := collective.NewNodes([]int{0, 0, 1, 1, 2, 2}) // as on the T3D
-	c := &microbench.Collectives{Of: cells(6, nodes, 8, 600)}
+	c := &microbench.Experiment{Collectives: cells(6, nodes, 8, 600)}
 	c.Reps, c.Warmup = reps, 1
 	n := 0
-	for _, s := range swept(t, "t3d", 0.1, c) {
+	out := swept(t, "t3d", 0.1, c)
+	for _, s := range out.Series {
 		n++
 		if len(s.Times) < reps || slices.Min(s.Times) == slices.Max(s.Times) {
 			t.Errorf("%v: %v", s.Key, s.Times)
 		}
 	}
-	if want := 4 * len(c.Of); n != want {
+	if want := 4 * len(c.Collectives); n != want {
 		t.Errorf("%d series, of %d", n, want)
 	}
-	if late, of := c.Late(); of < reps*len(c.Of) || late >= of {
+	if late, of := out.Late, out.Started; of < reps*len(c.Collectives) || late >= of {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }
 
-// The ranks see communicators only: on goroutines in real time all timers are there, however little time there is, and launches bring enough together.
+// The ranks see communicators only: on goroutines in real time all timers are there.
 func TestCollectivesOnRealClocks(t *testing.T) {
 	j, err := world.Open("loggp", "", 3, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, common := range []bool{true, false} {
-		c := &microbench.Collectives{Of: cells(3, nil, 8, 600)}
-		c.Shared, c.Common, c.Launches, c.Budget, c.Step = true, common, 2, 1, unit.Nanosecond
-		out, err := c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
-			return c.On(loop.New(3), j.Options(""), l)
-		}, nil)
+		c := &microbench.Experiment{Collectives: cells(3, nil, 8, 600)}
+		c.Shared, c.Common, c.Launches, c.Reps, c.Step = true, common, 2, 10, unit.Nanosecond
+		s := microbench.NewScheduler(c)
+		out, err := s.Run(t.Context(), func(context.Context, int) error { return s.On(loop.New(3), j.Options("")) }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +131,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 				t.Errorf("%v: %v", s.Key, s.Times)
 			}
 		}
-		for _, x := range c.Of {
+		for _, x := range c.Collectives {
 			for _, timer := range []string{sample.CollMin, sample.CollMedian, sample.CollMax} {
 				k := sample.Key{Mode: x.Operation.String(), Protocol: x.Name, Timer: timer, Bytes: x.Bytes}
 				if n := seen[k]; len(n) != 2 || min(n[0], n[1]) < 8 {
@@ -138,7 +139,7 @@ func TestCollectivesOnRealClocks(t *testing.T) {
 				}
 			}
 		}
-		if _, of := c.Late(); common != (of > 0) {
+		if of := out.Started; common != (of > 0) {
 			t.Errorf("with a common clock: %v, and %d repetitions were to begin at an agreed time", common, of)
 		}
 	}
@@ -151,11 +152,10 @@ func TestCollectivesCheck(t *testing.T) {
 		of   []microbench.CollectiveCell
 		says string
 	}{
-		{nil, "no collective operation"},
 		{[]microbench.CollectiveCell{bcast, bcast}, "8 bytes is to be measured twice"},
 		{[]microbench.CollectiveCell{{Algorithm: collective.Named(collective.ReduceScatter, "recursive-halving"), Job: collective.Job{Ranks: 3}}}, "reduce-scatter recursive-halving cannot serve 3 ranks"},
 	} {
-		x := &microbench.Collectives{Of: c.of}
+		x := &microbench.Experiment{Collectives: c.of}
 		if err := x.Check(); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v: %v", c.says, err)
 		}
@@ -194,9 +194,9 @@ func TestCollectivesTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &microbench.Collectives{Of: []microbench.CollectiveCell{x}}
+	c := &microbench.Experiment{Collectives: []microbench.CollectiveCell{x}}
 	c.Reps, c.Common, c.Step = reps, true, 1
-	series, err := c.Sweep(t.Context(), j.Options(""), func(ctx context.Context, i int) (mpi.World, error) {
+	out, err := microbench.SweepCollectives(t.Context(), c, j.Options(""), func(ctx context.Context, i int) (mpi.World, error) {
 		w, err := j.World(ctx, 1)
 		return held{w}, err
 	}, nil)
@@ -204,12 +204,12 @@ func TestCollectivesTooLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := collective.Machine{Parameters: j.Platform.Machine.Network.(*model.LogGP).Parameters()}.Cost(x.Algorithm, x.Job).Last
-	for _, s := range series {
+	for _, s := range out.Series {
 		if s.Timer == sample.CollLast && (len(s.Times) < reps || slices.Min(s.Times) != want || slices.Max(s.Times) != want) {
 			t.Errorf("%v, not %v each time", s.Times, want)
 		}
 	}
-	if late, of := c.Late(); late < 3 || of-late < reps {
+	if late, of := out.Late, out.Started; late < 3 || of-late < reps {
 		t.Errorf("%d of %d repetitions began too late", late, of)
 	}
 }

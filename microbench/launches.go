@@ -2,154 +2,162 @@ package microbench
 
 import (
 	"context"
-	"math/rand/v2"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
+	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Launch is what one launch of a campaign is to do.
-type Launch struct {
-	Number int           // from 0
-	Cells  []Cell        // in the order in which to go through them first
-	Begin  time.Time     // now
-	Share  time.Duration // what it may take from then on, but that all cells are gone through once; 0: no limit
-	Seed   uint64        // of all other order
-	Rows   int           // samples that it may bring at most, but that all cells are gone through once
-	Refine bool          // sizes are to be added where curves break: their cells are those of all later launches too
-
-	Progress func(part float64) // may be told what part of the launch is over, from 0 to 1; nil: nobody asks
-}
-
-// Outcome is what a campaign brought.
+// Outcome is what an experiment brought.
 type Outcome struct {
-	Series   []sample.Series
+	Series   []sample.Series // keys have mode, bytes, timer, launch and disturbed; of collective operations protocol too
 	Launches int
 	Begun    time.Time
 	Took     time.Duration
-	Added    []int // sizes
-	Known    int   // medians that are known to the precision that was wanted, with what differs between launches,
-	Medians  int   // of so many
+
+	Missing int     // tasks without samples, since there was no time for them,
+	Tasks   int     // of so many
+	Added   []int   // sizes
+	Known   int     // medians that are known to the precision that was wanted, with what differs between launches,
+	Medians int     // of so many
+	Batches []Batch // of timers that had any
+	Bounds  []Clock // of the offset of the pair's clocks, of each launch
+	Late    int     // repetitions of collective operations that were dropped, as a rank came too late to an agreed start,
+	Started int     // of so many
+
+	drove bool // in this process
 }
 
-// Run goes through the launches of a campaign, each of which one measures. It returns the series of the launch, whose keys have their launch set by Run.
-// After some time progress is called with what part is over, from 0 to 1; it may be nil.
+// Run goes through the launches of the experiment. launch starts the ranks of the launch of that
+// number, and calls On, or Drive with their worker. After some time progress is called with what part
+// is over, from 0 to 1; it may be nil.
 //
-// Where ranks are processes that come to the same campaign, one returns nothing in those that do not hold the series, and they go on to their launch: whether
-// there is another depends on what was measured, and on the time, in the process that has it.
-func (c *Campaign) Run(ctx context.Context, one func(context.Context, Launch) ([]sample.Series, error), progress func(part float64)) (*Outcome, error) {
-	if err := c.Check(); err != nil {
+// If ranks are processes that come to the same experiment, only the first has the outcome. The others
+// go on to their launch: whether there is another one depends on what was measured.
+func (s *Scheduler) Run(ctx context.Context, launch func(ctx context.Context, n int) error, progress func(part float64)) (*Outcome, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	return c.run(ctx, one, progress)
-}
-
-func (c *Campaign) run(ctx context.Context, one func(context.Context, Launch) ([]sample.Series, error), progress func(part float64)) (*Outcome, error) {
-	begin := time.Now()
-	out := &Outcome{Begun: begin}
-	now := *c
-	for ; now.another(out, time.Since(begin)); out.Launches++ {
-		l := now.launch(out.Launches, time.Since(begin))
-		l.Progress = now.within(progress, out.Launches, time.Since(begin), l.Share)
-		series, err := one(ctx, l)
-		if err != nil {
+	begin := s.now()
+	s.out = Outcome{Begun: begin}
+	for ; s.another(s.now().Sub(begin)); s.out.Launches++ {
+		s.launch, s.begun, s.share = s.out.Launches, s.now(), 0
+		after := s.begun.Sub(begin)
+		if s.Time() > 0 {
+			s.share = max((s.Time()-after)/time.Duration(max(1, s.LeastLaunches()-s.launch)), 1)
+		}
+		s.progress = nil
+		if progress != nil {
+			from, to := float64(s.launch)/float64(s.LeastLaunches()), float64(s.launch+1)/float64(s.LeastLaunches())
+			if all := s.Time(); all > 0 {
+				from, to = float64(after)/float64(all), float64(after+s.share)/float64(all)
+			}
+			s.progress = func(part float64) { progress(min(1, from+part*(to-from))) }
+		}
+		if err := launch(ctx, s.launch); err != nil {
 			return nil, err
 		}
-		for i := range series {
-			series[i].Launch = l.Number
-		}
-		out.Series = append(out.Series, series...)
-		if l.Refine {
-			out.Added = now.adopt(series)
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 	}
-	c.label(out)
-	out.Took = time.Since(begin)
-	v := c.judge(out.Series)
-	out.Known, out.Medians = v.known, v.of
-	return out, nil
-}
-
-// label says anew at which pace samples were made, now that the best moments of all launches are known: a launch may have had none.
-func (c *Campaign) label(out *Outcome) {
-	if len(c.leads) == 0 {
-		return
+	if s.out.Series = s.Series(); s.out.drove && len(s.out.Series) == 0 {
+		return nil, fmt.Errorf("the budget of %v was over before anything was measured", s.Time())
 	}
-	out.Series = nil
-	for _, l := range c.leads {
-		l.earlier = c.best
-		for _, s := range l.series() {
-			s.Launch = l.launch.Number
-			out.Series = append(out.Series, s)
+	s.out.Took = s.now().Sub(begin)
+	s.out.Known, s.out.Medians = s.judge(s.out.Series)
+	s.out.Tasks = len(s.all)
+	for _, t := range s.all {
+		if len(t.visits) == 0 {
+			s.out.Missing++
 		}
 	}
-	c.leads = nil
+	return &s.out, nil
 }
 
-// rows returns how many samples there are.
-func (o *Outcome) rows() int {
-	set := sample.Set{Series: o.Series}
-	return set.Rows()
-}
-
-// another says whether there is to be a launch after those that were, which took so long. One that there is no time for half of is none, but where so
-// many were asked for.
-func (c *Campaign) another(so *Outcome, took time.Duration) bool {
-	n := so.Launches
+// another says whether there is to be a launch after those that were, which took so long. There is
+// none if the time is over, or if there is no time for half of one beyond those that are usual.
+func (s *Scheduler) another(took time.Duration) bool {
+	n := s.out.Launches
 	switch {
-	case c.Launches > 0 || n == 0:
-		return n < c.LeastLaunches()
-	case n >= MaxLaunches:
-		return false
-	case so.Series == nil: // another process decides
+	case n == 0:
 		return true
-	case so.rows() > sample.MaxRows/(n+1)*n:
+	case n >= MaxLaunches || s.Launches > 0 && n >= s.Launches:
 		return false
-	case c.Time() > 0 && c.Time()-took < took/time.Duration(2*n):
-		return false
-	case n < c.LeastLaunches():
+	case !s.out.drove: // another process decides
 		return true
-	case c.Time() == 0:
+	case s.Time() > 0 && took+2*s.start >= s.Time():
+		return false
+	case n < s.LeastLaunches():
+		return true
+	case s.Time() == 0 || s.Time()-took < took/time.Duration(2*n):
 		return false
 	}
-	v := c.judge(so.Series)
-	return v.known < v.of
-}
-
-// launch returns what the launch of that number is to do, after so much time.
-func (c *Campaign) launch(n int, after time.Duration) Launch {
-	l := Launch{Number: n, Begin: time.Now(), Cells: c.All(), Rows: sample.MaxRows / max(c.LeastLaunches(), n+1), Refine: c.Refine && n == 0}
-	random := rand.New(rand.NewPCG(c.Seed, uint64(n)))
-	random.Shuffle(len(l.Cells), func(i, j int) { l.Cells[i], l.Cells[j] = l.Cells[j], l.Cells[i] })
-	l.Seed = random.Uint64()
-	if c.Time() > 0 {
-		l.Share = max((c.Time()-after)/time.Duration(max(1, c.LeastLaunches()-n)), 1)
+	series := s.Series()
+	if set := (sample.Set{Series: series}); set.Rows() > sample.MaxRows/(n+1)*n {
+		return false
 	}
-	return l
+	known, medians := s.judge(series)
+	return known < medians
 }
 
-// adopt makes the sizes of a launch those of the campaign, and returns those that are new.
-func (c *Campaign) adopt(series []sample.Series) []int {
-	var added []int
-	for i := range series {
-		if k := series[i].Bytes; !slices.Contains(c.Sizes, k) && !slices.Contains(c.Trips, k) && !slices.Contains(added, k) {
-			added = append(added, k)
+// Series returns all samples so far: by launch, mode, length and timer.
+func (s *Scheduler) Series() []sample.Series {
+	tasks := slices.Clone(s.all)
+	if len(s.Collectives) == 0 {
+		slices.SortStableFunc(tasks, func(a, b *task) int {
+			if a.Mode != b.Mode {
+				return slices.Index(s.Modes, a.cell.Mode) - slices.Index(s.Modes, b.cell.Mode)
+			}
+			return a.Bytes - b.Bytes
+		})
+	}
+	var all []sample.Series
+	for _, t := range tasks {
+		all = append(all, t.series(s.health)...)
+	}
+	slices.SortStableFunc(all, func(a, b sample.Series) int { return a.Launch - b.Launch })
+	return all
+}
+
+// On lets the ranks of a world measure a launch. Nothing else may run beside that.
+//
+// Ranks may be processes. Then each comes here with the same experiment, and samples are in the
+// process of P1, or of rank 0, which started the others.
+func (s *Scheduler) On(w mpi.World, o mpi.Options) error {
+	before := debug.SetGCPercent(-1) // what a launch brings is bounded
+	defer debug.SetGCPercent(before)
+	return mpi.Run(w, o, s.take)
+}
+
+// take takes part in a launch as one of the ranks of a communicator.
+func (s *Scheduler) take(comm *mpi.Comm) error {
+	if len(s.Collectives) > 0 {
+		w := s.collectiveWorker(comm)
+		if comm.Rank() != root {
+			w.follow()
+			return nil
 		}
+		defer w.end()
+		return s.Drive(w)
 	}
-	slices.Sort(added)
-	c.Sizes = slices.Sorted(slices.Values(slices.Concat(c.Sizes, added)))
-	return added
-}
-
-// within returns what is told of the progress of a launch of that number, which begins after so much time.
-func (c *Campaign) within(progress func(float64), n int, after, share time.Duration) func(float64) {
-	if progress == nil {
+	x := s.pair(comm)
+	if x == nil {
 		return nil
 	}
-	from, to := float64(n)/float64(c.LeastLaunches()), float64(n+1)/float64(c.LeastLaunches())
-	if all := c.Time(); all > 0 {
-		from, to = float64(after)/float64(all), float64(after+share)/float64(all)
+	if s.Clocks {
+		if b := x.clock(); x.p1 {
+			s.out.Bounds = append(s.out.Bounds, b)
+		}
 	}
-	return func(part float64) { progress(min(1, from+part*(to-from))) }
+	w := s.Plan.worker(x, s.Step)
+	if !x.p1 {
+		w.follow()
+		return nil
+	}
+	defer w.end()
+	return s.Drive(w)
 }

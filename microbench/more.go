@@ -123,6 +123,9 @@ func oneTime(b *bench, rounds int) {
 // remote times a remote read and a remote write of the length, from the call until they are found done.
 func remote(b *bench, rounds int) {
 	m := b.c.Messages()
+	if !m.Remote() {
+		return
+	}
 	get, put := b.timer(sample.Get, true), b.timer(sample.Put, true)
 	var key [8]byte
 	if !b.p1 {

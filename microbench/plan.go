@@ -98,10 +98,8 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 		b := pair.bench(p, cell)
 		b.out, b.in = make([]byte, cell.Bytes), make([]byte, cell.Bytes)
 		b.attach(make([]byte, b.lent()))
-		for _, s := range stages {
-			if s.serves(b) {
-				pair.run(b, s, s.rounds(p.Reps))
-			}
+		for _, i := range p.stagesOf(b.mode) {
+			pair.run(b, stages[i], stages[i].rounds(p.Reps))
 		}
 		b.detach()
 		b.gather()

@@ -20,8 +20,6 @@ const (
 	grain     = 16   // this part of the size: there the search ends
 	bending   = 0.05 // of the value is no break yet
 	doubt     = 1.5  // times the interval neither
-	company   = 4    // of so many curves one has to break
-	deeper    = 4    // and all together not so many times less than where they break most, which is looked into before
 )
 
 // point is the median of a timer at a size.
@@ -56,69 +54,68 @@ func bend(p [4]point) float64 {
 	return least
 }
 
-// gap is between two sizes, where some of the curves break.
-type gap struct {
-	low, high int
-	curves    int     // that do
-	bend      float64 // their bends together
-}
-
-// breaks returns the sizes in the middle of where curves break, at most so many: where they break most first. One curve among many that breaks
-// alone does so by chance, as all of them are of one library.
-func breaks(curves [][]point, most int) []int {
-	var gaps []gap
+// breakOf returns the size in the middle of where curves break most, or -1.
+func breakOf(curves [][]point) int {
+	type gap struct{ low, high int }
+	bends := make(map[gap]float64) // of all curves together
+	best := gap{-1, -1}
 	for _, c := range curves {
 		slices.SortFunc(c, func(a, b point) int { return cmp.Compare(a.bytes, b.bytes) })
 		for i := 1; i+2 < len(c); i++ {
-			if x := bend([4]point(c[i-1 : i+3])); x > 0 && c[i+1].bytes-c[i].bytes > max(finest, c[i].bytes/grain) {
-				gaps = counted(gaps, c[i].bytes, c[i+1].bytes, x)
+			g := gap{c[i].bytes, c[i+1].bytes}
+			if x := bend([4]point(c[i-1 : i+3])); x > 0 && g.high-g.low > max(finest, g.low/grain) {
+				bends[g] += x
+				if bends[g] > bends[best] {
+					best = g
+				}
 			}
 		}
 	}
-	gaps = slices.DeleteFunc(gaps, func(g gap) bool { return g.curves*company < len(curves) })
-	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(b.bend, a.bend) })
-	var sizes []int
-	for _, g := range gaps {
-		if len(sizes) < most && g.bend >= gaps[0].bend/deeper {
-			sizes = append(sizes, g.low+(g.high-g.low)/2)
-		}
+	if best.low < 0 {
+		return -1
 	}
-	return sizes
+	return best.low + (best.high-best.low)/2
 }
 
-// Breaks returns the sizes to add to those of a launch, at most as many as a campaign adds less those that it has: in the middle of where the curves of its
-// send calls and round trips break. Samples are as in a series with two roots. Sizes that are returned may be measured, and added to the series, again and
-// again, until none is returned.
-func Breaks(series []sample.Series, added int) []int {
-	var names []sample.Key
-	curves := make(map[sample.Key][]point)
-	for i := range series {
-		s := &series[i]
-		if s.Timer != sample.Timer11 && s.Timer != sample.RTT {
-			continue
+// refine adds sizes around the eager limit: where standard sends and their round trips break most.
+func (s *Scheduler) refine() {
+	for left := moreSizes; left > 0 && !s.over(forSizes); left-- {
+		k := breakOf(s.curves())
+		if k < 0 || s.OnlyTrips(k) {
+			return
 		}
-		name := sample.Key{Mode: s.Mode, Timer: s.Timer}
-		if curves[name] == nil {
-			names = append(names, name)
+		s.out.Added = append(s.out.Added, k)
+		slices.Sort(s.out.Added)
+		var tasks []*task
+		for _, m := range s.Modes {
+			tasks = append(tasks, s.tasksOf(Cell{m, k})...)
 		}
-		half := len(s.Times) / 2
-		e := meanOf([2]estimate{median(slices.Clone(s.Times[:half])), median(slices.Clone(s.Times[half:]))})
-		curves[name] = append(curves[name], point{s.Bytes, e})
+		s.all = append(s.all, tasks...)
+		s.pass(tasks)
+	}
+}
+
+// curves returns what is known of the timers in which the eager limit shows: those of standard sends,
+// or of the first mode if there are none.
+func (s *Scheduler) curves() [][]point {
+	telling := slices.DeleteFunc([]string{"send", "isend"}, func(m string) bool { return !slices.Contains(s.Modes, m) })
+	if len(telling) == 0 {
+		telling = s.Modes[:1]
 	}
 	var all [][]point
-	for _, n := range names {
-		all = append(all, curves[n])
+	for _, m := range telling {
+		for _, timer := range []string{sample.Timer11, sample.RTT} {
+			var c []point
+			for _, t := range s.all {
+				if t.cell.Mode != m || !stages[t.stage].has(timer) || s.OnlyTrips(t.Bytes) || len(t.visits) == 0 {
+					continue
+				}
+				if e := t.estimates(s.launch, s.health)[0]; !math.IsInf(e.half, 1) {
+					c = append(c, point{t.Bytes, e})
+				}
+			}
+			all = append(all, c)
+		}
 	}
-	return breaks(all, moreSizes-added)
-}
-
-// counted returns gaps with a bend more.
-func counted(gaps []gap, low, high int, bend float64) []gap {
-	i := slices.IndexFunc(gaps, func(g gap) bool { return g.low == low && g.high == high })
-	if i < 0 {
-		i, gaps = len(gaps), append(gaps, gap{low: low, high: high})
-	}
-	gaps[i].curves++
-	gaps[i].bend += bend
-	return gaps
+	return all
 }

@@ -16,17 +16,15 @@ func curve(sizes []int, noise float64, rng *rand.Rand, time func(k int) float64)
 	return points
 }
 
-// refined adds sizes until there is nothing to add, as a leader does.
+// refined adds sizes until there is nothing to add, as the scheduler does.
 func refined(noise float64, rng *rand.Rand, time func(k int) float64) (sizes, added []int) {
 	sizes = slices.Clone(LogSizes)
-	for left := moreSizes; left > 0; {
-		more := breaks([][]point{curve(sizes, noise, rng, time)}, left)
-		if len(more) == 0 {
+	for range moreSizes {
+		k := breakOf([][]point{curve(sizes, noise, rng, time)})
+		if k < 0 {
 			break
 		}
-		left -= len(more)
-		added = append(added, more...)
-		sizes = append(sizes, more...)
+		added, sizes = append(added, k), append(sizes, k)
 		slices.Sort(sizes)
 	}
 	return sizes, added
@@ -75,34 +73,6 @@ func TestRefineLeavesLines(t *testing.T) {
 		}
 		if added > 5 {
 			t.Errorf("noise %v: %d sizes were added to 100 curves", noise, added)
-		}
-	}
-}
-
-// What breaks in one curve among many, alone, is chance; what breaks in some of them is not.
-func TestRefineNeedsCompany(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 3))
-	step := func(k int) float64 {
-		if k > 4096 {
-			return 1000
-		}
-		return 500
-	}
-	flat := func(int) float64 { return 500 }
-	for _, c := range []struct {
-		broken int
-		want   int
-	}{{0, 0}, {1, 0}, {2, 0}, {3, 1}, {12, 1}} {
-		var curves [][]point
-		for i := range 12 {
-			time := flat
-			if i < c.broken {
-				time = step
-			}
-			curves = append(curves, curve(LogSizes, 0.001, rng, time))
-		}
-		if got := breaks(curves, moreSizes); len(got) != c.want || c.want == 1 && got[0] != 6144 {
-			t.Errorf("%d of 12 curves break behind 4096 bytes: %v", c.broken, got)
 		}
 	}
 }

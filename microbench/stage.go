@@ -4,51 +4,82 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // stage is something that is measured of a cell.
 type stage struct {
-	serves  func(b *bench) bool        // whether the cell has it
-	rounds  func(reps int) int         // with each root, of a plan with so many repetitions
-	run     func(b *bench, rounds int) // by both ranks
-	timers  []string
-	batches bool // a round is a batch by itself; else a batch is so many rounds
+	timers []string
+	serves func(m *mode, p *Plan) bool // whether a mode has it
+	rounds func(reps int) int          // with each root, of a plan with so many repetitions
+	run    func(b *bench, rounds int)  // by both ranks of a pair
+
+	inRound bool // the operations of a sample are one round; else each is a round
+	span    int  // intervals between operations in a sample of one operation
+	real    bool // is measured on real machines alone
+
+	// Of collective operations, instead of run:
+	round func(w *collectiveWorker, window unit.Time) unit.Time
+	sum   func(ranks []unit.Time) []unit.Time // the samples of a round from the times of all ranks, in ascending order; nil: it does not count
 }
 
 // has says whether the stage has a timer.
 func (s *stage) has(timer string) bool { return slices.Contains(s.timers, timer) }
 
+// collective says whether the stage is of collective operations.
+func (s *stage) collective() bool { return s.round != nil }
+
 // fewer is by how much less often than the paper's timers the others are repeated.
 const fewer = 4
 
-// stages are what a plan measures, in order.
-var stages = []*stage{
-	{always, repeated, pingPong, []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, false},
-	{always, seldom, idleSend, []string{sample.Idle}, false},
-	{answered, seldom, roundTrip, []string{sample.RTT}, true},
-	{streams, rarely, train, []string{sample.Train}, false},
-	{forced, repeated, oneTime, []string{sample.Sender, sample.OneWay}, false},
-	{reaches, seldom, remote, []string{sample.Get, sample.Put}, false},
-}
+// stages are all that there are, in the order of commands.
+var stages []*stage
 
-// campaigned are what a campaign measures.
-var campaigned = slices.Concat(stages, []*stage{
-	{isends, seldom, roundTrip, []string{sample.RTT}, true},
-	{streams, rarely, roundTrain, []string{sample.PRTT(Carriages)}, false},
-	{streams, rarely, slowTrain, []string{sample.PRTTWaiting(Carriages)}, false},
-})
+func init() { // the functions of collective operations name the table
+	stages = []*stage{
+		{timers: []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22}, serves: always, rounds: repeated, run: pingPong, span: 1},
+		{timers: []string{sample.Idle}, serves: always, rounds: seldom, run: idleSend, span: 1},
+		{timers: []string{sample.RTT}, serves: answered, rounds: seldom, run: roundTrip, inRound: true, span: 1},
+		{timers: []string{sample.Train}, serves: streams, rounds: rarely, run: train, span: Burst - 1},
+		{timers: []string{sample.Sender, sample.OneWay}, serves: forced, rounds: repeated, run: oneTime, span: 1},
+		{timers: []string{sample.Get, sample.Put}, serves: remoteMemory, rounds: seldom, run: remote, span: 1},
+		{timers: []string{sample.PRTT(Carriages)}, serves: streams, rounds: rarely, run: roundTrain, span: 1, real: true},
+		{timers: []string{sample.PRTTWaiting(Carriages)}, serves: streams, rounds: rarely, run: slowTrain, span: 1, real: true},
+		{timers: []string{sample.CollMin, sample.CollMedian, sample.CollMax}, round: behindBarrier, sum: spread, rounds: repeated},
+		{timers: []string{sample.CollLast}, round: atOnce, sum: last, rounds: repeated},
+	}
+}
 
 func repeated(reps int) int { return reps }
 func seldom(reps int) int   { return max(1, reps/fewer) }
 func rarely(reps int) int   { return max(min(reps, 10), reps/fewer/4) }
 
-func always(*bench) bool     { return true }
-func answered(b *bench) bool { return b.mode.blocking && !b.mode.ready }
-func isends(b *bench) bool   { return b.mode.name == "isend" }
-func forced(b *bench) bool   { return b.Protocol != "" }
-func reaches(b *bench) bool  { return b.mode == &message && b.c.Messages().Remote() }
+func always(*mode, *Plan) bool       { return true }
+func forced(_ *mode, p *Plan) bool   { return p.Protocol != "" }
+func answered(m *mode, p *Plan) bool { return m.blocking && !m.ready || p.Shared && m.name == "isend" }
 
-// streams says whether messages of the mode can follow each other: no send needs a receive that was posted before, or waits for it.
-func streams(b *bench) bool {
-	return b.mode == &message || b.mode.name == "send" || b.mode.name == "isend"
+// remoteMemory says whether low-level messages have remote memory access beside them, as far as the
+// plan knows: a rank whose port has none skips the stage.
+func remoteMemory(m *mode, _ *Plan) bool { return m == &message }
+
+// streams says whether messages of the mode can follow each other: no send needs a receive that was
+// posted before, or waits for it.
+func streams(m *mode, _ *Plan) bool {
+	return m == &message || m.name == "send" || m.name == "isend"
+}
+
+// stagesOf returns the numbers of the stages of a mode.
+func (p *Plan) stagesOf(m *mode) []int {
+	var all []int
+	for i, s := range stages {
+		if !s.collective() && s.serves(m, p) && (p.Shared || !s.real) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// stageOf returns the number of the stage that has a timer.
+func stageOf(timer string) int {
+	return slices.IndexFunc(stages, func(s *stage) bool { return s.has(timer) })
 }

@@ -79,3 +79,32 @@ func (p *Plan) alone(ctx context.Context, o mpi.Options, open func(context.Conte
 	})
 	return series, err
 }
+
+// SweepCollectives measures every collective operation of an experiment in a job of its own, on all
+// cores, as Sweep does cells. Reps must be given. The outcome has the series in the order of
+// e.Collectives, and says how many repetitions began too late.
+func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open func(ctx context.Context, cell int) (mpi.World, error), done func(n int)) (*Outcome, error) {
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	order := make([]int, len(e.Collectives))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return e.Collectives[b].Bytes - e.Collectives[a].Bytes }) // the longest first
+	var late, started atomic.Int64
+	series, err := inParallel(ctx, order, func(ctx context.Context, i int) ([]sample.Series, error) {
+		w, err := open(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		one := *e
+		one.Collectives = e.Collectives[i : i+1]
+		s := NewScheduler(&one)
+		err = mpi.Run(w, o, s.take)
+		late.Add(int64(s.out.Late))
+		started.Add(int64(s.out.Started))
+		return s.Series(), err
+	}, done)
+	return &Outcome{Series: series, Late: int(late.Load()), Started: int(started.Load())}, err
+}

@@ -27,23 +27,15 @@ var effortFlags = []string{"quick", "budget", "precision", "launches"}
 
 func (e *effort) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&e.quick, "quick", false, "on this machine: a second instead of five, of fewer launches")
+	f.BoolVar(&e.quick, "quick", false, "on this machine: a second instead of five, of fewer modes and sizes and three launches")
 	f.DurationVar(&e.budget, "budget", 0, "on this machine: what measuring may take, such as 30s (default 4s, with --quick 0.6s, with --reps as long as they need)")
 	f.StringVar(&e.precision, "precision", "2%", "on this machine: how far a median may be off, as half its 95 % interval; what is known as well is measured no more")
 	f.IntVar(&e.launches, "launches", 0, "on this machine: how often the ranks are started anew, since one start differs from the next (default 5 or more, with --quick 3)")
 }
 
-// campaign makes a campaign of the flags and a plan.
-func (e *effort) campaign(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Campaign, error) {
-	c, err := e.settings(cmd, plan, seed)
-	if err != nil {
-		return nil, err
-	}
-	return c, c.Check()
-}
-
-// settings is campaign without a look at the plan.
-func (e *effort) settings(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Campaign, error) {
+// experiment makes an experiment of the flags and a plan. --quick is for fewer sizes and modes, unless
+// flags name them.
+func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint64) (*microbench.Experiment, error) {
 	given := cmd.Flags().Changed
 	if err := inRange("--launches", e.launches, 1, microbench.MaxLaunches); given("launches") && err != nil {
 		return nil, err
@@ -58,19 +50,35 @@ func (e *effort) settings(cmd *cobra.Command, plan *microbench.Plan, seed uint64
 	if wanted < 0.0001 || wanted > 0.5 {
 		return nil, fmt.Errorf("--precision %s: it must be from 0.01%% to 50%%", e.precision)
 	}
-	c := &microbench.Campaign{Plan: *plan, Quick: e.quick, Launches: e.launches, Budget: e.budget, Precision: wanted, Seed: seed, Refine: !given("sizes")}
-	c.Shared = true
+	x := &microbench.Experiment{Plan: *plan, Launches: e.launches, Budget: e.budget, Precision: wanted, Seed: seed}
+	x.Shared = true
 	if !given("sizes") {
-		c.Trips, c.Trains = microbench.LogTrips, slices.Max(microbench.LogSizes)
+		x.Refine, x.Trips, x.Trains = !e.quick, microbench.LogTrips, slices.Max(microbench.LogSizes)
 	}
 	if !given("reps") {
-		c.Reps = 0
+		x.Reps = 0
 	}
-	return c, nil
+	if !e.quick {
+		return x, nil
+	}
+	x.Trips = nil
+	if !given("sizes") {
+		x.Sizes = microbench.QuickSizes
+	}
+	if !given("modes") && len(x.Modes) > 1 {
+		x.Modes = microbench.QuickModes
+	}
+	if x.Budget == 0 {
+		x.Budget = microbench.QuickBudget
+	}
+	if x.Launches == 0 {
+		x.Launches = microbench.QuickLaunches
+	}
+	return x, nil
 }
 
-// facts returns what became of a campaign.
-func (e *effort) facts(c *microbench.Campaign, out *microbench.Outcome) []sample.Fact {
+// facts returns what became of an experiment.
+func (e *effort) facts(c *microbench.Experiment, out *microbench.Outcome) []sample.Fact {
 	facts := []sample.Fact{
 		{Key: "begun", Value: out.Begun.Format(time.RFC3339)},
 		{Key: "launches", Value: strconv.Itoa(out.Launches)},
@@ -88,8 +96,8 @@ func (e *effort) facts(c *microbench.Campaign, out *microbench.Outcome) []sample
 	if len(out.Added) > 0 {
 		facts = append(facts, sample.Fact{Key: "sizes_added", Value: strings.Trim(fmt.Sprint(out.Added), "[]")})
 	}
-	if len(c.Batches) > 0 {
-		facts = append(facts, sample.Fact{Key: "batches", Value: batches(c.Batches)})
+	if len(out.Batches) > 0 {
+		facts = append(facts, sample.Fact{Key: "batches", Value: batches(out.Batches)})
 	}
 	return facts
 }
@@ -104,12 +112,13 @@ func batches(all []microbench.Batch) string {
 	return strings.Join(each, ", ")
 }
 
-// fewer returns what to say of a campaign that had no time for as many launches as it should have. What it measures is by some flags, and --sizes.
-func fewer(c *microbench.Campaign, out *microbench.Outcome, what string) spoiled {
-	if out.Launches >= c.LeastLaunches() {
-		return nil
+// shortage says what an experiment had no time for. What it measures is by some flags, and --sizes.
+func shortage(c *microbench.Experiment, out *microbench.Outcome, what string) spoiled {
+	switch {
+	case out.Missing > 0:
+		return spoiled{fmt.Sprintf("budget: there was no time for %d of %d stages of modes and sizes: give a longer --budget or fewer %s or --sizes", out.Missing, out.Tasks, what)}
+	case out.Launches < c.LeastLaunches():
+		return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches: give a longer --budget or fewer %s or --sizes", out.Launches, c.LeastLaunches(), what)}
 	}
-	each := out.Took / time.Duration(out.Launches)
-	return spoiled{fmt.Sprintf("budget: it was enough for %d of %d launches, as one took %v to go through everything once: give a longer --budget or fewer %s or --sizes",
-		out.Launches, c.LeastLaunches(), each.Round(10*time.Millisecond), what)}
+	return nil
 }

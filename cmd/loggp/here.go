@@ -101,41 +101,47 @@ func (m *measure) gather(cmd *cobra.Command) (err error) {
 // planned says what is wrong with what is to be measured.
 func (m *measure) planned(cmd *cobra.Command) error {
 	if m.together.operations != "" {
-		_, err := m.ensemble(cmd, m.ranks, nil)
+		_, err := m.collectiveExperiment(cmd, m.ranks, nil)
 		return err
 	}
 	plan, err := m.plan()
 	if err == nil {
-		_, err = m.effort.campaign(cmd, plan, m.seed)
+		_, err = m.effort.experiment(cmd, plan, m.seed)
 	}
 	return err
 }
 
 // run measures the plan on this machine.
 func (h *here) run(cmd *cobra.Command, m *measure, job *world.Job, plan *microbench.Plan) error {
-	c, err := m.effort.campaign(cmd, plan, m.seed)
+	e, err := m.effort.experiment(cmd, plan, m.seed)
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	c.Step, c.Clocks = job.Platform.Machine.Timer, !job.Common()
-	bar := newProgress(cmd.ErrOrStderr(), thousandths)
-	out, err := c.Run(cmd.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
-		w, err := job.World(ctx, 0)
-		if err != nil {
-			return nil, err
-		}
-		return c.On(w, job.Options(m.protocol), l)
-	}, func(part float64) { bar.done(int(part * thousandths)) })
-	bar.end()
+	e.Step, e.Clocks = job.Platform.Machine.Timer, !job.Common()
+	out, err := m.launches(cmd, job, e)
 	if err != nil {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
 	}
 	set := m.set(cmd, job, plan, out.Series)
-	set.Facts = append(set.Facts, m.effort.facts(c, out)...)
+	set.Facts = append(set.Facts, m.effort.facts(e, out)...)
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
-	set.Facts = append(set.Facts, clockFacts(c.Bounds)...)
-	m.spoiled = append(m.spoiled, fewer(c, out, "--modes")...)
+	set.Facts = append(set.Facts, clockFacts(out.Bounds)...)
+	m.spoiled = append(m.spoiled, shortage(e, out, "--modes")...)
 	return m.write(cmd, job, plan, set)
+}
+
+// launches runs an experiment on this machine.
+func (m *measure) launches(cmd *cobra.Command, job *world.Job, e *microbench.Experiment) (*microbench.Outcome, error) {
+	bar := newProgress(cmd.ErrOrStderr(), thousandths)
+	defer bar.end()
+	s := microbench.NewScheduler(e)
+	return s.Run(cmd.Context(), func(ctx context.Context, _ int) error {
+		w, err := job.World(ctx, 0)
+		if err != nil {
+			return err
+		}
+		return s.On(w, job.Options(m.protocol))
+	}, func(part float64) { bar.done(int(part * thousandths)) })
 }
 
 // measurable complains of a pair of ranks that cannot be measured: samples come to the process that the user started, which is rank 0.

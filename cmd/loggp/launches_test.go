@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/params"
@@ -75,8 +73,14 @@ func BenchmarkRuns(b *testing.B) {
 	percents := map[string][]float64{} // by parameter
 	for _, name := range order {
 		if v := values[name]; len(v) > 1 && len(v) > len(files)/2 {
-			mean, deviation := stat.MeanStdDev(v, nil)
-			percent := 100 * deviation / math.Abs(mean)
+			mean, squares := 0.0, 0.0
+			for _, x := range v {
+				mean += x / float64(len(v))
+			}
+			for _, x := range v {
+				squares += (x - mean) * (x - mean)
+			}
+			percent := 100 * math.Sqrt(squares/float64(len(v)-1)) / math.Abs(mean)
 			b.Logf("%-60s %8.4g  cv %4.1f %%  %.4g", name, mean, percent, v)
 			parameter, _, _ := strings.Cut(name, " ")
 			percents[parameter] = append(percents[parameter], percent)

@@ -169,7 +169,7 @@ func (m *measure) collectives(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	c, err := m.ensemble(cmd, job.Ranks, nodesOf(job))
+	c, err := m.collectiveExperiment(cmd, job.Ranks, nodesOf(job))
 	if err != nil {
 		return misuse(cmd, err)
 	}
@@ -180,8 +180,8 @@ func (m *measure) collectives(cmd *cobra.Command) error {
 		return m.collectivesHere(cmd, job, c, apart)
 	}
 	m.emulate(cmd, job, c)
-	bar := newProgress(cmd.ErrOrStderr(), len(c.Of))
-	series, err := c.Sweep(cmd.Context(), job.Options(""), func(ctx context.Context, n int) (mpi.World, error) {
+	bar := newProgress(cmd.ErrOrStderr(), len(c.Collectives))
+	out, err := microbench.SweepCollectives(cmd.Context(), c, job.Options(""), func(ctx context.Context, n int) (mpi.World, error) {
 		return job.World(ctx, m.seed*1_000_003+uint64(n))
 	}, bar.done)
 	bar.end()
@@ -191,9 +191,9 @@ func (m *measure) collectives(cmd *cobra.Command) error {
 	if err := cmd.Context().Err(); err != nil {
 		return err
 	}
-	set := m.collectiveSet(cmd, job, c, series, apart)
+	set := m.collectiveSet(cmd, job, c, out, apart)
 	set.Facts = append(set.Facts, m.emulation(job, c.Reps, c.Warmup)...)
-	return m.writeCollectives(cmd, c, set, apart)
+	return m.writeCollectives(cmd, out, set, apart)
 }
 
 // nodesOf returns which ranks of a job are near each other.
@@ -207,8 +207,8 @@ func nodesOf(job *world.Job) *collective.Nodes {
 	return collective.NewNodes(names)
 }
 
-// ensemble makes a plan of the flags.
-func (m *measure) ensemble(cmd *cobra.Command, ranks int, nodes *collective.Nodes) (*microbench.Collectives, error) {
+// collectiveExperiment makes an experiment of the flags.
+func (m *measure) collectiveExperiment(cmd *cobra.Command, ranks int, nodes *collective.Nodes) (*microbench.Experiment, error) {
 	cells, err := m.together.cells(ranks, nodes, m.sizes)
 	if err != nil {
 		return nil, err
@@ -219,17 +219,16 @@ func (m *measure) ensemble(cmd *cobra.Command, ranks int, nodes *collective.Node
 	if err := inRange("--warmup", m.warmup, 0, 1_000_000); err != nil {
 		return nil, err
 	}
-	effort, err := m.effort.settings(cmd, &microbench.Plan{Reps: m.reps}, m.seed)
+	e, err := m.effort.experiment(cmd, &microbench.Plan{Reps: m.reps}, m.seed)
 	if err != nil {
 		return nil, err
 	}
-	effort.Refine, effort.Trips = false, nil
-	c := &microbench.Collectives{Campaign: *effort, Of: cells}
-	return c, c.Check()
+	e.Refine, e.Trips, e.Collectives = false, nil, cells
+	return e, e.Check()
 }
 
 // emulate sets what is other on an emulated machine.
-func (m *measure) emulate(cmd *cobra.Command, job *world.Job, c *microbench.Collectives) {
+func (m *measure) emulate(cmd *cobra.Command, job *world.Job, c *microbench.Experiment) {
 	given := cmd.Flags().Changed
 	c.Shared, c.Reps, c.Warmup = false, m.reps, m.warmup
 	if !given("reps") {
@@ -254,44 +253,36 @@ func clocksApart(job *world.Job) string {
 }
 
 // collectivesHere measures on this machine.
-func (m *measure) collectivesHere(cmd *cobra.Command, job *world.Job, c *microbench.Collectives, apart string) error {
-	bar := newProgress(cmd.ErrOrStderr(), thousandths)
-	out, err := c.Run(cmd.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
-		w, err := job.World(ctx, 0)
-		if err != nil {
-			return nil, err
-		}
-		return c.On(w, job.Options(""), l)
-	}, func(part float64) { bar.done(int(part * thousandths)) })
-	bar.end()
+func (m *measure) collectivesHere(cmd *cobra.Command, job *world.Job, c *microbench.Experiment, apart string) error {
+	out, err := m.launches(cmd, job, c)
 	if err != nil {
 		return fmt.Errorf("measure on %s: %w", job.Platform.Machine.Name, err)
 	}
-	set := m.collectiveSet(cmd, job, c, out.Series, apart)
-	set.Facts = append(set.Facts, m.effort.facts(&c.Campaign, out)...)
+	set := m.collectiveSet(cmd, job, c, out, apart)
+	set.Facts = append(set.Facts, m.effort.facts(c, out)...)
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut})
-	m.spoiled = append(m.spoiled, fewer(&c.Campaign, out, "--collective, --algorithm")...)
-	return m.writeCollectives(cmd, c, set, apart)
+	m.spoiled = append(m.spoiled, shortage(c, out, "--collective, --algorithm")...)
+	return m.writeCollectives(cmd, out, set, apart)
 }
 
 // collectiveSet makes a data set of the series.
-func (m *measure) collectiveSet(cmd *cobra.Command, job *world.Job, c *microbench.Collectives, series []sample.Series, apart string) *sample.Set {
+func (m *measure) collectiveSet(cmd *cobra.Command, job *world.Job, c *microbench.Experiment, out *microbench.Outcome, apart string) *sample.Set {
 	place := model.Intra
-	if c.Of[0].Nodes.Count() > 1 {
+	if c.Collectives[0].Nodes.Count() > 1 {
 		place = model.Inter
 	}
-	for i := range series {
-		k := &series[i].Key
+	for i := range out.Series {
+		k := &out.Series[i].Key
 		k.Platform, k.Library, k.Clock, k.Place = job.Platform.Machine.Name, job.Library.Name, job.Clock(), place.String()
 	}
-	set := &sample.Set{Series: series, Facts: m.head(cmd, job)}
+	set := &sample.Set{Series: out.Series, Facts: m.head(cmd, job)}
 	set.Facts = append(set.Facts, sample.Fact{Key: sample.Resolution, Value: job.Platform.Machine.Timer.MicrosString()}, sample.Fact{Key: "root", Value: "0"})
-	set.Facts = append(set.Facts, c.Start(apart))
+	set.Facts = append(set.Facts, microbench.StartFact(apart, out.Late, out.Started))
 	return set
 }
 
 // writeCollectives saves or prints what was measured.
-func (m *measure) writeCollectives(cmd *cobra.Command, c *microbench.Collectives, set *sample.Set, apart string) error {
+func (m *measure) writeCollectives(cmd *cobra.Command, outcome *microbench.Outcome, set *sample.Set, apart string) error {
 	set.Facts = append(set.Facts, m.spoiled.facts()...)
 	if err := m.keep(cmd, set); err != nil || m.bare() {
 		return err
@@ -304,7 +295,7 @@ func (m *measure) writeCollectives(cmd *cobra.Command, c *microbench.Collectives
 	if err := reports.CollectiveTimes(out, compare.Unpredicted(times), style(out)); err != nil {
 		return err
 	}
-	if late, of := c.Late(); late > 0 {
+	if late, of := outcome.Late, outcome.Started; late > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d repetitions were dropped, as a rank came too late to the start that was agreed on\n", late, of)
 	}
 	if apart != "" {

@@ -48,59 +48,46 @@ func (v *vendor) run(cmd *cobra.Command, m *measure) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
+	bar := newProgress(cmd.ErrOrStderr(), thousandths)
+	defer bar.end()
+	var e *microbench.Experiment
+	var plan *microbench.Plan
 	if m.together.vendor {
-		return v.collectives(cmd, m, settings)
+		if !cmd.Flags().Changed("ranks") {
+			m.ranks = 2
+		}
+		if e, err = m.collectiveExperiment(cmd, m.ranks, nil); err == nil {
+			e.Warmup = m.warmup
+		}
+	} else if plan, err = m.plan(); err == nil {
+		e, err = m.effort.experiment(cmd, plan, m.seed)
 	}
-	plan, err := m.plan()
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	c, err := m.effort.campaign(cmd, plan, m.seed)
-	if err != nil {
+	if err := e.Check(); err != nil {
 		return misuse(cmd, err)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), thousandths)
-	set, out, err := probe.Measure(cmd.Context(), c, settings, func(part float64) { bar.done(int(part * thousandths)) })
+	set, out, err := probe.Measure(cmd.Context(), e, settings, func(part float64) { bar.done(int(part * thousandths)) })
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("measure the MPI of this machine: %w", err)
 	}
-	v.complete(cmd, m, set, c, out)
-	return m.write(cmd, nil, plan, set)
-}
-
-// collectives measures collective operations.
-func (v *vendor) collectives(cmd *cobra.Command, m *measure, settings probe.Settings) error {
-	if !cmd.Flags().Changed("ranks") {
-		m.ranks = 2
+	set.Facts = slices.Concat([]sample.Fact{{Key: "loggp", Value: version()}, {Key: "command", Value: recall(cmd)}}, set.Facts, m.effort.facts(e, out))
+	if b, _ := set.Fact(probe.Binding); strings.Contains(b, probe.Unbound) {
+		m.spoiled = append(m.spoiled, "binding: "+strings.TrimPrefix(b, probe.Unbound+": ")+", as its launcher does not bind ranks")
 	}
-	c, err := m.ensemble(cmd, m.ranks, nil)
-	if err != nil {
-		return misuse(cmd, err)
+	if !m.together.vendor {
+		m.spoiled = append(m.spoiled, shortage(e, out, "--modes")...)
+		return m.write(cmd, nil, plan, set)
 	}
-	c.Warmup = m.warmup
-	bar := newProgress(cmd.ErrOrStderr(), thousandths)
-	set, out, err := probe.MeasureCollectives(cmd.Context(), c, settings, func(part float64) { bar.done(int(part * thousandths)) })
-	bar.end()
-	if err != nil {
-		return fmt.Errorf("measure the MPI of this machine: %w", err)
-	}
-	v.complete(cmd, m, set, &c.Campaign, out)
-	m.spoiled = append(m.spoiled, fewer(&c.Campaign, out, "--collective")...)
+	m.spoiled = append(m.spoiled, shortage(e, out, "--collective")...)
 	start, _ := set.Fact(sample.Start)
 	apart, is := strings.CutPrefix(start, sample.NoStart)
 	if !is {
 		apart = ""
 	}
-	return m.writeCollectives(cmd, c, set, apart)
-}
-
-// complete adds to a data set what the probe does not know, and says what spoils it.
-func (v *vendor) complete(cmd *cobra.Command, m *measure, set *sample.Set, c *microbench.Campaign, out *microbench.Outcome) {
-	set.Facts = slices.Concat([]sample.Fact{{Key: "loggp", Value: version()}, {Key: "command", Value: recall(cmd)}}, set.Facts, m.effort.facts(c, out))
-	if b, _ := set.Fact(probe.Binding); strings.Contains(b, probe.Unbound) {
-		m.spoiled = append(m.spoiled, "binding: "+strings.TrimPrefix(b, probe.Unbound+": ")+", as its launcher does not bind ranks")
-	}
+	return m.writeCollectives(cmd, out, set, apart)
 }
 
 // settings checks the flags.
@@ -119,7 +106,7 @@ func (v *vendor) settings(cmd *cobra.Command, m *measure) (s probe.Settings, err
 	if v.timeout < time.Second || v.timeout > 24*time.Hour {
 		return s, fmt.Errorf("--timeout %v: it must be from 1s to 24h", v.timeout)
 	}
-	s = probe.Settings{Compiler: v.compiler, Timeout: v.timeout, Place: m.place}
+	s = probe.Settings{Compiler: v.compiler, Timeout: v.timeout, Place: m.place, Brief: m.effort.quick}
 	if s.Launcher, err = probe.Words(v.launcher); err != nil {
 		return s, fmt.Errorf("--launcher: %w", err)
 	}

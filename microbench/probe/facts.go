@@ -15,31 +15,24 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// join makes a data set of the launches. The protocol of all series is the one that is given.
-func (m *measurement) join(out *microbench.Outcome, s Settings, protocol string) (*sample.Set, error) {
-	limits, err := m.limits()
-	if err != nil {
-		return nil, err
-	}
-	first := m.results[0]
-	for n, r := range m.results {
-		if m.setting(r) != m.setting(first) {
-			return nil, fmt.Errorf("launch %d ran on %s with %s, and the first on %s with %s: they are no launches of one thing",
-				n+1, r.where(), libraryName(r.library), first.where(), libraryName(first.library))
-		}
-	}
+// join makes a data set of the launches.
+func (m *measurement) join(out *microbench.Outcome) (*sample.Set, error) {
+	first := m.launches[0]
 	for i := range out.Series {
 		x := &out.Series[i]
-		x.Platform, x.Library, x.Clock, x.Place, x.Protocol = Platform, libraryName(first.library), "real", s.Place, protocol
+		x.Platform, x.Library, x.Clock, x.Place = Platform, libraryName(first.library), "real", m.settings.Place
 		if x.Place == "" {
 			x.Place = first.place()
 		}
+		if x.Protocol == "" {
+			x.Protocol = "auto"
+		}
 	}
-	return &sample.Set{Facts: m.facts(limits), Series: out.Series}, nil
+	return &sample.Set{Facts: m.facts(out), Series: out.Series}, nil
 }
 
 // place is where the ranks are to each other.
-func (p *places) place() string {
+func (p *hello) place() string {
 	if p.hosts == 1 {
 		return "intra"
 	}
@@ -47,12 +40,12 @@ func (p *places) place() string {
 }
 
 // where names the hosts.
-func (p *places) where() string { return start(strings.Join(p.distinct(rank.hosted), " and "), 1000) }
+func (p *hello) where() string { return start(strings.Join(p.distinct(rank.hosted), " and "), 1000) }
 
 func (r rank) hosted() string { return r.host }
 
 // distinct returns what is true of any of the ranks, once each.
-func (p *places) distinct(of func(rank) string) []string {
+func (p *hello) distinct(of func(rank) string) []string {
 	var list []string
 	for _, r := range p.ranks {
 		if x := of(r); !slices.Contains(list, x) {
@@ -70,7 +63,7 @@ func sameHost(a, b string) bool {
 }
 
 // setting is what samples must have in common to be launches of one thing. It is kept as a sum, so that no host is named.
-func (m *measurement) setting(r *result) string {
+func (m *measurement) setting(r *hello) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %d %q", r.library, r.standard, r.threads, r.hosts, m.launcher)
 	for _, x := range r.ranks {
@@ -97,15 +90,15 @@ func environment(all []string) []string {
 }
 
 // facts says what is known about the run.
-func (m *measurement) facts(limits []variable) []sample.Fact {
-	r := m.results[0]
+func (m *measurement) facts(out *microbench.Outcome) []sample.Fact {
+	r := m.launches[0]
 	version := m.version
 	if version == "" {
 		version = "unknown"
 	}
 	eager := "not asked for"
-	if m.variables {
-		eager = eagerLimits(r.library, limits)
+	if !m.settings.Brief {
+		eager = eagerLimits(r.library, m.eager)
 	}
 	list := []sample.Fact{
 		{Key: sample.PlatformSum, Value: m.setting(r)},
@@ -118,16 +111,16 @@ func (m *measurement) facts(limits []variable) []sample.Fact {
 		{Key: "launcher", Value: words(m.launcher)},
 		{Key: "hosts", Value: hosts(r.hosts)},
 		{Key: sample.Ranks, Value: strconv.Itoa(m.ranks)},
-		{Key: Binding, Value: each(m.places, (*places).binding)},
+		{Key: Binding, Value: each(m.launches, (*hello).binding)},
 	}
-	if m.collectives == nil {
+	if len(m.Collectives) == 0 {
 		list = append(list, m.ofPair()...)
 	} else {
-		list = append(list, m.ofAll()...)
+		list = append(list, m.ofAll(out)...)
 	}
 	return append(list,
-		sample.Fact{Key: sample.Resolution, Value: largest(m.places, func(x rank) unit.Time { return x.resolution }).MicrosString()},
-		sample.Fact{Key: sample.ClockCost, Value: largest(m.places, func(x rank) unit.Time { return x.cost }).MicrosString()},
+		sample.Fact{Key: sample.Resolution, Value: largest(m.launches, func(x rank) unit.Time { return x.resolution }).MicrosString()},
+		sample.Fact{Key: sample.ClockCost, Value: largest(m.launches, func(x rank) unit.Time { return x.cost }).MicrosString()},
 		sample.Fact{Key: sample.ClockIs, Value: sample.TakenOut},
 	)
 }
@@ -141,23 +134,23 @@ func hosts(n int) string {
 
 // ofPair says what is known of a pair of ranks, and of how it was measured.
 func (m *measurement) ofPair() []sample.Fact {
-	r, c := m.results[0], m.campaign
+	r := m.launches[0]
 	list := []sample.Fact{{Key: sample.Pair, Value: "0 1"}}
 	for i := range r.ranks {
 		of := fmt.Sprintf("p%d_", i+1)
 		list = append(list,
 			sample.Fact{Key: of + "processor", Value: r.ranks[i].processor},
-			sample.Fact{Key: of + "bound_to", Value: each(m.places, func(p *places) string { return p.ranks[i].bound })})
+			sample.Fact{Key: of + "bound_to", Value: each(m.launches, func(h *hello) string { return h.ranks[i].bound })})
 	}
-	delta := "twice a round of the warm-up"
-	if c.Delta > 0 {
-		delta = c.Delta.MicrosString() + " us"
+	delta := "half the shortest round of the warm-up"
+	if m.Delta > 0 {
+		delta = m.Delta.MicrosString() + " us"
 	}
 	return append(list,
-		sample.Fact{Key: "warmup", Value: "round trips until they take the same time again and again; " + strconv.Itoa(c.Warmup) + " rounds of each cell"},
+		sample.Fact{Key: "warmup", Value: "round trips until they take the same time again and again; rounds of 100 us at each visit"},
 		sample.Fact{Key: "delta", Value: delta},
 		sample.Fact{Key: sample.Roots, Value: "2"},
-		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips that last 20 us"})
+		sample.Fact{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC); rtt: the mean of up to 64 round trips"})
 }
 
 // Binding is the fact that says whether each rank was kept on a processor of its own, and Unbound how it begins if not.
@@ -167,7 +160,7 @@ const (
 )
 
 // binding says whether the ranks are bound to processors of their own.
-func (p *places) binding() string {
+func (p *hello) binding() string {
 	if p.apart() {
 		return "each rank on a processor of its own"
 	}
@@ -175,7 +168,7 @@ func (p *places) binding() string {
 }
 
 // each returns what holds for all launches, or what holds for which.
-func each(launches []*places, of func(*places) string) string {
+func each(launches []*hello, of func(*hello) string) string {
 	var values []string
 	for _, p := range launches {
 		values = append(values, of(p))
@@ -194,7 +187,7 @@ func start(s string, most int) string {
 	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), most)], ""))
 }
 
-func largest(launches []*places, of func(rank) unit.Time) unit.Time {
+func largest(launches []*hello, of func(rank) unit.Time) unit.Time {
 	var t unit.Time
 	for _, p := range launches {
 		for _, r := range p.ranks {
@@ -264,4 +257,48 @@ func foreign(name, library string) bool {
 	}
 	return strings.Contains(name, "_ch3_") || strings.Contains(name, "_nemesis_") ||
 		strings.Contains(name, "_ofi_") && m[2] != "ofi" || strings.Contains(name, "_ucx_") && m[2] != "ucx"
+}
+
+// clocksApart says why ranks cannot begin at the same time by their clocks, or returns "".
+func (p *hello) clocksApart() string {
+	switch {
+	case p.hosts > 1 || len(p.distinct(rank.hosted)) > 1:
+		return "hosts have clocks of their own"
+	case p.usable > 0 && p.usable < len(p.ranks):
+		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", len(p.ranks), p.usable)
+	}
+	return ""
+}
+
+// ofAll says what is known of all ranks, and of how they were measured.
+func (m *measurement) ofAll(out *microbench.Outcome) []sample.Fact {
+	const long = 10_000
+	r := m.launches[0]
+	bound := func(p *hello) string {
+		var of []string
+		for _, r := range p.ranks {
+			of = append(of, r.bound)
+		}
+		return start(strings.Join(of, "; "), long/len(m.launches))
+	}
+	return []sample.Fact{
+		{Key: "processor", Value: start(strings.Join(r.distinct(func(r rank) string { return r.processor }), "; "), long)},
+		{Key: "bound_to", Value: each(m.launches, bound)},
+		{Key: "algorithms", Value: Vendor + ": the library's own, one of which it chooses by length and ranks, and does not say which"},
+		{Key: "elements", Value: "MPI_DOUBLE and MPI_SUM, or MPI_UNSIGNED_CHAR where bytes are no multiple of 8"},
+		{Key: "root", Value: "0"},
+		microbench.StartFact(r.clocksApart(), out.Late, out.Started),
+		{Key: "timer", Value: "clock_gettime(CLOCK_MONOTONIC)"},
+	}
+}
+
+// apart says whether each rank is bound to a processor of its own.
+func (p *hello) apart() bool {
+	taken := p.distinct(func(r rank) string {
+		if _, err := strconv.Atoi(r.bound); err != nil {
+			return ""
+		}
+		return r.host + " " + r.bound
+	})
+	return !slices.Contains(taken, "") && (len(taken) == len(p.ranks) || p.hosts == len(p.ranks))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe/probetest"
 )
 
 // fakes lets the compiler and the launcher be scripts of testdata, which obey the environment, and fails the test if anything is left in the
@@ -28,6 +29,7 @@ func fakes(t *testing.T, environment ...string) Settings {
 	dir, pids := t.TempDir(), filepath.Join(t.TempDir(), "pids")
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("FAKE_PIDS", pids)
+	t.Setenv("FAKE_WORKER", executable(t))
 	for _, e := range environment {
 		name, value, _ := strings.Cut(e, "=")
 		t.Setenv(name, value)
@@ -47,6 +49,24 @@ func fakes(t *testing.T, environment ...string) Settings {
 	return Settings{Compiler: compiler, Timeout: time.Minute}
 }
 
+// executable returns the binary of the test, which stands for the program.
+func executable(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestMain(m *testing.M) {
+	if probetest.Worker() {
+		probetest.Main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // alive says whether a process runs. One that has ended may take a moment to be gone, or stay where nobody asks how it ended.
 func alive(pid int) bool {
 	for range 100 {
@@ -63,14 +83,14 @@ func alive(pid int) bool {
 	return true
 }
 
-// small is a campaign of one launch.
-func small() *microbench.Campaign {
+// small is an experiment of one launch.
+func small() *microbench.Experiment {
 	plan := microbench.Plan{Modes: []string{"send", "isend"}, Sizes: []int{0, 16, 100}, Reps: 8, Warmup: 1}
-	return &microbench.Campaign{Plan: plan, Launches: 1}
+	return &microbench.Experiment{Plan: plan, Launches: 1}
 }
 
 // twice is one of two launches, which are started together.
-func twice(c *microbench.Campaign) { c.Launches, c.Budget = 2, time.Minute }
+func twice(c *microbench.Experiment) { c.Launches, c.Budget = 2, time.Minute }
 
 // Each fault ends with a message that says what went wrong, and leaves nothing.
 func TestFaults(t *testing.T) {
@@ -78,7 +98,7 @@ func TestFaults(t *testing.T) {
 		name        string
 		environment string
 		change      func(*Settings)
-		campaign    func(*microbench.Campaign)
+		experiment  func(*microbench.Experiment)
 		says        []string
 		not         string
 	}{
@@ -96,27 +116,27 @@ func TestFaults(t *testing.T) {
 		{name: "launcher of another MPI", environment: "FAKE_PROGRAM=alone", says: []string{"world of size 1", "belongs to the compiler"}, not: "MPI_Abort"},
 		{name: "program hangs", environment: "FAKE_PROGRAM=hangs", change: soon, says: []string{"has not ended within 500ms", "--timeout"}},
 		{name: "launcher hangs and does not listen", environment: "FAKE_LAUNCHER=deaf", change: soon, says: []string{"has not ended within 500ms"}},
-		{name: "no result", environment: "FAKE_PROGRAM=nothing", says: []string{"left no result", "TMPDIR"}},
+		{name: "no connection", environment: "FAKE_PROGRAM=nothing", says: []string{"did not do all", "TMPDIR"}},
 		{name: "last words in a file", environment: "FAKE_PROGRAM=mute", says: []string{"no memory for 5 bytes"}},
-		{name: "no second result", environment: "FAKE_PROGRAM=once", campaign: twice, says: []string{"left no result"}},
-		{name: "garbage", environment: "FAKE_PROGRAM=garbage", says: []string{"result of", "line 1:"}, not: "\x00"},
-		{name: "half a result", environment: "FAKE_PROGRAM=half", says: []string{"ends too early"}},
-		{name: "result of another plan", environment: "FAKE_PROGRAM=other", says: []string{"no samples of timer11 of isend at 16 bytes"}},
+		{name: "no second connection", environment: "FAKE_PROGRAM=once", experiment: twice, says: []string{"did not do all"}},
+		{name: "garbage", environment: "FAKE_PROGRAM=garbage", says: []string{"answer of", "byte order"}, not: "\x00"},
+		{name: "half of what it says first", environment: "FAKE_PROGRAM=half", says: []string{"answer of", "line"}},
+		{name: "times that are none", environment: "FAKE_PROGRAM=other", says: []string{"answer of", "-5 is not"}},
 		{name: "program dies", environment: "FAKE_PROGRAM=dies", says: []string{"failed", "exit status 7"}},
-		{name: "one of several dies", environment: "FAKE_PROGRAM=dies", campaign: twice, says: []string{"failed", "exit status 7"}},
+		{name: "one of several dies", environment: "FAKE_PROGRAM=dies", experiment: twice, says: []string{"failed", "exit status 7"}},
 		{name: "program sticks", environment: "FAKE_PROGRAM=sticks", change: soon, says: []string{"has not ended within 500ms", "--timeout"}},
-		{name: "launches on two machines", environment: "FAKE_PROGRAM=moves", campaign: twice, says: []string{"launch 2 ran on h", "no launches of one thing"}},
+		{name: "launches on two machines", environment: "FAKE_PROGRAM=moves", experiment: twice, says: []string{"launch 2 ran on h", "no launches of one thing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := fakes(t, strings.Fields(c.environment)...)
 			if c.change != nil {
 				c.change(&s)
 			}
-			campaign := small()
-			if c.campaign != nil {
-				c.campaign(campaign)
+			experiment := small()
+			if c.experiment != nil {
+				c.experiment(experiment)
 			}
-			set, _, err := Measure(t.Context(), campaign, s, nil)
+			set, _, err := Measure(t.Context(), experiment, s, nil)
 			if set != nil || err == nil {
 				t.Fatalf("no error, but %d samples", set.Rows())
 			}

@@ -3,15 +3,15 @@
 package probe
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +62,7 @@ func TestMPI(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
 		plan := microbench.Plan{Modes: microbench.Modes(), Sizes: []int{0, 8, 5000, 200_000}, Warmup: 3}
-		c := &microbench.Campaign{Plan: plan, Launches: 2, Seed: 3, Budget: time.Second}
+		c := &microbench.Experiment{Plan: plan, Launches: 2, Seed: 3, Budget: time.Second}
 		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -96,7 +96,7 @@ func TestMPI(t *testing.T) {
 func TestReps(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		const reps = 40
-		c := &microbench.Campaign{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{8}, Reps: reps}, Launches: 2}
+		c := &microbench.Experiment{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{8}, Reps: reps}, Launches: 2}
 		set, _, err := Measure(t.Context(), c, Settings{Compiler: compiler}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -107,9 +107,19 @@ func TestReps(t *testing.T) {
 			n[s.Key] += len(s.Times)
 		}
 		for k, got := range n {
-			if want := repeated(k.Timer, reps); got != want {
+			want := 2 * reps
+			switch k.Timer {
+			case sample.Idle, sample.RTT:
+				want /= 4
+			case sample.Train, sample.PRTT(10), sample.PRTTWaiting(10):
+				want = 2 * 10
+			}
+			if got != want {
 				t.Errorf("%v: %d samples, want %d", k, got, want)
 			}
+		}
+		if want := 2 * (8*5 + 4 + 2*3); len(n) != want {
+			t.Errorf("%d timers at a size in two launches, not %d", len(n), want)
 		}
 	})
 }
@@ -143,73 +153,147 @@ func TestNoWarnings(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the calls of each mode anew")
 
-// Two rounds of each mode, one of warm-up and one that is measured, are the calls of testdata/calls, of P1 and then of P2, whatever the MPI. They are to be
-// compared with figure 2 in microbench/pingpong.go, and with the other timers there. The clock is a made one, by which each call of MPI takes 1 us and each reading
-// 100 ns: so many come between the barrier and the call if P1 waits, and all times are known.
+// Each stage of each mode is the calls of testdata/calls, of P1 and then of P2, whatever the MPI: two rounds with each root, one of warm-up and one that is
+// measured. They are to be compared with figure 2 in microbench/pingpong.go, and with the other timers there. The clock is a made one, by which each call of MPI takes 1 us and each
+// reading 100 ns: so many come between the barrier and the call if P1 waits, and all times are known.
 func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		program := noting(t, compiler)
-		for _, mode := range microbench.Modes() {
-			p := &plan{ranks: 2, reps: 1, cells: []microbench.Cell{{Mode: mode, Bytes: 16}}}
-			r, got := program(p)
-			exactTimes(t, mode, r)
-			golden(t, mode, got)
+		for n, mode := range microbench.Modes() {
+			s := noting(t, compiler)
+			for stage, timers := range microbench.Stages()[:8] {
+				if !slices.Contains(stagesOf(mode), timers[0]) {
+					continue
+				}
+				r, err := s.Do(microbench.Command{Stage: stage, Mode: n, Bytes: 16, Warm: 1, Rounds: 1, Batch: 1, Wait: 3 * unit.Microsecond})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, times := range r.Times {
+					if want := timedCalls(mode, timers[i/2]) * unit.Microsecond; len(times) != 1 || times[0] != want {
+						t.Errorf("%s of %s takes %v, want %v", timers[i/2], mode, times, want)
+					}
+				}
+			}
+			golden(t, mode, noted(t, s))
 		}
 	})
 }
 
-// Each collective operation is called behind a barrier, as testdata/calls/collectives.txt has it: when its cell is met, once more, and once that counts.
+// stagesOf returns the first timers of the stages that a mode has.
+func stagesOf(mode string) []string {
+	all := []string{sample.Timer11, sample.Idle}
+	if slices.Contains([]string{"send", "isend", "ssend", "bsend"}, mode) {
+		all = append(all, sample.RTT)
+	}
+	if mode == "send" || mode == "isend" {
+		all = append(all, sample.Train, sample.PRTT(microbench.Carriages), sample.PRTTWaiting(microbench.Carriages))
+	}
+	return all
+}
+
+// Each collective operation is called behind a barrier, as testdata/calls/collectives.txt has it: once that does not count, and once that does.
 func TestCollectiveCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		p := &plan{ranks: 2, collective: true, barriers: true, reps: 1}
-		for _, o := range collective.Operations() {
-			p.cells = append(p.cells, microbench.Cell{Mode: o.String(), Bytes: 16})
-		}
-		p.cells = append(p.cells, microbench.Cell{Mode: "allreduce", Bytes: 5})
-		r, got := noting(t, compiler)(p)
-		if err := r.of(p); err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range r.series {
-			if len(s.Times) != 1 || s.Times[0] != unit.Microsecond {
-				t.Errorf("%s of %s of %d bytes takes %v, want one microsecond", s.Timer, s.Mode, s.Bytes, s.Times)
+		s := noting(t, compiler)
+		do := func(o collective.Operation, bytes int) {
+			r, err := s.Do(microbench.Command{Stage: 8, Mode: int(o), Algorithm: -1, Bytes: bytes, Warm: 1, Rounds: 1, Batch: 1, Wait: 2 * unit.Microsecond})
+			if err != nil || len(r.Times) != 2 || r.Times[0][0] != unit.Microsecond || r.Times[1][0] != unit.Microsecond {
+				t.Errorf("%v of %d bytes takes %v, want one microsecond of each rank: %v", o, bytes, r.Times, err)
 			}
 		}
-		golden(t, "collectives", got)
+		for _, o := range collective.Operations() {
+			do(o, 16)
+		}
+		do(collective.Allreduce, 5)
+		golden(t, "collectives", noted(t, s))
 	})
 }
 
-// noting compiles testdata/calls.c, and returns what measures a plan with it: the result, and the calls of both ranks.
-func noting(t *testing.T, compiler string) func(*plan) (*result, string) {
+// noting compiles testdata/calls.c, and starts it.
+func noting(t *testing.T, compiler string) *session {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "calls")
-	if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", program, "testdata/calls.c").CombinedOutput(); err != nil {
+	b := &built{dir: dir, program: filepath.Join(dir, "calls")}
+	if text, err := exec.Command(compiler, "-std=c99", "-O2", "-o", b.program, "testdata/calls.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	launcher := strings.Replace(compiler, "mpicc", "mpirun", 1)
-	return func(first *plan) (*result, string) {
-		for n, p := range []*plan{first, {}} {
-			if err := os.WriteFile(filepath.Join(dir, "plan."+strconv.Itoa(n)), p.text(), 0o600); err != nil {
+	s, h := ready(t, b, compiler)
+	if x := h.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {
+		t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
+	}
+	return s
+}
+
+// ready starts two ranks of a program, and waits until they are there.
+func ready(t *testing.T, b *built, compiler string) (*session, *hello) {
+	t.Helper()
+	launcher := []string{strings.Replace(compiler, "mpicc", "mpirun", 1), "-n", "2"}
+	s, err := b.begin(t.Context(), 2, launcher, time.Minute, 0, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.stop)
+	h, err := s.ready()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, h
+}
+
+// noted ends the program, and returns the calls of both ranks.
+func noted(t *testing.T, s *session) string {
+	t.Helper()
+	if err := s.tell(ending, microbench.Command{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ended(); err != nil {
+		t.Fatal(err)
+	}
+	return "P1\n" + calls(t, filepath.Join(s.dir, "calls.0")) + "\nP2\n" + calls(t, filepath.Join(s.dir, "calls.1"))
+}
+
+// A command that is none is refused in words that arrive, and so is a connection that does not know the token.
+func TestRefusedCommands(t *testing.T) {
+	with(t, func(t *testing.T, compiler string) {
+		b, err := build(t.Context(), t.TempDir(), Settings{Compiler: compiler, Timeout: time.Minute}, withCollectives)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, c := range []microbench.Command{{Stage: 4, Batch: 1}, {Stage: 0, Mode: 99, Batch: 1}, {Stage: 8, Mode: 77, Batch: 1}, {Stage: 0, Rounds: 1 << 20, Batch: 1}} {
+			launcher, err := launcherOf(nil, b.compiler, 2)
+			if err != nil {
 				t.Fatal(err)
 			}
+			s, err := b.begin(t.Context(), 2, launcher, time.Minute, n, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.ready(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Do(c); err == nil || !strings.Contains(err.Error(), "none") {
+				t.Errorf("%+v: %v", c, err)
+			}
+			s.stop()
 		}
-		if text, err := exec.Command(launcher, "-n", "2", program, dir, "60", "2").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		f, err := os.Open(filepath.Join(dir, "result.0"))
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := make(chan net.Conn, 1)
+	go accept(l, "token", "reply", to)
+	for _, says := range []string{"nekot", "token"} {
+		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
-		r, err := read(f, first)
-		if err != nil {
-			t.Fatal(err)
+		io.WriteString(c, says)
+		reply, _ := io.ReadAll(io.LimitReader(c, 5))
+		if known := says == "token"; known != (string(reply) == "reply") || known != (len(to) == 1) {
+			t.Errorf("%s: %q, and %d connections", says, reply, len(to))
 		}
-		if x := r.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {
-			t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
-		}
-		return r, "P1\n" + calls(t, program+".0") + "\nP2\n" + calls(t, program+".1")
+		c.Close()
 	}
 }
 
@@ -228,18 +312,6 @@ func golden(t *testing.T, name, got string) {
 	}
 	if got != string(want) {
 		t.Errorf("%s: other calls than in %s (go test ./microbench/probe -run Calls -update):\n%s", name, file, got)
-	}
-}
-
-// exactTimes checks a result by the made clock: what is timed makes one call, but more in what follows.
-func exactTimes(t *testing.T, mode string, r *result) {
-	t.Helper()
-	for _, s := range r.series {
-		for _, got := range s.Times {
-			if want := timedCalls(mode, s.Timer) * unit.Microsecond; got != want {
-				t.Errorf("%s of %s takes %v, want %v", s.Timer, mode, got, want)
-			}
-		}
 	}
 }
 
@@ -297,36 +369,6 @@ func repetition(lines []string) (group, times int) {
 	return 1, 1
 }
 
-// What the program makes of looks is what package microbench makes of them.
-func TestLooks(t *testing.T) {
-	const file = "../testdata/looks.txt"
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	with(t, func(t *testing.T, compiler string) {
-		program := filepath.Join(t.TempDir(), "looks")
-		if text, err := exec.Command(compiler, "-std=c99", "-o", program, "testdata/looks.c").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		run := exec.Command(program)
-		run.Stdin = bytes.NewReader(want)
-		got, err := run.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs := strings.Split(string(want), "\n")
-		for n, line := range strings.Split(string(got), "\n") {
-			if n < len(theirs) && line != theirs[n] {
-				t.Errorf("%s:%d: %s, but it comes to %s", file, n+1, theirs[n], line)
-			}
-		}
-		if lines := strings.Count(string(got), "\n"); lines != strings.Count(string(want), "\n") {
-			t.Errorf("%d lines", lines)
-		}
-	})
-}
-
 // The compiler of one MPI with the launcher of another gives two worlds of one rank.
 func TestTwoWorlds(t *testing.T) {
 	if len(compilers(t)) < 2 {
@@ -366,7 +408,7 @@ func TestWrongRanks(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		t.Setenv("TMPDIR", t.TempDir())
-		c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{1 << 20}, Reps: 1_000_000}, Launches: 1}
+		c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{1 << 20}, Reps: 1_000_000}, Launches: 1}
 		_, _, err := Measure(t.Context(), c, Settings{Compiler: compiler, Timeout: 3 * time.Second}, nil)
 		if err == nil || !strings.Contains(err.Error(), "has not ended within 3s") {
 			t.Error(err)

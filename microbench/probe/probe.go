@@ -1,11 +1,9 @@
-// Package probe measures the MPI of the machine that it runs on, from inside a C program: the same timers as package microbench, in the same order,
-// without a call from Go in between, of messages between two ranks or of collective operations of all.
+// Package probe measures the MPI of the machine that it runs on, from inside a C program: the same timers as package microbench, by the same
+// scheduler, without a call from Go in between, of messages between two ranks or of collective operations of all.
 //
 //  1. The program is compiled on the spot by the user's mpicc.
 //  2. Their launcher starts it as often as there are launches, all at first, since that takes longer than to measure. Each waits asleep.
-//  3. In its turn each gets a plan in a file: cells, and how long they may take. It measures with everything in memory, decides itself what to repeat, and
-//     writes a result.
-//  4. Between launches the campaign decides, as it does for our own library.
+//  3. In its turn each is a worker: it does the scheduler's commands, which it gets over one connection, and polls in between.
 //
 // What the numbers mean, package fit says; what they are worth, docs/vendor.md.
 package probe
@@ -19,6 +17,8 @@ import (
 
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Settings says with what to measure.
@@ -27,6 +27,7 @@ type Settings struct {
 	Launcher []string      // a command and its arguments that start the ranks; none: that beside the compiler, with -n and their number
 	Timeout  time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
 	Place    string        // inter or intra; "": intra if the ranks share memory
+	Brief    bool          // the library is not asked for its eager limits
 }
 
 // DefaultTimeout is how long the compiler, or a launch, may take.
@@ -35,81 +36,73 @@ const DefaultTimeout = 5 * time.Minute
 // Platform is the name of the platform in samples.
 const Platform = "mpi"
 
-// Measure goes through a campaign, whose protocol, pair and Common do not count. Now and then progress is called with what part is over, from 0 to 1; it may
-// be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
-func Measure(ctx context.Context, c *microbench.Campaign, s Settings, progress func(part float64)) (*sample.Set, *microbench.Outcome, error) {
-	if err := check(c); err != nil {
-		return nil, nil, err
+// Vendor is what stands for the algorithm of a collective operation: the library takes one of its own, and does not say which.
+const Vendor = "vendor"
+
+// chosen are the algorithms of that name, by operation.
+var chosen = func() []*collective.Algorithm {
+	var all []*collective.Algorithm
+	for _, o := range collective.Operations() {
+		all = append(all, collective.Unknown(o, Vendor))
 	}
-	m := &measurement{campaign: c}
-	return m.measure(ctx, 2, s, "auto", progress)
+	return all
+}()
+
+// Algorithm returns the one of that name.
+func Algorithm(o collective.Operation) *collective.Algorithm { return chosen[o] }
+
+// measurement is an experiment under way.
+type measurement struct {
+	*built
+	*microbench.Experiment
+	scheduler *microbench.Scheduler
+	settings  Settings
+	launcher  []string
+	ranks     int
+
+	together int // launches that are started together: they end together, others one by one
+	sessions []*session
+	launches []*hello // of each launch
+	eager    []variable
 }
 
-// measure measures so many ranks, and gives all series a protocol.
-func (m *measurement) measure(ctx context.Context, ranks int, s Settings, protocol string, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
+// Measure goes through an experiment, whose protocol, pair and Common do not count, between two ranks or, of collective operations, between as many as their
+// jobs have, by Algorithm. The budget is of what comes after compiling. Now and then progress is called with what part is over, from 0 to 1; it may
+// be nil. Whether it fails, is cancelled or succeeds, it leaves no file and no process behind.
+func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress func(part float64)) (_ *sample.Set, _ *microbench.Outcome, err error) {
+	if err := check(e); err != nil {
+		return nil, nil, err
+	}
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
-	begin := time.Now()
 	dir, err := os.MkdirTemp("", "loggp-probe-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("a directory to compile in: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	m := &measurement{Experiment: e, settings: s, ranks: 2}
 	var options []string
-	if m.collectives != nil {
-		options = append(options, withCollectives)
+	if len(e.Collectives) > 0 {
+		m.ranks, options = e.Collectives[0].Ranks, []string{withCollectives}
 	}
-	b, err := build(ctx, dir, s, options...)
-	if err != nil {
+	if m.built, err = build(ctx, dir, s, options...); err != nil {
 		return nil, nil, err
 	}
-	launcher, err := launcherOf(s.Launcher, b.compiler, ranks)
-	if err != nil {
+	if m.launcher, err = launcherOf(s.Launcher, m.compiler, m.ranks); err != nil {
 		return nil, nil, err
 	}
-	m.fleet = &fleet{built: b, ranks: ranks, launcher: launcher, here: len(s.Launcher) == 0, timeout: s.Timeout, together: together(m.campaign, ranks, s), variables: !m.campaign.Quick}
-	defer m.stop()
-	out, err := m.run(ctx, begin, progress)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := m.join(out, s, protocol)
-	return set, out, err
-}
-
-// run measures, from the first start to the last end. All that has passed since the beginning is of the budget.
-func (m *measurement) run(ctx context.Context, begin time.Time, progress func(part float64)) (*microbench.Outcome, error) {
-	if err := m.muster(ctx); err != nil {
-		return nil, err
-	}
-	c := *m.campaign
-	if c.Time() > 0 {
-		c.Budget = max(1, c.Time()-time.Since(begin))
-	}
-	out, err := m.goThrough(ctx, &c, progress)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.disband(ctx); err != nil {
-		return nil, err
-	}
-	out.Took = time.Since(begin)
-	return out, nil
-}
-
-// goThrough goes through the launches of a campaign.
-func (m *measurement) goThrough(ctx context.Context, c *microbench.Campaign, progress func(part float64)) (*microbench.Outcome, error) {
-	if m.collectives == nil {
-		out, err := c.Run(ctx, m.launch, progress)
-		if err != nil {
-			return nil, err
+	defer func() {
+		for _, s := range m.sessions {
+			s.stop()
 		}
-		out.Series = relabel(out.Series, m.used, m.best)
-		return out, nil
+	}()
+	out, err := m.run(ctx, progress)
+	if err != nil {
+		return nil, nil, err
 	}
-	all := &microbench.Collectives{Campaign: *c, Of: m.collectives.Of}
-	return all.Run(ctx, m.perform, progress)
+	set, err := m.join(out)
+	return set, out, err
 }
 
 // Ranks of launches that are started together, at most, and for how long they may have to wait for their turns.
@@ -118,37 +111,121 @@ const (
 	longestTogether = time.Minute
 )
 
-// together returns how many launches are started at once.
-func together(c *microbench.Campaign, ranks int, s Settings) int {
-	if len(s.Launcher) > 0 || c.Time() == 0 || c.Time() > longestTogether {
-		return 0
+// run measures, from the first start to the last end. Launches are started together, since that takes longer than to measure, and most of it is waiting. Only
+// those of a launcher that was named are started one after the other, as it may have places for one at a time.
+func (m *measurement) run(ctx context.Context, progress func(part float64)) (*microbench.Outcome, error) {
+	begin := time.Now()
+	if len(m.settings.Launcher) == 0 && m.Time() > 0 && m.Time() <= longestTogether {
+		m.together = min(m.LeastLaunches(), max(1, mostTogether/m.ranks))
 	}
-	return min(c.LeastLaunches(), mostTogether/ranks)
+	first := max(1, m.together) // what the first says of its clock is for all
+	for range first {
+		if err := m.start(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for n := range first {
+		if err := m.meet(n); err != nil {
+			return nil, err
+		}
+	}
+	e := *m.Experiment
+	if m.Time() > 0 {
+		e.Budget = max(1, m.Time()-time.Since(begin))
+	}
+	m.scheduler = microbench.NewScheduler(&e)
+	out, err := m.scheduler.Run(ctx, m.launch, progress)
+	if err != nil {
+		return nil, err
+	}
+	return out, m.end(m.sessions[:m.together])
 }
 
-// check says what of a campaign cannot be measured here.
-func check(c *microbench.Campaign) error {
-	if err := c.Check(); err != nil {
+// end lets launches end, and waits until they have. The first is asked for the library's eager limits before, as
+// that may open more of it.
+func (m *measurement) end(sessions []*session) (err error) {
+	for _, s := range sessions {
+		if s == m.sessions[0] && !m.settings.Brief {
+			if m.eager, err = s.limits(); err != nil {
+				return err
+			}
+		}
+		if err := s.tell(ending, microbench.Command{}); err != nil {
+			return err
+		}
+	}
+	for _, s := range sessions {
+		if err := s.ended(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch lets the ranks of a launch measure, which are asleep before and after that.
+func (m *measurement) launch(ctx context.Context, n int) error {
+	if n == len(m.sessions) {
+		if err := m.start(ctx); err != nil {
+			return err
+		}
+		if err := m.meet(n); err != nil {
+			return err
+		}
+	}
+	s := m.sessions[n]
+	s.begun = time.Now()
+	if err := m.scheduler.Drive(s); err != nil {
 		return err
 	}
-	if c.Protocol != "" {
-		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", c.Protocol)
+	if n >= m.together {
+		return m.end(m.sessions[n:])
 	}
-	rows := 0
-	for _, x := range c.All() {
-		if x.Mode == microbench.Message {
+	return s.tell(resting, microbench.Command{})
+}
+
+func (m *measurement) start(ctx context.Context) error {
+	s, err := m.begin(ctx, m.ranks, m.launcher, m.settings.Timeout, len(m.sessions), len(m.settings.Launcher) == 0)
+	if err == nil {
+		m.sessions = append(m.sessions, s)
+	}
+	return err
+}
+
+// meet waits until the ranks of a launch are there. The first says of all what clocks can tell.
+func (m *measurement) meet(n int) error {
+	h, err := m.sessions[n].ready()
+	if err != nil {
+		return err
+	}
+	if m.launches = append(m.launches, h); n == 0 {
+		m.Step = largest(m.launches, func(x rank) unit.Time { return x.resolution })
+		m.Common = len(m.Collectives) > 0 && h.clocksApart() == ""
+	}
+	if first := m.launches[0]; m.setting(h) != m.setting(first) {
+		return fmt.Errorf("launch %d ran on %s with %s, and the first on %s with %s: they are no launches of one thing",
+			n+1, h.where(), libraryName(h.library), first.where(), libraryName(first.library))
+	}
+	return nil
+}
+
+// check says what of an experiment cannot be measured here.
+func check(e *microbench.Experiment) error {
+	e.Shared = true
+	if err := e.Check(); err != nil {
+		return err
+	}
+	if e.Protocol != "" {
+		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", e.Protocol)
+	}
+	for _, m := range e.Modes {
+		if m == microbench.Message {
 			return errors.New("the vendor's MPI has no low-level messages to measure")
 		}
-		which := all
-		if c.OnlyTrips(x.Bytes) {
-			which = trips
-		}
-		for _, timer := range timersOf(x.Mode, which) {
-			rows += repeated(timer, c.Reps) * c.LeastLaunches()
-		}
 	}
-	if rows > sample.MaxRows {
-		return fmt.Errorf("this plan makes %d samples, and at most %d can be kept: take fewer repetitions, sizes, modes or launches", rows, sample.MaxRows)
+	for _, x := range e.Collectives {
+		if x.Name != Vendor {
+			return fmt.Errorf("%v: the vendor's MPI takes algorithms of its own", x.Algorithm)
+		}
 	}
 	return nil
 }

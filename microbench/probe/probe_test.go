@@ -4,14 +4,12 @@ package probe
 
 import (
 	"bytes"
-	"context"
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -19,9 +17,9 @@ import (
 
 // What comes of results, up to the file of samples.
 func TestMeasure(t *testing.T) {
-	for name, of := range map[string]func(c *microbench.Campaign){
-		"by turns": func(*microbench.Campaign) {},
-		"together": func(c *microbench.Campaign) { c.Budget = time.Minute },
+	for name, of := range map[string]func(c *microbench.Experiment){
+		"by turns": func(*microbench.Experiment) {},
+		"together": func(c *microbench.Experiment) { c.Budget = time.Minute },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := small()
@@ -83,7 +81,7 @@ func TestPlace(t *testing.T) {
 	s := fakes(t, "FAKE_BOUND=0-3")
 	s.Place = "inter"
 	c := small()
-	c.Quick = true
+	s.Brief = true
 	set, _, err := Measure(t.Context(), c, s, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +100,7 @@ func TestPlace(t *testing.T) {
 // Sizes are added where round trips break, in the first launch, and are those of the next, too.
 func TestRefine(t *testing.T) {
 	s := fakes(t, "FAKE_EAGER=3000")
-	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"ssend", "send"}, Sizes: []int{256, 512, 1024, 2048, 4096, 8192, 16384}}, Launches: 2, Refine: true}
+	c := &microbench.Experiment{Plan: microbench.Plan{Modes: []string{"ssend", "send"}, Sizes: []int{256, 512, 1024, 2048, 4096, 8192, 16384}}, Launches: 2, Refine: true}
 	set, out, err := Measure(t.Context(), c, s, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -123,14 +121,6 @@ func TestRefine(t *testing.T) {
 	}
 }
 
-// Where no time is left sizes are looked for nevertheless, but not without end.
-func TestNoTimeLeft(t *testing.T) {
-	c := &microbench.Campaign{Plan: microbench.Plan{Modes: []string{"send"}, Sizes: []int{256, 512, 1024, 2048}}, Launches: 1, Refine: true, Budget: 1}
-	if _, _, err := Measure(t.Context(), c, fakes(t), nil); err != nil {
-		t.Error(err)
-	}
-}
-
 // What cannot be measured is refused before anything is compiled.
 func TestRefused(t *testing.T) {
 	for want, p := range map[string]microbench.Plan{
@@ -140,72 +130,32 @@ func TestRefused(t *testing.T) {
 		"no mode":           {Modes: []string{"zsend"}, Sizes: []int{1}, Reps: 1},
 		"samples, and at m": {Modes: microbench.Modes(), Sizes: []int{1, 2}, Reps: 1_000_000},
 	} {
-		if _, _, err := Measure(t.Context(), &microbench.Campaign{Plan: p}, Settings{Compiler: "/none"}, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Measure(t.Context(), &microbench.Experiment{Plan: p}, Settings{Compiler: "/none"}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 }
 
-// The program has the timers that a campaign of package microbench has, and as many samples of each.
-func TestSameAsMicrobench(t *testing.T) {
-	job, err := world.Open("loggp", "", 0, 0)
-	if err != nil {
-		t.Fatal(err)
+func TestReadVariables(t *testing.T) {
+	got, err := readVariables("variable a_eager_limit -1\nvariable b -7\n")
+	if want := []variable{{"a_eager_limit", -1}, {"b", -7}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
-	for _, reps := range []int{1, 8, 200} {
-		c := &microbench.Campaign{Plan: microbench.Plan{Modes: microbench.Modes(), Sizes: []int{16}, Reps: reps}, Launches: 1}
-		out, err := c.Run(t.Context(), func(ctx context.Context, l microbench.Launch) ([]sample.Series, error) {
-			w, err := job.World(ctx, 0)
-			if err != nil {
-				return nil, err
-			}
-			return c.On(w, job.Options(""), l)
-		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var theirs, ours []string
-		for _, s := range out.Series {
-			theirs = append(theirs, fmt.Sprint(s.Mode, s.Timer, len(s.Times)))
-		}
-		for _, x := range c.Cells() {
-			for _, timer := range timersOf(x.Mode, all) {
-				ours = append(ours, fmt.Sprint(x.Mode, timer, repeated(timer, reps)))
-			}
-		}
-		if !slices.Equal(ours, theirs) {
-			t.Errorf("%d repetitions:\n%v, and microbench has\n%v", reps, ours, theirs)
+	for text, want := range map[string]string{
+		"variable a x\n": "line 1:", "variable \x02a 1\n": "line 1:", "variable a 1": "something", "variable a 1\nseries\n": "line 2:",
+	} {
+		if _, err := readVariables(text); want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }
 
-func TestPlanText(t *testing.T) {
-	c := &microbench.Campaign{Plan: microbench.Plan{Warmup: 10, Delta: 1500}, Precision: 0.05}
-	p := planOf(c, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 0}}, 15, 4000, 3*time.Microsecond)
-	p.looks = looks{1893, 1901}
-	want := "loggp-plan 4\ncollective 0\ntime 3000\nreps 0\nleast 2\nmost 133\nprecision 50000\nwarmup 10\ndelta 2\nseed 7\nvariables 0\nlooks 1893 1901\ncells 2\nssend 16 all\nsend 0 all\n"
-	if got := string(p.text()); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	p.brief = true
-	if got := string(p.text()); !strings.HasSuffix(got, "ssend 16 brief\nsend 0 brief\n") {
-		t.Errorf("%q", got)
-	}
-	c.Sizes, c.Trips = []int{0, 16}, []int{8, 16}
-	p = planOf(c, []microbench.Cell{{Mode: "ssend", Bytes: 16}, {Mode: "send", Bytes: 8}}, 15, 4000, 0)
-	if got := string(p.text()); !strings.HasSuffix(got, "ssend 16 all\nsend 8 trips\n") || p.most != 4000/14 {
-		t.Errorf("%q", got)
-	}
-	last := plan{variables: true}
-	if got := string(last.text()); !strings.Contains(got, "least 1\nmost 1\n") || !strings.HasSuffix(got, "variables 1\nlooks 0 0\ncells 0\n") {
-		t.Errorf("%q", got)
-	}
-}
-
-const good = `loggp-probe 4
-library Fake
+const good = `library Fake MPI 1.0
 standard 3.1
 threads single
+stages timer11 idle rtt train - - prtt10 prtt10-d
+modes send ssend rsend bsend isend issend irsend ibsend
+operations barrier bcast
 hosts 2
 ranks 2
 processors 2
@@ -219,163 +169,55 @@ processor
 bound 1
 cost 27054
 resolution 1000
-looks 1893 1901
-series send 16 timer11 full 2
-5
-7
-series send 16 timer12 p1 1
-9
-end 3 21
 `
 
-func TestRead(t *testing.T) {
-	r, err := read(strings.NewReader(good), &plan{ranks: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.hosts != 2 || r.ranks[1].host != "b" || r.ranks[1].processor != "" || r.ranks[0].cost != 27053 ||
-		r.looks != (looks{1893, 1901}) ||
-		len(r.series) != 2 || r.series[0].Times[1] != 7 || r.series[0].Disturbed || r.series[1].Timer != "timer12" || !r.series[1].Disturbed {
-		t.Errorf("read as %+v", r)
+func TestReadHello(t *testing.T) {
+	h, err := readHello(good, 2)
+	if err != nil || h.hosts != 2 || h.ranks[1].host != "b" || h.ranks[1].processor != "" || h.ranks[0].cost != 27053 {
+		t.Errorf("%+v, %v", h, err)
 	}
 	// Each of these in place of what stands there is an error, which names the line.
 	for _, c := range []struct{ old, with, want string }{
-		{"loggp-probe 4", "loggp-probe 2", `line 1: version "2"`},
-		{"loggp-probe 4", strings.Repeat("x", 20000), "line 1: it is longer"},
-		{"hosts 2", "hosts 3", `line 5: "3" is not a number from 1 to 2`},
-		{"ranks 2", "ranks 3", `line 6: "3" is not a number from 2 to 2`},
-		{"processors 2", "processors -1", "line 7:"},
-		{"host b", "hast b", `line 13: "hast" where "host"`},
-		{"library Fake", "library Fa\x01ke", "line 2:"},
-		{"cost 27053", "cost -1", "line 11:"},
-		{"resolution 1000", "resolution 0", "line 12:"},
-		{"series send 16 timer11 full 2", "series send 16 timer11 full", "line 19:"},
-		{"series send 16 timer11 full 2", "series send -16 timer11 full 2", "line 19:"},
-		{"series send 16 timer11 full 2", "series send 16 timer11 full 0", "line 19:"},
-		{"series send 16 timer11 full 2", "series send 16 timer11 full 3", `line 22: "series send 16 timer12 p1 1" is not a time`},
-		{"series send 16 timer11 full 2", "series send 16 timer11 full 1", `line 21: "7" where a series, a variable or the end`},
-		{"series send 16 timer11 full 2", "series send 16 timer11 full 99999999999", "line 19:"},
-		{"timer11 full", "timer11 P1 slowed", "line 19:"},
-		{"timer11 full", "timer11 quick", `line 19: "quick" is no pace`},
-		{"timer11 full", "timer11 ", `line 19: "" is no pace`},
-		{"timer11 full", "timer11", "line 19:"},
-		{"looks 1893 1901", "looks 0 1901", "line 18: \"0 1901\" are looks of one rank alone"},
-		{"looks 1893 1901", "looks 1893", "line 18:"},
-		{"looks 1893 1901", "looks 1893 1901 1", "line 18:"},
-		{"looks 1893 1901", "looks -1893 1901", "line 18:"},
-		{"looks 1893 1901", "looks 1893 86400000000001", "line 18:"},
-		{"looks 1893 1901\n", "", `line 18: "series" where "looks" belongs`},
-		{"\n7\n", "\n07\n", "line 21:"},
-		{"\n7\n", "\n7 \n", ""},
-		{"\n7\n", "\n-7\n", "line 21:"},
-		{"\n7\n", "\n8\n", `line 24: it ends with "3 21", and what stands above comes to "3 22"`},
-		{"\n7\n", "\n86400000000000001\n", "line 21:"},
-		{"end 3 21\n", "end 3 21", "line 24: it ends too early"},
-		{"end 3 21\n", "", "line 24: it ends too early"},
-		{"end 3 21\n", "end 3 21\n\n", "line 24: something stands behind"},
+		{"hosts 2", "hosts 3", `line 7: "3" is not a number from 1 to 2`},
+		{"ranks 2", "ranks 3", `line 8: "3" is not a number from 2 to 2`},
+		{"processors 2", "processors -1", "line 9:"},
+		{"host b", "hast b", `line 15: "hast" where "host"`},
+		{"library Fake", "library Fa\x01ke", "line 1:"},
+		{"idle rtt", "rtt idle", "line 4: stages"},
+		{"send ssend", "ssend send", "line 5: modes"},
+		{"barrier bcast", "barrier zcast", "line 6: operations"},
+		{"cost 27053", "cost -1", "line 13:"},
+		{"resolution 1000", "resolution 0", "line 14:"},
+		{"bound 1\ncost 27054\nresolution 1000\n", "bound 1\n", "line 18:"},
+		{"cost 27054\nresolution 1000\n", "cost 27054\nresolution 1000\nx\n", "something stands"},
 	} {
-		_, err := read(strings.NewReader(strings.Replace(good, c.old, c.with, 1)), &plan{ranks: 2})
-		if c.want == "" {
-			if err != nil {
-				t.Errorf("%q: %v", c.with, err)
-			}
-		} else if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := readHello(strings.Replace(good, c.old, c.with, 1), 2); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.60q for %q: %v, want %q", c.with, c.old, err, c.want)
 		}
 	}
 }
 
-// A result has all that a plan asks for, as often with one root as with the other, and nothing else.
-func TestOf(t *testing.T) {
-	key := func(timer string) sample.Key { return sample.Key{Mode: "rsend", Bytes: 16, Timer: timer} }
-	times := make([]unit.Time, 4)
-	p := &plan{brief: true, cells: []microbench.Cell{{Mode: "rsend", Bytes: 16}}}
-	all := func() *result {
-		r := &result{}
-		for _, timer := range []string{"timer22", "timer21", "timer12", "timer11"} {
-			r.series = append(r.series, sample.Series{Key: key(timer), Times: times})
-		}
-		return r
-	}
-	r := all()
-	if err := r.of(p); err != nil || r.series[0].Timer != "timer11" {
-		t.Errorf("%v, and the first series is %s", err, r.series[0].Timer)
-	}
-	for want, change := range map[string]func(*result){
-		"no samples of timer22":  func(r *result) { r.series[0].Times = nil },
-		"3 samples of timer21":   func(r *result) { r.series[1].Times = times[:3] },
-		"it has 5 series, not 4": func(r *result) { r.series = append(r.series, sample.Series{Key: key("idle"), Times: times}) },
-		"no samples of timer11":  func(r *result) { r.series[3].Bytes = 17 },
-		"as many with each root": func(r *result) { r.series[3].Times = times[:1] },
-	} {
-		r := all()
-		change(r)
-		if err := r.of(p); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v does not say %q", err, want)
-		}
-	}
-	p.reps = 3
-	if err := all().of(p); err == nil || !strings.Contains(err.Error(), "4 samples of timer11 of rsend at 16 bytes, not 6") {
-		t.Error(err)
-	}
-}
-
-// Whatever a result is, it is read or refused with the place of the error, and what is read can be written as samples.
-func FuzzRead(f *testing.F) {
-	f.Add([]byte(good))
-	f.Add([]byte(strings.Replace(good, "end", "series", 1)))
-	f.Add([]byte(strings.NewReplacer("timer12 p1 1\n9\nend 3 21", "timer11 p1 2\n9\n1\nend 4 22").Replace(good)))
-	f.Add([]byte(strings.NewReplacer("looks 1893 1901", "looks 0 0", "full", "unknown", "p1", "unknown").Replace(good)))
-	f.Add([]byte(strings.Replace(good, "2\n5\n", "50000000\n5\n", 1)))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p := &plan{ranks: 2, cells: []microbench.Cell{{Mode: "send", Bytes: 16}}}
-		r, err := read(bytes.NewReader(b), p)
+// Whatever an answer is, it is a result within the bounds or an error.
+func FuzzReadResult(f *testing.F) {
+	good, _ := binary.Append(nil, binary.LittleEndian, []int64{3, 4, 2, 1900, 2000, 2, 2, 5, 6, 1, 7})
+	f.Add(good)
+	f.Add(good[:len(good)-1])
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		r, err := readResult(raw, microbench.Command{Rounds: 3, Batch: 1}, 2)
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "line ") || len(err.Error()) > 2000 {
-				t.Errorf("error %q", err)
+			return
+		}
+		if len(r.Times) == 0 || len(r.Times) > 8 || r.Took < 0 || r.Work != nil && len(r.Work) != 2 {
+			t.Errorf("%+v", r)
+		}
+		for _, c := range r.Times {
+			if len(c) > 3 || len(c) > 0 && slices.Min(c) < microbench.TooLate {
+				t.Errorf("%v", c)
 			}
-			return
-		}
-		if r.of(p) != nil {
-			return
-		}
-		m := &measurement{campaign: &microbench.Campaign{}, results: []*result{r}, fleet: &fleet{built: &built{compiler: "cc"}, launcher: []string{"mpirun"}, places: []*places{&r.places}}}
-		set, err := m.join(&microbench.Outcome{Series: r.series}, Settings{}, "auto")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sample.Write(new(bytes.Buffer), set); err != nil {
-			t.Errorf("%v of %q", err, b)
 		}
 	})
-}
-
-func TestReadVariables(t *testing.T) {
-	got, err := readVariables(strings.NewReader("variable a_eager_limit 18446744073709551615\nvariable b -7\nend\n"))
-	if want := []variable{{"a_eager_limit", -1}, {"b", -7}}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
-	}
-	for text, want := range map[string]string{
-		"variable a x\nend\n": "line 1:", "variable \x02a 1\nend\n": "line 1:", "variable a 1\n": "line 2: it ends too early",
-		"variable a 1\nend 1\n": "line 2: it ends with", "end\nend\n": "line 1: something stands behind", "series\n": "line 1:",
-	} {
-		if _, err := readVariables(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
-
-func TestReadPlaces(t *testing.T) {
-	_, text, _ := strings.Cut(good, "threads single\n")
-	text, _, _ = strings.Cut(text, "looks")
-	p, err := readPlaces(strings.NewReader(text), 2)
-	if err != nil || p.ranks[1].bound != "1" {
-		t.Errorf("%v, %v", p, err)
-	}
-	for _, wrong := range []string{"", text[:len(text)-1], text + "x\n"} {
-		if _, err := readPlaces(strings.NewReader(wrong), 2); err == nil {
-			t.Errorf("%q is read", wrong)
-		}
+	if r, err := readResult(good, microbench.Command{Rounds: 3}, 2); err != nil || r.Round != 3 || r.Took != 4 || !slices.Equal(r.Work, []unit.Time{1900, 2000}) || !slices.Equal(r.Times[0], []unit.Time{5, 6}) || !slices.Equal(r.Times[1], []unit.Time{7}) {
+		f.Errorf("%+v, %v", r, err)
 	}
 }
 
@@ -454,8 +296,8 @@ func TestEagerLimits(t *testing.T) {
 
 // What differs between launches is told for each.
 func TestEach(t *testing.T) {
-	results := []*places{{hosts: 1}, {hosts: 2}, {hosts: 1}}
-	of := func(p *places) string { return p.place() }
+	results := []*hello{{hosts: 1}, {hosts: 2}, {hosts: 1}}
+	of := func(p *hello) string { return p.place() }
 	if got := each(results, of); got != "intra (launch 0); inter (launch 1); intra (launch 2)" {
 		t.Error(got)
 	}

@@ -2,24 +2,35 @@ package probe
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/model/unit"
 )
 
-// session is the program, started once: ranks that do what plans say. It waits asleep before the
-// first plan and after each, so that several can be there while one measures.
+// session is the program, started once: ranks that do commands, which they get over one connection.
+// They sleep until the first command and when they rest, so that several sessions can be there while
+// one measures; else they poll.
 type session struct {
 	dir      string // of its files, and of its copy of the program, by which its processes are known
 	launcher []string
 	ranks    int
 	timeout  time.Duration
-	asked    int // plans
+	ctx      context.Context
+
+	connected chan net.Conn
+	conn      net.Conn
+	begun     time.Time // of the launch
 
 	over   chan struct{} // closed when the launcher has ended
 	cancel context.CancelFunc
@@ -31,11 +42,12 @@ type session struct {
 // who could end it.
 const later = time.Minute
 
-// begin starts the program. A launcher that starts ranks here has a directory of its own for its
-// temporary files: that of Open MPI removes those that it shares, if they are empty, while another
-// is about to put something there, and leaves some if it has to be killed.
+// begin starts the program, and lets it connect to a listener of its own. A launcher that starts ranks
+// here has a directory of its own for its temporary files: that of Open MPI removes those that it
+// shares, if they are empty, while another is about to put something there, and leaves some if it has
+// to be killed. The program connects from here, or else from wherever the launcher starts rank 0.
 func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout time.Duration, n int, here bool) (*session, error) {
-	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, over: make(chan struct{})}
+	s := &session{dir: filepath.Join(b.dir, "launch"+strconv.Itoa(n)), launcher: launcher, ranks: ranks, timeout: timeout, ctx: ctx, over: make(chan struct{})}
 	program := filepath.Join(s.dir, filepath.Base(b.program))
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return nil, err
@@ -45,17 +57,54 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 			return nil, err
 		}
 	}
+	address, hosts := "127.0.0.1:0", []string{"127.0.0.1"}
+	if name, err := os.Hostname(); !here && err == nil {
+		address, hosts = ":0", append(hosts, name)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("a port for the program: %w", err)
+	}
+	token, reply := rand.Text(), rand.Text()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	text := fmt.Sprintf("%s %s %s\n%s\n", port, token, reply, strings.Join(hosts, "\n"))
+	if err := os.WriteFile(filepath.Join(s.dir, "connect"), []byte(text), 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
 	ctx, s.cancel = context.WithCancel(ctx)
-	limit := strconv.Itoa(int((timeout + later).Seconds()))
 	p := runner{dir: s.dir}
 	if here {
 		p.temp = s.dir
 	}
 	go func() {
 		defer close(s.over)
+		limit := strconv.Itoa(int((timeout + later).Seconds()))
 		s.output, s.err = p.run(ctx, append(launcher[:len(launcher):len(launcher)], program, s.dir, limit, strconv.Itoa(ranks)))
+		l.Close()
 	}()
+	s.connected = make(chan net.Conn, 1)
+	go accept(l, token, reply, s.connected)
 	return s, nil
+}
+
+// accept hands over the connection that begins with a token, and closes all others.
+func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
+	defer l.Close()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		said := make([]byte, len(token))
+		c.SetDeadline(time.Now().Add(later))
+		if _, err := io.ReadFull(c, said); err == nil && string(said) == token {
+			if _, err := io.WriteString(c, reply); err == nil {
+				to <- c
+				return
+			}
+		}
+		c.Close()
+	}
 }
 
 // duplicate copies a program, for file systems without links.
@@ -67,112 +116,159 @@ func duplicate(from, to string) error {
 	return os.WriteFile(to, text, 0o700)
 }
 
-// glance is how often it is looked whether there is a file. Ranks that measure are not to be
-// disturbed more often.
-const glance = 2 * time.Millisecond
+// What the program is told to do, as in probe.c.
+const (
+	doing = 1 + iota
+	resting
+	variables
+	ending
+)
 
-// await waits for a file of the program, and opens it.
-func (s *session) await(ctx context.Context, name string) (*os.File, error) {
+// Kinds of answers, and bounds on them.
+const (
+	textAnswer = 1 + iota
+	numbers
+
+	mostText    = 1 << 20
+	mostNumbers = 1 << 24
+	maxTime     = int64(24 * 3600 * unit.Second) // a day
+)
+
+// ready waits until all ranks are there, and returns what they say of themselves.
+func (s *session) ready() (*hello, error) {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
-	again := time.NewTicker(glance)
-	defer again.Stop()
-	for over := false; ; {
-		f, err := os.Open(filepath.Join(s.dir, name))
-		switch {
-		case !errors.Is(err, fs.ErrNotExist):
-			return f, err
-		case over:
-			return nil, s.failure(nil)
-		}
-		select {
-		case <-again.C:
-		case <-s.over: // it may have been written before
-			over = true
-		case <-late.C:
-			s.stop()
-			return nil, s.failure(errTimeout)
-		case <-ctx.Done():
-			s.stop()
-			return nil, ctx.Err()
-		}
+	select {
+	case s.conn = <-s.connected:
+	case <-s.over:
+		return nil, s.failure(nil)
+	case <-late.C:
+		s.stop()
+		return nil, s.failure(errTimeout)
+	case <-s.ctx.Done():
+		s.stop()
+		return nil, s.ctx.Err()
 	}
-}
-
-// failure says why the session is over.
-func (s *session) failure(err error) error {
-	if err == nil {
-		err = s.err
-	}
-	if err == nil {
-		return fmt.Errorf("%s succeeded, but the program left no result%s\nThe first rank must see the directory %s: let TMPDIR be one that all hosts share",
-			words(s.launcher), s.output.last(), filepath.Dir(filepath.Dir(s.dir)))
-	}
-	if text, err := os.ReadFile(filepath.Join(s.dir, "failed")); err == nil {
-		s.output.Write(append([]byte("\n"), text...))
-	}
-	return launchError(s.launcher, s.output, err, s.timeout)
-}
-
-// ready waits until all ranks are there, and returns where.
-func (s *session) ready(ctx context.Context) (*places, error) {
-	f, err := s.await(ctx, "ready.0")
+	text, err := s.answer(textAnswer, mostText)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return parsed(s, f, func(in io.Reader) (*places, error) { return readPlaces(in, s.ranks) })
+	h, err := readHello(string(text), s.ranks)
+	if err != nil {
+		return nil, s.nonsense(err)
+	}
+	return h, nil
 }
 
-// measure lets the program measure.
-func (s *session) measure(ctx context.Context, p *plan) (*result, error) {
-	n := strconv.Itoa(s.asked)
-	if err := s.ask(p); err != nil {
-		return nil, err
+// tell tells the program to do something.
+func (s *session) tell(what int64, c microbench.Command) error {
+	words := c.Words()
+	raw := binary.LittleEndian.AppendUint64(nil, uint64(what))
+	for _, w := range words {
+		raw = binary.LittleEndian.AppendUint64(raw, uint64(w))
 	}
-	f, err := s.await(ctx, "result."+n)
-	if err != nil {
-		return nil, err
+	s.conn.SetDeadline(time.Now().Add(s.timeout))
+	if _, err := s.conn.Write(raw); err != nil {
+		return s.broken(err)
 	}
-	defer f.Close()
-	return parsed(s, f, func(in io.Reader) (*result, error) {
-		r, err := read(in, p)
-		if err == nil {
-			err = r.of(p)
-		}
+	return nil
+}
+
+// answer reads an answer of a kind.
+func (s *session) answer(kind, most int64) ([]byte, error) {
+	defer context.AfterFunc(s.ctx, func() { s.conn.SetDeadline(time.Unix(1, 0)) })()
+	var head [16]byte
+	if _, err := io.ReadFull(s.conn, head[:]); err != nil {
+		return nil, s.broken(err)
+	}
+	is, n := int64(binary.LittleEndian.Uint64(head[:])), int64(binary.LittleEndian.Uint64(head[8:]))
+	if is != kind || n < 0 || n > most {
+		return nil, s.nonsense(fmt.Errorf("an answer of kind %d and %d bytes: is its byte order another?", is, n))
+	}
+	raw := make([]byte, n)
+	if _, err := io.ReadFull(s.conn, raw); err != nil {
+		return nil, s.broken(err)
+	}
+	return raw, nil
+}
+
+// Do is that of microbench.Worker.
+func (s *session) Do(c microbench.Command) (microbench.Result, error) {
+	var r microbench.Result
+	if err := s.tell(doing, c); err != nil {
 		return r, err
-	})
-}
-
-func parsed[T any](s *session, f *os.File, read func(io.Reader) (T, error)) (T, error) {
-	r, err := read(f)
+	}
+	raw, err := s.answer(numbers, 8*mostNumbers)
 	if err != nil {
-		return r, fmt.Errorf("the result of %s is not what the program writes: %w%s", words(s.launcher), err, s.words())
+		return r, err
+	}
+	if r, err = readResult(raw, c, s.ranks); err != nil {
+		return r, s.nonsense(err)
 	}
 	return r, nil
 }
 
-// words returns the end of what a launcher wrote, which it ends.
-func (s *session) words() string {
-	s.stop()
-	return s.output.last()
-}
+// Now is that of microbench.Worker.
+func (s *session) Now() unit.Time { return unit.Time(time.Since(s.begun)) * unit.Nanosecond }
 
-// ask gives the program a plan, whole at once.
-func (s *session) ask(p *plan) error {
-	path := filepath.Join(s.dir, "plan."+strconv.Itoa(s.asked))
-	s.asked++
-	if err := os.WriteFile(path+".part", p.text(), 0o600); err != nil {
-		return err
+// readResult reads the result of a command.
+func readResult(raw []byte, c microbench.Command, ranks int) (r microbench.Result, err error) {
+	next := func(low, high int64) int64 {
+		if len(raw) < 8 {
+			err = errors.Join(err, errors.New("it ends too early"))
+			return low
+		}
+		n := int64(binary.LittleEndian.Uint64(raw))
+		if raw = raw[8:]; n < low || n > high {
+			err = errors.Join(err, fmt.Errorf("%d is not from %d to %d", n, low, high))
+			return low
+		}
+		return n
 	}
-	return os.Rename(path+".part", path)
+	r.Round, r.Took = unit.Time(next(0, maxTime)), unit.Time(next(0, maxTime))
+	whole := true
+	for range next(int64(ranks), int64(ranks)) {
+		r.Work = append(r.Work, unit.Time(next(0, maxTime)))
+		whole = whole && r.Work[len(r.Work)-1] > 0
+	}
+	if !whole {
+		r.Work = nil
+	}
+	for range next(0, int64(max(2*4, ranks))) {
+		n := next(0, int64(c.Rounds))
+		if err != nil || 8*n > int64(len(raw)) {
+			break
+		}
+		column := make([]unit.Time, n)
+		for i := range column {
+			column[i] = unit.Time(next(int64(microbench.TooLate), maxTime))
+		}
+		r.Times = append(r.Times, column)
+	}
+	if c.Rounds > 0 && len(r.Times) == 0 || len(raw) > 0 {
+		err = errors.Join(err, fmt.Errorf("it has %d columns, and %d bytes behind them", len(r.Times), len(raw)))
+	}
+	return r, err
 }
 
-// dismiss lets the program end, and end waits until it has. If it is asked to it leaves the
-// library's variables.
-func (s *session) dismiss(variables bool) error { return s.ask(&plan{variables: variables}) }
+// limits returns what the library says of its eager limits.
+func (s *session) limits() ([]variable, error) {
+	if err := s.tell(variables, microbench.Command{}); err != nil {
+		return nil, err
+	}
+	text, err := s.answer(textAnswer, mostText)
+	if err != nil {
+		return nil, err
+	}
+	v, err := readVariables(string(text))
+	if err != nil {
+		return nil, s.nonsense(err)
+	}
+	return v, nil
+}
 
-func (s *session) end(ctx context.Context) error {
+// ended waits until the program has ended, as it was told to.
+func (s *session) ended() error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
 	select {
@@ -180,9 +276,9 @@ func (s *session) end(ctx context.Context) error {
 	case <-late.C:
 		s.stop()
 		return s.failure(errTimeout)
-	case <-ctx.Done():
+	case <-s.ctx.Done():
 		s.stop()
-		return ctx.Err()
+		return s.ctx.Err()
 	}
 	if s.err != nil {
 		return s.failure(s.err)
@@ -194,4 +290,50 @@ func (s *session) end(ctx context.Context) error {
 func (s *session) stop() {
 	s.cancel()
 	<-s.over
+	if s.conn != nil {
+		s.conn.Close()
+	}
+}
+
+// broken says why the connection is: the launcher ends soon, or the program did not answer in time.
+func (s *session) broken(err error) error {
+	if s.ctx.Err() != nil {
+		s.stop()
+		return s.ctx.Err()
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		s.stop()
+		return s.failure(errTimeout)
+	}
+	select { // its own words say more
+	case <-s.over:
+	case <-time.After(grace):
+		s.stop()
+	}
+	return s.failure(nil)
+}
+
+// nonsense is the error of an answer that the program does not give.
+func (s *session) nonsense(err error) error {
+	s.stop()
+	return fmt.Errorf("the answer of %s is not what the program writes: %w%s", words(s.launcher), err, s.output.last())
+}
+
+// failure says why the session is over.
+func (s *session) failure(err error) error {
+	if err == nil {
+		err = s.err
+	}
+	text, _ := os.ReadFile(filepath.Join(s.dir, "failed"))
+	if err == nil && len(text) == 0 {
+		return fmt.Errorf("%s succeeded, but the program did not do all that it was told%s\nThe first rank must see the directory %s: let TMPDIR be one that all hosts share",
+			words(s.launcher), s.output.last(), filepath.Dir(filepath.Dir(s.dir)))
+	}
+	if len(text) > 0 {
+		s.output.Write(append([]byte("\n"), text...))
+	}
+	if err == nil {
+		err = errors.New("the program failed")
+	}
+	return launchError(s.launcher, s.output, err, s.timeout)
 }

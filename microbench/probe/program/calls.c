@@ -1,5 +1,20 @@
 /* ---- what is timed ---- */
 
+struct mode {
+	const char *name;
+	int blocking, ready, buffered;
+	int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+	int (*start)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+};
+
+static const struct mode modes[] = {
+	{"send", 1, 0, 0, MPI_Send, NULL},     {"ssend", 1, 0, 0, MPI_Ssend, NULL},
+	{"rsend", 1, 1, 0, MPI_Rsend, NULL},   {"bsend", 1, 0, 1, MPI_Bsend, NULL},
+	{"isend", 0, 0, 0, NULL, MPI_Isend},   {"issend", 0, 0, 0, NULL, MPI_Issend},
+	{"irsend", 0, 1, 0, NULL, MPI_Irsend}, {"ibsend", 0, 0, 1, NULL, MPI_Ibsend},
+};
+enum { MODES = sizeof modes / sizeof *modes };
+
 /* What is being measured, on both ranks. */
 static struct {
 	const struct mode *mode;
@@ -9,25 +24,8 @@ static struct {
 	int64_t delta; /* ns */
 } at;
 
-static char *out, *in, *lent;
-static int64_t rooms; /* bytes of each */
-
-/* reserve sees to it that there are buffers for the longest message. They are for all sizes, so that they stay where they were: in the caches. */
-static void reserve(void)
-{
-	int64_t longest = 0;
-	int i;
-
-	for (i = 0; i < plan.cells; i++)
-		longest = cells[i].bytes > longest ? cells[i].bytes : longest;
-	if (out != NULL && longest <= rooms)
-		return;
-	free(out);
-	free(in);
-	rooms = longest;
-	out = room(longest);
-	in = room(longest);
-}
+static char *out, *in, *lent; /* for all sizes, so that they stay where they were: in the caches */
+static size_t out_room, in_room;
 
 /* lend gives the library room for buffered sends: a message may not have left it when the next one comes. */
 static void lend(void)
@@ -70,7 +68,7 @@ static void pause_p1(void)
 	dither();
 }
 
-static inline MPI_Request send(void)
+static inline MPI_Request send_message(void)
 {
 	MPI_Request r = MPI_REQUEST_NULL;
 
@@ -106,7 +104,7 @@ static inline void complete(MPI_Request r)
 /* trip is there and back, and answer the same at P2. */
 static void trip(void)
 {
-	MPI_Request sent = send();
+	MPI_Request sent = send_message();
 
 	complete(receive());
 	complete(sent);
@@ -115,7 +113,7 @@ static void trip(void)
 static inline void answer(void)
 {
 	complete(receive());
-	complete(send());
+	complete(send_message());
 }
 
 static int64_t timed_send(void)
@@ -125,7 +123,7 @@ static int64_t timed_send(void)
 
 	barrier();
 	begin = now();
-	r = send();
+	r = send_message();
 	end = now();
 	complete(r);
 	return elapsed(begin, end, 1);

@@ -54,7 +54,6 @@ static void write_variables(FILE *f)
 		MPI_T_finalize();
 	}
 #endif
-	fprintf(f, "end\n");
 }
 
 static const char *thread_level(void)
@@ -63,6 +62,25 @@ static const char *thread_level(void)
 
 	MPI_Query_thread(&level);
 	return level == MPI_THREAD_SINGLE ? "single" : level == MPI_THREAD_FUNNELED ? "funneled" : level == MPI_THREAD_SERIALIZED ? "serialized" : "multiple";
+}
+
+/* write_tables writes the names whose numbers commands have. */
+static void write_tables(FILE *f)
+{
+	int i;
+
+	fprintf(f, "stages");
+	for (i = 0; i < STAGES; i++)
+		fprintf(f, " %s", stages[i].name);
+	fprintf(f, "\nmodes");
+	for (i = 0; i < MODES; i++)
+		fprintf(f, " %s", modes[i].name);
+	fprintf(f, "\noperations");
+#ifdef COLLECTIVES
+	for (i = 0; i < OPERATIONS; i++)
+		fprintf(f, " %s", operations[i].name);
+#endif
+	fprintf(f, "\n");
 }
 
 static void write_facts(FILE *f)
@@ -82,6 +100,7 @@ static void write_facts(FILE *f)
 	MPI_Get_version(&version, &subversion);
 	fprintf(f, "standard %d.%d\n", version, subversion);
 	fprintf(f, "threads %s\n", thread_level());
+	write_tables(f);
 	write_places(f);
 }
 

@@ -7,6 +7,7 @@ static struct {
 	MPI_Datatype type;
 	int *counts; /* the same for each rank */
 } act;
+static size_t given_room, got_room;
 
 static void do_barrier(void) { MPI_Barrier(comm); }
 static void do_bcast(void) { MPI_Bcast(act.got, act.count, act.type, 0, comm); }
@@ -36,17 +37,6 @@ static const struct operation operations[] = {
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-static int find_operation(const char *name)
-{
-	int o;
-
-	for (o = 0; o < OPERATIONS; o++)
-		if (strcmp(operations[o].name, name) == 0)
-			return o;
-	fail("the plan has an operation %s, which is none", name);
-	return 0;
-}
-
 static size_t bytes_of(int blocks, int bytes)
 {
 	return blocks == ALL ? (size_t)ranks * (size_t)bytes : blocks == BLOCK ? (size_t)bytes : 0;
@@ -57,6 +47,8 @@ static void take_up(int bytes)
 {
 	int r;
 
+	if (act.counts == NULL)
+		act.counts = room((size_t)ranks * sizeof *act.counts);
 	act.type = bytes % (int)sizeof(double) == 0 ? MPI_DOUBLE : MPI_UNSIGNED_CHAR;
 	act.count = act.type == MPI_DOUBLE ? bytes / (int)sizeof(double) : bytes;
 	for (r = 0; r < ranks; r++)

@@ -3,19 +3,12 @@
 enum {
 	BURST = 32,      /* microbench.Burst */
 	CARRIAGES = 10,  /* microbench.Carriages: messages of a round-trip train */
-	TIMERS = 4,      /* of a stage, at most */
-	PORTION = 1024,  /* samples taken at a time, at most */
-	FINE = 20000,    /* ps: steps of a clock that do not matter where there are many samples */
-	ENOUGH = 20000   /* ns that a sample of round trips should last: what begins and ends it shall not show */
+	TIMERS = 4       /* of a stage, at most */
 };
 
-#ifndef BATCH
-#define BATCH 64 /* operations in a sample, at most */
-#endif
-
-/* taken are the samples of a visit: of each timer, with each root. */
+/* taken are the samples of a command: of each timer, with each root. */
 static struct {
-	int64_t times[TIMERS][2][PORTION];
+	int64_t times[TIMERS][2][MOST_ROUNDS];
 	int n[TIMERS][2];
 	int64_t sum[TIMERS]; /* of the operations of the next sample */
 	int summed[TIMERS];
@@ -26,7 +19,7 @@ static void put(int timer, int64_t t)
 {
 	int *n = &taken.n[timer][at.root];
 
-	if (!at.idle && *n < PORTION)
+	if (!at.idle && *n < MOST_ROUNDS)
 		taken.times[timer][at.root][(*n)++] = t;
 }
 
@@ -76,7 +69,7 @@ static void idle_send(int rounds)
 		barrier();
 		pause_p1();
 		begin = now();
-		r = send();
+		r = send_message();
 		end = now();
 		complete(r);
 		add(0, elapsed(begin, end, 1));
@@ -111,7 +104,7 @@ static void round_trip(int rounds)
 		begin = now();
 		for (k = 0; k < at.batch; k++) {
 			complete(sent);
-			sent = send();
+			sent = send_message();
 			complete(receive());
 		}
 		put(0, elapsed(begin, now(), at.batch));
@@ -135,7 +128,7 @@ static void burst(int rounds)
 		}
 		pause_p1();
 		for (k = 0; k < BURST; k++) {
-			sent[k] = send();
+			sent[k] = send_message();
 			if (k == 0)
 				first = now();
 		}
@@ -168,7 +161,7 @@ static void trains(int rounds, int64_t d)
 		for (k = 0; k < CARRIAGES; k++) {
 			if (d > 0 && k > 0)
 				waited += linger(d);
-			sent[k] = send();
+			sent[k] = send_message();
 		}
 		complete(receive());
 		t = elapsed(begin, now(), 1) - waited;
@@ -180,42 +173,82 @@ static void trains(int rounds, int64_t d)
 
 static void quick_train(int rounds) { trains(rounds, 0); }
 
-/* slow_train waits for longer than a round trip, so that no send is hindered by the one before. */
-static void slow_train(int rounds) { trains(rounds, at.delta / 2); }
-
-/* ---- which of them a cell has, and how often ---- */
-
-static int always(const struct mode *m) { return m != NULL; }
-static int answered(const struct mode *m) { return m->streams || (m->blocking && !m->ready); }
-static int streams(const struct mode *m) { return m->streams; }
-
-static int larger(int a, int b) { return a > b ? a : b; }
-static int smaller(int a, int b) { return a < b ? a : b; }
-
-/* As in package microbench, of so many repetitions of the paper's timers. */
-static int repeated(int reps) { return reps; }
-static int seldom(int reps) { return larger(1, reps / 4); }
-static int rarely(int reps) { return larger(smaller(reps, 10), reps / 16); }
+/* slow_train waits for about a round trip, so that no send is hindered by the one before. */
+static void slow_train(int rounds) { trains(rounds, at.delta); }
 
 struct stage {
-	int (*serves)(const struct mode *);
-	int (*rounds)(int reps);
 	void (*run)(int rounds);
-	int batches;   /* a round is a batch by itself; else a batch is so many rounds */
-	int which;     /* the smallest choice of timers that has it */
-	int waits;     /* for delta, in a round; and what else it takes, */
-	int trips;     /* in round trips of a message of the size, at most */
-	int at_p1;     /* so many of its timers, */
-	int timers;    /* of these */
-	const char *names[TIMERS];
+	int at_p1;  /* so many of its timers, */
+	int timers; /* of these, are taken by P1 */
+	const char *name; /* the first timer */
 };
 
+/* The stages by their numbers in package microbench; of a library that is not ours some have no meaning. */
 static const struct stage stages[] = {
-	{always, repeated, ping_pong, 0, BRIEF_TIMERS, 1, 4, 2, 4, {"timer11", "timer12", "timer21", "timer22"}},
-	{always, seldom, idle_send, 0, ALL_TIMERS, 1, 2, 1, 1, {"idle"}},
-	{answered, seldom, round_trip, 1, TRIP_TIMERS, 0, 3, 1, 1, {"rtt"}},
-	{streams, rarely, burst, 0, ALL_TIMERS, 1, BURST / 2 + 1, 1, 1, {"train"}},
-	{streams, rarely, quick_train, 0, ALL_TIMERS, 0, CARRIAGES / 2 + 3, 1, 1, {"prtt10"}},
-	{streams, rarely, slow_train, 0, ALL_TIMERS, 5, CARRIAGES / 2 + 3, 1, 1, {"prtt10-d"}},
+	{ping_pong, 2, 4, "timer11"}, {idle_send, 1, 1, "idle"}, {round_trip, 1, 1, "rtt"}, {burst, 1, 1, "train"},
+	{NULL, 0, 0, "-"}, {NULL, 0, 0, "-"}, {quick_train, 1, 1, "prtt10"}, {slow_train, 1, 1, "prtt10-d"},
 };
-enum { STAGES = sizeof stages / sizeof *stages };
+enum { STAGES = sizeof stages / sizeof *stages, BEHIND_BARRIER = STAGES, AT_ONCE };
+
+/* prepare sets what a command is of. */
+static void prepare(const struct command *c)
+{
+	if (c->stage < 0 || c->stage >= STAGES || stages[c->stage].run == NULL || c->mode < 0 || c->mode >= MODES)
+		fail("a command of stage %" PRId64 " and mode %" PRId64 ", which are none", c->stage, c->mode);
+	at.mode = &modes[c->mode];
+	at.bytes = (int)c->bytes;
+	at.batch = (int)c->batch;
+	at.delta = (c->wait + 999) / 1000;
+	out = larger_room(out, &out_room, (size_t)at.bytes);
+	in = larger_room(in, &in_room, (size_t)at.bytes);
+	memset(taken.n, 0, sizeof taken.n);
+	lend();
+}
+
+static int64_t round_took; /* ps: the shortest of the rounds that did not count */
+
+/* run_stage goes through the rounds of a command: with each root those that do not count, and those that do. Without any that count those that do not are
+ * timed. */
+static void run_stage(const struct command *c)
+{
+	int64_t begin, i, unkept = c->warm, again = c->rounds / 2;
+
+	at.idle = 1;
+	at.root = 0;
+	for (i = 0; c->rounds == 0 && i < c->warm; i++) {
+		at.delta = 0;
+		begin = now();
+		ping_pong(1);
+		begin = (now() - begin) * 1000;
+		round_took = i == 0 || begin < round_took ? begin : round_took;
+	}
+	for (at.root = 0; c->rounds > 0 && at.root < 2; at.root++) {
+		memset(taken.summed, 0, sizeof taken.summed);
+		memset(taken.sum, 0, sizeof taken.sum);
+		at.idle = 1;
+		stages[c->stage].run((int)unkept);
+		at.idle = 0;
+		stages[c->stage].run((int)c->rounds);
+		again = again > 1 ? again : 1;
+		again = again < 3 ? again : 3;
+		unkept = unkept < again ? unkept : again; /* Command.Rewarm */
+	}
+}
+
+/* bring brings P2's samples to P1. */
+static void bring(const struct command *c)
+{
+	const struct stage *s = &stages[c->stage];
+	int timer, root, *n;
+
+	for (timer = s->at_p1; timer < s->timers; timer++)
+		for (root = 0; root < 2; root++) {
+			n = &taken.n[timer][root];
+			if (p1)
+				*n = taken.n[0][root];
+			if (*n > 0 && p1)
+				MPI_Recv(taken.times[timer][root], 8 * *n, MPI_BYTE, peer, SAMPLES, meeting, MPI_STATUS_IGNORE);
+			else if (*n > 0)
+				MPI_Send(taken.times[timer][root], 8 * *n, MPI_BYTE, peer, SAMPLES, meeting);
+		}
+}

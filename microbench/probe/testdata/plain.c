@@ -1,146 +1,82 @@
 /*
- * The program's round trips beside those of a plain ping-pong as everybody writes it, in turns, in one launch: plain DIRECTORY SECONDS BYTES... P1 leaves a
- * file plain.0, which has for each size the medians of half a round trip in nanoseconds: of the program, of a ping-pong with a buffer to send
- * from and one to receive into, as in the OSU and Intel benchmarks, of one that sends back what it received, and of the first with a look at the clock
- * after each trip. Of the two between a number is the mean of 50 trips, which one trip that was held up makes longer; of the others it is one of few trips,
- * or of one.
+ * The program's round trips beside those of a plain ping-pong as everybody writes it, in turns, in one launch: plain BYTES... P1 prints for each size the
+ * medians of half a round trip in nanoseconds: of the program, by the commands that the scheduler gives, and of a ping-pong with a buffer to send from and one
+ * to receive into, as in the OSU and Intel benchmarks.
  */
 #define main probe
 #include "../program/probe.c"
 #undef main
 
-enum { TURNS = 20, BLOCKS = 10, TRIPS = 50, VISIT = 5, SINGLY = 3, WAYS = 4, SIZES = 64 };
+enum { TURNS = 200, TRIPS = 50, VISIT = 5 };
 
-static int64_t halves[WAYS][TURNS * BLOCKS]; /* ps */
-static int taken_of[WAYS];
-static double medians[SIZES][WAYS];
+static double halves[2][TURNS * VISIT]; /* ns */
+static int count[2];
 
-static void there_and_back(char *from, char *into, int bytes)
+static double plain_trip(char *from, char *into, int bytes)
 {
-	if (rank == 0) {
-		MPI_Send(from, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-		MPI_Recv(into, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	} else {
-		MPI_Recv(into, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		MPI_Send(from, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
-	}
-}
-
-static double ping_pong_of(char *from, char *into, int bytes)
-{
-	double begin;
-	int k;
-
-	MPI_Barrier(MPI_COMM_WORLD);
-	begin = MPI_Wtime();
-	for (k = 0; k < TRIPS; k++)
-		there_and_back(from, into, bytes);
-	return (MPI_Wtime() - begin) / TRIPS / 2;
-}
-
-/* singly_of returns the median of as many trips, in s. */
-static double singly_of(char *from, char *into, int bytes)
-{
-	int64_t took[TRIPS], begin, end;
+	int64_t begin;
 	int k;
 
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = now();
 	for (k = 0; k < TRIPS; k++) {
-		there_and_back(from, into, bytes);
-		end = now();
-		took[k] = elapsed(begin, end, 1);
-		begin = end;
+		if (p1) {
+			MPI_Send(from, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+			MPI_Recv(into, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		} else {
+			MPI_Recv(into, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(from, bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+		}
 	}
-	return median_of(took, TRIPS).value / 1e12 / 2;
+	return (double)(now() - begin) / TRIPS / 2;
 }
 
-static void plainly_of(int way, char *from, char *into, int bytes)
+/* probed does a command of round trips, 50 to a sample. */
+static void probed(int bytes)
 {
+	struct command c = {DO, 2, 0, 0, bytes, 3, VISIT, TRIPS, 1000};
 	int i;
 
-	for (i = 0; i < BLOCKS; i++)
-		halves[way][taken_of[way]++] = (int64_t)((way == SINGLY ? singly_of : ping_pong_of)(from, into, bytes) * 1e12);
+	prepare(&c);
+	run_stage(&c);
+	take_back();
+	for (i = 0; i < VISIT; i++)
+		halves[0][count[0]++] = (double)taken.times[0][i % 2][i] / 2000;
 }
 
-/* probed lets the program take a few samples. */
-static void probed(struct task *t)
+static int by_value(const void *a, const void *b)
 {
-	struct order end = {1, 0, 0, 0, 0, 0, 0, 0};
+	double x = *(const double *)a, y = *(const double *)b;
 
-	if (p1) {
-		visit(t, VISIT);
-		together(&end);
-	} else {
-		follow();
-	}
+	return (x > y) - (x < y);
 }
 
-/* rtt_of returns P1's task of round trips of a cell. */
-static struct task *rtt_of(int cell)
+static double median_of(double *x, int n)
 {
-	int i;
-
-	if (!p1)
-		return NULL;
-	tasked = 0;
-	begin_cell(cell, 0);
-	for (i = 0; strcmp(stages[tasks[i].stage].names[0], "rtt") != 0; i++)
-		;
-	return &tasks[i];
-}
-
-static void compare(int cell, char *from, char *into)
-{
-	struct task *t = rtt_of(cell);
-	int turn, way;
-
-	memset(taken_of, 0, sizeof taken_of);
-	for (turn = 0; turn < TURNS; turn++) {
-		probed(t);
-		plainly_of(1, from, into, cells[cell].bytes);
-		plainly_of(2, from, from, cells[cell].bytes);
-		plainly_of(SINGLY, from, into, cells[cell].bytes);
-	}
-	if (p1)
-		medians[cell][0] = estimate(t, 0, ANY).value / 2000;
-	for (way = 1; way < WAYS; way++)
-		medians[cell][way] = median_of(halves[way], taken_of[way]).value / 1000;
-}
-
-static void write_medians(FILE *f)
-{
-	int i;
-
-	for (i = 0; i < plan.cells; i++)
-		fprintf(f, "%d %.1f %.1f %.1f %.1f\n", cells[i].bytes, medians[i][0], medians[i][1], medians[i][2], medians[i][SINGLY]);
+	qsort(x, (size_t)n, sizeof *x, by_value);
+	return x[n / 2];
 }
 
 int main(int argc, char **argv)
 {
+	int i, turn, bytes;
 	char *from, *into;
-	int i;
 
-	directory = argv[1];
-	patience = (unsigned)strtoul(argv[2], NULL, 10);
-	plan.cells = argc - 3;
-	plan.most = 1000000;
-	plan.warmup = 10;
 	start(&argc, &argv, 2);
-	cells = room(plan.cells * sizeof *cells);
-	for (i = 0; i < plan.cells; i++) {
-		cells[i].mode = find_mode("send");
-		cells[i].bytes = atoi(argv[3 + i]);
-		cells[i].which = ALL_TIMERS;
+	for (i = 1; i < argc; i++) {
+		bytes = atoi(argv[i]);
+		from = room((size_t)bytes);
+		into = room((size_t)bytes);
+		count[0] = count[1] = 0;
+		for (turn = 0; turn < TURNS; turn++) {
+			probed(bytes);
+			halves[1][count[1]++] = plain_trip(from, into, bytes);
+		}
+		if (p1)
+			printf("%d %.1f %.1f\n", bytes, median_of(halves[0], count[0]), median_of(halves[1], count[1]));
+		free(from);
+		free(into);
 	}
-	reserve();
-	tasks = room(STAGES * sizeof *tasks);
-	from = room(rooms);
-	into = room(rooms);
-	for (i = 0; i < plan.cells; i++)
-		compare(i, from, into);
-	if (p1)
-		write_file("plain", 0, write_medians);
 	MPI_Finalize();
 	return 0;
 }

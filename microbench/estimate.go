@@ -13,15 +13,7 @@ type estimate struct{ value, half float64 }
 
 // within says whether the estimate is known to a precision, or to half a step of the clock.
 func (e estimate) within(precision float64, step unit.Time) bool {
-	return e.away(precision, step) <= 1
-}
-
-// away returns how many times as wide the interval is as it is then.
-func (e estimate) away(precision float64, step unit.Time) float64 {
-	if e.half == 0 {
-		return 0
-	}
-	return e.half / math.Max(precision*math.Abs(e.value), float64(step)/2)
+	return e.half <= math.Max(precision*math.Abs(e.value), float64(step)/2)
 }
 
 // median returns the estimate of n samples, which it sorts. The interval is that by ranks,
@@ -72,32 +64,26 @@ func across(medians []float64) estimate {
 	return estimate{mean, t * math.Sqrt(sum/float64(n-1)/float64(n))}
 }
 
-// judged are the timers whose medians a campaign wants to know. timer22, of which there is no parameter, is not among them.
-func judged(timer string) bool { return timer != sample.Timer22 }
-
-// verdict counts how many medians there are, and how many of them are known.
-type verdict struct{ known, of int }
-
-// judge says what all launches together know: of a median, if they know it in any state of the processors.
-func (c *Campaign) judge(series []sample.Series) verdict {
-	medians := make(map[sample.Key][]float64)
+// judge says what all launches together know: how many medians there are, and how many of them are
+// known, disturbed or not, with what differs between launches.
+func (e *Experiment) judge(series []sample.Series) (known, medians int) {
+	values := make(map[sample.Key][]float64)
 	for i := range series {
 		s := &series[i]
-		if k := s.Key; judged(k.Timer) {
+		if k := s.Key; k.Timer != sample.Timer22 {
 			k.Launch = 0
-			medians[k] = append(medians[k], median(slices.Clone(s.Times)).value)
+			values[k] = append(values[k], median(slices.Clone(s.Times)).value)
 		}
 	}
-	known := make(map[sample.Key]bool)
-	for k, m := range medians {
+	ok := make(map[sample.Key]bool)
+	for k, m := range values {
 		k.Disturbed = false
-		known[k] = known[k] || across(m).within(c.Wanted(), c.Step)
+		ok[k] = ok[k] || across(m).within(e.Wanted(), e.Step)
 	}
-	v := verdict{of: len(known)}
-	for _, yes := range known {
+	for _, yes := range ok {
 		if yes {
-			v.known++
+			known++
 		}
 	}
-	return v
+	return known, len(ok)
 }

@@ -1,0 +1,140 @@
+package microbench
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Experiment says what to measure, and how well. On a real machine times scatter, drift, and differ
+// from one start of the processes to the next. So a plan is gone through in several launches, each
+// of which starts its ranks anew, until medians are known well enough or the time is over.
+//
+// Of the plan, Reps 0 means as many repetitions as that takes, and Delta 0 half the shortest round.
+type Experiment struct {
+	Plan
+	Collectives []CollectiveCell // measured instead of modes and sizes, by all ranks
+
+	Trips     []int         // further sizes, of which only round trips are measured, by those modes that have them
+	Trains    int           // longest messages of which trains are measured, which take tens of times as long as one; 0: any
+	Launches  int           // how often ranks are started; 0: DefaultLaunches, more while there is time and launches differ by more than Precision, and fewer where there is none
+	Budget    time.Duration // what all launches may take; 0: DefaultBudget, and without end if Reps is given
+	Precision float64       // half width of the 95 % interval of a median, over it, at which a cell is known; 0: 0.02
+	Step      unit.Time     // of the clock: the smallest difference that it shows; 0: it shows all
+	Seed      uint64        // of the order of cells, which is another in each launch
+	Refine    bool          // sizes are added around the eager limit
+	Clocks    bool          // each launch begins by bounding the offset of the pair's clocks
+}
+
+// What an experiment is unless it says otherwise.
+const (
+	DefaultLaunches = 5
+	DefaultBudget   = 4 * time.Second
+	precision       = 0.02
+)
+
+// The most of what an experiment may be asked for.
+const (
+	MaxLaunches = 1000
+	MaxBudget   = 24 * time.Hour
+)
+
+// LogSizes are the lengths that are measured on real machines unless others are asked for: powers of two, among which sizes are added around the eager limit.
+//
+// Note: behind 64 KiB, where the kernel's TCP takes another way, there are three sizes, as fewer make no line.
+var LogSizes = []int{0, 1, 16, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 96 << 10, 128 << 10}
+
+// LongSizes are those where long messages go in several parts, as by TCP on one machine, where a part is 64 KiB and another way is taken behind the first: what a byte costs is to be seen
+// over many parts. Behind the longest message that this library sends at once, of 128 KiB, there are four sizes, so that a line is told from the one before.
+var LongSizes = append(LogSizes[:len(LogSizes)-2:len(LogSizes)-2], 128<<10, 192<<10, 256<<10, 384<<10, 512<<10)
+
+// LogTrips are the sizes between LogSizes at which round trips alone are measured beside them: these take less time than anything else, and show best how times
+// grow with length. Where they stand no halving of a gap between LogSizes ends.
+var LogTrips = []int{4, 8, 32, 128, 360, 720, 1440, 2880, 5760, 11520, 23040, 46080, 92160}
+
+// What is measured of a real machine in a second: fewer sizes and modes, as often as of all.
+var (
+	QuickModes = []string{"send", "isend"}
+	QuickSizes = []int{0, 16, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10}
+)
+
+// QuickBudget and QuickLaunches go with QuickModes and QuickSizes.
+const (
+	QuickBudget   = time.Second
+	QuickLaunches = 3
+)
+
+// OnlyTrips says whether nothing but round trips is measured at a size.
+func (e *Experiment) OnlyTrips(bytes int) bool {
+	return slices.Contains(e.Trips, bytes) && !slices.Contains(e.Sizes, bytes)
+}
+
+// Check says what is wrong with the experiment.
+func (e *Experiment) Check() error {
+	if len(e.Collectives) > 0 {
+		if err := e.checkCollectives(); err != nil {
+			return err
+		}
+	} else {
+		p := e.Plan
+		p.Reps = max(p.Reps, 1)
+		if err := p.Check(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case slices.ContainsFunc(e.Trips, func(k int) bool { return k < 0 || k > slices.Max(e.Sizes) }):
+		return fmt.Errorf("round trips of %v bytes: each is of a size up to the largest of %v", e.Trips, e.Sizes)
+	case e.Launches < 0 || e.Launches > MaxLaunches:
+		return fmt.Errorf("%d launches: there may be from 1 to %d", e.Launches, MaxLaunches)
+	case e.Budget < 0 || e.Budget > MaxBudget:
+		return fmt.Errorf("a budget of %v: it may be up to %v", e.Budget, MaxBudget)
+	case !(e.Precision >= 0 && e.Precision < 1):
+		return fmt.Errorf("a precision of %v: it is from 0 to 1", e.Precision)
+	case e.Reps < 0 || e.Reps > sample.MaxRows:
+		return fmt.Errorf("%d repetitions", e.Reps)
+	}
+	if n := e.rows(); n > sample.MaxRows {
+		return fmt.Errorf("this makes %d samples, and at most %d can be kept: take fewer repetitions, sizes, modes or launches", n, sample.MaxRows)
+	}
+	return nil
+}
+
+// rows returns how many samples there will be if repetitions are given, else 0.
+func (e *Experiment) rows() int {
+	n := 0
+	for _, t := range e.tasks() {
+		n += len(stages[t.stage].timers) * t.roots() * stages[t.stage].rounds(e.Reps)
+	}
+	if e.Reps == 0 {
+		return 0
+	}
+	return n * e.LeastLaunches()
+}
+
+// LeastLaunches returns how many launches there are at least, if there is time for them or so many were asked for.
+func (e *Experiment) LeastLaunches() int {
+	if e.Launches == 0 {
+		return DefaultLaunches
+	}
+	return e.Launches
+}
+
+// Time returns what all launches together may take; 0: as long as it takes, as the number of repetitions is given.
+func (e *Experiment) Time() time.Duration {
+	if e.Reps > 0 || e.Budget > 0 {
+		return e.Budget
+	}
+	return DefaultBudget
+}
+
+// Wanted returns the precision at which a median is known.
+func (e *Experiment) Wanted() float64 {
+	if e.Precision == 0 {
+		return precision
+	}
+	return e.Precision
+}
