@@ -28,7 +28,7 @@ var effortFlags = []string{"quick", "budget", "precision", "launches"}
 func (e *effort) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&e.quick, "quick", false, "on this machine: a second instead of five, of fewer modes and sizes and three launches")
-	f.DurationVar(&e.budget, "budget", 0, "on this machine: what measuring may take, such as 30s (default 4s, with --quick 0.6s, with --reps as long as they need)")
+	f.DurationVar(&e.budget, "budget", 0, "on this machine: what measuring may take, such as 30s (default 4s, with --quick 1s, with --reps as long as they need)")
 	f.StringVar(&e.precision, "precision", "2%", "on this machine: how far a median may be off, as half its 95 % interval; what is known as well is measured no more")
 	f.IntVar(&e.launches, "launches", 0, "on this machine: how often the ranks are started anew, since one start differs from the next (default 5 or more, with --quick 3)")
 }
