@@ -112,6 +112,9 @@ func (e *Experiment) rows() int {
 	if e.Reps == 0 {
 		return 0
 	}
+	if !e.Shared {
+		return n
+	}
 	return n * e.LeastLaunches()
 }
 
