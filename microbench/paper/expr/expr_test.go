@@ -1,0 +1,216 @@
+package expr
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+var names = &Names{
+	Variables:  []string{"s"},
+	Lists:      map[string][]string{"sizes": {"1", "10", "100", "1000"}},
+	Quantities: map[string]int{"t": 2, "one": 0, "half": 1, "gone": 1, "time": -1},
+}
+
+// cells: t(a,k) is k/10 ±0.1, t(b,k) is 1 ±0.1.
+func cells(key string) (Value, bool) {
+	values := map[string]Value{
+		"t(a,1)": {0.1, 0, 0.2}, "t(a,10)": {1.05, 0.95, 1.15}, "t(a,100)": {10, 9.9, 10.1}, "t(a,1000)": {100, 99.9, 100.1},
+		"t(b,1)": {1, 0.9, 1.1}, "t(b,10)": {1, 0.9, 1.1}, "t(b,100)": {1, 0.9, 1.1}, "t(b,1000)": {1, 0.9, 1.1},
+		"one()": Exactly(1), "time(LAM/MPI,IS,4)": Exactly(7),
+	}
+	v, ok := values[key]
+	return v, ok
+}
+
+func parse(t *testing.T, text string) *Expr {
+	t.Helper()
+	x, err := Parse(text, names)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return x
+}
+
+func env(t *testing.T) *Env {
+	inner := *names
+	inner.Variables = []string{"k"}
+	is, err := Parse("t(a, k) / 2", &inner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Env{Value: cells, Define: map[string]Definition{"half": {[]string{"k"}, is}}}
+}
+
+func TestTruth(t *testing.T) {
+	for text, want := range map[string]Truth{
+		"t(a, 100) > t(b, 100)":                                         True,
+		"t(a, 100) < t(b, 100)":                                         False,
+		"t(a, 10) > t(b, 10)":                                           Undecided,
+		"t(a, 10) >= t(b, 10) and t(a, 100) < 1":                        False,
+		"t(a, 10) >= t(b, 10) or t(a, 100) > 1":                         True,
+		"not t(a, 100) < 1":                                             True,
+		"not t(a, 10) < t(b, 10)":                                       Undecided,
+		"gone(1) > 1":                                                   Missing,
+		"t(a, 100) > 1 and gone(1) > 1":                                 Missing,
+		"1 <= one() <= 1":                                               True,
+		"1 < one()":                                                     False,
+		"9 < t(a, 100) <= 11":                                           True,
+		"t(a, k) < 200 for k in sizes":                                  True,
+		"t(a, k) < t(b, k) for k in sizes":                              False,
+		"t(a, k) > t(b, k) for k in sizes[10..1000]":                    Undecided,
+		"t(a, k) > t(b, k) for k in {100, 1000}":                        True,
+		"t(a, k) > t(b, k) for k in sizes where t(b, k) < t(a, k)":      True,
+		"t(x, 100) > 0 for x in {a, b}":                                 True,
+		"t(s, 100) > 5":                                                 True,
+		"10 <= min(k for k in sizes where t(a, k) > t(b, k)) <= 100":    True,
+		"min(k for k in sizes where t(a, k) > t(b, k)) <= 10":           Undecided,
+		"min(k for k in sizes where t(a, k) > 1000) <= 1000":            False,
+		"min(k for k in sizes where t(a, k) > 5) >= 100":                True,
+		"max(t(a, 1), t(b, 1)) < 2 and min(3, 4) >= 3":                  True,
+		"max(t(a, k) for k in sizes) > 99":                              True,
+		"rises(t(a, k) for k in sizes)":                                 True,
+		"falls(t(a, k) for k in sizes)":                                 False,
+		"falls(t(b, k) for k in sizes)":                                 Undecided,
+		"half(100) > 4.9 and half(100) < 5.1":                           True,
+		"(t(a, k) > 5 for k in {100, 1000}) and t(a, 1) < 1":            True,
+		"2 + 3 * 4 - 6 / 2 >= 11 and (2 + 3) * 4 <= 20 and -1 < 0":      True,
+		"abs(1 - t(a, 100)) > 8":                                        True,
+		"time('LAM/MPI', IS, 4) >= 7":                                   True,
+		"k * t(b, k) / k < 1.2 for k in sizes, m in {a, b}":             True,
+		"1e3 / t(a, 1000) > 9.9":                                        True,
+		"100 / t(a, 1) < 2000":                                          Undecided, // the interval of the divisor contains zero
+		"5 < t(a, 100) and t(a, 100) < 20 or one() > 2 and gone(1) > 1": Missing,
+	} {
+		e := env(t)
+		got := e.Truth(parse(t, text), map[string]string{"s": "a"})
+		if len(e.Absent) > 0 {
+			got = Missing
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v (%s)", text, got, want, e.Evidence())
+		}
+	}
+}
+
+// An error says where it is.
+func TestSyntax(t *testing.T) {
+	for text, want := range map[string]string{
+		"t(a, 1) <":                        "9: unexpected end",
+		"t(a, 1) < 2 2":                    `12: unexpected "2"`,
+		"t(a, 1) # 2":                      `8: unexpected "#"`,
+		"tt(a, 1) < 2":                     `0: there is no quantity "tt"`,
+		"t(a) < 2":                         "0: t has 2 arguments, not 1",
+		"t(a, 1) + (1 < 2) > 0":            "11: expected a number, found a condition",
+		"1 < 2 and t(a, 1)":                "10: expected a condition, found a number",
+		"t(a, 1) < x":                      `10: there is no variable "x"`,
+		"t(a, k) < 2 for k in big":         `21: there is no list "big"`,
+		"t(a, k) < 2 for k in sizes[2]":    `28: expected "..", found "]"`,
+		"t(a, k) < 2 for k in sizes[2..3]": `16: list "sizes" has no element from 2 to 3`,
+		"t(a, 1) for k in sizes":           "0: expected a condition, found a number",
+		"abs(1, 2) < 1":                    "0: abs has one argument",
+		"falls(t(a, 1))":                   "0: falls needs a loop: falls(value for k in list)",
+		"(t(a, 1) < 2":                     `12: expected ")", found ""`,
+		"min(t(a, k) for k in sizes < 2":   `27: expected ")", found "<"`,
+	} {
+		_, err := Parse(text, names)
+		var syntax *Error
+		if !errors.As(err, &syntax) {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := strings.Join([]string{Digits(float64(syntax.Offset)), syntax.Text}, ": "); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Whatever is written, reading it ends, and with an offset inside the text.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"t(a, 1) < 2", "falls(t(a, k) for k in sizes[1..10]) and not 1 < 2", "min(k for k in {1, 2} where (1 < k)) <= 10 for s in {a}", "((", "'"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		x, err := Parse(s, names)
+		var syntax *Error
+		if err != nil && (!errors.As(err, &syntax) || syntax.Offset < 0 || syntax.Offset > len(s)) {
+			t.Fatalf("%q: %v", s, err)
+		}
+		if err == nil && x.Condition() {
+			(&Env{Value: cells}).Truth(x, map[string]string{"s": "a"})
+		}
+	})
+}
+
+// The evidence has the values as the text has them, and of many the nearest.
+func TestEvidence(t *testing.T) {
+	for text, want := range map[string]string{
+		"t(a, 100) > t(b, 100)":                                     "t(a, 100) is 10.00 ±0.10. t(b, 100) is 1.0 ±0.1",
+		"9 < t(a, k) for k in {100, 1000}":                          "t(a, k) is 10.00 ±0.10 at k = 100; 100.00 ±0.10 at k = 1000",
+		"9 <= t(a, 100) <= 11":                                      "t(a, 100) is 10.00 ±0.10",
+		"min(k for k in sizes where t(a, k) > 5) < 200":             "min(k for k in sizes where t(a, k) > 5) is 100",
+		"t(a, k) > 9 for k in {100, 100, 100, 100, 100, 100, 1000}": "t(a, k) is 10.00 ±0.10 at k = 100, the nearest of 7",
+		"falls(half(k) for k in {100, 10})":                         "half(k) is 5.00 ±0.05 at k = 100; 0.53 ±0.05 at k = 10",
+	} {
+		e := env(t)
+		e.Truth(parse(t, text), nil)
+		if got := e.Evidence(); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	e := env(t)
+	e.Truth(parse(t, "9 <= t(a, 100) <= 100 and t(b, 1) < 2"), nil)
+	if text, off := e.Nearest(); math.Abs(off-1./9) > 1e-9 || text != "t(a, 100) is 10.00 ±0.10, 11.1 % from the threshold 9" {
+		t.Errorf("%q, %v", text, off)
+	}
+	if x := parse(t, "t(s, 1) > 0"); !x.Uses("s") {
+		t.Error("a free variable is not seen")
+	}
+	if x := parse(t, "t(s, 1) > 0 for s in {a}"); x.Uses("s") {
+		t.Error("a bound variable is free")
+	}
+}
+
+// Computed by hand: 3 and 4 make 5, and 1 % and 2 % make √5 %.
+func TestValue(t *testing.T) {
+	a, b := Value{V: 100, Low: 97, High: 104}, Value{V: 50, Low: 46, High: 53}
+	percent := math.Sqrt(1+math.Pow(100*(1-50./51), 2)) / 100
+	for _, c := range []struct {
+		what string
+		got  Value
+		want Value
+	}{
+		{"plus", a.plus(b), Value{V: 150, Low: 145, High: 155}},
+		{"minus", a.minus(b), Value{V: 50, Low: 50 - math.Sqrt(18), High: 50 + math.Sqrt(32)}},
+		{"times", a.times(Exactly(2)), Value{V: 200, Low: 194, High: 208}},
+		{"times a negative", a.times(Exactly(-1)), Value{V: -100, Low: -104, High: -97}},
+		{"over", Value{V: 100, Low: 99, High: 100}.over(Value{V: 50, Low: 50, High: 51}), Value{V: 2, Low: 2 - 2*percent, High: 2}},
+		{"exact over", Exactly(8).over(Value{V: 2, Low: 1, High: 4}), Value{V: 4, Low: 2, High: 8}},
+		{"abs", Value{V: -1, Low: -3, High: 2}.abs(), Value{V: 1, Low: 0, High: 3}},
+	} {
+		if d := math.Abs(c.got.V-c.want.V) + math.Abs(c.got.Low-c.want.Low) + math.Abs(c.got.High-c.want.High); !(d < 1e-9) {
+			t.Errorf("%s: got %+v, want %+v", c.what, c.got, c.want)
+		}
+	}
+	if v := Exactly(8).over(Exactly(-1)); v.Known() {
+		t.Errorf("a ratio to what is below zero is %v", v)
+	}
+	for _, c := range []struct {
+		v    Value
+		want string
+	}{
+		{Value{V: 29.98123, Low: 29.961, High: 30.002}, "29.98 ±0.02"},
+		{Value{V: 1234.5, Low: 1222, High: 1246}, "1234 ±12"},
+		{Exactly(0.12345), "0.1235"},
+		{Exactly(1000086.4), "1000086"},
+		{Value{V: 2, Low: 0.5, High: 2.1}, "2 (0.5 to 2.1)"},
+		{Value{V: 2, Low: 0.5, High: math.Inf(1)}, "2 (0.5 or more)"},
+		{Exactly(math.Inf(1)), "never"},
+		{Unknown(), "?"},
+	} {
+		if got := c.v.String(); got != c.want {
+			t.Errorf("%+v is printed as %q, want %q", c.v, got, c.want)
+		}
+	}
+}

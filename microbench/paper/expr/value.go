@@ -1,0 +1,96 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Value is a number with its 95 % interval. All three are NaN if the number is not known.
+type Value struct{ V, Low, High float64 }
+
+// Exactly returns a number without uncertainty.
+func Exactly(x float64) Value { return Value{V: x, Low: x, High: x} }
+
+// Unknown returns the value of a number that is not known.
+func Unknown() Value { return Exactly(math.NaN()) }
+
+// Known says whether there is a number.
+func (v Value) Known() bool { return !math.IsNaN(v.V) }
+
+// sides returns how far the interval reaches below and above the value, or above and below for a
+// quantity that falls when v rises.
+func (v Value) sides(falls bool) (under, above float64) {
+	if falls {
+		return v.High - v.V, v.V - v.Low
+	}
+	return v.V - v.Low, v.High - v.V
+}
+
+// combined returns x, to which v and w contribute with the sensitivities dv and dw. The values vary
+// independently, so that the sides of their intervals add in quadrature.
+func combined(x float64, v Value, dv float64, w Value, dw float64) Value {
+	vUnder, vAbove := v.sides(dv < 0)
+	wUnder, wAbove := w.sides(dw < 0)
+	dv, dw = math.Abs(dv), math.Abs(dw)
+	return Value{V: x, Low: x - math.Hypot(dv*vUnder, dw*wUnder), High: x + math.Hypot(dv*vAbove, dw*wAbove)}
+}
+
+func (v Value) plus(w Value) Value  { return combined(v.V+w.V, v, 1, w, 1) }
+func (v Value) minus(w Value) Value { return combined(v.V-w.V, v, 1, w, -1) }
+func (v Value) times(w Value) Value { return combined(v.V*w.V, v, w.V, w, v.V) }
+
+// over returns v/w. A divisor that is not above zero gives no value: ratios are of times and rates.
+func (v Value) over(w Value) Value {
+	if !(w.V > 0) {
+		return Unknown()
+	}
+	inverse := Value{V: 1 / w.V, Low: 1 / w.High, High: math.Inf(1)}
+	if w.Low > 0 {
+		inverse.High = 1 / w.Low
+	}
+	return v.times(inverse)
+}
+
+func (v Value) abs() Value {
+	switch {
+	case v.V < 0:
+		return Value{V: -v.V, Low: -v.High, High: -v.Low}.abs()
+	case v.Low < 0:
+		return Value{V: v.V, Low: 0, High: math.Max(v.High, -v.Low)}
+	}
+	return v
+}
+
+// pick returns the smallest or the largest of two values, end by end.
+func pick(of func(a, b float64) float64, v, w Value) Value {
+	return Value{V: of(v.V, w.V), Low: of(v.Low, w.Low), High: of(v.High, w.High)}
+}
+
+// String prints the value with half the width of its interval: 29.98 ±0.02. An interval below a
+// ten-thousandth is left out; one that is not centred is printed with both ends: 2.1 (0.4 to 2.3).
+func (v Value) String() string {
+	half := (v.High - v.Low) / 2
+	switch {
+	case !v.Known():
+		return "?"
+	case math.IsInf(v.V, 0):
+		return "never"
+	case half <= 1e-4*math.Abs(v.V):
+		return Digits(v.V)
+	case math.IsInf(half, 0):
+		return fmt.Sprintf("%s (%s or more)", Digits(v.V), Digits(v.Low))
+	case math.Abs(2*v.V-v.Low-v.High) > half:
+		return fmt.Sprintf("%s (%s to %s)", Digits(v.V), Digits(v.Low), Digits(v.High))
+	}
+	places := max(0, -int(math.Floor(math.Log10(half))))
+	return fmt.Sprintf("%s ±%s", strconv.FormatFloat(v.V, 'f', places, 64), strconv.FormatFloat(half, 'f', places, 64))
+}
+
+// Digits prints a number with four digits, or with all digits before the point.
+func Digits(x float64) string {
+	if math.Abs(x) >= 1000 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
