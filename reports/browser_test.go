@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/reports/render"
 )
 
 var screenshots = flag.String("screenshots", "", "directory for pictures of the pages, as TestBrowser sees them")
@@ -50,7 +51,7 @@ type wantedSection struct {
 // TestBrowser: in a browser, pages show all that they have, at any width, in light and dark, and ask nothing of anybody.
 func TestBrowser(t *testing.T) {
 	b := openBrowser(t)
-	study, report := largeStudy(t), whole(t)
+	study, report := largeStudy(), whole(t)
 	report.Contrast = contrasted()
 	traced := busy(3, 40)
 	survey, collectives := surveyed(t), together(t)
@@ -59,7 +60,7 @@ func TestBrowser(t *testing.T) {
 		write func(dir string) error
 		want  wanted
 	}{
-		{"study", func(dir string) error { return StudyPage(dir, study) }, wantedOfStudy(study)},
+		{"study", func(dir string) error { return render.Page(dir, study.Document(true)) }, wantedOfStudy(study)},
 		{"report", func(dir string) error { return Page(dir, report) }, wantedOfReport(report)},
 		{"trace", func(dir string) error { return TracePage(dir, traced) }, wantedOfTrace(traced)},
 		{"survey", func(dir string) error { return SurveyPage(dir, survey) }, wantedOfSurvey(survey)},
@@ -85,7 +86,7 @@ func TestBrowserSees(t *testing.T) {
 	b := openBrowser(t)
 	s := smallStudy()
 	dir := filepath.Join(t.TempDir(), "study")
-	if err := StudyPage(dir, s); err != nil {
+	if err := render.Page(dir, s.Document(true)); err != nil {
 		t.Fatal(err)
 	}
 	b.sees(t, dir, wantedOfStudy(s), []planted{
@@ -110,8 +111,8 @@ func TestBrowserSees(t *testing.T) {
 		{"chart shown twice", add(`<style>svg.chart{display:block!important}</style>`), glance{380, false}, "figure-10: 2 charts, want 1"},
 		{"chart too small", add(`<style>svg.chart{max-width:200px!important}</style>`), glance{380, false}, "letters"},
 		{"chart without colours", add(`<style>svg.chart *{fill:red!important;stroke:red!important}</style>`), glance{380, false}, "colours"},
-		{"table missing", cut(`<table class="cards">`, "</table>"), glance{1400, true}, "claims: tables of [] rows, want [5]"},
-		{"row missing", cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), glance{1400, true}, "claims: tables of [4] rows, want [5]"},
+		{"table missing", cut(`<table class="cards">`, "</table>"), glance{1400, true}, "claims: tables of [] rows, want [7]"},
+		{"row missing", cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), glance{1400, true}, "claims: tables of [6] rows, want [7]"},
 		{"section missing", cut(`<section id="table-3"`, "</section>"), glance{1400, true}, "table-3: no such section"},
 		{"table out of its box", add(`<style>.box{max-width:none!important}.wrap{min-width:40rem!important}</style>`), glance{380, true}, "box"},
 		{"dark text in the dark", add(`<style>h2{color:#333!important}</style>`), glance{1400, true}, "contrast: H2"},
@@ -216,7 +217,7 @@ func (b browser) sees(t *testing.T, dir string, want wanted, faults []planted) {
 
 // wantedOfStudy is what the page of a study has to show.
 func wantedOfStudy(s *Study) wanted {
-	w := wanted{{id: "claims", rows: []int{len(s.Claims)}}}
+	w := wanted{{id: "summary", rows: []int{s.Verdicts(true).Sections[0].Tables[0].Rows()}}, {id: "claims", rows: []int{len(s.Claims)}}, {id: "reading"}}
 	for _, a := range s.Artefacts {
 		x := wantedSection{id: a.ID, charts: len(a.Charts)}
 		if len(a.Curves) > 0 {
@@ -227,7 +228,7 @@ func wantedOfStudy(s *Study) wanted {
 		}
 		w = append(w, x)
 	}
-	return append(w, wantedSection{id: "run", rows: []int{len(s.Facts)}}, wantedSection{id: "source"}, wantedSection{id: "glossary"})
+	return append(w, wantedSection{id: "run", rows: []int{len(s.Facts)}}, wantedSection{id: "again"}, wantedSection{id: "source"}, wantedSection{id: "glossary"})
 }
 
 // wantedOfReport is what the page of a report on one place has to show. Rows are counted where they follow from the report alone.

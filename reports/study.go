@@ -1,13 +1,16 @@
 package reports
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/reports/chart"
 )
 
-// Study is a paper whose experiments were run again: its tables and figures beside what was measured and predicted, and its
-// statements with the verdicts on them.
+// Study is a paper whose experiments were run again: its tables and figures beside what was
+// measured and predicted, and its claims with the verdicts on them.
 type Study struct {
 	Name      string // short, for files: altawil-moritz
 	Title     string
@@ -21,80 +24,27 @@ type Study struct {
 const (
 	Holds         = "holds"
 	Fails         = "fails"
+	Undecided     = "undecided"      // the interval of what is compared contains the threshold
 	Contradicted  = "contradicted"   // the source contradicts itself, so that no machine could decide it
-	NotApplicable = "not_applicable" // what it speaks of is not there to be run
+	NotApplicable = "not_applicable" // what it speaks of cannot be run
 )
 
-// verdicts are in the order in which they are counted up.
-var verdicts = []string{Holds, Fails, Contradicted, NotApplicable}
+// What a verdict rests on.
+const (
+	Free           = "nothing fitted"
+	FittedTo       = "fitted numbers"       // a number was fitted to the claim, or to a published number whose quantity it compares
+	ByConstruction = "true by construction" // an identity, or what was put in
+)
 
-// Shown is the basis of a finding that no published value is beside. The others are fit.Calibration, fit.Validation and
-// Contradicted.
+// Shown is the basis of a finding without a published value. The others are compare.Calibration,
+// compare.Validation and Contradicted.
 const Shown = "shown"
 
-// What two answers in words do.
+// Whether two answers in words are the same.
 const (
 	Agrees  = "agrees"
 	Differs = "differs"
 )
-
-// Count returns how many claims have a verdict.
-func (s *Study) Count(verdict string) int {
-	n := 0
-	for i := range s.Claims {
-		if s.Claims[i].Verdict == verdict {
-			n++
-		}
-	}
-	return n
-}
-
-// Fitted returns how many of the claims with a verdict are calibrated.
-func (s *Study) Fitted(verdict string) int {
-	n := 0
-	for i := range s.Claims {
-		if s.Claims[i].Verdict == verdict && s.Claims[i].Calibrated {
-			n++
-		}
-	}
-	return n
-}
-
-// Words returns how many findings in words, that nothing was fitted to, have an answer of the source that can be compared with what was found,
-// and with how many of these it agrees.
-func (s *Study) Words() (all, agree int) {
-	for i := range s.Artefacts {
-		for j := range s.Artefacts[i].Rows {
-			r := &s.Artefacts[i].Rows[j]
-			if r.Basis != compare.Validation || r.Again || r.Agreement == "" {
-				continue
-			}
-			all++
-			if r.Agreement == Agrees {
-				agree++
-			}
-		}
-	}
-	return all, agree
-}
-
-// Rows returns how many findings have a basis, and how many of these were measured within so many percent of what was published. Each published
-// value counts once.
-func (s *Study) Rows(basis string, percent float64) (all, within int) {
-	for i := range s.Artefacts {
-		for j := range s.Artefacts[i].Rows {
-			r := &s.Artefacts[i].Rows[j]
-			if r.Basis != basis || r.textual() || r.Again {
-				continue
-			}
-			all++
-			if math.Abs(r.ErrorPercent()) <= percent {
-				within++
-			}
-		}
-	}
-	return all, within
-}
 
 // Artefact is a table or a figure of the paper.
 type Artefact struct {
@@ -104,12 +54,12 @@ type Artefact struct {
 	Curves  []StudyCurve // of a figure
 	XAxis   string       // with its unit; of a figure
 	YAxis   string
-	Linear  bool     // the vertical axis is not logarithmic
-	Words   []string // what was done where the paper leaves it open, and what is wrong with the source
-	Charts  []*Chart // pictures that are none of curves, such as time lines
+	Words   []string       // what was done where the paper leaves it open, and what is wrong with the source
+	Charts  []*chart.Chart // pictures other than curves, such as time lines
 }
 
-// Finding is a published value beside what was measured and predicted. A number that there is none of is NaN.
+// Finding is a published value beside what was measured and predicted. A number that does not exist
+// is NaN.
 type Finding struct {
 	Platform, Library, Place, Mode string
 	Parameter                      string
@@ -118,17 +68,19 @@ type Finding struct {
 	Low, High                      float64 // published; the same where one value is printed
 	Measured                       float64
 	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
+	Bound                          bool      // of what was measured only the upper end is known
 	Predicted                      float64   // by the model, from the platform's file
 	Text                           [2]string // published and found, of a row that is not a number
-	Agreement                      string    // of these: Agrees or Differs, or "" where nobody can say
-	Basis                          string    // fit.Calibration, fit.Validation, Contradicted or Shown
+	Agreement                      string    // of these: Agrees, Differs, or "" where they cannot be compared
+	Basis                          string    // compare.Calibration, compare.Validation, Contradicted or Shown
 	Source                         string    // where the published value is printed
-	Note                           string    // the contradiction, or how the value is read
-	Again                          bool      // the published value stands in another artefact too, where it counts
+	Note                           string    // the contradiction, how the value is read, what the fit warns of
+	Warning                        string    // codes of the fit's warnings
+	Again                          bool      // the published value counts in another artefact
 }
 
-// ErrorPercent is how far the measured value is from the published one, in percent, signed: from the nearer end of a range
-// if it is outside, 0 inside. It is NaN where one of them is missing.
+// ErrorPercent is how far the measured value is from the published one, in percent, signed: from the
+// nearer end of a range if it is outside, 0 inside. It is NaN where one of them is missing.
 func (r *Finding) ErrorPercent() float64 {
 	switch {
 	case r.Measured < r.Low:
@@ -145,18 +97,84 @@ func (r *Finding) textual() bool { return r.Text != [2]string{} }
 // StudyCurve is a line of a figure.
 type StudyCurve struct {
 	Name   string // curves of one name belong together: what was measured, predicted and published of the same
-	Kind   string // measured, predicted or published
-	Points []StudyPoint
+	Kind   string // MeasuredCurve, PredictedCurve or PublishedCurve
+	Points []chart.Point
 }
-
-// StudyPoint is a point of it, with the interval of its value, which is empty where Low is High.
-type StudyPoint struct{ X, Y, Low, High float64 }
 
 // Claim is a statement of the paper, and what came of it.
 type Claim struct {
 	ID, Text, Where, Check string
-	Verdict                string // Holds, Fails, Contradicted or NotApplicable
+	Verdict                string // Holds, Fails, Undecided, Contradicted or NotApplicable
 	Evidence               string // the numbers that decided
-	Note                   string // what is to be known beside: the reason of a failure, the contradiction, how near the edge it is
-	Calibrated             bool   // some number of a platform was fitted to the claim, so that what came of it proves nothing
+	Rests                  string // Free, FittedTo or ByConstruction; "" where nothing was compared
+	Note                   string // the reason of a failure, the contradiction, how near the threshold is
+}
+
+// Count returns how many claims have a verdict that rests on something; "" stands for all.
+func (s *Study) Count(verdict, rests string) int {
+	n := 0
+	for _, c := range s.Claims {
+		if (verdict == "" || c.Verdict == verdict) && (rests == "" || c.Rests == rests) {
+			n++
+		}
+	}
+	return n
+}
+
+// near is within how many percent of a published value a measured one is said to agree with it.
+const near = 20
+
+// tally is how many published values there are of a basis, and how many agree with what was found.
+type tally struct{ all, agree int }
+
+// numbers counts the published numbers of a basis. Each counts once.
+func (s *Study) numbers(basis string) (t tally) {
+	s.each(func(r *Finding) {
+		if r.Basis == basis && !r.textual() && !r.Again {
+			t.all++
+			if math.Abs(r.ErrorPercent()) <= near {
+				t.agree++
+			}
+		}
+	})
+	return t
+}
+
+// words counts the answers in words to which nothing was fitted and that can be compared.
+func (s *Study) words() (t tally) {
+	s.each(func(r *Finding) {
+		if r.Basis == compare.Validation && r.Agreement != "" && !r.Again {
+			t.all++
+			if r.Agreement == Agrees {
+				t.agree++
+			}
+		}
+	})
+	return t
+}
+
+func (s *Study) each(do func(*Finding)) {
+	for i := range s.Artefacts {
+		for j := range s.Artefacts[i].Rows {
+			do(&s.Artefacts[i].Rows[j])
+		}
+	}
+}
+
+// agreement says how many published values were met.
+func (s *Study) agreement() string {
+	var words []string
+	if t := s.numbers(compare.Validation); t.all > 0 {
+		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, near))
+	}
+	if t := s.words(); t.all > 0 {
+		words = append(words, fmt.Sprintf("%d of %d answers in words agree.", t.agree, t.all))
+	}
+	if t := s.numbers(compare.Calibration); t.all > 0 {
+		words = append(words, fmt.Sprintf("Published values used for calibration, which prove nothing: %d.", t.all))
+	}
+	if t := s.numbers(Contradicted); t.all > 0 {
+		words = append(words, fmt.Sprintf("Published values that the source itself contradicts: %d.", t.all))
+	}
+	return strings.Join(words, " ")
 }

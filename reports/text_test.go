@@ -21,6 +21,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/render"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -155,10 +156,10 @@ var texts = []struct {
 	{"published", func(w io.Writer, s Style) error {
 		p, r := toy(), example()
 		for i := range r.Parameters {
-			r.Parameters[i].Platform = "t3d"
+			r.Parameters[i].Platform, r.Parameters[i].Library = "t3d", "chimp"
 		}
 		for i := range r.Curves {
-			r.Curves[i].Platform = "t3d"
+			r.Curves[i].Platform, r.Curves[i].Library = "t3d", "chimp"
 		}
 		all := &writer{w: w, style: s}
 		for _, x := range places(r) {
@@ -166,7 +167,9 @@ var texts = []struct {
 		}
 		return all.err
 	}},
-	{"study", func(w io.Writer, s Style) error { return StudyText(w, smallStudy(), s) }},
+	{"study", func(w io.Writer, s Style) error {
+		return render.Text(w, smallStudy().Document(false), render.Style{Width: s.Width, Lines: s.Lines, Colour: s.Colour})
+	}},
 }
 
 func TestText(t *testing.T) {

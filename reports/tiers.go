@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // tiersTable says which ranks are near each other.
 func tiersTable(x tiers.Tiers) *Table {
-	t := &Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", where(x.Platform, x.Library, ""), counted(len(x.Pairs), "pair", "pairs"), len(x.Ranks)),
+	t := &Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", where(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
 		Columns: []Column{{Head: "tier", Key: true}, {Head: "pairs", Right: true}, {Head: "time,\nnearest 1", Right: true},
 			{Head: "groups", Right: true}, {Head: "ranks\nof each", Right: true}, {Head: "members", Wrap: true}}}
 	for _, l := range x.Levels {

@@ -153,8 +153,8 @@ func columns(t *testing.T) []string {
 		func(w io.Writer) error { return compare.WriteContrast(w, &compare.Contrast{}) },
 		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
 		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
-		func(w io.Writer) error { return reports.WriteCells(w, &reports.Study{}) },
-		func(w io.Writer) error { return reports.WriteClaims(w, &reports.Study{}) },
+		func(w io.Writer) error { return new(reports.Study).Cells(w) },
+		func(w io.Writer) error { return new(reports.Study).ClaimRows(w) },
 		func(w io.Writer) error { return reports.DoctorCSV(w, nil) },
 	} {
 		var b strings.Builder

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/loggp/loggp/fit/compare"
@@ -15,17 +16,30 @@ import (
 // both ends.
 const target = 20
 
-// TestPaper runs the whole paper again: all claims that the source does not contradict hold, and the published values are met that nothing
-// was fitted to.
+// undecided are claims whose interval contains the threshold. Of L only an upper bound is known, which does not order the L
+// of two subjects (AM-03, AM-04); and two times of protocols differ by 3.25 ±0.10 us, which is to be within 5 % of 3.35 us
+// (AM-29).
+var undecided = []string{"AM-03", "AM-04", "AM-29"}
+
+// TestPaper runs the whole paper again: no claim fails, those that have the numbers to be decided hold, and the published
+// values are met that nothing was fitted to.
 func TestPaper(t *testing.T) {
 	long(t)
-	study, err := paper.Reproduce(t.Context(), paper.Options{Seed: 1, Noise: world.PlatformNoise})
+	p, err := paper.Read(published(), "altawil-moritz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	study, err := p.Reproduce(t.Context(), paper.Options{Seed: 1, Noise: world.PlatformNoise})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range study.Claims {
 		t.Logf("%s %s: %s: %s", c.ID, c.Verdict, c.Text, c.Evidence)
-		if c.Verdict != reports.Holds && c.Verdict != reports.Contradicted {
+		want := reports.Holds
+		if slices.Contains(undecided, c.ID) {
+			want = reports.Undecided
+		}
+		if c.Verdict != want {
 			t.Errorf("%s %s: %s (%s): %s %s", c.ID, c.Verdict, c.Text, c.Check, c.Evidence, c.Note)
 		}
 	}

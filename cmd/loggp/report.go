@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -12,11 +11,11 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/microbench/paper"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
-	"github.com/loggp/loggp/testdata"
 )
 
 func reportCommand() *cobra.Command {
@@ -119,12 +118,12 @@ func report(files []string) (reports.Report, error) {
 	if r.Comparisons, err = compare.Compare(set, r.Result.Parameters, compare.Predict); err != nil {
 		return r, err
 	}
-	papers, err := fs.Sub(testdata.Published, "published/altawil-moritz")
-	if err != nil {
-		return r, err
-	}
-	if r.Published, err = reports.ReadPublished(papers); err != nil {
-		return r, err
+	for _, name := range paperNames() {
+		p, err := paper.Read(published(), name)
+		if err != nil {
+			return r, err
+		}
+		r.Published = append(r.Published, p.Published()...)
 	}
 	ways, changed := waysOf(set)
 	r.Result.Warnings = append(r.Result.Warnings, changed...)

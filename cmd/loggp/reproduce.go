@@ -1,16 +1,19 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"sort"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/microbench/paper"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/testdata"
 )
 
 // reproduce has the flags of the verb.
@@ -21,38 +24,58 @@ type reproduce struct {
 	seed          uint64
 }
 
-// papers are those that can be run again, by name.
-var papers = map[string]func(context.Context, paper.Options) (*reports.Study, error){"altawil-moritz": paper.Reproduce}
-
-func paperNames() []string {
-	var names []string
-	for name := range papers {
-		names = append(names, name)
+// published are the folders of papers.
+func published() fs.FS {
+	dir, err := fs.Sub(testdata.Published, "published")
+	if err != nil {
+		panic(err) // the directory is part of the program
 	}
-	sort.Strings(names)
+	return dir
+}
+
+// paperNames are the names of the papers.
+func paperNames() []string {
+	names, err := paper.List(published())
+	if err != nil {
+		panic(err)
+	}
 	return names
 }
 
 // formats are what can be printed of a study.
 var formats = map[string]func(io.Writer, *reports.Study) error{
-	"table":  func(w io.Writer, s *reports.Study) error { return reports.StudyText(w, s, style(w)) },
-	"cells":  reports.WriteCells,
-	"claims": reports.WriteClaims,
+	"table":  func(w io.Writer, s *reports.Study) error { return asText(w, s.Document(false)) },
+	"cells":  func(w io.Writer, s *reports.Study) error { return s.Cells(w) },
+	"claims": func(w io.Writer, s *reports.Study) error { return s.ClaimRows(w) },
+	"json":   func(w io.Writer, s *reports.Study) error { return render.JSON(w, s.Document(true)) },
+}
+
+// asText writes a document as text for a terminal or a pipe.
+func asText(w io.Writer, d *doc.Document) error {
+	s := style(w)
+	return render.Text(w, d, render.Style{Width: s.Width, Lines: s.Lines, Colour: s.Colour})
 }
 
 func reproduceCommand() *cobra.Command {
 	var r reproduce
 	cmd := &cobra.Command{
-		Use:   "reproduce " + strings.Join(paperNames(), "|"),
+		Use:   "reproduce [paper]",
 		Short: "Run a paper's experiments again, and judge its claims",
-		Long: `reproduce runs all experiments of a paper on the emulated machines: every table, figure and statement that a program can check, with published,
-measured and predicted values side by side. It prints what came of them; -o writes a directory with index.html, which needs no network, cells.csv with a row for each
-value, and claims.csv with the verdicts. docs/reproduce.md says how each number is read.`,
-		Example: `  loggp reproduce altawil-moritz
+		Long: `reproduce runs all experiments of a paper on the emulated machines: every table, figure and statement that a program can check,
+with published, measured and predicted values side by side. Without a name it lists the papers. -o writes a directory with
+index.html, which needs no network, cells.csv with a row for each value, and claims.csv with the verdicts, and prints the
+verdicts. docs/reproduce.md says how each number is read, and how to add a paper.`,
+		Example: `  loggp reproduce
+  loggp reproduce altawil-moritz
   loggp reproduce altawil-moritz -o paper
   loggp reproduce altawil-moritz --reps 20 --noise off --format claims`,
 		Args: r.named,
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listPapers(cmd)
+			}
+			return r.run(cmd, args[0])
+		},
 
 		ValidArgsFunction: cobra.FixedCompletions(paperNames(), cobra.ShellCompDirectiveNoFileComp),
 	}
@@ -61,19 +84,37 @@ value, and claims.csv with the verdicts. docs/reproduce.md says how each number 
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
 	f.StringVar(&r.noise, "noise", "on", "timing noise: on (as the platforms say), off, or a deviation such as 5%")
 	f.StringVarP(&r.output, "output", "o", "", "directory to write")
-	r.format = chosen(cmd, "format", []string{"table", "cells", "claims"}, "table", "what to print")
+	r.format = chosen(cmd, "format", []string{"table", "cells", "claims", "json"}, "table", "what to print")
 	return cmd
 }
 
-// named wants the name of a paper.
+// named wants the name of a paper, or nothing at all.
 func (r *reproduce) named(cmd *cobra.Command, args []string) error {
-	if err := one("paper")(cmd, args); err != nil {
-		return fmt.Errorf("%w: there is %s", err, strings.Join(paperNames(), ", "))
-	}
-	if papers[args[0]] == nil {
-		return fmt.Errorf("there is no paper %q: there is %s", args[0], strings.Join(paperNames(), ", "))
+	names := strings.Join(paperNames(), ", ")
+	switch {
+	case len(args) == 0 && cmd.Flags().NFlag() == 0:
+		return nil
+	case len(args) != 1:
+		return fmt.Errorf("name one paper: there is %s", names)
+	case !slices.Contains(paperNames(), args[0]):
+		return fmt.Errorf("there is no paper %q: there is %s", args[0], names)
 	}
 	return nil
+}
+
+// listPapers prints the papers that can be reproduced.
+func listPapers(cmd *cobra.Command) error {
+	t := &doc.Table{Name: "papers", Title: "Papers", Columns: []doc.Column{{Head: "paper", Key: true}, {Head: "claims", Kind: doc.Number}, {Head: "source", Kind: doc.Prose}}}
+	for _, name := range paperNames() {
+		p, err := paper.Read(published(), name)
+		if err != nil {
+			return err
+		}
+		t.Add(doc.Words(name), doc.Count(len(p.Claims)), doc.Words(p.Source))
+	}
+	d := &doc.Document{}
+	d.AddTables("papers", "Papers", t)
+	return asText(cmd.OutOrStdout(), d)
 }
 
 func (r *reproduce) run(cmd *cobra.Command, name string) error {
@@ -88,24 +129,28 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
+	p, err := paper.Read(published(), name)
+	if err != nil {
+		return err
+	}
 	bar := newProgress(cmd.ErrOrStderr(), 1)
 	o.Progress = func(done, total int) {
 		bar.of(total)
 		bar.done(done)
 	}
-	study, err := papers[name](cmd.Context(), o)
+	study, err := p.Reproduce(cmd.Context(), o)
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("reproduce %s: %w", name, err)
 	}
 	study.Facts = append([][2]string{{"loggp", version()}, {"command", recall(cmd, name)}}, study.Facts...)
 	if r.output != "" {
-		if err := reports.StudyPage(r.output, study); err != nil {
+		if err := render.Page(r.output, study.Document(true)); err != nil {
 			return err
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "reproduction written to %s/index.html\n", r.output)
 		if !cmd.Flags().Changed("format") {
-			return nil
+			return asText(cmd.OutOrStdout(), study.Verdicts(false))
 		}
 	}
 	return formats[*r.format](cmd.OutOrStdout(), study)

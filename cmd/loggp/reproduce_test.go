@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,7 +16,9 @@ func TestReproduceIsDeterministic(t *testing.T) {
 	long(t)
 	t.Chdir(t.TempDir())
 	args := "reproduce altawil-moritz --reps 4 -o "
-	mustRun(t, strings.Fields(args+"a")...)
+	if out := mustRun(t, strings.Fields(args+"a")...); !strings.Contains(out, "true by construction") || !strings.Contains(out, "AM-29") || strings.Contains(out, "Table 3:") {
+		t.Errorf("with -o it prints something else than the verdicts: %s", out)
+	}
 	before := runtime.GOMAXPROCS(1)
 	mustRun(t, strings.Fields(args+"b")...)
 	runtime.GOMAXPROCS(before)
@@ -51,6 +54,13 @@ func TestReproduceIsDeterministic(t *testing.T) {
 	}
 }
 
+// Without a name the papers are listed.
+func TestReproduceLists(t *testing.T) {
+	if out := mustRun(t, "reproduce"); !strings.Contains(out, "altawil-moritz      29  K. Al-Tawil") {
+		t.Errorf("the list is %s", out)
+	}
+}
+
 // What is printed can be chosen, and is what the files of a directory have.
 func TestReproduceFormats(t *testing.T) {
 	long(t)
@@ -61,13 +71,16 @@ func TestReproduceFormats(t *testing.T) {
 		t.Errorf("what is printed is not what is written: %v", err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(mustRun(t, strings.Fields(base+"claims")...))).ReadAll()
-	if err != nil || len(rows) != 30 || strings.Join(rows[0], ",") != "id,verdict,evidence" {
+	if err != nil || len(rows) != 30 || strings.Join(rows[0], ",") != "id,verdict,evidence,rests_on,note" {
 		t.Errorf("%d rows of claims, %v", len(rows), err)
 	}
 	for _, row := range rows[min(1, len(rows)):] {
 		if row[1] == "" || row[2] == "" {
 			t.Errorf("claim without verdict or evidence: %q", row)
 		}
+	}
+	if text := mustRun(t, strings.Fields(base+"json")...); !json.Valid([]byte(text)) || !strings.Contains(text, "AM-29") {
+		t.Errorf("no JSON: %.200s", text)
 	}
 	if table := mustRun(t, strings.Fields(base+"table")...); !strings.Contains(table, "Table 3: LogGP signature") || !strings.Contains(table, "AM-29") {
 		t.Errorf("the table is %s", table)

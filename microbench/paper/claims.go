@@ -5,119 +5,142 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/loggp/loggp/microbench/paper/expr"
 	"github.com/loggp/loggp/reports"
 )
 
-// claim decides a statement of claims.csv: whether it holds, by how it says that it is to be checked, and the numbers that decided. Where
-// the statement names no platform the T3D decides, and the others' numbers stand beside it.
-//
-// Near, of a size, is our reading: within a factor of two.
-type claim struct {
-	id     string
-	decide func(r *Results) (holds bool, evidence []string)
-}
+// closeBy is how near a value may be to the constant it is compared with, relative to that, before
+// the claim's note says so.
+const closeBy = 0.1
 
-// claims are all of them, in files by what they are about.
-var claims = []claim{
-	{"AM-01", convexOverheads},
-	{"AM-02", convexRates},
-	{"AM-03", convexLatencies},
-	{"AM-04", latencyOrder},
-	{"AM-05", t3dVariesLittle},
-	{"AM-06", synchronousContainsLatency},
-	{"AM-07", standardLikeBuffered},
-	{"AM-08", nowSynchronousCosts},
-	{"AM-09", bufferedCheaperShort},
-	{"AM-10", bufferedLikeSynchronousLong},
-	{"AM-11", nowGrows},
-	{"AM-12", nowOverT3D},
-	{"AM-13", t3dSendsPay},
-	{"AM-14", t3dReceivesPay},
-	{"AM-15", nowReceivesPay},
-	{"AM-16", intraLowest},
-	{"AM-17", interSlightlyAbove},
-	{"AM-18", intraFastest},
-	{"AM-19", gapIsOverhead},
-	{"AM-20", protocolsNegligible},
-	{"AM-21", modelsAgreeShort},
-	{"AM-22", readyIsStandard},
-	{"AM-23", localOrNot},
-	{"AM-24", synchronousOnFastNetwork},
-	{"AM-25", latencyIsBound},
-	{"AM-26", overheadsDominate},
-	{"AM-27", librariesAlike},
-	{"AM-28", synchronousNotDearer},
-	{"AM-29", senderAndDelivery},
-}
-
-// disputes are what the source says against its own claims.
-var disputes = map[string]string{
-	"AM-01": "Table 4 itself has 15 at 100 B and 10 at 10000 B.",
-	"AM-02": "The text says ten, table 4 has G/S = 5: the check takes both for the ends of a range.",
-	"AM-05": "Little is read as what table 3 has: a factor of 4.3.",
-	"AM-11": "The check reads ten as 5 to 15. From 16 to 10000 B table 3 has a factor of 1.1: the growth is to come beyond.",
-	"AM-12": "Table 3 has 33 at 16 B and 8.5 at 10000 B: the check is for the latter.",
-}
-
-// worth is what verdicts are worth whose check proves less than it says.
-var worth = map[string]string{
-	"AM-20": "It names no platform: the protocol is forced on the T3D alone.",
-	"AM-21": "An identity of two formulas: nothing is measured.",
-	"AM-27": "What mpich costs on NOW is assumed, most of it as a tenth more than chimp: that the two are alike is what was put in.",
-	"AM-29": "It names no platform: the protocols are forced on the T3D alone.",
-}
-
-// causes say why numbers of other platforms are against a claim that is decided on the T3D.
-var causes = map[string]string{
-	"AM-10": "There the wire of 10 Mbit/s is in the synchronous send, which waits for its message to go over it, and not in the copy that ends the buffered one. Figure 9, which the claim is from, is lost, and its caption names no platform.",
-}
-
-// note says what is to be known beside a verdict on a claim.
-func note(id string, q *Results) string {
-	all := []string{disputes[id], worth[id]}
-	if len(q.otherwise) > 0 {
-		var names []string
-		for _, s := range q.otherwise {
-			names = append(names, s.String())
+// judge decides a claim. One that names no subject, by a free variable s, is decided on the subject
+// that decides; where others would decide it the other way the note says so.
+func (x *run) judge(c *Claim) reports.Claim {
+	cells := c.record.cells
+	out := reports.Claim{ID: c.ID, Text: cells["claim"], Where: cells["where"], Check: cells["how_to_check"], Note: c.Note}
+	env, holds := x.paper.env(x.measured), expr.Missing
+	switch {
+	case c.Contradicted != "":
+		out.Verdict, out.Note = reports.Contradicted, joined(c.Contradicted, c.Note)
+		return out
+	case c.NotApplicable != "":
+		out.Verdict, out.Note = reports.NotApplicable, joined(c.NotApplicable, c.Note)
+		return out
+	case c.Function != "":
+		ok, evidence := functions[c.Function]()
+		out.Evidence = evidence
+		if holds = expr.False; ok {
+			holds = expr.True
 		}
-		all = append(all, fmt.Sprintf("It names no platform and is decided on T3D: on %s the numbers say otherwise.", strings.Join(names, ", ")), causes[id])
+	default:
+		var against []string
+		for i, s := range x.deciding(c) {
+			e := x.paper.env(x.measured)
+			t := e.Truth(c.Check.expr, map[string]string{"s": s.ID})
+			evidence := e.Evidence()
+			if s.ID != "" {
+				evidence = s.Name + ": " + evidence
+			}
+			if i == 0 {
+				env, holds, out.Evidence = e, t, evidence
+				continue
+			}
+			out.Evidence += "; " + evidence
+			if t == expr.True && holds == expr.False || t == expr.False && holds == expr.True {
+				against = append(against, s.Name)
+			}
+		}
+		if len(against) > 0 {
+			out.Note = joined(out.Note, fmt.Sprintf("It names no platform and is decided on %s: on %s the numbers say otherwise.", x.deciding(c)[0].Name, strings.Join(against, ", ")), c.Otherwise)
+		}
+		if text, off := env.Nearest(); off < closeBy {
+			out.Note = joined(out.Note, text+".")
+		}
 	}
-	if len(q.edges) > 0 {
-		all = append(all, sentence(strings.Join(q.edges, "; ")))
+	switch holds {
+	case expr.Missing:
+		out.Verdict = reports.NotApplicable
+		out.Note = "Not measured: " + some(env.Absent) + "."
+		return out
+	case expr.Undecided:
+		out.Verdict = reports.Undecided
+		out.Note = joined("The interval of what is compared contains the threshold.", out.Note)
+	case expr.False:
+		out.Verdict = reports.Fails
+		out.Note = joined("What should be and is not: "+out.Check+".", out.Note)
+	case expr.True:
+		out.Verdict = reports.Holds
 	}
-	return joined(all...)
+	_, doubts := x.doubts(env)
+	out.Note = joined(out.Note, doubts)
+	x.rests(&out, c, env)
+	return out
 }
 
-// joined joins sentences, of which some may be none.
+// everywhere says whether the claim names no subject.
+func (c *Claim) everywhere() bool { return c.Check.expr != nil && c.Check.expr.Uses("s") }
+
+// decides returns the subject on which claims that name none are decided, or nil.
+func (p *Paper) decides() *Subject {
+	for i := range p.Subjects {
+		if p.Subjects[i].Decides {
+			return &p.Subjects[i]
+		}
+	}
+	return nil
+}
+
+// deciding returns the subjects on which a claim is evaluated: first that which decides.
+func (x *run) deciding(c *Claim) []Subject {
+	if !c.everywhere() {
+		return []Subject{{}}
+	}
+	all := []Subject{*x.paper.decides()}
+	for _, s := range x.paper.Subjects {
+		if s.Beside {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// rests says what a verdict rests on: whether it could have been otherwise, and whether numbers of a
+// platform were fitted to the claim or to published numbers whose quantities it compares.
+func (x *run) rests(out *reports.Claim, c *Claim, env *expr.Env) {
+	if c.ByConstruction != "" {
+		out.Rests, out.Note = reports.ByConstruction, joined(c.ByConstruction, out.Note)
+		return
+	}
+	out.Rests = reports.Free
+	var named []string
+	for _, p := range x.platforms {
+		if p.Calibrated("claims " + c.ID) {
+			named = append(named, p.Machine.Name)
+		}
+	}
+	if len(named) > 0 {
+		out.Rests = reports.FittedTo
+		out.Note = joined(out.Note, fmt.Sprintf("Some number of %s was fitted to this, so that it proves nothing.", strings.Join(named, ", ")))
+		return
+	}
+	var rows []string
+	for key, r := range x.rows {
+		timers := x.reads[key]
+		compares := env.Asked[key] || len(timers) > 0 && !slices.ContainsFunc(timers, func(t string) bool { return !env.Asked[t] })
+		if compares && calibrated(x.platforms, r.Name) {
+			rows = append(rows, r.Name)
+		}
+	}
+	if len(rows) > 0 {
+		slices.Sort(rows)
+		out.Rests = reports.FittedTo
+		out.Note = joined(out.Note, fmt.Sprintf("Some numbers that it compares were fitted: %s.", strings.Join(rows, ", ")))
+	}
+}
+
+// joined joins sentences, of which some may be empty.
 func joined(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
-}
-
-// judge decides all claims of the source.
-func judge(r *Results, source []record) ([]reports.Claim, error) {
-	var all []reports.Claim
-	for _, row := range source {
-		i := indexOf(row["id"])
-		if i < 0 {
-			return nil, fmt.Errorf("claim %s: nothing decides it", row["id"])
-		}
-		c := reports.Claim{ID: row["id"], Text: row["claim"], Where: row["where"], Check: row["how_to_check"]}
-		q := r.noting()
-		holds, evidence := claims[i].decide(q)
-		c.Evidence, c.Note = strings.Join(evidence, "; "), note(c.ID, q)
-		switch {
-		case len(q.absent) > 0:
-			c.Verdict = reports.NotApplicable
-			c.Note = "Not measured: " + some(q.absent) + "."
-		case holds:
-			c.Verdict = reports.Holds
-		default:
-			c.Verdict = reports.Fails
-			c.Note = joined("What should be and is not: "+c.Check+".", c.Note)
-		}
-		all = append(all, c)
-	}
-	return all, nil
 }
 
 // some lists texts, each once, and of many the first.
@@ -128,42 +151,4 @@ func some(all []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), len(all)-most)
 	}
 	return strings.Join(all, ", ")
-}
-
-func indexOf(id string) int {
-	for i := range claims {
-		if claims[i].id == id {
-			return i
-		}
-	}
-	return -1
-}
-
-// within says whether every value is in a range, and prints them behind what they are.
-func (r *Results) within(what string, low, high float64, values ...sized) (bool, []string) {
-	ok := true
-	text := what
-	for i, v := range values {
-		ok = r.inside(fmt.Sprintf("%v at %d B", v.Value, v.k), v.Value, low, high) && ok
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf(" %v at %d B", v.Value, v.k)
-	}
-	return ok, []string{text}
-}
-
-// sized is a value of a size.
-type sized struct {
-	k int
-	Value
-}
-
-// each returns a value of each size.
-func each(sizes []int, f func(k int) Value) []sized {
-	var all []sized
-	for _, k := range sizes {
-		all = append(all, sized{k, f(k)})
-	}
-	return all
 }

@@ -3,127 +3,47 @@ package paper
 import (
 	"context"
 	"fmt"
-	"strings"
 
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/paper/expr"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 )
 
-// Subject is what an experiment is about: a library on a platform, between two processors that are near or far.
-type Subject struct{ Platform, Library, Place string }
-
-// String is how texts name the subject: the paper has one library a platform, and two places on one of them.
-func (s Subject) String() string {
-	return map[Subject]string{t3d: "T3D", now: "NOW", nowMPICH: "NOW with mpich", convexInter: "Convex inter", convexIntra: "Convex intra"}[s]
+// benchmark is how an experiment is measured.
+type benchmark struct {
+	gives map[string]int // quantities, with the number of their arguments
+	cells func(x *run, e *Experiment) int
+	run   func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error
 }
 
-// The subjects of the paper, and a second library on one of its platforms.
-var (
-	t3d         = Subject{"t3d", "chimp", "inter"}
-	now         = Subject{"now", "chimp", "inter"}
-	nowMPICH    = Subject{"now", "mpich", "inter"}
-	convexInter = Subject{"convex", "mpich", "inter"}
-	convexIntra = Subject{"convex", "mpich", "intra"}
-)
-
-var subjects = []Subject{t3d, now, nowMPICH, convexInter, convexIntra}
-
-// Experiment is a plan of the micro-benchmark for a subject.
-type Experiment struct {
-	Subject
-	Modes    []string
-	Sizes    []int
-	Protocol string // that is forced, "" for what the library's rules choose
-	Reps     int    // with each root of the barrier
-}
-
-// The lengths of messages. Figures go from 1 to 100,000 bytes; the tables print overheads at 16, 100 and 10,000 bytes.
-var (
-	figureSizes   = []int{1, 4, 16, 32, 64, 100, 200, 350, 500, 700, 1000, 1400, 2000, 3000, 5000, 10000, 20000, 40000, 100000}
-	messageSizes  = []int{0, 16, 1000, 10000, 100000}
-	protocolSizes = []int{16, 1000, 3000, 10000, 40000, 100000}
-	tableSizes    = []int{16, 10000}
-)
-
-// experiments are all that is run for the paper.
-//
-// The paper repeats everything 600 times or more. So does the T3D, whose messages cost least to emulate; on the others the number is
-// such that medians are within a percent, most within a tenth of one: a frame of Ethernet, of which a long message has seventy, costs
-// more to emulate than a message on the torus.
-var experiments = []Experiment{
-	{t3d, microbench.Modes(), figureSizes, "", 600},
-	{t3d, []string{microbench.Message}, messageSizes, "", 600},
-	{t3d, []string{"ssend"}, protocolSizes, "RTA", 200},
-	{t3d, []string{"ssend"}, protocolSizes, "RAT", 200},
-	{now, microbench.Modes(), figureSizes, "", 100},
-	{nowMPICH, []string{"send", "ssend", "isend"}, tableSizes, "", 100},
-	{convexInter, microbench.Modes(), figureSizes, "", 200},
-	{convexIntra, microbench.Modes(), figureSizes, "", 200},
-}
-
-// protocol returns how data sets name the protocol.
-func (e *Experiment) protocol() string {
-	if e.Protocol == "" {
-		return auto
-	}
-	return e.Protocol
-}
-
-// auto is the protocol that the library's rules choose.
-const auto = "auto"
-
-// cells returns how many cells there are to measure.
-func (e *Experiment) cells() int { return len(e.Modes) * len(e.Sizes) }
-
-// plan returns the experiment as the benchmark has it.
-func (e *Experiment) plan(s *site) *microbench.Plan {
-	return &microbench.Plan{Modes: e.Modes, Sizes: e.Sizes, Protocol: e.Protocol, Reps: e.Reps, Warmup: 10, Common: true, Pair: s.pair}
-}
-
-// key returns what a series of the experiment is about, beside its mode, size and timer.
-func (e *Experiment) key(s *site) sample.Key {
-	return sample.Key{Platform: e.Platform, Library: e.Library, Place: e.Place, Clock: s.job.Clock(), Protocol: e.protocol()}
-}
-
-// run measures. The seed is that of its first cell.
-func (e *Experiment) run(ctx context.Context, s *site, seed uint64, done func(int)) ([]sample.Series, error) {
-	open := func(ctx context.Context, cell int) (mpi.World, error) { return s.job.World(ctx, seed+uint64(cell)) }
-	series, err := microbench.Sweep(ctx, e.plan(s), s.job.Options(e.Protocol), open, done)
-	if err != nil {
-		return nil, fmt.Errorf("measure %v on %s: %w", e.Modes, e.Platform, err)
-	}
-	for i := range series {
-		k := e.key(s)
-		k.Mode, k.Bytes, k.Timer = series[i].Mode, series[i].Bytes, series[i].Timer
-		series[i].Key = k
-	}
-	return series, nil
+// benchmarks are those that paper.yaml may name.
+var benchmarks = map[string]benchmark{
+	"timers":    {fitted, func(_ *run, e *Experiment) int { return len(e.modes()) * len(e.Sizes.values) }, timers},
+	"pairs":     {map[string]int{"H": 1, "P": 1}, func(x *run, e *Experiment) int { return len(x.pairs(e)) }, pairs},
+	"idle-peer": {map[string]int{"returns": 3}, func(_ *run, e *Experiment) int { return len(calls) * len(e.Sizes.values) }, idlePeer},
+	"messages":  {nil, func(_ *run, e *Experiment) int { return len(model.Protocols) }, messages},
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.
 type site struct {
-	Subject
+	*Subject
 	job  *world.Job
 	pair [2]int
 }
 
 // open sets up a job for a subject.
-func (s Subject) open(noise float64) (*site, error) {
-	j, err := world.Open(s.Platform, s.Library, 0, noise)
+func (s *Subject) open(noise float64) (*site, error) {
+	j, err := world.Open(s.Platform, s.Library, s.Ranks, noise)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reproduce on %s: %w", s.Platform, err)
 	}
 	pair, err := j.Pair(s.Place)
 	return &site{s, j, pair}, err
-}
-
-// name is how texts name the platform: Convex.
-func (s *site) name() string {
-	name, _, _ := strings.Cut(s.Subject.String(), " ")
-	return name
 }
 
 // path is the way of the messages from the first of the pair to the other, and back.
@@ -135,4 +55,76 @@ func (s *site) path() (there, back model.Path) {
 // facts are those of the samples that the fit acts upon.
 func (s *site) facts() []sample.Fact {
 	return []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: s.job.Platform.Machine.Timer.MicrosString()}}
+}
+
+// series returns samples of a timer.
+func (s *site) label(x *sample.Series, protocol string) {
+	x.Platform, x.Library, x.Place, x.Clock, x.Protocol = s.Platform, s.Library, s.Place, s.job.Clock(), auto
+	if protocol != "" {
+		x.Protocol = protocol
+	}
+}
+
+func (e *Experiment) modes() []string {
+	if e.Modes == nil {
+		return microbench.Modes()
+	}
+	return e.Modes
+}
+
+// plan returns the experiment as the benchmark has it.
+func (e *Experiment) plan(s *site) *microbench.Plan {
+	return &microbench.Plan{Modes: e.modes(), Sizes: e.Sizes.values, Protocol: e.Protocol, Reps: e.Reps, Warmup: 10, Common: true, Pair: s.pair}
+}
+
+// timers measures each mode and size by the benchmark of the timers, and predicts what it shows.
+// Every cell has a seed of its own.
+func timers(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+	s := x.sites[e.Subject]
+	open := func(ctx context.Context, cell int) (mpi.World, error) { return s.job.World(ctx, seed+uint64(cell)) }
+	series, err := microbench.Sweep(ctx, e.plan(s), s.job.Options(e.Protocol), open, done)
+	if err != nil {
+		return fmt.Errorf("measure %v on %s: %w", e.modes(), e.Subject, err)
+	}
+	for i := range series {
+		s.label(&series[i], e.Protocol)
+	}
+	x.series[e.Subject] = append(x.series[e.Subject], series...)
+	x.algebra[e.Subject] = append(x.algebra[e.Subject], e.predict(s)...)
+	return nil
+}
+
+// pairs are all pairs of ranks of a subject.
+func (x *run) pairs(e *Experiment) [][2]int { return microbench.Pairs(x.sites[e.Subject].job.Ranks) }
+
+// pairs measures low-level messages between all pairs of ranks and keeps what the fit, which does not
+// know the machine, makes of them: the number of hypernodes H, and P of processors in each.
+func pairs(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+	s := x.sites[e.Subject]
+	plan := &microbench.Plan{Modes: []string{microbench.Message}, Sizes: microbench.PairSizes, Reps: microbench.PairReps, Warmup: 10, Common: true}
+	open := func(ctx context.Context, pair int) (mpi.World, error) { return s.job.World(ctx, seed+uint64(pair)) }
+	series, err := microbench.SweepPairs(ctx, plan, x.pairs(e), s.job.Options(""), open, done)
+	if err != nil {
+		return fmt.Errorf("measure all pairs of %s: %w", e.Subject, err)
+	}
+	for i := range series {
+		place := series[i].Place
+		s.label(&series[i], "")
+		series[i].Place = place
+	}
+	found, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: series}, clean.Options{})
+	if err != nil {
+		return err
+	}
+	for _, p := range found.Parameters {
+		if p.Name != "H" && p.Name != "P" {
+			continue
+		}
+		for _, other := range x.paper.Subjects { // H is of two processors between hypernodes, P of two inside one
+			if other.Platform == s.Platform && other.Library == s.Library && other.Place == p.Place {
+				x.measured[expr.Key(p.Name, other.ID)] = expr.Value{V: p.Value, Low: p.Low, High: p.High}
+			}
+		}
+	}
+	return nil
 }

@@ -3,121 +3,345 @@ package paper
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/microbench/paper/expr"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
 )
 
-// Reproduce runs the paper's experiments and returns what came of them: tables and figures beside what is published and predicted, and
-// verdicts on the claims. The same options give the same study, whatever the number of processors. It is an error if an experiment cannot
-// be run, and context.Canceled if it was interrupted; a claim that fails is none.
-func Reproduce(ctx context.Context, o Options) (*reports.Study, error) {
-	src, err := read()
-	if err != nil {
-		return nil, err
+// Options say how to run the experiments. Progress may be nil.
+type Options struct {
+	Seed     uint64
+	Reps     int     // of every experiment, with each root of the barrier; 0: each has its own number
+	Noise    float64 // relative standard deviation of every processor step; below zero: as the platform says
+	Progress func(done, total int)
+}
+
+// run is a paper under way.
+type run struct {
+	Options
+	paper     *Paper
+	sites     map[string]*site // by subject
+	platforms []*platform.Platform
+
+	series, algebra                map[string][]sample.Series // measured and predicted, by subject
+	measured, predicted, published cells
+	texts                          map[string]string
+	rows                           map[string]*row            // of published cells
+	warnings                       map[string][]clean.Warning // by cell
+	reads                          map[string][]string        // the timers by which a cell is read
+}
+
+func newRun(p *Paper, o Options) *run {
+	return &run{Options: o, paper: p, sites: map[string]*site{}, series: map[string][]sample.Series{}, algebra: map[string][]sample.Series{},
+		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
+}
+
+// Reproduce runs the paper's experiments and returns what came of them: tables and figures beside
+// what is published and predicted, and verdicts on the claims. The same options give the same study,
+// whatever the number of processors. It is an error if an experiment cannot be run, and
+// context.Canceled if it was interrupted; a claim that fails is none.
+func (p *Paper) Reproduce(ctx context.Context, o Options) (*reports.Study, error) {
+	x := newRun(p, o)
+	for i := range p.Subjects {
+		s, err := p.Subjects[i].open(o.Noise)
+		if err != nil {
+			return nil, err
+		}
+		x.sites[s.ID] = s
+		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Sum == s.job.Platform.Sum }) {
+			x.platforms = append(x.platforms, s.job.Platform)
+		}
+		x.configure(s)
 	}
-	x, err := prepare(o)
-	if err != nil {
-		return nil, err
-	}
+	x.equations()
 	if err := x.measure(ctx); err != nil {
 		return nil, err
 	}
-	return x.study(src)
+	return x.study(), nil
+}
+
+// measure runs all experiments. The seed of an experiment is that of its first cell.
+func (x *run) measure(ctx context.Context) error {
+	experiments := slices.Clone(x.paper.Experiments)
+	before, total := 0, 0
+	for i := range experiments {
+		if x.Reps > 0 {
+			experiments[i].Reps = x.Reps
+		}
+		total += benchmarks[experiments[i].Benchmark].cells(x, &experiments[i])
+	}
+	for i := range experiments {
+		e := &experiments[i]
+		done := func(n int) {
+			if x.Progress != nil {
+				x.Progress(before+n, total)
+			}
+		}
+		b := benchmarks[e.Benchmark]
+		if err := b.run(ctx, x, e, x.Seed*1_000_003+uint64(before), done); err != nil {
+			return err
+		}
+		before += b.cells(x, e)
+	}
+	for _, s := range x.paper.Subjects {
+		warnings, err := x.fit(x.measured, x.sites[s.ID], x.series[s.ID])
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			key := expr.Key(w.Parameter, s.ID, w.Mode)
+			w.Text = fmt.Sprintf("%s of %s on %s: %s", w.Parameter, w.Mode, s.Name, w.Text)
+			x.warnings[key] = append(x.warnings[key], w)
+		}
+		if _, err := x.fit(x.predicted, x.sites[s.ID], x.algebra[s.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // study puts together what was found.
-func (x *run) study(src *source) (*reports.Study, error) {
-	s := &reports.Study{
-		Name:   "altawil-moritz",
-		Title:  "Performance Modeling and Evaluation of MPI, run again",
-		Source: "K. Al-Tawil, C. A. Moritz: Performance Modeling and Evaluation of MPI, Journal of Parallel and Distributed Computing (\"to appear\")",
-		Facts:  x.facts(),
+func (x *run) study() *reports.Study {
+	s := &reports.Study{Name: x.paper.Name, Title: x.paper.Title, Source: x.paper.Source, Facts: x.facts()}
+	for i := range x.paper.Artefacts {
+		s.Artefacts = append(s.Artefacts, x.artefact(&x.paper.Artefacts[i]))
 	}
-	for _, artefact := range []func(*source) reports.Artefact{
-		x.table1, x.table2, x.table3, x.table4, x.table5, x.figure1, x.figure2, x.figure3, x.figure4, x.figure5,
-	} {
-		s.Artefacts = append(s.Artefacts, artefact(src))
+	for i := range x.paper.Claims {
+		s.Claims = append(s.Claims, x.judge(&x.paper.Claims[i]))
 	}
-	for _, f := range figures {
-		s.Artefacts = append(s.Artefacts, x.figure(f, src))
-	}
-	s.Artefacts = append(s.Artefacts, x.equations(src))
-	var err error
-	s.Claims, err = judge(x.measured, src.claims)
-	for i := range s.Claims {
-		x.fitted(&s.Claims[i], src)
-	}
-	return s, err
+	return s
 }
 
-// fitted says of a claim that a platform was fitted to it, if one was.
-func (x *run) fitted(c *reports.Claim, src *source) {
-	for i, s := range x.sites {
-		if i > 0 && s.job.Platform.Sum == x.sites[i-1].job.Platform.Sum {
-			continue // once a platform
+// artefact evaluates the rows of a table or figure.
+func (x *run) artefact(a *Artefact) reports.Artefact {
+	out := reports.Artefact{ID: a.ID, Caption: a.Caption, Words: a.Words, XAxis: a.axes[0], YAxis: a.axes[1]}
+	for i := range a.rows {
+		r := &a.rows[i]
+		f := reports.Finding{Platform: r.Platform, Library: r.Library, Place: r.Place, Mode: r.Mode, Parameter: r.Parameter, Bytes: r.Bytes, Unit: r.Unit,
+			Low: r.Low, High: r.High, Source: r.Source, Note: r.Note, Basis: reports.Shown}
+		f.Predicted, f.Measured, f.MeasuredLow, f.MeasuredHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		switch {
+		case r.line != nil:
+			x.number(&f, r, &r.line.Cell)
+			x.shown(&f, r)
+			curve(&out, r, f)
+		case r.rule.Below != nil || r.rule.Text.expr != nil:
+			x.words(&f, r)
+		default:
+			x.number(&f, r, &r.rule.Cell)
+			x.publish(&f, r)
 		}
-		if s.job.Platform.Calibrated("claims " + c.ID) {
-			c.Calibrated = true
-			c.Note = joined(c.Note, fmt.Sprintf("Some number of %s was fitted to this, so that it proves nothing.", s.name()))
-		}
+		out.Rows = append(out.Rows, f)
 	}
-	if rows := x.leans(claims[indexOf(c.ID)], src.parameters); len(rows) > 0 && !c.Calibrated {
-		c.Note = joined(c.Note, fmt.Sprintf("Some numbers that it compares were fitted: %s.", strings.Join(rows, ", ")))
+	for _, t := range a.Timelines {
+		out.Charts = append(out.Charts, x.timeline(a, t))
+	}
+	return out
+}
+
+// number fills in what was measured and predicted, with what the fit warns of.
+func (x *run) number(f *reports.Finding, r *row, cell *text) {
+	env := x.paper.env(x.measured)
+	v := env.Number(cell.expr, r.words)
+	f.Measured, f.MeasuredLow, f.MeasuredHigh = v.V, v.Low, v.High
+	f.Predicted = x.paper.env(x.predicted).Number(cell.expr, r.words).V
+	codes, text := x.doubts(env)
+	f.Warning, f.Note = codes, joined(f.Note, text)
+	f.Bound = r.key != "" && strings.Contains(codes, upperBound)
+}
+
+// doubts returns what the fit warns of in quantities that were asked for: codes, and sentences.
+func (x *run) doubts(env *expr.Env) (codes, text string) {
+	var all []clean.Warning
+	for key := range env.Asked {
+		all = append(all, x.warnings[key]...)
+	}
+	slices.SortFunc(all, func(a, b clean.Warning) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
+	for _, w := range all {
+		if !strings.Contains(codes, w.Code) {
+			codes = strings.TrimSpace(codes + " " + w.Code)
+		}
+		text = joined(text, sentence(w.Text))
+	}
+	return codes, text
+}
+
+// publish says what agreement with a published value is worth, and keeps the value for figures.
+func (x *run) publish(f *reports.Finding, r *row) {
+	f.Note = joined(r.Contradiction, f.Note)
+	if math.IsNaN(r.Low) {
+		return
+	}
+	f.Basis = x.basis(r)
+	if x.rows[r.key] != nil {
+		f.Again = true
+		return
+	}
+	x.rows[r.key] = r
+	x.published[r.key] = expr.Value{V: r.Low, Low: r.Low, High: r.High}
+}
+
+func (x *run) basis(r *row) string {
+	switch {
+	case r.Refuted:
+		return reports.Contradicted
+	case calibrated(x.platforms, r.Name):
+		return compare.Calibration
+	}
+	return compare.Validation
+}
+
+// shown fills in the published value of a figure's row, if tables print the quantities of which it
+// is made.
+func (x *run) shown(f *reports.Finding, r *row) {
+	env := x.paper.env(x.published)
+	v := env.Number(r.line.Cell.expr, r.words)
+	if !v.Known() {
+		return
+	}
+	f.Low, f.High, f.Again = v.Low, v.High, true
+	for key := range env.Asked {
+		if printed := x.rows[key]; printed != nil {
+			f.Source, f.Basis = printed.Source, x.basis(printed)
+			f.Note = joined(printed.Contradiction, printed.Note, f.Note)
+		}
 	}
 }
 
-// leans returns the published numbers that a platform was fitted to and that a claim is decided by, as measured.
-func (x *run) leans(on claim, published reports.Published) []string {
-	q := x.measured.noting()
-	on.decide(q)
-	var all []string
-	for _, r := range published {
-		if !x.site(subject(r)).job.Platform.Calibrated(r.Name()) {
-			continue
-		}
-		mode, parameter := r.Answer()
-		p := x.measured.noting()
-		value(p, subject(r), mode, parameter, r.Bytes)
-		if within(p.asked, q.asked) {
-			all = append(all, r.Name())
-		}
+// curve adds the points of a row to the curves of its line.
+func curve(a *reports.Artefact, r *row, f reports.Finding) {
+	if r.line.Curve == "" {
+		return
 	}
-	return all
+	name := strings.NewReplacer("{subject}", r.subject.Name, "{mode}", r.Mode).Replace(r.line.Curve)
+	add := func(kind string, at int, y, low, high float64) {
+		if math.IsNaN(y) {
+			return
+		}
+		i := slices.IndexFunc(a.Curves, func(c reports.StudyCurve) bool { return c.Name == name && c.Kind == kind })
+		if i < 0 {
+			i = len(a.Curves)
+			a.Curves = append(a.Curves, reports.StudyCurve{Name: name, Kind: kind})
+		}
+		if math.IsInf(high, 0) { // the interval of a divisor contains zero
+			high = y
+		}
+		a.Curves[i].Points = append(a.Curves[i].Points, chart.Point{X: float64(at), Y: y, Low: low, High: high})
+	}
+	if r.Bytes >= 0 {
+		add(reports.MeasuredCurve, r.Bytes, f.Measured, f.MeasuredLow, f.MeasuredHigh)
+		add(reports.PredictedCurve, r.Bytes, f.Predicted, f.Predicted, f.Predicted)
+	}
+	add(reports.PublishedCurve, max(r.Bytes, r.line.At), f.Low, f.Low, f.High)
 }
 
-// within says whether all of a set, which is not empty, is in another.
-func within(a, b map[quantity]bool) bool {
-	for q := range a {
-		if !b[q] {
-			return false
+// words sets a published text beside what was found.
+func (x *run) words(f *reports.Finding, r *row) {
+	rule, published, expected, found, shown := r.rule, r.words["published"], r.words["expect"], "", ""
+	if b := rule.Below; b != nil {
+		v := x.paper.env(x.measured).Number(rule.Cell.expr, r.words)
+		found = b.Else
+		if v.V < b.Limit {
+			found = b.Is
+		}
+		shown = fmt.Sprintf("%s: %s %v us", found, b.Reads, v)
+	} else {
+		env := expr.Env{Value: func(key string) (expr.Value, bool) {
+			found = x.texts[key]
+			return expr.Unknown(), true
+		}}
+		env.Number(rule.Text.expr, r.words)
+		shown = found
+	}
+	if rule.Sum {
+		published = tidy(published)
+	}
+	if expected == "" {
+		expected = published
+	}
+	f.Text, f.Basis = [2]string{published, shown}, compare.Validation
+	switch {
+	case rule.Basis != "":
+		f.Basis = rule.Basis
+		return
+	case rule.Open != "" && published == rule.Open:
+		f.Basis = reports.Shown
+		return
+	case found == expected:
+		f.Agreement = reports.Agrees
+		return
+	}
+	f.Agreement = reports.Differs
+	if (record{cells: r.words}).matches(rule.WhereDiffers) {
+		f.Note = joined(f.Note, rule.Differs)
+	}
+}
+
+// tidy leaves terms that are zero out of a sum, and factors that are one.
+func tidy(sum string) string {
+	var terms []string
+	for _, t := range strings.Split(sum, " + ") {
+		if !strings.HasPrefix(t, "0 ") {
+			terms = append(terms, strings.TrimPrefix(t, "1 "))
 		}
 	}
-	return len(a) > 0
+	return strings.Join(terms, " + ")
+}
+
+// timeline draws a message.
+func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
+	const bytes = 1000 // long enough to be seen and short enough to see the rest
+	s := x.sites[x.paper.subject(t.Subject).ID]
+	there, _ := s.path()
+	m := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
+	for mode := range model.NumModes {
+		if model.Mode(mode).String() == t.Mode {
+			m.Mode = model.Mode(mode)
+		}
+	}
+	name := t.Protocol
+	if name == "" {
+		name = m.Library.Protocol(m.Mode, there.Tier, bytes)
+	}
+	m.Protocol = model.Named(name)
+	return chart.Transfer(fmt.Sprintf("%s-%s-%s", a.ID, strings.ReplaceAll(t.Name, " ", "-"), name),
+		fmt.Sprintf("%s of %d bytes by %s on %s", t.Name, bytes, name, s.Name), m.Timeline())
 }
 
 // facts say how the experiments were run.
 func (x *run) facts() [][2]string {
 	all := [][2]string{{"seed", strconv.FormatUint(x.Seed, 10)}}
-	for _, s := range x.sites {
-		all = append(all, [2]string{"platform " + s.Subject.String(), fmt.Sprintf("%s, %s, %s: ranks %d and %d of %d, noise %s, file %s", s.Platform, s.Library, s.Place,
-			s.pair[0], s.pair[1], s.job.Ranks, noise(s.job), s.job.Platform.Sum)})
+	for _, subject := range x.paper.Subjects {
+		s := x.sites[subject.ID]
+		all = append(all, [2]string{"platform " + s.Name, fmt.Sprintf("%s, %s, %s: ranks %d and %d of %d, noise %s, file %s", s.Platform, s.Library, s.Place,
+			s.pair[0], s.pair[1], s.job.Ranks, unit.Percent(s.job.Noise), s.job.Platform.Sum)})
 	}
-	for _, e := range x.experiments {
-		what := fmt.Sprintf("%d modes", len(e.Modes))
-		if len(e.Modes) == 1 {
-			what = e.Modes[0]
+	for _, e := range x.paper.Experiments {
+		if e.Benchmark != "timers" {
+			continue
+		}
+		what := strings.Join(e.Modes, ", ")
+		if e.Modes == nil {
+			what = fmt.Sprintf("%d modes", len(e.modes()))
 		}
 		if e.Protocol != "" {
 			what += " by " + e.Protocol
 		}
-		all = append(all, [2]string{"run " + e.Subject.String(), fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes), e.Reps)})
+		if x.Reps > 0 {
+			e.Reps = x.Reps
+		}
+		all = append(all, [2]string{"run " + x.paper.subject(e.Subject).Name, fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes.values), e.Reps)})
 	}
 	return all
 }
-
-// noise is the deviation of every processor step.
-func noise(j *world.Job) string { return unit.Percent(j.Noise) }

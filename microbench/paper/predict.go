@@ -24,9 +24,9 @@ func (e *Experiment) predict(s *site) []sample.Series {
 		}
 		x := newAlgebra(s, cell, e.Protocol)
 		for _, t := range x.timers() {
-			k := e.key(s)
-			k.Mode, k.Bytes, k.Timer = cell.Mode, cell.Bytes, t.name
-			all = append(all, sample.Series{Key: k, Times: t.times})
+			series := sample.Series{Key: sample.Key{Mode: cell.Mode, Bytes: cell.Bytes, Timer: t.name}, Times: t.times}
+			s.label(&series, e.Protocol)
+			all = append(all, series)
 		}
 	}
 	return all
@@ -54,12 +54,12 @@ type side struct {
 	socket model.Socket
 }
 
-// calls are the blocking calls of the modes, as the benchmark names them.
-var calls = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
+// modes are the blocking calls of the modes, as the benchmark names them.
+var modes = [model.NumModes]string{model.Standard: "send", model.Synchronous: "ssend", model.Ready: "rsend", model.Buffered: "bsend"}
 
 func newAlgebra(s *site, cell microbench.Cell, protocol string) *algebra {
 	name, nonblocking := strings.CutPrefix(cell.Mode, "i")
-	mode := model.Mode(slices.Index(calls[:], name))
+	mode := model.Mode(slices.Index(modes[:], name))
 	there, back := s.path()
 	message := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Mode: mode, Bytes: cell.Bytes, Nonblocking: nonblocking}
 	if protocol != "" {

@@ -1,0 +1,128 @@
+package paper
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/paper/expr"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// cells are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
+type cells map[string]expr.Value
+
+// fitted are the quantities that come from a fit of samples, with the number of their arguments:
+// timers, o_s, o_r and the time that a blocking receive takes longer than a non-blocking one are of
+// a subject, a mode and a size, those that a forced protocol may follow of any number; parameters of
+// a subject and a mode. The spread is half the width of the range of timer11 that holds 95 % of the
+// repetitions.
+var fitted = map[string]int{
+	sample.Timer11: 3, sample.Timer12: 3, sample.Timer21: 3, sample.Timer22: 3, sample.Train: 3, sample.Sender: -1, sample.OneWay: -1,
+	"o_s": 3, "o_r": 3, "transfer": 3, "spread": 3, "L": 2, "G": 2,
+}
+
+// upperBound is the code of a value of which only an upper bound is known.
+const upperBound = "upper-bound"
+
+// fit adds what the samples of a subject show. The fit reads L at the smallest size that was
+// measured, and the paper at a size of its own: for L sizes below small are left out.
+func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, error) {
+	found, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: series}, clean.Options{})
+	if err != nil {
+		return nil, err
+	}
+	calls := slices.DeleteFunc(slices.Clone(series), func(y sample.Series) bool {
+		return y.Bytes < x.paper.Small || y.Mode == microbench.Message || y.Timer != sample.Timer12 && y.Timer != sample.Timer21
+	})
+	latency, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: calls}, clean.Options{})
+	if err != nil {
+		return nil, err
+	}
+	ofCall := func(p params.Parameter) bool { return p.Name == "L" && p.Mode != microbench.Message }
+	found.Parameters = slices.DeleteFunc(found.Parameters, ofCall)
+	found.Warnings = slices.DeleteFunc(found.Warnings, func(w clean.Warning) bool { return w.Parameter == "L" && w.Mode != microbench.Message })
+	for _, p := range latency.Parameters {
+		if ofCall(p) {
+			found.Parameters = append(found.Parameters, p)
+		}
+	}
+	for _, w := range latency.Warnings {
+		if w.Parameter == "L" {
+			found.Warnings = append(found.Warnings, w)
+		}
+	}
+	for _, y := range found.Curves {
+		name := y.Timer
+		if name == params.ByBlocking {
+			name = "transfer"
+		}
+		for _, p := range y.Points {
+			v, key := expr.Value{V: p.Value, Low: p.Low, High: p.High}, s.key(name, y.Mode, y.Protocol, p.Bytes)
+			c[key] = v
+			if y.Protocol != auto {
+				continue
+			}
+			for _, o := range []string{"o_s", "o_r"} { // by the timer that the fit takes for them
+				if slices.ContainsFunc(found.Parameters, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
+					c[s.key(o, y.Mode, auto, p.Bytes)] = v
+					x.reads[s.key(o, y.Mode, auto, p.Bytes)] = []string{key}
+				}
+			}
+		}
+	}
+	for _, p := range found.Parameters {
+		key := expr.Key(p.Name, s.ID, p.Mode)
+		if _, ok := c[key]; ok || math.IsNaN(p.Value) || p.Name == "o_s" || p.Name == "o_r" || p.Method == params.ByHalfTrip || p.Method == params.ByHalfTripGap {
+			continue
+		}
+		v := expr.Value{V: p.Value, Low: p.Low, High: p.High}
+		if p.Bound() {
+			v.Low = 0
+			found.Warnings = append(found.Warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
+		}
+		if p.Method == params.ByReceive { // of which the paper takes the mean over both roots
+			x.reads[key] = []string{s.key(sample.Timer21, p.Mode, auto, p.From), s.key(sample.Timer12, p.Mode, auto, p.From)}
+			v.V = c[x.reads[key][0]].V - c[x.reads[key][1]].V
+		}
+		c[key] = v
+	}
+	for _, y := range series {
+		if y.Timer == sample.Timer11 && y.Protocol == auto {
+			c[s.key("spread", y.Mode, auto, y.Bytes)] = expr.Exactly(spread(y.Times))
+		}
+	}
+	return found.Warnings, nil
+}
+
+// spread is half the width of the range that holds 95 % of the times, in microseconds.
+func spread(times []unit.Time) float64 {
+	sorted := slices.Sorted(slices.Values(times))
+	n := len(sorted) - 1
+	return (sorted[n-n/40] - sorted[n/40]).Micros() / 2
+}
+
+// key returns the key of what a timer shows. A protocol that was forced stands at the end.
+func (s *site) key(name, mode, protocol string, bytes int) string {
+	arguments := []string{s.ID, mode, strconv.Itoa(bytes)}
+	if protocol != auto {
+		arguments = append(arguments, protocol)
+	}
+	return expr.Key(name, arguments...)
+}
+
+// auto is the protocol that the library's rules choose.
+const auto = "auto"
+
+// env returns an environment in which expressions are evaluated.
+func (p *Paper) env(c cells) *expr.Env {
+	return &expr.Env{Define: p.define, Value: func(key string) (expr.Value, bool) {
+		v, ok := c[key]
+		return v, ok
+	}}
+}
