@@ -155,7 +155,7 @@ func measurable(job *world.Job, pair [2]int) error {
 // origin returns the facts that say what was measured where.
 func (m *measure) origin(job *world.Job) []sample.Fact {
 	if !job.Real() {
-		return []sample.Fact{{Key: fileFact, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
+		return []sample.Fact{{Key: sample.PlatformFile, Value: m.platform}, {Key: sample.PlatformSum, Value: job.Platform.Sum}}
 	}
 	_, cost := machine.Clock()
 	facts := []sample.Fact{

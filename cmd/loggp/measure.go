@@ -205,11 +205,6 @@ func (m *measure) briefly(cmd *cobra.Command, job *world.Job) error {
 	return nil
 }
 
-// Facts that other verbs act upon.
-const (
-	fileFact = "platform_file" // what was given as --platform
-)
-
 // open finds the platform. What is wrong with a flag is an error of usage, what is wrong in a platform's file is not.
 func (m *measure) open(cmd *cobra.Command) (*world.Job, error) {
 	if m.platform == "" {

@@ -54,7 +54,7 @@ const (
 )
 
 // New makes a cell of the series of one size, one a launch.
-func New(launches []*sample.Series, how combine, f Facts, o Options) Cell {
+func New(launches []*sample.Series, how combine, f sample.Runs, o Options) Cell {
 	c := Cell{Bytes: launches[0].Bytes}
 	var whole Stack
 	roots := make([]Stack, 2)
@@ -103,12 +103,12 @@ func (c *Cell) Finish(slack, level float64) {
 }
 
 // Split sorts the samples of a launch into groups: one, or one a root.
-func (c *Cell) Split(s *sample.Series, f Facts) []group {
+func (c *Cell) Split(s *sample.Series, f sample.Runs) []group {
 	var groups []group
-	for _, times := range f.rooted(s) {
+	for _, times := range f.Rooted(s) {
 		groups = append(groups, c.group(times, s.Clock, f.Resolution(s)))
 	}
-	c.Odd = c.Odd || f.roots == 2 && len(groups) == 1
+	c.Odd = c.Odd || f.Roots(s) == 2 && len(groups) == 1
 	return groups
 }
 
@@ -128,10 +128,10 @@ func Counted(groups []group, how combine) []group {
 }
 
 // disagree says whether the two roots of a cell do.
-func disagree(launches []*sample.Series, f Facts) bool {
+func disagree(launches []*sample.Series, f sample.Runs) bool {
 	parts, least := make([][]group, len(launches)), f.Resolution(launches...)
 	for i, s := range launches {
-		for _, times := range f.rooted(s) {
+		for _, times := range f.Rooted(s) {
 			x := sorted(times)
 			least = min(least, step(x))
 			parts[i] = append(parts[i], newGroup(asShown(x, s.Clock, f.Resolution(s))))
@@ -371,7 +371,7 @@ func rootsOf(k sample.Key) combine {
 }
 
 // CombinationOf returns how the roots of one cell combine, whose launches these are.
-func CombinationOf(launches []*sample.Series, f Facts) combine {
+func CombinationOf(launches []*sample.Series, f sample.Runs) combine {
 	how := rootsOf(launches[0].Key)
 	if how == Pool && disagree(launches, f) {
 		return lower
@@ -381,7 +381,7 @@ func CombinationOf(launches []*sample.Series, f Facts) combine {
 
 // WaysOf returns for each of some keys, which are in order, how the two roots of its cell combine. Of a real clock the sizes of a curve go one way, the lower root's if those of more than a fifth disagree: whether the roots
 // of one do is a matter of chance where they nearly do, and a curve that goes half the one way and half the other would look like a change of protocol.
-func WaysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f Facts) []combine {
+func WaysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.Runs) []combine {
 	how := make([]combine, len(keys))
 	Parallel(len(keys), func(i int) { how[i] = CombinationOf(series[keys[i]], f) })
 	for from := 0; from < len(keys); {

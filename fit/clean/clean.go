@@ -1,3 +1,7 @@
+// Package clean makes cells of samples: what the repetitions of one timer, mode and size say, as a
+// median with bootstrap replicates. It leaves out disturbed samples and looks for tails, drift,
+// coarse timers, and roots of the barrier that disagree. It knows one size at a time: package
+// curve goes on over sizes.
 package clean
 
 import (

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
@@ -73,14 +72,12 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 	if order == nil {
 		return nil, nil
 	}
-	files := set.FactsByFile()
-	ranks, err := ranksByFile(files)
+	runs, err := set.Runs()
 	if err != nil {
 		return nil, err
 	}
-	known, err := clean.ReadFacts(set)
-	if err != nil {
-		return nil, err
+	if i := slices.IndexFunc(runs, func(r sample.Run) bool { return r.Ranks == 0 }); i >= 0 || runs == nil {
+		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.Ranks)
 	}
 	var all []Collective
 	for _, k := range order {
@@ -93,12 +90,13 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 			to    *float64
 		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
 			if series := of[k][x.timer]; series != nil {
-				counts = clean.New(series, clean.Pool, known, clean.Options{}.Defaults())
+				counts = clean.New(series, clean.Pool, runs, clean.Options{}.Defaults())
 				*x.to, c.Samples, file = counts.Value, max(c.Samples, counts.N), series[0].File
 			}
 		}
-		c.Ranks, c.Low, c.High = ranks[min(file, len(ranks)-1)], counts.Low, counts.High
-		c.doubts = doubts{few: counts.N < fewTogether && !exact(k.Clock, files[min(file, len(files)-1)]), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
+		run := runs[min(file, len(runs)-1)]
+		c.Ranks, c.Low, c.High = run.Ranks, counts.Low, counts.High
+		c.doubts = doubts{few: counts.N < fewTogether && (k.Clock != "virtual" || run.Noisy), tail: counts.Tail, coarse: counts.Coarse, drift: counts.Drift}
 		all = append(all, c)
 	}
 	return all, nil
@@ -106,29 +104,6 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 
 // fewTogether are too few repetitions to know what others would show.
 const fewTogether = 5
-
-// exact says whether one repetition is as another: in virtual time, without noise.
-func exact(clock string, facts []sample.Fact) bool {
-	noise, known := (&sample.Set{Facts: facts}).Fact(sample.Noise)
-	return clock == "virtual" && (!known || strings.HasPrefix(noise, "0% "))
-}
-
-// ranksByFile reads the number of ranks of each file.
-func ranksByFile(files [][]sample.Fact) ([]int, error) {
-	var ranks []int
-	for _, file := range files {
-		value, _ := (&sample.Set{Facts: file}).Fact(sample.Ranks)
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("fit: samples of collective operations, and the fact %q is %q: it does not say of how many ranks", sample.Ranks, value)
-		}
-		ranks = append(ranks, n)
-	}
-	if ranks == nil {
-		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.Ranks)
-	}
-	return ranks, nil
-}
 
 // CollectiveWarnings says what to doubt in how repetitions of collective operations began on some machines, and in the times of those who measured there, operation
 // by operation in the order of the times.
@@ -193,7 +168,8 @@ var collectiveDoubts = []struct {
 func starts(set *sample.Set) []clean.Warning {
 	const many = 10 // one in so many
 	var out []clean.Warning
-	for i, facts := range set.FactsByFile() {
+	runs, _ := set.Runs() // Collectives has read them
+	for i, run := range runs {
 		s := slices.IndexFunc(set.Series, func(s sample.Series) bool { return s.File == i && sample.Collective(s.Timer) })
 		if s < 0 {
 			continue
@@ -202,12 +178,11 @@ func starts(set *sample.Set) []clean.Warning {
 		warn := func(code, text string) {
 			out = append(out, clean.Warning{Platform: where.Platform, Library: where.Library, Place: where.Place, Parameter: sample.Start, Code: code, Text: text})
 		}
-		how, _ := (&sample.Set{Facts: facts}).Fact(sample.Start)
-		if late, of, ok := (sample.Fact{Key: sample.Start, Value: how}).Late(); ok && many*late > of {
-			warn(clean.LateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", late, of))
+		if run.LateStarts*many > run.Starts {
+			warn(clean.LateStarts, fmt.Sprintf("a rank came too late to %d of %d common starts", run.LateStarts, run.Starts))
 		}
-		if why, ok := strings.CutPrefix(how, sample.NoStart); ok {
-			warn(clean.NoCommonStart, why)
+		if run.NoCommonStart != "" {
+			warn(clean.NoCommonStart, run.NoCommonStart)
 		}
 	}
 	return out

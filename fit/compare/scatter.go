@@ -118,7 +118,7 @@ func (p *party) launchesAt(mode, timer string, bytes int) clean.Stack {
 			of = append(of, x)
 		}
 	}
-	f, err := clean.ReadFacts(p.samples)
+	f, err := p.samples.Runs()
 	if err != nil || len(of) == 0 { // the fit would have failed
 		return clean.Stack{}
 	}

@@ -80,7 +80,7 @@ type Fitted struct {
 
 // Load makes curves of the samples that count, in the order of results: by place, mode, protocol, timer.
 func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
-	f, err := clean.ReadFacts(set)
+	f, err := set.Runs()
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type pairTable struct {
 
 // tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that are not positive have no logarithm, and are
 // left out, as is timer22, which holds a wait that the plan chooses.
-func tabulate(series []*sample.Series, f clean.Facts) pairTable {
+func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 	columns := make(map[sample.Key]int)
 	var keys []sample.Key
 	rows := make(map[[2]int]bool)
@@ -90,7 +90,7 @@ type logMean struct {
 	unusable bool
 }
 
-func (x *logMean) add(s *sample.Series, f clean.Facts) {
+func (x *logMean) add(s *sample.Series, f sample.Runs) {
 	var c clean.Cell
 	value, variance := 0.0, 0.0
 	groups, step := clean.Counted(c.Split(s, f), clean.CombinationOf([]*sample.Series{s}, f)), f.Resolution(s)

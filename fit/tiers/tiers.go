@@ -45,7 +45,7 @@ const mostRanks = 512
 // Split returns a set in which the samples of pairs of ranks have the place of their tier, each pair as a launch, with the tiers. A set
 // without such samples is returned as it is.
 func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
-	f, err := clean.ReadFacts(set)
+	f, err := set.Runs()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +102,7 @@ type tiering struct {
 	alone  string      // the place of the only tier
 }
 
-func newTiering(where clean.Subject, series []*sample.Series, f clean.Facts) *tiering {
+func newTiering(where clean.Subject, series []*sample.Series, f sample.Runs) *tiering {
 	return &tiering{Subject: where, pairTable: tabulate(series, f), alone: f.Place(series[0])}
 }
 

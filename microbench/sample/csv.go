@@ -76,6 +76,9 @@ func Read(in io.Reader, name string) (*Set, error) {
 	for _, f := range r.Facts {
 		set.Facts = append(set.Facts, Fact(f))
 	}
+	if _, err := set.Runs(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	type series struct {
 		Key
 		pace string // each has repetitions of its own

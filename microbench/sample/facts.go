@@ -10,6 +10,8 @@ const (
 	Spoiled    = "spoiled"             // what was seen before the measurement that spoils it: check: what it found; check: ...
 	File       = "file"                // heads the facts of one file among several that were read together
 
+	PlatformFile = "platform_file" // what was given as --platform
+
 	// On these, files with samples of the same platform, library and place must agree.
 	PlatformSum = "platform_sum" // of the platform's file
 	Ranks       = "ranks"        // of the job, of which two were measured

@@ -52,11 +52,6 @@ func (w *Writer[T]) Write(row *T, same bool) error {
 	if most := w.schema.maxRows(); w.rows > most {
 		return fmt.Errorf("write %s: more than %d of them", w.schema.Name, most)
 	}
-	if w.schema.Check != nil {
-		if column, err := w.schema.Check(row); err != nil {
-			return w.wrong(column, err)
-		}
-	}
 	b, first := w.row[:0], 0
 	if same {
 		b, first = w.row[:w.prefix], w.group
@@ -70,6 +65,11 @@ func (w *Writer[T]) Write(row *T, same bool) error {
 			return w.wrong(w.columns[i].Name, err)
 		}
 		b = append(b, ',')
+	}
+	if w.schema.Check != nil {
+		if column, err := w.schema.Check(row); err != nil {
+			return w.wrong(column, err)
+		}
 	}
 	b[len(b)-1] = '\n'
 	w.row = b
