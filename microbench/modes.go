@@ -41,9 +41,6 @@ func Modes() []string {
 	return names
 }
 
-// returns says whether a message of the mode can be answered by another of it, so that there are round trips.
-func (m *mode) returns() bool { return m.blocking && !m.ready || m.name == "isend" }
-
 func find(name string) *mode {
 	if name == Message {
 		return &message

@@ -238,7 +238,7 @@ func TestInterrupt(t *testing.T) {
 		"reproduce altawil-moritz --reps 1000000 -o paper",
 		"measure --platform shm --budget 1h -o samples.csv",                                     // in its first launch
 		"measure --platform shm --launches 1000 --reps 1 --sizes 0 --modes send -o samples.csv", // in a later one
-		"measure --platform t3d -n 8 --collective all --reps 60000 -o samples.csv",
+		"measure --platform t3d -n 8 --collective all --reps 15000 -o samples.csv",
 		"measure --platform shm --collective all --budget 1h -o samples.csv",
 	} {
 		t.Run(command, func(t *testing.T) {

@@ -224,13 +224,14 @@ func (m *measure) collectiveExperiment(cmd *cobra.Command, ranks int, nodes *col
 		return nil, err
 	}
 	e.Refine, e.Trips, e.Collectives = false, nil, cells
+	e.Shared = isHere(m.platform) || m.platform == probe.Platform
 	return e, e.Check()
 }
 
 // emulate sets what is other on an emulated machine.
 func (m *measure) emulate(cmd *cobra.Command, job *world.Job, c *microbench.Experiment) {
 	given := cmd.Flags().Changed
-	c.Shared, c.Reps, c.Warmup = false, m.reps, m.warmup
+	c.Reps, c.Warmup = m.reps, m.warmup
 	if !given("reps") {
 		if c.Reps = noisyReps; job.Noise == 0 {
 			c.Reps = steadyReps

@@ -55,13 +55,6 @@ func (p *hello) distinct(of func(rank) string) []string {
 	return list
 }
 
-// sameHost says whether two names are of one host: one of them may have a domain.
-func sameHost(a, b string) bool {
-	a, _, _ = strings.Cut(a, ".")
-	b, _, _ = strings.Cut(b, ".")
-	return a == b
-}
-
 // setting is what samples must have in common to be launches of one thing. It is kept as a sum, so that no host is named.
 func (m *measurement) setting(r *hello) string {
 	h := sha256.New()
