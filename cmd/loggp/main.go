@@ -11,10 +11,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/model/platform"
 )
 
 func main() {
@@ -102,7 +108,7 @@ L, o_s, o_r, g and G to what it measured, predicts protocols from them, and sets
 		Args:          known,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, plain(err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return misuse(cmd, misspelled(cmd, plain(err))) })
 	for _, v := range verbs {
 		c := v()
 		correct(c)
@@ -123,6 +129,20 @@ func plain(err error) error {
 		kind = "a whole number from 0 up"
 	}
 	return errors.New(text[:i] + "it must be " + kind)
+}
+
+// misspelled adds to the error of an unknown flag the one that is nearest.
+func misspelled(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if meant := platform.Meant(unknown.GetSpecifiedName(), names); meant != "" {
+		err = fmt.Errorf("%w; did you mean --%s?", err, meant)
+	}
+	return err
 }
 
 // known refuses a verb that does not exist.
@@ -147,12 +167,19 @@ func unknownVerb(root *cobra.Command, args []string) error {
 	return nil
 }
 
-// nothing refuses arguments.
+// nothing refuses arguments. It explains the name of a platform, and the file for what a flag names.
 func nothing(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("%s takes flags alone, what is %q for?", cmd.CommandPath(), args[0])
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	err := fmt.Errorf("unexpected argument %q", args[0])
+	switch machines := slices.Concat(platform.Names(), world.Here, []string{probe.Platform}); {
+	case cmd.Flag("platform") != nil && !cmd.Flags().Changed("platform") && platform.Meant(args[0], machines) != "":
+		return fmt.Errorf("%w; did you mean --platform %s?", err, platform.Meant(args[0], machines))
+	case cmd.Flag("params") != nil && strings.HasSuffix(args[0], ".csv"):
+		return fmt.Errorf("%w; files are named with --params or --samples", err)
+	}
+	return fmt.Errorf("%w: %s takes flags only", err, cmd.CommandPath())
 }
 
 // some wants at least one argument, one wants one.

@@ -307,7 +307,13 @@ func (m *measure) chooseModes() ([]string, error) {
 		}
 	}
 	if m.modes != "all" {
-		return words(m.modes), nil
+		list, known := words(m.modes), append(microbench.Modes(), microbench.Message)
+		for _, mode := range list {
+			if meant := platform.Meant(mode, known); meant != "" && !slices.Contains(known, mode) {
+				return nil, fmt.Errorf("--modes: there is no mode %q; did you mean %s? There are %s", mode, meant, strings.Join(known, ", "))
+			}
+		}
+		return list, nil
 	}
 	list := m.served(microbench.Modes())
 	if emulated := !isHere(m.platform) && m.platform != probe.Platform; emulated && m.protocol == "" && *m.level == "both" {

@@ -34,7 +34,11 @@ type UnknownError struct {
 
 // Error lists the names of the catalogue.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml", e.Name, strings.Join(e.Has, ", "))
+	text := fmt.Sprintf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml", e.Name, strings.Join(e.Has, ", "))
+	if meant := Meant(e.Name, e.Has); meant != "" {
+		text += "; did you mean " + meant + "?"
+	}
+	return text
 }
 
 // fromFile reads a platform from a user's file.
