@@ -33,11 +33,13 @@ fuzz:
 # protocols, then each fuzz target. Hours, unless the variables say less, as in CI.
 PROGRAMS ?= 2000
 SEED ?= 1
+MACHINES ?= 2000
 soak: FUZZTIME = 10m
 soak:
 	LOGGP_SOAK=1 go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
 	LOGGP_SOAK=1 go test -count=1 -timeout 0 ./cmd/loggp -run TiersOfConvex
 	go test -count=1 -timeout 0 ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
+	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
 	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)
 
 # Which changes of a package's code its tests do not notice (docs/testing.md).

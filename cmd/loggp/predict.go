@@ -37,7 +37,7 @@ func predictCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict --params PARAMS.csv | --platform NAME",
 		Short: "Predict what calls and protocols cost",
-		Long: `predict computes the sender time T_s and the delivery time T_s-r. From parameters it predicts whole calls by equations (8) and (9), LoGH{sSP}; with
+		Long: `predict computes the sender time T_s and the delivery time T_s-r. From parameters it predicts whole calls by ranges of sizes (o_s and T); with
 --protocol the protocols T, TA, RTA, RAT and PTAT by equations (1) to (7) of Al-Tawil and Moritz, and those that follow for PTAT, with the parameters of low-level
 messages. For a platform it adds up every step of machine and library, which is exact if the receive is posted and nothing contends. --place says between which
 ranks: of a platform any two, of parameters one of their places, or two ranks whose tier is known from samples of all pairs.
@@ -61,7 +61,7 @@ one tier for all.`,
 	f.StringVar(&p.library, "library", "", "library on the machine (default: its first)")
 	f.IntVar(&p.ranks, "ranks", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&p.place, "place", "", placeHelp)
-	p.mode = modeFlag(cmd, calls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted, by LoGH{sSP}")
+	p.mode = modeFlag(cmd, calls[:], "send call: of a platform what the library's call costs; with --params whole calls are predicted")
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
@@ -114,7 +114,10 @@ func (p *predict) run(cmd *cobra.Command) error {
 	var ps []reports.Prediction
 	for _, name := range source.names {
 		for _, k := range lengths {
-			x := source.predict(name, k)
+			x, err := source.predict(name, k)
+			if err != nil {
+				return fmt.Errorf("predict %s of %d bytes: %w", name, k, err)
+			}
 			if x.Sender < 0 || x.Delivery < 0 {
 				return fmt.Errorf("predict %s of %d bytes: the parameters give a time below zero: T_s = %v, T_s-r = %v", name, k, x.Sender, x.Delivery)
 			}
@@ -129,9 +132,9 @@ type predictor struct {
 	platform, library, place string
 	title                    string
 	basis                    string
-	names                    []string // of protocols; by LoGH of calls
+	names                    []string // of protocols; by ranges of calls
 	call                     string   // that the protocols carry
-	predict                  func(name string, k int) reports.Prediction
+	predict                  func(name string, k int) (reports.Prediction, error)
 	transfer                 func(name string, k int) model.Transfer // for diagrams
 }
 
@@ -139,7 +142,7 @@ type predictor struct {
 const (
 	bySum       = "steps"
 	byEquations = "equations"
-	byLoGH      = "LoGH"
+	byRanges    = "ranges"
 )
 
 // fromPlatform predicts by adding up the steps of machine and library.
@@ -178,9 +181,9 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 	return predictor{
 		platform: machine.Name, library: job.Library.Name, place: job.Place(pair[0], pair[1]), basis: bySum, names: names, call: *p.mode, transfer: transfer,
 		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
-		predict: func(name string, k int) reports.Prediction {
+		predict: func(name string, k int) (reports.Prediction, error) {
 			c := transfer(name, k).Cost()
-			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}
+			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}, nil
 		},
 	}, nil
 }
@@ -224,7 +227,7 @@ func (p *predict) fromParameters(cmd *cobra.Command) (predictor, error) {
 		if chosen {
 			source.names = []string{*p.mode}
 		}
-		err = source.byLoGH(here)
+		err = source.byRanges(here)
 	}
 	if err != nil {
 		return source, fmt.Errorf("predict from %s: %w", p.params, err)
@@ -244,46 +247,38 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 		m := &model.LogGP{L: max(0, x.L), SendO: x.SendO.Time(0), RecvO: x.RecvO.Time(0), Gap: x.Gap, BigGap: x.BigGap}
 		return model.Transfer{Machine: &model.Machine{Name: source.platform, Timer: 1, Network: m}, Protocol: model.Named(name), Bytes: k}
 	}
-	source.predict = func(name string, k int) reports.Prediction {
+	source.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.Named(name)
 		e := protocol.Equations()
 		return reports.Prediction{
 			Protocol: name, Bytes: k, Sender: model.SenderTime(protocol, x, k), Delivery: model.Delivery(protocol, x, k),
 			Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
-		}
+		}, params.Covers(here, microbench.Message, k)
 	}
 	return nil
 }
 
-// byLoGH predicts those of the named calls for which there are parameters. It is an error if there are none.
-func (source *predictor) byLoGH(here []params.Parameter) error {
-	tiers := map[string]model.LoGH{} // of which one is asked for
+// byRanges predicts those of the named calls for which there are parameters, by ranges of sizes. It is an error if there are none.
+func (source *predictor) byRanges(here []params.Parameter) error {
 	var missing error
-	for _, call := range source.names {
-		x, err := params.Call(here, call)
-		if err == nil {
-			tiers[call] = model.LoGH{Between: x, Inside: x}
-		} else if missing == nil {
+	source.names = slices.DeleteFunc(slices.Clone(source.names), func(call string) bool {
+		_, _, err := params.Times(here, call, 0)
+		if missing == nil {
 			missing = err
 		}
-	}
-	source.names = slices.DeleteFunc(slices.Clone(source.names), func(call string) bool { _, ok := tiers[call]; return !ok })
+		return err != nil
+	})
 	if len(source.names) == 0 {
 		return missing
 	}
-	inside := source.place == model.Intra.String()
-	equation := "o_s + o_r + (k−1) G + L, equation (9)"
-	if inside {
-		equation = "s_s + s_r + (k−1) S, equation (8)"
-	}
-	source.basis = byLoGH
-	source.title = fmt.Sprintf("Blocking calls on %s, %s, %s, by LoGH{sSP}", source.platform, source.library, source.place)
-	source.predict = func(call string, k int) reports.Prediction {
-		send, _ := params.Value(here, call, "o_s", k)
+	source.basis = byRanges
+	source.title = fmt.Sprintf("Blocking calls on %s, %s, %s, by ranges of sizes", source.platform, source.library, source.place)
+	source.predict = func(call string, k int) (reports.Prediction, error) {
+		send, way, err := params.Times(here, call, k)
 		return reports.Prediction{
-			Protocol: call, Bytes: k, Sender: unit.FromMicros(send), Delivery: tiers[call].OneWay(inside, k),
-			Equations: "T_s = o_s of k bytes, T_s-r = " + equation + ", with overheads of small messages",
-		}
+			Protocol: call, Bytes: k, Sender: unit.FromMicros(send.Value), Delivery: unit.FromMicros(way.Value),
+			Equations: "T_s = o_s, T_s-r = T, of the range that holds the size",
+		}, err
 	}
 	return nil
 }
@@ -367,7 +362,7 @@ func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
 	var rows []predictionRow
 	for _, p := range ps {
 		call, protocol := source.call, p.Protocol
-		if source.basis == byLoGH {
+		if source.basis == byRanges {
 			call, protocol = p.Protocol, "auto"
 		}
 		x := predictionRow{source.platform, source.library, source.place, call, protocol, p.Bytes, sample.Sender, p.Sender, source.basis}

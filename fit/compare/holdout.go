@@ -4,12 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// HeldOut is how well the parameters of one half of the sizes predict half a round trip at the others.
+// HeldOut is how well the parameters of one half of the sizes, and of one half of the launches if
+// there are several, predict half a round trip of the others.
 type HeldOut struct {
 	Platform, Library, Place, Mode string
 
@@ -26,51 +28,80 @@ type Predicted struct {
 	Error               float64 // (predicted − measured)/measured, percent
 }
 
-// HoldOut fits every other size of the round trips of each mode, from the smallest on, and predicts the sizes between: on the piece
-//
-//	rtt/2 = a + G·(k − from)
-//
-// that they lie on. Between two pieces, where a protocol changes somewhere, the nearer one in proportion counts. Modes of fewer than six sizes are left out. The errors are those of Fit.
+// fewestSizes is how many sizes of a round trip there must be to hold out a half of them.
+const fewestSizes = 6
+
+// HoldOut fits every other size of the round trips of each mode, from the smallest on, with every
+// other launch, and predicts the sizes between of the other launches from the parameters. Modes of
+// fewer than six sizes are left out. The errors are those of Fit.
 func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
-	o = o.Defaults()
-	_, curves, err := measured(set, o)
+	type series struct {
+		clean.Subject
+		mode, protocol string
+	}
+	of := func(s *sample.Series) series { return series{clean.SubjectOf(s), s.Mode, s.Protocol} }
+	sizes, launches := map[series][]int{}, map[clean.Subject][]int{}
+	add := func(all []int, x int) []int {
+		if i, ok := slices.BinarySearch(all, x); !ok {
+			all = slices.Insert(all, i, x)
+		}
+		return all
+	}
+	trips := func(s *sample.Series) bool {
+		return s.Timer == sample.RTT && clean.Chosen(s.Mode, s.Protocol) && len(s.Times) > 0
+	}
+	for i := range set.Series {
+		if s := &set.Series[i]; trips(s) {
+			sizes[of(s)] = add(sizes[of(s)], s.Bytes)
+			launches[clean.SubjectOf(s)] = add(launches[clean.SubjectOf(s)], s.Launch)
+		}
+	}
+	fitted, rest := &sample.Set{Facts: set.Facts}, &sample.Set{Facts: set.Facts}
+	for _, s := range set.Series {
+		if !trips(&s) || len(sizes[of(&s)]) < fewestSizes {
+			continue
+		}
+		all := launches[clean.SubjectOf(&s)]
+		i, launch := slices.Index(sizes[of(&s)], s.Bytes), slices.Index(all, s.Launch)
+		switch several := len(all) > 1; {
+		case i%2 == 0 && (!several || launch%2 == 0):
+			fitted.Series = append(fitted.Series, s)
+		case i%2 == 1 && (!several || launch%2 == 1):
+			rest.Series = append(rest.Series, s)
+		}
+	}
+	r, err := fit.Fit(fitted, o)
 	if err != nil {
 		return nil, err
 	}
-	curves = slices.DeleteFunc(curves, func(c *curve.Fitted) bool {
-		return c.Timer != sample.RTT || !clean.Chosen(c.Mode, c.Protocol) || len(c.Cells) < 2*curve.Fewest
-	})
-	out := make([]HeldOut, len(curves))
-	clean.Parallel(len(curves), func(i int) { out[i] = holdOut(curves[i], o) })
+	o = o.Defaults()
+	_, curves, err := measured(rest, o)
+	if err != nil {
+		return nil, err
+	}
+	var out []HeldOut
+	for _, c := range curves {
+		here := params.Select(r.Parameters, c.Platform, c.Library, c.Place)
+		h := HeldOut{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode}
+		h.Fitted = (len(sizes[series{c.Subject, c.Mode, c.Protocol}]) + 1) / 2
+		var errors []float64
+		for _, x := range c.Cells {
+			e, err := params.At(here, c.Mode, params.OneWay, x.Bytes)
+			if err != nil {
+				continue
+			}
+			p := Predicted{Bytes: x.Bytes, Predicted: clean.Rounded(e.Value), Measured: clean.Rounded(x.Value / 2)}
+			if x.Value > 0 {
+				p.Error = clean.Rounded(100 * (p.Predicted/p.Measured - 1))
+				errors = append(errors, math.Abs(p.Error))
+			}
+			h.Others = append(h.Others, p)
+		}
+		if len(errors) > 0 {
+			h.Median = clean.Median(errors)
+			h.Largest = errors[len(errors)-1]
+			out = append(out, h)
+		}
+	}
 	return out, nil
-}
-
-// holdOut predicts every other cell from the rest.
-func holdOut(c *curve.Fitted, o clean.Options) HeldOut {
-	half := *c
-	half.Cells, half.Scales = nil, nil
-	var others []clean.Cell
-	for i, x := range c.Cells {
-		if i%2 == 1 {
-			others = append(others, x)
-			continue
-		}
-		half.Cells, half.Scales = append(half.Cells, x), append(half.Scales, c.Scales[i])
-	}
-	half.Cut(o)
-	h := HeldOut{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Fitted: len(half.Cells)}
-	var errors []float64
-	for _, x := range others {
-		p := Predicted{Bytes: x.Bytes, Predicted: clean.Rounded(half.Nearest(x.Bytes) / 2), Measured: clean.Rounded(x.Value / 2)}
-		if x.Value > 0 {
-			p.Error = clean.Rounded(100 * (p.Predicted/p.Measured - 1))
-			errors = append(errors, math.Abs(p.Error))
-		}
-		h.Others = append(h.Others, p)
-	}
-	if len(errors) > 0 {
-		h.Median = clean.Median(errors)
-		h.Largest = errors[len(errors)-1]
-	}
-	return h
 }

@@ -31,7 +31,7 @@ func TestModelMissing(t *testing.T) {
 // What equations (8) and (9) take, and what they make of it: computed by hand.
 func TestCall(t *testing.T) {
 	row := func(place, mode, name, unit string, from int, value float64) params.Parameter {
-		return params.Parameter{Place: place, Mode: mode, Name: name, Unit: unit, From: from, To: from + 100, Value: value, Method: "m"}
+		return params.Parameter{Place: place, Mode: mode, Name: name, Unit: unit, From: from, To: from + 1000, Value: value, Method: "m"}
 	}
 	between := []params.Parameter{
 		row("inter", "send", "o_s", params.Micros, 16, 30), row("inter", "send", "o_s", params.PerByte, 16, 1), row("inter", "send", "o_r", params.Micros, 16, 20),

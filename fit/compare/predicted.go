@@ -144,6 +144,9 @@ func Predict(q Query) (Prediction, bool) {
 			return Prediction{v, Calibration}, true
 		}
 	}
+	if params.Covers(q.Parameters, mode, q.Bytes) != nil {
+		return Prediction{}, false
+	}
 	if q.Quantity == OneWay && mode != params.Message {
 		x, err := params.Call(q.Parameters, mode)
 		return Prediction{model.LoGH{Between: x, Inside: x}.OneWay(params.Inside(q.Parameters), q.Bytes).Micros(), Validation}, err == nil

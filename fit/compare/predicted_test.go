@@ -98,3 +98,18 @@ func TestQuantities(t *testing.T) {
 		t.Errorf("got  %v\nwant %v", asked, want)
 	}
 }
+
+// What is measured of o_s is what the fit takes it from: the call after a wait where timer11 is hindered.
+func TestCompareHindered(t *testing.T) {
+	set := &sample.Set{}
+	for _, x := range []struct {
+		mode, timer string
+		us          float64
+	}{{"send", sample.Timer11, 80}, {"send", sample.Idle, 30}, {"ssend", sample.Timer11, 70}, {"ssend", sample.Idle, 60}, {"isend", sample.Timer11, 30.1}, {"isend", sample.Idle, 30}} {
+		set.Series = append(set.Series, fittest.Series(x.mode, x.timer, fittest.Repeat(40, x.us)...))
+	}
+	cs, err := Compare(set, nil, func(Query) (Prediction, bool) { return Prediction{Micros: 1}, true })
+	if err != nil || len(cs) != 3 || cs[0].Measured != 30 || cs[1].Measured != 70 || cs[2].Measured != 30.1 {
+		t.Errorf("%+v, %v", cs, err)
+	}
+}

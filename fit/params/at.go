@@ -1,9 +1,13 @@
 package params
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Estimate is what parameters say of messages of one size.
@@ -79,7 +83,44 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	if i >= 0 {
 		e.Value += ps[i].Value * float64(max(k, from)-p.From)
 	}
+	if limit := float64(math.MaxInt64) / float64(unit.Microsecond); !(math.Abs(e.Value) < limit) {
+		return Estimate{}, fmt.Errorf("%s of mode %s and %d bytes is %g us, which is no time: mend the parameters", kind.Name(), mode, k, e.Value)
+	}
 	return e, nil
+}
+
+// Covers returns a *RangeError for messages more than twice as long as any that parameters of a mode
+// are from.
+func Covers(ps []Parameter, mode string, k int) error {
+	from, to := math.MaxInt, -1
+	for _, p := range ps {
+		if p.Mode == mode && p.From >= 0 {
+			from, to = min(from, p.From), max(to, p.To)
+		}
+	}
+	if to >= 0 && k > beyond*max(to, 1) {
+		return &RangeError{Name: "everything", Mode: mode, Size: k, From: from, To: to}
+	}
+	return nil
+}
+
+// Times predicts a whole call of a mode with k bytes: how long the send takes, and the time of one
+// way. That is T, by ranges of sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with
+// what Call takes.
+func Times(ps []Parameter, mode string, k int) (send, way Estimate, err error) {
+	if send, err = At(ps, mode, SendOverhead, k); err != nil {
+		return send, way, err
+	}
+	var missing *MissingError
+	if way, err = At(ps, mode, OneWay, k); !errors.As(err, &missing) {
+		return send, way, err
+	}
+	x, err := Call(ps, mode)
+	if err != nil {
+		return send, way, err
+	}
+	way.Value = model.LoGH{Between: x, Inside: x}.OneWay(Inside(ps), k).Micros()
+	return send, way, Covers(ps, mode, k)
 }
 
 // hint says what to do about a parameter that is missing.

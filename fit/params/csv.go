@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/loggp/loggp/model/table"
 )
@@ -35,7 +36,7 @@ var schema = table.Schema[Parameter]{
 	Check: func(p *Parameter) (string, error) {
 		limit := map[string]float64{Micros: maxMicros, PerByte: maxPerByte}[p.Unit]
 		switch {
-		case p.Kind() == NoKind:
+		case p.Kind() == NoKind && slices.Contains(Names(), p.Name):
 			return "unit", fmt.Errorf("%q is not a unit of %s", p.Unit, p.Name)
 		case p.From > p.To || (p.From < 0) != (p.To < 0):
 			return "bytes_to", fmt.Errorf("the range from %s to %s bytes is none", orNothing(p.From), orNothing(p.To))
