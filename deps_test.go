@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"fit/tiers", "fit/fittest"},
 	{"fit", "microbench/foreign", "impl/mpi/check", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports/chart", "fit/compare", "fit/export", "impl/mpi"},
-	{"reports/doc"},
+	{"reports/doc", "reports/chart/charttest"},
 	{"reports/render"},
 	{"reports"},
 	{"impl/programs", "impl/engine/enginetest/program"},
@@ -127,14 +127,13 @@ const maxFiles = 15
 
 // moreFiles are the packages that have more, with the number that they must not exceed. An entry that is no longer needed is a failure.
 var moreFiles = map[string]int{
-	"cmd/loggp":   100, // one file a verb
-	"fit/compare": 16,
-	"microbench":  29,
-	"reports":     58,
+	"cmd/loggp":  100, // one file a verb
+	"microbench": 29,
+	"reports":    27,
 }
 
 // testOnly are packages for test files only. They set things side by side that do not know each other.
-var testOnly = []string{"fit/fittest", "impl/device/devicetest", "impl/engine/enginetest", "impl/engine/enginetest/program", "impl/launch/launchtest"}
+var testOnly = []string{"reports/chart/charttest", "fit/fittest", "impl/device/devicetest", "impl/engine/enginetest", "impl/engine/enginetest/program", "impl/launch/launchtest"}
 
 // others are modules of others, and who may import them, in test files as well.
 var others = []struct {

@@ -21,7 +21,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
 )
 
@@ -51,29 +52,22 @@ type wantedSection struct {
 // TestBrowser: in a browser, pages show all that they have, at any width, in light and dark, and ask nothing of anybody.
 func TestBrowser(t *testing.T) {
 	b := openBrowser(t)
-	study, report := largeStudy(), whole(t)
+	report := whole(t)
 	report.Contrast = contrasted()
-	traced := busy(3, 40)
-	survey, collectives := surveyed(t), together(t)
 	for _, x := range []struct {
-		name  string
-		write func(dir string) error
-		want  wanted
+		name string
+		doc  *doc.Document
 	}{
-		{"study", func(dir string) error { return render.Page(dir, study.Document(true)) }, wantedOfStudy(study)},
-		{"report", func(dir string) error { return Page(dir, report) }, wantedOfReport(report)},
-		{"trace", func(dir string) error { return TracePage(dir, traced) }, wantedOfTrace(traced)},
-		{"survey", func(dir string) error { return SurveyPage(dir, survey) }, wantedOfSurvey(survey)},
-		{"collectives", func(dir string) error { return CollectivePage(dir, collectives) }, wantedOfCollectives(collectives)},
+		{"study", largeStudy().Document(true)}, {"report", report.Document()}, {"trace", busy(3, 40).Document()}, {"survey", surveyed(t).Document()}, {"collectives", together(t).Document()},
 	} {
-		dir := filepath.Join(t.TempDir(), x.name)
-		if err := x.write(dir); err != nil {
+		dir, want := filepath.Join(t.TempDir(), x.name), wantedOf(x.doc)
+		if err := render.Page(dir, x.doc); err != nil {
 			t.Fatal(err)
 		}
 		for _, g := range glances {
 			t.Run(x.name+"-"+g.String(), func(t *testing.T) {
 				t.Parallel()
-				for _, p := range b.problems(t, filepath.Join(dir, "index.html"), g, x.want) {
+				for _, p := range b.problems(t, filepath.Join(dir, "index.html"), g, want) {
 					t.Error(p)
 				}
 			})
@@ -89,7 +83,7 @@ func TestBrowserSees(t *testing.T) {
 	if err := render.Page(dir, s.Document(true)); err != nil {
 		t.Fatal(err)
 	}
-	b.sees(t, dir, wantedOfStudy(s), []planted{
+	b.sees(t, dir, wantedOf(s.Document(true)), []planted{
 		{"none", add(""), glance{380, false}, ""},
 		{"image from elsewhere", add(`<img alt="x" src="https://example.invalid/x.png">`), glance{1400, false}, "request: https://example.invalid/x.png"},
 		{"style sheet from elsewhere", add(`<link rel="stylesheet" href="http://example.invalid/x.css">`), glance{1400, false}, "request: http://example.invalid/x.css"},
@@ -111,8 +105,8 @@ func TestBrowserSees(t *testing.T) {
 		{"chart shown twice", add(`<style>svg.chart{display:block!important}</style>`), glance{380, false}, "figure-10: 2 charts, want 1"},
 		{"chart too small", add(`<style>svg.chart{max-width:200px!important}</style>`), glance{380, false}, "letters"},
 		{"chart without colours", add(`<style>svg.chart *{fill:red!important;stroke:red!important}</style>`), glance{380, false}, "colours"},
-		{"table missing", cut(`<table class="cards">`, "</table>"), glance{1400, true}, "claims: tables of [] rows, want [7]"},
-		{"row missing", cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), glance{1400, true}, "claims: tables of [6] rows, want [7]"},
+		{"table missing", cut(`<table class="cards">`, "</table>"), glance{1400, true}, "claims: tables of [] rows, want [5]"},
+		{"row missing", cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), glance{1400, true}, "claims: tables of [4] rows, want [5]"},
 		{"section missing", cut(`<section id="table-3"`, "</section>"), glance{1400, true}, "table-3: no such section"},
 		{"table out of its box", add(`<style>.box{max-width:none!important}.wrap{min-width:40rem!important}</style>`), glance{380, true}, "box"},
 		{"dark text in the dark", add(`<style>h2{color:#333!important}</style>`), glance{1400, true}, "contrast: H2"},
@@ -131,11 +125,11 @@ func TestBrowserSeesSurvey(t *testing.T) {
 	b := openBrowser(t)
 	s := surveyed(t)
 	dir := filepath.Join(t.TempDir(), "survey")
-	if err := SurveyPage(dir, s); err != nil {
+	if err := render.Page(dir, s.Document()); err != nil {
 		t.Fatal(err)
 	}
-	rows := s.standings(s.subjects()).rows()
-	b.sees(t, dir, wantedOfSurvey(s), []planted{
+	rows := s.summary(s.subjects()).Rows()
+	b.sees(t, dir, wantedOf(s.Document()), []planted{
 		{"none", ruled(""), glance{1400, true}, ""},
 		{"chart missing", cut(`<figure id="chart-ways"`, "</figure>"), glance{380, false}, "ways: 1 charts, want 2"},
 		{"both widths at once", ruled("svg.half{display:block!important}"), glance{380, false}, "ways: 4 charts, want 2"},
@@ -153,10 +147,10 @@ func TestBrowserSeesCollectives(t *testing.T) {
 	b := openBrowser(t)
 	r := together(t)
 	dir := filepath.Join(t.TempDir(), "collectives")
-	if err := CollectivePage(dir, r); err != nil {
+	if err := render.Page(dir, r.Document()); err != nil {
 		t.Fatal(err)
 	}
-	b.sees(t, dir, wantedOfCollectives(r), []planted{
+	b.sees(t, dir, wantedOf(r.Document()), []planted{
 		{"none", ruled(""), glance{380, true}, ""},
 		{"section missing", cut(`<section id="of-allgather"`, "</section>"), glance{1400, false}, "of-allgather: no such section"},
 		{"chart behind a barrier missing", cut(`<figure id="chart-bcast-of-16-ranks-here-barrier"`, "</figure>"), glance{380, false}, "of-bcast: 4 charts, want 5"},
@@ -215,96 +209,17 @@ func (b browser) sees(t *testing.T, dir string, want wanted, faults []planted) {
 	}
 }
 
-// wantedOfStudy is what the page of a study has to show.
-func wantedOfStudy(s *Study) wanted {
-	w := wanted{{id: "summary", rows: []int{s.Verdicts(true).Sections[0].Tables[0].Rows()}}, {id: "claims", rows: []int{len(s.Claims)}}, {id: "reading"}}
-	for _, a := range s.Artefacts {
-		x := wantedSection{id: a.ID, charts: len(a.Charts)}
-		if len(a.Curves) > 0 {
-			x.charts++
-		}
-		if len(a.Rows) > 0 {
-			x.rows = []int{len(a.Rows)}
+// wantedOf is what the page of a document has to show.
+func wantedOf(d *doc.Document) wanted {
+	var w wanted
+	for _, s := range d.Sections {
+		x := wantedSection{id: s.ID, charts: len(s.Figures)}
+		for _, t := range s.Tables {
+			x.rows = append(x.rows, t.Rows())
 		}
 		w = append(w, x)
 	}
-	return append(w, wantedSection{id: "run", rows: []int{len(s.Facts)}}, wantedSection{id: "again"}, wantedSection{id: "source"}, wantedSection{id: "glossary"})
-}
-
-// wantedOfReport is what the page of a report on one place has to show. Rows are counted where they follow from the report alone.
-func wantedOfReport(r Report) wanted {
-	p := places(r.Result)[0]
-	platform := r.Platforms[0]
-	stands := []int{overview(platform).rows()}
-	for range platform.Libraries {
-		stands = append(stands, 8/2) // a row for each send mode
-	}
-	return wanted{
-		{id: "parameters", rows: []int{len(p.modes())}},
-		{id: "ranges", rows: []int{p.pieces().rows()}},
-		{id: "charts", charts: len(Charts(r.Result, r.Comparisons)) + len(r.Charts)},
-		{id: "comparisons", rows: comparisonRows(r)},
-		{id: "published", rows: []int{p.against(r.Published, platform).rows()}},
-		{id: "contrast", rows: []int{sizedTable(r.Contrast, nil).rows(), parameterTable(r.Contrast).rows(), rivalryTable(r.Contrast).rows()}},
-		{id: "overlap", rows: []int{overlapTable(r.Contrast).rows()}},
-		{id: "warnings"},
-		{id: "platforms", rows: append(stands, len(platform.Numbers), len(platform.References))},
-		{id: "run", rows: []int{len(r.Samples.Facts)}},
-		{id: "again"},
-		{id: "glossary"},
-	}
-}
-
-// wantedOfSurvey is what the page of a survey has to show.
-func wantedOfSurvey(s *Survey) wanted {
-	all := s.subjects()
-	var modes []int
-	for _, x := range all {
-		modes = append(modes, x.parameters().rows())
-	}
-	return wanted{
-		{id: "trust"},
-		{id: "parameters", rows: []int{s.standings(all).rows()}},
-		{id: "ways", charts: 2},
-		{id: "overheads", charts: 2},
-		{id: "overlap", charts: 2, rows: []int{s.pays(all).rows(), len(freeSizes) * 2}},
-		{id: "spread", charts: 1, rows: []int{len(s.Fit.Scatters), len(s.Fit.Tails)}},
-		{id: "warnings"},
-		{id: "modes", rows: modes},
-		{id: "run", rows: []int{settingTable(all).rows()}},
-		{id: "glossary"},
-	}
-}
-
-// wantedOfCollectives is what the page on collective operations has to show: the first entrant, among 4 and 16 ranks, has a model, the second no common start, the third
-// one algorithm.
-func wantedOfCollectives(r *CollectiveReport) wanted {
-	w := wanted{
-		{id: "trust"},
-		{id: "fastest", rows: []int{4 * 2, 1 + 3*5, 1 + 3*5, 1 + 3*5}},
-		{id: "side-by-side", charts: 3, rows: []int{1 + 3*5}},
-		{id: "model", rows: []int{4 * 2}},
-	}
-	for _, o := range []collective.Operation{collective.Barrier, collective.Bcast, collective.Allgather, collective.Scan} {
-		n, charts := len(collective.Of(o)), 2+1+1+1
-		sizes := 5
-		if o == collective.Barrier {
-			sizes, charts = 1, 0
-		}
-		w = append(w, wantedSection{id: "of-" + o.String(), charts: charts, rows: []int{n * sizes, n * sizes, n * sizes, sizes}})
-	}
-	return append(w, wantedSection{id: "warnings"}, wantedSection{id: "run", rows: []int{settingTable(r.subjects()).rows()}}, wantedSection{id: "glossary"})
-}
-
-// comparisonRows counts the rows of protocols and of modes.
-func comparisonRows(r Report) []int {
-	protocols := 0
-	for _, c := range r.Comparisons {
-		if strings.HasPrefix(c.Quantity, "T_s") {
-			protocols++
-		}
-	}
-	return []int{protocols, len(r.Comparisons) - protocols}
+	return w
 }
 
 //go:embed testdata/inspect.js
@@ -515,7 +430,7 @@ func (b browser) picture(ctx context.Context, t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fileName(strings.Split(t.Name(), "/")...) + ".png"
+	name := format.FileName(strings.Split(t.Name(), "/")...) + ".png"
 	if err := os.WriteFile(filepath.Join(*screenshots, name), png, 0o666); err != nil {
 		t.Fatal(err)
 	}

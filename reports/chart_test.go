@@ -2,10 +2,8 @@ package reports
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"image/png"
-	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -17,10 +15,12 @@ import (
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/chart/charttest"
 )
 
 // pictures are charts of all kinds.
-func pictures(t *testing.T) []*Chart {
+func pictures(t *testing.T) []*chart.Chart {
 	x := t3d(t)
 	all := Charts(x.result, x.compare)
 	for _, p := range model.Protocols {
@@ -29,103 +29,18 @@ func pictures(t *testing.T) []*Chart {
 				continue
 			}
 			d := model.Transfer{Machine: x.machine.Machine, Library: x.machine.Libraries[0], Protocol: p, Bytes: k, Path: model.Path{Hops: 1}}.Timeline()
-			all = append(all, Timeline(fmt.Sprintf("%s-%d", p.Name, k), "Time line of "+p.Name, d))
+			all = append(all, chart.Transfer(fmt.Sprintf("%s-%d", p.Name, k), "Time line of "+p.Name, d))
 			d = model.Transfer{Machine: toy().Machine, Protocol: p, Bytes: k}.Timeline()
-			all = append(all, Timeline(fmt.Sprintf("toy-%s-%d", p.Name, k), "Time line of "+p.Name, d))
+			all = append(all, chart.Transfer(fmt.Sprintf("toy-%s-%d", p.Name, k), "Time line of "+p.Name, d))
 		}
 	}
 	return all
 }
 
-// label of a picture, with the place that it takes.
-type words struct {
-	text                     string
-	left, right, top, bottom float64
-}
-
-// read parses an SVG picture and returns its size and its texts.
-func read(t *testing.T, name, svg string) (width, height float64, labels []words) {
-	t.Helper()
-	d := xml.NewDecoder(strings.NewReader(svg))
-	var known []string
-	for _, i := range inks {
-		known = append(known, hex(i.light))
-	}
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return width, height, labels
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		e, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		a := map[string]string{}
-		for _, x := range e.Attr {
-			a[x.Name.Local] = x.Value
-		}
-		for _, c := range []string{a["fill"], a["stroke"]} {
-			if c != "" && c != "none" && !slices.Contains(known, c) {
-				t.Fatalf("%s: colour %s has nothing that stands for it in the dark", name, c)
-			}
-		}
-		f := func(key string) float64 {
-			x, err := strconv.ParseFloat(a[key], 64)
-			if err != nil || math.IsNaN(x) {
-				t.Fatalf("%s: %s of %s is %q", name, key, e.Name.Local, a[key])
-			}
-			return x
-		}
-		switch e.Name.Local {
-		case "svg":
-			width, height = f("width"), f("height")
-		case "text":
-			var s string
-			if err := d.DecodeElement(&s, &e); err != nil {
-				t.Fatal(err)
-			}
-			y := f("y") + height
-			labels = append(labels, words{s, f("x"), f("x") + f("textLength"), y - 0.72*f("font-size"), y})
-		case "path":
-			if strings.Contains(a["d"], "NaN") || strings.Contains(a["d"], "Inf") {
-				t.Fatalf("%s: path %s", name, a["d"])
-			}
-		}
-	}
-}
-
 // TestLabels: in every width all texts lie in the picture, and none on another.
 func TestLabels(t *testing.T) {
 	for _, c := range pictures(t) {
-		legible(t, c)
-	}
-}
-
-func legible(t *testing.T, c *Chart) {
-	t.Helper()
-	for width := 260; width <= 900; width += 80 {
-		var b bytes.Buffer
-		if err := c.SVG(&b, width); err != nil {
-			t.Fatal(err)
-		}
-		name := fmt.Sprintf("%s in %d", c.Name, width)
-		w, h, labels := read(t, name, b.String())
-		if w != float64(width) {
-			t.Errorf("%s is %v wide", name, w)
-		}
-		for i, x := range labels {
-			if x.left < 0 || x.right > w+0.5 || x.top < 0 || x.bottom > h {
-				t.Errorf("%s: %q lies outside: %+v of %v × %v", name, x.text, x, w, h)
-			}
-			for _, y := range labels[:i] {
-				if x.left < y.right && y.left < x.right && x.top < y.bottom && y.top < x.bottom {
-					t.Errorf("%s: %q lies on %q", name, x.text, y.text)
-				}
-			}
-		}
+		charttest.Legible(t, c)
 	}
 }
 
@@ -134,16 +49,16 @@ func TestBandwidth(t *testing.T) {
 	p := &place{curves: []curve.Curve{{Mode: "send", Protocol: "auto", Timer: "rtt", Points: []curve.Point{
 		{Bytes: 0, Value: 5, Low: 4, High: 6}, {Bytes: 1, Value: 5, Low: -1, High: 6}, {Bytes: 1000, Value: 20, Low: 10, High: 40}}}}}
 	x := p.bandwidth()
-	if len(x.series) != 1 || !slices.Equal(x.series[0].points, []point{{1000, 100, 50, 200}}) {
-		t.Errorf("%+v", x.series)
+	if len(x.Series) != 1 || !slices.Equal(x.Series[0].Points, []chart.Point{{X: 1000, Y: 100, Low: 50, High: 200}}) {
+		t.Errorf("%+v", x.Series)
 	}
 }
 
 // TestOverlap: what is shaded is between the calls where the blocking one takes longer.
 func TestOverlap(t *testing.T) {
-	a := series{points: []point{{x: 1, y: 10}, {x: 2, y: 30}}}
-	b := series{points: []point{{x: 1, y: 20}, {x: 2, y: 25}}}
-	if over := overlap(a, b, "").series[0].over; !slices.Equal(over, []point{{x: 1, y: 10}, {x: 2, y: 25}}) {
+	a := chart.Series{Points: []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 30}}}
+	b := chart.Series{Points: []chart.Point{{X: 1, Y: 20}, {X: 2, Y: 25}}}
+	if over := overlap(a, b, "").Series[0].Over; !slices.Equal(over, []chart.Point{{X: 1, Y: 10}, {X: 2, Y: 25}}) {
 		t.Errorf("%+v", over)
 	}
 }
@@ -210,8 +125,8 @@ func TestStrange(t *testing.T) {
 			if err := c.SVG(&b, 320); err != nil {
 				t.Fatal(err)
 			}
-			read(t, name, b.String())
-			legible(t, c)
+			charttest.Read(t, name, b.String())
+			charttest.Legible(t, c)
 			if hidden := strings.Contains(c.Text, "left out"); hidden != (name == "nothing") {
 				t.Errorf("%s: %s", name, c.Text)
 			}
@@ -221,10 +136,10 @@ func TestStrange(t *testing.T) {
 
 // TestArrows: messages go the way that they go, and what a remote access sends beside the data is named for what it does.
 func TestArrows(t *testing.T) {
-	strokes := regexp.MustCompile(`<path fill="none" stroke="` + hex(black.light) + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
+	strokes := regexp.MustCompile(`<path fill="none" stroke="` + "#1f2328" + `" stroke-width="1.4" d="M[0-9.-]+ ([0-9.-]+)L[0-9.-]+ ([0-9.-]+)"/>`)
 	draw := func(m *model.Machine, p *model.Protocol) (directions string, names []string) {
 		var b bytes.Buffer
-		if err := Timeline(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, Width); err != nil {
+		if err := chart.Transfer(p.Name, "Time line of "+p.Name, model.Transfer{Machine: m, Protocol: p, Bytes: 1000, Path: model.Path{Hops: 1}}.Timeline()).SVG(&b, chart.Width); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range strokes.FindAllStringSubmatch(b.String(), -1) {
@@ -232,9 +147,9 @@ func TestArrows(t *testing.T) {
 			to, _ := strconv.ParseFloat(s[2], 64)
 			directions += map[bool]string{true: "↓", false: "↑"}[to > from]
 		}
-		_, _, labels := read(t, p.Name, b.String())
+		_, _, labels := charttest.Read(t, p.Name, b.String())
 		for _, l := range labels {
-			names = append(names, l.text)
+			names = append(names, l.Text)
 		}
 		return directions, names
 	}
@@ -264,15 +179,15 @@ func TestArrows(t *testing.T) {
 func TestLines(t *testing.T) {
 	c := &curve.Curve{Pieces: []curve.Piece{{From: 0, To: 1000, Value: 3, Slope: 0.01}, {From: 1400, To: 1400, Value: 50}}}
 	all := lines(c)
-	if len(all) != 2 || len(all[1]) != 1 || all[1][0] != (point{x: 1400, y: 50}) {
+	if len(all) != 2 || len(all[1]) != 1 || all[1][0] != (chart.Point{X: 1400, Y: 50}) {
 		t.Fatalf("%+v", all)
 	}
 	l := all[0]
-	if l[0] != (point{x: 0, y: 3}) || l[len(l)-1].x != 1000 {
+	if l[0] != (chart.Point{X: 0, Y: 3}) || l[len(l)-1].X != 1000 {
 		t.Errorf("from %v to %v", l[0], l[len(l)-1])
 	}
 	for i, p := range l {
-		if math.Abs(p.y-3-0.01*p.x) > 1e-9 || i > 0 && p.x <= l[i-1].x {
+		if math.Abs(p.Y-3-0.01*p.X) > 1e-9 || i > 0 && p.X <= l[i-1].X {
 			t.Errorf("point %v after %v", p, l[max(i-1, 0)])
 		}
 	}
@@ -293,12 +208,12 @@ func TestProtocolLines(t *testing.T) {
 		}
 	}
 	x, predicted := p.protocols("T_s", cs)
-	if !predicted || len(x.series) != 2 || x.series[0].name != "T" {
-		t.Fatalf("%v, %+v", predicted, x.series)
+	if !predicted || len(x.Series) != 2 || x.Series[0].Name != "T" {
+		t.Fatalf("%v, %+v", predicted, x.Series)
 	}
 	for i, want := range []float64{0, 3} {
-		if l := x.series[i].lines; len(l) != 1 || !slices.Equal(l[0], []point{{x: 1, y: want}}) {
-			t.Errorf("%s: %+v, want %v", x.series[i].name, l, want)
+		if l := x.Series[i].Lines; len(l) != 1 || !slices.Equal(l[0], []chart.Point{{X: 1, Y: want}}) {
+			t.Errorf("%s: %+v, want %v", x.Series[i].Name, l, want)
 		}
 	}
 }

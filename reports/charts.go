@@ -10,18 +10,20 @@ import (
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // Charts returns the charts of a fit, and of comparisons, for each platform, library and place in turn. What was not measured is
 // not there.
-func Charts(r *fit.Result, cs []compare.Comparison) []*Chart {
-	var all []*Chart
+func Charts(r *fit.Result, cs []compare.Comparison) []*chart.Chart {
+	var all []*chart.Chart
 	ps := places(r)
 	for _, p := range ps {
 		charts := p.charts(cs)
 		for _, c := range charts {
 			if len(ps) > 1 {
-				c.Name = fileName(p.platform, p.library, p.place, c.Name)
+				c.Name = format.FileName(p.platform, p.library, p.place, c.Name)
 				c.Title += ", " + p.String()
 			}
 		}
@@ -30,66 +32,49 @@ func Charts(r *fit.Result, cs []compare.Comparison) []*Chart {
 	return all
 }
 
-// fileName joins words to a name of a file.
-func fileName(words ...string) string {
-	var out []string
-	for _, w := range words {
-		w = strings.Trim(strings.Map(func(r rune) rune {
-			if r < 128 && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '.') {
-				return r
-			}
-			return '-'
-		}, w), "-.")
-		if w != "" {
-			out = append(out, w)
-		}
-	}
-	return strings.Join(out, "-")
-}
-
 // pairs are the blocking and the non-blocking call of each send mode.
 var pairs = []struct {
 	name, blocking, nonblocking string
-	ink                         ink
+	color                       chart.Color
 }{
-	{"standard", "send", "isend", blue},
-	{"synchronous", "ssend", "issend", orange},
-	{"ready", "rsend", "irsend", green},
-	{"buffered", "bsend", "ibsend", violet},
+	{"standard", "send", "isend", chart.Blue},
+	{"synchronous", "ssend", "issend", chart.Orange},
+	{"ready", "rsend", "irsend", chart.Green},
+	{"buffered", "bsend", "ibsend", chart.Violet},
 }
 
 // looks is how a call looks in all charts: its colour is its send mode, what blocks is solid.
-func looks(mode string) look {
+func looks(mode string) chart.Style {
 	for i, p := range pairs {
 		switch mode {
 		case p.blocking:
-			return look{ink: p.ink, glyph: solidGlyphs[i]}
+			return chart.Style{Color: p.color, Glyph: chart.Solid[i]}
 		case p.nonblocking:
-			return look{ink: p.ink, glyph: hollowGlyphs[i], dashed: true}
+			return chart.Style{Color: p.color, Glyph: chart.Hollow[i], Dashed: true}
 		}
 	}
-	return look{ink: teal, glyph: solidGlyphs[0]}
+	return chart.Style{Color: chart.Teal, Glyph: chart.Solid[0]}
 }
 
-func (p *place) charts(cs []compare.Comparison) []*Chart {
-	var all []*Chart
-	add := func(x xy, name, title, text string) {
-		x.series = slices.DeleteFunc(x.series, func(s series) bool { return len(s.points) == 0 })
-		if len(x.series) > 0 {
-			all = append(all, x.chart(name, title, text))
+func (p *place) charts(cs []compare.Comparison) []*chart.Chart {
+	var all []*chart.Chart
+	add := func(x chart.XY, name, title, text string) {
+		x.Series = slices.DeleteFunc(x.Series, func(s chart.Series) bool { return len(s.Points) == 0 })
+		if len(x.Series) > 0 {
+			all = append(all, x.Chart(name, title, text))
 		}
 	}
 	const intervals = " Points are medians with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend."
-	var blocking, nonblocking []series
+	var blocking, nonblocking []chart.Series
 	for _, m := range pairs {
 		blocking = append(blocking, p.overheads(m.blocking))
 		nonblocking = append(nonblocking, p.overheads(m.nonblocking))
 	}
-	add(xy{y: "o_s (us)", series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
-	add(xy{y: "o_s (us)", series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
+	add(chart.XY{Y: "o_s (us)", Series: blocking}, "send-blocking", "Send overhead of blocking calls", "How long the call keeps the sender busy."+intervals)
+	add(chart.XY{Y: "o_s (us)", Series: nonblocking}, "send-nonblocking", "Send overhead of non-blocking calls", "How long the call keeps the sender busy; the message travels on by itself."+intervals)
 	for _, m := range pairs {
 		a, b := p.overheads(m.blocking), p.overheads(m.nonblocking)
-		if len(a.points) > 0 && len(b.points) > 0 {
+		if len(a.Points) > 0 && len(b.Points) > 0 {
 			add(overlap(a, b, "o_s (us)"), "overlap-"+m.name, "Where non-blocking "+m.name+" sends pay",
 				"The shaded area between blocking and non-blocking call is time that the sender can compute in.")
 		}
@@ -125,45 +110,45 @@ func (p *place) curve(mode, timer string) *curve.Curve {
 }
 
 // series returns what a timer shows in a mode, with its fit.
-func (p *place) series(mode, timer string) series {
-	s := series{name: mode, look: looks(mode)}
+func (p *place) series(mode, timer string) chart.Series {
+	s := chart.Series{Name: mode, Style: looks(mode)}
 	if c := p.curve(mode, timer); c != nil {
-		s.points, s.lines = points(c.Points), lines(c)
+		s.Points, s.Lines = points(c.Points), lines(c)
 	}
 	return s
 }
 
 // overheads returns o_s of a mode, by the timer that it is from.
-func (p *place) overheads(mode string) series {
+func (p *place) overheads(mode string) chart.Series {
 	if x := p.first(mode, "o_s"); x != nil && p.curve(mode, x.Method) != nil {
 		return p.series(mode, x.Method)
 	}
 	return p.series(mode, sample.Timer11)
 }
 
-func points(ps []curve.Point) []point {
-	var out []point
+func points(ps []curve.Point) []chart.Point {
+	var out []chart.Point
 	for _, p := range ps {
-		out = append(out, point{float64(p.Bytes), p.Value, p.Low, p.High})
+		out = append(out, chart.Point{X: float64(p.Bytes), Y: p.Value, Low: p.Low, High: p.High})
 	}
 	return out
 }
 
 // lines returns the straight pieces of a curve, with so many points that they look right on logarithmic axes.
-func lines(c *curve.Curve) [][]point {
+func lines(c *curve.Curve) [][]chart.Point {
 	const steps = 24
-	var all [][]point
+	var all [][]chart.Point
 	for _, q := range c.Pieces {
-		var l []point
+		var l []chart.Point
 		if q.From == 0 {
-			l = append(l, point{x: 0, y: c.At(0)})
+			l = append(l, chart.Point{X: 0, Y: c.At(0)})
 		}
 		first := math.Max(float64(q.From), 1)
 		ratio := math.Pow(float64(q.To)/first, 1.0/steps)
 		last := -1
 		for i, x := 0, first; i <= steps; i, x = i+1, x*ratio {
 			if k := int(math.Round(x)); k > last && k <= q.To {
-				l = append(l, point{x: float64(k), y: q.Value + q.Slope*float64(k-q.From)})
+				l = append(l, chart.Point{X: float64(k), Y: q.Value + q.Slope*float64(k-q.From)})
 				last = k
 			}
 		}
@@ -173,91 +158,91 @@ func lines(c *curve.Curve) [][]point {
 }
 
 // overlap sets a blocking call beside a non-blocking one.
-func overlap(a, b series, y string) xy {
-	for _, p := range a.points {
-		for _, q := range b.points {
-			if p.x == q.x && p.y > q.y {
-				a.over = append(a.over, q)
-			} else if p.x == q.x {
-				a.over = append(a.over, p)
+func overlap(a, b chart.Series, y string) chart.XY {
+	for _, p := range a.Points {
+		for _, q := range b.Points {
+			if p.X == q.X && p.Y > q.Y {
+				a.Over = append(a.Over, q)
+			} else if p.X == q.X {
+				a.Over = append(a.Over, p)
 			}
 		}
 	}
-	if len(a.over) != len(a.points) {
-		a.over = nil
+	if len(a.Over) != len(a.Points) {
+		a.Over = nil
 	}
-	for _, s := range []*series{&a, &b} { // through the points, so that shade and line agree
-		s.lines = [][]point{s.points}
+	for _, s := range []*chart.Series{&a, &b} { // through the points, so that shade and line agree
+		s.Lines = [][]chart.Point{s.Points}
 	}
-	return xy{y: y, series: []series{a, b}}
+	return chart.XY{Y: y, Series: []chart.Series{a, b}}
 }
 
-func (p *place) receives() xy {
+func (p *place) receives() chart.XY {
 	ready, start, wait := p.series("send", sample.Timer12), p.series("isend", sample.Timer21), p.series("send", sample.Timer21)
-	ready.name, ready.look = "blocking, message there", look{ink: blue, glyph: solidGlyphs[0]}
-	start.name, start.look = "non-blocking call", look{ink: green, glyph: hollowGlyphs[2], dashed: true}
-	wait.name, wait.look = "blocking, begun with the send", look{ink: orange, glyph: solidGlyphs[1]}
-	return xy{y: "receive time (us)", series: []series{wait, ready, start}}
+	ready.Name, ready.Style = "blocking, message there", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}
+	start.Name, start.Style = "non-blocking call", chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}
+	wait.Name, wait.Style = "blocking, begun with the send", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}
+	return chart.XY{Y: "receive time (us)", Series: []chart.Series{wait, ready, start}}
 }
 
 // bandwidth is k/T against k.
-func (p *place) bandwidth() xy {
-	x := xy{y: "bandwidth (MB/s)"}
+func (p *place) bandwidth() chart.XY {
+	x := chart.XY{Y: "bandwidth (MB/s)"}
 	for _, q := range []struct {
 		mode, timer, name string
 		half              float64
-		look              look
+		style             chart.Style
 	}{
 		{"send", sample.RTT, "send", 2, looks("send")},
 		{"ssend", sample.RTT, "ssend", 2, looks("ssend")},
 		{"bsend", sample.RTT, "bsend", 2, looks("bsend")},
 		{"message", sample.RTT, "message", 2, looks("message")},
-		{"message", sample.Get, "get", 1, look{ink: green, glyph: hollowGlyphs[2], dashed: true}},
-		{"message", sample.Put, "put", 1, look{ink: violet, glyph: hollowGlyphs[3], dashed: true}},
+		{"message", sample.Get, "get", 1, chart.Style{Color: chart.Green, Glyph: chart.Hollow[2], Dashed: true}},
+		{"message", sample.Put, "put", 1, chart.Style{Color: chart.Violet, Glyph: chart.Hollow[3], Dashed: true}},
 	} {
 		c := p.curve(q.mode, q.timer)
 		if c == nil {
 			continue
 		}
-		s := series{name: q.name, look: q.look}
+		s := chart.Series{Name: q.name, Style: q.style}
 		for _, y := range c.Points {
 			if k := q.half * float64(y.Bytes); k > 0 && y.Low > 0 {
-				s.points = append(s.points, point{float64(y.Bytes), k / y.Value, k / y.High, k / y.Low})
+				s.Points = append(s.Points, chart.Point{X: float64(y.Bytes), Y: k / y.Value, Low: k / y.High, High: k / y.Low})
 			}
 		}
-		s.lines = [][]point{s.points}
-		x.series = append(x.series, s)
+		s.Lines = [][]chart.Point{s.Points}
+		x.Series = append(x.Series, s)
 	}
 	return x
 }
 
-func (p *place) bursts() xy {
-	x := xy{y: "time (us)"}
+func (p *place) bursts() chart.XY {
+	x := chart.XY{Y: "time (us)"}
 	for _, q := range []struct {
-		mode string
-		ink  ink
-	}{{"send", blue}, {"isend", orange}, {"message", teal}} {
+		mode  string
+		color chart.Color
+	}{{"send", chart.Blue}, {"isend", chart.Orange}, {"message", chart.Teal}} {
 		train, send := p.series(q.mode, sample.Train), p.overheads(q.mode)
-		if len(train.points) == 0 {
+		if len(train.Points) == 0 {
 			continue
 		}
-		train.name, send.name = q.mode+" in a burst", "o_s of "+q.mode
-		train.look, send.look = look{ink: q.ink, glyph: solidGlyphs[0]}, look{ink: q.ink, glyph: hollowGlyphs[1], dashed: true}
-		train.lines, send.lines = [][]point{train.points}, [][]point{send.points}
-		x.series = append(x.series, train, send)
+		train.Name, send.Name = q.mode+" in a burst", "o_s of "+q.mode
+		train.Style, send.Style = chart.Style{Color: q.color, Glyph: chart.Solid[0]}, chart.Style{Color: q.color, Glyph: chart.Hollow[1], Dashed: true}
+		train.Lines, send.Lines = [][]chart.Point{train.Points}, [][]chart.Point{send.Points}
+		x.Series = append(x.Series, train, send)
 	}
 	return x
 }
 
-func (p *place) messages() xy {
-	x := xy{y: "time (us)"}
+func (p *place) messages() chart.XY {
+	x := chart.XY{Y: "time (us)"}
 	for i, q := range []struct{ timer, name string }{{sample.Timer11, "o_s"}, {sample.Timer12, "o_r"}, {sample.Get, "get"}, {sample.Put, "put"}} {
 		s := p.series("message", q.timer)
-		s.name, s.look = q.name, look{ink: []ink{blue, orange, green, violet}[i], glyph: solidGlyphs[i]}
+		s.Name, s.Style = q.name, chart.Style{Color: []chart.Color{chart.Blue, chart.Orange, chart.Green, chart.Violet}[i], Glyph: chart.Solid[i]}
 		if i >= 2 {
-			s.look.glyph, s.look.dashed = hollowGlyphs[i], true
+			s.Style.Glyph, s.Style.Dashed = chart.Hollow[i], true
 		}
-		x.series = append(x.series, s)
+		x.Series = append(x.Series, s)
 	}
 	return x
 }
@@ -266,38 +251,38 @@ func (p *place) messages() xy {
 const BySteps = " by steps"
 
 // protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else with what was fitted.
-func (p *place) protocols(quantity string, cs []compare.Comparison) (x xy, predicted bool) {
-	x.y = map[string]string{sample.Sender: "T_s (us)", sample.OneWay: "T_s-r (us)"}[quantity]
+func (p *place) protocols(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {
+	x.Y = map[string]string{sample.Sender: "T_s (us)", sample.OneWay: "T_s-r (us)"}[quantity]
 	for i := range p.curves {
 		c := &p.curves[i]
 		if c.Timer != quantity {
 			continue
 		}
-		s := series{name: c.Protocol, points: points(c.Points)}
-		if slices.ContainsFunc(x.series, func(o series) bool { return o.name == c.Protocol }) {
-			s.name += " (" + c.Mode + ")"
+		s := chart.Series{Name: c.Protocol, Points: points(c.Points)}
+		if slices.ContainsFunc(x.Series, func(o chart.Series) bool { return o.Name == c.Protocol }) {
+			s.Name += " (" + c.Mode + ")"
 		}
 		name := quantity + "(" + c.Mode + ")"
-		s.lines = slices.DeleteFunc([][]point{p.predicted(c, name, cs), p.predicted(c, name+BySteps, cs)}, func(l []point) bool { return len(l) == 0 })
-		if len(s.lines) > 0 {
+		s.Lines = slices.DeleteFunc([][]chart.Point{p.predicted(c, name, cs), p.predicted(c, name+BySteps, cs)}, func(l []chart.Point) bool { return len(l) == 0 })
+		if len(s.Lines) > 0 {
 			predicted = true
 		} else {
-			s.lines = lines(c)
+			s.Lines = lines(c)
 		}
-		x.series = append(x.series, s)
+		x.Series = append(x.Series, s)
 	}
-	slices.SortStableFunc(x.series, func(a, b series) int { return protocolRank(a.name) - protocolRank(b.name) })
-	for i := range x.series {
-		x.series[i].look = look{ink: []ink{blue, green, orange, violet, teal}[i%5], glyph: solidGlyphs[i%len(solidGlyphs)]}
+	slices.SortStableFunc(x.Series, func(a, b chart.Series) int { return protocolRank(a.Name) - protocolRank(b.Name) })
+	for i := range x.Series {
+		x.Series[i].Style = chart.Style{Color: []chart.Color{chart.Blue, chart.Green, chart.Orange, chart.Violet, chart.Teal}[i%5], Glyph: chart.Solid[i%len(chart.Solid)]}
 	}
 	return x, predicted
 }
 
 // predicted returns what was predicted for a curve.
-func (p *place) predicted(c *curve.Curve, quantity string, cs []compare.Comparison) (line []point) {
+func (p *place) predicted(c *curve.Curve, quantity string, cs []compare.Comparison) (line []chart.Point) {
 	for _, y := range cs {
 		if y.Platform == p.platform && y.Library == p.library && y.Place == p.place && y.Protocol == c.Protocol && y.Quantity == quantity {
-			line = append(line, point{x: float64(y.Bytes), y: y.Predicted})
+			line = append(line, chart.Point{X: float64(y.Bytes), Y: y.Predicted})
 		}
 	}
 	return line

@@ -8,6 +8,8 @@ import (
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // algorithmPlace returns the place of an algorithm among those of its operation, so that it looks alike in all charts of that.
@@ -17,11 +19,6 @@ func algorithmPlace(operation, algorithm string) int {
 		return 0
 	}
 	return max(slices.IndexFunc(collective.Of(o), func(a *collective.Algorithm) bool { return a.Name == algorithm }), 0)
-}
-
-// subjectLook is how the one of a number looks among several.
-func subjectLook(i int) look {
-	return look{ink: subjectInks[i%len(subjectInks)], glyph: solidGlyphs[i%len(solidGlyphs)]}
 }
 
 // byAlgorithm parts times by their algorithms.
@@ -51,18 +48,18 @@ func lengths(cs []compare.CollectiveComparison) int {
 
 // algorithmCharts are of the algorithms for one operation among some ranks: their times from a common start, with the model's, and behind a barrier; of one
 // algorithm, which has no model, in one chart. Where there is one length only, there is nothing to draw.
-func algorithmCharts(name string, cs []compare.CollectiveComparison) []*Chart {
+func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Chart {
 	if lengths(cs) < 2 {
 		return nil
 	}
 	of := ofRanks(cs[0].Operation, cs[0].Ranks)
 	start, barrier := timesOf(cs, false), timesOf(cs, true)
-	if len(byAlgorithm(cs)) == 1 && !start.model && !barrier.model && len(start.upper.series) > 0 {
-		return []*Chart{start.with(barrier).orNone(fileName(of, name), of+" on "+name, startText+" "+barrierText)}
+	if len(byAlgorithm(cs)) == 1 && !start.model && !barrier.model && len(start.Upper.Series) > 0 {
+		return []*chart.Chart{start.with(barrier).Chart(format.FileName(of, name), of+" on "+name, startText+" "+barrierText)}
 	}
-	return []*Chart{
-		start.chart(fileName(of, name, "start"), of+" on "+name+", from a common start", startText+" "+besideText),
-		barrier.chart(fileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+besideText),
+	return []*chart.Chart{
+		start.Chart(format.FileName(of, name, "start"), of+" on "+name+", from a common start", startText+" "+besideText),
+		barrier.Chart(format.FileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+besideText),
 	}
 }
 
@@ -75,55 +72,55 @@ const (
 
 // algorithmTimes is a chart of the times of algorithms, with what a model says of them.
 type algorithmTimes struct {
-	panels
+	chart.Stacked
 	model bool
 }
 
 // timesOf returns the chart of the times of one way to begin. The model is of the one that counts.
 func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
-	a := algorithmTimes{panels: panels{upper: xy{y: "time (us)", spans: true}, lower: xy{y: "model above measured (%)", signed: true}}}
+	a := algorithmTimes{Stacked: chart.Stacked{Upper: chart.XY{Y: "time (us)", Spans: true}, Lower: chart.XY{Y: "model above measured (%)", Signed: true}}}
 	algorithms := byAlgorithm(cs)
 	for i, of := range algorithms {
 		at := algorithmPlace(of[0].Operation, of[0].Algorithm)
-		l := subjectLook(at)
-		times := series{name: of[0].Algorithm, look: l}
-		said := series{look: look{ink: l.ink, dashed: true}}
-		off := series{name: of[0].Algorithm, shape: at % len(solidGlyphs), look: l}
-		var model []point
+		l := styleOf(at)
+		times := chart.Series{Name: of[0].Algorithm, Style: l}
+		said := chart.Series{Style: chart.Style{Color: l.Color, Dashed: true}}
+		off := chart.Series{Name: of[0].Algorithm, Shape: at % len(chart.Solid), Style: l}
+		var model []chart.Point
 		for _, c := range of {
 			k := float64(c.Bytes) * apart(i, len(algorithms))
-			p := point{k, c.Last, c.Low, c.High}
+			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High}
 			if barrier {
-				p = point{k, c.Median, c.Min, c.Max}
+				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max}
 			}
-			if !math.IsNaN(p.y) {
-				times.points = append(times.points, p)
+			if !math.IsNaN(p.Y) {
+				times.Points = append(times.Points, p)
 			}
 			if counts := math.IsNaN(c.Last) == barrier; counts && modelled(c) {
 				a.model = true
-				model = append(model, point{x: float64(c.Bytes), y: c.Predicted})
-				off.points = append(off.points, point{x: k, y: c.Comparison().Error})
+				model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
+				off.Points = append(off.Points, chart.Point{X: k, Y: c.Comparison().Error})
 			}
 		}
-		if len(times.points) == 0 {
+		if len(times.Points) == 0 {
 			continue
 		}
-		times.lines, said.lines = [][]point{times.points}, [][]point{model}
-		a.upper.series = append(a.upper.series, said, times)
-		a.lower.series = append(a.lower.series, off)
+		times.Lines, said.Lines = [][]chart.Point{times.Points}, [][]chart.Point{model}
+		a.Upper.Series = append(a.Upper.Series, said, times)
+		a.Lower.Series = append(a.Lower.Series, off)
 	}
 	return a
 }
 
 // with returns a chart of the one algorithm of two charts, which are of two ways to begin.
-func (a algorithmTimes) with(barrier algorithmTimes) xy {
-	x := a.upper
-	one, other := x.series[len(x.series)-1], barrier.upper.series
-	one.name, x.series = "from a common start", nil
-	if x.series = append(x.series, one); len(other) > 0 {
+func (a algorithmTimes) with(barrier algorithmTimes) chart.XY {
+	x := a.Upper
+	one, other := x.Series[len(x.Series)-1], barrier.Upper.Series
+	one.Name, x.Series = "from a common start", nil
+	if x.Series = append(x.Series, one); len(other) > 0 {
 		o := other[len(other)-1]
-		o.name, o.look = "behind a barrier", look{ink: orange, glyph: hollowGlyphs[1], dashed: true}
-		x.series = append(x.series, o)
+		o.Name, o.Style = "behind a barrier", chart.Style{Color: chart.Orange, Glyph: chart.Hollow[1], Dashed: true}
+		x.Series = append(x.Series, o)
 	}
 	return x
 }
@@ -134,60 +131,58 @@ func apart(i, of int) float64 {
 }
 
 // chart returns the chart, or nil if nothing was measured so.
-func (a algorithmTimes) chart(name, title, text string) *Chart {
-	if len(a.upper.series) == 0 {
+func (a algorithmTimes) chart(name, title, text string) *chart.Chart {
+	if len(a.Upper.Series) == 0 {
 		return nil
 	}
 	if !a.model {
-		return a.upper.orNone(name, title, text)
+		return a.Upper.Chart(name, title, text)
 	}
-	return a.panels.chart(name, title, text+" Dashed lines are what the model says; below, how far that is from what was measured.")
+	return a.Stacked.Chart(name, title, text+" Dashed lines are what the model says; below, how far that is from what was measured.")
 }
 
 // fastestChart is of the fastest algorithm of each number of ranks, of several numbers; else nil.
-func fastestChart(name string, cs []compare.CollectiveComparison) *Chart {
+func fastestChart(name string, cs []compare.CollectiveComparison) *chart.Chart {
 	ranks := ranksOf(cs)
 	if len(ranks) < 2 || lengths(cs) < 2 {
 		return nil
 	}
-	x := xy{y: "time of the fastest (us)"}
+	x := chart.XY{Y: "time of the fastest (us)"}
 	for i, n := range ranks {
-		s := series{name: fmt.Sprintf("%d ranks", n), look: subjectLook(i)}
+		var points []chart.Point
 		for _, f := range compare.FastestOf(only(cs, cs[0].Operation, n)) {
 			took, _ := f.Took()
-			s.points = append(s.points, point{float64(f.Bytes), took, f.Low, f.High})
+			points = append(points, chart.Point{X: float64(f.Bytes), Y: took, Low: f.Low, High: f.High})
 		}
-		slices.SortStableFunc(s.points, func(a, b point) int { return int(a.x - b.x) })
-		s.lines = [][]point{s.points}
-		x.series = append(x.series, s)
+		slices.SortStableFunc(points, func(a, b chart.Point) int { return int(a.X - b.X) })
+		x.Series = append(x.Series, chart.Joined(fmt.Sprintf("%d ranks", n), styleOf(i), points))
 	}
-	return x.orNone(fileName(cs[0].Operation, name, "ranks"), fmt.Sprintf("%s on %s by ranks", cs[0].Operation, name),
+	return x.Chart(format.FileName(cs[0].Operation, name, "ranks"), fmt.Sprintf("%s on %s by ranks", cs[0].Operation, name),
 		"What the fastest algorithm of each length takes, by the number of ranks.")
 }
 
-// contestCharts are one for each operation and number of ranks of which there are several lengths: a line for each entrant.
-func (r *CollectiveReport) contestCharts(all []subject) []*Chart {
-	var out []*Chart
-	for i, c := range r.Contests {
-		same := func(d compare.Contest) bool { return d.Operation == c.Operation && d.Ranks == c.Ranks }
-		if slices.ContainsFunc(r.Contests[:i], same) {
+// sideCharts are one for each operation and number of ranks of which there are several lengths: a line for each entrant.
+func (r *CollectiveReport) sideCharts(all []subject) []*chart.Chart {
+	var out []*chart.Chart
+	for i, c := range r.Table.Rows {
+		same := func(d compare.Row) bool { return d.Name == c.Name && d.Ranks == c.Ranks }
+		if slices.ContainsFunc(r.Table.Rows[:i], same) {
 			continue
 		}
-		x := xy{y: "time of the fastest (us)"}
+		x := chart.XY{Y: "time of the fastest (us)"}
 		most := 0
 		for j := range all {
-			s := series{name: all[j].name, look: all[j].look()}
-			for _, d := range r.Contests {
-				if took := d.Micros(j); same(d) && !math.IsNaN(took) {
-					s.points = append(s.points, point{x: float64(d.Bytes), y: took})
+			var points []chart.Point
+			for _, d := range r.Table.Rows {
+				if v := d.Of(j); same(d) && v != nil {
+					points = append(points, chart.Point{X: float64(d.Bytes), Y: v.Value, Low: v.Low, High: v.High})
 				}
 			}
-			slices.SortStableFunc(s.points, func(a, b point) int { return int(a.x - b.x) })
-			s.lines = [][]point{s.points}
-			x.series, most = append(x.series, s), max(most, len(s.points))
+			slices.SortStableFunc(points, func(a, b chart.Point) int { return int(a.X - b.X) })
+			x.Series, most = append(x.Series, chart.Joined(all[j].name, all[j].style(false), points)), max(most, len(points))
 		}
-		if of := ofRanks(c.Operation, c.Ranks); most > 1 {
-			out = append(out, x.orNone(fileName("side-by-side", strings.ReplaceAll(of, " ", "-")), of+", side by side", "Of each the algorithm that is the fastest at that length."))
+		if of := ofRanks(c.Name, c.Ranks); most > 1 {
+			out = append(out, x.Chart(format.FileName("side-by-side", strings.ReplaceAll(of, " ", "-")), of+", side by side", "Of each the algorithm that is the fastest at that length."))
 		}
 	}
 	return out

@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,10 +9,12 @@ import (
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // contrasted is three machines by formula: one with a step in its sends, one whose times grow, and one that has no calls that do not block.
-func contrasted() *compare.Contrast {
+func contrasted() *compare.Table {
 	type call struct {
 		mode, timer string
 		us          func(k int) float64
@@ -48,7 +50,7 @@ func contrasted() *compare.Contrast {
 		}
 		machines = append(machines, sample.Machine{Files: []string{m.name + ".csv"}, Set: set})
 	}
-	c, err := compare.NewContrast(machines, clean.Options{}, 0.2)
+	c, err := compare.New(machines, clean.Options{}, 0.2, false)
 	if err != nil {
 		panic(err)
 	}
@@ -70,25 +72,25 @@ func TestStory(t *testing.T) {
 	}{
 		{zones{z(0, 9, yes)}, nil, "from 0 B on", "a at all sizes"},
 		{zones{z(0, 9, no)}, nil, "never up to 9 B", "b at all sizes"},
-		{zones{z(0, 9, open)}, nil, "unclear", "unclear"},
+		{zones{z(0, 9, open)}, nil, "undecided", "undecided"},
 		{zones{z(0, 9, even)}, nil, "alike at all sizes", "alike at all sizes"},
-		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, no)}, nil, "never up to 99 B, but unclear at 10 B to 19 B", "b at all sizes, but unclear at 10 B to 19 B"},
+		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, no)}, nil, "never up to 99 B, but undecided at 10 B to 19 B", "b at all sizes, but undecided at 10 B to 19 B"},
 		{zones{z(0, 9, no), z(10, 19, open), z(20, 99, yes)}, []compare.Crossing{{Bytes: 15, Low: 9, High: 20, To: yes}}, "15 B (9 B to 20 B)", "b up to 15 B (9 B to 20 B), then a"},
 		{zones{z(0, 9, no), z(10, 20, yes), z(21, 30, no)}, []compare.Crossing{{Bytes: 10, Low: 9, High: 10, To: yes}, {Bytes: 21, Low: 20, High: 21, To: no}},
 			"does not pay up to 10 B (9 B to 10 B), then pays up to 21 B (20 B to 21 B), then does not pay",
 			"b up to 10 B (9 B to 10 B), then a up to 21 B (20 B to 21 B), then b"},
-		{zones{z(0, 9, open), z(10, 20, yes)}, nil, "unclear up to 9 B, then pays", "unclear up to 9 B, then a"},
-		{zones{z(0, 9, yes), z(10, 20, open)}, nil, "pays up to 9 B, then unclear", "a up to 9 B, then unclear"},
+		{zones{z(0, 9, open), z(10, 20, yes)}, nil, "undecided up to 9 B, then pays", "undecided up to 9 B, then a"},
+		{zones{z(0, 9, yes), z(10, 20, open)}, nil, "pays up to 9 B, then undecided", "a up to 9 B, then undecided"},
 		{zones{z(0, 9, open), z(10, 19, no), z(20, 29, yes), z(30, 40, open)}, []compare.Crossing{{Bytes: 20, Low: 19, High: 20, To: yes}},
-			"unclear up to 9 B, then does not pay up to 20 B (19 B to 20 B), then pays up to 29 B, then unclear",
-			"unclear up to 9 B, then b up to 20 B (19 B to 20 B), then a up to 29 B, then unclear"},
+			"undecided up to 9 B, then does not pay up to 20 B (19 B to 20 B), then pays up to 29 B, then undecided",
+			"undecided up to 9 B, then b up to 20 B (19 B to 20 B), then a up to 29 B, then undecided"},
 		{zones{z(0, 9, even), z(10, 20, open), z(21, 30, no)}, []compare.Crossing{{Bytes: 21, Low: 9, High: 21, To: no}}, "alike up to 21 B (9 B to 21 B), then does not pay", "alike up to 21 B (9 B to 21 B), then b"},
 	} {
 		x := compare.Crossover{Zones: c.zones, Crossings: c.crossings}
-		if got := flat(pays(x)); got != c.pays {
+		if got := format.Flat(pays(x)); got != c.pays {
 			t.Errorf("%v: %q, want %q", c.zones, got, c.pays)
 		}
-		if got := flat(story(x, "a", "b")); got != c.rivals {
+		if got := format.Flat(story(x, "a", "b")); got != c.rivals {
 			t.Errorf("%v: %q, want %q", c.zones, got, c.rivals)
 		}
 	}
@@ -100,14 +102,14 @@ func TestSides(t *testing.T) {
 		return compare.Zone{From: from, To: to, Side: side}
 	}
 	x := compare.Crossover{Zones: []compare.Zone{z(0, 9, compare.Longer), z(10, 20, compare.Shorter), z(21, 29, compare.Undecided), z(30, 40, compare.Longer), z(41, 50, compare.Shorter)}, Crossings: make([]compare.Crossing, 3)}
-	if got, want := flat(story(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
+	if got, want := format.Flat(story(x, "a", "b")), "a up to 9 B, 30 B to 40 B; b 10 B to 20 B, from 41 B on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := flat(paying(x)), "up to 9 B, 30 B to 40 B"; got != want {
+	if got, want := format.Flat(paying(x)), "up to 9 B, 30 B to 40 B"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	x.Zones, x.Crossings = x.Zones[:1], nil
-	if got, want := flat(paying(x)), "from 0 B on"; got != want {
+	if got, want := format.Flat(paying(x)), "from 0 B on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -118,14 +120,13 @@ func TestPageContrast(t *testing.T) {
 		c := contrasted()
 		c.Subjects = c.Subjects[:n]
 		if n == 1 {
-			c.Readings, c.Rivalries, c.Overlaps = nil, nil, c.Overlaps[:1]
+			c.Rows, c.Rivalries, c.Overlaps = nil, nil, c.Overlaps[:1]
 		}
-		p := newPage(Report{Result: example(), Contrast: c})
-		var b bytes.Buffer
-		if err := pageTemplate.Execute(&b, p); err != nil {
+		dir := filepath.Join(t.TempDir(), "page")
+		if err := render.Page(dir, Report{Result: example(), Contrast: c}.Document()); err != nil {
 			t.Fatal(err)
 		}
-		page := strings.ReplaceAll(b.String(), glue, " ")
+		page := strings.ReplaceAll(contents(t, dir)["index.html"], format.Glue, " ")
 		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {
 			if strings.Contains(page, id) != want {
 				t.Errorf("%d subjects: %s is there: %v", n, id, !want)

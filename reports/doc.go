@@ -6,3 +6,9 @@
 // Reports computes nothing beyond layout: what is shown was computed by fit, model or the platform catalogue. The same
 // results give the same bytes.
 package reports
+
+import ()
+
+import ()
+
+import ()

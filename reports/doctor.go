@@ -1,7 +1,10 @@
 package reports
 
 import (
+	"encoding/csv"
 	"io"
+
+	"github.com/loggp/loggp/reports/doc"
 )
 
 // Advice is what was found about a machine that matters to measurements on it.
@@ -12,55 +15,52 @@ type Advice struct {
 	Grave bool // it spoils numbers, or makes measuring impossible
 }
 
-// Doctor writes what was found about a machine, and what to do about it.
-func Doctor(w io.Writer, all []Advice, s Style) error {
-	out := &writer{w: w, style: s}
-	out.table(findingTable(all))
-	out.table(adviceTable(all))
-	return out.err
-}
-
-// DoctorCSV writes the same as CSV.
-func DoctorCSV(w io.Writer, all []Advice) error {
-	lines := [][]string{{"check", "verdict", "found", "why", "do"}}
-	for _, a := range all {
-		lines = append(lines, []string{a.Check, a.Verdict, a.Found, a.Why, a.Do})
-	}
-	return writeLines(w, "findings", lines)
+// Doctor is what was found about a machine, and what to do about it.
+func Doctor(all []Advice) *doc.Document {
+	d := &doc.Document{Title: "What measurements on this machine depend on"}
+	d.AddTables("doctor", d.Title, findingTable(all), adviceTable(all))
+	d.Files = []doc.File{{Name: "findings.csv", Write: func(w io.Writer) error {
+		lines := [][]string{{"check", "verdict", "found", "why", "do"}}
+		for _, a := range all {
+			lines = append(lines, []string{a.Check, a.Verdict, a.Found, a.Why, a.Do})
+		}
+		return csv.NewWriter(w).WriteAll(lines)
+	}}}
+	return d
 }
 
 // findingTable has what was found.
-func findingTable(all []Advice) *Table {
-	t := &Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []Column{{Head: "check", Key: true}, {Head: "verdict", Key: true}, {Head: "found", Wrap: true}}}
+func findingTable(all []Advice) *doc.Table {
+	t := &doc.Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "verdict", Key: true}, {Head: "found", Kind: doc.Prose}}}
 	for _, a := range all {
-		t.add(text(a.Check), a.verdict(), text(a.Found))
+		t.Add(doc.Words(a.Check), a.verdict(), doc.Words(a.Found))
 	}
 	return t
 }
 
-func (a Advice) verdict() Cell {
+func (a Advice) verdict() doc.Cell {
 	switch {
 	case a.Grave:
-		return Cell{a.Verdict, Bad}
+		return doc.Words(a.Verdict).In(doc.Bad)
 	case a.Why == "" && a.Do == "":
-		return Cell{a.Verdict, Good}
+		return doc.Words(a.Verdict).In(doc.Good)
 	}
-	return text(a.Verdict)
+	return doc.Words(a.Verdict)
 }
 
 // adviceTable has why it matters and what to do, what is grave before the rest.
-func adviceTable(all []Advice) *Table {
-	t := &Table{Name: "advice", Columns: []Column{{Head: "check", Key: true}, {Head: "why it matters", Wrap: true}, {Head: "what to do", Wrap: true}}}
+func adviceTable(all []Advice) *doc.Table {
+	t := &doc.Table{Name: "advice", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "why it matters", Kind: doc.Prose}, {Head: "what to do", Kind: doc.Prose}}}
 	for _, grave := range []bool{true, false} {
 		for _, a := range all {
 			if a.Grave != grave || a.Why == "" && a.Do == "" {
 				continue
 			}
-			do := text(a.Do)
+			do := doc.Words(a.Do)
 			if a.Do == "" {
-				do = none
+				do = doc.None
 			}
-			t.add(Cell{a.Check, Strong}, text(a.Why), do)
+			t.Add(doc.Words(a.Check).In(doc.Strong), doc.Words(a.Why), do)
 		}
 	}
 	return t

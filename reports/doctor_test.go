@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/render"
 )
 
 var advice = []reports.Advice{
@@ -17,7 +18,7 @@ var advice = []reports.Advice{
 // All findings stand in order; of advice what is grave comes first, and what is well has none.
 func TestDoctor(t *testing.T) {
 	var plain, narrow, csv bytes.Buffer
-	if err := reports.Doctor(&plain, advice, reports.Plain); err != nil {
+	if err := render.Text(&plain, reports.Doctor(advice), render.Plain); err != nil {
 		t.Fatal(err)
 	}
 	const want = `What measurements on this machine depend on
@@ -34,15 +35,15 @@ cores  siblings slow it down  -
 	if plain.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", plain.String(), want)
 	}
-	terminal := reports.Terminal
+	terminal := render.Terminal
 	terminal.Width = 40
-	if err := reports.Doctor(&narrow, advice, terminal); err != nil {
+	if err := render.Text(&narrow, reports.Doctor(advice), terminal); err != nil {
 		t.Fatal(err)
 	}
 	if text := narrow.String(); !strings.Contains(text, "\x1b[31mwarning") || !strings.Contains(text, "\x1b[32mok") || strings.Contains(text, "\x1b[31mnote") {
 		t.Errorf("colours: %q", text)
 	}
-	if err := reports.DoctorCSV(&csv, advice); err != nil {
+	if err := render.CSV(&csv, reports.Doctor(advice)); err != nil {
 		t.Fatal(err)
 	}
 	const lines = "check,verdict,found,why,do\nsystem,ok,linux,,\ncores,note,2 threads,siblings slow it down,\nbusy,warning,others use 1.5 processors,they take processors,stop them\n"

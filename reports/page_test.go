@@ -16,6 +16,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // whole is a report with all kinds of things, and few of a kind: pictures take their time.
@@ -30,7 +32,7 @@ func whole(t *testing.T) Report {
 	}
 	d := model.Transfer{Machine: toy().Machine, Protocol: model.RAT, Bytes: 1000}.Timeline()
 	return Report{Samples: x.set, Result: &r, Comparisons: x.compare, Platforms: []*platform.Platform{x.machine}, Published: papers(),
-		Charts: []*Chart{Timeline("RAT", "Time line", d), Timeline("RAT", "The same again", d)}}
+		Charts: []*chart.Chart{chart.Transfer("RAT", "Time line", d), chart.Transfer("RAT", "The same again", d)}}
 }
 
 // contents returns the files of a directory.
@@ -82,7 +84,7 @@ func numbered(t *testing.T, files map[string]string) {
 func TestPage(t *testing.T) {
 	r := whole(t)
 	dir := filepath.Join(t.TempDir(), "report")
-	files := written(t, dir, func() error { return Page(dir, r) })
+	files := written(t, dir, func() error { return render.Page(dir, r.Document()) })
 	page := files["index.html"]
 	for _, name := range []string{"parameters.csv", "comparisons.csv", "warnings.csv", "facts.csv", "numbers-t3d.csv", "published.csv", "send-nonblocking.png",
 		"send-nonblocking.svg", "timeline-RAT.svg", "timeline-RAT-2.svg", "parameters-by-mode.csv", "pieces.csv"} {
@@ -90,7 +92,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s is missing", name)
 		}
 	}
-	for _, want := range []string{"<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of protocols of t3d", " rows: scroll in the table to see all."} {
+	for _, want := range []string{"<code>loggp measure --platform t3d</code>", "LogGP parameters of t3d", ">3.1<", "fitted to table-3", "Predicted and measured times of t3d", " rows: scroll in the table to see all."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -174,8 +176,8 @@ func TestHostile(t *testing.T) {
 	p := toy()
 	p.Machine.Name, p.Machine.Description, p.Numbers[0].Source, p.Libraries[0].Description = "../x/"+evil, evil, evil, evil
 	dir := filepath.Join(t.TempDir(), "report")
-	err := Page(dir, Report{Title: evil, Result: r, Platforms: []*platform.Platform{p}, Comparisons: []compare.Comparison{{Platform: evil, Quantity: evil}},
-		Samples: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}})
+	err := render.Page(dir, Report{Title: evil, Result: r, Platforms: []*platform.Platform{p}, Comparisons: []compare.Comparison{{Platform: evil, Quantity: evil}},
+		Samples: &sample.Set{Facts: []sample.Fact{{Key: evil, Value: evil}, {Key: "command", Value: evil}}}}.Document())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +192,7 @@ func TestHostile(t *testing.T) {
 func TestLeast(t *testing.T) {
 	for _, r := range []*fit.Result{{}, {Parameters: example().Parameters}} {
 		dir := filepath.Join(t.TempDir(), "report")
-		if err := Page(dir, Report{Result: r}); err != nil {
+		if err := render.Page(dir, Report{Result: r}.Document()); err != nil {
 			t.Fatal(err)
 		}
 		page := contents(t, dir)["index.html"]

@@ -5,13 +5,14 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // modes are in the order in which they are shown. Others follow as they come.
@@ -23,58 +24,23 @@ const (
 	large = 10000
 )
 
-// Parameters writes what a fit found: the tiers of ranks where all pairs were measured, for each place a table with a row for each mode, the ranges of sizes, and the
-// warnings.
-func Parameters(w io.Writer, r *fit.Result, s Style) error {
-	all := &writer{w: w, style: s}
+// Parameters is what a fit found: the tiers of ranks where all pairs were measured, for each place a table with a row for each
+// mode, the readings of L and the ranges of sizes, and the warnings.
+func Parameters(r *fit.Result) *doc.Document {
+	d := &doc.Document{Title: "LogGP parameters"}
+	d.Files = []doc.File{parameterFile(r.Parameters)}
 	for _, x := range r.Tiers {
-		all.table(tiersTable(x))
+		d.AddTables("tiers", "Tiers", tiersTable(x))
 	}
 	for _, p := range places(r) {
-		all.table(p.parameters())
-		all.table(p.ranges())
+		d.AddTables("parameters", "Parameters by mode", p.parameters(), p.latencies(), p.ranges())
 	}
-	all.warnings(r.Warnings)
-	return all.err
+	d.Add(warnings(r.Warnings))
+	return d
 }
 
-// Brief writes the same of real machines, which give a warning for every second timer: with the readings of L side by side, and of the warnings a line for each cause.
-func Brief(w io.Writer, r *fit.Result, s Style) error {
-	all := &writer{w: w, style: s}
-	for _, x := range r.Tiers {
-		all.table(tiersTable(x))
-	}
-	for _, p := range places(r) {
-		all.table(p.parameters())
-		all.table(p.latencies())
-		all.table(p.ranges())
-	}
-	all.briefly(r.Warnings)
-	return all.err
-}
-
-// writer writes parts of a report one after the other, with a line between, until one fails.
-type writer struct {
-	w     io.Writer
-	style Style
-	begun bool
-	err   error
-}
-
-func (a *writer) part(write func(io.Writer) error) {
-	if a.err == nil && a.begun {
-		_, a.err = io.WriteString(a.w, "\n")
-	}
-	if a.err == nil {
-		a.begun = true
-		a.err = write(a.w)
-	}
-}
-
-func (a *writer) table(t *Table) {
-	if t.rows() > 0 {
-		a.part(func(w io.Writer) error { return t.Text(w, a.style) })
-	}
+func parameterFile(ps []params.Parameter) doc.File {
+	return doc.File{Name: "parameters.csv", Write: func(w io.Writer) error { return params.WriteParameters(w, ps) }}
 }
 
 // place is what a fit says of one platform, library and place.
@@ -147,30 +113,30 @@ func (p *place) modes() []string {
 }
 
 // parameters is the table of all modes.
-func (p *place) parameters() *Table {
-	t := &Table{Name: "parameters", Title: "LogGP parameters of " + p.String(),
-		Columns: []Column{{Head: "mode", Key: true}}}
+func (p *place) parameters() *doc.Table {
+	t := &doc.Table{Name: "parameters-by-mode", Title: "LogGP parameters of " + p.String(),
+		Columns: []doc.Column{{Head: "mode", Key: true}}}
 	if p.place == "intra" {
-		t.note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
+		t.Note("Within a node LoGH{sSP} writes s_s, s_r and S for o_s, o_r and G, and neglects L.")
 	}
 	sizes := p.sizes()
 	for _, name := range []string{"o_s", "o_r"} {
 		for _, k := range sizes {
-			t.Columns = append(t.Columns, Column{Head: name + " us\n" + size(k), Right: true})
+			t.Columns = append(t.Columns, doc.Column{Head: name + " us\n" + format.Size(k), Kind: doc.Number})
 		}
 	}
 	for _, head := range []string{"L\nus", "g\nus", "G\nus/B", "1/G\nMB/s"} {
-		t.Columns = append(t.Columns, Column{Head: head, Right: true})
+		t.Columns = append(t.Columns, doc.Column{Head: head, Kind: doc.Number})
 	}
 	for _, mode := range p.modes() {
-		row := []Cell{{Text: mode}}
+		row := []doc.Cell{{Text: mode}}
 		for _, name := range []string{"o_s", "o_r"} {
 			for _, k := range sizes {
 				row = append(row, p.overhead(t, mode, name, k))
 			}
 		}
 		l, g, big := p.first(mode, "L"), p.first(mode, "g"), p.first(mode, "G")
-		t.add(append(row, cell(t, l), cell(t, g), cell(t, big), rate(t, big))...)
+		t.Add(append(row, cell(t, l), cell(t, g), cell(t, big), rate(t, big))...)
 	}
 	p.legend(t)
 	return t
@@ -221,20 +187,20 @@ func chosen(c curve.Curve) bool {
 }
 
 // overhead returns o_s or o_r at a size: as measured there, or on the piece that was fitted.
-func (p *place) overhead(t *Table, mode, name string, k int) Cell {
+func (p *place) overhead(t *doc.Table, mode, name string, k int) doc.Cell {
 	first := p.first(mode, name)
 	if first == nil {
-		return none
+		return doc.None
 	}
 	tone := tone(t, first)
 	if x := p.point(first, k); x != nil {
-		return Cell{measured(x.Value, x.Low, x.High), tone}
+		return doc.Words(format.Measured(x.Value, x.Low, x.High)).In(tone)
 	}
 	if v, ok := p.at(mode, name, k); ok {
-		t.note("~ lies on a fitted line: that size was not measured.")
-		return Cell{"~" + number(v), tone}
+		t.Note("~ lies on a fitted line: that size was not measured.")
+		return doc.Words("~" + format.Number(v)).In(tone)
 	}
-	return none
+	return doc.None
 }
 
 // at returns the same as a number.
@@ -262,7 +228,7 @@ func (p *place) point(of *params.Parameter, k int) *curve.Point {
 	return nil
 }
 
-// first returns the row of a parameter that counts: the first that is no mere convention, as fit.Value takes it, or else
+// first returns the row of a parameter that counts: the first that is no mere convention, as params.Value takes it, or else
 // the first, which then has no number.
 func (p *place) first(mode, name string) *params.Parameter {
 	var without *params.Parameter
@@ -288,43 +254,43 @@ func convention(method string) bool {
 }
 
 // cell returns a parameter with its interval.
-func cell(t *Table, p *params.Parameter) Cell {
+func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 	switch {
 	case p == nil:
-		return none
+		return doc.None
 	case p.Unit == params.Count && !math.IsNaN(p.Value):
-		return Cell{span(int(p.Low), int(p.High)), tone(t, p)}
+		return doc.Words(format.Span(int(p.Low), int(p.High))).In(tone(t, p))
 	case math.IsNaN(p.Value):
-		t.note("? could not be determined from these samples: the warnings say why.")
-		return Cell{"?", Faint}
+		t.Note("? could not be determined from these samples: the warnings say why.")
+		return doc.Words("?").In(doc.Faint)
 	case p.Bound():
-		t.note("≤ is a bound: the samples show no more than that the value is not larger.")
-		return Cell{"≤" + number(p.High), Faint}
+		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
+		return doc.Words("≤" + format.Number(p.High)).In(doc.Faint)
 	}
 	tone := tone(t, p)
-	return Cell{measured(p.Value, p.Low, p.High), tone}
+	return doc.Interval(p.Value, p.Low, p.High).In(tone)
 }
 
 // rate returns the bandwidth of a gap a byte.
-func rate(t *Table, p *params.Parameter) Cell {
+func rate(t *doc.Table, p *params.Parameter) doc.Cell {
 	if p == nil || math.IsNaN(p.Value) || p.Value <= 0 {
 		return cell(t, p)
 	}
 	tone := tone(t, p)
-	return Cell{measured(1/p.Value, 1/p.High, 1/p.Low), tone}
+	return doc.Interval(1/p.Value, 1/p.High, 1/p.Low).In(tone)
 }
 
 // tone returns that of a parameter.
-func tone(t *Table, p *params.Parameter) Tone {
+func tone(t *doc.Table, p *params.Parameter) doc.Tone {
 	if p.Verdict == params.Weak || p.Verdict == params.Bad {
-		t.note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± understates the uncertainty.")
-		return Doubt
+		t.Note("! is weak: the interval is wide, sizes or repetitions are few, or a warning concerns it, and then ± understates the uncertainty.")
+		return doc.Doubt
 	}
-	return Normal
+	return doc.Normal
 }
 
 // legend explains the table.
-func (p *place) legend(t *Table) {
+func (p *place) legend(t *doc.Table) {
 	t.Notes = append([]string{"± is the 95 % interval; - means not applicable or not measured."}, t.Notes...)
 	for _, name := range []string{"o_s", "o_r", "L", "g", "G"} {
 		methods, by := []string{}, map[string][]string{}
@@ -343,14 +309,14 @@ func (p *place) legend(t *Table) {
 			ways = append(ways, m+" ("+strings.Join(by[m], " ")+")")
 		}
 		if len(ways) > 0 && !(name == "o_s" && len(ways) == 1 && methods[0] == sample.Timer11) {
-			t.note("%s is %s.", name, strings.Join(ways, ", "))
+			t.Note("%s is %s.", name, strings.Join(ways, ", "))
 		}
 	}
 	p.extentsOfG(t)
 }
 
 // extentsOfG says of which sizes the G of each mode is.
-func (p *place) extentsOfG(t *Table) {
+func (p *place) extentsOfG(t *doc.Table) {
 	var extents []string
 	by := map[string][]string{}
 	for _, mode := range p.modes() {
@@ -358,7 +324,7 @@ func (p *place) extentsOfG(t *Table) {
 		if x == nil || math.IsNaN(x.Value) || x.From < 0 {
 			continue
 		}
-		s := between(x.From, x.To)
+		s := format.Sizes(x.From, x.To)
 		if by[s] == nil {
 			extents = append(extents, s)
 		}
@@ -368,62 +334,62 @@ func (p *place) extentsOfG(t *Table) {
 		extents[i] = s + " (" + strings.Join(by[s], " ") + ")"
 	}
 	if len(extents) > 0 {
-		t.note("G is the slope from %s.", strings.Join(extents, ", "))
+		t.Note("G is the slope from %s.", strings.Join(extents, ", "))
 	}
 }
 
 // ranges is the table of the ranges of sizes of which an overhead is fitted by one line.
-func (p *place) ranges() *Table {
-	t := &Table{Name: "ranges", Title: "Ranges of sizes, each fitted by a straight line, " + p.String(),
-		Columns: []Column{{Head: "mode", Key: true}, {Head: "o_s", Wrap: true}, {Head: "o_r", Wrap: true}}}
+func (p *place) ranges() *doc.Table {
+	t := &doc.Table{Name: "ranges", Title: "Ranges of sizes, each fitted by a straight line, " + p.String(),
+		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "o_s", Kind: doc.Prose}, {Head: "o_r", Kind: doc.Prose}}}
 	for _, mode := range p.modes() {
-		t.add(text(mode), p.extents(t, mode, "o_s"), p.extents(t, mode, "o_r"))
+		t.Add(doc.Words(mode), p.extents(t, mode, "o_s"), p.extents(t, mode, "o_r"))
 	}
-	t.units()
+	t.NoteUnits()
 	return t
 }
 
 // extents lists the ranges of a parameter.
-func (p *place) extents(t *Table, mode, name string) Cell {
+func (p *place) extents(t *doc.Table, mode, name string) doc.Cell {
 	var words []string
 	first := p.first(mode, name)
 	for _, x := range p.rows {
 		if x.Mode != mode || x.Name != name || x.Unit != params.Micros || x.From < 0 || x.Method != first.Method {
 			continue
 		}
-		extent := between(x.From, x.To)
+		extent := format.Sizes(x.From, x.To)
 		switch x.Verdict {
 		case params.Weak:
-			extent += doubt
-			t.note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
+			extent += doc.Mark
+			t.Note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
 		case params.Bad:
-			extent += fmt.Sprintf("%s (off %.2g %%)", doubt+doubt, 100*x.Off)
-			t.note("!! is bad: the line is no picture of the times, half of which are as far off as it says. Use the measured times.")
+			extent += fmt.Sprintf("%s (off %.2g %%)", doc.Mark+doc.Mark, 100*x.Off)
+			t.Note("!! is bad: the line is no picture of the times, half of which are as far off as it says. Use the measured times.")
 		}
 		words = append(words, extent)
 	}
 	if len(words) == 0 {
-		return none
+		return doc.None
 	}
-	return Cell{Text: strings.Join(words, ", ")}
+	return doc.Words(strings.Join(words, ", "))
 }
 
 // pieces is the table of the straight pieces.
-func (p *place) pieces() *Table {
-	t := &Table{Name: "pieces", Title: "Overheads by ranges of sizes, " + p.String(), Columns: []Column{
-		{Head: "mode", Key: true}, {Head: "", Key: true}, {Head: "from", Right: true, Key: true}, {Head: "to", Right: true},
-		{Head: "at its begin\nus", Right: true}, {Head: "each byte adds\nus/B", Right: true}, {Head: "samples", Right: true}}}
+func (p *place) pieces() *doc.Table {
+	t := &doc.Table{Name: "pieces", Title: "Overheads by ranges of sizes, " + p.String(), Columns: []doc.Column{
+		{Head: "mode", Key: true}, {Head: "", Key: true}, {Head: "from", Kind: doc.Number, Key: true}, {Head: "to", Kind: doc.Number},
+		{Head: "at its begin\nus", Kind: doc.Number}, {Head: "each byte adds\nus/B", Kind: doc.Number}, {Head: "samples", Kind: doc.Number}}}
 	for _, mode := range p.modes() {
 		for _, name := range []string{"o_s", "o_r"} {
 			for i := range p.rows {
 				x := &p.rows[i]
 				if x.Mode == mode && x.Name == name && x.Unit == params.Micros && x.From >= 0 {
-					t.add(text(mode), text(name), text(size(x.From)), text(size(x.To)), cell(t, x), cell(t, p.slope(x)), text(strconv.Itoa(x.Samples)))
+					t.Add(doc.Words(mode), doc.Words(name), doc.Bytes(x.From), doc.Bytes(x.To), cell(t, x), cell(t, p.slope(x)), doc.Count(x.Samples))
 				}
 			}
 		}
 	}
-	t.units()
+	t.NoteUnits()
 	return t
 }
 
@@ -432,6 +398,46 @@ func (p *place) slope(of *params.Parameter) *params.Parameter {
 	for i := range p.rows {
 		x := &p.rows[i]
 		if x.Mode == of.Mode && x.Name == of.Name && x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.PerByte {
+			return x
+		}
+	}
+	return nil
+}
+
+// readings are the conventions of L, in the order of columns: the head of each, and its method.
+var readings = []struct{ head, method string }{
+	{"LogP\nrtt/2-o_s-o_r", params.ByRoundTrip}, {"paper\ntimer21-timer12", params.ByReceive}, {"PLogP\nrtt/2-g", params.ByHalfTripGap}, {"with overheads\nrtt/2", params.ByHalfTrip},
+}
+
+// latencies is the table of the readings of L in all modes that have one, in microseconds.
+func (p *place) latencies() *doc.Table {
+	t := &doc.Table{Name: "latencies", Title: "L by convention, us, " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true}}}
+	used := slices.Clone(readings)
+	used = slices.DeleteFunc(used, func(r struct{ head, method string }) bool {
+		return !slices.ContainsFunc(p.modes(), func(mode string) bool { return p.latency(mode, r.method) != nil })
+	})
+	for _, r := range used {
+		t.Columns = append(t.Columns, doc.Column{Head: r.head, Kind: doc.Number})
+	}
+	for _, mode := range p.modes() {
+		row, any := []doc.Cell{doc.Words(mode)}, false
+		for _, r := range used {
+			x := p.latency(mode, r.method)
+			any = any || x != nil
+			row = append(row, cell(t, x))
+		}
+		if any {
+			t.Add(row...)
+		}
+	}
+	t.Note("They differ by overheads: LogP takes both from half a round trip, PLogP the gap, and rtt/2 has them in it. The paper's is of ssend alone.")
+	return t
+}
+
+// latency returns the row of L by a method, or nil.
+func (p *place) latency(mode, method string) *params.Parameter {
+	for i := range p.rows {
+		if x := &p.rows[i]; x.Mode == mode && x.Name == "L" && (x.Method == method || x.Method == method+": not identifiable") {
 			return x
 		}
 	}

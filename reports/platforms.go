@@ -2,56 +2,59 @@ package reports
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
-// Platforms writes a list of platforms.
-func Platforms(w io.Writer, ps []*platform.Platform, s Style) error {
-	all := &writer{w: w, style: s}
-	all.table(platformList(ps))
-	return all.err
+// Platforms lists platforms.
+func Platforms(ps []*platform.Platform) *doc.Document {
+	d := &doc.Document{Title: "Platforms"}
+	d.AddTables("platforms", "Platforms", platformList(ps))
+	return d
 }
 
-// Platform writes all that the file of a platform says: its libraries with their protocols and algorithms, every number with what it stands on
-// and where it is from, and the references.
-func Platform(w io.Writer, p *platform.Platform, s Style) error {
-	all := &writer{w: w, style: s}
-	all.table(overview(p))
+// Platform is all that the file of a platform says: its libraries with their protocols and algorithms, every number with its
+// basis and its source, and the references.
+func Platform(p *platform.Platform) *doc.Document {
+	d := &doc.Document{Title: "Platform " + p.Machine.Name}
+	d.AddTables("platform", d.Title, platformTables(p)...)
+	return d
+}
+
+// platformTables are the tables of a platform.
+func platformTables(p *platform.Platform) []*doc.Table {
+	all := []*doc.Table{overview(p)}
 	for _, l := range p.Libraries {
-		for _, t := range libraryTables(l) {
-			all.table(t)
-		}
+		all = append(all, protocolTable(p, l), algorithmTable(p, l))
 	}
-	all.table(numberTable(p))
-	all.table(referenceTable(p))
-	return all.err
+	return append(all, numberTable(p), referenceTable(p))
 }
 
 var bases = []platform.Basis{platform.Published, platform.Derived, platform.Fitted, platform.Assumed}
 
-func platformList(ps []*platform.Platform) *Table {
-	t := &Table{Name: "platforms", Columns: []Column{
-		{Head: "platform", Key: true}, {Head: "libraries", Wrap: true}, {Head: "what it is", Wrap: true}, {Head: "ranks", Right: true}, {Head: "its numbers", Wrap: true}}}
+func platformList(ps []*platform.Platform) *doc.Table {
+	t := &doc.Table{Name: "platforms", Columns: []doc.Column{
+		{Head: "platform", Key: true}, {Head: "libraries", Kind: doc.Prose}, {Head: "what it is", Kind: doc.Prose}, {Head: "ranks", Kind: doc.Number}, {Head: "its numbers", Kind: doc.Prose}}}
 	for _, p := range ps {
-		t.add(Cell{p.Machine.Name, Strong}, text(libraries(p)), text(p.Machine.Description), text(ranks(p)), text(stand(p)))
+		t.Add(doc.Words(p.Machine.Name).In(doc.Strong), doc.Words(libraries(p)), doc.Words(p.Machine.Description), doc.Words(ranks(p)), doc.Words(stand(p)))
 	}
 	return t
 }
 
 // overview says what a platform is.
-func overview(p *platform.Platform) *Table {
-	t := &Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []Column{{Head: "", Key: true}, {Head: "", Wrap: true}}}
-	t.add(text("machine"), text(p.Machine.Description))
-	t.add(text("libraries"), text(libraries(p)))
-	t.add(text("ranks"), text(ranks(p)))
-	t.add(text("timer"), text(p.Machine.Timer.String()))
-	t.add(text("its numbers"), text(stand(p)))
-	t.add(text("file"), text(p.File))
+func overview(p *platform.Platform) *doc.Table {
+	t := &doc.Table{Name: "platform-" + p.Machine.Name, Title: "Platform " + p.Machine.Name, Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Kind: doc.Prose}}}
+	t.Add(doc.Words("machine"), doc.Words(p.Machine.Description))
+	t.Add(doc.Words("libraries"), doc.Words(libraries(p)))
+	t.Add(doc.Words("ranks"), doc.Words(ranks(p)))
+	t.Add(doc.Words("timer"), doc.Words(p.Machine.Timer.String()))
+	t.Add(doc.Words("its numbers"), doc.Words(stand(p)))
+	t.Add(doc.Words("file"), doc.Words(p.File))
 	return t
 }
 
@@ -78,32 +81,24 @@ func stand(p *platform.Platform) string {
 			}
 		}
 		if n > 0 {
-			words = append(words, fmt.Sprintf("%d%s%s", n, glue, b))
+			words = append(words, fmt.Sprintf("%d%s%s", n, format.Glue, b))
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-// libraryTables say what a library takes for what.
-func libraryTables(l *model.Library) []*Table {
-	if len(l.Collectives) == 0 {
-		return []*Table{protocolTable(l)}
-	}
-	return []*Table{protocolTable(l), algorithmTable(l)}
-}
-
 // protocolTable says which protocol a library takes for which message.
-func protocolTable(l *model.Library) *Table {
-	t := &Table{Name: "protocols-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
-		Columns: []Column{{Head: "mode", Key: true}, {Head: "protocol by size", Wrap: true}}}
+func protocolTable(p *platform.Platform, l *model.Library) *doc.Table {
+	t := &doc.Table{Name: "protocols-" + p.Machine.Name + "-" + l.Name, Title: "Library " + l.Name + ": " + l.Description,
+		Columns: []doc.Column{{Head: "mode", Key: true}, {Head: "protocol by size", Kind: doc.Prose}}}
 	for m := range model.NumModes {
 		inter, intra := protocolWords(l, m, model.Inter), protocolWords(l, m, model.Intra)
 		if inter == intra {
-			t.add(text(m.String()), text(inter))
+			t.Add(doc.Words(m.String()), doc.Words(inter))
 			continue
 		}
-		t.add(text(m.String()+", "+model.Intra.String()), text(intra))
-		t.add(text(m.String()+", "+model.Inter.String()), text(inter))
+		t.Add(doc.Words(m.String()+", "+model.Intra.String()), doc.Words(intra))
+		t.Add(doc.Words(m.String()+", "+model.Inter.String()), doc.Words(inter))
 	}
 	return t
 }
@@ -116,9 +111,9 @@ func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
 		switch {
 		case r.Mode != m || !r.Peers.Has(peer) || r.UpTo >= 0 && r.UpTo < next:
 		case r.UpTo < 0:
-			return strings.Join(append(words, r.Protocol+" from "+size(next)), ", ")
+			return strings.Join(append(words, r.Protocol+" from "+format.Size(next)), ", ")
 		default:
-			words = append(words, r.Protocol+" to "+size(r.UpTo))
+			words = append(words, r.Protocol+" to "+format.Size(r.UpTo))
 			next = r.UpTo + 1
 		}
 	}
@@ -126,8 +121,8 @@ func protocolWords(l *model.Library, m model.Mode, peer model.Tier) string {
 }
 
 // algorithmTable says which algorithm a library takes for which collective operation.
-func algorithmTable(l *model.Library) *Table {
-	t := &Table{Name: "algorithms-" + l.Name, Title: "Collective operations of " + l.Name, Columns: []Column{
+func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
+	t := &doc.Table{Name: "algorithms-" + p.Machine.Name + "-" + l.Name, Title: "Collective operations of " + l.Name, Columns: []doc.Column{
 		{Head: "operation", Key: true}, {Head: "ranks"}, {Head: "bytes"}, {Head: "algorithm"}}}
 	for _, c := range l.Collectives {
 		where := map[model.Peers]string{model.AllPeers: "any", model.IntraPeers: "in one node", model.InterPeers: "in several nodes"}[c.Peers]
@@ -136,38 +131,34 @@ func algorithmTable(l *model.Library) *Table {
 		}
 		bytes := "any"
 		if c.UpTo >= 0 {
-			bytes = "to " + size(c.UpTo)
+			bytes = "to " + format.Size(c.UpTo)
 		}
-		t.add(text(c.Operation), text(where), text(bytes), text(c.Algorithm))
+		t.Add(doc.Words(c.Operation), doc.Words(where), doc.Words(bytes), doc.Words(c.Algorithm))
 	}
-	t.note("The first that serves counts. Whom none serves, or what is not named, the usual table is for: docs/collectives.md.")
+	t.Note("The first that serves counts. Whom doc.None serves, or what is not named, the usual table is for: docs/collectives.md.")
 	return t
 }
 
 // numberTable has every number of a platform, under headings for the parts of the file.
-func numberTable(p *platform.Platform) *Table {
-	t := &Table{Name: "numbers-" + p.Machine.Name, Title: "Numbers of " + p.Machine.Name, Columns: []Column{
-		{Head: "number", Key: true}, {Head: "value", Right: true}, {Head: "basis"}, {Head: "source", Wrap: true}}}
-	section := ""
+func numberTable(p *platform.Platform) *doc.Table {
+	t := &doc.Table{Name: "numbers-" + p.Machine.Name, Title: "Numbers of " + p.Machine.Name, Columns: []doc.Column{
+		{Head: "number", Key: true}, {Head: "value", Kind: doc.Number}, {Head: "basis"}, {Head: "source", Kind: doc.Prose}}}
 	for _, n := range p.Numbers {
-		s, key := split(n.Path)
-		if s != section || len(t.Groups) == 0 {
-			t.group(s)
-			section = s
-		}
+		section, key := split(n.Path)
+		t.Group(section)
 		source := n.Source
 		if len(n.FittedTo) > 0 {
 			source += "; fitted to " + strings.Join(n.FittedTo, ", ")
 		}
-		tone := Normal
+		tone := doc.Normal
 		if n.Basis == platform.Assumed {
-			tone = Faint
+			tone = doc.Faint
 		}
-		t.add(text(key), text(n.Value), Cell{string(n.Basis), tone}, Cell{source, tone})
+		t.Add(doc.Words(key), doc.Words(n.Value), doc.Words(string(n.Basis)).In(tone), doc.Words(source).In(tone))
 	}
 	for _, b := range bases {
 		if slices.ContainsFunc(p.Numbers, func(n platform.Number) bool { return n.Basis == b }) {
-			t.note("%s: %s", b, standing[b])
+			t.Note("%s: %s", b, standing[b])
 		}
 	}
 	return t
@@ -190,10 +181,10 @@ func split(path string) (section, key string) {
 	return parts[0] + "." + parts[1], parts[2]
 }
 
-func referenceTable(p *platform.Platform) *Table {
-	t := &Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []Column{{Head: "", Key: true}, {Head: "source", Wrap: true}}}
+func referenceTable(p *platform.Platform) *doc.Table {
+	t := &doc.Table{Name: "references-" + p.Machine.Name, Title: "References", Columns: []doc.Column{{Head: "", Key: true}, {Head: "source", Kind: doc.Prose}}}
 	for i, r := range p.References {
-		t.add(text(fmt.Sprintf("[%d]", i+1)), text(r))
+		t.Add(doc.Words(fmt.Sprintf("[%d]", i+1)), doc.Words(r))
 	}
 	return t
 }

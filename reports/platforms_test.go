@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // The tier is named where a mode has other protocols within a node, and a rule that is left with no message is not mentioned.
@@ -19,8 +20,8 @@ func TestProtocolTable(t *testing.T) {
 		{Mode: model.Ready, Peers: model.InterPeers, UpTo: -1, Protocol: "T"},
 	}}
 	var got []string
-	for _, row := range protocolTable(l).Groups[0].Rows {
-		got = append(got, fmt.Sprintf("%s: %s", row[0].Text, strings.ReplaceAll(row[1].Text, glue, " ")))
+	for _, row := range protocolTable(toy(), l).Groups[0].Rows {
+		got = append(got, fmt.Sprintf("%s: %s", row[0].Text, strings.ReplaceAll(row[1].Text, format.Glue, " ")))
 	}
 	want := []string{"standard, intra: T to 4 KB, PTAT from 4001 B", "standard, inter: TA to 512 B, PTAT from 513 B", "synchronous: ", "ready: T from 0 B", "buffered: "}
 	if !slices.Equal(got, want) {
@@ -31,8 +32,8 @@ func TestProtocolTable(t *testing.T) {
 // A library that has rules for collective operations has a table of them.
 func TestAlgorithmTable(t *testing.T) {
 	l := &model.Library{Name: "l"}
-	if n := len(libraryTables(l)); n != 1 {
-		t.Errorf("%d tables of a library without such rules", n)
+	if n := algorithmTable(toy(), l).Rows(); n != 0 {
+		t.Errorf("%d rows of a library without such rules", n)
 	}
 	l.Collectives = []model.Collective{
 		{Operation: "bcast", Peers: model.InterPeers, UpTo: -1, Algorithm: "two-level"},
@@ -40,8 +41,8 @@ func TestAlgorithmTable(t *testing.T) {
 		{Operation: "scan", Ranks: 9, UpTo: 0, Algorithm: "linear"},
 	}
 	var got []string
-	for _, row := range libraryTables(l)[1].Groups[0].Rows {
-		got = append(got, fmt.Sprintf("%s: %s: %s: %s", row[0].Text, row[1].Text, strings.ReplaceAll(row[2].Text, glue, " "), row[3].Text))
+	for _, row := range algorithmTable(toy(), l).Groups[0].Rows {
+		got = append(got, fmt.Sprintf("%s: %s: %s: %s", row[0].Text, row[1].Text, strings.ReplaceAll(row[2].Text, format.Glue, " "), row[3].Text))
 	}
 	want := []string{"bcast: in several nodes: any: two-level", "bcast: in one node, to 8: to 4 KB: linear", "scan: any, to 9: to 0 B: linear"}
 	if !slices.Equal(got, want) {

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // Prediction is what a model says of a message. Terms need not be known.
@@ -20,21 +24,16 @@ type Prediction struct {
 	Equations        string     // the sums as the source prints them, or empty
 }
 
-// Predictions writes a table of T_s and T_s-r, a row a size and two columns a protocol.
-func Predictions(w io.Writer, title string, ps []Prediction, s Style) error {
-	all := &writer{w: w, style: s}
-	all.table(predictionTable(title, ps))
-	return all.err
-}
-
-// Explained writes the terms of each prediction.
-func Explained(w io.Writer, ps []Prediction, s Style) error {
-	all := &writer{w: w, style: s}
+// Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also the terms of each.
+func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
+	d := &doc.Document{Title: title}
+	d.AddTables("predictions", title, predictionTable(title, ps))
 	for _, p := range ps {
-		all.table(p.terms("T_s: the sender may go on", p.Terms.Sender, p.Sender))
-		all.table(p.terms("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery))
+		if explained {
+			d.AddTables("terms", "Terms", p.terms("T_s: the sender may go on", p.Terms.Sender, p.Sender), p.terms("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery))
+		}
 	}
-	return all.err
+	return d
 }
 
 // name is the protocol, with the mode if there is one.
@@ -54,8 +53,8 @@ func modeless(ps []Prediction) []Prediction {
 	return out
 }
 
-func predictionTable(title string, ps []Prediction) *Table {
-	t := &Table{Name: "predictions", Title: title, Columns: []Column{{Head: "bytes", Key: true, Right: true}}}
+func predictionTable(title string, ps []Prediction) *doc.Table {
+	t := &doc.Table{Name: "predictions", Title: title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
 	var names []string
 	var sizes []int
 	at := map[string]map[int]Prediction{}
@@ -64,9 +63,9 @@ func predictionTable(title string, ps []Prediction) *Table {
 		if at[n] == nil {
 			at[n] = map[int]Prediction{}
 			names = append(names, n)
-			t.Columns = append(t.Columns, Column{Head: n + "\nT_s us", Right: true}, Column{Head: n + "\nT_s-r us", Right: true})
+			t.Columns = append(t.Columns, doc.Column{Head: n + "\nT_s us", Kind: doc.Number}, doc.Column{Head: n + "\nT_s-r us", Kind: doc.Number})
 			if p.Equations != "" {
-				t.note("%s: %s.", n, p.Equations)
+				t.Note("%s: %s.", n, p.Equations)
 			}
 		}
 		at[n][p.Bytes] = p
@@ -74,24 +73,24 @@ func predictionTable(title string, ps []Prediction) *Table {
 	}
 	slices.Sort(sizes)
 	for _, k := range slices.Compact(sizes) {
-		row := []Cell{text(strconv.Itoa(k))}
+		row := []doc.Cell{doc.Count(k)}
 		for _, n := range names {
 			p, ok := at[n][k]
 			if !ok {
-				row = append(row, none, none)
+				row = append(row, doc.None, doc.None)
 				continue
 			}
-			row = append(row, text(number(p.Sender.Micros())), text(number(p.Delivery.Micros())))
+			row = append(row, doc.Num(p.Sender.Micros()), doc.Num(p.Delivery.Micros()))
 		}
-		t.add(row...)
+		t.Add(row...)
 	}
 	return t
 }
 
 // terms is the table of a sum.
-func (p Prediction) terms(what string, sum model.Terms, total unit.Time) *Table {
-	t := &Table{Name: "terms", Title: fmt.Sprintf("%s, %s, %s", what, p.name(), size(p.Bytes)), Columns: []Column{
-		{Head: "message", Key: true}, {Head: "what", Key: true}, {Head: "us", Right: true}, {Head: "whose time"}, {Head: "how"}}}
+func (p Prediction) terms(what string, sum model.Terms, total unit.Time) *doc.Table {
+	t := &doc.Table{Name: "terms", Title: fmt.Sprintf("%s, %s, %s", what, p.name(), format.Size(p.Bytes)), Columns: []doc.Column{
+		{Head: "message", Key: true}, {Head: "what", Key: true}, {Head: "us", Kind: doc.Number}, {Head: "whose time"}, {Head: "how"}}}
 	times := []string{total.MicrosString()}
 	for _, x := range sum {
 		times = append(times, x.Time.MicrosString())
@@ -102,10 +101,10 @@ func (p Prediction) terms(what string, sum model.Terms, total unit.Time) *Table 
 		if step == "" {
 			step = "the call"
 		}
-		t.add(text(step), text(x.Name), text(times[i+1]), text(x.Where.String()), text(x.String()))
+		t.Add(doc.Words(step), doc.Words(x.Name), doc.Words(times[i+1]), doc.Words(x.Where.String()), doc.Words(x.String()))
 	}
 	if len(sum) > 0 {
-		t.add(text(""), Cell{"sum", Strong}, Cell{times[0], Strong}, text(""), text(""))
+		t.Add(doc.Words(""), doc.Words("sum").In(doc.Strong), doc.Words(times[0]).In(doc.Strong), doc.Words(""), doc.Words(""))
 	}
 	return t
 }
@@ -126,4 +125,124 @@ func align(numbers []string) {
 		}
 		numbers[i] += strings.Repeat("0", most-places(s))
 	}
+}
+
+// Comparisons is predictions beside measurements.
+func Comparisons(cs []compare.Comparison) *doc.Document {
+	d := &doc.Document{Title: "Predicted and measured times", Files: []doc.File{comparisonFile(cs)}}
+	d.AddTables("comparisons", d.Title, comparisonTables(cs)...)
+	return d
+}
+
+func comparisonFile(cs []compare.Comparison) doc.File {
+	return doc.File{Name: "comparisons.csv", Write: func(w io.Writer) error { return compare.WriteComparisons(w, cs) }}
+}
+
+// errorNote says what an error is.
+const errorNote = "error is (predicted − measured) / measured."
+
+// comparisonTables are one for each platform, library and place, with a group for each quantity of a protocol.
+func comparisonTables(cs []compare.Comparison) []*doc.Table {
+	var all doc.Tables
+	for _, c := range cs {
+		t := all.Titled("Predicted and measured times of "+where(c.Platform, c.Library, c.Place), func() *doc.Table {
+			return &doc.Table{Name: "comparisons", Notes: []string{errorNote}, Columns: []doc.Column{
+				{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "predicted\nus", Kind: doc.Number}, {Head: "measured\nus", Kind: doc.Number},
+				{Head: "error\n%", Kind: doc.Number}, {Head: "basis"}}}
+		})
+		t.Group(c.Quantity + protocolSuffix(c.Protocol))
+		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
+			if strings.HasSuffix(c.Quantity, BySteps) {
+				t.Note("Rows by steps add up every step that the platform's file says something of.")
+			} else {
+				t.Note("T_s and T_sr are predicted by equations (1) to (7), which leave out what calls, matching and copies cost.")
+			}
+		}
+		tone := doc.Normal
+		if c.Basis == compare.Calibration {
+			tone = doc.Faint
+			t.Note("calibration: the prediction rests on a number that was fitted to this one, so that agreement proves nothing.")
+		}
+		t.Add(doc.Count(c.Bytes), doc.Words(format.Number(c.Predicted)).In(tone), doc.Words(format.Number(c.Measured)).In(tone), doc.Words(format.Percent(c.Error)).In(tone), doc.Words(c.Basis).In(tone))
+	}
+	return all
+}
+
+func protocolSuffix(protocol string) string {
+	if protocol == "" || protocol == "auto" {
+		return ""
+	}
+	return " of " + protocol
+}
+
+// Collective is what the algorithms of an operation take.
+type Collective struct {
+	Operation  string
+	Sizes      []int // bytes
+	Algorithms []CollectiveAlgorithm
+	Unfit      []*collective.Algorithm // which cannot serve these ranks
+}
+
+// CollectiveAlgorithm is what one takes, by size.
+type CollectiveAlgorithm struct {
+	Name      string
+	Disorders bool // for operations that commute only
+	Costs     []collective.Cost
+}
+
+// Collectives is what a model says of algorithms: a table of each operation, a row a size and a column an algorithm, the fastest of each
+// row marked. caveats say how far to trust the model.
+func Collectives(title string, all []Collective, caveats ...string) *doc.Document {
+	d := &doc.Document{Title: "Collective operations of " + title}
+	for _, c := range all {
+		d.AddTables(c.Operation, c.Operation, c.table(title))
+	}
+	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Items: caveats})
+	return d
+}
+
+func (c Collective) table(title string) *doc.Table {
+	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "fastest"}}}
+	for _, a := range c.Algorithms {
+		name := a.Name
+		if a.Disorders {
+			name += "*"
+			t.Note("* combines in another order than that of ranks: for operations that commute.")
+		}
+		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number})
+	}
+	for i, k := range c.Sizes {
+		best := c.fastest(i)
+		row := []doc.Cell{doc.Bytes(k), doc.Words(c.Algorithms[best].Name)}
+		for j, a := range c.Algorithms {
+			x := doc.Num(a.Costs[i].Last.Micros())
+			if j == best {
+				x.Tone = doc.Strong
+			}
+			row = append(row, x)
+		}
+		t.Add(row...)
+	}
+	for _, a := range c.Unfit {
+		var names []string
+		for _, b := range c.Unfit {
+			if b.Needs() == a.Needs() {
+				names = append(names, b.Name)
+			}
+		}
+		t.Note("Only for %s: %s.", a.Needs(), strings.Join(names, ", "))
+	}
+	noteBlocks(t, c.Operation)
+	return t
+}
+
+// fastest returns the algorithm that takes least at a size, the first of those that do.
+func (c Collective) fastest(size int) int {
+	best := 0
+	for j, a := range c.Algorithms {
+		if a.Costs[size].Last < c.Algorithms[best].Costs[size].Last {
+			best = j
+		}
+	}
+	return best
 }

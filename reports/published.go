@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // Row is a number as it was published, with the measurement that answers to it.
@@ -19,7 +20,7 @@ type Row struct {
 	Platform, Library, Place, Mode string // of the measurement
 	Quantity                       string // that the fit finds: L o_s o_r G H P
 	Parameter                      string // as the source calls it
-	Bytes                          int    // size of the message; -1: none
+	Bytes                          int    // size of the message; -1: doc.None
 
 	Printed   string // as printed; a range as low to high
 	Low, High float64
@@ -34,10 +35,10 @@ type Row struct {
 type Published []Row
 
 // against is the table of the published numbers of this place, if it has any.
-func (p *place) against(rows Published, of *platform.Platform) *Table {
-	t := &Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []Column{
-		{Head: "", Key: true}, {Head: "mode", Key: true}, {Head: "bytes", Right: true, Key: true}, {Head: "published", Right: true},
-		{Head: "measured", Right: true}, {Head: "differs\n%", Right: true}, {Head: "basis"}}}
+func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
+	t := &doc.Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []doc.Column{
+		{Head: "", Key: true}, {Head: "mode", Key: true}, {Head: "bytes", Kind: doc.Number, Key: true}, {Head: "published", Kind: doc.Number},
+		{Head: "measured", Kind: doc.Number}, {Head: "differs\n%", Kind: doc.Number}, {Head: "basis"}}}
 	var against []string
 	var sources []string
 	for _, r := range rows {
@@ -48,9 +49,9 @@ func (p *place) against(rows Published, of *platform.Platform) *Table {
 			sources = append(sources, r.Source)
 		}
 		found, difference := p.answer(t, r)
-		bytes := none
+		bytes := doc.None
 		if r.Bytes >= 0 {
-			bytes = text(strconv.Itoa(r.Bytes))
+			bytes = doc.Count(r.Bytes)
 		}
 		mark := ""
 		if r.Contradiction != "" {
@@ -59,54 +60,54 @@ func (p *place) against(rows Published, of *platform.Platform) *Table {
 				i = len(against)
 				against = append(against, r.Contradiction)
 			}
-			mark = fmt.Sprintf("%s(%d)", glue, i+1)
+			mark = fmt.Sprintf("%s(%d)", format.Glue, i+1)
 		}
-		call := text(r.Mode)
+		call := doc.Words(r.Mode)
 		if r.Mode == "" {
-			call = none
+			call = doc.None
 		}
-		t.add(text(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, text(r.Printed), found, text(difference), basis(r, of, found, mark))
+		t.Add(doc.Words(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, doc.Words(r.Printed), found, doc.Words(difference), basis(r, of, found, mark))
 	}
-	if t.rows() > 0 {
-		t.note("published is %s; it differs by (measured − published) / published.", strings.Join(sources, ", "))
-		t.note("calibration: some number of the platform was fitted to this one, so that agreement proves nothing; the others are validation.")
+	if t.Rows() > 0 {
+		t.Note("published is %s; it differs by (measured − published) / published.", strings.Join(sources, ", "))
+		t.Note("calibration: some number of the platform was fitted to this one, so that agreement proves nothing; the others are validation.")
 	}
 	for i, c := range against {
-		t.note("(%d) The source contradicts itself: %s", i+1, c)
+		t.Note("(%d) The source contradicts itself: %s", i+1, c)
 	}
 	return t
 }
 
 // answer returns what was measured, and how far that is from what was published.
-func (p *place) answer(t *Table, r Row) (Cell, string) {
+func (p *place) answer(t *doc.Table, r Row) (doc.Cell, string) {
 	x := p.first(r.Mode, r.Quantity)
 	if x == nil || math.IsNaN(x.Value) {
-		return none, none.Text
+		return doc.None, format.None
 	}
 	c, v := cell(t, x), x.Value
 	if r.Bytes >= 0 {
 		var ok bool
 		c = p.overhead(t, r.Mode, r.Quantity, r.Bytes)
 		if v, ok = p.at(r.Mode, r.Quantity, r.Bytes); !ok {
-			return none, none.Text
+			return doc.None, format.None
 		}
 	}
 	switch {
 	case v >= r.Low && v <= r.High && r.Low < r.High:
 		return c, "within"
 	case v > r.High:
-		return c, percent(100 * (v - r.High) / r.High)
+		return c, format.Percent(100 * (v - r.High) / r.High)
 	}
-	return c, percent(100 * (v - r.Low) / r.Low)
+	return c, format.Percent(100 * (v - r.Low) / r.Low)
 }
 
 // basis says whether agreement means something.
-func basis(r Row, of *platform.Platform, found Cell, mark string) Cell {
+func basis(r Row, of *platform.Platform, found doc.Cell, mark string) doc.Cell {
 	switch {
-	case of == nil || found == none:
-		return Cell{none.Text + mark, Faint}
+	case of == nil || found.Is(doc.None):
+		return doc.Words(format.None + mark).In(doc.Faint)
 	case of.Calibrated(r.Name):
-		return Cell{compare.Calibration + mark, Faint}
+		return doc.Words(compare.Calibration + mark).In(doc.Faint)
 	}
-	return text(compare.Validation + mark)
+	return doc.Words(compare.Validation + mark)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/reports/doc"
 )
 
 // papers returns numbers of tables 3 and 4 of Al-Tawil and Moritz.
@@ -51,7 +52,7 @@ func TestAnswer(t *testing.T) {
 		{Row{Quantity: "P", Low: 4, High: 4, Bytes: -1}, "+100.0"},
 		{Row{Quantity: "H", Low: 2, High: 2, Bytes: -1}, "-"},
 	} {
-		if _, got := p.answer(&Table{}, x.row); got != x.want {
+		if _, got := p.answer(&doc.Table{}, x.row); got != x.want {
 			t.Errorf("%+v: %s, want %s", x.row, got, x.want)
 		}
 	}

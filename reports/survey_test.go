@@ -16,11 +16,16 @@ import (
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/chart/charttest"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // surveyed is four transports by formula: one that changes its protocol and has trains, one like it whose clock's cost is taken out, one with all that may be missing, and one of
 // low-level messages alone. Times scatter by three percent, and by ten percent between launches.
-func surveyed(t testing.TB) *Survey {
+func surveyed(t testing.TB) *Transports {
 	t.Helper()
 	type call struct {
 		mode, timer string
@@ -45,7 +50,7 @@ func surveyed(t testing.TB) *Survey {
 			{"ssend", "timer11", scaled(w, 1.1, 0)}, {"ssend", "timer12", scaled(w, 0.4, 0)}, {"ssend", "timer21", scaled(w, 1.2, 0)}}
 	}
 	trains := []call{{"isend", "rtt", scaled(way(0.3, 1e-4), 2, 0)}, {"isend", "prtt10-d", scaled(way(0.3, 1e-4), 2, 9*0.09)}, {"isend", "prtt10", scaled(way(0.3, 1e-4), 5, 0)}}
-	s := &Survey{}
+	s := &Transports{}
 	for i, m := range []struct {
 		platform, library string
 		launches          int
@@ -82,8 +87,7 @@ func surveyed(t testing.TB) *Survey {
 		}
 		s.Results = append(s.Results, r)
 	}
-	s.survey(t)
-	return s
+	return s.only(t, 0, 1, 2, 3)
 }
 
 // disturb adds disturbed samples, so that they are this part of all.
@@ -98,25 +102,17 @@ func disturb(set *sample.Set, part float64) {
 	}
 }
 
-// survey fits what is side by side.
-func (s *Survey) survey(t testing.TB) {
+// only returns the report of some of its machines.
+func (s *Transports) only(t testing.TB, machines ...int) *Transports {
 	t.Helper()
-	var err error
-	if s.Fit, err = compare.NewSurvey(s.Machines, clean.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if s.Contrast, err = compare.NewContrast(s.Machines, clean.Options{}, 0.2); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// only returns the survey of some of its machines.
-func (s *Survey) only(t testing.TB, machines ...int) *Survey {
-	out := &Survey{}
+	out := &Transports{}
 	for _, i := range machines {
 		out.Machines, out.Results = append(out.Machines, s.Machines[i]), append(out.Results, s.Results[i])
 	}
-	out.survey(t)
+	var err error
+	if out.Table, err = compare.New(out.Machines, clean.Options{}, 0.2, true); err != nil {
+		t.Fatal(err)
+	}
 	return out
 }
 
@@ -126,7 +122,7 @@ func TestSurveyPage(t *testing.T) {
 	for _, of := range [][]int{{0, 1, 2, 3}, {0}, {2}, {3}, {3, 2}} {
 		dir := filepath.Join(t.TempDir(), "survey")
 		x := s.only(t, of...)
-		files := written(t, dir, func() error { return SurveyPage(dir, x) })
+		files := written(t, dir, func() error { return render.Page(dir, x.Document()) })
 		numbered(t, files)
 		if len(of) < 4 {
 			continue
@@ -136,7 +132,7 @@ func TestSurveyPage(t *testing.T) {
 				t.Errorf("%s is missing", name)
 			}
 		}
-		page := strings.ReplaceAll(files["index.html"], glue, " ")
+		page := strings.ReplaceAll(files["index.html"], format.Glue, " ")
 		for _, want := range []string{"Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "MPICH 4.0.2: of one launch only", "is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: shm spin, tcp block.", "A processor, kernel 6.1."} {
 			if !strings.Contains(strings.ToLower(page), strings.ToLower(want)) {
 				t.Errorf("the page does not say %q", want)
@@ -162,9 +158,9 @@ func TestHostileSurvey(t *testing.T) {
 		}
 		s.Results[i] = r
 	}
-	s.survey(t)
+	s = s.only(t, 0, 1)
 	dir := filepath.Join(t.TempDir(), "survey")
-	if err := SurveyPage(dir, s); err != nil {
+	if err := render.Page(dir, s.Document()); err != nil {
 		t.Fatal(err)
 	}
 	sound(t, contents(t, dir))
@@ -174,12 +170,12 @@ func TestHostileSurvey(t *testing.T) {
 func TestSurveyText(t *testing.T) {
 	s := surveyed(t)
 	var b bytes.Buffer
-	if err := WriteSurvey(&b, s, Style{Width: 100}); err != nil {
+	if err := render.Text(&b, s.Document(), render.Style{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.ReplaceAll(b.String(), glue, " ")
+	text := strings.ReplaceAll(b.String(), format.Glue, " ")
 	for _, want := range []string{"Parameters side by side", "half round trip, 8 B, ns", "best", "From which size on", "half of the way may be free", "S, eager limit of LogGPS", "Launches", "p99/p50", "How each transport was measured",
-		"How far to trust it", "What not to trust, and why"} {
+		"How far to trust it", "(--verbose explains)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("nothing is said of %q", want)
 		}
@@ -189,11 +185,6 @@ func TestSurveyText(t *testing.T) {
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
-	for n := range 4 {
-		if err := WriteSurvey(&failing{n}, s, Plain); err == nil {
-			t.Errorf("an error of the writer is lost after %d writes", n)
-		}
-	}
 }
 
 // TestSurveyCharts: in every width the labels of charts lie in the picture, none on another.
@@ -201,48 +192,21 @@ func TestSurveyCharts(t *testing.T) {
 	s := surveyed(t)
 	for _, of := range [][]int{{0, 1, 2, 3}, {2}} {
 		x := s.only(t, of...)
-		for _, c := range x.charts() {
-			legible(t, c)
+		for _, c := range charts(x.Document()) {
+			charttest.Legible(t, c)
 		}
 	}
 }
 
-// charts are all that a page has.
-func (s *Survey) charts() []*Chart {
-	all := s.subjects()
-	charts := append([]*Chart{s.ways(all), s.rates(all), s.overheads(all, "o_s"), s.overheads(all, "o_r"), s.launches(all)}, s.overlaps(all)...)
-	return slices.DeleteFunc(charts, func(c *Chart) bool { return c == nil })
-}
-
-// Doubts are those of each transport, the gravest first, and those of launches in their own words.
-func TestDoubts(t *testing.T) {
-	s := surveyed(t)
-	warn := func(machine int, mode, of, code, text string) {
-		x := s.Fit.Subjects[machine]
-		r := s.Results[machine]
-		r.Warnings = append(r.Warnings, clean.Warning{Platform: x.Platform, Library: x.Library, Place: x.Place, Mode: mode, Parameter: of, Code: code, Text: text})
-	}
-	for i := range s.Results {
-		s.Results[i].Warnings = nil
-	}
-	for i := range 12 {
-		warn(0, "send", fmt.Sprintf("t%d", i), clean.HeavyTail, "x")
-		warn(0, "send", fmt.Sprintf("t%d", i), clean.HeavyTail, "y")
-	}
-	warn(1, "isend", "rtt", clean.HeavyTail, "x")
-	warn(1, "send", "L", clean.NegativeLatency, "x")
-	warn(1, "", "samples", clean.DisturbedUsed, "of 3 of 10, more or less")
-	warn(0, "", "samples", clean.DisturbedUsed, "of 4 of 10")
-	var got []string
-	for _, k := range s.doubts(s.subjects()) {
-		for _, c := range k.Cases {
-			got = append(got, k.Code+": "+c.Subjects+": "+c.Text)
+// charts are all that a document has.
+func charts(d *doc.Document) []*chart.Chart {
+	var out []*chart.Chart
+	for _, s := range d.Sections {
+		for _, f := range s.Figures {
+			out = append(out, f.Chart)
 		}
 	}
-	if want := []string{"disturbed-used: shm: of 4 of 10", "disturbed-used: Open MPI 4.1.4: of 3 of 10, more or less", "negative-latency: Open MPI 4.1.4: send L",
-		"heavy-tail: shm: send t0, send t1, send t2, send t3, send t4, send t5, send t6, send t7 and 4 more", "heavy-tail: Open MPI 4.1.4: isend rtt"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	return out
 }
 
 // A limit is shown of the transport that carries the messages, and of a library that has but one.
@@ -287,24 +251,6 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// What is far off stands at the edge, hollow, and the others keep their places.
-func TestClip(t *testing.T) {
-	x := xy{signed: true, series: []series{{shape: 1, look: look{glyph: solidGlyphs[1]}}}}
-	for i := range 20 {
-		x.series[0].points = append(x.series[0].points, point{x: float64(i + 1), y: float64(i%5 - 2)})
-	}
-	x.series[0].points[3].y = -80
-	if n := x.clip(); n != 1 || x.edge != 2 || len(x.series) != 2 {
-		t.Fatalf("%d beyond %v in %d series", n, x.edge, len(x.series))
-	}
-	if p := x.series[1].points; len(p) != 1 || p[0].x != 4 || p[0].y != -2 || x.series[1].look.glyph == nil {
-		t.Errorf("%+v", p)
-	}
-	if p := x.series[0].points; len(p) != 19 || p[0].y != -2 {
-		t.Errorf("%+v", p)
-	}
-}
-
 // Units fit the numbers.
 func TestAmount(t *testing.T) {
 	for _, c := range []struct {
@@ -314,7 +260,7 @@ func TestAmount(t *testing.T) {
 	}{
 		{0.292, params.Micros, "292.0 ns"}, {3.5, params.Micros, "3.500 us"}, {4.4e-5, params.PerByte, "0.04400 ns/B"}, {22500, compare.MegabytesPerSecond, "22.50 GB/s"}, {999, compare.MegabytesPerSecond, "999.0 MB/s"},
 	} {
-		if got := flat(amount(c.value, c.unit)); got != c.want {
+		if got := format.Flat(amount(c.value, c.unit)); got != c.want {
 			t.Errorf("%v %s: %q, want %q", c.value, c.unit, got, c.want)
 		}
 	}
@@ -330,28 +276,28 @@ func TestAmount(t *testing.T) {
 func TestWayPanels(t *testing.T) {
 	s := surveyed(t)
 	p, declared := s.wayPanels(s.subjects())
-	if len(p.upper.series) != 4 || len(p.lower.series) != 4 || len(p.lanes) != 4 || !declared {
-		t.Fatalf("%d and %d series, %d lanes", len(p.upper.series), len(p.lower.series), len(p.lanes))
+	if len(p.Upper.Series) != 4 || len(p.Lower.Series) != 4 || len(p.Lanes) != 4 || !declared {
+		t.Fatalf("%d and %d series, %d lanes", len(p.Upper.Series), len(p.Lower.Series), len(p.Lanes))
 	}
-	for i, u := range p.upper.series {
-		for j, q := range p.lower.series[i].points {
-			if u.points[j].x != q.x || math.Abs(q.y) > 2 {
-				t.Errorf("%s: %+v below %+v", u.name, q, u.points[j])
+	for i, u := range p.Upper.Series {
+		for j, q := range p.Lower.Series[i].Points {
+			if u.Points[j].X != q.X || math.Abs(q.Y) > 2 {
+				t.Errorf("%s: %+v below %+v", u.Name, q, u.Points[j])
 			}
 		}
 	}
-	if l := p.lanes[1]; !slices.Equal(l.marks, []float64{4096}) || len(l.ranges) != 2 || l.ranges[0] != [2]float64{0, 4096} {
+	if l := p.Lanes[1]; !slices.Equal(l.Marks, []float64{4096}) || len(l.Ranges) != 2 || l.Ranges[0] != [2]float64{0, 4096} {
 		t.Errorf("%+v", l)
 	}
 	aligned := func(width int) {
 		var b bytes.Buffer
-		if err := p.chart("ways", "", "").SVG(&b, width); err != nil {
+		if err := p.Chart("ways", "", "").SVG(&b, width); err != nil {
 			t.Fatal(err)
 		}
-		_, _, labels := read(t, "ways", b.String())
+		_, _, labels := charttest.Read(t, "ways", b.String())
 		at := map[string][]float64{}
 		for _, l := range labels {
-			at[flat(l.text)] = append(at[flat(l.text)], l.left)
+			at[format.Flat(l.Text)] = append(at[format.Flat(l.Text)], l.Left)
 		}
 		if x := at["1 MB"]; len(x) != 2 || x[0] != x[1] {
 			t.Errorf("in %d: 1 MB stands at %v", width, x)
@@ -363,9 +309,9 @@ func TestWayPanels(t *testing.T) {
 	for width := 300; width <= 900; width += 200 {
 		aligned(width)
 	}
-	for _, x := range p.lower.series { // its axis has wider numbers
-		for i := range x.points {
-			x.points[i].y = 99
+	for _, x := range p.Lower.Series { // its axis has wider numbers
+		for i := range x.Points {
+			x.Points[i].Y = 99
 		}
 	}
 	aligned(400)
@@ -373,21 +319,23 @@ func TestWayPanels(t *testing.T) {
 
 // The best is who it is, and where a call takes as long as the way nothing is free.
 func TestRows(t *testing.T) {
-	of := func(subject int, v, ratio float64) compare.Reading {
-		return compare.Reading{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.Good}, Ratio: ratio, Least: ratio, Most: ratio, Difference: compare.Higher}
+	of := func(subject int, v, ratio float64) compare.Value {
+		return compare.Value{Subject: subject, Parameter: params.Parameter{Value: v, Low: v, High: v, Verdict: params.Good}, Ratio: ratio, Least: ratio, Most: ratio, Outcome: compare.Worse}
 	}
-	x := compare.Standing{Quantity: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros, Best: 1, Of: []compare.Reading{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}}
-	row := (&Survey{}).standingRow(&Table{}, x, make([]subject, 3))
+	row := &compare.Row{Quantity: compare.Quantity{Name: "o_s", Mode: "send", Bytes: 8, Unit: params.Micros}, Values: []compare.Value{of(0, 0.3, 1.5), of(2, 0.2, math.NaN())}, Reference: 1}
+	c := &compare.Table{Subjects: make([]compare.Subject, 3), Best: true}
+	table := sideBySide(c, "", "", doc.Column{Key: true})
+	addSubjects(table, c, row, scaleOf(row.Unit, 0.3, 0.2), doc.Words(rowWords(row)))
 	var got []string
-	for _, c := range row {
-		got = append(got, flat(c.Text))
+	for _, c := range table.Groups[0].Rows[0] {
+		got = append(got, format.Flat(c.Text))
 	}
-	if want := []string{"o_s of send, 8 B, ns", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {
+	if want := []string{"o_s of send, 8 B", "300.0 ±0", "-", "200.0 ±0", "1.500 ±0", "-", "best"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	p := func(v float64) curve.Point { return curve.Point{Bytes: 8, Value: v, Low: v, High: v} }
 	for free, want := range map[float64]string{-0.5: "none", 0: "none", 0.5: "≤0.5000 ±0"} {
-		cells := freeRow(&Table{}, "a", compare.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
+		cells := freeRow(&doc.Table{}, "a", compare.Overlap{Bytes: 8, Way: p(1), Call: p(1 - free), Free: p(free), Share: p(100 * free), Bound: true})
 		if got := cells[5].Text; got != want {
 			t.Errorf("free %v: %q, want %q", free, got, want)
 		}

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
@@ -21,6 +18,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
 )
 
@@ -135,25 +133,25 @@ func broadcasts() []compare.CollectiveComparison {
 
 // texts are all that is printed.
 var texts = []struct {
-	name  string
-	write func(w io.Writer, s Style) error
+	name string
+	doc  func() *doc.Document
 }{
-	{"parameters", func(w io.Writer, s Style) error { return Parameters(w, example(), s) }},
-	{"pieces", func(w io.Writer, s Style) error {
-		all := &writer{w: w, style: s}
+	{"parameters", func() *doc.Document { return Parameters(example()) }},
+	{"pieces", func() *doc.Document {
+		d := &doc.Document{}
 		for _, p := range places(example()) {
-			all.table(p.pieces())
+			d.AddTables("pieces", "Pieces", p.pieces())
 		}
-		return all.err
+		return d
 	}},
-	{"predictions", func(w io.Writer, s Style) error { return Predictions(w, "Predicted times", predictions(), s) }},
-	{"terms", func(w io.Writer, s Style) error { return Explained(w, predictions()[2:], s) }},
-	{"comparisons", func(w io.Writer, s Style) error { return Comparisons(w, comparisons(), s) }},
-	{"collectives", func(w io.Writer, s Style) error { return CollectiveTimes(w, broadcasts(), s) }},
-	{"contrast", func(w io.Writer, s Style) error { return Contrast(w, contrasted(), nil, s) }},
-	{"platforms", func(w io.Writer, s Style) error { return Platforms(w, []*platform.Platform{toy(), toy()}, s) }},
-	{"platform", func(w io.Writer, s Style) error { return Platform(w, toy(), s) }},
-	{"published", func(w io.Writer, s Style) error {
+	{"predictions", func() *doc.Document { return Predictions("Predicted times", predictions(), false) }},
+	{"terms", func() *doc.Document { return Predictions("Terms", predictions()[2:], true) }},
+	{"comparisons", func() *doc.Document { return Comparisons(comparisons()) }},
+	{"collectives", func() *doc.Document { return CollectiveTimes(broadcasts()) }},
+	{"comparison", func() *doc.Document { return Comparison(contrasted(), nil) }},
+	{"platforms", func() *doc.Document { return Platforms([]*platform.Platform{toy(), toy()}) }},
+	{"platform", func() *doc.Document { return Platform(toy()) }},
+	{"published", func() *doc.Document {
 		p, r := toy(), example()
 		for i := range r.Parameters {
 			r.Parameters[i].Platform, r.Parameters[i].Library = "t3d", "chimp"
@@ -161,114 +159,31 @@ var texts = []struct {
 		for i := range r.Curves {
 			r.Curves[i].Platform, r.Curves[i].Library = "t3d", "chimp"
 		}
-		all := &writer{w: w, style: s}
+		d := &doc.Document{}
 		for _, x := range places(r) {
-			all.table(x.against(papers(), p))
+			d.AddTables("published", "Published", x.against(papers(), p))
 		}
-		return all.err
+		return d
 	}},
-	{"study", func(w io.Writer, s Style) error {
-		return render.Text(w, smallStudy().Document(false), render.Style{Width: s.Width, Lines: s.Lines, Colour: s.Colour})
-	}},
+	{"study", func() *doc.Document { return smallStudy().Document(false) }},
 }
 
 func TestText(t *testing.T) {
 	styles := []struct {
 		name  string
-		style Style
-	}{{"plain", Plain}, {"60", Style{Width: 60, Lines: true}}, {"80-colour", Terminal}}
+		style render.Style
+	}{{"plain", render.Plain}, {"60", render.Style{Width: 60, Lines: true}}, {"80-colour", render.Terminal}}
 	for _, s := range styles {
 		t.Run(s.name, func(t *testing.T) {
 			var b bytes.Buffer
 			for _, x := range texts {
 				fmt.Fprintf(&b, "=== %s\n", x.name)
-				if err := x.write(&b, s.style); err != nil {
+				if err := render.Text(&b, x.doc(), s.style); err != nil {
 					t.Fatal(err)
 				}
 			}
 			golden(t, "text-"+s.name+".txt", b.Bytes())
 		})
-	}
-}
-
-var escapes = regexp.MustCompile("\x1b\\[[0-9]*m")
-
-// TestWidth: no line is wider than the terminal, and none ends with a space.
-func TestWidth(t *testing.T) {
-	for _, x := range texts {
-		for _, s := range []Style{{}, {Lines: true, Colour: true}} {
-			for s.Width = 40; s.Width <= 200; s.Width += 7 {
-				var b bytes.Buffer
-				if err := x.write(&b, s); err != nil {
-					t.Fatal(err)
-				}
-				for line := range strings.Lines(b.String()) {
-					line = escapes.ReplaceAllString(strings.TrimSuffix(line, "\n"), "")
-					if n := utf8.RuneCountInString(line); n > s.Width || strings.TrimRight(line, " ") != line {
-						t.Fatalf("%s, %+v: %d columns: %q", x.name, s, n, line)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestWhole: a narrow terminal shows every word that a wide one shows.
-func TestWhole(t *testing.T) {
-	words := func(write func(io.Writer, Style) error, s Style) map[string]bool {
-		var b bytes.Buffer
-		if err := write(&b, s); err != nil {
-			t.Fatal(err)
-		}
-		all := map[string]bool{}
-		for _, w := range strings.Fields(b.String()) {
-			all[w] = true
-		}
-		return all
-	}
-	for _, x := range texts {
-		narrow := words(x.write, Style{Width: 50})
-		for w := range words(x.write, Plain) {
-			if !narrow[w] && utf8.RuneCountInString(w) < narrowest {
-				t.Errorf("%s: %q is missing", x.name, w)
-			}
-		}
-	}
-}
-
-func TestFailingWriter(t *testing.T) {
-	for _, x := range texts {
-		for n := range 3 {
-			if err := x.write(&failing{n}, Plain); err == nil && x.name != "platforms" && n == 0 {
-				t.Errorf("%s: an error of the writer is lost", x.name)
-			}
-		}
-	}
-}
-
-// failing fails after so many writes.
-type failing struct{ left int }
-
-func (f *failing) Write(p []byte) (int, error) {
-	if f.left--; f.left < 0 {
-		return 0, io.ErrShortWrite
-	}
-	return len(p), nil
-}
-
-// What is said in the same words of several is said once, with each place once.
-func TestWarningsByPlace(t *testing.T) {
-	var ws []clean.Warning
-	for _, place := range []string{"inter", "intra"} {
-		for _, mode := range []string{"send", "isend"} {
-			ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: clean.Drift, Text: "later"})
-		}
-	}
-	for n, want := range map[int]string{4: "send o_s, isend o_s (x, y, between nodes); send o_s, isend o_s (x, y, within a node): later", 2: "send o_s, isend o_s: later"} {
-		all := kinds(ws[:n])
-		if len(all) != 1 || len(all[0].cases) != 1 || all[0].cases[0].String() != want {
-			t.Errorf("%d warnings: %v, want %q", n, all, want)
-		}
 	}
 }
 
@@ -289,22 +204,6 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-func TestCSV(t *testing.T) {
-	x := Table{Name: "x", Columns: []Column{{Head: "a\nus"}, {Head: "b"}}}
-	x.group("one")
-	x.add(Cell{"1" + glue + "KB", Doubt}, text("two\nlines, and a comma"))
-	x.group("two")
-	x.add(none, none)
-	var b bytes.Buffer
-	if err := x.CSV(&b); err != nil {
-		t.Fatal(err)
-	}
-	const want = "group,a us,b\none,1 KB!,\"two lines, and a comma\"\ntwo,-,-\n"
-	if b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
-	}
-}
-
 // TestModes: predictions of several modes say which.
 func TestModes(t *testing.T) {
 	ps := predictions()
@@ -318,28 +217,38 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Sizes in units of 1000 and of 1024 bytes in one table are explained, once.
-func TestUnits(t *testing.T) {
-	for _, c := range []struct {
-		sizes []int
-		want  int
-	}{{[]int{16, 1000}, 0}, {[]int{1024, 65536}, 0}, {[]int{1000, 1024}, 1}, {[]int{1 << 20, 1e6}, 1}} {
-		x := &Table{}
-		for _, k := range c.sizes {
-			x.add(text(size(k)))
-		}
-		x.units()
-		if len(x.Notes) != c.want {
-			t.Errorf("%v: notes %v", c.sizes, x.Notes)
-		}
+// Of a gap that the receiver hides there is a bound, which no one takes for a number.
+func TestBound(t *testing.T) {
+	x := &doc.Table{}
+	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.ByBound, Verdict: params.NotIdentifiable}
+	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
+		t.Errorf("%+v, %v", c, x.Notes)
 	}
 }
 
-// Of a gap that the receiver hides there is a bound, which no one takes for a number.
-func TestBound(t *testing.T) {
-	x := &Table{}
-	p := &params.Parameter{Name: "g", Value: 29.9, Low: 29.8, High: 30, Unit: params.Micros, Method: params.ByBound, Verdict: params.NotIdentifiable}
-	if c := cell(x, p); c != (Cell{"≤30.00", Faint}) || len(x.Notes) != 1 {
-		t.Errorf("%+v, %v", c, x.Notes)
+// What is said in the same words of several is said once, with each place once; of many texts it is said where.
+func TestWarnings(t *testing.T) {
+	var ws []clean.Warning
+	for _, place := range []string{"inter", "intra"} {
+		for _, mode := range []string{"send", "isend"} {
+			ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: place, Mode: mode, Parameter: "o_s", Code: clean.Drift, Text: "later"})
+		}
+	}
+	for n, want := range map[int]string{4: "send o_s, isend o_s (x, y, between nodes); send o_s, isend o_s (x, y, within a node): later", 2: "send o_s, isend o_s: later"} {
+		s := warnings(ws[:n])
+		if len(s.Warnings) != 1 || s.Warnings[0].Count != n || len(s.Warnings[0].Cases) != 1 || s.Warnings[0].Cases[0].String() != want {
+			t.Errorf("%d warnings: %+v, want %q", n, s.Warnings, want)
+		}
+	}
+	ws = append(ws, clean.Warning{Code: clean.Disturbed, Mode: "send", Parameter: "rtt", Text: "long"})
+	for i := range 12 {
+		ws = append(ws, clean.Warning{Platform: "x", Library: "y", Place: "intra", Mode: "send", Parameter: fmt.Sprintf("t%d", i), Code: clean.HeavyTail, Text: fmt.Sprint(i)})
+	}
+	all := warnings(ws).Warnings
+	if len(all) != 3 || all[0].Code != clean.Disturbed || all[1].Code != clean.Drift {
+		t.Errorf("the gravest does not come first: %+v", all)
+	}
+	if want := "send t0, send t1, send t2, send t3, send t4, send t5, send t6, send t7 and 4 more (x, y, within a node)"; all[2].Count != 12 || len(all[2].Cases) != 1 || all[2].Cases[0].String() != want {
+		t.Errorf("%+v, want %q", all[2], want)
 	}
 }

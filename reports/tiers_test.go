@@ -2,12 +2,12 @@ package reports
 
 import (
 	"bytes"
-	"math"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/reports/chart/charttest"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // cabinets are ranks in three tiers, one of which is alone in its node, with an odd pair and one that was not measured.
@@ -54,36 +54,6 @@ func TestCompany(t *testing.T) {
 	}
 }
 
-// Ranks of a group stand side by side, in every tier.
-func TestNeighbours(t *testing.T) {
-	if got, want := neighbours(cabinets()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-// In every width the picture can be read, and shows each pair twice, those of one tier in one colour.
-func TestMatrix(t *testing.T) {
-	x := cabinets()
-	legible(t, Matrix(x))
-	var b bytes.Buffer
-	if err := Matrix(x).SVG(&b, Width); err != nil {
-		t.Fatal(err)
-	}
-	nearest, farthest := strings.Count(b.String(), `fill="`+hex(blue.light)+`"`), strings.Count(b.String(), `fill="`+hex(shades[0].light)+`"`)
-	if nearest != 2*3+2 || farthest != 2*11+2 { // and once in the legend, once in the rules for the dark; of 12 far pairs one is missing
-		t.Errorf("%d squares for the nearest, %d for the farthest", nearest, farthest)
-	}
-	if n := strings.Count(b.String(), `stroke="`+hex(orange.light)+`"`); n != 4+1 {
-		t.Errorf("%d lines of crosses, of one odd pair there are 4 and a rule", n)
-	}
-	x.Levels, x.Pairs = x.Levels[2:], x.Pairs[:1]
-	legible(t, Matrix(x))
-	for _, odd := range []float64{0, 1, math.SmallestNonzeroFloat64} {
-		x.Pairs[0].Times, x.Pairs[0].Odd = odd, odd == 0
-		legible(t, Matrix(x))
-	}
-}
-
 // One pair has no tiers to show, and nothing may be concluded from that.
 func TestOnePair(t *testing.T) {
 	table := tiersTable(tiers.Tiers{Platform: "x", Library: "y", Ranks: []int{0, 1}, Pairs: []tiers.Pair{{A: 0, B: 1}},
@@ -98,7 +68,7 @@ func TestTiersShown(t *testing.T) {
 	r := example()
 	r.Tiers = []tiers.Tiers{cabinets()}
 	var b bytes.Buffer
-	if err := Parameters(&b, r, Plain); err != nil {
+	if err := render.Text(&b, Parameters(r), render.Plain); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Tiers of made up, mpi: 20 pairs of 7 ranks", "0, 4; 1, 5; 2, 3; 106", "1 to 2", "0-5, 106"} {
@@ -106,10 +76,11 @@ func TestTiersShown(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	p := newPage(Report{Result: r})
 	found := false
-	for _, s := range p.Sections {
-		found = found || s.ID == "tiers" && len(s.Tables) == 1 && len(s.Charts) == 1
+	for _, s := range (Report{Result: r}).Document().Sections {
+		if found = found || s.ID == "tiers" && len(s.Tables) == 1 && len(s.Figures) == 1; s.ID == "tiers" {
+			charttest.Legible(t, s.Figures[0].Chart)
+		}
 	}
 	if !found {
 		t.Error("the page has no section of tiers")

@@ -3,12 +3,12 @@ package reports
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // busy is a recording of so many ranks, each of which does so many short things and sends as many packets to the next; by as many parts of
@@ -30,65 +30,10 @@ func busy(ranks, things int) Trace {
 	return Trace{Name: "busy", Title: "Busy", Ranks: ranks, Command: "loggp trace", Recording: r}
 }
 
-// A picture of very much is no larger than what can be seen in it, and says what it leaves out.
-func TestTraceChartIsBounded(t *testing.T) {
-	x := busy(40, 3000)
-	c := x.Chart()
-	var b bytes.Buffer
-	if err := c.SVG(&b, Width); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(b.String(), "\n"); n > 20_000 {
-		t.Errorf("the picture of %d things has %d elements", 40*3000, n)
-	}
-	for _, s := range []string{"24 parts of the network", "24 ranks", "messages"} {
-		if !strings.Contains(c.Text, s) {
-			t.Errorf("the text does not say %q: %s", s, c.Text)
-		}
-	}
-	if !strings.Contains(b.String(), "link 39,") || strings.Contains(b.String(), "link 3,") {
-		t.Error("the parts of the network that are shown are not those that were taken longest")
-	}
-}
-
-// Steps too short to be seen become boxes that together are as long, and lie where the steps do.
-func TestTraceChartMerges(t *testing.T) {
-	x := busy(2, 5000)
-	l := newLanes(x)
-	d := &drawing{timeline: l.timeline, width: 500}
-	lane := l.lane(d, l.ranks[0])
-	if n := len(lane); n < 200 || n > 500 {
-		t.Errorf("%d boxes in 500 points", n)
-	}
-	var at unit.Time
-	for _, i := range lane {
-		if i.From != at || i.To <= i.From {
-			t.Fatalf("box %+v after %v", i, at)
-		}
-		at = i.To
-	}
-	if at != x.Recording.End() {
-		t.Errorf("the boxes end at %v, the steps at %v", at, x.Recording.End())
-	}
-	if few := l.lane(&drawing{timeline: l.timeline, width: 1 << 20}, l.ranks[0]); len(few) != 5000 {
-		t.Errorf("%d boxes where all 5000 steps can be seen", len(few))
-	}
-}
-
-// A step that can be seen is drawn by itself, whatever is beside it.
-func TestTraceChartKeepsLongSteps(t *testing.T) {
-	l := &lanes{timeline: &timeline{end: 1000}}
-	lane := l.lane(&drawing{timeline: l.timeline, width: 100}, model.Track{Spans: []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "c", From: 905, To: 907}, {Name: "d", From: 907, To: 912}}})
-	want := []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "d", From: 905, To: 912}}
-	if !slices.Equal(lane, want) {
-		t.Errorf("drawn are %v, want %v", lane, want)
-	}
-}
-
 // Sums of a table are those of the spans, and shares are of all the time.
 func TestTraceSums(t *testing.T) {
 	var b bytes.Buffer
-	if err := TraceText(&b, busy(2, 10), Plain); err != nil {
+	if err := render.Text(&b, busy(2, 10).Document(), render.Plain); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"software.0   software      4      -  4.000   40.0", "not waiting                          10.00  100.0", "software.2   software      3      -  3.000   30.0"} {
@@ -101,19 +46,10 @@ func TestTraceSums(t *testing.T) {
 // What does not fit a table is counted.
 func TestTraceCourseIsBounded(t *testing.T) {
 	var b bytes.Buffer
-	if err := TraceText(&b, busy(2, 200), Plain); err != nil {
+	if err := render.Text(&b, busy(2, 200).Document(), render.Plain); err != nil {
 		t.Fatal(err)
 	}
-	if s := fmt.Sprintf("%d more lines are not shown", 2+4*200-textRows); !strings.Contains(b.String(), s) {
+	if s := fmt.Sprintf("%d more rows are not shown", 2+4*200-textRows); !strings.Contains(b.String(), s) {
 		t.Errorf("the table does not say %q", s)
 	}
-}
-
-// wantedOfTrace is what the page of a trace has to show.
-func wantedOfTrace(t Trace) wanted {
-	var rows []int
-	for _, x := range t.sums() {
-		rows = append(rows, x.rows())
-	}
-	return wanted{{id: "time-line", charts: 1}, {id: "time", rows: rows}, {id: "course", rows: []int{len(t.entries())}}, {id: "more"}, {id: "words"}}
 }

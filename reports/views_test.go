@@ -2,7 +2,6 @@ package reports
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"strings"
 	"testing"
@@ -11,13 +10,16 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // shown is what a view writes, with spaces of any number as one.
-func shown(t *testing.T, write func(io.Writer) error) string {
+func shown(t *testing.T, d *doc.Document, verbose bool) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := write(&b); err != nil {
+	if err := render.Text(&b, d, render.Style{Width: 200, Verbose: verbose}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
@@ -51,22 +53,24 @@ func toys() *fit.Result {
 	return r
 }
 
-// All readings of L stand side by side, by their names; warnings are a line for each cause.
-func TestBrief(t *testing.T) {
-	got := shown(t, func(w io.Writer) error { return Brief(w, toys(), Style{Width: 200}) })
-	for _, want := range []string{"LogP PLogP with overheads rtt/2-o_s-o_r rtt/2-g rtt/2", "send ? 3.00 ±0.10 5.00 ±0.10", "1 B to 4 KiB!! (off 25 %)",
-		"Warnings: 10, of 2 causes", "timer11 of 2 modes, timer12 of 2 modes: at up to 6 of 10 sizes", "send o_s: bent send o_s: bent send o_s: bent and 3 more", "--verbose"} {
+// All readings of L stand side by side, by their names; warnings are counted in three lines, and explained with --verbose.
+func TestParameters(t *testing.T) {
+	got := shown(t, Parameters(toys()), false)
+	for _, want := range []string{"LogP PLogP with overheads rtt/2-o_s-o_r rtt/2-g rtt/2", "send ? 3.00 ±0.10 5.00 ±0.10", "1 B to 4 KiB!! (off 25 %)", "10 warnings (--verbose explains): 6 not-linear, 4 heavy-tail not-linear: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}
+	}
+	if got := shown(t, Parameters(toys()), true); !strings.Contains(got, "heavy-tail (4): Some calls took far longer than most.") {
+		t.Error(got)
 	}
 }
 
 // L' = 3 + 7 − 2 − 4, o = (2 + 4)/2, G = 10/1000.
 func TestPLogP(t *testing.T) {
-	got := shown(t, func(w io.Writer) error { return PLogP(w, toys(), Style{Width: 200}) })
+	got := shown(t, PLogP(toys()), false)
 	for _, want := range []string{"PLogP of toy, lib, within a node, send", "1 B 2.000 ±0 4.000 ±0 7.000 ±0", "1 KB 2.000 ±0 - 10.00 ±0", "L is 3.000 ±0", "L' = L + g - o_s - o_r = 4.000 us, o = (o_s + o_r)/2 = 3.000 us, g = 7.000 us, G = g(m)/m = 0.01000 us/B"} {
-		if !strings.Contains(strings.ReplaceAll(got, glue, " "), want) {
+		if !strings.Contains(strings.ReplaceAll(got, format.Glue, " "), want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
@@ -74,19 +78,19 @@ func TestPLogP(t *testing.T) {
 
 func TestLogGPS(t *testing.T) {
 	r := toys()
-	got := shown(t, func(w io.Writer) error { return LogGPS(w, r, Style{Width: 200}) })
-	if want := "send ? 3.000 7.00 ±0.10 0.0100 ±0.0010 4 KiB to 8191 B"; !strings.Contains(strings.ReplaceAll(got, glue, " "), want) {
+	got := shown(t, LogGPS(r), false)
+	if want := "send ? 3.000 7.00 ±0.10 0.0100 ±0.0010 4 KiB to 8191 B"; !strings.Contains(strings.ReplaceAll(got, format.Glue, " "), want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	r.Parameters = r.Parameters[:len(r.Parameters)-1]
-	if got := shown(t, func(w io.Writer) error { return LogGPS(w, r, Style{Width: 200}) }); !strings.Contains(got, "no eager limit is seen") {
+	if got := shown(t, LogGPS(r), false); !strings.Contains(got, "no eager limit is seen") {
 		t.Error(got)
 	}
 }
 
 func TestHeldOut(t *testing.T) {
 	hs := []compare.HeldOut{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.Predicted, 9), Median: 2.34, Largest: 20}}
-	if got := shown(t, func(w io.Writer) error { return HeldOut(w, hs, Style{Width: 200}) }); !strings.Contains(got, "send 10 9 2.3 20.0") {
+	if got := shown(t, HeldOut(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") {
 		t.Error(got)
 	}
 }

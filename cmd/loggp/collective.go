@@ -18,6 +18,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
 )
 
 // What predict has for collective operations.
@@ -248,14 +249,15 @@ func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int,
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "predictions written to %s\n", p.output)
 	}
-	out := cmd.OutOrStdout()
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.ranks, s.where)
-	if err := reports.Collectives(out, title, all, style(out)); err != nil || !p.tree {
+	d := reports.Collectives(title, all)
+	d.Files = []doc.File{{Name: "collectives.csv", Write: func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }}}
+	if err := show(cmd, d); err != nil || !p.tree {
 		return err
 	}
 	k := lengths[0]
 	tree := s.Optimal(p.ranks, k)
-	fmt.Fprintf(out, "\nThe broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.Last, tree)
+	fmt.Fprintf(cmd.OutOrStdout(), "\nThe broadcast of %d bytes that ends first, at %v. Ranks are numbered as they get it:\n\n%s", k, tree.Last, tree)
 	return nil
 }
 

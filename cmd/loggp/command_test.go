@@ -163,7 +163,6 @@ func TestMisuse(t *testing.T) {
 		{"compare --samples one.csv --samples good.csv --sizes x", 2, []string{"--sizes"}},
 		{"compare --samples one.csv --samples none.csv", 1, []string{"none.csv"}},
 		{"compare --samples one.csv --params params.csv --margin 5%", 2, []string{"--margin", "without --params"}},
-		{"report one.csv", 2, []string{"-o"}},
 		{"reproduce --reps 20", 2, []string{"name one paper", "altawil-moritz"}},
 		{"reproduce alexandrov", 2, []string{`"alexandrov"`, "altawil-moritz"}},
 		{"reproduce altawil-moritz --reps 1", 2, []string{"--reps 1", "from 2 to"}},

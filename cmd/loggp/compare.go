@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
@@ -15,6 +19,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // overlapMargin is how much more a call that blocks costs before one says that it pays not to block.
@@ -55,6 +61,7 @@ Where a vendor's MPI is among them, whose algorithms have no model, machines and
 	f.StringVar(&c.margin, "margin", unit.Percent(overlapMargin), "how much more a call that blocks must cost before it pays not to block")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
+	printing(cmd)
 	return cmd
 }
 
@@ -76,7 +83,7 @@ func (c *comparison) run(cmd *cobra.Command) error {
 		return c.collectives(cmd, machines)
 	}
 	if c.params == "" {
-		return c.contrast(cmd, machines)
+		return c.machines(cmd, machines)
 	}
 	if err := c.unasked(cmd); err != nil {
 		return err
@@ -111,22 +118,72 @@ func (c *comparison) predictions(cmd *cobra.Command) error {
 	if len(cs) == 0 {
 		return unpredicted(c.params, ps)
 	}
-	if err := c.save(cmd, cs); err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	return reports.Comparisons(out, cs, style(out))
+	return c.write(cmd, len(cs), reports.Comparisons(cs))
 }
 
-// save writes comparisons to a file, if there is to be one, and says so.
-func (c *comparison) save(cmd *cobra.Command, cs []compare.Comparison) error {
-	if c.output == "" {
-		return nil
+// write prints a comparison of so many rows. If there is to be a file, it has the CSV.
+func (c *comparison) write(cmd *cobra.Command, rows int, d *doc.Document) error {
+	if c.output != "" {
+		if err := sample.Save(c.output, func(w io.Writer) error { return render.CSV(w, d) }); err != nil {
+			return fmt.Errorf("comparison: %w", err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", rows, c.output)
 	}
-	if err := sample.Save(c.output, func(w io.Writer) error { return compare.WriteComparisons(w, cs) }); err != nil {
-		return fmt.Errorf("comparison: %w", err)
+	return show(cmd, d)
+}
+
+// machines sets what was measured on several machines side by side.
+func (c *comparison) machines(cmd *cobra.Command, machines []sample.Machine) error {
+	margin, err := unit.ParsePercent(c.margin)
+	if err == nil && (margin < 0 || margin > 10) {
+		err = errors.New("it must be from 0% to 1000%")
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(cs), c.output)
+	if err != nil {
+		return misuse(cmd, fmt.Errorf("--margin %s: %w", c.margin, err))
+	}
+	lengths, err := sizes(c.sizes, nil)
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	t, err := compare.New(machines, clean.Options{}, margin, false)
+	if err != nil {
+		return err
+	}
+	if err := comparable(t, lengths); err != nil {
+		return err
+	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	return c.write(cmd, len(t.Rows), reports.Comparison(t, lengths))
+}
+
+// comparable says what is missing if there is nothing to be seen side by side.
+func comparable(t *compare.Table, lengths []int) error {
+	if len(t.Subjects) < 2 {
+		s := t.Subjects[0]
+		return fmt.Errorf("compare: all samples are of %s, %s, %s: it takes two to compare. Measure another platform, library or place (loggp measure --platform NAME -o FILE) and name its file by another --samples; or say with --params whose predictions to set beside these samples",
+			s.Platform, s.Library, s.Place)
+	}
+	numbers := func(list []int) string {
+		if len(list) == 0 {
+			return "none"
+		}
+		return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ",")
+	}
+	if len(t.Rivalries) == 0 && !slices.ContainsFunc(t.Rows, func(r compare.Row) bool { return len(r.Values) > 1 }) {
+		var lines []string
+		for _, s := range t.Subjects {
+			lines = append(lines, fmt.Sprintf("%s has %s at %s bytes", s.Name, cmp.Or(strings.Join(s.Modes, " "), "no mode"), numbers(s.Sizes)))
+		}
+		return fmt.Errorf("compare: no two subjects have samples of the same mode, with the library's choice of protocol, at the same size: %s. Measure them with the same --modes and --sizes", strings.Join(lines, "; "))
+	}
+	common := t.Sizes()
+	for _, k := range lengths {
+		if !slices.Contains(common, k) {
+			return fmt.Errorf("--sizes: no two subjects were measured at %d bytes; common sizes are %s", k, numbers(common))
+		}
+	}
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
 )
 
 // What compare has for collective operations.
@@ -43,7 +44,7 @@ func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) 
 		return err
 	}
 	if slices.ContainsFunc(entrants, byVendor) {
-		return c.contests(cmd, entrants)
+		return c.entrants(cmd, entrants)
 	}
 	var ps []params.Parameter
 	if c.params != "" {
@@ -63,15 +64,15 @@ func (c *comparison) collectives(cmd *cobra.Command, machines []sample.Machine) 
 		}
 		all = append(all, cs...)
 	}
-	var rows []compare.Comparison
-	for _, x := range all {
-		rows = append(rows, x.Comparison())
-	}
-	if err := c.save(cmd, rows); err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	return reports.CollectiveTimes(out, all, style(out))
+	d := reports.CollectiveTimes(all)
+	d.Files = []doc.File{{Name: "comparisons.csv", Write: func(w io.Writer) error {
+		var rows []compare.Comparison
+		for _, x := range all {
+			rows = append(rows, x.Comparison())
+		}
+		return compare.WriteComparisons(w, rows)
+	}}}
+	return c.write(cmd, len(all), d)
 }
 
 // errVendor says why there is no model of a vendor's MPI.
@@ -82,26 +83,19 @@ func byVendor(e compare.Entrant) bool {
 	return slices.ContainsFunc(e.Times, func(x compare.Collective) bool { return x.Algorithm == probe.Vendor })
 }
 
-// contests sets what collective operations take on several machines, or by several libraries, side by side.
-func (c *comparison) contests(cmd *cobra.Command, entrants []compare.Entrant) error {
+// entrants sets what collective operations take on several machines, or by several libraries, side by side.
+func (c *comparison) entrants(cmd *cobra.Command, entrants []compare.Entrant) error {
 	if c.params != "" {
 		return fmt.Errorf("compare: %w: leave out --params to set its times beside others", errVendor)
 	}
 	if len(entrants) < 2 {
 		return fmt.Errorf("compare: %w: measure the same operations elsewhere ('loggp measure --platform shm --collective all -o FILE') and name that file by another --samples", errVendor)
 	}
-	all := compare.Contests(entrants)
-	if len(all) == 0 {
+	t := compare.Collect(entrants, clean.Options{})
+	if len(t.Rows) == 0 {
 		return errors.New("compare: no two of those have measured the same operation among as many ranks at the same length: measure them with the same --collective, --ranks and --sizes")
 	}
-	if c.output != "" {
-		if err := sample.Save(c.output, func(w io.Writer) error { return reports.ContestsCSV(w, entrants, all) }); err != nil {
-			return fmt.Errorf("comparison: %w", err)
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", len(all), c.output)
-	}
-	out := cmd.OutOrStdout()
-	return reports.Contests(out, entrants, all, style(out))
+	return c.write(cmd, len(t.Rows), reports.Entrants(entrants, t))
 }
 
 // source says what messages take where a collective operation was measured, and where its ranks were, or why it cannot.

@@ -73,7 +73,7 @@ func TestContrast(t *testing.T) {
 	crossing := func(quantity, subject string, low, high float64) {
 		t.Helper()
 		rs := of(rows, quantity, "send", subject)
-		if len(rs) != 2 || rs[0]["finding"] != "no" || rs[1]["finding"] != "yes" {
+		if len(rs) != 2 || rs[0]["outcome"] != "no" || rs[1]["outcome"] != "yes" {
 			t.Fatalf("%s of %s: %v", quantity, subject, rs)
 		}
 		if a, b := rs[1].number(t, "ci_low"), rs[1].number(t, "ci_high"); a < low || b > high {
@@ -83,16 +83,16 @@ func TestContrast(t *testing.T) {
 	crossing("overlap(o_s)", "t3d/chimp", 500, 1000)  // [1] 4, figure 10
 	crossing("overlap(o_r)", "t3d/chimp", 1400, 2800) // "near 2000 bytes", figure 11: 30 % to the one side, 40 % to the other
 	crossing("overlap(o_s)", "t3d/lean", 3000, 5000)
-	if rs := of(rows, "overlap(o_s)", "send", "loggp"); len(rs) != 1 || rs[0]["finding"] != "no" || rs[0]["bytes_to"] != "100000" {
+	if rs := of(rows, "overlap(o_s)", "send", "loggp"); len(rs) != 1 || rs[0]["outcome"] != "no" || rs[0]["bytes_to"] != "100000" {
 		t.Errorf("both calls of the LogGP machine cost o_s: %v", rs)
 	}
-	if rs := of(rows, "faster(o_s)", "send", "loggp"); len(rs) != 2 || rs[0]["finding"] != "yes" || rs[1]["against"] != "t3d/lean" {
+	if rs := of(rows, "faster(o_s)", "send", "loggp"); len(rs) != 2 || rs[0]["outcome"] != "yes" || rs[1]["against"] != "t3d/lean" {
 		t.Errorf("o_s of 20 us is less than the T3D's: %v", rs)
 	}
 	// G of the LogGP machine is 0.02 us a byte
 	for _, r := range of(rows, "G", "ssend", "loggp") {
 		if x, base := r.number(t, "value"), of(rows, "G", "ssend", "t3d/chimp")[0].number(t, "value"); x < 0.0199 || x > 0.0201 || r["against"] != "t3d/chimp" ||
-			r.number(t, "ratio_low") > 0.02/base || r.number(t, "ratio_high") < 0.02/base || r["finding"] != "higher" {
+			r.number(t, "ratio_low") > 0.02/base || r.number(t, "ratio_high") < 0.02/base || r["outcome"] != "worse" {
 			t.Errorf("G: %v, of the first %v", r, base)
 		}
 	}
@@ -105,7 +105,7 @@ func TestContrast(t *testing.T) {
 	if after, _ := os.ReadFile("comparison.csv"); string(after) != string(before) {
 		t.Error("the same command wrote another file")
 	}
-	if rs := of(rows, "o_r", "isend", "t3d/lean"); len(rs) != 13 || rs[0]["finding"] != "alike" {
+	if rs := of(rows, "o_r", "isend", "t3d/lean"); len(rs) != 13 || rs[0]["outcome"] != "no difference" {
 		t.Errorf("starting a receive costs the same in both libraries: %v", rs)
 	}
 }

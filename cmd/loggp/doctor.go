@@ -53,25 +53,22 @@ func consult(cmd *cobra.Command, ranks int, quick bool, format string) error {
 		return fmt.Errorf("look at this machine: %w", err)
 	}
 	all := doctor.Look(host)
-	if err := diagnose(cmd.OutOrStdout(), all, format); err != nil {
+	if err := diagnose(cmd, all, format); err != nil {
 		return err
 	}
 	return impossible(all)
 }
 
 // diagnose prints findings.
-func diagnose(out io.Writer, all []doctor.Result, format string) error {
+func diagnose(cmd *cobra.Command, all []doctor.Result, format string) error {
 	if format == "json" {
-		return findings(out, all)
+		return findings(cmd.OutOrStdout(), all)
 	}
 	var list []reports.Advice
 	for _, f := range all {
 		list = append(list, reports.Advice{Check: f.Check, Verdict: f.Verdict.String(), Found: f.Found, Why: f.Why, Do: f.Do, Grave: f.Verdict >= doctor.Warning})
 	}
-	if format == "csv" {
-		return reports.DoctorCSV(out, list)
-	}
-	return reports.Doctor(out, list, style(out))
+	return show(cmd, reports.Doctor(list))
 }
 
 // findings prints findings as JSON.

@@ -51,7 +51,7 @@ each other, and gives the parameters of each tier, H and P.
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.file, "output", "o", "", "file for the parameters, as CSV")
-	f.format = chosen(cmd, "format", []string{"table", "csv"}, "table", "what to print")
+	f.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print")
 	f.view = chosen(cmd, "view", []string{viewLogGP, viewLogGPS, viewPLogP}, viewLogGP, "the model in whose terms to print")
 	flags.BoolVar(&f.verbose, "verbose", false, "print every warning, not a line for each cause")
 	flags.BoolVar(&f.holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
@@ -75,7 +75,7 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return reports.HeldOut(out, hs, style(out))
+		return text(cmd, reports.HeldOut(hs))
 	}
 	result, err := fit.Fit(set, clean.Options{})
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), f.file)
 	}
-	return f.print(out, result, byRealClock(set))
+	return f.print(cmd, result)
 }
 
 // csv writes what goes to files: parameters with the groups of tiers above them, or the functions of PLogP.
@@ -104,17 +104,15 @@ func (f *fitting) csv(w io.Writer, r *fit.Result) error {
 	return params.WriteParameters(w, r.Parameters, tiers.Facts(r.Tiers)...)
 }
 
-// print writes the tables of a view.
-func (f *fitting) print(out io.Writer, r *fit.Result, real bool) error {
-	switch {
-	case *f.view == viewPLogP:
-		return reports.PLogP(out, r, style(out))
-	case *f.view == viewLogGPS:
-		return reports.LogGPS(out, r, style(out))
-	case real && !f.verbose:
-		return reports.Brief(out, r, style(out))
+// print prints the tables of a view.
+func (f *fitting) print(cmd *cobra.Command, r *fit.Result) error {
+	switch *f.view {
+	case viewPLogP:
+		return show(cmd, reports.PLogP(r))
+	case viewLogGPS:
+		return show(cmd, reports.LogGPS(r))
 	}
-	return reports.Parameters(out, r, style(out))
+	return show(cmd, reports.Parameters(r))
 }
 
 // byRealClock says whether samples are of a real machine, which give many warnings.

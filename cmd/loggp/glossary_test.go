@@ -22,6 +22,7 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // docs/glossary.md has every name that users meet in files and flags, and no name that is gone.
@@ -142,12 +143,12 @@ func columns(t *testing.T) []string {
 		func(w io.Writer) error { return params.WriteParameters(w, nil) },
 		func(w io.Writer) error { return params.WritePLogP(w, nil) },
 		func(w io.Writer) error { return compare.WriteComparisons(w, nil) },
-		func(w io.Writer) error { return compare.WriteContrast(w, &compare.Contrast{}) },
+		func(w io.Writer) error { return compare.WriteTable(w, &compare.Table{}) },
 		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
 		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
 		func(w io.Writer) error { return new(reports.Study).Cells(w) },
 		func(w io.Writer) error { return new(reports.Study).ClaimRows(w) },
-		func(w io.Writer) error { return reports.DoctorCSV(w, nil) },
+		func(w io.Writer) error { return render.CSV(w, reports.Doctor(nil)) },
 	} {
 		var b strings.Builder
 		if err := write(&b); err != nil {

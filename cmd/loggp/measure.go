@@ -396,9 +396,9 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		if m.protocol != "" {
 			fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", m.protocol)
 		}
-		return reports.Brief(out, result, style(out))
+		return text(cmd, reports.Parameters(result))
 	}
-	if err := reports.Parameters(out, result, style(out)); err != nil || m.protocol == "" {
+	if err := text(cmd, reports.Parameters(result)); err != nil || m.protocol == "" {
 		return err
 	}
 	w := way{job.Platform, job.Ranks, plan.Pair}
@@ -410,7 +410,7 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		return err
 	}
 	fmt.Fprintln(out)
-	return reports.Comparisons(out, steps, style(out))
+	return text(cmd, reports.Comparisons(steps))
 }
 
 // bare says whether samples alone are printed.

@@ -292,8 +292,7 @@ func (m *measure) writeCollectives(cmd *cobra.Command, outcome *microbench.Outco
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	if err := reports.CollectiveTimes(out, compare.Unpredicted(times), style(out)); err != nil {
+	if err := text(cmd, reports.CollectiveTimes(compare.Unpredicted(times))); err != nil {
 		return err
 	}
 	if late, of := outcome.Late, outcome.Started; late > 0 {

@@ -21,20 +21,25 @@ docs/platforms.md says how to write one for your own machine.`,
 		Args: known,
 		RunE: listPlatforms,
 	}
-	cmd.AddCommand(&cobra.Command{
+	list := &cobra.Command{
 		Use:     "list",
 		Short:   "List the catalogue",
 		Example: "  loggp platforms list",
 		Args:    nothing,
 		RunE:    listPlatforms,
-	}, &cobra.Command{
+	}
+	details := &cobra.Command{
 		Use:               "show NAME|FILE",
 		Short:             "Show every number of a platform with its basis and source",
 		Example:           "  loggp platforms show t3d",
 		Args:              one("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE:              showPlatform,
-	}, &cobra.Command{
+	}
+	for _, c := range []*cobra.Command{cmd, list, details} {
+		printing(c)
+	}
+	cmd.AddCommand(list, details, &cobra.Command{
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",
@@ -49,8 +54,7 @@ func listPlatforms(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	return reports.Platforms(out, all, style(out))
+	return show(cmd, reports.Platforms(all))
 }
 
 func showPlatform(cmd *cobra.Command, args []string) error {
@@ -58,8 +62,7 @@ func showPlatform(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := cmd.OutOrStdout()
-	return reports.Platform(out, p, style(out))
+	return show(cmd, reports.Platform(p))
 }
 
 func validatePlatform(cmd *cobra.Command, args []string) error {

@@ -22,6 +22,8 @@ import (
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
 )
 
 // predict has the flags of the verb.
@@ -65,6 +67,7 @@ one tier for all.`,
 	f.StringVar(&p.protocols, "protocol", "", "list of "+strings.Join(model.ProtocolNames(), ", ")+" (default: all that serve the mode)")
 	f.StringVar(&p.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2")
 	f.StringVarP(&p.output, "output", "o", "", "file for the predictions, as CSV")
+	printing(cmd)
 	f.StringVar(&p.diagram, "diagram", "", "SVG file for a time line of the first protocol and size")
 	f.BoolVar(&p.explain, "explain", false, "print the terms of every sum")
 	p.collective = chosen(cmd, "collective", collectiveNames(), "", "predict a collective operation, or all: every algorithm, and which is fastest")
@@ -313,8 +316,8 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 	if p.diagram != "" {
 		d := source.transfer(ps[0].Protocol, ps[0].Bytes).Timeline()
 		title := fmt.Sprintf("%s: %s of %d bytes", source.title, ps[0].Protocol, ps[0].Bytes)
-		chart := reports.Timeline(ps[0].Protocol, title, d)
-		if err := sample.Save(p.diagram, func(w io.Writer) error { return chart.SVG(w, reports.Width) }); err != nil {
+		picture := chart.Transfer(ps[0].Protocol, title, d)
+		if err := sample.Save(p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.Width) }); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "time line of %s with %d bytes written to %s\n", ps[0].Protocol, ps[0].Bytes, p.diagram)
@@ -325,12 +328,9 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d predictions written to %s\n", len(ps), p.output)
 	}
-	out := cmd.OutOrStdout()
-	if err := reports.Predictions(out, source.title, ps, style(out)); err != nil || !p.explain {
-		return err
-	}
-	fmt.Fprintln(out)
-	return reports.Explained(out, ps, style(out))
+	d := reports.Predictions(source.title, ps, p.explain)
+	d.Files = []doc.File{{Name: "predictions.csv", Write: func(w io.Writer) error { return source.csv(w, ps) }}}
+	return show(cmd, d)
 }
 
 // predictionRow is a row of a file of predictions.

@@ -11,19 +11,19 @@ import (
 var update = flag.Bool("update", false, "write what README.md shows anew")
 
 const (
-	readme = "../../README.md"
-	chart  = "../../docs/t3d-overlap.svg"
+	readme  = "../../README.md"
+	drawing = "../../docs/t3d-overlap.svg"
 )
 
 // TestReadme compares the table and the chart that README.md shows with what its commands print and draw.
 func TestReadme(t *testing.T) {
 	long(t)
-	readme, chart := absolute(t, readme), absolute(t, chart)
+	readme, drawing := absolute(t, readme), absolute(t, drawing)
 	t.Chdir(t.TempDir())
 	table := runOnce(t, "measure", "--platform", "t3d", "-o", "samples.csv")
-	table, _, ok := strings.Cut(table, "\n\nRanges of sizes")
+	table, _, ok := strings.Cut(table, "\n\nL by convention")
 	if !ok {
-		t.Fatalf("no ranges after the table:\n%s", table)
+		t.Fatalf("nothing after the table:\n%s", table)
 	}
 	runOnce(t, "report", "samples.csv", "-o", "report")
 	drawn, err := os.ReadFile("report/overlap-standard.svg")
@@ -38,14 +38,14 @@ func TestReadme(t *testing.T) {
 	shown, after, _ := strings.Cut(rest, "```\n")
 	if *update {
 		put(t, readme, []byte(before+"```text\n"+table+"\n```\n"+after))
-		put(t, chart, drawn)
+		put(t, drawing, drawn)
 		return
 	}
 	if shown != table+"\n" {
 		t.Errorf("README.md does not show what the command prints (go test ./cmd/loggp -run Readme -update):\n%s", table)
 	}
-	if b, _ := os.ReadFile(chart); !bytes.Equal(b, drawn) {
-		t.Errorf("%s is not the chart that the report has (go test ./cmd/loggp -run Readme -update)", chart)
+	if b, _ := os.ReadFile(drawing); !bytes.Equal(b, drawn) {
+		t.Errorf("%s is not the chart that the report has (go test ./cmd/loggp -run Readme -update)", drawing)
 	}
 }
 

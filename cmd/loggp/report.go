@@ -16,6 +16,9 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/render"
 )
 
 func reportCommand() *cobra.Command {
@@ -27,8 +30,8 @@ func reportCommand() *cobra.Command {
 CSV. Samples of low-level messages and of forced protocols add the comparison of equations (1) to (7) with measurements. A platform of the
 catalogue, or one whose file is where it was, adds where each of its numbers is from.
 
-Of samples that were all taken by a real clock, it sets the transports side by side: this program's over shared memory, an MPI, what other tools measured. Without -o it
-prints the tables of that.
+Of samples that were all taken by a real clock, it sets the transports side by side: this program's over shared memory, an MPI, what other tools measured.
+Without -o it prints the tables.
 
 Of collective operations (measure --collective) it shows which algorithm is the fastest for how many ranks and bytes, each algorithm beside what LogGP says of it, and machines and
 libraries side by side if there are several. The model takes the parameters of --params, or else those that samples of single messages among the files show, or
@@ -40,65 +43,77 @@ else those of the emulated platform's low-level messages.`,
   loggp report together.csv samples.csv`,
 		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, err := reportOf(cmd, args, params)
+			d, err := reportOf(cmd, args, params)
+			if err == nil {
+				err = cmd.Context().Err()
+			}
 			if err != nil {
 				return err
 			}
-			if err := cmd.Context().Err(); err != nil {
+			if dir == "" {
+				return show(cmd, d)
+			}
+			if err := render.Page(dir, d); err != nil {
 				return err
 			}
-			return write(cmd, dir)
+			fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
+			return nil
 		},
 	}
+	printing(cmd)
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "directory to write")
 	cmd.Flags().StringVar(&params, "params", "", "of collective operations: file of parameters from which to predict")
 	return cmd
 }
 
-// reportOf returns what writes a report on files: on collective operations, of transports of real machines side by side, or on emulated ones.
-func reportOf(cmd *cobra.Command, files []string, params string) (func(cmd *cobra.Command, dir string) error, error) {
+// reportOf returns the report on files: on collective operations, of transports of real machines side by side, or on emulated ones.
+func reportOf(cmd *cobra.Command, files []string, params string) (*doc.Document, error) {
 	machines, err := sample.ReadMachines(files...)
+	switch {
+	case err != nil:
+		return nil, err
+	case slices.ContainsFunc(machines, hasCollectives):
+		r, err := collectiveReport(cmd, machines, params)
+		if err != nil {
+			return nil, err
+		}
+		return r.Document(), nil
+	case params != "":
+		return nil, misuse(cmd, errors.New("--params: it is for samples of collective operations; of others parameters are fitted"))
+	case realClock(machines):
+		t, err := transports(machines)
+		if err != nil {
+			return nil, err
+		}
+		return t.Document(), nil
+	}
+	r, err := report(files)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(machines, hasCollectives) {
-		r, err := collectiveReport(cmd, machines, params)
-		return func(cmd *cobra.Command, dir string) error {
-			if dir == "" {
-				out := cmd.OutOrStdout()
-				return reports.WriteCollectives(out, r, style(out))
-			}
-			return written(cmd, dir, reports.CollectivePage(dir, r))
-		}, err
-	}
-	if params != "" {
-		return nil, misuse(cmd, errors.New("--params: it is for samples of collective operations; of others parameters are fitted"))
-	}
-	if realClock(machines) {
-		s, err := survey(machines)
-		return func(cmd *cobra.Command, dir string) error {
-			if dir == "" {
-				out := cmd.OutOrStdout()
-				return reports.WriteSurvey(out, s, style(out))
-			}
-			return written(cmd, dir, reports.SurveyPage(dir, s))
-		}, err
-	}
-	r, err := report(files)
-	return func(cmd *cobra.Command, dir string) error {
-		if dir == "" {
-			return misuse(cmd, errors.New("-o: say which directory to write"))
-		}
-		return written(cmd, dir, reports.Page(dir, r))
-	}, err
+	return r.Document(), nil
 }
 
-// written says where a report is, unless writing it failed.
-func written(cmd *cobra.Command, dir string, err error) error {
-	if err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "report written to %s/index.html\n", dir)
+// realClock says whether everything was measured on real machines.
+func realClock(machines []sample.Machine) bool {
+	return !slices.ContainsFunc(machines, func(m sample.Machine) bool {
+		return slices.ContainsFunc(m.Series, func(s sample.Series) bool { return s.Clock != "real" })
+	})
+}
+
+// transports gathers what is shown of transports of real machines.
+func transports(machines []sample.Machine) (*reports.Transports, error) {
+	t := &reports.Transports{Machines: machines}
+	for _, m := range machines {
+		r, err := fit.Fit(m.Set, clean.Options{})
+		if err != nil {
+			return nil, err
+		}
+		t.Results = append(t.Results, r)
 	}
-	return err
+	var err error
+	t.Table, err = compare.New(machines, clean.Options{}, overlapMargin, true)
+	return t, err
 }
 
 // report gathers all that a page shows.
@@ -112,7 +127,7 @@ func report(files []string) (reports.Report, error) {
 	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
 		return r, err
 	}
-	if r.Contrast, err = compare.NewContrast([]sample.Machine{{Files: files, Set: set}}, clean.Options{}, overlapMargin); err != nil {
+	if r.Contrast, err = compare.New([]sample.Machine{{Files: files, Set: set}}, clean.Options{}, overlapMargin, false); err != nil {
 		return r, err
 	}
 	if r.Comparisons, err = compare.Compare(set, r.Result.Parameters, compare.Predict); err != nil {
@@ -148,13 +163,13 @@ func report(files []string) (reports.Report, error) {
 }
 
 // timelines draws each protocol on its way once, with a message that is long enough to be seen and short enough to see the rest.
-func timelines(w way, l *model.Library) []*reports.Chart {
+func timelines(w way, l *model.Library) []*chart.Chart {
 	if l.ClosedForm() != nil {
 		return nil
 	}
 	const k = 1000
 	m := w.Machine
-	var charts []*reports.Chart
+	var charts []*chart.Chart
 	for _, p := range model.Protocols {
 		mode := model.Standard
 		if p.Synchronous() {
@@ -162,7 +177,7 @@ func timelines(w way, l *model.Library) []*reports.Chart {
 		}
 		t := model.Transfer{Machine: m, Library: l, Protocol: p, Mode: mode, Bytes: k, Path: w.path()}
 		title := fmt.Sprintf("%s on %s, %s: a blocking %v send of %d bytes from rank %d to %d", p.Name, m.Name, l.Name, mode, k, w.pair[0], w.pair[1])
-		charts = append(charts, reports.Timeline(strings.Join([]string{m.Name, l.Name, w.place(), p.Name}, "-"), title, t.Timeline()))
+		charts = append(charts, chart.Transfer(strings.Join([]string{m.Name, l.Name, w.place(), p.Name}, "-"), title, t.Timeline()))
 	}
 	return charts
 }

@@ -29,7 +29,10 @@ func collectiveReport(cmd *cobra.Command, machines []sample.Machine, params stri
 	if err != nil {
 		return nil, err
 	}
-	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Contests: compare.Contests(entrants), Warnings: compare.CollectiveWarnings(machines, entrants)}
+	r := &reports.CollectiveReport{Machines: machines, Entrants: entrants, Warnings: compare.CollectiveWarnings(machines, entrants)}
+	if t := compare.Collect(entrants, clean.Options{}); len(t.Rows) > 0 {
+		r.Table = t
+	}
 	from, err := parametersOf(machines, params)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ var formats = map[string]func(io.Writer, *reports.Study) error{
 // asText writes a document as text for a terminal or a pipe.
 func asText(w io.Writer, d *doc.Document) error {
 	s := style(w)
-	return render.Text(w, d, render.Style{Width: s.Width, Lines: s.Lines, Colour: s.Colour})
+	return render.Text(w, d, s)
 }
 
 func reproduceCommand() *cobra.Command {

@@ -74,6 +74,7 @@ The programs are` + list.String(),
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
+	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
 	mustComplete(cmd, "collective", forcible())
 	return cmd
@@ -104,7 +105,6 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
-	out := cmd.OutOrStdout()
 	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
 	note := fmt.Sprintf("One operation takes %v.", s.Operation)
 	for _, f := range job.Forced {
@@ -112,13 +112,8 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s has no effect: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
 		}
 	}
-	if err := reports.Run(out, title, note, recording, style(out)); err != nil {
+	if err := show(cmd, reports.Run(title, note, recording, r.profile)); err != nil {
 		return err
-	}
-	if r.profile {
-		if err := reports.Calls(out, "calls of all ranks", recording, style(out)); err != nil {
-			return err
-		}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
 	return nil

@@ -8,25 +8,57 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // style returns how to print to w: for people where it is a terminal, plainly otherwise.
-func style(w io.Writer) reports.Style {
+func style(w io.Writer) render.Style {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return reports.Plain
+		return render.Plain
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil || width <= 0 {
 		width = 80
 	}
-	s := reports.Terminal
+	s := render.Terminal
 	s.Width = width
 	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return s
+}
+
+// printing adds the flags by which a verb says how it prints what it has found.
+func printing(cmd *cobra.Command) {
+	chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print")
+	cmd.Flags().Bool("verbose", false, "print every warning and every row")
+}
+
+// show prints a document as --format says, if the verb has that flag, or else as text.
+func show(cmd *cobra.Command, d *doc.Document) error {
+	out := cmd.OutOrStdout()
+	if f := cmd.Flags().Lookup("format"); f != nil {
+		switch f.Value.String() {
+		case "csv":
+			return render.CSV(out, d)
+		case "json":
+			return render.JSON(out, d)
+		}
+	}
+	return text(cmd, d)
+}
+
+// text prints a document as text, with all of it if the verb has --verbose.
+func text(cmd *cobra.Command, d *doc.Document) error {
+	out := cmd.OutOrStdout()
+	s := style(out)
+	if f := cmd.Flags().Lookup("verbose"); f != nil {
+		s.Verbose = f.Value.String() == "true"
+	}
+	return render.Text(out, d, s)
 }
 
 // progress shows how far a long job is, on a terminal and after a moment only.

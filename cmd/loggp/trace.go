@@ -18,6 +18,8 @@ import (
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // trace has the flags of the verb.
@@ -78,6 +80,7 @@ The programs are` + list.String(),
 	f.StringVar(&t.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVar(&t.window, "window", "", "what to show of it, such as 10us..50us (default: all)")
 	f.StringVarP(&t.output, "output", "o", "", "file of trace events (.json), picture (.svg), or directory for a page")
+	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
 	mustComplete(cmd, "protocol", model.ProtocolNames())
 	mustComplete(cmd, "place", places)
@@ -370,13 +373,12 @@ func (t *trace) write(cmd *cobra.Command, shown reports.Trace) error {
 		err = sample.Save(t.output, func(w io.Writer) error { return reports.TraceEvents(w, shown) })
 	case ".svg":
 		what = "time line"
-		err = sample.Save(t.output, func(w io.Writer) error { return shown.Chart().SVG(w, reports.Width) })
+		err = sample.Save(t.output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })
 	default:
 		if t.output == "" {
-			out := cmd.OutOrStdout()
-			return reports.TraceText(out, shown, style(out))
+			return show(cmd, shown.Document())
 		}
-		err = reports.TracePage(t.output, shown)
+		err = render.Page(t.output, shown.Document())
 	}
 	if err != nil {
 		return fmt.Errorf("trace: %w", err)

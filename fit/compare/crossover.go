@@ -13,7 +13,7 @@ import (
 type Crossover struct {
 	Quantity string // o_s o_r one-way get put
 	Mode     string // of both; of an overlap that of the call that blocks
-	Subject  int    // in Contrast.Subjects: whose time it is
+	Subject  int    // in Table.Subjects: whose time it is
 	Against  int    // whose it is compared with: of an overlap the same, whose call does not block
 
 	Zones     []Zone // sizes from the first to the last that both measured, in order, none missing

@@ -80,7 +80,7 @@ func TestCrossovers(t *testing.T) {
 		width := make([]float64, seeds)
 		clean.Parallel(seeds, func(seed int) {
 			m := test.samples("x", uint64(seed), test.sizes, 100, 0.05)
-			c, err := NewContrast([]sample.Machine{m}, clean.Options{Seed: uint64(seed)}, 0.2)
+			c, err := New([]sample.Machine{m}, clean.Options{Seed: uint64(seed)}, 0.2, false)
 			if err != nil {
 				panic(err)
 			}
@@ -132,7 +132,7 @@ func TestZones(t *testing.T) {
 		{"from an open begin", calls{straight(36, 0.1), straight(30, 0)}, 0, nine, []Zone{{1, 2, Undecided}, {3, 256, Longer}}},
 		{"to an open end", calls{straight(61.6, 0), straight(30, 64.0/3/256)}, 0, nine, []Zone{{1, 251, Longer}, {252, 256, Undecided}}},
 	} {
-		c, err := NewContrast([]sample.Machine{test.samples("x", 1, test.sizes, 100, test.noise)}, clean.Options{}, 0.2)
+		c, err := New([]sample.Machine{test.samples("x", 1, test.sizes, 100, test.noise)}, clean.Options{}, 0.2, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestZones(t *testing.T) {
 func TestCrossingOnBentPiece(t *testing.T) {
 	bent := func(k float64) float64 { return 10 + k*k/4000 } // 20 at 200, where the other is 21.6, and 32.5 at 300, where it is 18.6; 20 were 21.6 at 254
 	m := calls{bent, straight(23, -0.025)}.samples("x", 1, []int{16, 64, 128, 200, 300}, 100, 0.01)
-	c, err := NewContrast([]sample.Machine{m}, clean.Options{Pieces: 1}, 0.2)
+	c, err := New([]sample.Machine{m}, clean.Options{Pieces: 1}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestRivalries(t *testing.T) {
 	a := calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.05)
 	b := calls{block: straight(20, 0.02)}.samples("b", 2, paperSizes, 100, 0.05)
 	twin := calls{block: straight(30, 0.01)}.samples("c", 3, paperSizes, 100, 0.05)
-	c, err := NewContrast([]sample.Machine{a, b, twin}, clean.Options{}, 0.2)
+	c, err := New([]sample.Machine{a, b, twin}, clean.Options{}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestRivalries(t *testing.T) {
 		t.Errorf("c against its twin a: %+v", ac)
 	}
 	// around a crossing they are alike, which is no answer: 30 + 0.01k − 20 − 0.02k is within half a percent of both, by hand, from 972 to 1028
-	c, err = NewContrast([]sample.Machine{calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0), calls{block: straight(20, 0.02)}.samples("b", 1, paperSizes, 100, 0)}, clean.Options{}, 0.2)
+	c, err = New([]sample.Machine{calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0), calls{block: straight(20, 0.02)}.samples("b", 1, paperSizes, 100, 0)}, clean.Options{}, 0.2, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestRivalries(t *testing.T) {
 	a = calls{block: straight(30, 0.01)}.samples("a", 1, paperSizes, 100, 0.005)
 	twin = calls{block: straight(30, 0.01)}.samples("c", 3, paperSizes, 100, 0.005)
 	b = calls{block: switched(512, straight(30, 0.01), straight(60, 0.01))}.samples("b", 4, paperSizes, 100, 0.005)
-	if c, err = NewContrast([]sample.Machine{a, twin, b}, clean.Options{}, 0.2); err != nil {
+	if c, err = New([]sample.Machine{a, twin, b}, clean.Options{}, 0.2, false); err != nil {
 		t.Fatal(err)
 	}
 	if want := []Zone{{0, 100000, Even}}; !slices.Equal(c.Rivalries[0].Zones, want) {

@@ -1,9 +1,13 @@
 package compare
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -98,4 +102,70 @@ func alike(a, b *sample.Set) bool {
 		}
 	}
 	return true
+}
+
+// Collect sets what at least two entrants have measured side by side, in the order of the first: of each its fastest algorithm. Times
+// are compared from a common start if all had one, or else of the slowest ranks behind barriers. Ratios are to the
+// first entrant that is there.
+func Collect(entrants []Entrant, o clean.Options) *Table {
+	t := &Table{}
+	type what struct {
+		operation    string
+		ranks, bytes int
+	}
+	var order []what
+	of := map[what][][]Collective{} // by entrant
+	for n, e := range entrants {
+		t.Subjects = append(t.Subjects, Subject{Platform: e.Platform, Library: e.Library, Place: e.Place, Clock: e.Clock, Name: e.Name, Machine: e.Machines[0]})
+		for _, x := range e.Times {
+			w := what{x.Operation, x.Ranks, x.Bytes}
+			if of[w] == nil {
+				order, of[w] = append(order, w), make([][]Collective, len(entrants))
+			}
+			of[w][n] = append(of[w][n], x)
+		}
+	}
+	first := len(entrants)
+	for _, w := range order {
+		r := Row{Quantity: Quantity{Name: w.operation, Timer: sample.CollLast, Bytes: w.bytes, Ranks: w.ranks, Unit: params.Micros}}
+		for _, x := range slices.Concat(of[w]...) {
+			if math.IsNaN(x.Last) {
+				r.Timer = sample.CollMax
+			}
+		}
+		for n, times := range of[w] {
+			if len(times) > 0 {
+				r.Values = append(r.Values, fastestOf(times, r.Timer, n))
+			}
+		}
+		if len(r.Values) > 1 {
+			t.Rows = append(t.Rows, r)
+			first = min(first, r.Values[0].Subject)
+		}
+	}
+	for i := range t.Rows {
+		t.Rows[i].rank(false, first, o.Defaults())
+	}
+	return t
+}
+
+// fastestOf returns the time of the fastest algorithm by a timer. Its interval is that of the time that counts; of another there is none.
+func fastestOf(times []Collective, timer string, subject int) Value {
+	micros := func(c Collective) float64 {
+		if timer == sample.CollMax {
+			return c.Max
+		}
+		return c.Last
+	}
+	best := slices.MinFunc(times, func(a, b Collective) int { return cmp.Compare(micros(a), micros(b)) })
+	v := Value{Subject: subject, Algorithm: best.Algorithm, Parameter: params.Parameter{Platform: best.Platform, Library: best.Library, Place: best.Place, Name: best.Operation,
+		From: best.Bytes, To: best.Bytes, Value: micros(best), Low: math.NaN(), High: math.NaN(), Unit: params.Micros, Method: timer, Samples: best.Samples, Verdict: params.Good}}
+	if _, counts := best.Took(); counts == timer {
+		v.Low, v.High = best.Low, best.High
+	}
+	if best.Weak() {
+		v.Verdict = params.Weak
+	}
+	v.estimate = estimate{v.Value, v.Low, v.High, []float64{v.Value}}
+	return v
 }

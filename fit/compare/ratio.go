@@ -7,15 +7,15 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// Difference says how a number compares with another.
-type Difference string
+// Outcome says how a number of a subject compares with the reference.
+type Outcome string
 
-// The differences.
+// The outcomes. A shorter time and a higher bandwidth are better.
 const (
-	Higher  Difference = "higher"  // the interval of the ratio is above one
-	Lower   Difference = "lower"   // below one
-	Alike   Difference = "alike"   // it is around one, and no wider than twice the tolerance to either side, in which nobody is interested
-	Unclear Difference = "unclear" // it holds one, and much else: more repetitions would say more
+	Better       Outcome = "better"        // the interval of the ratio is on that side of one
+	Worse        Outcome = "worse"         // on the other
+	NoDifference Outcome = "no difference" // it is around one, and no wider than twice the tolerance to either side: none is shown
+	Unclear      Outcome = "undecided"     // it holds one, and much else: more repetitions would say more
 )
 
 // estimate is a number with its interval, and the replicates that it comes from. The interval may be wider than that of the replicates: by
@@ -61,17 +61,17 @@ func (e estimate) stretched(level float64) (low, high float64) {
 	return low, high
 }
 
-// difference judges the interval of a ratio, or returns "" where there is none.
-func difference(low, high, tolerance float64) Difference {
+// outcome judges the interval of a ratio, or returns "" where there is none. A rate is better if it is higher.
+func outcome(low, high, tolerance float64, rate bool) Outcome {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high):
 		return ""
 	case low >= 1-2*tolerance && high <= 1+2*tolerance:
-		return Alike
-	case low > 1:
-		return Higher
-	case high < 1:
-		return Lower
+		return NoDifference
+	case low > 1 && rate, high < 1 && !rate:
+		return Better
+	case low > 1, high < 1:
+		return Worse
 	}
 	return Unclear
 }

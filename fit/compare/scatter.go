@@ -38,7 +38,7 @@ func (p *party) scatters(subject int, all []*party) []Scatter {
 	if p.Curve(name, sample.RTT) == nil && p.Curve(name, sample.Timer11) == nil {
 		name = params.Message
 	}
-	small, large := commonNear(all, name, sample.RTT, surveyedSmall), p.sizeFor(all, name, sample.RTT, longest(all, name, sample.RTT))
+	small, large := commonNear(all, name, sample.RTT, smallSize), p.sizeFor(all, name, sample.RTT, longest(all, name, sample.RTT))
 	add := func(quantity, mode string, bytes int, terms ...term) {
 		s := Scatter{Subject: subject, Quantity: quantity, Mode: mode, Bytes: bytes, Unit: params.Micros, Method: methodOf(terms)}
 		if p.gather(&s, terms) {
@@ -162,4 +162,62 @@ func (s *Scatter) Deviations() []float64 {
 		out = append(out, 100*(v/s.Middle-1))
 	}
 	return out
+}
+
+// The sizes of scatters and tails, or the nearest that all subjects have.
+const (
+	smallSize  = 8
+	middleSize = 1024
+	largeSize  = 65536
+)
+
+// commonNear returns the size nearest to a wish, by their ratio, at which a timer of a mode was measured by all subjects that have it; or -1.
+func commonNear(all []*party, modeName, timer string, wish int) int {
+	var common []int
+	first := true
+	for _, p := range all {
+		c := p.Curve(modeName, timer)
+		if c == nil {
+			continue
+		}
+		var sizes []int
+		for _, x := range slices.Concat(c.Cells, c.Held) {
+			if first || slices.Contains(common, x.Bytes) {
+				sizes = append(sizes, x.Bytes)
+			}
+		}
+		common, first = sizes, false
+	}
+	best, least := -1, math.Inf(1)
+	for _, k := range common {
+		if d := math.Abs(math.Log(float64(max(k, 1))) - math.Log(float64(wish))); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// sizeFor returns the size nearest to a wish at which a subject is looked at: that of all subjects, if they have one that is not twice as long or half as long, or else its own.
+func (p *party) sizeFor(all []*party, modeName, timer string, wish int) int {
+	k := commonNear(all, modeName, timer, wish)
+	if k >= 0 && max(k, wish) < 2*max(min(k, wish), 1) {
+		return k
+	}
+	if own := commonNear([]*party{p}, modeName, timer, wish); own >= 0 {
+		return own
+	}
+	return k
+}
+
+// longest returns the longest message that all subjects with a timer of a mode were measured at or beyond, or -1.
+func longest(all []*party, modeName, timer string) int {
+	k := -1
+	for _, p := range all {
+		if c := p.Curve(modeName, timer); c != nil {
+			if own := c.Cells[len(c.Cells)-1].Bytes; k < 0 || own < k {
+				k = own
+			}
+		}
+	}
+	return k
 }

@@ -28,7 +28,7 @@ func (p *party) tails(subject int, all []*party) []Tail {
 	}
 	var out []Tail
 	var sizes []int
-	for _, wish := range []int{surveyedSmall, surveyedMiddle, surveyedLarge} {
+	for _, wish := range []int{smallSize, middleSize, largeSize} {
 		k := p.sizeFor(all, name, sample.RTT, wish)
 		if k < 0 || slices.Contains(sizes, k) {
 			continue

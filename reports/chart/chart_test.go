@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,5 +64,31 @@ func TestShadedDownToNothing(t *testing.T) {
 	var b bytes.Buffer
 	if err := (XY{Y: "time (us)", Series: []Series{way}}).Chart("free", "Free", "").SVG(&b, 400); err != nil || !strings.Contains(b.String(), "<path") {
 		t.Errorf("%v: %d bytes", err, b.Len())
+	}
+}
+
+// TestLinear: a linear axis begins at 0, has round numbers at equal distances beyond the data, and as many as there is room for.
+func TestLinear(t *testing.T) {
+	for i := range 300 {
+		high := math.Pow(1.06, float64(i-150))
+		x := XY{Linear: true, Series: []Series{{Points: []Point{{X: 1, Y: high / 7}, {X: 100, Y: high}}}}}
+		p := x.plot(vg.Point{X: 400, Y: 180})
+		ticks := p.Y.Tick.Marker.Ticks(p.Y.Min, p.Y.Max)
+		if p.Y.Min != 0 || p.Y.Max < high || p.Y.Max > 2*high || len(ticks) < 3 || len(ticks) > 11 {
+			t.Fatalf("to %v: axis to %v with %d ticks", high, p.Y.Max, len(ticks))
+		}
+		for _, k := range ticks {
+			if v, err := strconv.ParseFloat(k.Label, 64); err != nil || math.Abs(v-k.Value) > 1e-9*high {
+				t.Fatalf("to %v: a tick at %v says %s", high, k.Value, k.Label)
+			}
+		}
+	}
+}
+
+// TestBars: of a framed point both ends of its interval are on the axis.
+func TestBars(t *testing.T) {
+	x := XY{Series: []Series{{Style: Style{Framed: true}, Points: []Point{{100, 10, 0.3, 700}}}}}
+	if p := x.plot(vg.Point{X: 400, Y: 300}); p.Y.Min > 0.3 || p.Y.Max < 700 {
+		t.Errorf("axis from %v to %v", p.Y.Min, p.Y.Max)
 	}
 }

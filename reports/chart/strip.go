@@ -12,9 +12,8 @@ import (
 
 // Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a quantity.
 type Strip struct {
-	X      string  // what the axis shows, with its unit
-	Signed bool    // 0 is in its middle; else at its left
-	End    float64 // where it ends; 0: behind the last mark
+	X      string // what the axis shows, with its unit
+	Signed bool   // 0 is in its middle; else at its left
 	Groups []StripGroup
 }
 
@@ -25,22 +24,13 @@ type StripGroup struct {
 	Rows  []StripRow
 }
 
-// StripRow is the marks of one row. Those with an end are drawn as lines from a hollow to a solid mark, one below the other.
+// StripRow is the marks of one row.
 type StripRow struct {
 	Name, Note string // before and behind the axis
-	Marks      []StripMark
+	Marks      []float64
 }
 
-// StripMark is a value, or a change from one value to another.
-type StripMark struct {
-	At, End  float64 // End is NaN where there is none
-	Excluded bool    // dotted: it does not count
-}
-
-const (
-	stripHeight = vg.Length(17)
-	stripStep   = vg.Length(9) // between marks with ends
-)
+const stripHeight = vg.Length(17)
 
 // Chart returns the chart.
 func (s Strip) Chart(name, title, text string) *Chart {
@@ -51,24 +41,12 @@ func (s Strip) Chart(name, title, text string) *Chart {
 				if g.Name != "" {
 					h += lineHeight + 2
 				}
-				for _, r := range g.Rows {
-					h += r.height()
-				}
+				h += stripHeight * vg.Length(len(g.Rows))
 			}
 			return h
 		},
 		draw: s.draw,
 	}
-}
-
-func (r StripRow) height() vg.Length {
-	n := 0
-	for _, m := range r.Marks {
-		if !math.IsNaN(m.End) {
-			n++
-		}
-	}
-	return max(stripHeight, stripStep*vg.Length(n)+6)
 }
 
 // far returns the largest value without its sign.
@@ -77,10 +55,7 @@ func (s Strip) far() float64 {
 	for _, g := range s.Groups {
 		for _, r := range g.Rows {
 			for _, m := range r.Marks {
-				far = math.Max(far, math.Abs(m.At))
-				if !math.IsNaN(m.End) {
-					far = math.Max(far, math.Abs(m.End))
-				}
+				far = math.Max(far, math.Abs(m))
 			}
 		}
 	}
@@ -101,9 +76,6 @@ func (s Strip) draw(c draw.Canvas) {
 		step = even(math.Max(s.far(), 1), max(int((to-from)/84), 2))
 	}
 	most := step * math.Max(math.Ceil(s.far()*1.02/step), 1)
-	if s.End > 0 {
-		step, most = s.End/5, s.End
-	}
 	least := 0.0
 	if s.Signed {
 		least = -most
@@ -117,10 +89,12 @@ func (s Strip) draw(c draw.Canvas) {
 			y -= lineHeight + 2
 		}
 		for _, r := range g.Rows {
-			h := r.height()
+			h := stripHeight
 			c.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
 			c.FillText(label, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
-			g.draw(c, r, tx, y, h)
+			for _, m := range r.Marks {
+				c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.8}, tx(m), y-h/2-5, tx(m), y-h/2+5)
+			}
 			y -= h
 		}
 	}
@@ -145,23 +119,4 @@ func (s Strip) axis(c draw.Canvas, tx func(float64) vg.Length, least, most, step
 		c.FillText(minor, vg.Point{X: tx(v), Y: bottom - 4}, name)
 	}
 	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
-}
-
-// draw draws the marks of a row below y.
-func (g StripGroup) draw(c draw.Canvas, r StripRow, tx func(float64) vg.Length, y, height vg.Length) {
-	at := y - height/2
-	for i, m := range r.Marks {
-		if math.IsNaN(m.End) {
-			line := draw.LineStyle{Color: g.Color, Width: 1.8}
-			if m.Excluded {
-				line.Dashes = []vg.Length{1.5, 2}
-			}
-			c.StrokeLine2(line, tx(m.At), at-5, tx(m.At), at+5)
-			continue
-		}
-		row := y - 3 - stripStep*(vg.Length(i)+0.5)
-		c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.2}, tx(m.At), row, tx(m.End), row)
-		c.DrawGlyph(draw.GlyphStyle{Color: g.Color, Radius: 2.6, Shape: ring{}}, vg.Point{X: tx(m.At), Y: row})
-		c.DrawGlyph(draw.GlyphStyle{Color: g.Color, Radius: 2.6, Shape: draw.CircleGlyph{}}, vg.Point{X: tx(m.End), Y: row})
-	}
 }

@@ -22,7 +22,11 @@ type Document struct {
 }
 
 // Key is a number that a reader asks for first.
-type Key struct{ Name, Value, Note string }
+type Key struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Note  string `json:"note,omitempty"`
+}
 
 // File is data beside a page.
 type File struct {
@@ -75,14 +79,17 @@ func Figures(w Width, charts ...*chart.Chart) []Figure {
 
 // Warning is a kind of warnings: a reason to doubt some results, and which results it concerns.
 type Warning struct {
-	Code    string // few-sizes
-	Meaning string // what it means, and what to do
-	Count   int    // how many results it concerns
-	Cases   []Case
+	Code    string `json:"code"`    // few-sizes
+	Meaning string `json:"meaning"` // what it means, and what to do
+	Count   int    `json:"count"`   // how many results it concerns
+	Cases   []Case `json:"cases"`
 }
 
 // Case is what is said in the same words of one or several results.
-type Case struct{ Subjects, Text string }
+type Case struct {
+	Subjects string `json:"subjects"`
+	Text     string `json:"text,omitempty"`
+}
 
 // String says it in a sentence.
 func (c Case) String() string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -14,8 +15,10 @@ import (
 
 // CSV writes the data of a document: its first file that is CSV, or else its tables, with a line "# title" above each.
 func CSV(w io.Writer, d *doc.Document) error {
-	if len(d.Files) > 0 {
-		return d.Files[0].Write(w)
+	for _, f := range d.Files {
+		if strings.HasSuffix(f.Name, ".csv") {
+			return f.Write(w)
+		}
 	}
 	for _, s := range d.Sections {
 		for _, t := range s.Tables {
@@ -102,22 +105,24 @@ func digits(x float64) string {
 // columns; a number with an interval is an object of value, low, high and, if the number is weak, weak.
 func JSON(w io.Writer, d *doc.Document) error {
 	type table struct {
-		Name, Title string
-		Rows        []map[string]any
-		Notes       []string `json:",omitempty"`
+		Name  string           `json:"name"`
+		Title string           `json:"title,omitempty"`
+		Rows  []map[string]any `json:"rows"`
+		Notes []string         `json:"notes,omitempty"`
 	}
 	type section struct {
-		ID, Title string
-		Text      []string      `json:",omitempty"`
-		Items     []string      `json:",omitempty"`
-		Tables    []table       `json:",omitempty"`
-		Warnings  []doc.Warning `json:",omitempty"`
+		ID       string        `json:"id"`
+		Title    string        `json:"title"`
+		Text     []string      `json:"text,omitempty"`
+		Items    []string      `json:"items,omitempty"`
+		Tables   []table       `json:"tables,omitempty"`
+		Warnings []doc.Warning `json:"warnings,omitempty"`
 	}
 	out := struct {
-		Title    string    `json:",omitempty"`
-		Lead     []string  `json:",omitempty"`
-		Keys     []doc.Key `json:",omitempty"`
-		Sections []section
+		Title    string    `json:"title,omitempty"`
+		Lead     []string  `json:"lead,omitempty"`
+		Keys     []doc.Key `json:"keys,omitempty"`
+		Sections []section `json:"sections"`
 	}{Title: d.Title, Lead: d.Lead, Keys: d.Keys}
 	for _, s := range d.Sections {
 		x := section{ID: s.ID, Title: s.Title, Text: s.Text, Items: s.Items, Warnings: s.Warnings}

@@ -50,7 +50,7 @@ func text(t *testing.T, s Style) string {
 func TestText(t *testing.T) {
 	got := text(t, Plain)
 	for _, want := range []string{"Parameters of example\n\n", "low & high\n  send   29.97 ±0.06   a remark that is long enough to be broken into several lines in a terminal\n  isend     3.1 ±0.3!  -\n\n! is weak.\n", "How far to trust it\n\nNot far.\n",
-		"60 warnings (--verbose explains): 10 few-reps, 20 not-linear, 30 drift\n  few-reps: send o_s: why"} {
+		"60 warnings (--verbose explains): 10 few-reps, 20 not-linear, 30 drift\n  few-reps: Why it is so. (send o_s; recv)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text has no %q:\n%s", want, got)
 		}

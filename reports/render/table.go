@@ -37,6 +37,7 @@ type table struct{ doc.Table }
 
 func (s Style) table(b *bytes.Buffer, t *doc.Table) error {
 	s.heading(b, t.Title)
+	t = s.terse(t)
 	for i, part := range marked(t).parts(s.width()) {
 		if i > 0 {
 			b.WriteByte('\n')
@@ -55,6 +56,21 @@ func (s Style) table(b *bytes.Buffer, t *doc.Table) error {
 }
 
 func unglued(text []byte) []byte { return bytes.ReplaceAll(text, []byte(format.Glue), []byte(" ")) }
+
+// terse returns the table with as many rows as a terminal shows.
+func (s Style) terse(t *doc.Table) *doc.Table {
+	if t.Terse == 0 || t.Rows() <= t.Terse || s.Verbose {
+		return t
+	}
+	out := *t
+	out.Groups, out.Notes = nil, append([]string{fmt.Sprintf("%d more rows are not shown: --verbose shows all.", t.Rows()-t.Terse)}, t.Notes...)
+	left := t.Terse
+	for _, g := range t.Groups {
+		g.Rows = g.Rows[:min(len(g.Rows), left)]
+		out.Groups, left = append(out.Groups, g), left-len(g.Rows)
+	}
+	return &out
+}
 
 // marked returns the table with a column's weak cells marked behind their last digit, and the others moved aside.
 func marked(t *doc.Table) *table {

@@ -67,7 +67,7 @@ func Text(w io.Writer, d *doc.Document, s Style) error {
 // terse is how many kinds of warnings are told unless all are asked for.
 const terse = 2
 
-// warnings writes warnings: how many there are of each kind and, in a line each, the subjects of the gravest kinds; or all.
+// warnings writes warnings: how many there are of each kind and, in a line each, what the gravest kinds mean; or all.
 func (s Style) warnings(b *bytes.Buffer, title string, all []doc.Warning) {
 	if s.Verbose {
 		s.heading(b, title)
@@ -86,11 +86,11 @@ func (s Style) warnings(b *bytes.Buffer, title string, all []doc.Warning) {
 	}
 	s.line(b, fmt.Sprintf("%s (--verbose explains): %s", format.Plural(n, "warning"), strings.Join(counts, ", ")), doc.Doubt)
 	for _, k := range all[:min(len(all), terse)] {
-		first, more := k.Cases[0].String(), ""
-		if len(k.Cases) > 1 {
-			more = fmt.Sprintf(" (and %d more)", len(k.Cases)-1)
+		var subjects []string
+		for _, c := range k.Cases {
+			subjects = append(subjects, c.Subjects)
 		}
-		s.line(b, "  "+k.Code+": "+first+more, doc.Normal)
+		s.line(b, fmt.Sprintf("  %s: %s (%s)", k.Code, k.Meaning, strings.Join(subjects, "; ")), doc.Normal)
 	}
 }
 

@@ -1,0 +1,303 @@
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Table is numbers of several subjects side by side: platforms, libraries, places, transports, runs. Times are in microseconds.
+type Table struct {
+	Subjects []Subject
+	Rows     []Row // by quantity, mode and size; those that any subject has a number of
+	Best     bool  // ratios are to the best of each row, and not to the first subject
+
+	Overlaps  []Crossover // from which size on a call that blocks costs more than one that does not, by quantity, mode and subject
+	Rivalries []Crossover // from which size on one subject is faster than another, by quantity, mode and pair of subjects
+	Margin    float64     // of the overlaps
+	Free      []Overlap   // how much of the way of a message is left to the program, by subject and size
+	Halves    []Crossover // from which size on a send that does not block may leave half of the way to the program
+	Scatters  []Scatter   // what launches differ by
+	Tails     []Tail
+}
+
+// Row is one quantity of several subjects.
+type Row struct {
+	Quantity
+	Values    []Value // of the subjects that have one, in their order
+	Reference int     // in Values: what ratios are to; -1 where there is none
+}
+
+// Quantity is what is compared: a parameter, half a round trip, a bandwidth, or what a collective operation takes.
+type Quantity struct {
+	Name   string // o_s o_r one-way L g G 1/G bandwidth, or an operation: bcast
+	Mode   string // of messages
+	Method string // of L: one of its readings; "": the one that counts
+	Timer  string // of operations
+	Bytes  int    // -1 where it is of no one size, or of another for each subject
+	Ranks  int    // of operations
+	Unit   string // us, us/B or MB/s
+}
+
+// Value is the number of one subject.
+type Value struct {
+	params.Parameter
+	Subject            int     // in Table.Subjects
+	Algorithm          string  // of operations: the subject's fastest
+	Ratio, Least, Most float64 // to the reference, with its interval; NaN where there is none
+	Outcome            Outcome // "" where there is no ratio
+	estimate                   // with the replicates
+}
+
+// Quantities that are no parameters.
+const (
+	OneWay    = "one-way"   // half a round trip
+	Bandwidth = "1/G"       // of a byte more
+	Achieved  = "bandwidth" // the bytes of a long message over the time of its way
+)
+
+// MegabytesPerSecond is the unit of bandwidths, of 10⁶ bytes.
+const MegabytesPerSecond = "MB/s"
+
+// quantities are in the order of rows.
+var quantities = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, Achieved}
+
+// readings are the methods of L.
+var readings = []string{"", params.ByRoundTrip, params.ByReceive, params.ByHalfTripGap}
+
+// New compares subjects: each platform, library and place of each set, which is fitted by itself. margin is the share by which a
+// call that blocks must cost more than one that does not before that pays: 0.2 is 20 %. With best, ratios are to the best number
+// of each row and not to that of the first subject. The errors are those of Fit.
+func New(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
+	o = o.Defaults()
+	all, err := parties(machines, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Best: best, Margin: margin}
+	for i, p := range all {
+		t.Subjects = append(t.Subjects, p.Subject)
+		t.Scatters = append(t.Scatters, p.scatters(i, all)...)
+		t.Tails = append(t.Tails, p.tails(i, all)...)
+		for _, name := range p.Modes {
+			t.mode(i, p.ModeOf(name))
+		}
+	}
+	for _, name := range []string{"send", params.Message} {
+		t.achieved(all, name)
+	}
+	slices.SortStableFunc(t.Rows, func(a, b Row) int {
+		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), clean.Rank(clean.Modes, a.Mode)-clean.Rank(clean.Modes, b.Mode),
+			a.Bytes-b.Bytes, slices.Index(readings, a.Method)-slices.Index(readings, b.Method))
+	})
+	for i := range t.Rows {
+		t.Rows[i].rank(best, 0, o)
+	}
+	t.Overlaps = overlaps(all, margin, o)
+	t.Rivalries = rivalries(all, o)
+	t.Free, t.Halves = free(all, o)
+	return t, nil
+}
+
+// add adds a value to the row of a quantity.
+func (t *Table) add(q Quantity, v Value, subject int) {
+	v.Subject = subject
+	i := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Quantity == q })
+	if i < 0 {
+		i, t.Rows = len(t.Rows), append(t.Rows, Row{Quantity: q, Reference: -1})
+	}
+	t.Rows[i].Values = append(t.Rows[i].Values, v)
+}
+
+// mode adds the numbers of a mode of a subject.
+func (t *Table) mode(subject int, m params.Mode) {
+	for _, c := range []struct {
+		name string
+		*curve.Fitted
+	}{{"o_s", m.SendOverhead()}, {"o_r", m.ReceiveOverhead()}, {OneWay, halved(m)}} {
+		for _, v := range sized(m, c.name, c.Fitted) {
+			t.add(Quantity{Name: c.name, Mode: m.Name, Bytes: v.From, Unit: v.Unit}, v, subject)
+		}
+	}
+	for _, name := range []string{"L", "g", "G"} {
+		for _, method := range readings {
+			if i := rowOf(m, name, method); i >= 0 && (name == "L" || method == "") {
+				p := m.Parameters[i]
+				v := Value{Parameter: p, estimate: estimate{p.Value, p.Low, p.High, m.Draws[i]}}
+				t.add(Quantity{Name: name, Mode: m.Name, Method: method, Bytes: -1, Unit: p.Unit}, v, subject)
+				if name == "G" {
+					t.add(Quantity{Name: Bandwidth, Mode: m.Name, Bytes: -1, Unit: MegabytesPerSecond}, v.inverse(Bandwidth), subject)
+				}
+			}
+		}
+	}
+}
+
+// halved returns half of the round trips of a mode, or nil.
+func halved(m params.Mode) *curve.Fitted {
+	rtt := m.Timer(sample.RTT)
+	if rtt == nil {
+		return nil
+	}
+	return rtt.Times(0.5, params.ByHalfTrip, m.O.Level)
+}
+
+// achieved adds the bandwidth of the longest messages of a mode, of about one size where subjects have one in common.
+func (t *Table) achieved(all []*party, name string) {
+	wish := longest(all, name, sample.RTT)
+	q := Quantity{Name: Achieved, Mode: name, Bytes: -1, Unit: MegabytesPerSecond}
+	var values []Value
+	for i, p := range all {
+		m := p.ModeOf(name)
+		c, k := m.Timer(sample.RTT), p.sizeFor(all, name, sample.RTT, wish)
+		if c.At(k) == nil || c.At(k).Low <= 0 || k == 0 {
+			continue
+		}
+		for _, v := range sized(m, Achieved, c.Times(0.5/float64(k), params.ByHalfTrip, m.O.Level)) {
+			if v.From == k {
+				v = v.inverse(Achieved)
+				v.Subject = i
+				values = append(values, v)
+			}
+		}
+	}
+	if len(values) > 0 && !slices.ContainsFunc(values, func(v Value) bool { return v.From != values[0].From }) {
+		q.Bytes = values[0].From
+	}
+	for _, v := range values {
+		t.add(q, v, v.Subject)
+	}
+}
+
+// sized returns the medians of a curve.
+func sized(m params.Mode, name string, c *curve.Fitted) []Value {
+	if c == nil {
+		return nil
+	}
+	var out []Value
+	for _, x := range c.Cells {
+		if x.Value <= 0 { // too short to be told from nothing
+			continue
+		}
+		row := m.Row(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.N)
+		row.Name = name
+		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.Rounded(x.Value), clean.Rounded(max(x.Low, 0)), clean.Rounded(x.High), params.Micros, params.Good
+		if x.Few() || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
+			row.Verdict = params.Weak
+		}
+		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, x.Low, x.High, x.Reps}})
+	}
+	return out
+}
+
+// rowOf returns the place of a parameter by a method, or of the one that counts: the first with a number that is no mere
+// convention, or else the first; -1 where there is none.
+func rowOf(m params.Mode, name, method string) int {
+	best := -1
+	for i, p := range m.Parameters {
+		switch {
+		case p.Mode != m.Name || p.Name != name || (p.Unit == params.PerByte) != (name == "G"):
+		case method != "" && params.Base(p.Method) == method:
+			return i
+		case method != "" || name == "L" && params.Conventions[params.Base(p.Method)]:
+		case best < 0 || math.IsNaN(m.Parameters[best].Value) && !math.IsNaN(p.Value):
+			best = i
+		}
+	}
+	return best
+}
+
+// inverse returns the bandwidth of a time a byte.
+func (v Value) inverse(name string) Value {
+	v.Name, v.Unit = name, MegabytesPerSecond
+	v.estimate = estimate{1 / v.value, 1 / v.high, 1 / v.low, slices.Clone(v.reps)}
+	for i, x := range v.reps {
+		v.reps[i] = 1 / x
+	}
+	v.Value, v.Low, v.High = clean.Rounded(v.value), clean.Rounded(v.low), clean.Rounded(v.high)
+	return v
+}
+
+// rank finds the reference, the best or the first subject, and sets the ratios to it. What may be nothing is no mark to measure others by.
+func (r *Row) rank(best bool, first int, o clean.Options) {
+	rate := r.Unit == MegabytesPerSecond
+	r.Reference = -1
+	for i, v := range r.Values {
+		switch {
+		case v.Verdict == params.NotIdentifiable || !(v.Value > 0):
+		case !best && v.Subject == first, best && (r.Reference < 0 || (v.Value < r.Values[r.Reference].Value) != rate):
+			r.Reference = i
+		}
+	}
+	if best && r.Reference >= 0 && !(r.Values[r.Reference].Low > 0) {
+		r.Reference = -1
+	}
+	for i := range r.Values {
+		v := &r.Values[i]
+		v.Ratio, v.Least, v.Most = math.NaN(), math.NaN(), math.NaN()
+		if r.Reference < 0 || i == r.Reference || v.Verdict == params.NotIdentifiable {
+			continue
+		}
+		to := r.Values[r.Reference].estimate
+		if math.IsNaN(v.low) || math.IsNaN(to.low) {
+			v.Ratio = clean.Rounded(v.value / to.value)
+			continue
+		}
+		ratio, low, high := ratio(v.estimate, to, o.Level)
+		v.Ratio, v.Least, v.Most = clean.Rounded(ratio), clean.Rounded(low), clean.Rounded(high)
+		v.Outcome = outcome(low, high, o.Tolerance, rate)
+	}
+}
+
+// Of returns the value of a subject, or nil.
+func (r *Row) Of(subject int) *Value {
+	for i := range r.Values {
+		if r.Values[i].Subject == subject {
+			return &r.Values[i]
+		}
+	}
+	return nil
+}
+
+// Near returns the row of a quantity at the size nearest to a wish, by their ratio, that has most of the subjects; or nil.
+func (t *Table) Near(name, mode string, wish int) *Row {
+	far := func(r *Row) float64 { return math.Abs(math.Log(float64(max(r.Bytes, 1))) - math.Log(float64(wish))) }
+	var best *Row
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if r.Name == name && r.Mode == mode && (best == nil || len(r.Values) > len(best.Values) || len(r.Values) == len(best.Values) && far(r) < far(best)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// Row returns the row of a quantity that is of no one size, by a method; or nil.
+func (t *Table) Row(name, mode, method string) *Row {
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Name == name && r.Mode == mode && r.Method == method {
+			return r
+		}
+	}
+	return nil
+}
+
+// Sizes returns the sizes at which two subjects have overheads or half round trips at least.
+func (t *Table) Sizes() []int {
+	var all []int
+	for _, r := range t.Rows {
+		if r.Sized() && len(r.Values) > 1 {
+			all = append(all, r.Bytes)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Sized says whether a quantity is of one size of many.
+func (q Quantity) Sized() bool { return q.Name == "o_s" || q.Name == "o_r" || q.Name == OneWay }

@@ -1,0 +1,103 @@
+package chart
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit/tiers"
+)
+
+// Ranks of a group stand side by side, in every tier.
+func TestNeighbours(t *testing.T) {
+	if got, want := neighbours(cabinets()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// In every width the picture can be read, and shows each pair twice, those of one tier in one colour.
+func TestMatrix(t *testing.T) {
+	x := cabinets()
+	svgOf(t, Matrix("tiers", "Tiers", x))
+	var b bytes.Buffer
+	if err := Matrix("tiers", "Tiers", x).SVG(&b, Width); err != nil {
+		t.Fatal(err)
+	}
+	nearest, farthest := strings.Count(b.String(), `fill="`+hex(Blue.light)+`"`), strings.Count(b.String(), `fill="`+hex(shades[0].light)+`"`)
+	if nearest != 2*3+2 || farthest != 2*11+2 { // and once in the legend, once in the rules for the dark; of 12 far pairs one is missing
+		t.Errorf("%d squares for the nearest, %d for the farthest", nearest, farthest)
+	}
+	if n := strings.Count(b.String(), `stroke="`+hex(Orange.light)+`"`); n != 4+1 {
+		t.Errorf("%d lines of crosses, of one odd pair there are 4 and a rule", n)
+	}
+	x.Levels, x.Pairs = x.Levels[2:], x.Pairs[:1]
+	svgOf(t, Matrix("tiers", "Tiers", x))
+	for _, odd := range []float64{0, 1, math.SmallestNonzeroFloat64} {
+		x.Pairs[0].Times, x.Pairs[0].Odd = odd, odd == 0
+		svgOf(t, Matrix("tiers", "Tiers", x))
+	}
+}
+
+// cabinets are ranks in three tiers, one of which is alone in its node, with an odd pair and one that was not measured.
+func cabinets() tiers.Tiers {
+	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
+		Levels: []tiers.Tier{
+			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
+			{Place: "tier2", Groups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
+			{Place: "tier3", Groups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
+		}}
+	together := func(l tiers.Tier, a, b int) bool {
+		for _, g := range l.Groups {
+			in := map[int]bool{}
+			for _, rank := range g {
+				in[rank] = true
+			}
+			if in[a] && in[b] {
+				return true
+			}
+		}
+		return false
+	}
+	for i, a := range x.Ranks {
+		for _, b := range x.Ranks[i+1:] {
+			tier := 0
+			for !together(x.Levels[tier], a, b) {
+				tier++
+			}
+			if a != 0 || b != 1 {
+				x.Pairs = append(x.Pairs, tiers.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
+			}
+		}
+	}
+	return x
+}
+
+// What is far off stands at the edge, hollow, and the others keep their places.
+func TestClip(t *testing.T) {
+	x := XY{Signed: true, Series: []Series{{Shape: 1, Style: Style{Glyph: Solid[1]}}}}
+	for i := range 20 {
+		x.Series[0].Points = append(x.Series[0].Points, Point{X: float64(i + 1), Y: float64(i%5 - 2)})
+	}
+	x.Series[0].Points[3].Y = -80
+	if n := x.clip(); n != 1 || x.edge != 2 || len(x.Series) != 2 {
+		t.Fatalf("%d beyond %v in %d series", n, x.edge, len(x.Series))
+	}
+	if p := x.Series[1].Points; len(p) != 1 || p[0].X != 4 || p[0].Y != -2 || x.Series[1].Style.Glyph == nil {
+		t.Errorf("%+v", p)
+	}
+	if p := x.Series[0].Points; len(p) != 19 || p[0].Y != -2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// svgOf draws a chart narrow and wide.
+func svgOf(t *testing.T, c *Chart) {
+	t.Helper()
+	for _, width := range []int{300, 900} {
+		if err := c.SVG(&bytes.Buffer{}, width); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

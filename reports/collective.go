@@ -1,0 +1,394 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// CollectiveReport is what is shown of collective operations that were measured on machines.
+type CollectiveReport struct {
+	Title    string                           // default: of the entrants
+	Machines []sample.Machine                 // what was measured
+	Entrants []compare.Entrant                // whose
+	Times    [][]compare.CollectiveComparison // of each entrant, with what a model says of them, if there is one
+	Unknown  []string                         // why there is no model of some of them
+	Table    *compare.Table                   // of the entrants, if there are several
+	Warnings []clean.Warning                  // of all of them
+}
+
+// Document is which algorithm is the fastest for how many ranks and bytes, each algorithm beside what a model says of it, entrants
+// side by side, how far to trust it, and how it was measured.
+func (r *CollectiveReport) Document() *doc.Document {
+	all := r.subjects()
+	d := &doc.Document{Title: r.Title, Footer: "Made by loggp from the samples and facts above."}
+	d.Files = []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, slices.Concat(r.Times...)) }}, warningsFile(r.Warnings)}
+	if d.Title == "" {
+		var names []string
+		for _, x := range all {
+			names = append(names, x.name)
+		}
+		d.Title = "Collective operations measured: " + strings.Join(names, ", ")
+	}
+	if words := machineWords(all); words != "" {
+		d.Lead = append(d.Lead, words)
+	}
+	d.Lead, d.Keys = append(d.Lead, r.ran()), append(r.keys(all), warningKey(len(r.Warnings)))
+	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: r.trust(all)})
+	fastest, model := doc.Section{ID: "fastest", Title: "Which algorithm is the fastest", Short: "Fastest"}, doc.Section{ID: "model", Title: "Model and measurement", Items: r.Unknown}
+	for i, x := range all {
+		fs := compare.FastestOf(r.Times[i])
+		fastest.Tables = append(fastest.Tables, byRanks(x.name, fs))
+		fastest.Tables = append(fastest.Tables, r.named(i, fastestTables(fs))...)
+		model.Tables = append(model.Tables, modelTable(x.name, compare.ModelledOf(r.Times[i])))
+	}
+	d.Add(fastest)
+	if r.Table != nil {
+		d.Add(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{entrantTable(r.Entrants, r.Table)}})
+	}
+	d.Add(model)
+	for _, operation := range r.operations() {
+		d.Add(r.operation(all, operation))
+	}
+	d.Add(warnings(r.Warnings))
+	measuredHow(d, r.Machines, all, slices.ContainsFunc(r.Entrants, func(e compare.Entrant) bool { return e.Clock == "real" }))
+	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
+	return d
+}
+
+// operation is the section of what one operation took.
+func (r *CollectiveReport) operation(all []subject, operation string) doc.Section {
+	s := doc.Section{ID: "of-" + format.FileName(operation), Title: operation}
+	several := false
+	for i, x := range all {
+		cs := only(r.Times[i], operation, 0)
+		if len(cs) == 0 {
+			continue
+		}
+		ranks := ranksOf(cs)
+		several = several || len(ranks) > 1
+		charts := append(algorithmCharts(x.name, only(cs, operation, slices.Max(ranks))), fastestChart(x.name, cs))
+		s.Figures = append(s.Figures, doc.Figures(doc.Half, charts...)...)
+		s.Tables = append(s.Tables, r.named(i, timesTables(cs))...)
+	}
+	if several && len(s.Figures) > 0 {
+		s.Tables[0].Note("Charts of algorithms are of the most ranks; tables have all.")
+	}
+	return s
+}
+
+// named returns tables of an entrant, with its name in their titles if another is of the same library.
+func (r *CollectiveReport) named(entrant int, ts []*doc.Table) []*doc.Table {
+	e := r.Entrants[entrant]
+	for i, x := range r.Entrants {
+		if i != entrant && x.Platform == e.Platform && x.Library == e.Library {
+			for _, t := range ts {
+				t.Title += " (" + e.Name + ")"
+			}
+			break
+		}
+	}
+	return ts
+}
+
+// CollectiveTimes is what collective operations took: a table of each, with a group of rows for each algorithm, the fastest at each
+// length marked. Where there is a model, its times stand beside them, and other tables say which algorithms are the fastest by
+// either, and how good the model is.
+func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
+	d := &doc.Document{Title: "Collective operations", Files: []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, cs) }}}}
+	d.AddTables("times", d.Title, timesTables(cs)...)
+	if slices.ContainsFunc(cs, modelled) {
+		d.AddTables("fastest", "Which algorithm is the fastest", fastestTables(compare.FastestOf(cs))...)
+		d.AddTables("model", "Model and measurement", modelTable(where(cs[0].Platform, cs[0].Library, ""), compare.ModelledOf(cs)))
+	}
+	return d
+}
+
+// Entrants is what collective operations take on several machines, or by several libraries, side by side: of each its fastest
+// algorithm, and the ratio of its time to that of the first.
+func Entrants(entrants []compare.Entrant, t *compare.Table) *doc.Document {
+	d := &doc.Document{Title: "Collective operations side by side", Files: []doc.File{tableFile(t)}}
+	d.AddTables("side-by-side", d.Title, entrantTable(entrants, t))
+	return d
+}
+
+// entrantTable has a group of rows for each operation and number of ranks.
+func entrantTable(entrants []compare.Entrant, c *compare.Table) *doc.Table {
+	t := &doc.Table{Name: "side-by-side", Title: "Collective operations side by side", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
+	var shown []int // those that were measured beside another
+	for i := range entrants {
+		if slices.ContainsFunc(c.Rows, func(r compare.Row) bool { return r.Of(i) != nil }) {
+			shown = append(shown, i)
+		}
+	}
+	for n, i := range shown {
+		x, name := entrants[i], string(rune('A'+n%26))
+		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number}, doc.Column{Head: name + "'s\nfastest"})
+		if n > 0 {
+			t.Columns = append(t.Columns, doc.Column{Head: name + "/A", Kind: doc.Number})
+		}
+		t.Note("%s is %s, of %s.", name, where(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
+	}
+	for _, r := range c.Rows {
+		t.Group(ofRanks(r.Name, r.Ranks))
+		noteBlocks(t, r.Name)
+		if t.Note("Times are medians: from a common start until the last rank has ended."); r.Timer == sample.CollMax {
+			t.Note("Where one had no common start, they are of the slowest rank's call behind a barrier.")
+		}
+		row := []doc.Cell{doc.Bytes(r.Bytes)}
+		for n, i := range shown {
+			v := r.Of(i)
+			if v == nil {
+				v = &compare.Value{Parameter: params.Parameter{Value: math.NaN()}, Ratio: math.NaN()}
+			}
+			row = append(row, doc.Interval(v.Value, v.Low, v.High), doc.Words(v.Algorithm))
+			switch ratio := ratioCell(t, *v); {
+			case n == 0:
+			case ratio.Is(doc.None):
+				row = append(row, doc.Num(v.Ratio))
+			default:
+				row = append(row, ratio)
+			}
+		}
+		t.Add(row...)
+	}
+	t.NoteUnits()
+	return t
+}
+
+// subjects are the entrants as a page shows them.
+func (r *CollectiveReport) subjects() []subject {
+	var all []subject
+	for i, e := range r.Entrants {
+		x := subject{name: transport(e.Platform, e.Library, e.Name), at: i}
+		for _, m := range e.Machines {
+			x.facts = append(x.facts, r.Machines[m].FactsByFile()...)
+			x.launches = max(x.launches, launchesOf(r.Machines[m], e.Platform, e.Library, ""))
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// operations returns what was measured, in the order of the times.
+func (r *CollectiveReport) operations() []string {
+	var names []string
+	for _, times := range r.Times {
+		for _, c := range times {
+			if !slices.Contains(names, c.Operation) {
+				names = append(names, c.Operation)
+			}
+		}
+	}
+	return names
+}
+
+// only returns the times of an operation, of all ranks or, if ranks is not 0, of so many.
+func only(cs []compare.CollectiveComparison, operation string, ranks int) []compare.CollectiveComparison {
+	var out []compare.CollectiveComparison
+	for _, c := range cs {
+		if c.Operation == operation && (c.Ranks == ranks || ranks == 0) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ranksOf returns the numbers of ranks that there are times of, the least first.
+func ranksOf(cs []compare.CollectiveComparison) []int {
+	var all []int
+	for _, c := range cs {
+		all = append(all, c.Ranks)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// modelled says whether there is a model of what was measured.
+func modelled(c compare.CollectiveComparison) bool { return c.By != "" }
+
+// which is what was measured, without its times.
+type which struct {
+	platform, library, place, operation, algorithm string
+	ranks, bytes                                   int
+}
+
+func whichOf(c compare.Collective) which {
+	return which{c.Platform, c.Library, c.Place, c.Operation, c.Algorithm, c.Ranks, c.Bytes}
+}
+
+// ofRanks names an operation of so many ranks.
+func ofRanks(operation string, ranks int) string {
+	return fmt.Sprintf("%s of %d ranks", operation, ranks)
+}
+
+// timesTables are one for each operation of a platform, library, place and number of ranks.
+func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
+	var all doc.Tables
+	model := slices.ContainsFunc(cs, modelled)
+	best := map[which]bool{}
+	for _, f := range compare.FastestOf(cs) {
+		best[whichOf(f.Collective)] = true
+	}
+	for _, c := range cs {
+		t := all.Titled(ofRanks(c.Operation, c.Ranks)+" on "+where(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
+		t.Group(c.Algorithm)
+		row := []doc.Cell{doc.Bytes(c.Bytes), doc.Num(c.Min), doc.Num(c.Median), doc.Num(c.Max), doc.Num(c.Last)}
+		counts := &row[4]
+		if math.IsNaN(c.Last) {
+			counts = &row[3]
+		}
+		switch {
+		case c.Weak():
+			counts.Tone = doc.Doubt
+			t.Note("! is weak: repetitions are few or scatter, or the clock is coarse.")
+		case best[whichOf(c.Collective)]:
+			counts.Tone = doc.Strong
+		}
+		took, _ := c.Took()
+		row = append(row, doc.Words(beyond(took, c.Low, c.High)), doc.Count(c.Samples))
+		if model {
+			x := c.Comparison()
+			row = append(row, doc.Num(x.Predicted), doc.Words(format.Percent(x.Error)))
+		}
+		if modelled(c) {
+			t.Note("predicted: by LogGP with the parameters of %s; %s", c.By, errorNote)
+		}
+		t.Add(row...)
+	}
+	for _, t := range all {
+		t.NoteUnits()
+	}
+	return all
+}
+
+// beyond returns what is to either side of a value in its interval: ±0.1.
+func beyond(value, low, high float64) string {
+	_, half, _ := strings.Cut(format.Measured(value, low, high), " ")
+	return half
+}
+
+func timesTable(operation string, model bool) *doc.Table {
+	t := &doc.Table{Name: operation, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number},
+		{Head: "min\nus", Kind: doc.Number}, {Head: "median\nus", Kind: doc.Number}, {Head: "max\nus", Kind: doc.Number}, {Head: "last\nus", Kind: doc.Number}, {Head: "±\nus", Kind: doc.Number}, {Head: "repetitions", Kind: doc.Number}}}
+	if model {
+		t.Columns = append(t.Columns, doc.Column{Head: "predicted\nus", Kind: doc.Number}, doc.Column{Head: "error\n%", Kind: doc.Number})
+	}
+	noteBlocks(t, operation)
+	t.Note("min, median and max: of the ranks' own calls behind a barrier; last: from a common start until the last rank has ended. Each is the median of repetitions. What counts is last, or max where there is no common start." +
+		" ± is its 95 %% interval.")
+	return t
+}
+
+// blocks notes what bytes are, unless they are the whole data.
+func noteBlocks(t *doc.Table, operation string) {
+	if o, ok := collective.OperationNamed(operation); ok && o.ByBlocks() {
+		t.Note("Bytes are those of each rank's block.")
+	}
+}
+
+// fastestTables are one for each platform, library, place and number of ranks.
+func fastestTables(fs []compare.Fastest) []*doc.Table {
+	var all doc.Tables
+	model := slices.ContainsFunc(fs, func(f compare.Fastest) bool { return f.ByModel.Operation != "" })
+	for _, f := range fs {
+		t := all.Titled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, where(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
+		t.Group(f.Operation)
+		took, _ := f.Took()
+		row := []doc.Cell{doc.Bytes(f.Bytes), winner(t, f), doc.Num(took), doc.Words(f.Next.Algorithm), doc.Words(format.Percent(f.Lead()))}
+		if model {
+			row = append(row, doc.Words(f.ByModel.Algorithm), doc.Words(format.Percent(f.Loss())))
+		}
+		t.Add(row...)
+	}
+	for _, t := range all {
+		t.NoteUnits()
+	}
+	return all
+}
+
+// winner names the fastest algorithm.
+func winner(t *doc.Table, f compare.Fastest) doc.Cell {
+	if f.Clear {
+		return doc.Words(f.Algorithm)
+	}
+	t.Note("! another may be as fast: the intervals of their times have something in common.")
+	return doc.Words(f.Algorithm).In(doc.Doubt)
+}
+
+func fastestTable(model bool) *doc.Table {
+	t := &doc.Table{Name: "fastest", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "measured"}, {Head: "us", Kind: doc.Number}, {Head: "next"}, {Head: "slower\n%", Kind: doc.Number}}}
+	if model {
+		t.Columns = append(t.Columns, doc.Column{Head: "by the model"}, doc.Column{Head: "loss\n%", Kind: doc.Number})
+		t.Note("loss: by how much what the model takes for the fastest is slower than what is.")
+	}
+	return t
+}
+
+// byRanks is the table of the fastest algorithms by ranks and lengths, of one library that was measured among several numbers of ranks; else nil.
+func byRanks(name string, fs []compare.Fastest) *doc.Table {
+	var sizes, ranks []int
+	for _, f := range fs {
+		sizes, ranks = append(sizes, f.Bytes), append(ranks, f.Ranks)
+	}
+	slices.Sort(sizes)
+	slices.Sort(ranks)
+	if ranks = slices.Compact(ranks); len(ranks) < 2 {
+		return nil
+	}
+	sizes = slices.Compact(sizes)
+	t := &doc.Table{Name: "fastest-by-ranks", Title: "The fastest algorithms by ranks and bytes on " + name, Columns: []doc.Column{{Head: "ranks", Key: true, Kind: doc.Number}}}
+	for _, k := range sizes {
+		t.Columns = append(t.Columns, doc.Column{Head: format.Size(k)})
+	}
+	operations := map[string]bool{}
+	for _, f := range fs {
+		if operations[f.Operation] {
+			continue
+		}
+		operations[f.Operation] = true
+		t.Group(f.Operation)
+		for _, n := range ranks {
+			row, any := []doc.Cell{doc.Count(n)}, false
+			for _, k := range sizes {
+				i := slices.IndexFunc(fs, func(g compare.Fastest) bool { return g.Operation == f.Operation && g.Ranks == n && g.Bytes == k })
+				if i < 0 {
+					row = append(row, doc.None)
+					continue
+				}
+				any, row = true, append(row, winner(t, fs[i]))
+			}
+			if any {
+				t.Add(row...)
+			}
+		}
+	}
+	t.NoteUnits()
+	return t
+}
+
+// modelTable sums up how well the model predicts.
+func modelTable(name string, ms []compare.Modelled) *doc.Table {
+	t := &doc.Table{Name: "model", Title: "The model on " + name, Slim: true, Columns: []doc.Column{{Head: "", Key: true}, {Head: "times", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number},
+		{Head: "largest\n%", Kind: doc.Number}, {Head: "finds the\nfastest", Kind: doc.Number}, {Head: "loss\n%", Kind: doc.Number}}}
+	t.Note("Errors are without their signs. The model finds the fastest at so many of the lengths where there is a choice; what is not to be told from the fastest counts as such. loss: by how much its choice is slower than the fastest, at most.")
+	for _, m := range ms {
+		finds, loss := doc.None, doc.None
+		if m.Lengths > 0 {
+			finds, loss = doc.Words(fmt.Sprintf("%d of %d", m.Right, m.Lengths)), doc.Words(format.Percent(m.Loss))
+		}
+		t.Add(doc.Words(ofRanks(m.Of.Operation, m.Of.Ranks)), doc.Count(m.Times), doc.Words(format.Fixed(m.Middle, 1)), doc.Words(format.Fixed(m.Most, 1)), finds, loss)
+		t.Note("By LogGP with the parameters of %s.", m.Of.By)
+	}
+	return t
+}

@@ -1,0 +1,364 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
+)
+
+// subject is one of several that a report sets side by side: a platform, library, place or transport.
+type subject struct {
+	*place                   // its parameters and curves
+	name     string          // short: shm, Open MPI 4.1.4
+	at       int             // among the subjects: its colour and shape
+	facts    [][]sample.Fact // of each of its files
+	launches int
+}
+
+// style is how points of calls that block look, or, with dashed, of those that do not.
+func (s *subject) style(dashed bool) chart.Style {
+	x := styleOf(s.at)
+	if dashed {
+		x.Glyph, x.Dashed = chart.Hollow[s.at%len(chart.Hollow)], true
+	}
+	return x
+}
+
+// styleOf is how the one of a number looks among several.
+func styleOf(i int) chart.Style {
+	return chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Solid[i%len(chart.Solid)]}
+}
+
+// transport returns the short name of a subject: of an MPI that of its library.
+func transport(platform, library, name string) string {
+	if platform != "mpi" {
+		return name
+	}
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "mpi"), "/")
+	if !strings.Contains(name, library) {
+		name = strings.TrimSuffix(library+", "+name, ", ")
+	}
+	return name
+}
+
+// factsOf returns the facts of the files that have samples of a subject.
+func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
+	var files []int
+	for _, s := range m.Series {
+		if s.Platform == x.Platform && s.Library == x.Library && s.Place == x.Place && !slices.Contains(files, s.File) {
+			files = append(files, s.File)
+		}
+	}
+	var out [][]sample.Fact
+	for i, facts := range m.FactsByFile() {
+		if slices.Contains(files, i) {
+			out = append(out, facts)
+		}
+	}
+	return out
+}
+
+// fact returns what the files of a subject say under the first of some keys that any of them has, each answer once.
+func (s *subject) fact(keys ...string) string {
+	for _, key := range keys {
+		var answers []string
+		for _, facts := range s.facts {
+			for _, f := range facts {
+				if f.Key == key && f.Value != "" && !slices.Contains(answers, f.Value) {
+					answers = append(answers, f.Value)
+				}
+			}
+		}
+		if len(answers) > 0 {
+			return strings.Join(answers, "; ")
+		}
+	}
+	return ""
+}
+
+// launchesOf returns how many launches a library has in a place of a machine; "": in any.
+func launchesOf(m sample.Machine, platform, library, place string) int {
+	n := 1
+	for _, y := range m.Series {
+		if y.Platform == platform && y.Library == library && (y.Place == place || place == "") {
+			n = max(n, y.Launch+1)
+		}
+	}
+	return n
+}
+
+// main is the mode of which a transport is shown first: blocking standard sends, or else low-level messages.
+func (s *subject) main() string {
+	for _, timer := range []string{sample.RTT, sample.Timer11, sample.Stream, sample.Train} {
+		if s.curve("send", timer) != nil {
+			return "send"
+		}
+	}
+	return "message"
+}
+
+// eager returns the eager limit that was found, or nil.
+func (s *subject) eager() *params.Parameter {
+	for i := range s.rows {
+		if p := &s.rows[i]; p.Name == "S" && p.Unit == params.Bytes && p.Mode == s.main() && !math.IsNaN(p.Value) {
+			return p
+		}
+	}
+	return nil
+}
+
+// limits returns the sizes from which on a library says that it changes its protocol, as far as they are known to be of the transport that it uses.
+func (s *subject) limits() []float64 {
+	var out []float64
+	for _, w := range strings.Fields(s.fact("eager_limits")) {
+		name, value, ok := strings.Cut(w, "=")
+		var k int
+		if _, err := fmt.Sscanf(value, "%d", &k); ok && name != "" && err == nil && k > 0 && s.carries(name) {
+			out = append(out, float64(k))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// carries says whether a limit of Open MPI is of what carries messages inside a node: its names begin with btl_ and that of the component.
+func (s *subject) carries(limit string) bool {
+	if !strings.HasPrefix(limit, "btl_") {
+		return true
+	}
+	return s.place.place == "intra" && (strings.HasPrefix(limit, "btl_vader_eager") || strings.HasPrefix(limit, "btl_sm_eager"))
+}
+
+// burst returns the curve of what a message takes among others that are on their way, or nil. Of calls that do not block, the time between two calls says nothing of
+// when messages arrive: what does is a round-trip train, or a window that an answer ends.
+func (s *subject) burst() *curve.Curve {
+	ends := func(c *curve.Curve) bool { return c.Timer == sample.Stream || params.Interval(c.Timer) }
+	blocks := func(c *curve.Curve) bool { return c.Timer == sample.Train }
+	for _, q := range []struct {
+		mode string
+		is   func(*curve.Curve) bool
+	}{{"isend", ends}, {"send", ends}, {"message", ends}, {"send", blocks}, {"message", blocks}} {
+		for i := range s.curves {
+			if c := &s.curves[i]; c.Mode == q.mode && chosen(*c) && q.is(c) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// measuredHow adds how each subject was measured, and how to measure it again: by a real clock other samples.
+func measuredHow(d *doc.Document, machines []sample.Machine, all []subject, real bool) {
+	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "file"}, {Head: "fact"}, {Head: "value"}}}
+	var commands []string
+	for _, m := range machines {
+		for i, file := range m.FactsByFile() {
+			for _, f := range file {
+				if f.Key != sample.File {
+					facts.Add(doc.Words(m.Files[min(i, len(m.Files)-1)]), doc.Words(f.Key), doc.Words(f.Value))
+				}
+				if f.Key == "command" && !slices.Contains(commands, f.Value) {
+					commands = append(commands, f.Value)
+				}
+			}
+		}
+	}
+	d.Files = append(d.Files, doc.File{Name: "facts.csv", Write: func(w io.Writer) error { return render.TableCSV(w, facts) }})
+	d.AddTables("run", "How it was measured", settingTable(all))
+	again := "The same commands give the same samples to the last digit."
+	if real {
+		again = "The commands below measure again, which gives other numbers."
+	}
+	d.Add(doc.Section{ID: "again", Title: "How to measure it again", PageOnly: true, Text: []string{"All facts are in facts.csv beside this page. " + again}, Commands: commands})
+}
+
+// settings are what is known of how each transport was measured.
+var settings = []struct {
+	name string
+	keys []string
+}{
+	{"measured", []string{"when", "date", "begun"}},
+	{"library", []string{"library_version", "library"}},
+	{"waits", []string{sample.Wait}},
+	{"kept on processors", []string{sample.Pin}},
+	{"P1 may run on", []string{"p1_bound_to"}},
+	{"P2 may run on", []string{"p2_bound_to"}},
+	{"processor", []string{"processor", "p1_processor"}},
+	{"processors", []string{"processors"}},
+	{"hosts", []string{"hosts"}},
+	{"system", []string{"system"}},
+	{"kernel", []string{"kernel"}},
+	{"governor", []string{"governor"}},
+	{"load", []string{"load"}},
+	{"launches", []string{"launches"}},
+	{"took", []string{"took"}},
+	{"precision asked for", []string{"precision"}},
+	{"medians that reached it", []string{"reached"}},
+	{"repetitions", []string{"reps"}},
+	{"order", []string{"order_seed", "seed"}},
+	{"clocks of processors", []string{"clock_offset_ns"}},
+	{"the clock's cost, us", []string{sample.ClockCost}},
+	{"the clock's cost is", []string{sample.ClockIs}},
+	{"the clock's step, us", []string{sample.Resolution}},
+	{"timers", []string{"timer"}},
+	{"threads", []string{"thread_level"}},
+	{"eager limits", []string{"eager_limits"}},
+	{"compiler", []string{"compiler", "go"}},
+	{"launcher", []string{"launcher"}},
+	{"loggp", []string{"loggp"}},
+}
+
+// settingTable says how each transport was measured.
+func settingTable(all []subject) *doc.Table {
+	t := &doc.Table{Name: "settings", Title: "How each transport was measured", Columns: []doc.Column{{Head: "", Key: true}}}
+	for _, x := range all {
+		t.Columns = append(t.Columns, doc.Column{Head: x.name, Kind: doc.Prose})
+	}
+	for _, q := range settings {
+		row, known := []doc.Cell{doc.Words(q.name)}, false
+		for i := range all {
+			v := all[i].fact(q.keys...)
+			if q.name == "launches" && v == "" {
+				v = strconv.Itoa(all[i].launches)
+			}
+			c := doc.None
+			if v != "" {
+				c, known = doc.Words(shortened(v)), true
+			}
+			row = append(row, c)
+		}
+		if known {
+			t.Add(row...)
+		}
+	}
+	return t
+}
+
+// shortened returns as much of a long text as a table has room for.
+func shortened(v string) string {
+	const most = 160
+	if r := []rune(v); len(r) > most {
+		return strings.TrimSpace(string(r[:most])) + "…"
+	}
+	return v
+}
+
+// unlike names what was not alike for all transports, and makes their numbers harder to compare.
+func unlike(all []subject) []string {
+	if len(all) < 2 {
+		return nil
+	}
+	var out []string
+	var in, outside []string
+	for i := range all {
+		x := &all[i]
+		switch cost := x.fact(sample.ClockCost); {
+		case cost == "":
+		case x.clockTaken():
+			outside = append(outside, x.name)
+		default:
+			in = append(in, fmt.Sprintf("%s (%s us)", x.name, cost))
+		}
+	}
+	if len(in) > 0 && len(outside) > 0 {
+		out = append(out, "What reading the clock costs is in each time of "+strings.Join(in, ", ")+", and taken out of those of "+strings.Join(outside, ", ")+": do not compare overheads that are not much longer.")
+	}
+	for _, q := range []struct {
+		what string
+		keys []string
+	}{{"Ranks wait differently", []string{sample.Wait}}, {"Processors differ", []string{"processor", "p1_processor"}}, {"Kernels differ", []string{"kernel"}}} {
+		var answers, words []string
+		for i := range all {
+			if v := all[i].fact(q.keys...); v != "" {
+				words = append(words, all[i].name+" "+v)
+				if !slices.Contains(answers, v) {
+					answers = append(answers, v)
+				}
+			}
+		}
+		if len(answers) > 1 {
+			out = append(out, q.what+": "+strings.Join(words, ", ")+".")
+		}
+	}
+	return out
+}
+
+// clockTaken says whether what reading the clock costs is taken out of the times.
+func (s *subject) clockTaken() bool {
+	return s.fact(sample.ClockIs) == sample.TakenOut || strings.Contains(s.fact("timer"), sample.TakenOut)
+}
+
+// machineWords says where it was measured, if all transports agree on it.
+func machineWords(all []subject) string {
+	var words []string
+	for _, q := range []struct {
+		keys   []string
+		format string
+	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
+		var answers []string
+		for i := range all {
+			if v := all[i].fact(q.keys...); v != "" && !slices.Contains(answers, v) {
+				answers = append(answers, v)
+			}
+		}
+		if len(answers) == 1 {
+			words = append(words, fmt.Sprintf(q.format, answers[0]))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return strings.Join(words, ", ") + "."
+}
+
+// scale is a unit that is easier to read than that of a fit.
+type scale struct {
+	unit   string
+	factor float64
+}
+
+// scaleOf returns the unit for some values of a fit: one in which the least of them has a digit before the point.
+func scaleOf(unit string, values ...float64) scale {
+	least := math.Inf(1)
+	for _, v := range values {
+		if v > 0 {
+			least = math.Min(least, v)
+		}
+	}
+	small := least < 1
+	switch {
+	case unit == params.Micros && small:
+		return scale{"ns", 1e3}
+	case unit == params.Micros:
+		return scale{"us", 1}
+	case unit == params.PerByte:
+		return scale{"ns/B", 1e3}
+	case unit == compare.MegabytesPerSecond && least >= 1000 && !math.IsInf(least, 1):
+		return scale{"GB/s", 1e-3}
+	}
+	return scale{unit, 1}
+}
+
+// amount returns a value with its unit.
+func amount(v float64, unit string) string {
+	s := scaleOf(unit, v)
+	return format.Number(v*s.factor) + format.Glue + s.unit
+}
+
+// of returns a parameter in another unit.
+func (s scale) of(p params.Parameter) params.Parameter {
+	p.Value, p.Low, p.High = p.Value*s.factor, p.Low*s.factor, p.High*s.factor
+	return p
+}

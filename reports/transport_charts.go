@@ -1,0 +1,178 @@
+package reports
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// ways is the chart of half round trips over sizes, with what was fitted to them and what that leaves.
+func (s *Transports) ways(all []subject) *chart.Chart {
+	p, declared := s.wayPanels(all)
+	if len(p.Upper.Series) == 0 {
+		return nil
+	}
+	text := "Points are medians with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
+	if declared {
+		text += " A stroke across a bar is a limit that the library itself names."
+	}
+	return p.Chart("ways", "Half a round trip, and what is left of it beside the fit", text+" Below, how far each median is from its line.")
+}
+
+// wayPanels returns the parts of that chart, and whether a library names a limit.
+func (s *Transports) wayPanels(all []subject) (p chart.Stacked, declared bool) {
+	p = chart.Stacked{Upper: chart.XY{Y: "half round trip (us)"}, Lower: chart.XY{Y: "measured above fitted (%)", Signed: true}}
+	for i := range all {
+		t := &all[i]
+		c := t.curve(t.main(), sample.RTT)
+		if c == nil {
+			continue
+		}
+		half := c.Half()
+		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.style(false), Points: points(half.Points), Lines: lines(&half)})
+		off := chart.Series{Name: t.name, Shape: t.at % len(chart.Solid), Style: t.style(false)}
+		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
+			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})
+		}
+		p.Lower.Series = append(p.Lower.Series, off)
+		if len(half.Pieces) > 0 {
+			l := chart.Lane{Color: styleOf(t.at).Color, Marks: t.limits()}
+			for _, q := range half.Pieces {
+				l.Ranges = append(l.Ranges, [2]float64{float64(q.From), float64(q.To)})
+			}
+			p.Lanes, declared = append(p.Lanes, l), declared || len(l.Marks) > 0
+		}
+	}
+	return p, declared
+}
+
+// rates is the chart of bandwidths: of one way, and of bursts.
+func (s *Transports) rates(all []subject) *chart.Chart {
+	x := chart.XY{Y: "bandwidth (MB/s)"}
+	for i := range all {
+		t := &all[i]
+		if c := t.curve(t.main(), sample.RTT); c != nil {
+			half := c.Half()
+			at := points(half.Bandwidth())
+			x.Series = append(x.Series, chart.Joined(t.name, t.style(false), at))
+		}
+		if c := t.burst(); c != nil {
+			at := points(c.Bandwidth())
+			x.Series = append(x.Series, chart.Series{Name: t.name + ", burst of " + c.Mode, Style: t.style(true), Points: at, Lines: [][]chart.Point{at}})
+		}
+	}
+	return x.Chart("bandwidth", "Bandwidth",
+		"Bytes over half a round trip, and, dashed, over the time that a message takes in a burst: more, where several are on their way at once. Lines join what was measured.")
+}
+
+// overheads is the chart of o_s or o_r over sizes: of calls that block, and of those that do not.
+func (s *Transports) overheads(all []subject, name string) *chart.Chart {
+	x := chart.XY{Y: name + " (us)"}
+	for i := range all {
+		t := &all[i]
+		for _, mode := range []string{t.main(), "isend"} {
+			first := t.first(mode, name)
+			if first == nil {
+				continue
+			}
+			c := t.curve(mode, first.Method)
+			if c == nil {
+				continue
+			}
+			l, call := t.style(false), mode
+			if mode == "isend" {
+				l = t.style(true)
+			}
+			if name == "o_r" && mode != "message" {
+				call = map[bool]string{true: "irecv", false: "recv"}[mode == "isend"]
+			}
+			at := points(c.Points)
+			x.Series = append(x.Series, chart.Series{Name: t.name + ", " + call, Style: l, Points: at, Lines: [][]chart.Point{at}})
+		}
+	}
+	if name == "o_s" {
+		return x.Chart("send-overhead", "Send overhead", "How long the processor is in the call that sends: one that blocks, and, dashed, one that does not.")
+	}
+	return x.Chart("receive-overhead", "Receive overhead", "How long the processor is in the call that receives: of one that blocks when the message is there already, and, dashed, of one that only starts the receive.")
+}
+
+// overlaps are charts, one a transport, of what a send that does not block leaves of the time of a way.
+func (s *Transports) overlaps(all []subject) []*chart.Chart {
+	var out []*chart.Chart
+	for i := range all {
+		t := &all[i]
+		way, call := chart.Series{Name: "half round trip", Style: t.style(false)}, chart.Series{Name: "isend", Style: t.style(true)}
+		bound := true
+		for _, x := range s.Table.Free {
+			if x.Subject != i {
+				continue
+			}
+			bound = x.Bound
+			a, b := points([]curve.Point{x.Way})[0], points([]curve.Point{x.Call})[0]
+			way.Points, call.Points = append(way.Points, a), append(call.Points, b)
+			way.Over = append(way.Over, chart.Point{X: a.X, Y: math.Min(a.Y, b.Y)})
+		}
+		if len(way.Points) == 0 {
+			continue
+		}
+		way.Lines, call.Lines = [][]chart.Point{way.Points}, [][]chart.Point{call.Points}
+		text := "The shaded time is free for the program at most: what the library does in the call that waits is not known here."
+		if !bound {
+			call.Name = "processor busy for an isend"
+			text = "The shaded time is free for the program: what the processor does for a message, whenever it does it, is taken out."
+		}
+		out = append(out, chart.XY{Y: "time (us)", Series: []chart.Series{way, call}}.Chart(format.FileName("free", t.name), "Free while a message is on its way, "+t.name, text))
+	}
+	return out
+}
+
+// launches is the chart of what launches say.
+func (s *Transports) launches(all []subject) *chart.Chart {
+	x := chart.Strip{X: "above the median of all launches (%)", Signed: true}
+	several := false
+	for i := range all {
+		g := chart.StripGroup{Name: all[i].name, Color: styleOf(i).Color}
+		for j := range s.Table.Scatters {
+			q := &s.Table.Scatters[j]
+			if q.Subject != i {
+				continue
+			}
+			r := chart.StripRow{Name: quantityWords(q.Quantity, q.Mode, q.Bytes), Note: amount(q.Middle, q.Unit)}
+			r.Marks = q.Deviations()
+			several = several || len(q.Values) > 1
+			g.Rows = append(g.Rows, r)
+		}
+		if len(g.Rows) > 0 {
+			x.Groups = append(x.Groups, g)
+		}
+	}
+	if !several {
+		return nil
+	}
+	return x.Chart("launches", "What launches differ by", "Each mark is the median of one launch; at the right stands the median of them.")
+}
+
+// quantityWords names a quantity.
+func quantityWords(quantity, mode string, bytes int) string {
+	at := ", " + format.Size(bytes)
+	switch quantity {
+	case compare.OneWay:
+		return "half round trip" + at
+	case compare.Achieved:
+		return "bandwidth" + at
+	case "o_r":
+		if mode == "isend" {
+			return "o_r of irecv" + at
+		}
+		if mode == "send" {
+			return "o_r of recv" + at
+		}
+	case "g":
+		return "burst interval" + at
+	}
+	return quantity + " of " + mode + at
+}

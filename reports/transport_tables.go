@@ -1,0 +1,139 @@
+package reports
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// pays is the table of where it pays not to block.
+func (s *Transports) pays(all []subject) *doc.Table {
+	t := &doc.Table{Name: "non-blocking", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "", Key: true}}, Slim: true}
+	for _, x := range all {
+		t.Columns = append(t.Columns, doc.Column{Head: x.name, Kind: doc.Prose})
+	}
+	row := func(name string) []doc.Cell {
+		r := slices.Repeat([]doc.Cell{doc.None}, 1+len(all))
+		r[0] = doc.Words(name)
+		t.Add(r...)
+		return r
+	}
+	if len(s.Table.Halves) > 0 {
+		r := row(map[bool]string{false: "half of the way is free", true: "half of the way may be free"}[s.bounded()])
+		for _, x := range s.Table.Halves {
+			r[1+x.Subject] = doubtful(t, x, paying(x))
+		}
+		t.Note("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
+	}
+	for _, q := range []struct{ quantity, mode, name string }{
+		{"o_s", "send", "isend is shorter than send"}, {"o_s", "ssend", "issend than ssend"}, {"o_s", "bsend", "ibsend than bsend"}, {"o_r", "send", "irecv than recv"},
+	} {
+		var r []doc.Cell
+		for _, x := range s.Table.Overlaps {
+			if x.Quantity == q.quantity && x.Mode == q.mode {
+				if r == nil {
+					r = row(q.name)
+				}
+				r[1+x.Subject] = doubtful(t, x, paying(x))
+			}
+		}
+		if r != nil {
+			t.Note("shorter, than: the call that blocks costs more than %s times as much.", strconv.FormatFloat(1+s.Table.Margin, 'g', 6, 64))
+		}
+	}
+	t.NoteUnits()
+	return t
+}
+
+// bounded says whether of what is free only a bound is known, of any transport.
+func (s *Transports) bounded() bool {
+	return slices.ContainsFunc(s.Table.Free, func(x compare.Overlap) bool { return x.Bound })
+}
+
+// freeSizes are the sizes at which the table shows what is free, or the nearest that were measured.
+var freeSizes = []int{8, 1024, 8192, 65536, 1 << 20}
+
+// freeTable is how much of a way is free, at some sizes.
+func (s *Transports) freeTable(all []subject) *doc.Table {
+	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Head: "", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
+		{Head: "half round\ntrip us", Kind: doc.Number}, {Head: "send\nus", Kind: doc.Number}, {Head: "processor\nbusy us", Kind: doc.Number}, {Head: "free\nus", Kind: doc.Number}, {Head: "free\n%", Kind: doc.Number}}}
+	for i := range all {
+		var of []compare.Overlap
+		for _, x := range s.Table.Free {
+			if x.Subject == i {
+				of = append(of, x)
+			}
+		}
+		var sizes []int
+		for _, x := range of {
+			sizes = append(sizes, x.Bytes)
+		}
+		for _, k := range slices.Compact(nearest(sizes, freeSizes...)) {
+			for _, x := range of {
+				if x.Bytes == k {
+					t.Add(freeRow(t, all[i].name, x)...)
+				}
+			}
+		}
+	}
+	return t
+}
+
+func freeRow(t *doc.Table, name string, x compare.Overlap) []doc.Cell {
+	value := func(p curve.Point) doc.Cell { return doc.Interval(p.Value, p.Low, p.High) }
+	blocks, bound := doc.None, ""
+	if x.Blocks != nil {
+		blocks = value(*x.Blocks)
+	}
+	if x.Bound {
+		bound = "≤"
+		t.Note("≤ is a bound: what the library does for the message in the call that waits is not known.")
+	}
+	left, share := doc.Words(bound+format.Measured(x.Free.Value, x.Free.Low, x.Free.High)), doc.Words(bound+format.Measured(x.Share.Value, x.Share.Low, x.Share.High))
+	if x.Free.Value <= 0 {
+		left, share = doc.Words("none").In(doc.Faint), doc.Words("none").In(doc.Faint)
+		t.Note("doc.None: the processor is busy for as long as the way takes, or longer.")
+	}
+	return []doc.Cell{doc.Words(name), doc.Bytes(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
+}
+
+// launchTable is what launches differ by, in numbers.
+func (s *Transports) launchTable(all []subject) *doc.Table {
+	t := &doc.Table{Name: "launches", Title: "Launches", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "launches", Kind: doc.Number},
+		{Head: "median", Kind: doc.Number}, {Head: "least", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "variation\n%", Kind: doc.Number}}}
+	for i := range s.Table.Scatters {
+		q := &s.Table.Scatters[i]
+		least, most := q.Span()
+		in := scaleOf(q.Unit, q.Middle)
+		variation := doc.None
+		if !math.IsNaN(q.Variation) {
+			variation = doc.Words(format.Fixed(100*q.Variation, 1))
+			t.Note("variation: the standard deviation of launches over their mean.")
+		}
+		t.Add(doc.Words(all[q.Subject].name), doc.Words(quantityWords(q.Quantity, q.Mode, q.Bytes)), doc.Count(len(q.Values)),
+			doc.Num(q.Middle*in.factor), doc.Num(least*in.factor), doc.Num(most*in.factor), doc.Words(in.unit).In(doc.Faint), variation)
+	}
+	return t
+}
+
+// tailTable is how single samples are distributed.
+func (s *Transports) tailTable(all []subject) *doc.Table {
+	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Kind: doc.Number},
+		{Head: "p50", Kind: doc.Number}, {Head: "p95", Kind: doc.Number}, {Head: "p99", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "p99/p50", Kind: doc.Number}}}
+	for _, q := range s.Table.Tails {
+		in := scaleOf(params.Micros, q.Median)
+		cells := []doc.Cell{doc.Words(all[q.Subject].name), doc.Words(quantityWords(q.Quantity, q.Mode, q.Bytes)), doc.Count(q.Samples)}
+		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {
+			cells = append(cells, doc.Num(v*in.factor))
+		}
+		t.Add(append(cells, doc.Words(in.unit).In(doc.Faint), doc.Num(q.P99/q.Median))...)
+	}
+	t.Note("Of all launches together. A sample of a round trip may be the mean of several, as the fact timer says, which makes its tail shorter than that of a single one.")
+	return t
+}

@@ -1,0 +1,393 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// Transports is what is shown of transports that were measured by real clocks, side by side: shared memory, TCP, MPI libraries.
+type Transports struct {
+	Title    string           // default: of the transports
+	Machines []sample.Machine // what was measured
+	Results  []*fit.Result    // of each machine
+	Table    *compare.Table   // of all of them
+}
+
+// Document is the transports side by side: how far to trust their numbers, parameters, charts, where calls that do not block pay, what
+// launches differ by, and how it was measured.
+func (s *Transports) Document() *doc.Document {
+	all := s.subjects()
+	d := &doc.Document{Title: s.Title, Footer: "Made by loggp from the samples and facts above."}
+	var everything []params.Parameter
+	var ws []clean.Warning
+	for _, r := range s.Results {
+		everything, ws = append(everything, r.Parameters...), append(ws, r.Warnings...)
+	}
+	d.Files = []doc.File{parameterFile(everything), tableFile(s.Table), warningsFile(ws)}
+	s.head(d, all)
+	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(all)})
+	d.AddTables("parameters", "Parameters", s.summary(all))
+	d.Add(doc.Section{ID: "ways", Title: "Half round trips and bandwidth", Figures: doc.Figures(doc.Half, s.ways(all), s.rates(all))})
+	d.Add(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, s.overheads(all, "o_s"), s.overheads(all, "o_r"))})
+	d.Add(doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Figures: doc.Figures(doc.Narrow, s.overlaps(all)...), Tables: []*doc.Table{s.pays(all), s.freeTable(all)}})
+	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: []*doc.Table{s.launchTable(all), s.tailTable(all)}})
+	d.Add(warnings(ws))
+	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
+	for _, x := range all {
+		t := x.parameters()
+		t.Name, t.Title = format.FileName("parameters", x.name), "LogGP parameters of "+x.name
+		modes.Tables = append(modes.Tables, t)
+	}
+	d.Add(modes)
+	measuredHow(d, s.Machines, all, true)
+	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
+	return d
+}
+
+// subjects returns the transports in the order of the comparison.
+func (s *Transports) subjects() []subject {
+	var all []subject
+	for i, x := range s.Table.Subjects {
+		m := s.Machines[x.Machine]
+		p := &place{platform: x.Platform, library: x.Library, place: x.Place}
+		for _, q := range places(s.Results[x.Machine]) {
+			if q.platform == p.platform && q.library == p.library && q.place == p.place {
+				p = q
+			}
+		}
+		all = append(all, subject{place: p, name: transport(x.Platform, x.Library, x.Name), at: i, facts: factsOf(m, x), launches: launchesOf(m, x.Platform, x.Library, x.Place)})
+	}
+	return all
+}
+
+// head is what stands above all: what was measured, and two numbers of each transport.
+func (s *Transports) head(d *doc.Document, all []subject) {
+	var names, modes []string
+	var sizes []int
+	samples := 0
+	for i, x := range all {
+		names = append(names, x.name)
+		for _, m := range s.Table.Subjects[i].Modes {
+			if !slices.Contains(modes, m) {
+				modes = append(modes, m)
+			}
+		}
+		sizes = append(sizes, s.Table.Subjects[i].Sizes...)
+	}
+	for _, m := range s.Machines {
+		samples += m.Rows()
+	}
+	if d.Title == "" {
+		d.Title = "Message passing measured: " + strings.Join(names, ", ")
+	}
+	if words := machineWords(all); words != "" {
+		d.Lead = append(d.Lead, words)
+	}
+	slices.Sort(sizes)
+	if sizes = slices.Compact(sizes); len(sizes) > 0 {
+		d.Lead = append(d.Lead, fmt.Sprintf("%d samples of %s at %d sizes from %s.", samples, strings.Join(modes, ", "), len(sizes), format.Sizes(sizes[0], sizes[len(sizes)-1])))
+	}
+	for i, x := range all {
+		for _, r := range []*compare.Row{s.Table.Near(compare.OneWay, x.main(), 8), s.Table.Row(compare.Achieved, x.main(), "")} {
+			if r == nil || r.Of(i) == nil {
+				continue
+			}
+			v := r.Of(i)
+			in := scaleOf(r.Unit, v.Value)
+			p := in.of(v.Parameter)
+			d.Keys = append(d.Keys, doc.Key{Name: x.name, Value: cell(&doc.Table{}, &p).Marked(in.unit), Note: quantityWords(r.Name, r.Mode, v.From)})
+		}
+	}
+}
+
+// rows are those that one asks for first, of calls or else of low-level messages.
+func (s *Transports) rows() []*compare.Row {
+	var out []*compare.Row
+	add := func(r *compare.Row) {
+		if r != nil && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	for _, name := range []string{"send", params.Message} {
+		call := name
+		if name == "send" {
+			call = "isend"
+		}
+		add(s.Table.Near(compare.OneWay, name, 8))
+		add(s.Table.Row("L", name, params.ByRoundTrip))
+		if name == "send" {
+			add(s.Table.Row("L", "ssend", params.ByReceive))
+			add(s.Table.Row("L", name, params.ByHalfTripGap))
+		}
+		for _, mode := range []string{name, call} {
+			add(s.Table.Near("o_s", mode, 8))
+			add(s.Table.Near("o_r", mode, 8))
+		}
+		for _, q := range []string{"g", "G", compare.Bandwidth, compare.Achieved} {
+			add(s.Table.Row(q, name, ""))
+		}
+	}
+	return out
+}
+
+// summary is the table that one looks at first: a row a number, a column a transport, and how far each is from the best.
+func (s *Transports) summary(all []subject) *doc.Table {
+	t := sideBySide(named(s.Table), "transports", "Parameters side by side", doc.Column{Head: "", Key: true})
+	t.Slim = true
+	for _, r := range s.rows() {
+		t.Group(rowGroup(r))
+		var values []float64
+		for _, v := range r.Values {
+			values = append(values, v.Value)
+		}
+		in, label := scaleOf(r.Unit, values...), rowWords(r)
+		if slices.ContainsFunc(values, func(v float64) bool { return v > 0 }) {
+			label += ", " + in.unit
+		}
+		if r.Name == compare.Achieved && r.Bytes < 0 {
+			var words []string
+			for _, v := range r.Values {
+				words = append(words, format.Size(v.From)+" ("+all[v.Subject].name+")")
+			}
+			t.Note("The longest messages: %s.", strings.Join(words, ", "))
+		}
+		addSubjects(t, s.Table, r, in, doc.Words(label))
+	}
+	s.limitRows(t, all)
+	s.methods(t, all)
+	t.NoteUnits()
+	return t
+}
+
+func rowGroup(r *compare.Row) string {
+	level := ""
+	if r.Mode == params.Message {
+		level = ", low-level messages"
+	}
+	switch r.Name {
+	case compare.OneWay, "L":
+		return "Latency" + level
+	case "o_s", "o_r":
+		return "Overheads" + level
+	}
+	return "Gap and bandwidth" + level
+}
+
+// rowWords names the row of a number.
+func rowWords(r *compare.Row) string {
+	switch {
+	case r.Name == "L":
+		return "L = " + map[string]string{params.ByRoundTrip: "rtt/2 − o_s − o_r", params.ByReceive: "timer21 − timer12 of ssend", params.ByHalfTripGap: "rtt/2 − g (PLogP)"}[r.Method]
+	case r.Name == compare.OneWay:
+		return "L = rtt/2, half round trip, " + format.Size(r.Bytes)
+	case r.Name == compare.Achieved && r.Bytes < 0:
+		return "bandwidth of the longest messages"
+	case r.Name == compare.Achieved:
+		return "bandwidth at " + format.Size(r.Bytes)
+	case r.Name == compare.Bandwidth:
+		return "1/G, bandwidth of a byte more"
+	case r.Name == "G":
+		return "G, gap a byte"
+	case r.Name == "g":
+		return "g, gap"
+	}
+	return quantityWords(r.Name, r.Mode, r.Bytes)
+}
+
+// shortWords names a number in a sentence.
+func shortWords(r *compare.Row) string {
+	switch r.Name {
+	case compare.OneWay:
+		return "half round trip"
+	case "L":
+		return "L (" + strings.TrimPrefix(rowWords(r), "L = ") + ")"
+	case "g", "G":
+		return r.Name
+	}
+	name, _, _ := strings.Cut(rowWords(r), ",")
+	return name
+}
+
+// limitRows adds from which size on a library changes its ways: as found, and as it says itself.
+func (s *Transports) limitRows(t *doc.Table, all []subject) {
+	found, says, eager := []doc.Cell{doc.Words("pieces of rtt/2 end")}, []doc.Cell{doc.Words("the library says")}, []doc.Cell{doc.Words("S, eager limit of LogGPS")}
+	some, any, sent := false, false, false
+	for i := range all {
+		c := all[i].curve(all[i].main(), sample.RTT)
+		a, b := doc.None, doc.None
+		if c != nil && len(c.Points) > 2 {
+			a = doc.Words("nowhere").In(doc.Faint)
+			if words := breakWords(c.Breaks()); words != "" {
+				a, some = doc.Words(words), true
+			}
+		}
+		if l := all[i].limits(); len(l) > 0 {
+			var words []string
+			for _, k := range l {
+				words = append(words, format.Size(int(k)))
+			}
+			b, any = doc.Words(strings.Join(words, "\n")), true
+		}
+		e := doc.None
+		if p := all[i].eager(); p != nil {
+			e, sent = doc.Words(format.Sizes(int(p.Low), int(p.High))).In(tone(t, p)), true
+			if int(p.Low) < int(p.Value) && int(p.Value) < int(p.High) {
+				e.Text = format.Size(int(p.Value)) + "\n" + e.Text
+			}
+		}
+		found, says, eager = append(found, a), append(says, b), append(eager, e)
+	}
+	if !some && !any && !sent {
+		return
+	}
+	blank := slices.Repeat([]doc.Cell{{}}, len(t.Columns)-1-len(all))
+	t.Group("Changes of protocol")
+	if sent {
+		t.Add(append(eager, blank...)...)
+		t.Note("S is the longest message that is sent before its receiver asks for it: somewhere in the range that is named.")
+	}
+	t.Add(append(found, blank...)...)
+	if any {
+		t.Add(append(says, blank...)...)
+	}
+}
+
+// breakWords lists the sizes in between which a curve breaks.
+func breakWords(bs []curve.Break) string {
+	var words []string
+	for _, b := range bs {
+		words = append(words, format.Sizes(b.From, b.To))
+	}
+	return strings.Join(words, "\n")
+}
+
+// methods notes by which timers numbers came about.
+func (s *Transports) methods(t *doc.Table, all []subject) {
+	var parts []string
+	for _, x := range s.rows() {
+		if x.Name == "L" || x.Name == compare.OneWay || x.Name == compare.Achieved || x.Name == compare.Bandwidth {
+			continue
+		}
+		methods, by := []string{}, map[string][]string{}
+		for _, r := range x.Values {
+			if math.IsNaN(r.Value) || r.Bound() || r.Method == params.ByOverhead {
+				continue
+			}
+			if by[r.Method] == nil {
+				methods = append(methods, r.Method)
+			}
+			by[r.Method] = append(by[r.Method], all[r.Subject].name)
+		}
+		for i, m := range methods {
+			if len(methods) > 1 {
+				methods[i] += " (" + strings.Join(by[m], ", ") + ")"
+			}
+		}
+		if len(methods) > 0 {
+			name, _, _ := strings.Cut(rowWords(x), ",")
+			parts = append(parts, name+" "+strings.Join(methods, ", "))
+		}
+	}
+	if len(parts) > 0 {
+		t.Note("Where numbers are from: %s.", strings.Join(parts, "; "))
+	}
+}
+
+// trust says in a few sentences how far the numbers go.
+func (s *Transports) trust(all []subject) []string {
+	var out []string
+	for i := range all {
+		out = append(out, s.judged(i, all[i].name))
+	}
+	out = append(out, s.off(all)...)
+	out = append(out, s.launched(all)...)
+	for i := range all {
+		if v := all[i].fact("spoiled"); v != "" {
+			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")
+		}
+	}
+	return append(out, unlike(all)...)
+}
+
+// judged counts the numbers of a transport by what they are worth.
+func (s *Transports) judged(i int, name string) string {
+	var good int
+	var weak, unknown []string
+	for _, x := range s.rows() {
+		for _, r := range x.Values {
+			if r.Subject != i || x.Name == compare.Bandwidth { // which is G once more
+				continue
+			}
+			short := shortWords(x)
+			switch r.Verdict {
+			case params.Good:
+				good++
+			case params.Weak, params.Bad:
+				weak = append(weak, short)
+			default:
+				unknown = append(unknown, short)
+			}
+		}
+	}
+	text := fmt.Sprintf("%s: %d of %d numbers are sound", name, good, good+len(weak)+len(unknown))
+	if len(weak) > 0 {
+		text += "; weak: " + strings.Join(weak, ", ")
+	}
+	if len(unknown) > 0 {
+		text += "; not identifiable from these samples: " + strings.Join(unknown, ", ")
+	}
+	return text + "."
+}
+
+// off says how far the fit is from what was measured.
+func (s *Transports) off(all []subject) []string {
+	var words []string
+	for i := range all {
+		if c := all[i].curve(all[i].main(), sample.RTT); c != nil && len(c.Points) > 2 {
+			if middle, most := c.Off(); !math.IsNaN(most) {
+				words = append(words, fmt.Sprintf("%s %.1f and %.1f %%", all[i].name, middle, most))
+			}
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return []string{"Half round trips are off the pieces that were fitted, in the median and at most, by: " + strings.Join(words, "; ") + "."}
+}
+
+// launched says what launches differ by.
+func (s *Transports) launched(all []subject) []string {
+	var out, once []string
+	for i := range all {
+		if all[i].launches == 1 {
+			once = append(once, all[i].name)
+		}
+	}
+	if len(once) > 0 {
+		out = append(out, strings.Join(once, ", ")+": of one launch only. What another one would show is not in the intervals: measure several.")
+	}
+	var words []string
+	for _, q := range s.Table.Scatters {
+		if q.Quantity != compare.OneWay || len(q.Values) < 2 {
+			continue
+		}
+		least, most := q.Span()
+		in := scaleOf(q.Unit, least)
+		words = append(words, fmt.Sprintf("%s from %s to %s %s in %d", all[q.Subject].name, format.Number(least*in.factor), format.Number(most*in.factor), in.unit, len(q.Values)))
+	}
+	if len(words) > 0 {
+		out = append(out, "Half round trips of small messages by launch: "+strings.Join(words, "; ")+". The intervals contain it.")
+	}
+	return out
+}
