@@ -52,7 +52,7 @@ artefacts:
       - {subjects: [t3d, intra], modes: [isend], sizes: sizes, parameter: o_s, cell: 'o_s(s, mode, k)', curve: '{subject} {mode}'}
       - {subjects: [t3d], modes: [isend], parameter: rate, unit: MB/s, cell: '10000 / o_s(s, mode, 10000)', curve: '{subject} {mode}', at: 10000}
 claims:
-  - {id: T-1, check: 'ratio(k) > 2 for k in sizes'}
+  - {id: T-1, check: 'all(k, sizes, ratio(k) > 2)'}
   - {id: T-2, check: 'ratio(16) < 1'}
   - {id: T-3, check: 'ratio(16) >= ratio(16)'}
   - {id: T-4, contradicted: 'Table 1 says otherwise.'}
@@ -64,7 +64,7 @@ claims:
   - id: T-9
     check: |
       ratio(16) > 1
-      and o_s(t3d, ssend, 16) > o_s(t3d, isend, 16)
+      && o_s(t3d, ssend, 16) > o_s(t3d, isend, 16)
 `,
 	"table-1-overheads.csv": "machine,small_us,large_us,note\nTorus,30,NA,printed twice\nCrossbar,2,20,\n",
 	"table-2-calls.csv":     "call,ends\nsend,?\nssend,local\nisend,local\n",
@@ -169,8 +169,8 @@ func TestInventedPaper(t *testing.T) {
 func TestBrokenPaper(t *testing.T) {
 	for _, x := range []struct{ old, new, want string }{
 		{"check: 'ratio(16) < 1'", "check: 'ratio(16) < one'", `toys/paper.yaml:37:35: there is no variable "one"`},
-		{"and o_s(t3d, ssend, 16)", "and p_s(t3d, ssend, 16)", `toys/paper.yaml:48:11: there is no quantity "p_s"`},
-		{"ratio(k) = o_s(t3d", "ratio(k) = o_s[t3d", `toys/paper.yaml:13:16: there is no variable "o_s"`},
+		{"&& o_s(t3d, ssend, 16)", "&& p_s(t3d, ssend, 16)", `toys/paper.yaml:48:10: there is no quantity "p_s"`},
+		{"ratio(k) = o_s(t3d", "ratio(k) = o_s[t3d", "toys/paper.yaml:13:33: expected ']', found ')'"},
 		{"ratio(k) = o_s(t3d", "ratio = o_s(t3d", "toys/paper.yaml:13:5: a definition is name(parameters) = expression"},
 		{"check: '1 < 2'", "check: '1 + 2'", "toys/paper.yaml:43:23: a check is a condition, not a number"},
 		{", decides: true", "", "toys/paper.yaml:41:23: it names no subject, and no subject decides"},
@@ -181,7 +181,7 @@ func TestBrokenPaper(t *testing.T) {
 		{"benchmark: idle-peer", "benchmark: idle", `toys/paper.yaml: there is no benchmark "idle": there is idle-peer, messages, pairs, timers`},
 		{"subject: intra, modes", "subject: cray, modes", `toys/paper.yaml: experiment 2 is of "cray", which is no subject`},
 		{"sizes: sizes, reps: 10}", "sizes: few, reps: 10}", `toys/paper.yaml: there is no list "few"`},
-		{"  - {id: T-1, check: 'ratio(k) > 2 for k in sizes'}\n", "", "toys/claims.csv:2: paper.yaml has no check for claim T-1"},
+		{"  - {id: T-1, check: 'all(k, sizes, ratio(k) > 2)'}\n", "", "toys/claims.csv:2: paper.yaml has no check for claim T-1"},
 		{"{id: T-4, contradicted: 'Table 1 says otherwise.'}", "{id: T-4, function: none}", `toys/paper.yaml: claim T-4 has no check, and no function "none"`},
 		{"id: T-5", "id: T-55", `toys/paper.yaml: claims.csv has no claim "T-55"`},
 		{"figure-7", "figure-8", `toys/figures.csv has no figure "8"`},

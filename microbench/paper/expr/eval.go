@@ -3,6 +3,8 @@ package expr
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
+	"go/token"
 	"maps"
 	"math"
 	"slices"
@@ -39,16 +41,17 @@ type Env struct {
 	Asked  map[string]bool // the keys of all quantities, measured or not
 	Absent []string        // those that are neither measured nor defined
 
-	vars    map[string]string
-	at      string // the values of loop variables, for evidence
-	quiet   bool   // comparisons are no evidence
-	compare []*comparison
+	x        *Expr // that is evaluated
+	vars     map[string]string
+	at       string // the values of loop variables, for evidence
+	quiet    bool   // comparisons are no evidence
+	compared []*compared
 }
 
-// comparison is what was found where one comparison of the text was evaluated.
-type comparison struct {
-	of   *node
-	seen []instance
+// compared is what was found where one comparison of the text was evaluated. A sequence has one side.
+type compared struct {
+	sides []ast.Expr
+	seen  []instance
 }
 
 // instance is one evaluation of a comparison.
@@ -65,49 +68,63 @@ func Key(name string, arguments ...string) string {
 
 // Number evaluates an expression that is a number. The words are the values of its variables.
 func (e *Env) Number(x *Expr, words map[string]string) Value {
-	e.vars = words
+	e.x, e.vars = x, words
 	return e.number(x.root)
 }
 
 // Truth evaluates an expression that is a condition, as Number does.
 func (e *Env) Truth(x *Expr, words map[string]string) Truth {
-	e.vars = words
+	e.x, e.vars = x, words
 	return e.truth(x.root)
 }
 
-func (e *Env) truth(n *node) Truth {
-	switch n.op {
-	case "for":
+func (e *Env) truth(n ast.Expr) Truth {
+	switch n := n.(type) {
+	case *ast.ParenExpr:
+		return e.truth(n.X)
+	case *ast.UnaryExpr:
+		return [...]Truth{Missing: Missing, False: True, Undecided: Undecided, True: False}[e.truth(n.X)]
+	case *ast.CallExpr:
+		if name := e.x.source(n.Fun); name != "all" {
+			return e.monotonic(n, name)
+		}
 		all := True
-		e.loop(n.loops, n.where, func() { all = min(all, e.truth(n.kids[0])) })
+		e.loop(n, func(string) { all = min(all, e.truth(n.Args[2])) })
 		return all
-	case "and":
-		a, b := e.truth(n.kids[0]), e.truth(n.kids[1]) // both, for the evidence
-		return min(a, b)
-	case "or":
-		a, b := e.truth(n.kids[0]), e.truth(n.kids[1])
-		return max(a, b)
-	case "not":
-		return [...]Truth{Missing: Missing, False: True, Undecided: Undecided, True: False}[e.truth(n.kids[0])]
-	case "falls", "rises":
-		return e.monotonic(n)
 	}
-	a, b := e.number(n.kids[0]), e.number(n.kids[1])
-	t := compare(n.op, a, b)
-	e.note(n, a, b)
-	return t
+	b := n.(*ast.BinaryExpr)
+	left, chain := comparison(b.X)
+	switch {
+	case b.Op == token.LAND:
+		x, y := e.truth(b.X), e.truth(b.Y) // both, for the evidence
+		return min(x, y)
+	case b.Op == token.LOR:
+		x, y := e.truth(b.X), e.truth(b.Y)
+		return max(x, y)
+	case chain:
+		x, y := e.truth(left), e.compare(b.Op, left.Y, b.Y)
+		return min(x, y)
+	}
+	return e.compare(b.Op, b.X, b.Y)
+}
+
+// compare evaluates both sides of a comparison, and keeps them as evidence.
+func (e *Env) compare(op token.Token, x, y ast.Expr) Truth {
+	a, b := e.number(x), e.number(y)
+	e.note([]ast.Expr{x, y}, a, b)
+	return compare(op, a, b)
 }
 
 // compare decides a comparison by the interval of the difference.
-func compare(op string, a, b Value) Truth {
-	if op == ">" || op == ">=" {
+func compare(op token.Token, a, b Value) Truth {
+	if op == token.GTR || op == token.GEQ {
 		a, b = b, a
 	}
 	d := b.minus(a)
 	switch {
 	case !a.Known() || !b.Known():
 		return Missing
-	case a.High < b.Low || d.Low > 0 || d.Low == 0 && len(op) == 2:
+	case a.High < b.Low || d.Low > 0 || d.Low == 0 && (op == token.LEQ || op == token.GEQ):
 		return True
 	case b.High < a.Low || d.High < 0 || d.High == 0 && d.Low == 0:
 		return False
@@ -116,45 +133,44 @@ func compare(op string, a, b Value) Truth {
 }
 
 // monotonic decides whether each value of a loop is below, or above, the one before.
-func (e *Env) monotonic(n *node) Truth {
-	var values []Value
-	var at []string
-	e.loop(n.loops, n.where, func() {
-		values, at = append(values, e.number(n.kids[0])), append(at, e.at)
-	})
-	op := map[string]string{"falls": "<", "rises": ">"}[n.op]
-	all, outer := True, e.at
-	for i, v := range values {
-		e.at = at[i]
-		e.note(&node{op: n.op, kids: n.kids, offset: n.offset}, v, Unknown())
-		if i > 0 {
-			all = min(all, compare(op, v, values[i-1]))
+func (e *Env) monotonic(n *ast.CallExpr, name string) Truth {
+	op := map[string]token.Token{"falls": token.LSS, "rises": token.GTR}[name]
+	all, before := True, []Value{}
+	e.loop(n, func(string) {
+		v := e.number(n.Args[2])
+		e.note(n.Args[2:], v, Unknown())
+		for _, b := range before {
+			all = min(all, compare(op, v, b))
 		}
-	}
-	e.at = outer
+		before = []Value{v}
+	})
 	return all
 }
 
-func (e *Env) number(n *node) Value {
-	switch n.op {
-	case "number":
-		return literal(n.text)
-	case "variable":
-		return literal(e.vars[n.text])
-	case "call":
+func (e *Env) number(n ast.Expr) Value {
+	switch n := n.(type) {
+	case *ast.BasicLit:
+		return literal(n.Value)
+	case *ast.Ident:
+		return literal(e.vars[n.Name])
+	case *ast.ParenExpr:
+		return e.number(n.X)
+	case *ast.UnaryExpr:
+		return Exactly(0).minus(e.number(n.X))
+	case *ast.CallExpr:
 		return e.call(n)
-	case "+":
-		return e.number(n.kids[0]).plus(e.number(n.kids[1]))
-	case "-":
-		return e.number(n.kids[0]).minus(e.number(n.kids[1]))
-	case "*":
-		return e.number(n.kids[0]).times(e.number(n.kids[1]))
-	case "/":
-		return e.number(n.kids[0]).over(e.number(n.kids[1]))
-	case "abs":
-		return e.number(n.kids[0]).abs()
 	}
-	return e.extreme(n)
+	b := n.(*ast.BinaryExpr)
+	x, y := e.number(b.X), e.number(b.Y)
+	switch b.Op {
+	case token.ADD:
+		return x.plus(y)
+	case token.SUB:
+		return x.minus(y)
+	case token.MUL:
+		return x.times(y)
+	}
+	return x.over(y)
 }
 
 // literal is a number, or what a variable stands for.
@@ -166,57 +182,68 @@ func literal(text string) Value {
 	return Exactly(x)
 }
 
-// extreme is the smallest or the largest of some values. The smallest of those for which a condition
-// holds, if that is undecided for some, is somewhere between the first for which it may hold and the
-// first for which it does. Of none it is infinite.
-func (e *Env) extreme(n *node) Value {
-	of, none := math.Min, math.Inf(1)
-	if n.op == "max" {
-		of, none = math.Max, math.Inf(-1)
-	}
-	all, known := Exactly(none), true
-	add := func(v Value) { all, known = pick(of, all, v), known && v.Known() }
-	if n.loops == nil {
-		for _, k := range n.kids {
-			add(e.number(k))
+// extreme is the smallest or the largest of some arguments, or of what a loop gives.
+func (e *Env) extreme(n *ast.CallExpr, of func(a, b float64) float64) Value {
+	var values []Value
+	if e.x.list(n.Args[1]) {
+		e.loop(n, func(string) { values = append(values, e.number(n.Args[2])) })
+	} else {
+		for _, a := range n.Args {
+			values = append(values, e.number(a))
 		}
-		return all
 	}
-	quiet := e.quiet
+	all := values[0]
+	for _, v := range values[1:] {
+		all = pick(of, all, v)
+	}
+	return all
+}
+
+// first is the first element of a list, a number, for which a condition holds. If that is undecided
+// for some it is somewhere between the first for which it may hold and the first for which it does. If
+// there is none it is infinite.
+func (e *Env) first(n *ast.CallExpr) Value {
+	quiet, missing := e.quiet, false
 	e.quiet = true
 	defer func() { e.quiet = quiet }()
-	possible := Exactly(none)
-	e.loop(n.loops, nil, func() {
-		holds := True
-		if n.where != nil {
-			holds = e.truth(n.where)
-		}
-		switch holds {
+	all := Exactly(math.Inf(1))
+	e.loop(n, func(element string) {
+		v := literal(element)
+		switch e.truth(n.Args[2]) {
 		case Missing:
-			known = false
+			missing = true
 		case True:
-			add(e.number(n.kids[0]))
+			all = pick(math.Min, all, v)
 		case Undecided:
-			possible = pick(of, possible, e.number(n.kids[0]))
+			all.Low = math.Min(all.Low, v.V)
 		}
 	})
-	if !known {
+	if missing {
 		return Unknown()
 	}
-	all.Low, all.High = math.Min(all.Low, of(all.V, possible.Low)), math.Max(all.High, of(all.V, possible.High))
 	return all
 }
 
 // call is a quantity: as it was measured, or else by its definition.
-func (e *Env) call(n *node) Value {
-	name := n.kids[0].text
+func (e *Env) call(n *ast.CallExpr) Value {
+	name := e.x.source(n.Fun)
+	switch name {
+	case "abs":
+		return e.number(n.Args[0]).abs()
+	case "min":
+		return e.extreme(n, math.Min)
+	case "max":
+		return e.extreme(n, math.Max)
+	case "first":
+		return e.first(n)
+	}
 	var arguments []string
-	for _, k := range n.kids[1:] {
-		if k.op == "variable" {
-			arguments = append(arguments, e.vars[k.text])
-		} else {
-			arguments = append(arguments, k.text)
+	for _, a := range n.Args {
+		word := strings.Trim(e.x.source(a), `"`)
+		if v, ok := e.vars[word]; ok {
+			word = v
 		}
+		arguments = append(arguments, word)
 	}
 	key := Key(name, arguments...)
 	if e.Asked == nil {
@@ -231,51 +258,42 @@ func (e *Env) call(n *node) Value {
 		e.Absent = append(e.Absent, key)
 		return Unknown()
 	}
-	outer := e.vars
-	defer func() { e.vars = outer }()
-	e.vars = map[string]string{}
+	x, vars := e.x, e.vars
+	defer func() { e.x, e.vars = x, vars }()
+	inner := map[string]string{}
 	for i, p := range d.Parameters {
-		e.vars[p] = arguments[i]
+		inner[p] = arguments[i]
 	}
+	e.x, e.vars = d.Is, inner
 	return e.number(d.Is.root)
 }
 
-// loop runs a function for each combination of the elements of the loops, the last fastest, for which
-// a condition holds.
-func (e *Env) loop(loops []loop, where *node, do func()) {
-	vars, at, quiet := e.vars, e.at, e.quiet
+// loop runs a function for each element of the list of a call.
+func (e *Env) loop(n *ast.CallExpr, do func(element string)) {
+	vars, at, variable := e.vars, e.at, e.x.source(n.Args[0])
 	defer func() { e.vars, e.at = vars, at }()
-	if len(loops) == 0 {
-		e.quiet = true
-		holds := where == nil || e.truth(where) == True
-		if e.quiet = quiet; holds {
-			do()
-		}
-		return
-	}
-	for _, x := range loops[0].elements {
-		e.vars = maps.Clone(vars)
-		if e.vars == nil {
-			e.vars = map[string]string{}
-		}
-		e.vars[loops[0].variable] = x
-		e.at = strings.TrimPrefix(at+", "+loops[0].variable+" = "+x, ", ")
-		e.loop(loops[1:], where, do)
+	elements, _ := e.x.elements(n.Args[1]) // checked when it was parsed
+	for _, element := range elements {
+		e.vars = map[string]string{}
+		maps.Copy(e.vars, vars)
+		e.vars[variable] = element
+		e.at = strings.TrimPrefix(at+", "+variable+" = "+element, ", ")
+		do(element)
 	}
 }
 
 // note keeps what a comparison was decided by.
-func (e *Env) note(n *node, a, b Value) {
+func (e *Env) note(sides []ast.Expr, a, b Value) {
 	if e.quiet {
 		return
 	}
-	i := slices.IndexFunc(e.compare, func(c *comparison) bool { return c.of == n || n.kids[0] == c.of.kids[0] && len(n.kids) == 1 })
+	i := slices.IndexFunc(e.compared, func(c *compared) bool { return slices.Equal(c.sides, sides) })
 	if i < 0 {
-		i = len(e.compare)
-		e.compare = append(e.compare, &comparison{of: n})
+		i = len(e.compared)
+		e.compared = append(e.compared, &compared{sides: sides})
 	}
 	margin := math.Abs(a.V-b.V) / max(math.Abs(a.V), math.Abs(b.V))
-	e.compare[i].seen = append(e.compare[i].seen, instance{e.at, [2]Value{a, b}, margin})
+	e.compared[i].seen = append(e.compared[i].seen, instance{e.at, [2]Value{a, b}, margin})
 }
 
 // fewest is up to how many values of a loop the evidence lists.
@@ -285,13 +303,13 @@ const fewest = 6
 // that came nearest to the opposite answer.
 func (e *Env) Evidence() string {
 	var all []string
-	for _, c := range e.compare {
+	for _, c := range e.compared {
 		seen, nearest := c.seen, ""
-		if len(seen) > fewest && len(c.of.kids) == 2 {
+		if len(seen) > fewest && len(c.sides) == 2 {
 			seen = []instance{slices.MinFunc(seen, func(a, b instance) int { return cmp.Compare(a.margin, b.margin) })}
 			nearest = fmt.Sprintf(", the nearest of %d", len(c.seen))
 		}
-		for i, side := range c.of.kids {
+		for i, side := range c.sides {
 			if constant(side) {
 				continue
 			}
@@ -303,7 +321,7 @@ func (e *Env) Evidence() string {
 				}
 				values = append(values, value)
 			}
-			text := side.text + " is " + strings.Join(values, "; ") + nearest
+			text := e.x.source(side) + " is " + strings.Join(values, "; ") + nearest
 			if !slices.Contains(all, text) { // both ends of a range have it
 				all = append(all, text)
 			}
@@ -312,28 +330,35 @@ func (e *Env) Evidence() string {
 	return strings.Join(all, ". ")
 }
 
-// constant says whether no quantity is in an expression.
-func constant(n *node) bool {
-	return n.op != "call" && n.op != "variable" && n.loops == nil && !slices.ContainsFunc(n.kids, func(k *node) bool { return !constant(k) })
+// constant says whether no quantity or variable is in an expression.
+func constant(n ast.Expr) bool {
+	found := true
+	ast.Inspect(n, func(n ast.Node) bool {
+		if _, ok := n.(*ast.Ident); ok {
+			found = false
+		}
+		return found
+	})
+	return found
 }
 
 // Nearest returns the value that came nearest to a constant with which it was compared, and how near
 // that is relative to the constant. It returns "" if it compared no value with a constant.
 func (e *Env) Nearest() (text string, off float64) {
 	off = math.Inf(1)
-	for _, c := range e.compare {
-		if len(c.of.kids) < 2 || constant(c.of.kids[0]) == constant(c.of.kids[1]) {
+	for _, c := range e.compared {
+		if len(c.sides) < 2 || constant(c.sides[0]) == constant(c.sides[1]) {
 			continue
 		}
-		edge, side := 1, c.of.kids[0]
+		edge, side := 1, c.sides[0]
 		if constant(side) {
-			edge, side = 0, c.of.kids[1]
+			edge, side = 0, c.sides[1]
 		}
 		for _, x := range c.seen {
 			bound := x.values[edge].V
 			if d := math.Abs(x.values[1-edge].V-bound) / math.Abs(bound); d < off {
 				off = d
-				text = fmt.Sprintf("%s is %v", side.text, x.values[1-edge])
+				text = fmt.Sprintf("%s is %v", e.x.source(side), x.values[1-edge])
 				if x.at != "" {
 					text += " at " + x.at
 				}

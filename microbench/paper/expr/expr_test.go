@@ -45,43 +45,42 @@ func env(t *testing.T) *Env {
 
 func TestTruth(t *testing.T) {
 	for text, want := range map[string]Truth{
-		"t(a, 100) > t(b, 100)":                                         True,
-		"t(a, 100) < t(b, 100)":                                         False,
-		"t(a, 10) > t(b, 10)":                                           Undecided,
-		"t(a, 10) >= t(b, 10) and t(a, 100) < 1":                        False,
-		"t(a, 10) >= t(b, 10) or t(a, 100) > 1":                         True,
-		"not t(a, 100) < 1":                                             True,
-		"not t(a, 10) < t(b, 10)":                                       Undecided,
-		"gone(1) > 1":                                                   Missing,
-		"t(a, 100) > 1 and gone(1) > 1":                                 Missing,
-		"1 <= one() <= 1":                                               True,
-		"1 < one()":                                                     False,
-		"9 < t(a, 100) <= 11":                                           True,
-		"t(a, k) < 200 for k in sizes":                                  True,
-		"t(a, k) < t(b, k) for k in sizes":                              False,
-		"t(a, k) > t(b, k) for k in sizes[10..1000]":                    Undecided,
-		"t(a, k) > t(b, k) for k in {100, 1000}":                        True,
-		"t(a, k) > t(b, k) for k in sizes where t(b, k) < t(a, k)":      True,
-		"t(x, 100) > 0 for x in {a, b}":                                 True,
-		"t(s, 100) > 5":                                                 True,
-		"10 <= min(k for k in sizes where t(a, k) > t(b, k)) <= 100":    True,
-		"min(k for k in sizes where t(a, k) > t(b, k)) <= 10":           Undecided,
-		"min(k for k in sizes where t(a, k) > 1000) <= 1000":            False,
-		"min(k for k in sizes where t(a, k) > 5) >= 100":                True,
-		"max(t(a, 1), t(b, 1)) < 2 and min(3, 4) >= 3":                  True,
-		"max(t(a, k) for k in sizes) > 99":                              True,
-		"rises(t(a, k) for k in sizes)":                                 True,
-		"falls(t(a, k) for k in sizes)":                                 False,
-		"falls(t(b, k) for k in sizes)":                                 Undecided,
-		"half(100) > 4.9 and half(100) < 5.1":                           True,
-		"(t(a, k) > 5 for k in {100, 1000}) and t(a, 1) < 1":            True,
-		"2 + 3 * 4 - 6 / 2 >= 11 and (2 + 3) * 4 <= 20 and -1 < 0":      True,
-		"abs(1 - t(a, 100)) > 8":                                        True,
-		"time('LAM/MPI', IS, 4) >= 7":                                   True,
-		"k * t(b, k) / k < 1.2 for k in sizes, m in {a, b}":             True,
-		"1e3 / t(a, 1000) > 9.9":                                        True,
-		"100 / t(a, 1) < 2000":                                          Undecided, // the interval of the divisor contains zero
-		"5 < t(a, 100) and t(a, 100) < 20 or one() > 2 and gone(1) > 1": Missing,
+		"t(a, 100) > t(b, 100)":                                       True,
+		"t(a, 100) < t(b, 100)":                                       False,
+		"t(a, 10) > t(b, 10)":                                         Undecided,
+		"t(a, 10) >= t(b, 10) && t(a, 100) < 1":                       False,
+		"t(a, 10) >= t(b, 10) || t(a, 100) > 1":                       True,
+		"!(t(a, 100) < 1)":                                            True,
+		"!(t(a, 10) < t(b, 10))":                                      Undecided,
+		"gone(1) > 1":                                                 Missing,
+		"t(a, 100) > 1 && gone(1) > 1":                                Missing,
+		"1 <= one() <= 1":                                             True,
+		"1 < one()":                                                   False,
+		"9 < t(a, 100) <= 11":                                         True,
+		"all(k, sizes, t(a, k) < 200)":                                True,
+		"all(k, sizes, t(a, k) < t(b, k))":                            False,
+		"all(k, sizes[10:1000], t(a, k) > t(b, k))":                   Undecided,
+		"all(k, set(100, 1000), t(a, k) > t(b, k))":                   True,
+		"all(x, set(a, b), t(x, 100) > 0)":                            True,
+		"t(s, 100) > 5":                                               True,
+		"10 <= first(k, sizes, t(a, k) > t(b, k)) <= 100":             True,
+		"first(k, sizes, t(a, k) > t(b, k)) <= 10":                    Undecided,
+		"first(k, sizes, t(a, k) > 1000) <= 1000":                     False,
+		"first(k, sizes, t(a, k) > 5) >= 100":                         True,
+		"max(t(a, 1), t(b, 1)) < 2 && min(3, 4) >= 3":                 True,
+		"max(k, sizes, t(a, k)) > 99":                                 True,
+		"rises(k, sizes, t(a, k))":                                    True,
+		"falls(k, sizes, t(a, k))":                                    False,
+		"falls(k, sizes, t(b, k))":                                    Undecided,
+		"half(100) > 4.9 && half(100) < 5.1":                          True,
+		"all(k, set(100, 1000), t(a, k) > 5)\n&& t(a, 1) < 1":         True,
+		"2 + 3 * 4 - 6 / 2 >= 11 && (2 + 3) * 4 <= 20 && -1 < 0":      True,
+		"abs(1 - t(a, 100)) > 8":                                      True,
+		"time(\"LAM/MPI\", IS, 4) >= 7":                               True,
+		"all(k, sizes, all(m, set(a, b), k * t(m, k) / k < 200))":     True,
+		"1e3 / t(a, 1000) > 9.9":                                      True,
+		"100 / t(a, 1) < 2000":                                        Undecided, // the interval of the divisor contains zero
+		"5 < t(a, 100) && t(a, 100) < 20 || one() > 2 && gone(1) > 1": Missing,
 	} {
 		e := env(t)
 		got := e.Truth(parse(t, text), map[string]string{"s": "a"})
@@ -97,22 +96,29 @@ func TestTruth(t *testing.T) {
 // An error says where it is.
 func TestSyntax(t *testing.T) {
 	for text, want := range map[string]string{
-		"t(a, 1) <":                        "9: unexpected end",
-		"t(a, 1) < 2 2":                    `12: unexpected "2"`,
-		"t(a, 1) # 2":                      `8: unexpected "#"`,
-		"tt(a, 1) < 2":                     `0: there is no quantity "tt"`,
-		"t(a) < 2":                         "0: t has 2 arguments, not 1",
-		"t(a, 1) + (1 < 2) > 0":            "11: expected a number, found a condition",
-		"1 < 2 and t(a, 1)":                "10: expected a condition, found a number",
-		"t(a, 1) < x":                      `10: there is no variable "x"`,
-		"t(a, k) < 2 for k in big":         `21: there is no list "big"`,
-		"t(a, k) < 2 for k in sizes[2]":    `28: expected "..", found "]"`,
-		"t(a, k) < 2 for k in sizes[2..3]": `16: list "sizes" has no element from 2 to 3`,
-		"t(a, 1) for k in sizes":           "0: expected a condition, found a number",
-		"abs(1, 2) < 1":                    "0: abs has one argument",
-		"falls(t(a, 1))":                   "0: falls needs a loop: falls(value for k in list)",
-		"(t(a, 1) < 2":                     `12: expected ")", found ""`,
-		"min(t(a, k) for k in sizes < 2":   `27: expected ")", found "<"`,
+		"t(a, 1) <":                       "9: expected operand, found 'EOF'",
+		"t(a, 1) < 2 2":                   "12: expected 'EOF', found 2",
+		"t(a, 1) # 2":                     "8: illegal character U+0023 '#'",
+		"t(a, 1) == 2":                    `8: unexpected "=="`,
+		"+t(a, 1) > 2":                    `0: unexpected "+"`,
+		"t(a, 1) < 'x'":                   "10: expected a number, found 'x'",
+		"tt(a, 1) < 2":                    `0: there is no quantity "tt"`,
+		"t(a) < 2":                        "0: t has 2 arguments, not 1",
+		"t(a, 1+1) < 2":                   "5: expected a word, a variable or a number",
+		"t(a, 1) + (1 < 2) > 0":           "10: expected a number, found a condition",
+		"1 < 2 && t(a, 1)":                "9: expected a condition, found a number",
+		"t(a, 1) < x":                     `10: there is no variable "x"`,
+		"all(k, big, t(a, k) < 2)":        "0: expected all(variable, list, expression)",
+		"all(k, big[1:2], t(a, k) < 2)":   `7: there is no list "big"`,
+		"all(k, sizes[2], t(a, k) < 2)":   "0: expected all(variable, list, expression)",
+		"all(k, sizes[2:], t(a, k) < 2)":  "7: expected list[from:to]",
+		"all(k, sizes[2:3], t(a, k) < 2)": "7: sizes[2:3] has no elements",
+		"all(k, sizes[a:3], t(a, k) < 2)": "13: expected a number, found a",
+		"all(1, sizes, t(a, k) < 2)":      "4: expected a variable",
+		"all(k, sizes, t(a, 1))":          "14: expected a condition, found a number",
+		"abs(1, 2) < 1":                   "0: abs has one argument",
+		"falls(t(a, 1))":                  "0: expected falls(variable, list, expression)",
+		"(t(a, 1) < 2":                    "12: expected ')', found newline",
 	} {
 		_, err := Parse(text, names)
 		var syntax *Error
@@ -128,7 +134,7 @@ func TestSyntax(t *testing.T) {
 
 // Whatever is written, reading it ends, and with an offset inside the text.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"t(a, 1) < 2", "falls(t(a, k) for k in sizes[1..10]) and not 1 < 2", "min(k for k in {1, 2} where (1 < k)) <= 10 for s in {a}", "((", "'"} {
+	for _, s := range []string{"t(a, 1) < 2", "falls(k, sizes[1:10], t(a, k)) && !(1 < 2)", "all(s, set(a), first(k, set(1, 2), (1 < k)) <= 10)", "((", "'"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -146,12 +152,12 @@ func FuzzParse(f *testing.F) {
 // The evidence has the values as the text has them, and of many the nearest.
 func TestEvidence(t *testing.T) {
 	for text, want := range map[string]string{
-		"t(a, 100) > t(b, 100)":                                     "t(a, 100) is 10.00 ±0.10. t(b, 100) is 1.0 ±0.1",
-		"9 < t(a, k) for k in {100, 1000}":                          "t(a, k) is 10.00 ±0.10 at k = 100; 100.00 ±0.10 at k = 1000",
-		"9 <= t(a, 100) <= 11":                                      "t(a, 100) is 10.00 ±0.10",
-		"min(k for k in sizes where t(a, k) > 5) < 200":             "min(k for k in sizes where t(a, k) > 5) is 100",
-		"t(a, k) > 9 for k in {100, 100, 100, 100, 100, 100, 1000}": "t(a, k) is 10.00 ±0.10 at k = 100, the nearest of 7",
-		"falls(half(k) for k in {100, 10})":                         "half(k) is 5.00 ±0.05 at k = 100; 0.53 ±0.05 at k = 10",
+		"t(a, 100) > t(b, 100)":                                        "t(a, 100) is 10.00 ±0.10. t(b, 100) is 1.0 ±0.1",
+		"all(k, set(100, 1000), 9 < t(a, k))":                          "t(a, k) is 10.00 ±0.10 at k = 100; 100.00 ±0.10 at k = 1000",
+		"9 <= t(a, 100) <= 11":                                         "t(a, 100) is 10.00 ±0.10",
+		"first(k, sizes, t(a, k) > 5) < 200":                           "first(k, sizes, t(a, k) > 5) is 100",
+		"all(k, set(100, 100, 100, 100, 100, 100, 1000), t(a, k) > 9)": "t(a, k) is 10.00 ±0.10 at k = 100, the nearest of 7",
+		"falls(k, set(100, 10), half(k))":                              "half(k) is 5.00 ±0.05 at k = 100; 0.53 ±0.05 at k = 10",
 	} {
 		e := env(t)
 		e.Truth(parse(t, text), nil)
@@ -160,14 +166,14 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 	e := env(t)
-	e.Truth(parse(t, "9 <= t(a, 100) <= 100 and t(b, 1) < 2"), nil)
+	e.Truth(parse(t, "9 <= t(a, 100) <= 100 && t(b, 1) < 2"), nil)
 	if text, off := e.Nearest(); math.Abs(off-1./9) > 1e-9 || text != "t(a, 100) is 10.00 ±0.10, 11.1 % from the threshold 9" {
 		t.Errorf("%q, %v", text, off)
 	}
 	if x := parse(t, "t(s, 1) > 0"); !x.Uses("s") {
 		t.Error("a free variable is not seen")
 	}
-	if x := parse(t, "t(s, 1) > 0 for s in {a}"); x.Uses("s") {
+	if x := parse(t, "all(s, set(a), t(s, 1) > 0)"); x.Uses("s") {
 		t.Error("a bound variable is free")
 	}
 }

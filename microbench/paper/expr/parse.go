@@ -1,8 +1,12 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,41 +20,23 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// Expr is an expression that has been parsed. It is a number or a condition.
+// Expr is an expression that has been parsed and checked. It is a number or a condition.
 type Expr struct {
-	text string
-	root *node
-	free map[string]bool
+	text      string
+	root      ast.Expr
+	condition bool
+	names     *Names
+	free      map[string]bool // variables that no loop of its own binds
 }
 
 // Condition says whether the expression is a condition, not a number.
-func (e *Expr) Condition() bool { return e.root.condition }
+func (x *Expr) Condition() bool { return x.condition }
 
 // String returns the expression as it was written.
-func (e *Expr) String() string { return e.text }
+func (x *Expr) String() string { return x.text }
 
 // Uses says whether the expression depends on a variable that no loop of its own binds.
-func (e *Expr) Uses(variable string) bool { return e.free[variable] }
-
-// node is a node of the syntax tree.
-type node struct {
-	op        string // the operator, or one of number, word, call, for
-	text      string // of a number, word or call: its text or name; of others: the source
-	kids      []*node
-	loops     []loop // of for, and of a call over a loop
-	where     *node  // its filter, or nil
-	condition bool
-	offset    int
-}
-
-// loop binds a variable to each element of a set.
-type loop struct {
-	variable  string
-	elements  []string // of a set that is written out
-	list      string   // or the name of a list
-	low, high float64  // the bounds of a part of the list
-	offset    int
-}
+func (x *Expr) Uses(variable string) bool { return x.free[variable] }
 
 // Names are the words that an expression may use: its variables, the lists that loops go through,
 // and the number of arguments of each quantity; -1 if it varies.
@@ -60,364 +46,203 @@ type Names struct {
 	Quantities map[string]int
 }
 
-// builtin are the functions of the language. Those of one argument may not loop; the others take
-// several arguments or one with a loop.
-var builtin = map[string]struct{ loops, condition bool }{
-	"abs": {}, "min": {loops: true}, "max": {loops: true},
-	"falls": {loops: true, condition: true}, "rises": {loops: true, condition: true},
+// loops are the functions that evaluate their last argument for each element of a list:
+// all(k, sizes, condition).
+var loops = map[string]struct{ condition, of bool }{ // is a condition; of conditions
+	"all": {true, true}, "first": {false, true}, "min": {}, "max": {}, "falls": {condition: true}, "rises": {condition: true},
 }
 
-// parser reads the tokens of an expression.
-type parser struct {
-	text   string
-	tokens []string
-	starts []int // of the tokens, then the end of the text
-	i      int
-	bound  []string // variables
-	names  *Names
-	free   map[string]bool
-}
-
-var token = regexp.MustCompile(`^(?:[0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?|[A-Za-z_][A-Za-z_0-9]*|'[^']*'|\.\.|[<>=]=|[-+*/<>(){},\[\]])`)
-
-// Parse reads an expression. An error is an *Error.
-func Parse(text string, names *Names) (e *Expr, err error) {
-	p := &parser{text: text, names: names, bound: names.Variables, free: map[string]bool{}}
-	defer func() {
-		if r := recover(); r != nil {
-			syntax, ok := r.(*Error)
-			if !ok {
-				panic(r)
-			}
-			e, err = nil, syntax
-		}
-	}()
-	for i := 0; i < len(text); {
-		if strings.IndexByte(" \n\t", text[i]) >= 0 {
-			i++
-			continue
-		}
-		t := token.FindString(text[i:])
-		if t == "" {
-			panic(&Error{i, fmt.Sprintf("unexpected %q", text[i:i+1])})
-		}
-		p.tokens, p.starts = append(p.tokens, t), append(p.starts, i)
-		i += len(t)
+// Parse reads an expression in the syntax of Go. An error is an *Error.
+func Parse(text string, names *Names) (*Expr, error) {
+	root, err := parser.ParseExpr(strings.ReplaceAll(text, "\n", " ")) // of which Go would make semicolons
+	var list scanner.ErrorList
+	if errors.As(err, &list) {
+		return nil, &Error{min(list[0].Pos.Offset, len(text)), list[0].Msg}
 	}
-	p.tokens, p.starts = append(p.tokens, ""), append(p.starts, len(text))
-	n := p.claim()
-	if p.peek() != "" {
-		p.fail("unexpected %q", p.peek())
-	}
-	return &Expr{text, n, p.free}, nil
-}
-
-func (p *parser) fail(format string, args ...any) {
-	panic(&Error{p.starts[p.i], fmt.Sprintf(format, args...)})
-}
-
-func (p *parser) peek() string { return p.tokens[p.i] }
-
-func (p *parser) next() string {
-	t := p.tokens[p.i]
-	if t == "" {
-		p.fail("unexpected end")
-	}
-	p.i++
-	return t
-}
-
-// accept takes the next token if it is one of those.
-func (p *parser) accept(tokens ...string) (string, bool) {
-	for _, t := range tokens {
-		if p.peek() == t {
-			p.i++
-			return t, true
-		}
-	}
-	return "", false
-}
-
-func (p *parser) expect(t string) {
-	if _, ok := p.accept(t); !ok {
-		p.fail("expected %q, found %q", t, p.peek())
-	}
-}
-
-// want fails at a node that is a condition where a number is needed, or the other way round.
-func want(n *node, condition bool) *node {
-	switch {
-	case condition && !n.condition:
-		panic(&Error{n.offset, "expected a condition, found a number"})
-	case !condition && n.condition:
-		panic(&Error{n.offset, "expected a number, found a condition"})
-	}
-	return n
-}
-
-// claim = or [ "for" loops ].
-//
-// The variables of a loop are known only behind its body, so the loop is read first.
-func (p *parser) claim() *node {
-	start, bound := p.i, p.bound
-	defer func() { p.bound = bound }()
-	at := p.loopAhead()
-	if at < 0 {
-		return p.or()
-	}
-	p.i = at + 1
-	loops, where := p.loops()
-	end := p.i
-	p.i = start
-	body := want(p.or(), true)
-	if p.i != at {
-		p.fail("unexpected %q", p.peek())
-	}
-	p.i = end
-	return &node{op: "for", kids: []*node{body}, loops: loops, where: where, condition: true, offset: body.offset}
-}
-
-// loopAhead returns the index of the "for" that belongs to what begins here, or -1.
-func (p *parser) loopAhead() int {
-	depth := 0
-	for i := p.i; i < len(p.tokens); i++ {
-		switch p.tokens[i] {
-		case "(":
-			depth++
-		case ")":
-			if depth--; depth < 0 {
-				return -1
-			}
-		case "for":
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// loops = variable "in" set { "," variable "in" set } [ "where" or ].
-func (p *parser) loops() (all []loop, where *node) {
-	for {
-		l := loop{offset: p.starts[p.i]}
-		l.variable = p.next()
-		p.expect("in")
-		p.set(&l)
-		p.bound = append(p.bound[:len(p.bound):len(p.bound)], l.variable)
-		all = append(all, l)
-		if _, ok := p.accept(","); !ok {
-			break
-		}
-	}
-	if _, ok := p.accept("where"); ok {
-		where = want(p.or(), true)
-	}
-	return all, where
-}
-
-// set = "{" word { "," word } "}" | list [ "[" low ".." high "]" ].
-func (p *parser) set(l *loop) {
-	if _, ok := p.accept("{"); ok {
-		for {
-			l.elements = append(l.elements, strings.Trim(p.next(), "'"))
-			if _, ok := p.accept(","); !ok {
-				p.expect("}")
-				return
-			}
-		}
-	}
-	l.list = p.peek()
-	if p.names.Lists[l.list] == nil {
-		p.fail("there is no list %q", l.list)
-	}
-	p.i++
-	elements := p.names.Lists[l.list]
-	if _, ok := p.accept("["); !ok {
-		l.elements = elements
-		return
-	}
-	l.low = p.number()
-	p.expect("..")
-	l.high = p.number()
-	p.expect("]")
-	for _, e := range elements {
-		if x, err := strconv.ParseFloat(e, 64); err == nil && l.low <= x && x <= l.high {
-			l.elements = append(l.elements, e)
-		}
-	}
-	if len(l.elements) == 0 {
-		panic(&Error{l.offset, fmt.Sprintf("list %q has no element from %v to %v", l.list, l.low, l.high)})
-	}
-}
-
-func (p *parser) number() float64 {
-	x, err := strconv.ParseFloat(p.peek(), 64)
 	if err != nil {
-		p.fail("expected a number, found %q", p.peek())
+		return nil, &Error{0, err.Error()}
 	}
-	p.i++
-	return x
+	x := &Expr{text: text, root: root, names: names, free: map[string]bool{}}
+	x.condition, err = x.check(root, nil)
+	return x, err
 }
 
-func (p *parser) or() *node { return p.logic("or", func() *node { return p.logic("and", p.not) }) }
-func (p *parser) not() *node {
-	if _, ok := p.accept("not"); ok {
-		n := want(p.not(), true)
-		return &node{op: "not", kids: []*node{n}, condition: true, offset: n.offset}
-	}
-	return p.comparison()
+func fail(n ast.Node, format string, args ...any) error {
+	return &Error{int(n.Pos()) - 1, fmt.Sprintf(format, args...)}
 }
 
-// logic = operand { op operand }.
-func (p *parser) logic(op string, operand func() *node) *node {
-	n := operand()
-	for {
-		if _, ok := p.accept(op); !ok {
-			return n
+// source returns the text of a node.
+func (x *Expr) source(n ast.Node) string {
+	return strings.Join(strings.Fields(x.text[n.Pos()-1:min(int(n.End())-1, len(x.text))]), " ")
+}
+
+// check returns whether a node is a condition. The variables of loops are those that are bound.
+func (x *Expr) check(n ast.Expr, bound []string) (condition bool, err error) {
+	switch n := n.(type) {
+	case *ast.BasicLit:
+		if n.Kind != token.INT && n.Kind != token.FLOAT {
+			return false, fail(n, "expected a number, found %s", n.Value)
 		}
-		n = &node{op: op, kids: []*node{want(n, true), want(operand(), true)}, condition: true, offset: n.offset}
-	}
-}
-
-// comparison = sum { ("<" | "<=" | ">" | ">=") sum }.
-func (p *parser) comparison() *node {
-	n := p.sum()
-	var all *node
-	for {
-		op, ok := p.accept("<", "<=", ">", ">=")
-		if !ok {
-			break
+		return false, nil
+	case *ast.Ident:
+		if !x.variable(n, bound) {
+			return false, fail(n, "there is no variable %q", n.Name)
 		}
-		right := want(p.sum(), false)
-		c := &node{op: op, kids: []*node{want(n, false), right}, condition: true, offset: n.offset}
-		if all == nil {
-			all = c
-		} else {
-			all = &node{op: "and", kids: []*node{all, c}, condition: true, offset: n.offset}
+		return false, nil
+	case *ast.ParenExpr:
+		return x.check(n.X, bound)
+	case *ast.UnaryExpr:
+		if n.Op != token.SUB && n.Op != token.NOT {
+			return false, fail(n, "unexpected %q", n.Op.String())
 		}
-		n = right
-	}
-	if all != nil {
-		return all
-	}
-	return n
-}
-
-func (p *parser) sum() *node {
-	return p.arithmetic(func() *node { return p.arithmetic(p.factor, "*", "/") }, "+", "-")
-}
-
-// arithmetic = operand { op operand }.
-func (p *parser) arithmetic(operand func() *node, ops ...string) *node {
-	start := p.starts[p.i]
-	n := operand()
-	for {
-		op, ok := p.accept(ops...)
-		if !ok {
-			return n
+		return n.Op == token.NOT, x.want(n.X, n.Op == token.NOT, bound)
+	case *ast.BinaryExpr:
+		switch n.Op {
+		case token.LAND, token.LOR:
+			if err := x.want(n.X, true, bound); err != nil {
+				return true, err
+			}
+			return true, x.want(n.Y, true, bound)
+		case token.LSS, token.LEQ, token.GTR, token.GEQ:
+			_, chain := comparison(n.X) // a <= b <= c
+			if err := x.want(n.X, chain, bound); err != nil {
+				return true, err
+			}
+			return true, x.want(n.Y, false, bound)
+		case token.ADD, token.SUB, token.MUL, token.QUO:
+			if err := x.want(n.X, false, bound); err != nil {
+				return false, err
+			}
+			return false, x.want(n.Y, false, bound)
 		}
-		n = &node{op: op, kids: []*node{want(n, false), want(operand(), false)}, offset: start}
-		n.text = strings.TrimSpace(p.text[start:p.starts[p.i]])
+		return false, &Error{int(n.OpPos) - 1, fmt.Sprintf("unexpected %q", n.Op.String())}
+	case *ast.CallExpr:
+		return x.checkCall(n, bound)
 	}
+	return false, fail(n, "unexpected %q", x.source(n))
 }
 
-// factor = number | "(" claim ")" | "-" factor | word | string | name "(" arguments ")".
-func (p *parser) factor() *node {
-	start := p.starts[p.i]
-	t := p.next()
+// want checks a node that must be a condition, or must be none.
+func (x *Expr) want(n ast.Expr, condition bool, bound []string) error {
+	found, err := x.check(n, bound)
 	switch {
-	case t == "(":
-		n := p.claim()
-		p.expect(")")
-		return n
-	case t == "-":
-		n := want(p.factor(), false)
-		return &node{op: "-", kids: []*node{{op: "number", text: "0"}, n}, text: "-" + n.text, offset: start}
-	case '0' <= t[0] && t[0] <= '9':
-		return &node{op: "number", text: t, offset: start}
-	case t[0] == '\'' || p.peek() != "(":
-		p.i--
-		n := p.word()
-		if n.op != "variable" {
-			panic(&Error{start, fmt.Sprintf("there is no variable %q", n.text)})
-		}
-		return n
+	case err != nil:
+		return err
+	case condition && !found:
+		return fail(n, "expected a condition, found a number")
+	case !condition && found:
+		return fail(n, "expected a number, found a condition")
 	}
-	p.i++
-	n := &node{op: "call", offset: start}
-	if f, ok := builtin[t]; ok {
-		n.op, n.condition = t, f.condition
-		p.values(n, f.loops)
-	} else {
-		p.arguments(n, t)
-	}
-	n.text = strings.TrimSpace(p.text[start:p.starts[p.i]])
-	return n
+	return nil
 }
 
-// values are the arguments of a builtin function: numbers, or one number with a loop.
-func (p *parser) values(n *node, loops bool) {
-	body, bound := p.i, p.bound
-	if at := p.loopAhead(); loops && at >= 0 {
-		p.i = at + 1
-		n.loops, n.where = p.loops()
-		end := p.i
-		p.i = body
-		n.kids = []*node{want(p.sum(), false)}
-		if p.i != at {
-			p.fail("unexpected %q", p.peek())
+// checkCall checks a function, or a quantity with words, variables and numbers as arguments.
+func (x *Expr) checkCall(n *ast.CallExpr, bound []string) (condition bool, err error) {
+	name := x.source(n.Fun)
+	f, loops := loops[name]
+	switch {
+	case loops && len(n.Args) == 3 && x.list(n.Args[1]):
+		variable, ok := n.Args[0].(*ast.Ident)
+		if !ok {
+			return false, fail(n.Args[0], "expected a variable")
 		}
-		p.i, p.bound = end, bound
-		p.expect(")")
-		return
-	}
-	for {
-		n.kids = append(n.kids, want(p.sum(), false))
-		if _, ok := p.accept(","); !ok {
-			break
+		elements, err := x.elements(n.Args[1])
+		if err == nil && len(elements) == 0 {
+			err = fail(n.Args[1], "%s has no elements", x.source(n.Args[1]))
 		}
+		if err != nil {
+			return false, err
+		}
+		return f.condition, x.want(n.Args[2], f.of, append(bound[:len(bound):len(bound)], variable.Name))
+	case name == "abs" && len(n.Args) == 1, (name == "min" || name == "max") && len(n.Args) > 1:
+		for _, a := range n.Args {
+			if err := x.want(a, false, bound); err != nil {
+				return false, err
+			}
+		}
+		return false, nil
+	case name == "abs":
+		return false, fail(n, "abs has one argument")
+	case loops:
+		return false, fail(n, "expected %s(variable, list, expression)", name)
 	}
-	p.expect(")")
-	if !loops && len(n.kids) != 1 {
-		panic(&Error{n.offset, n.op + " has one argument"})
-	}
-	if n.condition {
-		panic(&Error{n.offset, n.op + " needs a loop: " + n.op + "(value for k in list)"})
-	}
-}
-
-// arguments are those of a quantity: words, variables and numbers.
-func (p *parser) arguments(n *node, name string) {
-	count, ok := p.names.Quantities[name]
+	count, ok := x.names.Quantities[name]
 	if !ok {
-		panic(&Error{n.offset, fmt.Sprintf("there is no quantity %q", name)})
+		return false, fail(n, "there is no quantity %q", name)
 	}
-	n.kids = []*node{{op: "word", text: name}}
-	for p.peek() != ")" {
-		n.kids = append(n.kids, p.word())
-		if _, ok := p.accept(","); !ok {
-			break
+	if count >= 0 && len(n.Args) != count {
+		return false, fail(n, "%s has %d arguments, not %d", name, count, len(n.Args))
+	}
+	for _, a := range n.Args {
+		switch a := a.(type) {
+		case *ast.Ident:
+			x.variable(a, bound)
+		case *ast.BasicLit:
+		default:
+			return false, fail(a, "expected a word, a variable or a number")
 		}
 	}
-	p.expect(")")
-	if got := len(n.kids) - 1; count >= 0 && got != count {
-		panic(&Error{n.offset, fmt.Sprintf("%s has %d arguments, not %d", name, count, got)})
-	}
+	return false, nil
 }
 
-// word is a variable, or a name as it stands.
-func (p *parser) word() *node {
-	start := p.starts[p.i]
-	t := p.next()
-	if strings.ContainsAny(t[:1], "<>=()+-*/{},[].") {
-		p.i--
-		p.fail("unexpected %q", t)
+// variable says whether a word is a variable, and keeps those that are free.
+func (x *Expr) variable(n *ast.Ident, bound []string) bool {
+	if slices.Contains(bound, n.Name) {
+		return true
 	}
-	n := &node{op: "word", text: strings.Trim(t, "'"), offset: start}
-	if i := slices.Index(p.bound, t); i >= 0 {
-		n.op = "variable"
-		p.free[t] = p.free[t] || slices.Index(p.bound[len(p.names.Variables):], t) < 0
+	free := slices.Contains(x.names.Variables, n.Name)
+	x.free[n.Name] = x.free[n.Name] || free
+	return free
+}
+
+// list says whether a node is a list: its name, a part of it, or a set.
+func (x *Expr) list(n ast.Expr) bool {
+	switch n := n.(type) {
+	case *ast.Ident:
+		return x.names.Lists[n.Name] != nil
+	case *ast.SliceExpr:
+		return true
+	case *ast.CallExpr:
+		return x.source(n.Fun) == "set"
 	}
-	return n
+	return false
+}
+
+// elements returns the elements of a list: sizes, sizes[16:10000] or set(t3d, now). Both bounds belong
+// to the part.
+func (x *Expr) elements(n ast.Expr) (all []string, err error) {
+	switch n := n.(type) {
+	case *ast.Ident:
+		return x.names.Lists[n.Name], nil
+	case *ast.CallExpr:
+		for _, a := range n.Args {
+			all = append(all, strings.Trim(x.source(a), `"`))
+		}
+	case *ast.SliceExpr:
+		list := x.names.Lists[x.source(n.X)]
+		if list == nil {
+			return nil, fail(n, "there is no list %q", x.source(n.X))
+		}
+		var bounds [2]float64
+		for i, b := range []ast.Expr{n.Low, n.High} {
+			if b == nil {
+				return nil, fail(n, "expected list[from:to]")
+			}
+			if bounds[i], err = strconv.ParseFloat(x.source(b), 64); err != nil {
+				return nil, fail(b, "expected a number, found %s", x.source(b))
+			}
+		}
+		for _, e := range list {
+			if v, err := strconv.ParseFloat(e, 64); err == nil && bounds[0] <= v && v <= bounds[1] {
+				all = append(all, e)
+			}
+		}
+	}
+	return all, err
+}
+
+// comparison returns a node that compares, without parentheses.
+func comparison(n ast.Expr) (*ast.BinaryExpr, bool) {
+	b, ok := n.(*ast.BinaryExpr)
+	return b, ok && slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op)
 }
