@@ -71,3 +71,72 @@ func turn(n int) {
 	for range n {
 	}
 }
+
+// Clock bounds how far P2's clock was ahead of P1's at a time.
+type Clock struct {
+	At        unit.Time // by P1's clock
+	Low, High unit.Time // where the lower is above the upper, the offset was not the same for as long as it took to see it
+}
+
+// Offset returns the middle of the bounds, and whether there is one.
+func (c Clock) Offset() (unit.Time, bool) { return c.Low + (c.High-c.Low)/2, c.Low <= c.High }
+
+// What bounding the offset of two clocks takes: as many round trips as there is time for, and a few on the slowest network.
+const (
+	clockTime  = 20 * unit.Millisecond
+	clockTrips = 20
+)
+
+// clock bounds the offset of the pair's clocks by round trips in which P2 reads its clock: that was neither before P1's reading at the beginning of the trip
+// nor after that at its end,
+//
+//	max(t2 − t1′) ≤ offset ≤ min(t2 − t1)
+//
+// with t1 and t1′ by P1's clock and t2 by P2's. Worsch, Reussner and Augustin 2002 (SKaMPI), §3.2. P1 gets it.
+//
+// Note: Go's collector of garbage or the system may hold up any trip, which widens its bounds and no others.
+func (x *pair) clock() Clock {
+	c, peer := x.roots[0], 1-x.roots[0].Rank()
+	var more [1]byte
+	var there [8]byte
+	if !x.p1 {
+		for {
+			mpi.Recv(c, more[:], peer, tag)
+			putTime(there[:], c.Wtime())
+			if more[0] == 0 {
+				return Clock{}
+			}
+			mpi.Send(c, there[:], peer, tag)
+		}
+	}
+	begin := c.Wtime()
+	bounds := Clock{Low: math.MinInt64, High: math.MaxInt64}
+	more[0] = 1
+	for n := 0; n < clockTrips || c.Wtime()-begin < clockTime; n++ {
+		before := c.Wtime()
+		mpi.Send(c, more[:], peer, tag)
+		mpi.Recv(c, there[:], peer, tag)
+		t := getTime(there[:])
+		bounds.Low, bounds.High = max(bounds.Low, t-c.Wtime()), min(bounds.High, t-before)
+	}
+	more[0] = 0
+	mpi.Send(c, more[:], peer, tag)
+	bounds.At = begin + (c.Wtime()-begin)/2
+	return bounds
+}
+
+// Drift bounds by how much P2's clock runs faster than P1's, in millionths, if it does so evenly: between any two times it has gained
+// at least what the lower bound is then above the upper one of before. It reports whether there are two times, and bounds that do not exclude each
+// other.
+func Drift(clocks []Clock) (low, high float64, ok bool) {
+	low, high = math.Inf(-1), math.Inf(1)
+	for j, b := range clocks {
+		for _, a := range clocks[:j] {
+			passed := float64(b.At - a.At)
+			low = max(low, float64(b.Low-a.High)/passed*1e6)
+			high = min(high, float64(b.High-a.Low)/passed*1e6)
+			ok = true
+		}
+	}
+	return low, high, ok && low <= high
+}

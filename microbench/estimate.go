@@ -1,6 +1,7 @@
 package microbench
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -86,4 +87,116 @@ func (e *Experiment) judge(series []sample.Series) (known, medians int) {
 		}
 	}
 	return known, len(ok)
+}
+
+// Sizes stand on a coarse grid, and a library changes its protocol at one of those between. Where a curve breaks the grid is made finer, by
+// halving, as in Kielmann, Bal and Verstoep, Fast Measurement of LogP Parameters for Message Passing Platforms (2000): the value differs from
+// what the sizes below say. Here it has to differ from what those above say, too: behind a jump that lies between two sizes only the sizes
+// below are wrong about the next.
+
+// Bounds of refinement.
+const (
+	moreSizes = 10   // at most
+	finest    = 32   // bytes between two sizes, or
+	grain     = 16   // this part of the size: there the search ends
+	bending   = 0.05 // of the value is no break yet
+	doubt     = 1.5  // times the interval neither
+)
+
+// point is the median of a timer at a size.
+type point struct {
+	bytes int
+	estimate
+}
+
+// line returns what a line through a and b says of the value at k bytes, and how uncertain that is.
+func line(a, b point, k int) estimate {
+	r := float64(k-b.bytes) / float64(b.bytes-a.bytes)
+	return estimate{b.value + r*(b.value-a.value), math.Hypot((1+r)*b.half, r*a.half)}
+}
+
+// bend returns how far the curve between points 1 and 2 of four is off the lines through the first and the last two, whichever is nearer, as a part of
+// its value; or 0 if one of them holds within what is uncertain.
+func bend(p [4]point) float64 {
+	least := math.Inf(1)
+	for _, x := range []struct {
+		of   point
+		says estimate
+	}{{p[2], line(p[0], p[1], p[2].bytes)}, {p[1], line(p[3], p[2], p[1].bytes)}} {
+		off := math.Abs(x.of.value - x.says.value)
+		if !(off > doubt*math.Hypot(x.of.half, x.says.half)) {
+			return 0
+		}
+		least = min(least, off/math.Abs(x.of.value))
+	}
+	if least < bending {
+		return 0
+	}
+	return least
+}
+
+// breakOf returns the size in the middle of where curves break most, or -1.
+func breakOf(curves [][]point) int {
+	type gap struct{ low, high int }
+	bends := make(map[gap]float64) // of all curves together
+	best := gap{-1, -1}
+	for _, c := range curves {
+		slices.SortFunc(c, func(a, b point) int { return cmp.Compare(a.bytes, b.bytes) })
+		for i := 1; i+2 < len(c); i++ {
+			g := gap{c[i].bytes, c[i+1].bytes}
+			if x := bend([4]point(c[i-1 : i+3])); x > 0 && g.high-g.low > max(finest, g.low/grain) {
+				bends[g] += x
+				if bends[g] > bends[best] {
+					best = g
+				}
+			}
+		}
+	}
+	if best.low < 0 {
+		return -1
+	}
+	return best.low + (best.high-best.low)/2
+}
+
+// refine adds sizes around the eager limit: where standard sends and their round trips break most.
+func (s *Scheduler) refine() {
+	for left := moreSizes; left > 0 && !s.over(forSizes); left-- {
+		k := breakOf(s.curves())
+		if k < 0 || s.OnlyTrips(k) {
+			return
+		}
+		s.out.Added = append(s.out.Added, k)
+		slices.Sort(s.out.Added)
+		var tasks []*task
+		for _, m := range s.Modes {
+			tasks = append(tasks, s.tasksOf(Cell{m, k})...)
+		}
+		s.all = append(s.all, tasks...)
+		s.pass(tasks)
+	}
+}
+
+// curves returns what is known of the timers in which the eager limit shows: those of standard sends,
+// or of the first mode if there are none.
+func (s *Scheduler) curves() [][]point {
+	telling := slices.DeleteFunc([]string{"send", "isend"}, func(m string) bool { return !slices.Contains(s.Modes, m) })
+	if len(telling) == 0 {
+		telling = s.Modes[:1]
+	}
+	var all [][]point
+	for _, m := range telling {
+		for _, timer := range []string{sample.Timer11, sample.RTT} {
+			var c []point
+			for _, t := range s.all {
+				if t.cell.Mode != m || !stages[t.stage].has(timer) || s.OnlyTrips(t.Bytes) || len(t.visits) == 0 {
+					continue
+				}
+				if e := t.estimates(s.launch, s.health)[0]; !math.IsInf(e.half, 1) {
+					c = append(c, point{t.Bytes, e})
+				}
+			}
+			all = append(all, c)
+		}
+	}
+	return all
 }

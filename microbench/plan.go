@@ -110,3 +110,59 @@ func (p *Plan) Measure(c *mpi.Comm, cells []Cell) []sample.Series {
 	}
 	return all
 }
+
+// pair is the two ranks that measure, as one of them sees it.
+type pair struct {
+	roots [2]*mpi.Comm // both ranks, that of P1 first and that of P2 first: the first is the root of barriers
+	p1    bool
+}
+
+// pair returns the plan's pair of ranks of c, which all ranks call, or nil to a rank that is not of it.
+func (p *Plan) pair(c *mpi.Comm) *pair {
+	p1, p2 := p.Pair[0], p.Pair[1]
+	if p1 == p2 {
+		p1, p2 = 0, c.Size()-1
+	}
+	all := c.Group()
+	roots := [2]*mpi.Comm{c.Create(all.Include([]int{p1, p2})), c.Create(all.Include([]int{p2, p1}))}
+	if roots[0] == nil {
+		return nil
+	}
+	return &pair{roots, roots[0].Rank() == 0}
+}
+
+// bench returns this rank's side of measuring a cell, without buffers.
+func (x *pair) bench(p *Plan, cell Cell) *bench {
+	c := x.roots[0]
+	return &bench{Plan: p, cell: cell, mode: find(cell.Mode), c: c, peer: 1 - c.Rank(), p1: x.p1}
+}
+
+// run runs a stage with each root.
+func (x *pair) run(b *bench, s *stage, rounds int) {
+	for i, r := range x.roots {
+		b.root, b.comm = i, r
+		s.run(b, rounds)
+	}
+}
+
+// What is measured of every pair of ranks unless something else is asked for: enough to tell tiers apart and for the parameters of each,
+// and little enough for thousands of pairs. Sizes are those at which the paper gives the overheads of its tiers, with more between
+// them, since a line needs three.
+var (
+	PairModes = []string{"send", "ssend", "isend", "issend"}
+	PairSizes = []int{16, 100, 1000, 4000, 10000}
+)
+
+// PairReps is how often, with each root of the barrier.
+const PairReps = 10
+
+// Pairs returns all pairs of so many ranks, a below b, in order.
+func Pairs(ranks int) [][2]int {
+	var pairs [][2]int
+	for a := range ranks {
+		for b := a + 1; b < ranks; b++ {
+			pairs = append(pairs, [2]int{a, b})
+		}
+	}
+	return pairs
+}

@@ -11,36 +11,101 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Sweep measures every cell of a plan in a job of its own, on all cores. A cell's world is opened with the cell's number, so that what
-// is random in it does not depend on which core came first; the series are in the order of the cells. The first failure
-// ends the sweep. After each cell done is called with how many are; it may be nil.
-func Sweep(ctx context.Context, p *Plan, o mpi.Options, open func(ctx context.Context, cell int) (mpi.World, error), done func(n int)) ([]sample.Series, error) {
+// Opener opens the world of the job of that number of a sweep, so that what is random in it does not
+// depend on which core came first.
+type Opener func(ctx context.Context, job int) (mpi.World, error)
+
+// Sweep measures every cell of a plan in a job of its own, on all cores. The series are in the order
+// of the cells. The first failure ends the sweep. After each cell done is called with how many are; it
+// may be nil.
+func Sweep(ctx context.Context, p *Plan, o mpi.Options, open Opener, done func(n int)) ([]sample.Series, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	cells := p.Cells()
-	return inParallel(ctx, longestFirst(cells), func(ctx context.Context, i int) ([]sample.Series, error) {
-		return p.alone(ctx, o, open, i, cells[i:i+1])
+	sizes := make([]int, len(cells))
+	for i, c := range cells {
+		sizes[i] = c.Bytes
+	}
+	return sweep(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series { return p.Measure(c, cells[i:i+1]) }, done)
+}
+
+// SweepPairs measures all cells of a plan between each of some pairs of ranks, every pair in a job of
+// its own. The pair of the plan does not count. The series are in the order of the pairs, and have
+// their place set besides what Measure sets.
+func SweepPairs(ctx context.Context, p *Plan, pairs [][2]int, o mpi.Options, open Opener, done func(n int)) ([]sample.Series, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	return sweep(ctx, make([]int, len(pairs)), o, open, func(c *mpi.Comm, i int) []sample.Series {
+		one := *p
+		one.Pair = pairs[i]
+		series := one.Measure(c, p.Cells())
+		for j := range series {
+			series[j].Place = sample.PlaceOf(pairs[i][0], pairs[i][1])
+		}
+		return series
 	}, done)
 }
 
-// inParallel does jobs on all cores, beginning with them in an order, and returns their series in that of their numbers. The first failure
-// ends it.
-func inParallel(ctx context.Context, order []int, job func(ctx context.Context, i int) ([]sample.Series, error), done func(n int)) ([]sample.Series, error) {
+// SweepCollectives measures every collective operation of an experiment in a job of its own. Reps
+// must be given. The outcome has the series in the order of e.Collectives, and says how many
+// repetitions began too late.
+func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open Opener, done func(n int)) (*Outcome, error) {
+	if err := e.Check(); err != nil {
+		return nil, err
+	}
+	sizes, schedulers := make([]int, len(e.Collectives)), make([]*Scheduler, len(e.Collectives))
+	for i, x := range e.Collectives {
+		one := *e
+		one.Collectives = e.Collectives[i : i+1]
+		sizes[i], schedulers[i] = x.Bytes, NewScheduler(&one)
+	}
+	out := &Outcome{}
+	var err error
+	out.Series, err = sweep(ctx, sizes, o, open, func(c *mpi.Comm, i int) []sample.Series {
+		if schedulers[i].take(c); c.Rank() != root {
+			return nil
+		}
+		return schedulers[i].Series()
+	}, done)
+	for _, s := range schedulers {
+		out.Late, out.Started = out.Late+s.out.Late, out.Started+s.out.Started
+	}
+	return out, err
+}
+
+// sweep lets the ranks of each job measure, on all cores, and returns the series in the order of the
+// jobs. Those of the largest sizes begin first, so that no core is left with one at the end.
+func sweep(ctx context.Context, sizes []int, o mpi.Options, open Opener, measure func(c *mpi.Comm, job int) []sample.Series, done func(n int)) ([]sample.Series, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	results := make([][]sample.Series, len(order))
+	order, results := make([]int, len(sizes)), make([][]sample.Series, len(sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return sizes[b] - sizes[a] })
+	job := func(i int) error {
+		w, err := open(ctx, i)
+		if err != nil {
+			return err
+		}
+		return mpi.Run(w, o, func(c *mpi.Comm) error {
+			if s := measure(c, i); s != nil {
+				results[i] = s
+			}
+			return nil
+		})
+	}
 	var begun, count atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(order)) {
 		wg.Go(func() {
 			for n := int(begun.Add(1)) - 1; n < len(order) && ctx.Err() == nil; n = int(begun.Add(1)) - 1 {
-				series, err := job(ctx, order[n])
-				if err != nil {
+				if err := job(order[n]); err != nil {
 					cancel(err)
 					return
 				}
-				results[order[n]] = series
 				if n := int(count.Add(1)); done != nil {
 					done(n)
 				}
@@ -52,59 +117,4 @@ func inParallel(ctx context.Context, order []int, job func(ctx context.Context, 
 		return nil, context.Cause(ctx)
 	}
 	return slices.Concat(results...), nil
-}
-
-// longestFirst returns the numbers of the cells, those of the longest messages first, so that no core is left with one at the end.
-func longestFirst(cells []Cell) []int {
-	order := make([]int, len(cells))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cells[b].Bytes - cells[a].Bytes })
-	return order
-}
-
-// alone measures cells in a job of their own.
-func (p *Plan) alone(ctx context.Context, o mpi.Options, open func(context.Context, int) (mpi.World, error), i int, cells []Cell) ([]sample.Series, error) {
-	w, err := open(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	var series []sample.Series
-	err = mpi.Run(w, o, func(c *mpi.Comm) error {
-		if s := p.Measure(c, cells); s != nil {
-			series = s
-		}
-		return nil
-	})
-	return series, err
-}
-
-// SweepCollectives measures every collective operation of an experiment in a job of its own, on all
-// cores, as Sweep does cells. Reps must be given. The outcome has the series in the order of
-// e.Collectives, and says how many repetitions began too late.
-func SweepCollectives(ctx context.Context, e *Experiment, o mpi.Options, open func(ctx context.Context, cell int) (mpi.World, error), done func(n int)) (*Outcome, error) {
-	if err := e.Check(); err != nil {
-		return nil, err
-	}
-	order := make([]int, len(e.Collectives))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return e.Collectives[b].Bytes - e.Collectives[a].Bytes }) // the longest first
-	var late, started atomic.Int64
-	series, err := inParallel(ctx, order, func(ctx context.Context, i int) ([]sample.Series, error) {
-		w, err := open(ctx, i)
-		if err != nil {
-			return nil, err
-		}
-		one := *e
-		one.Collectives = e.Collectives[i : i+1]
-		s := NewScheduler(&one)
-		err = mpi.Run(w, o, s.take)
-		late.Add(int64(s.out.Late))
-		started.Add(int64(s.out.Started))
-		return s.Series(), err
-	}, done)
-	return &Outcome{Series: series, Late: int(late.Load()), Started: int(started.Load())}, err
 }

@@ -148,30 +148,24 @@ func (t *task) estimates(launch int, h health) []estimate {
 	return all
 }
 
-// series returns the samples of all launches, by launch and timer, undisturbed ones before others.
+// series returns the samples of all launches, by launch and timer. Those with the barrier's root at P1
+// are the first half of each.
 func (t *task) series(h health) []sample.Series {
 	var all []sample.Series
 	at := make(map[sample.Key]int)
 	for timer, name := range stages[t.stage].timers {
-		for _, v := range t.visits {
-			if timer >= len(v.samples) || len(v.samples[timer][0]) == 0 {
-				continue
-			}
-			k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.disturbed(v.work)}
-			i, ok := at[k]
-			if !ok {
-				i, at[k] = len(all), len(all)
-				all = append(all, sample.Series{Key: k})
-			}
-			all[i].Times = append(all[i].Times, v.samples[timer][0]...)
-		}
-		if t.roots() == 1 {
-			continue
-		}
-		for _, v := range t.visits { // those with the second root are the second half
-			if timer < len(v.samples) && len(v.samples[timer][1]) > 0 {
+		for root := range t.roots() {
+			for _, v := range t.visits {
+				if timer >= len(v.samples) || len(v.samples[timer][root]) == 0 {
+					continue
+				}
 				k := sample.Key{Mode: t.cell.Mode, Bytes: t.cell.Bytes, Protocol: t.algorithm, Timer: name, Launch: v.launch, Disturbed: h.disturbed(v.work)}
-				all[at[k]].Times = append(all[at[k]].Times, v.samples[timer][1]...)
+				i, ok := at[k]
+				if !ok {
+					i, at[k] = len(all), len(all)
+					all = append(all, sample.Series{Key: k})
+				}
+				all[i].Times = append(all[i].Times, v.samples[timer][root]...)
 			}
 		}
 	}

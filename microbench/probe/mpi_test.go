@@ -154,7 +154,7 @@ func TestNoWarnings(t *testing.T) {
 var update = flag.Bool("update", false, "write the calls of each mode anew")
 
 // Each stage of each mode is the calls of testdata/calls, of P1 and then of P2, whatever the MPI: two rounds with each root, one of warm-up and one that is
-// measured. They are to be compared with figure 2 in microbench/pingpong.go, and with the other timers there. The clock is a made one, by which each call of MPI takes 1 us and each
+// measured. They are to be compared with figure 2 in microbench/timers.go, and with the other timers there. The clock is a made one, by which each call of MPI takes 1 us and each
 // reading 100 ns: so many come between the barrier and the call if P1 waits, and all times are known.
 func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
