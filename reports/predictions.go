@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -202,7 +203,8 @@ func Collectives(title string, all []Collective, caveats ...string) *doc.Documen
 }
 
 func (c Collective) table(title string) *doc.Table {
-	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "fastest"}}}
+	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "fastest"}, {Head: "near ties", Kind: doc.Prose}}}
+	t.Note("Near ties are at most %d %% slower than the fastest by the model, which may be as far off.", wide)
 	for _, a := range c.Algorithms {
 		name := a.Name
 		if a.Disorders {
@@ -212,11 +214,17 @@ func (c Collective) table(title string) *doc.Table {
 		t.Columns = append(t.Columns, doc.Column{Head: name + "\nus", Kind: doc.Number})
 	}
 	for i, k := range c.Sizes {
-		best := c.fastest(i)
-		row := []doc.Cell{doc.Bytes(k), doc.Words(c.Algorithms[best].Name)}
-		for j, a := range c.Algorithms {
+		best := slices.MinFunc(c.Algorithms, func(a, b CollectiveAlgorithm) int { return cmp.Compare(a.Costs[i].Last, b.Costs[i].Last) })
+		var ties []string
+		for _, a := range c.Algorithms {
+			if a.Name != best.Name && 100*a.Costs[i].Last <= (100+wide)*best.Costs[i].Last {
+				ties = append(ties, a.Name)
+			}
+		}
+		row := []doc.Cell{doc.Bytes(k), doc.Words(best.Name), doc.Words(cmp.Or(strings.Join(ties, ", "), format.None))}
+		for _, a := range c.Algorithms {
 			x := doc.Num(a.Costs[i].Last.Micros())
-			if j == best {
+			if a.Name == best.Name {
 				x.Tone = doc.Strong
 			}
 			row = append(row, x)
@@ -234,15 +242,4 @@ func (c Collective) table(title string) *doc.Table {
 	}
 	noteBlocks(t, c.Operation)
 	return t
-}
-
-// fastest returns the algorithm that takes least at a size, the first of those that do.
-func (c Collective) fastest(size int) int {
-	best := 0
-	for j, a := range c.Algorithms {
-		if a.Costs[size].Last < c.Algorithms[best].Costs[size].Last {
-			best = j
-		}
-	}
-	return best
 }

@@ -140,7 +140,7 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 	if err != nil {
 		return nil, err
 	}
-	job, err := s.low(cmd, known, p.library, p.place)
+	job, err := s.low(cmd, known, p.library, p.place, p.ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +153,13 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 	return known.Machine.Node, nil
 }
 
-// low takes the parameters of a library's low-level messages, of a place or, unless one is said, within nodes and between them.
-func (s *setting) low(cmd *cobra.Command, known *platform.Platform, library, place string) (*world.Job, error) {
-	job, err := world.New(known, library, 0, 0)
+// low takes the parameters of a library's low-level messages among some ranks, or the platform's default, of a place or, unless one is
+// said, within nodes and between them. Of more ranks than the platform has, those that it has say how far ranks are from each other.
+func (s *setting) low(cmd *cobra.Command, known *platform.Platform, library, place string, ranks int) (*world.Job, error) {
+	if ranks != 0 {
+		ranks = min(max(ranks, known.Machine.Ranks.Min), known.Machine.Ranks.Max)
+	}
+	job, err := world.New(known, library, ranks, 0)
 	if err != nil {
 		return nil, misuse(cmd, err)
 	}
@@ -250,7 +254,7 @@ func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int,
 		fmt.Fprintf(cmd.ErrOrStderr(), "predictions written to %s\n", p.output)
 	}
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.ranks, s.where)
-	d := reports.Collectives(title, all)
+	d := reports.Collectives(title, all, "The model leaves out rendezvous, contention on links, combining and copying. Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm.")
 	d.Files = []doc.File{{Name: "collectives.csv", Write: func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }}}
 	if err := show(cmd, d); err != nil || !p.tree {
 		return err

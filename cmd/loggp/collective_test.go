@@ -79,6 +79,26 @@ func TestPredictTwoLevels(t *testing.T) {
 	}
 }
 
+// Ranks that were asked for, and not those that a platform has by default, say whether there are two tiers: with a default of two ranks in one
+// node the same 16 ranks take the same time.
+func TestPredictTiersOfRanks(t *testing.T) {
+	text, err := os.ReadFile("../../model/platform/convex.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	small := strings.Replace(string(text), "default: {value: 16,", "default: {value: 2,", 1)
+	if small == string(text) {
+		t.Fatal("the file has another default")
+	}
+	write(t, "small.yaml", small)
+	const args = " --collective bcast --ranks 16 --sizes 8 --format csv"
+	want := mustRun(t, strings.Fields("predict --platform convex"+args)...)
+	if got := mustRun(t, strings.Fields("predict --platform small.yaml"+args)...); got != want {
+		t.Errorf("with two ranks by default\n%s, with 16\n%s", got, want)
+	}
+}
+
 // Of parameters of both tiers --per-node makes two.
 func TestPredictPerNode(t *testing.T) {
 	t.Chdir(t.TempDir())
