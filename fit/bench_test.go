@@ -13,7 +13,8 @@ func BenchmarkFit(b *testing.B) {
 	m := fittest.Typical()
 	m.Sizes, m.Reps = fittest.Doubling(16), 1200
 	plan := map[string][]string{}
-	for _, mode := range clean.Modes[:8] {
+	for _, m := range sample.Modes[:8] {
+		mode := m.Name
 		plan[mode] = []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Timer22, sample.RTT}
 	}
 	set := m.Samples(1, plan)

@@ -251,7 +251,7 @@ func TestSkew(t *testing.T) {
 	m.Noise, m.Skew = 0, 300 // the way is 57 us for a byte and 0.7 ms for 16 KiB
 	set := m.Samples(1, fittest.WholePlan)
 	for _, s := range set.Series {
-		if s.Timer == sample.Timer21 && clean.Blocking(s.Mode) {
+		if s.Timer == sample.Timer21 && sample.Blocking(s.Mode) {
 			for i := range s.Times {
 				s.Times[i] = max(s.Times[i], unit.FromMicros(m.RecvO))
 			}
@@ -452,7 +452,15 @@ func TestFitErrors(t *testing.T) {
 
 // Any set gives a result, in which numbers are numbers and intervals hold their values.
 func TestAnySet(t *testing.T) {
-	names := append(append([]string{}, clean.Timers...), "other")
+	modes, names := []string{"other"}, []string{"other"}
+	for _, m := range sample.Modes {
+		modes = append(modes, m.Name)
+	}
+	for _, x := range sample.Timers {
+		if !x.Collective {
+			names = append(names, x.Name)
+		}
+	}
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		set := &sample.Set{}
@@ -461,7 +469,7 @@ func TestAnySet(t *testing.T) {
 		}
 		seen := map[sample.Key]bool{}
 		for range rng.IntN(40) {
-			k := fittest.Key(append(clean.Modes, "other")[rng.IntN(len(clean.Modes)+1)], names[rng.IntN(len(names))], 1<<rng.IntN(6)-1)
+			k := fittest.Key(modes[rng.IntN(len(modes))], names[rng.IntN(len(names))], 1<<rng.IntN(6)-1)
 			k.Launch = rng.IntN(2)
 			if seen[k] {
 				continue

@@ -35,7 +35,7 @@ const tag = 1
 
 // lent returns how much memory the library needs for buffered sends: a message may not have left it when the next one comes.
 func (b *bench) lent() int {
-	if !b.mode.buffered {
+	if !b.mode.Buffered {
 		return 0
 	}
 	return 4 * (b.cell.Bytes + mpi.BsendOverhead)
@@ -43,13 +43,13 @@ func (b *bench) lent() int {
 
 // attach lends it to the library, and detach takes it back.
 func (b *bench) attach(room []byte) {
-	if b.mode.buffered {
+	if b.mode.Buffered {
 		b.c.AttachBuffer(room)
 	}
 }
 
 func (b *bench) detach() {
-	if b.mode.buffered {
+	if b.mode.Buffered {
 		b.c.DetachBuffer()
 	}
 }
@@ -101,7 +101,7 @@ func (b *bench) warm(took unit.Time) {
 
 // send sends a message the way the mode does. finish completes a send that does not block.
 func (b *bench) send() mpi.Request {
-	if b.mode.blocking {
+	if b.mode.Blocking {
 		b.mode.send(b.c, b.out, b.peer, tag)
 		return mpi.Request{}
 	}
@@ -111,9 +111,9 @@ func (b *bench) send() mpi.Request {
 // receive receives a message with the receive that goes with the mode.
 func (b *bench) receive() mpi.Request {
 	switch {
-	case b.mode == &message:
+	case b.mode.Name == Message:
 		b.c.Messages().Recv(b.in)
-	case b.mode.blocking:
+	case b.mode.Blocking:
 		mpi.Recv(b.c, b.in, b.peer, tag)
 	default:
 		return mpi.Irecv(b.c, b.in, b.peer, tag)

@@ -135,7 +135,7 @@ func (w *pairWorker) do(c Command) Result {
 
 // modeNumber returns the index of a mode among all, and modeNamed the mode at an index.
 func modeNumber(name string) int {
-	i := slices.IndexFunc(modes, func(m mode) bool { return m.name == name })
+	i := slices.IndexFunc(modes, func(m mode) bool { return m.Name == name })
 	if i < 0 {
 		return len(modes)
 	}
@@ -144,7 +144,7 @@ func modeNumber(name string) int {
 
 func modeNamed(i int) string {
 	if i < len(modes) {
-		return modes[i].name
+		return modes[i].Name
 	}
 	return Message
 }

@@ -30,7 +30,7 @@ type Plan struct {
 }
 
 // Message is the mode of low-level messages.
-const Message = "message"
+const Message = sample.Message
 
 // DefaultSizes are the lengths that are measured unless others are asked for: 0 to 100,000 bytes, with those at
 // which the paper prints numbers.
@@ -72,11 +72,11 @@ func (p *Plan) Check() error {
 			}
 			continue
 		}
-		i := slices.IndexFunc(modes, func(x mode) bool { return x.name == m })
-		if i < 0 {
+		i := sample.ModeRank(m)
+		if i == len(modes) {
 			return fmt.Errorf("no mode %q: there are %v and %s", m, Modes(), Message)
 		}
-		if protocol != nil && modes[i].synchronous && !protocol.Synchronous() {
+		if protocol != nil && modes[i].Synchronous && !protocol.Synchronous() {
 			return fmt.Errorf("protocol %s cannot serve %s: its receiver does not say that a receive was found", p.Protocol, m)
 		}
 	}

@@ -10,45 +10,41 @@ import (
 
 // mode is a kind of send with the receive that goes with it.
 type mode struct {
-	name        string
-	blocking    bool
-	synchronous bool
-	ready       bool
-	buffered    bool
-	send        func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
-	start       func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
+	sample.Mode
+	send  func(c *mpi.Comm, b []byte, dst, tag int)             // blocking
+	start func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request // non-blocking
 }
 
-// modes are MPI's eight sends and the low-level message, which has the shape of a blocking send.
-var modes = []mode{
-	{name: "send", blocking: true, send: mpi.Send[byte]},
-	{name: "ssend", blocking: true, synchronous: true, send: mpi.Ssend[byte]},
-	{name: "rsend", blocking: true, ready: true, send: mpi.Rsend[byte]},
-	{name: "bsend", blocking: true, buffered: true, send: mpi.Bsend[byte]},
-	{name: "isend", start: mpi.Isend[byte]},
-	{name: "issend", synchronous: true, start: mpi.Issend[byte]},
-	{name: "irsend", ready: true, start: mpi.Irsend[byte]},
-	{name: "ibsend", buffered: true, start: mpi.Ibsend[byte]},
-}
-
-var message = mode{name: Message, blocking: true,
-	send: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) }}
+// modes are those of the table: MPI's eight sends and the low-level message.
+var modes = func() []mode {
+	sends := map[string]func(c *mpi.Comm, b []byte, dst, tag int){
+		"send": mpi.Send[byte], "ssend": mpi.Ssend[byte], "rsend": mpi.Rsend[byte], "bsend": mpi.Bsend[byte],
+		Message: func(c *mpi.Comm, b []byte, dst, _ int) { c.Messages().Send(b, dst) },
+	}
+	starts := map[string]func(c *mpi.Comm, b []byte, dst, tag int) mpi.Request{
+		"isend": mpi.Isend[byte], "issend": mpi.Issend[byte], "irsend": mpi.Irsend[byte], "ibsend": mpi.Ibsend[byte],
+	}
+	var list []mode
+	for _, m := range sample.Modes {
+		list = append(list, mode{m, sends[m.Name], starts[m.Name]})
+	}
+	return list
+}()
 
 // Modes returns the names of the eight sends.
 func Modes() []string {
 	var names []string
 	for _, m := range modes {
-		names = append(names, m.name)
+		if m.Name != Message {
+			names = append(names, m.Name)
+		}
 	}
 	return names
 }
 
 func find(name string) *mode {
-	if name == Message {
-		return &message
-	}
-	i := slices.IndexFunc(modes, func(m mode) bool { return m.name == name })
-	if i < 0 {
+	i := sample.ModeRank(name)
+	if i == len(modes) {
 		panic("microbench: no mode " + name)
 	}
 	return &modes[i]
@@ -103,16 +99,16 @@ func rarely(reps int) int   { return max(min(reps, 10), reps/fewer/4) }
 
 func always(*mode, *Plan) bool       { return true }
 func forced(_ *mode, p *Plan) bool   { return p.Protocol != "" }
-func answered(m *mode, p *Plan) bool { return m.blocking && !m.ready || p.Shared && m.name == "isend" }
+func answered(m *mode, p *Plan) bool { return m.Blocking && !m.Ready || p.Shared && m.Name == "isend" }
 
 // remoteMemory says whether low-level messages have remote memory access beside them, as far as the
 // plan knows: a rank whose port has none skips the stage.
-func remoteMemory(m *mode, _ *Plan) bool { return m == &message }
+func remoteMemory(m *mode, _ *Plan) bool { return m.Name == Message }
 
 // streams says whether messages of the mode can follow each other: no send needs a receive that was
 // posted before, or waits for it.
 func streams(m *mode, _ *Plan) bool {
-	return m == &message || m.name == "send" || m.name == "isend"
+	return m.Name == Message || m.Name == "send" || m.Name == "isend"
 }
 
 // stagesOf returns the numbers of the stages of a mode.

@@ -67,7 +67,7 @@ func (b *bench) timedSend() unit.Time {
 func (b *bench) timedReceive(wait func()) unit.Time {
 	var posted mpi.Request
 	var t unit.Time
-	if b.mode.ready {
+	if b.mode.Ready {
 		begin := b.now()
 		posted = mpi.Irecv(b.c, b.in, b.peer, tag)
 		t = b.since(begin)
@@ -77,10 +77,10 @@ func (b *bench) timedReceive(wait func()) unit.Time {
 		wait()
 	}
 	switch begin := b.now(); {
-	case !b.mode.ready:
+	case !b.mode.Ready:
 		posted = b.receive()
 		t = b.since(begin)
-	case b.mode.blocking:
+	case b.mode.Blocking:
 		posted.Wait()
 		t += b.since(begin)
 	}

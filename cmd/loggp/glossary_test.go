@@ -34,6 +34,11 @@ func TestGlossary(t *testing.T) {
 	for _, problem := range glossaryProblems(string(page), namesInUse(t)) {
 		t.Error(problem)
 	}
+	for _, x := range sample.Timers {
+		if row := "| `" + x.Name + "` | " + x.Measures + " |"; !strings.Contains(string(page), row) {
+			t.Errorf("no row %s", row)
+		}
+	}
 }
 
 // The comparison finds a name that the page lacks, one that is gone, one that stands there twice, and a section that is gone.
@@ -98,15 +103,14 @@ func namesInUse(t *testing.T) map[string][]string {
 		"Modes":     append(microbench.Modes(), microbench.Message),
 		"Columns":   columns(t),
 		"Facts":     constants(t, "../../microbench/sample/facts.go", "Roots"),
-		"Timers":    append(constants(t, "../../microbench/sample/collective.go", "CollMin"), sample.PRTT(2), sample.PRTTWaiting(2)),
+		"Timers":    {"prttN", "prttN-d"},
 		"Packets":   constants(t, "../../model/protocol.go", "KindRM"),
 	}
 	for m := range model.NumModes {
 		names["Modes"] = append(names["Modes"], m.String())
 	}
-	names["Timers"] = append(names["Timers"], constants(t, "../../microbench/sample/sample.go", "Timer11")...)
-	for i, name := range names["Timers"] {
-		names["Timers"][i] = strings.Replace(name, "prtt2", "prttN", 1)
+	for _, x := range sample.Timers {
+		names["Timers"] = append(names["Timers"], x.Name)
 	}
 	names["Parameters"] = params.Names()
 	names["Collective operations"] = []string{"vendor"}

@@ -364,7 +364,7 @@ func source(k sample.Key, part int, seed uint64) *rand.Rand {
 // rootsOf says how the two roots of a barrier combine. Where a receive waits for a send that began with it, the skew between
 // the two is part of the time, with either sign.
 func rootsOf(k sample.Key) combine {
-	if k.Timer == sample.Timer21 && Blocking(k.Mode) {
+	if k.Timer == sample.Timer21 && sample.Blocking(k.Mode) {
 		return mean
 	}
 	return Pool

@@ -7,6 +7,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
 )
 
 // Crossover says on which sizes one time is longer than another.
@@ -68,7 +69,7 @@ func rivalries(all []*party, o clean.Options) []Crossover {
 	for _, p := range all {
 		names = append(names, p.Modes...)
 	}
-	slices.SortFunc(names, func(a, b string) int { return clean.Rank(clean.Modes, a) - clean.Rank(clean.Modes, b) })
+	slices.SortFunc(names, func(a, b string) int { return sample.ModeRank(a) - sample.ModeRank(b) })
 	names = slices.Compact(names)
 	var duels []duel
 	for _, quantity := range []string{"o_s", "o_r", OneWay, "get", "put"} {

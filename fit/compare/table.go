@@ -92,7 +92,7 @@ func New(machines []sample.Machine, o clean.Options, margin float64, best bool) 
 		t.achieved(all, name)
 	}
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
-		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), clean.Rank(clean.Modes, a.Mode)-clean.Rank(clean.Modes, b.Mode),
+		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode),
 			a.Bytes-b.Bytes, slices.Index(readings, a.Method)-slices.Index(readings, b.Method))
 	})
 	for i := range t.Rows {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
@@ -39,7 +38,7 @@ func (m Machine) step(rng *rand.Rand, mean float64) float64 {
 // timer returns one sample. side is +1 with the root at P1, −1 with the root at P2.
 func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) float64 {
 	bytes, os, or := float64(k-1), m.SendO, m.RecvO
-	if !clean.Blocking(mode) {
+	if !sample.Blocking(mode) {
 		os, or = m.ISendO, m.IRecvO
 	}
 	os, or = os+m.SendSlope*float64(k), or+m.RecvSlope*float64(k)
@@ -52,7 +51,7 @@ func (m Machine) timer(rng *rand.Rand, mode, timer string, k int, side float64) 
 	case sample.Timer12:
 		return receive()
 	case sample.Timer21:
-		if !clean.Blocking(mode) {
+		if !sample.Blocking(mode) {
 			return receive()
 		}
 		return way() + side*m.Skew
@@ -86,7 +85,8 @@ var WholePlan = map[string][]string{
 func (m Machine) Samples(seed uint64, plan map[string][]string) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: "2"}}}
-	for _, mode := range clean.Modes {
+	for _, row := range sample.Modes {
+		mode := row.Name
 		for _, timer := range plan[mode] {
 			for _, k := range m.Sizes {
 				times := make([]unit.Time, m.Reps)

@@ -18,7 +18,7 @@ import (
 // For messages it is the one-way time, rtt/2, so that o_s + L + (k−1)·G + o_r with the overheads of a small message is the
 // one-way time of k bytes; and the times of get and put.
 func (m Mode) bandwidth() {
-	if m.Name == "message" {
+	if m.Name == sample.Message {
 		if rtt := m.Timer(sample.RTT); rtt != nil {
 			m.slope(rtt.Times(0.5, ByHalfTrip, m.O.Level), false)
 		}

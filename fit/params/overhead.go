@@ -29,7 +29,7 @@ func (m Mode) SendOverhead() *curve.Fitted {
 
 // ReceiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the message is there already.
 func (m Mode) ReceiveOverhead() *curve.Fitted {
-	if clean.Blocking(m.Name) {
+	if sample.Blocking(m.Name) {
 		return m.Timer(sample.Timer12)
 	}
 	return m.Timer(sample.Timer21)

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +82,7 @@ func sendOf(test string) string {
 		return ""
 	}
 	mode := strings.ToLower(parts[len(parts)-2])
-	if !slices.Contains([]string{"send", "ssend", "rsend", "bsend", "isend", "issend", "irsend", "ibsend"}, mode) {
+	if mode == sample.Message || sample.ModeRank(mode) == len(sample.Modes) {
 		return ""
 	}
 	return mode
@@ -105,7 +104,7 @@ func logpRow(l *line, b *builder, mode string, latency unit.Time, hasLatency boo
 		b.detail("confidence_interval_us", mode, timer, k, t[3*i+2].MicrosString())
 	}
 	b.summary(mode, sample.Train, k, t[6])
-	if k == 0 && hasLatency && !strings.HasPrefix(mode, "i") && mode != "rsend" {
+	if k == 0 && hasLatency && sample.Blocking(mode) && mode != "rsend" {
 		b.summary(mode, sample.RTT, 0, 2*(latency+t[6]))
 	}
 }

@@ -28,23 +28,6 @@ type Key struct {
 	Disturbed bool
 }
 
-// The timers. The first four are those of Al-Tawil and Moritz, figure 2.
-const (
-	Timer11 = "timer11" // P1's send call
-	Timer12 = "timer12" // P1's receive call, begun when the message is surely there
-	Timer21 = "timer21" // P2's receive call, begun together with P1's send
-	Timer22 = "timer22" // P2's send call
-
-	Idle   = "idle"   // P1's send call, begun when nothing that went before can hinder it
-	RTT    = "rtt"    // P1: a blocking send, and the receive of an answer as long
-	Train  = "train"  // P1: mean interval between the ends of consecutive sends of a burst
-	Sender = "T_s"    // P1: a send from its start until the sender may go on, its receive being posted
-	OneWay = "T_sr"   // from the start of P1's send until P2's receive, posted before, is complete
-	Get    = "get"    // P1: a remote read, from its start until it is found done
-	Put    = "put"    // P1: a remote write, likewise
-	Stream = "stream" // P1: mean time a message of a window of sends that do not block, with the short answer that ends the window
-)
-
 // Series is the repetitions of one measurement, in order. With a barrier whose root changes, the repetitions
 // with the root at P1 come first, then as many with the root at P2; the fact "roots" is then 2, else 1.
 type Series struct {

@@ -1,0 +1,109 @@
+package sample
+
+import "slices"
+
+// The timers. The first four are those of Al-Tawil and Moritz, figure 2. Timers has what each measures; the timers of
+// round-trip trains have the number of messages in their names (PRTT).
+const (
+	Timer11 = "timer11"
+	Timer12 = "timer12"
+	Timer21 = "timer21"
+	Timer22 = "timer22"
+
+	Idle   = "idle"
+	RTT    = "rtt"
+	Train  = "train"
+	Sender = "T_s"
+	OneWay = "T_sr"
+	Get    = "get"
+	Put    = "put"
+	Stream = "stream"
+
+	CollMin    = "coll_min"
+	CollMedian = "coll_median"
+	CollMax    = "coll_max"
+	CollLast   = "coll_last"
+)
+
+// TimerInfo is a row of the table of timers. All times are in microseconds in files.
+type TimerInfo struct {
+	Name       string
+	Measures   string // what is between its start and its end; P1 is the first rank of the pair, P2 the second
+	Model      string // the same in LogGP, of k bytes; "" if other parameters say it, or none
+	Collective bool   // it is of a collective operation, not of a pair of ranks
+}
+
+// Timers is the table of timers, in the order of results. A new timer is a row here, a stage of microbench, the rule of
+// package params that uses it, and a row of docs/glossary.md.
+var Timers = []TimerInfo{
+	{Timer11, "P1's send call", "o_s", false},
+	{Timer12, "P1's receive call, begun when the message has surely arrived", "o_r", false},
+	{Timer21, "P2's receive call, begun together with P1's send", "o_s + (k−1) G + L + o_r; of a non-blocking receive o_r", false},
+	{Timer22, "P2's send call", "o_s", false},
+	{Idle, "P1's send call, begun when no earlier message can delay it", "o_s", false},
+	{RTT, "a blocking send and the receive of an answer of the same length", "2 (o_s + (k−1) G + L + o_r)", false},
+	{Train, "mean interval between the ends of consecutive sends of a burst", "max(o_s, g + (k−1) G)", false},
+	{Sender, "from the start of a send until the sender may continue, with its receive posted", "equations (1) to (7)", false},
+	{OneWay, "from the start of P1's send until P2's receive, posted before, is complete", "equations (1) to (7)", false},
+	{Get, "a remote read, until it is found complete", "", false},
+	{Put, "a remote write, until it is found complete", "", false},
+	{Stream, "mean time per message of a window of non-blocking sends, with the short answer that ends it", "max(o_s, g + (k−1) G)", false},
+	{CollMin, "collective call behind a barrier: the fastest rank's time", "", true},
+	{CollMedian, "the same: the median of the ranks", "", true},
+	{CollMax, "the same: the slowest rank's time", "", true},
+	{CollLast, "from a start that ranks have agreed on until the last rank's call has ended", "schedules of model/collective", true},
+}
+
+// TimerRank returns the place of a timer in the table, or its length.
+func TimerRank(name string) int {
+	if i := slices.IndexFunc(Timers, func(t TimerInfo) bool { return t.Name == name }); i >= 0 {
+		return i
+	}
+	return len(Timers)
+}
+
+// Collective says whether a timer is of a collective operation.
+func Collective(timer string) bool {
+	i := TimerRank(timer)
+	return i < len(Timers) && Timers[i].Collective
+}
+
+// Mode is a row of the table of modes: what a send call promises. MPI standard, section 3.4.
+type Mode struct {
+	Name        string
+	Blocking    bool // the buffer may be used when the call ends
+	Synchronous bool // it ends, or is complete, when the receive has begun
+	Ready       bool // the receive must be posted before
+	Buffered    bool // the library copies the message
+}
+
+// Message is the name of the low-level messages below MPI, which have the shape of a blocking send.
+const Message = "message"
+
+// Modes is the table of modes, in the order of results: MPI's eight sends, and low-level messages.
+var Modes = []Mode{
+	{"send", true, false, false, false},
+	{"ssend", true, true, false, false},
+	{"rsend", true, false, true, false},
+	{"bsend", true, false, false, true},
+	{"isend", false, false, false, false},
+	{"issend", false, true, false, false},
+	{"irsend", false, false, true, false},
+	{"ibsend", false, false, false, true},
+	{Message, true, false, false, false},
+}
+
+// ModeRank returns the place of a mode in the table, or its length.
+func ModeRank(name string) int {
+	if i := slices.IndexFunc(Modes, func(m Mode) bool { return m.Name == name }); i >= 0 {
+		return i
+	}
+	return len(Modes)
+}
+
+// Blocking says whether the buffer may be used when a call of a mode ends. Modes that are not in the table are taken for
+// blocking ones.
+func Blocking(mode string) bool {
+	i := ModeRank(mode)
+	return i == len(Modes) || Modes[i].Blocking
+}
