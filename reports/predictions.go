@@ -132,6 +132,9 @@ func align(numbers []string) {
 func Comparisons(cs []compare.Comparison) *doc.Document {
 	d := &doc.Document{Title: "Predicted and measured times", Files: []doc.File{comparisonFile(cs)}}
 	d.AddTables("comparisons", d.Title, comparisonTables(cs)...)
+	if s, ok := compare.Summarize(cs); ok {
+		d.Add(doc.Section{ID: "use", Title: "How far the predictions are off", Text: []string{s.String()}})
+	}
 	return d
 }
 

@@ -47,6 +47,12 @@ func writeLogGOPSim(w io.Writer, ps []params.Parameter, o Options) error {
 		fmt.Fprint(b, ", since some of these would be off by more than 1 % in nanoseconds:\n# multiply the times of computation (calc, in ns by convention) in the schedule by 1000, and divide its results by 1000")
 	}
 	fmt.Fprint(b, ".\n# One way, k bytes take o + L + (k-1)*max(G,O) + o; LogGP says o_s + L + (k-1)*G + o_r.\n#\n")
+	for _, doubt := range m.check(func(k int) float64 {
+		l, o, big, perByte := options[0].picos, options[1].picos, options[3].picos, options[4].picos
+		return (o + l + float64(k-1)*max(big, perByte) + o) / picos
+	}) {
+		fmt.Fprintf(b, "# %s\n", doubt)
+	}
 	line := "LogGOPSim -f \"$1\""
 	for _, x := range options {
 		fmt.Fprintf(b, "# -%s %.6g ns: %s\n", x.letter, x.picos/1000, x.from)

@@ -118,21 +118,56 @@ type piece struct {
 
 func (p piece) at(k int) float64 { return p.value + p.slope*float64(k-p.from) }
 
-// pieces returns the ranges of an overhead of a mode.
+// pieces returns the ranges of an overhead of a mode, by the method that counts.
 func (m *machine) pieces(mode, name string) []piece {
 	var out []piece
+	kind, slope := params.KindOf(name, params.Micros), params.KindOf(name, params.PerByte)
+	first, _ := params.Find(m.params, mode, kind, 0)
 	for _, p := range m.params {
-		if p.Mode != mode || p.Name != name || math.IsNaN(p.Value) {
+		if p.Mode != mode || p.Method != first.Method || math.IsNaN(p.Value) {
 			continue
 		}
-		if p.Unit == params.Micros {
+		if p.Kind() == kind {
 			out = append(out, piece{from: p.From, to: p.To, value: p.Value, method: p.Method})
-		} else if i := slices.IndexFunc(out, func(x piece) bool { return x.from == p.From }); i >= 0 {
+		} else if i := slices.IndexFunc(out, func(x piece) bool { return x.from == p.From }); p.Kind() == slope && i >= 0 {
 			out[i].slope = p.Value
 		}
 	}
 	slices.SortFunc(out, func(a, b piece) int { return a.from - b.from })
 	return out
+}
+
+// doubtful is the error of a one-way time beyond which a simulation by these numbers is doubtful.
+const doubtful = 0.1
+
+// check compares the one-way times that a simulator will have with those that were measured, T, at
+// the ends of its ranges up to S, and says how far they are off.
+func (m *machine) check(oneWay func(k int) float64) []string {
+	var errors []float64
+	worst, at := 0.0, 0
+	for _, p := range m.params {
+		if p.Mode != m.mode || p.Kind() != params.OneWay {
+			continue
+		}
+		for _, k := range []int{p.From, p.To} {
+			e, err := params.At(m.params, m.mode, params.OneWay, k)
+			if err != nil || k < 1 || k > int(m.eager.value) || e.Value <= 0 {
+				continue
+			}
+			off := oneWay(k)/e.Value - 1
+			if errors = append(errors, math.Abs(off)); math.Abs(off) >= math.Abs(worst) {
+				worst, at = off, k
+			}
+		}
+	}
+	if len(errors) == 0 {
+		return nil
+	}
+	line := fmt.Sprintf("One-way times by these numbers beside the measured T, up to S: %+.0f %% at most, at %d bytes.", 100*worst, at)
+	if math.Abs(worst) > doubtful {
+		line += " DOUBTFUL: a simulation of such messages will be as far off."
+	}
+	return []string{line}
 }
 
 // overhead returns o_s or o_r at k bytes.
@@ -149,7 +184,7 @@ func (m *machine) eagerLimit(o Options) (number, error) {
 		return number{float64(o.Eager), "given"}, nil
 	}
 	if i := slices.IndexFunc(m.params, func(p params.Parameter) bool {
-		return p.Mode == m.mode && p.Name == "S" && p.Unit == params.Bytes && !math.IsNaN(p.Value)
+		return p.Mode == m.mode && p.Kind() == params.EagerLimit && !math.IsNaN(p.Value)
 	}); i >= 0 {
 		p := m.params[i]
 		return number{p.Value, fmt.Sprintf("%s: the change is behind it and not behind %.0f bytes", p.Method, p.High+1)}, nil

@@ -71,6 +71,13 @@ func (m *machine) conventions(o Options) []string {
 	if len(m.pieces("isend", "o_s")) == 0 {
 		lines = append(lines, "smpi/ois: o_s of isend is not among the parameters, so that MPI_Isend costs nothing.")
 	}
+	lines = append(lines, m.check(func(k int) float64 {
+		charged := k
+		if o.Small {
+			charged = m.small
+		}
+		return m.overhead("o_s", charged) + m.l.value + float64(k-1)*m.big.value + m.overhead("o_r", charged)
+	})...)
 	if !o.Small {
 		whole := m.overhead("o_s", s) + m.l.value + float64(s-1)*m.big.value + m.overhead("o_r", s)
 		bytes := m.overhead("o_s", s) - m.overhead("o_s", m.small) + m.overhead("o_r", s) - m.overhead("o_r", m.small)
