@@ -204,7 +204,10 @@ func (s *Scheduler) known(t *task) bool {
 		return true
 	case s.Reps > 0 || undisturbed < s.least(t):
 		return false
+	case t.judged.launch == s.launch && 4*have < 5*t.judged.samples: // sorting all samples at each visit would take long
+		return false
 	}
+	t.judged.launch, t.judged.samples = s.launch, have
 	for _, e := range t.estimates(s.launch, s.health) {
 		if !e.within(s.Wanted(), s.Step) {
 			return false
