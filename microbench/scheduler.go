@@ -205,11 +205,15 @@ func (s *Scheduler) known(t *task) bool {
 	case s.Reps > 0 || undisturbed < s.least(t):
 		return false
 	case t.judged.launch == s.launch && 4*have < 5*t.judged.samples: // sorting all samples at each visit would take long
-		return t.judged.known
+		return false
 	}
 	t.judged.launch, t.judged.samples = s.launch, have
-	t.judged.known = !slices.ContainsFunc(t.estimates(s.launch, s.health), func(e estimate) bool { return !e.within(s.Wanted(), s.Step) })
-	return t.judged.known
+	for _, e := range t.estimates(s.launch, s.health) {
+		if !e.within(s.Wanted(), s.Step) {
+			return false
+		}
+	}
+	return true
 }
 
 // visit makes samples of a task.

@@ -58,8 +58,8 @@ func algorithmCharts(name string, cs []compare.CollectiveComparison) []*chart.Ch
 		return []*chart.Chart{start.with(barrier).Chart(format.FileName(of, name), of+" on "+name, startText+" "+barrierText)}
 	}
 	return []*chart.Chart{
-		start.Chart(format.FileName(of, name, "start"), of+" on "+name+", from a common start", startText+" "+besideText),
-		barrier.Chart(format.FileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+besideText),
+		start.draw(format.FileName(of, name, "start"), of+" on "+name+", from a common start", startText+" "+besideText),
+		barrier.draw(format.FileName(of, name, "barrier"), of+" on "+name+", behind a barrier", barrierText+" "+besideText),
 	}
 }
 
@@ -130,8 +130,8 @@ func apart(i, of int) float64 {
 	return math.Pow(1.06, float64(i)-float64(of-1)/2)
 }
 
-// chart returns the chart, or nil if nothing was measured so.
-func (a algorithmTimes) chart(name, title, text string) *chart.Chart {
+// draw returns the chart, or nil if nothing was measured so. Without a model there is no lower part.
+func (a algorithmTimes) draw(name, title, text string) *chart.Chart {
 	if len(a.Upper.Series) == 0 {
 		return nil
 	}

@@ -37,18 +37,26 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 	if err != nil {
 		return nil, err
 	}
-	receives := slices.DeleteFunc(slices.Clone(series), func(y sample.Series) bool {
-		return y.Bytes < x.paper.Small || y.Timer != sample.Timer12 && y.Timer != sample.Timer21
+	calls := slices.DeleteFunc(slices.Clone(series), func(y sample.Series) bool {
+		return y.Bytes < x.paper.Small || y.Mode == microbench.Message || y.Timer != sample.Timer12 && y.Timer != sample.Timer21
 	})
-	latency, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: receives}, clean.Options{})
+	latency, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: calls}, clean.Options{})
 	if err != nil {
 		return nil, err
 	}
-	read := func(name, mode string) bool { return name == "L" && mode != microbench.Message }
-	numbers := append(slices.DeleteFunc(found.Parameters, func(p params.Parameter) bool { return read(p.Name, p.Mode) }),
-		slices.DeleteFunc(latency.Parameters, func(p params.Parameter) bool { return !read(p.Name, p.Mode) })...)
-	warnings := append(slices.DeleteFunc(found.Warnings, func(w clean.Warning) bool { return read(w.Parameter, w.Mode) }),
-		slices.DeleteFunc(latency.Warnings, func(w clean.Warning) bool { return !read(w.Parameter, w.Mode) })...)
+	ofCall := func(p params.Parameter) bool { return p.Name == "L" && p.Mode != microbench.Message }
+	found.Parameters = slices.DeleteFunc(found.Parameters, ofCall)
+	found.Warnings = slices.DeleteFunc(found.Warnings, func(w clean.Warning) bool { return w.Parameter == "L" && w.Mode != microbench.Message })
+	for _, p := range latency.Parameters {
+		if ofCall(p) {
+			found.Parameters = append(found.Parameters, p)
+		}
+	}
+	for _, w := range latency.Warnings {
+		if w.Parameter == "L" {
+			found.Warnings = append(found.Warnings, w)
+		}
+	}
 	for _, y := range found.Curves {
 		name := y.Timer
 		if name == params.ByBlocking {
@@ -61,14 +69,14 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 				continue
 			}
 			for _, o := range []string{"o_s", "o_r"} { // by the timer that the fit takes for them
-				if slices.ContainsFunc(numbers, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
+				if slices.ContainsFunc(found.Parameters, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
 					c[s.key(o, y.Mode, auto, p.Bytes)] = v
 					x.reads[s.key(o, y.Mode, auto, p.Bytes)] = []string{key}
 				}
 			}
 		}
 	}
-	for _, p := range numbers {
+	for _, p := range found.Parameters {
 		key := expr.Key(p.Name, s.ID, p.Mode)
 		if _, ok := c[key]; ok || math.IsNaN(p.Value) || p.Name == "o_s" || p.Name == "o_r" || p.Method == params.ByHalfTrip || p.Method == params.ByHalfTripGap {
 			continue
@@ -76,7 +84,7 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 		v := expr.Value{V: p.Value, Low: p.Low, High: p.High}
 		if p.Bound() {
 			v.Low = 0
-			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
+			found.Warnings = append(found.Warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
 		}
 		if p.Method == params.ByReceive { // of which the paper takes the mean over both roots
 			x.reads[key] = []string{s.key(sample.Timer21, p.Mode, auto, p.From), s.key(sample.Timer12, p.Mode, auto, p.From)}
@@ -89,7 +97,7 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 			c[s.key("spread", y.Mode, auto, y.Bytes)] = expr.Exactly(spread(y.Times))
 		}
 	}
-	return warnings, nil
+	return found.Warnings, nil
 }
 
 // spread is half the width of the range that holds 95 % of the times, in microseconds.

@@ -22,16 +22,6 @@ const (
 	narrowest = 24 // what is laid out for at least
 )
 
-// Table writes a table as text.
-func Table(w io.Writer, t *doc.Table, s Style) error {
-	var b bytes.Buffer
-	if err := s.table(&b, t); err != nil {
-		return err
-	}
-	_, err := w.Write(unglued(b.Bytes()))
-	return err
-}
-
 // table is a table that is laid out.
 type table struct{ doc.Table }
 
