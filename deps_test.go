@@ -128,7 +128,7 @@ const maxFiles = 15
 // moreFiles are the packages that have more, with the number that they must not exceed. An entry that is no longer needed is a failure.
 var moreFiles = map[string]int{
 	"cmd/loggp": 100, // one file a verb
-	"reports":   27,
+	"reports":   24,
 }
 
 // testOnly are packages for test files only. They set things side by side that do not know each other.

@@ -162,3 +162,177 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	}
 	return c
 }
+
+func overlapTable(c *compare.Table) *doc.Table {
+	t := &doc.Table{Name: "comparison-overlap", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "mode", Key: true}}}
+	for _, s := range c.Subjects {
+		t.Columns = append(t.Columns, doc.Column{Head: s.Name, Kind: doc.Prose})
+	}
+	var last compare.Crossover
+	var row []doc.Cell
+	for _, x := range c.Overlaps {
+		if row == nil || x.Quantity != last.Quantity {
+			t.Group(map[string]string{"o_s": "sends", "o_r": "receives"}[x.Quantity])
+		}
+		if row == nil || x.Quantity != last.Quantity || x.Mode != last.Mode {
+			row = slices.Repeat([]doc.Cell{doc.None}, 1+len(c.Subjects))
+			row[0] = doc.Words(x.Mode + "/i" + x.Mode)
+			t.Add(row...)
+		}
+		last = x
+		row[1+x.Subject] = doubtful(t, x, pays(x))
+	}
+	if t.Rows() > 0 {
+		t.Note("The smallest size at which the call that blocks costs more than %s times as much as the one that does not, and the sizes in between which that lies: by the 95 %% interval, or because times change by a step between two sizes that were measured.",
+			strconv.FormatFloat(1+c.Margin, 'g', 6, 64))
+		for _, s := range c.Subjects {
+			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return c.Subjects[x.Subject].Name == s.Name }) {
+				t.Note("%s has samples of no pair of calls, such as send and isend, that have sizes in common.", s.Name)
+			}
+		}
+	}
+	t.NoteUnits()
+	return t
+}
+
+// doubtful returns a text as a cell.
+func doubtful(t *doc.Table, x compare.Crossover, s string) doc.Cell {
+	if x.Weak {
+		t.Note("! is weak: it rests on few sizes, or on times that are not on a line.")
+		return doc.Words(s).In(doc.Doubt)
+	}
+	return doc.Words(s)
+}
+
+// pays says from which size on it pays not to block.
+func pays(x compare.Crossover) string {
+	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
+	switch {
+	case len(x.Crossings) == 0 && first.Side == compare.Longer && last.Side == compare.Longer:
+		return "from " + format.Size(first.From) + " on" + open(x)
+	case len(x.Crossings) == 0 && first.Side == compare.Shorter && last.Side == compare.Shorter:
+		return "never up to " + format.Size(last.To) + open(x)
+	case len(x.Crossings) == 1 && first.Side == compare.Shorter && last.Side == compare.Longer:
+		return crossing(x.Crossings[0])
+	}
+	return story(x, "pays", "does not pay")
+}
+
+func crossing(x compare.Crossing) string {
+	return format.Size(x.Bytes) + " (" + format.Sizes(x.Low, x.High) + ")"
+}
+
+// often is how many times an answer may change before its sizes are listed instead.
+const often = 2
+
+// sides lists the sizes of each answer, of a crossover that changes often.
+func sides(x compare.Crossover, longer, shorter string) string {
+	var parts []string
+	for _, s := range []struct {
+		side compare.Side
+		name string
+	}{{compare.Longer, longer}, {compare.Shorter, shorter}} {
+		if sizes := sizesOf(x, s.side); sizes != "" {
+			parts = append(parts, s.name+" "+sizes)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sizesOf lists the zones of a side.
+func sizesOf(x compare.Crossover, side compare.Side) string {
+	var parts []string
+	for i, z := range x.Zones {
+		switch {
+		case z.Side != side:
+		case i == 0 && z.From < z.To:
+			parts = append(parts, "up to "+format.Size(z.To))
+		case i == len(x.Zones)-1:
+			parts = append(parts, "from "+format.Size(z.From)+" on")
+		default:
+			parts = append(parts, format.Sizes(z.From, z.To))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// story tells the zones of a crossover in order, by who or what is meant by either side.
+func story(x compare.Crossover, longer, shorter string) string {
+	if len(x.Crossings) > often {
+		return sides(x, longer, shorter)
+	}
+	name := map[compare.Side]string{compare.Longer: longer, compare.Shorter: shorter, compare.Even: "alike", compare.Undecided: "undecided"}
+	first, last := x.Zones[0], x.Zones[len(x.Zones)-1]
+	var parts []string
+	answer := func(to string) { parts = append(parts, name[first.Side]+to) }
+	if first.Side == compare.Undecided && len(x.Zones) > 1 {
+		answer(" up to " + format.Size(first.To))
+		first = x.Zones[1]
+	}
+	for _, c := range x.Crossings {
+		answer(" up to " + crossing(c))
+		first.Side = c.To
+	}
+	switch {
+	case last.Side == compare.Undecided && first.Side != compare.Undecided:
+		answer(" up to " + format.Size(last.From-1))
+		parts = append(parts, "undecided")
+	case len(parts) == 0 && first.Side != compare.Undecided:
+		answer(" at all sizes" + open(x))
+	default:
+		answer("")
+	}
+	return strings.Join(parts, ", then ")
+}
+
+// open names the zones in the midst of others of one answer in which it is open.
+func open(x compare.Crossover) string {
+	var parts []string
+	for _, z := range x.Zones[1:] {
+		if z.Side == compare.Undecided {
+			parts = append(parts, format.Sizes(z.From, z.To))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", but undecided at " + strings.Join(parts, ", ")
+}
+
+// fasterTable says of each two subjects which is faster, up to which size: a row for each answer, with the modes that it is of.
+func fasterTable(c *compare.Table) *doc.Table {
+	t := &doc.Table{Name: "comparison-faster", Title: "Which is faster, up to which size", Columns: []doc.Column{{Head: "", Key: true}, {Head: "faster", Kind: doc.Prose}, {Head: "modes", Kind: doc.Prose}}}
+	for j := range c.Subjects {
+		for i := range j {
+			a, b := c.Subjects[i].Name, c.Subjects[j].Name
+			rows := map[string][]doc.Cell{}
+			for _, x := range c.Rivalries {
+				if x.Subject != j || x.Against != i {
+					continue
+				}
+				answer := doubtful(t, x, story(x, a, b))
+				key := x.Quantity + answer.Marked("")
+				if row := rows[key]; row != nil {
+					row[2].Text += " " + x.Mode
+					continue
+				}
+				t.Group(a + " and " + b)
+				rows[key] = []doc.Cell{doc.Words(x.Quantity), answer, doc.Words(x.Mode)}
+				t.Add(rows[key]...)
+			}
+		}
+	}
+	if t.Rows() > 0 {
+		t.Note("The subject with the shorter one-way time has the higher bandwidth, too. In parentheses are the sizes in between which the change lies. alike: within 1 %%. undecided: the intervals contain both answers, or a protocol changes.")
+	}
+	t.NoteUnits()
+	return t
+}
+
+// paying lists the sizes at which it pays not to block, of a crossover that changes often.
+func paying(x compare.Crossover) string {
+	if len(x.Crossings) < often {
+		return pays(x)
+	}
+	return sizesOf(x, compare.Longer)
+}

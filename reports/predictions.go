@@ -207,7 +207,7 @@ func Collectives(title string, all []Collective, caveats ...string) *doc.Documen
 
 func (c Collective) table(title string) *doc.Table {
 	t := &doc.Table{Name: c.Operation, Title: c.Operation + " of " + title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "fastest"}, {Head: "near ties", Kind: doc.Prose}}}
-	t.Note("Near ties are at most %d %% slower than the fastest by the model, which may be as far off.", wide)
+	t.Note("Near ties are at most %d %% slower than the fastest by the model.", wide)
 	for _, a := range c.Algorithms {
 		name := a.Name
 		if a.Disorders {

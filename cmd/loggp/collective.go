@@ -76,6 +76,16 @@ type setting struct {
 	collective.Machine
 	nodes *collective.Nodes // of the ranks; nil: all are equally far apart
 	where string            // whose parameters
+	low   bool              // those of low-level messages, not of calls
+}
+
+// caveat says what a prediction leaves out, and how to learn its error.
+func (s setting) caveat() string {
+	left := "rendezvous, contention on links, combining and copying"
+	if s.low {
+		left = "the overheads of MPI calls, " + left + ", so that times may be several times as long"
+	}
+	return "The model leaves out " + left + ". Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm."
 }
 
 // setting returns what messages take, and where ranks are. Ranks that were not said become the platform's.
@@ -140,7 +150,7 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 	if err != nil {
 		return nil, err
 	}
-	job, err := s.low(cmd, known, p.library, p.place, p.ranks)
+	job, err := s.messages(cmd, known, p.library, p.place, p.ranks)
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +163,9 @@ func (p *predict) ofPlatform(cmd *cobra.Command, s *setting) (node func(rank int
 	return known.Machine.Node, nil
 }
 
-// low takes the parameters of a library's low-level messages among some ranks, or the platform's default, of a place or, unless one is
+// messages takes the parameters of a library's low-level messages among some ranks, or the platform's default, of a place or, unless one is
 // said, within nodes and between them. Of more ranks than the platform has, those that it has say how far ranks are from each other.
-func (s *setting) low(cmd *cobra.Command, known *platform.Platform, library, place string, ranks int) (*world.Job, error) {
+func (s *setting) messages(cmd *cobra.Command, known *platform.Platform, library, place string, ranks int) (*world.Job, error) {
 	if ranks != 0 {
 		ranks = min(max(ranks, known.Machine.Ranks.Min), known.Machine.Ranks.Max)
 	}
@@ -172,6 +182,7 @@ func (s *setting) low(cmd *cobra.Command, known *platform.Platform, library, pla
 		return model.MessageView(machine, job.Library, machine.Path(job.Ranks, pair[0], pair[1]))
 	}
 	s.Parameters = view(pair)
+	s.low = true
 	s.where = "low-level messages on " + machine.Name + ", " + job.Library.Name
 	near, err := job.Pair(model.Intra.String())
 	if place == "" && err == nil && machine.Tier(pair[0], pair[1]) == model.Inter {
@@ -254,7 +265,7 @@ func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int,
 		fmt.Fprintf(cmd.ErrOrStderr(), "predictions written to %s\n", p.output)
 	}
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.ranks, s.where)
-	d := reports.Collectives(title, all, "The model leaves out rendezvous, contention on links, combining and copying. Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm.")
+	d := reports.Collectives(title, all, s.caveat())
 	d.Files = []doc.File{{Name: "collectives.csv", Write: func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }}}
 	if err := show(cmd, d); err != nil || !p.tree {
 		return err

@@ -137,7 +137,7 @@ func fromPlatform(cmd *cobra.Command, machines []sample.Machine, e compare.Entra
 			return s, fmt.Errorf("nothing is known of platform %s: say with --params from what to predict; 'loggp measure --platform %[1]s -o FILE' and 'loggp fit FILE -o PARAMS' make that", x.Platform)
 		}
 		s.nodes = w.nodes()
-		_, err = s.low(cmd, w.Platform, x.Library, "", x.Ranks)
+		_, err = s.messages(cmd, w.Platform, x.Library, "", x.Ranks)
 		return s, err
 	}
 }
