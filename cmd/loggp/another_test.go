@@ -27,12 +27,17 @@ func measured(t *testing.T, platform, flags string) []params.Parameter {
 // ratio is how a parameter of one set is to that of another.
 func ratio(t *testing.T, a, b []params.Parameter, mode, name string, bytes int) float64 {
 	t.Helper()
-	x, inA := params.Value(a, mode, name, bytes)
-	y, inB := params.Value(b, mode, name, bytes)
-	if !inA || !inB {
-		t.Fatalf("no %s of %s", name, mode)
+	value := func(ps []params.Parameter) float64 {
+		if v, ok := params.Value(ps, mode, name, bytes); ok {
+			return v
+		}
+		p, ok := params.Find(ps, mode, params.KindOf(name, params.Micros), bytes) // a bound
+		if !ok {
+			t.Fatalf("no %s of %s", name, mode)
+		}
+		return p.Value
 	}
-	return x / y
+	return value(a) / value(b)
 }
 
 // Software of half the cost makes half the overhead, and copies and wires that are about three times as fast make long messages that are more than

@@ -115,17 +115,26 @@ func (p *predict) run(cmd *cobra.Command) error {
 		return err
 	}
 	var ps []reports.Prediction
+	var outside error // of the sizes that were not measured; it matters only if they were asked for
 	for _, name := range source.names {
 		for _, k := range lengths {
 			x, err := source.predict(name, k)
 			if err != nil {
-				return fmt.Errorf("predict %s of %d bytes: %w", name, k, err)
+				err = fmt.Errorf("predict %s of %d bytes: %w", name, k, err)
+				if r := (*params.RangeError)(nil); p.sizes == "" && errors.As(err, &r) {
+					outside = err
+					continue
+				}
+				return err
 			}
 			if x.Sender < 0 || x.Delivery < 0 {
 				return fmt.Errorf("predict %s of %d bytes: the parameters give a time below zero: T_s = %v, T_s-r = %v", name, k, x.Sender, x.Delivery)
 			}
 			ps = append(ps, x)
 		}
+	}
+	if ps == nil {
+		return outside
 	}
 	return p.write(cmd, source, ps)
 }
