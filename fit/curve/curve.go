@@ -372,18 +372,3 @@ func (c *Fitted) Divided(piece int) bool {
 	}
 	return 4*n > len(c.Of(piece))
 }
-
-// Nearest returns the curve at k bytes: on the piece that holds them, or that whose end is nearer, by the ratio of sizes.
-func (c *Fitted) Nearest(k int) float64 {
-	far := func(p Piece) float64 {
-		l := func(n int) float64 { return math.Log(float64(n + 1)) }
-		return max(l(p.From)-l(k), l(k)-l(p.To), 0)
-	}
-	best := c.Pieces[0]
-	for _, p := range c.Pieces[1:] {
-		if far(p) < far(best) {
-			best = p
-		}
-	}
-	return best.Value + best.Slope*float64(k-best.From)
-}

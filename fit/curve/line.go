@@ -3,6 +3,8 @@ package curve
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Line is a straight line: value + slope·(x−x0), where x0 is the first x of what it was fitted to.
@@ -37,7 +39,7 @@ func fitLine(p points) Line {
 
 // fitAmong also says whether the line is that of the lowest points.
 func fitAmong(p points) (l Line, low bool) {
-	l = refine(p, weighted, weighted(p, nil), bounded)
+	l = refine(p, weighted, weighted(p, p.weights()), bounded)
 	if n := len(p.x); n < crowd || 5*p.strays(l) <= n {
 		return l, false
 	}
@@ -77,7 +79,7 @@ const (
 )
 
 // fitLevel fits a line without slope likewise.
-func fitLevel(p points) Line { return refine(p, level, level(p, nil), bounded) }
+func fitLevel(p points) Line { return refine(p, level, level(p, p.weights()), bounded) }
 
 // refine improves a line, solved for again and again with weights of residuals.
 func refine(p points, solve func(points, []float64) Line, l Line, weight func(r float64) float64) Line {
@@ -87,7 +89,7 @@ func refine(p points, solve func(points, []float64) Line, l Line, weight func(r 
 	w := make([]float64, len(p.x))
 	for range 30 {
 		for i := range w {
-			w[i] = weight(p.residual(l, i))
+			w[i] = weight(p.residual(l, i)) / (p.s[i] * p.s[i])
 		}
 		next := solve(p, w)
 		last := len(p.x) - 1
@@ -170,50 +172,31 @@ func (p points) lowest() Line {
 		}
 	}
 	if math.IsInf(least, 1) {
-		return weighted(p, nil)
+		return weighted(p, p.weights())
 	}
 	return best
 }
 
-// weighted fits a line by least squares with weights w/s²; w nil is 1. All sizes alike, the slope is zero.
+// weights returns those of least squares, 1/s².
+func (p points) weights() []float64 {
+	w := make([]float64, len(p.s))
+	for i, s := range p.s {
+		w[i] = 1 / (s * s)
+	}
+	return w
+}
+
+// weighted fits a line by least squares. All sizes alike, the slope is zero.
 func weighted(p points, w []float64) Line {
-	var sum, mx, my float64
-	weight := func(i int) float64 {
-		if w == nil {
-			return 1 / (p.s[i] * p.s[i])
-		}
-		return w[i] / (p.s[i] * p.s[i])
+	if p.x[0] == p.x[len(p.x)-1] {
+		return level(p, w)
 	}
-	for i := range p.x {
-		v := weight(i)
-		sum += v
-		mx += v * (p.x[i] - p.x[0])
-		my += v * p.y[i]
+	alpha, beta := stat.LinearRegression(p.x, p.y, w, false)
+	if math.Abs(beta)*(p.x[len(p.x)-1]-p.x[0]) < 1e-12*math.Abs(alpha) { // rounding
+		return level(p, w)
 	}
-	mx, my = mx/sum, my/sum
-	var xx, xy float64
-	for i := range p.x {
-		v, dx := weight(i), p.x[i]-p.x[0]-mx
-		xx += v * dx * dx
-		xy += v * dx * (p.y[i] - my)
-	}
-	if xx == 0 {
-		return Line{Value: my}
-	}
-	slope := xy / xx
-	return Line{Value: my - slope*mx, Slope: slope}
+	return Line{Value: alpha + beta*p.x[0], Slope: beta}
 }
 
 // level is the same without slope.
-func level(p points, w []float64) Line {
-	var sum, my float64
-	for i := range p.x {
-		v := 1 / (p.s[i] * p.s[i])
-		if w != nil {
-			v *= w[i]
-		}
-		sum += v
-		my += v * p.y[i]
-	}
-	return Line{Value: my / sum}
-}
+func level(p points, w []float64) Line { return Line{Value: stat.Mean(p.y, w)} }

@@ -106,7 +106,7 @@ func (p points) loosen(scales []float64) {
 		return
 	}
 	p.widen(scales, strewn, func() bool {
-		l, sum := weighted(p, nil), 0.0
+		l, sum := weighted(p, p.weights()), 0.0
 		for i := range p.x {
 			sum += math.Pow(p.residual(l, i), 2)
 		}

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
 )
@@ -187,36 +190,18 @@ func (t *pairTable) standardize(pairs []int) []column {
 	return out
 }
 
-// component returns the first principal component of columns with so many rows, by power iteration.
+// component returns the first principal component of columns with so many rows.
 func component(columns []column, rows int) []float64 {
 	v := make([]float64, len(columns))
+	z := mat.NewDense(rows, max(len(columns), 1), nil)
 	for j, c := range columns {
-		for _, z := range c.z {
-			v[j] += math.Abs(z)
-		}
+		z.SetCol(j, c.z)
 	}
-	along := make([]float64, rows)
-	for range 60 {
-		clear(along)
-		for j, c := range columns {
-			for i, z := range c.z {
-				along[i] += v[j] * z
-			}
-		}
-		norm := 0.0
-		for j, c := range columns {
-			v[j] = 0
-			for i, z := range c.z {
-				v[j] += along[i] * z
-			}
-			norm += v[j] * v[j]
-		}
-		if norm == 0 {
-			return v
-		}
-		for j := range v {
-			v[j] /= math.Sqrt(norm)
-		}
+	var pc stat.PC
+	if len(columns) == 0 || mat.Norm(z, 1) == 0 || !pc.PrincipalComponents(z, nil) {
+		return v
 	}
-	return v
+	var vectors mat.Dense
+	pc.VectorsTo(&vectors)
+	return mat.Col(v, 0, &vectors)
 }
