@@ -159,10 +159,12 @@ func breakOf(curves [][]point) int {
 }
 
 // refine adds sizes around the eager limit: where standard sends and their round trips break most.
+// Nothing else is measured before that.
 func (s *Scheduler) refine() {
+	s.pass(slices.DeleteFunc(slices.Clone(s.all), func(t *task) bool { return !s.tells(t) }))
 	for left := moreSizes; left > 0 && !s.over(forSizes); left-- {
 		k := breakOf(s.curves())
-		if k < 0 || s.OnlyTrips(k) {
+		if k < 0 || slices.ContainsFunc(s.all, func(t *task) bool { return t.Bytes == k }) { // what is there already is not known well enough
 			return
 		}
 		s.out.Added = append(s.out.Added, k)
@@ -172,30 +174,42 @@ func (s *Scheduler) refine() {
 			tasks = append(tasks, s.tasksOf(Cell{m, k})...)
 		}
 		s.all = append(s.all, tasks...)
-		s.pass(tasks)
+		s.pass(slices.DeleteFunc(tasks, func(t *task) bool { return !s.tells(t) }))
 	}
 }
 
-// curves returns what is known of the timers in which the eager limit shows: those of standard sends,
-// or of the first mode if there are none.
+// tells says whether the eager limit shows in a task: in the send calls and round trips of standard
+// sends, or of the first mode if there are none.
+func (s *Scheduler) tells(t *task) bool {
+	standard := func(m string) bool { return m == "send" || m == "isend" }
+	of := standard(t.cell.Mode) || !slices.ContainsFunc(s.Modes, standard) && t.cell.Mode == s.Modes[0]
+	return of && !s.OnlyTrips(t.Bytes) && (stages[t.stage].has(sample.Timer11) || stages[t.stage].has(sample.RTT))
+}
+
+// curves returns what is known of the first timer of each mode and stage in which the eager limit shows.
 func (s *Scheduler) curves() [][]point {
-	telling := slices.DeleteFunc([]string{"send", "isend"}, func(m string) bool { return !slices.Contains(s.Modes, m) })
-	if len(telling) == 0 {
-		telling = s.Modes[:1]
+	type name struct {
+		mode  string
+		stage int
 	}
+	at := make(map[name]int)
 	var all [][]point
-	for _, m := range telling {
-		for _, timer := range []string{sample.Timer11, sample.RTT} {
-			var c []point
-			for _, t := range s.all {
-				if t.cell.Mode != m || !stages[t.stage].has(timer) || s.OnlyTrips(t.Bytes) || len(t.visits) == 0 {
-					continue
-				}
-				if e := t.estimates(s.launch, s.health)[0]; !math.IsInf(e.half, 1) {
-					c = append(c, point{t.Bytes, e})
-				}
-			}
-			all = append(all, c)
+	for _, t := range s.all {
+		if !s.tells(t) || len(t.visits) == 0 {
+			continue
+		}
+		n := name{t.cell.Mode, t.stage}
+		i, ok := at[n]
+		if !ok {
+			i, at[n] = len(all), len(all)
+			all = append(all, nil)
+		}
+		e := t.estimates(s.launch, s.health)[0]
+		if math.IsInf(e.half, 1) { // too few are undisturbed
+			e = t.estimates(s.launch, health{})[0]
+		}
+		if !math.IsInf(e.half, 1) {
+			all[i] = append(all[i], point{t.Bytes, e})
 		}
 	}
 	return all

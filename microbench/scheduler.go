@@ -12,9 +12,9 @@ import (
 // Scheduler decides what the ranks of an experiment do, in all its launches. Each launch
 //
 //  1. warms up until round trips take the same time again and again,
-//  2. visits all tasks once, those first that have no samples yet; a task is a stage of a cell, and a
+//  2. in the first launch adds sizes around the eager limit, if that is asked for,
+//  3. visits all tasks once, those first that have no samples yet; a task is a stage of a cell, and a
 //     visit a command whose result has samples of it,
-//  3. in the first launch adds sizes around the eager limit, if that is asked for,
 //  4. visits again and again what is not known yet, until everything is or the launch's time is over.
 //
 // A visit before or after which the fixed piece of work took longer than usual is disturbed. Its
@@ -57,7 +57,7 @@ func (s *Scheduler) now() time.Time {
 // Parts of a launch's time.
 const (
 	forWarmth = 0.1 // until times are stable, at most
-	forSizes  = 0.6 // until no size is added any more
+	forSizes  = 0.4 // until no size is added any more, at most
 )
 
 // Drive lets a worker measure a launch.
@@ -71,10 +71,10 @@ func (s *Scheduler) Drive(w Worker) error {
 	if s.Shared {
 		s.steady()
 	}
-	s.pass(s.all)
 	if s.Refine && s.launch == 0 {
 		s.refine()
 	}
+	s.pass(s.all)
 	for !s.over(1) {
 		todo := slices.DeleteFunc(slices.Clone(s.all), s.known)
 		if len(todo) == 0 {

@@ -280,7 +280,24 @@ func TestRefines(t *testing.T) {
 			t.Errorf("%d bytes are not measured of ssend in later launches", k)
 		}
 	}
-	w.time = scattered(300)
+	w.work = func(w *simulated) []unit.Time { // most visits are disturbed
+		if len(w.commands)%20 == 0 {
+			return []unit.Time{1000, 1000}
+		}
+		return []unit.Time{1000, 1500}
+	}
+	busy := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, Refine: true}, w)
+	if len(busy.Added) < 2 || len(slices.Compact(slices.Clone(busy.Added))) != len(busy.Added) {
+		t.Errorf("added %v on a busy machine", busy.Added)
+	}
+	seen := map[sample.Key]bool{}
+	for _, s := range busy.Series {
+		if seen[s.Key] {
+			t.Fatalf("%v is there twice", s.Key)
+		}
+		seen[s.Key] = true
+	}
+	w.time, w.work = scattered(300), nil
 	if out := runOn(t, &Experiment{Plan: Plan{Modes: []string{"send", "ssend"}, Sizes: LogSizes}, Refine: true}, w); len(out.Added) > 0 {
 		t.Errorf("without a limit %v were added", out.Added)
 	}

@@ -199,7 +199,7 @@ func (h *health) see(work []unit.Time) {
 // disturbed says whether the work took some rank longer than at its best moments: something else ran
 // on its core, or its clock was lower.
 func (h health) disturbed(work []unit.Time) bool {
-	for rank, t := range work {
+	for rank, t := range work[:min(len(work), len(h.shortest))] {
 		best := h.shortest[rank][min(machine.BestIndex(h.seen), len(h.shortest[rank])-1)]
 		if float64(t) > machine.PaceTolerance*float64(best) {
 			return true

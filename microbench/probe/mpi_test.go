@@ -273,6 +273,11 @@ func TestRefusedCommands(t *testing.T) {
 	}
 	to := make(chan net.Conn, 1)
 	go accept(l, "token", "reply", to)
+	silent, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
 	for _, says := range []string{"nekot", "token"} {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {

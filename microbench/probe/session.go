@@ -87,23 +87,26 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 	return s, nil
 }
 
-// accept hands over the connection that begins with a token, and closes all others.
+// accept hands over the connection that begins with a token, and closes all others. A stranger who says
+// nothing holds nobody up.
 func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
-	defer l.Close()
 	for {
 		c, err := l.Accept()
 		if err != nil {
 			return
 		}
-		said := make([]byte, len(token))
-		c.SetDeadline(time.Now().Add(later))
-		if _, err := io.ReadFull(c, said); err == nil && string(said) == token {
-			if _, err := io.WriteString(c, reply); err == nil {
+		go func() {
+			said := make([]byte, len(token))
+			c.SetDeadline(time.Now().Add(later))
+			if _, err := io.ReadFull(c, said); err != nil || string(said) != token {
+				c.Close()
+			} else if _, err := io.WriteString(c, reply); err != nil {
+				c.Close()
+			} else {
+				l.Close()
 				to <- c
-				return
 			}
-		}
-		c.Close()
+		}()
 	}
 }
 
