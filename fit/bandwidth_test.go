@@ -12,7 +12,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// What a byte costs in long messages is the slope of the longest, where real time bends: the many short ones do not count.
+// What a byte costs in long messages is the slope of the longest, where real time bends: the many
+// short ones do not count.
 func TestLongestMessages(t *testing.T) {
 	bend := func(k int) float64 { // 1 ns a byte below 16 KiB and 2 above
 		return 100 + 0.001*float64(k) + 0.001*math.Max(0, float64(k-16<<10))
@@ -51,7 +52,8 @@ func TestLongestMessages(t *testing.T) {
 	}
 }
 
-// Where long messages do not count, as they were held up, it is said of G, which is weak; and where too few are left there is none.
+// Where long messages do not count, as they were held up, it is said of G, which is weak; and where
+// too few are left there is none.
 func TestLongMessagesLost(t *testing.T) {
 	const far = 512 << 10
 	lengths := []int{64, 1 << 10, 8 << 10, 32 << 10, 64 << 10, 128 << 10, 192 << 10, 256 << 10, 384 << 10, far}

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Where an overhead hides g, and where a receive waits for its sender, all that is known is a bound: it says so, it holds, and no model takes it for a value.
+// Where an overhead hides g, and where a receive waits for its sender, all that is known is a
+// bound: it says so, it holds, and no model takes it for a value.
 func TestBounds(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise, m.L, m.SendO, m.Gap = 0, 4.4, 60, 4
@@ -46,7 +47,8 @@ func TestFewSamples(t *testing.T) {
 	}
 }
 
-// A piece that holds small and large messages misses no small one: a curve whose small sizes are not on the line of the large ones.
+// A piece that holds small and large messages misses no small one: a curve whose small sizes are
+// not on the line of the large ones.
 func TestSmallestSize(t *testing.T) {
 	set := &sample.Set{}
 	for _, k := range []int{1, 4, 16, 256, 1024, 4096, 16384, 73728} {

@@ -21,7 +21,8 @@ func limits(r *Result) []params.Parameter {
 	return out
 }
 
-// The eager limit of a real library is found at each of five settings, and no other: between the last size below it and the first that is not.
+// The eager limit of a real library is found at each of five settings, and no other: between the
+// last size below it and the first that is not.
 func TestEagerLimit(t *testing.T) {
 	set, err := sample.ReadFile("testdata/eager.csv")
 	if err != nil {
@@ -50,8 +51,9 @@ func TestEagerLimit(t *testing.T) {
 	}
 }
 
-// What is no handshake is no eager limit: a cache that is full, another way to copy from some size on, a line that is bent everywhere. And what is one is found, also
-// where the bytes come so much faster after it that times fall.
+// What is no handshake is no eager limit: a cache that is full, another way to copy from some size
+// on, a line that is bent everywhere. And what is one is found, also where the bytes come so much
+// faster after it that times fall.
 func TestEagerLimitOrBend(t *testing.T) {
 	from := func(k, at, x float64) float64 {
 		if k < at {

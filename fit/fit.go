@@ -26,9 +26,10 @@ type Result struct {
 	Tiers      []tiers.Tiers      // of the platforms and libraries of which all pairs of ranks were measured
 }
 
-// Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if one place of a
-// library has samples of two clocks. Data from which a parameter cannot be had is none: that is a warning.
-// The same set and options give the same result, however many processors work on it.
+// Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if
+// one place of a library has samples of two clocks. Data from which a parameter cannot be had is
+// none: that is a warning. The same set and options give the same result, however many processors
+// work on it.
 func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 	o = o.Defaults()
 	set, found, err := tiers.Split(set)

@@ -33,7 +33,8 @@ func warnedOf(r *Result, mode, parameter, code string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Mode == mode && w.Parameter == parameter && w.Code == code })
 }
 
-// The same set gives the same bytes, on however many processors and in whatever order the series come.
+// The same set gives the same bytes, on however many processors and in whatever order the series
+// come.
 func TestDeterministic(t *testing.T) {
 	set := fittest.Typical().Samples(7, fittest.WholePlan)
 	print := func(r *Result) string {
@@ -86,7 +87,8 @@ func TestGapHidden(t *testing.T) {
 	}
 }
 
-// Overheads that are longer than the way, as over TCP on one machine: the textbook latency is negative, and there is no number.
+// Overheads that are longer than the way, as over TCP on one machine: the textbook latency is
+// negative, and there is no number.
 func TestNegativeLatency(t *testing.T) {
 	m := fittest.Typical()
 	m.L = -5
@@ -150,7 +152,8 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// Of many launches with two repetitions of each root a few disagree by chance; most of them do only if the roots differ.
+// Of many launches with two repetitions of each root a few disagree by chance; most of them do only
+// if the roots differ.
 func TestRootsOfLaunches(t *testing.T) {
 	few := func(skew float64) *Result {
 		rng := rand.New(rand.NewPCG(1, 20))
@@ -176,8 +179,9 @@ func TestRootsOfLaunches(t *testing.T) {
 	}
 }
 
-// On a machine with a long gap the barrier's last message hinders the send behind it, with either root; the same call after
-// a wait is free of that. Where the two agree, timer11 counts, which has more samples. A synchronous send waits for its peer.
+// On a machine with a long gap the barrier's last message hinders the send behind it, with either
+// root; the same call after a wait is free of that. Where the two agree, timer11 counts, which has
+// more samples. A synchronous send waits for its peer.
 func TestIdle(t *testing.T) {
 	set := &sample.Set{Series: []sample.Series{
 		fittest.Series("send", sample.Timer11, fittest.Repeat(40, 70)...), fittest.Series("send", sample.Idle, fittest.Repeat(10, 30)...),
@@ -207,8 +211,8 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// P2's send is a second reading of o_s only where it does not wait for P1, which receives late on purpose; and of roots that disagree only
-// those matter that a parameter is of.
+// P2's send is a second reading of o_s only where it does not wait for P1, which receives late on
+// purpose; and of roots that disagree only those matter that a parameter is of.
 func TestSecondReading(t *testing.T) {
 	for _, c := range []struct {
 		back float64
@@ -244,8 +248,8 @@ func TestSecondReading(t *testing.T) {
 	}
 }
 
-// Where the barrier's skew is longer than the way of a short message, the late receive finds it there: half of the mean of
-// the roots knows nothing of the way, and G comes from the other half.
+// Where the barrier's skew is longer than the way of a short message, the late receive finds it
+// there: half of the mean of the roots knows nothing of the way, and G comes from the other half.
 func TestSkew(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise, m.Skew = 0, 300 // the way is 57 us for a byte and 0.7 ms for 16 KiB
@@ -271,7 +275,9 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// On a real machine G is from long messages, so that a receive that begins late counts only if it does so there; and where data comes only when the receiver asks for it there is none to find: both roots count.
+// On a real machine G is from long messages, so that a receive that begins late counts only if it
+// does so there; and where data comes only when the receiver asks for it there is none to find:
+// both roots count.
 func TestSkewOfLongMessages(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -410,7 +416,8 @@ func TestResolution(t *testing.T) {
 	}
 }
 
-// Of files that were read together each has a timer of its own: a coarse one says nothing of what another saw.
+// Of files that were read together each has a timer of its own: a coarse one says nothing of what
+// another saw.
 func TestResolutionOfFiles(t *testing.T) {
 	fine := fittest.Formula(rand.New(rand.NewPCG(1, 10)), fittest.Doubling(10), 30, 0.02, func(k float64) float64 { return 10 + 0.01*k })
 	fine.Facts = []sample.Fact{{Key: sample.File, Value: "fine.csv"}, {Key: sample.Resolution, Value: "0.001"}}
@@ -539,7 +546,8 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// A protocol that was forced is no choice of the library: it has curves, but no part in the parameters of the mode.
+// A protocol that was forced is no choice of the library: it has curves, but no part in the
+// parameters of the mode.
 func TestForcedProtocol(t *testing.T) {
 	set := &sample.Set{Series: []sample.Series{fittest.Series("send", sample.Timer11, fittest.Repeat(30, 5)...), fittest.Series("send", sample.Timer11, fittest.Repeat(30, 7)...)}}
 	set.Series[0].Protocol = "RTA"

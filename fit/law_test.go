@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// Whatever the samples, no parameter is NaN without saying so, infinite or below zero, nor is an end of its interval, and the value lies in it. Files have no such number either.
+// Whatever the samples, no parameter is NaN without saying so, infinite or below zero, nor is an
+// end of its interval, and the value lies in it. Files have no such number either.
 func TestNothingBelowZero(t *testing.T) {
 	seeds := 300
 	if !fittest.Soak() {

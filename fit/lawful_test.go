@@ -21,7 +21,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Whatever the samples, what other tools are given has no number that is NaN, infinite or below zero; or it is an error, which has none either.
+// Whatever the samples, what other tools are given has no number that is NaN, infinite or below
+// zero; or it is an error, which has none either.
 func TestNothingBelowZeroExported(t *testing.T) {
 	seeds := uint64(200)
 	if !fittest.Soak() {
@@ -48,7 +49,8 @@ func TestNothingBelowZeroExported(t *testing.T) {
 	}
 }
 
-// lawful are parameters as they may be: times of many orders, overheads that jump and grow, rates of nothing, and such as are not known.
+// lawful are parameters as they may be: times of many orders, overheads that jump and grow, rates
+// of nothing, and such as are not known.
 func lawful(seed uint64) []params.Parameter {
 	rng := rand.New(rand.NewPCG(seed, 23))
 	var ps []params.Parameter

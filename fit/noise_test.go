@@ -13,8 +13,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// With noise of 5 % on each processor step, the intervals must hold what the formulas were given: each in 90 of 100 seeds at least.
-// An interval that holds it in 95 % of cases does so in 90 of 100 with a probability of 0.99; the test's seeds are fixed.
+// With noise of 5 % on each processor step, the intervals must hold what the formulas were given:
+// each in 90 of 100 seeds at least. An interval that holds it in 95 % of cases does so in 90 of 100
+// with a probability of 0.99; the test's seeds are fixed.
 func TestCoverage(t *testing.T) {
 	machines := map[string]fittest.Machine{"flat": fittest.Typical(), "sloped": fittest.Typical()}
 	m := machines["sloped"]
@@ -97,7 +98,8 @@ func TestNoBreaksInNoise(t *testing.T) {
 	}
 }
 
-// What two protocols look like: a jump, a kink, both, at several places. The numbers of the jump are relative to the value there.
+// What two protocols look like: a jump, a kink, both, at several places. The numbers of the jump
+// are relative to the value there.
 func TestBreaks(t *testing.T) {
 	step := func(at, jump, before, after float64) func(float64) float64 {
 		return func(k float64) float64 {
@@ -142,7 +144,8 @@ func TestBreaks(t *testing.T) {
 				for _, p := range pieces(t, set) {
 					from = append(from, p.From)
 				}
-				// where a kink is no further than the noise from the next size, either belongs to both pieces
+				// where a kink is no further than the noise from the next size, either belongs to
+				// both pieces
 				if !slices.EqualFunc(from, test.from, func(a, b int) bool { return near(test.sizes, a, b, test.name[:4] == "kink") }) {
 					wrong++
 					t.Logf("%s, noise %v, seed %d: pieces begin at %v, want %v", test.name, noise, seed, from, test.from)
@@ -161,7 +164,8 @@ func near(sizes []int, a, b int, neighbours bool) bool {
 	return i == j || neighbours && (i == j+1 || j == i+1)
 }
 
-// One bad size is no protocol, and must not move the line. If it is the smallest it stands for itself.
+// One bad size is no protocol, and must not move the line. If it is the smallest it stands for
+// itself.
 func TestBadCell(t *testing.T) {
 	for _, bad := range []int{1, 64, 4096, 1 << 15} {
 		for _, factor := range []float64{0.5, 1.3, 50} {
@@ -187,8 +191,9 @@ func TestBadCell(t *testing.T) {
 	}
 }
 
-// A tenth of all samples is up to a hundred times too long. The median of what remains lies at its quantile 0.556,
-// 0.14 standard deviations up: 0.7 % for 5 % of noise, so parameters that are no differences must hold within 2 %.
+// A tenth of all samples is up to a hundred times too long. The median of what remains lies at its
+// quantile 0.556, 0.14 standard deviations up: 0.7 % for 5 % of noise, so parameters that are no
+// differences must hold within 2 %.
 func TestContamination(t *testing.T) {
 	m := fittest.Typical()
 	m.Stray, m.Skew = 0.1, 0
@@ -214,8 +219,8 @@ func warned(r *Result, code string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w clean.Warning) bool { return w.Code == code })
 }
 
-// A difference of curves is as uncertain as what it is made of: where two large times nearly cancel, their deviations of half a
-// percent are no pieces.
+// A difference of curves is as uncertain as what it is made of: where two large times nearly
+// cancel, their deviations of half a percent are no pieces.
 func TestDifferenceOfLargeTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 14))
 	set := &sample.Set{}

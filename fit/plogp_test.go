@@ -11,7 +11,8 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// Of a machine by formula, without noise and with bursts of 40 us: half a round trip of k bytes is 57 + 0.04·(k−1) us, so that L is 57 − 40, and g grows as that does.
+// Of a machine by formula, without noise and with bursts of 40 us: half a round trip of k bytes is
+// 57 + 0.04·(k−1) us, so that L is 57 − 40, and g grows as that does.
 func TestPLogP(t *testing.T) {
 	m := fittest.Typical()
 	m.Noise = 0

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "freeze the parameters of testdata/reference anew")
 
-// TestReference fits the frozen samples of every kind of platform. Each frozen parameter must be found again, with a
-// value inside the interval that was frozen with it.
+// TestReference fits the frozen samples of every kind of platform. Each frozen parameter must be
+// found again, with a value inside the interval that was frozen with it.
 func TestReference(t *testing.T) {
 	files, err := filepath.Glob("testdata/reference/*.samples.csv.gz")
 	if err != nil || len(files) < 15 {
@@ -61,8 +61,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// checkSmallest checks that no piece of a timer misses its smallest size: by a twentieth of the time,
-// or a quarter where times are as uncertain.
+// checkSmallest checks that no piece of a timer misses its smallest size: by a twentieth of the
+// time, or a quarter where times are as uncertain.
 func checkSmallest(t *testing.T, curves []curve.Curve) {
 	t.Helper()
 	for _, c := range curves {

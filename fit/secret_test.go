@@ -30,7 +30,8 @@ var (
 	secretSeed = flag.Uint64("seed", 1, "of the synthetic machines")
 )
 
-// secretMachine draws a machine over four decades: also such as hide their gap or their latency behind overheads.
+// secretMachine draws a machine over four decades: also such as hide their gap or their latency
+// behind overheads.
 func secretMachine(rng *rand.Rand) fittest.Machine {
 	decades := func(from float64) float64 { return from * math.Pow(10, 4*rng.Float64()) }
 	m := fittest.Machine{
@@ -47,8 +48,10 @@ func secretMachine(rng *rand.Rand) fittest.Machine {
 	return m
 }
 
-// Synthetic machines whose parameters are secret. Without noise every parameter that can be identified is found within 1 %, and a bound is no less than the truth. With noise of
-// 5 % on each processor step intervals hold the truth in 90 of 100 cases, and what is too small to be seen is said not to be identifiable, or is bounded.
+// Synthetic machines whose parameters are secret. Without noise every parameter that can be
+// identified is found within 1 %, and a bound is no less than the truth. With noise of 5 % on each
+// processor step intervals hold the truth in 90 of 100 cases, and what is too small to be seen is
+// said not to be identifiable, or is bounded.
 func TestSecretMachines(t *testing.T) {
 	type tally struct{ held, all int }
 	var lock sync.Mutex

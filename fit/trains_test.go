@@ -13,7 +13,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// trainMachine is what round-trip trains show of a machine with g over both overheads, in microseconds, by the formulas of Hoefler et al. 2007.
+// trainMachine is what round-trip trains show of a machine with g over both overheads, in
+// microseconds, by the formulas of Hoefler et al. 2007.
 type trainMachine struct{ l, os, or, g, big float64 }
 
 var trainTruth = trainMachine{l: 3, os: 1, or: 1.5, g: 2, big: 0.01}
@@ -60,7 +61,8 @@ func TestTrains(t *testing.T) {
 	}
 }
 
-// disturbed returns the samples of trainTruth at some of its sizes, or all, with round trips of 100 bytes that are 50 us too long: longer than ten messages take.
+// disturbed returns the samples of trainTruth at some of its sizes, or all, with round trips of 100
+// bytes that are 50 us too long: longer than ten messages take.
 func disturbed(sizes ...int) *sample.Set {
 	set := trainTruth.samples(sample.RTT, sample.PRTT(10), sample.PRTTWaiting(10), sample.Timer12)
 	for i, s := range set.Series {
@@ -76,8 +78,9 @@ func disturbed(sizes ...int) *sample.Set {
 	return set
 }
 
-// A round trip that is far longer than those of its neighbours is no part of the curve; where there are too few neighbours to see that, a train that
-// takes less time than one message is no measurement. What noise may do is kept.
+// A round trip that is far longer than those of its neighbours is no part of the curve; where there
+// are too few neighbours to see that, a train that takes less time than one message is no
+// measurement. What noise may do is kept.
 func TestTrainsDisturbed(t *testing.T) {
 	for _, c := range []struct {
 		sizes  []int

@@ -38,7 +38,8 @@ const (
 // Few says whether the cell, or one of those that it is made of, has few samples.
 func (c *Cell) Few() bool { return c.Least < FewSamples }
 
-// group is the samples of a part of a cell, sorted: of one launch, and of one root where the two are kept apart.
+// group is the samples of a part of a cell, sorted: of one launch, and of one root where the two
+// are kept apart.
 type group struct {
 	times  []unit.Time
 	Median float64
@@ -93,7 +94,8 @@ func New(launches []*sample.Series, how combine, f sample.Runs, o Options) Cell 
 	return c
 }
 
-// Finish derives the standard error and the interval from the replicates. The interval is wider by slack on both sides.
+// Finish derives the standard error and the interval from the replicates. The interval is wider by
+// slack on both sides.
 func (c *Cell) Finish(slack, level float64) {
 	sorted := slices.Clone(c.Reps)
 	slices.Sort(sorted)
@@ -112,7 +114,8 @@ func (c *Cell) Split(s *sample.Series, f sample.Runs) []group {
 	return groups
 }
 
-// Counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots is what counts; else one.
+// Counted returns the groups of a launch whose medians are averaged: all, if the mean of the roots
+// is what counts; else one.
 func Counted(groups []group, how combine) []group {
 	if how == mean || len(groups) == 1 {
 		return groups
@@ -157,8 +160,10 @@ func (c *Cell) group(times []unit.Time, clock string, resolution float64) group 
 	return newGroup(asShown(g.times, clock, resolution))
 }
 
-// blur returns sorted times of which those that are alike are spread evenly over what the clock shows as the same: halfway to the next on both sides, and half a step at most. So a median is not one step
-// or the next, by chance, but between them as there are more of the one or the other (the median of grouped data). Where all are alike they say no more than that it is a step.
+// blur returns sorted times of which those that are alike are spread evenly over what the clock
+// shows as the same: halfway to the next on both sides, and half a step at most. So a median is not
+// one step or the next, by chance, but between them as there are more of the one or the other (the
+// median of grouped data). Where all are alike they say no more than that it is a step.
 func blur(times []unit.Time, step unit.Time) []unit.Time {
 	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
 		return times
@@ -206,7 +211,8 @@ func merge(a, b []unit.Time) []unit.Time {
 	return append(append(out, a...), b...)
 }
 
-// At returns the quantile u of sorted samples in microseconds, between two of them on the straight line.
+// At returns the quantile u of sorted samples in microseconds, between two of them on the straight
+// line.
 func At(sorted []unit.Time, u float64) float64 {
 	pos := u*float64(len(sorted)) - 0.5
 	i := int(pos)
@@ -226,8 +232,9 @@ func (g group) HalfWidth() float64 {
 	return (At(g.times, 0.5+d) - At(g.times, 0.5-d)) / 2
 }
 
-// agree says whether the medians with the two roots differ by no more than their intervals allow: four standard errors, since a fit makes hundreds of such
-// comparisons, and in any case a percent and a step. Many launches with few repetitions each show together what none shows alone.
+// agree says whether the medians with the two roots differ by no more than their intervals allow:
+// four standard errors, since a fit makes hundreds of such comparisons, and in any case a percent
+// and a step. Many launches with few repetitions each show together what none shows alone.
 func agree(launches [][]group, step float64) bool {
 	a, b, size := apart(launches)
 	if a.times == nil {
@@ -237,8 +244,9 @@ func agree(launches [][]group, step float64) bool {
 	return d <= 4*math.Hypot(a.HalfWidth(), b.HalfWidth()) || d <= 0.01*size+step
 }
 
-// apart returns the samples of all launches that have two roots, with each of them, and how long they take. Of several launches it is by how much each sample is longer than the
-// median of its launch.
+// apart returns the samples of all launches that have two roots, with each of them, and how long
+// they take. Of several launches it is by how much each sample is longer than the median of its
+// launch.
 func apart(launches [][]group) (a, b group, size float64) {
 	var with [2][]unit.Time
 	for _, g := range launches {
@@ -262,7 +270,8 @@ func apart(launches [][]group) (a, b group, size float64) {
 	return newGroup(sorted(with[0])), newGroup(sorted(with[1])), size
 }
 
-// step returns the smallest difference between sorted times, in microseconds: of batches it is a part of the clock's step. It is infinite where all are alike.
+// step returns the smallest difference between sorted times, in microseconds: of batches it is a
+// part of the clock's step. It is infinite where all are alike.
 func step(times []unit.Time) float64 {
 	least := math.Inf(1)
 	for i := 1; i < len(times); i++ {
@@ -273,7 +282,8 @@ func step(times []unit.Time) float64 {
 	return least
 }
 
-// tail says whether more than one sample, and more than one in a hundred, is far off on the high side.
+// tail says whether more than one sample, and more than one in a hundred, is far off on the high
+// side.
 func (g group) tail() bool {
 	limit := math.Max(2*g.Median, g.Median+10*(At(g.times, 0.75)-At(g.times, 0.25)))
 	i, _ := slices.BinarySearch(g.times, unit.FromMicros(limit)+1)
@@ -281,7 +291,8 @@ func (g group) tail() bool {
 	return far > 1 && far*100 > len(g.times)
 }
 
-// coarse says whether the steps of the timer show: it is known to be coarse, or a real clock shows few different times.
+// coarse says whether the steps of the timer show: it is known to be coarse, or a real clock shows
+// few different times.
 func (g group) coarse(clock string, resolution float64) bool {
 	if resolution > 0 && g.Median < 20*resolution {
 		return true
@@ -298,8 +309,9 @@ func (g group) coarse(clock string, resolution float64) bool {
 	return distinct <= 10
 }
 
-// drifts says whether the later half of the repetitions is slower or faster than the earlier: by counting samples above
-// the median on both sides, at five standard deviations, and by more than a percent.
+// drifts says whether the later half of the repetitions is slower or faster than the earlier: by
+// counting samples above the median on both sides, at five standard deviations, and by more than a
+// percent.
 func drifts(times []unit.Time, g group) bool {
 	n := len(times)
 	if n < 40 {
@@ -328,9 +340,9 @@ func above(times []unit.Time, limit unit.Time) int {
 
 // resample returns bootstrap replicates of the median.
 //
-// The median of n draws with replacement from n sorted samples is the sample of rank ⌊nU⌋, where U is the median of n uniform
-// numbers: Beta((n+1)/2, (n+1)/2). So one draw of U does for n draws of samples. U is made by Ulrich's formula
-// (1984) for the symmetric beta distribution,
+// The median of n draws with replacement from n sorted samples is the sample of rank ⌊nU⌋, where U
+// is the median of n uniform numbers: Beta((n+1)/2, (n+1)/2). So one draw of U does for n draws of
+// samples. U is made by Ulrich's formula (1984) for the symmetric beta distribution,
 //
 //	½ + ½ √(1 − V^(2/(2a−1))) cos 2πW
 //
@@ -350,8 +362,8 @@ func (g group) resample(replicates int, rng *rand.Rand) []float64 {
 	return reps
 }
 
-// source returns random numbers that depend on what was measured and on nothing else, so that the order of work
-// does not matter.
+// source returns random numbers that depend on what was measured and on nothing else, so that the
+// order of work does not matter.
 func source(k sample.Key, part int, seed uint64) *rand.Rand {
 	h := fnv.New64a()
 	for _, s := range []string{k.Platform, k.Library, k.Clock, k.Place, k.Mode, k.Protocol, k.Timer} {
@@ -361,8 +373,8 @@ func source(k sample.Key, part int, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed^h.Sum64(), uint64(k.Bytes)<<32^uint64(k.Launch)<<1^uint64(part)))
 }
 
-// rootsOf says how the two roots of a barrier combine. Where a receive waits for a send that began with it, the skew between
-// the two is part of the time, with either sign.
+// rootsOf says how the two roots of a barrier combine. Where a receive waits for a send that began
+// with it, the skew between the two is part of the time, with either sign.
 func rootsOf(k sample.Key) combine {
 	if k.Timer == sample.Timer21 && sample.Blocking(k.Mode) {
 		return mean
@@ -379,8 +391,10 @@ func CombinationOf(launches []*sample.Series, f sample.Runs) combine {
 	return how
 }
 
-// WaysOf returns for each of some keys, which are in order, how the two roots of its cell combine. Of a real clock the sizes of a curve go one way, the lower root's if those of more than a fifth disagree: whether the roots
-// of one do is a matter of chance where they nearly do, and a curve that goes half the one way and half the other would look like a change of protocol.
+// WaysOf returns for each of some keys, which are in order, how the two roots of its cell combine.
+// Of a real clock the sizes of a curve go one way, the lower root's if those of more than a fifth
+// disagree: whether the roots of one do is a matter of chance where they nearly do, and a curve
+// that goes half the one way and half the other would look like a change of protocol.
 func WaysOf(keys []sample.Key, series map[sample.Key][]*sample.Series, f sample.Runs) []combine {
 	how := make([]combine, len(keys))
 	Parallel(len(keys), func(i int) { how[i] = CombinationOf(series[keys[i]], f) })
@@ -427,7 +441,8 @@ func Combine(cells []Cell, factors []float64, level float64) Cell {
 	return out
 }
 
-// Slower says whether t is longer than c, by more than the interval of the difference and twice the tolerance.
+// Slower says whether t is longer than c, by more than the interval of the difference and twice the
+// tolerance.
 func (c *Cell) Slower(t Cell, o Options) bool {
 	d := Combine([]Cell{t, *c}, []float64{1, -1}, o.Level)
 	return d.Low > 2*o.Tolerance*math.Abs(c.Value)

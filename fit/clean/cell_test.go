@@ -12,7 +12,8 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// launchesOfRoots returns series of one size, of a launch each, the first half of whose samples is with the one root of the barrier.
+// launchesOfRoots returns series of one size, of a launch each, the first half of whose samples is
+// with the one root of the barrier.
 func launchesOfRoots(bytes int, step unit.Time, us ...[2][]float64) []*sample.Series {
 	var all []*sample.Series
 	for launch, with := range us {
@@ -25,7 +26,8 @@ func launchesOfRoots(bytes int, step unit.Time, us ...[2][]float64) []*sample.Se
 	return all
 }
 
-// Launches of two repetitions with each root show together what none shows alone: that it takes longer with one. One sample that is far off hides nothing, nor do launches that differ.
+// Launches of two repetitions with each root show together what none shows alone: that it takes
+// longer with one. One sample that is far off hides nothing, nor do launches that differ.
 func TestRootsTogether(t *testing.T) {
 	f := sample.Runs{{Roots: 2, Resolution: 0.01}}
 	slow, quick := []float64{10.3, 9.2}, []float64{8.4, 8.5}
@@ -54,7 +56,8 @@ func TestRootsTogether(t *testing.T) {
 	}
 }
 
-// A step of the clock between two roots is no difference, but of batches, of which samples are means, a step is a part of the clock's.
+// A step of the clock between two roots is no difference, but of batches, of which samples are
+// means, a step is a part of the clock's.
 func TestStepsOfBatches(t *testing.T) {
 	f := sample.Runs{{Roots: 2, Resolution: 0.01}}
 	with := func(us, step float64) (x []float64) {
@@ -75,7 +78,8 @@ func TestStepsOfBatches(t *testing.T) {
 	}
 }
 
-// The sizes of a curve go one way: of one that disagrees by chance both roots count, and of those that agree where more than a fifth do not the lower one. What is emulated goes each its own.
+// The sizes of a curve go one way: of one that disagrees by chance both roots count, and of those
+// that agree where more than a fifth do not the lower one. What is emulated goes each its own.
 func TestRootsOfCurve(t *testing.T) {
 	f := sample.Runs{{Roots: 2, Resolution: 0.01}}
 	near := [2][]float64{{9, 9.1, 9.2, 9.3}, {9.05, 9.15, 9.25, 9.35}}
@@ -112,7 +116,8 @@ func TestRootsOfCurve(t *testing.T) {
 	}
 }
 
-// A median is between two steps of a clock as there are more samples of the one or the other, and what a clock tells apart stays as it is.
+// A median is between two steps of a clock as there are more samples of the one or the other, and
+// what a clock tells apart stays as it is.
 func TestBlur(t *testing.T) {
 	between := func(short, long int) float64 {
 		return newGroup(blur(slices.Concat(slices.Repeat([]unit.Time{17_000}, short), slices.Repeat([]unit.Time{27_000}, long)), 10_000)).Median * 1000
@@ -163,7 +168,8 @@ func TestResample(t *testing.T) {
 			slow[b] = Median(drawn)
 		}
 		a, b := stat.StdDev(fast, nil), stat.StdDev(slow, nil)
-		// between few samples the replicates are smoothed, which narrows them: by a quarter for five of such a skewed distribution
+		// between few samples the replicates are smoothed, which narrows them: by a quarter for
+		// five of such a skewed distribution
 		if slack := 0.08 + 1/float64(n); math.Abs(a-b) > slack*b {
 			t.Errorf("%d samples: standard deviation %v, by drawing %v", n, a, b)
 		}

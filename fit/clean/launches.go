@@ -19,8 +19,9 @@ func (s *Stack) push(launch int, value float64, reps []float64) {
 	s.Launches, s.Values, s.reps = append(s.Launches, launch), append(s.Values, value), append(s.reps, reps)
 }
 
-// acrossLaunches returns the median of the launches, and replicates that draw launches with replacement and take the median of
-// theirs. All cells with as many launches draw the same ones, since what differs between launches concerns all timers alike.
+// acrossLaunches returns the median of the launches, and replicates that draw launches with
+// replacement and take the median of theirs. All cells with as many launches draw the same ones,
+// since what differs between launches concerns all timers alike.
 func (s *Stack) acrossLaunches(o Options) (value float64, reps []float64) {
 	value = Median(slices.Clone(s.Values))
 	k := len(s.reps)
@@ -38,8 +39,9 @@ func (s *Stack) acrossLaunches(o Options) (value float64, reps []float64) {
 	return value, reps
 }
 
-// fewLaunches returns by how much replicates that draw k launches with replacement lie too close together: they scatter as k launches do around
-// their own mean, whose variance is smaller by (k−1)/k, and an interval of so few is one of Student's, not a normal one:
+// fewLaunches returns by how much replicates that draw k launches with replacement lie too close
+// together: they scatter as k launches do around their own mean, whose variance is smaller by
+// (k−1)/k, and an interval of so few is one of Student's, not a normal one:
 //
 //	√(k/(k−1)) · t(k−1) / z
 //

@@ -6,7 +6,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Chosen says whether the protocol was the library's choice. Messages are always carried as T: there is nothing to choose.
+// Chosen says whether the protocol was the library's choice. Messages are always carried as T:
+// there is nothing to choose.
 func Chosen(mode, protocol string) bool {
 	return protocol == "" || protocol == "auto" || mode == sample.Message && protocol == "T"
 }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Rounded returns x with ten significant digits, more than any measurement has, so that files show no digits of
-// floating-point arithmetic and reading one gives the numbers back.
+// Rounded returns x with ten significant digits, more than any measurement has, so that files show
+// no digits of floating-point arithmetic and reading one gives the numbers back.
 func Rounded(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
 	if err != nil {

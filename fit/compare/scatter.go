@@ -181,7 +181,7 @@ func commonNear(all []*party, modeName, timer string, wish int) int {
 			continue
 		}
 		var sizes []int
-		for _, x := range slices.Concat(c.Cells, c.Held) {
+		for _, x := range slices.Concat(c.Cells, c.Excluded) {
 			if first || slices.Contains(common, x.Bytes) {
 				sizes = append(sizes, x.Bytes)
 			}

@@ -6,8 +6,8 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// segment is what one protocol shows of a curve: the cells from one to before another. The last piece
-// of it has most of its sizes; those before are of small sizes that its line misses.
+// segment is what one protocol shows of a curve: the cells from one to before another. The last
+// piece of it has most of its sizes; those before are of small sizes that its line misses.
 type segment struct{ from, to, piece int }
 
 // Change is where a curve goes from one protocol to the next.

@@ -31,8 +31,9 @@ type Point struct {
 	Samples          int
 }
 
-// Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the last size that was measured on it,
-// and nobody knows what is between that and the first of the next.
+// Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the
+// last size that was measured on it, and nobody knows what is between that and the first of the
+// next.
 type Piece struct {
 	From, To         int
 	Value, Low, High float64 // at From
@@ -44,7 +45,8 @@ type Piece struct {
 	Falls            bool // the times fall with length, and a level line stands for them
 }
 
-// At returns the curve at k bytes: on the last piece that begins at or below k. Sizes below all pieces take what the smallest does.
+// At returns the curve at k bytes: on the last piece that begins at or below k. Sizes below all
+// pieces take what the smallest does.
 func (c Curve) At(k int) float64 {
 	if len(c.Pieces) == 0 {
 		return math.NaN()
@@ -64,7 +66,7 @@ type Fitted struct {
 	Mode, Protocol, Timer string
 
 	Cells     []clean.Cell
-	Held      []clean.Cell // set aside
+	Excluded  []clean.Cell // set aside
 	absent    []int        // sizes that were set aside in the curves that this one is made of
 	Time      bool         // a time, which does not fall with length: not a difference of timers
 	Floor     float64      // a time that cannot be told from none
@@ -78,7 +80,8 @@ type Fitted struct {
 	Off       []misfit // by piece
 }
 
-// Load makes curves of the samples that count, in the order of results: by place, mode, protocol, timer.
+// Load makes curves of the samples that count, in the order of results: by place, mode, protocol,
+// timer.
 func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
 	f, err := set.Runs()
 	if err != nil {
@@ -127,7 +130,8 @@ func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
 	return curves, nil
 }
 
-// Minus returns the difference of two curves over the sizes that both have, under the name of a method.
+// Minus returns the difference of two curves over the sizes that both have, under the name of a
+// method.
 func (c *Fitted) Minus(d *Fitted, method string, level float64) *Fitted {
 	out := &Fitted{Subject: c.Subject, Mode: c.Mode, Protocol: c.Protocol, Timer: method, Clock: c.Clock, Floor: math.Hypot(c.Floor, d.Floor)}
 	for _, a := range c.Cells {
@@ -145,7 +149,7 @@ func (c *Fitted) Minus(d *Fitted, method string, level float64) *Fitted {
 // Lost returns the sizes from some length on that were measured and do not count, in order.
 func (c *Fitted) Lost(from int) []int {
 	sizes := slices.Clone(c.absent)
-	for _, x := range c.Held {
+	for _, x := range c.Excluded {
 		sizes = append(sizes, x.Bytes)
 	}
 	sizes = slices.DeleteFunc(sizes, func(k int) bool { return k < from })
@@ -156,7 +160,7 @@ func (c *Fitted) Lost(from int) []int {
 // Times returns the curve times x, under the name of a method, in the same pieces.
 func (c *Fitted) Times(x float64, method string, level float64) *Fitted {
 	out := *c
-	out.Timer, out.Cells, out.Scales, out.Held, out.Floor, out.absent = method, nil, nil, nil, c.Floor*x, c.Lost(0)
+	out.Timer, out.Cells, out.Scales, out.Excluded, out.Floor, out.absent = method, nil, nil, nil, c.Floor*x, c.Lost(0)
 	out.Pieces, out.Replicate = nil, nil
 	for i, a := range c.Cells {
 		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a}, []float64{x}, level))
@@ -194,7 +198,7 @@ func (c *Fitted) At(bytes int) *clean.Cell {
 
 func (c *Fitted) Public() Curve {
 	out := Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Pieces: c.Pieces}
-	for _, x := range slices.Concat(c.Cells, c.Held) {
+	for _, x := range slices.Concat(c.Cells, c.Excluded) {
 		out.Points = append(out.Points, Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(x.Low), clean.Rounded(x.High), x.N})
 	}
 	slices.SortFunc(out.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
@@ -214,7 +218,7 @@ func (c *Fitted) Warnings() []clean.Warning {
 		{clean.CoarseTimer, "the steps of the timer show: measure several calls at once", func(x clean.Cell) bool { return x.Coarse }},
 		{clean.Drift, "later repetitions differ from earlier ones", func(x clean.Cell) bool { return x.Drift }},
 	}
-	out := c.heldWarning()
+	out := c.excludedWarning()
 	for _, test := range tests {
 		var at []int
 		for _, x := range c.Cells {
@@ -231,8 +235,9 @@ func (c *Fitted) Warnings() []clean.Warning {
 	return out
 }
 
-// unsettled says whether parameters suffer from roots that disagree: at the smallest size, or at more than a quarter of those of a piece.
-// Of timer22 there are no parameters, and P1's wait before it receives is part of it.
+// unsettled says whether parameters suffer from roots that disagree: at the smallest size, or at
+// more than a quarter of those of a piece. Of timer22 there are no parameters, and P1's wait before
+// it receives is part of it.
 func (c *Fitted) unsettled() bool {
 	if c.Timer == sample.Timer22 {
 		return false
@@ -284,9 +289,10 @@ func ByPlace(curves []*Fitted) [][]*Fitted {
 	return places
 }
 
-// scatters returns how far each median may be from where the curve's other medians would have it, as its launches show. A launch in which everything takes
-// longer moves the curve and bends it nowhere, so that what it moves all cells by, as a part of their scale, is taken out first. The second result is
-// false if there are no two launches of every cell.
+// scatters returns how far each median may be from where the curve's other medians would have it,
+// as its launches show. A launch in which everything takes longer moves the curve and bends it
+// nowhere, so that what it moves all cells by, as a part of their scale, is taken out first. The
+// second result is false if there are no two launches of every cell.
 func (c *Fitted) scatters() ([]float64, bool) {
 	rest, ok := c.centred()
 	if !ok || len(rest) == 0 {
@@ -312,7 +318,8 @@ func (c *Fitted) scatters() ([]float64, bool) {
 	return out, true
 }
 
-// centred returns what is left of each cell's launches without its value and without what a launch adds to all cells.
+// centred returns what is left of each cell's launches without its value and without what a launch
+// adds to all cells.
 func (c *Fitted) centred() ([][]float64, bool) {
 	by := make(map[int][]float64) // relative deviations of each launch
 	for i, x := range c.Cells {
@@ -337,8 +344,9 @@ func (c *Fitted) centred() ([][]float64, bool) {
 	return rest, true
 }
 
-// prior is how many launches' worth of evidence the scatter of all cells is, beside that of a cell's own launches: three launches show no variance of their own
-// (the moderated variance of Smyth 2004).
+// prior is how many launches' worth of evidence the scatter of all cells is, beside that of a
+// cell's own launches: three launches show no variance of their own (the moderated variance of
+// Smyth 2004).
 const prior = 4
 
 // Draw returns what lines say.

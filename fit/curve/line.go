@@ -20,18 +20,19 @@ func (p points) residual(l Line, i int) float64 {
 	return (p.y[i] - l.Value - l.Slope*(p.x[i]-p.x[0])) / p.s[i]
 }
 
-// huber is the residual beyond which a point counts linearly; with 1.345 the estimate loses 5 % of its efficiency on normal
-// errors. Huber 1964.
+// huber is the residual beyond which a point counts linearly; with 1.345 the estimate loses 5 % of
+// its efficiency on normal errors. Huber 1964.
 const huber = 1.345
 
-// fitLine fits a line by Huber's loss on residuals relative to their uncertainties, with weights that are found
-// iteratively.
+// fitLine fits a line by Huber's loss on residuals relative to their uncertainties, with weights
+// that are found iteratively.
 //
-// Note: Theil–Sen would not do. Sizes grow geometrically, so that most of its pairs are of small sizes whose slopes are all
-// noise, and it has no place for uncertainties that grow with the value. Samples far off are met by the
-// median of each cell already; Huber's loss is for cells far off.
+// Note: Theil–Sen would not do. Sizes grow geometrically, so that most of its pairs are of small
+// sizes whose slopes are all noise, and it has no place for uncertainties that grow with the value.
+// Samples far off are met by the median of each cell already; Huber's loss is for cells far off.
 //
-// Delays are one-sided: where many points stray from the line, those that lie lowest are believed, of which there may be fewer than half.
+// Delays are one-sided: where many points stray from the line, those that lie lowest are believed,
+// of which there may be fewer than half.
 func fitLine(p points) Line {
 	l, _ := fitAmong(p)
 	return l
@@ -49,9 +50,11 @@ func fitAmong(p points) (l Line, low bool) {
 	return l, false
 }
 
-// forget returns the line without the points that stray from it, which are too few to have led it astray, and the uncertainties with which they count for
-// (almost) nothing. Where pieces are is found with them, as one bad point less would make every division look better. Replicates of a line forget what the line
-// forgot: a point at the edge, which every other one would forget, makes two heaps of them.
+// forget returns the line without the points that stray from it, which are too few to have led it
+// astray, and the uncertainties with which they count for (almost) nothing. Where pieces are is
+// found with them, as one bad point less would make every division look better. Replicates of a
+// line forget what the line forgot: a point at the edge, which every other one would forget, makes
+// two heaps of them.
 func forget(p points, l Line) (Line, []float64) {
 	if len(p.x) < crowd || p.strays(l) == 0 {
 		return l, p.s
@@ -129,8 +132,9 @@ func (p points) strays(l Line) int {
 	return n
 }
 
-// loss returns what a line costs: Σ r², or 9 + 3·ln(r/3) of residuals beyond 3, where a point below the line counts so many times; or something above enough.
-// One bad cell costs little more the worse it is, but several that are all far off do.
+// loss returns what a line costs: Σ r², or 9 + 3·ln(r/3) of residuals beyond 3, where a point below
+// the line counts so many times; or something above enough. One bad cell costs little more the
+// worse it is, but several that are all far off do.
 func (p points) loss(l Line, below, enough float64) float64 {
 	sum := 0.0
 	for i := range p.x {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A slope through points that lie on no line is not that of those which happen to be known best: they count by their size alone. Points on a line keep their uncertainties.
+// A slope through points that lie on no line is not that of those which happen to be known best:
+// they count by their size alone. Points on a line keep their uncertainties.
 func TestLoosen(t *testing.T) {
 	x, y := []float64{32, 64, 128}, []float64{6, 12.6, 18.3} // a step, as of a second part of a message
 	var slopes []float64

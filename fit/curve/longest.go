@@ -6,7 +6,8 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// FewLong says whether too few of the longest messages count, as others of them do not, for those that do to show what a byte costs: shorter ones may go another way.
+// FewLong says whether too few of the longest messages count, as others of them do not, for those
+// that do to show what a byte costs: shorter ones may go another way.
 func (c *Fitted) FewLong() bool {
 	lost, most := c.Lost(0), c.Cells[len(c.Cells)-1].Bytes
 	if len(lost) == 0 || c.Clock != "real" {
@@ -22,7 +23,8 @@ func (c *Fitted) FewLong() bool {
 	return n < Fewest && lost[len(lost)-1]*Spans[0] >= most
 }
 
-// Longest returns a curve of no messages but those, if real time was measured. A line through a whole piece follows the many short ones, which are known to the same part of less time, and
+// Longest returns a curve of no messages but those, if real time was measured. A line through a
+// whole piece follows the many short ones, which are known to the same part of less time, and
 // whether a piece ends among them changes from run to run.
 func (c *Fitted) Longest(o clean.Options) *Fitted {
 	if c.Clock != "real" {
@@ -55,6 +57,7 @@ func (c *Fitted) only(from, to int, o clean.Options) *Fitted {
 	return &part
 }
 
-// What a byte costs in long messages is shown by those that are no more than so many times shorter than the longest, or by as many as make a piece; where more than a fifth of these stray from
+// What a byte costs in long messages is shown by those that are no more than so many times shorter
+// than the longest, or by as many as make a piece; where more than a fifth of these stray from
 // their line, by more.
 var Spans = []int{3, 8}

@@ -45,8 +45,8 @@ func (c *Fitted) settle(known []float64, from, to int, o clean.Options) {
 	c.piece(c.fitted, known, from+m, to, o)
 }
 
-// A line may miss its smallest size by a twentieth of the time, and by a quarter where the times are
-// as uncertain.
+// A line may miss its smallest size by a twentieth of the time, and by a quarter where the times
+// are as uncertain.
 const missing, missingMost = 0.05, 0.25
 
 // misses says whether the line of some cells misses the first.
@@ -74,8 +74,9 @@ func (c *Fitted) line(p points) Line {
 	return l
 }
 
-// points returns the medians with their uncertainties: standard errors, as far as they concern the shape of the curve, and deviations from the line that
-// nobody minds. The standard error of a few samples is itself uncertain and so counts for more.
+// points returns the medians with their uncertainties: standard errors, as far as they concern the
+// shape of the curve, and deviations from the line that nobody minds. The standard error of a few
+// samples is itself uncertain and so counts for more.
 func (c *Fitted) points(tolerance float64) points {
 	var p points
 	scatters, launched := c.scatters()
@@ -91,15 +92,19 @@ func (c *Fitted) points(tolerance float64) points {
 	return p
 }
 
-// roughen makes uncertainties larger if the curve is rougher than they say: by a part of its scale, the same for all points, so large that the median
-// deviation of a point from the line between its neighbours is what is expected. On a real machine no time is a straight line of the length: a message of
-// 64 bytes takes longer than one of 128, and no launch shows another curve. A break moves only two of these deviations.
+// roughen makes uncertainties larger if the curve is rougher than they say: by a part of its scale,
+// the same for all points, so large that the median deviation of a point from the line between its
+// neighbours is what is expected. On a real machine no time is a straight line of the length: a
+// message of 64 bytes takes longer than one of 128, and no launch shows another curve. A break
+// moves only two of these deviations.
 func (p points) roughen(scales []float64) {
 	p.widen(scales, roughest, func() bool { return p.roughness() > 1 })
 }
 
-// loosen makes uncertainties larger if a few points are not on one line: by a part of their scale, the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
-// 1970). Else the line would follow those points of which it is known best how far off they are, which changes from run to run. Of many points those that are far off tell themselves.
+// loosen makes uncertainties larger if a few points are not on one line: by a part of their scale,
+// the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
+// 1970). Else the line would follow those points of which it is known best how far off they are,
+// which changes from run to run. Of many points those that are far off tell themselves.
 func (p points) loosen(scales []float64) {
 	n := len(p.x)
 	if n < Fewest || n > crowd {
@@ -114,8 +119,8 @@ func (p points) loosen(scales []float64) {
 	})
 }
 
-// widen makes uncertainties larger by the least part of the scales with which they are not too small,
-// or by the most.
+// widen makes uncertainties larger by the least part of the scales with which they are not too
+// small, or by the most.
 func (p points) widen(scales []float64, most float64, small func() bool) {
 	known := slices.Clone(p.s)
 	with := func(part float64) bool {
@@ -141,7 +146,8 @@ func (p points) widen(scales []float64, most float64, small func() bool) {
 // A curve may deviate by roughest from a line as a matter of course, and a few points by strewn.
 const roughest, strewn = 0.05, 0.25
 
-// roughness returns the median deviation of a point from the line between its neighbours, over what is expected.
+// roughness returns the median deviation of a point from the line between its neighbours, over what
+// is expected.
 func (p points) roughness() float64 {
 	var u []float64
 	for i := 1; i+1 < len(p.x); i++ {
@@ -156,9 +162,10 @@ func (p points) roughness() float64 {
 	return clean.Median(u) / 0.6745
 }
 
-// breaks returns where pieces begin: those that make Σ min(r², 9) + price·pieces least, with r the residuals in units of their
-// uncertainties. That is BIC with the uncertainties known, three parameters a piece (two of the line, one of its place) at
-// twice the price, since the place is searched for; and with a bound on what one point may cost (Fearnhead and Rigaill 2019).
+// breaks returns where pieces begin: those that make Σ min(r², 9) + price·pieces least, with r the
+// residuals in units of their uncertainties. That is BIC with the uncertainties known, three
+// parameters a piece (two of the line, one of its place) at twice the price, since the place is
+// searched for; and with a bound on what one point may cost (Fearnhead and Rigaill 2019).
 func breaks(p points, most int) []int {
 	n := len(p.x)
 	price := dear * 3 * math.Log(float64(n))
@@ -174,7 +181,8 @@ func breaks(p points, most int) []int {
 			}
 		}
 	}
-	// best[k][j] is the least cost of what is before places[j] in k+1 pieces, the last of which begins at places[start[k][j]].
+	// best[k][j] is the least cost of what is before places[j] in k+1 pieces, the last of which
+	// begins at places[start[k][j]].
 	best, start := [][]float64{slices.Clone(cost[0])}, [][]int{make([]int, m+1)}
 	for k := 1; k < most; k++ {
 		b, s := make([]float64, m+1), make([]int, m+1)
@@ -212,7 +220,8 @@ func candidates(n int) []int {
 	return append(places, n)
 }
 
-// piece adds the line of the cells from one to before another. Known are their uncertainties without what the curve's roughness adds.
+// piece adds the line of the cells from one to before another. Known are their uncertainties
+// without what the curve's roughness adds.
 func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options) {
 	p = p.cut(from, to)
 	l, low := fitAmong(p)
@@ -265,7 +274,8 @@ func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options)
 	c.Pieces, c.Replicate = append(c.Pieces, piece), append(c.Replicate, lines)
 }
 
-// misfit is how far medians lie from their line, as parts of them: the median of all, and the largest.
+// misfit is how far medians lie from their line, as parts of them: the median of all, and the
+// largest.
 type misfit struct{ Middle, Most float64 }
 
 // misfitOf returns that of a line.

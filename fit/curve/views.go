@@ -9,7 +9,8 @@ import (
 
 // What charts show of a curve beside its points.
 
-// Half returns half of a curve of round trips, which is the time of one way: points, pieces and their intervals.
+// Half returns half of a curve of round trips, which is the time of one way: points, pieces and
+// their intervals.
 func (c Curve) Half() Curve {
 	points, pieces := c.Points, c.Pieces
 	c.Timer, c.Points, c.Pieces = sample.RTT+"/2", nil, nil
@@ -25,8 +26,8 @@ func (c Curve) Half() Curve {
 	return c
 }
 
-// Residuals returns by how many percent the medians, and the ends of their intervals, are above the pieces that were fitted to them. Where a piece is not above
-// zero there is none.
+// Residuals returns by how many percent the medians, and the ends of their intervals, are above the
+// pieces that were fitted to them. Where a piece is not above zero there is none.
 func (c Curve) Residuals() []Point {
 	var out []Point
 	for _, p := range c.Points {
@@ -41,8 +42,8 @@ func (c Curve) Residuals() []Point {
 	return out
 }
 
-// Bandwidth returns the bytes of each message over the times of a curve, in MB/s of 10⁶ bytes. Messages without bytes have none, nor has a time whose interval
-// holds zero.
+// Bandwidth returns the bytes of each message over the times of a curve, in MB/s of 10⁶ bytes.
+// Messages without bytes have none, nor has a time whose interval holds zero.
 func (c Curve) Bandwidth() []Point {
 	var out []Point
 	for _, p := range c.Points {
@@ -54,7 +55,8 @@ func (c Curve) Bandwidth() []Point {
 	return out
 }
 
-// Break is where a curve goes from one piece to the next: behind From and not behind To, which are sizes that were measured.
+// Break is where a curve goes from one piece to the next: behind From and not behind To, which are
+// sizes that were measured.
 type Break struct{ From, To int }
 
 // Breaks returns where the pieces of a curve end.
@@ -66,7 +68,8 @@ func (c Curve) Breaks() []Break {
 	return out
 }
 
-// Off returns the median and the largest of the residuals without their signs, in percent. Without residuals they are NaN.
+// Off returns the median and the largest of the residuals without their signs, in percent. Without
+// residuals they are NaN.
 func (c Curve) Off() (middle, most float64) {
 	var sizes []float64
 	for _, r := range c.Residuals() {

@@ -8,7 +8,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// stepped is a curve of two pieces: 10 + k up to 2 bytes, 40 + (k−4)/2 from 4 on, and one median that is off by a fifth.
+// stepped is a curve of two pieces: 10 + k up to 2 bytes, 40 + (k−4)/2 from 4 on, and one median
+// that is off by a fifth.
 func stepped() Curve {
 	return Curve{Timer: "rtt", Points: []Point{{0, 10, 9, 11, 5}, {2, 12, 12, 12, 5}, {4, 48, 40, 56, 5}, {8, 42, 42, 42, 5}}, Pieces: []Piece{
 		{From: 0, To: 2, Value: 10, Low: 9, High: 11, Slope: 1, SlopeLow: 0.5, SlopeHigh: 2}, {From: 4, To: 8, Value: 40, Low: 40, High: 40, Slope: 0.5, SlopeLow: 0.5, SlopeHigh: 0.5}}}
@@ -52,7 +53,8 @@ func TestResiduals(t *testing.T) {
 	}
 }
 
-// A message of 4 bytes in 48 us is 1/12 MB/s; none of no bytes, and none of a time that may be none.
+// A message of 4 bytes in 48 us is 1/12 MB/s; none of no bytes, and none of a time that may be
+// none.
 func TestBandwidthOfCurve(t *testing.T) {
 	c := stepped()
 	c.Points[1].Low = 0

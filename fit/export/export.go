@@ -1,7 +1,8 @@
-// Package export writes parameters as other tools take them: simulators of message passing, and JSON for everybody else.
+// Package export writes parameters as other tools take them: simulators of message passing, and
+// JSON for everybody else.
 //
-// A format is a file: a Format value and what it writes. A parameter that a tool needs and the samples do not determine is an error that says what
-// to measure; no number is made up for it.
+// A format is a file: a Format value and what it writes. A parameter that a tool needs and the
+// samples do not determine is an error that says what to measure; no number is made up for it.
 package export
 
 import (
@@ -52,8 +53,9 @@ type Options struct {
 	Small                    bool   // charge the overheads of small messages at all sizes
 }
 
-// Write writes parameters in a format. It is an error if they are of several platforms, libraries or places and the options do not say which,
-// and if the tool needs a parameter that is not among them.
+// Write writes parameters in a format. It is an error if they are of several platforms, libraries
+// or places and the options do not say which, and if the tool needs a parameter that is not among
+// them.
 func Write(w io.Writer, f *Format, ps []params.Parameter, o Options) error {
 	selected := slices.Clone(params.Select(ps, o.Platform, o.Library, o.Place))
 	if o.Mode != "" {

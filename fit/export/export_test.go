@@ -19,7 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// machineOf returns the parameters of a made-up machine: o_s jumps by 20 us after 4096 bytes, twice a round trip, and by 1 us after 512, which is none.
+// machineOf returns the parameters of a made-up machine: o_s jumps by 20 us after 4096 bytes, twice
+// a round trip, and by 1 us after 512, which is none.
 func machineOf() []params.Parameter {
 	var ps []params.Parameter
 	add := func(mode, name, method, unit string, from, to int, value float64) {
@@ -88,7 +89,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The numbers of the command line, computed by hand: o is (1 + 1.5)/2 us, O what (o_s + o_r)/2 grows by from 8 to 4096 bytes.
+// The numbers of the command line, computed by hand: o is (1 + 1.5)/2 us, O what (o_s + o_r)/2
+// grows by from 8 to 4096 bytes.
 func TestLogGOPSim(t *testing.T) {
 	out := written(t, "logopsim", machineOf(), Options{})
 	o := ((2.06 + 0.0002*3496) + (1.5 + 0.0002*4088) - 2.5) / 2 / 4088 // us a byte
@@ -102,7 +104,8 @@ func TestLogGOPSim(t *testing.T) {
 	}
 }
 
-// simulated is how long SimGrid takes for k bytes one way, by the rules of its manual, from the file alone.
+// simulated is how long SimGrid takes for k bytes one way, by the rules of its manual, from the
+// file alone.
 func simulated(t *testing.T, file string, k int) float64 {
 	t.Helper()
 	var p struct {
@@ -194,7 +197,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The eager limit that round trips show is taken before one that overheads hint at; a gap of the same letter is none.
+// The eager limit that round trips show is taken before one that overheads hint at; a gap of the
+// same letter is none.
 func TestEagerLimit(t *testing.T) {
 	ps := append(machineOf(), params.Parameter{Platform: "toy & co", Library: "lib", Place: "inter", Mode: "send", Name: "S", Method: "x", Unit: params.PerByte, Value: 0.1})
 	if out := written(t, "logopsim", ps, Options{}); !strings.Contains(out, "-S 4096\n") {

@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// jsonFormat writes all parameters as one JSON object, in the order and with the columns of the table. What has no number is null, and its method says so.
+// jsonFormat writes all parameters as one JSON object, in the order and with the columns of the
+// table. What has no number is null, and its method says so.
 var jsonFormat = Format{
 	Name:        "json",
 	Description: "all parameters, with intervals and methods, as one JSON object",

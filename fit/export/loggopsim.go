@@ -9,11 +9,13 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// logGOPSim writes a command line of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010, https://github.com/spcl/LogGOPSim).
+// logGOPSim writes a command line of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010,
+// https://github.com/spcl/LogGOPSim).
 //
-// Its options -L -o -g -G -O -S are whole numbers of nanoseconds, nanoseconds a byte, and bytes. A message of k bytes takes its sender o + (k−1)·O,
-// travels L, and takes its receiver o + (k−1)·max(G, O); the next can leave after g + (k−1)·G. One of more than S bytes ends its send when the
-// receive is found. There is one o and one O for sends and receives: the means of ours.
+// Its options -L -o -g -G -O -S are whole numbers of nanoseconds, nanoseconds a byte, and bytes. A
+// message of k bytes takes its sender o + (k−1)·O, travels L, and takes its receiver o +
+// (k−1)·max(G, O); the next can leave after g + (k−1)·G. One of more than S bytes ends its send
+// when the receive is found. There is one o and one O for sends and receives: the means of ours.
 var logGOPSim = Format{
 	Name:        "logopsim",
 	Description: "LogGOPSim: its command line, as a shell script",
@@ -93,7 +95,8 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 	}, nil
 }
 
-// step returns the unit of the numbers in picoseconds: a nanosecond if that makes none of them wrong by more than a percent.
+// step returns the unit of the numbers in picoseconds: a nanosecond if that makes none of them
+// wrong by more than a percent.
 func (m *machine) step(options []option) (step float64, name string, err error) {
 	const coarse, most = 0.01, math.MaxInt32
 	step, name = 1000, "nanosecond"

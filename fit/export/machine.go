@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// machine is what a simulator needs of one mode, in microseconds and bytes, with where each is from.
+// machine is what a simulator needs of one mode, in microseconds and bytes, with where each is
+// from.
 type machine struct {
 	subject, mode string
 	params        []params.Parameter
@@ -176,9 +177,10 @@ func (m *machine) overhead(name string, k int) float64 {
 	return v
 }
 
-// eagerLimit returns S, the longest message that is sent without asking the receiver: as round trips show it, or else the last size before o_s jumps by more than a round
-// trip of small messages. Who asks must wait for an answer, so that no send call with a request is shorter; what jumps by less is something else, such
-// as another way to copy.
+// eagerLimit returns S, the longest message that is sent without asking the receiver: as round
+// trips show it, or else the last size before o_s jumps by more than a round trip of small
+// messages. Who asks must wait for an answer, so that no send call with a request is shorter; what
+// jumps by less is something else, such as another way to copy.
 func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil

@@ -17,7 +17,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// charged returns what SMPI charges for k bytes by sections size:startup:per-byte, each for messages longer than its size, in microseconds.
+// charged returns what SMPI charges for k bytes by sections size:startup:per-byte, each for
+// messages longer than its size, in microseconds.
 func charged(t *testing.T, sections string, k int) float64 {
 	t.Helper()
 	value := math.NaN()
@@ -34,7 +35,8 @@ func charged(t *testing.T, sections string, k int) float64 {
 	return value
 }
 
-// What is exported predicts the samples that it came from: overheads of each size that is sent at once, the smallest first, of synthetic machines and of real ones.
+// What is exported predicts the samples that it came from: overheads of each size that is sent at
+// once, the smallest first, of synthetic machines and of real ones.
 func TestExportPredictsItsSamples(t *testing.T) {
 	sets := map[string]*sample.Set{"synthetic": fittest.Typical().Samples(1, fittest.WholePlan)}
 	for _, name := range []string{"openmpi", "mpich", "shm", "tcp", "t3d", "now", "convex-intra"} {

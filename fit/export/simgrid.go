@@ -11,12 +11,15 @@ import (
 	"github.com/loggp/loggp/fit/params"
 )
 
-// simGrid writes a platform file of SimGrid (https://simgrid.org, platform DTD 4.1) for SMPI: two hosts, a link, and the configuration that makes a
-// message cost what LogGP says. A ping-pong in SimGrid 3.32 with such a file took o_s + L + (k−1)·G + o_r to within a nanosecond.
+// simGrid writes a platform file of SimGrid (https://simgrid.org, platform DTD 4.1) for SMPI: two
+// hosts, a link, and the configuration that makes a message cost what LogGP says. A ping-pong in
+// SimGrid 3.32 with such a file took o_s + L + (k−1)·G + o_r to within a nanosecond.
 //
-// SMPI charges MPI_Send, MPI_Isend and MPI_Recv the times smpi/os, smpi/ois and smpi/or, which are sections size:startup:per-byte in seconds; one is for
-// messages longer than its size. It does so for messages that are sent without asking the receiver, shorter than smpi/send-is-detached-thresh. The network
-// takes latency + k/bandwidth. Its factors, made for other machines, are set to 1, and its TCP window is turned off.
+// SMPI charges MPI_Send, MPI_Isend and MPI_Recv the times smpi/os, smpi/ois and smpi/or, which are
+// sections size:startup:per-byte in seconds; one is for messages longer than its size. It does so
+// for messages that are sent without asking the receiver, shorter than
+// smpi/send-is-detached-thresh. The network takes latency + k/bandwidth. Its factors, made for
+// other machines, are set to 1, and its TCP window is turned off.
 var simGrid = Format{
 	Name:        "simgrid",
 	Description: "SimGrid: a platform of two hosts with latency, bandwidth, smpi/os, smpi/ois and smpi/or",

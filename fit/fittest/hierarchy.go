@@ -6,8 +6,9 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Hierarchy is a machine of some tiers, from which the tests make samples of all pairs by the formulas alone. Group[l][rank] is the group
-// of a rank in tier l, the nearest first; the last tier joins all and has none. Tier l is the machine times[l].
+// Hierarchy is a machine of some tiers, from which the tests make samples of all pairs by the
+// formulas alone. Group[l][rank] is the group of a rank in tier l, the nearest first; the last tier
+// joins all and has none. Tier l is the machine times[l].
 type Hierarchy struct {
 	Group [][]int
 	Times []Machine
@@ -52,7 +53,8 @@ func (h Hierarchy) Samples(ranks int, seed uint64) *sample.Set {
 	return set
 }
 
-// Convex is about what table 4 of Al-Tawil and Moritz has for the Convex, inside a hypernode and between two, with some noise.
+// Convex is about what table 4 of Al-Tawil and Moritz has for the Convex, inside a hypernode and
+// between two, with some noise.
 func Convex() (inside, between Machine) {
 	between = Machine{L: 7, SendO: 30, RecvO: 30, ISendO: 25, IRecvO: 5, Gap: 30, G: 0.05, SendSlope: 0.017, RecvSlope: 0.017, Noise: 0.05, Sizes: []int{16, 1000, 10000}, Reps: 20}
 	inside = between

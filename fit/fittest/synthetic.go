@@ -12,11 +12,12 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Soak says whether tests over random machines take many of them, as make soak wants, and not the few that show a mistake
-// of yesterday.
+// Soak says whether tests over random machines take many of them, as make soak wants, and not the
+// few that show a mistake of yesterday.
 func Soak() bool { return os.Getenv("LOGGP_SOAK") != "" }
 
-// Machine is a LogGP machine, from which the tests make samples by the formulas alone. Microseconds.
+// Machine is a LogGP machine, from which the tests make samples by the formulas alone.
+// Microseconds.
 type Machine struct {
 	L, SendO, RecvO, Gap, G float64 // of messages and of blocking calls
 	ISendO, IRecvO          float64 // of non-blocking calls
@@ -135,7 +136,8 @@ func (m Machine) Truths() []Truth {
 	case m.Gap <= or:
 		g.Method, g.Value = params.ByBound, math.Max(m.Gap, os)
 	}
-	// at the smallest size. L is such that with these overheads, G of one-way time gives the one-way time.
+	// at the smallest size. L is such that with these overheads, G of one-way time gives the
+	// one-way time.
 	k := float64(m.Sizes[0])
 	bytes, os, or := k-1, m.SendO+m.SendSlope*k, m.RecvO+m.RecvSlope*k
 	gm := g
@@ -207,7 +209,8 @@ func Even(n int) []int {
 	return out
 }
 
-// Trips are round trips of doubling sizes in five launches, by a formula, with noise of 2 % and launches that differ by 10 %.
+// Trips are round trips of doubling sizes in five launches, by a formula, with noise of 2 % and
+// launches that differ by 10 %.
 func Trips(seed uint64, f func(k float64) float64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	set := &sample.Set{}
@@ -236,8 +239,10 @@ func Series(mode, timer string, times ...float64) sample.Series {
 
 func Repeat(n int, x float64) []float64 { return slices.Repeat([]float64{x}, n) }
 
-// Nasty is a data set as no machine should give one: times of no length, of some steps of a coarse clock, that fall with length or differ by ten orders; few sizes, few
-// repetitions, launches that have little in common, timers that are missing, and of every third set processors that are slowed at times.
+// Nasty is a data set as no machine should give one: times of no length, of some steps of a coarse
+// clock, that fall with length or differ by ten orders; few sizes, few repetitions, launches that
+// have little in common, timers that are missing, and of every third set processors that are slowed
+// at times.
 func Nasty(seed uint64) *sample.Set {
 	rng := rand.New(rand.NewPCG(seed, 22))
 	set := &sample.Set{Facts: []sample.Fact{{Key: sample.Roots, Value: []string{"1", "2"}[rng.IntN(2)]}, {Key: sample.Resolution, Value: []string{"0", "0.001", "1"}[rng.IntN(3)]}}}

@@ -89,8 +89,8 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	return e, nil
 }
 
-// Covers returns a *RangeError for messages more than twice as long as any that parameters of a mode
-// are from.
+// Covers returns a *RangeError for messages more than twice as long as any that parameters of a
+// mode are from.
 func Covers(ps []Parameter, mode string, k int) error {
 	from, to := math.MaxInt, -1
 	for _, p := range ps {
@@ -105,8 +105,8 @@ func Covers(ps []Parameter, mode string, k int) error {
 }
 
 // Times predicts a whole call of a mode with k bytes: how long the send takes, and the time of one
-// way. That is T, by ranges of sizes; or without it equation (9) of LoGH{sSP}, within a node (8), with
-// what Call takes.
+// way. That is T, by ranges of sizes; or without it equation (9) of LoGH{sSP}, within a node (8),
+// with what Call takes.
 func Times(ps []Parameter, mode string, k int) (send, way Estimate, err error) {
 	if send, err = At(ps, mode, SendOverhead, k); err != nil {
 		return send, way, err

@@ -9,14 +9,15 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// bandwidth adds G, always of the longest messages: the slope of the last piece of a curve, or of the longest messages of it.
+// bandwidth adds G, always of the longest messages: the slope of the last piece of a curve, or of
+// the longest messages of it.
 //
 // For MPI calls the curve is what a blocking receive takes longer than a non-blocking one,
 //
 //	timer21(send) − timer21(isend)
 //
-// For messages it is the one-way time, rtt/2, so that o_s + L + (k−1)·G + o_r with the overheads of a small message is the
-// one-way time of k bytes; and the times of get and put.
+// For messages it is the one-way time, rtt/2, so that o_s + L + (k−1)·G + o_r with the overheads of
+// a small message is the one-way time of k bytes; and the times of get and put.
 func (m Mode) bandwidth() {
 	if m.Name == sample.Message {
 		if rtt := m.Timer(sample.RTT); rtt != nil {
@@ -42,8 +43,9 @@ func (m Mode) bandwidth() {
 	}
 }
 
-// withoutReceives adds G of samples in which no receive is timed beside its send, as those of other tools: the slope of what a message adds
-// to a train, to a window or to a burst, and that of half the round trip, which has the slopes of the overheads in it.
+// withoutReceives adds G of samples in which no receive is timed beside its send, as those of other
+// tools: the slope of what a message adds to a train, to a window or to a burst, and that of half
+// the round trip, which has the slopes of the overheads in it.
 func (m Mode) withoutReceives() {
 	for _, c := range []*curve.Fitted{m.TrainsOf(m.Name).interval, m.Timer(sample.Stream), m.Timer(sample.Train)} {
 		if c != nil && len(c.Cells) > 1 {
@@ -55,14 +57,16 @@ func (m Mode) withoutReceives() {
 	}
 }
 
-// missed is the part of a receive that waits which one that finds its message takes at most. Where it takes more, data comes only when the receiver asks for it, and neither finds any.
+// missed is the part of a receive that waits which one that finds its message takes at most. Where
+// it takes more, data comes only when the receiver asks for it, and neither finds any.
 const missed = 0.8
 
 // slowest returns the longer one of the times with the two roots.
 func slowest(x clean.Cell) float64 { return math.Max(x.Roots[0].Value, x.Roots[1].Value) }
 
-// early returns timer21 with the root with which the receive begins early, if with the other it is late at some size. The skew is
-// then part of every time, and of no slope. It also says whether that was necessary: what is left is doubtful.
+// early returns timer21 with the root with which the receive begins early, if with the other it is
+// late at some size. The skew is then part of every time, and of no slope. It also says whether
+// that was necessary: what is left is doubtful.
 func (m Mode) early(wait *curve.Fitted) (root *curve.Fitted, late bool) {
 	if len(wait.Cells) == 0 {
 		return wait, false

@@ -9,7 +9,8 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// Limits of what a parameter may be. A reader refuses more, since times computed from it would not be times.
+// Limits of what a parameter may be. A reader refuses more, since times computed from it would not
+// be times.
 const (
 	maxMicros  = 1e9 // 17 minutes
 	maxPerByte = 1e3 // 1 ms a byte
@@ -63,9 +64,9 @@ func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
 	return schema.Write(w, facts, ps)
 }
 
-// ReadParameters reads parameters as WriteParameters writes them. name stands for the input in errors. The verdict is not in
-// the file: it is NotIdentifiable if there is no number, otherwise empty. It is an error if a row is there twice, or a value
-// is negative or impossible.
+// ReadParameters reads parameters as WriteParameters writes them. name stands for the input in
+// errors. The verdict is not in the file: it is NotIdentifiable if there is no number, otherwise
+// empty. It is an error if a row is there twice, or a value is negative or impossible.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
 	ps, _, err := Read(in, name)
 	return ps, err

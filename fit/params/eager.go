@@ -31,18 +31,23 @@ func (h Handshake) String() string {
 	return text
 }
 
-// eagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first change of half the round trip's line at which messages begin to cost a handshake.
+// eagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first change
+// of half the round trip's line at which messages begin to cost a handshake.
 //
-// A library that asks the receiver first sends another message before each of the two that go round, so that what a round trip costs beside its bytes (the
-// line, continued to no bytes) grows by a round trip of the smallest message or more:
+// A library that asks the receiver first sends another message before each of the two that go
+// round, so that what a round trip costs beside its bytes (the line, continued to no bytes) grows
+// by a round trip of the smallest message or more:
 //
 //	rtt(k) − slope·k after the change − the same before it ≥ rtt(1)
 //
-// (of the smallest message with data: an empty one may go a shorter way). Anything else bends or moves the line by less, or falls: another way to copy, a cache that is full, pages. That the bytes then come faster, as in one copy in
-// place of two, may hide the step: the line after a limit of 16 KiB can begin below the one before it.
+// (of the smallest message with data: an empty one may go a shorter way). Anything else bends or
+// moves the line by less, or falls: another way to copy, a cache that is full, pages. That the
+// bytes then come faster, as in one copy in place of two, may hide the step: the line after a limit
+// of 16 KiB can begin below the one before it.
 //
-// The interval reaches over all places where the change may as well be: where the two lines then cost no more than 3.84 more (the likelihood's interval
-// for one parameter, at 95 %). It ends before the first size that is not sent at once.
+// The interval reaches over all places where the change may as well be: where the two lines then
+// cost no more than 3.84 more (the likelihood's interval for one parameter, at 95 %). It ends
+// before the first size that is not sent at once.
 func (m Mode) eagerLimit() {
 	if m.Name != "send" {
 		return
@@ -73,7 +78,8 @@ func (m Mode) eagerLimit() {
 	}
 }
 
-// confirmed says whether another timer that has the transfer in it changes between two sizes too, or there is none.
+// confirmed says whether another timer that has the transfer in it changes between two sizes too,
+// or there is none.
 func (m Mode) confirmed(before, after int) bool {
 	others := 0
 	for _, timer := range []string{sample.Timer11, sample.Timer12, sample.Timer21, sample.Train, sample.PRTT(10)} {

@@ -7,9 +7,10 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// gap adds g: the interval between the sends of a burst at the smallest size, if it is longer than either overhead. If not, an
-// overhead is the limit, and all that is known of g is that it is no longer: o_s by the paper's rule. A receiver that is busy for longer than the sender holds
-// the burst up whatever the network could do, and nothing but a bound is known of g.
+// gap adds g: the interval between the sends of a burst at the smallest size, if it is longer than
+// either overhead. If not, an overhead is the limit, and all that is known of g is that it is no
+// longer: o_s by the paper's rule. A receiver that is busy for longer than the sender holds the
+// burst up whatever the network could do, and nothing but a bound is known of g.
 func (m Mode) gap() {
 	train := m.Burst()
 	if train == nil {
@@ -41,7 +42,8 @@ func (m Mode) gap() {
 	m.add(row, t.Reps, t.Least)
 }
 
-// streamGap adds a bound of g where there are only windows of sends: each message has a part of the answer in it.
+// streamGap adds a bound of g where there are only windows of sends: each message has a part of the
+// answer in it.
 func (m Mode) streamGap() {
 	stream := m.Timer(sample.Stream)
 	if stream == nil {

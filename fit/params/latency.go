@@ -21,8 +21,8 @@ func (m Mode) latency() {
 //
 //	L = timer21 − timer12
 //
-// of synchronous sends at the smallest size: the receive with its wait less the receive without. It is an upper bound, which contains the
-// sender's time until the first packet leaves.
+// of synchronous sends at the smallest size: the receive with its wait less the receive without. It
+// is an upper bound, which contains the sender's time until the first packet leaves.
 func (m Mode) byReceive() {
 	wait, ready := m.Timer(sample.Timer21), m.Timer(sample.Timer12)
 	if wait == nil || ready == nil {
@@ -37,9 +37,9 @@ func (m Mode) byReceive() {
 	m.warn("L", clean.FewSizes, "timer21 and timer12 have no size in common")
 }
 
-// receiveRow adds the bound of L that timer21, x, less timer12, y, is. With one root of the barrier the
-// receive may be late and find its message; that root shows no latency, and the other as much as skew
-// and latency together, which then is the bound.
+// receiveRow adds the bound of L that timer21, x, less timer12, y, is. With one root of the barrier
+// the receive may be late and find its message; that root shows no latency, and the other as much
+// as skew and latency together, which then is the bound.
 func (m Mode) receiveRow(d, x, y clean.Cell) {
 	if m.late(x, y) {
 		for _, r := range x.Roots {
@@ -56,8 +56,9 @@ func (m Mode) receiveRow(d, x, y clean.Cell) {
 	m.add(row, d.Reps, d.Least)
 }
 
-// late says whether timer21 with one of the roots is no longer than timer12, y: the skew of the barrier is longer than the way, so that
-// the receive finds its message, and the mean of the roots is not free of the skew.
+// late says whether timer21 with one of the roots is no longer than timer12, y: the skew of the
+// barrier is longer than the way, so that the receive finds its message, and the mean of the roots
+// is not free of the skew.
 func (m Mode) late(x, y clean.Cell) bool {
 	if x.Roots == nil {
 		return false
@@ -73,7 +74,8 @@ func (m Mode) late(x, y clean.Cell) bool {
 //
 //	L = rtt/2 − o_s − o_r − (k−1)·G
 //
-// at the smallest size, but not of synchronous sends, and two other readings of L: rtt/2 and rtt/2 − g.
+// at the smallest size, but not of synchronous sends, and two other readings of L: rtt/2 and rtt/2
+// − g.
 func (m Mode) byRoundTrip() {
 	rtt, send, receive := m.Timer(sample.RTT), m.SendOverhead(), m.ReceiveOverhead()
 	if rtt == nil {
@@ -105,7 +107,8 @@ func (m Mode) lessOverheads(rtt, send, receive *curve.Fitted) {
 	m.warn("L", clean.FewSizes, "rtt, o_s and o_r have no size in common")
 }
 
-// onlyTheSum adds L without a number: of a round trip alone it cannot be told from an overhead that was not measured.
+// onlyTheSum adds L without a number: of a round trip alone it cannot be told from an overhead that
+// was not measured.
 func (m Mode) onlyTheSum(rtt, send, receive *curve.Fitted) {
 	var missing []string
 	for _, x := range []struct {
@@ -122,7 +125,8 @@ func (m Mode) onlyTheSum(rtt, send, receive *curve.Fitted) {
 	m.add(m.unknown(m.Row(Latency, ByRoundTrip, x.Bytes, x.Bytes, x.N)), x.Reps, x.Least)
 }
 
-// withoutBytes takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if there is one.
+// withoutBytes takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if there
+// is one.
 func (m Mode) withoutBytes(c *clean.Cell, rtt *curve.Fitted) {
 	k := float64(c.Bytes - 1)
 	if k <= 0 || len(rtt.Pieces) == 0 || rtt.Pieces[0].SlopeLow <= 0 {

@@ -9,9 +9,10 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// SendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders the send of timer11, as
-// the barrier's last message does on a machine with a long gap, if it was measured at more than a few sizes. A synchronous send waits for its peer, of which idle shows less. Without
-// either it is what round-trip trains with waits show.
+// SendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders
+// the send of timer11, as the barrier's last message does on a machine with a long gap, if it was
+// measured at more than a few sizes. A synchronous send waits for its peer, of which idle shows
+// less. Without either it is what round-trip trains with waits show.
 func (m Mode) SendOverhead() *curve.Fitted {
 	send, idle := m.Timer(sample.Timer11), m.Timer(sample.Idle)
 	switch {
@@ -27,7 +28,8 @@ func (m Mode) SendOverhead() *curve.Fitted {
 	return send
 }
 
-// ReceiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the message is there already.
+// ReceiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the
+// message is there already.
 func (m Mode) ReceiveOverhead() *curve.Fitted {
 	if sample.Blocking(m.Name) {
 		return m.Timer(sample.Timer12)
@@ -52,7 +54,8 @@ func (m Mode) overheads() {
 	m.directions()
 }
 
-// ranges adds a parameter that depends on size: for each piece its value at the first size, and its slope.
+// ranges adds a parameter that depends on size: for each piece its value at the first size, and its
+// slope.
 func (m Mode) ranges(kind Kind, c *curve.Fitted) {
 	if c == nil {
 		return
@@ -70,7 +73,8 @@ func (m Mode) ranges(kind Kind, c *curve.Fitted) {
 	}
 }
 
-// rangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and is taken for constant; one that is not above nothing is no number.
+// rangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and is
+// taken for constant; one that is not above nothing is no number.
 func (m Mode) rangeRows(kind Kind, c *curve.Fitted, piece int) {
 	p, lines := c.Pieces[piece], c.Replicate[piece]
 	if p.Falls {
@@ -108,8 +112,9 @@ func (m Mode) bent(name string, c *curve.Fitted, piece int) {
 		c.Timer, p.From, p.To, 100*c.Off[piece].Middle, 100*c.Off[piece].Most)
 }
 
-// directions compares the send overheads of the two processors. P1 does not receive what P2 sends at once, it waits delta, which is
-// more than twice as long as a send and a receive. A send that takes so long has waited for its receive, and shows no overhead.
+// directions compares the send overheads of the two processors. P1 does not receive what P2 sends
+// at once, it waits delta, which is more than twice as long as a send and a receive. A send that
+// takes so long has waited for its receive, and shows no overhead.
 func (m Mode) directions() {
 	a, b := m.Timer(sample.Timer11), m.Timer(sample.Timer22)
 	if a == nil || b == nil || m.Name == "ssend" {
@@ -130,7 +135,8 @@ func (m Mode) directions() {
 	}
 }
 
-// verdict judges an interval of a half width, around a value, by that and by what is wrong with its piece.
+// verdict judges an interval of a half width, around a value, by that and by what is wrong with its
+// piece.
 func VerdictOf(c *curve.Fitted, piece int, half, value float64) Verdict {
 	if c.Off[piece].Middle > badFit {
 		return Bad

@@ -66,7 +66,8 @@ func Base(method string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(method, Unidentifiable), upperBound)
 }
 
-// Select returns the parameters of one platform, library and place, in order. An empty string selects all.
+// Select returns the parameters of one platform, library and place, in order. An empty string
+// selects all.
 func Select(ps []Parameter, platform, library, place string) []Parameter {
 	var out []Parameter
 	for _, p := range ps {
@@ -107,8 +108,8 @@ func (p Parameter) distance(k int) float64 {
 	return max(log(p.From)-log(k), log(k)-log(p.To), 0)
 }
 
-// Value returns a parameter of a mode for messages of k bytes: o_s, o_r, g, L and T in microseconds,
-// G in microseconds a byte. It is At without its errors.
+// Value returns a parameter of a mode for messages of k bytes: o_s, o_r, g, L and T in
+// microseconds, G in microseconds a byte. It is At without its errors.
 func Value(ps []Parameter, mode, name string, k int) (float64, bool) {
 	e, err := At(ps, mode, kindNamed(name), k)
 	return e.Value, err == nil

@@ -9,8 +9,9 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// PLogP is what the parameterized LogP model (Kielmann, Bal, Verstoep 2000) has of a mode: overheads and gap are functions of the size, and what is left of
-// the way is one number. Times are in microseconds.
+// PLogP is what the parameterized LogP model (Kielmann, Bal, Verstoep 2000) has of a mode:
+// overheads and gap are functions of the size, and what is left of the way is one number. Times are
+// in microseconds.
 type PLogP struct {
 	Platform, Library, Place, Mode string
 
@@ -40,12 +41,14 @@ func timed(c *clean.Cell) Timed {
 
 // plogp adds the view of a mode that has round trips.
 //
-// Kielmann's round trip is m bytes there and none back, so that g(m) = RTT(m) − RTT(0) + g(0). Ours has as many bytes on either way, which makes that
+// Kielmann's round trip is m bytes there and none back, so that g(m) = RTT(m) − RTT(0) + g(0). Ours
+// has as many bytes on either way, which makes that
 //
 //	g(m) = (RTT(m) − RTT(0))/2 + g(0)
 //	L    = RTT(0)/2 − g(0)
 //
-// and g(0) is the interval between the messages of a burst, or of a train. The smallest size stands for 0.
+// and g(0) is the interval between the messages of a burst, or of a train. The smallest size stands
+// for 0.
 func (m Mode) plogp() {
 	rtt, burst := m.Timer(sample.RTT), m.Burst()
 	if rtt == nil {
@@ -83,7 +86,8 @@ type LogGP struct{ L, O, Gap, BigGap float64 }
 //
 //	L' = L + g(0) − o_s(0) − o_r(0), o = (o_s(0) + o_r(0))/2, g = g(0), G = g(m)/m
 //
-// m being the largest size, in microseconds and microseconds a byte. They write the first three of one byte. What is not known, or not above zero, is NaN.
+// m being the largest size, in microseconds and microseconds a byte. They write the first three of
+// one byte. What is not known, or not above zero, is NaN.
 func (p PLogP) LogGP() LogGP {
 	if len(p.Sizes) == 0 {
 		return LogGP{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
@@ -103,7 +107,8 @@ func (p PLogP) LogGP() LogGP {
 
 const plogpHeader = "platform,library,place,mode,function,bytes,value,ci_low,ci_high,unit"
 
-// WritePLogP writes views as CSV, a row for each function at each size: o_s, o_r, g, and L at the smallest.
+// WritePLogP writes views as CSV, a row for each function at each size: o_s, o_r, g, and L at the
+// smallest.
 func WritePLogP(w io.Writer, views []PLogP) error {
 	var rows [][]string
 	for _, p := range views {

@@ -12,9 +12,9 @@ import (
 // Message is the mode of low-level messages, which equations (1) to (7) are about.
 const Message = "message"
 
-// Model returns the parameters of a mode as the models take them. It is a *MissingError if o_s, o_r,
-// L or G is missing: without them there is nothing to compute with. L within a node is zero if it
-// is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
+// Model returns the parameters of a mode as the models take them. It is a *MissingError if o_s,
+// o_r, L or G is missing: without them there is nothing to compute with. L within a node is zero if
+// it is missing, where LoGH{sSP} neglects it; g is the bound if only that is known.
 func Model(ps []Parameter, mode string) (model.Parameters, error) {
 	x, err := small(ps, mode, mode)
 	if err != nil {

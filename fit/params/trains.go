@@ -10,7 +10,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// trains are the curves that round-trip trains give, by the formulas of Hoefler et al., Low-Overhead LogGP Parameter Assessment (2007), §3:
+// trains are the curves that round-trip trains give, by the formulas of Hoefler et al.,
+// Low-Overhead LogGP Parameter Assessment (2007), §3:
 //
 //	g + (s−1)·G = [PRTT(n,0,s) − PRTT(1,0,s)] / (n−1)
 //	o_s(s)      = [PRTT(n,d,s) − PRTT(1,0,s)] / (n−1) − d
@@ -45,8 +46,9 @@ func (e *Extraction) TrainsOf(mode string) trains {
 	return t
 }
 
-// perMessage returns what each message of a train after the first takes, or nil if no size is left. Cells in which n messages took less
-// time than one, beyond their intervals, are left out: something else than messages took the time of one of the two.
+// perMessage returns what each message of a train after the first takes, or nil if no size is left.
+// Cells in which n messages took less time than one, beyond their intervals, are left out:
+// something else than messages took the time of one of the two.
 func (e *Extraction) perMessage(train, rtt *curve.Fitted, n int) *curve.Fitted {
 	more := float64(n - 1)
 	out := &curve.Fitted{Subject: train.Subject, Mode: train.Mode, Protocol: train.Protocol, Clock: train.Clock, Time: true,
@@ -77,7 +79,8 @@ func (e *Extraction) perMessage(train, rtt *curve.Fitted, n int) *curve.Fitted {
 	return out
 }
 
-// Burst returns the timer that shows g: the sends of a burst, or what a message adds to a round-trip train; or nil.
+// Burst returns the timer that shows g: the sends of a burst, or what a message adds to a
+// round-trip train; or nil.
 func (m Mode) Burst() *curve.Fitted {
 	if train := m.Timer(sample.Train); train != nil {
 		return train

@@ -41,8 +41,9 @@ type edge struct {
 	far  float64
 }
 
-// cut divides edges into a near and a far tier: items that are near each other form groups, all edges inside a group are near, all
-// between groups far. So near edges make cliques, and an edge counts by the company it is in, not for itself.
+// cut divides edges into a near and a far tier: items that are near each other form groups, all
+// edges inside a group are near, all between groups far. So near edges make cliques, and an edge
+// counts by the company it is in, not for itself.
 type cut struct {
 	n     int
 	edges []edge
@@ -57,15 +58,18 @@ type cut struct {
 
 // Evidence. A natural unit, or nat, is a factor of e in odds.
 const (
-	// decisive is how much two tiers must explain better than one, after what they cost to describe: odds of 150 to 1.
+	// decisive is how much two tiers must explain better than one, after what they cost to
+	// describe: odds of 150 to 1.
 	decisive = 5
 
-	// likely is the deviation of pairs of one tier that is expected, and believed as if priorPairs had shown it.
+	// likely is the deviation of pairs of one tier that is expected, and believed as if priorPairs
+	// had shown it.
 	likely     = 0.02
 	priorPairs = 4
 
-	// Deviations beyond bend count less than their squares. A pair that takes longer than its tier may have been held up: beyond bend
-	// it counts no more. Nothing makes one faster than it can be, so that the other bound is wider.
+	// Deviations beyond bend count less than their squares. A pair that takes longer than its tier
+	// may have been held up: beyond bend it counts no more. Nothing makes one faster than it can
+	// be, so that the other bound is wider.
 	bend     = 3
 	slowBend = bend * bend / 2.0
 	fastBend = 4 * bend * bend / 2.0
@@ -122,8 +126,9 @@ func newCut(n int, edges []edge, known float64) *cut {
 
 func (c *cut) inside(e edge) bool { return c.group[e.a] == c.group[e.b] }
 
-// prefers is what an edge costs as a near one more than as a far one. It never prefers the tier whose middle is farther off, although what
-// is a little fast for the far tier may cost as much as what is very slow for the near one.
+// prefers is what an edge costs as a near one more than as a far one. It never prefers the tier
+// whose middle is farther off, although what is a little fast for the far tier may cost as much as
+// what is very slow for the near one.
 func (c *cut) prefers(e edge) float64 {
 	d := deviationCost((e.far-c.near)/c.sigma) - deviationCost((e.far-c.far)/c.sigma)
 	if e.far > (c.near+c.far)/2 {
@@ -132,7 +137,8 @@ func (c *cut) prefers(e edge) float64 {
 	return min(d, 0)
 }
 
-// thresholds are distances between a near and a far tier from which to begin: in the widest gaps, and where two means fit best.
+// thresholds are distances between a near and a far tier from which to begin: in the widest gaps,
+// and where two means fit best.
 func (c *cut) thresholds() []float64 {
 	x := make([]float64, len(c.edges))
 	for i, e := range c.edges {
@@ -167,7 +173,8 @@ func (c *cut) thresholds() []float64 {
 	return out
 }
 
-// from finds groups and tiers from a threshold: groups as the tiers ask for them, tiers as the groups divide the edges, until nothing changes.
+// from finds groups and tiers from a threshold: groups as the tiers ask for them, tiers as the
+// groups divide the edges, until nothing changes.
 func (c *cut) from(threshold float64) *cut {
 	t := &cut{n: c.n, edges: c.edges, known: c.known}
 	var tiers [2][]float64
@@ -193,7 +200,8 @@ func (c *cut) from(threshold float64) *cut {
 	return t
 }
 
-// settle moves the middles and the deviation to what the groups make of the edges. It is false where the groups leave one tier.
+// settle moves the middles and the deviation to what the groups make of the edges. It is false
+// where the groups leave one tier.
 func (c *cut) settle() bool {
 	var tiers [2][]float64
 	for _, e := range c.edges {
@@ -255,7 +263,8 @@ func deviation(known, sigma float64, tiers [][]float64, middles []float64) float
 	return math.Sqrt(sum / n)
 }
 
-// cost is how unlikely the edges are in two tiers: minus the logarithm of the likelihood, and of the prior of the deviation.
+// cost is how unlikely the edges are in two tiers: minus the logarithm of the likelihood, and of
+// the prior of the deviation.
 func (c *cut) cost() float64 {
 	sum := c.prior(c.sigma)
 	for _, e := range c.edges {
@@ -295,8 +304,9 @@ func (c *cut) alone() float64 {
 	return least
 }
 
-// description is what it costs to describe the groups of ranks, and the second tier: for the items of each connected part the number of groups,
-// and which division into groups of these sizes it is among all; and half a logarithm of the edges for the middle, as BIC has it.
+// description is what it costs to describe the groups of ranks, and the second tier: for the items
+// of each connected part the number of groups, and which division into groups of these sizes it is
+// among all; and half a logarithm of the edges for the middle, as BIC has it.
 //
 //	½ ln edges + Σ [ ln items + ln( items! / (Π size! · Π (groups of one size)!) ) ]
 func (c *cut) description() float64 {
@@ -346,8 +356,8 @@ func (c *cut) parts() [][]int {
 	return slices.DeleteFunc(by, func(p []int) bool { return len(p) < 2 })
 }
 
-// cluster returns the groups that the tiers ask for: those that make the sum of prefers over the edges inside groups least, as far as joining groups and
-// then moving items gets.
+// cluster returns the groups that the tiers ask for: those that make the sum of prefers over the
+// edges inside groups least, as far as joining groups and then moving items gets.
 func (c *cut) cluster() partition {
 	w := make([][]float64, c.n)
 	for i := range w {
@@ -363,7 +373,8 @@ func (c *cut) cluster() partition {
 	return move(w, join(w)).number()
 }
 
-// join joins groups, always the two that are nearest by the mean of their edges, as long as that lowers the sum.
+// join joins groups, always the two that are nearest by the mean of their edges, as long as that
+// lowers the sum.
 func join(w [][]float64) partition {
 	n := len(w)
 	sum := make([][]float64, n)

@@ -66,8 +66,8 @@ func FromFacts(facts []table.Fact) ([]Tiers, error) {
 	return all, nil
 }
 
-// Place returns the place of messages between two ranks: that of the nearest tier in which they are in one group. It is "" for ranks that
-// were not measured.
+// Place returns the place of messages between two ranks: that of the nearest tier in which they are
+// in one group. It is "" for ranks that were not measured.
 func (t Tiers) Place(a, b int) string {
 	for _, l := range t.Levels {
 		for _, g := range l.Groups {

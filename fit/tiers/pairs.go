@@ -20,8 +20,9 @@ type pairTable struct {
 	se    [][]float64 // its standard error
 }
 
-// tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that are not positive have no logarithm, and are
-// left out, as is timer22, which holds a wait that the plan chooses.
+// tabulate makes a table of the samples of pairs. Several launches of one are averaged. Times that
+// are not positive have no logarithm, and are left out, as is timer22, which holds a wait that the
+// plan chooses.
 func tabulate(series []*sample.Series, f sample.Runs) pairTable {
 	columns := make(map[sample.Key]int)
 	var keys []sample.Key
@@ -118,14 +119,15 @@ func (x *logMean) mean() (log, se float64) {
 	return x.log / float64(x.n), math.Sqrt(x.sq) / float64(x.n)
 }
 
-// score returns one number for each of some pairs, of which a greater one says that they are farther apart: a mean of the logarithms of their times, with
-// its standard error as far as that comes from measuring.
+// score returns one number for each of some pairs, of which a greater one says that they are
+// farther apart: a mean of the logarithms of their times, with its standard error as far as that
+// comes from measuring.
 //
-// The weights of the mean are those of the first principal component of the columns, each in units of its own uncertainty and of what
-// pairs of one tier are likely to differ by. So what all
-// timers say together counts, and what one says alone, by chance or because it is coarse, does not; and a timer
-// that all pairs share, as the overhead of a send that does not care where its message goes, has no weight. Outliers beyond five deviations do not turn
-// the component.
+// The weights of the mean are those of the first principal component of the columns, each in units
+// of its own uncertainty and of what pairs of one tier are likely to differ by. So what all timers
+// say together counts, and what one says alone, by chance or because it is coarse, does not; and a
+// timer that all pairs share, as the overhead of a send that does not care where its message goes,
+// has no weight. Outliers beyond five deviations do not turn the component.
 func (t *pairTable) score(pairs []int) (score []float64, se float64) {
 	columns := t.standardize(pairs)
 	v := component(columns, len(pairs))

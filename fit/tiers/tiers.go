@@ -13,7 +13,8 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Tiers says how near to each other the ranks of a job are, as the times of all its pairs show it: nothing else was known.
+// Tiers says how near to each other the ranks of a job are, as the times of all its pairs show it:
+// nothing else was known.
 type Tiers struct {
 	Platform, Library string
 
@@ -22,8 +23,8 @@ type Tiers struct {
 	Pairs  []Pair // in order
 }
 
-// Tier is the pairs of ranks that are equally near. Those that are no farther from each other form groups, and every group is made of
-// whole groups of the tier before.
+// Tier is the pairs of ranks that are equally near. Those that are no farther from each other form
+// groups, and every group is made of whole groups of the tier before.
 type Tier struct {
 	Place  string  // of what is measured in it: inter if it is the only one, or where the samples say that all ranks are; intra and inter of two, tier1 tier2 … of more
 	Groups [][]int // of ranks, each in order, by their first; of the last tier one group of all
@@ -42,8 +43,8 @@ type Pair struct {
 // mostRanks bounds the work of finding tiers, which grows with the third power of the ranks.
 const mostRanks = 512
 
-// Split returns a set in which the samples of pairs of ranks have the place of their tier, each pair as a launch, with the tiers. A set
-// without such samples is returned as it is.
+// Split returns a set in which the samples of pairs of ranks have the place of their tier, each
+// pair as a launch, with the tiers. A set without such samples is returned as it is.
 func Split(set *sample.Set) (*sample.Set, []*tiering, error) {
 	f, err := set.Runs()
 	if err != nil {
@@ -135,8 +136,8 @@ func (t *tiering) find() {
 	}
 }
 
-// between returns the partitions that lie between a finer and a coarser one, the finest first, as the pairs show that are in one group of the
-// coarser and not of the finer.
+// between returns the partitions that lie between a finer and a coarser one, the finest first, as
+// the pairs show that are in one group of the coarser and not of the finer.
 func (t *tiering) between(finer, coarser partition, pairs []int) []partition {
 	c := t.bestCut(finer, pairs)
 	if c == nil || c.gain < decisive {
@@ -178,7 +179,8 @@ func (t *tiering) strays(pairs []int) {
 	}
 }
 
-// bestCut looks for two tiers among some pairs; nil if they are too few. The groups of finer stay together.
+// bestCut looks for two tiers among some pairs; nil if they are too few. The groups of finer stay
+// together.
 func (t *tiering) bestCut(finer partition, pairs []int) *cut {
 	if len(pairs) < 2 {
 		return nil
@@ -257,8 +259,8 @@ func (t *tiering) groups(g partition) [][]int {
 	return out
 }
 
-// Parameters returns H and P: how many groups a tier joins, and how many processors are in a group of it. Each tier but the last has a P,
-// each but the first an H.
+// Parameters returns H and P: how many groups a tier joins, and how many processors are in a group
+// of it. Each tier but the last has a P, each but the first an H.
 func (t *tiering) Parameters() []params.Parameter {
 	tiers := t.Public()
 	var out []params.Parameter

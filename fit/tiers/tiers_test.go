@@ -129,7 +129,8 @@ func TestOneTierIsOne(t *testing.T) {
 	}
 }
 
-// Three tiers: nodes of two or three ranks in cabinets of some nodes. Each is a machine of its own, one after the other.
+// Three tiers: nodes of two or three ranks in cabinets of some nodes. Each is a machine of its own,
+// one after the other.
 func TestThreeTiersComeBack(t *testing.T) {
 	seeds := uint64(100)
 	if !fittest.Soak() {
@@ -167,7 +168,8 @@ func TestThreeTiersComeBack(t *testing.T) {
 	}
 }
 
-// A pair that is held up, and pairs that are missing, do not take their ranks out of their groups; both are told.
+// A pair that is held up, and pairs that are missing, do not take their ranks out of their groups;
+// both are told.
 func TestOddAndMissingPairs(t *testing.T) {
 	group := fittest.Blocks(4, 3, 1)
 	inside, between := fittest.Convex()
@@ -190,7 +192,8 @@ func TestOddAndMissingPairs(t *testing.T) {
 	}
 }
 
-// Who is called what does not matter: other numbers give the same groups under these, and nothing else changes.
+// Who is called what does not matter: other numbers give the same groups under these, and nothing
+// else changes.
 func TestRelabelling(t *testing.T) {
 	inside, between := fittest.Weaker()
 	for seed := range uint64(20) {
@@ -238,7 +241,8 @@ func tableOf(pairs [][2]int, logs ...[]float64) pairTable {
 	return t
 }
 
-// Farther is what takes longer in all, even if the timer that differs most says otherwise; what is missing does not count.
+// Farther is what takes longer in all, even if the timer that differs most says otherwise; what is
+// missing does not count.
 func TestScore(t *testing.T) {
 	none := math.NaN()
 	x := tableOf([][2]int{{0, 1}, {0, 2}, {1, 2}, {0, 3}},
@@ -273,7 +277,8 @@ func TestALittleFast(t *testing.T) {
 	}
 }
 
-// Two items that are nearest of all, but each of them more with its own company: joining takes them together, and moving parts them.
+// Two items that are nearest of all, but each of them more with its own company: joining takes them
+// together, and moving parts them.
 func TestMove(t *testing.T) {
 	group := fittest.Blocks(3, 3)
 	w := make([][]float64, len(group))

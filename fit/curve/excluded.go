@@ -7,14 +7,15 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// What is too long for a line is no part of a curve: a cell of which most samples were held up by something else, as by other load. Delays are one-sided,
-// so that what is too short is none.
+// What is too long for a line is no part of a curve: a cell of which most samples were held up by
+// something else, as by other load. Delays are one-sided, so that what is too short is none.
 const (
 	heldUp    = 2 // times as long as the line, and beyond its uncertainty
 	shrinking = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
 )
 
-// Cut finds the straight pieces of the curve and fits each, and its replicates. Cells that were held up are set aside first, as long as others are left.
+// Cut finds the straight pieces of the curve and fits each, and its replicates. Cells that were
+// held up are set aside first, as long as others are left.
 func (c *Fitted) Cut(o clean.Options) {
 	for {
 		c.segments, c.Pieces, c.Replicate, c.Bent, c.Off = nil, nil, nil, nil, nil
@@ -27,7 +28,7 @@ func (c *Fitted) Cut(o clean.Options) {
 		var scales []float64
 		for i, x := range c.Cells {
 			if bad[i] {
-				c.Held = append(c.Held, x)
+				c.Excluded = append(c.Excluded, x)
 				continue
 			}
 			cells, scales = append(cells, x), append(scales, c.Scales[i])
@@ -63,13 +64,13 @@ func count(all []bool) int {
 	return n
 }
 
-// heldWarning says which sizes were set aside.
-func (c *Fitted) heldWarning() []clean.Warning {
-	if len(c.Held) == 0 {
+// excludedWarning says which sizes were set aside.
+func (c *Fitted) excludedWarning() []clean.Warning {
+	if len(c.Excluded) == 0 {
 		return nil
 	}
 	var at []int
-	for _, x := range c.Held {
+	for _, x := range c.Excluded {
 		at = append(at, x.Bytes)
 	}
 	slices.Sort(at)
