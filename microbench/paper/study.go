@@ -172,7 +172,7 @@ func (x *run) doubts(env *expr.Env) (codes, text string) {
 		if !strings.Contains(codes, w.Code) {
 			codes = strings.TrimSpace(codes + " " + w.Code)
 		}
-		text = joined(text, sentence(w.Text))
+		text = joined(text, sentence(w.Text, "."))
 	}
 	return codes, text
 }

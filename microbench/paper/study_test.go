@@ -185,6 +185,8 @@ func TestBrokenPaper(t *testing.T) {
 		{"{id: T-4, contradicted: 'Table 1 says otherwise.'}", "{id: T-4, function: none}", `toys/paper.yaml: claim T-4 has no check, and no function "none"`},
 		{"id: T-5", "id: T-55", `toys/paper.yaml: claims.csv has no claim "T-55"`},
 		{"figure-7", "figure-8", `toys/figures.csv has no figure "8"`},
+		{", cell: '10000 / o_s(s, mode, 10000)'", "", `toys/paper.yaml: figure-7: the line of "rate" has no cell`},
+		{", cell: 'returns(s, mode, k)'", "", `toys/paper.yaml: table-2: what answers to "ends" is either a cell or a text`},
 		{"title:", "name:", "toys/paper.yaml: yaml: unmarshal errors:\n  line 1: field name not found in type paper.Paper"},
 	} {
 		_, err := Read(os.DirFS(write(t, invented, x.old, x.new)), "toys")

@@ -163,6 +163,16 @@ func (r record) number(column string) (float64, error) {
 
 // resolve reads the table of an artefact, and makes its rows.
 func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
+	for _, r := range a.Rows {
+		if (r.Cell.node == nil) == (r.Text.node == nil) || r.Below != nil && r.Cell.node == nil {
+			return fmt.Errorf("%s: %s: what answers to %q is either a cell or a text", file, a.ID, r.Value)
+		}
+	}
+	for _, l := range a.Lines {
+		if l.Cell.node == nil {
+			return fmt.Errorf("%s: %s: the line of %q has no cell", file, a.ID, l.Parameter)
+		}
+	}
 	if number, ok := strings.CutPrefix(a.ID, "figure-"); ok {
 		figures, err := records(dir, "figures.csv")
 		if err != nil {
@@ -274,8 +284,8 @@ func (a *Artefact) row(p *Paper, rule *Rule, r record, subject string, k int) (r
 	}
 	x.Name += " " + name
 	x.Mode, x.Parameter, x.Bytes = fill(rule.Mode, ""), fill(rule.Parameter, "{parameter}"), k
-	x.Unit, x.Note, x.Printed = unitOf(rule.Unit), sentence(fill(rule.Note, "")), r.cells[rule.Value]
-	x.Source = fill(rule.From, strings.ToUpper(a.ID[:1])+strings.Replace(a.ID[1:], "-", " ", 1))
+	x.Unit, x.Note, x.Printed = unitOf(rule.Unit), sentence(fill(rule.Note, ""), "."), r.cells[rule.Value]
+	x.Source = fill(rule.From, sentence(strings.Replace(a.ID, "-", " ", 1), ""))
 	if bytes := fill(rule.Bytes, ""); bytes != "" && err == nil {
 		x.Bytes, err = strconv.Atoi(bytes)
 	}
@@ -391,12 +401,12 @@ func (x *row) contradiction(a *Artefact, against []record, r record) {
 	}
 }
 
-// sentence makes a sentence of a remark.
-func sentence(t string) string {
+// sentence begins a text with a capital letter, and ends it with a stop unless it has one.
+func sentence(t, stop string) string {
 	if t == "" || strings.HasSuffix(t, ".") {
 		return t
 	}
-	return strings.ToUpper(t[:1]) + t[1:] + "."
+	return strings.ToUpper(t[:1]) + t[1:] + stop
 }
 
 // Published returns the numbers that papers print of parameters which a fit finds, for comparison
