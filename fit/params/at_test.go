@@ -1,0 +1,75 @@
+package params
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+)
+
+// ranged are parameters of two ranges of sizes.
+func ranged(mode string) []Parameter {
+	var ps []Parameter
+	add := func(kind Kind, method string, from, to int, value float64) {
+		ps = append(ps, Parameter{Mode: mode, Name: kind.Name(), Unit: kind.Unit(), Method: method, From: from, To: to, Value: value})
+	}
+	for _, kind := range []Kind{SendOverhead, RecvOverhead, OneWay} {
+		add(kind, "t", 16, 100, 2)
+		add(kinds[kind].slope, "t", 16, 100, 0.01)
+		add(kind, "t", 400, 1000, 20)
+		add(kinds[kind].slope, "t", 400, 1000, 0.1)
+		add(kind, "another", 0, 5000, 99)
+	}
+	add(Latency, ByHalfTrip, 16, 16, 50)
+	add(Latency, ByRoundTrip, 16, 16, 5)
+	add(Gap, ByOverhead, 16, 16, 2)
+	add(GapPerByte, ByHalfTrip, 400, 1000, 0.2)
+	return ps
+}
+
+func TestAt(t *testing.T) {
+	ps := ranged("send")
+	for _, c := range []struct {
+		k    int
+		want Estimate
+	}{
+		{0, Estimate{Value: 2, Outside: true}}, {16, Estimate{Value: 2}}, {100, Estimate{Value: 2.84}}, {120, Estimate{Value: 3.04, Between: true}},
+		{350, Estimate{Value: 15, Between: true}}, {400, Estimate{Value: 20}}, {2000, Estimate{Value: 180, Outside: true}},
+	} {
+		if e, err := At(ps, "send", OneWay, c.k); err != nil || math.Abs(e.Value-c.want.Value) > 1e-9 || e.Between != c.want.Between || e.Outside != c.want.Outside {
+			t.Errorf("%d bytes: %+v, %v, want %+v", c.k, e, err, c.want)
+		}
+	}
+	var far *RangeError
+	if _, err := At(ps, "send", OneWay, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
+		t.Errorf("far outside: %v", err)
+	}
+	var missing *MissingError
+	if _, err := At(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.Bound != 2 {
+		t.Errorf("a bound: %v", err)
+	}
+	if _, err := At(ps, "isend", OneWay, 0); !errors.As(err, &missing) || missing.Name != "T" {
+		t.Errorf("another mode: %v", err)
+	}
+	if e, err := At(ps, "send", Latency, 0); err != nil || e.Value != 5 {
+		t.Errorf("L is %v, %v", e, err)
+	}
+	for i := range ps {
+		ps[i].Value *= 1e14
+	}
+	if e, err := At(ps, "send", OneWay, 400); err == nil {
+		t.Errorf("a time of %v", e)
+	}
+}
+
+// No model computes with a G that is not known as if bytes took no time.
+func TestModelWithoutG(t *testing.T) {
+	ps := ranged(Message)
+	if x, err := Model(ps, Message); err != nil || x.BigGap == 0 || x.Gap == 0 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	var missing *MissingError
+	if _, err := Model(ps[:len(ps)-1], Message); !errors.As(err, &missing) || missing.Name != "G" {
+		t.Errorf("without G: %v", err)
+	}
+}
