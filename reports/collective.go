@@ -322,7 +322,7 @@ func winner(t *doc.Table, f compare.Fastest) doc.Cell {
 	if f.Clear {
 		return doc.Words(f.Algorithm)
 	}
-	t.Note("! another may be as fast: the intervals of their times have something in common.")
+	t.Note("! another may be as fast: the intervals of their times overlap.")
 	return doc.Words(f.Algorithm).In(doc.Doubt)
 }
 
@@ -330,7 +330,7 @@ func fastestTable(model bool) *doc.Table {
 	t := &doc.Table{Name: "fastest", Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "measured"}, {Head: "us", Kind: doc.Number}, {Head: "next"}, {Head: "slower\n%", Kind: doc.Number}}}
 	if model {
 		t.Columns = append(t.Columns, doc.Column{Head: "by the model"}, doc.Column{Head: "loss\n%", Kind: doc.Number})
-		t.Note("loss: by how much what the model takes for the fastest is slower than what is.")
+		t.Note("loss: by how much the algorithm that the model would choose is slower than the fastest.")
 	}
 	return t
 }
@@ -381,7 +381,7 @@ func byRanks(name string, fs []compare.Fastest) *doc.Table {
 func modelTable(name string, ms []compare.Modelled) *doc.Table {
 	t := &doc.Table{Name: "model", Title: "The model on " + name, Slim: true, Columns: []doc.Column{{Head: "", Key: true}, {Head: "times", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number},
 		{Head: "largest\n%", Kind: doc.Number}, {Head: "finds the\nfastest", Kind: doc.Number}, {Head: "loss\n%", Kind: doc.Number}}}
-	t.Note("Errors are without their signs. The model finds the fastest at so many of the lengths where there is a choice; what is not to be told from the fastest counts as such. loss: by how much its choice is slower than the fastest, at most.")
+	t.Note("Errors are without their signs. The model finds the fastest algorithm at so many of the lengths where there is a choice; an algorithm whose interval overlaps that of the fastest counts as fastest. loss: by how much its choice is slower than the fastest, at most.")
 	for _, m := range ms {
 		finds, loss := doc.None, doc.None
 		if m.Lengths > 0 {

@@ -366,7 +366,7 @@ func (p *place) extents(t *doc.Table, mode, name string) doc.Cell {
 			t.Note("! is weak: times are not on one line, or there are too few of them, or they are uncertain.")
 		case params.Bad:
 			extent += fmt.Sprintf("%s (off %.2g %%)", doc.Mark+doc.Mark, 100*x.Off)
-			t.Note("!! is bad: the line is no picture of the times, half of which are as far off as it says. Use the measured times.")
+			t.Note("!! is bad: poor linear fit. Half of the times are at least as far off as it says: use the measured times.")
 		}
 		words = append(words, extent)
 	}

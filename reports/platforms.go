@@ -135,7 +135,9 @@ func algorithmTable(p *platform.Platform, l *model.Library) *doc.Table {
 		}
 		t.Add(doc.Words(c.Operation), doc.Words(where), doc.Words(bytes), doc.Words(c.Algorithm))
 	}
-	t.Note("The first that serves counts. Whom doc.None serves, or what is not named, the usual table is for: docs/collectives.md.")
+	if len(l.Collectives) > 0 {
+		t.Note("The first row that serves counts. Without one the usual table does: docs/collectives.md.")
+	}
 	return t
 }
 

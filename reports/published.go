@@ -20,7 +20,7 @@ type Row struct {
 	Platform, Library, Place, Mode string // of the measurement
 	Quantity                       string // that the fit finds: L o_s o_r G H P
 	Parameter                      string // as the source calls it
-	Bytes                          int    // size of the message; -1: doc.None
+	Bytes                          int    // size of the message; -1: none
 
 	Printed   string // as printed; a range as low to high
 	Low, High float64

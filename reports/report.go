@@ -85,7 +85,7 @@ func (r Report) Document() *doc.Document {
 	return d
 }
 
-// keys are the parameters that one asks for first, and how many warnings there are.
+// keys are the most important parameters, and how many warnings there are.
 func (r Report) keys(ps []*place) []doc.Key {
 	var out []doc.Key
 	for _, x := range ps {
@@ -173,7 +173,7 @@ func ran(s *sample.Set) string {
 	return text + "."
 }
 
-// keys are the parameters that one asks for first.
+// keys are the most important parameters.
 func (p *place) keys(named bool) []doc.Key {
 	var out []doc.Key
 	note := func(s string) string {

@@ -98,7 +98,7 @@ func freeRow(t *doc.Table, name string, x compare.Overlap) []doc.Cell {
 	left, share := doc.Words(bound+format.Measured(x.Free.Value, x.Free.Low, x.Free.High)), doc.Words(bound+format.Measured(x.Share.Value, x.Share.Low, x.Share.High))
 	if x.Free.Value <= 0 {
 		left, share = doc.Words("none").In(doc.Faint), doc.Words("none").In(doc.Faint)
-		t.Note("doc.None: the processor is busy for as long as the way takes, or longer.")
+		t.Note("none: the processor is busy for as long as the way takes, or longer.")
 	}
 	return []doc.Cell{doc.Words(name), doc.Bytes(x.Bytes), value(x.Way), blocks, value(x.Call), left, share}
 }

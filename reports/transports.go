@@ -111,7 +111,7 @@ func (s *Transports) head(d *doc.Document, all []subject) {
 	}
 }
 
-// rows are those that one asks for first, of calls or else of low-level messages.
+// rows are the most important ones, of calls or else of low-level messages.
 func (s *Transports) rows() []*compare.Row {
 	var out []*compare.Row
 	add := func(r *compare.Row) {
