@@ -267,10 +267,21 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 		return doc.Words("?").In(doc.Faint)
 	case p.Bound():
 		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
-		return doc.Words("≤" + format.Number(p.High)).In(doc.Faint)
+		if math.IsNaN(p.High) {
+			t.Note("≤ of fewer than five samples a size has no interval: it is their median.")
+		}
+		return doc.Words(atMost(p.Value, p.High)).In(doc.Faint)
 	}
 	tone := tone(t, p)
 	return doc.Interval(p.Value, p.Low, p.High).In(tone)
+}
+
+// atMost returns a bound: the upper end of its interval, or the value if it has none.
+func atMost(value, high float64) string {
+	if math.IsNaN(high) {
+		high = value
+	}
+	return "≤" + format.Number(high)
 }
 
 // rate returns the bandwidth of a gap a byte.

@@ -231,7 +231,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		t.Note("%s beside an error: farther off than %d %%.", doc.Mark, near)
 	}
 	if r.Bound {
-		found.Text = fmt.Sprintf("%s, ≤%s", format.Number(r.Measured), format.Number(r.MeasuredHigh))
+		found.Text = format.Number(r.Measured) + ", " + atMost(r.Measured, r.MeasuredHigh)
 		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
 	}
 	if r.Warning != "" && !r.textual() {

@@ -224,6 +224,10 @@ func TestBound(t *testing.T) {
 	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤30.00", Tone: doc.Faint}) || len(x.Notes) != 1 {
 		t.Errorf("%+v, %v", c, x.Notes)
 	}
+	p.Low, p.High = math.NaN(), math.NaN() // of fewer than five samples
+	if c := cell(x, p); !c.Is(doc.Cell{Text: "≤29.90", Tone: doc.Faint}) || len(x.Notes) != 2 {
+		t.Errorf("without an interval: %+v, %v", c, x.Notes)
+	}
 }
 
 // What is said in the same words of several is said once, with each place once; of many texts it is said where.
