@@ -39,8 +39,7 @@ func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
 	t := &doc.Table{Name: "published", Title: "Published and measured parameters of " + p.String(), Columns: []doc.Column{
 		{Head: "", Key: true}, {Head: "mode", Key: true}, {Head: "bytes", Kind: doc.Number, Key: true}, {Head: "published", Kind: doc.Number},
 		{Head: "measured", Kind: doc.Number}, {Head: "differs\n%", Kind: doc.Number}, {Head: "basis"}}}
-	var against []string
-	var sources []string
+	var against, sources []string
 	for _, r := range rows {
 		if r.Platform != p.platform || r.Library != p.library || r.Place != p.place {
 			continue
@@ -69,7 +68,7 @@ func (p *place) against(rows Published, of *platform.Platform) *doc.Table {
 		t.Add(doc.Words(strings.TrimSpace(r.Parameter+" "+r.Unit)), call, bytes, doc.Words(r.Printed), found, doc.Words(difference), basis(r, of, found, mark))
 	}
 	if t.Rows() > 0 {
-		t.Note("published is %s; it differs by (measured − published) / published.", strings.Join(sources, ", "))
+		t.Note("published is %s; it differs by (measured − published) / published. within: the measured value is in the published range, or a bound (≤) that the published value is not above.", strings.Join(sources, ", "))
 		t.Note("calibration: some number of the platform was fitted to this one, so that agreement proves nothing; the others are validation.")
 	}
 	for i, c := range against {
@@ -93,7 +92,7 @@ func (p *place) answer(t *doc.Table, r Row) (doc.Cell, string) {
 		}
 	}
 	switch {
-	case v >= r.Low && v <= r.High && r.Low < r.High:
+	case v >= r.Low && v <= r.High && r.Low < r.High, x.Bound() && x.High >= r.Low:
 		return c, "within"
 	case v > r.High:
 		return c, format.Percent(100 * (v - r.High) / r.High)

@@ -40,10 +40,10 @@ func TestAnswer(t *testing.T) {
 		row  Row
 		want string
 	}{
-		{Row{Mode: "ssend", Quantity: "L", Low: 3.1, High: 3.1, Bytes: -1}, "0.0"},
+		{Row{Mode: "ssend", Quantity: "L", Low: 3.1, High: 3.1, Bytes: -1}, "within"}, // L is a bound, which 3.1 is not above,
 		{Row{Mode: "ssend", Quantity: "L", Low: 3, High: 10, Bytes: -1}, "within"},
 		{Row{Mode: "ssend", Quantity: "L", Low: 6.2, High: 10, Bytes: -1}, "-50.0"},
-		{Row{Mode: "ssend", Quantity: "L", Low: 1, High: 2, Bytes: -1}, "+55.0"},
+		{Row{Mode: "ssend", Quantity: "L", Low: 1, High: 2, Bytes: -1}, "within"},
 		{Row{Mode: "isend", Quantity: "o_s", Low: 30, High: 30, Bytes: 16}, "-0.1"},
 		{Row{Mode: "isend", Quantity: "o_s", Low: 130.14, High: 130.14, Bytes: 10000}, "0.0"},
 		{Row{Mode: "isend", Quantity: "o_s", Low: 30.8, High: 30.8, Bytes: 100}, "0.0"}, // 29.8 + 100·0.01, on the line

@@ -168,7 +168,7 @@ func TestMisuse(t *testing.T) {
 		{"reproduce altawil-moritz --reps 1", 2, []string{"--reps 1", "from 2 to"}},
 		{"reproduce altawil-moritz --noise loud", 2, []string{"--noise", "on, off"}},
 		{"reproduce altawil-moritz -o none/paper", 2, []string{"-o none/paper", "no directory none"}},
-		{"reproduce altawil-moritz --format pdf", 2, []string{"table, cells, claims, json"}},
+		{"reproduce altawil-moritz --format pdf", 2, []string{"table, csv, json, cells, claims"}},
 		{"platforms validate bad.yaml", 1, []string{"bad.yaml:3:"}},
 		{"platforms show nothing", 2, []string{`"nothing"`, "t3d"}},
 		{"platforms show", 2, []string{"name one platform"}},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/microbench/paper"
-	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
 	"github.com/loggp/loggp/testdata"
@@ -42,20 +40,6 @@ func paperNames() []string {
 	return names
 }
 
-// formats are what can be printed of a study.
-var formats = map[string]func(io.Writer, *reports.Study) error{
-	"table":  func(w io.Writer, s *reports.Study) error { return asText(w, s.Document(false)) },
-	"cells":  func(w io.Writer, s *reports.Study) error { return s.Cells(w) },
-	"claims": func(w io.Writer, s *reports.Study) error { return s.ClaimRows(w) },
-	"json":   func(w io.Writer, s *reports.Study) error { return render.JSON(w, s.Document(true)) },
-}
-
-// asText writes a document as text for a terminal or a pipe.
-func asText(w io.Writer, d *doc.Document) error {
-	s := style(w)
-	return render.Text(w, d, s)
-}
-
 func reproduceCommand() *cobra.Command {
 	var r reproduce
 	cmd := &cobra.Command{
@@ -84,7 +68,7 @@ verdicts. docs/reproduce.md says how each number is read, and how to add a paper
 	f.IntVar(&r.reps, "reps", 0, "repetitions with each root of the barrier (default: by platform)")
 	f.StringVar(&r.noise, "noise", "on", "timing noise: on (as the platforms say), off, or a deviation such as 5%")
 	f.StringVarP(&r.output, "output", "o", "", "directory to write")
-	r.format = chosen(cmd, "format", []string{"table", "cells", "claims", "json"}, "table", "what to print")
+	r.format = chosen(cmd, "format", []string{"table", "csv", "json", "cells", "claims"}, "table", "what to print")
 	return cmd
 }
 
@@ -92,7 +76,7 @@ verdicts. docs/reproduce.md says how each number is read, and how to add a paper
 func (r *reproduce) named(cmd *cobra.Command, args []string) error {
 	names := strings.Join(paperNames(), ", ")
 	switch {
-	case len(args) == 0 && cmd.Flags().NFlag() == 0:
+	case len(args) == 0 && (cmd.Flags().NFlag() == 0 || cmd.Flags().NFlag() == 1 && cmd.Flags().Changed("format")):
 		return nil
 	case len(args) != 1:
 		return fmt.Errorf("name one paper: there is %s", names)
@@ -114,7 +98,7 @@ func listPapers(cmd *cobra.Command) error {
 	}
 	d := &doc.Document{}
 	d.AddTables("papers", "Papers", t)
-	return asText(cmd.OutOrStdout(), d)
+	return show(cmd, d)
 }
 
 func (r *reproduce) run(cmd *cobra.Command, name string) error {
@@ -150,8 +134,16 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "reproduction written to %s/index.html\n", r.output)
 		if !cmd.Flags().Changed("format") {
-			return asText(cmd.OutOrStdout(), study.Verdicts(false))
+			return text(cmd, study.Verdicts(false))
 		}
 	}
-	return formats[*r.format](cmd.OutOrStdout(), study)
+	switch *r.format {
+	case "table":
+		return text(cmd, study.Document(false))
+	case "cells":
+		return study.Cells(cmd.OutOrStdout())
+	case "claims":
+		return study.ClaimRows(cmd.OutOrStdout())
+	}
+	return show(cmd, study.Document(true))
 }

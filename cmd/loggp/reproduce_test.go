@@ -59,6 +59,9 @@ func TestReproduceLists(t *testing.T) {
 	if out := mustRun(t, "reproduce"); !strings.Contains(out, "altawil-moritz      29  K. Al-Tawil") {
 		t.Errorf("the list is %s", out)
 	}
+	if out := mustRun(t, "reproduce", "--format", "json"); !json.Valid([]byte(out)) || !strings.Contains(out, "altawil-moritz") {
+		t.Errorf("the list as JSON is %s", out)
+	}
 }
 
 // What is printed can be chosen, and is what the files of a directory have.

@@ -37,26 +37,18 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 	if err != nil {
 		return nil, err
 	}
-	calls := slices.DeleteFunc(slices.Clone(series), func(y sample.Series) bool {
-		return y.Bytes < x.paper.Small || y.Mode == microbench.Message || y.Timer != sample.Timer12 && y.Timer != sample.Timer21
+	receives := slices.DeleteFunc(slices.Clone(series), func(y sample.Series) bool {
+		return y.Bytes < x.paper.Small || y.Timer != sample.Timer12 && y.Timer != sample.Timer21
 	})
-	latency, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: calls}, clean.Options{})
+	latency, err := fit.Fit(&sample.Set{Facts: s.facts(), Series: receives}, clean.Options{})
 	if err != nil {
 		return nil, err
 	}
-	ofCall := func(p params.Parameter) bool { return p.Name == "L" && p.Mode != microbench.Message }
-	found.Parameters = slices.DeleteFunc(found.Parameters, ofCall)
-	found.Warnings = slices.DeleteFunc(found.Warnings, func(w clean.Warning) bool { return w.Parameter == "L" && w.Mode != microbench.Message })
-	for _, p := range latency.Parameters {
-		if ofCall(p) {
-			found.Parameters = append(found.Parameters, p)
-		}
-	}
-	for _, w := range latency.Warnings {
-		if w.Parameter == "L" {
-			found.Warnings = append(found.Warnings, w)
-		}
-	}
+	read := func(name, mode string) bool { return name == "L" && mode != microbench.Message }
+	numbers := append(slices.DeleteFunc(found.Parameters, func(p params.Parameter) bool { return read(p.Name, p.Mode) }),
+		slices.DeleteFunc(latency.Parameters, func(p params.Parameter) bool { return !read(p.Name, p.Mode) })...)
+	warnings := append(slices.DeleteFunc(found.Warnings, func(w clean.Warning) bool { return read(w.Parameter, w.Mode) }),
+		slices.DeleteFunc(latency.Warnings, func(w clean.Warning) bool { return !read(w.Parameter, w.Mode) })...)
 	for _, y := range found.Curves {
 		name := y.Timer
 		if name == params.ByBlocking {
@@ -69,14 +61,14 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 				continue
 			}
 			for _, o := range []string{"o_s", "o_r"} { // by the timer that the fit takes for them
-				if slices.ContainsFunc(found.Parameters, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
+				if slices.ContainsFunc(numbers, func(q params.Parameter) bool { return q.Name == o && q.Mode == y.Mode && q.Method == y.Timer }) {
 					c[s.key(o, y.Mode, auto, p.Bytes)] = v
 					x.reads[s.key(o, y.Mode, auto, p.Bytes)] = []string{key}
 				}
 			}
 		}
 	}
-	for _, p := range found.Parameters {
+	for _, p := range numbers {
 		key := expr.Key(p.Name, s.ID, p.Mode)
 		if _, ok := c[key]; ok || math.IsNaN(p.Value) || p.Name == "o_s" || p.Name == "o_r" || p.Method == params.ByHalfTrip || p.Method == params.ByHalfTripGap {
 			continue
@@ -84,7 +76,7 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 		v := expr.Value{V: p.Value, Low: p.Low, High: p.High}
 		if p.Bound() {
 			v.Low = 0
-			found.Warnings = append(found.Warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
+			warnings = append(warnings, clean.Warning{Mode: p.Mode, Parameter: p.Name, Code: upperBound, Text: "only an upper bound is known"})
 		}
 		if p.Method == params.ByReceive { // of which the paper takes the mean over both roots
 			x.reads[key] = []string{s.key(sample.Timer21, p.Mode, auto, p.From), s.key(sample.Timer12, p.Mode, auto, p.From)}
@@ -97,7 +89,7 @@ func (x *run) fit(c cells, s *site, series []sample.Series) ([]clean.Warning, er
 			c[s.key("spread", y.Mode, auto, y.Bytes)] = expr.Exactly(spread(y.Times))
 		}
 	}
-	return found.Warnings, nil
+	return warnings, nil
 }
 
 // spread is half the width of the range that holds 95 % of the times, in microseconds.

@@ -57,7 +57,7 @@ func (s *site) facts() []sample.Fact {
 	return []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: s.job.Platform.Machine.Timer.MicrosString()}}
 }
 
-// series returns samples of a timer.
+// label fills in what a series is of, beside its mode, size and timer.
 func (s *site) label(x *sample.Series, protocol string) {
 	x.Platform, x.Library, x.Place, x.Clock, x.Protocol = s.Platform, s.Library, s.Place, s.job.Clock(), auto
 	if protocol != "" {

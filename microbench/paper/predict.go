@@ -10,10 +10,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// What the models predict is the benchmark itself, by algebra: its rounds are meetings of one message each, which take the
-// clocks of both ranks from call to call. The timers then go through the same fit as those that were measured. Nothing varies and nothing
-// contends. What TCP has not yet acknowledged goes along from message to message; what else a message leaves to be done when both calls have
-// returned costs nothing here.
+// The models predict the benchmark itself, by algebra: its rounds are meetings of one message each,
+// which take the clocks of both ranks from call to call. The timers then go through the same fit as
+// those that were measured. Nothing varies and nothing contends. Segments that TCP has not yet
+// acknowledged are carried from message to message; other work that a message leaves behind when both
+// calls have returned costs nothing here.
 
 // predict returns the timers of an experiment, with one sample for each root of the barrier; of low-level messages none.
 func (e *Experiment) predict(s *site) []sample.Series {
