@@ -205,15 +205,11 @@ func (s *Scheduler) known(t *task) bool {
 	case s.Reps > 0 || undisturbed < s.least(t):
 		return false
 	case t.judged.launch == s.launch && 4*have < 5*t.judged.samples: // sorting all samples at each visit would take long
-		return false
+		return t.judged.known
 	}
 	t.judged.launch, t.judged.samples = s.launch, have
-	for _, e := range t.estimates(s.launch, s.health) {
-		if !e.within(s.Wanted(), s.Step) {
-			return false
-		}
-	}
-	return true
+	t.judged.known = !slices.ContainsFunc(t.estimates(s.launch, s.health), func(e estimate) bool { return !e.within(s.Wanted(), s.Step) })
+	return t.judged.known
 }
 
 // visit makes samples of a task.

@@ -19,7 +19,10 @@ type task struct {
 	cost   unit.Time // of a sample with each root
 	widest unit.Time // Command.Wait of collective operations may grow to this
 	visits []visit
-	judged struct{ launch, samples int } // when it was last seen whether the task is known
+	judged struct { // when it was last seen whether the task is known
+		launch, samples int
+		known           bool
+	}
 }
 
 // visit is a command that was done.
