@@ -130,8 +130,8 @@ func (m *measurement) run(ctx context.Context, progress func(part float64)) (*mi
 		}
 	}
 	e := *m.Experiment
-	if m.Time() > 0 {
-		e.Budget = max(1, m.Time()-time.Since(begin))
+	if m.Time() > 0 { // a slow launcher may have taken all of it
+		e.Budget = max(m.Time()/4, m.Time()-time.Since(begin))
 	}
 	m.scheduler = microbench.NewScheduler(&e)
 	out, err := m.scheduler.Run(ctx, m.launch, progress)

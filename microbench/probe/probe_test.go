@@ -97,6 +97,15 @@ func TestPlace(t *testing.T) {
 	}
 }
 
+// If ranks take longer to start than the budget is, some of it is left to measure.
+func TestSlowStart(t *testing.T) {
+	c := small()
+	c.Reps, c.Budget = 0, 800*time.Millisecond
+	if _, _, err := Measure(t.Context(), c, fakes(t, "FAKE_LAUNCHER=slow"), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // Sizes are added where round trips break, in the first launch, and are those of the next, too.
 func TestRefine(t *testing.T) {
 	s := fakes(t, "FAKE_EAGER=3000")
