@@ -52,10 +52,12 @@ func TestDocumentedCommands(t *testing.T) {
 				}
 			}
 			ran, printed := 0, ""
-			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+			blocks := block.FindAllStringSubmatch(string(text), -1)
+			for i, b := range blocks {
 				switch b[1] {
 				case "sh":
-					n, last := runLines(t, b[2])
+					shown := slices.ContainsFunc(blocks[i:], func(b []string) bool { return b[1] == "text" })
+					n, last := runLines(t, b[2], shown)
 					ran, printed = ran+n, last
 				case "text":
 					if ran > 0 { // else it is no command's
@@ -116,8 +118,9 @@ func shows(t *testing.T, look, output string) {
 	}
 }
 
-// runLines runs the lines of a shell block that call loggp. It returns how many, and what the last printed.
-func runLines(t *testing.T, lines string) (ran int, printed string) {
+// runLines runs the lines of a shell block that call loggp. It returns how many, and what the last printed. If that is not shown, commands
+// that measure emulated machines make few repetitions.
+func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) {
 	for line := range strings.Lines(strings.ReplaceAll(lines, "\\\n", " ")) {
 		line, _, _ = strings.Cut(line, " #")
 		args, ok := strings.CutPrefix(line, "loggp ")
@@ -139,26 +142,32 @@ func runLines(t *testing.T, lines string) (ran int, printed string) {
 		for _, w := range word.FindAllString(args, -1) {
 			words = append(words, strings.Trim(w, "'"))
 		}
-		printed = runOnce(t, quick(words)...)
+		printed = runOnce(t, quick(words, shown)...)
 	}
 	return ran, printed
 }
 
-// quick returns a command that measures this machine, or a paper again, so that it takes a second or two: the documents
-// show no output of such a command.
-func quick(words []string) []string {
+// quick returns a command that takes a second or two. The documents show no output of commands that measure this machine
+// or reproduce a paper, and shown says whether they do of others.
+func quick(words []string, shown bool) []string {
+	reps := slices.Index(words, "--reps")
 	switch {
-	case words[0] == "reproduce" && len(words) > 1 && !slices.Contains(words, "--reps"):
-		return slices.Insert(words, 2, "--reps", "20")
-	case words[0] != "measure" || !slices.ContainsFunc(words, func(w string) bool { return w == "shm" || w == "tcp" || w == "mpi" }):
+	case words[0] == "reproduce" && len(words) > 1:
+		if reps >= 0 {
+			words = slices.Delete(words, reps, reps+2)
+		}
+		return slices.Insert(words, 2, "--reps", "4")
+	case words[0] != "measure" || slices.Contains(words, "--quick") || slices.Contains(words, "--budget"):
 		return words
-	case slices.Contains(words, "--quick") || slices.Contains(words, "--budget"):
+	case slices.ContainsFunc(words, func(w string) bool { return w == "shm" || w == "tcp" || w == "mpi" }):
+		if reps >= 0 {
+			words = slices.Delete(words, reps, reps+2)
+		}
+		return append(words, "--quick")
+	case shown || reps >= 0:
 		return words
 	}
-	if i := slices.Index(words, "--reps"); i >= 0 {
-		words = slices.Delete(words, i, i+2)
-	}
-	return append(words, "--quick")
+	return append(words, "--reps", "10")
 }
 
 // remembered is what commands have done, by the command and what is in the files that it names.
@@ -272,7 +281,7 @@ func TestExamplesOfHelp(t *testing.T) {
 	for _, v := range verbs {
 		c := v()
 		for _, with := range append(c.Commands(), c) {
-			if n, _ := runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp ")); n == 0 {
+			if n, _ := runLines(t, strings.ReplaceAll(with.Example, "  loggp ", "loggp "), false); n == 0 {
 				t.Errorf("%s has no example", with.CommandPath())
 			}
 		}
