@@ -159,8 +159,13 @@ var update = flag.Bool("update", false, "write the calls of each mode anew")
 func TestCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
 		b := noting(t, compiler)
+		var sessions []*session // started together, as that is mostly waiting
+		for n := range microbench.Modes() {
+			sessions = append(sessions, begin(t, b, compiler, n))
+		}
 		for n, mode := range microbench.Modes() {
-			s, h := ready(t, b, compiler, n)
+			s := sessions[n]
+			h := ready(t, s)
 			if x := h.ranks[1]; x.cost != 100*unit.Nanosecond || x.resolution != 100*unit.Nanosecond {
 				t.Errorf("reading the clock takes %v, and its steps are %v", x.cost, x.resolution)
 			}
@@ -198,7 +203,8 @@ func stagesOf(mode string) []string {
 // Each collective operation is called behind a barrier, as testdata/calls/collectives.txt has it: once that does not count, and once that does.
 func TestCollectiveCalls(t *testing.T) {
 	with(t, func(t *testing.T, compiler string) {
-		s, _ := ready(t, noting(t, compiler), compiler, 0)
+		s := begin(t, noting(t, compiler), compiler, 0)
+		ready(t, s)
 		do := func(o collective.Operation, bytes int) {
 			r, err := s.Do(microbench.Command{Stage: 8, Mode: int(o), Algorithm: -1, Bytes: bytes, Warm: 1, Rounds: 1, Batch: 1, Wait: 2 * unit.Microsecond})
 			if err != nil || len(r.Times) != 2 || r.Times[0][0] != unit.Microsecond || r.Times[1][0] != unit.Microsecond {
@@ -224,8 +230,8 @@ func noting(t *testing.T, compiler string) *built {
 	return b
 }
 
-// ready starts two ranks of a program, and waits until they are there. Each start has a number.
-func ready(t *testing.T, b *built, compiler string, n int) (*session, *hello) {
+// begin starts two ranks of a program. Each start has a number.
+func begin(t *testing.T, b *built, compiler string, n int) *session {
 	t.Helper()
 	launcher := []string{strings.Replace(compiler, "mpicc", "mpirun", 1), "-n", "2"}
 	s, err := b.begin(t.Context(), 2, launcher, time.Minute, n, true)
@@ -233,11 +239,17 @@ func ready(t *testing.T, b *built, compiler string, n int) (*session, *hello) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.stop)
+	return s
+}
+
+// ready waits until the ranks are there.
+func ready(t *testing.T, s *session) *hello {
+	t.Helper()
 	h, err := s.ready()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, h
+	return h
 }
 
 // noted ends the program, and returns the calls of both ranks.
@@ -259,8 +271,14 @@ func TestRefusedCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n, c := range []microbench.Command{{Stage: 4, Batch: 1}, {Stage: 0, Mode: 99, Batch: 1}, {Stage: 8, Mode: 77, Batch: 1}, {Stage: 0, Rounds: 1 << 20, Batch: 1}} {
-			s, _ := ready(t, b, compiler, n)
+		wrong := []microbench.Command{{Stage: 4, Batch: 1}, {Stage: 0, Mode: 99, Batch: 1}, {Stage: 8, Mode: 77, Batch: 1}, {Stage: 0, Rounds: 1 << 20, Batch: 1}}
+		var sessions []*session
+		for n := range wrong {
+			sessions = append(sessions, begin(t, b, compiler, n))
+		}
+		for n, c := range wrong {
+			s := sessions[n]
+			ready(t, s)
 			if _, err := s.Do(c); err == nil || !strings.Contains(err.Error(), "none") {
 				t.Errorf("%+v: %v", c, err)
 			}
