@@ -20,9 +20,38 @@ import (
 type Prediction struct {
 	Mode, Protocol   string // the mode may be empty
 	Bytes            int
-	Sender, Delivery unit.Time  // T_s and T_s-r
+	Sender, Delivery Predicted  // T_s and T_s-r
 	Terms            model.Cost // what they are made of, if more is known than equations (1) to (7)
 	Equations        string     // the sums as the source prints them, or empty
+}
+
+// Predicted is a time, and how it lies to the sizes that were measured.
+type Predicted struct {
+	unit.Time
+	Range Range
+}
+
+// Range says how a size lies to those that were measured.
+type Range string
+
+// The ranges.
+const (
+	Inside  Range = ""
+	Between Range = "between" // two ranges: behaviour there was not measured
+	Outside Range = "outside" // of all ranges, by no more than a factor of two
+	Unknown Range = "unknown" // too far, or without a parameter: there is no time
+)
+
+func (x Predicted) cell(t *doc.Table) doc.Cell {
+	switch x.Range {
+	case Unknown:
+		t.Note("- cannot be predicted: the size is too far from those that were measured, or a parameter is missing.")
+		return doc.None
+	case Inside:
+		return doc.Num(x.Micros())
+	}
+	t.Note("! is of a size between two ranges or outside of all: behaviour there was not measured.")
+	return doc.Num(x.Micros()).In(doc.Doubt)
 }
 
 // Predictions is a table of T_s and T_s-r, a row a size and two columns a protocol; explained, also the terms of each.
@@ -31,7 +60,7 @@ func Predictions(title string, ps []Prediction, explained bool) *doc.Document {
 	d.AddTables("predictions", title, predictionTable(title, ps))
 	for _, p := range ps {
 		if explained {
-			d.AddTables("terms", "Terms", p.terms("T_s: the sender may go on", p.Terms.Sender, p.Sender), p.terms("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery))
+			d.AddTables("terms", "Terms", p.terms("T_s: the sender may go on", p.Terms.Sender, p.Sender.Time), p.terms("T_s-r: the receiver has the message", p.Terms.Delivery, p.Delivery.Time))
 		}
 	}
 	return d
@@ -81,7 +110,7 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 				row = append(row, doc.None, doc.None)
 				continue
 			}
-			row = append(row, doc.Num(p.Sender.Micros()), doc.Num(p.Delivery.Micros()))
+			row = append(row, p.Sender.cell(t), p.Delivery.cell(t))
 		}
 		t.Add(row...)
 	}

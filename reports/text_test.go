@@ -103,7 +103,7 @@ func predictions() []Prediction {
 	for _, x := range []*model.Protocol{model.T, model.RTA} {
 		for _, k := range []int{16, 1000} {
 			c := model.Transfer{Machine: p.Machine, Library: p.Libraries[0], Protocol: x, Bytes: k}.Cost()
-			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c,
+			ps = append(ps, Prediction{Mode: "standard", Protocol: x.Name, Bytes: k, Sender: Predicted{Time: c.Sender.Sum()}, Delivery: Predicted{Time: c.Delivery.Sum()}, Terms: c,
 				Equations: "T_s = " + x.Equations().Sender.String()})
 		}
 	}

@@ -150,6 +150,7 @@ func columns(t *testing.T) []string {
 		func(w io.Writer) error { return compare.WriteTable(w, &compare.Table{}) },
 		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
 		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
+		func(w io.Writer) error { return predictor{}.csv(w, nil) },
 		func(w io.Writer) error { return new(reports.Study).Cells(w) },
 		func(w io.Writer) error { return new(reports.Study).ClaimRows(w) },
 		func(w io.Writer) error { return render.CSV(w, reports.Doctor(nil)) },

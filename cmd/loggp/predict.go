@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ import (
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 )
 
 // predict has the flags of the verb.
@@ -115,26 +117,44 @@ func (p *predict) run(cmd *cobra.Command) error {
 		return err
 	}
 	var ps []reports.Prediction
-	var outside error // of the sizes that were not measured; it matters only if they were asked for
+	var first error // of the values that cannot be predicted
 	for _, name := range source.names {
 		for _, k := range lengths {
 			x, err := source.predict(name, k)
-			if err != nil {
-				err = fmt.Errorf("predict %s of %d bytes: %w", name, k, err)
-				if r := (*params.RangeError)(nil); p.sizes == "" && errors.As(err, &r) {
-					outside = err
-					continue
+			for _, y := range []*reports.Predicted{&x.Sender, &x.Delivery} {
+				if y.Time < 0 {
+					err = cmp.Or(err, fmt.Errorf("the parameters give a time below zero, %v", y.Time))
+					y.Range = reports.Unknown
 				}
-				return err
 			}
-			if x.Sender < 0 || x.Delivery < 0 {
-				return fmt.Errorf("predict %s of %d bytes: the parameters give a time below zero: T_s = %v, T_s-r = %v", name, k, x.Sender, x.Delivery)
+			if first == nil && err != nil {
+				first = fmt.Errorf("predict %s of %d bytes: %w", name, k, err)
 			}
 			ps = append(ps, x)
 		}
 	}
-	if ps == nil {
-		return outside
+	known := func(x reports.Prediction) bool {
+		return x.Sender.Range != reports.Unknown || x.Delivery.Range != reports.Unknown
+	}
+	if p.sizes == "" { // sizes far from all that were measured matter only if they are asked for
+		all := ps
+		ps = slices.DeleteFunc(slices.Clone(all), func(x reports.Prediction) bool {
+			return !slices.ContainsFunc(all, func(y reports.Prediction) bool { return y.Bytes == x.Bytes && known(y) })
+		})
+	}
+	if !slices.ContainsFunc(ps, known) {
+		return first
+	}
+	unknown := 0
+	for _, x := range ps {
+		for _, y := range []reports.Predicted{x.Sender, x.Delivery} {
+			if y.Range == reports.Unknown {
+				unknown++
+			}
+		}
+	}
+	if unknown > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s cannot be predicted, the first: %v\n", unknown, format.Plural(2*len(ps), "value"), first)
 	}
 	return p.write(cmd, source, ps)
 }
@@ -195,7 +215,7 @@ func (p *predict) fromPlatform(cmd *cobra.Command) (predictor, error) {
 		title: fmt.Sprintf("Blocking %s send on %s, %s, from rank %d to rank %d", mode, machine.Name, job.Library.Name, pair[0], pair[1]),
 		predict: func(name string, k int) (reports.Prediction, error) {
 			c := transfer(name, k).Cost()
-			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: c.Sender.Sum(), Delivery: c.Delivery.Sum(), Terms: c}, nil
+			return reports.Prediction{Mode: *p.mode, Protocol: name, Bytes: k, Sender: reports.Predicted{Time: c.Sender.Sum()}, Delivery: reports.Predicted{Time: c.Delivery.Sum()}, Terms: c}, nil
 		},
 	}, nil
 }
@@ -262,37 +282,62 @@ func (source *predictor) byEquations(here []params.Parameter) error {
 	source.predict = func(name string, k int) (reports.Prediction, error) {
 		protocol := model.Named(name)
 		e := protocol.Equations()
+		outside, err := params.Covers(here, microbench.Message, k)
+		at := ranged(params.Estimate{Outside: outside}, err).Range
 		return reports.Prediction{
-			Protocol: name, Bytes: k, Sender: model.SenderTime(protocol, x, k), Delivery: model.Delivery(protocol, x, k),
+			Protocol: name, Bytes: k, Sender: reports.Predicted{Time: model.SenderTime(protocol, x, k), Range: at},
+			Delivery:  reports.Predicted{Time: model.Delivery(protocol, x, k), Range: at},
 			Equations: fmt.Sprintf("T_s = %v, T_s-r = %v", e.Sender, e.Delivery),
-		}, params.Covers(here, microbench.Message, k)
+		}, err
 	}
 	return nil
 }
 
 // byRanges predicts those of the named calls for which there are parameters, by ranges of sizes. It is an error if there are none.
 func (source *predictor) byRanges(here []params.Parameter) error {
-	var missing error
+	times := func(call string, k int) (send, way params.Estimate, noSend, noWay error) {
+		send, noSend = params.At(here, call, params.SendOverhead, k)
+		way, noWay = params.Way(here, call, k)
+		return
+	}
+	var first error
 	source.names = slices.DeleteFunc(slices.Clone(source.names), func(call string) bool {
-		_, _, err := params.Times(here, call, 0)
-		if missing == nil {
-			missing = err
+		_, _, noSend, noWay := times(call, 0)
+		for _, err := range []error{noSend, noWay} {
+			if missing := (*params.MissingError)(nil); errors.As(err, &missing) {
+				first = cmp.Or(first, err)
+				return true
+			}
 		}
-		return err != nil
+		return false
 	})
 	if len(source.names) == 0 {
-		return missing
+		return first
 	}
 	source.basis = byRanges
 	source.title = fmt.Sprintf("Blocking calls on %s, %s, %s, by ranges of sizes", source.platform, source.library, source.place)
 	source.predict = func(call string, k int) (reports.Prediction, error) {
-		send, way, err := params.Times(here, call, k)
+		send, way, noSend, noWay := times(call, k)
 		return reports.Prediction{
-			Protocol: call, Bytes: k, Sender: unit.FromMicros(send.Value), Delivery: unit.FromMicros(way.Value),
+			Protocol: call, Bytes: k, Sender: ranged(send, noSend), Delivery: ranged(way, noWay),
 			Equations: "T_s = o_s, T_s-r = T, of the range that holds the size",
-		}, err
+		}, cmp.Or(noSend, noWay)
 	}
 	return nil
+}
+
+// ranged returns what parameters say of a size, or the error that they say nothing, as a prediction.
+func ranged(e params.Estimate, err error) reports.Predicted {
+	x := reports.Predicted{Time: unit.FromMicros(e.Value)}
+	switch {
+	case err != nil:
+		return reports.Predicted{Range: reports.Unknown}
+	case e.Between:
+		x.Range = reports.Between
+	case e.Outside:
+		x.Range = reports.Outside
+	}
+	return x
 }
 
 // somewhere is a place of a platform and library; what is empty may be any.
@@ -323,13 +368,14 @@ func (p *predict) tier(known []tiers.Tiers) (somewhere, error) {
 // write saves and prints the predictions.
 func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Prediction) error {
 	if p.diagram != "" {
-		d := source.transfer(ps[0].Protocol, ps[0].Bytes).Timeline()
-		title := fmt.Sprintf("%s: %s of %d bytes", source.title, ps[0].Protocol, ps[0].Bytes)
-		picture := chart.Transfer(ps[0].Protocol, title, d)
+		first := ps[max(0, slices.IndexFunc(ps, func(x reports.Prediction) bool { return x.Sender.Range != reports.Unknown }))]
+		d := source.transfer(first.Protocol, first.Bytes).Timeline()
+		title := fmt.Sprintf("%s: %s of %d bytes", source.title, first.Protocol, first.Bytes)
+		picture := chart.Transfer(first.Protocol, title, d)
 		if err := sample.Save(p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.Width) }); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "time line of %s with %d bytes written to %s\n", ps[0].Protocol, ps[0].Bytes, p.diagram)
+		fmt.Fprintf(cmd.ErrOrStderr(), "time line of %s with %d bytes written to %s\n", first.Protocol, first.Bytes, p.diagram)
 	}
 	if p.output != "" {
 		if err := sample.Save(p.output, func(w io.Writer) error { return source.csv(w, ps) }); err != nil {
@@ -346,9 +392,8 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 type predictionRow struct {
 	platform, library, place, mode, protocol string
 	bytes                                    int
-	quantity                                 string
-	time                                     unit.Time
-	basis                                    string
+	quantity, micros, basis                  string
+	within                                   reports.Range
 }
 
 var predictions = table.Schema[predictionRow]{
@@ -361,8 +406,9 @@ var predictions = table.Schema[predictionRow]{
 		table.Name("protocol", func(p *predictionRow) *string { return &p.protocol }, nil),
 		table.Whole("bytes", func(p *predictionRow) *int { return &p.bytes }, "a number of bytes", math.MaxInt32),
 		table.Name("quantity", func(p *predictionRow) *string { return &p.quantity }, nil),
-		table.Micros("predicted_us", func(p *predictionRow) *unit.Time { return &p.time }),
+		table.Name("predicted_us", func(p *predictionRow) *string { return &p.micros }, nil),
 		table.Name("basis", func(p *predictionRow) *string { return &p.basis }, nil),
+		table.Name("range", func(p *predictionRow) *reports.Range { return &p.within }, nil),
 	},
 }
 
@@ -374,10 +420,16 @@ func (source predictor) csv(w io.Writer, ps []reports.Prediction) error {
 		if source.basis == byRanges {
 			call, protocol = p.Protocol, "auto"
 		}
-		x := predictionRow{source.platform, source.library, source.place, call, protocol, p.Bytes, sample.Sender, p.Sender, source.basis}
-		y := x
-		y.quantity, y.time = sample.OneWay, p.Delivery
-		rows = append(rows, x, y)
+		for _, x := range []struct {
+			quantity string
+			time     reports.Predicted
+		}{{sample.Sender, p.Sender}, {sample.OneWay, p.Delivery}} {
+			micros := x.time.MicrosString()
+			if x.time.Range == reports.Unknown {
+				micros = ""
+			}
+			rows = append(rows, predictionRow{source.platform, source.library, source.place, call, protocol, p.Bytes, x.quantity, micros, source.basis, x.time.Range})
+		}
 	}
 	return predictions.Write(w, nil, rows)
 }

@@ -144,7 +144,7 @@ func Predict(q Query) (Prediction, bool) {
 			return Prediction{v, Calibration}, true
 		}
 	}
-	if params.Covers(q.Parameters, mode, q.Bytes) != nil {
+	if _, err := params.Covers(q.Parameters, mode, q.Bytes); err != nil {
 		return Prediction{}, false
 	}
 	if q.Quantity == OneWay && mode != params.Message {

@@ -42,18 +42,28 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
-	return fmt.Sprintf("%s of mode %s was measured from %d to %d bytes, and says nothing about messages of %d bytes: measure longer messages",
-		e.Name, e.Mode, e.From, e.To, e.Size)
+	other := "longer"
+	if e.Size < e.From {
+		other = "shorter"
+	}
+	return fmt.Sprintf("%s of mode %s was measured from %d to %d bytes, and says nothing about messages of %d bytes: measure %s messages",
+		e.Name, e.Mode, e.From, e.To, e.Size, other)
 }
 
-// beyond is the factor by which a size may exceed those that were measured.
+// beyond is the factor by which a size may lie outside of those that were measured. Messages of up
+// to smallMessage bytes count as equally long.
 const beyond = 2
+
+// far says whether a size is too far from those between two others.
+func far(k, from, to int) bool {
+	return k > beyond*max(to, 1) || from > beyond*max(k, smallMessage)
+}
 
 // At returns a parameter of a mode for messages of k bytes. A kind that depends on size is taken
 // from the range that holds k, along its slope; between two ranges the nearer one counts. Sizes
 // below all ranges cost what the smallest does that was measured. It is a *MissingError if nothing
 // is known, or only a bound, and a *RangeError for messages more than twice as long as any that
-// were measured.
+// were measured, or less than half as long; all of up to 16 bytes count as equally long.
 func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	p, ok := Find(ps, mode, kind, k)
 	if !ok || math.IsNaN(p.Value) {
@@ -72,7 +82,7 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 			from, to = min(from, q.From), max(to, q.To)
 		}
 	}
-	if k > beyond*max(to, 1) {
+	if far(k, from, to) {
 		return Estimate{}, &RangeError{Name: kind.Name(), Mode: mode, Size: k, From: from, To: to}
 	}
 	e.Outside = k < from || k > to
@@ -89,38 +99,38 @@ func At(ps []Parameter, mode string, kind Kind, k int) (Estimate, error) {
 	return e, nil
 }
 
-// Covers returns a *RangeError for messages more than twice as long as any that parameters of a
-// mode are from.
-func Covers(ps []Parameter, mode string, k int) error {
+// Covers says whether a size lies outside of those that parameters of a mode are from. It returns a
+// *RangeError if it is too far from them, as At does.
+func Covers(ps []Parameter, mode string, k int) (outside bool, err error) {
 	from, to := math.MaxInt, -1
 	for _, p := range ps {
 		if p.Mode == mode && p.From >= 0 {
 			from, to = min(from, p.From), max(to, p.To)
 		}
 	}
-	if to >= 0 && k > beyond*max(to, 1) {
-		return &RangeError{Name: "everything", Mode: mode, Size: k, From: from, To: to}
+	switch {
+	case to < 0:
+		return false, nil
+	case far(k, from, to):
+		return false, &RangeError{Name: "everything", Mode: mode, Size: k, From: from, To: to}
 	}
-	return nil
+	return k < from || k > to, nil
 }
 
-// Times predicts a whole call of a mode with k bytes: how long the send takes, and the time of one
-// way. That is T, by ranges of sizes; or without it equation (9) of LoGH{sSP}, within a node (8),
-// with what Call takes.
-func Times(ps []Parameter, mode string, k int) (send, way Estimate, err error) {
-	if send, err = At(ps, mode, SendOverhead, k); err != nil {
-		return send, way, err
-	}
-	var missing *MissingError
-	if way, err = At(ps, mode, OneWay, k); !errors.As(err, &missing) {
-		return send, way, err
+// Way predicts the time of one way of a call of a mode with k bytes: T, by ranges of sizes; or
+// without it equation (9) of LoGH{sSP}, within a node (8), with what Call takes.
+func Way(ps []Parameter, mode string, k int) (Estimate, error) {
+	e, err := At(ps, mode, OneWay, k)
+	if missing := (*MissingError)(nil); !errors.As(err, &missing) {
+		return e, err
 	}
 	x, err := Call(ps, mode)
 	if err != nil {
-		return send, way, err
+		return e, err
 	}
-	way.Value = model.LoGH{Between: x, Inside: x}.OneWay(Inside(ps), k).Micros()
-	return send, way, Covers(ps, mode, k)
+	e.Value = model.LoGH{Between: x, Inside: x}.OneWay(Inside(ps), k).Micros()
+	e.Outside, err = Covers(ps, mode, k)
+	return e, err
 }
 
 // hint says what to do about a parameter that is missing.

@@ -44,6 +44,19 @@ func TestAt(t *testing.T) {
 	if _, err := At(ps, "send", OneWay, 2001); !errors.As(err, &far) || far.To != 1000 || !strings.Contains(err.Error(), "measure longer messages") {
 		t.Errorf("far outside: %v", err)
 	}
+	for i := range ps {
+		ps[i].Mode, ps[i].From, ps[i].To = "bsend", ps[i].From*10, ps[i].To*10
+	}
+	if e, err := At(ps, "bsend", SendOverhead, 80); err != nil || !e.Outside {
+		t.Errorf("half of the smallest size: %+v, %v", e, err)
+	}
+	for _, k := range []int{0, 79} {
+		_, err := At(ps, "bsend", SendOverhead, k)
+		if !errors.As(err, &far) || far.From != 160 || !strings.Contains(err.Error(), "measure shorter messages") {
+			t.Errorf("far below: %v", err)
+		}
+	}
+	ps = ranged("send")
 	var missing *MissingError
 	if _, err := At(ps, "send", Gap, 0); !errors.As(err, &missing) || missing.Bound != 2 {
 		t.Errorf("a bound: %v", err)
