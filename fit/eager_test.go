@@ -35,7 +35,7 @@ func TestEagerLimit(t *testing.T) {
 	}
 	for i, h := range r.Handshakes {
 		if h.Value != found[i].Value || h.Jump < h.RoundTrip || !h.Confirmed && h.Verdict == params.Good {
-			t.Errorf("%s: %s", h.Library, h)
+			t.Errorf("%+v", h)
 		}
 	}
 	if len(found) != 5 {

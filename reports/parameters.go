@@ -27,7 +27,7 @@ const (
 )
 
 // Parameters is what a fit found: the tiers of ranks where all pairs were measured, for each place a table with a row for each
-// mode, the readings of L and the ranges of sizes, and the warnings.
+// mode, the readings of L, the eager limit and the ranges of sizes, and the warnings.
 func Parameters(r *fit.Result) *doc.Document {
 	d := &doc.Document{Title: "LogGP parameters"}
 	d.Files = []doc.File{parameterFile(r.Parameters)}
@@ -35,7 +35,7 @@ func Parameters(r *fit.Result) *doc.Document {
 		d.AddTables("tiers", "Tiers", tiersTable(x))
 	}
 	for _, p := range places(r) {
-		d.AddTables("parameters", "Parameters by mode", p.parameters(), p.latencies(), p.ranges())
+		d.AddTables("parameters", "Parameters by mode", p.parameters(), p.latencies(), p.eagerLimits(), p.ranges())
 	}
 	d.Add(warnings(r.Warnings))
 	return d
@@ -49,8 +49,9 @@ func parameterFile(ps []params.Parameter) doc.File {
 type place struct {
 	platform, library, place string
 
-	rows   []params.Parameter
-	curves []curve.Curve
+	rows       []params.Parameter
+	curves     []curve.Curve
+	handshakes []params.Handshake
 }
 
 // places splits a result, in the order of its parameters and then of its curves.
@@ -72,6 +73,10 @@ func places(r *fit.Result) []*place {
 	for _, x := range r.Curves {
 		p := at(x.Platform, x.Library, x.Place)
 		p.curves = append(p.curves, x)
+	}
+	for _, x := range r.Handshakes {
+		p := at(x.Platform, x.Library, x.Place)
+		p.handshakes = append(p.handshakes, x)
 	}
 	return all
 }
@@ -349,6 +354,22 @@ func (p *place) extentsOfG(t *doc.Table) {
 	if len(extents) > 0 {
 		t.Note("G is the slope from %s.", strings.Join(extents, ", "))
 	}
+}
+
+// eagerLimits is the table of the eager limit S of each mode that has one, with its evidence.
+func (p *place) eagerLimits() *doc.Table {
+	t := &doc.Table{Name: "eager-limits", Title: "Eager limit, " + p.String(), Columns: []doc.Column{{Head: "mode", Key: true},
+		{Head: "S", Kind: doc.Number}, {Head: "jump\nus", Kind: doc.Number}, {Head: "round trip\nus", Kind: doc.Number}, {Head: "evidence"}}}
+	for _, h := range p.handshakes {
+		evidence := "round trip; other timers do not contradict it"
+		if !h.Confirmed {
+			evidence = "round trip only: no other timer changes there"
+		}
+		t.Add(doc.Words(h.Mode), p.eager(t, h.Mode), doc.Num(h.Jump), doc.Num(h.RoundTrip), doc.Words(evidence))
+	}
+	t.Note("S of LogGPS is the longest message that does not wait for its receiver; it lies in this range. Beyond it a round trip costs the jump more beside its bytes: a handshake, which takes at least the round trip of a small message.")
+	t.NoteUnits()
+	return t
 }
 
 // ranges is the table of the ranges of sizes of which an overhead is fitted by one line.

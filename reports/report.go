@@ -53,7 +53,7 @@ func (r Report) Document() *doc.Document {
 	s := doc.Section{ID: "parameters", Title: "Parameters by mode"}
 	pieces := doc.Section{ID: "ranges", Title: "Ranges of sizes", PageOnly: true}
 	for _, x := range ps {
-		s.Tables, pieces.Tables = append(s.Tables, x.parameters(), x.latencies()), append(pieces.Tables, x.pieces())
+		s.Tables, pieces.Tables = append(s.Tables, x.parameters(), x.latencies(), x.eagerLimits()), append(pieces.Tables, x.pieces())
 	}
 	d.Add(s)
 	pieces.Text = []string{"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. " +

@@ -38,6 +38,7 @@ func toys() *fit.Result {
 		row("g", params.ByTrain, params.Micros, 1, 1, 7, 6.9, 7.1, params.Good), row("G", params.ByHalfTrip, params.PerByte, 1, 4096, 0.01, 0.009, 0.011, params.Good),
 		row("S", "rtt: eager limit", params.Bytes, -1, -1, 4096, 4096, 8191, params.Good),
 	}}
+	r.Handshakes = []params.Handshake{{Parameter: r.Parameters[7], Jump: 480, RoundTrip: 120, Confirmed: true}}
 	r.Parameters[1].Off = 0.25
 	times := func(x float64) params.Timed { return params.Timed{Value: x, Low: x, High: x} }
 	r.PLogP = []params.PLogP{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Least: 1, L: times(3), Sizes: []params.Size{
@@ -73,6 +74,23 @@ func TestPLogP(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(got, format.Glue, " "), want) {
 			t.Errorf("no %q in %s", want, got)
 		}
+	}
+}
+
+// The eager limit stands with its evidence where there is one, and only there.
+func TestEagerLimits(t *testing.T) {
+	r := toys()
+	for confirmed, evidence := range map[bool]string{true: "round trip; other timers do not contradict it", false: "round trip only: no other timer changes there"} {
+		r.Handshakes[0].Confirmed = confirmed
+		for _, d := range []*doc.Document{Parameters(r), Report{Result: r}.Document()} {
+			if got, want := strings.ReplaceAll(shown(t, d, false), format.Glue, " "), "send 4 KiB to 8191 B 480.0 120.0 "+evidence; !strings.Contains(got, want) {
+				t.Errorf("no %q in %s", want, got)
+			}
+		}
+	}
+	r.Handshakes = nil
+	if got := shown(t, Parameters(r), false); strings.Contains(got, "Eager limit") {
+		t.Error(got)
 	}
 }
 

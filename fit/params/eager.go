@@ -1,12 +1,9 @@
 package params
 
 import (
-	"fmt"
-
-	"github.com/loggp/loggp/fit/clean"
-
 	"slices"
 
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/microbench/sample"
 )
 
@@ -16,19 +13,6 @@ type Handshake struct {
 	Jump      float64 // by so much more a message behind the limit costs beside its bytes
 	RoundTrip float64 // of the smallest message with data, which a handshake costs at least
 	Confirmed bool    // another timer that has the transfer in it changes there, too; or there is none
-}
-
-// String returns the evidence as a sentence.
-func (h Handshake) String() string {
-	text := fmt.Sprintf("messages of more than %.0f bytes wait for their receiver: a round trip then costs %s more beside its bytes, and one of a small message takes %s",
-		h.Value, us(h.Jump), us(h.RoundTrip))
-	if h.High >= h.Value && h.Low < h.High {
-		text += fmt.Sprintf("; the limit is from %.0f to %.0f bytes", h.Low, h.High)
-	}
-	if !h.Confirmed {
-		text += "; no other timer changes there"
-	}
-	return text
 }
 
 // eagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first change
