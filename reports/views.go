@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/reports/doc"
@@ -89,13 +91,31 @@ func (p *place) eager(t *doc.Table, mode string) doc.Cell {
 	return doc.None
 }
 
-// HeldOut is how well one half of the sizes predicts the other.
+// HeldOut is how well one half of the sizes predicts the other: a row a mode, and one of all modes of
+// a platform, library and place.
 func HeldOut(hs []compare.HeldOut) *doc.Document {
 	t := &doc.Table{Name: "heldout", Title: "Half round trips, predicted from every other size", Columns: []doc.Column{
 		{Head: "mode", Key: true}, {Head: "sizes\nfitted", Kind: doc.Number}, {Head: "sizes\npredicted", Kind: doc.Number}, {Head: "median error\n%", Kind: doc.Number}, {Head: "largest\n%", Kind: doc.Number}}}
-	for _, h := range hs {
-		t.Group(where(h.Platform, h.Library, h.Place))
-		t.Add(doc.Words(h.Mode), doc.Words(fmt.Sprint(h.Fitted)), doc.Words(fmt.Sprint(len(h.Others))), doc.Words(fmt.Sprintf("%.1f", h.Median)), doc.Words(fmt.Sprintf("%.1f", h.Largest)))
+	row := func(mode string, fitted, others int, median, largest float64) {
+		t.Add(doc.Words(mode), doc.Count(fitted), doc.Count(others), doc.Words(fmt.Sprintf("%.1f", median)), doc.Words(fmt.Sprintf("%.1f", largest)))
+	}
+	var errors []float64 // of the place, without their signs
+	modes, fitted := 0, 0
+	for i, h := range hs {
+		of := where(h.Platform, h.Library, h.Place)
+		t.Group(of)
+		row(h.Mode, h.Fitted, len(h.Others), h.Median, h.Largest)
+		modes, fitted = modes+1, fitted+h.Fitted
+		for _, x := range h.Others {
+			errors = append(errors, math.Abs(x.Error))
+		}
+		if i+1 < len(hs) && where(hs[i+1].Platform, hs[i+1].Library, hs[i+1].Place) == of {
+			continue
+		}
+		if modes > 1 {
+			row("all", fitted, len(errors), clean.Median(errors), slices.Max(errors))
+		}
+		errors, modes, fitted = nil, 0, 0
 	}
 	if len(hs) == 0 {
 		t.Note("No mode has round trips of six sizes, as it takes.")

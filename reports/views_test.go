@@ -108,7 +108,21 @@ func TestLogGPS(t *testing.T) {
 
 func TestHeldOut(t *testing.T) {
 	hs := []compare.HeldOut{{Platform: "toy", Library: "lib", Place: "intra", Mode: "send", Fitted: 10, Others: make([]compare.Predicted, 9), Median: 2.34, Largest: 20}}
-	if got := shown(t, HeldOut(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") {
+	if got := shown(t, HeldOut(hs), false); !strings.Contains(got, "send 10 9 2.3 20.0") || strings.Contains(got, "all ") {
+		t.Error(got)
+	}
+	// Of several modes of one place, all errors together: the median of 1, 2, 3, 4 and 20, without their signs.
+	other := hs[0]
+	other.Place = "inter"
+	of := func(mode string, errors ...float64) compare.HeldOut {
+		h := compare.HeldOut{Platform: "toy", Library: "lib", Place: "intra", Mode: mode, Fitted: 4}
+		for _, e := range errors {
+			h.Others = append(h.Others, compare.Predicted{Error: e})
+		}
+		return h
+	}
+	got := shown(t, HeldOut([]compare.HeldOut{of("send", -1, 20, 3), of("isend", 2, -4), other}), false)
+	if strings.Count(got, "all ") != 1 || !strings.Contains(got, "all 8 5 3.0 20.0") {
 		t.Error(got)
 	}
 }
