@@ -14,12 +14,6 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// file is a file to be written.
-type file struct {
-	name  string
-	write func(io.Writer) error
-}
-
 // marker is the file that lists what was written into a directory, itself left out. A directory with other files than these is not ours.
 const marker = ".loggp-report"
 
