@@ -23,7 +23,7 @@ func BenchmarkPlainPingPong(b *testing.B) {
 			for b.Loop() {
 				clear(ratios)
 				for range 5 {
-					for k, x := range plain(b, compiler, program, []int{0, 8, 64, 1024, 4096, 16384, 65536}) {
+					for k, x := range plain(b, compiler, program, 200, []int{0, 8, 64, 1024, 4096, 16384, 65536}) {
 						ratios[k] = append(ratios[k], x[0]/x[1])
 					}
 				}
@@ -47,10 +47,10 @@ func compiledPlain(t testing.TB, compiler string) string {
 }
 
 // plain starts the two together, and returns half a round trip of each size in nanoseconds: of the
-// program, and of a plain ping-pong.
-func plain(t testing.TB, compiler, program string, sizes []int) map[int][2]float64 {
+// program, and of a plain ping-pong. Each has so many turns.
+func plain(t testing.TB, compiler, program string, turns int, sizes []int) map[int][2]float64 {
 	t.Helper()
-	command := []string{"-n", "2", program}
+	command := []string{"-n", "2", program, strconv.Itoa(turns)}
 	for _, k := range sizes {
 		command = append(command, strconv.Itoa(k))
 	}
@@ -73,7 +73,7 @@ func plain(t testing.TB, compiler, program string, sizes []int) map[int][2]float
 // Both take turns as they should: of each size there are times, whatever they are.
 func TestPlainPingPong(t *testing.T) {
 	for _, compiler := range compilers(t) {
-		if times := plain(t, compiler, compiledPlain(t, compiler), []int{8, 100_000}); len(times) != 2 || times[100_000][0] < times[8][0] {
+		if times := plain(t, compiler, compiledPlain(t, compiler), 20, []int{8, 100_000}); len(times) != 2 || times[100_000][0] < times[8][0] {
 			t.Errorf("%s: %v", compiler, times)
 		}
 	}

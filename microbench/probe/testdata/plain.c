@@ -1,5 +1,5 @@
 /*
- * The program's round trips beside those of a plain ping-pong as everybody writes it, in turns, in one launch: plain BYTES... P1 prints for each size the
+ * The program's round trips beside those of a plain ping-pong as everybody writes it, in turns, in one launch: plain TURNS BYTES... P1 prints for each size the
  * medians of half a round trip in nanoseconds: of the program, by the commands that the scheduler gives, and of a ping-pong with a buffer to send from and one
  * to receive into, as in the OSU and Intel benchmarks.
  */
@@ -7,9 +7,9 @@
 #include "../program/probe.c"
 #undef main
 
-enum { TURNS = 200, TRIPS = 50, VISIT = 5 };
+enum { MOST_TURNS = 200, TRIPS = 50, VISIT = 5 };
 
-static double halves[2][TURNS * VISIT]; /* ns */
+static double halves[2][MOST_TURNS * VISIT]; /* ns */
 static int count[2];
 
 static double plain_trip(char *from, char *into, int bytes)
@@ -59,16 +59,19 @@ static double median_of(double *x, int n)
 
 int main(int argc, char **argv)
 {
-	int i, turn, bytes;
+	int i, turn, turns, bytes;
 	char *from, *into;
 
 	start(&argc, &argv, 2);
-	for (i = 1; i < argc; i++) {
+	turns = argc > 1 ? atoi(argv[1]) : 0;
+	if (turns < 1 || turns > MOST_TURNS)
+		return 2;
+	for (i = 2; i < argc; i++) {
 		bytes = atoi(argv[i]);
 		from = room((size_t)bytes);
 		into = room((size_t)bytes);
 		count[0] = count[1] = 0;
-		for (turn = 0; turn < TURNS; turn++) {
+		for (turn = 0; turn < turns; turn++) {
 			probed(bytes);
 			halves[1][count[1]++] = plain_trip(from, into, bytes);
 		}
