@@ -71,3 +71,20 @@ func TestSmallestSize(t *testing.T) {
 	}
 	checkSmallest(t, r.Curves)
 }
+
+// The bound that an overhead is of g has the interval and the samples of the overhead, not those of
+// the burst.
+func TestBoundOfOverhead(t *testing.T) {
+	set := &sample.Set{}
+	for _, k := range []int{1, 16, 256} {
+		set.Series = append(set.Series, fittest.Series("send", sample.Timer11, 6, 6.1, 6.2, 6.3, 6.4, 6.5), fittest.Series("send", sample.Timer12, 3, 3, 3, 3, 3, 3),
+			fittest.Series("send", sample.Train, 5, 5, 5))
+		for i := range 3 {
+			set.Series[len(set.Series)-1-i].Bytes = k
+		}
+	}
+	p := one(t, mustFit(t, set, clean.Options{Replicates: 20}), "send", "g", params.ByOverhead, params.Micros)
+	if p.Samples != 6 || !(p.Low < p.Value && p.Value < p.High) {
+		t.Errorf("%+v", p)
+	}
+}

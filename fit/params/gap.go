@@ -36,8 +36,8 @@ func (m Mode) gap() {
 			us(t.Value), us(r.Value))
 		row = m.bound(row, train.Timer+upperBound, t)
 	default: // the overhead hides it
-		row.Samples = s.N
-		row = m.bound(row, ByOverhead, *s)
+		t, row.Samples = *s, s.N
+		row = m.bound(row, ByOverhead, t)
 	}
 	m.add(row, t.Reps, t.Least)
 }
