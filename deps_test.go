@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"fit/curve"},
 	{"fit/params"},
 	{"fit/tiers", "fit/fittest"},
-	{"fit", "microbench/foreign", "impl/mpi/check", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
+	{"fit", "reports/reporttest", "microbench/foreign", "impl/mpi/check", "impl/proto", "impl/queue", "impl/hw", "impl/loop", "impl/shm", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports/chart", "fit/compare", "fit/export", "impl/mpi"},
 	{"reports/doc", "reports/chart/charttest"},
 	{"reports/render"},
@@ -132,7 +132,7 @@ var moreFiles = map[string]int{
 }
 
 // testOnly are packages for test files only. They set things side by side that do not know each other.
-var testOnly = []string{"reports/chart/charttest", "fit/fittest", "impl/device/devicetest", "impl/engine/enginetest", "impl/engine/enginetest/program", "impl/launch/launchtest"}
+var testOnly = []string{"reports/chart/charttest", "reports/reporttest", "fit/fittest", "impl/device/devicetest", "impl/engine/enginetest", "impl/engine/enginetest/program", "impl/launch/launchtest"}
 
 // others are modules of others, and who may import them, in test files as well.
 var others = []struct {

@@ -24,6 +24,7 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 var screenshots = flag.String("screenshots", "", "directory for pictures of the pages, as TestBrowser sees them")
@@ -194,7 +195,7 @@ func cut(from, to string) func(*testing.T, string) string {
 
 // sees looks at the page in a directory with each of some faults.
 func (b browser) sees(t *testing.T, dir string, want wanted, faults []planted) {
-	page := contents(t, dir)["index.html"]
+	page := reporttest.Files(t, dir)["index.html"]
 	for i, x := range faults {
 		path := filepath.Join(dir, fmt.Sprintf("fault-%d.html", i))
 		if err := os.WriteFile(path, []byte(x.fault(t, page)), 0o666); err != nil {

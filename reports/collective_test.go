@@ -19,6 +19,7 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // together is what two libraries of our own and an MPI took for collective operations, by formula: the first among 4 and 16 ranks, with a model, the second behind barriers alone
@@ -165,7 +166,7 @@ func TestHostileCollectives(t *testing.T) {
 	if err := render.Page(dir, r.only(t, 0, 1, 2, 3).Document()); err != nil {
 		t.Fatal(err)
 	}
-	sound(t, contents(t, dir))
+	sound(t, reporttest.Files(t, dir))
 }
 
 // TestCollectiveText: in a terminal it says the same as on the page, in lines that fit.

@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // contrasted is three machines by formula: one with a step in its sends, one whose times grow, and one that has no calls that do not block.
@@ -126,7 +127,7 @@ func TestPageContrast(t *testing.T) {
 		if err := render.Page(dir, Report{Result: example(), Contrast: c}.Document()); err != nil {
 			t.Fatal(err)
 		}
-		page := strings.ReplaceAll(contents(t, dir)["index.html"], format.Glue, " ")
+		page := strings.ReplaceAll(reporttest.Files(t, dir)["index.html"], format.Glue, " ")
 		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {
 			if strings.Contains(page, id) != want {
 				t.Errorf("%d subjects: %s is there: %v", n, id, !want)

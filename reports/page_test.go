@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // whole is a report with all kinds of things, and few of a kind: pictures take their time.
@@ -35,35 +35,17 @@ func whole(t *testing.T) Report {
 		Charts: []*chart.Chart{chart.Transfer("RAT", "Time line", d), chart.Transfer("RAT", "The same again", d)}}
 }
 
-// contents returns the files of a directory.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[e.Name()] = string(b)
-	}
-	return all
-}
-
 // written writes a page twice, and returns what is in its directory: the same each time, and nothing that needs what is elsewhere.
 func written(t *testing.T, dir string, write func() error) map[string]string {
 	t.Helper()
 	if err := write(); err != nil {
 		t.Fatal(err)
 	}
-	files := contents(t, dir)
+	files := reporttest.Files(t, dir)
 	if err := write(); err != nil {
 		t.Fatal(err)
 	}
-	if again := contents(t, dir); !maps.Equal(files, again) {
+	if again := reporttest.Files(t, dir); !maps.Equal(files, again) {
 		t.Error("a second time it is not the same")
 	}
 	sound(t, files)
@@ -181,7 +163,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := contents(t, dir)["index.html"]
+	page := reporttest.Files(t, dir)["index.html"]
 	if strings.Contains(page, "<script") || strings.Contains(page, "&amp;amp;") == false {
 		t.Error("a text of the report is not shown as it is")
 	}
@@ -195,7 +177,7 @@ func TestLeast(t *testing.T) {
 		if err := render.Page(dir, Report{Result: r}.Document()); err != nil {
 			t.Fatal(err)
 		}
-		page := contents(t, dir)["index.html"]
+		page := reporttest.Files(t, dir)["index.html"]
 		balanced(t, page)
 		if strings.Contains(page, `id="charts"`) || !strings.Contains(page, `id="glossary"`) {
 			t.Error("charts of nothing, or no glossary")

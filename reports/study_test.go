@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 var nan = math.NaN()
@@ -235,7 +236,7 @@ func TestHostileStudy(t *testing.T) {
 	if err := render.Page(dir, s.Document(true)); err != nil {
 		t.Fatal(err)
 	}
-	sound(t, contents(t, dir))
+	sound(t, reporttest.Files(t, dir))
 	var cells bytes.Buffer
 	if err := s.Cells(&cells); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // surveyed is four transports by formula: one that changes its protocol and has trains, one like it whose clock's cost is taken out, one with all that may be missing, and one of
@@ -163,7 +164,7 @@ func TestHostileSurvey(t *testing.T) {
 	if err := render.Page(dir, s.Document()); err != nil {
 		t.Fatal(err)
 	}
-	sound(t, contents(t, dir))
+	sound(t, reporttest.Files(t, dir))
 }
 
 // TestSurveyText: in a terminal it says the same as on the page, in lines that fit.

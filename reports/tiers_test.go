@@ -8,41 +8,8 @@ import (
 	"github.com/loggp/loggp/fit/tiers"
 	"github.com/loggp/loggp/reports/chart/charttest"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/reporttest"
 )
-
-// cabinets are ranks in three tiers, one of which is alone in its node, with an odd pair and one that was not measured.
-func cabinets() tiers.Tiers {
-	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
-		Levels: []tiers.Tier{
-			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
-			{Place: "tier2", Groups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
-			{Place: "tier3", Groups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
-		}}
-	together := func(l tiers.Tier, a, b int) bool {
-		for _, g := range l.Groups {
-			in := map[int]bool{}
-			for _, rank := range g {
-				in[rank] = true
-			}
-			if in[a] && in[b] {
-				return true
-			}
-		}
-		return false
-	}
-	for i, a := range x.Ranks {
-		for _, b := range x.Ranks[i+1:] {
-			tier := 0
-			for !together(x.Levels[tier], a, b) {
-				tier++
-			}
-			if a != 0 || b != 1 {
-				x.Pairs = append(x.Pairs, tiers.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
-			}
-		}
-	}
-	return x
-}
 
 func TestCompany(t *testing.T) {
 	for want, groups := range map[string][][]int{
@@ -66,7 +33,7 @@ func TestOnePair(t *testing.T) {
 // A fit of pairs is shown as a table with H and P, and on the page with the picture.
 func TestTiersShown(t *testing.T) {
 	r := example()
-	r.Tiers = []tiers.Tiers{cabinets()}
+	r.Tiers = []tiers.Tiers{reporttest.Tiers()}
 	var b bytes.Buffer
 	if err := render.Text(&b, Parameters(r), render.Plain); err != nil {
 		t.Fatal(err)

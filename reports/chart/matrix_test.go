@@ -7,19 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/loggp/loggp/fit/tiers"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // Ranks of a group stand side by side, in every tier.
 func TestNeighbours(t *testing.T) {
-	if got, want := neighbours(cabinets()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
+	if got, want := neighbours(reporttest.Tiers()), []int{0, 4, 2, 3, 1, 5, 106}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
 
 // In every width the picture can be read, and shows each pair twice, those of one tier in one colour.
 func TestMatrix(t *testing.T) {
-	x := cabinets()
+	x := reporttest.Tiers()
 	svgOf(t, Matrix("tiers", "Tiers", x))
 	var b bytes.Buffer
 	if err := Matrix("tiers", "Tiers", x).SVG(&b, Width); err != nil {
@@ -38,40 +38,6 @@ func TestMatrix(t *testing.T) {
 		x.Pairs[0].Times, x.Pairs[0].Odd = odd, odd == 0
 		svgOf(t, Matrix("tiers", "Tiers", x))
 	}
-}
-
-// cabinets are ranks in three tiers, one of which is alone in its node, with an odd pair and one that was not measured.
-func cabinets() tiers.Tiers {
-	x := tiers.Tiers{Platform: "made up", Library: "mpi", Ranks: []int{0, 1, 2, 3, 4, 5, 106},
-		Levels: []tiers.Tier{
-			{Place: "tier1", Groups: [][]int{{0, 4}, {1, 5}, {2, 3}, {106}}, Pairs: 3, Times: 1},
-			{Place: "tier2", Groups: [][]int{{0, 2, 3, 4}, {1, 5, 106}}, Pairs: 6, Times: 3},
-			{Place: "tier3", Groups: [][]int{{0, 1, 2, 3, 4, 5, 106}}, Pairs: 11, Times: 20},
-		}}
-	together := func(l tiers.Tier, a, b int) bool {
-		for _, g := range l.Groups {
-			in := map[int]bool{}
-			for _, rank := range g {
-				in[rank] = true
-			}
-			if in[a] && in[b] {
-				return true
-			}
-		}
-		return false
-	}
-	for i, a := range x.Ranks {
-		for _, b := range x.Ranks[i+1:] {
-			tier := 0
-			for !together(x.Levels[tier], a, b) {
-				tier++
-			}
-			if a != 0 || b != 1 {
-				x.Pairs = append(x.Pairs, tiers.Pair{A: a, B: b, Tier: tier, Times: x.Levels[tier].Times * (1 + float64(a)/100), Odd: a == 2 && b == 5})
-			}
-		}
-	}
-	return x
 }
 
 // What is far off stands at the edge, hollow, and the others keep their places.

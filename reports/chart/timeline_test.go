@@ -2,18 +2,18 @@ package chart
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // Steps too short to be seen become boxes that together are as long, and lie where the steps do.
 func TestTraceChartMerges(t *testing.T) {
-	x := busy(2, 5000)
+	x := reporttest.Recording(2, 5000)
 	l := newLanes(x)
 	d := &drawing{timeline: l.timeline, width: 500}
 	lane := l.lane(d, l.ranks[0])
@@ -47,7 +47,7 @@ func TestTraceChartKeepsLongSteps(t *testing.T) {
 
 // A picture of very much is no larger than what can be seen in it, and says what it leaves out.
 func TestTraceChartIsBounded(t *testing.T) {
-	x := busy(40, 3000)
+	x := reporttest.Recording(40, 3000)
 	c := Timeline("busy", "Busy", x)
 	var b bytes.Buffer
 	if err := c.SVG(&b, Width); err != nil {
@@ -64,23 +64,4 @@ func TestTraceChartIsBounded(t *testing.T) {
 	if !strings.Contains(b.String(), "link 39,") || strings.Contains(b.String(), "link 3,") {
 		t.Error("the parts of the network that are shown are not those that were taken longest")
 	}
-}
-
-// busy is a recording of so many ranks, each of which does so many short things and sends as many packets to the next; by as many parts of
-// the network, of which the later are taken for longer.
-func busy(ranks, things int) *model.Recording {
-	const us = unit.Microsecond
-	r := &model.Recording{}
-	for i := range ranks {
-		t := model.Track{Name: fmt.Sprintf("rank %d", i), Calls: []model.Span{{Name: "Send", To: unit.Time(things) * us}}}
-		n := model.Track{Name: fmt.Sprintf("link %d", i)}
-		for j := range things {
-			at := unit.Time(j) * us
-			t.Spans = append(t.Spans, model.Span{Name: fmt.Sprintf("software.%d", j%3), From: at, To: at + us})
-			n.Spans = append(n.Spans, model.Span{Name: "RM", Activity: model.Carrying, From: at, To: at + unit.Time(i+1)*us/unit.Time(ranks)})
-			r.Flights = append(r.Flights, model.Flight{Name: "RM", From: i, To: (i + 1) % ranks, By: i, Sent: at, Depart: at, Arrive: at + us/2, Taken: at + us/2})
-		}
-		r.Ranks, r.Resources = append(r.Ranks, t), append(r.Resources, n)
-	}
-	return r
 }

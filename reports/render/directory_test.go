@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"github.com/loggp/loggp/reports/reporttest"
 	"io"
 	"maps"
 	"os"
@@ -33,7 +34,7 @@ func TestDirectory(t *testing.T) {
 	}
 	check := func(dir string, want ...string) {
 		t.Helper()
-		got := slices.Sorted(maps.Keys(contents(t, dir)))
+		got := slices.Sorted(maps.Keys(reporttest.Files(t, dir)))
 		if slices.Sort(want); !slices.Equal(got, want) {
 			t.Errorf("%s holds %v, want %v", dir, got, want)
 		}
@@ -96,22 +97,4 @@ func TestDirectory(t *testing.T) {
 	if entries, _ := os.ReadDir(top); len(entries) != 3 {
 		t.Errorf("left over: %v", entries)
 	}
-}
-
-// contents returns the files of a directory.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[e.Name()] = string(b)
-	}
-	return all
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/reporttest"
 )
 
 // example is a document with one of everything.
@@ -139,7 +140,7 @@ func TestPage(t *testing.T) {
 	if err := Page(dir, example()); err != nil {
 		t.Fatal(err)
 	}
-	files := contents(t, dir)
+	files := reporttest.Files(t, dir)
 	page := files["index.html"]
 	for _, m := range regexp.MustCompile(` href="([^"#]*)"`).FindAllStringSubmatch(page, -1) {
 		if m[1] != "data:," && files[m[1]] == "" {
