@@ -1,0 +1,423 @@
+// Package leastsquares finds the parameters of a model within bounds by which its residuals are
+// smallest, and says how well residuals determine them. A model is a function: nothing here knows
+// what it computes.
+//
+// The method is that of Levenberg and Marquardt, with steps that are cut off at the bounds, from
+// several starts. Derivatives are differences. All evaluations of a step run on all cores, and the
+// result does not depend on how many there are.
+//
+// Note: gonum/optimize minimizes one number. That a sum of squares has a Jacobian is worth several
+// hundred evaluations here, and the Jacobian at the end says what is determined; gonum/mat has the
+// linear algebra.
+package leastsquares
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Parameter is a number to find. If Low is above zero its logarithm is searched and not the number
+// itself, so that bounds may span several powers of ten.
+type Parameter struct{ Low, High, Start float64 }
+
+// log says whether the logarithm is searched.
+func (p Parameter) log() bool { return p.Low > 0 }
+
+// at returns the number at u of the way from Low to High.
+func (p Parameter) at(u float64) float64 {
+	if p.log() {
+		return p.Low * math.Pow(p.High/p.Low, u)
+	}
+	return p.Low + u*(p.High-p.Low)
+}
+
+// place is the inverse of at.
+func (p Parameter) place(x float64) float64 {
+	if p.log() {
+		return math.Log(x/p.Low) / math.Log(p.High/p.Low)
+	}
+	return (x - p.Low) / (p.High - p.Low)
+}
+
+// fold returns how much of the way from Low to High is a factor of e, or for a number that is
+// searched itself the number, but a tenth of the way at least.
+func (p Parameter) fold(x float64) float64 {
+	if p.log() {
+		return 1 / math.Log(p.High/p.Low)
+	}
+	return math.Max(math.Abs(x)/(p.High-p.Low), 0.1)
+}
+
+// Problem is what to minimize: the sum of the squares of the residuals.
+type Problem struct {
+	Parameters []Parameter
+
+	// Residuals returns the residuals of a model with parameters, always as many. It is called by
+	// several goroutines at a time.
+	Residuals func(x []float64) ([]float64, error)
+}
+
+// Options say how long to search. The zero value is right.
+type Options struct {
+	Starts     int            // most starts, the first of which is that of the parameters; default 5
+	Iterations int            // most steps of each; default 40
+	Enough     float64        // root mean square of residuals with which no further start is tried; default 0.001
+	Seed       uint64         // of the other starts
+	Deviation  float64        // least standard deviation of a residual, for intervals; default 0: as the residuals show
+	Step       float64        // of differences, as a part of a factor of e; default 0.02
+	Progress   func(part int) // called after each step with its number; may be nil
+}
+
+func (o Options) defaults() Options {
+	if o.Starts <= 0 {
+		o.Starts = 5
+	}
+	if o.Iterations <= 0 {
+		o.Iterations = 40
+	}
+	if o.Enough <= 0 {
+		o.Enough = 0.001
+	}
+	if o.Step <= 0 {
+		o.Step = 0.02
+	}
+	return o
+}
+
+// Solution is what was found.
+type Solution struct {
+	X           []float64 // the parameters
+	Residuals   []float64
+	Jacobian    *mat.Dense // of the residuals, by parameters: for a factor of e, or for the number itself where no logarithm is searched
+	Low, High   []float64  // of each parameter the interval of 95 %; infinite if residuals do not determine it
+	Correlation *mat.SymDense
+	Evaluations int
+
+	// Undetermined are the parameters that the residuals do not determine: each alone, if nothing
+	// depends on it, or the several of which only a combination is determined.
+	Undetermined [][]int
+}
+
+// RMS returns the root mean square of the residuals.
+func (s *Solution) RMS() float64 { return rms(s.Residuals) }
+
+func rms(r []float64) float64 { return math.Sqrt(sum(r) / float64(len(r))) }
+
+// sum returns the sum of squares.
+func sum(r []float64) float64 {
+	s := 0.0
+	for _, x := range r {
+		s += x * x
+	}
+	return s
+}
+
+// search is a problem being solved.
+type search struct {
+	Problem
+	Options
+	evaluations, steps int
+}
+
+// Solve finds the parameters. It is an error if a start is not within its bounds, if there are no
+// residuals, or if they cannot be computed.
+func Solve(p Problem, o Options) (*Solution, error) {
+	x := &search{Problem: p, Options: o.defaults()}
+	start := make([]float64, len(p.Parameters))
+	for i, q := range p.Parameters {
+		if !(q.Low < q.High && q.Low <= q.Start && q.Start <= q.High) {
+			return nil, fmt.Errorf("parameter %d: the start %g is not within %g and %g", i, q.Start, q.Low, q.High)
+		}
+		start[i] = q.place(q.Start)
+	}
+	if len(start) == 0 {
+		return nil, errors.New("there is no parameter to find")
+	}
+	rng := rand.New(rand.NewPCG(x.Seed, 1))
+	var best *point
+	for range x.Starts {
+		found, err := x.descend(start)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || found.sum < best.sum {
+			best = found
+		}
+		if rms(best.r) < x.Enough {
+			break
+		}
+		start = make([]float64, len(start))
+		for i := range start {
+			start[i] = rng.Float64()
+		}
+	}
+	return x.solution(best)
+}
+
+// point is a place, from 0 to 1 for each parameter, with what was found there.
+type point struct {
+	u, r []float64
+	sum  float64
+}
+
+// evaluate evaluates the model at several places.
+func (x *search) evaluate(places [][]float64) ([]*point, error) {
+	out, errs := make([]*point, len(places)), make([]error, len(places))
+	clean.Parallel(len(places), func(i int) {
+		at := make([]float64, len(places[i]))
+		for j, p := range x.Parameters {
+			at[j] = p.at(places[i][j])
+		}
+		r, err := x.Residuals(at)
+		if err == nil && (len(r) == 0 || math.IsNaN(sum(r))) {
+			err = errors.New("the model has no residuals")
+		}
+		out[i], errs[i] = &point{places[i], r, sum(r)}, err
+	})
+	x.evaluations += len(places)
+	return out, errors.Join(errs...)
+}
+
+// descend goes downhill from a place.
+func (x *search) descend(start []float64) (*point, error) {
+	some, err := x.evaluate([][]float64{start})
+	if err != nil {
+		return nil, err
+	}
+	at, damping := some[0], 1e-2
+	for range x.Iterations {
+		if rms(at.r) < 1e-9 {
+			break
+		}
+		j, err := x.jacobian(at)
+		if err != nil {
+			return nil, err
+		}
+		// Each iteration tries several dampings at once. If none leads down, the steps are too long.
+		var places [][]float64
+		tried := []float64{damping / 10, damping, damping * 10, damping * 100}
+		for _, d := range tried {
+			places = append(places, at.step(j, d))
+		}
+		some, err := x.evaluate(places)
+		if err != nil {
+			return nil, err
+		}
+		best := 0
+		for i := range some {
+			if some[i].sum < some[best].sum {
+				best = i
+			}
+		}
+		if x.steps++; x.Progress != nil {
+			x.Progress(x.steps)
+		}
+		next := some[best]
+		if next.sum >= at.sum {
+			if damping *= 1e3; damping > 1e9 {
+				break
+			}
+			continue
+		}
+		moved := 0.0
+		for i := range next.u {
+			moved = math.Max(moved, math.Abs(next.u[i]-at.u[i]))
+		}
+		// What the residuals hardly determine stays where it was: neither a small gain nor a small
+		// damping is worth a long way.
+		done := next.sum > at.sum*(1-1e-4) || moved < 1e-7
+		at, damping = next, math.Max(tried[best], faint*faint)
+		if done {
+			break
+		}
+	}
+	return at, nil
+}
+
+// jacobian returns the derivatives of the residuals by the places of the parameters, as differences
+// to a place that is farther from the nearer bound.
+func (x *search) jacobian(at *point) (*mat.Dense, error) {
+	var places [][]float64
+	steps := make([]float64, len(at.u))
+	for i, u := range at.u {
+		p := x.Parameters[i]
+		steps[i] = math.Min(x.Step*p.fold(p.at(u)), 0.5)
+		if u > 0.5 {
+			steps[i] = -steps[i]
+		}
+		v := slices.Clone(at.u)
+		v[i] += steps[i]
+		places = append(places, v)
+	}
+	some, err := x.evaluate(places)
+	if err != nil {
+		return nil, err
+	}
+	j := mat.NewDense(len(at.r), len(at.u), nil)
+	for i, s := range some {
+		for k := range s.r {
+			j.Set(k, i, (s.r[k]-at.r[k])/steps[i])
+		}
+	}
+	return j, nil
+}
+
+// step returns where a step with some damping leads. Parameters at a bound from which the step
+// would lead out do not take part.
+func (at *point) step(j *mat.Dense, damping float64) []float64 {
+	r := mat.NewVecDense(len(at.r), at.r)
+	var gradient mat.VecDense
+	gradient.MulVec(j.T(), r)
+	var square mat.Dense
+	square.Mul(j.T(), j)
+	largest := 0.0
+	for i := range at.u {
+		largest = math.Max(largest, square.At(i, i))
+	}
+	var free []int
+	for i, u := range at.u {
+		g := gradient.AtVec(i)
+		if square.At(i, i) > 1e-14*largest && !(u <= 0 && g > 0) && !(u >= 1 && g < 0) {
+			free = append(free, i)
+		}
+	}
+	next := slices.Clone(at.u)
+	if len(free) == 0 {
+		return next
+	}
+	a, b := mat.NewSymDense(len(free), nil), mat.NewVecDense(len(free), nil)
+	for k, i := range free {
+		for l, m := range free[:k+1] {
+			a.SetSym(k, l, square.At(i, m))
+		}
+		a.SetSym(k, k, square.At(i, i)*(1+damping)+1e-12*largest)
+		b.SetVec(k, -gradient.AtVec(i))
+	}
+	var factors mat.Cholesky
+	var d mat.VecDense
+	if !factors.Factorize(a) || factors.SolveVecTo(&d, b) != nil {
+		return next
+	}
+	for k, i := range free {
+		next[i] = math.Min(math.Max(next[i]+d.AtVec(k), 0), 1)
+	}
+	return next
+}
+
+// Limits below which the residuals are said not to determine something.
+const (
+	least  = 1e-6 // length of a parameter's column of the Jacobian, over the largest
+	faint  = 0.01 // singular value of the columns at the length 1, over the largest
+	shares = 0.01 // of a parameter in what is not determined
+)
+
+// solution says what a place is worth.
+func (x *search) solution(at *point) (*Solution, error) {
+	j, err := x.jacobian(at)
+	if err != nil {
+		return nil, err
+	}
+	n := len(at.u)
+	s := &Solution{Residuals: at.r, Evaluations: x.evaluations}
+	folds := make([]float64, n)
+	for i, p := range x.Parameters {
+		s.X = append(s.X, p.at(at.u[i]))
+		folds[i] = p.fold(s.X[i])
+		for k := range at.r {
+			j.Set(k, i, j.At(k, i)*folds[i])
+		}
+	}
+	s.Jacobian = j
+	// Columns of the length 1 show which depend on each other whatever the parameters are counted in
+	// (D. Belsley, E. Kuh, R. Welsch: Regression Diagnostics, 1980, section 3.2).
+	lengths, longest := make([]float64, n), 0.0
+	for i := range lengths {
+		lengths[i] = mat.Norm(j.ColView(i), 2)
+		longest = math.Max(longest, lengths[i])
+	}
+	unit := mat.DenseCopyOf(j)
+	for i, l := range lengths {
+		for k := range at.r {
+			if l <= least*longest {
+				unit.Set(k, i, 0)
+			} else {
+				unit.Set(k, i, j.At(k, i)/l)
+			}
+		}
+	}
+	var factors mat.SVD
+	if !factors.Factorize(unit, mat.SVDFullV) {
+		return nil, errors.New("the derivatives of the model are no numbers")
+	}
+	var v mat.Dense
+	factors.VTo(&v)
+	values := factors.Values(nil)
+	cov, null := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	rank := 0
+	for k := range n {
+		known := k < len(values) && values[k] > faint*values[0]
+		if known {
+			rank++
+		}
+		for a := range n {
+			for b := range a + 1 {
+				if y := v.At(a, k) * v.At(b, k); known {
+					cov.SetSym(a, b, cov.At(a, b)+y/(values[k]*values[k]))
+				} else {
+					null.SetSym(a, b, null.At(a, b)+y)
+				}
+			}
+		}
+	}
+	s.Undetermined = groups(null)
+	s.Correlation = mat.NewSymDense(n, nil)
+	for a := range n {
+		for b := range a + 1 {
+			s.Correlation.SetSym(a, b, cov.At(a, b)/math.Sqrt(math.Max(cov.At(a, a)*cov.At(b, b), math.SmallestNonzeroFloat64)))
+		}
+	}
+	// With as many parameters as residuals nothing is left to show how far these are off.
+	deviation := math.Inf(1)
+	if left := len(at.r) - rank; left > 0 {
+		deviation = math.Max(math.Sqrt(sum(at.r)/float64(left)), x.Deviation)
+	}
+	for i, p := range x.Parameters {
+		off := 1.96 * deviation * math.Sqrt(cov.At(i, i)) / lengths[i] * folds[i]
+		if null.At(i, i) > shares {
+			off = math.Inf(1)
+		}
+		s.Low, s.High = append(s.Low, p.at(at.u[i]-off)), append(s.High, p.at(at.u[i]+off))
+	}
+	return s, nil
+}
+
+// groups returns the parameters that take part in what is not determined, those together that do
+// together. null is the projection on it.
+func groups(null *mat.SymDense) [][]int {
+	var all [][]int
+	seen := map[int]bool{}
+	for i := range null.SymmetricDim() {
+		if null.At(i, i) <= shares || seen[i] {
+			continue
+		}
+		seen[i] = true
+		group := []int{i}
+		for at := 0; at < len(group); at++ {
+			for k := range null.SymmetricDim() {
+				if !seen[k] && math.Abs(null.At(group[at], k)) > shares {
+					seen[k] = true
+					group = append(group, k)
+				}
+			}
+		}
+		slices.Sort(group)
+		all = append(all, group)
+	}
+	return all
+}
