@@ -74,6 +74,45 @@ func (s *Schema[T]) Read(in io.Reader, name string) (rows []T, facts []Fact, err
 	}
 }
 
+// Text is a row of a file of texts.
+type Text struct {
+	Line  int
+	Cells []string
+}
+
+// ReadText reads a file of texts, with any columns.
+func ReadText(in io.Reader, name string) (columns []string, rows []Text, err error) {
+	s := Schema[Text]{Name: "rows"}
+	r := &Reader[Text]{schema: &s, in: bufio.NewReaderSize(in, maxLine), name: name, names: make(map[string]string)}
+	line, err := r.next()
+	if err == io.EOF {
+		return nil, nil, r.at(r.line, 1, "no header")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if columns, err = r.split(line); err != nil {
+		return nil, nil, err
+	}
+	for i, column := range columns {
+		s.Columns = append(s.Columns, Name(column, func(row *Text) *string { return &row.Cells[i] }, nil))
+	}
+	if err := r.header(line); err != nil {
+		return nil, nil, err
+	}
+	for {
+		r.Row = Text{Cells: make([]string, len(columns))}
+		switch err := r.Next(); {
+		case err == io.EOF:
+			return columns, rows, nil
+		case err != nil:
+			return nil, nil, err
+		}
+		r.Row.Line = r.line
+		rows = append(rows, r.Row)
+	}
+}
+
 // Next reads the next row, or returns io.EOF. Cells before Schema.Group that are the same as in the row before are not
 // parsed again, so programs may not change fields of Row.
 func (r *Reader[T]) Next() error {
@@ -181,18 +220,26 @@ func (r *Reader[T]) next() ([]byte, error) {
 	return line, nil
 }
 
-// header finds out which of the optional columns are there.
-func (r *Reader[T]) header(line []byte) error {
-	var cells []string
-	for rest, end, ok := line, 0, true; ; rest = rest[end+1:] {
-		var text []byte
-		if text, end, ok = r.cut(rest); !ok {
-			return r.at(r.line, len(line)-len(rest)+1, "a quoted cell that does not end with a quote before the comma")
+// split returns the cells of a line.
+func (r *Reader[T]) split(line []byte) (cells []string, err error) {
+	for rest := line; ; {
+		text, end, ok := r.cut(rest)
+		if !ok {
+			return nil, r.at(r.line, len(line)-len(rest)+1, "a quoted cell that does not end with a quote before the comma")
 		}
 		cells = append(cells, string(text))
 		if end == len(rest) {
-			break
+			return cells, nil
 		}
+		rest = rest[end+1:]
+	}
+}
+
+// header finds out which of the optional columns are there.
+func (r *Reader[T]) header(line []byte) error {
+	cells, err := r.split(line)
+	if err != nil {
+		return err
 	}
 	r.columns = nil
 	for _, c := range r.schema.Columns {

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/model/unit"
@@ -16,5 +18,31 @@ func TestParseMicros(t *testing.T) {
 		if got != want || (err == nil) != (wantErr == nil) {
 			t.Errorf("%q: %v, %v, want %v, %v", s, got, err, want, wantErr)
 		}
+	}
+}
+
+// A file of texts may have any columns. What is written reads back the same, and errors say where they are.
+func TestText(t *testing.T) {
+	const text = "a,\"b, or c\"\n1,\"say \"\"x\"\"\"\n,2\n"
+	columns, rows, err := ReadText(strings.NewReader(text), "f.csv")
+	if want := []Text{{2, []string{"1", `say "x"`}}, {3, []string{"", "2"}}}; err != nil || !reflect.DeepEqual(columns, []string{"a", "b, or c"}) || !reflect.DeepEqual(rows, want) {
+		t.Errorf("%q, %v, %v", columns, rows, err)
+	}
+	for text, want := range map[string]string{
+		"":                  "f.csv:1:1: no header",
+		"a,b\n1\n":          `f.csv:2:2: column "b" is missing: a row has 2 columns, this one 1`,
+		"a,b\n1,2\n1,2,3\n": "f.csv:3:5: a row has 2 columns, this one 3",
+		"a,\"b\n":           "f.csv:1:3: a quoted cell that does not end with a quote before the comma",
+	} {
+		if _, _, err := ReadText(strings.NewReader(text), "f.csv"); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	var out strings.Builder
+	if err := WriteText(&out, "rows", "a,b", [][]string{{"1", `say "x"`}, {"", "2"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, again, err := ReadText(strings.NewReader(out.String()), "f.csv"); err != nil || !reflect.DeepEqual(again, rows) {
+		t.Errorf("%v, %v", again, err)
 	}
 }

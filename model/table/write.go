@@ -104,6 +104,7 @@ func (s *Schema[T]) Write(out io.Writer, facts []Fact, rows []T) error {
 }
 
 // WriteText writes a file of texts: a row of them for each row of the table. NumberText and SizeText return those of numbers.
+// ReadText reads it again.
 func WriteText(out io.Writer, name, header string, rows [][]string) error {
 	s := Schema[[]string]{Name: name}
 	for i, column := range strings.Split(header, ",") {

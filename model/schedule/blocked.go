@@ -1,0 +1,174 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Blocked says which operations can never end, and why.
+type Blocked struct {
+	Receives int // that were posted and have no message
+	Messages int // that have arrived, or were announced, and have no receive
+	Waiting  int // operations that have not begun
+
+	// Cycle are operations that wait for each other, each for the next one, and the last one for the
+	// first. It is empty if there is no cycle.
+	Cycle []Location
+
+	// Unmatched are the first operations for which there is no partner, not even one that has not begun.
+	Unmatched []Location
+}
+
+// Location is an operation and where it stands.
+type Location struct {
+	File string
+	Line int // 0: unknown
+	Rank int
+	Op   Op
+}
+
+func (l Location) String() string {
+	at := fmt.Sprintf("rank %d: %v", l.Rank, l.Op)
+	if l.Line > 0 {
+		at = fmt.Sprintf("%s:%d: %s", l.File, l.Line, at)
+	}
+	return at
+}
+
+func (s *Schedule) location(op uint32) Location {
+	l := Location{File: s.name, Rank: int(s.ops[op].rank), Op: s.ops[op]}
+	if len(s.lines) > 0 {
+		l.Line = int(s.lines[op])
+	}
+	return l
+}
+
+func (b *Blocked) Error() string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "the schedule does not end: %d receives have no message, %d messages have no receive, and %d operations have not begun", b.Receives, b.Messages, b.Waiting)
+	if len(b.Cycle) > 0 {
+		t.WriteString("; these wait for each other in a cycle:")
+		for i, l := range b.Cycle {
+			fmt.Fprintf(&t, "\n  %v, waits for the next", l)
+			if i == len(b.Cycle)-1 {
+				t.WriteString("\n  and this one for the first")
+			}
+		}
+	}
+	for i, l := range b.Unmatched {
+		switch {
+		case i == 0:
+			t.WriteString("; without a partner:")
+		case i == shownUnmatched:
+			fmt.Fprintf(&t, "\n  …")
+			return t.String()
+		}
+		what := "nothing that is sent to it matches"
+		if l.Op.Kind == Send {
+			what = "no receive matches"
+		}
+		fmt.Fprintf(&t, "\n  %v: %s", l, what)
+	}
+	return t.String()
+}
+
+// What is looked for and shown of operations without a partner.
+const (
+	shownUnmatched = 10
+	mostLooked     = 1000
+)
+
+// blocked explains why a run has stopped.
+func (r *run) blocked() *Blocked {
+	b := &Blocked{}
+	const (
+		ended = iota
+		stuck // begun
+		never // not begun
+	)
+	state := make([]uint8, len(r.ops))
+	waitsFor := map[uint32]uint32{} // of those that have not begun
+	var queue, open []uint32
+	for i := range r.match.buckets {
+		q := &r.match.buckets[i]
+		for op := q.posted.head; op != 0; op = r.match.link[op-1] {
+			b.Receives++
+			state[op-1] = stuck
+			queue, open = append(queue, op-1), append(open, op-1)
+		}
+		for op := q.early.head; op != 0; op = r.match.link[op-1] {
+			b.Messages++
+			open = append(open, op-1)
+			if r.sent(&r.ops[op-1]) > r.S {
+				state[op-1] = stuck
+				queue = append(queue, op-1)
+			}
+		}
+	}
+	for len(queue) > 0 {
+		op := queue[0]
+		queue = queue[1:]
+		for _, d := range r.deps[r.after[op]:r.after[op+1]] {
+			if begun := d&1 != 0 && state[op] != never; begun || state[d>>1] != ended {
+				continue
+			}
+			d >>= 1
+			state[d] = never
+			b.Waiting++
+			waitsFor[d] = op
+			queue = append(queue, d)
+		}
+	}
+	// partner returns an operation that could match one and has not begun.
+	partner := func(op uint32) (uint32, bool) {
+		o := &r.ops[op]
+		if o.Peer == Any {
+			return 0, false
+		}
+		for i, p := range r.Of(int(o.Peer)) {
+			other := r.first[o.Peer] + uint32(i)
+			if state[other] != never || p.Kind == Calc || p.Kind == o.Kind {
+				continue
+			}
+			if o.Kind == Recv && p.Peer == o.rank && r.match.fits(o, &p) || o.Kind == Send && r.match.fits(&p, o) {
+				return other, true
+			}
+		}
+		return 0, false
+	}
+	if len(open) > mostLooked {
+		open = open[:mostLooked]
+	}
+	visit := map[uint32]int{} // in which walk an operation was met
+	for walk, from := range open {
+		for op := from; ; {
+			if at, met := visit[op]; met {
+				if at == walk && b.Cycle == nil {
+					for first := op; ; {
+						b.Cycle = append(b.Cycle, r.location(op))
+						next, ok := waitsFor[op]
+						if !ok {
+							next, _ = partner(op)
+						}
+						if op = next; op == first {
+							break
+						}
+					}
+				}
+				break
+			}
+			visit[op] = walk
+			next, ok := waitsFor[op]
+			if !ok {
+				if next, ok = partner(op); !ok {
+					if len(b.Unmatched) <= shownUnmatched {
+						b.Unmatched = append(b.Unmatched, r.location(op))
+					}
+					break
+				}
+			}
+			op = next
+		}
+	}
+	return b
+}

@@ -1,0 +1,90 @@
+package schedule
+
+// The rules of the LogGOPSim of ATLAHS at commit 8837294, where they differ from those of LogGOPSim:
+//
+//   - An operation begins when all that it requires have ended, at the latest of these times; but at
+//     time 0 if the last that it waited for is a start. A send also waits for its interface.
+//   - The size of an empty message is 1. (s−1) G is cut to whole nanoseconds.
+//   - A message arrives (s−1) G + L after the CPU of its sender is free.
+//   - A message looks for its receive first, and waits for CPU and interface only if there is one;
+//     then the receive goes to the end of its queue. It takes g from the interface, and after that
+//     o + (s−1) O from the CPU of the receive. There is no G, so that messages to one receiver do not
+//     share its bandwidth.
+//   - The receive of a message that has arrived takes g, counted from when the interface is free for
+//     sends, and then o + (s−1) O.
+//   - There are no wildcards, and operations that can never end are not noticed.
+//
+// ATLAHS leaves the order of events of one time to std::priority_queue. Here it is that of the file.
+
+func (r *run) lgs() {
+	r.due = make([]uint64, len(r.ops))
+	r.begin()
+	for !r.empty() {
+		e := r.pop()
+		op := e.what >> 3
+		o := &r.ops[op]
+		cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
+		switch {
+		case e.what&7 == arriving:
+			r.lgsMessage(e, op, o)
+		case o.Kind == Calc:
+			if free := r.cpu[cpu]; free > e.at {
+				r.push(event{free, e.serial, e.what})
+				continue
+			}
+			r.took(e, cpu, -1, -1)
+			r.cpu[cpu] = e.at + o.Size
+			r.started(op)
+			r.finished(op, r.cpu[cpu])
+		case o.Kind == Send:
+			if free := max(r.cpu[cpu], r.out[nic]); free > e.at {
+				r.push(event{free, e.serial, e.what})
+				continue
+			}
+			bytes := r.sent(o) - 1
+			r.started(op)
+			r.took(e, cpu, nic, -1)
+			r.cpu[cpu] = e.at + r.o + r.O.of(bytes)
+			r.out[nic] = e.at + r.g + r.G.floor(bytes)
+			r.later(r.cpu[cpu]+r.L+r.G.floor(bytes), op<<3|arriving)
+			r.messages++
+			if r.sent(o) <= r.S {
+				r.finished(op, r.cpu[cpu])
+			}
+		default:
+			r.started(op)
+			if send, ok := r.match.post(op); ok {
+				r.pair(send, op)
+				r.took(e, cpu, nic, -1)
+				r.cpu[cpu] = max(r.out[nic], e.at) + r.g + r.o + r.O.of(r.sent(o)-1)
+				if r.sent(o) > r.S {
+					r.released(send, e.at, r.cpu[cpu], o)
+				}
+				r.finished(op, r.cpu[cpu])
+			}
+		}
+		r.flush()
+	}
+}
+
+// lgsMessage lets a message arrive.
+func (r *run) lgsMessage(e event, op uint32, o *Op) {
+	recv, ok := r.match.arrive(op)
+	if !ok {
+		return
+	}
+	cpu, nic := int(o.Peer)*r.cpus+int(r.ops[recv].CPU), int(o.Peer)*r.nics+int(o.NIC)
+	if free := max(r.cpu[cpu], r.in[nic]); free > e.at {
+		r.match.repost(recv)
+		r.push(event{free, e.serial, e.what})
+		return
+	}
+	r.pair(op, recv)
+	r.took(e, cpu, -1, nic)
+	r.in[nic] = max(r.in[nic], e.at) + r.g
+	r.cpu[cpu] = r.in[nic] + r.o + r.O.of(r.sent(o)-1)
+	if r.sent(o) > r.S {
+		r.released(op, e.at, r.cpu[cpu], o)
+	}
+	r.finished(recv, r.cpu[cpu])
+}

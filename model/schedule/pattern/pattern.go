@@ -1,0 +1,384 @@
+// Package pattern makes schedules: of the algorithms of collective operations, of patterns of
+// communication that programs have, and of other schedules.
+package pattern
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Config are the parameters of patterns. Each pattern says which it uses.
+type Config struct {
+	Ranks     int
+	Size      int       // bytes of a message; of collective operations as collective.Job has it
+	Rounds    int       // how often the pattern is repeated, each after the one before; 0: 1
+	Compute   unit.Time // of a rank in a round, in whole nanoseconds
+	Algorithm string    // of a collective operation; "": its first
+	Root      int
+
+	Copy, Fold unit.PerByte // time to copy and to combine a byte in a collective operation
+
+	// Of a training step: how many ranks share the layers of a model, how many share each layer; the
+	// others have copies of the model.
+	Pipeline, Tensor int
+}
+
+// Pattern is a kind of schedule.
+type Pattern struct {
+	Name, What string
+	make       func(b *builder, c Config)
+	check      func(c Config) error
+}
+
+// Patterns are all patterns beside the collective operations.
+var Patterns = []*Pattern{
+	{Name: "dissemination", What: "in round i each rank sends to the rank 2^i further on, ⌈log2 n⌉ rounds", make: dissemination},
+	{Name: "exchange", What: "each rank sends to all others and receives from them, all at once", make: exchange},
+	{Name: "incast", What: "all ranks send to the root at once", make: incast},
+	{Name: "outcast", What: "the root sends to all ranks at once", make: outcast},
+	{Name: "ring", What: "each rank computes, sends to the next rank and receives from the one before", make: ring},
+	{Name: "halo", What: "ranks in a periodic grid compute and exchange borders with 4 neighbours", make: halo},
+	{Name: "pipeline", What: "a message goes from rank 0 through all ranks, each of which computes; --rounds of them follow each other", make: pipeline},
+	{Name: "sweep3d", What: "wavefronts go through a grid of ranks from each of its 4 corners, --rounds blocks each; a rank computes when it has what its 2 neighbours send", make: sweep},
+	{Name: "training", What: "a training step: --rounds micro-batches go forward and back through --pipeline stages of --tensor ranks each, which combine " +
+		"what they have; then copies of the model combine their gradients", make: training, check: trains},
+}
+
+// Names returns the names of all patterns, collective operations first.
+func Names() []string {
+	var names []string
+	for _, o := range collective.Operations() {
+		names = append(names, o.String())
+	}
+	for _, p := range Patterns {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Limits of what is made.
+const (
+	maxRanks  = 1 << 24
+	maxRounds = 1 << 20
+)
+
+// Make makes a schedule.
+func Make(name string, c Config) (*schedule.Schedule, error) {
+	c.Rounds = max(c.Rounds, 1)
+	switch {
+	case c.Ranks < 1 || c.Ranks > maxRanks:
+		return nil, fmt.Errorf("%d ranks: there must be 1 to %d", c.Ranks, maxRanks)
+	case c.Size < 0 || c.Size > math.MaxInt32:
+		return nil, fmt.Errorf("messages of %d bytes: a size is 0 to %d", c.Size, math.MaxInt32)
+	case c.Rounds > maxRounds:
+		return nil, fmt.Errorf("%d rounds: at most %d", c.Rounds, maxRounds)
+	case c.Root < 0 || c.Root >= c.Ranks:
+		return nil, fmt.Errorf("root %d: there are %d ranks", c.Root, c.Ranks)
+	case c.Compute < 0 || c.Compute%unit.Nanosecond != 0:
+		return nil, fmt.Errorf("computing for %v: it must be whole nanoseconds", c.Compute)
+	}
+	b := &builder{}
+	if i := slices.IndexFunc(Patterns, func(p *Pattern) bool { return p.Name == name }); i >= 0 {
+		p := Patterns[i]
+		if c.Algorithm != "" {
+			return nil, fmt.Errorf("%s: it has no algorithm %q; collective operations have", name, c.Algorithm)
+		}
+		if p.check != nil {
+			if err := p.check(c); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		p.make(b, c)
+		return b.Schedule()
+	}
+	o, ok := collective.OperationNamed(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no pattern %q", name)
+	}
+	a := collective.Of(o)[0]
+	if c.Algorithm != "" {
+		if a = collective.Named(o, c.Algorithm); a == nil {
+			var names []string
+			for _, a := range collective.Of(o) {
+				names = append(names, a.Name)
+			}
+			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, names)
+		}
+	}
+	job := o.Job(c.Ranks, c.Size, nil)
+	job.Root = c.Root
+	if !a.Serves(job) {
+		return nil, fmt.Errorf("%v needs %s", a, a.Needs())
+	}
+	for rank := range c.Ranks {
+		b.rank()
+		for range c.Rounds {
+			b.compute(c.Compute)
+			b.collective(a, job, rank, c, func(r int) int { return r })
+		}
+	}
+	return b.Schedule()
+}
+
+// builder builds ranks whose operations follow each other in steps.
+type builder struct {
+	schedule.Builder
+	last, step []int // operations of the step before, and of this one
+}
+
+// rank begins the next rank.
+func (b *builder) rank() {
+	b.Rank()
+	b.last, b.step = b.last[:0], b.step[:0]
+}
+
+// do adds an operation to the step.
+func (b *builder) do(o schedule.Op) int {
+	i := b.Add(o)
+	for _, before := range b.last {
+		b.Depend(i, before, false)
+	}
+	b.step = append(b.step, i)
+	return i
+}
+
+func (b *builder) send(to, size int) {
+	b.do(schedule.Op{Kind: schedule.Send, Peer: uint32(to), Size: uint64(size)})
+}
+
+func (b *builder) recv(from, size int) {
+	b.do(schedule.Op{Kind: schedule.Recv, Peer: uint32(from), Size: uint64(size)})
+}
+
+// next ends the step: what follows waits for all of it.
+func (b *builder) next() {
+	if len(b.step) > 0 {
+		b.last, b.step = b.step, b.last[:0]
+	}
+}
+
+// compute is a step of computing, if there is anything to compute.
+func (b *builder) compute(t unit.Time) {
+	if t > 0 {
+		b.do(schedule.Op{Kind: schedule.Calc, Size: uint64(t / unit.Nanosecond)})
+		b.next()
+	}
+}
+
+// collective adds the steps of a rank in a collective operation, among ranks that of names.
+func (b *builder) collective(a *collective.Algorithm, j collective.Job, rank int, c Config, of func(rank int) int) {
+	for st := range a.Steps(j, rank) {
+		switch st.Kind {
+		case collective.Transfer:
+			if st.From != collective.None {
+				b.recv(of(st.From), st.Recv.Len)
+			}
+			if st.To != collective.None {
+				b.send(of(st.To), st.Send.Len)
+			}
+			b.next()
+		case collective.Copy:
+			b.compute(whole(c.Copy.Time(st.Send.Len)))
+		default:
+			b.compute(whole(c.Fold.Time(st.Send.Len)))
+		}
+	}
+}
+
+// whole rounds a time to nanoseconds.
+func whole(t unit.Time) unit.Time {
+	return (t + unit.Nanosecond/2) / unit.Nanosecond * unit.Nanosecond
+}
+
+func dissemination(b *builder, c Config) {
+	for r := range c.Ranks {
+		b.rank()
+		for range c.Rounds {
+			b.compute(c.Compute)
+			for far := 1; far < c.Ranks; far *= 2 {
+				b.send((r+far)%c.Ranks, c.Size)
+				b.recv((r-far+c.Ranks)%c.Ranks, c.Size)
+				b.next()
+			}
+		}
+	}
+}
+
+func exchange(b *builder, c Config) {
+	for r := range c.Ranks {
+		b.rank()
+		for range c.Rounds {
+			b.compute(c.Compute)
+			for far := 1; far < c.Ranks; far++ {
+				b.recv((r-far+c.Ranks)%c.Ranks, c.Size)
+				b.send((r+far)%c.Ranks, c.Size)
+			}
+			b.joint()
+		}
+	}
+}
+
+// joint ends a step of many operations by an empty one, so that the next step has few dependencies.
+func (b *builder) joint() {
+	b.next()
+	if len(b.last) > 2 {
+		b.do(schedule.Op{Kind: schedule.Calc})
+		b.next()
+	}
+}
+
+func incast(b *builder, c Config)  { star(b, c, b.recv, b.send) }
+func outcast(b *builder, c Config) { star(b, c, b.send, b.recv) }
+
+// star lets the root do one thing with every other rank, and these another with the root.
+func star(b *builder, c Config, root, leaf func(peer, size int)) {
+	for r := range c.Ranks {
+		b.rank()
+		for range c.Rounds {
+			b.compute(c.Compute)
+			if r != c.Root {
+				leaf(c.Root, c.Size)
+				b.next()
+				continue
+			}
+			for i := 1; i < c.Ranks; i++ {
+				root((c.Root+i)%c.Ranks, c.Size)
+			}
+			b.joint()
+		}
+	}
+}
+
+func ring(b *builder, c Config) {
+	for r := range c.Ranks {
+		b.rank()
+		for range c.Rounds {
+			b.compute(c.Compute)
+			b.recv((r-1+c.Ranks)%c.Ranks, c.Size)
+			b.send((r+1)%c.Ranks, c.Size)
+			b.next()
+		}
+	}
+}
+
+// grid returns the sides of a grid of ranks that is as square as it can be.
+func grid(ranks int) (rows, columns int) {
+	for rows = int(math.Sqrt(float64(ranks))); ranks%rows != 0; rows-- {
+	}
+	return rows, ranks / rows
+}
+
+func halo(b *builder, c Config) {
+	rows, columns := grid(c.Ranks)
+	for r := range c.Ranks {
+		y, x := r/columns, r%columns
+		at := func(y, x int) int { return (y+rows)%rows*columns + (x+columns)%columns }
+		b.rank()
+		for range c.Rounds {
+			b.compute(c.Compute)
+			// A tag for each direction: with two ranks in a row both neighbours are one.
+			for tag, d := range [4][2]int{{0, 1}, {0, -1}, {1, 0}, {-1, 0}} {
+				b.do(schedule.Op{Kind: schedule.Recv, Peer: uint32(at(y-d[0], x-d[1])), Size: uint64(c.Size), Tag: uint32(tag)})
+				b.do(schedule.Op{Kind: schedule.Send, Peer: uint32(at(y+d[0], x+d[1])), Size: uint64(c.Size), Tag: uint32(tag)})
+			}
+			b.joint()
+		}
+	}
+}
+
+func pipeline(b *builder, c Config) {
+	for r := range c.Ranks {
+		b.rank()
+		for range c.Rounds {
+			if r > 0 {
+				b.recv(r-1, c.Size)
+				b.next()
+			}
+			b.compute(c.Compute)
+			if r+1 < c.Ranks {
+				b.send(r+1, c.Size)
+				b.next()
+			}
+		}
+	}
+}
+
+// sweep is the communication of Sweep3D: Hoisie, Lubeck and Wasserman, Performance and Scalability
+// Analysis of Teraflop-Scale Parallel Architectures Using Multidimensional Wavefront Applications,
+// 2000.
+func sweep(b *builder, c Config) {
+	rows, columns := grid(c.Ranks)
+	for r := range c.Ranks {
+		y, x := r/columns, r%columns
+		b.rank()
+		for corner, d := range [4][2]int{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
+			neighbour := func(dy, dx int) (int, bool) {
+				ny, nx := y+dy, x+dx
+				return ny*columns + nx, ny >= 0 && ny < rows && nx >= 0 && nx < columns
+			}
+			transfer := func(k schedule.Kind, dy, dx int) {
+				if peer, ok := neighbour(dy, dx); ok {
+					b.do(schedule.Op{Kind: k, Peer: uint32(peer), Size: uint64(c.Size), Tag: uint32(corner)})
+				}
+			}
+			for range c.Rounds {
+				transfer(schedule.Recv, -d[0], 0)
+				transfer(schedule.Recv, 0, -d[1])
+				b.next()
+				b.compute(c.Compute)
+				transfer(schedule.Send, d[0], 0)
+				transfer(schedule.Send, 0, d[1])
+				b.next()
+			}
+		}
+	}
+}
+
+func trains(c Config) error {
+	if p, t := max(c.Pipeline, 1), max(c.Tensor, 1); c.Ranks%(p*t) != 0 {
+		return fmt.Errorf("%d ranks are not copies of %d stages of %d ranks", c.Ranks, p, t)
+	}
+	return nil
+}
+
+// training has rank (copy·stages + stage)·tensor + place.
+func training(b *builder, c Config) {
+	stages, tensor := max(c.Pipeline, 1), max(c.Tensor, 1)
+	copies := c.Ranks / (stages * tensor)
+	combine := collective.Named(collective.Allreduce, "ring")
+	for r := range c.Ranks {
+		place, stage, model := r%tensor, r/tensor%stages, r/(tensor*stages)
+		together := func() {
+			if tensor > 1 {
+				b.collective(combine, collective.Allreduce.Job(tensor, c.Size, nil), place, c, func(i int) int { return r - place + i })
+			}
+		}
+		b.rank()
+		pass := func(from, to int) {
+			if from >= 0 && from < stages {
+				b.recv(r+(from-stage)*tensor, c.Size)
+				b.next()
+			}
+			b.compute(c.Compute)
+			together()
+			if to >= 0 && to < stages {
+				b.send(r+(to-stage)*tensor, c.Size)
+				b.next()
+			}
+		}
+		for range c.Rounds {
+			pass(stage-1, stage+1)
+		}
+		for range c.Rounds {
+			pass(stage+1, stage-1)
+		}
+		if copies > 1 {
+			b.collective(combine, collective.Allreduce.Job(copies, c.Size, nil), model, c, func(i int) int { return r + (i-model)*tensor*stages })
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package pattern
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func end(t *testing.T, s *schedule.Schedule, d schedule.Dialect) unit.Time {
+	t.Helper()
+	p := schedule.Default
+	p.S = 1 << 40
+	res, err := s.Simulate(schedule.Options{Params: p, Dialect: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Warnings) > 0 {
+		t.Error(res.Warnings)
+	}
+	return res.Last
+}
+
+// Every pattern and algorithm ends in every dialect, for any number of ranks, without messages of
+// another size than their receives.
+func TestPatternsEnd(t *testing.T) {
+	for _, ranks := range []int{1, 2, 3, 4, 6, 7, 8, 9, 16, 20, 32} {
+		c := Config{Ranks: ranks, Size: 96, Rounds: 2, Compute: unit.Microsecond, Root: ranks / 2, Fold: 1000, Copy: 500}
+		if ranks%4 == 0 {
+			c.Pipeline, c.Tensor = 2, 2
+		}
+		for _, p := range Patterns {
+			s, err := Make(p.Name, c)
+			if err != nil {
+				t.Fatal(p.Name, err)
+			}
+			for d := schedule.LogGP; d <= schedule.LGS; d++ {
+				if got := end(t, s, d); got == 0 {
+					t.Errorf("%s with %d ranks in dialect %v ends at once", p.Name, ranks, d)
+				}
+			}
+		}
+		for _, a := range collective.Algorithms {
+			c.Algorithm = a.Name
+			s, err := Make(a.Operation.String(), c)
+			if err != nil {
+				if a.Serves(a.Operation.Job(ranks, 96, nil)) {
+					t.Error(a, err)
+				}
+				continue
+			}
+			for d := schedule.LogGP; d <= schedule.LGS; d++ {
+				end(t, s, d)
+			}
+		}
+	}
+}
+
+// A binomial broadcast is as long as its longest way, and an incast as its receiver's work.
+func TestPatternTimes(t *testing.T) {
+	p := schedule.Default
+	s, err := Make("bcast", Config{Ranks: 1024, Size: 1, Algorithm: "binomial"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := end(t, s, schedule.LogGP), 10*(2*p.O+p.L); got != want {
+		t.Errorf("a broadcast takes %v, want %v", got, want)
+	}
+	// The example of goal.md: ATLAHS with program order.
+	if s, err = Make("bcast", Config{Ranks: 1024, Size: 4096, Algorithm: "binomial"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := end(t, s, schedule.LGS), 310_700*unit.Nanosecond; got != want {
+		t.Errorf("a broadcast in dialect lgs takes %v, want %v", got, want)
+	}
+	const senders, size = 8, 100_001
+	if s, err = Make("incast", Config{Ranks: senders + 1, Size: size}); err != nil {
+		t.Fatal(err)
+	}
+	flow := p.BigG.Time(size - 1)
+	if got, want := end(t, s, schedule.LogGP), 2*p.O+p.L+senders*flow+(senders-1)*p.Gap; got != want {
+		t.Errorf("an incast takes %v, want %v", got, want)
+	}
+	if got := end(t, s, schedule.LGS); got > 2*flow {
+		t.Errorf("an incast in dialect lgs takes %v: it has no fan-in", got)
+	}
+}
+
+// Schedules that follow each other take the sum of their times where all ranks end together, and
+// those side by side the longest.
+func TestCompose(t *testing.T) {
+	a, err := Make("ring", Config{Ranks: 4, Size: 8, Compute: 5 * unit.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Make("dissemination", Config{Ranks: 4, Size: 8, Rounds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := Append(a, b, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := end(t, both, schedule.LogGP), 2*end(t, a, schedule.LogGP)+end(t, b, schedule.LogGP); got != want {
+		t.Errorf("one after the other: %v, want %v", got, want)
+	}
+	for _, interleaved := range []bool{false, true} {
+		beside, err := Merge(interleaved, a, b, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := end(t, beside, schedule.LogGP), max(end(t, a, schedule.LogGP), end(t, b, schedule.LogGP)); got != want || beside.Ranks() != 12 || beside.Ops() != 2*a.Ops()+b.Ops() {
+			t.Errorf("side by side: %v, want %v, %d ranks", got, want, beside.Ranks())
+		}
+		if peer := beside.Of(0)[1].Peer; interleaved != (peer == 9) {
+			t.Errorf("interleaved %v: rank 0 receives from %d", interleaved, peer)
+		}
+	}
+	if _, err := Append(a, both, func() *schedule.Schedule { s, _ := Make("ring", Config{Ranks: 5}); return s }()); err == nil {
+		t.Error("schedules of 4 and 5 ranks follow each other")
+	}
+}
+
+func TestMakeErrors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		config Config
+	}{
+		{"circle", Config{Ranks: 2}}, {"ring", Config{}}, {"ring", Config{Ranks: 2, Size: -1}}, {"ring", Config{Ranks: 2, Root: 2}},
+		{"ring", Config{Ranks: 2, Algorithm: "x"}}, {"bcast", Config{Ranks: 2, Algorithm: "x"}}, {"ring", Config{Ranks: 2, Compute: 1}},
+		{"training", Config{Ranks: 6, Pipeline: 4}}, {"ring", Config{Ranks: 2, Rounds: maxRounds + 1}},
+	} {
+		if _, err := Make(c.name, c.config); err == nil {
+			t.Errorf("%s of %+v is made", c.name, c.config)
+		}
+	}
+}

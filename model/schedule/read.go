@@ -1,0 +1,241 @@
+package schedule
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// DefaultMemory is how many bytes a schedule that is read may take if nothing else is said.
+const DefaultMemory = 16 << 30
+
+// Error is what is wrong in a file, and where. Of a binary file Line is 0 and Column the number of
+// the byte, from 0.
+type Error struct {
+	File         string
+	Line, Column int
+	Text         string
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: byte %d: %s", e.File, e.Column, e.Text)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
+}
+
+// Read reads a schedule: GOAL text, or what LogGOPSim's txt2bin makes of it, either also compressed
+// by gzip. name is that of the file, for errors. The schedule takes at most the given number of
+// bytes of memory; 0: DefaultMemory. What is wrong in the file is an *Error.
+func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
+	if memory <= 0 {
+		memory = DefaultMemory
+	}
+	b := bufio.NewReaderSize(r, 64<<10)
+	if head, _ := b.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		defer z.Close()
+		b = bufio.NewReaderSize(z, 64<<10)
+	}
+	if head, _ := b.Peek(cookieSize); isBinary(head) {
+		return readBinary(b, name, memory)
+	}
+	t := &text{name: name, memory: memory, in: b}
+	return t.read()
+}
+
+// Bytes of memory that an operation and a dependency take.
+const (
+	opMemory  = 24 + 4 + 4
+	depMemory = 4
+)
+
+// chunkSize is how much text one worker reads at a time, about.
+const chunkSize = 1 << 20
+
+// text reads GOAL text. Ranks do not know of each other, so chunks of whole ranks are read in
+// parallel.
+type text struct {
+	name   string
+	memory int64
+	in     io.Reader
+	ranks  uint32
+	used   atomic.Int64 // memory of the chunks that have been read
+	failed atomic.Bool
+}
+
+// chunk is text of whole ranks.
+type chunk struct {
+	text []byte // a newline and eight zeros follow it
+	skip int    // bytes of the header
+	line int    // newlines before it
+	from int    // the first rank that it has
+	at   [2]int // its line and column
+	part *part  // nil: it was not read
+	err  *Error
+}
+
+func (t *text) read() (*Schedule, error) {
+	work := make(chan *chunk)
+	var workers sync.WaitGroup
+	free := make(chan []byte, runtime.GOMAXPROCS(0)+1)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			p := parser{file: t}
+			for c := range work {
+				p.chunk(c)
+				if c.err != nil || t.used.Load() > t.memory {
+					t.failed.Store(true)
+				}
+				select {
+				case free <- c.text[:0]:
+				default:
+				}
+				c.text = nil
+			}
+		})
+	}
+	chunks, lines, err := t.cut(work, free)
+	close(work)
+	workers.Wait()
+	next, failed := t.first(chunks)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case err != nil:
+		return nil, err
+	case next < int(t.ranks):
+		return nil, &Error{t.name, lines + 1, 1, fmt.Sprintf("rank %d is missing: num_ranks says %d", next, t.ranks)}
+	}
+	parts := make([]*part, len(chunks))
+	for i, c := range chunks {
+		parts[i] = c.part
+	}
+	return join(t.name, parts), nil
+}
+
+// first returns the first error of a file, in its order, or nil, and how many ranks come before it.
+func (t *text) first(chunks []*chunk) (next int, err *Error) {
+	used := int64(0)
+	for _, c := range chunks {
+		if c.part == nil {
+			return next, c.err
+		}
+		if len(c.part.first) > 0 && c.from != next {
+			return next, &Error{t.name, c.at[0], c.at[1], order(next, c.from)}
+		}
+		next += len(c.part.first)
+		for i, f := range c.part.first {
+			ops, deps := len(c.part.ops), len(c.part.deps)
+			if i+1 < len(c.part.first) {
+				ops = int(c.part.first[i+1])
+				if ops < len(c.part.after) {
+					deps = int(c.part.after[ops])
+				}
+			}
+			if used+int64(ops)*opMemory+int64(deps)*depMemory > t.memory {
+				return next, &Error{t.name, c.rankLine(f), 1, fmt.Sprintf("rank %d: the schedule takes more than %d bytes of memory; raise the limit, or cut the schedule", c.from+i, t.memory)}
+			}
+		}
+		used += int64(len(c.part.ops))*opMemory + int64(len(c.part.deps))*depMemory
+		if c.err != nil {
+			return next, c.err
+		}
+	}
+	return next, nil
+}
+
+// rankLine returns the line of the operation from which a rank of a chunk begins.
+func (c *chunk) rankLine(op uint32) int {
+	if int(op) < len(c.part.lines) {
+		return int(c.part.lines[op])
+	}
+	return c.line + 1
+}
+
+func order(want, got int) string {
+	if got < want {
+		return fmt.Sprintf("rank %d: it stands twice, or too late; ranks come in the order 0, 1, 2 …", got)
+	}
+	return fmt.Sprintf("rank %d: rank %d is missing before it; ranks come in the order 0, 1, 2 …", got, want)
+}
+
+// cut reads the text and passes it on in chunks that begin with a rank. It returns all of them, and
+// how many newlines there were.
+func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, line int, err error) {
+	var rest []byte // read and not yet passed on
+	ended := false
+	whole := false // there are comments of several lines, which a cut might fall into
+	for !ended && !t.failed.Load() {
+		var b []byte
+		select {
+		case b = <-free:
+		default:
+		}
+		b = append(b[:0], rest...)
+		end := 0
+		for want := len(b) + chunkSize; end == 0; want = 2 * len(b) {
+			if int64(len(b)) > t.memory {
+				return chunks, line, &Error{t.name, line + 1, 1, fmt.Sprintf("no rank begins in %d bytes, which is the limit of memory", len(b))}
+			}
+			if cap(b) < want+9 {
+				b = append(make([]byte, 0, want+want/8+9), b...)
+			}
+			n, err := io.ReadFull(t.in, b[len(b):want])
+			b = b[:len(b)+n]
+			switch {
+			case err == io.EOF || err == io.ErrUnexpectedEOF:
+				ended = true
+			case err != nil:
+				return chunks, line, fmt.Errorf("%s: %w", t.name, err)
+			}
+			whole = whole || bytes.Contains(b, []byte("/*"))
+			if ended {
+				end = len(b)
+				break
+			}
+			if !whole {
+				end = lastRank(b)
+			}
+		}
+		rest = append(rest[:0], b[end:]...)
+		c := &chunk{text: b[:end], line: line}
+		line += bytes.Count(c.text, []byte{'\n'})
+		c.text = append(c.text, '\n', 0, 0, 0, 0, 0, 0, 0, 0)[:end]
+		if len(chunks) == 0 {
+			p := parser{file: t}
+			if e := p.header(c); e != nil {
+				return nil, line, e
+			}
+		}
+		chunks = append(chunks, c)
+		work <- c
+	}
+	return chunks, line, nil
+}
+
+// lastRank returns where the last line of a text begins that begins a rank, or 0.
+func lastRank(b []byte) int {
+	for end := len(b); ; {
+		i := bytes.LastIndex(b[:end], []byte("rank"))
+		if i <= 0 {
+			return 0
+		}
+		start := i
+		for start > 0 && (b[start-1] == ' ' || b[start-1] == '\t') {
+			start--
+		}
+		if start > 0 && b[start-1] == '\n' && i+4 < len(b) && (b[i+4] == ' ' || b[i+4] == '\t') {
+			return start
+		}
+		end = i
+	}
+}

@@ -1,0 +1,81 @@
+package schedule
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+func readFile(t testing.TB, name string) *Schedule {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s, err := Read(f, filepath.Base(name), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func parse(t testing.TB, text string) *Schedule {
+	t.Helper()
+	s, err := Read(strings.NewReader(text), "test.goal", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The results of LogGOPSim in testdata, rank by rank.
+func TestLogGOPSimExamples(t *testing.T) {
+	f, err := os.ReadFile("testdata/expected.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(f)).ReadAll()
+	if err != nil || len(rows) != 10 {
+		t.Fatal(len(rows), err)
+	}
+	for _, row := range rows[1:] {
+		p, err := ParseParams(fmt.Sprintf("L=%sns,o=%sns,g=%sns,G=%sns,O=%sns,S=%s", row[1], row[2], row[3], row[4], row[5], row[6]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := readFile(t, filepath.Join("testdata", row[0]))
+		res, err := s.Simulate(Options{Params: p, Dialect: LogGOPSim, Explain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		number := func(i int) int {
+			n, err := strconv.Atoi(row[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if s.Ranks() != number(7) || s.Ops() != number(8) || res.Events != number(9) || res.Last != unit.Time(number(10))*unit.Nanosecond {
+			t.Errorf("%s: %d ranks, %d operations, %d events, last at %v, want %v", row[0], s.Ranks(), s.Ops(), res.Events, res.Last, row[7:])
+		}
+		want, err := os.ReadFile(filepath.Join("testdata", row[11]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for rank, end := range res.Finish {
+			fmt.Fprintln(&got, rank, int64(end/unit.Nanosecond))
+		}
+		if got.String() != string(want) {
+			t.Errorf("%s: ranks finish at\n%swant\n%s", row[11], got.String(), want)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Derivative says how the finishing time grows with a parameter: by Right for each unit that the
+// parameter grows, and falls by Left for each that it falls. L, o and g have no unit then: a
+// derivative counts how often the parameter is on the critical path. Those of G and O count bytes.
+// Where paths are equally long the sides differ. Left of a parameter that is 0 is NaN.
+type Derivative struct {
+	Name        string
+	Left, Right float64
+}
+
+// Sensitivity returns the derivatives of the finishing time by L, o, g, G and O. They are exact: a
+// simulation runs in units so small that a change of a parameter by one of them reorders nothing but
+// what happens at the same time. A schedule whose times are too long for that, or whose path has too
+// many bytes, gives NaN. Noise and dialect LGS, which cuts times, have no derivatives.
+func (s *Schedule) Sensitivity(o Options) ([]Derivative, error) {
+	if o.Noise != nil || o.Dialect == LGS {
+		return nil, errors.New("derivatives: with noise, and in dialect lgs, the finishing time is no smooth function of the parameters")
+	}
+	o.Explain = false
+	base, err := s.Simulate(o)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{"L", "o", "g", "G", "O"}
+	values := []float64{float64(o.Params.L), float64(o.Params.O), float64(o.Params.Gap), float64(o.Params.BigG), float64(o.Params.BigO)}
+	out := make([]Derivative, len(names))
+	err = parallel(2*len(names), func(i int) error {
+		d := &out[i/2]
+		d.Name = names[i/2]
+		if i%2 == 0 {
+			d.Right, err = s.derivative(o, base.Last, i/2, 1)
+			return err
+		}
+		if d.Left = math.NaN(); values[i/2] > 0 {
+			d.Left, err = s.derivative(o, base.Last, i/2, -1)
+		}
+		return err
+	})
+	return out, err
+}
+
+// derivative returns one derivative, on one side.
+func (s *Schedule) derivative(o Options, last unit.Time, parameter int, side int64) (float64, error) {
+	r, err := s.start(o)
+	if err != nil {
+		return 0, err
+	}
+	// All times are multiples of a common divisor of their unit. It is divided into parts.
+	common := gcd(gcd(gcd(r.L, r.o), gcd(r.g, r.calc)), 1000)
+	if r.G.whole && r.O.whole {
+		common = gcd(common, gcd(r.G.integer, r.O.integer))
+	} else {
+		common = 1
+	}
+	end := uint64(last) / r.scale() / common
+	parts := uint64(math.MaxInt64) / 4 / max(end, 1)
+	if parts < 4 {
+		return math.NaN(), nil
+	}
+	parts = min(parts, 1<<50)
+	change := [5]uint64{}
+	change[parameter] = uint64(side)
+	r.L, r.o, r.g = r.L/common*parts+change[0], r.o/common*parts+change[1], r.g/common*parts+change[2]
+	if common > 1 {
+		r.G, r.O = costOf(float64(r.G.integer/common)), costOf(float64(r.O.integer/common))
+	}
+	r.unit, r.calc, r.dG, r.dO = parts, r.calc/common*parts, change[3], change[4]
+	if o.Dialect == LogGOPSim {
+		r.G.integer, r.O.integer = r.G.integer*parts+r.dG, r.O.integer*parts+r.dO
+	}
+	r.simulate()
+	if r.pending > 0 {
+		return 0, r.blocked()
+	}
+	last2 := uint64(0)
+	for _, t := range r.cpu {
+		if away := t % parts; away > parts/4 && away < parts-parts/4 {
+			return math.NaN(), nil // the changes have added up to what may reorder things
+		}
+		last2 = max(last2, t)
+	}
+	return float64(side * int64(last2-end*parts)), nil
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// parallel calls a function with 0 up to n−1 on all cores, and returns the error of the lowest.
+func parallel(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	next := make(chan int)
+	var workers sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := range next {
+				errs[i] = do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Point is the result of a simulation in a sweep.
+type Point struct {
+	Params   Params
+	Last     unit.Time
+	LastRank int
+}
+
+// Sweep simulates the schedule with each of some parameters, on all cores.
+func (s *Schedule) Sweep(o Options, params []Params) ([]Point, error) {
+	o.Explain = false
+	points := make([]Point, len(params))
+	err := parallel(len(params), func(i int) error {
+		with := o
+		with.Params = params[i]
+		res, err := s.Simulate(with)
+		if err != nil {
+			return fmt.Errorf("with %v: %w", params[i], err)
+		}
+		points[i] = Point{params[i], res.Last, res.LastRank}
+		return nil
+	})
+	return points, err
+}
+
+// Tolerance returns how large L may be while the finishing time is at most what it is now and the
+// given part of it more, such as 0.01: a time longer by one step, a picosecond or in the reference
+// dialects a nanosecond, exceeds it. ok is false if no L that a parameter may have does. The
+// finishing time is convex in L as long as the order of events does not change, which makes the
+// search short, but the result does not depend on it.
+func (s *Schedule) Tolerance(o Options, part float64) (most unit.Time, ok bool, err error) {
+	base, err := s.Simulate(Options{Params: o.Params, Dialect: o.Dialect, Noise: o.Noise})
+	if err != nil {
+		return 0, false, err
+	}
+	limit := float64(base.Last) + math.Floor(float64(base.Last)*part)
+	step := unit.Time(o.scale())
+	low, high := Point{o.Params, base.Last, 0}, Point{Last: -1}
+	with := func(l unit.Time) Params {
+		p := o.Params
+		p.L = l
+		return p
+	}
+	// try simulates some latencies between low and high, and moves these.
+	try := func(ls ...unit.Time) error {
+		var ps []Params
+		for _, l := range ls {
+			if l > low.Params.L && (high.Last < 0 || l < high.Params.L) && l <= longest {
+				ps = append(ps, with(l))
+			}
+		}
+		points, err := s.Sweep(o, ps)
+		for _, p := range points {
+			if float64(p.Last) > limit && (high.Last < 0 || p.Params.L < high.Params.L) {
+				high = p
+			}
+		}
+		for _, p := range points {
+			if float64(p.Last) <= limit && p.Params.L > low.Params.L && (high.Last < 0 || p.Params.L < high.Params.L) {
+				low = p
+			}
+		}
+		return err
+	}
+	for by := (unit.Time(limit)-base.Last)/step*step + step; high.Last < 0; by *= 8 {
+		if low.Params.L == longest {
+			return longest, false, nil
+		}
+		at := min(o.Params.L+by, longest)
+		if err := try(at-by/2/step*step, at); err != nil {
+			return 0, false, err
+		}
+	}
+	for high.Params.L-low.Params.L > step {
+		// On a straight line between both, this is the answer, and the next one exceeds it.
+		slope := float64(high.Last-low.Last) / float64(high.Params.L-low.Params.L)
+		cut := low.Params.L + unit.Time((limit-float64(low.Last))/slope)/step*step
+		middle := low.Params.L + (high.Params.L-low.Params.L)/2/step*step
+		if err := try(cut, cut+step, middle); err != nil {
+			return 0, false, err
+		}
+	}
+	return low.Params.L, true, nil
+}

@@ -1,0 +1,286 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Dialect is a set of rules by which a schedule takes time.
+type Dialect uint8
+
+// The dialects. docs/schedule.md compares them.
+const (
+	LogGP     Dialect = iota // the rules of this project: see loggp.go
+	LogGOPSim                // those of LogGOPSim at commit 76451de: see loggopsim.go
+	LGS                      // those of the LogGOPSim of ATLAHS at commit 8837294: see lgs.go
+)
+
+// Dialects are the names of all dialects.
+var Dialects = []string{"loggp", "loggopsim", "lgs"}
+
+func (d Dialect) String() string { return Dialects[d] }
+
+// Options say how a schedule is simulated.
+type Options struct {
+	Params  Params
+	Dialect Dialect
+	Noise   *Noise // of CPUs, in dialect LogGP; nil: none
+	Explain bool   // keep what Path needs: about 16 bytes an event
+}
+
+// Result is what a simulation finds.
+type Result struct {
+	Finish   []unit.Time // of each rank: when its last CPU is free
+	Last     unit.Time   // the latest
+	LastRank int         // the first rank that finishes then
+	Events   int         // operations and messages, as LogGOPSim counts them
+	Messages int
+	Warnings []Warning
+
+	run *run
+}
+
+// Warning is something that a simulation found doubtful.
+type Warning struct {
+	Kind string // size: operations of a pair have different sizes; unmatched: see Blocked
+	Text string
+}
+
+// Simulate computes when each rank has finished. All begin at time 0. Operations that can never end
+// are a *Blocked; in dialect LGS, which does not notice them, they are a warning.
+func (s *Schedule) Simulate(o Options) (*Result, error) {
+	r, err := s.start(o)
+	if err != nil {
+		return nil, err
+	}
+	r.simulate()
+	return r.result()
+}
+
+func (r *run) simulate() {
+	switch r.Dialect {
+	case LogGP:
+		r.loggp()
+	case LogGOPSim:
+		r.loggopsim()
+	case LGS:
+		r.lgs()
+	}
+}
+
+// Units of time in a run: picoseconds in dialect LogGP, nanoseconds in the others.
+func (o Options) scale() uint64 {
+	if o.Dialect == LogGP {
+		return 1
+	}
+	return uint64(unit.Nanosecond)
+}
+
+// run is a simulation under way. Times are numbers of a unit. Arrays of CPUs have an element for
+// each CPU of each rank, those of interfaces one for each interface.
+type run struct {
+	*Schedule
+	Options
+	events
+	serial  uint32
+	begun   int // operations that have become ready
+	pending int // operations that have not ended
+
+	state []uint32 // by operation: for how many others it waits; then what match, or a protocol, makes of it
+	due   []uint64 // by operation, not in LogGOPSim: when what it waited for has ended; then what a protocol makes of it
+	match match
+
+	cpu     []uint64 // until then each CPU is occupied
+	out, in []uint64 // and each interface, by messages that it sends and that it receives
+	lateOps []uint32 // ready, and not yet among the events
+
+	blocks []int32   // of waiting, by rank; −1: none
+	waits  []waiting // a block for each rank in which something waited
+	plain  bool      // no events are kept out of the queue
+
+	held  []bool            // in dialect LogGP with several CPUs: one waits for an interface
+	asked map[int][]request // and what is asked of it meanwhile
+
+	log      *pathLog // nil: nothing is kept
+	messages int
+	mismatch int    // pairs of different sizes
+	differs  uint32 // the first receive of such a pair
+
+	L, o, g, S uint64
+	dG, dO     uint64 // what G and O are more; in a run for a derivative
+	unit       uint64 // how many of the unit of time a unit of G and O has: 1; more in such a run
+	calc       uint64 // and how many a nanosecond of a calc has
+	G, O       cost
+}
+
+// mostResources bounds the memory for CPUs and interfaces: 12 bytes each.
+const mostResources = 1 << 30
+
+// start makes a run in which nothing has happened.
+func (s *Schedule) start(o Options) (*run, error) {
+	if err := o.Params.check(); err != nil {
+		return nil, err
+	}
+	if o.Noise != nil && o.Dialect != LogGP {
+		return nil, fmt.Errorf("noise: dialect %v of this program has none; use dialect loggp", o.Dialect)
+	}
+	r := &run{Schedule: s, Options: o, pending: len(s.ops), S: o.Params.S, state: make([]uint32, len(s.ops))}
+	if err := r.parameters(); err != nil {
+		return nil, err
+	}
+	for _, d := range s.deps {
+		r.state[d>>1]++
+	}
+	ranks := s.Ranks()
+	if n := ranks * (s.cpus + 2*s.nics); n > mostResources {
+		return nil, fmt.Errorf("%d ranks with %d CPUs and %d interfaces each, as the largest indices say, are %d to simulate; at most %d", ranks, s.cpus, s.nics, n, mostResources)
+	}
+	r.cpu = make([]uint64, ranks*s.cpus)
+	r.out = make([]uint64, ranks*s.nics)
+	r.in = make([]uint64, ranks*s.nics)
+	r.match.init(s, o.Dialect == LGS, r.state)
+	if o.Explain {
+		r.log = &pathLog{entries: make([]entry, 0, len(s.ops)+len(s.ops)/2+16), cause: make([]uint32, len(s.ops)), cpu: make([]uint32, len(r.cpu)), out: make([]uint32, len(r.out)), in: make([]uint32, len(r.in))}
+	}
+	return r, nil
+}
+
+// parameters sets the parameters in the unit of the dialect, and checks that no time can overflow.
+func (r *run) parameters() (err error) {
+	p := r.Params
+	scale := r.scale()
+	for _, x := range []struct {
+		name string
+		t    unit.Time
+		to   *uint64
+	}{{"L", p.L, &r.L}, {"o", p.O, &r.o}, {"g", p.Gap, &r.g}} {
+		if uint64(x.t)%scale != 0 {
+			return fmt.Errorf("parameter %s is %v: dialect %v has whole nanoseconds; use dialect loggp", x.name, x.t, r.Dialect)
+		}
+		*x.to = uint64(x.t) / scale
+	}
+	r.G, r.O = costOf(float64(p.BigG)/float64(scale)), costOf(float64(p.BigO)/float64(scale))
+	if r.Dialect != LogGP && (!r.O.whole || r.Dialect == LogGOPSim && !r.G.whole) {
+		return fmt.Errorf("parameters G and O are %v and %v: dialect %v has whole nanoseconds a byte; use dialect loggp", p.BigG, p.BigO, r.Dialect)
+	}
+	r.unit, r.calc = 1, 1000/scale
+	return r.bounded()
+}
+
+// bounded checks that the sum of all durations is a time.
+func (r *run) bounded() error {
+	var sum, over uint64
+	scale := r.scale()
+	add := func(x, times uint64) {
+		hi, lo := bits.Mul64(x, times)
+		s, carry := bits.Add64(sum, lo, 0)
+		sum = s
+		over |= hi | carry
+	}
+	each := 6*(r.o+r.g) + 3*r.L
+	for i := range r.ops {
+		o := &r.ops[i]
+		if o.Kind == Calc {
+			add(o.Size, r.calc)
+		} else {
+			add(each, 1)
+			if o.Size > math.MaxInt64>>20 {
+				over = 1
+			} else if o.Size > 0 {
+				add(uint64(math.Ceil(r.G.each+r.O.each)), 3*o.Size)
+			}
+		}
+		if over != 0 || sum > math.MaxInt64/2/scale {
+			return fmt.Errorf("%s: up to here all operations, one after the other, take longer than %v, which is the limit of times", r.where(uint32(i)), unit.Time(math.MaxInt64/2))
+		}
+	}
+	return nil
+}
+
+// cost is a cost per byte.
+type cost struct {
+	each    float64
+	integer uint64
+	whole   bool
+}
+
+func costOf(x float64) cost { return cost{x, uint64(x), x == math.Trunc(x)} }
+
+// of returns the cost of a number of bytes, to the nearest unit.
+func (c cost) of(bytes uint64) uint64 {
+	if c.whole {
+		return c.integer * bytes
+	}
+	return uint64(math.RoundToEven(c.each * float64(bytes)))
+}
+
+// floor returns the cost of a number of bytes, cut to whole units.
+func (c cost) floor(bytes uint64) uint64 {
+	if c.whole {
+		return c.integer * bytes
+	}
+	return uint64(c.each * float64(bytes))
+}
+
+// What happens to an operation, of event.what beside eight times the operation.
+const (
+	beginning = iota
+	arriving  // of a send: its message, or the request of a rendezvous
+	taking    // of a receive: a CPU takes the message
+	answering // of a receive: a CPU takes the request and sends the answer
+	answered  // of a send: the answer arrives
+	giving    // of a send: a CPU takes the answer and sends the data
+	given     // of a send: the data arrives
+	leaving   // of a send or receive, in a path: its message could enter the network only now
+)
+
+// later adds an event.
+func (r *run) later(at uint64, what uint32) {
+	r.push(event{at, r.serial, what})
+	r.serial++
+}
+
+// pair notes whether the operations of a pair have the same size.
+func (r *run) pair(send, recv uint32) {
+	if r.ops[send].Size != r.ops[recv].Size {
+		if r.mismatch == 0 {
+			r.differs = recv
+		}
+		r.mismatch++
+	}
+}
+
+// result sums up.
+func (r *run) result() (*Result, error) {
+	res := &Result{Finish: make([]unit.Time, r.Ranks()), Events: int(r.begun) + r.messages, Messages: r.messages, run: r}
+	for i := range res.Finish {
+		for _, t := range r.cpu[i*r.cpus : (i+1)*r.cpus] {
+			if t > math.MaxInt64/r.scale() {
+				return nil, fmt.Errorf("rank %d: the finishing time in dialect %v is below 0 and wraps around: an overhead or gap is smaller than the O or G that an empty message saves", i, r.Dialect)
+			}
+			res.Finish[i] = max(res.Finish[i], unit.Time(t*r.scale()))
+		}
+		if res.Finish[i] > res.Last {
+			res.Last, res.LastRank = res.Finish[i], i
+		}
+	}
+	if r.mismatch > 0 {
+		more := ""
+		if r.mismatch > 1 {
+			more = fmt.Sprintf(", and %d more pairs", r.mismatch-1)
+		}
+		res.Warnings = append(res.Warnings, Warning{"size", fmt.Sprintf("%s receives a message of another size%s", r.where(r.differs), more)})
+	}
+	if r.pending == 0 && r.match.count == 0 {
+		return res, nil
+	}
+	b := r.blocked()
+	if r.Dialect == LGS {
+		res.Warnings = append(res.Warnings, Warning{"unmatched", "the finishing times mean nothing: " + b.Error()})
+		return res, nil
+	}
+	return nil, b
+}
