@@ -34,6 +34,8 @@ type Library struct {
 	Window      int                 // bytes of message data in RM packets that a receiver buffers for each peer
 	First       int                 // most bytes of a message by PTAT that go with its first packet
 	Long        [NumTiers]Long      // by the tier of the peer
+	FIFO        int                 // bytes of a message FIFO, of an engine that has FIFOs; 0: DefaultFIFO
+	Requests    int                 // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests
 	Collectives []Collective        // the first that applies chooses a collective algorithm; none: not known
 }
 
@@ -81,6 +83,7 @@ type Engine struct {
 	Name        string // as libraries of platform files give it
 	Description string
 	Costs       []SoftwareCost // by CostKey
+	FIFOs       bool           // it has FIFOs, whose lengths libraries may set
 }
 
 // SoftwareCost declares one kind of software work.
@@ -96,13 +99,20 @@ type CostKey uint8
 // MaxCosts is how many kinds of work an engine may charge at most.
 const MaxCosts CostKey = 24
 
-// Engines are all engines. The first one carries libraries that do not name one.
-var Engines = []*Engine{Proto, Queue}
+// Engines are all engines that carry MPI. The first one carries libraries that do not name one.
+var Engines = []*Engine{Proto, Queue, Mbcf}
+
+// Standalone are the engines that are libraries of their own: programs call them in place of MPI.
+var Standalone = []*Engine{Aclmpl}
+
+// MPI reports whether the engine carries MPI.
+func (e *Engine) MPI() bool { return slices.Contains(Engines, e) }
 
 // FindEngine returns the engine with a name, or nil.
 func FindEngine(name string) *Engine {
-	if i := slices.IndexFunc(Engines, func(e *Engine) bool { return e.Name == name }); i >= 0 {
-		return Engines[i]
+	all := slices.Concat(Engines, Standalone)
+	if i := slices.IndexFunc(all, func(e *Engine) bool { return e.Name == name }); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
@@ -176,6 +186,65 @@ var Queue = &Engine{
 		QueueByte:    {Key: "byte", PerByte: true, About: "each byte, at the sender and at the receiver"},
 	},
 }
+
+// The work of Aclmpl.
+const (
+	AclmplSend         CostKey = iota // a synchronous send, alone or of a collective call
+	AclmplReceive                     // a synchronous receive, likewise
+	AclmplSendAsync                   // an asynchronous send
+	AclmplReceiveAsync                // an asynchronous receive
+	AclmplRead                        // reading a control block or a slot that others write
+	AclmplKeep                        // moving a message from the pool to the list, beside the copy
+	AclmplCombine                     // each element that a reduction combines
+)
+
+// Aclmpl is ACLMPL (impl/aclmpl), a library of its own.
+var Aclmpl = &Engine{
+	Name:        "aclmpl",
+	Description: "synchronous and asynchronous messages by put and fetch-and-increment",
+	Costs: []SoftwareCost{
+		AclmplSend:         {Key: "send", About: "a synchronous send"},
+		AclmplReceive:      {Key: "receive", About: "a synchronous receive"},
+		AclmplSendAsync:    {Key: "send_async", About: "an asynchronous send"},
+		AclmplReceiveAsync: {Key: "receive_async", About: "an asynchronous receive"},
+		AclmplRead:         {Key: "read", About: "reading a control block or a slot that others write"},
+		AclmplKeep:         {Key: "keep", About: "moving a message from the pool to the list, beside the copy"},
+		AclmplCombine:      {Key: "combine", About: "each element that a reduction combines"},
+	},
+}
+
+// The work of Mbcf.
+const (
+	MBCFSend    CostKey = iota // a send call
+	MBCFReceive                // a receive call
+	MBCFTest                   // a wait, a test or a probe
+	MBCFPost                   // posting a request
+	MBCFTake                   // taking a request out of its FIFO
+	MBCFHandle                 // taking a message out of its FIFO, or finding a remote write complete
+)
+
+// Mbcf is the engine of MPI/MBCF, in which receivers post requests and senders write to receive
+// buffers (impl/mbcf).
+var Mbcf = &Engine{
+	Name:        "mbcf",
+	Description: "remote writes to receive buffers if a request is there, and FIFOs of messages if not",
+	FIFOs:       true,
+	Costs: []SoftwareCost{
+		MBCFSend:    {Key: "send", About: "a send call"},
+		MBCFReceive: {Key: "receive", About: "a receive call"},
+		MBCFTest:    {Key: "test", About: "a wait, a test or a probe"},
+		MBCFPost:    {Key: "post", About: "posting a request for sending"},
+		MBCFTake:    {Key: "take", About: "taking a request for sending out of its FIFO"},
+		MBCFHandle:  {Key: "handle", About: "taking a message out of its FIFO, or finding a remote write complete"},
+	},
+}
+
+// Settings of Mbcf. The sources do not say how long its FIFOs were.
+const (
+	DefaultFIFO     = 64 << 10 // bytes
+	LeastFIFO       = 64       // bytes: room for a header and an entry's overhead, and some data
+	DefaultRequests = 64       // entries
+)
 
 // Cost returns the declaration of a kind of work. The key of undeclared work is its number.
 func (e *Engine) Cost(k CostKey) SoftwareCost {

@@ -112,7 +112,8 @@ const (
 //
 // Order: the entries of one writer are in a queue in the order in which they were started, and so
 // are an entry and the puts of its writer to the same rank: a put that was started before the entry
-// is there when the entry is. Entries of different writers are in any order.
+// is there when the entry is. Entries of different writers are in any order. The completions of a
+// writer's entries for one queue come in the order of the entries.
 //
 // Refusal: an entry is refused if it does not fit into the free room, if the queue does not exist,
 // or if the queue has refused an entry of the same writer and none with Retry has been taken since.

@@ -89,6 +89,10 @@ type Port interface {
 	// Copy copies as copy does, and charges the copy to an emulated processor.
 	Copy(dst, src []byte) int
 
+	// Operate charges n arithmetic operations on elements in memory, such as the additions of a
+	// reduction, to an emulated processor. Where work takes its own time it does nothing.
+	Operate(n int)
+
 	// Send sends a packet. The port has taken head and data when Send returns; it neither keeps p
 	// nor changes it. Send may wait until dst takes packets, in Recv or in a Send that waits
 	// itself: ranks that all send before they receive do not deadlock.
@@ -118,8 +122,8 @@ type Port interface {
 	Datagram() Datagram // datagrams and multicast
 }
 
-// RealTime is a Port on which work takes its own time and no other: Spend does nothing, and Copy is
-// copy. A library that would call them for every message may ask once and leave them out.
+// RealTime is a Port on which work takes its own time and no other: Spend and Operate do nothing, and
+// Copy is copy. A library that would call them for every message may ask once and leave them out.
 type RealTime interface {
 	Port
 	RealTime()

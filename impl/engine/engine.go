@@ -101,6 +101,12 @@ type Engine interface {
 	Direct() Direct
 }
 
+// Counter is an Engine that counts what it does, since its rank began.
+type Counter interface {
+	Engine
+	Counts(yield func(name string, n int64) bool)
+}
+
 // AnyContext in place of a context stands for all.
 const AnyContext = 1<<32 - 1
 

@@ -20,6 +20,13 @@ func (r *Rank) Failed() bool { return r.failed }
 // count.
 func (r *Rank) Traffic() Traffic { return r.traffic }
 
+// Counts yields what the rank's engine counts, if it counts anything.
+func (r *Rank) Counts(yield func(name string, n int64) bool) {
+	if c, ok := r.engine.(Counter); ok {
+		c.Counts(yield)
+	}
+}
+
 // Peers returns how many messages of the program the rank has sent to each other one and received
 // from it, if the program is checked.
 func (r *Rank) Peers() map[int][2]int {

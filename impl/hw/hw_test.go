@@ -12,13 +12,25 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// open returns the world of a catalogue entry's machine, of any number of ranks.
-func open(t testing.TB, name string, ranks int, noise float64) *World {
+// catalogued returns an entry of the catalogue.
+func catalogued(t testing.TB, name string) *platform.Platform {
 	t.Helper()
 	p, err := platform.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// open returns the world of a catalogue entry's machine, of any number of ranks.
+func open(t testing.TB, name string, ranks int, noise float64) *World {
+	t.Helper()
+	return openOn(t, catalogued(t, name), ranks, noise)
+}
+
+// openOn returns the world of a platform's machine, of any number of ranks.
+func openOn(t testing.TB, p *platform.Platform, ranks int, noise float64) *World {
+	t.Helper()
 	m := *p.Machine
 	m.Ranks.Min = 1
 	w, err := New(Config{Machine: &m, Library: p.Libraries[0], Ranks: ranks, Seed: 1, Noise: noise, Context: t.Context()})
@@ -30,9 +42,10 @@ func open(t testing.TB, name string, ranks int, noise float64) *World {
 
 func TestLaws(t *testing.T) {
 	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet"} {
+		p := catalogued(t, name) // once: to read it takes longer than most laws
 		for _, noise := range []float64{0, 0.05} {
 			t.Run(fmt.Sprintf("%s noise %v", name, noise), func(t *testing.T) {
-				world := func(ranks int) device.World { return open(t, name, ranks, noise) }
+				world := func(ranks int) device.World { return openOn(t, p, ranks, noise) }
 				devicetest.TestWorld(t, world)
 				devicetest.TestDeadlock(t, world)
 				if noise == 0 && name != "now" && name != "smp-ethernet" { // workstations look by a system call

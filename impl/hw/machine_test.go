@@ -303,6 +303,19 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// An operation takes its time of the processor, and none where the machine does not say how long.
+func TestOperate(t *testing.T) {
+	for _, long := range []unit.Time{0, 70 * unit.Nanosecond} {
+		m := machine()
+		m.Processor.Operation = long
+		run(t, m, 2, func(p device.Port) {
+			if p.Operate(1000); p.Now() != 1000*long {
+				t.Errorf("1000 operations of %v took %v", long, p.Now())
+			}
+		})
+	}
+}
+
 // A LogGP machine takes a message every g + (k−1)·G, wherever they come from.
 func TestGap(t *testing.T) {
 	g := &model.LogGP{L: 5 * us, Gap: 3 * us, BigGap: 1000}

@@ -64,6 +64,7 @@ func (p *port) Spend(model.CostKey, int) {}
 func (p *port) RealTime() {}
 
 func (p *port) Copy(dst, src []byte) int { return copy(dst, src) }
+func (p *port) Operate(int)              {}
 
 // oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way
 // back to a processor.

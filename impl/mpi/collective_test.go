@@ -332,6 +332,10 @@ func TestRootsDiffer(t *testing.T) {
 func TestCollectivesTakeWhatTheModelSays(t *testing.T) {
 	m := collective.Machine{Parameters: model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 10000}.Parameters()}
 	for _, a := range collective.Algorithms {
+		m.Fold = unit.PerByte(syntheticOperation) / 16 // an operation for each pair of words
+		if a.NeedsCommutative {
+			m.Fold *= 2 // for each word
+		}
 		for _, ranks := range []int{2, 3, 4, 7, 8} {
 			for _, node := range layouts(a, ranks) {
 				j := jobOf(a, ranks, node)

@@ -145,6 +145,7 @@ func (c *Comm) failMismatch(got engine.Status, ours int) {
 
 // fold leaves in ∘ inout in inout.
 func (r *round) fold(in, inout []byte) {
+	r.charge(inout)
 	if r.combine != nil {
 		r.combine(in, inout)
 		return
@@ -160,9 +161,17 @@ func (r *round) foldRight(in, inout []byte) {
 		r.fold(in, inout)
 		return
 	}
+	r.charge(inout)
 	result := r.elements(append([]byte(nil), in...))
 	r.op.Apply(r.elements(inout), result)
 	r.flatten(result, inout)
+}
+
+// charge charges an operation for each element of data that is combined.
+func (r *round) charge(data []byte) {
+	if len(data) > 0 {
+		r.e.Port().Operate(len(data) / r.of.Size())
+	}
 }
 
 // elements returns data that travels as elements in memory, which it is unless the type has gaps.

@@ -56,6 +56,9 @@ func (b *Base) RealTime() {}
 
 func (b *Base) Copy(dst, src []byte) int { return copy(dst, src) }
 
+// Operate implements device.Port.
+func (b *Base) Operate(int) {}
+
 // oversleep is how long a sleep may last beyond its end: the kernel's slack of 50 µs, and the way
 // back to a processor.
 const oversleep = 200 * time.Microsecond

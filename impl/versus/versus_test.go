@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
-	"time"
 )
 
 // candidate is one of the programs that are compared. run launches it, measures all loads, and
@@ -181,9 +180,6 @@ func (w transport) present(tb testing.TB) (list []candidate) {
 	return list
 }
 
-// patience is how long a launch may take.
-const patience = time.Minute
-
 // measure returns the times of each candidate, of each load, by rounds.
 func measure(tb testing.TB, list []candidate, loads []load, rounds int) [][][]float64 {
 	times := make([][][]float64, len(list))
@@ -196,9 +192,7 @@ func measure(tb testing.TB, list []candidate, loads []load, rounds int) [][][]fl
 			if round%2 == 1 {
 				c = len(list) - 1 - k
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
-			half, err := list[c].run(ctx, loads)
-			cancel()
+			half, err := list[c].run(tb.Context(), loads)
 			if err != nil {
 				tb.Fatalf("%s: %v", list[c].name, err)
 			}

@@ -35,6 +35,8 @@ type Placement struct {
 	Wait string // spin or block; "": spin if each rank has its own processor
 	Pin  bool   // each rank to a processor of its own
 
+	Any bool // the library need not be MPI, as in NewAny
+
 	Team *launch.Team // where ranks are, if they are on several machines; nil: on this one
 
 	// Command starts a further process of this program as a rank of the job; nil: the arguments
@@ -66,9 +68,13 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 			Ranks:       model.Ranks{Default: 2, Min: 1, Max: t.ranks},
 			Timer:       resolution,
 		},
-		Libraries: []*model.Library{t.library()},
+		Libraries: append([]*model.Library{t.library(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.Aclmpl}}, writers()...),
 	}
-	j, err := New(p, library, ranks, 0)
+	open := New
+	if how.Any {
+		open = NewAny
+	}
+	j, err := open(p, library, ranks, 0)
 	if err != nil {
 		return nil, err
 	}

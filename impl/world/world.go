@@ -9,6 +9,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/mbcf"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/queue"
@@ -38,6 +39,16 @@ var engines = map[*model.Engine]struct {
 }{
 	model.Proto: {proto.New, proto.Describe},
 	model.Queue: {queue.New, queue.Describe},
+	model.Mbcf:  {mbcf.New, mbcf.Describe},
+}
+
+// writers are the libraries of real machines whose senders write to receive buffers. They need no
+// rules: whether a request is there decides.
+func writers() []*model.Library {
+	return []*model.Library{
+		{Name: "sr", Engine: model.Mbcf, Description: "MPI/MBCF: receivers post requests, and senders write to their buffers"},
+		{Name: "nsr", Engine: model.Mbcf, Requests: -1, Description: "MPI/MBCF without requests: every message goes by a FIFO"},
+	}
 }
 
 // PlatformNoise in place of a noise level means the level of the platform.
@@ -52,8 +63,19 @@ func Open(name, library string, ranks int, noise float64) (*Job, error) {
 	return New(p, library, ranks, noise)
 }
 
-// New sets up a job on a platform. Ranks 0 and an empty library are the platform's defaults.
+// New sets up a job on a platform for programs of MPI. Ranks 0 and an empty library are the
+// platform's defaults.
 func New(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
+	j, err := NewAny(p, library, ranks, noise)
+	if err == nil && !j.Library.CarriedBy().MPI() {
+		return nil, fmt.Errorf("library %s of platform %s is not MPI: 'loggp patterns' runs it", j.Library.Name, p.Machine.Name)
+	}
+	return j, err
+}
+
+// NewAny is New with any library. Only World and what does not concern messages is for jobs whose
+// library is not MPI.
+func NewAny(p *platform.Platform, library string, ranks int, noise float64) (*Job, error) {
 	l, err := p.Library(library)
 	if err != nil {
 		return nil, err

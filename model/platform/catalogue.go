@@ -1,9 +1,6 @@
 package platform
 
-import (
-	"embed"
-	"fmt"
-)
+import "embed"
 
 // catalogue lists the platforms in the order in which they are shown. Each is in the file of its
 // name.
@@ -26,21 +23,11 @@ func Names() []string { return append([]string(nil), catalogue...) }
 func Catalogue() ([]*Platform, error) {
 	var all []*Platform
 	for _, name := range catalogue {
-		p, err := fromCatalogue(name)
+		p, err := Load(name)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-// fromCatalogue returns a new copy of the platform.
-func fromCatalogue(name string) (*Platform, error) {
-	file := name + ".yaml"
-	data, err := files.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("platform %s: %w", name, err)
-	}
-	return Parse(file, data)
 }

@@ -42,7 +42,7 @@ func (r *reader) tuning(to *tuning) reading {
 		may("peer", r.peer(&to.Peers)),
 		may("ranks", r.count(&to.Ranks, 2, maxCount)),
 		may("up_to", r.size(&to.Bytes, 0, unit.MaxSize)),
-		must("algorithm", r.number("binomial", func(s string) error {
+		must("algorithm", r.number(Word, "binomial", func(s string) error {
 			to.Algorithm = s
 			return nil
 		})),

@@ -57,7 +57,7 @@ func (r *reader) access(to *model.Access) reading {
 // counts reads a list of at most most positive whole numbers.
 func (r *reader) counts(to *[]int, most int) reading {
 	const example = "8 8"
-	return r.number(example, func(s string) error {
+	return r.number(Word, example, func(s string) error {
 		words := strings.Fields(s)
 		if len(words) > most {
 			return fmt.Errorf("%d counts: write at most %d", len(words), most)

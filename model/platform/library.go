@@ -25,14 +25,25 @@ func (r *reader) library(l *model.Library) reading {
 		}
 		var tunings []tuning
 		fields := append(r.libraryFields(l), may("collectives", r.tunings(&tunings)))
-		r.checked(r.mapping(fields...), func(string, *yaml.Node) { r.addCollectives(l, tunings) }).read(path, n)
+		requests := 0
+		if l.Engine.FIFOs {
+			requests = model.DefaultRequests
+			fields = append(fields, may("fifo", r.size(&l.FIFO, model.LeastFIFO, maxWindow)), may("requests", r.count(&requests, 0, maxRequest)))
+		}
+		r.checked(r.mapping(fields...), func(string, *yaml.Node) {
+			r.addCollectives(l, tunings)
+			if l.Engine.FIFOs && requests == 0 {
+				requests = -1
+			}
+			l.Requests = requests
+		}).read(path, n)
 	}}
 }
 
 // libraryFields are the keys of a library of any engine.
 func (r *reader) libraryFields(l *model.Library) []field {
 	var names []string
-	for _, e := range model.Engines {
+	for _, e := range slices.Concat(model.Engines, model.Standalone) {
 		names = append(names, e.Name)
 	}
 	return []field{

@@ -15,15 +15,31 @@ const maxFile = 1 << 20
 // contains a slash or ends in .yaml or .yml; or a synthetic machine with parameters, such as
 // loggp:L=5us,o_s=2us.
 func Load(what string) (*Platform, error) {
+	if strings.HasPrefix(what, synthetic+":") {
+		return fromSpec(what)
+	}
+	file, data, err := Text(what)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, data)
+}
+
+// Text returns the name and the contents of the file of a platform, which is a name of the
+// catalogue or the path of a file. A synthetic machine with parameters has none.
+func Text(what string) (file string, data []byte, err error) {
 	switch {
 	case strings.HasPrefix(what, synthetic+":"):
-		return fromSpec(what)
+		return "", nil, fmt.Errorf("platform %q: it has no file of its own: name %s, or a file", what, synthetic)
 	case strings.ContainsAny(what, `/\`) || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml"):
-		return fromFile(what)
+		data, err = readFile(what)
+		return what, data, err
 	case slices.Contains(catalogue, what):
-		return fromCatalogue(what)
+		file = what + ".yaml"
+		data, err = files.ReadFile(file)
+		return file, data, err
 	}
-	return nil, &UnknownError{what, nearest(what, catalogue)}
+	return "", nil, &UnknownError{what, nearest(what, catalogue)}
 }
 
 // UnknownError is the error for a platform that is not in the catalogue.
@@ -41,8 +57,8 @@ func (e *UnknownError) Error() string {
 	return text
 }
 
-// fromFile reads a platform from a user's file.
-func fromFile(path string) (*Platform, error) {
+// readFile reads a user's file.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("platform: %w", err)
@@ -55,5 +71,5 @@ func fromFile(path string) (*Platform, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("platform: %s: longer than %d bytes, which no platform file is", path, maxFile)
 	}
-	return Parse(path, data)
+	return data, nil
 }

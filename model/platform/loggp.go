@@ -70,7 +70,7 @@ func setTime(to *unit.Time, s string) (err error) {
 // A parameter that is left out has the value of the catalogue. The machine's name is the spec
 // without spaces, so measurements on it have the parameters in their name.
 func fromSpec(spec string) (*Platform, error) {
-	p, err := fromCatalogue(synthetic)
+	p, err := Load(synthetic)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (p *Platform) set(key, value string, column int) error {
 		}
 		for i := range p.Numbers {
 			if n := &p.Numbers[i]; n.Path == x.path {
-				*n = Number{Path: n.Path, Value: value, Basis: Assumed, Source: given, Line: 1, Column: column}
+				*n = Number{Path: n.Path, Quantity: n.Quantity, Value: value, Basis: Assumed, Source: given, Line: 1, Column: column}
 			}
 		}
 		return nil

@@ -122,7 +122,7 @@ func (r *reader) ranks(to *model.Ranks) reading {
 
 // positive reads a time that is more than zero.
 func (r *reader) positive(to *unit.Time) reading {
-	return r.number("1us", func(s string) (err error) {
+	return r.number(Time, "1us", func(s string) (err error) {
 		if *to, err = unit.ParseTime(s); err != nil {
 			return err
 		}

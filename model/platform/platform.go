@@ -29,11 +29,34 @@ type Platform struct {
 // Number is the provenance of a number of a platform.
 type Number struct {
 	Path         string   // of its keys: machine.torus.hop, libraries[chimp].software.send
+	Quantity     Quantity // what it is a number of
 	Value        string   // as written
 	Basis        Basis    // how it was obtained
 	Source       string   // where the number is from
 	FittedTo     []string // the published rows that it was fitted to, for basis Fitted
+	Free         *Free    // where calibration may move it; nil: it may not
 	Line, Column int      // of the value
+}
+
+// Quantity is what a number is a number of.
+type Quantity uint8
+
+// The quantities. A word is a choice, such as the name of an algorithm, or several counts.
+const (
+	Word Quantity = iota
+	Time
+	PerByte
+	Bandwidth
+	Size
+	Count
+	Share
+)
+
+// Free is where calibration may move a number: within bounds, in the unit of Quantity.Parse, or to
+// one of some values as written.
+type Free struct {
+	Min, Max float64
+	Values   []string // not empty: the choices, and there are no bounds
 }
 
 // Basis is how a number was obtained.

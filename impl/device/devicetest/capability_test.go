@@ -212,6 +212,25 @@ var capabilityFaults = []*fault{
 			f.queue.Queue.Enqueue(dst, k, b, flags|device.Retry, done)
 		}
 	}},
+	{name: "completions of entries come in another order", law: "queues without gaps", port: func(f *faulty) {
+		var kept *device.Packet
+		f.recv = func(block bool) *device.Packet {
+			if q := kept; q != nil {
+				kept = nil
+				return q
+			}
+			q := f.Port.Recv(block)
+			if q == nil || q.Src != f.Rank() || q.Head[0] != 3 {
+				return q
+			}
+			x := *q
+			if next := f.Port.Recv(false); next != nil {
+				kept = &x
+				return next
+			}
+			return &x
+		}
+	}},
 	{name: "quiet entries are not", law: "quiet entries", port: func(f *faulty) {
 		f.queue.enqueue = func(dst int, k device.Key, b []byte, flags device.EnqueueFlags, done device.Head) {
 			f.queue.Queue.Enqueue(dst, k, b, flags&^device.Quiet, done)

@@ -162,10 +162,13 @@ func gaplessQueue(open func(int) device.World) error {
 					flags = 0
 				}
 				refused, lowest := 0, last
-				for range last - first {
+				for i := first; i < last; i++ {
 					c, err := p.recv(p.Rank())
 					if err != nil {
 						return err
+					}
+					if c.Head != tag(i) {
+						return fmt.Errorf("rank %d: completion %v came in place of that of entry %d", p.Rank(), c.Head, i)
 					}
 					if c.Refused {
 						refused++

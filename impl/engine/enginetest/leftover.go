@@ -96,6 +96,7 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 	if err != nil {
 		return err
 	}
+	setup := port.now
 	r.Attach(make([]byte, 2*at*(300+engine.Overhead)))
 	for range rounds {
 		if err := way(r, mode, at); err != nil {
@@ -108,8 +109,8 @@ func (s *Subject) exchange(port *countingPort, l *model.Library, mode model.Mode
 	if n, _ := r.Finalize(); n > 0 {
 		return fmt.Errorf("%d messages were not received", n)
 	}
-	if port.now != 0 {
-		return fmt.Errorf("%d of %d pieces of memory are exposed", port.now, port.ever)
+	if port.now != setup {
+		return fmt.Errorf("%d of %d pieces of memory are exposed, and %d were before the first message", port.now, port.ever, setup)
 	}
 	if s.Leftover != nil {
 		if err := s.Leftover(e); err != nil {

@@ -13,15 +13,15 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 120, "number of random programs")
+	programs = flag.Int("programs", 60, "number of random programs")
 	seedFrom = flag.Uint64("seed", 1, "seed of the first random program")
 )
 
 // randomPrograms runs random programs, whose ranks judge what they receive. Each world runs one in
-// eight with each library, or all if there are many. A program that fails is made shorter as long
+// sixteen with each library, or all if there are many. A program that fails is made shorter as long
 // as it fails, and printed.
 func randomPrograms(t testing.TB, s *Subject, w World) error {
-	share, most := 8, 16
+	share, most := 16, 16
 	switch {
 	case w.Processes: // they take long to start
 		share, most = 60, 5
@@ -38,7 +38,7 @@ func randomPrograms(t testing.TB, s *Subject, w World) error {
 			continue
 		}
 		p := program.New(seed, most)
-		if w.Most > 0 && p.Ranks > w.Most {
+		if !w.Holds(p.Ranks) {
 			continue
 		}
 		if err := s.play(t, w, p); err != nil {

@@ -13,17 +13,27 @@ import (
 // World is a kind of machine to run ranks on.
 type World struct {
 	Name string
-	Most int // ranks that it can have; 0: any number
+	Most func() int // ranks that it can have; nil: any number
 	Open func(t testing.TB, l *model.Library, ranks int) device.World
 
 	// Processes says that ranks are processes, which share no memory with each other. They start
 	// slowly, so only programs that end well are run, and few random ones.
 	Processes bool
+
+	// Faulty says that the world may refuse what there is room for, and takes memory to be late.
+	// Then it is chance which message leaves when, and only random programs are run.
+	Faulty bool
 }
+
+// Holds reports whether the world can have that many ranks.
+func (w World) Holds(ranks int) bool { return w.Most == nil || ranks <= w.Most() }
 
 // Worlds returns impl/loop and machines of the catalogue, without noise. "By messages" is without
 // remote memory, which engines then do without. Under the race detector it returns impl/loop alone:
 // emulated ranks take turns, so that there are no races to find.
+//
+// It reads no platform: each rank that is a process of a test lists the worlds, and reading takes
+// longer than most programs run.
 func Worlds() []World {
 	goroutines := func(_ testing.TB, _ *model.Library, ranks int) device.World { return loop.New(ranks) }
 	worlds := []World{{Name: "loop", Open: goroutines}, {Name: "loop by messages", Open: withoutMemory(goroutines)}}
@@ -31,10 +41,10 @@ func Worlds() []World {
 		return worlds
 	}
 	for _, name := range []string{"t3d", "convex", "now", "loggp"} {
-		worlds = append(worlds, World{Name: name, Most: Load(name).Machine.Ranks.Max, Open: emulated(name, nil, 0)})
+		worlds = append(worlds, World{Name: name, Most: func() int { return Load(name).Machine.Ranks.Max }, Open: emulated(name, nil, 0)})
 	}
 	return append(worlds,
-		World{Name: "convex, far", Most: 16, Open: emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
+		World{Name: "convex, far", Most: func() int { return 16 }, Open: emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
 			h := *m.Network.(*model.Hypernodes)
 			h.Sizes = []int{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}
 			m.Network = &h
@@ -76,6 +86,18 @@ func price(l *model.Library, known []*model.Library) {
 			l.Software[i] = us / 1000
 		}
 	}
+}
+
+// WorldsOf returns the worlds for library i of several: all for the first one; for another one
+// impl/loop with and without remote memory, and two of the rest, which i selects. With more than
+// 1000 random programs it returns all for each.
+func WorldsOf(i int) []World {
+	worlds := Worlds()
+	if i == 0 || *programs > 1000 || Racing {
+		return worlds
+	}
+	rest := worlds[2:]
+	return append(worlds[:2:2], rest[2*i%len(rest)], rest[(2*i+1)%len(rest)])
 }
 
 // loaded are the platforms that were read: to read one takes longer than most programs run.

@@ -81,6 +81,7 @@ func (x *Access) Move() {
 		copy(x.Bytes, there)
 	default:
 		copy(there, x.Bytes)
+		p.events++
 		p.concern()
 	}
 }

@@ -92,6 +92,7 @@ func (a *Arrival) Act(uint64) { (*Packet)(a).Arrive() }
 func (pk *Packet) Arrive() {
 	p := &pk.J.Ports[pk.Dst]
 	p.inbox.Push(pk)
+	p.events++
 	if p.waiting {
 		p.waiting = false
 		if p.Clock > p.Kernel.Now() {

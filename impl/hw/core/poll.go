@@ -1,6 +1,10 @@
 package core
 
 import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -17,7 +21,8 @@ import (
 // of any kind is not enough. Where two ranks poll, that is the other's poll, at the same time.
 const longestBackoff = unit.Microsecond
 
-// freeReadings is how often a rank may read the clock before time passes by that.
+// freeReadings is how often a rank may read the clock, or words that others write, before time passes
+// by that.
 const freeReadings = 1000
 
 // looks are what a rank does again and again at no cost.
@@ -32,7 +37,7 @@ func (p *Port) again(l *looks, free int) {
 		l.since, l.count = now, 0
 	}
 	if l.count++; l.count > free {
-		p.backOff(min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestBackoff))
+		p.rest(p.Kernel.Now() + min(max((p.Kernel.Now()-l.since)/8, p.Machine.Timer), longestBackoff))
 		l.count = free - 1 // a rank that ends its loop may look once more
 	}
 	l.at = p.Kernel.Now()
@@ -89,30 +94,66 @@ func (p *Port) ParkAndPay() {
 	p.Pay()
 }
 
-// backOff sleeps for d, or until something happens that concerns the rank.
-func (p *Port) backOff(d unit.Time) {
-	p.Kernel.At(p.Kernel.Now()+d, (*alarm)(p), uint64(p.backoffs))
-	p.backingOff = true
+// rest sleeps until a time, or until something happens that concerns the rank.
+func (p *Port) rest(until unit.Time) {
+	if until != device.Forever {
+		p.Kernel.At(until, (*alarm)(p), uint64(p.rests))
+	}
+	p.resting = true
 	p.Park()
-	p.backingOff = false
-	p.backoffs++
+	p.resting = false
+	p.rests++
 	p.Pay()
 }
 
-// concern wakes the rank if it backs off: something that it may look for has happened.
+// concern wakes the rank if it rests: something that it may look for has happened.
 func (p *Port) concern() {
-	if p.backingOff && p.waiting {
+	if p.resting && p.waiting {
 		p.waiting = false
 		p.proc.Wake()
 	}
 }
 
-// alarm is the end of a backoff.
+// alarm is the end of a rest.
 type alarm Port
 
 // Act wakes the rank if it still sleeps.
-func (a *alarm) Act(backoff uint64) {
-	if p := (*Port)(a); uint64(p.backoffs) == backoff {
+func (a *alarm) Act(rest uint64) {
+	if p := (*Port)(a); uint64(p.rests) == rest {
 		p.concern()
 	}
+}
+
+// Watch implements device.Port: a rank waits where others can write its memory.
+func (p *Port) Watch() device.Watch {
+	if !p.remote {
+		return nil
+	}
+	return p
+}
+
+// Events implements device.Watch, as do the others.
+func (p *Port) Events() uint64 { return p.events }
+
+// Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
+func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
+	p.Pay()
+	if late := deadline % p.Machine.Timer; deadline != device.Forever && late > 0 {
+		deadline += p.Machine.Timer - late // when the clock shows it
+	}
+	for p.events == seen && p.Kernel.Now() < deadline {
+		p.rest(deadline)
+	}
+	return p.events != seen
+}
+
+// Load reads a word that others write.
+func (p *Port) Load(k device.Key, off int) uint64 {
+	p.Pay()
+	p.again(&p.loads, freeReadings)
+	b, ok := p.memory.Reach(k, off, 8)
+	if !ok {
+		panic(fmt.Sprintf("hw: load of a word at %d of memory %#x that rank %d does not expose", off, k, p.ID))
+	}
+	return binary.NativeEndian.Uint64(b)
 }

@@ -19,6 +19,7 @@ type Port struct {
 	Late      unit.Time // how long networks have delayed the processor
 	inbox     List      // packets that have arrived
 	held      *Packet   // lent to the rank until the next Recv
+	events    uint64    // of device.Watch
 	ID        int32     // the rank
 	Ahead     int16     // packets whose sending is an event to come
 	waiting   bool      // parked in Recv
@@ -30,11 +31,11 @@ type Port struct {
 	noise     Noise
 	life      sim.Proc
 
-	polls, readings looks
-	backoffs        uint32
-	backingOff      bool
-	memory          device.Regions
-	counters        [device.Counters]int64
+	polls, readings, loads looks
+	rests                  uint32
+	resting                bool
+	memory                 device.Regions
+	counters               [device.Counters]int64
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -113,6 +114,9 @@ func (p *Port) Copy(dst, src []byte) int {
 	}
 	return n
 }
+
+// Operate implements device.Port.
+func (p *Port) Operate(n int) { p.Charge(p.Machine.Processor.Operation * unit.Time(n)) }
 
 // CopyTime returns how long the processor takes to copy n bytes.
 func (p *Port) CopyTime(n int) unit.Time { return p.Machine.Processor.Copy.Start + p.copying.Time(n) }

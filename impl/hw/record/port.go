@@ -58,6 +58,11 @@ func (w watched) Copy(dst, src []byte) int {
 	return n
 }
 
+func (w watched) Operate(n int) {
+	w.Port.Operate(n)
+	w.note("processor.operation", model.Software, 0)
+}
+
 func (w watched) Send(dst int, x *device.Packet) {
 	from := len(w.l.spans)
 	w.Port.Send(dst, x)
@@ -124,4 +129,29 @@ func (c watchedCounter) Swap(dst, r int, value int64) int64 {
 	old := c.Counter.Swap(dst, r, value)
 	c.w.note("counter", model.Waiting, 0)
 	return old
+}
+
+// Watch implements device.Port.
+func (w watched) Watch() device.Watch {
+	if x := w.Port.Watch(); x != nil {
+		return watchedWatch{x, w}
+	}
+	return nil
+}
+
+type watchedWatch struct {
+	device.Watch
+	w watched
+}
+
+func (x watchedWatch) Wait(seen uint64, deadline unit.Time) bool {
+	more := x.Watch.Wait(seen, deadline)
+	x.w.note("watch", model.Waiting, 0)
+	return more
+}
+
+func (x watchedWatch) Load(k device.Key, off int) uint64 {
+	word := x.Watch.Load(k, off)
+	x.w.note("watch", model.Waiting, 0)
+	return word
 }

@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -16,7 +19,7 @@ func TestRoutes(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4, 6, 8, 10, 16, 24, 36, 54, 64, 90, 128, 250, 256, 512, 1000, 1024, 2047, 2048} {
 		shape := m.Network.(*model.Torus).Shape(ranks)
 		nodes := shape[0] * shape[1] * shape[2]
-		n := &network{Torus: m.Network.(*model.Torus), shape: shape, ways: make([]way, nodes), ranks: make([]rank, 2*nodes)}
+		n := &network{Torus: m.Network.(*model.Torus), shape: shape, outputs: outputs(shape), ways: make([]way, nodes), ranks: make([]rank, 2*nodes)}
 		for i := range n.ranks {
 			n.ranks[i].node = int32(i / 2)
 		}
@@ -25,8 +28,9 @@ func TestRoutes(t *testing.T) {
 		}
 		check := func(a, b int) {
 			at, dimension, hops, turns := n.place(a), -1, 0, 0
-			n.along(a, n.way(a, b), func(link int, step unit.Time) {
-				node, d, back := link/6, link%6/2, link%2
+			r := n.way(a, b).route
+			for step := n.turn(&r); r.dim != ejecting; step = n.turn(&r) {
+				node, d, back := int(r.out)/numOutputs, int(r.out)%numOutputs/2, int(r.out)%numOutputs%2
 				if n.place(node) != at {
 					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.place(node))
 				}
@@ -40,7 +44,13 @@ func TestRoutes(t *testing.T) {
 					turns++
 				}
 				at[d] = (at[d] + 1 + back*(shape[d]-2)) % shape[d]
-			})
+				if n.place(int(r.node)) != at {
+					t.Fatalf("torus %v, %d to %d: a link from %v leads to %v", shape, a, b, n.place(node), n.place(int(r.node)))
+				}
+			}
+			if int(r.out) != numOutputs*b+eject {
+				t.Fatalf("torus %v, %d to %d: the route leaves by output %d of node %d", shape, a, b, r.out%numOutputs, r.out/numOutputs)
+			}
 			if at != n.place(b) {
 				t.Fatalf("torus %v: the route from %d to %d ends at %v", shape, a, b, at)
 			}
@@ -73,5 +83,96 @@ func TestRoutes(t *testing.T) {
 		for range 3000 {
 			check(r.IntN(nodes), r.IntN(nodes))
 		}
+	}
+}
+
+// taken is a time for which a chunk has an output, and when it got there.
+type taken struct{ reached, from, to unit.Time }
+
+// step is the output of a switch that a chunk has taken last, or -1, and when.
+type step struct {
+	out int
+	at  unit.Time
+}
+
+// watch is a probe that keeps what takes each output. Transfers have one chunk.
+type watch struct {
+	core.Probe
+	net  *network
+	by   map[*sim.Server][]taken
+	last map[any]step
+}
+
+func (w *watch) Ask(core.Reporter, uint64) {}
+
+func (w *watch) Takes(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
+	out := -1 // an interface, or an engine
+	for i := range w.net.outputs {
+		if s == &w.net.outputs[i].Server {
+			out = i % numOutputs
+		}
+	}
+	if last := w.last[x]; out >= 0 {
+		reached := last.at
+		if out != eject {
+			reached += w.net.Hop
+		}
+		if out != eject && last.out >= 0 && last.out/2 != out/2 {
+			reached += w.net.Turn
+		}
+		w.by[s] = append(w.by[s], taken{reached, from, from + long})
+	}
+	w.last[x] = step{out, from}
+}
+
+// A chunk takes an output when it is there, or when the output is free again: it never has one
+// before it gets there, or while another has it, and it does not wait for one that is free.
+func TestOutputsAreTakenWhenReached(t *testing.T) {
+	const seed, ranks, puts = 3, 27, 40
+	to := &model.Torus{PerNode: 1, Hop: 50_000, Turn: 7_001, Deliver: 100_003, Link: 130e6, Chunk: 4000,
+		Send: model.Channel{Bandwidth: 100e6}, Put: model.Channel{Bandwidth: 125e6}, Get: model.Channel{Bandwidth: 50e6}}
+	w := &watch{Probe: core.Unobserved, by: map[*sim.Server][]taken{}, last: map[any]step{}}
+	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "torus", Timer: 1, Network: to}, Ranks: ranks, Probe: w})
+	n := New(j, to, core.Ends{Ranks: ranks, N: ranks, Of: func(rank int) int { return rank }})
+	w.net = n.(*network)
+	for i := range j.Ports {
+		j.Ports[i].Join(n, nil, 0, 0)
+	}
+	if err := j.Run(t.Context(), func(p device.Port) error {
+		key := p.Memory().Expose(make([]byte, to.Chunk))
+		p.Delay(unit.Microsecond) // memory is exposed
+		r := rand.New(rand.NewPCG(seed, uint64(p.Rank())))
+		for range puts / 4 {
+			for range 4 {
+				p.Memory().Put(r.IntN(ranks), key, 0, make([]byte, 1+r.IntN(to.Chunk)), device.Head{})
+			}
+			for range 4 {
+				p.Recv(true)
+			}
+		}
+		p.Delay(unit.Second) // memory stays exposed
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	waited := 0
+	for s, all := range w.by {
+		free := unit.Time(0)  // when the last has passed
+		since := unit.Time(0) // from when on it is busy without a gap
+		for _, x := range all {
+			if x.from > free {
+				since = x.from
+			}
+			if x.from < max(x.reached, free) || x.from > x.reached && x.reached < since {
+				t.Errorf("seed %d, %p: a chunk that is there at %v takes it at %v, it is busy from %v to %v", seed, s, x.reached, x.from, since, free)
+			}
+			if x.from > x.reached {
+				waited++
+			}
+			free = x.to
+		}
+	}
+	if waited < 100 {
+		t.Errorf("seed %d: %d chunks waited, which tests nothing", seed, waited)
 	}
 }

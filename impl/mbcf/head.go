@@ -1,0 +1,76 @@
+package mbcf
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
+)
+
+// kind says what a packet is, or an entry of a FIFO.
+type kind uint8
+
+const (
+	kindMessage kind = iota + 1 // header and data: an entry of a message FIFO
+	kindRequest                 // an entry of a request FIFO
+	kindWrite                   // data and completion record of a remote write
+	kindACK                     // a synchronous message that went by the FIFO has met its receive
+	kindRecall                  // sender to receiver: discard a message, if it has no receive
+	kindVoid                    // receiver to sender: discard a request, if it is not answered
+	kindAnswer                  // whether it was discarded
+	kindExit                    // from the world: the program of a rank has ended
+	kindHello                   // the queues of a rank
+	kindPut                     // from the machine: a put has ended
+	kindEntry                   // from the machine: an entry was taken or refused
+	kindLost                    // from the machine: a request was refused
+)
+
+// head is what a packet says beside its data, an entry before it.
+type head struct {
+	kind    kind
+	mode    model.Mode
+	found   bool // of an answer: it was discarded
+	tag     int32
+	context uint32
+	sign    engine.Signature
+	serial  uint32 // of the message; of the request
+	other   uint32 // next request; accepted message
+	from    uint32 // operation of the sender
+	to      uint32 // operation of the receiver; serial of a cancel; part of a message
+	size    int    // of the message; room of a request
+}
+
+func (h *head) words() device.Head {
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32,
+		uint64(h.serial) | uint64(h.other)<<32, uint64(h.from) | uint64(h.to)<<32, uint64(h.size)}
+	if h.found {
+		w[0] |= 1 << 16
+	}
+	return w
+}
+
+func headOf(w *device.Head) head {
+	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
+		serial: uint32(w[2]), other: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
+}
+
+// Describe names the kind of a packet and says what else its head says.
+func Describe(w device.Head) (name, detail string) {
+	switch h := headOf(&w); h.kind {
+	case kindMessage:
+		return "message", fmt.Sprintf("%v, tag %d, message %d, next request %d", h.mode, h.tag, h.serial, h.other)
+	case kindRequest:
+		return "request", fmt.Sprintf("tag %d, request %d, accepted message %d", h.tag, h.serial, h.other)
+	case kindWrite:
+		return "remote write", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
+	case kindAnswer:
+		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
+	case kindACK, kindRecall, kindVoid, kindExit, kindHello:
+		return map[kind]string{kindACK: "ACK", kindRecall: "cancel", kindVoid: "cancel", kindExit: "exit", kindHello: "queues"}[h.kind], ""
+	}
+	return "unknown", ""
+}
+
+// before reports whether a serial comes before another: they wrap around.
+func before(a, b uint32) bool { return int32(a-b) < 0 }

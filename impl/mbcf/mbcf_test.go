@@ -1,0 +1,100 @@
+package mbcf
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/model"
+)
+
+// libraries are SR and NSR with FIFOs of several lengths.
+var libraries = []model.Library{
+	{Name: "sr"},
+	{Name: "nsr", Requests: -1},
+	{Name: "sr, short FIFOs", Requests: 1, FIFO: 2500},
+}
+
+// faulty is impl/loop whose queues refuse and whose accesses take effect late.
+func faulty(_ testing.TB, _ *model.Library, ranks int) device.World {
+	return loop.NewFaulty(ranks, loop.Faults{Seed: 1, Refuse: 0.05, Delay: 0.05})
+}
+
+// TestEngine executes the laws of package engine.
+func TestEngine(t *testing.T) {
+	for i, l := range libraries {
+		enginetest.Test(t, enginetest.Subject{
+			Name: l.Name,
+			New:  New,
+			Library: func() *model.Library {
+				l := l
+				l.Engine = model.Mbcf
+				return &l
+			},
+			Worlds:   append(enginetest.WorldsOf(i), enginetest.World{Name: "loop with faults", Open: faulty, Faulty: true}),
+			Leftover: leftover,
+		})
+	}
+}
+
+// TestCounts sends first and receives first: the message goes by the FIFO and by remote write.
+func TestCounts(t *testing.T) {
+	want := []map[string]int64{
+		{"bytes by FIFO": 100, "bytes by remote write": 200}, // those without data go by one or the other
+		{"requests posted": 2, "temporary buffers used": 1},
+	}
+	err := loop.New(2).Run(func(p device.Port) error {
+		m, err := New(&model.Library{}, "")
+		if err != nil {
+			return err
+		}
+		r := new(engine.Rank)
+		r.Setup(p, m.Engines(1)(0), &engine.Config{})
+		if r.Port().Rank() == 0 {
+			r.Send(model.Standard, make([]byte, 100), 0, 1, 0, 1)
+			r.Send(model.Standard, nil, 0, 1, 0, 2)
+			r.Recv(nil, 0, 1, 0, 3) // the request is there
+			r.Send(model.Standard, make([]byte, 200), 0, 1, 0, 4)
+			r.Send(model.Standard, nil, 0, 1, 0, 5)
+		} else {
+			r.Recv(nil, 0, 0, 0, 2)
+			r.Recv(make([]byte, 100), 0, 0, 0, 1)
+			o := r.Irecv(make([]byte, 200), 0, 0, 0, 4)
+			r.Send(model.Standard, nil, 0, 0, 0, 3)
+			r.Wait(o)
+			r.Release(o)
+			r.Recv(nil, 0, 0, 0, 5)
+		}
+		got := map[string]int64{}
+		for name, n := range r.Counts {
+			if n > 0 {
+				got[name] = n
+			}
+		}
+		for name, n := range want[p.Rank()] {
+			if got[name] != n {
+				return fmt.Errorf("rank %d: %s: %d, want %d", p.Rank(), name, got[name], n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func leftover(x engine.Engine) error {
+	e := x.(*Engine)
+	if e.posted.Len() != 0 || e.arrived.Len() != 0 || e.wilds.head != nil {
+		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.arrived.Len())
+	}
+	for _, p := range e.all {
+		if p.receives.head != nil || p.partial != nil || len(p.out)+len(p.flight) > 0 || p.flags != 0 || p.blocked {
+			return fmt.Errorf("something is under way with rank %d", p.rank)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,487 @@
+package mbcf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
+)
+
+// remote is the fabric for ports with remote memory, queues and signals: what MPI/MBCF has.
+//
+// The FIFOs are queues in the memory of those who take entries out, one for each peer. A message is
+// as many entries as it needs; all but the last are sent with Quiet, so that a series has one
+// completion if all are taken. If one is refused, so are those behind it, and the sender tries that
+// one again until it is taken, in whatever call it is. A remote write is two puts: the data, and a
+// completion record behind it, which the receiver polls.
+type remote struct {
+	e      *Engine
+	memory device.Memory
+	queue  device.Queue
+	watch  device.Watch
+	signal device.Signal
+
+	limit    int // longest entry
+	records  []device.Key
+	token    uint64
+	refusals []*peer // whose FIFOs have refused a message
+	quiet    uint64  // events after which nothing was found
+	looked   bool    // quiet is valid
+	handled  bool    // a handler has run
+	depth    int     // of enter
+	asked    request
+	entry    []byte
+}
+
+// remotePeer is a peer's queues.
+type remotePeer struct {
+	messages, requests     device.Key // from the peer, here
+	toMessages, toRequests device.Key // at the peer
+	flight                 []*op      // messages on the way into its FIFO
+	begun                  int        // how many of them are started
+	window                 int        // how many may be; 0: any number, as none was refused yet
+	flags                  int        // completions that are to come of entries that are not quiet
+	refused                *op        // the first of them, if its entry number part was refused; nil: none
+	part                   uint32
+	retry                  bool // an entry was refused, and is not tried again: the next one is
+	gone                   bool // its program has ended
+}
+
+// fabricOp is what an operation has of its fabric.
+type fabricOp struct {
+	to      uint32 // receive that a remote write is for
+	exposed bool   // the buffer of the receive, as key
+	key     device.Key
+	token   uint64 // of the request that is out
+	puts    int    // that have not ended
+	record  [recordLen]byte
+	header  head
+}
+
+const (
+	headerLen  = 8 * device.HeadWords
+	requestLen = headerLen + 4*8
+	recordLen  = 3 * 8
+	chunk      = 64 // completion records that are exposed at a time
+)
+
+func newRemote(e *Engine) *remote {
+	f := &remote{e: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
+	f.limit = min(f.queue.Limit(), e.size.fifo-device.EntryOverhead)
+	f.entry = make([]byte, max(f.limit, requestLen))
+	f.slot(0)
+	f.enter()
+	defer f.leave()
+	n := e.port.Size()
+	for r := range n {
+		if r == int(e.self) {
+			continue
+		}
+		p := e.peer(int32(r))
+		p.messages = f.queue.Create(e.size.fifo)
+		p.requests = f.queue.Create(e.size.requests * (requestLen + device.EntryOverhead))
+		b := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(f.entry[:0], uint64(p.messages)), uint64(p.requests))
+		e.send(r, &head{kind: kindHello}, b)
+	}
+	for range n - 1 {
+		q := e.port.Recv(true)
+		p := e.peer(int32(q.Src))
+		p.toMessages, p.toRequests = device.Key(binary.LittleEndian.Uint64(q.Data)), device.Key(binary.LittleEndian.Uint64(q.Data[8:]))
+	}
+	f.signal.Handle(func(src int, w device.Head) {
+		h := headOf(&w)
+		e.told(int32(src), &h)
+		f.handled = true
+	})
+	return f
+}
+
+func (f *remote) enter() {
+	if f.depth++; f.depth == 1 {
+		f.signal.Mask(true)
+	}
+}
+
+func (f *remote) leave() {
+	if f.depth--; f.depth == 0 {
+		f.signal.Mask(false)
+	}
+}
+
+func (f *remote) tell(dst int, h *head) { f.signal.Raise(dst, h.words()) }
+
+// pack writes a head.
+func pack(b []byte, h *head) {
+	for i, w := range h.words() {
+		binary.LittleEndian.PutUint64(b[8*i:], w)
+	}
+}
+
+func unpack(b []byte) head {
+	var w device.Head
+	for i := range w {
+		w[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return headOf(&w)
+}
+
+func (f *remote) request(p *peer) *request {
+	if f.e.size.requests == 0 {
+		return nil
+	}
+	q := f.queue.First(p.requests)
+	if q == nil {
+		return nil
+	}
+	h, more := unpack(q.Data), q.Data[headerLen:]
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(more[8*i:]) }
+	f.asked = request{context: h.context, tag: h.tag, size: h.size, serial: h.serial, accepted: h.other,
+		target: target{key: device.Key(word(0)), block: device.Key(word(1)), off: int(word(2)), token: word(3)}}
+	f.queue.Drop(p.requests)
+	return &f.asked
+}
+
+func (f *remote) post(p *peer, o *op, h head) {
+	if !o.exposed {
+		o.key, o.exposed = f.memory.Expose(o.Buf), true
+	}
+	f.token++
+	o.token = f.token
+	block, off := f.slot(o.ID())
+	b := f.entry[:requestLen]
+	pack(b, &h)
+	for i, w := range [4]uint64{uint64(o.key), uint64(block), uint64(off), o.token} {
+		binary.LittleEndian.PutUint64(b[headerLen+8*i:], w)
+	}
+	f.queue.Enqueue(int(p.rank), p.toRequests, b, device.Retry|device.Quiet, (&head{kind: kindLost}).words())
+}
+
+// slot returns where the completion record of a receive is, by the number of its operation.
+func (f *remote) slot(id uint32) (device.Key, int) {
+	i := int(id)
+	for i/chunk >= len(f.records) {
+		f.records = append(f.records, f.memory.Expose(make([]byte, chunk*recordLen)))
+	}
+	return f.records[i/chunk], i % chunk * recordLen
+}
+
+func (f *remote) write(p *peer, s *op, r *request) {
+	done := (&head{kind: kindPut, from: s.ID()}).words()
+	s.puts = 1
+	if s.Size > 0 {
+		s.puts = 2
+		f.memory.Put(int(p.rank), r.key, 0, s.Buf, done)
+	}
+	binary.NativeEndian.PutUint64(s.record[:], r.token)
+	binary.NativeEndian.PutUint64(s.record[8:], uint64(uint32(s.Tag))|uint64(s.Sign)<<32)
+	binary.NativeEndian.PutUint64(s.record[16:], uint64(s.Size))
+	f.memory.Put(int(p.rank), r.block, r.off, s.record[:], done)
+}
+
+// answers completes the receives from a rank whose completion records are there. Requests are
+// answered in their order.
+func (f *remote) answers(p *peer) bool {
+	any := false
+	for o := p.receives.head; o != nil; {
+		next := o.next
+		if o.live {
+			block, off := f.slot(o.ID())
+			if f.watch.Load(block, off) != o.token {
+				break
+			}
+			what, size := f.watch.Load(block, off+8), int(f.watch.Load(block, off+16))
+			f.e.answered(o, p.rank, int32(what), size, engine.Signature(what>>32))
+			any = true
+		}
+		o = next
+	}
+	return any
+}
+
+func (f *remote) enqueue(p *peer, s *op) {
+	s.header = f.e.next(p, s)
+	s.queued = true
+	p.flight = append(p.flight, s)
+	f.fill(p)
+}
+
+// fill starts the messages on the way that may be started.
+func (f *remote) fill(p *peer) {
+	for p.refused == nil && p.begun < len(p.flight) && (p.window == 0 || p.begun < p.window) {
+		p.begun++
+		f.start(p, p.flight[p.begun-1], 0)
+	}
+}
+
+// parts returns how many entries a message is.
+func (f *remote) parts(s *op) uint32 {
+	return 1 + uint32((max(s.Size-(f.limit-headerLen), 0)+f.limit-1)/f.limit)
+}
+
+// enter1 starts the entries of a message, from one on.
+func (f *remote) start(p *peer, s *op, from uint32) {
+	for i, n := from, f.parts(s); i < n; i++ {
+		flags := device.Quiet
+		if i == n-1 {
+			flags = 0
+		}
+		if p.retry {
+			flags |= device.Retry
+			p.retry = false
+		}
+		f.put(p, s, i, flags)
+	}
+}
+
+// put starts one entry.
+func (f *remote) put(p *peer, s *op, part uint32, flags device.EnqueueFlags) {
+	var b []byte
+	if part == 0 {
+		b = f.entry[:headerLen+min(s.Size, f.limit-headerLen)]
+		pack(b, &s.header)
+		copy(b[headerLen:], s.Buf)
+	} else {
+		at := f.limit - headerLen + int(part-1)*f.limit
+		b = s.Buf[at:min(at+f.limit, s.Size)]
+	}
+	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.Quiet == 0}
+	if done.found {
+		p.flags++
+	}
+	f.queue.Enqueue(int(p.rank), p.toMessages, b, flags, done.words())
+}
+
+// entered takes in the completion of an entry of a message. It reports whether more is known than
+// that the FIFO is still full. Completions come in the order of the entries, so those of all
+// entries that were refused are there when the last one's is.
+func (f *remote) entered(q *device.Packet, h *head) bool {
+	s := f.e.ops[h.from]
+	p := f.e.peer(s.Peer)
+	if h.found {
+		p.flags--
+	}
+	switch last := h.to == f.parts(s)-1; {
+	case q.Refused && p.refused != nil:
+		return false
+	case q.Refused: // all that are behind it will be
+		p.refused, p.part, p.begun, p.window = s, h.to, 1, 1
+		f.refusals = append(f.refusals, p)
+		f.e.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).words())
+	case p.refused != nil: // it was tried again
+		f.accepted(p)
+		if !last {
+			f.start(p, s, h.to+1)
+			return true
+		}
+		fallthrough
+	default:
+		if p.window > 0 {
+			p.window++
+		}
+		f.landed(p)
+		f.e.left(s)
+		f.fill(p)
+	}
+	return true
+}
+
+// accepted notes that no entry is refused any more.
+func (f *remote) accepted(p *peer) {
+	p.refused = nil
+	i := slices.Index(f.refusals, p)
+	f.refusals = slices.Delete(f.refusals, i, i+1)
+}
+
+// landed removes the first message from those on the way.
+func (f *remote) landed(p *peer) {
+	p.flight[0].queued = false
+	p.flight = slices.Delete(p.flight, 0, 1)
+	p.begun--
+}
+
+// retry starts refused entries once more, whose refusals are all known, and reports whether it has
+// ended a send instead.
+func (f *remote) retry() (ended bool) {
+	for _, p := range f.refusals {
+		switch {
+		case p.flags > 0:
+		case p.gone:
+			f.withdraw(p)
+			return true
+		default:
+			f.e.counts[retried]++
+			f.put(p, p.refused, p.part, device.Retry)
+		}
+	}
+	return false
+}
+
+// ready reports whether an entry is to be tried again now.
+func (f *remote) ready() bool {
+	return slices.ContainsFunc(f.refusals, func(p *peer) bool { return p.flags == 0 })
+}
+
+// withdraw goes on without the message whose entry was refused: it is cancelled, or for a rank that
+// has ended. The next one is tried in its place, as the FIFO refuses what is not.
+func (f *remote) withdraw(p *peer) {
+	s := p.refused
+	f.landed(p)
+	switch {
+	case s.cancel > 0:
+		f.e.cancelled(s)
+	case s.Mode != model.Synchronous:
+		f.e.rank.Complete(&s.Op)
+	}
+	p.refused = nil
+	if len(p.flight) > 0 {
+		p.refused, p.part, p.begun = p.flight[0], 0, 1
+		return
+	}
+	p.retry = true
+	f.accepted(p)
+}
+
+// recall waits until it is known which entries were taken: the machine says so whatever the other
+// rank does.
+func (f *remote) recall(p *peer, s *op) {
+	i := slices.Index(p.flight, s)
+	for i < p.begun && s.queued && (p.refused == nil || p.flags > 0) {
+		f.packet(f.e.port.Recv(true))
+		i = slices.Index(p.flight, s)
+	}
+	switch {
+	case !s.queued: // its cancel has gone on
+	case i >= p.begun:
+		p.flight = slices.Delete(p.flight, i, i+1)
+		s.queued = false
+		f.e.cancelled(s)
+	case p.part == 0:
+		f.withdraw(p)
+	}
+}
+
+func (f *remote) ended(p *peer) {
+	p.gone = true
+	f.answers(p)
+}
+
+func (f *remote) progress(block bool) bool {
+	for {
+		if f.handled || f.retry() {
+			f.handled = false
+			return true
+		}
+		seen := f.watch.Events()
+		if (!f.looked || seen != f.quiet) && f.poll() {
+			return true
+		}
+		f.quiet, f.looked = seen, true
+		if !block {
+			return false
+		}
+		if f.ready() {
+			continue
+		}
+		f.leave()
+		f.watch.Wait(seen, device.Forever)
+		f.enter()
+	}
+}
+
+// poll looks for a packet, a completion record and a message, and takes in the first thing that it
+// finds.
+func (f *remote) poll() bool {
+	e := f.e
+	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
+		if f.packet(q) {
+			return true
+		}
+	}
+	for _, p := range e.all {
+		if f.answers(p) {
+			return true
+		}
+	}
+	for _, p := range e.all {
+		if p.rank != e.self && f.take(p, nil) {
+			e.repost()
+			return true
+		}
+	}
+	return false
+}
+
+// packet takes in a packet, and reports whether it was news.
+func (f *remote) packet(q *device.Packet) bool {
+	e, h := f.e, headOf(&q.Head)
+	switch h.kind {
+	case kindPut:
+		if q.Refused {
+			panic(fmt.Sprintf("mbcf: rank %d: a remote write was refused: the buffer is not exposed", e.self))
+		}
+		s := e.ops[h.from]
+		if s.puts--; s.puts > 0 {
+			return false
+		}
+		e.rank.Complete(&s.Op)
+	case kindEntry:
+		return f.entered(q, &h)
+	case kindLost:
+		e.counts[lost]++
+		return false
+	default:
+		e.control(q, &h)
+	}
+	return true
+}
+
+func (f *remote) drain(o *op) {
+	for _, p := range f.e.all {
+		if p.rank != f.e.self && o.list != nil {
+			f.take(p, o)
+		}
+	}
+}
+
+// take takes messages from the FIFO of a rank until it is empty, or, if o is not nil, until o has
+// one.
+func (f *remote) take(p *peer, o *op) bool {
+	i := 0
+	for ; i < engine.Look && (o == nil || o.list != nil); i++ {
+		q := f.queue.First(p.messages)
+		if q == nil {
+			break
+		}
+		f.part(p, q)
+	}
+	return i > 0
+}
+
+// part takes in one entry.
+func (f *remote) part(p *peer, q *device.Packet) {
+	defer f.queue.Drop(p.messages)
+	b := q.Data
+	if p.partial == nil {
+		if f.e.skip&retire == 0 {
+			f.answers(p)
+		}
+		h := unpack(b)
+		b = b[headerLen:]
+		f.e.accept(p, &h)
+	}
+	m := p.partial
+	f.e.add(m, b)
+	if m.got == m.size {
+		f.e.taken(p, m)
+	}
+}
+
+func (f *remote) forget(o *op) {
+	if o.exposed {
+		o.exposed = false
+		f.memory.Withdraw(o.key)
+	}
+}
