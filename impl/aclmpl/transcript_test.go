@@ -1,0 +1,144 @@
+package aclmpl
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/trace"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// round is a torus with round numbers: a put keeps its processor for 1 µs, takes 10 ns a byte, and is
+// there 150 ns later in the next node. Each kind of work takes 200 ns, and a copy 5 ns a byte.
+func round() (*model.Machine, *model.Library) {
+	l := library()
+	for i := range l.Engine.Costs {
+		l.Software[i] = us / 5
+	}
+	put := model.Channel{Start: us, Bandwidth: 100e6}
+	return &model.Machine{Name: "round", Ranks: model.Ranks{Min: 1, Max: 1024}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
+		Network: &model.Torus{PerNode: 2, Hop: us / 20, Deliver: us / 10, Link: 1e9, Chunk: 1 << 20,
+			Send: put, Put: put, Get: put, Counter: us}}, l
+}
+
+// transcript returns what PEs 0 and 2 do in a program that begins when all have started, in
+// nanoseconds from its begin. They are in nodes next to each other. The first puts that are found
+// done in it are those of the barrier before.
+func transcript(t *testing.T, o Options, program func(*PE)) string {
+	const begin, end = unit.Millisecond, 2 * unit.Millisecond
+	m, l := round()
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := trace.Log{Engine: l.Engine}
+	if err := Run(trace.World(w, &log), o, func(e *PE) error {
+		e.Compute(begin - e.Now())
+		if e.Rank()%2 == 0 {
+			program(e)
+		}
+		e.Compute(end - e.Now())
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, x := range log.Events() {
+		if x.From >= begin && x.To < end {
+			fmt.Fprintf(&b, "%5d %5d PE %d %s\n", (x.From-begin)/unit.Nanosecond, (x.To-begin)/unit.Nanosecond, x.Rank, x.Text(nil))
+		}
+	}
+	return b.String()
+}
+
+// A synchronous message is a round trip: a request of 16 bytes, the data, and a completion of 8.
+func TestSynchronousTranscript(t *testing.T) {
+	got := transcript(t, Options{}, func(e *PE) {
+		b := make([]byte, 1000)
+		if e.Rank() == 0 {
+			e.Send(2, b)
+		} else {
+			e.Receive(0, b)
+		}
+	})
+	compare(t, got, `
+    0   200 PE 0 spend send 1
+    0   200 PE 2 spend receive 1
+  200  1200 PE 2 put 16 to 0
+ 1510  1710 PE 0 spend read 1
+ 1710  2710 PE 0 put 1000 to 2
+ 2710  3710 PE 0 put 8 to 2
+ 3710  3710 PE 0 done
+ 3710  3710 PE 0 done
+ 3710 13010 PE 0 done
+12940 13140 PE 2 spend read 1
+`)
+}
+
+// An asynchronous message is a fetch-and-increment, its data and the header of its slot. It is copied
+// once if the receiver finds it in the pool.
+func TestAsynchronousTranscript(t *testing.T) {
+	got := transcript(t, Options{}, func(e *PE) {
+		b := make([]byte, 1000)
+		if e.Rank() == 0 {
+			e.SendAsync(2, 0, b)
+		} else {
+			e.ReceiveAsync(0, 0, b)
+		}
+	})
+	compare(t, got, `
+    0   200 PE 0 spend send_async 1
+    0   200 PE 2 spend receive_async 1
+  200   400 PE 0 spend read 1
+  200   400 PE 2 spend read 1
+  400  1700 PE 0 add 1 at 2
+ 1700  2700 PE 0 put 1000 to 2
+ 2700  3700 PE 0 put 24 to 2
+ 3700  3700 PE 0 done
+ 3700  3700 PE 0 done
+ 3700 13000 PE 0 done
+13090 13290 PE 2 spend read 1
+13290 18290 PE 2 copy 1000
+`)
+}
+
+// It is copied twice if the pool is drained before it is received: here that has one slot.
+func TestListTranscript(t *testing.T) {
+	got := transcript(t, Options{Slots: 1}, func(e *PE) {
+		b := make([]byte, 1000)
+		if e.Rank() == 0 {
+			e.SendAsync(2, 0, b)
+		} else {
+			e.Compute(100 * us)
+			e.ReceiveAsync(0, 0, b)
+		}
+	})
+	compare(t, got, `
+    0   200 PE 0 spend send_async 1
+  200   400 PE 0 spend read 1
+  400  1700 PE 0 add 1 at 2
+ 1700  2700 PE 0 put 1000 to 2
+ 2700  3700 PE 0 put 24 to 2
+ 3700  3700 PE 0 done
+ 3700  3700 PE 0 done
+ 3700 13000 PE 0 done
+    0 100000 PE 2 delay
+100000 100200 PE 2 spend receive_async 1
+100200 100400 PE 2 spend read 1
+100400 100600 PE 2 spend read 1
+100600 100800 PE 2 spend keep 1
+100800 105800 PE 2 copy 1000
+105800 107000 PE 2 swap 0 at 2
+107000 112000 PE 2 copy 1000
+`)
+}
+
+func compare(t *testing.T, got, want string) {
+	t.Helper()
+	if want = strings.TrimPrefix(want, "\n"); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}

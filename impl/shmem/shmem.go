@@ -1,0 +1,352 @@
+// Package shmem is what a message-passing library needs of a machine with one-sided communication,
+// in the manner of the Cray T3D's SHMEM: processing elements (PEs) write each other's memory (put),
+// increment each other's register (fetch-and-increment), and wait for words that others write.
+//
+// Where the machine has remote memory, counters and a wait for memory, these are used. Elsewhere
+// the other PE carries out what packets ask of it, in its calls: a PE that computes does not.
+//
+// PEs have symmetric memory: a block of the same length in each, zero at first. Other memory is
+// written under the key that its owner has exposed it by.
+package shmem
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// PE is a processing element: one rank of a job. Its methods are for the rank's program alone.
+type PE struct {
+	port    device.Port
+	rank, n int
+	memory  device.Memory // nil: packets do what it would
+	counter device.Counter
+	watch   device.Watch
+
+	symmetric device.Key
+	block     []byte       // barrier words, then what the user asked for
+	keys      []device.Key // of the blocks of all PEs; nil: as the PE's own
+	puts      int          // of user's bytes that are under way
+	words     [controls][maxWords * 8]byte
+	idle      []int  // places of words that are not under way
+	epoch     uint64 // barriers that were begun
+
+	exposed  device.Regions // without remote memory: the memory that others may write,
+	register int64          // the register,
+	handled  uint64         // how many packets were handled,
+	answer   int64          // and the answer to a fetch-and-increment,
+	answered bool           // if it has come
+	packet   device.Packet
+	reply    device.Packet
+}
+
+// maxWords is the most words that PutWords puts, and controls how many such puts may be under way.
+const (
+	maxWords = 4
+	controls = 64
+)
+
+// rounds is the most rounds of a barrier, each of which has a word in front of the symmetric memory.
+const (
+	rounds = 32
+	front  = rounds * 8
+)
+
+// kinds of packets
+const (
+	put       = iota + 1 // key and offset: write the data
+	increment            // fetch-and-increment
+	fetched              // its answer
+	setup                // keys of symmetric memory
+	completed            // a put of the user's bytes has ended
+	sent                 // a put of words has, with their place
+)
+
+// minPlaced is the least data that a port may put into memory before its packet is received. Words
+// that announce data are shorter, so they come after it.
+const minPlaced = 256
+
+// Run runs a program on all ranks of a world, with as much symmetric memory as bytes says for their
+// number.
+func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) error {
+	return w.Run(func(p device.Port) error {
+		e := New(p, bytes(p.Size()))
+		e.Barrier(nil)
+		err := program(e)
+		if err == nil {
+			e.Barrier(nil) // others may need the PE until then
+		}
+		return err
+	})
+}
+
+// New begins shared memory on a port. All ranks of the job call it, with the same number of bytes
+// of symmetric memory, before they use the port otherwise.
+func New(p device.Port, bytes int) *PE {
+	e := &PE{port: p, rank: p.Rank(), n: p.Size(), block: make([]byte, front+bytes)}
+	for i := range controls {
+		e.idle = append(e.idle, i)
+	}
+	if m, c, w := p.Memory(), p.Counter(), p.Watch(); m != nil && c != nil && w != nil {
+		e.memory, e.counter, e.watch = m, c, w
+		e.symmetric = m.Expose(e.block)
+		e.exchange()
+		return e
+	}
+	e.symmetric = e.exposed.Expose(e.block)
+	if x, ok := p.(device.Placer); ok {
+		x.Place(e.place)
+	}
+	return e
+}
+
+// Rank returns the number of the PE, from 0.
+func (e *PE) Rank() int { return e.rank }
+
+// Size returns how many PEs there are.
+func (e *PE) Size() int { return e.n }
+
+// Now returns the PE's clock.
+func (e *PE) Now() unit.Time { return e.port.Now() }
+
+// Compute keeps the processor busy for d.
+func (e *PE) Compute(d unit.Time) { e.port.Delay(d) }
+
+// OneSided reports whether the machine carries out puts and fetch-and-increments itself.
+func (e *PE) OneSided() bool { return e.memory != nil }
+
+// exchange tells all PEs the keys of all, in rounds in which the number of known keys doubles
+// (Bruck et al. 1997, section 3).
+func (e *PE) exchange() {
+	n := e.n
+	known := make([]byte, 8*n) // of the PEs from this one on
+	binary.NativeEndian.PutUint64(known, uint64(e.symmetric))
+	early := map[int][]byte{}
+	for d := 1; d < n; d *= 2 {
+		more := 8 * min(d, n-d)
+		e.port.Send((e.rank-d+n)%n, &device.Packet{Head: device.Head{setup}, Data: known[:more]})
+		for from := (e.rank + d) % n; early[from] == nil; {
+			q := e.port.Recv(true)
+			early[q.Src] = append([]byte{}, q.Data...)
+		}
+		copy(known[8*d:], early[(e.rank+d)%n])
+	}
+	keys, alike := make([]device.Key, n), true
+	for i := range n {
+		k := device.Key(binary.NativeEndian.Uint64(known[8*i:]))
+		keys[(e.rank+i)%n] = k
+		alike = alike && k == e.symmetric
+	}
+	if !alike {
+		e.keys = keys
+	}
+}
+
+// Expose lets others put into b by the key that it returns, until Withdraw.
+func (e *PE) Expose(b []byte) device.Key {
+	if e.memory != nil {
+		return e.memory.Expose(b)
+	}
+	return e.exposed.Expose(b)
+}
+
+// Withdraw ends that.
+func (e *PE) Withdraw(k device.Key) {
+	if e.memory != nil {
+		e.memory.Withdraw(k)
+	} else if !e.exposed.Withdraw(k) {
+		panic(fmt.Sprintf("shmem: withdraw of memory %#x that PE %d does not expose", k, e.rank))
+	}
+}
+
+// Put starts to write b to offset off of what dst has exposed as k. The bytes belong to the PE
+// until Quiet. Puts to one PE take effect in the order in which they were started.
+func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if e.memory == nil {
+		e.ask(dst, device.Head{put, uint64(k), uint64(off)}, b)
+		return
+	}
+	e.puts++
+	e.memory.Put(dst, k, off, b, device.Head{completed})
+}
+
+// PutSymmetric is Put to offset off of the symmetric memory of dst.
+func (e *PE) PutSymmetric(dst, off int, b []byte) { e.Put(dst, e.key(dst), front+off, b) }
+
+// PutWords puts up to four words to offset off of the symmetric memory of dst. They are there all
+// at once, or the first at least as early as the last. The words are taken when it returns.
+func (e *PE) PutWords(dst, off int, words ...uint64) { e.putWords(dst, front+off, words...) }
+
+func (e *PE) putWords(dst, off int, words ...uint64) {
+	for len(e.idle) == 0 {
+		e.take(e.port.Recv(true))
+	}
+	last := len(e.idle) - 1
+	i := e.idle[last]
+	b := e.words[i][:0]
+	for _, w := range words {
+		b = binary.NativeEndian.AppendUint64(b, w)
+	}
+	if e.memory == nil {
+		e.ask(dst, device.Head{put, uint64(e.symmetric), uint64(off)}, b)
+		return
+	}
+	e.idle = e.idle[:last]
+	e.memory.Put(dst, e.key(dst), off, b, device.Head{sent, uint64(i)})
+}
+
+// key returns the key of the symmetric memory of a PE.
+func (e *PE) key(dst int) device.Key {
+	if e.keys == nil {
+		return e.symmetric
+	}
+	return e.keys[dst]
+}
+
+// Quiet waits until all puts of bytes have taken effect and their bytes may be used again. Without
+// remote memory they may only be used again.
+func (e *PE) Quiet() {
+	for e.puts > 0 {
+		e.take(e.port.Recv(true))
+	}
+}
+
+// FetchInc increments the register of dst by one and returns what was there.
+func (e *PE) FetchInc(dst int) int64 {
+	switch {
+	case e.memory != nil:
+		return e.counter.Add(dst, 0, 1)
+	case dst == e.rank:
+		e.register++
+		return e.register - 1
+	}
+	e.ask(dst, device.Head{increment}, nil)
+	for e.answered = false; !e.answered; {
+		e.take(e.port.Recv(true))
+	}
+	return e.answer
+}
+
+// Reset sets the PE's own register to 0.
+func (e *PE) Reset() {
+	if e.memory != nil {
+		e.counter.Swap(e.rank, 0, 0)
+		return
+	}
+	e.register = 0
+}
+
+// Symmetric returns the PE's own symmetric memory. What others may be writing is read by Load.
+func (e *PE) Symmetric() []byte { return e.block[front:] }
+
+// Load returns a word of the PE's own symmetric memory. What was put before it is there, too.
+func (e *PE) Load(off int) uint64 { return e.load(front + off) }
+
+func (e *PE) load(off int) uint64 {
+	if e.memory != nil {
+		return e.watch.Load(e.symmetric, off)
+	}
+	return binary.NativeEndian.Uint64(e.block[off:])
+}
+
+// Store writes a word of the PE's own symmetric memory.
+func (e *PE) Store(off int, word uint64) { binary.NativeEndian.PutUint64(e.block[front+off:], word) }
+
+// Events returns how many events the PE has seen, for Wait: puts that took effect, above all.
+func (e *PE) Events() uint64 {
+	if e.memory != nil {
+		return e.watch.Events()
+	}
+	return e.handled
+}
+
+// Wait waits until there are more events than seen, as device.Watch does.
+func (e *PE) Wait(seen uint64) {
+	if e.memory != nil {
+		e.watch.Wait(seen, device.Forever)
+		return
+	}
+	for e.handled == seen {
+		e.take(e.port.Recv(true))
+	}
+}
+
+// Poll takes in what has come, for loops that do not wait.
+func (e *PE) Poll() {
+	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
+		e.take(q)
+	}
+}
+
+// Barrier returns when all PEs have called it (Hensgen, Finkel and Manber 1988: dissemination).
+// While it waits it calls idle after each event, unless that is nil. It is Quiet, too.
+func (e *PE) Barrier(idle func()) {
+	e.Quiet()
+	e.epoch++
+	for r := range bits.Len(uint(e.n - 1)) {
+		e.putWords((e.rank+1<<r)%e.n, 8*r, e.epoch)
+		for {
+			seen := e.Events()
+			if idle != nil {
+				idle()
+			}
+			if e.load(8*r) >= e.epoch { // the other may be in the next barrier
+				break
+			}
+			e.Wait(seen)
+		}
+	}
+}
+
+// ask sends a packet that a PE is to carry out, or does so itself.
+func (e *PE) ask(dst int, h device.Head, b []byte) {
+	e.packet = device.Packet{Src: e.rank, Head: h, Data: b}
+	if dst == e.rank {
+		e.take(&e.packet)
+		return
+	}
+	e.port.Send(dst, &e.packet)
+}
+
+// take does what a packet asks for, or notes what it tells.
+func (e *PE) take(q *device.Packet) {
+	if q.Refused {
+		panic(fmt.Sprintf("shmem: PE %d put to memory that is not exposed", e.rank))
+	}
+	switch q.Head[0] {
+	case completed:
+		e.puts--
+	case sent:
+		e.idle = append(e.idle, int(q.Head[1]))
+	case put:
+		e.handled++
+		there, ok := e.exposed.Reach(device.Key(q.Head[1]), int(q.Head[2]), len(q.Data))
+		if !ok {
+			panic(fmt.Sprintf("shmem: PE %d put to memory that PE %d does not expose", q.Src, e.rank))
+		}
+		if len(there) > 0 && &there[0] != &q.Data[0] { // else the port has put it there
+			copy(there, q.Data)
+		}
+	case increment:
+		e.reply.Head = device.Head{fetched, uint64(e.register)}
+		e.port.Send(q.Src, &e.reply)
+		e.register++
+	case fetched:
+		e.answer, e.answered = int64(q.Head[1]), true
+	}
+}
+
+// place says where the data of a packet is to be, if it is long.
+func (e *PE) place(_ int, h *device.Head, n int) []byte {
+	if h[0] != put || n < minPlaced {
+		return nil
+	}
+	there, _ := e.exposed.Reach(device.Key(h[1]), int(h[2]), n)
+	return there
+}

@@ -1,0 +1,118 @@
+package patterns
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"github.com/loggp/loggp/impl/aclmpl"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// job is a library on the T3D.
+func job(t *testing.T, library string, ranks int) *world.Job {
+	t.Helper()
+	p, err := platform.Load("t3d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := world.NewAny(p, library, ranks, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// timed returns the time of a pattern on the T3D.
+func timed(t *testing.T, s *Subject, pattern string, ranks, bytes int) Measurement {
+	t.Helper()
+	library := s.Library
+	if library == "shmem" {
+		library = ""
+	}
+	w, err := job(t, library, ranks).World(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, ok := Named(pattern)
+	if !ok {
+		t.Fatalf("no pattern %s", pattern)
+	}
+	m, err := Time(w, s, p, bytes, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// subjects are the libraries of the T3D.
+func subjects(t *testing.T) (mpiSync, mpiAsync, sync, async, shmem *Subject) {
+	m, a := MPI("chimp", job(t, "chimp", 2).Options("")), ACLMPL("aclmpl", aclmpl.Options{})
+	return m[0], m[1], a[0], a[1], SHMEM()
+}
+
+// Every library is timed in each pattern that it has, with numbers of ranks that are powers of two
+// and that are not. More ranks do not take less time, and longer messages take more.
+func TestPatterns(t *testing.T) {
+	a, b, c, d, e := subjects(t)
+	for _, s := range []*Subject{a, b, c, d, e} {
+		for _, p := range All {
+			if !s.Has(p) {
+				continue
+			}
+			var last unit.Time
+			for _, n := range []int{2, 3, 8} {
+				short, long := timed(t, s, p.Name, n, 8), timed(t, s, p.Name, n, 8192)
+				if short.Time <= 0 || long.Time <= short.Time || short.Time < last && !p.Halves {
+					t.Errorf("%s, %s %s, %d ranks: 8 bytes take %v and 8192 take %v; with fewer ranks 8 take %v", p.Name, s.Library, s.Mode, n, short.Time, long.Time, last)
+				}
+				last = short.Time
+				if rate := float64((n-1)*8192) / (long.Time.Micros() / 1e6); p.Handled != nil && math.Abs(float64(long.ByteRate)/rate-1) > 1e-9 {
+					t.Errorf("%s, %s: rate %v, want %v", p.Name, s.Library, float64(long.ByteRate), rate)
+				}
+			}
+		}
+	}
+}
+
+// The order of latencies and that of ACLMPL's own are published, and no number of the library was
+// fitted to them (Painter et al. 1995, Table 1 and section 4.1).
+func TestLatencies(t *testing.T) {
+	mpiSync, mpiAsync, sync, async, _ := subjects(t)
+	latency := func(s *Subject) unit.Time { return timed(t, s, "latency", 2, 8).Time }
+	s, a, m, ms := latency(sync), latency(async), latency(mpiAsync), latency(mpiSync)
+	if !(s < a && a < m && m < ms) {
+		t.Errorf("latency of one word: ACLMPL sync %v, async %v, MPI async %v, sync %v: not in this order", s, a, m, ms)
+	}
+	if d := s.Micros()/4.5 - 1; math.Abs(d) > 0.15 {
+		t.Errorf("latency of one word by ACLMPL sync is %v, published are 4.5 us", s)
+	}
+}
+
+// BenchmarkAllToAll is how long it takes to emulate a round of all-to-all by ACLMPL, with 1 KiB.
+func BenchmarkAllToAll(b *testing.B) {
+	p, err := platform.Load("t3d")
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, _ := Named("all-to-all")
+	for _, ranks := range []int{64, 256, 1024} {
+		b.Run(strconv.Itoa(ranks), func(b *testing.B) {
+			for b.Loop() {
+				j, err := world.NewAny(p, "aclmpl", ranks, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				w, err := j.World(b.Context(), 1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := Time(w, ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,165 @@
+package patterns
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/loggp/loggp/impl/aclmpl"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/shmem"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// MPI returns the ways of a library of MPI: sync is by synchronous sends (MPI_Ssend), async by
+// standard ones (MPI_Send). Collective operations are the same in both.
+func MPI(library string, o mpi.Options) []*Subject {
+	by := func(send func(*mpi.Comm, []byte, int, int), exchange func(c *mpi.Comm, dst int, out []byte, src int, in []byte)) func(mpi.World, int, func(Process) error) error {
+		return func(w mpi.World, _ int, program func(Process) error) error {
+			return mpi.Run(w, o, func(c *mpi.Comm) error { return program(mpiProcess{c, send, exchange}) })
+		}
+	}
+	return []*Subject{
+		{Library: library, Mode: "sync", Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+			r := mpi.Irecv(c, in, src, 0)
+			mpi.Ssend(c, out, dst, 0)
+			r.Wait()
+		})},
+		{Library: library, Mode: "async", Without: []string{"broadcast", "reduce"}, Run: by(mpi.Send[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+			mpi.Sendrecv(c, out, dst, 0, in, src, 0)
+		})},
+	}
+}
+
+type mpiProcess struct {
+	*mpi.Comm
+	send     func(*mpi.Comm, []byte, int, int)
+	exchange func(c *mpi.Comm, dst int, out []byte, src int, in []byte)
+}
+
+func (p mpiProcess) Now() unit.Time            { return p.Wtime() }
+func (p mpiProcess) Send(dst int, b []byte)    { p.send(p.Comm, b, dst, 0) }
+func (p mpiProcess) Receive(src int, b []byte) { mpi.Recv(p.Comm, b, src, 0) }
+func (p mpiProcess) Broadcast(b []byte)        { mpi.Bcast(p.Comm, b, 0) }
+
+func (p mpiProcess) Exchange(dst int, out []byte, src int, in []byte) {
+	p.exchange(p.Comm, dst, out, src, in)
+}
+
+func (p mpiProcess) Reduce(x []float64, op Op) {
+	sum := make([]float64, len(x))
+	mpi.Reduce(p.Comm, x, sum, map[Op]*mpi.Op{Sum: mpi.Sum, Max: mpi.Max}[op], 0)
+	copy(x, sum)
+}
+
+// ACLMPL returns the two groups of calls of ACLMPL. Collective operations are of the first.
+func ACLMPL(library string, o aclmpl.Options) []*Subject {
+	return []*Subject{
+		{Library: library, Mode: "sync", Run: func(w mpi.World, _ int, program func(Process) error) error {
+			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
+		}},
+		{Library: library, Mode: "async", Flood: true, Without: []string{"broadcast", "reduce"}, Run: func(w mpi.World, _ int, program func(Process) error) error {
+			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(asyncPE{syncPE{e}}) })
+		}},
+	}
+}
+
+type syncPE struct{ *aclmpl.PE }
+
+func (p syncPE) Receive(src int, b []byte) { p.PE.Receive(src, b) }
+
+func (p syncPE) Exchange(dst int, out []byte, src int, in []byte) { p.SendReceive(dst, out, src, in) }
+
+func (p syncPE) Reduce(x []float64, op Op) {
+	aclmpl.Reduce(p.PE, x, func(lower, higher, result []float64) {
+		for i := range result {
+			result[i] = op.of(lower[i], higher[i])
+		}
+	})
+}
+
+func (o Op) of(a, b float64) float64 {
+	if o == Max {
+		return max(a, b)
+	}
+	return a + b
+}
+
+type asyncPE struct{ syncPE }
+
+func (p asyncPE) Send(dst int, b []byte)    { p.SendAsync(dst, 0, b) }
+func (p asyncPE) Receive(src int, b []byte) { p.ReceiveAsync(src, 0, b) }
+
+func (p asyncPE) Exchange(dst int, out []byte, src int, in []byte) {
+	p.Send(dst, out)
+	p.Receive(src, in)
+}
+
+// SHMEM returns raw puts: a message is put to where its receiver has room for one, whoever else
+// puts there, and a word says that it is there. Nothing waits for the receiver.
+func SHMEM() *Subject {
+	return &Subject{Library: "shmem", Mode: "put", Flood: true, Without: []string{"broadcast", "reduce"},
+		Run: func(w mpi.World, bytes int, program func(Process) error) error {
+			return shmem.Run(w, func(ranks int) int { return 16*ranks + 8 + bytes }, func(e *shmem.PE) error {
+				return program(&shmemProcess{PE: e, sent: make([]uint64, e.Size()), received: make([]uint64, e.Size())})
+			})
+		}}
+}
+
+// shmemProcess has in its symmetric memory, for each other PE, how many messages that has put and
+// its number of a reduction; then the word of a broadcast, and room for a message.
+type shmemProcess struct {
+	*shmem.PE
+	sent, received []uint64 // messages to and from each PE
+}
+
+func (p *shmemProcess) count(src int) int  { return 8 * src }
+func (p *shmemProcess) number(src int) int { return 8 * (p.Size() + src) }
+func (p *shmemProcess) word() int          { return 16 * p.Size() }
+func (p *shmemProcess) room() int          { return 16*p.Size() + 8 }
+func (p *shmemProcess) Barrier()           { p.PE.Barrier(nil) }
+
+func (p *shmemProcess) Send(dst int, b []byte) {
+	p.PutSymmetric(dst, p.room(), b)
+	p.sent[dst]++
+	p.PutWords(dst, p.count(p.Rank()), p.sent[dst])
+	p.Quiet()
+}
+
+func (p *shmemProcess) Receive(src int, _ []byte) {
+	p.received[src]++
+	for {
+		seen := p.Events()
+		if p.Load(p.count(src)) >= p.received[src] {
+			return
+		}
+		p.Wait(seen)
+	}
+}
+
+func (p *shmemProcess) Exchange(dst int, out []byte, src int, in []byte) {
+	p.Send(dst, out)
+	p.Receive(src, in)
+}
+
+// Broadcast is for the timer, of a word.
+func (p *shmemProcess) Broadcast(b []byte) {
+	for dst := 1; p.Rank() == 0 && dst < p.Size(); dst++ {
+		p.PutWords(dst, p.word(), binary.NativeEndian.Uint64(b))
+	}
+	p.Barrier()
+	if p.Rank() > 0 {
+		binary.NativeEndian.PutUint64(b, p.Load(p.word()))
+	}
+}
+
+// Reduce is for the timer, of a number.
+func (p *shmemProcess) Reduce(x []float64, op Op) {
+	p.PutWords(0, p.number(p.Rank()), math.Float64bits(x[0]))
+	p.Barrier()
+	for src := range p.Size() {
+		if p.Rank() == 0 && src > 0 {
+			x[0] = op.of(x[0], math.Float64frombits(p.Load(p.number(src))))
+		}
+	}
+	p.Barrier()
+}
