@@ -11,29 +11,40 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Disturbed samples of a cell are left out if five others remain, in whatever launches. Else all
-// count, in which the first half of the repetitions stays the one with the root at P1, and one
-// warning counts the cells.
+// The undisturbed samples of a curve count if launches that have some at every size have enough.
+// Else all count, in which the first half of the repetitions stays the one with the root at P1, and
+// one warning counts the curves.
 func TestUndisturbed(t *testing.T) {
 	of := func(bytes, launch int, disturbed bool, times ...unit.Time) sample.Series {
 		return sample.Series{Key: sample.Key{Platform: "p", Clock: "real", Place: "inter", Mode: "send", Timer: sample.RTT, Bytes: bytes, Launch: launch, Disturbed: disturbed}, Times: times}
 	}
-	for _, c := range []struct {
+	calm := func(bytes, launch int) sample.Series { return of(bytes, launch, false, 1, 2, 3) }
+	six := func(bytes, launch int) sample.Series { return of(bytes, launch, false, 1, 2, 3, 4, 5, 6) }
+	other := six(1, 0)
+	other.Timer = sample.Timer11
+	for name, c := range map[string]struct {
 		in, want []sample.Series
 		used, of int // of the warning; 0: there is none
 	}{
-		{[]sample.Series{of(1, 0, false, 1, 2)}, []sample.Series{of(1, 0, false, 1, 2)}, 0, 0},
-		{[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 9, 9), of(1, 1, false, 5)},
+		"few samples, none disturbed": {[]sample.Series{of(1, 0, false, 1, 2)}, []sample.Series{of(1, 0, false, 1, 2)}, 0, 0},
+		"enough": {[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 9, 9), of(1, 1, false, 5)},
 			[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 1, false, 5)}, 0, 0},
-		{[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 8, 9), of(2, 0, false, 1, 2, 3, 4, 5, 6), of(2, 1, true, 7)},
-			[]sample.Series{of(1, 0, false, 1, 2, 8, 3, 4, 9), of(2, 0, false, 1, 2, 3, 4, 5, 6)}, 1, 2},
+		"a launch is excluded at all sizes": {[]sample.Series{calm(1, 0), calm(2, 0), calm(1, 1), calm(2, 1), calm(1, 2), of(2, 2, true, 9)},
+			[]sample.Series{calm(1, 0), calm(2, 0), calm(1, 1), calm(2, 1)}, 0, 0},
+		"sizes of different launches": {[]sample.Series{six(1, 0), of(2, 0, true, 9), of(1, 1, true, 9), six(2, 1), other},
+			[]sample.Series{six(1, 0), of(2, 0, false, 9), of(1, 1, false, 9), six(2, 1), other}, 1, 2},
+		"one of two launches": {[]sample.Series{six(1, 0), of(1, 1, true, 9)}, []sample.Series{six(1, 0)}, 0, 0},
+		"one of three launches": {[]sample.Series{six(1, 0), of(1, 1, true, 9), of(1, 2, true, 9)},
+			[]sample.Series{six(1, 0), of(1, 1, false, 9), of(1, 2, false, 9)}, 1, 1},
+		"few samples at a size": {[]sample.Series{of(1, 0, false, 1, 2, 3, 4), of(1, 0, true, 8, 9), six(2, 0), of(2, 0, true, 7, 7)},
+			[]sample.Series{of(1, 0, false, 1, 2, 8, 3, 4, 9), of(2, 0, false, 1, 2, 3, 7, 4, 5, 6, 7)}, 1, 1},
 	} {
 		got, warnings := clean.Undisturbed(&sample.Set{Series: c.in})
 		if !slices.EqualFunc(got.Series, c.want, func(a, b sample.Series) bool { return a.Key == b.Key && slices.Equal(a.Times, b.Times) }) {
-			t.Errorf("%v: %v, want %v", c.in, got.Series, c.want)
+			t.Errorf("%s: %v, want %v", name, got.Series, c.want)
 		}
 		if c.used == 0 && len(warnings) > 0 || c.used > 0 && (len(warnings) != 1 || warnings[0].Code != clean.DisturbedUsed || warnings[0].Sizes != c.used || warnings[0].Of != c.of) {
-			t.Errorf("%v: %+v", c.in, warnings)
+			t.Errorf("%s: %+v", name, warnings)
 		}
 	}
 }
@@ -60,5 +71,27 @@ func TestDisturbedSamples(t *testing.T) {
 		return p.Name == q.Name && (p.Value == q.Value || p.Value != p.Value)
 	}) {
 		t.Errorf("%+v, want %+v", b.Parameters, a.Parameters)
+	}
+}
+
+// Launches that differ, each of them undisturbed at other sizes, make no step of a straight line.
+func TestLaunchesOfACurve(t *testing.T) {
+	set := &sample.Set{}
+	for i, k := range []int{0, 64, 256, 512, 1024, 1536, 2048, 3072, 4096, 8192} {
+		for launch := range 5 {
+			us := (2 + 0.001*float64(k)) * (1 + 0.5*float64(launch))
+			s := fittest.Series("send", sample.RTT, slices.Repeat([]float64{us, us * 1.001}, 5)...)
+			s.Bytes, s.Clock, s.Launch, s.Disturbed = k, "real", launch, i/2 != launch
+			set.Series = append(set.Series, s)
+		}
+	}
+	r := mustFit(t, set, clean.Options{})
+	for _, c := range r.Curves {
+		if c.Timer == sample.RTT && (len(c.Pieces) != 1 || !(c.Pieces[0].Value > 3.9 && c.Pieces[0].Value < 4.1)) {
+			t.Errorf("a line of 4 us and 0.002 us/B became %+v", c.Pieces)
+		}
+	}
+	if !warnedOf(r, "", "samples", clean.DisturbedUsed) {
+		t.Errorf("no warning: %v", r.Warnings)
 	}
 }

@@ -49,13 +49,13 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Warnings = append(r.Warnings, t.Warnings()...)
 	}
 	for _, c := range curves {
-		r.Curves = append(r.Curves, c.Public())
+		r.Curves = append(r.Curves, *c)
 		r.Warnings = append(r.Warnings, c.Warnings()...)
 	}
 	places := curve.ByPlace(curves)
 	parts := make([]params.Extraction, len(places))
 	clean.Parallel(len(places), func(i int) {
-		parts[i] = params.Extraction{Subject: places[i][0].Subject, Curves: places[i], O: o}
+		parts[i] = params.Extraction{Subject: places[i][0].Subject(), Curves: places[i], O: o}
 		parts[i].Run()
 	})
 	for _, p := range parts {

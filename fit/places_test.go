@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,23 @@ func parameterOf(ps []params.Parameter, name string) *params.Parameter {
 		}
 	}
 	return nil
+}
+
+// The pairs of emulated machines show their nodes: of four processors each, or of one.
+func TestNodesOfMachines(t *testing.T) {
+	for machine, want := range map[string][][]int{
+		"smp-torus":          {{0, 1, 2, 3}, {4, 5, 6, 7}},
+		"smp-ethernet-pairs": {{0, 1, 2, 3}, {4, 5, 6, 7}},
+		"t3d-pairs":          {{0, 1, 2, 3, 4, 5}},
+	} {
+		_, found, err := tiers.Split(readReference(t, "testdata/reference/"+machine+".samples.csv.gz"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		if levels := found[0].Public().Levels; !reflect.DeepEqual(levels[0].Groups, want) || len(levels) != min(len(want), 2) {
+			t.Errorf("%s: %+v", machine, levels)
+		}
+	}
 }
 
 // Places that were measured for themselves are not mixed with the pairs, of which H and P remain.

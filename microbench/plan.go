@@ -18,15 +18,17 @@ import (
 
 // Plan says what to measure.
 type Plan struct {
-	Modes    []string  // of Modes, or Message
-	Sizes    []int     // lengths of messages in bytes
-	Protocol string    // protocol that the job forces; its sender and delivery times are then measured too
-	Reps     int       // repetitions with each root of the barrier
-	Warmup   int       // rounds before them that are not timed
-	Delta    unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or
-	Shared   bool      // the shortest, on a machine that others hold up for much longer than a round now and then
-	Common   bool      // the clocks of all ranks show the same
-	Pair     [2]int    // the ranks of P1 and P2; the same twice, as in the zero value: the first and the last
+	Modes      []string  // of Modes, or Message
+	Sizes      []int     // lengths of messages in bytes
+	Timers     []string  // that are measured, with those of the same rounds; none: all that a mode has
+	Protocol   string    // protocol that the job forces; its sender and delivery times are then measured too
+	Deliveries bool      // they are measured although the library chooses
+	Reps       int       // repetitions with each root of the barrier
+	Warmup     int       // rounds before them that are not timed
+	Delta      unit.Time // wait of P1 before timer12; 0: twice the longest round of the warm-up, or
+	Shared     bool      // the shortest, on a machine that others hold up for much longer than a round now and then
+	Common     bool      // the clocks of all ranks show the same
+	Pair       [2]int    // the ranks of P1 and P2; the same twice, as in the zero value: the first and the last
 }
 
 // Message is the mode of low-level messages.

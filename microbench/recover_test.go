@@ -139,3 +139,24 @@ func first(ps []params.Parameter, mode, name string) *params.Parameter {
 	}
 	return nil
 }
+
+// Sender and delivery times of the protocol that the library chooses are those of the model; of
+// low-level messages there are none.
+func TestDeliveries(t *testing.T) {
+	m := model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10_000}
+	r := measured(t, spec(m), &microbench.Plan{Modes: []string{"send", microbench.Message}, Sizes: []int{1, 1001}, Reps: 4, Common: true, Deliveries: true}, 0, 1)
+	got := map[string]float64{}
+	for _, c := range r.Curves {
+		for _, p := range c.Points {
+			got[fmt.Sprint(c.Mode, c.Protocol, c.Timer, p.Bytes)] = p.Value
+		}
+	}
+	for key, want := range map[string]float64{"sendautoT_s1": 2, "sendautoT_s1001": 2, "sendautoT_sr1": 10, "sendautoT_sr1001": 20} {
+		if math.Abs(got[key]-want) > 1e-6 {
+			t.Errorf("%s is %v, want %v", key, got[key], want)
+		}
+	}
+	if x, ok := got["messageautoT_s1"]; ok {
+		t.Errorf("T_s of low-level messages is %v", x)
+	}
+}

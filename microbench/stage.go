@@ -84,7 +84,7 @@ func init() { // the functions of collective operations name the table
 		{timers: []string{sample.Idle}, serves: always, rounds: seldom, run: idleSend, span: 1},
 		{timers: []string{sample.RTT}, serves: answered, rounds: seldom, run: roundTrip, inRound: true, span: 1},
 		{timers: []string{sample.Train}, serves: streams, rounds: rarely, run: train, span: Burst - 1},
-		{timers: []string{sample.Sender, sample.OneWay}, serves: forced, rounds: repeated, run: oneTime, span: 1},
+		{timers: []string{sample.Sender, sample.OneWay}, serves: timed, rounds: repeated, run: oneTime, span: 1},
 		{timers: []string{sample.Get, sample.Put}, serves: remoteMemory, rounds: seldom, run: remote, span: 1},
 		{timers: []string{sample.PRTT(Carriages)}, serves: streams, rounds: rarely, run: roundTrain, span: 1, real: true},
 		{timers: []string{sample.PRTTWaiting(Carriages)}, serves: streams, rounds: rarely, run: slowTrain, span: 1, real: true},
@@ -98,8 +98,12 @@ func seldom(reps int) int   { return max(1, reps/fewer) }
 func rarely(reps int) int   { return max(min(reps, 10), reps/fewer/4) }
 
 func always(*mode, *Plan) bool       { return true }
-func forced(_ *mode, p *Plan) bool   { return p.Protocol != "" }
 func answered(m *mode, p *Plan) bool { return m.Blocking && !m.Ready || p.Shared && m.Name == "isend" }
+
+// timed says whether sender and delivery times are measured.
+func timed(m *mode, p *Plan) bool {
+	return p.Protocol != "" || p.Deliveries && m.Name != Message
+}
 
 // remoteMemory says whether low-level messages have remote memory access beside them, as far as the
 // plan knows: a rank whose port has none skips the stage.
@@ -115,7 +119,7 @@ func streams(m *mode, _ *Plan) bool {
 func (p *Plan) stagesOf(m *mode) []int {
 	var all []int
 	for i, s := range stages {
-		if !s.collective() && s.serves(m, p) && (p.Shared || !s.real) {
+		if !s.collective() && s.serves(m, p) && (p.Shared || !s.real) && (p.Timers == nil || slices.ContainsFunc(p.Timers, s.has)) {
 			all = append(all, i)
 		}
 	}

@@ -58,6 +58,31 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// A plan of some timers measures these, with those of the same rounds, and no others.
+func TestTimers(t *testing.T) {
+	j, err := world.Open("t3d", "", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for timer, want := range map[string]string{sample.RTT: "rtt", sample.Timer12: "timer11 timer12 timer21 timer22"} {
+		w, err := j.World(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := &microbench.Plan{Modes: []string{"send"}, Sizes: []int{16}, Timers: []string{timer}, Reps: 2, Warmup: 1, Common: true}
+		var got []string
+		err = mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+			for _, x := range plan.Measure(c, plan.Cells()) {
+				got = append(got, x.Timer)
+			}
+			return nil
+		})
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, %v, want %s", timer, got, err, want)
+		}
+	}
+}
+
 // The benchmark sees communicators only: on goroutines in real time it measures the same series as on an emulated machine, all of them
 // complete.
 func TestOnAnyWorld(t *testing.T) {

@@ -61,7 +61,7 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Add(r.operation(all, operation))
 	}
 	d.Add(warnings(r.Warnings))
-	measuredHow(d, r.Machines, all, slices.ContainsFunc(r.Entrants, func(e compare.Entrant) bool { return e.Clock == "real" }))
+	provenance(d, r.Machines, all)
 	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
 	return d
 }
@@ -109,7 +109,7 @@ func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 	d.AddTables("times", d.Title, timesTables(cs)...)
 	if slices.ContainsFunc(cs, modelled) {
 		d.AddTables("fastest", "Which algorithm is the fastest", fastestTables(compare.FastestOf(cs))...)
-		d.AddTables("model", "Model and measurement", modelTable(where(cs[0].Platform, cs[0].Library, ""), compare.ModelledOf(cs)))
+		d.AddTables("model", "Model and measurement", modelTable(format.Place(cs[0].Platform, cs[0].Library, ""), compare.ModelledOf(cs)))
 	}
 	return d
 }
@@ -137,7 +137,7 @@ func entrantTable(entrants []compare.Entrant, c *compare.Table) *doc.Table {
 		if n > 0 {
 			t.Columns = append(t.Columns, doc.Column{Head: name + "/A", Kind: doc.Number})
 		}
-		t.Note("%s is %s, of %s.", name, where(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
+		t.Note("%s is %s, of %s.", name, format.Place(x.Platform, x.Library, x.Place), strings.Join(x.Files, " and "))
 	}
 	for _, r := range c.Rows {
 		t.Group(ofRanks(r.Name, r.Ranks))
@@ -241,7 +241,7 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		best[whichOf(f.Collective)] = true
 	}
 	for _, c := range cs {
-		t := all.Titled(ofRanks(c.Operation, c.Ranks)+" on "+where(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
+		t := all.Titled(ofRanks(c.Operation, c.Ranks)+" on "+format.Place(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
 		t.Group(c.Algorithm)
 		row := []doc.Cell{doc.Bytes(c.Bytes), doc.Num(c.Min), doc.Num(c.Median), doc.Num(c.Max), doc.Num(c.Last)}
 		counts := &row[4]
@@ -302,7 +302,7 @@ func fastestTables(fs []compare.Fastest) []*doc.Table {
 	var all doc.Tables
 	model := slices.ContainsFunc(fs, func(f compare.Fastest) bool { return f.ByModel.Operation != "" })
 	for _, f := range fs {
-		t := all.Titled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, where(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
+		t := all.Titled(fmt.Sprintf("The fastest algorithms of %d ranks on %s", f.Ranks, format.Place(f.Platform, f.Library, f.Place)), func() *doc.Table { return fastestTable(model) })
 		t.Group(f.Operation)
 		took, _ := f.Took()
 		row := []doc.Cell{doc.Bytes(f.Bytes), winner(t, f), doc.Num(took), doc.Words(f.Next.Algorithm), doc.Words(format.Percent(f.Lead()))}

@@ -173,7 +173,7 @@ var collectiveTerms = []doc.Term{
 	{Name: "last", Meaning: "From a time that ranks have agreed on, by a clock that they have in common, until the last rank's call has ended: what models speak of."},
 	{Name: "bytes", Meaning: "Of the whole data; of a rank's block where there is one for each rank, as in scatter, gather, allgather, alltoall and reduce-scatter."},
 	{Name: "two-level", Meaning: "Algorithms that cross between nodes once: ranks give what they have to a leader of their node, and leaders talk among themselves."},
-	{Name: "model", Meaning: "LogGP: an algorithm is a schedule of messages, and its cost what they add up to, rank by rank. Rendezvous, contention on links, combining and copying are left out."},
+	{Name: "model", Meaning: "LogGP: an algorithm is a schedule of messages, and its cost what they add up to, rank by rank. Rendezvous, contention on links and copying are left out, and combining where the machine does not say what an operation takes."},
 	{Name: "loss", Meaning: "By how much what the model takes for the fastest is slower than what is."},
 	{Name: "±", Meaning: "95 % interval: the value lies in it unless one of twenty such intervals happens to be wrong. It says nothing about systematic errors."},
 	{Name: "KB, KiB", Meaning: "1000 and 1024 bytes."},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
@@ -163,30 +164,38 @@ func ratioCell(t *doc.Table, v compare.Value) doc.Cell {
 	return c
 }
 
+// overlapTable is the table of where it pays not to block. Of real machines it also has from which size on half of the way is free.
 func overlapTable(c *compare.Table) *doc.Table {
-	t := &doc.Table{Name: "comparison-overlap", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "mode", Key: true}}}
+	t := &doc.Table{Name: "non-blocking", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "mode", Key: true}}, Slim: true}
 	for _, s := range c.Subjects {
 		t.Columns = append(t.Columns, doc.Column{Head: s.Name, Kind: doc.Prose})
 	}
-	var last compare.Crossover
 	var row []doc.Cell
-	for _, x := range c.Overlaps {
-		if row == nil || x.Quantity != last.Quantity {
-			t.Group(map[string]string{"o_s": "sends", "o_r": "receives"}[x.Quantity])
+	add := func(group, name string) {
+		row = slices.Repeat([]doc.Cell{doc.None}, 1+len(c.Subjects))
+		row[0] = doc.Words(name)
+		t.Group(group)
+		t.Add(row...)
+	}
+	if c.Best && len(c.Halves) > 0 {
+		bound := slices.ContainsFunc(c.Free, func(x compare.Overlap) bool { return x.Bound })
+		add("half round trip", map[bool]string{false: "half of the way is free", true: "half of the way may be free"}[bound])
+		for _, x := range c.Halves {
+			row[1+x.Subject] = doubtful(t, x, paying(x))
 		}
-		if row == nil || x.Quantity != last.Quantity || x.Mode != last.Mode {
-			row = slices.Repeat([]doc.Cell{doc.None}, 1+len(c.Subjects))
-			row[0] = doc.Words(x.Mode + "/i" + x.Mode)
-			t.Add(row...)
+		t.Note("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
+	}
+	for i, x := range c.Overlaps {
+		if i == 0 || x.Quantity != c.Overlaps[i-1].Quantity || x.Mode != c.Overlaps[i-1].Mode {
+			add(map[string]string{"o_s": "sends", "o_r": "receives"}[x.Quantity], x.Mode+"/i"+x.Mode)
 		}
-		last = x
 		row[1+x.Subject] = doubtful(t, x, pays(x))
 	}
-	if t.Rows() > 0 {
+	if len(c.Overlaps) > 0 {
 		t.Note("The smallest size at which the call that blocks costs more than %s times as much as the one that does not, and the sizes in between which that lies: by the 95 %% interval, or because times change by a step between two sizes that were measured.",
 			strconv.FormatFloat(1+c.Margin, 'g', 6, 64))
-		for _, s := range c.Subjects {
-			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return c.Subjects[x.Subject].Name == s.Name }) {
+		for i, s := range c.Subjects {
+			if !slices.ContainsFunc(c.Overlaps, func(x compare.Crossover) bool { return x.Subject == i }) {
 				t.Note("%s has samples of no pair of calls, such as send and isend, that have sizes in common.", s.Name)
 			}
 		}
@@ -335,4 +344,30 @@ func paying(x compare.Crossover) string {
 		return pays(x)
 	}
 	return sizesOf(x, compare.Longer)
+}
+
+// PatternRow is the time of a communication pattern by a library.
+type PatternRow struct {
+	Pattern, Library, Mode string
+	Ranks, Bytes           int
+	Time                   unit.Time
+	Rate                   unit.Rate // 0: the pattern has none
+}
+
+// Patterns are times of communication patterns, by libraries side by side.
+func Patterns(title string, rows []PatternRow) *doc.Document {
+	t := &doc.Table{Name: "patterns", Title: title, Columns: []doc.Column{{Head: "pattern", Key: true}, {Head: "library", Key: true}, {Head: "mode", Key: true}, {Head: "ranks", Kind: doc.Number},
+		{Head: "length\nB", Kind: doc.Number}, {Head: "time\nus", Kind: doc.Number}, {Head: "throughput\nMB/s", Kind: doc.Number}}}
+	for _, r := range rows {
+		rate := doc.None
+		if r.Rate > 0 {
+			rate = doc.Num(float64(r.Rate) / 1e6)
+		}
+		t.Add(doc.Words(r.Pattern), doc.Words(r.Library), doc.Words(r.Mode), doc.Count(r.Ranks), doc.Bytes(r.Bytes), doc.Num(r.Time.Micros()), rate)
+	}
+	t.Note("The time is from the start until the last rank has ended, that of latency half a round trip; the median of the rounds.")
+	t.Note("Throughput is what one rank handles, a message of each other rank, by the time: the root, or each rank of all-to-all.")
+	d := &doc.Document{Title: title}
+	d.AddTables("patterns", title, t)
+	return d
 }

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,8 +9,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/format"
-	"github.com/loggp/loggp/reports/render"
-	"github.com/loggp/loggp/reports/reporttest"
+	"github.com/loggp/loggp/reports/pagetest"
 )
 
 // contrasted is three machines by formula: one with a step in its sends, one whose times grow, and one that has no calls that do not block.
@@ -123,11 +121,7 @@ func TestPageContrast(t *testing.T) {
 		if n == 1 {
 			c.Rows, c.Rivalries, c.Overlaps = nil, nil, c.Overlaps[:1]
 		}
-		dir := filepath.Join(t.TempDir(), "page")
-		if err := render.Page(dir, Report{Result: example(), Contrast: c}.Document()); err != nil {
-			t.Fatal(err)
-		}
-		page := strings.ReplaceAll(reporttest.Files(t, dir)["index.html"], format.Glue, " ")
+		page := strings.ReplaceAll(pagetest.Write(t, Report{Result: example(), Contrast: c}.Document()).Files["index.html"], format.Glue, " ")
 		for id, want := range map[string]bool{`id="overlap"`: true, `id="contrast"`: n > 1, "700 B (500 B to 700 B)": true} {
 			if strings.Contains(page, id) != want {
 				t.Errorf("%d subjects: %s is there: %v", n, id, !want)

@@ -82,24 +82,7 @@ func places(r *fit.Result) []*place {
 }
 
 // String names the place for a title.
-func (p *place) String() string { return where(p.platform, p.library, p.place) }
-
-func where(platform, library, place string) string {
-	words := []string{platform}
-	if library != "" {
-		words = append(words, library)
-	}
-	switch place {
-	case "inter":
-		words = append(words, "between nodes")
-	case "intra":
-		words = append(words, "within a node")
-	case "":
-	default:
-		words = append(words, place)
-	}
-	return strings.Join(words, ", ")
-}
+func (p *place) String() string { return format.Place(p.platform, p.library, p.place) }
 
 // modes returns the modes that the place has parameters of. H and P are of none.
 func (p *place) modes() []string {
@@ -238,21 +221,13 @@ func (p *place) point(of *params.Parameter, k int) *curve.Point {
 // first returns the row of a parameter that counts: the first that is no mere convention, as params.Value takes it, or else
 // the first, which then has no number.
 func (p *place) first(mode, name string) *params.Parameter {
-	var without *params.Parameter
-	for i := range p.rows {
-		x := &p.rows[i]
-		perByte := name == "G" || name == "S"
-		if x.Mode != mode || x.Name != name || (x.Unit == params.PerByte) != perByte || name == "L" && convention(x.Method) {
-			continue
-		}
-		if !math.IsNaN(x.Value) {
-			return x
-		}
-		if without == nil {
-			without = x
-		}
+	counts := func(x *params.Parameter) bool {
+		return (x.Unit == params.PerByte) == (name == "G" || name == "S") && !(name == "L" && convention(x.Method))
 	}
-	return without
+	if x := p.row(mode, name, func(x *params.Parameter) bool { return counts(x) && !math.IsNaN(x.Value) }); x != nil {
+		return x
+	}
+	return p.row(mode, name, counts)
 }
 
 // convention says whether a method is another reading of L, which is not comparable with the others.
@@ -275,18 +250,10 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 		if math.IsNaN(p.High) {
 			t.Note("≤ of fewer than five samples a size has no interval: it is their median.")
 		}
-		return doc.Words(atMost(p.Value, p.High)).In(doc.Faint)
+		return doc.Words(format.AtMost(p.Value, p.High)).In(doc.Faint)
 	}
 	tone := tone(t, p)
 	return doc.Interval(p.Value, p.Low, p.High).In(tone)
-}
-
-// atMost returns a bound: the upper end of its interval, or the value if it has none.
-func atMost(value, high float64) string {
-	if math.IsNaN(high) {
-		high = value
-	}
-	return "≤" + format.Number(high)
 }
 
 // rate returns the bandwidth of a gap a byte.
@@ -311,48 +278,25 @@ func tone(t *doc.Table, p *params.Parameter) doc.Tone {
 func (p *place) legend(t *doc.Table) {
 	t.Notes = append([]string{"± is the 95 % interval; - means not applicable or not measured."}, t.Notes...)
 	for _, name := range []string{"o_s", "o_r", "L", "g", "G"} {
-		methods, by := []string{}, map[string][]string{}
+		var methods, extents grouped
 		for _, mode := range p.modes() {
 			x := p.first(mode, name)
-			if x == nil || math.IsNaN(x.Value) || x.Method == params.ByOverhead || x.Bound() {
+			if x == nil || math.IsNaN(x.Value) {
 				continue
 			}
-			if by[x.Method] == nil {
-				methods = append(methods, x.Method)
+			if x.Method != params.ByOverhead && !x.Bound() {
+				methods.add(x.Method, mode)
 			}
-			by[x.Method] = append(by[x.Method], mode)
+			if name == "G" && x.From >= 0 {
+				extents.add(format.Sizes(x.From, x.To), mode)
+			}
 		}
-		var ways []string
-		for _, m := range methods {
-			ways = append(ways, m+" ("+strings.Join(by[m], " ")+")")
+		if n := len(methods.keys); n > 1 || n == 1 && !(name == "o_s" && methods.keys[0] == sample.Timer11) {
+			t.Note("%s is %s.", name, methods.list(" "))
 		}
-		if len(ways) > 0 && !(name == "o_s" && len(ways) == 1 && methods[0] == sample.Timer11) {
-			t.Note("%s is %s.", name, strings.Join(ways, ", "))
+		if len(extents.keys) > 0 {
+			t.Note("G is the slope from %s.", extents.list(" "))
 		}
-	}
-	p.extentsOfG(t)
-}
-
-// extentsOfG says of which sizes the G of each mode is.
-func (p *place) extentsOfG(t *doc.Table) {
-	var extents []string
-	by := map[string][]string{}
-	for _, mode := range p.modes() {
-		x := p.first(mode, "G")
-		if x == nil || math.IsNaN(x.Value) || x.From < 0 {
-			continue
-		}
-		s := format.Sizes(x.From, x.To)
-		if by[s] == nil {
-			extents = append(extents, s)
-		}
-		by[s] = append(by[s], mode)
-	}
-	for i, s := range extents {
-		extents[i] = s + " (" + strings.Join(by[s], " ") + ")"
-	}
-	if len(extents) > 0 {
-		t.Note("G is the slope from %s.", strings.Join(extents, ", "))
 	}
 }
 
@@ -429,13 +373,24 @@ func (p *place) pieces() *doc.Table {
 
 // slope returns the row of the slope that belongs to a value, or nil.
 func (p *place) slope(of *params.Parameter) *params.Parameter {
+	return p.row(of.Mode, of.Name, func(x *params.Parameter) bool {
+		return x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.PerByte
+	})
+}
+
+// row returns the first row of a parameter that is as wanted, or nil.
+func (p *place) row(mode, name string, is func(*params.Parameter) bool) *params.Parameter {
 	for i := range p.rows {
-		x := &p.rows[i]
-		if x.Mode == of.Mode && x.Name == of.Name && x.From == of.From && x.To == of.To && x.Method == of.Method && x.Unit == params.PerByte {
+		if x := &p.rows[i]; x.Mode == mode && x.Name == name && is(x) {
 			return x
 		}
 	}
 	return nil
+}
+
+// limit returns the eager limit S of a mode, or nil.
+func (p *place) limit(mode string) *params.Parameter {
+	return p.row(mode, "S", func(x *params.Parameter) bool { return x.Unit == params.Bytes && !math.IsNaN(x.Value) })
 }
 
 // readings are the conventions of L, in the order of columns: the head of each, and its method.
@@ -470,17 +425,12 @@ func (p *place) latencies() *doc.Table {
 
 // latency returns the row of L by a method, or nil.
 func (p *place) latency(mode, method string) *params.Parameter {
-	for i := range p.rows {
-		if x := &p.rows[i]; x.Mode == mode && x.Name == "L" && (x.Method == method || x.Method == method+": not identifiable") {
-			return x
-		}
-	}
-	return nil
+	return p.row(mode, "L", func(x *params.Parameter) bool { return x.Method == method || x.Method == method+": not identifiable" })
 }
 
 // tiersTable says which ranks are near each other.
 func tiersTable(x tiers.Tiers) *doc.Table {
-	t := &doc.Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", where(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
+	t := &doc.Table{Name: "tiers", Title: fmt.Sprintf("Tiers of %s: %s of %d ranks", format.Place(x.Platform, x.Library, ""), format.Plural(len(x.Pairs), "pair"), len(x.Ranks)),
 		Columns: []doc.Column{{Head: "tier", Key: true}, {Head: "pairs", Kind: doc.Number}, {Head: "time,\nnearest 1", Kind: doc.Number},
 			{Head: "groups", Kind: doc.Number}, {Head: "ranks\nof each", Kind: doc.Number}, {Head: "members", Kind: doc.Prose}}}
 	for _, l := range x.Levels {

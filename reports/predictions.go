@@ -178,7 +178,7 @@ const errorNote = "error is (predicted − measured) / measured."
 func comparisonTables(cs []compare.Comparison) []*doc.Table {
 	var all doc.Tables
 	for _, c := range cs {
-		t := all.Titled("Predicted and measured times of "+where(c.Platform, c.Library, c.Place), func() *doc.Table {
+		t := all.Titled("Predicted and measured times of "+format.Place(c.Platform, c.Library, c.Place), func() *doc.Table {
 			return &doc.Table{Name: "comparisons", Notes: []string{errorNote}, Columns: []doc.Column{
 				{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "predicted\nus", Kind: doc.Number}, {Head: "measured\nus", Kind: doc.Number},
 				{Head: "error\n%", Kind: doc.Number}, {Head: "basis"}}}
@@ -187,6 +187,8 @@ func comparisonTables(cs []compare.Comparison) []*doc.Table {
 		if q, _, _ := strings.Cut(c.Quantity, "("); q == sample.Sender || q == sample.OneWay {
 			if strings.HasSuffix(c.Quantity, BySteps) {
 				t.Note("Rows by steps add up every step that the platform's file says something of.")
+			} else if c.Protocol == "" || c.Protocol == "auto" {
+				t.Note("T_s and T_sr of calls whose protocol the library chose are predicted by o_s and T of the call.")
 			} else {
 				t.Note("T_s and T_sr are predicted by equations (1) to (7), which leave out what calls, matching and copies cost.")
 			}

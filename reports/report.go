@@ -1,3 +1,12 @@
+// Package reports makes documents of results: one function a family of reports, from values to a doc.Document.
+//
+// The way of a report: a verb of the command line gathers values (of fit, compare, a platform, a recording), a function here
+// makes a document of them, and package render shows it as text, as a page, as CSV or as JSON. Charts are drawn by package
+// chart, numbers are printed by package format.
+//
+// Reports computes nothing beyond layout: what is shown was computed by fit, model or the platform catalogue. The same
+// results give the same bytes. To add a section, make its tables and charts in the file of its family and add a doc.Section
+// to the document.
 package reports
 
 import (
@@ -19,6 +28,7 @@ import (
 type Report struct {
 	Title       string               // default: of the platforms and libraries
 	Samples     *sample.Set          // for its facts, and what was run
+	Files       []string             // that they are from
 	Result      *fit.Result          // parameters, curves, warnings
 	Comparisons []compare.Comparison // predictions beside measurements
 	Contrast    *compare.Table       // of the platforms, libraries and places of the samples; of one it has overlaps only
@@ -34,7 +44,7 @@ func (r Report) Document() *doc.Document {
 	if d.Title == "" {
 		var names []string
 		for _, x := range ps {
-			names = append(names, where(x.platform, x.library, ""))
+			names = append(names, format.Place(x.platform, x.library, ""))
 		}
 		d.Title = "Communication performance of " + strings.Join(slices.Compact(names), "; ")
 	}
@@ -45,7 +55,7 @@ func (r Report) Document() *doc.Document {
 	tiers := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs: nothing else was known of the machine."}}
 	for _, x := range r.Result.Tiers {
 		tiers.Tables = append(tiers.Tables, tiersTable(x))
-		tiers.Figures = append(tiers.Figures, doc.Figures(doc.Narrow, chart.Matrix(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+where(x.Platform, x.Library, ""), x))...)
+		tiers.Figures = append(tiers.Figures, doc.Figures(doc.Narrow, chart.Matrix(format.FileName("tiers", x.Platform, x.Library), "How near ranks are to each other, "+format.Place(x.Platform, x.Library, ""), x))...)
 	}
 	if len(tiers.Tables) > 0 {
 		d.Add(tiers)
@@ -80,7 +90,9 @@ func (r Report) Document() *doc.Document {
 		basis.Tables = append(basis.Tables, platformTables(x)...)
 	}
 	d.Add(basis)
-	r.run(d)
+	if r.Samples != nil {
+		provenance(d, []sample.Machine{{Files: r.Files, Set: r.Samples}}, nil)
+	}
 	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
 	return d
 }
@@ -115,52 +127,25 @@ func (r Report) known(name string) *platform.Platform {
 	return nil
 }
 
-// run adds how the samples came about, and how to get them again.
-func (r Report) run(d *doc.Document) {
-	if r.Samples == nil {
-		return
-	}
-	t := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
-	again := doc.Section{ID: "again", Title: "How to get the same again", PageOnly: true,
-		Text: []string{"On an emulated platform the same command gives the same samples to the last digit. On a real machine it measures again."}}
-	for _, f := range r.Samples.Facts {
-		if f.Key == sample.File {
-			t.Group(f.Value)
-		}
-		t.Add(doc.Words(f.Key), doc.Words(f.Value))
-		if f.Key == "command" {
-			again.Commands = append(again.Commands, f.Value)
-		}
-	}
-	d.Add(doc.Section{ID: "run", Title: "Where the samples are from", PageOnly: true, Tables: []*doc.Table{t}})
-	if len(again.Commands) > 0 {
-		d.Add(again)
-	}
-}
-
 // ran says what was run.
-func ran(s *sample.Set) string {
+func ran(sets ...*sample.Set) string {
 	var platforms, libraries, clocks, modes, protocols []string
 	var sizes []int
-	see := func(list *[]string, x string) {
-		if x != "" && !slices.Contains(*list, x) {
-			*list = append(*list, x)
+	launches, samples := 0, 0
+	for _, set := range sets {
+		for _, x := range set.Series {
+			platforms, libraries, clocks, modes = appendNew(platforms, x.Platform), appendNew(libraries, x.Library), appendNew(clocks, x.Clock), appendNew(modes, x.Mode)
+			if x.Protocol != "" {
+				protocols = appendNew(protocols, x.Protocol)
+			}
+			sizes, launches = append(sizes, x.Bytes), max(launches, x.Launch+1)
 		}
-	}
-	launches := 0
-	for _, x := range s.Series {
-		see(&platforms, x.Platform)
-		see(&libraries, x.Library)
-		see(&clocks, x.Clock)
-		see(&modes, x.Mode)
-		see(&protocols, x.Protocol)
-		sizes = append(sizes, x.Bytes)
-		launches = max(launches, x.Launch+1)
+		samples += set.Rows()
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
 	text := fmt.Sprintf("Platform %s, library %s, %s clock. %d samples of %s at %d sizes", strings.Join(platforms, ", "), strings.Join(libraries, ", "),
-		strings.Join(clocks, " and "), s.Rows(), strings.Join(modes, ", "), len(sizes))
+		strings.Join(clocks, " and "), samples, strings.Join(modes, ", "), len(sizes))
 	if len(sizes) > 0 {
 		text += " from " + format.Sizes(sizes[0], sizes[len(sizes)-1])
 	}

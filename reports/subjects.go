@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -57,8 +56,8 @@ func transport(platform, library, name string) string {
 func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
 	var files []int
 	for _, s := range m.Series {
-		if s.Platform == x.Platform && s.Library == x.Library && s.Place == x.Place && !slices.Contains(files, s.File) {
-			files = append(files, s.File)
+		if s.Platform == x.Platform && s.Library == x.Library && s.Place == x.Place {
+			files = appendNew(files, s.File)
 		}
 	}
 	var out [][]sample.Fact
@@ -76,8 +75,8 @@ func (s *subject) fact(keys ...string) string {
 		var answers []string
 		for _, facts := range s.facts {
 			for _, f := range facts {
-				if f.Key == key && f.Value != "" && !slices.Contains(answers, f.Value) {
-					answers = append(answers, f.Value)
+				if f.Key == key && f.Value != "" {
+					answers = appendNew(answers, f.Value)
 				}
 			}
 		}
@@ -86,6 +85,46 @@ func (s *subject) fact(keys ...string) string {
 		}
 	}
 	return ""
+}
+
+// answers returns what the facts of subjects are under some keys: the subjects with each.
+func answers(all []subject, keys ...string) (g grouped) {
+	for i := range all {
+		if v := all[i].fact(keys...); v != "" {
+			g.add(v, all[i].name)
+		}
+	}
+	return g
+}
+
+// appendNew appends what a list does not have.
+func appendNew[T comparable](list []T, x T) []T {
+	if slices.Contains(list, x) {
+		return list
+	}
+	return append(list, x)
+}
+
+// grouped is words under keys, each once, in the order in which they came.
+type grouped struct {
+	keys  []string
+	words map[string][]string
+}
+
+func (g *grouped) add(key, word string) {
+	if g.words == nil {
+		g.words = map[string][]string{}
+	}
+	g.keys, g.words[key] = appendNew(g.keys, key), appendNew(g.words[key], word)
+}
+
+// list lists the keys, each with its words in parentheses.
+func (g *grouped) list(between string) string {
+	var out []string
+	for _, k := range g.keys {
+		out = append(out, k+" ("+strings.Join(g.words[k], between)+")")
+	}
+	return strings.Join(out, ", ")
 }
 
 // launchesOf returns how many launches a library has in a place of a machine; "": in any.
@@ -107,16 +146,6 @@ func (s *subject) main() string {
 		}
 	}
 	return "message"
-}
-
-// eager returns the eager limit that was found, or nil.
-func (s *subject) eager() *params.Parameter {
-	for i := range s.rows {
-		if p := &s.rows[i]; p.Name == "S" && p.Unit == params.Bytes && p.Mode == s.main() && !math.IsNaN(p.Value) {
-			return p
-		}
-	}
-	return nil
 }
 
 // limits returns the sizes from which on a library says that it changes its protocol, as far as they are known to be of the transport that it uses.
@@ -159,29 +188,37 @@ func (s *subject) burst() *curve.Curve {
 	return nil
 }
 
-// measuredHow adds how each subject was measured, and how to measure it again: by a real clock other samples.
-func measuredHow(d *doc.Document, machines []sample.Machine, all []subject, real bool) {
-	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "file"}, {Head: "fact"}, {Head: "value"}}}
+// provenance adds where the samples are from, and how to measure them again. All facts are shown, or of several subjects, which are
+// set side by side by what is known of each, a file has them.
+func provenance(d *doc.Document, machines []sample.Machine, all []subject) {
+	facts := &doc.Table{Name: "facts", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
 	var commands []string
 	for _, m := range machines {
 		for i, file := range m.FactsByFile() {
+			if len(m.Files) > 0 {
+				facts.Group(m.Files[min(i, len(m.Files)-1)])
+			}
 			for _, f := range file {
 				if f.Key != sample.File {
-					facts.Add(doc.Words(m.Files[min(i, len(m.Files)-1)]), doc.Words(f.Key), doc.Words(f.Value))
+					facts.Add(doc.Texts(f.Key, f.Value)...)
 				}
-				if f.Key == "command" && !slices.Contains(commands, f.Value) {
-					commands = append(commands, f.Value)
+				if f.Key == "command" {
+					commands = appendNew(commands, f.Value)
 				}
 			}
 		}
 	}
-	d.Files = append(d.Files, doc.File{Name: "facts.csv", Write: func(w io.Writer) error { return render.TableCSV(w, facts) }})
-	d.AddTables("run", "How it was measured", settingTable(all))
-	again := "The same commands give the same samples to the last digit."
-	if real {
-		again = "The commands below measure again, which gives other numbers."
+	if all == nil {
+		d.Add(doc.Section{ID: "run", Title: "Where the samples are from", PageOnly: true, Tables: []*doc.Table{facts}})
+	} else {
+		d.Files = append(d.Files, render.File(facts))
+		d.AddTables("run", "How it was measured", settingTable(all))
 	}
-	d.Add(doc.Section{ID: "again", Title: "How to measure it again", PageOnly: true, Text: []string{"All facts are in facts.csv beside this page. " + again}, Commands: commands})
+	again := doc.Section{ID: "again", Title: "How to measure it again", PageOnly: true, Text: []string{"All facts are in facts.csv beside this page."}, Commands: commands}
+	if len(commands) > 0 {
+		again.Text[0] += " On an emulated platform the commands below give the same samples to the last digit. On a real machine they measure again, which gives other numbers."
+	}
+	d.Add(again)
 }
 
 // settings are what is known of how each transport was measured.
@@ -279,17 +316,8 @@ func unlike(all []subject) []string {
 		what string
 		keys []string
 	}{{"Ranks wait differently", []string{sample.Wait}}, {"Processors differ", []string{"processor", "p1_processor"}}, {"Kernels differ", []string{"kernel"}}} {
-		var answers, words []string
-		for i := range all {
-			if v := all[i].fact(q.keys...); v != "" {
-				words = append(words, all[i].name+" "+v)
-				if !slices.Contains(answers, v) {
-					answers = append(answers, v)
-				}
-			}
-		}
-		if len(answers) > 1 {
-			out = append(out, q.what+": "+strings.Join(words, ", ")+".")
+		if g := answers(all, q.keys...); len(g.keys) > 1 {
+			out = append(out, q.what+": "+g.list(", ")+".")
 		}
 	}
 	return out
@@ -307,14 +335,8 @@ func machineWords(all []subject) string {
 		keys   []string
 		format string
 	}{{[]string{"processor", "p1_processor"}, "%s"}, {[]string{"processors"}, "%s processors"}, {[]string{"kernel"}, "kernel %s"}} {
-		var answers []string
-		for i := range all {
-			if v := all[i].fact(q.keys...); v != "" && !slices.Contains(answers, v) {
-				answers = append(answers, v)
-			}
-		}
-		if len(answers) == 1 {
-			words = append(words, fmt.Sprintf(q.format, answers[0]))
+		if g := answers(all, q.keys...); len(g.keys) == 1 {
+			words = append(words, fmt.Sprintf(q.format, g.keys[0]))
 		}
 	}
 	if len(words) == 0 {

@@ -1,12 +1,9 @@
 package reports
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -19,28 +16,8 @@ import (
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
-	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/pagetest"
 )
-
-var update = flag.Bool("update", false, "write golden files")
-
-// golden compares with a file. Without reason a changed one is not to be committed.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s is now\n%s", path, got)
-	}
-}
 
 // example is a result with everything that a cell can be: exact, weak, only on a line, hidden, not to be had, not measured.
 func example() *fit.Result {
@@ -132,26 +109,23 @@ func broadcasts() []compare.CollectiveComparison {
 }
 
 // texts are all that is printed.
-var texts = []struct {
-	name string
-	doc  func() *doc.Document
-}{
-	{"parameters", func() *doc.Document { return Parameters(example()) }},
-	{"pieces", func() *doc.Document {
+var texts = []pagetest.Titled{
+	{Name: "parameters", Document: func() *doc.Document { return Parameters(example()) }},
+	{Name: "pieces", Document: func() *doc.Document {
 		d := &doc.Document{}
 		for _, p := range places(example()) {
 			d.AddTables("pieces", "Pieces", p.pieces())
 		}
 		return d
 	}},
-	{"predictions", func() *doc.Document { return Predictions("Predicted times", predictions(), false) }},
-	{"terms", func() *doc.Document { return Predictions("Terms", predictions()[2:], true) }},
-	{"comparisons", func() *doc.Document { return Comparisons(comparisons()) }},
-	{"collectives", func() *doc.Document { return CollectiveTimes(broadcasts()) }},
-	{"comparison", func() *doc.Document { return Comparison(contrasted(), nil) }},
-	{"platforms", func() *doc.Document { return Platforms([]*platform.Platform{toy(), toy()}) }},
-	{"platform", func() *doc.Document { return Platform(toy()) }},
-	{"published", func() *doc.Document {
+	{Name: "predictions", Document: func() *doc.Document { return Predictions("Predicted times", predictions(), false) }},
+	{Name: "terms", Document: func() *doc.Document { return Predictions("Terms", predictions()[2:], true) }},
+	{Name: "comparisons", Document: func() *doc.Document { return Comparisons(comparisons()) }},
+	{Name: "collectives", Document: func() *doc.Document { return CollectiveTimes(broadcasts()) }},
+	{Name: "comparison", Document: func() *doc.Document { return Comparison(contrasted(), nil) }},
+	{Name: "platforms", Document: func() *doc.Document { return Platforms([]*platform.Platform{toy(), toy()}) }},
+	{Name: "platform", Document: func() *doc.Document { return Platform(toy()) }},
+	{Name: "published", Document: func() *doc.Document {
 		p, r := toy(), example()
 		for i := range r.Parameters {
 			r.Parameters[i].Platform, r.Parameters[i].Library = "t3d", "chimp"
@@ -165,27 +139,9 @@ var texts = []struct {
 		}
 		return d
 	}},
-	{"study", func() *doc.Document { return smallStudy().Document(false) }},
 }
 
-func TestText(t *testing.T) {
-	styles := []struct {
-		name  string
-		style render.Style
-	}{{"plain", render.Plain}, {"60", render.Style{Width: 60, Lines: true}}, {"80-colour", render.Terminal}}
-	for _, s := range styles {
-		t.Run(s.name, func(t *testing.T) {
-			var b bytes.Buffer
-			for _, x := range texts {
-				fmt.Fprintf(&b, "=== %s\n", x.name)
-				if err := render.Text(&b, x.doc(), s.style); err != nil {
-					t.Fatal(err)
-				}
-			}
-			golden(t, "text-"+s.name+".txt", b.Bytes())
-		})
-	}
-}
+func TestText(t *testing.T) { pagetest.Text(t, texts) }
 
 // TestMeanings: every warning that fit gives is explained.
 func TestMeanings(t *testing.T) {

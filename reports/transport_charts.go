@@ -33,7 +33,7 @@ func (s *Transports) wayPanels(all []subject) (p chart.Stacked, declared bool) {
 			continue
 		}
 		half := c.Half()
-		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.style(false), Points: points(half.Points), Lines: lines(&half)})
+		p.Upper.Series = append(p.Upper.Series, chart.Series{Name: t.name, Style: t.style(false), Points: points(half.Points), Lines: lines(half)})
 		off := chart.Series{Name: t.name, Shape: t.at % len(chart.Solid), Style: t.style(false)}
 		for _, r := range half.Residuals() { // without intervals: what launches differ by moves the line as well
 			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})

@@ -3,7 +3,6 @@ package reports
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/curve"
@@ -11,50 +10,6 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
-
-// pays is the table of where it pays not to block.
-func (s *Transports) pays(all []subject) *doc.Table {
-	t := &doc.Table{Name: "non-blocking", Title: "From which size on calls that do not block pay", Columns: []doc.Column{{Head: "", Key: true}}, Slim: true}
-	for _, x := range all {
-		t.Columns = append(t.Columns, doc.Column{Head: x.name, Kind: doc.Prose})
-	}
-	row := func(name string) []doc.Cell {
-		r := slices.Repeat([]doc.Cell{doc.None}, 1+len(all))
-		r[0] = doc.Words(name)
-		t.Add(r...)
-		return r
-	}
-	if len(s.Table.Halves) > 0 {
-		r := row(map[bool]string{false: "half of the way is free", true: "half of the way may be free"}[s.bounded()])
-		for _, x := range s.Table.Halves {
-			r[1+x.Subject] = doubtful(t, x, paying(x))
-		}
-		t.Note("free: the time of one way (rtt/2) less that of the call, isend, or, where round-trip trains with waits were measured, less all that the processor does for a message. Without them it is a bound: what the library does in the call that waits is not known.")
-	}
-	for _, q := range []struct{ quantity, mode, name string }{
-		{"o_s", "send", "isend is shorter than send"}, {"o_s", "ssend", "issend than ssend"}, {"o_s", "bsend", "ibsend than bsend"}, {"o_r", "send", "irecv than recv"},
-	} {
-		var r []doc.Cell
-		for _, x := range s.Table.Overlaps {
-			if x.Quantity == q.quantity && x.Mode == q.mode {
-				if r == nil {
-					r = row(q.name)
-				}
-				r[1+x.Subject] = doubtful(t, x, paying(x))
-			}
-		}
-		if r != nil {
-			t.Note("shorter, than: the call that blocks costs more than %s times as much.", strconv.FormatFloat(1+s.Table.Margin, 'g', 6, 64))
-		}
-	}
-	t.NoteUnits()
-	return t
-}
-
-// bounded says whether of what is free only a bound is known, of any transport.
-func (s *Transports) bounded() bool {
-	return slices.ContainsFunc(s.Table.Free, func(x compare.Overlap) bool { return x.Bound })
-}
 
 // freeSizes are the sizes at which the table shows what is free, or the nearest that were measured.
 var freeSizes = []int{8, 1024, 8192, 65536, 1 << 20}

@@ -40,7 +40,7 @@ func (s *Transports) Document() *doc.Document {
 	d.AddTables("parameters", "Parameters", s.summary(all))
 	d.Add(doc.Section{ID: "ways", Title: "Half round trips and bandwidth", Figures: doc.Figures(doc.Half, s.ways(all), s.rates(all))})
 	d.Add(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, s.overheads(all, "o_s"), s.overheads(all, "o_r"))})
-	d.Add(doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Figures: doc.Figures(doc.Narrow, s.overlaps(all)...), Tables: []*doc.Table{s.pays(all), s.freeTable(all)}})
+	d.Add(doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Figures: doc.Figures(doc.Narrow, s.overlaps(all)...), Tables: []*doc.Table{overlapTable(named(s.Table)), s.freeTable(all)}})
 	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: []*doc.Table{s.launchTable(all), s.tailTable(all)}})
 	d.Add(warnings(ws))
 	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
@@ -50,7 +50,7 @@ func (s *Transports) Document() *doc.Document {
 		modes.Tables = append(modes.Tables, t)
 	}
 	d.Add(modes)
-	measuredHow(d, s.Machines, all, true)
+	provenance(d, s.Machines, all)
 	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
 	return d
 }
@@ -73,20 +73,13 @@ func (s *Transports) subjects() []subject {
 
 // head is what stands above all: what was measured, and two numbers of each transport.
 func (s *Transports) head(d *doc.Document, all []subject) {
-	var names, modes []string
-	var sizes []int
-	samples := 0
-	for i, x := range all {
+	var names []string
+	for _, x := range all {
 		names = append(names, x.name)
-		for _, m := range s.Table.Subjects[i].Modes {
-			if !slices.Contains(modes, m) {
-				modes = append(modes, m)
-			}
-		}
-		sizes = append(sizes, s.Table.Subjects[i].Sizes...)
 	}
+	var sets []*sample.Set
 	for _, m := range s.Machines {
-		samples += m.Rows()
+		sets = append(sets, m.Set)
 	}
 	if d.Title == "" {
 		d.Title = "Message passing measured: " + strings.Join(names, ", ")
@@ -94,10 +87,7 @@ func (s *Transports) head(d *doc.Document, all []subject) {
 	if words := machineWords(all); words != "" {
 		d.Lead = append(d.Lead, words)
 	}
-	slices.Sort(sizes)
-	if sizes = slices.Compact(sizes); len(sizes) > 0 {
-		d.Lead = append(d.Lead, fmt.Sprintf("%d samples of %s at %d sizes from %s.", samples, strings.Join(modes, ", "), len(sizes), format.Sizes(sizes[0], sizes[len(sizes)-1])))
-	}
+	d.Lead = append(d.Lead, ran(sets...))
 	for i, x := range all {
 		for _, r := range []*compare.Row{s.Table.Near(compare.OneWay, x.main(), 8), s.Table.Row(compare.Achieved, x.main(), "")} {
 			if r == nil || r.Of(i) == nil {
@@ -240,7 +230,7 @@ func (s *Transports) limitRows(t *doc.Table, all []subject) {
 			b, any = doc.Words(strings.Join(words, "\n")), true
 		}
 		e := doc.None
-		if p := all[i].eager(); p != nil {
+		if p := all[i].limit(all[i].main()); p != nil {
 			e, sent = doc.Words(format.Sizes(int(p.Low), int(p.High))).In(tone(t, p)), true
 			if int(p.Low) < int(p.Value) && int(p.Value) < int(p.High) {
 				e.Text = format.Size(int(p.Value)) + "\n" + e.Text
@@ -279,24 +269,19 @@ func (s *Transports) methods(t *doc.Table, all []subject) {
 		if x.Name == "L" || x.Name == compare.OneWay || x.Name == compare.Achieved || x.Name == compare.Bandwidth {
 			continue
 		}
-		methods, by := []string{}, map[string][]string{}
+		var methods grouped
 		for _, r := range x.Values {
-			if math.IsNaN(r.Value) || r.Bound() || r.Method == params.ByOverhead {
-				continue
-			}
-			if by[r.Method] == nil {
-				methods = append(methods, r.Method)
-			}
-			by[r.Method] = append(by[r.Method], all[r.Subject].name)
-		}
-		for i, m := range methods {
-			if len(methods) > 1 {
-				methods[i] += " (" + strings.Join(by[m], ", ") + ")"
+			if !math.IsNaN(r.Value) && !r.Bound() && r.Method != params.ByOverhead {
+				methods.add(r.Method, all[r.Subject].name)
 			}
 		}
-		if len(methods) > 0 {
-			name, _, _ := strings.Cut(rowWords(x), ",")
-			parts = append(parts, name+" "+strings.Join(methods, ", "))
+		name, _, _ := strings.Cut(rowWords(x), ",")
+		switch len(methods.keys) {
+		case 0:
+		case 1:
+			parts = append(parts, name+" "+methods.keys[0])
+		default:
+			parts = append(parts, name+" "+methods.list(", "))
 		}
 	}
 	if len(parts) > 0 {

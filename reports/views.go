@@ -25,7 +25,7 @@ func PLogP(r *fit.Result) *doc.Document {
 }
 
 func plogpTable(v params.PLogP) *doc.Table {
-	t := &doc.Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", where(v.Platform, v.Library, v.Place), v.Mode),
+	t := &doc.Table{Name: "plogp", Title: fmt.Sprintf("PLogP of %s, %s", format.Place(v.Platform, v.Library, v.Place), v.Mode),
 		Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "o_r\nus", Kind: doc.Number}, {Head: "g\nus", Kind: doc.Number}}}
 	for _, x := range v.Sizes {
 		t.Add(doc.Bytes(x.Bytes), timed(t, x.SendO), timed(t, x.RecvO), timed(t, x.Gap))
@@ -82,10 +82,8 @@ func (p *place) mean(mode string) doc.Cell {
 
 // eager returns S of a mode.
 func (p *place) eager(t *doc.Table, mode string) doc.Cell {
-	for i := range p.rows {
-		if x := &p.rows[i]; x.Mode == mode && x.Name == "S" && x.Unit == params.Bytes {
-			return doc.Words(format.Sizes(int(x.Low), int(x.High))).In(tone(t, x))
-		}
+	if x := p.limit(mode); x != nil {
+		return doc.Words(format.Sizes(int(x.Low), int(x.High))).In(tone(t, x))
 	}
 	t.Note("- no eager limit is seen: no size at which half a round trip begins to cost a handshake.")
 	return doc.None
@@ -102,14 +100,14 @@ func HeldOut(hs []compare.HeldOut) *doc.Document {
 	var errors []float64 // of the place, without their signs
 	modes, fitted := 0, 0
 	for i, h := range hs {
-		of := where(h.Platform, h.Library, h.Place)
+		of := format.Place(h.Platform, h.Library, h.Place)
 		t.Group(of)
 		row(h.Mode, h.Fitted, len(h.Others), h.Median, h.Largest)
 		modes, fitted = modes+1, fitted+h.Fitted
 		for _, x := range h.Others {
 			errors = append(errors, math.Abs(x.Error))
 		}
-		if i+1 < len(hs) && where(hs[i+1].Platform, hs[i+1].Library, hs[i+1].Place) == of {
+		if i+1 < len(hs) && format.Place(hs[i+1].Platform, hs[i+1].Library, hs[i+1].Place) == of {
 			continue
 		}
 		if modes > 1 {

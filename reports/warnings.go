@@ -3,12 +3,12 @@ package reports
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
 )
 
@@ -71,29 +71,20 @@ func warnings(ws []clean.Warning) doc.Section {
 }
 
 // placeOf says where the samples of a warning are from.
-func placeOf(w clean.Warning) string { return where(w.Platform, w.Library, w.Place) }
+func placeOf(w clean.Warning) string { return format.Place(w.Platform, w.Library, w.Place) }
 
 // warning is the warnings of one kind.
 func warning(code string, all []clean.Warning, several bool) doc.Warning {
 	k := doc.Warning{Code: code, Meaning: meanings[code]}
 	var texts, places []string
 	names := map[[2]string][]string{} // by text and place
-	see := func(list *[]string, x string) {
-		if !slices.Contains(*list, x) {
-			*list = append(*list, x)
-		}
-	}
 	for _, w := range all {
 		if w.Code != code {
 			continue
 		}
 		k.Count++
-		see(&texts, w.Text)
-		see(&places, placeOf(w))
 		key := [2]string{w.Text, placeOf(w)}
-		of := names[key]
-		see(&of, subjectOf(w))
-		names[key] = of
+		texts, places, names[key] = appendNew(texts, key[0]), appendNew(places, key[1]), appendNew(names[key], subjectOf(w))
 	}
 	if len(texts) <= fewTexts {
 		for _, t := range texts {
@@ -111,7 +102,7 @@ func warning(code string, all []clean.Warning, several bool) doc.Warning {
 		var of []string
 		for _, t := range texts {
 			for _, n := range names[[2]string{t, p}] {
-				see(&of, n)
+				of = appendNew(of, n)
 			}
 		}
 		k.Cases = append(k.Cases, doc.Case{Subjects: some(of) + placeSuffix(p, several)})
@@ -144,9 +135,66 @@ func some(words []string) string {
 
 // warningsFile is all warnings, a row each.
 func warningsFile(ws []clean.Warning) doc.File {
-	t := &doc.Table{Name: "warnings", Columns: []doc.Column{{Head: "platform"}, {Head: "library"}, {Head: "place"}, {Head: "mode"}, {Head: "of"}, {Head: "code"}, {Head: "text"}}}
+	t := &doc.Table{Name: "warnings", Columns: doc.Heads("platform", "library", "place", "mode", "of", "code", "text")}
 	for _, w := range ws {
-		t.Add(doc.Words(w.Platform), doc.Words(w.Library), doc.Words(w.Place), doc.Words(w.Mode), doc.Words(w.Parameter), doc.Words(w.Code), doc.Words(w.Text))
+		t.Add(doc.Texts(w.Platform, w.Library, w.Place, w.Mode, w.Parameter, w.Code, w.Text)...)
 	}
-	return doc.File{Name: "warnings.csv", Write: func(w io.Writer) error { return render.TableCSV(w, t) }}
+	return render.File(t)
+}
+
+// Advice is what was found about a machine that matters to measurements on it.
+type Advice struct {
+	Check, Verdict, Found string
+	Why, Do               string // "": nothing is to be done
+
+	Grave bool // it spoils numbers, or makes measuring impossible
+}
+
+// Doctor is what was found about a machine, and what to do about it.
+func Doctor(all []Advice) *doc.Document {
+	d := &doc.Document{Title: "What measurements on this machine depend on"}
+	d.AddTables("doctor", d.Title, findingTable(all), adviceTable(all))
+	t := &doc.Table{Name: "findings", Columns: doc.Heads("check", "verdict", "found", "why", "do")}
+	for _, a := range all {
+		t.Add(doc.Texts(a.Check, a.Verdict, a.Found, a.Why, a.Do)...)
+	}
+	d.Files = []doc.File{render.File(t)}
+	return d
+}
+
+// findingTable has what was found.
+func findingTable(all []Advice) *doc.Table {
+	t := &doc.Table{Name: "doctor", Title: "What measurements on this machine depend on", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "verdict", Key: true}, {Head: "found", Kind: doc.Prose}}}
+	for _, a := range all {
+		t.Add(doc.Words(a.Check), a.verdict(), doc.Words(a.Found))
+	}
+	return t
+}
+
+func (a Advice) verdict() doc.Cell {
+	switch {
+	case a.Grave:
+		return doc.Words(a.Verdict).In(doc.Bad)
+	case a.Why == "" && a.Do == "":
+		return doc.Words(a.Verdict).In(doc.Good)
+	}
+	return doc.Words(a.Verdict)
+}
+
+// adviceTable has why it matters and what to do, what is grave before the rest.
+func adviceTable(all []Advice) *doc.Table {
+	t := &doc.Table{Name: "advice", Columns: []doc.Column{{Head: "check", Key: true}, {Head: "why it matters", Kind: doc.Prose}, {Head: "what to do", Kind: doc.Prose}}}
+	for _, grave := range []bool{true, false} {
+		for _, a := range all {
+			if a.Grave != grave || a.Why == "" && a.Do == "" {
+				continue
+			}
+			do := doc.Words(a.Do)
+			if a.Do == "" {
+				do = doc.None
+			}
+			t.Add(doc.Words(a.Check).In(doc.Strong), doc.Words(a.Why), do)
+		}
+	}
+	return t
 }

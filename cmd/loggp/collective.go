@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +15,8 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/doc"
 )
@@ -83,7 +83,7 @@ type setting struct {
 func (s setting) caveat() string {
 	left := "rendezvous, contention on links, combining and copying"
 	if s.low {
-		left = "the overheads of MPI calls, " + left + ", so that times may be several times as long"
+		left = "the overheads of MPI calls, rendezvous, contention on links and copying, so that times may be several times as long"
 	}
 	return "The model leaves out " + left + ". Measure the near ties before you choose: 'loggp measure --collective NAME -o FILE', and 'loggp compare --samples FILE' prints the error of the model and whether it finds the fastest algorithm."
 }
@@ -182,6 +182,7 @@ func (s *setting) messages(cmd *cobra.Command, known *platform.Platform, library
 		return model.MessageView(machine, job.Library, machine.Path(job.Ranks, pair[0], pair[1]))
 	}
 	s.Parameters = view(pair)
+	s.Fold = unit.PerByte(machine.Processor.Operation) / 8 // of elements as Float64, which are what is measured
 	s.low = true
 	s.where = "low-level messages on " + machine.Name + ", " + job.Library.Name
 	near, err := job.Pair(model.Intra.String())
@@ -277,15 +278,13 @@ func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int,
 }
 
 func collectivesCSV(w io.Writer, ranks int, all []reports.Collective) error {
-	c := csv.NewWriter(w)
-	c.Write(strings.Split("operation,algorithm,ranks,bytes,predicted_us,messages,bytes_sent", ","))
+	var rows [][]string
 	for _, x := range all {
 		for _, a := range x.Algorithms {
 			for i, cost := range a.Costs {
-				c.Write([]string{x.Operation, a.Name, strconv.Itoa(ranks), strconv.Itoa(x.Sizes[i]), cost.Last.MicrosString(), strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes)})
+				rows = append(rows, []string{x.Operation, a.Name, strconv.Itoa(ranks), strconv.Itoa(x.Sizes[i]), cost.Last.MicrosString(), strconv.Itoa(cost.Messages), strconv.Itoa(cost.Bytes)})
 			}
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return table.WriteText(w, "predictions", "operation,algorithm,ranks,bytes,predicted_us,messages,bytes_sent", rows)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +20,52 @@ var (
 	named = regexp.MustCompile(`(?m)\A# (\S+\.yaml)`)
 	word  = regexp.MustCompile(`'[^']*'|\S+`)
 )
+
+// TestFirstSteps runs docs/first-steps.sh. Each command exits with 0 and prints a table, and what stands in tables is
+// neither infinite nor not a number. The time that a measurement takes is the usual one but by TCP, where it is less. Documents that begin with the same measurement take the samples from here.
+func TestFirstSteps(t *testing.T) {
+	long(t)
+	script := absolute(t, "../../docs/first-steps.sh")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(exe, filepath.Join(bin, "loggp-command")); err != nil { // TestMain
+		t.Fatal(err)
+	}
+	const keep = "#!/bin/sh\ncase \"$1 $3\" in 'measure tcp') set -- \"$@\" --budget 1s ;; esac\nloggp-command \"$@\" >\"$1.out\" || exit\ncat \"$1.out\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "loggp"), []byte(keep), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	platforms := []string{"t3d", "shm", "tcp"}
+	if installed(t) {
+		platforms = append(platforms, "mpi")
+	}
+	for _, platform := range platforms {
+		t.Run(platform, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			out, err := exec.CommandContext(t.Context(), "sh", script, platform).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for verb, want := range map[string]string{"measure": "LogGP parameters of", "fit": "LogGP parameters of", "predict": "T_s-r us", "compare": "measured"} {
+				b, err := os.ReadFile(verb + ".out")
+				if err != nil || !strings.Contains(string(b), want) {
+					t.Errorf("%v: %s does not print %q:\n%s", err, verb, want, b)
+				}
+				if verb != "compare" { // errors may be negative
+					sound(t, string(b))
+				}
+			}
+			if _, err := os.Stat(platform + "-report/index.html"); err != nil {
+				t.Error(err)
+			}
+			remember(t, []string{"measure", "--platform", platform, "-o", "measured.csv"}, "measure.out", platform+".csv")
+		})
+	}
+}
 
 // TestDocumentedCommands runs every command that the documents show, one document after the other in a directory of its own, with the
 // files that the document gives (a yaml block that begins with its name). A text block after commands is a look at what the last of them
@@ -148,23 +195,38 @@ func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) 
 }
 
 // quick returns a command that takes a second or two. The documents show no output of commands that measure this machine
-// or reproduce a paper, and shown says whether they do of others.
+// or reproduce a paper, and shown says whether they do of others. A measurement of this machine with nothing but the
+// defaults is that of TestFirstSteps.
 func quick(words []string, shown bool) []string {
-	reps := slices.Index(words, "--reps")
+	without := func(flag string) bool {
+		i := slices.Index(words, flag)
+		if i >= 0 {
+			words = slices.Delete(words, i, i+2)
+		}
+		return i < 0
+	}
 	switch {
 	case words[0] == "reproduce" && len(words) > 1:
-		if reps >= 0 {
-			words = slices.Delete(words, reps, reps+2)
-		}
-		return slices.Insert(words, 2, "--reps", "4")
-	case words[0] != "measure" || slices.Contains(words, "--quick") || slices.Contains(words, "--budget"):
+		without("--reps")
+		without("--noise")                             // as TestReproduceOptions has it
+		return slices.Insert(words, 2, "--reps", "20") // as TestPaper has it
+	case words[0] == "platforms" && len(words) == 3 && words[1] == "sensitivity" && words[2] == "t3d": // some of its rows
+		return append(words, "--to", "table-3 T3D o_s *")
+	case words[0] != "measure":
 		return words
 	case slices.ContainsFunc(words, func(w string) bool { return w == "shm" || w == "tcp" || w == "mpi" }):
-		if reps >= 0 {
-			words = slices.Delete(words, reps, reps+2)
+		if len(words) == 3 || len(words) == 5 && words[3] == "-o" {
+			return words
 		}
-		return append(words, "--quick")
-	case shown || reps >= 0:
+		without("--reps")
+		if without("--budget") && !slices.Contains(words, "--quick") {
+			words = append(words, "--quick")
+		}
+		if slices.Contains(words, "--hosts") { // whose agents take a while to start
+			return words
+		}
+		return append(words, "--budget", "400ms")
+	case shown || slices.Contains(words, "--reps"):
 		return words
 	}
 	return append(words, "--reps", "10")
@@ -177,6 +239,29 @@ var remembered = map[string]effect{}
 type effect struct {
 	printed string
 	files   map[string][]byte
+}
+
+// keyOf returns the key of a command.
+func keyOf(words []string) string {
+	key := sha256.New()
+	for _, w := range words {
+		fmt.Fprintf(key, "%q ", w)
+		if b, err := os.ReadFile(w); err == nil {
+			key.Write(b)
+		}
+	}
+	return string(key.Sum(nil))
+}
+
+// remember keeps what a command printed and wrote elsewhere as that of the one that writes measured.csv.
+func remember(t *testing.T, words []string, printed, file string) {
+	t.Helper()
+	text, err := os.ReadFile(printed)
+	b, err2 := os.ReadFile(file)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	remembered[keyOf(words)] = effect{string(text), map[string][]byte{"measured.csv": b}}
 }
 
 // runOnce runs a command in the current directory, or repeats what it did before: many documents show the same first
@@ -204,14 +289,7 @@ func runOnce(t *testing.T, words ...string) string {
 			}
 		}()
 	}
-	key := sha256.New()
-	for _, w := range words {
-		fmt.Fprintf(key, "%q ", w)
-		if b, err := os.ReadFile(w); err == nil {
-			key.Write(b)
-		}
-	}
-	k := string(key.Sum(nil))
+	k := keyOf(words)
 	if x, ok := remembered[k]; ok {
 		for name, b := range x.files {
 			if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {

@@ -16,7 +16,7 @@ func TestFormats(t *testing.T) {
 	mustRun(t, strings.Fields("fit a.csv -o params.csv")...)
 	for _, args := range []string{
 		"platforms", "platforms list", "platforms show t3d", "fit a.csv", "fit a.csv --view plogp", "compare --samples a.csv --samples b.csv", "compare --samples a.csv --params params.csv", "compare --samples c.csv",
-		"report a.csv", "report c.csv", "predict --params params.csv", "predict --platform t3d --protocol RTA", "predict --platform t3d --collective bcast", "run --platform t3d stencil", "trace --platform t3d --mode ssend", "doctor --quick",
+		"report a.csv", "report c.csv", "predict --params params.csv", "predict --platform t3d --protocol RTA", "predict --platform t3d --collective bcast", "run --platform t3d stencil", "patterns --platform t3d", "trace --platform t3d --mode ssend", "doctor --quick",
 	} {
 		rows, err := csv.NewReader(strings.NewReader(withoutFacts(mustRun(t, strings.Fields(args+" --format csv")...)))).ReadAll()
 		if err != nil || len(rows) < 2 {

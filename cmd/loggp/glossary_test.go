@@ -23,6 +23,7 @@ import (
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/study"
 )
 
 // docs/glossary.md has every name that users meet in files and flags, and no name that is gone.
@@ -151,8 +152,8 @@ func columns(t *testing.T) []string {
 		func(w io.Writer) error { return compare.WriteCollectives(w, nil) },
 		func(w io.Writer) error { return collectivesCSV(w, 0, nil) },
 		func(w io.Writer) error { return predictor{}.csv(w, nil) },
-		func(w io.Writer) error { return new(reports.Study).Cells(w) },
-		func(w io.Writer) error { return new(reports.Study).ClaimRows(w) },
+		func(w io.Writer) error { return new(study.Study).Cells(w) },
+		func(w io.Writer) error { return new(study.Study).ClaimRows(w) },
 		func(w io.Writer) error { return render.CSV(w, reports.Doctor(nil)) },
 	} {
 		var b strings.Builder

@@ -140,7 +140,7 @@ func (m *measure) launches(cmd *cobra.Command, job *world.Job, e *microbench.Exp
 		if err != nil {
 			return err
 		}
-		return s.On(w, job.Options(m.protocol))
+		return s.On(w, job.Options(m.forced()))
 	}, func(part float64) { bar.done(int(part * thousandths)) })
 }
 

@@ -21,11 +21,12 @@ func TestMain(m *testing.M) {
 		probetest.Main()
 		return
 	}
-	if launch.IsRank() || filepath.Base(os.Args[0]) == "loggp" || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
+	if launch.IsRank() || filepath.Base(os.Args[0]) == "loggp-command" || len(os.Args) > 1 && (os.Args[1] == "launch" || os.Args[1] == "measure") {
 		main()
 		return
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else the race detector lets every rank sleep for a second at its end
+	runPaper, decide = paperOnce, decideOnce
 	os.Exit(m.Run())
 }
 
@@ -82,11 +83,11 @@ func samples(set *sample.Set) map[sample.Key]int {
 	return n
 }
 
-// A quick measurement has fewer modes and sizes, and of each no fewer samples: processes that are started for a launch come to it through those before. The head
+// A quick measurement has fewer modes and sizes, and of each no fewer samples, unless it says that there was no time for them: processes that are started for a launch come to it through those before. The head
 // says how it was measured.
 func TestMeasureHereQuickly(t *testing.T) {
 	t.Chdir(t.TempDir())
-	sound(t, mustRun(t, "measure", "--platform", "shm", "--quick", "--budget", "10s", "--seed", "7", "-o", "here.csv"))
+	sound(t, mustRun(t, "measure", "--platform", "shm", "--quick", "--precision", "50%", "--budget", "2s", "--seed", "7", "-o", "here.csv"))
 	set, err := sample.ReadFile("here.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -100,15 +101,19 @@ func TestMeasureHereQuickly(t *testing.T) {
 		k.Launch = 0
 		launches[k] |= 1 << launch
 	}
-	if want := len(microbench.QuickModes) * len(microbench.QuickSizes) * 9; len(launches) != want {
-		t.Errorf("%d series, of %d", len(launches), want)
-	}
-	for k, of := range launches {
-		if of != 1<<3-1 {
-			t.Errorf("%v has launches %b", k, of)
+	if says, _ := set.Fact(sample.Spoiled); !strings.Contains(says, "budget: ") {
+		if want := len(microbench.QuickModes) * len(microbench.QuickSizes) * 9; len(launches) != want {
+			t.Errorf("%d series, of %d", len(launches), want)
+		}
+		of := 0 // where time is short a launch may leave out what another has
+		for _, some := range launches {
+			of |= some
+		}
+		if says, _ := set.Fact("launches"); of != 1<<3-1 || says != "3" {
+			t.Errorf("there are launches %b, and by the fact %q", of, says)
 		}
 	}
-	for fact, want := range map[string]string{"launches": "3", "order_seed": "7", "budget": "10s", "precision": "2%", "timer_cost": "taken out"} {
+	for fact, want := range map[string]string{"order_seed": "7", "budget": "2s", "precision": "50%", "timer_cost": "taken out"} {
 		if got, _ := set.Fact(fact); got != want {
 			t.Errorf("the fact %s is %q, want %q", fact, got, want)
 		}
@@ -153,10 +158,11 @@ func TestMeasureHereBriefly(t *testing.T) {
 	}
 }
 
-// sound complains of numbers that cannot be times.
+// sound complains of numbers that cannot be times. Why a value cannot be predicted may have any numbers.
 func sound(t *testing.T, out string) {
 	t.Helper()
 	table, _, _ := strings.Cut(out, "Warnings:")
+	table = regexp.MustCompile(`(?m)^.* cannot be predicted, .*$`).ReplaceAllString(table, "")
 	if bad := regexp.MustCompile(`(?i)\b(nan|inf)\b| -[0-9]`).FindString(table); bad != "" {
 		t.Errorf("%q is printed:\n%s", bad, table)
 	}

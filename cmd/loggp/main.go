@@ -91,7 +91,7 @@ func misuse(cmd *cobra.Command, err error) error {
 }
 
 // verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, runCommand, platformsCommand, versionCommand}
+var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
 
 func command() *cobra.Command {
 	root := &cobra.Command{

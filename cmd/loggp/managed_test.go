@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -103,17 +104,21 @@ func TestManaged(t *testing.T) {
 // Wrong use is said once, by rank 0, whose status is the manager's.
 func TestManagedMisuse(t *testing.T) {
 	underManagers(t, func(t *testing.T, launcher []string) {
+		var jobs sync.WaitGroup // managers take a second or two to end
 		for _, c := range []struct{ args, says string }{
 			{"tcp --place 9,9", "loggp: --place: 9,9: the job has the ranks 0 to 2, no rank 9\n"},
 			{"tcp --ranks 5", " has started 3\n"},
 			{"tcp --hosts node2", " has started the ranks of this job\n"},
 			{"shm", "has started 3 processes: start one, or take --platform tcp\n"},
 		} {
-			out, errs, status := managedRun(t, launcher, strings.Fields(c.args)...)
-			if status != misused || strings.Count(out+errs, c.says) != 1 {
-				t.Errorf("--platform %s: status %d:\n%s\n%s", c.args, status, out, errs)
-			}
+			jobs.Go(func() {
+				out, errs, status := managedRun(t, launcher, strings.Fields(c.args)...)
+				if status != misused || strings.Count(out+errs, c.says) != 1 {
+					t.Errorf("--platform %s: status %d:\n%s\n%s", c.args, status, out, errs)
+				}
+			})
 		}
+		jobs.Wait()
 	})
 }
 

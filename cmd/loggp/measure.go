@@ -92,7 +92,7 @@ model.`,
 	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, and more where curves break)")
-	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", "))
+	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the library's own choice")
 	m.level = chosen(cmd, "level", []string{"both", "mpi", "message"}, "both", "messages of MPI, the low-level messages under them, or both: on an emulated machine unless other flags choose, and those of MPI on this one")
 	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier, of this machine in each launch (default there: as --precision and --budget say)")
 	f.IntVar(&m.warmup, "warmup", 10, "rounds before them that are not timed; shm and tcp warm up until times are stable instead")
@@ -106,7 +106,7 @@ model.`,
 	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
 	m.vendor.flags(cmd)
 	mustComplete(cmd, "platform", append(platform.Names(), append(world.Here, probe.Platform)...))
-	mustComplete(cmd, "protocol", model.ProtocolNames())
+	mustComplete(cmd, "protocol", append(model.ProtocolNames(), auto))
 	mustComplete(cmd, "place", places)
 	return cmd
 }
@@ -167,12 +167,12 @@ func (m *measure) sweep(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 	if !m.all() {
 		bar := newProgress(cmd.ErrOrStderr(), len(plan.Cells()))
 		defer bar.end()
-		return microbench.Sweep(cmd.Context(), plan, job.Options(m.protocol), open, bar.done)
+		return microbench.Sweep(cmd.Context(), plan, job.Options(m.forced()), open, bar.done)
 	}
 	pairs := microbench.Pairs(job.Ranks)
 	bar := newProgress(cmd.ErrOrStderr(), len(pairs))
 	defer bar.end()
-	return microbench.SweepPairs(cmd.Context(), plan, pairs, job.Options(m.protocol), open, bar.done)
+	return microbench.SweepPairs(cmd.Context(), plan, pairs, job.Options(m.forced()), open, bar.done)
 }
 
 // all says whether all pairs are measured.
@@ -254,7 +254,7 @@ const longest = 1 << 28
 
 // plan makes a plan of the flags.
 func (m *measure) plan() (*microbench.Plan, error) {
-	plan := &microbench.Plan{Protocol: m.protocol, Reps: m.reps, Warmup: m.warmup, Common: true}
+	plan := &microbench.Plan{Protocol: m.forced(), Deliveries: m.protocol == auto, Reps: m.reps, Warmup: m.warmup, Common: true}
 	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
 		return nil, err
 	}
@@ -301,8 +301,8 @@ func (m *measure) chooseModes() ([]string, error) {
 		}
 		return []string{microbench.Message}, nil
 	}
-	if m.protocol != "" {
-		if err := protocol(m.protocol); err != nil {
+	if m.forced() != "" {
+		if err := protocol(m.forced()); err != nil {
 			return nil, err
 		}
 	}
@@ -316,17 +316,28 @@ func (m *measure) chooseModes() ([]string, error) {
 		return list, nil
 	}
 	list := m.served(microbench.Modes())
-	if emulated := !isHere(m.platform) && m.platform != probe.Platform; emulated && m.protocol == "" && *m.level == "both" {
+	if emulated := !isHere(m.platform) && m.platform != probe.Platform; emulated && m.forced() == "" && *m.level == "both" {
 		list = append(list, microbench.Message)
 	}
 	return list, nil
+}
+
+// auto is the protocol that stands for the library's own choice.
+const auto = "auto"
+
+// forced returns the protocol that is forced; "" if the library chooses.
+func (m *measure) forced() string {
+	if m.protocol == auto {
+		return ""
+	}
+	return m.protocol
 }
 
 // served returns those modes that the forced protocol can serve.
 func (m *measure) served(modes []string) []string {
 	var out []string
 	for _, mode := range modes {
-		if (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, Protocol: m.protocol}).Check() == nil {
+		if (&microbench.Plan{Modes: []string{mode}, Sizes: []int{0}, Reps: 1, Protocol: m.forced()}).Check() == nil {
 			out = append(out, mode)
 		}
 	}
@@ -347,8 +358,8 @@ func (m *measure) set(cmd *cobra.Command, job *world.Job, plan *microbench.Plan,
 		if k.Place == "" {
 			k.Place = job.Place(p1, p2)
 		}
-		if m.protocol != "" {
-			k.Protocol = m.protocol
+		if m.forced() != "" {
+			k.Protocol = m.forced()
 		}
 	}
 	set := &sample.Set{Series: series, Facts: append(m.head(cmd, job), sample.Fact{Key: sample.Pair, Value: pair})}
@@ -393,12 +404,12 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		return err
 	}
 	if byRealClock(set) {
-		if m.protocol != "" {
-			fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", m.protocol)
+		if m.forced() != "" {
+			fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", m.forced())
 		}
 		return text(cmd, reports.Parameters(result))
 	}
-	if err := text(cmd, reports.Parameters(result)); err != nil || m.protocol == "" {
+	if err := text(cmd, reports.Parameters(result)); err != nil || m.forced() == "" {
 		return err
 	}
 	w := way{job.Platform, job.Ranks, plan.Pair}

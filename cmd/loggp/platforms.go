@@ -39,7 +39,7 @@ docs/platforms.md says how to write one for your own machine.`,
 	for _, c := range []*cobra.Command{cmd, list, details} {
 		printing(c)
 	}
-	cmd.AddCommand(list, details, &cobra.Command{
+	cmd.AddCommand(list, details, sensitivityCommand(), &cobra.Command{
 		Use:     "validate FILE",
 		Short:   "Check a platform file",
 		Example: "  loggp platforms validate my.yaml",

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
-	"github.com/loggp/loggp/microbench/paper"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -123,7 +123,7 @@ func report(files []string) (reports.Report, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Samples = set
+	r.Samples, r.Files = set, files
 	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
 		return r, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -8,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/microbench/paper"
+	"github.com/loggp/loggp/cmd/loggp/calibrate"
+	"github.com/loggp/loggp/cmd/loggp/paper"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/render"
+	"github.com/loggp/loggp/reports/study"
 	"github.com/loggp/loggp/testdata"
 )
 
@@ -21,6 +24,14 @@ type reproduce struct {
 	reps          int
 	seed          uint64
 }
+
+// runPaper runs the experiments of a paper. Tests run them once for several commands.
+var runPaper = func(ctx context.Context, p *paper.Paper, o paper.Options) (*study.Study, error) {
+	return p.Reproduce(ctx, o)
+}
+
+// decide marks the published values that assumed numbers decide. Tests find these once for several commands.
+var decide = calibrate.Decide
 
 // published are the folders of papers.
 func published() fs.FS {
@@ -122,7 +133,10 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 		bar.of(total)
 		bar.done(done)
 	}
-	study, err := p.Reproduce(cmd.Context(), o)
+	study, err := runPaper(cmd.Context(), p, o)
+	if err == nil {
+		err = decide(cmd.Context(), p, study)
+	}
 	bar.end()
 	if err != nil {
 		return fmt.Errorf("reproduce %s: %w", name, err)

@@ -3,24 +3,28 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/npb"
 	"github.com/loggp/loggp/impl/programs"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/recording"
 )
 
 // runs has the flags of the verb.
 type runs struct {
 	platform, library, protocol, noise, operation string
+	class                                         string
 	collective                                    []string
 	ranks, size, rounds                           int
 	seed                                          uint64
@@ -38,6 +42,10 @@ func runCommand() *cobra.Command {
 		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
 		names = append(names, p.Name)
 	}
+	for _, b := range npb.All {
+		fmt.Fprintf(&list, "\n  %-8s %s (--class: %s)", b.Name, b.What, strings.Join(strings.Split(b.Classes, ""), ", "))
+		names = append(names, b.Name)
+	}
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM",
 		Short: "Run a parallel program on an emulated machine",
@@ -51,7 +59,8 @@ The programs are` + list.String(),
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
   loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
-  loggp run --platform t3d -n 8 --profile matmul`,
+  loggp run --platform t3d -n 8 --profile matmul
+  loggp run --platform t3d -n 8 --class W npb-is`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("say which program: %s", strings.Join(names, ", "))
@@ -69,6 +78,7 @@ The programs are` + list.String(),
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.IntVar(&r.size, "size", 0, "size of the problem (default: the program's)")
 	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
+	f.StringVar(&r.class, "class", "", "size of a NAS Parallel Benchmark: S, W or A (default: S)")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
@@ -82,7 +92,15 @@ The programs are` + list.String(),
 
 func (r *runs) run(cmd *cobra.Command, name string) error {
 	p, ok := programs.Named(name)
-	if !ok {
+	b, benchmark := npb.Named(name)
+	switch {
+	case benchmark && (r.size != 0 || r.rounds != 0):
+		return misuse(cmd, fmt.Errorf("--size and --rounds are not for %s: its problem is a --class", name))
+	case benchmark:
+		p = programs.Program{Name: b.Name, Usual: programs.Settings{Size: 1, Rounds: 1}} // which it does not use
+	case ok && r.class != "":
+		return misuse(cmd, fmt.Errorf("--class is for the NAS Parallel Benchmarks: %s has --size and --rounds", name))
+	case !ok:
 		return misuse(cmd, fmt.Errorf("there is no program %q: there are %s", name, strings.Join(cmd.ValidArgs, ", ")))
 	}
 	if r.platform == "" {
@@ -101,22 +119,67 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		most = mostThings
 	}
 	begin := time.Now()
-	recording, err := job.Record(cmd.Context(), r.seed, r.protocol, most, func(c *mpi.Comm) error { return p.Run(c, s) })
+	var result npb.Result
+	record, err := job.Record(cmd.Context(), r.seed, r.protocol, most, func(c *mpi.Comm) error {
+		if !benchmark {
+			return p.Run(c, s)
+		}
+		got, err := b.Run(c, npb.Settings{Class: r.class, Operation: s.Operation})
+		if c.Rank() == 0 {
+			result = got
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
 	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+	if benchmark {
+		title = fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, job.Platform.Machine.Name, job.Library.Name)
+	}
 	note := fmt.Sprintf("One operation takes %v.", s.Operation)
 	for _, f := range job.Forced {
-		if note += fmt.Sprintf(" %v uses %s.", f.Operation, f.Algorithm); !makes(recording, f.Operation) {
+		if note += fmt.Sprintf(" %v uses %s.", f.Operation, f.Algorithm); !makes(record, f.Operation) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "--collective %v=%s has no effect: %s makes no such call\n", f.Operation, f.Algorithm, p.Name)
 		}
 	}
-	if err := show(cmd, reports.Run(title, note, recording, r.profile)); err != nil {
+	document := recording.Run(title, note, record, r.profile)
+	if benchmark {
+		document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
+	}
+	if err := show(cmd, document); err != nil {
 		return err
+	}
+	if benchmark && !b.Skeleton && !result.Verified {
+		return fmt.Errorf("%s, class %s, on %s: verification unsuccessful: the result differs from the published one", b.Name, result.Class, job.Platform.Machine.Name)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
 	return nil
+}
+
+// benchmarkTable has the lines that NPB prints at the end.
+func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
+	verified := "UNSUCCESSFUL"
+	if r.Verified {
+		verified = "SUCCESSFUL"
+	} else if b.Skeleton {
+		verified = "NOT PERFORMED"
+	}
+	t := &doc.Table{Name: "npb", Title: b.Name, Columns: []doc.Column{{Head: "result", Key: true, Kind: doc.Text}, {Head: "value", Kind: doc.Text}}}
+	for _, line := range [][2]string{
+		{"Class", r.Class},
+		{"Size", r.Size},
+		{"Iterations", strconv.Itoa(r.Iterations)},
+		{"Time in seconds", fmt.Sprintf("%.6f", r.Time.Micros()/1e6)},
+		{"Total processes", strconv.Itoa(ranks)},
+		{"Mop/s total", fmt.Sprintf("%.2f", r.Mops())},
+		{"Mop/s/process", fmt.Sprintf("%.2f", r.Mops()/float64(ranks))},
+		{"Operation type", r.Kind},
+		{"Verification", verified},
+	} {
+		t.Add(doc.Words(line[0]), doc.Words(line[1]))
+	}
+	return t
 }
 
 // set makes a job and the settings of a program of the flags.

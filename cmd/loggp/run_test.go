@@ -74,3 +74,24 @@ func TestRunProfile(t *testing.T) {
 		}
 	}
 }
+
+// Benchmarks print NPB's lines, the same each time, and the statistics of the run. By the specification, class S of CG has 1400 rows
+// and 15 iterations.
+func TestRunBenchmark(t *testing.T) {
+	args := []string{"run", "--platform", "t3d", "-n", "4", "npb-cg"}
+	out := mustRun(t, args...)
+	for _, want := range []string{`Class +S`, `Size +1400`, `Iterations +15`, `Time in seconds +[01]\.\d+`, `Total processes +4`, `Verification +SUCCESSFUL`, `computes`} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	if mustRun(t, args...) != out {
+		t.Error("another time, other numbers")
+	}
+	for _, bad := range [][]string{{"--size", "3", "npb-cg"}, {"--class", "S", "ring"}, {"--class", "X", "npb-cg"}, {"--class", "SW", "npb-cg"}, {"-n", "3", "npb-cg"}} {
+		var out, errs buffer
+		if run(t.Context(), append([]string{"run", "--platform", "t3d"}, bad...), &out, &errs) == 0 {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}

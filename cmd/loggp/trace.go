@@ -17,8 +17,8 @@ import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports"
 	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/recording"
 	"github.com/loggp/loggp/reports/render"
 )
 
@@ -330,17 +330,17 @@ func (m *message) receive(c *mpi.Comm) {
 }
 
 // record runs what is to be traced.
-func (x todo) record(ctx context.Context, job *world.Job, seed uint64) (reports.Trace, error) {
+func (x todo) record(ctx context.Context, job *world.Job, seed uint64) (recording.Trace, error) {
 	r, err := job.Record(ctx, seed, x.protocol, 0, x.run)
 	if err != nil {
-		return reports.Trace{}, err
+		return recording.Trace{}, err
 	}
 	name, begin := x.program, unit.Time(0)
 	if x.message != nil {
 		name, begin = x.message.call, lead
 	}
 	r = r.Window(begin, r.End())
-	return reports.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
+	return recording.Trace{Name: job.Platform.Machine.Name + "-" + name, Title: x.title, Ranks: job.Ranks, Recording: r}, nil
 }
 
 // cut returns what --window says of a recording.
@@ -364,13 +364,13 @@ func (t *trace) cut(r *model.Recording) (*model.Recording, error) {
 }
 
 // write writes what was recorded, or prints it.
-func (t *trace) write(cmd *cobra.Command, shown reports.Trace) error {
+func (t *trace) write(cmd *cobra.Command, shown recording.Trace) error {
 	var err error
 	what := "page"
 	switch filepath.Ext(t.output) {
 	case ".json":
 		what = "trace events"
-		err = sample.Save(t.output, func(w io.Writer) error { return reports.TraceEvents(w, shown) })
+		err = sample.Save(t.output, func(w io.Writer) error { return recording.Events(w, shown) })
 	case ".svg":
 		what = "time line"
 		err = sample.Save(t.output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })

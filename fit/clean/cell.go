@@ -122,7 +122,7 @@ func Counted(groups []group, how combine) []group {
 	}
 	a, b := groups[0], groups[1]
 	if how == Pool {
-		return []group{newGroup(merge(a.times, b.times))}
+		return []group{newGroup(sorted(slices.Concat(a.times, b.times)))}
 	}
 	if b.Median < a.Median {
 		a = b
@@ -199,18 +199,6 @@ func sorted(times []unit.Time) []unit.Time {
 
 func newGroup(sorted []unit.Time) group { return group{sorted, At(sorted, 0.5)} }
 
-func merge(a, b []unit.Time) []unit.Time {
-	out := make([]unit.Time, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if b[0] < a[0] {
-			a, b = b, a
-		}
-		out = append(out, a[0])
-		a = a[1:]
-	}
-	return append(append(out, a...), b...)
-}
-
 // At returns the quantile u of sorted samples in microseconds, between two of them on the straight
 // line.
 func At(sorted []unit.Time, u float64) float64 {
@@ -257,7 +245,7 @@ func apart(launches [][]group) (a, b group, size float64) {
 		if len(launches) == 1 {
 			return g[0], g[1], size
 		}
-		middle := unit.FromMicros(At(merge(g[0].times, g[1].times), 0.5))
+		middle := unit.FromMicros(At(sorted(slices.Concat(g[0].times, g[1].times)), 0.5))
 		for root := range with {
 			for _, t := range g[root].times {
 				with[root] = append(with[root], t-middle)

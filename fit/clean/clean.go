@@ -7,64 +7,110 @@ package clean
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// leastUndisturbed is how many samples of a timer of a mode at a size, of all launches together,
-// are enough to leave out the disturbed ones.
+// leastUndisturbed is how many undisturbed samples a size must have left.
 const leastUndisturbed = 5
 
-// Undisturbed leaves out the disturbed samples of each cell that has enough others. In the other
-// cells all samples count, and a warning says how many such cells there are.
+// Undisturbed decides which samples count, for all sizes of a timer of a mode together: the
+// undisturbed ones of the launches that have some at every size, if these are half of all launches
+// and have five samples at each size; else all.
+// So all sizes of a curve rest on the same launches. A curve of which each size rests on launches
+// of its own has steps wherever launches differ. A warning for each place says of how many curves
+// disturbed samples count.
 func Undisturbed(set *sample.Set) (*sample.Set, []Warning) {
-	cellOf := func(k sample.Key) sample.Key {
-		k.Launch, k.Disturbed = 0, false
+	curveOf := func(k sample.Key) sample.Key {
+		k.Bytes, k.Launch, k.Disturbed = 0, 0, false
 		return k
 	}
-	type share struct{ disturbed, others int }
-	shares := map[sample.Key]share{}
+	curves, disturbed := map[sample.Key]launches{}, map[sample.Key]bool{}
 	for _, s := range set.Series {
-		x := shares[cellOf(s.Key)]
-		if s.Disturbed {
-			x.disturbed += len(s.Times)
-		} else {
-			x.others += len(s.Times)
+		c := curveOf(s.Key)
+		if curves[c] == nil {
+			curves[c] = launches{}
 		}
-		shares[cellOf(s.Key)] = x
+		curves[c].add(&s)
+		if s.Disturbed {
+			disturbed[c] = true
+		}
 	}
-	type tally struct{ used, cells int }
-	tallies := map[Subject]tally{}
-	any := false
-	for k, x := range shares {
-		t := tallies[Subject{Platform: k.Platform, Library: k.Library, Place: k.Place}]
-		t.cells++
-		if any = any || x.disturbed > 0; x.disturbed > 0 && x.others < leastUndisturbed {
+	if len(disturbed) == 0 {
+		return set, nil
+	}
+	type tally struct{ used, curves int }
+	tallies, calm := map[Subject]tally{}, map[sample.Key]map[int]bool{}
+	for c, of := range curves {
+		calm[c] = of.calm()
+		where := Subject{Platform: c.Platform, Library: c.Library, Place: c.Place}
+		t := tallies[where]
+		t.curves++
+		if disturbed[c] && calm[c] == nil {
 			t.used++
 		}
-		tallies[Subject{Platform: k.Platform, Library: k.Library, Place: k.Place}] = t
-	}
-	if !any {
-		return set, nil
+		tallies[where] = t
 	}
 	out := &sample.Set{Facts: set.Facts}
 	var warnings []Warning
 	for _, s := range set.Series {
-		if s.Disturbed && shares[cellOf(s.Key)].others >= leastUndisturbed {
+		where := SubjectOf(&s)
+		if t := tallies[where]; t.used > 0 {
+			w := where.warning("samples", DisturbedUsed, fmt.Sprintf("disturbed samples count for %d of %d timers: too few launches have others at every size", t.used, t.curves))
+			w.Sizes, w.Of = t.used, t.curves
+			warnings = append(warnings, w)
+			tallies[where] = tally{}
+		}
+		if c := calm[curveOf(s.Key)]; c != nil && (s.Disturbed || !c[s.Launch]) {
 			continue
 		}
 		s.Disturbed = false
 		out.Series = append(out.Series, s)
-		where := SubjectOf(&s)
-		if t := tallies[where]; t.used > 0 {
-			w := where.warning("samples", DisturbedUsed, fmt.Sprintf("of %d of %d timers at a size fewer than %d samples are undisturbed: the disturbed ones count as well", t.used, t.cells, leastUndisturbed))
-			w.Sizes, w.Of = t.used, t.cells
-			warnings = append(warnings, w)
-			tallies[where] = tally{}
-		}
 	}
 	out.Series = sample.Joined(out.Series)
 	return out, warnings
+}
+
+// launches is how many undisturbed samples a curve has, by launch and size.
+type launches map[int]map[int]int
+
+func (l launches) add(s *sample.Series) {
+	if l[s.Launch] == nil {
+		l[s.Launch] = map[int]int{}
+	}
+	n := len(s.Times)
+	if s.Disturbed {
+		n = 0
+	}
+	l[s.Launch][s.Bytes] += n
+}
+
+// calm returns the launches that have undisturbed samples at every size that they measured, or nil
+// if there are too few.
+func (l launches) calm() map[int]bool {
+	out, counted := map[int]bool{}, map[int]int{}
+	for launch, sizes := range l {
+		if slices.Contains(slices.Collect(maps.Values(sizes)), 0) {
+			continue
+		}
+		out[launch] = true
+		for bytes, n := range sizes {
+			counted[bytes] += n
+		}
+	}
+	if 2*len(out) < len(l) {
+		return nil
+	}
+	for _, sizes := range l {
+		for bytes := range sizes {
+			if counted[bytes] < leastUndisturbed {
+				return nil
+			}
+		}
+	}
+	return out
 }
 
 // OfCollectives says whether a set has samples of collective operations, and whether it has others.

@@ -44,6 +44,20 @@ func (c Collective) took() float64 {
 	return micros
 }
 
+// operation is what algorithms have in common: the data of one length, or of all.
+type operation struct {
+	platform, library, place, name string
+	ranks, bytes                   int
+}
+
+func (c Collective) operation(ofLength bool) operation {
+	o := operation{c.Platform, c.Library, c.Place, c.Operation, c.Ranks, 0}
+	if ofLength {
+		o.bytes = c.Bytes
+	}
+	return o
+}
+
 // wide is which part of a time the half of its interval is, if not much is known of it.
 const wide = 0.1
 
@@ -54,22 +68,13 @@ func (c Collective) wide() bool { return c.High-c.Low > 2*wide*c.took() }
 
 // Collectives returns what a set says of collective operations, in the order of its series. It is an error if the facts do not say of how many ranks.
 func Collectives(set *sample.Set) ([]Collective, error) {
-	type cells map[string][]*sample.Series // by timer, one a launch
-	var order []sample.Key
-	of := make(map[sample.Key]cells) // by what is the same of all timers and launches
+	var together []*sample.Series
 	for i := range set.Series {
-		s := &set.Series[i]
-		if !sample.Collective(s.Timer) || len(s.Times) == 0 {
-			continue
+		if s := &set.Series[i]; sample.Collective(s.Timer) && len(s.Times) > 0 {
+			together = append(together, s)
 		}
-		k := s.Key
-		k.Launch, k.Timer = 0, ""
-		if of[k] == nil {
-			order, of[k] = append(order, k), cells{}
-		}
-		of[k][s.Timer] = append(of[k][s.Timer], s)
 	}
-	if order == nil {
+	if together == nil {
 		return nil, nil
 	}
 	runs, err := set.Runs()
@@ -80,8 +85,14 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		return nil, fmt.Errorf("fit: samples of collective operations, and no fact %q that says of how many ranks", sample.Ranks)
 	}
 	var all []Collective
-	for _, k := range order {
+	sameTime := func(s *sample.Series) sample.Key { // whatever launch and timer
+		k := s.Key
+		k.Launch, k.Timer = 0, ""
+		return k
+	}
+	for _, of := range grouped(together, sameTime) {
 		var file int
+		k := of[0].Key
 		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
 			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Last: math.NaN()}
 		var counts clean.Cell
@@ -89,7 +100,8 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 			timer string
 			to    *float64
 		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
-			if series := of[k][x.timer]; series != nil {
+			series := slices.DeleteFunc(slices.Clone(of), func(s *sample.Series) bool { return s.Timer != x.timer })
+			if len(series) > 0 {
 				counts = clean.New(series, clean.Pool, runs, clean.Options{}.Defaults())
 				*x.to, c.Samples, file = counts.Value, max(c.Samples, counts.N), series[0].File
 			}
@@ -120,31 +132,19 @@ func CollectiveWarnings(machines []sample.Machine, entrants []Entrant) []clean.W
 
 // warnings says what to doubt in the times.
 func (e *Entrant) warnings() []clean.Warning {
-	type what struct {
-		platform, library, place, operation string
-		ranks                               int
-	}
-	var order []what
-	of := make(map[what][]Collective)
-	for _, c := range e.Times {
-		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks}
-		if of[w] == nil {
-			order = append(order, w)
-		}
-		of[w] = append(of[w], c)
-	}
 	var out []clean.Warning
+	groups := grouped(e.Times, func(c Collective) operation { return c.operation(false) })
 	for _, test := range collectiveDoubts {
-		for _, w := range order {
-			n, all := 0, len(of[w])
-			for _, c := range of[w] {
+		for _, of := range groups {
+			n, w := 0, of[0]
+			for _, c := range of {
 				if test.is(c) {
 					n++
 				}
 			}
 			if n > 0 {
-				out = append(out, clean.Warning{Platform: w.platform, Library: w.library, Place: w.place, Mode: fmt.Sprintf("%s:%d", w.operation, w.ranks),
-					Parameter: fmt.Sprintf("%d of %d times", n, all), Code: test.code, Text: test.text, Sizes: n, Of: all})
+				out = append(out, clean.Warning{Platform: w.Platform, Library: w.Library, Place: w.Place, Mode: fmt.Sprintf("%s:%d", w.Operation, w.Ranks),
+					Parameter: fmt.Sprintf("%d of %d times", n, len(of)), Code: test.code, Text: test.text, Sizes: n, Of: len(of)})
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func rivalries(all []*party, o clean.Options) []Crossover {
 }
 
 // of returns the curve of a quantity, or nil. Of one-way times it is the round trip, which crosses another where its half does.
-func curveOf(m params.Mode, quantity string) *curve.Fitted {
+func curveOf(m params.Mode, quantity string) *curve.Curve {
 	switch quantity {
 	case "o_s":
 		return m.SendOverhead()
@@ -101,7 +101,7 @@ func curveOf(m params.Mode, quantity string) *curve.Fitted {
 // duel is a crossover that is looked for: where is a longer than factor·b?
 type duel struct {
 	Crossover
-	a, b   *curve.Fitted
+	a, b   *curve.Curve
 	factor float64
 }
 
@@ -124,7 +124,7 @@ func (d duel) common() []int {
 	}
 	var all []int
 	from, to := 0, math.MaxInt
-	for _, c := range []*curve.Fitted{d.a, d.b} {
+	for _, c := range []*curve.Curve{d.a, d.b} {
 		for _, x := range c.Cells {
 			all = append(all, x.Bytes)
 		}
@@ -255,7 +255,7 @@ type stretch struct {
 
 // stretches returns the lines of a curve: one a piece. Of a piece that is not straight nothing is known between the sizes that were measured:
 // each of these is a stretch.
-func stretchesOf(c *curve.Fitted) []stretch {
+func stretchesOf(c *curve.Curve) []stretch {
 	var out []stretch
 	for i, p := range c.Pieces {
 		cells := c.Of(i)
@@ -275,7 +275,7 @@ func stretchesOf(c *curve.Fitted) []stretch {
 }
 
 // weakNear says whether a piece that touches sizes is weak.
-func weakNear(c *curve.Fitted, low, high int) bool {
+func weakNear(c *curve.Curve, low, high int) bool {
 	for i, p := range c.Pieces {
 		if p.From <= high && low <= p.To && params.VerdictOf(c, i, 0, 1) != params.Good {
 			return true

@@ -30,7 +30,7 @@ func Entrants(machines []sample.Machine) ([]Entrant, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, part := range byLibrary(times) {
+		for _, part := range grouped(times, func(c Collective) [3]string { return [3]string{c.Platform, c.Library, c.Clock} }) {
 			j := slices.IndexFunc(all, func(e *Entrant) bool { return e.takes(part) && alike(machines[e.Machines[0]].Set, m.Set) })
 			if j < 0 {
 				j, all = len(all), append(all, &Entrant{Platform: part[0].Platform, Library: part[0].Library, Clock: part[0].Clock})
@@ -62,19 +62,19 @@ func Entrants(machines []sample.Machine) ([]Entrant, error) {
 	return out, nil
 }
 
-// byLibrary parts times of one machine by platform, library and clock.
-func byLibrary(times []Collective) [][]Collective {
-	var all [][]Collective
-	for _, c := range times {
-		i := slices.IndexFunc(all, func(p []Collective) bool {
-			return p[0].Platform == c.Platform && p[0].Library == c.Library && p[0].Clock == c.Clock
-		})
-		if i < 0 {
-			i, all = len(all), append(all, nil)
+// grouped returns the elements of each key together, in the order of the first of each.
+func grouped[T any, K comparable](all []T, key func(T) K) [][]T {
+	var out [][]T
+	at := map[K]int{}
+	for _, x := range all {
+		i, ok := at[key(x)]
+		if !ok {
+			i, out = len(out), append(out, nil)
+			at[key(x)] = i
 		}
-		all[i] = append(all[i], c)
+		out[i] = append(out[i], x)
 	}
-	return all
+	return out
 }
 
 // setting returns the first word of a fact.
@@ -109,33 +109,34 @@ func alike(a, b *sample.Set) bool {
 // first entrant that is there.
 func Collect(entrants []Entrant, o clean.Options) *Table {
 	t := &Table{}
+	type time struct {
+		Collective
+		entrant int
+	}
+	var all []time
+	for n, e := range entrants {
+		t.Subjects = append(t.Subjects, Subject{Platform: e.Platform, Library: e.Library, Place: e.Place, Clock: e.Clock, Name: e.Name, Machine: e.Machines[0]})
+		for _, x := range e.Times {
+			all = append(all, time{x, n})
+		}
+	}
 	type what struct {
 		operation    string
 		ranks, bytes int
 	}
-	var order []what
-	of := map[what][][]Collective{} // by entrant
-	for n, e := range entrants {
-		t.Subjects = append(t.Subjects, Subject{Platform: e.Platform, Library: e.Library, Place: e.Place, Clock: e.Clock, Name: e.Name, Machine: e.Machines[0]})
-		for _, x := range e.Times {
-			w := what{x.Operation, x.Ranks, x.Bytes}
-			if of[w] == nil {
-				order, of[w] = append(order, w), make([][]Collective, len(entrants))
-			}
-			of[w][n] = append(of[w][n], x)
-		}
-	}
 	first := len(entrants)
-	for _, w := range order {
-		r := Row{Quantity: Quantity{Name: w.operation, Timer: sample.CollLast, Bytes: w.bytes, Ranks: w.ranks, Unit: params.Micros}}
-		for _, x := range slices.Concat(of[w]...) {
+	for _, of := range grouped(all, func(x time) what { return what{x.Operation, x.Ranks, x.Bytes} }) {
+		r := Row{Quantity: Quantity{Name: of[0].Operation, Timer: sample.CollLast, Bytes: of[0].Bytes, Ranks: of[0].Ranks, Unit: params.Micros}}
+		times := make([][]Collective, len(entrants))
+		for _, x := range of {
+			times[x.entrant] = append(times[x.entrant], x.Collective)
 			if math.IsNaN(x.Last) {
 				r.Timer = sample.CollMax
 			}
 		}
-		for n, times := range of[w] {
-			if len(times) > 0 {
-				r.Values = append(r.Values, fastestOf(times, r.Timer, n))
+		for n, x := range times {
+			if len(x) > 0 {
+				r.Values = append(r.Values, fastestOf(x, r.Timer, n))
 			}
 		}
 		if len(r.Values) > 1 {

@@ -33,23 +33,10 @@ func (f Fastest) slower(c CollectiveComparison) float64 {
 
 // FastestOf returns the fastest algorithms for each operation and length, in the order of the comparisons. Where there is only one there is no choice.
 func FastestOf(cs []CollectiveComparison) []Fastest {
-	type what struct {
-		platform, library, place, operation string
-		ranks, bytes                        int
-	}
-	var order []what
-	of := make(map[what][]CollectiveComparison)
-	for _, c := range cs {
-		w := what{c.Platform, c.Library, c.Place, c.Operation, c.Ranks, c.Bytes}
-		if of[w] == nil {
-			order = append(order, w)
-		}
-		of[w] = append(of[w], c)
-	}
 	var all []Fastest
-	for _, w := range order {
-		if len(of[w]) > 1 {
-			all = append(all, fastest(of[w]))
+	for _, of := range grouped(cs, func(c CollectiveComparison) operation { return c.operation(true) }) {
+		if len(of) > 1 {
+			all = append(all, fastest(of))
 		}
 	}
 	return all
@@ -84,20 +71,10 @@ type Modelled struct {
 // ModelledOf sums up comparisons, by operation and number of ranks, in their order. What has no model does not count.
 func ModelledOf(cs []CollectiveComparison) []Modelled {
 	var all []Modelled
-	for len(cs) > 0 {
-		first := cs[0]
-		var of, rest []CollectiveComparison
-		for _, c := range cs {
-			if c.Platform == first.Platform && c.Library == first.Library && c.Place == first.Place && c.Operation == first.Operation && c.Ranks == first.Ranks {
-				of = append(of, c)
-			} else {
-				rest = append(rest, c)
-			}
-		}
+	for _, of := range grouped(cs, func(c CollectiveComparison) operation { return c.operation(false) }) {
 		if of = slices.DeleteFunc(of, func(c CollectiveComparison) bool { return c.By == "" }); len(of) > 0 {
 			all = append(all, modelled(of))
 		}
-		cs = rest
 	}
 	return all
 }

@@ -83,7 +83,7 @@ func HoldOut(set *sample.Set, o clean.Options) ([]HeldOut, error) {
 	for _, c := range curves {
 		here := params.Select(r.Parameters, c.Platform, c.Library, c.Place)
 		h := HeldOut{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode}
-		h.Fitted = (len(sizes[series{c.Subject, c.Mode, c.Protocol}]) + 1) / 2
+		h.Fitted = (len(sizes[series{c.Subject(), c.Mode, c.Protocol}]) + 1) / 2
 		var errors []float64
 		for _, x := range c.Cells {
 			e, err := params.At(here, c.Mode, params.OneWay, x.Bytes)

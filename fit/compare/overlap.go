@@ -46,15 +46,15 @@ func free(all []*party, o clean.Options) ([]Overlap, []Crossover) {
 		}
 		duels = append(duels, duel{Crossover{Quantity: OneWay, Mode: "send", Subject: i, Against: i}, way, call, 4}) // rtt/2 > 2·call
 		for _, w := range way.Cells {
-			c := call.At(w.Bytes)
+			c := call.Cell(w.Bytes)
 			if c == nil || !(w.Low > 0) {
 				continue
 			}
-			x := Overlap{Subject: i, Bytes: w.Bytes, Bound: bound, Call: pointOf(*c)}
+			x := Overlap{Subject: i, Bytes: w.Bytes, Bound: bound, Call: curve.PointOf(*c)}
 			half := clean.Combine([]clean.Cell{w}, []float64{0.5}, o.Level)
-			x.Way, x.Free, x.Share = pointOf(half), leaves(half, *c, o), shareLeft(half, *c, o)
-			if b := send.SendOverhead().At(w.Bytes); b != nil {
-				q := pointOf(*b)
+			x.Way, x.Free, x.Share = curve.PointOf(half), leaves(half, *c, o), shareLeft(half, *c, o)
+			if b := send.SendOverhead().Cell(w.Bytes); b != nil {
+				q := curve.PointOf(*b)
 				x.Blocks = &q
 			}
 			out = append(out, x)
@@ -66,7 +66,7 @@ func free(all []*party, o clean.Options) ([]Overlap, []Crossover) {
 // leaves returns way − call.
 func leaves(way, call clean.Cell, o clean.Options) curve.Point {
 	d := clean.Combine([]clean.Cell{way, call}, []float64{1, -1}, o.Level)
-	return pointOf(d)
+	return curve.PointOf(d)
 }
 
 // shareLeft returns 1 − call/way in percent. Its interval is as much wider than that of the replicates as that of the difference.
@@ -86,8 +86,4 @@ func shareLeft(way, call clean.Cell, o clean.Options) curve.Point {
 	}
 	slack := 100 * (way.Slack + call.Slack) / way.Value
 	return curve.Point{Bytes: way.Bytes, Value: clean.Rounded(value), Low: clean.Rounded(low - slack), High: clean.Rounded(min(high+slack, 100)), Samples: way.N + call.N}
-}
-
-func pointOf(c clean.Cell) curve.Point {
-	return curve.Point{Bytes: c.Bytes, Value: clean.Rounded(c.Value), Low: clean.Rounded(c.Low), High: clean.Rounded(c.High), Samples: c.N}
 }

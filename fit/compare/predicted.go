@@ -82,7 +82,7 @@ func Compare(set *sample.Set, ps []params.Parameter, predict Predictor) ([]Compa
 }
 
 // quantity returns what a curve of the mode shows times a factor, or "" where it shows nothing of interest.
-func quantityOf(m params.Mode, c *curve.Fitted) (name string, factor float64) {
+func quantityOf(m params.Mode, c *curve.Curve) (name string, factor float64) {
 	switch {
 	case c.Timer == sample.Sender || c.Timer == sample.OneWay:
 		return c.Timer, 1
@@ -130,7 +130,18 @@ func WriteComparisons(w io.Writer, cs []Comparison) error {
 // fitted to them. If the samples are the same, their errors are only residuals; HoldOut has errors
 // of samples that were not fitted. Without T, one-way times come from equation (9), within a node
 // (8), with what Call takes.
+//
+// T_s and T_sr of calls whose protocol the library chose are those ranges of o_s and T. Other
+// timers than T_s and T_sr were fitted, so that these are validations, too. A T_s of a call that
+// does not block has its completion in it, which no parameter has.
 func Predict(q Query) (Prediction, bool) {
+	if fitted := (map[string]string{sample.Sender: "o_s", sample.OneWay: OneWay})[q.Quantity]; fitted != "" && clean.Chosen(q.Mode, q.Protocol) {
+		if q.Quantity = fitted; fitted == "o_s" && !sample.Blocking(q.Mode) {
+			return Prediction{}, false
+		}
+		p, ok := Predict(q)
+		return Prediction{p.Micros, Validation}, ok
+	}
 	mode := q.Mode
 	if q.Quantity == sample.Sender || q.Quantity == sample.OneWay {
 		mode = params.Message

@@ -113,3 +113,24 @@ func TestCompareHindered(t *testing.T) {
 		t.Errorf("%+v, %v", cs, err)
 	}
 }
+
+// Sender and delivery times of calls whose protocol the library chose are o_s and T of the call, which
+// were fitted to other timers. Those of a forced protocol, and T_s of a call that does not block, are not.
+func TestPredictCalls(t *testing.T) {
+	row := func(mode, name string, value float64) params.Parameter {
+		return params.Parameter{Mode: mode, Name: name, From: 0, To: 100, Value: value, Unit: params.Micros, Method: "x"}
+	}
+	ps := []params.Parameter{row("send", "o_s", 3), row("send", "T", 7), row("isend", "o_s", 2), row("isend", "T", 6)}
+	for _, c := range []struct {
+		mode, protocol, quantity string
+		want                     float64 // 0: none
+	}{
+		{"send", "auto", sample.Sender, 3}, {"send", "auto", sample.OneWay, 7}, {"isend", "auto", sample.OneWay, 6},
+		{"isend", "auto", sample.Sender, 0}, {"send", "RTA", sample.OneWay, 0}, {"ssend", "auto", sample.OneWay, 0},
+	} {
+		p, ok := Predict(Query{Mode: c.mode, Protocol: c.protocol, Quantity: c.quantity, Bytes: 10, Parameters: ps})
+		if ok != (c.want > 0) || ok && (p.Micros != c.want || p.Basis != Validation) {
+			t.Errorf("%s of %s, %s: %+v, %v", c.quantity, c.mode, c.protocol, p, ok)
+		}
+	}
+}

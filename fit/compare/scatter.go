@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
@@ -79,7 +81,7 @@ func (s *Scatter) bandwidth() {
 }
 
 // termsOf returns what a curve is made of: one timer, or what a message adds to a train.
-func (p *party) termsOf(c *curve.Fitted) []term {
+func (p *party) termsOf(c *curve.Curve) []term {
 	for _, x := range p.Curves {
 		n, _, ok := sample.TrainOf(x.Timer)
 		if ok && c.Timer == params.PerMessageName(x.Timer, n) {
@@ -111,13 +113,7 @@ func (p *party) gather(s *Scatter, terms []term) bool {
 
 // launchesAt returns what all launches say of a cell.
 func (p *party) launchesAt(mode, timer string, bytes int) clean.Stack {
-	var of []*sample.Series
-	for i := range p.samples.Series {
-		x := &p.samples.Series[i]
-		if p.owns(x) && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && clean.Chosen(x.Mode, x.Protocol) && len(x.Times) > 0 {
-			of = append(of, x)
-		}
-	}
+	of := p.series(mode, timer, bytes)
 	f, err := p.samples.Runs()
 	if err != nil || len(of) == 0 { // the fit would have failed
 		return clean.Stack{}
@@ -130,19 +126,12 @@ func (p *party) launchesAt(mode, timer string, bytes int) clean.Stack {
 func (s *Scatter) sum() {
 	s.Middle, s.Variation = math.NaN(), math.NaN()
 	values := slices.Clone(s.Values)
-	n := float64(len(values))
+	n := len(values)
 	if n == 0 {
 		return
 	}
-	mean, squares := 0.0, 0.0
-	for _, v := range values {
-		mean += v / n
-	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	if n > 1 && mean > 0 {
-		s.Variation = math.Sqrt(squares/(n-1)) / mean
+	if mean, deviation := stat.MeanStdDev(values, nil); n > 1 && mean > 0 {
+		s.Variation = deviation / mean
 	}
 	s.Middle = clean.Median(values)
 }
@@ -150,9 +139,16 @@ func (s *Scatter) sum() {
 // Span returns the least and the largest of the values.
 func (s *Scatter) Span() (least, most float64) { return slices.Min(s.Values), slices.Max(s.Values) }
 
-// owns says whether a series is of the subject.
-func (p *party) owns(x *sample.Series) bool {
-	return x.Platform == p.Platform && x.Library == p.Library && x.Place == p.Place
+// series returns the launches of a cell of the subject.
+func (p *party) series(mode, timer string, bytes int) []*sample.Series {
+	var of []*sample.Series
+	for i := range p.samples.Series {
+		x := &p.samples.Series[i]
+		if clean.SubjectOf(x) == p.Extraction.Subject && x.Mode == mode && x.Timer == timer && x.Bytes == bytes && clean.Chosen(x.Mode, x.Protocol) && len(x.Times) > 0 {
+			of = append(of, x)
+		}
+	}
+	return of
 }
 
 // Deviations returns by how many percent the values are above their median.

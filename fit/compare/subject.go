@@ -44,7 +44,7 @@ func parties(machines []sample.Machine, o clean.Options) ([]*party, error) {
 		}
 		clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
 		for _, place := range curve.ByPlace(curves) {
-			p := &party{Extraction: params.Extraction{Subject: place[0].Subject, Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
+			p := &party{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
 			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, Machine: i}
 			for _, c := range place {
 				if clean.Chosen(c.Mode, c.Protocol) && !slices.Contains(p.Modes, c.Mode) {
@@ -67,7 +67,7 @@ func parties(machines []sample.Machine, o clean.Options) ([]*party, error) {
 // shuffle puts the replicates of all cells into another order, the same for all. Random numbers come from what was measured, so that two
 // machines of one name would draw alike, and launches are drawn alike in any case: what belongs to one machine must stay
 // together, and what belongs to two must not. Intervals do not depend on the order.
-func shuffle(curves []*curve.Fitted, order []int) {
+func shuffle(curves []*curve.Curve, order []int) {
 	reorder := func(c *clean.Cell) {
 		reps := make([]float64, len(c.Reps))
 		for i, j := range order {
@@ -125,7 +125,7 @@ func tell(names []*string, facts ...func(i int) string) {
 }
 
 // measured returns the samples of a set that count, and their curves, which are not cut yet.
-func measured(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Fitted, error) {
+func measured(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Curve, error) {
 	set, _, err := tiers.Split(set)
 	if err != nil {
 		return nil, nil, err

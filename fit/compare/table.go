@@ -118,9 +118,9 @@ func (t *Table) add(q Quantity, v Value, subject int) {
 func (t *Table) mode(subject int, m params.Mode) {
 	for _, c := range []struct {
 		name string
-		*curve.Fitted
+		*curve.Curve
 	}{{"o_s", m.SendOverhead()}, {"o_r", m.ReceiveOverhead()}, {OneWay, halved(m)}} {
-		for _, v := range sized(m, c.name, c.Fitted) {
+		for _, v := range sized(m, c.name, c.Curve) {
 			t.add(Quantity{Name: c.name, Mode: m.Name, Bytes: v.From, Unit: v.Unit}, v, subject)
 		}
 	}
@@ -139,7 +139,7 @@ func (t *Table) mode(subject int, m params.Mode) {
 }
 
 // halved returns half of the round trips of a mode, or nil.
-func halved(m params.Mode) *curve.Fitted {
+func halved(m params.Mode) *curve.Curve {
 	rtt := m.Timer(sample.RTT)
 	if rtt == nil {
 		return nil
@@ -155,7 +155,7 @@ func (t *Table) achieved(all []*party, name string) {
 	for i, p := range all {
 		m := p.ModeOf(name)
 		c, k := m.Timer(sample.RTT), p.sizeFor(all, name, sample.RTT, wish)
-		if c.At(k) == nil || c.At(k).Low <= 0 || k == 0 {
+		if c.Cell(k) == nil || c.Cell(k).Low <= 0 || k == 0 {
 			continue
 		}
 		for _, v := range sized(m, Achieved, c.Times(0.5/float64(k), params.ByHalfTrip, m.O.Level)) {
@@ -175,7 +175,7 @@ func (t *Table) achieved(all []*party, name string) {
 }
 
 // sized returns the medians of a curve.
-func sized(m params.Mode, name string, c *curve.Fitted) []Value {
+func sized(m params.Mode, name string, c *curve.Curve) []Value {
 	if c == nil {
 		return nil
 	}

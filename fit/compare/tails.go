@@ -45,11 +45,8 @@ func (p *party) tails(subject int, all []*party) []Tail {
 // tail returns that of a cell, its times multiplied by a factor.
 func (p *party) tail(name, timer string, k int, factor float64) Tail {
 	var times []unit.Time
-	for i := range p.samples.Series {
-		x := &p.samples.Series[i]
-		if p.owns(x) && x.Mode == name && x.Timer == timer && x.Bytes == k && clean.Chosen(x.Mode, x.Protocol) {
-			times = append(times, x.Times...)
-		}
+	for _, x := range p.series(name, timer, k) {
+		times = append(times, x.Times...)
 	}
 	t := Tail{Mode: name, Timer: timer, Bytes: k, Samples: len(times)}
 	if len(times) == 0 {

@@ -19,7 +19,7 @@ type Change struct {
 }
 
 // Changes returns the changes of a curve in order.
-func (c *Fitted) Changes() []Change {
+func (c *Curve) Changes() []Change {
 	var out []Change
 	for i := 0; i+1 < len(c.segments); i++ {
 		a, b := c.segments[i], c.segments[i+1]

@@ -14,14 +14,38 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Curve is what one timer shows over sizes, for charts. Times are in microseconds.
+// Curve is what one timer shows over sizes. Times are in microseconds.
 type Curve struct {
 	Platform, Library, Place, Mode string
 
-	Protocol string // auto, or the one that was forced
-	Timer    string // or a difference, such as rtt/2
-	Points   []Point
+	Protocol string  // auto, or the one that was forced
+	Timer    string  // or a difference, such as rtt/2
+	Points   []Point // of the cells and of those that were set aside, as they are shown; Cut sets them
 	Pieces   []Piece
+
+	Clock     string
+	Cells     []clean.Cell // in order of size
+	Excluded  []clean.Cell // set aside
+	Time      bool         // a time, which does not fall with length: not a difference of timers
+	Floor     float64      // a time that cannot be told from none
+	Scales    []float64    // the magnitude of each cell of which Tolerance is a part
+	Replicate [][]Line     // by piece and replicate
+	Bent      []bool       // by piece: some cell is far from it
+	Misfit    []misfit     // by piece
+
+	absent   []int  // sizes that were set aside in the curves that this one is made of
+	fitted   points // what the pieces were found with
+	segments []segment
+}
+
+// Subject returns where the curve was measured.
+func (c *Curve) Subject() clean.Subject {
+	return clean.Subject{Platform: c.Platform, Library: c.Library, Place: c.Place}
+}
+
+// Like returns a curve without cells of the same place, mode and protocol.
+func (c *Curve) Like(timer string, floor float64) *Curve {
+	return &Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: timer, Clock: c.Clock, Floor: floor}
 }
 
 // Point is a median with its interval.
@@ -47,7 +71,7 @@ type Piece struct {
 
 // At returns the curve at k bytes: on the last piece that begins at or below k. Sizes below all
 // pieces take what the smallest does.
-func (c Curve) At(k int) float64 {
+func (c *Curve) At(k int) float64 {
 	if len(c.Pieces) == 0 {
 		return math.NaN()
 	}
@@ -60,29 +84,9 @@ func (c Curve) At(k int) float64 {
 	return p.Value + p.Slope*float64(max(k, c.Pieces[0].From)-p.From)
 }
 
-// Fitted is a Curve with what the fit needs to go on.
-type Fitted struct {
-	clean.Subject
-	Mode, Protocol, Timer string
-
-	Cells     []clean.Cell
-	Excluded  []clean.Cell // set aside
-	absent    []int        // sizes that were set aside in the curves that this one is made of
-	Time      bool         // a time, which does not fall with length: not a difference of timers
-	Floor     float64      // a time that cannot be told from none
-	Clock     string
-	Scales    []float64 // the magnitude of each cell of which Tolerance is a part
-	fitted    points    // what the pieces were found with
-	segments  []segment
-	Pieces    []Piece
-	Replicate [][]Line // by piece and replicate
-	Bent      []bool   // by piece: some cell is far from it
-	Off       []misfit // by piece
-}
-
 // Load makes curves of the samples that count, in the order of results: by place, mode, protocol,
 // timer.
-func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
+func Load(set *sample.Set, o clean.Options) ([]*Curve, error) {
 	f, err := set.Runs()
 	if err != nil {
 		return nil, err
@@ -115,12 +119,10 @@ func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
 
 	cells, how := make([]clean.Cell, len(keys)), clean.WaysOf(keys, byKey, f)
 	clean.Parallel(len(keys), func(i int) { cells[i] = clean.New(byKey[keys[i]], how[i], f, o) })
-	var curves []*Fitted
+	var curves []*Curve
 	for i, k := range keys {
 		if i == 0 || clean.WithoutBytes(k) != clean.WithoutBytes(keys[i-1]) {
-			curves = append(curves, &Fitted{
-				Subject: clean.Subject{Platform: k.Platform, Library: k.Library, Place: k.Place}, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock, Time: true,
-			})
+			curves = append(curves, &Curve{Platform: k.Platform, Library: k.Library, Place: k.Place, Mode: k.Mode, Protocol: k.Protocol, Timer: k.Timer, Clock: k.Clock, Time: true})
 		}
 		c := curves[len(curves)-1]
 		c.Floor = max(c.Floor, f.Resolution(byKey[k]...)/4, 1e-6)
@@ -132,10 +134,10 @@ func Load(set *sample.Set, o clean.Options) ([]*Fitted, error) {
 
 // Minus returns the difference of two curves over the sizes that both have, under the name of a
 // method.
-func (c *Fitted) Minus(d *Fitted, method string, level float64) *Fitted {
-	out := &Fitted{Subject: c.Subject, Mode: c.Mode, Protocol: c.Protocol, Timer: method, Clock: c.Clock, Floor: math.Hypot(c.Floor, d.Floor)}
+func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
+	out := c.Like(method, math.Hypot(c.Floor, d.Floor))
 	for _, a := range c.Cells {
-		b := d.At(a.Bytes)
+		b := d.Cell(a.Bytes)
 		if b == nil {
 			continue
 		}
@@ -147,7 +149,7 @@ func (c *Fitted) Minus(d *Fitted, method string, level float64) *Fitted {
 }
 
 // Lost returns the sizes from some length on that were measured and do not count, in order.
-func (c *Fitted) Lost(from int) []int {
+func (c *Curve) Lost(from int) []int {
 	sizes := slices.Clone(c.absent)
 	for _, x := range c.Excluded {
 		sizes = append(sizes, x.Bytes)
@@ -158,23 +160,28 @@ func (c *Fitted) Lost(from int) []int {
 }
 
 // Times returns the curve times x, under the name of a method, in the same pieces.
-func (c *Fitted) Times(x float64, method string, level float64) *Fitted {
+func (c *Curve) Times(x float64, method string, level float64) *Curve {
 	out := *c
-	out.Timer, out.Cells, out.Scales, out.Excluded, out.Floor, out.absent = method, nil, nil, nil, c.Floor*x, c.Lost(0)
-	out.Pieces, out.Replicate = nil, nil
+	out.Timer, out.Floor, out.absent = method, c.Floor*x, c.Lost(0)
+	out.Points, out.Pieces, out.Replicate, out.Cells, out.Scales, out.Excluded = nil, nil, nil, nil, nil, nil
 	for i, a := range c.Cells {
 		out.Cells = append(out.Cells, clean.Combine([]clean.Cell{a}, []float64{x}, level))
 		out.Scales = append(out.Scales, c.Scales[i]*x)
 	}
-	for i, p := range c.Pieces {
-		for _, v := range []*float64{&p.Value, &p.Low, &p.High, &p.Slope, &p.SlopeLow, &p.SlopeHigh} {
-			*v = clean.Rounded(*v * x)
-		}
+	for _, p := range c.Points {
+		scale(x, &p.Value, &p.Low, &p.High)
+		out.Points = append(out.Points, p)
+	}
+	for _, p := range c.Pieces {
+		scale(x, &p.Value, &p.Low, &p.High, &p.Slope, &p.SlopeLow, &p.SlopeHigh)
+		out.Pieces = append(out.Pieces, p)
+	}
+	for _, of := range c.Replicate {
 		var lines []Line
-		for _, l := range c.Replicate[i] {
+		for _, l := range of {
 			lines = append(lines, Line{l.Value * x, l.Slope * x})
 		}
-		out.Pieces, out.Replicate = append(out.Pieces, p), append(out.Replicate, lines)
+		out.Replicate = append(out.Replicate, lines)
 	}
 	out.fitted.y, out.fitted.s = slices.Clone(c.fitted.y), slices.Clone(c.fitted.s)
 	for i := range out.fitted.y {
@@ -184,8 +191,17 @@ func (c *Fitted) Times(x float64, method string, level float64) *Fitted {
 	return &out
 }
 
-// At returns the cell of a size, or nil.
-func (c *Fitted) At(bytes int) *clean.Cell {
+func scale(x float64, values ...*float64) {
+	for _, v := range values {
+		*v = clean.Rounded(*v * x)
+	}
+}
+
+// Half returns half of a curve of round trips, which is the time of one way.
+func (c *Curve) Half() *Curve { return c.Times(0.5, sample.RTT+"/2", clean.Options{}.Defaults().Level) }
+
+// Cell returns the cell of a size, or nil.
+func (c *Curve) Cell(bytes int) *clean.Cell {
 	if c == nil {
 		return nil
 	}
@@ -196,17 +212,22 @@ func (c *Fitted) At(bytes int) *clean.Cell {
 	return &c.Cells[i]
 }
 
-func (c *Fitted) Public() Curve {
-	out := Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Pieces: c.Pieces}
+// show sets the points.
+func (c *Curve) show() {
+	c.Points = nil
 	for _, x := range slices.Concat(c.Cells, c.Excluded) {
-		out.Points = append(out.Points, Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(x.Low), clean.Rounded(x.High), x.N})
+		c.Points = append(c.Points, PointOf(x))
 	}
-	slices.SortFunc(out.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	return out
+	slices.SortFunc(c.Points, func(a, b Point) int { return cmp.Compare(a.Bytes, b.Bytes) })
+}
+
+// PointOf returns what a cell shows.
+func PointOf(x clean.Cell) Point {
+	return Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(x.Low), clean.Rounded(x.High), x.N}
 }
 
 // Warnings says what is wrong with the samples of the curve.
-func (c *Fitted) Warnings() []clean.Warning {
+func (c *Curve) Warnings() []clean.Warning {
 	tests := []struct {
 		code, text string
 		is         func(clean.Cell) bool
@@ -238,7 +259,7 @@ func (c *Fitted) Warnings() []clean.Warning {
 // unsettled says whether parameters suffer from roots that disagree: at the smallest size, or at
 // more than a quarter of those of a piece. Of timer22 there are no parameters, and P1's wait before
 // it receives is part of it.
-func (c *Fitted) unsettled() bool {
+func (c *Curve) unsettled() bool {
 	if c.Timer == sample.Timer22 {
 		return false
 	}
@@ -250,14 +271,14 @@ func (c *Fitted) unsettled() bool {
 }
 
 // name returns the timer, with the protocol where it was forced.
-func (c *Fitted) name() string {
+func (c *Curve) name() string {
 	if clean.Chosen(c.Mode, c.Protocol) {
 		return c.Timer
 	}
 	return c.Timer + " of " + c.Protocol
 }
 
-func (c *Fitted) Warning(parameter, code, text string) clean.Warning {
+func (c *Curve) Warning(parameter, code, text string) clean.Warning {
 	return clean.Warning{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Parameter: parameter, Code: code, Text: text}
 }
 
@@ -277,10 +298,10 @@ func Sizes(at []int, of int) string {
 }
 
 // ByPlace splits curves, which are in order, by platform, library and place.
-func ByPlace(curves []*Fitted) [][]*Fitted {
-	var places [][]*Fitted
+func ByPlace(curves []*Curve) [][]*Curve {
+	var places [][]*Curve
 	for i, c := range curves {
-		if i == 0 || c.Subject != curves[i-1].Subject {
+		if i == 0 || c.Subject() != curves[i-1].Subject() {
 			places = append(places, nil)
 		}
 		last := len(places) - 1
@@ -293,7 +314,7 @@ func ByPlace(curves []*Fitted) [][]*Fitted {
 // as its launches show. A launch in which everything takes longer moves the curve and bends it
 // nowhere, so that what it moves all cells by, as a part of their scale, is taken out first. The
 // second result is false if there are no two launches of every cell.
-func (c *Fitted) scatters() ([]float64, bool) {
+func (c *Curve) scatters() ([]float64, bool) {
 	rest, ok := c.centred()
 	if !ok || len(rest) == 0 {
 		return nil, false
@@ -320,7 +341,7 @@ func (c *Fitted) scatters() ([]float64, bool) {
 
 // centred returns what is left of each cell's launches without its value and without what a launch
 // adds to all cells.
-func (c *Fitted) centred() ([][]float64, bool) {
+func (c *Curve) centred() ([][]float64, bool) {
 	by := make(map[int][]float64) // relative deviations of each launch
 	for i, x := range c.Cells {
 		if len(x.Launches.Values) < 2 || c.Scales[i] <= 0 {
@@ -359,7 +380,7 @@ func Draw(lines []Line, of func(Line) float64) []float64 {
 }
 
 // Of returns the cells of a piece.
-func (c *Fitted) Of(piece int) []clean.Cell {
+func (c *Curve) Of(piece int) []clean.Cell {
 	p := c.Pieces[piece]
 	var out []clean.Cell
 	for _, x := range c.Cells {
@@ -371,7 +392,7 @@ func (c *Fitted) Of(piece int) []clean.Cell {
 }
 
 // Divided says whether roots disagree at more than a quarter of the sizes of a piece.
-func (c *Fitted) Divided(piece int) bool {
+func (c *Curve) Divided(piece int) bool {
 	n := 0
 	for _, x := range c.Of(piece) {
 		if x.Disagree {

@@ -16,9 +16,10 @@ const (
 
 // Cut finds the straight pieces of the curve and fits each, and its replicates. Cells that were
 // held up are set aside first, as long as others are left.
-func (c *Fitted) Cut(o clean.Options) {
+func (c *Curve) Cut(o clean.Options) {
+	defer c.show()
 	for {
-		c.segments, c.Pieces, c.Replicate, c.Bent, c.Off = nil, nil, nil, nil, nil
+		c.segments, c.Pieces, c.Replicate, c.Bent, c.Misfit = nil, nil, nil, nil, nil
 		c.divide(o)
 		bad := c.tooLong()
 		if !slices.Contains(bad, true) || len(c.Cells)-count(bad) < Fewest {
@@ -38,7 +39,7 @@ func (c *Fitted) Cut(o clean.Options) {
 }
 
 // tooLong says of each cell whether it was held up.
-func (c *Fitted) tooLong() []bool {
+func (c *Curve) tooLong() []bool {
 	bad := make([]bool, len(c.Cells))
 	for i, p := range c.Pieces {
 		end := p.Value + p.Slope*float64(p.To-p.From)
@@ -65,7 +66,7 @@ func count(all []bool) int {
 }
 
 // excludedWarning says which sizes were set aside.
-func (c *Fitted) excludedWarning() []clean.Warning {
+func (c *Curve) excludedWarning() []clean.Warning {
 	if len(c.Excluded) == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // FewLong says whether too few of the longest messages count, as others of them do not, for those
 // that do to show what a byte costs: shorter ones may go another way.
-func (c *Fitted) FewLong() bool {
+func (c *Curve) FewLong() bool {
 	lost, most := c.Lost(0), c.Cells[len(c.Cells)-1].Bytes
 	if len(lost) == 0 || c.Clock != "real" {
 		return false
@@ -26,7 +26,7 @@ func (c *Fitted) FewLong() bool {
 // Longest returns a curve of no messages but those, if real time was measured. A line through a
 // whole piece follows the many short ones, which are known to the same part of less time, and
 // whether a piece ends among them changes from run to run.
-func (c *Fitted) Longest(o clean.Options) *Fitted {
+func (c *Curve) Longest(o clean.Options) *Curve {
 	if c.Clock != "real" {
 		return c
 	}
@@ -45,10 +45,10 @@ func (c *Fitted) Longest(o clean.Options) *Fitted {
 }
 
 // only returns a curve of some of the cells, of one piece.
-func (c *Fitted) only(from, to int, o clean.Options) *Fitted {
+func (c *Curve) only(from, to int, o clean.Options) *Curve {
 	part := *c
 	part.Cells, part.Scales = c.Cells[from:to], c.Scales[from:to]
-	part.segments, part.Pieces, part.Replicate, part.Bent, part.Off = nil, nil, nil, nil, nil
+	part.segments, part.Pieces, part.Replicate, part.Bent, part.Misfit = nil, nil, nil, nil, nil
 	known := part.points(o.Tolerance).s
 	part.fitted = c.fitted.cut(from, to)
 	part.fitted.s = slices.Clone(part.fitted.s)

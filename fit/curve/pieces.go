@@ -16,7 +16,7 @@ const (
 )
 
 // divide finds the pieces.
-func (c *Fitted) divide(o clean.Options) {
+func (c *Curve) divide(o clean.Options) {
 	p := c.points(o.Tolerance)
 	if len(p.x) == 0 {
 		return
@@ -34,7 +34,7 @@ func (c *Fitted) divide(o clean.Options) {
 // settle adds the piece of the cells from one to before another. A line that misses its smallest
 // size is no answer for messages of that size: the fewest small sizes that mend it become a piece
 // of their own.
-func (c *Fitted) settle(known []float64, from, to int, o clean.Options) {
+func (c *Curve) settle(known []float64, from, to int, o clean.Options) {
 	m := 0
 	for m < to-from-1 && c.misses(from+m, to, known) {
 		m++
@@ -50,7 +50,7 @@ func (c *Fitted) settle(known []float64, from, to int, o clean.Options) {
 const missing, missingMost = 0.05, 0.25
 
 // misses says whether the line of some cells misses the first.
-func (c *Fitted) misses(from, to int, known []float64) bool {
+func (c *Curve) misses(from, to int, known []float64) bool {
 	if to-from == 1 || c.Scales[from] <= 0 {
 		return false
 	}
@@ -65,7 +65,7 @@ func (c *Fitted) misses(from, to int, known []float64) bool {
 
 // line fits a line to points; where a level one holds as well, or of a timer that takes less time
 // for more bytes, a level one.
-func (c *Fitted) line(p points) Line {
+func (c *Curve) line(p points) Line {
 	l, _ := fitAmong(p)
 	l, _ = forget(p, l)
 	if flat := fitLevel(p); c.Time && l.Slope < 0 || p.loss(flat, 1, math.Inf(1)) <= p.loss(l, 1, math.Inf(1))+worse {
@@ -77,7 +77,7 @@ func (c *Fitted) line(p points) Line {
 // points returns the medians with their uncertainties: standard errors, as far as they concern the
 // shape of the curve, and deviations from the line that nobody minds. The standard error of a few
 // samples is itself uncertain and so counts for more.
-func (c *Fitted) points(tolerance float64) points {
+func (c *Curve) points(tolerance float64) points {
 	var p points
 	scatters, launched := c.scatters()
 	for i, x := range c.Cells {
@@ -222,7 +222,7 @@ func candidates(n int) []int {
 
 // piece adds the line of the cells from one to before another. Known are their uncertainties
 // without what the curve's roughness adds.
-func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options) {
+func (c *Curve) piece(p points, known []float64, from, to int, o clean.Options) {
 	p = p.cut(from, to)
 	l, low := fitAmong(p)
 	falls := -l.Slope*(p.x[len(p.x)-1]-p.x[0]) > o.Tolerance*l.Value
@@ -236,7 +236,7 @@ func (c *Fitted) piece(p points, known []float64, from, to int, o clean.Options)
 		r := math.Abs(p.residual(l, i)) * p.s[i]
 		bent = bent || r > 4*known[from+i] && r > 0.05*c.Scales[from+i]
 	}
-	c.Bent, c.Off = append(c.Bent, bent), append(c.Off, misfitOf(p, l, c.Scales[from:to]))
+	c.Bent, c.Misfit = append(c.Bent, bent), append(c.Misfit, misfitOf(p, l, c.Scales[from:to]))
 	y := points{p.x, make([]float64, len(p.x)), s}
 	fit := func(by func(points) Line) (lines []Line, values, slopes []float64) {
 		for b := range o.Replicates {

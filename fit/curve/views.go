@@ -4,31 +4,13 @@ import (
 	"math"
 
 	"github.com/loggp/loggp/fit/clean"
-	"github.com/loggp/loggp/microbench/sample"
 )
 
 // What charts show of a curve beside its points.
 
-// Half returns half of a curve of round trips, which is the time of one way: points, pieces and
-// their intervals.
-func (c Curve) Half() Curve {
-	points, pieces := c.Points, c.Pieces
-	c.Timer, c.Points, c.Pieces = sample.RTT+"/2", nil, nil
-	for _, p := range points {
-		p.Value, p.Low, p.High = p.Value/2, p.Low/2, p.High/2
-		c.Points = append(c.Points, p)
-	}
-	for _, q := range pieces {
-		q.Value, q.Low, q.High = q.Value/2, q.Low/2, q.High/2
-		q.Slope, q.SlopeLow, q.SlopeHigh = q.Slope/2, q.SlopeLow/2, q.SlopeHigh/2
-		c.Pieces = append(c.Pieces, q)
-	}
-	return c
-}
-
 // Residuals returns by how many percent the medians, and the ends of their intervals, are above the
 // pieces that were fitted to them. Where a piece is not above zero there is none.
-func (c Curve) Residuals() []Point {
+func (c *Curve) Residuals() []Point {
 	var out []Point
 	for _, p := range c.Points {
 		line := c.At(p.Bytes)
@@ -44,7 +26,7 @@ func (c Curve) Residuals() []Point {
 
 // Bandwidth returns the bytes of each message over the times of a curve, in MB/s of 10⁶ bytes.
 // Messages without bytes have none, nor has a time whose interval holds zero.
-func (c Curve) Bandwidth() []Point {
+func (c *Curve) Bandwidth() []Point {
 	var out []Point
 	for _, p := range c.Points {
 		if k := float64(p.Bytes); k > 0 && p.Low > 0 {
@@ -60,7 +42,7 @@ func (c Curve) Bandwidth() []Point {
 type Break struct{ From, To int }
 
 // Breaks returns where the pieces of a curve end.
-func (c Curve) Breaks() []Break {
+func (c *Curve) Breaks() []Break {
 	var out []Break
 	for i := 1; i < len(c.Pieces); i++ {
 		out = append(out, Break{c.Pieces[i-1].To, c.Pieces[i].From})
@@ -70,7 +52,7 @@ func (c Curve) Breaks() []Break {
 
 // Off returns the median and the largest of the residuals without their signs, in percent. Without
 // residuals they are NaN.
-func (c Curve) Off() (middle, most float64) {
+func (c *Curve) Off() (middle, most float64) {
 	var sizes []float64
 	for _, r := range c.Residuals() {
 		sizes = append(sizes, math.Abs(r.Value))

@@ -10,8 +10,8 @@ import (
 
 // stepped is a curve of two pieces: 10 + k up to 2 bytes, 40 + (k−4)/2 from 4 on, and one median
 // that is off by a fifth.
-func stepped() Curve {
-	return Curve{Timer: "rtt", Points: []Point{{0, 10, 9, 11, 5}, {2, 12, 12, 12, 5}, {4, 48, 40, 56, 5}, {8, 42, 42, 42, 5}}, Pieces: []Piece{
+func stepped() *Curve {
+	return &Curve{Timer: "rtt", Points: []Point{{0, 10, 9, 11, 5}, {2, 12, 12, 12, 5}, {4, 48, 40, 56, 5}, {8, 42, 42, 42, 5}}, Pieces: []Piece{
 		{From: 0, To: 2, Value: 10, Low: 9, High: 11, Slope: 1, SlopeLow: 0.5, SlopeHigh: 2}, {From: 4, To: 8, Value: 40, Low: 40, High: 40, Slope: 0.5, SlopeLow: 0.5, SlopeHigh: 0.5}}}
 }
 
@@ -68,7 +68,7 @@ func TestBreaksOfCurve(t *testing.T) {
 	if got := stepped().Breaks(); len(got) != 1 || got[0] != (Break{2, 4}) {
 		t.Errorf("%+v", got)
 	}
-	if got := (Curve{}).Breaks(); got != nil {
+	if got := (&Curve{}).Breaks(); got != nil {
 		t.Errorf("%+v", got)
 	}
 }

@@ -6,6 +6,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -88,8 +89,11 @@ func subject(p params.Parameter) string {
 	return p.Platform + ", " + p.Library + ", " + p.Place
 }
 
-// single is an error unless all parameters are of one platform, library and place.
+// single is an error unless there are parameters and all parameters are of one platform, library and place.
 func single(ps []params.Parameter) error {
+	if len(ps) == 0 {
+		return errors.New("there are no parameters of this platform, library and place")
+	}
 	if slices.ContainsFunc(ps, func(p params.Parameter) bool { return subject(p) != subject(ps[0]) }) {
 		return fmt.Errorf("the parameters are of several places, choose one by platform, library and place: %s", subjects(ps))
 	}

@@ -283,3 +283,39 @@ func TestMissing(t *testing.T) {
 		}
 	}
 }
+
+// Simulations take what LogGOPSim is given: the same numbers, rounded less.
+func TestLogGOPS(t *testing.T) {
+	p, err := LogGOPS(machineOf(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := written(t, "logopsim", machineOf(), Options{})
+	line = line[strings.LastIndex(strings.TrimSpace(line), "\n"):]
+	var want [6]float64
+	for i, option := range []string{" -L ", " -o ", " -g ", " -G ", " -O ", " -S "} {
+		_, after, _ := strings.Cut(line, option)
+		if want[i], err = strconv.ParseFloat(strings.Fields(after)[0], 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := [6]float64{float64(p.L), float64(p.O), float64(p.Gap), float64(p.BigG), float64(p.BigO), float64(p.S)}
+	unit := 1.0 // of the command line, in picoseconds
+	if want[0] < got[0]/2 {
+		unit = 1000
+	}
+	for i, x := range got[:5] {
+		if math.Abs(x-want[i]*unit) > unit/2 {
+			t.Errorf("parameter %d is %v ps, and that of LogGOPSim %v times %v", i, x, want[i], unit)
+		}
+	}
+	if got[5] != want[5] || p.L == 0 || p.BigG == 0 {
+		t.Errorf("%v, and LogGOPSim has %v", p, want)
+	}
+	if _, err := LogGOPS(without(machineOf(), "G"), Options{}); err == nil {
+		t.Error("parameters without G are enough")
+	}
+	if _, err := LogGOPS(machineOf(), Options{Place: "intra"}); err == nil {
+		t.Error("there are no parameters of this place")
+	}
+}

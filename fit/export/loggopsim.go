@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // logGOPSim writes a command line of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010,
@@ -92,6 +94,27 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 		{"g", g.value * picos, g.method},
 		{"G", m.big.value * picos, m.big.method + ", a byte"},
 		{"O", perByte * picos, from},
+	}, nil
+}
+
+// LogGOPS returns the parameters that Write gives LogGOPSim, exact to a picosecond, for simulations.
+// Options select as in Write, and what is an error there is one here.
+func LogGOPS(ps []params.Parameter, o Options) (schedule.Params, error) {
+	m, err := newMachine(params.Select(ps, o.Platform, o.Library, o.Place), o)
+	if err != nil {
+		return schedule.Params{}, err
+	}
+	options, err := m.logGOPS(o)
+	if err == nil {
+		_, _, err = m.step(options)
+	}
+	if err != nil {
+		return schedule.Params{}, err
+	}
+	time := func(i int) unit.Time { return unit.Time(math.Round(options[i].picos)) }
+	return schedule.Params{
+		L: time(0), O: time(1), Gap: time(2),
+		BigG: unit.PerByte(options[3].picos), BigO: unit.PerByte(options[4].picos), S: uint64(m.eager.value),
 	}, nil
 }
 

@@ -61,7 +61,7 @@ func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 		if len(first) == 0 {
 			return nil, m.missing(need, "")
 		}
-		m.small = max(m.small, first[0].from)
+		m.small = max(m.small, first[0].From)
 	}
 	if m.l, err = m.need("L"); err != nil {
 		return nil, err
@@ -110,32 +110,9 @@ func (m *machine) gap(o Options) (number, error) {
 	return number{}, m.missing("g", "")
 }
 
-// piece is a range of an overhead: value + slope·(k − from).
-type piece struct {
-	from, to     int
-	value, slope float64
-	method       string
-}
-
-func (p piece) at(k int) float64 { return p.value + p.slope*float64(k-p.from) }
-
-// pieces returns the ranges of an overhead of a mode, by the method that counts.
-func (m *machine) pieces(mode, name string) []piece {
-	var out []piece
-	kind, slope := params.KindOf(name, params.Micros), params.KindOf(name, params.PerByte)
-	first, _ := params.Find(m.params, mode, kind, 0)
-	for _, p := range m.params {
-		if p.Mode != mode || p.Method != first.Method || math.IsNaN(p.Value) {
-			continue
-		}
-		if p.Kind() == kind {
-			out = append(out, piece{from: p.From, to: p.To, value: p.Value, method: p.Method})
-		} else if i := slices.IndexFunc(out, func(x piece) bool { return x.from == p.From }); p.Kind() == slope && i >= 0 {
-			out[i].slope = p.Value
-		}
-	}
-	slices.SortFunc(out, func(a, b piece) int { return a.from - b.from })
-	return out
+// pieces returns the ranges of an overhead of a mode.
+func (m *machine) pieces(mode, name string) []params.Range {
+	return params.Ranges(m.params, mode, params.KindOf(name, params.Micros))
 }
 
 // doubtful is the error of a one-way time beyond which a simulation by these numbers is doubtful.
@@ -202,14 +179,14 @@ func (m *machine) eagerLimit(o Options) (number, error) {
 	pieces := m.pieces(m.mode, "o_s")
 	for i := 1; i < len(pieces); i++ {
 		before, next := pieces[i-1], pieces[i]
-		switch jump := next.value - before.at(next.from); {
+		switch jump := next.Value - before.At(next.From); {
 		case jump > trip:
-			return number{float64(before.to), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.to, next.from, trip)}, nil
+			return number{float64(before.To), fmt.Sprintf("o_s jumps by %.4g us from %d to %d bytes, more than a round trip of %.4g us", jump, before.To, next.From, trip)}, nil
 		case jump > 3*trip/4:
 			return number{}, fmt.Errorf("%s, S: from %d to %d bytes o_s of %s jumps by %.4g us, and a round trip takes %.4g us: it is not clear whether messages are requested from there; give the eager limit by --eager, or measure more sizes",
-				m.subject, before.to, next.from, m.mode, jump, trip)
+				m.subject, before.To, next.From, m.mode, jump, trip)
 		}
 	}
 	return number{}, fmt.Errorf("%s, S: up to %d bytes o_s of %s never jumps by a round trip (%.4g us), so that no eager limit is seen; give it by --eager, or measure longer messages",
-		m.subject, pieces[len(pieces)-1].to, m.mode, trip)
+		m.subject, pieces[len(pieces)-1].To, m.mode, trip)
 }

@@ -64,7 +64,7 @@ func TestExportPredictsItsSamples(t *testing.T) {
 			pieces := m.pieces("send", quantity)
 			sections := m.sections("send", quantity, Options{})
 			i := slices.IndexFunc(r.Curves, func(c curve.Curve) bool {
-				return c.Mode == "send" && c.Timer == pieces[0].method && slices.Contains(timers, c.Timer)
+				return c.Mode == "send" && c.Timer == pieces[0].Method && slices.Contains(timers, c.Timer)
 			})
 			var errors []float64
 			for j, p := range r.Curves[i].Points {

@@ -108,21 +108,21 @@ func (m *machine) config(o Options) [][2]string {
 func (m *machine) sections(mode, name string, o Options) string {
 	pieces := m.pieces(mode, name)
 	if o.Small {
-		return "0:" + real(pieces[0].value*1e-6) + ":0"
+		return "0:" + real(pieces[0].Value*1e-6) + ":0"
 	}
 	var all []string
 	for i, p := range pieces {
-		from := p.from - 1
+		from := p.From - 1
 		if i == 0 || from < 0 {
 			from = 0
 		}
-		if i > 0 && p.from > int(m.eager.value) {
+		if i > 0 && p.From > int(m.eager.value) {
 			break
 		}
-		if i == 0 && p.at(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
-			all, from = append(all, fmt.Sprintf("0:%s:0", real(p.value*1e-6))), p.from-1
+		if i == 0 && p.At(1) < 0 { // nothing is known of shorter messages: they cost what the shortest does of which it is
+			all, from = append(all, fmt.Sprintf("0:%s:0", real(p.Value*1e-6))), p.From-1
 		}
-		all = append(all, fmt.Sprintf("%d:%s:%s", from, real(p.at(0)*1e-6), real(p.slope*1e-6)))
+		all = append(all, fmt.Sprintf("%d:%s:%s", from, real(p.At(0)*1e-6), real(p.Slope*1e-6)))
 	}
 	return strings.Join(all, ";")
 }

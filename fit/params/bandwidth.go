@@ -47,7 +47,7 @@ func (m Mode) bandwidth() {
 // tools: the slope of what a message adds to a train, to a window or to a burst, and that of half
 // the round trip, which has the slopes of the overheads in it.
 func (m Mode) withoutReceives() {
-	for _, c := range []*curve.Fitted{m.TrainsOf(m.Name).interval, m.Timer(sample.Stream), m.Timer(sample.Train)} {
+	for _, c := range []*curve.Curve{m.TrainsOf(m.Name).interval, m.Timer(sample.Stream), m.Timer(sample.Train)} {
 		if c != nil && len(c.Cells) > 1 {
 			m.lastPiece(c, false)
 		}
@@ -67,7 +67,7 @@ func slowest(x clean.Cell) float64 { return math.Max(x.Roots[0].Value, x.Roots[1
 // early returns timer21 with the root with which the receive begins early, if with the other it is
 // late at some size. The skew is then part of every time, and of no slope. It also says whether
 // that was necessary: what is left is doubtful.
-func (m Mode) early(wait *curve.Fitted) (root *curve.Fitted, late bool) {
+func (m Mode) early(wait *curve.Curve) (root *curve.Curve, late bool) {
 	if len(wait.Cells) == 0 {
 		return wait, false
 	}
@@ -76,7 +76,7 @@ func (m Mode) early(wait *curve.Fitted) (root *curve.Fitted, late bool) {
 	most := wait.Cells[len(wait.Cells)-1].Bytes
 	for _, x := range wait.Cells {
 		counts := wait.Clock != "real" || x.Bytes*curve.Spans[0] >= most
-		if y := ready.At(x.Bytes); y != nil && counts && m.late(x, *y) && y.Value < missed*slowest(x) {
+		if y := ready.Cell(x.Bytes); y != nil && counts && m.late(x, *y) && y.Value < missed*slowest(x) {
 			found++
 		}
 		for j, r := range x.Roots {
@@ -101,15 +101,15 @@ func (m Mode) early(wait *curve.Fitted) (root *curve.Fitted, late bool) {
 }
 
 // slope fits a curve made of others and adds G.
-func (m Mode) slope(c *curve.Fitted, doubtful bool) {
+func (m Mode) slope(c *curve.Curve, doubtful bool) {
 	if c.Pieces == nil {
 		c.Cut(m.O)
 	}
-	m.Derived = append(m.Derived, c.Public())
+	m.Derived = append(m.Derived, *c)
 	m.lastPiece(c, doubtful)
 }
 
-func (m Mode) lastPiece(c *curve.Fitted, doubtful bool) {
+func (m Mode) lastPiece(c *curve.Curve, doubtful bool) {
 	if n := len(c.Cells); n < 2 {
 		m.warn("G", clean.FewSizes, "%s: no slope from fewer than two sizes", c.Timer)
 		return
@@ -128,7 +128,7 @@ func (m Mode) lastPiece(c *curve.Fitted, doubtful bool) {
 		m.warn("G", clean.FewSizes, "%s: from %d to %d bytes, and too few samples count of %s: with them it may be something else", c.Timer, p.From, p.To, curve.Sizes(lost, len(lost)+len(c.Cells)))
 	}
 	row := m.Row(GapPerByte, c.Timer, p.From, p.To, p.Samples)
-	row.Off, row.Most = clean.Rounded(c.Off[last].Middle), clean.Rounded(c.Off[last].Most)
+	row.Off, row.Most = clean.Rounded(c.Misfit[last].Middle), clean.Rounded(c.Misfit[last].Most)
 	verdict := VerdictOf(c, last, 0, 1)
 	switch row = m.judged(row, p.Slope, p.SlopeLow, p.SlopeHigh, doubtful || verdict != Good); {
 	case few:

@@ -12,7 +12,7 @@ import (
 // Extraction derives the parameters of one place by the paper's rules.
 type Extraction struct {
 	clean.Subject
-	Curves []*curve.Fitted
+	Curves []*curve.Curve
 	O      clean.Options
 
 	Parameters []Parameter
@@ -49,8 +49,8 @@ type Mode struct {
 }
 
 // Curve returns what a timer shows in a mode with the library's choice of protocol, or nil.
-func (e *Extraction) Curve(mode, timer string) *curve.Fitted {
-	var found *curve.Fitted
+func (e *Extraction) Curve(mode, timer string) *curve.Curve {
+	var found *curve.Curve
 	for _, c := range e.Curves {
 		if c.Mode == mode && c.Timer == timer && clean.Chosen(mode, c.Protocol) && (found == nil || c.Protocol == "auto") {
 			found = c
@@ -59,7 +59,7 @@ func (e *Extraction) Curve(mode, timer string) *curve.Fitted {
 	return found
 }
 
-func (m Mode) Timer(timer string) *curve.Fitted { return m.Curve(m.Name, timer) }
+func (m Mode) Timer(timer string) *curve.Curve { return m.Curve(m.Name, timer) }
 
 // add adds a row, with the replicates of its number, and the samples of the cell that has the
 // fewest: few show no interval.

@@ -19,7 +19,7 @@ func (m Mode) gap() {
 	}
 	t := train.Cells[0]
 	row := m.Row(Gap, train.Timer, t.Bytes, t.Bytes, t.N)
-	s, r := m.SendOverhead().At(t.Bytes), m.ReceiveOverhead().At(t.Bytes)
+	s, r := m.SendOverhead().Cell(t.Bytes), m.ReceiveOverhead().Cell(t.Bytes)
 	if s == nil {
 		m.warn("g", clean.FewSizes, "no o_s at %d bytes to compare the interval of the burst with", t.Bytes)
 		if row = m.judged(row, t.Value, t.Low, t.High, true); row.Verdict == Good {

@@ -29,7 +29,7 @@ func (m Mode) byReceive() {
 		return
 	}
 	for _, x := range wait.Cells {
-		if y := ready.At(x.Bytes); y != nil {
+		if y := ready.Cell(x.Bytes); y != nil {
 			m.receiveRow(clean.Combine([]clean.Cell{x, *y}, []float64{1, -1}, m.O.Level), x, *y)
 			return
 		}
@@ -86,18 +86,18 @@ func (m Mode) byRoundTrip() {
 	}
 	half := clean.Combine(rtt.Cells[:1], []float64{0.5}, m.O.Level)
 	m.latencyRow(ByHalfTrip, half)
-	if g := m.Burst().At(half.Bytes); g != nil {
+	if g := m.Burst().Cell(half.Bytes); g != nil {
 		m.latencyRow(ByHalfTripGap, clean.Combine([]clean.Cell{rtt.Cells[0], *g}, []float64{0.5, -1}, m.O.Level))
 	}
 }
 
-func (m Mode) lessOverheads(rtt, send, receive *curve.Fitted) {
+func (m Mode) lessOverheads(rtt, send, receive *curve.Curve) {
 	if send == nil || receive == nil {
 		m.onlyTheSum(rtt, send, receive)
 		return
 	}
 	for _, x := range rtt.Cells {
-		if s, r := send.At(x.Bytes), receive.At(x.Bytes); s != nil && r != nil {
+		if s, r := send.Cell(x.Bytes), receive.Cell(x.Bytes); s != nil && r != nil {
 			c := clean.Combine([]clean.Cell{x, *s, *r}, []float64{0.5, -1, -1}, m.O.Level)
 			m.withoutBytes(&c, rtt)
 			m.latencyRow(ByRoundTrip, c)
@@ -109,11 +109,11 @@ func (m Mode) lessOverheads(rtt, send, receive *curve.Fitted) {
 
 // onlyTheSum adds L without a number: of a round trip alone it cannot be told from an overhead that
 // was not measured.
-func (m Mode) onlyTheSum(rtt, send, receive *curve.Fitted) {
+func (m Mode) onlyTheSum(rtt, send, receive *curve.Curve) {
 	var missing []string
 	for _, x := range []struct {
 		name string
-		of   *curve.Fitted
+		of   *curve.Curve
 	}{{"o_s", send}, {"o_r", receive}} {
 		if x.of == nil {
 			missing = append(missing, x.name)
@@ -127,7 +127,7 @@ func (m Mode) onlyTheSum(rtt, send, receive *curve.Fitted) {
 
 // withoutBytes takes (k−1)·G from a latency, G being the slope of rtt/2 where it begins, if there
 // is one.
-func (m Mode) withoutBytes(c *clean.Cell, rtt *curve.Fitted) {
+func (m Mode) withoutBytes(c *clean.Cell, rtt *curve.Curve) {
 	k := float64(c.Bytes - 1)
 	if k <= 0 || len(rtt.Pieces) == 0 || rtt.Pieces[0].SlopeLow <= 0 {
 		return

@@ -13,7 +13,7 @@ import (
 // the send of timer11, as the barrier's last message does on a machine with a long gap, if it was
 // measured at more than a few sizes. A synchronous send waits for its peer, of which idle shows
 // less. Without either it is what round-trip trains with waits show.
-func (m Mode) SendOverhead() *curve.Fitted {
+func (m Mode) SendOverhead() *curve.Curve {
 	send, idle := m.Timer(sample.Timer11), m.Timer(sample.Idle)
 	switch {
 	case send == nil && idle == nil:
@@ -22,7 +22,7 @@ func (m Mode) SendOverhead() *curve.Fitted {
 		return send
 	}
 	x := &idle.Cells[0]
-	if y := send.At(x.Bytes); y != nil && x.Slower(*y, m.O) && 2*len(idle.Cells) > len(send.Cells) {
+	if y := send.Cell(x.Bytes); y != nil && x.Slower(*y, m.O) && 2*len(idle.Cells) > len(send.Cells) {
 		return idle
 	}
 	return send
@@ -30,7 +30,7 @@ func (m Mode) SendOverhead() *curve.Fitted {
 
 // ReceiveOverhead returns the timer that shows o_r: of a blocking receive, the one with which the
 // message is there already.
-func (m Mode) ReceiveOverhead() *curve.Fitted {
+func (m Mode) ReceiveOverhead() *curve.Curve {
 	if sample.Blocking(m.Name) {
 		return m.Timer(sample.Timer12)
 	}
@@ -56,7 +56,7 @@ func (m Mode) overheads() {
 
 // ranges adds a parameter that depends on size: for each piece its value at the first size, and its
 // slope.
-func (m Mode) ranges(kind Kind, c *curve.Fitted) {
+func (m Mode) ranges(kind Kind, c *curve.Curve) {
 	if c == nil {
 		return
 	}
@@ -75,13 +75,13 @@ func (m Mode) ranges(kind Kind, c *curve.Fitted) {
 
 // rangeRows adds the rows of a piece. A time that falls with length is no overhead a byte, and is
 // taken for constant; one that is not above nothing is no number.
-func (m Mode) rangeRows(kind Kind, c *curve.Fitted, piece int) {
+func (m Mode) rangeRows(kind Kind, c *curve.Curve, piece int) {
 	p, lines := c.Pieces[piece], c.Replicate[piece]
 	if p.Falls {
 		m.warn(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length, and are taken for one", c.Timer, p.From, p.To)
 	}
 	row := m.Row(kind, c.Timer, p.From, p.To, p.Samples)
-	row.Off, row.Most = clean.Rounded(c.Off[piece].Middle), clean.Rounded(c.Off[piece].Most)
+	row.Off, row.Most = clean.Rounded(c.Misfit[piece].Middle), clean.Rounded(c.Misfit[piece].Most)
 	values, slopes := curve.Draw(lines, func(l curve.Line) float64 { return l.Value }), curve.Draw(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
 		m.warn(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which is too short to be told from nothing", c.Timer, p.From, us(p.Value))
@@ -106,10 +106,10 @@ func (m Mode) rangeRows(kind Kind, c *curve.Fitted, piece int) {
 }
 
 // bent warns of a piece that is not straight.
-func (m Mode) bent(name string, c *curve.Fitted, piece int) {
+func (m Mode) bent(name string, c *curve.Curve, piece int) {
 	p := c.Pieces[piece]
 	m.warn(name, clean.NotLinear, "%s: from %d to %d bytes some medians are more than 5 %% away from the line, beyond their intervals: half of them more than %.2g %%, one %.2g %%",
-		c.Timer, p.From, p.To, 100*c.Off[piece].Middle, 100*c.Off[piece].Most)
+		c.Timer, p.From, p.To, 100*c.Misfit[piece].Middle, 100*c.Misfit[piece].Most)
 }
 
 // directions compares the send overheads of the two processors. P1 does not receive what P2 sends
@@ -121,11 +121,11 @@ func (m Mode) directions() {
 		return
 	}
 	x := &a.Cells[0]
-	y := b.At(x.Bytes)
+	y := b.Cell(x.Bytes)
 	if y == nil {
 		return
 	}
-	if r := m.Timer(sample.Timer12).At(x.Bytes); r != nil && y.Value > 2*(x.Value+r.Value) {
+	if r := m.Timer(sample.Timer12).Cell(x.Bytes); r != nil && y.Value > 2*(x.Value+r.Value) {
 		return
 	}
 	apart := x.Low > y.High || y.Low > x.High
@@ -137,8 +137,8 @@ func (m Mode) directions() {
 
 // verdict judges an interval of a half width, around a value, by that and by what is wrong with its
 // piece.
-func VerdictOf(c *curve.Fitted, piece int, half, value float64) Verdict {
-	if c.Off[piece].Middle > badFit {
+func VerdictOf(c *curve.Curve, piece int, half, value float64) Verdict {
+	if c.Misfit[piece].Middle > badFit {
 		return Bad
 	}
 	if half > WeakWidth*math.Abs(value) || c.Bent[piece] || len(c.Cells) < curve.Fewest {

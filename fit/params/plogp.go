@@ -57,7 +57,7 @@ func (m Mode) plogp() {
 	p := PLogP{Platform: m.Platform, Library: m.Library, Place: m.Place, Mode: m.Name, L: untimed}
 	least := rtt.Cells[0]
 	p.Least = least.Bytes
-	first := burst.At(least.Bytes)
+	first := burst.Cell(least.Bytes)
 	if first != nil {
 		l := clean.Combine([]clean.Cell{least, *first}, []float64{0.5, -1}, m.O.Level)
 		if l.Low > 0 {
@@ -66,7 +66,7 @@ func (m Mode) plogp() {
 	}
 	send, receive := m.SendOverhead(), m.ReceiveOverhead()
 	for _, x := range rtt.Cells {
-		s := Size{Bytes: x.Bytes, SendO: timed(send.At(x.Bytes)), RecvO: timed(receive.At(x.Bytes)), Gap: untimed}
+		s := Size{Bytes: x.Bytes, SendO: timed(send.Cell(x.Bytes)), RecvO: timed(receive.Cell(x.Bytes)), Gap: untimed}
 		if first != nil {
 			g := *first
 			if x.Bytes != least.Bytes {

@@ -2,6 +2,7 @@ package params
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/loggp/loggp/microbench/sample"
@@ -102,19 +103,41 @@ func Inside(ps []Parameter) bool {
 	return len(ps) > 0 && !slices.ContainsFunc(ps, func(p Parameter) bool { return p.Place != "intra" })
 }
 
+// Range is what a parameter that depends on size is from one size to another.
+type Range struct {
+	From, To     int     // bytes
+	Value, Slope float64 // microseconds at From, and microseconds a byte
+	Method       string
+}
+
+// At returns the line of the range at k bytes, in microseconds.
+func (r Range) At(k int) float64 { return r.Value + r.Slope*float64(k-r.From) }
+
+// Ranges returns the ranges of a kind that depends on size, by the method that counts, in order.
+func Ranges(ps []Parameter, mode string, kind Kind) []Range {
+	var out []Range
+	first, _ := Find(ps, mode, kind, 0)
+	for _, p := range ps {
+		if p.Mode != mode || p.Method != first.Method || math.IsNaN(p.Value) {
+			continue
+		}
+		if p.Kind() == kind {
+			out = append(out, Range{From: p.From, To: p.To, Value: p.Value, Method: p.Method})
+		} else if i := slices.IndexFunc(out, func(r Range) bool { return r.From == p.From && r.To == p.To }); p.Kind() == kinds[kind].slope && i >= 0 {
+			out[i].Slope = p.Value
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Range) int { return a.From - b.From })
+	return out
+}
+
 // overhead returns an overhead as a curve, a piece for each range of sizes.
 func overhead(ps []Parameter, mode string, kind Kind) model.Curve {
 	var c model.Curve
-	first, _ := Find(ps, mode, kind, 0)
-	for _, p := range ps {
-		if p.Mode != mode || p.Kind() != kind || p.Value != p.Value || p.Method != first.Method {
-			continue
-		}
-		piece := model.Piece{From: max(p.From, 0), At: unit.FromMicros(p.Value)}
-		for _, q := range ps {
-			if q.Mode == mode && q.Kind() == kinds[kind].slope && q.From == p.From && q.To == p.To && q.Method == p.Method && q.Value > 0 {
-				piece.PerByte = perByte(q.Value)
-			}
+	for _, r := range Ranges(ps, mode, kind) {
+		piece := model.Piece{From: max(r.From, 0), At: unit.FromMicros(r.Value)}
+		if r.Slope > 0 {
+			piece.PerByte = perByte(r.Slope)
 		}
 		c = append(c, piece)
 	}

@@ -17,7 +17,7 @@ import (
 //	o_s(s)      = [PRTT(n,d,s) − PRTT(1,0,s)] / (n−1) − d
 //
 // The second timer has its waits taken out already. A curve is nil where there are no trains.
-type trains struct{ interval, Send *curve.Fitted }
+type trains struct{ interval, Send *curve.Curve }
 
 // TrainsOf returns the curves of a mode. They are made once.
 func (e *Extraction) TrainsOf(mode string) trains {
@@ -49,13 +49,13 @@ func (e *Extraction) TrainsOf(mode string) trains {
 // perMessage returns what each message of a train after the first takes, or nil if no size is left.
 // Cells in which n messages took less time than one, beyond their intervals, are left out:
 // something else than messages took the time of one of the two.
-func (e *Extraction) perMessage(train, rtt *curve.Fitted, n int) *curve.Fitted {
+func (e *Extraction) perMessage(train, rtt *curve.Curve, n int) *curve.Curve {
 	more := float64(n - 1)
-	out := &curve.Fitted{Subject: train.Subject, Mode: train.Mode, Protocol: train.Protocol, Clock: train.Clock, Time: true,
-		Timer: PerMessageName(train.Timer, n), Floor: math.Hypot(train.Floor, rtt.Floor) / more}
+	out := train.Like(PerMessageName(train.Timer, n), math.Hypot(train.Floor, rtt.Floor)/more)
+	out.Time = true
 	var absurd []int
 	for _, a := range train.Cells {
-		b := rtt.At(a.Bytes)
+		b := rtt.Cell(a.Bytes)
 		if b == nil {
 			continue
 		}
@@ -75,13 +75,13 @@ func (e *Extraction) perMessage(train, rtt *curve.Fitted, n int) *curve.Fitted {
 		return nil
 	}
 	out.Cut(e.O)
-	e.Derived = append(e.Derived, out.Public())
+	e.Derived = append(e.Derived, *out)
 	return out
 }
 
 // Burst returns the timer that shows g: the sends of a burst, or what a message adds to a
 // round-trip train; or nil.
-func (m Mode) Burst() *curve.Fitted {
+func (m Mode) Burst() *curve.Curve {
 	if train := m.Timer(sample.Train); train != nil {
 		return train
 	}

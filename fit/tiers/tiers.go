@@ -172,10 +172,13 @@ func (t *tiering) strays(pairs []int) {
 		return
 	}
 	score, _ := t.score(pairs)
-	m := clean.Median(slices.Clone(score))
-	sigma := spread(likely, score, m, nil, 0)
+	c := cut{known: likely}
+	for _, s := range score {
+		c.edges = append(c.edges, edge{far: s})
+	}
+	m, sigma, _ := c.explain(1, func(edge) int { return 0 })
 	for i, p := range pairs {
-		t.odd[p] = t.odd[p] || math.Abs(score[i]-m) > 2*bend*sigma
+		t.odd[p] = t.odd[p] || math.Abs(score[i]-m[0]) > 2*bend*sigma
 	}
 }
 

@@ -276,31 +276,3 @@ func TestALittleFast(t *testing.T) {
 		t.Errorf("groups %v, want %v; gain %v", c.group, want, c.gain)
 	}
 }
-
-// Two items that are nearest of all, but each of them more with its own company: joining takes them
-// together, and moving parts them.
-func TestMove(t *testing.T) {
-	group := fittest.Blocks(3, 3)
-	w := make([][]float64, len(group))
-	for a := range w {
-		w[a] = make([]float64, len(group))
-		for b := range w {
-			switch {
-			case a == b:
-			case min(a, b) == 2 && max(a, b) == 3:
-				w[a][b] = -5
-			case group[a] == group[b]:
-				w[a][b] = -4
-			default:
-				w[a][b] = 3
-			}
-		}
-	}
-	joined := join(w)
-	if joined[2] != joined[3] {
-		t.Fatalf("joining gives %v: this is no test of moving", joined)
-	}
-	if got := move(w, joined).number(); !reflect.DeepEqual(got, partition(group)) {
-		t.Errorf("%v, want %v", got, group)
-	}
-}

@@ -48,34 +48,31 @@ var imbTables = map[string]struct {
 func readIMB(in *input, b *builder) {
 	var row func(*line, *builder) // of the block; nil outside of those that are imported
 	block, head := "", false      // head: the header of the block has been seen
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		text, comment := l.comment()
+	in.each(func(l *line, text string) {
 		words := strings.Fields(l.text)
-		switch {
-		case comment && imbBlock.MatchString(l.text):
-			block, head = imbBlock.FindStringSubmatch(l.text)[1], false
-			row = imbTables[block].row
+		switch m := imbBlock.FindStringSubmatch(l.text); {
+		case m != nil:
+			block, head, row = m[1], false, imbTables[m[1]].row
 			imbBegin(b, block)
-		case len(words) > 0 && words[0] == "#bytes" && row != nil:
+		case words[0] == "#bytes" && row != nil:
 			if got := strings.Join(words, " "); got != imbTables[block].head {
 				l.errorf(1, "the header %s of %s where %q belongs", cited(got), block, imbTables[block].head)
-				return
 			}
 			head = true
-		case comment:
+		default:
 			imbHead(b, text, block, &row)
-		case row == nil || l.blank():
+		}
+	}, func(l *line) {
+		switch {
+		case row == nil:
 		case !head:
 			l.errorf(1, "a row of %s before its header %q", block, imbTables[block].head)
-			return
-		default:
-			if l.split(false, 4, 4, "a row of "+imbTables[block].head) {
-				row(&l, b)
-			}
+		case l.split(false, 4, 4, "a row of "+imbTables[block].head):
+			row(l, b)
 		}
-	}
+	})
 	if block == "" {
-		(&line{in: in, number: max(in.last, 1)}).errorf(1, "no block that begins with \"# Benchmarking ...\"")
+		in.errorf(in.last, "no block that begins with \"# Benchmarking ...\"")
 	}
 }
 

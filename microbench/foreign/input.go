@@ -47,6 +47,26 @@ func (in *input) next() (line, bool) {
 	return line{in: in, number: in.last, text: strings.TrimSuffix(text, "\r")}, true
 }
 
+// each calls comment with each line that begins with #, and what follows that, and row with each
+// other that is not blank, until the first error.
+func (in *input) each(comment func(l *line, text string), row func(l *line)) {
+	for l, ok := in.next(); ok; l, ok = in.next() {
+		if text, ok := l.comment(); ok {
+			comment(&l, text)
+		} else if !l.blank() {
+			row(&l)
+		}
+	}
+}
+
+// none passes over comments.
+func (in *input) none(*line, string) {}
+
+// errorf keeps an error of a line, if it is the first.
+func (in *input) errorf(number int, format string, args ...any) {
+	(&line{in: in, number: max(number, 1)}).errorf(1, format, args...)
+}
+
 // line is a line of text, and its words.
 type line struct {
 	in     *input

@@ -40,36 +40,28 @@ func readLogPMPI(in *input, b *builder) {
 	b.resolution(100 * unit.Nanosecond)
 	mode, head := "", false
 	latency, hasLatency := unit.Time(0), false
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		text, comment := l.comment()
-		switch m := logpLatency.FindStringSubmatchIndex(l.text); {
-		case logpTitle.MatchString(l.text):
-			m := logpTitle.FindStringSubmatch(l.text)
+	in.each(func(l *line, text string) {
+		if m := logpTitle.FindStringSubmatch(l.text); m != nil {
 			b.fact("tool", "LogP/MPI")
 			b.fact("test", m[2])
 			if mode = sendOf(m[2]); mode == "" {
 				l.errorf(1, "%s does not name the calls that were measured, such as logp_test.Send.Recv", cited(m[2]))
-				return
 			}
-		case m != nil:
+		} else if m := logpLatency.FindStringSubmatchIndex(l.text); m != nil {
 			l.words = []word{{l.text[m[2]:m[3]], m[2] + 1}}
-			latency = l.time(0, "s", "the latency in s")
-			hasLatency = true
-		case comment && strings.HasPrefix(text, "time"):
+			latency, hasLatency = l.time(0, "s", "the latency in s"), true
+		} else if strings.HasPrefix(text, "time") {
 			if head = strings.Join(strings.Fields(text), " ") == logpHead; !head {
 				l.errorf(1, "the columns %s where %q belong", cited(text), logpHead)
-				return
-			}
-		case comment || l.blank():
-		case mode == "" || !head:
-			l.errorf(1, "a row before the title and the columns %q", logpHead)
-			return
-		default:
-			if l.split(false, 9, 9, "a row of "+logpHead) {
-				logpRow(&l, b, mode, latency, hasLatency)
 			}
 		}
-	}
+	}, func(l *line) {
+		if mode == "" || !head {
+			l.errorf(1, "a row before the title and the columns %q", logpHead)
+		} else if l.split(false, 9, 9, "a row of "+logpHead) {
+			logpRow(l, b, mode, latency, hasLatency)
+		}
+	})
 	if !hasLatency {
 		b.leave("L: the file does not say it")
 	}

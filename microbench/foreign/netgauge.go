@@ -52,14 +52,11 @@ func readTrains(in *input, b *builder) {
 	b.fact("values", "medians, one a size")
 	b.resolution(unit.Picosecond)
 	b.leave("L, g and G: lines through all sizes before, whatever the protocol; a fit makes its own of the round trips. o_s is in prtt")
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		if _, comment := l.comment(); comment || l.blank() {
-			continue
-		}
+	in.each(in.none, func(l *line) {
 		if l.split(false, 11, 11, "a row of "+ngHead[2:]) {
-			trainRow(&l, b)
+			trainRow(l, b)
 		}
-	}
+	})
 }
 
 func trainRow(l *line, b *builder) {
@@ -92,30 +89,27 @@ func readLogGP(in *input, b *builder) {
 	b.fact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
 	b.leave("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
 	first := true
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		if m := ngVersion.FindStringSubmatch(l.text); m != nil {
-			b.fact("tool", m[1])
-			b.fact("tool_version", m[2])
-			b.fact("tool_options", m[3])
-			if m := ngModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
-				b.key.Library = clean(m[1])
-			}
-			continue
+	in.each(func(l *line, _ string) {
+		m := ngVersion.FindStringSubmatch(l.text)
+		if m == nil {
+			return
 		}
+		b.fact("tool", m[1])
+		b.fact("tool_version", m[2])
+		b.fact("tool_options", m[3])
+		if m := ngModule.FindStringSubmatch(m[3]); m != nil && b.key.Library == "" {
+			b.key.Library = clean(m[1])
+		}
+	}, func(l *line) {
 		if m := ngTesting.FindStringSubmatch(l.text); m != nil {
 			b.detail("repetitions", "send", sample.Timer11, atoi(m[1]), m[2])
-			continue
+		} else if strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
+			logGPRow(l, b, first)
+			first = false
+		} else {
+			l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
 		}
-		if !strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
-			if _, comment := l.comment(); !comment && !l.blank() {
-				l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
-				return
-			}
-			continue
-		}
-		logGPRow(&l, b, first)
-		first = false
-	}
+	})
 }
 
 func logGPRow(l *line, b *builder, first bool) {

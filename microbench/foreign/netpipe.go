@@ -39,11 +39,12 @@ func whole(s string) bool { return decimal(s) && !strings.Contains(s, ".") }
 func readNetPIPE(in *input, b *builder) {
 	b.fact("tool", "NetPIPE")
 	b.fact("values", "rtt: the best of several trials, each a mean over repetitions, one a size; twice the time one way")
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		if !l.blank() && l.split(false, 3, 3, "a row of bytes, Mbit/s and seconds") {
-			netpipeRow(&l, b)
+	row := func(l *line) {
+		if l.split(false, 3, 3, "a row of bytes, Mbit/s and seconds") {
+			netpipeRow(l, b)
 		}
 	}
+	in.each(func(l *line, _ string) { row(l) }, row) // there are no comments
 }
 
 func netpipeRow(l *line, b *builder) {

@@ -34,33 +34,29 @@ var (
 func readOSU(in *input, b *builder) {
 	test := ""
 	add := func(*line) {}
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		text, comment := l.comment()
+	in.each(func(l *line, text string) {
+		if m := osuTitle.FindStringSubmatch(l.text); m != nil {
+			test, add = m[2], nil
+			b.fact("tool", m[1])
+			b.fact("tool_version", m[3])
+		} else if rest, ok := strings.CutPrefix(text, "Datatype:"); ok {
+			b.fact("datatype", rest)
+		} else if strings.HasPrefix(text, "Size") {
+			add = osuTable(b, test, text)
+		}
+	}, func(l *line) {
 		switch {
-		case comment:
-			if m := osuTitle.FindStringSubmatch(l.text); m != nil {
-				test = m[2]
-				b.fact("tool", m[1])
-				b.fact("tool_version", m[3])
-				add = nil
-			} else if rest, ok := strings.CutPrefix(text, "Datatype:"); ok {
-				b.fact("datatype", rest)
-			} else if strings.HasPrefix(text, "Size") {
-				add = osuTable(b, test, text)
-			}
-		case l.blank() || !strings.Contains("0123456789", l.text[:1]) && test == "": // what a launcher says first
+		case !strings.Contains("0123456789", l.text[:1]) && test == "": // what a launcher says first
 		case add == nil:
 			l.errorf(1, "a row before the line \"# Size ...\" that says what it is")
-			return
 		case test == "":
 			l.errorf(1, "a row before the title \"# OSU MPI ... Test v...\"")
-			return
 		default:
-			add(&l)
+			add(l)
 		}
-	}
+	})
 	if test == "" {
-		(&line{in: in, number: max(in.last, 1)}).errorf(1, "no title \"# OSU MPI ... Test v...\"")
+		in.errorf(in.last, "no title \"# OSU MPI ... Test v...\"")
 	}
 }
 

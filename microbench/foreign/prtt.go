@@ -55,14 +55,15 @@ func readPRTT(in *input, b *builder) {
 	b.fact("tool", "round-trip trains")
 	b.fact("values", "all samples")
 	l, _ := in.next()
-	if l.in == nil || strings.TrimSpace(l.text) != prttHead {
-		(&line{in: in, number: 1}).errorf(1, "%s where the header %s belongs", cited(l.text), prttHead)
+	if strings.TrimSpace(l.text) != prttHead {
+		in.errorf(1, "%s where the header %s belongs", cited(l.text), prttHead)
 	}
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		if !l.blank() && l.split(true, 7, 7, "a row of "+prttHead) {
-			prttRow(&l, b)
+	row := func(l *line) {
+		if l.split(true, 7, 7, "a row of "+prttHead) {
+			prttRow(l, b)
 		}
 	}
+	in.each(func(l *line, _ string) { row(l) }, row) // there are no comments
 	if b.has(sample.Timer12) {
 		b.leave("client_ns of mode por: o_r is in server_or_ns")
 	}

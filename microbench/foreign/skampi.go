@@ -37,37 +37,31 @@ func readSKaMPI(in *input, b *builder) {
 	b.fact("values", "rtt: means over the measurements, one a size")
 	b.resolution(100 * unit.Nanosecond)
 	block, begin := "", 0
-	for l, ok := in.next(); ok; l, ok = in.next() {
-		text, comment := l.comment()
-		if !comment && (l.blank() || skampiModes[block] == "") {
-			if block == "" && !l.blank() {
-				l.errorf(1, "%s outside of a block that begins with \"# begin result\"", cited(l.text))
-				return
+	in.each(func(l *line, text string) {
+		if m := skampiBegin.FindStringSubmatch(l.text); m != nil {
+			if block != "" {
+				l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
 			}
-			continue
-		}
-		switch m := skampiBegin.FindStringSubmatch(l.text); {
-		case m != nil && block != "":
-			l.errorf(1, "block %s begins before the end of %s, which began in line %d", m[1], block, begin)
-			return
-		case m != nil:
 			if block, begin = m[1], l.number; skampiModes[block] == "" {
 				b.leave("%s: no timer of ours is a round trip of these calls", clean(block))
 			}
-		case skampiEnd.MatchString(l.text):
-			if name := skampiEnd.FindStringSubmatch(l.text)[1]; name != block {
-				l.errorf(1, "the end of block %s, but %s began in line %d", name, cited(block), begin)
-				return
+		} else if m := skampiEnd.FindStringSubmatch(l.text); m != nil {
+			if m[1] != block {
+				l.errorf(1, "the end of block %s, but %s began in line %d", m[1], cited(block), begin)
 			}
 			block = ""
-		case comment:
+		} else {
 			skampiFact(b, l.text, text)
-		default:
-			skampiRow(&l, b, skampiModes[block])
 		}
-	}
+	}, func(l *line) {
+		if mode := skampiModes[block]; mode != "" {
+			skampiRow(l, b, mode)
+		} else if block == "" {
+			l.errorf(1, "%s outside of a block that begins with \"# begin result\"", cited(l.text))
+		}
+	})
 	if block != "" {
-		(&line{in: in, number: begin}).errorf(1, "block %s has no end: the file is cut off", block)
+		in.errorf(begin, "block %s has no end: the file is cut off", block)
 	}
 }
 

@@ -42,7 +42,7 @@ func build(ctx context.Context, dir string, s Settings, options ...string) (*bui
 		return nil, err
 	}
 	args := append([]string{compiler}, b.options...)
-	compile := runner{dir: dir, timeout: s.Timeout}
+	compile := runner{dir: dir, timeout: s.compiling}
 	output, err := compile.run(ctx, append(args, "-o", b.program, filepath.Join("program", "probe.c")))
 	if err == nil {
 		_, err = os.Stat(b.program)
@@ -51,7 +51,7 @@ func build(ctx context.Context, dir string, s Settings, options ...string) (*bui
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, errTimeout):
-		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.Timeout, output.first())
+		return nil, fmt.Errorf("%s has not compiled the program within %v (--timeout)%s", compiler, s.compiling, output.first())
 	case err != nil:
 		return nil, fmt.Errorf("%s cannot compile the program: %w%s", compiler, err, output.first())
 	}

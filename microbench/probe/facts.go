@@ -257,10 +257,34 @@ func (p *hello) clocksApart() string {
 	switch {
 	case p.hosts > 1 || len(p.distinct(rank.hosted)) > 1:
 		return "hosts have clocks of their own"
-	case p.usable > 0 && p.usable < len(p.ranks):
-		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", len(p.ranks), p.usable)
+	case p.crowded():
+		return fmt.Sprintf("%d ranks have %d processors, and cannot all begin at once", len(p.ranks), p.usable())
 	}
 	return ""
+}
+
+// crowded says whether ranks on one host take turns on its processors.
+func (p *hello) crowded() bool { n := p.usable(); return p.hosts == 1 && 0 < n && n < len(p.ranks) }
+
+// usable returns on how many processors any of the ranks may run, which are lists such as 0-3,8; 0 if
+// that is not known.
+func (p *hello) usable() int {
+	all := map[int]bool{}
+	for _, part := range strings.Split(strings.Join(p.distinct(func(r rank) string { return r.bound }), ","), ",") {
+		first, last, several := strings.Cut(part, "-")
+		if !several {
+			last = first
+		}
+		from, err := strconv.ParseUint(first, 10, 16)
+		to, err2 := strconv.ParseUint(last, 10, 16)
+		if err != nil || err2 != nil {
+			return 0
+		}
+		for i := from; i <= to; i++ {
+			all[int(i)] = true
+		}
+	}
+	return len(all)
 }
 
 // ofAll says what is known of all ranks, and of how they were measured.

@@ -106,7 +106,7 @@ func TestFaults(t *testing.T) {
 		{name: "compiler of the environment", environment: "MPICC=/no/mpicc", change: func(s *Settings) { s.Compiler = "" }, says: []string{"/no/mpicc"}},
 		{name: "compiler fails", environment: "FAKE_COMPILER=fails", says: []string{"testdata/mpicc cannot compile", "exit status 1", "\n  probe.c:20:10: fatal error: mpi.h"}},
 		{name: "compiler makes nothing", environment: "FAKE_COMPILER=silent", says: []string{"cannot compile", "no such file"}},
-		{name: "compiler hangs", environment: "FAKE_COMPILER=hangs", change: soon, says: []string{"has not compiled", "500ms"}},
+		{name: "compiler hangs", environment: "FAKE_COMPILER=hangs", change: soonCompiled, says: []string{"has not compiled", "500ms"}},
 		{name: "no launcher", change: func(s *Settings) { s.Launcher = []string{"no-such-mpirun", "-n", "2"} }, says: []string{"no-such-mpirun", "--launcher 'srun -n 2'"}},
 		{name: "launcher fails", environment: "FAKE_LAUNCHER=fails", says: []string{"testdata/mpirun -n 2 failed", "exit status 3", "\n  line 15"}, not: "line 3"},
 		{name: "launcher killed", environment: "FAKE_LAUNCHER=killed", says: []string{"failed", "signal: killed"}},
@@ -155,7 +155,11 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func soon(s *Settings) { s.Timeout = 500 * time.Millisecond }
+// soon ends what a launch does after half a second, however long compiling takes.
+func soon(s *Settings) { s.Timeout, s.compiling = 500*time.Millisecond, time.Hour }
+
+// soonCompiled ends compiling after half a second.
+func soonCompiled(s *Settings) { s.Timeout = 500 * time.Millisecond }
 
 // Slurm's launcher is one like others: its arguments come first, then the program's. It has places for one launch at a time.
 func TestSrun(t *testing.T) {

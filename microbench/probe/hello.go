@@ -21,8 +21,6 @@ import (
 //	modes send ssend rsend               likewise
 //	operations barrier bcast             likewise; none where no collective operations are measured
 //	hosts 1                              1: the ranks share memory
-//	ranks 2
-//	processors 2                         on which any of them may run, if they share memory; 0: not known
 //	host name                            these five of P1, then of P2, and so on
 //	processor Intel(R) Xeon(R) Processor
 //	bound 0-3,8                          processors on which the rank may run
@@ -31,7 +29,6 @@ import (
 type hello struct {
 	library, standard, threads string
 	hosts                      int
-	usable                     int // processors on which any of the ranks may run; 0: not known
 	ranks                      []rank
 }
 
@@ -62,8 +59,6 @@ func readHello(text string, ranks int) (*hello, error) {
 	p.table("modes", append(modes, microbench.Modes()...))
 	p.table("operations", operations)
 	h.hosts = int(p.number("hosts", 1, int64(ranks)))
-	p.number("ranks", int64(ranks), int64(ranks))
-	h.usable = int(p.number("processors", 0, 1<<20))
 	for range ranks {
 		h.ranks = append(h.ranks, rank{
 			host: p.text("host"), processor: p.text("processor"), bound: p.text("bound"),

@@ -9,6 +9,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type Settings struct {
 	Timeout  time.Duration // of the compiler, and of whatever a launch is to do; 0: DefaultTimeout
 	Place    string        // inter or intra; "": intra if the ranks share memory
 	Brief    bool          // the library is not asked for its eager limits
+
+	compiling time.Duration // of the compiler alone; 0: Timeout. Tests of launches set it, as a compiler may be slow
 }
 
 // DefaultTimeout is how long the compiler, or a launch, may take.
@@ -76,6 +79,7 @@ func Measure(ctx context.Context, e *microbench.Experiment, s Settings, progress
 	if s.Timeout <= 0 {
 		s.Timeout = DefaultTimeout
 	}
+	s.compiling = cmp.Or(s.compiling, s.Timeout)
 	dir, err := os.MkdirTemp("", "loggp-probe-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("a directory to compile in: %w", err)
@@ -197,6 +201,9 @@ func (m *measurement) meet(n int) error {
 	if err != nil {
 		return err
 	}
+	if m.ranks == 2 && h.crowded() {
+		return fmt.Errorf("%s lets both ranks run on processor %s alone, where they would take turns: they need two", words(m.launcher), h.ranks[0].bound)
+	}
 	if m.launches = append(m.launches, h); n == 0 {
 		m.Step = largest(m.launches, func(x rank) unit.Time { return x.resolution })
 		m.Common = len(m.Collectives) > 0 && h.clocksApart() == ""
@@ -216,6 +223,9 @@ func check(e *microbench.Experiment) error {
 	}
 	if e.Protocol != "" {
 		return fmt.Errorf("protocol %s cannot be forced on the vendor's MPI", e.Protocol)
+	}
+	if e.Deliveries {
+		return errors.New("the vendor's MPI is not measured for T_s and T_s-r")
 	}
 	for _, m := range e.Modes {
 		if m == microbench.Message {

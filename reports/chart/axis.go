@@ -9,36 +9,24 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// around returns the ends of an axis: 1, 2 or 5 times a power of ten, at some distance.
-func around(low, high float64) (bottom, top float64) {
-	bottom, top = math.Pow10(format.Magnitude(low)), math.Pow10(format.Magnitude(high))
-	for _, f := range []float64{2, 5} {
-		if base := math.Pow10(format.Magnitude(low)); base*f < low/1.15 {
-			bottom = base * f
+// roundUp returns the least of 1, 2 and 5 times a power of ten that is not below x.
+func roundUp(x float64) float64 {
+	base := math.Pow10(format.Magnitude(x))
+	for _, f := range []float64{1, 2, 5} {
+		if base*f >= x*(1-1e-9) {
+			return base * f
 		}
 	}
-	if bottom > low/1.05 {
-		bottom /= 2
-	}
-	for _, f := range []float64{2, 5, 10, 20} {
-		if top < high*1.15 {
-			top = math.Pow10(format.Magnitude(high)) * f
-		}
-	}
-	return bottom, top
+	return base * 10
 }
 
-// even returns the distance of ticks from 0 to high, which is 1, 2 or 5 times a power of ten, for at most room of them.
-func even(high float64, room int) float64 {
-	step := math.Pow10(format.Magnitude(high) - 2)
-	for _, f := range []float64{2, 2.5, 2, 2, 2.5, 2, 2, 2.5, 2} {
-		if high <= step*float64(max(room, 2)-1) {
-			break
-		}
-		step *= f
-	}
-	return step
+// around returns the ends of an axis, at some distance from the values.
+func around(low, high float64) (bottom, top float64) {
+	return 1 / roundUp(1.1/low), roundUp(1.15 * high)
 }
+
+// even returns the distance of ticks from 0 to high, for at most room of them.
+func even(high float64, room int) float64 { return roundUp(high / float64(max(room, 2)-1)) }
 
 // evenTicks puts ticks at equal distances.
 func evenTicks(max, step float64) []plot.Tick {

@@ -172,29 +172,15 @@ func (d *drawing) axis(y vg.Length) vg.Length {
 	if d.c != nil {
 		line := draw.LineStyle{Color: Gray, Width: 0.75}
 		d.c.StrokeLine2(line, d.left, y, d.left+d.width, y)
-		step := round(d.end.Micros() / float64(max(3, d.width/80)))
-		for i := 0; ; i++ {
-			t := unit.FromMicros(float64(i) * step)
-			if t > d.end {
-				break
-			}
-			d.c.StrokeLine2(line, d.x(t), y, d.x(t), y-4)
-			d.c.FillText(minor, vg.Point{X: d.x(t), Y: y - 5}, strconv.FormatFloat(float64(i)*step, 'f', max(-format.Magnitude(step), 0), 64))
+		end := d.end.Micros()
+		for _, t := range evenTicks(end, even(end, 1+int(max(3, d.width/80)))) {
+			x := d.left + d.width*vg.Length(min(t.Value/end, 1))
+			d.c.StrokeLine2(line, x, y, x, y-4)
+			d.c.FillText(minor, vg.Point{X: x, Y: y - 5}, t.Label)
 		}
 		d.c.FillText(aligned(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time (us)")
 	}
 	return y - 2*lineHeight - 8
-}
-
-// round returns the next of 1, 2 and 5 times a power of ten.
-func round(x float64) float64 {
-	base := math.Pow10(format.Magnitude(x))
-	for _, f := range []float64{1, 2, 5} {
-		if base*f >= x*(1-1e-9) {
-			return base * f
-		}
-	}
-	return base * 10
 }
 
 // list names what is busy, in columns, and returns where it ends.

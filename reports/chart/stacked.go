@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -145,18 +146,11 @@ func (x *XY) clip() int {
 	return n
 }
 
-// edgeOf returns where an axis ends: at a round number that nine of ten values do not exceed.
+// edgeOf returns where an axis ends: at a round number from 2 to 200 that nine of ten values do not exceed, if there is one.
 func edgeOf(values []float64) float64 {
-	for _, edge := range []float64{2, 5, 10, 20, 50, 100} {
-		within := 0
-		for _, v := range values {
-			if v <= edge {
-				within++
-			}
-		}
-		if 10*within >= 9*len(values) {
-			return edge
-		}
+	if len(values) == 0 {
+		return 2
 	}
-	return 200
+	slices.Sort(values)
+	return min(max(roundUp(values[(9*len(values)+9)/10-1]), 2), 200)
 }

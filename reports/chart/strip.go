@@ -2,15 +2,13 @@ package chart
 
 import (
 	"math"
-	"strconv"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/loggp/loggp/reports/format"
 )
 
-// Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a quantity.
+// Strip is a strip plot: rows of marks on one linear axis, such as what launches say, one row a quantity; or, with bars, a
+// tornado chart.
 type Strip struct {
 	X      string // what the axis shows, with its unit
 	Signed bool   // 0 is in its middle; else at its left
@@ -24,10 +22,17 @@ type StripGroup struct {
 	Rows  []StripRow
 }
 
-// StripRow is the marks of one row.
+// StripRow is the marks of one row, or its bars.
 type StripRow struct {
 	Name, Note string // before and behind the axis
 	Marks      []float64
+	Bars       []Bar
+}
+
+// Bar goes from 0 to a value.
+type Bar struct {
+	To    float64
+	Color Color
 }
 
 const stripHeight = vg.Length(17)
@@ -57,6 +62,9 @@ func (s Strip) far() float64 {
 			for _, m := range r.Marks {
 				far = math.Max(far, math.Abs(m))
 			}
+			for _, b := range r.Bars {
+				far = math.Max(far, math.Abs(b.To))
+			}
 		}
 	}
 	return far
@@ -71,17 +79,27 @@ func (s Strip) draw(c draw.Canvas) {
 	}
 	from, to := c.Min.X+margin+left+10, c.Max.X-margin-right-10
 	bottom := c.Min.Y + 2*lineHeight + 6
-	step := even(math.Max(s.far(), 1e-9), max(int((to-from)/42), 2))
+	far, room, ticks := math.Max(s.far(), 1e-9), int((to-from)/42), evenTicks
 	if s.Signed {
-		step = even(math.Max(s.far(), 1), max(int((to-from)/84), 2))
+		far, room, ticks = math.Max(s.far(), 1), int((to-from)/84), signedTicks
 	}
+	step := even(far, room)
 	most := step * math.Max(math.Ceil(s.far()*1.02/step), 1)
-	least := 0.0
-	if s.Signed {
-		least = -most
+	tx := func(v float64) vg.Length {
+		if s.Signed {
+			v = (v + most) / 2
+		}
+		return from + (to-from)*vg.Length(v/most)
 	}
-	tx := func(v float64) vg.Length { return from + (to-from)*vg.Length((v-least)/(most-least)) }
-	s.axis(c, tx, least, most, step, bottom)
+	for _, t := range ticks(most, step) {
+		line := draw.LineStyle{Color: grid, Width: 0.75}
+		if t.Value == 0 {
+			line = draw.LineStyle{Color: Gray, Width: 1}
+		}
+		c.StrokeLine2(line, tx(t.Value), bottom, tx(t.Value), c.Max.Y-2)
+		c.FillText(minor, vg.Point{X: tx(t.Value), Y: bottom - 4}, t.Label)
+	}
+	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
 	y := c.Max.Y - 2
 	for _, g := range s.Groups {
 		if g.Name != "" {
@@ -92,31 +110,13 @@ func (s Strip) draw(c draw.Canvas) {
 			h := stripHeight
 			c.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
 			c.FillText(label, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
+			for _, b := range r.Bars {
+				c.FillPolygon(b.Color, []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}})
+			}
 			for _, m := range r.Marks {
 				c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.8}, tx(m), y-h/2-5, tx(m), y-h/2+5)
 			}
 			y -= h
 		}
 	}
-}
-
-// axis draws the lines of the grid, and their names at the bottom.
-func (s Strip) axis(c draw.Canvas, tx func(float64) vg.Length, least, most, step float64, bottom vg.Length) {
-	for i := int(math.Round(least / step)); i <= int(math.Round(most/step)); i++ {
-		v := float64(i) * step
-		line := draw.LineStyle{Color: grid, Width: 0.75}
-		if i == 0 {
-			line = draw.LineStyle{Color: Gray, Width: 1}
-		}
-		c.StrokeLine2(line, tx(v), bottom, tx(v), c.Max.Y-2)
-		name := strconv.FormatFloat(math.Abs(v), 'f', max(-format.Magnitude(step), 0), 64)
-		switch {
-		case s.Signed && i > 0:
-			name = "+" + name
-		case i < 0:
-			name = "−" + name
-		}
-		c.FillText(minor, vg.Point{X: tx(v), Y: bottom - 4}, name)
-	}
-	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, s.X)
 }

@@ -77,6 +77,24 @@ var None = Cell{Text: format.None, Tone: Faint}
 // Words returns a cell of text.
 func Words(s string) Cell { return Cell{Text: s} }
 
+// Texts returns cells of text.
+func Texts(all ...string) []Cell {
+	var out []Cell
+	for _, s := range all {
+		out = append(out, Words(s))
+	}
+	return out
+}
+
+// Heads returns columns of text.
+func Heads(all ...string) []Column {
+	var out []Column
+	for _, s := range all {
+		out = append(out, Column{Head: s})
+	}
+	return out
+}
+
 // Num returns a cell with a number.
 func Num(x float64) Cell {
 	if x != x {

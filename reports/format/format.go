@@ -73,6 +73,15 @@ func Fixed(x float64, places int) string {
 	return s
 }
 
+// Exact returns a number with ten significant digits, more than any measurement has, so that files show no digits of
+// floating-point arithmetic. NaN and infinity are empty.
+func Exact(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(x+0, 'g', 10, 64)
+}
+
 // Magnitude returns the power of ten of the first digit.
 func Magnitude(x float64) int {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
@@ -125,6 +134,31 @@ func Span(low, high int) string {
 		return strconv.Itoa(low)
 	}
 	return fmt.Sprintf("%d to %d", low, high)
+}
+
+// AtMost returns a bound: the upper end of its interval, or the value if it has none.
+func AtMost(value, high float64) string {
+	if math.IsNaN(high) {
+		high = value
+	}
+	return "≤" + Number(high)
+}
+
+// Place names a platform, a library and a place between ranks, as far as they are known: t3d, chimp, between nodes.
+func Place(platform, library, place string) string {
+	words := []string{platform}
+	switch place {
+	case "inter":
+		place = "between nodes"
+	case "intra":
+		place = "within a node"
+	}
+	for _, w := range []string{library, place} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // Plural returns a number of things: 1 byte, 2 bytes.

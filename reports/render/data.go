@@ -33,6 +33,11 @@ func CSV(w io.Writer, d *doc.Document) error {
 	return nil
 }
 
+// File returns a table as a file.
+func File(t *doc.Table) doc.File {
+	return doc.File{Name: t.Name + ".csv", Write: func(w io.Writer) error { return TableCSV(w, t) }}
+}
+
 // TableCSV writes the cells of a table under its heads: numbers with all their digits, and intervals in columns "low" and
 // "high" of their own; other cells as they are shown. Where there are groups, the first column is their names.
 func TableCSV(w io.Writer, t *doc.Table) error {
@@ -65,7 +70,7 @@ func TableCSV(w io.Writer, t *doc.Table) error {
 			for i, c := range r {
 				row = append(row, plain(c))
 				if intervals[i] && len(c.Exact) == 3 {
-					row = append(row, digits(c.Exact[1]), digits(c.Exact[2]))
+					row = append(row, format.Exact(c.Exact[1]), format.Exact(c.Exact[2]))
 				} else if intervals[i] {
 					row = append(row, "", "")
 				}
@@ -83,22 +88,13 @@ func TableCSV(w io.Writer, t *doc.Table) error {
 func plain(c doc.Cell) string {
 	switch {
 	case len(c.Exact) > 0:
-		return digits(c.Exact[0])
+		return format.Exact(c.Exact[0])
 	case c.Is(doc.None):
 		return ""
 	case c.Tone == doc.Doubt:
 		return format.Flat(c.Text) + doc.Mark
 	}
 	return format.Flat(c.Text)
-}
-
-// digits returns a number with ten significant digits, more than any measurement has, so that files show no digits of
-// floating-point arithmetic. NaN and infinity are empty.
-func digits(x float64) string {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(x+0, 'g', 10, 64)
 }
 
 // JSON writes a document as JSON: its sections with their text, tables and warnings. A row is an object by the heads of its
@@ -160,7 +156,7 @@ func value(c doc.Cell) any {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil
 		}
-		x, _ = strconv.ParseFloat(digits(x), 64)
+		x, _ = strconv.ParseFloat(format.Exact(x), 64)
 		return x
 	}
 	switch {

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,11 +31,15 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 	defer func() { err = errors.Join(err, os.RemoveAll(made)) }()
 	var names []string
 	err = fill(func(name string, write func(io.Writer) error) error {
-		if name != filepath.Base(name) || slices.Contains(names, name) {
+		if !filepath.IsLocal(name) || slices.Contains(names, name) {
 			panic("reports: file " + strconv.Quote(name) + " twice, or not in its directory")
 		}
 		names = append(names, name)
-		return sample.Save(filepath.Join(made, name), write)
+		path := filepath.Join(made, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		return sample.Save(path, write)
 	})
 	if err == nil {
 		err = sample.Save(filepath.Join(made, marker), func(w io.Writer) error {
@@ -59,24 +65,25 @@ func ours(dir string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return path, nil
-	}
-	if err != nil {
-		return "", err
 	}
 	list, err := os.ReadFile(filepath.Join(path, marker))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", err
 	}
-	known := strings.Split(strings.TrimSpace(string(list)), "\n")
-	for _, e := range entries {
-		if e.Name() != marker && !slices.Contains(known, e.Name()) {
-			return "", fmt.Errorf("%s holds %s, which no report wrote: name another directory, or empty it", dir, e.Name())
+	known := []string{".", marker}
+	for name := range strings.Lines(string(list)) {
+		for name = strings.TrimSpace(name); name != "."; name = pathpkg.Dir(name) { // and the directories that it is in
+			known = append(known, name)
 		}
 	}
-	return path, nil
+	return path, fs.WalkDir(os.DirFS(path), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || slices.Contains(known, name) {
+			return err
+		}
+		return fmt.Errorf("%s holds %s, which no report wrote: name another directory, or empty it", dir, name)
+	})
 }
 
 // beside makes a new directory next to another, with the rights that new directories have.

@@ -46,14 +46,24 @@ func TestDirectory(t *testing.T) {
 	if entries, err := os.ReadDir(top); err != nil || len(entries) != 0 {
 		t.Errorf("a failure leaves %v (%v)", entries, err)
 	}
-	if err := Replace(dir, write("a", "b")); err != nil {
+	if err := Replace(dir, write("a", "b/c")); err != nil {
 		t.Fatal(err)
 	}
-	check(dir, "a", "b", marker)
+	check(dir, "a", "b/c", marker)
 	if err := Replace(dir, write("a", "broken")); err == nil {
 		t.Error("an error of a file is lost")
 	}
-	check(dir, "a", "b", marker)
+	check(dir, "a", "b/c", marker)
+	if err := os.WriteFile(filepath.Join(dir, "b", "mine"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(dir, write("c")); err == nil || !strings.Contains(err.Error(), "b/mine") {
+		t.Errorf("error %v, want one that names b/mine", err)
+	}
+	check(dir, "a", "b/c", "b/mine", marker)
+	if err := os.Remove(filepath.Join(dir, "b", "mine")); err != nil {
+		t.Fatal(err)
+	}
 	if err := Replace(dir, write("c")); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package reporttest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,20 +67,20 @@ func Recording(ranks, things int) *model.Recording {
 	return r
 }
 
-// Files returns the contents of the files of a directory, by name.
+// Files returns the contents of the files of a directory and of those in it, by their paths there.
 func Files(t testing.TB, dir string) map[string]string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		all[name] = string(b)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	all := map[string]string{}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[e.Name()] = string(b)
 	}
 	return all
 }

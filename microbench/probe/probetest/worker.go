@@ -129,11 +129,11 @@ func hello(ranks int, fault string) string {
 	for _, o := range collective.Operations() {
 		fmt.Fprint(&b, " ", o)
 	}
-	fmt.Fprintf(&b, "\nhosts %d\nranks %d\nprocessors %d\n", env("FAKE_HOSTS", 1), ranks, env("FAKE_PROCESSORS", 8))
+	fmt.Fprintf(&b, "\nhosts %d\n", env("FAKE_HOSTS", 1))
 	for r := range ranks {
 		bound, host := os.Getenv("FAKE_BOUND"), "h"
 		if bound == "" {
-			bound = strconv.Itoa(r)
+			bound = strconv.Itoa(r % env("FAKE_PROCESSORS", 8))
 		}
 		if fault == "moves" { // each launch is on another machine
 			host += strconv.Itoa(os.Getpid())

@@ -12,11 +12,7 @@
  *
  * All of it is compiled in one piece. In the order in which it is to be read:
  */
-#ifdef __linux__
-#define _GNU_SOURCE /* sched_getaffinity */
-#else
 #define _POSIX_C_SOURCE 200809L
-#endif
 
 #include <ctype.h>
 #include <errno.h>

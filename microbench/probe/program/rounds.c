@@ -9,14 +9,11 @@ enum {
 
 static void (*perform_it)(void);
 
-/* be_quiet waits until a time. Where ranks take turns on processors, others get this one meanwhile. */
+/* be_quiet waits until a time. Ranks that take turns on processors get this one meanwhile. */
 static void be_quiet(int64_t until)
 {
-	int crowded = processors > 0 && processors < ranks;
-
 	while (now() < until)
-		if (crowded)
-			sched_yield();
+		sched_yield();
 }
 
 /*

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/cmd/loggp/calibrate"
+	"github.com/loggp/loggp/cmd/loggp/paper"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/reports/render"
+)
+
+// calibration has the flags of the verb.
+type calibration struct {
+	to                            []string
+	library, modes, sizes, output string
+	seed                          uint64
+}
+
+func calibrateCommand() *cobra.Command {
+	var c calibration
+	cmd := &cobra.Command{
+		Use:   "calibrate PLATFORM.yaml",
+		Short: "Find numbers of a platform by published rows or samples",
+		Long: `calibrate finds the values of the numbers that a platform file marks as free, by which what is measured on the emulated machine comes
+nearest to its targets: rows that a paper prints, or a file of samples, of 'loggp measure'. It prints how near that is, how well the targets
+determine each number, and which they do not determine. -o writes the file with the numbers found, whose basis is then fitted; comments and
+order stay as they are. docs/calibrate.md has an example.`,
+		Example: `  loggp measure --platform my.yaml --modes send,isend --sizes 16,1KB,20KB -o mine.csv
+  loggp calibrate my.yaml --to mine.csv -o fitted.yaml
+  loggp calibrate fitted.yaml --modes send`,
+		Args:              one("platform file"),
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args[0]) },
+		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&c.to, "to", nil, "a file of samples (.csv), or a row that a paper prints, with * for any text; repeat it for several (default: what the free numbers were fitted to)")
+	f.StringVar(&c.library, "library", "", "library that is to behave as the samples (default: the one named in them, or the first)")
+	f.StringVar(&c.modes, "modes", "", "modes of the samples (default: all)")
+	f.StringVar(&c.sizes, "sizes", "", "sizes of the samples (default: eight of each mode)")
+	f.Uint64Var(&c.seed, "seed", 1, "of the starts of the search")
+	f.StringVarP(&c.output, "output", "o", "", "platform file to write")
+	printing(cmd)
+	return cmd
+}
+
+func (c *calibration) run(cmd *cobra.Command, what string) error {
+	if err := output(c.output); err != nil {
+		return misuse(cmd, err)
+	}
+	d, err := draft(cmd, what)
+	if err != nil {
+		return err
+	}
+	b, err := c.targets(cmd, d)
+	if err != nil {
+		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
+	}
+	const steps = 120 // at most: forty from each of three starts
+	bar := newProgress(cmd.ErrOrStderr(), steps)
+	found, err := calibrate.Calibrate(cmd.Context(), d, b, calibrate.Options{Seed: c.seed, Progress: func(step, _ int) { bar.done(min(step, steps)) }})
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
+	}
+	if c.output != "" {
+		text, err := found.Text()
+		if err == nil {
+			err = sample.Save(c.output, func(w io.Writer) error {
+				_, err := w.Write(text)
+				return err
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "platform written to %s\n", c.output)
+	}
+	return show(cmd, found.Document())
+}
+
+// draft opens the file of a platform, to change numbers of it.
+func draft(cmd *cobra.Command, what string) (*edit.Draft, error) {
+	if _, err := load(cmd, what); err != nil {
+		return nil, err
+	}
+	d, err := edit.Open(what)
+	return d, misuse(cmd, err)
+}
+
+// targets returns a bench of what was asked for: rows of papers, and files of samples.
+func (c *calibration) targets(cmd *cobra.Command, d *edit.Draft) (*calibrate.Bench, error) {
+	to := c.to
+	if to == nil {
+		to = fittedTo(d)
+	}
+	var rows []string
+	var benches []*calibrate.Bench
+	part := calibrate.Part{Library: c.library}
+	if c.modes != "" {
+		part.Modes = words(c.modes)
+	}
+	var err error
+	if part.Sizes, err = sizes(c.sizes, nil); err != nil {
+		return nil, misuse(cmd, err)
+	}
+	for _, t := range to {
+		file, isFile := strings.CutPrefix(t, calibrate.SamplesOf)
+		if !isFile && !strings.HasSuffix(t, ".csv") {
+			rows = append(rows, t)
+			continue
+		}
+		set, err := sample.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		b, err := calibrate.Samples(cmd.Context(), file, set, d.Platform, part)
+		if err != nil {
+			return nil, err
+		}
+		benches = append(benches, b)
+	}
+	if len(rows) > 0 {
+		b, err := rowsOf(d.Platform, rows)
+		if err != nil {
+			return nil, err
+		}
+		benches = append(benches, b)
+	}
+	if len(benches) == 0 {
+		return nil, misuse(cmd, fmt.Errorf("there are no targets: name rows of a paper or a file of samples with --to"))
+	}
+	return calibrate.Together(benches...), nil
+}
+
+// fittedTo returns what the free numbers of a platform were fitted to, each once, without claims,
+// which have no value.
+func fittedTo(d *edit.Draft) []string {
+	var to []string
+	for _, n := range d.Numbers {
+		for _, t := range n.FittedTo {
+			if n.Free != nil && !slices.Contains(to, t) && !strings.HasPrefix(t, "claims ") {
+				to = append(to, t)
+			}
+		}
+	}
+	return to
+}
+
+// rowsOf returns a bench of the rows that papers print of a platform.
+func rowsOf(p *platform.Platform, patterns []string) (*calibrate.Bench, error) {
+	papers, err := allPapers()
+	if err != nil {
+		return nil, err
+	}
+	return calibrate.Rows(papers, p, patterns)
+}
+
+// allPapers reads the papers.
+func allPapers() ([]*paper.Paper, error) {
+	var all []*paper.Paper
+	for _, name := range paperNames() {
+		p, err := paper.Read(published(), name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// sensitivity has the flags of 'platforms sensitivity'.
+type sensitivity struct {
+	to              []string
+	own             bool
+	library, output string
+}
+
+func sensitivityCommand() *cobra.Command {
+	var s sensitivity
+	cmd := &cobra.Command{
+		Use:   "sensitivity NAME|FILE",
+		Short: "Halve and double numbers, and see what moves",
+		Long: `sensitivity halves and doubles every number of a platform that is assumed or fitted, one at a time, and prints which quantities move by
+more than 5 %: the rows that papers print of the platform, or its own LogGP parameters where no paper does. -o writes a CSV file, or a
+directory with index.html and tornado charts.`,
+		Example: `  loggp platforms sensitivity t3d
+  loggp platforms sensitivity t3d --to 'table-3 T3D o_s *' -o sensitivity.csv
+  loggp platforms sensitivity my.yaml --own -o sensitivity`,
+		Args:              one("platform"),
+		RunE:              func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&s.to, "to", nil, "a row that a paper prints, with * for any text; repeat it for several (default: all rows of the platform)")
+	f.BoolVar(&s.own, "own", false, "the platform's own LogGP parameters, whatever papers print")
+	f.StringVar(&s.library, "library", "", "library of the platform's own parameters (default: its first)")
+	f.StringVarP(&s.output, "output", "o", "", "file (.csv) or directory to write")
+	printing(cmd)
+	return cmd
+}
+
+func (s *sensitivity) run(cmd *cobra.Command, what string) error {
+	if s.own && s.to != nil {
+		return misuse(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
+	}
+	if err := output(s.output); err != nil {
+		return misuse(cmd, err)
+	}
+	d, err := draft(cmd, what)
+	if err != nil {
+		return err
+	}
+	b, err := s.bench(d)
+	if err != nil {
+		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
+	}
+	bar := newProgress(cmd.ErrOrStderr(), 1)
+	found, err := calibrate.Vary(cmd.Context(), d, b, calibrate.Options{Progress: func(done, total int) {
+		bar.of(total)
+		bar.done(done)
+	}})
+	bar.end()
+	if err != nil {
+		return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
+	}
+	report := found.Document()
+	switch {
+	case strings.HasSuffix(s.output, ".csv"):
+		if err := sample.Save(s.output, found.CSV); err != nil {
+			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s\n", s.output)
+	case s.output != "":
+		if err := render.Page(s.output, report); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s/index.html\n", s.output)
+	}
+	return show(cmd, report)
+}
+
+// bench returns the quantities to see.
+func (s *sensitivity) bench(d *edit.Draft) (*calibrate.Bench, error) {
+	if s.own || s.library != "" {
+		return calibrate.Own(d.Platform, s.library)
+	}
+	b, err := rowsOf(d.Platform, s.to)
+	if err == nil && len(b.Quantities) == 0 && s.to == nil {
+		return calibrate.Own(d.Platform, s.library)
+	}
+	return b, err
+}

@@ -1,0 +1,412 @@
+package calibrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/fit/leastsquares"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Calibration is what a search for free numbers has found.
+type Calibration struct {
+	Draft      *edit.Draft
+	Numbers    []Found
+	Targets    []Target
+	Left       []string    // targets that were left out, and why
+	Correlated [][]float64 // the correlations of the numbers: 1 or −1 if only a combination is known
+	Before     float64     // root mean square of the targets' deviations: 0.1 is about 10 %
+	After      float64
+	Tried      int // platforms
+}
+
+// Found is a free number, and what was found for it.
+type Found struct {
+	platform.Number // as the file has it
+	Found           string
+	Low, High       string   // its interval of 95 %, within the bounds; "" if the targets do not determine it
+	Together        []string // the numbers of which only a combination with this one is determined
+	Still           bool     // no target depends on it: it keeps its value
+	Edge            bool     // it is at one of its bounds
+	Weak            bool     // its interval is wide: the one end is several times the other
+	To              []string // what a number with this value names in the key to
+}
+
+// Target is a quantity with a value that it should have.
+type Target struct {
+	Quantity
+	Before, After float64 // with the numbers as they are in the file, and as they were found
+	Moved         bool    // it depends on a free number
+}
+
+// Off returns how far a value is from what it should be: the logarithm of their ratio, 0 inside a
+// range. Far below the target, where logarithms grow without bound, it goes on in a straight line,
+// so that a difference of times that is negative has one too.
+func (q Quantity) Off(value float64) float64 {
+	near := math.Min(math.Max(value, q.Low), q.High)
+	x := value / near
+	const least = 0.05
+	if x < least {
+		return math.Log(least) + (x-least)/least
+	}
+	return math.Log(x)
+}
+
+// clock is the path of the steps of the platform's clock.
+const clock = "machine.timer.resolution"
+
+// Limits of a search.
+const (
+	mostCombinations = 64
+	mostStarts       = 3
+	enough           = 0.01 // root mean square of Off with which no further start is tried, and the least that targets are off
+	wide             = 2    // ratio of the ends of an interval from which it is wide
+	digits           = 4    // of a number that was found
+	touches          = 1e-3 // change of a target by a factor of e in a number, below which it does not depend on it
+)
+
+// Calibrate finds the free numbers of a platform by which the quantities of a bench come nearest to
+// what they should be, in the sum of the squares of Off. The result is a function of the file, the
+// bench and the seed. It is an error if no number is free, or if no target depends on one.
+func Calibrate(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Calibration, error) {
+	s := &search{ctx: ctx, draft: d, bench: b, options: o}
+	for _, n := range d.Numbers {
+		switch {
+		case n.Free == nil:
+		case n.Path == clock:
+			return nil, fmt.Errorf("%s:%d: the steps of the clock cannot be free: targets are measured without them", d.File, n.Line)
+		case idle(n.Path, b.Libraries):
+			return nil, fmt.Errorf("%s:%d: %s is free, and no target is of its library: the targets are of %s", d.File, n.Line, n.Path, strings.Join(b.Libraries, ", "))
+		case n.Free.Values != nil:
+			s.choices = append(s.choices, n)
+		default:
+			s.free = append(s.free, n)
+		}
+	}
+	if len(s.free)+len(s.choices) == 0 {
+		return nil, fmt.Errorf("%s: no number is free: mark those that are to be found, such as {value: 5us, basis: assumed, source: ..., free: {min: 1us, max: 20us}}", d.File)
+	}
+	for i, q := range b.Quantities {
+		if q.Low > 0 { // logarithms are compared
+			s.targets = append(s.targets, i)
+		}
+	}
+	if len(s.targets) == 0 {
+		return nil, errors.New("there is no target with a value")
+	}
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	if err := s.solve(); err != nil {
+		return nil, err
+	}
+	return s.calibration()
+}
+
+// search is a calibration under way.
+type search struct {
+	ctx     context.Context
+	draft   *edit.Draft
+	bench   *Bench
+	options Options
+
+	free, choices []platform.Number // numbers within bounds, and those with a list of values
+	targets       []int             // quantities that have a value to meet
+	before        []float64         // of all quantities
+
+	chosen   map[string]string // by path, the values of the choices that are best
+	moved    []bool            // by choice, whether any target depends on it
+	solution *leastsquares.Solution
+	after    []float64
+	tried    int
+}
+
+// start measures the file as it is, and checks that the search can begin there.
+func (s *search) start() (err error) {
+	if s.before, _, err = s.residuals(nil); err != nil {
+		return err
+	}
+	var gone []string
+	s.targets = slices.DeleteFunc(s.targets, func(i int) bool {
+		if math.IsNaN(s.before[i]) {
+			gone = append(gone, s.bench.Quantities[i].Name)
+		}
+		return math.IsNaN(s.before[i])
+	})
+	for _, g := range gone {
+		s.bench.Left = append(s.bench.Left, g+": it cannot be measured with the numbers of the file")
+	}
+	if len(s.targets) == 0 {
+		return fmt.Errorf("%s: none of the targets can be measured with the numbers of the file: %s", s.draft.File, strings.Join(gone, ", "))
+	}
+	return nil
+}
+
+// residuals measures the platform with some values, by path, and with a clock that shows
+// picoseconds: steps of the clock would be steps of the targets. A quantity that cannot be measured
+// is as far off as a wrong one can be.
+func (s *search) residuals(values map[string]string) ([]float64, []float64, error) {
+	all := map[string]string{clock: unit.Picosecond.String()}
+	for path, v := range values {
+		all[path] = v
+	}
+	p, err := s.draft.With(all)
+	if err != nil {
+		return nil, nil, err
+	}
+	measured, err := s.bench.Measure(s.ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := make([]float64, len(s.targets))
+	for k, i := range s.targets {
+		q := s.bench.Quantities[i]
+		if r[k] = q.Off(measured[i]); math.IsNaN(r[k]) {
+			r[k] = q.Off(-q.Low)
+		}
+	}
+	return measured, r, nil
+}
+
+// values returns the values of the numbers within bounds, by path, beside those of the choices.
+func (s *search) values(x []float64, chosen map[string]string) map[string]string {
+	all := map[string]string{}
+	for path, v := range chosen {
+		all[path] = v
+	}
+	for i, n := range s.free {
+		all[n.Path] = n.Quantity.Format(x[i])
+	}
+	return all
+}
+
+// solve searches, for each combination of the choices. With several the search begins once in
+// each, and goes on from more starts in the best.
+func (s *search) solve() error {
+	combinations := []map[string]string{{}}
+	for _, n := range s.choices {
+		var more []map[string]string
+		for _, c := range combinations {
+			for _, v := range n.Free.Values {
+				next := map[string]string{n.Path: v}
+				for path, w := range c {
+					next[path] = w
+				}
+				more = append(more, next)
+			}
+		}
+		if combinations = more; len(combinations) > mostCombinations {
+			return fmt.Errorf("%s: the lists of values of free numbers make more than %d combinations: leave some out", s.draft.File, mostCombinations)
+		}
+	}
+	sums := make([]float64, len(combinations))
+	solutions := make([]*leastsquares.Solution, len(combinations))
+	for i, c := range combinations {
+		starts := 1
+		if len(combinations) == 1 {
+			starts = mostStarts
+		}
+		var err error
+		if solutions[i], err = s.within(c, starts); err != nil {
+			return err
+		}
+		sums[i] = solutions[i].RMS()
+	}
+	best := slices.Index(sums, slices.Min(sums))
+	s.chosen, s.solution = combinations[best], solutions[best]
+	if len(combinations) > 1 && len(s.free) > 0 {
+		more, err := s.within(s.chosen, mostStarts)
+		if err != nil {
+			return err
+		}
+		if more.RMS() < s.solution.RMS() {
+			s.solution = more
+		}
+	}
+	for _, n := range s.choices {
+		s.moved = append(s.moved, slices.ContainsFunc(combinations, func(c map[string]string) bool {
+			i := slices.IndexFunc(combinations, func(d map[string]string) bool { return sameBut(c, d, n.Path) })
+			return i >= 0 && math.Abs(sums[i]-sums[slices.IndexFunc(combinations, func(d map[string]string) bool { return same(c, d) })]) > 1e-9
+		}))
+	}
+	return nil
+}
+
+// same says whether two combinations are alike; sameBut, whether they differ in one number.
+func same(a, b map[string]string) bool {
+	for path := range a {
+		if a[path] != b[path] {
+			return false
+		}
+	}
+	return true
+}
+
+func sameBut(a, b map[string]string, path string) bool {
+	for p := range a {
+		if (a[p] == b[p]) == (p == path) {
+			return false
+		}
+	}
+	return true
+}
+
+// within searches the numbers within bounds, with some values of the others.
+func (s *search) within(chosen map[string]string, starts int) (*leastsquares.Solution, error) {
+	if len(s.free) == 0 {
+		_, r, err := s.residuals(chosen)
+		s.tried++
+		return &leastsquares.Solution{Residuals: r}, err
+	}
+	var p leastsquares.Problem
+	for _, n := range s.free {
+		x, err := n.Quantity.Parse(n.Value)
+		if err != nil {
+			return nil, err
+		}
+		p.Parameters = append(p.Parameters, leastsquares.Parameter{Low: n.Free.Min, High: n.Free.Max, Start: x})
+	}
+	p.Residuals = func(x []float64) ([]float64, error) {
+		_, r, err := s.residuals(s.values(x, chosen))
+		return r, err
+	}
+	o := leastsquares.Options{Seed: s.options.Seed, Starts: starts, Enough: enough, Deviation: enough}
+	if s.options.Progress != nil {
+		o.Progress = func(step int) { s.options.Progress(step, 0) }
+	}
+	solution, err := leastsquares.Solve(p, o)
+	if err == nil {
+		s.tried += solution.Evaluations
+	}
+	return solution, err
+}
+
+// calibration says what was found.
+func (s *search) calibration() (*Calibration, error) {
+	c := &Calibration{Draft: s.draft, Left: s.bench.Left, Tried: s.tried + 2}
+	final := map[string]string{}
+	touched := make([]bool, len(s.targets))
+	for i, n := range s.free {
+		f := Found{Number: n, Found: n.Value, Still: true}
+		for k, t := range s.targets {
+			if math.Abs(s.solution.Jacobian.At(k, i)) > touches {
+				f.Still, touched[k] = false, true
+				f.To = append(f.To, s.bench.Quantities[t].To)
+			}
+		}
+		if !f.Still {
+			x := s.solution.X[i]
+			f.Found = rounded(n, x)
+			for _, edge := range []float64{n.Free.Min, n.Free.Max} {
+				f.Edge = f.Edge || math.Abs(x-edge) <= 1e-6*(n.Free.Max-n.Free.Min)
+			}
+			if low, high := s.solution.Low[i], s.solution.High[i]; !math.IsInf(high, 0) && !math.IsNaN(high) {
+				f.Weak = high > wide*math.Max(low, 0)
+				f.Low, f.High = rounded(n, low), rounded(n, high)
+			}
+			for _, group := range s.solution.Undetermined {
+				if slices.Contains(group, i) {
+					for _, k := range group {
+						if k != i {
+							f.Together = append(f.Together, s.free[k].Path)
+						}
+					}
+				}
+			}
+		}
+		final[n.Path] = f.Found
+		c.Numbers = append(c.Numbers, f)
+	}
+	for i, n := range s.choices {
+		f := Found{Number: n, Found: n.Value, Still: !s.moved[i]}
+		if !f.Still {
+			f.Found = s.chosen[n.Path]
+			for _, t := range s.targets { // by which target a choice was made is not told apart
+				f.To = append(f.To, s.bench.Quantities[t].To)
+			}
+		}
+		final[n.Path] = f.Found
+		c.Numbers = append(c.Numbers, f)
+	}
+	slices.SortStableFunc(c.Numbers, func(a, b Found) int { return a.Line - b.Line })
+	for i := range c.Numbers {
+		slices.Sort(c.Numbers[i].To)
+		c.Numbers[i].To = slices.Compact(c.Numbers[i].To)
+	}
+	if !slices.ContainsFunc(c.Numbers, func(f Found) bool { return !f.Still }) {
+		return nil, fmt.Errorf("%s: no target depends on a free number (%s): free others, or name other targets", s.draft.File, list(c.Numbers))
+	}
+	var err error
+	var r, was []float64
+	if s.after, r, err = s.residuals(final); err != nil {
+		return nil, err
+	}
+	choice := slices.Contains(s.moved, true)
+	for k, i := range s.targets {
+		q := s.bench.Quantities[i]
+		was = append(was, q.Off(s.before[i]))
+		c.Targets = append(c.Targets, Target{q, s.before[i], s.after[i], touched[k] || choice})
+	}
+	c.Before, c.After = rms(was), rms(r)
+	if s.solution.Correlation != nil {
+		for i := range s.free {
+			var row []float64
+			for k := range s.free {
+				row = append(row, s.solution.Correlation.At(i, k))
+			}
+			c.Correlated = append(c.Correlated, row)
+		}
+	}
+	return c, nil
+}
+
+// list names numbers.
+func list(numbers []Found) string {
+	var all []string
+	for _, f := range numbers {
+		all = append(all, f.Path)
+	}
+	return strings.Join(all, ", ")
+}
+
+// rounded prints a number with a few digits, inside its bounds.
+func rounded(n platform.Number, x float64) string {
+	return n.Quantity.Format(math.Min(math.Max(shorter(x), n.Free.Min), n.Free.Max))
+}
+
+// shorter returns a number with a few digits.
+func shorter(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	if err != nil {
+		return x
+	}
+	return y
+}
+
+// rms is the root mean square.
+func rms(all []float64) float64 {
+	sum := 0.0
+	for _, x := range all {
+		sum += x * x
+	}
+	return math.Sqrt(sum / float64(len(all)))
+}
+
+// Text returns the platform's file with the numbers that were found. Numbers on which no target
+// depends stay as they are.
+func (c *Calibration) Text() ([]byte, error) {
+	var all []edit.Fitted
+	for _, f := range c.Numbers {
+		if !f.Still {
+			all = append(all, edit.Fitted{Path: f.Path, Value: f.Found, To: f.To})
+		}
+	}
+	return c.Draft.Fit(all)
+}

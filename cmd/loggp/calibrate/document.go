@@ -1,0 +1,285 @@
+package calibrate
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
+)
+
+// Document returns the sensitivities as a report: the numbers that decide each quantity, with a
+// tornado chart, and all numbers by what they move most.
+func (s *Sensitivity) Document() *doc.Document {
+	name := s.Platform.Machine.Name
+	decided := 0
+	by := &doc.Table{Name: "quantities", Title: fmt.Sprintf("Numbers that move a quantity by more than %s", percent(Limit)), Columns: []doc.Column{
+		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
+	var charts []*chart.Chart
+	for i, q := range s.Quantities {
+		deciding := s.Deciding(i, Limit)
+		if len(deciding) == 0 {
+			continue
+		}
+		decided++
+		by.Group(fmt.Sprintf("%s: %s", q.Name, s.value(i)))
+		for _, n := range deciding {
+			by.Add(doc.Words(n.Path), doc.Words(string(n.Basis)), doc.Words(n.Value), s.change(n.Halved, i), s.change(n.Doubled, i))
+		}
+		charts = append(charts, s.tornado(i))
+	}
+	by.Note("halved, doubled: by how much the quantity moves when the number is half or twice its value, and all others as they are.")
+	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", Terse: 12, Columns: []doc.Column{
+		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "moves most", Kind: doc.Prose}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
+	for _, n := range s.ranked() {
+		most := s.largest(n)
+		moves := doc.Words(s.Quantities[most].Name)
+		if s.Most(n, most) == 0 {
+			moves = doc.Words("nothing").In(doc.Faint)
+		}
+		all.Add(doc.Words(n.Path), doc.Words(string(n.Basis)), doc.Words(n.Value), moves, s.change(n.Halved, most), s.change(n.Doubled, most))
+	}
+	d := &doc.Document{Title: "Sensitivity of platform " + name}
+	d.Add(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
+		fmt.Sprintf("%d numbers that are assumed or fitted were halved and doubled, one at a time, and %d quantities measured without noise. %d quantities move by more than %s, %d do not.",
+			len(s.Numbers), len(s.Quantities), decided, percent(Limit), len(s.Quantities)-decided)}})
+	d.AddTables("numbers", "Numbers", all)
+	d.Add(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvaried()})
+	d.Files = []doc.File{{Name: "sensitivity.csv", Write: s.CSV}}
+	return d
+}
+
+// percent prints a part in percent.
+func percent(x float64) string { return fmt.Sprintf("%g%s%%", 100*x, format.Glue) }
+
+// value prints what a quantity is, and what it should be.
+func (s *Sensitivity) value(i int) string {
+	q := s.Quantities[i]
+	text := format.Number(s.Base[i]) + " " + q.Unit
+	if math.IsNaN(s.Base[i]) {
+		text = "not measured"
+	}
+	if !math.IsNaN(q.Low) {
+		text += ", published " + q.should()
+	}
+	return text
+}
+
+// should prints what a quantity should be.
+func (q Quantity) should() string {
+	if q.Low == q.High {
+		return format.Number(q.Low)
+	}
+	return format.Number(q.Low) + " to " + format.Number(q.High)
+}
+
+// change is the cell of what a variant does to a quantity.
+func (s *Sensitivity) change(v Variant, quantity int) doc.Cell {
+	switch x := s.Change(v, quantity); {
+	case v.Values == nil:
+		return doc.None
+	case math.IsNaN(x):
+		return doc.Words("gone")
+	default:
+		return doc.Percent(100 * x)
+	}
+}
+
+// largest returns the quantity that a number moves most.
+func (s *Sensitivity) largest(n Varied) int {
+	most := 0
+	for i := range s.Quantities {
+		if s.Most(n, i) > s.Most(n, most) {
+			most = i
+		}
+	}
+	return most
+}
+
+// ranked returns the numbers, those that move something most first.
+func (s *Sensitivity) ranked() []Varied {
+	all := slices.Clone(s.Numbers)
+	slices.SortStableFunc(all, func(a, b Varied) int { return cmp.Compare(s.Most(b, s.largest(b)), s.Most(a, s.largest(a))) })
+	return all
+}
+
+// bars are how many numbers a tornado chart shows, and farthest the largest change that has room.
+const (
+	bars     = 12
+	farthest = 1.0
+)
+
+// tornado draws what moves a quantity.
+func (s *Sensitivity) tornado(quantity int) *chart.Chart {
+	q := s.Quantities[quantity]
+	group := chart.StripGroup{}
+	for k, n := range s.Deciding(quantity, Limit) {
+		if k == bars {
+			break
+		}
+		row := chart.StripRow{Name: short(n.Path), Note: string(n.Basis)}
+		for _, v := range []struct {
+			Variant
+			chart.Color
+		}{{n.Doubled, chart.Blue}, {n.Halved, chart.Orange}} {
+			x := s.Change(v.Variant, quantity)
+			if !math.IsNaN(x) {
+				row.Bars = append(row.Bars, chart.Bar{To: 100 * math.Min(math.Max(x, -farthest), farthest), Color: v.Color})
+			}
+		}
+		slices.SortStableFunc(row.Bars, func(a, b chart.Bar) int { return cmp.Compare(math.Abs(b.To), math.Abs(a.To)) }) // the shorter one in front
+		group.Rows = append(group.Rows, row)
+	}
+	c := chart.Strip{X: "change of the quantity in %", Signed: true, Groups: []chart.StripGroup{group}}
+	return c.Chart("tornado-"+format.FileName(q.Name), q.Name,
+		fmt.Sprintf("The quantity is %s. Orange: with the number halved; blue: doubled. Bars end at %g %%.", s.value(quantity), 100*farthest))
+}
+
+// short returns the end of the path of a number.
+func short(path string) string {
+	parts := strings.Split(path, ".")
+	return strings.Join(parts[max(len(parts)-2, 0):], ".")
+}
+
+// unvaried says which numbers could not be halved or doubled.
+func (s *Sensitivity) unvaried() []string {
+	var all []string
+	for _, n := range s.Numbers {
+		for _, v := range []Variant{n.Halved, n.Doubled} {
+			if v.Why != "" {
+				all = append(all, fmt.Sprintf("%s = %s: %s", n.Path, v.Value, v.Why))
+			}
+		}
+	}
+	if len(s.Still) > 0 {
+		all = append(all, "zero, which has no half: "+strings.Join(s.Still, ", "))
+	}
+	return all
+}
+
+// CSV writes a row for each number and quantity.
+func (s *Sensitivity) CSV(w io.Writer) error {
+	t := &doc.Table{Name: "sensitivity", Columns: doc.Heads("number", "basis", "value", "quantity", "unit", "measured", "half", "halved", "halved_percent", "double", "doubled", "doubled_percent")}
+	for _, n := range s.Numbers {
+		for i, q := range s.Quantities {
+			row := append(doc.Texts(n.Path, string(n.Basis), n.Value, q.Name, q.Unit), doc.Num(s.Base[i]))
+			for _, v := range []Variant{n.Halved, n.Doubled} {
+				value := math.NaN()
+				if v.Values != nil {
+					value = v.Values[i]
+				}
+				row = append(row, doc.Words(v.Value), doc.Num(value), doc.Num(100*s.Change(v, i)))
+			}
+			t.Add(row...)
+		}
+	}
+	return render.TableCSV(w, t)
+}
+
+// strong is the correlation from which two numbers are said to be known together only.
+const strong = 0.9
+
+// Document returns the calibration as a report: numbers, targets and correlations.
+func (c *Calibration) Document() *doc.Document {
+	numbers := &doc.Table{Name: "numbers", Title: "Numbers", Columns: []doc.Column{
+		{Head: "number", Key: true}, {Head: "before", Kind: doc.Number}, {Head: "found", Kind: doc.Number}, {Head: "95 % interval", Kind: doc.Number}, {Head: "remark", Kind: doc.Prose}}}
+	open := 0
+	for _, f := range c.Numbers {
+		interval := doc.None
+		if f.High != "" {
+			interval = doc.Words(f.Low + " to " + f.High)
+		}
+		if f.Still || f.Weak || len(f.Together) > 0 {
+			open++
+		}
+		numbers.Add(doc.Words(f.Path), doc.Words(f.Value), doc.Words(f.Found), interval, doc.Words(f.remark()))
+	}
+	numbers.DropEmpty()
+	targets := &doc.Table{Name: "targets", Title: "Targets", Terse: 24, Columns: []doc.Column{
+		{Head: "target", Key: true}, {Head: "unit"}, {Head: "should be", Kind: doc.Number}, {Head: "before", Kind: doc.Number}, {Head: "now", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}}}
+	unmoved := 0
+	for _, t := range c.Targets {
+		name := doc.Words(t.Name)
+		if !t.Moved {
+			name = name.In(doc.Faint)
+			unmoved++
+		}
+		targets.Add(name, doc.Words(t.Unit), doc.Words(t.should()), doc.Num(t.Before), doc.Num(t.After), doc.Percent(t.error()))
+	}
+	if unmoved > 0 {
+		targets.Note("Targets that depend on no free number: %d.", unmoved)
+	}
+	correlations := &doc.Table{Name: "correlations", Title: fmt.Sprintf("Correlations above %g", strong), Columns: []doc.Column{
+		{Head: "number", Key: true}, {Head: "number"}, {Head: "correlation", Kind: doc.Number}}}
+	var free []Found
+	for _, f := range c.Numbers {
+		if f.Free.Values == nil {
+			free = append(free, f)
+		}
+	}
+	for i := range c.Correlated {
+		for k := range i {
+			if x := c.Correlated[i][k]; math.Abs(x) > strong {
+				correlations.Add(doc.Words(free[k].Path), doc.Words(free[i].Path), doc.Words(fmt.Sprintf("%+.3f", x)))
+			}
+		}
+	}
+	correlations.Note("The targets know a combination of two such numbers better than either.")
+	lead := fmt.Sprintf("%d free numbers, %d targets, %d platforms tried. The root mean square of the deviations is %.3g %%, and was %.3g %% before.", len(c.Numbers), len(c.Targets), c.Tried, 100*c.After, 100*c.Before)
+	if open > 0 {
+		lead += fmt.Sprintf(" The targets determine %d of the numbers hardly or not at all.", open)
+	}
+	d := &doc.Document{Title: "Calibration of platform " + c.Draft.Machine.Name}
+	d.Add(doc.Section{ID: "numbers", Title: "Numbers", Text: []string{lead}, Tables: []*doc.Table{numbers}})
+	d.AddTables("targets", "Targets", targets)
+	d.AddTables("correlations", "Correlations", correlations)
+	d.Add(doc.Section{ID: "left-out", Title: "Targets that were left out", Items: c.Left})
+	d.Files = []doc.File{{Name: "calibration.csv", Write: c.CSV}}
+	return d
+}
+
+// remark says what to know of a number that was found.
+func (f Found) remark() string {
+	var all []string
+	if f.Still {
+		all = append(all, "no target depends on it: left as it was")
+	}
+	if len(f.Together) > 0 {
+		all = append(all, "not determined alone, but together with "+strings.Join(f.Together, ", "))
+	}
+	if f.Weak {
+		all = append(all, "hardly determined")
+	}
+	if f.Edge {
+		all = append(all, "at its bound")
+	}
+	return strings.Join(all, "; ")
+}
+
+// error is how far a target is missed in percent, 0 inside a range.
+func (t Target) error() float64 {
+	near := math.Min(math.Max(t.After, t.Low), t.High)
+	return 100 * (t.After/near - 1)
+}
+
+// CSV writes a row for each number and for each target.
+func (c *Calibration) CSV(w io.Writer) error {
+	t := &doc.Table{Name: "calibration", Columns: doc.Heads("kind", "name", "unit", "before", "after", "low", "high", "error_percent", "remark")}
+	for _, f := range c.Numbers {
+		t.Add(doc.Texts("number", f.Path, "", f.Value, f.Found, f.Low, f.High, "", f.remark())...)
+	}
+	for _, x := range c.Targets {
+		remark := ""
+		if !x.Moved {
+			remark = "depends on no free number"
+		}
+		t.Add(append(doc.Texts("target", x.Name, x.Unit), doc.Num(x.Before), doc.Num(x.After), doc.Num(x.Low), doc.Num(x.High), doc.Num(x.error()), doc.Words(remark))...)
+	}
+	return render.TableCSV(w, t)
+}

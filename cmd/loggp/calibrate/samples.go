@@ -1,0 +1,193 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// SamplesOf stands before the name of a samples file in the key to of a number.
+const SamplesOf = "samples "
+
+// mostSizes is how many sizes of a mode a bench of samples has, unless some are asked for.
+const mostSizes = 8
+
+// Part is a part of a samples file. The zero value is all modes, and of each as many as eight sizes,
+// spread evenly.
+type Part struct {
+	Library string // of the platform, that is to behave as the samples; "": the one that is named in them, or else the first
+	Modes   []string
+	Sizes   []int
+}
+
+// group is what is measured in one sweep.
+type group struct{ place, mode, protocol string }
+
+// Samples returns a bench of the medians of a samples file: of each timer, mode and size the median
+// that a fit of the samples has. Samples of an emulated machine are for the platform of that name;
+// those of a real one are for any platform, which is to be a model of the machine. Collective
+// operations, and timers that emulated machines do not have, are left out.
+func Samples(ctx context.Context, file string, set *sample.Set, p *platform.Platform, part Part) (*Bench, error) {
+	of, err := subject(file, set, p)
+	if err != nil {
+		return nil, err
+	}
+	if part.Library == "" && slices.ContainsFunc(p.Libraries, func(l *model.Library) bool { return l.Name == of.Library }) {
+		part.Library = of.Library
+	}
+	l, err := p.Library(part.Library)
+	if err != nil {
+		return nil, err
+	}
+	if of.Clock == "virtual" && l.Name != of.Library {
+		return nil, fmt.Errorf("%s: samples of library %s, and platform %s has no such library: name the one that is to behave like it with --library", file, of.Library, p.Machine.Name)
+	}
+	found, err := fit.Fit(set, clean.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	b := &Bench{Libraries: []string{l.Name}}
+	var groups []group
+	sizes := map[group][]int{}
+	var keys []sample.Key // of the quantities
+	to := SamplesOf + file
+	for _, c := range found.Curves {
+		if sample.TimerRank(c.Timer) == len(sample.Timers) || len(part.Modes) > 0 && !slices.Contains(part.Modes, c.Mode) {
+			continue
+		}
+		g := group{c.Place, c.Mode, c.Protocol}
+		for _, x := range c.Points {
+			if len(part.Sizes) > 0 && !slices.Contains(part.Sizes, x.Bytes) || !(x.Value > 0) {
+				continue
+			}
+			if sizes[g] == nil {
+				groups = append(groups, g)
+			}
+			if !slices.Contains(sizes[g], x.Bytes) {
+				sizes[g] = append(sizes[g], x.Bytes)
+			}
+			keys = append(keys, sample.Key{Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: c.Timer, Bytes: x.Bytes})
+			name := fmt.Sprintf("%s %s %s", c.Timer, c.Mode, unit.Bytes(x.Bytes))
+			for _, w := range []string{c.Place, c.Protocol} {
+				if w != "inter" && w != auto {
+					name += " " + w
+				}
+			}
+			b.Quantities = append(b.Quantities, Quantity{name, "us", x.Value, x.Value, to})
+		}
+	}
+	for g, all := range sizes {
+		slices.Sort(all)
+		if len(part.Sizes) == 0 {
+			sizes[g] = thin(all, mostSizes)
+		}
+	}
+	measure := func(ctx context.Context, p *platform.Platform) (medians, error) {
+		all := medians{}
+		for _, g := range groups {
+			plan := &microbench.Plan{Modes: []string{g.mode}, Sizes: sizes[g], Shared: of.Clock == "real"} // with the wait before timer12 that real machines have
+			if g.protocol != auto {
+				plan.Protocol = g.protocol
+			}
+			set, err := emulate(ctx, p, l.Name, strings.ReplaceAll(g.place, "-", ","), plan)
+			if err != nil {
+				return nil, err
+			}
+			found, err := fit.Fit(set, clean.Options{Replicates: 2})
+			if err != nil {
+				return nil, err
+			}
+			for k, x := range points(found) {
+				k.Place = g.place
+				all[k] = x
+			}
+		}
+		return all, nil
+	}
+	// What the emulated machine does not have is found by measuring it once.
+	once, err := measure(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	b.keep(keys, once)
+	if len(b.Quantities) == 0 {
+		return nil, fmt.Errorf("%s: it has no samples of timers, modes and sizes that are to be compared: measure messages between two ranks (loggp measure without --collective)", file)
+	}
+	kept := slices.DeleteFunc(slices.Clone(keys), func(k sample.Key) bool { return math.IsNaN(once.at(k)) })
+	b.Measure = func(ctx context.Context, p *platform.Platform) ([]float64, error) {
+		all, err := measure(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		values := make([]float64, len(kept))
+		for i, k := range kept {
+			values[i] = all.at(k)
+		}
+		return values, nil
+	}
+	return b, nil
+}
+
+// subject returns what samples are of: one platform and one library.
+func subject(file string, set *sample.Set, p *platform.Platform) (sample.Key, error) {
+	var of sample.Key
+	for _, s := range set.Series {
+		k := sample.Key{Platform: s.Platform, Library: s.Library, Clock: s.Clock}
+		switch {
+		case of.Platform == "" || of == k:
+			of = k
+		default:
+			return of, fmt.Errorf("%s: samples of %s, %s and of %s, %s: a platform is fitted to one of them, in a file of its own", file, of.Platform, of.Library, k.Platform, k.Library)
+		}
+	}
+	switch {
+	case of.Platform == "":
+		return of, fmt.Errorf("%s: it has no samples", file)
+	case of.Clock == "virtual" && of.Platform != p.Machine.Name:
+		return of, fmt.Errorf("%s: samples of platform %s, not of %s", file, of.Platform, p.Machine.Name)
+	}
+	return of, nil
+}
+
+// thin returns so many of some sizes at most, spread evenly, with the first and the last.
+func thin(all []int, most int) []int {
+	if len(all) <= most {
+		return all
+	}
+	out := make([]int, most)
+	for i := range out {
+		out[i] = all[i*(len(all)-1)/(most-1)]
+	}
+	return out
+}
+
+// keep keeps the quantities of which there is a value, and notes the timers of the others.
+func (b *Bench) keep(keys []sample.Key, values medians) {
+	var kept []Quantity
+	missing := map[string]int{}
+	var order []string
+	for i, k := range keys {
+		if !math.IsNaN(values.at(k)) {
+			kept = append(kept, b.Quantities[i])
+			continue
+		}
+		if missing[k.Timer] == 0 {
+			order = append(order, k.Timer)
+		}
+		missing[k.Timer]++
+	}
+	for _, t := range order {
+		b.Left = append(b.Left, fmt.Sprintf("%s: %d medians", t, missing[t]))
+	}
+	b.Quantities = kept
+}

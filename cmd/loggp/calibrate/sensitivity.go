@@ -1,0 +1,226 @@
+package calibrate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/loggp/loggp/cmd/loggp/paper"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/platform/edit"
+	"github.com/loggp/loggp/reports/study"
+)
+
+// Limit is the change of a quantity by more than which a number decides it.
+const Limit = 0.05
+
+// Sensitivity says how quantities of a platform move when its numbers are halved and doubled.
+type Sensitivity struct {
+	Platform   *platform.Platform
+	Quantities []Quantity
+	Base       []float64 // the values with all numbers as they are
+	Numbers    []Varied  // in the order of the file
+	Still      []string  // numbers that are zero, which has no half
+}
+
+// Varied is a number that was halved and doubled.
+type Varied struct {
+	platform.Number
+	Halved, Doubled Variant
+}
+
+// Variant is a number with another value, and what the quantities are then.
+type Variant struct {
+	Value  string    // "": the file cannot have it
+	Values []float64 // of the quantities
+	Why    string    // they could not be measured
+}
+
+// Change returns by which part of its value a quantity moves: 0.1 is 10 % more. It is NaN if that is
+// not known.
+func (s *Sensitivity) Change(v Variant, quantity int) float64 {
+	switch {
+	case v.Values == nil:
+		return math.NaN()
+	case v.Values[quantity] == s.Base[quantity]: // also of what is 0
+		return 0
+	}
+	return v.Values[quantity]/s.Base[quantity] - 1
+}
+
+// Most returns the larger of the changes of a quantity by a number, without its sign; infinity if
+// the quantity is gone. If the number cannot be halved or doubled only the other counts.
+func (s *Sensitivity) Most(n Varied, quantity int) float64 {
+	most := 0.0
+	for _, v := range []Variant{n.Halved, n.Doubled} {
+		x := math.Abs(s.Change(v, quantity))
+		if v.Values != nil && math.IsNaN(x) && !math.IsNaN(s.Base[quantity]) {
+			x = math.Inf(1)
+		}
+		if x > most {
+			most = x
+		}
+	}
+	return most
+}
+
+// Deciding returns the numbers that move a quantity by more than a limit, those that move it most
+// first.
+func (s *Sensitivity) Deciding(quantity int, limit float64) []Varied {
+	var all []Varied
+	for _, n := range s.Numbers {
+		if s.Most(n, quantity) > limit {
+			all = append(all, n)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Varied) int {
+		switch x, y := s.Most(a, quantity), s.Most(b, quantity); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+// Options say how to go on. The zero value is right.
+type Options struct {
+	Bases    []platform.Basis // of numbers that are varied; none: assumed and fitted
+	Seed     uint64           // of the starts of a search
+	Progress func(done, total int)
+}
+
+// Vary halves and doubles the numbers of a platform, one at a time, and measures a bench each time,
+// on all cores. The result does not depend on how many there are.
+func Vary(ctx context.Context, d *edit.Draft, b *Bench, o Options) (*Sensitivity, error) {
+	if len(b.Quantities) == 0 {
+		return nil, errNothing
+	}
+	if o.Bases == nil {
+		o.Bases = []platform.Basis{platform.Assumed, platform.Fitted}
+	}
+	s := &Sensitivity{Platform: d.Platform, Quantities: b.Quantities}
+	var err error
+	if s.Base, err = b.Measure(ctx, d.Platform); err != nil {
+		return nil, err
+	}
+	for _, n := range d.Numbers {
+		if !slices.Contains(o.Bases, n.Basis) || n.Quantity == platform.Word || idle(n.Path, b.Libraries) {
+			continue
+		}
+		x, err := n.Quantity.Parse(n.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n.Path, err)
+		}
+		if x == 0 {
+			s.Still = append(s.Still, n.Path)
+			continue
+		}
+		v := Varied{Number: n}
+		v.Halved.Value, v.Doubled.Value = n.Quantity.Format(x/2), n.Quantity.Format(2*x)
+		s.Numbers = append(s.Numbers, v)
+	}
+	var done atomic.Int64
+	err = parallel(ctx, 2*len(s.Numbers), func(i int) error {
+		n := &s.Numbers[i/2]
+		v := &n.Halved
+		if i%2 == 1 {
+			v = &n.Doubled
+		}
+		p, err := d.With(map[string]string{n.Path: v.Value})
+		if err == nil {
+			v.Values, err = b.Measure(ctx, p)
+		}
+		if err != nil && ctx.Err() == nil { // such a platform cannot be, or not be measured
+			v.Why, _, _ = strings.Cut(err.Error(), "\n")
+		}
+		if o.Progress != nil {
+			o.Progress(int(done.Add(1)), 2*len(s.Numbers))
+		}
+		return ctx.Err()
+	})
+	return s, err
+}
+
+// Decide marks in a study of a paper the published values that assumed numbers decide: those to which
+// nothing was fitted, and which some assumed number of their platform moves by more than Limit when
+// it is halved or doubled. Counts are not examined.
+func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
+	rows := map[string][]string{} // by platform
+	var platforms []string
+	for _, a := range s.Artefacts {
+		for _, r := range a.Rows {
+			if r.Basis != compare.Validation || math.IsNaN(r.Low) || r.Unit == "" || slices.Contains(rows[r.Platform], r.Row) {
+				continue
+			}
+			if rows[r.Platform] == nil {
+				platforms = append(platforms, r.Platform)
+			}
+			rows[r.Platform] = append(rows[r.Platform], r.Row)
+		}
+	}
+	for _, name := range platforms {
+		d, err := edit.Open(name)
+		if err != nil {
+			return err
+		}
+		b, err := Rows([]*paper.Paper{p}, d.Platform, rows[name])
+		if err != nil {
+			return err
+		}
+		moved, err := Vary(ctx, d, b, Options{Bases: []platform.Basis{platform.Assumed}})
+		if err != nil {
+			return err
+		}
+		for i, q := range moved.Quantities {
+			var numbers []string
+			for _, n := range moved.Deciding(i, Limit) {
+				numbers = append(numbers, fmt.Sprintf("%s (%s)", n.Path, n.Value))
+			}
+			if numbers != nil {
+				s.Decide(q.Name, numbers)
+			}
+		}
+	}
+	return nil
+}
+
+// idle says whether a number is of a library that is not measured.
+func idle(path string, libraries []string) bool {
+	rest, ok := strings.CutPrefix(path, "libraries[")
+	name, _, _ := strings.Cut(rest, "]")
+	return ok && !slices.Contains(libraries, name)
+}
+
+// parallel calls f for 0 to n-1 on all cores, until one fails or the context ends. It returns the
+// first error in the order of the numbers.
+func parallel(ctx context.Context, n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && !failed.Load() && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if errs[i] = f(i); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,54 @@
+package paper
+
+import (
+	"io/fs"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/testdata"
+)
+
+// docs/reproduce.md lists the files of a paper, the keys of paper.yaml, the benchmarks and the quantities.
+func TestDocs(t *testing.T) {
+	b, err := os.ReadFile("../../../docs/reproduce.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(b), "## Add a paper")
+	want := func(name, what string) {
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/reproduce.md does not list %s %s", what, name)
+		}
+	}
+	for _, x := range []any{Paper{}, Subject{}, Experiment{}, Artefact{}, derived{}, Rule{}, below{}, Line{}, Timeline{}, Claim{}} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(x)) {
+			if f.IsExported() && f.Tag.Get("yaml") != "-" {
+				name := f.Tag.Get("yaml")
+				if name == "" {
+					name = strings.ToLower(f.Name)
+				}
+				want(name, "the key")
+			}
+		}
+	}
+	for name, b := range benchmarks {
+		want(name, "the benchmark")
+		for q := range b.gives {
+			want(q, "the quantity")
+		}
+	}
+	entries, err := fs.ReadDir(testdata.Published, "published/altawil-moritz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, rest, _ := strings.Cut(e.Name(), "."); rest != "csv" {
+			want(e.Name(), "the file")
+		}
+	}
+	for _, name := range []string{"claims.csv", "figures.csv", "facts.csv", "contradictions.csv", "*.csv"} {
+		want(name, "the file")
+	}
+}

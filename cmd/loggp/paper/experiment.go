@@ -1,0 +1,99 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/trace"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// benchmark is a kind of experiment, in a file of its own.
+type benchmark struct {
+	gives map[string]int                  // quantities, with the number of their arguments; -1: any
+	texts map[string]int                  // and texts
+	cells func(x *run, e *Experiment) int // how many parts an experiment has: each has a seed, and progress counts them
+	run   func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error
+}
+
+// benchmarks are those that paper.yaml may name. One that is run calls done with the number of parts
+// that are over. What it gives it puts into the cells measured of the run, what a model says of the
+// same into predicted, and texts into texts; or samples into series, for the fit of all samples of a
+// subject. What could not be measured it leaves out.
+var benchmarks = map[string]benchmark{
+	"timers":    timersBenchmark,
+	"pairs":     pairsBenchmark,
+	"idle-peer": idlePeerBenchmark,
+	"messages":  messagesBenchmark,
+}
+
+// site is where a subject can be measured: a job, and two of its ranks.
+type site struct {
+	*Subject
+	job  *world.Job
+	pair [2]int
+}
+
+// open sets up a job for a subject, on the platform that load returns; nil is platform.Load.
+func (s *Subject) open(load func(name string) (*platform.Platform, error), noise float64) (*site, error) {
+	if load == nil {
+		load = platform.Load
+	}
+	p, err := load(s.Platform)
+	if err != nil {
+		return nil, err
+	}
+	j, err := world.New(p, s.Library, s.Ranks, noise)
+	if err != nil {
+		return nil, fmt.Errorf("reproduce on %s: %w", s.Platform, err)
+	}
+	pair, err := j.Pair(s.Place)
+	return &site{s, j, pair}, err
+}
+
+// path is the way of the messages from the first of the pair to the other, and back.
+func (s *site) path() (there, back model.Path) {
+	m, n := s.job.Platform.Machine, s.job.Ranks
+	return m.Path(n, s.pair[0], s.pair[1]), m.Path(n, s.pair[1], s.pair[0])
+}
+
+// facts are those of the samples that the fit acts upon.
+func (s *site) facts() []sample.Fact {
+	return []sample.Fact{{Key: sample.Roots, Value: "2"}, {Key: sample.Resolution, Value: s.job.Platform.Machine.Timer.MicrosString()}}
+}
+
+// label fills in what a series is of, beside its mode, size and timer.
+func (s *site) label(x *sample.Series, protocol string) {
+	x.Platform, x.Library, x.Place, x.Clock, x.Protocol = s.Platform, s.Library, s.Place, s.job.Clock(), auto
+	if protocol != "" {
+		x.Protocol = protocol
+	}
+}
+
+func (e *Experiment) modes() []string {
+	if e.Modes == nil {
+		return microbench.Modes()
+	}
+	return e.Modes
+}
+
+// once runs a program, with a log of what goes over the network if there is one.
+func (s *site) once(ctx context.Context, protocol string, log *trace.Log, program func(c *mpi.Comm)) error {
+	w, err := s.job.World(ctx, 1)
+	if err != nil {
+		return err
+	}
+	world := mpi.World(w)
+	if log != nil {
+		world = trace.World(w, log)
+	}
+	return mpi.Run(world, s.job.Options(protocol), func(c *mpi.Comm) error {
+		program(c)
+		return nil
+	})
+}

@@ -1,0 +1,284 @@
+package paper
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Paper is what a folder says about a paper.
+type Paper struct {
+	Name        string `yaml:"-"` // of the folder
+	Title       string
+	Source      string // authors, title and year
+	Small       int    // bytes of the message by which L of calls is read; 0: the smallest
+	Subjects    []Subject
+	Lists       map[string][]string // of sizes or words, for loops
+	Experiments []Experiment
+	Quantities  []text // definitions: bandwidth(s, k) = (k - 1) / transfer(s, send, k)
+	Artefacts   []Artefact
+	Claims      []Claim
+
+	lines  []string // of paper.yaml
+	define map[string]expr.Definition
+	names  expr.Names
+	texts  map[string]int // as those of names, for answers in words
+}
+
+// Subject is what experiments are about: a library on a platform, between two processors.
+type Subject struct {
+	ID, Name, Platform, Library, Place string
+	Ranks                              int  // 0: as many as the platform has
+	Decides                            bool // claims that name no subject are decided on this one
+	Beside                             bool // their numbers for this one stand beside
+}
+
+// Experiment is a benchmark of a subject.
+type Experiment struct {
+	Benchmark, Subject string
+	Modes              []string // none: all
+	Sizes              sizes
+	Protocol           string // that is forced; "": as the library's rules choose
+	Reps               int    // with each root of the barrier
+}
+
+// Claim is a statement of the paper, and how it is decided. Its text is in claims.csv.
+type Claim struct {
+	ID             string
+	Check          text   // a condition
+	Function       string // or a row of functions
+	ByConstruction string `yaml:"by_construction"` // why it cannot fail; "": it can
+	Contradicted   string // why the source itself contradicts it
+	NotApplicable  string `yaml:"not_applicable"` // why nothing can decide it
+	Note           string
+	Otherwise      string // why other subjects may decide it the other way
+
+	record record // of claims.csv
+}
+
+// text is a text of paper.yaml that is an expression.
+type text struct {
+	string
+	node *yaml.Node
+	expr *expr.Expr
+}
+
+func (t *text) UnmarshalYAML(n *yaml.Node) error {
+	t.node = n
+	return n.Decode(&t.string)
+}
+
+// sizes are sizes of messages in bytes: a list that is written out, or the name of a list.
+type sizes struct {
+	list   string
+	values []int
+}
+
+func (s *sizes) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		return n.Decode(&s.list)
+	}
+	return n.Decode(&s.values)
+}
+
+const (
+	file       = "paper.yaml"
+	claimsFile = "claims.csv"
+)
+
+// List returns the names of the papers in a directory, in order.
+func List(dir fs.FS) ([]string, error) {
+	found, err := fs.Glob(dir, "*/"+file)
+	for i := range found {
+		found[i] = path.Dir(found[i])
+	}
+	return found, err
+}
+
+// Read reads a paper of a directory. What is wrong with it is an error with file, line and column.
+func Read(dir fs.FS, name string) (*Paper, error) {
+	p := &Paper{Name: name}
+	b, err := fs.ReadFile(dir, path.Join(name, file))
+	if errors.Is(err, fs.ErrNotExist) {
+		all, _ := List(dir)
+		return nil, fmt.Errorf("there is no paper %q: there is %s", name, strings.Join(all, ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.lines = strings.Split(string(b), "\n")
+	in := yaml.NewDecoder(strings.NewReader(string(b)))
+	in.KnownFields(true)
+	if err := in.Decode(p); err != nil {
+		return nil, fmt.Errorf("%s: %w", path.Join(name, file), err)
+	}
+	sub, err := fs.Sub(dir, name)
+	if err == nil {
+		err = p.resolve(sub)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s/%w", name, err)
+	}
+	return p, nil
+}
+
+// resolve reads the tables, and parses and checks all that refers to something else.
+func (p *Paper) resolve(dir fs.FS) error {
+	p.names = expr.Names{Lists: p.Lists, Quantities: maps.Clone(configured)}
+	p.texts = maps.Clone(descriptions)
+	for i := range p.Experiments {
+		e := &p.Experiments[i]
+		b, ok := benchmarks[e.Benchmark]
+		if !ok {
+			return fmt.Errorf("%s: there is no benchmark %q: there is %s", file, e.Benchmark, strings.Join(slices.Sorted(maps.Keys(benchmarks)), ", "))
+		}
+		maps.Copy(p.names.Quantities, b.gives)
+		maps.Copy(p.texts, b.texts)
+		if p.subject(e.Subject) == nil {
+			return fmt.Errorf("%s: experiment %d is of %q, which is no subject", file, i+1, e.Subject)
+		}
+		if err := p.sizes(&e.Sizes); err != nil {
+			return err
+		}
+	}
+	if err := p.definitions(); err != nil {
+		return err
+	}
+	for i := range p.Artefacts {
+		if err := p.Artefacts[i].resolve(p, dir); err != nil {
+			return err
+		}
+	}
+	return p.claims(dir)
+}
+
+// definitions parses the quantities. Each may use those above it.
+func (p *Paper) definitions() error {
+	p.define = map[string]expr.Definition{}
+	for _, q := range p.Quantities {
+		head, is, ok := strings.Cut(q.string, " = ")
+		name, list, paren := strings.Cut(strings.TrimSuffix(head, ")"), "(")
+		if !ok || !paren {
+			return p.at(q.node, 0, "a definition is name(parameters) = expression")
+		}
+		var d expr.Definition
+		if list != "" {
+			d.Parameters = strings.Split(strings.ReplaceAll(list, " ", ""), ",")
+		}
+		names := p.names
+		names.Variables = d.Parameters
+		var err error
+		if d.Is, err = p.parse(q.node, is, len(head)+len(" = "), &names); err != nil {
+			return err
+		}
+		p.define[name], p.names.Quantities[name] = d, len(d.Parameters)
+	}
+	return nil
+}
+
+// claims joins the claims with their texts, and parses their checks.
+func (p *Paper) claims(dir fs.FS) error {
+	_, rows, err := records(dir, claimsFile)
+	if err != nil {
+		return err
+	}
+	names := p.names
+	names.Variables = []string{"s"}
+	for i := range p.Claims {
+		c := &p.Claims[i]
+		row := slices.IndexFunc(rows, func(r record) bool { return r.cells["id"] == c.ID })
+		if row < 0 {
+			return fmt.Errorf("%s: %s has no claim %q", file, claimsFile, c.ID)
+		}
+		c.record = rows[row]
+		rows = slices.Delete(rows, row, row+1)
+		switch {
+		case c.Check.node != nil:
+			if c.Check.expr, err = p.parse(c.Check.node, c.Check.string, 0, &names); err != nil {
+				return err
+			}
+			if !c.Check.expr.Condition() {
+				return p.at(c.Check.node, 0, "a check is a condition, not a number")
+			}
+			if c.everywhere() && p.decides() == nil {
+				return p.at(c.Check.node, 0, "it names no subject, and no subject decides")
+			}
+		case functions[c.Function] == nil && c.Contradicted == "" && c.NotApplicable == "":
+			return fmt.Errorf("%s: claim %s has no check, and no function %q", file, c.ID, c.Function)
+		}
+	}
+	if len(rows) > 0 {
+		return fmt.Errorf("%s: %s has no check for claim %s", rows[0].place, file, rows[0].cells["id"])
+	}
+	return nil
+}
+
+// parse parses an expression that begins at an offset of a text.
+func (p *Paper) parse(n *yaml.Node, s string, offset int, names *expr.Names) (*expr.Expr, error) {
+	x, err := expr.Parse(s, names)
+	var syntax *expr.Error
+	if errors.As(err, &syntax) {
+		return nil, p.at(n, offset+syntax.Offset, syntax.Text)
+	}
+	return x, err
+}
+
+// at returns an error at an offset of a text, which stands on one line or in a block (|).
+func (p *Paper) at(n *yaml.Node, offset int, what string) error {
+	line, column := n.Line, n.Column
+	switch {
+	case n.Style&yaml.LiteralStyle != 0:
+		above := strings.Split(n.Value[:min(offset, len(n.Value))], "\n")
+		line += len(above)
+		first := p.lines[n.Line]
+		column = len(first) - len(strings.TrimLeft(first, " ")) + len(above[len(above)-1]) + 1
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		column += offset + 1
+	default:
+		column += offset
+	}
+	return fmt.Errorf("%s:%d:%d: %s", file, line, column, what)
+}
+
+// sizes fills in the sizes of a list that is named.
+func (p *Paper) sizes(s *sizes) error {
+	if s.list == "" {
+		return nil
+	}
+	for _, e := range p.Lists[s.list] {
+		k, err := strconv.Atoi(e)
+		if err != nil {
+			return fmt.Errorf("%s: list %s: %w", file, s.list, err)
+		}
+		s.values = append(s.values, k)
+	}
+	if s.values == nil {
+		return fmt.Errorf("%s: there is no list %q", file, s.list)
+	}
+	return nil
+}
+
+// subject returns the subject with an ID or a name, or nil.
+func (p *Paper) subject(name string) *Subject {
+	for i := range p.Subjects {
+		if s := &p.Subjects[i]; s.ID == name || s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// calibrated says whether some number of a platform was fitted to something published.
+func calibrated(platforms []*platform.Platform, name string) bool {
+	return slices.ContainsFunc(platforms, func(p *platform.Platform) bool { return p.Calibrated(name) })
+}

@@ -1,0 +1,376 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/study"
+)
+
+// Options say how to run the experiments. Progress may be nil.
+type Options struct {
+	Seed     uint64
+	Reps     int     // of every experiment, with each root of the barrier; 0: each has its own number
+	Noise    float64 // relative standard deviation of every processor step; below zero: as the platform says
+	Progress func(done, total int)
+}
+
+// run is a paper under way.
+type run struct {
+	Options
+	paper     *Paper
+	only      *only // nil: all experiments
+	open      func(name string) (*platform.Platform, error)
+	sites     map[string]*site // by subject, of those that are measured
+	platforms []*platform.Platform
+
+	experiments                    []Experiment
+	series, algebra                map[string][]sample.Series // measured and predicted, by subject
+	measured, predicted, published cells
+	texts                          map[string]string
+	rows                           map[string]*row            // of published cells
+	warnings                       map[string][]clean.Warning // by cell
+	reads                          map[string][]string        // the timers by which a cell is read
+}
+
+func newRun(p *Paper, o Options) *run {
+	return &run{Options: o, paper: p, sites: map[string]*site{}, series: map[string][]sample.Series{}, algebra: map[string][]sample.Series{},
+		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
+}
+
+// Reproduce runs the paper's experiments and returns what came of them: tables and figures beside
+// what is published and predicted, and verdicts on the claims. The same options give the same study,
+// whatever the number of processors. It is an error if an experiment cannot be run, and
+// context.Canceled if it was interrupted; a claim that fails is none.
+func (p *Paper) Reproduce(ctx context.Context, o Options) (*study.Study, error) {
+	x := newRun(p, o)
+	if err := x.setUp(); err != nil {
+		return nil, err
+	}
+	x.equations()
+	if err := x.measure(ctx); err != nil {
+		return nil, err
+	}
+	return x.study(), nil
+}
+
+// setUp opens the jobs of the subjects of which experiments are to run.
+func (x *run) setUp() error {
+	for _, e := range x.paper.Experiments {
+		e, some := x.only.part(e)
+		if !some {
+			continue
+		}
+		if x.Reps > 0 {
+			e.Reps = x.Reps
+		}
+		x.experiments = append(x.experiments, e)
+	}
+	for i := range x.paper.Subjects {
+		subject := &x.paper.Subjects[i]
+		if x.only != nil && !slices.ContainsFunc(x.experiments, func(e Experiment) bool { return e.Subject == subject.ID }) {
+			continue
+		}
+		s, err := subject.open(x.open, x.Noise)
+		if err != nil {
+			return err
+		}
+		x.sites[s.ID] = s
+		if !slices.ContainsFunc(x.platforms, func(q *platform.Platform) bool { return q.Sum == s.job.Platform.Sum }) {
+			x.platforms = append(x.platforms, s.job.Platform)
+		}
+		x.configure(s)
+	}
+	return nil
+}
+
+// measure runs the experiments. The seed of an experiment is that of its first cell.
+func (x *run) measure(ctx context.Context) error {
+	experiments := x.experiments
+	before, total := 0, 0
+	for i := range experiments {
+		total += benchmarks[experiments[i].Benchmark].cells(x, &experiments[i])
+	}
+	for i := range experiments {
+		e := &experiments[i]
+		done := func(n int) {
+			if x.Progress != nil {
+				x.Progress(before+n, total)
+			}
+		}
+		b := benchmarks[e.Benchmark]
+		if err := b.run(ctx, x, e, x.Seed*1_000_003+uint64(before), done); err != nil {
+			return err
+		}
+		before += b.cells(x, e)
+	}
+	for _, s := range x.paper.Subjects {
+		if len(x.series[s.ID]) == 0 {
+			continue
+		}
+		warnings, err := x.fit(x.measured, x.sites[s.ID], x.series[s.ID])
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			key := expr.Key(w.Parameter, s.ID, w.Mode)
+			w.Text = fmt.Sprintf("%s of %s on %s: %s", w.Parameter, w.Mode, s.Name, w.Text)
+			x.warnings[key] = append(x.warnings[key], w)
+		}
+		if _, err := x.fit(x.predicted, x.sites[s.ID], x.algebra[s.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// study puts together what was found.
+func (x *run) study() *study.Study {
+	s := &study.Study{Name: x.paper.Name, Title: x.paper.Title, Source: x.paper.Source, Facts: x.facts()}
+	for i := range x.paper.Artefacts {
+		a := &x.paper.Artefacts[i]
+		s.Artefacts = append(s.Artefacts, x.artefact(a))
+		if strings.HasPrefix(a.ID, "table-") {
+			s.Tables = append(s.Tables, a.measured(s.Artefacts[i].Rows))
+		}
+	}
+	for i := range x.paper.Claims {
+		s.Claims = append(s.Claims, x.judge(&x.paper.Claims[i]))
+	}
+	return s
+}
+
+// artefact evaluates the rows of a table or figure.
+func (x *run) artefact(a *Artefact) study.Artefact {
+	out := study.Artefact{ID: a.ID, Caption: a.Caption, Words: a.Words, XAxis: a.axes[0], YAxis: a.axes[1]}
+	for i := range a.rows {
+		r := &a.rows[i]
+		f := study.Finding{Row: r.Name, Platform: r.Platform, Library: r.Library, Place: r.Place, Mode: r.Mode, Parameter: r.Parameter, Bytes: r.Bytes, Unit: r.Unit,
+			Low: r.Low, High: r.High, Source: r.Source, Note: r.Note, Basis: study.Shown}
+		f.Predicted, f.Measured, f.MeasuredLow, f.MeasuredHigh = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		switch {
+		case r.line != nil:
+			x.number(&f, r, &r.line.Cell)
+			x.shown(&f, r)
+			curve(&out, r, f)
+		case r.rule.Below != nil || r.rule.Text.expr != nil:
+			x.words(&f, r)
+		default:
+			x.number(&f, r, &r.rule.Cell)
+			x.publish(&f, r)
+		}
+		out.Rows = append(out.Rows, f)
+	}
+	for _, t := range a.Timelines {
+		out.Charts = append(out.Charts, x.timeline(a, t))
+	}
+	return out
+}
+
+// number fills in what was measured and predicted, with what the fit warns of.
+func (x *run) number(f *study.Finding, r *row, cell *text) {
+	env := x.paper.env(x.measured)
+	v := env.Number(cell.expr, r.words)
+	f.Measured, f.MeasuredLow, f.MeasuredHigh = v.V, v.Low, v.High
+	f.Predicted = x.paper.env(x.predicted).Number(cell.expr, r.words).V
+	codes, text := x.doubts(env)
+	f.Warning, f.Note = codes, joined(f.Note, text)
+	f.Bound = r.key != "" && strings.Contains(codes, upperBound)
+}
+
+// doubts returns what the fit warns of in quantities that were asked for: codes, and sentences.
+func (x *run) doubts(env *expr.Env) (codes, text string) {
+	var all []clean.Warning
+	for key := range env.Asked {
+		all = append(all, x.warnings[key]...)
+	}
+	slices.SortFunc(all, func(a, b clean.Warning) int { return strings.Compare(a.Code+a.Text, b.Code+b.Text) })
+	for _, w := range all {
+		if !strings.Contains(codes, w.Code) {
+			codes = strings.TrimSpace(codes + " " + w.Code)
+		}
+		text = joined(text, sentence(w.Text, "."))
+	}
+	return codes, text
+}
+
+// publish says what agreement with a published value is worth, and keeps the value for figures.
+func (x *run) publish(f *study.Finding, r *row) {
+	f.Note = joined(r.Contradiction, f.Note)
+	if math.IsNaN(r.Low) {
+		return
+	}
+	f.Basis = x.basis(r)
+	if x.rows[r.key] != nil {
+		f.Again = true
+		return
+	}
+	x.rows[r.key] = r
+	x.published[r.key] = expr.Value{V: r.Low, Low: r.Low, High: r.High}
+}
+
+func (x *run) basis(r *row) string {
+	switch {
+	case r.Refuted:
+		return study.Contradicted
+	case calibrated(x.platforms, r.Name):
+		return compare.Calibration
+	}
+	return compare.Validation
+}
+
+// shown fills in the published value of a figure's row, if tables print the quantities of which it
+// is made.
+func (x *run) shown(f *study.Finding, r *row) {
+	env := x.paper.env(x.published)
+	v := env.Number(r.line.Cell.expr, r.words)
+	if !v.Known() {
+		return
+	}
+	f.Low, f.High, f.Again = v.Low, v.High, true
+	for key := range env.Asked {
+		if printed := x.rows[key]; printed != nil {
+			f.Row, f.Source, f.Basis = printed.Name, printed.Source, x.basis(printed)
+			f.Note = joined(printed.Contradiction, printed.Note, f.Note)
+		}
+	}
+}
+
+// curve adds the points of a row to the curves of its line.
+func curve(a *study.Artefact, r *row, f study.Finding) {
+	if r.line.Curve == "" {
+		return
+	}
+	name := strings.NewReplacer("{subject}", r.subject.Name, "{mode}", r.Mode).Replace(r.line.Curve)
+	add := func(kind string, at int, y, low, high float64) {
+		if math.IsNaN(y) {
+			return
+		}
+		i := slices.IndexFunc(a.Curves, func(c study.Curve) bool { return c.Name == name && c.Kind == kind })
+		if i < 0 {
+			i = len(a.Curves)
+			a.Curves = append(a.Curves, study.Curve{Name: name, Kind: kind})
+		}
+		if math.IsInf(high, 0) { // the interval of a divisor contains zero
+			high = y
+		}
+		a.Curves[i].Points = append(a.Curves[i].Points, chart.Point{X: float64(at), Y: y, Low: low, High: high})
+	}
+	if r.Bytes >= 0 {
+		add(study.MeasuredCurve, r.Bytes, f.Measured, f.MeasuredLow, f.MeasuredHigh)
+		add(study.PredictedCurve, r.Bytes, f.Predicted, f.Predicted, f.Predicted)
+	}
+	add(study.PublishedCurve, max(r.Bytes, r.line.At), f.Low, f.Low, f.High)
+}
+
+// words sets a published text beside what was found.
+func (x *run) words(f *study.Finding, r *row) {
+	rule, published, expected, found, shown := r.rule, r.words["published"], r.words["expect"], "", ""
+	if b := rule.Below; b != nil {
+		v := x.paper.env(x.measured).Number(rule.Cell.expr, r.words)
+		found = b.Else
+		if v.V < b.Limit {
+			found = b.Is
+		}
+		shown = fmt.Sprintf("%s: %s %v us", found, b.Reads, v)
+	} else {
+		env := expr.Env{Value: func(key string) (expr.Value, bool) {
+			found = x.texts[key]
+			return expr.Unknown(), true
+		}}
+		env.Number(rule.Text.expr, r.words)
+		shown = found
+	}
+	if rule.Sum {
+		published = tidy(published)
+	}
+	if expected == "" {
+		expected = published
+	}
+	f.Text, f.Basis = [2]string{published, shown}, compare.Validation
+	switch {
+	case rule.Basis != "":
+		f.Basis = rule.Basis
+		return
+	case rule.Open != "" && published == rule.Open:
+		f.Basis = study.Shown
+		return
+	case found == expected:
+		f.Agreement = study.Agrees
+		return
+	}
+	f.Agreement = study.Differs
+	if (record{cells: r.words}).matches(rule.WhereDiffers) {
+		f.Note = joined(f.Note, rule.Differs)
+	}
+}
+
+// tidy leaves terms that are zero out of a sum, and factors that are one.
+func tidy(sum string) string {
+	var terms []string
+	for _, t := range strings.Split(sum, " + ") {
+		if !strings.HasPrefix(t, "0 ") {
+			terms = append(terms, strings.TrimPrefix(t, "1 "))
+		}
+	}
+	return strings.Join(terms, " + ")
+}
+
+// timeline draws a message.
+func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
+	const bytes = 1000 // long enough to be seen and short enough to see the rest
+	s := x.sites[x.paper.subject(t.Subject).ID]
+	there, _ := s.path()
+	m := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
+	for mode := range model.NumModes {
+		if model.Mode(mode).String() == t.Mode {
+			m.Mode = model.Mode(mode)
+		}
+	}
+	name := t.Protocol
+	if name == "" {
+		name = m.Library.Protocol(m.Mode, there.Tier, bytes)
+	}
+	m.Protocol = model.Named(name)
+	return chart.Transfer(fmt.Sprintf("%s-%s-%s", a.ID, strings.ReplaceAll(t.Name, " ", "-"), name),
+		fmt.Sprintf("%s of %d bytes by %s on %s", t.Name, bytes, name, s.Name), m.Timeline())
+}
+
+// facts say how the experiments were run.
+func (x *run) facts() [][2]string {
+	all := [][2]string{{"seed", strconv.FormatUint(x.Seed, 10)}}
+	for _, subject := range x.paper.Subjects {
+		s := x.sites[subject.ID]
+		all = append(all, [2]string{"platform " + s.Name, fmt.Sprintf("%s, %s, %s: ranks %d and %d of %d, noise %s, file %s", s.Platform, s.Library, s.Place,
+			s.pair[0], s.pair[1], s.job.Ranks, unit.Percent(s.job.Noise), s.job.Platform.Sum)})
+	}
+	for _, e := range x.paper.Experiments {
+		if e.Benchmark != "timers" {
+			continue
+		}
+		what := strings.Join(e.Modes, ", ")
+		if e.Modes == nil {
+			what = fmt.Sprintf("%d modes", len(e.modes()))
+		}
+		if e.Protocol != "" {
+			what += " by " + e.Protocol
+		}
+		if x.Reps > 0 {
+			e.Reps = x.Reps
+		}
+		all = append(all, [2]string{"run " + x.paper.subject(e.Subject).Name, fmt.Sprintf("%s, %d sizes, %d repetitions with each root of the barrier", what, len(e.Sizes.values), e.Reps)})
+	}
+	return all
+}

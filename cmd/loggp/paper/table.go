@@ -1,0 +1,507 @@
+package paper
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/study"
+)
+
+// Artefact is a table or figure of the paper. Rows are for each line of its file, lines for each size.
+type Artefact struct {
+	ID, Caption    string   // table-3; the caption is that of figures.csv if it is left out
+	Words          []string // what was done where the paper leaves it open
+	File           string   // the published table
+	Key            []string // columns that name a row, as the numbers of platforms that were fitted to it do
+	NotMeasured    []string `yaml:"not_measured"` // columns of results that no experiment gives
+	Contradictions string   // a file that says what the source says against its own numbers
+	Subjects       []string // every row is for each of these
+	Derive         map[string]derived
+	Rows           []Rule
+	Lines          []Line
+	Timelines      []Timeline
+
+	axes    [2]string
+	columns []string // of the file
+	rows    []row
+}
+
+// derived is a column whose value depends on that of another.
+type derived struct {
+	Column string
+	Values map[string]string
+}
+
+// Rule says what answers to the value of a column. Texts may contain names of columns: {platform}.
+type Rule struct {
+	Where                    map[string]string // rows in which columns have these values; none: all
+	Value                    string            // the column of the published value
+	UpTo                     string            `yaml:"up_to"` // that of the other end of a range
+	Name                     string            // of the column, for platforms that were fitted to it; default: Value
+	Subject, Mode, Parameter string            // default of the parameter: {parameter}
+	Unit                     string            // default: us
+	Bytes                    string
+	Sizes                    sizes // or several
+	Cell                     text  // the number that answers
+	Text                     text  // or the text
+	Below                    *below
+	Published, Expect        string // the published text if it is not the value; what is to be found if that is not the published text
+	Sum                      bool   // texts are sums: terms that are zero are left out
+	Open                     string // the published text of what the source leaves open
+	Basis, From, Note        string
+	Differs                  string            // a note where the texts differ
+	WhereDiffers             map[string]string `yaml:"where_differs"`
+}
+
+// below makes a text of a number.
+type below struct {
+	Limit           float64
+	Is, Else, Reads string
+}
+
+// Line is a curve or a few rows over sizes.
+type Line struct {
+	Subjects, Modes []string
+	Sizes           sizes // none: one row without a size
+	Parameter, Unit string
+	Cell            text
+	Curve           string // the name of its curve: {subject} {mode}; "": none
+	At              int    // where the point of a row without size stands
+	Note            string
+}
+
+// Timeline is a picture of one message.
+type Timeline struct {
+	Name, Subject, Mode, Protocol string
+	Nonblocking                   bool
+}
+
+// row is a row of an artefact: a published value, and what answers to it.
+type row struct {
+	reports.Row
+	subject *Subject
+	words   map[string]string // values of the variables of the cell
+	record  record            // of the file, as it stands there
+	rule    *Rule
+	line    *Line
+	key     string // of a cell that is one quantity
+}
+
+// record is a line of a CSV file by the names of its columns.
+type record struct {
+	place string // file and line
+	cells map[string]string
+}
+
+// records reads a CSV file with a header.
+func records(dir fs.FS, name string) (columns []string, all []record, err error) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	columns, rows, err := table.ReadText(f, name)
+	for _, row := range rows {
+		r := record{fmt.Sprintf("%s:%d", name, row.Line), map[string]string{}}
+		for i, c := range columns {
+			r.cells[c] = row.Cells[i]
+		}
+		all = append(all, r)
+	}
+	return columns, all, err
+}
+
+// matches says whether columns have the values of a condition.
+func (r record) matches(where map[string]string) bool {
+	for column, value := range where {
+		if r.cells[column] != value {
+			return false
+		}
+	}
+	return true
+}
+
+var column = regexp.MustCompile(`\{(\w+)\}`)
+
+// fill replaces names of columns by their values.
+func (r record) fill(template string) (out string, err error) {
+	out = column.ReplaceAllStringFunc(template, func(name string) string {
+		value, ok := r.cells[name[1:len(name)-1]]
+		if !ok {
+			err = fmt.Errorf("%s: there is no column %s", r.place, name)
+		}
+		return value
+	})
+	return out, err
+}
+
+// number reads a published number. NA is NaN: the value is not published.
+func (r record) number(column string) (float64, error) {
+	s, ok := r.cells[column]
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("%s: there is no column %q", r.place, column)
+	case s == "NA":
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: column %s: %q is neither a number nor NA", r.place, column, s)
+	}
+	return x, nil
+}
+
+// resolve reads the table of an artefact, and makes its rows.
+func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
+	for _, r := range a.Rows {
+		if (r.Cell.node == nil) == (r.Text.node == nil) || r.Below != nil && r.Cell.node == nil {
+			return fmt.Errorf("%s: %s: what answers to %q is either a cell or a text", file, a.ID, r.Value)
+		}
+	}
+	for _, l := range a.Lines {
+		if l.Cell.node == nil {
+			return fmt.Errorf("%s: %s: the line of %q has no cell", file, a.ID, l.Parameter)
+		}
+	}
+	if number, ok := strings.CutPrefix(a.ID, "figure-"); ok {
+		_, figures, err := records(dir, "figures.csv")
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(figures, func(r record) bool { return r.cells["figure"] == number })
+		if i < 0 {
+			return fmt.Errorf("figures.csv has no figure %q", number)
+		}
+		c := figures[i].cells
+		a.axes = [2]string{c["x_axis"], c["y_axis"]}
+		if a.Caption == "" {
+			a.Caption = c["caption"]
+		}
+	}
+	var against []record
+	var err error
+	if a.Contradictions != "" {
+		if _, against, err = records(dir, a.Contradictions); err != nil {
+			return err
+		}
+	}
+	if a.File != "" {
+		if err := a.table(p, dir, against); err != nil {
+			return err
+		}
+	}
+	for i := range a.Lines {
+		if err := a.line(p, &a.Lines[i]); err != nil {
+			return err
+		}
+	}
+	for _, t := range a.Timelines {
+		if p.subject(t.Subject) == nil {
+			return fmt.Errorf("%s: %s has a time line of %q, which is no subject", file, a.ID, t.Subject)
+		}
+	}
+	return nil
+}
+
+// table makes the rows of the published table: for each subject, line, rule and size.
+func (a *Artefact) table(p *Paper, dir fs.FS, against []record) error {
+	var lines []record
+	var err error
+	if a.columns, lines, err = records(dir, a.File); err != nil {
+		return err
+	}
+	for _, c := range a.NotMeasured {
+		if !slices.Contains(a.columns, c) {
+			return fmt.Errorf("%s: %s has no column %q", file, a.File, c)
+		}
+	}
+	for i := range a.Rows {
+		if err := p.sizes(&a.Rows[i].Sizes); err != nil {
+			return err
+		}
+	}
+	for _, subject := range or(a.Subjects, "") {
+		for _, line := range lines {
+			r := record{line.place, maps.Clone(line.cells)}
+			for name, d := range a.Derive {
+				value, ok := d.Values[r.cells[d.Column]]
+				if !ok {
+					return fmt.Errorf("%s: %s says nothing of %s for %s %q", r.place, file, name, d.Column, r.cells[d.Column])
+				}
+				r.cells[name] = value
+			}
+			for i := range a.Rows {
+				rule := &a.Rows[i]
+				if !r.matches(rule.Where) {
+					continue
+				}
+				for _, k := range or(rule.Sizes.values, -1) {
+					x, err := a.row(p, rule, r, subject, k)
+					if err != nil {
+						return err
+					}
+					x.record = line
+					x.contradiction(a, against, r)
+					a.rows = append(a.rows, x)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// or returns some elements, or one if there are none.
+func or[T any](some []T, one T) []T {
+	if len(some) == 0 {
+		return []T{one}
+	}
+	return some
+}
+
+// row makes the row of a rule.
+func (a *Artefact) row(p *Paper, rule *Rule, r record, subject string, k int) (row, error) {
+	var err error
+	fill := func(template, fallback string) string {
+		if template == "" {
+			template = fallback
+		}
+		s, e := r.fill(template)
+		if err == nil {
+			err = e
+		}
+		return s
+	}
+	name := rule.Name
+	if name == "" {
+		name = rule.Value
+	}
+	x := row{rule: rule, words: maps.Clone(r.cells)}
+	x.Name = a.ID
+	for _, c := range a.Key {
+		x.Name += " " + r.cells[c]
+	}
+	x.Name += " " + name
+	x.Mode, x.Parameter, x.Bytes = fill(rule.Mode, ""), fill(rule.Parameter, "{parameter}"), k
+	x.Unit, x.Note, x.Printed = unitOf(rule.Unit), sentence(fill(rule.Note, ""), "."), r.cells[rule.Value]
+	x.Source = fill(rule.From, sentence(strings.Replace(a.ID, "-", " ", 1), ""))
+	if bytes := fill(rule.Bytes, ""); bytes != "" && err == nil {
+		x.Bytes, err = strconv.Atoi(bytes)
+	}
+	if s := fill(rule.Subject, subject); s != "" {
+		if x.subject = p.subject(s); x.subject == nil && err == nil {
+			err = fmt.Errorf("%s: there is no subject %q", r.place, s)
+		}
+	}
+	if rule.Cell.node != nil && rule.Below == nil && err == nil {
+		x.Low, err = r.number(rule.Value)
+		x.High = x.Low
+		if rule.UpTo != "" && err == nil {
+			x.High, err = r.number(rule.UpTo)
+		}
+		if x.Low != x.High && x.Low == x.Low {
+			x.Printed += " to " + r.cells[rule.UpTo]
+		}
+	} else {
+		x.Low, x.High, x.Unit = math.NaN(), math.NaN(), ""
+		x.words["published"], x.words["expect"] = fill(rule.Published, "{"+rule.Value+"}"), fill(rule.Expect, "")
+	}
+	if err != nil {
+		return x, err
+	}
+	return x, p.bind(&x, &rule.Cell, &rule.Text)
+}
+
+// unitOf returns a unit as reports have it.
+func unitOf(unit string) string {
+	switch unit {
+	case "":
+		return "us"
+	case "count":
+		return ""
+	}
+	return unit
+}
+
+// line makes the rows of a line.
+func (a *Artefact) line(p *Paper, l *Line) error {
+	if err := p.sizes(&l.Sizes); err != nil {
+		return err
+	}
+	for _, id := range l.Subjects {
+		s := p.subject(id)
+		if s == nil {
+			return fmt.Errorf("%s: %s has a line of %q, which is no subject", file, a.ID, id)
+		}
+		for _, mode := range or(l.Modes, "") {
+			for _, k := range or(l.Sizes.values, -1) {
+				x := row{line: l, subject: s, words: map[string]string{}}
+				x.Row = reports.Row{Mode: mode, Parameter: l.Parameter, Bytes: k, Unit: unitOf(l.Unit), Low: math.NaN(), High: math.NaN(), Note: l.Note}
+				if err := p.bind(&x, &l.Cell); err != nil {
+					return err
+				}
+				a.rows = append(a.rows, x)
+			}
+		}
+	}
+	return nil
+}
+
+// bind gives variables their values, and parses the expressions of a row when they are first met.
+// The variables are s, the subject, mode, k, the size, and the columns of the table.
+func (p *Paper) bind(x *row, expressions ...*text) error {
+	if s := x.subject; s != nil {
+		x.words["s"], x.Platform, x.Library, x.Place = s.ID, s.Platform, s.Library, s.Place
+	}
+	x.words["mode"], x.words["k"] = x.Mode, strconv.Itoa(x.Bytes)
+	names := p.names
+	names.Variables = slices.Collect(maps.Keys(x.words))
+	for i, t := range expressions {
+		if t.node == nil {
+			continue
+		}
+		if i == 1 {
+			names.Quantities = p.texts
+		}
+		var err error
+		if t.expr == nil {
+			if t.expr, err = p.parse(t.node, t.string, 0, &names); err != nil {
+				return err
+			}
+		}
+		keys := 0
+		env := expr.Env{Value: func(key string) (expr.Value, bool) {
+			x.key = key
+			keys++
+			return expr.Unknown(), true
+		}}
+		env.Number(t.expr, x.words)
+		if keys != 1 || !strings.HasSuffix(t.string, ")") || !strings.HasPrefix(t.string, x.key[:strings.Index(x.key, "(")]) {
+			x.key = ""
+		}
+	}
+	if x.key != "" && x.line == nil {
+		x.Quantity, _, _ = strings.Cut(x.key, "(")
+	}
+	return nil
+}
+
+// measured returns the published table with what was measured in place of its values: NA for what was
+// not, and columns to tell lines apart that the table has once, but that were measured for several
+// subjects or sizes. The findings are those of the rows.
+func (a *Artefact) measured(findings []study.Finding) study.Table {
+	out := study.Table{Name: a.File, Columns: slices.Clone(a.columns)}
+	if len(a.Subjects) > 1 {
+		out.Columns = append(out.Columns, "subject")
+	}
+	if slices.ContainsFunc(a.Rows, func(r Rule) bool { return len(r.Sizes.values) > 1 }) {
+		out.Columns = append(out.Columns, "bytes")
+	}
+	lines := map[string]map[string]string{} // cells by the place of the line, the subject and the size
+	var order []string
+	for i := range a.rows {
+		r := &a.rows[i]
+		if r.rule == nil {
+			continue
+		}
+		key, size := r.record.place, ""
+		if len(a.Subjects) > 1 {
+			key += r.subject.ID
+		}
+		if len(r.rule.Sizes.values) > 1 {
+			size = strconv.Itoa(r.Bytes)
+			key += " " + size
+		}
+		if lines[key] == nil {
+			order = append(order, key)
+			lines[key] = maps.Clone(r.record.cells)
+			for _, c := range a.results() {
+				lines[key][c] = "NA"
+			}
+			if lines[key]["bytes"] = size; r.subject != nil {
+				lines[key]["subject"] = r.subject.Name
+			}
+		}
+		found, number := findings[i].Text[1], findings[i].Measured
+		switch b := r.rule.Below; {
+		case b != nil:
+			found, _, _ = strings.Cut(found, ": "+b.Reads)
+		case r.rule.Text.node != nil:
+		case math.IsNaN(number) || math.IsInf(number, 0):
+			continue
+		default:
+			found = strconv.FormatFloat(number, 'g', 10, 64)
+		}
+		for _, c := range []string{r.rule.Value, r.rule.UpTo} {
+			if c != "" {
+				lines[key][c] = found
+			}
+		}
+	}
+	for _, key := range order {
+		var cells []string
+		for _, c := range out.Columns {
+			cells = append(cells, lines[key][c])
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
+}
+
+// results are the columns of the file that are not what a line is of.
+func (a *Artefact) results() []string {
+	all := slices.Clone(a.NotMeasured)
+	for _, r := range a.Rows {
+		all = append(all, r.Value)
+		if r.UpTo != "" {
+			all = append(all, r.UpTo)
+		}
+	}
+	return all
+}
+
+// contradiction fills in what the source says against a published number: the file has the table,
+// the columns that name a row, what it is against (number: the number cannot be right), and why.
+func (x *row) contradiction(a *Artefact, against []record, r record) {
+	for _, c := range against {
+		same := c.cells["table"] == a.ID
+		for _, key := range a.Key {
+			same = same && c.cells[key] == r.cells[key]
+		}
+		if same {
+			x.Contradiction, x.Refuted = c.cells["contradiction"], c.cells["against"] == "number"
+		}
+	}
+}
+
+// sentence begins a text with a capital letter, and ends it with a stop unless it has one.
+func sentence(t, stop string) string {
+	if t == "" || strings.HasSuffix(t, ".") {
+		return t
+	}
+	return strings.ToUpper(t[:1]) + t[1:] + stop
+}
+
+// Published returns the numbers that papers print of parameters which a fit finds, for comparison
+// with measurements of the same platforms.
+func (p *Paper) Published() reports.Published {
+	var all reports.Published
+	seen := map[string]bool{}
+	for _, a := range p.Artefacts {
+		for _, x := range a.rows {
+			if x.line == nil && x.Quantity != "" && !math.IsNaN(x.Low) && !seen[x.key] {
+				seen[x.key] = true
+				all = append(all, x.Row)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Value is a number that a paper prints, of one of its subjects, and that a quantity answers to.
+type Value struct {
+	Row               string // its name, as in the key to of numbers that were fitted to it: table-3 T3D o_s low
+	Platform, Library string
+	Unit              string
+	Low, High         float64 // what is printed: a number twice, or a range
+	Source            string  // where: Table 3
+	Refuted           bool    // it cannot be right
+}
+
+// Values returns the numbers that a paper prints, each name once.
+func (p *Paper) Values() []Value {
+	var all []Value
+	for _, r := range p.values() {
+		all = append(all, Value{r.Name, r.Platform, r.Library, r.Unit, r.Low, r.High, r.Source, r.Refuted})
+	}
+	return all
+}
+
+// values are the rows of Values.
+func (p *Paper) values() []*row {
+	var all []*row
+	for i := range p.Artefacts {
+		for j := range p.Artefacts[i].rows {
+			r := &p.Artefacts[i].rows[j]
+			printed := r.line == nil && r.rule.Cell.expr != nil && r.rule.Below == nil && !math.IsNaN(r.Low)
+			if printed && r.subject != nil && !slices.ContainsFunc(all, func(x *row) bool { return x.Name == r.Name }) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// Measure runs the experiments that the rows of some names need, and no others, and returns what
+// answers to each: NaN if that could not be measured. Platforms come from open, by the names that
+// the paper has for them; nil is platform.Load.
+func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func(name string) (*platform.Platform, error)) ([]float64, error) {
+	x := newRun(p, o)
+	x.open, x.only = open, &only{map[string]bool{}, map[string]func(int) bool{}}
+	known := p.values()
+	wanted := make([]*row, len(rows))
+	for i, name := range rows {
+		at := slices.IndexFunc(known, func(r *row) bool { return r.Name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("%s has no row %q", p.Name, name)
+		}
+		wanted[i] = known[at]
+		env := p.env(cells{})
+		env.Number(wanted[i].rule.Cell.expr, wanted[i].words)
+		for key := range env.Asked {
+			x.only.add(key, p)
+		}
+	}
+	if err := x.setUp(); err != nil {
+		return nil, err
+	}
+	if err := x.measure(ctx); err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(rows))
+	for i, r := range wanted {
+		values[i] = p.env(x.measured).Number(r.rule.Cell.expr, r.words).V
+	}
+	return values, nil
+}
+
+// only is a part of the experiments: those that give certain quantities. nil is all of them.
+type only struct {
+	gives map[string]bool             // the names of the quantities
+	sizes map[string]func(k int) bool // of a subject, a mode and a forced protocol, those that count
+}
+
+// add adds a quantity of a paper by its key. A mode that blocks and the one that does not go
+// together, since the fit finds some quantities from both.
+func (o *only) add(key string, p *Paper) {
+	name, list, _ := strings.Cut(strings.TrimSuffix(key, ")"), "(")
+	of := append(strings.Split(list, ","), "", "", "") // subject, mode, size, protocol
+	counts := func(k int) bool { return of[2] == "" || of[2] == strconv.Itoa(k) }
+	if name == "L" && p.Small > 0 {
+		counts = func(k int) bool { return k == p.Small }
+	}
+	mode := strings.TrimPrefix(of[1], "i")
+	for _, m := range []string{mode, "i" + mode} {
+		of := expr.Key("", of[0], m, of[3])
+		before := o.sizes[of]
+		o.sizes[of] = func(k int) bool { return counts(k) || before != nil && before(k) }
+	}
+	o.gives[name] = true
+}
+
+// part returns what has to be measured of an experiment, or false if that is nothing.
+func (o *only) part(e Experiment) (Experiment, bool) {
+	if o == nil {
+		return e, true
+	}
+	if e.Benchmark != "timers" {
+		for name := range benchmarks[e.Benchmark].gives {
+			if o.gives[name] {
+				return e, true
+			}
+		}
+		return e, false
+	}
+	counts := func(mode string) func(k int) bool { return o.sizes[expr.Key("", e.Subject, mode, e.Protocol)] }
+	e.Modes = slices.DeleteFunc(slices.Clone(e.modes()), func(mode string) bool { return counts(mode) == nil })
+	e.Sizes.values = slices.DeleteFunc(slices.Clone(e.Sizes.values), func(k int) bool {
+		return !slices.ContainsFunc(e.Modes, func(mode string) bool { return counts(mode)(k) })
+	})
+	return e, len(e.Modes) > 0 && len(e.Sizes.values) > 0
+}
+
+// timers returns those that the quantities need: the four of the benchmark of the timers, from which
+// the fit has most, and those that are asked for by name.
+func (o *only) timers() []string {
+	all := []string{sample.Timer11}
+	for _, t := range sample.Timers {
+		if o.gives[t.Name] {
+			all = append(all, t.Name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package paper
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model/platform"
+)
+
+// Rows that are measured alone have the values that the whole study has. On NOW, where stations
+// draw lots, they are near.
+func TestMeasureRows(t *testing.T) {
+	p := read(t)
+	o := Options{Seed: 1, Reps: 2}
+	study, err := p.Reproduce(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{} // by the name of the row
+	for i, a := range study.Artefacts {
+		for j, f := range a.Rows {
+			found[p.Artefacts[i].rows[j].Name] = f.Measured
+		}
+	}
+	values := p.Values()
+	if len(values) < 25 {
+		t.Fatalf("%d values", len(values))
+	}
+	var names []string
+	values = slices.DeleteFunc(values, func(v Value) bool { return v.Unit == "" }) // counts, which take all pairs of ranks
+	for _, v := range values {
+		names = append(names, v.Row)
+	}
+	together, err := p.Measure(context.Background(), o, names, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range values {
+		alone, err := p.Measure(context.Background(), o, names[i:i+1], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tolerance, step := 1e-4, 0.01 // clocks show steps of up to 8.3 ns, in other phases
+		if v.Platform == "now" {
+			tolerance = 0.03
+		}
+		if v.Unit == "us/B" {
+			step = 0
+		}
+		for _, x := range []float64{alone[0], together[i]} {
+			if !(math.Abs(x-found[v.Row]) <= tolerance*math.Abs(x)+step) {
+				t.Errorf("%s is %g alone, %g with the others, and %g in the study", v.Row, alone[0], together[i], found[v.Row])
+			}
+		}
+	}
+	if _, err := p.Measure(context.Background(), o, []string{"table-3 T3D o_s middle"}, nil); err == nil {
+		t.Error("a row that does not exist is measured")
+	}
+}
+
+// Rows are measured on the platforms that are given, and only those that they need are asked for.
+func TestMeasureElsewhere(t *testing.T) {
+	p := read(t)
+	var asked []string
+	values, err := p.Measure(context.Background(), Options{Reps: 2}, []string{"table-3 T3D o_s low", "table-3 T3D L low"}, func(name string) (*platform.Platform, error) {
+		asked = append(asked, name)
+		file, text, err := platform.Text(name)
+		if err != nil {
+			return nil, err
+		}
+		return platform.Parse(file, []byte(strings.Replace(string(text), "standard: {value: 19.46us", "standard: {value: 119.46us", 1)))
+	})
+	if err != nil || !slices.Equal(slices.Compact(asked), []string{"t3d"}) || math.Abs(values[0]-129.975) > 0.1 || math.Abs(values[1]-3.04) > 0.1 {
+		t.Errorf("%v, %v on %v", values, err, asked)
+	}
+}

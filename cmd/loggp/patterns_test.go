@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/csv"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Libraries that are MPI and one that is not are timed side by side, on an emulated machine and on
+// this one. The same command prints the same times.
+func TestPatternsVerb(t *testing.T) {
+	args := strings.Fields("patterns --platform t3d -n 4 --patterns latency,all-to-all,broadcast --sizes 8,1KiB --format csv")
+	out := mustRun(t, args...)
+	if again := mustRun(t, args...); again != out {
+		t.Errorf("got %s, and then %s", out, again)
+	}
+	rows, err := csv.NewReader(strings.NewReader(withoutFacts(out))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]float64{}
+	for _, r := range rows[1:] {
+		if seen[strings.Join(r[:3], " ")+" "+r[4]], err = strconv.ParseFloat(r[5], 64); err != nil {
+			t.Errorf("row %v: %v", r, err)
+		}
+	}
+	if len(seen) != 2*(7+7+3) {
+		t.Errorf("%d rows, want those of chimp, lean and aclmpl in two modes and of shmem:\n%s", len(seen), out)
+	}
+	if a, b := seen["latency aclmpl sync 8"], seen["latency chimp sync 8"]; a <= 0 || b < 2*a {
+		t.Errorf("latency of aclmpl is %v us, of chimp %v us", a, b)
+	}
+	if out := mustRun(t, strings.Fields("patterns --platform shm -n 2 --patterns latency --sizes 8 --rounds 1")...); strings.Count(out, "latency") < 4 {
+		t.Errorf("on this machine:\n%s", out)
+	}
+}
+
+func TestPatternsErrors(t *testing.T) {
+	for args, want := range map[string]string{
+		"patterns --platform t3d --patterns gossip":     `--patterns: there is no pattern "gossip"`,
+		"patterns --platform t3d --library pvm":         `platform t3d: no library "pvm"`,
+		"patterns":                                      "--platform: say on what to run",
+		"patterns --platform t3d -n 2 --sizes 9":        "reduce: 9 bytes are not a whole number of 8-byte numbers",
+		"patterns --platform now --library shmem":       "--library shmem: raw puts need remote memory, which platform now does not have",
+		"measure --platform t3d --library aclmpl":       "library aclmpl of platform t3d is not MPI: 'loggp patterns' runs it",
+		"predict --platform t3d --library aclmpl":       "library aclmpl of platform t3d is not MPI: 'loggp patterns' runs it",
+		"run --platform t3d --library aclmpl -n 4 ring": "library aclmpl of platform t3d is not MPI: 'loggp patterns' runs it",
+		"measure --platform shm --library aclmpl -n 2":  "library aclmpl of platform shm is not MPI: 'loggp patterns' runs it",
+	} {
+		var out, errs buffer
+		if status := run(t.Context(), strings.Fields(args), &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
+			t.Errorf("loggp %s: status %d, %q, want %q", args, status, errs.String(), want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/schedule/pattern"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// makeSchedule has the flags of the verb.
+type makeSchedule struct {
+	pattern.Config
+	size, compute, output string
+	placement             *string
+}
+
+// compositions are what makes a schedule of others.
+var compositions = []struct{ name, what string }{
+	{"append", "of several files: each rank begins with a file when it has ended the one before"},
+	{"merge", "of several files: they run at the same time, each on ranks of its own (--placement)"},
+	{"check", "of one file: whether it is correct and ends; prints nothing if so"},
+}
+
+func scheduleCommand() *cobra.Command {
+	var m makeSchedule
+	var list strings.Builder
+	for _, p := range pattern.Patterns {
+		fmt.Fprintf(&list, "\n  %-14s %s", p.Name, p.What)
+	}
+	for _, c := range compositions {
+		fmt.Fprintf(&list, "\n  %-14s %s", c.name, c.what)
+	}
+	cmd := &cobra.Command{
+		Use:   "schedule PATTERN | append|merge FILE... | check FILE",
+		Short: "Write a communication schedule as a GOAL file",
+		Long: `schedule writes a schedule for 'loggp simulate' and for the simulators that read GOAL, LogGOPSim and ATLAHS. A pattern is a collective
+operation (barrier, bcast, reduce and so on, with --algorithm), or one of` + list.String(),
+		Example: `  loggp schedule bcast --algorithm binomial -n 1024 --size 4KiB -o bcast.goal
+  loggp schedule halo -n 16 --size 8KiB --rounds 10 --compute 50us -o halo.goal
+  loggp schedule training -n 8 --pipeline 2 --tensor 2 --rounds 4 --size 64KiB --compute 100us -o step.goal
+  loggp schedule merge halo.goal step.goal --placement interleaved -o both.goal
+  loggp schedule check both.goal`,
+		Args: some("pattern: " + strings.Join(pattern.Names(), ", ")),
+		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd, args) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			names := pattern.Names()
+			for _, c := range compositions {
+				names = append(names, c.name)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	f := cmd.Flags()
+	f.IntVarP(&m.Ranks, "ranks", "n", 8, "number of ranks")
+	f.StringVar(&m.size, "size", "8", "bytes of a message, or of a block or the whole data of a collective operation")
+	f.StringVar(&m.Algorithm, "algorithm", "", "of a collective operation (default: its first)")
+	f.IntVar(&m.Root, "root", 0, "root of the operation or pattern")
+	f.IntVar(&m.Rounds, "rounds", 1, "how often the pattern is repeated; micro-batches of training")
+	f.StringVar(&m.compute, "compute", "0s", "what each rank computes in a round, in whole nanoseconds")
+	f.IntVar(&m.Pipeline, "pipeline", 1, "stages of training")
+	f.IntVar(&m.Tensor, "tensor", 1, "ranks of each stage of training")
+	m.placement = chosen(cmd, "placement", []string{"consecutive", "interleaved"}, "consecutive", "ranks of merged schedules: one schedule after the other, or in turn")
+	f.StringVarP(&m.output, "output", "o", "", "file to write (default: standard output)")
+	return cmd
+}
+
+func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
+	if err := output(m.output); err != nil {
+		return misuse(cmd, err)
+	}
+	var s *schedule.Schedule
+	var err error
+	switch name := args[0]; name {
+	case "append", "merge", "check":
+		if len(args) < 2 || name == "check" && len(args) > 2 {
+			return misuse(cmd, fmt.Errorf("%s: name the files, one for check", name))
+		}
+		var all []*schedule.Schedule
+		for _, file := range args[1:] {
+			s, err := readSchedule(cmd, file)
+			if err != nil {
+				return err
+			}
+			all = append(all, s)
+		}
+		switch name {
+		case "append":
+			s, err = pattern.Append(all...)
+		case "merge":
+			s, err = pattern.Merge(*m.placement == "interleaved", all...)
+		default:
+			return check(cmd, all[0])
+		}
+		if err != nil {
+			return fmt.Errorf("schedule: %w", err)
+		}
+	default:
+		if len(args) > 1 {
+			return misuse(cmd, fmt.Errorf("unexpected argument %q: %s has no files", args[1], name))
+		}
+		if s, err = m.make(name); err != nil {
+			if meant := platform.Meant(name, pattern.Names()); meant != "" && meant != name {
+				err = fmt.Errorf("%w; did you mean %s?", err, meant)
+			}
+			return misuse(cmd, err)
+		}
+	}
+	if m.output == "" {
+		return s.Write(cmd.OutOrStdout())
+	}
+	if err := sample.Save(m.output, s.Write); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "schedule of %d operations in %d ranks written to %s\n", s.Ops(), s.Ranks(), m.output)
+	return nil
+}
+
+// make makes the schedule of a pattern.
+func (m *makeSchedule) make(name string) (*schedule.Schedule, error) {
+	size, err := unit.ParseSize(m.size)
+	if err != nil {
+		return nil, fmt.Errorf("--size: %w", err)
+	}
+	m.Size = size
+	if m.Compute, err = duration("compute", m.compute); err != nil {
+		return nil, err
+	}
+	return pattern.Make(name, m.Config)
+}
+
+// check looks whether a schedule ends.
+func check(cmd *cobra.Command, s *schedule.Schedule) error {
+	res, err := s.Simulate(schedule.Options{Params: schedule.Default})
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	var doubts []error
+	for _, w := range res.Warnings {
+		doubts = append(doubts, errors.New(w.Text))
+	}
+	if len(doubts) > 0 {
+		return fmt.Errorf("check: %w", errors.Join(doubts...))
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d operations in %d ranks with %d CPUs and %d interfaces each: all of them end\n", s.Ops(), s.Ranks(), s.CPUs(), s.NICs())
+	return nil
+}

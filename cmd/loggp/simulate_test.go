@@ -1,0 +1,53 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// The finishing times of LogGOPSim, through files.
+func TestSimulateFinish(t *testing.T) {
+	dir := t.TempDir()
+	if status := run(t.Context(), []string{"simulate", "../../model/schedule/testdata/03_rendezvous_boundary.goal", "--dialect", "loggopsim",
+		"--loggops", "L=3000ns,o=800ns,g=2000ns,G=3ns,O=1ns,S=256", "--finish", dir + "/finish.csv"}, io.Discard, io.Discard); status != succeeded {
+		t.Fatal(status)
+	}
+	b, err := os.ReadFile(dir + "/finish.csv")
+	if err != nil || string(b) != "rank,finish_ns\n0,6509449\n1,6657076\n" {
+		t.Errorf("%v: %s", err, b)
+	}
+	if got := nanos(1_500); got != "1.5" {
+		t.Errorf("1500 ps are %s ns", got)
+	}
+	if got := nanos(-500 + 10_000); got != "9.5" {
+		t.Errorf("9500 ps are %s ns", got)
+	}
+}
+
+func TestSweepPlan(t *testing.T) {
+	p := schedule.Default
+	for _, c := range []struct {
+		sweep string
+		n     int
+		last  func(schedule.Params) bool
+	}{
+		{"L=0..10us/0.5us", 21, func(p schedule.Params) bool { return p.L == 10*unit.Microsecond }},
+		{"G=0..6ns/4ns", 2, func(p schedule.Params) bool { return p.BigG == 4000 }},
+		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.S == 65536 }},
+	} {
+		plan, err := sweepPlan(c.sweep, p)
+		if err != nil || len(plan) != c.n || !c.last(plan[len(plan)-1]) {
+			t.Errorf("%s: %v, %v", c.sweep, plan, err)
+		}
+	}
+	for _, bad := range []string{"L", "L=1us", "L=1us..2us", "x=0..1us/1us", "L=2us..1us/1us", "L=0..1s/1ps", "L=0..1us/0s"} {
+		if _, err := sweepPlan(bad, p); err == nil || !strings.HasPrefix(err.Error(), "--sweep "+bad+": ") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package tiers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+)
+
+// partition is the group of each item, numbered from 0 without a gap.
+type partition []int
+
+func singles(n int) partition {
+	p := make(partition, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+func whole(n int) partition { return make(partition, n) }
+
+// edge is a pair of items, and how far they are from each other, as a logarithm of times.
+type edge struct {
+	a, b int
+	far  float64
+}
+
+// cut divides edges into a near and a far tier: items that are near each other form groups, all
+// edges inside a group are near, all between groups far. The groups are those of average linkage
+// (UPGMA; Sokal and Michener 1958) after the join that makes the edges most likely, of those before
+// the widest gaps. So an edge counts by the company it is in, not for itself.
+type cut struct {
+	edges []edge
+	known float64 // deviation that is expected beforehand
+
+	group     partition
+	near, far float64 // medians of the tiers
+	sigma     float64 // deviation of the edges of one tier
+	odd       []bool  // by edge: it is nearer to the other tier
+	gain      float64 // nats of evidence for two tiers rather than one
+}
+
+// Evidence. A natural unit, or nat, is a factor of e in odds.
+const (
+	// decisive is how much two tiers must explain better than one, after what they cost to
+	// describe: odds of 150 to 1.
+	decisive = 5
+
+	// likely is the deviation of pairs of one tier that is expected, and believed as if priorPairs
+	// had shown it.
+	likely     = 0.02
+	priorPairs = 4
+
+	// A pair that is more than bend deviations from its tier costs less than half their square
+	// (Huber 1964), and no more than dearest: it was held up, or groups force it into this tier.
+	bend    = 3
+	dearest = 4 * bend * bend / 2.0
+)
+
+// deviationCost is what a deviation in units of sigma costs, in nats.
+func deviationCost(r float64) float64 {
+	if r = math.Abs(r); r <= bend {
+		return r * r / 2
+	}
+	return min(bend*r-bend*bend/2.0, dearest)
+}
+
+// newCut returns the best division of edges among n items, or nil if there is none.
+func newCut(n int, edges []edge, known float64) *cut {
+	c := &cut{edges: edges, known: known}
+	one := func(edge) int { return 0 }
+	_, _, alone := c.explain(1, one)
+	best := math.Inf(1)
+	joins := linkage(n, edges)
+	if len(joins) == 0 {
+		return nil
+	}
+	connected := joins[len(joins)-1].groups
+	slices.SortStableFunc(joins, func(a, b join) int { return cmp.Compare(b.gap, a.gap) })
+	for _, j := range joins[:min(len(joins), mostJoins)] {
+		group := j.groups
+		tier := func(e edge) int {
+			if group[e.a] == group[e.b] {
+				return 0
+			}
+			return 1
+		}
+		middles, sigma, cost := c.explain(2, tier)
+		if cost += c.description(connected, group); middles[0] < middles[1] && cost < best {
+			best = cost
+			c.group, c.near, c.far, c.sigma = group, middles[0], middles[1], sigma
+		}
+	}
+	if c.group == nil {
+		return nil
+	}
+	c.gain = alone - best
+	c.odd = make([]bool, len(edges))
+	for i, e := range edges {
+		own, other := c.far, c.near
+		if c.inside(e) {
+			own, other = other, own
+		}
+		c.odd[i] = math.Abs(e.far-own) > max(bend*c.sigma, math.Abs(e.far-other))
+	}
+	return c
+}
+
+func (c *cut) inside(e edge) bool { return c.group[e.a] == c.group[e.b] }
+
+// explain returns the middle of each of some tiers, the deviation of the edges from the middle of
+// theirs, and how unlikely that makes the edges: minus the logarithm of the likelihood and of the
+// prior of the deviation. A middle is NaN of a tier without edges.
+func (c *cut) explain(tiers int, tier func(edge) int) (middles []float64, sigma, cost float64) {
+	of := make([][]float64, tiers)
+	for _, e := range c.edges {
+		of[tier(e)] = append(of[tier(e)], e.far)
+	}
+	var off, far []float64
+	for _, x := range of {
+		m := math.NaN()
+		if len(x) > 0 {
+			m = clean.Median(x)
+		}
+		middles = append(middles, m)
+		for _, v := range x {
+			off, far = append(off, v-m), append(far, math.Abs(v-m))
+		}
+	}
+	cost = math.Inf(1)
+	for _, start := range []float64{1.4826 * clean.Median(far), math.Inf(1)} { // few pairs far off, or none
+		s := math.Hypot(c.known, start)
+		for range 10 {
+			sum, n := priorPairs*c.known*c.known, float64(priorPairs)
+			for _, d := range off {
+				if math.Abs(d) <= bend*s {
+					sum += d * d
+					n++
+				}
+			}
+			s = math.Sqrt(sum / n)
+		}
+		x := float64(len(off)+priorPairs)*math.Log(s) + priorPairs*c.known*c.known/(2*s*s)
+		for _, d := range off {
+			x += deviationCost(d / s)
+		}
+		if x < cost {
+			sigma, cost = s, x
+		}
+	}
+	return middles, sigma, cost
+}
+
+// description is what it costs to describe the groups of ranks, and the second tier: for the items
+// of each connected part the number of groups, and which division into groups of these sizes it is
+// among all; and half a logarithm of the edges for the middle, as BIC has it.
+//
+//	½ ln edges + Σ [ ln items + ln( items! / (Π size! · Π (groups of one size)!) ) ]
+func (c *cut) description(connected, group partition) float64 {
+	sum := math.Log(float64(len(c.edges))) / 2
+	parts := make([][]int, slices.Max(connected)+1)
+	for i, p := range connected {
+		parts[p] = append(parts[p], i)
+	}
+	for _, part := range parts {
+		if len(part) == 1 {
+			continue
+		}
+		sizes := make(map[int]int)
+		for _, i := range part {
+			sizes[group[i]]++
+		}
+		same := make(map[int]int)
+		ways := factorial(len(part))
+		for _, n := range sizes {
+			same[n]++
+			ways -= factorial(n)
+		}
+		for _, n := range same {
+			ways -= factorial(n)
+		}
+		sum += math.Log(float64(len(part))) + ways
+	}
+	return sum
+}
+
+// factorial is the logarithm of n!.
+func factorial(n int) float64 {
+	x, _ := math.Lgamma(float64(n + 1))
+	return x
+}
+
+// join is a step of average linkage: the groups that there are then, and how much farther apart the
+// two are that are joined next.
+type join struct {
+	groups partition
+	gap    float64
+}
+
+// mostJoins is how many joins are tried, those before the widest gaps.
+const mostJoins = 32
+
+// linkage joins items to groups, always the two groups that are nearest by the mean of the edges
+// between them.
+func linkage(n int, edges []edge) []join {
+	sum, count := make([][]float64, n), make([][]float64, n)
+	for i := range n {
+		sum[i], count[i] = make([]float64, n), make([]float64, n)
+	}
+	for _, e := range edges {
+		for _, p := range [2][2]int{{e.a, e.b}, {e.b, e.a}} {
+			sum[p[0]][p[1]] += e.far
+			count[p[0]][p[1]]++
+		}
+	}
+	first, of := singles(n), singles(n) // the first items of groups, and that of each item's group
+	var out []join
+	last := 0.0
+	for {
+		a, b, least := 0, 0, math.Inf(1)
+		for i, g := range first {
+			for _, h := range first[i+1:] {
+				if mean := sum[g][h] / count[g][h]; mean < least {
+					a, b, least = g, h, mean
+				}
+			}
+		}
+		if len(out) > 0 {
+			out[len(out)-1].gap = least - last
+		}
+		if last = least; a == b {
+			return out
+		}
+		for _, g := range first {
+			sum[a][g], count[a][g] = sum[a][g]+sum[b][g], count[a][g]+count[b][g]
+			sum[g][a], count[g][a] = sum[a][g], count[a][g]
+		}
+		first = slices.DeleteFunc(first, func(g int) bool { return g == b })
+		groups := make(partition, n)
+		for i := range of {
+			if of[i] == b {
+				of[i] = a
+			}
+			groups[i], _ = slices.BinarySearch(first, of[i])
+		}
+		out = append(out, join{groups: groups})
+	}
+}

@@ -1,0 +1,282 @@
+package study
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/model/table"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+	"github.com/loggp/loggp/reports/render"
+)
+
+// Document returns the study as a report. Without all rows it has only those with a published value,
+// which a terminal has room for.
+func (s *Study) Document(all bool) *doc.Document {
+	d := s.Verdicts(all)
+	d.Add(doc.Section{ID: "reading", Title: "How to read the tables", Items: []string{
+		"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
+		"calibration: some number of the platform was fitted to this one, so that agreement proves nothing. validation: nothing was.",
+		"assumptions: nothing was fitted, but a number that is assumed moves the value by more than 5 % when it is halved or doubled. The note names it.",
+		"contradicted: the source says something else elsewhere. shown: nothing is published to compare with.",
+		"agrees: whether an answer in words is what the source says.",
+	}})
+	for i := range s.Artefacts {
+		a := &s.Artefacts[i]
+		t := a.table(all)
+		x := doc.Section{ID: format.FileName(a.ID), Title: a.title(), Short: a.name(), Items: a.Words, Tables: []*doc.Table{t},
+			Figures: doc.Figures(doc.Alone, append([]*chart.Chart{a.chart()}, a.Charts...)...)}
+		switch {
+		case all:
+		case t.Rows() > 0:
+			t.Notes, x.Items = append(t.Notes, a.Words...), nil
+		default:
+			x.Items = append(x.Items[:len(x.Items):len(x.Items)], t.Notes...)
+		}
+		d.Add(x)
+	}
+	run := &doc.Table{Name: "facts", Title: "How it was measured", Columns: []doc.Column{{Head: "fact", Key: true}, {Head: "value", Kind: doc.Prose}}}
+	var commands []string
+	for _, f := range s.Facts {
+		run.Add(doc.Words(f[0]), doc.Words(f[1]))
+		if f[0] == "command" {
+			commands = append(commands, f[1])
+		}
+	}
+	d.AddTables("run", "The run", run)
+	d.Add(doc.Section{ID: "again", Title: "How to get the same again", PageOnly: true, Text: []string{"The same command gives the same numbers, to the last digit."}, Commands: commands})
+	d.Add(doc.Section{ID: "source", Title: "Source", PageOnly: true, Text: []string{s.Source}})
+	d.Add(doc.Section{ID: "glossary", Title: "Terms", PageOnly: true, Terms: []doc.Term{
+		{Name: "published", Meaning: "As it is printed in the paper; both ends where it is a range."},
+		{Name: "measured", Meaning: "By loggp's micro-benchmarks on the emulated machine, with the 95 % interval."},
+		{Name: "predicted", Meaning: "By the models, from the file of the platform, without running anything."},
+		{Name: "nothing fitted", Meaning: "No number of a platform was fitted to the claim or to a published number whose quantity it compares."},
+		{Name: "fitted numbers", Meaning: "Some number was: the claim says less than one that rests on nothing fitted."},
+		{Name: "true by construction", Meaning: "The claim is an identity, or what was put into a platform's file: it could not fail."},
+		{Name: "undecided", Meaning: "The 95 % interval of what is compared contains the threshold."},
+		{Name: "not applicable", Meaning: "What the claim speaks of cannot be run."},
+	}})
+	return d
+}
+
+// Verdicts returns a document of the verdicts alone.
+func (s *Study) Verdicts(page bool) *doc.Document {
+	d := &doc.Document{Title: s.Title, Lead: []string{"Each table and figure of this paper, and each of its statements that a program can check, beside what loggp measured on emulated machines and what its models predict."},
+		Footer: "Made by loggp.", Files: []doc.File{{Name: "cells.csv", Write: s.Cells}, {Name: "claims.csv", Write: s.ClaimRows}}}
+	for _, t := range s.Tables {
+		d.Files = append(d.Files, doc.File{Name: "tables/" + t.Name, Write: func(w io.Writer) error {
+			return table.WriteText(w, "rows", strings.Join(t.Columns, ","), t.Rows)
+		}})
+	}
+	counts := &doc.Table{Name: "verdicts", Title: "Verdicts", Columns: []doc.Column{{Head: "decided by", Key: true}, {Head: "claims", Kind: doc.Number}, {Head: "hold", Kind: doc.Number}, {Head: "fail", Kind: doc.Number}}}
+	for _, rests := range []string{Free, FittedTo, ByConstruction} {
+		if s.Count("", rests) > 0 {
+			hold, fail := s.Count(Holds, rests), s.Count(Fails, rests)
+			counts.Add(doc.Words(rests), doc.Count(hold+fail), doc.Count(hold), doc.Count(fail))
+			d.Keys = append(d.Keys, doc.Key{Name: rests, Value: fmt.Sprintf("%d of %d", hold, hold+fail), Note: "claims hold"})
+		}
+	}
+	for _, v := range []string{Undecided, Contradicted, NotApplicable} {
+		if n := s.Count(v, ""); n > 0 {
+			counts.Add(doc.Words(phrases[v].Text), doc.Count(n), doc.None, doc.None)
+			d.Keys = append(d.Keys, doc.Key{Name: phrases[v].Text, Value: strconv.Itoa(n), Note: "claims"})
+		}
+	}
+	if t := s.numbers(compare.Validation); t.all > 0 {
+		d.Keys = append(d.Keys, doc.Key{Name: "validation", Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("published values met within %d %%", near)})
+	}
+	d.Add(doc.Section{ID: "summary", Title: s.Title, Short: "Summary", Text: slices.DeleteFunc([]string{s.Source, s.agreement()}, func(t string) bool { return t == "" }), Tables: []*doc.Table{counts}})
+	d.AddTables("claims", "Claims", s.claims(page))
+	return d
+}
+
+// phrases are the verdicts for people.
+var phrases = map[string]doc.Cell{
+	Holds:         {Text: "holds", Tone: doc.Good},
+	Fails:         {Text: "fails", Tone: doc.Bad},
+	Undecided:     {Text: "undecided", Tone: doc.Doubt},
+	Contradicted:  {Text: "contradicted"},
+	NotApplicable: {Text: "not applicable", Tone: doc.Faint},
+}
+
+// verdict returns the cell of a claim's verdict. That of one which holds as it was made to is no
+// success.
+func (c *Claim) verdict() doc.Cell {
+	cell, ok := phrases[c.Verdict]
+	if !ok {
+		cell = doc.Words(c.Verdict)
+	}
+	if c.Verdict == Holds && c.Rests != Free {
+		cell.Tone = doc.Faint
+	}
+	return cell
+}
+
+// claims has a row for each claim. A page also says where it stands and how it is checked.
+func (s *Study) claims(page bool) *doc.Table {
+	t := &doc.Table{Name: "claims", Title: "The claims of the paper, and what came of them", Cards: page, File: "claims.csv",
+		Columns: []doc.Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "rests on"}, {Head: "what it says", Kind: doc.Prose}, {Head: "evidence", Kind: doc.Prose}}}
+	if page {
+		t.Columns = append(t.Columns, doc.Column{Head: "how it is checked", Kind: doc.Prose})
+	}
+	for _, c := range s.Claims {
+		row := []doc.Cell{doc.Words(c.ID), c.verdict(), doc.Words(c.Rests), doc.Words(c.Text), doc.Words(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
+		if page {
+			if c.Where != "" {
+				row[3].Text += " (said in " + c.Where + ")"
+			}
+			row = append(row, doc.Cell{Text: c.Check, Tone: doc.Faint})
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// name is the artefact as the paper calls it: Table 3.
+func (a *Artefact) name() string {
+	kind, number, ok := strings.Cut(a.ID, "-")
+	if !ok || kind == "" {
+		return a.ID
+	}
+	return strings.ToUpper(kind[:1]) + kind[1:] + " " + number
+}
+
+// title is its name with the caption.
+func (a *Artefact) title() string { return strings.TrimSuffix(a.name()+": "+a.Caption, ": ") }
+
+// table has the findings of an artefact, with a group for each platform, library and place; of a
+// figure, for each mode and parameter too.
+func (a *Artefact) table(all bool) *doc.Table {
+	t := &doc.Table{Name: a.ID, Title: a.title(), File: "cells.csv", Columns: []doc.Column{
+		{Head: "mode"}, {Head: "parameter"}, {Head: "bytes", Kind: doc.Number}, {Head: "published", Kind: doc.Number}, {Head: "measured", Kind: doc.Number},
+		{Head: "predicted", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}, {Head: "basis"}, {Head: "printed in", Kind: doc.Prose}}}
+	figure := len(a.Curves) > 0
+	t.Columns[0].Key = !figure && slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.Mode != "" })
+	t.Columns[1].Key, t.Columns[2].Key = !figure, figure
+	if all {
+		t.Title = a.name() + ", published and measured"
+	}
+	if slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.textual() }) {
+		t.Columns[3].Kind, t.Columns[4].Kind = doc.Prose, doc.Prose
+		t.Columns[6] = doc.Column{Head: "agrees"}
+	}
+	var notes []string
+	left := 0
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		if r.Basis == Shown && !all && !r.textual() {
+			left++
+			continue
+		}
+		cells := r.cells(t)
+		if !all {
+			cells[8] = doc.None // no room
+		}
+		if r.Note != "" {
+			n := slices.Index(notes, r.Note)
+			if n < 0 {
+				n = len(notes)
+				notes = append(notes, r.Note)
+			}
+			cells[7].Text += fmt.Sprintf("%s(%d)", format.Glue, n+1)
+		}
+		group := format.Place(r.Platform, r.Library, r.Place)
+		if figure {
+			group += ": " + strings.TrimSpace(r.Mode+" "+cells[1].Text)
+			cells[0], cells[1] = doc.None, doc.None
+		}
+		t.Group(group)
+		t.Add(cells...)
+	}
+	for i, n := range notes {
+		t.Note("(%d) %s", i+1, n)
+	}
+	if left > 0 {
+		t.Note("Rows without a published value, which cells.csv has: %d.", left)
+	}
+	t.DropEmpty()
+	return t
+}
+
+// cells returns the row of a finding.
+func (r *Finding) cells(t *doc.Table) []doc.Cell {
+	tone := doc.Normal
+	if r.Basis == compare.Calibration {
+		tone = doc.Faint
+	}
+	or := func(text string) doc.Cell {
+		if text == "" {
+			return doc.None
+		}
+		return doc.Words(text)
+	}
+	published, found, off := doc.None, doc.Interval(r.Measured, r.MeasuredLow, r.MeasuredHigh), doc.Percent(r.ErrorPercent()).In(tone)
+	switch {
+	case r.textual():
+		published, found = doc.Words(r.Text[0]), doc.Words(r.Text[1])
+		off = map[string]doc.Cell{"": doc.None, Agrees: doc.Words("yes"), Differs: {Text: "no", Tone: doc.Bad}}[r.Agreement]
+	case r.Low == r.High:
+		published = doc.Cell{Text: format.Exact(r.Low), Exact: []float64{r.Low}}
+	case r.Low < r.High:
+		published = doc.Words(format.Exact(r.Low) + " to " + format.Exact(r.High))
+	}
+	switch e := r.ErrorPercent(); {
+	case r.textual():
+	case math.IsInf(e, 0) || math.IsNaN(e):
+		off = doc.None
+	case r.Basis == compare.Validation && math.Abs(e) > near:
+		off.Tone = doc.Doubt
+		t.Note("%s beside an error: farther off than %d %%.", doc.Mark, near)
+	}
+	if r.Bound {
+		found.Text = format.Number(r.Measured) + ", " + format.AtMost(r.Measured, r.MeasuredHigh)
+		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
+	}
+	if r.Warning != "" && !r.textual() {
+		found.Tone = doc.Doubt
+		t.Note("%s beside a measured value: the fit warns of it, in the note of the row.", doc.Mark)
+	}
+	return []doc.Cell{or(r.Mode), doc.Words(strings.TrimSpace(r.Parameter + " " + r.Unit)), sized(r.Bytes), published, found, doc.Num(r.Predicted), off,
+		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.Faint}}
+}
+
+// Cells writes a row for each finding as CSV, in the units of the findings. The cell of a number that
+// does not exist is empty.
+func (s *Study) Cells(w io.Writer) error {
+	t := &doc.Table{Name: "cells", Columns: doc.Heads("artefact", "platform", "library", "place", "mode", "parameter", "bytes", "published_low", "published_high",
+		"measured", "predicted", "error_percent", "basis", "measured_low", "measured_high", "warning")}
+	for _, a := range s.Artefacts {
+		for i := range a.Rows {
+			r := &a.Rows[i]
+			row := append(doc.Texts(a.ID, r.Platform, r.Library, r.Place, r.Mode, r.Parameter), sized(r.Bytes))
+			for _, x := range []float64{r.Low, r.High, r.Measured, r.Predicted, r.ErrorPercent()} {
+				row = append(row, doc.Num(x))
+			}
+			t.Add(append(row, doc.Words(r.Basis), doc.Num(r.MeasuredLow), doc.Num(r.MeasuredHigh), doc.Words(r.Warning))...)
+		}
+	}
+	return render.TableCSV(w, t)
+}
+
+// ClaimRows writes a row for each claim as CSV.
+func (s *Study) ClaimRows(w io.Writer) error {
+	t := &doc.Table{Name: "claims", Columns: doc.Heads("id", "verdict", "evidence", "rests_on", "note")}
+	for _, c := range s.Claims {
+		t.Add(doc.Texts(c.ID, c.Verdict, c.Evidence, c.Rests, c.Note)...)
+	}
+	return render.TableCSV(w, t)
+}
+
+// sized returns a number of bytes, which is below zero where there is none.
+func sized(bytes int) doc.Cell {
+	if bytes < 0 {
+		return doc.None
+	}
+	return doc.Count(bytes)
+}

@@ -1,0 +1,210 @@
+// Package study makes the report on a paper whose experiments were run again: each of its tables and figures beside what was
+// measured and predicted, and each of its claims with a verdict.
+package study
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/reports/chart"
+)
+
+// Study is a paper whose experiments were run again: its tables and figures beside what was
+// measured and predicted, and its claims with the verdicts on them.
+type Study struct {
+	Name      string // short, for files: altawil-moritz
+	Title     string
+	Source    string      // authors, title and year of the paper
+	Facts     [][2]string // about the run: version, command, seed
+	Artefacts []Artefact
+	Claims    []Claim
+	Tables    []Table
+}
+
+// Table is a published table with what was measured instead of what is published, in its own
+// columns. NA is a value that was not measured.
+type Table struct {
+	Name    string // of the file of the published table
+	Columns []string
+	Rows    [][]string
+}
+
+// The verdicts on claims.
+const (
+	Holds         = "holds"
+	Fails         = "fails"
+	Undecided     = "undecided"      // the interval of what is compared contains the threshold
+	Contradicted  = "contradicted"   // the source contradicts itself, so that no machine could decide it
+	NotApplicable = "not_applicable" // what it speaks of cannot be run
+)
+
+// What a verdict rests on.
+const (
+	Free           = "nothing fitted"
+	FittedTo       = "fitted numbers"       // a number was fitted to the claim, or to a published number whose quantity it compares
+	ByConstruction = "true by construction" // an identity, or what was put in
+)
+
+// Shown is the basis of a finding without a published value. The others are compare.Calibration,
+// compare.Validation and Contradicted.
+const Shown = "shown"
+
+// Decided is the basis of a published value to which nothing was fitted, and that a number which is
+// assumed decides: agreement with it says no more than that the guess was good.
+const Decided = "assumptions"
+
+// Whether two answers in words are the same.
+const (
+	Agrees  = "agrees"
+	Differs = "differs"
+)
+
+// Artefact is a table or a figure of the paper.
+type Artefact struct {
+	ID      string // table-3, figure-10
+	Caption string
+	Rows    []Finding
+	Curves  []Curve // of a figure
+	XAxis   string  // with its unit; of a figure
+	YAxis   string
+	Words   []string       // what was done where the paper leaves it open, and what is wrong with the source
+	Charts  []*chart.Chart // pictures other than curves, such as time lines
+}
+
+// Decide marks the published value of a row as decided by numbers of a platform that are assumed, if
+// nothing was fitted to it.
+func (s *Study) Decide(row string, numbers []string) {
+	s.each(func(r *Finding) {
+		if r.Row == row && r.Basis == compare.Validation {
+			r.Basis = Decided
+			r.Note = strings.TrimSpace(r.Note + " Decided by assumptions: " + strings.Join(numbers, ", ") + ".")
+		}
+	})
+}
+
+// Finding is a published value beside what was measured and predicted. A number that does not exist
+// is NaN.
+type Finding struct {
+	Platform, Library, Place, Mode string
+	Row                            string // name of the published value, as numbers that were fitted to it have: table-3 T3D o_s low
+	Parameter                      string
+	Bytes                          int     // negative: no size
+	Unit                           string  // us, us/B, MB/s, or "" for a count
+	Low, High                      float64 // published; the same where one value is printed
+	Measured                       float64
+	MeasuredLow, MeasuredHigh      float64   // interval of what was measured, at 95 %
+	Bound                          bool      // of what was measured only the upper end is known
+	Predicted                      float64   // by the model, from the platform's file
+	Text                           [2]string // published and found, of a row that is not a number
+	Agreement                      string    // of these: Agrees, Differs, or "" where they cannot be compared
+	Basis                          string    // compare.Calibration, compare.Validation, Decided, Contradicted or Shown
+	Source                         string    // where the published value is printed
+	Note                           string    // the contradiction, how the value is read, what the fit warns of
+	Warning                        string    // codes of the fit's warnings
+	Again                          bool      // the published value counts in another artefact
+}
+
+// ErrorPercent is how far the measured value is from the published one, in percent, signed: from the
+// nearer end of a range if it is outside, 0 inside. It is NaN where one of them is missing.
+func (r *Finding) ErrorPercent() float64 {
+	switch {
+	case r.Measured < r.Low:
+		return 100 * (r.Measured/r.Low - 1)
+	case r.Measured > r.High:
+		return 100 * (r.Measured/r.High - 1)
+	}
+	return 0 * r.Measured * r.Low * r.High // NaN if one is
+}
+
+// textual says whether the finding is words, not a number.
+func (r *Finding) textual() bool { return r.Text != [2]string{} }
+
+// Curve is a line of a figure.
+type Curve struct {
+	Name   string // curves of one name belong together: what was measured, predicted and published of the same
+	Kind   string // MeasuredCurve, PredictedCurve or PublishedCurve
+	Points []chart.Point
+}
+
+// Claim is a statement of the paper, and what came of it.
+type Claim struct {
+	ID, Text, Where, Check string
+	Verdict                string // Holds, Fails, Undecided, Contradicted or NotApplicable
+	Evidence               string // the numbers that decided
+	Rests                  string // Free, FittedTo or ByConstruction; "" where nothing was compared
+	Note                   string // the reason of a failure, the contradiction, how near the threshold is
+}
+
+// Count returns how many claims have a verdict that rests on something; "" stands for all.
+func (s *Study) Count(verdict, rests string) int {
+	n := 0
+	for _, c := range s.Claims {
+		if (verdict == "" || c.Verdict == verdict) && (rests == "" || c.Rests == rests) {
+			n++
+		}
+	}
+	return n
+}
+
+// near is within how many percent of a published value a measured one is said to agree with it.
+const near = 20
+
+// tally is how many published values there are of a basis, and how many agree with what was found.
+type tally struct{ all, agree int }
+
+// numbers counts the published numbers of a basis. Each counts once.
+func (s *Study) numbers(basis string) (t tally) {
+	s.each(func(r *Finding) {
+		if r.Basis == basis && !r.textual() && !r.Again {
+			t.all++
+			if math.Abs(r.ErrorPercent()) <= near {
+				t.agree++
+			}
+		}
+	})
+	return t
+}
+
+// words counts the answers in words to which nothing was fitted and that can be compared.
+func (s *Study) words() (t tally) {
+	s.each(func(r *Finding) {
+		if r.Basis == compare.Validation && r.Agreement != "" && !r.Again {
+			t.all++
+			if r.Agreement == Agrees {
+				t.agree++
+			}
+		}
+	})
+	return t
+}
+
+func (s *Study) each(do func(*Finding)) {
+	for i := range s.Artefacts {
+		for j := range s.Artefacts[i].Rows {
+			do(&s.Artefacts[i].Rows[j])
+		}
+	}
+}
+
+// agreement says how many published values were met.
+func (s *Study) agreement() string {
+	var words []string
+	if t := s.numbers(compare.Validation); t.all > 0 {
+		words = append(words, fmt.Sprintf("%d of %d published values to which nothing was fitted are met within %d %%.", t.agree, t.all, near))
+	}
+	if t := s.numbers(Decided); t.all > 0 {
+		words = append(words, fmt.Sprintf("Of those that assumed numbers decide it is %d of %d.", t.agree, t.all))
+	}
+	if t := s.words(); t.all > 0 {
+		words = append(words, fmt.Sprintf("%d of %d answers in words agree.", t.agree, t.all))
+	}
+	if t := s.numbers(compare.Calibration); t.all > 0 {
+		words = append(words, fmt.Sprintf("Published values used for calibration, which prove nothing: %d.", t.all))
+	}
+	if t := s.numbers(Contradicted); t.all > 0 {
+		words = append(words, fmt.Sprintf("Published values that the source itself contradicts: %d.", t.all))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,301 @@
+package study
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/pagetest"
+)
+
+func TestMain(m *testing.M) { pagetest.Main(m) }
+
+var nan = math.NaN()
+
+// machine is two processors and a wire.
+var machine = &model.Machine{Name: "toy", Ranks: model.Ranks{Default: 2, Min: 2, Max: 64}, Timer: unit.Nanosecond, Processor: model.Processor{Copy: model.Channel{Bandwidth: 1e9}},
+	Network: &model.LogGP{L: 5 * unit.Microsecond, SendO: 2 * unit.Microsecond, RecvO: 3 * unit.Microsecond, Gap: 4 * unit.Microsecond, BigGap: 10000}}
+
+// smallStudy has one of everything: a value, a range, words, a contradiction, a calibration row, a figure with gaps, each verdict.
+func smallStudy() *Study {
+	value := func(parameter string, bytes int, published, found, predicted float64, basis string) Finding {
+		return Finding{Platform: "toy", Library: "lib", Place: "inter", Mode: "isend", Parameter: parameter, Bytes: bytes, Unit: "us", Low: published, High: published,
+			Measured: found, MeasuredLow: found * 0.99, MeasuredHigh: found * 1.01, Predicted: predicted, Basis: basis, Source: "[1] table 3"}
+	}
+	latency := value("L", -1, 4, 11, nan, compare.Validation)
+	latency.High, latency.Mode, latency.Note, latency.Warning, latency.Bound = 10, "ssend", "The text gives one value, the table a range.", "skew", true
+	gap := value("G", -1, 0.2, 0.83, 0.8, Contradicted)
+	gap.Unit, gap.Note, gap.MeasuredLow, gap.MeasuredHigh = "us/B", "0.2 us per byte is 5 MB/s on a network of 10 Mbit/s: no honest emulation of that wire can reach it.", nan, nan
+	missing := value("g", -1, nan, 30, 31, Shown)
+	words := Finding{Parameter: "MPI_Ssend", Bytes: -1, Low: nan, High: nan, Measured: nan, MeasuredLow: nan, MeasuredHigh: nan, Predicted: nan, Text: [2]string{"non-local, no buffer", "non-local, no buffer"}, Basis: compare.Validation, Source: "[1] table 1", Agreement: Agrees}
+	other := words
+	other.Parameter, other.Text, other.Agreement, other.Note = "MPI_Rsend", [2]string{"local", "non-local"}, Differs, "The peer makes progress inside its calls."
+	again := value("o_s", 16, 30, 30, 29, compare.Calibration)
+	again.Again = true
+	return &Study{Name: "toys", Title: "Toys, played with again", Source: "A. Author, B. Author: Toys, 1999",
+		Facts: [][2]string{{"version", "test"}, {"command", "loggp reproduce toys --seed 1"}, {"seed", "1"}},
+		Artefacts: []Artefact{
+			{ID: "table-1", Caption: "send modes", Rows: []Finding{words, other}},
+			{ID: "table-3", Caption: "signature", Words: []string{"Sizes that the source leaves open are 16 and 10000 bytes."}, Rows: []Finding{
+				value("o_s", 16, 30, 30, 29, compare.Calibration), value("o_s", 10000, 130, 157, 131, compare.Validation), latency, gap, missing}},
+			{ID: "figure-10", Caption: "overheads of blocking and non-blocking sends", XAxis: "message length (bytes)", YAxis: "send overhead (us)",
+				Rows: []Finding{again, value("o_s", 500, nan, 60, 61, Shown)},
+				Curves: []Curve{
+					{"blocking", MeasuredCurve, []chart.Point{{X: 16, Y: 35, Low: 34, High: 36}, {X: 1000, Y: 80, Low: 80, High: 80}, {X: 10000, Y: 600, Low: 600, High: 600}}},
+					{"blocking", PredictedCurve, []chart.Point{{X: 16, Y: 33}, {X: 1000, Y: nan}, {X: 10000, Y: 590}}},
+					{"non-blocking", PublishedCurve, []chart.Point{{X: 16, Y: 30, Low: 30, High: 30}, {X: 10000, Y: 130, Low: 100, High: 160}}}}},
+			{ID: "figure-3", Caption: "time line", Words: []string{"The picture is lost."},
+				Charts: []*chart.Chart{chart.Transfer("rta", "Time line of RTA", model.Transfer{Machine: machine, Protocol: model.RTA, Bytes: 1000}.Timeline())}},
+		},
+		Claims: []Claim{
+			{ID: "T-1", Text: "A toy is a toy", Where: "section 2", Check: "toy == toy", Verdict: Holds, Evidence: "1 = 1", Rests: Free},
+			{ID: "T-2", Text: "A toy is one", Check: "toys == 1", Verdict: Holds, Evidence: "1 = 1", Note: "Some number of toy was fitted to this.", Rests: FittedTo},
+			{ID: "T-3", Text: "Toys, however many, are cheap", Check: "price < 1", Verdict: Fails, Evidence: "2 at 16 B, 3 at 10000 B", Note: "They are not cheap here.", Rests: FittedTo},
+			{ID: "T-4", Text: "A toy is itself", Check: "toy == toy", Verdict: Holds, Evidence: "1 = 1", Rests: ByConstruction},
+			{ID: "T-5", Text: "Toys are fast", Check: "speed > 1", Verdict: Undecided, Evidence: "1.0 ±0.1", Rests: Free},
+			{ID: "T-6", Text: "Toys are ten times smaller", Check: "9 < ratio < 11", Verdict: Contradicted, Note: "Table 4 has 5."},
+			{ID: "T-7", Text: "Two toys are alike", Check: "needs two", Verdict: NotApplicable, Note: "There is one library."},
+		},
+	}
+}
+
+// largeStudy is as long as that of a published paper, with invented measurements.
+func largeStudy() *Study {
+	s := smallStudy()
+	for i := range 30 {
+		c := s.Claims[i%len(s.Claims)]
+		c.ID, c.Text = fmt.Sprintf("U-%d", i), "For messages of more than ten thousand bytes the overhead of a send that does not block is about ten times that of one that does"
+		c.Evidence = "o_s(inter, isend, k) / o_s(intra, isend, k) is 15.07 ±0.06 at k = 100; 10.70 ±0.02 at k = 10000"
+		s.Claims = append(s.Claims, c)
+	}
+	names := []string{"T3D blocking", "T3D non-blocking", "NOW blocking", "NOW non-blocking", "Convex inter blocking", "Convex inter non-blocking", "Convex intra blocking", "Convex intra non-blocking"}
+	a := Artefact{ID: "figure-12", Caption: "send overheads of all platforms, blocking and non-blocking", XAxis: "message length (bytes)", YAxis: "send overhead (us)"}
+	for i, name := range names {
+		curves := [3]Curve{{Name: name, Kind: MeasuredCurve}, {Name: name, Kind: PredictedCurve}, {Name: name, Kind: PublishedCurve}}
+		for k := 1; k <= 100000; k *= 10 {
+			x := float64(k)
+			y := []float64{30, 24, 1000, 900, 45, 32, 4, 2.2}[i] + x*[]float64{0.06, 0.01, 0.9, 0.02, 0.05, 0.017, 0.01, 0.0018}[i]
+			for n, f := range []float64{1, 1.06, 1.1} {
+				curves[n].Points = append(curves[n].Points, chart.Point{X: x, Y: f * y, Low: 0.99 * f * y, High: 1.01 * f * y})
+			}
+			a.Rows = append(a.Rows, Finding{Platform: strings.ToLower(strings.Fields(name)[0]), Library: "chimp", Place: "inter", Mode: "isend", Parameter: "o_s", Unit: "us", Bytes: k,
+				Low: 1.1 * y, High: 1.1 * y, Measured: y, MeasuredLow: y * 0.99, MeasuredHigh: y * 1.01, Predicted: y * 1.06, Basis: compare.Validation})
+		}
+		a.Curves = append(a.Curves, curves[:]...)
+	}
+	s.Artefacts = append(s.Artefacts, a)
+	return s
+}
+
+// The page of a study can be read in a browser, even if it is long; and whatever a reader must not meet in a page is found there.
+func TestStudyPage(t *testing.T) {
+	pagetest.Write(t, new(Study).Document(true))
+	pagetest.Write(t, largeStudy().Document(true)).Looks(t)
+	s := smallStudy()
+	claims := len(s.Claims)
+	const key = `<dl class="key"><div><dt>1/G</dt><dd>0.8207 ±0.0002 MB/s, 0.8207 ±0.0002 MB/s !</dd></div></dl>`
+	pagetest.Write(t, s.Document(true)).Looks(t,
+		pagetest.Plant("requests", pagetest.Add(`<img alt="x" src="https://example.invalid/x.png">`, `<link rel="stylesheet" href="http://example.invalid/x.css">`,
+			`<style>@font-face{font-family:x;src:url(https://example.invalid/x.woff2)}h1{font-family:x}</style>`, `<img alt="x" src="figure-10.png">`), 1400, false,
+			"request: https://example.invalid/x.png", "request: http://example.invalid/x.css", "request: https://example.invalid/x.woff2", "request: file:"),
+		pagetest.Plant("console", pagetest.Add(`<script>console.error("broken"); console.warn("doubtful"); setTimeout(() => { throw new Error("thrown") }, 0); Promise.reject(new Error("rejected"))</script>`), 1400, false,
+			"console: error", "console: warning", "exception: Uncaught\n", "exception: Uncaught (in promise)"),
+		pagetest.Plant("what fits", pagetest.Add(`<div style="width:1000px">x</div>`, key), 1400, false),
+		pagetest.Plant("what does not", pagetest.Add(`<div style="overflow:hidden"><div style="width:1000px">x</div></div>`, strings.Replace(key, "<dd>", `<dd style="white-space:nowrap">`, 1)), 380, false, "beyond the edge", "wider than its box"),
+		pagetest.Plant("too wide", pagetest.Add(`<div style="width:1000px">x</div>`), 380, false, "pixels wider than the window"),
+		pagetest.Plant("chart missing", pagetest.Cut(`<figure id="chart-figure-10"`, "</figure>"), 1400, false, "figure-10: 0 charts, want 1"),
+		pagetest.Plant("chart missing on phones", pagetest.Cut(`<svg xmlns="http://www.w3.org/2000/svg" width="380"`, "</svg>"), 380, true, "charts, want 1"),
+		pagetest.Plant("chart hidden", pagetest.Rule("svg.chart{display:none!important}"), 380, false, "figure-10: 0 charts, want 1"),
+		pagetest.Plant("chart without size", pagetest.Rule("svg.chart{width:0!important;height:0!important}"), 380, false, "figure-10: 0 charts, want 1"),
+		pagetest.Plant("chart shown twice", pagetest.Rule("svg.chart{display:block!important}"), 380, false, "figure-10: 2 charts, want 1"),
+		pagetest.Plant("chart too small, without colours", pagetest.Rule("svg.chart{max-width:200px!important}svg.chart *{fill:red!important;stroke:red!important}"), 380, false, "letters", "colours"),
+		pagetest.Plant("table and section missing", func(page string) string {
+			return pagetest.Cut(`<section id="table-3"`, "</section>")(pagetest.Cut(`<table class="cards">`, "</table>")(page))
+		}, 1400, true, fmt.Sprintf("claims: tables of [] rows, want [%d]", claims), "table-3: no such section"),
+		pagetest.Plant("row missing", pagetest.Cut(`<tr><th data-head="claim" id="T-3"`, "</tr>"), 1400, true, fmt.Sprintf("claims: tables of [%d] rows, want [%d]", claims-1, claims)),
+		pagetest.Plant("table out of its box", pagetest.Rule(".box{max-width:none!important}.wrap{min-width:40rem!important}"), 380, true, "box"),
+		pagetest.Plant("dark on dark", pagetest.Rule("h2{color:#333!important}svg.chart text{fill:#1f2328!important}"), 1400, true, "contrast: H2", "contrast: text"),
+		pagetest.Plant("light on light, heading skipped, no language", func(page string) string {
+			return pagetest.Add(`<style>td{color:#aaa!important}</style><h4>deep</h4>`)(strings.Replace(page, ` lang="en"`, "", 1))
+		}, 1400, false, "contrast: TD", "heading 4 after 2", "language"),
+		pagetest.Plant("no dark", func(page string) string { return strings.ReplaceAll(page, "prefers-color-scheme:dark", "width:1px") }, 1400, true, "the ground has luminance 1.00"),
+	)
+}
+
+// In a terminal a study has the rows with a published value.
+func TestText(t *testing.T) {
+	pagetest.Text(t, []pagetest.Titled{{Name: "study", Document: func() *doc.Document { return smallStudy().Document(false) }}})
+}
+
+// The columns are those that are promised, a row a finding or claim, and nothing stands where there is no number.
+func TestStudyCSV(t *testing.T) {
+	var cells, claims bytes.Buffer
+	s := smallStudy()
+	if err := s.Cells(&cells); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ClaimRows(&claims); err != nil {
+		t.Fatal(err)
+	}
+	pagetest.Golden(t, "cells.csv", cells.Bytes())
+	pagetest.Golden(t, "claims.csv", claims.Bytes())
+	rows, err := csv.NewReader(&cells).ReadAll()
+	if err != nil || len(rows) != 10 || !strings.HasPrefix(strings.Join(rows[0], ","), "artefact,platform,library,place,mode,parameter,bytes,published_low,published_high,measured,predicted,error_percent,basis") {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+}
+
+// Curves of one name look alike, those of eight names differ in colour and in shape, and kinds differ without colours.
+func TestCurves(t *testing.T) {
+	at := []chart.Point{{X: 1, Y: 10, Low: 9, High: 11}, {X: 10, Y: nan}, {X: 100, Y: 30, Low: 20, High: 40}}
+	colours, shapes := map[chart.Color]bool{}, map[string]bool{}
+	for i := range 8 {
+		m, p, q := Curve{"a", MeasuredCurve, at}.series(i), Curve{"a", PredictedCurve, at}.series(i), Curve{"a", PublishedCurve, at}.series(i)
+		if m.Style.Color != p.Style.Color || m.Style.Color != q.Style.Color {
+			t.Errorf("curve %d: colours %v %v %v", i, m.Style.Color, p.Style.Color, q.Style.Color)
+		}
+		if len(m.Points) != 2 || len(m.Lines) != 1 || m.Style.Dashed || !p.Style.Dashed || p.Style.Framed || !q.Style.Framed || q.Lines != nil {
+			t.Errorf("curve %d: %+v, %+v, %+v", i, m, p, q)
+		}
+		colours[m.Style.Color] = true
+		shapes[fmt.Sprintf("%T %+[1]v", m.Style.Glyph)] = true
+		shapes[fmt.Sprintf("%T %+[1]v", q.Style.Glyph)] = true
+	}
+	if len(colours) != 8 || len(shapes) != 16 {
+		t.Errorf("%d colours and %d shapes", len(colours), len(shapes))
+	}
+	if c := (&Artefact{ID: "x", Curves: []Curve{{"a", MeasuredCurve, []chart.Point{{X: 1, Y: nan}}}}}).chart(); c != nil {
+		t.Error("a chart of nothing")
+	}
+}
+
+// rowTexts returns the cells of a table as they are shown.
+func rowTexts(x *doc.Table) (rows []string) {
+	for _, g := range x.Groups {
+		for _, r := range g.Rows {
+			var cells []string
+			for _, c := range r {
+				cells = append(cells, c.Text)
+			}
+			rows = append(rows, strings.Join(cells, "|"))
+		}
+	}
+	return rows
+}
+
+// A value that assumptions decide is no validation, wherever it stands.
+func TestDecide(t *testing.T) {
+	row := Finding{Row: "table-1 toy L low", Parameter: "L", Low: 10, High: 10, Measured: 11, Basis: compare.Validation}
+	fitted := row
+	fitted.Basis = compare.Calibration
+	s := &Study{Artefacts: []Artefact{{Rows: []Finding{row, {Row: "table-1 toy G low", Low: 1, High: 1, Measured: 3, Basis: compare.Validation}}}, {Rows: []Finding{row, fitted}}}}
+	s.Artefacts[1].Rows[0].Again = true
+	s.Decide("table-1 toy L low", []string{"machine.x (1us)", "machine.y (2us)"})
+	for i, a := range s.Artefacts {
+		if r := a.Rows[0]; r.Basis != Decided || r.Note != "Decided by assumptions: machine.x (1us), machine.y (2us)." {
+			t.Errorf("artefact %d: %s, %s", i, r.Basis, r.Note)
+		}
+	}
+	if r := s.Artefacts[1].Rows[1]; r.Basis != compare.Calibration || r.Note != "" {
+		t.Errorf("what was fitted is %s, %s", r.Basis, r.Note)
+	}
+	if got, want := s.agreement(), "0 of 1 published values to which nothing was fitted are met within 20 %. Of those that assumed numbers decide it is 1 of 1. Published values used for calibration, which prove nothing: 1."; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// Verdicts are counted by what they rest on, published values once, and what was not measured does not agree.
+func TestStudyCounts(t *testing.T) {
+	s := smallStudy()
+	want := []string{"nothing fitted|1|1|0", "fitted numbers|2|1|1", "true by construction|1|1|0", "undecided|1|-|-", "contradicted|1|-|-", "not applicable|1|-|-"}
+	if got := rowTexts(s.Verdicts(false).Sections[0].Tables[0]); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := s.agreement(), "1 of 2 published values to which nothing was fitted are met within 20 %. 1 of 2 answers in words agree. Published values used for calibration, which prove nothing: 1. Published values that the source itself contradicts: 1."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.Artefacts[1].Rows[1].Measured = 150
+	if n := s.numbers(compare.Validation); n != (tally{2, 2}) {
+		t.Errorf("%v", n)
+	}
+	s.Artefacts[1].Rows[1].Measured = nan
+	if n := s.numbers(compare.Validation); n != (tally{2, 1}) {
+		t.Errorf("%v, of which one was not measured", n)
+	}
+}
+
+// A verdict that could not be otherwise is no success, and a terminal has only rows with a published value.
+func TestStudyTables(t *testing.T) {
+	s := smallStudy()
+	for i, want := range []doc.Cell{{Text: "holds", Tone: doc.Good}, {Text: "holds", Tone: doc.Faint}, {Text: "fails", Tone: doc.Bad}, {Text: "holds", Tone: doc.Faint},
+		{Text: "undecided", Tone: doc.Doubt}, {Text: "contradicted"}, {Text: "not applicable", Tone: doc.Faint}} {
+		if got := s.Claims[i].verdict(); !got.Is(want) {
+			t.Errorf("%s: %+v, want %+v", s.Claims[i].ID, got, want)
+		}
+	}
+	for all, rows := range map[bool]int{false: 4, true: 5} {
+		if n := s.Artefacts[1].table(all).Rows(); n != rows {
+			t.Errorf("%d rows, want %d", n, rows)
+		}
+	}
+	for i, want := range []string{"MPI_Ssend|non-local, no buffer|non-local, no buffer|yes|validation", "MPI_Rsend|local|non-local|no|validation\u00a0(1)"} {
+		if got := rowTexts(s.Artefacts[0].table(false))[i]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got, want := rowTexts(s.Artefacts[1].table(false))[2], "ssend|L us|-|4 to 10|11.00, ≤11.11|-|+10.0|validation\u00a0(1)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestErrorPercent(t *testing.T) {
+	for _, x := range []struct{ low, high, measured, want float64 }{
+		{100, 100, 120, 20}, {100, 100, 75, -25}, {100, 100, 100, 0}, {4, 10, 7, 0}, {4, 10, 3, -25}, {4, 10, 12, 20},
+		{nan, nan, 7, nan}, {4, 10, nan, nan}, {4, nan, 7, nan},
+	} {
+		got := (&Finding{Low: x.low, High: x.high, Measured: x.measured}).ErrorPercent()
+		if math.Abs(got-x.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(x.want) {
+			t.Errorf("%v beside %v to %v: %v, want %v", x.measured, x.low, x.high, got, x.want)
+		}
+	}
+}
+
+// Whatever stands in a study, the page shows it as text, and files have names.
+func TestHostileStudy(t *testing.T) {
+	const evil = pagetest.Evil
+	s := smallStudy()
+	s.Title, s.Source, s.Facts = evil, evil, [][2]string{{evil, evil}, {"command", evil}}
+	for i := range s.Claims {
+		c := &s.Claims[i]
+		c.ID, c.Text, c.Where, c.Check, c.Verdict, c.Evidence, c.Note, c.Rests = evil+strconv.Itoa(i), evil, evil, evil, evil, evil, evil, evil
+	}
+	for i := range s.Artefacts {
+		a := &s.Artefacts[i]
+		a.ID, a.Caption, a.Words, a.XAxis, a.YAxis = "../"+evil+strconv.Itoa(i), evil, []string{evil}, evil, evil
+		for j := range a.Rows {
+			r := &a.Rows[j]
+			r.Platform, r.Mode, r.Parameter, r.Unit, r.Basis, r.Source, r.Note = evil, evil, evil, evil, evil, evil, evil
+		}
+		for j := range a.Curves {
+			a.Curves[j].Name += evil
+		}
+	}
+	pagetest.Write(t, s.Document(true))
+	var cells bytes.Buffer
+	if err := s.Cells(&cells); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := csv.NewReader(&cells).ReadAll(); err != nil || rows[1][1] != evil {
+		t.Errorf("%q, %v", rows[1], err)
+	}
+}
