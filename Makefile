@@ -1,4 +1,4 @@
-.PHONY: check test pages bench fuzz soak mutants build
+.PHONY: check test race pages bench fuzz soak mutants build
 
 check: ## all that CI runs
 	.ci/run
@@ -9,11 +9,14 @@ build:
 test:
 	go test ./...
 
+race: ## all tests under the race detector, twenty minutes
+	go test -race -short -timeout 0 ./...
+
 # The pages as a browser shows them, wide and narrow, light and dark: pictures in out/pages, to be looked at.
 pages:
 	.ci/chromium
 	mkdir -p out/pages
-	CI=true go test -count=1 ./reports -run 'TestBrowser$$' -screenshots "$(CURDIR)/out/pages"
+	CI=true go test -count=1 ./reports ./reports/study ./reports/recording -run 'Page$$/^shown' -screenshots "$(CURDIR)/out/pages"
 
 # Speed is compared, never asserted: run it before and after a change, and give both to
 # go run golang.org/x/perf/cmd/benchstat@latest old.txt new.txt
@@ -30,16 +33,24 @@ fuzz:
 	done
 
 # What is random, for long: many random machines, programs with many seeds on every kind of world under every table of
-# protocols, then each fuzz target. Hours, unless the variables say less, as in CI.
+# protocols, then each fuzz target. Hours, unless the variables say less, as in CI. LONG= leaves as few random machines
+# and classes of problems as `go test` takes.
 PROGRAMS ?= 2000
 SEED ?= 1
 MACHINES ?= 2000
+INTERLEAVINGS ?= 200000
+SCHEDULES ?= 200000
+LONG ?= 1
 soak: FUZZTIME = 10m
 soak:
-	LOGGP_SOAK=1 go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
-	LOGGP_SOAK=1 go test -count=1 -timeout 0 ./cmd/loggp -run TiersOfConvex
-	go test -count=1 -timeout 0 ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./fit/... ./impl/mpi -run 'ComeBack|OneTier|BelowZero|Crossovers|RecordingChanges|Noise'
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./cmd/loggp -run TiersOfConvex
+	LOGGP_SOAK=$(LONG) go test -count=1 -timeout 0 ./impl/npb
+	go test -count=1 -timeout 0 ./impl/mbcf ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
+	go test -count=1 -timeout 0 ./impl/mbcf -run Rules -interleavings $(INTERLEAVINGS)
+	go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES)
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
+	go test -count=1 -timeout 0 ./impl/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)
 	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)
 
 # Which changes of a package's code its tests do not notice (docs/testing.md).
