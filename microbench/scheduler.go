@@ -37,6 +37,7 @@ type Scheduler struct {
 	begin, end unit.Time     // by the worker's clock; end 0: there is none
 	progress   func(part float64)
 	visits     int
+	measured   bool // something, of this launch or one before
 	err        error
 
 	out Outcome
@@ -145,7 +146,7 @@ func (s *Scheduler) steady() {
 
 // pass visits tasks once, as long as there is time: in a random order, in which those of a mode stay
 // together, as processors foresee best which way a program goes if it has just gone there; those
-// first that have no samples yet.
+// first that have no samples yet. Something is measured even if starting took all the time.
 func (s *Scheduler) pass(tasks []*task) {
 	tasks = slices.Clone(tasks)
 	s.random.Shuffle(len(tasks), func(i, j int) { tasks[i], tasks[j] = tasks[j], tasks[i] })
@@ -154,7 +155,7 @@ func (s *Scheduler) pass(tasks []*task) {
 	}
 	slices.SortStableFunc(tasks, func(a, b *task) int { return min(1, len(a.visits)) - min(1, len(b.visits)) })
 	for _, t := range tasks {
-		if s.over(1) {
+		if s.err != nil || s.measured && s.over(1) {
 			return
 		}
 		s.visit(t)
@@ -234,6 +235,7 @@ func (s *Scheduler) visit(t *task) {
 		return
 	}
 	late := t.add(s.launch, r)
+	s.measured = s.measured || late < c.Rounds
 	t.cost = max(1, r.Took*unit.Time(t.roots()*t.each())/unit.Time(t.roots()*c.Rounds+c.Warm+(t.roots()-1)*c.Rewarm()))
 	if t.stage == atOnceStage {
 		if s.out.Late, s.out.Started = s.out.Late+late, s.out.Started+c.Rounds; 4*late > c.Rounds {

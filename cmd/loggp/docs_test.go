@@ -225,6 +225,9 @@ func quick(words []string, shown bool) []string {
 		if slices.Contains(words, "--hosts") { // whose agents take a while to start
 			return words
 		}
+		if slices.Contains(words, "--collective") { // of which there are many, each with several algorithms
+			return append(words, "--budget", "1s")
+		}
 		return append(words, "--budget", "400ms")
 	case shown || slices.Contains(words, "--reps"):
 		return words
