@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"model/table"},
 	{"model"},
 	{"model/schedule"},
-	{"model/aclmpl", "model/collective"},
+	{"model/aclmpl", "model/collective", "model/phases"},
 	{"model/schedule/pattern"},
 	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/auth", "impl/machine", "impl/match", "impl/pmi", "impl/process", "impl/sim"},
 	{"impl/doctor", "impl/engine", "impl/hw/core", "impl/launch", "impl/reduction", "impl/transport", "model/platform/edit"},

@@ -1,0 +1,160 @@
+// Package phases divides the messages of an exchange into phases in which no rank sends twice and
+// none receives twice, so that they do not contend for the link of a node to its switch. A barrier
+// keeps phases apart. All schedulers are deterministic: ranks that each compute a schedule from the
+// same messages have the same one.
+//
+// Source: A. V. Karwande, CC-MPI: A Compiled Communication Capable MPI Prototype for Ethernet
+// Switched Clusters (Florida State University, 2003), section 3.2.
+package phases
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Message goes from one rank to another.
+type Message struct{ Src, Dst, Bytes int }
+
+// Schedule is an exchange in phases.
+type Schedule struct {
+	Ranks  int
+	Phases [][]Message
+
+	// Conflicts says that the last phase has what was shorter than the threshold, in which a rank may
+	// send and receive more than once.
+	Conflicts bool
+}
+
+// Scheduler divides messages into phases.
+type Scheduler struct {
+	Name, What string
+
+	// next moves the messages of a phase to the front of those that are left, the longest first, and
+	// returns how many they are.
+	next func(p *phase, left []Message) int
+}
+
+// Schedulers are all of them.
+var Schedulers = []*Scheduler{Greedy, AllToAllBased}
+
+// Greedy takes the longest messages first: into each phase goes every message, in order of length,
+// that does not conflict with one before.
+var Greedy = &Scheduler{Name: "greedy", What: "the longest messages first, as many in a phase as do not conflict",
+	next: func(p *phase, left []Message) int { return p.fill(left, 0) }}
+
+// AllToAllBased begins each phase with what is left of that phase of an all-to-all exchange in which the
+// longest message lies, and fills it up as Greedy does. It never needs more than Ranks - 1 phases if no
+// rank has two messages for another.
+var AllToAllBased = &Scheduler{Name: "all-to-all", What: "the longest message with all of its phase of an all-to-all exchange, filled up with what does not conflict",
+	next: func(p *phase, left []Message) int {
+		of := Index(left[0], p.ranks)
+		return p.fill(left, p.take(left, 0, func(m Message) bool { return Index(m, p.ranks) == of }))
+	}}
+
+// Index returns the phase of an all-to-all exchange in which a message lies, from 0: in phase p each
+// rank j sends to rank j+p+1.
+func Index(m Message, ranks int) int { return (m.Dst - m.Src - 1 + ranks) % ranks }
+
+// AllToAll returns the ranks - 1 phases of messages of equal size between all pairs of ranks.
+func AllToAll(ranks, bytes int) *Schedule {
+	s := &Schedule{Ranks: ranks}
+	for p := range ranks - 1 {
+		var phase []Message
+		for j := range ranks {
+			phase = append(phase, Message{j, (j + p + 1) % ranks, bytes})
+		}
+		s.Phases = append(s.Phases, phase)
+	}
+	return s
+}
+
+// Plan divides messages into phases. Once all that are left are shorter than the threshold, in bytes,
+// they form the last phase together: a barrier would cost more than their conflicts. Messages without
+// bytes are left out. Those of equal length keep their order.
+func (s *Scheduler) Plan(ranks int, messages []Message, threshold int) (*Schedule, error) {
+	for i, m := range messages {
+		switch {
+		case min(m.Src, m.Dst) < 0 || max(m.Src, m.Dst) >= ranks:
+			return nil, fmt.Errorf("message %d, from rank %d to rank %d: there are %d ranks", i, m.Src, m.Dst, ranks)
+		case m.Src == m.Dst:
+			return nil, fmt.Errorf("message %d: rank %d sends to itself, which is a copy and no message", i, m.Src)
+		case m.Bytes < 0:
+			return nil, fmt.Errorf("message %d, from rank %d to rank %d, has %d bytes", i, m.Src, m.Dst, m.Bytes)
+		}
+	}
+	left := slices.DeleteFunc(slices.Clone(messages), func(m Message) bool { return m.Bytes == 0 })
+	slices.SortStableFunc(left, func(a, b Message) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	plan := &Schedule{Ranks: ranks}
+	p := &phase{ranks: ranks, sends: make([]bool, ranks), receives: make([]bool, ranks)}
+	for len(left) > 0 {
+		n := len(left)
+		if left[0].Bytes >= threshold {
+			clear(p.sends)
+			clear(p.receives)
+			n = s.next(p, left)
+		} else {
+			plan.Conflicts = true
+		}
+		plan.Phases = append(plan.Phases, slices.Clip(left[:n]))
+		left = left[n:]
+	}
+	return plan, nil
+}
+
+// phase is one that is being filled.
+type phase struct {
+	ranks           int
+	sends, receives []bool
+	later           []Message
+}
+
+// take moves messages for which the condition holds and that do not conflict behind the first n, and
+// returns how many are there then. The others keep their order.
+func (p *phase) take(left []Message, n int, condition func(Message) bool) int {
+	p.later = p.later[:0]
+	for _, m := range left[n:] {
+		if p.sends[m.Src] || p.receives[m.Dst] || !condition(m) {
+			p.later = append(p.later, m)
+			continue
+		}
+		p.sends[m.Src], p.receives[m.Dst] = true, true
+		left[n] = m
+		n++
+	}
+	copy(left[n:], p.later)
+	return n
+}
+
+func (p *phase) fill(left []Message, n int) int {
+	return p.take(left, n, func(Message) bool { return true })
+}
+
+// Time returns how long a schedule takes if a phase takes as long as its longest message, and a
+// barrier stands between phases.
+func (s *Schedule) Time(message func(bytes int) unit.Time, barrier unit.Time) unit.Time {
+	var t unit.Time
+	for i, phase := range s.Phases {
+		if i > 0 {
+			t += barrier
+		}
+		longest := slices.MaxFunc(phase, func(a, b Message) int { return cmp.Compare(a.Bytes, b.Bytes) })
+		t += message(longest.Bytes)
+	}
+	return t
+}
+
+// Messages returns those of a matrix of bytes, in the order of its rows; what a rank keeps is no message.
+func Messages(bytes [][]int) []Message {
+	var all []Message
+	for src, row := range bytes {
+		for dst, k := range row {
+			if src != dst && k > 0 {
+				all = append(all, Message{src, dst, k})
+			}
+		}
+	}
+	return all
+}
