@@ -41,6 +41,7 @@ type heap struct {
 	free   int       // first free slot; 0: none
 	last   int       // slot of the event that was scheduled last, if it has not happened yet
 	lastAt unit.Time // its time
+	later  calendar  // keys that are not in the heap yet
 }
 
 // reserve makes room for n events.
@@ -49,10 +50,15 @@ func (h *heap) reserve(n int) {
 	h.events = slices.Grow(h.events, n+1)
 }
 
-func (h *heap) empty() bool { return len(h.keys) == 0 }
+func (h *heap) empty() bool { return len(h.keys) == 0 && h.later.n == 0 }
 
 // first returns the time of the first event of a heap that is not empty.
-func (h *heap) first() unit.Time { return h.keys[0].at }
+func (h *heap) first() unit.Time {
+	if h.later.n > 0 {
+		h.advance()
+	}
+	return h.keys[0].at
+}
 
 func (h *heap) push(at unit.Time, seq uint64, a Action, arg uint64) {
 	slot := h.slot()
@@ -60,7 +66,7 @@ func (h *heap) push(at unit.Time, seq uint64, a Action, arg uint64) {
 	if h.last > 0 && h.lastAt == at {
 		h.events[h.last].next = slot
 	} else {
-		h.insert(key{at, seq, slot})
+		h.add(key{at, seq, slot})
 	}
 	h.last, h.lastAt = slot, at
 }
@@ -96,6 +102,9 @@ func (h *heap) insert(k key) {
 
 // pop takes out the first event.
 func (h *heap) pop() (unit.Time, Action, uint64) {
+	if h.later.n > 0 {
+		h.advance()
+	}
 	top := &h.keys[0]
 	at, slot := top.at, top.slot
 	x := &h.events[slot]
