@@ -71,8 +71,6 @@ func TestSynchronousTranscript(t *testing.T) {
  1510  1710 PE 0 spend read 1
  1710  2710 PE 0 put 1000 to 2
  2710  3710 PE 0 put 8 to 2
- 3710  3710 PE 0 done
- 3710  3710 PE 0 done
  3710 13010 PE 0 done
 12940 13140 PE 2 spend read 1
 `)
@@ -97,8 +95,6 @@ func TestAsynchronousTranscript(t *testing.T) {
   400  1700 PE 0 add 1 at 2
  1700  2700 PE 0 put 1000 to 2
  2700  3700 PE 0 put 24 to 2
- 3700  3700 PE 0 done
- 3700  3700 PE 0 done
  3700 13000 PE 0 done
 13090 13290 PE 2 spend read 1
 13290 18290 PE 2 copy 1000
@@ -122,8 +118,6 @@ func TestListTranscript(t *testing.T) {
   400  1700 PE 0 add 1 at 2
  1700  2700 PE 0 put 1000 to 2
  2700  3700 PE 0 put 24 to 2
- 3700  3700 PE 0 done
- 3700  3700 PE 0 done
  3700 13000 PE 0 done
     0 100000 PE 2 delay
 100000 100200 PE 2 spend receive_async 1

@@ -15,6 +15,14 @@ func (None) Signal() Signal     { return nil }
 func (None) Channel() Channel   { return nil }
 func (None) Datagram() Datagram { return nil }
 
+// NoCompletion is the head of a put whose end its rank need not know: it is of at most MaxWords
+// 8-byte words, which the port has taken when Put returns, and a completion with this head comes
+// only if the put is refused.
+var NoCompletion = Head{^uint64(0)}
+
+// MaxWords is how many words a put without a completion has at most.
+const MaxWords = 4
+
 // Key names memory that a rank has exposed, or one of its queues.
 type Key uint64
 
@@ -22,7 +30,8 @@ type Key uint64
 //
 // Put and Get only start an access. When it has ended, Recv returns its completion: a packet from
 // the rank itself with the head done and no data. Then the bytes are at the other side (Put) or in
-// the local buffer (Get); until then the local and the remote bytes must not be changed.
+// the local buffer (Get); until then the local and the remote bytes must not be changed. The head
+// NoCompletion is for puts of a few words.
 //
 // Order: puts of one rank to another take effect in the order in which they were started: when any
 // byte of a put is there, all bytes of earlier ones are. Gets and completions have no order. A

@@ -38,6 +38,9 @@ func (m memory) Withdraw(k device.Key) {
 func (m memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	q := m.reach(dst)
 	if m.faults.Delay > 0 {
+		if done == device.NoCompletion {
+			b = append([]byte{}, b...)
+		}
 		m.later(func() { m.put(q, k, off, b, done) })
 	} else {
 		m.put(q, k, off, b, done)
@@ -49,7 +52,9 @@ func (m memory) put(q *port, k device.Key, off int, b []byte, done device.Head) 
 	if ok {
 		q.inbox.event(m.job)
 	}
-	m.complete(done, !ok)
+	if !ok || done != device.NoCompletion {
+		m.complete(done, !ok)
+	}
 }
 
 func (m memory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {

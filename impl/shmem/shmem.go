@@ -30,8 +30,7 @@ type PE struct {
 	block     []byte       // barrier words, then what the user asked for
 	keys      []device.Key // of the blocks of all PEs; nil: as the PE's own
 	puts      int          // of user's bytes that are under way
-	words     [controls][maxWords * 8]byte
-	idle      []int  // places of words that are not under way
+	words     [device.MaxWords * 8]byte
 	epoch     uint64 // barriers that were begun
 
 	exposed  device.Regions // without remote memory: the memory that others may write,
@@ -42,12 +41,6 @@ type PE struct {
 	packet   device.Packet
 	reply    device.Packet
 }
-
-// maxWords is the most words that PutWords puts, and controls how many such puts may be under way.
-const (
-	maxWords = 4
-	controls = 64
-)
 
 // rounds is the most rounds of a barrier, each of which has a word in front of the symmetric memory.
 const (
@@ -61,8 +54,7 @@ const (
 	increment            // fetch-and-increment
 	fetched              // its answer
 	setup                // keys of symmetric memory
-	completed            // a put of the user's bytes has ended
-	sent                 // a put of words has, with their place
+	completed            // a put has ended
 )
 
 // minPlaced is the least data that a port may put into memory before its packet is received. Words
@@ -87,9 +79,6 @@ func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) err
 // of symmetric memory, before they use the port otherwise.
 func New(p device.Port, bytes int) *PE {
 	e := &PE{port: p, rank: p.Rank(), n: p.Size(), block: make([]byte, front+bytes)}
-	for i := range controls {
-		e.idle = append(e.idle, i)
-	}
 	if m, c, w := p.Memory(), p.Counter(), p.Watch(); m != nil && c != nil && w != nil {
 		e.memory, e.counter, e.watch = m, c, w
 		e.symmetric = m.Expose(e.block)
@@ -184,12 +173,7 @@ func (e *PE) PutSymmetric(dst, off int, b []byte) { e.Put(dst, e.key(dst), front
 func (e *PE) PutWords(dst, off int, words ...uint64) { e.putWords(dst, front+off, words...) }
 
 func (e *PE) putWords(dst, off int, words ...uint64) {
-	for len(e.idle) == 0 {
-		e.take(e.port.Recv(true))
-	}
-	last := len(e.idle) - 1
-	i := e.idle[last]
-	b := e.words[i][:0]
+	b := e.words[:0]
 	for _, w := range words {
 		b = binary.NativeEndian.AppendUint64(b, w)
 	}
@@ -197,8 +181,7 @@ func (e *PE) putWords(dst, off int, words ...uint64) {
 		e.ask(dst, device.Head{put, uint64(e.symmetric), uint64(off)}, b)
 		return
 	}
-	e.idle = e.idle[:last]
-	e.memory.Put(dst, e.key(dst), off, b, device.Head{sent, uint64(i)})
+	e.memory.Put(dst, e.key(dst), off, b, device.NoCompletion)
 }
 
 // key returns the key of the symmetric memory of a PE.
@@ -322,8 +305,6 @@ func (e *PE) take(q *device.Packet) {
 	switch q.Head[0] {
 	case completed:
 		e.puts--
-	case sent:
-		e.idle = append(e.idle, int(q.Head[1]))
 	case put:
 		e.handled++
 		there, ok := e.exposed.Reach(device.Key(q.Head[1]), int(q.Head[2]), len(q.Data))

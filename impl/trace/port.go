@@ -101,7 +101,9 @@ type memory struct {
 
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
-	m.start(done)
+	if done != device.NoCompletion {
+		m.start(done)
+	}
 	m.Memory.Put(dst, k, off, b, done)
 	m.note(Event{Kind: Put, From: from, Peer: dst, Head: done, N: len(b)})
 }

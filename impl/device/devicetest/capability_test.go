@@ -154,6 +154,28 @@ var capabilityFaults = []*fault{
 			f.memory.Memory.Put(dst, k, off+4, b[4:], done)
 		}
 	}},
+	{name: "a put without a completion has one", law: "put without a completion", port: func(f *faulty) {
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if done == device.NoCompletion {
+				done = device.Head{1}
+			}
+			f.memory.Memory.Put(dst, k, off, append([]byte{}, b...), done)
+		}
+	}},
+	{name: "words that are put belong to the rank", law: "put without a completion", port: func(f *faulty) {
+		var before func()
+		f.memory.put = func(dst int, k device.Key, off int, b []byte, done device.Head) {
+			if before != nil {
+				before()
+			}
+			before = nil
+			if done == device.NoCompletion {
+				before = func() { f.memory.Memory.Put(dst, k, off, b, done) }
+				return
+			}
+			f.memory.Memory.Put(dst, k, off, b, done)
+		}
+	}},
 	{name: "a wait ends before its deadline", law: "deadlines", port: func(f *faulty) {
 		f.watch.wait = func(seen uint64, deadline unit.Time) bool {
 			return f.Port.Watch().Wait(seen, min(deadline, f.Port.Now()+100*unit.Microsecond))

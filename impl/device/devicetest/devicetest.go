@@ -53,6 +53,7 @@ var laws = []law{
 	{"run again", again},
 
 	{"put", put},
+	{"put without a completion", quietPut},
 	{"get", get},
 	{"own memory", ownMemory},
 	{"empty memory", emptyMemory},

@@ -53,6 +53,47 @@ func put(open func(int) device.World) error {
 	}))
 }
 
+// Words that are put without a completion are taken at once, arrive in order with other puts, and
+// end in silence. One that is refused says so.
+func quietPut(open func(int) device.World) error {
+	const rounds = 100
+	return run(open(2), withMemory(func(p *rank, m device.Memory) error {
+		if p.Rank() == 0 {
+			b := make([]byte, rounds*8*device.MaxWords)
+			p.sendWord(1, uint64(m.Expose(b)))
+			if _, err := p.recv(1); err != nil {
+				return err
+			}
+			for i := range rounds {
+				if err := same(b[i*8*device.MaxWords:][:8*device.MaxWords], text(8*device.MaxWords, i)); err != nil {
+					return fmt.Errorf("put %d without a completion: %w", i, err)
+				}
+			}
+			return p.nothingLeft()
+		}
+		k, err := p.recvWord(0)
+		if err != nil {
+			return err
+		}
+		b := make([]byte, 8*device.MaxWords)
+		for i := range rounds {
+			copy(b, text(len(b), i))
+			m.Put(0, device.Key(k), i*len(b), b, device.NoCompletion)
+			clear(b)
+		}
+		m.Put(0, device.Key(k), 0, text(len(b), 0), tag(1))
+		if err := p.complete(1); err != nil {
+			return err
+		}
+		m.Put(0, device.Key(k), rounds*len(b), b, device.NoCompletion)
+		if q := p.next(); q.Src != 1 || q.Head != device.NoCompletion || !q.Refused {
+			return fmt.Errorf("a put outside of the memory: got %v of rank %d, refused %v", q.Head, q.Src, q.Refused)
+		}
+		p.sendWord(0, 0)
+		return p.nothingLeft()
+	}))
+}
+
 // A get reads the bytes that are there, all that were asked for and no more.
 func get(open func(int) device.World) error {
 	return run(open(2), withMemory(func(p *rank, m device.Memory) error {

@@ -16,7 +16,9 @@ type Access struct {
 	off      int
 	Bytes    []byte // at the rank that asked
 	Done     device.Head
+	Quiet    bool // its rank does not wait for its end
 	refused  bool
+	words    [device.MaxWords * 8]byte // its bytes, if it is quiet
 	Wire     Wire
 	next     *Access // in the list of those to use again
 }
@@ -66,6 +68,12 @@ func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head
 		p.spare = x.next
 	}
 	*x = Access{J: p.Job, Net: p.network(dst), Src: p.ID, Dst: int32(dst), Get: get, key: k, off: off, Bytes: b, Done: done}
+	if !get && done == device.NoCompletion {
+		if len(b) > len(x.words) {
+			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), len(x.words)))
+		}
+		x.Quiet, x.Bytes = true, x.words[:copy(x.words[:], b)]
+	}
 	x.Net.Start(p, x)
 }
 
@@ -86,14 +94,22 @@ func (x *Access) Move() {
 	}
 }
 
+// Unawaited reports whether an access that has moved is over: nobody is to be told of its end.
+func (x *Access) Unawaited() bool { return x.Quiet && !x.refused }
+
 // Finish tells the rank that asked. The access is over.
 func (x *Access) Finish() {
-	pk := x.J.newPacket(x.Src, x.Src, &x.Done, nil)
-	pk.local, pk.Refused = true, x.refused
+	var pk *Packet
+	if !x.Unawaited() {
+		pk = x.J.newPacket(x.Src, x.Src, &x.Done, nil)
+		pk.local, pk.Refused = true, x.refused
+	}
 	x.J.Probe.Finishes(x, pk)
 	x.Bytes = nil
 	x.next, x.J.spare = x.J.spare, x
-	pk.Arrive()
+	if pk != nil {
+		pk.Arrive()
+	}
 }
 
 // Change is what becomes of a register: it gets a value, or the value is added.

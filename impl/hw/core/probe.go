@@ -41,7 +41,7 @@ type Probe interface {
 	// Signals says that the hardware asks for the data of an access, or confirms them.
 	Signals(x *Access, name string, from, to int32, depart, arrive unit.Time)
 
-	// Finishes says which packet tells of the end of an access.
+	// Finishes says which packet tells of the end of an access; nil: none does.
 	Finishes(x *Access, pk *Packet)
 
 	// Takes says that x, or what has a name, takes a part of the network for a time.

@@ -256,7 +256,9 @@ func (r *Recorder) Signals(x *core.Access, name string, from, to int32, depart, 
 // Finishes implements core.Probe.
 func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
 	if i, ok := r.under[x]; ok {
-		r.under[pk] = i
+		if pk != nil {
+			r.under[pk] = i
+		}
 		delete(r.under, x)
 	}
 }

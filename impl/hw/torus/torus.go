@@ -182,7 +182,7 @@ func (n *network) moveAccess(x *core.Access) {
 		}
 	case arrived:
 		x.Move()
-		if x.Get {
+		if x.Get || x.Unawaited() {
 			x.Finish()
 			return
 		}
