@@ -20,10 +20,22 @@ type Torus struct {
 
 	Send    Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
 	Receive unit.Time // taking one arrived packet off the queue
-	Put     Channel   // remote write by the node's transfer engine; the processor is busy for Start only
-	Get     Channel   // remote read, likewise
+	Put     Channel   // remote write by the stores of a processor, which is busy until the last bytes are in its write buffer
+	Buffer  int       // bytes of that
+	Get     Channel   // remote read by prefetches of a processor, which is busy until it has the last byte
+	Engine  Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
+	Memory  unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
 	Counter unit.Time // a fetch-and-increment at the register, without the round trip
 }
+
+// ByEngine reports whether the node's engine carries a remote access of so many bytes: where it takes
+// no longer than the processor, whose channel is given.
+func (t *Torus) ByEngine(c Channel, bytes int) bool {
+	return t.Engine.Bandwidth > 0 && t.Engine.Time(bytes) <= c.Time(bytes)
+}
+
+// Buffered returns how long before the last bytes of a put have left its processor is free.
+func (t *Torus) Buffered(bytes int) unit.Time { return t.Put.Bandwidth.Time(min(bytes, t.Buffer)) }
 
 // Shape returns the dimensions x ≥ y ≥ z of the torus for a number of ends: their product is the
 // number of nodes, and they are as nearly equal as its factors allow.
@@ -130,11 +142,21 @@ func (n onTorus) receive(w *walk, side Where, _ int) {
 	w.busy(side, Term{Name: "torus.receive", Count: 1, Time: n.Receive}, n.Receive)
 }
 
+// channel returns what carries a remote access of so many bytes, and its name: the node's engine, or the
+// processor by the channel that is given.
+func (n onTorus) channel(c Channel, name string, bytes int) (Channel, string, bool) {
+	if n.ByEngine(c, bytes) {
+		return n.Engine, "torus.engine", true
+	}
+	return c, name, false
+}
+
 // get takes the latency twice: for the request and for the answer.
 func (n onTorus) get(w *walk, side Where, bytes int) {
-	w.busy(side, Term{Name: "torus.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
+	c, name, _ := n.channel(n.Get, "torus.get", bytes)
+	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
-	data, d := n.access(w, "torus.get.bandwidth", bytes, n.Get.Bandwidth)
+	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth)
 	w.arrow(side, t, t+latency, 0, true)
 	w.arrow(other(side), t+latency, t+latency+d+latency, bytes, true)
 	w.idle(side, "get", slices.Concat(terms, data, terms)...)
@@ -142,9 +164,18 @@ func (n onTorus) get(w *walk, side Where, bytes int) {
 
 // put takes the latency twice: for the data and for the confirmation.
 func (n onTorus) put(w *walk, side Where, bytes int) {
-	w.busy(side, Term{Name: "torus.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
+	c, name, engine := n.channel(n.Put, "torus.put", bytes)
+	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
-	data, d := n.access(w, "torus.put.bandwidth", bytes, n.Put.Bandwidth)
+	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth)
+	if !engine {
+		left, there := chunks(bytes, n.Chunk, c.Bandwidth, n.Link)
+		rest := n.Buffered(bytes)
+		stored := Term{Name: name + ".bandwidth", Count: 1, Bytes: bytes, Time: c.Bandwidth.Time(bytes) - rest}
+		w.busy(side, stored, c.Bandwidth)
+		w.busy(side, n.link(w, side, bytes, left), n.Link)
+		data = []Term{w.per(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.Buffer), Time: rest}, Wire, c.Bandwidth), n.link(w, Wire, bytes, there-left)}
+	}
 	w.arrow(side, t, t+d+latency, bytes, true)
 	w.arrow(other(side), t+d+latency, t+d+latency+latency, 0, true)
 	w.idle(side, "put", slices.Concat(data, terms, terms)...)

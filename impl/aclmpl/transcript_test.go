@@ -67,12 +67,12 @@ func TestSynchronousTranscript(t *testing.T) {
 	compare(t, got, `
     0   200 PE 0 spend send 1
     0   200 PE 2 spend receive 1
-  200  1200 PE 2 put 16 to 0
+  200  1360 PE 2 put 16 to 0
  1510  1710 PE 0 spend read 1
- 1710  2710 PE 0 put 1000 to 2
- 2710  3710 PE 0 put 8 to 2
- 3710 13010 PE 0 done
-12940 13140 PE 2 spend read 1
+ 1710 12710 PE 0 put 1000 to 2
+12710 13790 PE 0 put 8 to 2
+13790 13790 PE 0 done
+13940 14140 PE 2 spend read 1
 `)
 }
 
@@ -93,11 +93,11 @@ func TestAsynchronousTranscript(t *testing.T) {
   200   400 PE 0 spend read 1
   200   400 PE 2 spend read 1
   400  1700 PE 0 add 1 at 2
- 1700  2700 PE 0 put 1000 to 2
- 2700  3700 PE 0 put 24 to 2
- 3700 13000 PE 0 done
-13090 13290 PE 2 spend read 1
-13290 18290 PE 2 copy 1000
+ 1700 12700 PE 0 put 1000 to 2
+12700 13940 PE 0 put 24 to 2
+13940 13940 PE 0 done
+14090 14290 PE 2 spend read 1
+14290 19290 PE 2 copy 1000
 `)
 }
 
@@ -116,9 +116,9 @@ func TestListTranscript(t *testing.T) {
     0   200 PE 0 spend send_async 1
   200   400 PE 0 spend read 1
   400  1700 PE 0 add 1 at 2
- 1700  2700 PE 0 put 1000 to 2
- 2700  3700 PE 0 put 24 to 2
- 3700 13000 PE 0 done
+ 1700 12700 PE 0 put 1000 to 2
+12700 13940 PE 0 put 24 to 2
+13940 13940 PE 0 done
     0 100000 PE 2 delay
 100000 100200 PE 2 spend receive_async 1
 100200 100400 PE 2 spend read 1

@@ -274,7 +274,10 @@ func TestEngine(t *testing.T) {
 	const n, times = 10000, 5
 	for _, get := range []bool{false, true} {
 		var last unit.Time
-		run(t, machine(), 10, func(p device.Port) {
+		m := machine()
+		channel := model.Channel{Start: us, Bandwidth: 125e6}
+		m.Network.(*model.Torus).Engine = channel
+		run(t, m, 10, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, n))
 			if p.Rank() > 1 {
 				p.Delay(unit.Second) // memory stays exposed
@@ -293,10 +296,6 @@ func TestEngine(t *testing.T) {
 			}
 			last = max(last, p.Now())
 		})
-		channel := machine().Network.(*model.Torus).Put
-		if get {
-			channel = machine().Network.(*model.Torus).Get
-		}
 		if least := channel.Bandwidth.Time(2 * times * n); last < least || last > least+20*us {
 			t.Errorf("get %v: the node's engine moved %d bytes in %v, want %v and little more", get, 2*times*n, last, least)
 		}

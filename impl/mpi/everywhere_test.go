@@ -187,7 +187,8 @@ func machine() *model.Machine {
 		Processor: model.Processor{Copy: model.Channel{Bandwidth: 170e6}},
 		Network: &model.Torus{PerNode: 2, Hop: 13333, Turn: 6667, Deliver: 100000, Link: 300e6, Chunk: 4096, Header: 40,
 			Send: model.Channel{Start: 1200000, Bandwidth: 120e6}, Receive: 147000,
-			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6}, Counter: us},
+			Put: model.Channel{Start: 1500000, Bandwidth: 120e6}, Get: model.Channel{Start: 1500000, Bandwidth: 60e6},
+			Engine: model.Channel{Start: 1500000, Bandwidth: 120e6}, Counter: us},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // Transfers go on while the processor computes: a non-blocking send and computing take about as
 // long as the longer of both.
 func TestOverlap(t *testing.T) {
-	const bytes = 1_000_000 // 8.3 ms to push, 16.7 ms to pull, on the torus of world_test.go
+	const bytes = 1_000_000 // 8.3 ms by the engine of the torus of everywhere_test.go
 	// transfer returns how long Isend, computing for d and Wait take, where the receiver is in
 	// Recv. Computing begins when ready says so.
 	transfer := func(protocol string, d unit.Time, ready func(c *mpi.Comm, r *mpi.Request)) (took unit.Time) {

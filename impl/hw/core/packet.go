@@ -24,6 +24,8 @@ type Wire struct {
 	At   unit.Time
 	Late unit.Time // how long the network had delayed the sender before
 	Long unit.Time // how long all of it takes at the rate of its source
+
+	Engine bool // carries it, and no processor
 }
 
 // List is a queue of packets. A packet is in one list at most.

@@ -12,6 +12,7 @@ func (n *network) Report(uint64) {
 		n.j.Probe.Names(&of[eject].Server, "%snode %d eject", n.Prefix, i)
 	}
 	for i := range n.ranks {
+		n.j.Probe.Names(&n.ranks[i].memory, "%srank %d memory", n.Prefix, n.First+i)
 		n.j.Probe.Names(&n.ranks[i].reg.Server, "%srank %d counters", n.Prefix, n.First+i)
 	}
 }

@@ -130,8 +130,12 @@ func (n *network) take(o *output, c *chunk, t unit.Time) bool {
 	if c.dim != ejecting {
 		return true
 	}
+	there := max(t+n.Deliver+c.hold, c.there)
+	if n.Memory > 0 {
+		there = max(there, n.use(target(c.of), t+n.Deliver, int(c.bytes))+n.Memory.Time(int(c.bytes)))
+	}
 	if c.last {
-		n.landed(c.of, max(t+n.Deliver+c.hold, c.there))
+		n.landed(c.of, there)
 	}
 	c.of = nil
 	c.next, n.spare = n.spare, c

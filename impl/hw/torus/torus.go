@@ -32,6 +32,10 @@ type rank struct {
 	node    int32
 	leaving core.List // packets that are leaving, in order
 	left    unit.Time // when the last byte of the last that left has left
+	pushing int32     // puts that the engine carries for the rank and that have not left
+	memory  sim.Server
+	taken   unit.Time    // how long others have had the memory in all
+	reading *core.Access // by the processor, until it has all of it
 	reg     core.Register
 }
 
@@ -72,6 +76,7 @@ func (s *stage) Act(uint64) { s.Net.(*network).moveAccess((*core.Access)(s)) }
 // Steps of a remote access.
 const (
 	flowing   = iota // chunks leave
+	found            // the next has been read from memory
 	arrived          // the last byte is there
 	confirmed        // and the writer knows
 )
@@ -148,24 +153,80 @@ func (n *network) flow(of any, w *core.Wire, bytes int, rate unit.Rate, from, to
 	return late, last
 }
 
+// Start lets the engine of the node carry an access if that takes no longer, or else the processor.
 func (n *network) Start(p *core.Port, x *core.Access) {
 	ch, name := n.Put, "torus.put.start"
 	if x.Get {
 		ch, name = n.Get, "torus.get.start"
 	}
+	engine := n.ByEngine(ch, len(x.Bytes))
+	if engine {
+		ch, name = n.Engine, "torus.engine.start"
+	}
 	p.Charge(ch.Start)
 	p.Probe.Starts(p, x)
 	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
 	p.Pay()
-	long := ch.Bandwidth.Time(len(x.Bytes))
-	t := n.engines[n.node(p.ID)].Reserve(p.Kernel.Now(), long)
-	p.Probe.Takes(&n.engines[n.node(p.ID)], x, model.Carrying, t, long, len(x.Bytes))
-	if x.Get {
-		p.Probe.Signals(x, "get", x.Src, x.Dst, t, t+n.latency(x.Src, x.Dst))
-		t += n.latency(x.Src, x.Dst)
+	x.Wire = core.Wire{Step: flowing, At: p.Kernel.Now(), Long: ch.Bandwidth.Time(len(x.Bytes)), Engine: engine}
+	w := &x.Wire
+	me := n.rank(p.ID)
+	if engine {
+		e := &n.engines[n.node(p.ID)]
+		w.At = e.Reserve(max(w.At, me.left), w.Long)
+		p.Probe.Takes(e, x, model.Carrying, w.At, w.Long, len(x.Bytes))
 	}
-	x.Wire = core.Wire{Step: flowing, At: t, Long: long}
-	p.Kernel.At(t, (*stage)(x), 0)
+	switch {
+	case x.Get:
+		n.j.Probe.Signals(x, "get", x.Src, x.Dst, w.At, w.At+n.latency(x.Src, x.Dst))
+		w.At += n.latency(x.Src, x.Dst)
+		p.Kernel.At(w.At, (*stage)(x), 0)
+		if engine {
+			return
+		}
+		for me.reading = x; me.reading != nil; {
+			p.Park()
+			p.Probe.Until(p, p.Clock, "", model.Waiting, 0)
+		}
+	case engine:
+		me.pushing++
+		p.Kernel.At(w.At, (*stage)(x), 0)
+	default:
+		n.write(p, x)
+	}
+}
+
+// write lets the processor store the data of a put into the network, behind what it has stored before
+// and what the engine carries for it. While others use its memory it cannot read there. It goes on when
+// the last bytes are in its write buffer.
+func (n *network) write(p *core.Port, x *core.Access) {
+	me, w := n.rank(p.ID), &x.Wire
+	size := len(x.Bytes)
+	for me.pushing > 0 {
+		p.Park()
+	}
+	p.Clock = max(p.Clock, me.left)
+	p.Pay()
+	p.Probe.Until(p, p.Clock, "network", model.Blocked, 0)
+	w.At = p.Clock
+	for last := false; !last; {
+		before, taken := w.Pos, me.taken
+		_, last = n.flow(x, w, size, n.Put.Bandwidth, p.ID, x.Dst, w.At)
+		me.left = w.At
+		p.Clock = w.At
+		if last {
+			p.Clock -= n.Buffered(size)
+		}
+		p.Probe.Until(p, p.Clock, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
+		p.Pay()
+		for taken < me.taken {
+			taken, p.Clock = me.taken, p.Clock+me.taken-taken
+			p.Probe.Until(p, p.Clock, "memory", model.Blocked, 0)
+			p.Pay()
+		}
+		if !last { // else the access may be over
+			w.At = max(w.At, p.Clock)
+		}
+	}
 }
 
 func (n *network) moveAccess(x *core.Access) {
@@ -173,15 +234,39 @@ func (n *network) moveAccess(x *core.Access) {
 	k := &n.j.Kernel
 	switch w.Step {
 	case flowing:
-		from, to, rate := x.Src, x.Dst, n.Put.Bandwidth
 		if x.Get {
-			from, to, rate = x.Dst, x.Src, n.Get.Bandwidth
+			if t := n.use(x.Dst, k.Now(), min(n.Chunk, len(x.Bytes)-w.Pos)); t > k.Now() {
+				w.Step, w.At = found, t
+				k.At(t, (*stage)(x), 0)
+				return
+			}
 		}
-		if _, last := n.flow(x, w, len(x.Bytes), rate, from, to, forever); !last {
+		fallthrough
+	case found:
+		w.Step = flowing
+		from, to, rate := x.Src, x.Dst, n.Engine.Bandwidth
+		if x.Get {
+			from, to = x.Dst, x.Src
+			if !w.Engine {
+				rate = n.Get.Bandwidth
+			}
+		}
+		_, last := n.flow(x, w, len(x.Bytes), rate, from, to, forever)
+		switch {
+		case !last:
 			k.At(w.At, (*stage)(x), 0)
+		case !x.Get: // by the engine
+			me := n.rank(x.Src)
+			me.left = max(me.left, w.At)
+			if me.pushing--; me.pushing == 0 {
+				n.j.Ports[x.Src].Wake()
+			}
 		}
 	case arrived:
 		x.Move()
+		if me := n.rank(x.Src); me.reading == x {
+			me.reading = nil
+		}
 		if x.Get || x.Unawaited() {
 			x.Finish()
 			return
@@ -193,6 +278,31 @@ func (n *network) moveAccess(x *core.Access) {
 	case confirmed:
 		x.Finish()
 	}
+}
+
+// use occupies the memory of a rank with bytes that others write or read there, from the first time at
+// or after t at which it is free, and returns that time.
+func (n *network) use(rank int32, t unit.Time, bytes int) unit.Time {
+	if n.Memory == 0 {
+		return t
+	}
+	r, hold := n.rank(rank), n.Memory.Time(bytes)
+	r.taken += hold
+	return r.memory.Reserve(t, hold)
+}
+
+// target returns the rank to whose memory the bytes of a transfer go.
+func target(of any) int32 {
+	switch of := of.(type) {
+	case *core.Packet:
+		return of.Dst
+	case *core.Access:
+		if !of.Get {
+			return of.Dst
+		}
+		return of.Src
+	}
+	panic("torus: a transfer of neither a packet nor an access")
 }
 
 // landed schedules the end of a transfer whose last byte is there at a time.
