@@ -65,5 +65,6 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		r.Handshakes = append(r.Handshakes, p.Handshakes...)
 		r.PLogP = append(r.PLogP, p.Views...)
 	}
+	clean.MarkImported(r.Warnings, set)
 	return r, nil
 }

@@ -144,6 +144,8 @@ func entrantTable(entrants []compare.Entrant, c *compare.Table) *doc.Table {
 		noteBlocks(t, r.Name)
 		if t.Note("Times are medians: from a common start until the last rank has ended."); r.Timer == sample.CollMax {
 			t.Note("Where one had no common start, they are of the slowest rank's call behind a barrier.")
+		} else if r.Timer == sample.CollMean {
+			t.Note("Where one has neither the last nor the slowest rank's time, they are the mean of the ranks.")
 		}
 		row := []doc.Cell{doc.Bytes(r.Bytes)}
 		for n, i := range shown {
@@ -244,9 +246,16 @@ func timesTables(cs []compare.CollectiveComparison) []*doc.Table {
 		t := all.Titled(ofRanks(c.Operation, c.Ranks)+" on "+format.Place(c.Platform, c.Library, c.Place), func() *doc.Table { return timesTable(c.Operation, model) })
 		t.Group(c.Algorithm)
 		row := []doc.Cell{doc.Bytes(c.Bytes), doc.Num(c.Min), doc.Num(c.Median), doc.Num(c.Max), doc.Num(c.Last)}
+		if math.IsNaN(c.Median) {
+			row[2] = doc.Num(c.Mean)
+			t.Note("Where other tools print no median of the ranks, their mean stands in its place.")
+		}
 		counts := &row[4]
-		if math.IsNaN(c.Last) {
+		switch _, timer := c.Took(); timer {
+		case sample.CollMax:
 			counts = &row[3]
+		case sample.CollMean:
+			counts = &row[2]
 		}
 		switch {
 		case c.Weak():

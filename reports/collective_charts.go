@@ -92,6 +92,9 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High}
 			if barrier {
 				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max}
+				if math.IsNaN(c.Median) {
+					p.Y = c.Mean
+				}
 			}
 			if !math.IsNaN(p.Y) {
 				times.Points = append(times.Points, p)

@@ -27,8 +27,8 @@ func (r *CollectiveReport) trust(all []subject) []string {
 		out = append(out, begun(&all[i])...)
 	}
 	for i := range all {
-		if r.Entrants[i].Clock == "real" && all[i].launches == 1 {
-			out = append(out, all[i].name+": of one launch only. What another one would show is not in the intervals: measure several.")
+		if once := onceMeasured(all[i : i+1]); once != "" && r.Entrants[i].Clock == "real" {
+			out = append(out, once)
 		}
 		if v := all[i].fact(sample.Spoiled); v != "" {
 			out = append(out, all[i].name+" was disturbed: "+shortened(v)+".")

@@ -69,6 +69,31 @@ func factsOf(m sample.Machine, x compare.Subject) [][]sample.Fact {
 	return out
 }
 
+// imported says whether another tool has measured all of it.
+func (s *subject) imported() bool {
+	return len(s.facts) > 0 && !slices.ContainsFunc(s.facts, func(facts []sample.Fact) bool {
+		return !slices.ContainsFunc(facts, func(f sample.Fact) bool { return f.Key == sample.ImportedAs })
+	})
+}
+
+// onceMeasured says what is not known of subjects that were started once.
+func onceMeasured(all []subject) string {
+	var names []string
+	advice := ""
+	for i := range all {
+		if all[i].launches == 1 {
+			names = append(names, all[i].name)
+			if !all[i].imported() {
+				advice = ": measure several"
+			}
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": of one launch only. What another one would show is not in the intervals" + advice + "."
+}
+
 // fact returns what the files of a subject say under the first of some keys that any of them has, each answer once.
 func (s *subject) fact(keys ...string) string {
 	for _, key := range keys {

@@ -77,11 +77,19 @@ func (s *Transports) launchTable(all []subject) *doc.Table {
 	return t
 }
 
+// filled returns the tables that have rows.
+func filled(ts ...*doc.Table) []*doc.Table {
+	return slices.DeleteFunc(ts, func(t *doc.Table) bool { return t.Rows() == 0 })
+}
+
 // tailTable is how single samples are distributed.
 func (s *Transports) tailTable(all []subject) *doc.Table {
 	t := &doc.Table{Name: "tails", Title: "Tails", Columns: []doc.Column{{Head: "", Key: true}, {Head: "", Key: true}, {Head: "samples", Kind: doc.Number},
 		{Head: "p50", Kind: doc.Number}, {Head: "p95", Kind: doc.Number}, {Head: "p99", Kind: doc.Number}, {Head: "most", Kind: doc.Number}, {Head: "unit"}, {Head: "p99/p50", Kind: doc.Number}}}
 	for _, q := range s.Table.Tails {
+		if all[q.Subject].imported() && q.Samples <= all[q.Subject].launches { // one mean of each launch has no tail
+			continue
+		}
 		in := scaleOf(params.Micros, q.Median)
 		cells := []doc.Cell{doc.Words(all[q.Subject].name), doc.Words(quantityWords(q.Quantity, q.Mode, q.Bytes)), doc.Count(q.Samples)}
 		for _, v := range []float64{q.Median, q.P95, q.P99, q.Most} {

@@ -41,7 +41,7 @@ func (s *Transports) Document() *doc.Document {
 	d.Add(doc.Section{ID: "ways", Title: "Half round trips and bandwidth", Figures: doc.Figures(doc.Half, s.ways(all), s.rates(all))})
 	d.Add(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, s.overheads(all, "o_s"), s.overheads(all, "o_r"))})
 	d.Add(doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Figures: doc.Figures(doc.Narrow, s.overlaps(all)...), Tables: []*doc.Table{overlapTable(named(s.Table)), s.freeTable(all)}})
-	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: []*doc.Table{s.launchTable(all), s.tailTable(all)}})
+	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: filled(s.launchTable(all), s.tailTable(all))})
 	d.Add(warnings(ws))
 	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
 	for _, x := range all {
@@ -353,14 +353,9 @@ func (s *Transports) off(all []subject) []string {
 
 // launched says what launches differ by.
 func (s *Transports) launched(all []subject) []string {
-	var out, once []string
-	for i := range all {
-		if all[i].launches == 1 {
-			once = append(once, all[i].name)
-		}
-	}
-	if len(once) > 0 {
-		out = append(out, strings.Join(once, ", ")+": of one launch only. What another one would show is not in the intervals: measure several.")
+	var out []string
+	if once := onceMeasured(all); once != "" {
+		out = append(out, once)
 	}
 	var words []string
 	for _, q := range s.Table.Scatters {

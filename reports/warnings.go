@@ -41,6 +41,28 @@ var meanings = map[string]string{
 	clean.Unidentified:     "The samples do not determine a parameter: it is too small to be distinguished from zero, or something else is the limit. Low-level messages (--level message) or more repetitions (--reps) may tell more.",
 }
 
+// importedMeanings are those of warnings about what another tool has measured, where flags of loggp measure do not help.
+var importedMeanings = map[string]string{
+	clean.FewSizes:        "Too few message sizes, or no small ones.",
+	clean.FewReps:         "The tool prints a mean of each size, or few repetitions: how much these scatter is not known.",
+	clean.NegativeLatency: "o_s and o_r of these calls contain work that goes on while the message is on its way, so that they cannot be subtracted from a round trip: no latency is left. Use rtt/2.",
+	clean.NotLinear:       "Times do not lie on a straight line: its numbers only summarize them, and ± understates how far off they are. Use the measured times.",
+	clean.CoarseTimer:     "The tool prints too few digits of such short times.",
+	clean.Drift:           "The machine became slower or faster during the run.",
+	clean.Disturbed:       "Other load took most of the time in more than half of the samples of a size: they lie far above the line of the other sizes, or a train of messages took less time than one. These sizes are left out.",
+	clean.NoCommonStart:   "Ranks had no clock by which to begin together, so that times are of calls behind a barrier, which ranks leave one after another.",
+	clean.Unidentified:    "The samples do not determine a parameter: the tool does not measure it, it is too small to be distinguished from zero, or something else is the limit.",
+}
+
+// meaningOf says what a kind of warnings means, without advice on measuring again if all are about what another tool has measured.
+func meaningOf(code string, all []clean.Warning) string {
+	own := slices.ContainsFunc(all, func(w clean.Warning) bool { return w.Code == code && !w.Imported })
+	if text := importedMeanings[code]; text != "" && !own {
+		return text
+	}
+	return meanings[code]
+}
+
 // gravest are the codes of warnings after which a number is missing or may be far off, the gravest first.
 var gravest = []string{clean.DisturbedUsed, clean.Disturbed, clean.NegativeLatency, clean.Unidentified, clean.Skew, clean.LateStarts, clean.NoCommonStart, clean.NotLinear,
 	clean.FewSizes, clean.FewReps, clean.CoarseTimer, clean.Drift, clean.RootsDisagree, clean.DirectionsDiffer, clean.HeavyTail}
@@ -75,7 +97,7 @@ func placeOf(w clean.Warning) string { return format.Place(w.Platform, w.Library
 
 // warning is the warnings of one kind.
 func warning(code string, all []clean.Warning, several bool) doc.Warning {
-	k := doc.Warning{Code: code, Meaning: meanings[code]}
+	k := doc.Warning{Code: code, Meaning: meaningOf(code, all)}
 	var texts, places []string
 	names := map[[2]string][]string{} // by text and place
 	for _, w := range all {

@@ -104,7 +104,7 @@ func namesInUse(t *testing.T) map[string][]string {
 		"Modes":     append(microbench.Modes(), microbench.Message),
 		"Columns":   columns(t),
 		"Facts":     constants(t, "../../microbench/sample/facts.go", "Roots"),
-		"Timers":    {"prttN", "prttN-d"},
+		"Timers":    {"prttN", "prttN-d", "stream-pairsN"},
 		"Packets":   constants(t, "../../model/protocol.go", "KindRM"),
 	}
 	for m := range model.NumModes {

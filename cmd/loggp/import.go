@@ -34,6 +34,9 @@ What has no timer is left out, and a note says so. What is measured in several f
 			if err := knownPlace(o.Place); err != nil {
 				return misuse(cmd, err)
 			}
+			if o.Ranks < 0 {
+				return misuse(cmd, fmt.Errorf("--ranks %d: a number of ranks is at least 1", o.Ranks))
+			}
 			names := args
 			if f := foreign.Named(args[0]); f != nil {
 				o.Format, names = f, args[1:]
@@ -69,6 +72,7 @@ What has no timer is left out, and a note says so. What is measured in several f
 	cmd.Flags().StringVar(&o.Platform, "platform-name", "", "platform of the samples (default: the name of the format)")
 	cmd.Flags().StringVar(&o.Library, "library", "", "library of the samples (default: what the file says, or none)")
 	cmd.Flags().StringVar(&o.Place, "place", "inter", "where the two ranks were: inter, intra, or two ranks such as 0-7")
+	cmd.Flags().IntVar(&o.Ranks, "ranks", 0, "ranks of collective operations, where the file does not say how many there were")
 	mustComplete(cmd, "place", places)
 	return cmd
 }

@@ -1,6 +1,10 @@
 package clean
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/loggp/loggp/microbench/sample"
+)
 
 // Warning says why a result is doubtful.
 type Warning struct {
@@ -11,6 +15,22 @@ type Warning struct {
 	Text      string // for a person
 
 	Sizes, Of int // it holds at so many of so many sizes; 0 where it is of none
+
+	Imported bool // another tool has measured there, so that advice on how to measure again does not help
+}
+
+// MarkImported marks the warnings of places where another tool has measured.
+func MarkImported(ws []Warning, set *sample.Set) {
+	files := set.Imported()
+	places := map[Subject]bool{}
+	for i := range set.Series {
+		if s := &set.Series[i]; s.File < len(files) && files[s.File] {
+			places[SubjectOf(s)] = true
+		}
+	}
+	for i, w := range ws {
+		ws[i].Imported = places[Subject{Platform: w.Platform, Library: w.Library, Place: w.Place}]
+	}
 }
 
 // The codes of warnings. docs/fit.md says when each is given and what to do about it.

@@ -21,6 +21,7 @@ type Collective struct {
 	Ranks, Bytes         int
 
 	Min, Median, Max float64 // of the ranks' own times, behind a barrier
+	Mean             float64 // of the ranks, where a tool says no more
 	Last             float64 // from a common start until the last rank has ended
 	Low, High        float64 // 95 % interval of the time that counts: see Took
 	Samples          int     // repetitions, of the timer that has most
@@ -31,12 +32,16 @@ type Collective struct {
 // doubts say what is wrong with the samples of the time that counts.
 type doubts struct{ few, tail, coarse, drift bool }
 
-// Took returns the time that counts, and its timer: until the last rank has ended from a common start, or else the slowest rank's.
+// Took returns the time that counts, and its timer: until the last rank has ended from a common start, or else the slowest rank's, or else the
+// mean of the ranks.
 func (c Collective) Took() (micros float64, timer string) {
-	if math.IsNaN(c.Last) {
+	switch {
+	case !math.IsNaN(c.Last):
+		return c.Last, sample.CollLast
+	case !math.IsNaN(c.Max):
 		return c.Max, sample.CollMax
 	}
-	return c.Last, sample.CollLast
+	return c.Mean, sample.CollMean
 }
 
 func (c Collective) took() float64 {
@@ -94,12 +99,12 @@ func Collectives(set *sample.Set) ([]Collective, error) {
 		var file int
 		k := of[0].Key
 		c := Collective{Platform: k.Platform, Library: k.Library, Place: k.Place, Clock: k.Clock, Operation: k.Mode, Algorithm: k.Protocol, Bytes: k.Bytes,
-			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Last: math.NaN()}
+			Min: math.NaN(), Median: math.NaN(), Max: math.NaN(), Mean: math.NaN(), Last: math.NaN()}
 		var counts clean.Cell
 		for _, x := range []struct {
 			timer string
 			to    *float64
-		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
+		}{{sample.CollMin, &c.Min}, {sample.CollMedian, &c.Median}, {sample.CollMean, &c.Mean}, {sample.CollMax, &c.Max}, {sample.CollLast, &c.Last}} { // the time that counts comes last
 			series := slices.DeleteFunc(slices.Clone(of), func(s *sample.Series) bool { return s.Timer != x.timer })
 			if len(series) > 0 {
 				counts = clean.New(series, clean.Pool, runs, clean.Options{}.Defaults())
@@ -126,6 +131,11 @@ func CollectiveWarnings(machines []sample.Machine, entrants []Entrant) []clean.W
 	}
 	for _, e := range entrants {
 		out = append(out, e.warnings()...)
+	}
+	for _, m := range machines {
+		if slices.Contains(m.Imported(), true) {
+			clean.MarkImported(out, m.Set)
+		}
 	}
 	return out
 }

@@ -105,7 +105,7 @@ func alike(a, b *sample.Set) bool {
 }
 
 // Collect sets what at least two entrants have measured side by side, in the order of the first: of each its fastest algorithm. Times
-// are compared from a common start if all had one, or else of the slowest ranks behind barriers. Ratios are to the
+// are compared from a common start if all had one, or else of the slowest ranks behind barriers, or else of the mean of the ranks. Ratios are to the
 // first entrant that is there.
 func Collect(entrants []Entrant, o clean.Options) *Table {
 	t := &Table{}
@@ -130,9 +130,12 @@ func Collect(entrants []Entrant, o clean.Options) *Table {
 		times := make([][]Collective, len(entrants))
 		for _, x := range of {
 			times[x.entrant] = append(times[x.entrant], x.Collective)
-			if math.IsNaN(x.Last) {
-				r.Timer = sample.CollMax
+			if _, timer := x.Took(); sample.TimerRank(timer) < sample.TimerRank(r.Timer) {
+				r.Timer = timer
 			}
+		}
+		if r.Timer == sample.CollMean && slices.ContainsFunc(of, func(x time) bool { return math.IsNaN(x.Mean) }) {
+			continue // one has the mean alone, and another does not have it
 		}
 		for n, x := range times {
 			if len(x) > 0 {
@@ -153,7 +156,10 @@ func Collect(entrants []Entrant, o clean.Options) *Table {
 // fastestOf returns the time of the fastest algorithm by a timer. Its interval is that of the time that counts; of another there is none.
 func fastestOf(times []Collective, timer string, subject int) Value {
 	micros := func(c Collective) float64 {
-		if timer == sample.CollMax {
+		switch timer {
+		case sample.CollMean:
+			return c.Mean
+		case sample.CollMax:
 			return c.Max
 		}
 		return c.Last

@@ -11,6 +11,14 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
+// Bounds on what a data set is made of. Each sample of a tool that prints means is a series of its own.
+const (
+	maxLaunches = 1000    // of one size of one timer
+	maxSeries   = 100_000 // of all files together
+	maxFacts    = 1000    // of a file
+	maxNotes    = 100     // of a file
+)
+
 // builder puts a set together.
 type builder struct {
 	set      sample.Set
@@ -19,6 +27,8 @@ type builder struct {
 
 	// Of the file that is read.
 	name   string
+	in     *input
+	ranks  int        // of collective operations; 0: not known
 	key    sample.Key // platform, library, clock, place
 	facts  []sample.Fact
 	series []sample.Series
@@ -43,12 +53,17 @@ type value struct {
 func (b *builder) file(name, text string, f *Format, o Options) error {
 	b.name, b.facts, b.series, b.lists, b.left = base(name), nil, nil, nil, nil
 	b.at, b.seen = make(map[sample.Key]int), make(map[sample.Key]int)
+	b.ranks = o.Ranks
 	b.key = sample.Key{
-		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: "auto",
+		Platform: cmp.Or(o.Platform, f.Name), Library: o.Library, Clock: "real", Place: cmp.Or(o.Place, "inter"), Protocol: auto,
 	}
 	in := &input{name: name, rest: text}
+	b.in = in
 	if f.read(in, b); in.err != nil {
 		return in.err
+	}
+	if err := b.collectives(); err != nil {
+		return err
 	}
 	if len(b.series) == 0 {
 		why := ""
@@ -65,9 +80,12 @@ func (b *builder) file(name, text string, f *Format, o Options) error {
 // which output. So the coarsest resolution counts for all.
 func (b *builder) finish(f *Format) {
 	facts := []sample.Fact{
-		{Key: "imported_from", Value: clean(b.name)}, {Key: "imported_as", Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
+		{Key: "imported_from", Value: clean(b.name)}, {Key: sample.ImportedAs, Value: f.Name + ": " + f.Description}, {Key: sample.Roots, Value: "1"},
 	}
 	facts = append(facts, b.facts...)
+	if b.together() {
+		facts = append(facts, sample.Fact{Key: sample.Ranks, Value: strconv.Itoa(b.ranks)})
+	}
 	for _, l := range b.lists {
 		facts = append(facts, sample.Fact{Key: l.what + " of " + l.timer + " " + l.mode, Value: l.String()})
 	}
@@ -89,12 +107,29 @@ func (b *builder) finish(f *Format) {
 	}
 }
 
+// together says whether some of the file's times are of collective operations.
+func (b *builder) together() bool {
+	return slices.ContainsFunc(b.series, func(s sample.Series) bool { return sample.Collective(s.Timer) })
+}
+
+// collectives is an error if the file has times of collective operations and it is not known among how many ranks.
+func (b *builder) collectives() error {
+	if b.together() && b.ranks == 0 {
+		return fmt.Errorf("%s: the file does not say how many ranks took part in the collective operation: give --ranks", b.name)
+	}
+	return nil
+}
+
 // of returns what is measured by a timer of a mode at a size.
 func (b *builder) of(mode, timer string, bytes, launch int) *sample.Series {
 	k := b.key
 	k.Mode, k.Timer, k.Bytes, k.Launch = mode, timer, bytes, launch
 	i, ok := b.at[k]
 	if !ok {
+		if len(b.set.Series)+len(b.series) >= maxSeries {
+			b.in.errorf(b.in.last, "more than %d sizes and launches: import fewer files at once, or fewer repetitions of a size", maxSeries)
+			return &sample.Series{}
+		}
 		i = len(b.series)
 		b.at[k] = i
 		b.series = append(b.series, sample.Series{Key: k})
@@ -115,7 +150,11 @@ func (b *builder) sample(mode, timer string, bytes int, t unit.Time) {
 
 // summary adds the one value that a tool gives of a size: one sample. Of a size that comes again it is another launch.
 func (b *builder) summary(mode, timer string, bytes int, t unit.Time) {
-	k := sample.Key{Mode: mode, Timer: timer, Bytes: bytes}
+	k := sample.Key{Library: b.key.Library, Mode: mode, Timer: timer, Bytes: bytes}
+	if b.seen[k] >= maxLaunches {
+		b.in.errorf(b.in.last, "%s of %s at %d bytes comes more than %d times in one file", timer, mode, bytes, maxLaunches)
+		return
+	}
 	s := b.of(mode, timer, bytes, b.seen[k])
 	b.seen[k]++
 	s.Times = append(s.Times, t)
@@ -123,8 +162,8 @@ func (b *builder) summary(mode, timer string, bytes int, t unit.Time) {
 
 // fact adds something known about the run, if it is known.
 func (b *builder) fact(key, value string) {
-	if value = clean(value); value != "" {
-		b.facts = append(b.facts, sample.Fact{Key: key, Value: value})
+	if f := (sample.Fact{Key: key, Value: clean(value)}); f.Value != "" && len(b.facts) < maxFacts && !slices.Contains(b.facts, f) {
+		b.facts = append(b.facts, f)
 	}
 }
 
@@ -133,7 +172,7 @@ func (b *builder) resolution(t unit.Time) { b.fact(sample.Resolution, t.MicrosSt
 
 // leave says what was left out and why, once.
 func (b *builder) leave(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(b.left, text) {
+	if text := fmt.Sprintf(format, args...); len(b.left) < maxNotes && !slices.Contains(b.left, text) {
 		b.left = append(b.left, text)
 	}
 }

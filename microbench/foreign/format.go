@@ -41,6 +41,7 @@ type Options struct {
 	Format   *Format // default: guessed, in each file
 	Platform string  // default: the name of the format
 	Library  string  // default: what the file says, or none
+	Ranks    int     // of collective operations, where the file does not say; 0: unknown
 	Place    string  // inter, intra, or two ranks such as 0-7; default inter
 }
 

@@ -17,6 +17,7 @@ import (
 //
 //	L=0.360499  s=1  o_s=0.025591  o_r=0.085675  g=-nan  G=-nan (-nan GiB/s) lsqu(g,G)=-nan
 //
+// Where the tool finds a change of protocol, it says so and prints the row of a size twice, with g and G of the sizes before the change and after it.
 // All times are in microseconds. (GiB/s are Gibit/s: it is not read.) g and G are lines through all sizes before, whatever the protocol,
 // and L is half of the first round trip, so that none of them is imported: a fit makes its own of PRTT.
 var netgauge = Format{
@@ -35,6 +36,7 @@ var (
 	ngVersion = regexp.MustCompile(`(?m)^# Info:\s+\(0\): (Netgauge) v(\S{1,30}) [^\n]*\([^\n]*netgauge ([^\n)]*)\)`)
 	ngRow     = regexp.MustCompile(`(?m)^\s*L=(\S{1,40})\s+s=(\S{1,40})\s+o_s=(\S{1,40})\s+o_r=(\S{1,40})\s+g=\S+\s+G=\S+ \(\S+ GiB/s\) lsqu\(g,G\)=\S+\s*$`)
 	ngModule  = regexp.MustCompile(`-m (\S{1,40})`)
+	ngChange  = regexp.MustCompile(`^we detected a protocol change at (\d{1,10}) bytes:`)
 	ngTesting = regexp.MustCompile(`^Testing (\d{1,10}) bytes (\d{1,9}) times:`)
 )
 
@@ -89,6 +91,7 @@ func readLogGP(in *input, b *builder) {
 	b.fact("values", "medians, one a size; timer11 is the tool's o_s, from trains with waits, timer12 its o_r, and rtt at the first size twice its L")
 	b.leave("g and G: lines through all sizes before, whatever the protocol; the file ng.out (option -o) has the round trips that they are from")
 	first := true
+	again := false // the next row is one that was printed before, with lines made anew from a change of protocol on
 	in.each(func(l *line, _ string) {
 		m := ngVersion.FindStringSubmatch(l.text)
 		if m == nil {
@@ -103,9 +106,15 @@ func readLogGP(in *input, b *builder) {
 	}, func(l *line) {
 		if m := ngTesting.FindStringSubmatch(l.text); m != nil {
 			b.detail("repetitions", "send", sample.Timer11, atoi(m[1]), m[2])
+			again = false
+		} else if m := ngChange.FindStringSubmatch(l.text); m != nil {
+			b.fact("protocol_change_at_bytes", m[1])
+			again = false
 		} else if strings.HasPrefix(strings.TrimSpace(l.text), "L=") {
-			logGPRow(l, b, first)
-			first = false
+			if !again {
+				logGPRow(l, b, first)
+			}
+			first, again = false, true
 		} else {
 			l.errorf(1, "%s where \"Testing ... bytes\" or \"L=... s=... o_s=...\" belongs", cited(l.text))
 		}

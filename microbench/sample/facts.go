@@ -1,5 +1,7 @@
 package sample
 
+import "slices"
+
 // The facts that those who read a data set act upon. All others are for people.
 const (
 	Roots      = "roots"               // 2: the second half of every series has the barrier's root at P2; else 1
@@ -9,6 +11,8 @@ const (
 	OnePlace   = "one_place"           // of all pairs of ranks: intra or inter, where that is true of each of them
 	Spoiled    = "spoiled"             // what was seen before the measurement that spoils it: check: what it found; check: ...
 	File       = "file"                // heads the facts of one file among several that were read together
+
+	ImportedAs = "imported_as" // the tool whose output it is, where it was not measured by this program
 
 	PlatformFile = "platform_file" // what was given as --platform
 
@@ -54,4 +58,13 @@ func (s *Set) Rows() int {
 		n += len(s.Series[i].Times)
 	}
 	return n
+}
+
+// Imported says of each of the files that were read together whether another tool has measured what is in it.
+func (s *Set) Imported() []bool {
+	var out []bool
+	for _, facts := range s.FactsByFile() {
+		out = append(out, slices.ContainsFunc(facts, func(f Fact) bool { return f.Key == ImportedAs }))
+	}
+	return out
 }

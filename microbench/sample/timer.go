@@ -1,6 +1,9 @@
 package sample
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // The timers. The first four are those of Al-Tawil and Moritz, figure 2. Timers has what each measures; the timers of
 // round-trip trains have the number of messages in their names (PRTT).
@@ -18,12 +21,17 @@ const (
 	Get    = "get"
 	Put    = "put"
 	Stream = "stream"
+	Both   = "stream-both"
 
 	CollMin    = "coll_min"
 	CollMedian = "coll_median"
+	CollMean   = "coll_mean"
 	CollMax    = "coll_max"
 	CollLast   = "coll_last"
 )
+
+// StreamPairs returns the timer of windows of sends between several pairs of ranks at once: the mean time per message of one pair.
+func StreamPairs(pairs int) string { return Stream + "-pairs" + strconv.Itoa(pairs) }
 
 // TimerInfo is a row of the table of timers. All times are in microseconds in files.
 type TimerInfo struct {
@@ -48,8 +56,10 @@ var Timers = []TimerInfo{
 	{Get, "a remote read, until it is found complete", "", false},
 	{Put, "a remote write, until it is found complete", "", false},
 	{Stream, "mean time per message of a window of non-blocking sends, with the short answer that ends it", "max(o_s, g + (k−1) G)", false},
+	{Both, "the same, while both ranks send: mean time per message in one direction", "", false},
 	{CollMin, "collective call behind a barrier: the fastest rank's time", "", true},
 	{CollMedian, "the same: the median of the ranks", "", true},
+	{CollMean, "the same: the mean of the ranks, by tools that print no more", "", true},
 	{CollMax, "the same: the slowest rank's time", "", true},
 	{CollLast, "from a start that ranks have agreed on until the last rank's call has ended", "schedules of model/collective", true},
 }
