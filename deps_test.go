@@ -41,6 +41,7 @@ var layers = [][]string{
 	{"reports/render"},
 	{"reports/pagetest"},
 	{"reports", "reports/study", "reports/recording"},
+	{"impl/portable"},
 	{"impl/npb", "impl/programs", "impl/engine/enginetest/program"},
 	{"microbench", "impl/engine/enginetest"},
 	{"microbench/patterns", "microbench/probe", "microbench/probe/probetest", "impl/world"},

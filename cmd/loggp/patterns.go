@@ -7,10 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/aclmpl"
+	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/patterns"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
 )
@@ -77,18 +76,18 @@ func (r *patternRuns) run(cmd *cobra.Command) error {
 	for _, p := range chosen {
 		for _, bytes := range lengths {
 			for _, s := range subjects {
-				if !s.Has(p) {
+				if !patterns.Has(s.Library, p) {
 					continue
 				}
 				w, err := s.job.World(cmd.Context(), 1)
 				if err != nil {
 					return err
 				}
-				m, err := patterns.Time(w, s.Subject, p, bytes, r.rounds)
+				m, err := patterns.Time(w, s.Library, p, bytes, r.rounds)
 				if err != nil {
 					return fmt.Errorf("patterns on %s: %w", r.platform, err)
 				}
-				rows = append(rows, reports.PatternRow{Pattern: p.Name, Library: s.Library, Mode: s.Mode, Ranks: m.Ranks, Bytes: bytes, Time: m.Time, Rate: m.ByteRate})
+				rows = append(rows, reports.PatternRow{Pattern: p.Name, Library: s.Name, Mode: s.Mode, Ranks: m.Ranks, Bytes: bytes, Time: m.Time, Rate: m.ByteRate})
 			}
 		}
 	}
@@ -113,7 +112,7 @@ func patternsNamed(list string) ([]patterns.Pattern, error) {
 
 // subject is a library with a way to send, and a job that it runs in.
 type subject struct {
-	*patterns.Subject
+	*portable.Library
 	job *world.Job
 }
 
@@ -149,14 +148,12 @@ func (r *patternRuns) subjects(cmd *cobra.Command) ([]subject, error) {
 		if name == shmemLibrary && (first.Real() || !first.Platform.Machine.Remote()) {
 			return nil, misuse(cmd, fmt.Errorf("--library shmem: raw puts need remote memory, which platform %s does not have", r.platform))
 		}
-		j, s := first, []*patterns.Subject{patterns.SHMEM()}
+		j, s := first, []*portable.Library{portable.SHMEM()}
 		if name != shmemLibrary {
 			if j, err = open(name); err != nil {
 				return nil, misuse(cmd, err)
 			}
-			if s = patterns.ACLMPL(name, aclmpl.Options{}); j.Library.CarriedBy() != model.Aclmpl {
-				s = patterns.MPI(name, j.Options(""))
-			}
+			s = sendingBy(j, "")
 		}
 		for _, x := range s {
 			all = append(all, subject{x, j})

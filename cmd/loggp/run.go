@@ -11,6 +11,7 @@ import (
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/npb"
+	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/programs"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model"
@@ -24,7 +25,7 @@ import (
 // runs has the flags of the verb.
 type runs struct {
 	platform, library, protocol, noise, operation string
-	class                                         string
+	class, picture                                string
 	collective                                    []string
 	ranks, size, rounds                           int
 	seed                                          uint64
@@ -39,6 +40,10 @@ func runCommand() *cobra.Command {
 	var list strings.Builder
 	var names []string
 	for _, p := range programs.All {
+		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
+		names = append(names, p.Name)
+	}
+	for _, p := range portable.Programs {
 		fmt.Fprintf(&list, "\n  %-8s %s (--size: %s, %d unless given)", p.Name, p.What, p.Size, p.Usual.Size)
 		names = append(names, p.Name)
 	}
@@ -60,7 +65,8 @@ The programs are` + list.String(),
   loggp run --platform convex -n 16 --operation 0s sort
   loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
   loggp run --platform t3d -n 8 --profile matmul
-  loggp run --platform t3d -n 8 --class W npb-is`,
+  loggp run --platform t3d -n 8 --class W npb-is
+  loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("say which program: %s", strings.Join(names, ", "))
@@ -79,6 +85,7 @@ The programs are` + list.String(),
 	f.IntVar(&r.size, "size", 0, "size of the problem (default: the program's)")
 	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
 	f.StringVar(&r.class, "class", "", "size of a NAS Parallel Benchmark: S, W or A (default: S)")
+	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
@@ -91,6 +98,12 @@ The programs are` + list.String(),
 }
 
 func (r *runs) run(cmd *cobra.Command, name string) error {
+	if p, ok := portable.Named(name); ok {
+		return r.portable(cmd, p)
+	}
+	if r.picture != "" {
+		return misuse(cmd, fmt.Errorf("--picture: %s makes no picture", name))
+	}
 	p, ok := programs.Named(name)
 	b, benchmark := npb.Named(name)
 	switch {
@@ -110,7 +123,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	job, s, err := r.set(known, p)
+	job, s, err := r.set(known, p.Usual, world.New)
 	if err != nil {
 		return misuse(cmd, err)
 	}
@@ -183,8 +196,7 @@ func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
 }
 
 // set makes a job and the settings of a program of the flags.
-func (r *runs) set(known *platform.Platform, p programs.Program) (*world.Job, programs.Settings, error) {
-	s := p.Usual
+func (r *runs) set(known *platform.Platform, s portable.Settings, open func(*platform.Platform, string, int, float64) (*world.Job, error)) (*world.Job, portable.Settings, error) {
 	if r.size != 0 {
 		s.Size = r.size
 	}
@@ -206,7 +218,7 @@ func (r *runs) set(known *platform.Platform, p programs.Program) (*world.Job, pr
 	if err != nil {
 		return nil, s, err
 	}
-	job, err := world.New(known, r.library, r.ranks, noise)
+	job, err := open(known, r.library, r.ranks, noise)
 	if err != nil {
 		return nil, s, err
 	}

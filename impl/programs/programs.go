@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -20,11 +21,7 @@ type Program struct {
 }
 
 // Settings are the amount of work of a program.
-type Settings struct {
-	Size      int       // of the problem, in units of Program.Size
-	Rounds    int       // repetitions
-	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
-}
+type Settings = portable.Settings
 
 // All are all programs.
 var All = []Program{ring, stencil, matmul, sorting, gradient}

@@ -109,6 +109,19 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 // Record runs a program on the job's ranks and returns its recording, which has at most most spans,
 // calls and messages; 0: the default limit of hw.Recorder.
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
+	return j.record(ctx, seed, most, func(w device.World, r *hw.Recorder) error {
+		o := j.Options(protocol)
+		o.Enter = r.Enter
+		return mpi.Run(w, o, program)
+	})
+}
+
+// RecordAny is Record with any library: run starts the program.
+func (j *Job) RecordAny(ctx context.Context, seed uint64, run func(device.World) error) (*model.Recording, error) {
+	return j.record(ctx, seed, -1, func(w device.World, _ *hw.Recorder) error { return run(w) })
+}
+
+func (j *Job) record(ctx context.Context, seed uint64, most int, run func(device.World, *hw.Recorder) error) (*model.Recording, error) {
 	r := &hw.Recorder{Tell: engines[j.Library.CarriedBy()].describe, Limit: most}
 	cfg := j.config(ctx, seed)
 	cfg.Record = r
@@ -116,9 +129,7 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 	if err != nil {
 		return nil, err
 	}
-	o := j.Options(protocol)
-	o.Enter = r.Enter
-	if err := mpi.Run(w, o, program); err != nil {
+	if err := run(w, r); err != nil {
 		return nil, err
 	}
 	return r.Recording(), nil

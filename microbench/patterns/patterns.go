@@ -1,6 +1,6 @@
 // Package patterns times communication patterns of message-passing libraries, not all of which are
 // MPI: the benchmarks by which Painter et al. (1995, section 5) compare ACLMPL, MPI, PVM and SHMEM
-// on the Cray T3D. All libraries are timed by the same code, through Process.
+// on the Cray T3D. All libraries are timed by the same code, through portable.Process.
 package patterns
 
 import (
@@ -8,52 +8,17 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/model/unit"
 )
-
-// Process is one rank of a job as patterns see it. Messages of one rank to another are received in
-// the order in which they were sent; the receiver knows their lengths. Data may be written over by
-// that of other senders where a Subject says so: patterns do not look at it.
-type Process interface {
-	Rank() int
-	Size() int
-	Now() unit.Time
-	Compute(d unit.Time) // waits until d has passed
-	Send(dst int, b []byte)
-	Receive(src int, b []byte)
-	Exchange(dst int, out []byte, src int, in []byte) // both at once
-	Broadcast(b []byte)                               // of rank 0
-	Reduce(x []float64, op Op)                        // in place, to rank 0; what others have then is undefined
-	Barrier()
-}
-
-// Op combines two numbers.
-type Op uint8
-
-// The operations.
-const (
-	Sum Op = iota
-	Max
-)
-
-// Subject is a library with a way to send.
-type Subject struct {
-	Library, Mode string
-	Flood         bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
-	Without       []string
-
-	// Run runs a program on all ranks. No message is longer than bytes.
-	Run func(w mpi.World, bytes int, program func(Process) error) error
-}
 
 // Pattern is a communication pattern.
 type Pattern struct {
 	Name, What string
-	Least      int                                         // ranks
-	Handled    func(ranks, bytes int) int                  // bytes that one rank handles in a round, which throughput is of; nil: it has none
-	Halves     bool                                        // a round is a round trip, and the time half of it
-	round      func(p Process, s *Subject, out, in []byte) // of one rank
+	Least      int                                                           // ranks
+	Handled    func(ranks, bytes int) int                                    // bytes that one rank handles in a round, which throughput is of; nil: it has none
+	Halves     bool                                                          // a round is a round trip, and the time half of it
+	round      func(p portable.Process, s *portable.Library, out, in []byte) // of one rank
 }
 
 // All are all patterns.
@@ -62,7 +27,7 @@ var All = []Pattern{
 	{"one-to-all", "rank 0 sends to each other rank in turn", 2, byRoot, false, oneToAll},
 	{"all-to-one", "rank 0 receives from each other rank in turn", 2, byRoot, false, allToOne},
 	{"all-to-all", "each rank sends to each other rank", 2, byRoot, false, allToAll},
-	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p Process, _ *Subject, out, _ []byte) { p.Broadcast(out) }},
+	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p portable.Process, _ *portable.Library, out, _ []byte) { p.Broadcast(out) }},
 	{"reduce", "the sum of the ranks' arrays of 8-byte numbers, at rank 0", 2, nil, false, reduce},
 }
 
@@ -78,10 +43,11 @@ func Named(name string) (Pattern, bool) {
 // byRoot is what the root, or each rank of all-to-all, handles: a message of each other rank.
 func byRoot(ranks, bytes int) int { return (ranks - 1) * bytes }
 
-// Has reports whether a library is timed in a pattern.
-func (s *Subject) Has(p Pattern) bool { return !slices.Contains(s.Without, p.Name) }
+// Has reports whether a library is timed in a pattern: each collective operation once, by the way
+// of sending that it uses.
+func Has(l *portable.Library, p Pattern) bool { return l.Collectives || p.Handled != nil || p.Halves }
 
-func pingPong(p Process, _ *Subject, out, in []byte) {
+func pingPong(p portable.Process, _ *portable.Library, out, in []byte) {
 	switch p.Rank() {
 	case 0:
 		p.Send(1, out)
@@ -92,7 +58,7 @@ func pingPong(p Process, _ *Subject, out, in []byte) {
 	}
 }
 
-func oneToAll(p Process, _ *Subject, out, in []byte) {
+func oneToAll(p portable.Process, _ *portable.Library, out, in []byte) {
 	if p.Rank() > 0 {
 		p.Receive(0, in)
 		return
@@ -102,7 +68,7 @@ func oneToAll(p Process, _ *Subject, out, in []byte) {
 	}
 }
 
-func allToOne(p Process, _ *Subject, out, in []byte) {
+func allToOne(p portable.Process, _ *portable.Library, out, in []byte) {
 	if p.Rank() > 0 {
 		p.Send(0, out)
 		return
@@ -114,7 +80,7 @@ func allToOne(p Process, _ *Subject, out, in []byte) {
 
 // allToAll has n-1 steps. In step i the partner is rank xor i if n is a power of two; else each rank
 // sends to the one i above and receives from the one i below.
-func allToAll(p Process, s *Subject, out, in []byte) {
+func allToAll(p portable.Process, s *portable.Library, out, in []byte) {
 	n := p.Size()
 	to, from := func(i int) int { return (p.Rank() + i) % n }, func(i int) int { return (p.Rank() - i + n) % n }
 	if bits.OnesCount(uint(n)) == 1 {
@@ -133,12 +99,14 @@ func allToAll(p Process, s *Subject, out, in []byte) {
 	}
 }
 
-func reduce(p Process, _ *Subject, out, _ []byte) { p.Reduce(make([]float64, len(out)/8), Sum) }
+func reduce(p portable.Process, _ *portable.Library, out, _ []byte) {
+	p.Reduce(make([]float64, len(out)/8), portable.Sum)
+}
 
 // Measurement is the time of one pattern.
 type Measurement struct {
 	Pattern      Pattern
-	Subject      *Subject
+	Library      *portable.Library
 	Ranks, Bytes int
 	Time         unit.Time // median of the rounds: from the start until the last rank has ended
 	ByteRate     unit.Rate // bytes that one rank handles, by that time; 0: the pattern has none
@@ -151,13 +119,13 @@ const pause = 2 * unit.Millisecond
 // Time runs a pattern for some rounds after one that does not count. All ranks begin a round at a
 // time that rank 0 tells them, so their clocks have to be one, as in an emulated machine and in one
 // host.
-func Time(w mpi.World, s *Subject, x Pattern, bytes, rounds int) (Measurement, error) {
-	m := Measurement{Pattern: x, Subject: s, Bytes: bytes}
+func Time(w portable.World, s *portable.Library, x Pattern, bytes, rounds int) (Measurement, error) {
+	m := Measurement{Pattern: x, Library: s, Bytes: bytes}
 	if x.Name == "reduce" && bytes%8 != 0 {
 		return m, fmt.Errorf("reduce: %d bytes are not a whole number of 8-byte numbers", bytes)
 	}
 	var late []float64 // by round: how long the last rank took, in picoseconds
-	err := s.Run(w, max(bytes, 8), func(p Process) error {
+	err := s.Run(w, max(bytes, 8), func(p portable.Process) error {
 		if p.Size() < x.Least {
 			return fmt.Errorf("%s: %d ranks are too few, it needs %d", x.Name, p.Size(), x.Least)
 		}
@@ -171,7 +139,7 @@ func Time(w mpi.World, s *Subject, x Pattern, bytes, rounds int) (Measurement, e
 		}
 		p.Barrier()
 		for i := range took { // one by one: libraries may bound the length of messages
-			p.Reduce(took[i:i+1], Max)
+			p.Reduce(took[i:i+1], portable.Max)
 		}
 		if p.Rank() == 0 {
 			m.Ranks, late = p.Size(), took[1:]
@@ -179,7 +147,7 @@ func Time(w mpi.World, s *Subject, x Pattern, bytes, rounds int) (Measurement, e
 		return nil
 	})
 	if err != nil {
-		return m, fmt.Errorf("%s by %s %s: %w", x.Name, s.Library, s.Mode, err)
+		return m, fmt.Errorf("%s by %s %s: %w", x.Name, s.Name, s.Mode, err)
 	}
 	if late == nil {
 		return m, nil // this process was started as another rank, for a later run
@@ -195,7 +163,7 @@ func Time(w mpi.World, s *Subject, x Pattern, bytes, rounds int) (Measurement, e
 }
 
 // agree waits until a time that rank 0 chooses and returns it.
-func agree(p Process) unit.Time {
+func agree(p portable.Process) unit.Time {
 	var word [8]byte
 	begin := p.Now() + pause
 	for i := range word {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/aclmpl"
+	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -26,9 +27,9 @@ func job(t *testing.T, library string, ranks int) *world.Job {
 }
 
 // timed returns the time of a pattern on the T3D.
-func timed(t *testing.T, s *Subject, pattern string, ranks, bytes int) Measurement {
+func timed(t *testing.T, s *portable.Library, pattern string, ranks, bytes int) Measurement {
 	t.Helper()
-	library := s.Library
+	library := s.Name
 	if library == "shmem" {
 		library = ""
 	}
@@ -48,29 +49,29 @@ func timed(t *testing.T, s *Subject, pattern string, ranks, bytes int) Measureme
 }
 
 // subjects are the libraries of the T3D.
-func subjects(t *testing.T) (mpiSync, mpiAsync, sync, async, shmem *Subject) {
-	m, a := MPI("chimp", job(t, "chimp", 2).Options("")), ACLMPL("aclmpl", aclmpl.Options{})
-	return m[0], m[1], a[0], a[1], SHMEM()
+func subjects(t *testing.T) (mpiSync, mpiAsync, sync, async, shmem *portable.Library) {
+	m, a := portable.MPI("chimp", job(t, "chimp", 2).Options("")), portable.ACLMPL("aclmpl", aclmpl.Options{})
+	return m[0], m[1], a[0], a[1], portable.SHMEM()
 }
 
 // Every library is timed in each pattern that it has, with numbers of ranks that are powers of two
 // and that are not. More ranks do not take less time, and longer messages take more.
 func TestPatterns(t *testing.T) {
 	a, b, c, d, e := subjects(t)
-	for _, s := range []*Subject{a, b, c, d, e} {
+	for _, s := range []*portable.Library{a, b, c, d, e} {
 		for _, p := range All {
-			if !s.Has(p) {
+			if !Has(s, p) {
 				continue
 			}
 			var last unit.Time
 			for _, n := range []int{2, 3, 8} {
 				short, long := timed(t, s, p.Name, n, 8), timed(t, s, p.Name, n, 8192)
 				if short.Time <= 0 || long.Time <= short.Time || short.Time < last && !p.Halves {
-					t.Errorf("%s, %s %s, %d ranks: 8 bytes take %v and 8192 take %v; with fewer ranks 8 take %v", p.Name, s.Library, s.Mode, n, short.Time, long.Time, last)
+					t.Errorf("%s, %s %s, %d ranks: 8 bytes take %v and 8192 take %v; with fewer ranks 8 take %v", p.Name, s.Name, s.Mode, n, short.Time, long.Time, last)
 				}
 				last = short.Time
 				if rate := float64((n-1)*8192) / (long.Time.Micros() / 1e6); p.Handled != nil && math.Abs(float64(long.ByteRate)/rate-1) > 1e-9 {
-					t.Errorf("%s, %s: rate %v, want %v", p.Name, s.Library, float64(long.ByteRate), rate)
+					t.Errorf("%s, %s: rate %v, want %v", p.Name, s.Name, float64(long.ByteRate), rate)
 				}
 			}
 		}
@@ -81,7 +82,7 @@ func TestPatterns(t *testing.T) {
 // fitted to them (Painter et al. 1995, Table 1 and section 4.1).
 func TestLatencies(t *testing.T) {
 	mpiSync, mpiAsync, sync, async, _ := subjects(t)
-	latency := func(s *Subject) unit.Time { return timed(t, s, "latency", 2, 8).Time }
+	latency := func(s *portable.Library) unit.Time { return timed(t, s, "latency", 2, 8).Time }
 	s, a, m, ms := latency(sync), latency(async), latency(mpiAsync), latency(mpiSync)
 	if !(s < a && a < m && m < ms) {
 		t.Errorf("latency of one word: ACLMPL sync %v, async %v, MPI async %v, sync %v: not in this order", s, a, m, ms)
@@ -109,7 +110,7 @@ func BenchmarkAllToAll(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := Time(w, ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
+				if _, err := Time(w, portable.ACLMPL("aclmpl", aclmpl.Options{})[0], x, 1024, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

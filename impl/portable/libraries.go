@@ -1,10 +1,12 @@
-package patterns
+package portable
 
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
 
 	"github.com/loggp/loggp/impl/aclmpl"
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/shmem"
 	"github.com/loggp/loggp/model/unit"
@@ -12,19 +14,19 @@ import (
 
 // MPI returns the ways of a library of MPI: sync is by synchronous sends (MPI_Ssend), async by
 // standard ones (MPI_Send). Collective operations are the same in both.
-func MPI(library string, o mpi.Options) []*Subject {
-	by := func(send func(*mpi.Comm, []byte, int, int), exchange func(c *mpi.Comm, dst int, out []byte, src int, in []byte)) func(mpi.World, int, func(Process) error) error {
-		return func(w mpi.World, _ int, program func(Process) error) error {
+func MPI(library string, o mpi.Options) []*Library {
+	by := func(send func(*mpi.Comm, []byte, int, int), exchange func(c *mpi.Comm, dst int, out []byte, src int, in []byte)) func(device.World, int, func(Process) error) error {
+		return func(w device.World, _ int, program func(Process) error) error {
 			return mpi.Run(w, o, func(c *mpi.Comm) error { return program(mpiProcess{c, send, exchange}) })
 		}
 	}
-	return []*Subject{
-		{Library: library, Mode: "sync", Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+	return []*Library{
+		{Name: library, Mode: "sync", Collectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
 			r := mpi.Irecv(c, in, src, 0)
 			mpi.Ssend(c, out, dst, 0)
 			r.Wait()
 		})},
-		{Library: library, Mode: "async", Without: []string{"broadcast", "reduce"}, Run: by(mpi.Send[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+		{Name: library, Mode: "async", Run: by(mpi.Send[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
 			mpi.Sendrecv(c, out, dst, 0, in, src, 0)
 		})},
 	}
@@ -51,13 +53,37 @@ func (p mpiProcess) Reduce(x []float64, op Op) {
 	copy(x, sum)
 }
 
+// pixel is a Pixel as MPI sees it.
+var pixel = mpi.Contiguous(len(Pixel{}), mpi.Float32).Commit()
+
+// Composite implements Compositor.
+func (p mpiProcess) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
+	op := mpi.NewOp(func(in, inout mpi.Buffer) {
+		lower, higher := pixels(mpi.View[float32](in.Bytes)), pixels(mpi.View[float32](inout.Bytes))
+		combine(lower, higher, higher)
+	}, false)
+	all := make([]Pixel, len(x))
+	p.Comm.Reduce(bufferOf(x), bufferOf(all), op, 0)
+	copy(x, all)
+}
+
+func bufferOf(x []Pixel) mpi.Buffer {
+	b := mpi.Of(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*len(Pixel{})))
+	b.Type, b.Count = pixel, len(x)
+	return b
+}
+
+func pixels(x []float32) []Pixel {
+	return unsafe.Slice((*Pixel)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/len(Pixel{}))
+}
+
 // ACLMPL returns the two groups of calls of ACLMPL. Collective operations are of the first.
-func ACLMPL(library string, o aclmpl.Options) []*Subject {
-	return []*Subject{
-		{Library: library, Mode: "sync", Run: func(w mpi.World, _ int, program func(Process) error) error {
+func ACLMPL(library string, o aclmpl.Options) []*Library {
+	return []*Library{
+		{Name: library, Mode: "sync", Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
 		}},
-		{Library: library, Mode: "async", Flood: true, Without: []string{"broadcast", "reduce"}, Run: func(w mpi.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "async", Flood: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(asyncPE{syncPE{e}}) })
 		}},
 	}
@@ -77,11 +103,9 @@ func (p syncPE) Reduce(x []float64, op Op) {
 	})
 }
 
-func (o Op) of(a, b float64) float64 {
-	if o == Max {
-		return max(a, b)
-	}
-	return a + b
+// Composite implements Compositor.
+func (p syncPE) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
+	aclmpl.Reduce(p.PE, x, combine)
 }
 
 type asyncPE struct{ syncPE }
@@ -96,9 +120,9 @@ func (p asyncPE) Exchange(dst int, out []byte, src int, in []byte) {
 
 // SHMEM returns raw puts: a message is put to where its receiver has room for one, whoever else
 // puts there, and a word says that it is there. Nothing waits for the receiver.
-func SHMEM() *Subject {
-	return &Subject{Library: "shmem", Mode: "put", Flood: true, Without: []string{"broadcast", "reduce"},
-		Run: func(w mpi.World, bytes int, program func(Process) error) error {
+func SHMEM() *Library {
+	return &Library{Name: "shmem", Mode: "put", Flood: true, Overwrites: true,
+		Run: func(w device.World, bytes int, program func(Process) error) error {
 			return shmem.Run(w, func(ranks int) int { return 16*ranks + 8 + bytes }, func(e *shmem.PE) error {
 				return program(&shmemProcess{PE: e, sent: make([]uint64, e.Size()), received: make([]uint64, e.Size())})
 			})

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/aclmpl"
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/portable"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/recording"
+)
+
+// portable runs a program that any library can run.
+func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
+	var wrong error
+	if r.class != "" {
+		wrong = fmt.Errorf("--class is for the NAS Parallel Benchmarks: %s has --size and --rounds", p.Name)
+	}
+	if r.profile {
+		wrong = errors.Join(wrong, fmt.Errorf("--profile is of calls of MPI, and %s runs by any library", p.Name))
+	}
+	if r.picture != "" && !p.Picture {
+		wrong = errors.Join(wrong, fmt.Errorf("--picture: %s makes no picture", p.Name))
+	}
+	if r.platform == "" {
+		wrong = errors.Join(wrong, errors.New("--platform: say on what to run: a name of 'loggp platforms', a file, or loggp:PARAMETERS"))
+	}
+	if wrong != nil {
+		return misuse(cmd, wrong)
+	}
+	known, err := load(cmd, r.platform)
+	if err != nil {
+		return err
+	}
+	job, s, err := r.set(known, p.Usual, world.NewAny)
+	if err == nil && !job.Library.CarriedBy().MPI() && (r.protocol != "" || r.collective != nil) {
+		err = fmt.Errorf("--protocol and --collective are for libraries of MPI, which %s is not", job.Library.Name)
+	}
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	library := sendingBy(job, r.protocol)[0]
+	begin := time.Now()
+	var result portable.Result
+	record, err := job.RecordAny(cmd.Context(), r.seed, func(w device.World) error {
+		return library.Run(w, s.Size, func(x portable.Process) error {
+			got, err := p.Run(x, s)
+			if x.Rank() == 0 {
+				result = got
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
+	}
+	if r.picture != "" {
+		if err := writePicture(r.picture, result.Picture); err != nil {
+			return err
+		}
+	}
+	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+	document := recording.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
+	document.AddTables("rate", "How fast "+p.Name+" is", rateTable(p, result))
+	if err := show(cmd, document); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
+	return nil
+}
+
+// sendingBy returns the ways in which the library of a job sends.
+func sendingBy(j *world.Job, protocol string) []*portable.Library {
+	if j.Library.CarriedBy() == model.Aclmpl {
+		return portable.ACLMPL(j.Library.Name, aclmpl.Options{})
+	}
+	return portable.MPI(j.Library.Name, j.Options(protocol))
+}
+
+func writePicture(name string, x *portable.Picture) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("--picture: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return x.Write(f)
+}
+
+// rateTable has the time of a round and what it comes to.
+func rateTable(p portable.Program, r portable.Result) *doc.Table {
+	t := &doc.Table{Name: "rate", Title: p.Name, Columns: []doc.Column{{Head: "result", Key: true, Kind: doc.Text}, {Head: "value", Kind: doc.Text}}}
+	seconds := r.Time.Micros() / 1e6
+	t.Add(doc.Words("time of a round"), doc.Words(fmt.Sprintf("%.3f ms", 1e3*seconds)))
+	if r.Picture != nil {
+		t.Add(doc.Words("frames a second"), doc.Words(fmt.Sprintf("%.4g", 1/seconds)))
+		t.Add(doc.Words("pixels"), doc.Words(fmt.Sprintf("%d x %d", r.Picture.Edge, r.Picture.Edge)))
+	}
+	if p.Items != "frames" {
+		t.Add(doc.Words(p.Items+" a second"), doc.Words(fmt.Sprintf("%.4g", float64(r.Items)/seconds)))
+	}
+	return t
+}

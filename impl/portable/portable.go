@@ -1,0 +1,63 @@
+// Package portable is what programs see that run by any message-passing library, MPI or not: a
+// Process. It has the libraries, and a few programs.
+package portable
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// World runs a program on each rank of a job.
+type World = device.World
+
+// Process is one rank of a job. Messages of one rank to another are received in the order in which
+// they were sent; the receiver knows their lengths.
+type Process interface {
+	Rank() int
+	Size() int
+	Now() unit.Time
+	Compute(d unit.Time) // keeps the processor busy for d
+	Send(dst int, b []byte)
+	Receive(src int, b []byte)
+	Exchange(dst int, out []byte, src int, in []byte) // both at once
+	Broadcast(b []byte)                               // of rank 0
+	Reduce(x []float64, op Op)                        // in place, to rank 0; what others have then is undefined
+	Barrier()
+}
+
+// Compositor is a Process that combines pictures, pixel by pixel and in the order of ranks, in place
+// and to rank 0.
+type Compositor interface {
+	Process
+	Composite(x []Pixel, combine func(lower, higher, result []Pixel))
+}
+
+// Op combines two numbers.
+type Op uint8
+
+// The operations.
+const (
+	Sum Op = iota
+	Max
+)
+
+func (o Op) of(a, b float64) float64 {
+	if o == Max {
+		return max(a, b)
+	}
+	return a + b
+}
+
+// Pixel is a colour, and what else a picture has at a point: opacity or depth.
+type Pixel [4]float32
+
+// Library is a message-passing library with a way to send.
+type Library struct {
+	Name, Mode  string
+	Flood       bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
+	Overwrites  bool // senders write over each other's data
+	Collectives bool // collective operations go this way: of the ways of a library, one has them
+
+	// Run runs a program on all ranks. No message is longer than bytes.
+	Run func(w device.World, bytes int, program func(Process) error) error
+}

@@ -1,0 +1,67 @@
+package portable
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Program is a program for any library. Run is its code for each rank. It returns an error if the
+// result is wrong or the settings are invalid.
+type Program struct {
+	Name, What string
+	Size       string // what Settings.Size counts
+	Usual      Settings
+	Items      string // what Result.Items counts
+	Picture    bool   // it makes one, and needs a Compositor
+	Run        func(p Process, s Settings) (Result, error)
+}
+
+// Settings are the amount of work of a program.
+type Settings struct {
+	Size      int       // of the problem, in units of Program.Size
+	Rounds    int       // repetitions
+	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
+}
+
+// Result is what rank 0 knows at the end of a program.
+type Result struct {
+	Rounds  int
+	Items   int       // in a round
+	Time    unit.Time // of a round, the mean: until rank 0 has its result
+	Picture *Picture  // the last; nil: none
+}
+
+// Programs are all programs.
+var Programs = []Program{exchange, volume, spheres}
+
+// Named returns the program of a name, or false.
+func Named(name string) (Program, bool) {
+	i := slices.IndexFunc(Programs, func(p Program) bool { return p.Name == name })
+	if i < 0 {
+		return Program{}, false
+	}
+	return Programs[i], true
+}
+
+// compute occupies the processor for a number of operations.
+func compute(p Process, s Settings, operations int) { p.Compute(unit.Time(operations) * s.Operation) }
+
+// agreed returns an error on every rank if any rank has one, so that all ranks stop together.
+func agreed(p Process, err error) error {
+	bad := []float64{0}
+	if err != nil {
+		bad[0] = 1
+	}
+	p.Reduce(bad, Sum)
+	word := []byte{0}
+	if p.Rank() == 0 && bad[0] > 0 {
+		word[0] = 1
+	}
+	p.Broadcast(word)
+	if err == nil && word[0] != 0 {
+		err = fmt.Errorf("rank %d: the result of other ranks is wrong", p.Rank())
+	}
+	return err
+}
