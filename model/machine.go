@@ -44,6 +44,11 @@ func (m *Machine) Remote() bool {
 	return hasMemory(m.network()) && !m.Private
 }
 
+// Counters reports whether processors can change each other's counters.
+func (m *Machine) Counters() bool {
+	return m.Remote() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))
+}
+
 // Ranks bounds the number of processors of a job.
 type Ranks struct{ Default, Min, Max int }
 

@@ -21,7 +21,7 @@ type Network interface {
 }
 
 // Kinds has a nil network of each kind, for its methods Kind.
-var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil)}
+var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil)}
 
 // carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
 type carrier interface {
@@ -69,7 +69,7 @@ func (p Peers) Has(t Tier) bool { return p == AllPeers || p == t.Peers() }
 // Path is the route between two ranks.
 type Path struct {
 	Tier  Tier
-	Hops  int // links from switch to switch; hypernodes on the ring
+	Hops  int // links from switch to switch; hypernodes on the ring; switches of a fat tree
 	Turns int // changes of dimension
 }
 
@@ -149,6 +149,12 @@ func (m *Machine) Path(ranks, a, b int) Path {
 func hasMemory(n Network) bool {
 	_, ok := n.on(Path{}).(memory)
 	return ok
+}
+
+// hasCounters reports whether ends of a network that can access each other's memory have counters.
+func hasCounters(n Network) bool {
+	_, none := n.(interface{ noCounters() })
+	return !none
 }
 
 // chunks returns how much a slower component on the path delays bytes that are sent at a rate: how

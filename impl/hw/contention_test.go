@@ -98,18 +98,36 @@ const (
 	putWindow = 4
 )
 
+// fabric is what a network of switches says of itself, for these tests.
+type fabric struct {
+	put       model.Channel
+	link      unit.Rate
+	wire      func(model.Path) unit.Time // of a first byte
+	resources func(nodes, from, to int) []string
+}
+
+// fabricOf returns that of a machine's network.
+func fabricOf(m *model.Machine) fabric {
+	if f, ok := m.Network.(*model.FatTree); ok {
+		return fabric{f.Put, f.Link, func(p model.Path) unit.Time { return f.Deliver + f.Hop*unit.Time(p.Hops) }, func(_, from, to int) []string { return treeResources(f, from, to) }}
+	}
+	n := m.Network.(*model.Torus)
+	return fabric{n.Put, n.Link, func(p model.Path) unit.Time { return n.Deliver + n.Hop*unit.Time(p.Hops) + n.Turn*unit.Time(p.Turns) },
+		func(nodes, from, to int) []string { return resources(n.Shape(nodes), from, to) }}
+}
+
 // throughput returns at what rate each node puts to its target, in bytes a second, in the time from
 // a quarter of what it lasts on. No put may be faster than its engine and its way there and back.
 func throughput(t *testing.T, m *model.Machine, target []int, lasts unit.Time) []float64 {
 	t.Helper()
-	n := m.Network.(*model.Torus)
+	n := fabricOf(m)
 	rates := make([]float64, len(target))
 	begin := lasts / 4
 	run(t, m, len(target), func(p device.Port) {
 		key := p.Memory().Expose(make([]byte, putBytes))
 		data := make([]byte, putBytes)
 		path := m.Path(len(target), p.Rank(), target[p.Rank()])
-		wire := n.Put.Time(putBytes) + 2*(n.Deliver+n.Hop*unit.Time(path.Hops)+n.Turn*unit.Time(path.Turns))
+		wire := n.put.Time(putBytes) + 2*n.wire(path)
 		p.Delay(us) // memory is exposed
 		var started []unit.Time
 		open, done := 0, 0
@@ -141,16 +159,15 @@ func throughput(t *testing.T, m *model.Machine, target []int, lasts unit.Time) [
 // those of other patterns. None gets a tenth less than its share of the busiest link on its way.
 func ratios(t *testing.T, what string, m *model.Machine, target []int, lasts unit.Time, all *[]float64) {
 	t.Helper()
-	n := m.Network.(*model.Torus)
-	shape := n.Shape(len(target))
+	n := fabricOf(m)
 	flows := make([][]string, len(target))
 	for i, to := range target {
-		flows[i] = resources(shape, i, to)
+		flows[i] = n.resources(len(target), i, to)
 	}
-	least, fair := share(flows, float64(n.Put.Bandwidth), float64(n.Link))
+	least, fair := share(flows, float64(n.put.Bandwidth), float64(n.link))
 	for i, got := range throughput(t, m, target, lasts) {
 		if got < 0.9*least[i] {
-			t.Errorf("%v, %s: node %d puts %.1f MB/s to node %d, its share is %.1f", shape, what, i, got/1e6, target[i], least[i]/1e6)
+			t.Errorf("%v, %s: node %d puts %.1f MB/s to node %d, its share is %.1f", m.Network, what, i, got/1e6, target[i], least[i]/1e6)
 		}
 		*all = append(*all, got/fair[i])
 	}

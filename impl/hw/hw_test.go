@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/device/devicetest"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -41,8 +42,13 @@ func openOn(t testing.TB, p *platform.Platform, ranks int, noise float64) *World
 }
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet"} {
-		p := catalogued(t, name) // once: to read it takes longer than most laws
+	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet", "tree"} {
+		var p *platform.Platform // once: to read it takes longer than most laws
+		if name == "tree" {
+			p = &platform.Platform{Machine: treeOf(2, 60e6, 1, 2, 3, 1), Libraries: []*model.Library{nil}}
+		} else {
+			p = catalogued(t, name)
+		}
 		for _, noise := range []float64{0, 0.05} {
 			t.Run(fmt.Sprintf("%s noise %v", name, noise), func(t *testing.T) {
 				world := func(ranks int) device.World { return openOn(t, p, ranks, noise) }

@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/impl/hw/ethernet"
+	"github.com/loggp/loggp/impl/hw/fattree"
 	"github.com/loggp/loggp/impl/hw/hypernodes"
 	"github.com/loggp/loggp/impl/hw/loggp"
 	"github.com/loggp/loggp/impl/hw/record"
@@ -27,6 +28,7 @@ var networks = []kind{
 	row(hypernodes.New),
 	row(ethernet.New),
 	row(loggp.New),
+	row(fattree.New),
 }
 
 // kind is a kind of network: of is a network of that kind, and build makes one that joins ranks of

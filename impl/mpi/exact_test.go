@@ -219,6 +219,37 @@ func TestExactHypernodes(t *testing.T) {
 	}
 }
 
+// tree is a fat tree with numbers that no two sums have in common.
+func tree(up ...int) *model.Machine {
+	f := &model.FatTree{Arity: 4, Up: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, Packet: model.PacketSize{Header: 8, Payload: 88},
+		Send:    model.PIO{Start: 333_023, Word: model.Width{Size: 8, Time: 133_007}, Burst: model.Width{Size: 64, Time: 66_041}},
+		Receive: model.PIO{Start: 233_029, Word: model.Width{Size: 8, Time: 1_383_043}, Burst: model.Width{Size: 64, Time: 3_267_049}},
+		Chunk:   1024, Put: model.Channel{Start: 2_000_057, Bandwidth: 61e6}, Get: model.Channel{Start: 2_300_069, Bandwidth: 53e6}}
+	return &model.Machine{Name: "fattree", Ranks: model.Ranks{Min: 1, Max: f.Capacity()}, Timer: 1, Network: f,
+		Processor: model.Processor{Copy: model.Channel{Start: 30011, Bandwidth: 171e6}}}
+}
+
+// TestExactFatTree compares every protocol in every mode below one switch and across three levels,
+// at all sizes around which something changes there, with interfaces that access memory and without,
+// and where links are slower than what feeds them.
+func TestExactFatTree(t *testing.T) {
+	m, plain, slow := tree(4, 4), tree(2, 2), tree(4, 4)
+	f := plain.Network.(*model.FatTree)
+	f.Put, f.Get, f.Header, f.Send.Burst = model.Channel{}, model.Channel{}, 0, model.Width{}
+	slow.Network.(*model.FatTree).Link = 11e6
+	for _, p := range []pair{{64, 0, 1}, {64, 5, 62}, {17, 16, 3}} {
+		for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+			for _, k := range []int{0, 1, 47, 48, 87, 88, 89, 135, 136, 176, 983, 1024, 1025, 2048, 12345} {
+				eachWay(t, m, l, k, p, exact)
+			}
+			for _, k := range []int{0, 88, 1000, 5000} {
+				eachWay(t, plain, l, k, p, exact)
+				eachWay(t, slow, l, k, p, exact)
+			}
+		}
+	}
+}
+
 // TestExactBusy compares where the sender's call ends later than an answer comes: a send that does
 // not block does not hear it before, nor does one whose message is buffered.
 func TestExactBusy(t *testing.T) {
@@ -328,7 +359,7 @@ func TestExactMessages(t *testing.T) {
 	slow := machine()
 	slow.Processor.Copy.Start = 30011
 	for _, m := range []*model.Machine{slow, copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5}), withoutMemory(slow),
-		shared(16, 16, 32), shared(4, 60)} {
+		shared(16, 16, 32), shared(4, 60), tree(2, 4)} {
 		p := pair{64, 5, 42}
 		l := odd(true, 1024)
 		path := m.Path(p.ranks, p.from, p.to)
@@ -444,10 +475,10 @@ func TestExactComposed(t *testing.T) {
 	synthetic := copyingLogGP(model.LogGP{L: 5 * us, SendO: 2 * us, RecvO: 3 * us, Gap: 4 * us, BigGap: 9876.5})
 	one := machine()
 	one.Network.(*model.Torus).PerNode = 1
-	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network}
+	inside := []model.Network{shared(4).Network, machine().Network, synthetic.Network, shared(2, 2).Network, tree().Network}
 	sizes := []int{0, 1, 1024, 5000}
 	for i, net := range inside {
-		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations()} {
+		for _, m := range []*model.Machine{one, machine(), synthetic, shared(3, 3), workstations(), tree(2)} {
 			m := nodesOf(m, 4, 1+i%2, net)
 			_, streams := m.Network.(*model.Ethernet)
 			l := odd(i%2 == 0, 1024*(i/2))

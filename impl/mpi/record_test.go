@@ -112,6 +112,9 @@ func TestRecordingIsTheTimeline(t *testing.T) {
 				eachWay(t, h, l, k, p, same)
 			}
 			eachWay(t, synthetic, l, k, pair{2, 0, 1}, same)
+			wide := tree(2, 2)
+			wide.Network.(*model.FatTree).Link = 400e6 // so that stores do not wait, which the closed form adds up at their end
+			eachWay(t, wide, l, k, pair{64, 5, 42}, same)
 		}
 	}
 }

@@ -16,6 +16,7 @@ var networks = []func(*reader) (model.Network, reading){
 	(*reader).hypernodes,
 	(*reader).ethernet,
 	(*reader).loggp,
+	(*reader).fattree,
 }
 
 // machine reads the hardware.
@@ -99,10 +100,13 @@ func (r *reader) network(of string) (fields []field, choose func(path string, n 
 }
 
 // checkEnds checks that a network with a fixed number of processors has as many as the largest job
-// of that many ranks needs.
+// of that many ranks needs, and that one with room for some has room for them.
 func (r *reader) checkEnds(at *yaml.Node, path string, n model.Network, ranks, ends int) {
 	if x, ok := n.(interface{ Processors() int }); ok && x.Processors() != ends {
 		r.wrong(at, path, "%d, but the %s have %d processors: write %d", ranks, n.Kind(), x.Processors(), x.Processors()*ranks/ends)
+	}
+	if x, ok := n.(interface{ Capacity() int }); ok && x.Capacity() < ends {
+		r.wrong(at, path, "%d, but the %s has room for %d ends: write at most %d", ranks, n.Kind(), x.Capacity(), x.Capacity()*ranks/ends)
 	}
 }
 

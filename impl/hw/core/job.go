@@ -42,6 +42,7 @@ type Job struct {
 	program  func(device.Port) error
 	software [model.MaxCosts]unit.Time
 	remote   bool // processors can access each other's memory
+	counters bool // and their counters
 	copying  Pace // of a processor that copies
 	free     *Packet
 	spare    *Access
@@ -51,7 +52,7 @@ type Job struct {
 // NewJob returns a job whose ports have no networks.
 func NewJob(cfg Config) *Job {
 	m := cfg.Machine
-	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), remote: m.Remote(), copying: Pace{Rate: m.Processor.Copy.Bandwidth}}
+	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), remote: m.Remote(), counters: m.Counters(), copying: Pace{Rate: m.Processor.Copy.Bandwidth}}
 	if cfg.Library != nil {
 		j.software = cfg.Library.Software
 	}

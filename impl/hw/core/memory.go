@@ -33,7 +33,7 @@ func (p *Port) Memory() device.Memory {
 
 // Counter implements device.Port.
 func (p *Port) Counter() device.Counter {
-	if !p.remote {
+	if !p.Job.counters {
 		return nil
 	}
 	return p

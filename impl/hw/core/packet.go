@@ -21,6 +21,7 @@ type Packet struct {
 type Wire struct {
 	Step int8
 	Pos  int
+	Size int // of all of it
 	At   unit.Time
 	Late unit.Time // how long the network had delayed the sender before
 	Long unit.Time // how long all of it takes at the rate of its source

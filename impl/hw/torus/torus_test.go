@@ -19,18 +19,16 @@ func TestRoutes(t *testing.T) {
 	for _, ranks := range []int{2, 3, 4, 6, 8, 10, 16, 24, 36, 54, 64, 90, 128, 250, 256, 512, 1000, 1024, 2047, 2048} {
 		shape := m.Network.(*model.Torus).Shape(ranks)
 		nodes := shape[0] * shape[1] * shape[2]
-		n := &network{Torus: m.Network.(*model.Torus), shape: shape, outputs: outputs(shape), ways: make([]way, nodes), ranks: make([]rank, 2*nodes)}
-		for i := range n.ranks {
-			n.ranks[i].node = int32(i / 2)
-		}
+		n := newNetwork(m.Network.(*model.Torus), shape)
 		if 2*nodes < ranks {
 			t.Fatalf("%d ranks: a torus of %v has %d nodes", ranks, shape, nodes)
 		}
 		check := func(a, b int) {
 			at, dimension, hops, turns := n.place(a), -1, 0, 0
-			r := n.way(a, b).route
-			for step := n.turn(&r); r.dim != ejecting; step = n.turn(&r) {
-				node, d, back := int(r.out)/numOutputs, int(r.out)%numOutputs/2, int(r.out)%numOutputs%2
+			r, flight := n.Way(a, b)
+			out, step, last := n.Turn(&r)
+			for ; !last; out, step, last = n.Turn(&r) {
+				node, d, back := int(out)/numOutputs, int(out)%numOutputs/2, int(out)%numOutputs%2
 				if n.place(node) != at {
 					t.Fatalf("torus %v, %d to %d: the route is at %v and takes a link of %v", shape, a, b, at, n.place(node))
 				}
@@ -48,8 +46,8 @@ func TestRoutes(t *testing.T) {
 					t.Fatalf("torus %v, %d to %d: a link from %v leads to %v", shape, a, b, n.place(node), n.place(int(r.node)))
 				}
 			}
-			if int(r.out) != numOutputs*b+eject {
-				t.Fatalf("torus %v, %d to %d: the route leaves by output %d of node %d", shape, a, b, r.out%numOutputs, r.out/numOutputs)
+			if int(out) != numOutputs*b+eject {
+				t.Fatalf("torus %v, %d to %d: the route leaves by output %d of node %d", shape, a, b, out%numOutputs, out/numOutputs)
 			}
 			if at != n.place(b) {
 				t.Fatalf("torus %v: the route from %d to %d ends at %v", shape, a, b, at)
@@ -67,8 +65,8 @@ func TestRoutes(t *testing.T) {
 				t.Fatalf("torus %v, %d to %d: %d hops and %d turns, package model has %+v", shape, a, b, hops, turns, path)
 			}
 			if a != b {
-				if got, want := n.latency(int32(2*a), int32(2*b+1)), unit.Time(100_000+50_000*hops+7_000*turns); got != want {
-					t.Fatalf("torus %v: the latency from %d to %d is %v, want %v", shape, a, b, got, want)
+				if want := unit.Time(100_000 + 50_000*hops + 7_000*turns); flight != want {
+					t.Fatalf("torus %v: the latency from %d to %d is %v, want %v", shape, a, b, flight, want)
 				}
 			}
 		}
@@ -107,8 +105,8 @@ func (w *watch) Ask(core.Reporter, uint64) {}
 
 func (w *watch) Takes(s *sim.Server, x any, _ model.Activity, from, long unit.Time, _ int) {
 	out := -1 // an interface, or an engine
-	for i := range w.net.outputs {
-		if s == &w.net.outputs[i].Server {
+	for i := range w.net.Outputs {
+		if s == &w.net.Outputs[i].Server {
 			out = i % numOutputs
 		}
 	}
@@ -118,7 +116,7 @@ func (w *watch) Takes(s *sim.Server, x any, _ model.Activity, from, long unit.Ti
 			reached += w.net.Hop
 		}
 		if out != eject && last.out >= 0 && last.out/2 != out/2 {
-			reached += w.net.Turn
+			reached += w.net.Torus.Turn
 		}
 		w.by[s] = append(w.by[s], taken{reached, from, from + long})
 	}

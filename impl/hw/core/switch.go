@@ -1,0 +1,186 @@
+package core
+
+import (
+	"math"
+
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Router says which way chunks take through the switches of a network. R is what a chunk has before
+// it: its route.
+type Router[R any] interface {
+	// Way returns the route from a node to another as it begins, and how long a first byte takes
+	// that does not wait anywhere.
+	Way(from, to int) (R, unit.Time)
+
+	// Turn goes on to the next output of a route that has not ended, and returns how long a first
+	// byte takes to get there, and whether the node of the destination is behind it.
+	Turn(r *R) (out int32, step unit.Time, last bool)
+
+	// Landed goes on with a remote access whose last byte is there at a time to come.
+	Landed(x *Access, t unit.Time)
+}
+
+// Output is an output of a switch: a link to another switch, or to a node. A chunk takes an output
+// when its first byte gets there, and holds it for its length at the rate of links (virtual
+// cut-through). What finds an output busy waits before it.
+//
+// Nodes whose chunks wait for an output are served in turn, a chunk at a time: fair queueing, Nagle
+// 1987 (RFC 970), with equal chunks. What a node sends to another stays in order. The sources say
+// nothing of how the switches of real machines choose.
+//
+// Note: one queue would give a node as many places as it has chunks under way, and a flow that waits
+// before several outputs gets the smallest of its shares: in random permutations flows then get
+// down to half of their max-min fair share, see impl/hw/contention_test.go. Queues by a hash of the
+// node do the same to nodes whose hashes are equal.
+type Output[R any] struct {
+	sim.Server
+	waiting *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
+}
+
+// chunk is a part of a transfer on its way: what is in the network at once.
+type chunk[R any] struct {
+	s     *Switched[R]
+	of    any // the *Packet or *Access whose bytes it carries
+	from  int32
+	route R
+	out   int32 // its next output
+	exit  bool  // behind that is its node
+	last  bool  // of its transfer
+	bytes int32
+	hold  unit.Time // how long it takes an output
+	there unit.Time // when its last byte is at the other side if it does not wait anywhere
+
+	next   *chunk[R] // of the next node that waits for the same output, or of those to use again
+	behind *chunk[R] // of the same node, waits for the same output
+	end    *chunk[R] // the last one behind, or the chunk itself
+}
+
+// Forever is the end of what can be decided where only events decide.
+const Forever = unit.Time(math.MaxInt64)
+
+// launch lets b bytes that leave node a at time t on, within dur, into the network, and returns
+// when the first enters. Until a time the caller knows that nothing happens but what is scheduled.
+func (s *Switched[R]) launch(of any, t unit.Time, a, to int, b int, dur unit.Time, last bool, until unit.Time) (entered unit.Time) {
+	c := s.spare
+	if c == nil {
+		c = &chunk[R]{s: s}
+	} else {
+		s.spare = c.next
+	}
+	route, flight := s.Router.Way(a, to)
+	hold := s.link.Time(b)
+	entered = s.Inject[a].Reserve(t, hold)
+	s.J.Probe.Takes(&s.Inject[a], of, model.Carrying, entered, hold, b)
+	c.of, c.from, c.route, c.bytes, c.last = of, int32(a), route, int32(b), last
+	c.hold, c.there = hold, entered+flight+dur
+	s.move(c, entered, until)
+	return entered
+}
+
+// move lets the first byte of a chunk go on from time t to its next output, and farther as long as
+// nothing else is due before it gets there. Else it goes on by an event.
+func (s *Switched[R]) move(c *chunk[R], t, until unit.Time) {
+	k := &s.J.Kernel
+	for {
+		out, step, exit := s.Router.Turn(&c.route)
+		c.out, c.exit = out, exit
+		t += step
+		if t > k.Now() && (t > until || !k.Quiet(t)) {
+			k.At(t, c, 0)
+			return
+		}
+		if !s.reach(c, t) {
+			return
+		}
+	}
+}
+
+// Act lets the chunk reach its next output.
+func (c *chunk[R]) Act(uint64) {
+	if now := c.s.J.Kernel.Now(); c.s.reach(c, now) {
+		c.s.move(c, now, Forever)
+	}
+}
+
+// reach lets a chunk take the output that its first byte reaches at time t, or wait before it. It
+// reports whether the chunk goes on to another.
+func (s *Switched[R]) reach(c *chunk[R], t unit.Time) bool {
+	o := &s.Outputs[c.out]
+	if o.waiting != nil || o.Free() > t {
+		s.wait(o, c)
+		return false
+	}
+	return s.take(o, c, t)
+}
+
+// take lets a chunk take a free output at time t, and reports whether it goes on to another.
+func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
+	o.Reserve(t, c.hold)
+	s.J.Probe.Takes(&o.Server, c.of, model.Carrying, t, c.hold, int(c.bytes))
+	if !c.exit {
+		return true
+	}
+	there := max(t+s.deliver+c.hold, c.there)
+	if s.Taking != nil {
+		there = s.Taking(c.of, int(c.bytes), t+s.deliver, there)
+	}
+	if c.last {
+		s.landed(c.of, there)
+	}
+	c.of = nil
+	c.next, s.spare = s.spare, c
+	return false
+}
+
+// wait lets a chunk wait before a busy output, behind those of its node.
+func (s *Switched[R]) wait(o *Output[R], c *chunk[R]) {
+	c.behind, c.end = nil, c
+	last := o.waiting
+	if last == nil {
+		o.waiting, c.next = c, c
+		s.J.Kernel.At(o.Free(), (*service[R])(s), uint64(c.out))
+		return
+	}
+	for x := last.next; ; x = x.next {
+		if x.from == c.from {
+			x.end.behind, x.end = c, c
+			return
+		}
+		if x == last {
+			break
+		}
+	}
+	o.waiting, c.next, last.next = c, last.next, c
+}
+
+// service is the event of an output that is free again while chunks wait for it.
+type service[R any] Switched[R]
+
+// Act lets the next chunk take the output. Its node has its next turn after the others.
+func (v *service[R]) Act(out uint64) {
+	s := (*Switched[R])(v)
+	o := &s.Outputs[out]
+	last, c := o.waiting, o.waiting.next
+	x := c.behind
+	switch {
+	case x == nil && c == last:
+		o.waiting = nil
+	case x == nil:
+		last.next = c.next
+	case c == last:
+		o.waiting, x.next, x.end = x, x, c.end
+	default:
+		o.waiting, x.next, last.next, x.end = x, c.next, x, c.end
+	}
+	now := s.J.Kernel.Now()
+	on := s.take(o, c, now)
+	if o.waiting != nil {
+		s.J.Kernel.At(o.Free(), v, out)
+	}
+	if on {
+		s.move(c, now, Forever)
+	}
+}

@@ -1,0 +1,76 @@
+package fattree
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Steps of a remote access.
+const (
+	flowing   = iota // chunks leave
+	arrived          // the last byte is there
+	confirmed        // and the writer knows
+)
+
+// Start lets the engine of the interface carry an access while the processor goes on.
+func (n *network) Start(p *core.Port, x *core.Access) {
+	ch, name := n.Put, "fattree.put.start"
+	if x.Get {
+		ch, name = n.Get, "fattree.get.start"
+	}
+	p.Charge(ch.Start)
+	p.Probe.Starts(p, x)
+	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
+	p.Pay()
+	long := ch.Bandwidth.Time(len(x.Bytes))
+	engine := &n.engines[n.Switched.Node(p.ID)]
+	t := engine.Reserve(p.Kernel.Now(), long)
+	p.Probe.Takes(engine, x, model.Carrying, t, long, len(x.Bytes))
+	if x.Get {
+		latency := n.Switched.Latency(x.Src, x.Dst)
+		p.Probe.Signals(x, "get", x.Src, x.Dst, t, t+latency)
+		t += latency
+	}
+	x.Wire = core.Wire{Step: flowing, At: t, Size: len(x.Bytes), Long: long}
+	p.Kernel.At(t, (*stage)(x), 0)
+}
+
+// stage is the event of an access's next step.
+type stage core.Access
+
+// Act takes it.
+func (s *stage) Act(uint64) { s.Net.(*network).move((*core.Access)(s)) }
+
+func (n *network) move(x *core.Access) {
+	w := &x.Wire
+	k := &n.J.Kernel
+	switch w.Step {
+	case flowing:
+		from, to, f := x.Src, x.Dst, &n.put
+		if x.Get {
+			from, to, f = x.Dst, x.Src, &n.get
+		}
+		if _, last := n.Flow(x, w, f, from, to, core.Forever); !last {
+			k.At(w.At, (*stage)(x), 0)
+		}
+	case arrived:
+		x.Move()
+		if x.Get || x.Unawaited() {
+			x.Finish()
+			return
+		}
+		w.Step = confirmed
+		confirmed := k.Now() + n.Switched.Latency(x.Dst, x.Src)
+		n.J.Probe.Signals(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		k.At(confirmed, (*stage)(x), 0)
+	case confirmed:
+		x.Finish()
+	}
+}
+
+// Landed implements core.Router.
+func (n *network) Landed(x *core.Access, t unit.Time) {
+	x.Wire.Step = arrived
+	n.J.Kernel.At(t, (*stage)(x), 0)
+}

@@ -1,0 +1,76 @@
+// Package fattree emulates a fat tree of switches, whose interfaces processors use by programmed
+// I/O.
+package fattree
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// network is a fat tree. Its switches are those of core.Switched: a packet of the interface is a
+// chunk. A processor stores packet after packet, and takes them in when the last is there.
+type network struct {
+	core.Switched[route]
+	*model.FatTree
+	levels   []level
+	put, get core.Flow    // of remote accesses
+	engines  []sim.Server // that carry them, one an end
+}
+
+// New returns a fat tree that joins ranks of a job.
+func New(j *core.Job, t *model.FatTree, e core.Ends) core.Network {
+	n := newNetwork(t, e.N)
+	n.engines = make([]sim.Server, e.N)
+	top := n.levels[len(n.levels)-1]
+	n.Outputs = make([]core.Output[route], int(top.first)+top.switches*(t.Arity+top.up))
+	n.Stored = core.Flow{Chunk: t.Packet.Payload, Overhead: t.Packet.Header, Time: n.stored}
+	n.put = core.Flow{Chunk: t.Chunk, Time: t.Put.Bandwidth.Time}
+	n.get = core.Flow{Chunk: t.Chunk, Time: t.Get.Bandwidth.Time}
+	n.Init(j, e, n, e.N, t.Link, t.Deliver, t.Node)
+	j.Probe.Ask(n, 0)
+	return n
+}
+
+// newNetwork returns a fat tree of so many ends that joins nothing yet.
+func newNetwork(t *model.FatTree, ends int) *network {
+	return &network{FatTree: t, levels: levels(t, ends)}
+}
+
+// stored returns how long a processor takes to store the first n bytes of a message.
+func (n *network) stored(bytes int) unit.Time { return n.Moved(n.FatTree.Send, bytes) }
+
+func (n *network) Send(p *core.Port, pk *core.Packet) {
+	p.Probe.Sends(p, pk, "fattree.send")
+	bytes := n.Header + len(pk.Data)
+	n.Store(p, pk, bytes, n.stored(bytes))
+}
+
+func (n *network) Receive(p *core.Port, pk *core.Packet) {
+	p.Charge(n.Moved(n.FatTree.Receive, n.Header+len(pk.Data)))
+	p.Probe.Until(p, p.Clock, "fattree.receive", model.Receiving, 0)
+}
+
+func (n *network) Count(*core.Port, int, int, core.Change) int64 {
+	panic("hw: interfaces of a fat tree have no counters")
+}
+
+// Report gives names to all that packets wait for.
+func (n *network) Report(uint64) {
+	for i := range n.Inject {
+		n.J.Probe.Names(&n.engines[i], "%sinterface %d engine", n.Prefix, i)
+		n.J.Probe.Names(&n.Inject[i], "%sinterface %d inject", n.Prefix, i)
+	}
+	for l, v := range n.levels {
+		for s := range v.switches {
+			of := n.Outputs[int(v.first)+s*(n.Arity+v.up):]
+			for i := range n.Arity {
+				n.J.Probe.Names(&of[i].Server, "%slevel %d switch %d down %d", n.Prefix, l+1, s, i)
+			}
+			for i := range v.up {
+				n.J.Probe.Names(&of[n.Arity+i].Server, "%slevel %d switch %d up %d", n.Prefix, l+1, s, i)
+			}
+		}
+	}
+}

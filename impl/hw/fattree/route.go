@@ -1,0 +1,98 @@
+package fattree
+
+import (
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// level is the switches of a level of the tree. Those above the same ends are twins: they have the
+// same links down, to different twins below. A switch is subtree·twins + twin.
+type level struct {
+	first    int32 // of the outputs: of each switch those down, then those up
+	switches int
+	twins    int
+	up       int // links up of a switch
+	below    int // ends below a switch
+}
+
+// levels returns those of a tree with so many ends, without switches that have no ends below.
+func levels(t *model.FatTree, ends int) []level {
+	all := make([]level, t.Levels())
+	first, twins, below := 0, 1, 1
+	for i := range all {
+		below *= t.Arity
+		v := level{first: int32(first), twins: twins, below: below}
+		if i < len(t.Up) {
+			v.up = t.Up[i]
+		}
+		v.switches = (ends + below - 1) / below * twins
+		all[i] = v
+		first += v.switches * (t.Arity + v.up)
+		twins *= v.up
+		if below >= ends { // nothing goes higher
+			all = all[:i+1]
+			all[i].up = 0
+			break
+		}
+	}
+	return all
+}
+
+// route is what a chunk has before it.
+type route struct {
+	to    int32 // the end
+	at    int32 // the switch it is in, of its level
+	level int8  // 0: it has not begun
+	top   int8  // where it turns
+	down  bool
+	self  bool // from an end to itself: through its interface and switch
+}
+
+// Way goes up to the first level that is above both ends.
+func (n *network) Way(from, to int) (route, unit.Time) {
+	top := n.Top(from, to)
+	r := route{to: int32(to), at: int32(from / n.Arity), top: int8(top)}
+	if top == 0 {
+		r.top, r.self = 1, true
+		return r, n.Deliver
+	}
+	return r, n.FatTree.Latency(2*top - 1)
+}
+
+// Turn goes on to the next switch, and finds the output there. On its way up a packet takes the
+// link that its destination says: digit after digit of the end's number, so that packets for
+// neighbouring ends part at once (D-mod-K: Zahavi 2010). All packets for an end come down by the
+// same switches, in order.
+func (n *network) Turn(r *route) (out int32, step unit.Time, last bool) {
+	if r.level == 0 {
+		r.level = 1
+	}
+	if !r.self {
+		step = n.Hop
+	}
+	v := &n.levels[r.level-1]
+	base := v.first + r.at*int32(n.Arity+v.up)
+	if r.level == r.top {
+		r.down = true
+	}
+	if !r.down {
+		link := r.to / int32(v.twins) % int32(v.up)
+		out = base + int32(n.Arity) + link
+		subtree, twin := r.at/int32(v.twins), r.at%int32(v.twins)
+		above := &n.levels[r.level]
+		r.at = subtree/int32(n.Arity)*int32(above.twins) + twin*int32(v.up) + link
+		r.level++
+		return out, step, false
+	}
+	below := v.below / n.Arity
+	child := int(r.to) / below
+	out = base + int32(child%n.Arity)
+	if r.level == 1 {
+		return out, step, true
+	}
+	under := &n.levels[r.level-2]
+	twin := r.at % int32(v.twins)
+	r.at = int32(child)*int32(under.twins) + twin/int32(under.up)
+	r.level--
+	return out, step, false
+}

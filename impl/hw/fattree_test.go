@@ -1,0 +1,143 @@
+package hw
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// treeOf returns a fat tree with rounded numbers, whose interfaces access memory at a rate.
+func treeOf(arity int, source unit.Rate, up ...int) *model.Machine {
+	channel := model.Channel{Start: us, Bandwidth: source}
+	pio := model.PIO{Start: 300_000, Word: model.Width{Size: 8, Time: 100_000}}
+	return &model.Machine{Name: "tree", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}}, Network: &model.FatTree{Arity: arity, Up: up,
+		Hop: 150_000, Deliver: 300_000, Link: 100e6, Packet: model.PacketSize{Header: 8, Payload: 88}, Send: pio, Receive: pio,
+		Chunk: 4096, Put: channel, Get: channel}}
+}
+
+// treeResources returns what a flow needs, by name. It counts switches in another way than the
+// emulation does: by the digits of the destination that the links up have been chosen by.
+func treeResources(f *model.FatTree, from, to int) []string {
+	names := []string{fmt.Sprintf("interface %d inject", from)}
+	top, below := 1, f.Arity
+	for ; from/below != to/below; top++ {
+		below *= f.Arity
+	}
+	chosen := "" // the links up of the switch
+	var down []string
+	below, rest := 1, to
+	for l := range top {
+		if l > 0 {
+			names = append(names, fmt.Sprintf("up from level %d subtree %d %s by %d", l, from/below, chosen, rest%f.Up[l-1]))
+			chosen += fmt.Sprint(" ", rest%f.Up[l-1])
+			rest /= f.Up[l-1]
+		}
+		down = append(down, fmt.Sprintf("down from level %d to %d %s", l+1, to/below, chosen))
+		below *= f.Arity
+	}
+	return append(names, down...)
+}
+
+// By the routing, each shift of a tree with as many links up as down has every link for itself: all
+// nodes together put at the rate of links, through any bisection. With half of the links a level up
+// nodes get half, where all flows go that far.
+func TestFatTreeBisection(t *testing.T) {
+	rate := func(m *model.Machine, target []int) (low, high float64) {
+		rates := throughput(t, m, target, 40*unit.Millisecond)
+		link := float64(m.Network.(*model.FatTree).Link)
+		return slices.Min(rates) / link, slices.Max(rates) / link
+	}
+	for _, c := range []struct {
+		arity, nodes int
+		up           []int
+		by           []int
+		want         float64
+	}{
+		{4, 64, []int{4, 4}, []int{1, 5, 16, 32, 63}, 1},
+		{2, 16, []int{2, 2, 2}, []int{1, 3, 8, 11}, 1},
+		{4, 64, []int{2, 4}, []int{16, 32}, 0.5},
+		{4, 64, []int{2, 2}, []int{32}, 0.25}, // as the CM-5: 20, 10 and 5 MB/s
+	} {
+		for _, by := range c.by {
+			if low, high := rate(treeOf(c.arity, 100e6, c.up...), shift(c.nodes, by)); low < 0.97*c.want || high > 1.01*c.want {
+				t.Errorf("arity %d, up %v, shift of %d by %d: nodes get %.3f to %.3f of a link, want %v", c.arity, c.up, c.nodes, by, low, high, c.want)
+			}
+		}
+	}
+}
+
+// Flows that share links get what links can carry, each its share, in random permutations of trees
+// of several shapes.
+func TestFatTreeContention(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	var all []float64
+	for i, m := range []*model.Machine{treeOf(4, 90e6, 4, 4), treeOf(4, 60e6, 2, 2), treeOf(3, 60e6, 2, 3), treeOf(2, 60e6, 1, 2, 1, 1), treeOf(5, 90e6, 2)} {
+		n := min(m.Network.(*model.FatTree).Capacity(), 64)
+		for range 3 {
+			ratios(t, fmt.Sprintf("tree %d, seed 1", i), m, r.Perm(n-i%2), 200*unit.Millisecond, &all)
+		}
+	}
+	slices.Sort(all)
+	t.Logf("%d flows, throughput over max-min fair share: lowest %.3f, median %.3f, highest %.3f", len(all), all[0], all[len(all)/2], all[len(all)-1])
+	if all[0] < 0.9 || all[len(all)-1] > 1.1 {
+		t.Errorf("throughput is %.3f to %.3f of the max-min fair share, want 0.9 to 1.1", all[0], all[len(all)-1])
+	}
+}
+
+// A message goes in packets of the interface, which its sender stores one after the other and its
+// receiver takes in. The expected times are added up by hand.
+func TestFatTreePackets(t *testing.T) {
+	m := treeOf(4, 100e6, 4)
+	f := m.Network.(*model.FatTree)
+	f.Send.Burst = model.Width{Size: 64, Time: 250_000}
+	f.Receive.Word.Time = 1_000_000
+	for _, c := range []struct {
+		bytes      int
+		sent, took unit.Time // when its sender is free, and when its receiver has it
+	}{
+		// Of 16 bytes, two words: 0.3 + 2·0.1 us. Three switches, and delivery: 3·0.15 + 0.3 us; then 0.3 + 2·0.1.
+		{8, 500_000, 500_000 + 750_000 + 300_000 + 2_000_000},
+		// 96 bytes: a burst, and another for four words, which take longer: 0.3 + 2·0.25. The link takes 0.96 us, 0.16 more.
+		{88, 800_000, 800_000 + 160_000 + 750_000 + 300_000 + 12_000_000},
+		// Two of these: the second is stored when the link has taken the first. Then one of 8 + 4 bytes.
+		{180, 2*960_000 + 500_000, 2*960_000 + 500_000 + 750_000 + 2*12_300_000 + 2_300_000},
+	} {
+		var sent, took unit.Time
+		run(t, m, 16, func(p device.Port) {
+			switch p.Rank() {
+			case 0:
+				p.Send(15, &device.Packet{Data: make([]byte, c.bytes)})
+				p.Delay(0)
+				sent = p.Now()
+			case 15:
+				if got := len(p.Recv(true).Data); got != c.bytes {
+					t.Errorf("%d bytes arrive, want %d", got, c.bytes)
+				}
+				took = p.Now()
+			}
+		})
+		if sent != c.sent || took != c.took {
+			t.Errorf("%d bytes: sent in %v, received at %v, want %v and %v", c.bytes, sent, took, c.sent, c.took)
+		}
+	}
+}
+
+// Only interfaces with an engine access memory, and none has counters.
+func TestFatTreeCapabilities(t *testing.T) {
+	for _, rdma := range []bool{false, true} {
+		m := treeOf(4, 100e6)
+		if !rdma {
+			m.Network.(*model.FatTree).Put, m.Network.(*model.FatTree).Get = model.Channel{}, model.Channel{}
+		}
+		run(t, m, 2, func(p device.Port) {
+			if got := p.Memory() != nil; got != rdma || p.Counter() != nil {
+				t.Errorf("engine %v: memory %v, counters %v", rdma, got, p.Counter() != nil)
+			}
+		})
+	}
+}

@@ -1,0 +1,179 @@
+package torus
+
+import (
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// stage is the event of an access's next step.
+type stage core.Access
+
+// Act takes it.
+func (s *stage) Act(uint64) { s.Net.(*network).moveAccess((*core.Access)(s)) }
+
+// Steps of a remote access.
+const (
+	flowing   = iota // chunks leave
+	found            // the next has been read from memory
+	arrived          // the last byte is there
+	confirmed        // and the writer knows
+)
+
+// Start lets the engine of the node carry an access if that takes no longer, or else the processor.
+func (n *network) Start(p *core.Port, x *core.Access) {
+	ch, name := n.Put, "torus.put.start"
+	if x.Get {
+		ch, name = n.Get, "torus.get.start"
+	}
+	engine := n.ByEngine(ch, len(x.Bytes))
+	if engine {
+		ch, name = n.Engine, "torus.engine.start"
+	}
+	p.Charge(ch.Start)
+	p.Probe.Starts(p, x)
+	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
+	p.Pay()
+	x.Wire = core.Wire{Step: flowing, At: p.Kernel.Now(), Size: len(x.Bytes), Long: ch.Bandwidth.Time(len(x.Bytes)), Engine: engine}
+	w := &x.Wire
+	me, leaving := n.rank(p.ID), n.Sender(p.ID)
+	if engine {
+		e := &n.engines[n.Switched.Node(p.ID)]
+		w.At = e.Reserve(max(w.At, leaving.Left), w.Long)
+		p.Probe.Takes(e, x, model.Carrying, w.At, w.Long, len(x.Bytes))
+	}
+	switch {
+	case x.Get:
+		n.J.Probe.Signals(x, "get", x.Src, x.Dst, w.At, w.At+n.Latency(x.Src, x.Dst))
+		w.At += n.Latency(x.Src, x.Dst)
+		p.Kernel.At(w.At, (*stage)(x), 0)
+		if engine {
+			return
+		}
+		for me.reading = x; me.reading != nil; {
+			p.Park()
+			p.Probe.Until(p, p.Clock, "", model.Waiting, 0)
+		}
+	case engine:
+		me.pushing++
+		p.Kernel.At(w.At, (*stage)(x), 0)
+	default:
+		n.write(p, x)
+	}
+}
+
+// write lets the processor store the data of a put into the network, behind what it has stored before
+// and what the engine carries for it. While others use its memory it cannot read there. It goes on when
+// the last bytes are in its write buffer.
+func (n *network) write(p *core.Port, x *core.Access) {
+	me, leaving, w := n.rank(p.ID), n.Sender(p.ID), &x.Wire
+	size := len(x.Bytes)
+	for me.pushing > 0 {
+		p.Park()
+	}
+	p.Clock = max(p.Clock, leaving.Left)
+	p.Pay()
+	p.Probe.Until(p, p.Clock, "network", model.Blocked, 0)
+	w.At = p.Clock
+	for last := false; !last; {
+		before, taken := w.Pos, me.taken
+		_, last = n.Flow(x, w, &n.put, p.ID, x.Dst, w.At)
+		leaving.Left = w.At
+		p.Clock = w.At
+		if last {
+			p.Clock -= n.Buffered(size)
+		}
+		p.Probe.Until(p, p.Clock, "torus.put.bandwidth", model.Sending, min(size, before+n.Chunk)-before)
+		p.Pay()
+		for taken < me.taken {
+			taken, p.Clock = me.taken, p.Clock+me.taken-taken
+			p.Probe.Until(p, p.Clock, "memory", model.Blocked, 0)
+			p.Pay()
+		}
+		if !last { // else the access may be over
+			w.At = max(w.At, p.Clock)
+		}
+	}
+}
+
+func (n *network) moveAccess(x *core.Access) {
+	w := &x.Wire
+	k := &n.J.Kernel
+	switch w.Step {
+	case flowing:
+		if x.Get {
+			if t := n.use(x.Dst, k.Now(), min(n.Chunk, len(x.Bytes)-w.Pos)); t > k.Now() {
+				w.Step, w.At = found, t
+				k.At(t, (*stage)(x), 0)
+				return
+			}
+		}
+		fallthrough
+	case found:
+		w.Step = flowing
+		from, to, f := x.Src, x.Dst, &n.engine
+		if x.Get {
+			from, to = x.Dst, x.Src
+			if !w.Engine {
+				f = &n.get
+			}
+		}
+		_, last := n.Flow(x, w, f, from, to, core.Forever)
+		switch {
+		case !last:
+			k.At(w.At, (*stage)(x), 0)
+		case !x.Get: // by the engine
+			me, leaving := n.rank(x.Src), n.Sender(x.Src)
+			leaving.Left = max(leaving.Left, w.At)
+			if me.pushing--; me.pushing == 0 {
+				n.J.Ports[x.Src].Wake()
+			}
+		}
+	case arrived:
+		x.Move()
+		if me := n.rank(x.Src); me.reading == x {
+			me.reading = nil
+		}
+		if x.Get || x.Unawaited() {
+			x.Finish()
+			return
+		}
+		w.Step = confirmed
+		confirmed := k.Now() + n.Latency(x.Dst, x.Src)
+		n.J.Probe.Signals(x, "done", x.Dst, x.Src, k.Now(), confirmed)
+		k.At(confirmed, (*stage)(x), 0)
+	case confirmed:
+		x.Finish()
+	}
+}
+
+// use occupies the memory of a rank with bytes that others write or read there, from the first time at
+// or after t at which it is free, and returns that time.
+func (n *network) use(rank int32, t unit.Time, bytes int) unit.Time {
+	if n.Memory == 0 {
+		return t
+	}
+	r, hold := n.rank(rank), n.Memory.Time(bytes)
+	r.taken += hold
+	return r.memory.Reserve(t, hold)
+}
+
+// target returns the rank to whose memory the bytes of a transfer go.
+func target(of any) int32 {
+	switch of := of.(type) {
+	case *core.Packet:
+		return of.Dst
+	case *core.Access:
+		if !of.Get {
+			return of.Dst
+		}
+		return of.Src
+	}
+	panic("torus: a transfer of neither a packet nor an access")
+}
+
+// Landed implements core.Router.
+func (n *network) Landed(x *core.Access, t unit.Time) {
+	x.Wire.Step = arrived
+	n.J.Kernel.At(t, (*stage)(x), 0)
+}

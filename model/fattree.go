@@ -1,0 +1,228 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/loggp/loggp/model/unit"
+)
+
+// FatTree is a fat tree of switches with virtual cut-through. Each end is a leaf: Arity of them are
+// below a switch of the first level, Arity switches below each of the next. A packet goes up to the
+// first level that is above both ends, and down from there. Ends have no memory in common;
+// processors move packets to and from the interface themselves (programmed I/O), and an interface
+// may have an engine that moves memory (RDMA).
+//
+// Leiserson 1985; that a switch has several links up, to switches that are alike, is the extended
+// generalized fat tree of Öhring, Ibel, Das and Kumar 1995, XGFT(h; a, ..., a; 1, Up...).
+type FatTree struct {
+	Arity   int       // links down of each switch
+	Up      []int     // links up of each switch of a level, but of the top: the tree has a level more
+	Hop     unit.Time // through a switch, with the link behind it
+	Deliver unit.Time // from the last switch until a processor can see the packet
+	Link    unit.Rate // each direction of each link
+	Header  int       // bytes of a message beside its payload
+	Packet  PacketSize
+	Send    PIO // the sender's stores into the interface, for each packet
+	Receive PIO // the receiver's loads
+
+	Chunk    int     // bytes of a remote access that hold a link before others may pass
+	Put, Get Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
+}
+
+// PacketSize is how the interface cuts messages.
+type PacketSize struct {
+	Header  int // bytes on links and in each packet
+	Payload int // bytes of a packet beside that at most
+}
+
+// PIO is what a packet takes of a processor that moves it by loads or stores: Start, and each
+// access. Bytes that a burst would be for go by words where that is faster.
+type PIO struct {
+	Start unit.Time
+	Word  Width
+	Burst Width // of size 0: there are none
+}
+
+// Width is an access to the interface: so many bytes in a time.
+type Width struct {
+	Size int
+	Time unit.Time
+}
+
+// Time returns how long the packet of so many bytes takes.
+func (p PIO) Time(bytes int) unit.Time {
+	words := func(n int) unit.Time { return unit.Time((n+p.Word.Size-1)/p.Word.Size) * p.Word.Time }
+	t := words(bytes)
+	if size := p.Burst.Size; size > 0 {
+		whole := unit.Time(bytes / size)
+		t = min(t, whole*p.Burst.Time+min(words(bytes%size), p.Burst.Time))
+	}
+	return p.Start + t
+}
+
+// String prints the parts: 0.333us, 8 B in 0.133us, 64 B in 0.067us.
+func (p PIO) String() string {
+	s := fmt.Sprintf("%v, %d B in %v", p.Start, p.Word.Size, p.Word.Time)
+	if p.Burst.Size > 0 {
+		s += fmt.Sprintf(", %d B in %v", p.Burst.Size, p.Burst.Time)
+	}
+	return s
+}
+
+// Packets returns how many packets carry a message of so many bytes with its header.
+func (f *FatTree) Packets(bytes int) int {
+	return max(1, (bytes+f.Packet.Payload-1)/f.Packet.Payload)
+}
+
+// Moved returns how long a processor takes to move the first bytes of a message.
+func (f *FatTree) Moved(p PIO, bytes int) unit.Time {
+	h, most := f.Packet.Header, f.Packet.Payload
+	t := unit.Time(bytes/most) * p.Time(h+most)
+	if rest := bytes % most; rest > 0 || bytes == 0 {
+		t += p.Time(h + rest)
+	}
+	return t
+}
+
+// Levels returns the number of levels of switches.
+func (f *FatTree) Levels() int { return len(f.Up) + 1 }
+
+// Capacity returns how many ends the tree can have.
+func (f *FatTree) Capacity() int {
+	n := 1
+	for range f.Levels() {
+		if n *= f.Arity; n > 1<<30 {
+			break
+		}
+	}
+	return n
+}
+
+// Top returns the first level above both of two ends, from 1 on. From an end to itself it is 0.
+func (f *FatTree) Top(from, to int) int {
+	level := 0
+	for ; from != to; level++ {
+		from, to = from/f.Arity, to/f.Arity
+	}
+	return level
+}
+
+// Latency returns the time of a first byte through so many switches.
+//
+//	hops·hop + deliver
+func (f *FatTree) Latency(hops int) unit.Time { return f.Hop*unit.Time(hops) + f.Deliver }
+
+// Kind implements Network.
+func (*FatTree) Kind() string { return "fattree" }
+
+func (f *FatTree) String() string {
+	return fmt.Sprintf("fat tree of %d levels of switches with %d links down of %v", f.Levels(), f.Arity, f.Link)
+}
+
+// Node returns the end: each is a node of its own.
+func (f *FatTree) Node(end int) int { return end }
+
+// route passes a switch of each level up to the top and down again.
+func (f *FatTree) route(_, from, to int) Path { return Path{Hops: 2*f.Top(from, to) - 1} }
+
+// onFatTree is a transfer on a fat tree.
+type onFatTree struct {
+	*FatTree
+	Path
+}
+
+// onRDMA is one on a tree whose interfaces access memory.
+type onRDMA struct{ onFatTree }
+
+func (f *FatTree) on(p Path) carrier {
+	n := onFatTree{f, p}
+	if f.Put.Bandwidth > 0 {
+		return onRDMA{n}
+	}
+	return n
+}
+
+// noCounters says that interfaces have none, see hasCounters.
+func (*FatTree) noCounters() {}
+
+func (n onFatTree) latencyTerms(w *walk) []Term {
+	return []Term{
+		w.per(Term{Name: "fattree.hop", Count: n.Hops, Time: n.Hop * unit.Time(n.Hops)}, Wire, n.Hop),
+		w.per(Term{Name: "fattree.deliver", Count: 1, Time: n.Deliver}, Wire, n.Deliver),
+	}
+}
+
+func (n onFatTree) link(w *walk, where Where, bytes int, d unit.Time) Term {
+	return w.per(Term{Name: "fattree.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
+}
+
+// moved keeps a side busy with moving a message of so many bytes.
+func (n onFatTree) moved(w *walk, side Where, name string, p PIO, bytes int) {
+	w.busy(side, Term{Name: name, Count: n.Packets(bytes), Bytes: bytes, Time: n.Moved(p, bytes)}, p)
+}
+
+// send stores packet after packet. Each packet but the last delays the next where the link takes
+// longer than its stores.
+func (n onFatTree) send(w *walk, from Where, bytes int) packet {
+	depart, size, header := w.lanes[from].clock, n.Header+bytes, n.Packet.Header
+	packets, full := n.Packets(size), n.Packet.Payload
+	hold := func(b int) unit.Time { return n.Link.Time(header + b) }
+	last := size - (packets-1)*full
+	left := unit.Time(packets-1) * max(0, hold(full)-n.Send.Time(header+full))
+	n.moved(w, from, "fattree.send", n.Send, size)
+	w.busy(from, n.link(w, from, size, left), n.Link)
+	m := w.post(from)
+	m.delay(n.link(w, Wire, size, max(0, hold(last)-n.Send.Time(header+last))))
+	m.delay(n.latencyTerms(w)...)
+	w.arrow(from, depart, m.at, bytes, false)
+	return m
+}
+
+func (n onFatTree) receive(w *walk, side Where, bytes int) {
+	n.moved(w, side, "fattree.receive", n.Receive, n.Header+bytes)
+}
+
+// access returns the terms and the time of moving the bytes of a remote access.
+func (n onRDMA) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
+	_, there := chunks(bytes, n.Chunk, rate, n.Link)
+	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
+	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
+}
+
+// get takes the latency twice: for the request and for the answer.
+func (n onRDMA) get(w *walk, side Where, bytes int) {
+	w.busy(side, Term{Name: "fattree.get.start", Count: 1, Time: n.Get.Start}, n.Get.Start)
+	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
+	data, d := n.access(w, "fattree.get.bandwidth", bytes, n.Get.Bandwidth)
+	w.arrow(side, t, t+latency, 0, true)
+	w.arrow(other(side), t+latency, t+latency+d+latency, bytes, true)
+	w.idle(side, "get", slices.Concat(terms, data, terms)...)
+}
+
+// put takes the latency twice: for the data and for the confirmation.
+func (n onRDMA) put(w *walk, side Where, bytes int) {
+	w.busy(side, Term{Name: "fattree.put.start", Count: 1, Time: n.Put.Start}, n.Put.Start)
+	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.Latency(n.Hops)
+	data, d := n.access(w, "fattree.put.bandwidth", bytes, n.Put.Bandwidth)
+	w.arrow(side, t, t+d+latency, bytes, true)
+	w.arrow(other(side), t+d+latency, t+d+latency+latency, 0, true)
+	w.idle(side, "put", slices.Concat(data, terms, terms)...)
+}
+
+// view takes the slope of overheads from packets that are full.
+func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
+	slope := func(p PIO) unit.PerByte {
+		return unit.PerByte(float64(p.Time(f.Packet.Header+f.Packet.Payload)) / float64(f.Packet.Payload))
+	}
+	x.L = f.Latency(p.Hops)
+	x.SendO = Curve{{0, control + f.Moved(f.Send, f.Header), slope(f.Send)}}
+	x.RecvO = x.RecvO.plus(f.Moved(f.Receive, f.Header))
+	x.RecvO[1].At += slope(f.Receive).Time(1)
+	x.RecvO[1].PerByte += slope(f.Receive)
+	x.Gap = f.Link.Time(f.Packet.Header + f.Header)
+	x.BigGap, x.Stored = slope(f.Send), true
+	if f.Put.Bandwidth > 0 {
+		x.GetGap, x.PutGap = perByte(f.Get.Bandwidth), perByte(f.Put.Bandwidth)
+	}
+}
