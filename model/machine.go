@@ -9,7 +9,11 @@
 // each can test the other.
 package model
 
-import "github.com/loggp/loggp/model/unit"
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model/unit"
+)
 
 // Machine is the hardware of a platform: ranks on a network, or nodes of several ranks on a
 // network.
@@ -80,4 +84,174 @@ func (c Channel) String() string {
 		return c.Bandwidth.String()
 	}
 	return c.Start.String() + " + " + c.Bandwidth.String()
+}
+
+// Network is a network of some kind with its parameters, as the models need it. It joins ends,
+// which are the ranks of a machine or the interfaces of its nodes.
+type Network interface {
+	Kind() string                  // its key in platform files, with which the names of its terms begin
+	String() string                // what it is, in a few words
+	Node(end int) int              // the node of an end; each end is its own on a network with one tier
+	route(ends, from, to int) Path // between two different nodes, with that many ends in all
+	on(p Path) carrier             // a new transfer on the network, with nothing under way
+
+	// view fills in the LogGP parameters of low-level messages on a path, see MessageView. control
+	// is the library's time to send a message. RecvO already has its time to take one in.
+	view(x *Parameters, control unit.Time, p Path)
+}
+
+// Kinds has a nil network of each kind, for its methods Kind.
+var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil)}
+
+// carrier is the state of a network during a transfer. Each method advances the clocks of lanes.
+type carrier interface {
+	send(w *walk, from Where, bytes int) packet
+	receive(w *walk, side Where, bytes int)
+}
+
+// memory is implemented by carriers through which processors can access each other's memory.
+type memory interface {
+	get(w *walk, side Where, bytes int) // until the side knows that the bytes have arrived
+	put(w *walk, side Where, bytes int) // likewise
+}
+
+// Tier says how near two ranks are. A message within a node may take another route and protocol
+// than a message between nodes.
+type Tier uint8
+
+// The tiers, named as the place of a measurement is.
+const (
+	Inter Tier = iota // in different nodes
+	Intra             // in one node: one switch, one hypernode, one shared memory
+	NumTiers
+)
+
+var tierNames = [NumTiers]string{"inter", "intra"}
+
+func (t Tier) String() string { return tierNames[t] }
+
+// Peers is a set of tiers. The zero value is all of them.
+type Peers uint8
+
+// The sets.
+const (
+	AllPeers Peers = iota
+	InterPeers
+	IntraPeers
+)
+
+// Peers returns the set of tier t alone.
+func (t Tier) Peers() Peers { return InterPeers + Peers(t) }
+
+// Has reports whether a peer of tier t is among them.
+func (p Peers) Has(t Tier) bool { return p == AllPeers || p == t.Peers() }
+
+// Path is the route between two ranks.
+type Path struct {
+	Tier  Tier
+	Hops  int // links from switch to switch; hypernodes on the ring; switches of a fat tree
+	Turns int // changes of dimension
+}
+
+// network returns the network between ranks, or between nodes.
+func (m *Machine) network() Network {
+	if m.Network == nil {
+		panic("model: machine " + m.Name + " has no network")
+	}
+	return m.Network
+}
+
+// Between returns the network that joins ranks of a tier.
+func (m *Machine) Between(t Tier) Network {
+	if m.Nodes != nil && t == Intra {
+		return m.Nodes.Inside
+	}
+	return m.network()
+}
+
+// Interconnect says what the machine's networks are: torus of links of 300 MB/s.
+func (m *Machine) Interconnect() string {
+	if n := m.Nodes; n != nil {
+		return fmt.Sprintf("nodes of %d ranks and %d interfaces (%v) on a %v", n.Ranks, n.Interfaces, n.Inside, m.network())
+	}
+	return m.network().String()
+}
+
+// Ends returns how many ends of the machine's network a job with that many ranks uses.
+func (m *Machine) Ends(ranks int) int {
+	if n := m.Nodes; n != nil {
+		return (ranks + n.Ranks - 1) / n.Ranks * n.Interfaces
+	}
+	return ranks
+}
+
+// End returns the end of the machine's network that a rank uses.
+func (m *Machine) End(rank int) int {
+	if n := m.Nodes; n != nil {
+		return rank/n.Ranks*n.Interfaces + rank%n.Ranks%n.Interfaces
+	}
+	return rank
+}
+
+// Node returns the node of a rank. If the network has one tier, each rank is a node of its own.
+func (m *Machine) Node(rank int) int {
+	if m.Nodes != nil {
+		return rank / m.Nodes.Ranks
+	}
+	return m.network().Node(rank)
+}
+
+// Tier returns the tier of two ranks.
+func (m *Machine) Tier(a, b int) Tier {
+	if m.Node(a) == m.Node(b) {
+		return Intra
+	}
+	return Inter
+}
+
+// Path returns the route between two ranks of a job.
+func (m *Machine) Path(ranks, a, b int) Path {
+	t := m.Tier(a, b)
+	net, ends, from, to := m.network(), m.Ends(ranks), m.End(a), m.End(b)
+	if n := m.Nodes; n != nil && t == Intra {
+		first := a / n.Ranks * n.Ranks
+		net, ends, from, to = n.Inside, min(n.Ranks, ranks-first), a-first, b-first
+	}
+	var p Path
+	if from, to = net.Node(from), net.Node(to); from != to {
+		p = net.route(ends, from, to)
+	}
+	p.Tier = t
+	return p
+}
+
+// hasMemory reports whether ends of a network can read and write each other's memory.
+func hasMemory(n Network) bool {
+	_, ok := n.on(Path{}).(memory)
+	return ok
+}
+
+// hasCounters reports whether ends of a network that can access each other's memory have counters.
+func hasCounters(n Network) bool {
+	_, none := n.(interface{ noCounters() })
+	return !none
+}
+
+// chunks returns how much a slower component on the path delays bytes that are sent at a rate: how
+// much later the last byte leaves, and how much later it arrives. The bytes go in chunks. The slow
+// component passes on a chunk of c bytes
+//
+//	max{c / rate, c / slow}
+//
+// after the chunk before it. The last chunk has left when the slow component has it, and arrives
+// when the slow component has passed it on.
+func chunks(bytes, chunk int, rate, slow unit.Rate) (left, there unit.Time) {
+	last := max(bytes-1, 0) / chunk * chunk // where the last chunk begins
+	hold := slow.Time(chunk)
+	if hold >= rate.Time(chunk) {
+		for pos := 0; pos < last; pos += chunk {
+			left += max(0, hold-(rate.Time(pos+chunk)-rate.Time(pos)))
+		}
+	}
+	return left, left + max(0, slow.Time(bytes-last)-(rate.Time(bytes)-rate.Time(last)))
 }

@@ -1,6 +1,13 @@
 package platform
 
-import "embed"
+import (
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
 
 // catalogue lists the platforms in the order in which they are shown. Each is in the file of its
 // name.
@@ -30,4 +37,70 @@ func Catalogue() ([]*Platform, error) {
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// maxFile is the longest platform file in bytes.
+const maxFile = 1 << 20
+
+// Load returns a platform. what is a name of the catalogue, such as t3d; the path of a file, which
+// contains a slash or ends in .yaml or .yml; or a synthetic machine with parameters, such as
+// loggp:L=5us,o_s=2us.
+func Load(what string) (*Platform, error) {
+	if strings.HasPrefix(what, synthetic+":") {
+		return fromSpec(what)
+	}
+	file, data, err := Text(what)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, data)
+}
+
+// Text returns the name and the contents of the file of a platform, which is a name of the
+// catalogue or the path of a file. A synthetic machine with parameters has none.
+func Text(what string) (file string, data []byte, err error) {
+	switch {
+	case strings.HasPrefix(what, synthetic+":"):
+		return "", nil, fmt.Errorf("platform %q: it has no file of its own: name %s, or a file", what, synthetic)
+	case strings.ContainsAny(what, `/\`) || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml"):
+		data, err = readFile(what)
+		return what, data, err
+	case slices.Contains(catalogue, what):
+		file = what + ".yaml"
+		data, err = files.ReadFile(file)
+		return file, data, err
+	}
+	return "", nil, &UnknownError{what, nearest(what, catalogue)}
+}
+
+// UnknownError is the error for a platform that is not in the catalogue.
+type UnknownError struct {
+	Name string
+	Has  []string // the names of the catalogue, nearest first
+}
+
+// Error lists the names of the catalogue.
+func (e *UnknownError) Error() string {
+	text := fmt.Sprintf("platform %q: no such platform in the catalogue: it has %s; a file is given with a / or its .yaml", e.Name, strings.Join(e.Has, ", "))
+	if meant := Meant(e.Name, e.Has); meant != "" {
+		text += "; did you mean " + meant + "?"
+	}
+	return text
+}
+
+// readFile reads a user's file.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("platform: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("platform: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("platform: %s: longer than %d bytes, which no platform file is", path, maxFile)
+	}
+	return data, nil
 }
