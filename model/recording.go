@@ -21,13 +21,25 @@ type Recording struct {
 	Called map[string]int // how often ranks have made each call, including those left out
 }
 
+// Flow is the bytes of one rank to another in a traffic of many.
+type Flow struct {
+	Src, Dst, Bytes int
+	Time            unit.Time // from the common start until the last one was received
+}
+
+// Rate returns its throughput.
+func (f Flow) Rate() unit.Rate {
+	return unit.Rate(float64(f.Bytes) / float64(f.Time) * float64(unit.Second))
+}
+
 // Track is what one processor, or one part of the network, did.
 type Track struct {
 	Name  string
 	Calls []Span // of a rank: the library calls of its program, each around the spans of its work
 	Spans []Span // in the order of time; they do not overlap
 
-	Totals [NumActivities]unit.Time // of a rank: the time of each activity, including what was left out
+	Totals [NumActivities]unit.Time // the time of each activity, including what was left out
+	Bytes  int                      // of a part of the network: what it carried, likewise
 }
 
 // Span is an activity that lasts from one time to another.

@@ -19,18 +19,22 @@ import (
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/recording"
 )
 
 // runs has the flags of the verb.
 type runs struct {
 	platform, library, protocol, noise, operation string
-	class, picture                                string
+	class, picture, size                          string
 	collective                                    []string
-	ranks, size, rounds                           int
+	ranks, rounds, stride, root                   int
 	seed                                          uint64
 	check, profile                                bool
 }
+
+// largest is the largest size of a problem.
+const largest = 1 << 20
 
 // mostThings is how much of a run is recorded for a profile: it takes some hundreds of megabytes then.
 const mostThings = 10_000_000
@@ -51,6 +55,10 @@ func runCommand() *cobra.Command {
 		fmt.Fprintf(&list, "\n  %-8s %s (--class: %s)", b.Name, b.What, strings.Join(strings.Split(b.Classes, ""), ", "))
 		names = append(names, b.Name)
 	}
+	for _, t := range programs.Patterns {
+		fmt.Fprintf(&list, "\n  %-8s %s (--size: bytes of a message)", t.Name, t.What)
+		names = append(names, t.Name)
+	}
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM",
 		Short: "Run a parallel program on an emulated machine",
@@ -59,6 +67,8 @@ went: what the program computes, what the processor does for communication (over
 operations, at the time that the platform says for one, or --operation. Collective operations go by the library's table of algorithms, and those of
 --collective by the algorithms that it names; docs/collectives.md has all, and 'loggp predict --collective NAME' those that serve a number of ranks.
 
+shift, incast and permutation are traffic and compute nothing: they print the throughput of each flow, and the busiest parts of the network.
+
 The programs are` + list.String(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
@@ -66,6 +76,7 @@ The programs are` + list.String(),
   loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
   loggp run --platform t3d -n 8 --profile matmul
   loggp run --platform t3d -n 8 --class W npb-is
+  loggp run --platform t3d -n 32 --stride 4 --size 64KiB shift
   loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -82,8 +93,10 @@ The programs are` + list.String(),
 	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
-	f.IntVar(&r.size, "size", 0, "size of the problem (default: the program's)")
+	f.StringVar(&r.size, "size", "", "size of the problem, or of a message such as 64KiB (default: the program's)")
 	f.IntVar(&r.rounds, "rounds", 0, "repetitions (default: the program's)")
+	f.IntVar(&r.stride, "stride", programs.UsualLoad.Stride, "of shift: how many ranks further on each rank sends; below zero: back")
+	f.IntVar(&r.root, "root", programs.UsualLoad.Root, "of incast: the rank that all send to")
 	f.StringVar(&r.class, "class", "", "size of a NAS Parallel Benchmark: S, W or A (default: S)")
 	f.StringVar(&r.picture, "picture", "", "write the picture of volume or spheres to this file, as PNG")
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
@@ -98,6 +111,11 @@ The programs are` + list.String(),
 }
 
 func (r *runs) run(cmd *cobra.Command, name string) error {
+	for flag, of := range map[string]string{"stride": "shift", "root": "incast"} {
+		if cmd.Flags().Changed(flag) && name != of {
+			return misuse(cmd, fmt.Errorf("--%s is for %s, not for %s", flag, of, name))
+		}
+	}
 	if p, ok := portable.Named(name); ok {
 		return r.portable(cmd, p)
 	}
@@ -106,8 +124,13 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	}
 	p, ok := programs.Named(name)
 	b, benchmark := npb.Named(name)
+	traffic := programs.PatternNamed(name)
 	switch {
-	case benchmark && (r.size != 0 || r.rounds != 0):
+	case traffic != nil && (r.class != "" || r.operation != ""):
+		return misuse(cmd, fmt.Errorf("--class and --operation are not for %s, which computes nothing", name))
+	case traffic != nil:
+		p = programs.Program{Name: name, Usual: programs.Settings{Size: programs.UsualLoad.Size, Rounds: programs.UsualLoad.Rounds}}
+	case benchmark && (r.size != "" || r.rounds != 0):
 		return misuse(cmd, fmt.Errorf("--size and --rounds are not for %s: its problem is a --class", name))
 	case benchmark:
 		p = programs.Program{Name: b.Name, Usual: programs.Settings{Size: 1, Rounds: 1}} // which it does not use
@@ -123,18 +146,36 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	job, s, err := r.set(known, p.Usual, world.New)
+	most := largest
+	if traffic != nil {
+		most = unit.MaxSize
+	}
+	job, s, err := r.set(known, p.Usual, most, world.New)
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	most := -1 // totals are exact without a recording
+	limit := -1 // totals are exact without a recording
 	if r.profile {
-		most = mostThings
+		limit = mostThings
 	}
 	begin := time.Now()
 	var result npb.Result
-	record, err := job.Record(cmd.Context(), r.seed, r.protocol, most, func(c *mpi.Comm) error {
-		if !benchmark {
+	var flows []model.Flow
+	load := programs.Load{Size: s.Size, Rounds: s.Rounds, Stride: r.stride, Root: r.root, Seed: r.seed}
+	if traffic != nil {
+		if err := traffic.Check(load, job.Ranks); err != nil {
+			return misuse(cmd, err)
+		}
+	}
+	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, func(c *mpi.Comm) error {
+		switch {
+		case traffic != nil:
+			got, err := traffic.Run(c, load)
+			if c.Rank() == 0 {
+				flows = got
+			}
+			return err
+		case !benchmark:
 			return p.Run(c, s)
 		}
 		got, err := b.Run(c, npb.Settings{Class: r.class, Operation: s.Operation})
@@ -157,6 +198,12 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		}
 	}
 	document := recording.Run(title, note, record, r.profile)
+	if traffic != nil {
+		document = recording.Traffic(fmt.Sprintf("%s of %s, %s each, on %s, %s", name, format.Plural(s.Rounds, "message"), format.Size(s.Size), job.Platform.Machine.Name, job.Library.Name), flows, record)
+		if r.profile {
+			document.AddTables("calls", "Calls of all ranks", recording.Calls(record))
+		}
+	}
 	if benchmark {
 		document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
 	}
@@ -195,17 +242,20 @@ func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
 	return t
 }
 
-// set makes a job and the settings of a program of the flags.
-func (r *runs) set(known *platform.Platform, s portable.Settings, open func(*platform.Platform, string, int, float64) (*world.Job, error)) (*world.Job, portable.Settings, error) {
-	if r.size != 0 {
-		s.Size = r.size
+// set makes a job and the settings of a program of the flags, whose size is at most so large.
+func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open func(*platform.Platform, string, int, float64) (*world.Job, error)) (*world.Job, portable.Settings, error) {
+	var err error
+	if r.size != "" {
+		if s.Size, err = unit.ParseSize(r.size); err != nil {
+			return nil, s, fmt.Errorf("--size: %w", err)
+		}
 	}
 	if r.rounds != 0 {
 		s.Rounds = r.rounds
 	}
 	s.Operation = known.Machine.Processor.Operation
-	noise, err := parseNoise(r.noise)
-	err = errors.Join(err, inRange("--size", s.Size, 1, 1<<20), inRange("--rounds", s.Rounds, 1, 1_000_000))
+	noise, wrong := parseNoise(r.noise)
+	err = errors.Join(err, wrong, inRange("--size", s.Size, 1, most), inRange("--rounds", s.Rounds, 1, 1_000_000))
 	if r.protocol != "" {
 		err = errors.Join(err, protocol(r.protocol))
 	}

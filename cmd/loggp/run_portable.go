@@ -39,7 +39,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if err != nil {
 		return err
 	}
-	job, s, err := r.set(known, p.Usual, world.NewAny)
+	job, s, err := r.set(known, p.Usual, largest, world.NewAny)
 	if err == nil && !job.Library.CarriedBy().MPI() && (r.protocol != "" || r.collective != nil) {
 		err = fmt.Errorf("--protocol and --collective are for libraries of MPI, which %s is not", job.Library.Name)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,39 @@ func TestRunBenchmark(t *testing.T) {
 		var out, errs buffer
 		if run(t.Context(), append([]string{"run", "--platform", "t3d"}, bad...), &out, &errs) == 0 {
 			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// By hand: a LogGP machine of 0.01 us a byte takes 100 MB/s from each rank, and as much to each.
+func TestRunTraffic(t *testing.T) {
+	machine := []string{"run", "--platform", "loggp:L=5us,o_s=0us,o_r=0us,g=0us,G=0.01us/B", "-n", "5", "--size", "100KB", "--rounds", "40", "--format", "csv"}
+	for program, want := range map[string]float64{"shift": 100, "permutation": 100, "incast": 25} {
+		rows := 0
+		for line := range strings.Lines(mustRun(t, append(machine, program)...)) {
+			cells := strings.Split(strings.TrimSpace(line), ",")
+			if len(cells) != 6 || cells[0] != "" {
+				continue
+			}
+			if rate, err := strconv.ParseFloat(cells[5], 64); err != nil || rate < 0.97*want || rate > 1.01*want { // rank 0 looks at its clock a little after the others have begun
+				t.Errorf("%s: %s", program, line)
+			}
+			rows++
+		}
+		if rows < 4 {
+			t.Errorf("%s: %d flows", program, rows)
+		}
+	}
+	for want, args := range map[string][]string{
+		"--stride is for shift, not for incast":            {"incast", "--stride", "2"},
+		"--root is for incast, not for cg":                 {"cg", "--root", "2"},
+		"--class and --operation are not for shift":        {"shift", "--operation", "1us"},
+		"--size: size \"x\": does not begin with a number": {"shift", "--size", "x"},
+		"--stride 4: with 4 ranks each would send to it":   {"shift", "--stride", "4"},
+	} {
+		var out, errs buffer
+		if status := run(t.Context(), append([]string{"run", "--platform", "t3d", "-n", "4"}, args...), &out, &errs); status != misused || !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}
 }

@@ -63,8 +63,8 @@ func BusyResources(r *model.Recording) (shown []model.Track, more int) {
 		}
 		return sum
 	}
-	more = max(len(r.Resources)-MostTracks, 0)
-	order := slices.Clone(r.Resources)
+	order := slices.DeleteFunc(slices.Clone(r.Resources), func(x model.Track) bool { return len(x.Spans) == 0 })
+	more = max(len(order)-MostTracks, 0)
 	slices.SortStableFunc(order, func(a, b model.Track) int { return cmp.Compare(busy(b), busy(a)) })
 	for _, x := range r.Resources {
 		if slices.ContainsFunc(order[:len(order)-more], func(y model.Track) bool { return x.Name == y.Name }) {

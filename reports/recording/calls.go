@@ -15,10 +15,13 @@ func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
 	d := &doc.Document{Title: title}
 	d.AddTables("run", title, runTable(title, note, r))
 	if calls {
-		d.AddTables("calls", "Calls of all ranks", callsTable("calls of all ranks", r))
+		d.AddTables("calls", "Calls of all ranks", Calls(r))
 	}
 	return d
 }
+
+// Calls is how often all ranks made each call of the library, and what that took.
+func Calls(r *model.Recording) *doc.Table { return callsTable("calls of all ranks", r) }
 
 // spent is what a rank did with its time.
 type spent struct{ computing, overhead, waiting, end unit.Time }

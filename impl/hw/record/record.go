@@ -23,8 +23,8 @@ type Recorder struct {
 
 	// Limit is how many spans, calls and messages are recorded; 0: a quarter of a million;
 	// negative: none. The run goes on without being recorded beyond it, and the recording says what
-	// it left out. How long each processor did what, and how often each call was made, is exact all
-	// the same.
+	// it left out. How long each processor and each part of the network did what, and how often each
+	// call was made, is exact all the same.
 	Limit int
 
 	kernel    *sim.Kernel
@@ -119,9 +119,6 @@ func (r *Recorder) fits() bool {
 
 // Names implements core.Probe.
 func (r *Recorder) Names(s *sim.Server, format string, args ...any) {
-	if r.room == 0 {
-		return
-	}
 	r.servers[s] = len(r.resources)
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }
@@ -265,11 +262,14 @@ func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
 
 // Takes implements core.Probe.
 func (r *Recorder) Takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
-	if long <= 0 || !r.fits() {
+	i, ok := r.servers[s]
+	if long <= 0 || !ok {
 		return
 	}
-	if i, ok := r.servers[s]; ok {
-		t := &r.resources[i]
+	t := &r.resources[i]
+	t.Totals[a] += long
+	t.Bytes += bytes
+	if r.fits() {
 		t.Spans = append(t.Spans, model.Span{Name: r.nameOf(x), Activity: a, From: from, To: from + long, Bytes: bytes})
 	}
 }

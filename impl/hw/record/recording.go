@@ -19,7 +19,7 @@ func (r *Recorder) Recording() *model.Recording {
 		out.Ranks[i].Totals = r.lanes[i].totals
 	}
 	for _, x := range r.resources {
-		if len(x.Spans) > 0 {
+		if x.Totals != [model.NumActivities]unit.Time{} {
 			out.Resources = append(out.Resources, x)
 		}
 	}

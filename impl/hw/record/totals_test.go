@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
@@ -17,7 +18,7 @@ func TestTotals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []model.Track
+		var want, network []model.Track
 		for _, limit := range []int{0, -1, 20} {
 			r := &hw.Recorder{Limit: limit}
 			w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: 4, Seed: 1, Record: r})
@@ -29,15 +30,20 @@ func TestTotals(t *testing.T) {
 			}
 			now := r.Recording()
 			if limit == 0 {
-				want = now.Ranks
-				for i, x := range now.Ranks {
+				want, network = now.Ranks, now.Resources
+				for i, x := range slices.Concat(now.Ranks, now.Resources) {
 					var sums [model.NumActivities]int64
+					bytes := 0
 					for _, s := range x.Spans {
 						sums[s.Activity] += int64(s.Time())
+						bytes += s.Bytes
+					}
+					if i >= len(now.Ranks) && x.Bytes != bytes {
+						t.Errorf("%s, %s: %d bytes, the spans have %d", name, x.Name, x.Bytes, bytes)
 					}
 					for a := range x.Totals {
 						if int64(x.Totals[a]) != sums[a] {
-							t.Errorf("%s, rank %d: %v for %v, the spans have %v", name, i, x.Totals[a], model.Activity(a), sums[a])
+							t.Errorf("%s, %s: %v for %v, the spans have %v", name, x.Name, x.Totals[a], model.Activity(a), sums[a])
 						}
 					}
 				}
@@ -48,7 +54,14 @@ func TestTotals(t *testing.T) {
 					t.Errorf("%s, limit %d, rank %d: %v, want %v", name, limit, i, x.Totals, want[i].Totals)
 				}
 			}
-			if n := len(now.Ranks[0].Spans) + len(now.Flights) + len(now.Resources); limit < 0 && n > 0 || now.Omitted == 0 {
+			spans := 0
+			for i, x := range now.Resources {
+				if x.Totals != network[i].Totals || x.Bytes != network[i].Bytes || x.Name != network[i].Name {
+					t.Errorf("%s, limit %d, %s: %v and %d bytes, want %v and %d", name, limit, x.Name, x.Totals, x.Bytes, network[i].Totals, network[i].Bytes)
+				}
+				spans += len(x.Spans)
+			}
+			if n := len(now.Ranks[0].Spans) + len(now.Flights) + spans; len(now.Resources) != len(network) || limit < 0 && n > 0 || now.Omitted == 0 {
 				t.Errorf("%s, limit %d: %d things are recorded, %d left out", name, limit, n, now.Omitted)
 			}
 		}
