@@ -47,8 +47,8 @@ func (s *Sensitivity) Document() *doc.Document {
 	}
 	d := &doc.Document{Title: "Sensitivity of platform " + name}
 	d.Add(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
-		fmt.Sprintf("%d numbers that are assumed or fitted were halved and doubled, one at a time, and %d quantities measured without noise. %d quantities move by more than %s, %d do not.",
-			len(s.Numbers), len(s.Quantities), decided, percent(Limit), len(s.Quantities)-decided)}})
+		fmt.Sprintf("Assumed and fitted numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
+			len(s.Numbers), len(s.Quantities), percent(Limit), decided)}})
 	d.AddTables("numbers", "Numbers", all)
 	d.Add(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvaried()})
 	d.Files = []doc.File{{Name: "sensitivity.csv", Write: s.CSV}}

@@ -193,8 +193,12 @@ func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	return nil
 }
 
-// idle says whether a number is of a library that is not measured.
+// idle says whether a number has no part in what is measured: it is of a library that is not, says how
+// many ranks a job may have, or is the noise that is left out.
 func idle(path string, libraries []string) bool {
+	if strings.HasPrefix(path, "machine.ranks.") || strings.HasPrefix(path, "machine.noise.") {
+		return true
+	}
 	rest, ok := strings.CutPrefix(path, "libraries[")
 	name, _, _ := strings.Cut(rest, "]")
 	return ok && !slices.Contains(libraries, name)
