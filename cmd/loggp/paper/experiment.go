@@ -3,7 +3,9 @@ package paper
 import (
 	"context"
 	"fmt"
+	"strconv"
 
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/trace"
 	"github.com/loggp/loggp/impl/world"
@@ -11,6 +13,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // benchmark is a kind of experiment, in a file of its own.
@@ -30,6 +33,8 @@ var benchmarks = map[string]benchmark{
 	"pairs":     pairsBenchmark,
 	"idle-peer": idlePeerBenchmark,
 	"messages":  messagesBenchmark,
+	"patterns":  patternsBenchmark,
+	"aclmpl":    aclmplBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.
@@ -48,7 +53,15 @@ func (s *Subject) open(load func(name string) (*platform.Platform, error), noise
 	if err != nil {
 		return nil, err
 	}
-	j, err := world.New(p, s.Library, s.Ranks, noise)
+	open := world.New
+	if s.Mode != "" {
+		open = world.NewAny
+	}
+	library := s.Library
+	if library == shmem {
+		library = ""
+	}
+	j, err := open(p, library, s.Ranks, noise)
 	if err != nil {
 		return nil, fmt.Errorf("reproduce on %s: %w", s.Platform, err)
 	}
@@ -97,3 +110,29 @@ func (s *site) once(ctx context.Context, protocol string, log *trace.Log, progra
 		return nil
 	})
 }
+
+// cells are quantities by their keys, such as o_s(t3d,isend,16). Times are microseconds.
+type cells map[string]expr.Value
+
+// key returns the key of what a timer shows. A protocol that was forced stands at the end.
+func (s *site) key(name, mode, protocol string, bytes int) string {
+	arguments := []string{s.ID, mode, strconv.Itoa(bytes)}
+	if protocol != auto {
+		arguments = append(arguments, protocol)
+	}
+	return expr.Key(name, arguments...)
+}
+
+// auto is the protocol that the library's rules choose.
+const auto = "auto"
+
+// env returns an environment in which expressions are evaluated.
+func (p *Paper) env(c cells) *expr.Env {
+	return &expr.Env{Define: p.define, Value: func(key string) (expr.Value, bool) {
+		v, ok := c[key]
+		return v, ok
+	}}
+}
+
+// micros is a time that is known.
+func micros(t unit.Time) expr.Value { return expr.Exactly(t.Micros()) }

@@ -38,9 +38,10 @@ type Paper struct {
 // Subject is what experiments are about: a library on a platform, between two processors.
 type Subject struct {
 	ID, Name, Platform, Library, Place string
-	Ranks                              int  // 0: as many as the platform has
-	Decides                            bool // claims that name no subject are decided on this one
-	Beside                             bool // their numbers for this one stand beside
+	Mode                               string // a way of sending, for the benchmark of patterns, whose libraries need not be MPI; "": none
+	Ranks                              int    // 0: as many as the platform has
+	Decides                            bool   // claims that name no subject are decided on this one
+	Beside                             bool   // their numbers for this one stand beside
 }
 
 // Experiment is a benchmark of a subject.
@@ -48,8 +49,10 @@ type Experiment struct {
 	Benchmark, Subject string
 	Modes              []string // none: all
 	Sizes              sizes
-	Protocol           string // that is forced; "": as the library's rules choose
-	Reps               int    // with each root of the barrier
+	Protocol           string   // that is forced; "": as the library's rules choose
+	Patterns           []string // of communication
+	Ranks              sizes    // numbers of ranks; none: that of the subject
+	Reps               int      // with each root of the barrier
 }
 
 // Claim is a statement of the paper, and how it is decided. Its text is in claims.csv.
@@ -147,7 +150,7 @@ func (p *Paper) resolve(dir fs.FS) error {
 		if p.subject(e.Subject) == nil {
 			return fmt.Errorf("%s: experiment %d is of %q, which is no subject", file, i+1, e.Subject)
 		}
-		if err := p.sizes(&e.Sizes); err != nil {
+		if err := errors.Join(p.sizes(&e.Sizes), p.sizes(&e.Ranks)); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func (p *Paper) values() []*row {
 // the paper has for them; nil is platform.Load.
 func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func(name string) (*platform.Platform, error)) ([]float64, error) {
 	x := newRun(p, o)
-	x.open, x.only = open, &only{map[string]bool{}, map[string]func(int) bool{}}
+	x.open, x.only = open, &only{map[string]bool{}, map[string]func(int) bool{}, map[string]bool{}}
 	known := p.values()
 	wanted := make([]*row, len(rows))
 	for i, name := range rows {
@@ -84,6 +84,7 @@ func (p *Paper) Measure(ctx context.Context, o Options, rows []string, open func
 type only struct {
 	gives map[string]bool             // the names of the quantities
 	sizes map[string]func(k int) bool // of a subject, a mode and a forced protocol, those that count
+	keys  map[string]bool             // all
 }
 
 // add adds a quantity of a paper by its key. A mode that blocks and the one that does not go
@@ -101,13 +102,16 @@ func (o *only) add(key string, p *Paper) {
 		before := o.sizes[of]
 		o.sizes[of] = func(k int) bool { return counts(k) || before != nil && before(k) }
 	}
-	o.gives[name] = true
+	o.gives[name], o.keys[key] = true, true
 }
 
 // part returns what has to be measured of an experiment, or false if that is nothing.
 func (o *only) part(e Experiment) (Experiment, bool) {
 	if o == nil {
 		return e, true
+	}
+	if e.Benchmark == "patterns" {
+		return o.patterns(e)
 	}
 	if e.Benchmark != "timers" {
 		for name := range benchmarks[e.Benchmark].gives {
