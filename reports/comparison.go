@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
@@ -369,5 +370,46 @@ func Patterns(title string, rows []PatternRow) *doc.Document {
 	t.Note("Throughput is what one rank handles, a message of each other rank, by the time: the root, or each rank of all-to-all.")
 	d := &doc.Document{Title: title}
 	d.AddTables("patterns", title, t)
+	return d
+}
+
+// LibraryParameters are LogGP parameters of libraries with ways of sending, which parameters have as
+// their library, side by side: in the order of libraries. Curves are one-way times by size, of the
+// same libraries.
+func LibraryParameters(title string, libraries []string, ps []params.Parameter, curves map[string][]chart.Point) *doc.Document {
+	t := &doc.Table{Name: "parameters", Title: title, Columns: []doc.Column{{Head: "library", Key: true}, {Head: "o_s\nus", Kind: doc.Number}, {Head: "o_r\nus", Kind: doc.Number},
+		{Head: "L\nus", Kind: doc.Number}, {Head: "rtt/2\nus", Kind: doc.Number}, {Head: "g\nus", Kind: doc.Number}, {Head: "G\nus/B", Kind: doc.Number}, {Head: "1/G\nMB/s", Kind: doc.Number}}}
+	x := chart.XY{Y: "one way (us)"}
+	for i, l := range libraries {
+		find := func(name, method, unit string) doc.Cell {
+			for _, p := range ps {
+				if p.Library == l && p.Name == name && p.Method == method && p.Unit == unit && !math.IsNaN(p.Value) {
+					return cell(t, &p)
+				}
+			}
+			return doc.None
+		}
+		any := func(name, unit string, methods ...string) doc.Cell {
+			for _, m := range methods {
+				if c := find(name, m, unit); c.Text != doc.None.Text {
+					return c
+				}
+			}
+			return doc.None
+		}
+		rate := doc.None
+		for _, p := range ps {
+			if p.Library == l && p.Name == "G" && p.Method == params.ByHalfTrip && p.Value > 0 {
+				rate = doc.Num(1 / p.Value)
+			}
+		}
+		t.Add(doc.Words(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.ByHalfTrip, params.Micros),
+			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.ByHalfTrip, params.PerByte), rate)
+		x.Series = append(x.Series, chart.Joined(l, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Solid[i%len(chart.Solid)]}, curves[l]))
+	}
+	t.Note("o_s is a send whose receiver waits, o_r a receive whose message is there, L what is left of half a round trip, all of the smallest message; g is the interval of a train of sends, G the slope of half a round trip.")
+	t.Note("Where sender and receiver meet, a receive is the whole transfer: there is no o_r. L cannot be told where overheads are more than half a round trip.")
+	d := &doc.Document{Title: title}
+	d.Add(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
 	return d
 }

@@ -3,21 +3,30 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/patterns"
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/reports"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // patternRuns has the flags of the verb.
 type patternRuns struct {
 	platform, libraries, patterns, sizes string
 	ranks, rounds                        int
+	parameters                           bool
+	output                               string
 }
 
 // shmemLibrary is the name of raw puts where a library is asked for.
@@ -41,6 +50,7 @@ timed by the same code.
 The patterns are` + list.String(),
 		Example: `  loggp patterns --platform t3d -n 32 --sizes 1KiB
   loggp patterns --platform t3d -n 8 --library aclmpl,shmem --patterns all-to-all --sizes 8,1KiB,64KiB
+  loggp patterns --platform t3d -n 2 --parameters -o parameters
   loggp patterns --platform shm -n 2 --patterns latency --sizes 8`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
@@ -51,7 +61,9 @@ The patterns are` + list.String(),
 	f.StringVar(&r.patterns, "patterns", "", "patterns: a list (default: all)")
 	f.StringVar(&r.sizes, "sizes", "", "lengths of messages (default: 8,1KiB)")
 	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
-	f.IntVar(&r.rounds, "rounds", 3, "rounds that are timed")
+	f.IntVar(&r.rounds, "rounds", 3, "rounds that are timed (with --parameters: 20)")
+	f.BoolVar(&r.parameters, "parameters", false, "LogGP parameters of the libraries side by side, in place of patterns")
+	f.StringVarP(&r.output, "output", "o", "", "directory to write a page to, with the chart of --parameters")
 	printing(cmd)
 	mustComplete(cmd, "platform", append(platform.Names(), world.Here...))
 	mustComplete(cmd, "patterns", names)
@@ -65,12 +77,19 @@ func (r *patternRuns) run(cmd *cobra.Command) error {
 	if r.platform == "" {
 		err = errors.Join(err, errors.New("--platform: say on what to run: "+strings.Join(append(platform.Names(), world.Here...), ", ")))
 	}
+	if r.parameters && r.patterns != "" {
+		err = errors.Join(err, errors.New("--patterns: --parameters has timers of its own"))
+	}
+	err = errors.Join(err, output(r.output))
 	if err != nil {
 		return misuse(cmd, err)
 	}
 	subjects, err := r.subjects(cmd)
 	if err != nil {
 		return err
+	}
+	if r.parameters {
+		return r.fit(cmd, subjects)
 	}
 	var rows []reports.PatternRow
 	for _, p := range chosen {
@@ -91,7 +110,66 @@ func (r *patternRuns) run(cmd *cobra.Command) error {
 			}
 		}
 	}
-	return show(cmd, reports.Patterns("Communication patterns on "+subjects[0].job.Platform.Machine.Name, rows))
+	return r.print(cmd, reports.Patterns("Communication patterns on "+subjects[0].job.Platform.Machine.Name, rows))
+}
+
+// print prints a document, and writes its page if that is asked for.
+func (r *patternRuns) print(cmd *cobra.Command, d *doc.Document) error {
+	if r.output != "" {
+		if err := render.Page(r.output, d); err != nil {
+			return err
+		}
+	}
+	return show(cmd, d)
+}
+
+// timedSizes are the lengths of messages for parameters unless others are asked for.
+var timedSizes = []int{8, 256, 1024, 4096, 16384, 65536}
+
+// fit prints LogGP parameters of the libraries side by side, from the same timers for all.
+func (r *patternRuns) fit(cmd *cobra.Command, subjects []subject) error {
+	lengths := timedSizes
+	if cmd.Flags().Changed("sizes") {
+		lengths, _ = sizes(r.sizes, nil)
+	}
+	rounds := 20
+	if cmd.Flags().Changed("rounds") {
+		rounds = r.rounds
+	}
+	var set sample.Set
+	var libraries []string
+	curves := map[string][]chart.Point{}
+	for _, s := range subjects {
+		name := s.Name + " " + s.Mode
+		libraries = append(libraries, name)
+		for _, bytes := range lengths {
+			w, err := s.job.World(cmd.Context(), 1)
+			if err != nil {
+				return err
+			}
+			series, err := patterns.Timers(w, s.Library, bytes, rounds)
+			if err != nil {
+				return fmt.Errorf("patterns on %s: %w", r.platform, err)
+			}
+			for _, x := range series {
+				x.Platform, x.Place, x.Clock = s.job.Platform.Machine.Name, s.job.Place(0, 1), s.job.Clock()
+				set.Series = append(set.Series, x)
+				if x.Timer == sample.RTT {
+					half := slices.Sorted(slices.Values(x.Times))[len(x.Times)/2].Micros() / 2
+					curves[name] = append(curves[name], chart.Point{X: float64(bytes), Y: half})
+				}
+			}
+		}
+	}
+	if len(set.Series) == 0 {
+		return nil // this process was started as another rank
+	}
+	set.Facts = []sample.Fact{{Key: sample.Roots, Value: "1"}, {Key: sample.Resolution, Value: subjects[0].job.Platform.Machine.Timer.MicrosString()}}
+	found, err := fit.Fit(&set, clean.Options{})
+	if err != nil {
+		return err
+	}
+	return r.print(cmd, reports.LibraryParameters("LogGP parameters of libraries on "+subjects[0].job.Platform.Machine.Name, libraries, found.Parameters, curves))
 }
 
 // patternsNamed returns patterns by a list of their names; "" is all.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/csv"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -51,6 +54,23 @@ func TestPatternsErrors(t *testing.T) {
 		var out, errs buffer
 		if status := run(t.Context(), strings.Fields(args), &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
 			t.Errorf("loggp %s: status %d, %q, want %q", args, status, errs.String(), want)
+		}
+	}
+}
+
+// Parameters of all libraries stand side by side. By hand, on the T3D: G of raw puts is that of stores, 120 MB/s, and so is G of ACLMPL's
+// synchronous messages, which are puts; o_s of a raw put is the start of two, of data and of a word.
+func TestPatternsParameters(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "parameters")
+	out := mustRun(t, "patterns", "--platform", "t3d", "-n", "4", "--parameters", "-o", dir)
+	for _, want := range []string{`(?m)^aclmpl sync +2\.\d+ .* - .* 120\.0$`, `(?m)^shmem put +2\.400 .* 120\.0$`, `(?m)^chimp async +\d`} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+	for _, name := range []string{"index.html", "one-way.svg", "parameters.csv"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
 		}
 	}
 }

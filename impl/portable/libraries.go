@@ -21,7 +21,7 @@ func MPI(library string, o mpi.Options) []*Library {
 		}
 	}
 	return []*Library{
-		{Name: library, Mode: "sync", Collectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
+		{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: by(mpi.Ssend[byte], func(c *mpi.Comm, dst int, out []byte, src int, in []byte) {
 			r := mpi.Irecv(c, in, src, 0)
 			mpi.Ssend(c, out, dst, 0)
 			r.Wait()
@@ -80,7 +80,7 @@ func pixels(x []float32) []Pixel {
 // ACLMPL returns the two groups of calls of ACLMPL. Collective operations are of the first.
 func ACLMPL(library string, o aclmpl.Options) []*Library {
 	return []*Library{
-		{Name: library, Mode: "sync", Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
 		}},
 		{Name: library, Mode: "async", Flood: true, Run: func(w device.World, _ int, program func(Process) error) error {

@@ -56,6 +56,7 @@ type Library struct {
 	Name, Mode  string
 	Flood       bool // all to all: each rank sends to all, and then receives; else partners exchange one after the other
 	Overwrites  bool // senders write over each other's data
+	Meets       bool // a send returns when its receive has been called
 	Collectives bool // collective operations go this way: of the ways of a library, one has them
 
 	// Run runs a program on all ranks. No message is longer than bytes.

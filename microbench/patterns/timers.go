@@ -1,0 +1,109 @@
+package patterns
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/portable"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// burst is how many messages a train has: fewer than a pool of ACLMPL has slots.
+const burst = 16
+
+// settle is how long a rank waits so that its message is there, or the other rank in its receive.
+const settle = 10 * unit.Millisecond
+
+// Timers times messages of a length between ranks 0 and 1 by the timers from which the fit has LogGP
+// parameters, as those of package microbench do for MPI: a send whose receiver waits (timer11), a
+// receive whose message is there (timer12), a round trip, and a train of sends. The series are of the
+// mode of low-level messages.
+//
+// Where sender and receiver meet, a receive is the whole transfer: its timer12 is left out.
+func Timers(w portable.World, l *portable.Library, bytes, rounds int) ([]sample.Series, error) {
+	var all []sample.Series
+	err := l.Run(w, max(bytes, 8), func(p portable.Process) error {
+		if p.Size() < 2 {
+			return fmt.Errorf("timers: %d ranks are too few, they need 2", p.Size())
+		}
+		t := timing{p, make([]byte, bytes), make([]byte, bytes)}
+		var series []sample.Series
+		for _, x := range []struct {
+			timer string
+			first func() unit.Time // of rank 0, returns the sample
+			other func()
+		}{
+			{sample.Timer11, t.send, t.receive},
+			{sample.Timer12, t.late, func() { p.Send(0, t.out) }},
+			{sample.RTT, t.trip, func() { t.receive(); p.Send(0, t.out) }},
+			{sample.Train, t.train, func() {
+				for range burst {
+					t.receive()
+				}
+			}},
+		} {
+			times := make([]unit.Time, rounds+1) // the first is a warm-up
+			for i := range times {
+				p.Barrier()
+				switch p.Rank() {
+				case 0:
+					times[i] = x.first()
+				case 1:
+					x.other()
+				}
+			}
+			if !l.Meets || x.timer != sample.Timer12 {
+				series = append(series, sample.Series{Key: sample.Key{Library: l.Name + " " + l.Mode, Mode: sample.Message, Protocol: "auto", Timer: x.timer, Bytes: bytes}, Times: times[1:]})
+			}
+		}
+		p.Barrier()
+		if p.Rank() == 0 {
+			all = series
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("timers of %s %s: %w", l.Name, l.Mode, err)
+	}
+	return all, nil
+}
+
+// timing is rank 0 or 1 with its messages.
+type timing struct {
+	portable.Process
+	out, in []byte
+}
+
+func (t timing) receive() { t.Receive(1-t.Rank(), t.in) }
+
+func (t timing) send() unit.Time {
+	t.Compute(settle)
+	begin := t.Now()
+	t.Send(1, t.out)
+	return t.Now() - begin
+}
+
+func (t timing) late() unit.Time {
+	t.Compute(settle)
+	begin := t.Now()
+	t.receive()
+	return t.Now() - begin
+}
+
+func (t timing) trip() unit.Time {
+	t.Compute(settle)
+	begin := t.Now()
+	t.Send(1, t.out)
+	t.receive()
+	return t.Now() - begin
+}
+
+func (t timing) train() unit.Time {
+	t.Compute(settle)
+	t.Send(1, t.out)
+	begin := t.Now()
+	for range burst - 1 {
+		t.Send(1, t.out)
+	}
+	return (t.Now() - begin) / (burst - 1)
+}
