@@ -20,8 +20,34 @@ type Ethernet struct {
 	Jam         int       // bytes that a station sends on after it has seen a collision
 	Backoff     int       // collisions of a frame after which its back-off doubles no more
 	Attempts    int       // collisions of a frame after which it is given up
-	Propagation unit.Time // between any two stations
+	Propagation unit.Time // between any two stations, or along a link
+	Switches    *Switches // between the stations; nil: they share one medium
 	TCP         TCP
+}
+
+// Switches join stations by a link each, and forward frames when they have all of them (store and
+// forward). All further switches are joined to the first by uplinks, which are full duplex.
+type Switches struct {
+	Full    bool      // links of stations are full duplex; else each is a medium that the station and its switch share
+	Ports   int       // stations of a switch
+	Latency unit.Time // from the last byte of a frame until its first may leave
+	Buffer  int       // bytes of frames that wait for a link; a frame that finds no room is lost
+	Uplink  unit.Rate // between switches
+}
+
+// Of returns the switch of a station.
+func (s *Switches) Of(station int) int { return station / s.Ports }
+
+// Uplinks returns how many links between switches are on the way of a frame.
+func (s *Switches) Uplinks(from, to int) int {
+	a, b := s.Of(from), s.Of(to)
+	switch {
+	case a == b:
+		return 0
+	case a == 0 || b == 0:
+		return 1
+	}
+	return 2
 }
 
 // TCP is the transport of an operating system as seen through sockets, with one connection for each
@@ -47,7 +73,8 @@ type TCP struct {
 // stream.
 type onEthernet struct {
 	*Ethernet
-	free      unit.Time // when the medium has been silent for a gap
+	Path
+	free      links
 	ackStates [2]ackState
 	open      [2]*stream  // the last stream from each side, if it may hold send buffer; or nil
 	pending   pendingRead // of the packet under way
@@ -67,12 +94,20 @@ type pendingRead struct {
 	bytes   int       // that it then reads, at once
 }
 
-func (e *Ethernet) on(Path) carrier { return &onEthernet{Ethernet: e} }
+// links are when each direction of each link has been silent for a gap, by the side that sends first:
+// its own link, those between switches, and the other side's. Only the first is used of one medium, and
+// the links of a side are one where they are half duplex.
+type links [2][4]unit.Time
+
+func (e *Ethernet) on(p Path) carrier { return &onEthernet{Ethernet: e, Path: p} }
 
 // Kind implements Network.
 func (*Ethernet) Kind() string { return "ethernet" }
 
 func (e *Ethernet) String() string {
+	if s := e.Switches; s != nil {
+		return fmt.Sprintf("switched Ethernet of %v, %s duplex", e.Rate, map[bool]string{true: "full", false: "half"}[s.Full])
+	}
 	return fmt.Sprintf("Ethernet of %v", e.Rate)
 }
 
@@ -81,7 +116,12 @@ func (n *onEthernet) states() *[2]ackState { return &n.ackStates }
 // Node returns the end: each is a station of its own.
 func (e *Ethernet) Node(end int) int { return end }
 
-func (e *Ethernet) route(_, _, _ int) Path { return Path{} }
+func (e *Ethernet) route(_, from, to int) Path {
+	if e.Switches == nil {
+		return Path{}
+	}
+	return Path{Hops: e.Switches.Uplinks(from, to)}
+}
 
 // Longest returns how many bytes of a stream fit in a segment.
 func (e *Ethernet) Longest() int { return e.MTU - e.TCP.Header }
@@ -95,13 +135,58 @@ func (e *Ethernet) size(n int) int {
 	return e.Preamble + e.Header + max(e.TCP.Header+n, e.MinPayload) + e.FCS
 }
 
-// carry reserves the medium for a segment that is ready at t. It returns when the first byte leaves
-// and when the last one arrives.
-func (n *onEthernet) carry(t unit.Time, bytes int) (leaves, there unit.Time) {
-	leaves = max(t, n.free)
-	there = leaves + n.frame(bytes)
-	n.free = there + n.Rate.Time(n.Gap)
-	return leaves, there + n.Propagation
+// carry reserves all links on the way of a segment that a side has ready at t. It returns when the
+// first byte leaves and when the last one arrives. From switch to switch a frame goes as
+//
+//	latency + (preamble + header + max{tcp.header + n, min_payload} + fcs) / rate + propagation
+func (n *onEthernet) carry(from Where, t unit.Time, bytes int) (leaves, there unit.Time) {
+	leaves, there, n.free = n.way(from, t, bytes)
+	return leaves, there
+}
+
+// way returns what carry returns, and how the links are then.
+func (n *onEthernet) way(from Where, t unit.Time, bytes int) (leaves, there unit.Time, free links) {
+	free = n.free
+	over := func(link *unit.Time, t unit.Time, rate unit.Rate) (leaves, there unit.Time) {
+		leaves = max(t, *link)
+		there = leaves + rate.Time(n.size(bytes))
+		*link = there + rate.Time(n.Gap)
+		return leaves, there + n.Propagation
+	}
+	s := n.Switches
+	if s == nil {
+		leaves, there = over(&free[0][0], t, n.Rate)
+		return leaves, there, free
+	}
+	last := &free[from][3]
+	if !s.Full {
+		last = &free[other(from)][0]
+	}
+	leaves, there = over(&free[from][0], t, n.Rate)
+	for i := range n.Hops {
+		_, there = over(&free[from][1+i], there+s.Latency, s.Uplink)
+	}
+	_, there = over(last, there+s.Latency, n.Rate)
+	return leaves, there, free
+}
+
+// wire returns the terms of a frame that is ready at t, leaves its side and arrives.
+func (n *onEthernet) wire(w *walk, t, leaves, there unit.Time, bytes int) []Term {
+	f := n.frame(bytes)
+	terms := []Term{
+		w.per(Term{Name: "ethernet.rate", Count: 1, Time: leaves - t}, Wire, n.Rate),
+		w.per(Term{Name: "ethernet.rate", Count: 1, Bytes: n.size(bytes), Time: f}, Wire, n.Rate),
+		w.per(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation),
+	}
+	if s := n.Switches; s != nil {
+		hops := 1 + n.Hops
+		forwarded := there - leaves - f - n.Propagation - unit.Time(hops)*(s.Latency+n.Propagation)
+		terms = append(terms,
+			w.per(Term{Name: "ethernet.switches.latency", Count: hops, Time: s.Latency * unit.Time(hops)}, Wire, s.Latency),
+			w.per(Term{Name: "ethernet.rate", Count: hops, Bytes: hops * n.size(bytes), Time: forwarded}, Wire, n.Rate),
+			w.per(Term{Name: "ethernet.propagation", Count: hops, Time: n.Propagation * unit.Time(hops)}, Wire, n.Propagation))
+	}
+	return terms
 }
 
 func (n *onEthernet) send(w *walk, from Where, k int) packet {
@@ -117,10 +202,8 @@ func (n *onEthernet) send(w *walk, from Where, k int) packet {
 	n.output(w, from, 1)
 	depart := w.lanes[from].clock
 	m := w.post(from)
-	leaves, _ := n.carry(m.at, size)
-	m.delay(w.per(Term{Name: "ethernet.rate", Count: 1, Time: leaves - m.at}, Wire, n.Rate),
-		w.per(Term{Name: "ethernet.rate", Count: 1, Bytes: n.size(size), Time: n.frame(size)}, Wire, n.Rate),
-		w.per(Term{Name: "ethernet.propagation", Count: 1, Time: n.Propagation}, Wire, n.Propagation))
+	leaves, there := n.carry(from, m.at, size)
+	m.delay(n.wire(w, m.at, leaves, there, size)...)
 	w.arrow(from, depart, m.at, k, false)
 	n.pending = pendingRead{arrived: m.at, bytes: size}
 	if a := &n.ackStates[other(from)]; a.unacked+1 < n.TCP.AckEvery {
@@ -153,7 +236,7 @@ func (n *onEthernet) receive(w *walk, side Where, _ int) {
 		w.busy(side, Term{Name: "ethernet.tcp.input", Count: 1, Time: t.Input}, t.Input)
 		n.output(w, side, x.acks)
 		for range x.acks {
-			n.carry(l.clock, 0)
+			n.carry(side, l.clock, 0)
 		}
 	}
 	w.busy(side, Term{Name: "ethernet.tcp.receive_buffer", Count: 1, Time: max(x.reads-l.clock, 0)}, bytes(t.ReceiveBuffer))
@@ -181,10 +264,16 @@ type bytes int
 
 func (b bytes) String() string { return unit.Bytes(int(b)) }
 
-func (e *Ethernet) view(x *Parameters, control unit.Time, _ Path) {
+func (e *Ethernet) view(x *Parameters, control unit.Time, p Path) {
 	t, most := &e.TCP, e.Longest()
 	empty := e.frame(t.Record)
 	x.L = empty + e.Propagation
+	if s := e.Switches; s != nil {
+		x.L += s.Latency + empty + e.Propagation
+		for range p.Hops {
+			x.L += s.Latency + s.Uplink.Time(e.size(t.Record)) + e.Propagation
+		}
+	}
 	x.Gap = empty + e.Rate.Time(e.Gap)
 	x.BigGap = perByte(e.Rate) * unit.PerByte(e.size(most)+e.Gap) / unit.PerByte(most)
 	x.SendO = e.overhead(control, t.Write, t.Output)

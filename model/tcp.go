@@ -114,13 +114,19 @@ func (x *stream) push() {
 // transmit sends k bytes over the medium, after acknowledgements that were ready before, and lets
 // the receiver take them in.
 func (x *stream) transmit(t unit.Time, k int) {
-	for len(x.segments) > 0 && x.readTime() < max(t, x.free)+x.frame(k)+x.Propagation+x.TCP.Input {
+	for len(x.segments) > 0 {
+		if _, there, _ := x.way(x.from, t, k); x.readTime() >= there+x.TCP.Input {
+			break
+		}
 		x.readAvailable()
 	}
-	for len(x.readyAcks) > 0 && x.readyAcks[0].at <= max(t, x.free) {
+	for len(x.readyAcks) > 0 {
+		if leaves, _, _ := x.way(x.from, t, k); x.readyAcks[0].at > leaves {
+			break
+		}
 		x.sendAck()
 	}
-	_, x.arrival = x.carry(t, k)
+	_, x.arrival = x.carry(x.from, t, k)
 	x.sent += k
 	x.arrived += k
 	x.interrupt(x.arrival, x.TCP.Input)
@@ -153,7 +159,7 @@ func (x *stream) acknowledge(t unit.Time) {
 func (x *stream) sendAck() {
 	a := x.readyAcks[0]
 	x.readyAcks = x.readyAcks[1:]
-	_, a.at = x.carry(a.at, 0)
+	_, a.at = x.carry(x.to, a.at, 0)
 	x.sentAcks = append(x.sentAcks, a)
 }
 

@@ -19,34 +19,68 @@ func workstations() *model.Machine {
 				Poll: 90_000_049, Output: 81_000_001, Input: 110_000_017, AckEvery: 2, AckDelay: 200 * unit.Millisecond, Retransmit: unit.Second}}}
 }
 
+// switched is the same with switches of so many ports.
+func switched(full bool, ports int) *model.Machine {
+	m := workstations()
+	m.Network.(*model.Ethernet).Switches = &model.Switches{Full: full, Ports: ports, Latency: 11_000_003, Buffer: 1 << 20, Uplink: 3.7e6}
+	return m
+}
+
+// ethernets are kinds of Ethernet, each with two ranks that talk.
+var ethernets = []struct {
+	name string
+	m    *model.Machine
+	pair
+}{
+	{"medium", workstations(), pair{2, 0, 1}},
+	{"full duplex", switched(true, 8), pair{2, 0, 1}},
+	{"half duplex", switched(false, 8), pair{3, 2, 0}},
+	{"an uplink", switched(true, 2), pair{3, 0, 2}},
+	{"an uplink down", switched(false, 1), pair{3, 2, 0}},
+	{"two uplinks", switched(true, 1), pair{3, 1, 2}},
+}
+
 // oneAfterTheOther says whether the packets of a protocol go to and fro in turn, so that none meets
 // another on the medium, or at its receiver.
 func oneAfterTheOther(p *model.Protocol) bool { return p != model.RAT }
 
 // TestExactEthernet compares where every packet fits a segment, and none is under way with another.
 func TestExactEthernet(t *testing.T) {
-	m := workstations()
-	for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
-		for _, k := range []int{0, 1, 2, 5, 6, 7, 16, 100, 1000, 1023, 1024, 1025, 1419, 1420} {
-			eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, p pair) {
-				if oneAfterTheOther(x.Protocol) {
-					exact(t, x, p)
+	for _, e := range ethernets {
+		t.Run(e.name, func(t *testing.T) {
+			for _, l := range []*model.Library{odd(true, 1024), odd(false, 0)} {
+				for _, k := range []int{0, 1, 2, 5, 6, 7, 16, 100, 1000, 1023, 1024, 1025, 1419, 1420} {
+					eachWay(t, e.m, l, k, e.pair, func(t *testing.T, x model.Transfer, p pair) {
+						if oneAfterTheOther(x.Protocol) {
+							exact(t, x, p)
+						}
+					})
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
 // TestEthernetStreams compares packets of several segments, which the model tells by a recurrence.
 // A sender's call ends when its buffer has room for the last bytes: one acknowledgement, or about a
-// frame, earlier or later, as a collision decides.
+// frame, earlier or later, as a collision decides; through switches, where acknowledgements go beside
+// data, as the order of reads decides.
 func TestEthernetStreams(t *testing.T) {
-	const most, mostOfCalls = 0.10, 0.25
-	m := workstations()
+	const most = 0.10
+	for _, e := range ethernets {
+		mostOfCalls := 0.40
+		if e.name == "medium" {
+			mostOfCalls = 0.25
+		}
+		t.Run(e.name, func(t *testing.T) { streams(t, e.m, e.pair, most, mostOfCalls) })
+	}
+}
+
+func streams(t *testing.T, m *model.Machine, between pair, most, mostOfCalls float64) {
 	var worst, worstCall float64
 	for _, l := range []*model.Library{odd(true, 0), odd(false, 0), odd(false, 8192)} {
 		for _, k := range []int{16, 1421, 2000, 2881, 4000, 4056, 4057, 5000, 7000, 10000, 15000, 20000, 50000, 100000, 300000} {
-			eachWay(t, m, l, k, pair{2, 0, 1}, func(t *testing.T, x model.Transfer, p pair) {
+			eachWay(t, m, l, k, between, func(t *testing.T, x model.Transfer, p pair) {
 				got, want := emulate(t, x, p, x.Protocol.Name), x.Cost()
 				off := func(what string, got, want unit.Time, most float64, worst *float64) {
 					off := float64(want)/float64(got) - 1

@@ -30,6 +30,7 @@ func (r *reader) ethernet() (model.Network, reading) {
 		must("backoff", r.count(&to.Backoff, 1, maxBackoff)),
 		must("attempts", r.count(&to.Attempts, 2, maxCount)), // of one, all would start again together
 		must("propagation", r.time(&to.Propagation)),
+		may("switches", r.switches(&to.Switches)),
 		must("tcp", r.tcp(&to.TCP)),
 	)
 	return to, r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
@@ -45,9 +46,27 @@ func (r *reader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
 		r.wrong(lookup(n, "propagation"), path+".propagation", "%s is more than %s: a station could have sent its frame before it hears of a collision; write less",
 			e.Propagation, most)
 	}
+	if s := e.Switches; s != nil && s.Buffer < e.Preamble+e.Header+max(e.MTU, e.MinPayload)+e.FCS {
+		r.wrong(lookup(n, "switches"), path+".switches.buffer", "%s has no room for the longest frame: write at least %s", unit.Bytes(s.Buffer),
+			unit.Bytes(e.Preamble+e.Header+max(e.MTU, e.MinPayload)+e.FCS))
+	}
 	if e.TCP.Header >= e.MTU {
 		r.wrong(lookup(n, "tcp"), path+".tcp.header", "%s leaves no room for data in an mtu of %s: write less", unit.Bytes(e.TCP.Header), unit.Bytes(e.MTU))
 	}
+}
+
+// switches reads what joins stations in place of one medium.
+func (r *reader) switches(to **model.Switches) reading {
+	x := &model.Switches{}
+	duplex := "full"
+	fields := r.mapping(
+		must("duplex", choice(r, &duplex, []string{"full", "half"})),
+		must("ports", r.count(&x.Ports, 1, maxCount)),
+		must("latency", r.time(&x.Latency)),
+		must("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
+		must("uplink", r.rate(&x.Uplink)),
+	)
+	return r.checked(fields, func(string, *yaml.Node) { x.Full, *to = duplex == "full", x })
 }
 
 // tcp reads the transport of workstations.

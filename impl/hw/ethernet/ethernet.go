@@ -31,12 +31,19 @@ type medium struct {
 	count    *Statistics
 	probe    core.Probe
 	name     sim.Server // names it to the probe
+	prefix   string     // of the names of its parts
 }
 
-// transport is who uses the medium.
+// carrier carries frames from station to station.
+type carrier interface {
+	send(f *frame)
+	core.Reporter // names its parts
+}
+
+// transport is who uses a carrier.
 type transport interface {
 	arrived(f *frame) // all of it, at its destination
-	dropped(f *frame) // after too many collisions
+	dropped(f *frame) // on the way: after too many collisions, or for want of room
 }
 
 // Statistics is what was on an Ethernet in a run.
@@ -46,6 +53,7 @@ type Statistics struct {
 	Payload    int       // bytes of datagrams in them, without padding
 	Collisions int       // times at which stations sent at once
 	Dropped    int       // frames that were given up after too many collisions
+	Overflowed int       // frames for which a switch had no room
 	Lost       int       // bytes of datagrams in those
 
 	Segments int // that TCP gave to the stations, with data or without
@@ -57,9 +65,12 @@ type Statistics struct {
 
 // frame is a frame with what TCP says in it.
 type frame struct {
-	e        *medium
+	net      *network
+	e        *medium // that has it,
+	at       *line   // or line
 	src, dst int
 	payload  int // bytes of the datagram
+	hop      int // of its way through switches
 	segment  segment
 }
 
@@ -111,9 +122,12 @@ func newMedium(m *model.Ethernet, kernel *sim.Kernel, stations int, seed uint64,
 }
 
 // send gives a frame to its station.
-func (e *medium) send(f *frame) {
+func (e *medium) send(f *frame) { e.sendFrom(f.src, f) }
+
+// sendFrom gives a frame to a station.
+func (e *medium) sendFrom(station int, f *frame) {
 	f.e = e
-	s := &e.stations[f.src]
+	s := &e.stations[station]
 	s.queue = append(s.queue, f)
 	if s.state == silent {
 		s.try()

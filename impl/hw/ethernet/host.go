@@ -1,4 +1,4 @@
-// Package ethernet emulates hosts with TCP on one shared Ethernet.
+// Package ethernet emulates hosts with TCP on an Ethernet: one shared medium, or switches.
 package ethernet
 
 import (
@@ -9,9 +9,11 @@ import (
 
 // network is hosts on an Ethernet.
 type network struct {
-	*medium
+	*model.Ethernet
+	carrier
 	core.Ends
 	j     *core.Job
+	count *Statistics
 	mss   int // bytes of data in the longest segment
 	hosts []host
 	spare []*frame // to use again
@@ -33,18 +35,24 @@ type host struct {
 
 // New returns an Ethernet that joins ranks of a job.
 func New(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
-	n := &network{medium: newMedium(m, &j.Kernel, e.N, j.Seed, j.Probe), Ends: e, j: j, mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
-	n.up = n
+	n := &network{Ethernet: m, Ends: e, j: j, count: new(Statistics), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
 	for _, c := range j.Statistics {
 		if c, ok := c.(*Statistics); ok && c != nil {
 			*c = Statistics{}
 			n.count = c
 		}
 	}
+	if m.Switches == nil {
+		medium := newMedium(m, &j.Kernel, e.N, j.Seed, j.Probe)
+		medium.up, medium.count, medium.prefix = n, n.count, e.Prefix
+		n.carrier = medium
+	} else {
+		n.carrier = newSwitched(m, j, e, n, n.count)
+	}
 	for i := range n.hosts {
 		n.hosts[i] = host{Port: &j.Ports[e.First+i], net: n, station: e.Of(e.First + i)}
 	}
-	j.Probe.Ask(n, 0)
+	j.Probe.Ask(n.carrier, 0)
 	return n
 }
 
@@ -85,7 +93,7 @@ func (h *host) connect(s *socket) {
 func (n *network) newFrame() *frame {
 	last := len(n.spare) - 1
 	if last < 0 {
-		return &frame{e: n.medium}
+		return &frame{net: n}
 	}
 	f := n.spare[last]
 	n.spare = n.spare[:last]
@@ -101,8 +109,8 @@ func (n *network) dropped(f *frame) { n.release(f) }
 // interrupt is over.
 func (n *network) arrived(f *frame) {
 	h := f.segment.to.h
-	f.segment.came = n.kernel.Now()
-	n.kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
+	f.segment.came = n.j.Kernel.Now()
+	n.j.Kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
 }
 
 // received is the event of a segment that its host has taken in.
@@ -135,7 +143,7 @@ func (h *host) later(f *frame) {
 type leaving frame
 
 // Act gives it to the station.
-func (l *leaving) Act(uint64) { l.e.send((*frame)(l)) }
+func (l *leaving) Act(uint64) { l.net.send((*frame)(l)) }
 
 // system lets the rank work for d in a system call, at what has a name among the machine's numbers.
 func (h *host) system(d unit.Time, name string, a model.Activity) {

@@ -3,15 +3,47 @@ package ethernet
 import (
 	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Report gives names to the medium and its stations. On the medium is what all carry, on a station
 // its own frames.
-func (n *network) Report(uint64) {
-	n.probe.Names(&n.name, "%sEthernet", n.Prefix)
-	for i := range n.stations {
-		n.probe.Names(&n.stations[i].name, "%sstation %d", n.Prefix, i)
+func (e *medium) Report(uint64) {
+	e.probe.Names(&e.name, "%sEthernet", e.prefix)
+	for i := range e.stations {
+		e.probe.Names(&e.stations[i].name, "%sstation %d", e.prefix, i)
 	}
+}
+
+// Report gives names to all links.
+func (s *switched) Report(uint64) {
+	for i := range s.links {
+		if l := &s.links[i]; l.shared != nil {
+			l.shared.Report(0)
+		} else {
+			l.in.report()
+			l.out.report()
+		}
+	}
+	for i := range s.toFirst[1:] {
+		s.toFirst[1+i].report()
+		s.fromFirst[1+i].report()
+	}
+}
+
+func (l *line) report() { l.s.j.Probe.Names(&l.server, "%s%s", l.s.prefix, l.name) }
+
+// passed reports the frame that has just left a line.
+type passed line
+
+// Report says what it was.
+func (x *passed) Report(uint64) {
+	l := (*line)(x)
+	f := l.last
+	if f.hop == 0 {
+		f.departed(l.began)
+	}
+	l.s.j.Probe.Takes(&l.server, f.content(), model.Carrying, l.began, l.s.j.Kernel.Now()-l.began, f.payload)
 }
 
 // signal reports what a station has sent until now.
@@ -25,7 +57,7 @@ func (x *signal) Report(sending uint64) {
 	if s.crash {
 		what, a = "collision", model.Colliding
 	} else {
-		f.departed(s)
+		f.departed(s.began)
 	}
 	s.probe.Takes(&s.name, what, a, s.began, now-s.began, f.payload)
 	if sending == 1 {
@@ -55,17 +87,17 @@ func (f *frame) content() any {
 }
 
 // departed says when the packets departed whose first bytes have just been sent for the first time.
-func (f *frame) departed(s *station) {
+func (f *frame) departed(began unit.Time) {
 	x := &f.segment
 	if x.n == 0 || x.to == nil {
 		return
 	}
 	const gone = 1
 	for pk := x.to.peer.out.Head; pk != nil; pk = pk.Next {
-		first := pk.Wire.Pos - s.TCP.Record - len(pk.Data)
+		first := pk.Wire.Pos - f.net.TCP.Record - len(pk.Data)
 		if pk.Wire.Step != gone && first >= x.at && first < x.at+x.n {
 			pk.Wire.Step = gone
-			s.probe.Departs(pk, s.began)
+			f.net.j.Probe.Departs(pk, began)
 		}
 	}
 }

@@ -1,0 +1,204 @@
+package ethernet
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// switched is stations with a link each to a switch, and uplinks between switches. A switch has a
+// frame when all of it is there, and forwards it a latency later. Frames that wait for a link take room
+// in its switch; what finds no room is lost.
+type switched struct {
+	*model.Ethernet
+	j      *core.Job
+	up     transport
+	count  *Statistics
+	prefix string
+	links  []link // of stations
+	// Of switches: to the first and from it. The first has none.
+	toFirst, fromFirst []line
+}
+
+// line is one direction of a full-duplex link.
+type line struct {
+	s       *switched
+	rate    core.Pace
+	gap     unit.Time
+	room    int // bytes that may wait; 0: no bound
+	waits   int // bytes that do
+	queue   []*frame
+	began   unit.Time // of the first of the queue
+	last    *frame    // that has left
+	name    string
+	server  sim.Server // names it to the probe
+	forward func(f *frame)
+}
+
+// link is that of a station: two lines, or a medium that it shares with its switch.
+type link struct {
+	s       *switched
+	in, out line // to the switch, from it
+	shared  *medium
+	waits   int // bytes that wait in the switch for the medium
+}
+
+// Stations of a shared link's medium.
+const (
+	atStation = iota
+	atSwitch
+)
+
+func newSwitched(m *model.Ethernet, j *core.Job, e core.Ends, up transport, count *Statistics) *switched {
+	w := m.Switches
+	s := &switched{Ethernet: m, j: j, up: up, count: count, prefix: e.Prefix, links: make([]link, e.N)}
+	for i := range s.links {
+		l := &s.links[i]
+		l.s = s
+		if w.Full {
+			l.in = s.line(m.Rate, 0, fmt.Sprintf("station %d out", i), s.atSwitch)
+			l.out = s.line(m.Rate, w.Buffer, fmt.Sprintf("station %d in", i), s.up.arrived)
+			continue
+		}
+		l.shared = newMedium(m, &j.Kernel, 2, j.Seed+uint64(i)<<32, j.Probe)
+		l.shared.up, l.shared.count, l.shared.prefix = l, count, fmt.Sprintf("%slink %d ", e.Prefix, i)
+	}
+	for i := range w.Of(e.N-1) + 1 {
+		s.toFirst = append(s.toFirst, s.line(w.Uplink, w.Buffer, fmt.Sprintf("uplink of switch %d up", i), s.atSwitch))
+		s.fromFirst = append(s.fromFirst, s.line(w.Uplink, w.Buffer, fmt.Sprintf("uplink of switch %d down", i), s.atSwitch))
+	}
+	return s
+}
+
+func (s *switched) line(rate unit.Rate, room int, name string, forward func(*frame)) line {
+	return line{s: s, rate: core.Pace{Rate: rate}, gap: rate.Time(s.Gap), room: room, name: name, forward: forward}
+}
+
+// length returns the bytes of a frame on a link.
+func (s *switched) length(f *frame) int {
+	return s.Preamble + s.Header + max(f.payload, s.MinPayload) + s.FCS
+}
+
+// send gives a frame to its station, which keeps as many as its system has.
+func (s *switched) send(f *frame) {
+	l := &s.links[f.src]
+	f.hop = 0
+	if l.shared != nil {
+		l.shared.sendFrom(atStation, f)
+		return
+	}
+	l.in.send(f)
+}
+
+// atSwitch lets a frame be forwarded whose last byte is in a switch.
+func (s *switched) atSwitch(f *frame) {
+	s.j.Kernel.At(s.j.Kernel.Now()+s.Switches.Latency, (*forwarded)(f), 0)
+}
+
+// forwarded is the event of a frame whose switch has found where it goes.
+type forwarded frame
+
+// Act gives it to the next link.
+func (x *forwarded) Act(uint64) {
+	f := (*frame)(x)
+	s := f.net.carrier.(*switched)
+	from, to := s.Switches.Of(f.src), s.Switches.Of(f.dst)
+	f.hop++
+	switch {
+	case from != to && f.hop == 1 && from != 0:
+		s.toFirst[from].send(f)
+	case from != to && to != 0 && f.hop <= 2 && (from == 0) == (f.hop == 1):
+		s.fromFirst[to].send(f)
+	default:
+		s.links[f.dst].deliver(f)
+	}
+}
+
+// deliver sends a frame from the switch to the station.
+func (l *link) deliver(f *frame) {
+	if l.shared == nil {
+		l.out.send(f)
+		return
+	}
+	n := l.s.length(f)
+	if l.waits+n > l.s.Switches.Buffer {
+		l.s.lose(f)
+		return
+	}
+	l.waits += n
+	l.shared.sendFrom(atSwitch, f)
+}
+
+// arrived implements transport: of a shared link's frame, at one of its ends.
+func (l *link) arrived(f *frame) {
+	if f.hop == 0 {
+		l.s.atSwitch(f)
+		return
+	}
+	l.waits -= l.s.length(f)
+	l.s.up.arrived(f)
+}
+
+// dropped implements transport, too.
+func (l *link) dropped(f *frame) {
+	if f.hop > 0 {
+		l.waits -= l.s.length(f)
+	}
+	l.s.up.dropped(f)
+}
+
+// lose drops a frame for which there is no room.
+func (s *switched) lose(f *frame) {
+	s.count.Overflowed++
+	s.count.Lost += f.payload
+	s.up.dropped(f)
+}
+
+// send lets a frame go over the line, behind those that wait for it.
+func (l *line) send(f *frame) {
+	n := l.s.length(f)
+	if l.room > 0 && l.waits+n > l.room {
+		l.s.lose(f)
+		return
+	}
+	l.waits += n
+	if l.queue = append(l.queue, f); len(l.queue) == 1 {
+		l.start()
+	}
+}
+
+// start sends the first frame of the queue, which is there when its last byte is.
+func (l *line) start() {
+	k := &l.s.j.Kernel
+	l.began = max(k.Now(), l.server.Free())
+	long := l.rate.Time(l.s.length(l.queue[0]))
+	l.server.Reserve(l.began, long+l.gap)
+	k.At(l.began+long, l, 0)
+}
+
+// Act is the end of a frame on the line.
+func (l *line) Act(uint64) {
+	f := l.queue[0]
+	l.queue = l.queue[:copy(l.queue, l.queue[1:])]
+	l.waits -= l.s.length(f)
+	l.s.count.Frames++
+	l.s.count.Payload += f.payload
+	f.at, l.last = l, f
+	l.s.j.Probe.Ask((*passed)(l), 0)
+	l.s.j.Kernel.At(l.s.j.Kernel.Now()+l.s.Propagation, (*ended)(f), 0)
+	if len(l.queue) > 0 {
+		l.start()
+	}
+}
+
+// ended is the event of a frame that is at the end of a line.
+type ended frame
+
+// Act hands it on.
+func (x *ended) Act(uint64) {
+	f := (*frame)(x)
+	f.at.forward(f)
+}

@@ -1,0 +1,46 @@
+package ethernet
+
+import (
+	"testing"
+
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/sim"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// sink notes when frames arrive.
+type sink struct {
+	j    *core.Job
+	came []unit.Time
+}
+
+func (s *sink) arrived(*frame) { s.came = append(s.came, s.j.Kernel.Now()) }
+func (s *sink) dropped(*frame) {}
+
+// Frames of a station follow each other a gap apart, and so they arrive.
+func TestFramesKeepTheirGap(t *testing.T) {
+	m := tenMegabit()
+	m.Switches = &model.Switches{Full: true, Ports: 2, Latency: 10 * us, Buffer: 1 << 20, Uplink: 1.25e6}
+	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
+	x := &sink{j: j}
+	n := &network{Ethernet: m, j: j, count: new(Statistics)}
+	s := newSwitched(m, j, core.Ends{Ranks: 4, N: 4}, x, n.count)
+	n.carrier = s
+	for range 50 {
+		s.send(&frame{net: n, src: 0, dst: 3, payload: 1500})
+	}
+	j.Kernel.Go(func(p *sim.Proc) { p.Sleep(unit.Second) })
+	if err := j.Kernel.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	whole := m.Rate.Time(1526)
+	for i, came := range x.came {
+		if want := unit.Time(i)*(whole+m.Rate.Time(12)) + 3*(whole+m.Propagation) + 2*m.Switches.Latency; came != want {
+			t.Fatalf("frame %d is there at %v, want %v", i, came, want)
+		}
+	}
+	if len(x.came) != 50 || n.count.Frames != 150 {
+		t.Errorf("%d frames came, %d were on links", len(x.came), n.count.Frames)
+	}
+}
