@@ -103,7 +103,7 @@ const MaxCosts CostKey = 24
 var Engines = []*Engine{Proto, Queue, Mbcf}
 
 // Standalone are the engines that are libraries of their own: programs call them in place of MPI.
-var Standalone = []*Engine{Aclmpl}
+var Standalone = []*Engine{Aclmpl, Pvm}
 
 // MPI reports whether the engine carries MPI.
 func (e *Engine) MPI() bool { return slices.Contains(Engines, e) }
@@ -210,6 +210,24 @@ var Aclmpl = &Engine{
 		AclmplRead:         {Key: "read", About: "reading a control block or a slot that others write"},
 		AclmplKeep:         {Key: "keep", About: "moving a message from the pool to the list, beside the copy"},
 		AclmplCombine:      {Key: "combine", About: "each element that a reduction combines"},
+	},
+}
+
+// The work of Pvm.
+const (
+	PvmSend    CostKey = iota // a send call
+	PvmReceive                // a receive call
+	PvmHandle                 // taking in a message
+)
+
+// Pvm is PVM's psend and precv (impl/pvm), a library of its own.
+var Pvm = &Engine{
+	Name:        "pvm",
+	Description: "messages that both sides copy, the long ones fetched by their receivers",
+	Costs: []SoftwareCost{
+		PvmSend:    {Key: "send", About: "a send call"},
+		PvmReceive: {Key: "receive", About: "a receive call"},
+		PvmHandle:  {Key: "handle", About: "taking in a message"},
 	},
 }
 

@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/impl/aclmpl"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/world"
-	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/recording"
 )
@@ -78,10 +76,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 
 // sendingBy returns the ways in which the library of a job sends.
 func sendingBy(j *world.Job, protocol string) []*portable.Library {
-	if j.Library.CarriedBy() == model.Aclmpl {
-		return portable.ACLMPL(j.Library.Name, aclmpl.Options{})
-	}
-	return portable.MPI(j.Library.Name, j.Options(protocol))
+	return portable.Carried(j.Library.CarriedBy(), j.Library.Name, j.Options(protocol))
 }
 
 func writePicture(name string, x *portable.Picture) (err error) {

@@ -8,7 +8,9 @@ import (
 	"github.com/loggp/loggp/impl/aclmpl"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/pvm"
 	"github.com/loggp/loggp/impl/shmem"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -108,6 +110,45 @@ func (p syncPE) Composite(x []Pixel, combine func(lower, higher, result []Pixel)
 	aclmpl.Reduce(p.PE, x, combine)
 }
 
+// PVM returns PVM's psend and precv.
+func PVM(library string) []*Library {
+	return []*Library{{Name: library, Mode: "psend", Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		return pvm.Run(w, pvm.Options{}, func(t *pvm.Task) error { return program(pvmTask{t}) })
+	}}}
+}
+
+type pvmTask struct{ *pvm.Task }
+
+func (p pvmTask) Send(dst int, b []byte)    { p.Task.Send(dst, 0, b) }
+func (p pvmTask) Receive(src int, b []byte) { p.Task.Receive(src, 0, b) }
+
+func (p pvmTask) Exchange(dst int, out []byte, src int, in []byte) {
+	p.Send(dst, out)
+	p.Receive(src, in)
+}
+
+func (p pvmTask) Reduce(x []float64, op Op) {
+	p.Task.Reduce(bytesOf(x), 8, func(lower, higher []byte) {
+		a, b := mpi.View[float64](lower), mpi.View[float64](higher)
+		for i := range a {
+			a[i] = op.of(a[i], b[i])
+		}
+	})
+}
+
+// Composite implements Compositor.
+func (p pvmTask) Composite(x []Pixel, combine func(lower, higher, result []Pixel)) {
+	p.Task.Reduce(bytesOf(x), int(unsafe.Sizeof(Pixel{})), func(lower, higher []byte) {
+		a, b := pixels(mpi.View[float32](lower)), pixels(mpi.View[float32](higher))
+		combine(a, b, a)
+	})
+}
+
+// bytesOf returns the memory of elements.
+func bytesOf[T any](x []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(*new(T))))
+}
+
 type asyncPE struct{ syncPE }
 
 func (p asyncPE) Send(dst int, b []byte)    { p.SendAsync(dst, 0, b) }
@@ -186,4 +227,15 @@ func (p *shmemProcess) Reduce(x []float64, op Op) {
 		}
 	}
 	p.Barrier()
+}
+
+// Carried returns the ways of sending of a library that an engine carries. o is for those of MPI.
+func Carried(by *model.Engine, library string, o mpi.Options) []*Library {
+	switch by {
+	case model.Aclmpl:
+		return ACLMPL(library, aclmpl.Options{})
+	case model.Pvm:
+		return PVM(library)
+	}
+	return MPI(library, o)
 }

@@ -8,11 +8,9 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
-	"github.com/loggp/loggp/impl/aclmpl"
 	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/patterns"
-	"github.com/loggp/loggp/model"
 )
 
 // patternsBenchmark times patterns of communication. In keys their names have no hyphens: alltoall.
@@ -81,11 +79,7 @@ func (s *site) sending(ranks int) (*world.Job, *portable.Library, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all := portable.MPI(s.Library, j.Options(""))
-	if j.Library.CarriedBy() == model.Aclmpl {
-		all = portable.ACLMPL(s.Library, aclmpl.Options{})
-	}
-	for _, l := range all {
+	for _, l := range portable.Carried(j.Library.CarriedBy(), s.Library, j.Options("")) {
 		if l.Mode == s.Mode {
 			return j, l, nil
 		}

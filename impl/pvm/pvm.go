@@ -1,0 +1,339 @@
+// Package pvm is message passing in the manner of PVM 3: pvm_psend, which copies a message and
+// returns, and pvm_precv, which waits for one. It is for comparison with other libraries, and a
+// library of its own: programs call it in place of MPI.
+//
+// A message of up to Options.DataMax bytes goes with its header. A longer one stays in a buffer of
+// its sender, and its receiver gets it by remote memory; where there is none, it goes with its
+// header, too. So a message is copied at both sides, and Send does not wait for the receiver.
+//
+// The sources do not say how PVM's messages travel on the Cray T3D. What is here is our reading of
+// its documentation: psend, precv, and PVM_DATA_MAX, the environment variable with the longest
+// message that goes with its header.
+package pvm
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Options change the library. The zero value is as described.
+type Options struct {
+	DataMax int // bytes of the longest message that goes with its header; 0: 4096
+}
+
+// DefaultDataMax is the default of Options.DataMax.
+const DefaultDataMax = 4096
+
+// AnyTask and AnyTag stand for every source and every tag where a receive asks for a message.
+const (
+	AnyTask = -1
+	AnyTag  = -1
+)
+
+// Status says what was received.
+type Status struct {
+	Source, Tag, Bytes int
+}
+
+// Error is a call that could not be carried out.
+type Error struct {
+	Task int
+	Text string
+}
+
+// Error names the task and the mistake.
+func (e *Error) Error() string { return fmt.Sprintf("task %d: %s", e.Task, e.Text) }
+
+// Task is one rank of a job, as its program sees it. Only the program's own goroutine may use it.
+type Task struct {
+	port    device.Port
+	memory  device.Memory // nil: none
+	rank, n int
+	dataMax int
+
+	first, last *message // that have come and were not received, in their order
+	spare       *message
+	kept        map[device.Key][]byte // long messages that were sent and not fetched
+	free        [][]byte              // their memory, to use again
+	buffer      []byte                // of a message that goes with its header
+	packet      device.Packet
+	got         bool // a get has ended
+	epoch       uint64
+	seen        [32]uint64 // barriers of which others have told, by round
+}
+
+// message is one that was not received when it came.
+type message struct {
+	Status
+	data []byte     // that came with it
+	key  device.Key // of the memory where it is, if it is long
+	long bool
+	next *message
+}
+
+// kinds of packets
+const (
+	whole   = iota + 1 // a message: tag
+	offer              // a long one: tag, length, key
+	fetched            // it has been fetched: key
+	gotten             // the end of a get
+	arrived            // at a barrier: round, epoch
+)
+
+// Run runs a program on all ranks of a world. A message that was sent and not received is an error.
+func Run(w device.World, o Options, program func(*Task) error) error {
+	return w.Run(func(p device.Port) (err error) {
+		defer func() {
+			v := recover()
+			if x, ok := v.(*Error); ok {
+				err = x
+			} else if v != nil {
+				panic(v)
+			}
+		}()
+		t := New(p, o)
+		if err := program(t); err != nil {
+			return err
+		}
+		return t.End()
+	})
+}
+
+// New begins message passing on a port. All ranks of a job call it.
+func New(p device.Port, o Options) *Task {
+	if o.DataMax < 0 {
+		panic("pvm: negative number in Options")
+	}
+	return &Task{port: p, memory: p.Memory(), rank: p.Rank(), n: p.Size(), dataMax: cmp.Or(o.DataMax, DefaultDataMax), kept: map[device.Key][]byte{}}
+}
+
+// End waits until all tasks have come to the end of their programs. It is an error if there are
+// messages that were not received.
+func (t *Task) End() error {
+	if m := t.first; m == nil {
+		for len(t.kept) > 0 {
+			t.take(t.port.Recv(true))
+		}
+	}
+	t.Barrier()
+	if m := t.first; m != nil {
+		return &Error{t.rank, fmt.Sprintf("a message of task %d with tag %d, of %d bytes, was not received", m.Source, m.Tag, m.Bytes)}
+	}
+	return nil
+}
+
+// Rank returns the number of the task, from 0.
+func (t *Task) Rank() int { return t.rank }
+
+// Size returns how many tasks there are.
+func (t *Task) Size() int { return t.n }
+
+// Now returns the task's clock.
+func (t *Task) Now() unit.Time { return t.port.Now() }
+
+// Compute keeps the processor busy for d.
+func (t *Task) Compute(d unit.Time) { t.port.Delay(d) }
+
+// Send sends a message, to the task itself, too, and returns when b may be used again (pvm_psend).
+// Messages of one task are received in the order in which they were sent, among those that match.
+func (t *Task) Send(dst, tag int, b []byte) {
+	if dst < 0 || dst >= t.n {
+		panic(&Error{t.rank, fmt.Sprintf("there is no task %d: the job has tasks 0 to %d", dst, t.n-1)})
+	}
+	t.port.Spend(model.PvmSend, 1)
+	if len(b) <= t.dataMax || t.memory == nil {
+		if cap(t.buffer) < len(b) {
+			t.buffer = make([]byte, len(b))
+		}
+		t.port.Copy(t.buffer[:len(b)], b)
+		t.tell(dst, device.Head{whole, uint64(tag)}, t.buffer[:len(b)])
+		return
+	}
+	c := t.room(len(b))
+	t.port.Copy(c, b)
+	k := t.memory.Expose(c)
+	t.kept[k] = c
+	t.tell(dst, device.Head{offer, uint64(tag), uint64(len(b)), uint64(k)}, nil)
+}
+
+// room returns memory for a long message.
+func (t *Task) room(n int) []byte {
+	if last := len(t.free) - 1; last >= 0 {
+		c := t.free[last]
+		t.free = t.free[:last]
+		if cap(c) >= n {
+			return c[:n]
+		}
+	}
+	return make([]byte, n)
+}
+
+// tell sends a packet.
+func (t *Task) tell(dst int, h device.Head, b []byte) {
+	t.packet.Head, t.packet.Data = h, b
+	t.port.Send(dst, &t.packet)
+}
+
+// Receive receives the first message of a source (or AnyTask) with a tag (or AnyTag), and waits until
+// there is one (pvm_precv).
+func (t *Task) Receive(src, tag int, b []byte) Status {
+	s, _ := t.ReceiveWhere(matching(src, tag), b, true)
+	return s
+}
+
+// TryReceive is Receive if there is such a message (pvm_nrecv).
+func (t *Task) TryReceive(src, tag int, b []byte) (Status, bool) {
+	return t.ReceiveWhere(matching(src, tag), b, false)
+}
+
+func matching(src, tag int) func(Status) bool {
+	return func(s Status) bool { return (src == AnyTask || s.Source == src) && (tag == AnyTag || s.Tag == tag) }
+}
+
+// ReceiveWhere receives the first message that matches, as after pvm_recvf. If there is none, it waits
+// or returns false.
+func (t *Task) ReceiveWhere(matches func(Status) bool, b []byte, wait bool) (Status, bool) {
+	t.port.Spend(model.PvmReceive, 1)
+	var before *message
+	for looked := false; ; {
+		m := t.first
+		if looked { // all before have been looked at
+			m = before.after(t.first)
+		}
+		for ; m != nil; before, m = m, m.next {
+			if matches(m.Status) {
+				return t.receive(before, m, b), true
+			}
+		}
+		looked = true
+		q := t.port.Recv(wait)
+		if q == nil {
+			return Status{}, false
+		}
+		t.take(q)
+	}
+}
+
+// after returns what is behind a message, or the first if it is none.
+func (m *message) after(first *message) *message {
+	if m == nil {
+		return first
+	}
+	return m.next
+}
+
+// receive takes out the message behind another one, and copies its data to b.
+func (t *Task) receive(before, m *message, b []byte) Status {
+	if m.Bytes > len(b) {
+		panic(&Error{t.rank, fmt.Sprintf("a message of %d bytes from task %d with tag %d does not fit a buffer of %d", m.Bytes, m.Source, m.Tag, len(b))})
+	}
+	if before == nil {
+		t.first = m.next
+	} else {
+		before.next = m.next
+	}
+	if t.last == m {
+		t.last = before
+	}
+	if m.long {
+		t.memory.Get(m.Source, m.key, 0, b[:m.Bytes], device.Head{gotten})
+		for t.got = false; !t.got; {
+			t.take(t.port.Recv(true))
+		}
+		t.tell(m.Source, device.Head{fetched, uint64(m.key)}, nil)
+	} else {
+		t.port.Copy(b, m.data)
+	}
+	m.next, t.spare = t.spare, m
+	return m.Status
+}
+
+// take does what a packet says.
+func (t *Task) take(q *device.Packet) {
+	switch q.Head[0] {
+	case whole, offer:
+		t.port.Spend(model.PvmHandle, 1)
+		m := t.spare
+		if m == nil {
+			m = new(message)
+		} else {
+			t.spare = m.next
+		}
+		m.Status, m.next = Status{q.Src, int(q.Head[1]), len(q.Data)}, nil
+		m.data = append(m.data[:0], q.Data...)
+		if m.long = q.Head[0] == offer; m.long {
+			m.Bytes, m.key = int(q.Head[2]), device.Key(q.Head[3])
+		}
+		if t.last == nil {
+			t.first = m
+		} else {
+			t.last.next = m
+		}
+		t.last = m
+	case fetched:
+		k := device.Key(q.Head[1])
+		t.memory.Withdraw(k)
+		t.free = append(t.free, t.kept[k])
+		delete(t.kept, k)
+	case gotten:
+		if q.Refused {
+			panic("pvm: get of a message that is not there")
+		}
+		t.got = true
+	case arrived:
+		t.seen[q.Head[1]] = max(t.seen[q.Head[1]], q.Head[2])
+	}
+}
+
+// Barrier returns when all tasks have called it (pvm_barrier; Hensgen, Finkel and Manber 1988:
+// dissemination).
+func (t *Task) Barrier() {
+	t.epoch++
+	for r := range bits.Len(uint(t.n - 1)) {
+		t.tell((t.rank+1<<r)%t.n, device.Head{arrived, uint64(r), t.epoch}, nil)
+		for t.seen[r] < t.epoch {
+			t.take(t.port.Recv(true))
+		}
+	}
+}
+
+// collective is the tag of messages of collective calls.
+const collective = -2
+
+// Broadcast sends the b of task 0 to the b of all others, by a binomial tree.
+func (t *Task) Broadcast(b []byte) {
+	for d := 1 << bits.Len(uint(t.n-1)) / 2; d > 0; d /= 2 {
+		switch {
+		case t.rank%(2*d) == 0 && t.rank+d < t.n:
+			t.Send(t.rank+d, collective, b)
+		case t.rank%(2*d) == d:
+			t.Receive(t.rank-d, collective, b)
+		}
+	}
+}
+
+// Reduce combines the arrays of all tasks at task 0 by a binomial tree, in the order of tasks, and
+// leaves the result in b (pvm_reduce). An element has size bytes, and combine leaves the result in
+// lower.
+func (t *Task) Reduce(b []byte, size int, combine func(lower, higher []byte)) {
+	var in []byte
+	for d := 1; d < t.n; d *= 2 {
+		if t.rank&d != 0 {
+			t.Send(t.rank-d, collective, b)
+			return
+		}
+		if t.rank+d < t.n {
+			if in == nil {
+				in = make([]byte, len(b))
+			}
+			t.Receive(t.rank+d, collective, in)
+			combine(b, in)
+			t.port.Operate(len(b) / size)
+		}
+	}
+}
