@@ -12,7 +12,7 @@ const (
 	outlier = 3.0  // residual beyond which a cell costs no more: one bad cell is no reason for a piece
 	worse   = 3.84 // by so much more a line may cost that holds as well: χ² of one degree of freedom, 95 %
 	dear    = 2.5  // price of a piece over that of BIC
-	widest  = 128  // places where a piece may begin, so that the search takes no more than a moment
+	widest  = 48   // places where a piece may begin in the first search, so that it takes no more than a moment
 )
 
 // divide finds the pieces.
@@ -166,10 +166,33 @@ func (p points) roughness() float64 {
 // residuals in units of their uncertainties. That is BIC with the uncertainties known, three
 // parameters a piece (two of the line, one of its place) at twice the price, since the place is
 // searched for; and with a bound on what one point may cost (Fearnhead and Rigaill 2019).
+//
+// Of many points, the first search takes only some places where a piece may begin. A second one takes all places around those that it found.
 func breaks(p points, most int) []int {
 	n := len(p.x)
+	step := (n + widest - 1) / widest
+	var places []int
+	for i := 0; i < n; i += step {
+		places = append(places, i)
+	}
+	found := breaksAmong(p, most, append(places, n))
+	if step == 1 || len(found) == 1 {
+		return found
+	}
+	near := []int{0, n}
+	for _, x := range found[1:] {
+		for i := max(x-step, 1); i <= min(x+step, n-1); i++ {
+			near = append(near, i)
+		}
+	}
+	slices.Sort(near)
+	return breaksAmong(p, most, slices.Compact(near))
+}
+
+// breaksAmong takes the places where a piece may begin, which begin with 0, and the number of points behind them.
+func breaksAmong(p points, most int, places []int) []int {
+	n := len(p.x)
 	price := dear * 3 * math.Log(float64(n))
-	places := candidates(n)
 	m := len(places) - 1 // places[m] is the end
 	cost := make([][]float64, m)
 	for i := range cost {
@@ -208,16 +231,6 @@ func breaks(p points, most int) []int {
 		begin[k] = places[j]
 	}
 	return begin
-}
-
-// candidates returns where a piece may begin, and n.
-func candidates(n int) []int {
-	step := (n + widest - 1) / widest
-	var places []int
-	for i := 0; i < n; i += step {
-		places = append(places, i)
-	}
-	return append(places, n)
 }
 
 // piece adds the line of the cells from one to before another. Known are their uncertainties
