@@ -90,15 +90,13 @@ func (r *reader) mapping(fields ...field) reading {
 			return
 		}
 		seen := map[string]int{}
+		var missing []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, value := n.Content[i], n.Content[i+1]
 			at := slices.IndexFunc(fields, func(f field) bool { return key.Kind == yaml.ScalarNode && f.key == key.Value })
 			if at < 0 {
-				var missing []string
-				for _, f := range fields {
-					if lookup(n, f.key) == nil {
-						missing = append(missing, f.key)
-					}
+				if missing == nil { // once: a file may have many unknown keys
+					missing = absent(n, fields)
 				}
 				r.wrong(key, path, "unknown key %s: %s", name(key), suggest(key.Value, missing))
 				continue
@@ -116,6 +114,17 @@ func (r *reader) mapping(fields ...field) reading {
 			}
 		}
 	}}
+}
+
+// absent returns the fields that a mapping does not have: never nil.
+func absent(n *yaml.Node, fields []field) []string {
+	missing := []string{}
+	for _, f := range fields {
+		if lookup(n, f.key) == nil {
+			missing = append(missing, f.key)
+		}
+	}
+	return missing
 }
 
 // keys returns a mapping with the required fields, for errors.
