@@ -14,21 +14,58 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/probe"
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // whoever interrupts twice does not want to wait
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
+	if cleansUp(os.Args[1:]) {
+		status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+		stop()
+		os.Exit(status)
+	}
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, os.Args[1:], os.Stdout, os.Stderr) }()
+	select {
+	case status := <-ended:
+		os.Exit(status)
+	case <-ctx.Done():
+	}
+	select {
+	case status := <-ended:
+		os.Exit(status)
+	case <-time.After(grace):
+		sample.Abandon()
+		fmt.Fprintln(os.Stderr, interrupted)
+		os.Exit(failed)
+	}
+}
+
+// grace is how long a verb that was interrupted may take to end by itself.
+const grace = 500 * time.Millisecond
+
+const interrupted = "loggp: interrupted; nothing was written"
+
+// cleansUp says whether a verb has processes or memory of the system to clean up, so that it must end by itself. All others
+// compute, and are abandoned where they are.
+func cleansUp(args []string) bool {
+	cmd, _, err := command().Find(args)
+	if err != nil {
+		return false
+	}
+	for cmd.HasParent() && cmd.Parent().HasParent() {
+		cmd = cmd.Parent()
+	}
+	return slices.Contains([]string{"doctor", "measure", "launch", "reproduce", "run", "trace", "patterns"}, cmd.Name())
 }
 
 // Exit statuses.
@@ -52,7 +89,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return succeeded
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "loggp: interrupted; nothing was written")
+		fmt.Fprintln(stderr, interrupted)
 		return failed
 	}
 	fmt.Fprintln(stderr, "loggp:", err)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/loggp/loggp/model/table"
 	"github.com/loggp/loggp/model/unit"
@@ -66,14 +67,19 @@ func checkPlace(s string) error {
 // Read reads a set as Write writes it. name stands for the input in errors, which begin with file:line:column.
 //
 // Rows may come in any order: a series has the place of its first row, and rep says where in its series a sample
-// belongs. Names may stand in quotes. A comment above the header that has no colon is passed over.
+// belongs. A file that has fewer rows than its fact Samples says is an error; older files do not have that fact. Names may stand in quotes. A comment above the header that has no colon is passed over.
 func Read(in io.Reader, name string) (*Set, error) {
 	r, err := schema.Reader(in, name)
 	if err != nil {
 		return nil, err
 	}
 	set := &Set{}
+	rows := "" // that the file has when it is whole
 	for _, f := range r.Facts {
+		if f.Key == Samples {
+			rows = f.Value
+			continue
+		}
 		set.Facts = append(set.Facts, Fact(f))
 	}
 	if _, err := set.Runs(); err != nil {
@@ -89,9 +95,15 @@ func Read(in io.Reader, name string) (*Set, error) {
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
-			err := late.place(r, set)
+			if err := late.place(r, set); err != nil {
+				return nil, err
+			}
+			if n, err := strconv.Atoi(rows); rows != "" && (err != nil || set.Rows() < n) {
+				return nil, fmt.Errorf("%s: the file is cut off: it has %d samples, and %q says %s above its header. If rows were taken out on purpose, take out that line too",
+					name, set.Rows(), Samples, rows)
+			}
 			set.Series = Joined(set.Series)
-			return set, err
+			return set, nil
 		case err != nil:
 			return nil, err
 		}
@@ -170,8 +182,11 @@ func Write(out io.Writer, s *Set) error {
 	}
 	var facts []table.Fact
 	for _, f := range s.Facts {
-		facts = append(facts, table.Fact(f))
+		if f.Key != Samples {
+			facts = append(facts, table.Fact(f))
+		}
 	}
+	facts = append(facts, table.Fact{Key: Samples, Value: strconv.Itoa(s.Rows())})
 	w, err := schema.Writer(out, facts, columns...)
 	if err != nil {
 		return err

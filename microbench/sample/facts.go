@@ -10,6 +10,7 @@ const (
 	ClockIs    = "timer_cost"          // TakenOut, where that is in no time
 	OnePlace   = "one_place"           // of all pairs of ranks: intra or inter, where that is true of each of them
 	Spoiled    = "spoiled"             // what was seen before the measurement that spoils it: check: what it found; check: ...
+	Samples    = "samples"             // how many rows the file has: a file with fewer is cut off. Sets do not keep it
 	File       = "file"                // heads the facts of one file among several that were read together
 
 	ImportedAs = "imported_as" // the tool whose output it is, where it was not measured by this program

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -55,6 +56,7 @@ func TestWrite(t *testing.T) {
 # command: loggp measure --sizes 1:100000 # all: of them
 # roots: 2
 # empty: 
+# samples: 7
 platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us
 t3d,mpi,virtual,inter,send,auto,timer11,16,0,0,30
 t3d,mpi,virtual,inter,send,auto,timer11,16,0,1,30.000001
@@ -79,6 +81,18 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// A file that lacks its last rows, as after a full disk or an unfinished copy, is an error; files of older versions, which do not say how many they have, are read.
+func TestCutOff(t *testing.T) {
+	whole := csvOf(t, example())
+	cut := whole[:strings.LastIndexByte(strings.TrimSuffix(whole, "\n"), '\n')+1]
+	if _, err := Read(strings.NewReader(cut), "x"); err == nil || !strings.Contains(err.Error(), `x: the file is cut off: it has 6 samples, and "samples" says 7`) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Read(strings.NewReader(strings.Replace(cut, "# samples: 7\n", "", 1)), "x"); err != nil {
+		t.Errorf("an older file: %v", err)
+	}
+}
+
 // withDisturbed is a set of a cell of which a part is disturbed.
 func withDisturbed() *Set {
 	real := func(disturbed bool, times ...unit.Time) Series {
@@ -90,7 +104,8 @@ func withDisturbed() *Set {
 // The column disturbed is there if anything is. Of older files it is read from the column pace.
 func TestDisturbed(t *testing.T) {
 	text := csvOf(t, withDisturbed())
-	want := `platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us,disturbed
+	want := `# samples: 6
+platform,library,clock,place,mode,protocol,timer,bytes,launch,rep,time_us,disturbed
 t3d,mpi,real,inter,send,auto,timer11,16,0,0,0.000001,0
 t3d,mpi,real,inter,send,auto,timer11,16,0,1,0.000002,0
 t3d,mpi,real,inter,send,auto,timer11,16,0,2,0.000003,0
@@ -127,7 +142,7 @@ t3d,mpi,real,inter,send,auto,timer11,16,0,both slowed,0,0.000006
 func TestAnyOrder(t *testing.T) {
 	text := csvOf(t, example())
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	head, rows := lines[:5], lines[5:]
+	head, rows := lines[:6], lines[6:]
 	for seed := range uint64(20) {
 		shuffled := append([]string(nil), rows...)
 		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(rows), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -374,6 +389,32 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%+v: error %v, want %s in it", c, err, w)
 			}
 		}
+	}
+}
+
+// What a killed process has left beside a file goes when it is written again; what is newer, or has another name, stays.
+func TestRemoveStale(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "report")
+	long := time.Now().Add(-2 * stale)
+	for _, name := range []string{".report.1a2b.tmp", ".report.new1.tmp", ".report.A.tmp", ".other.1a2b.tmp", "report.1a2b.tmp"} {
+		if err := os.MkdirAll(filepath.Join(dir, name, "index"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if name != ".report.new1.tmp" {
+			if err := os.Chtimes(filepath.Join(dir, name), long, long); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	RemoveStale(path)
+	entries, _ := os.ReadDir(dir)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if got := strings.Join(left, " "); got != ".other.1a2b.tmp .report.A.tmp .report.new1.tmp report.1a2b.tmp" {
+		t.Errorf("left: %s", got)
 	}
 }
 

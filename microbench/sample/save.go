@@ -9,6 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
+	"time"
 )
 
 // Save writes a file whole or not at all: what write produces goes to a temporary file in the same directory, which
@@ -42,25 +45,77 @@ func save(path string, write func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
+	end := Unfinished(f.Name())
 	done := false
 	defer func() {
 		if !done {
 			f.Close()
-			err = errors.Join(err, os.Remove(f.Name()))
+			err = errors.Join(err, end(func() error { return os.Remove(f.Name()) }))
 		}
 	}()
 	if err := fill(f, write); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
 	done = true
-	return nil
+	return end(func() error {
+		if err := os.Rename(f.Name(), path); err != nil {
+			return errors.Join(err, os.Remove(f.Name()))
+		}
+		return nil
+	})
+}
+
+// unfinished are the temporary files and directories of this process.
+var unfinished struct {
+	sync.Mutex
+	paths map[string]bool
+}
+
+// Unfinished notes a temporary file or directory that Abandon removes until end is called, which gives it its name or removes it by last.
+func Unfinished(path string) (end func(last func() error) error) {
+	unfinished.Lock()
+	defer unfinished.Unlock()
+	if unfinished.paths == nil {
+		unfinished.paths = make(map[string]bool)
+	}
+	unfinished.paths[path] = true
+	return func(last func() error) error {
+		unfinished.Lock()
+		defer unfinished.Unlock()
+		delete(unfinished.paths, path)
+		return last()
+	}
+}
+
+// Abandon removes what Save and others have not finished. Nothing is finished after that: a process that calls it ends.
+func Abandon() {
+	unfinished.Lock() // for good
+	for path := range unfinished.paths {
+		os.RemoveAll(path)
+	}
+}
+
+// stale is the age from which a temporary file or directory is what a killed process has left.
+const stale = time.Hour
+
+// RemoveStale removes temporary files and directories of an earlier process that was killed while it wrote path.
+func RemoveStale(path string) {
+	dir, base := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	for _, e := range entries {
+		word, ok := strings.CutPrefix(e.Name(), "."+base+".")
+		if word, tmp := strings.CutSuffix(word, ".tmp"); !ok || !tmp || word == "" || strings.Trim(word, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > stale {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // temporary makes a new file beside path. os.CreateTemp would make it unreadable for others.
 func temporary(path string, mode os.FileMode) (*os.File, error) {
+	RemoveStale(path)
 	dir, base := filepath.Split(path)
 	for try := 0; ; try++ {
 		name := filepath.Join(dir, "."+base+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")

@@ -28,7 +28,13 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(made)) }()
+	end := sample.Unfinished(made)
+	finished := false
+	defer func() {
+		if !finished {
+			err = errors.Join(err, end(func() error { return os.RemoveAll(made) }))
+		}
+	}()
 	var names []string
 	err = fill(func(name string, write func(io.Writer) error) error {
 		if !filepath.IsLocal(name) || slices.Contains(names, name) {
@@ -50,7 +56,8 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 	if err != nil {
 		return fmt.Errorf("write report %s: %w", dir, err)
 	}
-	if err := exchange(made, dir); err != nil {
+	finished = true
+	if err := end(func() error { return errors.Join(exchange(made, dir), os.RemoveAll(made)) }); err != nil {
 		return fmt.Errorf("write report %s: %w", dir, err)
 	}
 	return nil
@@ -88,6 +95,7 @@ func ours(dir string) (string, error) {
 
 // beside makes a new directory next to another, with the rights that new directories have.
 func beside(dir string) (string, error) {
+	sample.RemoveStale(dir)
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+strconv.FormatUint(uint64(rand.Uint32()), 36)+".tmp")
 		err := os.Mkdir(name, 0o777)
