@@ -112,6 +112,23 @@ func (n onTorus) latencyTerms(w *walk) []Term {
 	}
 }
 
+// flow returns how much links and memory delay bytes that are sent at a rate: how much later the last
+// byte leaves, and how much later it is in memory. Memory takes a chunk after the one before it, and
+// delays nobody but them.
+func (t *Torus) flow(bytes int, rate unit.Rate) (left, there unit.Time) {
+	left, there = chunks(bytes, t.Chunk, rate, t.Link)
+	if t.Memory == 0 || t.Memory >= min(rate, t.Link) {
+		return left, there
+	}
+	var entered, taken unit.Time // when a chunk leaves; when memory has it
+	for pos := 0; pos < bytes; pos += t.Chunk {
+		end := min(pos+t.Chunk, bytes)
+		taken = max(taken, entered) + t.Memory.Time(end-pos)
+		entered += max(rate.Time(end)-rate.Time(pos), t.Link.Time(end-pos))
+	}
+	return left, max(there, taken-rate.Time(bytes))
+}
+
 // link returns the term of the time that slow links add.
 func (n onTorus) link(w *walk, where Where, bytes int, d unit.Time) Term {
 	return w.per(Term{Name: "torus.link", Count: 1, Bytes: bytes, Time: d}, where, n.Link)
@@ -121,7 +138,7 @@ func (n onTorus) send(w *walk, from Where, bytes int) packet {
 	w.busy(from, Term{Name: "torus.send.start", Count: 1, Time: n.Send.Start}, n.Send.Start)
 	depart := w.lanes[from].clock
 	size := n.Header + bytes
-	left, there := chunks(size, n.Chunk, n.Send.Bandwidth, n.Link)
+	left, there := n.flow(size, n.Send.Bandwidth)
 	w.busy(from, Term{Name: "torus.send.bandwidth", Count: 1, Bytes: size, Time: n.Send.Bandwidth.Time(size)}, n.Send.Bandwidth)
 	w.busy(from, n.link(w, from, size, left), n.Link)
 	m := w.post(from)
@@ -131,9 +148,9 @@ func (n onTorus) send(w *walk, from Where, bytes int) packet {
 	return m
 }
 
-// access returns the terms and the time of moving the bytes of a remote access at a rate.
-func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate) ([]Term, unit.Time) {
-	_, there := chunks(bytes, n.Chunk, rate, n.Link)
+// access returns the terms and the time of moving the bytes of a remote access at a rate, where links
+// and memory delay the last of them.
+func (n onTorus) access(w *walk, name string, bytes int, rate unit.Rate, there unit.Time) ([]Term, unit.Time) {
 	x := w.per(Term{Name: name, Count: 1, Bytes: bytes, Time: rate.Time(bytes)}, Wire, rate)
 	return []Term{x, n.link(w, Wire, bytes, there)}, x.Time + there
 }
@@ -156,7 +173,12 @@ func (n onTorus) get(w *walk, side Where, bytes int) {
 	c, name, _ := n.channel(n.Get, "torus.get", bytes)
 	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
-	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth)
+	slow := n.Link
+	if n.Memory > 0 { // the chunks are read from memory one after the other
+		slow = min(slow, n.Memory)
+	}
+	_, late := chunks(bytes, n.Chunk, c.Bandwidth, slow)
+	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, late)
 	w.arrow(side, t, t+latency, 0, true)
 	w.arrow(other(side), t+latency, t+latency+d+latency, bytes, true)
 	w.idle(side, "get", slices.Concat(terms, data, terms)...)
@@ -167,9 +189,9 @@ func (n onTorus) put(w *walk, side Where, bytes int) {
 	c, name, engine := n.channel(n.Put, "torus.put", bytes)
 	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
-	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth)
+	left, there := n.flow(bytes, c.Bandwidth)
+	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, there)
 	if !engine {
-		left, there := chunks(bytes, n.Chunk, c.Bandwidth, n.Link)
 		rest := n.Buffered(bytes)
 		stored := Term{Name: name + ".bandwidth", Count: 1, Bytes: bytes, Time: c.Bandwidth.Time(bytes) - rest}
 		w.busy(side, stored, c.Bandwidth)

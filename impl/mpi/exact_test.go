@@ -284,6 +284,22 @@ func TestExactLinks(t *testing.T) {
 	}
 }
 
+// TestExactProcessor compares where processors store and prefetch what engines could carry, with a
+// write buffer, and memory of any speed.
+func TestExactProcessor(t *testing.T) {
+	for _, memory := range []unit.Rate{0, 31.3e6, 77.7e6, 131.3e6, 500e6} {
+		for _, engine := range []unit.Rate{0, 93.7e6} {
+			m := machine()
+			n := m.Network.(*model.Torus)
+			n.Memory, n.Buffer = memory, 131
+			n.Engine = model.Channel{Start: 61 * us, Bandwidth: engine} // faster from some length on
+			for _, k := range []int{0, 1, 130, 131, 132, 1000, 4096, 4097, 20000} {
+				eachWay(t, m, odd(true, 0), k, pair{8, 0, 7}, func(t *testing.T, x model.Transfer, p pair) { exact(t, x, p) })
+			}
+		}
+	}
+}
+
 // TestExactLogGP compares on the LogGP machine with software, also where the gap is so long that
 // messages wait for it.
 func TestExactLogGP(t *testing.T) {

@@ -3,13 +3,12 @@ package platform
 import (
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
-	"go.yaml.in/yaml/v3"
 )
 
 // torus reads the network of processors on a torus.
 func (r *reader) torus() (model.Network, reading) {
 	to := &model.Torus{}
-	fields := r.mapping(
+	return to, r.mapping(
 		must("per_node", r.count(&to.PerNode, 1, maxCount)),
 		must("hop", r.time(&to.Hop)),
 		must("turn", r.time(&to.Turn)),
@@ -26,14 +25,4 @@ func (r *reader) torus() (model.Network, reading) {
 		may("memory", r.rate(&to.Memory)),
 		must("counter", r.time(&to.Counter)),
 	)
-	return to, r.checked(fields, func(path string, n *yaml.Node) {
-		for _, c := range []struct {
-			key string
-			model.Channel
-		}{{"send", to.Send}, {"put", to.Put}, {"get", to.Get}, {"engine", to.Engine}} {
-			if to.Memory > 0 && to.Memory < c.Bandwidth {
-				r.wrong(lookup(n, "memory"), path+".memory", "%v is less than the %v of %s: write at least that, or what %s reaches with this memory", to.Memory, c.Bandwidth, c.key, c.key)
-			}
-		}
-	})
 }
