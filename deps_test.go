@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"fit/curve", "fit/leastsquares"},
 	{"fit/params"},
 	{"fit/tiers", "fit/fittest"},
-	{"fit", "reports/reporttest", "microbench/foreign", "impl/mpi/check", "impl/mbcf", "impl/proto", "impl/pvm", "impl/queue", "impl/hw", "impl/loop", "impl/multicast", "impl/shm", "impl/shmem", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
+	{"fit", "reports/reporttest", "microbench/foreign", "impl/mpi/check", "impl/mbcf", "impl/proto", "impl/pvm", "impl/queue", "impl/start", "impl/hw", "impl/loop", "impl/multicast", "impl/shm", "impl/shmem", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports/chart", "fit/compare", "fit/export", "impl/aclmpl", "impl/mpi"},
 	{"reports/doc", "reports/chart/charttest"},
 	{"reports/render"},
@@ -68,7 +68,7 @@ var never = []struct {
 		"no import runs upwards: measuring does not evaluate",
 	},
 	{
-		[]string{"impl/engine", "impl/mbcf", "impl/proto", "impl/queue", "impl/match", "impl/mpi", "impl/shmem", "impl/pvm", "impl/aclmpl"},
+		[]string{"impl/engine", "impl/mbcf", "impl/proto", "impl/queue", "impl/start", "impl/match", "impl/mpi", "impl/shmem", "impl/pvm", "impl/aclmpl"},
 		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/auth", "impl/launch", "impl/machine", "impl/shm", "impl/tcp", "impl/transport"},
 		"the library cannot know whether time is virtual",
 	},
@@ -79,11 +79,11 @@ var never = []struct {
 	},
 	{
 		[]string{"impl/mpi"},
-		[]string{"impl/mbcf", "impl/proto", "impl/queue", "impl/match"},
+		[]string{"impl/mbcf", "impl/proto", "impl/queue", "impl/start", "impl/match"},
 		"the interface cannot know which engine carries its messages",
 	},
 	{
-		[]string{"impl/engine", "impl/mbcf", "impl/proto", "impl/queue"},
+		[]string{"impl/engine", "impl/mbcf", "impl/proto", "impl/queue", "impl/start"},
 		[]string{"impl/datatype", "impl/reduction", "model/collective"},
 		"the engine moves bytes and knows no more of them",
 	},

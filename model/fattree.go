@@ -23,8 +23,9 @@ type FatTree struct {
 	Link    unit.Rate // each direction of each link
 	Header  int       // bytes of a message beside its payload
 	Packet  PacketSize
-	Send    PIO // the sender's stores into the interface, for each packet
-	Receive PIO // the receiver's loads
+	Send    PIO       // the sender's stores into the interface, for each packet
+	Lock    unit.Time // taking and giving back the lock of the interface, for each message sent or received
+	Receive PIO       // the receiver's loads
 
 	Chunk    int     // bytes of a remote access that hold a link before others may pass
 	Put, Get Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
@@ -165,11 +166,13 @@ func (n onFatTree) moved(w *walk, side Where, name string, p PIO, bytes int) {
 // send stores packet after packet. Each packet but the last delays the next where the link takes
 // longer than its stores.
 func (n onFatTree) send(w *walk, from Where, bytes int) packet {
-	depart, size, header := w.lanes[from].clock, n.Header+bytes, n.Packet.Header
+	size, header := n.Header+bytes, n.Packet.Header
 	packets, full := n.Packets(size), n.Packet.Payload
 	hold := func(b int) unit.Time { return n.Link.Time(header + b) }
 	last := size - (packets-1)*full
 	left := unit.Time(packets-1) * max(0, hold(full)-n.Send.Time(header+full))
+	n.lock(w, from)
+	depart := w.lanes[from].clock
 	n.moved(w, from, "fattree.send", n.Send, size)
 	w.busy(from, n.link(w, from, size, left), n.Link)
 	m := w.post(from)
@@ -179,7 +182,13 @@ func (n onFatTree) send(w *walk, from Where, bytes int) packet {
 	return m
 }
 
+// lock keeps a side busy with the lock, which nobody else has.
+func (n onFatTree) lock(w *walk, side Where) {
+	w.busy(side, Term{Name: "fattree.lock", Count: 1, Time: n.Lock}, n.Lock)
+}
+
 func (n onFatTree) receive(w *walk, side Where, bytes int) {
+	n.lock(w, side)
 	n.moved(w, side, "fattree.receive", n.Receive, n.Header+bytes)
 }
 
@@ -216,8 +225,8 @@ func (f *FatTree) view(x *Parameters, control unit.Time, p Path) {
 		return unit.PerByte(float64(p.Time(f.Packet.Header+f.Packet.Payload)) / float64(f.Packet.Payload))
 	}
 	x.L = f.Latency(p.Hops)
-	x.SendO = Curve{{0, control + f.Moved(f.Send, f.Header), slope(f.Send)}}
-	x.RecvO = x.RecvO.plus(f.Moved(f.Receive, f.Header))
+	x.SendO = Curve{{0, control + f.Lock + f.Moved(f.Send, f.Header), slope(f.Send)}}
+	x.RecvO = x.RecvO.plus(f.Lock + f.Moved(f.Receive, f.Header))
 	x.RecvO[1].At += slope(f.Receive).Time(1)
 	x.RecvO[1].PerByte += slope(f.Receive)
 	x.Gap = f.Link.Time(f.Packet.Header + f.Header)

@@ -35,6 +35,9 @@ type Library struct {
 	First       int                 // most bytes of a message by PTAT that go with its first packet
 	Long        [NumTiers]Long      // by the tier of the peer
 	FIFO        int                 // bytes of a message FIFO, of an engine that has FIFOs; 0: DefaultFIFO
+	Short       [NumTiers]int       // longest short message, of an engine with pinned memory
+	Block       int                 // bytes that such an engine copies and transfers at a time; 0: DefaultBlock
+	Pinned      int                 // bytes of its pinned memory, of each rank; 0: DefaultPinned
 	Requests    int                 // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests
 	Collectives []Collective        // the first that applies chooses a collective algorithm; none: not known
 }
@@ -84,6 +87,7 @@ type Engine struct {
 	Description string
 	Costs       []SoftwareCost // by CostKey
 	FIFOs       bool           // it has FIFOs, whose lengths libraries may set
+	Pinned      bool           // it has pinned memory: libraries say what is short, and may set its size and that of blocks
 }
 
 // SoftwareCost declares one kind of software work.
@@ -100,7 +104,7 @@ type CostKey uint8
 const MaxCosts CostKey = 24
 
 // Engines are all engines that carry MPI. The first one carries libraries that do not name one.
-var Engines = []*Engine{Proto, Queue, Mbcf}
+var Engines = []*Engine{Proto, Queue, Mbcf, Start}
 
 // Standalone are the engines that are libraries of their own: programs call them in place of MPI.
 var Standalone = []*Engine{Aclmpl, Pvm}
@@ -262,6 +266,40 @@ const (
 	DefaultFIFO     = 64 << 10 // bytes
 	LeastFIFO       = 64       // bytes: room for a header and an entry's overhead, and some data
 	DefaultRequests = 64       // entries
+)
+
+// The work of Start.
+const (
+	StartSend    CostKey = iota // a send call
+	StartReceive                // a receive call
+	StartTest                   // a wait, a test or a probe
+	StartHandle                 // taking in one packet
+	StartControl                // making a packet that is not the first of a short message
+	StartRemote                 // sending or taking in a packet between SMPs, beside the above
+)
+
+// Start is the engine of MPI-StarT, with short messages by programmed I/O and long ones by RDMA
+// from pinned memory (impl/start).
+var Start = &Engine{
+	Name:        "start",
+	Description: "short messages at once, and long ones by rendezvous and RDMA from pinned memory",
+	Pinned:      true,
+	Costs: []SoftwareCost{
+		StartSend:    {Key: "send", About: "a send call"},
+		StartReceive: {Key: "receive", About: "a receive call"},
+		StartTest:    {Key: "test", About: "a wait, a test or a probe"},
+		StartHandle:  {Key: "handle", About: "taking in a packet"},
+		StartControl: {Key: "control", About: "making a packet other than a short message"},
+		StartRemote:  {Key: "remote", About: "sending or taking in a packet between nodes, beside these"},
+	},
+}
+
+// Settings of Start. The sources do not say how long the blocks of MPI-StarT were.
+const (
+	DefaultBlock  = 16 << 10 // bytes
+	DefaultPinned = 16 << 20 // bytes: Husbands and Hoe 1998, section 4
+	SendBlocks    = 2        // blocks that leave at once: one is copied while another is transferred
+	LeastBlocks   = SendBlocks + 1
 )
 
 // Cost returns the declaration of a kind of work. The key of undeclared work is its number.

@@ -141,3 +141,76 @@ func TestFatTreeCapabilities(t *testing.T) {
 		})
 	}
 }
+
+// smpsOf returns SMPs of so many ranks on a tree, each with one interface that has a lock.
+func smpsOf(ranks int) *model.Machine {
+	m := treeOf(4, 60e6, 4)
+	m.Network.(*model.FatTree).Lock = us
+	m.Nodes = &model.Nodes{Ranks: ranks, Interfaces: 1, Inside: &model.Hypernodes{Sizes: []int{ranks}, PerBlock: ranks, Port: 1e9, Rings: 1, Chunk: 1000,
+		Access: [model.NumTiers]model.Access{model.Intra: {Send: model.Channel{Bandwidth: 1e8}, Put: model.Channel{Bandwidth: 1e8}, Get: model.Channel{Bandwidth: 1e8}}}}}
+	return m
+}
+
+// Ranks of an SMP that send at once take the lock of the interface one after the other, and those that
+// receive do, too. Ranks of several SMPs do not wait for each other.
+func TestInterfaceLock(t *testing.T) {
+	const each = us + 300_000 + 12*100_000 // the lock, and a packet of 96 bytes in 12 words
+	for senders := 1; senders <= 4; senders++ {
+		for _, apart := range []int{1, 4} { // in one SMP, or in SMPs of their own
+			var sent, received []unit.Time
+			run(t, smpsOf(4), 32, func(p device.Port) {
+				r := p.Rank()
+				switch {
+				case r%apart == 0 && r/apart < senders:
+					p.Send(16+r, &device.Packet{Data: make([]byte, 88)})
+					p.Delay(0)
+					sent = append(sent, p.Now())
+				case r >= 16 && (r-16)%apart == 0 && (r-16)/apart < senders:
+					p.Delay(unit.Millisecond)
+					p.Recv(true)
+					received = append(received, p.Now()-unit.Millisecond)
+				}
+			})
+			for _, ends := range [][]unit.Time{sent, received} {
+				for i, got := range slices.Sorted(slices.Values(ends)) {
+					want := unit.Time(each)
+					if apart == 1 {
+						want *= unit.Time(i + 1)
+					}
+					if got != want {
+						t.Errorf("%d ranks, %d apart: number %d is done after %v, want %v", senders, apart, i, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An interface takes in one remote write at a time, and carries one: those to one target come one after
+// the other, those to several at once. A write in each direction is two.
+func TestOneConnection(t *testing.T) {
+	const n = 60_000
+	one := us + unit.Rate(60e6).Time(n) + 2*(300_000+150_000)
+	for _, c := range []struct {
+		target map[int]int
+		times  int
+	}{
+		{map[int]int{0: 4}, 1}, {map[int]int{0: 4, 4: 0}, 1}, {map[int]int{0: 4, 1: 5}, 2}, {map[int]int{0: 4, 8: 4}, 2}, {map[int]int{0: 4, 8: 12}, 1}, {map[int]int{0: 8, 1: 9, 4: 10, 5: 11}, 4},
+	} {
+		var last unit.Time
+		run(t, smpsOf(4), 16, func(p device.Port) {
+			key := p.Memory().Expose(make([]byte, n))
+			p.Delay(us)
+			if to, ok := c.target[p.Rank()]; ok {
+				p.Memory().Put(to, key, 0, make([]byte, n), device.Head{})
+				p.Recv(true)
+				last = max(last, p.Now()-us)
+			}
+			p.Delay(unit.Second)
+		})
+		want := one + unit.Time(c.times-1)*unit.Rate(60e6).Time(n)
+		if last < want || last > want+us {
+			t.Errorf("puts %v: the last ends after %v, want %v", c.target, last, want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/queue"
 	"github.com/loggp/loggp/impl/shm"
+	"github.com/loggp/loggp/impl/start"
 	"github.com/loggp/loggp/impl/tcp"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -79,6 +80,7 @@ var engines = map[*model.Engine]engine.New{
 	model.Proto: proto.New,
 	model.Queue: queue.New,
 	model.Mbcf:  mbcf.New,
+	model.Start: start.New,
 }
 
 // carry is the engine that a library names.

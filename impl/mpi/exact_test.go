@@ -221,7 +221,7 @@ func TestExactHypernodes(t *testing.T) {
 
 // tree is a fat tree with numbers that no two sums have in common.
 func tree(up ...int) *model.Machine {
-	f := &model.FatTree{Arity: 4, Up: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, Packet: model.PacketSize{Header: 8, Payload: 88},
+	f := &model.FatTree{Arity: 4, Up: up, Hop: 151_003, Deliver: 310_019, Link: 151e6, Header: 41, Lock: 900_011, Packet: model.PacketSize{Header: 8, Payload: 88},
 		Send:    model.PIO{Start: 333_023, Word: model.Width{Size: 8, Time: 133_007}, Burst: model.Width{Size: 64, Time: 66_041}},
 		Receive: model.PIO{Start: 233_029, Word: model.Width{Size: 8, Time: 1_383_043}, Burst: model.Width{Size: 64, Time: 3_267_049}},
 		Chunk:   1024, Put: model.Channel{Start: 2_000_057, Bandwidth: 61e6}, Get: model.Channel{Start: 2_300_069, Bandwidth: 53e6}}

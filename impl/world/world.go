@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/impl/start"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
@@ -40,6 +41,7 @@ var engines = map[*model.Engine]struct {
 	model.Proto: {proto.New, proto.Describe},
 	model.Queue: {queue.New, queue.Describe},
 	model.Mbcf:  {mbcf.New, mbcf.Describe},
+	model.Start: {start.New, start.Describe},
 }
 
 // writers are the libraries of real machines whose senders write to receive buffers. They need no

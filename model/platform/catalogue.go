@@ -17,6 +17,7 @@ var catalogue = []string{
 	"convex",
 	"smp-torus",
 	"smp-ethernet",
+	"start-x",
 	"loggp",
 }
 

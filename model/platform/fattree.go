@@ -30,6 +30,7 @@ func (r *reader) fattree() (model.Network, reading) {
 		)),
 		must("send", r.pio(&to.Send)),
 		must("receive", r.pio(&to.Receive)),
+		may("lock", r.time(&to.Lock)),
 	}, remote...)...)
 	return to, r.checked(fields, func(path string, n *yaml.Node) {
 		for _, f := range remote {

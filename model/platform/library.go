@@ -30,6 +30,11 @@ func (r *reader) library(l *model.Library) reading {
 			requests = model.DefaultRequests
 			fields = append(fields, may("fifo", r.size(&l.FIFO, model.LeastFIFO, maxWindow)), may("requests", r.count(&requests, 0, maxRequest)))
 		}
+		if l.Engine.Pinned {
+			fields = append(fields,
+				must("short", r.mapping(must(model.Inter.String(), r.size(&l.Short[model.Inter], 0, unit.MaxSize)), must(model.Intra.String(), r.size(&l.Short[model.Intra], 0, unit.MaxSize)))),
+				may("block", r.size(&l.Block, 1, maxWindow)), may("pinned", r.size(&l.Pinned, 1, unit.MaxSize)))
+		}
 		r.checked(r.mapping(fields...), func(string, *yaml.Node) {
 			r.addCollectives(l, tunings)
 			if l.Engine.FIFOs && requests == 0 {

@@ -13,7 +13,8 @@ const (
 	confirmed        // and the writer knows
 )
 
-// Start lets the engine of the interface carry an access while the processor goes on.
+// Start lets the engines of both interfaces carry an access while the processor goes on. They are
+// connected for that, and each has one connection at a time.
 func (n *network) Start(p *core.Port, x *core.Access) {
 	ch, name := n.Put, "fattree.put.start"
 	if x.Get {
@@ -24,9 +25,15 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 	p.Probe.Until(p, p.Clock, name, model.Sending, 0)
 	p.Pay()
 	long := ch.Bandwidth.Time(len(x.Bytes))
-	engine := &n.engines[n.Switched.Node(p.ID)]
-	t := engine.Reserve(p.Kernel.Now(), long)
+	source, target := n.Switched.Node(p.ID), n.Switched.Node(x.Dst)
+	if x.Get {
+		source, target = target, source
+	}
+	engine, accept := &n.engines[source], &n.accept[target]
+	t := engine.Reserve(max(p.Kernel.Now(), accept.Free()), long) // a connection of both: each serves one at a time
+	accept.Reserve(t, long)
 	p.Probe.Takes(engine, x, model.Carrying, t, long, len(x.Bytes))
+	p.Probe.Takes(accept, x, model.Carrying, t, long, len(x.Bytes))
 	if x.Get {
 		latency := n.Switched.Latency(x.Src, x.Dst)
 		p.Probe.Signals(x, "get", x.Src, x.Dst, t, t+latency)

@@ -17,12 +17,17 @@ type network struct {
 	levels   []level
 	put, get core.Flow    // of remote accesses
 	engines  []sim.Server // that carry them, one an end
+	accept   []sim.Server // that take in what others put, likewise
+	locks    []sim.Server // of interfaces that ranks share, likewise; nil: each has its own
 }
 
 // New returns a fat tree that joins ranks of a job.
 func New(j *core.Job, t *model.FatTree, e core.Ends) core.Network {
 	n := newNetwork(t, e.N)
-	n.engines = make([]sim.Server, e.N)
+	n.engines, n.accept = make([]sim.Server, e.N), make([]sim.Server, e.N)
+	if e.Ranks > e.N {
+		n.locks = make([]sim.Server, e.N)
+	}
 	top := n.levels[len(n.levels)-1]
 	n.Outputs = make([]core.Output[route], int(top.first)+top.switches*(t.Arity+top.up))
 	n.Stored = core.Flow{Chunk: t.Packet.Payload, Overhead: t.Packet.Header, Time: n.stored}
@@ -42,14 +47,36 @@ func newNetwork(t *model.FatTree, ends int) *network {
 func (n *network) stored(bytes int) unit.Time { return n.Moved(n.FatTree.Send, bytes) }
 
 func (n *network) Send(p *core.Port, pk *core.Packet) {
-	p.Probe.Sends(p, pk, "fattree.send")
 	bytes := n.Header + len(pk.Data)
-	n.Store(p, pk, bytes, n.stored(bytes))
+	long := n.stored(bytes)
+	n.lock(p, long)
+	p.Probe.Sends(p, pk, "fattree.send")
+	n.Store(p, pk, bytes, long)
 }
 
 func (n *network) Receive(p *core.Port, pk *core.Packet) {
-	p.Charge(n.Moved(n.FatTree.Receive, n.Header+len(pk.Data)))
+	long := n.Moved(n.FatTree.Receive, n.Header+len(pk.Data))
+	p.Probe.Until(p, p.Clock, "", model.Receiving, 0) // it may have waited until now
+	n.lock(p, long)
+	p.Charge(long)
 	p.Probe.Until(p, p.Clock, "fattree.receive", model.Receiving, 0)
+}
+
+// lock lets a processor take the lock of its interface, which it holds while it moves a message for
+// long. Another one of the node that wants it meanwhile waits.
+func (n *network) lock(p *core.Port, long unit.Time) {
+	if n.locks != nil {
+		p.Pay()
+		l := &n.locks[n.Switched.Node(p.ID)]
+		t := l.Reserve(p.Clock, n.Lock+long)
+		p.Probe.Takes(l, "lock", model.Carrying, t, n.Lock+long, 0)
+		p.Probe.Until(p, t, "fattree.lock", model.Blocked, 0)
+		p.Clock = t
+	}
+	if n.Lock > 0 {
+		p.Charge(n.Lock)
+		p.Probe.Until(p, p.Clock, "fattree.lock", model.Sending, 0)
+	}
 }
 
 func (n *network) Count(*core.Port, int, int, core.Change) int64 {
@@ -60,6 +87,10 @@ func (n *network) Count(*core.Port, int, int, core.Change) int64 {
 func (n *network) Report(uint64) {
 	for i := range n.Inject {
 		n.J.Probe.Names(&n.engines[i], "%sinterface %d engine", n.Prefix, i)
+		n.J.Probe.Names(&n.accept[i], "%sinterface %d accept", n.Prefix, i)
+		if n.locks != nil {
+			n.J.Probe.Names(&n.locks[i], "%sinterface %d lock", n.Prefix, i)
+		}
 		n.J.Probe.Names(&n.Inject[i], "%sinterface %d inject", n.Prefix, i)
 	}
 	for l, v := range n.levels {

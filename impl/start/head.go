@@ -1,0 +1,71 @@
+package start
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
+)
+
+// kind says what a packet is.
+type kind uint8
+
+const (
+	short kind = iota + 1
+	request
+	grant
+	block
+	ack
+	cancel
+	answer
+	exit
+	done // from the machine: a put has ended
+)
+
+// head is what a packet says beside its data.
+type head struct {
+	kind    kind
+	mode    model.Mode
+	found   bool // of an answer: it was taken out; of a grant: by RDMA
+	tag     int32
+	context uint32
+	sign    engine.Signature
+	from    uint32 // operation of the sender
+	to      uint32 // operation of the receiver of the packet; serial of a cancel; place of a put's block
+	key     device.Key
+	size    int // of the message; of what is granted; of the block
+}
+
+func (h *head) words() device.Head {
+	w := device.Head{uint64(h.kind) | uint64(h.mode)<<8 | uint64(uint32(h.tag))<<32, uint64(h.context) | uint64(h.sign)<<32,
+		uint64(h.from) | uint64(h.to)<<32, uint64(h.key), uint64(h.size)}
+	if h.found {
+		w[0] |= 1 << 16
+	}
+	return w
+}
+
+func headOf(w *device.Head) head {
+	return head{kind: kind(w[0]), mode: model.Mode(w[0] >> 8), found: w[0]>>16&1 == 1, tag: int32(w[0] >> 32), context: uint32(w[1]), sign: engine.Signature(w[1] >> 32),
+		from: uint32(w[2]), to: uint32(w[2] >> 32), key: device.Key(w[3]), size: int(w[4])}
+}
+
+// Describe names the kind of a packet and says what else its head says.
+func Describe(w device.Head) (name, detail string) {
+	switch h := headOf(&w); h.kind {
+	case short:
+		return "short", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
+	case request:
+		return "request", fmt.Sprintf("%v, tag %d, %d bytes", h.mode, h.tag, h.size)
+	case grant:
+		return "grant", fmt.Sprintf("%d bytes", h.size)
+	case block:
+		return "block", fmt.Sprintf("%d bytes", h.size)
+	case answer:
+		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
+	case ack, cancel, exit, done:
+		return map[kind]string{ack: "ACK", cancel: "cancel", exit: "exit", done: "put"}[h.kind], ""
+	}
+	return "unknown", ""
+}

@@ -1,0 +1,417 @@
+// Package start is the engine of MPI-StarT: MPICH's protocol layer above a channel for clusters of
+// SMPs, whose interface has programmed I/O for short messages and RDMA from pinned memory for long
+// ones.
+//
+//	short    → header and data, in one packet
+//	request  → a long message: may it come?
+//	grant    ← yes, so many bytes of it to there: the receive is posted, and it is its turn
+//	block    → a block of the data, or that one is in the receiver's pinned memory
+//	ack      ← a synchronous short message has met its receive
+//	cancel   → take the message out, if it has no receive
+//	answer   ← whether it was taken out
+//	exit       from the world: the program of a rank has ended
+//
+// What is long depends on where the other rank is: from another crossover on inside an SMP than
+// between SMPs. Inside, blocks are packets, through memory that both share. Between SMPs, where the
+// port has remote memory, the sender copies block after block into pinned memory, the interface puts
+// it into pinned memory of the receiver, and the receiver copies it to the user's buffer, all three at
+// once (transfer.go).
+package start
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/match"
+	"github.com/loggp/loggp/model"
+)
+
+// op is an operation: a receive until its message is there, a send until it has left, or has met its
+// receive.
+type op struct {
+	engine.Op
+	posted match.Entry[*op]
+	serial uint32 // of the cancel that is under way; 0: none
+
+	// Of a long message.
+	bound bool   // of a receive: it has the message
+	src   int32  // of a receive: its sender
+	other uint32 // the operation of the other rank
+	moved int    // bytes that have left, or are where they belong
+	from  int    // of the transfer that is granted: the bytes of the message before it
+	till  int    // and to its end
+	there int    // by RDMA: bytes that have been put, or are said to be in pinned memory
+	key   device.Key
+	next  *op // of those that wait for their turn
+}
+
+// message is one that has arrived and that no receive has taken.
+type message struct {
+	match.Entry[*message]
+	head
+	src  int
+	data []byte
+	next *message
+}
+
+// Engine carries the messages of one rank. It implements engine.Engine.
+type Engine struct {
+	rank    *engine.Rank
+	port    device.Port
+	memory  device.Memory // nil: none, blocks are packets
+	size    sizes
+	ops     []*op
+	arrived match.Queue[*message]
+	posted  match.Queue[*op]
+	spare   *message
+	packet  device.Packet
+	cancels uint32
+	pinned  pinned
+	channel channel
+	counts  [numCounts]int64
+	skip    rule
+}
+
+// sizes are the library's settings.
+type sizes struct {
+	short  [model.NumTiers]int // longest message that goes at once
+	block  int                 // copied and put at a time
+	pinned int                 // memory for transfers
+}
+
+// New makes the engines of a job. It is an engine.New. There are no protocols to choose: the length
+// and the place of the other rank decide.
+func New(l *model.Library, protocol string) (engine.Maker, error) {
+	if protocol != "" {
+		return nil, fmt.Errorf("library %s: there is no protocol %q: the length of a message and the place of its receiver decide how it goes", l.Name, protocol)
+	}
+	m := maker{size: sizes{l.Short, l.Block, l.Pinned}}
+	if m.size.block == 0 {
+		m.size.block = model.DefaultBlock
+	}
+	if m.size.pinned == 0 {
+		m.size.pinned = model.DefaultPinned
+	}
+	if least := model.LeastBlocks * m.size.block; m.size.pinned < least {
+		return nil, fmt.Errorf("library %s: pinned memory of %d bytes has no room for %d blocks of %d: at least %d", l.Name, m.size.pinned, model.LeastBlocks, m.size.block, least)
+	}
+	return m, nil
+}
+
+type maker struct {
+	size sizes
+	skip rule // in tests
+}
+
+// Engines implements engine.Maker.
+func (m maker) Engines(n int) func(i int) engine.Engine {
+	all := make([]Engine, n)
+	return func(i int) engine.Engine {
+		all[i].size, all[i].skip = m.size, m.skip
+		return &all[i]
+	}
+}
+
+// Setup implements engine.Engine, as do the methods below.
+func (e *Engine) Setup(r *engine.Rank) {
+	e.rank, e.port = r, r.Port()
+	e.memory = e.port.Memory()
+	e.pinned.free = e.size.pinned
+}
+
+func (e *Engine) NewOp() *engine.Op {
+	o := new(op)
+	o.Self, o.posted.Value = o, o
+	e.ops = append(e.ops, o)
+	return &o.Op
+}
+
+func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
+	o := e.rank.NewOp()
+	o.SetSend(m, buf, s, dst, context, tag)
+	e.Isend(o)
+	e.rank.Await(o)
+	e.rank.Release(o)
+}
+
+// Isend sends a short message, which is complete then unless it is synchronous, or asks whether a
+// long one may come. A buffered message takes its place in the attached buffer first.
+func (e *Engine) Isend(o *engine.Op) {
+	e.port.Spend(model.StartSend, 1)
+	if o.Mode != model.Buffered {
+		e.start(o.Self.(*op))
+		return
+	}
+	b := e.rank.NewOp()
+	b.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
+	b.Buf = e.rank.Reserve(b, len(o.Buf))
+	e.rank.Copy(b.Buf, o.Buf)
+	e.start(b.Self.(*op))
+	e.rank.Complete(o)
+}
+
+func (e *Engine) start(s *op) {
+	s.moved, s.till, s.serial = 0, 0, 0
+	h := head{kind: short, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size}
+	if s.Size > e.size.short[e.port.Tier(int(s.Peer))] {
+		h.kind = request
+		e.counts[long]++
+		e.control(int(s.Peer), &h, nil)
+		return
+	}
+	e.counts[shorts]++
+	e.send(int(s.Peer), &h, s.Buf)
+	if s.Mode != model.Synchronous {
+		e.rank.Complete(&s.Op)
+	}
+}
+
+// send sends a packet through the channel.
+func (e *Engine) send(dst int, h *head, b []byte) {
+	if e.port.Tier(dst) == model.Inter {
+		e.port.Spend(model.StartRemote, 1)
+	}
+	e.packet = device.Packet{Head: h.words(), Data: b}
+	e.port.Send(dst, &e.packet)
+}
+
+// control makes a packet that is not the first of a short message, and sends it.
+func (e *Engine) control(dst int, h *head, b []byte) {
+	e.port.Spend(model.StartControl, 1)
+	e.send(dst, h, b)
+}
+
+func (e *Engine) Irecv(x *engine.Op) {
+	e.port.Spend(model.StartReceive, 1)
+	o := x.Self.(*op)
+	o.bound, o.moved, o.there = false, 0, 0
+	o.posted.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
+	if m := e.arrived.Match(o.posted.Envelope); m != nil {
+		e.arrived.Remove(m)
+		e.deliver(o, m.Value)
+		e.drop(m.Value)
+		return
+	}
+	e.posted.Add(&o.posted)
+}
+
+func (e *Engine) Recv(o *engine.Op) {
+	e.Irecv(o)
+	e.rank.Await(o)
+}
+
+// deliver gives a message to its receive. A long one may come now.
+func (e *Engine) deliver(o *op, m *message) {
+	e.rank.Check(&o.Op, o.Context, int32(m.src), m.tag, m.size, m.sign)
+	o.Peer, o.Tag, o.Size = int32(m.src), m.tag, m.size
+	if m.kind == request {
+		o.bound, o.src, o.other = true, int32(m.src), m.from
+		e.bind(o)
+		return
+	}
+	e.rank.Copy(o.Buf, m.data)
+	if m.mode == model.Synchronous {
+		e.control(m.src, &head{kind: ack, from: m.from}, nil)
+	}
+	e.rank.Complete(&o.Op)
+}
+
+// Progress takes in one packet, and goes on with the transfers.
+func (e *Engine) Progress(wait bool) bool {
+	p := e.port.Recv(wait)
+	if p == nil {
+		return false
+	}
+	h := headOf(&p.Head)
+	if h.kind != done {
+		if e.port.Tier(p.Src) == model.Inter {
+			e.port.Spend(model.StartRemote, 1)
+		}
+		e.port.Spend(model.StartHandle, 1)
+	}
+	switch h.kind {
+	case short, request:
+		e.arrive(p, h)
+	case grant:
+		e.granted(e.ops[h.to], &h)
+	case block:
+		e.took(e.ops[h.to], &h, p.Data)
+	case done:
+		e.put(&h, p.Refused)
+	case ack:
+		e.end(e.ops[h.from], e.rank.Complete)
+	case cancel:
+		e.withdraw(p.Src, h)
+	case answer:
+		if o := e.ops[h.from]; o.serial == h.to && h.found && o.serial > 0 {
+			e.end(o, e.rank.Cancelled)
+		} else if o.serial == h.to {
+			o.serial = 0
+		}
+	case exit: // nothing more comes from this rank, so it did without what is being cancelled
+		for _, o := range e.ops {
+			if o.serial > 0 && int(o.Peer) == p.Src {
+				e.end(o, e.rank.Cancelled)
+			}
+		}
+	}
+	return true
+}
+
+// end ends a send.
+func (e *Engine) end(o *op, how func(*engine.Op)) {
+	o.serial = 0
+	how(&o.Op)
+}
+
+// arrive gives a message to the first receive that matches, or keeps it.
+func (e *Engine) arrive(p *device.Packet, h head) {
+	m := e.spare
+	if m == nil {
+		m = new(message)
+		m.Value = m
+	} else {
+		e.spare = m.next
+	}
+	m.head, m.src, m.data = h, p.Src, m.data[:0]
+	m.Envelope = match.Envelope{Context: h.context, Source: int32(p.Src), Tag: h.tag}
+	if o := e.posted.Match(m.Envelope); o != nil {
+		e.posted.Remove(o)
+		keep := m.data
+		m.data = p.Data // which is copied once, to the user's buffer
+		e.deliver(o.Value, m)
+		m.data = keep
+		e.drop(m)
+		return
+	}
+	if h.mode == model.Ready {
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(int32(p.Src), h.context), h.size, h.tag)
+	}
+	m.data = append(m.data, p.Data...)
+	e.rank.Copy(m.data, p.Data) // charges the copy that was made
+	e.arrived.Add(&m.Entry)
+}
+
+// drop keeps the memory of a message for the next one.
+func (e *Engine) drop(m *message) { m.next, e.spare = e.spare, m }
+
+func (e *Engine) Looked(bool) { e.port.Spend(model.StartTest, 1) }
+
+func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
+	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
+	for {
+		for i := 0; i < engine.Look && e.Progress(false); i++ {
+		}
+		e.port.Spend(model.StartTest, 1)
+		if m := e.arrived.Match(x); m != nil {
+			return engine.Status{Source: m.Value.src, Tag: int(m.Value.tag), Bytes: m.Value.size}, true
+		}
+		if !block {
+			return engine.Status{}, false
+		}
+		e.Progress(true)
+	}
+}
+
+// Cancel takes a receive out of the queue. A send is cancelled by its receiver, which alone knows
+// whether the message has met its receive.
+func (e *Engine) Cancel(x *engine.Op) {
+	switch o := x.Self.(*op); {
+	case o.Receive && o.bound: // it has a message
+	case o.Receive:
+		e.posted.Remove(&o.posted)
+		e.rank.Cancelled(x)
+	case o.serial == 0 && o.till == 0: // of a long one nothing is granted
+		e.cancels++
+		o.serial = e.cancels
+		e.control(int(o.Peer), &head{kind: cancel, from: o.ID(), to: o.serial}, nil)
+		e.port.NotifyExit(int(o.Peer), (&head{kind: exit}).words())
+	}
+}
+
+// withdraw takes a message out of the queue for its sender, unless a receive has taken it.
+func (e *Engine) withdraw(src int, h head) {
+	a := head{kind: answer, from: h.from, to: h.to}
+	for m := range e.arrived.All() {
+		if m := m.Value; m.src == src && m.from == h.from && m.open() {
+			e.arrived.Remove(&m.Entry)
+			e.drop(m)
+			a.found = true
+			break
+		}
+	}
+	e.control(src, &a, nil)
+}
+
+// open reports whether the sender of a message waits for its receive.
+func (m *message) open() bool { return m.mode == model.Synchronous || m.kind == request }
+
+func (e *Engine) Explain(x *engine.Op) engine.Wait {
+	o := x.Self.(*op)
+	w := engine.Wait{For: engine.ForMessage, Peer: int(o.Peer), Context: o.Context, Tag: int(o.Tag)}
+	switch {
+	case o.Receive && o.bound:
+		w.For = engine.ForData
+	case !o.Receive:
+		w.For, w.Bytes, w.Mode, w.Protocol = engine.ForReceive, o.Size, o.Mode, "short"
+		if o.Size > e.size.short[e.port.Tier(int(o.Peer))] {
+			w.Protocol = "rendezvous"
+		}
+		if o.serial > 0 {
+			w.For = engine.ForAnswer
+		}
+	}
+	return w
+}
+
+func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
+	for m := range e.arrived.All() {
+		if context == engine.AnyContext || m.Context == context {
+			return e.arrived.Len(), m.Value.arrival()
+		}
+	}
+	return e.arrived.Len(), nil
+}
+
+// Unsettled returns a message whose sender waits for its receive: others are complete at theirs.
+func (e *Engine) Unsettled() *engine.Arrival {
+	for m := range e.arrived.All() {
+		if m.Value.open() {
+			return m.Value.arrival()
+		}
+	}
+	return nil
+}
+
+func (m *message) arrival() *engine.Arrival {
+	return &engine.Arrival{Source: m.src, Tag: int(m.tag), Bytes: m.size, Context: m.Context}
+}
+
+// Direct returns nil: there is nothing below messages that programs may use.
+func (e *Engine) Direct() engine.Direct { return nil }
+
+// The counters of an engine.
+const (
+	shorts = iota
+	long
+	transfers
+	blocks
+	copiedIn
+	copiedOut
+	numCounts
+)
+
+var countNames = [numCounts]string{
+	shorts: "short messages", long: "long messages", transfers: "transfers by RDMA", blocks: "blocks",
+	copiedIn: "bytes copied to pinned memory", copiedOut: "bytes copied from pinned memory",
+}
+
+// Counts implements engine.Counter. Transfers by RDMA are counted where they begin.
+func (e *Engine) Counts(yield func(name string, n int64) bool) {
+	for i, name := range countNames {
+		if !yield(name, e.counts[i]) {
+			return
+		}
+	}
+}

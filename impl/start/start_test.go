@@ -1,0 +1,85 @@
+package start
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/model"
+)
+
+// libraries have different crossovers, blocks and pinned memory. A law takes it that 300 bytes which are
+// buffered have left after a round of messages, which may not be so of transfers that come one by one.
+var libraries = []model.Library{
+	{Name: "as published", Short: [model.NumTiers]int{model.Inter: 1024, model.Intra: 4096}},
+	{Name: "all short", Short: [model.NumTiers]int{1 << 30, 1 << 30}},
+	{Name: "little pinned memory", Short: [model.NumTiers]int{300, 16}, Block: 100, Pinned: 300},
+}
+
+// TestEngine executes the laws of package engine.
+func TestEngine(t *testing.T) {
+	for i, l := range libraries {
+		enginetest.Test(t, enginetest.Subject{
+			Name: l.Name,
+			New:  New,
+			Library: func() *model.Library {
+				l := l
+				l.Engine = model.Start
+				return &l
+			},
+			Worlds:   append(enginetest.WorldsOf(i), worlds(i)...),
+			Leftover: leftover,
+		})
+	}
+}
+
+// smps opens SMPs of so many processors each, with the interfaces of the platform start-x.
+func smps(processors int, noise float64) func(testing.TB, *model.Library, int) device.World {
+	return func(t testing.TB, l *model.Library, ranks int) device.World {
+		t.Helper()
+		p := enginetest.Load("start-x")
+		l.Software = p.Libraries[0].Software
+		m, nodes := *p.Machine, *p.Machine.Nodes
+		inside, tree := *nodes.Inside.(*model.Hypernodes), *m.Network.(*model.FatTree)
+		inside.Sizes, nodes.Ranks, nodes.Inside = []int{processors}, processors, &inside
+		tree.Up = []int{4, 4}
+		m.Nodes, m.Network, m.Ranks.Min, m.Ranks.Max = &nodes, &tree, 1, processors*tree.Capacity()
+		w, err := hw.New(hw.Config{Machine: &m, Library: l, Ranks: ranks, Seed: 1, Noise: noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+}
+
+// worlds are SMPs of one processor and of several, so that most messages of a law's few ranks pass
+// between SMPs, some, or few.
+func worlds(i int) []enginetest.World {
+	if enginetest.Racing {
+		return nil
+	}
+	all := []enginetest.World{
+		{Name: "SMPs of 1", Open: smps(1, 0)}, {Name: "SMPs of 2", Open: smps(2, 0)}, {Name: "SMPs of 8", Open: smps(8, 0)}, {Name: "SMPs of 2 with noise", Open: smps(2, 0.1)},
+	}
+	if i > 0 {
+		return all[:2]
+	}
+	return all
+}
+
+func leftover(x engine.Engine) error {
+	e := x.(*Engine)
+	if e.posted.Len() != 0 || e.arrived.Len() != 0 {
+		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.arrived.Len())
+	}
+	if c := e.channel; c != (channel{}) {
+		return fmt.Errorf("transfers are under way: %+v", c)
+	}
+	if e.pinned.free != e.size.pinned {
+		return fmt.Errorf("%d bytes of pinned memory are in use", e.size.pinned-e.pinned.free)
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package start
+
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/model"
+)
+
+// A long message is one or several transfers, each of what the receiver has room for in its pinned
+// memory. Between SMPs a rank receives one transfer at a time and sends one at a time, and it does
+// one of both: it is busy with a transfer from its beginning to its end. Rules keep ranks from
+// waiting for each other:
+//
+//   - A grant does not commit the receiver. It is busy from the first block on, so a rank that has
+//     granted a transfer and may send one itself sends. A sender that has begun waits for nobody.
+//   - A sender is busy for a transfer and not for a message. Between two transfers of one, it
+//     receives.
+//   - Receivers leave some pinned memory to senders, however much they could use.
+//   - Only one transfer is granted at a time: the interface serves no other until it has ended.
+//
+// With these, ties need no rank to be first: of two ranks that have granted each other a transfer, both
+// send, and what comes meanwhile is in pinned memory by the interface alone.
+type rule uint8
+
+// The rules, for tests that leave them out.
+const (
+	commitLate rule = 1 << iota // a grant does not commit the receiver
+	oneByOne                    // a sender is busy for a transfer
+	reserve                     // receivers leave memory to senders
+	oneGrant                    // one transfer is granted at a time
+)
+
+// channel is the state of the transfers between SMPs.
+type channel struct {
+	waiting list // receives that have a message and wait for their turn
+	coming  *op  // the receive whose transfer is granted
+	busy    *op  // it, from the first block on: nothing is sent
+
+	ready   list // sends whose transfer is granted
+	sending *op  // the one whose blocks leave: nothing is received
+}
+
+// list is operations that wait for their turn.
+type list struct{ head, tail *op }
+
+func (l *list) add(o *op) {
+	o.next = nil
+	if l.tail == nil {
+		l.head = o
+	} else {
+		l.tail.next = o
+	}
+	l.tail = o
+}
+
+// push adds an operation before all others.
+func (l *list) push(o *op) {
+	if o.next = l.head; l.head == nil {
+		l.tail = o
+	}
+	l.head = o
+}
+
+func (l *list) take() *op {
+	o := l.head
+	if l.head = o.next; l.head == nil {
+		l.tail = nil
+	}
+	o.next = nil
+	return o
+}
+
+// pinned is memory that the interface can reach. Memory of the emulating machine is only made for
+// what is used.
+type pinned struct {
+	free   int
+	region []byte   // for what comes
+	blocks [][]byte // for what leaves, by place
+	unused []uint32 // places of those that are not in use
+}
+
+// take returns the place of a block to send from, if one is free and there is pinned memory for it.
+func (p *pinned) take(size int) (place uint32, ok bool) {
+	n := len(p.unused)
+	if p.free < size || n == 0 && len(p.blocks) == model.SendBlocks {
+		return 0, false
+	}
+	p.free -= size
+	if n > 0 {
+		place, p.unused = p.unused[n-1], p.unused[:n-1]
+		return place, true
+	}
+	p.blocks = append(p.blocks, make([]byte, size))
+	return uint32(len(p.blocks) - 1), true
+}
+
+func (p *pinned) giveBack(place uint32, size int) {
+	p.free += size
+	p.unused = append(p.unused, place)
+}
+
+// remote reports whether transfers to a rank go by RDMA.
+func (e *Engine) remote(rank int32) bool {
+	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
+}
+
+// bind goes on with a receive whose long message has asked.
+func (e *Engine) bind(o *op) {
+	if !e.remote(o.src) {
+		e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, size: o.Size}, nil)
+		return
+	}
+	e.channel.waiting.add(o)
+	e.grant()
+}
+
+// grant lets the next transfer come, if none is coming and there is pinned memory.
+func (e *Engine) grant() {
+	c, p := &e.channel, &e.pinned
+	if c.waiting.head == nil || c.coming != nil && e.skip&oneGrant == 0 {
+		return
+	}
+	spare := model.SendBlocks * e.size.block
+	if e.skip&reserve != 0 {
+		spare = 0
+	}
+	o := c.waiting.head
+	n := min(p.free-spare, o.Size-o.moved)
+	if n < min(e.size.block, o.Size-o.moved) {
+		return // until what leaves has left
+	}
+	c.waiting.take()
+	p.free -= n
+	if cap(p.region) < n {
+		p.region = make([]byte, n)
+	}
+	p.region = p.region[:n]
+	o.key = e.memory.Expose(p.region)
+	o.from, o.there, o.till = o.moved, o.moved, o.moved+n
+	c.coming = o
+	if e.skip&commitLate != 0 {
+		c.busy = o
+	}
+	e.counts[transfers]++
+	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n, found: true}, nil)
+}
+
+// granted begins a transfer, or all of the message where blocks are packets.
+func (e *Engine) granted(s *op, h *head) {
+	s.other, s.key, s.from, s.till = h.from, h.key, s.moved, s.moved+h.size
+	if h.found {
+		e.channel.ready.add(s)
+		e.pump()
+		return
+	}
+	for s.moved < s.till {
+		n := min(e.size.block, s.till-s.moved)
+		e.counts[blocks]++
+		e.send(int(s.Peer), &head{kind: block, to: s.other, size: n}, s.Buf[s.moved:][:n])
+		s.moved += n
+	}
+	e.end(s, e.rank.Complete)
+}
+
+// pump copies blocks to pinned memory and lets the interface put them, unless the rank is busy with
+// receiving.
+func (e *Engine) pump() {
+	c := &e.channel
+	if c.busy != nil {
+		return
+	}
+	if c.sending == nil {
+		if c.ready.head == nil {
+			return
+		}
+		c.sending = c.ready.take()
+		c.sending.there = c.sending.moved
+	}
+	for s := c.sending; s.moved < s.till; {
+		place, ok := e.pinned.take(e.size.block)
+		if !ok {
+			return // until a block has left
+		}
+		n := min(e.size.block, s.till-s.moved)
+		b := e.pinned.blocks[place][:n]
+		e.rank.Copy(b, s.Buf[s.moved:])
+		e.counts[blocks]++
+		e.counts[copiedIn] += int64(n)
+		e.memory.Put(int(s.Peer), s.key, s.moved-s.from, b, (&head{kind: done, from: s.ID(), to: place, size: n}).words())
+		s.moved += n
+	}
+}
+
+// put tells the receiver of a block that the interface has put, and goes on.
+func (e *Engine) put(h *head, refused bool) {
+	c, s := &e.channel, e.ops[h.from]
+	if refused {
+		panic(fmt.Sprintf("start: rank %d: a transfer to rank %d was refused: its pinned memory is not exposed", e.port.Rank(), s.Peer))
+	}
+	e.pinned.giveBack(h.to, e.size.block)
+	e.control(int(s.Peer), &head{kind: block, to: s.other, size: h.size}, nil)
+	if s.there += h.size; s.there == s.till {
+		if s.moved == s.Size {
+			c.sending = nil
+			e.end(s, e.rank.Complete)
+		} else if e.skip&oneByOne == 0 {
+			c.sending = nil
+		}
+		e.take()
+	}
+	e.pump()
+	e.grant()
+}
+
+// took takes in a block, or the news of one that is in pinned memory. Blocks are there in the order of
+// their puts, whatever the order of the news.
+func (e *Engine) took(o *op, h *head, data []byte) {
+	if !e.remote(o.src) {
+		o.moved += e.rank.Copy(o.Buf[o.moved:], data)
+		if o.moved == o.Size {
+			e.rank.Complete(&o.Op)
+		}
+		return
+	}
+	o.there += h.size
+	e.take()
+}
+
+// take copies what has come to the user's buffer, unless the rank is busy with sending. When all of
+// the transfer is there, the next may come: first the rest of the same message.
+func (e *Engine) take() {
+	c := &e.channel
+	o := c.coming
+	if o == nil || o.moved == o.there || c.sending != nil {
+		return
+	}
+	c.busy = o
+	n := e.rank.Copy(o.Buf[o.moved:o.there], e.pinned.region[o.moved-o.from:])
+	e.counts[copiedOut] += int64(n)
+	if o.moved += n; o.moved < o.till {
+		return
+	}
+	e.memory.Withdraw(o.key)
+	e.pinned.free += o.till - o.from
+	c.coming, c.busy = nil, nil
+	if o.moved < o.Size {
+		c.waiting.push(o)
+	} else {
+		e.rank.Complete(&o.Op)
+	}
+	e.grant()
+	e.pump()
+}
