@@ -43,6 +43,8 @@ var layers = [][]string{
 	{"reports", "reports/study", "reports/recording"},
 	{"impl/portable"},
 	{"impl/npb", "impl/programs", "impl/engine/enginetest/program"},
+	{"impl/cprog/toolchain"},
+	{"impl/cprog"},
 	{"microbench", "impl/engine/enginetest"},
 	{"microbench/patterns", "microbench/probe", "microbench/probe/probetest", "impl/world"},
 	{"cmd/loggp/paper/expr", "impl/versus"},

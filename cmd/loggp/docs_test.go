@@ -13,11 +13,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loggp/loggp/impl/cprog"
+	"github.com/loggp/loggp/impl/cprog/toolchain"
 )
 
 var (
 	block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
-	named = regexp.MustCompile(`(?m)\A# (\S+\.yaml)`)
+	named = regexp.MustCompile(`(?m)\A(?:#|//) (\S+\.(?:yaml|c))`)
 	word  = regexp.MustCompile(`'[^']*'|\S+`)
 )
 
@@ -68,7 +71,7 @@ func TestFirstSteps(t *testing.T) {
 }
 
 // TestDocumentedCommands runs every command that the documents show, one document after the other in a directory of its own, with the
-// files that the document gives (a yaml block that begins with its name). A text block after commands is a look at what the last of them
+// files that the document gives (a yaml or c block that begins with its name). A text block after commands is a look at what the last of them
 // prints.
 func TestDocumentedCommands(t *testing.T) {
 	long(t)
@@ -92,7 +95,7 @@ func TestDocumentedCommands(t *testing.T) {
 			lay(t, outputs)
 			fakeSSH(t)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-				if n := named.FindStringSubmatch(b[2]); b[1] == "yaml" && n != nil {
+				if n := named.FindStringSubmatch(b[2]); (b[1] == "yaml" || b[1] == "c") && n != nil {
 					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
 						t.Fatal(err)
 					}
@@ -118,6 +121,16 @@ func TestDocumentedCommands(t *testing.T) {
 			links(t, dir, string(text))
 		})
 	}
+}
+
+// compiled reports whether C programs can be compiled and run here.
+func compiled(t *testing.T) bool {
+	t.Helper()
+	if _, err := toolchain.New(); err != nil {
+		return false
+	}
+	_, err := (&cprog.Program{Path: "."}).Main()
+	return err != nil && !strings.Contains(err.Error(), "CGO_ENABLED")
 }
 
 // outputs returns the outputs of other tools that are imported in examples, by their names there.
@@ -179,6 +192,10 @@ func runLines(t *testing.T, lines string, shown bool) (ran int, printed string) 
 		}
 		if ran++; strings.Contains(line, "--platform mpi") && !installed(t) {
 			t.Logf("no MPI is installed: left out %s", line)
+			continue
+		}
+		if (strings.HasPrefix(args, "cc ") || strings.Contains(args, " ./")) && !compiled(t) {
+			t.Logf("C programs cannot be run here: left out %s", line)
 			continue
 		}
 		if strings.Contains(line, "--expect") || strings.Contains(line, "--join") {
@@ -344,19 +361,24 @@ func filesHere(t *testing.T) map[string]time.Time {
 // TestExamplesOfHelp runs every example that --help shows, in the order of the verbs.
 func TestExamplesOfHelp(t *testing.T) {
 	long(t)
-	page, err := os.ReadFile("../../docs/platforms.md")
-	if err != nil {
-		t.Fatal(err)
+	var pages []byte
+	for _, name := range []string{"platforms.md", "c.md"} {
+		page, err := os.ReadFile(filepath.Join("../../docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, page...)
 	}
 	outputs := outputs(t)
 	t.Chdir(t.TempDir())
 	lay(t, outputs)
 	fakeSSH(t)
-	for _, b := range block.FindAllStringSubmatch(string(page), -1) {
-		if b[1] == "yaml" {
-			if err := os.WriteFile("my.yaml", []byte(b[2]), 0o666); err != nil {
-				t.Fatal(err)
-			}
+	for _, b := range block.FindAllStringSubmatch(string(pages), -1) {
+		switch b[1] {
+		case "yaml":
+			write(t, "my.yaml", b[2])
+		case "c":
+			write(t, "hello.c", b[2])
 		}
 	}
 	for _, v := range verbs {

@@ -31,6 +31,7 @@ type runs struct {
 	ranks, rounds, stride, root                   int
 	seed                                          uint64
 	check, profile                                bool
+	c                                             cprogram
 }
 
 // largest is the largest size of a problem.
@@ -60,7 +61,7 @@ func runCommand() *cobra.Command {
 		names = append(names, t.Name)
 	}
 	cmd := &cobra.Command{
-		Use:   "run --platform NAME -n RANKS PROGRAM",
+		Use:   "run --platform NAME -n RANKS PROGRAM | ./PROGRAM [ARGUMENTS]",
 		Short: "Run a parallel program on an emulated machine",
 		Long: `run runs a program that ships with loggp on an emulated machine, with real data, checks its result, and prints where the time of each rank
 went: what the program computes, what the processor does for communication (overhead), and waiting. Computing is charged by the number of
@@ -69,7 +70,10 @@ operations, at the time that the platform says for one, or --operation. Collecti
 
 shift, incast and permutation are traffic and compute nothing: they print the throughput of each flow, and the busiest parts of the network.
 
-The programs are` + list.String(),
+A path such as ./hello is a program in C that 'loggp cc' has compiled; docs/c.md is about those. What it writes is its own: the times go to
+standard error. Flags stand before the path, and arguments of the program behind it.
+
+The programs that ship with loggp are` + list.String(),
 		Example: `  loggp run --platform t3d -n 16 stencil
   loggp run --platform now -n 8 --size 24 --rounds 10 cg
   loggp run --platform convex -n 16 --operation 0s sort
@@ -77,15 +81,30 @@ The programs are` + list.String(),
   loggp run --platform t3d -n 8 --profile matmul
   loggp run --platform t3d -n 8 --class W npb-is
   loggp run --platform t3d -n 32 --stride 4 --size 64KiB shift
-  loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume`,
-		Args: func(_ *cobra.Command, args []string) error {
+  loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume
+  loggp run --platform t3d -n 4 ./hello`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && strings.Contains(args[0], "/") {
+				return nil
+			}
+			if len(args) > 1 && strings.HasPrefix(args[1], "-") { // flags behind the name of a program that ships with loggp
+				if err := cmd.Flags().Parse(args[1:]); err != nil {
+					return err
+				}
+				args = append(args[:1:1], cmd.Flags().Args()...)
+			}
 			if len(args) != 1 {
 				return fmt.Errorf("say which program: %s", strings.Join(names, ", "))
 			}
 			return nil
 		},
 		ValidArgs: names,
-		RunE:      func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.Contains(args[0], "/") {
+				return r.runC(cmd, args)
+			}
+			return r.run(cmd, args[0])
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
@@ -104,6 +123,7 @@ The programs are` + list.String(),
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
+	r.c.flags(f)
 	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
 	mustComplete(cmd, "collective", forcible())

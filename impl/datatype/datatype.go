@@ -38,6 +38,7 @@ const (
 	KindFloat64
 	KindComplex64
 	KindComplex128
+	KindLongDouble
 )
 
 // Type is a datatype. The nil Type is none. A type that a program makes may be used for messages
@@ -134,6 +135,7 @@ var (
 	Float64    = basic("Float64", KindFloat64, 8, 8)
 	Complex64  = basic("Complex64", KindComplex64, 8, 4)
 	Complex128 = basic("Complex128", KindComplex128, 16, 8)
+	LongDouble = basic("LongDouble", KindLongDouble, 16, 16) // of C, which Go has not: only operations of the user's are for it
 )
 
 // LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has

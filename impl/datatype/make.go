@@ -71,6 +71,17 @@ func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
 	return derived(join(blocks))
 }
 
+// Resized makes a type of the data of t with another lower bound and extent, which LB and UB in t do not change
+// (MPI_Type_create_resized).
+func Resized(t *Type, lower, extent int) (*Type, error) {
+	if abs(lower) > limit || abs(extent) > limit {
+		return nil, errLarge
+	}
+	l := t.layout
+	l.markLow, l.markEnd = mark{true, lower}, mark{true, lower + extent}
+	return derived(l, nil)
+}
+
 func derived(l layout, err error) (*Type, error) {
 	if err != nil {
 		return nil, err

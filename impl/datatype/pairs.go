@@ -10,6 +10,8 @@ var (
 	Int64Int32   = pair("Int64Int32", Int64, Int32)
 	Int64Int64   = pair("Int64Int64", Int64, Int64)
 	Float64Int64 = pair("Float64Int64", Float64, Int64)
+
+	LongDoubleInt32 = pair("LongDoubleInt32", LongDouble, Int32)
 )
 
 // pair makes a type of two. The second begins where its alignment lets it.

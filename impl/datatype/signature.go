@@ -194,7 +194,7 @@ func Signed(sign uint32) string {
 }
 
 // basics are the basic types in the order of their kinds.
-var basics = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128}
+var basics = [...]*Type{Byte, Packed, Bool, Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Float32, Float64, Complex64, Complex128, LongDouble}
 
 // Sum stands for the kinds of the first n bytes of the buffer's data: it is the same for the same
 // kinds in the same order, and almost surely another for others.

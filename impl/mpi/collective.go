@@ -123,6 +123,30 @@ func (c *Comm) Allreduce(send, recv Buffer, op *Op) {
 // Scan combines the elements of the ranks up to this one.
 func (c *Comm) Scan(send, recv Buffer, op *Op) { c.reduceAll("Scan", collective.Scan, send, recv, op) }
 
+// Exscan combines the elements of the ranks before this one. Rank 0 has none, and its recv stays as it is
+// (MPI_Exscan). It is a Scan, whose results move on by a rank.
+func (c *Comm) Exscan(send, recv Buffer, op *Op) {
+	c.begin("Exscan", 0, send)
+	r := c.combining(collective.Scan, 0, send, op)
+	in, own, out := c.flat(send, true), make([]byte, send.Len()), c.flat(c.checkBuffer(recv), false)
+	c.checkSameData(&send, &recv)
+	c.checkDisjoint(&send, &recv)
+	r.carryOut(r.job(in), in, own)
+	to, from := c.rank+1, c.rank-1
+	if to == c.size {
+		to, own = collective.None, nil
+	}
+	if from < 0 {
+		from, out = collective.None, nil
+	}
+	if c.size > 1 {
+		r.sendAndReceive(to, own, from, out)
+	}
+	if c.rank > 0 {
+		c.unflatten(recv, out)
+	}
+}
+
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
 	c.begin(call, 0, send)
 	r := c.combining(o, 0, send, op)
@@ -263,6 +287,32 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 			r.sendAndReceive(to, out, from, in)
 		}
 		c.unflatten(part, in)
+	}
+}
+
+// Alltoallw is Alltoall with a buffer for each rank to send from, and one to receive into
+// (MPI_Alltoallw). Ranks exchange in pairs.
+func (c *Comm) Alltoallw(send, recv []Buffer) {
+	c.enter("Alltoallw")
+	c.checkIntra()
+	if len(send) != c.size || len(recv) != c.size {
+		c.e.Fail(engine.ErrCount, "%d and %d buffers, and the communicator has %d ranks", len(send), len(recv), c.size)
+	}
+	for i := range c.size {
+		c.checkBuffer(send[i])
+		c.checkBuffer(recv[i])
+	}
+	c.checkShared(send, recv)
+	r := c.round(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
+	for i := range c.size {
+		to, from := (c.rank+i)%c.size, (c.rank-i+c.size)%c.size
+		out, in := c.flat(send[to], true), c.flat(recv[from], false)
+		if i == 0 {
+			r.copyOwn(in, out)
+		} else {
+			r.sendAndReceive(to, out, from, in)
+		}
+		c.unflatten(recv[from], in)
 	}
 }
 

@@ -90,6 +90,15 @@ func (c *Comm) split(colour, key int) *Comm {
 	return c.newComm(same, context)
 }
 
+// selfContext is the context of communicators of one rank alone. No message of another rank has it.
+const selfContext = 1 << 31
+
+// Self returns a communicator of the caller alone (MPI_COMM_SELF). A rank makes one of them.
+func (c *Comm) Self() *Comm {
+	c.enter("Self")
+	return c.newComm([]int{c.e.Port().Rank()}, selfContext)
+}
+
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
 	c.enter("Compare")

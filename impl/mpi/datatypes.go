@@ -83,6 +83,7 @@ var (
 	Float64    = datatype.Float64
 	Complex64  = datatype.Complex64
 	Complex128 = datatype.Complex128
+	LongDouble = datatype.LongDouble // of C
 )
 
 // Pairs of a value and an index, for MaxLoc and MinLoc.
@@ -94,6 +95,8 @@ var (
 	Int64Int32   = datatype.Int64Int32
 	Int64Int64   = datatype.Int64Int64
 	Float64Int64 = datatype.Float64Int64
+
+	LongDoubleInt32 = datatype.LongDoubleInt32 // of C
 )
 
 // LB and UB hold no data: in a Struct they say where it begins and ends, whatever else it has.
@@ -164,6 +167,11 @@ func Hindexed(lengths, offsets []int, t *Datatype) *Datatype {
 // in bytes (MPI_Type_struct). Displacement has those of a Go struct's fields.
 func Struct(lengths, offsets []int, types []*Datatype) *Datatype {
 	return construct("Struct", lengths, types, func() (*Datatype, error) { return datatype.Struct(lengths, offsets, types) })
+}
+
+// Resized makes a type of the data of t with another lower bound and extent (MPI_Type_create_resized).
+func Resized(t *Datatype, lower, extent int) *Datatype {
+	return construct("Resized", nil, []*Datatype{t}, func() (*Datatype, error) { return datatype.Resized(t, lower, extent) })
 }
 
 // construct makes a type, whose counts and types it checks.

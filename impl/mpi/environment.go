@@ -179,6 +179,12 @@ func (c *Comm) ErrorHandler() *ErrorHandler {
 	return ErrorsAreFatal
 }
 
+// Raise makes an error of the program's own, as a call on c that fails (MPI_Comm_call_errhandler).
+func (c *Comm) Raise(class Class, format string, args ...any) {
+	c.enter("Raise")
+	c.e.Fail(class, format, args...)
+}
+
 // handled is a communicator with another handler than ErrorsAreFatal.
 type handled struct {
 	comm *Comm

@@ -30,7 +30,7 @@ type Op struct {
 type elements func(in, inout []byte)
 
 // kinds is how many kinds of elements there are.
-const kinds = datatype.KindComplex128 + 1
+const kinds = datatype.KindLongDouble + 1
 
 // Function is an operation of a user's: it combines count elements of a type, which lie in memory
 // as the type says, displacement 0 of the first at the beginning of each slice, or where the origin

@@ -17,6 +17,7 @@ type Site = engine.Site
 var (
 	this     = reflect.TypeFor[Calls]().PkgPath()
 	library  = strings.TrimSuffix(this, "/check")
+	programs = strings.TrimSuffix(library, "/mpi") + "/cprog" // C programs, whose lines are not on Go's stack
 	internal = map[string]bool{library: true, this: true, reflect.TypeFor[collective.Job]().PkgPath(): true}
 )
 
@@ -43,6 +44,8 @@ func SiteOf(pcs []uintptr) Site {
 			inside = false // the frames above are of deferred calls
 		case in == library:
 			inside = true
+		case inside && in == programs:
+			return Site{}
 		case inside && !internal[in]:
 			return Site{File: f.File, Line: f.Line}
 		}

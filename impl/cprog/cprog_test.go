@@ -1,0 +1,297 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/loggp/loggp/impl/cprog/toolchain"
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/mbcf"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
+	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/model/platform"
+)
+
+// built are the programs that were compiled, by their source.
+var built struct {
+	sync.Mutex
+	at  map[string]string
+	dir string
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(status)
+}
+
+// build compiles a program of testdata.
+func build(t testing.TB, source string) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if path, ok := built.at[source]; ok {
+		return path
+	}
+	if built.at == nil {
+		dir, err := os.MkdirTemp("", "cprog")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.at, built.dir = map[string]string{}, dir
+	}
+	path := filepath.Join(built.dir, strings.TrimSuffix(filepath.Base(source), ".c"))
+	compile(t, filepath.Join("testdata", source), path, "-g")
+	built.at[source] = path
+	return path
+}
+
+func compile(t testing.TB, source, into string, options ...string) {
+	t.Helper()
+	c, err := toolchain.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	command := c.Command(append(options, "-w", source, "-o", into))
+	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out)
+	}
+}
+
+// run runs a program on a world and returns what it wrote.
+func run(t testing.TB, w device.World, o mpi.Options, p *Program) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	p.Stdout, p.Stderr = &out, &out
+	main, err := p.Main()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = mpi.Run(w, o, main)
+	return out.String(), p.Explain(err)
+}
+
+// emulated returns a world of a platform with its first library.
+func emulated(t testing.TB, name string, ranks int) (device.World, mpi.Options) {
+	t.Helper()
+	p, err := platform.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := hw.New(hw.Config{Machine: p.Machine, Library: p.Libraries[0], Ranks: ranks, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, mpi.Options{Engine: proto.New, Library: p.Libraries[0], Check: true}
+}
+
+const simple = "loggp:L=5us,o_s=1us,o_r=1us,g=2us,G=10ns/B"
+
+// The programs of the suite print what they print with Open MPI and MPICH: the files N.txt have that for N ranks.
+func TestSuite(t *testing.T) {
+	path := build(t, "suite/suite.c")
+	for _, ranks := range []int{1, 2, 3, 4, 7} {
+		w, o := emulated(t, simple, ranks)
+		checkSuite(t, w, o, path, ranks)
+	}
+}
+
+// They do so on other machines, with other engines, and where ranks run at the same time.
+func TestSuiteEverywhere(t *testing.T) {
+	path := build(t, "suite/suite.c")
+	w, o := emulated(t, "t3d", 4)
+	checkSuite(t, w, o, path, 4)
+	for name, e := range map[string]engine.New{"proto": proto.New, "mbcf": mbcf.New, "queue": queue.New} {
+		t.Run(name, func(t *testing.T) {
+			o := mpi.Options{Engine: e, Library: o.Library, Check: true}
+			checkSuite(t, loop.New(3), o, path, 3)
+		})
+	}
+}
+
+func checkSuite(t *testing.T, w device.World, o mpi.Options, path string, ranks int) {
+	t.Helper()
+	want, err := os.ReadFile(fmt.Sprintf("testdata/suite/%d.txt", ranks))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := run(t, w, o, &Program{Path: path})
+	if err != nil {
+		t.Errorf("%d ranks: %v", ranks, err)
+	}
+	lines := strings.Split(got, "\n")
+	for i, line := range strings.Split(string(want), "\n") {
+		if i >= len(lines) || lines[i] != line {
+			t.Errorf("%d ranks: line %d is not as with other implementations:\n%s", ranks, i+1, line)
+			if i < len(lines) {
+				t.Logf("but:\n%s", lines[i])
+			}
+			return
+		}
+	}
+}
+
+// Every function of the table is called by the suite.
+func TestSuiteHasAllFunctions(t *testing.T) {
+	files, err := filepath.Glob("testdata/suite/*.[ch]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	// MPI_Abort is in wrong.c.
+	for _, f := range toolchain.Functions {
+		if f.MPI() && f.Name != "MPI_Abort" && f.Name != "MPI_Init_thread" && !regexp.MustCompile(`\b`+f.Name+`\b`).Match(all) {
+			t.Errorf("no program of the suite calls %s", f.Name)
+		}
+	}
+}
+
+// What goes wrong in one rank is the error of that rank, and says where.
+func TestWrongPrograms(t *testing.T) {
+	path := build(t, "wrong.c")
+	source, err := os.ReadFile("testdata/wrong.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(text string) int {
+		at := bytes.Index(source, []byte(text))
+		if at < 0 {
+			t.Fatalf("wrong.c has no %q", text)
+		}
+		return bytes.Count(source[:at], []byte("\n")) + 1
+	}
+	for _, c := range []struct{ how, want string }{
+		{"write", fmt.Sprintf("rank 1: signal: segmentation fault, at address 0x10 (wrong.c:%d); its last call was MPI_Comm_rank", line("IS(\"write\")"))},
+		{"call", "rank 1: signal: segmentation fault, at address 0x20; its last call was MPI_Comm_rank"},
+		{"stack", "rank 1: its stack of 256 KiB is full: give it more by --stack (wrong.c:"},
+		{"abort", fmt.Sprintf("rank 1: the program called abort, or an assertion failed (wrong.c:%d)", line("IS(\"abort\")"))},
+		{"assert", fmt.Sprintf("rank 1: the program called abort, or an assertion failed (wrong.c:%d)", line("IS(\"assert\")"))},
+		{"exit", "rank 1: the program ended with exit status 3; its last call was MPI_Comm_rank"},
+		{"leave", "rank 1: the program ended without MPI_Finalize"},
+		{"endless", "rank 1: it computed for 100ms without a call of MPI, which is the limit (wrong.c:"},
+		{"deadlock", fmt.Sprintf("rank 1: in MPI_Recv (wrong.c:%d), waits for a message from rank 0 with tag 0", line("IS(\"deadlock\")"))},
+		{"buffer", fmt.Sprintf("rank 1: MPI_Send (wrong.c:%d): MPI_ERR_BUFFER: there is no memory at address", line("IS(\"buffer\")"))},
+		{"MPI_Abort", "rank 1: Abort: the program ends the job with code 7"},
+		{"rank", fmt.Sprintf("rank 1: MPI_Send (wrong.c:%d): MPI_ERR_RANK: rank 5 is not in a communicator of 2", line("IS(\"rank\")"))},
+		{"freed", "rank 1: MPI_Send (wrong.c:"},
+		{"stale", "MPI_ERR_REQUEST: the request was completed before, or freed, or is none"},
+		{"truncate", "rank 1: MPI_Recv (wrong.c:"},
+		{"again", "rank 1: MPI_Init (wrong.c:"},
+		{"early", "MPI_Comm_rank (wrong.c:"},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			w, o := emulated(t, simple, 2)
+			p := &Program{Path: path, Arguments: []string{c.how}, Stack: 256 << 10}
+			if c.how == "endless" {
+				p.Limit = 100 * time.Millisecond
+			}
+			_, err := run(t, w, o, p)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// Lines of output are whole, and say by whom they are.
+func TestOutput(t *testing.T) {
+	w, o := emulated(t, simple, 3)
+	out, err := run(t, w, o, &Program{Path: build(t, "print.c"), Arguments: []string{"a b", "c"}, Tag: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	slices.Sort(lines)
+	want := "[0] argument a b\n[0] argument c\n[0] begin and end\n[0] on standard error\n[1] begin and end\n[1] on standard error\n[2] begin and end\n[2] on standard error"
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("output\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Without measuring, a run is the same every time. With it, computing takes virtual time.
+func TestCompute(t *testing.T) {
+	times := map[float64]string{}
+	for _, factor := range []float64{0, 0, 1000} {
+		w, o := emulated(t, simple, 2)
+		out, err := run(t, w, o, &Program{Path: build(t, "compute.c"), Compute: Compute{Factor: factor}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, again := times[factor]; again && before != out {
+			t.Errorf("two runs print %q and %q", before, out)
+		}
+		times[factor] = out
+	}
+	if len(times[0]) == 0 || times[0] == times[1000] {
+		t.Errorf("computing takes no time: %q", times[1000])
+	}
+}
+
+// A function that is not there fails when the program is linked.
+func TestMissingFunction(t *testing.T) {
+	c, err := toolchain.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "x.c")
+	if err := os.WriteFile(source, []byte("int MPI_Win_create(void);\nint main(void) { return MPI_Win_create(); }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	command := c.Command([]string{source, "-o", filepath.Join(dir, "x")})
+	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("undefined reference to `MPI_Win_create'")) {
+		t.Errorf("linking: %v\n%s", err, out)
+	}
+}
+
+// What is no program says so.
+func TestNoProgram(t *testing.T) {
+	for path, want := range map[string]string{"cprog.go": "compile it with 'loggp cc'", "/nowhere/x": "no such file"} {
+		if _, err := (&Program{Path: path}).Main(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func BenchmarkPingPong(b *testing.B) {
+	w, o := emulated(b, simple, 2)
+	o.Check = false
+	if _, err := run(b, w, o, &Program{Path: build(b, "pingpong.c"), Arguments: []string{fmt.Sprint(b.N / 2)}}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkStart4096(b *testing.B) {
+	for b.Loop() {
+		w, o := emulated(b, simple, 4096)
+		o.Check = false
+		if _, err := run(b, w, o, &Program{Path: build(b, "empty.c")}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var (
+	others = flag.Bool("others", false, "run the suite with Open MPI and MPICH, too")
+	update = flag.Bool("update", false, "write what it prints there to testdata")
+)
+
+// The suite prints the same with other implementations as testdata says, or testdata is written anew.
+func TestSuiteWithOthers(t *testing.T) {
+	if !*others && !*update {
+		t.Skip("it takes half a minute: -others")
+	}
+	for _, mpi := range []struct {
+		name string
+		run  []string
+	}{
+		{"openmpi", []string{"--oversubscribe", "--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"}},
+		{"mpich", nil},
+	} {
+		t.Run(mpi.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "suite")
+			if out, err := exec.Command("mpicc."+mpi.name, "-w", "testdata/suite/suite.c", "-o", path).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for _, ranks := range []int{1, 2, 3, 4, 7} {
+				ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer stop()
+				var stderr bytes.Buffer
+				cmd := exec.CommandContext(ctx, "mpirun."+mpi.name, append(mpi.run, "-n", fmt.Sprint(ranks), path)...)
+				cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+				cmd.Stderr = &stderr
+				got, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%d ranks: %v\n%s", ranks, err, stderr.Bytes())
+				}
+				file := fmt.Sprintf("testdata/suite/%d.txt", ranks)
+				if *update && mpi.name == "openmpi" {
+					if err := os.WriteFile(file, got, 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if want, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%d ranks: %v: %s is not what %s prints", ranks, err, file, mpi.name)
+				}
+			}
+		})
+	}
+}

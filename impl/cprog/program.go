@@ -1,0 +1,207 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+/*
+#cgo CFLAGS: -O2
+#cgo LDFLAGS: -ldl
+#cgo nocallback loggp_resume
+#cgo noescape loggp_resume
+#include <stdlib.h>
+#include "host.h"
+*/
+import "C"
+
+import (
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+// program is what the ranks of a run share.
+type program struct {
+	image []byte // the file
+	lines lines  // of its source
+	name  string
+
+	mu    sync.Mutex
+	ranks []*rank
+	dead  bool // a rank has died: the heap may be broken, and nothing of C's is freed
+
+	running atomic.Pointer[rank] // that runs C code
+}
+
+// prepare installs the handlers of signals.
+var prepare = sync.OnceValue(func() error {
+	if e := C.loggp_prepare(); e != 0 {
+		return fmt.Errorf("handling signals of C programs: %w", syscall.Errno(e))
+	}
+	return nil
+})
+
+func (p *Program) main() (func(*mpi.Comm) error, error) {
+	p.name = filepath.Base(p.Path)
+	var err error
+	if p.image, err = os.ReadFile(p.Path); err != nil {
+		return nil, err
+	}
+	if err := checkImage(p.Path); err != nil {
+		return nil, err
+	}
+	if p.Stack == 0 {
+		p.Stack = UsualStack
+	}
+	return p.rank, prepare()
+}
+
+// checkImage returns an error if a file is no program of loggp cc.
+func checkImage(path string) error {
+	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", path)
+	f, err := elf.Open(path)
+	if err != nil {
+		return advice
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil || f.Type != elf.ET_DYN {
+		return advice
+	}
+	for _, s := range symbols {
+		if s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF {
+			return nil
+		}
+	}
+	return advice
+}
+
+// rank is the program of a rank.
+func (p *Program) rank(c *mpi.Comm) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a wrong buffer is an error of this rank
+	r, err := p.newRank(c)
+	if err != nil {
+		return fmt.Errorf("rank %d of %s: %w", c.Rank(), p.name, err)
+	}
+	ended := false
+	defer func() {
+		r.flush(true)
+		if p.mu.Lock(); ended && !p.dead {
+			C.loggp_delete(r.h)
+			r.h = nil
+		} else {
+			p.dead = true
+		}
+		p.mu.Unlock()
+	}()
+	err = r.run()
+	ended = err == nil
+	return err
+}
+
+// newRank loads a copy of the program.
+func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
+	args := append([]string{p.Path}, p.Arguments...)
+	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(args)+1), C.size_t(unsafe.Sizeof(uintptr(0))))), len(args)+1)
+	for i, a := range args {
+		argv[i] = C.CString(a)
+	}
+	reads := C.int(0)
+	if c.Rank() == 0 {
+		reads = 1
+	}
+	measure := C.int(0)
+	if p.Compute.Factor > 0 {
+		measure = 1
+	}
+	h, err := C.loggp_new(C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), &argv[0], reads, measure)
+	if h == nil {
+		return nil, outOfMappings(fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err))
+	}
+	if err := p.load(h); err != nil {
+		return nil, outOfMappings(err)
+	}
+	r := &rank{p: p, h: h, world: c}
+	r.setup()
+	p.mu.Lock()
+	if p.ranks == nil {
+		p.ranks = make([]*rank, c.Size())
+	}
+	p.ranks[c.Rank()] = r
+	p.mu.Unlock()
+	return r, nil
+}
+
+// load loads a private copy of the program.
+func (p *Program) load(h *C.struct_host_rank) error {
+	if text := C.loggp_load(h, (*C.char)(unsafe.Pointer(unsafe.SliceData(p.image))), C.uint64_t(len(p.image))); text != nil {
+		defer C.free(unsafe.Pointer(text))
+		return fmt.Errorf("loading %s: %s", p.Path, C.GoString(text))
+	}
+	return nil
+}
+
+// outOfMappings adds to an error what to do if this process has as many mappings as it may have.
+func outOfMappings(err error) error {
+	limit, failed := os.ReadFile("/proc/sys/vm/max_map_count")
+	maps, failedToo := os.ReadFile("/proc/self/maps")
+	if failed != nil || failedToo != nil {
+		return err
+	}
+	most, _ := strconv.Atoi(strings.TrimSpace(string(limit)))
+	if n := strings.Count(string(maps), "\n"); n < most-50 {
+		return err
+	}
+	return fmt.Errorf("%w: this process has as many mappings as it may have, some for each rank: raise the limit of %d by 'sysctl vm.max_map_count=%d'", err, most, 4*most)
+}
+
+// write writes what a rank has written.
+func (p *Program) write(fd int, text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.Stdout
+	if fd == 2 {
+		w = p.Stderr
+	}
+	if w == nil {
+		w = io.Discard
+	}
+	w.Write(text) // what cannot be written is lost, as with other programs
+}
+
+// watch ends a rank that runs for longer than the limit without a call.
+func (p *Program) watch(done <-chan struct{}) {
+	var last *rank
+	var calls uint64
+	since := time.Now()
+	tick := time.NewTicker(max(p.Limit/10, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		r := p.running.Load()
+		if r == nil || r != last || r.calls.Load() != calls {
+			last, since = r, time.Now()
+			if r != nil {
+				calls = r.calls.Load()
+			}
+			continue
+		}
+		if time.Since(since) > p.Limit {
+			C.loggp_interrupt(r.h)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+/* The C interface of loggp. Types, handles and values are those of the MPI standard ABI (MPI 5.0, chapter 21). */
+#ifndef LOGGP_MPI_H
+#define LOGGP_MPI_H
+
+#include <stdint.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define MPI_VERSION 1
+#define MPI_SUBVERSION 2
+#define MPI_ABI_VERSION 1
+#define MPI_ABI_SUBVERSION 0
+#define LOGGP_MPI 1
+
+typedef intptr_t MPI_Aint;
+typedef int64_t MPI_Offset;
+typedef MPI_Offset MPI_Count;
+typedef int MPI_Fint;
+
+typedef struct {
+	int MPI_SOURCE;
+	int MPI_TAG;
+	int MPI_ERROR;
+	int MPI_internal[5];
+} MPI_Status;
+
+typedef struct MPI_ABI_Op *MPI_Op;
+#define MPI_OP_NULL ((MPI_Op)0x00000020)
+#define MPI_SUM ((MPI_Op)0x00000021)
+#define MPI_MIN ((MPI_Op)0x00000022)
+#define MPI_MAX ((MPI_Op)0x00000023)
+#define MPI_PROD ((MPI_Op)0x00000024)
+#define MPI_BAND ((MPI_Op)0x00000028)
+#define MPI_BOR ((MPI_Op)0x00000029)
+#define MPI_BXOR ((MPI_Op)0x0000002a)
+#define MPI_LAND ((MPI_Op)0x00000030)
+#define MPI_LOR ((MPI_Op)0x00000031)
+#define MPI_LXOR ((MPI_Op)0x00000032)
+#define MPI_MINLOC ((MPI_Op)0x00000038)
+#define MPI_MAXLOC ((MPI_Op)0x00000039)
+#define MPI_REPLACE ((MPI_Op)0x0000003c)
+#define MPI_NO_OP ((MPI_Op)0x0000003d)
+
+typedef struct MPI_ABI_Comm *MPI_Comm;
+#define MPI_COMM_NULL ((MPI_Comm)0x00000100)
+#define MPI_COMM_WORLD ((MPI_Comm)0x00000101)
+#define MPI_COMM_SELF ((MPI_Comm)0x00000102)
+
+typedef struct MPI_ABI_Group *MPI_Group;
+#define MPI_GROUP_NULL ((MPI_Group)0x00000108)
+#define MPI_GROUP_EMPTY ((MPI_Group)0x00000109)
+
+typedef struct MPI_ABI_Info *MPI_Info;
+#define MPI_INFO_NULL ((MPI_Info)0x00000130)
+#define MPI_INFO_ENV ((MPI_Info)0x00000131)
+
+typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
+#define MPI_ERRHANDLER_NULL ((MPI_Errhandler)0x00000140)
+#define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x00000141)
+#define MPI_ERRORS_RETURN ((MPI_Errhandler)0x00000142)
+#define MPI_ERRORS_ABORT ((MPI_Errhandler)0x00000143)
+
+typedef struct MPI_ABI_Request *MPI_Request;
+#define MPI_REQUEST_NULL ((MPI_Request)0x00000180)
+
+typedef struct MPI_ABI_Datatype *MPI_Datatype;
+#define MPI_DATATYPE_NULL ((MPI_Datatype)0x00000200)
+#define MPI_AINT ((MPI_Datatype)0x00000201)
+#define MPI_COUNT ((MPI_Datatype)0x00000202)
+#define MPI_OFFSET ((MPI_Datatype)0x00000203)
+#define MPI_PACKED ((MPI_Datatype)0x00000207)
+#define MPI_SHORT ((MPI_Datatype)0x00000208)
+#define MPI_INT ((MPI_Datatype)0x00000209)
+#define MPI_LONG ((MPI_Datatype)0x0000020a)
+#define MPI_LONG_LONG ((MPI_Datatype)0x0000020b)
+#define MPI_UNSIGNED_SHORT ((MPI_Datatype)0x0000020c)
+#define MPI_UNSIGNED ((MPI_Datatype)0x0000020d)
+#define MPI_UNSIGNED_LONG ((MPI_Datatype)0x0000020e)
+#define MPI_UNSIGNED_LONG_LONG ((MPI_Datatype)0x0000020f)
+#define MPI_FLOAT ((MPI_Datatype)0x00000210)
+#define MPI_C_FLOAT_COMPLEX ((MPI_Datatype)0x00000212)
+#define MPI_DOUBLE ((MPI_Datatype)0x00000214)
+#define MPI_C_DOUBLE_COMPLEX ((MPI_Datatype)0x00000216)
+#define MPI_LONG_DOUBLE ((MPI_Datatype)0x00000220)
+#define MPI_FLOAT_INT ((MPI_Datatype)0x00000228)
+#define MPI_DOUBLE_INT ((MPI_Datatype)0x00000229)
+#define MPI_LONG_INT ((MPI_Datatype)0x0000022a)
+#define MPI_2INT ((MPI_Datatype)0x0000022b)
+#define MPI_SHORT_INT ((MPI_Datatype)0x0000022c)
+#define MPI_LONG_DOUBLE_INT ((MPI_Datatype)0x0000022d)
+#define MPI_C_BOOL ((MPI_Datatype)0x00000238)
+#define MPI_WCHAR ((MPI_Datatype)0x0000023c)
+#define MPI_INT8_T ((MPI_Datatype)0x00000240)
+#define MPI_UINT8_T ((MPI_Datatype)0x00000241)
+#define MPI_CHAR ((MPI_Datatype)0x00000243)
+#define MPI_SIGNED_CHAR ((MPI_Datatype)0x00000244)
+#define MPI_UNSIGNED_CHAR ((MPI_Datatype)0x00000245)
+#define MPI_BYTE ((MPI_Datatype)0x00000247)
+#define MPI_INT16_T ((MPI_Datatype)0x00000248)
+#define MPI_UINT16_T ((MPI_Datatype)0x00000249)
+#define MPI_INT32_T ((MPI_Datatype)0x00000250)
+#define MPI_UINT32_T ((MPI_Datatype)0x00000251)
+#define MPI_INT64_T ((MPI_Datatype)0x00000258)
+#define MPI_UINT64_T ((MPI_Datatype)0x00000259)
+
+#define MPI_LONG_LONG_INT MPI_LONG_LONG
+#define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
+
+/* Of MPI-1: they only say where a structure begins and ends, and have no value in the standard ABI. */
+#define MPI_LB ((MPI_Datatype)0x000002fe)
+#define MPI_UB ((MPI_Datatype)0x000002ff)
+
+enum {
+	MPI_SUCCESS = 0,
+	MPI_ERR_BUFFER = 1,
+	MPI_ERR_COUNT = 2,
+	MPI_ERR_TYPE = 3,
+	MPI_ERR_TAG = 4,
+	MPI_ERR_COMM = 5,
+	MPI_ERR_RANK = 6,
+	MPI_ERR_REQUEST = 7,
+	MPI_ERR_ROOT = 8,
+	MPI_ERR_GROUP = 9,
+	MPI_ERR_OP = 10,
+	MPI_ERR_TOPOLOGY = 11,
+	MPI_ERR_DIMS = 12,
+	MPI_ERR_ARG = 13,
+	MPI_ERR_UNKNOWN = 14,
+	MPI_ERR_TRUNCATE = 15,
+	MPI_ERR_OTHER = 16,
+	MPI_ERR_INTERN = 17,
+	MPI_ERR_PENDING = 18,
+	MPI_ERR_IN_STATUS = 19,
+	MPI_ERR_INFO_KEY = 31,
+	MPI_ERR_INFO_NOKEY = 32,
+	MPI_ERR_INFO_VALUE = 33,
+	MPI_ERR_INFO = 34,
+	MPI_ERR_KEYVAL = 36,
+	MPI_ERR_NO_MEM = 39,
+	MPI_ERR_ERRHANDLER = 61,
+	MPI_ERR_LASTCODE = 16383,
+};
+
+#define MPI_BOTTOM ((void *)0)
+#define MPI_IN_PLACE ((void *)1)
+#define MPI_STATUS_IGNORE ((MPI_Status *)0)
+#define MPI_STATUSES_IGNORE ((MPI_Status *)0)
+#define MPI_ERRCODES_IGNORE ((int *)0)
+
+#define MPI_MAX_ERROR_STRING 512
+#define MPI_MAX_INFO_KEY 256
+#define MPI_MAX_INFO_VAL 1024
+#define MPI_MAX_LIBRARY_VERSION_STRING 8192
+#define MPI_MAX_OBJECT_NAME 128
+#define MPI_MAX_PROCESSOR_NAME 256
+#define MPI_BSEND_OVERHEAD 512
+
+enum {
+	MPI_ANY_SOURCE = -1,
+	MPI_ANY_TAG = -2,
+	MPI_PROC_NULL = -3,
+	MPI_ROOT = -4,
+	MPI_UNDEFINED = -32766,
+	MPI_THREAD_SINGLE = 0,
+	MPI_THREAD_FUNNELED = 1024,
+	MPI_THREAD_SERIALIZED = 2048,
+	MPI_THREAD_MULTIPLE = 4096,
+	MPI_ORDER_C = 12,
+	MPI_ORDER_FORTRAN = 15,
+	MPI_IDENT = 201,
+	MPI_CONGRUENT = 202,
+	MPI_SIMILAR = 203,
+	MPI_UNEQUAL = 204,
+	MPI_CART = 211,
+	MPI_GRAPH = 212,
+	MPI_COMM_TYPE_SHARED = 221,
+	MPI_KEYVAL_INVALID = 0,
+	MPI_TAG_UB = 501,
+	MPI_IO = 502,
+	MPI_HOST = 503,
+	MPI_WTIME_IS_GLOBAL = 504,
+	MPI_UNIVERSE_SIZE = 505,
+	MPI_APPNUM = 506,
+	MPI_LASTUSEDCODE = 507,
+};
+
+typedef void(MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
+typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
+typedef MPI_Comm_copy_attr_function MPI_Copy_function;
+typedef MPI_Comm_delete_attr_function MPI_Delete_function;
+typedef void(MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...);
+typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
+typedef MPI_Comm_errhandler_function MPI_Handler_function;
+
+#define MPI_NULL_COPY_FN ((MPI_Copy_function *)0)
+#define MPI_DUP_FN ((MPI_Copy_function *)1)
+#define MPI_NULL_DELETE_FN ((MPI_Delete_function *)0)
+#define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function *)0)
+#define MPI_COMM_DUP_FN ((MPI_Comm_copy_attr_function *)1)
+#define MPI_COMM_NULL_DELETE_FN ((MPI_Comm_delete_attr_function *)0)

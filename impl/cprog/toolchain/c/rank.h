@@ -1,0 +1,41 @@
+/* What a program and the emulator that runs it know of each other. Both sides are compiled with this file: loggp cc links
+ * runtime.c into every program, and the emulator loads one private copy of the program for each rank. */
+#ifndef LOGGP_RANK_H
+#define LOGGP_RANK_H
+
+#include <stdint.h>
+
+#define LOGGP_RANK_VERSION 1
+
+/* Why a program has given up control. */
+enum {
+	LOGGP_CALL = 1,     /* it called a function: call, args, caller */
+	LOGGP_RETURNED = 2, /* a callback has returned: result */
+	LOGGP_EXITED = 3,   /* it has ended: args[0] is its exit status */
+	LOGGP_SIGNAL = 4,   /* it was hit by a signal: signal, address, caller */
+	LOGGP_ABORTED = 5,  /* it called abort, or an assertion failed */
+};
+
+/* One rank. Programs reach it by the variable loggp_self of their own copy. */
+struct loggp_rank {
+	int64_t version;
+	void (*cross)(struct loggp_rank *);                             /* gives up control until the emulator gives it back */
+	void (*output)(struct loggp_rank *, int fd, const char *, uint64_t); /* takes what the program writes */
+	int64_t event;
+	int64_t call;   /* index in the table of functions */
+	intptr_t *args; /* its arguments, one word each */
+	void *caller;   /* where the program called it */
+	int64_t result;
+	double real; /* result of a function that returns a double */
+
+	intptr_t (*callback)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t); /* run this before going on; 0: go on */
+	intptr_t callback_args[6];
+
+	int64_t signal;
+	void *address; /* that it could not access */
+
+	int64_t rank;
+	int64_t stdin_is_open; /* this rank reads standard input */
+};
+
+#endif

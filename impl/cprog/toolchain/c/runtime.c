@@ -1,0 +1,322 @@
+/* Linked into every program by loggp cc. It starts the program as one rank of many in a process, and stands in for what
+ * the C library keeps once a process: standard output, time, the end of the program, random numbers, options.
+ *
+ * All symbols but loggp_attach and loggp_start are hidden, so that the program's references are bound to them and those
+ * of the C library are not. They are weak: a function of the program's own comes first. */
+#define _GNU_SOURCE
+#undef _FORTIFY_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rank.h"
+
+#define OURS __attribute__((weak, visibility("hidden")))
+#define EXPORTED __attribute__((visibility("default")))
+
+static struct loggp_rank *self;
+
+extern int main(int, char **, char **);
+int64_t loggp_now(void);
+int64_t loggp_sleep(int64_t);
+
+/* loggp_enter calls function number call of the emulator. */
+int64_t loggp_enter(int64_t call, intptr_t *args, void *caller) {
+	if (!self) {
+		static const char text[] = "loggp: a program calls MPI before main\n";
+		syscall(SYS_write, 2, text, sizeof text - 1);
+		syscall(SYS_exit_group, 1);
+	}
+	self->event = LOGGP_CALL;
+	self->call = call;
+	self->args = args;
+	self->caller = caller;
+	self->cross(self);
+	return self->result;
+}
+
+double loggp_enter_real(int64_t call, intptr_t *args, void *caller) {
+	loggp_enter(call, args, caller);
+	return self->real;
+}
+
+/* Standard streams. */
+
+#undef stdin
+#undef stdout
+#undef stderr
+__attribute__((visibility("hidden"))) FILE *stdin;
+__attribute__((visibility("hidden"))) FILE *stdout;
+__attribute__((visibility("hidden"))) FILE *stderr;
+
+__attribute__((constructor(101))) static void usual_streams(void) {
+	stdin = *(FILE **)dlsym(RTLD_DEFAULT, "stdin");
+	stdout = *(FILE **)dlsym(RTLD_DEFAULT, "stdout");
+	stderr = *(FILE **)dlsym(RTLD_DEFAULT, "stderr");
+}
+
+static ssize_t write_out(void *cookie, const char *b, size_t n) {
+	self->output(self, (int)(intptr_t)cookie, b, n);
+	return n;
+}
+
+static FILE *stream(int fd) {
+	FILE *f = fopencookie((void *)(intptr_t)fd, "w", (cookie_io_functions_t){.write = write_out});
+	if (f) setvbuf(f, NULL, fd == 1 ? _IOLBF : _IONBF, 0);
+	return f;
+}
+
+OURS ssize_t write(int fd, const void *b, size_t n) {
+	if (self && (fd == 1 || fd == 2)) {
+		self->output(self, fd, b, n);
+		return n;
+	}
+	return syscall(SYS_write, fd, b, n);
+}
+
+OURS ssize_t read(int fd, void *b, size_t n) {
+	if (self && fd == 0 && !self->stdin_is_open) return 0;
+	return syscall(SYS_read, fd, b, n);
+}
+
+OURS int vprintf(const char *f, va_list a) { return vfprintf(stdout, f, a); }
+OURS int printf(const char *f, ...) {
+	va_list a;
+	va_start(a, f);
+	int n = vfprintf(stdout, f, a);
+	va_end(a);
+	return n;
+}
+OURS int __vprintf_chk(int flag, const char *f, va_list a) { return vfprintf(stdout, f, a); }
+OURS int __printf_chk(int flag, const char *f, ...) {
+	va_list a;
+	va_start(a, f);
+	int n = vfprintf(stdout, f, a);
+	va_end(a);
+	return n;
+}
+OURS int puts(const char *s) { return fputs(s, stdout) < 0 || fputc('\n', stdout) < 0 ? EOF : 1; }
+OURS int putchar(int c) { return fputc(c, stdout); }
+OURS int putchar_unlocked(int c) { return fputc(c, stdout); }
+OURS void perror(const char *s) {
+	int e = errno;
+	if (s && *s)
+		fprintf(stderr, "%s: %s\n", s, strerror(e));
+	else
+		fprintf(stderr, "%s\n", strerror(e));
+}
+OURS int vscanf(const char *f, va_list a) { return vfscanf(stdin, f, a); }
+OURS int scanf(const char *f, ...) {
+	va_list a;
+	va_start(a, f);
+	int n = vfscanf(stdin, f, a);
+	va_end(a);
+	return n;
+}
+OURS int getchar(void) { return fgetc(stdin); }
+OURS int fflush(FILE *f) {
+	return fflush_unlocked(f ? f : stdout); /* all streams would be those of other ranks, too */
+}
+
+/* The end. */
+
+static void (*at_exit[64])(void);
+static int at_exits;
+
+OURS int atexit(void (*f)(void)) {
+	if (at_exits == 64) return -1;
+	at_exit[at_exits++] = f;
+	return 0;
+}
+
+__attribute__((noreturn)) static void end(int event, intptr_t status) {
+	self->event = event;
+	self->args = &status;
+	for (;;) self->cross(self);
+}
+
+OURS void _exit(int status) { end(LOGGP_EXITED, status & 255); }
+OURS void _Exit(int status) { _exit(status); }
+OURS void exit(int status) {
+	while (at_exits > 0) at_exit[--at_exits]();
+	fflush_unlocked(stdout);
+	_exit(status);
+}
+OURS void abort(void) {
+	fflush_unlocked(stdout);
+	self->caller = __builtin_return_address(0);
+	end(LOGGP_ABORTED, 0);
+}
+OURS void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {
+	fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, what);
+	self->caller = __builtin_return_address(0);
+	end(LOGGP_ABORTED, 0);
+}
+
+/* Time. Clocks that show the date begin on 1 January 2000. */
+
+#define BEGINNING 946684800
+#define BILLION 1000000000
+
+static int dated(clockid_t c) { return c == CLOCK_REALTIME || c == CLOCK_REALTIME_COARSE || c == CLOCK_TAI; }
+
+OURS int clock_gettime(clockid_t c, struct timespec *t) {
+	int64_t now = loggp_now();
+	t->tv_sec = now / BILLION + (dated(c) ? BEGINNING : 0);
+	t->tv_nsec = now % BILLION;
+	return 0;
+}
+OURS int clock_getres(clockid_t c, struct timespec *t) {
+	int64_t tick = loggp_tick();
+	if (t) *t = (struct timespec){tick / BILLION, tick % BILLION};
+	return 0;
+}
+OURS int gettimeofday(struct timeval *restrict t, void *restrict zone) {
+	int64_t now = loggp_now();
+	t->tv_sec = now / BILLION + BEGINNING;
+	t->tv_usec = now % BILLION / 1000;
+	return 0;
+}
+OURS time_t time(time_t *t) {
+	time_t now = loggp_now() / BILLION + BEGINNING;
+	if (t) *t = now;
+	return now;
+}
+OURS clock_t clock(void) { return loggp_now() / (BILLION / CLOCKS_PER_SEC); }
+OURS clock_t times(struct tms *t) {
+	clock_t now = loggp_now() / (BILLION / sysconf(_SC_CLK_TCK));
+	if (t) *t = (struct tms){.tms_utime = now};
+	return now;
+}
+OURS int getrusage(__rusage_who_t who, struct rusage *u) {
+	int64_t now = loggp_now();
+	if (syscall(SYS_getrusage, who, u) < 0) return -1;
+	u->ru_utime = (struct timeval){now / BILLION, now % BILLION / 1000};
+	u->ru_stime = (struct timeval){0, 0};
+	return 0;
+}
+OURS unsigned sleep(unsigned s) {
+	loggp_sleep((int64_t)s * BILLION);
+	return 0;
+}
+OURS int usleep(useconds_t us) {
+	loggp_sleep((int64_t)us * 1000);
+	return 0;
+}
+OURS int nanosleep(const struct timespec *t, struct timespec *rest) {
+	loggp_sleep(t->tv_sec * BILLION + t->tv_nsec);
+	if (rest) *rest = (struct timespec){0, 0};
+	return 0;
+}
+OURS int clock_nanosleep(clockid_t c, int flags, const struct timespec *t, struct timespec *rest) {
+	int64_t d = t->tv_sec * BILLION + t->tv_nsec;
+	if (flags & TIMER_ABSTIME) d -= loggp_now() + (dated(c) ? (int64_t)BEGINNING * BILLION : 0);
+	if (d > 0) loggp_sleep(d);
+	return 0;
+}
+
+/* Random numbers: the sequences of the C library, one for each rank. */
+
+static struct random_data random_data;
+static char random_state[128];
+static struct drand48_data drand48_data;
+
+static struct random_data *randomness(void) {
+	if (!random_data.state) initstate_r(1, random_state, sizeof random_state, &random_data);
+	return &random_data;
+}
+
+OURS long random(void) {
+	int32_t x;
+	random_r(randomness(), &x);
+	return x;
+}
+OURS int rand(void) { return random(); }
+OURS void srandom(unsigned seed) { srandom_r(seed, randomness()); }
+OURS void srand(unsigned seed) { srandom(seed); }
+OURS double drand48(void) {
+	double x;
+	drand48_r(&drand48_data, &x);
+	return x;
+}
+OURS long lrand48(void) {
+	long x;
+	lrand48_r(&drand48_data, &x);
+	return x;
+}
+OURS long mrand48(void) {
+	long x;
+	mrand48_r(&drand48_data, &x);
+	return x;
+}
+OURS void srand48(long seed) { srand48_r(seed, &drand48_data); }
+OURS unsigned short *seed48(unsigned short *seed) {
+	static unsigned short old[3];
+	memcpy(old, drand48_data.__x, sizeof old);
+	seed48_r(seed, &drand48_data);
+	return old;
+}
+
+/* Strings and options. */
+
+OURS char *strtok(char *restrict s, const char *restrict delimiters) {
+	static char *rest;
+	return strtok_r(s, delimiters, &rest);
+}
+
+#undef optarg
+#undef optind
+#undef opterr
+#undef optopt
+OURS char *optarg;
+OURS int optind = 1, opterr = 1, optopt = '?';
+
+/* options lets the C library read options with this rank's place in them. */
+static int options(int argc, char *const *argv, const char *shorts, const struct option *longs, int *index, const char *by) {
+	static int begun;
+	void *libc = RTLD_DEFAULT;
+	int *theirs = dlsym(libc, "optind");
+	*theirs = !begun && optind == 1 ? 0 : optind;
+	begun = 1;
+	*(int *)dlsym(libc, "opterr") = opterr;
+	int c = longs ? ((int (*)(int, char *const *, const char *, const struct option *, int *))dlsym(libc, by))(argc, argv, shorts, longs, index)
+	              : ((int (*)(int, char *const *, const char *))dlsym(libc, by))(argc, argv, shorts);
+	optind = *theirs;
+	optopt = *(int *)dlsym(libc, "optopt");
+	optarg = *(char **)dlsym(libc, "optarg");
+	return c;
+}
+
+OURS int getopt(int argc, char *const *argv, const char *shorts) { return options(argc, argv, shorts, NULL, NULL, "getopt"); }
+OURS int getopt_long(int argc, char *const *argv, const char *shorts, const struct option *longs, int *index) {
+	return options(argc, argv, shorts, longs, index, "getopt_long");
+}
+OURS int getopt_long_only(int argc, char *const *argv, const char *shorts, const struct option *longs, int *index) {
+	return options(argc, argv, shorts, longs, index, "getopt_long_only");
+}
+
+/* What the emulator calls: attach first, then start on the rank's own stack. */
+
+EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
+	if (r->version != LOGGP_RANK_VERSION) return LOGGP_RANK_VERSION;
+	self = r;
+	stdout = stream(1);
+	stderr = stream(2);
+	if (!r->stdin_is_open) stdin = fopen("/dev/null", "r");
+	return stdin && stdout && stderr ? 0 : -1;
+}
+
+EXPORTED void loggp_start(int argc, char **argv) {
+	exit(main(argc, argv, environ));
+}

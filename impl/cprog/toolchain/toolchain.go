@@ -1,0 +1,231 @@
+// Package toolchain compiles C programs for emulated machines: it has mpi.h, the table of functions, and the code that is
+// linked into every program, and it wraps the C compiler as mpicc does.
+//
+// A program becomes a shared object, so that each rank can have a private copy of it with its own global variables. It
+// needs a C compiler, and Go's cgo only to be run (package cprog).
+package toolchain
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+//go:embed c
+var sources embed.FS
+
+func source(name string) string {
+	text, err := sources.ReadFile("c/" + name)
+	if err != nil {
+		panic("toolchain: " + err.Error())
+	}
+	return string(text)
+}
+
+// Function is a function that programs can call. Its number is its index in Functions.
+type Function struct {
+	Name       string
+	Result     string   // its type
+	Parameters []string // their names
+	prototype  string   // what stands in parentheses
+}
+
+// MPI reports whether the function is one of MPI's. The others are for the code in every program.
+func (f Function) MPI() bool { return strings.HasPrefix(f.Name, "MPI_") }
+
+// Functions is the table of all functions: of MPI-1.2, and of what later versions gave new names.
+var Functions = parse(source("functions.txt"))
+
+var (
+	prototype = regexp.MustCompile(`^(\w+) (\w+)\((.*)\)$`)
+	parameter = regexp.MustCompile(`(\w+)(\[[^\]]*\])*$`)
+)
+
+func parse(table string) []Function {
+	var all []Function
+	for line := range strings.Lines(table) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		m := prototype.FindStringSubmatch(line)
+		if m == nil {
+			panic("toolchain: functions.txt: " + line)
+		}
+		f := Function{Result: m[1], Name: m[2], prototype: m[3]}
+		for p := range strings.SplitSeq(m[3], ",") {
+			if p = strings.TrimSpace(p); p != "void" && p != "..." {
+				f.Parameters = append(f.Parameters, parameter.FindStringSubmatch(p)[1])
+			}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// Header returns the text of mpi.h.
+func Header() string {
+	var b strings.Builder
+	b.WriteString(source("constants.h"))
+	for _, prefix := range []string{"", "P"} {
+		b.WriteString("\n")
+		for _, f := range Functions {
+			if f.MPI() {
+				fmt.Fprintf(&b, "%s %s%s(%s);\n", f.Result, prefix, f.Name, f.prototype)
+			}
+		}
+	}
+	b.WriteString("\n#if defined(__cplusplus)\n}\n#endif\n\n#endif\n")
+	return b.String()
+}
+
+// stubs returns the C code of all functions: each gives its number and its arguments, one word each, to the emulator. A
+// profiling tool may define MPI_X and call PMPI_X.
+func stubs() string {
+	var b strings.Builder
+	b.WriteString("#include \"mpi.h\"\n#include \"rank.h\"\n\nint64_t loggp_enter(int64_t, intptr_t *, void *);\ndouble loggp_enter_real(int64_t, intptr_t *, void *);\n")
+	for i, f := range Functions {
+		words := "0"
+		if len(f.Parameters) > 0 {
+			words = "(intptr_t)" + strings.Join(f.Parameters, ", (intptr_t)")
+		}
+		enter, name := "loggp_enter", f.Name
+		if f.Result == "double" {
+			enter = "loggp_enter_real"
+		}
+		if f.MPI() {
+			name = "P" + name
+		}
+		fmt.Fprintf(&b, "%s %s(%s) { intptr_t a[] = {%s}; return (%s)%s(%d, a, __builtin_return_address(0)); }\n", f.Result, name, f.prototype, words, f.Result, enter, i)
+		if f.MPI() {
+			fmt.Fprintf(&b, "%s %s(%s) __attribute__((weak, alias(\"%s\")));\n", f.Result, f.Name, f.prototype, name)
+		}
+	}
+	return b.String()
+}
+
+// Compiler is a C compiler and the files that it needs.
+type Compiler struct {
+	command []string // with arguments of the user's
+	dir     string   // where the files are
+}
+
+// New returns the compiler that the environment variable CC names, or cc. It writes the files that programs need to the
+// user's cache.
+func New() (*Compiler, error) {
+	command := strings.Fields(os.Getenv("CC"))
+	if len(command) == 0 {
+		command = []string{"cc"}
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, fmt.Errorf("there is no C compiler %q, which C programs need: install one, or name it in CC", command[0])
+	}
+	c := &Compiler{command: command}
+	return c, c.install()
+}
+
+// files returns the files that are written, by name.
+func files() map[string]string {
+	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs()}
+}
+
+// install writes the files to a directory that is named after what is in them, unless it is there, and compiles what is
+// linked into programs.
+func (c *Compiler) install() error {
+	hash := sha256.New()
+	names := slices.Sorted(func(yield func(string) bool) {
+		for name := range files() {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	for _, name := range names {
+		fmt.Fprintf(hash, "%s\n%s\n", name, files()[name])
+	}
+	fmt.Fprintln(hash, c.command, runtime.GOARCH)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	c.dir = filepath.Join(cache, "loggp", fmt.Sprintf("cc-%x", hash.Sum(nil)[:8]))
+	if _, err := os.Stat(c.dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(c.dir), 0o755); err != nil {
+		return fmt.Errorf("preparing C programs: %w", err)
+	}
+	work, err := os.MkdirTemp(filepath.Dir(c.dir), "new-")
+	if err != nil {
+		return fmt.Errorf("preparing C programs: %w", err)
+	}
+	defer os.RemoveAll(work)
+	for name, text := range files() {
+		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o644); err != nil {
+			return fmt.Errorf("preparing C programs: %w", err)
+		}
+	}
+	for _, name := range objects {
+		cmd := exec.Command(c.command[0], slices.Concat(c.command[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", "-c", name + ".c", "-o", name + ".o"})...)
+		cmd.Dir = work
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
+		}
+	}
+	if err := os.Chmod(work, 0o755); err != nil {
+		return fmt.Errorf("preparing C programs: %w", err)
+	}
+	if err := os.Rename(work, c.dir); err != nil {
+		if _, there := os.Stat(c.dir); there != nil { // nobody else has written it meanwhile
+			return fmt.Errorf("preparing C programs: %w", err)
+		}
+	}
+	return nil
+}
+
+// objects are linked into every program.
+var objects = []string{"stubs", "runtime"}
+
+// Command returns the command that compiles or links a program with the arguments of a C compiler.
+func (c *Compiler) Command(args []string) []string {
+	command := slices.Concat(c.command, []string{"-I" + c.dir}, args)
+	if !inputs(args) {
+		return command
+	}
+	command = append(command, "-fPIC", "-fno-semantic-interposition")
+	for _, a := range args {
+		switch a {
+		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only":
+			return command
+		}
+	}
+	command = append(command, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs")
+	for _, name := range objects {
+		command = append(command, filepath.Join(c.dir, name+".o"))
+	}
+	return command
+}
+
+// inputs reports whether there is something to compile among the arguments.
+func inputs(args []string) bool {
+	value := false
+	for _, a := range args {
+		switch {
+		case value:
+			value = false
+		case a == "-o" || a == "-I" || a == "-L" || a == "-D" || a == "-U" || a == "-include" || a == "-x" || a == "-MF" || a == "-MT" || a == "-isystem" || a == "-Xlinker":
+			value = true
+		case a == "-" || a == "" || a[0] != '-':
+			return true
+		}
+	}
+	return false
+}
