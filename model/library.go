@@ -107,7 +107,7 @@ const MaxCosts CostKey = 24
 var Engines = []*Engine{Proto, Queue, Mbcf, Start}
 
 // Standalone are the engines that are libraries of their own: programs call them in place of MPI.
-var Standalone = []*Engine{Aclmpl, Pvm}
+var Standalone = []*Engine{Aclmpl, AclmplArena, AclmplPVM, Pvm}
 
 // MPI reports whether the engine carries MPI.
 func (e *Engine) MPI() bool { return slices.Contains(Engines, e) }
@@ -217,11 +217,26 @@ var Aclmpl = &Engine{
 	},
 }
 
-// The work of Pvm.
+// AclmplArena is ACLMPL on memory that all processors share, with the work of Aclmpl.
+var AclmplArena = &Engine{
+	Name:        "aclmpl-arena",
+	Description: "ACLMPL on an arena of shared memory: messages are copied in and out",
+	Costs:       Aclmpl.Costs,
+}
+
+// AclmplPVM is ACLMPL on PVM, with the work of Pvm and of reductions.
+var AclmplPVM = &Engine{
+	Name:        "aclmpl-pvm",
+	Description: "ACLMPL on PVM's psend and precv",
+	Costs:       append(slices.Clone(Pvm.Costs), SoftwareCost{Key: "combine", About: "each element that a reduction combines"}),
+}
+
+// The work of Pvm, and of ACLMPL on it.
 const (
-	PvmSend    CostKey = iota // a send call
-	PvmReceive                // a receive call
-	PvmHandle                 // taking in a message
+	PvmSend          CostKey = iota // a send call
+	PvmReceive                      // a receive call
+	PvmHandle                       // taking in a message
+	AclmplPVMCombine                // each element that a reduction combines
 )
 
 // Pvm is PVM's psend and precv (impl/pvm), a library of its own.

@@ -28,8 +28,8 @@ func TestPatternsVerb(t *testing.T) {
 			t.Errorf("row %v: %v", r, err)
 		}
 	}
-	if len(seen) != 2*(7+7+3) {
-		t.Errorf("%d rows, want those of chimp, lean and aclmpl in two modes and of shmem:\n%s", len(seen), out)
+	if len(seen) != 2*(10+10+5) {
+		t.Errorf("%d rows, want those of chimp, lean and aclmpl in two modes, aclmpl on pvm too, of pvm and of shmem:\n%s", len(seen), out)
 	}
 	if a, b := seen["latency aclmpl sync 8"], seen["latency chimp sync 8"]; a <= 0 || b < 2*a {
 		t.Errorf("latency of aclmpl is %v us, of chimp %v us", a, b)
@@ -42,7 +42,7 @@ func TestPatternsVerb(t *testing.T) {
 func TestPatternsErrors(t *testing.T) {
 	for args, want := range map[string]string{
 		"patterns --platform t3d --patterns gossip":     `--patterns: there is no pattern "gossip"`,
-		"patterns --platform t3d --library pvm":         `platform t3d: no library "pvm"`,
+		"patterns --platform t3d --library nx":          `platform t3d: no library "nx"`,
 		"patterns":                                      "--platform: say on what to run",
 		"patterns --platform t3d -n 2 --sizes 9":        "reduce: 9 bytes are not a whole number of 8-byte numbers",
 		"patterns --platform now --library shmem":       "--library shmem: raw puts need remote memory, which platform now does not have",

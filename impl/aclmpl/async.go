@@ -63,9 +63,6 @@ func (w *want) matches(s *segment) bool {
 	return s.offset == 0 && (w.source == AnyPE || s.source == w.source) && (w.tag == AnyTag || s.tag == w.tag)
 }
 
-// layout returns how many bytes of symmetric memory a PE has.
-func (e *PE) layout() int { return e.slot(e.opt.Slots) }
-
 // slot returns where a slot begins.
 func (e *PE) slot(i int) int {
 	return e.completion() + completionSize + i*(slotHeader+e.opt.SlotSize)
@@ -79,11 +76,15 @@ func (e *PE) setStatus(i int, s uint64) { e.mem.Store(e.slot(i)+16, s) }
 // segment returns what is in a slot that has been written.
 func (e *PE) segment(i int) segment {
 	at := e.slot(i)
-	where, what, offset := e.mem.Load(at), e.mem.Load(at+8), int(e.mem.Load(at+16)>>32)
-	s := segment{source: int(where >> 32), tag: int(int32(where)), total: int(what >> 32), serial: uint32(what), offset: offset}
-	n := min(s.total-offset, e.opt.SlotSize)
-	s.data = e.mem.Symmetric()[at+slotHeader:][:n]
+	s := e.header(at)
+	s.data = e.mem.Symmetric()[at+slotHeader:][:min(s.total-s.offset, e.opt.SlotSize)]
 	return s
+}
+
+// header returns what a slot's header says.
+func (e *PE) header(at int) segment {
+	where, what, offset := e.mem.Load(at), e.mem.Load(at+8), int(e.mem.Load(at+16)>>32)
+	return segment{source: int(where >> 32), tag: int(int32(where)), total: int(what >> 32), serial: uint32(what), offset: offset}
 }
 
 // SendAsync sends b to dst, which may be the PE itself, with a tag that is not negative. It returns
@@ -95,6 +96,11 @@ func (e *PE) SendAsync(dst, tag int, b []byte) {
 	if len(b) > maxBytes {
 		e.fail("%d bytes: a message has at most %d", len(b), maxBytes)
 	}
+	e.by.sendAsync(dst, tag, b)
+	e.leave()
+}
+
+func (e puts) sendAsync(dst, tag int, b []byte) {
 	e.spend(model.AclmplSendAsync, 1)
 	e.drainIfFull()
 	e.pool.serial++
@@ -105,13 +111,12 @@ func (e *PE) SendAsync(dst, tag int, b []byte) {
 		e.mem.PutWords(dst, at, uint64(e.rank)<<32|uint64(uint32(tag)), what, uint64(offset)<<32|written)
 	}
 	e.mem.Quiet()
-	e.leave()
 }
 
 // claim returns the number of a slot in the pool of dst that the PE may write. While there is none
 // it drains its own pool: else two PEs that send to each other with full pools would wait forever.
 // Tries beyond the last slot do no harm, as the register is reset when the pool is drained.
-func (e *PE) claim(dst int) int {
+func (e puts) claim(dst int) int {
 	for {
 		if i := e.mem.FetchInc(dst); i < int64(e.opt.Slots) {
 			return int(i)
@@ -141,19 +146,28 @@ func (e *PE) receiveAsync(call string, src, tag int, b []byte, wait bool) (Statu
 		e.peer = src
 	}
 	e.checkTag(tag, true)
+	s, ok := e.by.receiveAsync(src, tag, b, wait)
+	e.leave()
+	return s, ok
+}
+
+func (e puts) receiveAsync(src, tag int, b []byte, wait bool) (Status, bool) {
+	return e.segments(src, tag, b, wait)
+}
+
+// segments receives the first segment of a message, if there is one, and then the others.
+func (e *PE) segments(src, tag int, b []byte, wait bool) (Status, bool) {
 	e.spend(model.AclmplReceiveAsync, 1)
 	w := want{source: src, tag: tag}
-	first, ok := e.take(&w, b, wait)
+	first, ok := e.take(w, b, wait)
 	if !ok {
 		e.mem.Poll()
-		e.leave()
 		return Status{}, false
 	}
 	w = want{source: first.source, serial: first.serial}
 	for w.offset = e.opt.SlotSize; w.offset < first.total; w.offset += e.opt.SlotSize {
-		e.take(&w, b, true)
+		e.take(w, b, true)
 	}
-	e.leave()
 	return Status{first.source, first.tag, first.total}, true
 }
 
@@ -163,17 +177,17 @@ func (e *PE) checkTag(tag int, wild bool) {
 	}
 }
 
-// take copies the first segment that is wanted to its place in b. List and pool are looked through
+// takeSegment copies the first segment that is wanted to its place in b. List and pool are looked through
 // in the order of their age.
-func (e *PE) take(w *want, b []byte, wait bool) (segment, bool) {
+func (e puts) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 	e.spend(model.AclmplRead, 1)
 	for {
 		seen := e.mem.Events()
 		e.relieve()
-		if s, ok := e.takeFromList(w, b); ok {
+		if s, ok := e.takeFromList(&w, b); ok {
 			return s, true
 		}
-		if s, ok := e.takeFromPool(w, b); ok {
+		if s, ok := e.takeFromPool(&w, b); ok {
 			return s, true
 		}
 		if !wait {
@@ -252,13 +266,13 @@ func (e *PE) copyOut(s *segment, b []byte) {
 
 // drainIfFull drains the pool if its last slot has been written. All calls that send or receive
 // asynchronously look at it.
-func (e *PE) drainIfFull() {
+func (e puts) drainIfFull() {
 	e.spend(model.AclmplRead, 1)
 	e.relieve()
 }
 
 // relieve is drainIfFull at no cost, for loops that wait.
-func (e *PE) relieve() {
+func (e puts) relieve() {
 	if e.status(e.opt.Slots-1) != free {
 		e.drain()
 	}
@@ -291,6 +305,8 @@ func (e *PE) drain() {
 	e.stats.Drains++
 }
 
+func (e puts) barrier() { e.mem.Barrier(e.relieve) }
+
 // keep appends a copy of a segment to the list.
 func (e *PE) keep(s segment) {
 	e.spend(model.AclmplKeep, 1)
@@ -317,13 +333,13 @@ func (e *PE) keep(s segment) {
 }
 
 // unreceived returns how many messages were not received, and the first of them, when no more come.
-func (e *PE) unreceived() (n int, first segment) {
+func (e puts) unreceived() (n int, first Status) {
 	note := func(s segment) {
 		if s.offset > 0 {
 			return
 		}
 		if n++; n == 1 {
-			first = s
+			first = Status{s.source, s.tag, s.total}
 		}
 	}
 	for s := e.pool.list.head; s != nil; s = s.next {

@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"reflect"
 	"unsafe"
-
-	"github.com/loggp/loggp/model"
 )
 
 // Broadcast sends the b of PE 0 to the b of all others, which has the same length. In phase i, from
@@ -131,7 +129,7 @@ func (r *reduction[T]) swap() {
 
 func (r *reduction[T]) combine(lower, higher, result []T) {
 	r.op(lower, higher, result)
-	r.spend(model.AclmplCombine, len(result))
+	r.spend(r.element, len(result))
 }
 
 func (r *reduction[T]) receive(src int, x []T) {

@@ -79,6 +79,29 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// The laws hold on every port, but for those that are about the pool of one: each once, with most
+// PEs, in every world.
+func TestLawsOfPorts(t *testing.T) {
+	own := map[string]bool{"copies": true, "drained while slots are written": true, "full pool": true}
+	for name, port := range map[string]Port{"arena": Arena, "PVM": PVM} {
+		for _, w := range worlds {
+			t.Run(name+", "+w.Name, func(t *testing.T) {
+				for i, l := range laws {
+					n := slices.Max(l.pes)
+					if own[l.name] || !w.Holds(n) {
+						continue
+					}
+					o := l.options[i%len(l.options)]
+					o.Port, o.Arena = port, 512<<(3*(i%3)) // segments of 512, 4096 or 32768 bytes
+					if err := runIn(w.Open(t, library(), n), o, l.program); err != nil {
+						t.Errorf("%s, %d PEs, %+v: %v", l.name, n, o, err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // Processes start slowly, so each law runs once, with most PEs.
 func TestLawsOfProcesses(t *testing.T) {
 	if enginetest.Racing {

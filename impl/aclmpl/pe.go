@@ -18,6 +18,9 @@ type Options struct {
 	Slots    int // in the pool of each PE; 0: 32
 	SlotSize int // bytes of message data in a slot; 0: 4096
 
+	Port  Port // to what kind of machine; 0: Puts
+	Arena int  // bytes of the part of the arena of each PE that has synchronous messages; 0: 65536
+
 	// SwapFrom is the least number of elements that Reduce reduces by binary swap; 0: 1024.
 	SwapFrom int
 }
@@ -27,7 +30,30 @@ const (
 	DefaultSlots    = 32
 	DefaultSlotSize = 4096
 	DefaultSwapFrom = 1024
+	DefaultArena    = 1 << 16
 )
+
+// Port is how the library uses a machine.
+type Port uint8
+
+// The ports.
+const (
+	Puts  Port = iota // put and fetch-and-increment, as on the Cray T3D
+	Arena             // memory that all share, as on the SGI Power Challenge
+	PVM               // messages of PVM
+	numPorts
+)
+
+// carrier carries messages: a port.
+type carrier interface {
+	send(dst int, b []byte)
+	receive(src int, b []byte) int
+	exchange(dst int, out []byte, src int, in []byte) int
+	sendAsync(dst, tag int, b []byte)
+	receiveAsync(src, tag int, b []byte, wait bool) (Status, bool)
+	barrier()
+	unreceived() (n int, first Status) // asynchronous messages, when no more come
+}
 
 // Error is a call that could not be carried out.
 type Error struct {
@@ -42,16 +68,19 @@ func (e *Error) Error() string { return fmt.Sprintf("PE %d: %s: %s", e.PE, e.Cal
 // PE is a processing element, one rank of a job, as its program sees it. Only the program's own
 // goroutine may use it.
 type PE struct {
-	port  device.Port
-	mem   *shmem.PE
-	rank  int
-	n     int
-	opt   Options
-	call  string // that the program is in, for errors
-	peer  int    // which it waits for, or none
-	pool  pool
-	stats Statistics
-	work  []byte // of reductions
+	port    device.Port
+	by      carrier
+	element model.CostKey                                     // of combining
+	mem     *shmem.PE                                         // of ports that share memory
+	take    func(w want, b []byte, wait bool) (segment, bool) // what they do for a segment
+	rank    int
+	n       int
+	opt     Options
+	call    string // that the program is in, for errors
+	peer    int    // which it waits for, or none
+	pool    pool
+	stats   Statistics
+	work    []byte // of reductions
 }
 
 // none is in place of a peer where a call waits for no one PE.
@@ -74,6 +103,10 @@ func Run(w device.World, o Options, program func(*PE) error) error {
 	o.Slots = cmp.Or(o.Slots, DefaultSlots)
 	o.SlotSize = (cmp.Or(o.SlotSize, DefaultSlotSize) + 7) &^ 7 // whole words
 	o.SwapFrom = cmp.Or(o.SwapFrom, DefaultSwapFrom)
+	o.Arena = (cmp.Or(o.Arena, DefaultArena) + 7) &^ 7
+	if o.Port >= numPorts {
+		panic("aclmpl: no such port")
+	}
 	var left stopped
 	err := w.Run(func(p device.Port) error { return run(p, o, &left, program) })
 	return left.explain(err)
@@ -81,7 +114,7 @@ func Run(w device.World, o Options, program func(*PE) error) error {
 
 // run is the life of a PE.
 func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err error) {
-	e := &PE{port: p, rank: p.Rank(), n: p.Size(), opt: o, peer: none}
+	e := &PE{port: p, rank: p.Rank(), n: p.Size(), opt: o, peer: none, element: model.AclmplCombine}
 	ended := false
 	defer func() {
 		v := recover()
@@ -97,8 +130,16 @@ func run(p device.Port, o Options, left *stopped, program func(*PE) error) (err 
 		}
 	}()
 	e.call = "Run"
-	e.mem = shmem.New(p, e.layout())
-	e.mem.Barrier(nil)
+	switch o.Port {
+	case Arena:
+		e.by = newArena(e)
+	case PVM:
+		e.by, e.element = newTask(e), model.AclmplPVMCombine
+	default:
+		e.mem = shmem.New(p, e.slot(o.Slots))
+		e.mem.Barrier(nil)
+		e.by, e.take = puts{e}, puts{e}.takeSegment
+	}
 	if err = program(e); err == nil {
 		e.end()
 	}
@@ -128,16 +169,16 @@ func (e *PE) Statistics() Statistics { return e.stats }
 // one.
 func (e *PE) Barrier() {
 	e.enter("Barrier", none)
-	e.mem.Barrier(e.relieve)
+	e.by.barrier()
 	e.leave()
 }
 
 // end returns when all PEs have come to the end of their programs.
 func (e *PE) end() {
 	e.enter("end of the program", none)
-	e.mem.Barrier(e.relieve)
-	if n, s := e.unreceived(); n > 0 {
-		e.fail("%d asynchronous %s not received; the first is from PE %d with tag %d, of %d bytes", n, plural(n, "message was", "messages were"), s.source, s.tag, s.total)
+	e.by.barrier()
+	if n, s := e.by.unreceived(); n > 0 {
+		e.fail("%d asynchronous %s not received; the first is from PE %d with tag %d, of %d bytes", n, plural(n, "message was", "messages were"), s.Source, s.Tag, s.Bytes)
 	}
 }
 

@@ -70,22 +70,37 @@ func (e *PE) SendReceive(dst int, out []byte, src int, in []byte) int {
 // give, get and exchange are what Send, Receive and SendReceive do. Collective calls use them, too.
 func (e *PE) give(dst int, b []byte) {
 	e.peer = dst
-	e.spend(model.AclmplSend, 1)
-	e.send(dst, b)
+	e.by.send(dst, b)
 }
 
 func (e *PE) get(src int, b []byte) int {
 	e.peer = src
-	e.spend(model.AclmplReceive, 1)
-	return e.received(e.post(src, b))
+	return e.by.receive(src, b)
 }
 
 func (e *PE) exchange(dst int, out []byte, src int, in []byte) int {
 	e.peer = dst
+	return e.by.exchange(dst, out, src, in)
+}
+
+// puts is the port to machines with put and fetch-and-increment, as the Cray T3D.
+type puts struct{ *PE }
+
+func (e puts) send(dst int, b []byte) {
+	e.spend(model.AclmplSend, 1)
+	e.carryOut(dst, b)
+}
+
+func (e puts) receive(src int, b []byte) int {
+	e.spend(model.AclmplReceive, 1)
+	return e.received(e.post(src, b))
+}
+
+func (e puts) exchange(dst int, out []byte, src int, in []byte) int {
 	e.spend(model.AclmplReceive, 1)
 	k := e.post(src, in)
 	e.spend(model.AclmplSend, 1)
-	e.send(dst, out)
+	e.carryOut(dst, out)
 	e.peer = src
 	return e.received(k)
 }
@@ -101,9 +116,9 @@ func (e *PE) post(src int, b []byte) device.Key {
 	return k
 }
 
-// send waits for the request of dst and carries it out. The request block is cleared first: dst may
+// carryOut waits for the request of dst and carries it out. The request block is cleared first: dst may
 // make its next request as soon as it sees the completion block.
-func (e *PE) send(dst int, b []byte) {
+func (e *PE) carryOut(dst int, b []byte) {
 	at := e.request(dst)
 	w := e.await(at + 8)
 	room, k := int(w>>32), device.Key(e.mem.Load(at))

@@ -234,6 +234,10 @@ func Carried(by *model.Engine, library string, o mpi.Options) []*Library {
 	switch by {
 	case model.Aclmpl:
 		return ACLMPL(library, aclmpl.Options{})
+	case model.AclmplArena:
+		return ACLMPL(library, aclmpl.Options{Port: aclmpl.Arena})
+	case model.AclmplPVM:
+		return ACLMPL(library, aclmpl.Options{Port: aclmpl.PVM})
 	case model.Pvm:
 		return PVM(library)
 	}

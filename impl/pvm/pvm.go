@@ -290,6 +290,12 @@ func (t *Task) take(q *device.Packet) {
 	}
 }
 
+// Pending calls yield for each message that has come and was not received.
+func (t *Task) Pending(yield func(Status) bool) {
+	for m := t.first; m != nil && yield(m.Status); m = m.next {
+	}
+}
+
 // Barrier returns when all tasks have called it (pvm_barrier; Hensgen, Finkel and Manber 1988:
 // dissemination).
 func (t *Task) Barrier() {

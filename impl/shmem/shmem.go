@@ -38,6 +38,7 @@ type PE struct {
 	handled  uint64         // how many packets were handled,
 	answer   int64          // and the answer to a fetch-and-increment,
 	answered bool           // if it has come
+	into     []byte         // for what was asked of another's memory
 	packet   device.Packet
 	reply    device.Packet
 }
@@ -54,7 +55,9 @@ const (
 	increment            // fetch-and-increment
 	fetched              // its answer
 	setup                // keys of symmetric memory
-	completed            // a put has ended
+	completed            // a put or get has ended
+	get                  // key, offset and length: answer with the data
+	gotten               // the answer
 )
 
 // minPlaced is the least data that a port may put into memory before its packet is received. Words
@@ -167,6 +170,25 @@ func (e *PE) Put(dst int, k device.Key, off int, b []byte) {
 
 // PutSymmetric is Put to offset off of the symmetric memory of dst.
 func (e *PE) PutSymmetric(dst, off int, b []byte) { e.Put(dst, e.key(dst), front+off, b) }
+
+// GetSymmetric reads offset off of the symmetric memory of src into b, and waits until it is there.
+func (e *PE) GetSymmetric(src, off int, b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if e.memory != nil {
+		e.Quiet()
+		e.puts++
+		e.memory.Get(src, e.key(src), front+off, b, device.Head{completed})
+		e.Quiet()
+		return
+	}
+	e.into, e.answered = b, false
+	e.ask(src, device.Head{get, uint64(front + off), uint64(len(b))}, nil)
+	for !e.answered {
+		e.take(e.port.Recv(true))
+	}
+}
 
 // PutWords puts up to four words to offset off of the symmetric memory of dst. They are there all
 // at once, or the first at least as early as the last. The words are taken when it returns.
@@ -318,6 +340,17 @@ func (e *PE) take(q *device.Packet) {
 		e.reply.Head = device.Head{fetched, uint64(e.register)}
 		e.port.Send(q.Src, &e.reply)
 		e.register++
+	case get:
+		e.reply.Head, e.reply.Data = device.Head{gotten}, e.block[q.Head[1]:][:q.Head[2]]
+		if q.Src == e.rank {
+			e.take(&e.reply)
+		} else {
+			e.port.Send(q.Src, &e.reply)
+		}
+		e.reply.Data = nil
+	case gotten:
+		copy(e.into, q.Data)
+		e.answered = true
 	case fetched:
 		e.answer, e.answered = int64(q.Head[1]), true
 	}

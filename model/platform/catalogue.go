@@ -15,6 +15,7 @@ var catalogue = []string{
 	"t3d",
 	"now",
 	"convex",
+	"challenge",
 	"smp-torus",
 	"smp-ethernet",
 	"start-x",
