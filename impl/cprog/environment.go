@@ -43,7 +43,7 @@ var byName = map[string]handler{
 	"MPI_Test_cancelled":       func(_ *rank, a args) { set(a[1], truth(getStatus(a[0]).Cancelled)) },
 	"MPI_Status_set_cancelled": func(_ *rank, a args) { ptr[status](a[0]).cancelled = truth(int32(a[1]) != 0) },
 	"MPI_Wait":                 wait, "MPI_Test": test, "MPI_Waitall": waitall, "MPI_Testall": testall, "MPI_Waitany": waitany, "MPI_Testany": testany,
-	"MPI_Waitsome": some(mpi.WaitSome), "MPI_Testsome": some(mpi.TestSome),
+	"MPI_Waitsome": some(true, mpi.WaitSome), "MPI_Testsome": some(false, mpi.TestSome), "MPI_Request_get_status": requestGetStatus,
 	"MPI_Request_free": requestFree, "MPI_Cancel": cancel, "MPI_Start": start, "MPI_Startall": startall,
 	"MPI_Buffer_attach": attach, "MPI_Buffer_detach": detach,
 
@@ -62,6 +62,11 @@ var byName = map[string]handler{
 	"MPI_Reduce": reduce, "MPI_Allreduce": reduceAll((*mpi.Comm).Allreduce), "MPI_Scan": reduceAll((*mpi.Comm).Scan), "MPI_Exscan": exscan,
 	"MPI_Reduce_scatter": reduceScatter, "MPI_Reduce_scatter_block": reduceScatterBlock, "MPI_Reduce_local": reduceLocal,
 	"MPI_Op_create": opCreate, "MPI_Op_free": opFree, "MPI_Op_commutative": opCommutative,
+
+	"MPI_Ibarrier": ibarrier, "MPI_Ibcast": ibcast, "MPI_Igather": igather, "MPI_Igatherv": igatherv, "MPI_Iscatter": iscatter, "MPI_Iscatterv": iscatterv,
+	"MPI_Iallgather": iallgather, "MPI_Iallgatherv": iallgatherv, "MPI_Ialltoall": ialltoall, "MPI_Ialltoallv": ialltoallv, "MPI_Ialltoallw": ialltoallw,
+	"MPI_Ireduce": ireduce, "MPI_Iallreduce": iallreduce, "MPI_Iscan": iscan, "MPI_Iexscan": iexscan,
+	"MPI_Ireduce_scatter": ireduceScatter, "MPI_Ireduce_scatter_block": ireduceScatterBlock,
 
 	"MPI_Group_size": groupSize, "MPI_Group_rank": groupRank, "MPI_Group_translate_ranks": translate, "MPI_Group_compare": groupCompare, "MPI_Comm_group": commGroup,
 	"MPI_Group_union": groups(mpi.Group.Union), "MPI_Group_intersection": groups(mpi.Group.Intersection), "MPI_Group_difference": groups(mpi.Group.Difference),

@@ -104,7 +104,7 @@ type handles struct {
 	types    table[*madeType]
 	ops      table[*mpi.Op]
 	handlers table[*mpi.ErrorHandler]
-	requests table[mpi.Request]
+	requests table[request]
 	infos    table[*info]
 
 	own, self *comm // of all ranks; of this one alone, when it was asked for
@@ -117,6 +117,8 @@ type handles struct {
 	nextKeyval int
 	predefined *[8]int32 // values of the library's attributes, in C's memory
 
+	collectives int // non-blocking collective operations that were started
+
 	combined uintptr // the datatype of the reduction under way
 	failing  int     // what a callback has returned, other than MPI_SUCCESS
 }
@@ -127,6 +129,13 @@ type comm struct {
 	handle     uintptr
 	name       string
 	attributes []attribute
+	started    int // non-blocking collective operations
+}
+
+// request is an operation that the program has started: of messages, or collective.
+type request struct {
+	q mpi.Request
+	p *pending // nil: it is q
 }
 
 // madeType is a datatype that a program has made.
@@ -209,7 +218,7 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 func (r *rank) addType(t *mpi.Datatype) uintptr { return r.types.add(kindType, &madeType{Datatype: t}) }
 
 // request returns the request at an address; MPI_REQUEST_NULL is one that is null.
-func (r *rank) request(at uintptr) (mpi.Request, *mpi.Request) {
+func (r *rank) request(at uintptr) (mpi.Request, *request) {
 	h := *ptr[uintptr](at)
 	if h == requestNull {
 		return mpi.Request{}, nil
@@ -218,7 +227,7 @@ func (r *rank) request(at uintptr) (mpi.Request, *mpi.Request) {
 	if q == nil {
 		r.fail(mpi.ErrRequest, "the request was completed before, or freed, or is none")
 	}
-	return *q, q
+	return q.q, q
 }
 
 // keep stores what has become of a request: one that is complete is MPI_REQUEST_NULL from now on.
@@ -226,14 +235,16 @@ func (r *rank) keep(at uintptr, q mpi.Request) {
 	h := ptr[uintptr](at)
 	switch {
 	case !q.Null():
-		*r.requests.get(kindRequest, *h) = q
+		r.requests.get(kindRequest, *h).q = q
 	case *h != requestNull:
 		r.requests.remove(*h)
 		*h = requestNull
 	}
 }
 
-func (r *rank) addRequest(at uintptr, q mpi.Request) { set(at, r.requests.add(kindRequest, q)) }
+func (r *rank) addRequest(at uintptr, q mpi.Request) {
+	set(at, r.requests.add(kindRequest, request{q: q}))
+}
 
 // buffer returns count elements of a datatype at an address.
 func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {

@@ -3,6 +3,8 @@
 package cprog
 
 import (
+	"unsafe"
+
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -71,15 +73,18 @@ func setElements(r *rank, a args) {
 	x.bytes = [2]int32{int32(n), int32(n >> 32)}
 }
 
-func wait(r *rank, a args) {
-	q, _ := r.request(a[0])
-	s := q.Wait()
-	r.keep(a[0], q)
-	setStatus(a[1], s)
-}
+func wait(r *rank, a args) { setStatus(a[1], r.waitOne(a[0])) }
 
 func test(r *rank, a args) {
-	q, _ := r.request(a[0])
+	q, x := r.request(a[0])
+	if x != nil && x.p != nil {
+		s, _, done := r.finished(a[0])
+		set(a[1], truth(done))
+		if done {
+			setStatus(a[2], s)
+		}
+		return
+	}
 	s, done := q.Test()
 	set(a[1], truth(done))
 	if done {
@@ -88,30 +93,52 @@ func test(r *rank, a args) {
 	}
 }
 
-func requestFree(r *rank, a args) {
-	q, there := r.request(a[0])
-	if there == nil {
+// message returns the request at an address, which is one of a message.
+func (r *rank) message(at uintptr) (mpi.Request, *request) {
+	q, x := r.request(at)
+	switch {
+	case x == nil:
 		r.fail(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
+	case x.p != nil:
+		r.fail(mpi.ErrRequest, "the request is a collective operation")
 	}
+	return q, x
+}
+
+func requestFree(r *rank, a args) {
+	q, _ := r.message(a[0])
 	q.Free()
 	r.keep(a[0], q)
 }
 
 func cancel(r *rank, a args) {
-	q, there := r.request(a[0])
-	if there == nil {
-		r.fail(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
-	}
+	q, _ := r.message(a[0])
 	q.Cancel()
 }
 
 func start(r *rank, a args) {
-	q, there := r.request(a[0])
-	if there == nil {
-		r.fail(mpi.ErrRequest, "the request is MPI_REQUEST_NULL")
-	}
+	q, x := r.message(a[0])
 	q.Start()
-	*there = q
+	x.q = q
+}
+
+// getStatus says whether a request is complete, and leaves it.
+func requestGetStatus(r *rank, a args) {
+	q, x := r.request(uintptr(unsafe.Pointer(&a[0])))
+	s, done := mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}, true
+	switch {
+	case x == nil:
+	case x.p != nil:
+		done = x.p.test()
+	case q.Active():
+		if done = q.Complete(); done {
+			s = q.Status()
+		}
+	}
+	set(a[1], truth(done))
+	if done {
+		setStatus(a[2], s)
+	}
 }
 
 func startall(r *rank, a args) {
@@ -178,6 +205,12 @@ func (r *rank) inStatus(requests uintptr, q []mpi.Request, statuses uintptr) {
 }
 
 func waitall(r *rank, a args) {
+	if r.mixed(a[0], a[1]) {
+		for i := range int(a[0]) {
+			setStatus(statusAt(a[2], i), r.waitOne(a[1]+uintptr(i*pointer)))
+		}
+		return
+	}
 	q := r.list(a[0], a[1])
 	st := r.statuses[:len(q)]
 	if a[2] == 0 {
@@ -192,6 +225,15 @@ func waitall(r *rank, a args) {
 }
 
 func testall(r *rank, a args) {
+	if r.mixed(a[0], a[1]) {
+		done := r.allReady(a[0], a[1])
+		if set(a[2], truth(done)); done {
+			for i := range int(a[0]) {
+				setStatus(statusAt(a[3], i), r.waitOne(a[1]+uintptr(i*pointer)))
+			}
+		}
+		return
+	}
 	q := r.list(a[0], a[1])
 	st := r.statuses[:len(q)]
 	defer r.inStatus(a[1], q, a[3])
@@ -207,12 +249,31 @@ func testall(r *rank, a args) {
 }
 
 func waitany(r *rank, a args) {
+	if r.mixed(a[0], a[1]) {
+		set(a[2], int32(undefined))
+		r.sweepUntil(a[0], a[1], 1, func(i int, s mpi.Status) {
+			set(a[2], int32(i))
+			setStatus(a[3], s)
+		})
+		return
+	}
 	q := r.list(a[0], a[1])
 	i, s := mpi.WaitAny(q)
 	r.any(q, i, s, a[1], a[2], a[3])
 }
 
 func testany(r *rank, a args) {
+	if r.mixed(a[0], a[1]) {
+		found := false
+		set(a[2], int32(undefined))
+		open := r.sweep(a[0], a[1], 1, func(i int, s mpi.Status) {
+			found = true
+			set(a[2], int32(i))
+			setStatus(a[4], s)
+		})
+		set(a[3], truth(found || open == 0))
+		return
+	}
 	q := r.list(a[0], a[1])
 	i, s, done := mpi.TestAny(q)
 	set(a[3], truth(done))
@@ -233,8 +294,24 @@ func (r *rank) any(q []mpi.Request, i int, s mpi.Status, requests, index, status
 	setStatus(status, s)
 }
 
-func some(f func(q []mpi.Request, index []int, st []mpi.Status) int) handler {
+func some(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int) handler {
 	return func(r *rank, a args) {
+		if r.mixed(a[0], a[1]) {
+			n, sweep := 0, r.sweep
+			if waits {
+				sweep = r.sweepUntil
+			}
+			open := sweep(a[0], a[1], -1, func(i int, s mpi.Status) {
+				set(a[3]+uintptr(4*n), int32(i))
+				setStatus(statusAt(a[4], n), s)
+				n++
+			})
+			if open == 0 {
+				n = undefined
+			}
+			set(a[2], int32(n))
+			return
+		}
 		q := r.list(a[0], a[1])
 		n := f(q, r.indices, r.statuses)
 		if n < 0 {

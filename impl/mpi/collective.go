@@ -147,6 +147,12 @@ func (c *Comm) Exscan(send, recv Buffer, op *Op) {
 	}
 }
 
+// Combine leaves in ∘ inout in inout, and charges that, for collective operations that are made of messages.
+func (c *Comm) Combine(op *Op, in, inout Buffer) {
+	c.e.Port().Operate(inout.Count)
+	op.Apply(in, inout)
+}
+
 func (c *Comm) reduceAll(call string, o collective.Operation, send, recv Buffer, op *Op) {
 	c.begin(call, 0, send)
 	r := c.combining(o, 0, send, op)

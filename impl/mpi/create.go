@@ -99,6 +99,22 @@ func (c *Comm) Self() *Comm {
 	return c.newComm([]int{c.e.Port().Rank()}, selfContext)
 }
 
+// asideBit marks contexts of messages that are apart from the program's. Those of communicators are smaller.
+const asideBit = 1 << 30
+
+// Aside returns a communicator of the same ranks, whose messages are apart from those of c, for collective operations that
+// are made of messages. It needs no message, and has no attributes and no topology. It is not freed.
+func (c *Comm) Aside() *Comm {
+	c.enter("Aside")
+	n := *c
+	n.context |= asideBit
+	n.extras = nil
+	if h := c.ErrorHandler(); h != n.ErrorHandler() {
+		n.setHandler(h)
+	}
+	return &n
+}
+
 // Compare compares two communicators of this rank (MPI_Comm_compare).
 func (c *Comm) Compare(d *Comm) Comparison {
 	c.enter("Compare")

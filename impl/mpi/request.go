@@ -23,6 +23,25 @@ func (c *Comm) request(op *engine.Op) Request { return Request{c, op, op.Use()} 
 // Null reports whether r is no request.
 func (r *Request) Null() bool { return r.op == nil }
 
+// Active reports whether there is an operation to wait for.
+func (r *Request) Active() bool { return !r.idle() }
+
+// Complete reports whether the operation is complete, and leaves it (MPI_Request_get_status).
+func (r *Request) Complete() bool { return !r.active("Complete") || r.c.e.Test(r.op) }
+
+// Status returns the status of an operation that is complete, and leaves it.
+func (r *Request) Status() Status {
+	switch got, ok := r.op.Received(); {
+	case r.op.Cancelled():
+		st := empty
+		st.Cancelled = true
+		return st
+	case ok:
+		return r.c.status(got)
+	}
+	return empty
+}
+
 // Wait waits until the operation is complete.
 func (r *Request) Wait() Status { return r.wait("Wait") }
 
@@ -73,13 +92,7 @@ func (r *Request) check() {
 // one that is null are stale, also those that stand in the same list.
 func (r *Request) end() Status {
 	r.check()
-	st := empty
-	switch got, ok := r.op.Received(); {
-	case r.op.Cancelled():
-		st.Cancelled = true
-	case ok:
-		st = r.c.status(got)
-	}
+	st := r.Status()
 	r.c.e.Release(r.op)
 	if r.op.Use() != r.use {
 		*r = Request{}

@@ -4,6 +4,7 @@
 #include "requests.h"
 #include "types.h"
 #include "collective.h"
+#include "nonblocking.h"
 #include "comms.h"
 #include "environment.h"
 
@@ -118,6 +119,23 @@ int main(int argc, char **argv) {
 	RUN(mixed_with_messages)
 	RUN(scan_of_maxloc)
 	RUN(strings_in_order)
+
+	RUN(ibarriers)
+	RUN(ibcasts)
+	RUN(igathers)
+	RUN(igather_in_place)
+	RUN(igathervs)
+	RUN(iallgathers)
+	RUN(ialltoalls)
+	RUN(ireduces)
+	RUN(ireduces_in_order)
+	RUN(iscans)
+	RUN(ireduce_scatters)
+	RUN(mixed_any)
+	RUN(mixed_some)
+	RUN(progress_elsewhere)
+	RUN(blocking_between)
+	RUN(get_status)
 
 	RUN(groups)
 	RUN(group_ranges)

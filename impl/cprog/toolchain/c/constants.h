@@ -105,6 +105,17 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_INT64_T ((MPI_Datatype)0x00000258)
 #define MPI_UINT64_T ((MPI_Datatype)0x00000259)
 
+/* Types of what is missing, so that headers which name them compile. */
+typedef struct MPI_ABI_Win *MPI_Win;
+#define MPI_WIN_NULL ((MPI_Win)0x00000110)
+typedef struct MPI_ABI_File *MPI_File;
+#define MPI_FILE_NULL ((MPI_File)0x00000118)
+typedef struct MPI_ABI_Session *MPI_Session;
+#define MPI_SESSION_NULL ((MPI_Session)0x00000120)
+typedef struct MPI_ABI_Message *MPI_Message;
+#define MPI_MESSAGE_NULL ((MPI_Message)0x00000128)
+#define MPI_MESSAGE_NO_PROC ((MPI_Message)0x00000129)
+
 #define MPI_LONG_LONG_INT MPI_LONG_LONG
 #define MPI_C_COMPLEX MPI_C_FLOAT_COMPLEX
 

@@ -1,0 +1,460 @@
+//go:build cgo && linux && (amd64 || arm64)
+
+package cprog
+
+import (
+	"github.com/loggp/loggp/impl/mpi"
+)
+
+// Non-blocking collective operations. Each consists of messages that are all started at once: every rank sends to each
+// other one what that needs of it, and what is combined is combined where the operation is completed. So an operation
+// needs nothing of its rank until then, and makes progress as messages do, within any call. On many ranks that is more
+// messages than the algorithms of blocking operations have.
+
+// pending is an operation under way.
+type pending struct {
+	r      *rank
+	c      *comm
+	aside  *mpi.Comm // whose messages are apart from the program's
+	tag    int
+	reqs   []mpi.Request
+	finish func() // what is done when all messages are there; nil: nothing
+	done   bool
+}
+
+// tags is how many operations of a communicator can be under way.
+const tags = 1 << 20
+
+// pending begins an operation on a communicator.
+func (r *rank) pending(h uintptr) *pending {
+	c := r.comm(h)
+	if c.IsInter() {
+		r.fail(mpi.ErrComm, "the communicator is between two groups: merge them first")
+	}
+	r.collectives++
+	c.started = (c.started + 1) % tags
+	return &pending{r: r, c: c, aside: c.Aside(), tag: c.started}
+}
+
+func (p *pending) send(b mpi.Buffer, to int) {
+	p.reqs = append(p.reqs, p.aside.Isend(b, to, p.tag))
+}
+func (p *pending) recv(b mpi.Buffer, from int) {
+	p.reqs = append(p.reqs, p.aside.Irecv(b, from, p.tag))
+}
+
+// root fails if a root is none of the ranks.
+func (p *pending) root(n uintptr) int {
+	if int(n) < 0 || int(n) >= p.c.Size() {
+		p.r.fail(mpi.ErrRoot, "root %d is not in a communicator of %d", int(n), p.c.Size())
+	}
+	return int(n)
+}
+
+// under stores a request for the operation at an address.
+func (p *pending) under(at uintptr) { set(at, p.r.requests.add(kindRequest, request{p: p})) }
+
+// wait waits until the operation is complete.
+func (p *pending) wait() {
+	if !p.done {
+		mpi.WaitAll(p.reqs, nil)
+		p.complete()
+	}
+}
+
+// test reports whether it is.
+func (p *pending) test() bool {
+	if !p.done && mpi.TestAll(p.reqs, nil) {
+		p.complete()
+	}
+	return p.done
+}
+
+func (p *pending) complete() {
+	if p.done = true; p.finish != nil {
+		p.finish()
+	}
+}
+
+// zero is the buffer of a message without data.
+var zero = mpi.Buffer{Type: mpi.Byte}
+
+func ibarrier(r *rank, a args) {
+	p := r.pending(a[0])
+	for i := range p.c.Size() {
+		if i != p.c.Rank() {
+			p.send(zero, i)
+			p.recv(zero, i)
+		}
+	}
+	p.under(a[1])
+}
+
+func ibcast(r *rank, a args) {
+	p := r.pending(a[4])
+	b, root := r.buffer(a[0], int(a[1]), a[2]), p.root(a[3])
+	if p.c.Rank() != root {
+		p.recv(b, root)
+	} else {
+		for i := range p.c.Size() {
+			if i != root {
+				p.send(b, i)
+			}
+		}
+	}
+	p.under(a[5])
+}
+
+// block returns the part of rank i of a buffer that has as much for each rank.
+func block(b mpi.Buffer, i int) mpi.Buffer { return b.Part(i*b.Count, b.Count) }
+
+func igather(r *rank, a args) {
+	p := r.pending(a[7])
+	root := p.root(a[6])
+	if p.c.Rank() == root {
+		all := r.blocks(p.c.Size(), a[3], int(a[4]), a[5])
+		p.fromAll(a[0] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
+	}
+	if p.c.Rank() != root || a[0] != inPlace {
+		p.send(r.buffer(a[0], int(a[1]), a[2]), root)
+	}
+	p.under(a[8])
+}
+
+func igatherv(r *rank, a args) {
+	p := r.pending(a[8])
+	root := p.root(a[7])
+	if p.c.Rank() == root {
+		p.fromAll(a[0] == inPlace, r.parts(p.c, a[3], a[4], a[5], a[6]).part)
+	}
+	if p.c.Rank() != root || a[0] != inPlace {
+		p.send(r.buffer(a[0], int(a[1]), a[2]), root)
+	}
+	p.under(a[9])
+}
+
+// fromAll receives a part from each rank, but from this one itself if its part is in place.
+func (p *pending) fromAll(placed bool, part func(i int) mpi.Buffer) {
+	for i := range p.c.Size() {
+		if !placed || i != p.c.Rank() {
+			p.recv(part(i), i)
+		}
+	}
+}
+
+// toAll sends likewise.
+func (p *pending) toAll(placed bool, part func(i int) mpi.Buffer) {
+	for i := range p.c.Size() {
+		if !placed || i != p.c.Rank() {
+			p.send(part(i), i)
+		}
+	}
+}
+
+func iscatter(r *rank, a args) {
+	p := r.pending(a[7])
+	root := p.root(a[6])
+	if p.c.Rank() != root || a[3] != inPlace {
+		p.recv(r.buffer(a[3], int(a[4]), a[5]), root)
+	}
+	if p.c.Rank() == root {
+		all := r.blocks(p.c.Size(), a[0], int(a[1]), a[2])
+		p.toAll(a[3] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
+	}
+	p.under(a[8])
+}
+
+func iscatterv(r *rank, a args) {
+	p := r.pending(a[8])
+	root := p.root(a[7])
+	if p.c.Rank() != root || a[4] != inPlace {
+		p.recv(r.buffer(a[4], int(a[5]), a[6]), root)
+	}
+	if p.c.Rank() == root {
+		p.toAll(a[4] == inPlace, r.parts(p.c, a[0], a[1], a[2], a[3]).part)
+	}
+	p.under(a[9])
+}
+
+func iallgather(r *rank, a args) {
+	p := r.pending(a[6])
+	all := r.blocks(p.c.Size(), a[3], int(a[4]), a[5])
+	p.gatherAll(a[0] == inPlace, a, func(i int) mpi.Buffer { return block(all, i) })
+	p.under(a[7])
+}
+
+func iallgatherv(r *rank, a args) {
+	p := r.pending(a[7])
+	p.gatherAll(a[0] == inPlace, a, r.parts(p.c, a[3], a[4], a[5], a[6]).part)
+	p.under(a[8])
+}
+
+// gatherAll receives a part from each rank, and sends to each what this one gives.
+func (p *pending) gatherAll(placed bool, a args, part func(i int) mpi.Buffer) {
+	p.fromAll(placed, part)
+	mine := part(p.c.Rank())
+	if !placed {
+		mine = p.r.buffer(a[0], int(a[1]), a[2])
+	}
+	p.toAll(placed, func(int) mpi.Buffer { return mine })
+}
+
+func ialltoall(r *rank, a args) {
+	p := r.pending(a[6])
+	into := r.blocks(p.c.Size(), a[3], int(a[4]), a[5])
+	from := clone(into)
+	if a[0] != inPlace {
+		from = r.blocks(p.c.Size(), a[0], int(a[1]), a[2])
+	}
+	p.fromAll(false, func(i int) mpi.Buffer { return block(into, i) })
+	p.toAll(false, func(i int) mpi.Buffer { return block(from, i) })
+	p.under(a[7])
+}
+
+func ialltoallv(r *rank, a args) {
+	p := r.pending(a[8])
+	into := r.parts(p.c, a[4], a[5], a[6], a[7])
+	from := into
+	if a[0] == inPlace {
+		from.all = clone(into.all)
+	} else {
+		from = r.parts(p.c, a[0], a[1], a[2], a[3])
+	}
+	p.fromAll(false, into.part)
+	p.toAll(false, from.part)
+	p.under(a[9])
+}
+
+func ialltoallw(r *rank, a args) {
+	p := r.pending(a[8])
+	into := r.buffers(p.c, a[4], a[5], a[6], a[7])
+	from := make([]mpi.Buffer, len(into))
+	if a[0] == inPlace {
+		for i := range into {
+			from[i] = flatCopy(into[i])
+		}
+	} else {
+		from = r.buffers(p.c, a[0], a[1], a[2], a[3])
+	}
+	p.fromAll(false, func(i int) mpi.Buffer { return into[i] })
+	p.toAll(false, func(i int) mpi.Buffer { return from[i] })
+	p.under(a[9])
+}
+
+// combine receives operands of the ranks from first on, up to and without last, and leaves their combination, in the order
+// of ranks, in out when all are there. mine is that of this rank.
+func (p *pending) combine(first, last int, mine, out mpi.Buffer, o *mpi.Op, datatype uintptr) {
+	operands := make([]mpi.Buffer, last-first)
+	for i := range operands {
+		if first+i == p.c.Rank() {
+			operands[i] = flatCopy(mine)
+			continue
+		}
+		operands[i] = flatCopy(out)
+		p.recv(operands[i], first+i)
+	}
+	p.finish = func() {
+		if len(operands) == 0 || out.Count == 0 {
+			return
+		}
+		p.r.combined = datatype
+		result := operands[len(operands)-1]
+		for i := len(operands) - 2; i >= 0; i-- {
+			p.c.Combine(o, operands[i], result)
+		}
+		flat := make([]byte, result.Len())
+		result.Pack(flat, 0)
+		out.Unpack(flat, 0)
+	}
+}
+
+// checkOp fails if an operation is not for elements of a type.
+func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
+	if err := o.Check(b.Type); err != nil {
+		r.fail(mpi.ErrOp, "%v", err)
+	}
+}
+
+func ireduce(r *rank, a args) {
+	p := r.pending(a[6])
+	root, o := p.root(a[5]), r.op(a[4], a[3])
+	if p.c.Rank() != root {
+		b := r.buffer(a[0], int(a[2]), a[3])
+		r.checkOp(o, b)
+		p.send(b, root)
+	} else {
+		in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+		r.checkOp(o, out)
+		p.combine(0, p.c.Size(), in, out, o, a[3])
+	}
+	p.under(a[7])
+}
+
+func iallreduce(r *rank, a args) {
+	p := r.pending(a[5])
+	o := r.op(a[4], a[3])
+	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	r.checkOp(o, out)
+	p.combine(0, p.c.Size(), in, out, o, a[3])
+	p.toAll(true, func(int) mpi.Buffer { return in })
+	p.under(a[6])
+}
+
+func iscan(r *rank, a args)   { r.scan(a, 1) }
+func iexscan(r *rank, a args) { r.scan(a, 0) }
+
+// scan combines the operands of the ranks before this one, and of as many behind.
+func (r *rank) scan(a args, own int) {
+	p := r.pending(a[5])
+	o := r.op(a[4], a[3])
+	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
+	r.checkOp(o, out)
+	me := p.c.Rank()
+	p.combine(0, me+own, in, out, o, a[3])
+	for i := me + 1; i < p.c.Size(); i++ {
+		p.send(in, i)
+	}
+	p.under(a[6])
+}
+
+func ireduceScatter(r *rank, a args) {
+	p := r.pending(a[5])
+	counts := ints(a[2], p.c.Size())
+	for _, n := range counts {
+		if n < 0 {
+			r.fail(mpi.ErrCount, "%d elements: a count is not negative", n)
+		}
+	}
+	p.reduceParts(a, counts)
+}
+
+func ireduceScatterBlock(r *rank, a args) {
+	p := r.pending(a[5])
+	counts := make([]int, p.c.Size())
+	for i := range counts {
+		counts[i] = r.count(a[2])
+	}
+	p.reduceParts(a, counts)
+}
+
+func (p *pending) reduceParts(a args, counts []int) {
+	r, o := p.r, p.r.op(a[4], a[3])
+	offsets, total := make([]int, len(counts)), 0
+	for i, n := range counts {
+		offsets[i] = total
+		total += n
+	}
+	var in mpi.Buffer
+	if a[0] == inPlace {
+		in = flatCopy(r.buffer(a[1], total, a[3]))
+	} else {
+		in = r.buffer(a[0], total, a[3])
+	}
+	out := r.buffer(a[1], counts[p.c.Rank()], a[3])
+	r.checkOp(o, out)
+	part := func(i int) mpi.Buffer { return in.Part(offsets[i], counts[i]) }
+	p.combine(0, p.c.Size(), part(p.c.Rank()), out, o, a[3])
+	p.toAll(true, part)
+	p.under(a[6])
+}
+
+// Lists with such operations are looked at one by one.
+
+// finished completes the request at an address if it can be. It reports whether there was one to wait for, and whether it
+// is complete.
+func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
+	q, x := r.request(at)
+	s = mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+	switch {
+	case x == nil:
+		return s, false, true
+	case x.p != nil:
+		if done = x.p.test(); done {
+			r.drop(at)
+		}
+		return s, true, done
+	case !q.Active():
+		return s, false, true
+	}
+	if s, done = q.Test(); done {
+		r.keep(at, q)
+	}
+	return s, true, done
+}
+
+// drop ends the use of a request.
+func (r *rank) drop(at uintptr) {
+	h := ptr[uintptr](at)
+	r.requests.remove(*h)
+	*h = requestNull
+}
+
+// mixed reports whether a list has such operations.
+func (r *rank) mixed(count, at uintptr) bool {
+	if r.collectives == 0 {
+		return false
+	}
+	for i := range int(count) {
+		if x := r.requests.get(kindRequest, *ptr[uintptr](at + uintptr(i*pointer))); x != nil && x.p != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// waitOne waits for the request at an address.
+func (r *rank) waitOne(at uintptr) mpi.Status {
+	q, x := r.request(at)
+	if x != nil && x.p != nil {
+		x.p.wait()
+		r.drop(at)
+		return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+	}
+	s := q.Wait()
+	r.keep(at, q)
+	return s
+}
+
+// sweep completes what can be of a list: at most so many, each told to found. It returns how many there were to wait for.
+func (r *rank) sweep(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+	for i := range int(count) {
+		s, there, done := r.finished(at + uintptr(i*pointer))
+		if there {
+			open++
+		}
+		if there && done {
+			found(i, s)
+			if most--; most == 0 {
+				break
+			}
+		}
+	}
+	return open
+}
+
+// sweepUntil is sweep until one is found.
+func (r *rank) sweepUntil(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
+	for any := false; !any; {
+		open = r.sweep(count, at, most, func(i int, s mpi.Status) { any = true; found(i, s) })
+		if open == 0 {
+			break
+		}
+	}
+	return open
+}
+
+// allReady reports whether all operations of a list are complete, and leaves them.
+func (r *rank) allReady(count, at uintptr) bool {
+	all := true
+	for i := range int(count) {
+		q, x := r.request(at + uintptr(i*pointer))
+		switch {
+		case x == nil:
+		case x.p != nil:
+			all = x.p.test() && all
+		case q.Active():
+			all = q.Complete() && all
+		}
+	}
+	return all
+}
