@@ -26,7 +26,8 @@ var All = []Pattern{
 	{"latency", "a message from rank 0 to rank 1 and back; half the time", 2, nil, true, pingPong},
 	{"one-to-all", "rank 0 sends to each other rank in turn", 2, byRoot, false, oneToAll},
 	{"all-to-one", "rank 0 receives from each other rank in turn", 2, byRoot, false, allToOne},
-	{"all-to-all", "each rank sends to each other rank", 2, byRoot, false, allToAll},
+	{"all-to-all", "each rank exchanges messages with each other rank, in an order in which no two have the same partner", 2, byRoot, false, allToAll},
+	{"all-to-all-in-order", "each rank exchanges messages with rank 0, 1, 2 and so on, so that many want the same partner", 2, byRoot, false, allInOrder},
 	{"broadcast", "rank 0 sends the same to all", 2, nil, false, func(p portable.Process, _ *portable.Library, out, _ []byte) { p.Broadcast(out) }},
 	{"reduce", "the sum of the ranks' arrays of 8-byte numbers, at rank 0", 2, nil, false, reduce},
 }
@@ -87,6 +88,24 @@ func allToAll(p portable.Process, s *portable.Library, out, in []byte) {
 		to = func(i int) int { return p.Rank() ^ i }
 		from = to
 	}
+	exchangeAll(p, s, out, in, to, from)
+}
+
+// allInOrder has n-1 steps, in which the partners are all others in the order of ranks.
+func allInOrder(p portable.Process, s *portable.Library, out, in []byte) {
+	partner := func(i int) int {
+		if i <= p.Rank() {
+			return i - 1
+		}
+		return i
+	}
+	exchangeAll(p, s, out, in, partner, partner)
+}
+
+// exchangeAll has n-1 steps, of which each has a rank to send to and one to receive from. Who floods
+// sends to all and then receives.
+func exchangeAll(p portable.Process, s *portable.Library, out, in []byte, to, from func(i int) int) {
+	n := p.Size()
 	for i := 1; i < n; i++ {
 		if s.Flood {
 			p.Send(to(i), out)
