@@ -27,8 +27,9 @@ type FatTree struct {
 	Lock    unit.Time // taking and giving back the lock of the interface, for each message sent or received
 	Receive PIO       // the receiver's loads
 
-	Chunk    int     // bytes of a remote access that hold a link before others may pass
-	Put, Get Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
+	Chunk      int     // bytes of a remote access that hold a link before others may pass
+	Put, Get   Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
+	HalfDuplex bool    // an interface reads or writes memory of its node, one access at a time; if not, one of each
 }
 
 // PacketSize is how the interface cuts messages.

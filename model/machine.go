@@ -11,6 +11,8 @@ package model
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -30,13 +32,90 @@ type Machine struct {
 	Nodes   *Nodes  // nil: the network joins the ranks themselves
 }
 
-// Nodes describes the nodes of a composed machine. Ranks fill one node after the other. Rank i of a
-// node uses its interface i modulo Interfaces. The interfaces are the ends of the machine's
+// Nodes describes the nodes of a composed machine. Ranks fill one node after the other, unless they
+// are placed. Rank i of a node uses its interface i modulo Interfaces. The interfaces are the ends of the machine's
 // Network.
 type Nodes struct {
 	Ranks      int     // processors of a node
 	Interfaces int     // of a node to the network between nodes
 	Inside     Network // between the ranks of a node
+
+	// Placed is how many ranks of a job each node has, from the first node on; nil: as many as it
+	// has processors. Nodes behind these are full.
+	Placed Placement
+}
+
+// Placement is how many ranks of a job each node has: 4+4 is four on each of two nodes.
+type Placement []int
+
+// ParsePlacement reads a placement such as 4+4.
+func ParsePlacement(s string) (Placement, error) {
+	var p Placement
+	for _, word := range strings.Split(s, "+") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("placement %q: %q is no number of ranks: write how many each node has, such as 4+4", s, word)
+		}
+		p = append(p, n)
+	}
+	return p, nil
+}
+
+// Ranks returns how many ranks there are in all.
+func (p Placement) Ranks() int {
+	sum := 0
+	for _, n := range p {
+		sum += n
+	}
+	return sum
+}
+
+// String prints it as ParsePlacement reads it.
+func (p Placement) String() string {
+	var words []string
+	for _, n := range p {
+		words = append(words, strconv.Itoa(n))
+	}
+	return strings.Join(words, "+")
+}
+
+// Place returns the machine with jobs whose ranks are placed. A placement for which there are not
+// enough nodes or processors is an error.
+func (m *Machine) Place(p Placement) (*Machine, error) {
+	if m.Nodes == nil {
+		return nil, fmt.Errorf("placement %v: %s has no nodes with several processors", p, m.Name)
+	}
+	per := m.Nodes.Ranks
+	for i, n := range p {
+		if n > per {
+			return nil, fmt.Errorf("placement %v: %d ranks on node %d: a node of %s has %d processors", p, n, i, m.Name, per)
+		}
+	}
+	if most := (m.Ranks.Max + per - 1) / per; len(p) > most {
+		return nil, fmt.Errorf("placement %v: %d nodes: %s has %d", p, len(p), m.Name, most)
+	}
+	placed, nodes := *m, *m.Nodes
+	nodes.Placed, placed.Nodes = p, &nodes
+	return &placed, nil
+}
+
+// place returns the node of a rank, and the first rank of that node and of the next one.
+func (n *Nodes) place(rank int) (node, first, next int) {
+	for i, ranks := range n.Placed {
+		if next += ranks; rank < next {
+			return i, next - ranks, next
+		}
+	}
+	node = (rank - next) / n.Ranks
+	first = next + node*n.Ranks
+	return len(n.Placed) + node, first, first + n.Ranks
+}
+
+// Members returns the ranks of the node of a rank, from the first to before the end, in a job of so
+// many.
+func (m *Machine) Members(ranks, rank int) (first, end int) {
+	_, first, end = m.Nodes.place(rank)
+	return first, min(end, ranks)
 }
 
 // Remote reports whether processors can read and write each other's memory. If they cannot, as on
@@ -180,7 +259,8 @@ func (m *Machine) Interconnect() string {
 // Ends returns how many ends of the machine's network a job with that many ranks uses.
 func (m *Machine) Ends(ranks int) int {
 	if n := m.Nodes; n != nil {
-		return (ranks + n.Ranks - 1) / n.Ranks * n.Interfaces
+		node, _, _ := n.place(ranks - 1)
+		return (node + 1) * n.Interfaces
 	}
 	return ranks
 }
@@ -188,7 +268,8 @@ func (m *Machine) Ends(ranks int) int {
 // End returns the end of the machine's network that a rank uses.
 func (m *Machine) End(rank int) int {
 	if n := m.Nodes; n != nil {
-		return rank/n.Ranks*n.Interfaces + rank%n.Ranks%n.Interfaces
+		node, first, _ := n.place(rank)
+		return node*n.Interfaces + (rank-first)%n.Interfaces
 	}
 	return rank
 }
@@ -196,7 +277,8 @@ func (m *Machine) End(rank int) int {
 // Node returns the node of a rank. If the network has one tier, each rank is a node of its own.
 func (m *Machine) Node(rank int) int {
 	if m.Nodes != nil {
-		return rank / m.Nodes.Ranks
+		node, _, _ := m.Nodes.place(rank)
+		return node
 	}
 	return m.network().Node(rank)
 }
@@ -214,8 +296,8 @@ func (m *Machine) Path(ranks, a, b int) Path {
 	t := m.Tier(a, b)
 	net, ends, from, to := m.network(), m.Ends(ranks), m.End(a), m.End(b)
 	if n := m.Nodes; n != nil && t == Intra {
-		first := a / n.Ranks * n.Ranks
-		net, ends, from, to = n.Inside, min(n.Ranks, ranks-first), a-first, b-first
+		first, end := m.Members(ranks, a)
+		net, ends, from, to = n.Inside, end-first, a-first, b-first
 	}
 	var p Path
 	if from, to = net.Node(from), net.Node(to); from != to {

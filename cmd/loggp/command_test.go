@@ -34,6 +34,13 @@ func TestMisuse(t *testing.T) {
 		says   []string
 	}{
 		{"measure", 2, []string{"--platform", "t3d"}},
+		{"run --platform start-x --place 4+x ring", 2, []string{"--place", `"x" is no number of ranks`, "such as 4+4"}},
+		{"run --platform start-x --place 9 ring", 2, []string{"--place", "a node of start-x has 8 processors"}},
+		{"run --platform start-x --place 1+1+1+1 ring", 2, []string{"--place", "4 nodes: start-x has 3"}},
+		{"run --platform t3d --place 1+1 ring", 2, []string{"--place", "t3d has no nodes"}},
+		{"run --platform start-x --place 1 ring", 2, []string{"--place 1", "from 2 to 24 ranks"}},
+		{"run --platform start-x --place 1+1 -n 3 ring", 2, []string{"--place 1+1 has 2 ranks", "leave -n out"}},
+		{"run --platform start-x --place 2,1+1 --profile ring", 2, []string{"--profile", "one placement"}},
 		{"measure --platform shm --hosts a", 2, []string{"--hosts", "--platform tcp"}},
 		{"measure --platform mpi --hosts a", 2, []string{"--hosts", "own MPI has nothing of the kind"}},
 		{"measure --platform t3d --expect 1", 2, []string{"--expect", "t3d is emulated"}},

@@ -27,6 +27,7 @@ import (
 type runs struct {
 	platform, library, protocol, noise, operation string
 	class, picture, size                          string
+	place                                         []string
 	collective                                    []string
 	ranks, rounds, stride, root                   int
 	seed                                          uint64
@@ -79,6 +80,7 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform convex -n 16 --operation 0s sort
   loggp run --platform convex -n 12 --collective allreduce=ring,alltoall=bruck cg
   loggp run --platform t3d -n 8 --profile matmul
+  loggp run --platform start-x --place 8,4+4,3+3+2 --size 64KiB broadcasts
   loggp run --platform t3d -n 8 --class W npb-is
   loggp run --platform t3d -n 32 --stride 4 --size 64KiB shift
   loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume
@@ -110,6 +112,7 @@ The programs that ship with loggp are` + list.String(),
 	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
 	f.StringVar(&r.library, "library", "", "library on the machine (default: its first)")
 	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
+	f.StringSliceVar(&r.place, "place", nil, "how many ranks each node has, such as 4+4, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
 	f.StringVar(&r.protocol, "protocol", "", "force one protocol")
 	f.StringArrayVar(&r.collective, "collective", nil, "force algorithms of collective operations: a list such as bcast=binomial,allreduce=ring; may be given more than once")
 	f.StringVar(&r.size, "size", "", "size of the problem, or of a message such as 64KiB (default: the program's)")
@@ -167,13 +170,17 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	most := largest
+	if p.Most > 0 {
+		most = p.Most
+	}
 	if traffic != nil {
 		most = unit.MaxSize
 	}
-	job, s, err := r.set(known, p.Usual, most, world.New)
+	jobs, s, err := r.placed(known, p.Usual, most)
 	if err != nil {
 		return misuse(cmd, err)
 	}
+	job := jobs[0]
 	limit := -1 // totals are exact without a recording
 	if r.profile {
 		limit = mostThings
@@ -187,7 +194,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 			return misuse(cmd, err)
 		}
 	}
-	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, func(c *mpi.Comm) error {
+	code := func(c *mpi.Comm) error {
 		switch {
 		case traffic != nil:
 			got, err := traffic.Run(c, load)
@@ -203,7 +210,11 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 			result = got
 		}
 		return err
-	})
+	}
+	if len(jobs) > 1 {
+		return r.compare(cmd, p, s, jobs, code)
+	}
+	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, code)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}

@@ -187,18 +187,23 @@ func TestInterfaceLock(t *testing.T) {
 }
 
 // An interface takes in one remote write at a time, and carries one: those to one target come one after
-// the other, those to several at once. A write in each direction is two.
+// the other, those to several at once. A write in each direction is two, which take turns where the
+// interface is half duplex.
 func TestOneConnection(t *testing.T) {
 	const n = 60_000
 	one := us + unit.Rate(60e6).Time(n) + 2*(300_000+150_000)
 	for _, c := range []struct {
 		target map[int]int
 		times  int
+		half   bool
 	}{
-		{map[int]int{0: 4}, 1}, {map[int]int{0: 4, 4: 0}, 1}, {map[int]int{0: 4, 1: 5}, 2}, {map[int]int{0: 4, 8: 4}, 2}, {map[int]int{0: 4, 8: 12}, 1}, {map[int]int{0: 8, 1: 9, 4: 10, 5: 11}, 4},
+		{map[int]int{0: 4}, 1, false}, {map[int]int{0: 4, 4: 0}, 1, false}, {map[int]int{0: 4, 1: 5}, 2, false}, {map[int]int{0: 4, 8: 4}, 2, false},
+		{map[int]int{0: 4, 8: 12}, 1, false}, {map[int]int{0: 8, 1: 9, 4: 10, 5: 11}, 4, false}, {map[int]int{0: 4, 4: 0}, 2, true}, {map[int]int{0: 4, 4: 8}, 2, true}, {map[int]int{0: 4, 8: 12}, 1, true},
 	} {
 		var last unit.Time
-		run(t, smpsOf(4), 16, func(p device.Port) {
+		m := smpsOf(4)
+		m.Network.(*model.FatTree).HalfDuplex = c.half
+		run(t, m, 16, func(p device.Port) {
 			key := p.Memory().Expose(make([]byte, n))
 			p.Delay(us)
 			if to, ok := c.target[p.Rank()]; ok {

@@ -122,8 +122,9 @@ func join(j *core.Job) {
 		return
 	}
 	build := builder(m.Nodes.Inside)
-	for first := 0; first < j.Ranks; first += m.Nodes.Ranks {
-		n := min(m.Nodes.Ranks, j.Ranks-first)
+	for first, end := 0, 0; first < j.Ranks; first = end {
+		_, end = m.Members(j.Ranks, first)
+		n, first := end-first, first
 		near := build(j, m.Nodes.Inside, core.Ends{First: first, Ranks: n, N: n, Of: func(rank int) int { return rank - first }, Prefix: fmt.Sprintf("node %d ", m.Node(first))})
 		for i := range n {
 			j.Ports[first+i].Join(far, near, first, n)

@@ -582,3 +582,34 @@ func exactMeeting(t *testing.T, x model.Meeting) {
 			x.Receives-x.Sends, x.Blocking, x.Posted, got, want)
 	}
 }
+
+// TestExactPlaced compares where ranks are placed on nodes: which are near, and by which interface they
+// talk to others. Behind nodes that are placed others are full.
+func TestExactPlaced(t *testing.T) {
+	m, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(model.Placement{2, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := []int{0, 0, 1, 2, 2, 2, 3, 3, 3, 3, 4}
+	for a, x := range nodes {
+		for b, y := range nodes {
+			if got := m.Tier(a, b) == model.Intra; got != (x == y) {
+				t.Errorf("ranks %d and %d of %v are near: %v", a, b, m.Nodes.Placed, got)
+			}
+		}
+	}
+	l := odd(true, 0)
+	for _, p := range []pair{{11, 0, 1}, {11, 1, 2}, {11, 4, 5}, {11, 3, 10}, {3, 2, 0}, {7, 6, 4}} {
+		for _, k := range []int{0, 1000} {
+			eachWay(t, m, l, k, p, exact)
+		}
+	}
+	for _, p := range []model.Placement{{5}, {2, 5}, make(model.Placement, 17)} {
+		if _, err := nodesOf(tree(2), 4, 2, shared(4).Network).Place(p); err == nil {
+			t.Errorf("placement %v on nodes of 4 processors for 64 ranks: no error", p)
+		}
+	}
+	if _, err := tree(2).Place(model.Placement{1, 1}); err == nil {
+		t.Error("a placement on a machine without nodes: no error")
+	}
+}

@@ -17,6 +17,7 @@ type Program struct {
 	Name, What string
 	Size       string // what Settings.Size counts
 	Usual      Settings
+	Most       int // largest Settings.Size; 0: 1 Mi
 	Run        func(c *mpi.Comm, s Settings) error
 }
 
@@ -24,7 +25,7 @@ type Program struct {
 type Settings = portable.Settings
 
 // All are all programs.
-var All = []Program{ring, stencil, matmul, sorting, gradient}
+var All = []Program{ring, stencil, matmul, sorting, gradient, broadcasts}
 
 // Named returns the program of a name, or false.
 func Named(name string) (Program, bool) {

@@ -12,6 +12,7 @@ const maxLevels = 16
 // fattree reads a fat tree whose interfaces are used by programmed I/O, with RDMA or without.
 func (r *reader) fattree() (model.Network, reading) {
 	to := &model.FatTree{}
+	duplex := may("half_duplex", r.flag(&to.HalfDuplex))
 	remote := []field{
 		may("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
 		may("put", r.channel(&to.Put)),
@@ -31,6 +32,7 @@ func (r *reader) fattree() (model.Network, reading) {
 		must("send", r.pio(&to.Send)),
 		must("receive", r.pio(&to.Receive)),
 		may("lock", r.time(&to.Lock)),
+		duplex,
 	}, remote...)...)
 	return to, r.checked(fields, func(path string, n *yaml.Node) {
 		for _, f := range remote {

@@ -30,6 +30,9 @@ func (n *network) Start(p *core.Port, x *core.Access) {
 		source, target = target, source
 	}
 	engine, accept := &n.engines[source], &n.accept[target]
+	if n.HalfDuplex {
+		accept = &n.engines[target]
+	}
 	t := engine.Reserve(max(p.Kernel.Now(), accept.Free()), long) // a connection of both: each serves one at a time
 	accept.Reserve(t, long)
 	p.Probe.Takes(engine, x, model.Carrying, t, long, len(x.Bytes))
