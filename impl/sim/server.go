@@ -4,7 +4,11 @@ import "github.com/loggp/loggp/model/unit"
 
 // Server is a resource that serves one request after the other: a link, a port, a bus. The zero
 // value is free.
-type Server struct{ free unit.Time }
+type Server struct {
+	free unit.Time
+
+	Mark int // of who observes it; 0: nobody does
+}
 
 // Reserve occupies the server for d from the first time at or after t at which it is free, and
 // returns that time.

@@ -35,7 +35,6 @@ type Recorder struct {
 	software  []string // names of the engine's work
 	lanes     []lane
 	resources []model.Track
-	servers   map[*sim.Server]int // to resources
 	flights   []flight
 	under     map[any]int // packets and accesses under way, to flights
 }
@@ -89,7 +88,7 @@ type flight struct {
 // Begin implements core.Probe: it starts the recording anew.
 func (r *Recorder) Begin(j *core.Job) {
 	*r = Recorder{Tell: r.Tell, Limit: r.Limit, kernel: &j.Kernel, room: r.Limit, lanes: make([]lane, len(j.Ports)),
-		servers: map[*sim.Server]int{}, under: map[any]int{}, called: map[string]int{}}
+		under: map[any]int{}, called: map[string]int{}}
 	switch {
 	case r.room == 0:
 		r.room = defaultLimit
@@ -119,7 +118,7 @@ func (r *Recorder) fits() bool {
 
 // Names implements core.Probe.
 func (r *Recorder) Names(s *sim.Server, format string, args ...any) {
-	r.servers[s] = len(r.resources)
+	s.Mark = len(r.resources) + 1
 	r.resources = append(r.resources, model.Track{Name: fmt.Sprintf(format, args...)})
 }
 
@@ -262,11 +261,10 @@ func (r *Recorder) Finishes(x *core.Access, pk *core.Packet) {
 
 // Takes implements core.Probe.
 func (r *Recorder) Takes(s *sim.Server, x any, a model.Activity, from, long unit.Time, bytes int) {
-	i, ok := r.servers[s]
-	if long <= 0 || !ok {
+	if long <= 0 || s.Mark == 0 {
 		return
 	}
-	t := &r.resources[i]
+	t := &r.resources[s.Mark-1]
 	t.Totals[a] += long
 	t.Bytes += bytes
 	if r.fits() {
