@@ -18,6 +18,8 @@ type Recording struct {
 	Omitted int
 	Cut     unit.Time
 
+	OtherRanks int // ranks that were left out from the start
+
 	Called map[string]int // how often ranks have made each call, including those left out
 }
 
@@ -122,7 +124,7 @@ func (r *Recording) End() unit.Time {
 // Window returns what happened between two times, with from as the new zero. Spans are cut at both
 // edges. Flights are kept whole if they overlap the window, so they may begin before it.
 func (r *Recording) Window(from, to unit.Time) *Recording {
-	out := &Recording{Omitted: r.Omitted}
+	out := &Recording{Omitted: r.Omitted, OtherRanks: r.OtherRanks}
 	if r.Omitted > 0 {
 		out.Cut = r.Cut - from
 	}

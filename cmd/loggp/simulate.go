@@ -115,7 +115,7 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 	}
 	path := res.Path(pathSteps)
 	d := &doc.Document{Title: "Simulation of " + filepath.Base(name), Footer: "Made by loggp."}
-	d.AddTables("simulation", d.Title, simulated(sched, o, res), partsTable(path))
+	d.AddTables("simulation", "Finishing time", simulated(sched, o, res), partsTable(path))
 	if s.path {
 		d.AddTables("critical-path", "Critical path", stepsTable(path))
 		if o.Noise == nil && o.Dialect != schedule.LGS {
@@ -399,24 +399,24 @@ func toleranceTable(s *schedule.Schedule, o schedule.Options, parts []float64) (
 
 // write writes what was simulated, or prints it.
 func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Result) error {
+	if s.output == "" {
+		return show(cmd, d)
+	}
 	ranks := lineRanks
 	if filepath.Ext(s.output) == ".json" {
 		ranks = eventRanks
 	}
-	shown := func() recording.Trace {
-		return recording.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Recording(ranks)}
-	}
+	t := recording.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Recording(ranks)}
 	var err error
+	what := "page"
 	switch filepath.Ext(s.output) {
 	case ".json":
-		err = sample.Save(s.output, func(w io.Writer) error { return recording.Events(w, shown()) })
+		what = "trace events"
+		err = sample.Save(s.output, func(w io.Writer) error { return recording.Events(w, t) })
 	case ".svg":
-		err = sample.Save(s.output, func(w io.Writer) error { return shown().Chart().SVG(w, chart.Width) })
+		what = "time line"
+		err = sample.Save(s.output, func(w io.Writer) error { return t.Chart().SVG(w, chart.Width) })
 	default:
-		if s.output == "" {
-			return show(cmd, d)
-		}
-		t := shown()
 		d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
 		d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return recording.Events(w, t) }})
 		err = render.Page(s.output, d)
@@ -424,6 +424,9 @@ func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Resu
 	if err != nil {
 		return fmt.Errorf("simulate: %w", err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s written to %s\n", d.Title, s.output)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of the simulation of %s written to %s\n", what, strings.TrimPrefix(d.Title, "Simulation of "), s.output)
+	if left := t.Left(); left != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), left)
+	}
 	return nil
 }

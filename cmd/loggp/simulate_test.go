@@ -51,3 +51,16 @@ func TestSweepPlan(t *testing.T) {
 		}
 	}
 }
+
+// A time line says which ranks it leaves out, as what is printed does.
+func TestSimulateLeavesOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "schedule", "bcast", "-n", "64", "--size", "4KiB", "-o", "b.goal")
+	var errs buffer
+	if status := run(t.Context(), strings.Fields("simulate b.goal -o page"), io.Discard, &errs); status != succeeded || errs.String() != "page of the simulation of b.goal written to page\nLeft out: 48 ranks.\n" {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+	if b, err := os.ReadFile("page/index.html"); err != nil || !strings.Contains(string(b), " Left out: 48 ranks.") {
+		t.Errorf("the page does not say what it leaves out: %v", err)
+	}
+}

@@ -36,6 +36,7 @@ func (res *Result) Recording(most int) *model.Recording {
 			x.out.Ranks = append(x.out.Ranks, t)
 		}
 	}
+	x.out.OtherRanks = r.Ranks() - len(shown)
 	for _, e := range r.log.entries {
 		x.entry(e)
 	}

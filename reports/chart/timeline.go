@@ -127,7 +127,7 @@ func newLanes(r *model.Recording) *lanes {
 	if moreResources > 0 {
 		l.more = append(l.more, format.Plural(moreResources, "part")+" of the network that were busy for a shorter time")
 	}
-	if moreRanks > 0 {
+	if moreRanks += r.OtherRanks; moreRanks > 0 {
 		l.more = append(l.more, format.Plural(moreRanks, "rank"))
 	}
 	if hidden > 0 {
@@ -167,7 +167,7 @@ func (l *lanes) words() string {
 		}
 	}
 	if uses[model.Colliding] || uses[model.Silent] {
-		s += ": by what it carries (Violet), by collisions (Orange), and by waiting after them (Gray)"
+		s += ": by what it carries (violet), by collisions (orange), and by waiting after them (gray)"
 	}
 	s += "."
 	for i, x := range l.more {

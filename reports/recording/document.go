@@ -147,7 +147,10 @@ func (t Trace) Left() string { return left(t.Recording) }
 
 // left says what a recording left out, or nothing.
 func left(r *model.Recording) string {
-	if r.Omitted == 0 {
+	switch {
+	case r.OtherRanks > 0:
+		return "Left out: " + format.Plural(r.OtherRanks, "rank") + "."
+	case r.Omitted == 0:
 		return ""
 	}
 	return fmt.Sprintf("Recorded until %s us: %s, calls and messages after that are left out.", format.Number(r.Cut.Micros()), format.Plural(r.Omitted, "span"))
