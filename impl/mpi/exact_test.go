@@ -592,6 +592,9 @@ func TestExactPlaced(t *testing.T) {
 	}
 	nodes := []int{0, 0, 1, 2, 2, 2, 3, 3, 3, 3, 4}
 	for a, x := range nodes {
+		if want := []int{0, 1, 2, 4, 5, 4, 6, 7, 6, 7, 8}[a]; m.End(a) != want {
+			t.Errorf("rank %d of %v uses interface %d, want %d", a, m.Nodes.Placed, m.End(a), want)
+		}
 		for b, y := range nodes {
 			if got := m.Tier(a, b) == model.Intra; got != (x == y) {
 				t.Errorf("ranks %d and %d of %v are near: %v", a, b, m.Nodes.Placed, got)
