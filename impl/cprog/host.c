@@ -112,7 +112,7 @@ static void output(struct loggp_rank *r, int fd, const char *b, uint64_t n) {
 	h->out_length = need;
 }
 
-struct host_rank *loggp_new(int64_t rank, uint64_t stack_size, int argc, char **argv, int stdin_is_open, int measure) {
+struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, char **argv, int stdin_is_open, int measure) {
 	struct host_rank *h = calloc(1, sizeof *h);
 	if (!h) return NULL;
 	stack_size = (stack_size + 0xffff & ~(uint64_t)0xffff) + guard;
@@ -125,7 +125,7 @@ struct host_rank *loggp_new(int64_t rank, uint64_t stack_size, int argc, char **
 		return NULL;
 	}
 	h->stack_size = stack_size;
-	h->r.version = LOGGP_RANK_VERSION;
+	h->r.version = version;
 	h->r.cross = cross;
 	h->r.output = output;
 	h->r.rank = rank;

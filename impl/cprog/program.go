@@ -27,6 +27,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/loggp/loggp/impl/cprog/toolchain"
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -124,7 +125,7 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	if p.Compute.Factor > 0 {
 		measure = 1
 	}
-	h, err := C.loggp_new(C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), &argv[0], reads, measure)
+	h, err := C.loggp_new(C.int64_t(toolchain.Version), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), &argv[0], reads, measure)
 	if h == nil {
 		return nil, outOfMappings(fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err))
 	}

@@ -9,7 +9,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
+	"encoding/binary"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,20 +139,21 @@ func files() map[string]string {
 	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs()}
 }
 
+// Version stands for what a program is compiled with. A program of another one is not run: its functions have other numbers.
+var Version = func() int64 {
+	hash := sha256.New()
+	all := files()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fmt.Fprintf(hash, "%s\n%s\n", name, all[name])
+	}
+	return int64(binary.LittleEndian.Uint64(hash.Sum(nil)) >> 1)
+}()
+
 // install writes the files to a directory that is named after what is in them, unless it is there, and compiles what is
 // linked into programs.
 func (c *Compiler) install() error {
 	hash := sha256.New()
-	names := slices.Sorted(func(yield func(string) bool) {
-		for name := range files() {
-			if !yield(name) {
-				return
-			}
-		}
-	})
-	for _, name := range names {
-		fmt.Fprintf(hash, "%s\n%s\n", name, files()[name])
-	}
+	fmt.Fprintln(hash, Version)
 	fmt.Fprintln(hash, c.command, runtime.GOARCH)
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -174,7 +177,7 @@ func (c *Compiler) install() error {
 		}
 	}
 	for _, name := range objects {
-		cmd := exec.Command(c.command[0], slices.Concat(c.command[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", "-c", name + ".c", "-o", name + ".o"})...)
+		cmd := exec.Command(c.command[0], slices.Concat(c.command[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-c", name + ".c", "-o", name + ".o"})...)
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))

@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#define LOGGP_RANK_VERSION 1
-
 /* Why a program has given up control. */
 enum {
 	LOGGP_CALL = 1,     /* it called a function: call, args, caller */
@@ -18,7 +16,7 @@ enum {
 
 /* One rank. Programs reach it by the variable loggp_self of their own copy. */
 struct loggp_rank {
-	int64_t version;
+	int64_t version; /* of this file and of the table of functions: LOGGP_VERSION in the program */
 	void (*cross)(struct loggp_rank *);                             /* gives up control until the emulator gives it back */
 	void (*output)(struct loggp_rank *, int fd, const char *, uint64_t); /* takes what the program writes */
 	int64_t event;

@@ -309,7 +309,7 @@ OURS int getopt_long_only(int argc, char *const *argv, const char *shorts, const
 /* What the emulator calls: attach first, then start on the rank's own stack. */
 
 EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
-	if (r->version != LOGGP_RANK_VERSION) return LOGGP_RANK_VERSION;
+	if (r->version != LOGGP_VERSION) return 1;
 	self = r;
 	stdout = stream(1);
 	stderr = stream(2);
