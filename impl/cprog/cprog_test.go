@@ -267,6 +267,21 @@ func TestMissingFunction(t *testing.T) {
 	}
 }
 
+// main may be in a library, and so may what calls it.
+func TestMainInLibrary(t *testing.T) {
+	dir := t.TempDir()
+	object, library, path := filepath.Join(dir, "empty.o"), filepath.Join(dir, "empty.a"), filepath.Join(dir, "empty")
+	compile(t, "testdata/empty.c", object, "-c")
+	if out, err := exec.Command("ar", "rcs", library, object).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	compile(t, library, path)
+	w, o := emulated(t, simple, 2)
+	if _, err := run(t, w, o, &Program{Path: path}); err != nil {
+		t.Error(err)
+	}
+}
+
 // What is no program says so.
 func TestNoProgram(t *testing.T) {
 	for path, want := range map[string]string{"cprog.go": "compile it with 'loggp cc'", "/nowhere/x": "no such file"} {

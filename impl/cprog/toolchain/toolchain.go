@@ -210,7 +210,7 @@ func (c *Compiler) Command(args []string) []string {
 			return command
 		}
 	}
-	command = append(command, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs")
+	command = append(command, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-u,main") // main may be in a library
 	for _, name := range objects {
 		command = append(command, filepath.Join(c.dir, name+".o"))
 	}
