@@ -2,6 +2,7 @@ package aclmpl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -134,5 +135,43 @@ func compare(t *testing.T, got, want string) {
 	t.Helper()
 	if want = strings.TrimPrefix(want, "\n"); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// On an arena a synchronous message is copied into the sender's region and out of it: between two PEs
+// the receiver says that it is ready (8 bytes), and the sender where the message is (16), and the
+// receiver that it has it (8). Whatever the machine, nothing else is written or read.
+func TestArenaTranscript(t *testing.T) {
+	var log trace.Log
+	const begin = 100 * unit.Millisecond
+	m, l := round()
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Engine = l.Engine
+	if err := Run(trace.World(w, &log), Options{Port: Arena}, func(e *PE) error {
+		b := make([]byte, 1000)
+		e.Compute(begin - e.Now())
+		if e.Rank() == 0 {
+			e.Send(1, b)
+		} else {
+			e.Receive(0, b)
+		}
+		e.Compute(begin)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range log.Events() {
+		if (x.Kind == trace.Put || x.Kind == trace.Get) && x.From >= begin && x.From < 3*begin/2 {
+			got = append(got, fmt.Sprintf("PE %d %s", x.Rank, x.Text(nil)))
+		}
+	}
+	slices.Sort(got)
+	want := []string{"PE 0 put 1000 to 0", "PE 0 put 16 to 1", "PE 1 get 1000 from 0", "PE 1 put 8 to 0", "PE 1 put 8 to 0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

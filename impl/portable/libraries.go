@@ -82,7 +82,7 @@ func pixels(x []float32) []Pixel {
 // ACLMPL returns the two groups of calls of ACLMPL. Collective operations are of the first.
 func ACLMPL(library string, o aclmpl.Options) []*Library {
 	return []*Library{
-		{Name: library, Mode: "sync", Meets: true, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
+		{Name: library, Mode: "sync", Meets: o.Port != aclmpl.PVM, Collectives: true, Run: func(w device.World, _ int, program func(Process) error) error {
 			return aclmpl.Run(w, o, func(e *aclmpl.PE) error { return program(syncPE{e}) })
 		}},
 		{Name: library, Mode: "async", Flood: true, Run: func(w device.World, _ int, program func(Process) error) error {
