@@ -88,11 +88,13 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
+	p.Context = cmd.Context()
 	p.Stdout, p.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	main, err := p.Main()
 	if err != nil {
 		return err
 	}
+	defer p.Close()
 	most := -1
 	if r.profile {
 		most = mostThings

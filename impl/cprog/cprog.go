@@ -20,6 +20,7 @@
 package cprog
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -40,6 +41,9 @@ type Program struct {
 	// Limit ends the run with an error if a rank computes for longer without a call; 0: no limit.
 	Limit time.Duration
 
+	// Context ends the run when it is done, also while a rank computes without a call; nil: no context.
+	Context context.Context
+
 	program // what is the same where there is cgo and where there is not
 }
 
@@ -51,8 +55,11 @@ const UsualStack = 8 << 20
 type Compute struct{ Factor float64 }
 
 // Main returns what a rank does, for mpi.Run. Before the run the program is checked: an error says what is wrong with the
-// file, or what is missing here.
+// file, or what is missing here. Close is to be called after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
+
+// Close ends the use of the program.
+func (p *Program) Close() { p.close() }
 
 // Explain names, in an error of mpi.Run, the functions of MPI and the lines of the program in place of those of Go.
 func (p *Program) Explain(err error) error { return p.explain(err) }

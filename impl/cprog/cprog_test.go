@@ -4,6 +4,8 @@ package cprog
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -83,6 +85,7 @@ func run(t testing.TB, w device.World, o mpi.Options, p *Program) (string, error
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer p.Close()
 	err = mpi.Run(w, o, main)
 	return out.String(), p.Explain(err)
 }
@@ -212,6 +215,17 @@ func TestWrongPrograms(t *testing.T) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// A program that computes for ever is ended when the context is done.
+func TestInterrupt(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { stop(errors.New("enough")) })
+	w, o := emulated(t, simple, 2)
+	_, err := run(t, w, o, &Program{Path: build(t, "wrong.c"), Arguments: []string{"endless"}, Context: ctx})
+	if err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -69,6 +69,7 @@ void loggp_resume(struct host_rank *h) {
 	static __thread int64_t thread;
 	if (!thread) thread = syscall(SYS_gettid);
 	__atomic_store_n(&h->thread, thread, __ATOMIC_RELAXED);
+	__atomic_store_n(&h->resumed, h->resumed + 1, __ATOMIC_RELAXED);
 	set_current(h);
 	loggp_swap(&h->host_sp, h->program_sp);
 	set_current(NULL);
@@ -253,6 +254,10 @@ int loggp_prepare(void) {
 		if (sigaction(signals[i], &a, &before[signals[i]]) < 0) return errno;
 	}
 	return 0;
+}
+
+int64_t loggp_running(struct host_rank *h) {
+	return __atomic_load_n(&h->thread, __ATOMIC_RELAXED) ? __atomic_load_n(&h->resumed, __ATOMIC_RELAXED) : 0;
 }
 
 void loggp_interrupt(struct host_rank *h) {

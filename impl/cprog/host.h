@@ -21,6 +21,7 @@ struct host_rank {
 	int64_t measure; // how long the program runs
 	int64_t spent;   // that, in ns
 	int64_t thread;  // in which it runs; 0: it does not
+	int64_t resumed; // how often it was
 	intptr_t scratch[8]; // memory that callbacks get addresses of
 };
 
@@ -36,7 +37,10 @@ char *loggp_load(struct host_rank *h, const char *image, uint64_t size);
 // loggp_resume runs the program until it gives up control.
 void loggp_resume(struct host_rank *h);
 
-// loggp_interrupt ends a program that runs for too long.
+// loggp_running returns how often a program was resumed if it runs, and 0 if it does not.
+int64_t loggp_running(struct host_rank *h);
+
+// loggp_interrupt ends a program that runs.
 void loggp_interrupt(struct host_rank *h);
 
 void loggp_delete(struct host_rank *h);

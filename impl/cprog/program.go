@@ -13,6 +13,7 @@ package cprog
 import "C"
 
 import (
+	"context"
 	"debug/elf"
 	"fmt"
 	"io"
@@ -22,7 +23,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -39,9 +39,8 @@ type program struct {
 
 	mu    sync.Mutex
 	ranks []*rank
-	dead  bool // a rank has died: the heap may be broken, and nothing of C's is freed
-
-	running atomic.Pointer[rank] // that runs C code
+	ended chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
+	dead  bool          // a rank has died: the heap may be broken, and nothing of C's is freed
 }
 
 // prepare installs the handlers of signals.
@@ -64,7 +63,25 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if p.Stack == 0 {
 		p.Stack = UsualStack
 	}
-	return p.rank, prepare()
+	if err := prepare(); err != nil {
+		return nil, err
+	}
+	if p.Limit > 0 || p.Context != nil {
+		ctx := p.Context
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		p.ended = make(chan struct{})
+		go p.watch(ctx, p.ended)
+	}
+	return p.rank, nil
+}
+
+func (p *Program) close() {
+	if p.ended != nil {
+		close(p.ended)
+		p.ended = nil
+	}
 }
 
 // checkImage returns an error if a file is no program of loggp cc.
@@ -180,29 +197,43 @@ func (p *Program) write(fd int, text []byte) {
 	w.Write(text) // what cannot be written is lost, as with other programs
 }
 
-// watch ends a rank that runs for longer than the limit without a call.
-func (p *Program) watch(done <-chan struct{}) {
-	var last *rank
-	var calls uint64
-	since := time.Now()
-	tick := time.NewTicker(max(p.Limit/10, time.Millisecond))
+// watch ends a rank that runs for longer than the limit without a call, and whatever runs when the context is done.
+func (p *Program) watch(ctx context.Context, ended <-chan struct{}) {
+	every := 100 * time.Millisecond
+	if p.Limit > 0 {
+		every = max(min(every, p.Limit/10), time.Millisecond)
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var last *rank
+	var times C.int64_t
+	since := time.Now()
 	for {
 		select {
-		case <-done:
+		case <-ended:
 			return
 		case <-tick.C:
 		}
-		r := p.running.Load()
-		if r == nil || r != last || r.calls.Load() != calls {
-			last, since = r, time.Now()
-			if r != nil {
-				calls = r.calls.Load()
-			}
-			continue
+		p.mu.Lock()
+		r, n := p.runs()
+		if r != last || n != times {
+			last, times, since = r, n, time.Now()
 		}
-		if time.Since(since) > p.Limit {
+		if r != nil && (ctx.Err() != nil || p.Limit > 0 && time.Since(since) > p.Limit) {
 			C.loggp_interrupt(r.h)
 		}
+		p.mu.Unlock()
 	}
+}
+
+// runs returns the rank that runs C code, and how often it was resumed.
+func (p *Program) runs() (*rank, C.int64_t) {
+	for _, r := range p.ranks {
+		if r != nil && r.h != nil {
+			if n := C.loggp_running(r.h); n > 0 {
+				return r, n
+			}
+		}
+	}
+	return nil, 0
 }

@@ -10,9 +10,9 @@ import "C"
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -29,7 +29,6 @@ type rank struct {
 
 	now     call   // the function that the program is in
 	attempt func() // carries it out
-	calls   atomic.Uint64
 
 	initialized, finalized bool
 	lines                  [3]bytes.Buffer // what it has written of a line, by file descriptor
@@ -102,11 +101,6 @@ func (r *rank) setup() {
 
 // run runs the program to its end.
 func (r *rank) run() error {
-	if r.p.Limit > 0 && r.world.Rank() == 0 {
-		done := make(chan struct{})
-		defer close(done)
-		go r.p.watch(done)
-	}
 	for {
 		switch r.resume() {
 		case C.LOGGP_CALL:
@@ -121,14 +115,7 @@ func (r *rank) run() error {
 
 // resume runs the program until it gives up control, and returns why it has.
 func (r *rank) resume() C.int64_t {
-	if r.p.Limit > 0 {
-		r.p.running.Store(r)
-		r.calls.Add(1)
-	}
 	C.loggp_resume(r.h)
-	if r.p.Limit > 0 {
-		r.p.running.Store(nil)
-	}
 	if r.h.out_length > 0 {
 		r.flush(false)
 	}
@@ -299,6 +286,9 @@ func (r *rank) died() error {
 		case 0:
 			what = fmt.Sprintf("its stack of %d KiB is full: give it more by --stack", r.p.Stack>>10)
 		case syscall.SIGXCPU:
+			if r.p.Context != nil && r.p.Context.Err() != nil {
+				return context.Cause(r.p.Context)
+			}
 			what = fmt.Sprintf("it computed for %v without a call of MPI, which is the limit", r.p.Limit)
 		case syscall.SIGSEGV, syscall.SIGBUS:
 			what = fmt.Sprintf("signal: %v, at address %#x", s, uintptr(h.address))
