@@ -41,6 +41,21 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// Large matrices have rank one; the data of their columns is checked, too.
+func TestColumnsOfRankOne(t *testing.T) {
+	for _, ranks := range []int{1, 3} {
+		for _, world := range []device.World{loop.New(ranks), &altered{World: loop.New(ranks), n: 1}} {
+			_, bad := world.(*altered)
+			err := mpi.Run(world, mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
+				return columns.Run(c, Settings{Size: full + 1, Rounds: 1})
+			})
+			if fails := err != nil; fails != (bad && ranks > 1) {
+				t.Errorf("%d ranks, data changed on its way: %v: %v", ranks, bad, err)
+			}
+		}
+	}
+}
+
 // altered is a world in which one bit changes in the n-th packet of rank 1 that has at least 8
 // bytes of data.
 type altered struct {
