@@ -16,6 +16,7 @@ var catalogue = []string{
 	"now",
 	"convex",
 	"challenge",
+	"cm5",
 	"smp-torus",
 	"smp-ethernet",
 	"start-x",
