@@ -65,6 +65,17 @@ func (r Report) Document() *doc.Document {
 	for _, x := range ps {
 		s.Tables, pieces.Tables = append(s.Tables, x.parameters(), x.latencies(), x.eagerLimits()), append(pieces.Tables, x.pieces())
 	}
+	if r.Samples != nil {
+		messages := doc.Section{ID: "messages", Title: "Latency and bandwidth"}
+		for _, x := range ps {
+			if t := x.performance(r.Samples); t.Rows() > 0 {
+				messages.Tables = append(messages.Tables, t)
+			}
+		}
+		if len(messages.Tables) > 0 {
+			d.Add(messages)
+		}
+	}
 	d.Add(s)
 	pieces.Text = []string{"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. " +
 		"Times marked ! are not on a line, or rest on too few samples. Behaviour between the last size of a range and the first of the next was not measured."}

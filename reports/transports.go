@@ -36,6 +36,18 @@ func (s *Transports) Document() *doc.Document {
 	}
 	d.Files = []doc.File{parameterFile(everything), tableFile(s.Table), warningsFile(ws)}
 	s.head(d, all)
+	var messages []*doc.Table
+	for i := range all {
+		for _, m := range s.Machines {
+			if t := all[i].performance(m.Set); t.Rows() > 0 {
+				messages = append(messages, t)
+				break
+			}
+		}
+	}
+	if len(messages) > 0 {
+		d.Add(doc.Section{ID: "messages", Title: "Latency and bandwidth", PageOnly: len(messages) > 1, Tables: messages})
+	}
 	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(all)})
 	d.AddTables("parameters", "Parameters", s.summary(all))
 	d.Add(doc.Section{ID: "ways", Title: "Half round trips and bandwidth", Figures: doc.Figures(doc.Half, s.ways(all), s.rates(all))})

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 )
@@ -122,4 +125,67 @@ func HeldOut(hs []compare.HeldOut) *doc.Document {
 	d := &doc.Document{Title: t.Title}
 	d.Add(doc.Section{ID: "heldout", Title: t.Title, Tables: []*doc.Table{t}})
 	return d
+}
+
+// Measured is what a fit found, below the table that everybody knows: what messages take.
+func Measured(set *sample.Set, r *fit.Result) *doc.Document {
+	d := Parameters(r)
+	var tables []*doc.Table
+	for _, p := range places(r) {
+		tables = append(tables, p.performance(set))
+	}
+	if tables = filled(tables...); len(tables) > 0 {
+		d.Sections = append([]doc.Section{{ID: "messages", Title: "Latency and bandwidth", Tables: tables}}, d.Sections...)
+	}
+	return d
+}
+
+// performance is the table that everybody knows: latency by half round trips, and bandwidth and message rate of messages that follow each other.
+func (p *place) performance(set *sample.Set) *doc.Table {
+	t := &doc.Table{Name: format.FileName("messages", p.platform, p.library, p.place), Title: "Latency and bandwidth, " + p.String(), Columns: []doc.Column{
+		{Head: "size", Key: true, Kind: doc.Number}, {Head: "latency\nus", Kind: doc.Number}, {Head: "p99\nus", Kind: doc.Number}, {Head: "bandwidth\nMB/s", Kind: doc.Number}, {Head: "messages/s", Kind: doc.Number}}}
+	mode := "send"
+	if p.curve(mode, sample.RTT) == nil {
+		mode = "message"
+	}
+	trips := map[int][]unit.Time{}
+	for i := range set.Series {
+		s := &set.Series[i]
+		if p.has(s) && s.Mode == mode && s.Timer == sample.RTT && (s.Protocol == "auto" || s.Protocol == "" || mode == "message") {
+			trips[s.Bytes] = append(trips[s.Bytes], s.Times...)
+		}
+	}
+	stream := (&subject{place: p}).burst()
+	for _, k := range slices.Sorted(maps.Keys(trips)) {
+		times := trips[k]
+		slices.Sort(times)
+		half, tail := clean.At(times, 0.5)/2, math.NaN()
+		if len(times) >= 100 { // of fewer there is none
+			tail = clean.At(times, 0.99) / 2
+		}
+		each := half
+		if stream != nil {
+			each = math.NaN()
+			if c := stream.Cell(k); c != nil {
+				each = c.Value
+			}
+		}
+		bandwidth := float64(k) / each
+		if k == 0 {
+			bandwidth = math.NaN()
+		}
+		t.Add(doc.Bytes(k), doc.Num(half), doc.Num(tail), doc.Num(bandwidth), doc.Num(1e6/each))
+	}
+	t.Note("Latency is half a round trip of %s, the median; p99 is that of one round trip in a hundred, of at least 100.", mode)
+	if stream != nil {
+		t.Note("Bandwidth and messages are of messages that follow each other: %s of %s.", stream.Timer, stream.Mode)
+	} else {
+		t.Note("Bandwidth and messages are of half round trips: no messages that follow each other were measured.")
+	}
+	return t
+}
+
+// has says whether a series was measured in the place, or on a pair of ranks of it.
+func (p *place) has(s *sample.Series) bool {
+	return s.Platform == p.platform && s.Library == p.library && s.Place == p.place
 }

@@ -52,7 +52,8 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 	}
 	x := &microbench.Experiment{Plan: *plan, Launches: e.launches, Budget: e.budget, Precision: wanted, Seed: seed}
 	x.Shared = true
-	if !given("sizes") {
+	named := given("sizes") || given("max-size")
+	if !named {
 		x.Refine, x.Trips, x.Trains = !e.quick, microbench.LogTrips, slices.Max(microbench.LogSizes)
 	}
 	if !given("reps") {
@@ -62,7 +63,7 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 		return x, nil
 	}
 	x.Trips = nil
-	if !given("sizes") {
+	if !named {
 		x.Sizes = microbench.QuickSizes
 	}
 	if !given("modes") && len(x.Modes) > 1 {

@@ -28,15 +28,15 @@ import (
 
 // measure has the flags of the verb.
 type measure struct {
-	platform, library, place, modes, sizes, protocol, noise, delta, output string
-	level, format, pairs                                                   *string
-	ranks, reps, warmup                                                    int
-	seed                                                                   uint64
-	vendor                                                                 vendor
-	here                                                                   here
-	effort                                                                 effort
-	together                                                               together
-	spoiled                                                                spoiled
+	platform, library, place, modes, sizes, maxSize, protocol, noise, delta, output string
+	level, format, pairs                                                            *string
+	ranks, reps, warmup                                                             int
+	seed                                                                            uint64
+	vendor                                                                          vendor
+	here                                                                            here
+	effort                                                                          effort
+	together                                                                        together
+	spoiled                                                                         spoiled
 }
 
 func measureCommand() *cobra.Command {
@@ -92,6 +92,7 @@ model.`,
 	m.pairs = chosen(cmd, "pairs", []string{"one", sample.AllPairs}, "one", "measure one pair of ranks, or all, in which fit finds the tiers; of all only a few modes, sizes and repetitions unless flags say otherwise")
 	f.StringVar(&m.modes, "modes", "all", "list of "+strings.Join(microbench.Modes(), " ")+", or all")
 	f.StringVar(&m.sizes, "sizes", "", "message lengths, such as 0,16,1KB or 1..1MiB*2 (default 0 to 100,000 bytes; on this machine 0 to 128 KiB, and more where curves break)")
+	f.StringVar(&m.maxSize, "max-size", "", "longest message, such as 64K, 1M or 4MiB: leaves out longer sizes, and without --sizes adds powers of two up to it")
 	f.StringVar(&m.protocol, "protocol", "", "force one protocol, and measure its T_s and T_s-r too: "+strings.Join(model.ProtocolNames(), ", ")+"; auto measures them of the library's own choice")
 	m.level = chosen(cmd, "level", []string{"both", "mpi", "message"}, "both", "messages of MPI, the low-level messages under them, or both: on an emulated machine unless other flags choose, and those of MPI on this one")
 	f.IntVar(&m.reps, "reps", 600, "repetitions with each root of the barrier, of this machine in each launch (default there: as --precision and --budget say)")
@@ -265,6 +266,9 @@ func (m *measure) plan() (*microbench.Plan, error) {
 	if plan.Sizes, err = sizes(m.sizes, m.grid()); err != nil {
 		return nil, err
 	}
+	if plan.Sizes, err = m.limited(plan.Sizes); err != nil {
+		return nil, err
+	}
 	if k := slices.Max(plan.Sizes); k > longest {
 		return nil, fmt.Errorf("--sizes: messages of %s are too long to measure: at most %s", unit.Bytes(k), unit.Bytes(longest))
 	}
@@ -280,6 +284,35 @@ func (m *measure) plan() (*microbench.Plan, error) {
 		return nil, err
 	}
 	return plan, plan.Check()
+}
+
+// limited returns sizes up to --max-size. If sizes were not named, powers of two go on up to it.
+func (m *measure) limited(list []int) ([]int, error) {
+	if m.maxSize == "" {
+		return list, nil
+	}
+	most, err := unit.ParseSize(m.maxSize)
+	if err != nil {
+		return nil, fmt.Errorf("--max-size: %w", err)
+	}
+	if most > longest {
+		return nil, fmt.Errorf("--max-size: messages of %s are too long to measure: at most %s", unit.Bytes(most), unit.Bytes(longest))
+	}
+	list = slices.Clone(list)
+	if last := slices.Max(list); m.sizes == "" {
+		for k := 1; k < most; k *= 2 {
+			if k > last {
+				list = append(list, k)
+			}
+		}
+		list = append(list, most)
+	}
+	list = slices.DeleteFunc(list, func(k int) bool { return k > most })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--max-size %s: no size of --sizes is that short", m.maxSize)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
 }
 
 // grid returns the sizes that are measured unless flags say otherwise.
@@ -407,9 +440,9 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 		if m.forced() != "" {
 			fmt.Fprintf(out, "Parameters are of the library's own choice of protocols. -o keeps the times of %s, to compare them with predictions: 'loggp compare --samples FILE --params FILE'.\n\n", m.forced())
 		}
-		return text(cmd, reports.Parameters(result))
+		return text(cmd, reports.Measured(set, result))
 	}
-	if err := text(cmd, reports.Parameters(result)); err != nil || m.forced() == "" {
+	if err := text(cmd, reports.Measured(set, result)); err != nil || m.forced() == "" {
 		return err
 	}
 	w := way{job.Platform, job.Ranks, plan.Pair}

@@ -209,6 +209,9 @@ func nodesOf(job *world.Job) *collective.Nodes {
 
 // collectiveExperiment makes an experiment of the flags.
 func (m *measure) collectiveExperiment(cmd *cobra.Command, ranks int, nodes *collective.Nodes) (*microbench.Experiment, error) {
+	if m.maxSize != "" {
+		return nil, errors.New("--max-size: --collective takes its sizes from --sizes")
+	}
 	cells, err := m.together.cells(ranks, nodes, m.sizes)
 	if err != nil {
 		return nil, err

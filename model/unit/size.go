@@ -22,11 +22,12 @@ var sizes = []struct {
 }{
 	{"B", 1}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
 	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"k", 1 << 10}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, // as other benchmarks and dd have them
 }
 
-const sizeNames = "B, KB, MB, GB (powers of ten), KiB, MiB or GiB (powers of two)"
+const sizeNames = "B, KB, MB, GB (powers of ten), K, M, G, KiB, MiB or GiB (powers of two)"
 
-// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB (4096), 1.5MiB, or 16384 without
+// ParseSize reads a number of bytes: 512B, 1KB (1000 bytes), 4KiB or 4K (4096), 1.5MiB, or 16384 without
 // a unit. The result must be a whole, non-negative number of bytes.
 func ParseSize(s string) (int, error) {
 	n, err := parseSize(s)

@@ -115,7 +115,7 @@ func TestParsePercent(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	for s, want := range map[string]int{
-		"0": 0, "512B": 512, "1KB": 1000, "1kB": 1000, "4KiB": 4096, "4 KiB": 4096, "16384": 16384, "1.5MiB": 3 << 19,
+		"0": 0, "512B": 512, "1K": 1024, "64k": 64 << 10, "1M": 1 << 20, "2G": 2 << 30, "1KB": 1000, "1kB": 1000, "4KiB": 4096, "4 KiB": 4096, "16384": 16384, "1.5MiB": 3 << 19,
 		"0.001MB": 1000, "1GiB": 1 << 30,
 	} {
 		if got, err := ParseSize(s); err != nil || got != want {
@@ -185,7 +185,7 @@ func TestErrors(t *testing.T) {
 		{parser(ParsePercent), "5 percent", `percentage "5 percent": unknown unit "percent": use %`},
 		{parser(ParseSize), "1.5B", `size "1.5B": not a whole number of bytes`},
 		{parser(ParseSize), "-1", `size "-1": negative`},
-		{parser(ParseSize), "1K", `size "1K": unknown unit "K": use ` + sizeNames},
+		{parser(ParseSize), "1Q", `size "1Q": unknown unit "Q": use ` + sizeNames},
 		{parser(ParseSize), "99999999999TiB", `size "99999999999TiB": out of range`},
 		{parser(ParseSizes), "1,,2", `sizes: item 2, at column 3: "": size "": does not begin with a number such as 5 or 1.25`},
 		{parser(ParseSizes), "1,1..8", `sizes: item 2, at column 3: "1..8": a range says how it goes on: write 1..8*2 or 1..8+64B`},
