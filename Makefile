@@ -1,10 +1,14 @@
-.PHONY: check test race pages bench fuzz soak mutants build
+.PHONY: check test race pages bench fuzz soak mutants build release
 
 check: ## all that CI runs
 	.ci/run
 
 build:
 	go build -o loggp ./cmd/loggp
+
+# Archives for Linux and macOS in out/release.
+release:
+	.ci/release
 
 test:
 	go test ./...
