@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -411,5 +412,63 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 	t.Note("Where sender and receiver meet, a receive is the whole transfer: there is no o_r. L cannot be told where overheads are more than half a round trip.")
 	d := &doc.Document{Title: title}
 	d.Add(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
+	return d
+}
+
+// Changes is how times differ between a reference and another data set: a summary by timer and mode, and each time.
+func Changes(before, after string, all []compare.Change) *doc.Document {
+	d := &doc.Document{Title: "Changes"}
+	percent := func(ratio float64) doc.Cell {
+		return doc.Cell{Text: fmt.Sprintf("%+.1f", 100*(ratio-1)), Exact: []float64{100 * (ratio - 1)}}
+	}
+	sum := &doc.Table{Name: "changes-summary", Title: "Change from " + before + " to " + after, Columns: []doc.Column{{Head: "timer", Key: true}, {Head: "mode", Key: true},
+		{Head: "sizes", Kind: doc.Number}, {Head: "geometric\nmean %", Kind: doc.Number}, {Head: "faster", Kind: doc.Number}, {Head: "slower", Kind: doc.Number},
+		{Head: "largest\n%", Kind: doc.Number}, {Head: "at", Kind: doc.Number}}}
+	each := &doc.Table{Name: "changes", Title: "Times", Terse: 30, Columns: []doc.Column{{Head: "timer", Key: true}, {Head: "mode", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
+		{Head: "before\nus", Kind: doc.Number}, {Head: "after\nus", Kind: doc.Number}, {Head: "change\n%", Kind: doc.Number}, {Head: "95 % interval\n%", Kind: doc.Number}, {Head: ""}}}
+	group := func(c compare.Change) string {
+		if c.Place == all[0].Place && c.Library == all[0].Library && all[len(all)-1].Place == c.Place && all[len(all)-1].Library == c.Library {
+			return ""
+		}
+		return format.Place(c.Platform, c.Library, c.Place)
+	}
+	words := map[compare.Outcome]string{compare.Better: "faster", compare.Worse: "slower", compare.NoDifference: "no difference", compare.Unclear: "undecided"}
+	row := func(timer, mode string, of []compare.Change) {
+		count := map[compare.Outcome]int{}
+		most := of[0]
+		for _, c := range of {
+			count[c.Outcome]++
+			if math.Abs(math.Log(c.Ratio)) > math.Abs(math.Log(most.Ratio)) {
+				most = c
+			}
+		}
+		sum.Add(doc.Words(timer), doc.Words(mode), doc.Count(len(of)), percent(compare.GeometricMean(of)), doc.Count(count[compare.Better]), doc.Count(count[compare.Worse]),
+			percent(most.Ratio), doc.Bytes(most.Bytes))
+	}
+	for i := 0; i < len(all); {
+		j := i
+		for j < len(all) && group(all[j]) == group(all[i]) && all[j].Timer == all[i].Timer && all[j].Mode == all[i].Mode && all[j].Protocol == all[i].Protocol {
+			j++
+		}
+		sum.Group(group(all[i]))
+		row(all[i].Timer, all[i].Mode, all[i:j])
+		i = j
+	}
+	if sum.Rows() > 1 {
+		sum.Group("")
+		row("all", "", all)
+	}
+	for _, c := range all {
+		each.Group(group(c))
+		tone := doc.Words(words[c.Outcome])
+		if c.Outcome == compare.Unclear || c.Outcome == compare.NoDifference {
+			tone = tone.In(doc.Faint)
+		}
+		each.Add(doc.Words(c.Timer), doc.Words(c.Mode), doc.Bytes(c.Bytes), doc.Num(c.Before), doc.Num(c.After), percent(c.Ratio),
+			doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}, tone)
+	}
+	sum.Note("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
+	each.Note("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")
+	d.AddTables("changes", "Changes", sum, each)
 	return d
 }

@@ -166,7 +166,7 @@ func (p *place) performance(set *sample.Set) *doc.Table {
 		each := half
 		if stream != nil {
 			each = math.NaN()
-			if c := stream.Cell(k); c != nil {
+			if c := stream.Cell(k); c != nil && c.Value > 0 { // a difference of times may be none, or less
 				each = c.Value
 			}
 		}

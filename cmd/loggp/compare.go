@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,14 +30,18 @@ const overlapMargin = 0.2
 type comparison struct {
 	samples                       []string
 	params, output, margin, sizes string
+	failOver                      string
 }
 
 func compareCommand() *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "compare --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv",
+		Use:   "compare A.csv B.csv | --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv",
 		Short: "Set machines side by side, or predictions beside measurements",
-		Long: `compare sets two or more machines side by side, or libraries, or places of one machine: whatever differs in the files of samples. It shows
+		Long: `compare A.csv B.csv shows how much faster or slower each time of B is than that of A, the reference, with the interval of the change, and the geometric mean.
+With --fail-over 5% it fails if the mean, or a time with its whole interval, is more than 5 % slower.
+
+With --samples, compare sets two or more machines side by side, or libraries, or places of one machine: whatever differs in the files of samples. It shows
 overheads and parameters with intervals and ratios to the first, from which size on calls that do not block pay, and which machine is faster up to which size.
 
 With --params it predicts from parameters what the samples are samples of: the times T_s and T_s-r of protocols by equations (1) to (7), which
@@ -47,25 +51,85 @@ as calibration.
 Samples of collective operations (measure --collective) are set beside what LogGP says of each algorithm, with the parameters of the file, those of whole calls, or
 without one with those of the emulated platform's low-level messages; and it shows which algorithms are the fastest, by measurement and by the model.
 Where a vendor's MPI is among them, whose algorithms have no model, machines and libraries stand side by side, each with its fastest algorithm.`,
-		Example: `  loggp compare --samples samples.csv --samples intra.csv
+		Example: `  loggp compare here.csv mpi.csv
+  loggp compare --samples samples.csv --samples intra.csv
   loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
   loggp compare --samples rta.csv --params params.csv
   loggp compare --samples rta.csv --params params.csv -o comparison.csv
   loggp compare --samples together.csv -o together-comparison.csv`,
-		Args: nothing,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 0 && len(args) != 2 {
+				return errors.New("compare: name two files, the reference first; more than two, and files of one machine, by --samples")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return c.changes(cmd, args[0], args[1])
+			}
+			return c.run(cmd)
+		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&c.samples, "samples", nil, "file of samples; may be given more than once, and files of one machine are joined")
 	f.StringVar(&c.params, "params", "", "file of parameters")
 	f.StringVar(&c.margin, "margin", unit.Percent(overlapMargin), "how much more a call that blocks must cost before it pays not to block")
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
+	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%")
 	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
 	printing(cmd)
 	return cmd
 }
 
+// changes compares each time of a file with that of a reference.
+func (c *comparison) changes(cmd *cobra.Command, before, after string) error {
+	for _, f := range []string{"samples", "params", "margin", "sizes"} {
+		if cmd.Flags().Changed(f) {
+			return misuse(cmd, fmt.Errorf("--%s: it is not for two files as arguments: name them by --samples", f))
+		}
+	}
+	part := math.Inf(1)
+	if c.failOver != "" {
+		var err error
+		if part, err = unit.ParsePercent(c.failOver); err != nil || part < 0 {
+			return misuse(cmd, fmt.Errorf("--fail-over %s: it must be a percentage such as 5%%", c.failOver))
+		}
+	}
+	if err := output(c.output); err != nil {
+		return misuse(cmd, err)
+	}
+	var sets [2]*sample.Set
+	for i, name := range []string{before, after} {
+		var err error
+		if sets[i], err = sample.ReadFile(name); err != nil {
+			return err
+		}
+		if some, _ := clean.OfCollectives(sets[i]); some {
+			return fmt.Errorf("compare: %s has samples of collective operations: name both files by --samples", name)
+		}
+	}
+	all, err := compare.Changes(sets[0], sets[1], clean.Options{})
+	if err != nil {
+		return err
+	}
+	if err := c.write(cmd, len(all), reports.Changes(before, after, all)); err != nil {
+		return err
+	}
+	if mean := compare.GeometricMean(all) - 1; mean > part {
+		return fmt.Errorf("compare: %s is slower than %s by %s in the geometric mean, which is more than --fail-over %s", after, before, unit.Percent(math.Round(mean*1000)/1000), c.failOver)
+	}
+	if slower := compare.Regressed(all, part); len(slower) > 0 {
+		x := slower[0]
+		return fmt.Errorf("compare: %d of %d times of %s are slower than those of %s by more than --fail-over %s with their whole interval: first %s of %s at %s",
+			len(slower), len(all), after, before, c.failOver, x.Timer, x.Mode, unit.Bytes(x.Bytes))
+	}
+	return nil
+}
+
 func (c *comparison) run(cmd *cobra.Command) error {
+	if c.failOver != "" {
+		return misuse(cmd, errors.New("--fail-over: name two files as arguments, the reference first"))
+	}
 	if len(c.samples) == 0 {
 		return misuse(cmd, errors.New("--samples: name two files to compare machines, or one and --params to compare it with predictions"))
 	}
@@ -204,7 +268,7 @@ func readParameters(name string) ([]params.Parameter, error) {
 
 // readTiers reads a file of parameters, and the tiers whose ranks it knows.
 func readTiers(name string) ([]params.Parameter, []tiers.Tiers, error) {
-	f, err := os.Open(name)
+	f, err := sample.Open(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}

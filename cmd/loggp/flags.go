@@ -45,7 +45,14 @@ func output(name string) error {
 	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
 		return fmt.Errorf("-o %s: there is no directory %s", name, dir)
 	}
-	return nil
+	if st, err := os.Stat(name); err == nil && (st.IsDir() || !st.Mode().IsRegular()) {
+		return nil // a directory for those that write one, or a device: neither is written beside
+	}
+	f, err := os.CreateTemp(dir, ".loggp-*.tmp")
+	if err != nil {
+		return fmt.Errorf("-o %s: nothing can be written to %s: %w", name, dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // choice is a flag with a few values.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -96,7 +95,7 @@ func knownPlace(place string) error {
 func importFiles(names []string, o foreign.Options) (*sample.Set, []foreign.Note, error) {
 	var files []foreign.File
 	for _, name := range names {
-		f, err := os.Open(name)
+		f, err := sample.Open(name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("import: %w", err)
 		}

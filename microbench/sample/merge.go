@@ -2,7 +2,6 @@ package sample
 
 import (
 	"fmt"
-	"os"
 	"slices"
 )
 
@@ -55,7 +54,7 @@ type file struct {
 }
 
 func readFile(path string) (*Set, error) {
-	f, err := os.Open(path)
+	f, err := Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read samples: %w", err)
 	}

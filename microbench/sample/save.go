@@ -2,6 +2,7 @@ package sample
 
 import (
 	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +17,9 @@ import (
 
 // Save writes a file whole or not at all: what write produces goes to a temporary file in the same directory, which
 // takes the name path when it is complete and is removed otherwise, a panic included. A path that is no ordinary
-// file, such as /dev/stdout, is written as it is.
+// file, such as /dev/stdout, is written as it is. If the name ends with .gz the file is packed by gzip.
 func Save(path string, write func(io.Writer) error) error {
-	if err := save(path, write); err != nil {
+	if err := save(path, packing(path, write)); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -110,6 +111,49 @@ func RemoveStale(path string) {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > stale {
 			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
+	}
+}
+
+// Open opens a file for reading: standard input if its name is -. What is packed by gzip is unpacked, whatever the name.
+func Open(path string) (io.ReadCloser, error) {
+	f := os.Stdin
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return nil, err
+		}
+	}
+	in := bufio.NewReader(f)
+	head, err := in.Peek(2)
+	if err != nil || head[0] != 0x1f || head[1] != 0x8b { // RFC 1952, section 2.3.1; an error comes again
+		return &opened{in, f}, nil
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, f.Close()))
+	}
+	return &opened{z, f}, nil
+}
+
+// packed is how the names of files end that are packed by gzip.
+const packed = ".gz"
+
+// opened is what is read of a file.
+type opened struct {
+	io.Reader
+	file *os.File
+}
+
+func (o *opened) Close() error { return o.file.Close() }
+
+// packing returns a writer that packs what another writes, if the name of the file says so.
+func packing(path string, write func(io.Writer) error) func(io.Writer) error {
+	if !strings.HasSuffix(path, packed) {
+		return write
+	}
+	return func(w io.Writer) error {
+		z := gzip.NewWriter(w)
+		return errors.Join(write(z), z.Close())
 	}
 }
 

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Two files as arguments: the second is compared with the first, which may be packed or standard input; --fail-over decides the exit status.
+func TestCompareFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	measure := func(platform, file string) string {
+		return mustRun(t, strings.Fields("measure --platform "+platform+" --modes send --max-size 64 --sizes 0,64,1K --reps 20 -o "+file)...)
+	}
+	table := measure("loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", "a.csv.gz")
+	if want := "\n64 B    10.63 "; !strings.HasPrefix(table, "Latency and bandwidth, ") || !strings.Contains(table, want) { // o_s + 63 G + L + o_r
+		t.Errorf("the first table has no row %q:\n%s", want, table)
+	}
+	measure("loggp:L=7us,o_s=2us,o_r=3us,g=4us,G=0.01us/B", "b.csv")
+	if b, _ := os.ReadFile("a.csv.gz"); !strings.HasPrefix(string(b), "\x1f\x8b") {
+		t.Error("a.csv.gz is not packed")
+	}
+	out := mustRun(t, "compare", "a.csv.gz", "b.csv")
+	for _, want := range []string{"Change from a.csv.gz to b.csv", "geometric", "+20.0", "slower"} { // half a round trip is 10 and 12 us
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "1 KiB") {
+		t.Errorf("--max-size 64 did not leave out 1 KiB:\n%s", out)
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"a.csv.gz b.csv --fail-over 5%", failed, "--fail-over 5%"},
+		{"a.csv.gz b.csv --fail-over 50%", succeeded, ""},
+		{"b.csv a.csv.gz --fail-over 5%", succeeded, ""},
+		{"a.csv.gz b.csv --fail-over much", misused, "must be a percentage"},
+		{"a.csv.gz", misused, "name two files"},
+		{"a.csv.gz b.csv --sizes 0", misused, "--sizes: it is not for two files"},
+		{"--samples a.csv.gz --samples b.csv --fail-over 5%", misused, "name two files as arguments"},
+	} {
+		var out, errs buffer
+		if got := run(context.Background(), append([]string{"compare"}, strings.Fields(c.args)...), &out, &errs); got != c.status || !strings.Contains(errs.String(), c.says) {
+			t.Errorf("%s: status %d, want %d: %s", c.args, got, c.status, errs.String())
+		}
+	}
+}

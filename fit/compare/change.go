@@ -1,0 +1,98 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/microbench/sample"
+)
+
+// Change is how the median of one timer at one size differs between a reference and another data set. Times are in microseconds.
+type Change struct {
+	Platform, Library, Place string // of the reference; Place where there are several
+	Mode, Protocol, Timer    string
+	Bytes                    int
+
+	Before, After      float64
+	Ratio, Low, High   float64 // of After to Before, with its 95 % interval
+	Outcome            Outcome
+	SamplesA, SamplesB int
+}
+
+// Changes compares what two data sets measured alike: the same timer, mode, protocol, place and size, and the same platform and library
+// where a set has several. Cells whose time is zero, or has no interval, are left out. It is an error if the sets have nothing in common.
+func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
+	o = o.Defaults()
+	var sides [2][]*curve.Curve
+	several := false // platforms or libraries in one of the sets
+	for i, set := range []*sample.Set{before, after} {
+		set, _ := clean.Undisturbed(set)
+		curves, err := curve.Load(set, o)
+		if err != nil {
+			return nil, err
+		}
+		sides[i] = curves
+		for _, c := range curves {
+			several = several || c.Platform != curves[0].Platform || c.Library != curves[0].Library
+		}
+	}
+	type what struct{ platform, library, place, mode, protocol, timer string }
+	keyOf := func(c *curve.Curve) what {
+		k := what{place: c.Place, mode: c.Mode, protocol: c.Protocol, timer: c.Timer}
+		if several {
+			k.platform, k.library = c.Platform, c.Library
+		}
+		return k
+	}
+	other := map[what]*curve.Curve{}
+	for _, c := range sides[1] {
+		other[keyOf(c)] = c
+	}
+	var all []Change
+	for _, a := range sides[0] {
+		b := other[keyOf(a)]
+		if b == nil {
+			continue
+		}
+		for _, x := range a.Cells {
+			y := b.Cell(x.Bytes)
+			if y == nil {
+				continue
+			}
+			c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
+				Before: x.Value, After: y.Value, SamplesA: x.N, SamplesB: y.N}
+			c.Ratio, c.Low, c.High = ratio(estimate{y.Value, y.Low, y.High, y.Reps}, estimate{x.Value, x.Low, x.High, x.Reps}, o.Level)
+			if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) {
+				continue
+			}
+			c.Outcome = outcome(c.Low, c.High, o.Tolerance, false)
+			all = append(all, c)
+		}
+	}
+	if all == nil {
+		return nil, fmt.Errorf("compare: the two files have no timer of one mode, place and size in common")
+	}
+	slices.SortStableFunc(all, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
+			sample.TimerRank(a.Timer)-sample.TimerRank(b.Timer), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
+	})
+	return all, nil
+}
+
+// GeometricMean returns that of the ratios of some changes.
+func GeometricMean(all []Change) float64 {
+	sum := 0.0
+	for _, c := range all {
+		sum += math.Log(c.Ratio)
+	}
+	return math.Exp(sum / float64(len(all)))
+}
+
+// Regressed returns the changes of which even the lower end of the interval is more than a part above the reference.
+func Regressed(all []Change, part float64) []Change {
+	return slices.DeleteFunc(slices.Clone(all), func(c Change) bool { return c.Outcome != Worse || c.Low <= 1+part })
+}

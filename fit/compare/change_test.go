@@ -1,0 +1,62 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/loggp/loggp/fit/clean"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// changing is a set of round trips of 40 repetitions at three sizes, the last of which takes a factor longer.
+func changing(library string, factor float64, seed uint64) *sample.Set {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	s := &sample.Set{}
+	for _, k := range []int{8, 64, 512} {
+		f := 1.0
+		if k == 512 {
+			f = factor
+		}
+		x := sample.Series{Key: sample.Key{Platform: "p", Library: library, Clock: "real", Place: "inter", Mode: "send", Protocol: "auto", Timer: sample.RTT, Bytes: k}}
+		for range 40 {
+			x.Times = append(x.Times, unit.Time(f*(10+0.2*rng.Float64())*float64(unit.Microsecond)))
+		}
+		s.Series = append(s.Series, x)
+	}
+	return s
+}
+
+// A change that was planted is found at its size and at no other, with its interval around it, between libraries of other names too.
+func TestChanges(t *testing.T) {
+	all, err := Changes(changing("one", 1, 1), changing("two", 1.1, 2), clean.Options{})
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, c := range all {
+		want := map[int]Outcome{8: NoDifference, 64: NoDifference, 512: Worse}[c.Bytes]
+		if c.Outcome != want {
+			t.Errorf("%d bytes: %+v, want %s", c.Bytes, c, want)
+		}
+	}
+	if c := all[2]; c.Low > 1.1 || c.High < 1.1 || math.Abs(c.Ratio-1.1) > 0.01 {
+		t.Errorf("a change of 10 %%: %+v", c)
+	}
+	if got, want := GeometricMean(all), math.Cbrt(1.1); math.Abs(got-want) > 0.01 {
+		t.Errorf("geometric mean %v, want %v", got, want)
+	}
+	if n := len(Regressed(all, 0.05)); n != 1 {
+		t.Errorf("%d times are slower by more than 5 %%, want 1", n)
+	}
+	if n := len(Regressed(all, 0.11)); n != 0 {
+		t.Errorf("%d times are slower by more than 11 %%, want none", n)
+	}
+	other := changing("one", 1, 1)
+	for i := range other.Series {
+		other.Series[i].Mode = "ssend"
+	}
+	if _, err := Changes(changing("one", 1, 1), other, clean.Options{}); err == nil {
+		t.Error("files without a common mode were compared")
+	}
+}
