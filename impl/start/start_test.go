@@ -16,7 +16,7 @@ import (
 var libraries = []model.Library{
 	{Name: "as published", Short: [model.NumTiers]int{model.Inter: 1024, model.Intra: 4096}},
 	{Name: "all short", Short: [model.NumTiers]int{1 << 30, 1 << 30}},
-	{Name: "little pinned memory", Short: [model.NumTiers]int{300, 16}, Block: 100, Pinned: 300},
+	{Name: "little pinned memory", Short: [model.NumTiers]int{300, 16}, Block: 1000, Pinned: 3000},
 }
 
 // TestEngine executes the laws of package engine.
