@@ -77,10 +77,13 @@ func commRank(r *rank, a args) { set(a[1], int32(r.comm(a[0]).Rank())) }
 
 func commCompare(r *rank, a args) { set(a[2], comparisons[r.comm(a[0]).Compare(r.comm(a[1]).Comm)]) }
 
-func commDup(r *rank, a args) {
-	c := r.comm(a[0])
+func commDup(r *rank, a args) { r.dup(a[0], a[1]) }
+
+// dup stores the handle of a copy of a communicator.
+func (r *rank) dup(of, at uintptr) {
+	c := r.comm(of)
 	h := r.addComm(c.Dup())
-	set(a[1], h)
+	set(at, h)
 	d := r.comm(h)
 	for _, x := range c.attributes {
 		k := x.key

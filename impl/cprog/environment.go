@@ -63,10 +63,17 @@ var byName = map[string]handler{
 	"MPI_Reduce_scatter": reduceScatter, "MPI_Reduce_scatter_block": reduceScatterBlock, "MPI_Reduce_local": reduceLocal,
 	"MPI_Op_create": opCreate, "MPI_Op_free": opFree, "MPI_Op_commutative": opCommutative,
 
+	"MPI_Mprobe": mprobe, "MPI_Improbe": improbe, "MPI_Mrecv": mrecv, "MPI_Imrecv": imrecv,
+
 	"MPI_Ibarrier": ibarrier, "MPI_Ibcast": ibcast, "MPI_Igather": igather, "MPI_Igatherv": igatherv, "MPI_Iscatter": iscatter, "MPI_Iscatterv": iscatterv,
 	"MPI_Iallgather": iallgather, "MPI_Iallgatherv": iallgatherv, "MPI_Ialltoall": ialltoall, "MPI_Ialltoallv": ialltoallv, "MPI_Ialltoallw": ialltoallw,
 	"MPI_Ireduce": ireduce, "MPI_Iallreduce": iallreduce, "MPI_Iscan": iscan, "MPI_Iexscan": iexscan,
 	"MPI_Ireduce_scatter": ireduceScatter, "MPI_Ireduce_scatter_block": ireduceScatterBlock,
+
+	"MPI_Type_size_x": func(r *rank, a args) { set(a[1], r.datatype(a[0]).Size()) }, "MPI_Type_get_extent_x": getExtent, "MPI_Type_get_true_extent_x": trueExtent,
+	"MPI_Get_elements_x":     func(r *rank, a args) { set(a[2], int(rankOut(getStatus(a[0]).Elements(r.datatype(a[1]))))) },
+	"MPI_Comm_dup_with_info": func(r *rank, a args) { r.dup(a[0], a[2]) },
+	"MPI_Info_get_valuelen":  infoLength,
 
 	"MPI_Group_size": groupSize, "MPI_Group_rank": groupRank, "MPI_Group_translate_ranks": translate, "MPI_Group_compare": groupCompare, "MPI_Comm_group": commGroup,
 	"MPI_Group_union": groups(mpi.Group.Union), "MPI_Group_intersection": groups(mpi.Group.Intersection), "MPI_Group_difference": groups(mpi.Group.Difference),
@@ -243,7 +250,7 @@ func errhandlerGet(r *rank, a args) {
 	}
 	for i, s := range r.handlers.slots {
 		if s.used && s.value == h {
-			set(a[1], kindErrhandler<<28|uintptr(s.turn)<<20|uintptr(i))
+			set(a[1], kindErrhandler<<kindShift|uintptr(s.turn)<<20|uintptr(i))
 			return
 		}
 	}
@@ -326,6 +333,14 @@ func infoGet(r *rank, a args) {
 	set(a[4], truth(i >= 0))
 	if i >= 0 {
 		setText(a[3], x.values[i], int(a[2])+1, 0)
+	}
+}
+
+func infoLength(r *rank, a args) {
+	x := r.info(a[0])
+	i := slices.Index(x.keys, text(a[1]))
+	if set(a[3], truth(i >= 0)); i >= 0 {
+		set(a[2], int32(len(x.values[i])))
 	}
 }
 

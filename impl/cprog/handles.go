@@ -37,7 +37,7 @@ const (
 	undefined = -32766
 )
 
-// The kinds of handles that programs make: bits 28 and up of their values. Below are eight bits that tell a handle from
+// The kinds of handles that programs make: bits 27 and up of their values. Below are seven bits that tell a handle from
 // earlier ones in the same place, and twenty bits of the place. So they fit an INTEGER of Fortran's.
 const (
 	kindComm uintptr = 1 + iota
@@ -47,7 +47,10 @@ const (
 	kindErrhandler
 	kindRequest
 	kindInfo
+	kindMessage
 )
+
+const kindShift = 27
 
 // table has the objects of one kind that a rank has made.
 type table[T any] struct {
@@ -72,17 +75,17 @@ func (t *table[T]) add(kind uintptr, v T) uintptr {
 	}
 	s := &t.slots[i]
 	s.value, s.used = v, true
-	return kind<<28 | uintptr(s.turn)<<20 | uintptr(i)
+	return kind<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
 }
 
 // get returns the object of a handle; nil: there is none, or none any more.
 func (t *table[T]) get(kind, h uintptr) *T {
 	i := h & (1<<20 - 1)
-	if h>>28 != kind || i >= uintptr(len(t.slots)) {
+	if h>>kindShift != kind || i >= uintptr(len(t.slots)) {
 		return nil
 	}
 	s := &t.slots[i]
-	if !s.used || s.turn != uint8(h>>20) {
+	if !s.used || s.turn != uint8(h>>20&127) {
 		return nil
 	}
 	return &s.value
@@ -93,7 +96,7 @@ func (t *table[T]) remove(h uintptr) {
 	s := &t.slots[i]
 	var none T
 	s.value, s.used = none, false
-	s.turn++
+	s.turn = (s.turn + 1) & 127
 	t.free = append(t.free, int32(i))
 }
 
@@ -106,6 +109,7 @@ type handles struct {
 	handlers table[*mpi.ErrorHandler]
 	requests table[request]
 	infos    table[*info]
+	messages table[*message]
 
 	own, self *comm // of all ranks; of this one alone, when it was asked for
 	reqs      []mpi.Request

@@ -20,6 +20,7 @@ type pending struct {
 	reqs   []mpi.Request
 	finish func() // what is done when all messages are there; nil: nothing
 	done   bool
+	status *mpi.Status // nil: it has none
 }
 
 // tags is how many operations of a communicator can be under way.
@@ -74,6 +75,14 @@ func (p *pending) complete() {
 	if p.done = true; p.finish != nil {
 		p.finish()
 	}
+}
+
+// result returns the status of an operation that is complete.
+func (p *pending) result() mpi.Status {
+	if p.status != nil {
+		return *p.status
+	}
+	return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
 }
 
 // zero is the buffer of a message without data.
@@ -370,6 +379,7 @@ func (r *rank) finished(at uintptr) (s mpi.Status, there, done bool) {
 		return s, false, true
 	case x.p != nil:
 		if done = x.p.test(); done {
+			s = x.p.result()
 			r.drop(at)
 		}
 		return s, true, done
@@ -407,8 +417,9 @@ func (r *rank) waitOne(at uintptr) mpi.Status {
 	q, x := r.request(at)
 	if x != nil && x.p != nil {
 		x.p.wait()
+		s := x.p.result()
 		r.drop(at)
-		return mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag}
+		return s
 	}
 	s := q.Wait()
 	r.keep(at, q)

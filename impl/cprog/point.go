@@ -129,7 +129,9 @@ func requestGetStatus(r *rank, a args) {
 	switch {
 	case x == nil:
 	case x.p != nil:
-		done = x.p.test()
+		if done = x.p.test(); done {
+			s = x.p.result()
+		}
 	case q.Active():
 		if done = q.Complete(); done {
 			s = q.Status()

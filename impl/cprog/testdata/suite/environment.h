@@ -338,3 +338,18 @@ static void sorted(void) {
 	}
 	free(all);
 }
+
+static void info_of_comms(void) {
+	MPI_Comm d;
+	MPI_Info i;
+	int n, flag;
+	MPI_Comm_dup_with_info(W, MPI_INFO_NULL, &d);
+	MPI_Comm_size(d, &n);
+	say(" %d", n == size);
+	MPI_Comm_free(&d);
+	MPI_Info_create(&i);
+	MPI_Info_set(i, "key", "value");
+	MPI_Info_get_valuelen(i, "key", &n, &flag);
+	say(" %d %d", n, flag);
+	MPI_Info_free(&i);
+}

@@ -281,3 +281,27 @@ static void buffered_many(void) {
 	say(" %d", back == b && got == bytes);
 	free(b);
 }
+
+static void matched(void) {
+	MPI_Message m;
+	MPI_Request q, p;
+	MPI_Status s;
+	int x[3] = {rank, 8, 9}, y[3] = {0}, n, flag = 0;
+	MPI_Isend(x, 3, MPI_INT, next(), 30 + rank, W, &q);
+	MPI_Mprobe(before(), MPI_ANY_TAG, W, &m, &s);
+	MPI_Get_count(&s, MPI_INT, &n);
+	MPI_Mrecv(y, n, MPI_INT, &m, &s);
+	say(" %d %d %d from %d tag %d %d", y[0], y[1], y[2], s.MPI_SOURCE, s.MPI_TAG, m == MPI_MESSAGE_NULL);
+	MPI_Wait(&q, MPI_STATUS_IGNORE);
+	MPI_Isend(x, 2, MPI_INT, before(), 40, W, &q);
+	while (!flag) MPI_Improbe(next(), 40, W, &flag, &m, &s);
+	MPI_Imrecv(y, 3, MPI_INT, &m, &p);
+	MPI_Wait(&p, &s);
+	MPI_Get_count(&s, MPI_INT, &n);
+	say(" %d from %d %d", n, s.MPI_SOURCE, y[0]);
+	MPI_Wait(&q, MPI_STATUS_IGNORE);
+	MPI_Mprobe(MPI_PROC_NULL, 0, W, &m, &s);
+	say(" %d", m == MPI_MESSAGE_NO_PROC);
+	MPI_Mrecv(y, 3, MPI_INT, &m, &s);
+	say(" %d", s.MPI_SOURCE == MPI_PROC_NULL);
+}

@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
 	RUN(large_tags)
 	RUN(kinds_of_elements)
 	RUN(buffered_many)
+	RUN(matched)
 
 	RUN(null_requests)
 	RUN(wait_statuses)
@@ -81,6 +82,7 @@ int main(int argc, char **argv) {
 	RUN(array_of_structs)
 	RUN(count_of_pairs)
 	RUN(types_of_types_freed)
+	RUN(large_counts)
 
 	RUN(bcasts)
 	RUN(bcast_of_types)
@@ -188,6 +190,7 @@ int main(int argc, char **argv) {
 	RUN(tokens)
 	RUN(options)
 	RUN(sorted)
+	RUN(info_of_comms)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();

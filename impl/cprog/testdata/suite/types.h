@@ -432,3 +432,21 @@ static void types_of_types_freed(void) {
 	MPI_Wait(&q, MPI_STATUS_IGNORE);
 	say(" %d %d", y[0], y[1]);
 }
+
+static void large_counts(void) {
+	MPI_Datatype t;
+	MPI_Count n, lb, extent;
+	MPI_Status s;
+	int x[4] = {0}, y[4];
+	MPI_Type_vector(2, 1, 2, MPI_INT, &t);
+	MPI_Type_commit(&t);
+	MPI_Type_size_x(t, &n);
+	MPI_Type_get_extent_x(t, &lb, &extent);
+	say(" %d [%d %d]", (int)n, (int)lb, (int)extent);
+	MPI_Type_get_true_extent_x(t, &lb, &extent);
+	say(" [%d %d]", (int)lb, (int)extent);
+	MPI_Sendrecv(x, 1, t, rank, 0, y, 4, MPI_INT, rank, 0, W, &s);
+	MPI_Get_elements_x(&s, MPI_INT, &n);
+	say(" %d", (int)n);
+	MPI_Type_free(&t);
+}
