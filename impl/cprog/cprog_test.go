@@ -19,12 +19,10 @@ import (
 
 	"github.com/loggp/loggp/impl/cprog/toolchain"
 	"github.com/loggp/loggp/impl/device"
-	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/hw"
-	"github.com/loggp/loggp/impl/mbcf"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
-	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -115,14 +113,29 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// They do so on other machines, and with other engines.
+// They do so on other machines, and with each engine.
 func TestSuiteEverywhere(t *testing.T) {
 	path := build(t, "suite/suite.c")
-	for name, e := range map[string]engine.New{"proto": proto.New, "mbcf": mbcf.New, "queue": queue.New} {
-		t.Run(name, func(t *testing.T) {
-			w, o := emulated(t, "t3d", 3)
-			o.Engine = e
-			checkSuite(t, w, o, path, 3)
+	w, o := emulated(t, "t3d", 3)
+	checkSuite(t, w, o, path, 3)
+	p, err := platform.Load("loggp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range p.Libraries {
+		if !l.CarriedBy().MPI() {
+			continue
+		}
+		t.Run(l.Name, func(t *testing.T) {
+			j, err := world.New(p, l.Name, 3, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := j.World(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkSuite(t, w, j.Options(""), path, 3)
 		})
 	}
 }
