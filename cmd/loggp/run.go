@@ -62,7 +62,7 @@ func runCommand() *cobra.Command {
 		names = append(names, t.Name)
 	}
 	cmd := &cobra.Command{
-		Use:   "run --platform NAME -n RANKS PROGRAM | ./PROGRAM [ARGUMENTS]",
+		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
 		Short: "Run a parallel program on an emulated machine",
 		Long: `run runs a program that ships with loggp on an emulated machine, with real data, checks its result, and prints where the time of each rank
 went: what the program computes, what the processor does for communication (overhead), and waiting. Computing is charged by the number of
@@ -70,6 +70,9 @@ operations, at the time that the platform says for one, or --operation. Collecti
 --collective by the algorithms that it names; docs/collectives.md has all, and 'loggp predict --collective NAME' those that serve a number of ranks.
 
 shift, incast and permutation are traffic and compute nothing: they print the throughput of each flow, and the busiest parts of the network.
+
+A name that ends with .goal is a schedule ('loggp schedule' makes some): each rank sends, receives and computes what it has for it, through
+MPI. 'loggp simulate' computes the time of the same by LogGOPS.
 
 A path such as ./hello is a program in C that 'loggp cc' has compiled; docs/c.md is about those. What it writes is its own: the times go to
 standard error. Flags stand before the path, and arguments of the program behind it.
@@ -84,9 +87,11 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform t3d -n 8 --class W npb-is
   loggp run --platform t3d -n 32 --stride 4 --size 64KiB shift
   loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume
+  loggp schedule bcast -n 8 --size 4KiB -o bcast.goal
+  loggp run --platform t3d bcast.goal
   loggp run --platform t3d -n 4 ./hello`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 && strings.Contains(args[0], "/") {
+			if len(args) > 0 && strings.Contains(args[0], "/") && !isGoal(args[0]) {
 				return nil
 			}
 			if len(args) > 1 && strings.HasPrefix(args[1], "-") { // flags behind the name of a program that ships with loggp
@@ -102,6 +107,9 @@ The programs that ship with loggp are` + list.String(),
 		},
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isGoal(args[0]) {
+				return r.goal(cmd, args[0])
+			}
 			if strings.Contains(args[0], "/") {
 				return r.runC(cmd, args)
 			}

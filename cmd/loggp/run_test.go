@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -125,6 +127,43 @@ func TestRunTraffic(t *testing.T) {
 	} {
 		var out, errs buffer
 		if status := run(t.Context(), append([]string{"run", "--platform", "t3d", "-n", "4"}, args...), &out, &errs); status != misused || !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+	}
+}
+
+// A schedule that runs on an emulated LogGP machine takes as long as by the simulation, to the nanosecond: two
+// programs that have no line in common.
+func TestRunSchedule(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.goal")
+	takes, finishes := regexp.MustCompile(`takes ([0-9.]+) us`), regexp.MustCompile(`finishing time +(\d+) ns`)
+	for _, pattern := range []string{"bcast", "alltoall", "allreduce", "halo", "ring", "dissemination", "incast"} {
+		for _, ranks := range []string{"2", "8", "13"} {
+			mustRun(t, "schedule", pattern, "-n", ranks, "--size", "3000B", "-o", file)
+			machine := takes.FindStringSubmatch(mustRun(t, "run", "--platform", "loggp:L=2.5us,o_s=1.5us,o_r=1.5us,g=1us,G=0.006us/B", file))
+			simulated := finishes.FindStringSubmatch(mustRun(t, "simulate", file, "--loggops", "L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=65535"))
+			if machine == nil || simulated == nil {
+				t.Fatalf("%s: no times", pattern)
+			}
+			us, err := strconv.ParseFloat(machine[1], 64)
+			ns, err2 := strconv.ParseFloat(simulated[1], 64)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			if d := us*1000 - ns; d < -1 || d > 1 {
+				t.Errorf("%s of %s ranks takes %s us on the machine, %s ns in the simulation", pattern, ranks, machine[1], simulated[1])
+			}
+		}
+	}
+	for want, args := range map[string][]string{
+		"--size is not for a schedule":              {"--size", "3"},
+		"--ranks 3: ":                               {"-n", "3"},
+		"deadlock: 2 of 2 ranks wait":               nil,
+		"--platform: say on what to run: a name of": {"--platform", ""},
+	} {
+		write(t, file, "num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\nrecv 8b from 0\n}\n")
+		var out, errs buffer
+		if status := run(t.Context(), append([]string{"run", "--platform", "t3d", file}, args...), &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}
