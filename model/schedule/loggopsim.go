@@ -10,9 +10,11 @@ import "slices"
 //   - message: when the CPU and the interface of the receiver that have the indices of the send are
 //     free. It occupies them for o + max((s−1) O, (s−1) G) and g + (s−1) G, matched or not.
 //   - recv takes no time.
-//   - A send of more than S bytes ends when its message is matched; others end when they begin. An
-//     operation begins when others end, but the time at which they do is not passed on: what it needs
-//     is free, at its own time. So times of events may run backwards.
+//   - A send of more than S bytes ends when its message is matched; others end when they begin. Where
+//     the message came first it is the receive's size that counts, so that such a send may never end.
+//     Times are printed all the same if all messages have been matched.
+//   - An operation begins when others end, but the time at which they do is not passed on: what it
+//     needs is free, at its own time. So times of events may run backwards.
 //   - Sizes of 0 bytes have s−1 = 2⁶⁴−1: they cost o−O and g−G.
 //   - What becomes ready at once begins in the order of ranks, then send, recv, calc, then of the
 //     file. LogGOPSim sorts with std::sort, which keeps the order of equals up to 16 only.

@@ -583,10 +583,15 @@ func TestAgainstSlowModels(t *testing.T) {
 						open++
 					}
 				}
+				unmatched := 0
 				for _, h := range x.ranks {
-					if open == 0 && len(h.early) > 0 {
-						open = -1
-					}
+					unmatched += len(h.early) + len(h.posted)
+				}
+				if open == 0 && unmatched > 0 {
+					open = -1
+				}
+				if d == LogGOPSim && unmatched == 0 { // it prints times whatever has not ended
+					open = 0
 				}
 				var b *Blocked
 				if (open != 0) != (errors.As(err, &b) || err == nil && d == LGS && len(res.Warnings) > 0 && res.Warnings[len(res.Warnings)-1].Kind == "unmatched") {
