@@ -127,6 +127,15 @@ func (m *Machine) Remote() bool {
 	return hasMemory(m.network()) && !m.Private
 }
 
+// Barrier returns how long after the last arrival all ranks see that the hardware's barrier is open; 0:
+// there is none, or not for ranks that need not be on nodes of their own.
+func (m *Machine) Barrier() unit.Time {
+	if t, ok := m.Network.(*Torus); ok && m.Nodes == nil && !m.Private {
+		return t.Barrier
+	}
+	return 0
+}
+
 // Counters reports whether processors can change each other's counters.
 func (m *Machine) Counters() bool {
 	return m.Remote() && hasCounters(m.network()) && (m.Nodes == nil || hasCounters(m.Nodes.Inside))

@@ -26,6 +26,7 @@ type Torus struct {
 	Engine  Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
 	Memory  unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
 	Counter unit.Time // a fetch-and-increment at the register, without the round trip
+	Barrier unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
 }
 
 // ByEngine reports whether the node's engine carries a remote access of so many bytes: where it takes

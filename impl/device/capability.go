@@ -14,6 +14,7 @@ func (None) Queue() Queue       { return nil }
 func (None) Signal() Signal     { return nil }
 func (None) Channel() Channel   { return nil }
 func (None) Datagram() Datagram { return nil }
+func (None) Barrier() Barrier   { return nil }
 
 // NoCompletion is the head of a put whose end its rank need not know: it is of at most MaxWords
 // 8-byte words, which the port has taken when Put returns, and a completion with this head comes
@@ -237,4 +238,15 @@ type Datagram interface {
 	// none, it waits until the rank's clock reaches deadline and then returns nil; a deadline that
 	// has passed does not block. The packet is read-only and valid until the next Recv.
 	Recv(deadline unit.Time) *Packet
+}
+
+// Barrier is a barrier of all ranks of the job. A rank may do something else between its arrival and
+// the opening, and arrives again only when it has passed.
+type Barrier interface {
+	// Arrive says that the rank has come to its next barrier. It does not wait.
+	Arrive()
+
+	// Passed reports whether all ranks have come to the barrier that this rank has come to last. That
+	// they have is an event of the rank (Watch). It does not wait, and a loop of calls sees it.
+	Passed() bool
 }

@@ -120,6 +120,7 @@ type Port interface {
 	Signal() Signal     // handlers at other ranks
 	Channel() Channel   // short messages with priorities
 	Datagram() Datagram // datagrams and multicast
+	Barrier() Barrier   // of all ranks, kept by hardware
 }
 
 // RealTime is a Port on which work takes its own time and no other: Spend and Operate do nothing, and

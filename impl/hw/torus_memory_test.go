@@ -169,3 +169,26 @@ func TestMemoryIsShared(t *testing.T) {
 		}
 	}
 }
+
+// All ranks see that the barrier is open, a while after the last has come, though they look at it at no
+// cost or wait.
+func TestBarrier(t *testing.T) {
+	m := machine()
+	m.Network.(*model.Torus).Barrier = 3 * us
+	run(t, m, 7, func(p device.Port) {
+		b, w := p.Barrier(), p.Watch()
+		for i := range 5 {
+			begin := unit.Time(i+1) * unit.Millisecond
+			p.Delay(begin + unit.Time((p.Rank()+i)%7)*10*us - p.Now())
+			b.Arrive()
+			for seen := w.Events(); !b.Passed(); seen = w.Events() {
+				if p.Rank()%2 == 0 {
+					w.Wait(seen, device.Forever)
+				}
+			}
+			if now := p.Now() - begin; now != 63*us {
+				t.Errorf("rank %d passes barrier %d at %v, want 63us", p.Rank(), i, now)
+			}
+		}
+	})
+}

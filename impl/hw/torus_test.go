@@ -18,7 +18,7 @@ func machine() *model.Machine {
 	return &model.Machine{Name: "torus", Ranks: model.Ranks{Min: 1, Max: 4096}, Timer: 1, Processor: model.Processor{Copy: model.Channel{Bandwidth: 200e6}},
 		Network: &model.Torus{PerNode: 2, Hop: 50_000, Turn: 7_000, Deliver: 100_000, Link: 200e6, Chunk: 1000, Header: 0,
 			Send: model.Channel{Start: us, Bandwidth: 100e6}, Receive: 200_000,
-			Put: model.Channel{Start: 2 * us, Bandwidth: 125e6}, Get: model.Channel{Start: 3 * us, Bandwidth: 50e6}, Counter: us}}
+			Put: model.Channel{Start: 2 * us, Bandwidth: 125e6}, Get: model.Channel{Start: 3 * us, Bandwidth: 50e6}, Counter: us, Barrier: us}}
 }
 
 // run runs a program on a machine.

@@ -54,6 +54,7 @@ type job struct {
 	start   time.Time
 	buffers pool
 
+	arrived atomic.Int64   // ranks at barriers, in all
 	running sync.WaitGroup // ranks, and what goes on beside them
 	idle    atomic.Int32   // ranks that wait or have ended, less what goes on beside them
 

@@ -108,3 +108,21 @@ func (c counter) Add(dst, r int, delta int64) int64 {
 func (c counter) Swap(dst, r int, value int64) int64 {
 	return c.reach(dst).counters[r].Swap(value)
 }
+
+// barrier counts arrivals of all ranks.
+type barrier struct{ *port }
+
+func (b barrier) Arrive() {
+	b.leave()
+	b.arrivals++
+	if b.arrived.Add(1)%int64(len(b.ports)) == 0 { // the last: nobody comes to the next before
+		for _, p := range b.ports {
+			p.inbox.event(b.job)
+		}
+	}
+}
+
+func (b barrier) Passed() bool {
+	b.leave()
+	return b.arrived.Load() >= int64(b.arrivals)*int64(len(b.ports))
+}

@@ -27,6 +27,7 @@ type port struct {
 	handlers  handlers
 	lanes     [device.NumPriorities]lane
 	datagrams datagrams
+	arrivals  uint64 // at the barrier
 	transfers transfers
 	dice      dice
 }
@@ -152,3 +153,4 @@ func (p *port) Queue() device.Queue       { return queue{p} }
 func (p *port) Signal() device.Signal     { return signal{p} }
 func (p *port) Channel() device.Channel   { return channel{p} }
 func (p *port) Datagram() device.Datagram { return datagram{p} }
+func (p *port) Barrier() device.Barrier   { return barrier{p} }

@@ -25,6 +25,7 @@ type PE struct {
 	memory  device.Memory // nil: packets do what it would
 	counter device.Counter
 	watch   device.Watch
+	barrier device.Barrier // nil: by words in symmetric memory
 
 	symmetric device.Key
 	block     []byte       // barrier words, then what the user asked for
@@ -83,7 +84,7 @@ func Run(w device.World, bytes func(ranks int) int, program func(*PE) error) err
 func New(p device.Port, bytes int) *PE {
 	e := &PE{port: p, rank: p.Rank(), n: p.Size(), block: make([]byte, front+bytes)}
 	if m, c, w := p.Memory(), p.Counter(), p.Watch(); m != nil && c != nil && w != nil {
-		e.memory, e.counter, e.watch = m, c, w
+		e.memory, e.counter, e.watch, e.barrier = m, c, w, p.Barrier()
 		e.symmetric = m.Expose(e.block)
 		e.exchange()
 		return e
@@ -293,19 +294,29 @@ func (e *PE) Poll() {
 // While it waits it calls idle after each event, unless that is nil. It is Quiet, too.
 func (e *PE) Barrier(idle func()) {
 	e.Quiet()
+	if e.barrier != nil {
+		e.barrier.Arrive()
+		e.until(idle, e.barrier.Passed)
+		return
+	}
 	e.epoch++
 	for r := range bits.Len(uint(e.n - 1)) {
 		e.putWords((e.rank+1<<r)%e.n, 8*r, e.epoch)
-		for {
-			seen := e.Events()
-			if idle != nil {
-				idle()
-			}
-			if e.load(8*r) >= e.epoch { // the other may be in the next barrier
-				break
-			}
-			e.Wait(seen)
+		e.until(idle, func() bool { return e.load(8*r) >= e.epoch }) // the other may be in the next barrier
+	}
+}
+
+// until waits until something is so. Meanwhile it calls idle, if that is not nil.
+func (e *PE) until(idle func(), so func() bool) {
+	for {
+		seen := e.Events()
+		if idle != nil {
+			idle()
 		}
+		if so() {
+			return
+		}
+		e.Wait(seen)
 	}
 }
 

@@ -24,5 +24,6 @@ func (r *reader) torus() (model.Network, reading) {
 		may("engine", r.channel(&to.Engine)),
 		may("memory", r.rate(&to.Memory)),
 		must("counter", r.time(&to.Counter)),
+		may("barrier", r.time(&to.Barrier)),
 	)
 }

@@ -70,6 +70,14 @@ func (d *faultyDatagram) Join(group uint32) bool                 { return d.join
 func (d *faultyDatagram) Leave(group uint32)                     { d.leave(group) }
 func (d *faultyDatagram) Multicast(group uint32, b []byte)       { d.multicast(group, b) }
 
+// faultyBarrier is a barrier with a fault.
+type faultyBarrier struct {
+	device.Barrier
+	passed func() bool
+}
+
+func (b *faultyBarrier) Passed() bool { return b.passed() }
+
 // capabilities is those of a faulty port.
 type capabilities struct {
 	watch    faultyWatch
@@ -77,6 +85,7 @@ type capabilities struct {
 	signal   faultySignal
 	channel  faultyChannel
 	datagram faultyDatagram
+	barrier  faultyBarrier
 }
 
 func (f *faulty) Watch() device.Watch       { return &f.watch }
@@ -84,15 +93,17 @@ func (f *faulty) Queue() device.Queue       { return &f.queue }
 func (f *faulty) Signal() device.Signal     { return &f.signal }
 func (f *faulty) Channel() device.Channel   { return &f.channel }
 func (f *faulty) Datagram() device.Datagram { return &f.datagram }
+func (f *faulty) Barrier() device.Barrier   { return &f.barrier }
 
 func capabilitiesOf(p device.Port, live func()) capabilities {
-	w, q, s, c, d := p.Watch(), p.Queue(), p.Signal(), p.Channel(), p.Datagram()
+	w, q, s, c, d, b := p.Watch(), p.Queue(), p.Signal(), p.Channel(), p.Datagram(), p.Barrier()
 	return capabilities{
 		watch:    faultyWatch{w, w.Wait, w.Load},
 		queue:    faultyQueue{q, q.Create, q.Destroy, q.Enqueue, q.First},
 		signal:   faultySignal{s, s.Handle, s.Raise, s.Mask},
 		channel:  faultyChannel{c, c.Send, func(p device.Priority) *device.Packet { live(); return c.Recv(p) }},
 		datagram: faultyDatagram{d, d.Send, d.Recv, d.Join, d.Leave, d.Multicast},
+		barrier:  faultyBarrier{b, b.Passed},
 	}
 }
 
@@ -175,6 +186,12 @@ var capabilityFaults = []*fault{
 			}
 			f.memory.Memory.Put(dst, k, off, b, done)
 		}
+	}},
+	{name: "a barrier that is open", law: "barrier", port: func(f *faulty) {
+		f.barrier.passed = func() bool { return true }
+	}},
+	{name: "a barrier that one rank passes early", law: "barrier", port: func(f *faulty) {
+		f.barrier.passed = func() bool { return f.Rank() == 2 || f.barrier.Barrier.Passed() }
 	}},
 	{name: "a wait ends before its deadline", law: "deadlines", port: func(f *faulty) {
 		f.watch.wait = func(seen uint64, deadline unit.Time) bool {

@@ -2,6 +2,7 @@ package devicetest
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/model/unit"
@@ -116,5 +117,32 @@ func swapCounters(open func(int) device.World) error {
 			return fmt.Errorf("after a swap for %d the register has %d, and the other, which was never changed, %d", 1<<62, got, other)
 		}
 		return nil
+	}))
+}
+
+// No rank passes a barrier before all have come to it, and all pass then, each time.
+func barrier(open func(int) device.World) error {
+	const n, rounds = 5, 40
+	var come atomic.Int64 // ranks with barriers are in one process
+	return run(open(n), withBarrier(func(p *rank, b device.Barrier, w device.Watch) error {
+		for i := range rounds {
+			p.Delay(unit.Time((p.Rank()*7+i*3)%5) * unit.Microsecond)
+			come.Add(1)
+			b.Arrive()
+			for {
+				seen := w.Events()
+				if b.Passed() {
+					break
+				}
+				w.Wait(seen, device.Forever)
+			}
+			if have := come.Load(); have < int64((i+1)*n) {
+				return fmt.Errorf("rank %d has passed barrier %d when %d of %d had come", p.Rank(), i, have-int64(i*n), n)
+			}
+			if !b.Passed() {
+				return fmt.Errorf("rank %d: barrier %d is shut again", p.Rank(), i)
+			}
+		}
+		return p.nothingLeft()
 	}))
 }

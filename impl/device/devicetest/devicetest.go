@@ -65,6 +65,8 @@ var laws = []law{
 	{"outside of memory", outside},
 	{"withdrawn memory", withdrawn},
 
+	{"barrier", barrier},
+
 	{"counters are atomic", atomicCounters},
 	{"counters are separate", separateCounters},
 	{"counters begin at zero", countersBeginAtZero},

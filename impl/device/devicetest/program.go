@@ -180,6 +180,12 @@ func withCounter(program func(*rank, device.Counter) error) func(*rank) error {
 	return with("counters", device.Port.Counter, program)
 }
 
+func withBarrier(program func(*rank, device.Barrier, device.Watch) error) func(*rank) error {
+	return with("barrier", device.Port.Barrier, func(p *rank, b device.Barrier) error {
+		return withWatch(func(p *rank, w device.Watch) error { return program(p, b, w) })(p)
+	})
+}
+
 func withWatch(program func(*rank, device.Watch) error) func(*rank) error {
 	return with("watch", device.Port.Watch, program)
 }

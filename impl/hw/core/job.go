@@ -41,9 +41,11 @@ type Job struct {
 
 	program  func(device.Port) error
 	software [model.MaxCosts]unit.Time
-	remote   bool // processors can access each other's memory
-	counters bool // and their counters
-	copying  Pace // of a processor that copies
+	remote   bool   // processors can access each other's memory
+	counters bool   // and their counters
+	copying  Pace   // of a processor that copies
+	arrived  int    // ranks at the hardware's barrier
+	opened   uint64 // how often it has opened
 	free     *Packet
 	spare    *Access
 	exits    map[int32][]exitNotice

@@ -157,3 +157,40 @@ func (p *Port) Load(k device.Key, off int) uint64 {
 	}
 	return binary.NativeEndian.Uint64(b)
 }
+
+// Barrier implements device.Port.
+func (p *Port) Barrier() device.Barrier {
+	if p.Machine.Barrier() == 0 {
+		return nil
+	}
+	return p
+}
+
+// Arrive implements device.Barrier, as Passed does.
+func (p *Port) Arrive() {
+	p.Pay()
+	p.arrivals++
+	if p.arrived++; p.arrived == len(p.Ports) {
+		p.arrived = 0
+		p.Kernel.At(p.Kernel.Now()+p.Machine.Barrier(), (*opening)(p.Job), 0)
+	}
+}
+
+// Passed does not wait.
+func (p *Port) Passed() bool {
+	p.Pay()
+	p.again(&p.loads, freeReadings)
+	return p.opened >= p.arrivals
+}
+
+// opening is the event of the barrier that opens.
+type opening Job
+
+// Act tells all ranks.
+func (o *opening) Act(uint64) {
+	o.opened++
+	for i := range o.Ports {
+		o.Ports[i].events++
+		o.Ports[i].concern()
+	}
+}

@@ -33,6 +33,7 @@ type Port struct {
 
 	polls, readings, loads looks
 	rests                  uint32
+	arrivals               uint64 // at the barrier
 	resting                bool
 	memory                 device.Regions
 	counters               [device.Counters]int64
