@@ -62,6 +62,15 @@ func (r *Rank) Reserve(o *Op, n int) []byte {
 	}
 }
 
+// Buffer returns a send of what a buffered send o has, from memory of the attached buffer.
+func (r *Rank) Buffer(o *Op) *Op {
+	b := r.NewOp()
+	b.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
+	b.Buf = r.Reserve(b, len(o.Buf))
+	r.Copy(b.Buf, o.Buf)
+	return b
+}
+
 // fit takes the first room that is large enough.
 func (a *attached) fit(n int) (int, bool) {
 	at, i := 0, 0

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/loggp/loggp/impl/match"
+)
 
 // Unfinished returns how many operations there are that the program knows and has not completed,
 // and what the first of them waits for. None are counted after a call that failed and whose error
@@ -76,6 +80,28 @@ func (r *Rank) Idle() error {
 		return fmt.Errorf("memory to copy messages through was given back twice")
 	case len(r.rooms) > 2*len(r.ops): // of data with gaps, and staged
 		return fmt.Errorf("%d pieces of memory to copy messages through for %d operations", len(r.rooms), len(r.ops))
+	}
+	return nil
+}
+
+// Unreceived is Engine.Unreceived of an engine that keeps messages without a receive in a queue.
+func Unreceived[T any](q *match.Queue[T], context uint32, arrival func(T) *Arrival) (int, *Arrival) {
+	m := q.First()
+	if context != AnyContext {
+		m = q.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
+	}
+	if m == nil {
+		return q.Len(), nil
+	}
+	return q.Len(), arrival(m.Value)
+}
+
+// Unsettled is Engine.Unsettled of such an engine, whose senders may cancel messages that are open.
+func Unsettled[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *Arrival) *Arrival {
+	for m := range q.All() {
+		if open(m.Value) {
+			return arrival(m.Value)
+		}
 	}
 	return nil
 }

@@ -12,6 +12,15 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	r.engine.Send(m, buf, s, dst, context, tag)
 }
 
+// SendAndAwait is Engine.Send of an engine that sends by Isend and waits.
+func (r *Rank) SendAndAwait(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) {
+	o := r.NewOp()
+	o.SetSend(m, buf, s, dst, context, tag)
+	r.engine.Isend(o)
+	r.Await(o)
+	r.Release(o)
+}
+
 // Isend starts to send buf.
 func (r *Rank) Isend(m model.Mode, buf []byte, s Signature, dst int, context uint32, tag int) *Op {
 	o := r.NewOp()

@@ -327,24 +327,14 @@ func (e *Engine) Explain(x *engine.Op) engine.Wait {
 }
 
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	for m := range e.arrived.All() {
-		if context == engine.AnyContext || m.Context == context {
-			return e.arrived.Len(), m.Value.arrival()
-		}
-	}
-	return e.arrived.Len(), nil
+	return engine.Unreceived(&e.arrived, context, (*message).arrival)
 }
 
 // Unsettled returns a synchronous message: others are complete at their senders.
 func (e *Engine) Unsettled() *engine.Arrival {
 	e.fabric.enter()
 	defer e.fabric.leave()
-	for m := range e.arrived.All() {
-		if m.Value.mode == model.Synchronous {
-			return m.Value.arrival()
-		}
-	}
-	return nil
+	return engine.Unsettled(&e.arrived, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
 }
 
 func (m *message) arrival() *engine.Arrival {

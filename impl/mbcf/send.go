@@ -9,11 +9,7 @@ import (
 )
 
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	o := e.rank.NewOp()
-	o.SetSend(m, buf, s, dst, context, tag)
-	e.Isend(o)
-	e.rank.Await(o)
-	e.rank.Release(o)
+	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
 // Isend sends a message by remote write if its receiver has asked for it, and by the FIFO if not. A
@@ -26,11 +22,7 @@ func (e *Engine) Isend(o *engine.Op) {
 		e.start(o.Self.(*op))
 		return
 	}
-	b := e.rank.NewOp()
-	b.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
-	b.Buf = e.rank.Reserve(b, len(o.Buf))
-	e.rank.Copy(b.Buf, o.Buf)
-	e.start(b.Self.(*op))
+	e.start(e.rank.Buffer(o).Self.(*op))
 	e.rank.Complete(o)
 }
 

@@ -183,24 +183,12 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 
 // Unreceived implements engine.Engine.
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	m := e.unexpected.First()
-	if context != engine.AnyContext {
-		m = e.unexpected.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
-	}
-	if m == nil {
-		return e.unexpected.Len(), nil
-	}
-	return e.unexpected.Len(), m.Value.arrival()
+	return engine.Unreceived(&e.unexpected, context, (*unexpected).arrival)
 }
 
 // Unsettled implements engine.Engine: what its sender has forgotten is not cancelled.
 func (e *Engine) Unsettled() *engine.Arrival {
-	for m := range e.unexpected.All() {
-		if !m.Value.protocol.Forgets {
-			return m.Value.arrival()
-		}
-	}
-	return nil
+	return engine.Unsettled(&e.unexpected, func(m *unexpected) bool { return !m.protocol.Forgets }, (*unexpected).arrival)
 }
 
 func (m *unexpected) arrival() *engine.Arrival {

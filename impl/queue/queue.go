@@ -124,11 +124,7 @@ func (e *Engine) NewOp() *engine.Op {
 }
 
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	o := e.rank.NewOp()
-	o.SetSend(m, buf, s, dst, context, tag)
-	e.Isend(o)
-	e.rank.Await(o)
-	e.rank.Release(o)
+	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
 // Isend sends the message, which is complete then unless it is synchronous. A buffered message
@@ -144,9 +140,7 @@ func (e *Engine) Isend(o *engine.Op) {
 		}
 		return
 	}
-	b := e.rank.NewOp()
-	b.Buf = e.rank.Reserve(b, len(o.Buf))
-	e.rank.Copy(b.Buf, o.Buf)
+	b := e.rank.Buffer(o)
 	e.send(int(o.Peer), &h, b.Buf)
 	e.rank.Complete(b)
 	e.rank.Complete(o)
@@ -310,22 +304,12 @@ func (e *Engine) Explain(x *engine.Op) engine.Wait {
 }
 
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	for m := range e.arrived.All() {
-		if context == engine.AnyContext || m.Context == context {
-			return e.arrived.Len(), m.Value.arrival()
-		}
-	}
-	return e.arrived.Len(), nil
+	return engine.Unreceived(&e.arrived, context, (*message).arrival)
 }
 
 // Unsettled returns a synchronous message: others are complete at their senders.
 func (e *Engine) Unsettled() *engine.Arrival {
-	for m := range e.arrived.All() {
-		if m.Value.mode == model.Synchronous {
-			return m.Value.arrival()
-		}
-	}
-	return nil
+	return engine.Unsettled(&e.arrived, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
 }
 
 func (m *message) arrival() *engine.Arrival {

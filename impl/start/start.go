@@ -128,11 +128,7 @@ func (e *Engine) NewOp() *engine.Op {
 }
 
 func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
-	o := e.rank.NewOp()
-	o.SetSend(m, buf, s, dst, context, tag)
-	e.Isend(o)
-	e.rank.Await(o)
-	e.rank.Release(o)
+	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
 // Isend sends a short message, which is complete then unless it is synchronous, or asks whether a
@@ -143,11 +139,7 @@ func (e *Engine) Isend(o *engine.Op) {
 		e.start(o.Self.(*op))
 		return
 	}
-	b := e.rank.NewOp()
-	b.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
-	b.Buf = e.rank.Reserve(b, len(o.Buf))
-	e.rank.Copy(b.Buf, o.Buf)
-	e.start(b.Self.(*op))
+	e.start(e.rank.Buffer(o).Self.(*op))
 	e.rank.Complete(o)
 }
 
@@ -366,22 +358,12 @@ func (e *Engine) Explain(x *engine.Op) engine.Wait {
 }
 
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	for m := range e.arrived.All() {
-		if context == engine.AnyContext || m.Context == context {
-			return e.arrived.Len(), m.Value.arrival()
-		}
-	}
-	return e.arrived.Len(), nil
+	return engine.Unreceived(&e.arrived, context, (*message).arrival)
 }
 
 // Unsettled returns a message whose sender waits for its receive: others are complete at theirs.
 func (e *Engine) Unsettled() *engine.Arrival {
-	for m := range e.arrived.All() {
-		if m.Value.open() {
-			return m.Value.arrival()
-		}
-	}
-	return nil
+	return engine.Unsettled(&e.arrived, (*message).open, (*message).arrival)
 }
 
 func (m *message) arrival() *engine.Arrival {
