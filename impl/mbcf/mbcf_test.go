@@ -55,18 +55,21 @@ func TestCounts(t *testing.T) {
 		r.Setup(p, m.Engines(1)(0), &engine.Config{})
 		if r.Port().Rank() == 0 {
 			r.Send(model.Standard, make([]byte, 100), 0, 1, 0, 1)
-			r.Send(model.Standard, nil, 0, 1, 0, 2)
-			r.Recv(nil, 0, 1, 0, 3) // the request is there
-			r.Send(model.Standard, make([]byte, 200), 0, 1, 0, 4)
-			r.Send(model.Standard, nil, 0, 1, 0, 5)
+			r.Recv(nil, 0, 1, 0, 2) // the message is there, and a request
+			r.Send(model.Standard, nil, 0, 1, 0, 3)
+			r.Recv(nil, 0, 1, 0, 4) // the next request is there
+			r.Send(model.Standard, make([]byte, 200), 0, 1, 0, 5)
 		} else {
-			r.Recv(nil, 0, 0, 0, 2)
+			r.Probe(0, 0, 1, true)
+			empty := r.Irecv(nil, 0, 0, 0, 3)
+			r.Send(model.Standard, nil, 0, 0, 0, 2)
+			r.Wait(empty)
+			r.Release(empty)
 			r.Recv(make([]byte, 100), 0, 0, 0, 1)
-			o := r.Irecv(make([]byte, 200), 0, 0, 0, 4)
-			r.Send(model.Standard, nil, 0, 0, 0, 3)
+			o := r.Irecv(make([]byte, 200), 0, 0, 0, 5)
+			r.Send(model.Standard, nil, 0, 0, 0, 4)
 			r.Wait(o)
 			r.Release(o)
-			r.Recv(nil, 0, 0, 0, 5)
 		}
 		got := map[string]int64{}
 		for name, n := range r.Counts {
