@@ -296,18 +296,25 @@ func (e *Env) note(sides []ast.Expr, a, b Value) {
 	e.compared[i].seen = append(e.compared[i].seen, instance{e.at, [2]Value{a, b}, margin})
 }
 
-// fewest is up to how many values of a loop the evidence lists.
-const fewest = 6
+// fewest is up to how many values of a loop the evidence lists, longest up to how many of a sequence
+// that rises or falls.
+const (
+	fewest  = 6
+	longest = 24
+)
 
 // Evidence returns the values that decided, side by side as in the text. Of many it returns those
 // that came nearest to the opposite answer.
 func (e *Env) Evidence() string {
 	var all []string
 	for _, c := range e.compared {
-		seen, nearest := c.seen, ""
-		if len(seen) > fewest && len(c.sides) == 2 {
+		seen, rest := c.seen, ""
+		switch {
+		case len(seen) > fewest && len(c.sides) == 2:
 			seen = []instance{slices.MinFunc(seen, func(a, b instance) int { return cmp.Compare(a.margin, b.margin) })}
-			nearest = fmt.Sprintf(", the nearest of %d", len(c.seen))
+			rest = fmt.Sprintf(", the nearest of %d", len(c.seen))
+		case len(seen) > longest:
+			seen, rest = seen[:fewest], fmt.Sprintf("; and %d more", len(seen)-fewest)
 		}
 		for i, side := range c.sides {
 			if constant(side) {
@@ -321,7 +328,7 @@ func (e *Env) Evidence() string {
 				}
 				values = append(values, value)
 			}
-			text := e.x.source(side) + " is " + strings.Join(values, "; ") + nearest
+			text := e.x.source(side) + " is " + strings.Join(values, "; ") + rest
 			if !slices.Contains(all, text) { // both ends of a range have it
 				all = append(all, text)
 			}

@@ -157,7 +157,8 @@ func TestEvidence(t *testing.T) {
 		"9 <= t(a, 100) <= 11":                                         "t(a, 100) is 10.00 ±0.10",
 		"first(k, sizes, t(a, k) > 5) < 200":                           "first(k, sizes, t(a, k) > 5) is 100",
 		"all(k, set(100, 100, 100, 100, 100, 100, 1000), t(a, k) > 9)": "t(a, k) is 10.00 ±0.10 at k = 100, the nearest of 7",
-		"falls(k, set(100, 10), half(k))":                              "half(k) is 5.00 ±0.05 at k = 100; 0.53 ±0.05 at k = 10",
+		"all(k, set(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), falls(i, set(100, 10), half(i)))": "half(i) is 5.00 ±0.05 at k = 1, i = 100; 0.53 ±0.05 at k = 1, i = 10; 5.00 ±0.05 at k = 2, i = 100; 0.53 ±0.05 at k = 2, i = 10; 5.00 ±0.05 at k = 3, i = 100; 0.53 ±0.05 at k = 3, i = 10; and 20 more",
+		"falls(k, set(100, 10), half(k))": "half(k) is 5.00 ±0.05 at k = 100; 0.53 ±0.05 at k = 10",
 	} {
 		e := env(t)
 		e.Truth(parse(t, text), nil)
