@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"fit/curve", "fit/leastsquares"},
 	{"fit/params"},
 	{"fit/tiers", "fit/fittest"},
-	{"fit", "reports/reporttest", "microbench/foreign", "impl/mpi/check", "impl/mbcf", "impl/proto", "impl/pvm", "impl/queue", "impl/start", "impl/hw", "impl/loop", "impl/multicast", "impl/shm", "impl/shmem", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
+	{"fit", "reports/reporttest", "microbench/foreign", "impl/engine/recording", "impl/mpi/check", "impl/mbcf", "impl/proto", "impl/pvm", "impl/queue", "impl/start", "impl/hw", "impl/loop", "impl/multicast", "impl/shm", "impl/shmem", "impl/tcp", "impl/trace", "impl/device/devicetest", "impl/launch/launchtest"},
 	{"reports/chart", "fit/compare", "fit/export", "impl/aclmpl", "impl/mpi"},
 	{"reports/doc", "reports/chart/charttest"},
 	{"reports/render"},

@@ -53,6 +53,12 @@ func (o *Op) Use() uint32 { return o.use }
 // Received returns what a finished receive received, and false of a send.
 func (o *Op) Received() (Status, bool) { return Status{int(o.Peer), int(o.Tag), o.Size}, o.Receive }
 
+// Layout returns the layout of the data of a receive, or nil if it lies as it travels.
+func (o *Op) Layout() Layout { return o.layout }
+
+// SetLayout replaces it by one that does the same, for an observer.
+func (o *Op) SetLayout(x Layout) { o.layout = x }
+
 // Cancelled reports whether a finished operation was cancelled.
 func (o *Op) Cancelled() bool { return o.state&cancelled != 0 }
 

@@ -174,9 +174,13 @@ func (j *job) comm(p device.Port) *Comm {
 	return c
 }
 
+// Finalize is the call of Options.Enter when the program of a rank has returned: what is under way
+// ends in it.
+const Finalize = "Finalize"
+
 // finalize ends a rank's communication. Nothing of it may be left.
 func (c *Comm) finalize() {
-	c.e.Enter("Finalize")
+	c.e.Enter(Finalize)
 	if n, first := c.e.Unfinished(); n > 0 {
 		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.name))
 	}

@@ -26,8 +26,12 @@ func (w watched) note(name string, a model.Activity, bytes int) {
 	w.r.Until(w.p, w.p.Clock, name, a, bytes)
 }
 
+// worked adds what the processor has done since a time.
+func (w watched) worked(since unit.Time) { w.l.worked += w.p.Clock - since }
+
 // Spend implements device.Port, as do the others.
 func (w watched) Spend(x model.CostKey, n int) {
+	defer w.worked(w.p.Clock)
 	w.Port.Spend(x, n)
 	name, bytes := "software", 0
 	if costs := w.p.Library.CarriedBy().Costs; int(x) < len(costs) {
@@ -40,6 +44,8 @@ func (w watched) Spend(x model.CostKey, n int) {
 
 func (w watched) Now() unit.Time {
 	w.l.leave()
+	w.p.Pay()
+	defer w.worked(w.p.Clock) // what a loop waits that reads the clock
 	now := w.Port.Now()
 	w.note("clock", model.Computing, 0)
 	return now
@@ -48,17 +54,20 @@ func (w watched) Now() unit.Time {
 func (w watched) Delay(d unit.Time) {
 	w.l.leave()
 	w.p.Clock += d // as a port does; it is noted before what happens meanwhile
+	w.l.worked += d
 	w.note("compute", model.Computing, 0)
 	w.p.Pay()
 }
 
 func (w watched) Copy(dst, src []byte) int {
+	defer w.worked(w.p.Clock)
 	n := w.Port.Copy(dst, src)
 	w.note("processor.copy", model.Copying, n)
 	return n
 }
 
 func (w watched) Operate(n int) {
+	defer w.worked(w.p.Clock)
 	w.Port.Operate(n)
 	w.note("processor.operation", model.Software, 0)
 }

@@ -49,6 +49,7 @@ type lane struct {
 	delays []delay
 	calls  []call
 	inside bool // the last call has not ended
+	worked unit.Time
 
 	rest  string // what a call that sends does where it does not say
 	start int    // from which span on bytes are of the last packet or access
@@ -186,6 +187,11 @@ func (r *Recorder) Enter(rank int, name string) {
 		l.inside = true
 	}
 }
+
+// Work returns what the software of a rank has charged to its processor so far, and how long it has
+// looked at the clock in vain. Unlike a reading of the clock this takes no time, and what the network
+// delays the processor by is not in it.
+func (r *Recorder) Work(rank int) unit.Time { return r.lanes[rank].worked }
 
 // leave ends the call that the program is in.
 func (l *lane) leave() {

@@ -1,0 +1,465 @@
+// Package recording writes down what engines carry, as a communication schedule.
+//
+// In it an operation requires the end of one before it if the program has waited for that, in its call
+// or later, and the start (irequires) of one that it has begun in a call of its own.
+//
+// A Recorder puts an engine of its own around that of each rank. It sees which messages a rank begins
+// to send and to receive, when the program learns that they have ended, and how long the rank works
+// between its calls. Calls for one message at least are operations of the schedule; collective
+// operations appear as the messages that they are made of. What an engine does within its calls is
+// not recorded: it is what another machine, or a simulation, does in its own way.
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Recorder records the ranks of one job, those of this process.
+type Recorder struct {
+	// Work returns how long a rank has worked so far, in calls or between them. It does not include
+	// waits. nil: the clock of its port.
+	Work func(rank int) unit.Time
+
+	mu    sync.Mutex
+	lanes map[int]*lane
+}
+
+// Engine returns an engine around another one, for the job that is recorded.
+func (r *Recorder) Engine(inner engine.New) engine.New {
+	return func(l *model.Library, protocol string) (engine.Maker, error) {
+		m, err := inner(l, protocol)
+		if err != nil {
+			return nil, err
+		}
+		r.lanes = map[int]*lane{}
+		return maker{r, m}, nil
+	}
+}
+
+// Begin says that what is recorded of a rank begins now, and not when its engine was set up.
+func (r *Recorder) Begin(rank int) { r.lane(rank).begin() }
+
+// End says that it ends now.
+func (r *Recorder) End(rank int) {
+	if l := r.lane(rank); l.active {
+		l.enter()
+		l.active, l.depth = false, 0
+	}
+}
+
+func (r *Recorder) lane(rank int) *lane {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lanes[rank]
+}
+
+// operation is an operation of a lane. Its peer and tag are those of the message, when that is known.
+type operation struct {
+	kind      schedule.Kind
+	cancelled bool
+	peer, tag int32
+	context   uint32
+	size      uint64
+}
+
+// dependency says that an operation waits for another, or for its start.
+type dependency struct {
+	after, before uint32
+	start         bool
+}
+
+// lane is what one rank has done.
+type lane struct {
+	work   func() unit.Time
+	active bool
+	depth  int // calls of the engine, one within another
+
+	ops  []operation
+	deps []dependency
+
+	previous  int      // the operation that the next one follows; −1: none
+	posted    bool     // it goes on meanwhile: the next one waits for its start
+	completed []uint32 // operations that the program knows to have ended, since the previous one
+	pending   []pending
+	spare     *scattered // to use again
+
+	left   unit.Time // until then the rank has worked at the end of the last call
+	copied unit.Time // what it took since to put received data to where there are gaps
+	looked unit.Time // what the end of a wait took that was for no message
+	rest   unit.Time // of computing, less than a nanosecond, that no operation has
+	fail   error
+}
+
+// pending is an operation that the program has not completed. Its memory in the engine is used again
+// for others after that.
+type pending struct {
+	*engine.Op
+	use      uint32
+	number   uint32
+	finished bool // what it received is known
+	freed    bool // the program has given it up
+	gaps     *scattered
+}
+
+// begin forgets what there is.
+func (l *lane) begin() {
+	*l = lane{work: l.work, active: true, previous: -1}
+	l.left = l.work()
+}
+
+// enter is the begin of a call of the engine. It returns false if the call is one within another, or
+// is not recorded.
+func (l *lane) enter() bool {
+	l.depth++
+	if l.depth > 1 || !l.active {
+		return false
+	}
+	worked := l.rest + l.copied + l.work() - l.left
+	if l.settle(nil); len(l.completed) == 0 {
+		worked += l.looked
+	}
+	l.copied, l.looked = 0, 0
+	if ns := worked / unit.Nanosecond; ns > 0 {
+		l.follow(l.add(operation{kind: schedule.Calc, size: uint64(ns)}), false)
+		worked -= ns * unit.Nanosecond
+	}
+	l.rest = max(0, worked)
+	return true
+}
+
+// leave is the end of a call.
+func (l *lane) leave() {
+	if l.depth--; l.depth > 0 || !l.active {
+		return
+	}
+	for i := range l.pending {
+		if p := &l.pending[i]; !p.finished && p.Finished() {
+			l.finish(p)
+		}
+	}
+	l.left = l.work()
+}
+
+// finish notes what an operation has received.
+func (l *lane) finish(p *pending) {
+	p.finished = true
+	o := &l.ops[p.number]
+	o.cancelled = p.Cancelled()
+	if st, ok := p.Received(); ok && !o.cancelled {
+		o.peer, o.tag, o.size = int32(st.Source), int32(st.Tag), uint64(st.Bytes)
+	}
+}
+
+// settle finds the operations that the program has completed. One whose memory begins another
+// operation now is among them.
+func (l *lane) settle(begins *engine.Op) {
+	kept := l.pending[:0]
+	for _, p := range l.pending {
+		n := len(kept)
+		released := p.Use() != p.use || p.Inactive() || p.Op == begins
+		switch {
+		case released && p.finished && !p.freed:
+			l.completed = append(l.completed, p.number)
+		case released && p.finished:
+		case released && p.Use() == p.use+1:
+			p.freed = true
+			kept = append(kept, p)
+		case !released:
+			kept = append(kept, p)
+		}
+		if len(kept) == n && p.gaps != nil {
+			l.spare = p.gaps
+		}
+	}
+	clear(l.pending[len(kept):])
+	l.pending = kept
+}
+
+// add adds an operation behind the previous one and those that were completed since.
+func (l *lane) add(o operation) uint32 {
+	n := uint32(len(l.ops))
+	if len(l.ops) == cap(l.ops) { // double, as there is no end of it
+		l.ops, l.deps = slices.Grow(l.ops, len(l.ops)+16), slices.Grow(l.deps, len(l.deps)+32)
+	}
+	l.ops = append(l.ops, o)
+	for _, c := range l.completed {
+		l.deps = append(l.deps, dependency{n, c, false})
+	}
+	if l.previous >= 0 && (l.posted || !slices.Contains(l.completed, uint32(l.previous))) {
+		l.deps = append(l.deps, dependency{n, uint32(l.previous), l.posted})
+	}
+	l.completed = l.completed[:0]
+	return n
+}
+
+// follow says which operation the next one follows, and whether that one goes on meanwhile.
+func (l *lane) follow(n uint32, posted bool) { l.previous, l.posted = int(n), posted }
+
+// post adds the operation that o describes, in a call that waits for it or does not.
+func (l *lane) post(o *engine.Op, kind schedule.Kind, waits bool) {
+	l.settle(o)
+	var gaps *scattered
+	if x := o.Layout(); x != nil && kind == schedule.Recv {
+		gaps = l.spare
+		if l.spare = nil; gaps == nil {
+			gaps = new(scattered)
+		}
+		*gaps = scattered{x, l}
+		o.SetLayout(gaps)
+	}
+	n := l.add(operation{kind: kind, peer: o.Peer, tag: o.Tag, context: o.Context, size: uint64(len(o.Buf))})
+	l.follow(n, !waits)
+	l.pending = append(l.pending, pending{Op: o, use: o.Use(), number: n, gaps: gaps})
+}
+
+// scattered is the layout of data that is received in a call. The messages of a schedule have no gaps,
+// so what it takes to put it there is work of the program.
+type scattered struct {
+	engine.Layout
+	*lane
+}
+
+func (x *scattered) Scatter(from []byte) {
+	before := x.work()
+	x.Layout.Scatter(from)
+	x.copied += x.work() - before
+}
+
+type maker struct {
+	*Recorder
+	engine.Maker
+}
+
+// Engines implements engine.Maker.
+func (m maker) Engines(n int) func(i int) engine.Engine {
+	inner := m.Maker.Engines(n)
+	return func(i int) engine.Engine { return &recorded{Engine: inner(i), r: m.Recorder} }
+}
+
+// recorded is an engine whose calls are recorded.
+type recorded struct {
+	engine.Engine
+	r *Recorder
+	*lane
+}
+
+// Setup implements engine.Engine, as do the methods below.
+func (e *recorded) Setup(r *engine.Rank) {
+	rank, port := r.Port().Rank(), r.Port()
+	e.lane = &lane{work: port.Now}
+	if e.r.Work != nil {
+		e.work = func() unit.Time { return e.r.Work(rank) }
+	}
+	e.begin()
+	e.r.mu.Lock()
+	e.r.lanes[rank] = e.lane
+	e.r.mu.Unlock()
+	e.Engine.Setup(r)
+}
+
+func (e *recorded) Send(m model.Mode, buf []byte, s engine.Signature, dst int, context uint32, tag int) {
+	defer e.leave()
+	if e.enter() {
+		n := e.add(operation{kind: schedule.Send, peer: int32(dst), tag: int32(tag), context: context, size: uint64(len(buf))})
+		e.follow(n, m == model.Buffered)
+	}
+	e.Engine.Send(m, buf, s, dst, context, tag)
+}
+
+func (e *recorded) Isend(o *engine.Op) {
+	defer e.leave()
+	if e.enter() {
+		e.post(o, schedule.Send, false)
+	}
+	e.Engine.Isend(o)
+}
+
+func (e *recorded) Irecv(o *engine.Op) {
+	defer e.leave()
+	if e.enter() {
+		e.post(o, schedule.Recv, false)
+	}
+	e.Engine.Irecv(o)
+}
+
+func (e *recorded) Recv(o *engine.Op) {
+	defer e.leave()
+	if e.enter() {
+		e.post(o, schedule.Recv, true)
+	}
+	e.Engine.Recv(o)
+}
+
+func (e *recorded) Progress(block bool) bool {
+	defer e.leave()
+	e.enter()
+	return e.Engine.Progress(block)
+}
+
+func (e *recorded) Looked(found bool) {
+	defer e.leave()
+	outer := e.enter()
+	before := e.work()
+	if e.Engine.Looked(found); outer && found {
+		e.looked = e.work() - before
+	}
+}
+
+func (e *recorded) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
+	defer e.leave()
+	e.enter()
+	return e.Engine.Probe(src, context, tag, block)
+}
+
+func (e *recorded) Cancel(o *engine.Op) {
+	defer e.leave()
+	e.enter()
+	e.Engine.Cancel(o)
+}
+
+func (e *recorded) Direct() engine.Direct {
+	if e.active {
+		e.fail = errDirect
+	}
+	return e.Engine.Direct()
+}
+
+// Counts implements engine.Counter.
+func (e *recorded) Counts(yield func(name string, n int64) bool) {
+	if c, ok := e.Engine.(engine.Counter); ok {
+		c.Counts(yield)
+	}
+}
+
+// errDirect is the failure of programs whose operations a schedule cannot have.
+var errDirect = errors.New("the program sends single packets, or uses the memory of other ranks: a schedule has no such operations")
+
+// envelope is what the tag of a schedule stands for: a schedule has no communicators.
+type envelope struct {
+	context uint32
+	tag     int32
+}
+
+// Schedule returns what ranks 0 to n − 1 have done. Tags of messages of the program in the
+// communicator of all ranks are its own; others follow above the largest of these.
+func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
+	tags, err := r.tags(n)
+	if err != nil {
+		return nil, err
+	}
+	var b schedule.Builder
+	for rank := range n {
+		b.Rank()
+		l := r.lanes[rank]
+		for _, o := range l.ops {
+			switch {
+			case o.cancelled:
+				b.Add(schedule.Op{Kind: schedule.Calc})
+			case o.kind == schedule.Calc:
+				b.Add(schedule.Op{Kind: o.kind, Size: o.size})
+			default:
+				b.Add(schedule.Op{Kind: o.kind, Size: o.size, Peer: uint32(o.peer), Tag: tags[envelope{o.context, o.tag}]})
+			}
+		}
+		for _, d := range l.deps {
+			b.Depend(int(d.after), int(d.before), d.start)
+		}
+	}
+	return b.Schedule()
+}
+
+// tags numbers the envelopes of all messages.
+func (r *Recorder) tags(n int) (map[envelope]uint32, error) {
+	tags := map[envelope]uint32{}
+	var others []envelope
+	next := uint32(0)
+	for rank := range n {
+		l := r.lanes[rank]
+		if l == nil {
+			return nil, fmt.Errorf("nothing was recorded of rank %d", rank)
+		}
+		if l.fail != nil {
+			return nil, fmt.Errorf("rank %d: %w", rank, l.fail)
+		}
+		for _, o := range l.ops {
+			if o.kind == schedule.Calc || o.cancelled {
+				continue
+			}
+			x := envelope{o.context, o.tag}
+			if _, known := tags[x]; known {
+				continue
+			}
+			switch {
+			case o.tag == engine.Any:
+				return nil, fmt.Errorf("rank %d: a receive with any tag has not ended", rank)
+			case o.context == 0:
+				tags[x] = uint32(o.tag)
+				next = max(next, uint32(o.tag)+1)
+			default:
+				tags[x] = 0
+				others = append(others, x)
+			}
+		}
+	}
+	slices.SortFunc(others, func(a, b envelope) int {
+		if a.context != b.context {
+			return int(int64(a.context) - int64(b.context))
+		}
+		return int(int64(a.tag) - int64(b.tag))
+	})
+	for _, x := range others {
+		tags[x] = next
+		next++
+	}
+	return tags, nil
+}
+
+// Words returns what a rank of this process has done, for SetWords in another one.
+func (r *Recorder) Words(rank int) []int64 {
+	l := r.lanes[rank]
+	failed := int64(0)
+	if l.fail != nil {
+		failed = 1
+	}
+	w := []int64{failed, int64(len(l.ops))}
+	for _, o := range l.ops {
+		cancelled := int64(0)
+		if o.cancelled {
+			cancelled = 1
+		}
+		w = append(w, int64(o.kind)|cancelled<<8|int64(o.context)<<16, int64(o.peer), int64(o.tag), int64(o.size))
+	}
+	for _, d := range l.deps {
+		start := int64(0)
+		if d.start {
+			start = 1
+		}
+		w = append(w, int64(d.after)<<32|int64(d.before), start)
+	}
+	return w
+}
+
+// SetWords says what a rank of another process has done, as Words returned it there.
+func (r *Recorder) SetWords(rank int, w []int64) {
+	l := &lane{}
+	if w[0] == 1 {
+		l.fail = errDirect
+	}
+	n := w[1]
+	for w = w[2:]; n > 0; n-- {
+		l.ops = append(l.ops, operation{kind: schedule.Kind(w[0] & 0xff), cancelled: w[0]>>8&0xff == 1, context: uint32(w[0] >> 16), peer: int32(w[1]), tag: int32(w[2]), size: uint64(w[3])})
+		w = w[4:]
+	}
+	for ; len(w) > 0; w = w[2:] {
+		l.deps = append(l.deps, dependency{uint32(w[0] >> 32), uint32(w[0]), w[1] == 1})
+	}
+	r.lanes[rank] = l
+}

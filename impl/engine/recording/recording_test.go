@@ -1,0 +1,124 @@
+package recording_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/loggp/loggp/impl/engine/enginetest"
+	"github.com/loggp/loggp/impl/engine/recording"
+	"github.com/loggp/loggp/impl/loop"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+func library() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} }
+
+// An engine that is recorded obeys the laws of package engine.
+func TestEngine(t *testing.T) {
+	enginetest.Test(t, enginetest.Subject{Name: "recorded queue", New: (&recording.Recorder{}).Engine(queue.New), Library: library})
+}
+
+const want = `num_ranks 2
+
+rank 0 {
+l0: recv 3b from 1 tag 7
+l1: calc 0
+l2: send 4b to 1 tag 1
+l3: send 5b to 1 tag 2
+l4: send 6b to 1 tag 2
+l5: recv 8b from 1 tag 6
+l6: send 0b to 1 tag 5
+l7: recv 0b from 1 tag 8
+l8: send 0b to 1 tag 8
+l1 requires l0
+l2 requires l1
+l2 irequires l1
+l3 irequires l2
+l4 requires l2
+l4 requires l3
+l4 irequires l3
+l5 requires l4
+l6 irequires l5
+l7 requires l5
+l7 requires l6
+l8 requires l7
+}
+
+rank 1 {
+l0: send 3b to 0 tag 7
+l1: recv 4b from 0 tag 1
+l2: recv 5b from 0 tag 2
+l3: recv 6b from 0 tag 2
+l4: recv 0b from 0 tag 5
+l5: send 8b to 0 tag 6
+l6: send 0b to 0 tag 8
+l7: recv 0b from 0 tag 8
+l1 irequires l0
+l2 requires l1
+l3 requires l2
+l3 irequires l2
+l4 requires l3
+l4 irequires l3
+l5 requires l4
+l6 requires l5
+l6 irequires l5
+l7 requires l6
+}
+`
+
+// Each kind of call is in the schedule, with what the program waited for before it.
+func TestSchedule(t *testing.T) {
+	r := recording.Recorder{Work: func(int) unit.Time { return 0 }}
+	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(queue.New), Library: library()}, func(c *mpi.Comm) error {
+		r.Begin(c.Rank())
+		defer r.End(c.Rank())
+		b := make([]byte, 8)
+		if c.Rank() == 1 {
+			c.AttachBuffer(make([]byte, 100))
+			mpi.Bsend(c, b[:3], 0, 7)
+			mpi.Recv(c, b[:4], 0, 1)
+			p := mpi.RecvInit(c, b, 0, 2)
+			for range 2 {
+				p.Start()
+				p.Wait()
+			}
+			p.Free()
+			mpi.Recv(c, b, 0, 5)
+			given := mpi.Isend(c, b, 0, 6)
+			given.Free()
+			c.Barrier()
+			c.DetachBuffer()
+			return nil
+		}
+		mpi.Recv(c, b, mpi.AnySource, mpi.AnyTag) // of 3 bytes
+		lost := mpi.Irecv(c, make([]byte, 1), 1, 8)
+		lost.Cancel()
+		lost.Wait()
+		reqs := []mpi.Request{mpi.Isend(c, b[:4], 1, 1), mpi.Isend(c, b[:5], 1, 2)}
+		mpi.WaitAll(reqs, nil)
+		mpi.Send(c, b[:6], 1, 2)
+		got := mpi.Irecv(c, b, 1, 6)
+		mpi.Send(c, b[:0], 1, 5)
+		got.Wait()
+		c.Compute(0)
+		c.Barrier()
+		c.Combine(mpi.Sum, mpi.Of([]int32{1}), mpi.Of([]int32{1}))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Schedule(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := s.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if text.String() != want {
+		t.Errorf("got\n%s", text.String())
+	}
+}
