@@ -84,6 +84,9 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
+	if err := r.recorder(cmd, job); err != nil {
+		return err
+	}
 	p, err := r.c.program(args[0], args[1:])
 	if err != nil {
 		return misuse(cmd, err)
@@ -114,6 +117,9 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	cmd.SetOut(cmd.ErrOrStderr())
 	defer cmd.SetOut(out)
 	if err := show(cmd, document); err != nil {
+		return err
+	}
+	if err := r.keep(cmd, job); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))

@@ -15,9 +15,9 @@ import (
 )
 
 // placed makes a job for each placement of --place, or the one job of the other flags.
-func (r *runs) placed(known *platform.Platform, usual programs.Settings, most int) ([]*world.Job, programs.Settings, error) {
+func (r *runs) placed(known *platform.Platform, usual programs.Settings, most int, open opener) ([]*world.Job, programs.Settings, error) {
 	if r.place == nil {
-		job, s, err := r.set(known, usual, most, world.New)
+		job, s, err := r.set(known, usual, most, open)
 		return []*world.Job{job}, s, err
 	}
 	var jobs []*world.Job
@@ -36,7 +36,7 @@ func (r *runs) placed(known *platform.Platform, usual programs.Settings, most in
 		}
 		one := *r
 		one.ranks = p.Ranks()
-		job, s, err := one.set(&on, usual, most, world.New)
+		job, s, err := one.set(&on, usual, most, open)
 		if err != nil {
 			return nil, settings, fmt.Errorf("--place %v: %w", p, err)
 		}

@@ -26,7 +26,7 @@ import (
 // runs has the flags of the verb.
 type runs struct {
 	platform, library, protocol, noise, operation string
-	class, picture, size                          string
+	class, picture, size, record                  string
 	place                                         []string
 	collective                                    []string
 	ranks, rounds, stride, root                   int
@@ -63,7 +63,7 @@ func runCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "run --platform NAME -n RANKS PROGRAM | FILE.goal | ./PROGRAM [ARGUMENTS]",
-		Short: "Run a parallel program on an emulated machine",
+		Short: "Run a parallel program on an emulated machine, or on this one",
 		Long: `run runs a program that ships with loggp on an emulated machine, with real data, checks its result, and prints where the time of each rank
 went: what the program computes, what the processor does for communication (overhead), and waiting. Computing is charged by the number of
 operations, at the time that the platform says for one, or --operation. Collective operations go by the library's table of algorithms, and those of
@@ -72,7 +72,9 @@ operations, at the time that the platform says for one, or --operation. Collecti
 shift, incast and permutation are traffic and compute nothing: they print the throughput of each flow, and the busiest parts of the network.
 
 A name that ends with .goal is a schedule ('loggp schedule' makes some): each rank sends, receives and computes what it has for it, through
-MPI. 'loggp simulate' computes the time of the same by LogGOPS.
+MPI. 'loggp simulate' computes the time of the same by LogGOPS. --record writes what any program does as such a schedule: docs/schedule.md.
+
+Platforms shm and tcp are this machine, with ranks as processes: its times are real, programs compute in their own time, and C programs do not run there.
 
 A path such as ./hello is a program in C that 'loggp cc' has compiled; docs/c.md is about those. What it writes is its own: the times go to
 standard error. Flags stand before the path, and arguments of the program behind it.
@@ -89,6 +91,8 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform t3d -n 16 --library aclmpl --picture volume.png volume
   loggp schedule bcast -n 8 --size 4KiB -o bcast.goal
   loggp run --platform t3d bcast.goal
+  loggp run --platform shm bcast.goal
+  loggp run --platform t3d -n 8 --record cg.goal cg
   loggp run --platform t3d -n 4 ./hello`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && strings.Contains(args[0], "/") && !isGoal(args[0]) {
@@ -117,7 +121,7 @@ The programs that ship with loggp are` + list.String(),
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS")
+	f.StringVar(&r.platform, "platform", "", "machine: a name of 'loggp platforms', a file, or loggp:PARAMETERS; or shm or tcp: this one")
 	f.StringVar(&r.library, "library", "", "library on the machine (default: its first)")
 	f.IntVarP(&r.ranks, "ranks", "n", 0, "number of ranks (default: the platform's)")
 	f.StringSliceVar(&r.place, "place", nil, "how many ranks each node has, such as 4+4, on a platform of nodes; of a list such as 8,4+4 what each costs is compared")
@@ -132,6 +136,7 @@ The programs that ship with loggp are` + list.String(),
 	f.StringVar(&r.operation, "operation", "", "time of an operation of the program (default: the platform's)")
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
+	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
 	r.c.flags(f)
@@ -170,10 +175,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	case !ok:
 		return misuse(cmd, fmt.Errorf("there is no program %q: there are %s", name, strings.Join(cmd.ValidArgs, ", ")))
 	}
-	if r.platform == "" {
-		return misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
-	}
-	known, err := load(cmd, r.platform)
+	known, open, err := r.machine(cmd, world.New)
 	if err != nil {
 		return err
 	}
@@ -184,9 +186,12 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if traffic != nil {
 		most = unit.MaxSize
 	}
-	jobs, s, err := r.placed(known, p.Usual, most)
+	jobs, s, err := r.placed(known, p.Usual, most, open)
 	if err != nil {
 		return misuse(cmd, err)
+	}
+	if err := r.recorder(cmd, jobs...); err != nil {
+		return err
 	}
 	job := jobs[0]
 	limit := -1 // totals are exact without a recording
@@ -222,11 +227,27 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if len(jobs) > 1 {
 		return r.compare(cmd, p, s, jobs, code)
 	}
+	if job.Real() {
+		ends, err := r.timed(cmd, p.Name, job, code)
+		if err != nil {
+			return err
+		}
+		const note = "What programs compute takes its own time."
+		switch {
+		case traffic != nil:
+			return show(cmd, recording.Traffic(trafficTitle(name, s, job), flows, &model.Recording{}))
+		case benchmark:
+			document := recording.Ends(fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, r.platform, job.Library.Name), note, ends)
+			document.AddTables("npb", "NAS Parallel Benchmark "+b.Name, benchmarkTable(b, result, job.Ranks))
+			return errors.Join(show(cmd, document), verified(b, result, job))
+		}
+		return show(cmd, recording.Ends(programTitle(p, s, job), note, ends))
+	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, code)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
-	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+	title := programTitle(p, s, job)
 	if benchmark {
 		title = fmt.Sprintf("%s, class %s, on %s, %s", b.Name, result.Class, job.Platform.Machine.Name, job.Library.Name)
 	}
@@ -238,7 +259,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	}
 	document := recording.Run(title, note, record, r.profile)
 	if traffic != nil {
-		document = recording.Traffic(fmt.Sprintf("%s of %s, %s each, on %s, %s", name, format.Plural(s.Rounds, "message"), format.Size(s.Size), job.Platform.Machine.Name, job.Library.Name), flows, record)
+		document = recording.Traffic(trafficTitle(name, s, job), flows, record)
 		if r.profile {
 			document.AddTables("calls", "Calls of all ranks", recording.Calls(record))
 		}
@@ -249,11 +270,32 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if err := show(cmd, document); err != nil {
 		return err
 	}
-	if benchmark && !b.Skeleton && !result.Verified {
-		return fmt.Errorf("%s, class %s, on %s: verification unsuccessful: the result differs from the published one", b.Name, result.Class, job.Platform.Machine.Name)
+	if benchmark {
+		if err := verified(b, result, job); err != nil {
+			return err
+		}
+	}
+	if err := r.keep(cmd, job); err != nil {
+		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
 	return nil
+}
+
+func programTitle(p programs.Program, s programs.Settings, job *world.Job) string {
+	return fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
+}
+
+func trafficTitle(name string, s programs.Settings, job *world.Job) string {
+	return fmt.Sprintf("%s of %s, %s each, on %s, %s", name, format.Plural(s.Rounds, "message"), format.Size(s.Size), job.Platform.Machine.Name, job.Library.Name)
+}
+
+// verified complains of a benchmark with a wrong result.
+func verified(b npb.Benchmark, result npb.Result, job *world.Job) error {
+	if b.Skeleton || result.Verified {
+		return nil
+	}
+	return fmt.Errorf("%s, class %s, on %s: verification unsuccessful: the result differs from the published one", b.Name, result.Class, job.Platform.Machine.Name)
 }
 
 // benchmarkTable has the lines that NPB prints at the end.
@@ -282,7 +324,7 @@ func benchmarkTable(b npb.Benchmark, r npb.Result, ranks int) *doc.Table {
 }
 
 // set makes a job and the settings of a program of the flags, whose size is at most so large.
-func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open func(*platform.Platform, string, int, float64) (*world.Job, error)) (*world.Job, portable.Settings, error) {
+func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open opener) (*world.Job, portable.Settings, error) {
 	var err error
 	if r.size != "" {
 		if s.Size, err = unit.ParseSize(r.size); err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,15 +29,16 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 			wrong = errors.Join(wrong, fmt.Errorf("--%s is not for a schedule", flag))
 		}
 	}
-	if r.platform == "" {
-		wrong = errors.Join(wrong, errors.New("--platform: say on what to run: a name of 'loggp platforms', a file, or loggp:PARAMETERS"))
-	}
 	noise, err := parseNoise(r.noise)
 	if r.protocol != "" {
 		err = errors.Join(err, protocol(r.protocol))
 	}
 	if err := errors.Join(wrong, err); err != nil {
 		return misuse(cmd, err)
+	}
+	known, open, err := r.machine(cmd, world.New)
+	if err != nil {
+		return err
 	}
 	s, err := readSchedule(cmd, file)
 	if err != nil {
@@ -51,36 +51,50 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 	if r.ranks != 0 && r.ranks != s.Ranks() {
 		return misuse(cmd, fmt.Errorf("--ranks %d: %s has %d ranks: leave it out", r.ranks, file, s.Ranks()))
 	}
-	known, err := load(cmd, r.platform)
-	if err != nil {
-		return err
-	}
-	job, err := world.New(known, r.library, s.Ranks(), noise)
+	job, err := open(known, r.library, s.Ranks(), noise)
 	if err != nil {
 		return misuse(cmd, err)
 	}
 	job.Check = r.check
+	if err := r.recorder(cmd, job); err != nil {
+		return err
+	}
+	title := fmt.Sprintf("%s, %d operations, on %s, %s", filepath.Base(file), s.Ops(), job.Platform.Machine.Name, job.Library.Name)
+	if job.Real() {
+		ends, err := r.timed(cmd, file, job, func(c *mpi.Comm) error {
+			x.Run(c)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return show(cmd, recording.Ends(title, takes(ends), ends))
+	}
 	limit := -1
 	if r.profile {
 		limit = mostThings
 	}
 	begin := time.Now()
-	var finish []unit.Time
+	finish := make([]unit.Time, s.Ranks())
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, func(c *mpi.Comm) error {
-		if all := x.Run(c); c.Rank() == 0 {
-			finish = all
-		}
+		finish[c.Rank()] = x.Run(c)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", file, job.Platform.Machine.Name, err)
 	}
-	last := slices.Max(finish)
-	note := fmt.Sprintf("The schedule takes %s us from its common start; rank %d ends last.", last.MicrosString(), slices.Index(finish, last))
-	title := fmt.Sprintf("%s, %d operations, on %s, %s", filepath.Base(file), s.Ops(), job.Platform.Machine.Name, job.Library.Name)
-	if err := show(cmd, recording.Run(title, note, record, r.profile)); err != nil {
+	if err := show(cmd, recording.Run(title, takes(finish), record, r.profile)); err != nil {
+		return err
+	}
+	if err := r.keep(cmd, job); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))
 	return nil
+}
+
+// takes says how long a schedule takes.
+func takes(ends []unit.Time) string {
+	t, rank := last(ends)
+	return fmt.Sprintf("The schedule takes %s us from its common start; rank %d ends last.", t.MicrosString(), rank)
 }

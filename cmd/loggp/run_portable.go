@@ -41,8 +41,14 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if err == nil && !job.Library.CarriedBy().MPI() && (r.protocol != "" || r.collective != nil) {
 		err = fmt.Errorf("--protocol and --collective are for libraries of MPI, which %s is not", job.Library.Name)
 	}
+	if err == nil && r.record != "" && !job.Library.CarriedBy().MPI() {
+		err = fmt.Errorf("--record is for libraries of MPI, which %s is not", job.Library.Name)
+	}
 	if err != nil {
 		return misuse(cmd, err)
+	}
+	if err := r.recorder(cmd, job); err != nil {
+		return err
 	}
 	library := sendingBy(job, r.protocol)[0]
 	begin := time.Now()
@@ -68,6 +74,9 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	document := recording.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
 	document.AddTables("rate", "How fast "+p.Name+" is", rateTable(p, result))
 	if err := show(cmd, document); err != nil {
+		return err
+	}
+	if err := r.keep(cmd, job); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))

@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -156,14 +158,46 @@ func TestRunSchedule(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"--size is not for a schedule":              {"--size", "3"},
-		"--ranks 3: ":                               {"-n", "3"},
-		"deadlock: 2 of 2 ranks wait":               nil,
-		"--platform: say on what to run: a name of": {"--platform", ""},
+		"--size is not for a schedule":             {"--size", "3"},
+		"--ranks 3: ":                              {"-n", "3"},
+		"deadlock: 2 of 2 ranks wait":              nil,
+		"--platform: say on what to run: t3d, now": {"--platform", ""},
 	} {
 		write(t, file, "num_ranks 2\nrank 0 {\nrecv 8b from 1\n}\nrank 1 {\nrecv 8b from 0\n}\n")
 		var out, errs buffer
 		if status := run(t.Context(), append([]string{"run", "--platform", "t3d", file}, args...), &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+	}
+}
+
+// What is recorded of a program in processes is its schedule, which runs in processes and is simulated.
+func TestRunRecord(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if out := mustRun(t, "run", "--platform", "shm", "-n", "3", "--size", "12", "--rounds", "2", "--record", "x.goal", "cg"); !strings.Contains(out, "on shm, loggp: result correct") {
+		t.Errorf("the program prints %s", out)
+	}
+	for _, args := range [][]string{{"run", "--platform", "tcp", "x.goal"}, {"run", "--platform", "t3d", "--record", "again.goal", "x.goal"}, {"simulate", "x.goal"}} {
+		mustRun(t, args...)
+	}
+	one, err := os.ReadFile("x.goal")
+	two, wrong := os.ReadFile("again.goal")
+	if err := errors.Join(err, wrong); err != nil {
+		t.Fatal(err)
+	}
+	messages := regexp.MustCompile(`(send|recv) .*`)
+	a, b := messages.FindAllString(string(one), -1), messages.FindAllString(string(two), -1)
+	slices.Sort(a)
+	if slices.Sort(b); len(a) < 50 || !slices.Equal(a, b) {
+		t.Errorf("%d messages are recorded of the program, and %d, or others, of its schedule", len(a), len(b))
+	}
+	for want, args := range map[string][]string{
+		"--record is for libraries of MPI": {"run", "--platform", "t3d", "-n", "4", "--library", "aclmpl", "--record", "y.goal", "spheres"},
+		"--profile: it is for emulated":    {"run", "--platform", "shm", "--profile", "cg"},
+		"there is no directory none":       {"run", "--platform", "t3d", "--record", "none/y.goal", "cg"},
+	} {
+		var out, errs buffer
+		if status := run(t.Context(), args, &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
 	}

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model/schedule"
@@ -9,7 +10,8 @@ import (
 )
 
 // Execution runs a communication schedule as a program of MPI: each rank begins an operation when all
-// that it requires has ended, messages first, and computes when no message can begin. A rank has one
+// that it requires has ended, messages first, and computes when no message can begin. It waits in the
+// call for a message where nothing else can be done meanwhile, as a program would. A rank has one
 // processor: what the schedule has for several CPUs is computed one after the other.
 type Execution struct{ *schedule.Schedule }
 
@@ -29,31 +31,19 @@ func (x Execution) Check() error {
 	return nil
 }
 
-// Run lets the calling rank do its operations, and returns at rank 0 when each rank has ended its
-// last, from the common start.
-func (x Execution) Run(c *mpi.Comm) []unit.Time {
-	results := c.Dup() // so that no operation for any source takes them
-	e := &executor{c: c, ops: x.Of(c.Rank()), free: map[int][][]byte{}}
+// Run lets the calling rank do its operations, and returns how long that took.
+func (x Execution) Run(c *mpi.Comm) unit.Time {
+	e := &executor{c: c, ops: x.Of(c.Rank()), free: map[int][][]byte{}, ends: map[int]int{}}
 	e.dependants = func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) }
 	e.prepare()
-	begin := together(results)
+	begin := c.Wtime()
 	for e.step() {
 	}
-	end := []int64{int64(c.Wtime() - begin)}
-	if c.Rank() != 0 {
-		mpi.Send(results, mpi.Raw(end), 0, 0)
-		return nil
-	}
-	finish := []unit.Time{unit.Time(end[0])}
-	for src := 1; src < c.Size(); src++ {
-		mpi.Recv(results, mpi.Raw(end), src, 0)
-		finish = append(finish, unit.Time(end[0]))
-	}
-	return finish
+	return c.Wtime() - begin
 }
 
-// together lets all ranks go on at one time, which it returns. Their clocks are one.
-func together(c *mpi.Comm) unit.Time {
+// Together lets all ranks go on at one time, which it returns. Their clocks are one.
+func Together(c *mpi.Comm) unit.Time {
 	c.Barrier()
 	before := c.Wtime()
 	c.Barrier()
@@ -70,8 +60,9 @@ type executor struct {
 	c          *mpi.Comm
 	ops        []schedule.Op
 	dependants func(i int) []schedule.Dependant
-	waits      []int    // by operation: for so many others
-	ready      [3][]int // by kind, in the order of the schedule
+	waits      []int       // by operation: for so many others
+	ends       map[int]int // how many of these end together, for releases
+	ready      [3][]int    // by kind, in the order of the schedule
 
 	open []int // operations under way
 	reqs []mpi.Request
@@ -120,15 +111,11 @@ func (e *executor) step() bool {
 	if len(e.open) == 0 {
 		return false
 	}
-	n, _ := mpi.WaitAny(e.reqs)
-	i, b, last := e.open[n], e.bufs[n], len(e.open)-1
-	e.open[n], e.reqs[n], e.bufs[n] = e.open[last], e.reqs[last], e.bufs[last]
-	e.open, e.reqs, e.bufs = e.open[:last], e.reqs[:last], e.bufs[:last]
-	e.free[len(b)] = append(e.free[len(b)], b)
-	e.release(i, false)
+	e.wait()
 	return true
 }
 
+// begin begins an operation, and also ends it if it computes or if all else waits for it.
 func (e *executor) begin(i int) {
 	o := e.ops[i]
 	e.release(i, true)
@@ -145,13 +132,86 @@ func (e *executor) begin(i int) {
 	if o.Tag == schedule.Any {
 		tag = mpi.AnyTag
 	}
-	var r mpi.Request
-	if o.Kind == schedule.Send {
-		r = mpi.Isend(e.c, b, peer, tag)
-	} else {
-		r = mpi.Irecv(e.c, b, peer, tag)
+	switch alone := e.alone(i); {
+	case alone && o.Kind == schedule.Send:
+		mpi.Send(e.c, b, peer, tag)
+		e.end(i, b)
+	case alone:
+		mpi.Recv(e.c, b, peer, tag)
+		e.end(i, b)
+	case o.Kind == schedule.Send:
+		e.under(i, b, mpi.Isend(e.c, b, peer, tag))
+	default:
+		e.under(i, b, mpi.Irecv(e.c, b, peer, tag))
 	}
+}
+
+// alone reports whether nothing else can begin until operation i ends, which has just begun: neither is
+// an operation ready, nor would one be after the end of all others that are under way. If one that
+// waited for its start waits for others still, a program has begun it in a call of its own.
+func (e *executor) alone(i int) bool {
+	for _, d := range e.dependants(i) {
+		if d.Start {
+			return false
+		}
+	}
+	for kind := range e.ready {
+		if len(e.ready[kind]) > 0 {
+			return false
+		}
+	}
+	return !e.releases(e.open...)
+}
+
+// releases reports whether the end of some operations lets another begin.
+func (e *executor) releases(some ...int) bool {
+	clear(e.ends)
+	for _, i := range some {
+		for _, d := range e.dependants(i) {
+			if d.Start {
+				continue
+			}
+			if e.ends[d.Op]++; e.ends[d.Op] == e.waits[d.Op] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wait waits for an operation that is under way. That is a certain one if all others let nothing begin
+// without it, and else any.
+func (e *executor) wait() {
+	for n, i := range e.open {
+		if e.releases(i) {
+			if others := slices.Delete(slices.Clone(e.open), n, n+1); !e.releases(others...) {
+				e.reqs[n].Wait()
+				e.ended(n)
+				return
+			}
+			break
+		}
+	}
+	n, _ := mpi.WaitAny(e.reqs)
+	e.ended(n)
+}
+
+// ended notes that an operation is under way no more.
+func (e *executor) ended(n int) {
+	i, b := e.open[n], e.bufs[n]
+	e.open, e.reqs, e.bufs = slices.Delete(e.open, n, n+1), slices.Delete(e.reqs, n, n+1), slices.Delete(e.bufs, n, n+1)
+	e.end(i, b)
+}
+
+// under notes that an operation is under way.
+func (e *executor) under(i int, b []byte, r mpi.Request) {
 	e.open, e.reqs, e.bufs = append(e.open, i), append(e.reqs, r), append(e.bufs, b)
+}
+
+// end is the end of a message.
+func (e *executor) end(i int, b []byte) {
+	e.free[len(b)] = append(e.free[len(b)], b)
+	e.release(i, false)
 }
 
 func (e *executor) buffer(n int) []byte {

@@ -9,8 +9,11 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/launch"
 	"github.com/loggp/loggp/impl/machine"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/programs"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Here lists the platforms that are not emulated: this machine with one of its transports.
@@ -107,6 +110,60 @@ func own(eager int, about string) *model.Library {
 
 // Real reports whether the job runs on this machine.
 func (j *Job) Real() bool { return j.here != nil }
+
+// Time runs a program on the ranks of a real job, which begin at one time, and returns how long it took
+// each. Its recorder, if there is one, has the schedules of all ranks then. Processes that were started
+// as other ranks than 0 do not return from it.
+func (j *Job) Time(ctx context.Context, protocol string, program func(*mpi.Comm) error) ([]unit.Time, error) {
+	w, err := j.processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var times []unit.Time
+	err = mpi.Run(w, j.Options(protocol), func(c *mpi.Comm) error {
+		results := c.Dup()
+		begin := programs.Together(c)
+		if j.Recorder != nil {
+			j.Recorder.Begin(c.Rank())
+		}
+		err := program(c)
+		took := c.Wtime() - begin
+		if j.Recorder != nil {
+			j.Recorder.End(c.Rank())
+		}
+		if err != nil {
+			return err
+		}
+		times = j.gather(results, took)
+		return nil
+	})
+	return times, err
+}
+
+// gather brings to rank 0 how long the program took each rank, and what was recorded of it.
+func (j *Job) gather(c *mpi.Comm, took unit.Time) []unit.Time {
+	words := []int64{int64(took)}
+	if j.Recorder != nil {
+		words = append(words, j.Recorder.Words(c.Rank())...)
+	}
+	length := []int64{int64(len(words))}
+	if c.Rank() != 0 {
+		mpi.Send(c, mpi.Raw(length), 0, 0)
+		mpi.Send(c, mpi.Raw(words), 0, 1)
+		return nil
+	}
+	times := []unit.Time{took}
+	for src := 1; src < c.Size(); src++ {
+		mpi.Recv(c, mpi.Raw(length), src, 0)
+		words = make([]int64, length[0])
+		mpi.Recv(c, mpi.Raw(words), src, 1)
+		times = append(times, unit.Time(words[0]))
+		if j.Recorder != nil {
+			j.Recorder.SetWords(src, words[1:])
+		}
+	}
+	return times
+}
 
 // Facts returns facts on the hosts of a real job, its transport and this machine.
 func (j *Job) Facts() []machine.Fact {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/recording"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mbcf"
 	"github.com/loggp/loggp/impl/mpi"
@@ -28,6 +29,8 @@ type Job struct {
 	Check    bool    // check programs more closely, see mpi.Options
 
 	Forced []collective.Rule // rules that precede those of the library
+
+	Recorder *recording.Recorder // writes down the schedule of the programs; nil: none does
 
 	here    *Placement // nil: the machine is emulated
 	started bool       // this process was started as one of the ranks
@@ -113,7 +116,14 @@ func (j *Job) config(ctx context.Context, seed uint64) hw.Config {
 func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int, program func(*mpi.Comm) error) (*model.Recording, error) {
 	return j.record(ctx, seed, most, func(w device.World, r *hw.Recorder) error {
 		o := j.Options(protocol)
-		o.Enter = r.Enter
+		if ends := o.Enter; ends == nil {
+			o.Enter = r.Enter
+		} else {
+			o.Enter = func(rank int, call string) {
+				ends(rank, call)
+				r.Enter(rank, call)
+			}
+		}
 		return mpi.Run(w, o, program)
 	})
 }
@@ -127,6 +137,9 @@ func (j *Job) record(ctx context.Context, seed uint64, most int, run func(device
 	r := &hw.Recorder{Tell: engines[j.Library.CarriedBy()].describe, Limit: most}
 	cfg := j.config(ctx, seed)
 	cfg.Record = r
+	if j.Recorder != nil {
+		j.Recorder.Work = r.Work
+	}
 	w, err := hw.New(cfg)
 	if err != nil {
 		return nil, err
@@ -143,6 +156,14 @@ func (j *Job) Options(protocol string) mpi.Options {
 	o := mpi.Options{Engine: engines[j.Library.CarriedBy()].make, Library: j.Library, Protocol: protocol, Check: j.Check}
 	if j.Forced != nil {
 		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
+	}
+	if j.Recorder != nil {
+		o.Engine = j.Recorder.Engine(o.Engine)
+		o.Enter = func(rank int, call string) {
+			if call == mpi.Finalize {
+				j.Recorder.End(rank)
+			}
+		}
 	}
 	return o
 }

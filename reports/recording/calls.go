@@ -20,6 +20,27 @@ func Run(title, note string, r *model.Recording, calls bool) *doc.Document {
 	return d
 }
 
+// Ends says when each rank of a program ended that began at one time on a real machine.
+func Ends(title, note string, ends []unit.Time) *doc.Document {
+	t := &doc.Table{Name: "run", Title: title, Columns: []doc.Column{{Head: "rank", Key: true, Kind: doc.Number}, {Head: "ends at\nus", Kind: doc.Number}}}
+	var sum unit.Time
+	for rank, end := range ends {
+		if sum += end; rank < rankRows {
+			t.Add(doc.Count(rank), doc.Num(end.Micros()))
+		}
+	}
+	if more := len(ends) - rankRows; more > 0 {
+		t.Note("%d more ranks are in the summary only.", more)
+	}
+	t.Group("summary")
+	t.Add(doc.Words("mean").In(doc.Strong), doc.Num(sum.Micros()/float64(len(ends))))
+	t.Add(doc.Words("most").In(doc.Strong), doc.Num(slices.Max(ends).Micros()))
+	t.Note("Times are from a common start. %s", note)
+	d := &doc.Document{Title: title}
+	d.AddTables("run", title, t)
+	return d
+}
+
 // Calls is how often all ranks made each call of the library, and what that took.
 func Calls(r *model.Recording) *doc.Table { return callsTable("calls of all ranks", r) }
 

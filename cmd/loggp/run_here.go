@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/engine/recording"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// What run has for this machine, which is not emulated, and for schedules of programs.
+
+// machine finds the platform, and how to set up a job on it.
+func (r *runs) machine(cmd *cobra.Command, open opener) (*platform.Platform, opener, error) {
+	if r.platform == "" {
+		return nil, nil, misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(world.Here, ", ")))
+	}
+	if !isHere(r.platform) {
+		known, err := load(cmd, r.platform)
+		return known, open, err
+	}
+	for _, flag := range []string{"noise", "place", "profile"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, nil, misuse(cmd, fmt.Errorf("--%s: it is for emulated machines, and %s is this one", flag, r.platform))
+		}
+	}
+	return &platform.Platform{Machine: &model.Machine{Name: r.platform}}, func(_ *platform.Platform, library string, ranks int, _ float64) (*world.Job, error) {
+		return world.NewHere(library, ranks, world.Placement{Platform: r.platform, Pin: true, Command: commandLine(cmd)})
+	}, nil
+}
+
+// opener sets up a job on a platform.
+type opener = func(known *platform.Platform, library string, ranks int, noise float64) (*world.Job, error)
+
+// timed runs a program on this machine and returns when each rank ended.
+func (r *runs) timed(cmd *cobra.Command, name string, job *world.Job, program func(*mpi.Comm) error) ([]unit.Time, error) {
+	times, err := job.Time(cmd.Context(), r.protocol, program)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", name, r.platform, err)
+	}
+	return times, r.keep(cmd, job)
+}
+
+// recorder gives a job a recorder if its schedule is asked for.
+func (r *runs) recorder(cmd *cobra.Command, jobs ...*world.Job) error {
+	if r.record == "" {
+		return nil
+	}
+	if err := output(r.record); err != nil {
+		return misuse(cmd, errors.New(strings.Replace(err.Error(), "-o", "--record", 1)))
+	}
+	if len(jobs) > 1 {
+		return misuse(cmd, errors.New("--record: it is of one run; name one placement"))
+	}
+	jobs[0].Recorder = &recording.Recorder{}
+	return nil
+}
+
+// keep writes the schedule of a job that has run.
+func (r *runs) keep(cmd *cobra.Command, job *world.Job) error {
+	if r.record == "" {
+		return nil
+	}
+	s, err := job.Recorder.Schedule(job.Ranks)
+	if err != nil {
+		return fmt.Errorf("--record %s: %w", r.record, err)
+	}
+	if err := sample.Save(r.record, s.Write); err != nil {
+		return fmt.Errorf("--record: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "schedule of %d operations in %d ranks written to %s\n", s.Ops(), s.Ranks(), r.record)
+	return nil
+}
+
+// last returns when the last rank ended, and which that was.
+func last(ends []unit.Time) (unit.Time, int) {
+	t := slices.Max(ends)
+	return t, slices.Index(ends, t)
+}
