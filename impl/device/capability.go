@@ -21,8 +21,24 @@ func (None) Barrier() Barrier   { return nil }
 // only if the put is refused.
 var NoCompletion = Head{^uint64(0)}
 
-// MaxWords is how many words a put without a completion has at most.
+// MaxWords is how many words a put without a completion has at most, unless the memory is a Taker.
 const MaxWords = 4
+
+// Taker is a Memory whose puts without a completion may be longer than MaxWords.
+type Taker interface {
+	Memory
+
+	// MostTaken returns how many bytes such a put has at most.
+	MostTaken() int
+}
+
+// MostTaken returns how many bytes a put without a completion has at most.
+func MostTaken(m Memory) int {
+	if t, ok := m.(Taker); ok {
+		return t.MostTaken()
+	}
+	return 8 * MaxWords
+}
 
 // Key names memory that a rank has exposed, or one of its queues.
 type Key uint64
@@ -80,7 +96,8 @@ type Counter interface {
 // (Load, Recv(false), Queue.First, Channel.Recv) would first have seen the event, and both cost the
 // same.
 type Watch interface {
-	// Events returns how many events the rank has had. Several at once may count as one.
+	// Events returns how many events the rank has had. Several at once may count as one. A loop of
+	// Events sees them.
 	Events() uint64
 
 	// Wait blocks until there are more events than seen, or until the rank's clock reaches
