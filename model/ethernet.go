@@ -23,6 +23,7 @@ type Ethernet struct {
 	Propagation unit.Time // between any two stations, or along a link
 	Switches    *Switches // between the stations; nil: they share one medium
 	TCP         TCP
+	MBCF        *MBCF // beside TCP; nil: the systems do not have it
 }
 
 // Switches join stations by a link each, and forward frames when they have all of them (store and
@@ -67,6 +68,28 @@ type TCP struct {
 	AckDelay      unit.Time // how long an acknowledgement waits otherwise for data to go with
 	Retransmit    unit.Time // until an unacknowledged segment is sent again; doubles each time
 }
+
+// MBCF is access to the memory of other workstations by their operating systems, in frames of the
+// Ethernet (Memory-Based Communication Facilities). A rank asks by a system call, and the system at
+// the other side does what is asked in the interrupt by which the frame comes. Each host numbers the
+// packets to another, which acknowledges them; what is lost is sent again.
+type MBCF struct {
+	Header     int       // bytes of a packet beside its data
+	Limit      int       // most bytes of data in a packet
+	Call       Channel   // the system call that sends a packet, with a copy of its data
+	Input      Channel   // the interrupt by which a packet comes, with a copy of its data
+	Ack        unit.Time // the interrupt by which an acknowledgement comes
+	Output     Channel   // sending a packet from an interrupt, with a copy of its data
+	Dequeue    Channel   // the system call that takes an entry out of a queue, with a copy of its data
+	Upcall     unit.Time // from an interrupt into a handler of the task, and back
+	Window     int       // packets to a host that are not acknowledged, at most
+	AckEvery   int       // packets after which their receiver acknowledges at once
+	AckDelay   unit.Time // how long an acknowledgement waits otherwise for a packet to go with
+	Retransmit unit.Time // until a packet that is not acknowledged is sent again; doubles each time
+}
+
+// ByMBCF reports whether the messages of a library go by MBCF, and not by TCP.
+func (e *Ethernet) ByMBCF(l *Library) bool { return e.MBCF != nil && l.CarriedBy().Accesses }
 
 // onEthernet is a transfer on an Ethernet. The time of a packet that fits one segment is exact:
 // only the frames of its own transfer can delay it. A longer packet is a stream of segments, see

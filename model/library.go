@@ -86,6 +86,8 @@ type Engine struct {
 	Name        string // as libraries of platform files give it
 	Description string
 	Costs       []SoftwareCost // by CostKey
+	Messages    bool           // it has low-level messages, which can be measured
+	Accesses    bool           // it uses remote memory, queues and signals of operating systems that have MBCF
 	FIFOs       bool           // it has FIFOs, whose lengths libraries may set
 	Pinned      bool           // it has pinned memory: libraries say what is short, and may set its size and that of blocks
 }
@@ -149,6 +151,7 @@ func Epilogue(m Mode) CostKey { return ProtoStandard + CostKey(m) }
 var Proto = &Engine{
 	Name:        "proto",
 	Description: "eager and rendezvous protocols, chosen by mode, length and distance",
+	Messages:    true,
 	Costs: []SoftwareCost{
 		ProtoSend:        {Key: "send", About: "beginning of a send call"},
 		ProtoStandard:    {Key: "standard", About: "end of a standard send call"},
@@ -265,6 +268,7 @@ const (
 var Mbcf = &Engine{
 	Name:        "mbcf",
 	Description: "remote writes to receive buffers if a request is there, and FIFOs of messages if not",
+	Accesses:    true,
 	FIFOs:       true,
 	Costs: []SoftwareCost{
 		MBCFSend:    {Key: "send", About: "a send call"},

@@ -42,11 +42,16 @@ func openOn(t testing.TB, p *platform.Platform, ranks int, noise float64) *World
 }
 
 func TestLaws(t *testing.T) {
-	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet", "tree"} {
+	for _, name := range []string{"t3d", "now", "loggp", "smp-torus", "smp-ethernet", "tree", "mbcf", "mbcf with losses"} {
 		var p *platform.Platform // once: to read it takes longer than most laws
-		if name == "tree" {
+		switch name {
+		case "tree":
 			p = &platform.Platform{Machine: treeOf(2, 60e6, 1, 2, 3, 1), Libraries: []*model.Library{nil}}
-		} else {
+		case "mbcf":
+			p = &platform.Platform{Machine: accessible(true, 100_000), Libraries: []*model.Library{{Engine: model.Mbcf}}}
+		case "mbcf with losses":
+			p = &platform.Platform{Machine: accessible(false, 6000), Libraries: []*model.Library{{Engine: model.Mbcf}}}
+		default:
 			p = catalogued(t, name)
 		}
 		for _, noise := range []float64{0, 0.05} {

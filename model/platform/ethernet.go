@@ -12,6 +12,8 @@ import (
 const (
 	maxFrame   = 1 << 20
 	maxBackoff = 32
+
+	leastPacket = 256 // bytes: a packet of MBCF has room for what libraries say in one
 )
 
 // ethernet reads workstations on a shared Ethernet.
@@ -32,6 +34,7 @@ func (r *reader) ethernet() (model.Network, reading) {
 		must("propagation", r.time(&to.Propagation)),
 		may("switches", r.switches(&to.Switches)),
 		must("tcp", r.tcp(&to.TCP)),
+		may("mbcf", r.mbcf(&to.MBCF)),
 	)
 	return to, r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
 }
@@ -49,6 +52,9 @@ func (r *reader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
 	if s := e.Switches; s != nil && s.Buffer < e.Preamble+e.Header+max(e.MTU, e.MinPayload)+e.FCS {
 		r.wrong(lookup(n, "switches"), path+".switches.buffer", "%s has no room for the longest frame: write at least %s", unit.Bytes(s.Buffer),
 			unit.Bytes(e.Preamble+e.Header+max(e.MTU, e.MinPayload)+e.FCS))
+	}
+	if m := e.MBCF; m != nil && m.Header+m.Limit > e.MTU {
+		r.wrong(lookup(n, "mbcf"), path+".mbcf.limit", "%s and a header of %s are more than the mtu of %s: write less", unit.Bytes(m.Limit), unit.Bytes(m.Header), unit.Bytes(e.MTU))
 	}
 	if e.TCP.Header >= e.MTU {
 		r.wrong(lookup(n, "tcp"), path+".tcp.header", "%s leaves no room for data in an mtu of %s: write less", unit.Bytes(e.TCP.Header), unit.Bytes(e.MTU))
@@ -85,4 +91,24 @@ func (r *reader) tcp(to *model.TCP) reading {
 		must("ack_delay", r.time(&to.AckDelay)),
 		must("retransmit", r.positive(&to.Retransmit)),
 	)
+}
+
+// mbcf reads access to memory by operating systems.
+func (r *reader) mbcf(to **model.MBCF) reading {
+	x := &model.MBCF{}
+	fields := r.mapping(
+		must("header", r.size(&x.Header, 1, maxFrame)),
+		must("limit", r.size(&x.Limit, leastPacket, maxFrame)),
+		must("call", r.channel(&x.Call)),
+		must("input", r.channel(&x.Input)),
+		must("ack", r.time(&x.Ack)),
+		must("output", r.channel(&x.Output)),
+		must("dequeue", r.channel(&x.Dequeue)),
+		must("upcall", r.time(&x.Upcall)),
+		must("window", r.count(&x.Window, 1, maxCount)),
+		must("ack_every", r.count(&x.AckEvery, 1, maxCount)),
+		must("ack_delay", r.time(&x.AckDelay)),
+		must("retransmit", r.positive(&x.Retransmit)),
+	)
+	return r.checked(fields, func(string, *yaml.Node) { *to = x })
 }

@@ -43,11 +43,13 @@ type Job struct {
 	software [model.MaxCosts]unit.Time
 	remote   bool   // processors can access each other's memory
 	counters bool   // and their counters
+	queues   bool   // and their queues, and run handlers at each other
 	copying  Pace   // of a processor that copies
 	arrived  int    // ranks at the hardware's barrier
 	opened   uint64 // how often it has opened
 	free     *Packet
 	spare    *Access
+	entries  *Entry
 	exits    map[int32][]exitNotice
 }
 

@@ -19,6 +19,7 @@ type Access struct {
 	Quiet    bool // its rank does not wait for its end
 	refused  bool
 	words    [device.MaxWords * 8]byte // its bytes, if it is quiet
+	taken    *Packet                   // that has them if they are more; or nil
 	Wire     Wire
 	next     *Access // in the list of those to use again
 }
@@ -59,6 +60,14 @@ func (p *Port) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	p.access(dst, k, off, b, done, true)
 }
 
+// MostTaken implements device.Taker: systems copy what they send.
+func (p *Port) MostTaken() int {
+	if r, ok := p.far.(Remote); ok {
+		return r.Limit()
+	}
+	return 8 * device.MaxWords
+}
+
 func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head, get bool) {
 	p.check(dst)
 	x := p.spare
@@ -69,10 +78,16 @@ func (p *Port) access(dst int, k device.Key, off int, b []byte, done device.Head
 	}
 	*x = Access{J: p.Job, Net: p.network(dst), Src: p.ID, Dst: int32(dst), Get: get, key: k, off: off, Bytes: b, Done: done}
 	if !get && done == device.NoCompletion {
-		if len(b) > len(x.words) {
-			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), len(x.words)))
+		x.Quiet = true
+		switch most := p.MostTaken(); {
+		case len(b) > most:
+			panic(fmt.Sprintf("hw: put of %d bytes without a completion: %d at most", len(b), most))
+		case len(b) > len(x.words):
+			x.taken = p.newPacket(p.ID, p.ID, &done, b)
+			x.Bytes = x.taken.Data
+		default:
+			x.Bytes = x.words[:copy(x.words[:], b)]
 		}
-		x.Quiet, x.Bytes = true, x.words[:copy(x.words[:], b)]
 	}
 	x.Net.Start(p, x)
 }
@@ -106,6 +121,10 @@ func (x *Access) Finish() {
 	}
 	x.J.Probe.Finishes(x, pk)
 	x.Bytes = nil
+	if x.taken != nil {
+		x.J.Release(x.taken)
+		x.taken = nil
+	}
 	x.next, x.J.spare = x.J.spare, x
 	if pk != nil {
 		pk.Arrive()

@@ -46,6 +46,9 @@ func (p *Port) again(l *looks, free int) {
 // Now implements device.Port.
 func (p *Port) Now() unit.Time {
 	p.Pay()
+	if p.handlers != nil {
+		p.deliver()
+	}
 	p.again(&p.readings, freeReadings)
 	now := p.Kernel.Now()
 	return now - now%p.Machine.Timer
@@ -132,8 +135,13 @@ func (p *Port) Watch() device.Watch {
 	return p
 }
 
-// Events implements device.Watch, as do the others.
-func (p *Port) Events() uint64 { return p.events }
+// Events implements device.Watch, as do the others. It is a look, as Load is.
+func (p *Port) Events() uint64 {
+	p.Pay()
+	p.deliver()
+	p.again(&p.loads, freeReadings)
+	return p.events
+}
 
 // Wait sleeps until there are more events. Changes of counters end a sleep, too, and are no events.
 func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
@@ -141,8 +149,10 @@ func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
 	if late := deadline % p.Machine.Timer; deadline != device.Forever && late > 0 {
 		deadline += p.Machine.Timer - late // when the clock shows it
 	}
+	p.deliver()
 	for p.events == seen && p.Kernel.Now() < deadline {
 		p.rest(deadline)
+		p.deliver()
 	}
 	return p.events != seen
 }
@@ -150,6 +160,7 @@ func (p *Port) Wait(seen uint64, deadline unit.Time) bool {
 // Load reads a word that others write.
 func (p *Port) Load(k device.Key, off int) uint64 {
 	p.Pay()
+	p.deliver()
 	p.again(&p.loads, freeReadings)
 	b, ok := p.memory.Reach(k, off, 8)
 	if !ok {

@@ -37,6 +37,9 @@ type Port struct {
 	resting                bool
 	memory                 device.Regions
 	counters               [device.Counters]int64
+	queues                 rings
+	handlers               *handlers // nil: no signal was ever of use
+	napping                bool
 }
 
 // maxAhead is how many packets a rank may send before others get to run.
@@ -104,7 +107,11 @@ func (p *Port) Spend(w model.CostKey, n int) { p.Charge(p.software[w] * unit.Tim
 // Delay implements device.Port.
 func (p *Port) Delay(d unit.Time) {
 	p.Clock += d
-	p.Pay()
+	if p.handlers == nil {
+		p.Pay()
+	} else {
+		p.work()
+	}
 }
 
 // Copy implements device.Port.
@@ -149,6 +156,9 @@ func (p *Port) Recv(block bool) *device.Packet {
 		p.held = nil
 	}
 	for p.inbox.Head == nil {
+		if p.handlers != nil && p.deliver() {
+			continue
+		}
 		if block && p.readers == nil { // not by Park: the processor predicts no return behind a switch, so a rank waits few calls deep
 			p.waiting = true
 			p.proc.Park()

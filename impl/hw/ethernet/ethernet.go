@@ -63,15 +63,16 @@ type Statistics struct {
 	Fullest  int // most bytes that a receive buffer held
 }
 
-// frame is a frame with what TCP says in it.
+// frame is a frame with what TCP or MBCF says in it.
 type frame struct {
-	net      *network
-	e        *medium // that has it,
-	at       *line   // or line
+	e        *medium   // that has it,
+	s        *switched // or switches
+	at       *line     // and line
 	src, dst int
 	payload  int // bytes of the datagram
 	hop      int // of its way through switches
 	segment  segment
+	parcel   parcel
 }
 
 // Act lets the frame arrive.

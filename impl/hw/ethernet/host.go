@@ -23,37 +23,56 @@ type network struct {
 // socket to each other host. System calls take the rank's own time and happens at its
 // processor's time: a host pays before it touches a socket. Hosts of one end share a station.
 type host struct {
-	*core.Port
+	processor
 	net     *network
 	station int
 	sockets []*socket // by the other's place among the hosts; nil: there is none yet
 	open    []*socket // those that there are
 	unread  int       // sockets with data
 	blocked *socket   // the socket whose buffer the rank waits for
-	busy    unit.Time // until when interrupts keep the processor busy; not after the port's clock
+}
+
+// processor is that of a rank as its system sees it.
+type processor struct {
+	*core.Port
+	busy unit.Time // until when interrupts keep it busy; not after the port's clock
 }
 
 // New returns an Ethernet that joins ranks of a job.
 func New(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
-	n := &network{Ethernet: m, Ends: e, j: j, count: new(Statistics), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
+	if m.ByMBCF(j.Library) {
+		return newMBCF(j, m, e)
+	}
+	n := &network{Ethernet: m, Ends: e, j: j, count: statistics(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
+	n.carrier = newCarrier(m, j, e, n, n.count)
+	for i := range n.hosts {
+		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.First+i]}, net: n, station: e.Of(e.First + i)}
+	}
+	return n
+}
+
+// statistics returns what counts in a job.
+func statistics(j *core.Job) *Statistics {
 	for _, c := range j.Statistics {
 		if c, ok := c.(*Statistics); ok && c != nil {
 			*c = Statistics{}
-			n.count = c
+			return c
 		}
 	}
+	return new(Statistics)
+}
+
+// newCarrier returns what carries the frames of a transport: one medium, or switches.
+func newCarrier(m *model.Ethernet, j *core.Job, e core.Ends, up transport, count *Statistics) (c carrier) {
 	if m.Switches == nil {
 		medium := newMedium(m, &j.Kernel, e.N, j.Seed, j.Probe)
-		medium.up, medium.count, medium.prefix = n, n.count, e.Prefix
-		n.carrier = medium
+		medium.up, medium.count, medium.prefix = up, count, e.Prefix
+		c = medium
 	} else {
-		n.carrier = newSwitched(m, j, e, n, n.count)
+		c = newSwitched(m, j, e, up, count)
 	}
-	for i := range n.hosts {
-		n.hosts[i] = host{Port: &j.Ports[e.First+i], net: n, station: e.Of(e.First + i)}
-	}
-	j.Probe.Ask(n.carrier, 0)
-	return n
+	j.Probe.Ask(c, 0)
+	return c
 }
 
 // host returns a rank's host.
@@ -93,7 +112,7 @@ func (h *host) connect(s *socket) {
 func (n *network) newFrame() *frame {
 	last := len(n.spare) - 1
 	if last < 0 {
-		return &frame{net: n}
+		return new(frame)
 	}
 	f := n.spare[last]
 	n.spare = n.spare[:last]
@@ -125,7 +144,7 @@ func (r *received) Act(uint64) {
 
 // interrupt lets the system work for d, before whatever else the processor does, and returns when
 // that is over.
-func (h *host) interrupt(d unit.Time, name string) unit.Time {
+func (h *processor) interrupt(d unit.Time, name string) unit.Time {
 	d = h.About(d)
 	now := h.Kernel.Now()
 	h.busy = max(h.busy, now) + d
@@ -143,10 +162,10 @@ func (h *host) later(f *frame) {
 type leaving frame
 
 // Act gives it to the station.
-func (l *leaving) Act(uint64) { l.net.send((*frame)(l)) }
+func (l *leaving) Act(uint64) { l.segment.to.h.net.send((*frame)(l)) }
 
 // system lets the rank work for d in a system call, at what has a name among the machine's numbers.
-func (h *host) system(d unit.Time, name string, a model.Activity) {
+func (h *processor) system(d unit.Time, name string, a model.Activity) {
 	h.Charge(d)
 	h.Probe.Until(h.Port, h.Clock, name, a, 0)
 	h.Pay()

@@ -71,6 +71,9 @@ func (x *signal) Report(sending uint64) {
 // content says what a frame carries: bytes of a stream, beginning with the first packet that has
 // not been read, or none.
 func (f *frame) content() any {
+	if f.parcel.circuit != nil {
+		return f.parcel.content()
+	}
 	x := &f.segment
 	if x.n == 0 {
 		return "ack"
@@ -89,15 +92,18 @@ func (f *frame) content() any {
 // departed says when the packets departed whose first bytes have just been sent for the first time.
 func (f *frame) departed(began unit.Time) {
 	x := &f.segment
+	if f.parcel.circuit != nil {
+		f.parcel.departed(began)
+	}
 	if x.n == 0 || x.to == nil {
 		return
 	}
 	const gone = 1
 	for pk := x.to.peer.out.Head; pk != nil; pk = pk.Next {
-		first := pk.Wire.Pos - f.net.TCP.Record - len(pk.Data)
+		first := pk.Wire.Pos - x.to.h.net.TCP.Record - len(pk.Data)
 		if pk.Wire.Step != gone && first >= x.at && first < x.at+x.n {
 			pk.Wire.Step = gone
-			f.net.j.Probe.Departs(pk, began)
+			x.to.h.Probe.Departs(pk, began)
 		}
 	}
 }

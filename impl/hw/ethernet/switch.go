@@ -85,7 +85,7 @@ func (s *switched) length(f *frame) int {
 // send gives a frame to its station, which keeps as many as its system has.
 func (s *switched) send(f *frame) {
 	l := &s.links[f.src]
-	f.hop = 0
+	f.s, f.hop = s, 0
 	if l.shared != nil {
 		l.shared.sendFrom(atStation, f)
 		return
@@ -104,7 +104,7 @@ type forwarded frame
 // Act gives it to the next link.
 func (x *forwarded) Act(uint64) {
 	f := (*frame)(x)
-	s := f.net.carrier.(*switched)
+	s := f.s
 	from, to := s.Switches.Of(f.src), s.Switches.Of(f.dst)
 	f.hop++
 	switch {

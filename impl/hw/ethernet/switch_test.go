@@ -24,11 +24,10 @@ func TestFramesKeepTheirGap(t *testing.T) {
 	m.Switches = &model.Switches{Full: true, Ports: 2, Latency: 10 * us, Buffer: 1 << 20, Uplink: 1.25e6}
 	j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
 	x := &sink{j: j}
-	n := &network{Ethernet: m, j: j, count: new(Statistics)}
-	s := newSwitched(m, j, core.Ends{Ranks: 4, N: 4}, x, n.count)
-	n.carrier = s
+	count := new(Statistics)
+	s := newSwitched(m, j, core.Ends{Ranks: 4, N: 4}, x, count)
 	for range 50 {
-		s.send(&frame{net: n, src: 0, dst: 3, payload: 1500})
+		s.send(&frame{src: 0, dst: 3, payload: 1500})
 	}
 	j.Kernel.Go(func(p *sim.Proc) { p.Sleep(unit.Second) })
 	if err := j.Kernel.Run(t.Context()); err != nil {
@@ -40,7 +39,7 @@ func TestFramesKeepTheirGap(t *testing.T) {
 			t.Fatalf("frame %d is there at %v, want %v", i, came, want)
 		}
 	}
-	if len(x.came) != 50 || n.count.Frames != 150 {
-		t.Errorf("%d frames came, %d were on links", len(x.came), n.count.Frames)
+	if len(x.came) != 50 || count.Frames != 150 {
+		t.Errorf("%d frames came, %d were on links", len(x.came), count.Frames)
 	}
 }

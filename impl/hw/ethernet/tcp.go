@@ -2,6 +2,7 @@ package ethernet
 
 import (
 	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/impl/sim"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -54,7 +55,7 @@ type timer struct {
 	event unit.Time // when there is an event next; 0: there is none
 }
 
-// Alarms of a socket.
+// Alarms of a socket, or of a circuit.
 const (
 	delayAlarm = iota
 	retryAlarm
@@ -63,33 +64,39 @@ const (
 // longestWait bounds the doubling of the time until a segment is sent again.
 const longestWait = 64
 
-// set lets an alarm ring at a time; 0 stops it.
-func (s *socket) set(a *timer, alarm uint64, at unit.Time) {
+// set lets an alarm ring at a time, as an event of x with an argument; 0 stops it.
+func (a *timer) set(k *sim.Kernel, x sim.Action, alarm uint64, at unit.Time) {
 	a.at = at
 	if at > 0 && (a.event == 0 || at < a.event) {
 		a.event = at
-		s.h.Kernel.At(at, s, alarm)
+		k.At(at, x, alarm)
 	}
 }
 
-// Act is the event of an alarm.
-func (s *socket) Act(alarm uint64) {
-	a, now := &s.delay, s.h.Kernel.Now()
-	if alarm == retryAlarm {
-		a = &s.retry
-	}
+// rings reports at its event whether the alarm rings now. If it is to ring later it gets another event.
+func (a *timer) rings(k *sim.Kernel, x sim.Action, alarm uint64) bool {
+	now := k.Now()
 	if a.event != now {
-		return // another event has taken its place
+		return false // another event has taken its place
 	}
 	a.event = 0
+	if a.at > now {
+		a.set(k, x, alarm, a.at)
+		return false
+	}
+	return a.at > 0
+}
+
+// set sets an alarm of the socket.
+func (s *socket) set(a *timer, alarm uint64, at unit.Time) { a.set(&s.h.Kernel, s, alarm, at) }
+
+// Act is the event of an alarm.
+func (s *socket) Act(alarm uint64) {
 	switch {
-	case a.at > now:
-		s.set(a, alarm, a.at)
-	case a.at == 0:
-	case alarm == delayAlarm:
+	case alarm == delayAlarm && s.delay.rings(&s.h.Kernel, s, alarm):
 		s.answer()
-	default:
-		s.again(now)
+	case alarm == retryAlarm && s.retry.rings(&s.h.Kernel, s, alarm):
+		s.again(s.h.Kernel.Now())
 	}
 }
 

@@ -1,0 +1,541 @@
+package ethernet
+
+import (
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/hw/core"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// mbcf is hosts whose systems give their tasks access to each other's memory: model.MBCF. It
+// implements core.Remote. Everything is messages of a packet each, by a circuit to the other host.
+type mbcf struct {
+	*model.Ethernet
+	carrier
+	core.Ends
+	j      *core.Job
+	count  *Statistics
+	tasks  []task
+	frames []*frame // to use again
+	spare  *message
+}
+
+// task is a rank as MBCF sees it.
+type task struct {
+	processor
+	net      *mbcf
+	station  int
+	circuits []*circuit // by the other's place among the tasks; nil: there is none yet
+}
+
+// circuit is the way from one host to another: packets arrive in order, and once.
+type circuit struct {
+	net      *mbcf
+	from, to *task
+	back     *circuit // the other way
+
+	// At its sender: acked ≤ sent ≤ given.
+	first, last *message // that are not acknowledged
+	unsent      *message // the first that is to be sent
+	given       uint32   // serial of the last message
+	sent        uint32   // of the last that has been sent
+	acked       uint32
+	blocked     bool // the sender's rank waits for room in the window
+	retry       timer
+	wait        unit.Time // until a packet is taken for lost
+
+	// At its receiver.
+	arrived uint32 // serial of the last message that has come, as have all before it
+	owed    int    // packets that are not acknowledged
+	delay   timer  // of an acknowledgement
+}
+
+// order is what a message asks for, or answers.
+type order uint8
+
+const (
+	putOrder     order = iota // bytes of a remote write
+	readOrder                 // asks for the bytes of a remote read,
+	readAnswer                // which these are
+	appendOrder               // an entry of a queue
+	packetOrder               // bytes of a packet
+	signalOrder               // runs a handler
+	changeOrder               // changes a register,
+	changeAnswer              // and says what was there
+	statusAnswer              // says that a remote write has ended, or what became of an entry
+)
+
+// message is a packet of MBCF.
+type message struct {
+	serial uint32
+	order  order
+	last   bool // of those of one access or packet
+	bytes  int  // of data
+	access *core.Access
+	entry  *core.Entry
+	packet *core.Packet // that of an entry, too, or a completion
+	head   device.Head  // of a signal
+	change *change
+	next   *message
+}
+
+// change is the change of a register, for which its rank waits.
+type change struct {
+	register int
+	by       core.Change
+	was      int64
+	done     bool
+}
+
+// parcel is what a frame carries. A message may be used again when a copy of it is still under way;
+// the serial tells that it is one.
+type parcel struct {
+	circuit *circuit
+	message *message // nil: nothing but the acknowledgement
+	serial  uint32
+	ack     uint32 // of the circuit back
+}
+
+func newMBCF(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
+	n := &mbcf{Ethernet: m, Ends: e, j: j, count: statistics(j), tasks: make([]task, e.Ranks)}
+	n.carrier = newCarrier(m, j, e, n, n.count)
+	for i := range n.tasks {
+		n.tasks[i] = task{processor: processor{Port: &j.Ports[e.First+i]}, net: n, station: e.Of(e.First + i)}
+	}
+	j.Offer()
+	return n
+}
+
+func (n *mbcf) task(rank int32) *task { return &n.tasks[int(rank)-n.First] }
+
+// to returns the circuit to another task.
+func (t *task) to(rank int32) *circuit {
+	i := int(rank) - t.net.First
+	if t.circuits == nil || t.circuits[i] == nil {
+		o := &t.net.tasks[i]
+		a := &circuit{net: t.net, from: t, to: o, wait: t.net.MBCF.Retransmit}
+		b := &circuit{net: t.net, from: o, to: t, wait: t.net.MBCF.Retransmit}
+		a.back, b.back = b, a
+		t.connect(i, a)
+		o.connect(int(t.ID)-t.net.First, b)
+	}
+	return t.circuits[i]
+}
+
+func (t *task) connect(i int, c *circuit) {
+	if t.circuits == nil {
+		t.circuits = make([]*circuit, len(t.net.tasks))
+	}
+	t.circuits[i] = c
+}
+
+func (n *mbcf) message(o order) *message {
+	m := n.spare
+	if m == nil {
+		m = new(message)
+	} else {
+		n.spare = m.next
+	}
+	*m = message{order: o, last: true}
+	return m
+}
+
+// call sends a message in a system call, when there is room in the window. The call takes its data.
+func (c *circuit) call(m *message) {
+	t, x := c.from, c.net.MBCF
+	t.Pay()
+	for c.given-c.acked >= uint32(x.Window) {
+		c.blocked = true
+		t.ParkAndPay()
+	}
+	c.blocked = false
+	t.system(x.Call.Start, "ethernet.mbcf.call.start", model.Sending)
+	t.system(x.Call.Bandwidth.Time(m.bytes), "ethernet.mbcf.call.bandwidth", model.Sending)
+	c.give(m)
+	for m := c.next(); m != nil; m = c.next() { // interrupts may have given more
+		c.net.send(c.frame(m))
+	}
+	c.expect()
+}
+
+// answer sends a message from an interrupt, when there is room in the window.
+func (c *circuit) answer(m *message) {
+	c.give(m)
+	c.flush()
+}
+
+// give puts a message behind those of the circuit.
+func (c *circuit) give(m *message) {
+	c.given++
+	m.serial = c.given
+	if c.first == nil {
+		c.first = m
+	} else {
+		c.last.next = m
+	}
+	c.last = m
+	if c.unsent == nil {
+		c.unsent = m
+	}
+}
+
+// next returns the next message that may be sent, or nil.
+func (c *circuit) next() *message {
+	m := c.unsent
+	if m == nil || m.serial-c.acked > uint32(c.net.MBCF.Window) {
+		return nil
+	}
+	c.unsent = m.next
+	if m.serial > c.sent {
+		c.sent = m.serial
+		c.net.count.Stream += m.bytes
+	} else {
+		c.net.count.Again += m.bytes
+	}
+	return m
+}
+
+// flush sends what may be sent from an interrupt.
+func (c *circuit) flush() {
+	x := &c.net.MBCF.Output
+	for m := c.next(); m != nil; m = c.next() {
+		c.later(c.frame(m), x.Time(m.bytes))
+	}
+	c.expect()
+}
+
+// later sends a frame when an interrupt has made it.
+func (c *circuit) later(f *frame, d unit.Time) {
+	c.from.Kernel.At(c.from.interrupt(d, "ethernet.mbcf.output"), (*made)(f), 0)
+}
+
+// made is the event of a frame that an interrupt has made.
+type made frame
+
+// Act gives it to the station.
+func (x *made) Act(uint64) {
+	f := (*frame)(x)
+	f.parcel.circuit.net.send(f)
+}
+
+// frame returns a frame for a message, or without one. It acknowledges all that has come the other
+// way.
+func (c *circuit) frame(m *message) *frame {
+	n, b := c.net, c.back
+	var f *frame
+	if last := len(n.frames) - 1; last < 0 {
+		f = new(frame)
+	} else {
+		f, n.frames = n.frames[last], n.frames[:last]
+	}
+	f.src, f.dst, f.payload = c.from.station, c.to.station, n.MBCF.Header
+	f.parcel = parcel{circuit: c, message: m, ack: b.arrived}
+	if m != nil {
+		f.parcel.serial = m.serial
+		f.payload += m.bytes
+	}
+	b.owed = 0
+	b.delay.set(&n.j.Kernel, b, delayAlarm, 0)
+	n.count.Segments++
+	return f
+}
+
+// expect sets the alarm that rings if nothing is heard of what was sent, unless it is set.
+func (c *circuit) expect() {
+	if c.retry.at == 0 && c.first != nil {
+		c.retry.set(&c.net.j.Kernel, c, retryAlarm, c.net.j.Kernel.Now()+c.wait)
+	}
+}
+
+// Act is the event of an alarm: an acknowledgement has waited for long enough, or a packet is taken
+// for lost, and all that are not acknowledged are sent again.
+func (c *circuit) Act(alarm uint64) {
+	k := &c.net.j.Kernel
+	switch {
+	case alarm == delayAlarm && c.delay.rings(k, c, alarm):
+		c.acknowledge()
+	case alarm == retryAlarm && c.retry.rings(k, c, alarm):
+		c.wait = min(2*c.wait, longestWait*c.net.MBCF.Retransmit)
+		c.retry.set(k, c, retryAlarm, k.Now()+c.wait)
+		c.unsent = c.first
+		c.flush()
+	}
+}
+
+// acknowledge tells the sender from an interrupt what has come.
+func (c *circuit) acknowledge() {
+	c.back.later(c.back.frame(nil), c.net.MBCF.Output.Start)
+}
+
+// dropped implements transport.
+func (n *mbcf) dropped(f *frame) { n.frames = append(n.frames, f) }
+
+// arrived implements transport: the frame interrupts its host.
+func (n *mbcf) arrived(f *frame) {
+	d := n.MBCF.Ack
+	if m := f.parcel.message; m != nil {
+		d = n.MBCF.Input.Time(f.payload - n.MBCF.Header)
+	}
+	n.j.Kernel.At(f.parcel.circuit.to.interrupt(d, "ethernet.mbcf.input"), (*taken)(f), 0)
+}
+
+// taken is the event of a frame that its host has taken in.
+type taken frame
+
+// Act does what its message asks for, if it is the next one.
+func (x *taken) Act(uint64) {
+	f := (*frame)(x)
+	p := f.parcel
+	c := p.circuit
+	c.net.frames = append(c.net.frames, f)
+	c.back.confirm(p.ack)
+	if p.message == nil {
+		return
+	}
+	c.owed++
+	if p.serial == c.arrived+1 {
+		c.arrived++
+		c.net.count.Taken += p.message.bytes
+		c.net.do(c, p.message)
+	} else { // one before it was lost, or this one has come already
+		c.owed = c.net.MBCF.AckEvery
+	}
+	switch {
+	case c.owed >= c.net.MBCF.AckEvery:
+		c.acknowledge()
+	case c.owed > 0 && c.delay.at == 0:
+		c.delay.set(&c.net.j.Kernel, c, delayAlarm, c.net.j.Kernel.Now()+c.net.MBCF.AckDelay)
+	}
+}
+
+// confirm notes that messages have arrived.
+func (c *circuit) confirm(ack uint32) {
+	if ack <= c.acked {
+		return
+	}
+	for c.acked < ack {
+		m := c.first
+		if c.unsent == m {
+			c.unsent = m.next
+		}
+		c.first = m.next
+		c.acked = m.serial
+		m.next, c.net.spare = c.net.spare, m
+	}
+	c.wait = c.net.MBCF.Retransmit
+	c.retry.set(&c.net.j.Kernel, c, retryAlarm, 0)
+	c.flush()
+	if c.blocked {
+		c.from.Wake()
+	}
+}
+
+// do does what a message asks for, at the rank that it is for.
+func (n *mbcf) do(c *circuit, m *message) {
+	switch m.order {
+	case putOrder:
+		if !m.last {
+			return
+		}
+		n.j.Probe.Lands(m.access, n.j.Kernel.Now())
+		if m.access.Move(); m.access.Unawaited() {
+			m.access.Finish()
+			return
+		}
+		answer := n.message(statusAnswer)
+		answer.access = m.access
+		c.back.answer(answer)
+	case readOrder:
+		n.parts(len(m.access.Bytes), func(bytes int, last bool) {
+			answer := n.message(readAnswer)
+			answer.access, answer.bytes, answer.last = m.access, bytes, last
+			c.back.answer(answer)
+		})
+	case readAnswer:
+		if m.last {
+			n.j.Probe.Lands(m.access, n.j.Kernel.Now())
+			m.access.Move()
+			m.access.Finish()
+		}
+	case appendOrder:
+		n.j.Probe.Lands(m.packet, n.j.Kernel.Now())
+		if m.entry.Append() {
+			answer := n.message(statusAnswer)
+			answer.packet = m.entry.Completion()
+			c.back.answer(answer)
+		}
+	case packetOrder:
+		if m.last {
+			n.j.Probe.Lands(m.packet, n.j.Kernel.Now())
+			n.land(m.packet)
+		}
+	case signalOrder:
+		c.to.Interrupt(c.from.ID, m.head)
+	case changeOrder:
+		m.change.was = c.to.Change(int(c.to.ID), m.change.register, m.change.by)
+		answer := n.message(changeAnswer)
+		answer.change = m.change
+		c.back.answer(answer)
+	case changeAnswer:
+		m.change.done = true
+		c.to.Wake()
+	case statusAnswer:
+		if m.access != nil {
+			m.access.Finish()
+		} else {
+			n.land(m.packet)
+		}
+	}
+}
+
+// land puts a packet into the inbox of its rank, unless the rank's program has ended.
+func (n *mbcf) land(pk *core.Packet) {
+	if n.j.Ports[pk.Dst].Ended() {
+		n.j.Release(pk)
+		return
+	}
+	pk.Arrive()
+}
+
+// parts yields the lengths of the packets for so many bytes. For none there is one as well.
+func (n *mbcf) parts(bytes int, yield func(bytes int, last bool)) {
+	for ; bytes > n.MBCF.Limit; bytes -= n.MBCF.Limit {
+		yield(n.MBCF.Limit, false)
+	}
+	yield(bytes, true)
+}
+
+// Send sends a packet, in as many of MBCF as it needs. One to the rank itself goes through memory.
+func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
+	if pk.Dst == p.ID {
+		p.Charge(p.CopyTime(len(pk.Data)))
+		p.Deliver(pk)
+		return
+	}
+	p.Pay()
+	p.Probe.Sends(p, pk, "send")
+	c := n.task(p.ID).to(pk.Dst)
+	n.parts(8*device.HeadWords+len(pk.Data), func(bytes int, last bool) {
+		m := n.message(packetOrder)
+		m.packet, m.bytes, m.last = pk, bytes, last
+		c.call(m)
+	})
+}
+
+// Receive takes a packet out of the system's queue.
+func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
+	if pk.Src != int(p.ID) {
+		n.Dequeue(p, 8*device.HeadWords+len(pk.Data))
+	}
+}
+
+// Limit implements core.Remote, as do the others.
+func (n *mbcf) Limit() int { return n.MBCF.Limit }
+
+func (n *mbcf) Dequeue(p *core.Port, bytes int) {
+	t := n.task(p.ID)
+	t.system(n.MBCF.Dequeue.Start, "ethernet.mbcf.dequeue.start", model.Receiving)
+	t.system(n.MBCF.Dequeue.Bandwidth.Time(bytes), "ethernet.mbcf.dequeue.bandwidth", model.Receiving)
+}
+
+func (n *mbcf) Upcall(p *core.Port) {
+	n.task(p.ID).system(n.MBCF.Upcall, "ethernet.mbcf.upcall", model.Interrupt)
+}
+
+// local charges a call that concerns the rank's own memory.
+func (n *mbcf) local(p *core.Port, bytes int) {
+	p.Pay()
+	t := n.task(p.ID)
+	t.system(n.MBCF.Call.Time(bytes), "ethernet.mbcf.call.start", model.Sending)
+}
+
+// Start writes or reads memory.
+func (n *mbcf) Start(p *core.Port, x *core.Access) {
+	p.Pay()
+	p.Probe.Starts(p, x)
+	if x.Dst == x.Src {
+		n.local(p, len(x.Bytes))
+		x.Move()
+		x.Finish()
+		return
+	}
+	c := n.task(p.ID).to(x.Dst)
+	if x.Get {
+		m := n.message(readOrder)
+		m.access = x
+		c.call(m)
+		return
+	}
+	n.parts(len(x.Bytes), func(bytes int, last bool) {
+		m := n.message(putOrder)
+		m.access, m.bytes, m.last = x, bytes, last
+		c.call(m)
+	})
+}
+
+// Enqueue appends to a queue.
+func (n *mbcf) Enqueue(p *core.Port, x *core.Entry) {
+	p.Pay()
+	p.Probe.Sends(p, x.Packet, "enqueue")
+	if x.Dst == p.ID {
+		n.local(p, len(x.Data))
+		if x.Append() {
+			n.land(x.Completion())
+		}
+		return
+	}
+	m := n.message(appendOrder)
+	m.entry, m.packet, m.bytes = x, x.Packet, len(x.Data)
+	n.task(p.ID).to(x.Dst).call(m)
+}
+
+// Raise runs a handler.
+func (n *mbcf) Raise(p *core.Port, dst int, head device.Head) {
+	if dst == int(p.ID) {
+		n.local(p, 0)
+		p.Interrupt(p.ID, head)
+		return
+	}
+	m := n.message(signalOrder)
+	m.head, m.bytes = head, 8*device.HeadWords
+	n.task(p.ID).to(int32(dst)).call(m)
+}
+
+// Count changes a register and waits for the answer.
+func (n *mbcf) Count(p *core.Port, dst, r int, by core.Change) int64 {
+	if dst == int(p.ID) {
+		n.local(p, 0)
+		return p.Change(dst, r, by)
+	}
+	x := &change{register: r, by: by}
+	m := n.message(changeOrder)
+	m.change, m.bytes = x, 8
+	n.task(p.ID).to(int32(dst)).call(m)
+	for !x.done {
+		p.ParkAndPay()
+	}
+	return x.was
+}
+
+// content says what a frame carries.
+func (p *parcel) content() any {
+	m := p.message
+	switch {
+	case m == nil || m.serial != p.serial:
+		return "ack"
+	case m.order == putOrder || m.order == readAnswer:
+		return m.access
+	case m.order == appendOrder || m.order == packetOrder:
+		return m.packet
+	}
+	return "control"
+}
+
+// departed says when what the frame carries has left for the first time.
+func (p *parcel) departed(began unit.Time) {
+	if x := p.content(); p.message != nil && p.serial == p.circuit.sent {
+		if _, named := x.(string); !named {
+			p.circuit.net.j.Probe.Departs(x, began)
+		}
+	}
+}
