@@ -23,6 +23,21 @@ func faulty(_ testing.TB, _ *model.Library, ranks int) device.World {
 	return loop.NewFaulty(ranks, loop.Faults{Seed: 1, Refuse: 0.05, Delay: 0.05})
 }
 
+// worlds are those that engines without queues and signals need not be tested on.
+var worlds = []enginetest.World{
+	{Name: "loop with faults", Open: faulty, Faulty: true},
+	{Name: "mbcf-hub", Open: enginetest.Emulated("mbcf-hub", anyRanks, 0.05)},
+	{Name: "mbcf-switch, with losses", Open: enginetest.Emulated("mbcf-switch", func(m *model.Machine) {
+		anyRanks(m)
+		e := *m.Network.(*model.Ethernet)
+		s := *e.Switches
+		s.Buffer, e.Switches, m.Network = 4000, &s, &e
+	}, 0)},
+}
+
+// anyRanks lets a machine have as many workstations as a test wants.
+func anyRanks(m *model.Machine) { m.Ranks.Max = 1 << 20 }
+
 // TestEngine executes the laws of package engine.
 func TestEngine(t *testing.T) {
 	for i, l := range libraries {
@@ -34,7 +49,7 @@ func TestEngine(t *testing.T) {
 				l.Engine = model.Mbcf
 				return &l
 			},
-			Worlds:   append(enginetest.WorldsOf(i), enginetest.World{Name: "loop with faults", Open: faulty, Faulty: true}),
+			Worlds:   append(enginetest.WorldsOf(i), worlds...),
 			Leftover: leftover,
 		})
 	}

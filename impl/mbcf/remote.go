@@ -25,6 +25,7 @@ type remote struct {
 	signal device.Signal
 
 	limit    int // longest entry
+	taken    int // longest put whose data the port takes at once; 0: too short to be of use
 	records  []device.Key
 	token    uint64
 	refusals []*peer // whose FIFOs have refused a message
@@ -72,6 +73,9 @@ func newRemote(e *Engine) *remote {
 	f := &remote{e: e, memory: e.port.Memory(), queue: e.port.Queue(), watch: e.port.Watch(), signal: e.port.Signal()}
 	f.limit = min(f.queue.Limit(), e.size.fifo-device.EntryOverhead)
 	f.entry = make([]byte, max(f.limit, requestLen))
+	if f.taken = device.MostTaken(f.memory); f.taken < f.limit {
+		f.taken = 0
+	}
 	f.slot(0)
 	f.enter()
 	defer f.leave()
@@ -168,17 +172,27 @@ func (f *remote) slot(id uint32) (device.Key, int) {
 	return f.records[i/chunk], i % chunk * recordLen
 }
 
+// write puts the data, and the record behind it. A send whose data the port has taken is complete.
 func (f *remote) write(p *peer, s *op, r *request) {
+	dst := int(p.rank)
+	binary.NativeEndian.PutUint64(s.record[:], r.token)
+	binary.NativeEndian.PutUint64(s.record[8:], uint64(uint32(s.Tag))|uint64(s.Sign)<<32)
+	binary.NativeEndian.PutUint64(s.record[16:], uint64(s.Size))
+	if f.taken > 0 {
+		for at := 0; at < s.Size; at += f.taken {
+			f.memory.Put(dst, r.key, at, s.Buf[at:min(at+f.taken, s.Size)], device.NoCompletion)
+		}
+		f.memory.Put(dst, r.block, r.off, s.record[:], device.NoCompletion)
+		f.e.rank.Complete(&s.Op)
+		return
+	}
 	done := (&head{kind: kindPut, from: s.ID()}).words()
 	s.puts = 1
 	if s.Size > 0 {
 		s.puts = 2
-		f.memory.Put(int(p.rank), r.key, 0, s.Buf, done)
+		f.memory.Put(dst, r.key, 0, s.Buf[:s.Size], done)
 	}
-	binary.NativeEndian.PutUint64(s.record[:], r.token)
-	binary.NativeEndian.PutUint64(s.record[8:], uint64(uint32(s.Tag))|uint64(s.Sign)<<32)
-	binary.NativeEndian.PutUint64(s.record[16:], uint64(s.Size))
-	f.memory.Put(int(p.rank), r.block, r.off, s.record[:], done)
+	f.memory.Put(dst, r.block, r.off, s.record[:], done)
 }
 
 // answers completes the receives from a rank whose completion records are there. Requests are
@@ -417,6 +431,9 @@ func (f *remote) poll() bool {
 // packet takes in a packet, and reports whether it was news.
 func (f *remote) packet(q *device.Packet) bool {
 	e, h := f.e, headOf(&q.Head)
+	if q.Head == device.NoCompletion {
+		h.kind = kindPut
+	}
 	switch h.kind {
 	case kindPut:
 		if q.Refused {

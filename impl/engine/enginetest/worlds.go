@@ -41,22 +41,22 @@ func Worlds() []World {
 		return worlds
 	}
 	for _, name := range []string{"t3d", "convex", "now", "loggp"} {
-		worlds = append(worlds, World{Name: name, Most: func() int { return Load(name).Machine.Ranks.Max }, Open: emulated(name, nil, 0)})
+		worlds = append(worlds, World{Name: name, Most: func() int { return Load(name).Machine.Ranks.Max }, Open: Emulated(name, nil, 0)})
 	}
 	return append(worlds,
-		World{Name: "convex, far", Most: func() int { return 16 }, Open: emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
+		World{Name: "convex, far", Most: func() int { return 16 }, Open: Emulated("convex", func(m *model.Machine) { // hypernodes of one rank and of two
 			h := *m.Network.(*model.Hypernodes)
 			h.Sizes = []int{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1}
 			m.Network = &h
 		}, 0)},
-		World{Name: "t3d by messages", Open: withoutMemory(emulated("t3d", nil, 0))},
-		World{Name: "t3d with noise", Open: emulated("t3d", nil, 0.1)})
+		World{Name: "t3d by messages", Open: withoutMemory(Emulated("t3d", nil, 0))},
+		World{Name: "t3d with noise", Open: Emulated("t3d", nil, 0.1)})
 }
 
-// emulated opens a machine of the catalogue, with a change if it is not nil, and with some noise.
+// Emulated opens a machine of the catalogue, with a change if it is not nil, and with some noise.
 // The library has the software costs of the machine's first one with the same engine, or costs a
 // microsecond a call and a nanosecond a byte.
-func emulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
+func Emulated(name string, change func(*model.Machine), noise float64) func(testing.TB, *model.Library, int) device.World {
 	return func(t testing.TB, l *model.Library, ranks int) device.World {
 		t.Helper()
 		p := Load(name)
