@@ -19,6 +19,9 @@ var catalogue = []string{
 	"cm5",
 	"smp-torus",
 	"smp-ethernet",
+	"mbcf-hub",
+	"mbcf-switch-half",
+	"mbcf-switch",
 	"start-x",
 	"loggp",
 }
