@@ -104,7 +104,7 @@ func (m *measure) planned(cmd *cobra.Command) error {
 		_, err := m.collectiveExperiment(cmd, m.ranks, nil)
 		return err
 	}
-	plan, err := m.plan()
+	plan, err := m.plan(nil)
 	if err == nil {
 		_, err = m.effort.experiment(cmd, plan, m.seed)
 	}

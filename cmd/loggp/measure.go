@@ -135,7 +135,7 @@ func (m *measure) run(cmd *cobra.Command) error {
 	if err := m.briefly(cmd, job); err != nil {
 		return misuse(cmd, err)
 	}
-	plan, err := m.plan()
+	plan, err := m.plan(job)
 	if err == nil {
 		plan.Common = job.Common()
 		plan.Pair, err = pairOf(job, m.place)
@@ -253,8 +253,8 @@ func (m *measure) openEmulated(cmd *cobra.Command) (*world.Job, error) {
 // longest is the longest message that is measured. Both ranks hold it several times.
 const longest = 1 << 28
 
-// plan makes a plan of the flags.
-func (m *measure) plan() (*microbench.Plan, error) {
+// plan makes a plan of the flags. Without a job it is for the vendor's MPI.
+func (m *measure) plan(job *world.Job) (*microbench.Plan, error) {
 	plan := &microbench.Plan{Protocol: m.forced(), Deliveries: m.protocol == auto, Reps: m.reps, Warmup: m.warmup, Common: true}
 	if err := inRange("--reps", m.reps, 1, 1_000_000); err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func (m *measure) plan() (*microbench.Plan, error) {
 			return nil, fmt.Errorf("--delta %s: it must be above zero", m.delta)
 		}
 	}
-	if plan.Modes, err = m.chooseModes(); err != nil {
+	if plan.Modes, err = m.chooseModes(job); err != nil {
 		return nil, err
 	}
 	return plan, plan.Check()
@@ -327,8 +327,12 @@ func (m *measure) grid() []int {
 }
 
 // chooseModes returns the modes to measure: of all, those that the forced protocol can serve.
-func (m *measure) chooseModes() ([]string, error) {
+func (m *measure) chooseModes(job *world.Job) ([]string, error) {
+	messages := job != nil && job.Library.CarriedBy().Messages
 	if *m.level == "message" {
+		if job != nil && !messages {
+			return nil, fmt.Errorf("--level message: the library %s has no low-level messages, as its engine %s has none; leave it out", job.Library.Name, job.Library.CarriedBy().Name)
+		}
 		if m.modes != "all" {
 			return nil, errors.New("--modes: low-level messages have none; leave it out with --level message")
 		}
@@ -349,7 +353,7 @@ func (m *measure) chooseModes() ([]string, error) {
 		return list, nil
 	}
 	list := m.served(microbench.Modes())
-	if emulated := !isHere(m.platform) && m.platform != probe.Platform; emulated && m.forced() == "" && *m.level == "both" {
+	if messages && !job.Real() && m.forced() == "" && *m.level == "both" {
 		list = append(list, microbench.Message)
 	}
 	return list, nil

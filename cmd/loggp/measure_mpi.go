@@ -59,7 +59,7 @@ func (v *vendor) run(cmd *cobra.Command, m *measure) error {
 		if e, err = m.collectiveExperiment(cmd, m.ranks, nil); err == nil {
 			e.Warmup = m.warmup
 		}
-	} else if plan, err = m.plan(); err == nil {
+	} else if plan, err = m.plan(nil); err == nil {
 		e, err = m.effort.experiment(cmd, plan, m.seed)
 	}
 	if err != nil {
