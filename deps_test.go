@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"model/platform", "microbench/sample", "impl/device", "impl/datatype", "impl/auth", "impl/machine", "impl/match", "impl/pmi", "impl/process", "impl/sim"},
 	{"impl/doctor", "impl/engine", "impl/hw/core", "impl/launch", "impl/reduction", "impl/transport", "model/platform/edit"},
 	{"impl/hw/ethernet", "impl/hw/fattree", "impl/hw/hypernodes", "impl/hw/loggp", "impl/hw/record", "impl/hw/torus"}, // networks do not know each other
-	{"fit/clean"},
+	{"fit/clean", "fit/loggops"},
 	{"fit/curve", "fit/leastsquares"},
 	{"fit/params"},
 	{"fit/tiers", "fit/fittest"},

@@ -31,12 +31,13 @@ type comparison struct {
 	samples                       []string
 	params, output, margin, sizes string
 	failOver                      string
+	schedules                     schedules
 }
 
 func compareCommand() *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "compare A.csv B.csv | --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv",
+		Use:   "compare A.csv B.csv | --samples A.csv --samples B.csv... | --samples SAMPLES.csv --params PARAMS.csv | --platform NAME,... --collective all",
 		Short: "Set machines side by side, or predictions beside measurements",
 		Long: `compare A.csv B.csv shows how much faster or slower each time of B is than that of A, the reference, with the interval of the change, and the geometric mean.
 With --fail-over 5% it fails if the mean, or a time with its whole interval, is more than 5 % slower.
@@ -50,13 +51,18 @@ as calibration.
 
 Samples of collective operations (measure --collective) are set beside what LogGP says of each algorithm, with the parameters of the file, those of whole calls, or
 without one with those of the emulated platform's low-level messages; and it shows which algorithms are the fastest, by measurement and by the model.
-Where a vendor's MPI is among them, whose algorithms have no model, machines and libraries stand side by side, each with its fastest algorithm.`,
+Where a vendor's MPI is among them, whose algorithms have no model, machines and libraries stand side by side, each with its fastest algorithm.
+
+With --platform, machines run schedules, and LogGOPS simulates the same ones with parameters that are fitted to each machine, or given: so one sees where
+LogGOPS is good enough.`,
 		Example: `  loggp compare here.csv mpi.csv
   loggp compare --samples samples.csv --samples intra.csv
   loggp compare --samples samples.csv --samples intra.csv --margin 50% --sizes 16,10KB -o side-by-side.csv
   loggp compare --samples rta.csv --params params.csv
   loggp compare --samples rta.csv --params params.csv -o comparison.csv
-  loggp compare --samples together.csv -o together-comparison.csv`,
+  loggp compare --samples together.csv -o together-comparison.csv
+  loggp compare --platform t3d,now,convex -n 8 --collective all
+  loggp compare --platform shm -n 2 --collective bcast,allreduce --sizes 8,4KiB`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 0 && len(args) != 2 {
 				return errors.New("compare: name two files, the reference first; more than two, and files of one machine, by --samples")
@@ -64,6 +70,19 @@ Where a vendor's MPI is among them, whose algorithms have no model, machines and
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("platform") {
+				for _, f := range []string{"samples", "margin", "fail-over"} {
+					if len(args) > 0 || cmd.Flags().Changed(f) {
+						return misuse(cmd, fmt.Errorf("--platform: it runs schedules; files of samples, and --%s, do not go with it", f))
+					}
+				}
+				return c.schedules.machines(cmd, &c)
+			}
+			for _, f := range []string{"schedule", "collective", "library", "loggops", "ranks"} {
+				if cmd.Flags().Changed(f) {
+					return misuse(cmd, fmt.Errorf("--%s: name machines that run schedules, by --platform", f))
+				}
+			}
 			if len(args) == 2 {
 				return c.changes(cmd, args[0], args[1])
 			}
@@ -77,6 +96,7 @@ Where a vendor's MPI is among them, whose algorithms have no model, machines and
 	f.StringVar(&c.sizes, "sizes", "", "lengths at which to show overheads (default: those nearest to 16 bytes, 1 KB and 10 KB)")
 	f.StringVar(&c.failOver, "fail-over", "", "of A.csv B.csv: fail if B is slower by more than this, such as 5%")
 	f.StringVarP(&c.output, "output", "o", "", "file for the comparison, as CSV, with all sizes")
+	c.schedules.flags(cmd)
 	printing(cmd)
 	return cmd
 }

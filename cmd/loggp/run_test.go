@@ -209,3 +209,43 @@ func TestRunRecord(t *testing.T) {
 		}
 	}
 }
+
+// On a LogGOPS machine the parameters are found and all operations take what the simulation says, but the linear
+// reduction, whose messages come out of order; other machines and files stand beside it.
+func TestCompareSchedules(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "schedule", "ring", "-n", "4", "--size", "1000B", "-o", "ring.goal")
+	out := mustRun(t, "compare", "--platform", "loggp:L=7us,o_s=2us,o_r=2us,g=3us,G=0.01us/B", "-n", "4", "--collective", "bcast,alltoall,reduce,barrier", "--schedule", "ring.goal", "--format", "csv")
+	const machine = "\"loggp:L=7us,o_s=2us,o_r=2us,g=3us,G=0.01us/B\","
+	if !strings.Contains(out, "\"L=7us,o=2us,g=3us,G=10ns,O=0ps\"") {
+		t.Errorf("the parameters are not those of the machine:\n%s", out)
+	}
+	exact, others := 0, 0
+	for _, line := range strings.Split(out, "\n") {
+		switch {
+		case strings.HasSuffix(line, ",+0.0") && strings.HasPrefix(line, machine):
+			exact++
+		case strings.HasPrefix(line, machine+"reduce,linear"):
+			others++
+		case strings.HasPrefix(line, machine) && !strings.Contains(line, "O=0ps"):
+			t.Errorf("not exact: %s", line)
+		}
+	}
+	if exact < 15 || others != 2 {
+		t.Errorf("%d operations are exact:\n%s", exact, out)
+	}
+	if out := mustRun(t, "compare", "--platform", "t3d,shm,tcp", "-n", "2", "--collective", "barrier", "--loggops", "L=1us,o=1us"); strings.Count(out, "dissemination") != 3 {
+		t.Errorf("not on all machines: %s", out)
+	}
+	for want, args := range map[string][]string{
+		"say which schedules to run":           {"--platform", "t3d"},
+		"--collective: name machines that run": {"--collective", "all"},
+		"--params and --loggops":               {"--platform", "t3d", "--collective", "all", "--params", "x", "--loggops", "L=1us"},
+		"and --samples, do not go with it":     {"--platform", "t3d", "--samples", "x"},
+	} {
+		var out, errs buffer
+		if status := run(t.Context(), append([]string{"compare"}, args...), &out, &errs); status != misused || !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+	}
+}

@@ -26,7 +26,11 @@ var Default = Params{L: 2500 * unit.Nanosecond, O: 1500 * unit.Nanosecond, Gap: 
 // String prints the parameters as ParseParams reads them.
 func (p Params) String() string {
 	per := func(g unit.PerByte) string { return strings.TrimSuffix(g.String(), "/B") }
-	return fmt.Sprintf("L=%v,o=%v,g=%v,G=%s,O=%s,S=%d", p.L, p.O, p.Gap, per(p.BigG), per(p.BigO), p.S)
+	text := fmt.Sprintf("L=%v,o=%v,g=%v,G=%s,O=%s", p.L, p.O, p.Gap, per(p.BigG), per(p.BigO))
+	if p.S == math.MaxUint64 {
+		return text
+	}
+	return fmt.Sprintf("%s,S=%d", text, p.S)
 }
 
 // ParseParams reads parameters such as L=2500ns,o=1500ns,g=1000ns,G=6ns,O=0ns,S=65535: L, o and g

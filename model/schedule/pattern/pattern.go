@@ -20,6 +20,7 @@ type Config struct {
 	Compute   unit.Time // of a rank in a round, in whole nanoseconds
 	Algorithm string    // of a collective operation; "": its first
 	Root      int
+	Nodes     *collective.Nodes // of a collective operation: which ranks are near each other; nil: none are
 
 	Copy, Fold unit.PerByte // time to copy and to combine a byte in a collective operation
 
@@ -110,7 +111,7 @@ func Make(name string, c Config) (*schedule.Schedule, error) {
 			return nil, fmt.Errorf("%s has no algorithm %q: it has %v", name, c.Algorithm, names)
 		}
 	}
-	job := o.Job(c.Ranks, c.Size, nil)
+	job := o.Job(c.Ranks, c.Size, c.Nodes)
 	job.Root = c.Root
 	if !a.Serves(job) {
 		return nil, fmt.Errorf("%v needs %s", a, a.Needs())

@@ -1,0 +1,174 @@
+// Package loggops finds the LogGOPS parameters of a machine from the times of schedules that it ran.
+//
+// It needs nothing of the machine but that it runs schedules, so an emulated machine and a real
+// transport are fitted alike, by the operations that the simulation has: a send, a receive, a
+// computation. LogGOPS has one o for both sides, one G for all sizes and no nodes, so what a machine
+// does beyond that is left over; loggp compare shows how much.
+package loggops
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// pause is how long ranks compute between messages so that these do not meet, and how late receives
+// are that show whether a send waits for them.
+const pause = 10 * unit.Millisecond
+
+const (
+	rounds  = 50 // of a ping-pong
+	singles = 5  // sends and receives by themselves
+	train   = 50 // messages one behind the other
+	long    = 4096
+)
+
+// sizes are those of ping-pongs, and of sends that may wait for their receive.
+var sizes = []int{1, 64, 256, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10, 256 << 10}
+
+// Probes returns the schedules of a number of ranks that a machine has to run for Fit: of the first
+// rank and the last. The others do nothing.
+func Probes(ranks int) []*schedule.Schedule {
+	var all []*schedule.Schedule
+	for _, k := range sizes {
+		all = append(all, probe(ranks, rounds, do{send: k, recv: k}, do{recv: k, send: k, first: true}))
+	}
+	for _, k := range []int{1, long} {
+		all = append(all,
+			probe(ranks, singles, do{calc: pause, send: k}, do{recv: k}),
+			probe(ranks, singles, do{calc: pause, recv: k}, do{send: k, after: pause}))
+	}
+	all = append(all, probe(ranks, train, do{send: 1}, do{recv: 1}))
+	for _, k := range sizes {
+		for _, late := range []unit.Time{0, pause} {
+			all = append(all, probe(ranks, 1, do{send: k}, do{calc: late, recv: k}))
+		}
+	}
+	return all
+}
+
+// do is what a rank does in a round: it computes, sends and receives, and computes. What is 0 is left
+// out.
+type do struct {
+	calc, after unit.Time
+	send, recv  int
+	first       bool // it receives before it sends
+}
+
+// probe makes a schedule of the first rank and the last, which repeat what they do.
+func probe(ranks, times int, a, b do) *schedule.Schedule {
+	var s schedule.Builder
+	for rank := range ranks {
+		s.Rank()
+		x, peer := a, ranks-1
+		switch rank {
+		case 0:
+		case ranks - 1:
+			x, peer = b, 0
+		default:
+			continue
+		}
+		previous := -1
+		add := func(o schedule.Op, yes bool) {
+			if !yes {
+				return
+			}
+			n := s.Add(o)
+			if previous >= 0 {
+				s.Depend(n, previous, false)
+			}
+			previous = n
+		}
+		send, recv := schedule.Op{Kind: schedule.Send, Size: uint64(x.send), Peer: uint32(peer)}, schedule.Op{Kind: schedule.Recv, Size: uint64(x.recv), Peer: uint32(peer)}
+		for range times {
+			add(schedule.Op{Kind: schedule.Calc, Size: uint64(x.calc / unit.Nanosecond)}, x.calc > 0)
+			add(recv, x.recv > 0 && x.first)
+			add(send, x.send > 0)
+			add(recv, x.recv > 0 && !x.first)
+			add(schedule.Op{Kind: schedule.Calc, Size: uint64(x.after / unit.Nanosecond)}, x.after > 0)
+		}
+	}
+	made, err := s.Schedule()
+	if err != nil {
+		panic(err)
+	}
+	return made
+}
+
+// Fit returns the parameters of a machine on which the schedules of Probes took these times, by rank:
+//
+//   - A ping-pong takes 2 (2 o + L + k G) a round, or what a rendezvous takes.
+//   - A send between computations takes o + k O, and so does the receive of a message that is there.
+//     Where both together take longer than a message, as parts of them overlap with its flight, o is
+//     half of what the message takes, and L is 0.
+//   - In a train a message follows every max(g, o).
+//   - A send of more than S bytes waits for a receive that is late.
+//   - G has the least squares of relative errors of all ping-pongs.
+func Fit(times [][]unit.Time) (schedule.Params, error) {
+	ranks := 0
+	if len(times) > 0 {
+		ranks = len(times[0])
+	}
+	if ranks < 2 || len(times) != len(Probes(2)) {
+		return schedule.Params{}, fmt.Errorf("LogGOPS parameters: %d schedules of %d ranks were run, and %d of at least 2 are needed", len(times), ranks, len(Probes(2)))
+	}
+	next := func() (first, last float64) {
+		t := times[0]
+		times = times[1:]
+		return float64(t[0]), float64(t[ranks-1])
+	}
+	way := make([]float64, len(sizes))
+	for i := range sizes {
+		a, b := next()
+		way[i] = max(a, b) / (2 * rounds)
+	}
+	var sends, recvs [2]float64
+	for i := range sends {
+		a, _ := next()
+		sends[i] = max(0, a/singles-float64(pause))
+		a, _ = next()
+		recvs[i] = max(0, a/singles-float64(pause))
+	}
+	_, end := next()
+	p := schedule.Params{S: math.MaxUint64}
+	o := (sends[0] + recvs[0]) / 2
+	o = min(o, way[0]/2)
+	l := way[0] - 2*o
+	g := max(0, (end-way[0])/(train-1))
+	for i := range sizes {
+		prompt, _ := next()
+		late, _ := next()
+		if late-prompt > float64(pause)/2 && p.S == math.MaxUint64 {
+			p.S = 0
+			if i > 0 {
+				p.S = uint64(sizes[i-1])
+			}
+		}
+	}
+	var top, bottom float64
+	for i, k := range sizes[1:] {
+		at, base, weight := float64(k-1), 2*o+l, 1/(way[i+1]*way[i+1])
+		if uint64(k) > p.S {
+			base = 6*o + 3*l
+		}
+		top += at * (way[i+1] - base) * weight
+		bottom += at * at * weight
+	}
+	big := max(0, top/bottom)
+	perByte := min(big, max(0, (sends[1]-sends[0]+recvs[1]-recvs[0])/2/(long-1)))
+	p.O, p.L, p.Gap = unit.Time(math.Round(o)), unit.Time(math.Round(l)), unit.Time(math.Round(g))
+	p.BigG, p.BigO = unit.PerByte(rounded(big)), unit.PerByte(rounded(perByte))
+	return p, nil
+}
+
+// rounded returns a number of picoseconds to six digits, as more mean nothing.
+func rounded(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	if err != nil {
+		panic(err)
+	}
+	return y
+}

@@ -1,0 +1,74 @@
+package recording
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/loggp/loggp/model/schedule"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// MachineSchedules are times of schedules on a machine and in the simulation, with its parameters.
+type MachineSchedules struct {
+	Platform, Library string
+	Ranks             int
+	Params            schedule.Params
+	Fitted            bool // the parameters are those of the machine
+	Times             []ScheduleTime
+}
+
+// ScheduleTime is the time of a schedule on a machine and in the simulation.
+type ScheduleTime struct {
+	Group, Name        string // such as an operation and its algorithm
+	Bytes              int    // below zero: unknown
+	Machine, Simulated unit.Time
+}
+
+// Error returns by what part the simulation is longer.
+func (x ScheduleTime) Error() float64 { return float64(x.Simulated)/float64(x.Machine) - 1 }
+
+// enough is the error up to which a simulation is called good.
+const enough = 0.1
+
+// Schedules sets the times of schedules on machines beside those in the simulation.
+func Schedules(all []MachineSchedules) *doc.Document {
+	d := &doc.Document{Title: "Schedules on machines and by LogGOPS"}
+	sum := &doc.Table{Name: "summary", Title: "How near LogGOPS is", Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "library", Key: true}, {Head: "ranks", Kind: doc.Number},
+		{Head: "schedules", Kind: doc.Number}, {Head: "within\n10 %", Kind: doc.Number}, {Head: "median\nerror, %", Kind: doc.Number}, {Head: "least\n%", Kind: doc.Number}, {Head: "most\n%", Kind: doc.Number}, {Head: "parameters", Kind: doc.Prose}}}
+	for _, m := range all {
+		var sizes, errors []float64
+		good := 0
+		for _, x := range m.Times {
+			e := x.Error()
+			if sizes, errors = append(sizes, math.Abs(e)), append(errors, e); math.Abs(e) <= enough {
+				good++
+			}
+		}
+		slices.Sort(sizes)
+		sum.Add(doc.Words(m.Platform), doc.Words(m.Library), doc.Count(m.Ranks), doc.Count(len(m.Times)), doc.Count(good), signed(sizes[len(sizes)/2]), signed(slices.Min(errors)), signed(slices.Max(errors)), doc.Words(m.Params.String()))
+	}
+	if slices.ContainsFunc(all, func(m MachineSchedules) bool { return m.Fitted }) {
+		sum.Note("Parameters are fitted from times of small schedules that the machine itself ran: ping-pongs, sends and receives between computations, a train, and sends whose receive is late.")
+	}
+	sum.Note("The error is (simulated - measured) / measured; its median is that of its sizes. What is left over is what the machine does beside L, o, g, G, O and S: protocols, nodes, distances, contention.")
+	d.AddTables("summary", "How near LogGOPS is", sum)
+	for _, m := range all {
+		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Times), "schedule"), m.Platform, m.Library)
+		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "schedule", Key: true}, {Head: "algorithm", Key: true}, {Head: "length\nB", Kind: doc.Number},
+			{Head: "machine\nus", Kind: doc.Number}, {Head: "LogGOPS\nus", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}}}
+		for _, x := range m.Times {
+			bytes := doc.None
+			if x.Bytes >= 0 {
+				bytes = doc.Count(x.Bytes)
+			}
+			t.Add(doc.Words(m.Platform), doc.Words(x.Group), doc.Words(x.Name), bytes, doc.Num(x.Machine.Micros()), doc.Num(x.Simulated.Micros()), signed(x.Error()))
+		}
+		d.AddTables(t.Name, title, t)
+	}
+	return d
+}
+
+func signed(part float64) doc.Cell { return doc.Words(fmt.Sprintf("%+.1f", 100*part)) }
