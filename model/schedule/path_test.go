@@ -169,24 +169,105 @@ func TestTolerance(t *testing.T) {
 			}
 		}
 	}
+}
 
-	// Rank 0 computes for c and then receives what rank 1 sends at once, or rank 1 has the longer way:
-	// T ≥ c + o + k O, T ≥ 2 o + L + k G. The largest L with T ≤ limit is a linear program in x = (T, L).
-	text := "num_ranks 2\nrank 0 {\na: calc 9000\nb: recv 101b from 1\nb requires a\n}\nrank 1 {\nsend 101b to 0\n}\n"
-	s := parse(t, text)
-	got, ok, err := s.Tolerance(Options{Params: pathParams}, 0.05)
-	if err != nil || !ok {
-		t.Fatal(ok, err)
-	}
-	c, o, flow := 9000.0, 800.0, 900.0
-	limit := 1.05 * (c + o + 500)
-	// Minimize −L subject to L + s1 = limit − 2 o − k G (from T ≤ limit), T = limit.
-	_, x, err := lp.Simplex([]float64{-1, 0}, mat.NewDense(1, 2, []float64{1, 1}), []float64{limit - 2*o - flow}, 1e-12, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := unit.Time(math.Round(x[0] * 1000)); got != want {
-		t.Errorf("tolerance %v, by the linear program %v", got, want)
+// Where each rank has its operations one after the other, and interfaces are always free, the
+// largest L is a linear program: maximize L, such that each operation ends o or what it computes after
+// the one before it, each receive L + o after its send as well, and all within the limit.
+func TestToleranceByLinearProgram(t *testing.T) {
+	p := Params{L: 3 * unit.Microsecond, O: 800 * unit.Nanosecond, S: math.MaxUint64}
+	for seed := range uint64(60) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		ranks := 2 + rnd.IntN(3)
+		type op struct {
+			Op
+			before, sent int // operations; −1: none
+		}
+		var all []op
+		ends := make([]int, ranks) // the last operation of each
+		ops := make([][]Op, ranks)
+		for r := range ends {
+			ends[r] = -1
+		}
+		do := func(rank int, o Op, sent int) int {
+			all = append(all, op{o, ends[rank], sent})
+			ops[rank] = append(ops[rank], o)
+			ends[rank] = len(all) - 1
+			return ends[rank]
+		}
+		for i := range 3 + rnd.IntN(8) {
+			a := rnd.IntN(ranks)
+			if rnd.IntN(2) == 0 {
+				do(a, Op{Kind: Calc, Size: uint64(rnd.IntN(20_000))}, -1)
+				continue
+			}
+			to, size := (a+1+rnd.IntN(ranks-1))%ranks, uint64(1+rnd.IntN(200))
+			sent := do(a, Op{Kind: Send, Size: size, Peer: uint32(to), Tag: uint32(i)}, -1)
+			do(to, Op{Kind: Recv, Size: size, Peer: uint32(a), Tag: uint32(i)}, sent)
+		}
+		var b Builder
+		for _, mine := range ops {
+			b.Rank()
+			for i, o := range mine {
+				if b.Add(o); i > 0 {
+					b.Depend(i, i-1, false)
+				}
+			}
+		}
+		s, err := b.Schedule()
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.Simulate(Options{Params: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const part = 0.05
+		got, ok, err := s.Tolerance(Options{Params: p}, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Variables: L, and when each operation ends, in microseconds. G x ≤ h.
+		limit := math.Floor(float64(res.Last)*(1+part)) / 1e6
+		var g []float64
+		var h []float64
+		row := func(bound float64, coefficients map[int]float64) {
+			x := make([]float64, 1+len(all))
+			for i, c := range coefficients {
+				x[i] = c
+			}
+			g, h = append(g, x...), append(h, bound)
+		}
+		for i, o := range all {
+			work := p.O.Micros()
+			if o.Kind == Calc {
+				work = float64(o.Size) / 1e3
+			}
+			ended := map[int]float64{1 + i: -1}
+			if o.before >= 0 {
+				ended[1+o.before] = 1
+			}
+			row(-work, ended)
+			if o.sent >= 0 {
+				row(-work, map[int]float64{0: 1, 1 + i: -1, 1 + o.sent: 1})
+			}
+			row(limit, map[int]float64{1 + i: 1})
+		}
+		row(1e4, map[int]float64{0: 1}) // else it may have no largest
+		row(0, map[int]float64{0: -1})
+		objective := make([]float64, 1+len(all))
+		objective[0] = -1
+		c, equal, bounds := lp.Convert(objective, mat.NewDense(len(h), 1+len(all), g), h, nil, nil)
+		best, _, err := lp.Simplex(c, equal, bounds, 1e-9, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		switch {
+		case !ok && -best < 9999:
+			t.Errorf("seed %d: no limit is found, by the linear program it is %.6f us", seed, -best)
+		case ok && math.Abs(got.Micros()+best) > 1e-4:
+			t.Errorf("seed %d: tolerance %v, by the linear program %.6f us\n%s", seed, got, -best, text0(s))
+		}
 	}
 }
 
