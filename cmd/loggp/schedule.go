@@ -17,8 +17,8 @@ import (
 // makeSchedule has the flags of the verb.
 type makeSchedule struct {
 	pattern.Config
-	size, compute, output string
-	placement             *string
+	size, compute, output, placement string
+	seed                             uint64
 }
 
 // compositions are what makes a schedule of others.
@@ -69,7 +69,8 @@ operation (barrier, bcast, reduce and so on, with --algorithm), or one of` + lis
 	f.StringVar(&m.compute, "compute", "0s", "what each rank computes in a round, in whole nanoseconds")
 	f.IntVar(&m.Pipeline, "pipeline", 1, "stages of training")
 	f.IntVar(&m.Tensor, "tensor", 1, "ranks of each stage of training")
-	m.placement = chosen(cmd, "placement", []string{"consecutive", "interleaved"}, "consecutive", "ranks of merged schedules: one schedule after the other, or in turn")
+	f.StringVar(&m.placement, "placement", pattern.Placements[0], "ranks of merged schedules: consecutive (one schedule after the other), interleaved (in turn), random, or the ranks of each, such as 0-3,8/4-7")
+	f.Uint64Var(&m.seed, "seed", 1, "of a random placement")
 	f.StringVarP(&m.output, "output", "o", "", "file to write (default: standard output)")
 	return cmd
 }
@@ -97,7 +98,11 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 		case "append":
 			s, err = pattern.Append(all...)
 		case "merge":
-			s, err = pattern.Merge(*m.placement == "interleaved", all...)
+			places, wrong := pattern.Place(m.placement, m.seed, all...)
+			if wrong != nil {
+				return misuse(cmd, fmt.Errorf("--placement: %w", wrong))
+			}
+			s, err = pattern.Merge(places, all...)
 		default:
 			return check(cmd, all[0])
 		}

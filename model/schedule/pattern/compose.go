@@ -3,6 +3,9 @@ package pattern
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/model/schedule"
 )
@@ -70,43 +73,104 @@ func add(b *schedule.Builder, s *schedule.Schedule, rank int, of func(int) int, 
 	return last
 }
 
-// Merge returns a schedule in which several run at the same time, each on ranks of its own: those of
-// the first one, then those of the second one and so on; or interleaved, rank i of all before rank
-// i+1 of any.
-func Merge(interleaved bool, all ...*schedule.Schedule) (*schedule.Schedule, error) {
+// Merge returns a schedule in which several run at the same time, each on ranks of its own: rank r of
+// schedule i is rank places[i][r]. Ranks that none has do nothing.
+func Merge(places [][]int, all ...*schedule.Schedule) (*schedule.Schedule, error) {
 	if len(all) == 0 {
 		return nil, errors.New("merge: there is no schedule")
 	}
-	type place struct{ job, rank int }
-	var places []place
-	at := make([][]int, len(all))
-	most := 0
-	for _, s := range all {
-		most = max(most, s.Ranks())
+	if len(places) != len(all) {
+		return nil, fmt.Errorf("merge: places of %d schedules, and there are %d", len(places), len(all))
 	}
-	put := func(job, rank int) {
-		at[job] = append(at[job], len(places))
-		places = append(places, place{job, rank})
-	}
-	if interleaved {
-		for rank := range most {
-			for job, s := range all {
-				if rank < s.Ranks() {
-					put(job, rank)
-				}
-			}
+	type origin struct{ job, rank int }
+	from := map[int]origin{}
+	ranks := 0
+	for job, s := range all {
+		if len(places[job]) != s.Ranks() {
+			return nil, fmt.Errorf("merge: schedule %d has %d ranks, and there are places for %d", job+1, s.Ranks(), len(places[job]))
 		}
-	} else {
-		for job, s := range all {
-			for rank := range s.Ranks() {
-				put(job, rank)
+		for rank, at := range places[job] {
+			if other, taken := from[at]; taken {
+				return nil, fmt.Errorf("merge: rank %d is for rank %d of schedule %d and for rank %d of schedule %d", at, other.rank, other.job+1, rank, job+1)
+			}
+			from[at] = origin{job, rank}
+			if ranks = max(ranks, at+1); at < 0 || at >= maxRanks {
+				return nil, fmt.Errorf("merge: rank %d: there may be ranks 0 to %d", at, maxRanks-1)
 			}
 		}
 	}
 	var b schedule.Builder
-	for _, p := range places {
+	for at := range ranks {
 		b.Rank()
-		add(&b, all[p.job], p.rank, func(r int) int { return at[p.job][r] }, nil)
+		if x, ok := from[at]; ok {
+			add(&b, all[x.job], x.rank, func(r int) int { return places[x.job][r] }, nil)
+		}
 	}
 	return b.Schedule()
+}
+
+// Placements are the names of rules for the places of merged schedules.
+var Placements = []string{"consecutive", "interleaved", "random"}
+
+// Place returns places for the ranks of schedules by a rule: one schedule after the other
+// (consecutive), rank i of all before rank i+1 of any (interleaved), or drawn from a seed (random); or
+// by a list of the ranks of each schedule, such as 0-3,8/4-7.
+func Place(rule string, seed uint64, all ...*schedule.Schedule) ([][]int, error) {
+	places := make([][]int, len(all))
+	next := 0
+	put := func(job int) {
+		places[job] = append(places[job], next)
+		next++
+	}
+	switch rule {
+	case "consecutive", "random":
+		for job, s := range all {
+			for range s.Ranks() {
+				put(job)
+			}
+		}
+		if rule == "random" {
+			to := rand.New(rand.NewPCG(seed, 0)).Perm(next)
+			for _, p := range places {
+				for i := range p {
+					p[i] = to[p[i]]
+				}
+			}
+		}
+		return places, nil
+	case "interleaved":
+		most := 0
+		for _, s := range all {
+			most = max(most, s.Ranks())
+		}
+		for rank := range most {
+			for job, s := range all {
+				if rank < s.Ranks() {
+					put(job)
+				}
+			}
+		}
+		return places, nil
+	}
+	lists := strings.Split(rule, "/")
+	if len(lists) != len(all) {
+		return nil, fmt.Errorf("placement %q: it is %s, or a list of the ranks of each of the %d schedules, such as 0-3,8/4-7", rule, strings.Join(Placements, ", "), len(all))
+	}
+	for job, list := range lists {
+		for item := range strings.SplitSeq(list, ",") {
+			low, high, ok := strings.Cut(strings.TrimSpace(item), "-")
+			from, err := strconv.Atoi(low)
+			to := from
+			if ok && err == nil {
+				to, err = strconv.Atoi(high)
+			}
+			if err != nil || from < 0 || to < from || to >= maxRanks {
+				return nil, fmt.Errorf("placement %q: %q is no rank, such as 8, and no ranks, such as 0-3", rule, item)
+			}
+			for at := from; at <= to; at++ {
+				places[job] = append(places[job], at)
+			}
+		}
+	}
+	return places, nil
 }

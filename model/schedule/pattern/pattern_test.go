@@ -105,16 +105,29 @@ func TestCompose(t *testing.T) {
 	if got, want := end(t, both, schedule.LogGP), 2*end(t, a, schedule.LogGP)+end(t, b, schedule.LogGP); got != want {
 		t.Errorf("one after the other: %v, want %v", got, want)
 	}
-	for _, interleaved := range []bool{false, true} {
-		beside, err := Merge(interleaved, a, b, a)
+	for rule, want := range map[string]struct{ ranks, peer int }{"consecutive": {12, 3}, "interleaved": {12, 9}, "random": {12, -1}, "0-3/7,6,5,4/10-13": {14, 3}} {
+		places, err := Place(rule, 3, a, b, a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := end(t, beside, schedule.LogGP), max(end(t, a, schedule.LogGP), end(t, b, schedule.LogGP)); got != want || beside.Ranks() != 12 || beside.Ops() != 2*a.Ops()+b.Ops() {
-			t.Errorf("side by side: %v, want %v, %d ranks", got, want, beside.Ranks())
+		beside, err := Merge(places, a, b, a)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if peer := beside.Of(0)[1].Peer; interleaved != (peer == 9) {
-			t.Errorf("interleaved %v: rank 0 receives from %d", interleaved, peer)
+		if got, long := end(t, beside, schedule.LogGP), max(end(t, a, schedule.LogGP), end(t, b, schedule.LogGP)); got != long || beside.Ranks() != want.ranks || beside.Ops() != 2*a.Ops()+b.Ops() {
+			t.Errorf("%s: %v, want %v, %d ranks", rule, got, long, beside.Ranks())
+		}
+		if peer := int(beside.Of(0)[1].Peer); want.peer >= 0 && peer != want.peer {
+			t.Errorf("%s: rank 0 receives from %d", rule, peer)
+		}
+	}
+	for _, rule := range []string{"x", "0-3/4-7", "0-3/4-7/8-x", "0-3/4-7/9-8", "0-3/4-7/-1-2", "0-3/4-7/7-10", "0-3/4-7/8-10"} {
+		places, err := Place(rule, 0, a, b, a)
+		if err == nil {
+			_, err = Merge(places, a, b, a)
+		}
+		if err == nil {
+			t.Errorf("placement %s is taken", rule)
 		}
 	}
 	if _, err := Append(a, both, func() *schedule.Schedule { s, _ := Make("ring", Config{Ranks: 5}); return s }()); err == nil {
