@@ -14,10 +14,11 @@ package schedule
 //     sends, and then o + (s−1) O.
 //   - There are no wildcards, and operations that can never end are not noticed.
 //
-// ATLAHS leaves the order of events of one time to std::priority_queue. Here it is that of the file.
+// ATLAHS leaves the order of events of one time to std::priority_queue, as this program does.
 
 func (r *run) lgs() {
 	r.due = make([]uint64, len(r.ops))
+	r.loose = true
 	r.begin()
 	for !r.empty() {
 		e := r.pop()

@@ -84,6 +84,9 @@ func slow(s *Schedule, p slowParams, d Dialect) *slowRun {
 }
 
 func (x *slowRun) next() (e slowEvent, ok bool) {
+	if x.dialect == LGS {
+		return x.popHeap()
+	}
 	best := -1
 	for i, e := range x.events {
 		if best < 0 || e.at < x.events[best].at || e.at == x.events[best].at && e.serial < x.events[best].serial {
@@ -99,13 +102,53 @@ func (x *slowRun) next() (e slowEvent, ok bool) {
 }
 
 func (x *slowRun) create(at uint64, op *slowOp, what string) {
-	x.events = append(x.events, slowEvent{at, x.serial, op, what})
+	x.add(slowEvent{at, x.serial, op, what})
 	x.serial++
 }
 
 func (x *slowRun) again(e slowEvent, at uint64) {
 	e.at = at
+	x.add(e)
+}
+
+// add is push_back and, in dialect LGS, std::push_heap.
+func (x *slowRun) add(e slowEvent) {
 	x.events = append(x.events, e)
+	if x.dialect == LGS {
+		x.sift(len(x.events) - 1)
+	}
+}
+
+// sift exchanges an element with those above it that are later.
+func (x *slowRun) sift(i int) {
+	if up := (i - 1) / 2; i > 0 && x.events[up].at > x.events[i].at {
+		x.events[up], x.events[i] = x.events[i], x.events[up]
+		x.sift(up)
+	}
+}
+
+// popHeap is std::pop_heap and pop_back: the last element goes to the leaf to which the way of the
+// earlier children leads, the right one of two equal ones, and from there up.
+func (x *slowRun) popHeap() (e slowEvent, ok bool) {
+	n := len(x.events) - 1
+	if n < 0 {
+		return e, false
+	}
+	e = x.events[0]
+	x.events[0], x.events = x.events[n], x.events[:n]
+	i := 0
+	for 2*i+1 < n {
+		child := 2*i + 1
+		if child+1 < n && x.events[child+1].at <= x.events[child].at {
+			child++
+		}
+		x.events[i], x.events[child] = x.events[child], x.events[i]
+		i = child
+	}
+	if n > 0 {
+		x.sift(i)
+	}
+	return e, true
 }
 
 // reference runs the rules of LogGOPSim and of ATLAHS.

@@ -22,6 +22,8 @@ type events struct {
 	lists []listed
 	free  uint32 // what is not used of lists; 0: nothing
 
+	loose bool // events of one time come in another order, see pushLoosely
+
 	// The lists to which events have been added lately, by a hash of their time.
 	recent [1 << recentBits]recent
 }
@@ -37,10 +39,65 @@ type recent struct {
 	last uint32
 }
 
-func (q *events) empty() bool { return len(q.heap) == 0 || q.hole && len(q.heap) == 1 }
+func (q *events) empty() bool {
+	return len(q.heap) == 0 || q.hole && len(q.heap) == 1
+}
+
+// pushLoosely adds an event to a binary heap by time alone. It and popLoosely do as std::push_heap and
+// std::pop_heap of GCC's C++ library, so that events of one time come in the order of a
+// std::priority_queue.
+func (q *events) pushLoosely(e event) {
+	q.heap = append(q.heap, e)
+	q.rise(len(q.heap)-1, e)
+}
+
+// rise puts an event into a hole, or above it.
+func (q *events) rise(hole int, e event) {
+	h := q.heap
+	for hole > 0 {
+		up := (hole - 1) / 2
+		if h[up].at <= e.at {
+			break
+		}
+		h[hole] = h[up]
+		hole = up
+	}
+	h[hole] = e
+}
+
+// popLoosely lets the hole sink to a leaf, and puts the last event there. Of two below a hole the right
+// one moves up unless it is later.
+func (q *events) popLoosely() event {
+	first, n := q.heap[0], len(q.heap)-1
+	last := q.heap[n]
+	q.heap = q.heap[:n]
+	if n == 0 {
+		return first
+	}
+	h, hole, child := q.heap, 0, 0
+	for child < (n-1)/2 {
+		child = 2 * (child + 1)
+		if h[child].at > h[child-1].at {
+			child--
+		}
+		h[hole] = h[child]
+		hole = child
+	}
+	if n&1 == 0 && child == (n-2)/2 {
+		child = 2*child + 1
+		h[hole] = h[child]
+		hole = child
+	}
+	q.rise(hole, last)
+	return first
+}
 
 // push adds an event.
 func (q *events) push(e event) {
+	if q.loose {
+		q.pushLoosely(e)
+		return
+	}
 	i := q.free
 	if i != 0 {
 		q.free = q.lists[i].next
@@ -83,6 +140,9 @@ func (q *events) push(e event) {
 
 // pop takes the first event. The queue must not be empty.
 func (q *events) pop() event {
+	if q.loose {
+		return q.popLoosely()
+	}
 	if q.hole {
 		last := len(q.heap) - 1
 		e := q.heap[last]

@@ -79,3 +79,12 @@ func TestLogGOPSimExamples(t *testing.T) {
 		}
 	}
 }
+
+// What ATLAHS finds for a binomial broadcast of 4 KiB to 1,024 ranks with the parameters that LogGOPSim has
+// by default: it sends first what its queue has first. In the order of the file it would be 310,700 ns.
+func TestATLAHSBroadcast(t *testing.T) {
+	res, err := binomial(t, 1024, 4096).Simulate(Options{Params: Default, Dialect: LGS})
+	if err != nil || res.Last != 842_170*unit.Nanosecond {
+		t.Errorf("%v, %v", res.Last, err)
+	}
+}
