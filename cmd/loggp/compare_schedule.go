@@ -88,7 +88,7 @@ func (s *schedules) machines(cmd *cobra.Command, c *comparison) error {
 	var subjects []subject // all before the first runs: a process that is started as a rank comes to its run by the same way
 	for _, name := range s.names() {
 		for ranks, of := range s.grouped(files) {
-			job, err := s.open(cmd, name, ranks)
+			job, err := openJob(cmd, name, s.library, ranks)
 			if err != nil {
 				return err
 			}
@@ -168,17 +168,17 @@ func (s *schedules) grouped(files []work) func(yield func(int, []work) bool) {
 	}
 }
 
-// open sets up a job of some ranks on a machine.
-func (s *schedules) open(cmd *cobra.Command, name string, ranks int) (*world.Job, error) {
+// openJob sets up a job of some ranks on a machine, which may be this one.
+func openJob(cmd *cobra.Command, name, library string, ranks int) (*world.Job, error) {
 	if isHere(name) {
-		job, err := world.NewHere(s.library, ranks, world.Placement{Platform: name, Pin: true, Command: commandLine(cmd)})
+		job, err := world.NewHere(library, ranks, world.Placement{Platform: name, Pin: true, Command: commandLine(cmd)})
 		return job, misuse(cmd, err)
 	}
 	known, err := load(cmd, name)
 	if err != nil {
 		return nil, err
 	}
-	job, err := world.New(known, s.library, ranks, 0)
+	job, err := world.New(known, library, ranks, 0)
 	return job, misuse(cmd, err)
 }
 

@@ -27,11 +27,11 @@ import (
 
 // simulate has the flags of the verb.
 type simulate struct {
-	params, library, place, loggops, finish, sweep, noise, output string
-	dialect                                                       *string
-	path                                                          bool
-	tolerance                                                     []string
-	seed                                                          uint64
+	params, library, place, loggops, finish, sweep, noise, output, platform string
+	dialect                                                                 *string
+	path                                                                    bool
+	tolerance                                                               []string
+	seed                                                                    uint64
 }
 
 // Ranks of large schedules that are shown: in a time line, and in files for viewers of trace events.
@@ -55,6 +55,7 @@ Dialect loggp has the rules of this program; loggopsim and lgs compute what LogG
 		Example: `  loggp schedule bcast --algorithm binomial -n 64 --size 4KiB -o bcast.goal
   loggp simulate bcast.goal --loggops L=2500ns,o=1500ns,g=1000ns,G=6ns,S=65535
   loggp simulate bcast.goal --dialect loggopsim --finish finish.csv
+  loggp simulate bcast.goal --platform t3d
   loggp simulate bcast.goal --critical-path --tolerance 1%,5%
   loggp simulate bcast.goal --sweep L=0..10us/0.5us --format csv
   loggp simulate bcast.goal --noise period=1ms,length=20us -o bcast.svg`,
@@ -63,7 +64,8 @@ Dialect loggp has the rules of this program; loggopsim and lgs compute what LogG
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.params, "params", "", "file of parameters, as 'loggp fit -o' keeps them")
-	f.StringVar(&s.library, "library", "", "library, where the parameters are of several")
+	f.StringVar(&s.platform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
+	f.StringVar(&s.library, "library", "", "library of the machine, or where the parameters are of several")
 	f.StringVar(&s.place, "place", "", "place, where the parameters are of several")
 	f.StringVar(&s.loggops, "loggops", schedule.Default.String(), "parameters; those not given are 0, and without S no message waits for its receive")
 	s.dialect = chosen(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
@@ -147,8 +149,17 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
 	o.Dialect = schedule.Dialect(slices.Index(schedule.Dialects, *s.dialect))
 	switch {
-	case s.params != "" && cmd.Flags().Changed("loggops"):
-		return o, misuse(cmd, errors.New("--params and --loggops: give one of them"))
+	case len(slices.DeleteFunc([]string{"params", "loggops", "platform"}, func(flag string) bool { return !cmd.Flags().Changed(flag) })) > 1:
+		return o, misuse(cmd, errors.New("--params, --loggops and --platform: give one of them"))
+	case s.platform != "":
+		job, err := openJob(cmd, s.platform, s.library, 0)
+		if err != nil {
+			return o, err
+		}
+		if o.Params, err = fitted(cmd, job); err != nil {
+			return o, fmt.Errorf("parameters of %s: %w", s.platform, err)
+		}
+		o.Params = o.Params.Rounded(o.Dialect)
 	case s.params != "":
 		ps, err := readParameters(s.params)
 		if err != nil {

@@ -64,3 +64,19 @@ func TestSimulateLeavesOut(t *testing.T) {
 		t.Errorf("the page does not say what it leaves out: %v", err)
 	}
 }
+
+// The parameters of a machine are those that it has, and one source of them is enough.
+func TestSimulateMachine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustRun(t, "schedule", "ring", "-n", "4", "-o", "r.goal")
+	if out := mustRun(t, "simulate", "r.goal", "--platform", "loggp:L=7us,o_s=2us,o_r=2us,g=3us,G=0.01us/B"); !strings.Contains(out, "L=7us,o=2us,g=3us,G=10ns,O=0ps\n") {
+		t.Error(out)
+	}
+	if out := mustRun(t, "simulate", "r.goal", "--platform", "shm", "--dialect", "loggopsim"); !strings.Contains(out, "finishing time") {
+		t.Error(out)
+	}
+	var errs buffer
+	if status := run(t.Context(), strings.Fields("simulate r.goal --platform t3d --loggops L=1us"), io.Discard, &errs); status != misused || !strings.Contains(errs.String(), "give one of them") {
+		t.Errorf("status %d: %s", status, errs.String())
+	}
+}
