@@ -42,6 +42,7 @@ var Patterns = []*Pattern{
 	{Name: "exchange", What: "each rank sends to all others and receives from them, all at once", make: exchange},
 	{Name: "incast", What: "all ranks send to the root at once", make: incast},
 	{Name: "outcast", What: "the root sends to all ranks at once", make: outcast},
+	{Name: "tree", What: "messages go up a binary tree of ranks to the root and down again; a rank computes when it has those of its children", make: tree},
 	{Name: "ring", What: "each rank computes, sends to the next rank and receives from the one before", make: ring},
 	{Name: "halo", What: "ranks in a periodic grid compute and exchange borders with 4 neighbours", make: halo},
 	{Name: "pipeline", What: "a message goes from rank 0 through all ranks, each of which computes; --rounds of them follow each other", make: pipeline},
@@ -251,6 +252,33 @@ func star(b *builder, c Config, root, leaf func(peer, size int)) {
 				root((c.Root+i)%c.Ranks, c.Size)
 			}
 			b.joint()
+		}
+	}
+}
+
+// tree has at place v of the tree the rank v places behind the root; its children are at 2 v + 1 and
+// 2 v + 2.
+func tree(b *builder, c Config) {
+	rank := func(place int) int { return (c.Root + place) % c.Ranks }
+	for r := range c.Ranks {
+		place := (r - c.Root + c.Ranks) % c.Ranks
+		children := func(do func(peer, size int)) {
+			for child := 2*place + 1; child <= 2*place+2 && child < c.Ranks; child++ {
+				do(rank(child), c.Size)
+			}
+			b.next()
+		}
+		b.rank()
+		for range c.Rounds {
+			children(b.recv)
+			b.compute(c.Compute)
+			if place > 0 {
+				b.send(rank((place-1)/2), c.Size)
+				b.next()
+				b.recv(rank((place-1)/2), c.Size)
+				b.next()
+			}
+			children(b.send)
 		}
 	}
 }

@@ -67,12 +67,22 @@ func TestPatternTimes(t *testing.T) {
 	if got, want := end(t, s, schedule.LogGP), 10*(2*p.O+p.L); got != want {
 		t.Errorf("a broadcast takes %v, want %v", got, want)
 	}
-	// The example of goal.md: ATLAHS with program order.
+	// Each rank sends in the order of the file.
 	if s, err = Make("bcast", Config{Ranks: 1024, Size: 4096, Algorithm: "binomial"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := end(t, s, schedule.LGS), 310_700*unit.Nanosecond; got != want {
 		t.Errorf("a broadcast in dialect lgs takes %v, want %v", got, want)
+	}
+	// Computing and a way up, and again down; of two children the second costs one o more at either end.
+	way := 2*p.O + p.L
+	for ranks, want := range map[int]unit.Time{2: 2*unit.Microsecond + 2*way, 3: 2*unit.Microsecond + 2*way + 2*p.O} {
+		if s, err = Make("tree", Config{Ranks: ranks, Size: 1, Compute: unit.Microsecond, Root: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if got := end(t, s, schedule.LogGP); got != want {
+			t.Errorf("a tree of %d takes %v, want %v", ranks, got, want)
+		}
 	}
 	const senders, size = 8, 100_001
 	if s, err = Make("incast", Config{Ranks: senders + 1, Size: size}); err != nil {
