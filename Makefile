@@ -53,6 +53,7 @@ soak:
 	go test -count=1 -timeout 0 ./impl/mbcf ./impl/proto ./impl/queue -run 'Engine/.*/.*/random' -programs $(PROGRAMS) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/mbcf -run Rules -interleavings $(INTERLEAVINGS)
 	go test -count=1 -timeout 0 ./model/schedule -run SlowModels -schedules $(SCHEDULES)
+	go test -count=1 -timeout 0 ./impl/world -run RandomPrograms -recordings $(PROGRAMS)
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/cprog -run Others -others
 	go test -count=1 -timeout 0 ./impl/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)

@@ -1,11 +1,13 @@
 package world
 
 import (
+	"flag"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/loggp/loggp/impl/engine/enginetest/program"
 	"github.com/loggp/loggp/impl/engine/recording"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/npb"
@@ -95,6 +97,45 @@ func TestReplay(t *testing.T) {
 					t.Errorf("the program takes %v, its schedule %v, which is %+.2f %% more", want, got, d)
 				}
 			})
+		}
+	}
+}
+
+var recordings = flag.Int("recordings", 60, "random programs to record")
+
+// The schedule of a random program ends, in the simulation and on the machine. A program that waits for
+// some of its operations is recorded with those that it got, so that messages must not wait for their
+// receives where they did not when it was recorded.
+func TestRandomPrograms(t *testing.T) {
+	libraries := []string{"none", "queue", "mbcf", "start"}
+	for seed := range uint64(*recordings) {
+		p := program.New(seed, 8)
+		j, err := Open("loggp", libraries[seed%4], p.Ranks, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.Recorder, j.Forced = &recording.Recorder{}, p.Tuning
+		if _, err := j.Record(t.Context(), seed, "", -1, p.Run); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		s, err := j.Recorder.Schedule(p.Ranks)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		params := schedule.Default
+		params.S = math.MaxUint64
+		for d := schedule.LogGP; d <= schedule.LogGOPSim; d++ {
+			res, err := s.Simulate(schedule.Options{Params: params, Dialect: d})
+			if err != nil || len(res.Warnings) > 0 {
+				t.Fatalf("seed %d, dialect %v: %v, %v\n%v", seed, d, err, res, p)
+			}
+		}
+		j.Recorder = nil
+		if _, err := j.Record(t.Context(), seed, "", -1, func(c *mpi.Comm) error {
+			programs.Execution{Schedule: s}.Run(c)
+			return nil
+		}); err != nil {
+			t.Fatalf("seed %d: its schedule: %v\n%v", seed, err, p)
 		}
 	}
 }

@@ -94,6 +94,8 @@ type lane struct {
 	left   unit.Time // until then the rank has worked at the end of the last call
 	copied unit.Time // what it took since to put received data to where there are gaps
 	looked unit.Time // what the end of a wait took that was for no message
+	found  bool      // this call has found operations complete
+	ended  bool      // the last one has: what is given up without was not waited for
 	rest   unit.Time // of computing, less than a nanosecond, that no operation has
 	fail   error
 }
@@ -106,6 +108,7 @@ type pending struct {
 	number   uint32
 	finished bool // what it received is known
 	freed    bool // the program has given it up
+	blocks   bool // its call does not return before
 	gaps     *scattered
 }
 
@@ -122,6 +125,7 @@ func (l *lane) enter() bool {
 	if l.depth > 1 || !l.active {
 		return false
 	}
+	l.ended, l.found = l.found, false
 	worked := l.rest + l.copied + l.work() - l.left
 	if l.settle(nil); len(l.completed) == 0 {
 		worked += l.looked
@@ -166,7 +170,7 @@ func (l *lane) settle(begins *engine.Op) {
 		n := len(kept)
 		released := p.Use() != p.use || p.Inactive() || p.Op == begins
 		switch {
-		case released && p.finished && !p.freed:
+		case released && p.finished && !p.freed && (l.ended || p.blocks):
 			l.completed = append(l.completed, p.number)
 		case released && p.finished:
 		case released && p.Use() == p.use+1:
@@ -217,7 +221,10 @@ func (l *lane) post(o *engine.Op, kind schedule.Kind, waits bool) {
 	}
 	n := l.add(operation{kind: kind, peer: o.Peer, tag: o.Tag, context: o.Context, size: uint64(len(o.Buf))})
 	l.follow(n, !waits)
-	l.pending = append(l.pending, pending{Op: o, use: o.Use(), number: n, gaps: gaps})
+	if kind == schedule.Send && o.Mode == model.Buffered {
+		return // what the program waits for is that its buffer has been copied
+	}
+	l.pending = append(l.pending, pending{Op: o, use: o.Use(), number: n, blocks: waits, gaps: gaps})
 }
 
 // scattered is the layout of data that is received in a call. The messages of a schedule have no gaps,
@@ -309,7 +316,7 @@ func (e *recorded) Looked(found bool) {
 	outer := e.enter()
 	before := e.work()
 	if e.Engine.Looked(found); outer && found {
-		e.looked = e.work() - before
+		e.looked, e.found = e.work()-before, true
 	}
 }
 

@@ -8,16 +8,23 @@ import (
 	"github.com/loggp/loggp/impl/engine/recording"
 	"github.com/loggp/loggp/impl/loop"
 	"github.com/loggp/loggp/impl/mpi"
-	"github.com/loggp/loggp/impl/queue"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
-func library() *model.Library { return &model.Library{Name: "queue", Engine: model.Queue} }
+func library() *model.Library {
+	l := &model.Library{Name: "test", Fallback: "RTA", Window: 1 << 16}
+	for m := range model.NumModes {
+		l.Rules = append(l.Rules, model.Rule{Mode: m, UpTo: -1, Protocol: "T"})
+	}
+	l.Rules[model.Synchronous].Protocol = "TA"
+	return l
+}
 
 // An engine that is recorded obeys the laws of package engine.
 func TestEngine(t *testing.T) {
-	enginetest.Test(t, enginetest.Subject{Name: "recorded queue", New: (&recording.Recorder{}).Engine(queue.New), Library: library})
+	enginetest.Test(t, enginetest.Subject{Name: "recorded", New: (&recording.Recorder{}).Engine(proto.New), Library: library})
 }
 
 const want = `num_ranks 2
@@ -62,7 +69,6 @@ l3 irequires l2
 l4 requires l3
 l4 irequires l3
 l5 requires l4
-l6 requires l5
 l6 irequires l5
 l7 requires l6
 }
@@ -71,7 +77,7 @@ l7 requires l6
 // Each kind of call is in the schedule, with what the program waited for before it.
 func TestSchedule(t *testing.T) {
 	r := recording.Recorder{Work: func(int) unit.Time { return 0 }}
-	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(queue.New), Library: library()}, func(c *mpi.Comm) error {
+	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(proto.New), Library: library()}, func(c *mpi.Comm) error {
 		r.Begin(c.Rank())
 		defer r.End(c.Rank())
 		b := make([]byte, 8)
