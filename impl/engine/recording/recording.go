@@ -356,7 +356,8 @@ type envelope struct {
 }
 
 // Schedule returns what ranks 0 to n − 1 have done. Tags of messages of the program in the
-// communicator of all ranks are its own; others follow above the largest of these.
+// communicator of all ranks are its own; others follow above the largest of these, or where there is
+// no room they are the smallest that are free.
 func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	tags, err := r.tags(n)
 	if err != nil {
@@ -382,6 +383,9 @@ func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	}
 	return b.Schedule()
 }
+
+// maxTag is the largest tag that the programs that run a schedule have.
+const maxTag = 1<<31 - 1
 
 // tags numbers the envelopes of all messages.
 func (r *Recorder) tags(n int) (map[envelope]uint32, error) {
@@ -422,7 +426,19 @@ func (r *Recorder) tags(n int) (map[envelope]uint32, error) {
 		}
 		return int(int64(a.tag) - int64(b.tag))
 	})
+	used := map[uint32]bool{}
+	if uint64(next)+uint64(len(others)) > maxTag+1 { // there is no room above
+		for x, tag := range tags {
+			if x.context == 0 {
+				used[tag] = true
+			}
+		}
+		next = 0
+	}
 	for _, x := range others {
+		for used[next] {
+			next++
+		}
 		tags[x] = next
 		next++
 	}
