@@ -1,8 +1,11 @@
 package pattern
 
 import (
+	"math"
+	"slices"
 	"testing"
 
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
@@ -156,6 +159,46 @@ func TestMakeErrors(t *testing.T) {
 	} {
 		if _, err := Make(c.name, c.config); err == nil {
 			t.Errorf("%s of %+v is made", c.name, c.config)
+		}
+	}
+}
+
+// The cost of an algorithm by package collective is the time of its schedule. Where messages come before
+// their receives it is less: a rank that waits takes them in there, and in a simulation they are taken in
+// when they are received.
+func TestAgainstCost(t *testing.T) {
+	early := []string{"allgather gather-bcast", "allreduce recursive-doubling", "allreduce reduce-bcast", "allreduce scatter-allgather", "barrier binomial", "bcast scatter-allgather",
+		"gather binomial", "reduce binomial", "reduce linear", "reduce-scatter reduce-then-scatter", "scan recursive-doubling"}
+	p := schedule.Default
+	p.S = math.MaxUint64
+	m := collective.Machine{Parameters: model.Parameters{L: p.L, SendO: model.Constant(p.O), RecvO: model.Constant(p.O), Gap: p.Gap, BigGap: p.BigG}}
+	for _, a := range collective.Algorithms {
+		less := 0
+		for ranks := 2; ranks <= 17; ranks++ {
+			for _, size := range []int{1, 1000} {
+				job := a.Operation.Job(ranks, size, nil)
+				if !a.Serves(job) {
+					continue
+				}
+				s, err := Make(a.Operation.String(), Config{Ranks: ranks, Size: size, Algorithm: a.Name})
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := s.Simulate(schedule.Options{Params: p})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cost := m.Cost(a, job).Last
+				if cost < res.Last {
+					less++
+				}
+				if cost > res.Last || cost < res.Last && !slices.Contains(early, a.String()) {
+					t.Errorf("%v of %d bytes by %d ranks costs %v, and its schedule takes %v", a, size, ranks, cost, res.Last)
+				}
+			}
+		}
+		if less == 0 && slices.Contains(early, a.String()) {
+			t.Errorf("%v costs what its schedule takes: take it off the list", a)
 		}
 	}
 }
