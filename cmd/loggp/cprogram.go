@@ -76,6 +76,9 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if r.platform == "" {
 		return misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
 	}
+	if isHere(r.platform) {
+		return misuse(cmd, fmt.Errorf("--platform %s: programs in C run on emulated machines: %s; those that ship with loggp run here", r.platform, strings.Join(platform.Names(), ", ")))
+	}
 	known, err := load(cmd, r.platform)
 	if err != nil {
 		return err

@@ -175,7 +175,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	case !ok:
 		return misuse(cmd, fmt.Errorf("there is no program %q: there are %s", name, strings.Join(cmd.ValidArgs, ", ")))
 	}
-	known, open, err := r.machine(cmd, world.New)
+	known, open, err := r.machine(cmd, false)
 	if err != nil {
 		return err
 	}

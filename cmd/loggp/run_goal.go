@@ -11,7 +11,6 @@ import (
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/programs"
-	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/recording"
 )
@@ -36,7 +35,7 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 	if err := errors.Join(wrong, err); err != nil {
 		return misuse(cmd, err)
 	}
-	known, open, err := r.machine(cmd, world.New)
+	known, open, err := r.machine(cmd, false)
 	if err != nil {
 		return err
 	}

@@ -19,14 +19,17 @@ import (
 
 // What run has for this machine, which is not emulated, and for schedules of programs.
 
-// machine finds the platform, and how to set up a job on it.
-func (r *runs) machine(cmd *cobra.Command, open opener) (*platform.Platform, opener, error) {
+// machine finds the platform, and how to set up a job on it, of a library of MPI or of any.
+func (r *runs) machine(cmd *cobra.Command, any bool) (*platform.Platform, opener, error) {
 	if r.platform == "" {
 		return nil, nil, misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", "), strings.Join(world.Here, ", ")))
 	}
 	if !isHere(r.platform) {
 		known, err := load(cmd, r.platform)
-		return known, open, err
+		if any {
+			return known, world.NewAny, err
+		}
+		return known, world.New, err
 	}
 	for _, flag := range []string{"noise", "place", "profile"} {
 		if cmd.Flags().Changed(flag) {
@@ -34,7 +37,7 @@ func (r *runs) machine(cmd *cobra.Command, open opener) (*platform.Platform, ope
 		}
 	}
 	return &platform.Platform{Machine: &model.Machine{Name: r.platform}}, func(_ *platform.Platform, library string, ranks int, _ float64) (*world.Job, error) {
-		return world.NewHere(library, ranks, world.Placement{Platform: r.platform, Pin: true, Command: commandLine(cmd)})
+		return world.NewHere(library, ranks, world.Placement{Platform: r.platform, Pin: true, Any: any, Command: commandLine(cmd)})
 	}, nil
 }
 

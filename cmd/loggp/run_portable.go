@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/portable"
 	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/recording"
 )
@@ -27,17 +28,17 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if r.picture != "" && !p.Picture {
 		wrong = errors.Join(wrong, fmt.Errorf("--picture: %s makes no picture", p.Name))
 	}
-	if r.platform == "" {
-		wrong = errors.Join(wrong, errors.New("--platform: say on what to run: a name of 'loggp platforms', a file, or loggp:PARAMETERS"))
+	if r.record != "" && isHere(r.platform) {
+		wrong = errors.Join(wrong, fmt.Errorf("--record: on %s it is for programs of MPI, and %s runs by any library", r.platform, p.Name))
 	}
 	if wrong != nil {
 		return misuse(cmd, wrong)
 	}
-	known, err := load(cmd, r.platform)
+	known, open, err := r.machine(cmd, true)
 	if err != nil {
 		return err
 	}
-	job, s, err := r.set(known, p.Usual, largest, world.NewAny)
+	job, s, err := r.set(known, p.Usual, largest, open)
 	if err == nil && !job.Library.CarriedBy().MPI() && (r.protocol != "" || r.collective != nil) {
 		err = fmt.Errorf("--protocol and --collective are for libraries of MPI, which %s is not", job.Library.Name)
 	}
@@ -53,7 +54,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	library := sendingBy(job, r.protocol)[0]
 	begin := time.Now()
 	var result portable.Result
-	record, err := job.RecordAny(cmd.Context(), r.seed, func(w device.World) error {
+	run := func(w device.World) error {
 		return library.Run(w, s.Size, func(x portable.Process) error {
 			got, err := p.Run(x, s)
 			if x.Rank() == 0 {
@@ -61,7 +62,15 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 			}
 			return err
 		})
-	})
+	}
+	var record *model.Recording
+	if !job.Real() {
+		record, err = job.RecordAny(cmd.Context(), r.seed, run)
+	} else if w, wrong := job.World(cmd.Context(), r.seed); wrong != nil {
+		err = wrong
+	} else {
+		err = run(w)
+	}
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
@@ -71,10 +80,16 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 		}
 	}
 	title := fmt.Sprintf("%s, %s %d, rounds %d, on %s, %s: result correct", p.Name, p.Size, s.Size, s.Rounds, job.Platform.Machine.Name, job.Library.Name)
-	document := recording.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
+	document := &doc.Document{Title: title}
+	if !job.Real() {
+		document = recording.Run(title, fmt.Sprintf("One operation takes %v.", s.Operation), record, false)
+	}
 	document.AddTables("rate", "How fast "+p.Name+" is", rateTable(p, result))
 	if err := show(cmd, document); err != nil {
 		return err
+	}
+	if job.Real() {
+		return nil
 	}
 	if err := r.keep(cmd, job); err != nil {
 		return err

@@ -187,6 +187,9 @@ func TestRunRecord(t *testing.T) {
 	for _, args := range [][]string{{"run", "--platform", "tcp", "x.goal"}, {"run", "--platform", "t3d", "--record", "again.goal", "x.goal"}, {"simulate", "x.goal"}} {
 		mustRun(t, args...)
 	}
+	if out := mustRun(t, "run", "--platform", "shm", "--library", "aclmpl", "spheres", "-n", "3"); !strings.Contains(out, "spheres a second") {
+		t.Errorf("a program of any library prints %s", out)
+	}
 	one, err := os.ReadFile("x.goal")
 	two, wrong := os.ReadFile("again.goal")
 	if err := errors.Join(err, wrong); err != nil {
@@ -201,6 +204,8 @@ func TestRunRecord(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--record is for libraries of MPI": {"run", "--platform", "t3d", "-n", "4", "--library", "aclmpl", "--record", "y.goal", "spheres"},
 		"--profile: it is for emulated":    {"run", "--platform", "shm", "--profile", "cg"},
+		"programs in C run on emulated":    {"run", "--platform", "shm", "./hello"},
+		"--record: on shm it is for":       {"run", "--platform", "shm", "--record", "y.goal", "spheres"},
 		"there is no directory none":       {"run", "--platform", "t3d", "--record", "none/y.goal", "cg"},
 	} {
 		var out, errs buffer
