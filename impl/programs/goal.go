@@ -33,9 +33,8 @@ func (x Execution) Check() error {
 
 // Run lets the calling rank do its operations, and returns how long that took.
 func (x Execution) Run(c *mpi.Comm) unit.Time {
-	e := &executor{c: c, ops: x.Of(c.Rank()), free: map[int][][]byte{}, ends: map[int]int{}}
-	e.dependants = func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) }
-	e.prepare()
+	e := &executor{c: c, ops: x.Of(c.Rank()), free: map[int][][]byte{}}
+	e.prepare(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
 	begin := c.Wtime()
 	for e.step() {
 	}
@@ -57,12 +56,13 @@ func Together(c *mpi.Comm) unit.Time {
 
 // executor is one rank's course through its operations.
 type executor struct {
-	c          *mpi.Comm
-	ops        []schedule.Op
-	dependants func(i int) []schedule.Dependant
-	waits      []int       // by operation: for so many others
-	ends       map[int]int // how many of these end together, for releases
-	ready      [3][]int    // by kind, in the order of the schedule
+	c     *mpi.Comm
+	ops   []schedule.Op
+	deps  [][]schedule.Dependant // by operation: what waits for it
+	waits []int                  // by operation: for so many others
+	held  int                    // operations that wait for others
+	ends  []int                  // by operation: how many that it waits for end together, for releases
+	ready [3][]int               // by kind, in the order of the schedule
 
 	open []int // operations under way
 	reqs []mpi.Request
@@ -70,27 +70,31 @@ type executor struct {
 	free map[int][][]byte // buffers to use again, by length
 }
 
-func (e *executor) prepare() {
-	e.waits = make([]int, len(e.ops))
+func (e *executor) prepare(dependants func(i int) []schedule.Dependant) {
+	e.deps, e.waits, e.ends = make([][]schedule.Dependant, len(e.ops)), make([]int, len(e.ops)), make([]int, len(e.ops))
 	for i := range e.ops {
-		for _, d := range e.dependants(i) {
+		e.deps[i] = dependants(i)
+		for _, d := range e.deps[i] {
 			e.waits[d.Op]++
 		}
 	}
 	for i, o := range e.ops {
 		if e.waits[i] == 0 {
 			e.ready[o.Kind] = append(e.ready[o.Kind], i)
+		} else {
+			e.held++
 		}
 	}
 }
 
 // release lets operations begin that waited for the start of operation i, or for its end.
 func (e *executor) release(i int, start bool) {
-	for _, d := range e.dependants(i) {
+	for _, d := range e.deps[i] {
 		if d.Start != start {
 			continue
 		}
 		if e.waits[d.Op]--; e.waits[d.Op] == 0 {
+			e.held--
 			k := e.ops[d.Op].Kind
 			e.ready[k] = append(e.ready[k], d.Op)
 		}
@@ -150,7 +154,7 @@ func (e *executor) begin(i int) {
 // an operation ready, nor would one be after the end of all others that are under way. If one that
 // waited for its start waits for others still, a program has begun it in a call of its own.
 func (e *executor) alone(i int) bool {
-	for _, d := range e.dependants(i) {
+	for _, d := range e.deps[i] {
 		if d.Start {
 			return false
 		}
@@ -164,42 +168,51 @@ func (e *executor) alone(i int) bool {
 }
 
 // releases reports whether the end of some operations lets another begin.
-func (e *executor) releases(some ...int) bool {
-	clear(e.ends)
+func (e *executor) releases(some ...int) (yes bool) {
 	for _, i := range some {
-		for _, d := range e.dependants(i) {
-			if d.Start {
-				continue
-			}
-			if e.ends[d.Op]++; e.ends[d.Op] == e.waits[d.Op] {
-				return true
+		for _, d := range e.deps[i] {
+			if !d.Start {
+				e.ends[d.Op]++
+				yes = yes || e.ends[d.Op] == e.waits[d.Op]
 			}
 		}
 	}
-	return false
+	for _, i := range some {
+		for _, d := range e.deps[i] {
+			e.ends[d.Op] = 0
+		}
+	}
+	return yes
 }
 
 // wait waits for an operation that is under way. That is a certain one if all others let nothing begin
 // without it, and else any.
 func (e *executor) wait() {
-	for n, i := range e.open {
-		if e.releases(i) {
-			if others := slices.Delete(slices.Clone(e.open), n, n+1); !e.releases(others...) {
-				e.reqs[n].Wait()
-				e.ended(n)
-				return
+	certain := -1
+	if e.held == 0 {
+		certain = 0
+	}
+	for n := 0; certain < 0 && n < len(e.open); n++ {
+		if e.releases(e.open[n]) {
+			if others := slices.Delete(slices.Clone(e.open), n, n+1); e.releases(others...) {
+				break
 			}
-			break
+			certain = n
 		}
 	}
-	n, _ := mpi.WaitAny(e.reqs)
-	e.ended(n)
+	if certain >= 0 {
+		e.reqs[certain].Wait()
+	} else {
+		certain, _ = mpi.WaitAny(e.reqs)
+	}
+	e.ended(certain)
 }
 
 // ended notes that an operation is under way no more.
 func (e *executor) ended(n int) {
-	i, b := e.open[n], e.bufs[n]
-	e.open, e.reqs, e.bufs = slices.Delete(e.open, n, n+1), slices.Delete(e.reqs, n, n+1), slices.Delete(e.bufs, n, n+1)
+	i, b, last := e.open[n], e.bufs[n], len(e.open)-1
+	e.open[n], e.reqs[n], e.bufs[n] = e.open[last], e.reqs[last], e.bufs[last]
+	e.open, e.reqs, e.bufs = e.open[:last], e.reqs[:last], e.bufs[:last]
 	e.end(i, b)
 }
 
