@@ -11,7 +11,9 @@ package schedule
 //     o + (s−1) O from the CPU of the receive. There is no G, so that messages to one receiver do not
 //     share its bandwidth.
 //   - The receive of a message that has arrived takes g, counted from when the interface is free for
-//     sends, and then o + (s−1) O.
+//     sends, and then o + (s−1) O. After g the interface is free for messages.
+//   - A send of more than S bytes ends with its receive. The CPU of the sender is occupied until then,
+//     and its interface until the receiver's is free.
 //   - There are no wildcards, and operations that can never end are not noticed.
 //
 // ATLAHS leaves the order of events of one time to std::priority_queue, as this program does.
@@ -57,9 +59,13 @@ func (r *run) lgs() {
 			if send, ok := r.match.post(op); ok {
 				r.pair(send, op)
 				r.took(e, cpu, nic, -1)
-				r.cpu[cpu] = max(r.out[nic], e.at) + r.g + r.o + r.O.of(r.sent(o)-1)
+				r.in[nic] = max(r.out[nic], e.at) + r.g
+				r.cpu[cpu] = r.in[nic] + r.o + r.O.of(r.sent(o)-1)
+				if r.log != nil {
+					r.log.in[nic] = uint32(len(r.log.entries))
+				}
 				if r.sent(o) > r.S {
-					r.released(send, e.at, r.cpu[cpu], o)
+					r.released(send, r.cpu[cpu], r.cpu[cpu], r.in[nic], o)
 				}
 				r.finished(op, r.cpu[cpu])
 			}
@@ -85,7 +91,7 @@ func (r *run) lgsMessage(e event, op uint32, o *Op) {
 	r.in[nic] = max(r.in[nic], e.at) + r.g
 	r.cpu[cpu] = r.in[nic] + r.o + r.O.of(r.sent(o)-1)
 	if r.sent(o) > r.S {
-		r.released(op, e.at, r.cpu[cpu], o)
+		r.released(op, r.cpu[cpu], r.cpu[cpu], r.in[nic], o)
 	}
 	r.finished(recv, r.cpu[cpu])
 }

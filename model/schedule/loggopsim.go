@@ -11,8 +11,9 @@ import "slices"
 //     free. It occupies them for o + max((s−1) O, (s−1) G) and g + (s−1) G, matched or not.
 //   - recv takes no time.
 //   - A send of more than S bytes ends when its message is matched; others end when they begin. Where
-//     the message came first it is the receive's size that counts, so that such a send may never end.
-//     Times are printed all the same if all messages have been matched.
+//     the message came first it is the receive's size that counts. So such a send may never end, if the
+//     receive has fewer: times are printed all the same if all messages have been matched. And a send
+//     may end twice, if the receive has more: what waits for it and for others may begin too early.
 //   - An operation begins when others end, but the time at which they do is not passed on: what it
 //     needs is free, at its own time. So times of events may run backwards.
 //   - Sizes of 0 bytes have s−1 = 2⁶⁴−1: they cost o−O and g−G.
@@ -74,7 +75,7 @@ func (r *run) loggopsim() {
 				r.pair(send, op)
 				if o.Size > r.S {
 					r.received(e)
-					r.released(send, e.at, e.at, o)
+					r.released(send, e.at, e.at, e.at, o)
 				}
 				r.finished(op, e.at)
 			}
@@ -97,23 +98,38 @@ func (r *run) classicMessage(e event, op uint32, o *Op) {
 	if recv, ok := r.match.arrive(op); ok {
 		r.pair(op, recv)
 		if o.Size > r.S {
-			r.released(op, e.at, e.at, o)
+			r.released(op, e.at, e.at, e.at, o)
 		}
 		r.finished(recv, e.at)
 	}
 }
 
-// released ends a send that has waited for its receive, which the send is told at a time, and which
-// ends it then or later. The CPU and the interface of the sender are occupied until it is told;
-// their indices are those of the operation that was matched last.
-func (r *run) released(send uint32, told, end uint64, by *Op) {
-	if r.sent(&r.ops[send]) > r.S { // else the receive only has another size, and the send has ended
+// released ends a send that has waited for its receive. The CPU and the interface of the sender are
+// occupied until certain times; their indices are those of the operation that was matched last.
+func (r *run) released(send uint32, end, cpuTime, nicTime uint64, by *Op) {
+	if r.sent(&r.ops[send]) > r.S {
 		r.finished(send, end)
+	} else { // it has ended before
+		r.ended(send, end)
 	}
 	from := int(r.ops[send].rank)
 	cpu, nic := from*r.cpus+int(by.CPU), from*r.nics+int(by.NIC)
-	r.bump(told, cpu, nic)
-	r.cpu[cpu], r.out[nic] = max(r.cpu[cpu], told), max(r.out[nic], told)
+	r.bump(cpuTime, nicTime, cpu, nic)
+	r.cpu[cpu], r.out[nic] = max(r.cpu[cpu], cpuTime), max(r.out[nic], nicTime)
+}
+
+// endTwice reports whether a send may end twice: a receive has more than S bytes, and a send has not.
+func (r *run) endTwice() bool {
+	long, short := false, false
+	for i := range r.ops {
+		switch o := &r.ops[i]; o.Kind {
+		case Recv:
+			long = long || r.sent(o) > r.S
+		case Send:
+			short = short || r.sent(o) <= r.S
+		}
+	}
+	return long && short
 }
 
 // sent returns the size of a message.
@@ -126,6 +142,9 @@ func (r *run) sent(o *Op) uint64 {
 
 // begin makes events of all operations that wait for none.
 func (r *run) begin() {
+	if r.endTwice() {
+		r.readied = make([]uint64, len(r.ops)/64+1)
+	}
 	for i, n := range r.state {
 		if n == 0 {
 			r.lateOps = append(r.lateOps, uint32(i))
@@ -141,7 +160,7 @@ func (r *run) begin() {
 // have waited for nothing else lately begin at time 0.
 func (r *run) started(op uint32) {
 	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
-		if d&1 == 0 {
+		if d&1 == 0 || r.isReady(d>>1) {
 			continue
 		}
 		if r.due != nil && r.state[d>>1] == 1 {
@@ -152,12 +171,16 @@ func (r *run) started(op uint32) {
 	}
 }
 
-// finished lets operations go on that wait for the end of another one, which is at a time. Dialect
-// LogGOPSim does not pass on the time.
+// finished is the end of an operation at a time. Dialect LogGOPSim does not pass on the time.
 func (r *run) finished(op uint32, at uint64) {
 	r.pending--
+	r.ended(op, at)
+}
+
+// ended lets operations go on that wait for the end of another one.
+func (r *run) ended(op uint32, at uint64) {
 	for _, d := range r.deps[r.after[op]:r.after[op+1]] {
-		if d&1 != 0 {
+		if d&1 != 0 || r.isReady(d>>1) {
 			continue
 		}
 		if r.due != nil && at >= r.due[d>>1] {
@@ -168,8 +191,16 @@ func (r *run) finished(op uint32, at uint64) {
 	}
 }
 
+// isReady reports whether an operation waits for nothing any more, where that is kept.
+func (r *run) isReady(op uint32) bool {
+	return r.readied != nil && r.readied[op>>6]>>(op&63)&1 != 0
+}
+
 func (r *run) unblock(op uint32) {
 	if r.state[op]--; r.state[op] == 0 {
+		if r.readied != nil {
+			r.readied[op>>6] |= 1 << (op & 63)
+		}
 		r.lateOps = append(r.lateOps, op)
 		r.begun++
 	}

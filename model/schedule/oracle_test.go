@@ -171,10 +171,7 @@ func (x *slowRun) reference() {
 		}
 		x.touched[op.rank] = true
 	}
-	finish := func(op *slowOp, at uint64) {
-		if op.ended {
-			return
-		}
+	finish := func(op *slowOp, at uint64) { // may be called twice
 		op.ended = true
 		for _, d := range op.ends {
 			d.due = max(d.due, at)
@@ -252,8 +249,9 @@ func (x *slowRun) reference() {
 				d.in[op.NIC] = max(d.in[op.NIC], t) + g
 				d.cpu[recv.CPU] = d.in[op.NIC] + o + perO(s)
 				if s > x.p.S {
-					finish(op, d.cpu[recv.CPU])
-					h.cpu[op.CPU], h.out[op.NIC] = max(h.cpu[op.CPU], t), max(h.out[op.NIC], t)
+					end := d.cpu[recv.CPU]
+					finish(op, end)
+					h.cpu[op.CPU], h.out[op.NIC] = max(h.cpu[op.CPU], end), max(h.out[op.NIC], d.in[op.NIC])
 				}
 				finish(recv, d.cpu[recv.CPU])
 				break
@@ -308,15 +306,16 @@ func (x *slowRun) reference() {
 			}
 			send := h.early[i]
 			h.early = slices.Delete(h.early, i, i+1)
-			end := uint64(0)
+			end, free := t, t
 			if lgs {
-				end = max(h.out[op.NIC], t) + g + o + perO(s)
-				h.cpu[op.CPU] = end
+				free = max(h.out[op.NIC], t) + g
+				end = free + o + perO(s)
+				h.cpu[op.CPU], h.in[op.NIC] = end, free
 			}
 			if s > x.p.S {
 				a := x.ranks[send.rank]
 				finish(send, end)
-				a.cpu[op.CPU], a.out[op.NIC] = max(a.cpu[op.CPU], t), max(a.out[op.NIC], t)
+				a.cpu[op.CPU], a.out[op.NIC] = max(a.cpu[op.CPU], end), max(a.out[op.NIC], free)
 			}
 			finish(op, end)
 		}
@@ -551,8 +550,11 @@ func random(rnd *rand.Rand) *Schedule {
 				send.Tag = Any
 			}
 		}
-		if rnd.IntN(30) == 0 {
+		switch rnd.IntN(30) {
+		case 0:
 			recv.Size++
+		case 1:
+			recv.Size = sizes[rnd.IntN(len(sizes))]
 		}
 		ops[a] = append(ops[a], place(send))
 		if rnd.IntN(100) > 0 {

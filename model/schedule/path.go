@@ -98,16 +98,16 @@ func (r *run) received(e event) {
 	}
 }
 
-// bump notes that CPU and interface of a sender are occupied until its message is matched, which the
-// last entry says.
-func (r *run) bump(at uint64, cpu, nic int) {
+// bump notes that CPU and interface of a sender are occupied until certain times, because its message
+// was matched, which the last entry says.
+func (r *run) bump(cpuTime, nicTime uint64, cpu, nic int) {
 	if r.log == nil {
 		return
 	}
-	if at > r.cpu[cpu] {
+	if cpuTime > r.cpu[cpu] {
 		r.log.cpu[cpu] = uint32(len(r.log.entries))
 	}
-	if at > r.out[nic] {
+	if nicTime > r.out[nic] {
 		r.log.out[nic] = uint32(len(r.log.entries))
 	}
 }
