@@ -16,7 +16,9 @@ package schedule
 //     and its interface until the receiver's is free.
 //   - There are no wildcards, and operations that can never end are not noticed.
 //
-// ATLAHS leaves the order of events of one time to std::priority_queue, as this program does.
+// ATLAHS leaves the order of events of one time to std::priority_queue, as this program does. What
+// becomes ready at once is put there in the order in which it was released, that of the rank which the
+// event has touched last first; at the beginning in that of the file.
 
 func (r *run) lgs() {
 	r.due = make([]uint64, len(r.ops))
@@ -26,6 +28,10 @@ func (r *run) lgs() {
 		e := r.pop()
 		op := e.what >> 3
 		o := &r.ops[op]
+		r.touched = o.rank
+		if e.what&7 == arriving {
+			r.touched = o.Peer
+		}
 		cpu, nic := int(o.rank)*r.cpus+int(o.CPU), int(o.rank)*r.nics+int(o.NIC)
 		switch {
 		case e.what&7 == arriving:
@@ -57,6 +63,9 @@ func (r *run) lgs() {
 		default:
 			r.started(op)
 			if send, ok := r.match.post(op); ok {
+				if r.sent(o) > r.S {
+					r.touched = r.ops[send].rank
+				}
 				r.pair(send, op)
 				r.took(e, cpu, nic, -1)
 				r.in[nic] = max(r.out[nic], e.at) + r.g
@@ -72,6 +81,32 @@ func (r *run) lgs() {
 		}
 		r.flush()
 	}
+}
+
+// flushLGS makes events of the operations that have become ready.
+func (r *run) flushLGS() {
+	put := func(op uint32) {
+		o := &r.ops[op]
+		at := r.due[op]
+		switch o.Kind {
+		case Send:
+			at = max(at, r.out[int(o.rank)*r.nics+int(o.NIC)])
+		case Calc:
+			at = max(at, r.cpu[int(o.rank)*r.cpus+int(o.CPU)])
+		}
+		r.later(at, op<<3+beginning)
+	}
+	for _, op := range r.lateOps {
+		if r.ops[op].rank == r.touched {
+			put(op)
+		}
+	}
+	for _, op := range r.lateOps {
+		if r.ops[op].rank != r.touched {
+			put(op)
+		}
+	}
+	r.lateOps = r.lateOps[:0]
 }
 
 // lgsMessage lets a message arrive.

@@ -211,6 +211,10 @@ func (r *run) flush() {
 	if len(r.lateOps) == 0 {
 		return
 	}
+	if r.Dialect == LGS {
+		r.flushLGS()
+		return
+	}
 	key := func(op uint32) uint64 { return uint64(r.ops[op].rank)<<2 | uint64(r.ops[op].Kind) }
 	if len(r.lateOps) > 20 {
 		slices.SortStableFunc(r.lateOps, func(a, b uint32) int { return int(key(a)) - int(key(b)) })
@@ -227,14 +231,9 @@ func (r *run) flush() {
 	for _, op := range r.lateOps {
 		o := &r.ops[op]
 		cpu := int(o.rank)*r.cpus + int(o.CPU)
-		at := uint64(0)
-		if r.due != nil {
-			at = r.due[op]
-		} else {
-			at = r.cpu[cpu]
-			if r.log != nil && o.Kind == Recv {
-				r.log.cause[op] = via(r.log.cpu[cpu], byCPU)
-			}
+		at := r.cpu[cpu]
+		if r.log != nil && o.Kind == Recv {
+			r.log.cause[op] = via(r.log.cpu[cpu], byCPU)
 		}
 		if o.Kind == Send {
 			at = max(at, r.out[int(o.rank)*r.nics+int(o.NIC)])

@@ -51,6 +51,7 @@ type slowRun struct {
 	events  []slowEvent
 	serial  uint64
 	touched map[int]bool
+	order   []int // of touched ranks, as they were touched first
 	p       slowParams
 }
 
@@ -99,6 +100,13 @@ func (x *slowRun) next() (e slowEvent, ok bool) {
 	e = x.events[best]
 	x.events = slices.Delete(x.events, best, best+1)
 	return e, true
+}
+
+func (x *slowRun) touch(rank int) {
+	if !x.touched[rank] {
+		x.touched[rank] = true
+		x.order = append(x.order, rank)
+	}
 }
 
 func (x *slowRun) create(at uint64, op *slowOp, what string) {
@@ -169,7 +177,7 @@ func (x *slowRun) reference() {
 				x.ranks[d.rank].ready = append(x.ranks[d.rank].ready, d)
 			}
 		}
-		x.touched[op.rank] = true
+		x.touch(op.rank)
 	}
 	finish := func(op *slowOp, at uint64) { // may be called twice
 		op.ended = true
@@ -179,11 +187,24 @@ func (x *slowRun) reference() {
 				x.ranks[d.rank].ready = append(x.ranks[d.rank].ready, d)
 			}
 		}
-		x.touched[op.rank] = true
+		x.touch(op.rank)
 	}
 	flush := func(r int) {
 		ready := x.ranks[r].ready
 		x.ranks[r].ready = nil
+		if lgs {
+			for _, op := range ready {
+				at, h := op.due, x.ranks[r]
+				if op.Kind == Send && h.out[op.NIC] > at {
+					at = h.out[op.NIC]
+				}
+				if op.Kind == Calc && h.cpu[op.CPU] > at {
+					at = h.cpu[op.CPU]
+				}
+				x.create(at, op, "op")
+			}
+			return
+		}
 		for _, kind := range []Kind{Send, Recv, Calc} {
 			for _, op := range ready {
 				if op.Kind != kind {
@@ -191,10 +212,6 @@ func (x *slowRun) reference() {
 				}
 				h := x.ranks[r]
 				switch {
-				case lgs && kind == Send:
-					x.create(max(op.due, h.out[op.NIC]), op, "op")
-				case lgs:
-					x.create(op.due, op, "op")
 				case kind == Send:
 					x.create(max(h.cpu[op.CPU], h.out[op.NIC]), op, "op")
 				default:
@@ -319,12 +336,18 @@ func (x *slowRun) reference() {
 			}
 			finish(op, end)
 		}
+		if lgs {
+			for i := len(x.order) - 1; i >= 0; i-- {
+				flush(x.order[i])
+			}
+		}
 		for r := range x.ranks {
 			if x.touched[r] {
 				flush(r)
 			}
 		}
 		clear(x.touched)
+		x.order = nil
 	}
 }
 

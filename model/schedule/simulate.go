@@ -96,6 +96,7 @@ type run struct {
 	cpu     []uint64 // until then each CPU is occupied
 	out, in []uint64 // and each interface, by messages that it sends and that it receives
 	lateOps []uint32 // ready, and not yet among the events
+	touched uint32   // in dialect LGS: the rank that an event has touched last
 	readied []uint64 // bits by operation: it is ready or was; nil: not kept, as no operation ends twice
 
 	blocks []int32   // of waiting, by rank; −1: none
