@@ -71,6 +71,24 @@ func (r *Rank) Buffer(o *Op) *Op {
 	return b
 }
 
+// Continue lets a send of the program end before it is known that its message has arrived: it
+// returns a send of the same data that goes on in its place, and whose data Own copies when the
+// first of it has left.
+func (r *Rank) Continue(o *Op) *Op {
+	x := r.NewOp()
+	x.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
+	x.state |= freed
+	r.freed++
+	return x
+}
+
+// Own copies the data of such a send into memory of the rank.
+func (r *Rank) Own(o *Op) {
+	b := r.Room(len(o.Buf))
+	r.Copy(b, o.Buf)
+	o.Buf, o.gathered = b, true
+}
+
 // fit takes the first room that is large enough.
 func (a *attached) fit(n int) (int, bool) {
 	at, i := 0, 0

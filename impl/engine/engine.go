@@ -107,6 +107,15 @@ type Counter interface {
 	Counts(yield func(name string, n int64) bool)
 }
 
+// Barrierer is an Engine with a barrier that takes no messages.
+type Barrierer interface {
+	Engine
+
+	// Barrier returns true when all n ranks have called it, of which this one is number me and rank
+	// returns the others; or false at once if the machine has no such barrier.
+	Barrier(n, me int, rank func(i int) int) bool
+}
+
 // AnyContext in place of a context stands for all.
 const AnyContext = 1<<32 - 1
 

@@ -212,5 +212,24 @@ func (r *Rank) Cancel(o *Op) {
 	}
 }
 
+// Barrier returns true when all n ranks have called it, or false if the engine has no barrier of its
+// own: see Barrierer.
+func (r *Rank) Barrier(n, me int, rank func(i int) int) bool {
+	b, ok := r.engine.(Barrierer)
+	return ok && b.Barrier(n, me, rank)
+}
+
+// AwaitSignal notes that the rank waits for another one in a barrier; negative: no more.
+func (r *Rank) AwaitSignal(rank int) {
+	if r.waits = nil; rank >= 0 {
+		r.waits = signalOf(rank)
+	}
+}
+
+// signalOf is the rank whose signal in a barrier a rank waits for.
+type signalOf int
+
+func (s signalOf) wait(*Rank) Wait { return Wait{For: ForBarrier, Peer: int(s), Tag: Any} }
+
 // Direct returns the engine's single packets and remote memory access, or nil if it has none.
 func (r *Rank) Direct() Direct { return r.engine.Direct() }

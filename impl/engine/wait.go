@@ -40,6 +40,7 @@ const (
 	ForCancel                  // of a message that was not received
 	ForStart                   // of a persistent operation, or Free
 	ForEnd                     // nothing: it has ended
+	ForBarrier                 // the other's signal in a barrier
 )
 
 // waiting is something to wait for.

@@ -285,6 +285,17 @@ func (e *Engine) Progress(block bool) bool {
 	return e.fabric.progress(block)
 }
 
+// Barrier implements engine.Barrierer, where the port has memory and queues.
+func (e *Engine) Barrier(n, me int, rank func(i int) int) bool {
+	f, ok := e.fabric.(*remote)
+	if ok {
+		f.enter()
+		defer f.leave()
+		f.barrier(n, me, rank)
+	}
+	return ok
+}
+
 func (e *Engine) Looked(bool) { e.port.Spend(model.MBCFTest, 1) }
 
 // Direct returns nil: there is nothing below messages.

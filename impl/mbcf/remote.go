@@ -27,6 +27,7 @@ type remote struct {
 	limit    int // longest entry
 	taken    int // longest put whose data the port takes at once; 0: too short to be of use
 	records  []device.Key
+	signals  device.Key // of the word that each other rank counts its signals in barriers in
 	token    uint64
 	refusals []*peer // whose FIFOs have refused a message
 	quiet    uint64  // events after which nothing was found
@@ -35,20 +36,26 @@ type remote struct {
 	depth    int     // of enter
 	asked    request
 	entry    []byte
+	word     [8]byte
 }
 
 // remotePeer is a peer's queues.
 type remotePeer struct {
 	messages, requests     device.Key // from the peer, here
 	toMessages, toRequests device.Key // at the peer
-	flight                 []*op      // messages on the way into its FIFO
-	begun                  int        // how many of them are started
-	window                 int        // how many may be; 0: any number, as none was refused yet
-	flags                  int        // completions that are to come of entries that are not quiet
-	refused                *op        // the first of them, if its entry number part was refused; nil: none
+	toSignals              device.Key
+	signalled, passed      uint64 // signals in barriers to the peer, and from it that were of use
+	kept                   int    // bytes of messages in the FIFO, or on the way, whose sends have ended
+	flight                 []*op  // messages on the way into its FIFO
+	begun                  int    // how many of them are started
+	window                 int    // how many may be; 0: any number, as none was refused yet
+	flags                  int    // completions that are to come of entries that are not quiet
+	refused                *op    // the first of them, if its entry number part was refused; nil: none
 	part                   uint32
-	retry                  bool // an entry was refused, and is not tried again: the next one is
-	gone                   bool // its program has ended
+	burst                  uint32 // entries that are started at a time; 0: any number, as none was refused yet
+	partly                 bool   // of the message that was begun last some entries are not started
+	retry                  bool   // an entry was refused, and is not tried again: the next one is
+	gone                   bool   // its program has ended
 }
 
 // fabricOp is what an operation has of its fabric.
@@ -60,6 +67,7 @@ type fabricOp struct {
 	puts    int    // that have not ended
 	record  [recordLen]byte
 	header  head
+	kept    bool // it goes on in the place of one that has ended
 }
 
 const (
@@ -80,6 +88,7 @@ func newRemote(e *Engine) *remote {
 	f.enter()
 	defer f.leave()
 	n := e.port.Size()
+	f.signals = f.memory.Expose(make([]byte, 8*n))
 	for r := range n {
 		if r == int(e.self) {
 			continue
@@ -87,13 +96,18 @@ func newRemote(e *Engine) *remote {
 		p := e.peer(int32(r))
 		p.messages = f.queue.Create(e.size.fifo)
 		p.requests = f.queue.Create(e.size.requests * (requestLen + device.EntryOverhead))
-		b := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(f.entry[:0], uint64(p.messages)), uint64(p.requests))
+		b := f.entry[:0]
+		for _, k := range []device.Key{p.messages, p.requests, f.signals} {
+			b = binary.LittleEndian.AppendUint64(b, uint64(k))
+		}
 		e.send(r, &head{kind: kindHello}, b)
 	}
 	for range n - 1 {
 		q := e.port.Recv(true)
 		p := e.peer(int32(q.Src))
-		p.toMessages, p.toRequests = device.Key(binary.LittleEndian.Uint64(q.Data)), device.Key(binary.LittleEndian.Uint64(q.Data[8:]))
+		for i, k := range []*device.Key{&p.toMessages, &p.toRequests, &p.toSignals} {
+			*k = device.Key(binary.LittleEndian.Uint64(q.Data[8*i:]))
+		}
 	}
 	f.signal.Handle(func(src int, w device.Head) {
 		h := headOf(&w)
@@ -140,7 +154,8 @@ func (f *remote) request(p *peer) *request {
 	if q == nil {
 		return nil
 	}
-	h, more := unpack(q.Data), q.Data[headerLen:]
+	f.e.port.Copy(f.entry, q.Data)
+	h, more := unpack(f.entry), f.entry[headerLen:]
 	word := func(i int) uint64 { return binary.LittleEndian.Uint64(more[8*i:]) }
 	f.asked = request{context: h.context, tag: h.tag, size: h.size, serial: h.serial, accepted: h.other,
 		target: target{key: device.Key(word(0)), block: device.Key(word(1)), off: int(word(2)), token: word(3)}}
@@ -215,7 +230,23 @@ func (f *remote) answers(p *peer) bool {
 	return any
 }
 
+// enqueue puts a message into the FIFO. Its send ends at once, if its copy finds room among those
+// that may have to be tried again, which are no more than the FIFO holds; a synchronous one does not.
 func (f *remote) enqueue(p *peer, s *op) {
+	if f.taken == 0 || s.Mode == model.Synchronous || s.Detached() || p.refused != nil || p.window > 0 || p.kept+s.Size > f.e.size.fifo {
+		f.push(p, s)
+		return
+	}
+	x := f.e.rank.Continue(&s.Op).Self.(*op)
+	f.e.renew(x)
+	x.kept = true
+	p.kept += s.Size
+	f.push(p, x)
+	f.e.rank.Own(&x.Op)
+	f.e.rank.Complete(&s.Op)
+}
+
+func (f *remote) push(p *peer, s *op) {
 	s.header = f.e.next(p, s)
 	s.queued = true
 	p.flight = append(p.flight, s)
@@ -224,7 +255,7 @@ func (f *remote) enqueue(p *peer, s *op) {
 
 // fill starts the messages on the way that may be started.
 func (f *remote) fill(p *peer) {
-	for p.refused == nil && p.begun < len(p.flight) && (p.window == 0 || p.begun < p.window) {
+	for p.refused == nil && !p.partly && p.begun < len(p.flight) && (p.window == 0 || p.begun < p.window) {
 		p.begun++
 		f.start(p, p.flight[p.begun-1], 0)
 	}
@@ -235,9 +266,14 @@ func (f *remote) parts(s *op) uint32 {
 	return 1 + uint32((max(s.Size-(f.limit-headerLen), 0)+f.limit-1)/f.limit)
 }
 
-// enter1 starts the entries of a message, from one on.
+// start starts the entries of a message, from one on, or as many as may be started at a time: else
+// all that is behind an entry that is refused would cross the network in vain, again and again.
 func (f *remote) start(p *peer, s *op, from uint32) {
-	for i, n := from, f.parts(s); i < n; i++ {
+	n := f.parts(s)
+	if p.partly = p.burst > 0 && n-from > p.burst; p.partly {
+		n = from + p.burst
+	}
+	for i := from; i < n; i++ {
 		flags := device.Quiet
 		if i == n-1 {
 			flags = 0
@@ -282,14 +318,18 @@ func (f *remote) entered(q *device.Packet, h *head) bool {
 		return false
 	case q.Refused: // all that are behind it will be
 		p.refused, p.part, p.begun, p.window = s, h.to, 1, 1
+		p.burst, p.partly = 1, false
 		f.refusals = append(f.refusals, p)
 		f.e.port.NotifyExit(int(p.rank), (&head{kind: kindExit}).words())
-	case p.refused != nil: // it was tried again
-		f.accepted(p)
-		if !last {
-			f.start(p, s, h.to+1)
-			return true
+	case !last: // it was tried again, or is the last of those that were started
+		if p.refused != nil {
+			f.accepted(p)
 		}
+		p.burst = min(2*p.burst, 1<<20)
+		f.start(p, s, h.to+1)
+		return true
+	case p.refused != nil:
+		f.accepted(p)
 		fallthrough
 	default:
 		if p.window > 0 {
@@ -311,7 +351,11 @@ func (f *remote) accepted(p *peer) {
 
 // landed removes the first message from those on the way.
 func (f *remote) landed(p *peer) {
-	p.flight[0].queued = false
+	s := p.flight[0]
+	if s.queued = false; s.kept {
+		s.kept = false
+		p.kept -= s.Size
+	}
 	p.flight = slices.Delete(p.flight, 0, 1)
 	p.begun--
 }
@@ -485,7 +529,8 @@ func (f *remote) part(p *peer, q *device.Packet) {
 		if f.e.skip&retire == 0 {
 			f.answers(p)
 		}
-		h := unpack(b)
+		f.e.port.Copy(f.entry[:headerLen], b)
+		h := unpack(f.entry)
 		b = b[headerLen:]
 		f.e.accept(p, &h)
 	}
@@ -501,4 +546,29 @@ func (f *remote) forget(o *op) {
 		o.exposed = false
 		f.memory.Withdraw(o.key)
 	}
+}
+
+// Barrier lets ranks signal each other by remote writes, in log2(n) rounds: dissemination. Each counts
+// its signals to another one in a word there. The sources do not say how MPI/MBCF did it.
+func (f *remote) barrier(n, me int, rank func(i int) int) {
+	for step := 1; step < n; step <<= 1 {
+		to, from := f.e.peer(int32(rank((me+step)%n))), f.e.peer(int32(rank((me-step+n)%n)))
+		to.signalled++
+		binary.NativeEndian.PutUint64(f.word[:], to.signalled)
+		f.memory.Put(int(to.rank), to.toSignals, 8*int(f.e.self), f.word[:], device.NoCompletion)
+		from.passed++
+		f.e.rank.AwaitSignal(int(from.rank))
+		for {
+			seen := f.watch.Events()
+			if f.watch.Load(f.signals, 8*int(from.rank)) >= from.passed {
+				break
+			}
+			if !f.progress(false) && !f.ready() {
+				f.leave()
+				f.watch.Wait(seen, device.Forever)
+				f.enter()
+			}
+		}
+	}
+	f.e.rank.AwaitSignal(-1)
 }

@@ -28,7 +28,7 @@ func (e *Engine) Isend(o *engine.Op) {
 
 // start starts a send.
 func (e *Engine) start(s *op) {
-	s.cancel, s.acked, s.queued, s.serial = 0, false, false, 0
+	e.renew(s)
 	if s.Peer == e.self {
 		e.toSelf(s)
 		return
@@ -40,6 +40,9 @@ func (e *Engine) start(s *op) {
 	}
 	e.begin(p, s)
 }
+
+// renew forgets what a send was used for before.
+func (e *Engine) renew(s *op) { s.cancel, s.acked, s.queued, s.serial = 0, false, false, 0 }
 
 // begin lets a message leave.
 func (e *Engine) begin(p *peer, s *op) {

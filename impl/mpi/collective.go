@@ -8,6 +8,7 @@ import (
 	"github.com/loggp/loggp/impl/datatype"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/mpi/check"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 )
 
@@ -271,7 +272,7 @@ func (c *Comm) Allgatherv(send, recv Buffer, counts, offsets []int) {
 }
 
 // Alltoallv is Alltoall with parts of any length: part i of send goes to rank i, what comes from
-// rank i becomes part i of recv. Ranks exchange in pairs.
+// rank i becomes part i of recv. Each rank posts all its receives before it sends.
 func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer, recvCounts, recvOffsets []int) {
 	c.enter("Alltoallv")
 	c.checkIntra()
@@ -282,22 +283,41 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 		c.checkShared(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
 	}
 	r := c.round(collective.Alltoall, 0, send.Type)
-	for i := range c.size {
-		to, from := (c.rank+i)%c.size, (c.rank-i+c.size)%c.size
-		out := c.flat(send.Part(sendOffsets[to], sendCounts[to]), true)
-		part := recv.Part(recvOffsets[from], recvCounts[from])
-		in := c.flat(part, false)
-		if i == 0 {
-			r.copyOwn(in, out)
-		} else {
-			r.sendAndReceive(to, out, from, in)
+	r.exchange(func(to int) Buffer { return send.Part(sendOffsets[to], sendCounts[to]) },
+		func(from int) Buffer { return recv.Part(recvOffsets[from], recvCounts[from]) })
+}
+
+// exchange lets each rank send a part to each other one. A rank posts all its receives, from the rank
+// before it on, and then sends, to the rank behind it first.
+func (r *round) exchange(send, recv func(rank int) Buffer) {
+	in := make([][]byte, r.size)
+	posted := make([]*engine.Op, r.size)
+	for i := range r.size {
+		from := (r.rank - i + r.size) % r.size
+		in[from] = r.flat(recv(from), false)
+		if i > 0 {
+			posted[from] = r.e.Irecv(in[from], r.sign, r.world(from), r.context+1, AnyTag)
 		}
-		c.unflatten(part, in)
+	}
+	r.copyOwn(in[r.rank], r.flat(send(r.rank), true))
+	for i := 1; i < r.size; i++ {
+		to := (r.rank + i) % r.size
+		r.e.Send(model.Standard, r.flat(send(to), true), r.sign, r.world(to), r.context+1, r.tag)
+	}
+	for i := range r.size {
+		from := (r.rank - i + r.size) % r.size
+		if x := posted[from]; x != nil {
+			r.e.Wait(x)
+			got, _ := x.Received()
+			r.e.Release(x)
+			r.checkMessage(&collective.Step{From: from, Recv: collective.Span{Len: len(in[from])}}, got)
+		}
+		r.unflatten(recv(from), in[from])
 	}
 }
 
 // Alltoallw is Alltoall with a buffer for each rank to send from, and one to receive into
-// (MPI_Alltoallw). Ranks exchange in pairs.
+// (MPI_Alltoallw), and exchanges them likewise.
 func (c *Comm) Alltoallw(send, recv []Buffer) {
 	c.enter("Alltoallw")
 	c.checkIntra()
@@ -310,16 +330,7 @@ func (c *Comm) Alltoallw(send, recv []Buffer) {
 	}
 	c.checkShared(send, recv)
 	r := c.round(collective.Alltoall, 0, Packed) // each pair of ranks has types of its own
-	for i := range c.size {
-		to, from := (c.rank+i)%c.size, (c.rank-i+c.size)%c.size
-		out, in := c.flat(send[to], true), c.flat(recv[from], false)
-		if i == 0 {
-			r.copyOwn(in, out)
-		} else {
-			r.sendAndReceive(to, out, from, in)
-		}
-		c.unflatten(recv[from], in)
-	}
+	r.exchange(func(to int) Buffer { return send[to] }, func(from int) Buffer { return recv[from] })
 }
 
 // ReduceScatter combines the elements of all ranks, and gives rank i the counts[i] elements that

@@ -48,6 +48,12 @@ func (c *Comm) Size() int {
 	return c.size
 }
 
+// Counts yields what the rank's engine counts, such as requests, by names: nothing if it counts nothing.
+func (c *Comm) Counts(yield func(name string, n int64) bool) {
+	c.e.CheckGoroutine("Counts")
+	c.e.Counts(yield)
+}
+
 // Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
 func (c *Comm) Wtime() unit.Time {
 	c.e.CheckGoroutine("Wtime")

@@ -64,13 +64,18 @@ func (r *round) carry(a *collective.Algorithm, j collective.Job, in, out []byte)
 	r.areas, r.busy = [3][]byte{}, false
 }
 
+// table returns the rules of the communicator, or of the job.
+func (r *round) table() *collective.Tuning {
+	if r.extras != nil && r.extras.tuning != nil {
+		return r.extras.tuning
+	}
+	return r.state.tuning
+}
+
 // choose returns the algorithm for a job. If the table depends on where ranks are, it adds that to
 // the job.
 func (r *round) choose(j *collective.Job) *collective.Algorithm {
-	t := r.state.tuning
-	if r.extras != nil && r.extras.tuning != nil {
-		t = r.extras.tuning
-	}
+	t := r.table()
 	if t.NeedsNodes(r.operation) {
 		j.Nodes = r.nodes()
 	}
@@ -206,13 +211,16 @@ func (c *Comm) Tune(rules []collective.Rule) {
 	}
 }
 
-// Barrier returns when all ranks have called it. Messages go up a binomial tree to rank 0 and down
-// again, unless the job is tuned to another way, so rank 0 leaves first; to let another rank be the
+// Barrier returns when all ranks have called it. If the engine has no barrier of its own messages go
+// up a binomial tree to rank 0 and down again, unless the job is tuned to another way, so rank 0 leaves first; to let another rank be the
 // root, reorder the communicator with Create.
 func (c *Comm) Barrier() {
 	c.enter("Barrier")
 	c.checkIntra()
 	r := c.round(collective.Barrier, 0, Byte)
+	if !r.table().Asked(collective.Barrier) && c.e.Barrier(c.size, c.rank, c.world) {
+		return
+	}
 	j := collective.Job{Ranks: c.size}
 	a := r.choose(&j)
 	if a == binomial {

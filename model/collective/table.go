@@ -53,6 +53,18 @@ func Tuned(rules []Rule) *Tuning {
 // node.
 func (t *Tuning) NeedsNodes(o Operation) bool { return t[o].needsNodes }
 
+// Asked reports whether there is a rule for an operation beside those of Defaults: somebody wants an
+// algorithm.
+func (t *Tuning) Asked(o Operation) bool {
+	rules := len(t[o].choices) - 1
+	for _, r := range Defaults {
+		if r.Operation == o {
+			rules--
+		}
+	}
+	return rules > 0
+}
+
 // Choose returns the algorithm for a job: that of the first rule that applies and whose algorithm
 // serves it, or else the simplest. Algorithms that do not combine in the order of ranks are chosen
 // only if the operation commutes.

@@ -170,6 +170,8 @@ func WaitsFor(w engine.Wait, names Names) string {
 		what = fmt.Sprintf("%s to cancel a message of %d bytes%s that was not received", who, w.Bytes, tag)
 	case engine.ForStart:
 		what = fmt.Sprintf("Start or Free, being persistent with %s%s", who, tag)
+	case engine.ForBarrier:
+		what = fmt.Sprintf("%s in a barrier", who)
 	case engine.ForEnd:
 		what = "nothing, being complete"
 	case engine.ForBuffered:
