@@ -129,10 +129,13 @@ func (y *sweeper) rightSide() {
 // faces exchanges two layers of points with all neighbours.
 func (y *sweeper) faces() {
 	x, z := 10*y.ny*y.nz, 10*y.nx*y.nz
-	exchange(y.c, y.out[:x], y.south, y.in[:x], y.north, 2)
-	exchange(y.c, y.out[:x], y.north, y.in[:x], y.south, 3)
-	exchange(y.c, y.out[:z], y.east, y.in[:z], y.west, 2)
-	exchange(y.c, y.out[:z], y.west, y.in[:z], y.east, 3)
+	for tag, f := range []struct{ n, to, from int }{{x, y.south, y.north}, {x, y.north, y.south}, {z, y.east, y.west}, {z, y.west, y.east}} {
+		if f.from == mpi.ProcNull {
+			mpi.Send(y.c, y.out[:f.n], f.to, 5+tag)
+			continue
+		}
+		exchange(y.c, y.out[:f.n], f.to, y.in[:f.n], mpi.AnySource, 5+tag) // the tag says whose it is
+	}
 }
 
 // integrate exchanges what the surface integral needs: of two faces across each axis, the points
