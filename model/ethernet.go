@@ -80,7 +80,7 @@ type MBCF struct {
 	Input      Channel   // the interrupt by which a packet comes, with a copy of its data
 	Ack        unit.Time // the interrupt by which an acknowledgement comes
 	Output     Channel   // sending a packet from an interrupt, with a copy of its data
-	Dequeue    Channel   // the system call that takes an entry out of a queue, with a copy of its data
+	Dequeue    unit.Time // the system call that takes an entry out of a queue, without the copy of its data
 	Upcall     unit.Time // from an interrupt into a handler of the task, and back
 	Window     int       // packets to a host that are not acknowledged, at most
 	AckEvery   int       // packets after which their receiver acknowledges at once

@@ -103,7 +103,7 @@ func (r *reader) mbcf(to **model.MBCF) reading {
 		must("input", r.channel(&x.Input)),
 		must("ack", r.time(&x.Ack)),
 		must("output", r.channel(&x.Output)),
-		must("dequeue", r.channel(&x.Dequeue)),
+		must("dequeue", r.time(&x.Dequeue)),
 		must("upcall", r.time(&x.Upcall)),
 		must("window", r.count(&x.Window, 1, maxCount)),
 		must("ack_every", r.count(&x.AckEvery, 1, maxCount)),

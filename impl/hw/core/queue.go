@@ -12,7 +12,7 @@ type Remote interface {
 	Network
 	Limit() int                               // length of the longest entry
 	Enqueue(p *Port, x *Entry)                // charges the start of an entry, and schedules what leads to its Append
-	Dequeue(p *Port, n int)                   // charges taking an entry of n bytes out of a queue
+	Dequeue(p *Port)                          // charges taking an entry out of a queue, whose bytes the rank copies
 	Raise(p *Port, dst int, head device.Head) // charges the start of a signal, and schedules what leads to its Interrupt
 	Upcall(p *Port)                           // charges the way into a handler and back
 }
@@ -152,7 +152,7 @@ func (q queue) First(k device.Key) *device.Packet {
 	}
 	if !r.seen {
 		r.seen = true
-		q.remoteTo(int(q.ID)).Dequeue(q.Port, len(r.first.Data))
+		q.remoteTo(int(q.ID)).Dequeue(q.Port)
 	}
 	return &r.first.Packet.Packet
 }

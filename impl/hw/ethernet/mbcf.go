@@ -425,17 +425,15 @@ func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 // Receive takes a packet out of the system's queue.
 func (n *mbcf) Receive(p *core.Port, pk *core.Packet) {
 	if pk.Src != int(p.ID) {
-		n.Dequeue(p, 8*device.HeadWords+len(pk.Data))
+		n.Dequeue(p)
 	}
 }
 
 // Limit implements core.Remote, as do the others.
 func (n *mbcf) Limit() int { return n.MBCF.Limit }
 
-func (n *mbcf) Dequeue(p *core.Port, bytes int) {
-	t := n.task(p.ID)
-	t.system(n.MBCF.Dequeue.Start, "ethernet.mbcf.dequeue.start", model.Receiving)
-	t.system(n.MBCF.Dequeue.Bandwidth.Time(bytes), "ethernet.mbcf.dequeue.bandwidth", model.Receiving)
+func (n *mbcf) Dequeue(p *core.Port) {
+	n.task(p.ID).system(n.MBCF.Dequeue, "ethernet.mbcf.dequeue", model.Receiving)
 }
 
 func (n *mbcf) Upcall(p *core.Port) {
