@@ -74,7 +74,6 @@ func TestMisuse(t *testing.T) {
 		{"measure --platform t3d --pairs all --place intra", 2, []string{"--pairs, --place", "one of them"}},
 		{"measure --platform t3d --wait spin", 2, []string{"--wait", "shm", "t3d is emulated"}},
 		{"measure --platform t3d --quick", 2, []string{"--quick", "shm", "mpi", "t3d is emulated"}},
-		{"run --platform shm stencil", 2, []string{"platform shm", "not emulated", "measure"}},
 		{"trace --platform mpi", 2, []string{"platform mpi", "not emulated", "measure"}},
 		{"measure --platform sharedmemory", 2, []string{"catalogue", "t3d", "this machine is shm, tcp or mpi"}},
 		{"measure --platform shm --noise 5%", 2, []string{"--noise", "emulated machines", "shm is this one"}},

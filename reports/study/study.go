@@ -104,6 +104,7 @@ type Finding struct {
 	Note                           string    // the contradiction, how the value is read, what the fit warns of
 	Warning                        string    // codes of the fit's warnings
 	Again                          bool      // the published value counts in another artefact
+	Unexamined                     bool      // whether assumed numbers decide it is not found out
 }
 
 // ErrorPercent is how far the measured value is from the published one, in percent, signed: from the

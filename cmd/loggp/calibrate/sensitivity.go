@@ -158,7 +158,7 @@ func Decide(ctx context.Context, p *paper.Paper, s *study.Study) error {
 	var platforms []string
 	for _, a := range s.Artefacts {
 		for _, r := range a.Rows {
-			if r.Basis != compare.Validation || math.IsNaN(r.Low) || r.Unit == "" || slices.Contains(rows[r.Platform], r.Row) {
+			if r.Basis != compare.Validation || math.IsNaN(r.Low) || r.Unit == "" || r.Unexamined || slices.Contains(rows[r.Platform], r.Row) {
 				continue
 			}
 			if rows[r.Platform] == nil {

@@ -35,6 +35,10 @@ var benchmarks = map[string]benchmark{
 	"messages":  messagesBenchmark,
 	"patterns":  patternsBenchmark,
 	"aclmpl":    aclmplBenchmark,
+	"access":    accessBenchmark,
+	"posted":    postedBenchmark,
+	"sequences": sequencesBenchmark,
+	"npb":       npbBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.

@@ -213,6 +213,7 @@ func (x *run) publish(f *study.Finding, r *row) {
 		return
 	}
 	f.Basis = x.basis(r)
+	f.Unexamined = r.line == nil && r.rule.Unexamined
 	if x.rows[r.key] != nil {
 		f.Again = true
 		return
@@ -225,6 +226,8 @@ func (x *run) basis(r *row) string {
 	switch {
 	case r.Refuted:
 		return study.Contradicted
+	case r.line == nil && r.rule.Basis != "":
+		return r.rule.Basis
 	case calibrated(x.platforms, r.Name):
 		return compare.Calibration
 	}

@@ -58,6 +58,7 @@ type Rule struct {
 	Sum                      bool   // texts are sums: terms that are zero are left out
 	Open                     string // the published text of what the source leaves open
 	Basis, From, Note        string
+	Unexamined               bool              // whether assumed numbers decide it is not found out
 	Differs                  string            // a note where the texts differ
 	WhereDiffers             map[string]string `yaml:"where_differs"`
 }

@@ -1,0 +1,337 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// accessBenchmark times remote writes (write) and entries of a queue (fifo) by the port alone: one
+// way, and one behind the other.
+var accessBenchmark = benchmark{
+	gives: map[string]int{"one_way": 3, "stream": 3},
+	cells: func(_ *run, e *Experiment) int { return 2 * len(e.Sizes.values) },
+	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+		s := x.sites[e.Subject]
+		for i, bytes := range e.Sizes.values {
+			for j, way := range []string{"write", "fifo"} {
+				a := access{fifo: way == "fifo", bytes: bytes, rounds: max(e.Reps, 1)}
+				w, err := s.job.World(ctx, seed+uint64(2*i+j))
+				if err != nil {
+					return err
+				}
+				if err := w.Run(a.run); err != nil {
+					return fmt.Errorf("%s, %s of %d bytes: %w", s.Name, way, bytes, err)
+				}
+				slices.Sort(a.took)
+				of := []string{s.ID, way, strconv.Itoa(bytes)}
+				x.measured[expr.Key("one_way", of...)] = micros(a.took[len(a.took)/2])
+				x.measured[expr.Key("stream", of...)] = expr.Exactly(float64(bytes*streamed) / a.streamTime.Micros())
+				done(2*i + j + 1)
+			}
+		}
+		return nil
+	},
+}
+
+// streamed is how many accesses follow each other: enough for how the last one ends not to matter.
+const streamed = 500
+
+// access is remote accesses of one length. The clocks of an emulated machine show the same.
+type access struct {
+	fifo          bool
+	bytes, rounds int
+
+	begun      unit.Time
+	took       []unit.Time // one way
+	streamTime unit.Time
+}
+
+// run is the program of both ranks; others do nothing. The receiver looks until it has the data.
+func (a *access) run(p device.Port) error {
+	const pause = 2 * unit.Millisecond // longer than a round
+	if p.Rank() > 1 {
+		return nil
+	}
+	b := make([]byte, a.bytes)
+	key, queue := p.Memory().Expose(make([]byte, a.bytes)), p.Queue().Create(2*streamed*(a.bytes+device.EntryOverhead))
+	send := func() {
+		if a.fifo {
+			p.Queue().Enqueue(1, queue, b, device.Quiet, device.Head{})
+		} else {
+			p.Memory().Put(1, key, 0, b, device.NoCompletion)
+		}
+	}
+	if p.Rank() == 1 {
+		for range a.rounds {
+			for seen := p.Watch().Events(); ; seen = p.Watch().Events() {
+				if a.fifo && p.Queue().First(queue) != nil {
+					break
+				}
+				if p.Watch().Wait(seen, device.Forever); !a.fifo {
+					break
+				}
+			}
+			if a.fifo {
+				p.Copy(b, p.Queue().First(queue).Data)
+			}
+			a.took = append(a.took, p.Now()-a.begun)
+			if a.fifo {
+				p.Queue().Drop(queue)
+			}
+		}
+		p.Recv(true) // the end of the stream
+		return nil
+	}
+	p.Delay(pause) // until the other has its queue
+	for range a.rounds {
+		a.begun = p.Now()
+		send()
+		p.Delay(pause)
+	}
+	begin := p.Now()
+	for range streamed {
+		send()
+	}
+	p.Memory().Put(1, key, 0, nil, device.Head{1}) // ends behind all of them
+	p.Recv(true)
+	a.streamTime = p.Now() - begin
+	p.Send(1, &device.Packet{})
+	return nil
+}
+
+// postedBenchmark times round trips with receives that are posted first, and messages one behind
+// the other until a barrier.
+var postedBenchmark = benchmark{
+	gives: map[string]int{"round_trip": 2, "bandwidth": 2},
+	cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) },
+	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+		s := x.sites[e.Subject]
+		for i, bytes := range e.Sizes.values {
+			var trips []unit.Time
+			var stream unit.Time
+			n := min(max(4<<20/max(bytes, 1), 16), streamed)
+			_, err := s.counted(ctx, seed+uint64(i), 2, func(c *mpi.Comm) {
+				t, m := posted(c, bytes, max(e.Reps, 1)), follow(c, bytes, n)
+				if c.Rank() == 0 {
+					trips, stream = t, m
+				}
+			})
+			if err != nil {
+				return err
+			}
+			trip := slices.Min(trips)
+			if s.job.Library.CarriedBy() != model.Mbcf { // averages, of which the least counts
+				trip = 0
+				for _, t := range trips {
+					trip += t / unit.Time(len(trips))
+				}
+			}
+			of := []string{s.ID, strconv.Itoa(bytes)}
+			x.measured[expr.Key("round_trip", of...)] = micros(trip)
+			if bytes > 0 {
+				x.measured[expr.Key("bandwidth", of...)] = expr.Exactly(float64(n*bytes) / stream.Micros())
+			}
+			done(i + 1)
+		}
+		return nil
+	},
+}
+
+// posted times round trips of rank 0: both ranks post their receives, outside of the time.
+func posted(c *mpi.Comm, bytes, rounds int) (trips []unit.Time) {
+	out, in := make([]byte, bytes), make([]byte, bytes)
+	for range rounds {
+		r := mpi.Irecv(c, in, 1-c.Rank(), 0)
+		c.Barrier()
+		begin := c.Wtime()
+		if c.Rank() == 0 {
+			mpi.Send(c, out, 1, 0)
+			r.Wait()
+		} else {
+			r.Wait()
+			mpi.Send(c, out, 0, 0)
+		}
+		trips = append(trips, c.Wtime()-begin)
+	}
+	return trips
+}
+
+// follow times messages from rank 0 to rank 1 that follow each other, until a barrier.
+func follow(c *mpi.Comm, bytes, n int) unit.Time {
+	b := make([]byte, bytes)
+	c.Barrier()
+	begin := c.Wtime()
+	for range n {
+		if c.Rank() == 0 {
+			mpi.Send(c, b, 1, 0)
+		} else {
+			mpi.Recv(c, b, 0, 0)
+		}
+	}
+	c.Barrier()
+	return c.Wtime() - begin
+}
+
+// sequencesBenchmark runs short programs and counts what the engine of MPI/MBCF does in them.
+var sequencesBenchmark = benchmark{
+	gives: map[string]int{"count": 3, "completions": 2, "prefix": 1},
+	cells: func(_ *run, e *Experiment) int { return 2 },
+	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+		s := x.sites[e.Subject]
+		for _, name := range slices.Sorted(maps.Keys(sequences)) {
+			q := sequences[name]
+			counts, err := s.counted(ctx, seed, q.ranks, q.program)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", s.Name, name, err)
+			}
+			for what, n := range counts {
+				if short := counted[what]; short != "" {
+					x.measured[expr.Key("count", s.ID, name, short)] = expr.Exactly(float64(n))
+				}
+			}
+		}
+		done(1)
+		w, err := s.job.World(ctx, seed)
+		if err != nil {
+			return err
+		}
+		var f flood
+		if err := w.Run(f.run); err != nil {
+			return err
+		}
+		x.measured[expr.Key("completions", s.ID, "quiet")] = expr.Exactly(float64(f.quiet))
+		x.measured[expr.Key("completions", s.ID, "all")] = expr.Exactly(float64(f.all))
+		x.measured[expr.Key("prefix", s.ID)] = expr.Exactly(float64(f.prefix))
+		done(2)
+		return nil
+	},
+}
+
+// counted are the names that expressions have for what an engine counts.
+var counted = map[string]string{"messages by remote write": "written", "messages by FIFO": "queued", "requests posted": "requests", "requests dropped": "stale",
+	"requests lost": "lost", "temporary buffers used": "temporary"}
+
+// counted runs a program and returns what all engines count.
+func (s *site) counted(ctx context.Context, seed uint64, ranks int, program func(c *mpi.Comm)) (map[string]int64, error) {
+	j, err := world.New(s.job.Platform, s.Library, ranks, s.job.Noise)
+	if err != nil {
+		return nil, err
+	}
+	w, err := j.World(ctx, seed)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int64{}
+	return counts, mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+		program(c)
+		for name, n := range c.Counts {
+			counts[name] += n
+		}
+		return nil
+	})
+}
+
+// sequences are what is counted, by name: a message of which the send comes first, the receive comes
+// first, or both are on their way at once; more receives than a request FIFO holds; round trips
+// with receives that are posted first; and collective operations alone.
+var sequences = map[string]struct {
+	ranks   int
+	program func(c *mpi.Comm)
+}{
+	"send":    {2, func(c *mpi.Comm) { message(c, 1, 0, 5*unit.Millisecond) }},
+	"receive": {2, func(c *mpi.Comm) { message(c, 1, 5*unit.Millisecond, 0) }},
+	"cross":   {2, func(c *mpi.Comm) { message(c, 1, 0, 0) }},
+	"many":    {2, func(c *mpi.Comm) { message(c, 2*model.DefaultRequests, 50*unit.Millisecond, 0) }},
+	"trips":   {2, func(c *mpi.Comm) { posted(c, 1000, 10) }},
+	"collectives": {8, func(c *mpi.Comm) {
+		mine, all := []int64{int64(c.Rank())}, make([]int64, 8)
+		for range 3 {
+			c.Bcast(mpi.Of(all), 0)
+			c.Allreduce(mpi.Of(all), mpi.Of(make([]int64, 8)), mpi.Sum)
+			mpi.Allgather(c, mine, all)
+			mpi.Alltoall(c, all, make([]int64, 8))
+			c.Reduce(mpi.Of(all), mpi.Of(make([]int64, 8)), mpi.Sum, 0)
+		}
+	}},
+}
+
+// message sends n messages of 1000 bytes, after a time, and receives them, after a time. Receives are
+// all posted before the first is waited for. The barrier of this engine takes no messages.
+func message(c *mpi.Comm, n int, sends, receives unit.Time) {
+	c.Barrier()
+	if c.Rank() == 0 {
+		c.Compute(sends)
+		for range n {
+			mpi.Send(c, make([]byte, 1000), 1, 0)
+		}
+		return
+	}
+	c.Compute(receives)
+	var all []mpi.Request
+	for range n {
+		all = append(all, mpi.Irecv(c, make([]byte, 1000), 0, 0))
+	}
+	for _, r := range all {
+		r.Wait()
+	}
+}
+
+// flood is a rank that appends to a queue until it refuses, and on.
+type flood struct {
+	quiet, all int // completions of entries that are quiet but for the last, and of others
+	prefix     int // entries in a full queue that are the first, in their order; 0: others are there
+}
+
+// run is the program of both ranks.
+func (f *flood) run(p device.Port) error {
+	const n, entry, room = 40, 100, 10
+	if p.Rank() > 1 {
+		return nil
+	}
+	q := p.Queue()
+	wide, narrow := q.Create(2*n*(entry+device.EntryOverhead)), q.Create(room*(entry+device.EntryOverhead))
+	if p.Rank() == 1 {
+		p.Recv(true)
+		for i := 0; ; i++ {
+			x := q.First(narrow)
+			if x == nil {
+				break
+			}
+			if f.prefix++; int(x.Data[0]) != i {
+				f.prefix = 0
+				break
+			}
+			q.Drop(narrow)
+		}
+		return nil
+	}
+	p.Delay(unit.Millisecond) // until the other has its queues
+	b := make([]byte, entry)
+	fill := func(k device.Key, flags device.EnqueueFlags) (completions int) {
+		for i := range n {
+			if b[0] = byte(i); i == n-1 {
+				flags = 0
+			}
+			q.Enqueue(1, k, b, flags, device.Head{})
+		}
+		p.Delay(10 * unit.Millisecond)
+		for p.Recv(false) != nil {
+			completions++
+		}
+		return completions
+	}
+	f.quiet, f.all = fill(wide, device.Quiet), fill(wide, 0)
+	fill(narrow, device.Quiet)
+	p.Send(1, &device.Packet{})
+	return nil
+}

@@ -1,0 +1,79 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/npb"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// npbBenchmark runs NAS Parallel Benchmarks. What an operation takes is found from the published
+// time of one process, as programs differ in it.
+var npbBenchmark = benchmark{
+	gives: map[string]int{"npb_time": 3, "npb_bytes": 3, "npb_messages": 3, "npb_written": 3},
+	cells: func(_ *run, e *Experiment) int { return len(e.OneProcess) * len(e.Ranks.values) },
+	run:   runNPB,
+}
+
+// sampled is the time of an operation with which a program is run to find how many it has.
+const sampled = unit.Microsecond
+
+// runNPB gives npb_time(subject, program, ranks) in seconds, the bytes and messages that MPI has sent
+// meanwhile, and the bytes of those that were written to receive buffers.
+func runNPB(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+	s := x.sites[e.Subject]
+	parts := 0
+	for _, program := range slices.Sorted(maps.Keys(e.OneProcess)) {
+		b, ok := npb.Named("npb-" + strings.ToLower(program))
+		if !ok {
+			return fmt.Errorf("there is no NAS benchmark %q", program)
+		}
+		took, _, err := s.benchmark(ctx, b, npb.Settings{Class: e.Class, Operation: sampled}, 1, seed)
+		if err != nil {
+			return err
+		}
+		operation := unit.Time(float64(sampled) * e.OneProcess[program] / (took.Micros() / 1e6))
+		for _, ranks := range e.Ranks.values {
+			took, counts, err := s.benchmark(ctx, b, npb.Settings{Class: e.Class, Operation: operation}, ranks, seed+uint64(parts))
+			if err != nil {
+				return err
+			}
+			of := []string{s.ID, program, strconv.Itoa(ranks)}
+			x.measured[expr.Key("npb_time", of...)] = expr.Exactly((took.Micros() / 1e6))
+			written := counts["bytes by remote write"]
+			x.measured[expr.Key("npb_bytes", of...)] = expr.Exactly(float64(written + counts["bytes by FIFO"]))
+			x.measured[expr.Key("npb_messages", of...)] = expr.Exactly(float64(counts["messages by remote write"] + counts["messages by FIFO"]))
+			x.measured[expr.Key("npb_written", of...)] = expr.Exactly(float64(written))
+			parts++
+			done(parts)
+		}
+	}
+	return nil
+}
+
+// benchmark runs a benchmark and returns its time, and what all engines have counted.
+func (s *site) benchmark(ctx context.Context, b npb.Benchmark, settings npb.Settings, ranks int, seed uint64) (unit.Time, map[string]int64, error) {
+	var result npb.Result
+	var failed error
+	counts, err := s.counted(ctx, seed, ranks, func(c *mpi.Comm) {
+		got, err := b.Run(c, settings)
+		if c.Rank() == 0 {
+			result, failed = got, err
+		}
+	})
+	switch {
+	case err != nil:
+	case failed != nil:
+		err = failed
+	case !b.Skeleton && !result.Verified:
+		err = fmt.Errorf("%s, class %s, on %d ranks: the result differs from the published one", b.Name, settings.Class, ranks)
+	}
+	return result.Time, counts, err
+}
