@@ -182,7 +182,9 @@ func (x *slowRun) reference() {
 	finish := func(op *slowOp, at uint64) { // may be called twice
 		op.ended = true
 		for _, d := range op.ends {
-			d.due = max(d.due, at)
+			if d.starts+d.requires > 0 { // else it is ready already
+				d.due = max(d.due, at)
+			}
 			if d.requires--; d.starts+d.requires == 0 {
 				x.ranks[d.rank].ready = append(x.ranks[d.rank].ready, d)
 			}
