@@ -39,6 +39,7 @@ var benchmarks = map[string]benchmark{
 	"posted":    postedBenchmark,
 	"sequences": sequencesBenchmark,
 	"npb":       npbBenchmark,
+	"programs":  programsBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.

@@ -12,6 +12,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -112,18 +113,22 @@ func (a *access) run(p device.Port) error {
 // postedBenchmark times round trips with receives that are posted first, and messages one behind
 // the other until a barrier.
 var postedBenchmark = benchmark{
-	gives: map[string]int{"round_trip": 2, "bandwidth": 2},
+	gives: map[string]int{"round_trip": 2, "bandwidth": 2, "exchange": 2},
 	cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) },
 	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 		s := x.sites[e.Subject]
+		on, err := s.two()
+		if err != nil {
+			return err
+		}
 		for i, bytes := range e.Sizes.values {
 			var trips []unit.Time
-			var stream unit.Time
+			var stream, crossing unit.Time
 			n := min(max(4<<20/max(bytes, 1), 16), streamed)
-			_, err := s.counted(ctx, seed+uint64(i), 2, func(c *mpi.Comm) {
-				t, m := posted(c, bytes, max(e.Reps, 1)), follow(c, bytes, n)
+			_, err := s.counted(ctx, seed+uint64(i), on, 2, func(c *mpi.Comm) {
+				t, m, b := posted(c, bytes, max(e.Reps, 1)), follow(c, bytes, n), crossed(c, bytes)
 				if c.Rank() == 0 {
-					trips, stream = t, m
+					trips, stream, crossing = t, m, b
 				}
 			})
 			if err != nil {
@@ -138,6 +143,7 @@ var postedBenchmark = benchmark{
 			}
 			of := []string{s.ID, strconv.Itoa(bytes)}
 			x.measured[expr.Key("round_trip", of...)] = micros(trip)
+			x.measured[expr.Key("exchange", of...)] = micros(crossing)
 			if bytes > 0 {
 				x.measured[expr.Key("bandwidth", of...)] = expr.Exactly(float64(n*bytes) / stream.Micros())
 			}
@@ -166,6 +172,17 @@ func posted(c *mpi.Comm, bytes, rounds int) (trips []unit.Time) {
 	return trips
 }
 
+// crossed times an exchange: both ranks send and receive at once, without blocking.
+func crossed(c *mpi.Comm, bytes int) unit.Time {
+	c.Barrier()
+	begin := c.Wtime()
+	s := mpi.Isend(c, make([]byte, bytes), 1-c.Rank(), 0)
+	r := mpi.Irecv(c, make([]byte, bytes), 1-c.Rank(), 0)
+	s.Wait()
+	r.Wait()
+	return c.Wtime() - begin
+}
+
 // follow times messages from rank 0 to rank 1 that follow each other, until a barrier.
 func follow(c *mpi.Comm, bytes, n int) unit.Time {
 	b := make([]byte, bytes)
@@ -190,7 +207,7 @@ var sequencesBenchmark = benchmark{
 		s := x.sites[e.Subject]
 		for _, name := range slices.Sorted(maps.Keys(sequences)) {
 			q := sequences[name]
-			counts, err := s.counted(ctx, seed, q.ranks, q.program)
+			counts, err := s.counted(ctx, seed, s.job.Platform, q.ranks, q.program)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.Name, name, err)
 			}
@@ -221,9 +238,10 @@ var sequencesBenchmark = benchmark{
 var counted = map[string]string{"messages by remote write": "written", "messages by FIFO": "queued", "requests posted": "requests", "requests dropped": "stale",
 	"requests lost": "lost", "temporary buffers used": "temporary"}
 
-// counted runs a program and returns what all engines count.
-func (s *site) counted(ctx context.Context, seed uint64, ranks int, program func(c *mpi.Comm)) (map[string]int64, error) {
-	j, err := world.New(s.job.Platform, s.Library, ranks, s.job.Noise)
+// counted runs a program on a platform, which is that of the subject but for a placement, and returns
+// what all engines count.
+func (s *site) counted(ctx context.Context, seed uint64, on *platform.Platform, ranks int, program func(c *mpi.Comm)) (map[string]int64, error) {
+	j, err := world.New(on, s.Library, ranks, s.job.Noise)
 	if err != nil {
 		return nil, err
 	}

@@ -66,6 +66,9 @@ type Experiment struct {
 	Ranks              sizes    // numbers of ranks; none: that of the subject
 	Reps               int      // with each root of the barrier
 
+	Programs   []string // that ship with loggp
+	Placements []string // of ranks on nodes, such as 4+4
+
 	Class      string             // of NAS benchmarks
 	OneProcess map[string]float64 `yaml:"one_process"` // seconds that each takes on one processor, by its name
 }

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,9 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/npb"
+	"github.com/loggp/loggp/impl/programs"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -62,7 +66,7 @@ func runNPB(ctx context.Context, x *run, e *Experiment, seed uint64, done func(i
 func (s *site) benchmark(ctx context.Context, b npb.Benchmark, settings npb.Settings, ranks int, seed uint64) (unit.Time, map[string]int64, error) {
 	var result npb.Result
 	var failed error
-	counts, err := s.counted(ctx, seed, ranks, func(c *mpi.Comm) {
+	counts, err := s.counted(ctx, seed, s.job.Platform, ranks, func(c *mpi.Comm) {
 		got, err := b.Run(c, settings)
 		if c.Rank() == 0 {
 			result, failed = got, err
@@ -76,4 +80,77 @@ func (s *site) benchmark(ctx context.Context, b npb.Benchmark, settings npb.Sett
 		err = fmt.Errorf("%s, class %s, on %d ranks: the result differs from the published one", b.Name, settings.Class, ranks)
 	}
 	return result.Time, counts, err
+}
+
+// programsBenchmark runs programs that ship with loggp with their ranks placed on nodes.
+var programsBenchmark = benchmark{
+	gives: map[string]int{"program_time": 4},
+	cells: func(_ *run, e *Experiment) int {
+		return len(e.Programs) * len(e.Placements) * len(e.Sizes.values)
+	},
+	run: runPrograms,
+}
+
+// runPrograms gives program_time(subject, program, placement, size) in seconds: when the last rank ends,
+// from a barrier on.
+func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+	s := x.sites[e.Subject]
+	parts := 0
+	for _, name := range e.Programs {
+		p, ok := programs.Named(name)
+		if !ok {
+			return fmt.Errorf("there is no program %q", name)
+		}
+		for _, placement := range e.Placements {
+			on, ranks, err := s.placed(placement)
+			if err != nil {
+				return err
+			}
+			for _, size := range e.Sizes.values {
+				settings := programs.Settings{Size: size, Rounds: 1, Operation: on.Machine.Processor.Operation}
+				var last unit.Time
+				var failed error
+				_, err := s.counted(ctx, seed+uint64(parts), on, ranks, func(c *mpi.Comm) {
+					c.Barrier()
+					begin := c.Wtime()
+					err := p.Run(c, settings)
+					if last = max(last, c.Wtime()-begin); err != nil {
+						failed = err
+					}
+				})
+				if err = cmp.Or(err, failed); err != nil {
+					return fmt.Errorf("%s, %s on %s: %w", s.Name, name, placement, err)
+				}
+				x.measured[expr.Key("program_time", s.ID, name, placement, strconv.Itoa(size))] = expr.Exactly(last.Micros() / 1e6)
+				parts++
+				done(parts)
+			}
+		}
+	}
+	return nil
+}
+
+// placed returns the platform of the subject with a placement of ranks on its nodes, and how many they
+// are.
+func (s *site) placed(placement string) (*platform.Platform, int, error) {
+	p, err := model.ParsePlacement(placement)
+	if err != nil {
+		return nil, 0, err
+	}
+	on := *s.job.Platform
+	on.Machine, err = on.Machine.Place(p)
+	return &on, p.Ranks(), err
+}
+
+// two returns the platform with two ranks of the subject's place.
+func (s *site) two() (*platform.Platform, error) {
+	if s.job.Platform.Machine.Nodes == nil {
+		return s.job.Platform, nil
+	}
+	placement := "1+1"
+	if s.Place == model.Intra.String() {
+		placement = "2"
+	}
+	on, _, err := s.placed(placement)
+	return on, err
 }
