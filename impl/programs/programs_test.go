@@ -10,6 +10,8 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 func library() *model.Library {
@@ -110,6 +112,36 @@ func TestPlantedFaults(t *testing.T) {
 		}
 		if changed < 3 {
 			t.Errorf("%s: only %d messages were changed", p.Name, changed)
+		}
+	}
+}
+
+// The largest singular values are those of gonum, on any number of ranks, where there are as many steps
+// as rows.
+func TestSingularValues(t *testing.T) {
+	const n = 25
+	dense := mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := range min(n, perRow) {
+			column, value := element(n, i, j)
+			dense.Set(i, column, dense.At(i, column)+value)
+		}
+	}
+	var known mat.SVD
+	if !known.Factorize(dense, mat.SVDNone) {
+		t.Fatal("no singular values")
+	}
+	want := known.Values(nil)[:triplets]
+	for _, ranks := range []int{1, 3, 4} {
+		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
+			got, err := newLanczos(c, Settings{Size: n}).leading()
+			if err == nil && !floats.EqualApprox(got, want, 1e-9) {
+				err = wrong(c, "%v, want %v", got, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%d ranks: %v", ranks, err)
 		}
 	}
 }
