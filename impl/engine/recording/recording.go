@@ -5,9 +5,8 @@
 //
 // A Recorder puts an engine of its own around that of each rank. It sees which messages a rank begins
 // to send and to receive, when the program learns that they have ended, and how long the rank works
-// between its calls. Calls for one message at least are operations of the schedule; collective
-// operations appear as the messages that they are made of. What an engine does within its calls is
-// not recorded: it is what another machine, or a simulation, does in its own way.
+// between its calls. Collective operations appear as the messages that they are made of. What an engine
+// does within its calls is not recorded: another machine, or a simulation, does that in its own way.
 package recording
 
 import (
