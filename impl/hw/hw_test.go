@@ -48,9 +48,9 @@ func TestLaws(t *testing.T) {
 		case "tree":
 			p = &platform.Platform{Machine: treeOf(2, 60e6, 1, 2, 3, 1), Libraries: []*model.Library{nil}}
 		case "mbcf":
-			p = &platform.Platform{Machine: accessible(true, 100_000), Libraries: []*model.Library{{Engine: model.Mbcf}}}
+			p = &platform.Platform{Machine: accessible(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
 		case "mbcf with losses":
-			p = &platform.Platform{Machine: accessible(false, 6000), Libraries: []*model.Library{{Engine: model.Mbcf}}}
+			p = &platform.Platform{Machine: accessible(false, 6000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
 		default:
 			p = catalogued(t, name)
 		}

@@ -135,7 +135,7 @@ var postedBenchmark = benchmark{
 				return err
 			}
 			trip := slices.Min(trips)
-			if s.job.Library.CarriedBy() != model.Mbcf { // averages, of which the least counts
+			if !s.job.Library.CarriedBy().Accesses { // averages, of which the least counts
 				trip = 0
 				for _, t := range trips {
 					trip += t / unit.Time(len(trips))
