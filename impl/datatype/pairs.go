@@ -11,6 +11,9 @@ var (
 	Int64Int64   = pair("Int64Int64", Int64, Int64)
 	Float64Int64 = pair("Float64Int64", Float64, Int64)
 
+	Float32Float32 = pair("Float32Float32", Float32, Float32) // MPI_2REAL of Fortran, whose indices are real
+	Float64Float64 = pair("Float64Float64", Float64, Float64)
+
 	LongDoubleInt32 = pair("LongDoubleInt32", LongDouble, Int32)
 )
 

@@ -96,6 +96,9 @@ var (
 	Int64Int64   = datatype.Int64Int64
 	Float64Int64 = datatype.Float64Int64
 
+	Float32Float32 = datatype.Float32Float32 // of Fortran
+	Float64Float64 = datatype.Float64Float64
+
 	LongDoubleInt32 = datatype.LongDoubleInt32 // of C
 )
 

@@ -7,7 +7,7 @@ import (
 )
 
 // pair is a value and an index, as datatypes of pairs lay them out.
-type pair[V ordered, I integer] struct {
+type pair[V, I ordered] struct {
 	Value V
 	Index I
 }
@@ -23,10 +23,13 @@ func locating(name string, better func(order int) bool) *Op {
 		datatype.Int64Int32:   locate[int64, int32](better),
 		datatype.Int64Int64:   locate[int64, int64](better),
 		datatype.Float64Int64: locate[float64, int64](better),
+
+		datatype.Float32Float32: locate[float32, float32](better),
+		datatype.Float64Float64: locate[float64, float64](better),
 	}}
 }
 
-func locate[V ordered, I integer](better func(order int) bool) elements {
+func locate[V, I ordered](better func(order int) bool) elements {
 	return func(in, inout []byte) {
 		x, y := view[pair[V, I]](in), view[pair[V, I]](inout)
 		for i := range y {

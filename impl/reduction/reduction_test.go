@@ -50,6 +50,8 @@ var combinations = []combined{
 	{Bxor, datatype.Uint64, raw[uint64](1<<63 | 1), raw[uint64](3), raw[uint64](1<<63 | 2)},
 	{MaxLoc, datatype.Float64Int32, raw(pair[float64, int32]{2, 7}), raw(pair[float64, int32]{1, 3}), raw(pair[float64, int32]{2, 7})},
 	{MaxLoc, datatype.Int32Int32, raw(pair[int32, int32]{2, 7}), raw(pair[int32, int32]{2, 3}), raw(pair[int32, int32]{2, 3})},
+	{MinLoc, datatype.Float64Float64, raw(pair[float64, float64]{2, 7}), raw(pair[float64, float64]{2, 3}), raw(pair[float64, float64]{2, 3})},
+	{MaxLoc, datatype.Float32Float32, raw(pair[float32, float32]{2, 7}), raw(pair[float32, float32]{1, 3}), raw(pair[float32, float32]{2, 7})},
 	{MinLoc, datatype.Int16Int32, raw(pair[int16, int32]{-2, 7}), raw(pair[int16, int32]{2, 3}), raw(pair[int16, int32]{-2, 7})},
 	{MinLoc, datatype.Float32Int32, raw(pair[float32, int32]{1, 7}), raw(pair[float32, int32]{1, 9}), raw(pair[float32, int32]{1, 7})},
 }
