@@ -381,6 +381,8 @@ func TestExamplesOfHelp(t *testing.T) {
 			write(t, "my.yaml", b[2])
 		case "c":
 			write(t, "hello.c", b[2])
+		case "fortran":
+			write(t, "hello.f90", b[2])
 		}
 	}
 	for _, v := range verbs {

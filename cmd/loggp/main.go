@@ -128,7 +128,7 @@ func misuse(cmd *cobra.Command, err error) error {
 }
 
 // verbs are the verbs in the order of their use.
-var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
+var verbs = []func() *cobra.Command{doctorCommand, measureCommand, launchCommand, importCommand, fitCommand, predictCommand, compareCommand, exportCommand, reportCommand, reproduceCommand, traceCommand, ccCommand, fcCommand, runCommand, patternsCommand, simulateCommand, scheduleCommand, platformsCommand, calibrateCommand, versionCommand}
 
 func command() *cobra.Command {
 	root := &cobra.Command{

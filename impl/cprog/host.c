@@ -22,6 +22,9 @@ enum { guard = 64 << 10 };
 // current is the rank that this thread runs. Only functions that do not change stacks use it.
 static __thread struct host_rank *current __attribute__((tls_model("initial-exec")));
 
+// null_of_thread is null in every thread.
+static __thread void *null_of_thread __attribute__((tls_model("initial-exec")));
+
 __attribute__((noinline)) static void set_current(struct host_rank *h) { current = h; }
 __attribute__((noinline)) static struct host_rank *get_current(void) { return current; }
 
@@ -130,7 +133,13 @@ struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, 
 	h->r.cross = cross;
 	h->r.output = output;
 	h->r.rank = rank;
+	h->r.call = -1;
 	h->r.stdin_is_open = stdin_is_open;
+#if defined(__amd64__)
+	char *thread;
+	__asm__("movq %%fs:0, %0" : "=r"(thread));
+	h->r.null_of_thread = (char *)&null_of_thread - thread;
+#endif
 	h->argc = argc;
 	h->argv = argv;
 	h->measure = measure;

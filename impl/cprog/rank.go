@@ -269,8 +269,11 @@ func (r *rank) exited(status int) error {
 
 // last says which function of MPI the program called last.
 func (r *rank) last() string {
+	if r.h.r.call < 0 {
+		return ""
+	}
 	f := toolchain.Functions[r.h.r.call]
-	if r.h.r.args == nil || !f.MPI() {
+	if !f.MPI() {
 		return ""
 	}
 	return "; its last call was " + f.Name

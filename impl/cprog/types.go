@@ -33,6 +33,12 @@ var named = []struct {
 	{0x40, "MPI_INT8_T", mpi.Int8}, {0x41, "MPI_UINT8_T", mpi.Uint8}, {0x43, "MPI_CHAR", mpi.Int8}, {0x44, "MPI_SIGNED_CHAR", mpi.Int8}, {0x45, "MPI_UNSIGNED_CHAR", mpi.Uint8}, {0x47, "MPI_BYTE", mpi.Byte},
 	{0x48, "MPI_INT16_T", mpi.Int16}, {0x49, "MPI_UINT16_T", mpi.Uint16}, {0x50, "MPI_INT32_T", mpi.Int32}, {0x51, "MPI_UINT32_T", mpi.Uint32},
 	{0x58, "MPI_INT64_T", mpi.Int64}, {0x59, "MPI_UINT64_T", mpi.Uint64},
+	{0x18, "MPI_LOGICAL", mpi.Int32}, {0x19, "MPI_INTEGER", mpi.Int32}, {0x1a, "MPI_REAL", mpi.Float32}, {0x1b, "MPI_COMPLEX", mpi.Complex64},
+	{0x1c, "MPI_DOUBLE_PRECISION", mpi.Float64}, {0x1d, "MPI_DOUBLE_COMPLEX", mpi.Complex128}, {0x1e, "MPI_CHARACTER", mpi.Int8},
+	{0x30, "MPI_2REAL", mpi.Float32Float32}, {0x31, "MPI_2DOUBLE_PRECISION", mpi.Float64Float64}, {0x32, "MPI_2INTEGER", mpi.Int32Int32},
+	{0xc0, "MPI_LOGICAL1", mpi.Int8}, {0xc8, "MPI_LOGICAL2", mpi.Int16}, {0xd0, "MPI_LOGICAL4", mpi.Int32}, {0xd8, "MPI_LOGICAL8", mpi.Int64},
+	{0xc1, "MPI_INTEGER1", mpi.Int8}, {0xc9, "MPI_INTEGER2", mpi.Int16}, {0xd1, "MPI_INTEGER4", mpi.Int32}, {0xd9, "MPI_INTEGER8", mpi.Int64},
+	{0xd2, "MPI_REAL4", mpi.Float32}, {0xda, "MPI_REAL8", mpi.Float64}, {0xdb, "MPI_COMPLEX8", mpi.Complex64}, {0xe3, "MPI_COMPLEX16", mpi.Complex128},
 	{0xfe, "MPI_LB", mpi.LB}, {0xff, "MPI_UB", mpi.UB},
 }
 

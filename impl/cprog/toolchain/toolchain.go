@@ -1,5 +1,5 @@
-// Package toolchain compiles C programs for emulated machines: it has mpi.h, the table of functions, and the code that is
-// linked into every program, and it wraps the C compiler as mpicc does.
+// Package toolchain compiles C and Fortran programs for emulated machines: it has mpi.h, the table of functions, and the
+// code that is linked into every program, and it wraps the compilers as mpicc and mpifort do.
 //
 // A program becomes a shared object, so that each rank can have a private copy of it with its own global variables. It
 // needs a C compiler, and Go's cgo only to be run (package cprog).
@@ -114,29 +114,41 @@ func stubs() string {
 	return b.String()
 }
 
-// Compiler is a C compiler and the files that it needs.
+// Compiler is a compiler of C or Fortran and the files that it needs.
 type Compiler struct {
 	command []string // with arguments of the user's
 	dir     string   // where the files are
+	fortran bool
+	options []string // that it always gets
 }
 
 // New returns the compiler that the environment variable CC names, or cc. It writes the files that programs need to the
 // user's cache.
 func New() (*Compiler, error) {
-	command := strings.Fields(os.Getenv("CC"))
-	if len(command) == 0 {
-		command = []string{"cc"}
-	}
-	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil, fmt.Errorf("there is no C compiler %q, which C programs need: install one, or name it in CC", command[0])
+	command, err := named("CC", "cc", "C")
+	if err != nil {
+		return nil, err
 	}
 	c := &Compiler{command: command}
-	return c, c.install()
+	return c, c.install(command, objects, nil)
+}
+
+// named returns the command of a compiler of a language.
+func named(variable, usual, language string) ([]string, error) {
+	command := strings.Fields(os.Getenv(variable))
+	if len(command) == 0 {
+		command = []string{usual}
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, fmt.Errorf("there is no %s compiler %q, which %[1]s programs need: install one, or name it in %[3]s", language, command[0], variable)
+	}
+	return command, nil
 }
 
 // files returns the files that are written, by name.
 func files() map[string]string {
-	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs()}
+	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs(),
+		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases()}
 }
 
 // Version stands for what a program is compiled with. A program of another one is not run: its functions have other numbers.
@@ -150,11 +162,11 @@ var Version = func() int64 {
 }()
 
 // install writes the files to a directory that is named after what is in them, unless it is there, and compiles what is
-// linked into programs.
-func (c *Compiler) install() error {
+// linked into programs with a C compiler. More is done in the directory before it gets its name.
+func (c *Compiler) install(cc, objects []string, more func(dir string) error) error {
 	hash := sha256.New()
 	fmt.Fprintln(hash, Version)
-	fmt.Fprintln(hash, c.command, runtime.GOARCH)
+	fmt.Fprintln(hash, c.command, cc, objects, runtime.GOARCH)
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
@@ -177,10 +189,15 @@ func (c *Compiler) install() error {
 		}
 	}
 	for _, name := range objects {
-		cmd := exec.Command(c.command[0], slices.Concat(c.command[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-c", name + ".c", "-o", name + ".o"})...)
+		cmd := exec.Command(cc[0], slices.Concat(cc[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-c", name + ".c", "-o", name + ".o"})...)
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
+		}
+	}
+	if more != nil {
+		if err := more(work); err != nil {
+			return fmt.Errorf("preparing Fortran programs: %w", err)
 		}
 	}
 	if err := os.Chmod(work, 0o755); err != nil {
@@ -199,7 +216,7 @@ var objects = []string{"stubs", "runtime"}
 
 // Command returns the command that compiles or links a program with the arguments of a C compiler.
 func (c *Compiler) Command(args []string) []string {
-	command := slices.Concat(c.command, []string{"-I" + c.dir}, args)
+	command := slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args)
 	if !inputs(args) {
 		return command
 	}
@@ -214,6 +231,9 @@ func (c *Compiler) Command(args []string) []string {
 	for _, name := range objects {
 		command = append(command, filepath.Join(c.dir, name+".o"))
 	}
+	if c.fortran {
+		command = append(command, filepath.Join(c.dir, "fortran.o"), filepath.Join(c.dir, "error.o"), "-static-libgfortran")
+	}
 	return command
 }
 
@@ -224,7 +244,7 @@ func inputs(args []string) bool {
 		switch {
 		case value:
 			value = false
-		case a == "-o" || a == "-I" || a == "-L" || a == "-D" || a == "-U" || a == "-include" || a == "-x" || a == "-MF" || a == "-MT" || a == "-isystem" || a == "-Xlinker":
+		case a == "-o" || a == "-I" || a == "-L" || a == "-D" || a == "-U" || a == "-include" || a == "-x" || a == "-J" || a == "-MF" || a == "-MT" || a == "-isystem" || a == "-Xlinker":
 			value = true
 		case a == "-" || a == "" || a[0] != '-':
 			return true

@@ -105,6 +105,30 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_INT64_T ((MPI_Datatype)0x00000258)
 #define MPI_UINT64_T ((MPI_Datatype)0x00000259)
 
+/* Of Fortran. */
+#define MPI_LOGICAL ((MPI_Datatype)0x00000218)
+#define MPI_INTEGER ((MPI_Datatype)0x00000219)
+#define MPI_REAL ((MPI_Datatype)0x0000021a)
+#define MPI_COMPLEX ((MPI_Datatype)0x0000021b)
+#define MPI_DOUBLE_PRECISION ((MPI_Datatype)0x0000021c)
+#define MPI_DOUBLE_COMPLEX ((MPI_Datatype)0x0000021d)
+#define MPI_CHARACTER ((MPI_Datatype)0x0000021e)
+#define MPI_2REAL ((MPI_Datatype)0x00000230)
+#define MPI_2DOUBLE_PRECISION ((MPI_Datatype)0x00000231)
+#define MPI_2INTEGER ((MPI_Datatype)0x00000232)
+#define MPI_LOGICAL1 ((MPI_Datatype)0x000002c0)
+#define MPI_INTEGER1 ((MPI_Datatype)0x000002c1)
+#define MPI_LOGICAL2 ((MPI_Datatype)0x000002c8)
+#define MPI_INTEGER2 ((MPI_Datatype)0x000002c9)
+#define MPI_LOGICAL4 ((MPI_Datatype)0x000002d0)
+#define MPI_INTEGER4 ((MPI_Datatype)0x000002d1)
+#define MPI_REAL4 ((MPI_Datatype)0x000002d2)
+#define MPI_LOGICAL8 ((MPI_Datatype)0x000002d8)
+#define MPI_INTEGER8 ((MPI_Datatype)0x000002d9)
+#define MPI_REAL8 ((MPI_Datatype)0x000002da)
+#define MPI_COMPLEX8 ((MPI_Datatype)0x000002db)
+#define MPI_COMPLEX16 ((MPI_Datatype)0x000002e3)
+
 /* Types of what is missing, so that headers which name them compile. */
 typedef struct MPI_ABI_Win *MPI_Win;
 #define MPI_WIN_NULL ((MPI_Win)0x00000110)

@@ -34,6 +34,7 @@ struct loggp_rank {
 
 	int64_t rank;
 	int64_t stdin_is_open; /* this rank reads standard input */
+	intptr_t null_of_thread; /* where each thread has a null pointer, counted from the thread pointer */
 };
 
 #endif

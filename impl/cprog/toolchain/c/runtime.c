@@ -31,6 +31,10 @@ extern int main(int, char **, char **);
 int64_t loggp_now(void);
 int64_t loggp_sleep(int64_t);
 
+/* Of fortran.c, which is in Fortran programs alone. */
+__attribute__((weak)) void loggp_fortran_begin(struct loggp_rank *);
+__attribute__((weak)) void loggp_fortran_end(int failed);
+
 /* loggp_enter calls function number call of the emulator. */
 int64_t loggp_enter(int64_t call, intptr_t *args, void *caller) {
 	if (!self) {
@@ -150,6 +154,7 @@ OURS void _exit(int status) { end(LOGGP_EXITED, status & 255); }
 OURS void _Exit(int status) { _exit(status); }
 OURS void exit(int status) {
 	while (at_exits > 0) at_exit[--at_exits]();
+	if (loggp_fortran_end) loggp_fortran_end(status != 0);
 	fflush_unlocked(stdout);
 	_exit(status);
 }
@@ -314,6 +319,7 @@ EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
 	stdout = stream(1);
 	stderr = stream(2);
 	if (!r->stdin_is_open) stdin = fopen("/dev/null", "r");
+	if (loggp_fortran_begin) loggp_fortran_begin(r);
 	return stdin && stdout && stderr ? 0 : -1;
 }
 

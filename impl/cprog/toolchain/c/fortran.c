@@ -1,0 +1,338 @@
+/* Linked into Fortran programs by loggp fc: the procedures of MPI by the names that gfortran gives them. procedures.h has
+ * those that differ from the functions in C only in how arguments are passed. The rest stands in for what gfortran's
+ * library, a copy of which is in each program, must not do in a rank: whatever concerns the process. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "mpi.h"
+#include "rank.h"
+
+#define OURS __attribute__((weak, visibility("hidden")))
+
+int64_t loggp_enter(int64_t, intptr_t *, void *);
+double loggp_enter_real(int64_t, intptr_t *, void *);
+
+/* Constants that are addresses. The common blocks are those of mpif.h. */
+#define BLOCK __attribute__((common, visibility("hidden")))
+BLOCK int loggp_bottom_;
+BLOCK int loggp_in_place_;
+BLOCK int loggp_status_ignore_[8];
+BLOCK int loggp_statuses_ignore_[8];
+
+static inline intptr_t buffer_of(void *b) { return b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : (intptr_t)b; }
+static inline intptr_t status_or_null(void *s) { return s == loggp_status_ignore_ || s == loggp_statuses_ignore_ ? 0 : (intptr_t)s; }
+
+/* Arrays of handles: an INTEGER each in Fortran, a pointer each in C. Few are on the stack. */
+static intptr_t *widen(intptr_t *few, int *from, int n) {
+	intptr_t *h = n > 64 ? malloc(n * sizeof *h) : few;
+	for (int i = 0; i < n; i++) h[i] = from[i];
+	return h;
+}
+struct handles {
+	intptr_t *h, few[64];
+};
+static void release(struct handles *x) {
+	if (x->h != x->few) free(x->h);
+}
+#define HANDLES(x, from, n)                                       \
+	__attribute__((cleanup(release))) struct handles x##_all; \
+	intptr_t *x = x##_all.h = widen(x##_all.few, from, n);
+#define BACK(x, to, n) \
+	for (int i = 0, end = n; i < end; i++) ((int *)to)[i] = x[i];
+
+/* Texts have no end in Fortran, and blanks behind them. */
+#define TEXT_IN(s, from, length, skip)                          \
+	int b_##s = skip ? blanks(from, length) : 0;             \
+	int n_##s = trimmed((char *)from + b_##s, length - b_##s); \
+	char s[n_##s + 1];                                       \
+	memcpy(s, (char *)from + b_##s, n_##s);                  \
+	s[n_##s] = 0;
+#define TEXT_OUT(s) char s[8192 + 1] = {1};
+
+static int blanks(const char *s, int n) {
+	int i = 0;
+	while (i < n && s[i] == ' ') i++;
+	return i;
+}
+
+static int trimmed(const char *s, int n) {
+	while (n > 0 && s[n - 1] == ' ') n--;
+	return n;
+}
+
+static void text_back(const char *s, char *to, size_t room) {
+	if (*s == 1) return; /* nothing was written */
+	size_t n = strnlen(s, room);
+	memcpy(to, s, n);
+	memset(to + n, ' ', room - n);
+}
+
+static int loggp_members(int comm) {
+	int n;
+	MPI_Comm c = (MPI_Comm)(intptr_t)comm;
+	if (PMPI_Comm_test_inter(c, &n) == 0 && n)
+		PMPI_Comm_remote_size(c, &n);
+	else
+		PMPI_Comm_size(c, &n);
+	return n;
+}
+
+#include "procedures.h"
+
+#define ENTER(function, ...)                                                                   \
+	({                                                                                     \
+		intptr_t a[] = {__VA_ARGS__};                                                  \
+		loggp_enter(NUMBER_##function, a, __builtin_return_address(0));                \
+	})
+
+void pmpi_init_(int *ierror) { *ierror = ENTER(MPI_Init, 0, 0); }
+void pmpi_init_thread_(int *required, int *provided, int *ierror) { *ierror = ENTER(MPI_Init_thread, 0, 0, *required, (intptr_t)provided); }
+void pmpi_pcontrol_(int *level) { ENTER(MPI_Pcontrol, *level); }
+intptr_t pmpi_aint_add_(intptr_t *base, intptr_t *disp) { return *base + *disp; }
+intptr_t pmpi_aint_diff_(intptr_t *a, intptr_t *b) { return *a - *b; }
+
+/* Requests are counted from 1. */
+
+static int counted(int i) { return i == MPI_UNDEFINED ? i : i + 1; }
+
+void pmpi_waitany_(int *count, int *requests, int *index, void *status, int *ierror) {
+	HANDLES(h, requests, *count)
+	int i = MPI_UNDEFINED;
+	*ierror = ENTER(MPI_Waitany, *count, (intptr_t)h, (intptr_t)&i, status_or_null(status));
+	BACK(h, requests, *count)
+	*index = counted(i);
+}
+
+void pmpi_testany_(int *count, int *requests, int *index, int *flag, void *status, int *ierror) {
+	HANDLES(h, requests, *count)
+	int i = MPI_UNDEFINED;
+	*ierror = ENTER(MPI_Testany, *count, (intptr_t)h, (intptr_t)&i, (intptr_t)flag, status_or_null(status));
+	BACK(h, requests, *count)
+	*index = counted(i);
+}
+
+void pmpi_waitsome_(int *count, int *requests, int *found, int *indices, void *statuses, int *ierror) {
+	HANDLES(h, requests, *count)
+	*ierror = ENTER(MPI_Waitsome, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
+	BACK(h, requests, *count)
+	for (int i = 0; i < *found; i++) indices[i]++;
+}
+
+void pmpi_testsome_(int *count, int *requests, int *found, int *indices, void *statuses, int *ierror) {
+	HANDLES(h, requests, *count)
+	*ierror = ENTER(MPI_Testsome, *count, (intptr_t)h, (intptr_t)found, (intptr_t)indices, status_or_null(statuses));
+	BACK(h, requests, *count)
+	for (int i = 0; i < *found; i++) indices[i]++;
+}
+
+/* Addresses are counted from MPI_BOTTOM, which is a variable: so they fit the default integers of MPI-1 where they are
+ * those of static variables, and where not, their differences do. */
+
+static intptr_t from_bottom(void *p) { return (char *)p - (char *)&loggp_bottom_; }
+
+void pmpi_address_(void *location, int *address, int *ierror) {
+	*address = from_bottom(location);
+	*ierror = 0;
+}
+void pmpi_get_address_(void *location, intptr_t *address, int *ierror) {
+	*address = from_bottom(location);
+	*ierror = 0;
+}
+void pmpi_type_extent_(int *type, int *extent, int *ierror) {
+	intptr_t e = 0;
+	*ierror = ENTER(MPI_Type_extent, *type, (intptr_t)&e);
+	*extent = e;
+}
+void pmpi_type_lb_(int *type, int *bound, int *ierror) {
+	intptr_t b = 0;
+	*ierror = ENTER(MPI_Type_lb, *type, (intptr_t)&b);
+	*bound = b;
+}
+void pmpi_type_ub_(int *type, int *bound, int *ierror) {
+	intptr_t b = 0;
+	*ierror = ENTER(MPI_Type_ub, *type, (intptr_t)&b);
+	*bound = b;
+}
+void pmpi_type_hvector_(int *count, int *length, int *stride, int *old, int *new, int *ierror) {
+	intptr_t h = *new;
+	*ierror = ENTER(MPI_Type_hvector, *count, *length, *stride, *old, (intptr_t)&h);
+	*new = h;
+}
+void pmpi_type_hindexed_(int *count, int *lengths, int *at, int *old, int *new, int *ierror) {
+	HANDLES(wide, at, *count)
+	intptr_t h = *new;
+	*ierror = ENTER(MPI_Type_hindexed, *count, (intptr_t)lengths, (intptr_t)wide, *old, (intptr_t)&h);
+	*new = h;
+}
+void pmpi_type_struct_(int *count, int *lengths, int *at, int *types, int *new, int *ierror) {
+	HANDLES(wide, at, *count)
+	HANDLES(t, types, *count)
+	intptr_t h = *new;
+	*ierror = ENTER(MPI_Type_struct, *count, (intptr_t)lengths, (intptr_t)wide, (intptr_t)t, (intptr_t)&h);
+	*new = h;
+}
+
+/* The address of the buffer is not given back. */
+void pmpi_buffer_detach_(void *buffer, int *size, int *ierror) {
+	void *b;
+	*ierror = ENTER(MPI_Buffer_detach, (intptr_t)&b, (intptr_t)size);
+}
+
+/* Attributes are values, default integers in MPI-1. */
+
+void mpi_null_copy_fn_(void) {}
+void mpi_dup_fn_(void) {}
+void mpi_null_delete_fn_(void) {}
+void mpi_comm_null_copy_fn_(void) {}
+void mpi_comm_dup_fn_(void) {}
+void mpi_comm_null_delete_fn_(void) {}
+
+struct keyval {
+	void (*copy)(), (*delete)();
+	int of_mpi_1;
+	intptr_t extra;
+};
+
+static int copy_attribute(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag) {
+	struct keyval *k = extra;
+	int c = (intptr_t)comm, ierror = 0;
+	if (k->of_mpi_1) {
+		int e = k->extra, i = (intptr_t)in, o = 0;
+		k->copy(&c, &key, &e, &i, &o, flag, &ierror);
+		*(intptr_t *)out = o;
+	} else {
+		intptr_t i = (intptr_t)in;
+		k->copy(&c, &key, &k->extra, &i, out, flag, &ierror);
+	}
+	return ierror;
+}
+
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra) {
+	struct keyval *k = extra;
+	int c = (intptr_t)comm, ierror = 0;
+	if (k->of_mpi_1) {
+		int v = (intptr_t)value, e = k->extra;
+		k->delete(&c, &key, &v, &e, &ierror);
+	} else {
+		intptr_t v = (intptr_t)value;
+		k->delete(&c, &key, &v, &k->extra, &ierror);
+	}
+	return ierror;
+}
+
+static struct keyval *new_keyval(void (*copy)(), void (*delete)(), int of_mpi_1, intptr_t extra, intptr_t *functions) {
+	struct keyval *k = malloc(sizeof *k);
+	*k = (struct keyval){copy, delete, of_mpi_1, extra};
+	functions[0] = copy == mpi_null_copy_fn_ || copy == mpi_comm_null_copy_fn_ ? (intptr_t)MPI_NULL_COPY_FN
+	               : copy == mpi_dup_fn_ || copy == mpi_comm_dup_fn_           ? (intptr_t)MPI_DUP_FN
+	                                                                           : (intptr_t)copy_attribute;
+	functions[1] = delete == mpi_null_delete_fn_ || delete == mpi_comm_null_delete_fn_ ? (intptr_t)MPI_NULL_DELETE_FN : (intptr_t)delete_attribute;
+	return k;
+}
+
+void pmpi_keyval_create_(void (*copy)(), void (*delete)(), int *key, int *extra, int *ierror) {
+	intptr_t f[2];
+	struct keyval *k = new_keyval(copy, delete, 1, *extra, f);
+	*ierror = ENTER(MPI_Keyval_create, f[0], f[1], (intptr_t)key, (intptr_t)k);
+}
+void pmpi_comm_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_t *extra, int *ierror) {
+	intptr_t f[2];
+	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
+	*ierror = ENTER(MPI_Comm_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
+}
+void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *ierror = ENTER(MPI_Attr_put, *comm, *key, *value); }
+void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Comm_set_attr, *comm, *key, *value); }
+
+/* Attributes of the library's are addresses of values. */
+static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key <= MPI_LASTUSEDCODE ? *(int *)v : v; }
+
+void pmpi_attr_get_(int *comm, int *key, int *value, int *flag, int *ierror) {
+	intptr_t v;
+	*flag = 0;
+	*ierror = ENTER(MPI_Attr_get, *comm, *key, (intptr_t)&v, (intptr_t)flag);
+	if (*flag) *value = attribute(*key, v);
+}
+void pmpi_comm_get_attr_(int *comm, int *key, intptr_t *value, int *flag, int *ierror) {
+	intptr_t v;
+	*flag = 0;
+	*ierror = ENTER(MPI_Comm_get_attr, *comm, *key, (intptr_t)&v, (intptr_t)flag);
+	if (*flag) *value = attribute(*key, v);
+}
+
+/* What gfortran's library does to the process. Its standard units are pipes, whatever loggp's are: they are not cut off,
+ * and the emulator handles the signals. */
+
+OURS int fstat(int fd, struct stat *s) {
+	if (fd < 0 || fd > 2) return fstatat(fd, "", s, AT_EMPTY_PATH);
+	memset(s, 0, sizeof *s);
+	s->st_mode = S_IFIFO | 0600;
+	s->st_ino = fd + 1;
+	return 0;
+}
+OURS int fstat64(int fd, struct stat64 *s) { return fstat(fd, (struct stat *)s); }
+OURS int isatty(int fd) { return 0; }
+OURS off_t lseek(int fd, off_t at, int from) {
+	if (fd > 2) return syscall(SYS_lseek, fd, at, from);
+	errno = ESPIPE;
+	return -1;
+}
+OURS int ftruncate(int fd, off_t n) { return fd > 2 ? syscall(SYS_ftruncate, fd, n) : 0; }
+OURS int close(int fd) { return fd > 2 ? syscall(SYS_close, fd) : 0; }
+OURS void (*signal(int s, void (*f)(int)))(int) { return SIG_DFL; }
+
+OURS ssize_t writev(int fd, const struct iovec *v, int n) {
+	ssize_t all = 0;
+	for (int i = 0; i < n; i++) {
+		ssize_t k = write(fd, v[i].iov_base, v[i].iov_len);
+		if (k < 0) return all ? all : k;
+		all += k;
+		if (k < v[i].iov_len) break;
+	}
+	return all;
+}
+
+/* Lines are written when they are complete, as C programs write them here. */
+OURS char *secure_getenv(const char *name) {
+	char *v = getenv(name);
+	return !v && strcmp(name, "GFORTRAN_UNBUFFERED_PRECONNECTED") == 0 ? "y" : v;
+}
+
+/* Units are closed when the copy of the program is unloaded, and until then what files have to get is written. A rank that
+ * has failed is not unloaded, and may have locked a unit, which closing does not ask for. */
+void _gfortrani_flush_all_units(void);
+void _gfortrani_close_units(void);
+
+void loggp_fortran_end(int failed) {
+	if (failed)
+		_gfortrani_close_units();
+	else
+		_gfortrani_flush_all_units();
+}
+
+/* Output that is asynchronous elsewhere is not here: there are not as many variables of threads as copies of the program.
+ * The one that says which unit a thread works for is a usual variable here, with the place of a thread's null pointer. */
+intptr_t thread_unit;
+
+void loggp_fortran_begin(struct loggp_rank *r) { thread_unit = r->null_of_thread; }
+
+void _gfortrani_async_close(void *u) {}
+int _gfortrani_async_wait(void *a, void *b) { return 0; }
+int _gfortrani_async_wait_id(void *a, void *b, int i) { return 0; }
+int _gfortrani_collect_async_errors(void *a, void *b) { return 0; }
+void _gfortrani_enqueue_close(void *u) {}
+void _gfortrani_enqueue_data_transfer_init(void *u, void *d, int r) {}
+void _gfortrani_enqueue_done(void *u, int t) {}
+int _gfortrani_enqueue_done_id(void *u, int t) { return 0; }
+void _gfortrani_enqueue_transfer(void *u, void *a, int t) {}
+void _gfortrani_init_async_unit(void *u) {}
+
+#include "aliases.h"

@@ -1,0 +1,106 @@
+package toolchain
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// NewFortran returns the Fortran compiler that the environment variable FC names, or gfortran.
+//
+// Each copy of a program has its own copy of gfortran's library, so that its units are its own. That is linked
+// statically, but for two files: fortran.c has what asynchronous.c has, and error.o is changed.
+func NewFortran() (*Compiler, error) {
+	if runtime.GOARCH != "amd64" {
+		return nil, errors.New("only a processor of amd64 runs Fortran programs")
+	}
+	command, err := named("FC", "gfortran", "Fortran")
+	if err != nil {
+		return nil, err
+	}
+	cc, err := named("CC", "cc", "C")
+	if err != nil {
+		return nil, err
+	}
+	c := &Compiler{command: command, fortran: true, options: []string{"-fallow-argument-mismatch"}}
+	return c, c.install(cc, append(slices.Clone(objects), "fortran"), c.prepare)
+}
+
+// prepare compiles module mpi and takes error.o from the library.
+func (c *Compiler) prepare(dir string) error {
+	run := func(command ...string) (string, error) {
+		var out, fault bytes.Buffer
+		x := exec.Command(command[0], command[1:]...)
+		x.Dir, x.Stdout, x.Stderr = dir, &out, &fault
+		if err := x.Run(); err != nil {
+			return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, bytes.TrimSpace(fault.Bytes()))
+		}
+		return strings.TrimSpace(out.String()), nil
+	}
+	if _, err := run(slices.Concat(c.command, []string{"-w", "-fallow-argument-mismatch", "-fsyntax-only", "mpi.f90"})...); err != nil {
+		return fmt.Errorf("it has to be gfortran 10 or later: %w", err)
+	}
+	library, err := run(slices.Concat(c.command, []string{"-print-file-name=libgfortran.a"})...)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(library) {
+		return fmt.Errorf("%s has no libgfortran.a", c.command[0])
+	}
+	if _, err := run("ar", "x", library, "error.o"); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "error.o")
+	object, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := withoutThread(object, "thread_unit"); err != nil {
+		return fmt.Errorf("%s: error.o: %w", library, err)
+	}
+	return os.WriteFile(path, object, 0o644)
+}
+
+// withoutThread changes an object file in place: where it takes the offset of a thread's variable from the linker, it
+// takes it from a usual variable of that name. A thread's variable in each copy of a program would exhaust the room that
+// the C library has for those of libraries.
+func withoutThread(object []byte, name string) error {
+	f, err := elf.NewFile(bytes.NewReader(object))
+	if err != nil {
+		return err
+	}
+	symbols, err := f.Symbols()
+	if err != nil {
+		return err
+	}
+	number := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == name }) + 1 // that of no symbol is left out
+	if number == 0 {
+		return nil
+	}
+	for _, s := range f.Sections {
+		switch s.Type {
+		case elf.SHT_SYMTAB:
+			object[int(s.Offset)+number*elf.Sym64Size+4] = elf.ST_INFO(elf.STB_GLOBAL, elf.STT_NOTYPE)
+		case elf.SHT_RELA:
+			for at := s.Offset; at < s.Offset+s.FileSize; at += 24 {
+				info := object[at+8 : at+16]
+				if binary.LittleEndian.Uint32(info[4:]) != uint32(number) {
+					continue
+				}
+				if t := elf.R_X86_64(binary.LittleEndian.Uint32(info)); t != elf.R_X86_64_GOTTPOFF {
+					return fmt.Errorf("relocation %v of %s is not known", t, name)
+				}
+				binary.LittleEndian.PutUint32(info, uint32(elf.R_X86_64_PC32))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package toolchain
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The Fortran interface: mpif.h, module mpi and the procedures are made from the table of functions and from mpi.h.
+
+// constant is a line of mpi.h that Fortran programs need.
+type constant struct{ name, value string }
+
+var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\(MPI_\w+\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),$)`)
+
+// constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less than in C.
+func constants() []constant {
+	var all []constant
+	for _, m := range constantLine.FindAllStringSubmatch(source("constants.h"), -1) {
+		c := constant{m[1] + m[3], m[2] + m[4]}
+		var n int
+		if _, err := fmt.Sscan(c.value, &n); err != nil {
+			panic("toolchain: constants.h: " + m[0])
+		}
+		if strings.HasPrefix(c.name, "MPI_MAX_") {
+			n--
+		}
+		c.value = fmt.Sprint(n)
+		all = append(all, c)
+	}
+	return all
+}
+
+// places are constants that programs pass for an argument: their address says which they are, in a common block of the
+// name.
+var places = []struct{ name, kind, block string }{
+	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
+	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
+	{"MPI_STATUS_IGNORE", "INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)", "loggp_status_ignore"},
+	{"MPI_STATUSES_IGNORE", "INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)", "loggp_statuses_ignore"},
+}
+
+// attributeFunctions copy and delete attributes. Keys are made with them or with the program's.
+var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN"}
+
+// fortranConstants returns declarations that are right in the fixed and in the free form.
+func fortranConstants() string {
+	var b strings.Builder
+	b.WriteString("! The Fortran interface of loggp. Values are those of mpi.h.\n")
+	line := func(f string, a ...any) { fmt.Fprintf(&b, "      "+f+"\n", a...) }
+	fixed := []constant{{"MPI_STATUS_SIZE", "8"}, {"MPI_SOURCE", "1"}, {"MPI_TAG", "2"}, {"MPI_ERROR", "3"},
+		{"MPI_ADDRESS_KIND", "8"}, {"MPI_OFFSET_KIND", "8"}, {"MPI_COUNT_KIND", "8"}, {"MPI_INTEGER_KIND", "4"}}
+	for _, c := range slices.Concat(fixed, constants()) {
+		line("INTEGER %s", c.name)
+		line("PARAMETER (%s=%s)", c.name, c.value)
+	}
+	line("LOGICAL MPI_SUBARRAYS_SUPPORTED")
+	line("PARAMETER (MPI_SUBARRAYS_SUPPORTED=.FALSE.)")
+	line("LOGICAL MPI_ASYNC_PROTECTS_NONBLOCKING")
+	line("PARAMETER (MPI_ASYNC_PROTECTS_NONBLOCKING=.FALSE.)")
+	for _, p := range places {
+		line("%s", p.kind)
+		line("COMMON /%s/ %s", p.block, p.name)
+		line("SAVE /%s/", p.block)
+	}
+	for _, f := range attributeFunctions {
+		line("EXTERNAL %s", f)
+	}
+	return b.String()
+}
+
+// FortranHeader returns the text of mpif.h.
+func FortranHeader() string {
+	var b strings.Builder
+	b.WriteString(fortranConstants())
+	for _, f := range Functions {
+		switch {
+		case !f.MPI():
+		case f.Result == "double":
+			fmt.Fprintf(&b, "      DOUBLE PRECISION %s, P%s\n      EXTERNAL %[1]s, P%[1]s\n", f.Name, f.Name)
+		case f.Result == "MPI_Aint":
+			fmt.Fprintf(&b, "      INTEGER*8 %s, P%s\n      EXTERNAL %[1]s, P%[1]s\n", f.Name, f.Name)
+		}
+	}
+	return b.String()
+}
+
+// logical are the parameters that are LOGICAL in Fortran.
+var logical = []string{"flag", "commute", "reorder", "periods", "remain_dims", "high"}
+
+// integerAddress are the functions of MPI-1 whose addresses are default integers in Fortran.
+var integerAddress = []string{"MPI_Address", "MPI_Type_extent", "MPI_Type_lb", "MPI_Type_ub", "MPI_Type_hvector", "MPI_Type_hindexed", "MPI_Type_struct"}
+
+// callable are those that take a procedure or an attribute of the program's, in the module without an interface.
+func (f Function) callable() bool {
+	return strings.Contains(f.prototype, "_function") || strings.Contains(f.Name, "keyval_create") || strings.Contains(f.Name, "Keyval_create")
+}
+
+// FortranModule returns the source of module mpi: what mpif.h has, and interfaces, so that arguments are checked. A buffer
+// is of any type.
+func FortranModule() string {
+	var b strings.Builder
+	b.WriteString("module mpi\n      implicit none\n      private :: none_of_mpi\n      integer, parameter :: none_of_mpi = 0\n" + fortranConstants())
+	for _, f := range Functions {
+		if !f.MPI() {
+			continue
+		}
+		if f.callable() {
+			fmt.Fprintf(&b, "      external %s, P%[1]s\n", f.Name)
+			continue
+		}
+		for _, prefix := range []string{"", "P"} {
+			b.WriteString("      interface\n" + f.fortranInterface(prefix) + "      end interface\n")
+		}
+	}
+	b.WriteString("end module mpi\n")
+	return b.String()
+}
+
+func (f Function) fortranInterface(prefix string) string {
+	var b strings.Builder
+	names := f.fortranParameters()
+	kind, name := "subroutine", prefix+f.Name
+	switch f.Result {
+	case "double":
+		kind = "double precision function"
+	case "MPI_Aint":
+		kind = "integer(8) function"
+	default:
+		names = append(names, "ierror")
+	}
+	fmt.Fprintf(&b, "      %s %s(%s)\n", kind, name, strings.Join(names, ", &\n        "))
+	for _, p := range f.parameters() {
+		if slices.Contains(names, p.name) {
+			b.WriteString(f.declaration(p))
+		}
+	}
+	if f.Result == "int" {
+		b.WriteString("        integer, intent(out) :: ierror\n")
+	}
+	fmt.Fprintf(&b, "      end %s\n", kind[strings.LastIndex(kind, " ")+1:])
+	return b.String()
+}
+
+// declaration returns that of a parameter.
+func (f Function) declaration(p parsed) string {
+	of := "integer"
+	if slices.Contains(logical, p.name) {
+		of = "logical"
+	}
+	address := "integer(8)"
+	if slices.Contains(integerAddress, f.Name) {
+		address = "integer"
+	}
+	switch {
+	case p.of == "void*" && strings.Contains(f.Name, "_attr") || strings.HasPrefix(f.Name, "MPI_Attr_") && p.of == "void*":
+		if strings.HasPrefix(f.Name, "MPI_Attr_") {
+			return "        integer :: " + p.name + "\n"
+		}
+		return "        integer(8) :: " + p.name + "\n"
+	case p.of == "void*":
+		return fmt.Sprintf("        !GCC$ ATTRIBUTES NO_ARG_CHECK :: %s\n        type(*), dimension(*) :: %[1]s\n", p.name)
+	case p.of == "char*":
+		return "        character(len=*) :: " + p.name + "\n"
+	case p.of == "MPI_Status*" && strings.HasPrefix(p.name, "array_of"):
+		return "        integer :: " + p.name + "(8,*)\n"
+	case p.of == "MPI_Status*":
+		return "        integer :: " + p.name + "(8)\n"
+	case p.name == "ranges":
+		return "        integer :: ranges(3,*)\n"
+	case strings.HasPrefix(p.of, "MPI_Aint"):
+		of = address
+	case strings.HasPrefix(p.of, "MPI_Count"), strings.HasPrefix(p.of, "MPI_Offset"):
+		of = "integer(8)"
+	}
+	if p.array {
+		return "        " + of + " :: " + p.name + "(*)\n"
+	}
+	return "        " + of + " :: " + p.name + "\n"
+}
+
+// parsed is a parameter of a function: its type without const, and with a star for an array or a pointer.
+type parsed struct {
+	of, name string
+	array    bool
+}
+
+var parameterParts = regexp.MustCompile(`^(?:const )?(\w+) (\**)(\w+)((?:\[\d*\])*)$`)
+
+func (f Function) parameters() []parsed {
+	var all []parsed
+	for p := range strings.SplitSeq(f.prototype, ",") {
+		p = strings.TrimSpace(p)
+		if p == "void" || p == "..." {
+			continue
+		}
+		m := parameterParts.FindStringSubmatch(p)
+		if m == nil {
+			panic("toolchain: functions.txt: " + p)
+		}
+		x := parsed{of: m[1] + m[2], name: m[3], array: m[4] != ""}
+		if x.array {
+			x.of = m[1] + "*"
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// fortranParameters returns the names of a procedure's parameters without that for the error.
+func (f Function) fortranParameters() []string {
+	var names []string
+	for _, p := range f.parameters() {
+		if f.Name == "MPI_Init" || f.Name == "MPI_Init_thread" && (p.name == "argc" || p.name == "argv") {
+			continue
+		}
+		names = append(names, p.name)
+	}
+	return names
+}
+
+var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Info|Request|Message)$`)
+
+// length returns how many elements an array of handles has.
+func (f Function) length(p parsed) string {
+	if strings.Contains(f.Name, "lltoallw") {
+		return "loggp_members(*(int *)comm)"
+	}
+	return "*(int *)" + f.parameters()[0].name
+}
+
+// fortranProcedures returns the C code of all procedures that Fortran programs call, by the names that gfortran gives
+// them. Those that fortran.c has itself are left out.
+func fortranProcedures() string {
+	own := source("fortran.c")
+	var b strings.Builder
+	for i, f := range Functions {
+		if !f.MPI() {
+			continue
+		}
+		fmt.Fprintf(&b, "#define NUMBER_%s %d\n", f.Name, i)
+		if !strings.Contains(own, " p"+strings.ToLower(f.Name)+"_(") {
+			b.WriteString(f.fortranProcedure(i))
+		}
+	}
+	return b.String()
+}
+
+// fortranAliases returns the C code that gives each procedure its name without P, which a profiling tool may define.
+func fortranAliases() string {
+	var b strings.Builder
+	for _, f := range Functions {
+		if f.MPI() {
+			fmt.Fprintf(&b, "void %[1]s_() __attribute__((weak, alias(\"p%[1]s_\")));\n", strings.ToLower(f.Name))
+		}
+	}
+	return b.String()
+}
+
+func (f Function) fortranProcedure(number int) string {
+	var parameters, lengths, words, before, after []string
+	for _, p := range f.parameters() {
+		parameters = append(parameters, "void *"+p.name)
+		handle := handleKind.MatchString(strings.TrimSuffix(p.of, "*"))
+		word := "(intptr_t)" + p.name
+		switch {
+		case handle && p.array:
+			before = append(before, fmt.Sprintf("HANDLES(h_%s, %[1]s, %s)", p.name, f.length(p)))
+			if p.of == "MPI_Request*" {
+				after = append(after, fmt.Sprintf("BACK(h_%s, %[1]s, %s)", p.name, f.length(p)))
+			}
+			word = "(intptr_t)h_" + p.name
+		case handle && strings.HasSuffix(p.of, "*"):
+			before = append(before, fmt.Sprintf("intptr_t h_%s = *(int *)%[1]s;", p.name))
+			after = append(after, fmt.Sprintf("*(int *)%s = h_%[1]s;", p.name))
+			word = "(intptr_t)&h_" + p.name
+		case handle, p.of == "int":
+			word = "*(int *)" + p.name
+		case p.of == "MPI_Aint":
+			word = "*(intptr_t *)" + p.name
+		case p.of == "MPI_Status*":
+			word = "status_or_null(" + p.name + ")"
+		case p.of == "void*":
+			word = "buffer_of(" + p.name + ")"
+		case p.of == "char*":
+			lengths = append(lengths, "size_t l_"+p.name)
+			if strings.Contains(f.prototype, "const char *"+p.name) {
+				skip := 0
+				if strings.HasPrefix(f.Name, "MPI_Info") { // blanks before keys and values are not of them
+					skip = 1
+				}
+				before = append(before, fmt.Sprintf("TEXT_IN(s_%s, %[1]s, l_%[1]s, %d)", p.name, skip))
+			} else {
+				before = append(before, fmt.Sprintf("TEXT_OUT(s_%s)", p.name))
+				after = append(after, fmt.Sprintf("text_back(s_%s, %[1]s, l_%[1]s);", p.name))
+			}
+			word = "(intptr_t)s_" + p.name
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		words = []string{"0"}
+	}
+	result, ret := "void", "*ierror = e;"
+	if f.Result == "int" {
+		parameters = append(parameters, "int *ierror")
+	} else {
+		result, ret = f.Result, "return e;"
+	}
+	enter := "int64_t e = loggp_enter"
+	if f.Result == "double" {
+		enter = "double e = loggp_enter_real"
+	}
+	return fmt.Sprintf("%s p%s_(%s) { %s intptr_t a[] = {%s}; %s(%d, a, __builtin_return_address(0)); %s %s }\n",
+		result, strings.ToLower(f.Name), strings.Join(slices.Concat(parameters, lengths), ", "), strings.Join(before, " "), strings.Join(words, ", "), enter, number, strings.Join(after, " "), ret)
+}
