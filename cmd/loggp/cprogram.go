@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,7 +14,6 @@ import (
 
 	"github.com/loggp/loggp/impl/cprog"
 	"github.com/loggp/loggp/impl/portable"
-	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/recording"
@@ -76,14 +76,15 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if r.platform == "" {
 		return misuse(cmd, fmt.Errorf("--platform: say on what to run: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
 	}
-	if isHere(r.platform) {
-		return misuse(cmd, fmt.Errorf("--platform %s: programs in C run on emulated machines: %s; those that ship with loggp run here", r.platform, strings.Join(platform.Names(), ", ")))
+	if isHere(r.platform) && cmd.Flags().Changed("compute") {
+		return misuse(cmd, fmt.Errorf("--compute: it is for emulated machines, and %s is this one: computing takes its own time", r.platform))
 	}
-	known, err := load(cmd, r.platform)
+	r.output = os.Stdout
+	known, open, err := r.machine(cmd, false)
 	if err != nil {
 		return err
 	}
-	job, _, err := r.set(known, portable.Settings{Size: 1, Rounds: 1}, largest, world.New) // settings that it does not use
+	job, _, err := r.set(known, portable.Settings{Size: 1, Rounds: 1}, largest, open) // settings that it does not use
 	if err != nil {
 		return misuse(cmd, err)
 	}
@@ -94,7 +95,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	p.Context = cmd.Context()
+	p.Context, p.Real = cmd.Context(), job.Real()
 	p.Stdout, p.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	main, err := p.Main()
 	if err != nil {
@@ -105,8 +106,18 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if r.profile {
 		most = mostThings
 	}
+	out := cmd.OutOrStdout()
+	cmd.SetOut(cmd.ErrOrStderr())
+	defer cmd.SetOut(out)
 	begin := time.Now()
 	name := filepath.Base(args[0])
+	if job.Real() {
+		ends, err := r.timed(cmd, name, job, main)
+		if err != nil {
+			return p.Explain(err)
+		}
+		return show(cmd, recording.Ends(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
+	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, most, main)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", name, job.Platform.Machine.Name, p.Explain(err))
@@ -116,9 +127,6 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		note = fmt.Sprintf("Computing takes %g times what it takes here.", f)
 	}
 	document := recording.Run(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, job.Platform.Machine.Name, job.Library.Name), note, record, r.profile)
-	out := cmd.OutOrStdout()
-	cmd.SetOut(cmd.ErrOrStderr())
-	defer cmd.SetOut(out)
 	if err := show(cmd, document); err != nil {
 		return err
 	}

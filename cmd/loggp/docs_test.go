@@ -20,7 +20,7 @@ import (
 
 var (
 	block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
-	named = regexp.MustCompile(`(?m)\A(?:#|//) (\S+\.(?:yaml|c))`)
+	named = regexp.MustCompile(`(?m)\A(?:#|//|!) (\S+\.(?:yaml|c|f90))`)
 	word  = regexp.MustCompile(`'[^']*'|\S+`)
 )
 
@@ -95,7 +95,7 @@ func TestDocumentedCommands(t *testing.T) {
 			lay(t, outputs)
 			fakeSSH(t)
 			for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-				if n := named.FindStringSubmatch(b[2]); (b[1] == "yaml" || b[1] == "c") && n != nil {
+				if n := named.FindStringSubmatch(b[2]); slices.Contains([]string{"yaml", "c", "fortran"}, b[1]) && n != nil {
 					if err := os.WriteFile(n[1], []byte(b[2]), 0o666); err != nil {
 						t.Fatal(err)
 					}

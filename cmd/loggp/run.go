@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type runs struct {
 	seed                                          uint64
 	check, profile                                bool
 	c                                             cprogram
+	output                                        *os.File // of the ranks that are started on this machine; nil: it is lost
 }
 
 // largest is the largest size of a problem.
@@ -74,7 +76,7 @@ shift, incast and permutation are traffic and compute nothing: they print the th
 A name that ends with .goal is a schedule ('loggp schedule' makes some): each rank sends, receives and computes what it has for it, through
 MPI. 'loggp simulate' computes the time of the same by LogGOPS. --record writes what any program does as such a schedule: docs/schedule.md.
 
-Platforms shm and tcp are this machine, with ranks as processes: its times are real, programs compute in their own time, and C programs do not run there.
+Platforms shm and tcp are this machine, with ranks as processes: its times are real, and programs compute in their own time.
 
 A path such as ./hello is a program in C that 'loggp cc' has compiled; docs/c.md is about those. What it writes is its own: the times go to
 standard error. Flags stand before the path, and arguments of the program behind it.

@@ -37,7 +37,7 @@ func (r *runs) machine(cmd *cobra.Command, any bool) (*platform.Platform, opener
 		}
 	}
 	return &platform.Platform{Machine: &model.Machine{Name: r.platform}}, func(_ *platform.Platform, library string, ranks int, _ float64) (*world.Job, error) {
-		return world.NewHere(library, ranks, world.Placement{Platform: r.platform, Pin: true, Any: any, Command: commandLine(cmd)})
+		return world.NewHere(library, ranks, world.Placement{Platform: r.platform, Pin: true, Any: any, Output: r.output, Command: commandLine(cmd)})
 	}, nil
 }
 

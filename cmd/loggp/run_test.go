@@ -204,7 +204,7 @@ func TestRunRecord(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--record is for libraries of MPI": {"run", "--platform", "t3d", "-n", "4", "--library", "aclmpl", "--record", "y.goal", "spheres"},
 		"--profile: it is for emulated":    {"run", "--platform", "shm", "--profile", "cg"},
-		"programs in C run on emulated":    {"run", "--platform", "shm", "./hello"},
+		"--compute: it is for emulated":    {"run", "--platform", "shm", "--compute", "measured", "./hello"},
 		"--record: on shm it is for":       {"run", "--platform", "shm", "--record", "y.goal", "spheres"},
 		"there is no directory none":       {"run", "--platform", "t3d", "--record", "none/y.goal", "cg"},
 	} {
@@ -252,5 +252,41 @@ func TestCompareSchedules(t *testing.T) {
 		if status := run(t.Context(), append([]string{"compare"}, args...), &out, &errs); status != misused || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
 		}
+	}
+}
+
+// One binary runs on an emulated machine and, one process a rank, on this one.
+func TestRunCHere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "sum.c", `#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+	int rank, sum;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	int x = argc > 1 ? rank : getpid();
+	double begin = MPI_Wtime();
+	usleep(1000);
+	if (MPI_Wtime() - begin < 0.0009) return 1;
+	MPI_Reduce(&x, &sum, 1, MPI_INT, MPI_BXOR, 0, MPI_COMM_WORLD);
+	if (rank == 0) printf("%d\n", sum);
+	MPI_Finalize();
+}
+`)
+	var out, errs strings.Builder
+	if status := run(t.Context(), []string{"cc", "sum.c", "-o", "sum"}, &out, &errs); status != succeeded {
+		t.Skip(errs.String())
+	}
+	for _, platform := range []string{"t3d", "shm", "tcp"} {
+		if out := mustRun(t, "run", "--platform", platform, "-n", "4", "./sum", "ranks"); out != "0\n" {
+			t.Errorf("%s: the sum is %q", platform, out)
+		}
+	}
+	if out := mustRun(t, "run", "--platform", "t3d", "-n", "2", "./sum"); out != "0\n" {
+		t.Errorf("ranks of an emulated machine are processes: %q", out)
+	}
+	if out := mustRun(t, "run", "--platform", "shm", "-n", "2", "./sum"); out == "0\n" {
+		t.Error("ranks of this machine are one process")
 	}
 }

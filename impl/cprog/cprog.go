@@ -35,6 +35,9 @@ type Program struct {
 	Stack   int     // bytes of a rank's stack; 0: UsualStack
 	Compute Compute // what computing between calls takes
 
+	// Real says that the ranks are processes of this machine, where sleeping takes real time.
+	Real bool
+
 	Stdout, Stderr io.Writer
 	Tag            bool // begin each line of output with the rank
 

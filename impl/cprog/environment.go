@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/loggp/loggp/impl/cprog/toolchain"
@@ -122,9 +123,15 @@ var byName = map[string]handler{
 	"MPI_Info_create": infoCreate, "MPI_Info_free": infoFree, "MPI_Info_set": infoSet, "MPI_Info_get": infoGet, "MPI_Info_get_nkeys": infoKeys,
 	"MPI_Info_get_nthkey": infoKey, "MPI_Info_delete": infoDelete, "MPI_Info_dup": infoDup,
 
-	"loggp_now":   func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
-	"loggp_sleep": func(r *rank, a args) { r.world.Compute(unit.Time(a[0]) * unit.Nanosecond) },
-	"loggp_tick":  func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
+	"loggp_now": func(r *rank, _ args) { r.now.result = int64(r.world.Wtime() / unit.Nanosecond) },
+	"loggp_sleep": func(r *rank, a args) {
+		if r.p.Real {
+			time.Sleep(time.Duration(a[0]))
+			return
+		}
+		r.world.Compute(unit.Time(a[0]) * unit.Nanosecond)
+	},
+	"loggp_tick": func(r *rank, _ args) { r.now.result = max(int64(r.world.Wtick()/unit.Nanosecond), 1) },
 }
 
 const threadFunneled = 1024

@@ -150,5 +150,5 @@ func (g *Agent) start(m *command) (*rankProcess, error) {
 		return nil, err
 	}
 	defer shared.Close()
-	return startRank(m.Task, shared)
+	return startRank(m.Task, shared, nil)
 }

@@ -80,7 +80,7 @@ func runJob(c Config, t Transport, program func(device.Port) error) ([]byte, err
 // startHere starts all ranks but the first on this host.
 func (j *job) startHere(shared *os.File) error {
 	for rank := 1; rank < j.Ranks; rank++ {
-		p, err := startRank(j.task(rank), shared)
+		p, err := startRank(j.task(rank), shared, j.Output)
 		if err != nil {
 			return fmt.Errorf("launch: start rank %d: %w", rank, err)
 		}

@@ -31,6 +31,7 @@ type Config struct {
 	Pin     bool            // each rank's thread stays on a processor of its own
 	Context context.Context // ends the job when it is done; nil: none does
 	Team    *Team           // where the ranks from 1 up are; nil: on this host
+	Output  *os.File        // standard output of the ranks that are started on this host, whose standard error is this process's then; nil: none
 
 	// Check gets the error details of all ranks when they have ended well; its error is the
 	// run's. nil: nothing is checked.

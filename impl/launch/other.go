@@ -13,7 +13,7 @@ var errLinux = errors.New("launch: ranks as processes need Linux")
 
 type rankProcess struct{}
 
-func startRank(task, *os.File) (*rankProcess, error) { return nil, errLinux }
+func startRank(_ task, _, _ *os.File) (*rankProcess, error) { return nil, errLinux }
 
 func (*rankProcess) supervise(<-chan struct{}, *bool, func(report)) *Death { return nil }
 

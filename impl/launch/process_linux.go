@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -25,8 +26,8 @@ type rankProcess struct {
 	task    *os.File // to the rank, open as long as it may live
 }
 
-// startRank starts a rank on this host.
-func startRank(t task, shared *os.File) (*rankProcess, error) {
+// startRank starts a rank on this host. Without an output its standard output is lost.
+func startRank(t task, shared, output *os.File) (*rankProcess, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -47,6 +48,9 @@ func startRank(t task, shared *os.File) (*rankProcess, error) {
 	cmd := exec.Command(exe, t.Args...)
 	cmd.Env = append(without(os.Environ()), rankVariable+"="+strconv.Itoa(t.Rank), tokenVariable+"="+t.Token)
 	cmd.Stderr = &p.stderr
+	if output != nil {
+		cmd.Stdout, cmd.Stderr = output, io.MultiWriter(os.Stderr, &p.stderr)
+	}
 	cmd.ExtraFiles = []*os.File{theirTask, theirReports, shared}
 	if p.child, err = process.Start(cmd, syscall.SIGKILL); err != nil {
 		ourTask.Close()

@@ -30,6 +30,7 @@ type Config struct {
 	Pin     bool            // each rank to a processor of its own
 	Args    []string        // arguments of the processes that are started; nil: those of this one
 	Context context.Context // ends jobs when it is done; nil: none does
+	Output  *os.File        // of launch.Config
 	Team    *launch.Team    // where ranks are; nil: on this machine
 }
 
@@ -55,7 +56,7 @@ func (w *world) Run(program func(device.Port) error) error { return w.RunChecked
 
 // RunChecked implements device.Checker.
 func (w *world) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
-	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context, Team: w.Team, Check: check}, w, program)
+	return launch.Run(launch.Config{Ranks: w.Ranks, Args: w.Args, Pin: w.Pin, Context: w.Context, Output: w.Output, Team: w.Team, Check: check}, w, program)
 }
 
 // Create implements launch.Transport.

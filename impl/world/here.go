@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ type Placement struct {
 
 	Wait string // spin or block; "": spin if each rank has its own processor
 	Pin  bool   // each rank to a processor of its own
+
+	Output *os.File // of the ranks that are started; nil: what they write to standard output is lost
 
 	Any bool // the library need not be MPI, as in NewAny
 

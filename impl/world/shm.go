@@ -20,7 +20,7 @@ var sharedMemory = transport{
 		return own(4<<10, "messages to 4 KiB at once, longer ones are read by the receiver") // from there on the kernel's copy pays
 	},
 	open: func(j *Job, ctx context.Context) (device.World, error) {
-		return shm.New(shm.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx})
+		return shm.New(shm.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output})
 	},
 	facts: func() []machine.Fact { return nil },
 }

@@ -19,7 +19,7 @@ var connections = transport{
 		return own(128<<10, "messages to 128 KiB at once, longer ones when the receiver asks for them")
 	},
 	open: func(j *Job, ctx context.Context) (device.World, error) {
-		return tcp.New(tcp.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Team: j.here.Team})
+		return tcp.New(tcp.Config{Ranks: j.Ranks, Wait: launch.Wait(j.here.Wait), Pin: j.here.Pin, Args: j.here.Command, Context: ctx, Output: j.here.Output, Team: j.here.Team})
 	},
 	facts: tcp.Facts,
 }
