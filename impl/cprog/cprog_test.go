@@ -309,6 +309,44 @@ func TestMainInLibrary(t *testing.T) {
 	}
 }
 
+// The compiler may be one of C++.
+func TestCPlusPlus(t *testing.T) {
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("CC", "g++")
+	dir := t.TempDir()
+	source, path := filepath.Join(dir, "x.cpp"), filepath.Join(dir, "x")
+	text := `#include <mpi.h>
+#include <cstdio>
+#include <stdexcept>
+#include <vector>
+static std::vector<int> own(3, 7);
+int main(int argc, char **argv) {
+	MPI_Init(&argc, &argv);
+	int rank;
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	try {
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == 1) throw std::runtime_error("");
+	} catch (std::exception &e) {
+		own[1] = rank;
+	}
+	printf("%d of %d\n", own[1], rank);
+	MPI_Finalize();
+}
+`
+	if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	compile(t, source, path)
+	w, o := emulated(t, simple, 2)
+	out, err := run(t, w, o, &Program{Path: path})
+	if err != nil || !strings.Contains(out, "7 of 0\n") || !strings.Contains(out, "1 of 1\n") {
+		t.Errorf("%v: %q", err, out)
+	}
+}
+
 // What is no program says so.
 func TestNoProgram(t *testing.T) {
 	for path, want := range map[string]string{"cprog.go": "compile it with 'loggp cc'", "/nowhere/x": "no such file"} {

@@ -85,6 +85,15 @@ func Header() string {
 			}
 		}
 	}
+	b.WriteString("\n/* Handles have the same numbers in Fortran. */\n")
+	for _, kind := range []string{"Comm", "Datatype", "Errhandler", "Group", "Info", "Message", "Op", "Request"} {
+		name := kind
+		if kind == "Datatype" {
+			name = "Type"
+		}
+		fmt.Fprintf(&b, "static inline MPI_Fint MPI_%s_c2f(MPI_%s h) { return (MPI_Fint)(intptr_t)h; }\n", name, kind)
+		fmt.Fprintf(&b, "static inline MPI_%s MPI_%s_f2c(MPI_Fint h) { return (MPI_%[1]s)(intptr_t)h; }\n", kind, name)
+	}
 	b.WriteString("\n#if defined(__cplusplus)\n}\n#endif\n\n#endif\n")
 	return b.String()
 }
@@ -189,7 +198,7 @@ func (c *Compiler) install(cc, objects []string, more func(dir string) error) er
 		}
 	}
 	for _, name := range objects {
-		cmd := exec.Command(cc[0], slices.Concat(cc[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-c", name + ".c", "-o", name + ".o"})...)
+		cmd := exec.Command(cc[0], slices.Concat(cc[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"})...)
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))

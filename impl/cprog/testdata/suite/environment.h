@@ -353,3 +353,20 @@ static void info_of_comms(void) {
 	say(" %d %d", n, flag);
 	MPI_Info_free(&i);
 }
+
+/* Handles survive the way to Fortran and back. */
+static void numbers_of_handles(void) {
+	MPI_Comm d;
+	MPI_Datatype t;
+	MPI_Group g;
+	MPI_Request q = MPI_REQUEST_NULL;
+	MPI_Comm_dup(W, &d);
+	MPI_Comm_group(d, &g);
+	MPI_Type_contiguous(2, MPI_INT, &t);
+	say(" %d %d %d", MPI_Comm_f2c(MPI_Comm_c2f(d)) == d, MPI_Type_f2c(MPI_Type_c2f(t)) == t, MPI_Group_f2c(MPI_Group_c2f(g)) == g);
+	say(" %d %d", MPI_Request_f2c(MPI_Request_c2f(q)) == q, MPI_Op_f2c(MPI_Op_c2f(MPI_SUM)) == MPI_SUM);
+	say(" %d", MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_NULL)) == MPI_COMM_NULL);
+	MPI_Type_free(&t);
+	MPI_Group_free(&g);
+	MPI_Comm_free(&d);
+}

@@ -191,6 +191,7 @@ int main(int argc, char **argv) {
 	RUN(options)
 	RUN(sorted)
 	RUN(info_of_comms)
+	RUN(numbers_of_handles)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();
