@@ -84,7 +84,7 @@ func (s *site) benchmark(ctx context.Context, b npb.Benchmark, settings npb.Sett
 
 // programsBenchmark runs programs that ship with loggp with their ranks placed on nodes.
 var programsBenchmark = benchmark{
-	gives: map[string]int{"program_time": 4},
+	gives: map[string]int{"program_time": 4, "program_count": 5},
 	cells: func(_ *run, e *Experiment) int {
 		return len(e.Programs) * len(e.Placements) * len(e.Sizes.values)
 	},
@@ -92,7 +92,8 @@ var programsBenchmark = benchmark{
 }
 
 // runPrograms gives program_time(subject, program, placement, size) in seconds: when the last rank ends,
-// from a barrier on.
+// from a barrier on; and what the library counts in the run, program_count(subject, counter, program,
+// placement, size), with the names that loggp run prints.
 func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	parts := 0
@@ -110,7 +111,7 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 				settings := programs.Settings{Size: size, Rounds: 1, Operation: on.Machine.Processor.Operation}
 				var last unit.Time
 				var failed error
-				_, err := s.counted(ctx, seed+uint64(parts), on, ranks, func(c *mpi.Comm) {
+				counts, err := s.counted(ctx, seed+uint64(parts), on, ranks, func(c *mpi.Comm) {
 					c.Barrier()
 					begin := c.Wtime()
 					err := p.Run(c, settings)
@@ -122,6 +123,9 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 					return fmt.Errorf("%s, %s on %s: %w", s.Name, name, placement, err)
 				}
 				x.measured[expr.Key("program_time", s.ID, name, placement, strconv.Itoa(size))] = expr.Exactly(last.Micros() / 1e6)
+				for counter, n := range counts {
+					x.measured[expr.Key("program_count", s.ID, counter, name, placement, strconv.Itoa(size))] = expr.Exactly(float64(n))
+				}
 				parts++
 				done(parts)
 			}
