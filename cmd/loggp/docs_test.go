@@ -225,8 +225,12 @@ func quick(words []string, shown bool) []string {
 	switch {
 	case words[0] == "reproduce" && len(words) > 1:
 		without("--reps")
-		without("--noise")                             // as TestReproduceOptions has it
-		return slices.Insert(words, 2, "--reps", "20") // as TestPaper has it
+		without("--noise") // as TestReproduceOptions has it
+		reps := "20"       // as TestPaper has it
+		if words[1] != "altawil-moritz" {
+			reps = "2"
+		}
+		return slices.Insert(words, 2, "--reps", reps)
 	case words[0] == "platforms" && len(words) == 3 && words[1] == "sensitivity" && words[2] == "t3d": // some of its rows
 		return append(words, "--to", "table-3 T3D o_s *")
 	case words[0] == "doctor" && !slices.Contains(words, "--quick"):

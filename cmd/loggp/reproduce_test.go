@@ -20,17 +20,18 @@ import (
 
 // studyOptions are the options of a reproduction by which its study can be found.
 type studyOptions struct {
+	paper string
 	seed  uint64
 	reps  int
 	noise float64
 }
 
-// studies are what the experiments of the paper gave.
+// studies are what the experiments of papers gave.
 var studies = map[studyOptions]*study.Study{}
 
-// paperOnce runs the experiments of the paper, or returns what they gave before.
+// paperOnce runs the experiments of a paper, or returns what they gave before.
 func paperOnce(ctx context.Context, p *paper.Paper, o paper.Options) (*study.Study, error) {
-	key := studyOptions{o.Seed, o.Reps, o.Noise}
+	key := studyOptions{p.Name, o.Seed, o.Reps, o.Noise}
 	if studies[key] == nil {
 		s, err := p.Reproduce(ctx, o)
 		if err != nil {
@@ -42,25 +43,26 @@ func paperOnce(ctx context.Context, p *paper.Paper, o paper.Options) (*study.Stu
 	return &s, nil
 }
 
-// decided are the assumed numbers that decide published values, by the names of these.
-var decided map[string]string
+// decided are the assumed numbers that decide published values, by paper and the names of these.
+var decided = map[string]map[string]string{}
 
 // decideOnce marks the values that assumed numbers decide. Which they are does not depend on how the experiments are run.
 func decideOnce(ctx context.Context, p *paper.Paper, s *study.Study) error {
-	if decided == nil {
+	if decided[p.Name] == nil {
 		if err := calibrate.Decide(ctx, p, s); err != nil {
 			return err
 		}
-		decided = map[string]string{}
+		known := map[string]string{}
+		decided[p.Name] = known
 		for _, a := range s.Artefacts {
 			for _, r := range a.Rows {
 				if _, numbers, found := strings.Cut(r.Note, "Decided by assumptions: "); found && r.Basis == study.Decided {
-					decided[r.Row] = strings.TrimSuffix(numbers, ".")
+					known[r.Row] = strings.TrimSuffix(numbers, ".")
 				}
 			}
 		}
 	}
-	for row, numbers := range decided {
+	for row, numbers := range decided[p.Name] {
 		s.Decide(row, []string{numbers})
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/reports/study"
 )
 
@@ -127,7 +128,7 @@ func (x *run) rests(out *study.Claim, c *Claim, env *expr.Env) {
 	for key, r := range x.rows {
 		timers := x.reads[key]
 		compares := env.Asked[key] || len(timers) > 0 && !slices.ContainsFunc(timers, func(t string) bool { return !env.Asked[t] })
-		if compares && calibrated(x.platforms, r.Name) {
+		if compares && x.basis(r) == compare.Calibration {
 			rows = append(rows, r.Name)
 		}
 	}
