@@ -50,7 +50,7 @@ var layers = [][]string{
 	{"cmd/loggp/paper"},
 	{"cmd/loggp/calibrate"},
 	{"cmd/loggp"},
-	{"."}, // tests of the whole
+	{"."}, // for programs of others, and tests of the whole
 }
 
 // never are imports that the layers would allow and the design does not. A name stands for everything below it, too.
@@ -258,6 +258,12 @@ func importsOf(tree fs.FS, name string) ([]string, error) {
 
 // forbids says why a file of package pkg may not import the given path, or returns "".
 func forbids(pkg, imported string, test bool) string {
+	if imported+"/" == module {
+		if pkg == "." { // examples
+			return ""
+		}
+		return forbidsOurs(pkg, ".")
+	}
 	ours, isOurs := strings.CutPrefix(imported, module)
 	first, _, _ := strings.Cut(imported, "/")
 	switch {

@@ -1,0 +1,69 @@
+package loggp_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/loggp/loggp"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Each rank computes, and all add up what they have.
+func Example() {
+	result, err := loggp.Run("t3d", 4, func(c *mpi.Comm) error {
+		c.Compute(100 * unit.Microsecond)
+		mine, sum := []int64{int64(c.Rank())}, []int64{0}
+		mpi.Allreduce(c, mine, sum, mpi.Sum)
+		if sum[0] != 6 {
+			return fmt.Errorf("the sum is %d", sum[0])
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Time)
+	if err := result.WriteStatistics(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 219.120617us
+	// 4 ranks on t3d, chimp
+	//
+	//   rank  computes  overhead    waits  ends at  computes
+	//               us        us       us       us         %
+	//      0     100.0     119.0    0.000    219.0     45.67
+	//      1     100.0     119.0   0.1600    219.1     45.64
+	//      2     100.0     119.0    0.000    219.0     45.67
+	//      3     100.0     119.0   0.1600    219.1     45.64
+	// summary
+	//   mean     100.0     119.0  0.08000    219.0     45.65
+	//   most     100.0     119.0   0.1600    219.1     45.64
+	//
+	// Overhead is processor time for communication; a waiting processor is idle.
+	//
+	// calls of all ranks
+	//
+	// call       calls   time   time   waits   mean  least   most  sends
+	//                       %     us      us     us     us     us      B
+	// Allreduce      4  54.35  476.2  0.3200  119.0  119.0  119.1     64
+	// Finalize       4  0.000  0.000   0.000  0.000  0.000  0.000      0
+	//
+	// Times are of all ranks together, and shares are of what all ranks took from the beginning to their ends. A rank waits in a call while its processor does nothing. What is sent is data alone, by every way: messages, parts of them, and remote accesses.
+}
+
+// A mistake of a program is an error that names the ranks, their calls and the lines of these.
+func ExampleRun_deadlock() {
+	_, err := loggp.Run("loggp", 2, func(c *mpi.Comm) error {
+		mpi.Recv(c, make([]byte, 8), 1-c.Rank(), 0)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// run on loggp: deadlock: 2 of 2 ranks wait and nothing is under way
+	//   rank 0: in Recv (example_test.go:60), waits for a message from rank 1 with tag 0
+	//   rank 1: in Recv (example_test.go:60), waits for a message from rank 0 with tag 0
+	// Each of these waits for the next: rank 0 → rank 1 → rank 0
+}

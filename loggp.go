@@ -1,0 +1,86 @@
+// Package loggp runs message-passing programs in Go on emulated machines, and says where their time
+// went:
+//
+//	result, err := loggp.Run("t3d", 8, func(c *mpi.Comm) error {
+//		…
+//	})
+//
+// The same program gives the same times whatever computer it runs on. What it computes takes no time
+// unless it says how much, by Comm.Compute. Package impl/mpi has what programs call. The command
+// loggp measures, models and compares the same machines.
+package loggp
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/render"
+)
+
+// Options say how a program is run. The zero value is as Run does it.
+type Options struct {
+	Library  string  // message-passing library of the platform; "": its first
+	Protocol string  // for all messages, such as RTA; "": as the library chooses
+	Noise    float64 // relative standard deviation of every processor step, up to 0.4; 0: none
+	Seed     uint64  // of what is random
+	Most     int     // spans, calls and messages that are kept; 0: as many as a page shows well
+}
+
+// Result is the course of a run.
+type Result struct {
+	Time      unit.Time        // when the last rank ended, in picoseconds
+	Recording *model.Recording // what ranks and the network did, and the messages
+
+	title string
+	ranks int
+}
+
+// Run runs a program on ranks of an emulated machine, a goroutine each, which take turns. platform is a
+// name that "loggp platforms" lists, such as t3d, the path of a platform file, or a synthetic machine
+// such as loggp:L=5us,o_s=2us. The error is that of the first rank that failed, or says why the ranks
+// could not go on; then there is no result.
+func Run(platform string, ranks int, program func(*mpi.Comm) error) (Result, error) {
+	return Options{}.Run(context.Background(), platform, ranks, program)
+}
+
+// Run is the function Run with options. When the context ends, so does the run, with its error.
+func (o Options) Run(ctx context.Context, platform string, ranks int, program func(*mpi.Comm) error) (Result, error) {
+	job, err := world.Open(platform, o.Library, ranks, o.Noise)
+	if err != nil {
+		return Result{}, err
+	}
+	job.Check = true
+	r, err := job.Record(ctx, o.Seed, o.Protocol, o.Most, program)
+	if err != nil {
+		return Result{}, fmt.Errorf("run on %s: %w", job.Platform.Machine.Name, err)
+	}
+	result := Result{Recording: r, ranks: job.Ranks, title: fmt.Sprintf("%d ranks on %s, %s", job.Ranks, job.Platform.Machine.Name, job.Library.Name)}
+	for _, t := range r.Ranks {
+		result.Time = max(result.Time, t.End())
+	}
+	return result, nil
+}
+
+// WriteStatistics writes where the time of each rank went, and how often ranks made each call, as
+// tables for a terminal.
+func (r Result) WriteStatistics(w io.Writer) error {
+	return render.Text(w, recording.Run(r.title, "", r.Recording, true), render.Style{})
+}
+
+// WriteTrace writes the course of the run as JSON for viewers of trace events, such as
+// https://ui.perfetto.dev.
+func (r Result) WriteTrace(w io.Writer) error { return recording.Events(w, r.trace()) }
+
+// WritePage writes a directory with a page of the run, index.html: its time line, where the time went,
+// and every step. It replaces a page that is there. The page needs no network.
+func (r Result) WritePage(dir string) error { return render.Page(dir, r.trace().Document()) }
+
+func (r Result) trace() recording.Trace {
+	return recording.Trace{Name: "program", Title: r.title, Ranks: r.ranks, Recording: r.Recording}
+}
