@@ -51,7 +51,7 @@ each other, and gives the parameters of each tier, H and P.
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.file, "output", "o", "", "file for the parameters, as CSV")
-	f.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print")
+	f.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
 	f.view = chosen(cmd, "view", []string{viewLogGP, viewLogGPS, viewPLogP}, viewLogGP, "the model in whose terms to print")
 	flags.BoolVar(&f.verbose, "verbose", false, "print every warning, not a line for each cause")
 	flags.BoolVar(&f.holdOut, "holdout", false, "fit every other size, predict half round trips at the sizes between, and print how far off they are")
@@ -62,7 +62,7 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 	if err := output(f.file); err != nil {
 		return misuse(cmd, err)
 	}
-	if f.holdOut && (f.file != "" || *f.format != "table" || *f.view != viewLogGP) {
+	if f.holdOut && (f.file != "" || *f.format != "table" && *f.format != "markdown" || *f.view != viewLogGP) {
 		return misuse(cmd, errors.New("--holdout: it prints a table of errors; leave out -o, --format and --view"))
 	}
 	set, err := sample.ReadFile(args...)

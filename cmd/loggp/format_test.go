@@ -3,11 +3,12 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// Every verb that prints a table prints it as CSV and as JSON too.
+// Every verb that prints a table prints it as CSV, as JSON and as Markdown too.
 func TestFormats(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, strings.Fields("measure --platform loggp:L=5us,o_s=2us,o_r=3us,g=4us,G=0.01us/B --modes send,isend,ssend,message --sizes 0,1,16,1KB,10KB -o a.csv")...)
@@ -25,6 +26,12 @@ func TestFormats(t *testing.T) {
 		var x map[string]any
 		if err := json.Unmarshal([]byte(mustRun(t, strings.Fields(args+" --format json")...)), &x); err != nil || len(x) == 0 {
 			t.Errorf("loggp %s --format json: %v, %v", args, x, err)
+		}
+		if strings.HasPrefix(args, "doctor") {
+			continue // its verdicts are for people or programs
+		}
+		if out := mustRun(t, strings.Fields(args+" --format markdown")...); !regexp.MustCompile(`(?m)^\|.*\|\n\|[-:|]+\|\n\|`).MatchString(out) {
+			t.Errorf("loggp %s --format markdown:\n%s", args, out)
 		}
 	}
 }

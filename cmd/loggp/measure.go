@@ -104,7 +104,7 @@ model.`,
 	f.Uint64Var(&m.seed, "seed", 1, "of all that is random")
 	f.StringVar(&m.noise, "noise", "on", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVarP(&m.output, "output", "o", "", "file for the samples")
-	m.format = chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print; with -o, the format of the file if csv or json")
+	m.format = chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print; with -o, the format of the file if csv or json")
 	m.vendor.flags(cmd)
 	mustComplete(cmd, "platform", append(platform.Names(), append(world.Here, probe.Platform)...))
 	mustComplete(cmd, "protocol", append(model.ProtocolNames(), auto))
@@ -462,12 +462,14 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 }
 
 // bare says whether samples alone are printed.
-func (m *measure) bare() bool { return m.output == "" && *m.format != "table" }
+func (m *measure) bare() bool {
+	return m.output == "" && (*m.format == "csv" || *m.format == "json")
+}
 
 // keep saves the samples, or prints them where that is asked for.
 func (m *measure) keep(cmd *cobra.Command, set *sample.Set) error {
 	write := sample.Write
-	if *m.format == "json" || *m.format == "table" && strings.HasSuffix(m.output, ".json") {
+	if *m.format == "json" || *m.format != "csv" && strings.HasSuffix(m.output, ".json") {
 		write = sample.WriteJSON
 	}
 	switch {

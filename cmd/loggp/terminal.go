@@ -33,7 +33,7 @@ func style(w io.Writer) render.Style {
 
 // printing adds the flags by which a verb says how it prints what it has found.
 func printing(cmd *cobra.Command) {
-	chosen(cmd, "format", []string{"table", "csv", "json"}, "table", "what to print")
+	chosen(cmd, "format", []string{"table", "csv", "json", "markdown"}, "table", "what to print")
 	cmd.Flags().Bool("verbose", false, "print every warning and every row")
 }
 
@@ -51,9 +51,12 @@ func show(cmd *cobra.Command, d *doc.Document) error {
 	return text(cmd, d)
 }
 
-// text prints a document as text, with all of it if the verb has --verbose.
+// text prints a document as text, with all of it if the verb has --verbose, or as Markdown.
 func text(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
+	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.String() == "markdown" {
+		return render.Markdown(out, d)
+	}
 	s := style(out)
 	if f := cmd.Flags().Lookup("verbose"); f != nil {
 		s.Verbose = f.Value.String() == "true"

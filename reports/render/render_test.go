@@ -172,3 +172,19 @@ func TestFailingWriter(t *testing.T) {
 		}
 	}
 }
+
+// Cells cannot break a table of Markdown, weak ones are marked, and groups have a column.
+func TestMarkdown(t *testing.T) {
+	table := &doc.Table{Name: "t", Title: "A title\nin two lines", Columns: []doc.Column{{Head: "mode"}, {Head: "o_s\nus", Kind: doc.Number}}, Notes: []string{"A note."},
+		Groups: []doc.Group{{Name: "near", Rows: [][]doc.Cell{{{Text: "a | b"}, {Text: "1.5", Tone: doc.Doubt}}}}, {Name: "far", Rows: [][]doc.Cell{{{Text: "c"}, {Text: "20"}}}}}}
+	d := &doc.Document{Title: "Document"}
+	d.AddTables("t", "t", table)
+	var b bytes.Buffer
+	if err := Markdown(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	const want = "### A title in two lines\n\n|      | mode   | o_s us |\n|:-----|:-------|-------:|\n| near | a \\| b |   1.5! |\n| far  | c      |     20 |\n\nA note.\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}

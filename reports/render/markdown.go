@@ -1,0 +1,106 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/format"
+)
+
+// Markdown writes a document for pages that are written in Markdown: what Text writes, with tables of
+// pipes. It has every row and every warning. Where there are groups, the first column is their names.
+func Markdown(w io.Writer, d *doc.Document) error {
+	var b bytes.Buffer
+	heading := func(text string) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		if text != "" {
+			b.WriteString("### " + format.Flat(text) + "\n\n")
+		}
+	}
+	for _, x := range d.Sections {
+		if x.PageOnly {
+			continue
+		}
+		if len(x.Text)+len(x.Items) > 0 {
+			heading(x.Title)
+			for _, p := range slices.Concat(x.Text, x.Items) {
+				b.WriteString(format.Flat(p) + "\n\n")
+			}
+		}
+		for _, t := range x.Tables {
+			heading(t.Title)
+			if err := pipes(&b, t); err != nil {
+				return fmt.Errorf("table %s: %w", t.Name, err)
+			}
+			for _, n := range t.Notes {
+				b.WriteString("\n" + format.Flat(n) + "\n")
+			}
+		}
+		for _, c := range x.Commands {
+			b.WriteString("\n    " + c + "\n")
+		}
+		if len(x.Warnings) > 0 {
+			heading(x.Title)
+			for _, k := range x.Warnings {
+				fmt.Fprintf(&b, "- %s (%d): %s\n", k.Code, k.Count, format.Flat(k.Meaning))
+				for _, c := range k.Cases {
+					b.WriteString("  - " + format.Flat(c.String()) + "\n")
+				}
+			}
+		}
+	}
+	_, err := w.Write(unglued(b.Bytes()))
+	return err
+}
+
+// pipes writes a table. Numbers stand to the right.
+func pipes(b *bytes.Buffer, t *doc.Table) error {
+	var head []string
+	var align []tw.Align
+	if t.Grouped() {
+		head, align = append(head, ""), append(align, tw.AlignLeft)
+	}
+	for _, c := range t.Columns {
+		a := tw.AlignLeft
+		if c.Kind == doc.Number {
+			a = tw.AlignRight
+		}
+		head, align = append(head, format.Flat(c.Head)), append(align, a)
+	}
+	out := tablewriter.NewTable(b, tablewriter.WithRenderer(renderer.NewMarkdown()), tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}), tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: align}),
+		tablewriter.WithRowAutoWrap(tw.WrapNone), tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithTrimSpace(tw.Off))
+	out.Header(head)
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			var row []string
+			if t.Grouped() {
+				row = append(row, escaped(g.Name))
+			}
+			for _, c := range r {
+				text := escaped(format.Flat(c.Text))
+				if c.Tone == doc.Doubt {
+					text += doc.Mark
+				}
+				row = append(row, text)
+			}
+			if err := out.Append(row); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Render()
+}
+
+// escaped keeps a pipe from ending a cell.
+func escaped(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
