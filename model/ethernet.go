@@ -23,6 +23,7 @@ type Ethernet struct {
 	Propagation unit.Time // between any two stations, or along a link
 	Switches    *Switches // between the stations; nil: they share one medium
 	TCP         TCP
+	UDP         *UDP  // beside TCP; nil: the systems do not have it
 	MBCF        *MBCF // beside TCP; nil: the systems do not have it
 }
 
@@ -34,6 +35,10 @@ type Switches struct {
 	Latency unit.Time // from the last byte of a frame until its first may leave
 	Buffer  int       // bytes of frames that wait for a link; a frame that finds no room is lost
 	Uplink  unit.Rate // between switches
+
+	// Faults of each switch, by frame, at random. Models know nothing of them.
+	Loss    float64 // probability that it is lost
+	Reorder float64 // probability that it is held back, for up to eight of the longest frames
 }
 
 // Of returns the switch of a station.
@@ -67,6 +72,18 @@ type TCP struct {
 	AckEvery      int       // segments after which the receiver acknowledges at once
 	AckDelay      unit.Time // how long an acknowledgement waits otherwise for data to go with
 	Retransmit    unit.Time // until an unacknowledged segment is sent again; doubles each time
+}
+
+// UDP is the datagrams of an operating system, one in a frame each, to one host or to a multicast
+// group. The work for a datagram that arrives interrupts whatever the processor does, and what finds no
+// room in the socket is lost. A caller who waits does so as with TCP.
+type UDP struct {
+	Header  int       // bytes of IP and UDP headers of each datagram
+	Send    Channel   // a call of sendto, with its copy and check sum, and the sending of the frame
+	Receive Channel   // a call of recvfrom, with its copy
+	Input   unit.Time // the interrupt and the protocol work for a datagram that arrives
+	Buffer  int       // bytes of datagrams that a socket holds
+	Groups  int       // multicast groups that an interface can tell apart; 0: there is no multicast
 }
 
 // MBCF is access to the memory of other workstations by their operating systems, in frames of the

@@ -13,6 +13,8 @@ const (
 	maxFrame   = 1 << 20
 	maxBackoff = 32
 
+	mostFaults = 0.9 // of frames: what is sent again and again has to arrive some time
+
 	leastPacket = 256 // bytes: a packet of MBCF has room for what libraries say in one
 )
 
@@ -34,6 +36,7 @@ func (r *reader) ethernet() (model.Network, reading) {
 		must("propagation", r.time(&to.Propagation)),
 		may("switches", r.switches(&to.Switches)),
 		must("tcp", r.tcp(&to.TCP)),
+		may("udp", r.udp(&to.UDP)),
 		may("mbcf", r.mbcf(&to.MBCF)),
 	)
 	return to, r.checked(fields, func(path string, n *yaml.Node) { r.checkEthernet(path, n, to) })
@@ -56,6 +59,9 @@ func (r *reader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
 	if m := e.MBCF; m != nil && m.Header+m.Limit > e.MTU {
 		r.wrong(lookup(n, "mbcf"), path+".mbcf.limit", "%s and a header of %s are more than the mtu of %s: write less", unit.Bytes(m.Limit), unit.Bytes(m.Header), unit.Bytes(e.MTU))
 	}
+	if u := e.UDP; u != nil && u.Header >= e.MTU {
+		r.wrong(lookup(n, "udp"), path+".udp.header", "%s leaves no room for data in an mtu of %s: write less", unit.Bytes(u.Header), unit.Bytes(e.MTU))
+	}
 	if e.TCP.Header >= e.MTU {
 		r.wrong(lookup(n, "tcp"), path+".tcp.header", "%s leaves no room for data in an mtu of %s: write less", unit.Bytes(e.TCP.Header), unit.Bytes(e.MTU))
 	}
@@ -71,6 +77,8 @@ func (r *reader) switches(to **model.Switches) reading {
 		must("latency", r.time(&x.Latency)),
 		must("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
 		must("uplink", r.rate(&x.Uplink)),
+		may("loss", r.percent(&x.Loss, mostFaults)),
+		may("reorder", r.percent(&x.Reorder, mostFaults)),
 	)
 	return r.checked(fields, func(string, *yaml.Node) { x.Full, *to = duplex == "full", x })
 }
@@ -91,6 +99,20 @@ func (r *reader) tcp(to *model.TCP) reading {
 		must("ack_delay", r.time(&to.AckDelay)),
 		must("retransmit", r.positive(&to.Retransmit)),
 	)
+}
+
+// udp reads the datagrams of workstations.
+func (r *reader) udp(to **model.UDP) reading {
+	x := &model.UDP{}
+	fields := r.mapping(
+		must("header", r.size(&x.Header, 1, maxFrame)),
+		must("send", r.channel(&x.Send)),
+		must("receive", r.channel(&x.Receive)),
+		must("input", r.time(&x.Input)),
+		must("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
+		must("groups", r.count(&x.Groups, 0, maxCount)),
+	)
+	return r.checked(fields, func(string, *yaml.Node) { *to = x })
 }
 
 // mbcf reads access to memory by operating systems.

@@ -26,7 +26,7 @@ func (r *reader) machine(m *model.Machine) reading {
 	all := r.mapping(append([]field{
 		must("ranks", r.ranks(&m.Ranks)),
 		must("timer", r.mapping(must("resolution", r.positive(&m.Timer)))),
-		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative)))),
+		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative, 1)))),
 		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)), may("operation", r.positive(&m.Processor.Operation)))),
 		may("private", r.flag(&m.Private)),
 		may("nodes", r.nodes(nodes)),

@@ -221,12 +221,12 @@ func (r *reader) count(to *int, low, high int) reading {
 }
 
 // percent reads a percentage as a fraction.
-func (r *reader) percent(to *float64) reading {
+func (r *reader) percent(to *float64, high float64) reading {
 	return r.number(Share, "1%", func(s string) (err error) {
 		if *to, err = unit.ParsePercent(s); err != nil {
 			return err
 		}
-		return within(s, *to, 0, 1, unit.Percent)
+		return within(s, *to, 0, high, unit.Percent)
 	})
 }
 

@@ -44,6 +44,7 @@ type Job struct {
 	remote   bool   // processors can access each other's memory
 	counters bool   // and their counters
 	queues   bool   // and their queues, and run handlers at each other
+	watched  bool   // ranks can wait for events
 	copying  Pace   // of a processor that copies
 	arrived  int    // ranks at the hardware's barrier
 	opened   uint64 // how often it has opened
@@ -56,7 +57,7 @@ type Job struct {
 // NewJob returns a job whose ports have no networks.
 func NewJob(cfg Config) *Job {
 	m := cfg.Machine
-	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), remote: m.Remote(), counters: m.Counters(), copying: Pace{Rate: m.Processor.Copy.Bandwidth}}
+	j := &Job{Config: cfg, Ports: make([]Port, cfg.Ranks), remote: m.Remote(), watched: m.Remote(), counters: m.Counters(), copying: Pace{Rate: m.Processor.Copy.Bandwidth}}
 	if cfg.Library != nil {
 		j.software = cfg.Library.Software
 	}

@@ -127,9 +127,9 @@ func (a *alarm) Act(rest uint64) {
 	}
 }
 
-// Watch implements device.Port: a rank waits where others can write its memory.
+// Watch implements device.Port.
 func (p *Port) Watch() device.Watch {
-	if !p.remote {
+	if !p.watched {
 		return nil
 	}
 	return p

@@ -18,7 +18,7 @@ type Remote interface {
 }
 
 // Offer gives the ranks of the job the capabilities of a Remote.
-func (j *Job) Offer() { j.remote, j.counters, j.queues = true, true, true }
+func (j *Job) Offer() { j.remote, j.counters, j.queues, j.watched = true, true, true, true }
 
 // remoteTo returns the network by which a rank reaches the memory of another one.
 func (p *Port) remoteTo(rank int) Remote { return p.network(rank).(Remote) }

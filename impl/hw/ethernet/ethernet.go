@@ -42,9 +42,25 @@ type carrier interface {
 
 // transport is who uses a carrier.
 type transport interface {
+	newFrame() *frame
 	arrived(f *frame) // all of it, at its destination
-	dropped(f *frame) // on the way: after too many collisions, or for want of room
+	dropped(f *frame) // on the way: after too many collisions, for want of room, or by a fault
 }
+
+// frames are those that a transport may use again.
+type frames []*frame
+
+func (x *frames) newFrame() *frame {
+	last := len(*x) - 1
+	if last < 0 {
+		return new(frame)
+	}
+	f := (*x)[last]
+	*x = (*x)[:last]
+	return f
+}
+
+func (x *frames) release(f *frame) { *x = append(*x, f) }
 
 // Statistics is what was on an Ethernet in a run.
 type Statistics struct {
@@ -54,16 +70,20 @@ type Statistics struct {
 	Collisions int       // times at which stations sent at once
 	Dropped    int       // frames that were given up after too many collisions
 	Overflowed int       // frames for which a switch had no room
-	Lost       int       // bytes of datagrams in those
+	Faulty     int       // frames that a fault of a switch lost
+	Lost       int       // bytes of datagrams in those that were dropped, overflowed or faulty
 
 	Segments int // that TCP gave to the stations, with data or without
 	Stream   int // bytes of packets that it sent for the first time
 	Again    int // bytes that it sent again
 	Taken    int // bytes that segments brought and that were not there yet
 	Fullest  int // most bytes that a receive buffer held
+
+	Datagrams int // that came to sockets
+	Unheard   int // of them those for which a socket had no room
 }
 
-// frame is a frame with what TCP or MBCF says in it.
+// frame is a frame with what TCP, UDP or MBCF says in it.
 type frame struct {
 	e        *medium   // that has it,
 	s        *switched // or switches
@@ -73,6 +93,7 @@ type frame struct {
 	hop      int // of its way through switches
 	segment  segment
 	parcel   parcel
+	datagram *datagram // nil: it is TCP's or MBCF's
 }
 
 // Act lets the frame arrive.

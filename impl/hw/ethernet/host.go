@@ -1,4 +1,4 @@
-// Package ethernet emulates hosts with TCP on an Ethernet: one shared medium, or switches.
+// Package ethernet emulates hosts with TCP, UDP or MBCF on an Ethernet: one shared medium, or switches.
 package ethernet
 
 import (
@@ -16,7 +16,9 @@ type network struct {
 	count *Statistics
 	mss   int // bytes of data in the longest segment
 	hosts []host
-	spare []*frame // to use again
+	frames
+	at        [][]int     // the hosts of each station, where there is UDP
+	datagrams []*datagram // to use again
 }
 
 // host is a rank as TCP of its system sees it: one processor, which its system interrupts, and a
@@ -30,6 +32,7 @@ type host struct {
 	open    []*socket // those that there are
 	unread  int       // sockets with data
 	blocked *socket   // the socket whose buffer the rank waits for
+	udp     udp
 }
 
 // processor is that of a rank as its system sees it.
@@ -47,6 +50,13 @@ func New(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
 	n.carrier = newCarrier(m, j, e, n, n.count)
 	for i := range n.hosts {
 		n.hosts[i] = host{processor: processor{Port: &j.Ports[e.First+i]}, net: n, station: e.Of(e.First + i)}
+	}
+	if m.UDP != nil {
+		n.at = make([][]int, e.N)
+		for i := range n.hosts {
+			n.at[n.hosts[i].station] = append(n.at[n.hosts[i].station], i)
+		}
+		j.OfferEvents()
 	}
 	return n
 }
@@ -109,24 +119,22 @@ func (h *host) connect(s *socket) {
 	h.open = append(h.open, s)
 }
 
-func (n *network) newFrame() *frame {
-	last := len(n.spare) - 1
-	if last < 0 {
-		return new(frame)
+// dropped implements transport. TCP finds out by itself, and of datagrams nobody hears.
+func (n *network) dropped(f *frame) {
+	if f.datagram != nil {
+		n.drop(f.datagram)
+		f.datagram = nil
 	}
-	f := n.spare[last]
-	n.spare = n.spare[:last]
-	return f
+	n.release(f)
 }
-
-func (n *network) release(f *frame) { n.spare = append(n.spare, f) }
-
-// dropped implements transport. TCP finds out by itself.
-func (n *network) dropped(f *frame) { n.release(f) }
 
 // arrived implements transport: the frame interrupts its host, and its segment is known when the
 // interrupt is over.
 func (n *network) arrived(f *frame) {
+	if f.datagram != nil {
+		n.heard(f)
+		return
+	}
 	h := f.segment.to.h
 	f.segment.came = n.j.Kernel.Now()
 	n.j.Kernel.At(h.interrupt(n.TCP.Input, "ethernet.tcp.input"), (*received)(f), 0)
@@ -264,6 +272,7 @@ func (h *host) readAll() {
 
 // Close lets the system drop what has come, and will come, for a rank whose program has ended.
 func (n *network) Close(p *core.Port) {
+	n.host(p).udp.close(n)
 	for _, s := range n.host(p).open {
 		if s.read < s.arrived {
 			s.consume(s.arrived - s.read)

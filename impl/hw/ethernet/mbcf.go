@@ -13,11 +13,11 @@ type mbcf struct {
 	*model.Ethernet
 	carrier
 	core.Ends
-	j      *core.Job
-	count  *Statistics
-	tasks  []task
-	frames []*frame // to use again
-	spare  *message
+	j     *core.Job
+	count *Statistics
+	tasks []task
+	frames
+	spare *message
 }
 
 // task is a rank as MBCF sees it.
@@ -222,12 +222,7 @@ func (x *made) Act(uint64) {
 // way.
 func (c *circuit) frame(m *message) *frame {
 	n, b := c.net, c.back
-	var f *frame
-	if last := len(n.frames) - 1; last < 0 {
-		f = new(frame)
-	} else {
-		f, n.frames = n.frames[last], n.frames[:last]
-	}
+	f := n.newFrame()
 	f.src, f.dst, f.payload = c.from.station, c.to.station, n.MBCF.Header
 	f.parcel = parcel{circuit: c, message: m, ack: b.arrived}
 	if m != nil {
@@ -268,7 +263,7 @@ func (c *circuit) acknowledge() {
 }
 
 // dropped implements transport.
-func (n *mbcf) dropped(f *frame) { n.frames = append(n.frames, f) }
+func (n *mbcf) dropped(f *frame) { n.release(f) }
 
 // arrived implements transport: the frame interrupts its host.
 func (n *mbcf) arrived(f *frame) {
@@ -287,7 +282,7 @@ func (x *taken) Act(uint64) {
 	f := (*frame)(x)
 	p := f.parcel
 	c := p.circuit
-	c.net.frames = append(c.net.frames, f)
+	c.net.release(f)
 	c.back.confirm(p.ack)
 	if p.message == nil {
 		return

@@ -24,6 +24,7 @@ func tenMegabit() *model.Ethernet {
 // and each station sends a frame that it gets to the next.
 type flood struct{ *medium }
 
+func (f *flood) newFrame() *frame { return new(frame) }
 func (f *flood) arrived(x *frame) { f.send(x) }
 func (f *flood) dropped(x *frame) { f.send(x) }
 

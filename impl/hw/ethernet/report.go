@@ -71,7 +71,10 @@ func (x *signal) Report(sending uint64) {
 // content says what a frame carries: bytes of a stream, beginning with the first packet that has
 // not been read, or none.
 func (f *frame) content() any {
-	if f.parcel.circuit != nil {
+	switch {
+	case f.datagram != nil:
+		return "datagram"
+	case f.parcel.circuit != nil:
 		return f.parcel.content()
 	}
 	x := &f.segment
@@ -95,7 +98,7 @@ func (f *frame) departed(began unit.Time) {
 	if f.parcel.circuit != nil {
 		f.parcel.departed(began)
 	}
-	if x.n == 0 || x.to == nil {
+	if f.datagram != nil || x.n == 0 || x.to == nil {
 		return
 	}
 	const gone = 1

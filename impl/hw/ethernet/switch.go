@@ -19,6 +19,7 @@ type switched struct {
 	count  *Statistics
 	prefix string
 	links  []link // of stations
+	faults core.Noise
 	// Of switches: to the first and from it. The first has none.
 	toFirst, fromFirst []line
 }
@@ -54,7 +55,7 @@ const (
 
 func newSwitched(m *model.Ethernet, j *core.Job, e core.Ends, up transport, count *Statistics) *switched {
 	w := m.Switches
-	s := &switched{Ethernet: m, j: j, up: up, count: count, prefix: e.Prefix, links: make([]link, e.N)}
+	s := &switched{Ethernet: m, j: j, up: up, count: count, prefix: e.Prefix, links: make([]link, e.N), faults: core.NewNoise(j.Seed^apart, -1, 0)}
 	for i := range s.links {
 		l := &s.links[i]
 		l.s = s
@@ -93,9 +94,29 @@ func (s *switched) send(f *frame) {
 	l.in.send(f)
 }
 
-// atSwitch lets a frame be forwarded whose last byte is in a switch.
+// atSwitch lets a frame be forwarded whose last byte is in a switch. A fault may lose it, or hold it
+// back for as long as some others take.
 func (s *switched) atSwitch(f *frame) {
-	s.j.Kernel.At(s.j.Kernel.Now()+s.Switches.Latency, (*forwarded)(f), 0)
+	w := s.Switches
+	if s.strikes(w.Loss) {
+		s.count.Faulty++
+		s.count.Lost += f.payload
+		s.up.dropped(f)
+		return
+	}
+	t := s.j.Kernel.Now() + w.Latency
+	if s.strikes(w.Reorder) {
+		t += s.Rate.Time(s.Preamble+s.Header+s.MTU+s.FCS+s.Gap) * unit.Time(1+s.faults.Next()%heldBack)
+	}
+	s.j.Kernel.At(t, (*forwarded)(f), 0)
+}
+
+// heldBack is how many of the longest frames a frame that is held back waits for, at most.
+const heldBack = 8
+
+// strikes reports whether a fault of a probability strikes.
+func (s *switched) strikes(probability float64) bool {
+	return probability > 0 && float64(s.faults.Next()>>11)/(1<<53) < probability
 }
 
 // forwarded is the event of a frame whose switch has found where it goes.
@@ -105,8 +126,12 @@ type forwarded frame
 func (x *forwarded) Act(uint64) {
 	f := (*frame)(x)
 	s := f.s
-	from, to := s.Switches.Of(f.src), s.Switches.Of(f.dst)
 	f.hop++
+	if f.dst < 0 {
+		s.flood(f)
+		return
+	}
+	from, to := s.Switches.Of(f.src), s.Switches.Of(f.dst)
 	switch {
 	case from != to && f.hop == 1 && from != 0:
 		s.toFirst[from].send(f)
@@ -115,6 +140,41 @@ func (x *forwarded) Act(uint64) {
 	default:
 		s.links[f.dst].deliver(f)
 	}
+}
+
+// flood forwards a copy of a frame to all stations of a switch, but for its source, and to the other
+// switches. On the way to another switch its destination says which.
+func (s *switched) flood(f *frame) {
+	w := s.Switches
+	from := w.Of(f.src)
+	at := from
+	if f.hop > 1 {
+		at = everyone - 1 - f.dst
+	}
+	if at != 0 && f.hop == 1 {
+		s.toFirst[at].send(s.copy(f, everyone-1))
+	}
+	if at == 0 {
+		for k := range s.fromFirst[1:] {
+			if k++; k != from {
+				s.fromFirst[k].send(s.copy(f, everyone-1-k))
+			}
+		}
+	}
+	for i := at * w.Ports; i < min((at+1)*w.Ports, len(s.links)); i++ {
+		if i != f.src {
+			s.links[i].deliver(s.copy(f, i))
+		}
+	}
+	s.up.dropped(f)
+}
+
+// copy returns a copy of a multicast for a destination.
+func (s *switched) copy(f *frame, dst int) *frame {
+	c := s.up.newFrame()
+	c.s, c.src, c.dst, c.payload, c.hop, c.datagram = s, f.src, dst, f.payload, f.hop, f.datagram
+	c.datagram.copies++
+	return c
 }
 
 // deliver sends a frame from the switch to the station.
@@ -142,7 +202,9 @@ func (l *link) arrived(f *frame) {
 	l.s.up.arrived(f)
 }
 
-// dropped implements transport, too.
+// newFrame implements transport, too, as dropped does.
+func (l *link) newFrame() *frame { return l.s.up.newFrame() }
+
 func (l *link) dropped(f *frame) {
 	if f.hop > 0 {
 		l.waits -= l.s.length(f)

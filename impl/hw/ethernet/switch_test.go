@@ -15,8 +15,9 @@ type sink struct {
 	came []unit.Time
 }
 
-func (s *sink) arrived(*frame) { s.came = append(s.came, s.j.Kernel.Now()) }
-func (s *sink) dropped(*frame) {}
+func (s *sink) newFrame() *frame { return new(frame) }
+func (s *sink) arrived(*frame)   { s.came = append(s.came, s.j.Kernel.Now()) }
+func (s *sink) dropped(*frame)   {}
 
 // Frames of a station follow each other a gap apart, and so they arrive.
 func TestFramesKeepTheirGap(t *testing.T) {

@@ -236,7 +236,7 @@ func (s *socket) take(x *segment) {
 		s.consume(s.arrived - s.read)
 		return
 	}
-	s.h.Wake()
+	s.h.Happened()
 }
 
 // consume takes n bytes out of the receive buffer, and packets whose last byte that is to the rank.

@@ -1,0 +1,170 @@
+package hw
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// withDatagrams is workstations of 100 Mbit/s with UDP: on two switches, on one medium, or on switches
+// with faults.
+func withDatagrams(name string) *model.Machine {
+	m := switched(true, 4, 100_000)
+	e := m.Network.(*model.Ethernet)
+	e.Rate, e.Slot, e.Propagation, e.Switches.Latency = 12.5e6, 5120*unit.Nanosecond, 500*unit.Nanosecond, 5*us
+	e.UDP = &model.UDP{Header: 28, Send: model.Channel{Start: 10 * us, Bandwidth: 100e6}, Receive: model.Channel{Start: 5 * us, Bandwidth: 100e6},
+		Input: 5 * us, Buffer: 32768, Groups: 20}
+	e.TCP.Retransmit = 20 * unit.Millisecond
+	switch name {
+	case "udp on a hub":
+		e.Switches = nil
+	case "udp with faults":
+		e.Switches.Loss, e.Switches.Reorder = 0.05, 0.1
+	}
+	return m
+}
+
+// TestMulticastTimes checks when each member of a group has a multicast: all on the sender's switch at
+// the same time, those on others an uplink and a switch later each.
+func TestMulticastTimes(t *testing.T) {
+	const bytes = 1000
+	m := withDatagrams("udp")
+	e := m.Network.(*model.Ethernet)
+	m.Timer = 1
+	for _, source := range []int{0, 5} {
+		w, err := New(Config{Machine: m, Ranks: 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		came := make([]unit.Time, 12)
+		err = w.Run(func(p device.Port) error {
+			d := p.Datagram()
+			if p.Rank() != 3 {
+				d.Join(1)
+			}
+			if p.Rank() == source {
+				p.Delay(unit.Millisecond)
+				d.Multicast(1, make([]byte, bytes))
+			}
+			if q := d.Recv(20 * unit.Millisecond); q != nil {
+				if q.Src != source || len(q.Data) != bytes {
+					return fmt.Errorf("rank %d got %d bytes of rank %d", p.Rank(), len(q.Data), q.Src)
+				}
+				came[p.Rank()] = p.Now()
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := unit.Millisecond + e.UDP.Send.Time(bytes)
+		step := e.Rate.Time(e.Preamble+e.Header+e.UDP.Header+bytes+e.FCS) + e.Propagation
+		for r, at := range came {
+			want := left + step + unit.Time(1+e.Switches.Uplinks(source, r))*(e.Switches.Latency+step) + e.UDP.Input + e.TCP.Poll + e.UDP.Receive.Time(bytes)
+			if r == source || r == 3 {
+				want = 0
+			}
+			if at != want {
+				t.Errorf("multicast of rank %d: rank %d has it at %v, want %v", source, r, at, want)
+			}
+		}
+	}
+}
+
+// TestSocketOverflows checks that a socket that is not read keeps what it has room for, the first, and
+// that all else is counted as lost.
+func TestSocketOverflows(t *testing.T) {
+	const many, bytes = 50, 1472
+	m := withDatagrams("udp")
+	var s EthernetStatistics
+	w, err := New(Config{Machine: m, Ranks: 2, Ethernet: &s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	err = w.Run(func(p device.Port) error {
+		d := p.Datagram()
+		if p.Rank() == 0 {
+			for i := range many {
+				d.Send(1, slices.Repeat([]byte{byte(i)}, bytes))
+			}
+			return nil
+		}
+		p.Delay(unit.Second)
+		for q := d.Recv(0); q != nil; q = d.Recv(0) {
+			got = append(got, q.Data[0])
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if room := 32768 / bytes; len(got) != room || int(got[room-1]) != room-1 {
+		t.Errorf("a socket with room for %d datagrams kept %v", room, got)
+	}
+	if s.Datagrams != many || s.Unheard != many-len(got) {
+		t.Errorf("%d datagrams came and %d were lost, want %d and %d", s.Datagrams, s.Unheard, many, many-len(got))
+	}
+}
+
+// TestFaultsOfSwitches checks that the shares of frames that are lost and held back are those asked for,
+// that a run with the same seed loses the same ones, and that TCP repairs it.
+func TestFaultsOfSwitches(t *testing.T) {
+	run := func(seed uint64) (s EthernetStatistics, order []int) {
+		m := withDatagrams("udp with faults")
+		w, err := New(Config{Machine: m, Ranks: 2, Ethernet: &s, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const many = 4000
+		err = w.Run(func(p device.Port) error {
+			d := p.Datagram()
+			if p.Rank() == 0 {
+				for i := range many {
+					d.Send(1, []byte{byte(i), byte(i >> 8)})
+					p.Delay(200 * us)
+				}
+				p.Send(1, &device.Packet{Data: make([]byte, 100_000)})
+				return nil
+			}
+			for {
+				if q := p.Recv(false); q != nil {
+					if len(q.Data) != 100_000 {
+						return fmt.Errorf("a packet of %d bytes", len(q.Data))
+					}
+					return nil
+				}
+				if q := d.Recv(p.Now() + unit.Millisecond); q != nil {
+					order = append(order, int(q.Data[0])|int(q.Data[1])<<8)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, order
+	}
+	s, order := run(1)
+	if lost := 4000 - len(order); lost < 150 || lost > 250 || s.Faulty < lost {
+		t.Errorf("of 4000 datagrams %d were lost at 5 %%, and %d frames by faults", lost, s.Faulty)
+	}
+	back := 0
+	for i := range order[1:] {
+		if order[i+1] < order[i] {
+			back++
+		}
+	}
+	if back < 100 || back > 400 {
+		t.Errorf("%d of %d datagrams came behind a later one", back, len(order))
+	}
+	if s2, again := run(1); s2 != s || !slices.Equal(again, order) {
+		t.Error("another run with the same seed had other faults")
+	}
+	if _, other := run(2); slices.Equal(other, order) {
+		t.Error("a run with another seed had the same faults")
+	}
+}
