@@ -72,6 +72,15 @@ type TCP struct {
 	AckEvery      int       // segments after which the receiver acknowledges at once
 	AckDelay      unit.Time // how long an acknowledgement waits otherwise for data to go with
 	Retransmit    unit.Time // until an unacknowledged segment is sent again; doubles each time
+
+	Congestion *Congestion // nil: senders know of no congestion, and receivers drop what comes behind a gap
+}
+
+// Congestion is how TCP shares a network: slow start, congestion avoidance, fast retransmission and
+// recovery (RFC 2581, RFC 2582). Receivers keep what comes behind a gap.
+type Congestion struct {
+	Initial    int // segments of the first window
+	Duplicates int // acknowledgements in vain after which a segment is taken for lost
 }
 
 // UDP is the datagrams of an operating system, one in a frame each, to one host or to a multicast

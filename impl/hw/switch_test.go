@@ -28,6 +28,12 @@ func TestSwitchPhysics(t *testing.T) {
 		e := m.Network.(*model.Ethernet)
 		e.Switches.Uplink = []unit.Rate{0.5e6, 1.25e6, 125e6}[r.IntN(3)]
 		e.TCP.Retransmit = 50 * unit.Millisecond
+		if seed%2 == 1 {
+			e.TCP.Congestion = &model.Congestion{Initial: 1 + r.IntN(4), Duplicates: 1 + r.IntN(3)}
+		}
+		if seed%3 == 2 {
+			e.Switches.Loss, e.Switches.Reorder = 0.02, 0.05
+		}
 		roomy := e.Switches.Buffer == 100_000
 		if roomy {
 			e.TCP.Retransmit = 20 * unit.Second // longer than anything waits
@@ -52,7 +58,7 @@ func TestSwitchPhysics(t *testing.T) {
 		if s.Stream != stream || s.Taken != stream || s.Fullest > e.TCP.ReceiveBuffer {
 			t.Errorf("seed %d: TCP sent %d bytes and brought %d, the packets have %d; a buffer of %d held %d", seed, s.Stream, s.Taken, stream, e.TCP.ReceiveBuffer, s.Fullest)
 		}
-		if roomy && s.Overflowed == 0 && s.Dropped == 0 && s.Again > 0 {
+		if roomy && s.Overflowed == 0 && s.Dropped == 0 && e.Switches.Loss == 0 && s.Again > 0 {
 			t.Errorf("seed %d: nothing was lost, and %d bytes were sent again", seed, s.Again)
 		}
 		if e.Switches.Full && s.Collisions > 0 {

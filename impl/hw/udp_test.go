@@ -22,6 +22,9 @@ func withDatagrams(name string) *model.Machine {
 	switch name {
 	case "udp on a hub":
 		e.Switches = nil
+	case "congestion with faults":
+		e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 3}
+		fallthrough
 	case "udp with faults":
 		e.Switches.Loss, e.Switches.Reorder = 0.05, 0.1
 	}

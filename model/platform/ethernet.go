@@ -98,7 +98,18 @@ func (r *reader) tcp(to *model.TCP) reading {
 		must("ack_every", r.count(&to.AckEvery, 1, maxCount)),
 		must("ack_delay", r.time(&to.AckDelay)),
 		must("retransmit", r.positive(&to.Retransmit)),
+		may("congestion", r.congestion(&to.Congestion)),
 	)
+}
+
+// congestion reads how TCP shares a network.
+func (r *reader) congestion(to **model.Congestion) reading {
+	x := &model.Congestion{}
+	fields := r.mapping(
+		must("initial", r.count(&x.Initial, 1, maxCount)),
+		must("duplicates", r.count(&x.Duplicates, 1, maxCount)),
+	)
+	return r.checked(fields, func(string, *yaml.Node) { *to = x })
 }
 
 // udp reads the datagrams of workstations.

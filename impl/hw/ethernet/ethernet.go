@@ -76,6 +76,8 @@ type Statistics struct {
 	Segments int // that TCP gave to the stations, with data or without
 	Stream   int // bytes of packets that it sent for the first time
 	Again    int // bytes that it sent again
+	Timeouts int // times at which it did as nothing was acknowledged for long
+	Fast     int // segments that it sent again at once, where there is a congestion window
 	Taken    int // bytes that segments brought and that were not there yet
 	Fullest  int // most bytes that a receive buffer held
 

@@ -108,7 +108,9 @@ func (h *host) socket(to *host) *socket {
 
 func newSocket(h *host) *socket {
 	t := &h.net.TCP
-	return &socket{h: h, limit: t.ReceiveBuffer, edge: t.ReceiveBuffer, wait: t.Retransmit}
+	s := &socket{h: h, limit: t.ReceiveBuffer, edge: t.ReceiveBuffer, wait: t.Retransmit}
+	s.fresh()
+	return s
 }
 
 func (h *host) connect(s *socket) {

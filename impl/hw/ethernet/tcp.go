@@ -11,8 +11,8 @@ import (
 // order at the socket that sends them until the last of their bytes has been read.
 //
 // It emulates the segments of TCP, acknowledgements that are delayed or go with data, windows
-// that close and open, and retransmission of all that follows a lost segment. There is no
-// connecting, no congestion window and no checksum that fails.
+// that close and open, and retransmission: of all that follows a lost segment where there is no
+// congestion window. There is no connecting and no checksum that fails.
 type socket struct {
 	h    *host
 	peer *socket // the other end
@@ -28,6 +28,7 @@ type socket struct {
 	writing bool // the program's own call is sending
 	retry   timer
 	wait    unit.Time // until a segment is taken for lost
+	congestion
 
 	// The stream in: read ≤ arrived ≤ edge.
 	arrived int
@@ -35,8 +36,10 @@ type socket struct {
 	edge    int       // the end of the room that the other side was told of
 	came    unit.Time // when the last segment of the stream came
 	owed    int       // segments that are not acknowledged
-	must    bool      // acknowledge at once
+	must    bool      // acknowledge at once,
+	gap     bool      // as a segment came behind a gap
 	delay   timer     // of an acknowledgement
+	early   []span    // what is there behind the gap, where there is a congestion window
 }
 
 // segment is what TCP says in a frame.
@@ -46,6 +49,7 @@ type segment struct {
 	ack   int // of the other stream: all before it are there
 	edge  int // and room up to here
 	probe bool
+	gap   bool      // the other stream has one
 	came  unit.Time // when its frame came
 }
 
@@ -108,7 +112,7 @@ func (s *socket) free() int { return s.h.net.TCP.SendBuffer - (s.written - s.ack
 // and smaller (RFC 1122, 4.2.3.4). There is no Nagle.
 func (s *socket) due() int {
 	waits := s.written - s.sent
-	n := min(waits, s.limit-s.sent, s.h.net.mss)
+	n := min(waits, s.allowed()-s.sent, s.h.net.mss)
 	if n == waits || n == s.h.net.mss || 2*n >= s.h.net.TCP.ReceiveBuffer {
 		return max(n, 0)
 	}
@@ -121,6 +125,7 @@ func (s *socket) next() *frame {
 	if n == 0 {
 		return nil
 	}
+	s.uses()
 	f := s.frame()
 	f.payload += n
 	f.segment.at, f.segment.n = s.sent, n
@@ -138,8 +143,8 @@ func (s *socket) frame() *frame {
 	f := n.newFrame()
 	f.src, f.dst, f.payload = s.h.station, s.peer.h.station, n.TCP.Header
 	s.edge = s.read + n.TCP.ReceiveBuffer
-	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge}
-	s.owed, s.must = 0, false
+	f.segment = segment{to: s.peer, ack: s.arrived, edge: s.edge, gap: s.gap}
+	s.owed, s.must, s.gap = 0, false, false
 	s.set(&s.delay, delayAlarm, 0)
 	n.count.Segments++
 	return f
@@ -173,6 +178,7 @@ func (s *socket) again(now unit.Time) {
 	s.wait = min(2*s.wait, longestWait*s.h.net.TCP.Retransmit)
 	s.set(&s.retry, retryAlarm, now+s.wait)
 	if s.sent > s.acked {
+		s.collapse()
 		s.sent = s.acked
 		s.flush()
 		return
@@ -184,10 +190,13 @@ func (s *socket) again(now unit.Time) {
 
 // input takes in a segment.
 func (s *socket) input(x *segment) {
-	if x.ack > s.acked {
-		s.confirm(x.ack)
-	}
 	s.limit = max(s.limit, x.edge)
+	switch {
+	case x.ack > s.acked:
+		s.confirm(x.ack)
+	case x.gap && x.ack == s.acked && s.sent > s.acked:
+		s.repeated()
+	}
 	s.must = s.must || x.probe
 	if x.n > 0 {
 		s.take(x)
@@ -200,10 +209,12 @@ func (s *socket) input(x *segment) {
 
 // confirm notes that what was sent has arrived.
 func (s *socket) confirm(ack int) {
+	bytes := ack - s.acked
 	s.acked = ack
 	s.sent = max(s.sent, ack)
 	s.wait = s.h.net.TCP.Retransmit
 	s.set(&s.retry, retryAlarm, 0)
+	s.opens(bytes)
 	if s.h.blocked == s {
 		s.h.Wake()
 	}
@@ -215,13 +226,18 @@ func (s *socket) take(x *segment) {
 	fresh := x.at + x.n - s.arrived
 	if x.at > s.arrived || fresh <= 0 {
 		s.must = true
+		if s.h.net.TCP.Congestion != nil && fresh > 0 {
+			s.gap = true
+			s.keep(span{x.at, x.at + x.n})
+		}
 		return
 	}
+	fresh = s.joined(x.at+x.n) - s.arrived
 	if s.read == s.arrived {
 		s.h.unread++
 	}
 	count := s.h.net.count
-	count.Taken += x.at + x.n - max(x.at, s.arrived)
+	count.Taken += fresh
 	s.arrived += fresh
 	count.Fullest = max(count.Fullest, s.arrived-s.read)
 	s.came = x.came

@@ -1,0 +1,148 @@
+package hw
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// careful is workstations of 100 Mbit/s on a switch, whose TCP has congestion windows.
+func careful(buffer int) (*model.Machine, *model.Ethernet) {
+	m := withDatagrams("udp")
+	m.Timer = 1
+	e := m.Network.(*model.Ethernet)
+	e.Switches.Ports, e.Switches.Buffer = 8, buffer
+	e.TCP.SendBuffer, e.TCP.ReceiveBuffer, e.TCP.Retransmit = 65536, 65536, 200*unit.Millisecond
+	e.TCP.Write.Start, e.TCP.Write.Bandwidth, e.TCP.Read.Start, e.TCP.Read.Bandwidth = 5*us, 400e6, 5*us, 400e6
+	e.TCP.Output, e.TCP.Input, e.TCP.Poll = 3*us, 5*us, 5*us
+	e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 3}
+	return m, e
+}
+
+// streams lets ranks send bytes to others, and returns when each receiver had all of its own, and what was
+// on the network.
+func streams(t *testing.T, m *model.Machine, to map[int]int, bytes int) (took map[int]unit.Time, s EthernetStatistics) {
+	t.Helper()
+	w, err := New(Config{Machine: m, Ranks: 8, Ethernet: &s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took = map[int]unit.Time{}
+	err = w.Run(func(p device.Port) error {
+		if dst, ok := to[p.Rank()]; ok {
+			p.Send(dst, &device.Packet{Data: make([]byte, bytes)})
+			return nil
+		}
+		n := 0
+		for _, dst := range to {
+			if dst == p.Rank() {
+				n++
+			}
+		}
+		for range n {
+			took[p.Recv(true).Src] = p.Now()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return took, s
+}
+
+// TestSharedReceiver checks what is known of such networks: disjoint pairs run at the full rate, and
+// three flows into one link get less than it can carry, and very different shares, as some wait for what
+// was lost. It comes out of the buffer of the switch, and is not so where there is room for all windows.
+func TestSharedReceiver(t *testing.T) {
+	line := 12.5e6 * 1460 / 1538 // data of a segment, of what a frame and its gap take
+	for _, c := range []struct {
+		name        string
+		buffer      int
+		target      []int
+		least, most float64 // of what the links can carry
+		lost        bool
+	}{
+		{"disjoint pairs", 32 << 10, []int{1, 1, 3, 3, 5, 5}, 0.97, 1, false},
+		{"three into one", 16 << 10, []int{3, 3, 3, 3}, 0.9, 0.995, true},
+		{"three into one", 32 << 10, []int{3, 3, 3, 3}, 0.9, 0.995, true},
+		{"three into one with room", 1 << 20, []int{3, 3, 3, 3}, 0.97, 1, false},
+	} {
+		m, _ := careful(c.buffer)
+		var s EthernetStatistics
+		sum := 0.0
+		into := map[int]bool{}
+		rates := flows(t, m, c.target, &s)
+		for src, rate := range rates {
+			sum += rate
+			if dst := c.target[src]; dst != src {
+				into[dst] = true
+			}
+		}
+		if got := sum / line / float64(len(into)); got < c.least || got > c.most*1.003 {
+			t.Errorf("%s, buffer of %d: %.3f of what links can carry, want %v to %v: %.3g", c.name, c.buffer, got, c.least, c.most, rates)
+		}
+		if c.lost && slices.Max(rates) < 1.3*sum/3 {
+			t.Errorf("%s, buffer of %d: equal shares %.3g, where some wait", c.name, c.buffer, rates)
+		}
+		if lost := s.Overflowed > 0 && s.Fast > 0 && s.Timeouts > 0; lost != c.lost || !c.lost && s.Again > 0 {
+			t.Errorf("%s, buffer of %d: %+v", c.name, c.buffer, s)
+		}
+	}
+}
+
+// TestBursts checks what losses do to an exchange: messages of seven ranks that come into one link at the
+// same time would take 40 ms, and some wait for a timeout of 200 ms.
+func TestBursts(t *testing.T) {
+	to := map[int]int{1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0}
+	for _, c := range []struct {
+		buffer int
+		waits  bool
+	}{{32 << 10, true}, {1 << 20, false}} {
+		m, e := careful(c.buffer)
+		took, s := streams(t, m, to, 64<<10)
+		last := slices.Max(slices.Collect(maps.Values(took)))
+		if waits := last >= e.TCP.Retransmit; waits != c.waits || s.Timeouts > 0 != c.waits || last < 36*unit.Millisecond || !waits && last > 45*unit.Millisecond {
+			t.Errorf("buffer of %d: the last is there after %v: %+v", c.buffer, last, s)
+		}
+	}
+}
+
+// TestSlowStart checks that a window of two segments doubles with each round trip: 2, 4, 8 segments.
+func TestSlowStart(t *testing.T) {
+	m, e := careful(1 << 20)
+	e.Switches.Latency, e.TCP.AckEvery = 10*unit.Millisecond, 1
+	mss := e.Longest()
+	round := 2 * e.Switches.Latency
+	for _, c := range []struct{ segments, rounds int }{{2, 0}, {3, 1}, {6, 1}, {7, 2}, {14, 2}, {15, 3}, {30, 3}, {31, 4}} {
+		took, _ := streams(t, m, map[int]int{0: 1}, c.segments*mss-e.TCP.Record)
+		// Beside the round trips there is the way, and the time of the segments.
+		rest := took[0] - unit.Time(c.rounds)*round - e.Switches.Latency
+		if rest < 0 || rest > round/2 {
+			t.Errorf("%d segments take %v, want %d round trips of %v and a way", c.segments, took[0], c.rounds, round)
+		}
+	}
+}
+
+// TestFastRetransmission checks that what a switch loses now and then is sent again at once, and how
+// long it takes where it is not.
+func TestFastRetransmission(t *testing.T) {
+	const bytes = 4 << 20
+	m, e := careful(1 << 20)
+	e.Switches.Loss = 0.005
+	fast, s := streams(t, m, map[int]int{0: 1}, bytes)
+	e.TCP.Congestion = &model.Congestion{Initial: 2, Duplicates: 1000}
+	slow, s1000 := streams(t, m, map[int]int{0: 1}, bytes)
+	if s.Faulty == 0 || s.Fast < s.Faulty/4 || s.Timeouts > s.Fast || s1000.Fast != 0 || s1000.Timeouts < 5 {
+		t.Errorf("losses: %+v; without fast retransmission: %+v", s, s1000)
+	}
+	if fast[0] > slow[0]/2 {
+		t.Errorf("with fast retransmission %v, without %v", fast[0], slow[0])
+	}
+	if s.Taken != s.Stream || s1000.Taken != s1000.Stream {
+		t.Errorf("of %d and %d bytes %d and %d came", s.Stream, s1000.Stream, s.Taken, s1000.Taken)
+	}
+}

@@ -1,0 +1,139 @@
+package ethernet
+
+import "github.com/loggp/loggp/model/unit"
+
+// congestion is what the sender of a stream supposes of the network: slow start, congestion avoidance,
+// fast retransmission and fast recovery (RFC 2581), which goes on at a partial acknowledgement (NewReno,
+// RFC 2582). It is used where the model has a model.Congestion.
+type congestion struct {
+	window     int       // bytes that may be under way
+	threshold  int       // up to which the window grows by a segment with each acknowledgement
+	repeats    int       // acknowledgements of the same position, of segments behind a gap
+	recovering bool      // a segment was sent again, as it was taken for lost
+	recover    int       // what had been sent then, or when the last wait was in vain
+	used       unit.Time // when data was sent last
+}
+
+// span is bytes of a stream.
+type span struct{ from, to int }
+
+// fresh is the beginning of a connection.
+func (s *socket) fresh() {
+	if c := s.h.net.TCP.Congestion; c != nil {
+		s.congestion = congestion{window: c.Initial * s.h.net.mss, threshold: s.h.net.TCP.ReceiveBuffer}
+	}
+}
+
+// allowed returns the end of what the other side has room for, and the network.
+func (s *socket) allowed() int {
+	if s.h.net.TCP.Congestion == nil {
+		return s.limit
+	}
+	return min(s.limit, s.acked+s.congestion.window)
+}
+
+// uses notes that data is sent. A connection that was idle for longer than a timeout begins anew (RFC
+// 2581, 4.1).
+func (s *socket) uses() {
+	c := s.h.net.TCP.Congestion
+	if c == nil {
+		return
+	}
+	x, now := &s.congestion, s.h.Kernel.Now()
+	if s.sent == s.acked && now-x.used > s.wait {
+		x.window = min(x.window, c.Initial*s.h.net.mss)
+	}
+	x.used = now
+}
+
+// half lets the threshold be half of what is under way.
+func (s *socket) half() { s.congestion.threshold = max((s.sent-s.acked)/2, 2*s.h.net.mss) }
+
+// opens lets the window grow when bytes are acknowledged, if they filled it.
+func (s *socket) opens(bytes int) {
+	if s.h.net.TCP.Congestion == nil {
+		return
+	}
+	c, mss := &s.congestion, s.h.net.mss
+	c.repeats = 0
+	switch {
+	case c.recovering && s.acked >= c.recover:
+		c.recovering, c.window = false, c.threshold
+	case c.recovering: // what follows is lost, too
+		c.window = max(c.window-bytes, 0) + mss
+		s.resend()
+	case s.sent-s.acked+bytes+mss <= c.window: // it was not full
+	case c.window < c.threshold:
+		c.window += mss
+	default:
+		c.window += max(mss*mss/c.window, 1)
+	}
+	c.window = min(c.window, s.h.net.TCP.SendBuffer+mss)
+}
+
+// repeated takes in an acknowledgement that says of nothing but a gap. Some of them say that the
+// segment there is lost, and the others that one has left the network.
+func (s *socket) repeated() {
+	c, mss := &s.congestion, s.h.net.mss
+	c.repeats++
+	switch most := s.h.net.TCP.Congestion.Duplicates; {
+	case c.recovering:
+		c.window += mss
+	case c.repeats == most && s.acked >= c.recover:
+		s.half()
+		c.recovering, c.recover, c.window = true, s.sent, c.threshold+most*mss
+		s.resend()
+	}
+}
+
+// resend sends the first segment that is not acknowledged once more.
+func (s *socket) resend() {
+	f := s.frame()
+	n := min(s.sent-s.acked, s.h.net.mss)
+	f.payload += n
+	f.segment.at, f.segment.n = s.acked, n
+	s.h.net.count.Again += n
+	s.h.net.count.Fast++
+	s.h.later(f)
+	s.set(&s.retry, retryAlarm, s.h.Kernel.Now()+s.wait)
+}
+
+// collapse is the end of a wait in vain: all begins anew.
+func (s *socket) collapse() {
+	s.h.net.count.Timeouts++
+	if s.h.net.TCP.Congestion == nil {
+		return
+	}
+	c := &s.congestion
+	s.half()
+	c.window, c.recovering, c.recover, c.repeats = s.h.net.mss, false, s.most, 0
+}
+
+// keep notes a segment that has come before others.
+func (s *socket) keep(x span) {
+	i := 0
+	for i < len(s.early) && s.early[i].to < x.from {
+		i++
+	}
+	j := i
+	for ; j < len(s.early) && s.early[j].from <= x.to; j++ {
+		x.from, x.to = min(x.from, s.early[j].from), max(x.to, s.early[j].to)
+	}
+	if i == j {
+		s.early = append(s.early, span{})
+		copy(s.early[i+1:], s.early[i:])
+		j = i + 1
+	}
+	s.early[i] = x
+	s.early = append(s.early[:i+1], s.early[j:]...)
+}
+
+// joined takes what has come early and now continues the stream, up to from, and returns the end.
+func (s *socket) joined(from int) int {
+	for len(s.early) > 0 && s.early[0].from <= from {
+		from = max(from, s.early[0].to)
+		s.early = s.early[:copy(s.early, s.early[1:])]
+		s.must = true // so that the sender hears of it
+	}
+	return from
+}
