@@ -30,6 +30,7 @@ type round struct {
 	combine   func(in, inout []byte) // how, where they lie as they travel; nil: by op
 	sign      engine.Signature
 	tag       int // of the operation's messages
+	posted    []posted
 	commutes  bool
 }
 
@@ -41,7 +42,7 @@ func (c *Comm) round(o collective.Operation, root int, of *Datatype) *round {
 	if r.busy {
 		r = new(round)
 	}
-	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.Sign()), tag: tag}
+	*r = round{Comm: c, operation: o, root: root, sign: engine.Signature(of.Sign()), tag: tag, posted: r.posted[:0]}
 	return r
 }
 
@@ -103,9 +104,50 @@ func (r *round) Do(st *collective.Step) bool {
 	case collective.FoldRight:
 		r.foldRight(r.bytes(st.Send), r.bytes(st.Recv))
 	case collective.Transfer:
-		r.transfer(st)
+		if st.Post {
+			r.post(st)
+		} else {
+			r.transfer(st)
+		}
+	case collective.Wait:
+		r.wait()
 	}
 	return true
+}
+
+// posted is a transfer that has begun.
+type posted struct {
+	*engine.Op
+	step collective.Step
+}
+
+// post begins to send or to receive.
+func (r *round) post(st *collective.Step) {
+	x := posted{step: *st}
+	if st.From == collective.None {
+		x.Op = r.e.Isend(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
+	} else {
+		x.Op = r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
+	}
+	r.posted = append(r.posted, x)
+}
+
+// wait ends all transfers that have begun, in their order.
+func (r *round) wait() {
+	for i := range r.posted {
+		x := &r.posted[i]
+		r.e.Wait(x.Op)
+		var got engine.Status
+		if x.step.From != collective.None {
+			got, _ = x.Received()
+		}
+		r.e.Release(x.Op)
+		if x.step.From != collective.None {
+			r.checkMessage(&x.step, got)
+		}
+	}
+	clear(r.posted)
+	r.posted = r.posted[:0]
 }
 
 // transfer sends, receives, or does both at the same time.

@@ -5,6 +5,7 @@ var allgathers = []*Algorithm{
 	{Operation: Allgather, Name: "recursive-doubling", PowerOfTwo: true, schedule: doublingAllgather},
 	{Operation: Allgather, Name: "bruck", schedule: bruckAllgather},
 	{Operation: Allgather, Name: "gather-bcast", schedule: gatherBcast},
+	{Operation: Allgather, Name: "linear-bcast", schedule: linearBcastAllgather},
 	{Operation: Allgather, Name: "two-level", TwoLevel: true, schedule: twoLevelAllgather(binomialBcast)},
 	{Operation: Allgather, Name: "two-level-scatter", TwoLevel: true, schedule: twoLevelAllgather(scatterAllgatherBcast)},
 }
@@ -51,6 +52,22 @@ func gatherBcast(s *Script, j Job, rank int) {
 	all.Bytes *= j.Ranks
 	binomialBcast(s, all, rank)
 }
+
+// linearBcastAllgather gathers at rank 0 from each rank in turn, and broadcasts. LAM/MPI.
+func linearBcastAllgather(s *Script, j Job, rank int) {
+	j.Root = 0
+	linearGather(s, j, rank)
+	all := j
+	all.Bytes *= j.Ranks
+	if j.Ranks <= linearRanks {
+		postedBcast(s, all, rank)
+	} else {
+		binomialPostedBcast(s, all, rank)
+	}
+}
+
+// linearRanks is up to how many ranks LAM/MPI uses no tree (LAM_COLLMAXLIN).
+const linearRanks = 4
 
 // twoLevelAllgather gathers within the nodes, exchanges the blocks of nodes between leaders, and
 // broadcasts the result within the nodes.

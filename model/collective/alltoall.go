@@ -3,6 +3,22 @@ package collective
 var alltoalls = []*Algorithm{
 	{Operation: Alltoall, Name: "pairwise", schedule: pairwiseAlltoall},
 	{Operation: Alltoall, Name: "bruck", schedule: bruckAlltoall},
+	{Operation: Alltoall, Name: "posted", schedule: postedAlltoall},
+}
+
+// postedAlltoall posts all receives and then all sends, beginning with the next rank, and leaves the
+// order to the network. LAM/MPI and MPICH until 2002.
+func postedAlltoall(s *Script, j Job, rank int) {
+	s.local(Copy, j.block(In, rank), j.block(Out, rank))
+	for i := 1; i < j.Ranks; i++ {
+		from := mod(rank+i, j.Ranks)
+		s.post(None, Span{}, from, j.block(Out, from))
+	}
+	for i := 1; i < j.Ranks; i++ {
+		to := mod(rank+i, j.Ranks)
+		s.post(to, j.block(In, to), None, Span{})
+	}
+	s.wait()
 }
 
 // pairwiseAlltoall sends to the rank i further on and receives from the rank i further back, for

@@ -5,6 +5,8 @@ import "fmt"
 var bcasts = []*Algorithm{
 	{Operation: Bcast, Name: "linear", schedule: linearBcast},
 	{Operation: Bcast, Name: "binomial", schedule: binomialBcast},
+	{Operation: Bcast, Name: "posted", schedule: postedBcast},
+	{Operation: Bcast, Name: "binomial-posted", schedule: binomialPostedBcast},
 	pipelinedBcast(1 << 10),
 	pipelinedBcast(8 << 10),
 	pipelinedBcast(64 << 10),
@@ -45,6 +47,39 @@ func binomialDown(s *Script, j Job, rank int, part func(from, to int) Span) {
 			s.send(mod(rank+mask, j.Ranks), part(child, min(child+mask, j.Ranks)))
 		}
 	}
+}
+
+// postedBcast begins to send to all ranks from the root, and waits. LAM/MPI among few ranks.
+func postedBcast(s *Script, j Job, rank int) {
+	if rank != j.Root {
+		s.recv(j.Root, j.whole(Out))
+		return
+	}
+	for i := 1; i < j.Ranks; i++ {
+		s.post(mod(j.Root+i, j.Ranks), j.whole(Out), None, Span{})
+	}
+	s.wait()
+}
+
+// binomialPostedBcast is a binomial tree in which a rank begins to send to all of its children, and
+// waits. The parent of a rank is that without its highest bit, counted from the root, and the nearest
+// child is first. LAM/MPI until 7.1.2.
+func binomialPostedBcast(s *Script, j Job, rank int) {
+	at := mod(rank-j.Root, j.Ranks)
+	mask := 1
+	for mask <= at {
+		mask <<= 1
+	}
+	if at > 0 {
+		s.recv(mod(j.Root+at-mask/2, j.Ranks), j.whole(Out))
+	}
+	if at+mask >= j.Ranks {
+		return
+	}
+	for ; at+mask < j.Ranks; mask <<= 1 {
+		s.post(mod(j.Root+at+mask, j.Ranks), j.whole(Out), None, Span{})
+	}
+	s.wait()
 }
 
 // pipelinedBcast passes segments along a chain of all ranks. A rank forwards a segment while the

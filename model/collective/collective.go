@@ -78,9 +78,11 @@ type Span struct {
 const None = -1
 
 // Step is one step of a rank. A step that both sends and receives does so at the same time, so that
-// ranks can exchange data. A step that does neither is local.
+// ranks can exchange data. A step that does neither is local. A transfer that is posted is begun, and the
+// rank goes on; the next step Wait waits for all of them.
 type Step struct {
 	Kind       Kind
+	Post       bool
 	To, From   int // ranks, or None
 	Send, Recv Span
 }
@@ -88,9 +90,10 @@ type Step struct {
 // Kind is the kind of a step.
 type Kind uint8
 
-// The kinds of steps. Local ones read Send and write Recv, which have the same length.
+// The kinds of steps. Local ones but Wait read Send and write Recv, which have the same length.
 const (
 	Transfer  Kind = iota
+	Wait           // until all transfers that were posted have ended
 	Copy           // Recv becomes Send
 	FoldLeft       // Recv becomes Send ∘ Recv
 	FoldRight      // Recv becomes Recv ∘ Send
@@ -208,6 +211,39 @@ func (s *Script) recv(from int, into Span) {
 func (s *Script) exchange(to int, what Span, from int, into Span) {
 	s.at = Step{To: to, From: from, Send: what, Recv: into}
 	s.step()
+}
+
+// post adds a transfer one way that ends no later than the next wait.
+func (s *Script) post(to int, what Span, from int, into Span) {
+	s.at = Step{Post: true, To: to, From: from, Send: what, Recv: into}
+	s.step()
+}
+
+func (s *Script) wait() {
+	s.at = Step{Kind: Wait, To: None, From: None}
+	s.step()
+}
+
+// inOrder returns steps that do the same without waits, in the sense that the data which a rank posts is
+// sent at once, and what it has posted to receive is received, one after the other, where it waits.
+func inOrder(steps iter.Seq[Step]) iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		var posted []Step
+		for st := range steps {
+			todo := []Step{st}
+			switch {
+			case st.Kind == Wait:
+				todo, posted = posted, nil
+			case st.Post && st.From != None:
+				todo, posted = nil, append(posted, st)
+			}
+			for _, st := range todo {
+				if st.Post = false; !yield(st) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // local adds a local step, unless it has no bytes.

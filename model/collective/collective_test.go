@@ -26,8 +26,16 @@ type actor struct {
 	areas      [3][]symbols
 	next       func() (Step, bool)
 	step       Step
-	sent, got  bool
+	halves     []*half // that have not ended, in the order in which they began
 	begun, end bool
+}
+
+// half is a send or a receive.
+type half struct {
+	send  bool
+	other int
+	what  Span
+	post  bool
 }
 
 // run carries out an algorithm and returns what Out of all ranks has in the end.
@@ -54,7 +62,7 @@ func run(t *testing.T, a *Algorithm, j Job) [][]symbols {
 	}
 	var outs [][]symbols
 	for r, x := range m.ranks {
-		if !x.end {
+		if !x.end || len(x.halves) > 0 {
 			t.Fatalf("%v of %+v: rank %d is stuck in %+v", a, j, r, x.step)
 		}
 		outs = append(outs, x.areas[Out])
@@ -118,16 +126,25 @@ func (m *machine) advance() bool {
 // try ends the step of a rank if it can, and takes the next.
 func (m *machine) try(r int, x *actor) bool {
 	if x.begun {
-		m.deliver(r, x)
-		if !x.sent || !x.got {
+		for _, h := range slices.Clone(x.halves) {
+			if h.send {
+				m.deliver(r, x, h)
+			}
+		}
+		if slices.ContainsFunc(x.halves, func(h *half) bool { return !h.post || x.step.Kind == Wait }) {
 			return false
 		}
 	}
 	st, ok := x.next()
 	x.step, x.begun, x.end = st, true, !ok
 	if ok {
-		x.sent, x.got = st.To == None, st.From == None
-		if st.Kind != Transfer {
+		if st.From != None {
+			x.halves = append(x.halves, &half{false, st.From, st.Recv, st.Post})
+		}
+		if st.To != None {
+			x.halves = append(x.halves, &half{true, st.To, st.Send, st.Post})
+		}
+		if st.Kind != Transfer && st.Kind != Wait {
 			m.local(r, x)
 		}
 	}
@@ -135,31 +152,31 @@ func (m *machine) try(r int, x *actor) bool {
 }
 
 // deliver hands over what a rank sends, if the other is at it.
-func (m *machine) deliver(r int, x *actor) {
-	if x.sent {
+func (m *machine) deliver(r int, x *actor, h *half) {
+	if h.other < 0 || h.other >= len(m.ranks) || h.other == r {
+		m.t.Fatalf("rank %d of %d sends to %d", r, len(m.ranks), h.other)
+	}
+	y := m.ranks[h.other]
+	at := slices.IndexFunc(y.halves, func(g *half) bool { return !g.send && g.other == r })
+	if at < 0 {
 		return
 	}
-	if x.step.To < 0 || x.step.To >= len(m.ranks) || x.step.To == r {
-		m.t.Fatalf("rank %d of %d sends to %d", r, len(m.ranks), x.step.To)
-	}
-	y := m.ranks[x.step.To]
-	if !y.begun || y.end || y.got || y.step.From != r {
-		return
-	}
-	what, into := m.bytes(x, x.step.Send), m.bytes(y, y.step.Recv)
+	g := y.halves[at]
+	what, into := m.bytes(x, h.what), m.bytes(y, g.what)
 	if len(what) != len(into) {
-		m.t.Fatalf("rank %d sends %d bytes, and rank %d receives %d", r, len(what), x.step.To, len(into))
+		m.t.Fatalf("rank %d sends %d bytes, and rank %d receives %d", r, len(what), h.other, len(into))
 	}
-	if y.step.Recv.Area == In && len(into) > 0 {
-		m.t.Fatalf("rank %d receives into what it gives", x.step.To)
+	if g.what.Area == In && len(into) > 0 {
+		m.t.Fatalf("rank %d receives into what it gives", h.other)
 	}
 	for i, s := range what {
 		if s == nil {
-			m.t.Fatalf("rank %d sends byte %d of %+v, which has no data yet", r, i, x.step.Send)
+			m.t.Fatalf("rank %d sends byte %d of %+v, which has no data yet", r, i, h.what)
 		}
 	}
 	copy(into, what)
-	x.sent, y.got = true, true
+	y.halves = slices.Delete(y.halves, at, at+1)
+	x.halves = slices.DeleteFunc(x.halves, func(f *half) bool { return f == h })
 }
 
 func (m *machine) bytes(x *actor, s Span) []symbols { return x.areas[s.Area][s.From : s.From+s.Len] }
@@ -324,7 +341,7 @@ func hearsay(a *Algorithm, j Job) []map[int]bool {
 	sent := make([]bool, j.Ranks)
 	for r := range j.Ranks {
 		know[r] = map[int]bool{r: true}
-		steps[r] = slices.Collect(a.Steps(j, r))
+		steps[r] = slices.Collect(inOrder(a.Steps(j, r)))
 	}
 	for moved := true; moved; {
 		moved = false

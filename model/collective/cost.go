@@ -44,13 +44,15 @@ type Cost struct {
 // If the processor itself sends the bytes, o_s(k) includes G per byte, and a message occupies no
 // interface for longer than g (model.Parameters.Flow).
 //
+// Posted transfers are sent where they are posted, and received in turn at the wait.
+//
 // Messages are copied to their destination at once, and the network has unlimited capacity.
 // Alexandrov et al. 1995. With two tiers each message has the parameters of its tier, and a rank
 // has one outgoing and one incoming interface for both.
 func (m Machine) Cost(a *Algorithm, j Job) Cost {
 	x := &simulation{Machine: m, nodes: j.Nodes, ranks: make([]clock, j.Ranks)}
 	for r := range x.ranks {
-		next, stop := iter.Pull(a.Steps(j, r))
+		next, stop := iter.Pull(inOrder(a.Steps(j, r)))
 		defer stop()
 		x.ranks[r] = clock{rank: r, next: next}
 		x.advance(&x.ranks[r])

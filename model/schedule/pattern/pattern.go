@@ -183,7 +183,11 @@ func (b *builder) collective(a *collective.Algorithm, j collective.Job, rank int
 			if st.To != collective.None {
 				b.send(of(st.To), st.Send.Len)
 			}
-			b.next()
+			if !st.Post {
+				b.next()
+			}
+		case collective.Wait:
+			b.joint()
 		case collective.Copy:
 			b.compute(whole(c.Copy.Time(st.Send.Len)))
 		default:
