@@ -117,6 +117,18 @@ type MBCF struct {
 // ByMBCF reports whether the messages of a library go by MBCF, and not by TCP.
 func (e *Ethernet) ByMBCF(l *Library) bool { return e.MBCF != nil && l.CarriedBy().Accesses }
 
+// For returns the Ethernet as a library uses it.
+func (e *Ethernet) For(l *Library) *Ethernet {
+	if l == nil || l.Sockets == nil || l.Sockets.Buffer == 0 {
+		return e
+	}
+	of := *e
+	of.TCP.SendBuffer, of.TCP.ReceiveBuffer = l.Sockets.Buffer, l.Sockets.Buffer
+	return &of
+}
+
+func (e *Ethernet) by(l *Library) Network { return e.For(l) }
+
 // onEthernet is a transfer on an Ethernet. The time of a packet that fits one segment is exact:
 // only the frames of its own transfer can delay it. A longer packet is a stream of segments, see
 // stream.

@@ -38,8 +38,15 @@ type Library struct {
 	Short       [NumTiers]int       // longest short message, of an engine with pinned memory
 	Block       int                 // bytes that such an engine copies and transfers at a time; 0: DefaultBlock
 	Pinned      int                 // bytes of its pinned memory, of each rank; 0: DefaultPinned
+	Sockets     *Sockets            // of TCP; nil: as the system has them
 	Requests    int                 // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests
 	Collectives []Collective        // the first that applies chooses a collective algorithm; none: not known
+}
+
+// Sockets is how a library uses the TCP of an Ethernet.
+type Sockets struct {
+	Buffer   int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
+	Together bool // what finds no room in a socket waits in the library, which writes to other sockets meanwhile
 }
 
 // EveryTier returns x for peers of every tier.

@@ -188,6 +188,9 @@ type Network interface {
 	view(x *Parameters, control unit.Time, p Path)
 }
 
+// byLibrary is a network that libraries use in different ways.
+type byLibrary interface{ by(*Library) Network }
+
 // Kinds has a nil network of each kind, for its methods Kind.
 var Kinds = []Network{(*Torus)(nil), (*Hypernodes)(nil), (*Ethernet)(nil), (*LogGP)(nil), (*FatTree)(nil)}
 

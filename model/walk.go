@@ -49,7 +49,11 @@ func (t Transfer) start() *walk {
 	if t.Bytes < 0 {
 		panic("model: negative size")
 	}
-	w := &walk{Transfer: t, net: t.Machine.Between(t.Path.Tier).on(t.Path), last: ProtoComplete}
+	net := t.Machine.Between(t.Path.Tier)
+	if x, ok := net.(byLibrary); ok {
+		net = x.by(t.Library)
+	}
+	w := &walk{Transfer: t, net: net.on(t.Path), last: ProtoComplete}
 	if t.Library != nil {
 		w.lib = *t.Library
 	}

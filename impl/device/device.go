@@ -130,6 +130,15 @@ type RealTime interface {
 	RealTime()
 }
 
+// Holder is a Port whose Send may return while the system has no room for all of the packet, so that a
+// rank can send to several others at the same time. The port sends the rest in the calls that receive,
+// and Flush waits until nothing is left.
+type Holder interface {
+	Port
+	Holds() bool // whether Send does so here
+	Flush()
+}
+
 // Placer is a Port that can put the data of a packet directly where it is to be.
 type Placer interface {
 	Port

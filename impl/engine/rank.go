@@ -49,6 +49,7 @@ func (c *Config) here() Site {
 type Rank struct {
 	engine   Engine
 	port     device.Port
+	holder   device.Holder // the port, if sends may leave something with it; nil: they do not
 	cfg      *Config
 	call     string   // the call that the program is in
 	context  uint32   // of the communicator on which it makes it
@@ -75,6 +76,9 @@ type Rank struct {
 func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 	r.port, r.engine, r.cfg = port, e, cfg
 	_, r.unpriced = port.(device.RealTime)
+	if h, ok := port.(device.Holder); ok && h.Holds() {
+		r.holder = h
+	}
 	r.heeds = cfg.Check || cfg.Enter != nil
 	if cfg.Check {
 		r.overlap = &overlap{owner: goroutine(), calls: map[*Op]*call{}, peers: map[int][2]int{}}

@@ -10,6 +10,14 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	}
 	r.traffic.Sent[context&1].add(dst)
 	r.engine.Send(m, buf, s, dst, context, tag)
+	r.flush()
+}
+
+// flush ends what sends have left with the port.
+func (r *Rank) flush() {
+	if r.holder != nil {
+		r.holder.Flush()
+	}
 }
 
 // SendAndAwait is Engine.Send of an engine that sends by Isend and waits.
@@ -160,6 +168,7 @@ func (r *Rank) Await(o *Op) {
 // Wait waits for an operation to finish. It is to be released then.
 func (r *Rank) Wait(o *Op) {
 	r.Await(o)
+	r.flush()
 	r.engine.Looked(true)
 }
 
@@ -170,6 +179,7 @@ func (r *Rank) Until(o *Op, found func() bool) {
 		r.engine.Progress(true)
 	}
 	r.waits = nil
+	r.flush()
 	r.engine.Looked(true)
 }
 

@@ -146,3 +146,45 @@ func TestFastRetransmission(t *testing.T) {
 		t.Errorf("of %d and %d bytes %d and %d came", s.Stream, s1000.Stream, s.Taken, s1000.Taken)
 	}
 }
+
+// TestSocketsTogether checks what a library that writes to several sockets at the same time makes of its
+// link: messages to three ranks share it, and all are there at the end, where one that writes in turn
+// has the first there after a third of the time. Sends return at once, and Flush when all is written.
+func TestSocketsTogether(t *testing.T) {
+	const bytes = 4 << 20
+	m, e := careful(1 << 20)
+	whole := e.Rate.Time(bytes * 1538 / 1460)
+	for _, together := range []bool{false, true} {
+		w, err := New(Config{Machine: m, Ranks: 4, Library: &model.Library{Sockets: &model.Sockets{Buffer: 32768, Together: together}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var came [4]unit.Time
+		var sent, flushed unit.Time
+		err = w.Run(func(p device.Port) error {
+			if p.Rank() > 0 {
+				p.Recv(true)
+				came[p.Rank()] = p.Now()
+				return nil
+			}
+			for r := 1; r < 4; r++ {
+				p.Send(r, &device.Packet{Data: make([]byte, bytes)})
+			}
+			sent = p.Now()
+			p.(device.Holder).Flush()
+			flushed = p.Now()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near := func(x, want unit.Time) bool { return x > want*95/100 && x < want*105/100 }
+		first := whole
+		if together {
+			first = 3 * whole
+		}
+		if !near(came[1], first) || !near(came[3], 3*whole) || !near(flushed, 3*whole) || near(sent, 3*whole) == together {
+			t.Errorf("together %v: sent at %v, written at %v, there at %v, where one takes %v", together, sent, flushed, came, whole)
+		}
+	}
+}

@@ -102,6 +102,30 @@ func (r *reader) tcp(to *model.TCP) reading {
 	)
 }
 
+// socketsOf reads how a library uses TCP.
+func (r *reader) socketsOf(to **model.Sockets) reading {
+	x := &model.Sockets{}
+	write := "in-turn"
+	fields := r.mapping(
+		may("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
+		may("write", choice(r, &write, []string{"in-turn", "together"})),
+	)
+	return r.checked(fields, func(path string, n *yaml.Node) {
+		x.Together, *to = write == "together", x
+		r.sockets = append(r.sockets, at{path, n})
+	})
+}
+
+// checkSockets checks that the machine has what libraries say of sockets.
+func (r *reader) checkSockets(m *model.Machine) {
+	if _, ok := m.Network.(*model.Ethernet); ok {
+		return
+	}
+	for _, x := range r.sockets {
+		r.wrong(x.node, x.path, "the machine has no TCP: leave it out")
+	}
+}
+
 // congestion reads how TCP shares a network.
 func (r *reader) congestion(to **model.Congestion) reading {
 	x := &model.Congestion{}

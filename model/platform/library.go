@@ -77,6 +77,7 @@ func (r *reader) proto(l *model.Library) reading {
 				r.rule(&rules[i]).read(rules[i].path, n)
 			})),
 		may("collectives", r.tunings(&tunings)),
+		may("sockets", r.socketsOf(&l.Sockets)),
 		must("fallback", choice(r, &l.Fallback, rendezvous)),
 		must("window", r.size(&l.Window, 0, maxWindow)),
 		may("first", r.size(&l.First, 0, unit.MaxSize)),

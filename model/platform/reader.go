@@ -19,6 +19,13 @@ type reader struct {
 	numbers  []Number
 	cites    []cite
 	tuned    []tuning // of all libraries
+	sockets  []at     // that libraries ask for
+}
+
+// at is a place in a file, with the path of its keys.
+type at struct {
+	path string
+	node *yaml.Node
 }
 
 // problem is an error at a place in a file.

@@ -56,6 +56,7 @@ func (p *Port) notifyExit() {
 // end lets the rank do to its end what it has been charged, when its program has ended.
 func (p *Port) end() {
 	p.Pay()
+	p.Flush()
 	p.notifyExit()
 	for _, n := range []Network{p.near, p.far} {
 		if c, ok := n.(Closer); ok {

@@ -29,6 +29,26 @@ type Closer interface {
 	Close(p *Port)
 }
 
+// Holder is a Reader that implements device.Holder for its ranks.
+type Holder interface {
+	Reader
+	Holds() bool
+	Flush(p *Port)
+}
+
+// Holds implements device.Holder.
+func (p *Port) Holds() bool {
+	h, ok := p.far.(Holder)
+	return ok && h.Holds()
+}
+
+// Flush implements device.Holder.
+func (p *Port) Flush() {
+	if h, ok := p.far.(Holder); ok {
+		h.Flush(p)
+	}
+}
+
 // Ends says what a network joins: Ranks ranks from First on, by N ends. Of nodes with fewer
 // interfaces than ranks several ranks share an end.
 type Ends struct {

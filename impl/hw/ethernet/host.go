@@ -2,6 +2,8 @@
 package ethernet
 
 import (
+	"slices"
+
 	"github.com/loggp/loggp/impl/hw/core"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
@@ -32,6 +34,7 @@ type host struct {
 	open    []*socket // those that there are
 	unread  int       // sockets with data
 	blocked *socket   // the socket whose buffer the rank waits for
+	held    []*socket // that have not taken all that the rank has sent
 	udp     udp
 }
 
@@ -46,6 +49,7 @@ func New(j *core.Job, m *model.Ethernet, e core.Ends) core.Network {
 	if m.ByMBCF(j.Library) {
 		return newMBCF(j, m, e)
 	}
+	m = m.For(j.Library)
 	n := &network{Ethernet: m, Ends: e, j: j, count: statistics(j), mss: m.MTU - m.TCP.Header, hosts: make([]host, e.Ranks)}
 	n.carrier = newCarrier(m, j, e, n, n.count)
 	for i := range n.hosts {
@@ -202,7 +206,43 @@ func (n *network) Send(p *core.Port, pk *core.Packet) {
 	s.asked += n.TCP.Record + len(pk.Data)
 	pk.Wire = core.Wire{Pos: s.asked}
 	s.out.Push(pk)
-	h.write(s)
+	if n.Holds() {
+		h.offer(s)
+	} else {
+		h.write(s)
+	}
+}
+
+// Holds implements core.Holder.
+func (n *network) Holds() bool {
+	l := n.j.Library
+	return l != nil && l.Sockets != nil && l.Sockets.Together
+}
+
+// offer writes what there is room for. The rest waits behind it.
+func (h *host) offer(s *socket) {
+	if slices.Contains(h.held, s) {
+		return
+	}
+	if h.fill(s); s.written < s.asked {
+		h.held = append(h.held, s)
+	}
+}
+
+// writable reports whether half of the send buffer is free, or room for all that waits.
+func (s *socket) writable() bool {
+	return s.free() >= min(s.asked-s.written, s.h.net.TCP.SendBuffer/2)
+}
+
+// Flush waits until the sockets have taken all that the rank has sent, and reads what comes meanwhile.
+func (n *network) Flush(p *core.Port) {
+	for h := n.host(p); len(h.held) > 0; {
+		if p.Pay(); n.Ready(p) {
+			n.Look(p)
+		} else {
+			p.ParkAndPay()
+		}
+	}
 }
 
 // Receive costs nothing more: a packet is read before it is in the inbox.
@@ -214,22 +254,12 @@ func (n *network) Receive(*core.Port, *core.Packet) {}
 func (h *host) write(s *socket) {
 	t := &h.net.TCP
 	for {
-		h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
-		n := min(s.asked-s.written, s.free())
-		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
-		s.written += n
-		s.writing = true
-		for f := s.next(); f != nil; f = s.next() {
-			h.output(f)
-		}
-		s.writing = false
-		s.expect()
-		left := s.asked - s.written
-		if left == 0 {
+		h.fill(s)
+		if s.asked == s.written {
 			return
 		}
 		h.blocked = s
-		for s.free() < min(left, t.SendBuffer/2) {
+		for !s.writable() {
 			if h.unread == 0 {
 				h.ParkAndPay()
 			} else {
@@ -242,17 +272,41 @@ func (h *host) write(s *socket) {
 	}
 }
 
+// fill writes what there is room for, by one call.
+func (h *host) fill(s *socket) {
+	t := &h.net.TCP
+	h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
+	n := min(s.asked-s.written, s.free())
+	h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
+	s.written += n
+	s.writing = true
+	for f := s.next(); f != nil; f = s.next() {
+		h.output(f)
+	}
+	s.writing = false
+	s.expect()
+}
+
 // Ready implements core.Reader.
-func (n *network) Ready(p *core.Port) bool { return n.host(p).unread > 0 }
+func (n *network) Ready(p *core.Port) bool {
+	h := n.host(p)
+	return h.unread > 0 || slices.ContainsFunc(h.held, (*socket).writable)
+}
 
 // Look reads the sockets that have data, after a call of select, which costs its time when it
-// returns.
+// returns, and writes what waits for sockets that have room.
 func (n *network) Look(p *core.Port) {
 	h := n.host(p)
 	h.system(n.TCP.Poll, "ethernet.tcp.poll", model.Receiving)
 	if h.unread > 0 {
 		h.readAll()
 	}
+	for _, s := range h.held {
+		if s.writable() {
+			h.fill(s)
+		}
+	}
+	h.held = slices.DeleteFunc(h.held, func(s *socket) bool { return s.written == s.asked })
 }
 
 // readAll reads all sockets that have data.

@@ -215,7 +215,7 @@ func (s *socket) confirm(ack int) {
 	s.wait = s.h.net.TCP.Retransmit
 	s.set(&s.retry, retryAlarm, 0)
 	s.opens(bytes)
-	if s.h.blocked == s {
+	if s.h.blocked == s || s.written < s.asked && s.writable() {
 		s.h.Wake()
 	}
 }
