@@ -55,8 +55,11 @@ func headOf(w *device.Head) head {
 		serial: uint32(w[2]), other: uint32(w[2] >> 32), from: uint32(w[3]), to: uint32(w[3] >> 32), size: int(w[4])}
 }
 
-// Describe names the kind of a packet and says what else its head says.
+// Describe names the kind of a packet, of an entry or of a put, and says what else its head says.
 func Describe(w device.Head) (name, detail string) {
+	if w == device.NoCompletion {
+		return "remote write", ""
+	}
 	switch h := headOf(&w); h.kind {
 	case kindMessage:
 		return "message", fmt.Sprintf("%v, tag %d, message %d, next request %d", h.mode, h.tag, h.serial, h.other)
@@ -64,6 +67,12 @@ func Describe(w device.Head) (name, detail string) {
 		return "request", fmt.Sprintf("tag %d, request %d, accepted message %d", h.tag, h.serial, h.other)
 	case kindWrite:
 		return "remote write", fmt.Sprintf("%v, tag %d", h.mode, h.tag)
+	case kindPut:
+		return "remote write", ""
+	case kindEntry:
+		return "message", fmt.Sprintf("entry %d", h.to+1)
+	case kindLost:
+		return "request", ""
 	case kindAnswer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
 	case kindACK, kindRecall, kindVoid, kindExit, kindHello:

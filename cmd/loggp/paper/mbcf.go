@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/device"
@@ -207,6 +208,11 @@ var sequencesBenchmark = benchmark{
 		s := x.sites[e.Subject]
 		for _, name := range slices.Sorted(maps.Keys(sequences)) {
 			q := sequences[name]
+			if q.drawn {
+				if err := s.draw(ctx, x, seed, name, q.program); err != nil {
+					return fmt.Errorf("%s, %s: %w", s.Name, name, err)
+				}
+			}
 			counts, err := s.counted(ctx, seed, s.job.Platform, q.ranks, q.program)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", s.Name, name, err)
@@ -234,6 +240,51 @@ var sequencesBenchmark = benchmark{
 	},
 }
 
+// draw records the two ranks of a short program from the end of its barrier on, and counts how often
+// the library copies the data of a message.
+func (s *site) draw(ctx context.Context, x *run, seed uint64, name string, program func(c *mpi.Comm)) error {
+	j, err := world.New(s.job.Platform, s.Library, 2, s.job.Noise)
+	if err != nil {
+		return err
+	}
+	r, err := j.Record(ctx, seed, "", 0, func(c *mpi.Comm) error {
+		program(c)
+		c.Compute(0) // ends the last call
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var begin unit.Time
+	for _, t := range r.Ranks {
+		for _, c := range t.Calls {
+			if c.Name == "Barrier" {
+				begin = max(begin, c.To)
+			}
+		}
+	}
+	r = r.Window(begin, r.End())
+	r.Resources = nil
+	copies := 0
+	for i := range r.Ranks {
+		t := &r.Ranks[i]
+		t.Calls = slices.DeleteFunc(t.Calls, func(c model.Span) bool { return c.Name == mpi.Finalize || c.Name == "Barrier" })
+		for _, y := range t.Spans {
+			if y.Activity == model.Copying && y.Bytes >= sequenceBytes {
+				copies++
+			}
+		}
+	}
+	r.Flights = slices.DeleteFunc(r.Flights, func(f model.Flight) bool { return f.Depart < 0 }) // the barrier's
+	for i := range r.Flights {
+		f := &r.Flights[i]
+		f.Name = strings.TrimSpace(fmt.Sprintf("%s of %d bytes", f.Name, f.Bytes))
+	}
+	x.recorded[expr.Key(name, s.ID)] = r
+	x.measured[expr.Key("count", s.ID, name, "copies")] = expr.Exactly(float64(copies))
+	return nil
+}
+
 // counted are the names that expressions have for what an engine counts.
 var counted = map[string]string{"messages by remote write": "written", "messages by FIFO": "queued", "requests posted": "requests", "requests dropped": "stale",
 	"requests lost": "lost", "temporary buffers used": "temporary"}
@@ -259,19 +310,31 @@ func (s *site) counted(ctx context.Context, seed uint64, on *platform.Platform, 
 	})
 }
 
+// sequenceBytes is the length of their messages.
+const sequenceBytes = 1000
+
 // sequences are what is counted, by name: a message of which the send comes first, the receive comes
-// first, or both are on their way at once; more receives than a request FIFO holds; round trips
+// first, or both are on their way at once, and then another one; more receives than a request FIFO holds; round trips
 // with receives that are posted first; and collective operations alone.
 var sequences = map[string]struct {
 	ranks   int
+	drawn   bool // it is recorded
 	program func(c *mpi.Comm)
 }{
-	"send":    {2, func(c *mpi.Comm) { message(c, 1, 0, 5*unit.Millisecond) }},
-	"receive": {2, func(c *mpi.Comm) { message(c, 1, 5*unit.Millisecond, 0) }},
-	"cross":   {2, func(c *mpi.Comm) { message(c, 1, 0, 0) }},
-	"many":    {2, func(c *mpi.Comm) { message(c, 2*model.DefaultRequests, 50*unit.Millisecond, 0) }},
-	"trips":   {2, func(c *mpi.Comm) { posted(c, 1000, 10) }},
-	"collectives": {8, func(c *mpi.Comm) {
+	"send":    {2, true, func(c *mpi.Comm) { message(c, 1, 0, 500*unit.Microsecond) }},
+	"receive": {2, true, func(c *mpi.Comm) { message(c, 1, 500*unit.Microsecond, 0) }},
+	"cross": {2, true, func(c *mpi.Comm) {
+		message(c, 1, 0, 0)
+		if c.Rank() == 0 {
+			c.Compute(500 * unit.Microsecond)
+			mpi.Send(c, make([]byte, sequenceBytes), 1, 0)
+		} else {
+			mpi.Recv(c, make([]byte, sequenceBytes), 0, 0)
+		}
+	}},
+	"many":  {2, false, func(c *mpi.Comm) { message(c, 2*model.DefaultRequests, 50*unit.Millisecond, 0) }},
+	"trips": {2, false, func(c *mpi.Comm) { posted(c, sequenceBytes, 10) }},
+	"collectives": {8, false, func(c *mpi.Comm) {
 		mine, all := []int64{int64(c.Rank())}, make([]int64, 8)
 		for range 3 {
 			c.Bcast(mpi.Of(all), 0)
@@ -283,21 +346,21 @@ var sequences = map[string]struct {
 	}},
 }
 
-// message sends n messages of 1000 bytes, after a time, and receives them, after a time. Receives are
+// message sends n messages, after a time, and receives them, after a time. Receives are
 // all posted before the first is waited for. The barrier of this engine takes no messages.
 func message(c *mpi.Comm, n int, sends, receives unit.Time) {
 	c.Barrier()
 	if c.Rank() == 0 {
 		c.Compute(sends)
 		for range n {
-			mpi.Send(c, make([]byte, 1000), 1, 0)
+			mpi.Send(c, make([]byte, sequenceBytes), 1, 0)
 		}
 		return
 	}
 	c.Compute(receives)
 	var all []mpi.Request
 	for range n {
-		all = append(all, mpi.Irecv(c, make([]byte, 1000), 0, 0))
+		all = append(all, mpi.Irecv(c, make([]byte, sequenceBytes), 0, 0))
 	}
 	for _, r := range all {
 		r.Wait()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/model"
@@ -50,7 +51,7 @@ func TestAccess(t *testing.T) {
 // What the engine of MPI/MBCF does with a message depends on who comes first, and barriers take no
 // messages.
 func TestSequences(t *testing.T) {
-	x := &run{sites: map[string]*site{}, measured: cells{}}
+	x := &run{sites: map[string]*site{}, measured: cells{}, recorded: map[string]*model.Recording{}}
 	s, err := (&Subject{ID: "sr", Platform: "mbcf-hub", Library: "sr", Place: "inter"}).open(nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +62,28 @@ func TestSequences(t *testing.T) {
 	}
 	for key, want := range map[string]float64{
 		"count(sr,send,queued)": 1, "count(sr,send,requests)": 0, "count(sr,receive,written)": 1, "count(sr,receive,requests)": 1, "count(sr,cross,queued)": 1,
+		"count(sr,cross,stale)": 1, "count(sr,cross,written)": 1, "count(sr,send,copies)": 1, "count(sr,receive,copies)": 0, "count(sr,cross,copies)": 1,
 		"count(sr,trips,written)": 20, "count(sr,trips,queued)": 0, "completions(sr,quiet)": 1, "completions(sr,all)": 40, "prefix(sr)": 10,
 	} {
 		if got, known := x.measured[key]; !known || got.V != want {
 			t.Errorf("%s is %v, want %v", key, got.V, want)
+		}
+	}
+	for program, want := range map[string]string{
+		"send":    "message of 1040 bytes 0-1",
+		"receive": "request of 72 bytes 1-0, remote write of 1000 bytes 0-1, remote write of 24 bytes 0-1",
+		"cross": "request of 72 bytes 1-0, message of 1040 bytes 0-1, request of 72 bytes 1-0, " +
+			"remote write of 1000 bytes 0-1, remote write of 24 bytes 0-1",
+	} {
+		var all []string
+		for _, f := range x.recorded[program+"(sr)"].Flights {
+			if f.Depart < 0 || f.Arrive < f.Depart {
+				t.Errorf("%s: %s departs at %v and arrives at %v", program, f.Name, f.Depart, f.Arrive)
+			}
+			all = append(all, fmt.Sprintf("%s %d-%d", f.Name, f.From, f.To))
+		}
+		if got := strings.Join(all, ", "); got != want {
+			t.Errorf("%s: %s; want %s", program, got, want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/study"
 )
 
@@ -40,14 +41,15 @@ type run struct {
 	series, algebra                map[string][]sample.Series // measured and predicted, by subject
 	measured, predicted, published cells
 	texts                          map[string]string
-	rows                           map[string]*row            // of published cells
-	warnings                       map[string][]clean.Warning // by cell
-	reads                          map[string][]string        // the timers by which a cell is read
+	recorded                       map[string]*model.Recording // of short programs, by program and subject
+	rows                           map[string]*row             // of published cells
+	warnings                       map[string][]clean.Warning  // by cell
+	reads                          map[string][]string         // the timers by which a cell is read
 }
 
 func newRun(p *Paper, o Options) *run {
 	return &run{Options: o, paper: p, sites: map[string]*site{}, series: map[string][]sample.Series{}, algebra: map[string][]sample.Series{},
-		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
+		measured: cells{}, predicted: cells{}, published: cells{}, texts: map[string]string{}, recorded: map[string]*model.Recording{}, rows: map[string]*row{}, warnings: map[string][]clean.Warning{}, reads: map[string][]string{}}
 }
 
 // Reproduce runs the paper's experiments and returns what came of them: tables and figures beside
@@ -331,10 +333,14 @@ func tidy(sum string) string {
 	return strings.Join(terms, " + ")
 }
 
-// timeline draws a message.
+// timeline draws a message, by the model or as it was recorded.
 func (x *run) timeline(a *Artefact, t Timeline) *chart.Chart {
 	const bytes = 1000 // long enough to be seen and short enough to see the rest
 	s := x.sites[x.paper.subject(t.Subject).ID]
+	if t.Program != "" {
+		return chart.Timeline(format.FileName("timeline", a.ID, t.Name),
+			fmt.Sprintf("%s, by %s on %s", t.Name, s.Library, s.Platform), x.recorded[expr.Key(t.Program, s.ID)])
+	}
 	there, _ := s.path()
 	m := model.Transfer{Machine: s.job.Platform.Machine, Library: s.job.Library, Bytes: bytes, Path: there, Nonblocking: t.Nonblocking}
 	for mode := range model.NumModes {

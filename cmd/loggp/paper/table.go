@@ -80,10 +80,11 @@ type Line struct {
 	Note            string
 }
 
-// Timeline is a picture of one message.
+// Timeline is a picture of one message by the model, or of a short program as it was recorded.
 type Timeline struct {
 	Name, Subject, Mode, Protocol string
 	Nonblocking                   bool
+	Program                       string // of benchmark sequences; "": a message by the model
 }
 
 // row is a row of an artefact: a published value, and what answers to it.
@@ -209,8 +210,16 @@ func (a *Artefact) resolve(p *Paper, dir fs.FS) error {
 		if p.subject(t.Subject) == nil {
 			return fmt.Errorf("%s: %s has a time line of %q, which is no subject", file, a.ID, t.Subject)
 		}
+		if t.Program != "" && !p.draws(t) {
+			return fmt.Errorf("%s: %s has a time line of %q, which no experiment records for subject %q", file, a.ID, t.Program, t.Subject)
+		}
 	}
 	return nil
+}
+
+// draws reports whether an experiment records the program of a time line.
+func (p *Paper) draws(t Timeline) bool {
+	return sequences[t.Program].drawn && slices.ContainsFunc(p.Experiments, func(e Experiment) bool { return e.Benchmark == "sequences" && e.Subject == p.subject(t.Subject).ID })
 }
 
 // table makes the rows of the published table: for each subject, line, rule and size.

@@ -87,7 +87,7 @@ func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlag
 	} else {
 		q.entries = x.next
 	}
-	*x = Entry{Packet: q.newPacket(q.ID, int32(dst), &device.Head{}, b), key: k, flags: flags, done: done}
+	*x = Entry{Packet: q.newPacket(q.ID, int32(dst), &done, b), key: k, flags: flags, done: done}
 	x.Net = net
 	net.Enqueue(q.Port, x)
 }
@@ -113,6 +113,7 @@ func (p *Port) append(x *Entry) bool {
 		return false
 	}
 	r.refusing[x.Src] = false
+	x.Head = device.Head{} // until here it has said what is under way
 	r.used = used
 	if x.next = nil; r.first == nil {
 		r.first = x

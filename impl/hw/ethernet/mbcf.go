@@ -69,6 +69,7 @@ const (
 type message struct {
 	serial uint32
 	order  order
+	first  bool // of those of one access or packet, and not sent yet
 	last   bool // of those of one access or packet
 	bytes  int  // of data
 	access *core.Access
@@ -136,7 +137,7 @@ func (n *mbcf) message(o order) *message {
 	} else {
 		n.spare = m.next
 	}
-	*m = message{order: o, last: true}
+	*m = message{order: o, first: true, last: true}
 	return m
 }
 
@@ -341,9 +342,9 @@ func (n *mbcf) do(c *circuit, m *message) {
 		answer.access = m.access
 		c.back.answer(answer)
 	case readOrder:
-		n.parts(len(m.access.Bytes), func(bytes int, last bool) {
+		n.parts(len(m.access.Bytes), func(bytes int, first, last bool) {
 			answer := n.message(readAnswer)
-			answer.access, answer.bytes, answer.last = m.access, bytes, last
+			answer.access, answer.bytes, answer.first, answer.last = m.access, bytes, first, last
 			c.back.answer(answer)
 		})
 	case readAnswer:
@@ -393,11 +394,13 @@ func (n *mbcf) land(pk *core.Packet) {
 }
 
 // parts yields the lengths of the packets for so many bytes. For none there is one as well.
-func (n *mbcf) parts(bytes int, yield func(bytes int, last bool)) {
+func (n *mbcf) parts(bytes int, yield func(bytes int, first, last bool)) {
+	first := true
 	for ; bytes > n.MBCF.Limit; bytes -= n.MBCF.Limit {
-		yield(n.MBCF.Limit, false)
+		yield(n.MBCF.Limit, first, false)
+		first = false
 	}
-	yield(bytes, true)
+	yield(bytes, first, true)
 }
 
 // Send sends a packet, in as many of MBCF as it needs. One to the rank itself goes through memory.
@@ -410,9 +413,9 @@ func (n *mbcf) Send(p *core.Port, pk *core.Packet) {
 	p.Pay()
 	p.Probe.Sends(p, pk, "send")
 	c := n.task(p.ID).to(pk.Dst)
-	n.parts(8*device.HeadWords+len(pk.Data), func(bytes int, last bool) {
+	n.parts(8*device.HeadWords+len(pk.Data), func(bytes int, first, last bool) {
 		m := n.message(packetOrder)
-		m.packet, m.bytes, m.last = pk, bytes, last
+		m.packet, m.bytes, m.first, m.last = pk, bytes, first, last
 		c.call(m)
 	})
 }
@@ -459,9 +462,9 @@ func (n *mbcf) Start(p *core.Port, x *core.Access) {
 		c.call(m)
 		return
 	}
-	n.parts(len(x.Bytes), func(bytes int, last bool) {
+	n.parts(len(x.Bytes), func(bytes int, first, last bool) {
 		m := n.message(putOrder)
-		m.access, m.bytes, m.last = x, bytes, last
+		m.access, m.bytes, m.first, m.last = x, bytes, first, last
 		c.call(m)
 	})
 }
@@ -524,11 +527,14 @@ func (p *parcel) content() any {
 	return "control"
 }
 
-// departed says when what the frame carries has left for the first time.
+// departed says when the first part of an access or packet has left for the first time.
 func (p *parcel) departed(began unit.Time) {
-	if x := p.content(); p.message != nil && p.serial == p.circuit.sent {
-		if _, named := x.(string); !named {
-			p.circuit.net.j.Probe.Departs(x, began)
-		}
+	m := p.message
+	if m == nil || m.serial != p.serial || !m.first {
+		return
+	}
+	m.first = false
+	if x := p.content(); x != "control" {
+		p.circuit.net.j.Probe.Departs(x, began)
 	}
 }

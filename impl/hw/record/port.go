@@ -154,13 +154,15 @@ type watchedWatch struct {
 }
 
 func (x watchedWatch) Wait(seen uint64, deadline unit.Time) bool {
+	from := len(x.w.l.spans)
 	more := x.Watch.Wait(seen, deadline)
-	x.w.note("watch", model.Waiting, 0)
+	x.w.l.waitedFor("event", from)
+	x.w.note("event", model.Waiting, 0)
 	return more
 }
 
 func (x watchedWatch) Load(k device.Key, off int) uint64 {
 	word := x.Watch.Load(k, off)
-	x.w.note("watch", model.Waiting, 0)
+	x.w.note("event", model.Waiting, 0)
 	return word
 }
