@@ -47,6 +47,10 @@ type Library struct {
 type Sockets struct {
 	Buffer   int  // bytes of the buffers that it asks for, one for each direction; 0: those of the system
 	Together bool // what finds no room in a socket waits in the library, which writes to other sockets meanwhile
+
+	// Whole says that a rank which begins to read a packet waits for all of it, and that a rank whose send
+	// waits reads only if it sends to a rank above its own.
+	Whole bool
 }
 
 // EveryTier returns x for peers of every tier.

@@ -26,6 +26,24 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// TestSockets executes them with libraries that use TCP in different ways, on switches that lose frames.
+func TestSockets(t *testing.T) {
+	faults := func(m *model.Machine) {
+		e := *m.Network.(*model.Ethernet)
+		s := *e.Switches
+		s.Loss, s.Reorder = 0.01, 0.02
+		e.Switches, m.Network = &s, &e
+	}
+	for _, l := range enginetest.Load("cc-cluster").Libraries {
+		if l.CarriedBy() != model.Proto {
+			continue
+		}
+		enginetest.Test(t, enginetest.Subject{Name: l.Name, New: New, Leftover: leftover,
+			Library: func() *model.Library { l := *l; return &l },
+			Worlds:  []enginetest.World{{Name: "cc-cluster", Open: enginetest.Emulated("cc-cluster", faults, 0)}}})
+	}
+}
+
 // leftover looks at what the engine of a rank that has ended still holds.
 func leftover(x engine.Engine) error {
 	e := x.(*Engine)

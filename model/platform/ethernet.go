@@ -105,13 +105,14 @@ func (r *reader) tcp(to *model.TCP) reading {
 // socketsOf reads how a library uses TCP.
 func (r *reader) socketsOf(to **model.Sockets) reading {
 	x := &model.Sockets{}
-	write := "in-turn"
+	write, read := "in-turn", "parts"
 	fields := r.mapping(
 		may("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
 		may("write", choice(r, &write, []string{"in-turn", "together"})),
+		may("read", choice(r, &read, []string{"parts", "whole"})),
 	)
 	return r.checked(fields, func(path string, n *yaml.Node) {
-		x.Together, *to = write == "together", x
+		x.Together, x.Whole, *to = write == "together", read == "whole", x
 		r.sockets = append(r.sockets, at{path, n})
 	})
 }

@@ -260,7 +260,7 @@ func (h *host) write(s *socket) {
 		}
 		h.blocked = s
 		for !s.writable() {
-			if h.unread == 0 {
+			if h.unread == 0 || h.net.whole() && h.ID > s.peer.h.ID {
 				h.ParkAndPay()
 			} else {
 				h.system(t.Poll, "ethernet.tcp.poll", model.Receiving)
@@ -311,19 +311,40 @@ func (n *network) Look(p *core.Port) {
 
 // readAll reads all sockets that have data.
 func (h *host) readAll() {
-	t := &h.net.TCP
+	whole := h.net.whole()
 	for _, s := range h.open {
 		if s.read == s.arrived {
 			continue
 		}
-		h.system(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
-		n := s.arrived - s.read
-		h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
-		s.consume(n)
-		if s.must {
-			h.output(s.frame())
+		if !whole {
+			h.readSome(s, s.arrived-s.read)
+			continue
+		}
+		for end := s.peer.out.Head.Wire.Pos; s.read < end; {
+			if s.arrived > s.read {
+				h.readSome(s, min(s.arrived, end)-s.read)
+			} else {
+				h.ParkAndPay()
+			}
 		}
 	}
+}
+
+// readSome reads bytes of a socket by one call.
+func (h *host) readSome(s *socket, n int) {
+	t := &h.net.TCP
+	h.system(t.Read.Start, "ethernet.tcp.read.start", model.Receiving)
+	h.system(t.Read.Bandwidth.Time(n), "ethernet.tcp.read.bandwidth", model.Receiving)
+	s.consume(n)
+	if s.must {
+		h.output(s.frame())
+	}
+}
+
+// whole reports whether the library reads whole packets.
+func (n *network) whole() bool {
+	l := n.j.Library
+	return l != nil && l.Sockets != nil && l.Sockets.Whole
 }
 
 // Close lets the system drop what has come, and will come, for a rank whose program has ended.
