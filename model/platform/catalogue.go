@@ -22,6 +22,7 @@ var catalogue = []string{
 	"mbcf-hub",
 	"mbcf-switch-half",
 	"mbcf-switch",
+	"cc-cluster",
 	"start-x",
 	"loggp",
 }
