@@ -41,6 +41,7 @@ var layers = [][]string{
 	{"reports/render"},
 	{"reports/pagetest"},
 	{"reports", "reports/study", "reports/recording"},
+	{"impl/ccmpi"},
 	{"impl/portable"},
 	{"impl/npb", "impl/programs", "impl/engine/enginetest/program"},
 	{"impl/cprog/toolchain"},
@@ -69,7 +70,7 @@ var never = []struct {
 		"no import runs upwards: measuring does not evaluate",
 	},
 	{
-		[]string{"impl/engine", "impl/mbcf", "impl/proto", "impl/queue", "impl/start", "impl/match", "impl/mpi", "impl/shmem", "impl/pvm", "impl/aclmpl"},
+		[]string{"impl/engine", "impl/mbcf", "impl/proto", "impl/queue", "impl/start", "impl/match", "impl/mpi", "impl/shmem", "impl/pvm", "impl/aclmpl", "impl/multicast", "impl/ccmpi"},
 		[]string{"impl/sim", "impl/hw", "impl/loop", "impl/auth", "impl/launch", "impl/machine", "impl/shm", "impl/tcp", "impl/transport"},
 		"the library cannot know whether time is virtual",
 	},

@@ -41,6 +41,19 @@ type Library struct {
 	Sockets     *Sockets            // of TCP; nil: as the system has them
 	Requests    int                 // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests
 	Collectives []Collective        // the first that applies chooses a collective algorithm; none: not known
+	Compiled    *Compiled           // compiled communication; nil: none
+}
+
+// Compiled is compiled communication as in CC-MPI (impl/ccmpi): multicast, and exchanges in phases.
+type Compiled struct {
+	Window    int       // packets of a sender that not all receivers have acknowledged, at most
+	Timeout   unit.Time // until a packet is sent again, if nothing new was acknowledged
+	Scheduler string    // of exchanges whose pattern is found at run time: a name of model/phases
+	Threshold int       // messages shorter than so many bytes form the last phase together
+	Schedule  unit.Time // to schedule a message at run time
+	Unicast   int       // bytes of each rank up to which MPI_Allgather sends them to each other one without phases,
+	Multicast int       // and then up to which it multicasts them; longer ones go in phases
+	Aggregate int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
 }
 
 // Sockets is how a library uses the TCP of an Ethernet.

@@ -69,23 +69,26 @@ func Near(a, b *Buffer) bool {
 	return from < to+uintptr(len(b.Bytes)) && to < from+uintptr(len(a.Bytes))
 }
 
-// Shared returns the first run of bytes that data of parts of one buffer shares with data of parts
-// of another: how many bytes, and where they begin in the bytes of both; 0: there are none. Buffers
-// have been checked.
+// Shared returns the first run of bytes that data of some buffers shares with data of others: how many
+// bytes, and where they begin in the bytes of the first of a, and in those of the one of b; 0: there are
+// none. Buffers have been checked.
 func Shared(a, b []Buffer) (n, inA, inB int) {
+	if len(a) == 0 {
+		return 0, 0, 0
+	}
+	base := a[0].Bytes
 	var first []span
 	for _, x := range a {
-		x.Runs(func(run []byte) { first = append(first, where(x, run)) })
+		x.Runs(func(run []byte) { first = append(first, where(base, run)) })
 	}
 	first = joined(first)
 	for _, y := range b {
 		y.Runs(func(run []byte) {
-			other := where(y, run)
-			apart := int(address(y.Bytes) - address(a[0].Bytes))
-			i, _ := slices.BinarySearchFunc(first, other.from+apart+1, func(x span, from int) int { return x.to - from })
-			if n == 0 && i < len(first) && first[i].from < other.to+apart {
-				inA = max(first[i].from, other.from+apart)
-				inB, n = inA-apart, min(first[i].to, other.to+apart)-inA
+			other := where(base, run)
+			i, _ := slices.BinarySearchFunc(first, other.from+1, func(x span, from int) int { return x.to - from })
+			if n == 0 && i < len(first) && first[i].from < other.to {
+				inA = max(first[i].from, other.from)
+				inB, n = inA-int(address(y.Bytes)-address(base)), min(first[i].to, other.to)-inA
 			}
 		})
 	}
@@ -106,9 +109,9 @@ func joined(all []span) []span {
 	return apart
 }
 
-// where returns the place of a run in the bytes of its buffer.
-func where(b Buffer, run []byte) span {
-	from := int(address(run) - address(b.Bytes))
+// where returns the place of a run behind the beginning of some memory.
+func where(base, run []byte) span {
+	from := int(address(run) - address(base))
 	return span{from, from + len(run)}
 }
 

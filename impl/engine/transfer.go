@@ -172,6 +172,9 @@ func (r *Rank) Wait(o *Op) {
 	r.engine.Looked(true)
 }
 
+// Progress takes in one thing that has happened, without waiting, and reports whether there was one.
+func (r *Rank) Progress() bool { return r.engine.Progress(false) }
+
 // Until makes progress until found. It waits for o, an operation among others.
 func (r *Rank) Until(o *Op, found func() bool) {
 	r.waits = o

@@ -15,6 +15,20 @@ import (
 // The collective operations. All ranks of a communicator call them, in the same order, and each
 // takes as much data as the others give. Buffers may not overlap.
 
+// Collectives are the collective operations of a library that has ways of its own for them, of one rank.
+// They get data as it travels, and return false to leave an operation to this package; all ranks of a
+// communicator do so alike. A Call is theirs until they return.
+type Collectives interface {
+	Bcast(k *Call, b []byte) bool
+	Scatter(k *Call, in, out []byte) bool         // in is nil but at the root
+	Allgather(k *Call, in, out []byte) bool       // in order of ranks, as that of Alltoall
+	Alltoall(k *Call, in, out []byte) bool        // each part is of the same length
+	Alltoallv(k *Call, in, out [][]byte) bool     // by rank
+	Free(k *Call)                                 // the communicator is freed
+	End()                                         // the program of the rank has returned
+	Counts(yield func(name string, n int64) bool) // what they have counted, by names
+}
+
 // Bcast brings the root's data to all ranks.
 func (c *Comm) Bcast(b Buffer, root int) {
 	c.begin("Bcast", root, b)
@@ -25,7 +39,9 @@ func (c *Comm) Bcast(b Buffer, root int) {
 func (c *Comm) bcast(b Buffer, root int) {
 	r := c.round(collective.Bcast, root, b.Type)
 	data := c.flat(b, c.rank == root)
-	r.carryOut(r.job(data), nil, data)
+	if !r.own(func(o Collectives, k *Call) bool { return o.Bcast(k, data) }) {
+		r.carryOut(r.job(data), nil, data)
+	}
 	if c.rank != root {
 		c.unflatten(b, data)
 	}
@@ -44,7 +60,9 @@ func (c *Comm) Scatter(send, recv Buffer, root int) {
 		in = c.flat(all, true)
 	}
 	out := c.flat(recv, false)
-	r.carryOut(r.job(out), in, out)
+	if !r.own(func(o Collectives, k *Call) bool { return o.Scatter(k, in, out) }) {
+		r.carryOut(r.job(out), in, out)
+	}
 	c.unflatten(recv, out)
 }
 
@@ -78,7 +96,9 @@ func (c *Comm) allgather(send, recv Buffer) {
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&send, &all)
 	in, out := c.flat(send, true), c.flat(all, false)
-	r.carryOut(r.job(in), in, out)
+	if !r.own(func(o Collectives, k *Call) bool { return o.Allgather(k, in, out) }) {
+		r.carryOut(r.job(in), in, out)
+	}
 	c.unflatten(all, out)
 }
 
@@ -91,7 +111,9 @@ func (c *Comm) Alltoall(send, recv Buffer) {
 	c.checkSameData(&send, &recv)
 	c.checkDisjoint(&given, &all)
 	in, out := c.flat(given, true), c.flat(all, false)
-	r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
+	if !r.own(func(o Collectives, k *Call) bool { return o.Alltoall(k, in, out) }) {
+		r.carryOut(collective.Job{Ranks: c.size, Bytes: send.Len()}, in, out)
+	}
 	c.unflatten(all, out)
 }
 
@@ -283,8 +305,31 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 		c.checkShared(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
 	}
 	r := c.round(collective.Alltoall, 0, send.Type)
+	if c.state.own != nil {
+		in, out := c.flatParts(parts(send, sendCounts, sendOffsets), true), parts(recv, recvCounts, recvOffsets)
+		into := c.flatParts(out, false)
+		if r.own(func(o Collectives, k *Call) bool { return o.Alltoallv(k, in, into) }) {
+			c.unflattenParts(out, into)
+			return
+		}
+	}
 	r.exchange(func(to int) Buffer { return send.Part(sendOffsets[to], sendCounts[to]) },
 		func(from int) Buffer { return recv.Part(recvOffsets[from], recvCounts[from]) })
+}
+
+// flatParts returns the data of buffers as it travels.
+func (c *Comm) flatParts(all []Buffer, pack bool) [][]byte {
+	flat := make([][]byte, len(all))
+	for i, b := range all {
+		flat[i] = c.flat(b, pack)
+	}
+	return flat
+}
+
+func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
+	for i, b := range all {
+		c.unflatten(b, flat[i])
+	}
 }
 
 // exchange lets each rank send a part to each other one. A rank posts all its receives, from the rank

@@ -48,10 +48,18 @@ func (c *Comm) Size() int {
 	return c.size
 }
 
-// Counts yields what the rank's engine counts, such as requests, by names: nothing if it counts nothing.
+// Counts yields what the rank's engine counts, such as requests, by names, and what the library's own
+// collective operations count: nothing if they count nothing.
 func (c *Comm) Counts(yield func(name string, n int64) bool) {
 	c.e.CheckGoroutine("Counts")
-	c.e.Counts(yield)
+	more := true
+	c.e.Counts(func(name string, n int64) bool {
+		more = yield(name, n)
+		return more
+	})
+	if c.state.own != nil && more {
+		c.state.own.Counts(yield)
+	}
 }
 
 // Wtime returns the time of this rank's clock. On an emulated machine all clocks show the same.
@@ -123,6 +131,7 @@ const MaxTag = 1<<31 - 1
 // state is what all communicators of a rank share, except for its engine.
 type state struct {
 	tuning   *collective.Tuning
+	own      Collectives          // of the library; nil: none
 	round    round                // the collective operation under way; there is one at a time
 	work     []byte               // memory for it
 	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal

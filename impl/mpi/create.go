@@ -141,6 +141,9 @@ func (c *Comm) Compare(d *Comm) Comparison {
 // under way arrive (MPI_Comm_free).
 func (c *Comm) Free() {
 	c.enter("Free")
+	if o := c.state.own; o != nil && c.inter() == nil {
+		o.Free(&Call{r: c.round(collective.Barrier, 0, Packed)})
+	}
 	if c.extras != nil {
 		for _, x := range slices.Backward(c.extras.attributes) {
 			c.callDelete(x.key, x.value)

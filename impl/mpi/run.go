@@ -32,6 +32,10 @@ type Options struct {
 	// others to be told. It takes real time, and no virtual.
 	Check bool
 
+	// Own makes for each rank what carries out collective operations in ways of the library's own. The
+	// rank's messages go through the port that it returns. nil: the library has none.
+	Own func(p device.Port) (device.Port, Collectives, error)
+
 	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
 }
 
@@ -46,7 +50,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{program: program, check: o.Check, maker: maker}
+	j := &job{program: program, check: o.Check, maker: maker, own: o.Own}
 	j.shared = engine.Config{Enter: o.Enter, Types: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
 	rules := o.Tuning
 	if rules == nil {
@@ -68,6 +72,7 @@ type job struct {
 	program func(*Comm) error
 	tuning  *collective.Tuning
 	check   bool
+	own     func(p device.Port) (device.Port, Collectives, error) // nil: none
 
 	mu     sync.Mutex
 	begun  int                       // ranks that have
@@ -98,7 +103,14 @@ func (j *job) rank(p device.Port) (err error) {
 			panic(v)
 		}
 	}()
-	c = j.comm(p)
+	through, own := p, Collectives(nil)
+	if j.own != nil {
+		if through, own, err = j.own(p); err != nil {
+			return err
+		}
+	}
+	c = j.comm(through)
+	c.state.own = own
 	err = j.program(c)
 	c.state.ended = true
 	if err == nil {
@@ -181,6 +193,9 @@ const Finalize = "Finalize"
 // finalize ends a rank's communication. Nothing of it may be left.
 func (c *Comm) finalize() {
 	c.e.Enter(Finalize)
+	if o := c.state.own; o != nil {
+		o.End()
+	}
 	if n, first := c.e.Unfinished(); n > 0 {
 		c.e.Fail(engine.ErrRequest, "%d %s neither completed nor freed; the first waits for %s", n, check.Plural(n, "request was", "requests were"), check.WaitsFor(first, c.state.name))
 	}

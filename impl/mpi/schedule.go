@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/mpi/check"
 	"github.com/loggp/loggp/impl/reduction"
@@ -330,3 +331,111 @@ func (r *round) nodes() *collective.Nodes {
 }
 
 var bruck = collective.Named(collective.Allgather, "bruck")
+
+// own lets the library carry out the operation in a way of its own, and reports whether it has one.
+func (r *round) own(by func(o Collectives, k *Call) bool) bool {
+	o := r.state.own
+	if o == nil {
+		return false
+	}
+	r.busy = true
+	done := by(o, &Call{r: r})
+	r.busy = false
+	return done
+}
+
+// Carry makes a collective call that is not MPI's but of a library beside it. f carries it out, and gets
+// the data of buffers as it travels. The messages of an operation have the tag of one that MPI has.
+func (c *Comm) Carry(call string, o collective.Operation, root int, in, out []Buffer, f func(own Collectives, k *Call, in, out [][]byte)) {
+	c.enter(call)
+	c.checkIntra()
+	c.checkRank(root)
+	for _, b := range slices.Concat(in, out) {
+		c.checkBuffer(b)
+	}
+	c.checkShared(in, out)
+	r := c.round(o, root, Packed)
+	from, to := c.flatParts(in, true), c.flatParts(out, false)
+	r.busy = true
+	f(c.state.own, &Call{r: r}, from, to)
+	r.busy = false
+	c.unflattenParts(out, to)
+}
+
+// Call is a collective operation that is carried out by Collectives.
+type Call struct {
+	r      *round
+	within *round // the barriers in it
+}
+
+// Comm is the communicator of the call, and Root its root.
+func (k *Call) Comm() *Comm { return k.r.Comm }
+func (k *Call) Root() int   { return k.r.root }
+
+// World returns the rank in the job of a rank of the communicator.
+func (k *Call) World(rank int) int { return k.r.world(rank) }
+
+// Port is the rank's port.
+func (k *Call) Port() device.Port { return k.r.e.Port() }
+
+// Transfer sends to one rank and receives from another at the same time; either may be
+// collective.None. What is received is as long as in.
+func (k *Call) Transfer(to int, out []byte, from int, in []byte) {
+	k.r.sendAndReceive(to, out, from, in)
+}
+
+// Send starts to send to a rank, and Receive to receive from one; Wait ends all that has been started.
+func (k *Call) Send(to int, b []byte) {
+	x := posted{step: collective.Step{To: to, From: collective.None}}
+	x.Op = k.r.e.Isend(model.Standard, b, k.r.sign, k.r.world(to), k.r.context+1, k.r.tag)
+	k.r.posted = append(k.r.posted, x)
+}
+
+// Receive starts to receive from a rank.
+func (k *Call) Receive(from int, b []byte) {
+	x := posted{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Len: len(b)}}}
+	x.Op = k.r.e.Irecv(b, k.r.sign, k.r.world(from), k.r.context+1, AnyTag)
+	k.r.posted = append(k.r.posted, x)
+}
+
+// Wait waits for all sends and receives that have been started.
+func (k *Call) Wait() { k.r.wait() }
+
+// Barrier is a barrier of the communicator within the call.
+func (k *Call) Barrier() {
+	r := k.r
+	if !r.table().Asked(collective.Barrier) && r.e.Barrier(r.size, r.rank, r.world) {
+		return
+	}
+	if k.within == nil {
+		k.within = &round{Comm: r.Comm, operation: collective.Barrier, sign: r.sign, tag: r.tag}
+	}
+	j := collective.Job{Ranks: r.size}
+	k.within.carry(k.within.choose(&j), j, nil, nil)
+}
+
+// Highest returns the largest of the numbers that the ranks of the communicator give.
+func (k *Call) Highest(v uint32) uint32 {
+	v = k.r.allreduceMax(v)
+	k.r.e.Expect(k.r.tag)
+	return v
+}
+
+// NewContext returns a number that no two groups of ranks with a rank in common have, which all ranks of
+// the communicator agree upon. It is that of a communicator which is not made.
+func (k *Call) NewContext() uint32 {
+	context := k.r.newContext()
+	k.r.e.Expect(k.r.tag)
+	return context
+}
+
+// Context returns the number of the communicator, as NewContext does.
+func (k *Call) Context() uint32 { return k.r.context }
+
+// Progress lets messages go on, and reports whether there was something to do.
+func (k *Call) Progress() bool { return k.r.e.Progress() }
+
+// Fail ends the rank: the call cannot be carried out.
+func (k *Call) Fail(class engine.Class, format string, args ...any) {
+	k.r.e.Fail(class, format, args...)
+}

@@ -102,6 +102,26 @@ func (p *Port) Recv(block bool) *device.Packet {
 	}
 }
 
+// Holds, Flush and Place are those of the port, if it has them.
+func (p *Port) Holds() bool {
+	h, ok := p.Port.(device.Holder)
+	return ok && h.Holds()
+}
+
+// Flush implements device.Holder.
+func (p *Port) Flush() {
+	if h, ok := p.Port.(device.Holder); ok {
+		h.Flush()
+	}
+}
+
+// Place implements device.Placer.
+func (p *Port) Place(where func(src int, head *device.Head, n int) []byte) {
+	if x, ok := p.Port.(device.Placer); ok {
+		x.Place(where)
+	}
+}
+
 // The head of a packet: a kind, whether it ends a message, the group, and a number.
 const (
 	headBytes = 16

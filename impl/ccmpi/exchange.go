@@ -1,0 +1,278 @@
+package ccmpi
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// Bcast implements mpi.Collectives: one multicast to the static group.
+func (r *rank) Bcast(k *mpi.Call, b []byte) bool {
+	g := r.static(k)
+	if g == nil {
+		return false
+	}
+	r.broadcast(k, g, k.Root(), b)
+	return true
+}
+
+// Scatter implements mpi.Collectives: one multicast of all parts, if they are short.
+func (r *rank) Scatter(k *mpi.Call, in, out []byte) bool {
+	return len(out) <= r.options.Compiled.Aggregate && r.scatter(k, in, out)
+}
+
+// scatter multicasts the parts of all ranks, which have equal lengths.
+func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
+	g := r.static(k)
+	if g == nil {
+		return false
+	}
+	n := len(out)
+	all := in
+	if k.Comm().Rank() != k.Root() {
+		all = r.room(n * k.Comm().Size())
+	}
+	r.broadcast(k, g, k.Root(), all)
+	k.Port().Copy(out, all[n*k.Comm().Rank():][:n])
+	return true
+}
+
+// Allgather implements mpi.Collectives. The way depends on the length.
+func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
+	switch o := r.options.Compiled; {
+	case len(in) <= o.Unicast:
+		r.allgather(k, Unicast, in, out)
+	case len(in) <= o.Multicast:
+		r.allgather(k, Multicast, in, out)
+	default:
+		r.allgather(k, Phased, in, out)
+	}
+	return true
+}
+
+// Way is how an Allgather sends.
+type Way string
+
+// The ways.
+const (
+	Unicast   Way = "unicast"   // each rank to each other one, all at the same time
+	Multicast Way = "multicast" // a broadcast of each rank, one after the other
+	Phased    Way = "phased"    // as unicast, in phases
+)
+
+// Ways are all of them.
+var Ways = []Way{Multicast, Unicast, Phased}
+
+func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
+	c, n := k.Comm(), len(in)
+	part := func(rank int) []byte { return out[n*rank:][:n] }
+	k.Port().Copy(part(c.Rank()), in)
+	switch way {
+	case Multicast:
+		if g := r.static(k); g != nil {
+			for root := range c.Size() {
+				r.broadcast(k, g, root, part(root))
+			}
+			return
+		}
+		fallthrough // without a group
+	case Unicast:
+		unscheduled(k, func(int) []byte { return in }, part)
+	case Phased:
+		r.inPhases(k, func(int) []byte { return in }, part)
+	default:
+		k.Fail(engine.ErrArg, "there is no way of Allgather %q", string(way))
+	}
+}
+
+// unscheduled starts all messages of an exchange between all ranks, and waits for them. Those without bytes
+// are not sent.
+func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
+	me, n := k.Comm().Rank(), k.Comm().Size()
+	for i := 1; i < n; i++ {
+		from := (me - i + n) % n
+		if b := out(from); len(b) > 0 {
+			k.Receive(from, b)
+		}
+	}
+	for i := 1; i < n; i++ {
+		to := (me + i) % n
+		if b := in(to); len(b) > 0 {
+			k.Send(to, b)
+		}
+	}
+	k.Wait()
+}
+
+// inPhases exchanges messages between all ranks in phases: in phase p, from 0, each rank j sends to rank
+// j+p+1. A barrier stands between phases.
+func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
+	me, n := k.Comm().Rank(), k.Comm().Size()
+	for p := range n - 1 {
+		if p > 0 {
+			k.Barrier()
+		}
+		r.counts.phases++
+		to, from := (me+p+1)%n, (me-p-1+n)%n
+		k.Transfer(to, in(to), from, out(from))
+	}
+}
+
+// Alltoall implements mpi.Collectives: in phases.
+func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
+	n := len(in) / max(k.Comm().Size(), 1)
+	part := func(b []byte) func(int) []byte { return func(rank int) []byte { return b[n*rank:][:n] } }
+	me := k.Comm().Rank()
+	k.Port().Copy(part(out)(me), part(in)(me))
+	r.inPhases(k, part(in), part(out))
+	return true
+}
+
+// Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.
+func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
+	var s *phases.Schedule
+	if stored := r.options.Stored; stored != nil {
+		s = stored[r.stored%len(stored)]
+		r.stored++
+	} else {
+		s = r.control2(k, r.pattern(k, in))
+	}
+	r.transmit(k, s, in, out)
+	return true
+}
+
+// pattern returns how many bytes each rank sends to each other one: all ranks gather it.
+func (r *rank) pattern(k *mpi.Call, in [][]byte) [][]int {
+	n := k.Comm().Size()
+	mine, all := make([]byte, word*n), make([]byte, word*n*n)
+	for to, b := range in {
+		binary.LittleEndian.PutUint32(mine[word*to:], uint32(len(b)))
+	}
+	r.Allgather(k, mine, all)
+	bytes := make([][]int, n)
+	for i := range bytes {
+		bytes[i] = numbers(all[word*n*i:][:word*n])
+	}
+	return bytes
+}
+
+// control2 computes the phases of a pattern.
+func (r *rank) control2(k *mpi.Call, pattern [][]int) *phases.Schedule {
+	messages := phases.Messages(pattern)
+	r.counts.scheduled += int64(len(messages))
+	k.Port().Delay(unit.Time(len(messages)) * r.options.Compiled.Schedule)
+	s, err := r.scheduler.Plan(len(pattern), messages, r.options.Compiled.Threshold)
+	if err != nil {
+		k.Fail(engine.ErrArg, "%v", err)
+	}
+	return s
+}
+
+// transmit exchanges messages in the phases of a schedule, which has to be that of the messages.
+func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
+	me := k.Comm().Rank()
+	if err := fits(s, me, in, out); err != nil {
+		k.Fail(engine.ErrArg, "%v", err)
+	}
+	if len(in[me]) != len(out[me]) {
+		k.Fail(engine.ErrTruncate, "rank %d gives itself %d bytes where it takes %d", me, len(in[me]), len(out[me]))
+	}
+	k.Port().Copy(out[me], in[me])
+	for p, phase := range s.Phases {
+		if p > 0 {
+			k.Barrier()
+		}
+		r.counts.phases++
+		if s.Conflicts && p == len(s.Phases)-1 {
+			shortMessages(k, phase, in, out)
+			continue
+		}
+		to, from := collective.None, collective.None
+		for _, m := range phase {
+			if m.Src == me {
+				to = m.Dst
+			}
+			if m.Dst == me {
+				from = m.Src
+			}
+		}
+		if to == collective.None && from == collective.None {
+			continue
+		}
+		var data, into []byte
+		if to != collective.None {
+			data = in[to]
+		}
+		if from != collective.None {
+			into = out[from]
+		}
+		k.Transfer(to, data, from, into)
+	}
+}
+
+// shortMessages exchanges the messages of a phase in which ranks may send and receive several.
+func shortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
+	me := k.Comm().Rank()
+	for _, m := range phase {
+		if m.Dst == me {
+			k.Receive(m.Src, out[m.Src])
+		}
+	}
+	for _, m := range phase {
+		if m.Src == me {
+			k.Send(m.Dst, in[m.Dst])
+		}
+	}
+	k.Wait()
+}
+
+// fits returns an error unless a schedule has the messages of a rank.
+func fits(s *phases.Schedule, me int, in, out [][]byte) error {
+	if s.Ranks != len(in) {
+		return fmt.Errorf("the schedule is of %d ranks, and the communicator has %d", s.Ranks, len(in))
+	}
+	sends, receives := 0, 0
+	for _, phase := range s.Phases {
+		for _, m := range phase {
+			switch {
+			case m.Src == me:
+				sends++
+				if len(in[m.Dst]) != m.Bytes {
+					return differs(m, len(in[m.Dst]), "sends")
+				}
+			case m.Dst == me:
+				receives++
+				if len(out[m.Src]) != m.Bytes {
+					return differs(m, len(out[m.Src]), "takes")
+				}
+			}
+		}
+	}
+	if n := some(in, me); n != sends {
+		return fmt.Errorf("the schedule has %d messages of rank %d, which sends %d: it is of another exchange; make the schedule again from a record of this program", sends, me, n)
+	}
+	if n := some(out, me); n != receives {
+		return fmt.Errorf("the schedule has %d messages for rank %d, which takes %d: it is of another exchange; make the schedule again from a record of this program", receives, me, n)
+	}
+	return nil
+}
+
+func differs(m phases.Message, n int, does string) error {
+	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: it is of another exchange; make the schedule again from a record of this program", m.Bytes, m.Src, m.Dst, does, n)
+}
+
+// some returns how many messages there are with other ranks.
+func some(parts [][]byte, me int) int {
+	n := 0
+	for i, b := range parts {
+		if i != me && len(b) > 0 {
+			n++
+		}
+	}
+	return n
+}

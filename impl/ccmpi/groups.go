@@ -1,0 +1,211 @@
+package ccmpi
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/multicast"
+	"github.com/loggp/loggp/model/collective"
+)
+
+// group is a multicast group of ranks of a communicator. Its zero Group means that no member may have
+// it, as some are members of too many others.
+type group struct {
+	*multicast.Group
+	id      uint32
+	context uint32 // of the communicator that has the group for itself, or of none
+	members []int  // ranks of the communicator, in order
+}
+
+// id returns the number of a group: no rank is a member of two with the same number, and two groups with
+// the same number have no rank in common but differ in their first.
+func id(k *mpi.Call, context uint32, first int) uint32 {
+	return context*uint32(k.Port().Size()) + uint32(k.World(first))
+}
+
+// create makes a group of ranks of the communicator, all of which call it. Those that are no members
+// return nil. If a member can be in no more groups, the group of all of them has no Group.
+func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
+	member := slices.Contains(members, k.Comm().Rank())
+	g := &group{id: id(k, context, members[0]), context: context, members: members}
+	failed := uint32(0)
+	if member {
+		world := make([]int, len(members))
+		for i, m := range members {
+			world[i] = k.World(m)
+		}
+		var err error
+		if g.Group, err = r.port.Open(g.id, world); err != nil {
+			if !noGroups(err) {
+				k.Fail(engine.ErrOther, "%v", err)
+			}
+			failed, g.Group = 1, nil
+		}
+	}
+	if k.Highest(failed) > 0 { // it is a barrier, too: no message comes before all members are there
+		if g.Group != nil {
+			g.Group.Close()
+		}
+		g.Group = nil
+	} else if member {
+		r.counts.created++
+	}
+	if !member {
+		return nil
+	}
+	return g
+}
+
+// destroy ends a group. Its members call it.
+func (r *rank) destroy(k *mpi.Call, g *group) {
+	if g.Group == nil {
+		return
+	}
+	r.meet(k, g.members)
+	g.Group.Close()
+	g.Group = nil
+	r.counts.destroyed++
+}
+
+// meet is a barrier of some ranks: all tell the first, which answers.
+func (r *rank) meet(k *mpi.Call, members []int) {
+	if k.Comm().Rank() != members[0] {
+		k.Transfer(members[0], nil, collective.None, nil)
+		k.Transfer(collective.None, nil, members[0], nil)
+		return
+	}
+	for _, m := range members[1:] {
+		k.Receive(m, nil)
+	}
+	k.Wait()
+	for _, m := range members[1:] {
+		k.Transfer(m, nil, collective.None, nil)
+	}
+}
+
+// static returns the group of all ranks of a communicator, or nil if there can be none. The first call
+// that needs it makes it.
+func (r *rank) static(k *mpi.Call) *group {
+	c := k.Comm()
+	g, known := r.groups[c]
+	if !known {
+		all := make([]int, c.Size())
+		for i := range all {
+			all[i] = i
+		}
+		g = r.create(k, k.Context(), all)
+		r.groups[c] = g
+	}
+	if g.Group == nil {
+		return nil
+	}
+	return g
+}
+
+// Free implements mpi.Collectives: the static group is destroyed.
+func (r *rank) Free(k *mpi.Call) {
+	if g := r.groups[k.Comm()]; g != nil {
+		r.destroy(k, g)
+		delete(r.groups, k.Comm())
+	}
+}
+
+// End implements mpi.Collectives. The rank answers until all that is sent to its static groups is there:
+// a rank that waits for an acknowledgement is not in the barrier of its group.
+func (r *rank) End() {
+	open := slices.SortedFunc(maps.Keys(r.groups), func(a, b *mpi.Comm) int { return cmp.Compare(r.groups[a].context, r.groups[b].context) })
+	for _, c := range open {
+		c.Carry(mpi.Finalize, collective.Barrier, 0, nil, nil, func(_ mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
+			if r.groups[c].Group != nil {
+				k.Barrier()
+			}
+		})
+	}
+}
+
+// send multicasts a message of this rank, and receive receives one of another rank.
+func (r *rank) send(k *mpi.Call, g *group, b []byte) {
+	r.counts.multicasts++
+	if err := g.Send(b, k.Progress); err != nil {
+		k.Fail(engine.ErrOther, "%v", err)
+	}
+}
+
+func (r *rank) receive(k *mpi.Call, g *group, root int, b []byte) {
+	r.counts.multicasts++
+	switch n, err := g.Recv(k.World(root), b, k.Progress); {
+	case err != nil:
+		k.Fail(engine.ErrOther, "%v", err)
+	case n != len(b):
+		k.Fail(engine.ErrTruncate, "rank %d multicast %d bytes where %d were expected: the ranks do not give as much as they take", root, n, len(b))
+	}
+}
+
+// broadcast multicasts the root's b.
+func (r *rank) broadcast(k *mpi.Call, g *group, root int, b []byte) {
+	if k.Comm().Rank() == root {
+		r.send(k, g, b)
+	} else {
+		r.receive(k, g, root, b)
+	}
+}
+
+// sizes multicasts the lengths of the root's parts.
+func (r *rank) sizes(k *mpi.Call, g *group, root int, in [][]byte) []int {
+	b := make([]byte, word*k.Comm().Size())
+	for i := range in {
+		binary.LittleEndian.PutUint32(b[word*i:], uint32(len(in[i])))
+	}
+	r.broadcast(k, g, root, b)
+	return numbers(b)
+}
+
+// word is the bytes of a length, an int of C.
+const word = 4
+
+// numbers returns the numbers of four bytes in b.
+func numbers(b []byte) []int {
+	n := make([]int, len(b)/word)
+	for i := range n {
+		n[i] = int(binary.LittleEndian.Uint32(b[word*i:]))
+	}
+	return n
+}
+
+// aggregate multicasts the parts of the root one behind the other, and gives each rank its own.
+func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]byte, out []byte) {
+	me, at, total := k.Comm().Rank(), 0, 0
+	for i, n := range sizes {
+		if i == me {
+			at = total
+		}
+		total += n
+	}
+	if sizes[me] != len(out) {
+		k.Fail(engine.ErrTruncate, "rank %d gives %d bytes where %d are taken", root, sizes[me], len(out))
+	}
+	all := r.room(total)
+	if me == root {
+		n := 0
+		for _, part := range in {
+			n += k.Port().Copy(all[n:], part)
+		}
+	}
+	r.broadcast(k, g, root, all)
+	k.Port().Copy(out, all[at:at+len(out)])
+}
+
+// receivers returns the root and the ranks that get something, in order.
+func receivers(root int, sizes []int) []int {
+	var all []int
+	for i, n := range sizes {
+		if i == root || n > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
