@@ -333,9 +333,10 @@ func (r *round) nodes() *collective.Nodes {
 var bruck = collective.Named(collective.Allgather, "bruck")
 
 // own lets the library carry out the operation in a way of its own, and reports whether it has one.
+// Somebody who asks for an algorithm gets that.
 func (r *round) own(by func(o Collectives, k *Call) bool) bool {
 	o := r.state.own
-	if o == nil {
+	if o == nil || r.table().Asked(r.operation) {
 		return false
 	}
 	r.busy = true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/loggp/loggp/impl/ccmpi"
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/recording"
@@ -17,6 +18,7 @@ import (
 	"github.com/loggp/loggp/impl/start"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
 )
 
@@ -29,6 +31,8 @@ type Job struct {
 	Check    bool    // check programs more closely, see mpi.Options
 
 	Forced []collective.Rule // rules that precede those of the library
+
+	Stored []*phases.Schedule // of exchanges by MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
 
 	Recorder *recording.Recorder // writes down the schedule of the programs; nil: none does
 
@@ -157,6 +161,9 @@ func (j *Job) Options(protocol string) mpi.Options {
 	if j.Forced != nil {
 		o.Tuning = slices.Concat(j.Forced, collective.Table(j.Library))
 	}
+	if x := j.Library.Compiled; x != nil && j.Recorder == nil { // messages are recorded, and no multicasts
+		o.Own = must(ccmpi.New(ccmpi.Options{Compiled: *x, Stored: j.Stored}))
+	}
 	if j.Recorder != nil {
 		o.Engine = j.Recorder.Engine(o.Engine)
 		o.Enter = func(rank int, call string) {
@@ -166,6 +173,14 @@ func (j *Job) Options(protocol string) mpi.Options {
 		}
 	}
 	return o
+}
+
+// must returns what cannot fail for a library that was read.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic("world: " + err.Error())
+	}
+	return x
 }
 
 // Clock returns the kind of time: real or virtual.

@@ -27,6 +27,7 @@ func Parse(file string, data []byte) (*Platform, error) {
 		if len(r.problems) == 0 {
 			r.checkNodes(p.Machine, r.tuned)
 			r.checkSockets(p.Machine)
+			r.checkMulticasts(p.Machine)
 		}
 	}
 	if err := r.err(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/unit"
 	"go.yaml.in/yaml/v3"
 )
@@ -78,6 +79,7 @@ func (r *reader) proto(l *model.Library) reading {
 			})),
 		may("collectives", r.tunings(&tunings)),
 		may("sockets", r.socketsOf(&l.Sockets)),
+		may("compiled", r.compiled(&l.Compiled)),
 		must("fallback", choice(r, &l.Fallback, rendezvous)),
 		must("window", r.size(&l.Window, 0, maxWindow)),
 		may("first", r.size(&l.First, 0, unit.MaxSize)),
@@ -97,6 +99,42 @@ func (r *reader) proto(l *model.Library) reading {
 		l.Rules = r.table(path+".rules", lookup(n, "rules"), rules, l)
 		r.addCollectives(l, tunings)
 	})
+}
+
+// compiled reads how a library uses multicast, and exchanges in phases.
+func (r *reader) compiled(to **model.Compiled) reading {
+	x := &model.Compiled{}
+	var names []string
+	for _, s := range phases.Schedulers {
+		names = append(names, s.Name)
+	}
+	fields := r.mapping(
+		must("window", r.count(&x.Window, 1, maxCount)),
+		must("timeout", r.time(&x.Timeout)),
+		must("scheduler", choice(r, &x.Scheduler, names)),
+		must("threshold", r.size(&x.Threshold, 0, unit.MaxSize)),
+		must("schedule", r.time(&x.Schedule)),
+		must("unicast", r.size(&x.Unicast, 0, unit.MaxSize)),
+		must("multicast", r.size(&x.Multicast, 0, unit.MaxSize)),
+		must("aggregate", r.size(&x.Aggregate, 0, unit.MaxSize)),
+	)
+	return r.checked(fields, func(path string, n *yaml.Node) {
+		*to = x
+		if x.Timeout == 0 {
+			r.wrong(lookup(lookup(n, "timeout"), "value"), path+".timeout.value", "0: packets would be sent again before they can be acknowledged")
+		}
+		r.multicasts = append(r.multicasts, at{path, n})
+	})
+}
+
+// checkMulticasts checks that the machine has the multicast that libraries use.
+func (r *reader) checkMulticasts(m *model.Machine) {
+	if e, ok := m.Network.(*model.Ethernet); ok && e.UDP != nil && e.UDP.Groups > 0 {
+		return
+	}
+	for _, x := range r.multicasts {
+		r.wrong(x.node, x.path, "the machine has no multicast (udp with groups on an ethernet): leave it out")
+	}
 }
 
 // addCollectives gives a library its rules of collective operations.

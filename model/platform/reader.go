@@ -20,6 +20,8 @@ type reader struct {
 	cites    []cite
 	tuned    []tuning // of all libraries
 	sockets  []at     // that libraries ask for
+
+	multicasts []at // that libraries use
 }
 
 // at is a place in a file, with the path of its keys.
