@@ -139,7 +139,7 @@ func TestMisuse(t *testing.T) {
 		{"run --platform t3d dance", 2, []string{`"dance"`, "stencil"}},
 		{"run stencil", 2, []string{"--platform", "t3d"}},
 		{"run --platform t3d --operation -1s stencil", 2, []string{"--operation -1s", "50ns"}},
-		{"run --platform t3d --collective bcast=lin cg", 2, []string{`bcast has no algorithm "lin"`, "linear, binomial, pipelined-1KiB", "two-level"}},
+		{"run --platform t3d --collective bcast=lin cg", 2, []string{`bcast has no algorithm "lin"`, "linear, binomial, posted, binomial-posted, pipelined-1KiB", "two-level"}},
 		{"run --platform t3d --collective dance=linear cg", 2, []string{`no operation "dance"`, "barrier, bcast"}},
 		{"run --platform t3d --collective bcast cg", 2, []string{"--collective bcast: say by which algorithm, as bcast=linear"}},
 		{"run --platform t3d --collective scan=linear --collective scan=linear cg", 2, []string{"scan is named twice"}},

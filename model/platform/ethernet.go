@@ -170,3 +170,13 @@ func (r *reader) mbcf(to **model.MBCF) reading {
 	)
 	return r.checked(fields, func(string, *yaml.Node) { *to = x })
 }
+
+// checkMulticasts checks that the machine has the multicast that libraries use.
+func (r *reader) checkMulticasts(m *model.Machine) {
+	if e, ok := m.Network.(*model.Ethernet); ok && e.UDP != nil && e.UDP.Groups > 0 {
+		return
+	}
+	for _, x := range r.multicasts {
+		r.wrong(x.node, x.path, "the machine has no multicast (udp with groups on an ethernet): leave it out")
+	}
+}

@@ -127,16 +127,6 @@ func (r *reader) compiled(to **model.Compiled) reading {
 	})
 }
 
-// checkMulticasts checks that the machine has the multicast that libraries use.
-func (r *reader) checkMulticasts(m *model.Machine) {
-	if e, ok := m.Network.(*model.Ethernet); ok && e.UDP != nil && e.UDP.Groups > 0 {
-		return
-	}
-	for _, x := range r.multicasts {
-		r.wrong(x.node, x.path, "the machine has no multicast (udp with groups on an ethernet): leave it out")
-	}
-}
-
 // addCollectives gives a library its rules of collective operations.
 func (r *reader) addCollectives(l *model.Library, tunings []tuning) {
 	l.Collectives = r.collectives(tunings)
