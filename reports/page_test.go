@@ -47,6 +47,7 @@ func TestPage(t *testing.T) {
 		t.Error("a second time it is not the same")
 	}
 	p.Looks(t)
+	p.Works(t)
 }
 
 // TestHostile: whatever stands in names and facts, the page shows it as text.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/render"
 )
 
 // What is printed is reviewed like code (go test ./cmd/loggp -run TraceText -update). The machines are files of tests: no golden file changes when a
@@ -217,8 +218,8 @@ func TestTracePage(t *testing.T) {
 			t.Errorf("the page does not have %q", s)
 		}
 	}
-	if strings.Contains(string(page), "<script") {
-		t.Error("the page needs a script")
+	if n := strings.Count(string(page), "<script"); n != 1 || !strings.Contains(string(page), "<script>\n"+render.Script+"</script>") {
+		t.Errorf("the page has %d scripts, want the one of all pages", n)
 	}
 }
 

@@ -25,6 +25,7 @@ type Chart struct {
 
 	draw   func(c draw.Canvas)
 	height func(width vg.Length) vg.Length
+	panels []panel // the points of its plots
 }
 
 // Width is that of pictures in files, in points: wide enough for a page of paper.

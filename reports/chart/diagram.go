@@ -35,6 +35,7 @@ type drawing struct {
 	*timeline
 	c           *draw.Canvas // nil: only measure
 	left, width vg.Length    // of the time axis
+	top         vg.Length    // of all lanes
 	labels      []vg.Rectangle
 }
 
@@ -62,7 +63,9 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 		if w.Activity != model.Waiting {
 			continue
 		}
-		d.c.StrokeLine2(draw.LineStyle{Color: Gray, Width: 1.2, Dashes: []vg.Length{3, 3}}, d.x(w.From), middle, d.x(w.To), middle)
+		tip(*d.c, between("waits for "+w.Name, w.From, w.To), func() {
+			d.c.StrokeLine2(draw.LineStyle{Color: Gray, Width: 1.2, Dashes: []vg.Length{3, 3}}, d.x(w.From), middle, d.x(w.To), middle)
+		})
 		if text := "waits for " + w.Name; label.Width(text)+8 < d.x(w.To)-d.x(w.From) {
 			d.over(aligned(minor, draw.XCenter, draw.YCenter), vg.Point{X: (d.x(w.From) + d.x(w.To)) / 2, Y: middle}, text)
 		}
@@ -72,13 +75,18 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 			continue
 		}
 		r := vg.Rectangle{Min: vg.Point{X: d.x(b.From), Y: y}, Max: vg.Point{X: d.x(b.To), Y: y + laneHeight}}
-		i := kindOf(b.Name)
-		d.c.SetColor(i)
-		d.c.Fill(r.Path())
-		if r.Size().X > 4 {
-			d.c.SetLineStyle(draw.LineStyle{Color: paper, Width: 0.75})
-			d.c.Stroke(r.Path())
+		name := b.Name
+		if b.Count > 1 {
+			name = fmt.Sprintf("%d steps, the longest %s", b.Count, name)
 		}
+		tip(*d.c, between(name, b.From, b.To), func() {
+			d.c.SetColor(kindOf(b.Name))
+			d.c.Fill(r.Path())
+			if r.Size().X > 4 {
+				d.c.SetLineStyle(draw.LineStyle{Color: paper, Width: 0.75})
+				d.c.Stroke(r.Path())
+			}
+		})
 		n := strconv.Itoa(slices.Index(d.names, b.Name) + 1)
 		inside := label
 		inside.Color = paper
@@ -91,12 +99,19 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 	}
 }
 
+// between says from when to when something takes place.
+func between(what string, from, to unit.Time) string {
+	return fmt.Sprintf("%s: %s to %s us, %s us", what, format.Number(from.Micros()), format.Number(to.Micros()), format.Number((to - from).Micros()))
+}
+
 // over writes on a ground of its own.
 func (d *drawing) over(s draw.TextStyle, p vg.Point, text string) {
 	r := s.Rectangle(text).Add(p)
 	r.Min.X, r.Max.X = r.Min.X-2, r.Max.X+2
-	d.c.SetColor(paper)
-	d.c.Fill(r.Path())
+	anchored(*d.c, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: p.Y}, func() {
+		d.c.SetColor(paper)
+		d.c.Fill(r.Path())
+	})
 	d.text(s, p, text)
 }
 
@@ -127,7 +142,7 @@ func (d *drawing) head(i Color, from, to vg.Point) {
 		s, c := math.Sincos(angle + a)
 		return vg.Point{X: to.X - vg.Length(7*c), Y: to.Y - vg.Length(7*s)}
 	}
-	d.c.FillPolygon(i, []vg.Point{to, corner(0.35), corner(-0.35)})
+	anchored(*d.c, to, func() { d.c.FillPolygon(i, []vg.Point{to, corner(0.35), corner(-0.35)}) })
 }
 
 // kindOfArrow returns the colour and the line of a message: one that no processor sends is thin.
@@ -170,17 +185,23 @@ func short(name string) string {
 // axis draws the axis of time and returns where it ends.
 func (d *drawing) axis(y vg.Length) vg.Length {
 	if d.c != nil {
-		line := draw.LineStyle{Color: Gray, Width: 0.75}
-		d.c.StrokeLine2(line, d.left, y, d.left+d.width, y)
-		end := d.end.Micros()
-		for _, t := range evenTicks(end, even(end, 1+int(max(3, d.width/80)))) {
-			x := d.left + d.width*vg.Length(min(t.Value/end, 1))
-			d.c.StrokeLine2(line, x, y, x, y-4)
-			d.c.FillText(minor, vg.Point{X: x, Y: y - 5}, t.Label)
-		}
+		room := vg.Rectangle{Min: vg.Point{X: d.left, Y: y}, Max: vg.Point{X: d.left + d.width, Y: d.top}}
+		mark(*d.c, axes(room, scaleMark{0, d.end.Micros(), "linear", 0}, scaleMark{0, 0, "none", 0}), func() { d.ticks(y) })
 		d.c.FillText(aligned(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time (us)")
 	}
 	return y - 2*lineHeight - 8
+}
+
+// ticks draws the line of the axis and what stands at it.
+func (d *drawing) ticks(y vg.Length) {
+	line := draw.LineStyle{Color: Gray, Width: 0.75}
+	d.c.StrokeLine2(line, d.left, y, d.left+d.width, y)
+	end := d.end.Micros()
+	for _, t := range evenTicks(end, even(end, 1+int(max(3, d.width/80)))) {
+		x := d.left + d.width*vg.Length(min(t.Value/end, 1))
+		d.c.StrokeLine2(line, x, y, x, y-4)
+		d.c.FillText(minor, vg.Point{X: x, Y: y - 5}, t.Label)
+	}
 }
 
 // list names what is busy, in columns, and returns where it ends.

@@ -42,7 +42,8 @@ func (p Stacked) Chart(name, title, text string) *Chart {
 		height: func(width vg.Length) vg.Length {
 			return p.Upper.legend(width, nil, vg.Point{}) + p.upperHeight(width) + p.laneRoom() + p.lowerHeight(width) + 3*lineHeight + 16
 		},
-		draw: p.draw,
+		draw:   p.draw,
+		panels: []panel{p.Upper.panel(), p.Lower.panel()},
 	}
 }
 
@@ -79,13 +80,13 @@ func (p Stacked) draw(c draw.Canvas) {
 		b.X.Min = a.X.Min
 	}
 	b.X.Tick.Marker = a.X.Tick.Marker
-	left := func(p *plot.Plot, c draw.Canvas) vg.Length { return p.DataCanvas(c).Min.X - c.Min.X }
+	left := func(p *axesPlot, c draw.Canvas) vg.Length { return p.DataCanvas(c).Min.X - c.Min.X }
 	need := max(left(a, upper), left(b, lower))
 	upper = draw.Crop(upper, need-left(a, upper), 0, 0, 0)
 	lower = draw.Crop(lower, need-left(b, lower), 0, 0, 0)
-	a.Draw(upper)
-	b.Draw(lower)
-	p.drawLanes(lanes, a, a.DataCanvas(upper))
+	a.draw(upper)
+	b.draw(lower)
+	p.drawLanes(lanes, a.Plot, a.DataCanvas(upper))
 	c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(p.Upper.X, "message size"))
 }
 
@@ -124,7 +125,7 @@ func (x *XY) clip() int {
 	n := 0
 	var out []Series
 	for _, s := range x.Series {
-		far := Series{Style: s.Style}
+		far := Series{Name: s.Name, Style: s.Style}
 		far.Style.Glyph = Hollow[max(s.Shape, 0)]
 		var near []Point
 		for _, p := range s.Points {

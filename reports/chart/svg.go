@@ -22,6 +22,15 @@ type svg struct {
 	width, height vg.Length
 	body          bytes.Buffer
 	states        []svgState
+	anchor        *vg.Point // what is drawn keeps its form when this point moves
+	merging       bool      // shapes of one kind become one element
+	merged        []merged
+}
+
+// merged is shapes that are drawn alike.
+type merged struct {
+	attributes string
+	data       []byte
 }
 
 type svgState struct {
@@ -91,20 +100,36 @@ func (s *svg) Stroke(p vg.Path) {
 	if t.width <= 0 {
 		return
 	}
-	fmt.Fprintf(&s.body, `<path fill="none" %s stroke-width="%s"`, paint("stroke", t.color), decimal(t.width.Points()))
+	attributes := fmt.Sprintf(`fill="none" %s stroke-width="%s"`, paint("stroke", t.color), decimal(t.width.Points()))
 	if len(t.dashes) > 0 {
 		var d []string
 		for _, x := range t.dashes {
 			d = append(d, decimal(x.Points()))
 		}
-		fmt.Fprintf(&s.body, ` stroke-dasharray="%s"`, strings.Join(d, " "))
+		attributes += ` stroke-dasharray="` + strings.Join(d, " ") + `"`
 	}
-	fmt.Fprintf(&s.body, " d=\"%s\"/>\n", path(p))
+	s.shape(attributes, p)
 }
 
 // Fill fills an area.
 func (s *svg) Fill(p vg.Path) {
-	fmt.Fprintf(&s.body, "<path %s d=\"%s\"/>\n", paint("fill", s.top().color), path(p))
+	s.shape(paint("fill", s.top().color), p)
+}
+
+// shape adds a path, to those that are drawn alike if shapes are merged.
+func (s *svg) shape(attributes string, p vg.Path) {
+	data := path(p, s.anchor)
+	if !s.merging {
+		s.body.WriteString("<path " + attributes + ` d="` + data + "\"/>\n")
+		return
+	}
+	for i := range s.merged {
+		if s.merged[i].attributes == attributes {
+			s.merged[i].data = append(s.merged[i].data, data...)
+			return
+		}
+	}
+	s.merged = append(s.merged, merged{attributes, []byte(data)})
 }
 
 // FillString writes text.
@@ -148,26 +173,46 @@ func paint(attribute string, c color.Color) string {
 	return out
 }
 
-// path returns the data of a path. Arcs are whole circles, as in glyphs.
-func path(p vg.Path) string {
-	var b strings.Builder
+// path returns the data of a path. Arcs are whole circles, as in glyphs. With an anchor all but the anchor is relative to it.
+func path(p vg.Path, anchor *vg.Point) string {
+	var b []byte
+	var from, begin vg.Point // where the pen is, and where the part began, for relative steps
+	if anchor != nil {
+		from = *anchor
+		b = fmt.Appendf(b, "M%s %s", decimal(from.X.Points()), decimal(-from.Y.Points()))
+	}
+	to := func(absolute, relative string, at vg.Point) {
+		x, y := at.X.Points(), -at.Y.Points()
+		if anchor != nil {
+			x, y, absolute = x-from.X.Points(), y+from.Y.Points(), relative
+		}
+		b = append(b, absolute...)
+		b = append(b, decimal(x)...)
+		b = append(b, ' ')
+		b = append(b, decimal(y)...)
+		from = at
+	}
 	for _, c := range p {
-		x, y := c.Pos.X.Points(), -c.Pos.Y.Points()
 		switch c.Type {
 		case vg.MoveComp:
-			fmt.Fprintf(&b, "M%s %s", decimal(x), decimal(y))
+			to("M", "m", c.Pos)
+			begin = c.Pos
 		case vg.LineComp:
-			fmt.Fprintf(&b, "L%s %s", decimal(x), decimal(y))
+			to("L", "l", c.Pos)
 		case vg.ArcComp:
+			if edge := (vg.Point{X: c.Pos.X + c.Radius, Y: c.Pos.Y}); edge != from || anchor == nil {
+				to("M", "m", edge)
+			}
 			r := c.Radius.Points()
-			fmt.Fprintf(&b, "M%s %sa%s %[3]s 0 1 0 %s 0a%[3]s %[3]s 0 1 0 %[5]s 0", decimal(x+r), decimal(y), decimal(r), decimal(-2*r), decimal(2*r))
+			b = fmt.Appendf(b, "a%s %[1]s 0 1 0 %s 0a%[1]s %[1]s 0 1 0 %s 0", decimal(r), decimal(-2*r), decimal(2*r))
 		case vg.CloseComp:
-			b.WriteString("Z")
+			b = append(b, 'Z')
+			from = begin
 		default:
 			panic("chart: a curve in a chart")
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // decimal returns a coordinate with as many places as an eye can see.

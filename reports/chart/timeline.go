@@ -201,7 +201,7 @@ func (l *lanes) between() vg.Length {
 
 // draw draws from a point down and returns the height where it ends. Without a canvas it only measures.
 func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
-	d := &drawing{timeline: l.timeline, c: c, left: at.X + 2*margin, width: width - 4*margin}
+	d := &drawing{timeline: l.timeline, c: c, left: at.X + 2*margin, width: width - 4*margin, top: at.Y}
 	y := at.Y
 	var lower []vg.Length // edges of the lanes
 	for i := range l.ranks {
@@ -212,11 +212,11 @@ func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
 		lower = append(lower, y)
 	}
 	if c != nil {
-		l.arrows(d, lower)
+		d.zoomed(func() { l.arrows(d, lower) })
 		for i, r := range l.ranks {
 			l.rank(d, r, lower[i])
 		}
-		l.nameArrows(d, lower)
+		d.zoomed(func() { l.nameArrows(d, lower) })
 	}
 	y -= lineHeight / 2
 	if len(l.resources) > 0 {
@@ -240,11 +240,21 @@ func (l *lanes) draw(c *draw.Canvas, width vg.Length, at vg.Point) vg.Length {
 // rank draws what a rank does: its name, its calls, its processor. y is the lower edge.
 func (l *lanes) rank(d *drawing, t model.Track, y vg.Length) {
 	d.over(aligned(heading11, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + laneHeight + callHeight + lineHeight/2}, t.Name)
+	d.zoomed(func() {
+		l.calls(d, t, y)
+		d.lane(l.lane(d, t), y)
+	})
+}
+
+// calls draws a bracket over each call.
+func (l *lanes) calls(d *drawing, t model.Track, y vg.Length) {
 	var last vg.Length
 	for _, c := range t.Calls {
 		from, to := d.x(c.From), d.x(c.To)
 		edge := y + laneHeight + 2
-		d.c.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
+		tip(*d.c, between(t.Name+", "+c.Name, c.From, c.To), func() {
+			d.c.StrokeLines(draw.LineStyle{Color: Gray, Width: 0.9}, []vg.Point{{X: from, Y: edge}, {X: from, Y: edge + 3}, {X: to, Y: edge + 3}, {X: to, Y: edge}})
+		})
 		half := fine.Width(c.Name) / 2
 		x := min(max((from+to)/2, d.left+half), d.left+d.width-half)
 		if x-half > last && (to-from > half || len(t.Calls) < 4) {
@@ -252,7 +262,6 @@ func (l *lanes) rank(d *drawing, t model.Track, y vg.Length) {
 			last = x + half + 3
 		}
 	}
-	d.lane(l.lane(d, t), y)
 }
 
 // lane returns what a rank does as a lane that can be drawn: steps too short to be seen become one, named for the longest of them.
@@ -262,7 +271,7 @@ func (l *lanes) lane(d *drawing, t model.Track) (out []model.Span) {
 	flush := func() {
 		if len(run) > 0 {
 			longest := slices.MaxFunc(run, func(a, b model.Span) int { return int(min(max(a.Time()-b.Time(), -1), 1)) })
-			out = append(out, model.Span{Name: SpanName(longest), Activity: longest.Activity, From: run[0].From, To: run[len(run)-1].To})
+			out = append(out, model.Span{Name: SpanName(longest), Activity: longest.Activity, From: run[0].From, To: run[len(run)-1].To, Count: len(run)})
 			run = run[:0]
 		}
 	}
@@ -291,10 +300,12 @@ func (l *lanes) arrows(d *drawing, lower []vg.Length) {
 			s.Width /= 2
 		}
 		clipped, whole := d.clip(from, to)
-		d.c.StrokeLines(s, clipped)
-		if whole && (!dense || !f.Hardware) {
-			d.head(i, from, to)
-		}
+		tip(*d.c, between(fmt.Sprintf("%s, %s to %s", f.Name, l.all[f.From].Name, l.all[f.To].Name), f.Depart, f.Arrive), func() {
+			d.c.StrokeLines(s, clipped)
+			if whole && (!dense || !f.Hardware) {
+				d.head(i, from, to)
+			}
+		})
 	}
 }
 
@@ -359,6 +370,12 @@ func (d *drawing) clip(from, to vg.Point) (line []vg.Point, whole bool) {
 func (l *lanes) resource(d *drawing, t model.Track, y vg.Length) {
 	var busy unit.Time
 	d.c.StrokeLine2(draw.LineStyle{Color: grid, Width: 1}, d.left, y, d.left+d.width, y)
+	d.zoomed(func() { busy = l.uses(d, t, y) })
+	d.text(aligned(fine, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + thin + smallType/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.Fixed(100*busy.Micros()/l.end.Micros(), 1)))
+}
+
+// uses draws when a part of the network is busy, and returns for how long.
+func (l *lanes) uses(d *drawing, t model.Track, y vg.Length) (busy unit.Time) {
 	for at := 0; at < len(t.Spans); {
 		s := t.Spans[at]
 		busy += s.Time()
@@ -367,12 +384,17 @@ func (l *lanes) resource(d *drawing, t model.Track, y vg.Length) {
 			busy += t.Spans[at].Time()
 			to = d.x(t.Spans[at].To)
 		}
-		d.c.SetColor(kindOfUse(s.Activity))
 		box := vg.Rectangle{Min: vg.Point{X: from, Y: y}, Max: vg.Point{X: max(to, from+1), Y: y + thin}}
-		d.c.Fill(box.Path())
+		tip(*d.c, between(t.Name+", busy", s.From, t.Spans[at-1].To), func() {
+			d.c.SetColor(kindOfUse(s.Activity))
+			d.c.Fill(box.Path())
+		})
 	}
-	d.text(aligned(fine, draw.XLeft, draw.YCenter), vg.Point{X: d.left, Y: y + thin + smallType/2 + 4}, fmt.Sprintf("%s, %s %%", t.Name, format.Fixed(100*busy.Micros()/l.end.Micros(), 1)))
+	return busy
 }
+
+// zoomed draws what moves when the reader looks at a part of the time.
+func (d *drawing) zoomed(draw func()) { mark(*d.c, `class="zoom"`, draw) }
 
 // kindOfUse returns the colour of what a part of the network is taken by.
 func kindOfUse(a model.Activity) Color {

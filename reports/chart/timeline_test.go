@@ -39,7 +39,7 @@ func TestTraceChartMerges(t *testing.T) {
 func TestTraceChartKeepsLongSteps(t *testing.T) {
 	l := &lanes{timeline: &timeline{end: 1000}}
 	lane := l.lane(&drawing{timeline: l.timeline, width: 100}, model.Track{Spans: []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "c", From: 905, To: 907}, {Name: "d", From: 907, To: 912}}})
-	want := []model.Span{{Name: "a", To: 5}, {Name: "b", From: 5, To: 905}, {Name: "d", From: 905, To: 912}}
+	want := []model.Span{{Name: "a", To: 5, Count: 1}, {Name: "b", From: 5, To: 905, Count: 1}, {Name: "d", From: 905, To: 912, Count: 2}}
 	if !slices.Equal(lane, want) {
 		t.Errorf("drawn are %v, want %v", lane, want)
 	}

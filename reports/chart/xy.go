@@ -81,8 +81,9 @@ func (x XY) Chart(name, title, text string) *Chart {
 			c.FillText(axisName, vg.Point{X: c.Min.X + margin, Y: c.Max.Y - used - 4}, x.Y)
 			c.FillText(aligned(axisName, draw.XCenter, draw.YBottom), vg.Point{X: c.Center().X, Y: c.Min.Y + 4}, cmp.Or(x.X, "message size"))
 			area := draw.Crop(c, margin, -margin, lineHeight+4, -used-lineHeight-8)
-			x.plot(area.Size()).Draw(area)
+			x.plot(area.Size()).draw(area)
 		},
+		panels: []panel{x.panel()},
 	}
 }
 
@@ -153,8 +154,24 @@ func (x XY) farthest() float64 {
 	return far
 }
 
+// axesPlot is a plot with the marks of its axes.
+type axesPlot struct {
+	*plot.Plot
+	x, y   scaleMark
+	series []painter
+}
+
+// draw draws it: the axes, which a script can exchange, and then the series.
+func (p *axesPlot) draw(c draw.Canvas) {
+	data := p.DataCanvas(c)
+	mark(c, axes(data.Rectangle, p.x, p.y), func() { p.Draw(c) })
+	for _, s := range p.series {
+		mark(c, attribute("data-series", s.Name), func() { s.Plot(data, p.Plot) })
+	}
+}
+
 // plot returns the part below the legend, for so much room.
-func (x XY) plot(room vg.Point) *plot.Plot {
+func (x XY) plot(room vg.Point) *axesPlot {
 	first, last, low, high := x.extent()
 	zero := first / math.Sqrt(10) // where messages without bytes stand
 	p := plot.New()
@@ -201,10 +218,17 @@ func (x XY) plot(room vg.Point) *plot.Plot {
 	g.Vertical.Color, g.Horizontal.Color = grid, grid
 	g.Vertical.Width, g.Horizontal.Width = 0.75, 0.75
 	p.Add(g)
-	for _, s := range x.Series {
-		p.Add(painter{s, zero})
+	out := &axesPlot{Plot: p, x: scaleMark{p.X.Min, p.X.Max, "log", 0}, y: scaleMark{p.Y.Min, p.Y.Max, "log", 0}}
+	if x.zero() {
+		out.x.zero = zero
 	}
-	return p
+	if x.Signed || x.Linear {
+		out.y.kind = "linear"
+	}
+	for _, s := range x.Series {
+		out.series = append(out.series, painter{s, zero})
+	}
+	return out
 }
 
 // zero says whether there are messages without bytes.
@@ -255,19 +279,22 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		c.StrokeLines(s.Style.line(), c.ClipLinesXY(line)...)
 	}
-	for _, q := range s.Points {
-		var ends []vg.Length
-		if q.Low < q.High {
-			ends = []vg.Length{ty(math.Max(q.Low, p.Y.Min)), ty(q.High)}
+	together(c, func() {
+		for _, q := range s.Points {
+			var ends []vg.Length
+			if q.Low < q.High {
+				ends = []vg.Length{ty(math.Max(q.Low, p.Y.Min)), ty(q.High)}
+			}
+			s.Style.draw(&c, at(q), ends)
 		}
-		s.Style.draw(&c, at(q), ends)
-	}
+	})
 }
 
 // draw draws a point, and the interval of its value between two ends, if it has any.
 func (l Style) draw(c *draw.Canvas, at vg.Point, ends []vg.Length) {
+	anchor := func(shape func()) { anchored(*c, at, shape) }
 	if l.Framed {
-		circle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) // stands out from what is below
+		anchor(func() { circle(c, at, draw.LineStyle{Color: paper, Width: 4.5}) }) // stands out from what is below
 	}
 	bar := draw.LineStyle{Color: l.Color, Width: 1}
 	if l.Framed {
@@ -279,18 +306,15 @@ func (l Style) draw(c *draw.Canvas, at vg.Point, ends []vg.Length) {
 	if l.Framed {
 		const half = 4
 		for _, y := range ends {
-			c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X - half, Y: y}, {X: at.X + half, Y: y}})...)
+			anchored(*c, vg.Point{X: at.X, Y: y}, func() {
+				c.StrokeLines(bar, c.ClipLinesXY([]vg.Point{{X: at.X - half, Y: y}, {X: at.X + half, Y: y}})...)
+			})
 		}
-		circle(c, at, bar)
+		anchor(func() { circle(c, at, bar) })
 	}
 	if l.Glyph != nil {
-		c.DrawGlyph(draw.GlyphStyle{Color: l.Color, Radius: 3, Shape: l.Glyph}, at)
+		anchor(func() { c.DrawGlyph(draw.GlyphStyle{Color: l.Color, Radius: 3, Shape: l.Glyph}, at) })
 	}
-}
-
-// DataRange is given by the axes.
-func (s painter) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 }
 
 // shade is a colour that lets through what is below.
@@ -333,7 +357,7 @@ func (x XY) legend(width vg.Length, c *draw.Canvas, at vg.Point) vg.Length {
 				down()
 			}
 			if c != nil {
-				s.entry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample)
+				mark(*c, `class="entry" `+attribute("data-series", s.Name), func() { s.entry(c, vg.Point{X: at.X + left, Y: at.Y - y}, sample) })
 			}
 			left += need + gap
 		}

@@ -37,7 +37,7 @@ func (g glance) String() string {
 	return fmt.Sprintf("%d-%s", g.width, map[bool]string{false: "light", true: "dark"}[g.dark])
 }
 
-var glances = []glance{{380, false}, {380, true}, {1400, false}, {1400, true}}
+var glances = []glance{{390, false}, {390, true}, {1300, false}, {1300, true}}
 
 // wanted is what a page has to show: for each section its charts and the rows of its tables.
 type wanted []wantedSection

@@ -17,8 +17,9 @@
 	const ground = e => {
 		if (e.tagName === 'text') { // of a chart: on the area drawn last before it, as names in bars are
 			const place = e.getBoundingClientRect();
-			for (let p = e.previousElementSibling; p; p = p.previousElementSibling)
-				if (getComputedStyle(p).fill !== 'none' && p.tagName === 'path' && holds(p.getBoundingClientRect(), place)) return rgba(getComputedStyle(p).fill);
+			const parts = [...e.ownerSVGElement.querySelectorAll('path,text')];
+			for (let i = parts.indexOf(e) - 1; i >= 0; i--)
+				if (getComputedStyle(parts[i]).fill !== 'none' && parts[i].tagName === 'path' && holds(parts[i].getBoundingClientRect(), place)) return rgba(getComputedStyle(parts[i]).fill);
 		}
 		for (; e; e = e.parentElement) {
 			const c = rgba(getComputedStyle(e).backgroundColor);

@@ -20,6 +20,11 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
+// Script is what pages can do with their charts, in ECMAScript. Without it they show the same.
+//
+//go:embed page.js
+var Script string
+
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"lines": func(s string) []string { return strings.Split(s, "\n") },
 	"cell":  cellHTML,
@@ -36,6 +41,7 @@ func Page(dir string, d *doc.Document) error {
 type page struct {
 	*doc.Document
 	Style    template.CSS
+	Script   template.JS
 	Sections []section
 
 	files  []doc.File
@@ -81,7 +87,7 @@ var places = map[doc.Width]struct {
 }
 
 func newPage(d *doc.Document) *page {
-	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkRules("svg.chart ") + "\n"), files: slices.Clone(d.Files)}
+	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
 	for _, s := range d.Sections {
 		x := section{Section: s}
 		for _, f := range s.Figures {

@@ -152,8 +152,17 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	if strings.Contains(page, "<script") || strings.Contains(page, "ZgotmplZ") || strings.Count(page, "<figcaption>Charts") != 0 {
-		t.Error("the page has a script, something unsafe, or a title twice")
+	if strings.Count(page, "<script") != 1 || !strings.Contains(page, "<script>\n"+Script+"</script>") || strings.Contains(page, "ZgotmplZ") || strings.Count(page, "<figcaption>Charts") != 0 {
+		t.Error("the page has another script than that of pages, something unsafe, or a title twice")
+	}
+}
+
+// The script of pages asks nothing of anybody, keeps nothing, and makes no code of texts.
+func TestScript(t *testing.T) {
+	for _, bad := range []string{"fetch", "XMLHttpRequest", "import", "WebSocket", "sendBeacon", "eval", "Function(", "innerHTML", "outerHTML", "document.write", "localStorage", "cookie", "http:", "https:", "</"} {
+		if strings.Contains(strings.ReplaceAll(Script, "http://www.w3.org/2000/svg", ""), bad) {
+			t.Errorf("the script has %q", bad)
+		}
 	}
 }
 

@@ -1,0 +1,151 @@
+package chart
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// An SVG picture says what its parts are, so that the script of a page (reports/render/page.js) can show values, hide series
+// and change axes. The marks are attributes of groups:
+//
+//	data-x, data-y   the axes of a plot: from, to, log or linear, where messages without bytes stand; data-room has the plot's edges
+//	data-series      what is drawn of a series, and its entry in the legend
+//	class zoom       what moves when a time line is zoomed
+//	data-tip         what a part is, in words
+//
+// On other canvases they draw the same without marks.
+
+// mark draws in a group with attributes.
+func mark(c draw.Canvas, attributes string, draw func()) {
+	s := picture(c)
+	if s == nil {
+		draw()
+		return
+	}
+	s.body.WriteString("<g " + attributes + ">")
+	draw()
+	s.body.WriteString("</g>\n")
+}
+
+// picture returns the SVG picture that a canvas is part of, or nil.
+func picture(c draw.Canvas) *svg {
+	for in := c.Canvas; ; {
+		switch x := in.(type) {
+		case draw.Canvas:
+			in = x.Canvas
+		case *svg:
+			return x
+		default:
+			return nil
+		}
+	}
+}
+
+// attribute returns an attribute with a text as its value.
+func attribute(name, text string) string { return name + `="` + html.EscapeString(text) + `"` }
+
+// tip draws a part that has a description.
+func tip(c draw.Canvas, text string, draw func()) { mark(c, attribute("data-tip", text), draw) }
+
+// together draws the shapes of each colour as one element: many points make a small picture.
+func together(c draw.Canvas, draw func()) {
+	s := picture(c)
+	if s == nil {
+		draw()
+		return
+	}
+	s.merging = true
+	draw()
+	s.merging = false
+	for _, m := range s.merged {
+		fmt.Fprintf(&s.body, "<path %s d=\"%s\"/>\n", m.attributes, m.data)
+	}
+	s.merged = s.merged[:0]
+}
+
+// anchored draws a shape that keeps its form when the point that it stands at moves.
+func anchored(c draw.Canvas, at vg.Point, draw func()) {
+	s := picture(c)
+	if s == nil {
+		draw()
+		return
+	}
+	s.anchor = &at
+	draw()
+	s.anchor = nil
+}
+
+// axes returns the attributes of the axes in a part of a picture. kind is log or linear.
+func axes(room vg.Rectangle, x, y scaleMark) string {
+	edges := []string{decimal(room.Min.X.Points()), decimal(room.Max.X.Points()), decimal(-room.Max.Y.Points()), decimal(-room.Min.Y.Points())}
+	return `class="axes" data-room="` + strings.Join(edges, " ") + `" data-x="` + x.String() + `" data-y="` + y.String() + `"`
+}
+
+// scaleMark is what a script has to know of an axis.
+type scaleMark struct {
+	from, to float64
+	kind     string
+	zero     float64 // where values of 0 stand on a logarithmic axis; 0: nowhere
+}
+
+func (m scaleMark) String() string {
+	return strings.Join([]string{number(m.from), number(m.to), m.kind, number(m.zero)}, " ")
+}
+
+// number returns a value with the digits that a reader is shown.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
+
+// panel is what a script shows of the points of a plot.
+type panel struct {
+	X      string        `json:"x"`
+	Y      string        `json:"y"`
+	Series []panelSeries `json:"series"`
+}
+
+type panelSeries struct {
+	Name   string          `json:"name"`
+	Points [][]json.Number `json:"points"` // x, y, and both ends of the interval if there is one
+}
+
+// panel returns the points of a chart's series, each name once.
+func (x XY) panel() panel {
+	p := panel{X: x.X, Y: x.Y, Series: []panelSeries{}}
+	at := map[string]int{}
+	for _, s := range x.Series {
+		if s.Name == "" || len(s.Points) == 0 {
+			continue
+		}
+		i, ok := at[s.Name]
+		if !ok {
+			i = len(p.Series)
+			at[s.Name] = i
+			p.Series = append(p.Series, panelSeries{Name: s.Name})
+		}
+		for _, q := range s.Points {
+			v := []json.Number{json.Number(number(q.X)), json.Number(number(q.Y))}
+			if q.Low < q.High {
+				v = append(v, json.Number(number(q.Low)), json.Number(number(q.High)))
+			}
+			p.Series[i].Points = append(p.Series[i].Points, v)
+		}
+	}
+	return p
+}
+
+// Values returns the points of the chart's plots as JSON, from above, or "" if it has none.
+func (c *Chart) Values() string {
+	if c.panels == nil {
+		return ""
+	}
+	text, err := json.Marshal(c.panels)
+	if err != nil {
+		panic("chart: " + err.Error())
+	}
+	return string(text)
+}
