@@ -24,6 +24,7 @@ type Result struct {
 	PLogP      []params.PLogP     // of the modes that have round trips
 	Handshakes []params.Handshake // where messages begin to wait for their receivers
 	Tiers      []tiers.Tiers      // of the platforms and libraries of which all pairs of ranks were measured
+	Measured   []*curve.Curve     // of the timers alone, for a comparison with other sets
 }
 
 // Fit derives parameters from samples. It is an error if the facts of the set make no sense, or if
@@ -42,7 +43,7 @@ func Fit(set *sample.Set, o clean.Options) (*Result, error) {
 		return nil, err
 	}
 	clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
-	r := &Result{Warnings: disturbed}
+	r := &Result{Warnings: disturbed, Measured: curves}
 	for _, t := range found {
 		r.Tiers = append(r.Tiers, t.Public())
 		r.Parameters = append(r.Parameters, t.Parameters()...)

@@ -35,8 +35,12 @@ func (s *subject) style(dashed bool) chart.Style {
 	return x
 }
 
-// styleOf is how the one of a number looks among several.
+// styleOf is how the one of a number looks among several. Those that would have a colour again are grey: few stand out, and any of
+// the others does if a reader points at its name.
 func styleOf(i int) chart.Style {
+	if i >= len(chart.Palette) {
+		return chart.Style{Color: chart.Gray, Glyph: chart.Solid[i%len(chart.Solid)]}
+	}
 	return chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Solid[i%len(chart.Solid)]}
 }
 

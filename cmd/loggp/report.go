@@ -12,6 +12,7 @@ import (
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -106,16 +107,18 @@ func realClock(machines []sample.Machine) bool {
 
 // transports gathers what is shown of transports of real machines.
 func transports(machines []sample.Machine) (*reports.Transports, error) {
-	t := &reports.Transports{Machines: machines}
-	for _, m := range machines {
-		r, err := fit.Fit(m.Set, clean.Options{})
-		if err != nil {
-			return nil, err
+	t := &reports.Transports{Machines: machines, Results: make([]*fit.Result, len(machines))}
+	fitted, failed := make([][]*curve.Curve, len(machines)), make([]error, len(machines))
+	clean.Parallel(len(machines), func(i int) {
+		if t.Results[i], failed[i] = fit.Fit(machines[i].Set, clean.Options{}); failed[i] == nil {
+			fitted[i] = t.Results[i].Measured
 		}
-		t.Results = append(t.Results, r)
+	})
+	if err := errors.Join(failed...); err != nil {
+		return nil, err
 	}
 	var err error
-	t.Table, err = compare.New(machines, clean.Options{}, overlapMargin, true)
+	t.Table, err = compare.NewFitted(machines, fitted, clean.Options{}, overlapMargin, true)
 	return t, err
 }
 
@@ -130,7 +133,7 @@ func report(files []string) (reports.Report, error) {
 	if r.Result, err = fit.Fit(set, clean.Options{}); err != nil {
 		return r, err
 	}
-	if r.Contrast, err = compare.New([]sample.Machine{{Files: files, Set: set}}, clean.Options{}, overlapMargin, false); err != nil {
+	if r.Contrast, err = compare.NewFitted([]sample.Machine{{Files: files, Set: set}}, [][]*curve.Curve{r.Result.Measured}, clean.Options{}, overlapMargin, false); err != nil {
 		return r, err
 	}
 	if r.Comparisons, err = compare.Compare(set, r.Result.Parameters, compare.Predict); err != nil {

@@ -98,7 +98,7 @@ func New(launches []*sample.Series, how combine, f sample.Runs, o Options) Cell 
 // slack on both sides.
 func (c *Cell) Finish(slack, level float64) {
 	sorted := slices.Clone(c.Reps)
-	slices.Sort(sorted)
+	SortTails(sorted, max(0.1587, (1-level)/2))
 	c.Se = (Quantile(sorted, 0.8413) - Quantile(sorted, 0.1587)) / 2
 	c.Low, c.High = Interval(sorted, c.Value, level)
 	c.Low, c.High, c.Slack = c.Low-slack, c.High+slack, slack

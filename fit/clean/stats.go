@@ -31,6 +31,57 @@ func Quantile(sorted []float64, u float64) float64 {
 	return sorted[i] + (pos-float64(i))*(sorted[i+1]-sorted[i])
 }
 
+// SortTails brings the least and the greatest numbers to the places that they have in order, as far as quantiles below tail and above
+// 1−tail need them. What is between stays as it comes: intervals of replicates are asked for so often that sorting takes most of a fit.
+func SortTails(x []float64, tail float64) {
+	k := int(tail*float64(len(x)-1)) + 2
+	if 3*k > len(x) || slices.ContainsFunc(x, func(v float64) bool { return v != v }) {
+		slices.Sort(x)
+		return
+	}
+	split(x, k)
+	slices.Sort(x[:k])
+	rest := x[k:]
+	split(rest, len(rest)-k)
+	slices.Sort(rest[len(rest)-k:])
+}
+
+// split reorders numbers so that none of the first k is greater than any of the others.
+func split(x []float64, k int) {
+	for len(x) > 1 && k > 0 && k < len(x) {
+		a, b, c := x[0], x[len(x)/2], x[len(x)-1]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := 0, len(x)-1
+		for i <= j {
+			for x[i] < pivot {
+				i++
+			}
+			for x[j] > pivot {
+				j--
+			}
+			if i <= j {
+				x[i], x[j] = x[j], x[i]
+				i++
+				j--
+			}
+		}
+		switch { // x[:j+1] <= pivot <= x[i:], and what is between is the pivot
+		case k <= j+1:
+			x = x[:j+1]
+		case k >= i:
+			x, k = x[i:], k-i
+		default:
+			return
+		}
+	}
+}
+
+// IntervalOf returns the percentile interval of replicates, whose order it changes.
+func IntervalOf(reps []float64, value, level float64) (low, high float64) {
+	SortTails(reps, (1-level)/2)
+	return Interval(reps, value, level)
+}
+
 // Interval returns the percentile interval of sorted replicates, which holds the value.
 func Interval(sorted []float64, value, level float64) (low, high float64) {
 	tail := (1 - level) / 2

@@ -63,7 +63,10 @@ func overlaps(all []*party, margin float64, o clean.Options) []Crossover {
 	return settle(duels, o)
 }
 
-// rivalries looks where one subject takes longer than another, of each two.
+// mostRivals is of how many subjects each two are compared: more pairs than that would take longer than all else, and would not be read.
+const mostRivals = 8
+
+// rivalries looks where one subject takes longer than another: of each two, or of many subjects each and the first.
 func rivalries(all []*party, o clean.Options) []Crossover {
 	var names []string
 	for _, p := range all {
@@ -76,6 +79,9 @@ func rivalries(all []*party, o clean.Options) []Crossover {
 		for _, name := range names {
 			for j := range all {
 				for i := range j {
+					if i > 0 && len(all) > mostRivals {
+						break
+					}
 					a, b := curveOf(all[j].ModeOf(name), quantity), curveOf(all[i].ModeOf(name), quantity)
 					duels = append(duels, duel{Crossover{Quantity: quantity, Mode: name, Subject: j, Against: i}, a, b, 1})
 				}
@@ -346,8 +352,7 @@ func (f *field) on(a, b stretch, k int) Side {
 	for i := range reps {
 		reps[i] = a.at(a.reps[i], k) - f.factor*b.at(b.reps[i], k)
 	}
-	slices.Sort(reps)
-	low, high := clean.Interval(reps, x-y, f.o.Level)
+	low, high := clean.IntervalOf(reps, x-y, f.o.Level)
 	doubt := f.o.Tolerance*math.Hypot(x, y) + a.slack + f.factor*b.slack
 	switch {
 	case low > doubt:

@@ -39,8 +39,7 @@ func ratio(a, b estimate, level float64) (value, low, high float64) {
 			reps[i] = math.Inf(1)
 		}
 	}
-	slices.Sort(reps)
-	low, high = clean.Interval(reps, value, level)
+	low, high = clean.IntervalOf(reps, value, level)
 	aLow, aHigh := a.stretched(level)
 	bLow, bHigh := b.stretched(level)
 	return value, low * aLow / bHigh, high * aHigh / bLow
@@ -49,8 +48,7 @@ func ratio(a, b estimate, level float64) (value, low, high float64) {
 // stretched returns by what factors the ends of the interval are further out than those of the replicates.
 func (e estimate) stretched(level float64) (low, high float64) {
 	sorted := slices.Clone(e.reps)
-	slices.Sort(sorted)
-	a, b := clean.Interval(sorted, e.value, level)
+	a, b := clean.IntervalOf(sorted, e.value, level)
 	low, high = 1, 1
 	if a > 0 && e.low < a {
 		low = max(e.low, 0) / a

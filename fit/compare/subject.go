@@ -31,18 +31,33 @@ type party struct {
 	samples *sample.Set
 }
 
-// parties fits each set by itself, and returns the subjects in the order of the sets, and in the order of results within.
-func parties(machines []sample.Machine, o clean.Options) ([]*party, error) {
+// parties fits each set by itself unless its curves are known, and returns the subjects in the order of the sets, and in the order of
+// results within.
+func parties(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options) ([]*party, error) {
 	var all []*party
 	for i, m := range machines {
-		set, curves, err := measured(m.Set, o)
+		set, err := counting(m.Set)
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			shuffle(curves, rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.Replicates))
+		var curves []*curve.Curve
+		if fitted != nil {
+			curves = slices.Clone(fitted[i])
+		} else {
+			if curves, err = curve.Load(set, o); err != nil {
+				return nil, err
+			}
+			clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
 		}
-		clean.Parallel(len(curves), func(i int) { curves[i].Cut(o) })
+		if i > 0 {
+			// Random numbers come from what was measured, so that two machines of one name would draw alike, and launches are drawn
+			// alike in any case: what belongs to one machine must stay together, and what belongs to two must not. Intervals do not
+			// depend on the order.
+			order := rand.New(rand.NewPCG(o.Seed, uint64(i))).Perm(o.Replicates)
+			for j, c := range curves {
+				curves[j] = c.Shuffled(order)
+			}
+		}
 		for _, place := range curve.ByPlace(curves) {
 			p := &party{Extraction: params.Extraction{Subject: place[0].Subject(), Curves: place, O: o}, files: strings.Join(m.Files, "+"), samples: set}
 			p.Subject = Subject{Platform: place[0].Platform, Library: place[0].Library, Place: place[0].Place, Clock: place[0].Clock, Machine: i}
@@ -56,33 +71,12 @@ func parties(machines []sample.Machine, o clean.Options) ([]*party, error) {
 			}
 			slices.Sort(p.Sizes)
 			p.Sizes = slices.Compact(p.Sizes)
-			p.Run()
 			all = append(all, p)
 		}
 	}
+	clean.Parallel(len(all), func(i int) { all[i].Run() })
 	name(all)
 	return all, nil
-}
-
-// shuffle puts the replicates of all cells into another order, the same for all. Random numbers come from what was measured, so that two
-// machines of one name would draw alike, and launches are drawn alike in any case: what belongs to one machine must stay
-// together, and what belongs to two must not. Intervals do not depend on the order.
-func shuffle(curves []*curve.Curve, order []int) {
-	reorder := func(c *clean.Cell) {
-		reps := make([]float64, len(c.Reps))
-		for i, j := range order {
-			reps[i] = c.Reps[j]
-		}
-		c.Reps = reps
-	}
-	for _, c := range curves {
-		for i := range c.Cells {
-			reorder(&c.Cells[i])
-			for j := range c.Cells[i].Roots {
-				reorder(&c.Cells[i].Roots[j])
-			}
-		}
-	}
 }
 
 // name names subjects by their platforms, and those of one name by the first facts in which they differ.
@@ -124,13 +118,22 @@ func tell(names []*string, facts ...func(i int) string) {
 	}
 }
 
+// counting returns the samples of a set that count.
+func counting(set *sample.Set) (*sample.Set, error) {
+	set, _, err := tiers.Split(set)
+	if err != nil {
+		return nil, err
+	}
+	set, _ = clean.Undisturbed(set)
+	return set, nil
+}
+
 // measured returns the samples of a set that count, and their curves, which are not cut yet.
 func measured(set *sample.Set, o clean.Options) (*sample.Set, []*curve.Curve, error) {
-	set, _, err := tiers.Split(set)
+	set, err := counting(set)
 	if err != nil {
 		return nil, nil, err
 	}
-	set, _ = clean.Undisturbed(set)
 	curves, err := curve.Load(set, o)
 	return set, curves, err
 }

@@ -74,8 +74,14 @@ var readings = []string{"", params.ByRoundTrip, params.ByReceive, params.ByHalfT
 // call that blocks must cost more than one that does not before that pays: 0.2 is 20 %. With best, ratios are to the best number
 // of each row and not to that of the first subject. The errors are those of Fit.
 func New(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
+	return NewFitted(machines, nil, o, margin, best)
+}
+
+// NewFitted compares machines of which the curves were fitted already, with the same options: by fit.Fit, whose result has them. Nil curves
+// are fitted anew.
+func NewFitted(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options, margin float64, best bool) (*Table, error) {
 	o = o.Defaults()
-	all, err := parties(machines, o)
+	all, err := parties(machines, fitted, o)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +101,7 @@ func New(machines []sample.Machine, o clean.Options, margin float64, best bool) 
 		return cmp.Or(slices.Index(quantities, a.Name)-slices.Index(quantities, b.Name), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode),
 			a.Bytes-b.Bytes, slices.Index(readings, a.Method)-slices.Index(readings, b.Method))
 	})
-	for i := range t.Rows {
-		t.Rows[i].rank(best, 0, o)
-	}
+	clean.Parallel(len(t.Rows), func(i int) { t.Rows[i].rank(best, 0, o) })
 	t.Overlaps = overlaps(all, margin, o)
 	t.Rivalries = rivalries(all, o)
 	t.Free, t.Halves = free(all, o)

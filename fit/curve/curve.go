@@ -148,6 +148,35 @@ func (c *Curve) Minus(d *Curve, method string, level float64) *Curve {
 	return out
 }
 
+// Shuffled returns the curve with its replicates in another order, the same for all cells and pieces.
+func (c *Curve) Shuffled(order []int) *Curve {
+	out := *c
+	out.Cells, out.Excluded, out.Replicate = shuffled(c.Cells, order), shuffled(c.Excluded, order), nil
+	for _, of := range c.Replicate {
+		out.Replicate = append(out.Replicate, reordered(of, order))
+	}
+	return &out
+}
+
+func shuffled(cells []clean.Cell, order []int) []clean.Cell {
+	out := slices.Clone(cells)
+	for i, x := range out {
+		out[i].Reps, out[i].Roots = reordered(x.Reps, order), slices.Clone(x.Roots)
+		for j, r := range x.Roots {
+			out[i].Roots[j].Reps = reordered(r.Reps, order)
+		}
+	}
+	return out
+}
+
+func reordered[T any](all []T, order []int) []T {
+	out := make([]T, len(all))
+	for i := range all {
+		out[i] = all[order[i]]
+	}
+	return out
+}
+
 // Lost returns the sizes from some length on that were measured and do not count, in order.
 func (c *Curve) Lost(from int) []int {
 	sizes := slices.Clone(c.absent)

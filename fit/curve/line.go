@@ -40,7 +40,7 @@ func fitLine(p points) Line {
 
 // fitAmong also says whether the line is that of the lowest points.
 func fitAmong(p points) (l Line, low bool) {
-	l = refine(p, weighted, weighted(p, p.weights()), bounded)
+	l = fitAll(p)
 	if n := len(p.x); n < crowd || 5*p.strays(l) <= n {
 		return l, false
 	}
@@ -49,6 +49,9 @@ func fitAmong(p points) (l Line, low bool) {
 	}
 	return l, false
 }
+
+// fitAll fits a line to all points, whether they stray or not.
+func fitAll(p points) Line { return refine(p, weighted, weighted(p, p.weights()), bounded) }
 
 // forget returns the line without the points that stray from it, which are too few to have led it
 // astray, and the uncertainties with which they count for (almost) nothing. Where pieces are is
@@ -77,6 +80,7 @@ func fitLow(p points, l Line) Line { return refine(p, weighted, l, redescending)
 
 const (
 	crowd = 5   // points that it takes to tell which of them stray
+	many  = 24  // points of which no few lead the line of a replicate astray
 	tail  = 3.0 // what a stray costs more that is e times as far off
 	tries = 100 // lines through two points that are tried
 )

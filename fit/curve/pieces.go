@@ -241,8 +241,11 @@ func (c *Curve) piece(p points, known []float64, from, to int, o clean.Options) 
 	falls := -l.Slope*(p.x[len(p.x)-1]-p.x[0]) > o.Tolerance*l.Value
 	l, s := forget(p, l)
 	again := fitLine
-	if low {
+	switch {
+	case low:
 		again = func(p points) Line { return fitLow(p, l) }
+	case len(p.x) > many && 5*p.strays(l) <= len(p.x): // so many determine it: to look for the lowest in each replicate only takes time
+		again = fitAll
 	}
 	bent := false
 	for i := range p.x {
@@ -259,8 +262,8 @@ func (c *Curve) piece(p points, known []float64, from, to int, o clean.Options) 
 			l := by(y)
 			lines, values, slopes = append(lines, l), append(values, l.Value), append(slopes, l.Slope)
 		}
-		slices.Sort(values)
-		slices.Sort(slopes)
+		clean.SortTails(values, (1-o.Level)/2)
+		clean.SortTails(slopes, (1-o.Level)/2)
 		return lines, values, slopes
 	}
 	lines, values, slopes := fit(again)

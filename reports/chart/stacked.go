@@ -36,6 +36,8 @@ func (p Stacked) Chart(name, title, text string) *Chart {
 	if n := p.Lower.clip(); n > 0 {
 		text += fmt.Sprintf(" Hollow marks at the edge lie beyond it: %d.", n)
 	}
+	text += p.Upper.thin()
+	p.Lower.thin()
 	first, last, _, _ := p.Upper.extent()
 	p.Lower.From, p.Lower.To = first, last
 	return &Chart{Name: name, Title: title, Text: text,

@@ -70,6 +70,7 @@ func (x XY) Chart(name, title, text string) *Chart {
 	if hidden > 0 {
 		text += fmt.Sprintf(" %d values that are not positive are left out.", hidden)
 	}
+	text += x.thin()
 	return &Chart{Name: name, Title: title, Text: text,
 		height: func(width vg.Length) vg.Length {
 			return x.legend(width, nil, vg.Point{}) + min(0.62*width, 380) + 2*lineHeight + 4
@@ -103,6 +104,53 @@ func (x *XY) hide() int {
 		s.Points = points
 	}
 	return n
+}
+
+// Of very many points a chart shows some: so many of all series, but of each no more and no fewer than these.
+const (
+	mostPoints      = 600
+	mostOfSeries    = 64
+	leastThatMatter = 20
+)
+
+// thin leaves out points of series that have too many, and says so.
+func (x *XY) thin() string {
+	most := min(max(mostPoints/len(x.Series), leastThatMatter), mostOfSeries)
+	left := false
+	for i := range x.Series {
+		s := &x.Series[i]
+		left = left || len(s.Points) > most
+		if len(s.Over) == len(s.Points) {
+			s.Over = thinned(s.Over, most)
+		}
+		s.Points = thinned(s.Points, most)
+		s.Lines = slices.Clone(s.Lines)
+		for j, l := range s.Lines {
+			s.Lines[j] = thinned(l, most)
+		}
+	}
+	if !left {
+		return ""
+	}
+	return fmt.Sprintf(" Of each series no more than %d points are shown.", most)
+}
+
+// thinned returns the first point of each of so many ranges of sizes, which are alike on a logarithmic axis, and the last point.
+func thinned(points []Point, most int) []Point {
+	if len(points) <= most {
+		return points
+	}
+	place := func(p Point) float64 { return math.Log(math.Max(p.X, 0.5)) }
+	first, last := place(points[0]), place(points[len(points)-1])
+	var out []Point
+	before := -1
+	for i, p := range points {
+		at := int((place(p) - first) / (last - first) * float64(most-1))
+		if i == len(points)-1 || at > before {
+			out, before = append(out, p), at
+		}
+	}
+	return out
 }
 
 // extent returns the ranges of sizes and values. first is the smallest size but zero.
@@ -282,7 +330,7 @@ func (s painter) Plot(c draw.Canvas, p *plot.Plot) {
 	together(c, func() {
 		for _, q := range s.Points {
 			var ends []vg.Length
-			if q.Low < q.High {
+			if q.Low < q.High && s.Style.Color != Gray { // which is one of many
 				ends = []vg.Length{ty(math.Max(q.Low, p.Y.Min)), ty(q.High)}
 			}
 			s.Style.draw(&c, at(q), ends)

@@ -283,6 +283,13 @@ func chromium() string {
 	return ""
 }
 
+// unfold unfolds all tables, and returns how many long ones were not folded.
+const unfold = `(() => {
+	const long = [...document.querySelectorAll('table')].filter(t => t.querySelectorAll('tbody tr td').length > 0 && [...t.querySelectorAll('tbody tr')].filter(r => !r.querySelector('.group')).length > 40 && !t.closest('details:not([open])')).length;
+	for (const d of document.querySelectorAll('details')) d.open = true;
+	return long;
+})()`
+
 // problems opens a page in a tab of its own, and returns all that is wrong with it at some glances.
 func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance) []string {
 	t.Helper()
@@ -308,6 +315,13 @@ func (b tabs) problems(t *testing.T, path string, want wanted, glances ...glance
 		if i == 0 {
 			if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
 				t.Fatal(err)
+			}
+			unfolded, err := chromedp.Run(ctx, chromedp.Evaluate[int](unfold))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if unfolded > 0 {
+				wrong = append(wrong, fmt.Sprintf("%d tables of more than 40 rows are not folded", unfolded))
 			}
 		}
 		const settled = `document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(true), 50))))`

@@ -3,12 +3,14 @@ package render
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -46,6 +48,7 @@ type page struct {
 
 	files  []doc.File
 	charts []*chart.Chart
+	rows   int // of all tables
 }
 
 type section struct {
@@ -57,11 +60,16 @@ type section struct {
 // tableView is a table with the file that has its numbers.
 type tableView struct {
 	*doc.Table
-	Long int // rows, if they are too many to be shown at once
+	Long  int // rows, if they are too many to be shown at once
+	Every int // of which every so many-th is in the page; 0: all are
 }
 
-// longTable is how many rows are shown at once. A page with the numbers of a platform would be all table otherwise.
-const longTable = 40
+// longTable is how many rows are shown unless the reader unfolds the table. A page with the numbers of a platform would be all table
+// otherwise. If the tables of a page have more than mostRows together, its long ones have only some of their rows there: files have all.
+const (
+	longTable = 40
+	mostRows  = 2000
+)
 
 // figure is a chart, drawn for phones and, if that is not enough, for wide windows too.
 type figure struct {
@@ -89,6 +97,11 @@ var places = map[doc.Width]struct {
 func newPage(d *doc.Document) *page {
 	p := &page{Document: d, Style: template.CSS(pageStyle + chart.DarkRules("svg.chart ") + "\n"), Script: template.JS(Script), files: slices.Clone(d.Files)}
 	for _, s := range d.Sections {
+		for _, t := range s.Tables {
+			p.rows += t.Rows()
+		}
+	}
+	for _, s := range d.Sections {
 		x := section{Section: s}
 		for _, f := range s.Figures {
 			x.Figures = append(x.Figures, p.figure(f, s.Title))
@@ -98,6 +111,13 @@ func newPage(d *doc.Document) *page {
 		}
 		p.Sections = append(p.Sections, x)
 	}
+	var figures []*figure
+	for i := range p.Sections {
+		for j := range p.Sections[i].Figures {
+			figures = append(figures, &p.Sections[i].Figures[j])
+		}
+	}
+	clean.Parallel(len(figures), func(i int) { figures[i].draw() })
 	return p
 }
 
@@ -111,12 +131,17 @@ func (p *page) figure(f doc.Figure, heading string) figure {
 	p.charts = append(p.charts, &c)
 	at := places[f.Width]
 	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, Bare: c.Title == heading, Class: at.class}
-	if at.width == 0 {
-		out.Picture = template.HTML(c.Inline(phone, "chart"))
-		return out
-	}
-	out.Picture, out.Wide = template.HTML(c.Inline(phone, "chart slim")), template.HTML(c.Inline(at.width, at.classes))
 	return out
+}
+
+// draw draws a chart for the page.
+func (f *figure) draw() {
+	at := places[f.Width]
+	if at.width == 0 {
+		f.Picture = template.HTML(f.Inline(phone, "chart"))
+		return
+	}
+	f.Picture, f.Wide = template.HTML(f.Inline(phone, "chart slim")), template.HTML(f.Inline(at.width, at.classes))
 }
 
 // table names a table's file, and keeps it unless the document has it.
@@ -134,8 +159,50 @@ func (p *page) table(t *doc.Table) tableView {
 	}
 	if t.Rows() > longTable {
 		v.Long = t.Rows()
+		if p.rows > mostRows {
+			v.Every = (t.Rows() + longTable - 1) / longTable
+		}
 	}
 	return v
+}
+
+// Shown returns the rows that the page has, by groups.
+func (v tableView) Shown() []doc.Group {
+	if v.Every < 2 {
+		return v.Groups
+	}
+	var out []doc.Group
+	row := 0
+	for _, g := range v.Groups {
+		some := doc.Group{Name: g.Name}
+		for _, r := range g.Rows {
+			if row%v.Every == 0 || row == v.Long-1 {
+				some.Rows = append(some.Rows, r)
+			}
+			row++
+		}
+		if len(some.Rows) > 0 {
+			out = append(out, some)
+		}
+	}
+	return out
+}
+
+// Ordinal returns a number as in every 5th.
+func (v tableView) Ordinal() string {
+	switch {
+	case v.Every == 2:
+		return "second"
+	case v.Every == 3:
+		return "third"
+	case v.Every%10 == 1 && v.Every%100 != 11:
+		return fmt.Sprint(v.Every, "st")
+	case v.Every%10 == 2 && v.Every%100 != 12:
+		return fmt.Sprint(v.Every, "nd")
+	case v.Every%10 == 3 && v.Every%100 != 13:
+		return fmt.Sprint(v.Every, "rd")
+	}
+	return fmt.Sprint(v.Every, "th")
 }
 
 // write writes what belongs into the directory.
@@ -145,10 +212,19 @@ func (p *page) write(add func(name string, write func(io.Writer) error) error) e
 		return fmt.Errorf("make the page: %w", err)
 	}
 	all := append([]doc.File{{Name: "index.html", Write: func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }}}, p.files...)
-	for _, c := range p.charts {
-		all = append(all,
-			doc.File{Name: c.Name + ".png", Write: func(w io.Writer) error { return c.PNG(w, chart.Width) }},
-			doc.File{Name: c.Name + ".svg", Write: func(w io.Writer) error { return c.SVG(w, chart.Width) }})
+	drawn := make([][2]bytes.Buffer, len(p.charts))
+	failed := make([]error, len(p.charts))
+	clean.Parallel(len(p.charts), func(i int) {
+		c := p.charts[i]
+		failed[i] = errors.Join(c.PNG(&drawn[i][0], chart.Width), c.SVG(&drawn[i][1], chart.Width))
+	})
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	for i, c := range p.charts {
+		for j, kind := range []string{".png", ".svg"} {
+			all = append(all, doc.File{Name: c.Name + kind, Write: func(w io.Writer) error { _, err := w.Write(drawn[i][j].Bytes()); return err }})
+		}
 	}
 	for _, f := range all {
 		if err := add(f.Name, f.Write); err != nil {
