@@ -69,7 +69,7 @@ func TestCharts(t *testing.T) {
 	for _, c := range Charts(x.result, x.compare) {
 		names = append(names, c.Name)
 	}
-	want := strings.Fields("send-blocking send-nonblocking overlap-standard overlap-synchronous overlap-ready overlap-buffered receive bandwidth bursts messages protocol-T_s protocol-T_sr")
+	want := strings.Fields("send-blocking send-nonblocking overlap-standard overlap-synchronous overlap-ready overlap-buffered receive bandwidth-by-mode bursts messages protocol-T_s protocol-T_sr")
 	if !slices.Equal(names, want) {
 		t.Errorf("charts %v, want %v", names, want)
 	}

@@ -81,7 +81,7 @@ func (p *place) charts(cs []compare.Comparison) []*chart.Chart {
 	}
 	add(p.receives(), "receive", "Receive times",
 		"o_r of a blocking receive is measured when the message is there already. Begun together with the send, it also waits for the message."+intervals)
-	add(p.bandwidth(), "bandwidth", "Bandwidth of one-way messages", "Bytes over the time that they take one way, which is half a round trip; for remote access, over the time of the call.")
+	add(p.bandwidth(), "bandwidth-by-mode", "Bandwidth of one-way messages by mode", "Bytes over the time that they take one way, which is half a round trip; for remote access, over the time of the call.")
 	add(p.bursts(), "bursts", "Interval of sends in a burst", "If the interval between the sends of a burst is longer than the overhead of one send, the network holds the sender up: that is the gap. Points are medians with their 95 % intervals.")
 	add(p.messages(), "messages", "Low-level messages", "What the library's protocols are made of: packets, and remote reads and writes where the machine has them."+intervals)
 	for _, q := range []struct{ quantity, title, text string }{
@@ -249,6 +249,9 @@ func (p *place) messages() chart.XY {
 
 // BySteps ends the quantity of a comparison whose prediction adds up every step of a platform instead of using equations.
 const BySteps = " by steps"
+
+// ByLogGP ends the quantity of a comparison whose prediction has LogGP parameters alone, and no time of the whole way.
+const ByLogGP = " by LogGP"
 
 // protocols returns T_s or T_sr of each protocol that was forced: with what was predicted, or else with what was fitted.
 func (p *place) protocols(quantity string, cs []compare.Comparison) (x chart.XY, predicted bool) {

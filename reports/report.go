@@ -10,12 +10,14 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/loggp/loggp/fit"
 	"github.com/loggp/loggp/fit/compare"
+	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
@@ -44,14 +46,23 @@ func (r Report) Document() *doc.Document {
 	if d.Title == "" {
 		var names []string
 		for _, x := range ps {
-			names = append(names, format.Place(x.platform, x.library, ""))
+			names = appendNew(names, format.Place(x.platform, x.library, ""))
 		}
-		d.Title = "Communication performance of " + strings.Join(slices.Compact(names), "; ")
+		if n := len(names) - fewSubjects; n > 1 {
+			names = append(names[:fewSubjects:fewSubjects], fmt.Sprintf("and %d more", n))
+		}
+		d.Title = "Communication performance of " + strings.Join(names, "; ")
 	}
 	if r.Samples != nil {
 		d.Lead = append(d.Lead, ran(r.Samples))
 	}
 	d.Keys = r.keys(ps)
+	all := r.subjects(ps)
+	var machines []sample.Machine
+	if r.Samples != nil {
+		machines = []sample.Machine{{Files: r.Files, Set: r.Samples}}
+	}
+	performance(d, all, machines, r.Comparisons, r.Contrast)
 	tiers := doc.Section{ID: "tiers", Title: "Tiers", Text: []string{"Which ranks are near each other, found from the times of all pairs: nothing else was known of the machine."}}
 	for _, x := range r.Result.Tiers {
 		tiers.Tables = append(tiers.Tables, tiersTable(x))
@@ -65,27 +76,19 @@ func (r Report) Document() *doc.Document {
 	for _, x := range ps {
 		s.Tables, pieces.Tables = append(s.Tables, x.parameters(), x.latencies(), x.eagerLimits()), append(pieces.Tables, x.pieces())
 	}
-	if r.Samples != nil {
-		messages := doc.Section{ID: "messages", Title: "Latency and bandwidth"}
-		for _, x := range ps {
-			if t := x.performance(r.Samples); t.Rows() > 0 {
-				messages.Tables = append(messages.Tables, t)
-			}
-		}
-		if len(messages.Tables) > 0 {
-			d.Add(messages)
-		}
+	if c := r.Contrast; c != nil {
+		d.Files = append(d.Files, tableFile(c))
+		d.AddTables("contrast", "Side by side", sizedTable(c, nil), parameterTable(c), fasterTable(c))
 	}
 	d.Add(s)
 	pieces.Text = []string{"Overheads are fitted by a straight line over each range of sizes; where a range ends, something changes, such as the protocol. " +
 		"Times marked ! are not on a line, or rest on too few samples. Behaviour between the last size of a range and the first of the next was not measured."}
 	d.Add(pieces)
-	if c := r.Contrast; c != nil {
-		d.Files = append(d.Files, tableFile(c))
-		d.AddTables("contrast", "Side by side", sizedTable(c, nil), parameterTable(c), fasterTable(c))
-		d.AddTables("overlap", "Where non-blocking calls pay", overlapTable(c))
+	charts := r.Charts
+	if len(ps) <= fewSubjects {
+		charts = append(Charts(r.Result, r.Comparisons), charts...)
 	}
-	d.Add(doc.Section{ID: "charts", Title: "Charts", Figures: doc.Figures(doc.Narrow, append(Charts(r.Result, r.Comparisons), r.Charts...)...)})
+	d.Add(doc.Section{ID: "charts", Title: "Charts by mode and protocol", Short: "Charts", Figures: doc.Figures(doc.Narrow, charts...)})
 	if len(r.Comparisons) > 0 {
 		d.Files = append(d.Files, comparisonFile(r.Comparisons))
 		d.AddTables("comparisons", "Predicted and measured times", comparisonTables(r.Comparisons)...)
@@ -102,10 +105,119 @@ func (r Report) Document() *doc.Document {
 	}
 	d.Add(basis)
 	if r.Samples != nil {
-		provenance(d, []sample.Machine{{Files: r.Files, Set: r.Samples}}, nil)
+		provenance(d, machines, nil)
 	}
 	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: glossary})
 	return d
+}
+
+// performance adds what the reports on samples begin with, of emulated machines as of real ones: what a message costs, latency and
+// bandwidth, overheads, and where calls that do not block pay. The table may be nil.
+func performance(d *doc.Document, all []subject, machines []sample.Machine, cs []compare.Comparison, table *compare.Table) {
+	d.Answer, d.Front = costs(all), doc.Figures(doc.Across, ways(all, cs))
+	messages := doc.Section{ID: "messages", Title: "Latency and bandwidth", Figures: doc.Figures(doc.Alone, rates(all))}
+	for i := range all {
+		for _, m := range machines {
+			if t := all[i].performance(m.Set); t.Rows() > 0 {
+				messages.Tables = append(messages.Tables, t)
+				break
+			}
+		}
+	}
+	d.Add(messages)
+	d.Add(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, overheadChart(all, "o_s"), overheadChart(all, "o_r"))})
+	if table == nil {
+		return
+	}
+	overlap := doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Tables: []*doc.Table{overlapTable(named(table)), freeTable(table, all)}}
+	if len(all) <= 2*fewSubjects {
+		overlap.Figures = doc.Figures(doc.Narrow, freeCharts(table, all)...)
+	}
+	d.Add(overlap)
+}
+
+// subjects returns the places of the samples in the order of the comparison, with the names that it gives them.
+func (r Report) subjects(ps []*place) []subject {
+	var all []subject
+	for _, p := range ps {
+		x := subject{place: p, name: p.String(), at: len(all), launches: 1}
+		if r.Contrast != nil {
+			for i, y := range r.Contrast.Subjects {
+				if y.Platform == p.platform && y.Library == p.library && y.Place == p.place {
+					x.name, x.at = transport(y.Platform, y.Library, y.Name), i
+				}
+			}
+		}
+		if r.Samples != nil {
+			m := sample.Machine{Files: r.Files, Set: r.Samples}
+			x.facts, x.launches = factsOf(m, compare.Subject{Platform: p.platform, Library: p.library, Place: p.place}), launchesOf(m, p.platform, p.library, p.place)
+		}
+		all = append(all, x)
+	}
+	slices.SortStableFunc(all, func(a, b subject) int { return a.at - b.at })
+	return all
+}
+
+// costs answers in a sentence what a message costs, or "" if no round trips were measured.
+func costs(all []subject) string {
+	type cost struct {
+		*subject
+		small, large curve.Point
+	}
+	var known []cost
+	from, to := -1, -1
+	for i := range all {
+		c := all[i].curve(all[i].main(), sample.RTT)
+		if c == nil || len(c.Points) == 0 {
+			continue
+		}
+		half := c.Half().Points
+		if from < 0 {
+			var sizes []int
+			for _, p := range half {
+				sizes = append(sizes, p.Bytes)
+			}
+			from, to = nearest(sizes, 8)[0], sizes[len(sizes)-1]
+		}
+		x := cost{subject: &all[i]}
+		a, b := slices.IndexFunc(half, func(p curve.Point) bool { return p.Bytes == from }), slices.IndexFunc(half, func(p curve.Point) bool { return p.Bytes == to })
+		if a >= 0 && b >= 0 {
+			x.small, x.large = half[a], half[b]
+			known = append(known, x)
+		}
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	takes := func(at func(cost) curve.Point) string {
+		var words []string
+		for _, x := range known {
+			words = append(words, format.Micros(at(x).Value)+" ("+x.name+")")
+		}
+		if len(known) > fewSubjects {
+			order := func(a, b cost) int { return cmp.Compare(at(a).Value, at(b).Value) }
+			least, most := slices.MinFunc(known, order), slices.MaxFunc(known, order)
+			return fmt.Sprintf("from %s (%s) to %s (%s)", format.Micros(at(least).Value), least.name, format.Micros(at(most).Value), most.name)
+		}
+		if len(known) == 1 {
+			return format.Micros(at(known[0]).Value)
+		}
+		return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	}
+	small, large := func(x cost) curve.Point { return x.small }, func(x cost) curve.Point { return x.large }
+	text := fmt.Sprintf("A message of %s takes %s one way", format.Size(from), takes(small))
+	if len(known) == 1 {
+		if busy, ok := known[0].place.at(known[0].main(), "o_s", from); ok {
+			text += fmt.Sprintf(" and keeps the sender's processor busy for %s", format.Micros(busy))
+		}
+	}
+	if to > from {
+		text += fmt.Sprintf("; one of %s takes %s", format.Size(to), takes(large))
+		if len(known) == 1 && known[0].large.Value > 0 {
+			text += ", which is " + amount(float64(to)/known[0].large.Value, compare.MegabytesPerSecond)
+		}
+	}
+	return text + "."
 }
 
 // keys are the most important parameters, and how many warnings there are.

@@ -127,7 +127,7 @@ func TestSurveyPage(t *testing.T) {
 	p.Has(t, "transports.csv", "parameters.csv", "non-blocking.csv", "free.csv", "launches.csv", "tails.csv", "settings.csv", "facts.csv", "warnings.csv", "ways.svg", "bandwidth.png", "launches.png")
 	p.Says(t, "Message passing measured: shm, Open MPI 4.1.4, MPICH 4.0.2, tcp", "<code>loggp measure --platform shm</code>", "MPICH 4.0.2: of one launch only", "is in each time of shm (0.03 us), and taken out of those of Open MPI 4.1.4", "Ranks wait differently: spin (shm), block (tcp).", "A processor, kernel 6.1.")
 	p.Looks(t,
-		pagetest.Plant("both widths at once", pagetest.Rule("svg.half{display:block!important}"), 380, false, "ways: 4 charts, want 2"),
+		pagetest.Plant("both widths at once", pagetest.Rule("svg.half{display:block!important}"), 380, false, "overheads: 4 charts, want 2"),
 		pagetest.Plant("no width at all, and too light a colour", pagetest.Rule("svg.half{display:none!important}.doubt{color:#fc9!important}"), 1400, false, "overheads: 0 charts, want 2", "contrast: T"),
 		pagetest.Plant("halves that need a wide window", pagetest.Rule(".halves{grid-template-columns:34rem 34rem!important}"), 380, true, "pixels wider than the window"),
 	)
@@ -263,7 +263,7 @@ func TestAmount(t *testing.T) {
 // What is below the half round trips is by how much they are off, on the same sizes; and sizes stand at the same places in both.
 func TestWayPanels(t *testing.T) {
 	s := surveyed(t)
-	p, declared := s.wayPanels(s.subjects())
+	p, declared := wayPanels(s.subjects())
 	if len(p.Upper.Series) != 4 || len(p.Lower.Series) != 4 || len(p.Lanes) != 4 || !declared {
 		t.Fatalf("%d and %d series, %d lanes", len(p.Upper.Series), len(p.Lower.Series), len(p.Lanes))
 	}

@@ -10,22 +10,57 @@ import (
 	"github.com/loggp/loggp/reports/format"
 )
 
-// ways is the chart of half round trips over sizes, with what was fitted to them and what that leaves.
-func (s *Transports) ways(all []subject) *chart.Chart {
-	p, declared := s.wayPanels(all)
+// ways is the chart of one-way times over sizes, with what was fitted to them, what was predicted, and what the fit leaves.
+func ways(all []subject, cs []compare.Comparison) *chart.Chart {
+	p, declared := wayPanels(all)
 	if len(p.Upper.Series) == 0 {
 		return nil
 	}
-	text := "Points are medians with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
+	text := "Points are medians of half a round trip with their 95 % intervals, lines the straight pieces that were fitted; on logarithmic axes these bend. Bars in the middle show from which to which measured size each piece goes: in a gap between two something changes, such as the protocol."
 	if declared {
 		text += " A stroke across a bar is a limit that the library itself names."
 	}
-	return p.Chart("ways", "Half a round trip, and what is left of it beside the fit", text+" Below, how far each median is from its line.")
+	title := "One-way time: measured and fitted"
+	if lines := predictedWays(all, cs); len(lines) > 0 {
+		p.Upper.Series = append(p.Upper.Series, lines...)
+		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions that rest on none of these round trips."
+	}
+	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
+}
+
+// fewSubjects is of how many subjects a page shows each by itself, beside charts of all together.
+const fewSubjects = 4
+
+// predictedWays returns what was predicted of the one-way times, or nothing if subjects are many.
+func predictedWays(all []subject, cs []compare.Comparison) (out []chart.Series) {
+	if len(all) > fewSubjects {
+		return nil
+	}
+	for i := range all {
+		t := &all[i]
+		for _, by := range []string{BySteps, ByLogGP} {
+			s := chart.Series{Name: t.name + ", predicted" + by, Style: chart.Style{Color: t.style(true).Color, Dashed: true}}
+			if len(all) == 1 {
+				s.Name, s.Style.Color = "predicted"+by, chart.Orange
+			}
+			for _, y := range cs {
+				if y.Platform == t.platform && y.Library == t.library && y.Place == t.place.place && y.Quantity == "one-way("+t.main()+")"+by && (y.Protocol == "" || y.Protocol == "auto") {
+					s.Points = append(s.Points, chart.Point{X: float64(y.Bytes), Y: y.Predicted})
+				}
+			}
+			if len(s.Points) > 0 {
+				s.Lines = [][]chart.Point{s.Points}
+				out = append(out, s)
+				break
+			}
+		}
+	}
+	return out
 }
 
 // wayPanels returns the parts of that chart, and whether a library names a limit.
-func (s *Transports) wayPanels(all []subject) (p chart.Stacked, declared bool) {
-	p = chart.Stacked{Upper: chart.XY{Y: "half round trip (us)"}, Lower: chart.XY{Y: "measured above fitted (%)", Signed: true}}
+func wayPanels(all []subject) (p chart.Stacked, declared bool) {
+	p = chart.Stacked{Upper: chart.XY{Y: "one-way time (us)"}, Lower: chart.XY{Y: "measured above fitted (%)", Signed: true}}
 	for i := range all {
 		t := &all[i]
 		c := t.curve(t.main(), sample.RTT)
@@ -39,7 +74,7 @@ func (s *Transports) wayPanels(all []subject) (p chart.Stacked, declared bool) {
 			off.Points = append(off.Points, chart.Point{X: float64(r.Bytes), Y: r.Value})
 		}
 		p.Lower.Series = append(p.Lower.Series, off)
-		if len(half.Pieces) > 0 {
+		if len(half.Pieces) > 0 && i < 2*fewSubjects {
 			l := chart.Lane{Color: styleOf(t.at).Color, Marks: t.limits()}
 			for _, q := range half.Pieces {
 				l.Ranges = append(l.Ranges, [2]float64{float64(q.From), float64(q.To)})
@@ -51,7 +86,7 @@ func (s *Transports) wayPanels(all []subject) (p chart.Stacked, declared bool) {
 }
 
 // rates is the chart of bandwidths: of one way, and of bursts.
-func (s *Transports) rates(all []subject) *chart.Chart {
+func rates(all []subject) *chart.Chart {
 	x := chart.XY{Y: "bandwidth (MB/s)"}
 	for i := range all {
 		t := &all[i]
@@ -69,8 +104,8 @@ func (s *Transports) rates(all []subject) *chart.Chart {
 		"Bytes over half a round trip, and, dashed, over the time that a message takes in a burst: more, where several are on their way at once. Lines join what was measured.")
 }
 
-// overheads is the chart of o_s or o_r over sizes: of calls that block, and of those that do not.
-func (s *Transports) overheads(all []subject, name string) *chart.Chart {
+// overheadChart is the chart of o_s or o_r over sizes: of calls that block, and of those that do not.
+func overheadChart(all []subject, name string) *chart.Chart {
 	x := chart.XY{Y: name + " (us)"}
 	for i := range all {
 		t := &all[i]
@@ -100,14 +135,14 @@ func (s *Transports) overheads(all []subject, name string) *chart.Chart {
 	return x.Chart("receive-overhead", "Receive overhead", "How long the processor is in the call that receives: of one that blocks when the message is there already, and, dashed, of one that only starts the receive.")
 }
 
-// overlaps are charts, one a transport, of what a send that does not block leaves of the time of a way.
-func (s *Transports) overlaps(all []subject) []*chart.Chart {
+// freeCharts are charts, one a subject, of what a send that does not block leaves of the time of a way.
+func freeCharts(table *compare.Table, all []subject) []*chart.Chart {
 	var out []*chart.Chart
 	for i := range all {
 		t := &all[i]
 		way, call := chart.Series{Name: "half round trip", Style: t.style(false)}, chart.Series{Name: "isend", Style: t.style(true)}
 		bound := true
-		for _, x := range s.Table.Free {
+		for _, x := range table.Free {
 			if x.Subject != i {
 				continue
 			}

@@ -15,12 +15,12 @@ import (
 var freeSizes = []int{8, 1024, 8192, 65536, 1 << 20}
 
 // freeTable is how much of a way is free, at some sizes.
-func (s *Transports) freeTable(all []subject) *doc.Table {
+func freeTable(table *compare.Table, all []subject) *doc.Table {
 	t := &doc.Table{Name: "free", Title: "Free while a message is on its way", Columns: []doc.Column{{Head: "", Key: true}, {Head: "size", Key: true, Kind: doc.Number},
 		{Head: "half round\ntrip us", Kind: doc.Number}, {Head: "send\nus", Kind: doc.Number}, {Head: "processor\nbusy us", Kind: doc.Number}, {Head: "free\nus", Kind: doc.Number}, {Head: "free\n%", Kind: doc.Number}}}
 	for i := range all {
 		var of []compare.Overlap
-		for _, x := range s.Table.Free {
+		for _, x := range table.Free {
 			if x.Subject == i {
 				of = append(of, x)
 			}

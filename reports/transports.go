@@ -22,6 +22,8 @@ type Transports struct {
 	Machines []sample.Machine // what was measured
 	Results  []*fit.Result    // of each machine
 	Table    *compare.Table   // of all of them
+
+	Comparisons []compare.Comparison // predictions of one-way times beside measurements, for the first chart
 }
 
 // Document is the transports side by side: how far to trust their numbers, parameters, charts, where calls that do not block pay, what
@@ -36,23 +38,9 @@ func (s *Transports) Document() *doc.Document {
 	}
 	d.Files = []doc.File{parameterFile(everything), tableFile(s.Table), warningsFile(ws)}
 	s.head(d, all)
-	var messages []*doc.Table
-	for i := range all {
-		for _, m := range s.Machines {
-			if t := all[i].performance(m.Set); t.Rows() > 0 {
-				messages = append(messages, t)
-				break
-			}
-		}
-	}
-	if len(messages) > 0 {
-		d.Add(doc.Section{ID: "messages", Title: "Latency and bandwidth", PageOnly: len(messages) > 1, Tables: messages})
-	}
-	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(all)})
+	performance(d, all, s.Machines, s.Comparisons, s.Table)
 	d.AddTables("parameters", "Parameters", s.summary(all))
-	d.Add(doc.Section{ID: "ways", Title: "Half round trips and bandwidth", Figures: doc.Figures(doc.Half, s.ways(all), s.rates(all))})
-	d.Add(doc.Section{ID: "overheads", Title: "Overheads", Figures: doc.Figures(doc.Half, s.overheads(all, "o_s"), s.overheads(all, "o_r"))})
-	d.Add(doc.Section{ID: "overlap", Title: "Where non-blocking calls pay", Figures: doc.Figures(doc.Narrow, s.overlaps(all)...), Tables: []*doc.Table{overlapTable(named(s.Table)), s.freeTable(all)}})
+	d.Add(doc.Section{ID: "trust", Title: "How far to trust it", Short: "Trust", Items: s.trust(all)})
 	d.Add(doc.Section{ID: "spread", Title: "Launches and tails", Figures: doc.Figures(doc.Half, s.launches(all)), Tables: filled(s.launchTable(all), s.tailTable(all))})
 	d.Add(warnings(ws))
 	modes := doc.Section{ID: "modes", Title: "All modes", PageOnly: true, Text: []string{"All parameters with their intervals and methods are in parameters.csv beside this page."}}
@@ -94,6 +82,9 @@ func (s *Transports) head(d *doc.Document, all []subject) {
 		sets = append(sets, m.Set)
 	}
 	if d.Title == "" {
+		if n := len(names) - fewSubjects; n > 1 {
+			names = append(names[:fewSubjects:fewSubjects], fmt.Sprintf("and %d more", n))
+		}
 		d.Title = "Message passing measured: " + strings.Join(names, ", ")
 	}
 	if words := machineWords(all); words != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/curve"
+	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
@@ -117,9 +118,33 @@ func transports(machines []sample.Machine) (*reports.Transports, error) {
 	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
+	if len(machines) <= 4 { // of more the chart has no lines of predictions
+		for i, m := range machines {
+			cs, err := byLogGP(m.Set, t.Results[i].Parameters)
+			if err != nil {
+				return nil, err
+			}
+			t.Comparisons = append(t.Comparisons, cs...)
+		}
+	}
 	var err error
 	t.Table, err = compare.NewFitted(machines, fitted, clean.Options{}, overlapMargin, true)
 	return t, err
+}
+
+// byLogGP predicts one-way times from LogGP parameters alone: the times that were fitted to round trips are left out.
+func byLogGP(set *sample.Set, ps []params.Parameter) ([]compare.Comparison, error) {
+	alone := slices.DeleteFunc(slices.Clone(ps), func(p params.Parameter) bool { return p.Name == "T" })
+	cs, err := compare.Compare(set, alone, func(q compare.Query) (compare.Prediction, bool) {
+		if q.Quantity != compare.OneWay {
+			return compare.Prediction{}, false
+		}
+		return compare.Predict(q)
+	})
+	for i := range cs {
+		cs[i].Quantity += reports.ByLogGP
+	}
+	return cs, err
 }
 
 // report gathers all that a page shows.
@@ -139,6 +164,11 @@ func report(files []string) (reports.Report, error) {
 	if r.Comparisons, err = compare.Compare(set, r.Result.Parameters, compare.Predict); err != nil {
 		return r, err
 	}
+	alone, err := byLogGP(set, r.Result.Parameters)
+	if err != nil {
+		return r, err
+	}
+	r.Comparisons = append(r.Comparisons, alone...)
 	for _, name := range paperNames() {
 		p, err := paper.Read(published(), name)
 		if err != nil {

@@ -101,7 +101,7 @@ func (d *drawing) lane(spans []model.Span, y vg.Length) {
 
 // between says from when to when something takes place.
 func between(what string, from, to unit.Time) string {
-	return fmt.Sprintf("%s: %s to %s us, %s us", what, format.Number(from.Micros()), format.Number(to.Micros()), format.Number((to - from).Micros()))
+	return format.Flat(fmt.Sprintf("%s: %s to %s, %s", what, format.Micros(from.Micros()), format.Micros(to.Micros()), format.Micros((to - from).Micros())))
 }
 
 // over writes on a ground of its own.

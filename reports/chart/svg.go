@@ -204,7 +204,7 @@ func path(p vg.Path, anchor *vg.Point) string {
 				to("M", "m", edge)
 			}
 			r := c.Radius.Points()
-			b = fmt.Appendf(b, "a%s %[1]s 0 1 0 %s 0a%[1]s %[1]s 0 1 0 %s 0", decimal(r), decimal(-2*r), decimal(2*r))
+			b = fmt.Appendf(b, "a%s %[1]s 0 1 0 %s 0a%[1]s %[1]s 0 1 0 %[3]s 0", decimal(r), decimal(-2*r), decimal(2*r))
 		case vg.CloseComp:
 			b = append(b, 'Z')
 			from = begin

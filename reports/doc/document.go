@@ -14,6 +14,8 @@ import (
 // Document is a report.
 type Document struct {
 	Title    string
+	Answer   string   // the first sentence: what a reader wants to know
+	Front    []Figure // the charts that show it, on the first screen of a page
 	Lead     []string // what was done, in a few sentences
 	Keys     []Key    // the numbers that a reader asks for first
 	Sections []Section

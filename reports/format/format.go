@@ -90,6 +90,20 @@ func Magnitude(x float64) int {
 	return int(math.Floor(math.Log10(math.Abs(x)) + 1e-12))
 }
 
+// Micros returns a time of so many microseconds with the unit in which it is read most easily: 113 ns, 22.3 us, 35 ms, 5 s.
+func Micros(us float64) string {
+	unit, factor := "us", 1.0
+	switch x := math.Abs(us); {
+	case x > 0 && x < 1:
+		unit, factor = "ns", 1e3
+	case x >= 1e7:
+		unit, factor = "s", 1e-6
+	case x >= 1e4:
+		unit, factor = "ms", 1e-3
+	}
+	return strings.TrimSuffix(Number(us*factor), ".0") + Glue + unit
+}
+
 // Percent returns a difference in percent with its sign.
 func Percent(x float64) string {
 	switch {

@@ -244,7 +244,7 @@ func (u *user) times() {
 	u.do(chromedp.KeyEvent("0"))
 	scaled("out", 1)
 	u.do(chromedp.KeyEvent(kb.ArrowRight))
-	if said := see[*timed](u, "timed()").Said; !strings.Contains(said, " us, ") {
+	if said := see[*timed](u, "timed()").Said; !strings.Contains(said, " to ") || !strings.HasSuffix(said, "s") {
 		u.bad("%s: arrow keys on a time line tell %q", before.Figure, said)
 	}
 }

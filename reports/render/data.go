@@ -116,10 +116,11 @@ func JSON(w io.Writer, d *doc.Document) error {
 	}
 	out := struct {
 		Title    string    `json:"title,omitempty"`
+		Answer   string    `json:"answer,omitempty"`
 		Lead     []string  `json:"lead,omitempty"`
 		Keys     []doc.Key `json:"keys,omitempty"`
 		Sections []section `json:"sections"`
-	}{Title: d.Title, Lead: d.Lead, Keys: d.Keys}
+	}{Title: d.Title, Answer: d.Answer, Lead: d.Lead, Keys: d.Keys}
 	for _, s := range d.Sections {
 		x := section{ID: s.ID, Title: s.Title, Text: s.Text, Items: s.Items, Warnings: s.Warnings}
 		for _, t := range s.Tables {

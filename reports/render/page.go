@@ -44,6 +44,7 @@ type page struct {
 	*doc.Document
 	Style    template.CSS
 	Script   template.JS
+	Front    []*figure // not those of the document, but drawn
 	Sections []section
 
 	files  []doc.File
@@ -101,6 +102,10 @@ func newPage(d *doc.Document) *page {
 			p.rows += t.Rows()
 		}
 	}
+	for _, f := range d.Front {
+		drawn := p.figure(f, "")
+		p.Front = append(p.Front, &drawn)
+	}
 	for _, s := range d.Sections {
 		x := section{Section: s}
 		for _, f := range s.Figures {
@@ -111,7 +116,7 @@ func newPage(d *doc.Document) *page {
 		}
 		p.Sections = append(p.Sections, x)
 	}
-	var figures []*figure
+	figures := slices.Clone(p.Front)
 	for i := range p.Sections {
 		for j := range p.Sections[i].Figures {
 			figures = append(figures, &p.Sections[i].Figures[j])

@@ -35,6 +35,9 @@ func Text(w io.Writer, d *doc.Document, s Style) error {
 			b.WriteByte('\n')
 		}
 	}
+	if d.Answer != "" {
+		s.paragraph(&b, d.Answer, 0, doc.Normal)
+	}
 	for _, x := range d.Sections {
 		if x.PageOnly {
 			continue
