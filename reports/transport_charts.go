@@ -23,7 +23,7 @@ func ways(all []subject, cs []compare.Comparison) *chart.Chart {
 	title := "One-way time: measured and fitted"
 	if lines := predictedWays(all, cs); len(lines) > 0 {
 		p.Upper.Series = append(p.Upper.Series, lines...)
-		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions that rest on none of these round trips."
+		title, text = "One-way time: measured, fitted and predicted", text+" Dashed lines are predictions from o_s, o_r, L and G, of which L may be from the round trips of the shortest messages."
 	}
 	return p.Chart("ways", title, text+" Below, how far each median is from its line.")
 }
