@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -57,13 +58,65 @@ func (r *CollectiveReport) Document() *doc.Document {
 		d.Add(doc.Section{ID: "side-by-side", Title: "Side by side", Figures: doc.Figures(doc.Half, r.sideCharts(all)...), Tables: []*doc.Table{entrantTable(r.Entrants, r.Table)}})
 	}
 	d.Add(model)
-	for _, operation := range r.operations() {
-		d.Add(r.operation(all, operation))
+	for i, operation := range r.operations() {
+		s := r.operation(all, operation)
+		if i == 0 && len(s.Figures) > 0 {
+			d.Front, s.Figures = doc.Figures(doc.Across, s.Figures[0].Chart), s.Figures[1:]
+		}
+		d.Add(s)
 	}
+	d.Answer = r.costs()
 	d.Add(warnings(r.Warnings))
 	provenance(d, r.Machines, all)
 	d.Add(doc.Section{ID: "glossary", Title: "Glossary", PageOnly: true, Terms: collectiveTerms})
 	return d
+}
+
+// costs answers in a sentence what the first operations cost, by the fastest algorithm that was measured.
+func (r *CollectiveReport) costs() string {
+	const most = 3
+	var words []string
+	for _, operation := range r.operations() {
+		var all []compare.CollectiveComparison
+		for _, times := range r.Times {
+			all = append(all, only(times, operation, 0)...)
+		}
+		if len(all) == 0 || len(words) == most {
+			continue
+		}
+		all = only(all, operation, slices.Max(ranksOf(all)))
+		took := func(c compare.CollectiveComparison) float64 { us, _ := c.Took(); return us }
+		at := func(bytes int) string {
+			of := slices.DeleteFunc(slices.Clone(all), func(c compare.CollectiveComparison) bool { return c.Bytes != bytes || math.IsNaN(took(c)) })
+			if len(of) == 0 {
+				return ""
+			}
+			best := slices.MinFunc(of, func(a, b compare.CollectiveComparison) int { return cmp.Compare(took(a), took(b)) })
+			text := format.Micros(took(best))
+			if bytes > 0 {
+				text = "of " + format.Size(bytes) + " takes " + text
+			} else {
+				text = "takes " + text
+			}
+			if best.Algorithm != "" {
+				text += " by " + best.Algorithm
+			}
+			return text
+		}
+		var sizes []int
+		for _, c := range all {
+			sizes = append(sizes, c.Bytes)
+		}
+		text := fmt.Sprintf("%s among %d ranks %s", operation, all[0].Ranks, at(slices.Min(sizes)))
+		if n := slices.Max(sizes); n > slices.Min(sizes) {
+			text += ", " + at(n)
+		}
+		words = append(words, text)
+	}
+	if words == nil {
+		return ""
+	}
+	return "At best, " + strings.Join(words, "; ") + "."
 }
 
 // operation is the section of what one operation took.

@@ -84,14 +84,14 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 		at := algorithmPlace(of[0].Operation, of[0].Algorithm)
 		l := styleOf(at)
 		times := chart.Series{Name: of[0].Algorithm, Style: l}
-		said := chart.Series{Style: chart.Style{Color: l.Color, Dashed: true}}
+		said := chart.Series{Of: of[0].Algorithm, Style: chart.Style{Color: l.Color, Dashed: true}}
 		off := chart.Series{Name: of[0].Algorithm, Shape: at % len(chart.Solid), Style: l}
 		var model []chart.Point
 		for _, c := range of {
 			k := float64(c.Bytes) * apart(i, len(algorithms))
-			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High}
+			p := chart.Point{X: k, Y: c.Last, Low: c.Low, High: c.High, Of: float64(c.Bytes)}
 			if barrier {
-				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max}
+				p = chart.Point{X: k, Y: c.Median, Low: c.Min, High: c.Max, Of: p.Of}
 				if math.IsNaN(c.Median) {
 					p.Y = c.Mean
 				}
@@ -102,7 +102,7 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 			if counts := math.IsNaN(c.Last) == barrier; counts && modelled(c) {
 				a.model = true
 				model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
-				off.Points = append(off.Points, chart.Point{X: k, Y: c.Comparison().Error})
+				off.Points = append(off.Points, chart.Point{X: k, Y: c.Comparison().Error, Of: p.Of})
 			}
 		}
 		if len(times.Points) == 0 {

@@ -428,6 +428,8 @@ func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Resu
 		what = "time line"
 		err = sample.Save(s.output, func(w io.Writer) error { return t.Chart().SVG(w, chart.Width) })
 	default:
+		last := slices.Max(res.Finish)
+		d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.Micros(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
 		d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
 		d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return recording.Events(w, t) }})
 		err = render.Page(s.output, d)

@@ -87,7 +87,7 @@ func TestLinear(t *testing.T) {
 
 // TestBars: of a framed point both ends of its interval are on the axis.
 func TestBars(t *testing.T) {
-	x := XY{Series: []Series{{Style: Style{Framed: true}, Points: []Point{{100, 10, 0.3, 700}}}}}
+	x := XY{Series: []Series{{Style: Style{Framed: true}, Points: []Point{{X: 100, Y: 10, Low: 0.3, High: 700}}}}}
 	if p := x.plot(vg.Point{X: 400, Y: 300}); p.Y.Min > 0.3 || p.Y.Max < 700 {
 		t.Errorf("axis from %v to %v", p.Y.Min, p.Y.Max)
 	}

@@ -109,8 +109,8 @@ type panel struct {
 }
 
 type panelSeries struct {
-	Name   string          `json:"name"`
-	Points [][]json.Number `json:"points"` // x, y, and both ends of the interval if there is one
+	Name   string  `json:"name"`
+	Points [][]any `json:"points"` // x, y, both ends of the interval if there is one, and the size that it is of unless that is x
 }
 
 // panel returns the points of a chart's series, each name once.
@@ -128,9 +128,13 @@ func (x XY) panel() panel {
 			p.Series = append(p.Series, panelSeries{Name: s.Name})
 		}
 		for _, q := range s.Points {
-			v := []json.Number{json.Number(number(q.X)), json.Number(number(q.Y))}
+			v := []any{json.Number(number(q.X)), json.Number(number(q.Y))}
 			if q.Low < q.High {
 				v = append(v, json.Number(number(q.Low)), json.Number(number(q.High)))
+			}
+			if q.Of > 0 {
+				v = append(v, []any{nil, nil}[len(v)-2:]...)
+				v = append(v, json.Number(number(q.Of)))
 			}
 			p.Series[i].Points = append(p.Series[i].Points, v)
 		}

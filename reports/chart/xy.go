@@ -33,7 +33,8 @@ type XY struct {
 // Series is points and lines of one name.
 type Series struct {
 	Name   string
-	Shape  int // of its glyph in Solid and Hollow, where a chart chooses between them
+	Of     string // without a name: the series that it belongs to, with which it is hidden
+	Shape  int    // of its glyph in Solid and Hollow, where a chart chooses between them
 	Style  Style
 	Points []Point
 	Lines  [][]Point // intervals of their points are not drawn
@@ -48,8 +49,9 @@ type Style struct {
 	Framed bool // a ring is about each point, and its interval has ends
 }
 
-// Point is a value with its interval, which is empty where Low is not below High.
-type Point struct{ X, Y, Low, High float64 }
+// Point is a value with its interval, which is empty where Low is not below High. Of, if not 0, is the size that it is of where it
+// stands beside that.
+type Point struct{ X, Y, Low, High, Of float64 }
 
 // Joined returns a series of points that are joined by a line.
 func Joined(name string, s Style, points []Point) Series {
@@ -214,7 +216,7 @@ func (p *axesPlot) draw(c draw.Canvas) {
 	data := p.DataCanvas(c)
 	mark(c, axes(data.Rectangle, p.x, p.y), func() { p.Draw(c) })
 	for _, s := range p.series {
-		mark(c, attribute("data-series", s.Name), func() { s.Plot(data, p.Plot) })
+		mark(c, attribute("data-series", cmp.Or(s.Name, s.Of)), func() { s.Plot(data, p.Plot) })
 	}
 }
 

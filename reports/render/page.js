@@ -176,15 +176,15 @@
 			else this.leave();
 		}
 		words(p) {
-			const unit = /\(([^)]*)\)\s*$/.exec(p.plot.panel.y)?.[1] ?? '', [x, y, low, high] = p.v;
+			const unit = /\(([^)]*)\)\s*$/.exec(p.plot.panel.y)?.[1] ?? '', [x, y, low, high, of] = p.v;
 			const amount = v => {
 				if (unit !== 'us') return `${round(v)} ${unit}`;
 				const [factor, name] = v > 0 && v < 1 ? [1e3, 'ns'] : v >= 1e7 ? [1e-6, 's'] : v >= 1e4 ? [1e-3, 'ms'] : [1, 'us'];
 				return `${round(v * factor)} ${name}`;
 			};
-			const at = p.plot.panel.x ? `${p.plot.panel.x} ${x}` : size(x);
+			const at = p.plot.panel.x ? `${p.plot.panel.x} ${x}` : size(of ?? x);
 			const sign = /%/.test(unit) && y > 0 && p.plot.y.from < 0 ? '+' : '';
-			return `${p.name}, ${at}: ${sign}${amount(y)}` + (low === undefined ? '' : ` (${amount(low)} to ${amount(high)})`);
+			return `${p.name}, ${at}: ${sign}${amount(y)}` + (low === undefined || low === null ? '' : ` (${amount(low)} to ${amount(high)})`);
 		}
 		show(p) {
 			this.at = { name: p.name, plot: p.plot, x: p.v[0] };
