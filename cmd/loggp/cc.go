@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,7 @@ func ccCommand() *cobra.Command {
 independent code, and the code that each rank's copy of the program begins with. All other arguments are the compiler's. A function that loggp does
 not have is an undefined reference when the program is linked. docs/c.md says which functions there are.
 
-With --show it prints the command and does not call it.`,
+With --show it prints the command and does not call it; with --showme:compile and --showme:link, what it adds, for build systems that ask.`,
 		Example: `  loggp cc -O2 hello.c -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,
@@ -35,7 +34,7 @@ func fcCommand() *cobra.Command {
 and module mpi, position-independent code, and the code that each rank's copy of the program begins with. All other arguments are the compiler's.
 A procedure that loggp does not have is an undefined reference when the program is linked. docs/c.md says which there are.
 
-With --show it prints the command and does not call it.`,
+With --show it prints the command and does not call it; with --showme:compile and --showme:link, what it adds, for build systems that ask.`,
 		Example: `  loggp fc -O2 hello.f90 -o hello
   loggp run --platform t3d -n 4 ./hello`,
 		DisableFlagParsing: true,
@@ -45,31 +44,32 @@ With --show it prints the command and does not call it.`,
 
 // compile calls the compiler with the arguments of the verb.
 func compile(cmd *cobra.Command, args []string, compiler func() (*toolchain.Compiler, error)) error {
-	show := false
-	if len(args) > 0 {
-		switch args[0] {
-		case "--help", "-h":
-			return cmd.Help()
-		case "--show", "-show":
-			show, args = true, args[1:]
-		}
-	}
-	if len(args) == 0 && !show {
+	if len(args) == 0 {
 		return misuse(cmd, fmt.Errorf("say what to compile: loggp %s", strings.ReplaceAll(cmd.Use, "[--show] [COMPILER OPTIONS] ", "")))
+	}
+	if args[0] == "--help" || args[0] == "-h" {
+		return cmd.Help()
 	}
 	c, err := compiler()
 	if err != nil {
 		return err
 	}
-	command := c.Command(args)
-	if show {
-		_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(command, " "))
-		return err
+	var shown []string
+	switch args[0] {
+	case "--show", "-show", "-showme", "--showme":
+		shown = c.Command(cmd.Context(), args[1:]).Args
+	case "-showme:compile", "--showme:compile", "-compile-info", "-compile_info":
+		shown = c.CompileOptions()
+	case "-showme:link", "--showme:link", "-link-info", "-link_info":
+		shown = c.LinkOptions()
+	default:
+		x := c.Command(cmd.Context(), args)
+		x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
+		if err := x.Run(); err != nil {
+			return fmt.Errorf("%s: %w", x.Args[0], err)
+		}
+		return nil
 	}
-	x := exec.CommandContext(cmd.Context(), command[0], command[1:]...)
-	x.Stdin, x.Stdout, x.Stderr = os.Stdin, cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if err := x.Run(); err != nil {
-		return fmt.Errorf("%s: %w", command[0], err)
-	}
-	return nil
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(shown, " "))
+	return err
 }

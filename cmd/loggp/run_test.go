@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Programs run on every platform, find their results right, and their times add up.
@@ -288,5 +291,65 @@ int main(int argc, char **argv) {
 	}
 	if out := mustRun(t, "run", "--platform", "shm", "-n", "2", "./sum"); out == "0\n" {
 		t.Error("ranks of this machine are one process")
+	}
+}
+
+// What configure and make do with a compiler: they run what it made, and put its name, or that of a script that calls it,
+// into the environment that it gets.
+func TestCompilerOfOthers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "part.c", `#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <mpi.h>
+static int begun;
+static void end(void) { puts("end"); }
+__attribute__((constructor)) static void begin(void) { begun = 1; }
+int main(int argc, char **argv) {
+	atexit(end);
+	printf("%d %d %s\n", begun, time(NULL) > 1000000000, argv[argc - 1]);
+	if (argc > 2) MPI_Init(&argc, &argv);
+	return 3;
+}
+`)
+	loggp, err := filepath.Abs("loggp-command") // TestMain knows it by this name
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(os.Args[0], loggp); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "wrapper")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec "+loggp+" cc \"$@\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, cc := range []string{"", loggp + " cc", script} {
+		t.Setenv("CC", cc)
+		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+		defer stop()
+		if out, err := exec.CommandContext(ctx, loggp, "cc", "part.c", "-o", "part").CombinedOutput(); err != nil {
+			if _, missing := exec.LookPath("cc"); missing != nil {
+				t.Skip(missing)
+			}
+			t.Fatalf("CC=%s: %v\n%s", cc, err, out)
+		}
+		for _, c := range []struct {
+			args   []string
+			out    string
+			status int
+		}{
+			{[]string{"x"}, "1 1 x\nend\n", 3},
+			{[]string{"x", "y"}, "was not started by 'loggp run", 1},
+		} {
+			cmd := exec.CommandContext(ctx, "./part", c.args...)
+			out, _ := cmd.CombinedOutput()
+			if !strings.Contains(string(out), c.out) || cmd.ProcessState.ExitCode() != c.status {
+				t.Errorf("CC=%s: ./part %v: %v, %s", cc, c.args, cmd.ProcessState, out)
+			}
+		}
+	}
+	compiles, links := mustRun(t, "cc", "-showme:compile"), mustRun(t, "cc", "-showme:link")
+	if all := mustRun(t, "cc", "-show", "part.o"); !strings.Contains(all, strings.Fields(compiles)[0]) || !strings.HasSuffix(all, links) {
+		t.Errorf("%s\n%s\n%s", all, compiles, links)
 	}
 }

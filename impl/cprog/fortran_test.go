@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -30,8 +29,8 @@ func buildFortran(t testing.TB, sources ...string) string {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "program")
-	command := c.Command(append(append([]string{"-g", "-fcheck=bounds", "-J", dir}, fortranOptions...), append(sources, "-o", path)...))
-	if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+	command := c.Command(t.Context(), append(append([]string{"-g", "-fcheck=bounds", "-J", dir}, fortranOptions...), append(sources, "-o", path)...))
+	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, out)
 	}
 	return path
@@ -94,8 +93,8 @@ func TestMissingProcedure(t *testing.T) {
 	if err := os.WriteFile(source, []byte("      call MPI_WIN_CREATE()\n      end\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	command := c.Command([]string{source, "-o", filepath.Join(dir, "x")})
-	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	command := c.Command(t.Context(), []string{source, "-o", filepath.Join(dir, "x")})
+	out, err := command.CombinedOutput()
 	if err == nil || !bytes.Contains(out, []byte("undefined reference to `mpi_win_create_'")) {
 		t.Errorf("linking: %v\n%s", err, out)
 	}

@@ -2,12 +2,12 @@ package toolchain
 
 import (
 	"bytes"
+	"context"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -30,6 +30,9 @@ func NewFortran() (*Compiler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if within {
+		return &Compiler{command: command}, nil
+	}
 	c := &Compiler{command: command, fortran: true, options: []string{"-fallow-argument-mismatch"}}
 	return c, c.install(cc, append(slices.Clone(objects), "fortran"), c.prepare)
 }
@@ -38,7 +41,7 @@ func NewFortran() (*Compiler, error) {
 func (c *Compiler) prepare(dir string) error {
 	run := func(command ...string) (string, error) {
 		var out, fault bytes.Buffer
-		x := exec.Command(command[0], command[1:]...)
+		x := call(context.Background(), command)
 		x.Dir, x.Stdout, x.Stderr = dir, &out, &fault
 		if err := x.Run(); err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, bytes.TrimSpace(fault.Bytes()))

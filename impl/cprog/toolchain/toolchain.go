@@ -7,6 +7,7 @@ package toolchain
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/binary"
@@ -139,13 +140,29 @@ func New() (*Compiler, error) {
 		return nil, err
 	}
 	c := &Compiler{command: command}
+	if within {
+		return c, nil
+	}
 	return c, c.install(command, objects, nil)
+}
+
+// within says that another loggp has called this one to compile: make and configure put CC into the environment, where it
+// may name loggp itself, or a script that calls it. This one is then the usual compiler and nothing more.
+var within = os.Getenv(marker) != ""
+
+const marker = "LOGGP_COMPILES"
+
+// call returns a command of a compiler that is ready to run.
+func call(ctx context.Context, command []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), marker+"=1")
+	return cmd
 }
 
 // named returns the command of a compiler of a language.
 func named(variable, usual, language string) ([]string, error) {
 	command := strings.Fields(os.Getenv(variable))
-	if len(command) == 0 {
+	if len(command) == 0 || within {
 		command = []string{usual}
 	}
 	if _, err := exec.LookPath(command[0]); err != nil {
@@ -157,7 +174,8 @@ func named(variable, usual, language string) ([]string, error) {
 // files returns the files that are written, by name.
 func files() map[string]string {
 	return map[string]string{"mpi.h": Header(), "rank.h": source("rank.h"), "runtime.c": source("runtime.c"), "stubs.c": stubs(),
-		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases()}
+		"mpif.h": FortranHeader(), "mpi.f90": FortranModule(), "fortran.c": source("fortran.c"), "procedures.h": fortranProcedures(), "aliases.h": fortranAliases(),
+		"exports": "{ global: loggp_attach; loggp_start; local: *; };\n"}
 }
 
 // Version stands for what a program is compiled with. A program of another one is not run: its functions have other numbers.
@@ -198,7 +216,7 @@ func (c *Compiler) install(cc, objects []string, more func(dir string) error) er
 		}
 	}
 	for _, name := range objects {
-		cmd := exec.Command(cc[0], slices.Concat(cc[1:], []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"})...)
+		cmd := call(context.Background(), slices.Concat(cc, []string{"-O2", "-fPIC", "-fvisibility=hidden", "-fno-builtin", "-w", fmt.Sprintf("-DLOGGP_VERSION=%d", Version), "-x", "c", "-c", name + ".c", "-o", name + ".o"}))
 		cmd.Dir = work
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("preparing C programs: %s: %w\n%s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
@@ -224,26 +242,40 @@ func (c *Compiler) install(cc, objects []string, more func(dir string) error) er
 var objects = []string{"stubs", "runtime"}
 
 // Command returns the command that compiles or links a program with the arguments of a C compiler.
-func (c *Compiler) Command(args []string) []string {
-	command := slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args)
-	if !inputs(args) {
-		return command
+func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
+	switch {
+	case within:
+		return call(ctx, slices.Concat(c.command, args))
+	case !inputs(args):
+		return call(ctx, slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args))
 	}
-	command = append(command, "-fPIC", "-fno-semantic-interposition")
-	for _, a := range args {
-		switch a {
-		case "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only":
-			return command
-		}
+	command := slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args, independent)
+	if !slices.ContainsFunc(args, func(a string) bool {
+		return slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}, a)
+	}) {
+		command = append(command, c.LinkOptions()...)
 	}
-	command = append(command, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-u,main") // main may be in a library
+	return call(ctx, command)
+}
+
+// independent are the options for position-independent code. They come last, so that they hold.
+var independent = []string{"-fPIC", "-fno-semantic-interposition", "-ffunction-sections"}
+
+// CompileOptions returns what the compiler is given to compile a program.
+func (c *Compiler) CompileOptions() []string {
+	return slices.Concat([]string{"-I" + c.dir}, c.options, independent)
+}
+
+// LinkOptions returns what the compiler is given to link a program, behind its objects.
+func (c *Compiler) LinkOptions() []string {
+	options := []string{"-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,-u,main", "-Wl,-e,loggp_alone", "-Wl,--gc-sections", "-Wl,--version-script=" + filepath.Join(c.dir, "exports")} // main may be in a library
 	for _, name := range objects {
-		command = append(command, filepath.Join(c.dir, name+".o"))
+		options = append(options, filepath.Join(c.dir, name+".o"))
 	}
 	if c.fortran {
-		command = append(command, filepath.Join(c.dir, "fortran.o"), filepath.Join(c.dir, "error.o"), "-static-libgfortran")
+		options = append(options, filepath.Join(c.dir, "fortran.o"), filepath.Join(c.dir, "error.o"), "-static-libgfortran")
 	}
-	return command
+	return options
 }
 
 // inputs reports whether there is something to compile among the arguments.

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,12 @@ extern int main(int, char **, char **);
 int64_t loggp_now(void);
 int64_t loggp_sleep(int64_t);
 
+/* REAL is a function of the C library that has the name of one of ours. ALONE calls it in a program that was not started
+ * by loggp run. */
+#define REAL(f) ((__typeof__(&f))dlsym(RTLD_DEFAULT, #f))
+#define ALONE(f, ...) \
+	if (!self) return REAL(f)(__VA_ARGS__)
+
 /* Of fortran.c, which is in Fortran programs alone. */
 __attribute__((weak)) void loggp_fortran_begin(struct loggp_rank *);
 __attribute__((weak)) void loggp_fortran_end(int failed);
@@ -38,7 +45,7 @@ __attribute__((weak)) void loggp_fortran_end(int failed);
 /* loggp_enter calls function number call of the emulator. */
 int64_t loggp_enter(int64_t call, intptr_t *args, void *caller) {
 	if (!self) {
-		static const char text[] = "loggp: a program calls MPI before main\n";
+		static const char text[] = "loggp: a program calls MPI before main, or was not started by 'loggp run --platform NAME -n RANKS ./program'\n";
 		syscall(SYS_write, 2, text, sizeof text - 1);
 		syscall(SYS_exit_group, 1);
 	}
@@ -150,21 +157,27 @@ __attribute__((noreturn)) static void end(int event, intptr_t status) {
 	for (;;) self->cross(self);
 }
 
-OURS void _exit(int status) { end(LOGGP_EXITED, status & 255); }
+OURS void _exit(int status) {
+	if (!self) REAL(_exit)(status);
+	end(LOGGP_EXITED, status & 255);
+}
 OURS void _Exit(int status) { _exit(status); }
 OURS void exit(int status) {
 	while (at_exits > 0) at_exit[--at_exits]();
 	if (loggp_fortran_end) loggp_fortran_end(status != 0);
 	fflush_unlocked(stdout);
+	if (!self) REAL(exit)(status);
 	_exit(status);
 }
 OURS void abort(void) {
 	fflush_unlocked(stdout);
+	if (!self) REAL(abort)();
 	self->caller = __builtin_return_address(0);
 	end(LOGGP_ABORTED, 0);
 }
 OURS void __assert_fail(const char *what, const char *file, unsigned line, const char *function) {
 	fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, what);
+	if (!self) REAL(abort)();
 	self->caller = __builtin_return_address(0);
 	end(LOGGP_ABORTED, 0);
 }
@@ -177,34 +190,43 @@ OURS void __assert_fail(const char *what, const char *file, unsigned line, const
 static int dated(clockid_t c) { return c == CLOCK_REALTIME || c == CLOCK_REALTIME_COARSE || c == CLOCK_TAI; }
 
 OURS int clock_gettime(clockid_t c, struct timespec *t) {
+	ALONE(clock_gettime, c, t);
 	int64_t now = loggp_now();
 	t->tv_sec = now / BILLION + (dated(c) ? BEGINNING : 0);
 	t->tv_nsec = now % BILLION;
 	return 0;
 }
 OURS int clock_getres(clockid_t c, struct timespec *t) {
+	ALONE(clock_getres, c, t);
 	int64_t tick = loggp_tick();
 	if (t) *t = (struct timespec){tick / BILLION, tick % BILLION};
 	return 0;
 }
 OURS int gettimeofday(struct timeval *restrict t, void *restrict zone) {
+	ALONE(gettimeofday, t, zone);
 	int64_t now = loggp_now();
 	t->tv_sec = now / BILLION + BEGINNING;
 	t->tv_usec = now % BILLION / 1000;
 	return 0;
 }
 OURS time_t time(time_t *t) {
+	ALONE(time, t);
 	time_t now = loggp_now() / BILLION + BEGINNING;
 	if (t) *t = now;
 	return now;
 }
-OURS clock_t clock(void) { return loggp_now() / (BILLION / CLOCKS_PER_SEC); }
+OURS clock_t clock(void) {
+	ALONE(clock);
+	return loggp_now() / (BILLION / CLOCKS_PER_SEC);
+}
 OURS clock_t times(struct tms *t) {
+	ALONE(times, t);
 	clock_t now = loggp_now() / (BILLION / sysconf(_SC_CLK_TCK));
 	if (t) *t = (struct tms){.tms_utime = now};
 	return now;
 }
 OURS int getrusage(__rusage_who_t who, struct rusage *u) {
+	ALONE(getrusage, who, u);
 	int64_t now = loggp_now();
 	if (syscall(SYS_getrusage, who, u) < 0) return -1;
 	u->ru_utime = (struct timeval){now / BILLION, now % BILLION / 1000};
@@ -212,19 +234,23 @@ OURS int getrusage(__rusage_who_t who, struct rusage *u) {
 	return 0;
 }
 OURS unsigned sleep(unsigned s) {
+	ALONE(sleep, s);
 	loggp_sleep((int64_t)s * BILLION);
 	return 0;
 }
 OURS int usleep(useconds_t us) {
+	ALONE(usleep, us);
 	loggp_sleep((int64_t)us * 1000);
 	return 0;
 }
 OURS int nanosleep(const struct timespec *t, struct timespec *rest) {
+	ALONE(nanosleep, t, rest);
 	loggp_sleep(t->tv_sec * BILLION + t->tv_nsec);
 	if (rest) *rest = (struct timespec){0, 0};
 	return 0;
 }
 OURS int clock_nanosleep(clockid_t c, int flags, const struct timespec *t, struct timespec *rest) {
+	ALONE(clock_nanosleep, c, flags, t, rest);
 	int64_t d = t->tv_sec * BILLION + t->tv_nsec;
 	if (flags & TIMER_ABSTIME) d -= loggp_now() + (dated(c) ? (int64_t)BEGINNING * BILLION : 0);
 	if (d > 0) loggp_sleep(d);
@@ -325,4 +351,40 @@ EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
 
 EXPORTED void loggp_start(int argc, char **argv) {
 	exit(main(argc, argv, environ));
+}
+
+/* The start of a program that somebody else starts, as configure scripts do to see whether compiled programs run: it goes
+ * on as any program does until it calls MPI. A shared object has no entry and no interpreter of itself. */
+
+#if defined(__x86_64__)
+#define INTERPRETER "/lib64/ld-linux-x86-64.so.2"
+__asm__(".text\n.globl loggp_alone\n.hidden loggp_alone\n.type loggp_alone, @function\nloggp_alone:\n"
+        "xor %ebp, %ebp\nmov %rsp, %rdi\nmov %rdx, %rsi\nand $-16, %rsp\ncall loggp_alone_from\nhlt\n");
+#elif defined(__aarch64__)
+#define INTERPRETER "/lib/ld-linux-aarch64.so.1"
+__asm__(".text\n.globl loggp_alone\n.hidden loggp_alone\n.type loggp_alone, %function\nloggp_alone:\n"
+        "mov x29, #0\nmov x30, #0\nmov x1, x0\nmov x0, sp\nbl loggp_alone_from\nbrk #1\n");
+#endif
+
+__attribute__((section(".interp"), used)) static const char interpreter[] = INTERPRETER;
+
+static void constructors(int argc, char **argv, char **env) {
+	ElfW(Addr) base = 0, first = 0, bytes = 0;
+	for (ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_INIT_ARRAY) first = d->d_un.d_ptr;
+		if (d->d_tag == DT_INIT_ARRAYSZ) bytes = d->d_un.d_val;
+	}
+	Dl_info here;
+	if (dladdr((void *)constructors, &here)) base = (ElfW(Addr))here.dli_fbase;
+	for (ElfW(Addr) f = base + first; f < base + first + bytes; f += sizeof f) (*(void (**)(int, char **, char **))f)(argc, argv, env);
+}
+
+static int alone(int argc, char **argv, char **env) { exit(main(argc, argv, env)); }
+
+extern int __libc_start_main(int (*)(int, char **, char **), int, char **, void (*)(int, char **, char **), void (*)(void), void (*)(void), void *);
+
+__attribute__((used, noreturn, visibility("hidden"))) void loggp_alone_from(intptr_t *stack, void (*loader)(void)) {
+	__asm__ volatile("" ::"r"(interpreter)); /* the linker takes what is not used for waste */
+	__libc_start_main(alone, (int)*stack, (char **)(stack + 1), constructors, NULL, loader, stack);
+	__builtin_trap();
 }
