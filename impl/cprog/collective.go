@@ -95,9 +95,8 @@ type parts struct {
 	counts, offsets []int
 }
 
-func (r *rank) parts(c *comm, at, counts, offsets, h uintptr) parts {
+func (r *rank) parts(n int, at, counts, offsets, h uintptr) parts {
 	t := r.datatype(h)
-	n := c.Size()
 	p := parts{counts: ints(counts, n), offsets: ints(offsets, n)}
 	if n > 0 && counts == 0 {
 		r.fail(mpi.ErrArg, "the array of counts is a null pointer")
@@ -133,7 +132,7 @@ func gatherv(r *rank, a args) {
 		c.Gatherv(r.buffer(a[0], int(a[1]), a[2]), mpi.Buffer{}, nil, nil, root)
 		return
 	}
-	p := r.parts(c, a[3], a[4], a[5], a[6])
+	p := r.parts(c.Size(), a[3], a[4], a[5], a[6])
 	if a[0] == inPlace {
 		c.Gatherv(flatCopy(p.part(root)), p.all, p.counts, p.offsets, root)
 		return
@@ -147,7 +146,7 @@ func scatterv(r *rank, a args) {
 		c.Scatterv(mpi.Buffer{}, nil, nil, r.buffer(a[4], int(a[5]), a[6]), root)
 		return
 	}
-	p := r.parts(c, a[0], a[1], a[2], a[3])
+	p := r.parts(c.Size(), a[0], a[1], a[2], a[3])
 	if a[4] == inPlace {
 		c.Scatterv(p.all, p.counts, p.offsets, flatCopy(p.part(root)), root)
 		return
@@ -157,7 +156,7 @@ func scatterv(r *rank, a args) {
 
 func allgatherv(r *rank, a args) {
 	c := r.comm(a[7])
-	p := r.parts(c, a[3], a[4], a[5], a[6])
+	p := r.parts(c.Size(), a[3], a[4], a[5], a[6])
 	if a[0] == inPlace {
 		c.Allgatherv(flatCopy(p.part(c.Rank())), p.all, p.counts, p.offsets)
 		return
@@ -167,20 +166,20 @@ func allgatherv(r *rank, a args) {
 
 func alltoallv(r *rank, a args) {
 	c := r.comm(a[8])
-	into := r.parts(c, a[4], a[5], a[6], a[7])
+	into := r.parts(c.Size(), a[4], a[5], a[6], a[7])
 	from := into
 	if a[0] == inPlace {
 		from.all = clone(into.all)
 	} else {
-		from = r.parts(c, a[0], a[1], a[2], a[3])
+		from = r.parts(c.Size(), a[0], a[1], a[2], a[3])
 	}
 	c.Alltoallv(from.all, from.counts, from.offsets, into.all, into.counts, into.offsets)
 }
 
 // buffers returns a buffer for each rank, at displacements in bytes.
-func (r *rank) buffers(c *comm, at, counts, offsets, types uintptr) []mpi.Buffer {
-	out := make([]mpi.Buffer, c.Size())
-	where, handles := ints(offsets, len(out)), slice[uintptr](types, len(out))
+func (r *rank) buffers(at, counts uintptr, where []int, types uintptr) []mpi.Buffer {
+	out := make([]mpi.Buffer, len(where))
+	handles := slice[uintptr](types, len(out))
 	for i, count := range ints(counts, len(out)) {
 		out[i] = r.buffer(at+uintptr(where[i]), count, handles[i])
 	}
@@ -189,7 +188,7 @@ func (r *rank) buffers(c *comm, at, counts, offsets, types uintptr) []mpi.Buffer
 
 func alltoallw(r *rank, a args) {
 	c := r.comm(a[8])
-	into := r.buffers(c, a[4], a[5], a[6], a[7])
+	into := r.buffers(a[4], a[5], ints(a[6], c.Size()), a[7])
 	var from []mpi.Buffer
 	if a[0] == inPlace {
 		from = make([]mpi.Buffer, len(into))
@@ -197,7 +196,7 @@ func alltoallw(r *rank, a args) {
 			from[i] = flatCopy(into[i])
 		}
 	} else {
-		from = r.buffers(c, a[0], a[1], a[2], a[3])
+		from = r.buffers(a[0], a[1], ints(a[2], c.Size()), a[3])
 	}
 	c.Alltoallw(from, into)
 }

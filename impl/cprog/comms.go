@@ -2,21 +2,14 @@
 
 package cprog
 
-/*
-#include <stdlib.h>
-#include "host.h"
-*/
-import "C"
-
 import (
 	"hash/fnv"
 	"slices"
-	"unsafe"
 
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// Groups, communicators, their attributes and topologies.
+// Groups, communicators and their topologies.
 
 func groupSize(r *rank, a args) { set(a[1], int32(r.group(a[0]).Size())) }
 func groupRank(r *rank, a args) { set(a[1], rankOut(r.group(a[0]).Rank())) }
@@ -77,34 +70,41 @@ func commRank(r *rank, a args) { set(a[1], int32(r.comm(a[0]).Rank())) }
 
 func commCompare(r *rank, a args) { set(a[2], comparisons[r.comm(a[0]).Compare(r.comm(a[1]).Comm)]) }
 
-func commDup(r *rank, a args) { r.dup(a[0], a[1]) }
+func commDup(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[1]) }
 
-// dup stores the handle of a copy of a communicator.
-func (r *rank) dup(of, at uintptr) {
+// dup stores the handle of a copy of the communicator of a handle. An error leaves MPI_COMM_NULL there.
+func (r *rank) dup(d *mpi.Comm, of, at uintptr) *comm {
+	set(at, uintptr(commNull))
 	c := r.comm(of)
-	h := r.addComm(c.Dup())
+	copied := r.copyAttributes(of, c.attributes)
+	h := r.comms.add(kindComm, &comm{Comm: d, attributes: copied, neighbourhood: c.neighbourhood})
 	set(at, h)
-	d := r.comm(h)
-	for _, x := range c.attributes {
-		k := x.key
-		switch k.copy {
-		case 0:
-			continue
-		case 1: // MPI_COMM_DUP_FN
-			d.attributes = append(d.attributes, x)
-			continue
-		}
-		s := &r.h.scratch
-		s[0], s[1] = 0, 0
-		value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
-		if code := r.callback(k.copy, c.handle, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
-			r.fail(mpi.ErrOther, "the function that copies attribute %d returned %d", k.handle, code)
-		}
-		if int32(s[1]) != 0 {
-			d.attributes = append(d.attributes, attribute{k, uintptr(s[0])})
-		}
-	}
+	x := *r.comms.get(kindComm, h)
+	x.handle = h
+	return x
 }
+
+// idup is dup without waiting: the copy may be used when the request is complete, as its number is known then, which the
+// first rank gives it. Between two groups it waits.
+func (r *rank) idup(of, at, request uintptr) {
+	c := r.comm(of)
+	if c.IsInter() {
+		r.dup(c.Dup(), of, at)
+		(&pending{r: r, done: true}).under(request)
+		return
+	}
+	x := r.dup(nil, of, at)
+	p := r.pending(of)
+	number := []uint32{0}
+	if c.Rank() == 0 {
+		number[0] = c.Reserve()
+	}
+	p.broadcast(func() mpi.Buffer { return mpi.Of(number) }, 0)
+	p.finish = func() { x.Comm = c.DupAs(number[0]) }
+	p.under(request)
+}
+
+func commCreateGroup(r *rank, a args) { set(a[3], r.addComm(r.comm(a[0]).CreateGroup(r.group(a[1])))) }
 
 func commCreate(r *rank, a args) { set(a[2], r.addComm(r.comm(a[0]).Create(r.group(a[1])))) }
 
@@ -141,7 +141,7 @@ func commFree(r *rank, a args) {
 	if h == commWorld || h == commSelf {
 		r.fail(mpi.ErrComm, "%s cannot be freed", c.name)
 	}
-	r.deleteAll(c)
+	r.deleteAll(h, &c.attributes)
 	c.Free()
 	r.comms.remove(h)
 	set(a[0], uintptr(commNull))
@@ -165,116 +165,11 @@ func intercommMerge(r *rank, a args) { set(a[2], r.addComm(r.comm(a[0]).Merge(in
 func commSetName(r *rank, a args) { c := r.comm(a[0]); c.name = text(a[1]) }
 func commGetName(r *rank, a args) { setText(a[1], r.comm(a[0]).name, maxName, a[2]) }
 
-// keyval names an attribute.
-type keyval struct {
-	handle       int
-	copy, delete uintptr // functions of the program's; 0: none, 1 in place of copy: MPI_COMM_DUP_FN
-	extra        uintptr
-	freed        bool
-}
-
-type attribute struct {
-	key   *keyval
-	value uintptr
-}
-
-func keyvalCreate(r *rank, a args) {
-	r.nextKeyval++
-	k := &keyval{handle: r.nextKeyval, copy: a[0], delete: a[1], extra: a[3]}
-	r.keyvals[k.handle] = k
-	set(a[2], int32(k.handle))
-}
-
-// keyval returns that of a handle which may be used.
-func (r *rank) keyval(h uintptr) *keyval {
-	k := r.keyvals[int(h)]
-	if k == nil || k.freed {
-		r.fail(errKeyval, "%d is no key of attributes that the program has made, or was freed", int(h))
-	}
-	return k
-}
-
-func keyvalFree(r *rank, a args) {
-	r.keyval(uintptr(*ptr[int32](a[0]))).freed = true
-	set(a[0], int32(0))
-}
-
-func (c *comm) attribute(h int) int {
-	return slices.IndexFunc(c.attributes, func(x attribute) bool { return x.key.handle == h })
-}
-
-func attrPut(r *rank, a args) {
-	c, k := r.comm(a[0]), r.keyval(a[1])
-	if i := c.attribute(k.handle); i >= 0 {
-		r.deleteAttribute(c, c.attributes[i])
-		c.attributes[i].value = a[2]
-		return
-	}
-	c.attributes = append(c.attributes, attribute{k, a[2]})
-}
-
-func attrGet(r *rank, a args) {
-	c := r.comm(a[0])
-	h := int(a[1])
-	if v := r.libraryAttribute(h); v != 0 {
-		set(a[2], v)
-		set(a[3], int32(1))
-		return
-	}
-	if k := r.keyvals[h]; k == nil {
-		r.fail(errKeyval, "%d is no key of attributes", h)
-	}
-	i := c.attribute(h)
-	set(a[3], truth(i >= 0))
-	if i >= 0 {
-		set(a[2], c.attributes[i].value)
-	}
-}
-
-// libraryAttribute returns where the value of an attribute is that all communicators have, or 0.
-func (r *rank) libraryAttribute(h int) uintptr {
-	if h < 501 || h > 507 || h == 506 {
-		return 0
-	}
-	if r.predefined == nil {
-		r.predefined = (*[8]int32)(C.calloc(8, 4))
-		*r.predefined = [8]int32{mpi.MaxTag, anySource, procNull, 0, int32(r.world.Size()), 0, lastCode, 0}
-	}
-	return uintptr(unsafe.Pointer(&r.predefined[h-501]))
-}
-
-func attrDelete(r *rank, a args) {
-	c, h := r.comm(a[0]), int(a[1])
-	i := c.attribute(h)
-	if i < 0 {
-		r.keyval(a[1])
-		r.fail(errKeyval, "the communicator has no attribute %d", h)
-	}
-	x := c.attributes[i]
-	r.deleteAttribute(c, x)
-	c.attributes = slices.Delete(c.attributes, i, i+1)
-}
-
-// deleteAttribute tells the program that an attribute goes.
-func (r *rank) deleteAttribute(c *comm, x attribute) {
-	if x.key.delete == 0 {
-		return
-	}
-	if code := r.callback(x.key.delete, c.handle, uintptr(x.key.handle), x.value, x.key.extra); code != 0 {
-		r.fail(mpi.ErrOther, "the function that deletes attribute %d returned %d", x.key.handle, code)
-	}
-}
-
-func (r *rank) deleteAll(c *comm) {
-	for _, x := range slices.Backward(c.attributes) {
-		r.deleteAttribute(c, x)
-	}
-	c.attributes = nil
-}
-
 func topoTest(r *rank, a args) {
 	cart, graph := r.comm(a[0]).Topology()
 	switch {
+	case r.comm(a[0]).neighbourhood != nil:
+		set(a[1], int32(213)) // MPI_DIST_GRAPH
 	case cart != nil:
 		set(a[1], int32(211)) // MPI_CART
 	case graph != nil:

@@ -54,14 +54,18 @@ var byName = map[string]handler{
 	"MPI_Type_struct": typeStruct, "MPI_Type_create_struct": typeStruct, "MPI_Type_create_resized": typeResized, "MPI_Type_create_subarray": typeSubarray,
 	"MPI_Type_dup": typeDup, "MPI_Type_commit": typeCommit, "MPI_Type_free": typeFree, "MPI_Type_size": typeSize,
 	"MPI_Type_extent": typeExtent, "MPI_Type_lb": typeLower, "MPI_Type_ub": typeUpper, "MPI_Type_get_extent": getExtent, "MPI_Type_get_true_extent": trueExtent,
+	"MPI_Type_get_envelope": typeEnvelope, "MPI_Type_get_contents": typeContents, "MPI_Type_create_darray": typeDarray, "MPI_Type_match_size": typeMatchSize,
 	"MPI_Type_set_name": typeSetName, "MPI_Type_get_name": typeGetName,
 	"MPI_Address": address, "MPI_Get_address": address, "MPI_Aint_add": aintAdd, "MPI_Aint_diff": aintDiff,
 	"MPI_Pack": pack, "MPI_Unpack": unpack, "MPI_Pack_size": packSize,
 
-	"MPI_Barrier": barrier, "MPI_Bcast": bcast, "MPI_Gather": gather, "MPI_Gatherv": gatherv, "MPI_Scatter": scatter, "MPI_Scatterv": scatterv,
-	"MPI_Allgather": allgather, "MPI_Allgatherv": allgatherv, "MPI_Alltoall": alltoall, "MPI_Alltoallv": alltoallv, "MPI_Alltoallw": alltoallw,
-	"MPI_Reduce": reduce, "MPI_Allreduce": reduceAll((*mpi.Comm).Allreduce), "MPI_Scan": reduceAll((*mpi.Comm).Scan), "MPI_Exscan": exscan,
-	"MPI_Reduce_scatter": reduceScatter, "MPI_Reduce_scatter_block": reduceScatterBlock, "MPI_Reduce_local": reduceLocal,
+	"MPI_Barrier": between(barrier, ibarrier, 0), "MPI_Bcast": between(bcast, ibcast, 4),
+	"MPI_Gather": between(gather, igather, 7), "MPI_Gatherv": between(gatherv, igatherv, 8), "MPI_Scatter": between(scatter, iscatter, 7), "MPI_Scatterv": between(scatterv, iscatterv, 8),
+	"MPI_Allgather": between(allgather, iallgather, 6), "MPI_Allgatherv": between(allgatherv, iallgatherv, 7),
+	"MPI_Alltoall": between(alltoall, ialltoall, 6), "MPI_Alltoallv": between(alltoallv, ialltoallv, 8), "MPI_Alltoallw": between(alltoallw, ialltoallw, 8),
+	"MPI_Reduce": between(reduce, ireduce, 6), "MPI_Allreduce": between(reduceAll((*mpi.Comm).Allreduce), iallreduce, 5),
+	"MPI_Reduce_scatter": between(reduceScatter, ireduceScatter, 5), "MPI_Reduce_scatter_block": between(reduceScatterBlock, ireduceScatterBlock, 5),
+	"MPI_Scan": reduceAll((*mpi.Comm).Scan), "MPI_Exscan": exscan, "MPI_Reduce_local": reduceLocal,
 	"MPI_Op_create": opCreate, "MPI_Op_free": opFree, "MPI_Op_commutative": opCommutative,
 
 	"MPI_Mprobe": mprobe, "MPI_Improbe": improbe, "MPI_Mrecv": mrecv, "MPI_Imrecv": imrecv,
@@ -71,10 +75,26 @@ var byName = map[string]handler{
 	"MPI_Ireduce": ireduce, "MPI_Iallreduce": iallreduce, "MPI_Iscan": iscan, "MPI_Iexscan": iexscan,
 	"MPI_Ireduce_scatter": ireduceScatter, "MPI_Ireduce_scatter_block": ireduceScatterBlock,
 
+	"MPI_Ineighbor_allgather": ineighborAllgather, "MPI_Ineighbor_allgatherv": ineighborAllgatherv, "MPI_Ineighbor_alltoall": ineighborAlltoall,
+	"MPI_Ineighbor_alltoallv": ineighborAlltoallv, "MPI_Ineighbor_alltoallw": ineighborAlltoallw,
+	"MPI_Neighbor_allgather": at(ineighborAllgather, 7), "MPI_Neighbor_allgatherv": at(ineighborAllgatherv, 8), "MPI_Neighbor_alltoall": at(ineighborAlltoall, 7),
+	"MPI_Neighbor_alltoallv": at(ineighborAlltoallv, 9), "MPI_Neighbor_alltoallw": at(ineighborAlltoallw, 9),
+
+	"MPI_Status_set_elements_x": setElements,
+	"MPI_Add_error_class":       addErrorClass, "MPI_Add_error_code": addErrorCode, "MPI_Add_error_string": addErrorString,
+
 	"MPI_Type_size_x": func(r *rank, a args) { set(a[1], r.datatype(a[0]).Size()) }, "MPI_Type_get_extent_x": getExtent, "MPI_Type_get_true_extent_x": trueExtent,
-	"MPI_Get_elements_x":     func(r *rank, a args) { set(a[2], int(rankOut(getStatus(a[0]).Elements(r.datatype(a[1]))))) },
-	"MPI_Comm_dup_with_info": func(r *rank, a args) { r.dup(a[0], a[2]) },
-	"MPI_Info_get_valuelen":  infoLength,
+	"MPI_Get_elements_x": func(r *rank, a args) {
+		n := getStatus(a[0]).Elements(r.datatype(a[1]))
+		if n == mpi.Undefined {
+			n = undefined
+		}
+		set(a[2], n)
+	},
+	"MPI_Comm_dup_with_info": func(r *rank, a args) { r.dup(r.comm(a[0]).Dup(), a[0], a[2]) },
+	"MPI_Comm_idup":          func(r *rank, a args) { r.idup(a[0], a[1], a[2]) },
+	"MPI_Comm_create_group":  commCreateGroup, "MPI_Comm_set_info": commSetInfo, "MPI_Comm_get_info": commGetInfo,
+	"MPI_Info_get_valuelen": infoLength,
 
 	"MPI_Group_size": groupSize, "MPI_Group_rank": groupRank, "MPI_Group_translate_ranks": translate, "MPI_Group_compare": groupCompare, "MPI_Comm_group": commGroup,
 	"MPI_Group_union": groups(mpi.Group.Union), "MPI_Group_intersection": groups(mpi.Group.Intersection), "MPI_Group_difference": groups(mpi.Group.Difference),
@@ -86,10 +106,15 @@ var byName = map[string]handler{
 	"MPI_Comm_test_inter": testInter, "MPI_Comm_remote_size": remoteSize, "MPI_Comm_remote_group": remoteGroup,
 	"MPI_Intercomm_create": intercommCreate, "MPI_Intercomm_merge": intercommMerge, "MPI_Comm_set_name": commSetName, "MPI_Comm_get_name": commGetName,
 
-	"MPI_Keyval_create": keyvalCreate, "MPI_Comm_create_keyval": keyvalCreate, "MPI_Keyval_free": keyvalFree, "MPI_Comm_free_keyval": keyvalFree,
-	"MPI_Attr_put": attrPut, "MPI_Comm_set_attr": attrPut, "MPI_Attr_get": attrGet, "MPI_Comm_get_attr": attrGet, "MPI_Attr_delete": attrDelete, "MPI_Comm_delete_attr": attrDelete,
+	"MPI_Keyval_create": keyvalCreate, "MPI_Comm_create_keyval": keyvalCreate, "MPI_Type_create_keyval": keyvalCreate,
+	"MPI_Keyval_free": keyvalFree, "MPI_Comm_free_keyval": keyvalFree, "MPI_Type_free_keyval": keyvalFree,
+	"MPI_Attr_put": attrPut((*rank).commAttributes), "MPI_Comm_set_attr": attrPut((*rank).commAttributes), "MPI_Type_set_attr": attrPut((*rank).typeAttributes),
+	"MPI_Attr_get": attrGet((*rank).commAttributes), "MPI_Comm_get_attr": attrGet((*rank).commAttributes), "MPI_Type_get_attr": attrGet((*rank).typeAttributes),
+	"MPI_Attr_delete": attrDelete((*rank).commAttributes), "MPI_Comm_delete_attr": attrDelete((*rank).commAttributes), "MPI_Type_delete_attr": attrDelete((*rank).typeAttributes),
 
-	"MPI_Topo_test": topoTest, "MPI_Cart_create": cartCreate, "MPI_Dims_create": dimsCreate, "MPI_Graph_create": graphCreate, "MPI_Graphdims_get": graphdimsGet, "MPI_Graph_get": graphGet,
+	"MPI_Topo_test": topoTest, "MPI_Cart_create": cartCreate, "MPI_Dims_create": dimsCreate, "MPI_Graph_create": graphCreate,
+	"MPI_Dist_graph_create": distGraphCreate, "MPI_Dist_graph_create_adjacent": distGraphCreateAdjacent, "MPI_Dist_graph_neighbors_count": distGraphCount, "MPI_Dist_graph_neighbors": distGraphNeighbors,
+	"MPI_Graphdims_get": graphdimsGet, "MPI_Graph_get": graphGet,
 	"MPI_Cartdim_get": cartdimGet, "MPI_Cart_get": cartGet, "MPI_Cart_rank": cartRank, "MPI_Cart_coords": cartCoords,
 	"MPI_Graph_neighbors_count": neighborsCount, "MPI_Graph_neighbors": neighbors, "MPI_Cart_shift": cartShift, "MPI_Cart_sub": cartSub, "MPI_Cart_map": cartMap, "MPI_Graph_map": graphMap,
 
@@ -145,9 +170,10 @@ func (r *rank) init() {
 
 func finalize(r *rank, _ args) {
 	if r.self != nil {
-		r.deleteAll(r.self)
+		r.deleteAll(commSelf, &r.self.attributes)
 	}
-	r.deleteAll(r.own)
+	r.deleteAll(commWorld, &r.own.attributes)
+	r.world.Settle()
 	r.finalized = true
 }
 
@@ -190,7 +216,52 @@ func classOf(code int) mpi.Class {
 	return mpi.ErrUnknown
 }
 
+// errorCode is one that the program has added, or a class.
+type errorCode struct {
+	class int
+	text  string
+}
+
+// added returns what the program has added as a number, or nil.
+func (r *rank) added(n int) *errorCode {
+	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) {
+		return &r.errors[i]
+	}
+	return nil
+}
+
+func (r *rank) addError(class int, at uintptr) {
+	r.errors = append(r.errors, errorCode{class: class})
+	n := lastCode + len(r.errors)
+	if class < 0 {
+		r.errors[len(r.errors)-1].class = n
+	}
+	set(at, int32(n))
+	set(r.libraryAttribute(lastUsedCode), int32(n))
+}
+
+func addErrorClass(r *rank, a args) { r.addError(-1, a[0]) }
+
+func addErrorCode(r *rank, a args) {
+	if n := int(a[0]); n < 0 || n > lastCode && r.added(n) == nil {
+		r.fail(mpi.ErrArg, "%d is no class of errors", n)
+	}
+	r.addError(int(a[0]), a[1])
+}
+
+func addErrorString(r *rank, a args) {
+	e := r.added(int(a[0]))
+	if e == nil {
+		r.fail(mpi.ErrArg, "the program has not added error code %d", int(a[0]))
+	}
+	e.text = text(a[1])
+}
+
 func errorString(r *rank, a args) {
+	if e := r.added(int(a[0])); e != nil {
+		setText(a[1], e.text, 512, a[2])
+		return
+	}
 	c := classOf(int(a[0]))
 	if c == mpi.ErrUnknown && int(a[0]) != 14 {
 		r.fail(mpi.ErrArg, "%d is no error code", int(a[0]))
@@ -199,10 +270,13 @@ func errorString(r *rank, a args) {
 }
 
 func errorClass(r *rank, a args) {
-	if n := int(a[0]); n < 0 || n > lastCode {
+	n := int(a[0])
+	if e := r.added(n); e != nil {
+		n = e.class
+	} else if n < 0 || n > lastCode {
 		r.fail(mpi.ErrArg, "%d is no error code", n)
 	}
-	set(a[1], int32(a[0]))
+	set(a[1], int32(n))
 }
 
 func errhandlerCreate(r *rank, a args) {
@@ -298,6 +372,19 @@ func allocMem(r *rank, a args) {
 
 // info is a list of keys and values.
 type info struct{ keys, values []string }
+
+// There are no hints that the library heeds: it ignores all, and has none.
+
+func commSetInfo(r *rank, a args) {
+	if r.comm(a[0]); a[1] != infoNull {
+		r.info(a[1])
+	}
+}
+
+func commGetInfo(r *rank, a args) {
+	r.comm(a[0])
+	set(a[1], r.infos.add(kindInfo, &info{}))
+}
 
 func (r *rank) info(h uintptr) *info {
 	if x := r.infos.get(kindInfo, h); x != nil {

@@ -119,21 +119,24 @@ type handles struct {
 
 	keyvals    map[int]*keyval
 	nextKeyval int
-	predefined *[8]int32 // values of the library's attributes, in C's memory
+	library    map[uintptr]*madeType // datatypes of the library's to which the program has given something
+	predefined *[8]int32             // values of the library's attributes, in C's memory
 
 	collectives int // non-blocking collective operations that were started
 
 	combined uintptr // the datatype of the reduction under way
-	failing  int     // what a callback has returned, other than MPI_SUCCESS
+	errors   []errorCode
+	failing  int // what a callback has returned, other than MPI_SUCCESS
 }
 
 // comm is a communicator.
 type comm struct {
 	*mpi.Comm
-	handle     uintptr
-	name       string
-	attributes []attribute
-	started    int // non-blocking collective operations
+	handle        uintptr
+	name          string
+	attributes    attributes
+	neighbourhood *neighbourhood // nil: it has none
+	started       int            // non-blocking collective operations
 }
 
 // request is an operation that the program has started: of messages, or collective.
@@ -142,10 +145,12 @@ type request struct {
 	p *pending // nil: it is q
 }
 
-// madeType is a datatype that a program has made.
+// madeType is a datatype that a program has made, or to which it has given something.
 type madeType struct {
 	*mpi.Datatype
-	name string
+	name       string
+	recipe     recipe
+	attributes attributes
 }
 
 func (x *handles) init(world *mpi.Comm) {
@@ -159,6 +164,9 @@ func (r *rank) comm(h uintptr) *comm {
 		return r.own
 	}
 	if c := r.comms.get(kindComm, h); c != nil {
+		if (*c).Comm == nil {
+			r.fail(mpi.ErrComm, "MPI_Comm_idup, which makes the communicator, is not complete")
+		}
 		return *c
 	}
 	switch h {
@@ -219,7 +227,20 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 	return nil
 }
 
-func (r *rank) addType(t *mpi.Datatype) uintptr { return r.types.add(kindType, &madeType{Datatype: t}) }
+// typeOf returns what the program may change of a datatype.
+func (r *rank) typeOf(h uintptr) *madeType {
+	t := r.datatype(h)
+	if m := r.types.get(kindType, h); m != nil {
+		return *m
+	}
+	if r.library == nil {
+		r.library = map[uintptr]*madeType{}
+	}
+	if r.library[h] == nil {
+		r.library[h] = &madeType{Datatype: t, name: basicNames[h-datatypeNull], recipe: recipe{combiner: combinerNamed}}
+	}
+	return r.library[h]
+}
 
 // request returns the request at an address; MPI_REQUEST_NULL is one that is null.
 func (r *rank) request(at uintptr) (mpi.Request, *request) {

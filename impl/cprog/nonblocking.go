@@ -3,6 +3,8 @@
 package cprog
 
 import (
+	"unsafe"
+
 	"github.com/loggp/loggp/impl/mpi"
 )
 
@@ -16,6 +18,8 @@ type pending struct {
 	r      *rank
 	c      *comm
 	aside  *mpi.Comm // whose messages are apart from the program's
+	ranks  int       // of the communicator, or of the other group
+	me     int       // this rank among them; -1: it is of the other group
 	tag    int
 	reqs   []mpi.Request
 	finish func() // what is done when all messages are there; nil: nothing
@@ -29,12 +33,36 @@ const tags = 1 << 20
 // pending begins an operation on a communicator.
 func (r *rank) pending(h uintptr) *pending {
 	c := r.comm(h)
-	if c.IsInter() {
-		r.fail(mpi.ErrComm, "the communicator is between two groups: merge them first")
-	}
 	r.collectives++
 	c.started = (c.started + 1) % tags
-	return &pending{r: r, c: c, aside: c.Aside(), tag: c.started}
+	p := &pending{r: r, c: c, aside: c.Aside(), ranks: c.Size(), me: c.Rank(), tag: c.started}
+	if c.IsInter() {
+		p.ranks, p.me = c.RemoteSize(), -1
+	}
+	return p
+}
+
+// at waits for an operation that another handler starts, which has one argument more: where its request goes.
+func at(start handler, request int) handler {
+	return func(r *rank, a args) {
+		b, h := new([16]uintptr), new(uintptr)
+		copy(b[:], a[:request])
+		b[request] = uintptr(unsafe.Pointer(h))
+		start(r, b)
+		r.waitOne(b[request])
+	}
+}
+
+// between makes a handler of an operation which is another one between two groups. comm is where its communicator is.
+func between(within, start handler, comm int) handler {
+	across := at(start, comm+1)
+	return func(r *rank, a args) {
+		if r.comm(a[comm]).IsInter() {
+			across(r, a)
+			return
+		}
+		within(r, a)
+	}
 }
 
 func (p *pending) send(b mpi.Buffer, to int) {
@@ -44,12 +72,23 @@ func (p *pending) recv(b mpi.Buffer, from int) {
 	p.reqs = append(p.reqs, p.aside.Irecv(b, from, p.tag))
 }
 
-// root fails if a root is none of the ranks.
-func (p *pending) root(n uintptr) int {
-	if int(n) < 0 || int(n) >= p.c.Size() {
-		p.r.fail(mpi.ErrRoot, "root %d is not in a communicator of %d", int(n), p.c.Size())
+// The root of an operation between two groups is here, or one of the other group's, or a rank beside this one.
+const (
+	rootHere   = -4 // MPI_ROOT
+	rootBeside = procNull
+)
+
+// root fails if a root is none of the ranks. It is this one if here says so, and has nothing to do with this one if neither
+// does there.
+func (p *pending) root(n uintptr) (root int, here, there bool) {
+	root = int(n)
+	switch {
+	case p.me < 0 && (root == rootHere || root == rootBeside):
+		return root, root == rootHere, false
+	case root < 0 || root >= p.ranks:
+		p.r.fail(mpi.ErrRoot, "root %d is not in a group of %d", root, p.ranks)
 	}
-	return int(n)
+	return root, root == p.me, root != p.me
 }
 
 // under stores a request for the operation at an address.
@@ -90,28 +129,25 @@ var zero = mpi.Buffer{Type: mpi.Byte}
 
 func ibarrier(r *rank, a args) {
 	p := r.pending(a[0])
-	for i := range p.c.Size() {
-		if i != p.c.Rank() {
-			p.send(zero, i)
-			p.recv(zero, i)
-		}
-	}
+	p.fromAll(true, func(int) mpi.Buffer { return zero })
+	p.toAll(true, func(int) mpi.Buffer { return zero })
 	p.under(a[1])
 }
 
 func ibcast(r *rank, a args) {
 	p := r.pending(a[4])
-	b, root := r.buffer(a[0], int(a[1]), a[2]), p.root(a[3])
-	if p.c.Rank() != root {
-		p.recv(b, root)
-	} else {
-		for i := range p.c.Size() {
-			if i != root {
-				p.send(b, i)
-			}
-		}
-	}
+	p.broadcast(func() mpi.Buffer { return r.buffer(a[0], int(a[1]), a[2]) }, a[3])
 	p.under(a[5])
+}
+
+func (p *pending) broadcast(b func() mpi.Buffer, at uintptr) {
+	switch root, here, there := p.root(at); {
+	case here:
+		all := b()
+		p.toAll(true, func(int) mpi.Buffer { return all })
+	case there:
+		p.recv(b(), root)
+	}
 }
 
 // block returns the part of rank i of a buffer that has as much for each rank.
@@ -119,12 +155,12 @@ func block(b mpi.Buffer, i int) mpi.Buffer { return b.Part(i*b.Count, b.Count) }
 
 func igather(r *rank, a args) {
 	p := r.pending(a[7])
-	root := p.root(a[6])
-	if p.c.Rank() == root {
-		all := r.blocks(p.c.Size(), a[3], int(a[4]), a[5])
+	root, here, there := p.root(a[6])
+	if here {
+		all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 		p.fromAll(a[0] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
 	}
-	if p.c.Rank() != root || a[0] != inPlace {
+	if there || p.alsoMine(here, a[0]) {
 		p.send(r.buffer(a[0], int(a[1]), a[2]), root)
 	}
 	p.under(a[8])
@@ -132,20 +168,25 @@ func igather(r *rank, a args) {
 
 func igatherv(r *rank, a args) {
 	p := r.pending(a[8])
-	root := p.root(a[7])
-	if p.c.Rank() == root {
-		p.fromAll(a[0] == inPlace, r.parts(p.c, a[3], a[4], a[5], a[6]).part)
+	root, here, there := p.root(a[7])
+	if here {
+		p.fromAll(a[0] == inPlace, r.parts(p.ranks, a[3], a[4], a[5], a[6]).part)
 	}
-	if p.c.Rank() != root || a[0] != inPlace {
+	if there || p.alsoMine(here, a[0]) {
 		p.send(r.buffer(a[0], int(a[1]), a[2]), root)
 	}
 	p.under(a[9])
 }
 
+// alsoMine reports whether a root has a part of its own, which is not in place.
+func (p *pending) alsoMine(here bool, buffer uintptr) bool {
+	return here && p.me >= 0 && buffer != inPlace
+}
+
 // fromAll receives a part from each rank, but from this one itself if its part is in place.
 func (p *pending) fromAll(placed bool, part func(i int) mpi.Buffer) {
-	for i := range p.c.Size() {
-		if !placed || i != p.c.Rank() {
+	for i := range p.ranks {
+		if !placed || i != p.me {
 			p.recv(part(i), i)
 		}
 	}
@@ -153,8 +194,8 @@ func (p *pending) fromAll(placed bool, part func(i int) mpi.Buffer) {
 
 // toAll sends likewise.
 func (p *pending) toAll(placed bool, part func(i int) mpi.Buffer) {
-	for i := range p.c.Size() {
-		if !placed || i != p.c.Rank() {
+	for i := range p.ranks {
+		if !placed || i != p.me {
 			p.send(part(i), i)
 		}
 	}
@@ -162,12 +203,12 @@ func (p *pending) toAll(placed bool, part func(i int) mpi.Buffer) {
 
 func iscatter(r *rank, a args) {
 	p := r.pending(a[7])
-	root := p.root(a[6])
-	if p.c.Rank() != root || a[3] != inPlace {
+	root, here, there := p.root(a[6])
+	if there || p.alsoMine(here, a[3]) {
 		p.recv(r.buffer(a[3], int(a[4]), a[5]), root)
 	}
-	if p.c.Rank() == root {
-		all := r.blocks(p.c.Size(), a[0], int(a[1]), a[2])
+	if here {
+		all := r.blocks(p.ranks, a[0], int(a[1]), a[2])
 		p.toAll(a[3] == inPlace, func(i int) mpi.Buffer { return block(all, i) })
 	}
 	p.under(a[8])
@@ -175,34 +216,36 @@ func iscatter(r *rank, a args) {
 
 func iscatterv(r *rank, a args) {
 	p := r.pending(a[8])
-	root := p.root(a[7])
-	if p.c.Rank() != root || a[4] != inPlace {
+	root, here, there := p.root(a[7])
+	if there || p.alsoMine(here, a[4]) {
 		p.recv(r.buffer(a[4], int(a[5]), a[6]), root)
 	}
-	if p.c.Rank() == root {
-		p.toAll(a[4] == inPlace, r.parts(p.c, a[0], a[1], a[2], a[3]).part)
+	if here {
+		p.toAll(a[4] == inPlace, r.parts(p.ranks, a[0], a[1], a[2], a[3]).part)
 	}
 	p.under(a[9])
 }
 
 func iallgather(r *rank, a args) {
 	p := r.pending(a[6])
-	all := r.blocks(p.c.Size(), a[3], int(a[4]), a[5])
+	all := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 	p.gatherAll(a[0] == inPlace, a, func(i int) mpi.Buffer { return block(all, i) })
 	p.under(a[7])
 }
 
 func iallgatherv(r *rank, a args) {
 	p := r.pending(a[7])
-	p.gatherAll(a[0] == inPlace, a, r.parts(p.c, a[3], a[4], a[5], a[6]).part)
+	p.gatherAll(a[0] == inPlace, a, r.parts(p.ranks, a[3], a[4], a[5], a[6]).part)
 	p.under(a[8])
 }
 
 // gatherAll receives a part from each rank, and sends to each what this one gives.
 func (p *pending) gatherAll(placed bool, a args, part func(i int) mpi.Buffer) {
 	p.fromAll(placed, part)
-	mine := part(p.c.Rank())
-	if !placed {
+	var mine mpi.Buffer
+	if placed {
+		mine = part(p.me)
+	} else {
 		mine = p.r.buffer(a[0], int(a[1]), a[2])
 	}
 	p.toAll(placed, func(int) mpi.Buffer { return mine })
@@ -210,10 +253,10 @@ func (p *pending) gatherAll(placed bool, a args, part func(i int) mpi.Buffer) {
 
 func ialltoall(r *rank, a args) {
 	p := r.pending(a[6])
-	into := r.blocks(p.c.Size(), a[3], int(a[4]), a[5])
+	into := r.blocks(p.ranks, a[3], int(a[4]), a[5])
 	from := clone(into)
 	if a[0] != inPlace {
-		from = r.blocks(p.c.Size(), a[0], int(a[1]), a[2])
+		from = r.blocks(p.ranks, a[0], int(a[1]), a[2])
 	}
 	p.fromAll(false, func(i int) mpi.Buffer { return block(into, i) })
 	p.toAll(false, func(i int) mpi.Buffer { return block(from, i) })
@@ -222,12 +265,12 @@ func ialltoall(r *rank, a args) {
 
 func ialltoallv(r *rank, a args) {
 	p := r.pending(a[8])
-	into := r.parts(p.c, a[4], a[5], a[6], a[7])
+	into := r.parts(p.ranks, a[4], a[5], a[6], a[7])
 	from := into
 	if a[0] == inPlace {
 		from.all = clone(into.all)
 	} else {
-		from = r.parts(p.c, a[0], a[1], a[2], a[3])
+		from = r.parts(p.ranks, a[0], a[1], a[2], a[3])
 	}
 	p.fromAll(false, into.part)
 	p.toAll(false, from.part)
@@ -236,14 +279,14 @@ func ialltoallv(r *rank, a args) {
 
 func ialltoallw(r *rank, a args) {
 	p := r.pending(a[8])
-	into := r.buffers(p.c, a[4], a[5], a[6], a[7])
+	into := r.buffers(a[4], a[5], ints(a[6], p.ranks), a[7])
 	from := make([]mpi.Buffer, len(into))
 	if a[0] == inPlace {
 		for i := range into {
 			from[i] = flatCopy(into[i])
 		}
 	} else {
-		from = r.buffers(p.c, a[0], a[1], a[2], a[3])
+		from = r.buffers(a[0], a[1], ints(a[2], p.ranks), a[3])
 	}
 	p.fromAll(false, func(i int) mpi.Buffer { return into[i] })
 	p.toAll(false, func(i int) mpi.Buffer { return from[i] })
@@ -255,7 +298,7 @@ func ialltoallw(r *rank, a args) {
 func (p *pending) combine(first, last int, mine, out mpi.Buffer, o *mpi.Op, datatype uintptr) {
 	operands := make([]mpi.Buffer, last-first)
 	for i := range operands {
-		if first+i == p.c.Rank() {
+		if first+i == p.me {
 			operands[i] = flatCopy(mine)
 			continue
 		}
@@ -286,15 +329,20 @@ func (r *rank) checkOp(o *mpi.Op, b mpi.Buffer) {
 
 func ireduce(r *rank, a args) {
 	p := r.pending(a[6])
-	root, o := p.root(a[5]), r.op(a[4], a[3])
-	if p.c.Rank() != root {
+	o := r.op(a[4], a[3])
+	switch root, here, there := p.root(a[5]); {
+	case there:
 		b := r.buffer(a[0], int(a[2]), a[3])
 		r.checkOp(o, b)
 		p.send(b, root)
-	} else {
+	case here && p.me < 0:
+		out := r.buffer(a[1], int(a[2]), a[3])
+		r.checkOp(o, out)
+		p.combine(0, p.ranks, out, out, o, a[3])
+	case here:
 		in, out := r.pair(a[0], a[1], int(a[2]), a[3])
 		r.checkOp(o, out)
-		p.combine(0, p.c.Size(), in, out, o, a[3])
+		p.combine(0, p.ranks, in, out, o, a[3])
 	}
 	p.under(a[7])
 }
@@ -304,7 +352,7 @@ func iallreduce(r *rank, a args) {
 	o := r.op(a[4], a[3])
 	in, out := r.pair(a[0], a[1], int(a[2]), a[3])
 	r.checkOp(o, out)
-	p.combine(0, p.c.Size(), in, out, o, a[3])
+	p.combine(0, p.ranks, in, out, o, a[3])
 	p.toAll(true, func(int) mpi.Buffer { return in })
 	p.under(a[6])
 }
@@ -361,8 +409,23 @@ func (p *pending) reduceParts(a args, counts []int) {
 	}
 	out := r.buffer(a[1], counts[p.c.Rank()], a[3])
 	r.checkOp(o, out)
+	if p.me < 0 { // the other group divides it in another way: it gets all
+		whole := flatCopy(in)
+		p.combine(0, p.ranks, whole, whole, o, a[3])
+		all := p.finish
+		p.finish = func() {
+			all()
+			mine := whole.Part(offsets[p.c.Rank()], counts[p.c.Rank()])
+			flat := make([]byte, mine.Len())
+			mine.Pack(flat, 0)
+			out.Unpack(flat, 0)
+		}
+		p.toAll(true, func(int) mpi.Buffer { return in })
+		p.under(a[6])
+		return
+	}
 	part := func(i int) mpi.Buffer { return in.Part(offsets[i], counts[i]) }
-	p.combine(0, p.c.Size(), part(p.c.Rank()), out, o, a[3])
+	p.combine(0, p.ranks, part(p.me), out, o, a[3])
 	p.toAll(true, part)
 	p.under(a[6])
 }

@@ -40,7 +40,8 @@ type rank struct {
 type call struct {
 	number  int
 	args    args
-	from    uintptr // where the program calls it
+	from    uintptr   // where the program calls it
+	comm    *mpi.Comm // whose handler gets its errors
 	result  int64
 	real    float64
 	pending bool // the error that it makes is told by statuses
@@ -131,7 +132,7 @@ func (r *rank) resume() C.int64_t {
 func (r *rank) serve() {
 	before := r.now
 	h := &r.h.r
-	r.now = call{number: int(h.call), args: args(unsafe.Pointer(h.args)), from: uintptr(h.caller)}
+	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), from: uintptr(h.caller)}
 	if err := r.world.Catch(r.attempt); err != nil {
 		r.now.result = int64(r.code(err))
 	}
@@ -144,6 +145,9 @@ func (r *rank) handle() {
 	defer r.located()
 	if !r.initialized || r.finalized {
 		r.checkPhase()
+	}
+	if i := toolchain.Functions[r.now.number].Comm; i >= 0 {
+		r.now.comm = r.comm(r.now.args[i]).Comm
 	}
 	handlers[r.now.number](r, r.now.args)
 }
@@ -172,8 +176,13 @@ func (r *rank) located() {
 func (r *rank) name() string { return toolchain.Functions[r.now.number].Name }
 
 // wrong is an error of the function that the program is in.
-func (r *rank) wrong(c mpi.Class, format string, args ...any) *mpi.Error {
-	return &mpi.Error{Class: c, Rank: r.world.Rank(), Call: r.name(), At: r.site(r.now.from), Text: fmt.Sprintf(format, args...)}
+func (r *rank) wrong(c mpi.Class, format string, args ...any) (err *mpi.Error) {
+	defer func() {
+		err = recover().(*mpi.Error)
+		err.Call, err.At = r.name(), r.site(r.now.from)
+	}()
+	r.now.comm.Raise(c, format, args...)
+	return nil
 }
 
 // fail ends the function that the program is in with an error.

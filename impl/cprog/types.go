@@ -26,7 +26,8 @@ var named = []struct {
 	{0x08, "MPI_SHORT", mpi.Int16}, {0x09, "MPI_INT", mpi.Int32}, {0x0a, "MPI_LONG", mpi.Int64}, {0x0b, "MPI_LONG_LONG", mpi.Int64},
 	{0x0c, "MPI_UNSIGNED_SHORT", mpi.Uint16}, {0x0d, "MPI_UNSIGNED", mpi.Uint32}, {0x0e, "MPI_UNSIGNED_LONG", mpi.Uint64}, {0x0f, "MPI_UNSIGNED_LONG_LONG", mpi.Uint64},
 	{0x10, "MPI_FLOAT", mpi.Float32}, {0x12, "MPI_C_FLOAT_COMPLEX", mpi.Complex64}, {0x14, "MPI_DOUBLE", mpi.Float64}, {0x16, "MPI_C_DOUBLE_COMPLEX", mpi.Complex128},
-	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble},
+	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble}, {0x24, "MPI_C_LONG_DOUBLE_COMPLEX", mpi.Contiguous(2, mpi.LongDouble).Commit()},
+	{0x13, "MPI_CXX_FLOAT_COMPLEX", mpi.Complex64}, {0x17, "MPI_CXX_DOUBLE_COMPLEX", mpi.Complex128}, {0x25, "MPI_CXX_LONG_DOUBLE_COMPLEX", mpi.Contiguous(2, mpi.LongDouble).Commit()}, {0x39, "MPI_CXX_BOOL", mpi.Bool},
 	{0x28, "MPI_FLOAT_INT", mpi.Float32Int32}, {0x29, "MPI_DOUBLE_INT", mpi.Float64Int32}, {0x2a, "MPI_LONG_INT", mpi.Int64Int32}, {0x2b, "MPI_2INT", mpi.Int32Int32},
 	{0x2c, "MPI_SHORT_INT", mpi.Int16Int32}, {0x2d, "MPI_LONG_DOUBLE_INT", mpi.LongDoubleInt32},
 	{0x38, "MPI_C_BOOL", mpi.Bool}, {0x3c, "MPI_WCHAR", mpi.Int32},
@@ -131,71 +132,82 @@ func (r *rank) count(n uintptr) int {
 }
 
 func typeContiguous(r *rank, a args) {
-	set(a[2], r.addType(mpi.Contiguous(r.count(a[0]), r.datatype(a[1]))))
+	r.made(a[2], mpi.Contiguous(r.count(a[0]), r.datatype(a[1])), combinerContiguous, scalars(a[0]), nil, a[1])
 }
 
 func typeVector(r *rank, a args) {
-	set(a[4], r.addType(mpi.Vector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3]))))
+	r.made(a[4], mpi.Vector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerVector, scalars(a[0], a[1], a[2]), nil, a[3])
 }
 
 func typeHvector(r *rank, a args) {
-	set(a[4], r.addType(mpi.Hvector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3]))))
+	r.made(a[4], mpi.Hvector(r.count(a[0]), r.count(a[1]), int(a[2]), r.datatype(a[3])), combinerHvector, scalars(a[0], a[1]), []int{int(a[2])}, a[3])
 }
 
 func typeIndexed(r *rank, a args) {
 	n := r.count(a[0])
-	set(a[4], r.addType(mpi.Indexed(ints(a[1], n), ints(a[2], n), r.datatype(a[3]))))
+	lengths, offsets := ints(a[1], n), ints(a[2], n)
+	r.made(a[4], mpi.Indexed(lengths, offsets, r.datatype(a[3])), combinerIndexed, slices.Concat([]int{n}, lengths, offsets), nil, a[3])
 }
 
 func typeHindexed(r *rank, a args) {
 	n := r.count(a[0])
-	set(a[4], r.addType(mpi.Hindexed(ints(a[1], n), words(a[2], n), r.datatype(a[3]))))
+	lengths, offsets := ints(a[1], n), words(a[2], n)
+	r.made(a[4], mpi.Hindexed(lengths, offsets, r.datatype(a[3])), combinerHindexed, slices.Concat([]int{n}, lengths), offsets, a[3])
 }
 
 func typeIndexedBlock(r *rank, a args) {
 	n := r.count(a[0])
-	set(a[4], r.addType(mpi.Indexed(slices.Repeat([]int{r.count(a[1])}, n), ints(a[2], n), r.datatype(a[3]))))
+	offsets := ints(a[2], n)
+	t := mpi.Indexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
+	r.made(a[4], t, combinerIndexedBlock, slices.Concat(scalars(a[0], a[1]), offsets), nil, a[3])
 }
 
 func typeHindexedBlock(r *rank, a args) {
 	n := r.count(a[0])
-	set(a[4], r.addType(mpi.Hindexed(slices.Repeat([]int{r.count(a[1])}, n), words(a[2], n), r.datatype(a[3]))))
+	offsets := words(a[2], n)
+	t := mpi.Hindexed(slices.Repeat([]int{r.count(a[1])}, n), offsets, r.datatype(a[3]))
+	r.made(a[4], t, combinerHindexedBlock, scalars(a[0], a[1]), offsets, a[3])
 }
 
 func typeStruct(r *rank, a args) {
 	n := r.count(a[0])
+	lengths, offsets, of := ints(a[1], n), words(a[2], n), slice[uintptr](a[3], n)
 	types := make([]*mpi.Datatype, n)
-	for i, h := range slice[uintptr](a[3], n) {
+	for i, h := range of {
 		types[i] = r.datatype(h)
 	}
-	set(a[4], r.addType(mpi.Struct(ints(a[1], n), words(a[2], n), types)))
+	r.made(a[4], mpi.Struct(lengths, offsets, types), combinerStruct, slices.Concat([]int{n}, lengths), offsets, of...)
 }
 
 func typeResized(r *rank, a args) {
-	set(a[3], r.addType(mpi.Resized(r.datatype(a[0]), int(a[1]), int(a[2]))))
+	r.made(a[3], mpi.Resized(r.datatype(a[0]), int(a[1]), int(a[2])), combinerResized, nil, []int{int(a[1]), int(a[2])}, a[0])
 }
 
 func typeDup(r *rank, a args) {
+	set(a[1], uintptr(datatypeNull)) // which an error leaves there
 	t := r.datatype(a[0])
-	d := mpi.Contiguous(1, t)
+	copied := r.copyAttributes(a[0], r.typeOf(a[0]).attributes)
+	d := t.Copy()
 	if t.Usable() == nil {
 		d.Commit()
 	}
-	set(a[1], r.addType(d))
+	r.made(a[1], d, combinerDup, nil, nil, a[0])
+	r.typeOf(*ptr[uintptr](a[1])).attributes = copied
 }
 
 // typeSubarray makes loops from the dimension that changes fastest to the slowest one.
 func typeSubarray(r *rank, a args) {
 	n := r.count(a[0])
 	sizes, parts, starts, t := ints(a[1], n), ints(a[2], n), ints(a[3], n), r.datatype(a[5])
+	arguments := slices.Concat([]int{n}, sizes, parts, starts, scalars(a[4]))
 	switch {
 	case n < 1:
 		r.fail(mpi.ErrArg, "an array of %d dimensions", n)
-	case int(a[4]) == 15: // MPI_ORDER_FORTRAN
+	case int(a[4]) == orderFortran:
 		slices.Reverse(sizes)
 		slices.Reverse(parts)
 		slices.Reverse(starts)
-	case int(a[4]) != 12:
+	case int(a[4]) != orderC:
 		r.fail(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
 	}
 	for d := range n {
@@ -210,7 +222,7 @@ func typeSubarray(r *rank, a args) {
 		at += starts[d] * stride
 		stride *= sizes[d]
 	}
-	set(a[6], r.addType(mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride)))
+	r.made(a[6], mpi.Resized(mpi.Hindexed([]int{1}, []int{at}, part), 0, stride), combinerSubarray, arguments, nil, a[5])
 }
 
 func typeCommit(r *rank, a args) { r.datatype(*ptr[uintptr](a[0])).Commit() }
@@ -221,6 +233,7 @@ func typeFree(r *rank, a args) {
 	if r.types.get(kindType, h) == nil {
 		r.fail(mpi.ErrType, "%s cannot be freed", basicNames[h-datatypeNull])
 	}
+	r.deleteAll(h, &r.typeOf(h).attributes)
 	t.Free()
 	r.types.remove(h)
 	set(a[0], uintptr(datatypeNull))
@@ -241,21 +254,11 @@ func aintAdd(r *rank, a args)  { r.now.result = int64(a[0]) + int64(a[1]) }
 func aintDiff(r *rank, a args) { r.now.result = int64(a[0]) - int64(a[1]) }
 
 func typeSetName(r *rank, a args) {
-	r.datatype(a[0])
-	if t := r.types.get(kindType, a[0]); t != nil {
-		(*t).name = text(a[1])
-	}
+	r.typeOf(a[0]).name = text(a[1])
 }
 
 func typeGetName(r *rank, a args) {
-	r.datatype(a[0])
-	name := ""
-	if t := r.types.get(kindType, a[0]); t != nil {
-		name = (*t).name
-	} else {
-		name = basicNames[a[0]-datatypeNull]
-	}
-	setText(a[1], name, maxName, a[2])
+	setText(a[1], r.typeOf(a[0]).name, maxName, a[2])
 }
 
 const maxName = 128 // MPI_MAX_OBJECT_NAME
@@ -272,4 +275,192 @@ func unpack(r *rank, a args) {
 
 func packSize(r *rank, a args) {
 	set(a[3], int32(r.comm(a[2]).PackSize(int(a[0]), r.datatype(a[1]))))
+}
+
+// How programs have made their datatypes (MPI-4.0, 5.1.13).
+
+// Combiners of mpi.h.
+const (
+	combinerNamed = 101 + iota
+	combinerDup
+	combinerContiguous
+	combinerVector
+	combinerHvector
+	combinerIndexed
+	combinerHindexed
+	combinerIndexedBlock
+	combinerHindexedBlock
+	combinerStruct
+	combinerSubarray
+	combinerDarray
+	_ // of Fortran 90's kinds
+	_
+	_
+	combinerResized
+)
+
+// recipe is how a datatype was made.
+type recipe struct {
+	combiner  int
+	integers  []int
+	addresses []int
+	types     []ingredient
+}
+
+// ingredient is a datatype that another one is made of. One that the program has made is kept after it was freed.
+type ingredient struct {
+	handle uintptr // of the library's
+	made   *madeType
+}
+
+// made stores the handle of a new datatype at an address, and keeps how it was made: of the types of handles, and the
+// arguments of its constructor.
+func (r *rank) made(at uintptr, t *mpi.Datatype, combiner int, integers, addresses []int, of ...uintptr) {
+	m := &madeType{Datatype: t, recipe: recipe{combiner: combiner, integers: integers, addresses: addresses}}
+	for _, h := range of {
+		i := ingredient{handle: h}
+		if x := r.types.get(kindType, h); x != nil {
+			i.made = *x
+		}
+		m.recipe.types = append(m.recipe.types, i)
+	}
+	set(at, r.types.add(kindType, m))
+}
+
+// scalars returns arguments that are of type int in C.
+func scalars(words ...uintptr) []int {
+	out := make([]int, len(words))
+	for i, w := range words {
+		out[i] = int(int32(w))
+	}
+	return out
+}
+
+func typeEnvelope(r *rank, a args) {
+	x := r.typeOf(a[0]).recipe
+	set(a[1], int32(len(x.integers)))
+	set(a[2], int32(len(x.addresses)))
+	set(a[3], int32(len(x.types)))
+	set(a[4], int32(x.combiner))
+}
+
+func typeContents(r *rank, a args) {
+	x := r.typeOf(a[0]).recipe
+	switch {
+	case x.combiner == combinerNamed:
+		r.fail(mpi.ErrType, "%s is not made of other datatypes", basicNames[a[0]-datatypeNull])
+	case int(a[1]) < len(x.integers) || int(a[2]) < len(x.addresses) || int(a[3]) < len(x.types):
+		r.fail(mpi.ErrArg, "the arrays have room for %d integers, %d addresses and %d datatypes of %d, %d and %d",
+			int(a[1]), int(a[2]), int(a[3]), len(x.integers), len(x.addresses), len(x.types))
+	}
+	setInts(a[4], x.integers, len(x.integers))
+	copy(slice[int](a[5], len(x.addresses)), x.addresses)
+	for i, t := range x.types {
+		h := t.handle
+		if t.made != nil {
+			h = r.types.add(kindType, &madeType{Datatype: t.made.Copy(), recipe: t.made.recipe})
+		}
+		slice[uintptr](a[6], len(x.types))[i] = h
+	}
+}
+
+// typeDarray makes the part of one rank of an array that is distributed over a grid of ranks, whose last dimension is that of
+// neighbouring ranks.
+func typeDarray(r *rank, a args) {
+	n := r.count(a[2])
+	sizes, kinds, blocks, grid, order, t := ints(a[3], n), ints(a[4], n), ints(a[5], n), ints(a[6], n), int(a[7]), r.datatype(a[8])
+	rank, ranks := int(a[1]), 1
+	for _, g := range grid {
+		if g < 1 {
+			r.fail(mpi.ErrArg, "a grid with %d ranks in a dimension", g)
+		}
+		ranks *= g
+	}
+	switch {
+	case n < 1:
+		r.fail(mpi.ErrArg, "an array of %d dimensions", n)
+	case ranks != int(a[0]):
+		r.fail(mpi.ErrArg, "a grid of %d ranks for %d", ranks, int(a[0]))
+	case rank < 0 || rank >= ranks:
+		r.fail(mpi.ErrArg, "rank %d is not in a grid of %d", rank, ranks)
+	case order != orderC && order != orderFortran:
+		r.fail(mpi.ErrArg, "the order is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN")
+	}
+	at := make([]int, n)
+	for d, rest := n-1, rank; d >= 0; d-- {
+		at[d], rest = rest%grid[d], rest/grid[d]
+	}
+	dimensions := make([]int, n) // from that which changes fastest
+	for i := range dimensions {
+		dimensions[i] = i
+	}
+	if order == orderC {
+		slices.Reverse(dimensions)
+	}
+	stride, part := t.Extent(), t
+	for _, d := range dimensions {
+		lengths, starts := r.share(d, sizes[d], kinds[d], blocks[d], grid[d], at[d])
+		for i := range starts {
+			starts[i] *= stride
+		}
+		stride *= sizes[d]
+		part = mpi.Resized(mpi.Hindexed(lengths, starts, part), 0, stride)
+	}
+	r.made(a[9], part, combinerDarray, slices.Concat(scalars(a[0], a[1], a[2]), sizes, kinds, blocks, grid, []int{order}), nil, a[8])
+}
+
+// Of mpi.h.
+const (
+	orderC, orderFortran                                             = 12, 15
+	distributeNone, distributeBlock, distributeCyclic, distributeArg = 16, 17, 18, 19
+)
+
+// share returns the blocks of a dimension of n elements that place at of ranks gets.
+func (r *rank) share(dimension, n, kind, block, ranks, at int) (lengths, starts []int) {
+	switch {
+	case n < 1:
+		r.fail(mpi.ErrArg, "dimension %d has %d elements", dimension, n)
+	case kind == distributeNone:
+		if ranks != 1 {
+			r.fail(mpi.ErrArg, "dimension %d is not distributed, and has %d ranks", dimension, ranks)
+		}
+		return []int{n}, []int{0}
+	case kind == distributeBlock:
+		if block == distributeArg {
+			block = (n + ranks - 1) / ranks
+		}
+		if block > 0 && block*ranks < n {
+			r.fail(mpi.ErrArg, "dimension %d: %d blocks of %d elements are less than %d", dimension, ranks, block, n)
+		}
+	case kind == distributeCyclic:
+		if block == distributeArg {
+			block = 1
+		}
+	default:
+		r.fail(mpi.ErrArg, "dimension %d: %d is no distribution", dimension, kind)
+	}
+	if block < 1 {
+		r.fail(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
+	}
+	for from := at * block; from < n; from += block * ranks {
+		lengths, starts = append(lengths, min(block, n-from)), append(starts, from)
+	}
+	return lengths, starts
+}
+
+// typeMatchSize returns the datatype of a class that has a size.
+func typeMatchSize(r *rank, a args) {
+	classes := map[int]map[int]uintptr{
+		192: {1: 0xc1, 2: 0xc9, 4: 0xd1, 8: 0xd9}, // integers
+		193: {4: 0xd2, 8: 0xda, 16: 0x20},
+		194: {8: 0xdb, 16: 0xe3, 32: 0x24},
+	}
+	sizes, size := classes[int(a[0])], int(a[1])
+	switch {
+	case sizes == nil:
+		r.fail(mpi.ErrArg, "%d is no class of datatypes", int(a[0]))
+	case sizes[size] == 0:
+		r.fail(mpi.ErrArg, "no datatype of the class has %d bytes", size)
+	}
+	set(a[2], uintptr(datatypeNull)+sizes[size])
 }

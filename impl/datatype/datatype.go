@@ -88,6 +88,9 @@ func (t *Type) Free() error {
 	return nil
 }
 
+// Copy returns a type of the same layout that was just made, also of one that was freed.
+func (t *Type) Copy() *Type { return newType("", t.layout) }
+
 // Freed reports whether the type was freed: nothing more is made of it.
 func (t *Type) Freed() bool { return t.state.Load() == freed }
 

@@ -60,6 +60,9 @@ func Struct(lengths, offsets []int, types []*Type) (*Type, error) {
 		if lengths[i] < 0 {
 			return nil, fmt.Errorf("block %d has %d elements: counts are not negative", i, lengths[i])
 		}
+		if lengths[i] == 0 {
+			continue // wherever that would be
+		}
 		block, err := t.layout.repeat(lengths[i], t.extent())
 		if err == nil {
 			blocks[i], err = block.shift(offsets[i])

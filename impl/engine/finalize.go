@@ -32,13 +32,24 @@ func (r *Rank) firstOpen(of state) *Op {
 	panic("engine: no operation is open")
 }
 
-// Finalize makes progress until nothing of the rank is under way: buffered messages, operations
-// that the program has given up, and messages without a receive whose senders may yet cancel them.
+// Settle makes progress until buffered messages and operations that the program has given up are
+// complete: it may need their memory no longer.
+func (r *Rank) Settle() {
+	r.waits = finalizing{}
+	for r.buffer.pending > 0 || r.freed > 0 {
+		r.engine.Progress(true)
+	}
+	r.waits = nil
+}
+
+// Finalize makes progress until nothing of the rank is under way: what Settle waits for, and
+// messages without a receive whose senders may yet cancel them.
 // It returns how many messages have arrived that were not received, and the first of them: to look
 // for more would take time from programs that have none.
 func (r *Rank) Finalize() (int, *Arrival) {
+	r.Settle()
 	r.waits = finalizing{}
-	for r.buffer.pending > 0 || r.freed > 0 || r.engine.Unsettled() != nil {
+	for r.engine.Unsettled() != nil {
 		r.engine.Progress(true)
 	}
 	r.waits = nil

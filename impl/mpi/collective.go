@@ -300,7 +300,7 @@ func (c *Comm) Alltoallv(send Buffer, sendCounts, sendOffsets []int, recv Buffer
 	c.checkIntra()
 	c.parts(send, sendCounts, sendOffsets)
 	c.parts(recv, recvCounts, recvOffsets)
-	c.checkPartsDisjoint(recvCounts, recvOffsets)
+	c.checkPartsDisjoint(recv.Type, recvCounts, recvOffsets)
 	if datatype.Near(&send, &recv) {
 		c.checkShared(parts(send, sendCounts, sendOffsets), parts(recv, recvCounts, recvOffsets))
 	}
@@ -426,7 +426,7 @@ func (c *Comm) parts(b Buffer, counts, offsets []int) {
 // other nor with the buffer to send from.
 func (c *Comm) checkRecvParts(send, recv *Buffer, counts, offsets []int) {
 	c.parts(*recv, counts, offsets)
-	c.checkPartsDisjoint(counts, offsets)
+	c.checkPartsDisjoint(recv.Type, counts, offsets)
 	if datatype.Near(send, recv) {
 		c.checkShared([]Buffer{*send}, parts(*recv, counts, offsets))
 	}
@@ -442,7 +442,10 @@ func parts(b Buffer, counts, offsets []int) []Buffer {
 }
 
 // checkPartsDisjoint fails if two parts have an element in common. It is fast if they lie in order.
-func (c *Comm) checkPartsDisjoint(counts, offsets []int) {
+func (c *Comm) checkPartsDisjoint(t *Datatype, counts, offsets []int) {
+	if t.Size() == 0 {
+		return
+	}
 	end, ordered := math.MinInt, true
 	for i := range counts {
 		ordered = ordered && (counts[i] == 0 || offsets[i] >= end)

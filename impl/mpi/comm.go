@@ -43,7 +43,7 @@ func (c *Comm) Rank() int { return c.rank }
 // Size returns the number of ranks; of a communicator between two groups, of those on this side.
 func (c *Comm) Size() int {
 	if x := c.inter(); x != nil {
-		return len(x.local)
+		return x.comm.size
 	}
 	return c.size
 }
@@ -139,6 +139,7 @@ type state struct {
 	scratch  []byte               // memory for a result that is not used
 	calls    check.Calls          // nil: not noted
 	comms    []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
+	reserved uint32               // numbers for communicators
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

@@ -15,15 +15,53 @@ import (
 //
 // Note: each member keeps a table of the job's ranks, which is the fastest way from a message's
 // sender to its rank. Jobs of a million ranks should not be divided in many ways.
+//
+// Between two groups, all ranks of a side call it with the same group of ranks of their side. The communicator is between
+// the two; where one of them is empty, all get nil.
 func (c *Comm) Create(g Group) *Comm {
 	c.enter("Create")
+	c.checkWithin("Create", g)
+	x := c.inter()
+	if x == nil {
+		return c.newComm(g.members, c.newContext())
+	}
+	context := x.newContext(c)
+	other := decode(x.across(c, encode(g.members)))
+	own := x.comm.newComm(g.members, c.nextContext())
+	if own == nil || len(other) == 0 {
+		return nil
+	}
+	return newInter(c, own, other, context)
+}
+
+// CreateGroup is Create, called by the ranks of the group alone (MPI_Comm_create_group).
+func (c *Comm) CreateGroup(g Group) *Comm {
+	c.enter("CreateGroup")
 	c.checkIntra()
-	for _, m := range g.valid("Create").members {
-		if c.rankOf(m) < 0 || c.rankOf(m) >= c.size {
+	c.checkWithin("CreateGroup", g)
+	among := c.newComm(g.members, c.context|groupBit)
+	if among == nil {
+		return nil
+	}
+	context := among.newContext()
+	delete(c.state.calls, among.context)
+	return c.newComm(g.members, context)
+}
+
+// groupBit marks contexts of messages in which groups agree on theirs.
+const groupBit = 1 << 28
+
+// checkWithin fails for a group that has other ranks than those of this side.
+func (c *Comm) checkWithin(call string, g Group) {
+	own := c
+	if x := c.inter(); x != nil {
+		own = x.comm
+	}
+	for _, m := range g.valid(call).members {
+		if own.rankOf(m) < 0 || own.rankOf(m) >= own.size {
 			c.e.Fail(engine.ErrGroup, "rank %d of the job is in the group and not in the communicator", m)
 		}
 	}
-	return c.newComm(g.members, c.newContext())
 }
 
 // Dup returns a communicator of the same ranks whose messages are its own. Attributes and topology
@@ -33,14 +71,37 @@ func (c *Comm) Dup() *Comm {
 	return c.dup()
 }
 
+// Reserve returns a number for DupAs that no rank has got before (part of MPI_Comm_idup).
+func (c *Comm) Reserve() uint32 {
+	c.enter("Reserve")
+	each := uint32(1 << 27 / c.e.Port().Size())
+	if c.state.reserved == each {
+		c.e.Fail(engine.ErrOther, "the rank has reserved %d numbers for communicators, and there are no more", each)
+	}
+	c.state.reserved++
+	return uint32(c.e.Port().Rank())*each + c.state.reserved - 1
+}
+
+// DupAs is Dup without a message: all ranks give the number that one of them has reserved. The communicator is of one group.
+func (c *Comm) DupAs(number uint32) *Comm {
+	c.enter("DupAs")
+	c.checkIntra()
+	return c.keep(c.newComm(c.jobRanks(), reservedBit|number<<1))
+}
+
+// reservedBit marks contexts of reserved numbers.
+const reservedBit = 1 << 29
+
 // dup is Dup within a call.
 func (c *Comm) dup() *Comm {
-	var n *Comm
 	if x := c.inter(); x != nil {
-		n = x.newInter(c, x.local, c.members, x.comm.newContextAcross(c))
-	} else {
-		n = c.newComm(c.jobRanks(), c.newContext())
+		return c.keep(newInter(c, x.comm, c.members, x.newContext(c)))
 	}
+	return c.keep(c.newComm(c.jobRanks(), c.newContext()))
+}
+
+// keep gives a duplicate what the communicator has.
+func (c *Comm) keep(n *Comm) *Comm {
 	if c.extras != nil {
 		n.extra().topology = c.extras.topology
 		for _, x := range c.extras.attributes {
@@ -56,10 +117,10 @@ func (c *Comm) dup() *Comm {
 }
 
 // Split returns a communicator of the ranks that name the same colour, in the order of their keys,
-// of equal ones in that of c. A rank that gives Undefined gets nil (MPI_Comm_split).
+// of equal ones in that of c. A rank that gives Undefined gets nil (MPI_Comm_split). Between two groups the communicators
+// are between those of the two that name the same colour; where all are of one group, they get nil.
 func (c *Comm) Split(colour, key int) *Comm {
 	c.enter("Split")
-	c.checkIntra()
 	if colour < 0 && colour != Undefined {
 		c.e.Fail(engine.ErrArg, "colour %d: colours are not negative, or Undefined", colour)
 	}
@@ -68,26 +129,51 @@ func (c *Comm) Split(colour, key int) *Comm {
 
 // split is Split within a call.
 func (c *Comm) split(colour, key int) *Comm {
-	context := c.newContext()
-	all := make([]int64, 2*c.size)
-	mine := Of([]int64{int64(colour), int64(key)})
+	x := c.inter()
+	if x == nil {
+		context := c.newContext()
+		return c.newComm(ofColour(colour, c.choices(colour, key)), context)
+	}
+	context := x.newContext(c)
+	all := x.comm.choices(colour, key)
+	other := ofColour(colour, decode(x.across(c, encode(all))))
+	own := x.comm.newComm(ofColour(colour, all), c.nextContext())
+	if own == nil || len(other) == 0 {
+		return nil
+	}
+	return newInter(c, own, other, context)
+}
+
+// choices returns colour, key and rank in the job of all ranks.
+func (c *Comm) choices(colour, key int) []int {
+	all := make([]int64, 3*c.size)
 	into := Of(all)
-	into.Count = 2
-	c.allgather(mine, into)
+	into.Count = 3
+	c.allgather(Of([]int64{int64(colour), int64(key), int64(c.e.Port().Rank())}), into)
+	out := make([]int, len(all))
+	for i, x := range all {
+		out[i] = int(x)
+	}
+	return out
+}
+
+// ofColour returns the ranks in the job that have chosen a colour, by their keys.
+func ofColour(colour int, choices []int) []int {
 	if colour == Undefined {
 		return nil
 	}
-	var same []int
-	for r := range c.size {
-		if all[2*r] == int64(colour) {
-			same = append(same, r)
+	var same [][]int
+	for one := range slices.Chunk(choices, 3) {
+		if one[0] == colour {
+			same = append(same, one)
 		}
 	}
-	slices.SortStableFunc(same, func(a, b int) int { return int(all[2*a+1] - all[2*b+1]) })
-	for i, r := range same {
-		same[i] = c.world(r)
+	slices.SortStableFunc(same, func(a, b []int) int { return a[1] - b[1] })
+	out := make([]int, len(same))
+	for i, one := range same {
+		out[i] = one[2]
 	}
-	return c.newComm(same, context)
+	return out
 }
 
 // selfContext is the context of communicators of one rank alone. No message of another rank has it.
@@ -159,6 +245,12 @@ func (c *Comm) Free() {
 // newContext returns a context that no rank of c has used.
 func (c *Comm) newContext() uint32 {
 	*c.last = c.allreduceMax(*c.last+2) &^ 1
+	return *c.last
+}
+
+// nextContext returns the context after one that was just agreed on.
+func (c *Comm) nextContext() uint32 {
+	*c.last += 2
 	return *c.last
 }
 
@@ -235,10 +327,7 @@ func (c *Comm) checkIntra() {
 }
 
 // inter is what only a communicator between two groups has. It addresses ranks of the other group.
-type inter struct {
-	local []int // ranks of the job in this group
-	comm  *Comm // of this group, to agree on contexts
-}
+type inter struct{ comm *Comm } // of this group
 
 // CreateInter returns a communicator between this group and another. The leaders of the two, of
 // which each says who the other one is in a communicator that both are in, exchange who is there.
@@ -260,17 +349,21 @@ func (c *Comm) CreateInter(leader int, peer *Comm, remote, tag int) *Comm {
 	if i := slices.IndexFunc(other[1:], func(m int) bool { return slices.Contains(list, m) }); i >= 0 {
 		c.e.Fail(engine.ErrComm, "rank %d of the job is in both groups", other[1+i])
 	}
-	return (&inter{local: list, comm: mine}).newInter(c, list, other[1:], *c.last)
+	return newInter(c, mine, other[1:], *c.last)
 }
 
 // exchange exchanges byte strings of any lengths with a rank, within a call.
 func (c *Comm) exchange(b []byte, with, tag int) []byte {
 	c.checkRank(with)
 	c.checkTag(tag)
-	out := c.e.Isend(model.Standard, b, engine.Signature(Byte.Sign()), c.world(with), c.context, tag)
-	st, _ := c.e.Probe(c.world(with), c.context, tag, true)
+	return c.exchangeIn(c.context, b, with, tag)
+}
+
+func (c *Comm) exchangeIn(context uint32, b []byte, with, tag int) []byte {
+	out := c.e.Isend(model.Standard, b, engine.Signature(Byte.Sign()), c.world(with), context, tag)
+	st, _ := c.e.Probe(c.world(with), context, tag, true)
 	theirs := make([]byte, st.Bytes)
-	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.world(with), c.context, tag)
+	c.e.Recv(theirs, engine.Signature(Byte.Sign()), c.world(with), context, tag)
 	c.e.Wait(out)
 	c.e.Release(out)
 	return theirs
@@ -303,29 +396,31 @@ func decode(b []byte) []int {
 	return x
 }
 
-// newInter returns a communicator between two groups.
-func (x *inter) newInter(c *Comm, own, other []int, context uint32) *Comm {
-	n := &Comm{e: c.e, rank: slices.Index(own, c.e.Port().Rank()), context: context, last: c.last, state: c.state}
+// newInter returns a communicator between two groups: that of the communicator own, and other ranks of the job.
+func newInter(c, own *Comm, other []int, context uint32) *Comm {
+	n := &Comm{e: c.e, rank: own.rank, context: context, last: c.last, state: c.state}
 	n.setMembers(other)
 	n.setHandler(c.ErrorHandler())
-	n.extra().inter = &inter{local: own, comm: x.comm}
+	n.extra().inter = &inter{own}
 	return n
 }
 
-// newContextAcross returns a context that no rank of either group has used: the first ranks of the
-// groups exchange the next free ones.
-func (c *Comm) newContextAcross(between *Comm) uint32 {
-	*c.last = c.allreduceMax(*c.last + 2)
-	mine, theirs := encode([]int{int(*c.last)}), make([]byte, 8)
-	if c.rank == 0 {
-		r := c.e.Irecv(theirs, 0, between.world(0), between.context+1, AnyTag)
-		c.e.Send(model.Standard, mine, 0, between.world(0), between.context+1, 0)
-		c.e.Wait(r)
-		c.e.Release(r)
-	}
-	other := decode(c.broadcast(theirs, 0))
+// newContext returns a context that no rank of either group has used: the first ranks of the groups exchange the next free
+// ones.
+func (x *inter) newContext(c *Comm) uint32 {
+	*c.last = x.comm.allreduceMax(*c.last + 2)
+	other := decode(x.across(c, encode([]int{int(*c.last)})))
 	*c.last = max(*c.last, uint32(other[0])) &^ 1
 	return *c.last
+}
+
+// across returns what the first rank of the other group has given, as that of this group gives mine.
+func (x *inter) across(c *Comm, mine []byte) []byte {
+	var theirs []byte
+	if x.comm.rank == 0 {
+		theirs = c.exchangeIn(c.context+1, mine, 0, 0)
+	}
+	return x.comm.broadcast(theirs, 0)
 }
 
 // IsInter reports whether the communicator is between two groups (MPI_Comm_test_inter).
@@ -358,30 +453,17 @@ func (c *Comm) Merge(high bool) *Comm {
 	c.enter("Merge")
 	c.checkInter()
 	x := c.inter()
-	context := x.comm.newContextAcross(c)
-	if other := x.otherHigh(c, high); other != high {
-		if high {
-			return c.newComm(slices.Concat(c.members, x.local), context)
-		}
-		return c.newComm(slices.Concat(x.local, c.members), context)
-	}
-	if x.local[0] < c.members[0] {
-		return c.newComm(slices.Concat(x.local, c.members), context)
-	}
-	return c.newComm(slices.Concat(c.members, x.local), context)
-}
-
-// otherHigh returns what the other group says.
-func (x *inter) otherHigh(c *Comm, high bool) bool {
-	mine, theirs := []byte{0}, []byte{0}
+	context := x.newContext(c)
+	mine := []byte{0}
 	if high {
 		mine[0] = 1
 	}
-	if c.rank == 0 {
-		r := c.e.Irecv(theirs, 0, c.world(0), c.context+1, AnyTag)
-		c.e.Send(model.Standard, mine, 0, c.world(0), c.context+1, 0)
-		c.e.Wait(r)
-		c.e.Release(r)
+	local, first := x.comm.jobRanks(), high
+	if other := x.across(c, mine)[0] == 1; other == high {
+		first = local[0] > c.members[0]
 	}
-	return x.comm.broadcast(theirs, 0)[0] == 1
+	if first {
+		return c.newComm(slices.Concat(c.members, local), context)
+	}
+	return c.newComm(slices.Concat(local, c.members), context)
 }

@@ -185,6 +185,13 @@ func (c *Comm) Raise(class Class, format string, args ...any) {
 	c.e.Fail(class, format, args...)
 }
 
+// Settle waits until what the rank has sent from an attached buffer, and requests that it has freed, are complete. It is for
+// programs whose memory goes before the job ends (part of MPI_Finalize).
+func (c *Comm) Settle() {
+	c.enter("Settle")
+	c.e.Settle()
+}
+
 // handled is a communicator with another handler than ErrorsAreFatal.
 type handled struct {
 	comm *Comm

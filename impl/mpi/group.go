@@ -25,7 +25,7 @@ func (c *Comm) Group() Group {
 
 func (c *Comm) group() Group {
 	if x := c.inter(); x != nil {
-		return Group{c.e, x.local}
+		return Group{c.e, x.comm.jobRanks()}
 	}
 	return Group{c.e, c.jobRanks()}
 }

@@ -248,7 +248,7 @@ func TestT3D(t *testing.T) {
 	if d := m.Send.Start + m.Hop + m.Deliver + m.Receive; d < unit.Microsecond || d > 2*unit.Microsecond {
 		t.Errorf("a short packet takes %v", d)
 	}
-	if p.Machine.Ranks != (model.Ranks{Default: 4, Min: 2, Max: 2048}) {
+	if p.Machine.Ranks != (model.Ranks{Default: 4, Min: 1, Max: 2048}) {
 		t.Errorf("ranks %+v", p.Machine.Ranks)
 	}
 }

@@ -37,12 +37,15 @@ func constants() []constant {
 var places = []struct{ name, kind, block string }{
 	{"MPI_BOTTOM", "INTEGER MPI_BOTTOM", "loggp_bottom"},
 	{"MPI_IN_PLACE", "INTEGER MPI_IN_PLACE", "loggp_in_place"},
+	{"MPI_UNWEIGHTED", "INTEGER MPI_UNWEIGHTED", "loggp_unweighted"},
+	{"MPI_WEIGHTS_EMPTY", "INTEGER MPI_WEIGHTS_EMPTY", "loggp_weights_empty"},
 	{"MPI_STATUS_IGNORE", "INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)", "loggp_status_ignore"},
 	{"MPI_STATUSES_IGNORE", "INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)", "loggp_statuses_ignore"},
 }
 
 // attributeFunctions copy and delete attributes. Keys are made with them or with the program's.
-var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN"}
+var attributeFunctions = []string{"MPI_NULL_COPY_FN", "MPI_DUP_FN", "MPI_NULL_DELETE_FN", "MPI_COMM_NULL_COPY_FN", "MPI_COMM_DUP_FN", "MPI_COMM_NULL_DELETE_FN",
+	"MPI_TYPE_NULL_COPY_FN", "MPI_TYPE_DUP_FN", "MPI_TYPE_NULL_DELETE_FN"}
 
 // fortranConstants returns declarations that are right in the fixed and in the free form.
 func fortranConstants() string {
@@ -224,8 +227,14 @@ var handleKind = regexp.MustCompile(`^MPI_(Comm|Group|Datatype|Op|Errhandler|Inf
 
 // length returns how many elements an array of handles has.
 func (f Function) length(p parsed) string {
+	if strings.Contains(f.Name, "neighbor") || strings.Contains(f.Name, "Neighbor") {
+		return fmt.Sprintf("loggp_neighbours(*(int *)comm, %d)", strings.Count(p.name, "send"))
+	}
 	if strings.Contains(f.Name, "lltoallw") {
 		return "loggp_members(*(int *)comm)"
+	}
+	if f.Name == "MPI_Type_get_contents" {
+		return "*(int *)max_datatypes"
 	}
 	return "*(int *)" + f.parameters()[0].name
 }
@@ -267,7 +276,7 @@ func (f Function) fortranProcedure(number int) string {
 		switch {
 		case handle && p.array:
 			before = append(before, fmt.Sprintf("HANDLES(h_%s, %[1]s, %s)", p.name, f.length(p)))
-			if p.of == "MPI_Request*" {
+			if p.of == "MPI_Request*" || f.Name == "MPI_Type_get_contents" {
 				after = append(after, fmt.Sprintf("BACK(h_%s, %[1]s, %s)", p.name, f.length(p)))
 			}
 			word = "(intptr_t)h_" + p.name
@@ -277,10 +286,12 @@ func (f Function) fortranProcedure(number int) string {
 			word = "(intptr_t)&h_" + p.name
 		case handle, p.of == "int":
 			word = "*(int *)" + p.name
-		case p.of == "MPI_Aint":
+		case p.of == "MPI_Aint", p.of == "MPI_Count":
 			word = "*(intptr_t *)" + p.name
 		case p.of == "MPI_Status*":
 			word = "status_or_null(" + p.name + ")"
+		case strings.HasSuffix(p.name, "weights"):
+			word = "weights_of(" + p.name + ")"
 		case p.of == "void*":
 			word = "buffer_of(" + p.name + ")"
 		case p.of == "char*":

@@ -38,6 +38,7 @@ type Function struct {
 	Name       string
 	Result     string   // its type
 	Parameters []string // their names
+	Comm       int      // which of them is its communicator; -1: none
 	prototype  string   // what stands in parentheses
 }
 
@@ -63,9 +64,12 @@ func parse(table string) []Function {
 		if m == nil {
 			panic("toolchain: functions.txt: " + line)
 		}
-		f := Function{Result: m[1], Name: m[2], prototype: m[3]}
+		f := Function{Result: m[1], Name: m[2], Comm: -1, prototype: m[3]}
 		for p := range strings.SplitSeq(m[3], ",") {
 			if p = strings.TrimSpace(p); p != "void" && p != "..." {
+				if strings.HasPrefix(p, "MPI_Comm ") && p[9] != '*' && f.Comm < 0 {
+					f.Comm = len(f.Parameters)
+				}
 				f.Parameters = append(f.Parameters, parameter.FindStringSubmatch(p)[1])
 			}
 		}
@@ -94,6 +98,7 @@ func Header() string {
 		}
 		fmt.Fprintf(&b, "static inline MPI_Fint MPI_%s_c2f(MPI_%s h) { return (MPI_Fint)(intptr_t)h; }\n", name, kind)
 		fmt.Fprintf(&b, "static inline MPI_%s MPI_%s_f2c(MPI_Fint h) { return (MPI_%[1]s)(intptr_t)h; }\n", kind, name)
+		fmt.Fprintf(&b, "#define PMPI_%s_c2f MPI_%[1]s_c2f\n#define PMPI_%[1]s_f2c MPI_%[1]s_f2c\n", name)
 	}
 	b.WriteString("\n#if defined(__cplusplus)\n}\n#endif\n\n#endif\n")
 	return b.String()

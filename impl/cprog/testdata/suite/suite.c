@@ -7,6 +7,7 @@
 #include "nonblocking.h"
 #include "comms.h"
 #include "environment.h"
+#include "later.h"
 
 int main(int argc, char **argv) {
 	MPI_Init(&argc, &argv);
@@ -192,6 +193,20 @@ int main(int argc, char **argv) {
 	RUN(sorted)
 	RUN(info_of_comms)
 	RUN(numbers_of_handles)
+
+	RUN(recipes)
+	RUN(darrays)
+	RUN(match_sizes)
+	RUN(type_attributes)
+	RUN(duplicates_later)
+	RUN(of_groups)
+	RUN(comm_infos)
+	RUN(near_in_grids)
+	RUN(near_in_graphs)
+	RUN(across_groups)
+	RUN(groups_divided)
+	RUN(own_errors)
+	RUN(elements_set)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();

@@ -84,6 +84,11 @@ typedef struct MPI_ABI_Datatype *MPI_Datatype;
 #define MPI_DOUBLE ((MPI_Datatype)0x00000214)
 #define MPI_C_DOUBLE_COMPLEX ((MPI_Datatype)0x00000216)
 #define MPI_LONG_DOUBLE ((MPI_Datatype)0x00000220)
+#define MPI_C_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x00000224)
+#define MPI_CXX_FLOAT_COMPLEX ((MPI_Datatype)0x00000213)
+#define MPI_CXX_DOUBLE_COMPLEX ((MPI_Datatype)0x00000217)
+#define MPI_CXX_LONG_DOUBLE_COMPLEX ((MPI_Datatype)0x00000225)
+#define MPI_CXX_BOOL ((MPI_Datatype)0x00000239)
 #define MPI_FLOAT_INT ((MPI_Datatype)0x00000228)
 #define MPI_DOUBLE_INT ((MPI_Datatype)0x00000229)
 #define MPI_LONG_INT ((MPI_Datatype)0x0000022a)
@@ -184,6 +189,9 @@ enum {
 #define MPI_STATUSES_IGNORE ((MPI_Status *)0)
 #define MPI_ERRCODES_IGNORE ((int *)0)
 
+#define MPI_UNWEIGHTED ((int *)10)
+#define MPI_WEIGHTS_EMPTY ((int *)11)
+
 #define MPI_MAX_ERROR_STRING 512
 #define MPI_MAX_INFO_KEY 256
 #define MPI_MAX_INFO_VAL 1024
@@ -204,12 +212,36 @@ enum {
 	MPI_THREAD_MULTIPLE = 4096,
 	MPI_ORDER_C = 12,
 	MPI_ORDER_FORTRAN = 15,
+	MPI_DISTRIBUTE_NONE = 16,
+	MPI_DISTRIBUTE_BLOCK = 17,
+	MPI_DISTRIBUTE_CYCLIC = 18,
+	MPI_DISTRIBUTE_DFLT_DARG = 19,
+	MPI_COMBINER_NAMED = 101,
+	MPI_COMBINER_DUP = 102,
+	MPI_COMBINER_CONTIGUOUS = 103,
+	MPI_COMBINER_VECTOR = 104,
+	MPI_COMBINER_HVECTOR = 105,
+	MPI_COMBINER_INDEXED = 106,
+	MPI_COMBINER_HINDEXED = 107,
+	MPI_COMBINER_INDEXED_BLOCK = 108,
+	MPI_COMBINER_HINDEXED_BLOCK = 109,
+	MPI_COMBINER_STRUCT = 110,
+	MPI_COMBINER_SUBARRAY = 111,
+	MPI_COMBINER_DARRAY = 112,
+	MPI_COMBINER_F90_INTEGER = 113,
+	MPI_COMBINER_F90_REAL = 114,
+	MPI_COMBINER_F90_COMPLEX = 115,
+	MPI_COMBINER_RESIZED = 116,
+	MPI_TYPECLASS_INTEGER = 192,
+	MPI_TYPECLASS_REAL = 193,
+	MPI_TYPECLASS_COMPLEX = 194,
 	MPI_IDENT = 201,
 	MPI_CONGRUENT = 202,
 	MPI_SIMILAR = 203,
 	MPI_UNEQUAL = 204,
 	MPI_CART = 211,
 	MPI_GRAPH = 212,
+	MPI_DIST_GRAPH = 213,
 	MPI_COMM_TYPE_SHARED = 221,
 	MPI_KEYVAL_INVALID = 0,
 	MPI_TAG_UB = 501,
@@ -224,6 +256,8 @@ enum {
 typedef void(MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
 typedef int(MPI_Comm_copy_attr_function)(MPI_Comm comm, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
 typedef int(MPI_Comm_delete_attr_function)(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state);
+typedef int(MPI_Type_copy_attr_function)(MPI_Datatype datatype, int keyval, void *extra_state, void *attribute_val_in, void *attribute_val_out, int *flag);
+typedef int(MPI_Type_delete_attr_function)(MPI_Datatype datatype, int keyval, void *attribute_val, void *extra_state);
 typedef MPI_Comm_copy_attr_function MPI_Copy_function;
 typedef MPI_Comm_delete_attr_function MPI_Delete_function;
 typedef void(MPI_Comm_errhandler_function)(MPI_Comm *comm, int *error_code, ...);
@@ -236,3 +270,6 @@ typedef MPI_Comm_errhandler_function MPI_Handler_function;
 #define MPI_COMM_NULL_COPY_FN ((MPI_Comm_copy_attr_function *)0)
 #define MPI_COMM_DUP_FN ((MPI_Comm_copy_attr_function *)1)
 #define MPI_COMM_NULL_DELETE_FN ((MPI_Comm_delete_attr_function *)0)
+#define MPI_TYPE_NULL_COPY_FN ((MPI_Type_copy_attr_function *)0)
+#define MPI_TYPE_DUP_FN ((MPI_Type_copy_attr_function *)1)
+#define MPI_TYPE_NULL_DELETE_FN ((MPI_Type_delete_attr_function *)0)

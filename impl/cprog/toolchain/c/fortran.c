@@ -25,10 +25,15 @@ double loggp_enter_real(int64_t, intptr_t *, void *);
 #define BLOCK __attribute__((common, visibility("hidden")))
 BLOCK int loggp_bottom_;
 BLOCK int loggp_in_place_;
+BLOCK int loggp_unweighted_;
+BLOCK int loggp_weights_empty_;
 BLOCK int loggp_status_ignore_[8];
 BLOCK int loggp_statuses_ignore_[8];
 
 static inline intptr_t buffer_of(void *b) { return b == &loggp_in_place_ ? (intptr_t)MPI_IN_PLACE : (intptr_t)b; }
+static inline intptr_t weights_of(void *b) {
+	return b == &loggp_unweighted_ ? (intptr_t)MPI_UNWEIGHTED : b == &loggp_weights_empty_ ? (intptr_t)MPI_WEIGHTS_EMPTY : (intptr_t)b;
+}
 static inline intptr_t status_or_null(void *s) { return s == loggp_status_ignore_ || s == loggp_statuses_ignore_ ? 0 : (intptr_t)s; }
 
 /* Arrays of handles: an INTEGER each in Fortran, a pointer each in C. Few are on the stack. */
@@ -76,6 +81,17 @@ static void text_back(const char *s, char *to, size_t room) {
 	memset(to + n, ' ', room - n);
 }
 
+static int loggp_neighbours(int comm, int to) {
+	int kind, n, out, weighted, rank;
+	MPI_Comm c = (MPI_Comm)(intptr_t)comm;
+	if (PMPI_Topo_test(c, &kind)) return 0;
+	switch (kind) {
+	case MPI_CART: return PMPI_Cartdim_get(c, &n) ? 0 : 2 * n;
+	case MPI_GRAPH: return PMPI_Comm_rank(c, &rank) || PMPI_Graph_neighbors_count(c, rank, &n) ? 0 : n;
+	case MPI_DIST_GRAPH: return PMPI_Dist_graph_neighbors_count(c, &n, &out, &weighted) ? 0 : to ? out : n;
+	}
+	return 0;
+}
 static int loggp_members(int comm) {
 	int n;
 	MPI_Comm c = (MPI_Comm)(intptr_t)comm;
@@ -195,6 +211,9 @@ void mpi_null_delete_fn_(void) {}
 void mpi_comm_null_copy_fn_(void) {}
 void mpi_comm_dup_fn_(void) {}
 void mpi_comm_null_delete_fn_(void) {}
+void mpi_type_null_copy_fn_(void) {}
+void mpi_type_dup_fn_(void) {}
+void mpi_type_null_delete_fn_(void) {}
 
 struct keyval {
 	void (*copy)(), (*delete)();
@@ -232,10 +251,10 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra) {
 static struct keyval *new_keyval(void (*copy)(), void (*delete)(), int of_mpi_1, intptr_t extra, intptr_t *functions) {
 	struct keyval *k = malloc(sizeof *k);
 	*k = (struct keyval){copy, delete, of_mpi_1, extra};
-	functions[0] = copy == mpi_null_copy_fn_ || copy == mpi_comm_null_copy_fn_ ? (intptr_t)MPI_NULL_COPY_FN
-	               : copy == mpi_dup_fn_ || copy == mpi_comm_dup_fn_           ? (intptr_t)MPI_DUP_FN
+	functions[0] = copy == mpi_null_copy_fn_ || copy == mpi_comm_null_copy_fn_ || copy == mpi_type_null_copy_fn_ ? (intptr_t)MPI_NULL_COPY_FN
+	               : copy == mpi_dup_fn_ || copy == mpi_comm_dup_fn_ || copy == mpi_type_dup_fn_ ? (intptr_t)MPI_DUP_FN
 	                                                                           : (intptr_t)copy_attribute;
-	functions[1] = delete == mpi_null_delete_fn_ || delete == mpi_comm_null_delete_fn_ ? (intptr_t)MPI_NULL_DELETE_FN : (intptr_t)delete_attribute;
+	functions[1] = delete == mpi_null_delete_fn_ || delete == mpi_comm_null_delete_fn_ || delete == mpi_type_null_delete_fn_ ? (intptr_t)MPI_NULL_DELETE_FN : (intptr_t)delete_attribute;
 	return k;
 }
 
@@ -249,8 +268,14 @@ void pmpi_comm_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr
 	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
 	*ierror = ENTER(MPI_Comm_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
 }
+void pmpi_type_create_keyval_(void (*copy)(), void (*delete)(), int *key, intptr_t *extra, int *ierror) {
+	intptr_t f[2];
+	struct keyval *k = new_keyval(copy, delete, 0, *extra, f);
+	*ierror = ENTER(MPI_Type_create_keyval, f[0], f[1], (intptr_t)key, (intptr_t)k);
+}
 void pmpi_attr_put_(int *comm, int *key, int *value, int *ierror) { *ierror = ENTER(MPI_Attr_put, *comm, *key, *value); }
 void pmpi_comm_set_attr_(int *comm, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Comm_set_attr, *comm, *key, *value); }
+void pmpi_type_set_attr_(int *type, int *key, intptr_t *value, int *ierror) { *ierror = ENTER(MPI_Type_set_attr, *type, *key, *value); }
 
 /* Attributes of the library's are addresses of values. */
 static intptr_t attribute(int key, intptr_t v) { return key >= MPI_TAG_UB && key <= MPI_LASTUSEDCODE ? *(int *)v : v; }
@@ -266,6 +291,10 @@ void pmpi_comm_get_attr_(int *comm, int *key, intptr_t *value, int *flag, int *i
 	*flag = 0;
 	*ierror = ENTER(MPI_Comm_get_attr, *comm, *key, (intptr_t)&v, (intptr_t)flag);
 	if (*flag) *value = attribute(*key, v);
+}
+void pmpi_type_get_attr_(int *type, int *key, intptr_t *value, int *flag, int *ierror) {
+	*flag = 0;
+	*ierror = ENTER(MPI_Type_get_attr, *type, *key, (intptr_t)value, (intptr_t)flag);
 }
 
 /* What gfortran's library does to the process. Its standard units are pipes, whatever loggp's are: they are not cut off,
