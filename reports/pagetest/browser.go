@@ -146,6 +146,7 @@ type sight struct {
 		Section string  `json:"section"`
 		Rows    int     `json:"rows"`
 		Width   float64 `json:"width"`
+		Clipped bool    `json:"clipped"` // it has columns that are not shown
 		Boxed   bool    `json:"boxed"`
 	} `json:"tables"`
 	Sections []string `json:"sections"`
@@ -195,6 +196,9 @@ func (s sight) check(g glance, want wanted) (wrong []string) {
 	for _, x := range s.Tables {
 		if !x.Boxed {
 			bad("%s: a table is in no box that scrolls", x.Section)
+		}
+		if x.Clipped && g.width >= 1300 {
+			bad("%s: a table of %d rows is %.0f pixels wide, and its last columns are hidden", x.Section, x.Rows, x.Width)
 		}
 	}
 	for i, h := range s.Headings {

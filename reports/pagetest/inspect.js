@@ -54,6 +54,7 @@
 			section: section(e),
 			rows: [...e.querySelectorAll('tbody tr')].filter(visible).filter(r => !r.querySelector('.group')).length,
 			width: e.getBoundingClientRect().width,
+			clipped: e.closest('.box')?.scrollWidth > e.closest('.box')?.clientWidth + 1,
 			boxed: e.closest('.box')?.getBoundingClientRect().right <= page.clientWidth + 0.5,
 		})),
 		sections: [...document.querySelectorAll('section')].filter(visible).map(e => e.id),

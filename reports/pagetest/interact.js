@@ -20,7 +20,7 @@
 			if (series.some(s => s.values.length !== s.places.length || s.values.length < 3)) continue;
 			if (series.some(s => Math.max(...s.values.map(v => v[1])) < 2 * Math.min(...s.values.map(v => v[1])))) continue; // too flat to see anything move
 			const entry = [...svg.querySelectorAll('g.entry')].find(e => e.dataset.series === series[0].name), r = entry.getBoundingClientRect();
-			const button = [...figure.querySelectorAll('button')].find(b => b.textContent.includes('vertical'))?.getBoundingClientRect() ?? r;
+			const button = [...figure.querySelectorAll('button')].find(b => b.textContent === 'Log y')?.getBoundingClientRect() ?? r;
 			return { figure: figure.id, series, entry: [r.left + r.width / 2, r.top + r.height / 2], pressed: entry.getAttribute('aria-pressed') ?? '', button: [button.left + button.width / 2, button.top + button.height / 2], said: this.said(figure) };
 		}
 		return null;

@@ -266,8 +266,8 @@
 		}
 		tools() {
 			const box = make('div', { class: 'tools', role: 'group', 'aria-label': 'Chart' });
-			const add = (words, press, on) => {
-				const b = make('button', { type: 'button' }, words);
+			const add = (words, press, on, meaning = words) => {
+				const b = make('button', { type: 'button', 'aria-label': meaning, title: meaning }, words);
 				if (on !== undefined) b.setAttribute('aria-pressed', on);
 				b.addEventListener('click', () => press(b));
 				box.append(b);
@@ -282,11 +282,11 @@
 			} else if (first) {
 				for (const axis of ['x', 'y']) {
 					if (first[axis].from < 0 || !first.panel?.series.length) continue;
-					add(`Logarithmic ${axis === 'x' ? 'horizontal' : 'vertical'} axis`, b => {
+					add('Log ' + axis, b => {
 						const on = b.getAttribute('aria-pressed') !== 'true';
 						b.setAttribute('aria-pressed', on);
 						this.scale(axis, on);
-					}, first[axis].kind === 'log');
+					}, first[axis].kind === 'log', `Log ${axis}: logarithmic ${axis === 'x' ? 'horizontal' : 'vertical'} axis`);
 				}
 			}
 			if (box.children.length) this.figure.querySelector('svg.chart').before(box);
