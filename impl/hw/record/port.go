@@ -110,9 +110,6 @@ func (m watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device
 	m.w.note("put", model.Sending, 0)
 }
 
-// MostTaken implements device.Taker: an engine does under a recorder what it does without.
-func (m watchedMemory) MostTaken() int { return device.MostTaken(m.Memory) }
-
 func (m watchedMemory) Get(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Get(dst, k, off, b, done)
 	m.w.note("get", model.Sending, 0)
