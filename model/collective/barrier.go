@@ -1,9 +1,25 @@
 package collective
 
 var barriers = []*Algorithm{
+	{Operation: Barrier, Name: "linear", schedule: linearBarrier},
 	{Operation: Barrier, Name: "binomial", schedule: binomialBarrier},
 	{Operation: Barrier, Name: "dissemination", schedule: disseminationBarrier},
 	{Operation: Barrier, Name: "two-level", TwoLevel: true, schedule: twoLevelBarrier},
+}
+
+// linearBarrier lets all ranks tell rank 0, which tells all of them when it has heard of the last.
+func linearBarrier(s *Script, j Job, rank int) {
+	if rank != 0 {
+		s.send(0, Span{})
+		s.recv(0, Span{})
+		return
+	}
+	for other := 1; other < j.Ranks; other++ {
+		s.recv(other, Span{})
+	}
+	for other := 1; other < j.Ranks; other++ {
+		s.send(other, Span{})
+	}
 }
 
 // binomialBarrier goes up a binomial tree to rank 0 and down again.
