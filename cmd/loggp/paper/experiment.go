@@ -40,6 +40,7 @@ var benchmarks = map[string]benchmark{
 	"sequences": sequencesBenchmark,
 	"npb":       npbBenchmark,
 	"programs":  programsBenchmark,
+	"routines":  routinesBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.

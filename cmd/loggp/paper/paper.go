@@ -66,11 +66,13 @@ type Experiment struct {
 	Ranks              sizes    // numbers of ranks; none: that of the subject
 	Reps               int      // with each root of the barrier
 
-	Programs   []string // that ship with loggp
+	Programs   []string // that ship with loggp, or routines
+	Scheduler  string   // of routines; "": that of the library
 	Placements []string // of ranks on nodes, such as 4+4
 
 	Class      string             // of NAS benchmarks
 	OneProcess map[string]float64 `yaml:"one_process"` // seconds that each takes on one processor, by its name
+	Operation  map[string]string  // or the time of an operation of each
 }
 
 // Claim is a statement of the paper, and how it is decided. Its text is in claims.csv.

@@ -1,0 +1,472 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/impl/ccmpi"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/platform"
+	"github.com/loggp/loggp/model/unit"
+)
+
+// routinesBenchmark times calls of a routine one behind the other: a barrier, the clock, the calls, the
+// clock. What is reported is the mean over the ranks that take part.
+var routinesBenchmark = benchmark{
+	gives: map[string]int{"routine": 4, "routine_count": 5, "phases": 2},
+	cells: func(_ *run, e *Experiment) int {
+		return len(e.Programs) * len(or(e.Ranks.values, 0)) * len(or(e.Sizes.values, 0))
+	},
+	run: runRoutines,
+}
+
+// runRoutines gives routine(subject, routine, ranks, size) in microseconds a call, and what the library has
+// counted in all calls, routine_count(subject, counter, routine, ranks, size). Of routines of the random
+// pattern it gives phases(subject, scheduler).
+func runRoutines(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+	s := x.sites[e.Subject]
+	on, err := s.scheduled(e.Scheduler)
+	if err != nil {
+		return err
+	}
+	parts := 0
+	for _, name := range e.Programs {
+		begin, ok := routines[name]
+		if !ok {
+			return fmt.Errorf("there is no routine %q", name)
+		}
+		if e.Scheduler != "" {
+			name += "_" + map[string]string{phases.Greedy.Name: "greedy", phases.AllToAllBased.Name: "all"}[e.Scheduler]
+		}
+		for _, ranks := range or(e.Ranks.values, s.job.Ranks) {
+			for _, size := range or(e.Sizes.values, 0) {
+				var sum unit.Time
+				var n, planned int
+				var failed error
+				reps := max(e.Reps, 1)
+				counts, err := s.counted(ctx, seed+uint64(parts), on, ranks, func(c *mpi.Comm) {
+					r := begin(c, size)
+					if r.call == nil {
+						r.call = func() {}
+					}
+					c.Barrier()
+					since := c.Wtime()
+					for range reps {
+						r.call()
+					}
+					if took := c.Wtime() - since; !r.aside {
+						sum += took / unit.Time(reps)
+						n++
+					}
+					if r.end != nil {
+						if err := r.end(); err != nil {
+							failed = err
+						}
+					}
+					planned = max(planned, r.phases)
+				})
+				if err == nil {
+					err = failed
+				}
+				if err != nil {
+					return fmt.Errorf("%s, %s of %d bytes on %d ranks: %w", s.Name, name, size, ranks, err)
+				}
+				of := []string{name, strconv.Itoa(ranks), strconv.Itoa(size)}
+				x.measured[expr.Key("routine", append([]string{s.ID}, of...)...)] = micros(sum / unit.Time(n))
+				for counter, n := range counts {
+					x.measured[expr.Key("routine_count", append([]string{s.ID, counter}, of...)...)] = expr.Exactly(float64(n))
+				}
+				if planned > 0 {
+					x.measured[expr.Key("phases", s.ID, name)] = expr.Exactly(float64(planned))
+				}
+				parts++
+				done(parts)
+			}
+		}
+	}
+	return nil
+}
+
+// scheduled returns the platform with another scheduler of the subject's library; "" is its own.
+func (s *site) scheduled(by string) (*platform.Platform, error) {
+	on := *s.job.Platform
+	if by == "" {
+		return &on, nil
+	}
+	if !slices.ContainsFunc(phases.Schedulers, func(p *phases.Scheduler) bool { return p.Name == by }) || s.job.Library.Compiled == nil {
+		return nil, fmt.Errorf("%s has no scheduler %q", s.Name, by)
+	}
+	on.Libraries = slices.Clone(on.Libraries)
+	for i, l := range on.Libraries {
+		if l.Name == s.job.Library.Name {
+			other, compiled := *l, *l.Compiled
+			compiled.Scheduler = by
+			other.Compiled = &compiled
+			on.Libraries[i] = &other
+		}
+	}
+	return &on, nil
+}
+
+// routine is what a rank calls again and again.
+type routine struct {
+	call   func()       // nil: it does nothing
+	end    func() error // behind the clock: nil, or what ends the routine and looks at its result
+	aside  bool         // the time of this rank does not count
+	phases int          // of its schedule, if that is of interest
+}
+
+// routines make routines for a rank, of so many bytes for each rank. Names are those of paper.yaml.
+var routines = map[string]func(c *mpi.Comm, size int) routine{
+	"bcast": func(c *mpi.Comm, size int) routine {
+		b := mpi.Of(make([]byte, size))
+		return routine{call: func() { c.Bcast(b, 0) }}
+	},
+	"scatter": func(c *mpi.Comm, size int) routine {
+		all, mine := blocks(c, size)
+		return routine{call: func() { c.Scatter(all, mine, 0) }}
+	},
+	"scatter_multicast": func(c *mpi.Comm, size int) routine {
+		all, mine := blocks(c, size)
+		return routine{call: func() { ccmpi.Scatter(c, all, mine, 0) }}
+	},
+	"scatterv": func(c *mpi.Comm, size int) routine {
+		all, mine, counts, offsets := toFive(c, size)
+		return routine{call: func() { c.Scatterv(all, counts, offsets, mine, 0) }}
+	},
+	"scatterv_static":  scattervBy(ccmpi.Static),
+	"scatterv_dynamic": scattervBy(ccmpi.Dynamic),
+	"scatterv_compiled": func(c *mpi.Comm, size int) routine {
+		all, mine, counts, offsets := toFive(c, size)
+		var g *ccmpi.ScattervGroup
+		return routine{call: func() {
+			if g == nil { // the first of many calls
+				g = ccmpi.ScattervOpenGroup(c, counts, mpi.Byte, 0)
+			}
+			g.DataMovement(all, counts, offsets, mine)
+		}, end: func() error { g.CloseGroup(); return nil }}
+	},
+	"allgather": func(c *mpi.Comm, size int) routine {
+		all, mine := blocks(c, size)
+		return routine{call: func() { c.Allgather(mine, all) }}
+	},
+	"allgather_multicast": allgatherBy(ccmpi.Multicast),
+	"allgather_unicast":   allgatherBy(ccmpi.Unicast),
+	"allgather_phased":    allgatherBy(ccmpi.Phased),
+	"alltoall": func(c *mpi.Comm, size int) routine {
+		from, _ := blocks(c, size)
+		into, _ := blocks(c, size)
+		return routine{call: func() { c.Alltoall(from, into) }}
+	},
+	"alltoallv_data":    exchange(allEqual, byData),
+	"alltoallv_1":       exchange(allEqual, byLevel1),
+	"alltoallv_2":       exchange(allEqual, byLevel2),
+	"alltoallv_3":       exchange(allEqual, byLevel3),
+	"random":            exchange(randomPattern, byMPI),
+	"random_data":       exchange(randomPattern, byData),
+	"random_1":          exchange(randomPattern, byLevel1),
+	"random_2":          exchange(randomPattern, byLevel2),
+	"random_3":          exchange(randomPattern, byLevel3),
+	"sdsm_data":         sharedMemory(byData),
+	"sdsm_1":            sharedMemory(byLevel1),
+	"disjoint":          flows(func(i int) (src, dst int) { return 2 * i, 2*i + 1 }),
+	"shared":            flows(func(i int) (src, dst int) { return i + 1, 0 }),
+	"unicast":           beside(false),
+	"unicast_disturbed": beside(true),
+}
+
+// blocks returns buffers for all ranks together, and for one.
+func blocks(c *mpi.Comm, size int) (all, one mpi.Buffer) {
+	all, one = mpi.Of(make([]byte, c.Size()*size)), mpi.Of(make([]byte, size))
+	all.Count = size
+	return all, one
+}
+
+// toFive is a scatter from rank 0 to the five ranks behind it. The others have parts without data.
+func toFive(c *mpi.Comm, size int) (all, mine mpi.Buffer, counts, offsets []int) {
+	const receivers = 5
+	counts, offsets = make([]int, c.Size()), make([]int, c.Size())
+	for i := 1; i <= receivers; i++ {
+		counts[i], offsets[i] = size, (i-1)*size
+	}
+	return mpi.Of(make([]byte, receivers*size)), mpi.Of(make([]byte, counts[c.Rank()])), counts, offsets
+}
+
+func scattervBy(by ccmpi.Grouping) func(c *mpi.Comm, size int) routine {
+	return func(c *mpi.Comm, size int) routine {
+		all, mine, counts, offsets := toFive(c, size)
+		return routine{call: func() { ccmpi.Scatterv(c, by, all, counts, offsets, mine, 0) }}
+	}
+}
+
+func allgatherBy(way ccmpi.Way) func(c *mpi.Comm, size int) routine {
+	return func(c *mpi.Comm, size int) routine {
+		all, mine := blocks(c, size)
+		return routine{call: func() { ccmpi.Allgather(c, way, mine, all) }}
+	}
+}
+
+// allEqual is an exchange of all with all, of equal messages.
+func allEqual(ranks, size int) [][]int {
+	all := make([][]int, ranks)
+	for i := range all {
+		all[i] = slices.Repeat([]int{size}, ranks)
+		all[i][i] = 0
+	}
+	return all
+}
+
+// randomPattern has one message for each ordered pair of ranks: two thirds have 64 KiB, one twelfth 16 KiB
+// and one quarter 100 B, in an order that chance gave once (section 4.1 of the thesis has 160, 20 and 60
+// messages of 16 ranks).
+func randomPattern(ranks, _ int) [][]int {
+	pairs := ranks * (ranks - 1)
+	var sizes []int
+	for i := range pairs {
+		switch {
+		case 3*i < 2*pairs:
+			sizes = append(sizes, 64<<10)
+		case 4*i < 3*pairs:
+			sizes = append(sizes, 16<<10)
+		default:
+			sizes = append(sizes, 100)
+		}
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(pairs, func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
+	all := allEqual(ranks, 0)
+	for i := range all {
+		for j := range all[i] {
+			if i != j {
+				all[i][j], sizes = sizes[0], sizes[1:]
+			}
+		}
+	}
+	return all
+}
+
+// exchange sends all[i][j] bytes from each rank i to each rank j, in a way, and looks at what has come.
+func exchange(pattern func(ranks, size int) [][]int, way way) func(c *mpi.Comm, size int) routine {
+	return func(c *mpi.Comm, size int) routine {
+		all, me := pattern(c.Size(), size), c.Rank()
+		out, in := newTraffic(c.Size(), func(i int) int { return all[me][i] }), newTraffic(c.Size(), func(i int) int { return all[i][me] })
+		out.each(func(i int, b []byte) { fill(b, me, i) })
+		call, phases := way(c, all, out, in)
+		return routine{call: call, phases: phases, end: func() (err error) {
+			want := []byte(nil)
+			in.each(func(i int, b []byte) {
+				want = slices.Grow(want[:0], len(b))[:len(b)]
+				if fill(want, i, me); !bytes.Equal(b, want) {
+					err = fmt.Errorf("rank %d has not what rank %d has sent", me, i)
+				}
+			})
+			return err
+		}}
+	}
+}
+
+// fill makes data of a message from one rank to another.
+func fill(b []byte, from, to int) {
+	for k := range b {
+		b[k] = byte(from + 3*to + k%251)
+	}
+}
+
+// traffic is what a rank sends to all others, or gets of them.
+type traffic struct {
+	bytes           []byte
+	counts, offsets []int
+}
+
+func newTraffic(ranks int, count func(i int) int) traffic {
+	t := traffic{counts: make([]int, ranks), offsets: make([]int, ranks)}
+	total := 0
+	for i := range ranks {
+		t.counts[i], t.offsets[i] = count(i), total
+		total += t.counts[i]
+	}
+	t.bytes = make([]byte, total)
+	return t
+}
+
+func (t traffic) each(do func(i int, b []byte)) {
+	for i, n := range t.counts {
+		do(i, t.bytes[t.offsets[i]:t.offsets[i]+n])
+	}
+}
+
+func (t traffic) parts() ccmpi.Parts { return ccmpi.Of(mpi.Of(t.bytes), t.counts, t.offsets) }
+
+// way is how an exchange is carried out, whose pattern all ranks know. It may plan what does not belong to
+// a call, and returns how many phases that has.
+type way func(c *mpi.Comm, pattern [][]int, out, in traffic) (call func(), phases int)
+
+// byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
+func byMPI(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) {
+	return func() {
+		c.Alltoallv(mpi.Of(out.bytes), out.counts, out.offsets, mpi.Of(in.bytes), in.counts, in.offsets)
+	}, 0
+}
+
+func byData(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) {
+	return func() { ccmpi.AlltoallvData(c, out.parts(), in.parts()) }, 0
+}
+
+// byLevel1 gathers the pattern and plans in each call, byLevel2 plans in each call, byLevel3 has planned
+// before.
+func byLevel1(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) {
+	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, out.parts()), out.parts(), in.parts()) }, 0
+}
+
+func byLevel2(c *mpi.Comm, pattern [][]int, out, in traffic) (func(), int) {
+	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), out.parts(), in.parts()) }, 0
+}
+
+func byLevel3(c *mpi.Comm, pattern [][]int, out, in traffic) (func(), int) {
+	s := ccmpi.AlltoallvControl2(c, pattern)
+	return func() { ccmpi.AlltoallvDataTrans2(c, s, out.parts(), in.parts()) }, len(s.Phases)
+}
+
+// page is what distributed shared memory moves at a time, in bytes: that of the processor.
+const page = 4096
+
+// sharedMemory is an iteration of a program on software distributed shared memory, which all nodes have a
+// copy of: each node writes to so many pages, and a barrier makes all copies consistent. The protocol is
+// eager and home-based: writers send pages to their homes, and homes send what they have got to all others,
+// each by one exchange. Page p is at home on node p modulo their number, and node i writes to the pages
+// from i times their number on.
+func sharedMemory(way way) func(c *mpi.Comm, pages int) routine {
+	return func(c *mpi.Comm, pages int) routine {
+		n, me := c.Size(), c.Rank()
+		memory := make([]byte, n*pages*page)
+		at := func(p int) []byte { return memory[p*page : (p+1)*page] }
+		written := func(by, home int) (list []int) {
+			for p := by * pages; p < (by+1)*pages; p++ {
+				if p%n == home {
+					list = append(list, p)
+				}
+			}
+			return list
+		}
+		homed := func(home int) (list []int) {
+			for p := home; p < n*pages; p += n {
+				list = append(list, p)
+			}
+			return list
+		}
+		home, all := allEqual(n, 0), allEqual(n, pages*page)
+		for i := range home {
+			for j := range home[i] {
+				if i != j {
+					home[i][j] = len(written(i, j)) * page
+				}
+			}
+		}
+		newExchange := func(pattern [][]int) (out, in traffic, call func()) {
+			out, in = newTraffic(n, func(i int) int { return pattern[me][i] }), newTraffic(n, func(i int) int { return pattern[i][me] })
+			call, _ = way(c, pattern, out, in)
+			return out, in, call
+		}
+		toHome, atHome, collect := newExchange(home)
+		fromHome, here, spread := newExchange(all)
+		move := func(b []byte, list []int, out bool) {
+			for k, p := range list {
+				if x := b[k*page : (k+1)*page]; out {
+					copy(x, at(p))
+				} else {
+					copy(at(p), x)
+				}
+			}
+		}
+		turn := 0
+		value := func(p, turn int) byte { return byte(7*p + turn) }
+		return routine{call: func() {
+			turn++
+			for p := me * pages; p < (me+1)*pages; p++ {
+				b := at(p)
+				for k := range b {
+					b[k] = value(p, turn)
+				}
+			}
+			toHome.each(func(i int, b []byte) {
+				if i != me {
+					move(b, written(me, i), true)
+				}
+			})
+			collect()
+			atHome.each(func(i int, b []byte) {
+				if i != me {
+					move(b, written(i, me), false)
+				}
+			})
+			fromHome.each(func(i int, b []byte) {
+				if i != me {
+					move(b, homed(me), true)
+				}
+			})
+			spread()
+			here.each(func(i int, b []byte) {
+				if i != me {
+					move(b, homed(i), false)
+				}
+			})
+			c.Barrier()
+		}, end: func() error {
+			for p := range n * pages {
+				if b := at(p); b[0] != value(p, turn) || b[page-1] != value(p, turn) {
+					return fmt.Errorf("page %d of rank %d is not consistent", p, me)
+				}
+			}
+			return nil
+		}}
+	}
+}
+
+// flows sends from src(i) to dst(i), three times at once. What counts is when it has arrived.
+func flows(ends func(i int) (src, dst int)) func(c *mpi.Comm, size int) routine {
+	return func(c *mpi.Comm, size int) routine {
+		b := make([]byte, size)
+		sources := 0
+		to := -1
+		for i := range 3 {
+			src, dst := ends(i)
+			if dst == c.Rank() {
+				sources++
+			}
+			if src == c.Rank() {
+				to = dst
+			}
+		}
+		return routine{aside: sources == 0, call: func() {
+			if to >= 0 {
+				mpi.Send(c, b, to, 0)
+			}
+			for range sources {
+				mpi.Recv(c, b, mpi.AnySource, 0)
+			}
+		}}
+	}
+}
+
+// beside sends from rank 0 to rank 1, and lets the others multicast meanwhile, or not.
+func beside(disturbed bool) func(c *mpi.Comm, size int) routine {
+	return func(c *mpi.Comm, size int) routine {
+		others := c.Split(min(c.Rank()/2, 1), 0)
+		b := make([]byte, size)
+		x := routine{aside: c.Rank() != 1}
+		switch {
+		case c.Rank() == 0:
+			x.call = func() { mpi.Send(c, b, 1, 0) }
+		case c.Rank() == 1:
+			x.call = func() { mpi.Recv(c, b, 0, 0) }
+		case disturbed:
+			x.call = func() { ccmpi.Bcast(others, mpi.Of(b), 0) }
+		}
+		return x
+	}
+}
