@@ -41,6 +41,7 @@ var benchmarks = map[string]benchmark{
 	"npb":       npbBenchmark,
 	"programs":  programsBenchmark,
 	"routines":  routinesBenchmark,
+	"planning":  planningBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.

@@ -470,3 +470,81 @@ func beside(disturbed bool) func(c *mpi.Comm, size int) routine {
 		return x
 	}
 }
+
+// planningBenchmark looks at both schedulers with random patterns, and at how many groups there can be.
+var planningBenchmark = benchmark{
+	gives: map[string]int{"planning": 1},
+	cells: func(*run, *Experiment) int { return 2 },
+	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+		give := func(name string, n int) { x.measured[expr.Key("planning", name)] = expr.Exactly(float64(n)) }
+		var conflicts, above, notAll, greedyAhead, phasesAhead int
+		r := rand.New(rand.NewPCG(seed, 0))
+		for i := range max(e.Reps, 1) {
+			ranks := 2 + r.IntN(11)
+			var messages []phases.Message
+			for src := range ranks {
+				for dst := range ranks {
+					if src != dst && r.IntN(3) > 0 {
+						messages = append(messages, phases.Message{Src: src, Dst: dst, Bytes: 1 << r.IntN(20)})
+					}
+				}
+			}
+			var cost [2]unit.Time
+			for k, by := range []*phases.Scheduler{phases.Greedy, phases.AllToAllBased} {
+				s, err := by.Plan(ranks, messages, 0)
+				if err != nil {
+					return err
+				}
+				conflicts += twice(s)
+				cost[k] = s.Time(func(bytes int) unit.Time { return unit.Time(bytes) * 90 * unit.Nanosecond }, unit.Millisecond)
+				if by == phases.AllToAllBased {
+					above = max(above, len(s.Phases)-(ranks-1))
+				}
+			}
+			if cost[0] < cost[1] {
+				greedyAhead++
+			} else if cost[1] < cost[0] {
+				phasesAhead++
+			}
+			if s, err := phases.AllToAllBased.Plan(ranks, phases.Messages(allEqual(ranks, 1+i)), 0); err != nil || len(s.Phases) != ranks-1 {
+				notAll++
+			}
+		}
+		give("conflicts", conflicts)
+		give("above", above)
+		give("not_all", notAll)
+		give("greedy_ahead", greedyAhead)
+		give("phases_ahead", phasesAhead)
+		done(1)
+		s := x.sites[e.Subject]
+		opened := 0
+		_, err := s.counted(ctx, seed, s.job.Platform, 4, func(c *mpi.Comm) {
+			c.SetErrorHandler(mpi.ErrorsReturn)
+			var all []*ccmpi.ScattervGroup
+			for err := error(nil); err == nil && len(all) < 100; {
+				err = c.Catch(func() { all = append(all, ccmpi.ScattervOpenGroup(c, []int{0, 1, 1, 1}, mpi.Byte, 0)) })
+			}
+			opened = len(all)
+			for _, g := range all {
+				g.CloseGroup()
+			}
+		})
+		give("groups", opened+1) // and that of the communicator
+		done(2)
+		return err
+	},
+}
+
+// twice returns how often a rank sends, or receives, a second time in a phase.
+func twice(s *phases.Schedule) (n int) {
+	for _, phase := range s.Phases {
+		sends, receives := map[int]bool{}, map[int]bool{}
+		for _, m := range phase {
+			if sends[m.Src] || receives[m.Dst] {
+				n++
+			}
+			sends[m.Src], receives[m.Dst] = true, true
+		}
+	}
+	return n
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/phases"
 )
 
 // Every routine moves what it says by CC-MPI, and a test of its own data would fail otherwise.
@@ -63,5 +64,17 @@ func TestSharedMemoryIsChecked(t *testing.T) {
 	e := &Experiment{Subject: "cc", Programs: []string{"lazy"}, Ranks: sizes{values: []int{4}}, Sizes: sizes{values: []int{2}}}
 	if err := runRoutines(t.Context(), x, e, 1, func(int) {}); err == nil {
 		t.Error("memory is consistent without messages")
+	}
+}
+
+// Phases without conflicts are told from others.
+func TestTwice(t *testing.T) {
+	s := phases.AllToAll(4, 1)
+	if n := twice(s); n != 0 {
+		t.Errorf("%d conflicts in phases of all with all", n)
+	}
+	s.Phases[0] = append(s.Phases[0], s.Phases[1][0])
+	if n := twice(s); n != 1 {
+		t.Errorf("%d conflicts where there is one", n)
 	}
 }
