@@ -34,6 +34,7 @@ type Switches struct {
 	Ports   int       // stations of a switch
 	Latency unit.Time // from the last byte of a frame until its first may leave
 	Buffer  int       // bytes of frames that wait for a link; a frame that finds no room is lost
+	Memory  int       // bytes of frames that wait for all full-duplex links of a switch together; 0: nothing but Buffer bounds them
 	Uplink  unit.Rate // between switches
 
 	// Faults of each switch, by frame, at random. Models know nothing of them.

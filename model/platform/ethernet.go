@@ -52,9 +52,16 @@ func (r *reader) checkEthernet(path string, n *yaml.Node, e *model.Ethernet) {
 		r.wrong(lookup(n, "propagation"), path+".propagation", "%s is more than %s: a station could have sent its frame before it hears of a collision; write less",
 			e.Propagation, most)
 	}
-	if s := e.Switches; s != nil && s.Buffer < e.Preamble+e.Header+max(e.MTU, e.MinPayload)+e.FCS {
-		r.wrong(lookup(n, "switches"), path+".switches.buffer", "%s has no room for the longest frame: write at least %s", unit.Bytes(s.Buffer),
-			unit.Bytes(e.Preamble+e.Header+max(e.MTU, e.MinPayload)+e.FCS))
+	if s := e.Switches; s != nil {
+		frame := e.Preamble + e.Header + max(e.MTU, e.MinPayload) + e.FCS
+		for _, x := range []struct {
+			key  string
+			room int
+		}{{"buffer", s.Buffer}, {"memory", s.Memory}} {
+			if x.room < frame && (x.room > 0 || x.key == "buffer") {
+				r.wrong(lookup(n, "switches"), path+".switches."+x.key, "%s has no room for the longest frame: write at least %s", unit.Bytes(x.room), unit.Bytes(frame))
+			}
+		}
 	}
 	if m := e.MBCF; m != nil && m.Header+m.Limit > e.MTU {
 		r.wrong(lookup(n, "mbcf"), path+".mbcf.limit", "%s and a header of %s are more than the mtu of %s: write less", unit.Bytes(m.Limit), unit.Bytes(m.Header), unit.Bytes(e.MTU))
@@ -76,6 +83,7 @@ func (r *reader) switches(to **model.Switches) reading {
 		must("ports", r.count(&x.Ports, 1, maxCount)),
 		must("latency", r.time(&x.Latency)),
 		must("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
+		may("memory", r.size(&x.Memory, 1, math.MaxInt32)),
 		must("uplink", r.rate(&x.Uplink)),
 		may("loss", r.percent(&x.Loss, mostFaults)),
 		may("reorder", r.percent(&x.Reorder, mostFaults)),

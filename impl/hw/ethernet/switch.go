@@ -22,6 +22,7 @@ type switched struct {
 	faults core.Noise
 	// Of switches: to the first and from it. The first has none.
 	toFirst, fromFirst []line
+	memory             []int // bytes that wait in each switch
 }
 
 // line is one direction of a full-duplex link.
@@ -29,8 +30,9 @@ type line struct {
 	s       *switched
 	rate    core.Pace
 	gap     unit.Time
-	room    int // bytes that may wait; 0: no bound
-	waits   int // bytes that do
+	room    int  // bytes that may wait; 0: no bound
+	memory  *int // bytes that wait in its switch; nil: nobody asks
+	waits   int  // bytes that do
 	queue   []*frame
 	began   unit.Time // of the first of the queue
 	last    *frame    // that has left
@@ -56,26 +58,36 @@ const (
 func newSwitched(m *model.Ethernet, j *core.Job, e core.Ends, up transport, count *Statistics) *switched {
 	w := m.Switches
 	s := &switched{Ethernet: m, j: j, up: up, count: count, prefix: e.Prefix, links: make([]link, e.N), faults: core.NewNoise(j.Seed^apart, -1, 0)}
+	s.memory = make([]int, w.Of(e.N-1)+1)
 	for i := range s.links {
 		l := &s.links[i]
 		l.s = s
 		if w.Full {
 			l.in = s.line(m.Rate, 0, fmt.Sprintf("station %d out", i), s.atSwitch)
-			l.out = s.line(m.Rate, w.Buffer, fmt.Sprintf("station %d in", i), s.up.arrived)
+			l.out = s.output(m.Rate, w.Of(i), fmt.Sprintf("station %d in", i), s.up.arrived)
 			continue
 		}
 		l.shared = newMedium(m, &j.Kernel, 2, j.Seed+uint64(i)<<32, j.Probe)
 		l.shared.up, l.shared.count, l.shared.prefix = l, count, fmt.Sprintf("%slink %d ", e.Prefix, i)
 	}
 	for i := range w.Of(e.N-1) + 1 {
-		s.toFirst = append(s.toFirst, s.line(w.Uplink, w.Buffer, fmt.Sprintf("uplink of switch %d up", i), s.atSwitch))
-		s.fromFirst = append(s.fromFirst, s.line(w.Uplink, w.Buffer, fmt.Sprintf("uplink of switch %d down", i), s.atSwitch))
+		s.toFirst = append(s.toFirst, s.output(w.Uplink, i, fmt.Sprintf("uplink of switch %d up", i), s.atSwitch))
+		s.fromFirst = append(s.fromFirst, s.output(w.Uplink, 0, fmt.Sprintf("uplink of switch %d down", i), s.atSwitch))
 	}
 	return s
 }
 
 func (s *switched) line(rate unit.Rate, room int, name string, forward func(*frame)) line {
 	return line{s: s, rate: core.Pace{Rate: rate}, gap: rate.Time(s.Gap), room: room, name: name, forward: forward}
+}
+
+// output is a line from a switch, whose memory it shares with others.
+func (s *switched) output(rate unit.Rate, from int, name string, forward func(*frame)) line {
+	l := s.line(rate, s.Switches.Buffer, name, forward)
+	if s.Switches.Memory > 0 {
+		l.memory = &s.memory[from]
+	}
+	return l
 }
 
 // length returns the bytes of a frame on a link.
@@ -222,11 +234,14 @@ func (s *switched) lose(f *frame) {
 // send lets a frame go over the line, behind those that wait for it.
 func (l *line) send(f *frame) {
 	n := l.s.length(f)
-	if l.room > 0 && l.waits+n > l.room {
+	if l.room > 0 && l.waits+n > l.room || l.memory != nil && *l.memory+n > l.s.Switches.Memory {
 		l.s.lose(f)
 		return
 	}
 	l.waits += n
+	if l.memory != nil {
+		*l.memory += n
+	}
 	if l.queue = append(l.queue, f); len(l.queue) == 1 {
 		l.start()
 	}
@@ -246,6 +261,9 @@ func (l *line) Act(uint64) {
 	f := l.queue[0]
 	l.queue = l.queue[:copy(l.queue, l.queue[1:])]
 	l.waits -= l.s.length(f)
+	if l.memory != nil {
+		*l.memory -= l.s.length(f)
+	}
 	l.s.count.Frames++
 	l.s.count.Payload += f.payload
 	f.at, l.last = l, f

@@ -44,3 +44,36 @@ func TestFramesKeepTheirGap(t *testing.T) {
 		t.Errorf("%d frames came, %d were on links", len(x.came), count.Frames)
 	}
 }
+
+// The links of a switch share its memory: while frames for one fill it, those for another are lost.
+func TestMemoryIsShared(t *testing.T) {
+	for _, x := range []struct {
+		memory, ports, lost int
+	}{
+		{0, 4, 0},                 // each link has room for 40 frames of its own
+		{70 * 1526, 4, 2*40 - 70}, // both are on one switch
+		{70 * 1526, 2, 0},         // each is on a switch of its own
+	} {
+		m := tenMegabit()
+		m.Switches = &model.Switches{Full: true, Ports: x.ports, Latency: 10 * us, Buffer: 40 * 1526, Memory: x.memory, Uplink: 1.25e9}
+		j := core.NewJob(core.Config{Machine: &model.Machine{Name: "ethernet", Timer: 1, Network: m}, Ranks: 4})
+		to, count := &sink{j: j}, new(Statistics)
+		s := newSwitched(m, j, core.Ends{Ranks: 4, N: 4}, to, count)
+		for range 40 {
+			(*forwarded)(&frame{s: s, src: 0, dst: 1, payload: 1500}).Act(0)
+			(*forwarded)(&frame{s: s, src: 3, dst: 2, payload: 1500}).Act(0)
+		}
+		j.Kernel.Go(func(p *sim.Proc) { p.Sleep(unit.Second) })
+		if err := j.Kernel.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if lost := 80 - len(to.came); lost != x.lost {
+			t.Errorf("memory of %d bytes, %d stations a switch: %d frames are lost, want %d", x.memory, x.ports, lost, x.lost)
+		}
+		for i, n := range s.memory {
+			if n != 0 {
+				t.Errorf("%d bytes are still in switch %d", n, i)
+			}
+		}
+	}
+}
