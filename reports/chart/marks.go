@@ -16,6 +16,7 @@ import (
 //
 //	data-x, data-y   the axes of a plot: from, to, log or linear, where messages without bytes stand; data-room has the plot's edges
 //	data-series      what is drawn of a series, and its entry in the legend
+//	data-kind        what is drawn of a series is of this kind, which may have an entry in the legend too
 //	class zoom       what moves when a time line is zoomed
 //	data-tip         what a part is, in words
 //
@@ -110,22 +111,24 @@ type panel struct {
 
 type panelSeries struct {
 	Name   string  `json:"name"`
+	Kind   string  `json:"kind,omitempty"`
 	Points [][]any `json:"points"` // x, y, both ends of the interval if there is one, and the size that it is of unless that is x
 }
 
-// panel returns the points of a chart's series, each name once.
+// panel returns the points of a chart's series, each name once for each kind of points.
 func (x XY) panel() panel {
 	p := panel{X: x.X, Y: x.Y, Series: []panelSeries{}}
-	at := map[string]int{}
+	at := map[[2]string]int{}
 	for _, s := range x.Series {
 		if s.Name == "" || len(s.Points) == 0 {
 			continue
 		}
-		i, ok := at[s.Name]
+		key := [2]string{s.Name, s.Kind}
+		i, ok := at[key]
 		if !ok {
 			i = len(p.Series)
-			at[s.Name] = i
-			p.Series = append(p.Series, panelSeries{Name: s.Name})
+			at[key] = i
+			p.Series = append(p.Series, panelSeries{Name: s.Name, Kind: s.Kind})
 		}
 		for _, q := range s.Points {
 			v := []any{json.Number(number(q.X)), json.Number(number(q.Y))}

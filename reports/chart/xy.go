@@ -34,6 +34,7 @@ type XY struct {
 type Series struct {
 	Name   string
 	Of     string // without a name: the series that it belongs to, with which it is hidden
+	Kind   string // what its points are, such as published, where a chart has several kinds under one name
 	Shape  int    // of its glyph in Solid and Hollow, where a chart chooses between them
 	Style  Style
 	Points []Point
@@ -216,7 +217,11 @@ func (p *axesPlot) draw(c draw.Canvas) {
 	data := p.DataCanvas(c)
 	mark(c, axes(data.Rectangle, p.x, p.y), func() { p.Draw(c) })
 	for _, s := range p.series {
-		mark(c, attribute("data-series", cmp.Or(s.Name, s.Of)), func() { s.Plot(data, p.Plot) })
+		attributes := attribute("data-series", cmp.Or(s.Name, s.Of))
+		if s.Kind != "" {
+			attributes += " " + attribute("data-kind", s.Kind)
+		}
+		mark(c, attributes, func() { s.Plot(data, p.Plot) })
 	}
 }
 

@@ -145,7 +145,7 @@
 			for (const off of ['pointerleave', 'blur']) e.addEventListener(off, () => this.emphasize(''));
 		}
 		emphasize(name) {
-			for (const e of this.svg.querySelectorAll('g[data-series]:not(.entry)')) e.classList.toggle('back', name !== '' && e.dataset.series !== name);
+			for (const e of this.svg.querySelectorAll('g[data-series]:not(.entry)')) e.classList.toggle('back', name !== '' && e.dataset.series !== name && e.dataset.kind !== name);
 		}
 		place(e) {
 			const box = this.svg.viewBox.baseVal, r = this.svg.getBoundingClientRect();
@@ -156,8 +156,9 @@
 			const out = [];
 			for (const plot of this.plots)
 				for (const s of plot.panel?.series ?? []) {
-					if (this.chart.hidden.has(s.name)) continue;
-					for (const v of s.points) out.push({ plot, name: s.name, v, x: plot.x.at(v[0]), y: plot.y.at(v[1]) });
+					if (this.chart.hidden.has(s.name) || this.chart.hidden.has(s.kind)) continue;
+					const name = s.kind ? s.name + ', ' + s.kind : s.name;
+					for (const v of s.points) out.push({ plot, name, v, x: plot.x.at(v[0]), y: plot.y.at(v[1]) });
 				}
 			return out;
 		}
@@ -231,7 +232,7 @@
 			const r = this.plots[0]?.room;
 			for (let i = this.current + by; i >= 0 && i < this.tips.length; i += by) {
 				const box = this.tips[i].getBBox();
-				if (!r || box.x + box.width >= r.left && box.x <= r.right) return this.tell(i);
+				if (shown(this.tips[i]) && (!r || box.x + box.width >= r.left && box.x <= r.right)) return this.tell(i);
 			}
 		}
 		walk(along, across) {
@@ -294,11 +295,10 @@
 		// toggle hides a series, or shows it again.
 		toggle(name) {
 			if (!this.hidden.delete(name)) this.hidden.add(name);
-			const off = this.hidden.has(name);
 			for (const { svg, ring } of this.pictures) {
 				ring.setAttribute('visibility', 'hidden');
 				for (const e of svg.querySelectorAll('g[data-series]')) {
-					if (e.dataset.series !== name) continue;
+					const off = this.hidden.has(e.dataset.series) || this.hidden.has(e.dataset.kind);
 					if (e.matches('.entry')) {
 						e.setAttribute('aria-pressed', !off);
 						e.classList.toggle('off', off);

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/model/table"
-	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/render"
@@ -20,6 +20,10 @@ import (
 // which a terminal has room for.
 func (s *Study) Document(all bool) *doc.Document {
 	d := s.Verdicts(all)
+	d.Front = doc.Figures(doc.Across, s.ratios())
+	if all {
+		d.Answer = s.answer()
+	}
 	d.Add(doc.Section{ID: "reading", Title: "How to read the tables", Items: []string{
 		"error is (measured − published) / published in percent: from the nearer end of a range if it is outside, 0 inside.",
 		"calibration: some number of the platform was fitted to this one, so that agreement proves nothing. validation: nothing was.",
@@ -31,7 +35,7 @@ func (s *Study) Document(all bool) *doc.Document {
 		a := &s.Artefacts[i]
 		t := a.table(all)
 		x := doc.Section{ID: format.FileName(a.ID), Title: a.title(), Short: a.name(), Items: a.Words, Tables: []*doc.Table{t},
-			Figures: doc.Figures(doc.Alone, append([]*chart.Chart{a.chart()}, a.Charts...)...)}
+			Figures: a.figures()}
 		switch {
 		case all:
 		case t.Rows() > 0:
@@ -51,11 +55,13 @@ func (s *Study) Document(all bool) *doc.Document {
 	}
 	d.AddTables("run", "The run", run)
 	d.Add(doc.Section{ID: "again", Title: "How to get the same again", PageOnly: true, Text: []string{"The same command gives the same numbers, to the last digit."}, Commands: commands})
-	d.Add(doc.Section{ID: "source", Title: "Source", PageOnly: true, Text: []string{s.Source}})
 	d.Add(doc.Section{ID: "glossary", Title: "Terms", PageOnly: true, Terms: []doc.Term{
 		{Name: "published", Meaning: "As it is printed in the paper; both ends where it is a range."},
 		{Name: "measured", Meaning: "By loggp's micro-benchmarks on the emulated machine, with the 95 % interval."},
 		{Name: "predicted", Meaning: "By the models, from the file of the platform, without running anything."},
+		{Name: "validation", Meaning: "Nothing was fitted to the published value: agreement is evidence."},
+		{Name: "calibration", Meaning: "A number of the platform was fitted to the published value: agreement is no evidence."},
+		{Name: "assumptions", Meaning: "Nothing was fitted, but a number of the platform that is assumed moves the value by more than 5 % when it is halved or doubled."},
 		{Name: "nothing fitted", Meaning: "No number of a platform was fitted to the claim or to a published number whose quantity it compares."},
 		{Name: "fitted numbers", Meaning: "Some number was: the claim says less than one that rests on nothing fitted."},
 		{Name: "true by construction", Meaning: "The claim is an identity, or what was put into a platform's file: it could not fail."},
@@ -65,9 +71,41 @@ func (s *Study) Document(all bool) *doc.Document {
 	return d
 }
 
+// figures are the pictures of an artefact: one with the width of the page to itself, several in two columns.
+func (a *Artefact) figures() []doc.Figure {
+	pictures := a.pictures()
+	if len(pictures) > 1 && len(a.Charts) == 0 {
+		return doc.Figures(doc.Half, pictures...)
+	}
+	return doc.Figures(doc.Alone, pictures...)
+}
+
+// answer says in a sentence or two what came of the paper.
+func (s *Study) answer() string {
+	var parts []string
+	for _, v := range []struct{ verdict, words string }{{Holds, "hold"}, {Fails, "fail"}, {Undecided, "are undecided"}, {Contradicted, "are contradicted by the source itself"}, {NotApplicable, "cannot be run"}} {
+		if n := s.Count(v.verdict, ""); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v.words))
+		}
+	}
+	var out string
+	if n := len(parts); n > 0 {
+		out = fmt.Sprintf("Of %s of the paper ", format.Plural(len(s.Claims), "claim"))
+		if n > 1 {
+			out += strings.Join(parts[:n-1], ", ") + " and "
+		}
+		out += parts[n-1] + "."
+	}
+	a, b := s.numbers(compare.Validation), s.numbers(Decided)
+	if all := a.all + b.all; all > 0 {
+		out += fmt.Sprintf(" Of %s to which nothing was fitted %d are met within %d%s%%.", format.Plural(all, "published number"), a.agree+b.agree, near, format.Glue)
+	}
+	return strings.TrimSpace(out)
+}
+
 // Verdicts returns a document of the verdicts alone.
 func (s *Study) Verdicts(page bool) *doc.Document {
-	d := &doc.Document{Title: s.Title, Lead: []string{"Each table and figure of this paper, and each of its statements that a program can check, beside what loggp measured on emulated machines and what its models predict."},
+	d := &doc.Document{Title: s.Title, Lead: []string{s.Source, "Each table and figure of this paper, and each of its statements that a program can check, stand beside what loggp measured on emulated machines and what its models predict."},
 		Footer: "Made by loggp.", Files: []doc.File{{Name: "cells.csv", Write: s.Cells}, {Name: "claims.csv", Write: s.ClaimRows}}}
 	for _, t := range s.Tables {
 		d.Files = append(d.Files, doc.File{Name: "tables/" + t.Name, Write: func(w io.Writer) error {
@@ -79,19 +117,26 @@ func (s *Study) Verdicts(page bool) *doc.Document {
 		if s.Count("", rests) > 0 {
 			hold, fail := s.Count(Holds, rests), s.Count(Fails, rests)
 			counts.Add(doc.Words(rests), doc.Count(hold+fail), doc.Count(hold), doc.Count(fail))
-			d.Keys = append(d.Keys, doc.Key{Name: rests, Value: fmt.Sprintf("%d of %d", hold, hold+fail), Note: "claims hold"})
+			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + rests, Value: fmt.Sprintf("%d of %d hold", hold, hold+fail)})
 		}
 	}
 	for _, v := range []string{Undecided, Contradicted, NotApplicable} {
 		if n := s.Count(v, ""); n > 0 {
 			counts.Add(doc.Words(phrases[v].Text), doc.Count(n), doc.None, doc.None)
-			d.Keys = append(d.Keys, doc.Key{Name: phrases[v].Text, Value: strconv.Itoa(n), Note: "claims"})
+			d.Keys = append(d.Keys, doc.Key{Name: "claims, " + phrases[v].Text, Value: strconv.Itoa(n)})
 		}
 	}
-	if t := s.numbers(compare.Validation); t.all > 0 {
-		d.Keys = append(d.Keys, doc.Key{Name: "validation", Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("published values met within %d %%", near)})
+	for _, k := range []struct{ basis, name string }{{compare.Validation, "values, nothing fitted"}, {Decided, "values, assumed numbers"}} {
+		if t := s.numbers(k.basis); t.all > 0 {
+			d.Keys = append(d.Keys, doc.Key{Name: k.name, Value: fmt.Sprintf("%d of %d", t.agree, t.all), Note: fmt.Sprintf("are met within %d %%", near)})
+		}
 	}
-	d.Add(doc.Section{ID: "summary", Title: s.Title, Short: "Summary", Text: slices.DeleteFunc([]string{s.Source, s.agreement()}, func(t string) bool { return t == "" }), Tables: []*doc.Table{counts}})
+	summary := doc.Section{ID: "summary", Title: s.Title, Text: []string{s.Source, s.agreement()}, Tables: []*doc.Table{counts}}
+	if page { // which has the title and the source above
+		summary.Title, summary.Text = "Summary", summary.Text[1:]
+	}
+	summary.Text = slices.DeleteFunc(summary.Text, func(t string) bool { return t == "" })
+	d.Add(summary)
 	d.AddTables("claims", "Claims", s.claims(page))
 	return d
 }
@@ -118,14 +163,28 @@ func (c *Claim) verdict() doc.Cell {
 	return cell
 }
 
-// claims has a row for each claim. A page also says where it stands and how it is checked.
+// claims has a row for each claim. A page also says where it stands and how it is checked, and has those that do not hold first.
 func (s *Study) claims(page bool) *doc.Table {
 	t := &doc.Table{Name: "claims", Title: "The claims of the paper, and what came of them", Cards: page, File: "claims.csv",
 		Columns: []doc.Column{{Head: "claim", Key: true}, {Head: "verdict"}, {Head: "rests on"}, {Head: "what it says", Kind: doc.Prose}, {Head: "evidence", Kind: doc.Prose}}}
+	claims := s.Claims
 	if page {
 		t.Columns = append(t.Columns, doc.Column{Head: "how it is checked", Kind: doc.Prose})
+		t.Note("What a verdict rests on: nothing fitted, or numbers of a platform that were fitted to the claim or to what it compares. The terms at the end of the page explain the verdicts.")
+		claims = slices.Clone(claims)
+		order := []string{Fails, Undecided, Contradicted, Holds}
+		place := func(c Claim) int {
+			if i := slices.Index(order, c.Verdict); i >= 0 {
+				return i
+			}
+			return len(order)
+		}
+		slices.SortStableFunc(claims, func(a, b Claim) int { return place(a) - place(b) })
 	}
-	for _, c := range s.Claims {
+	for _, c := range claims {
+		if page {
+			t.Group(fmt.Sprintf("%s: %d", cmp.Or(phrases[c.Verdict].Text, c.Verdict), s.Count(c.Verdict, "")))
+		}
 		row := []doc.Cell{doc.Words(c.ID), c.verdict(), doc.Words(c.Rests), doc.Words(c.Text), doc.Words(strings.TrimSpace(c.Evidence + "\n" + c.Note))}
 		if page {
 			if c.Where != "" {
@@ -142,9 +201,12 @@ func (s *Study) claims(page bool) *doc.Table {
 func (a *Artefact) name() string {
 	kind, number, ok := strings.Cut(a.ID, "-")
 	if !ok || kind == "" {
-		return a.ID
+		kind, number = a.ID, ""
 	}
-	return strings.ToUpper(kind[:1]) + kind[1:] + " " + number
+	if kind == "" {
+		return ""
+	}
+	return strings.TrimSpace(strings.ToUpper(kind[:1]) + kind[1:] + " " + number)
 }
 
 // title is its name with the caption.
@@ -153,14 +215,21 @@ func (a *Artefact) title() string { return strings.TrimSuffix(a.name()+": "+a.Ca
 // table has the findings of an artefact, with a group for each platform, library and place; of a
 // figure, for each mode and parameter too.
 func (a *Artefact) table(all bool) *doc.Table {
+	first, quantity := "case", a.quantity()
+	if !slices.ContainsFunc(a.Rows, func(r Finding) bool { return strings.Trim(r.Mode, "abcdefghijklmnopqrstuvwxyz") != "" }) {
+		first = "mode"
+	}
 	t := &doc.Table{Name: a.ID, Title: a.title(), File: "cells.csv", Columns: []doc.Column{
-		{Head: "mode"}, {Head: "parameter"}, {Head: "bytes", Kind: doc.Number}, {Head: "published", Kind: doc.Number}, {Head: "measured", Kind: doc.Number},
+		{Head: first}, {Head: "parameter"}, {Head: "bytes", Kind: doc.Number}, {Head: "published", Kind: doc.Number}, {Head: "measured", Kind: doc.Number},
 		{Head: "predicted", Kind: doc.Number}, {Head: "error\n%", Kind: doc.Number}, {Head: "basis"}, {Head: "printed in", Kind: doc.Prose}}}
 	figure := len(a.Curves) > 0
 	t.Columns[0].Key = !figure && slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.Mode != "" })
-	t.Columns[1].Key, t.Columns[2].Key = !figure, figure
+	t.Columns[1].Key, t.Columns[2].Key = !figure && (!all || quantity == ""), figure
 	if all {
 		t.Title = a.name() + ", published and measured"
+		if quantity != "" {
+			t.Title = a.name() + ": " + quantity + ", published and measured"
+		}
 	}
 	if slices.ContainsFunc(a.Rows, func(r Finding) bool { return r.textual() }) {
 		t.Columns[3].Kind, t.Columns[4].Kind = doc.Prose, doc.Prose
@@ -175,8 +244,11 @@ func (a *Artefact) table(all bool) *doc.Table {
 			continue
 		}
 		cells := r.cells(t)
-		if !all {
-			cells[8] = doc.None // no room
+		if !all || r.Source == a.name() { // no room, or no news
+			cells[8] = doc.None
+		}
+		if all && quantity != "" {
+			cells[1] = doc.None
 		}
 		if r.Note != "" {
 			n := slices.Index(notes, r.Note)
@@ -188,7 +260,11 @@ func (a *Artefact) table(all bool) *doc.Table {
 		}
 		group := format.Place(r.Platform, r.Library, r.Place)
 		if figure {
-			group += ": " + strings.TrimSpace(r.Mode+" "+cells[1].Text)
+			what := strings.TrimSpace(r.Mode + " " + r.quantity())
+			if all && quantity != "" {
+				what = r.Mode
+			}
+			group = strings.TrimSuffix(group+": "+what, ": ")
 			cells[0], cells[1] = doc.None, doc.None
 		}
 		t.Group(group)
@@ -204,6 +280,22 @@ func (a *Artefact) table(all bool) *doc.Table {
 	return t
 }
 
+// quantity is the parameter with its unit that all rows of an artefact have, or "".
+func (a *Artefact) quantity() string {
+	for i := range a.Rows {
+		if r := &a.Rows[i]; r.textual() || r.quantity() != a.Rows[0].quantity() {
+			return ""
+		}
+	}
+	if len(a.Rows) == 0 || a.Rows[0].Unit == "" {
+		return ""
+	}
+	return a.Rows[0].Parameter + " in " + a.Rows[0].Unit
+}
+
+// quantity is the parameter with its unit.
+func (r *Finding) quantity() string { return strings.TrimSpace(r.Parameter + " " + r.Unit) }
+
 // cells returns the row of a finding.
 func (r *Finding) cells(t *doc.Table) []doc.Cell {
 	tone := doc.Normal
@@ -217,6 +309,9 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		return doc.Words(text)
 	}
 	published, found, off := doc.None, doc.Interval(r.Measured, r.MeasuredLow, r.MeasuredHigh), doc.Percent(r.ErrorPercent()).In(tone)
+	if r.MeasuredLow == r.MeasuredHigh {
+		found = doc.Num(r.Measured)
+	}
 	switch {
 	case r.textual():
 		published, found = doc.Words(r.Text[0]), doc.Words(r.Text[1])
@@ -242,7 +337,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		found.Tone = doc.Doubt
 		t.Note("%s beside a measured value: the fit warns of it, in the note of the row.", doc.Mark)
 	}
-	return []doc.Cell{or(r.Mode), doc.Words(strings.TrimSpace(r.Parameter + " " + r.Unit)), sized(r.Bytes), published, found, doc.Num(r.Predicted), off,
+	return []doc.Cell{or(r.Mode), doc.Words(r.quantity()), sized(r.Bytes), published, found, doc.Num(r.Predicted), off,
 		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.Faint}}
 }
 

@@ -1,10 +1,14 @@
 package study
 
 import (
+	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/format"
 )
@@ -20,25 +24,144 @@ const (
 var curveKinds = []struct{ kind, text string }{
 	{MeasuredCurve, "Solid shapes and lines are measured, with 95 % intervals."},
 	{PredictedCurve, "Dashed lines are predicted from the platform's file; at their ends stands the shape of what they predict."},
-	{PublishedCurve, "In rings stands what is published; a bar with ends shows a range."},
+	{PublishedCurve, "In rings stands what is published; a bar with ends shows a range."}, // where it is few points
 }
 
-// chart returns the curves of an artefact in its axes, or nil if it has none. Curves of one name have
-// one colour and one shape: solid on a line where measured, hollow at the ends of a dashed line where
-// predicted, hollow in a ring where published.
-func (a *Artefact) chart() *chart.Chart {
-	x := chart.XY{X: a.XAxis, Y: a.YAxis, Key: make([][]chart.Series, 2)}
+// pictures returns what is drawn of an artefact: its curves, or those of its rows by size, and other pictures.
+func (a *Artefact) pictures() []*chart.Chart {
+	if len(a.Curves) == 0 {
+		return append(a.bySize(), a.Charts...)
+	}
+	return append([]*chart.Chart{drawn(a.Curves, a.XAxis, a.YAxis, format.FileName(a.ID), a.title())}, a.Charts...)
+}
+
+// fewSizes is of how many sizes a table must print values so that they are drawn, and manyCurves how many of them one chart can hold.
+const (
+	fewSizes   = 3
+	manyCurves = 6
+)
+
+// bySize returns a chart for each quantity that a table prints for several sizes; and if there were too many curves in one, for
+// each mode.
+func (a *Artefact) bySize() []*chart.Chart {
+	type quantity struct{ parameter, unit, mode string }
+	var quantities []quantity
+	rows := map[quantity][]*Finding{}
+	add := func(q quantity, r *Finding) {
+		if rows[q] == nil {
+			quantities = append(quantities, q)
+		}
+		rows[q] = append(rows[q], r)
+	}
+	subject := func(r *Finding) string { return format.Place(r.Platform, r.Library, r.Place) }
+	for i := range a.Rows {
+		if r := &a.Rows[i]; r.Bytes >= 0 && !r.textual() {
+			add(quantity{parameter: r.Parameter, unit: r.Unit}, r)
+		}
+	}
+	for _, q := range slices.Clone(quantities) {
+		if distinct(rows[q], func(r *Finding) string { return subject(r) + " " + r.Mode }) > manyCurves && distinct(rows[q], func(r *Finding) string { return r.Mode }) > 1 {
+			for _, r := range rows[q] {
+				add(quantity{q.parameter, q.unit, r.Mode}, r)
+			}
+			delete(rows, q)
+		}
+	}
+	var out []*chart.Chart
+	for _, q := range quantities {
+		of := rows[q]
+		printed := slices.DeleteFunc(slices.Clone(of), func(r *Finding) bool { return math.IsNaN(r.Low) })
+		if distinct(printed, func(r *Finding) string { return strconv.Itoa(r.Bytes) }) < fewSizes {
+			continue
+		}
+		what := strings.TrimSpace(q.mode + " " + q.parameter)
+		y := q.parameter
+		if q.unit != "" {
+			y += " (" + q.unit + ")"
+		}
+		out = append(out, drawn(curvesOf(of), "", y, format.FileName(a.ID, what), a.name()+": "+what+" by size, published and measured"))
+	}
+	return out
+}
+
+// distinct counts the names that rows have.
+func distinct(rows []*Finding, name func(*Finding) string) int {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		seen[name(r)] = true
+	}
+	return len(seen)
+}
+
+// curvesOf returns the curves of rows that differ in size, named by what else they differ in.
+func curvesOf(rows []*Finding) []Curve {
+	parts := []func(*Finding) string{
+		func(r *Finding) string { return r.Platform },
+		func(r *Finding) string { return r.Library },
+		func(r *Finding) string {
+			return map[string]string{"inter": "between nodes", "intra": "within a node"}[r.Place]
+		},
+		func(r *Finding) string { return r.Mode },
+	}
+	parts = slices.DeleteFunc(parts, func(part func(*Finding) string) bool { return distinct(rows, part) < 2 })
+	var out []Curve
+	for _, r := range rows {
+		var words []string
+		for _, part := range parts {
+			if w := part(r); w != "" {
+				words = append(words, w)
+			}
+		}
+		name := strings.Join(words, ", ")
+		for _, v := range []struct {
+			kind         string
+			y, low, high float64
+		}{{MeasuredCurve, r.Measured, r.MeasuredLow, r.MeasuredHigh}, {PredictedCurve, r.Predicted, r.Predicted, r.Predicted}, {PublishedCurve, r.Low, r.Low, r.High}} {
+			if math.IsNaN(v.y) {
+				continue
+			}
+			i := slices.IndexFunc(out, func(c Curve) bool { return c.Name == name && c.Kind == v.kind })
+			if i < 0 {
+				i = len(out)
+				out = append(out, Curve{Name: name, Kind: v.kind})
+			}
+			out[i].Points = append(out[i].Points, chart.Point{X: float64(r.Bytes), Y: v.y, Low: v.low, High: v.high})
+		}
+	}
+	return out
+}
+
+// sizesOf matches the axes of message sizes, which charts name themselves.
+var sizesOf = regexp.MustCompile(`^message (size|length) \(bytes\)$`)
+
+// fewPoints is how many published points are drawn in rings. More of them would hide what was measured.
+const fewPoints = 8
+
+// drawn returns curves in their axes, or nil if there are none. Curves of one name have one colour and one shape: solid on a line
+// where measured, hollow at the ends of a dashed line where predicted, hollow in a ring where published.
+func drawn(curves []Curve, xAxis, yAxis, name, title string) *chart.Chart {
+	if sizesOf.MatchString(xAxis) {
+		xAxis = ""
+	}
+	x := chart.XY{X: xAxis, Y: yAxis, Key: make([][]chart.Series, 2)}
 	var names, kinds, texts []string
-	for _, c := range a.Curves {
+	for _, c := range curves {
 		if !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 			at := Curve{Name: c.Name, Kind: MeasuredCurve, Points: make([]chart.Point, 1)}
 			x.Key[0] = append(x.Key[0], at.series(len(names)-1))
 		}
 	}
+	published := 0
+	for _, c := range curves {
+		if c.Kind == PublishedCurve {
+			published += len(c.Points)
+		}
+	}
 	for _, kind := range []string{PredictedCurve, MeasuredCurve, PublishedCurve} {
-		for _, c := range a.Curves {
+		for _, c := range curves {
 			if s := c.series(slices.Index(names, c.Name)); c.Kind == kind && len(s.Points) > 0 {
+				s.Style.Framed = s.Style.Framed && published <= fewPoints
 				x.Series = append(x.Series, s)
 				kinds = append(kinds, kind)
 			}
@@ -46,22 +169,35 @@ func (a *Artefact) chart() *chart.Chart {
 	}
 	for _, k := range curveKinds {
 		if slices.Contains(kinds, k.kind) {
-			texts = append(texts, k.text)
+			text := k.text
+			if k.kind == PublishedCurve && published > fewPoints {
+				text = "Hollow shapes are published; a bar shows a range."
+			}
+			texts = append(texts, text)
 			key := Curve{Name: k.kind, Kind: k.kind, Points: make([]chart.Point, 1)}.series(0)
 			key.Style.Color = chart.Gray
+			key.Style.Framed = key.Style.Framed && published <= fewPoints
 			if k.kind == PredictedCurve {
 				key.Points, key.Lines = nil, [][]chart.Point{nil}
 			}
 			x.Key[1] = append(x.Key[1], key)
 		}
 	}
-	return x.Chart(format.FileName(a.ID), a.title(), strings.Join(texts, " "))
+	switch { // what is the same everywhere needs no legend
+	case len(x.Key[1]) > 1:
+	case len(names) > 1:
+		x.Key = x.Key[:1]
+	default:
+		x.Key = [][]chart.Series{nil}
+	}
+	return x.Chart(name, title, strings.Join(texts, " "))
 }
 
 // series returns a curve as a series, in the i-th colour and shape.
 func (c Curve) series(i int) chart.Series {
 	line := slices.DeleteFunc(slices.Clone(c.Points), func(p chart.Point) bool { return math.IsNaN(p.X) || math.IsNaN(p.Y) })
 	s := chart.Joined(c.Name, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Hollow[i%len(chart.Hollow)]}, line)
+	s.Kind = c.Kind
 	switch {
 	case c.Kind == MeasuredCurve:
 		s.Style.Glyph = chart.Solid[i%len(chart.Solid)]
@@ -71,4 +207,64 @@ func (c Curve) series(i int) chart.Series {
 		s.Style.Dashed, s.Points = true, []chart.Point{line[0], line[len(line)-1]}
 	}
 	return s
+}
+
+// The kinds of dots in the chart of all values, in its order.
+var dotKinds = []struct {
+	basis, name string
+	style       chart.Style
+}{
+	{compare.Validation, "nothing fitted", chart.Style{Color: chart.Blue, Glyph: chart.Solid[0]}},
+	{Decided, "decided by assumed numbers", chart.Style{Color: chart.Orange, Glyph: chart.Solid[1]}},
+	{compare.Calibration, "fitted to it", chart.Style{Color: chart.Gray, Glyph: chart.Hollow[0]}},
+	{Contradicted, "contradicted by the source", chart.Style{Color: chart.Gray, Glyph: chart.Solid[5]}},
+}
+
+// ratios draws each measured value over the published one, a row for each table and figure, or returns nil if no number is published.
+func (s *Study) ratios() *chart.Chart {
+	x := chart.Ratios{X: "measured / published", Near: near / 100.0}
+	kinds := map[string]int{}
+	for _, k := range dotKinds {
+		all := s.numbers(k.basis)
+		if all.all > 0 {
+			kinds[k.basis] = len(x.Kind)
+			x.Kind = append(x.Kind, chart.Series{Name: k.name, Style: k.style, Points: make([]chart.Point, 1)})
+		}
+	}
+	for i := range s.Artefacts {
+		a := &s.Artefacts[i]
+		row := chart.RatioRow{Name: a.name()}
+		close := 0
+		for j := range a.Rows {
+			r := &a.Rows[j]
+			kind, known := kinds[r.Basis]
+			ratio := 1 + r.ErrorPercent()/100
+			if !known || r.textual() || r.Again || !(ratio > 0) || math.IsInf(ratio, 0) {
+				continue
+			}
+			if math.Abs(r.ErrorPercent()) <= near {
+				close++
+			}
+			row.Dots = append(row.Dots, chart.Dot{At: ratio, Kind: kind, Text: r.says(a)})
+		}
+		if len(row.Dots) > 0 {
+			row.Note = strconv.Itoa(close) + "/" + strconv.Itoa(len(row.Dots))
+			x.Rows = append(x.Rows, row)
+		}
+	}
+	return x.Chart("ratios", "Measured over published values, by table and figure", fmt.Sprintf("Each dot is a published value: at 1× it was measured as it is printed. In the shaded band the difference is no more than %d %%; at the right is how many of a row lie there.", near))
+}
+
+// says says what a finding is, in a line.
+func (r *Finding) says(a *Artefact) string {
+	what := strings.TrimSpace(r.Mode + " " + r.Parameter)
+	if r.Bytes >= 0 {
+		what += " of " + format.Flat(format.Size(r.Bytes))
+	}
+	published := format.Exact(r.Low)
+	if r.High > r.Low {
+		published += " to " + format.Exact(r.High)
+	}
+	words := fmt.Sprintf("%s: %s, %s: published %s %s, measured %s %s (%s %%)", a.name(), what, format.Place(r.Platform, r.Library, r.Place), published, r.Unit, format.Number(r.Measured), r.Unit, format.Percent(r.ErrorPercent()))
+	return strings.ReplaceAll(words, "  ", " ")
 }

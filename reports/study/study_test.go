@@ -174,7 +174,7 @@ func TestCurves(t *testing.T) {
 	if len(colours) != 8 || len(shapes) != 16 {
 		t.Errorf("%d colours and %d shapes", len(colours), len(shapes))
 	}
-	if c := (&Artefact{ID: "x", Curves: []Curve{{"a", MeasuredCurve, []chart.Point{{X: 1, Y: nan}}}}}).chart(); c != nil {
+	if c := (&Artefact{ID: "x", Curves: []Curve{{"a", MeasuredCurve, []chart.Point{{X: 1, Y: nan}}}}}).figures(); len(c) > 0 {
 		t.Error("a chart of nothing")
 	}
 }
@@ -297,5 +297,56 @@ func TestHostileStudy(t *testing.T) {
 	}
 	if rows, err := csv.NewReader(&cells).ReadAll(); err != nil || rows[1][1] != evil {
 		t.Errorf("%q, %v", rows[1], err)
+	}
+}
+
+// The chart of all values has a dot for each published number, once, that says what it is.
+func TestRatios(t *testing.T) {
+	s := smallStudy()
+	svg := s.ratios().Inline(1100, "")
+	for _, want := range []string{"published 30 us, measured 30.00 us (0.0 %)", "published 130 us, measured 157.0 us (+20.8 %)", "published 4 to 10 us, measured 11.00 us (+10.0 %)", "(+315.0 %)"} {
+		if n := strings.Count(svg, want); n != 1 {
+			t.Errorf("%q %d times", want, n)
+		}
+	}
+	if n := strings.Count(svg, "data-tip="); n != 4 {
+		t.Errorf("%d dots", n)
+	}
+	if !strings.Contains(svg, ">2/4<") {
+		t.Error("the row does not say how many of its values are near")
+	}
+	if new(Study).ratios() != nil {
+		t.Error("a chart of nothing")
+	}
+}
+
+// A table that prints values for several sizes is drawn, by mode if there are many curves.
+func TestTablePictures(t *testing.T) {
+	var a Artefact
+	for _, mode := range []string{"one", "other"} {
+		for _, library := range []string{"a", "b", "c", "d"} {
+			for _, k := range []int{4, 64, 1024} {
+				a.Rows = append(a.Rows, Finding{Platform: "toy", Library: library, Mode: mode, Parameter: "time", Unit: "us", Bytes: k, Low: 10, High: 10, Measured: 11, Predicted: nan})
+			}
+		}
+	}
+	a.ID = "table-9"
+	var titles []string
+	for _, f := range a.figures() {
+		titles = append(titles, f.Title)
+		if n := strings.Count(f.Inline(660, ""), `data-kind="published"`); n != 4 {
+			t.Errorf("%s: %d published curves", f.Title, n)
+		}
+	}
+	if want := []string{"Table 9: one time by size, published and measured", "Table 9: other time by size, published and measured"}; !slices.Equal(titles, want) {
+		t.Errorf("%q, want %q", titles, want)
+	}
+	a.Rows = a.Rows[:6]
+	if n := len(a.figures()); n != 1 {
+		t.Errorf("%d charts of two libraries", n)
+	}
+	a.Rows = a.Rows[:2]
+	if n := len(a.figures()); n != 0 {
+		t.Errorf("%d charts of two sizes", n)
 	}
 }
