@@ -73,16 +73,73 @@ const (
 // algorithmTimes is a chart of the times of algorithms, with what a model says of them.
 type algorithmTimes struct {
 	chart.Stacked
-	model bool
+	model  bool
+	dimmed bool // some algorithms are grey
+}
+
+// manyAlgorithms is how many of them a chart shows in colours if there are no more.
+const manyAlgorithms = 6
+
+// winners returns which of many algorithms are the fastest at some length. It is nil where they are few.
+func winners(cs []compare.CollectiveComparison, algorithms [][]compare.CollectiveComparison) []string {
+	if len(algorithms) <= manyAlgorithms {
+		return nil
+	}
+	var best []string
+	for _, f := range compare.FastestOf(cs) {
+		best = appendNew(best, f.Algorithm)
+	}
+	return best
+}
+
+// dim draws the series in colours over the grey ones, and names them first.
+func (a *algorithmTimes) dim() {
+	a.Upper.Key = make([][]chart.Series, 2)
+	for _, s := range a.Upper.Series {
+		part := 0
+		if s.Style.Color == chart.Gray {
+			part = 1
+		}
+		if s.Name != "" {
+			a.Upper.Key[part] = append(a.Upper.Key[part], s)
+		}
+	}
+	for _, x := range []*chart.XY{&a.Upper, &a.Lower} {
+		slices.SortStableFunc(x.Series, func(s, t chart.Series) int {
+			switch gray := chart.Gray; {
+			case s.Style.Color == gray && t.Style.Color != gray:
+				return -1
+			case s.Style.Color != gray && t.Style.Color == gray:
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+// text says what the chart shows.
+func (a algorithmTimes) text(text string) string {
+	if a.dimmed {
+		text += " Algorithms that are the fastest at some length are in colours, all others grey."
+	}
+	return text
 }
 
 // timesOf returns the chart of the times of one way to begin. The model is of the one that counts.
 func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 	a := algorithmTimes{Stacked: chart.Stacked{Upper: chart.XY{Y: "time (us)", Spans: true}, Lower: chart.XY{Y: "model above measured (%)", Signed: true}}}
 	algorithms := byAlgorithm(cs)
+	best := winners(cs, algorithms)
 	for i, of := range algorithms {
 		at := algorithmPlace(of[0].Operation, of[0].Algorithm)
 		l := styleOf(at)
+		if best != nil {
+			a.dimmed = true
+			l.Color = chart.Gray
+			if i := slices.Index(best, of[0].Algorithm); i >= 0 {
+				l.Color = chart.Palette[i%len(chart.Palette)]
+			}
+		}
 		times := chart.Series{Name: of[0].Algorithm, Style: l}
 		said := chart.Series{Of: of[0].Algorithm, Style: chart.Style{Color: l.Color, Dashed: true}}
 		off := chart.Series{Name: of[0].Algorithm, Shape: at % len(chart.Solid), Style: l}
@@ -101,7 +158,9 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 			}
 			if counts := math.IsNaN(c.Last) == barrier; counts && modelled(c) {
 				a.model = true
-				model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
+				if best == nil || slices.Contains(best, c.Algorithm) {
+					model = append(model, chart.Point{X: float64(c.Bytes), Y: c.Predicted})
+				}
 				off.Points = append(off.Points, chart.Point{X: k, Y: c.Comparison().Error, Of: p.Of})
 			}
 		}
@@ -111,6 +170,9 @@ func timesOf(cs []compare.CollectiveComparison, barrier bool) algorithmTimes {
 		times.Lines, said.Lines = [][]chart.Point{times.Points}, [][]chart.Point{model}
 		a.Upper.Series = append(a.Upper.Series, said, times)
 		a.Lower.Series = append(a.Lower.Series, off)
+	}
+	if a.dimmed {
+		a.dim()
 	}
 	return a
 }
@@ -139,9 +201,9 @@ func (a algorithmTimes) draw(name, title, text string) *chart.Chart {
 		return nil
 	}
 	if !a.model {
-		return a.Upper.Chart(name, title, text)
+		return a.Upper.Chart(name, title, a.text(text))
 	}
-	return a.Stacked.Chart(name, title, text+" Dashed lines are what the model says; below, how far that is from what was measured.")
+	return a.Stacked.Chart(name, title, a.text(text)+" Dashed lines are what the model says; below, how far that is from what was measured.")
 }
 
 // fastestChart is of the fastest algorithm of each number of ranks, of several numbers; else nil.

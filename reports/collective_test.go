@@ -14,6 +14,7 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/chart/charttest"
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
@@ -261,5 +262,33 @@ func TestFaithful(t *testing.T) {
 		if got := faithful("x", c.cs); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
 			t.Errorf("%+v: %q", c.cs, got)
 		}
+	}
+}
+
+// Of many algorithms those that are the fastest at some length have colours, and lie over the others.
+func TestManyAlgorithms(t *testing.T) {
+	var cs []compare.CollectiveComparison
+	for i, name := range []string{"linear", "binomial", "posted", "binomial-posted", "scatter-allgather", "pipelined-1KiB", "pipelined-8KiB"} {
+		for _, k := range []int{8, 1024} {
+			last := float64(10 + i)
+			if name == "posted" && k == 1024 {
+				last = 1
+			}
+			cs = append(cs, compare.CollectiveComparison{Predicted: math.NaN(), Collective: compare.Collective{Operation: "bcast", Algorithm: name, Ranks: 8, Bytes: k, Last: last, Low: last, High: last}})
+		}
+	}
+	a := timesOf(cs, false)
+	var coloured []string
+	for _, s := range a.Upper.Key[0] {
+		coloured = append(coloured, s.Name)
+	}
+	if !slices.Equal(coloured, []string{"linear", "posted"}) || len(a.Upper.Key[1]) != 5 {
+		t.Errorf("in colours: %v, grey: %d", coloured, len(a.Upper.Key[1]))
+	}
+	if last := a.Upper.Series[len(a.Upper.Series)-1]; last.Style.Color == chart.Gray {
+		t.Errorf("%s lies above all and is grey", last.Name)
+	}
+	if a := timesOf(cs[:12], false); a.dimmed {
+		t.Error("six algorithms are not all in colours")
 	}
 }

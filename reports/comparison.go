@@ -356,6 +356,9 @@ type PatternRow struct {
 	Rate                   unit.Rate // 0: the pattern has none
 }
 
+// Name names a library with its way of sending.
+func (r PatternRow) Name() string { return strings.TrimSpace(r.Library + " " + r.Mode) }
+
 // Patterns are times of communication patterns, by libraries side by side.
 func Patterns(title string, rows []PatternRow) *doc.Document {
 	t := &doc.Table{Name: "patterns", Title: title, Columns: []doc.Column{{Head: "pattern", Key: true}, {Head: "library", Key: true}, {Head: "mode", Key: true}, {Head: "ranks", Kind: doc.Number},
@@ -369,9 +372,39 @@ func Patterns(title string, rows []PatternRow) *doc.Document {
 	}
 	t.Note("The time is from the start until the last rank has ended, that of latency half a round trip; the median of the rounds.")
 	t.Note("Throughput is what one rank handles, a message of each other rank, by the time: the root, or each rank of all-to-all.")
-	d := &doc.Document{Title: title}
-	d.AddTables("patterns", title, t)
+	d := &doc.Document{Title: title, Footer: "Made by loggp."}
+	charts := patternCharts(rows)
+	if len(charts) > 0 {
+		d.Lead = []string{"The same programs on all libraries, each by the calls that it has. Shorter times are better."}
+	}
+	d.Add(doc.Section{ID: "patterns", Title: "Times", Figures: doc.Figures(doc.Half, charts...), Tables: []*doc.Table{t}})
 	return d
+}
+
+// patternCharts has a chart of times by size for each pattern that was timed for several sizes.
+func patternCharts(rows []PatternRow) []*chart.Chart {
+	var patterns, names []string
+	for _, r := range rows {
+		patterns, names = appendNew(patterns, r.Pattern), appendNew(names, r.Name())
+	}
+	var out []*chart.Chart
+	for _, p := range patterns {
+		x := chart.XY{Y: "time (us)"}
+		for i, name := range names {
+			var points []chart.Point
+			for _, r := range rows {
+				if r.Pattern == p && r.Name() == name {
+					points = append(points, chart.Point{X: float64(r.Bytes), Y: r.Time.Micros()})
+				}
+			}
+			if len(points) > 1 {
+				x.Series = append(x.Series, chart.Joined(name, styleOf(i), points))
+			}
+		}
+		of := slices.IndexFunc(rows, func(r PatternRow) bool { return r.Pattern == p })
+		out = append(out, x.Chart(format.FileName("pattern", p), fmt.Sprintf("%s of %s", p, format.Plural(rows[of].Ranks, "rank")), "The median time of the rounds, by size of a message. Lines join what was measured."))
+	}
+	return out
 }
 
 // LibraryParameters are LogGP parameters of libraries with ways of sending, which parameters have as
@@ -406,11 +439,11 @@ func LibraryParameters(title string, libraries []string, ps []params.Parameter, 
 		}
 		t.Add(doc.Words(l), find("o_s", "timer11", params.Micros), find("o_r", "timer12", params.Micros), find("L", "rtt/2-o_s-o_r", params.Micros), find("L", params.ByHalfTrip, params.Micros),
 			any("g", params.Micros, "train", "o_s: upper bound", "train: upper bound"), find("G", params.ByHalfTrip, params.PerByte), rate)
-		x.Series = append(x.Series, chart.Joined(l, chart.Style{Color: chart.Palette[i%len(chart.Palette)], Glyph: chart.Solid[i%len(chart.Solid)]}, curves[l]))
+		x.Series = append(x.Series, chart.Joined(l, styleOf(i), curves[l]))
 	}
 	t.Note("o_s is a send whose receiver waits, o_r a receive whose message is there, L what is left of half a round trip, all of the smallest message; g is the interval of a train of sends, G the slope of half a round trip.")
 	t.Note("Where sender and receiver meet, a receive is the whole transfer: there is no o_r. L cannot be told where overheads are more than half a round trip.")
-	d := &doc.Document{Title: title}
+	d := &doc.Document{Title: title, Footer: "Made by loggp."}
 	d.Add(doc.Section{ID: "parameters", Title: title, Tables: []*doc.Table{t}, Figures: doc.Figures(doc.Alone, x.Chart("one-way", "Half a round trip by library", "Each point is the median of the rounds."))})
 	return d
 }

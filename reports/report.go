@@ -12,6 +12,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -225,7 +226,7 @@ func (r Report) keys(ps []*place) []doc.Key {
 	var out []doc.Key
 	for _, x := range ps {
 		for _, p := range x.rows {
-			if p.Unit == params.Count {
+			if p.Unit == params.Count && !math.IsNaN(p.Value) {
 				out = append(out, doc.Key{Name: p.Name, Value: cell(&doc.Table{}, &p).Text, Note: map[string]string{"H": "groups of ranks", "P": "ranks of a group"}[p.Name] + ", " + x.String()})
 			}
 		}

@@ -23,6 +23,9 @@ func Matrix(name, title string, x tiers.Tiers) *Chart {
 			m.low, m.high = min(m.low, p.Times), max(m.high, p.Times)
 		}
 	}
+	if m.high > 0 {
+		m.high = max(m.high, alike*m.low)
+	}
 	return &Chart{
 		Name: name, Title: title,
 		Text: "Each square is a pair of ranks: the stronger its colour, the shorter its time, on a logarithmic scale. Frames are the groups of the tiers, " +
@@ -55,6 +58,12 @@ type matrix struct {
 	low, high float64 // times of pairs that are not odd
 }
 
+// alike is by which factor times differ at least between the strongest and the weakest colour: pairs that are alike look alike.
+const alike = 1.1
+
+// told is up to how many ranks each pair says its time to readers who point at it.
+const told = 24
+
 // widest is the largest square of a pair.
 const widest = vg.Length(26)
 
@@ -73,7 +82,12 @@ func (m *matrix) draw(c draw.Canvas) {
 	for i, p := range m.order {
 		for j, q := range m.order {
 			if t, ok := m.times[[2]int{min(p, q), max(p, q)}]; ok && i != j {
-				a.fill(m.shade(t), i, j)
+				square := func() { a.fill(m.shade(t), i, j) }
+				if len(m.order) <= told {
+					tip(c, fmt.Sprintf("ranks %d and %d: ×%.3g, %s", p, q, t, m.tier(min(p, q), max(p, q))), square)
+				} else {
+					square()
+				}
 				if m.odd[[2]int{min(p, q), max(p, q)}] {
 					a.cross(i, j)
 				}
@@ -86,6 +100,16 @@ func (m *matrix) draw(c draw.Canvas) {
 	}
 	m.names(a)
 	m.legend(a, a.top-side-margin)
+}
+
+// tier says to which tier a pair belongs.
+func (m *matrix) tier(p, q int) string {
+	for _, x := range m.Pairs {
+		if x.A == p && x.B == q && x.Tier < len(m.Levels) {
+			return "tier " + m.Levels[x.Tier].Place
+		}
+	}
+	return ""
 }
 
 // frames draws a frame around each group of a tier.

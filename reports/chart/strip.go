@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"strconv"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -111,12 +112,24 @@ func (s Strip) draw(c draw.Canvas) {
 			c.FillText(aligned(label, draw.XRight, draw.YCenter), vg.Point{X: from - 10, Y: y - h/2}, r.Name)
 			c.FillText(label, vg.Point{X: to + 10, Y: y - h/2}, r.Note)
 			for _, b := range r.Bars {
-				c.FillPolygon(b.Color, []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}})
+				square := []vg.Point{{X: tx(0), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 - 5}, {X: tx(b.To), Y: y - h/2 + 5}, {X: tx(0), Y: y - h/2 + 5}}
+				tip(c, s.says(r, b.To), func() { c.FillPolygon(b.Color, square) })
 			}
 			for _, m := range r.Marks {
-				c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.8}, tx(m), y-h/2-5, tx(m), y-h/2+5)
+				tip(c, s.says(r, m), func() {
+					c.StrokeLine2(draw.LineStyle{Color: g.Color, Width: 1.8}, tx(m), y-h/2-5, tx(m), y-h/2+5)
+				})
 			}
 			y -= h
 		}
 	}
+}
+
+// says says what a mark of a row is.
+func (s Strip) says(r StripRow, v float64) string {
+	words := strconv.FormatFloat(v, 'g', 4, 64)
+	if s.Signed && v > 0 {
+		words = "+" + words
+	}
+	return r.Name + ": " + words + ", " + s.X
 }

@@ -384,6 +384,9 @@ func (s shade) RGBA() (r, g, b, a uint32) {
 
 func (l Style) line() draw.LineStyle {
 	s := draw.LineStyle{Color: l.Color, Width: 1.5}
+	if l.Color == Gray { // one of many
+		s.Width = 0.75
+	}
 	if l.Dashed {
 		s.Dashes = []vg.Length{5, 3}
 	}

@@ -27,7 +27,7 @@ type Trace struct {
 // Document is what every processor, the network and the protocol did: a time line, where the time went, and the course of the run,
 // one thing a line in the order of time. trace.json is a file for viewers of trace events.
 func (t Trace) Document() *doc.Document {
-	d := &doc.Document{Title: t.Title, Keys: t.keys(), Footer: "Made by loggp.",
+	d := &doc.Document{Title: t.Title, Answer: t.answer(), Keys: t.keys(), Footer: "Made by loggp.",
 		Lead:  []string{"What every processor, the network and the protocol did, as the emulated machine itself recorded it. Nothing here is estimated."},
 		Files: []doc.File{{Name: "trace.json", Write: func(w io.Writer) error { return Events(w, t) }}},
 	}
@@ -38,6 +38,38 @@ func (t Trace) Document() *doc.Document {
 		Text: []string{"trace.json beside this page is for https://ui.perfetto.dev and chrome://tracing, which zoom. The same command gives the same again:"}})
 	d.Add(doc.Section{ID: "words", Title: "Glossary", PageOnly: true, Terms: terms})
 	return d
+}
+
+// answer says how long it took, and what most of the time of the busiest rank went to.
+func (t Trace) answer() string {
+	ranks, _ := chart.BusyRanks(t.Recording)
+	whole := t.Recording.End()
+	if len(ranks) == 0 || whole <= 0 {
+		return ""
+	}
+	last, name, busy := ranks[0], "", unit.Time(-1)
+	var most unit.Time
+	for _, r := range ranks {
+		var sum, largest unit.Time
+		what := ""
+		for _, s := range r.Sums() {
+			if s.Activity == model.Waiting {
+				continue
+			}
+			sum += s.Time
+			if s.Time > largest && s.Name != "" {
+				largest, what = s.Time, s.Name
+			}
+		}
+		if sum > busy {
+			last, busy, name, most = r, sum, what, largest
+		}
+	}
+	out := fmt.Sprintf("The run takes %s. The busiest is %s, whose processor works for %s%s%% of that", format.Micros(whole.Micros()), last.Name, share(busy, whole), format.Glue)
+	if name != "" {
+		out += fmt.Sprintf(", the largest part in %s (%s)", name, format.Micros(most.Micros()))
+	}
+	return out + "."
 }
 
 // Chart returns the time line.

@@ -61,8 +61,9 @@ type section struct {
 // tableView is a table with the file that has its numbers.
 type tableView struct {
 	*doc.Table
-	Long  int // rows, if they are too many to be shown at once
-	Every int // of which every so many-th is in the page; 0: all are
+	Long  int  // rows, if they are too many to be shown at once
+	Bare  bool // a heading above is its title
+	Every int  // of which every so many-th is in the page; 0: all are
 }
 
 // longTable is how many rows are shown unless the reader unfolds the table. A page with the numbers of a platform would be all table
@@ -112,7 +113,9 @@ func newPage(d *doc.Document) *page {
 			x.Figures = append(x.Figures, p.figure(f, s.Title))
 		}
 		for _, t := range s.Tables {
-			x.Tables = append(x.Tables, p.table(t))
+			v := p.table(t)
+			v.Bare = t.Title == s.Title || t.Title == d.Title
+			x.Tables = append(x.Tables, v)
 		}
 		p.Sections = append(p.Sections, x)
 	}
@@ -135,7 +138,7 @@ func (p *page) figure(f doc.Figure, heading string) figure {
 	}
 	p.charts = append(p.charts, &c)
 	at := places[f.Width]
-	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, Bare: c.Title == heading, Class: at.class}
+	out := figure{Figure: doc.Figure{Chart: &c, Width: f.Width}, ID: "chart-" + c.Name, Bare: c.Title == heading || c.Title == p.Title, Class: at.class}
 	return out
 }
 

@@ -19,7 +19,7 @@ import (
 func (s *Sensitivity) Document() *doc.Document {
 	name := s.Platform.Machine.Name
 	decided := 0
-	by := &doc.Table{Name: "quantities", Title: fmt.Sprintf("Numbers that move a quantity by more than %s", percent(Limit)), Columns: []doc.Column{
+	by := &doc.Table{Name: "quantities", Slim: true, Title: fmt.Sprintf("Numbers that move a quantity by more than %s", percent(Limit)), Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
 	var charts []*chart.Chart
 	for i, q := range s.Quantities {
@@ -35,7 +35,7 @@ func (s *Sensitivity) Document() *doc.Document {
 		charts = append(charts, s.tornado(i))
 	}
 	by.Note("halved, doubled: by how much the quantity moves when the number is half or twice its value, and all others as they are.")
-	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", Terse: 12, Columns: []doc.Column{
+	all := &doc.Table{Name: "numbers", Title: "Numbers by what they move", Slim: true, Terse: 12, Columns: []doc.Column{
 		{Head: "number", Key: true}, {Head: "basis"}, {Head: "value", Kind: doc.Number}, {Head: "moves most", Kind: doc.Prose}, {Head: "halved\n%", Kind: doc.Number}, {Head: "doubled\n%", Kind: doc.Number}}}
 	for _, n := range s.ranked() {
 		most := s.largest(n)
@@ -45,7 +45,7 @@ func (s *Sensitivity) Document() *doc.Document {
 		}
 		all.Add(doc.Words(n.Path), doc.Words(string(n.Basis)), doc.Words(n.Value), moves, s.change(n.Halved, most), s.change(n.Doubled, most))
 	}
-	d := &doc.Document{Title: "Sensitivity of platform " + name}
+	d := &doc.Document{Title: "Sensitivity of platform " + name, Answer: s.answer(), Footer: "Made by loggp."}
 	d.Add(doc.Section{ID: "quantities", Title: "Quantities", Tables: []*doc.Table{by}, Figures: doc.Figures(doc.Half, charts...), Text: []string{
 		fmt.Sprintf("Assumed and fitted numbers that were halved and doubled, one at a time: %d. Quantities that were measured each time, without noise: %d. Of these, moved by more than %s: %d.",
 			len(s.Numbers), len(s.Quantities), percent(Limit), decided)}})
@@ -53,6 +53,21 @@ func (s *Sensitivity) Document() *doc.Document {
 	d.Add(doc.Section{ID: "left-out", Title: "What could not be varied", Items: s.unvaried()})
 	d.Files = []doc.File{{Name: "sensitivity.csv", Write: s.CSV}}
 	return d
+}
+
+// answer says which number moves something most.
+func (s *Sensitivity) answer() string {
+	ranked := s.ranked()
+	if len(ranked) == 0 {
+		return ""
+	}
+	n := ranked[0]
+	most := s.largest(n)
+	if s.Most(n, most) == 0 {
+		return "No number moves any quantity."
+	}
+	return fmt.Sprintf("%s (%s, %s) moves most: half of it changes %s by %s%s%%, twice by %s%s%%.", n.Path, n.Value, n.Basis, s.Quantities[most].Name,
+		s.change(n.Halved, most).Text, format.Glue, s.change(n.Doubled, most).Text, format.Glue)
 }
 
 // percent prints a part in percent.
