@@ -27,7 +27,7 @@ import (
 // runs has the flags of the verb.
 type runs struct {
 	platform, library, protocol, noise, operation string
-	class, picture, size, record                  string
+	class, picture, size, record, phases          string
 	place                                         []string
 	collective                                    []string
 	ranks, rounds, stride, root                   int
@@ -95,6 +95,8 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform t3d bcast.goal
   loggp run --platform shm bcast.goal
   loggp run --platform t3d -n 8 --record cg.goal cg
+  loggp schedule alltoallv --from is.goal -o phases.csv
+  loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is
   loggp run --platform t3d -n 4 ./hello`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && strings.Contains(args[0], "/") && !isGoal(args[0]) {
@@ -139,6 +141,7 @@ The programs that ship with loggp are` + list.String(),
 	f.StringVar(&r.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
 	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
+	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
 	r.c.flags(f)

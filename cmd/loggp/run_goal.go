@@ -23,7 +23,7 @@ func isGoal(name string) bool {
 // goal runs a schedule, as a program of MPI.
 func (r *runs) goal(cmd *cobra.Command, file string) error {
 	var wrong error
-	for _, flag := range []string{"place", "size", "rounds", "stride", "root", "class", "picture", "operation", "collective"} {
+	for _, flag := range []string{"place", "size", "rounds", "stride", "root", "class", "picture", "operation", "collective", "phases"} {
 		if cmd.Flags().Changed(flag) {
 			wrong = errors.Join(wrong, fmt.Errorf("--%s is not for a schedule", flag))
 		}

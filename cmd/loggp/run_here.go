@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -53,8 +55,15 @@ func (r *runs) timed(cmd *cobra.Command, name string, job *world.Job, program fu
 	return times, r.keep(cmd, job)
 }
 
-// recorder gives a job a recorder if its schedule is asked for.
+// recorder gives a job a recorder if its schedule is asked for, and the phases that were computed before.
 func (r *runs) recorder(cmd *cobra.Command, jobs ...*world.Job) error {
+	if r.phases != "" {
+		for _, job := range jobs {
+			if err := r.stored(cmd, job); err != nil {
+				return err
+			}
+		}
+	}
 	if r.record == "" {
 		return nil
 	}
@@ -65,6 +74,30 @@ func (r *runs) recorder(cmd *cobra.Command, jobs ...*world.Job) error {
 		return misuse(cmd, errors.New("--record: it is of one run; name one placement"))
 	}
 	jobs[0].Recorder = &recording.Recorder{}
+	return nil
+}
+
+// stored gives a job the phases of its exchanges.
+func (r *runs) stored(cmd *cobra.Command, job *world.Job) error {
+	switch {
+	case job.Library.Compiled == nil:
+		return misuse(cmd, fmt.Errorf("--phases: library %s of %s does not exchange in phases; cc-mpi of cc-cluster does", job.Library.Name, r.platform))
+	case r.record != "":
+		return misuse(cmd, errors.New("--phases, --record: what is recorded are messages without phases: leave one of them out"))
+	}
+	f, err := os.Open(r.phases)
+	if err != nil {
+		return fmt.Errorf("--phases: %w", err)
+	}
+	defer f.Close()
+	if job.Stored, err = phases.ReadSchedules(f, r.phases); err != nil {
+		return err
+	}
+	for _, s := range job.Stored {
+		if last := slices.Max(s.Members); last >= job.Ranks {
+			return fmt.Errorf("%s: there is a rank %d, and the run has %d ranks", r.phases, last, job.Ranks)
+		}
+	}
 	return nil
 }
 

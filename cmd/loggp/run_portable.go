@@ -31,6 +31,9 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if r.record != "" && isHere(r.platform) {
 		wrong = errors.Join(wrong, fmt.Errorf("--record: on %s it is for programs of MPI, and %s runs by any library", r.platform, p.Name))
 	}
+	if r.phases != "" {
+		wrong = errors.Join(wrong, fmt.Errorf("--phases is for programs of MPI, and %s runs by any library", p.Name))
+	}
 	if wrong != nil {
 		return misuse(cmd, wrong)
 	}

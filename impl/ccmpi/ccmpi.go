@@ -17,7 +17,7 @@ import (
 // Options are those of a job.
 type Options struct {
 	Compiled model.Compiled     // the zero value is Defaults
-	Stored   []*phases.Schedule // level 3: of the exchanges by MPI_Alltoallv one after the other, from the first on again; nil: level 1
+	Stored   []*phases.Schedule // level 3: of the calls of MPI_Alltoallv one after the other, from the first on again, each for its members; nil: level 1
 }
 
 // Defaults are for machines of which nothing else is known.
@@ -49,6 +49,7 @@ type rank struct {
 	port      *multicast.Port
 	groups    map[*mpi.Comm]*group // the static ones
 	stored    int                  // the next of the stored schedules
+	members   []int                // of a communicator
 	counts    counts
 	work      []byte
 }

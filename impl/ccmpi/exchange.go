@@ -135,16 +135,45 @@ func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
 
 // Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.
 func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
-	var s *phases.Schedule
-	if stored := r.options.Stored; stored != nil {
-		s = stored[r.stored%len(stored)]
-		r.stored++
-	} else {
+	s := r.storedFor(k)
+	if s == nil {
 		s = r.control2(k, r.pattern(k, in))
 	}
 	r.transmit(k, s, in, out)
 	return true
 }
+
+// storedFor returns the next stored schedule that this rank has a part in, or nil if none is stored. A
+// communicator of one rank exchanges nothing, and has none.
+func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
+	stored, c := r.options.Stored, k.Comm()
+	if stored == nil || c.Size() == 1 {
+		return nil
+	}
+	me := k.World(c.Rank())
+	for range stored {
+		s := stored[r.stored%len(stored)]
+		r.stored++
+		if !s.Has(me) {
+			continue
+		}
+		if r.members = r.members[:0]; c.Size() == s.Ranks {
+			for i := range c.Size() {
+				r.members = append(r.members, k.World(i))
+			}
+		}
+		turned := s.Turned(r.members)
+		if turned == nil {
+			k.Fail(engine.ErrArg, "the next stored schedule of rank %d is of other ranks than the communicator: %s", me, again)
+		}
+		return turned
+	}
+	k.Fail(engine.ErrArg, "no stored schedule is for rank %d: %s", me, again)
+	return nil
+}
+
+// again is what to do about a stored schedule that is of another program.
+const again = "it is of another exchange; make the schedule again from a record of this program"
 
 // pattern returns how many bytes each rank sends to each other one: all ranks gather it.
 func (r *rank) pattern(k *mpi.Call, in [][]byte) [][]int {
@@ -254,16 +283,16 @@ func fits(s *phases.Schedule, me int, in, out [][]byte) error {
 		}
 	}
 	if n := some(in, me); n != sends {
-		return fmt.Errorf("the schedule has %d messages of rank %d, which sends %d: it is of another exchange; make the schedule again from a record of this program", sends, me, n)
+		return fmt.Errorf("the schedule has %d messages of rank %d, which sends %d: %s", sends, me, n, again)
 	}
 	if n := some(out, me); n != receives {
-		return fmt.Errorf("the schedule has %d messages for rank %d, which takes %d: it is of another exchange; make the schedule again from a record of this program", receives, me, n)
+		return fmt.Errorf("the schedule has %d messages for rank %d, which takes %d: %s", receives, me, n, again)
 	}
 	return nil
 }
 
 func differs(m phases.Message, n int, does string) error {
-	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: it is of another exchange; make the schedule again from a record of this program", m.Bytes, m.Src, m.Dst, does, n)
+	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: %s", m.Bytes, m.Src, m.Dst, does, n, again)
 }
 
 // some returns how many messages there are with other ranks.

@@ -32,7 +32,7 @@ type Job struct {
 
 	Forced []collective.Rule // rules that precede those of the library
 
-	Stored []*phases.Schedule // of exchanges by MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
+	Stored []*phases.Schedule // of calls of MPI_Alltoallv, for a library with compiled communication; nil: computed in the run
 
 	Recorder *recording.Recorder // writes down the schedule of the programs; nil: none does
 
@@ -167,7 +167,7 @@ func (j *Job) Options(protocol string) mpi.Options {
 	if j.Recorder != nil {
 		o.Engine = j.Recorder.Engine(o.Engine)
 		o.Enter = func(rank int, call string) {
-			if call == mpi.Finalize {
+			if j.Recorder.Enter(rank, call); call == mpi.Finalize {
 				j.Recorder.End(rank)
 			}
 		}

@@ -23,9 +23,61 @@ type Schedule struct {
 	Ranks  int
 	Phases [][]Message
 
+	Members []int // of a stored schedule: the ranks of the job that ranks 0, 1 … of the schedule are; nil: these
+
 	// Conflicts says that the last phase has what was shorter than the threshold, in which a rank may
 	// send and receive more than once.
 	Conflicts bool
+}
+
+// Member returns the rank of the job that a rank of the schedule is.
+func (s *Schedule) Member(rank int) int {
+	if s.Members == nil {
+		return rank
+	}
+	return s.Members[rank]
+}
+
+// ranks returns the members.
+func (s *Schedule) ranks() []int {
+	all := make([]int, s.Ranks)
+	for i := range all {
+		all[i] = s.Member(i)
+	}
+	return all
+}
+
+// Turned returns the schedule with its ranks numbered as in a communicator of the given ranks of the job,
+// or nil if it is of other ranks. The order of members says who is behind whom, and not who is first.
+func (s *Schedule) Turned(communicator []int) *Schedule {
+	if len(communicator) != s.Ranks {
+		return nil
+	}
+	all := s.ranks()
+	first := slices.Index(all, communicator[0])
+	if first < 0 || !slices.Equal(slices.Concat(all[first:], all[:first]), communicator) {
+		return nil
+	}
+	if first == 0 {
+		return s
+	}
+	turned := &Schedule{Ranks: s.Ranks, Conflicts: s.Conflicts, Members: slices.Clone(communicator)}
+	for _, phase := range s.Phases {
+		next := make([]Message, len(phase))
+		for i, m := range phase {
+			next[i] = Message{(m.Src - first + s.Ranks) % s.Ranks, (m.Dst - first + s.Ranks) % s.Ranks, m.Bytes}
+		}
+		turned.Phases = append(turned.Phases, next)
+	}
+	return turned
+}
+
+// Has reports whether a rank of the job is a member.
+func (s *Schedule) Has(rank int) bool {
+	if s.Members == nil {
+		return rank < s.Ranks
+	}
+	return slices.Contains(s.Members, rank)
 }
 
 // Scheduler divides messages into phases.

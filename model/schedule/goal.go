@@ -338,7 +338,11 @@ func (p *parser) space(lines bool) {
 			p.i++
 			p.line++
 		case c == '/' && b[p.i+1] == '/':
-			p.i += bytes.IndexByte(b[p.i:len(p.b)+1], '\n')
+			n := bytes.IndexByte(b[p.i:len(p.b)+1], '\n')
+			if lines {
+				p.comment(b[p.i : p.i+n])
+			}
+			p.i += n
 		case c == '/' && b[p.i+1] == '*':
 			n := bytes.Index(p.b[p.i+2:], []byte("*/"))
 			if n < 0 {
@@ -352,6 +356,18 @@ func (p *parser) space(lines bool) {
 			return
 		}
 	}
+}
+
+// comment takes note of a comment that says to which call the operations below it belong.
+func (p *parser) comment(b []byte) {
+	rest, ok := bytes.CutPrefix(b, []byte("// "))
+	name, rest, found := bytes.Cut(rest, []byte(": "))
+	count, whole := bytes.CutSuffix(bytes.TrimSuffix(rest, []byte("\r")), []byte(" operations"))
+	n, err := strconv.ParseUint(string(count), 10, 32)
+	if !ok || !found || !whole || err != nil || p.part == nil || len(p.part.first) == 0 {
+		return
+	}
+	p.part.calls = append(p.part.calls, call{string(name), uint32(len(p.part.ops)), uint32(n)})
 }
 
 // end checks that a statement ends here.
@@ -563,7 +579,11 @@ func (s *Schedule) Write(w io.Writer) error {
 			waits[d>>1-from] = true
 		}
 		label := func(op uint32) { line = strconv.AppendUint(append(line, 'l'), uint64(op-from), 10) }
+		calls := s.Calls(r)
 		for op := from; op < to; op++ {
+			for ; len(calls) > 0 && calls[0].First == int(op-from); calls = calls[1:] {
+				fmt.Fprintf(out, "// %s: %d operations\n", calls[0].Name, calls[0].Ops)
+			}
 			if waits[op-from] || s.after[op] < s.after[op+1] {
 				label(op)
 				line = append(line, ": "...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,23 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
+// Comments say to which call operations belong, and are written as they were read.
+func TestCalls(t *testing.T) {
+	const text = "num_ranks 2\n\nrank 0 {\n// Alltoallv: 1 operations\nsend 1b to 1\ncalc 5\n// Alltoallv: 9 operations\nl2: send 2b to 1\nl3: calc 1\nl3 requires l2\n}\n\n" +
+		"rank 1 {\nrecv 1b from 0\n// Scatter: 1 operations\nrecv 2b from 0\n}\n"
+	s := parse(t, "// Alltoallv: 1 operations\n"+strings.Replace(text, "calc 5", "// any: comment\ncalc 5 // Gather: 1 operations\n// Gather: -1 operations\n// Gather: 1 operation", 1))
+	if got := s.Calls(0); !slices.Equal(got, []Call{{"Alltoallv", 0, 1}, {"Alltoallv", 2, 2}}) {
+		t.Error(got)
+	}
+	if got := s.Calls(1); !slices.Equal(got, []Call{{"Scatter", 1, 1}}) {
+		t.Error(got)
+	}
+	var out strings.Builder
+	if err := s.Write(&out); err != nil || out.String() != strings.Replace(text, ": 9 op", ": 2 op", 1) {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 // What the reference reads, and what is sensible beyond it.
 func TestReadForms(t *testing.T) {
 	text := "// a comment\r\n\n/* and\none */ num_ranks 2 // ranks\n\nrank 0 {\r\n" +
@@ -84,6 +102,9 @@ func TestReadForms(t *testing.T) {
 // A file of many chunks is read as one of one, compressed or not, and errors have their place there.
 func TestReadChunks(t *testing.T) {
 	s := dissemination(t, 1<<12)
+	for rank := 2505; rank < s.Ranks(); rank += 100 {
+		s.calls = append(s.calls, call{"Alltoallv", s.first[rank] + 1, 2})
+	}
 	var text bytes.Buffer
 	if err := s.Write(&text); err != nil {
 		t.Fatal(err)

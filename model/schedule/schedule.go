@@ -8,6 +8,7 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,6 +64,7 @@ type Schedule struct {
 	cpus  int      // 1 + the largest index that is used
 	nics  int
 	wild  bool // an operation is for any source or any tag
+	calls []call
 	name  string
 }
 
@@ -80,6 +82,33 @@ func (s *Schedule) NICs() int { return s.nics }
 
 // Of returns the operations of a rank. They must not be changed.
 func (s *Schedule) Of(rank int) []Op { return s.ops[s.first[rank]:s.first[rank+1]] }
+
+// Call is a call of a recorded program whose messages belong together, such as Alltoallv. In a file it
+// is a comment above its operations: "// Alltoallv: 14 operations".
+type Call struct {
+	Name       string
+	First, Ops int // in the operations of the rank: the first one, and how many there are
+}
+
+// call is a Call with the number of its first operation among those of all ranks, or of a part.
+type call struct {
+	name       string
+	first, ops uint32
+}
+
+// Calls returns the calls of a rank that are known, in order.
+func (s *Schedule) Calls(rank int) []Call {
+	from, to := s.first[rank], s.first[rank+1]
+	at, _ := slices.BinarySearchFunc(s.calls, from, func(c call, op uint32) int { return cmp.Compare(c.first, op) })
+	var all []Call
+	for _, c := range s.calls[at:] {
+		if c.first >= to {
+			break
+		}
+		all = append(all, Call{c.name, int(c.first - from), int(min(c.ops, to-c.first))})
+	}
+	return all
+}
 
 // Dependant is an operation that waits for another one of its rank.
 type Dependant struct {
@@ -112,6 +141,7 @@ type part struct {
 	cpus  uint8 // largest index
 	nics  uint8
 	wild  bool
+	calls []call
 
 	pairs []pair // dependencies of the rank that is being built, in the order of the file
 	count []uint32
@@ -250,7 +280,7 @@ func join(name string, parts []*part) *Schedule {
 		}
 		return &Schedule{
 			first: append(p.first, uint32(ops)), ops: p.ops, lines: p.lines, after: append(p.after, uint32(deps)), deps: p.deps,
-			cpus: int(p.cpus) + 1, nics: int(p.nics) + 1, wild: p.wild, name: name,
+			cpus: int(p.cpus) + 1, nics: int(p.nics) + 1, wild: p.wild, calls: p.calls, name: name,
 		}
 	}
 	s := &Schedule{
@@ -261,6 +291,9 @@ func join(name string, parts []*part) *Schedule {
 		op, dep := uint32(len(s.ops)), uint32(len(s.deps))
 		s.ops = append(s.ops, p.ops...)
 		s.lines = append(s.lines, p.lines...)
+		for _, c := range p.calls {
+			s.calls = append(s.calls, call{c.name, op + c.first, c.ops})
+		}
 		for r, f := range p.first {
 			to := len(p.ops)
 			if r+1 < len(p.first) {
@@ -319,6 +352,11 @@ func (b *Builder) Add(o Op) int {
 		return 0
 	}
 	return int(b.part.add(o) - b.part.first[len(b.part.first)-1])
+}
+
+// Call says that the next n operations of the rank belong to a call of the program.
+func (b *Builder) Call(name string, n int) {
+	b.part.calls = append(b.part.calls, call{name, uint32(len(b.part.ops)), uint32(n)})
 }
 
 // Ops returns how many operations there are in all ranks.

@@ -46,6 +46,20 @@ func (r *Recorder) Engine(inner engine.New) engine.New {
 // Begin says that what is recorded of a rank begins now, and not when its engine was set up.
 func (r *Recorder) Begin(rank int) { r.lane(rank).begin() }
 
+// grouped are the calls whose messages a schedule keeps together: it can be computed in which order such
+// an exchange is best carried out.
+var grouped = []string{"Alltoallv"}
+
+// Enter says that a rank has entered a call of the message-passing interface.
+func (r *Recorder) Enter(rank int, name string) {
+	if l := r.lane(rank); l != nil {
+		l.called = ""
+		if l.active && slices.Contains(grouped, name) {
+			l.called, l.calls = name, append(l.calls, call{name: name})
+		}
+	}
+}
+
 // End says that it ends now.
 func (r *Recorder) End(rank int) {
 	if l := r.lane(rank); l.active {
@@ -75,6 +89,12 @@ type dependency struct {
 	start         bool
 }
 
+// call is consecutive operations of one call of the program: the first, and the one behind the last.
+type call struct {
+	name     string
+	from, to uint32
+}
+
 // lane is what one rank has done.
 type lane struct {
 	work   func() unit.Time
@@ -83,6 +103,9 @@ type lane struct {
 
 	ops  []operation
 	deps []dependency
+
+	called string // the call that the rank is in, if it is of those that are kept
+	calls  []call // of which the last may have no operations
 
 	previous  int      // the operation that the next one follows; −1: none
 	posted    bool     // it goes on meanwhile: the next one waits for its start
@@ -193,6 +216,13 @@ func (l *lane) add(o operation) uint32 {
 		l.ops, l.deps = slices.Grow(l.ops, len(l.ops)+16), slices.Grow(l.deps, len(l.deps)+32)
 	}
 	l.ops = append(l.ops, o)
+	if l.called != "" && o.kind != schedule.Calc {
+		c := &l.calls[len(l.calls)-1]
+		if c.to == 0 {
+			c.from = n
+		}
+		c.to = n + 1
+	}
 	for _, c := range l.completed {
 		l.deps = append(l.deps, dependency{n, c, false})
 	}
@@ -366,7 +396,13 @@ func (r *Recorder) Schedule(n int) (*schedule.Schedule, error) {
 	for rank := range n {
 		b.Rank()
 		l := r.lanes[rank]
-		for _, o := range l.ops {
+		calls := l.calls
+		for i, o := range l.ops {
+			for ; len(calls) > 0 && int(calls[0].from) <= i; calls = calls[1:] {
+				if c := calls[0]; c.to > 0 {
+					b.Call(c.name, int(c.to-c.from))
+				}
+			}
 			switch {
 			case o.cancelled:
 				b.Add(schedule.Op{Kind: schedule.Calc})
@@ -451,7 +487,10 @@ func (r *Recorder) Words(rank int) []int64 {
 	if l.fail != nil {
 		failed = 1
 	}
-	w := []int64{failed, int64(len(l.ops))}
+	w := []int64{failed, int64(len(l.ops)), int64(len(l.calls))}
+	for _, c := range l.calls {
+		w = append(w, int64(slices.Index(grouped, c.name)), int64(c.from), int64(c.to))
+	}
 	for _, o := range l.ops {
 		cancelled := int64(0)
 		if o.cancelled {
@@ -475,8 +514,12 @@ func (r *Recorder) SetWords(rank int, w []int64) {
 	if w[0] == 1 {
 		l.fail = errDirect
 	}
-	n := w[1]
-	for w = w[2:]; n > 0; n-- {
+	n, calls := w[1], w[2]
+	for w = w[3:]; calls > 0; calls-- {
+		l.calls = append(l.calls, call{grouped[w[0]], uint32(w[1]), uint32(w[2])})
+		w = w[3:]
+	}
+	for ; n > 0; n-- {
 		l.ops = append(l.ops, operation{kind: schedule.Kind(w[0] & 0xff), cancelled: w[0]>>8&0xff == 1, context: uint32(w[0] >> 16), peer: int32(w[1]), tag: int32(w[2]), size: uint64(w[3])})
 		w = w[4:]
 	}

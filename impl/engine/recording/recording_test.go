@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -126,5 +127,50 @@ func TestSchedule(t *testing.T) {
 	}
 	if text.String() != want {
 		t.Errorf("got\n%s", text.String())
+	}
+}
+
+// The messages of a call of Alltoallv are marked, also if they come from another process.
+func TestCalls(t *testing.T) {
+	const ranks = 3
+	r := recording.Recorder{Work: func(int) unit.Time { return 0 }}
+	o := mpi.Options{Engine: r.Engine(proto.New), Library: library(), Enter: r.Enter}
+	err := mpi.Run(loop.New(ranks), o, func(c *mpi.Comm) error {
+		b, n, at := make([]byte, ranks), []int{1, 1, 1}, []int{0, 1, 2}
+		all := mpi.Of(make([]byte, ranks))
+		for range 2 {
+			c.Alltoallv(mpi.Of(b), n, at, all, n, at)
+			c.Barrier()
+		}
+		c.Split(c.Rank(), 0).Alltoallv(mpi.Of(b[:1]), n[:1], at[:1], mpi.Of(make([]byte, 1)), n[:1], at[:1]) // no messages
+		mpi.Alltoall(c, b, all.Bytes)
+		r.End(c.Rank())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s, err := r.Schedule(ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank := range ranks {
+			calls := s.Calls(rank)
+			if len(calls) != 2 {
+				t.Fatalf("rank %d has calls %v", rank, calls)
+			}
+			for _, c := range calls {
+				if c.Name != "Alltoallv" || c.Ops != 2*(ranks-1) {
+					t.Errorf("rank %d: %v", rank, c)
+				}
+				for i, o := range s.Of(rank)[c.First:][:c.Ops] {
+					if send := o.Kind == schedule.Send; o.Size != 1 || send != (i >= ranks-1) {
+						t.Errorf("rank %d: operation %d of a call is %v", rank, i, o)
+					}
+				}
+			}
+			r.SetWords(rank, r.Words(rank))
+		}
 	}
 }

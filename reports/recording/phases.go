@@ -1,0 +1,153 @@
+package recording
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/phases"
+	"github.com/loggp/loggp/model/unit"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+)
+
+// Phased is exchanges divided into phases, with what they are predicted to take: a phase takes as long as
+// its longest message, and a barrier stands between phases.
+type Phased struct {
+	Title     string
+	Exchanges []phases.Exchange
+	Planned   []PlannedBy
+	Chosen    int // of Planned
+	Shown     int // the exchange whose phases are listed
+	Message   func(bytes int) unit.Time
+	Barrier   func(ranks int) unit.Time
+}
+
+// PlannedBy is the schedules of a scheduler, one for each exchange.
+type PlannedBy struct {
+	Scheduler *phases.Scheduler
+	Schedules []*phases.Schedule
+}
+
+// Time returns what a schedule is predicted to take.
+func (p *Phased) Time(s *phases.Schedule) unit.Time { return s.Time(p.Message, p.Barrier(s.Ranks)) }
+
+// Longest returns the exchange whose schedule takes longest.
+func (p *Phased) Longest() int {
+	longest := 0
+	for i, s := range p.Planned[p.Chosen].Schedules {
+		if p.Time(s) > p.Time(p.Planned[p.Chosen].Schedules[longest]) {
+			longest = i
+		}
+	}
+	return longest
+}
+
+// mostPairs is how many messages of a phase are named.
+const mostPairs = 32
+
+// Document compares the schedulers, and lists the phases of the exchange that is shown.
+func (p *Phased) Document() *doc.Document {
+	d := &doc.Document{Title: p.Title}
+	columns := []doc.Column{{Head: "exchange", Key: true, Kind: doc.Number}, {Head: "ranks", Kind: doc.Number}, {Head: "messages", Kind: doc.Number}, {Head: "bytes", Kind: doc.Number}}
+	for _, by := range p.Planned {
+		columns = append(columns, doc.Column{Head: by.Scheduler.Name + "\nphases", Kind: doc.Number}, doc.Column{Head: by.Scheduler.Name + "\nus", Kind: doc.Number})
+	}
+	all := &doc.Table{Name: "exchanges", Title: p.Title, Columns: columns, Terse: 20}
+	sums := make([]unit.Time, len(p.Planned))
+	for i, x := range p.Exchanges {
+		bytes := 0
+		for _, m := range x.Messages {
+			bytes += m.Bytes
+		}
+		row := []doc.Cell{doc.Count(i), doc.Count(len(x.Members)), doc.Count(len(x.Messages)), doc.Count(bytes)}
+		for k, by := range p.Planned {
+			s := by.Schedules[i]
+			row = append(row, doc.Count(len(s.Phases)), doc.Num(p.Time(s).Micros()))
+			sums[k] += p.Time(s)
+		}
+		all.Add(row...)
+	}
+	var totals []string
+	for k, by := range p.Planned {
+		totals = append(totals, fmt.Sprintf("%s %s us", by.Scheduler.Name, sums[k].MicrosString()))
+	}
+	all.Note("Together: %s. A phase takes as long as its longest message, and a barrier stands between phases.", strings.Join(totals, ", "))
+	d.AddTables("exchanges", "Exchanges", all)
+
+	chosen := p.Planned[p.Chosen]
+	s := chosen.Schedules[p.Shown]
+	title := fmt.Sprintf("Phases of exchange %d, %s", p.Shown, chosen.Scheduler.Name)
+	t := &doc.Table{Name: "phases", Title: title, Columns: []doc.Column{{Head: "phase", Key: true, Kind: doc.Number}, {Head: "messages", Kind: doc.Number},
+		{Head: "longest\nB", Kind: doc.Number}, {Head: "shortest\nB", Kind: doc.Number}, {Head: "takes\nus", Kind: doc.Number}, {Head: "from - to", Kind: doc.Prose}}}
+	for i, phase := range s.Phases {
+		longest, shortest := 0, phase[0].Bytes
+		var pairs []string
+		for k, m := range phase {
+			longest, shortest = max(longest, m.Bytes), min(shortest, m.Bytes)
+			if k < mostPairs {
+				pairs = append(pairs, fmt.Sprintf("%d-%d", s.Member(m.Src), s.Member(m.Dst)))
+			}
+		}
+		if n := len(phase) - mostPairs; n > 0 {
+			pairs = append(pairs, fmt.Sprintf("and %d more", n))
+		}
+		t.Add(doc.Count(i), doc.Count(len(phase)), doc.Count(longest), doc.Count(shortest), doc.Num(p.Message(longest).Micros()), doc.Words(strings.Join(pairs, " ")))
+	}
+	t.Note("A barrier of %d ranks takes %s us.", s.Ranks, p.Barrier(s.Ranks).MicrosString())
+	if s.Conflicts {
+		t.Note("In the last phase, of what is shorter than the threshold, ranks send and receive several times.")
+	}
+	d.AddTables("phases", title, t)
+	return d
+}
+
+// mostArrows is how many messages are drawn. Of more, brackets say to whom they go.
+const mostArrows = 24
+
+// Chart returns the predicted time line of the exchange that is shown.
+func (p *Phased) Chart() *chart.Chart {
+	s := p.Planned[p.Chosen].Schedules[p.Shown]
+	r := &model.Recording{}
+	for i := range s.Ranks {
+		r.Ranks = append(r.Ranks, model.Track{Name: fmt.Sprintf("rank %d", s.Member(i))})
+	}
+	messages := 0
+	for _, phase := range s.Phases {
+		messages += len(phase)
+	}
+	arrows := messages <= mostArrows
+	at, barrier := unit.Time(0), p.Barrier(s.Ranks)
+	for i, phase := range s.Phases {
+		if i > 0 {
+			for k := range r.Ranks {
+				r.Ranks[k].Spans = append(r.Ranks[k].Spans, model.Span{Name: "barrier", Activity: model.Blocked, From: at, To: at + barrier})
+			}
+			at += barrier
+		}
+		end := at
+		for _, m := range phase {
+			end = max(end, at+p.Message(m.Bytes))
+		}
+		sends := make([]unit.Time, s.Ranks) // until when
+		for _, m := range phase {
+			from := max(at, sends[m.Src])
+			sends[m.Src] = min(from+p.Message(m.Bytes), end)
+			if sends[m.Src] > from {
+				t := &r.Ranks[m.Src]
+				t.Spans = append(t.Spans, model.Span{Name: "message", Activity: model.Sending, From: from, To: sends[m.Src], Bytes: m.Bytes})
+				t.Calls = append(t.Calls, model.Span{Name: fmt.Sprintf("to %d", s.Member(m.Dst)), From: from, To: sends[m.Src]})
+			}
+			if arrows {
+				r.Flights = append(r.Flights, model.Flight{Name: "message", From: m.Src, To: m.Dst, By: m.Src, Bytes: m.Bytes, Sent: from, Depart: from, Arrive: sends[m.Src], Taken: -1})
+			}
+		}
+		for k := range r.Ranks {
+			if idle := max(at, sends[k]); idle < end {
+				r.Ranks[k].Spans = append(r.Ranks[k].Spans, model.Span{Name: "the next phase", Activity: model.Waiting, From: idle, To: end})
+			}
+		}
+		at = end
+	}
+	return chart.Timeline("phases", fmt.Sprintf("%s: exchange %d in %d phases", p.Title, p.Shown, len(s.Phases)), r)
+}
