@@ -95,6 +95,7 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform t3d bcast.goal
   loggp run --platform shm bcast.goal
   loggp run --platform t3d -n 8 --record cg.goal cg
+  loggp run --platform cc-cluster --library cc-mpi -n 8 --record is.goal npb-is
   loggp schedule alltoallv --from is.goal -o phases.csv
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is
   loggp run --platform t3d -n 4 ./hello`,

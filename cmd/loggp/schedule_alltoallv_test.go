@@ -18,13 +18,10 @@ func TestScheduleAlltoallv(t *testing.T) {
 	mustRun(t, "run", "--platform", "t3d", "-n", "8", "--record", "is.goal", "npb-is")
 	predicted := cells(t, mustRun(t, "schedule", "alltoallv", "--from", "is.goal", "--picture", "phases.svg", "-o", "phases.csv", "--format", "csv"), "exchange", "0", "all-to-all us")
 	calls := []string{"run", "--platform", "cc-cluster", "--library", "cc-mpi", "-n", "8", "--profile", "--format", "csv", "npb-is"}
-	whole := func(out string) float64 { return cells(t, out, "result", "Time in seconds", "value") }
-	level3 := mustRun(t, append(calls, "--phases", "phases.csv")...)
-	if one, three := whole(mustRun(t, calls...)), whole(level3); three >= one {
-		t.Errorf("IS takes %v s with stored phases and %v s without", three, one)
-	}
-	if took := cells(t, level3, "call", "Alltoallv", "mean us"); math.Abs(took/predicted-1) > 0.1 {
-		t.Errorf("an exchange takes %v us, predicted are %v us", took, predicted)
+	one := cells(t, mustRun(t, calls...), "call", "Alltoallv", "mean us")
+	three := cells(t, mustRun(t, append(calls, "--phases", "phases.csv")...), "call", "Alltoallv", "mean us")
+	if three >= one || math.Abs(three/predicted-1) > 0.1 {
+		t.Errorf("an exchange takes %v us with stored phases and %v us without; predicted are %v us", three, one, predicted)
 	}
 	if b, err := os.ReadFile("phases.svg"); err != nil || !strings.Contains(string(b), "exchange 0 in 7 phases") || !strings.Contains(string(b), "to 7") {
 		t.Errorf("%v: the picture is\n%.300s", err, b)

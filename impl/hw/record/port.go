@@ -56,7 +56,9 @@ func (w watched) Delay(d unit.Time) {
 	w.p.Clock += d // as a port does; it is noted before what happens meanwhile
 	w.l.worked += d
 	w.note("compute", model.Computing, 0)
+	w.l.computing = true
 	w.p.Pay()
+	w.l.computing = false
 }
 
 func (w watched) Copy(dst, src []byte) int {
@@ -73,6 +75,7 @@ func (w watched) Operate(n int) {
 }
 
 func (w watched) Send(dst int, x *device.Packet) {
+	w.l.back()
 	from := len(w.l.spans)
 	w.Port.Send(dst, x)
 	w.l.waitedFor("room", from)
@@ -80,6 +83,7 @@ func (w watched) Send(dst int, x *device.Packet) {
 }
 
 func (w watched) Recv(block bool) *device.Packet {
+	w.l.back()
 	from := len(w.l.spans)
 	x := w.Port.Recv(block)
 	w.r.waited(w.p)
@@ -154,6 +158,7 @@ type watchedWatch struct {
 }
 
 func (x watchedWatch) Wait(seen uint64, deadline unit.Time) bool {
+	x.w.l.back()
 	from := len(x.w.l.spans)
 	more := x.Watch.Wait(seen, deadline)
 	x.w.l.waitedFor("event", from)

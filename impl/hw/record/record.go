@@ -49,7 +49,10 @@ type lane struct {
 	delays []delay
 	calls  []call
 	inside bool // the last call has not ended
-	worked unit.Time
+	left   bool // it has, as far as is known: the rank has computed since
+
+	computing bool // the program does
+	worked    unit.Time
 
 	rest  string // what a call that sends does where it does not say
 	start int    // from which span on bytes are of the last packet or access
@@ -174,10 +177,12 @@ func (r *Recorder) Delays(p *core.Port, x any, at, long unit.Time, name string, 
 // Enter says which call of the library a rank's program makes; "" ends the last. It is for
 // mpi.Options.
 //
-// A call lasts until the next, or until the program computes: nothing else of a program takes time.
+// A call lasts until the next, or until the program computes: nothing else of a program takes time. If
+// the rank communicates after that, it was the call that computed.
 func (r *Recorder) Enter(rank int, name string) {
 	l := &r.lanes[rank]
 	l.leave()
+	l.left = false
 	if name == "" {
 		return
 	}
@@ -197,7 +202,15 @@ func (r *Recorder) Work(rank int) unit.Time { return r.lanes[rank].worked }
 func (l *lane) leave() {
 	if l.inside {
 		l.calls[len(l.calls)-1].to = len(l.spans)
-		l.inside = false
+		l.inside, l.left = false, true
+	}
+}
+
+// back says that the rank communicates, so that it has not left its call. Handlers that run while the
+// program computes say nothing.
+func (l *lane) back() {
+	if l.left && !l.computing {
+		l.inside, l.left = true, false
 	}
 }
 

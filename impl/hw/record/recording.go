@@ -62,9 +62,9 @@ func (l *lane) track() (t model.Track, places []unit.Time) {
 		}
 		put(&s, long)
 	}
-	for _, c := range l.calls {
+	for j, c := range l.calls {
 		to := c.to
-		if l.inside && to == 0 {
+		if l.inside && j == len(l.calls)-1 {
 			to = len(l.spans)
 		}
 		t.Calls = append(t.Calls, model.Span{Name: c.name, From: places[c.from], To: places[to]})
