@@ -25,7 +25,7 @@ type Program struct {
 type Settings = portable.Settings
 
 // All are all programs.
-var All = []Program{ring, stencil, matmul, sorting, gradient, broadcasts, columns, svd}
+var All = []Program{ring, stencil, matmul, sorting, gradient, broadcasts, columns, svd, sdsm}
 
 // Named returns the program of a name, or false.
 func Named(name string) (Program, bool) {

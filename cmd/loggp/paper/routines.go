@@ -11,6 +11,7 @@ import (
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
 	"github.com/loggp/loggp/impl/ccmpi"
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/programs"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
@@ -254,12 +255,12 @@ func randomPattern(ranks, _ int) [][]int {
 func exchange(pattern func(ranks, size int) [][]int, way way) func(c *mpi.Comm, size int) routine {
 	return func(c *mpi.Comm, size int) routine {
 		all, me := pattern(c.Size(), size), c.Rank()
-		out, in := newTraffic(c.Size(), func(i int) int { return all[me][i] }), newTraffic(c.Size(), func(i int) int { return all[i][me] })
-		out.each(func(i int, b []byte) { fill(b, me, i) })
+		out, in := programs.NewBlocks(c.Size(), func(i int) int { return all[me][i] }), programs.NewBlocks(c.Size(), func(i int) int { return all[i][me] })
+		out.Each(func(i int, b []byte) { fill(b, me, i) })
 		call, phases := way(c, all, out, in)
 		return routine{call: call, phases: phases, end: func() (err error) {
 			want := []byte(nil)
-			in.each(func(i int, b []byte) {
+			in.Each(func(i int, b []byte) {
 				want = slices.Grow(want[:0], len(b))[:len(b)]
 				if fill(want, i, me); !bytes.Equal(b, want) {
 					err = fmt.Errorf("rank %d has not what rank %d has sent", me, i)
@@ -277,149 +278,63 @@ func fill(b []byte, from, to int) {
 	}
 }
 
-// traffic is what a rank sends to all others, or gets of them.
-type traffic struct {
-	bytes           []byte
-	counts, offsets []int
-}
-
-func newTraffic(ranks int, count func(i int) int) traffic {
-	t := traffic{counts: make([]int, ranks), offsets: make([]int, ranks)}
-	total := 0
-	for i := range ranks {
-		t.counts[i], t.offsets[i] = count(i), total
-		total += t.counts[i]
-	}
-	t.bytes = make([]byte, total)
-	return t
-}
-
-func (t traffic) each(do func(i int, b []byte)) {
-	for i, n := range t.counts {
-		do(i, t.bytes[t.offsets[i]:t.offsets[i]+n])
-	}
-}
-
-func (t traffic) parts() ccmpi.Parts { return ccmpi.Of(mpi.Of(t.bytes), t.counts, t.offsets) }
+// parts returns blocks as CC-MPI's calls take them.
+func parts(b programs.Blocks) ccmpi.Parts { return ccmpi.Of(mpi.Of(b.Bytes), b.Counts, b.Offsets) }
 
 // way is how an exchange is carried out, whose pattern all ranks know. It may plan what does not belong to
 // a call, and returns how many phases that has.
-type way func(c *mpi.Comm, pattern [][]int, out, in traffic) (call func(), phases int)
+type way func(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (call func(), phases int)
 
 // byMPI is MPI_Alltoallv, and byData CC-MPI's data routine without control.
-func byMPI(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) {
+func byMPI(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
 	return func() {
-		c.Alltoallv(mpi.Of(out.bytes), out.counts, out.offsets, mpi.Of(in.bytes), in.counts, in.offsets)
+		c.Alltoallv(mpi.Of(out.Bytes), out.Counts, out.Offsets, mpi.Of(in.Bytes), in.Counts, in.Offsets)
 	}, 0
 }
 
-func byData(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) {
-	return func() { ccmpi.AlltoallvData(c, out.parts(), in.parts()) }, 0
+func byData(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
+	return func() { ccmpi.AlltoallvData(c, parts(out), parts(in)) }, 0
 }
 
 // byLevel1 gathers the pattern and plans in each call, byLevel2 plans in each call, byLevel3 has planned
 // before.
-func byLevel1(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) {
-	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, out.parts()), out.parts(), in.parts()) }, 0
+func byLevel1(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) {
+	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl1(c, parts(out)), parts(out), parts(in)) }, 0
 }
 
-func byLevel2(c *mpi.Comm, pattern [][]int, out, in traffic) (func(), int) {
-	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), out.parts(), in.parts()) }, 0
+func byLevel2(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (func(), int) {
+	return func() { ccmpi.AlltoallvDataTrans2(c, ccmpi.AlltoallvControl2(c, pattern), parts(out), parts(in)) }, 0
 }
 
-func byLevel3(c *mpi.Comm, pattern [][]int, out, in traffic) (func(), int) {
+func byLevel3(c *mpi.Comm, pattern [][]int, out, in programs.Blocks) (func(), int) {
 	s := ccmpi.AlltoallvControl2(c, pattern)
-	return func() { ccmpi.AlltoallvDataTrans2(c, s, out.parts(), in.parts()) }, len(s.Phases)
+	return func() { ccmpi.AlltoallvDataTrans2(c, s, parts(out), parts(in)) }, len(s.Phases)
 }
 
-// page is what distributed shared memory moves at a time, in bytes: that of the processor.
-const page = 4096
-
-// sharedMemory is an iteration of a program on software distributed shared memory, which all nodes have a
-// copy of: each node writes to so many pages, and a barrier makes all copies consistent. The protocol is
-// eager and home-based: writers send pages to their homes, and homes send what they have got to all others,
-// each by one exchange. Page p is at home on node p modulo their number, and node i writes to the pages
-// from i times their number on.
+// sharedMemory is an iteration of a program on software distributed shared memory: each node writes to so
+// many pages, and a barrier makes all copies consistent.
 func sharedMemory(way way) func(c *mpi.Comm, pages int) routine {
 	return func(c *mpi.Comm, pages int) routine {
-		n, me := c.Size(), c.Rank()
-		memory := make([]byte, n*pages*page)
-		at := func(p int) []byte { return memory[p*page : (p+1)*page] }
-		written := func(by, home int) (list []int) {
-			for p := by * pages; p < (by+1)*pages; p++ {
-				if p%n == home {
-					list = append(list, p)
-				}
-			}
-			return list
-		}
-		homed := func(home int) (list []int) {
-			for p := home; p < n*pages; p += n {
-				list = append(list, p)
-			}
-			return list
-		}
-		home, all := allEqual(n, 0), allEqual(n, pages*page)
-		for i := range home {
-			for j := range home[i] {
-				if i != j {
-					home[i][j] = len(written(i, j)) * page
-				}
-			}
-		}
-		newExchange := func(pattern [][]int) (out, in traffic, call func()) {
-			out, in = newTraffic(n, func(i int) int { return pattern[me][i] }), newTraffic(n, func(i int) int { return pattern[i][me] })
-			call, _ = way(c, pattern, out, in)
-			return out, in, call
-		}
-		toHome, atHome, collect := newExchange(home)
-		fromHome, here, spread := newExchange(all)
-		move := func(b []byte, list []int, out bool) {
-			for k, p := range list {
-				if x := b[k*page : (k+1)*page]; out {
-					copy(x, at(p))
-				} else {
-					copy(at(p), x)
-				}
-			}
-		}
+		m := programs.NewSharedMemory(c, pages, func(pattern [][]int, out, in programs.Blocks) func() {
+			call, _ := way(c, pattern, out, in)
+			return call
+		})
 		turn := 0
 		value := func(p, turn int) byte { return byte(7*p + turn) }
 		return routine{call: func() {
 			turn++
-			for p := me * pages; p < (me+1)*pages; p++ {
-				b := at(p)
+			from, to := m.Mine()
+			for p := from; p < to; p++ {
+				b := m.Page(p)
 				for k := range b {
 					b[k] = value(p, turn)
 				}
 			}
-			toHome.each(func(i int, b []byte) {
-				if i != me {
-					move(b, written(me, i), true)
-				}
-			})
-			collect()
-			atHome.each(func(i int, b []byte) {
-				if i != me {
-					move(b, written(i, me), false)
-				}
-			})
-			fromHome.each(func(i int, b []byte) {
-				if i != me {
-					move(b, homed(me), true)
-				}
-			})
-			spread()
-			here.each(func(i int, b []byte) {
-				if i != me {
-					move(b, homed(i), false)
-				}
-			})
-			c.Barrier()
+			m.Barrier()
 		}, end: func() error {
-			for p := range n * pages {
-				if b := at(p); b[0] != value(p, turn) || b[page-1] != value(p, turn) {
-					return fmt.Errorf("page %d of rank %d is not consistent", p, me)
+			for p := range m.Pages() {
+				if b := m.Page(p); b[0] != value(p, turn) || b[len(b)-1] != value(p, turn) {
+					return fmt.Errorf("page %d of rank %d is not consistent", p, c.Rank())
 				}
 			}
 			return nil

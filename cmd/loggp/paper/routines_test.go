@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/programs"
 	"github.com/loggp/loggp/model/phases"
 )
 
@@ -58,7 +59,7 @@ func TestSharedMemoryIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.sites["cc"] = s
-	lazy := func(c *mpi.Comm, _ [][]int, out, in traffic) (func(), int) { return func() {}, 0 }
+	lazy := func(c *mpi.Comm, _ [][]int, out, in programs.Blocks) (func(), int) { return func() {}, 0 }
 	routines["lazy"] = sharedMemory(lazy)
 	defer delete(routines, "lazy")
 	e := &Experiment{Subject: "cc", Programs: []string{"lazy"}, Ranks: sizes{values: []int{4}}, Sizes: sizes{values: []int{2}}}
