@@ -88,7 +88,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	if err := r.recorder(cmd, job); err != nil {
+	if err := errors.Join(r.recorder(cmd, job), r.courseOf(cmd, job)); err != nil {
 		return err
 	}
 	p, err := r.c.program(args[0], args[1:])
@@ -102,10 +102,6 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer p.Close()
-	most := -1
-	if r.profile {
-		most = mostThings
-	}
 	out := cmd.OutOrStdout()
 	cmd.SetOut(cmd.ErrOrStderr())
 	defer cmd.SetOut(out)
@@ -118,7 +114,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 		}
 		return show(cmd, recording.Ends(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
 	}
-	record, err := job.Record(cmd.Context(), r.seed, r.protocol, most, main)
+	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), main)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", name, job.Platform.Machine.Name, p.Explain(err))
 	}
@@ -130,7 +126,7 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if err := show(cmd, document); err != nil {
 		return err
 	}
-	if err := r.keep(cmd, job); err != nil {
+	if err := errors.Join(r.keep(cmd, job), r.writeRun(cmd, args, job, record, document)); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))

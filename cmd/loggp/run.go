@@ -28,6 +28,7 @@ import (
 type runs struct {
 	platform, library, protocol, noise, operation string
 	class, picture, size, record, phases          string
+	course                                        string // file or directory to write the course of the run to
 	place                                         []string
 	collective                                    []string
 	ranks, rounds, stride, root                   int
@@ -98,6 +99,8 @@ The programs that ship with loggp are` + list.String(),
   loggp run --platform cc-cluster --library cc-mpi -n 8 --record is.goal npb-is
   loggp schedule alltoallv --from is.goal -o phases.csv
   loggp run --platform cc-cluster --library cc-mpi -n 8 --phases phases.csv npb-is
+  loggp run --platform t3d -n 8 -o stencil stencil
+  loggp run --platform t3d -n 16 --stride 4 -o shift.json shift
   loggp run --platform t3d -n 4 ./hello`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && strings.Contains(args[0], "/") && !isGoal(args[0]) {
@@ -143,6 +146,7 @@ The programs that ship with loggp are` + list.String(),
 	f.Uint64Var(&r.seed, "seed", 1, "of all that is random")
 	f.StringVar(&r.record, "record", "", "write what the program sends, receives and computes to this file, as a schedule that 'loggp simulate' and 'loggp run' take")
 	f.StringVar(&r.phases, "phases", "", "file of 'loggp schedule alltoallv': the calls of MPI_Alltoallv exchange in these phases, by library cc-mpi")
+	f.StringVarP(&r.course, "output", "o", "", "of a run on an emulated machine: "+courseHelp)
 	f.BoolVar(&r.profile, "profile", false, "print also how often each call was made, and what it took")
 	f.BoolVar(&r.check, "check", true, "check that open calls do not share memory and that each rank makes its own calls; takes no virtual time")
 	r.c.flags(f)
@@ -196,14 +200,10 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	if err := r.recorder(cmd, jobs...); err != nil {
+	if err := errors.Join(r.recorder(cmd, jobs...), r.courseOf(cmd, jobs...)); err != nil {
 		return err
 	}
 	job := jobs[0]
-	limit := -1 // totals are exact without a recording
-	if r.profile {
-		limit = mostThings
-	}
 	begin := time.Now()
 	var result npb.Result
 	var flows []model.Flow
@@ -249,7 +249,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 		}
 		return show(cmd, recording.Ends(programTitle(p, s, job), note, ends))
 	}
-	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, code)
+	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), code)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", p.Name, job.Platform.Machine.Name, err)
 	}
@@ -281,7 +281,7 @@ func (r *runs) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	if err := r.keep(cmd, job); err != nil {
+	if err := errors.Join(r.keep(cmd, job), r.writeRun(cmd, []string{name}, job, record, document)); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))

@@ -55,7 +55,7 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 		return misuse(cmd, err)
 	}
 	job.Check = r.check
-	if err := r.recorder(cmd, job); err != nil {
+	if err := errors.Join(r.recorder(cmd, job), r.courseOf(cmd, job)); err != nil {
 		return err
 	}
 	title := fmt.Sprintf("%s, %d operations, on %s, %s", filepath.Base(file), s.Ops(), job.Platform.Machine.Name, job.Library.Name)
@@ -69,23 +69,20 @@ func (r *runs) goal(cmd *cobra.Command, file string) error {
 		}
 		return show(cmd, recording.Ends(title, takes(ends), ends))
 	}
-	limit := -1
-	if r.profile {
-		limit = mostThings
-	}
 	begin := time.Now()
 	finish := make([]unit.Time, s.Ranks())
-	record, err := job.Record(cmd.Context(), r.seed, r.protocol, limit, func(c *mpi.Comm) error {
+	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), func(c *mpi.Comm) error {
 		finish[c.Rank()] = x.Run(c)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", file, job.Platform.Machine.Name, err)
 	}
-	if err := show(cmd, recording.Run(title, takes(finish), record, r.profile)); err != nil {
+	document := recording.Run(title, takes(finish), record, r.profile)
+	if err := show(cmd, document); err != nil {
 		return err
 	}
-	if err := r.keep(cmd, job); err != nil {
+	if err := errors.Join(r.keep(cmd, job), r.writeRun(cmd, []string{file}, job, record, document)); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))

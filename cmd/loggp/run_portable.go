@@ -51,7 +51,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if err != nil {
 		return misuse(cmd, err)
 	}
-	if err := r.recorder(cmd, job); err != nil {
+	if err := errors.Join(r.recorder(cmd, job), r.courseOf(cmd, job)); err != nil {
 		return err
 	}
 	library := sendingBy(job, r.protocol)[0]
@@ -68,7 +68,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	}
 	var record *model.Recording
 	if !job.Real() {
-		record, err = job.RecordAny(cmd.Context(), r.seed, run)
+		record, err = job.RecordAny(cmd.Context(), r.seed, r.most(), run)
 	} else if w, wrong := job.World(cmd.Context(), r.seed); wrong != nil {
 		err = wrong
 	} else {
@@ -94,7 +94,7 @@ func (r *runs) portable(cmd *cobra.Command, p portable.Program) error {
 	if job.Real() {
 		return nil
 	}
-	if err := r.keep(cmd, job); err != nil {
+	if err := errors.Join(r.keep(cmd, job), r.writeRun(cmd, []string{p.Name}, job, record, document)); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "emulated in %v\n", time.Since(begin).Round(time.Millisecond))

@@ -353,3 +353,54 @@ int main(int argc, char **argv) {
 		t.Errorf("%s\n%s\n%s", all, compiles, links)
 	}
 }
+
+// The course of a run is written as a page with what was printed, as trace events whose calls say with whom they exchange what, and as a picture.
+func TestRunCourse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"run", "--platform", "t3d", "-n", "2", "--size", "100", "--rounds", "1"}
+	mustRun(t, append(args, "-o", "page", "ring")...)
+	page, err := os.ReadFile("page/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"The run takes ", "<h2>Time line</h2>", "<h2>By rank</h2>", "800 bytes to rank 1, tag 0", "4 bytes to rank 1; 4 bytes from rank 1<", "loggp run --platform t3d --ranks 2"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	mustRun(t, append(args, "-o", "ring.json", "--profile", "ring")...)
+	events, err := os.ReadFile("ring.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"sends":{"bytes":800,"peer":1,"tag":0}`, `"receives":{"bytes":800,"peer":0,"tag":0}`} {
+		if !strings.Contains(string(events), want) {
+			t.Errorf("the events do not have %s", want)
+		}
+	}
+	mustRun(t, append(args, "-o", "ring.svg", "ring")...)
+	for want, args := range map[string][]string{
+		"leave one out":           append(args, "-o", "page", "--profile", "ring"),
+		"ends in .txt":            append(args, "-o", "ring.txt", "ring"),
+		"for emulated machines":   {"run", "--platform", "shm", "-n", "2", "-o", "page", "ring"},
+		"name one placement":      {"run", "--platform", "start-x", "--place", "2,1+1", "-o", "page", "ring"},
+		"there is no directory x": append(args, "-o", "x/page", "ring"),
+	} {
+		var out, errs buffer
+		if status := run(context.Background(), args, &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
+			t.Errorf("%v: %s, want %q", args, errs.String(), want)
+		}
+	}
+}
+
+// Each protocol brings the same data to the same call, whoever moves it.
+func TestTracePeers(t *testing.T) {
+	for _, x := range [][2]string{{"T", "send"}, {"TA", "ssend"}, {"RTA", "ssend"}, {"RAT", "ssend"}, {"PTAT", "ssend"}} {
+		out := mustRun(t, "trace", "--platform", "t3d", "--protocol", x[0], "--mode", x[1], "--size", "300")
+		for _, want := range []string{"300 bytes to rank 3, tag 0", "300 bytes from rank 0, tag 0"} {
+			if strings.Count(out, want) != 1 {
+				t.Errorf("%s: not once %q in\n%s", x[0], want, out)
+			}
+		}
+	}
+}

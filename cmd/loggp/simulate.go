@@ -22,7 +22,6 @@ import (
 	"github.com/loggp/loggp/reports/doc"
 	"github.com/loggp/loggp/reports/format"
 	"github.com/loggp/loggp/reports/recording"
-	"github.com/loggp/loggp/reports/render"
 )
 
 // simulate has the flags of the verb.
@@ -75,7 +74,7 @@ Dialect loggp has the rules of this program; loggopsim and lgs compute what LogG
 	f.StringSliceVar(&s.tolerance, "tolerance", nil, "how far L may grow until the finishing time has grown by 1%, or by each of 1%,2%,5%")
 	f.StringVar(&s.noise, "noise", "", "time that others take from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
 	f.Uint64Var(&s.seed, "seed", 1, "of noise")
-	f.StringVarP(&s.output, "output", "o", "", "file of trace events (.json), picture (.svg), or directory for a page")
+	f.StringVarP(&s.output, "output", "o", "", courseHelp)
 	printing(cmd)
 	return cmd
 }
@@ -94,7 +93,7 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 		}
 		tolerances = append(tolerances, x/100)
 	}
-	if err := errors.Join(err, output(s.output), output(s.finish), (&trace{output: s.output}).format()); err != nil {
+	if err := errors.Join(err, output(s.output), output(s.finish), courseFormat(s.output)); err != nil {
 		return misuse(cmd, err)
 	}
 	sched, err := readSchedule(cmd, name)
@@ -418,28 +417,9 @@ func (s *simulate) write(cmd *cobra.Command, d *doc.Document, res *schedule.Resu
 		ranks = eventRanks
 	}
 	t := recording.Trace{Name: "schedule", Title: d.Title, Ranks: len(res.Finish), Command: recall(cmd), Recording: res.Recording(ranks)}
-	var err error
-	what := "page"
-	switch filepath.Ext(s.output) {
-	case ".json":
-		what = "trace events"
-		err = sample.Save(s.output, func(w io.Writer) error { return recording.Events(w, t) })
-	case ".svg":
-		what = "time line"
-		err = sample.Save(s.output, func(w io.Writer) error { return t.Chart().SVG(w, chart.Width) })
-	default:
-		last := slices.Max(res.Finish)
-		d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.Micros(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
-		d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
-		d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return recording.Events(w, t) }})
-		err = render.Page(s.output, d)
-	}
-	if err != nil {
-		return fmt.Errorf("simulate: %w", err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s of the simulation of %s written to %s\n", what, strings.TrimPrefix(d.Title, "Simulation of "), s.output)
-	if left := t.Left(); left != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), left)
-	}
-	return nil
+	last := slices.Max(res.Finish)
+	d.Answer = fmt.Sprintf("The schedule ends after %s: rank %d of %d is the last.", format.Micros(last.Micros()), slices.Index(res.Finish, last), len(res.Finish))
+	d.Sections = append([]doc.Section{{ID: "time-line", Title: "Time line", Figures: doc.Figures(doc.Across, t.Chart())}}, d.Sections...)
+	d.Files = append(d.Files, doc.File{Name: "trace.json", Write: func(w io.Writer) error { return recording.Events(w, t) }})
+	return writeCourse(cmd, s.output, "the simulation of "+strings.TrimPrefix(d.Title, "Simulation of "), t, d)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,13 +11,10 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
 	"github.com/loggp/loggp/microbench"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/unit"
-	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/recording"
-	"github.com/loggp/loggp/reports/render"
 )
 
 // trace has the flags of the verb.
@@ -79,7 +74,7 @@ The programs are` + list.String(),
 	f.Uint64Var(&t.seed, "seed", 1, "of all that is random")
 	f.StringVar(&t.noise, "noise", "off", "timing noise: on (as the platform says), off, or a deviation such as 5%")
 	f.StringVar(&t.window, "window", "", "what to show of it, such as 10us..50us (default: all)")
-	f.StringVarP(&t.output, "output", "o", "", "file of trace events (.json), picture (.svg), or directory for a page")
+	f.StringVarP(&t.output, "output", "o", "", courseHelp)
 	printing(cmd)
 	mustComplete(cmd, "platform", platform.Names())
 	mustComplete(cmd, "protocol", model.ProtocolNames())
@@ -92,7 +87,7 @@ func (t *trace) run(cmd *cobra.Command) error {
 	if t.platform == "" {
 		return misuse(cmd, fmt.Errorf("--platform: say what to trace: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
 	}
-	if err := errors.Join(t.fit(cmd), output(t.output), t.format()); err != nil {
+	if err := errors.Join(t.fit(cmd), output(t.output), courseFormat(t.output)); err != nil {
 		return misuse(cmd, err)
 	}
 	p, err := load(cmd, t.platform)
@@ -134,16 +129,6 @@ func (t *trace) fit(cmd *cobra.Command) error {
 		}
 	}
 	return inRange("--rounds", t.rounds, 1, 10_000)
-}
-
-// format checks what the output's name ends in.
-func (t *trace) format() error {
-	switch e := filepath.Ext(t.output); e {
-	case "", ".json", ".svg":
-		return nil
-	default:
-		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", t.output, e)
-	}
 }
 
 // todo is what to trace.
@@ -365,27 +350,8 @@ func (t *trace) cut(r *model.Recording) (*model.Recording, error) {
 
 // write writes what was recorded, or prints it.
 func (t *trace) write(cmd *cobra.Command, shown recording.Trace) error {
-	var err error
-	what := "page"
-	switch filepath.Ext(t.output) {
-	case ".json":
-		what = "trace events"
-		err = sample.Save(t.output, func(w io.Writer) error { return recording.Events(w, shown) })
-	case ".svg":
-		what = "time line"
-		err = sample.Save(t.output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })
-	default:
-		if t.output == "" {
-			return show(cmd, shown.Document())
-		}
-		err = render.Page(t.output, shown.Document())
+	if t.output == "" {
+		return show(cmd, shown.Document())
 	}
-	if err != nil {
-		return fmt.Errorf("trace: %w", err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s written to %s\n", what, shown.Title, t.output)
-	if left := shown.Left(); left != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), left)
-	}
-	return nil
+	return writeCourse(cmd, t.output, shown.Title, shown, shown.Document())
 }

@@ -133,8 +133,8 @@ func (j *Job) Record(ctx context.Context, seed uint64, protocol string, most int
 }
 
 // RecordAny is Record with any library: run starts the program.
-func (j *Job) RecordAny(ctx context.Context, seed uint64, run func(device.World) error) (*model.Recording, error) {
-	return j.record(ctx, seed, -1, func(w device.World, _ *hw.Recorder) error { return run(w) })
+func (j *Job) RecordAny(ctx context.Context, seed uint64, most int, run func(device.World) error) (*model.Recording, error) {
+	return j.record(ctx, seed, most, func(w device.World, _ *hw.Recorder) error { return run(w) })
 }
 
 func (j *Job) record(ctx context.Context, seed uint64, most int, run func(device.World, *hw.Recorder) error) (*model.Recording, error) {

@@ -186,17 +186,30 @@ func short(name string) string {
 func (d *drawing) axis(y vg.Length) vg.Length {
 	if d.c != nil {
 		room := vg.Rectangle{Min: vg.Point{X: d.left, Y: y}, Max: vg.Point{X: d.left + d.width, Y: d.top}}
-		mark(*d.c, axes(room, scaleMark{0, d.end.Micros(), "linear", 0}, scaleMark{0, 0, "none", 0}), func() { d.ticks(y) })
-		d.c.FillText(aligned(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time (us)")
+		end, unit := d.scale()
+		mark(*d.c, axes(room, scaleMark{0, end, "linear", 0}, scaleMark{0, 0, "none", 0}), func() { d.ticks(y) })
+		d.c.FillText(aligned(axisName, draw.XCenter, draw.YTop), vg.Point{X: d.left + d.width/2, Y: y - 5 - lineHeight}, "time ("+unit+")")
 	}
 	return y - 2*lineHeight - 8
+}
+
+// scale returns where the axis ends, and the unit in which its numbers are short.
+func (d *drawing) scale() (end float64, unit string) {
+	switch end := d.end.Micros(); {
+	case end >= 1e7:
+		return end / 1e6, "s"
+	case end >= 1e4:
+		return end / 1e3, "ms"
+	default:
+		return end, "us"
+	}
 }
 
 // ticks draws the line of the axis and what stands at it.
 func (d *drawing) ticks(y vg.Length) {
 	line := draw.LineStyle{Color: Gray, Width: 0.75}
 	d.c.StrokeLine2(line, d.left, y, d.left+d.width, y)
-	end := d.end.Micros()
+	end, _ := d.scale()
 	for _, t := range evenTicks(end, even(end, 1+int(max(3, d.width/80)))) {
 		x := d.left + d.width*vg.Length(min(t.Value/end, 1))
 		d.c.StrokeLine2(line, x, y, x, y-4)
@@ -213,7 +226,7 @@ func (d *drawing) list(y, width, left vg.Length) vg.Length {
 		if d.count[n] > 1 {
 			s += fmt.Sprintf(" ×%d", d.count[n])
 		}
-		s += fmt.Sprintf(" %s us", format.Number(d.total[n].Micros()))
+		s += " " + format.Flat(format.Micros(d.total[n].Micros()))
 		lines = append(lines, s)
 		widest = max(widest, label.Width(s)+24)
 	}

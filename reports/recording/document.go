@@ -40,6 +40,40 @@ func (t Trace) Document() *doc.Document {
 	return d
 }
 
+// Page is the document of the trace with what else is said of the run, behind its time line.
+func (t Trace) Page(run *doc.Document) *doc.Document {
+	d := t.Document()
+	d.Answer = t.shares()
+	at := 0
+	for i, s := range d.Sections {
+		if s.ID == "time-line" {
+			at = i + 1
+		}
+	}
+	d.Sections = slices.Insert(d.Sections, at, run.Sections...)
+	for i := range d.Sections {
+		if d.Sections[i].Title == d.Title {
+			d.Sections[i].Title = "By rank"
+		}
+	}
+	return d
+}
+
+// shares says how long a run takes, and what its ranks do in the mean.
+func (t Trace) shares() string {
+	var all []spent
+	for _, x := range t.Recording.Ranks {
+		all = append(all, spentBy(x))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	mean, most := summary(all)
+	part := func(d unit.Time) string { return share(d, max(mean.end, 1)) + format.Glue + "%" }
+	return fmt.Sprintf("The run takes %s. Of its time a rank computes %s in the mean, works %s for communication and waits %s.",
+		format.Micros(most.end.Micros()), part(mean.computing), part(mean.overhead), part(mean.waiting))
+}
+
 // answer says how long it took, and what most of the time of the busiest rank went to.
 func (t Trace) answer() string {
 	ranks, _ := chart.BusyRanks(t.Recording)
@@ -119,9 +153,14 @@ func (t Trace) entries() []entry {
 		}
 		all = append(all, entry{at, to - at, depth, []doc.Cell{doc.Words(at.MicrosString()), long, doc.Words(where), what, doc.Words(of)}})
 	}
-	for _, r := range t.Recording.Ranks {
-		for _, c := range r.Calls {
-			put(c.From, c.To, 1, r.Name, doc.Words(c.Name).In(doc.Strong), "call")
+	calls := exchangedBy(t.Recording)
+	for rank, r := range t.Recording.Ranks {
+		for i, c := range r.Calls {
+			of := "call"
+			if what := calls[rank][i].String(); what != "" {
+				of += ": " + what
+			}
+			put(c.From, c.To, 1, r.Name, doc.Words(c.Name).In(doc.Strong), of)
 		}
 		for _, s := range r.Spans {
 			tone := doc.Normal
@@ -259,7 +298,7 @@ func (t Trace) keys() []doc.Key {
 	for _, n := range names {
 		list = append(list, fmt.Sprintf("%d %s", packets[n], n))
 	}
-	out := []doc.Key{{Name: "time", Value: format.Number(t.Recording.End().Micros()) + " us", Note: "from the first event to the last"}}
+	out := []doc.Key{{Name: "time", Value: format.Micros(t.Recording.End().Micros()), Note: "from the first event to the last"}}
 	if len(list) > 0 {
 		out = append(out, doc.Key{Name: "packets", Value: strings.Join(list, ", ")})
 	}

@@ -53,12 +53,13 @@ func Events(w io.Writer, t Trace) error {
 		e.put(event{Phase: "M", Name: "process_sort_index", Process: p, Args: map[string]any{"sort_index": p}})
 	}
 	thread := firstThread
-	for _, x := range t.Recording.Ranks {
-		e.track(ranksProcess, thread, x)
+	calls := exchangedBy(t.Recording)
+	for i, x := range t.Recording.Ranks {
+		e.track(ranksProcess, thread, x, calls[i])
 		thread++
 	}
 	for _, x := range t.Recording.Resources {
-		e.track(networkProcess, thread, x)
+		e.track(networkProcess, thread, x, nil)
 		thread++
 	}
 	for i, f := range t.Recording.Flights {
@@ -96,8 +97,8 @@ func (e *eventWriter) put(x event) {
 
 func micros(t unit.Time) json.Number { return json.Number(t.MicrosString()) }
 
-// track writes a thread. Of a rank on which nothing happened there is none.
-func (e *eventWriter) track(process, thread int, t model.Track) {
+// track writes a thread, with what its calls exchanged. Of a rank on which nothing happened there is none.
+func (e *eventWriter) track(process, thread int, t model.Track, calls []exchanged) {
 	if len(t.Spans)+len(t.Calls) == 0 {
 		return
 	}
@@ -106,8 +107,8 @@ func (e *eventWriter) track(process, thread int, t model.Track) {
 	put := func(s model.Span, name, category string, args any) {
 		e.put(event{Phase: "X", Name: name, Category: category, Process: process, Thread: thread, Time: micros(s.From), Duration: micros(s.Time()), Args: args})
 	}
-	for _, c := range t.Calls {
-		put(c, c.Name, "call", nil)
+	for i, c := range t.Calls {
+		put(c, c.Name, "call", calls[i].args())
 	}
 	for _, s := range t.Spans {
 		var args any

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/loggp/loggp/impl/world"
+	"github.com/loggp/loggp/microbench/sample"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/reports/chart"
+	"github.com/loggp/loggp/reports/doc"
+	"github.com/loggp/loggp/reports/recording"
+	"github.com/loggp/loggp/reports/render"
+)
+
+// What run, trace and simulate write of a course: trace events, a picture or a page.
+
+// courseHelp is the help of -o.
+const courseHelp = "file of trace events (.json), picture (.svg), or directory for a page"
+
+// courseFormat checks what the name of an output ends in.
+func courseFormat(output string) error {
+	switch e := filepath.Ext(output); e {
+	case "", ".json", ".svg":
+		return nil
+	default:
+		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", output, e)
+	}
+}
+
+// writeCourse writes the course of something, of which the document is the page.
+func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, page *doc.Document) error {
+	var err error
+	what := "page"
+	switch filepath.Ext(output) {
+	case ".json":
+		what = "trace events"
+		err = sample.Save(output, func(w io.Writer) error { return recording.Events(w, shown) })
+	case ".svg":
+		what = "time line"
+		err = sample.Save(output, func(w io.Writer) error { return shown.Chart().SVG(w, chart.Width) })
+	default:
+		err = render.Page(output, page)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", cmd.Name(), err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s written to %s\n", what, of, output)
+	if left := shown.Left(); left != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), left)
+	}
+	return nil
+}
+
+// most is how much of a run is recorded: nothing but totals, as much as a page shows well, or as much as there may be.
+func (r *runs) most() int {
+	switch {
+	case r.profile || filepath.Ext(r.course) == ".json":
+		return mostThings
+	case r.course != "":
+		return 0
+	}
+	return -1
+}
+
+// courseOf checks whether the course of jobs can be written.
+func (r *runs) courseOf(cmd *cobra.Command, jobs ...*world.Job) error {
+	if r.course == "" {
+		return nil
+	}
+	err := errors.Join(output(r.course), courseFormat(r.course))
+	switch {
+	case jobs[0].Real():
+		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
+	case len(jobs) > 1:
+		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
+	case r.profile && filepath.Ext(r.course) != ".json":
+		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
+	}
+	if err != nil {
+		return misuse(cmd, err)
+	}
+	return nil
+}
+
+// writeRun writes the course of a run if that is asked for, with what was printed of it.
+func (r *runs) writeRun(cmd *cobra.Command, program []string, job *world.Job, record *model.Recording, printed *doc.Document) error {
+	if r.course == "" {
+		return nil
+	}
+	shown := recording.Trace{Name: job.Platform.Machine.Name + "-" + filepath.Base(program[0]), Title: printed.Title, Ranks: job.Ranks, Command: recall(cmd, program...), Recording: record}
+	return writeCourse(cmd, r.course, shown.Title, shown, shown.Page(printed))
+}
