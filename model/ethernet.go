@@ -279,8 +279,19 @@ func (n *onEthernet) send(w *walk, from Where, k int) packet {
 
 // write charges a side for writing bytes in a number of calls.
 func (n *onEthernet) write(w *walk, side Where, calls, bytes int) {
+	n.callWrite(w, side, calls)
+	n.copyIn(w, side, calls, bytes)
+}
+
+// callWrite charges a side for a number of calls of write, without what they copy.
+func (n *onEthernet) callWrite(w *walk, side Where, calls int) {
 	c := n.TCP.Write
 	w.busy(side, Term{Name: "ethernet.tcp.write.start", Count: calls, Time: c.Start * unit.Time(calls)}, c.Start)
+}
+
+// copyIn charges a side for the copies of a number of calls of write.
+func (n *onEthernet) copyIn(w *walk, side Where, calls, bytes int) {
+	c := n.TCP.Write
 	w.busy(side, Term{Name: "ethernet.tcp.write.bandwidth", Count: calls, Bytes: bytes, Time: c.Bandwidth.Time(bytes)}, c.Bandwidth)
 }
 

@@ -56,9 +56,13 @@ func (n *onEthernet) stream(w *walk, from Where, size int) packet {
 	depart := w.lanes[from].clock
 	for {
 		k := min(size-x.written, t.SendBuffer-(x.written-x.acked))
-		n.write(w, from, 1, k)
-		x.written += k
-		x.push()
+		n.callWrite(w, from, 1)
+		for end := x.written + k; x.written < end; {
+			k := min(end-x.written, x.Longest()-(x.written-x.sent)%x.Longest())
+			n.copyIn(w, from, 1, k)
+			x.written += k
+			x.push()
+		}
 		if x.written == size {
 			break
 		}

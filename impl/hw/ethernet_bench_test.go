@@ -77,7 +77,7 @@ func TestEthernetLoad(t *testing.T) {
 		}
 	}
 	full := goodput[2]
-	if full < 1.05*goodput[1] || max(goodput[3], goodput[4]) > 1.02*full || min(goodput[3], goodput[4]) < 0.95*full {
+	if full < 1.03*goodput[1] || max(goodput[3], goodput[4]) > 1.02*full || min(goodput[3], goodput[4]) < 0.95*full {
 		t.Errorf("1 to 4 pairs: %.0f B/s", goodput[1:])
 	}
 }

@@ -272,16 +272,19 @@ func (h *host) write(s *socket) {
 	}
 }
 
-// fill writes what there is room for, by one call.
+// fill writes what there is room for, by one call. The system sends a segment as soon as it has copied
+// the data for it.
 func (h *host) fill(s *socket) {
 	t := &h.net.TCP
 	h.system(t.Write.Start, "ethernet.tcp.write.start", model.Sending)
-	n := min(s.asked-s.written, s.free())
-	h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
-	s.written += n
 	s.writing = true
-	for f := s.next(); f != nil; f = s.next() {
-		h.output(f)
+	for end := s.written + min(s.asked-s.written, s.free()); s.written < end; {
+		n := min(end-s.written, h.net.mss-(s.written-s.sent)%h.net.mss)
+		h.system(t.Write.Bandwidth.Time(n), "ethernet.tcp.write.bandwidth", model.Sending)
+		s.written += n
+		for f := s.next(); f != nil; f = s.next() {
+			h.output(f)
+		}
 	}
 	s.writing = false
 	s.expect()
