@@ -132,11 +132,11 @@ type RealTime interface {
 
 // Holder is a Port whose Send may return while the system has no room for all of the packet, so that a
 // rank can send to several others at the same time. The port sends the rest in the calls that receive,
-// and Flush waits until nothing is left.
+// and Flush waits until nothing is left, or a packet has come: then it reports that it is not done.
 type Holder interface {
 	Port
 	Holds() bool // whether Send does so here
-	Flush()
+	Flush() (done bool)
 }
 
 // Placer is a Port that can put the data of a packet directly where it is to be.

@@ -13,10 +13,13 @@ func (r *Rank) Send(m model.Mode, buf []byte, s Signature, dst int, context uint
 	r.flush()
 }
 
-// flush ends what sends have left with the port.
+// flush ends what sends have left with the port, and makes progress meanwhile: others may be told to
+// send, too.
 func (r *Rank) flush() {
 	if r.holder != nil {
-		r.holder.Flush()
+		for !r.holder.Flush() {
+			r.engine.Progress(false)
+		}
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/loggp/loggp/impl/hw"
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/impl/proto"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -158,5 +161,38 @@ func TestEthernetLateReceive(t *testing.T) {
 		if off := float64(want.Received-x.Receives)/float64(got.Received-x.Receives) - 1; math.Abs(off) > 0.1 {
 			t.Errorf("%d bytes: received %v after the call, model %v, %+.1f %%", k, got.Received-x.Receives, want.Received-x.Receives, 100*off)
 		}
+	}
+}
+
+// TestLongMessagesShareLinks: a library that writes to several sockets together sends two long messages at
+// the same time, although each has to be asked for. While it hands one to the system it hears of the other.
+func TestLongMessagesShareLinks(t *testing.T) {
+	const bytes = 1 << 20
+	m := switched(true, 8)
+	l := odd(true, 1024)
+	l.Fallback, l.First, l.Sockets = "RTA", 0, &model.Sockets{Together: true}
+	for i := range l.Rules {
+		l.Rules[i].Protocol = "PTAT"
+	}
+	w, err := hw.New(hw.Config{Machine: m, Library: l, Ranks: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var came [3]unit.Time
+	err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: l}, func(c *mpi.Comm) error {
+		b := mpi.Of(make([]byte, bytes))
+		if c.Rank() > 0 {
+			c.Recv(b, 0, 0)
+			came[c.Rank()] = c.Wtime()
+			return nil
+		}
+		mpi.WaitAll([]mpi.Request{c.Isend(b, 1, 0), c.Isend(b, 2, 0)}, nil)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, last := min(came[1], came[2]), max(came[1], came[2]); first < last*9/10 {
+		t.Errorf("one is there at %v, the other at %v", first, last)
 	}
 }

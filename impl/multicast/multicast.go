@@ -109,10 +109,9 @@ func (p *Port) Holds() bool {
 }
 
 // Flush implements device.Holder.
-func (p *Port) Flush() {
-	if h, ok := p.Port.(device.Holder); ok {
-		h.Flush()
-	}
+func (p *Port) Flush() bool {
+	h, ok := p.Port.(device.Holder)
+	return !ok || h.Flush()
 }
 
 // Place implements device.Placer.

@@ -56,7 +56,9 @@ func (p *Port) notifyExit() {
 // end lets the rank do to its end what it has been charged, when its program has ended.
 func (p *Port) end() {
 	p.Pay()
-	p.Flush()
+	for !p.Flush() {
+		p.Recv(false) // nobody wants it
+	}
 	p.notifyExit()
 	for _, n := range []Network{p.near, p.far} {
 		if c, ok := n.(Closer); ok {

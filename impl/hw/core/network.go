@@ -33,7 +33,7 @@ type Closer interface {
 type Holder interface {
 	Reader
 	Holds() bool
-	Flush(p *Port)
+	Flush(p *Port) (done bool)
 }
 
 // Holds implements device.Holder.
@@ -43,11 +43,13 @@ func (p *Port) Holds() bool {
 }
 
 // Flush implements device.Holder.
-func (p *Port) Flush() {
-	if h, ok := p.far.(Holder); ok {
-		h.Flush(p)
-	}
+func (p *Port) Flush() bool {
+	h, ok := p.far.(Holder)
+	return !ok || h.Flush(p)
 }
+
+// Came reports whether a packet is there that Recv would return at once.
+func (p *Port) Came() bool { return p.inbox.Head != nil }
 
 // Ends says what a network joins: Ranks ranks from First on, by N ends. Of nodes with fewer
 // interfaces than ranks several ranks share an end.

@@ -234,15 +234,20 @@ func (s *socket) writable() bool {
 	return s.free() >= min(s.asked-s.written, s.h.net.TCP.SendBuffer/2)
 }
 
-// Flush waits until the sockets have taken all that the rank has sent, and reads what comes meanwhile.
-func (n *network) Flush(p *core.Port) {
+// Flush waits until the sockets have taken all that the rank has sent, and reads what comes meanwhile,
+// until that is a packet.
+func (n *network) Flush(p *core.Port) bool {
 	for h := n.host(p); len(h.held) > 0; {
-		if p.Pay(); n.Ready(p) {
+		if p.Pay(); p.Came() {
+			return false
+		}
+		if n.Ready(p) {
 			n.Look(p)
 		} else {
 			p.ParkAndPay()
 		}
 	}
+	return true
 }
 
 // Receive costs nothing more: a packet is read before it is in the inbox.
