@@ -67,8 +67,8 @@ func TestSharedReceiver(t *testing.T) {
 		lost        bool
 	}{
 		{"disjoint pairs", 32 << 10, []int{1, 1, 3, 3, 5, 5}, 0.97, 1, false},
-		{"three into one", 16 << 10, []int{3, 3, 3, 3}, 0.9, 0.995, true},
-		{"three into one", 32 << 10, []int{3, 3, 3, 3}, 0.9, 0.995, true},
+		{"three into one", 16 << 10, []int{3, 3, 3, 3}, 0.85, 0.995, true},
+		{"three into one", 32 << 10, []int{3, 3, 3, 3}, 0.85, 0.995, true},
 		{"three into one with room", 1 << 20, []int{3, 3, 3, 3}, 0.97, 1, false},
 	} {
 		m, _ := careful(c.buffer)
@@ -123,6 +123,45 @@ func TestSlowStart(t *testing.T) {
 		rest := took[0] - unit.Time(c.rounds)*round - e.Switches.Latency
 		if rest < 0 || rest > round/2 {
 			t.Errorf("%d segments take %v, want %d round trips of %v and a way", c.segments, took[0], c.rounds, round)
+		}
+	}
+}
+
+// TestIdle checks that the window of a connection is half after each timeout in which nothing was sent.
+// With a window of 44 segments, 31 take no round trip; they take one with 22, two with 5, and four with two.
+func TestIdle(t *testing.T) {
+	m, e := careful(1 << 20)
+	e.Switches.Latency, e.TCP.AckEvery = 10*unit.Millisecond, 1
+	round := 2 * e.Switches.Latency
+	for _, c := range []struct {
+		timeouts float64
+		rounds   int
+	}{{0, 0}, {0.5, 0}, {1.5, 1}, {3.5, 2}, {20, 4}} {
+		w, err := New(Config{Machine: m, Ranks: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var begun, took unit.Time
+		err = w.Run(func(p device.Port) error {
+			if p.Rank() == 0 {
+				p.Send(1, &device.Packet{Data: make([]byte, 200*e.Longest())})
+				p.Recv(true)
+				p.Delay(unit.Time(c.timeouts * float64(e.TCP.Retransmit)))
+				begun = p.Now()
+				p.Send(1, &device.Packet{Data: make([]byte, 31*e.Longest()-e.TCP.Record)})
+				return nil
+			}
+			p.Recv(true)
+			p.Send(0, &device.Packet{})
+			p.Recv(true)
+			took = p.Now() - begun
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest := took - unit.Time(c.rounds)*round - e.Switches.Latency; rest < 0 || rest > round/2 {
+			t.Errorf("after %v timeouts 31 segments take %v, want %d round trips of %v and a way", c.timeouts, took, c.rounds, round)
 		}
 	}
 }

@@ -32,16 +32,20 @@ func (s *socket) allowed() int {
 	return min(s.limit, s.acked+s.congestion.window)
 }
 
-// uses notes that data is sent. A connection that was idle for longer than a timeout begins anew (RFC
-// 2581, 4.1).
+// uses notes that data is sent. Of a connection that was idle the window is half after each timeout, as
+// nobody knows what the network has become (RFC 2861; Linux 2.4).
 func (s *socket) uses() {
 	c := s.h.net.TCP.Congestion
 	if c == nil {
 		return
 	}
 	x, now := &s.congestion, s.h.Kernel.Now()
-	if s.sent == s.acked && now-x.used > s.wait {
-		x.window = min(x.window, c.Initial*s.h.net.mss)
+	if s.sent == s.acked {
+		first := c.Initial * s.h.net.mss
+		for idle := now - x.used - s.wait; idle > 0 && x.window > first; idle -= s.wait {
+			x.threshold = max(x.threshold, x.window/4*3)
+			x.window = max(x.window/2, first)
+		}
 	}
 	x.used = now
 }
