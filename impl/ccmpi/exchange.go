@@ -60,13 +60,16 @@ type Way string
 
 // The ways.
 const (
-	Unicast   Way = "unicast"   // each rank to each other one, all at the same time
-	Multicast Way = "multicast" // a broadcast of each rank, one after the other
-	Phased    Way = "phased"    // as unicast, in phases
+	Unicast   Way = "unicast"   // a broadcast of each rank by messages, one after the other
+	Multicast Way = "multicast" // a broadcast of each rank by multicast, one after the other
+	Phased    Way = "phased"    // each rank to each other one, in phases
 )
 
 // Ways are all of them.
 var Ways = []Way{Multicast, Unicast, Phased}
+
+// tree is how messages are broadcast: as by LAM/MPI.
+var tree = collective.Named(collective.Bcast, "binomial-posted")
 
 func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
 	c, n := k.Comm(), len(in)
@@ -82,7 +85,9 @@ func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
 		}
 		fallthrough // without a group
 	case Unicast:
-		unscheduled(k, func(int) []byte { return in }, part)
+		for root := range c.Size() {
+			k.Bcast(tree, root, part(root))
+		}
 	case Phased:
 		r.inPhases(k, func(int) []byte { return in }, part)
 	default:

@@ -366,7 +366,7 @@ func (c *Comm) Carry(call string, o collective.Operation, root int, in, out []Bu
 // Call is a collective operation that is carried out by Collectives.
 type Call struct {
 	r      *round
-	within *round // the barriers in it
+	within [2]*round // the barriers in it, and the broadcasts
 }
 
 // Comm is the communicator of the call, and Root its root.
@@ -408,11 +408,21 @@ func (k *Call) Barrier() {
 	if !r.table().Asked(collective.Barrier) && r.e.Barrier(r.size, r.rank, r.world) {
 		return
 	}
-	if k.within == nil {
-		k.within = &round{Comm: r.Comm, operation: collective.Barrier, sign: r.sign, tag: r.tag}
-	}
 	j := collective.Job{Ranks: r.size}
-	k.within.carry(k.within.choose(&j), j, nil, nil)
+	in := k.round(0, collective.Barrier)
+	in.carry(in.choose(&j), j, nil, nil)
+}
+
+// Bcast is a broadcast of the communicator within the call, by an algorithm.
+func (k *Call) Bcast(by *collective.Algorithm, root int, b []byte) {
+	k.round(1, collective.Bcast).carry(by, collective.Job{Ranks: k.r.size, Root: root, Bytes: len(b)}, nil, b)
+}
+
+func (k *Call) round(i int, o collective.Operation) *round {
+	if k.within[i] == nil {
+		k.within[i] = &round{Comm: k.r.Comm, operation: o, sign: k.r.sign, tag: k.r.tag}
+	}
+	return k.within[i]
 }
 
 // Highest returns the largest of the numbers that the ranks of the communicator give.
