@@ -8,7 +8,7 @@ import (
 
 var sdsm = Program{
 	Name: "sdsm", What: "software distributed shared memory: each node writes to pages of its own, and a barrier makes all copies consistent",
-	Size: "pages that each node writes to", Usual: Settings{Size: 4, Rounds: 10}, Most: 4096, Run: runSDSM,
+	Size: "pages that each node writes to", Usual: Settings{Size: 8, Rounds: 10}, Most: 4096, Run: runSDSM,
 }
 
 // SharedMemory is software distributed shared memory, of which each node has a copy: pages, each with a
