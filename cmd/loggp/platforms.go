@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ func platformsCommand() *cobra.Command {
 docs/platforms.md says how to write one for your own machine.`,
 		Example: `  loggp platforms
   loggp platforms show t3d
+  loggp platforms show t3d --yaml
   loggp platforms validate my.yaml`,
 		Args: known,
 		RunE: listPlatforms,
@@ -29,13 +31,17 @@ docs/platforms.md says how to write one for your own machine.`,
 		RunE:    listPlatforms,
 	}
 	details := &cobra.Command{
-		Use:               "show NAME|FILE",
-		Short:             "Show every number of a platform with its basis and source",
-		Example:           "  loggp platforms show t3d",
+		Use:   "show NAME|FILE",
+		Short: "Show every number of a platform with its basis and source",
+		Long: `show prints every number of a platform with its basis and source. With --yaml it prints the platform's file: copy it, change its name and its
+numbers, and name the copy with --platform.`,
+		Example: `  loggp platforms show t3d
+  loggp platforms show t3d --yaml`,
 		Args:              one("platform"),
 		ValidArgsFunction: cobra.FixedCompletions(platform.Names(), cobra.ShellCompDirectiveDefault),
 		RunE:              showPlatform,
 	}
+	details.Flags().Bool("yaml", false, "print the platform's file")
 	for _, c := range []*cobra.Command{cmd, list, details} {
 		printing(c)
 	}
@@ -61,6 +67,16 @@ func showPlatform(cmd *cobra.Command, args []string) error {
 	p, err := load(cmd, args[0])
 	if err != nil {
 		return err
+	}
+	if yaml, _ := cmd.Flags().GetBool("yaml"); yaml {
+		if cmd.Flags().Changed("format") {
+			return misuse(cmd, errors.New("--yaml, --format: name one of them"))
+		}
+		_, file, err := platform.Text(args[0])
+		if err == nil {
+			_, err = cmd.OutOrStdout().Write(file)
+		}
+		return misuse(cmd, err)
 	}
 	return show(cmd, reports.Platform(p))
 }

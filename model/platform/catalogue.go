@@ -1,9 +1,13 @@
 package platform
 
 import (
+	"bufio"
+	"compress/gzip"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -64,12 +68,15 @@ func Load(what string) (*Platform, error) {
 }
 
 // Text returns the name and the contents of the file of a platform, which is a name of the
-// catalogue or the path of a file. A synthetic machine with parameters has none.
+// catalogue, the path of a file, or - for standard input. A synthetic machine with parameters has none.
 func Text(what string) (file string, data []byte, err error) {
 	switch {
 	case strings.HasPrefix(what, synthetic+":"):
 		return "", nil, fmt.Errorf("platform %q: it has no file of its own: name %s, or a file", what, synthetic)
-	case strings.ContainsAny(what, `/\`) || strings.HasSuffix(what, ".yaml") || strings.HasSuffix(what, ".yml"):
+	case what == "-":
+		data, err = unpack(os.Stdin, "standard input")
+		return "standard input", data, err
+	case strings.ContainsAny(what, `/\`) || slices.ContainsFunc([]string{".yaml", ".yml", ".yaml.gz", ".yml.gz"}, func(end string) bool { return strings.HasSuffix(what, end) }):
 		data, err = readFile(what)
 		return what, data, err
 	case slices.Contains(catalogue, what):
@@ -102,7 +109,24 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("platform: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	return unpack(f, path)
+}
+
+// unpack reads a user's file, which may be packed by gzip.
+func unpack(f io.Reader, path string) ([]byte, error) {
+	b := bufio.NewReader(f)
+	in := io.Reader(b)
+	if head, _ := b.Peek(2); string(head) == "\x1f\x8b" { // RFC 1952, section 2.3.1
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("platform: %s: %w", path, err)
+		}
+		in = z
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if at := (*fs.PathError)(nil); err != nil && !errors.As(err, &at) {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("platform: %w", err)
 	}
