@@ -154,14 +154,16 @@ func (r *CollectiveReport) named(entrant int, ts []*doc.Table) []*doc.Table {
 	return ts
 }
 
-// CollectiveTimes is what collective operations took: a table of each, with a group of rows for each algorithm, the fastest at each
-// length marked. Where there is a model, its times stand beside them, and other tables say which algorithms are the fastest by
-// either, and how good the model is.
+// CollectiveTimes is what collective operations took: which algorithms are the fastest, where there is a choice, and a table of each
+// operation, with a group of rows for each algorithm. Where there is a model, its times and choices stand beside them, and another
+// table says how good it is.
 func CollectiveTimes(cs []compare.CollectiveComparison) *doc.Document {
 	d := &doc.Document{Title: "Collective operations", Files: []doc.File{{Name: "times.csv", Write: func(w io.Writer) error { return compare.WriteCollectives(w, cs) }}}}
+	if fs := compare.FastestOf(cs); len(fs) > 0 {
+		d.AddTables("fastest", "Which algorithm is the fastest", fastestTables(fs)...)
+	}
 	d.AddTables("times", d.Title, timesTables(cs)...)
 	if slices.ContainsFunc(cs, modelled) {
-		d.AddTables("fastest", "Which algorithm is the fastest", fastestTables(compare.FastestOf(cs))...)
 		d.AddTables("model", "Model and measurement", modelTable(format.Place(cs[0].Platform, cs[0].Library, ""), compare.ModelledOf(cs)))
 	}
 	return d

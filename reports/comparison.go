@@ -10,6 +10,7 @@ import (
 
 	"github.com/loggp/loggp/fit/compare"
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
 	"github.com/loggp/loggp/reports/doc"
@@ -499,6 +500,11 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 		}
 		each.Add(doc.Words(c.Timer), doc.Words(c.Mode), doc.Bytes(c.Bytes), doc.Num(c.Before), doc.Num(c.After), percent(c.Ratio),
 			doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}, tone)
+	}
+	for _, timer := range sample.Timers {
+		if slices.ContainsFunc(all, func(c compare.Change) bool { return c.Timer == timer.Name }) {
+			sum.Note("%s: %s.", timer.Name, timer.Measures)
+		}
 	}
 	sum.Note("faster and slower count the sizes at which the 95 %% interval of the change does not hold 0, and reaches further than 1 %%.")
 	each.Note("Times are medians; intervals are from their bootstrap. Of many times that have not changed, one in twenty is faster or slower by chance.")

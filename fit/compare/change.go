@@ -24,7 +24,8 @@ type Change struct {
 }
 
 // Changes compares what two data sets measured alike: the same timer, mode, protocol, place and size, and the same platform and library
-// where a set has several. Cells whose time is zero, or has no interval, are left out. It is an error if the sets have nothing in common.
+// where a set has several. Cells whose time is zero, or has no interval, are left out. Round trips
+// come first. It is an error if the sets have nothing in common.
 func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	o = o.Defaults()
 	var sides [2][]*curve.Curve
@@ -78,9 +79,17 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	}
 	slices.SortStableFunc(all, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Library, b.Library), cmp.Compare(a.Place, b.Place),
-			sample.TimerRank(a.Timer)-sample.TimerRank(b.Timer), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
+			later(a.Timer)-later(b.Timer), sample.TimerRank(a.Timer)-sample.TimerRank(b.Timer), sample.ModeRank(a.Mode)-sample.ModeRank(b.Mode), cmp.Compare(a.Protocol, b.Protocol))
 	})
 	return all, nil
+}
+
+// later returns 0 for the timer that everybody knows, the round trip, and 1 for all others, which stand behind it.
+func later(timer string) int {
+	if timer == sample.RTT {
+		return 0
+	}
+	return 1
 }
 
 // GeometricMean returns that of the ratios of some changes.
