@@ -303,13 +303,12 @@ func (source *predictor) byRanges(here []params.Parameter) error {
 	var first error
 	source.names = slices.DeleteFunc(slices.Clone(source.names), func(call string) bool {
 		_, _, noSend, noWay := times(call, 0)
-		for _, err := range []error{noSend, noWay} {
-			if missing := (*params.MissingError)(nil); errors.As(err, &missing) {
-				first = cmp.Or(first, err)
-				return true
-			}
+		missing := (*params.MissingError)(nil)
+		if !errors.As(noWay, &missing) {
+			return false // of times that another tool measured there is no more
 		}
-		return false
+		first = cmp.Or(first, noSend, noWay)
+		return true
 	})
 	if len(source.names) == 0 {
 		return first
@@ -372,16 +371,14 @@ func (p *predict) write(cmd *cobra.Command, source predictor, ps []reports.Predi
 		d := source.transfer(first.Protocol, first.Bytes).Timeline()
 		title := fmt.Sprintf("%s: %s of %d bytes", source.title, first.Protocol, first.Bytes)
 		picture := chart.Transfer(first.Protocol, title, d)
-		if err := sample.Save(p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.Width) }); err != nil {
+		if err := keep(cmd, p.diagram, func(w io.Writer) error { return picture.SVG(w, chart.Width) }, "time line of %s with %d bytes", first.Protocol, first.Bytes); err != nil {
 			return fmt.Errorf("diagram: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "time line of %s with %d bytes written to %s\n", first.Protocol, first.Bytes, p.diagram)
 	}
 	if p.output != "" {
-		if err := sample.Save(p.output, func(w io.Writer) error { return source.csv(w, ps) }); err != nil {
+		if err := keep(cmd, p.output, func(w io.Writer) error { return source.csv(w, ps) }, "%d predictions", len(ps)); err != nil {
 			return fmt.Errorf("predictions: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d predictions written to %s\n", len(ps), p.output)
 	}
 	d := reports.Predictions(source.title, ps, p.explain)
 	d.Files = []doc.File{{Name: "predictions.csv", Write: func(w io.Writer) error { return source.csv(w, ps) }}}
