@@ -72,15 +72,14 @@ func (c *calibration) run(cmd *cobra.Command, what string) error {
 	if c.output != "" {
 		text, err := found.Text()
 		if err == nil {
-			err = sample.Save(c.output, func(w io.Writer) error {
+			err = keep(cmd, c.output, func(w io.Writer) error {
 				_, err := w.Write(text)
 				return err
-			})
+			}, "platform")
 		}
 		if err != nil {
 			return fmt.Errorf("calibrate %s: %w", d.Machine.Name, err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "platform written to %s\n", c.output)
 	}
 	return show(cmd, found.Document())
 }
@@ -210,7 +209,7 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	if s.own && s.to != nil {
 		return misuse(cmd, fmt.Errorf("--own, --to: one of them says which quantities"))
 	}
-	if err := output(s.output); err != nil {
+	if err := written(s.output, ".csv"); err != nil {
 		return misuse(cmd, err)
 	}
 	d, err := draft(cmd, what)
@@ -232,11 +231,10 @@ func (s *sensitivity) run(cmd *cobra.Command, what string) error {
 	}
 	report := found.Document()
 	switch {
-	case strings.HasSuffix(s.output, ".csv"):
-		if err := sample.Save(s.output, found.CSV); err != nil {
+	case extension(s.output) == ".csv":
+		if err := keep(cmd, s.output, found.CSV, "sensitivity"); err != nil {
 			return fmt.Errorf("sensitivity of %s: %w", d.Machine.Name, err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "sensitivity written to %s\n", s.output)
 	case s.output != "":
 		if err := render.Page(s.output, report); err != nil {
 			return err

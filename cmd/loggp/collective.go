@@ -11,7 +11,6 @@ import (
 
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/impl/world"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/platform"
@@ -260,10 +259,9 @@ func (s setting) costs(o collective.Operation, ranks int, lengths []int) (report
 // writeCollectives saves and prints.
 func (p *predict) writeCollectives(cmd *cobra.Command, s setting, lengths []int, all []reports.Collective) error {
 	if p.output != "" {
-		if err := sample.Save(p.output, func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }); err != nil {
+		if err := keep(cmd, p.output, func(w io.Writer) error { return collectivesCSV(w, p.ranks, all) }, "predictions"); err != nil {
 			return fmt.Errorf("predictions: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "predictions written to %s\n", p.output)
 	}
 	title := fmt.Sprintf("%d ranks, by LogGP with the parameters of %s", p.ranks, s.where)
 	d := reports.Collectives(title, all, s.caveat())

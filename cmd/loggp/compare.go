@@ -208,10 +208,9 @@ func (c *comparison) predictions(cmd *cobra.Command) error {
 // write prints a comparison of so many rows. If there is to be a file, it has the CSV.
 func (c *comparison) write(cmd *cobra.Command, rows int, d *doc.Document) error {
 	if c.output != "" {
-		if err := sample.Save(c.output, func(w io.Writer) error { return render.CSV(w, d) }); err != nil {
+		if err := keep(cmd, c.output, func(w io.Writer) error { return render.CSV(w, d) }, "%d comparisons", rows); err != nil {
 			return fmt.Errorf("comparison: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d comparisons written to %s\n", rows, c.output)
 	}
 	return show(cmd, d)
 }

@@ -22,11 +22,11 @@ import (
 // courseHelp is the help of -o.
 const courseHelp = "file of trace events (.json), picture (.svg), or directory for a page"
 
-// courseFormat checks what the name of an output ends in.
+// courseFormat checks what the name of an output ends in, and that it can be written.
 func courseFormat(output string) error {
-	switch e := filepath.Ext(output); e {
+	switch e := extension(output); e {
 	case "", ".json", ".svg":
-		return nil
+		return written(output, ".json", ".svg")
 	default:
 		return fmt.Errorf("-o %s: nothing that ends in %s can be written: name a .json file of trace events, a .svg picture, or a directory for a page", output, e)
 	}
@@ -36,7 +36,7 @@ func courseFormat(output string) error {
 func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, page *doc.Document) error {
 	var err error
 	what := "page"
-	switch filepath.Ext(output) {
+	switch extension(output) {
 	case ".json":
 		what = "trace events"
 		err = sample.Save(output, func(w io.Writer) error { return recording.Events(w, shown) })
@@ -59,7 +59,7 @@ func writeCourse(cmd *cobra.Command, output, of string, shown recording.Trace, p
 // most is how much of a run is recorded: nothing but totals, as much as a page shows well, or as much as there may be.
 func (r *runs) most() int {
 	switch {
-	case r.profile || filepath.Ext(r.course) == ".json":
+	case r.profile || extension(r.course) == ".json":
 		return mostThings
 	case r.course != "":
 		return 0
@@ -72,13 +72,13 @@ func (r *runs) courseOf(cmd *cobra.Command, jobs ...*world.Job) error {
 	if r.course == "" {
 		return nil
 	}
-	err := errors.Join(output(r.course), courseFormat(r.course))
+	err := courseFormat(r.course)
 	switch {
 	case jobs[0].Real():
 		err = errors.Join(err, fmt.Errorf("-o: it is for emulated machines, and %s is this one", r.platform))
 	case len(jobs) > 1:
 		err = errors.Join(err, errors.New("-o: it is of one run; name one placement"))
-	case r.profile && filepath.Ext(r.course) != ".json":
+	case r.profile && extension(r.course) != ".json":
 		err = errors.Join(err, errors.New("--profile: it needs all of a run, and -o shows as much as one can read; leave one out, or name a .json file"))
 	}
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/export"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -49,11 +48,7 @@ measure.`,
 			if file == "" {
 				return about(args[1], write(cmd.OutOrStdout()))
 			}
-			if err := sample.Save(file, write); err != nil {
-				return about(args[1], err)
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "parameters for %s written to %s\n", args[0], file)
-			return nil
+			return about(args[1], keep(cmd, file, write, "parameters for %s", args[0]))
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {

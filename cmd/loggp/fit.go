@@ -88,10 +88,9 @@ func (f *fitting) run(cmd *cobra.Command, args []string) error {
 		return f.csv(out, result)
 	}
 	if f.file != "" {
-		if err := sample.Save(f.file, func(w io.Writer) error { return f.csv(w, result) }); err != nil {
+		if err := keep(cmd, f.file, func(w io.Writer) error { return f.csv(w, result) }, "%d parameters", len(result.Parameters)); err != nil {
 			return fmt.Errorf("parameters: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d parameters written to %s\n", len(result.Parameters), f.file)
 	}
 	return f.print(cmd, result)
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,28 +29,6 @@ func load(cmd *cobra.Command, what string) (*platform.Platform, error) {
 		return p, misuse(cmd, err)
 	}
 	return p, err
-}
-
-// output checks, before any work, that a file can be written.
-func output(name string) error {
-	if name == "" {
-		return nil
-	}
-	if name == "-" {
-		return errors.New("-o -: leave -o out to print")
-	}
-	dir := filepath.Dir(name)
-	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
-		return fmt.Errorf("-o %s: there is no directory %s", name, dir)
-	}
-	if st, err := os.Stat(name); err == nil && (st.IsDir() || !st.Mode().IsRegular()) {
-		return nil // a directory for those that write one, or a device: neither is written beside
-	}
-	f, err := os.CreateTemp(dir, ".loggp-*.tmp")
-	if err != nil {
-		return fmt.Errorf("-o %s: nothing can be written to %s: %w", name, dir, errors.Unwrap(err))
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // choice is a flag with a few values.

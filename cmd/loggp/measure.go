@@ -463,13 +463,13 @@ func (m *measure) write(cmd *cobra.Command, job *world.Job, plan *microbench.Pla
 
 // bare says whether samples alone are printed.
 func (m *measure) bare() bool {
-	return m.output == "" && (*m.format == "csv" || *m.format == "json")
+	return m.output == standard || m.output == "" && (*m.format == "csv" || *m.format == "json")
 }
 
 // keep saves the samples, or prints them where that is asked for.
 func (m *measure) keep(cmd *cobra.Command, set *sample.Set) error {
 	write := sample.Write
-	if *m.format == "json" || *m.format != "csv" && strings.HasSuffix(m.output, ".json") {
+	if *m.format == "json" || *m.format != "csv" && extension(m.output) == ".json" {
 		write = sample.WriteJSON
 	}
 	switch {
@@ -504,10 +504,9 @@ func (m *measure) head(cmd *cobra.Command, job *world.Job) []sample.Fact {
 
 // save writes samples to a file, and says so.
 func save(cmd *cobra.Command, file string, set *sample.Set, write func(io.Writer, *sample.Set) error) error {
-	if err := sample.Save(file, func(w io.Writer) error { return write(w, set) }); err != nil {
+	if err := keep(cmd, file, func(w io.Writer) error { return write(w, set) }, "%d samples", set.Rows()); err != nil {
 		return fmt.Errorf("samples: %w", err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d samples written to %s\n", set.Rows(), file)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (r *patternRuns) run(cmd *cobra.Command) error {
 	if r.parameters && r.patterns != "" {
 		err = errors.Join(err, errors.New("--patterns: --parameters has timers of its own"))
 	}
-	err = errors.Join(err, output(r.output))
+	err = errors.Join(err, pages(r.output))
 	if err != nil {
 		return misuse(cmd, err)
 	}

@@ -45,7 +45,7 @@ else those of the emulated platform's low-level messages.`,
   loggp report together.csv samples.csv`,
 		Args: some("file of samples"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output(dir); err != nil {
+			if err := pages(dir); err != nil {
 				return misuse(cmd, err)
 			}
 			d, err := reportOf(cmd, args, params)

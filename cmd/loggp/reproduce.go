@@ -119,7 +119,7 @@ func (r *reproduce) run(cmd *cobra.Command, name string) error {
 		err = inRange("--reps", r.reps, 2, 1_000_000)
 	}
 	if err == nil {
-		err = output(r.output)
+		err = pages(r.output)
 	}
 	if err != nil {
 		return misuse(cmd, err)

@@ -12,7 +12,6 @@ import (
 	"github.com/loggp/loggp/impl/engine/recording"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/world"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/phases"
 	"github.com/loggp/loggp/model/platform"
@@ -110,11 +109,7 @@ func (r *runs) keep(cmd *cobra.Command, job *world.Job) error {
 	if err != nil {
 		return fmt.Errorf("--record %s: %w", r.record, err)
 	}
-	if err := sample.Save(r.record, s.Write); err != nil {
-		return fmt.Errorf("--record: %w", err)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "schedule of %d operations in %d ranks written to %s\n", s.Ops(), s.Ranks(), r.record)
-	return nil
+	return flagged("--record", r.record, keep(cmd, r.record, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks()))
 }
 
 // last returns when the last rank ended, and which that was.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/platform"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/schedule/pattern"
@@ -126,11 +125,7 @@ func (m *makeSchedule) run(cmd *cobra.Command, args []string) error {
 	if m.output == "" {
 		return s.Write(cmd.OutOrStdout())
 	}
-	if err := sample.Save(m.output, s.Write); err != nil {
-		return err
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "schedule of %d operations in %d ranks written to %s\n", s.Ops(), s.Ranks(), m.output)
-	return nil
+	return keep(cmd, m.output, s.Write, "schedule of %d operations in %d ranks", s.Ops(), s.Ranks())
 }
 
 // make makes the schedule of a pattern.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/export"
-	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
@@ -93,7 +91,7 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 		}
 		tolerances = append(tolerances, x/100)
 	}
-	if err := errors.Join(err, output(s.output), output(s.finish), courseFormat(s.output)); err != nil {
+	if err := errors.Join(err, courseFormat(s.output), output(s.finish)); err != nil {
 		return misuse(cmd, err)
 	}
 	sched, err := readSchedule(cmd, name)
@@ -109,10 +107,9 @@ func (s *simulate) run(cmd *cobra.Command, name string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "loggp: warning:", w.Text)
 	}
 	if s.finish != "" {
-		if err := sample.Save(s.finish, func(w io.Writer) error { return writeFinish(w, res.Finish) }); err != nil {
+		if err := keep(cmd, s.finish, func(w io.Writer) error { return writeFinish(w, res.Finish) }, "finishing times of %d ranks", len(res.Finish)); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "finishing times of %d ranks written to %s\n", len(res.Finish), s.finish)
 	}
 	path := res.Path(pathSteps)
 	d := &doc.Document{Title: "Simulation of " + filepath.Base(name), Footer: "Made by loggp."}
@@ -175,7 +172,7 @@ func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
 			return o, misuse(cmd, fmt.Errorf("--loggops: %w", err))
 		}
 	}
-	switch f, wrong := os.Open(s.noise); {
+	switch f, wrong := open(cmd, s.noise); {
 	case s.noise == "":
 	case wrong == nil:
 		defer f.Close()
@@ -190,14 +187,14 @@ func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
 
 // readSchedule reads a schedule from a file or standard input.
 func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
-	if name == "-" {
-		return schedule.Read(cmd.InOrStdin(), "standard input", 0)
-	}
-	f, err := os.Open(name)
+	f, err := open(cmd, name)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: %w", err)
 	}
 	defer f.Close()
+	if name == standard {
+		name = "standard input"
+	}
 	return schedule.Read(f, name, 0)
 }
 

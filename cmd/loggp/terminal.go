@@ -40,6 +40,9 @@ func printing(cmd *cobra.Command) {
 // show prints a document as --format says, if the verb has that flag, or else as text.
 func show(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
+	if quiet(cmd) {
+		return nil
+	}
 	if f := cmd.Flags().Lookup("format"); f != nil {
 		switch f.Value.String() {
 		case "csv":
@@ -54,6 +57,9 @@ func show(cmd *cobra.Command, d *doc.Document) error {
 // text prints a document as text, with all of it if the verb has --verbose, or as Markdown.
 func text(cmd *cobra.Command, d *doc.Document) error {
 	out := cmd.OutOrStdout()
+	if quiet(cmd) {
+		return nil
+	}
 	if f := cmd.Flags().Lookup("format"); f != nil && f.Value.String() == "markdown" {
 		return render.Markdown(out, d)
 	}

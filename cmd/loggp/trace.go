@@ -87,7 +87,7 @@ func (t *trace) run(cmd *cobra.Command) error {
 	if t.platform == "" {
 		return misuse(cmd, fmt.Errorf("--platform: say what to trace: %s, a file, or loggp:PARAMETERS", strings.Join(platform.Names(), ", ")))
 	}
-	if err := errors.Join(t.fit(cmd), output(t.output), courseFormat(t.output)); err != nil {
+	if err := errors.Join(t.fit(cmd), courseFormat(t.output)); err != nil {
 		return misuse(cmd, err)
 	}
 	p, err := load(cmd, t.platform)

@@ -66,6 +66,22 @@ func save(path string, write func(io.Writer) error) (err error) {
 	})
 }
 
+// Writable says why Save cannot write a file, or make a directory of that name: before it takes long to find what goes there.
+func Writable(path string) error {
+	dir := filepath.Dir(path)
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("there is no directory %s", dir)
+	}
+	if st, err := os.Stat(path); err == nil && !st.IsDir() && !st.Mode().IsRegular() {
+		return nil // a device: it is not written beside
+	}
+	f, err := temporary(path, 0o600)
+	if err != nil {
+		return fmt.Errorf("nothing can be written to %s: %w", dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // unfinished are the temporary files and directories of this process.
 var unfinished struct {
 	sync.Mutex

@@ -63,6 +63,15 @@ func Replace(dir string, fill func(add func(name string, write func(io.Writer) e
 	return nil
 }
 
+// Writable says why a directory cannot be written by Replace: before it takes long to find what goes there.
+func Writable(dir string) error {
+	if err := sample.Writable(dir); err != nil {
+		return err
+	}
+	_, err := ours(dir)
+	return err
+}
+
 // ours returns the path of a directory that may be replaced or made: behind a link, where it leads.
 func ours(dir string) (string, error) {
 	path, err := filepath.Abs(dir)
