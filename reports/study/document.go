@@ -236,6 +236,7 @@ func (a *Artefact) table(all bool) *doc.Table {
 		t.Columns[6] = doc.Column{Head: "agrees"}
 	}
 	var notes []string
+	var rows groups
 	left := 0
 	for i := range a.Rows {
 		r := &a.Rows[i]
@@ -267,9 +268,9 @@ func (a *Artefact) table(all bool) *doc.Table {
 			group = strings.TrimSuffix(group+": "+what, ": ")
 			cells[0], cells[1] = doc.None, doc.None
 		}
-		t.Group(group)
-		t.Add(cells...)
+		rows.add(group, cells)
 	}
+	t.Groups = rows
 	for i, n := range notes {
 		t.Note("(%d) %s", i+1, n)
 	}
@@ -278,6 +279,18 @@ func (a *Artefact) table(all bool) *doc.Table {
 	}
 	t.DropEmpty()
 	return t
+}
+
+// groups are rows under their headings, each heading once.
+type groups []doc.Group
+
+func (g *groups) add(name string, row []doc.Cell) {
+	i := slices.IndexFunc(*g, func(x doc.Group) bool { return x.Name == name })
+	if i < 0 {
+		i = len(*g)
+		*g = append(*g, doc.Group{Name: name})
+	}
+	(*g)[i].Rows = append((*g)[i].Rows, row)
 }
 
 // quantity is the parameter with its unit that all rows of an artefact have, or "".
@@ -291,6 +304,14 @@ func (a *Artefact) quantity() string {
 		return ""
 	}
 	return a.Rows[0].Parameter + " in " + a.Rows[0].Unit
+}
+
+// mode is what a source has in the column that tells rows of a table apart, or "" where that does not apply.
+func (r *Finding) mode() string {
+	if r.Mode == "NA" {
+		return ""
+	}
+	return r.Mode
 }
 
 // quantity is the parameter with its unit.
@@ -337,7 +358,7 @@ func (r *Finding) cells(t *doc.Table) []doc.Cell {
 		found.Tone = doc.Doubt
 		t.Note("%s beside a measured value: the fit warns of it, in the note of the row.", doc.Mark)
 	}
-	return []doc.Cell{or(r.Mode), doc.Words(r.quantity()), sized(r.Bytes), published, found, doc.Num(r.Predicted), off,
+	return []doc.Cell{or(r.mode()), doc.Words(r.quantity()), sized(r.Bytes), published, found, doc.Num(r.Predicted), off,
 		{Text: r.Basis, Tone: tone}, {Text: r.Source, Tone: doc.Faint}}
 }
 

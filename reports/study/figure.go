@@ -101,7 +101,7 @@ func curvesOf(rows []*Finding) []Curve {
 		func(r *Finding) string {
 			return map[string]string{"inter": "between nodes", "intra": "within a node"}[r.Place]
 		},
-		func(r *Finding) string { return r.Mode },
+		func(r *Finding) string { return r.mode() },
 	}
 	parts = slices.DeleteFunc(parts, func(part func(*Finding) string) bool { return distinct(rows, part) < 2 })
 	var out []Curve
@@ -257,7 +257,7 @@ func (s *Study) ratios() *chart.Chart {
 
 // says says what a finding is, in a line.
 func (r *Finding) says(a *Artefact) string {
-	what := strings.TrimSpace(r.Mode + " " + r.Parameter)
+	what := strings.TrimSpace(r.mode() + " " + r.Parameter)
 	if r.Bytes >= 0 {
 		what += " of " + format.Flat(format.Size(r.Bytes))
 	}

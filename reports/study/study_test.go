@@ -341,6 +341,12 @@ func TestTablePictures(t *testing.T) {
 	if want := []string{"Table 9: one time by size, published and measured", "Table 9: other time by size, published and measured"}; !slices.Equal(titles, want) {
 		t.Errorf("%q, want %q", titles, want)
 	}
+	again := a.Rows[0]
+	again.Mode = "NA"
+	a.Rows = append(a.Rows[:6:6], again)
+	if x := a.table(true); len(x.Groups) != 2 || len(x.Groups[0].Rows) != 4 || x.Groups[0].Rows[3][0].Text != doc.None.Text {
+		t.Errorf("groups %+v", x.Groups)
+	}
 	a.Rows = a.Rows[:6]
 	if n := len(a.figures()); n != 1 {
 		t.Errorf("%d charts of two libraries", n)

@@ -216,6 +216,9 @@ func (x *run) publish(f *study.Finding, r *row) {
 	}
 	f.Basis = x.basis(r)
 	f.Unexamined = r.line == nil && r.rule.Unexamined
+	if r.key == "" { // it is no quantity that another row could have too
+		return
+	}
 	if x.rows[r.key] != nil {
 		f.Again = true
 		return
