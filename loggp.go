@@ -79,7 +79,9 @@ func (r Result) WriteTrace(w io.Writer) error { return recording.Events(w, r.tra
 
 // WritePage writes a directory with a page of the run, index.html: its time line, where the time went,
 // and every step. It replaces a page that is there. The page needs no network.
-func (r Result) WritePage(dir string) error { return render.Page(dir, r.trace().Page(recording.Run(r.title, "", r.Recording, true))) }
+func (r Result) WritePage(dir string) error {
+	return render.Page(dir, r.trace().Page(recording.Run(r.title, "", r.Recording, true)))
+}
 
 func (r Result) trace() recording.Trace {
 	return recording.Trace{Name: "program", Title: r.title, Ranks: r.ranks, Recording: r.Recording}
