@@ -248,3 +248,32 @@ func (u *user) times() {
 		u.bad("%s: arrow keys on a time line tell %q", before.Figure, said)
 	}
 }
+
+// Answers opens the page in a wide window, and returns the text that a script in it comes to. What was in the page may be replaced
+// before: the way to see that a fault is found.
+func (p *Page) Answers(t *testing.T, script string, replace ...string) string {
+	t.Helper()
+	b := browser(t)
+	page := p.Files["index.html"]
+	for i := 0; i+1 < len(replace); i += 2 {
+		if strings.Count(page, replace[i]) != 1 {
+			t.Fatalf("the page has %q %d times", replace[i], strings.Count(page, replace[i]))
+		}
+		page = strings.Replace(page, replace[i], replace[i+1], 1)
+	}
+	path := filepath.Join(p.Dir, "answers.html")
+	if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	defer cancel()
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	u := user{t: t, ctx: ctx}
+	u.do(chromedp.EmulateViewport(1300, 5000), chromedp.Navigate((&url.URL{Scheme: "file", Path: path}).String()))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[string](script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -356,3 +356,42 @@ func TestTablePictures(t *testing.T) {
 		t.Errorf("%d charts of two sizes", n)
 	}
 }
+
+// An entry of the legend such as published hides what is of that kind, and arrow keys go from dot to dot of those that are shown.
+func TestStudyInteractions(t *testing.T) {
+	p := pagetest.Write(t, smallStudy().Document(true))
+	const script = `(() => {
+		const visible = e => e.getClientRects().length > 0;
+		const picture = id => [...document.querySelectorAll('#' + id + ' svg.chart')].find(visible);
+		const press = (svg, name) => [...svg.querySelectorAll('g.entry')].find(e => e.dataset.series === name).dispatchEvent(new MouseEvent('click'));
+		const kinds = svg => [...svg.querySelectorAll('g[data-kind]')].filter(visible).map(e => e.dataset.kind).join(' ');
+		const figure = picture('chart-figure-10'), out = [kinds(figure)];
+		press(figure, 'published');
+		out.push(kinds(figure));
+		press(figure, 'published');
+		out.push(kinds(figure));
+		const dots = picture('chart-ratios'), walk = () => {
+			const told = new Set();
+			for (let i = 0; i < 9; i++) {
+				dots.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }));
+				told.add(document.querySelector('#chart-ratios .tip').textContent);
+			}
+			return told.size;
+		};
+		out.push(walk());
+		dots.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
+		return out.join(', ');
+	})()`
+	const want = "predicted measured published, predicted measured, predicted measured published, 4"
+	if got := p.Answers(t, script); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for was, is := range map[string]string{
+		"this.hidden.has(e.dataset.series) || this.hidden.has(e.dataset.kind)": "this.hidden.has(e.dataset.series)",
+		"this.step(steps[0] + steps[1])":                                       "0",
+	} {
+		if got := p.Answers(t, script, was, is); got == want {
+			t.Errorf("%q instead of %q is not noticed", is, was)
+		}
+	}
+}
