@@ -181,6 +181,7 @@ func (p *port) setAside(l *link) {
 			p.Free(q)
 		} else {
 			p.Put(q)
+			p.setBy++
 		}
 	}
 }

@@ -11,15 +11,22 @@ import (
 
 // node is a process's place in a job. It implements launch.Node.
 type node struct {
-	port    *port
-	wireup  *wireup
-	context context.Context // of it
-	cancel  func()
+	port   *port
+	wireup *wireup
+
+	datagrams *datagrams      // nil: there are none
+	context   context.Context // of it
+	cancel    func()
 
 	mu sync.Mutex // guards what Stop needs and Start makes
 }
 
-func (n *node) Port() device.Port { return n.port }
+func (n *node) Port() device.Port {
+	if n.datagrams != nil {
+		return n.datagrams
+	}
+	return n.port
+}
 
 func (n *node) Failure() error {
 	if problem := n.port.failed.Load(); problem != nil {
@@ -31,6 +38,9 @@ func (n *node) Failure() error {
 // Start connects the rank to all others, and waits until all ranks are connected.
 func (n *node) Start() {
 	p := n.port
+	if n.datagrams != nil {
+		n.wireup.also = n.datagrams.meet
+	}
 	err := n.wireup.connect(n.context)
 	defer func() {
 		for _, c := range n.wireup.conns {
@@ -155,5 +165,8 @@ func (n *node) Close() {
 	}
 	if p.sleeper != nil {
 		p.sleeper.close()
+	}
+	if n.datagrams != nil {
+		n.datagrams.sockets.close()
 	}
 }

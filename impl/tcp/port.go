@@ -31,7 +31,9 @@ type port struct {
 	inLink *link         // in the buffer of this link
 	lent   []byte        // or in a buffer that was a link's,
 	spare  []byte        // and the buffer to use next
+	setBy  uint64        // how many packets and notices have been put into the inbox
 	ended  bool
+	active bool                                           // what is reported is that the rank waits no more
 	where  func(src int, head *device.Head, n int) []byte // where data is to go; nil: the user of the port does not say
 	head   device.Head                                    // of a packet that has not been received
 
@@ -69,6 +71,7 @@ func (p *port) Send(dst int, q *device.Packet) {
 	p.Check(dst)
 	if dst == p.Rank() {
 		p.PutCopy(dst, &q.Head, q.Data)
+		p.setBy++
 		return
 	}
 	if len(q.Data) > maxData {
@@ -181,6 +184,7 @@ func (p *port) NotifyExit(rank int, head device.Head) {
 // putExit puts the notice of a rank's end into the inbox, behind all that it has sent.
 func (p *port) putExit(l *link) {
 	p.PutCopy(l.peer, &l.exitHead, nil)
+	p.setBy++
 	l.awaitsExit = false
 }
 

@@ -3,6 +3,7 @@ package tcp
 import (
 	"encoding/binary"
 	"sync"
+	"time"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/transport"
@@ -14,6 +15,10 @@ func progressSize(ranks int) int { return 2 * 8 * ranks }
 // awaitsExit is set in the number of packets received from a rank of whose end the receiver has
 // asked to be told, and has not been.
 const awaitsExit = 1 << 63
+
+// goesOn stands in the place of packets that a rank sends to itself: a datagram has come, and it waits no
+// more.
+const goesOn = 1
 
 // encodeProgress writes how far a rank is.
 func encodeProgress(b []byte, links []*link) {
@@ -34,6 +39,9 @@ func encodeProgress(b []byte, links []*link) {
 type progressTable struct {
 	mu    sync.Mutex // the job is looked at while the rank runs
 	ranks []transport.Progress
+
+	changed time.Time     // when a rank reported last
+	settled time.Duration // how long no rank may have reported, so that none that goes on by a datagram is overlooked
 }
 
 func newProgressTable(ranks int) *progressTable {
@@ -49,7 +57,8 @@ func (t *progressTable) note(rank int, ended bool, b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := &t.ranks[rank]
-	p.Known, p.Ended = true, ended
+	p.Known, p.Ended = binary.LittleEndian.Uint64(b[16*rank:]) != goesOn, ended
+	t.changed = time.Now()
 	for r := range p.Sent {
 		p.Sent[r] = binary.LittleEndian.Uint64(b[16*r:])
 		received := binary.LittleEndian.Uint64(b[16*r+8:])
@@ -61,12 +70,18 @@ func (t *progressTable) note(rank int, ended bool, b []byte) {
 func (t *progressTable) deadlock() []int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if time.Since(t.changed) < t.settled {
+		return nil
+	}
 	return transport.Deadlock(t.ranks)
 }
 
 // report sends over a link how far this rank has come, and notes it at rank 0.
 func (p *port) report(k kind, l *link) {
 	encodeProgress(p.progress, p.links)
+	if p.active {
+		binary.LittleEndian.PutUint64(p.progress[16*p.Rank():], goesOn)
+	}
 	if p.table != nil {
 		p.table.note(0, k == ends, p.progress)
 	}

@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"errors"
 	"net"
 	"os"
 	"syscall"
@@ -83,7 +84,7 @@ func (p *poller) close() { unix.Close(p.fd) }
 // called.
 type sleeper struct {
 	alarm int
-	fds   []unix.PollFd // of the connection to each rank, and of the alarm
+	fds   []unix.PollFd // of the connection to each rank, of the alarm, and of two sockets for datagrams
 }
 
 func newSleeper(ranks int) (*sleeper, error) {
@@ -91,15 +92,15 @@ func newSleeper(ranks int) (*sleeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sleeper{alarm: fd, fds: make([]unix.PollFd, ranks+1)}
-	for r := range ranks {
+	s := &sleeper{alarm: fd, fds: make([]unix.PollFd, ranks+3)}
+	for r := range s.fds {
 		s.remove(r)
 	}
 	s.add(ranks, fd)
 	return s, nil
 }
 
-// add adds a connection, which may be named by a number less than that of ranks.
+// add adds a connection, which may be named by a number less than that of ranks; or one of two sockets, named by a number above.
 func (s *sleeper) add(name, fd int) { s.fds[name] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN} }
 
 // remove removes a connection.
@@ -161,4 +162,95 @@ func memfd() (*os.File, error) {
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "wireup"), nil
+}
+
+// sockets are those of a rank's datagrams.
+type sockets struct {
+	own, groups int
+	addr        *unix.RawSockaddrInet4
+}
+
+// newSockets makes the socket of a rank at an address, and returns its port.
+func newSockets(ip [4]byte, loopback bool) (sockets, uint16, error) {
+	s := sockets{own: -1, groups: -1, addr: &unix.RawSockaddrInet4{Family: unix.AF_INET}}
+	var err error
+	if s.own, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+		return s, 0, err
+	}
+	hops := 1
+	if loopback {
+		hops = 0 // they do not leave the host, and come once
+	}
+	unix.SetsockoptInt(s.own, unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer)
+	unix.SetsockoptInt(s.own, unix.SOL_SOCKET, unix.SO_SNDBUF, socketBuffer)
+	if err := errors.Join(
+		unix.Bind(s.own, &unix.SockaddrInet4{Addr: ip}),
+		unix.SetsockoptInt(s.own, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
+		unix.SetsockoptInet4Addr(s.own, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, ip)); err != nil {
+		return s, 0, err
+	}
+	port, err := portOf(s.own)
+	return s, port, err
+}
+
+// openGroups makes the socket for groups, at a port that is 0 for any, and returns its port.
+func (s *sockets) openGroups(port uint16) (uint16, error) {
+	var err error
+	if s.groups, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+		return 0, err
+	}
+	unix.SetsockoptInt(s.groups, unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer)
+	share := func() error { return unix.SetsockoptInt(s.groups, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1) }
+	if port != 0 {
+		err = share()
+	}
+	if err == nil {
+		err = unix.Bind(s.groups, &unix.SockaddrInet4{Port: int(port)})
+	}
+	if err == nil && port == 0 { // a port that nobody shares so far
+		err = share()
+	}
+	if err == nil {
+		err = unix.SetsockoptInt(s.groups, unix.IPPROTO_IP, ipMulticastAll, 0)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return portOf(s.groups)
+}
+
+// ipMulticastAll is IP_MULTICAST_ALL: whether a socket also gets what is sent to groups of others.
+const ipMulticastAll = 49
+
+func portOf(fd int) (uint16, error) {
+	a, err := unix.Getsockname(fd)
+	if err != nil {
+		return 0, err
+	}
+	return uint16(a.(*unix.SockaddrInet4).Port), nil
+}
+
+// send sends a datagram.
+func (s *sockets) send(to address, b []byte) {
+	s.addr.Addr = to.IP
+	port := (*[2]byte)(unsafe.Pointer(&s.addr.Port))
+	port[0], port[1] = byte(to.Port>>8), byte(to.Port)
+	syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(s.own), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, uintptr(unsafe.Pointer(s.addr)), unix.SizeofSockaddrInet4)
+}
+
+// join makes the rank a member of the group of an address, by the interface of another.
+func (s *sockets) join(group, by [4]byte) bool {
+	return unix.SetsockoptIPMreq(s.groups, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreq{Multiaddr: group, Interface: by}) == nil
+}
+
+func (s *sockets) leave(group, by [4]byte) {
+	unix.SetsockoptIPMreq(s.groups, unix.IPPROTO_IP, unix.IP_DROP_MEMBERSHIP, &unix.IPMreq{Multiaddr: group, Interface: by})
+}
+
+func (s *sockets) close() {
+	for _, fd := range []int{s.own, s.groups} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
 }

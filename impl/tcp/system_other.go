@@ -41,3 +41,12 @@ func (*sleeper) room(int, int)         {}
 func (*sleeper) sleep(time.Duration)   {}
 func (*sleeper) wake()                 {}
 func (*sleeper) close()                {}
+
+type sockets struct{ own, groups int }
+
+func newSockets([4]byte, bool) (sockets, uint16, error) { return sockets{}, 0, errLinux }
+func (*sockets) openGroups(uint16) (uint16, error)      { return 0, errLinux }
+func (*sockets) send(address, []byte)                   {}
+func (*sockets) join(_, _ [4]byte) bool                 { return false }
+func (*sockets) leave(_, _ [4]byte)                     {}
+func (*sockets) close()                                 {}

@@ -8,15 +8,17 @@
 // which wakes goroutines from another thread, takes several times as long as loopback. A rank that
 // waits either repeats such calls (spins), or sleeps in ppoll until something arrives.
 //
-// There is no remote memory, and there are no counters. A rank that has ended drops what arrives
+// With Config.Datagrams ranks have device.Datagram and device.Watch as well. There is no remote memory, and there are no counters. A rank that has ended drops what arrives
 // until all ranks have ended, so that no connection is reset with packets under way.
 package tcp
 
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/launch"
@@ -32,6 +34,9 @@ type Config struct {
 	Context context.Context // ends jobs when it is done; nil: none does
 	Output  *os.File        // of launch.Config
 	Team    *launch.Team    // where ranks are; nil: on this machine
+
+	Datagrams bool    // ranks also send datagrams, by UDP and IP multicast, and can wait for events
+	Loss      float64 // part of the datagrams that ranks drop on purpose, to test what is made of them
 }
 
 // MaxRanks is the largest number of ranks: each pair has a connection.
@@ -81,6 +86,15 @@ func (w *world) Join(rank int, inherited *os.File) (launch.Node, error) {
 func (w *world) node(rank int, u *wireup) *node {
 	n := &node{port: newPort(rank, w.Ranks, w.Wait.Waits(w.Team, rank, w.Ranks) == launch.Block), wireup: u}
 	n.port.team = w.Team
+	if w.Datagrams {
+		n.datagrams = &datagrams{port: n.port, sockets: sockets{own: -1, groups: -1}, joined: map[uint32]bool{}, uses: map[[4]byte]int{}}
+		if n.port.table != nil {
+			n.port.table.settled = 100 * time.Millisecond
+		}
+		if w.Loss > 0 {
+			n.datagrams.loss, n.datagrams.lossRate = rand.New(rand.NewPCG(uint64(rank), 1)), w.Loss
+		}
+	}
 	n.context, n.cancel = context.WithCancel(context.Background())
 	return n
 }

@@ -29,4 +29,11 @@ func TestWorldSpinning(t *testing.T) {
 	devicetest.TestWorld(t, worlds(t, tcp.Config{Wait: launch.Spin}))
 }
 
+// Ranks that also send datagrams keep the laws of both, though some are lost.
+func TestWorldDatagrams(t *testing.T) {
+	c := tcp.Config{Wait: launch.Block, Datagrams: true, Loss: 0.3}
+	devicetest.TestWorld(t, worlds(t, c))
+	devicetest.TestDeadlock(t, worlds(t, c))
+}
+
 func TestProcesses(t *testing.T) { launchtest.Test(t, settled, tcp.MaxRanks) }

@@ -22,7 +22,8 @@ type wireup struct {
 	listener *auth.Listener // of this rank
 	rank     int
 	ctx      context.Context
-	conns    []*net.TCPConn // to each rank
+	conns    []*net.TCPConn        // to each rank
+	also     func(w *wireup) error // what else ranks that are connected tell each other; nil: nothing
 }
 
 // joinTimeout is how long a rank waits for another that has not connected, and replyTimeout for one
@@ -120,6 +121,11 @@ func (w *wireup) connect(ctx context.Context) error {
 	}
 	if err := exchange(); err != nil {
 		return err
+	}
+	if w.also != nil {
+		if err := w.also(w); err != nil {
+			return err
+		}
 	}
 	return w.barrier()
 }

@@ -76,6 +76,9 @@ func NewHere(library string, ranks int, how Placement) (*Job, error) {
 		},
 		Libraries: append([]*model.Library{t.library(), {Name: "aclmpl", Description: "ACLMPL: a library of its own, beside MPI", Engine: model.Aclmpl}}, writers()...),
 	}
+	if how.Platform == TCP {
+		p.Libraries = append(p.Libraries, compiled())
+	}
 	open := New
 	if how.Any {
 		open = NewAny
