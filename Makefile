@@ -56,6 +56,7 @@ soak:
 	go test -count=1 -timeout 0 ./impl/world -run RandomPrograms -recordings $(PROGRAMS)
 	go test -count=1 -timeout 0 ./fit -run SecretMachines -machines $(MACHINES) -seed $(SEED)
 	go test -count=1 -timeout 0 ./impl/cprog -run Others -others
+	go test -count=1 -timeout 0 ./impl/cprog -run RandomPrograms -programs $(PROGRAMS) -first $(SEED)
 	go test -count=1 -timeout 0 ./impl/aclmpl -run TestRandom -random $(PROGRAMS) -first $(SEED)
 	$(MAKE) fuzz FUZZTIME=$(FUZZTIME)
 

@@ -149,7 +149,7 @@ func (w *generator) receives(i *action, m *message, blocks bool) {
 // waits adds the wait for what was begun, now or later.
 func (w *generator) waits(i *action, rank int, m *message, incoming bool) {
 	s := w.step(i, rank, finish, "wait", func(x *runner) error { return x.wait(m, incoming) })
-	s.to, s.late = 1<<30, !m.anySource
+	s.to, s.late, s.waits, s.incoming = 1<<30, !m.anySource, m, incoming
 }
 
 // draw draws the properties of a message, except its sender and receiver.

@@ -86,6 +86,9 @@ type step struct {
 	sends []*message // in order
 	posts []*message
 	do    func(x *runner) error
+
+	waits    *message // that the step waits for, as its receiver or its sender
+	incoming bool
 }
 
 // turn orders the steps at one place in the list.
