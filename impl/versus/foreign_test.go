@@ -37,6 +37,11 @@ func (m *implementation) there() bool {
 	return err == nil && none == nil
 }
 
+// finalizing is how long an MPI may take to end when it has printed all times. Ranks of MPICH on UCX
+// and TCP now and then wait for each other in MPI_Finalize: one for an answer to its last bytes, the
+// other, which makes no progress meanwhile, for the barrier of the process manager.
+const finalizing = 10 * time.Second
+
 // with returns a candidate's ping-pong, launched with options.
 func (m *implementation) with(options ...string) func(context.Context, []load) ([]float64, error) {
 	return func(ctx context.Context, loads []load) ([]float64, error) {
@@ -44,19 +49,37 @@ func (m *implementation) with(options ...string) func(context.Context, []load) (
 		if m.err != nil {
 			return nil, m.err
 		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
 		args := append(append(options, "-n", "2", m.program), words(loads)...)
 		c := exec.CommandContext(ctx, m.launcher, args...)
 		c.Env = append(os.Environ(), m.environment...)
 		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // so that it ends its ranks
 		c.WaitDelay = 5 * time.Second
-		var said bytes.Buffer
-		c.Stderr = &said
-		out, err := c.Output()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w\n%s", c, err, said.Bytes())
+		var stderr bytes.Buffer
+		stdout := &results{lines: len(loads), complete: func() { time.AfterFunc(finalizing, stop) }}
+		c.Stdout, c.Stderr = stdout, &stderr
+		if err := c.Run(); err != nil && stdout.lines > 0 {
+			return nil, fmt.Errorf("%s: %w\n%s", c, err, stderr.Bytes())
 		}
-		return halves(out, loads)
+		return halves(stdout.text.Bytes(), loads)
 	}
+}
+
+// results are what a ping-pong prints. It calls complete when the last of its lines is there.
+type results struct {
+	text     bytes.Buffer
+	lines    int // that are still to come
+	complete func()
+}
+
+func (r *results) Write(b []byte) (int, error) {
+	before := r.lines
+	r.lines -= bytes.Count(b, []byte("\n"))
+	if before > 0 && r.lines <= 0 {
+		r.complete()
+	}
+	return r.text.Write(b)
 }
 
 // build compiles the program. It is gone with scratch.

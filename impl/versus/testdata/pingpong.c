@@ -50,6 +50,7 @@ int main(int argc, char **argv)
 		qsort(half + 1, blocks, sizeof *half, by_size);
 		if (rank == 0)
 			printf("%d %.3f\n", bytes, half[1 + blocks / 2]);
+		fflush(stdout);
 		free(half);
 		free(out);
 		free(in);
