@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/loggp/loggp/model/unit"
@@ -35,12 +36,12 @@ type slowEvent struct {
 }
 
 type slowRank struct {
-	cpu           [256]uint64
-	out, in       [256]uint64
+	cpu           [4]uint64
+	out, in       [2]uint64
 	posted, early []*slowOp
 	ready         []*slowOp
-	busy          [256]bool
-	queue         [256][]slowEvent
+	busy          [4]bool
+	queue         [4][]slowEvent
 	finish        uint64
 }
 
@@ -539,7 +540,7 @@ func random(rnd *rand.Rand) *Schedule {
 	}
 	wild := rnd.IntN(3) == 0
 	starts := rnd.IntN(2) == 0
-	sizes := []uint64{0, 1, 8, 255, 256, 257, 1000, 65535, 65536}
+	sizes := []uint64{0, 1, 8, 255, 256, 257, 1000, 10001, 65535, 65536}
 	ops := make([][]Op, ranks)
 	place := func(o Op) Op {
 		o.CPU, o.NIC = uint8(rnd.IntN(cpus)), uint8(rnd.IntN(nics))
@@ -606,7 +607,7 @@ func random(rnd *rand.Rand) *Schedule {
 	return s
 }
 
-var schedules = flag.Int("schedules", 3000, "random schedules for each dialect")
+var schedules = flag.Int("schedules", 10000, "random schedules for each dialect")
 
 // The simulation agrees with the slow ones on every rank of random schedules.
 func TestAgainstSlowModels(t *testing.T) {
@@ -630,16 +631,26 @@ func TestAgainstSlowModels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d != LogGOPSim && rnd.IntN(2) == 0 {
-					p.BigG = unit.PerByte(rnd.IntN(4000)) / 3
-				}
 				scale := 1000.0
 				if d == LogGP {
 					scale = 1
 				}
+				perByteG := float64(p.BigG) / scale
+				if d != LogGOPSim && rnd.IntN(2) == 0 { // digits as they stand on the command line of ATLAHS
+					text := fmt.Sprintf("%.*f", 1+rnd.IntN(5), 1.4*rnd.Float64())
+					if p.BigG, err = perByte(text + "ns"); err != nil {
+						t.Fatal(err)
+					}
+					if perByteG, err = strconv.ParseFloat(text, 64); err != nil {
+						t.Fatal(err)
+					}
+					if d == LogGP {
+						perByteG = float64(p.BigG)
+					}
+				}
 				x := slow(s, slowParams{
 					L: uint64(p.L) / uint64(scale), o: uint64(p.O) / uint64(scale), g: uint64(p.Gap) / uint64(scale), S: p.S,
-					G: float64(p.BigG) / scale, O: float64(p.BigO) / scale,
+					G: perByteG, O: float64(p.BigO) / scale,
 				}, d)
 				if d == LogGP {
 					x.ours()

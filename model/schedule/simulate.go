@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 
 	"github.com/loggp/loggp/model/unit"
 )
@@ -164,7 +165,7 @@ func (r *run) parameters() (err error) {
 		}
 		*x.to = uint64(x.t) / scale
 	}
-	r.G, r.O = costOf(float64(p.BigG)/float64(scale)), costOf(float64(p.BigO)/float64(scale))
+	r.G, r.O = costOf(scaled(p.BigG, scale)), costOf(scaled(p.BigO, scale))
 	if r.Dialect != LogGP && (!r.O.whole || r.Dialect == LogGOPSim && !r.G.whole) {
 		return fmt.Errorf("parameters G and O are %v and %v: dialect %v has whole nanoseconds a byte; use dialect loggp", p.BigG, p.BigO, r.Dialect)
 	}
@@ -210,6 +211,16 @@ type cost struct {
 }
 
 func costOf(x float64) cost { return cost{x, uint64(x), x == math.Trunc(x)} }
+
+// scaled returns a gap in units of 1 or 1000 ps: the number nearest to its decimal digits, as ATLAHS
+// reads them on its command line. A division would round a second time.
+func scaled(g unit.PerByte, scale uint64) float64 {
+	if scale == 1 {
+		return float64(g)
+	}
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(float64(g), 'f', -1, 64)+"e-3", 64) // bounded by check
+	return x
+}
 
 // of returns the cost of a number of bytes, to the nearest unit.
 func (c cost) of(bytes uint64) uint64 {
