@@ -189,7 +189,7 @@ func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
 func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 	f, err := open(cmd, name)
 	if err != nil {
-		return nil, fmt.Errorf("schedule: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	if name == standard {

@@ -81,6 +81,8 @@ func readBinary(in io.Reader, name string, memory int64) (*Schedule, error) {
 			switch {
 			case node[4] < 1 || node[4] > 3:
 				return fail(at+4, "rank %d, operation %d: kind %d is none of 1, 2 and 3", r, i, node[4])
+			case o.Kind == Calc && o.Size > maxCalc || o.Kind != Calc && o.Size > maxSize:
+				return fail(at+9, "rank %d, operation %d: %v: the number is too large", r, i, o)
 			case o.Kind == Calc:
 				o.Peer, o.Tag, o.NIC = 0, 0, 0
 			case o.Peer >= ranks && !(o.Kind == Recv && o.Peer == Any):

@@ -103,6 +103,7 @@ func TestReadBinary(t *testing.T) {
 		{8, 0, "x: byte 8: it has 0 ranks: a schedule has 1 to 268435456"},
 		{12 + 2, 200, "x: byte 14: rank 0 stands at 200 to 132 of 183 bytes: the file was cut, or this is wrong"},
 		{8 + 38 + 12 + 4, 9, "x: byte 62: rank 0, operation 0: kind 9 is none of 1, 2 and 3"},
+		{8 + 38 + 12 + 9 + 7, 1, "x: byte 67: rank 0, operation 0: calc 72057594037927941: the number is too large"},
 		{8 + 38 + 12 + 39 + 5, 2, "x: byte 102: rank 0, operation 1: rank 2, and there are 2 ranks"},
 		{8 + 38 + 12 + 23, 9, "x: byte 81: rank 0, operation 0: dependants 0 to 9 of 1"},
 		{8 + 38 + 12 + 78, 0, "x: byte 46: rank 0 waits for itself: operation 0 is in a cycle of dependencies"},

@@ -201,14 +201,14 @@ func (p *parser) op(at int, name uint64) {
 	case wordCalc:
 		o.Kind = Calc
 		p.after()
-		o.Size = p.number("time of calc in ns", math.MaxUint64)
+		o.Size = p.number("time of calc in ns", maxCalc)
 	case wordSend, wordRecv:
 		way := wordTo
 		if name == wordRecv {
 			o.Kind, way = Recv, wordFrom
 		}
 		p.after()
-		o.Size = p.number("size", math.MaxUint64)
+		o.Size = p.number("size", maxSize)
 		from := p.after()
 		if p.code(p.word()) != wordB {
 			p.fail(from, "b must follow the size, as in %d"+"b, not %s", o.Size, p.shown(from))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -40,16 +41,32 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	if head, _ := b.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, cutShort(err))
 		}
 		defer z.Close()
-		b = bufio.NewReaderSize(z, 64<<10)
+		b = bufio.NewReaderSize(unzipped{z}, 64<<10)
 	}
 	if head, _ := b.Peek(cookieSize); isBinary(head) {
 		return readBinary(b, name, memory)
 	}
 	t := &text{name: name, memory: memory, in: b}
 	return t.read()
+}
+
+// unzipped reads compressed data. A file that ends within it is an error of its own here, because
+// io.ReadFull reports the end of a text by io.ErrUnexpectedEOF, too.
+type unzipped struct{ *gzip.Reader }
+
+func (z unzipped) Read(b []byte) (int, error) {
+	n, err := z.Reader.Read(b)
+	return n, cutShort(err)
+}
+
+func cutShort(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return errors.New("the compressed file is cut short")
+	}
+	return err
 }
 
 // Bytes of memory that an operation and a dependency take.

@@ -34,7 +34,8 @@ func TestReadErrors(t *testing.T) {
 		{"num_ranks 2\nrank 0 {\n  send 8b to -1\n}\n", `x:3:14: a number, the rank, must stand here, not "-1"`},
 		{"num_ranks 2\nrank 0 {\n  send 8 to 1\n}\n", `x:3:10: b must follow the size, as in 8b, not "to"`},
 		{"num_ranks 2\nrank 0 {\n  send 8b from 1\n}\n", `x:3:11: to must follow the size of a send, not "from"`},
-		{"num_ranks 2\nrank 0 {\n  send 99999999999999999999b to 1\n}\n", "x:3:8: size 99999999999999999999 is too large: at most 18446744073709551615"},
+		{"num_ranks 2\nrank 0 {\n  send 99999999999999999999b to 1\n}\n", "x:3:8: size 99999999999999999999 is too large: at most 8796093022207"},
+		{"num_ranks 1\nrank 0 {\n  calc 4611686018427388\n}\n", "x:3:8: time of calc in ns 4611686018427388 is too large: at most 4611686018427387"},
 		{"num_ranks 1\nrank 0 {\n  calc 1.5\n}\n", `x:3:9: the line must end here, before ".5"`},
 		{"num_ranks 1\nrank 0 {\n  calc 1 cpu 256\n}\n", "x:3:14: cpu 256 is too large: at most 255"},
 		{"num_ranks 1\nrank 0 {\n  calc 1 tag 3\n}\n", `x:3:10: unknown option "tag" of calc: it has cpu`},
@@ -80,14 +81,14 @@ func TestReadForms(t *testing.T) {
 	text := "// a comment\r\n\n/* and\none */ num_ranks 2 // ranks\n\nrank 0 {\r\n" +
 		"l1: send 10 b to 1 tag 3 cpu 1 nic 1\r\n" +
 		"   send1 : recv 0b from -1 nic 1 tag -1 /* any */ // two\n" +
-		"\tcalc 18446744073709551615 cpu 255\n\nsend1 requires l1 // waits\nsend1 irequires l1}\nrank 1 { calc 5 }\n"
+		"\tcalc 4611686018427387 cpu 255\n\nsend1 requires l1 // waits\nsend1 irequires l1}\nrank 1 { calc 5 }\n"
 	s := parse(t, text)
 	var out strings.Builder
 	if err := s.Write(&out); err != nil {
 		t.Fatal(err)
 	}
 	want := "num_ranks 2\n\nrank 0 {\nl0: send 10b to 1 tag 3 cpu 1 nic 1\nl1: recv 0b from -1 tag -1 nic 1\n" +
-		"calc 18446744073709551615 cpu 255\nl1 requires l0\nl1 irequires l0\n}\n\nrank 1 {\ncalc 5\n}\n"
+		"calc 4611686018427387 cpu 255\nl1 requires l0\nl1 irequires l0\n}\n\nrank 1 {\ncalc 5\n}\n"
 	if out.String() != want {
 		t.Errorf("read\n%s\nwant\n%s", out.String(), want)
 	}
@@ -116,6 +117,10 @@ func TestReadChunks(t *testing.T) {
 	z := gzip.NewWriter(&packed)
 	z.Write(text.Bytes())
 	z.Close()
+	cut := packed.Bytes()[:packed.Len()-9]
+	if _, err := Read(bytes.NewReader(cut), "x", 0); err == nil || err.Error() != "x: the compressed file is cut short" {
+		t.Errorf("without its last bytes: %v", err)
+	}
 	again, err := Read(&packed, "x", 0)
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,13 @@ const (
 	MaxOps   = 1 << 28
 )
 
+// Limits of an operation: the bytes of a message and the nanoseconds of a Calc whose times are a
+// unit.Time.
+const (
+	maxSize = math.MaxInt64 >> 20
+	maxCalc = math.MaxInt64 / 2 / 1000
+)
+
 // Kind is what an operation does.
 type Kind uint8
 

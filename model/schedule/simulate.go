@@ -190,7 +190,7 @@ func (r *run) bounded() error {
 			add(o.Size, r.calc)
 		} else {
 			add(each, 1)
-			if o.Size > math.MaxInt64>>20 {
+			if o.Size > maxSize {
 				over = 1
 			} else if o.Size > 0 {
 				add(uint64(math.Ceil(r.G.each+r.O.each)), 3*o.Size)
