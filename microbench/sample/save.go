@@ -145,6 +145,9 @@ func Open(path string) (io.ReadCloser, error) {
 		return &opened{in, f}, nil
 	}
 	z, err := gzip.NewReader(in)
+	if err == io.ErrUnexpectedEOF {
+		err = errors.New("the compressed file is cut short")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, f.Close()))
 	}

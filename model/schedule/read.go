@@ -44,7 +44,7 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 			return nil, fmt.Errorf("%s: %w", name, cutShort(err))
 		}
 		defer z.Close()
-		b = bufio.NewReaderSize(unzipped{z}, 64<<10)
+		b = bufio.NewReaderSize(z, 64<<10)
 	}
 	if head, _ := b.Peek(cookieSize); isBinary(head) {
 		return readBinary(b, name, memory)
@@ -53,15 +53,7 @@ func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	return t.read()
 }
 
-// unzipped reads compressed data. A file that ends within it is an error of its own here, because
-// io.ReadFull reports the end of a text by io.ErrUnexpectedEOF, too.
-type unzipped struct{ *gzip.Reader }
-
-func (z unzipped) Read(b []byte) (int, error) {
-	n, err := z.Reader.Read(b)
-	return n, cutShort(err)
-}
-
+// cutShort explains the error of a compressed file that ends too early.
 func cutShort(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return errors.New("the compressed file is cut short")
@@ -206,13 +198,12 @@ func (t *text) cut(work chan<- *chunk, free <-chan []byte) (chunks []*chunk, lin
 			if cap(b) < want+9 {
 				b = append(make([]byte, 0, want+want/8+9), b...)
 			}
-			n, err := io.ReadFull(t.in, b[len(b):want])
-			b = b[:len(b)+n]
-			switch {
-			case err == io.EOF || err == io.ErrUnexpectedEOF:
-				ended = true
-			case err != nil:
-				return chunks, line, fmt.Errorf("%s: %w", t.name, err)
+			for len(b) < want && !ended {
+				n, err := t.in.Read(b[len(b):want])
+				b = b[:len(b)+n]
+				if ended = err == io.EOF; err != nil && !ended {
+					return chunks, line, fmt.Errorf("%s: %w", t.name, cutShort(err))
+				}
 			}
 			whole = whole || bytes.Contains(b, []byte("/*"))
 			if ended {
