@@ -310,31 +310,39 @@ func sweepPlan(s string, p schedule.Params) ([]schedule.Params, error) {
 	if !ok || !also {
 		return nil, wrong("it has no range and no step")
 	}
-	var values [3]int64
+	var values [3]float64 // bytes, picoseconds, or picoseconds a byte
 	for i, text := range []string{first, last, by} {
-		if name == "S" {
-			n, err := unit.ParseSize(text)
-			if err != nil {
-				return nil, wrong(err.Error())
-			}
-			values[i] = int64(n)
-			continue
+		var err error
+		switch name {
+		case "S":
+			var n int
+			n, err = unit.ParseSize(text)
+			values[i] = float64(n)
+		case "G", "O":
+			var g unit.PerByte
+			g, err = unit.ParsePerByte(strings.TrimSuffix(text, "/B") + "/B")
+			values[i] = float64(g)
+		case "L", "o", "g":
+			var t unit.Time
+			t, err = unit.ParseTime(text)
+			values[i] = float64(t)
+		default:
+			err = fmt.Errorf("there is no parameter %q", name)
 		}
-		t, err := unit.ParseTime(strings.TrimSuffix(text, "/B"))
 		if err != nil {
 			return nil, wrong(err.Error())
 		}
-		values[i] = int64(t)
 	}
 	if values[2] <= 0 || values[0] < 0 || values[1] < values[0] {
 		return nil, wrong("the range is empty, or its step is not above 0")
 	}
-	if (values[1]-values[0])/values[2] >= unit.MaxSizes {
+	steps := math.Floor((values[1]-values[0])/values[2]*(1+1e-12) + 1e-9)
+	if steps >= unit.MaxSizes {
 		return nil, wrong(fmt.Sprintf("these are more than %d values", unit.MaxSizes))
 	}
 	var all []schedule.Params
-	for x := values[0]; x <= values[1]; x += values[2] {
-		switch name {
+	for i := 0.0; i <= steps; i++ {
+		switch x := values[0] + i*values[2]; name {
 		case "L":
 			p.L = unit.Time(x)
 		case "o":
@@ -347,8 +355,6 @@ func sweepPlan(s string, p schedule.Params) ([]schedule.Params, error) {
 			p.BigO = unit.PerByte(x)
 		case "S":
 			p.S = uint64(x)
-		default:
-			return nil, wrong("there is no parameter " + strconv.Quote(name))
 		}
 		all = append(all, p)
 	}

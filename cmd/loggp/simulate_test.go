@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func TestSweepPlan(t *testing.T) {
 	}{
 		{"L=0..10us/0.5us", 21, func(p schedule.Params) bool { return p.L == 10*unit.Microsecond }},
 		{"G=0..6ns/4ns", 2, func(p schedule.Params) bool { return p.BigG == 4000 }},
+		{"G=0..0.3ps/0.1ps", 4, func(p schedule.Params) bool { return math.Abs(float64(p.BigG)-0.3) < 1e-12 }},
 		{"S=0..64KiB/16KiB", 5, func(p schedule.Params) bool { return p.S == 65536 }},
 	} {
 		plan, err := sweepPlan(c.sweep, p)
