@@ -2,7 +2,6 @@ package programs
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model/schedule"
@@ -34,6 +33,11 @@ func (x Execution) Check() error {
 // Run lets the calling rank do its operations, and returns how long that took.
 func (x Execution) Run(c *mpi.Comm) unit.Time {
 	e := &executor{c: c, ops: x.Of(c.Rank()), free: map[int][][]byte{}}
+	for _, call := range x.Calls(c.Rank()) {
+		if call.Name == schedule.Ssend {
+			e.mark(call)
+		}
+	}
 	e.prepare(func(i int) []schedule.Dependant { return x.Dependants(c.Rank(), i) })
 	begin := c.Wtime()
 	for e.step() {
@@ -62,6 +66,7 @@ type executor struct {
 	waits []int                  // by operation: for so many others
 	held  int                    // operations that wait for others
 	ends  []int                  // by operation: how many that it waits for end together, for releases
+	meets []bool                 // by operation: it is a synchronous send; nil: none is
 	ready [3][]int               // by kind, in the order of the schedule
 
 	open []int // operations under way
@@ -84,6 +89,16 @@ func (e *executor) prepare(dependants func(i int) []schedule.Dependant) {
 		} else {
 			e.held++
 		}
+	}
+}
+
+// mark notes which operations are synchronous sends.
+func (e *executor) mark(c schedule.Call) {
+	if e.meets == nil {
+		e.meets = make([]bool, len(e.ops))
+	}
+	for i := range c.Ops {
+		e.meets[c.First+i] = true
 	}
 }
 
@@ -136,15 +151,19 @@ func (e *executor) begin(i int) {
 	if o.Tag == schedule.Any {
 		tag = mpi.AnyTag
 	}
+	send, isend := mpi.Send[byte], mpi.Isend[byte]
+	if e.meets != nil && e.meets[i] {
+		send, isend = mpi.Ssend[byte], mpi.Issend[byte]
+	}
 	switch alone := e.alone(i); {
 	case alone && o.Kind == schedule.Send:
-		mpi.Send(e.c, b, peer, tag)
+		send(e.c, b, peer, tag)
 		e.end(i, b)
 	case alone:
 		mpi.Recv(e.c, b, peer, tag)
 		e.end(i, b)
 	case o.Kind == schedule.Send:
-		e.under(i, b, mpi.Isend(e.c, b, peer, tag))
+		e.under(i, b, isend(e.c, b, peer, tag))
 	default:
 		e.under(i, b, mpi.Irecv(e.c, b, peer, tag))
 	}
@@ -185,19 +204,27 @@ func (e *executor) releases(some ...int) (yes bool) {
 	return yes
 }
 
-// wait waits for an operation that is under way. That is a certain one if all others let nothing begin
-// without it, and else any.
+// wait waits for operations that are under way: for all if nothing can begin before each of them has
+// ended, for a certain one if its end lets something begin and nothing begins without it, and else for
+// any.
 func (e *executor) wait() {
 	certain := -1
 	if e.held == 0 {
 		certain = 0
-	}
-	for n := 0; certain < 0 && n < len(e.open); n++ {
-		if e.releases(e.open[n]) {
-			if others := slices.Delete(slices.Clone(e.open), n, n+1); e.releases(others...) {
+	} else {
+		needed := e.needed()
+		if len(needed) > 1 && len(needed) == len(e.open) {
+			mpi.WaitAll(e.reqs, nil)
+			for len(e.open) > 0 {
+				e.ended(0)
+			}
+			return
+		}
+		for _, n := range needed {
+			if e.releases(e.open[n]) {
+				certain = n
 				break
 			}
-			certain = n
 		}
 	}
 	if certain >= 0 {
@@ -206,6 +233,43 @@ func (e *executor) wait() {
 		certain, _ = mpi.WaitAny(e.reqs)
 	}
 	e.ended(certain)
+}
+
+// needed returns those of the operations under way without whose end nothing begins.
+func (e *executor) needed() (all []int) {
+	begins := 0 // operations that begin when all have ended
+	for _, i := range e.open {
+		for _, d := range e.deps[i] {
+			if !d.Start {
+				if e.ends[d.Op]++; e.ends[d.Op] == e.waits[d.Op] {
+					begins++
+				}
+			}
+		}
+	}
+	for n, i := range e.open {
+		count := 0
+		for _, d := range e.deps[i] {
+			if !d.Start && e.ends[d.Op] == e.waits[d.Op] {
+				count++
+				e.ends[d.Op] = -1 // so that a second dependency does not count
+			}
+		}
+		for _, d := range e.deps[i] {
+			if e.ends[d.Op] < 0 {
+				e.ends[d.Op] = e.waits[d.Op]
+			}
+		}
+		if count == begins {
+			all = append(all, n)
+		}
+	}
+	for _, i := range e.open {
+		for _, d := range e.deps[i] {
+			e.ends[d.Op] = 0
+		}
+	}
+	return all
 }
 
 // ended notes that an operation is under way no more.

@@ -90,6 +90,10 @@ func (s *Schedule) NICs() int { return s.nics }
 // Of returns the operations of a rank. They must not be changed.
 func (s *Schedule) Of(rank int) []Op { return s.ops[s.first[rank]:s.first[rank+1]] }
 
+// Ssend is the name of a call with one operation, a synchronous send: it ends when its receive has
+// begun. A program that runs the schedule sends it so. A simulation takes it for a standard send.
+const Ssend = "Ssend"
+
 // Call is a call of a recorded program whose messages belong together, such as Alltoallv. In a file it
 // is a comment above its operations: "// Alltoallv: 14 operations".
 type Call struct {

@@ -50,6 +50,9 @@ func (r *Recorder) Begin(rank int) { r.lane(rank).begin() }
 // an exchange is best carried out.
 var grouped = []string{"Alltoallv"}
 
+// named are all calls that a schedule names.
+var named = append(grouped, schedule.Ssend)
+
 // Enter says that a rank has entered a call of the message-passing interface.
 func (r *Recorder) Enter(rank int, name string) {
 	if l := r.lane(rank); l != nil {
@@ -109,12 +112,13 @@ type lane struct {
 
 	previous  int      // the operation that the next one follows; −1: none
 	posted    bool     // it goes on meanwhile: the next one waits for its start
+	within    bool     // its call has not returned
 	completed []uint32 // operations that the program knows to have ended, since the previous one
 	pending   []pending
 	spare     *scattered // to use again
 
 	left   unit.Time // until then the rank has worked at the end of the last call
-	copied unit.Time // what it took since to put received data to where there are gaps
+	copied unit.Time // what it took in it to put received data to where there are gaps
 	looked unit.Time // what the end of a wait took that was for no message
 	found  bool      // this call has found operations complete
 	ended  bool      // the last one has: what is given up without was not waited for
@@ -129,6 +133,7 @@ type pending struct {
 	use      uint32
 	number   uint32
 	finished bool // what it received is known
+	posting  bool // the call that has begun it has not returned
 	freed    bool // the program has given it up
 	blocks   bool // its call does not return before
 	gaps     *scattered
@@ -157,7 +162,7 @@ func (l *lane) enter() bool {
 		l.follow(l.add(operation{kind: schedule.Calc, size: uint64(ns)}), false)
 		worked -= ns * unit.Nanosecond
 	}
-	l.rest = max(0, worked)
+	l.rest, l.within = max(0, worked), false
 	return true
 }
 
@@ -167,11 +172,16 @@ func (l *lane) leave() {
 		return
 	}
 	for i := range l.pending {
-		if p := &l.pending[i]; !p.finished && p.Finished() {
+		p := &l.pending[i]
+		if !p.finished && p.Finished() {
 			l.finish(p)
 		}
+		if p.posting && p.gaps != nil { // what was copied later than here waits for the message
+			l.copied, p.gaps.copied = l.copied+p.gaps.copied, 0
+		}
+		p.posting = false
 	}
-	l.left = l.work()
+	l.left, l.within = l.work(), false
 }
 
 // finish notes what an operation has received.
@@ -191,6 +201,9 @@ func (l *lane) settle(begins *engine.Op) {
 	for _, p := range l.pending {
 		n := len(kept)
 		released := p.Use() != p.use || p.Inactive() || p.Op == begins
+		if released && p.finished && p.gaps != nil {
+			l.unpack(&p)
+		}
 		switch {
 		case released && p.finished && !p.freed && (l.ended || p.blocks):
 			l.completed = append(l.completed, p.number)
@@ -209,13 +222,35 @@ func (l *lane) settle(begins *engine.Op) {
 	l.pending = kept
 }
 
-// add adds an operation behind the previous one and those that were completed since.
-func (l *lane) add(o operation) uint32 {
-	n := uint32(len(l.ops))
+// unpack adds the work of putting received data to its place, which waits for the message only: it is
+// done while the program waits for others.
+func (l *lane) unpack(p *pending) {
+	took := l.rest + p.gaps.copied
+	p.gaps.copied = 0
+	if ns := took / unit.Nanosecond; ns > 0 {
+		n := l.put(operation{kind: schedule.Calc, size: uint64(ns)})
+		l.deps = append(l.deps, dependency{n, p.number, false})
+		if d := p.gaps.behind; d.before != p.number {
+			l.deps = append(l.deps, dependency{n, d.before, d.start})
+		}
+		l.completed = append(l.completed, n)
+		took -= ns * unit.Nanosecond
+	}
+	l.rest = took
+}
+
+// put adds an operation that waits for nothing.
+func (l *lane) put(o operation) uint32 {
 	if len(l.ops) == cap(l.ops) { // double, as there is no end of it
 		l.ops, l.deps = slices.Grow(l.ops, len(l.ops)+16), slices.Grow(l.deps, len(l.deps)+32)
 	}
 	l.ops = append(l.ops, o)
+	return uint32(len(l.ops) - 1)
+}
+
+// add adds an operation behind the previous one and those that were completed since.
+func (l *lane) add(o operation) uint32 {
+	n := l.put(o)
 	if l.called != "" && o.kind != schedule.Calc {
 		c := &l.calls[len(l.calls)-1]
 		if c.to == 0 {
@@ -233,8 +268,15 @@ func (l *lane) add(o operation) uint32 {
 	return n
 }
 
+// sends names a send whose mode a schedule keeps.
+func (l *lane) sends(n uint32, m model.Mode) {
+	if m == model.Synchronous && l.called == "" {
+		l.calls = append(l.calls, call{schedule.Ssend, n, n + 1})
+	}
+}
+
 // follow says which operation the next one follows, and whether that one goes on meanwhile.
-func (l *lane) follow(n uint32, posted bool) { l.previous, l.posted = int(n), posted }
+func (l *lane) follow(n uint32, posted bool) { l.previous, l.posted, l.within = int(n), posted, true }
 
 // post adds the operation that o describes, in a call that waits for it or does not.
 func (l *lane) post(o *engine.Op, kind schedule.Kind, waits bool) {
@@ -245,28 +287,34 @@ func (l *lane) post(o *engine.Op, kind schedule.Kind, waits bool) {
 		if l.spare = nil; gaps == nil {
 			gaps = new(scattered)
 		}
-		*gaps = scattered{x, l}
+		*gaps = scattered{Layout: x, lane: l}
 		o.SetLayout(gaps)
 	}
 	n := l.add(operation{kind: kind, peer: o.Peer, tag: o.Tag, context: o.Context, size: uint64(len(o.Buf))})
+	if kind == schedule.Send {
+		l.sends(n, o.Mode)
+	}
 	l.follow(n, !waits)
 	if kind == schedule.Send && o.Mode == model.Buffered {
 		return // what the program waits for is that its buffer has been copied
 	}
-	l.pending = append(l.pending, pending{Op: o, use: o.Use(), number: n, blocks: waits, gaps: gaps})
+	l.pending = append(l.pending, pending{Op: o, use: o.Use(), number: n, posting: true, blocks: waits, gaps: gaps})
 }
 
 // scattered is the layout of data that is received in a call. The messages of a schedule have no gaps,
 // so what it takes to put it there is work of the program.
 type scattered struct {
 	engine.Layout
-	*lane
+	lane   *lane
+	copied unit.Time  // what it took, as far as no operation has it
+	behind dependency // on the operation that the rank had begun last
 }
 
 func (x *scattered) Scatter(from []byte) {
-	before := x.work()
+	before := x.lane.work()
 	x.Layout.Scatter(from)
-	x.copied += x.work() - before
+	x.copied += x.lane.work() - before
+	x.behind = dependency{before: uint32(x.lane.previous), start: x.lane.posted || x.lane.within}
 }
 
 type maker struct {
@@ -305,6 +353,7 @@ func (e *recorded) Send(m model.Mode, buf []byte, s engine.Signature, dst int, c
 	defer e.leave()
 	if e.enter() {
 		n := e.add(operation{kind: schedule.Send, peer: int32(dst), tag: int32(tag), context: context, size: uint64(len(buf))})
+		e.sends(n, m)
 		e.follow(n, m == model.Buffered)
 	}
 	e.Engine.Send(m, buf, s, dst, context, tag)
@@ -489,7 +538,7 @@ func (r *Recorder) Words(rank int) []int64 {
 	}
 	w := []int64{failed, int64(len(l.ops)), int64(len(l.calls))}
 	for _, c := range l.calls {
-		w = append(w, int64(slices.Index(grouped, c.name)), int64(c.from), int64(c.to))
+		w = append(w, int64(slices.Index(named, c.name)), int64(c.from), int64(c.to))
 	}
 	for _, o := range l.ops {
 		cancelled := int64(0)
@@ -516,7 +565,7 @@ func (r *Recorder) SetWords(rank int, w []int64) {
 	}
 	n, calls := w[1], w[2]
 	for w = w[3:]; calls > 0; calls-- {
-		l.calls = append(l.calls, call{grouped[w[0]], uint32(w[1]), uint32(w[2])})
+		l.calls = append(l.calls, call{named[w[0]], uint32(w[1]), uint32(w[2])})
 		w = w[3:]
 	}
 	for ; n > 0; n-- {

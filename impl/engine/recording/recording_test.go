@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,5 +173,38 @@ func TestCalls(t *testing.T) {
 			}
 			r.SetWords(rank, r.Words(rank))
 		}
+	}
+}
+
+// Synchronous sends are marked, also if they come from another process.
+func TestSynchronous(t *testing.T) {
+	r := recording.Recorder{Work: func(int) unit.Time { return 0 }}
+	err := mpi.Run(loop.New(2), mpi.Options{Engine: r.Engine(proto.New), Library: library(), Enter: r.Enter}, func(c *mpi.Comm) error {
+		b := make([]byte, 8)
+		if c.Rank() == 0 {
+			mpi.Send(c, b, 1, 0)
+			mpi.Ssend(c, b, 1, 0)
+			mine := mpi.Issend(c, b, 1, 0)
+			mine.Wait()
+		} else {
+			for range 3 {
+				mpi.Recv(c, b, 0, 0)
+			}
+		}
+		r.End(c.Rank())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s, err := r.Schedule(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Calls(0); !slices.Equal(got, []schedule.Call{{Name: schedule.Ssend, First: 1, Ops: 1}, {Name: schedule.Ssend, First: 2, Ops: 1}}) || len(s.Calls(1)) > 0 {
+			t.Errorf("calls %v and %v", got, s.Calls(1))
+		}
+		r.SetWords(0, r.Words(0))
 	}
 }

@@ -45,7 +45,11 @@ func add(b *schedule.Builder, s *schedule.Schedule, rank int, of func(int) int, 
 	ops := s.Of(rank)
 	at := make([]int, len(ops))
 	waits, waited := make([]bool, len(ops)), make([]bool, len(ops))
+	calls := s.Calls(rank)
 	for i, o := range ops {
+		for ; len(calls) > 0 && calls[0].First == i; calls = calls[1:] {
+			b.Call(calls[0].Name, calls[0].Ops)
+		}
 		if o.Kind != schedule.Calc && o.Peer != schedule.Any {
 			o.Peer = uint32(of(int(o.Peer)))
 		}

@@ -143,6 +143,24 @@ func TestCompose(t *testing.T) {
 			t.Errorf("placement %s is taken", rule)
 		}
 	}
+	var build schedule.Builder
+	for rank := range uint32(2) {
+		build.Rank()
+		build.Add(schedule.Op{Kind: schedule.Recv, Peer: 1 - rank})
+		build.Call(schedule.Ssend, 1)
+		build.Add(schedule.Op{Kind: schedule.Send, Peer: 1 - rank})
+	}
+	named, err := build.Schedule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := Append(named, named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls := twice.Calls(1); len(calls) != 2 || twice.Of(1)[calls[1].First].Kind != schedule.Send {
+		t.Errorf("one after the other, the calls are %v", calls)
+	}
 	if _, err := Append(a, both, func() *schedule.Schedule { s, _ := Make("ring", Config{Ranks: 5}); return s }()); err == nil {
 		t.Error("schedules of 4 and 5 ranks follow each other")
 	}
