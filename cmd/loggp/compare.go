@@ -296,6 +296,9 @@ func readTiers(name string) ([]params.Parameter, []tiers.Tiers, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(ps) == 0 {
+		return nil, nil, fmt.Errorf("%s has no parameters below its header: fit samples anew (loggp fit SAMPLES -o %s)", name, name)
+	}
 	known, err := tiers.FromFacts(facts)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)

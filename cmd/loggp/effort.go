@@ -69,7 +69,7 @@ func (e *effort) experiment(cmd *cobra.Command, plan *microbench.Plan, seed uint
 	if !given("modes") && len(x.Modes) > 1 {
 		x.Modes = microbench.QuickModes
 	}
-	if x.Budget == 0 {
+	if x.Budget == 0 && x.Reps == 0 {
 		x.Budget = microbench.QuickBudget
 	}
 	if x.Launches == 0 {

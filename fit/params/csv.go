@@ -40,13 +40,13 @@ var schema = table.Schema[Parameter]{
 		case p.Kind() == NoKind && slices.Contains(Names(), p.Name):
 			return "unit", fmt.Errorf("%q is not a unit of %s", p.Unit, p.Name)
 		case p.From > p.To || (p.From < 0) != (p.To < 0):
-			return "bytes_to", fmt.Errorf("the range from %s to %s bytes is none", orNothing(p.From), orNothing(p.To))
+			return "bytes_to", fmt.Errorf("a range of sizes from %s to %s bytes is impossible", orNothing(p.From), orNothing(p.To))
 		case p.Value < 0:
 			return "value", fmt.Errorf("%s cannot be %v %s: it is below zero", p.Name, p.Value, p.Unit)
 		case limit > 0 && math.Abs(p.Value) > limit:
 			return "value", fmt.Errorf("%v %s is impossible: the limit is %g", p.Value, p.Unit, limit)
 		case p.Low > p.High:
-			return "ci_high", fmt.Errorf("the interval from %v to %v is none", p.Low, p.High)
+			return "ci_high", fmt.Errorf("the interval ends at %v, below its begin at %v", p.High, p.Low)
 		}
 		return "", nil
 	},
@@ -66,7 +66,8 @@ func WriteParameters(w io.Writer, ps []Parameter, facts ...table.Fact) error {
 
 // ReadParameters reads parameters as WriteParameters writes them. name stands for the input in
 // errors. The verdict is not in the file: it is NotIdentifiable if there is no number, otherwise
-// empty. It is an error if a row is there twice, or a value is negative or impossible.
+// empty. It is an error if a row is there twice, a value is negative or impossible, two ranges of a
+// parameter overlap, or the slope of a range is missing.
 func ReadParameters(in io.Reader, name string) ([]Parameter, error) {
 	ps, _, err := Read(in, name)
 	return ps, err
@@ -79,25 +80,75 @@ func Read(in io.Reader, name string) ([]Parameter, []table.Fact, error) {
 		return nil, nil, err
 	}
 	var ps []Parameter
-	lines := make(map[Parameter]int) // by what a parameter is, without its number
+	rows := rows{r, make(map[Parameter]table.Place), make(map[Parameter][]Parameter)}
 	for {
 		switch err := r.Next(); {
 		case err == io.EOF:
-			return ps, r.Facts, nil
+			return ps, r.Facts, rows.slopes(ps)
 		case err != nil:
 			return nil, nil, err
 		}
 		p := r.Row
-		key := p
-		key.Value, key.Low, key.High, key.Samples = 0, 0, 0, 0
-		at := r.Place("parameter")
-		if first, ok := lines[key]; ok {
-			return nil, nil, r.ErrorAt(at, "parameter", "%s of %s by %s is there twice, first in line %d", p.Name, p.Mode, p.Method, first)
+		if err := rows.add(p); err != nil {
+			return nil, nil, err
 		}
-		lines[key] = at.Line
 		if math.IsNaN(p.Value) {
 			p.Verdict = NotIdentifiable
 		}
 		ps = append(ps, p)
 	}
+}
+
+// rows are the rows of a file so far.
+type rows struct {
+	*table.Reader[Parameter]
+	places map[Parameter]table.Place // by identity
+	ranges map[Parameter][]Parameter // by identity without the range, in order: the ranges of what depends on size
+}
+
+// identity returns what tells a row from others: all but its number.
+func (p Parameter) identity() Parameter {
+	p.Value, p.Low, p.High, p.Samples = 0, 0, 0, 0
+	return p
+}
+
+// add adds the last row. It is an error if it is there already, or its range overlaps another.
+func (r *rows) add(p Parameter) error {
+	at := r.Place("parameter")
+	key := p.identity()
+	if first, ok := r.places[key]; ok {
+		return r.ErrorAt(at, "parameter", "%s of %s by %s is there twice, first in line %d", p.Name, p.Mode, p.Method, first.Line)
+	}
+	r.places[key] = at
+	if kinds[p.Kind()].slope == NoKind || math.IsNaN(p.Value) {
+		return nil
+	}
+	key.From, key.To = 0, 0
+	others := r.ranges[key]
+	i, _ := slices.BinarySearchFunc(others, p.From, func(q Parameter, from int) int { return q.From - from })
+	for _, q := range others[max(0, i-1):min(i+1, len(others))] {
+		if q.From <= p.To && p.From <= q.To {
+			return r.Errorf("bytes_from", "%s of %s by %s: the range from %d to %d bytes overlaps that from %d to %d in line %d",
+				p.Name, p.Mode, p.Method, p.From, p.To, q.From, q.To, r.places[q.identity()].Line)
+		}
+	}
+	r.ranges[key] = slices.Insert(others, i, p)
+	return nil
+}
+
+// slopes is an error if a range of several sizes has no slope: times would seem not to depend on
+// size.
+func (r *rows) slopes(ps []Parameter) error {
+	for _, p := range ps {
+		slope := kinds[p.Kind()].slope
+		if slope == NoKind || math.IsNaN(p.Value) || p.From == p.To {
+			continue
+		}
+		key := p.identity()
+		key.Unit = slope.Unit()
+		if _, ok := r.places[key]; !ok {
+			return r.ErrorAt(r.places[p.identity()], "parameter", "%s of %s from %d to %d bytes has no row with its slope, in %s", p.Name, p.Mode, p.From, p.To, slope.Unit())
+		}
+	}
+	return nil
 }

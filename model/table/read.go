@@ -256,7 +256,7 @@ func (r *Reader[T]) header(line []byte) error {
 		case i == len(r.columns):
 			return r.at(r.line, col, "a row has %d columns, this one %d", i, len(cells))
 		case cell != r.columns[i].Name:
-			return r.at(r.line, col, "column %q where %q belongs: %s have the columns %s", cell, r.columns[i].Name, r.schema.Name, all)
+			return r.at(r.line, col, "column %q where %q belongs: %s have the columns %s", short(cell), r.columns[i].Name, r.schema.Name, all)
 		}
 		col += len(cell) + 1
 	}
@@ -264,6 +264,15 @@ func (r *Reader[T]) header(line []byte) error {
 		return r.at(r.line, len(line)+1, "column %q is missing: a row has %d columns, this one %d", r.columns[n].Name, len(r.columns), n)
 	}
 	return nil
+}
+
+// short returns a cell as errors show it: the text of another kind of file may be long.
+func short(cell string) string {
+	const most = 60
+	if len(cell) > most {
+		return cell[:most] + "…"
+	}
+	return cell
 }
 
 // Place is where a cell is.
