@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loggp/loggp/microbench/probe/probetest"
 )
 
 // installed says whether there is an MPI, without which commands that need one are left out, but not in CI.
@@ -25,10 +27,7 @@ func installed(t *testing.T) bool {
 	if runtime.NumCPU() < 2 {
 		return false // two ranks need two processors
 	}
-	if os.Getuid() == 0 { // as users have to allow it
-		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-	}
+	probetest.Environment(t)
 	return true
 }
 

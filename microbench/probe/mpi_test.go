@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/loggp/loggp/microbench"
+	"github.com/loggp/loggp/microbench/probe/probetest"
 	"github.com/loggp/loggp/microbench/sample"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
@@ -43,10 +44,7 @@ func compilers(t testing.TB) []string {
 	case runtime.NumCPU() < 2:
 		t.Skip("two ranks need two processors")
 	}
-	if os.Getuid() == 0 { // as users have to allow it
-		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
-		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-	}
+	probetest.Environment(t)
 	return list
 }
 

@@ -70,11 +70,12 @@ func plain(t testing.TB, compiler, program string, turns int, sizes []int) map[i
 	return times
 }
 
-// Both take turns as they should: of each size there are times, whatever they are.
+// Both take turns as they should: of each size there are times, and none that no memory is fast enough for.
 func TestPlainPingPong(t *testing.T) {
 	for _, compiler := range compilers(t) {
-		if times := plain(t, compiler, compiledPlain(t, compiler), 20, []int{8, 100_000}); len(times) != 2 || times[100_000][0] < times[8][0] {
-			t.Errorf("%s: %v", compiler, times)
+		times := plain(t, compiler, compiledPlain(t, compiler), 2, []int{8, 100_000})
+		if x := times[100_000]; len(times) != 2 || min(x[0], x[1]) < 1000 {
+			t.Errorf("%s: %v ns", compiler, times)
 		}
 	}
 }

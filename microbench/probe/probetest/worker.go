@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/loggp/loggp/microbench"
@@ -21,6 +22,14 @@ import (
 // Worker says whether this process is to be the worker: it is a copy of a test's binary that the
 // compiler of testdata has made.
 func Worker() bool { return os.Getenv("FAKE_WORKER") != "" && filepath.Base(os.Args[0]) == "probe" }
+
+// Environment allows Open MPI to run as root, as users have to.
+func Environment(t testing.TB) {
+	if os.Getuid() == 0 {
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+		t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+	}
+}
 
 // env returns a variable of the environment as a number.
 func env(name string, otherwise int) int {
