@@ -154,8 +154,8 @@ func (s signature) uniform() Kind {
 const mixed = 1 << 31
 
 // Sign stands for the kinds of the first n bytes of the buffer's data in 32 bits: their kind if
-// they have one, else what is left of Sum. It is 0 for no data, and for Packed, which goes with
-// all.
+// they have one, else what is left of Sum. It is 0 for no data, for Packed, and for Byte, which
+// match all. Of Byte the standard does not say so, but programs rely on it.
 func (b Buffer) Sign(n int) uint32 {
 	all := b.Type.kinds.repeat(b.Count).upTo(n)
 	switch first := b.Type.kinds.first(); {
@@ -171,7 +171,7 @@ func (b Buffer) Sign(n int) uint32 {
 func (t *Type) Sign() uint32 { return t.sign }
 
 func signOf(k Kind) uint32 {
-	if k == KindPacked {
+	if k == KindPacked || k == KindByte {
 		return 0
 	}
 	return uint32(k)
