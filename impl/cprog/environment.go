@@ -103,6 +103,7 @@ var byName = map[string]handler{
 
 	"MPI_Comm_size": commSize, "MPI_Comm_rank": commRank, "MPI_Comm_compare": commCompare, "MPI_Comm_dup": commDup, "MPI_Comm_create": commCreate,
 	"MPI_Comm_split": commSplit, "MPI_Comm_split_type": commSplitType, "MPI_Comm_free": commFree,
+	"MPI_Comm_disconnect": commFree, "MPI_Comm_get_parent": func(_ *rank, a args) { set(a[0], uintptr(commNull)) },
 	"MPI_Comm_test_inter": testInter, "MPI_Comm_remote_size": remoteSize, "MPI_Comm_remote_group": remoteGroup,
 	"MPI_Intercomm_create": intercommCreate, "MPI_Intercomm_merge": intercommMerge, "MPI_Comm_set_name": commSetName, "MPI_Comm_get_name": commGetName,
 
@@ -182,7 +183,41 @@ var codes = map[mpi.Class]int32{
 	mpi.Success: 0, mpi.ErrBuffer: 1, mpi.ErrCount: 2, mpi.ErrType: 3, mpi.ErrTag: 4, mpi.ErrComm: 5, mpi.ErrRank: 6, mpi.ErrRequest: 7, mpi.ErrRoot: 8,
 	mpi.ErrGroup: 9, mpi.ErrOp: 10, mpi.ErrTopology: 11, mpi.ErrDims: 12, mpi.ErrArg: 13, mpi.ErrUnknown: 14, mpi.ErrTruncate: 15, mpi.ErrOther: 16,
 	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
-	errInfoKey: 31, errInfoNoKey: 32, errInfo: 34, errKeyval: 36, errNoMem: 39,
+}
+
+// later are the classes of MPI-2 and after, by number from 20 on, with what they are about. The library makes few of them.
+var later = [...]struct {
+	class mpi.Class
+	text  string
+}{
+	{"MPI_ERR_ACCESS", "permission denied"}, {"MPI_ERR_AMODE", "the mode in which a file is opened"}, {"MPI_ERR_ASSERT", "an assertion about one-sided communication"},
+	{"MPI_ERR_BAD_FILE", "the name of a file"}, {"MPI_ERR_BASE", "the address of memory to be freed"}, {"MPI_ERR_CONVERSION", "the conversion of data"},
+	{"MPI_ERR_DISP", "a displacement in a window"}, {"MPI_ERR_DUP_DATAREP", "a data representation that is defined already"}, {"MPI_ERR_FILE_EXISTS", "the file exists"},
+	{"MPI_ERR_FILE_IN_USE", "the file is in use"}, {"MPI_ERR_FILE", "a file handle"}, {errInfoKey, "the key of an info is empty or too long"},
+	{errInfoNoKey, "the info has no such key"}, {"MPI_ERR_INFO_VALUE", "the value of an info is too long"}, {errInfo, "an info is none, or was freed"},
+	{"MPI_ERR_IO", "input or output"}, {errKeyval, "an attribute key is none, or was freed"}, {"MPI_ERR_LOCKTYPE", "the type of a lock"},
+	{"MPI_ERR_NAME", "the name of a service"}, {errNoMem, "no memory"}, {"MPI_ERR_NOT_SAME", "an argument that must be the same on all ranks"},
+	{"MPI_ERR_NO_SPACE", "no space"}, {"MPI_ERR_NO_SUCH_FILE", "no such file"}, {"MPI_ERR_PORT", "the name of a port"},
+	{"MPI_ERR_QUOTA", "a quota is exceeded"}, {"MPI_ERR_READ_ONLY", "the file or file system is read-only"}, {"MPI_ERR_RMA_ATTACH", "memory cannot be attached to a window"},
+	{"MPI_ERR_RMA_CONFLICT", "conflicting accesses to a window"}, {"MPI_ERR_RMA_RANGE", "memory outside of a window"}, {"MPI_ERR_RMA_SHARED", "memory cannot be shared"},
+	{"MPI_ERR_RMA_SYNC", "the synchronization of a window"}, {"MPI_ERR_SERVICE", "a service name"}, {"MPI_ERR_SIZE", "the size of a window"},
+	{"MPI_ERR_SPAWN", "processes cannot be started"}, {"MPI_ERR_UNSUPPORTED_DATAREP", "an unsupported data representation"}, {"MPI_ERR_UNSUPPORTED_OPERATION", "an unsupported operation"},
+	{"MPI_ERR_WIN", "a window"}, {"MPI_ERR_RMA_FLAVOR", "a window of another flavor"}, {"MPI_ERR_PROC_ABORTED", "a process has aborted"},
+	{"MPI_ERR_VALUE_TOO_LARGE", "a value is too large"}, {"MPI_ERR_SESSION", "a session"}, {"MPI_ERR_ERRHANDLER", "an error handler"}, {"MPI_ERR_ABI", "the ABI"},
+}
+
+func init() {
+	for i, l := range later {
+		codes[l.class] = int32(20 + i)
+	}
+}
+
+// meaning says what errors of a class are about.
+func meaning(c mpi.Class) string {
+	if i := codes[c] - 20; i >= 0 {
+		return later[i].text
+	}
+	return mpi.ErrorString(c)
 }
 
 // Classes of errors of MPI-2, which only functions of this package make.
@@ -198,7 +233,10 @@ const lastCode = 0x3fff // MPI_ERR_LASTCODE
 
 // code returns the number of an error's class, as the function returns it.
 func (r *rank) code(err error) int32 {
-	if r.now.pending {
+	switch {
+	case r.now.told != 0:
+		return r.now.told
+	case r.now.pending:
 		return codes[mpi.ErrInStatus]
 	}
 	if n, ok := codes[mpi.ErrorClass(err)]; ok {
@@ -266,7 +304,7 @@ func errorString(r *rank, a args) {
 	if c == mpi.ErrUnknown && int(a[0]) != 14 {
 		r.fail(mpi.ErrArg, "%d is no error code", int(a[0]))
 	}
-	setText(a[1], string(c)+": "+mpi.ErrorString(c), 512, a[2])
+	setText(a[1], string(c)+": "+meaning(c), 512, a[2])
 }
 
 func errorClass(r *rank, a args) {
@@ -355,6 +393,7 @@ func callErrhandler(r *rank, a args) {
 	if c.ErrorHandler() == mpi.ErrorsReturn {
 		return
 	}
+	r.now.told = int32(a[1])
 	c.Raise(classOf(int(a[1])), "the program calls the error handler with code %d", int(a[1]))
 }
 

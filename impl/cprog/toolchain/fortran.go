@@ -12,7 +12,7 @@ import (
 // constant is a line of mpi.h that Fortran programs need.
 type constant struct{ name, value string }
 
-var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\(MPI_\w+\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),$)`)
+var constantLine = regexp.MustCompile(`(?m)^(?:#define (MPI_\w+) (?:\(\(MPI_\w+\))?(0x[0-9a-f]+|-?\d+)\)?$|\t(MPI_\w+) = (-?\d+),?$)`)
 
 // constants returns those of mpi.h that are numbers or handles. Lengths of strings are one less than in C.
 func constants() []constant {

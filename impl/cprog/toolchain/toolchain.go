@@ -96,10 +96,13 @@ func Header() string {
 		if kind == "Datatype" {
 			name = "Type"
 		}
-		fmt.Fprintf(&b, "static inline MPI_Fint MPI_%s_c2f(MPI_%s h) { return (MPI_Fint)(intptr_t)h; }\n", name, kind)
-		fmt.Fprintf(&b, "static inline MPI_%s MPI_%s_f2c(MPI_Fint h) { return (MPI_%[1]s)(intptr_t)h; }\n", kind, name)
+		fmt.Fprintf(&b, "static __inline__ MPI_Fint MPI_%s_c2f(MPI_%s h) { return (MPI_Fint)(intptr_t)h; }\n", name, kind)
+		fmt.Fprintf(&b, "static __inline__ MPI_%s MPI_%s_f2c(MPI_Fint h) { return (MPI_%[1]s)(intptr_t)h; }\n", kind, name)
 		fmt.Fprintf(&b, "#define PMPI_%s_c2f MPI_%[1]s_c2f\n#define PMPI_%[1]s_f2c MPI_%[1]s_f2c\n", name)
 	}
+	b.WriteString("static __inline__ int MPI_Status_c2f(const MPI_Status *c, MPI_Fint *f) { *(MPI_Status *)f = *c; return MPI_SUCCESS; }\n" +
+		"static __inline__ int MPI_Status_f2c(const MPI_Fint *f, MPI_Status *c) { *c = *(const MPI_Status *)f; return MPI_SUCCESS; }\n" +
+		"#define PMPI_Status_c2f MPI_Status_c2f\n#define PMPI_Status_f2c MPI_Status_f2c\n")
 	b.WriteString("\n#if defined(__cplusplus)\n}\n#endif\n\n#endif\n")
 	return b.String()
 }
@@ -251,13 +254,18 @@ func (c *Compiler) Command(ctx context.Context, args []string) *exec.Cmd {
 	switch {
 	case within:
 		return call(ctx, slices.Concat(c.command, args))
+	case slices.Contains(args, "-static"): // programs are shared objects: with it they find static libraries all the same
+		return c.Command(ctx, slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-static" }))
 	case !inputs(args):
 		return call(ctx, slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args))
 	}
 	command := slices.Concat(c.command, []string{"-I" + c.dir}, c.options, args, independent)
 	if !slices.ContainsFunc(args, func(a string) bool {
-		return slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}, a)
+		return slices.Contains([]string{"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"}, a)
 	}) {
+		if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "-x") }) {
+			command = append(command, "-x", "none") // what follows has a language of its own
+		}
 		command = append(command, c.LinkOptions()...)
 	}
 	return call(ctx, command)

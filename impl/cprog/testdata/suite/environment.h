@@ -270,6 +270,11 @@ static void called_handler(void) {
 	MPI_Comm_set_errhandler(d, h);
 	MPI_Comm_call_errhandler(d, MPI_ERR_TAG);
 	say(" %d %d", handled, handled_class == MPI_ERR_TAG);
+	int class, code;
+	MPI_Add_error_class(&class);
+	MPI_Add_error_code(class, &code);
+	say(" %s", class_of(MPI_Comm_call_errhandler(d, code)));
+	say(" %d %d", handled, handled_class == class);
 	handled = 0;
 	MPI_Errhandler_free(&h);
 	MPI_Comm_free(&d);

@@ -426,3 +426,34 @@ static void elements_set(void) {
 	MPI_Get_count(&s, MPI_DOUBLE, &n);
 	say(" %d", n);
 }
+
+static void parents(void) {
+	MPI_Comm c;
+	MPI_Comm_get_parent(&c);
+	say(" %d", c == MPI_COMM_NULL);
+	MPI_Comm_dup(W, &c);
+	MPI_Comm_disconnect(&c);
+	say(" %d", c == MPI_COMM_NULL);
+}
+
+static void status_in_fortran(void) {
+	MPI_Status s, t;
+	MPI_Fint f[64];
+	int n;
+	MPI_Sendrecv(&rank, 1, MPI_INT, next(), 4, &n, 1, MPI_INT, before(), 4, W, &s);
+	MPI_Status_c2f(&s, f);
+	MPI_Status_f2c(f, &t);
+	MPI_Get_count(&t, MPI_INT, &n);
+	say(" %d %d %d", t.MPI_SOURCE, t.MPI_TAG, n);
+}
+
+static void bytes_of_integers(void) {
+	int n = 1000 + rank, m;
+	MPI_Status s;
+	MPI_Sendrecv(&n, 1, MPI_INT, next(), 4, &m, 4, MPI_BYTE, before(), 4, W, &s);
+	MPI_Get_count(&s, MPI_BYTE, &n);
+	say(" %d of %d bytes", m, n);
+	m = rank == 0 ? 77 : 0;
+	MPI_Bcast(&m, rank == 0 ? 1 : 4, rank == 0 ? MPI_INT : MPI_BYTE, 0, W);
+	say(" %d", m);
+}

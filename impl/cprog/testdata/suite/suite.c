@@ -207,6 +207,9 @@ int main(int argc, char **argv) {
 	RUN(groups_divided)
 	RUN(own_errors)
 	RUN(elements_set)
+	RUN(parents)
+	RUN(status_in_fortran)
+	RUN(bytes_of_integers)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();
