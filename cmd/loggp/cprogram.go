@@ -27,7 +27,7 @@ type cprogram struct {
 
 func (c *cprogram) flags(f *pflag.FlagSet) {
 	f.SetInterspersed(false)
-	f.StringVar(&c.compute, "compute", "none", "C programs: what computing between calls takes: none, or measured, or measured*FACTOR")
+	f.StringVar(&c.compute, "compute", "none", "C programs: virtual time of computing between calls: none, measured, measured*FACTOR, or a clock rate such as 150MHz")
 	f.StringVar(&c.stack, "stack", "8MiB", "C programs: stack of each rank")
 	f.StringVar(&c.limit, "limit", "", "C programs: real time that a rank may compute without a call (default: any)")
 	f.BoolVar(&c.tag, "tag-output", false, "C programs: begin each line of output with the rank")
@@ -37,19 +37,7 @@ func (c *cprogram) flags(f *pflag.FlagSet) {
 func (c *cprogram) program(path string, args []string) (*cprog.Program, error) {
 	p := &cprog.Program{Path: path, Arguments: args, Tag: c.tag}
 	var err error
-	if c.compute != "none" {
-		factor, ok := strings.CutPrefix(c.compute, "measured")
-		p.Compute.Factor = 1
-		if factor != "" && ok {
-			var wrong error
-			factor, ok = strings.CutPrefix(factor, "*")
-			p.Compute.Factor, wrong = strconv.ParseFloat(factor, 64)
-			ok = ok && wrong == nil && p.Compute.Factor > 0 && p.Compute.Factor < 1e9
-		}
-		if !ok {
-			err = fmt.Errorf("--compute %s: it is none, measured, or measured*FACTOR with a factor such as 2.5", c.compute)
-		}
-	}
+	p.Compute, err = parseCompute(c.compute)
 	stack, wrong := unit.ParseSize(c.stack)
 	if p.Stack = stack; wrong != nil || stack < 16<<10 || stack > 1<<32 {
 		err = errors.Join(err, fmt.Errorf("--stack %s: it is a size from 16KiB to 4GiB", c.stack))
@@ -61,6 +49,40 @@ func (c *cprogram) program(path string, args []string) (*cprog.Program, error) {
 		}
 	}
 	return p, err
+}
+
+// parseCompute returns what --compute says.
+func parseCompute(s string) (cprog.Compute, error) {
+	switch s {
+	case "none":
+		return cprog.Compute{}, nil
+	case "measured":
+		return cprog.Compute{Factor: 1}, nil
+	}
+	if factor, ok := strings.CutPrefix(s, "measured*"); ok {
+		if x, err := strconv.ParseFloat(factor, 64); err == nil && x > 0 && x < 1e9 {
+			return cprog.Compute{Factor: x}, nil
+		}
+	} else if rate, err := parseClock(s); err == nil && rate >= 1 && rate <= 1e15 {
+		return cprog.Compute{Rate: rate}, nil
+	}
+	return cprog.Compute{}, fmt.Errorf("--compute %s: it is none, measured, measured*FACTOR with a factor such as 2.5, or a clock rate such as 150MHz", s)
+}
+
+// parseClock returns a clock rate in cycles a second, which is in Hz if it has no unit.
+func parseClock(s string) (float64, error) {
+	number, times := s, 1.0
+	for _, u := range []struct {
+		name  string
+		times float64
+	}{{"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}, {"Hz", 1}} {
+		if n, ok := strings.CutSuffix(s, u.name); ok {
+			number, times = strings.TrimSpace(n), u.times
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	return x * times, err
 }
 
 // onlyBuiltIn are the flags that programs in C do not have.
@@ -110,17 +132,20 @@ func (r *runs) runC(cmd *cobra.Command, args []string) error {
 	if job.Real() {
 		ends, err := r.timed(cmd, name, job, main)
 		if err != nil {
-			return p.Explain(err)
+			return err
 		}
 		return show(cmd, recording.Ends(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, r.platform, job.Library.Name), "Computing takes its own time.", ends))
 	}
 	record, err := job.Record(cmd.Context(), r.seed, r.protocol, r.most(), main)
 	if err != nil {
-		return fmt.Errorf("%s on %s: %w", name, job.Platform.Machine.Name, p.Explain(err))
+		return fmt.Errorf("%s on %s: %w", name, job.Platform.Machine.Name, err)
 	}
-	note := "Computing takes no time: --compute measured charges what it takes here."
-	if f := p.Compute.Factor; f > 0 {
-		note = fmt.Sprintf("Computing takes %g times what it takes here.", f)
+	note := "Computing takes no time; --compute measured charges the time that it takes here."
+	switch {
+	case p.Compute.Rate > 0:
+		note = fmt.Sprintf("Computing takes as many cycles as here, at %s: %.3g times the time that it takes here.", r.c.compute, p.Compute.Factor)
+	case p.Compute.Factor > 0:
+		note = fmt.Sprintf("Computing takes %g times the time that it takes here.", p.Compute.Factor)
 	}
 	document := recording.Run(fmt.Sprintf("%s, %d ranks, on %s, %s", name, job.Ranks, job.Platform.Machine.Name, job.Library.Name), note, record, r.profile)
 	if err := show(cmd, document); err != nil {

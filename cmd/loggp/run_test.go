@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/loggp/loggp/impl/cprog"
 )
 
 // Programs run on every platform, find their results right, and their times add up.
@@ -208,12 +210,27 @@ func TestRunRecord(t *testing.T) {
 		"--record is for libraries of MPI": {"run", "--platform", "t3d", "-n", "4", "--library", "aclmpl", "--record", "y.goal", "spheres"},
 		"--profile: it is for emulated":    {"run", "--platform", "shm", "--profile", "cg"},
 		"--compute: it is for emulated":    {"run", "--platform", "shm", "--compute", "measured", "./hello"},
+		"--compute fast: it is none":       {"run", "--platform", "t3d", "--compute", "fast", "./hello"},
 		"--record: on shm it is for":       {"run", "--platform", "shm", "--record", "y.goal", "spheres"},
 		"there is no directory none":       {"run", "--platform", "t3d", "--record", "none/y.goal", "cg"},
 	} {
 		var out, errs buffer
 		if status := run(t.Context(), args, &out, &errs); status == succeeded || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: status %d: %s", args, status, errs.String())
+		}
+	}
+}
+
+// --compute takes a factor or a clock rate.
+func TestComputeFlag(t *testing.T) {
+	for s, want := range map[string]cprog.Compute{"none": {}, "measured": {Factor: 1}, "measured*2.5": {Factor: 2.5}, "150MHz": {Rate: 150e6}, "2.1 GHz": {Rate: 2.1e9}, "1e9": {Rate: 1e9}} {
+		if got, err := parseCompute(s); err != nil || got != want {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "measured*", "measured*0", "measured2", "MHz", "-1GHz", "0", "inf"} {
+		if got, err := parseCompute(s); err == nil {
+			t.Errorf("%q: %v", s, got)
 		}
 	}
 }

@@ -53,9 +53,12 @@ type Program struct {
 // UsualStack is as large as that of a process on Linux usually is. Memory is taken when it is used.
 const UsualStack = 8 << 20
 
-// Compute says what computing between calls of MPI takes of virtual time: the time that it takes here, by a factor. The
-// zero value is no time at all, so that a run is the same every time.
-type Compute struct{ Factor float64 }
+// Compute says how much virtual time computing between calls of MPI takes. The zero value is none, so that a run is the
+// same every time.
+type Compute struct {
+	Factor float64 // times the time that it takes here
+	Rate   float64 // as many cycles as it takes here, at this number of cycles a second; Main sets Factor to this
+}
 
 // Main returns what a rank does, for mpi.Run. Before the run the program is checked: an error says what is wrong with the
 // file, or what is missing here. Close is to be called after the run.
@@ -63,6 +66,3 @@ func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
 // Close ends the use of the program.
 func (p *Program) Close() { p.close() }
-
-// Explain names, in an error of mpi.Run, the functions of MPI and the lines of the program in place of those of Go.
-func (p *Program) Explain(err error) error { return p.explain(err) }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -85,7 +86,7 @@ func run(t testing.TB, w device.World, o mpi.Options, p *Program) (string, error
 	}
 	defer p.Close()
 	err = mpi.Run(w, o, main)
-	return out.String(), p.Explain(err)
+	return out.String(), err
 }
 
 // emulated returns a world of a platform with its first library.
@@ -214,6 +215,8 @@ func TestWrongPrograms(t *testing.T) {
 		{"freed", "rank 1: MPI_Send (wrong.c:"},
 		{"stale", "MPI_ERR_REQUEST: the request was completed before, or freed, or is none"},
 		{"truncate", "rank 1: MPI_Recv (wrong.c:"},
+		{"overlap", fmt.Sprintf("bytes 0 to 3 of MPI_Irecv (wrong.c:%d), which is not complete", line("IS(\"overlap\")")+1)},
+		{"collective", fmt.Sprintf("rank 0: MPI_Bcast (wrong.c:%d)", line("strcmp(argv[1], \"collective\")"))},
 		{"again", "rank 1: MPI_Init (wrong.c:"},
 		{"early", "MPI_Comm_rank (wrong.c:"},
 	} {
@@ -274,6 +277,16 @@ func TestCompute(t *testing.T) {
 	if len(times[0]) == 0 || times[0] == times[1000] {
 		t.Errorf("computing takes no time: %q", times[1000])
 	}
+
+	// 100,000 additions, each of which needs the one before, take more than as many cycles.
+	w, o := emulated(t, simple, 2)
+	out, err := run(t, w, o, &Program{Path: build(t, "compute.c"), Compute: Compute{Rate: 1e6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := strconv.ParseFloat(strings.TrimSpace(out), 64); err != nil || s < 0.1 {
+		t.Errorf("at 1 MHz it takes %q seconds", out)
+	}
 }
 
 // A function that is not there fails when the program is linked, unless only functions that nobody calls call it: then a
@@ -310,6 +323,20 @@ func TestMainInLibrary(t *testing.T) {
 	if _, err := run(t, w, o, &Program{Path: path}); err != nil {
 		t.Error(err)
 	}
+}
+
+// Options of compilers that must not reach what is linked into programs.
+func TestOptions(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "empty")
+	for _, options := range [][]string{{"-x", "c"}, {"-static"}, {"-std=c89", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"}} {
+		compile(t, "testdata/empty.c", path, options...)
+		w, o := emulated(t, simple, 2)
+		if _, err := run(t, w, o, &Program{Path: path}); err != nil {
+			t.Errorf("%v: %v", options, err)
+		}
+	}
+	compile(t, "testdata/empty.c", filepath.Join(dir, "part.o"), "-r")
 }
 
 // The compiler may be one of C++.
@@ -358,24 +385,6 @@ func TestNoProgram(t *testing.T) {
 	for path, want := range map[string]string{"cprog.go": "compile it with 'loggp cc'", "/nowhere/x": "no such file"} {
 		if _, err := (&Program{Path: path}).Main(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
-		}
-	}
-}
-
-func BenchmarkPingPong(b *testing.B) {
-	w, o := emulated(b, simple, 2)
-	o.Check = false
-	if _, err := run(b, w, o, &Program{Path: build(b, "pingpong.c"), Arguments: []string{fmt.Sprint(b.N / 2)}}); err != nil {
-		b.Fatal(err)
-	}
-}
-
-func BenchmarkStart4096(b *testing.B) {
-	for b.Loop() {
-		w, o := emulated(b, simple, 4096)
-		o.Check = false
-		if _, err := run(b, w, o, &Program{Path: build(b, "empty.c")}); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

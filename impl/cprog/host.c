@@ -33,6 +33,7 @@ void loggp_swap(void **from, void *to);
 void loggp_boot(void);
 
 #if defined(__amd64__)
+#define ADD "addq %1, %0\n\t"
 __asm__(".text\n.p2align 4\n.hidden loggp_swap\n.globl loggp_swap\n.type loggp_swap,@function\nloggp_swap:\n"
         "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
         "  subq $8, %rsp\n  stmxcsr (%rsp)\n  fnstcw 4(%rsp)\n"
@@ -43,6 +44,7 @@ __asm__(".text\n.p2align 4\n.hidden loggp_swap\n.globl loggp_swap\n.type loggp_s
         ".hidden loggp_boot\n.globl loggp_boot\n.type loggp_boot,@function\nloggp_boot:\n"
         "  movq %rbx, %rdi\n  xorl %ebp, %ebp\n  call loggp_run\n  ud2\n.size loggp_boot,.-loggp_boot\n");
 #else
+#define ADD "add %0, %0, %1\n\t"
 __asm__(".text\n.p2align 4\n.hidden loggp_swap\n.globl loggp_swap\n.type loggp_swap,%function\nloggp_swap:\n"
         "  sub sp, sp, #176\n"
         "  stp x19, x20, [sp, #0]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n  stp x25, x26, [sp, #48]\n"
@@ -63,6 +65,19 @@ static int64_t now(void) {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+double loggp_cycles_a_second(void) {
+	enum { times = 20000, unrolled = 16 };
+	int64_t least = INT64_MAX;
+	for (int i = 0; i < 50; i++) {
+		uint64_t x = 0, one = 1;
+		int64_t begin = now();
+		for (int k = 0; k < times; k++) __asm__ volatile(ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD : "+r"(x) : "r"(one));
+		int64_t d = now() - begin;
+		if (d < least) least = d;
+	}
+	return 1e9 * times * unrolled / least;
 }
 
 __attribute__((visibility("hidden"), used)) void loggp_run(struct host_rank *h) { h->start(h->argc, h->argv); }

@@ -31,6 +31,10 @@ int loggp_prepare(void);
 // loggp_new makes a rank with a stack; NULL: errno says why not.
 struct host_rank *loggp_new(int64_t version, int64_t rank, uint64_t stack_size, int argc, char **argv, int stdin_is_open, int measure);
 
+// loggp_cycles_a_second measures the clock rate of this processor by additions, each of which needs the result of the one
+// before and takes one cycle. It takes some milliseconds; the fastest of many short runs counts.
+double loggp_cycles_a_second(void);
+
 // loggp_load loads a private copy of a program, whose file has an image, and returns NULL, or what is wrong, to be freed.
 char *loggp_load(struct host_rank *h, const char *image, uint64_t size);
 

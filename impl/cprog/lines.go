@@ -5,7 +5,6 @@ package cprog
 import (
 	"debug/dwarf"
 	"debug/elf"
-	"errors"
 	"sync"
 
 	"github.com/loggp/loggp/impl/mpi"
@@ -19,10 +18,10 @@ type lines struct {
 
 // site returns the line of the program at an address of this rank's copy, less one if it is where a call returns to.
 func (r *rank) site(pc uintptr) mpi.Site {
-	if r.h == nil || pc < uintptr(r.h.base) {
+	if pc < r.base {
 		return mpi.Site{}
 	}
-	return r.p.lines.of(r.p.Path, uint64(pc-uintptr(r.h.base))-1)
+	return r.p.lines.of(r.p.Path, uint64(pc-r.base)-1)
 }
 
 func (l *lines) of(path string, pc uint64) mpi.Site {
@@ -50,29 +49,4 @@ func (l *lines) of(path string, pc uint64) mpi.Site {
 		return mpi.Site{}
 	}
 	return mpi.Site{File: at.File.Name, Line: at.Line}
-}
-
-// explain puts the functions of MPI and lines of the program into an error that ranks did not make themselves.
-func (p *Program) explain(err error) error {
-	var deadlock *mpi.DeadlockError
-	if errors.As(err, &deadlock) {
-		for i := range deadlock.Waits {
-			w := &deadlock.Waits[i]
-			w.At = mpi.Site{}
-			if r := p.of(w.Rank); r != nil && w.Call != "" {
-				w.At = r.site(r.now.from)
-				if r.now.args != nil {
-					w.Call = r.name()
-				}
-			}
-		}
-	}
-	return err
-}
-
-func (p *Program) of(rank int) *rank {
-	if rank < 0 || rank >= len(p.ranks) {
-		return nil
-	}
-	return p.ranks[rank]
 }

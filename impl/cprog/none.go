@@ -14,6 +14,4 @@ func (p *Program) main() (func(*mpi.Comm) error, error) { return nil, errors.New
 
 func (p *Program) close() {}
 
-func (p *Program) explain(err error) error { return err }
-
 const missing = "this loggp cannot run C programs: build it on Linux for amd64 or arm64 with a C compiler and CGO_ENABLED=1"

@@ -66,6 +66,9 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if err := prepare(); err != nil {
 		return nil, err
 	}
+	if p.Compute.Rate > 0 {
+		p.Compute.Factor = float64(C.loggp_cycles_a_second()) / p.Compute.Rate
+	}
 	if p.Limit > 0 || p.Context != nil {
 		ctx := p.Context
 		if ctx == nil {
@@ -149,7 +152,7 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	if err := p.load(h); err != nil {
 		return nil, outOfMappings(err)
 	}
-	r := &rank{p: p, h: h, world: c}
+	r := &rank{p: p, h: h, base: uintptr(h.base), world: c}
 	r.setup()
 	p.mu.Lock()
 	if p.ranks == nil {

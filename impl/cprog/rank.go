@@ -25,6 +25,7 @@ import (
 type rank struct {
 	p     *Program
 	h     *C.struct_host_rank
+	base  uintptr // where its copy of the program was loaded
 	world *mpi.Comm
 
 	now     call   // the function that the program is in
@@ -44,7 +45,8 @@ type call struct {
 	comm    *mpi.Comm // whose handler gets its errors
 	result  int64
 	real    float64
-	pending bool // the error that it makes is told by statuses
+	pending bool  // the error that it makes is told by statuses
+	told    int32 // the error code that the program gives to an error handler; 0: none
 }
 
 // args are the arguments of a function, one word each.
@@ -95,7 +97,12 @@ func setText(at uintptr, s string, room int, length uintptr) {
 	}
 }
 
+// Here and Site are for errors of other calls than the one that fails.
+func (r *rank) Here() (call string, at uintptr) { return r.name(), r.now.from }
+func (r *rank) Site(at uintptr) mpi.Site        { return r.site(at) }
+
 func (r *rank) setup() {
+	r.world.SetCaller(r)
 	r.attempt = r.handle
 	r.handles.init(r.world)
 }
@@ -133,7 +140,7 @@ func (r *rank) serve() {
 	before := r.now
 	h := &r.h.r
 	r.now = call{comm: r.world, number: int(h.call), args: args(unsafe.Pointer(h.args)), from: uintptr(h.caller)}
-	if err := r.world.Catch(r.attempt); err != nil {
+	if err := r.world.Catch(r.attempt); err != nil && r.now.told == 0 {
 		r.now.result = int64(r.code(err))
 	}
 	h.result, h.real = C.int64_t(r.now.result), C.double(r.now.real)

@@ -24,7 +24,7 @@ type call struct {
 	name   string
 	runs   []interval // its memory
 	frames int
-	stack  [20]uintptr // from the library down to the program
+	stack  [20]uintptr // from the library down to the program, or where Caller says that it was made
 	next   *call
 }
 
@@ -104,8 +104,12 @@ func (r *Rank) called() *call {
 	} else {
 		r.overlap.spare = c.next
 	}
-	c.name, c.runs = r.call, c.runs[:0]
-	c.frames = runtime.Callers(1, c.stack[:])
+	c.name, c.runs, c.frames = r.call, c.runs[:0], 0
+	if r.caller != nil {
+		c.name, c.stack[0] = r.caller.Here()
+	} else {
+		c.frames = runtime.Callers(1, c.stack[:])
+	}
 	return c
 }
 
@@ -113,6 +117,9 @@ func (r *Rank) called() *call {
 func (r *Rank) shared(x, y interval, why string) {
 	from, to := max(x.from, y.from), min(x.to, y.to)
 	at := r.cfg.site(y.of.stack[:y.of.frames])
+	if r.caller != nil {
+		at = r.caller.Site(y.of.stack[0])
+	}
 	r.Fail(ErrBuffer, "%s of this call and %s of %s%s, which is not complete, are the same memory: %s",
 		x.bytes(from, to), y.bytes(from, to), y.of.name, at.Beside(), why)
 }
@@ -121,6 +128,13 @@ func (r *Rank) shared(x, y interval, why string) {
 func (x interval) bytes(from, to uintptr) string {
 	first := x.first + int(from-x.from)
 	return fmt.Sprintf("bytes %d to %d", first, first+int(to-from)-1)
+}
+
+// unwatch ends the watch of an operation that has failed. A program that returns errors uses its memory again.
+func (r *Rank) unwatch(o *Op) {
+	if r.overlap != nil {
+		r.overlap.forget(o)
+	}
 }
 
 // forget ends the watch of an operation.

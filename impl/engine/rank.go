@@ -43,6 +43,12 @@ func (c *Config) here() Site {
 	return c.site(stack[:runtime.Callers(2, stack)])
 }
 
+// Caller locates the calls of a program that is not written in Go, on whose stacks goroutines say nothing.
+type Caller interface {
+	Here() (call string, at uintptr) // the call that the program is in, and where it makes it
+	Site(at uintptr) Site
+}
+
 // Rank is the message passing of one rank. It may not be copied.
 //
 // A program's call enters here (Enter), becomes operations, and goes on in the rank's engine.
@@ -57,6 +63,7 @@ type Rank struct {
 	waits    waiting  // what the rank waits for; nil: nothing
 	unused   *Op      // operations to use again
 	overlap  *overlap // nil: the program is not checked
+	caller   Caller   // nil: the program is written in Go
 	unpriced bool     // work takes its own time
 	heeds    bool     // calls are told to somebody
 	traffic  Traffic  // so far
@@ -88,6 +95,10 @@ func (r *Rank) Setup(port device.Port, e Engine, cfg *Config) {
 
 // Port returns the rank's port.
 func (r *Rank) Port() device.Port { return r.port }
+
+// SetCaller says who locates the program's calls. Caller returns it; nil: the stacks of goroutines do.
+func (r *Rank) SetCaller(c Caller) { r.caller = c }
+func (r *Rank) Caller() Caller     { return r.caller }
 
 // Unpriced reports whether work takes its own time, so that an engine need not charge any.
 func (r *Rank) Unpriced() bool { return r.unpriced }
@@ -168,6 +179,7 @@ func (r *Rank) Check(o *Op, context uint32, src, tag int32, size int, s Signatur
 // truncated fails with a message that is too long. Tags of collective operations are not the
 // program's.
 func (r *Rank) truncated(o *Op, context uint32, src, tag int32, size int) {
+	r.unwatch(o)
 	if context%2 == 1 {
 		r.mustMatch(context, src, tag)
 		r.FailWith(int(src), ErrTruncate, "%s sent %d bytes where %d were expected: the ranks do not give as much as they take", r.Name(src, context), size, len(o.Buf))
@@ -184,6 +196,7 @@ func (r *Rank) compare(o *Op, context uint32, src, tag int32, size int, s Signat
 	if s == want || s == 0 || want == 0 || size == 0 {
 		return
 	}
+	r.unwatch(o)
 	if context%2 == 1 {
 		r.mustMatch(context, src, tag)
 		r.FailWith(int(src), ErrType, "%s gives %s, and this one takes %s", r.Name(src, context), r.types(s), r.types(want))

@@ -83,7 +83,12 @@ func (j *job) wait(rank int) *Wait {
 	}
 	c := j.worlds[rank]
 	w := c.e.Waits()
-	return &Wait{Rank: rank, Call: w.Call, At: j.sites.Of(rank), For: check.WaitsFor(w, c.state.name), On: check.Blocker(w), Has: check.Arrived(w, c.state.name)}
+	out := &Wait{Rank: rank, Call: w.Call, At: j.sites.Of(rank), For: check.WaitsFor(w, c.state.name), On: check.Blocker(w), Has: check.Arrived(w, c.state.name)}
+	if x := c.e.Caller(); x != nil && w.Call != "" {
+		call, at := x.Here()
+		out.Call, out.At = call, x.Site(at)
+	}
+	return out
 }
 
 // stopped notes where a rank is that does not come to its end. It is called by a deferred function.
@@ -131,13 +136,16 @@ func (s *state) name(world int, context uint32) string {
 	return name
 }
 
+// SetCaller says who locates the calls of this rank's program, if it is not written in Go.
+func (c *Comm) SetCaller(x engine.Caller) { c.e.SetCaller(x) }
+
 // noteCollective begins a collective operation whose messages have a tag. In programs that are
 // checked it notes where: ranks make these calls in the same order, so a rank finds another's by
 // its number.
 func (c *Comm) noteCollective(tag int) {
 	c.e.Expect(tag)
 	if c.state.calls != nil {
-		c.state.calls.Note(c.context, c.members, c.e.Call(), tag)
+		c.state.calls.Note(c.context, c.members, c.e.Call(), tag, c.e.Caller())
 	}
 }
 

@@ -45,6 +45,11 @@ static int wrong(const char *how, int argc) {
 		MPI_Isend(z, 4, MPI_INT, 1, 0, MPI_COMM_WORLD, &q);
 		MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
+	IS("overlap") {
+		MPI_Irecv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &q);
+		MPI_Irecv(&x, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &old);
+	}
+	IS("collective") MPI_Barrier(MPI_COMM_WORLD);
 	IS("again") MPI_Init(NULL, NULL);
 	return x;
 }
@@ -56,6 +61,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	printf("rank %d, without the end of the line", rank);
 	if (rank == 1) x = wrong(argv[1], argc);
+	else if (strcmp(argv[1], "collective") == 0) MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	else MPI_Recv(&x, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	MPI_Finalize();
 	return x;

@@ -50,19 +50,25 @@ type history struct {
 // Looking up its line takes several times as long as noting the stack.
 type call struct {
 	name   string
-	tag    int // of its messages
-	stack  [deep]uintptr
+	tag    int           // of its messages
+	stack  [deep]uintptr // if a Caller locates it, its place alone
 	frames int
+	caller engine.Caller
 }
 
-func (c *call) site() Site { return SiteOf(c.stack[:c.frames]) }
+func (c *call) site() Site {
+	if c.caller != nil {
+		return c.caller.Site(c.stack[0])
+	}
+	return SiteOf(c.stack[:c.frames])
+}
 
 // remembered is how many calls are kept: how far ranks may be apart for one to know of another's
 // call. deep is how many frames a stack has from the library to the program at most.
 const remembered, deep = 32, 12
 
-// Note adds a call on a communicator of some ranks of the job; nil: all.
-func (x Calls) Note(context uint32, members []int, name string, tag int) {
+// Note adds a call on a communicator of some ranks of the job; nil: all. The caller is nil for programs in Go.
+func (x Calls) Note(context uint32, members []int, name string, tag int, caller engine.Caller) {
 	h := x[context]
 	if h == nil {
 		h = &history{members: members}
@@ -72,7 +78,12 @@ func (x Calls) Note(context uint32, members []int, name string, tag int) {
 		h.last = append(h.last, call{})
 	}
 	c := &h.last[h.n%remembered]
-	c.name, c.tag, c.frames = name, tag, runtime.Callers(2, c.stack[:])
+	c.name, c.tag, c.frames, c.caller = name, tag, 0, caller
+	if caller != nil {
+		c.name, c.stack[0] = caller.Here()
+	} else {
+		c.frames = runtime.Callers(2, c.stack[:])
+	}
 	h.n++
 }
 
