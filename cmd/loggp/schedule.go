@@ -20,11 +20,11 @@ type makeSchedule struct {
 	seed                             uint64
 }
 
-// compositions are what makes a schedule of others.
+// compositions are the commands that take schedules.
 var compositions = []struct{ name, what string }{
-	{"append", "of several files: each rank begins with a file when it has ended the one before"},
-	{"merge", "of several files: they run at the same time, each on ranks of its own (--placement)"},
-	{"check", "of one file: whether it is correct and ends; prints nothing if so"},
+	{"append", "run several files one after the other: each rank begins a file when it has ended the one before"},
+	{"merge", "run several files at the same time, each on ranks of its own (--placement)"},
+	{"check", "check that a file is correct and that its schedule ends"},
 }
 
 func scheduleCommand() *cobra.Command {

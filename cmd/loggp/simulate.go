@@ -45,10 +45,10 @@ func simulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate FILE.goal|-",
 		Short: "Compute when a communication schedule ends, by LogGOPS",
-		Long: `simulate reads a schedule, in GOAL text or as LogGOPSim's txt2bin writes it, also compressed by gzip, and computes when each rank has
-finished by LogGOPS. It prints the finishing time and where the time of the critical path went.
+		Long: `simulate reads a schedule, in GOAL text or in the format of LogGOPSim's txt2bin, also compressed by gzip, and computes by LogGOPS when each
+rank finishes. It prints the finishing time and where the time of the critical path went.
 
-Dialect loggp has the rules of this program; loggopsim and lgs compute what LogGOPSim and the LogGOPSim of ATLAHS do. See docs/schedule.md.`,
+Dialect loggp follows the rules of this program; loggopsim and lgs reproduce the results of LogGOPSim and of the LogGOPSim of ATLAHS. See docs/schedule.md.`,
 		Example: `  loggp schedule bcast --algorithm binomial -n 64 --size 4KiB -o bcast.goal
   loggp simulate bcast.goal --loggops L=2500ns,o=1500ns,g=1000ns,G=6ns,S=65535
   loggp simulate bcast.goal --dialect loggopsim --finish finish.csv
@@ -62,16 +62,16 @@ Dialect loggp has the rules of this program; loggopsim and lgs compute what LogG
 	f := cmd.Flags()
 	f.StringVar(&s.params, "params", "", "file of parameters, as 'loggp fit -o' keeps them")
 	f.StringVar(&s.platform, "platform", "", "take the parameters of this machine, fitted to small schedules that it runs: a name of 'loggp platforms', a file, shm or tcp")
-	f.StringVar(&s.library, "library", "", "library of the machine, or where the parameters are of several")
-	f.StringVar(&s.place, "place", "", "place, where the parameters are of several")
-	f.StringVar(&s.loggops, "loggops", schedule.Default.String(), "parameters; those not given are 0, and without S no message waits for its receive")
+	f.StringVar(&s.library, "library", "", "library of the machine, or of the parameters if the file has several")
+	f.StringVar(&s.place, "place", "", "place of the parameters if the file has several")
+	f.StringVar(&s.loggops, "loggops", schedule.Default.String(), "parameters; omitted ones are 0, and without S no message waits for its receive")
 	s.dialect = chosen(cmd, "dialect", schedule.Dialects, schedule.LogGP.String(), "rules by which a schedule takes time")
 	f.StringVar(&s.finish, "finish", "", "file for the finishing time of each rank: rank,finish_ns")
 	f.BoolVar(&s.path, "critical-path", false, "print the critical path, and how the finishing time changes with each parameter")
-	f.StringVar(&s.sweep, "sweep", "", "finishing times for values of a parameter: L=FROM..TO/STEP, or another of o, g, G, O and S")
-	f.StringSliceVar(&s.tolerance, "tolerance", nil, "how far L may grow until the finishing time has grown by 1%, or by each of 1%,2%,5%")
-	f.StringVar(&s.noise, "noise", "", "time that others take from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
-	f.Uint64Var(&s.seed, "seed", 1, "of noise")
+	f.StringVar(&s.sweep, "sweep", "", "print finishing times for values of a parameter: L=FROM..TO/STEP, or the same of o, g, G, O or S")
+	f.StringSliceVar(&s.tolerance, "tolerance", nil, "print how far L may grow until the finishing time grows by 1%, or by each of 1%,2%,5%")
+	f.StringVar(&s.noise, "noise", "", "time that an operating system takes from CPUs: period=1ms,length=20us, or a file of detours (docs/schedule.md)")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the noise")
 	f.StringVarP(&s.output, "output", "o", "", courseHelp)
 	printing(cmd)
 	return cmd

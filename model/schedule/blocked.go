@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Blocked says which operations can never end, and why.
+// Blocked is the error of a schedule that does not end: the operations that can never end, and why.
 type Blocked struct {
-	Receives int // that were posted and have no message
-	Messages int // that have arrived, or were announced, and have no receive
+	Receives int // posted receives without a message
+	Messages int // messages that have arrived, or were announced, without a receive
 	Waiting  int // operations that have not begun
 
-	// Cycle are operations that wait for each other, each for the next one, and the last one for the
-	// first. It is empty if there is no cycle.
+	// Cycle is operations each of which waits for the next, and the last for the first; empty if there
+	// is no cycle.
 	Cycle []Location
 
-	// Unmatched are the first operations for which there is no partner, not even one that has not begun.
+	// Unmatched is the first operations that no other operation matches.
 	Unmatched []Location
 }
 
-// Location is an operation and where it stands.
+// Location is an operation and its place in the file.
 type Location struct {
 	File string
 	Line int // 0: unknown
@@ -45,14 +45,15 @@ func (s *Schedule) location(op uint32) Location {
 
 func (b *Blocked) Error() string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "the schedule does not end: %d receives have no message, %d messages have no receive, and %d operations have not begun", b.Receives, b.Messages, b.Waiting)
+	fmt.Fprintf(&t, "the schedule does not end: %d receives without a message, %d messages without a receive, %d operations not begun", b.Receives, b.Messages, b.Waiting)
 	if len(b.Cycle) > 0 {
-		t.WriteString("; these wait for each other in a cycle:")
+		t.WriteString("; a cycle of operations that wait for each other:")
 		for i, l := range b.Cycle {
-			fmt.Fprintf(&t, "\n  %v, waits for the next", l)
+			next := "next"
 			if i == len(b.Cycle)-1 {
-				t.WriteString("\n  and this one for the first")
+				next = "first"
 			}
+			fmt.Fprintf(&t, "\n  %v, waits for the %s", l, next)
 		}
 	}
 	for i, l := range b.Unmatched {
@@ -72,13 +73,13 @@ func (b *Blocked) Error() string {
 	return t.String()
 }
 
-// What is looked for and shown of operations without a partner.
+// Limits of the search for operations without a partner, and of what is shown of them.
 const (
 	shownUnmatched = 10
 	mostLooked     = 1000
 )
 
-// blocked explains why a run has stopped.
+// blocked explains why a run has stopped before all operations ended.
 func (r *run) blocked() *Blocked {
 	b := &Blocked{}
 	const (

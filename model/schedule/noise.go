@@ -11,9 +11,9 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Noise is what takes CPUs away from a schedule: detours, such as those of an operating system, that
-// recur with a period. Every rank is at another place of the period when it begins, as the seed
-// says. Work on a CPU goes on after a detour where it was. A nil Noise takes nothing.
+// Noise is time that an operating system takes from the CPUs of a schedule: detours that recur with a
+// period. Each rank begins at a random point of the period, drawn from the seed. A detour suspends
+// the work of a CPU. A nil Noise has no detours.
 type Noise struct {
 	detours []detour // in the order of their starts
 	period  uint64
@@ -21,7 +21,7 @@ type Noise struct {
 	free    uint64 // of a period, without detours
 }
 
-// detour is a time without work. before is how much time of the period is for work before it.
+// detour is an interval without work. before is the time for work in the period before it.
 type detour struct{ from, to, before uint64 }
 
 // ParseNoise reads noise such as period=1ms,length=20us: one detour in each period.
@@ -45,9 +45,9 @@ func ParseNoise(s string, seed uint64) (*Noise, error) {
 	return newNoise([]detour{{from: 0, to: uint64(length)}}, uint64(period), seed)
 }
 
-// ReadNoise reads the detours of one period: in each line when one begins and how long it is, in
-// nanoseconds, in the order of their starts; the last line has the period alone. Lines that begin
-// with # are comments.
+// ReadNoise reads the detours of one period: in each line the start and the length of a detour in
+// nanoseconds, in the order of their starts. The last line has only the period. Lines that begin with
+// # are comments.
 func ReadNoise(in io.Reader, name string, seed uint64) (*Noise, error) {
 	var detours []detour
 	period := uint64(0)

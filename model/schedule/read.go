@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 )
 
-// DefaultMemory is how many bytes a schedule that is read may take if nothing else is said.
+// DefaultMemory is the default limit of the bytes of memory of a schedule that is read.
 const DefaultMemory = 16 << 30
 
-// Error is what is wrong in a file, and where. Of a binary file Line is 0 and Column the number of
+// Error is an error in a file and its place. In a binary file Line is 0, and Column is the number of
 // the byte, from 0.
 type Error struct {
 	File         string
@@ -30,9 +30,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Text)
 }
 
-// Read reads a schedule: GOAL text, or what LogGOPSim's txt2bin makes of it, either also compressed
-// by gzip. name is that of the file, for errors. The schedule takes at most the given number of
-// bytes of memory; 0: DefaultMemory. What is wrong in the file is an *Error.
+// Read reads a schedule in GOAL text or in the binary format of LogGOPSim's txt2bin, either of which
+// may be compressed by gzip. name is the name of the file, for errors. The schedule takes at most the
+// given number of bytes of memory; 0: DefaultMemory. An error in the file is an *Error.
 func Read(r io.Reader, name string, memory int64) (*Schedule, error) {
 	if memory <= 0 {
 		memory = DefaultMemory
@@ -61,7 +61,7 @@ func cutShort(err error) error {
 	return err
 }
 
-// Bytes of memory that an operation and a dependency take.
+// Memory of an operation and of a dependency, in bytes.
 const (
 	opMemory  = 24 + 4 + 4
 	depMemory = 4
@@ -70,7 +70,7 @@ const (
 // chunkSize is how much text one worker reads at a time, about.
 const chunkSize = 1 << 20
 
-// text reads GOAL text. Ranks do not know of each other, so chunks of whole ranks are read in
+// text reads GOAL text. Ranks do not refer to each other, so chunks of whole ranks are read in
 // parallel.
 type text struct {
 	name   string

@@ -172,13 +172,13 @@ func TestBlocked(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{
 			"num_ranks 2\nrank 0 {\nr: recv 8b from 1\ns: send 8b to 1\ns requires r\n}\nrank 1 {\nr: recv 8b from 0\ns: send 8b to 0\ns requires r\n}\n",
-			"the schedule does not end: 2 receives have no message, 0 messages have no receive, and 2 operations have not begun; these wait for each other in a cycle:\n" +
+			"the schedule does not end: 2 receives without a message, 0 messages without a receive, 2 operations not begun; a cycle of operations that wait for each other:\n" +
 				"  test.goal:3: rank 0: recv 8b from 1, waits for the next\n  test.goal:9: rank 1: send 8b to 0, waits for the next\n" +
-				"  test.goal:8: rank 1: recv 8b from 0, waits for the next\n  test.goal:4: rank 0: send 8b to 1, waits for the next\n  and this one for the first",
+				"  test.goal:8: rank 1: recv 8b from 0, waits for the next\n  test.goal:4: rank 0: send 8b to 1, waits for the first",
 		},
 		{
 			"num_ranks 2\nrank 0 {\nrecv 8b from 1 tag 4\n}\nrank 1 {\nsend 8b to 0 tag 5\n}\n",
-			"the schedule does not end: 1 receives have no message, 1 messages have no receive, and 0 operations have not begun; without a partner:\n" +
+			"the schedule does not end: 1 receives without a message, 1 messages without a receive, 0 operations not begun; without a partner:\n" +
 				"  test.goal:3: rank 0: recv 8b from 1 tag 4: nothing that is sent to it matches\n  test.goal:6: rank 1: send 8b to 0 tag 5: no receive matches",
 		},
 	} {

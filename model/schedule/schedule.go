@@ -1,10 +1,10 @@
-// Package schedule has communication schedules: what each rank sends, receives and computes, and
-// which of it must be over before something else begins.
+// Package schedule represents communication schedules: the operations by which each rank sends,
+// receives and computes, and their dependencies.
 //
 // Schedules are read from and written to GOAL files (Hoefler, Siebert and Lumsdaine, Group Operation
-// Assembly Language, ICPP 2009). Simulate computes when each rank has finished by LogGOPS (Hoefler,
-// Schneider and Lumsdaine, LogGOPSim, HPDC 2010), in one of three dialects. A schedule says nothing
-// of the machine, and the simulation knows nothing of networks beyond the parameters.
+// Assembly Language, ICPP 2009). Simulate computes when each rank finishes by the LogGOPS model
+// (Hoefler, Schneider and Lumsdaine, LogGOPSim, HPDC 2010), in one of three dialects. A schedule is
+// independent of the machine. The simulation has no network beyond the parameters.
 package schedule
 
 import (
@@ -60,14 +60,14 @@ type Op struct {
 // String prints the operation as in a GOAL file.
 func (o Op) String() string { return string(o.append(nil)) }
 
-// Schedule is what all ranks do. It is not changed after it was built, so that simulations may share
-// it. Operations are numbered from 0 in the order of ranks and, in each rank, of the file.
+// Schedule is the operations of all ranks. It is immutable, so simulations may share it. Operations
+// are numbered from 0 in the order of ranks and, within a rank, of the file.
 type Schedule struct {
 	first []uint32 // operations of rank r: first[r] up to first[r+1]
 	ops   []Op
 	lines []uint32 // of the file, by operation; empty: unknown
-	after []uint32 // what depends on operation i: deps[after[i]:after[i+1]]
-	deps  []uint32 // operations, twice their number; plus 1 if they wait for the start only
+	after []uint32 // the dependants of operation i are deps[after[i]:after[i+1]]
+	deps  []uint32 // twice the number of an operation, plus 1 if it waits for the start only
 	cpus  int      // 1 + the largest index that is used
 	nics  int
 	wild  bool // an operation is for any source or any tag
@@ -90,15 +90,15 @@ func (s *Schedule) NICs() int { return s.nics }
 // Of returns the operations of a rank. They must not be changed.
 func (s *Schedule) Of(rank int) []Op { return s.ops[s.first[rank]:s.first[rank+1]] }
 
-// Ssend is the name of a call with one operation, a synchronous send: it ends when its receive has
-// begun. A program that runs the schedule sends it so. A simulation takes it for a standard send.
+// Ssend is the name of a Call of one synchronous send, which ends when its receive has begun. A
+// program that runs the schedule sends it synchronously; a simulation takes it for a standard send.
 const Ssend = "Ssend"
 
 // Call is a call of a recorded program whose messages belong together, such as Alltoallv. In a file it
 // is a comment above its operations: "// Alltoallv: 14 operations".
 type Call struct {
 	Name       string
-	First, Ops int // in the operations of the rank: the first one, and how many there are
+	First, Ops int // index of the first operation in the rank, and number of operations
 }
 
 // call is a Call with the number of its first operation among those of all ranks, or of a part.
@@ -107,7 +107,7 @@ type call struct {
 	first, ops uint32
 }
 
-// Calls returns the calls of a rank that are known, in order.
+// Calls returns the named calls of a rank, in order.
 func (s *Schedule) Calls(rank int) []Call {
 	from, to := s.first[rank], s.first[rank+1]
 	at, _ := slices.BinarySearchFunc(s.calls, from, func(c call, op uint32) int { return cmp.Compare(c.first, op) })
@@ -121,14 +121,14 @@ func (s *Schedule) Calls(rank int) []Call {
 	return all
 }
 
-// Dependant is an operation that waits for another one of its rank.
+// Dependant is an operation that waits for another operation of its rank.
 type Dependant struct {
 	Op    int  // index in the operations of the rank
 	Start bool // it waits for the start (irequires), not for the end
 }
 
-// Dependants returns what waits for operation i of a rank, in the order of the file. With
-// multiplicity: an operation may wait twice for another.
+// Dependants returns the operations that wait for operation i of a rank, in the order of the file. An
+// operation that waits for it twice is there twice.
 func (s *Schedule) Dependants(rank, i int) []Dependant {
 	op := s.first[rank] + uint32(i)
 	var out []Dependant
@@ -138,7 +138,7 @@ func (s *Schedule) Dependants(rank, i int) []Dependant {
 	return out
 }
 
-// where says where an operation stands: file and line, if known, rank and text.
+// where returns the file and line of an operation, if known, its rank and its text.
 func (s *Schedule) where(op uint32) string { return s.location(op).String() }
 
 // part is consecutive ranks of a schedule while it is built. Numbers of operations count from its
@@ -161,7 +161,7 @@ type part struct {
 // pair is a dependency between operations of a part.
 type pair struct {
 	before, after uint32 // after as in Schedule.deps
-	line, column  uint32 // where it stands
+	line, column  uint32 // its place in the file
 }
 
 // begin begins the next rank.
@@ -190,8 +190,8 @@ func bit(b bool) uint32 {
 	return 0
 }
 
-// end orders the dependencies of the rank by the operation that others wait for, and keeps their
-// order otherwise. It returns one that is in a cycle, or nil.
+// end sorts the dependencies of the rank by the operation that is waited for, stably. It returns a
+// dependency that is in a cycle, or nil.
 func (p *part) end() *pair {
 	from := p.first[len(p.first)-1]
 	n := uint32(len(p.ops)) - from
@@ -246,7 +246,7 @@ func (p *part) cycle(from, n uint32) *pair {
 			}
 		}
 	}
-	// What waits for ever is in a cycle or behind one. Going back from it leads into the cycle.
+	// An operation that waits for ever is in a cycle or depends on one: going back leads into the cycle.
 	at, seen := uint32(math.MaxUint32), map[uint32]bool{}
 	for i, w := range waits {
 		if w > 0 {
@@ -330,8 +330,8 @@ func join(name string, parts []*part) *Schedule {
 }
 
 // Builder builds a schedule rank by rank, for generators and recordings. The zero value has no
-// ranks. Its methods panic if they are called in the wrong order or with operations that do not
-// exist; what depends on data, such as a target that is no rank, is an error of Schedule.
+// ranks. The methods panic if they are called in the wrong order or with operations that do not
+// exist. Errors in the data, such as a peer that is not a rank, are returned by Schedule.
 type Builder struct {
 	part part
 	err  error
@@ -365,12 +365,12 @@ func (b *Builder) Add(o Op) int {
 	return int(b.part.add(o) - b.part.first[len(b.part.first)-1])
 }
 
-// Call says that the next n operations of the rank belong to a call of the program.
+// Call names the call of the program to which the next n operations of the rank belong.
 func (b *Builder) Call(name string, n int) {
 	b.part.calls = append(b.part.calls, call{name, uint32(len(b.part.ops)), uint32(n)})
 }
 
-// Ops returns how many operations there are in all ranks.
+// Ops returns the number of operations of all ranks so far.
 func (b *Builder) Ops() int { return len(b.part.ops) }
 
 // Depend makes operation after of the rank wait for the end of operation before, or for its start.

@@ -10,22 +10,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Derivative says how the finishing time grows with a parameter: by Right for each unit that the
-// parameter grows, and falls by Left for each that it falls. L, o and g have no unit then: a
-// derivative counts how often the parameter is on the critical path. Those of G and O count bytes.
-// Where paths are equally long the sides differ. Left of a parameter that is 0 is NaN.
+// Derivative is the one-sided derivatives of the finishing time by a parameter: Right if the parameter
+// grows, Left if it falls. For L, o and g they count how often the parameter is on the critical path,
+// for G and O they count bytes. They differ if several paths are equally long. Left of a parameter
+// that is 0 is NaN.
 type Derivative struct {
 	Name        string
 	Left, Right float64
 }
 
 // Sensitivity returns the derivatives of the finishing time by L, o, g, G and O. They are exact: a
-// simulation runs in units so small that a change of a parameter by one of them reorders nothing but
-// what happens at the same time. A schedule whose times are too long for that, or whose path has too
-// many bytes, gives NaN. Noise and dialect LGS, which cuts times, have no derivatives.
+// second simulation has a unit of time so small that a parameter that changes by one unit reorders
+// only simultaneous events. If times are too long or the path has too many bytes for that, a
+// derivative is NaN. With noise, and in dialect LGS, which truncates times, there are none.
 func (s *Schedule) Sensitivity(o Options) ([]Derivative, error) {
 	if o.Noise != nil || o.Dialect == LGS {
-		return nil, errors.New("derivatives: with noise, and in dialect lgs, the finishing time is no smooth function of the parameters")
+		return nil, errors.New("derivatives: with noise, and in dialect lgs, the finishing time is not a smooth function of the parameters")
 	}
 	o.Explain = false
 	base, err := s.Simulate(o)
@@ -149,11 +149,10 @@ func (s *Schedule) Sweep(o Options, params []Params) ([]Point, error) {
 	return points, err
 }
 
-// Tolerance returns how large L may be while the finishing time is at most what it is now and the
-// given part of it more, such as 0.01: a time longer by one step, a picosecond or in the reference
-// dialects a nanosecond, exceeds it. ok is false if no L that a parameter may have does. The
-// finishing time is convex in L as long as the order of events does not change, which makes the
-// search short, but the result does not depend on it.
+// Tolerance returns an L with which the finishing time grows by at most the given part, such as 0.01,
+// while an L longer by one step, a picosecond or in the reference dialects a nanosecond, exceeds
+// that. ok is false if no allowed L exceeds it. The finishing time is convex in L as long as the
+// order of events does not change; the search uses that to be short, but does not rely on it.
 func (s *Schedule) Tolerance(o Options, part float64) (most unit.Time, ok bool, err error) {
 	base, err := s.Simulate(Options{Params: o.Params, Dialect: o.Dialect, Noise: o.Noise})
 	if err != nil {

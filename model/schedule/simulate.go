@@ -14,9 +14,9 @@ type Dialect uint8
 
 // The dialects. docs/schedule.md compares them.
 const (
-	LogGP     Dialect = iota // the rules of this project: see loggp.go
-	LogGOPSim                // those of LogGOPSim at commit 76451de: see loggopsim.go
-	LGS                      // those of the LogGOPSim of ATLAHS at commit 8837294: see lgs.go
+	LogGP     Dialect = iota // the rules of this project, see loggp.go
+	LogGOPSim                // LogGOPSim at commit 76451de, see loggopsim.go
+	LGS                      // the LogGOPSim of ATLAHS at commit 8837294, see lgs.go
 )
 
 // Dialects are the names of all dialects.
@@ -24,18 +24,18 @@ var Dialects = []string{"loggp", "loggopsim", "lgs"}
 
 func (d Dialect) String() string { return Dialects[d] }
 
-// Options say how a schedule is simulated.
+// Options are the options of a simulation.
 type Options struct {
 	Params  Params
 	Dialect Dialect
-	Noise   *Noise // of CPUs, in dialect LogGP; nil: none
-	Explain bool   // keep what Path needs: about 16 bytes an event
+	Noise   *Noise // for dialect LogGP only; nil: none
+	Explain bool   // record what Path and Recording need, about 16 bytes an event
 }
 
-// Result is what a simulation finds.
+// Result is the result of a simulation.
 type Result struct {
-	Finish   []unit.Time // of each rank: when its last CPU is free
-	Last     unit.Time   // the latest
+	Finish   []unit.Time // by rank: when its last CPU becomes free
+	Last     unit.Time   // the latest of these
 	LastRank int         // the first rank that finishes then
 	Events   int         // operations and messages, as LogGOPSim counts them
 	Messages int
@@ -44,14 +44,14 @@ type Result struct {
 	run *run
 }
 
-// Warning is something that a simulation found doubtful.
+// Warning is a doubt about the schedule or its result.
 type Warning struct {
 	Kind string // size: operations of a pair have different sizes; unmatched: see Blocked
 	Text string
 }
 
-// Simulate computes when each rank has finished. All begin at time 0. Operations that can never end
-// are a *Blocked; in dialect LGS, which does not notice them, they are a warning.
+// Simulate computes when each rank finishes. All ranks begin at time 0. If operations can never end
+// the error is a *Blocked, except in dialect LGS, which does not notice: there it is a warning.
 func (s *Schedule) Simulate(o Options) (*Result, error) {
 	r, err := s.start(o)
 	if err != nil {
@@ -80,8 +80,8 @@ func (o Options) scale() uint64 {
 	return uint64(unit.Nanosecond)
 }
 
-// run is a simulation under way. Times are numbers of a unit. Arrays of CPUs have an element for
-// each CPU of each rank, those of interfaces one for each interface.
+// run is the state of a simulation. Times count units of Options.scale. Slices of CPUs have an
+// element for each CPU of each rank, those of interfaces one for each interface.
 type run struct {
 	*Schedule
 	Options

@@ -36,7 +36,7 @@ const enough = 0.1
 // Schedules sets the times of schedules on machines beside those in the simulation.
 func Schedules(all []MachineSchedules) *doc.Document {
 	d := &doc.Document{Title: "Schedules on machines and by LogGOPS"}
-	sum := &doc.Table{Name: "summary", Title: "How near LogGOPS is", Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "library", Key: true}, {Head: "ranks", Kind: doc.Number},
+	sum := &doc.Table{Name: "summary", Title: "Accuracy of LogGOPS", Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "library", Key: true}, {Head: "ranks", Kind: doc.Number},
 		{Head: "schedules", Kind: doc.Number}, {Head: "within\n10 %", Kind: doc.Number}, {Head: "median\nerror, %", Kind: doc.Number}, {Head: "least\n%", Kind: doc.Number}, {Head: "most\n%", Kind: doc.Number}, {Head: "parameters", Kind: doc.Prose}}}
 	for _, m := range all {
 		var sizes, errors []float64
@@ -51,10 +51,10 @@ func Schedules(all []MachineSchedules) *doc.Document {
 		sum.Add(doc.Words(m.Platform), doc.Words(m.Library), doc.Count(m.Ranks), doc.Count(len(m.Times)), doc.Count(good), signed(sizes[len(sizes)/2]), signed(slices.Min(errors)), signed(slices.Max(errors)), doc.Words(m.Params.String()))
 	}
 	if slices.ContainsFunc(all, func(m MachineSchedules) bool { return m.Fitted }) {
-		sum.Note("Parameters are fitted from times of small schedules that the machine itself ran: ping-pongs, sends and receives between computations, a train, and sends whose receive is late.")
+		sum.Note("Parameters are fitted to the times of small schedules on the machine: ping-pongs, sends and receives between computations, a train of messages, and sends whose receive is late.")
 	}
-	sum.Note("The error is (simulated - measured) / measured; its median is that of its sizes. What is left over is what the machine does beside L, o, g, G, O and S: protocols, nodes, distances, contention.")
-	d.AddTables("summary", "How near LogGOPS is", sum)
+	sum.Note("The error is (simulated - measured) / measured; the median is of its absolute values. The rest is what LogGOPS does not model: protocols, nodes, distances, contention.")
+	d.AddTables("summary", "Accuracy of LogGOPS", sum)
 	for _, m := range all {
 		title := fmt.Sprintf("%s of %s, %s", format.Plural(len(m.Times), "schedule"), m.Platform, m.Library)
 		t := &doc.Table{Name: "schedules-" + m.Platform, Title: title, Columns: []doc.Column{{Head: "platform", Key: true}, {Head: "schedule", Key: true}, {Head: "algorithm", Key: true}, {Head: "length\nB", Kind: doc.Number},

@@ -1,12 +1,12 @@
-// Package recording writes down what engines carry, as a communication schedule.
+// Package recording records the messages of engines as a communication schedule.
 //
-// In it an operation requires the end of one before it if the program has waited for that, in its call
-// or later, and the start (irequires) of one that it has begun in a call of its own.
+// In the schedule an operation requires the end of an earlier one if the program has waited for that
+// end, and its start (irequires) if the program began it by a call that does not wait.
 //
-// A Recorder puts an engine of its own around that of each rank. It sees which messages a rank begins
-// to send and to receive, when the program learns that they have ended, and how long the rank works
-// between its calls. Collective operations appear as the messages that they are made of. What an engine
-// does within its calls is not recorded: another machine, or a simulation, does that in its own way.
+// A Recorder wraps the engine of each rank. It sees which messages a rank begins to send and to
+// receive, when the program learns that they have ended, and how long the rank works between calls.
+// Collective operations are recorded as the messages of their algorithms. The work of an engine within
+// its calls is not recorded, because another machine, or a simulation, does it in its own way.
 package recording
 
 import (
@@ -21,17 +21,17 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Recorder records the ranks of one job, those of this process.
+// Recorder records those ranks of one job that run in this process.
 type Recorder struct {
-	// Work returns how long a rank has worked so far, in calls or between them. It does not include
-	// waits. nil: the clock of its port.
+	// Work returns how long a rank has worked so far, within calls and between them, without waits.
+	// nil: the clock of its port.
 	Work func(rank int) unit.Time
 
 	mu    sync.Mutex
 	lanes map[int]*lane
 }
 
-// Engine returns an engine around another one, for the job that is recorded.
+// Engine wraps the engine of the job that is recorded.
 func (r *Recorder) Engine(inner engine.New) engine.New {
 	return func(l *model.Library, protocol string) (engine.Maker, error) {
 		m, err := inner(l, protocol)
@@ -43,7 +43,7 @@ func (r *Recorder) Engine(inner engine.New) engine.New {
 	}
 }
 
-// Begin says that what is recorded of a rank begins now, and not when its engine was set up.
+// Begin starts the recording of a rank anew. Without it the recording starts when the engine is set up.
 func (r *Recorder) Begin(rank int) { r.lane(rank).begin() }
 
 // grouped are the calls whose messages a schedule keeps together: it can be computed in which order such
@@ -53,7 +53,7 @@ var grouped = []string{"Alltoallv"}
 // named are all calls that a schedule names.
 var named = append(grouped, schedule.Ssend)
 
-// Enter says that a rank has entered a call of the message-passing interface.
+// Enter notes that a rank enters a call of the message-passing interface.
 func (r *Recorder) Enter(rank int, name string) {
 	if l := r.lane(rank); l != nil {
 		l.called = ""
@@ -63,7 +63,7 @@ func (r *Recorder) Enter(rank int, name string) {
 	}
 }
 
-// End says that it ends now.
+// End ends the recording of a rank.
 func (r *Recorder) End(rank int) {
 	if l := r.lane(rank); l.active {
 		l.enter()
@@ -77,7 +77,7 @@ func (r *Recorder) lane(rank int) *lane {
 	return r.lanes[rank]
 }
 
-// operation is an operation of a lane. Its peer and tag are those of the message, when that is known.
+// operation is an operation of a lane. Its peer and tag are those of the message, once it is known.
 type operation struct {
 	kind      schedule.Kind
 	cancelled bool
@@ -98,7 +98,7 @@ type call struct {
 	from, to uint32
 }
 
-// lane is what one rank has done.
+// lane is the recording of one rank.
 type lane struct {
 	work   func() unit.Time
 	active bool
@@ -145,7 +145,7 @@ func (l *lane) begin() {
 	l.left = l.work()
 }
 
-// enter is the begin of a call of the engine. It returns false if the call is one within another, or
+// enter notes the begin of a call of the engine. It returns false if the call is nested in another or
 // is not recorded.
 func (l *lane) enter() bool {
 	l.depth++
@@ -166,7 +166,7 @@ func (l *lane) enter() bool {
 	return true
 }
 
-// leave is the end of a call.
+// leave notes the end of a call.
 func (l *lane) leave() {
 	if l.depth--; l.depth > 0 || !l.active {
 		return

@@ -1,5 +1,5 @@
-// Package pattern makes schedules: of the algorithms of collective operations, of patterns of
-// communication that programs have, and of other schedules.
+// Package pattern makes schedules from the algorithms of collective operations, from typical
+// communication patterns of programs, and from other schedules.
 package pattern
 
 import (
@@ -12,20 +12,20 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Config are the parameters of patterns. Each pattern says which it uses.
+// Config is the parameters of a pattern. Most patterns use some of them only.
 type Config struct {
 	Ranks     int
 	Size      int       // bytes of a message; of collective operations as collective.Job has it
-	Rounds    int       // how often the pattern is repeated, each after the one before; 0: 1
-	Compute   unit.Time // of a rank in a round, in whole nanoseconds
+	Rounds    int       // repetitions of the pattern, one after the other; 0: 1
+	Compute   unit.Time // computing of each rank in a round, in whole nanoseconds
 	Algorithm string    // of a collective operation; "": its first
 	Root      int
 	Nodes     *collective.Nodes // of a collective operation: which ranks are near each other; nil: none are
 
 	Copy, Fold unit.PerByte // time to copy and to combine a byte in a collective operation
 
-	// Of a training step: how many ranks share the layers of a model, how many share each layer; the
-	// others have copies of the model.
+	// Of a training step: the stages of a pipeline that share the layers of a model, and the ranks that
+	// share each layer. The other ranks hold copies of the model.
 	Pipeline, Tensor int
 }
 
@@ -36,7 +36,7 @@ type Pattern struct {
 	check      func(c Config) error
 }
 
-// Patterns are all patterns beside the collective operations.
+// Patterns is all patterns except the collective operations.
 var Patterns = []*Pattern{
 	{Name: "dissemination", What: "in round i each rank sends to the rank 2^i further on, ⌈log2 n⌉ rounds", make: dissemination},
 	{Name: "exchange", What: "each rank sends to all others and receives from them, all at once", make: exchange},

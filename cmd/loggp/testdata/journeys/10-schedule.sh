@@ -7,7 +7,7 @@ grep '^finishing time ' simulated.txt
 loggp simulate halo.goal --loggops L=5us,o=1us,g=1us,G=1ns -o line
 
 loggp compare --platform t3d --schedule halo.goal >near.txt
-grep '^How near LogGOPS is' near.txt
+grep '^Accuracy of LogGOPS' near.txt
 
 # The same without files in between.
 loggp schedule bcast --algorithm binomial -n 64 --size 4KiB | loggp simulate - --format csv | grep '^finishing time,'
