@@ -18,15 +18,18 @@ type Torus struct {
 	Chunk   int       // bytes of a transfer that hold a link before others may pass
 	Header  int       // bytes of a packet beside its payload
 
-	Send    Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
-	Receive unit.Time // taking one arrived packet off the queue
-	Put     Channel   // remote write by the stores of a processor, which is busy until the last bytes are in its write buffer
-	Buffer  int       // bytes of that
-	Get     Channel   // remote read by prefetches of a processor, which is busy until it has the last byte
-	Engine  Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
-	Memory  unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
-	Counter unit.Time // a fetch-and-increment at the register, without the round trip
-	Barrier unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
+	Send        Channel   // a packet stored into the peer's queue by the processor, busy until the last byte left
+	Receive     unit.Time // taking one arrived packet off the queue
+	Put         Channel   // remote write by the stores of a processor, which is busy until the last bytes are in its write buffer
+	Buffer      int       // bytes of that
+	Get         Channel   // remote read by prefetches of a processor, which is busy until it has the last byte
+	Engine      Channel   // transfer engine of the node; the processor is busy for Start only. No bandwidth: there is none
+	Memory      unit.Rate // of a processor's memory, for what others write and read there; 0: as fast as it comes
+	Line        int       // bytes of a line of it
+	Reopen      unit.Time // that each line which others use costs a processor that reads there besides: its page is closed
+	Counter     unit.Time // a fetch-and-increment at the register, without the round trip
+	Acknowledge unit.Time // of a put: until the writer's interface has counted the acknowledgement, beside the latency back
+	Barrier     unit.Time // from the last arrival at the hardware's barrier until all ranks see it; 0: there is none
 }
 
 // ByEngine reports whether the node's engine carries a remote access of so many bytes: where it takes
@@ -185,7 +188,7 @@ func (n onTorus) get(w *walk, side Where, bytes int) {
 	w.idle(side, "get", slices.Concat(terms, data, terms)...)
 }
 
-// put takes the latency twice: for the data and for the confirmation.
+// put takes the latency twice: for the data and for the acknowledgement.
 func (n onTorus) put(w *walk, side Where, bytes int) {
 	c, name, engine := n.channel(n.Put, "torus.put", bytes)
 	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
@@ -200,8 +203,9 @@ func (n onTorus) put(w *walk, side Where, bytes int) {
 		data = []Term{w.per(Term{Name: "torus.buffer", Count: 1, Bytes: min(bytes, n.Buffer), Time: rest}, Wire, c.Bandwidth), n.link(w, Wire, bytes, there-left)}
 	}
 	w.arrow(side, t, t+d+latency, bytes, true)
-	w.arrow(other(side), t+d+latency, t+d+latency+latency, 0, true)
-	w.idle(side, "put", slices.Concat(data, terms, terms)...)
+	back := append(terms[:len(terms):len(terms)], w.per(Term{Name: "torus.acknowledge", Count: 1, Time: n.Acknowledge}, Wire, n.Acknowledge))
+	w.arrow(other(side), t+d+latency, t+d+latency+latency+n.Acknowledge, 0, true)
+	w.idle(side, "put", slices.Concat(data, terms, back)...)
 }
 
 func (t *Torus) view(x *Parameters, control unit.Time, p Path) {

@@ -170,6 +170,85 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
+// A rank that others flood stops them: each goes on when memory has taken what it has put, and all go on at
+// about the same time.
+func TestFloodStopsSenders(t *testing.T) {
+	const bytes = 5000
+	m := machine()
+	n := m.Network.(*model.Torus)
+	n.Memory, n.Line, n.Link = 50e6, 32, 1000e6
+	flood := n.Memory.Time(3 * bytes)
+	var second [16]unit.Time
+	run(t, m, 16, func(p device.Port) {
+		key := p.Memory().Expose(make([]byte, bytes))
+		p.Delay(us) // memory is exposed
+		if r := p.Rank(); r == 2 || r == 4 || r == 8 {
+			begin := p.Now()
+			p.Memory().Put(0, key, 0, make([]byte, bytes), device.Head{})
+			p.Memory().Put(1, key, 0, make([]byte, 8), device.Head{})
+			second[r] = p.Now() - begin
+			p.Recv(true)
+			p.Recv(true)
+		}
+		p.Delay(unit.Second)
+	})
+	for _, r := range []int{2, 4, 8} {
+		if d := second[r]; d < flood-flood/10 || d > flood+10*us {
+			t.Errorf("rank %d has put to a flooded rank and then to another after %v, want about %v", r, d, flood)
+		}
+	}
+}
+
+// Bytes that memory cannot take yet stay in the links on their way, where others wait behind them.
+func TestFloodHoldsLinks(t *testing.T) {
+	const bytes = 5000
+	m := machine()
+	n := m.Network.(*model.Torus)
+	n.Memory, n.Line, n.Link = 10e6, 32, 1000e6
+	var took [16]unit.Time
+	run(t, m, 16, func(p device.Port) {
+		key := p.Memory().Expose(make([]byte, bytes))
+		p.Delay(us) // memory is exposed
+		put := func(to, bytes int) {
+			begin := p.Now()
+			p.Memory().Put(to, key, 0, make([]byte, bytes), device.Head{})
+			p.Recv(true)
+			took[p.Rank()] = p.Now() - begin
+		}
+		switch p.Rank() {
+		case 6:
+			put(0, bytes)
+		case 5: // to the other rank of the node of rank 0, by the last link of rank 6
+			p.Delay(20 * us)
+			put(1, 8)
+		case 8: // likewise, by another link
+			p.Delay(20 * us)
+			put(1, 8)
+		}
+		p.Delay(unit.Second)
+	})
+	chunk := n.Memory.Time(n.Chunk) // has its turn before
+	if took[5] < chunk/2 || took[8] > 10*us {
+		t.Errorf("memory takes %v for a chunk: a put behind one takes %v, one by another link %v", chunk, took[5], took[8])
+	}
+}
+
+// A line that others write closes the page from which a processor reads, so that it reads longer.
+func TestPagesAreClosed(t *testing.T) {
+	const times, bytes = 10, 5000
+	for _, reopen := range []unit.Time{0, 100 * unit.Nanosecond} {
+		m := machine()
+		n := m.Network.(*model.Torus)
+		n.Memory, n.Line, n.Reopen, n.Link = 500e6, 32, reopen, 1000e6
+		want := unit.Time(times)*(2*us+n.Put.Bandwidth.Time(bytes)+reopen*(bytes/32)) + n.Memory.Time(times*bytes)
+		for r, end := range putters(t, m, map[int]int{0: 6, 6: 0}, times, bytes) {
+			if end < want-want/20 || end > want+want/20 {
+				t.Errorf("pages that cost %v: the puts of rank %d end after %v, want about %v", reopen, r, end, want)
+			}
+		}
+	}
+}
+
 // All ranks see that the barrier is open, a while after the last has come, though they look at it at no
 // cost or wait.
 func TestBarrier(t *testing.T) {

@@ -18,5 +18,8 @@ func (s *Server) Reserve(t, d unit.Time) unit.Time {
 	return t
 }
 
+// Hold keeps the server busy until a time, if it is not busy for longer.
+func (s *Server) Hold(until unit.Time) { s.free = max(s.free, until) }
+
 // Free returns the time from which the server is free.
 func (s *Server) Free() unit.Time { return s.free }

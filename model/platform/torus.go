@@ -23,7 +23,10 @@ func (r *reader) torus() (model.Network, reading) {
 		must("get", r.channel(&to.Get)),
 		may("engine", r.channel(&to.Engine)),
 		may("memory", r.rate(&to.Memory)),
+		may("line", r.size(&to.Line, 1, unit.MaxSize)),
+		may("reopen", r.time(&to.Reopen)),
 		must("counter", r.time(&to.Counter)),
+		may("acknowledge", r.time(&to.Acknowledge)),
 		may("barrier", r.time(&to.Barrier)),
 	)
 }

@@ -109,7 +109,7 @@ func (c *chunk[R]) Act(uint64) {
 // reports whether the chunk goes on to another.
 func (s *Switched[R]) reach(c *chunk[R], t unit.Time) bool {
 	o := &s.Outputs[c.out]
-	if o.waiting != nil || o.Free() > t {
+	if (o.waiting != nil || o.Free() > t) && !(c.exit && s.Taking != nil) {
 		s.wait(o, c)
 		return false
 	}
@@ -118,14 +118,15 @@ func (s *Switched[R]) reach(c *chunk[R], t unit.Time) bool {
 
 // take lets a chunk take a free output at time t, and reports whether it goes on to another.
 func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
-	o.Reserve(t, c.hold)
+	first := t + s.deliver
+	t = o.Reserve(t, c.hold)
 	s.J.Probe.Takes(&o.Server, c.of, model.Carrying, t, c.hold, int(c.bytes))
 	if !c.exit {
 		return true
 	}
 	there := max(t+s.deliver+c.hold, c.there)
 	if s.Taking != nil {
-		there = s.Taking(c.of, int(c.bytes), t+s.deliver, there)
+		there = s.Taking(c.of, int(c.bytes), first, there)
 	}
 	if c.last {
 		s.landed(c.of, there)
@@ -133,6 +134,14 @@ func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
 	c.of = nil
 	c.next, s.spare = s.spare, c
 	return false
+}
+
+// Hold keeps the links between two nodes busy until a time, with bytes that cannot leave the last of them.
+func (s *Switched[R]) Hold(from, to int, until unit.Time) {
+	r, _ := s.Router.Way(from, to)
+	for out, _, exit := s.Router.Turn(&r); !exit; out, _, exit = s.Router.Turn(&r) {
+		s.Outputs[out].Hold(until)
+	}
 }
 
 // wait lets a chunk wait before a busy output, behind those of its node.
@@ -163,6 +172,10 @@ type service[R any] Switched[R]
 func (v *service[R]) Act(out uint64) {
 	s := (*Switched[R])(v)
 	o := &s.Outputs[out]
+	if o.Free() > s.J.Kernel.Now() { // it was held
+		s.J.Kernel.At(o.Free(), v, out)
+		return
+	}
 	last, c := o.waiting, o.waiting.next
 	x := c.behind
 	switch {

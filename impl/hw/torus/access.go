@@ -76,7 +76,12 @@ func (n *network) write(p *core.Port, x *core.Access) {
 	p.Probe.Until(p, p.Clock, "network", model.Blocked, 0)
 	w.At = p.Clock
 	for last := false; !last; {
+		n.clear(p)
+		w.At = max(w.At, p.Clock)
 		before, taken := w.Pos, me.taken
+		if me.into = x.Dst; n.Memory > 0 {
+			me.flying++
+		}
 		_, last = n.Flow(x, w, &n.put, p.ID, x.Dst, w.At)
 		leaving.Left = w.At
 		p.Clock = w.At
@@ -96,16 +101,43 @@ func (n *network) write(p *core.Port, x *core.Access) {
 	}
 }
 
+// clear lets the processor wait until what it has put has left the network as fast as memory takes it: the
+// network buffers next to nothing, so that a rank that others flood stops those that put to it.
+func (n *network) clear(p *core.Port) {
+	if n.Memory == 0 {
+		return
+	}
+	me := n.rank(p.ID)
+	for me.flying > 0 {
+		me.blocked = true
+		p.Park()
+		me.blocked = false
+		p.Probe.Until(p, p.Clock, "network", model.Blocked, 0)
+	}
+	for {
+		t := n.rank(me.into).memory.ends(nil, p.ID, p.Clock) - n.Latency(p.ID, me.into)
+		if t <= p.Clock {
+			return
+		}
+		p.Clock = t
+		p.Probe.Until(p, p.Clock, "memory", model.Blocked, 0)
+		p.Pay()
+	}
+}
+
 func (n *network) moveAccess(x *core.Access) {
 	w := &x.Wire
 	k := &n.J.Kernel
 	switch w.Step {
 	case flowing:
 		if x.Get {
-			if t := n.use(x.Dst, k.Now(), min(n.Chunk, len(x.Bytes)-w.Pos)); t > k.Now() {
-				w.Step, w.At = found, t
-				k.At(t, (*stage)(x), 0)
-				return
+			if n.Memory > 0 {
+				bytes := min(n.Chunk, len(x.Bytes)-w.Pos)
+				if t := n.use(x, x.Dst, x.Dst, k.Now(), bytes) - n.Memory.Time(bytes); t > k.Now() {
+					w.Step, w.At = found, t
+					k.At(t, (*stage)(x), 0)
+					return
+				}
 			}
 		}
 		fallthrough
@@ -130,6 +162,13 @@ func (n *network) moveAccess(x *core.Access) {
 			}
 		}
 	case arrived:
+		if from, to := ends(x); n.Memory > 0 {
+			if t := n.rank(to).memory.ends(x, from, k.Now()); t > k.Now() { // others have come
+				n.hold(from, to, t)
+				k.At(t, (*stage)(x), 0)
+				return
+			}
+		}
 		x.Move()
 		if me := n.rank(x.Src); me.reading == x {
 			me.reading = nil
@@ -139,7 +178,7 @@ func (n *network) moveAccess(x *core.Access) {
 			return
 		}
 		w.Step = confirmed
-		confirmed := k.Now() + n.Latency(x.Dst, x.Src)
+		confirmed := k.Now() + n.Latency(x.Dst, x.Src) + n.Acknowledge
 		n.J.Probe.Signals(x, "done", x.Dst, x.Src, k.Now(), confirmed)
 		k.At(confirmed, (*stage)(x), 0)
 	case confirmed:
@@ -147,27 +186,24 @@ func (n *network) moveAccess(x *core.Access) {
 	}
 }
 
-// use occupies the memory of a rank with bytes that others write or read there, from the first time at
-// or after t at which it is free, and returns that time.
-func (n *network) use(rank int32, t unit.Time, bytes int) unit.Time {
-	if n.Memory == 0 {
-		return t
-	}
-	r, hold := n.rank(rank), n.Memory.Time(bytes)
-	r.taken += hold
-	return r.memory.Reserve(t, hold)
+// use lets bytes of a transfer be written to the memory of a rank, or read there, from time t on, and
+// returns when they have been if others do not come.
+func (n *network) use(of any, from, rank int32, t unit.Time, bytes int) unit.Time {
+	r, hold, lines := n.rank(rank), n.Memory.Time(bytes), (bytes+n.line-1)/n.line
+	r.taken += hold + n.Reopen*unit.Time(lines)
+	return r.memory.add(of, from, t, hold)
 }
 
-// target returns the rank to whose memory the bytes of a transfer go.
-func target(of any) int32 {
+// ends returns the rank from which the bytes of a transfer come, and the one to whose memory they go.
+func ends(of any) (from, to int32) {
 	switch of := of.(type) {
 	case *core.Packet:
-		return of.Dst
+		return int32(of.Src), of.Dst
 	case *core.Access:
-		if !of.Get {
-			return of.Dst
+		if of.Get {
+			return of.Dst, of.Src
 		}
-		return of.Src
+		return of.Src, of.Dst
 	}
 	panic("torus: a transfer of neither a packet nor an access")
 }

@@ -12,7 +12,6 @@ func (n *network) Report(uint64) {
 		n.J.Probe.Names(&of[eject].Server, "%snode %d eject", n.Prefix, i)
 	}
 	for i := range n.ranks {
-		n.J.Probe.Names(&n.ranks[i].memory, "%srank %d memory", n.Prefix, n.First+i)
 		n.J.Probe.Names(&n.ranks[i].reg.Server, "%srank %d counters", n.Prefix, n.First+i)
 	}
 }

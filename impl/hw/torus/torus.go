@@ -19,13 +19,17 @@ type network struct {
 	engines          []sim.Server // transfer engines, one a node
 	ways             []way        // the last that was used from each node
 	ranks            []rank
+	line             int // bytes of a line of memory
 }
 
 // rank is what the torus keeps of a rank.
 type rank struct {
 	pushing int32 // puts that the engine carries for the rank and that have not left
-	memory  sim.Server
-	taken   unit.Time    // how long others have had the memory in all
+	memory  memory
+	taken   unit.Time    // how long others have kept the processor from its memory in all
+	into    int32        // the rank to which it put last
+	flying  int32        // chunks of puts whose first byte is not there yet
+	blocked bool         // the processor waits for that
 	reading *core.Access // by the processor, until it has all of it
 	reg     core.Register
 }
@@ -38,6 +42,7 @@ func New(j *core.Job, t *model.Torus, e core.Ends) core.Network {
 	n.Outputs = make([]core.Output[route], numOutputs*nodes)
 	flow := func(rate unit.Rate) core.Flow { return core.Flow{Chunk: t.Chunk, Time: rate.Time} }
 	n.Stored, n.put, n.get, n.engine = flow(t.Send.Bandwidth), flow(t.Put.Bandwidth), flow(t.Get.Bandwidth), flow(t.Engine.Bandwidth)
+	n.line = max(t.Line, 1)
 	if t.Memory > 0 {
 		n.Taking = n.taking
 	}
@@ -69,7 +74,24 @@ func (n *network) Receive(p *core.Port, _ *core.Packet) {
 
 // taking occupies the memory of the rank that a chunk is for.
 func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
-	return max(last, n.use(target(of), first, bytes)+n.Memory.Time(bytes))
+	from, to := ends(of)
+	if x, ok := of.(*core.Access); ok && !x.Get && !x.Wire.Engine {
+		me := n.rank(from)
+		if me.flying--; me.flying == 0 && me.blocked {
+			n.J.Ports[from].Wake()
+		}
+	}
+	t := n.use(of, from, to, first, bytes)
+	if t > last {
+		n.hold(from, to, t)
+	}
+	return max(last, t)
+}
+
+// hold keeps the links of a transfer busy until its bytes are in memory: switches buffer next to nothing, so
+// that what waits for a memory is in the way of others.
+func (n *network) hold(from, to int32, until unit.Time) {
+	n.Hold(n.Switched.Node(from), n.Switched.Node(to), until-n.Deliver)
 }
 
 func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
