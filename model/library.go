@@ -263,6 +263,7 @@ const (
 	PvmSend          CostKey = iota // a send call
 	PvmReceive                      // a receive call
 	PvmHandle                       // taking in a message
+	PvmUnpack                       // each byte that is received, beside copies
 	AclmplPVMCombine                // each element that a reduction combines
 )
 
@@ -274,6 +275,7 @@ var Pvm = &Engine{
 		PvmSend:    {Key: "send", About: "a send call"},
 		PvmReceive: {Key: "receive", About: "a receive call"},
 		PvmHandle:  {Key: "handle", About: "taking in a message"},
+		PvmUnpack:  {Key: "unpack", PerByte: true, About: "each byte that is received, beside copies"},
 	},
 }
 

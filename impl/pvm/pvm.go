@@ -249,6 +249,7 @@ func (t *Task) receive(before, m *message, b []byte) Status {
 	} else {
 		t.port.Copy(b, m.data)
 	}
+	t.port.Spend(model.PvmUnpack, m.Bytes)
 	m.next, t.spare = t.spare, m
 	return m.Status
 }
