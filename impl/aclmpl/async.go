@@ -26,8 +26,12 @@ type pool struct {
 	serial uint32 // of the last message that was sent
 }
 
-// slotHeader is the bytes of a slot in front of its data.
-const slotHeader = 24
+// slotHeader is the bytes of a slot in front of its data. The word with the status, which is put last,
+// begins at slotFlag.
+const (
+	slotHeader = 24
+	slotFlag   = 16
+)
 
 // States of a slot, the last bytes of its header.
 const (
@@ -69,9 +73,9 @@ func (e *PE) slot(i int) int {
 }
 
 // status returns the state of a slot. When it is written, all of it is there.
-func (e *PE) status(i int) uint32 { return uint32(e.mem.Load(e.slot(i) + 16)) }
+func (e *PE) status(i int) uint32 { return uint32(e.mem.Load(e.slot(i) + slotFlag)) }
 
-func (e *PE) setStatus(i int, s uint64) { e.mem.Store(e.slot(i)+16, s) }
+func (e *PE) setStatus(i int, s uint64) { e.mem.Store(e.slot(i)+slotFlag, s) }
 
 // segment returns what is in a slot that has been written.
 func (e *PE) segment(i int) segment {
@@ -83,7 +87,7 @@ func (e *PE) segment(i int) segment {
 
 // header returns what a slot's header says.
 func (e *PE) header(at int) segment {
-	where, what, offset := e.mem.Load(at), e.mem.Load(at+8), int(e.mem.Load(at+16)>>32)
+	where, what, offset := e.mem.Load(at), e.mem.Load(at+8), int(e.mem.Load(at+slotFlag)>>32)
 	return segment{source: int(where >> 32), tag: int(int32(where)), total: int(what >> 32), serial: uint32(what), offset: offset}
 }
 
@@ -107,10 +111,11 @@ func (e puts) sendAsync(dst, tag int, b []byte) {
 	what := uint64(len(b))<<32 | uint64(e.pool.serial)
 	for offset := 0; offset == 0 || offset < len(b); offset += e.opt.SlotSize {
 		at := e.slot(e.claim(dst))
+		e.mem.PutWords(dst, at, uint64(e.rank)<<32|uint64(uint32(tag)), what)
 		e.mem.PutSymmetric(dst, at+slotHeader, b[offset:min(offset+e.opt.SlotSize, len(b))])
-		e.mem.PutWords(dst, at, uint64(e.rank)<<32|uint64(uint32(tag)), what, uint64(offset)<<32|written)
+		e.mem.Quiet()
+		e.mem.PutWords(dst, at+slotFlag, uint64(offset)<<32|written)
 	}
-	e.mem.Quiet()
 }
 
 // claim returns the number of a slot in the pool of dst that the PE may write. While there is none
@@ -177,21 +182,24 @@ func (e *PE) checkTag(tag int, wild bool) {
 	}
 }
 
-// takeSegment copies the first segment that is wanted to its place in b. List and pool are looked through
-// in the order of their age.
+// takeSegment copies the first segment that is wanted to its place in b. It searches the list before
+// the pool, because the list is older.
+//
+// Its cost is that of reading the status of every slot from the first one on. A receive that waits
+// repeats that, so when a segment arrives the receive is on average halfway through the pool.
 func (e puts) takeSegment(w want, b []byte, wait bool) (segment, bool) {
 	e.spend(model.AclmplRead, 1)
-	for {
+	for waited := false; ; waited = true {
 		seen := e.mem.Events()
 		e.relieve()
 		if s, ok := e.takeFromList(&w, b); ok {
 			return s, true
 		}
-		if s, ok := e.takeFromPool(&w, b); ok {
+		if s, ok := e.takeFromPool(&w, b, waited); ok {
 			return s, true
 		}
 		if !wait {
-			e.spend(model.AclmplRead, e.opt.Slots-e.pool.low)
+			e.spend(model.AclmplRead, e.opt.Slots)
 			return segment{}, false
 		}
 		e.mem.Wait(seen)
@@ -221,7 +229,7 @@ func (e *PE) takeFromList(w *want, b []byte) (segment, bool) {
 	return segment{}, false
 }
 
-func (e *PE) takeFromPool(w *want, b []byte) (segment, bool) {
+func (e *PE) takeFromPool(w *want, b []byte, waited bool) (segment, bool) {
 	i, s := e.search(w, e.opt.Slots)
 	if i == none {
 		return s, false
@@ -233,7 +241,11 @@ func (e *PE) takeFromPool(w *want, b []byte) (segment, bool) {
 	if k, earlier := e.search(&same, i); k != none {
 		i, s = k, earlier
 	}
-	e.spend(model.AclmplRead, i-e.pool.low+1)
+	if waited {
+		e.spend(model.AclmplRead, (e.opt.Slots+1)/2)
+	} else {
+		e.spend(model.AclmplRead, i+1)
+	}
 	e.copyOut(&s, b)
 	e.setStatus(i, received)
 	for e.pool.low < e.opt.Slots && e.status(e.pool.low) == received {

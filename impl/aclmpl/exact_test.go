@@ -14,7 +14,7 @@ func alone() (*model.Machine, *model.Library) {
 	m, l := round()
 	t := *m.Network.(*model.Torus)
 	t.PerNode = 1
-	t.Buffer = 48
+	t.Buffer, t.Acknowledge = 48, 370*unit.Nanosecond
 	m.Network = &t
 	for i := range l.Engine.Costs {
 		l.Software[i] = unit.Time(i+1) * 31 * unit.Nanosecond

@@ -83,7 +83,7 @@ func (w sceneWatch) Load(k device.Key, off int) uint64 {
 	if w.s.hasty {
 		e := PE{n: 1, opt: Options{SlotSize: 8}}
 		for i := range w.s.slots - 1 {
-			if off == barrierWords+e.slot(i)+16 && word == free && w.Watch.Load(k, barrierWords+e.slot(w.s.slots-1)+16) != free {
+			if off == barrierWords+e.slot(i)+slotFlag && word == free && w.Watch.Load(k, barrierWords+e.slot(w.s.slots-1)+slotFlag) != free {
 				return received
 			}
 		}
@@ -139,7 +139,7 @@ func (s *scene) claim(i int) {
 	}
 }
 
-// write puts the message of a sender into its slot: data, then header. Messages are numbered down.
+// write puts the message of a sender into its slot: data, header, then status. Messages are numbered down.
 func (s *scene) write(i int) {
 	e := PE{n: 1, opt: Options{SlotSize: 8}}
 	at := barrierWords + e.slot(s.slot[i])
@@ -148,8 +148,9 @@ func (s *scene) write(i int) {
 	s.Port.Memory().Put(0, s.key, at+slotHeader, b[:8], device.NoCompletion)
 	binary.NativeEndian.PutUint64(b[:], uint64(i)<<32)
 	binary.NativeEndian.PutUint64(b[8:], 8<<32|uint64(s.left[i]))
-	binary.NativeEndian.PutUint64(b[16:], written)
-	s.Port.Memory().Put(0, s.key, at, b[:], device.NoCompletion)
+	s.Port.Memory().Put(0, s.key, at, b[:slotFlag], device.NoCompletion)
+	binary.NativeEndian.PutUint64(b[slotFlag:], written)
+	s.Port.Memory().Put(0, s.key, at+slotFlag, b[slotFlag:], device.NoCompletion)
 	s.left[i]--
 	s.slot[i] = none
 }

@@ -117,7 +117,8 @@ func (e *PE) post(src int, b []byte) device.Key {
 }
 
 // carryOut waits for the request of dst and carries it out. The request block is cleared first: dst may
-// make its next request as soon as it sees the completion block.
+// make its next request as soon as it sees the completion block. A fence separates the data from the
+// completion block, since one-sided hardware in general does not keep puts in order.
 func (e *PE) carryOut(dst int, b []byte) {
 	at := e.request(dst)
 	w := e.await(at + 8)
@@ -127,8 +128,8 @@ func (e *PE) carryOut(dst int, b []byte) {
 	}
 	e.mem.Store(at+8, empty)
 	e.mem.Put(dst, k, 0, b)
-	e.mem.PutWords(dst, e.completion(), flagged(len(b), done))
 	e.mem.Quiet()
+	e.mem.PutWords(dst, e.completion(), flagged(len(b), done))
 }
 
 // received waits until a request that was made has been carried out.

@@ -55,7 +55,8 @@ func transcript(t *testing.T, o Options, program func(*PE)) string {
 	return b.String()
 }
 
-// A synchronous message is a round trip: a request of 16 bytes, the data, and a completion of 8.
+// A synchronous message is a round trip: a request of 16 bytes, the data, and behind a fence a completion
+// of 8.
 func TestSynchronousTranscript(t *testing.T) {
 	got := transcript(t, Options{}, func(e *PE) {
 		b := make([]byte, 1000)
@@ -71,14 +72,15 @@ func TestSynchronousTranscript(t *testing.T) {
   200  1360 PE 2 put 16 to 0
  1510  1710 PE 0 spend read 1
  1710 12710 PE 0 put 1000 to 2
-12710 13790 PE 0 put 8 to 2
-13790 13790 PE 0 done
-13940 14140 PE 2 spend read 1
+12710 13010 PE 0 done
+13010 14090 PE 0 put 8 to 2
+14240 14440 PE 2 spend read 1
 `)
 }
 
-// An asynchronous message is a fetch-and-increment, its data and the header of its slot. It is copied
-// once if the receiver finds it in the pool.
+// An asynchronous message is a fetch-and-increment, the header of its slot, its data, and behind a fence
+// the slot's status. It is copied once if the receiver finds it in the pool. A receiver that has waited
+// has read half of the pool's 32 slots since the message came.
 func TestAsynchronousTranscript(t *testing.T) {
 	got := transcript(t, Options{}, func(e *PE) {
 		b := make([]byte, 1000)
@@ -94,11 +96,12 @@ func TestAsynchronousTranscript(t *testing.T) {
   200   400 PE 0 spend read 1
   200   400 PE 2 spend read 1
   400  1700 PE 0 add 1 at 2
- 1700 12700 PE 0 put 1000 to 2
-12700 13940 PE 0 put 24 to 2
-13940 13940 PE 0 done
-14090 14290 PE 2 spend read 1
-14290 19290 PE 2 copy 1000
+ 1700  2860 PE 0 put 16 to 2
+ 2860 13860 PE 0 put 1000 to 2
+13860 14160 PE 0 done
+14160 15240 PE 0 put 8 to 2
+15390 18590 PE 2 spend read 16
+18590 23590 PE 2 copy 1000
 `)
 }
 
@@ -117,9 +120,10 @@ func TestListTranscript(t *testing.T) {
     0   200 PE 0 spend send_async 1
   200   400 PE 0 spend read 1
   400  1700 PE 0 add 1 at 2
- 1700 12700 PE 0 put 1000 to 2
-12700 13940 PE 0 put 24 to 2
-13940 13940 PE 0 done
+ 1700  2860 PE 0 put 16 to 2
+ 2860 13860 PE 0 put 1000 to 2
+13860 14160 PE 0 done
+14160 15240 PE 0 put 8 to 2
     0 100000 PE 2 delay
 100000 100200 PE 2 spend receive_async 1
 100200 100400 PE 2 spend read 1

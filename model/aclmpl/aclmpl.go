@@ -20,7 +20,7 @@ const (
 
 // Costs are what the steps of the library take on a machine.
 type Costs struct {
-	start, latency               unit.Time
+	start, latency, acknowledge  unit.Time
 	buffered                     func(bytes int) unit.Time
 	rate                         unit.Rate
 	send, receive, read, combine unit.Time
@@ -39,7 +39,7 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 		return Costs{}, fmt.Errorf("library %s: its engine is %s, not %s", l.Name, l.CarriedBy().Name, model.Aclmpl.Name)
 	}
 	return Costs{
-		start: t.Put.Start, rate: t.Put.Bandwidth, buffered: t.Buffered, latency: t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver,
+		start: t.Put.Start, acknowledge: t.Acknowledge, rate: t.Put.Bandwidth, buffered: t.Buffered, latency: t.Hop*unit.Time(p.Hops) + t.Turn*unit.Time(p.Turns) + t.Deliver,
 		send: l.Software[model.AclmplSend], receive: l.Software[model.AclmplReceive], read: l.Software[model.AclmplRead], combine: l.Software[model.AclmplCombine],
 	}, nil
 }
@@ -47,34 +47,34 @@ func New(m *model.Machine, l *model.Library, p model.Path) (Costs, error) {
 // Message returns the time of a synchronous message of n bytes, from when sender and receiver make
 // their calls at once until the receiver has it:
 //
-//	receive + start + 16/B + L + read + start + n/B + max{0, start - b(n)} + 8/B + L + read
+//	receive + start + 16/B + L + read + start + n/B + 2L + a + start + 8/B + L + read
 //
-// start and B are those of a put, L is the latency of the path, and b(n) how long before the end of a
-// put its processor is free: the second put starts while the write buffer of the first drains. An empty
-// message has no data to put.
+// start and B are those of a put, L is the latency of the path, and 2L + a the time from the last
+// byte of the data until its acknowledgement is back, for which the sender waits. An empty message has
+// no data to put.
 func (c Costs) Message(n int) unit.Time {
 	asked := max(c.send, c.receive+c.start+c.rate.Time(request)+c.latency) + c.read
-	return asked + c.puts(n) + c.rate.Time(completion) + c.latency + c.read
+	return asked + c.answer(n)
 }
 
-// puts returns the time from the start of the data's put until the completion block begins to go.
-func (c Costs) puts(n int) unit.Time {
+// answer returns the time from when a sender has a request until the receiver has the message.
+func (c Costs) answer(n int) unit.Time {
+	return c.data(n) + c.start + c.rate.Time(completion) + c.latency + c.read
+}
+
+// data returns the time of the data's put until it is acknowledged.
+func (c Costs) data(n int) unit.Time {
 	if n == 0 {
-		return c.start
+		return 0
 	}
-	return c.start + c.rate.Time(n) + max(0, c.start-c.buffered(n))
+	return c.start + c.rate.Time(n) + 2*c.latency + c.acknowledge
 }
 
-// Exchange returns the time in which two ranks send n bytes to each other at once. Each waits until
-// its own data has been confirmed, a latency each way, and then for the other's completion block.
+// Exchange returns the time in which two ranks send n bytes to each other at once.
 func (c Costs) Exchange(n int) unit.Time {
 	put := c.rate.Time(request)
 	asked := c.receive + c.start + max(put-c.buffered(request)+c.send, put+c.latency) + c.read
-	there := c.puts(n) + c.rate.Time(completion) + c.latency
-	if n > 0 {
-		there = max(there, c.start+c.rate.Time(n)+2*c.latency)
-	}
-	return asked + there + c.read
+	return asked + c.answer(n)
 }
 
 // Tree returns the time of a reduction of elements of some bytes by a tree among ranks, a power of

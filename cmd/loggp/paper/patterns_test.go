@@ -52,7 +52,7 @@ func TestACLMPLPackets(t *testing.T) {
 	}
 	for key, want := range map[string]float64{
 		"puts(sync,sync,pool)": 3, "put_bytes(sync,sync,pool)": 16 + 128 + 8, "copies(sync,sync,pool)": 0,
-		"puts(sync,async,pool)": 2, "put_bytes(sync,async,pool)": 24 + 128, "copies(sync,async,pool)": 1, "copies(sync,async,list)": 2,
+		"puts(sync,async,pool)": 3, "put_bytes(sync,async,pool)": 24 + 128, "copies(sync,async,pool)": 1, "copies(sync,async,list)": 2,
 		"in_order(sync)": 1, "path(sync,4)": 2, "senders(sync,4,1)": 1, "senders(sync,4,2)": 2,
 	} {
 		if got := x.measured[key]; got != expr.Exactly(want) {
