@@ -63,7 +63,7 @@ func TestPatternsErrors(t *testing.T) {
 func TestPatternsParameters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "parameters")
 	out := mustRun(t, "patterns", "--platform", "t3d", "-n", "4", "--parameters", "-o", dir)
-	for _, want := range []string{`(?m)^aclmpl sync +2\.\d+ .* - .* 120\.0$`, `(?m)^shmem put +2\.400 .* 120\.0$`, `(?m)^chimp async +\d`} {
+	for _, want := range []string{`(?m)^aclmpl sync +3\.\d+ .* - .* 120\.0$`, `(?m)^shmem put +2\.400 .* 120\.0$`, `(?m)^chimp async +\d`} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
