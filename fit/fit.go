@@ -23,7 +23,7 @@ type Result struct {
 	Curves     []curve.Curve
 	PLogP      []params.PLogP     // of the modes that have round trips
 	Handshakes []params.Handshake // where messages begin to wait for their receivers
-	Tiers      []tiers.Tiers      // of the platforms and libraries of which all pairs of ranks were measured
+	Tiers      []tiers.Tiers      // of platforms and libraries whose pairs of ranks were all measured
 	Measured   []*curve.Curve     // of the timers alone, for a comparison with other sets
 }
 

@@ -91,7 +91,7 @@ func TestSecretMachines(t *testing.T) {
 				switch {
 				case !ok && noise == 0:
 					t.Errorf("seed %d: no row of %+v, machine %+v", seed, w, m)
-				case !ok || math.IsNaN(p.Value): // with noise: too small to be told from nothing
+				case !ok || math.IsNaN(p.Value): // with noise: too small to be distinguished from zero
 					if noise == 0 {
 						t.Errorf("seed %d: %+v is not identifiable, machine %+v", seed, w, m)
 					}

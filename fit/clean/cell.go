@@ -160,10 +160,10 @@ func (c *Cell) group(times []unit.Time, clock string, resolution float64) group 
 	return newGroup(asShown(g.times, clock, resolution))
 }
 
-// blur returns sorted times of which those that are alike are spread evenly over what the clock
-// shows as the same: halfway to the next on both sides, and half a step at most. So a median is not
-// one step or the next, by chance, but between them as there are more of the one or the other (the
-// median of grouped data). Where all are alike they say no more than that it is a step.
+// blur returns sorted times in which equal ones are spread evenly over the interval that the clock
+// shows as the same: halfway to the next on both sides, and half a step at most. So a median lies
+// between two steps, nearer to the more frequent one (the median of grouped data), and not on one of
+// them by chance. If all times are equal they stay so.
 func blur(times []unit.Time, step unit.Time) []unit.Time {
 	if step <= 0 || len(times) == 0 || times[0] == times[len(times)-1] {
 		return times

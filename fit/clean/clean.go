@@ -1,7 +1,6 @@
-// Package clean makes cells of samples: what the repetitions of one timer, mode and size say, as a
-// median with bootstrap replicates. It leaves out disturbed samples and looks for tails, drift,
-// coarse timers, and roots of the barrier that disagree. It knows one size at a time: package
-// curve goes on over sizes.
+// Package clean makes cells of samples: the repetitions of one timer, mode and size, as a median with
+// bootstrap replicates. It leaves out disturbed samples and looks for tails, drift, coarse timers, and
+// roots of the barrier that disagree. It treats each size alone: package curve continues over sizes.
 package clean
 
 import (
@@ -19,9 +18,8 @@ const leastUndisturbed = 5
 // Undisturbed decides which samples count, for all sizes of a timer of a mode together: the
 // undisturbed ones of the launches that have some at every size, if these are half of all launches
 // and have five samples at each size; else all.
-// So all sizes of a curve rest on the same launches. A curve of which each size rests on launches
-// of its own has steps wherever launches differ. A warning for each place says of how many curves
-// disturbed samples count.
+// So all sizes of a curve rest on the same launches; otherwise the curve would have steps wherever
+// launches differ. A warning for each place says for how many curves disturbed samples count.
 func Undisturbed(set *sample.Set) (*sample.Set, []Warning) {
 	curveOf := func(k sample.Key) sample.Key {
 		k.Bytes, k.Launch, k.Disturbed = 0, 0, false

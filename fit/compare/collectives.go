@@ -12,8 +12,8 @@ import (
 	"github.com/loggp/loggp/model/table"
 )
 
-// Collective is what a collective operation took, by one algorithm and on data of one length: medians of the repetitions of each launch, and of these the
-// median, in microseconds. A time of which there are no samples is NaN.
+// Collective has the times of a collective operation by one algorithm on data of one length, in microseconds: the median over launches
+// of the medians of each launch. A time without samples is NaN.
 type Collective struct {
 	Platform, Library, Place, Clock string
 
@@ -205,7 +205,7 @@ type CollectiveComparison struct {
 	By        string  // whose parameters the model takes; "": likewise
 }
 
-// Unpredicted returns times of which there is no model.
+// Unpredicted returns times without a model.
 func Unpredicted(times []Collective) []CollectiveComparison {
 	var all []CollectiveComparison
 	for _, c := range times {

@@ -46,7 +46,7 @@ type Crossing struct {
 	To        Side // Longer, Shorter or Even
 }
 
-// pairs are the modes of blocking calls of which there are calls that do not block.
+// pairs are the modes of blocking calls that have a non-blocking counterpart.
 var pairs = []string{"send", "ssend", "rsend", "bsend"}
 
 // overlaps looks where o_s and o_r of calls that block exceed those of calls that do not by more than a margin.

@@ -8,14 +8,14 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// Overlap is how much of the time of one way a send that does not block leaves to the program, at a size.
+// Overlap is the part of the one-way time that a non-blocking send leaves to the program, at a size.
 //
-// A message is on its way for half a round trip of blocking calls. The processor is taken by the call that does not block,
+// A message is on its way for half a round trip of blocking calls. The non-blocking call occupies the processor,
 //
 //	free = rtt/2 − o_s(isend)
 //
-// which is a bound: what the library does later, in the call that waits, is not in it. Where trains with waits were measured, all that the processor does for a message is
-// known, since a wait that is longer than the way hides whatever goes on by itself:
+// which is a bound: the work of the library in the call that waits is not included. If trains with waits were measured, all processor time
+// of a message is known, since a wait that is longer than the one-way time hides what needs no processor:
 //
 //	free = rtt/2 − [PRTT(n,d,s) − PRTT(1,0,s)]/(n−1) + d
 //
@@ -25,10 +25,10 @@ type Overlap struct {
 	Bytes   int
 	Way     curve.Point  // rtt/2 of send, microseconds
 	Blocks  *curve.Point // o_s of send; nil where it was not measured
-	Call    curve.Point  // o_s of isend; or all that the processor does, if the bound is none
+	Call    curve.Point  // o_s of isend; or all processor time, if Bound is false
 	Free    curve.Point  // Way − Call; below zero where the call takes longer than the way of a blocking message
 	Share   curve.Point  // of Way, percent
-	Bound   bool         // more cannot be free, less can: only the call was timed
+	Bound   bool         // Free is an upper bound: only the call was timed
 }
 
 // free returns the overlaps by subject and size, and from which size on half of the way is free.

@@ -70,15 +70,14 @@ var quantities = []string{"o_s", "o_r", OneWay, "L", "g", "G", Bandwidth, Achiev
 // readings are the methods of L.
 var readings = []string{"", params.ByRoundTrip, params.ByReceive, params.ByHalfTripGap}
 
-// New compares subjects: each platform, library and place of each set, which is fitted by itself. margin is the share by which a
-// call that blocks must cost more than one that does not before that pays: 0.2 is 20 %. With best, ratios are to the best number
-// of each row and not to that of the first subject. The errors are those of Fit.
+// New compares subjects: each platform, library and place of each set, which is fitted alone. A non-blocking call pays where the
+// blocking call costs more by margin: 0.2 is 20 %. With best, ratios are to the best number of each row, else to that of the first
+// subject. The errors are those of Fit.
 func New(machines []sample.Machine, o clean.Options, margin float64, best bool) (*Table, error) {
 	return NewFitted(machines, nil, o, margin, best)
 }
 
-// NewFitted compares machines of which the curves were fitted already, with the same options: by fit.Fit, whose result has them. Nil curves
-// are fitted anew.
+// NewFitted is New with curves that fit.Fit has fitted already, with the same options. It fits those that are nil.
 func NewFitted(machines []sample.Machine, fitted [][]*curve.Curve, o clean.Options, margin float64, best bool) (*Table, error) {
 	o = o.Defaults()
 	all, err := parties(machines, fitted, o)
@@ -185,7 +184,7 @@ func sized(m params.Mode, name string, c *curve.Curve) []Value {
 	}
 	var out []Value
 	for _, x := range c.Cells {
-		if x.Value <= 0 { // too short to be told from nothing
+		if x.Value <= 0 { // cannot be distinguished from zero
 			continue
 		}
 		row := m.Row(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.N)

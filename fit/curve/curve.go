@@ -27,8 +27,8 @@ type Curve struct {
 	Cells     []clean.Cell // in order of size
 	Excluded  []clean.Cell // set aside
 	Time      bool         // a time, which does not fall with length: not a difference of timers
-	Floor     float64      // a time that cannot be told from none
-	Scales    []float64    // the magnitude of each cell of which Tolerance is a part
+	Floor     float64      // a time that cannot be distinguished from zero
+	Scales    []float64    // the magnitude of each cell, to which Tolerance is relative
 	Replicate [][]Line     // by piece and replicate
 	Bent      []bool       // by piece: some cell is far from it
 	Misfit    []misfit     // by piece
@@ -56,8 +56,8 @@ type Point struct {
 }
 
 // Piece is a straight piece of a curve: Value + Slope·(k−From) for k bytes. A piece ends at the
-// last size that was measured on it, and nobody knows what is between that and the first of the
-// next.
+// last size that was measured on it. Behaviour between that and the first size of the next piece was
+// not measured.
 type Piece struct {
 	From, To         int
 	Value, Low, High float64 // at From

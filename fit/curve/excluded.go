@@ -7,10 +7,10 @@ import (
 	"github.com/loggp/loggp/fit/clean"
 )
 
-// What is too long for a line is no part of a curve: a cell of which most samples were held up by
-// something else, as by other load. Delays are one-sided, so that what is too short is none.
+// Cells that are too long for a line are excluded: other load delayed most of their samples. Delays are
+// one-sided, so no cell is too short.
 const (
-	heldUp    = 2 // times as long as the line, and beyond its uncertainty
+	heldUp    = 2 // times as long as the line, beyond its uncertainty
 	shrinking = 5 // times as long as a longer message, on a whole piece: no protocol is so much faster than the one before it
 )
 

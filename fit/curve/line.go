@@ -31,8 +31,8 @@ const huber = 1.345
 // sizes whose slopes are all noise, and it has no place for uncertainties that grow with the value.
 // Samples far off are met by the median of each cell already; Huber's loss is for cells far off.
 //
-// Delays are one-sided: where many points stray from the line, those that lie lowest are believed,
-// of which there may be fewer than half.
+// Delays are one-sided: if many points stray from the line, the lowest ones decide, even if they are
+// fewer than half.
 func fitLine(p points) Line {
 	l, _ := fitAmong(p)
 	return l
@@ -79,9 +79,9 @@ func forget(p points, l Line) (Line, []float64) {
 func fitLow(p points, l Line) Line { return refine(p, weighted, l, redescending) }
 
 const (
-	crowd = 5   // points that it takes to tell which of them stray
-	many  = 24  // points of which no few lead the line of a replicate astray
-	tail  = 3.0 // what a stray costs more that is e times as far off
+	crowd = 5   // fewest points among which strays can be found
+	many  = 24  // points from which on a few do not mislead the line of a replicate
+	tail  = 3.0 // additional cost of a stray that is e times as far off
 	tries = 100 // lines through two points that are tried
 )
 

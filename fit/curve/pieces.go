@@ -75,8 +75,8 @@ func (c *Curve) line(p points) Line {
 }
 
 // points returns the medians with their uncertainties: standard errors, as far as they concern the
-// shape of the curve, and deviations from the line that nobody minds. The standard error of a few
-// samples is itself uncertain and so counts for more.
+// shape of the curve, and tolerated deviations from the line. The standard error of a few samples is
+// itself uncertain and so counts for more.
 func (c *Curve) points(tolerance float64) points {
 	var p points
 	scatters, launched := c.scatters()
@@ -103,8 +103,8 @@ func (p points) roughen(scales []float64) {
 
 // loosen makes uncertainties larger if a few points are not on one line: by a part of their scale,
 // the same for all points, so large that they lie as far from it as is expected (Mandel and Paule
-// 1970). Else the line would follow those points of which it is known best how far off they are,
-// which changes from run to run. Of many points those that are far off tell themselves.
+// 1970). Otherwise the line would follow the points with the smallest errors, which change from run to
+// run. Among many points those that are far off are found without this.
 func (p points) loosen(scales []float64) {
 	n := len(p.x)
 	if n < Fewest || n > crowd {

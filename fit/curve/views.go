@@ -9,7 +9,7 @@ import (
 // What charts show of a curve beside its points.
 
 // Residuals returns by how many percent the medians, and the ends of their intervals, are above the
-// pieces that were fitted to them. Where a piece is not above zero there is none.
+// pieces that were fitted to them, where these are above zero.
 func (c *Curve) Residuals() []Point {
 	var out []Point
 	for _, p := range c.Points {

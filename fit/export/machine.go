@@ -156,8 +156,8 @@ func (m *machine) overhead(name string, k int) float64 {
 
 // eagerLimit returns S, the longest message that is sent without asking the receiver: as round
 // trips show it, or else the last size before o_s jumps by more than a round trip of small
-// messages. Who asks must wait for an answer, so that no send call with a request is shorter; what
-// jumps by less is something else, such as another way to copy.
+// messages. A sender that asks waits for an answer, so its call is longer by a round trip at least; a
+// smaller jump has another reason, such as another way to copy.
 func (m *machine) eagerLimit(o Options) (number, error) {
 	if o.Eager > 0 {
 		return number{float64(o.Eager), "given"}, nil

@@ -100,7 +100,7 @@ type Solution struct {
 	Evaluations int
 
 	// Undetermined are the parameters that the residuals do not determine: each alone, if nothing
-	// depends on it, or the several of which only a combination is determined.
+	// depends on it, or several if only a combination of them is determined.
 	Undetermined [][]int
 }
 

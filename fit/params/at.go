@@ -46,7 +46,7 @@ func (e *RangeError) Error() string {
 	if e.Size < e.From {
 		other = "shorter"
 	}
-	return fmt.Sprintf("%s of mode %s was measured from %d to %d bytes, and says nothing about messages of %d bytes: measure %s messages",
+	return fmt.Sprintf("%s of mode %s was measured from %d to %d bytes, which is too far from %d bytes: measure %s messages",
 		e.Name, e.Mode, e.From, e.To, e.Size, other)
 }
 

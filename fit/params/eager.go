@@ -12,7 +12,7 @@ type Handshake struct {
 	Parameter
 	Jump      float64 // by so much more a message behind the limit costs beside its bytes
 	RoundTrip float64 // of the smallest message with data, which a handshake costs at least
-	Confirmed bool    // another timer that has the transfer in it changes there, too; or there is none
+	Confirmed bool    // another timer that contains the transfer changes there, too, or there is no such timer
 }
 
 // eagerLimit adds S of LogGPS (Ino, Fujimoto, Hagihara 2001): the last size before the first change

@@ -75,14 +75,14 @@ func (e *Extraction) add(row Parameter, reps []float64, least int) {
 
 func us(x float64) string { return fmt.Sprintf("%.6g us", x) }
 
-// judged completes a row of which the value can only be positive.
+// judged completes a row whose value can only be positive.
 func (m Mode) judged(row Parameter, value, low, high float64, doubtful bool) Parameter {
 	if low <= 0 {
 		code := clean.Unidentified
 		if row.Name == "L" && value < 0 {
 			code = clean.NegativeLatency
 		}
-		if row.Method != ByHalfTripGap { // of which nothing remains on many a sound machine
+		if row.Method != ByHalfTripGap { // which overheads hide on many sound machines
 			m.warn(row.Name, code, "%s is %.6g %s, with an interval from %.6g to %.6g: not identifiable", row.Method, value, row.Unit, low, high)
 		}
 		return m.unknown(row)
@@ -94,7 +94,7 @@ func (m Mode) judged(row Parameter, value, low, high float64, doubtful bool) Par
 	return row
 }
 
-// unknown completes a row of which there is no number.
+// unknown completes a row without a number.
 func (m Mode) unknown(row Parameter) Parameter {
 	row.Value, row.Low, row.High = math.NaN(), math.NaN(), math.NaN()
 	row.Method += Unidentifiable

@@ -56,7 +56,7 @@ func (m Mode) streamGap() {
 	m.add(m.bound(row, stream.Timer+upperBound, t), t.Reps, t.Least)
 }
 
-// bound completes a row of which all that is known is a number that it does not exceed.
+// bound completes a row whose value is only known not to exceed a number.
 func (m Mode) bound(row Parameter, method string, c clean.Cell) Parameter {
 	row.Method, row.Verdict = method, NotIdentifiable
 	if c.Value <= 0 { // none

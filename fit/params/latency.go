@@ -107,7 +107,7 @@ func (m Mode) lessOverheads(rtt, send, receive *curve.Curve) {
 	m.warn("L", clean.FewSizes, "rtt, o_s and o_r have no size in common")
 }
 
-// onlyTheSum adds L without a number: of a round trip alone it cannot be told from an overhead that
+// onlyTheSum adds L without a number: a round trip alone does not separate it from an overhead that
 // was not measured.
 func (m Mode) onlyTheSum(rtt, send, receive *curve.Curve) {
 	var missing []string

@@ -9,10 +9,10 @@ import (
 	"github.com/loggp/loggp/microbench/sample"
 )
 
-// SendOverhead returns the timer that shows o_s: timer11, but idle where what went before hinders
-// the send of timer11, as the barrier's last message does on a machine with a long gap, if it was
-// measured at more than a few sizes. A synchronous send waits for its peer, of which idle shows
-// less. Without either it is what round-trip trains with waits show.
+// SendOverhead returns the timer that shows o_s: timer11, or idle if an earlier message delays the
+// send of timer11, as the barrier's last message does on a machine with a long gap, and idle was
+// measured at more than half of the sizes. A synchronous send waits for its peer, and idle would show
+// less of that. Without either it is the time from round-trip trains with waits.
 func (m Mode) SendOverhead() *curve.Curve {
 	send, idle := m.Timer(sample.Timer11), m.Timer(sample.Idle)
 	switch {
@@ -41,7 +41,7 @@ func (m Mode) overheads() {
 	send := m.SendOverhead()
 	m.ranges(SendOverhead, send)
 	if send != nil && send.Timer == sample.Idle {
-		m.warn("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: what went before hinders it, o_s is from the latter",
+		m.warn("o_s", clean.Hindered, "timer11 is longer than the same call after a wait, %s at %d bytes: an earlier message delays it, and o_s is from the call after a wait",
 			us(send.Cells[0].Value), send.Cells[0].Bytes)
 	}
 	if trains := m.TrainsOf(m.Name).Send; trains != send { // another reading
@@ -78,13 +78,13 @@ func (m Mode) ranges(kind Kind, c *curve.Curve) {
 func (m Mode) rangeRows(kind Kind, c *curve.Curve, piece int) {
 	p, lines := c.Pieces[piece], c.Replicate[piece]
 	if p.Falls {
-		m.warn(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length, and are taken for one", c.Timer, p.From, p.To)
+		m.warn(kind.Name(), clean.Falls, "%s: from %d to %d bytes the times fall with length: one number stands for all", c.Timer, p.From, p.To)
 	}
 	row := m.Row(kind, c.Timer, p.From, p.To, p.Samples)
 	row.Off, row.Most = clean.Rounded(c.Misfit[piece].Middle), clean.Rounded(c.Misfit[piece].Most)
 	values, slopes := curve.Draw(lines, func(l curve.Line) float64 { return l.Value }), curve.Draw(lines, func(l curve.Line) float64 { return l.Slope })
 	if p.Value <= 0 {
-		m.warn(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which is too short to be told from nothing", c.Timer, p.From, us(p.Value))
+		m.warn(kind.Name(), clean.Unidentified, "%s: from %d bytes on %s, which cannot be distinguished from zero", c.Timer, p.From, us(p.Value))
 		m.add(m.unknown(row), values, p.Least)
 		return
 	}

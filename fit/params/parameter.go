@@ -11,8 +11,8 @@ import (
 type Parameter struct {
 	Platform, Library, Place, Mode string
 
-	Name      string  // with the unit it says of which kind the parameter is: Kind
-	From, To  int     // range of sizes in bytes; of one size From = To; -1 where size has no meaning
+	Name      string  // with the unit it gives the Kind
+	From, To  int     // range of sizes in bytes; From = To for one size; -1 if the parameter has no size
 	Value     float64 // NaN where the samples do not determine it
 	Low, High float64 // interval at Options.Level; NaN likewise, and of fewer than five samples a cell
 	Unit      string

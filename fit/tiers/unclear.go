@@ -70,7 +70,7 @@ func (t *tiering) Warnings() []clean.Warning {
 	return out
 }
 
-// unequal warns of groups of unequal sizes, of which P is only the middle.
+// unequal warns of groups of unequal sizes, whose median is P.
 func (t *tiering) unequal(warn func(parameter, code, format string, args ...any)) {
 	for _, p := range t.Parameters() {
 		if p.Name == "P" && p.Low < p.High {

@@ -102,7 +102,7 @@ func allInOrder(p portable.Process, s *portable.Library, out, in []byte) {
 	exchangeAll(p, s, out, in, partner, partner)
 }
 
-// exchangeAll has n-1 steps, of which each has a rank to send to and one to receive from. Who floods
+// exchangeAll has n-1 steps, each with a rank to send to and one to receive from. A library that floods
 // sends to all and then receives.
 func exchangeAll(p portable.Process, s *portable.Library, out, in []byte, to, from func(i int) int) {
 	n := p.Size()

@@ -301,7 +301,7 @@ func (m *measurement) ofAll(out *microbench.Outcome) []sample.Fact {
 	return []sample.Fact{
 		{Key: "processor", Value: start(strings.Join(r.distinct(func(r rank) string { return r.processor }), "; "), long)},
 		{Key: "bound_to", Value: each(m.launches, bound)},
-		{Key: "algorithms", Value: Vendor + ": the library's own, one of which it chooses by length and ranks, and does not say which"},
+		{Key: "algorithms", Value: Vendor + ": chosen by the library, by length and ranks; it does not report which"},
 		{Key: "elements", Value: "MPI_DOUBLE and MPI_SUM, or MPI_UNSIGNED_CHAR where bytes are no multiple of 8"},
 		{Key: "root", Value: "0"},
 		microbench.StartFact(r.clocksApart(), out.Late, out.Started),

@@ -111,7 +111,7 @@ func (p *parser) text(word string) string {
 		p.fail("%q where %q belongs", cut(first), word)
 	}
 	if strings.ContainsFunc(rest, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		p.fail("%q has a character that is none", cut(rest))
+		p.fail("%q has a character that is not printable", cut(rest))
 	}
 	return strings.TrimSpace(rest)
 }

@@ -38,8 +38,7 @@ type session struct {
 	err    error
 }
 
-// later is how much longer than we the program waits before it ends by itself, if nobody is left
-// who could end it.
+// later is how much longer than loggp the program waits before it ends, in case loggp has been killed.
 const later = time.Minute
 
 // begin starts the program, and lets it connect to a listener of its own. A launcher that starts ranks
@@ -87,8 +86,8 @@ func (b *built) begin(ctx context.Context, ranks int, launcher []string, timeout
 	return s, nil
 }
 
-// accept hands over the connection that begins with a token, and closes all others. A stranger who says
-// nothing holds nobody up.
+// accept hands over the connection that begins with a token, and closes all others. A connection that
+// sends nothing does not delay the others.
 func accept(l net.Listener, token, reply string, to chan<- net.Conn) {
 	for {
 		c, err := l.Accept()

@@ -19,7 +19,7 @@ const (
 
 	// On these, files with samples of the same platform, library and place must agree.
 	PlatformSum = "platform_sum" // of the platform's file
-	Ranks       = "ranks"        // of the job, of which two were measured
+	Ranks       = "ranks"        // of the job; two of them were measured
 	Noise       = "noise"
 	Pair        = "pair" // the ranks that were measured, P1 first: 0 7; or AllPairs
 	Wait        = "wait" // how ranks of a real machine wait: spin or block

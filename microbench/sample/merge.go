@@ -28,7 +28,7 @@ func ReadFile(paths ...string) (*Set, error) {
 	return join(files)
 }
 
-// join makes one set of files, one of which stays as it is.
+// join makes one set of files. A single file stays as it is.
 func join(files []file) (*Set, error) {
 	if len(files) == 1 {
 		return files[0].Set, nil

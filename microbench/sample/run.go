@@ -109,7 +109,7 @@ func (all Runs) of(s *Series) Run {
 	return Run{Roots: 1}
 }
 
-// Place returns where all pairs are of which a series is one, or inter.
+// Place returns the fact one_place of the run of a series, or inter.
 func (all Runs) Place(s *Series) string {
 	if place := all.of(s).Place; place != "" {
 		return place
