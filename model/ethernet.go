@@ -93,6 +93,7 @@ type UDP struct {
 	Receive Channel   // a call of recvfrom, with its copy
 	Input   unit.Time // the interrupt and the protocol work for a datagram that arrives
 	Buffer  int       // bytes of datagrams that a socket holds
+	Join    unit.Time // a system call that joins or leaves a multicast group
 	Groups  int       // multicast groups that an interface can tell apart; 0: there is no multicast
 }
 

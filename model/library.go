@@ -39,20 +39,36 @@ type Library struct {
 	Block       int                 // bytes that such an engine copies and transfers at a time; 0: DefaultBlock
 	Pinned      int                 // bytes of its pinned memory, of each rank; 0: DefaultPinned
 	Sockets     *Sockets            // of TCP; nil: as the system has them
+	Exchange    Exchange            // order of sends in MPI_Alltoallv; "": InTurn
 	Requests    int                 // entries of a request FIFO; 0: DefaultRequests; negative: receivers post no requests
 	Collectives []Collective        // the first that applies chooses a collective algorithm; none: not known
 	Compiled    *Compiled           // compiled communication; nil: none
 }
 
+// Exchange is the order in which a rank sends in MPI_Alltoallv and MPI_Alltoallw.
+type Exchange string
+
+// The orders.
+const (
+	InTurn Exchange = "in-turn" // one send after the other, the first to the next rank
+	Posted Exchange = "posted"  // all sends are started, the first to the next rank
+	Ranked Exchange = "ranked"  // all sends are started, the first to rank 0
+)
+
+// Exchanges are all orders.
+var Exchanges = []Exchange{InTurn, Posted, Ranked}
+
 // Compiled is compiled communication as in CC-MPI (impl/ccmpi): multicast, and exchanges in phases.
 type Compiled struct {
 	Window    int       // packets of a sender that not all receivers have acknowledged, at most
+	Packet    int       // bytes of a packet with its header; 0: as many as a datagram has room for
 	Timeout   unit.Time // until a packet is sent again, if nothing new was acknowledged
 	Scheduler string    // of exchanges whose pattern is found at run time: a name of model/phases
 	Threshold int       // messages shorter than so many bytes form the last phase together
 	Schedule  unit.Time // to schedule a message at run time
-	Unicast   int       // bytes of each rank up to which MPI_Allgather sends them to each other one without phases,
-	Multicast int       // and then up to which it multicasts them; longer ones go in phases
+	Barrier   unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
+	Unicast   int       // longest message of MPI_Allgather and MPI_Alltoall that is sent without phases
+	Multicast int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
 	Aggregate int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
 }
 

@@ -198,7 +198,11 @@ func (a *alltoallv) prediction(cmd *cobra.Command, exchanges []phases.Exchange, 
 		Barrier: func(n int) unit.Time {
 			if _, known := barriers[n]; !known {
 				j := collective.Job{Ranks: n}
-				barriers[n] = on.Cost(collective.Tuned(collective.Table(job.Library)).Choose(collective.Barrier, &j, true), j).Last
+				a := collective.Tuned(collective.Table(job.Library)).Choose(collective.Barrier, &j, true)
+				if by.Barrier > 0 {
+					a = collective.Named(collective.Barrier, "linear")
+				}
+				barriers[n] = on.Cost(a, j).Last + unit.Time(n-1)*by.Barrier
 			}
 			return barriers[n]
 		},

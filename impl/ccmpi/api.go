@@ -170,6 +170,14 @@ func Allgather(c *mpi.Comm, by Way, send, recv mpi.Buffer) {
 	})
 }
 
+// Alltoall is Comm.Alltoall in phases, whatever the length of messages.
+func Alltoall(c *mpi.Comm, send, recv mpi.Buffer) {
+	n := c.Size()
+	c.Carry("Alltoall", collective.Alltoall, 0, []mpi.Buffer{send.Part(0, n*send.Count)}, []mpi.Buffer{recv.Part(0, n*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
+		of(own, k).alltoall(k, true, in[0], out[0])
+	})
+}
+
 // Schedule is the phases of an exchange, which all ranks have alike.
 type Schedule = phases.Schedule
 

@@ -34,7 +34,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 		return nil, fmt.Errorf("there is no scheduler of phases %q", name)
 	}
 	return func(p device.Port) (device.Port, mpi.Collectives, error) {
-		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, Timeout: o.Compiled.Timeout})
+		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, Packet: o.Compiled.Packet, Timeout: o.Compiled.Timeout})
 		if err != nil {
 			return nil, nil, fmt.Errorf("compiled communication: %w", err)
 		}

@@ -95,19 +95,17 @@ func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
 	}
 }
 
-// unscheduled starts all messages of an exchange between all ranks, and waits for them. Those without bytes
-// are not sent.
+// unscheduled starts all messages of an exchange between all ranks in the order of ranks, and waits for
+// them. All ranks send to rank 0 first. Messages without bytes are not sent.
 func unscheduled(k *mpi.Call, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
-	for i := 1; i < n; i++ {
-		from := (me - i + n) % n
-		if b := out(from); len(b) > 0 {
+	for from := range n {
+		if b := out(from); from != me && len(b) > 0 {
 			k.Receive(from, b)
 		}
 	}
-	for i := 1; i < n; i++ {
-		to := (me + i) % n
-		if b := in(to); len(b) > 0 {
+	for to := range n {
+		if b := in(to); to != me && len(b) > 0 {
 			k.Send(to, b)
 		}
 	}
@@ -120,7 +118,7 @@ func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
 	me, n := k.Comm().Rank(), k.Comm().Size()
 	for p := range n - 1 {
 		if p > 0 {
-			k.Barrier()
+			r.barrier(k)
 		}
 		r.counts.phases++
 		to, from := (me+p+1)%n, (me-p-1+n)%n
@@ -128,14 +126,22 @@ func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
 	}
 }
 
-// Alltoall implements mpi.Collectives: in phases.
+// Alltoall implements mpi.Collectives: in phases, but for short messages.
 func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
+	r.alltoall(k, len(in) > k.Comm().Size()*r.options.Compiled.Unicast, in, out)
+	return true
+}
+
+func (r *rank) alltoall(k *mpi.Call, phased bool, in, out []byte) {
 	n := len(in) / max(k.Comm().Size(), 1)
 	part := func(b []byte) func(int) []byte { return func(rank int) []byte { return b[n*rank:][:n] } }
 	me := k.Comm().Rank()
 	k.Port().Copy(part(out)(me), part(in)(me))
-	r.inPhases(k, part(in), part(out))
-	return true
+	if phased {
+		r.inPhases(k, part(in), part(out))
+	} else {
+		unscheduled(k, part(in), part(out))
+	}
 }
 
 // Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.
@@ -219,7 +225,7 @@ func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
 	k.Port().Copy(out[me], in[me])
 	for p, phase := range s.Phases {
 		if p > 0 {
-			k.Barrier()
+			r.barrier(k)
 		}
 		r.counts.phases++
 		if s.Conflicts && p == len(s.Phases)-1 {

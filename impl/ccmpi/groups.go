@@ -10,6 +10,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/multicast"
 	"github.com/loggp/loggp/model/collective"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // group is a multicast group of ranks of a communicator. Its zero Group means that no member may have
@@ -65,14 +66,35 @@ func (r *rank) destroy(k *mpi.Call, g *group) {
 	if g.Group == nil {
 		return
 	}
-	r.meet(k, g.members)
+	meet(k, g.members, 0)
 	g.Group.Close()
 	g.Group = nil
 	r.counts.destroyed++
 }
 
-// meet is a barrier of some ranks: all tell the first, which answers.
-func (r *rank) meet(k *mpi.Call, members []int) {
+// Barrier implements mpi.Collectives, if the platform says what a barrier costs.
+func (r *rank) Barrier(k *mpi.Call) bool {
+	if r.options.Compiled.Barrier == 0 {
+		return false
+	}
+	r.members = r.members[:0]
+	for i := range k.Comm().Size() {
+		r.members = append(r.members, i)
+	}
+	meet(k, r.members, r.options.Compiled.Barrier)
+	return true
+}
+
+// barrier is a barrier of the communicator within a call.
+func (r *rank) barrier(k *mpi.Call) {
+	if !r.Barrier(k) {
+		k.Barrier()
+	}
+}
+
+// meet is a linear barrier of some ranks: all send to the first, which answers. It takes the first a time
+// for each of the others, beside what messages cost.
+func meet(k *mpi.Call, members []int, each unit.Time) {
 	if k.Comm().Rank() != members[0] {
 		k.Transfer(members[0], nil, collective.None, nil)
 		k.Transfer(collective.None, nil, members[0], nil)
@@ -82,6 +104,7 @@ func (r *rank) meet(k *mpi.Call, members []int) {
 		k.Receive(m, nil)
 	}
 	k.Wait()
+	k.Port().Delay(unit.Time(len(members)-1) * each)
 	for _, m := range members[1:] {
 		k.Transfer(m, nil, collective.None, nil)
 	}
@@ -121,7 +144,7 @@ func (r *rank) End() {
 	for _, c := range open {
 		c.Carry(mpi.Finalize, collective.Barrier, 0, nil, nil, func(_ mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
 			if r.groups[c].Group != nil {
-				k.Barrier()
+				r.barrier(k)
 			}
 		})
 	}

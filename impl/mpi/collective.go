@@ -19,6 +19,7 @@ import (
 // They get data as it travels, and return false to leave an operation to this package; all ranks of a
 // communicator do so alike. A Call is theirs until they return.
 type Collectives interface {
+	Barrier(k *Call) bool
 	Bcast(k *Call, b []byte) bool
 	Scatter(k *Call, in, out []byte) bool         // in is nil but at the root
 	Allgather(k *Call, in, out []byte) bool       // in order of ranks, as that of Alltoall
@@ -332,31 +333,37 @@ func (c *Comm) unflattenParts(all []Buffer, flat [][]byte) {
 	}
 }
 
-// exchange lets each rank send a part to each other one. A rank posts all its receives, from the rank
-// before it on, and then sends, to the rank behind it first.
+// exchange lets each rank send a part to each other one, in the order that the library has. A rank posts
+// all its receives before it sends.
 func (r *round) exchange(send, recv func(rank int) Buffer) {
+	order := r.state.exchange
 	in := make([][]byte, r.size)
-	posted := make([]*engine.Op, r.size)
 	for i := range r.size {
-		from := (r.rank - i + r.size) % r.size
+		from := i
+		if order != model.Ranked {
+			from = (r.rank - i + r.size) % r.size
+		}
 		in[from] = r.flat(recv(from), false)
-		if i > 0 {
-			posted[from] = r.e.Irecv(in[from], r.sign, r.world(from), r.context+1, AnyTag)
+		if from != r.rank {
+			r.startRecv(from, in[from])
 		}
 	}
 	r.copyOwn(in[r.rank], r.flat(send(r.rank), true))
-	for i := 1; i < r.size; i++ {
-		to := (r.rank + i) % r.size
-		r.e.Send(model.Standard, r.flat(send(to), true), r.sign, r.world(to), r.context+1, r.tag)
-	}
 	for i := range r.size {
-		from := (r.rank - i + r.size) % r.size
-		if x := posted[from]; x != nil {
-			r.e.Wait(x)
-			got, _ := x.Received()
-			r.e.Release(x)
-			r.checkMessage(&collective.Step{From: from, Recv: collective.Span{Len: len(in[from])}}, got)
+		to := i
+		if order != model.Ranked {
+			to = (r.rank + i) % r.size
 		}
+		switch b := send(to); {
+		case to == r.rank:
+		case order == model.Posted || order == model.Ranked:
+			r.startSend(to, r.flat(b, true))
+		default:
+			r.e.Send(model.Standard, r.flat(b, true), r.sign, r.world(to), r.context+1, r.tag)
+		}
+	}
+	r.wait()
+	for from := range in {
 		r.unflatten(recv(from), in[from])
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/mpi/check"
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/collective"
 	"github.com/loggp/loggp/model/unit"
 )
@@ -132,6 +133,7 @@ const MaxTag = 1<<31 - 1
 type state struct {
 	tuning   *collective.Tuning
 	own      Collectives          // of the library; nil: none
+	exchange model.Exchange       // of the library
 	round    round                // the collective operation under way; there is one at a time
 	work     []byte               // memory for it
 	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal

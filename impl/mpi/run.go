@@ -51,6 +51,9 @@ func Run(w World, o Options, program func(*Comm) error) error {
 		return err
 	}
 	j := &job{program: program, check: o.Check, maker: maker, own: o.Own}
+	if o.Library != nil {
+		j.exchange = o.Library.Exchange
+	}
 	j.shared = engine.Config{Enter: o.Enter, Types: func(s engine.Signature) string { return datatype.Signed(uint32(s)) }, Mismatch: j.mismatch, Named: j.name, Check: o.Check, Site: check.SiteOf}
 	rules := o.Tuning
 	if rules == nil {
@@ -72,7 +75,9 @@ type job struct {
 	program func(*Comm) error
 	tuning  *collective.Tuning
 	check   bool
-	own     func(p device.Port) (device.Port, Collectives, error) // nil: none
+
+	exchange model.Exchange
+	own      func(p device.Port) (device.Port, Collectives, error) // nil: none
 
 	mu     sync.Mutex
 	begun  int                       // ranks that have
@@ -110,7 +115,7 @@ func (j *job) rank(p device.Port) (err error) {
 		}
 	}
 	c = j.comm(through)
-	c.state.own = own
+	c.state.own, c.state.exchange = own, j.exchange
 	err = j.program(c)
 	c.state.ended = true
 	if err == nil {

@@ -124,13 +124,22 @@ type posted struct {
 
 // post begins to send or to receive.
 func (r *round) post(st *collective.Step) {
-	x := posted{step: *st}
 	if st.From == collective.None {
-		x.Op = r.e.Isend(model.Standard, r.bytes(st.Send), r.sign, r.world(st.To), r.context+1, r.tag)
+		r.startSend(st.To, r.bytes(st.Send))
 	} else {
-		x.Op = r.e.Irecv(r.bytes(st.Recv), r.sign, r.world(st.From), r.context+1, AnyTag)
+		r.startRecv(st.From, r.bytes(st.Recv))
 	}
-	r.posted = append(r.posted, x)
+}
+
+// startSend begins to send to a rank, and startRecv to receive from one.
+func (r *round) startSend(to int, b []byte) {
+	r.posted = append(r.posted, posted{step: collective.Step{To: to, From: collective.None},
+		Op: r.e.Isend(model.Standard, b, r.sign, r.world(to), r.context+1, r.tag)})
+}
+
+func (r *round) startRecv(from int, b []byte) {
+	r.posted = append(r.posted, posted{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Len: len(b)}},
+		Op: r.e.Irecv(b, r.sign, r.world(from), r.context+1, AnyTag)})
 }
 
 // wait ends all transfers that have begun, in their order.
@@ -261,6 +270,9 @@ func (c *Comm) Barrier() {
 	c.enter("Barrier")
 	c.checkIntra()
 	r := c.round(collective.Barrier, 0, Byte)
+	if r.own(func(o Collectives, k *Call) bool { return o.Barrier(k) }) {
+		return
+	}
 	if !r.table().Asked(collective.Barrier) && c.e.Barrier(c.size, c.rank, c.world) {
 		return
 	}
@@ -386,18 +398,10 @@ func (k *Call) Transfer(to int, out []byte, from int, in []byte) {
 }
 
 // Send starts to send to a rank, and Receive to receive from one; Wait ends all that has been started.
-func (k *Call) Send(to int, b []byte) {
-	x := posted{step: collective.Step{To: to, From: collective.None}}
-	x.Op = k.r.e.Isend(model.Standard, b, k.r.sign, k.r.world(to), k.r.context+1, k.r.tag)
-	k.r.posted = append(k.r.posted, x)
-}
+func (k *Call) Send(to int, b []byte) { k.r.startSend(to, b) }
 
 // Receive starts to receive from a rank.
-func (k *Call) Receive(from int, b []byte) {
-	x := posted{step: collective.Step{To: collective.None, From: from, Recv: collective.Span{Len: len(b)}}}
-	x.Op = k.r.e.Irecv(b, k.r.sign, k.r.world(from), k.r.context+1, AnyTag)
-	k.r.posted = append(k.r.posted, x)
-}
+func (k *Call) Receive(from int, b []byte) { k.r.startRecv(from, b) }
 
 // Wait waits for all sends and receives that have been started.
 func (k *Call) Wait() { k.r.wait() }

@@ -28,6 +28,7 @@ import (
 // Options of the protocol. Those that are 0 are Defaults.
 type Options struct {
 	Window  int       // packets of a sender that not all receivers have acknowledged, at most
+	Packet  int       // bytes of a packet with its header; 0: as many as a datagram has room for
 	Timeout unit.Time // without a new acknowledgement, until a packet is sent again; doubles with each try
 	Longest unit.Time // that the timeout gets at most
 	Tries   int       // how often a packet is sent in vain until the sender gives up
@@ -66,6 +67,12 @@ func New(p device.Port, o Options) (*Port, error) {
 	if net == nil || watch == nil || net.Groups() == 0 {
 		return nil, errors.New("this machine has no multicast")
 	}
+	if o.Packet == 0 || o.Packet > net.Limit() {
+		o.Packet = net.Limit()
+	}
+	if o.Packet <= headBytes {
+		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.Packet, headBytes)
+	}
 	if o.Window < 0 || o.Timeout < 0 || o.Longest < 0 || o.Tries < 0 {
 		return nil, fmt.Errorf("options of multicast below zero: %+v", o)
 	}
@@ -79,7 +86,7 @@ func New(p device.Port, o Options) (*Port, error) {
 			*f.value = *f.normal
 		}
 	}
-	return &Port{Port: p, options: o, net: net, watch: watch, groups: map[uint32]*Group{}, packet: make([]byte, net.Limit())}, nil
+	return &Port{Port: p, options: o, net: net, watch: watch, groups: map[uint32]*Group{}, packet: make([]byte, o.Packet)}, nil
 }
 
 // Recv is that of the port, and meanwhile answers for the rank's groups.

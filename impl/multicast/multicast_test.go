@@ -137,8 +137,15 @@ func TestReliable(t *testing.T) {
 
 // The root of a message takes in one acknowledgement a packet from each receiver.
 func TestAcknowledgements(t *testing.T) {
+	for _, packet := range []int{0, 100, 1 << 20} {
+		acknowledged(t, packet)
+	}
+}
+
+// acknowledged counts the packets of a message and their acknowledgements, with packets of a length.
+func acknowledged(t *testing.T, packet int) {
 	const ranks, length = 6, 10_000
-	err := run(t, loop.New(ranks), Options{Window: 4, Timeout: unit.Second}, func(p *Port) error {
+	err := run(t, loop.New(ranks), Options{Window: 4, Packet: packet, Timeout: unit.Second}, func(p *Port) error {
 		g, err := p.Open(7, []int{0, 1, 2, 3, 4, 5})
 		if err != nil {
 			return err
@@ -151,7 +158,11 @@ func TestAcknowledgements(t *testing.T) {
 		if err := g.Send(message(0, length), nil); err != nil {
 			return err
 		}
-		packets := (length + p.net.Limit() - headBytes - 1) / (p.net.Limit() - headBytes)
+		room := p.net.Limit() - headBytes
+		if packet == 100 {
+			room = 100 - headBytes
+		}
+		packets := (length + room - 1) / room
 		if want := (Counts{Packets: packets, Acknowledged: packets * (ranks - 1), Groups: 1}); p.Counts != want {
 			return fmt.Errorf("%+v instead of %+v", p.Counts, want)
 		}
@@ -295,6 +306,9 @@ func TestGroups(t *testing.T) {
 }
 
 func TestWrongUse(t *testing.T) {
+	if err := run(t, loop.New(2), Options{Packet: headBytes}, func(*Port) error { return nil }); err == nil || !strings.Contains(err.Error(), "their header has 16") {
+		t.Errorf("packets without room: %v", err)
+	}
 	err := run(t, loop.New(2), impatient, func(p *Port) error {
 		for id, members := range map[uint32][]int{1: {1 - p.Rank()}, 2: nil} {
 			if _, err := p.Open(id, members); err == nil || !strings.Contains(err.Error(), "which it is not a member of") {

@@ -154,6 +154,7 @@ func (r *reader) udp(to **model.UDP) reading {
 		must("receive", r.channel(&x.Receive)),
 		must("input", r.time(&x.Input)),
 		must("buffer", r.size(&x.Buffer, 1, math.MaxInt32)),
+		may("join", r.time(&x.Join)),
 		must("groups", r.count(&x.Groups, 0, maxCount)),
 	)
 	return r.checked(fields, func(string, *yaml.Node) { *to = x })

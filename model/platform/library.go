@@ -79,6 +79,7 @@ func (r *reader) proto(l *model.Library) reading {
 			})),
 		may("collectives", r.tunings(&tunings)),
 		may("sockets", r.socketsOf(&l.Sockets)),
+		may("exchange", choice(r, &l.Exchange, model.Exchanges)),
 		may("compiled", r.compiled(&l.Compiled)),
 		must("fallback", choice(r, &l.Fallback, rendezvous)),
 		must("window", r.size(&l.Window, 0, maxWindow)),
@@ -110,10 +111,12 @@ func (r *reader) compiled(to **model.Compiled) reading {
 	}
 	fields := r.mapping(
 		must("window", r.count(&x.Window, 1, maxCount)),
+		may("packet", r.size(&x.Packet, 64, unit.MaxSize)),
 		must("timeout", r.time(&x.Timeout)),
 		must("scheduler", choice(r, &x.Scheduler, names)),
 		must("threshold", r.size(&x.Threshold, 0, unit.MaxSize)),
 		must("schedule", r.time(&x.Schedule)),
+		may("barrier", r.time(&x.Barrier)),
 		must("unicast", r.size(&x.Unicast, 0, unit.MaxSize)),
 		must("multicast", r.size(&x.Multicast, 0, unit.MaxSize)),
 		must("aggregate", r.size(&x.Aggregate, 0, unit.MaxSize)),

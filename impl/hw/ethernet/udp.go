@@ -48,7 +48,7 @@ func (d socketUDP) Limit() int  { return d.net.MTU - d.net.UDP.Header }
 func (d socketUDP) Groups() int { return d.net.UDP.Groups }
 
 func (d socketUDP) Join(group uint32) bool {
-	d.Pay()
+	d.membership()
 	u := &d.udp
 	switch {
 	case slices.Contains(u.groups, group):
@@ -60,8 +60,14 @@ func (d socketUDP) Join(group uint32) bool {
 	return true
 }
 
-func (d socketUDP) Leave(group uint32) {
+// membership charges the system call that joins or leaves a group.
+func (d socketUDP) membership() {
 	d.Pay()
+	d.system(d.net.UDP.Join, "ethernet.udp.join", model.Sending)
+}
+
+func (d socketUDP) Leave(group uint32) {
+	d.membership()
 	d.udp.groups = slices.DeleteFunc(d.udp.groups, func(g uint32) bool { return g == group })
 }
 
