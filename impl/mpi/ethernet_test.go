@@ -196,3 +196,48 @@ func TestLongMessagesShareLinks(t *testing.T) {
 		t.Errorf("one is there at %v, the other at %v", first, last)
 	}
 }
+
+// TestExchangeOrders checks in which order MPI_Alltoallv sends on PCs with switches. If all ranks begin
+// with rank 0 the memory of the switch overflows; if each begins with the next rank it does not.
+func TestExchangeOrders(t *testing.T) {
+	const ranks, bytes = 16, 16 << 10
+	p := load("cc-cluster")
+	for _, order := range append(model.Exchanges, "") {
+		l := *p.Libraries[0]
+		if l.Exchange != model.Ranked {
+			t.Fatalf("%s sends in the order %q", l.Name, l.Exchange)
+		}
+		l.Exchange = order
+		var s hw.EthernetStatistics
+		w, err := hw.New(hw.Config{Machine: p.Machine, Library: &l, Ranks: ranks, Ethernet: &s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = mpi.Run(w, mpi.Options{Engine: proto.New, Library: &l}, func(c *mpi.Comm) error {
+			counts, offsets := make([]int, ranks), make([]int, ranks)
+			for i := range ranks {
+				counts[i], offsets[i] = bytes, i*bytes
+			}
+			out, in := make([]byte, ranks*bytes), make([]byte, ranks*bytes)
+			for i := range out {
+				out[i] = byte(c.Rank() + i/bytes)
+			}
+			for range 8 { // the windows of TCP grow
+				c.Alltoallv(mpi.Of(out), counts, offsets, mpi.Of(in), counts, offsets)
+			}
+			for i, b := range in {
+				if b != byte(c.Rank()+i/bytes) {
+					t.Errorf("%s: rank %d has %d from rank %d", order, c.Rank(), b, i/bytes)
+					break
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost := s.Overflowed > 0; lost != (order == model.Ranked) {
+			t.Errorf("order %q: %d frames find no room", order, s.Overflowed)
+		}
+	}
+}
