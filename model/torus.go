@@ -194,6 +194,9 @@ func (n onTorus) put(w *walk, side Where, bytes int) {
 	w.busy(side, Term{Name: name + ".start", Count: 1, Time: c.Start}, c.Start)
 	t, terms, latency := w.lanes[side].clock, n.latencyTerms(w), n.latency(n.Path)
 	left, there := n.flow(bytes, c.Bandwidth)
+	if !engine && n.Memory > 0 { // it stops the processor
+		left, there = chunks(bytes, n.Chunk, c.Bandwidth, min(n.Link, n.Memory))
+	}
 	data, d := n.access(w, name+".bandwidth", bytes, c.Bandwidth, there)
 	if !engine {
 		rest := n.Buffered(bytes)

@@ -136,11 +136,17 @@ func (s *Switched[R]) take(o *Output[R], c *chunk[R], t unit.Time) bool {
 	return false
 }
 
-// Hold keeps the links between two nodes busy until a time, with bytes that cannot leave the last of them.
-func (s *Switched[R]) Hold(from, to int, until unit.Time) {
-	r, _ := s.Router.Way(from, to)
-	for out, _, exit := s.Router.Turn(&r); !exit; out, _, exit = s.Router.Turn(&r) {
-		s.Outputs[out].Hold(until)
+// Hold keeps the links between two nodes busy with bytes that cannot leave the last of them, so that the
+// next ones are in memory at a time.
+func (s *Switched[R]) Hold(from, to int, at unit.Time) {
+	r, left := s.Router.Way(from, to)
+	for {
+		out, step, exit := s.Router.Turn(&r)
+		if exit {
+			return
+		}
+		left -= step
+		s.Outputs[out].Hold(at - left)
 	}
 }
 

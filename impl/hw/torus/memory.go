@@ -82,7 +82,7 @@ func (m *memory) of(from int32) int {
 func (m *memory) waits(from int32, n int) (d unit.Time) {
 	for i := range m.behind[:n] {
 		if m.behind[i].from == from {
-			d += (m.behind[i].hold + parts - 1) / parts
+			d += m.behind[i].hold / parts
 		}
 	}
 	return d
@@ -92,7 +92,7 @@ func (m *memory) waits(from int32, n int) (d unit.Time) {
 func (m *memory) over(i int) unit.Time {
 	t, work := m.at, m.work
 	for k := range i + 1 {
-		t += ((m.streams[k].end-work)*unit.Time(len(m.streams)-k) + parts - 1) / parts
+		t += (m.streams[k].end - work) * unit.Time(len(m.streams)-k) / parts
 		work = m.streams[k].end
 	}
 	return t

@@ -88,10 +88,10 @@ func (n *network) taking(of any, bytes int, first, last unit.Time) unit.Time {
 	return max(last, t)
 }
 
-// hold keeps the links of a transfer busy until its bytes are in memory: switches buffer next to nothing, so
+// hold keeps the links of a transfer busy while its bytes wait for memory: switches buffer next to nothing, so
 // that what waits for a memory is in the way of others.
 func (n *network) hold(from, to int32, until unit.Time) {
-	n.Hold(n.Switched.Node(from), n.Switched.Node(to), until-n.Deliver)
+	n.Hold(n.Switched.Node(from), n.Switched.Node(to), until)
 }
 
 func (n *network) Count(p *core.Port, dst, r int, c core.Change) int64 {
