@@ -88,3 +88,16 @@ func TestATLAHSBroadcast(t *testing.T) {
 		t.Errorf("%v, %v", res.Last, err)
 	}
 }
+
+// A receive that begins when another operation begins starts at time 0 in ATLAHS, where an assertion
+// fails if its message arrives later.
+func TestATLAHSAssertion(t *testing.T) {
+	s := parse(t, "num_ranks 2\nrank 0 {\na: calc 100000\nb: calc 1\nr: recv 8b from 1\nb requires a\nr irequires b\n}\nrank 1 {\nsend 8b to 0\n}\n")
+	res, err := s.Simulate(Options{Params: Default, Dialect: LGS})
+	if err != nil || len(res.Warnings) != 1 || res.Warnings[0].Kind != "assertion" || !strings.HasPrefix(res.Warnings[0].Text, "test.goal:5: rank 0: recv 8b from 1 begins before its message arrives") {
+		t.Errorf("%v, %v", res, err)
+	}
+	if res, err := s.Simulate(Options{Params: Default, Dialect: LogGOPSim}); err != nil || len(res.Warnings) > 0 {
+		t.Errorf("%v, %v", res, err)
+	}
+}

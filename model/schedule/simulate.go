@@ -46,7 +46,7 @@ type Result struct {
 
 // Warning is a doubt about the schedule or its result.
 type Warning struct {
-	Kind string // size: operations of a pair have different sizes; unmatched: see Blocked
+	Kind string // size: operations of a pair have different sizes; unfinished and unmatched: some never end; assertion: ATLAHS fails
 	Text string
 }
 
@@ -111,6 +111,8 @@ type run struct {
 	messages int
 	mismatch int    // pairs of different sizes
 	differs  uint32 // the first receive of such a pair
+	early    int    // in dialect LGS: receives that have taken messages which arrive later
+	asserts  uint32 // the first of them
 
 	L, o, g, S uint64
 	dG, dO     uint64 // what G and O are more; in a run for a derivative
@@ -286,6 +288,13 @@ func (r *run) result() (*Result, error) {
 			more = fmt.Sprintf(", and %d more pairs", r.mismatch-1)
 		}
 		res.Warnings = append(res.Warnings, Warning{"size", fmt.Sprintf("%s receives a message of another size%s", r.where(r.differs), more)})
+	}
+	if r.early > 0 {
+		more := ""
+		if r.early > 1 {
+			more = fmt.Sprintf(", and at %d more receives", r.early-1)
+		}
+		res.Warnings = append(res.Warnings, Warning{"assertion", fmt.Sprintf("%s begins before its message arrives: ATLAHS prints no times, because an assertion fails here%s", r.where(r.asserts), more)})
 	}
 	if r.pending == 0 && r.match.count == 0 {
 		return res, nil
