@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/loggp/loggp/fit/export"
+	"github.com/loggp/loggp/impl/doctor"
 	"github.com/loggp/loggp/model/schedule"
 	"github.com/loggp/loggp/model/unit"
 	"github.com/loggp/loggp/reports/chart"
@@ -195,8 +196,11 @@ func readSchedule(cmd *cobra.Command, name string) (*schedule.Schedule, error) {
 	if name == standard {
 		name = "standard input"
 	}
-	return schedule.Read(f, name, 0)
+	return schedule.Read(f, name, max(doctor.Memory()/simulationMemory, 0))
 }
+
+// simulationMemory is how many times as much memory a simulation takes as its schedule, about.
+const simulationMemory = 6
 
 // writeFinish writes when each rank has finished.
 func writeFinish(w io.Writer, finish []unit.Time) error {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/loggp/loggp/impl/machine"
+
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -122,6 +124,12 @@ func round(n int64) string {
 	return fmt.Sprintf("%.3g %ciB", x, units[i])
 }
 
+// Memory returns how much memory this process may still use, or -1 if that is unknown.
+func Memory() int64 {
+	left, _ := (&Host{Files: machine.System()}).available()
+	return left
+}
+
 // available returns how much memory this process may still use, or -1, and what limits it.
 func (p *Host) available() (left int64, limit string) {
 	left = -1
@@ -137,7 +145,26 @@ func (p *Host) available() (left int64, limit string) {
 			}
 		}
 	}
+	if room, limited := p.addresses(); limited && (left < 0 || room < left) {
+		left, limit = room, " of the address space (ulimit -v)"
+	}
 	return left, limit
+}
+
+// addresses returns how many bytes of its address space this process may still use, if that is limited.
+func (p *Host) addresses() (room int64, limited bool) {
+	b, err := fs.ReadFile(p.Files, "proc/self/limits")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "Max address space"); ok {
+			most, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64) // else unlimited
+			now, wrong := strconv.ParseInt(strings.TrimSuffix(p.Files.Value("proc/self/status", "VmSize"), " kB"), 10, 64)
+			return max(most-now<<10, 0), err == nil && wrong == nil
+		}
+	}
+	return 0, false
 }
 
 // copies: long messages are copied directly from the other process, if that is allowed.

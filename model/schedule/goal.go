@@ -237,6 +237,10 @@ func (p *parser) op(at int, name uint64) {
 			p.fail(at, "more than %d operations", MaxOps)
 			return
 		}
+		if int64(len(p.part.ops))*opMemory > p.file.memory {
+			p.fail(at, tooLarge, p.rank, p.file.memory)
+			return
+		}
 		p.add(o)
 		p.part.lines = append(p.part.lines, uint32(line+1))
 	}
@@ -308,6 +312,10 @@ func (p *parser) dependency(at int, w []byte, k uint64) {
 	before, ok := p.labels.get(p.b, to, len(other), p.code(other))
 	if !ok {
 		p.fail(to, "no operation of rank %d above has the label %s", p.rank, other)
+		return
+	}
+	if int64(len(p.part.pairs))*pairMemory > p.file.memory {
+		p.fail(at, tooLarge, p.rank, p.file.memory)
 		return
 	}
 	p.depend(after, before, start)

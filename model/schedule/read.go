@@ -61,11 +61,16 @@ func cutShort(err error) error {
 	return err
 }
 
-// Memory of an operation and of a dependency, in bytes.
+// Memory of an operation, of a dependency, and of a dependency of the rank that is being read, in
+// bytes.
 const (
-	opMemory  = 24 + 4 + 4
-	depMemory = 4
+	opMemory   = 24 + 4 + 4
+	depMemory  = 4
+	pairMemory = 16
 )
+
+// tooLarge is the error of a schedule that exceeds the limit of memory.
+const tooLarge = "rank %d: the schedule takes more than %d bytes of memory, which is the limit here; use fewer ranks or operations, or a machine with more memory"
 
 // chunkSize is how much text one worker reads at a time, about.
 const chunkSize = 1 << 20
@@ -151,7 +156,7 @@ func (t *text) first(chunks []*chunk) (next int, err *Error) {
 				}
 			}
 			if used+int64(ops)*opMemory+int64(deps)*depMemory > t.memory {
-				return next, &Error{t.name, c.rankLine(f), 1, fmt.Sprintf("rank %d: the schedule takes more than %d bytes of memory; raise the limit, or cut the schedule", c.from+i, t.memory)}
+				return next, &Error{t.name, c.rankLine(f), 1, fmt.Sprintf(tooLarge, c.from+i, t.memory)}
 			}
 		}
 		used += int64(len(c.part.ops))*opMemory + int64(len(c.part.deps))*depMemory
