@@ -380,6 +380,17 @@ int main(int argc, char **argv) {
 	}
 }
 
+// A job that has too few memory mappings says how to get more, before the process has none.
+func TestMappings(t *testing.T) {
+	defer func(n int) { spareMappings = n }(spareMappings)
+	spareMappings = 1 << 30
+	w, o := emulated(t, simple, 2)
+	_, err := run(t, w, o, &Program{Path: build(t, "empty.c")})
+	if err == nil || !strings.Contains(err.Error(), "allow it enough for 2 ranks by 'sysctl vm.max_map_count=") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // What is no program says so.
 func TestNoProgram(t *testing.T) {
 	for path, want := range map[string]string{"cprog.go": "compile it with 'loggp cc'", "/nowhere/x": "no such file"} {

@@ -289,15 +289,14 @@ void loggp_interrupt(struct host_rank *h) {
 	if (t) syscall(SYS_tgkill, getpid(), t, SIGXCPU);
 }
 
-enum { op_sum, op_min, op_max, op_prod, op_land, op_lor, op_lxor };
-
 struct indexed {
 	long double value;
 	int index;
 };
 
-void loggp_reduce(int op, int with_index, const void *in, void *inout, int64_t n) {
-	if (with_index) {
+void loggp_reduce(int op, int elements, const void *in, void *inout, int64_t n) {
+	switch (elements) {
+	case elements_indexed: {
 		const struct indexed *x = in;
 		struct indexed *y = inout;
 		for (int64_t i = 0; i < n; i++) {
@@ -309,6 +308,13 @@ void loggp_reduce(int op, int with_index, const void *in, void *inout, int64_t n
 			}
 		}
 		return;
+	}
+	case elements_complex: {
+		const long double _Complex *x = in;
+		long double _Complex *y = inout;
+		for (int64_t i = 0; i < n; i++) y[i] = op == op_sum ? x[i] + y[i] : x[i] * y[i];
+		return;
+	}
 	}
 	const long double *x = in;
 	long double *y = inout;

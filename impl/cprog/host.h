@@ -49,5 +49,8 @@ void loggp_interrupt(struct host_rank *h);
 
 void loggp_delete(struct host_rank *h);
 
-// loggp_reduce leaves in ∘ inout in inout, of n elements of long double, or of those with an int.
-void loggp_reduce(int op, int with_index, const void *in, void *inout, int64_t n);
+enum { op_sum, op_min, op_max, op_prod };
+enum { elements_real, elements_indexed, elements_complex };
+
+// loggp_reduce leaves in ∘ inout in inout, of n elements of long double, of long double with an int, or of complex.
+void loggp_reduce(int op, int elements, const void *in, void *inout, int64_t n);

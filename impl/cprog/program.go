@@ -13,8 +13,10 @@ package cprog
 import "C"
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,10 +39,12 @@ type program struct {
 	lines lines  // of its source
 	name  string
 
-	mu    sync.Mutex
-	ranks []*rank
-	ended chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
-	dead  bool          // a rank has died: the heap may be broken, and nothing of C's is freed
+	mu     sync.Mutex
+	ranks  []*rank
+	loaded int           // how many were
+	count  int           // how many are to be loaded when mappings are counted next
+	ended  chan struct{} // closed when nothing is to be watched any more; nil: nothing is watched
+	dead   bool          // a rank has died: the heap may be broken, and nothing of C's is freed
 }
 
 // prepare installs the handlers of signals.
@@ -132,6 +136,9 @@ func (p *Program) rank(c *mpi.Comm) (err error) {
 
 // newRank loads a copy of the program.
 func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
+	if err := p.mapped(c); err != nil {
+		return nil, err
+	}
 	args := append([]string{p.Path}, p.Arguments...)
 	argv := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(args)+1), C.size_t(unsafe.Sizeof(uintptr(0))))), len(args)+1)
 	for i, a := range args {
@@ -147,10 +154,10 @@ func (p *Program) newRank(c *mpi.Comm) (*rank, error) {
 	}
 	h, err := C.loggp_new(C.int64_t(toolchain.Version), C.int64_t(c.Rank()), C.uint64_t(p.Stack), C.int(len(args)), &argv[0], reads, measure)
 	if h == nil {
-		return nil, outOfMappings(fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err))
+		return nil, fmt.Errorf("no memory for a stack of %d bytes: %w", p.Stack, err)
 	}
 	if err := p.load(h); err != nil {
-		return nil, outOfMappings(err)
+		return nil, err
 	}
 	r := &rank{p: p, h: h, base: uintptr(h.base), world: c}
 	r.setup()
@@ -172,18 +179,50 @@ func (p *Program) load(h *C.struct_host_rank) error {
 	return nil
 }
 
-// outOfMappings adds to an error what to do if this process has as many mappings as it may have.
-func outOfMappings(err error) error {
-	limit, failed := os.ReadFile("/proc/sys/vm/max_map_count")
-	maps, failedToo := os.ReadFile("/proc/self/maps")
-	if failed != nil || failedToo != nil {
-		return err
+// spareMappings is how many memory mappings are left to the process: without any, Go's own memory cannot grow.
+var spareMappings = 2000
+
+// mapped returns an error if the ranks that are loaded leave no mappings for one more. It counts them less often while
+// there are many.
+func (p *Program) mapped(c *mpi.Comm) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.loaded++; p.loaded < p.count {
+		return nil
 	}
-	most, _ := strconv.Atoi(strings.TrimSpace(string(limit)))
-	if n := strings.Count(string(maps), "\n"); n < most-50 {
-		return err
+	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	limit, failed := strconv.Atoi(strings.TrimSpace(string(text)))
+	used, wrong := mappings()
+	if errors.Join(err, failed, wrong) != nil {
+		return nil // it will be seen whether they are enough
 	}
-	return fmt.Errorf("%w: this process has as many mappings as it may have, some for each rank: raise the limit of %d by 'sysctl vm.max_map_count=%d'", err, most, 4*most)
+	if left := limit - spareMappings - used; left > 0 {
+		p.count = p.loaded + 1 + left/32 // a rank takes about seven
+		return nil
+	}
+	each := used/p.loaded + 1
+	return fmt.Errorf("%d ranks use %d memory mappings, and a process may have %d: allow it enough for %d ranks by 'sysctl vm.max_map_count=%d'",
+		p.loaded-1, used, limit, c.Size(), each*c.Size()+2*spareMappings)
+}
+
+// mappings returns how many memory mappings this process has.
+func mappings() (n int, err error) {
+	f, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	b := make([]byte, 32<<10)
+	for {
+		k, err := f.Read(b)
+		n += bytes.Count(b[:k], []byte("\n"))
+		switch {
+		case err == io.EOF:
+			return n, nil
+		case err != nil:
+			return 0, err
+		}
+	}
 }
 
 // write writes what a rank has written.

@@ -8,6 +8,7 @@ package cprog
 import "C"
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -26,8 +27,8 @@ var named = []struct {
 	{0x08, "MPI_SHORT", mpi.Int16}, {0x09, "MPI_INT", mpi.Int32}, {0x0a, "MPI_LONG", mpi.Int64}, {0x0b, "MPI_LONG_LONG", mpi.Int64},
 	{0x0c, "MPI_UNSIGNED_SHORT", mpi.Uint16}, {0x0d, "MPI_UNSIGNED", mpi.Uint32}, {0x0e, "MPI_UNSIGNED_LONG", mpi.Uint64}, {0x0f, "MPI_UNSIGNED_LONG_LONG", mpi.Uint64},
 	{0x10, "MPI_FLOAT", mpi.Float32}, {0x12, "MPI_C_FLOAT_COMPLEX", mpi.Complex64}, {0x14, "MPI_DOUBLE", mpi.Float64}, {0x16, "MPI_C_DOUBLE_COMPLEX", mpi.Complex128},
-	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble}, {0x24, "MPI_C_LONG_DOUBLE_COMPLEX", mpi.Contiguous(2, mpi.LongDouble).Commit()},
-	{0x13, "MPI_CXX_FLOAT_COMPLEX", mpi.Complex64}, {0x17, "MPI_CXX_DOUBLE_COMPLEX", mpi.Complex128}, {0x25, "MPI_CXX_LONG_DOUBLE_COMPLEX", mpi.Contiguous(2, mpi.LongDouble).Commit()}, {0x39, "MPI_CXX_BOOL", mpi.Bool},
+	{0x20, "MPI_LONG_DOUBLE", mpi.LongDouble}, {0x24, "MPI_C_LONG_DOUBLE_COMPLEX", longComplex},
+	{0x13, "MPI_CXX_FLOAT_COMPLEX", mpi.Complex64}, {0x17, "MPI_CXX_DOUBLE_COMPLEX", mpi.Complex128}, {0x25, "MPI_CXX_LONG_DOUBLE_COMPLEX", longComplex}, {0x39, "MPI_CXX_BOOL", mpi.Bool},
 	{0x28, "MPI_FLOAT_INT", mpi.Float32Int32}, {0x29, "MPI_DOUBLE_INT", mpi.Float64Int32}, {0x2a, "MPI_LONG_INT", mpi.Int64Int32}, {0x2b, "MPI_2INT", mpi.Int32Int32},
 	{0x2c, "MPI_SHORT_INT", mpi.Int16Int32}, {0x2d, "MPI_LONG_DOUBLE_INT", mpi.LongDoubleInt32},
 	{0x38, "MPI_C_BOOL", mpi.Bool}, {0x3c, "MPI_WCHAR", mpi.Int32},
@@ -55,13 +56,21 @@ var basicTypes, basicNames = func() (types [256]*mpi.Datatype, names [256]string
 var basicOps = map[uintptr]*mpi.Op{0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod, 0x28: mpi.Band, 0x29: mpi.Bor, 0x2a: mpi.Bxor,
 	0x30: mpi.Land, 0x31: mpi.Lor, 0x32: mpi.Lxor, 0x38: mpi.MinLoc, 0x39: mpi.MaxLoc}
 
-// longDouble are the operations on C's long double, which is no type of Go's.
-var longDouble = map[*mpi.Op]*mpi.Op{mpi.Sum: longOp(0, 0), mpi.Min: longOp(1, 0), mpi.Max: longOp(2, 0), mpi.Prod: longOp(3, 0), mpi.MinLoc: longOp(1, 1), mpi.MaxLoc: longOp(2, 1)}
+// longComplex is the type of two numbers of C's long double.
+var longComplex = mpi.Contiguous(2, mpi.LongDouble).Commit()
 
-func longOp(op, indexed C.int) *mpi.Op {
+// longDouble are the operations on C's long double, which is no type of Go's, by the type of elements.
+var longDouble = map[*mpi.Datatype]map[*mpi.Op]*mpi.Op{
+	mpi.LongDouble: {mpi.Sum: longOp(C.op_sum, C.elements_real), mpi.Min: longOp(C.op_min, C.elements_real), mpi.Max: longOp(C.op_max, C.elements_real),
+		mpi.Prod: longOp(C.op_prod, C.elements_real)},
+	mpi.LongDoubleInt32: {mpi.MinLoc: longOp(C.op_min, C.elements_indexed), mpi.MaxLoc: longOp(C.op_max, C.elements_indexed)},
+	longComplex:         {mpi.Sum: longOp(C.op_sum, C.elements_complex), mpi.Prod: longOp(C.op_prod, C.elements_complex)},
+}
+
+func longOp(op, elements C.int) *mpi.Op {
 	return mpi.NewOp(func(in, inout mpi.Buffer) {
 		if inout.Count > 0 {
-			C.loggp_reduce(op, indexed, unsafe.Pointer(&in.Bytes[in.Origin]), unsafe.Pointer(&inout.Bytes[inout.Origin]), C.int64_t(inout.Count))
+			C.loggp_reduce(op, elements, unsafe.Pointer(&in.Bytes[in.Origin]), unsafe.Pointer(&inout.Bytes[inout.Origin]), C.int64_t(inout.Count))
 		}
 	}, true)
 }
@@ -70,10 +79,8 @@ func longOp(op, indexed C.int) *mpi.Op {
 func (r *rank) op(h, datatype uintptr) *mpi.Op {
 	r.combined = datatype
 	if o := basicOps[h]; o != nil {
-		if t := r.datatype(datatype); t == mpi.LongDouble || t == mpi.LongDoubleInt32 {
-			if l := longDouble[o]; l != nil && (t == mpi.LongDoubleInt32) == (o == mpi.MinLoc || o == mpi.MaxLoc) {
-				return l
-			}
+		if l := longDouble[r.datatype(datatype)][o]; l != nil {
+			return l
 		}
 		return o
 	}
@@ -240,10 +247,16 @@ func typeFree(r *rank, a args) {
 }
 
 func typeExtent(r *rank, a args) { set(a[1], r.datatype(a[0]).Extent()) }
-func typeSize(r *rank, a args)   { set(a[1], int32(r.datatype(a[0]).Size())) }
-func typeLower(r *rank, a args)  { set(a[1], r.datatype(a[0]).Lower()) }
-func typeUpper(r *rank, a args)  { set(a[1], r.datatype(a[0]).Upper()) }
-func getExtent(r *rank, a args)  { t := r.datatype(a[0]); set(a[1], t.Lower()); set(a[2], t.Extent()) }
+func typeSize(r *rank, a args) {
+	n := r.datatype(a[0]).Size()
+	if n > math.MaxInt32 {
+		n = undefined
+	}
+	set(a[1], int32(n))
+}
+func typeLower(r *rank, a args) { set(a[1], r.datatype(a[0]).Lower()) }
+func typeUpper(r *rank, a args) { set(a[1], r.datatype(a[0]).Upper()) }
+func getExtent(r *rank, a args) { t := r.datatype(a[0]); set(a[1], t.Lower()); set(a[2], t.Extent()) }
 func trueExtent(r *rank, a args) {
 	t := r.datatype(a[0])
 	set(a[1], t.TrueLower())

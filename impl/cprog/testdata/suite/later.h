@@ -457,3 +457,21 @@ static void bytes_of_integers(void) {
 	MPI_Bcast(&m, rank == 0 ? 1 : 4, rank == 0 ? MPI_INT : MPI_BYTE, 0, W);
 	say(" %d", m);
 }
+
+static void long_complex(void) {
+	long double _Complex x[2] = {rank + 1, __extension__(2.0il)}, y[2];
+	MPI_Allreduce(x, y, 2, MPI_C_LONG_DOUBLE_COMPLEX, MPI_SUM, W);
+	long double *p = (long double *)y;
+	say(" %Lg %Lg %Lg %Lg", p[0], p[1], p[2], p[3]);
+	MPI_Allreduce(x, y, 2, MPI_C_LONG_DOUBLE_COMPLEX, MPI_PROD, W);
+	say(" %Lg %Lg %Lg %Lg", p[0], p[1], p[2] + 0, p[3] + 0);
+}
+
+static void large_type(void) {
+	MPI_Datatype t;
+	int n;
+	MPI_Type_contiguous(1 << 30, MPI_INT, &t);
+	MPI_Type_size(t, &n);
+	say(" %d", n == MPI_UNDEFINED);
+	MPI_Type_free(&t);
+}

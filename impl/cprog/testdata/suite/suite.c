@@ -210,6 +210,8 @@ int main(int argc, char **argv) {
 	RUN(parents)
 	RUN(status_in_fortran)
 	RUN(bytes_of_integers)
+	RUN(long_complex)
+	RUN(large_type)
 
 	MPI_Comm_free(&apart);
 	MPI_Finalize();
