@@ -190,12 +190,8 @@ func onMachine(cmd *cobra.Command, c *comparison, job *world.Job, all []work, gi
 	case given != nil:
 		m.Params = *given
 	case c.params != "":
-		ps, err := readParameters(c.params)
-		if err != nil {
+		if m.Params, err = logGOPS(cmd, c.params, export.Options{Platform: m.Platform, Library: m.Library}); err != nil {
 			return nil, err
-		}
-		if m.Params, err = export.LogGOPS(ps, export.Options{Platform: m.Platform, Library: m.Library}); err != nil {
-			return nil, about(c.params, err)
 		}
 	default:
 		m.Fitted = true

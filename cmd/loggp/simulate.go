@@ -158,12 +158,8 @@ func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
 		}
 		o.Params = o.Params.Rounded(o.Dialect)
 	case s.params != "":
-		ps, err := readParameters(s.params)
-		if err != nil {
+		if o.Params, err = logGOPS(cmd, s.params, export.Options{Library: s.library, Place: s.place}); err != nil {
 			return o, err
-		}
-		if o.Params, err = export.LogGOPS(ps, export.Options{Library: s.library, Place: s.place}); err != nil {
-			return o, about(s.params, err)
 		}
 		if o.Dialect != schedule.LogGP { // these have whole nanoseconds
 			o.Params = o.Params.Rounded(o.Dialect)
@@ -184,6 +180,22 @@ func (s *simulate) options(cmd *cobra.Command) (o schedule.Options, err error) {
 		}
 	}
 	return o, err
+}
+
+// logGOPS reads the parameters of a simulation from a file, and says what it assumes.
+func logGOPS(cmd *cobra.Command, file string, o export.Options) (schedule.Params, error) {
+	ps, err := readParameters(file)
+	if err != nil {
+		return schedule.Params{}, err
+	}
+	p, notes, err := export.LogGOPS(ps, o)
+	if err != nil {
+		return p, about(file, err)
+	}
+	for _, note := range notes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "loggp: warning: %s: %s\n", file, note)
+	}
+	return p, nil
 }
 
 // readSchedule reads a schedule from a file or standard input.

@@ -52,6 +52,8 @@ type Options struct {
 	Eager                    int    // S: bytes of the longest message that is sent without asking the receiver; 0: by the parameters
 	Bounds                   bool   // take a g of which only a bound is known as that bound
 	Small                    bool   // charge the overheads of small messages at all sizes
+
+	simulated bool // for LogGOPS
 }
 
 // Write writes parameters in a format. It is an error if they are of several platforms, libraries

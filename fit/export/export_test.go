@@ -10,11 +10,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/loggp/loggp/fit/params"
+	"github.com/loggp/loggp/model/schedule"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -286,9 +288,9 @@ func TestMissing(t *testing.T) {
 
 // Simulations take what LogGOPSim is given: the same numbers, rounded less.
 func TestLogGOPS(t *testing.T) {
-	p, err := LogGOPS(machineOf(), Options{})
-	if err != nil {
-		t.Fatal(err)
+	p, notes, err := LogGOPS(machineOf(), Options{})
+	if err != nil || len(notes) > 0 {
+		t.Fatal(notes, err)
 	}
 	line := written(t, "logopsim", machineOf(), Options{})
 	line = line[strings.LastIndex(strings.TrimSpace(line), "\n"):]
@@ -312,10 +314,35 @@ func TestLogGOPS(t *testing.T) {
 	if got[5] != want[5] || p.L == 0 || p.BigG == 0 {
 		t.Errorf("%v, and LogGOPSim has %v", p, want)
 	}
-	if _, err := LogGOPS(without(machineOf(), "G"), Options{}); err == nil {
+	for _, c := range []struct {
+		missing string
+		right   func(q schedule.Params) bool
+		noted   string
+	}{
+		{"L", func(q schedule.Params) bool { return q.L == 0 && q.O > 0 && q.BigO <= q.BigG }, ", L: o_s and o_r overlap"},
+		{"S", func(q schedule.Params) bool { return q.S == math.MaxUint64 && q.L == p.L && q.O == p.O }, ", S: no eager limit"},
+	} {
+		all := without(machineOf(), c.missing)
+		way := all[0]
+		way.Mode, way.Name, way.Unit, way.Method, way.Value = "send", "T", params.Micros, params.ByHalfTrip, 20
+		all = append(all, way)
+		if c.missing == "S" { // by which a change of protocol is known
+			all = slices.DeleteFunc(all, func(p params.Parameter) bool {
+				return p.Kind() == params.EagerLimit || p.Name == "o_s" && p.From > 1000
+			})
+		}
+		q, notes, err := LogGOPS(all, Options{})
+		if err != nil || !c.right(q) || !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, c.noted) }) {
+			t.Errorf("without %s: %v, %q, %v", c.missing, q, notes, err)
+		}
+		if err := Write(io.Discard, Named("logopsim"), all, Options{}); err == nil {
+			t.Errorf("LogGOPSim is given parameters without %s", c.missing)
+		}
+	}
+	if _, _, err := LogGOPS(without(machineOf(), "G"), Options{}); err == nil {
 		t.Error("parameters without G are enough")
 	}
-	if _, err := LogGOPS(machineOf(), Options{Place: "intra"}); err == nil {
+	if _, _, err := LogGOPS(machineOf(), Options{Place: "intra"}); err == nil {
 		t.Error("there are no parameters of this place")
 	}
 }

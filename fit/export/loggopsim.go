@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/model/schedule"
@@ -84,6 +85,9 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 		perByte, from = 0, "overheads of small messages at all sizes, as asked for"
 	case perByte < 0 && small+perByte*float64(s) > 0.9*small:
 		perByte, from = 0, from+": it does not grow"
+	case perByte < 0 && m.simulated:
+		m.note("O: (o_s + o_r)/2 falls from %d to %d bytes: O is 0", m.small, s)
+		perByte = 0
 	case perByte < 0:
 		return nil, fmt.Errorf("%s, O: (o_s + o_r)/2 falls from %.4g us to %.4g us from %d to %d bytes, and LogGOPSim has no overhead that falls: see the ranges of o_s and o_r, or charge those of small messages (--overheads small)",
 			m.subject, small, mean(s), m.small, s)
@@ -98,24 +102,49 @@ func (m *machine) logGOPS(o Options) ([]option, error) {
 }
 
 // LogGOPS returns the parameters that Write gives LogGOPSim, exact to a picosecond, for simulations.
-// Options select as in Write, and what is an error there is one here.
-func LogGOPS(ps []params.Parameter, o Options) (schedule.Params, error) {
+// Options select as in Write. Where Write has no L, g, S or O, these are estimated:
+//
+//   - If o_s and o_r overlap with the transfer, so that L is not identifiable, L is 0, o is half of the
+//     one-way time of a small message, and O is at most G.
+//   - If g is known by a bound only, it is the bound.
+//   - If no eager limit is seen, there is none.
+//   - If overheads fall with the size, O is 0.
+//
+// notes says which of them were.
+func LogGOPS(ps []params.Parameter, o Options) (p schedule.Params, notes []string, err error) {
+	o.simulated = true
 	m, err := newMachine(params.Select(ps, o.Platform, o.Library, o.Place), o)
 	if err != nil {
-		return schedule.Params{}, err
+		return p, nil, err
 	}
 	options, err := m.logGOPS(o)
-	if err == nil {
-		_, _, err = m.step(options)
-	}
 	if err != nil {
-		return schedule.Params{}, err
+		return p, nil, err
+	}
+	if m.oneWay > 0 {
+		options[1].picos = m.oneWay / 2 * picos
+		options[4].picos = min(options[4].picos, options[3].picos)
+	}
+	for _, x := range options {
+		if x.picos < 0 {
+			return p, nil, fmt.Errorf("%s, %s: %.4g ns is less than nothing", m.subject, x.letter, x.picos/1000)
+		}
 	}
 	time := func(i int) unit.Time { return unit.Time(math.Round(options[i].picos)) }
-	return schedule.Params{
+	p = schedule.Params{
 		L: time(0), O: time(1), Gap: time(2),
-		BigG: unit.PerByte(options[3].picos), BigO: unit.PerByte(options[4].picos), S: uint64(m.eager.value),
-	}, nil
+		BigG: perByte(options[3].picos), BigO: perByte(options[4].picos), S: uint64(m.eager.value),
+	}
+	if m.unlimited {
+		p.S = math.MaxUint64
+	}
+	return p, m.notes, nil
+}
+
+// perByte rounds picoseconds a byte to nine digits, as more mean nothing.
+func perByte(picos float64) unit.PerByte {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(picos, 'g', 9, 64), 64)
+	return unit.PerByte(x)
 }
 
 // step returns the unit of the numbers in picoseconds: a nanosecond if that makes none of them

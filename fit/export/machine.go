@@ -18,6 +18,12 @@ type machine struct {
 
 	l, big number
 	eager  number // bytes
+
+	// For a simulation, which need not stop where a parameter is not known.
+	simulated bool
+	oneWay    float64  // T of the smallest message if L is not identifiable; 0: L is
+	unlimited bool     // no S is seen: eager has the longest message that was measured
+	notes     []string // what was assumed
 }
 
 // number is a value and its method.
@@ -48,7 +54,7 @@ func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 	if err := single(ps); err != nil {
 		return nil, err
 	}
-	m := &machine{subject: subject(ps[0]), mode: o.Mode, params: ps}
+	m := &machine{subject: subject(ps[0]), mode: o.Mode, params: ps, simulated: o.simulated}
 	if m.mode == "" {
 		m.mode = "send"
 	}
@@ -64,15 +70,30 @@ func newMachine(ps []params.Parameter, o Options) (*machine, error) {
 		m.small = max(m.small, first[0].From)
 	}
 	if m.l, err = m.need("L"); err != nil {
-		return nil, err
+		way, unknown := params.At(m.params, m.mode, params.OneWay, m.small)
+		if !m.simulated || unknown != nil {
+			return nil, err
+		}
+		m.oneWay = way.Value
+		m.note("L: o_s and o_r overlap with the transfer: L is 0, and o half of the one-way time of %d bytes", m.small)
 	}
 	if m.big, err = m.need("G"); err != nil {
 		return nil, err
 	}
 	if m.eager, err = m.eagerLimit(o); err != nil {
-		return nil, err
+		if !m.simulated {
+			return nil, err
+		}
+		sends := m.pieces(m.mode, "o_s")
+		m.eager, m.unlimited = number{value: float64(sends[len(sends)-1].To)}, true
+		m.note("S: no eager limit is seen: messages of all sizes are sent at once")
 	}
 	return m, nil
+}
+
+// note notes an assumption.
+func (m *machine) note(format string, args ...any) {
+	m.notes = append(m.notes, fmt.Sprintf("%s, "+format, append([]any{m.subject}, args...)...))
 }
 
 func modes(ps []params.Parameter) []string {
@@ -102,7 +123,10 @@ func (m *machine) gap(o Options) (number, error) {
 	}
 	i := slices.IndexFunc(m.params, func(p params.Parameter) bool { return p.Mode == m.mode && p.Name == "g" && p.Bound() })
 	switch {
-	case i >= 0 && o.Bounds:
+	case i >= 0 && (o.Bounds || m.simulated):
+		if !o.Bounds {
+			m.note("g: only known to be at most %.6g us (%s), which is taken", m.params[i].Value, m.params[i].Method)
+		}
 		return number{m.params[i].Value, m.params[i].Method}, nil
 	case i >= 0:
 		return number{}, m.missing("g", fmt.Sprintf("only known to be at most %.6g us (%s), which --bounds takes for it", m.params[i].Value, m.params[i].Method))
