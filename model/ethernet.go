@@ -94,7 +94,7 @@ type UDP struct {
 	Input   unit.Time // the interrupt and the protocol work for a datagram that arrives
 	Buffer  int       // bytes of datagrams that a socket holds
 	Join    unit.Time // a system call that joins or leaves a multicast group
-	Groups  int       // multicast groups that an interface can tell apart; 0: there is no multicast
+	Groups  int       // multicast groups that an interface can be a member of; 0: there is no multicast
 }
 
 // MBCF is access to the memory of other workstations by their operating systems, in frames of the

@@ -7,7 +7,7 @@ import (
 	"github.com/loggp/loggp/model/phases"
 )
 
-// The calls of CC-MPI beside those of MPI. All ranks of a communicator make them, unless a call says
+// The calls of CC-MPI in addition to those of MPI. They are collective over the communicator unless stated
 // otherwise.
 
 // Bcast multicasts the root's data to all ranks, on the static group of the communicator.
@@ -24,7 +24,7 @@ func Bcast(c *mpi.Comm, b mpi.Buffer, root int) {
 	})
 }
 
-// Scatter multicasts the parts of all ranks together, whatever their length: see Comm.Scatter.
+// Scatter is Comm.Scatter by one multicast of all parts, for any length.
 func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 	var in []mpi.Buffer
 	if c.Rank() == root {
@@ -41,11 +41,11 @@ func Scatter(c *mpi.Comm, send, recv mpi.Buffer, root int) {
 	})
 }
 
-// needStatic returns the static group, which there has to be.
+// needStatic returns the static group. The call fails if the communicator has none.
 func (r *rank) needStatic(k *mpi.Call) *group {
 	g := r.static(k)
 	if g == nil {
-		k.Fail(engine.ErrOther, "the communicator has no multicast group, as a rank of it is in as many as its network interface can tell apart: close some, or free communicators")
+		k.Fail(engine.ErrOther, "the communicator has no multicast group, because one of its ranks is in as many as its network interface allows: close some, or free communicators")
 	}
 	return g
 }
@@ -53,15 +53,15 @@ func (r *rank) needStatic(k *mpi.Call) *group {
 // Grouping is how the multicast group of a one-to-many exchange is managed.
 type Grouping string
 
-// The ways to manage groups. The third one is OpenScatterv.
+// Group management of a single call. ScattervOpenGroup is the third scheme.
 const (
-	Static  Grouping = "static"  // that of the communicator, whoever takes part
-	Dynamic Grouping = "dynamic" // one for each call, of the ranks that take part
+	Static  Grouping = "static"  // the group of the communicator
+	Dynamic Grouping = "dynamic" // a group for each call, of the root and the ranks whose parts are not empty
 )
 
-// Scatterv is Comm.Scatterv by two multicasts, the lengths of the parts and then the parts together. With
-// a static group all ranks get both. With a dynamic one all take part in making the group, and those
-// whose parts are empty get the first multicast only.
+// Scatterv is Comm.Scatterv by two multicasts, first of the lengths of the parts and then of the parts. With
+// a static group all ranks receive both. With a dynamic group all ranks take part in its creation, and only
+// those whose parts are not empty receive the second multicast.
 func Scatterv(c *mpi.Comm, by Grouping, send mpi.Buffer, counts, offsets []int, recv mpi.Buffer, root int) {
 	c.Carry("Scatterv", collective.Scatter, root, parts(c, send, counts, offsets, root), []mpi.Buffer{recv}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := of(own, k)
@@ -73,7 +73,7 @@ func Scatterv(c *mpi.Comm, by Grouping, send mpi.Buffer, counts, offsets []int, 
 				return
 			}
 			if g.Group == nil {
-				k.Fail(engine.ErrOther, "no multicast group for this call: a rank is in as many as its network interface can tell apart")
+				k.Fail(engine.ErrOther, "no multicast group for this call: a rank is in as many as its network interface allows; close one, or use a static group")
 			}
 			defer r.destroy(k, g)
 		}
@@ -93,8 +93,8 @@ func parts(c *mpi.Comm, b mpi.Buffer, counts, offsets []int, root int) []mpi.Buf
 	return all
 }
 
-// ScattervGroup is a multicast group for exchanges by Scatterv from one rank to the same others, with
-// parts of the same lengths: compiler-assisted group management. It is of one rank.
+// ScattervGroup is a multicast group for repeated Scatterv calls with the same root, receivers and lengths:
+// compiler-assisted group management. Each rank has its own value.
 type ScattervGroup struct {
 	c     *mpi.Comm
 	root  int
@@ -102,9 +102,9 @@ type ScattervGroup struct {
 	group *group
 }
 
-// ScattervOpenGroup makes a group of the root and the ranks that get something, and tells all ranks the
-// lengths of the parts (MPI_Scatterv_open_group). counts is of elements of a type, and counts at the root.
-// If a rank can be in no more groups the call fails.
+// ScattervOpenGroup creates a group of the root and the ranks whose parts are not empty, and tells all ranks
+// the lengths of the parts (MPI_Scatterv_open_group). counts, in elements of a type, is significant at the
+// root only. The call fails if a member cannot join another group.
 func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *ScattervGroup {
 	s := &ScattervGroup{c: c, root: root}
 	c.Carry("Scatterv_open_group", collective.Scatter, root, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
@@ -126,7 +126,7 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 		s.sizes = r.sizes(k, r.needStatic(k), root, in)
 		s.group = r.create(k, k.NewContext(), receivers(root, s.sizes))
 		if s.group != nil && s.group.Group == nil {
-			k.Fail(engine.ErrOther, "no multicast group: a rank is in as many as its network interface can tell apart; close one, or use Scatterv, whose static group is there")
+			k.Fail(engine.ErrOther, "no multicast group: a rank is in as many as its network interface allows; close one, or use Scatterv, whose static group is there")
 		}
 	})
 	return s
@@ -135,8 +135,8 @@ func ScattervOpenGroup(c *mpi.Comm, counts []int, of_ *mpi.Datatype, root int) *
 // Member reports whether this rank is in the group.
 func (s *ScattervGroup) Member() bool { return s.group != nil }
 
-// DataMovement is Scatterv on the group, by one multicast (MPI_Scatterv_data_movement). Members call it;
-// for other ranks it does nothing. send and offsets count at the root.
+// DataMovement is Scatterv on the group, by one multicast (MPI_Scatterv_data_movement). It is collective over
+// the members, and does nothing at other ranks. send and offsets are significant at the root only.
 func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, recv mpi.Buffer) {
 	if !s.Member() {
 		return
@@ -149,7 +149,8 @@ func (s *ScattervGroup) DataMovement(send mpi.Buffer, counts, offsets []int, rec
 	})
 }
 
-// CloseGroup ends the group (MPI_Scatterv_close_group). Members call it; for other ranks it does nothing.
+// CloseGroup destroys the group (MPI_Scatterv_close_group). It is collective over the members, and does
+// nothing at other ranks.
 func (s *ScattervGroup) CloseGroup() {
 	if !s.Member() {
 		return
@@ -159,7 +160,7 @@ func (s *ScattervGroup) CloseGroup() {
 	})
 }
 
-// Allgather is Comm.Allgather in one of the three ways.
+// Allgather is Comm.Allgather by one of the three methods.
 func Allgather(c *mpi.Comm, by Way, send, recv mpi.Buffer) {
 	c.Carry("Allgather", collective.Allgather, 0, []mpi.Buffer{send}, []mpi.Buffer{recv.Part(0, c.Size()*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		r := of(own, k)
@@ -170,7 +171,7 @@ func Allgather(c *mpi.Comm, by Way, send, recv mpi.Buffer) {
 	})
 }
 
-// Alltoall is Comm.Alltoall in phases, whatever the length of messages.
+// Alltoall is Comm.Alltoall in phases, for messages of any length.
 func Alltoall(c *mpi.Comm, send, recv mpi.Buffer) {
 	n := c.Size()
 	c.Carry("Alltoall", collective.Alltoall, 0, []mpi.Buffer{send.Part(0, n*send.Count)}, []mpi.Buffer{recv.Part(0, n*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
@@ -178,10 +179,10 @@ func Alltoall(c *mpi.Comm, send, recv mpi.Buffer) {
 	})
 }
 
-// Schedule is the phases of an exchange, which all ranks have alike.
+// Schedule is the phases of an exchange, the same at all ranks.
 type Schedule = phases.Schedule
 
-// Parts are what a rank sends to each rank, or takes of each: by rank.
+// Parts are what a rank sends to each rank, or receives from each, by rank.
 type Parts []mpi.Buffer
 
 // Of returns the parts of a buffer, each of so many elements that begin at an offset.
@@ -205,7 +206,7 @@ func AlltoallvControl1(c *mpi.Comm, send Parts) *Schedule {
 }
 
 // AlltoallvControl2 computes the phases of an exchange whose pattern is known: how many bytes each rank
-// sends to each other one (MPI_Alltoallv_control2). It needs no other rank.
+// sends to each other one (MPI_Alltoallv_control2). It is a local call.
 func AlltoallvControl2(c *mpi.Comm, pattern [][]int) *Schedule {
 	var s *Schedule
 	c.Carry("Alltoallv_control2", collective.Alltoall, 0, nil, nil, func(own mpi.Collectives, k *mpi.Call, _, _ [][]byte) {
@@ -221,8 +222,8 @@ func AlltoallvDataTrans2(c *mpi.Comm, s *Schedule, send, recv Parts) {
 	})
 }
 
-// AlltoallvData exchanges messages without phases: each rank starts all of its messages and waits for
-// them (the data routine without control).
+// AlltoallvData exchanges messages without phases: each rank starts all of its receives and sends in the
+// order of ranks and waits for them (the data routine without control).
 func AlltoallvData(c *mpi.Comm, send, recv Parts) {
 	c.Carry("Alltoallv_data", collective.Alltoall, 0, send, recv, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
 		of(own, k)

@@ -17,10 +17,10 @@ import (
 // Options are those of a job.
 type Options struct {
 	Compiled model.Compiled     // the zero value is Defaults
-	Stored   []*phases.Schedule // level 3: of the calls of MPI_Alltoallv one after the other, from the first on again, each for its members; nil: level 1
+	Stored   []*phases.Schedule // level 3: those of successive MPI_Alltoallv calls, used cyclically, each for its members; nil: level 1
 }
 
-// Defaults are for machines of which nothing else is known.
+// Defaults are for machines without measured values.
 var Defaults = model.Compiled{Scheduler: phases.AllToAllBased.Name, Unicast: 512, Multicast: 4096, Aggregate: 50}
 
 // New returns what makes the collective operations of a job's ranks (mpi.Options).
@@ -31,7 +31,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 	name := cmp.Or(o.Compiled.Scheduler, phases.AllToAllBased.Name)
 	i := slices.IndexFunc(phases.Schedulers, func(s *phases.Scheduler) bool { return s.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("there is no scheduler of phases %q", name)
+		return nil, fmt.Errorf("unknown scheduler of phases %q", name)
 	}
 	return func(p device.Port) (device.Port, mpi.Collectives, error) {
 		m, err := multicast.New(p, multicast.Options{Window: o.Compiled.Window, Packet: o.Compiled.Packet, Timeout: o.Compiled.Timeout})
@@ -42,7 +42,7 @@ func New(o Options) (func(device.Port) (device.Port, mpi.Collectives, error), er
 	}, nil
 }
 
-// rank is the compiled communication of a rank.
+// rank is the state of a rank.
 type rank struct {
 	options   Options
 	scheduler *phases.Scheduler
@@ -54,7 +54,7 @@ type rank struct {
 	work      []byte
 }
 
-// counts are what a rank has taken part in.
+// counts are of operations in which a rank has taken part.
 type counts struct {
 	created, destroyed int64 // groups
 	multicasts         int64 // messages to groups, sent or received
@@ -87,14 +87,14 @@ func (r *rank) room(n int) []byte {
 	return r.work[:n]
 }
 
-// of returns the compiled communication of the rank that makes a call.
+// of returns the state of the calling rank.
 func of(own mpi.Collectives, k *mpi.Call) *rank {
 	r, ok := own.(*rank)
 	if !ok {
-		k.Fail(engine.ErrOther, "the library has no compiled communication: take library cc-mpi")
+		k.Fail(engine.ErrOther, "the library has no compiled communication: use library cc-mpi")
 	}
 	return r
 }
 
-// noGroups reports whether there are as many groups as the network interface can tell apart.
+// noGroups reports whether the network interface allows no more groups.
 func noGroups(err error) bool { return errors.Is(err, multicast.ErrGroups) }

@@ -368,7 +368,7 @@ func TestNeedsMulticast(t *testing.T) {
 	if err := mpi.Run(w, options(t, Options{}), func(*mpi.Comm) error { return nil }); err == nil || !strings.Contains(err.Error(), "compiled communication: this machine has no multicast") {
 		t.Error(err)
 	}
-	if _, err := New(Options{Compiled: model.Compiled{Scheduler: "best"}}); err == nil || !strings.Contains(err.Error(), `no scheduler of phases "best"`) {
+	if _, err := New(Options{Compiled: model.Compiled{Scheduler: "best"}}); err == nil || !strings.Contains(err.Error(), `unknown scheduler of phases "best"`) {
 		t.Error(err)
 	}
 	o := options(t, Options{})
@@ -376,7 +376,7 @@ func TestNeedsMulticast(t *testing.T) {
 	if err := mpi.Run(loop.New(2), o, func(c *mpi.Comm) error {
 		Bcast(c, mpi.Of([]byte{1}), 0)
 		return nil
-	}); err == nil || !strings.Contains(err.Error(), "take library cc-mpi") {
+	}); err == nil || !strings.Contains(err.Error(), "use library cc-mpi") {
 		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ func (r *rank) scatter(k *mpi.Call, in, out []byte) bool {
 	return true
 }
 
-// Allgather implements mpi.Collectives. The way depends on the length.
+// Allgather implements mpi.Collectives. The method depends on the length.
 func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
 	switch o := r.options.Compiled; {
 	case len(in) <= o.Unicast:
@@ -55,20 +55,20 @@ func (r *rank) Allgather(k *mpi.Call, in, out []byte) bool {
 	return true
 }
 
-// Way is how an Allgather sends.
+// Way is a method of Allgather.
 type Way string
 
-// The ways.
+// The methods.
 const (
-	Unicast   Way = "unicast"   // a broadcast of each rank by messages, one after the other
-	Multicast Way = "multicast" // a broadcast of each rank by multicast, one after the other
-	Phased    Way = "phased"    // each rank to each other one, in phases
+	Unicast   Way = "unicast"   // broadcasts by all ranks in order, by a tree over TCP
+	Multicast Way = "multicast" // broadcasts by all ranks in order, by multicast
+	Phased    Way = "phased"    // messages between all ranks, in phases
 )
 
-// Ways are all of them.
+// Ways are all methods.
 var Ways = []Way{Multicast, Unicast, Phased}
 
-// tree is how messages are broadcast: as by LAM/MPI.
+// tree is the algorithm of broadcasts over TCP, that of LAM/MPI.
 var tree = collective.Named(collective.Bcast, "binomial-posted")
 
 func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
@@ -91,7 +91,7 @@ func (r *rank) allgather(k *mpi.Call, way Way, in, out []byte) {
 	case Phased:
 		r.inPhases(k, func(int) []byte { return in }, part)
 	default:
-		k.Fail(engine.ErrArg, "there is no way of Allgather %q", string(way))
+		k.Fail(engine.ErrArg, "unknown method of Allgather: %q", string(way))
 	}
 }
 
@@ -154,8 +154,8 @@ func (r *rank) Alltoallv(k *mpi.Call, in, out [][]byte) bool {
 	return true
 }
 
-// storedFor returns the next stored schedule that this rank has a part in, or nil if none is stored. A
-// communicator of one rank exchanges nothing, and has none.
+// storedFor returns the next stored schedule of which this rank is a member, or nil if none is stored. A
+// communicator of one rank has no schedule, as it exchanges nothing.
 func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
 	stored, c := r.options.Stored, k.Comm()
 	if stored == nil || c.Size() == 1 {
@@ -183,10 +183,10 @@ func (r *rank) storedFor(k *mpi.Call) *phases.Schedule {
 	return nil
 }
 
-// again is what to do about a stored schedule that is of another program.
+// again says what to do if a stored schedule does not fit the program.
 const again = "it is of another exchange; make the schedule again from a record of this program"
 
-// pattern returns how many bytes each rank sends to each other one: all ranks gather it.
+// pattern gathers how many bytes each rank sends to each other one.
 func (r *rank) pattern(k *mpi.Call, in [][]byte) [][]int {
 	n := k.Comm().Size()
 	mine, all := make([]byte, word*n), make([]byte, word*n*n)
@@ -213,7 +213,7 @@ func (r *rank) control2(k *mpi.Call, pattern [][]int) *phases.Schedule {
 	return s
 }
 
-// transmit exchanges messages in the phases of a schedule, which has to be that of the messages.
+// transmit exchanges messages in the phases of a schedule, which must have been computed for them.
 func (r *rank) transmit(k *mpi.Call, s *phases.Schedule, in, out [][]byte) {
 	me := k.Comm().Rank()
 	if err := fits(s, me, in, out); err != nil {
@@ -271,7 +271,7 @@ func shortMessages(k *mpi.Call, phase []phases.Message, in, out [][]byte) {
 	k.Wait()
 }
 
-// fits returns an error unless a schedule has the messages of a rank.
+// fits returns an error unless a schedule has exactly the messages of a rank.
 func fits(s *phases.Schedule, me int, in, out [][]byte) error {
 	if s.Ranks != len(in) {
 		return fmt.Errorf("the schedule is of %d ranks, and the communicator has %d", s.Ranks, len(in))
@@ -306,7 +306,7 @@ func differs(m phases.Message, n int, does string) error {
 	return fmt.Errorf("the schedule has a message of %d bytes from rank %d to rank %d, and this rank %s %d: %s", m.Bytes, m.Src, m.Dst, does, n, again)
 }
 
-// some returns how many messages there are with other ranks.
+// some returns the number of messages to or from other ranks.
 func some(parts [][]byte, me int) int {
 	n := 0
 	for i, b := range parts {

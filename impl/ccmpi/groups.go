@@ -13,23 +13,23 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// group is a multicast group of ranks of a communicator. Its zero Group means that no member may have
-// it, as some are members of too many others.
+// group is a multicast group of ranks of a communicator. Group is nil if the group could not be created,
+// because a member is in too many others.
 type group struct {
 	*multicast.Group
 	id      uint32
-	context uint32 // of the communicator that has the group for itself, or of none
+	context uint32 // of the communicator whose static group it is, or a number of its own
 	members []int  // ranks of the communicator, in order
 }
 
-// id returns the number of a group: no rank is a member of two with the same number, and two groups with
-// the same number have no rank in common but differ in their first.
+// id returns the number of a group. Two groups that have a rank in common differ in their contexts, and two
+// groups of the same context differ in their first rank, so no two groups of a job have the same number.
 func id(k *mpi.Call, context uint32, first int) uint32 {
 	return context*uint32(k.Port().Size()) + uint32(k.World(first))
 }
 
-// create makes a group of ranks of the communicator, all of which call it. Those that are no members
-// return nil. If a member can be in no more groups, the group of all of them has no Group.
+// create creates a group of some ranks of the communicator. All ranks of the communicator call it; those
+// that are not members get nil. If a member cannot join another group, Group is nil at all members.
 func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 	member := slices.Contains(members, k.Comm().Rank())
 	g := &group{id: id(k, context, members[0]), context: context, members: members}
@@ -47,7 +47,7 @@ func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 			failed, g.Group = 1, nil
 		}
 	}
-	if k.Highest(failed) > 0 { // it is a barrier, too: no message comes before all members are there
+	if k.Highest(failed) > 0 { // this is also a barrier: no multicast arrives before all members have joined
 		if g.Group != nil {
 			g.Group.Close()
 		}
@@ -61,7 +61,7 @@ func (r *rank) create(k *mpi.Call, context uint32, members []int) *group {
 	return g
 }
 
-// destroy ends a group. Its members call it.
+// destroy leaves a group, and is called by its members.
 func (r *rank) destroy(k *mpi.Call, g *group) {
 	if g.Group == nil {
 		return
@@ -92,8 +92,8 @@ func (r *rank) barrier(k *mpi.Call) {
 	}
 }
 
-// meet is a linear barrier of some ranks: all send to the first, which answers. It takes the first a time
-// for each of the others, beside what messages cost.
+// meet is a linear barrier of some ranks: all send to the first, which answers. The first needs a time for
+// each of the others in addition to that of its messages.
 func meet(k *mpi.Call, members []int, each unit.Time) {
 	if k.Comm().Rank() != members[0] {
 		k.Transfer(members[0], nil, collective.None, nil)
@@ -110,8 +110,8 @@ func meet(k *mpi.Call, members []int, each unit.Time) {
 	}
 }
 
-// static returns the group of all ranks of a communicator, or nil if there can be none. The first call
-// that needs it makes it.
+// static returns the group of all ranks of a communicator, or nil if it cannot have one. The first call
+// creates it.
 func (r *rank) static(k *mpi.Call) *group {
 	c := k.Comm()
 	g, known := r.groups[c]
@@ -137,8 +137,8 @@ func (r *rank) Free(k *mpi.Call) {
 	}
 }
 
-// End implements mpi.Collectives. The rank answers until all that is sent to its static groups is there:
-// a rank that waits for an acknowledgement is not in the barrier of its group.
+// End implements mpi.Collectives. The rank acknowledges packets until all members of its static groups have
+// received them: a rank that waits for an acknowledgement has not entered the barrier.
 func (r *rank) End() {
 	open := slices.SortedFunc(maps.Keys(r.groups), func(a, b *mpi.Comm) int { return cmp.Compare(r.groups[a].context, r.groups[b].context) })
 	for _, c := range open {
@@ -199,7 +199,7 @@ func numbers(b []byte) []int {
 	return n
 }
 
-// aggregate multicasts the parts of the root one behind the other, and gives each rank its own.
+// aggregate multicasts the concatenated parts of the root, from which each rank copies its own.
 func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]byte, out []byte) {
 	me, at, total := k.Comm().Rank(), 0, 0
 	for i, n := range sizes {
@@ -222,7 +222,7 @@ func (r *rank) aggregate(k *mpi.Call, g *group, root int, sizes []int, in [][]by
 	k.Port().Copy(out, all[at:at+len(out)])
 }
 
-// receivers returns the root and the ranks that get something, in order.
+// receivers returns the root and the ranks whose parts are not empty, in order.
 func receivers(root int, sizes []int) []int {
 	var all []int
 	for i, n := range sizes {

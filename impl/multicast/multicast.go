@@ -1,18 +1,17 @@
-// Package multicast is reliable multicast over the datagrams of a machine: a message of one member of a
-// group arrives at all others once, unchanged, and in the order in which that member sends.
+// Package multicast is reliable multicast over the datagrams of a machine: each message of a member of a
+// group arrives at all other members once, unchanged, and in the order in which it was sent.
 //
-// A message is cut into packets, which are numbered for each sender of a group. Each receiver
-// acknowledges what it has without gaps by a datagram to the sender; the sender keeps a window of
-// packets that not all have acknowledged, and sends the first of them again to the group when nothing
-// new was acknowledged for a while. So the cost at the sender grows with the number of receivers times
-// the number of packets.
+// A message is divided into packets, which each sender of a group numbers. Receivers send cumulative
+// acknowledgements to the sender. The sender keeps a window of packets that are not acknowledged by all
+// receivers, and multicasts the first of them again if no new acknowledgement arrives within a timeout. The
+// cost at the sender is proportional to the number of receivers times the number of packets.
 //
-// A Port answers for its rank in all of its calls that receive, so that the rank may do something
-// else while another still lacks its acknowledgement.
+// A Port acknowledges packets in all of its calls that receive, so a rank may do something else while
+// another rank still waits for its acknowledgement.
 //
 // Source: A. V. Karwande, CC-MPI (Florida State University, 2003), section 3.1: acknowledgements by all
-// receivers to the root, window, timers and retransmission. The thesis gives no numbers for them, nor
-// the form of packets: these are assumed.
+// receivers to the root, window, timers and retransmission. The thesis gives neither their values nor the
+// format of packets; these are assumed.
 package multicast
 
 import (
@@ -25,23 +24,22 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// Options of the protocol. Those that are 0 are Defaults.
+// Options of the protocol. Zero means the value of Defaults.
 type Options struct {
-	Window  int       // packets of a sender that not all receivers have acknowledged, at most
-	Packet  int       // bytes of a packet with its header; 0: as many as a datagram has room for
-	Timeout unit.Time // without a new acknowledgement, until a packet is sent again; doubles with each try
-	Longest unit.Time // that the timeout gets at most
-	Tries   int       // how often a packet is sent in vain until the sender gives up
+	Window  int       // most packets of a sender that are not acknowledged by all receivers
+	Packet  int       // bytes of a packet with its header; 0: the longest datagram
+	Timeout unit.Time // without a new acknowledgement until a packet is retransmitted; doubles with each retransmission
+	Longest unit.Time // upper bound of the timeout
+	Tries   int       // retransmissions of a packet without a new acknowledgement until the sender fails
 }
 
-// Defaults leave a receiver that computes some minutes to itself.
+// Defaults let a receiver compute for some minutes without receiving.
 var Defaults = Options{Window: 8, Timeout: 10 * unit.Millisecond, Longest: unit.Second, Tries: 600}
 
-// ErrGroups is that a rank is a member of as many groups as its network interface can tell apart.
+// ErrGroups says that a rank is in as many groups as its network interface allows.
 var ErrGroups = errors.New("no more multicast groups")
 
-// Port is a port with reliable multicast. It is used as the port that it is made of, in whose place all
-// of the rank's calls go to it.
+// Port is a port with reliable multicast. A rank must use it in place of the port that it wraps.
 type Port struct {
 	device.Port
 	Counts Counts
@@ -50,18 +48,18 @@ type Port struct {
 	net     device.Datagram
 	watch   device.Watch
 	groups  map[uint32]*Group
-	packet  []byte // that is sent
+	packet  []byte // the next to send
 }
 
-// Counts are of a rank, since the port was made.
+// Counts are of a rank, since its port was created.
 type Counts struct {
-	Packets, Again           int // of data that were sent, and those of them that were so before
-	Acknowledged, Duplicates int // acknowledgements and packets that came, the latter in vain
-	Groups                   int // that were opened
+	Packets, Again           int // data packets sent, and retransmissions among them
+	Acknowledged, Duplicates int // acknowledgements and duplicate packets received
+	Groups                   int // opened
 }
 
-// New returns the port with reliable multicast, or an error if the machine has no multicast or no wait
-// for events.
+// New returns a port with reliable multicast, or an error if the machine has no multicast or cannot wait for
+// events.
 func New(p device.Port, o Options) (*Port, error) {
 	net, watch := p.Datagram(), p.Watch()
 	if net == nil || watch == nil || net.Groups() == 0 {
@@ -74,7 +72,7 @@ func New(p device.Port, o Options) (*Port, error) {
 		return nil, fmt.Errorf("multicast packets of %d bytes: their header has %d", o.Packet, headBytes)
 	}
 	if o.Window < 0 || o.Timeout < 0 || o.Longest < 0 || o.Tries < 0 {
-		return nil, fmt.Errorf("options of multicast below zero: %+v", o)
+		return nil, fmt.Errorf("negative multicast options: %+v", o)
 	}
 	for _, f := range []struct{ value, normal *int }{{&o.Window, &Defaults.Window}, {&o.Tries, &Defaults.Tries}} {
 		if *f.value == 0 {
@@ -89,7 +87,7 @@ func New(p device.Port, o Options) (*Port, error) {
 	return &Port{Port: p, options: o, net: net, watch: watch, groups: map[uint32]*Group{}, packet: make([]byte, o.Packet)}, nil
 }
 
-// Recv is that of the port, and meanwhile answers for the rank's groups.
+// Recv implements device.Port. Meanwhile it acknowledges packets of the rank's groups.
 func (p *Port) Recv(block bool) *device.Packet {
 	for {
 		if len(p.groups) == 0 {
@@ -109,7 +107,7 @@ func (p *Port) Recv(block bool) *device.Packet {
 	}
 }
 
-// Holds, Flush and Place are those of the port, if it has them.
+// Holds implements device.Holder if the wrapped port does, as do Flush and Place their interfaces.
 func (p *Port) Holds() bool {
 	h, ok := p.Port.(device.Holder)
 	return ok && h.Holds()
@@ -128,12 +126,12 @@ func (p *Port) Place(where func(src int, head *device.Head, n int) []byte) {
 	}
 }
 
-// The head of a packet: a kind, whether it ends a message, the group, and a number.
+// The header of a packet: a kind, whether it is the last of a message, the group, and a sequence number.
 const (
 	headBytes = 16
 
-	data = 1 // packet by its number
-	have = 2 // all packets below a number are there
+	data = 1 // a data packet
+	have = 2 // an acknowledgement of all packets below a number
 )
 
 func (p *Port) head(kind byte, last bool, group uint32, number uint64) {
@@ -145,7 +143,7 @@ func (p *Port) head(kind byte, last bool, group uint32, number uint64) {
 	binary.LittleEndian.PutUint64(p.packet[8:], number)
 }
 
-// serve takes in all datagrams that have come, and reports whether there were any.
+// serve processes all datagrams that have arrived, and reports whether there were any.
 func (p *Port) serve() bool {
 	came := false
 	for {
@@ -181,20 +179,20 @@ type Group struct {
 	port    *Port
 	id      uint32
 	members []int
-	self    int // the place of the rank among them
+	self    int // index of the rank among them
 
 	next  uint64   // number of the next packet that the rank sends
-	acked []uint64 // by member: it has all packets of this rank below
+	acked []uint64 // by member: it has acknowledged all packets of this rank below
 
 	from []stream // by member
 }
 
-// stream is what a rank has of another member.
+// stream is the packets that a rank has received from another member.
 type stream struct {
 	src         int
-	taken, have uint64   // packets below were given to the program; are there
-	told        uint64   // was acknowledged last
-	ring        []packet // twice a window from taken on
+	taken, have uint64   // packets below taken were delivered to the program; all below have were received
+	told        uint64   // number of the last acknowledgement
+	ring        []packet // two windows of packets from taken on
 }
 
 type packet struct {
@@ -202,9 +200,10 @@ type packet struct {
 	data        []byte
 }
 
-// Open makes the rank a member of a group of ranks, itself included. An id names one group of the job
-// at a time, with the same members in the same order for all of them. What is sent before all have
-// opened the group arrives late. If the interface can tell no more groups apart, the error is ErrGroups.
+// Open makes the rank a member of a group of ranks, which includes it. An id names one group of the job at
+// a time, and all members must give the same members in the same order. Packets that are sent before a
+// member has opened the group reach it by retransmission only. The error is ErrGroups if the interface allows
+// no more groups.
 func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	self := slices.Index(members, p.Rank())
 	switch {
@@ -224,16 +223,16 @@ func (p *Port) Open(id uint32, members []int) (*Group, error) {
 	return g, nil
 }
 
-// Close ends the membership. A member may close the group when the sends of all members have returned:
-// that they have is known behind a barrier of theirs.
+// Close ends the membership. The sends of all members must have returned, which a barrier of the members
+// ensures.
 func (g *Group) Close() {
 	g.port.net.Leave(g.id)
 	delete(g.port.groups, g.id)
 }
 
-// Send sends a message to all other members and returns when they have it. Meanwhile it calls progress,
-// which may be nil, for what else the rank has to do; progress reports whether there was something. A
-// receiver that acknowledges nothing for too long is an error.
+// Send sends a message to all other members and returns when all have acknowledged it. Meanwhile it calls
+// progress for other work of the rank; progress reports whether there was any, and may be nil. Send fails
+// if a receiver acknowledges nothing in Options.Tries retransmissions.
 func (g *Group) Send(b []byte, progress func() bool) error {
 	if len(g.members) == 1 {
 		return nil
@@ -282,7 +281,7 @@ func (g *Group) Send(b []byte, progress func() bool) error {
 	}
 }
 
-// dead is the error of receivers that do not answer.
+// dead returns the error of receivers that do not acknowledge.
 func (g *Group) dead(base uint64) error {
 	var silent []int
 	for i, n := range g.acked {
@@ -293,8 +292,8 @@ func (g *Group) dead(base uint64) error {
 	return fmt.Errorf("rank %d multicasts to group %d: no answer from ranks %v to a packet that was sent %d times", g.port.Rank(), g.id, silent, g.port.options.Tries+1)
 }
 
-// Recv receives the next message of another member, by rank, and returns its length. It calls progress
-// as Send does. A message that is longer than b is an error, and is received.
+// Recv receives the next message of another member, given by its rank, and returns its length. It calls
+// progress as Send does. If the message is longer than b, Recv discards it and returns an error.
 func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	i := slices.Index(g.members, src)
 	if i < 0 || i == g.self {
@@ -333,8 +332,8 @@ func (g *Group) Recv(src int, b []byte, progress func() bool) (int, error) {
 	}
 }
 
-// take takes in a packet. The sender keeps within a window of what was acknowledged, which is within a
-// window of what the program has taken: so there is room.
+// take stores a packet. The sender stays within a window of the last acknowledgement, which is within a
+// window of what was delivered to the program, so there is room for it.
 func (g *Group) take(s *stream, q *device.Packet, number uint64) {
 	size := uint64(2 * g.port.options.Window)
 	if s.ring == nil {
@@ -353,7 +352,8 @@ func (g *Group) take(s *stream, q *device.Packet, number uint64) {
 	g.acknowledge(s)
 }
 
-// acknowledgeable returns what may be acknowledged: no more than a window that the program has not taken.
+// acknowledgeable returns the highest number that may be acknowledged: at most a window beyond what was
+// delivered to the program.
 func (g *Group) acknowledgeable(s *stream) uint64 {
 	return s.taken + min(s.have-s.taken, uint64(g.port.options.Window))
 }
