@@ -7,17 +7,17 @@ import (
 	"github.com/loggp/loggp/model/schedule"
 )
 
-// Exchange is what one call of MPI_Alltoallv moves: messages between the members of a communicator.
+// Exchange is the messages of one MPI_Alltoallv call, between the members of a communicator.
 type Exchange struct {
-	Members  []int     // ranks of the job, in the order of the communicator, beginning with the smallest
+	Members  []int     // ranks of the job, in the cyclic order of the communicator, from the smallest on
 	Messages []Message // between ranks of the job, in the order of senders and then of receivers
 }
 
 // call is the name of the calls that exchanges are.
 const call = "Alltoallv"
 
-// Recorded returns the exchanges of a recorded program. They are in an order in which every rank makes
-// them. What a rank keeps for itself is no message, and neither is one without bytes.
+// Recorded returns the exchanges of a recorded program, in an order that agrees with the order of calls at
+// every rank. Messages without bytes, and those of a rank to itself, are left out.
 func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 	calls := make([][]part, s.Ranks()) // that are left, by rank
 	left := 0
@@ -43,17 +43,21 @@ func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 		for rank := range calls {
 			for len(calls[rank]) > 0 {
 				members := calls[rank][0].members
-				if !slices.ContainsFunc(members, func(m int) bool { return len(calls[m]) == 0 || !slices.Equal(calls[m][0].members, members) }) {
-					x := Exchange{Members: members}
-					for _, m := range slices.Sorted(slices.Values(members)) {
-						x.Messages = append(x.Messages, calls[m][0].sends...)
-						calls[m] = calls[m][1:]
-						left--
-					}
-					all = append(all, x)
-					continue
+				if slices.ContainsFunc(members, func(m int) bool { return len(calls[m]) == 0 || !slices.Equal(calls[m][0].members, members) }) {
+					break
 				}
-				break
+				var x Exchange
+				var orders [][]int
+				for _, m := range members {
+					x.Messages = append(x.Messages, calls[m][0].sends...)
+					orders = append(orders, calls[m][0].order)
+					calls[m] = calls[m][1:]
+					left--
+				}
+				if x.Members = communicator(members, orders); x.Members == nil {
+					return nil, fmt.Errorf("a call of %s by ranks %v: their orders of sends are of no communicator", call, members)
+				}
+				all = append(all, x)
 			}
 		}
 		if left == before {
@@ -64,35 +68,66 @@ func Recorded(s *schedule.Schedule) ([]Exchange, error) {
 	return all, nil
 }
 
-// part is what a rank does in an exchange.
+// part is the sends of a rank in a call: one to each other member, which may be empty.
 type part struct {
-	members []int
+	members []int // in the order of their numbers
+	order   []int // of the sends
 	sends   []Message
 }
 
-// partOf finds the part of a rank in the operations of a call: it sends a message, though it may be
-// empty, to each other member, from the one behind itself on around.
+// partOf returns the part of a rank in a call with some operations.
 func partOf(rank int, ops []schedule.Op) (part, error) {
-	x := part{members: []int{rank}}
+	x := part{}
 	for _, o := range ops {
 		if o.Kind != schedule.Send {
 			continue
 		}
 		to := int(o.Peer)
-		if slices.Contains(x.members, to) {
+		if slices.Contains(x.order, to) {
 			return x, fmt.Errorf("it sends twice to rank %d", to)
 		}
-		x.members = append(x.members, to)
+		x.order = append(x.order, to)
 		if o.Size > 0 {
 			x.sends = append(x.sends, Message{rank, to, int(o.Size)})
 		}
 	}
 	slices.SortFunc(x.sends, func(a, b Message) int { return a.Dst - b.Dst })
-	x.members = around(x.members)
+	x.members = append(slices.Clone(x.order), rank)
+	slices.Sort(x.members)
 	return x, nil
 }
 
-// around returns a ring from its smallest member on.
+// communicator returns the cyclic order of the members of a communicator, from the smallest on, given the order
+// in which each sends to the others: from the next one on, or from the first one on (model.Exchange). It
+// returns nil if the orders are of no communicator.
+func communicator(members []int, orders [][]int) []int {
+	ring := slices.Concat([]int{members[0]}, orders[0])
+	fits := func(order func(at int) []int) bool {
+		for i, m := range members {
+			if !slices.Equal(orders[i], order(slices.Index(ring, m))) {
+				return false
+			}
+		}
+		return true
+	}
+	if fits(func(at int) []int { return slices.Concat(ring[at+1:], ring[:at]) }) {
+		return ring
+	}
+	// From the first member on: a member precedes those that are behind it in most orders.
+	places := make(map[int]int, len(members))
+	for _, order := range orders {
+		for place, m := range order {
+			places[m] += place
+		}
+	}
+	slices.SortFunc(ring, func(a, b int) int { return places[a] - places[b] })
+	if fits(func(at int) []int { return slices.Concat(ring[:at], ring[at+1:]) }) {
+		return around(ring)
+	}
+	return nil
+}
+
+// around returns a cyclic order from its smallest member on.
 func around(ring []int) []int {
 	i := slices.Index(ring, slices.Min(ring))
 	return slices.Concat(ring[i:], ring[:i])

@@ -10,8 +10,9 @@ import (
 	"github.com/loggp/loggp/model/schedule"
 )
 
-// record is a record of calls of Alltoallv, each by some ranks in the order of their communicator.
-func record(t *testing.T, ranks int, calls []Exchange) *schedule.Schedule {
+// record is a record of calls of Alltoallv, each by some ranks in the order of their communicator. Ranks
+// send to the next one first, or to the first one of the communicator.
+func record(t *testing.T, ranks int, calls []Exchange, ranked bool) *schedule.Schedule {
 	t.Helper()
 	var b schedule.Builder
 	for rank := range ranks {
@@ -28,8 +29,14 @@ func record(t *testing.T, ranks int, calls []Exchange) *schedule.Schedule {
 				b.Add(schedule.Op{Kind: schedule.Recv, Peer: uint32(x.Members[(me-i+n)%n])})
 			}
 			b.Add(schedule.Op{Kind: schedule.Calc, Size: 3})
-			for i := 1; i < n; i++ {
+			for i := range n {
 				to, size := x.Members[(me+i)%n], 0
+				if ranked {
+					to = x.Members[i]
+				}
+				if to == rank {
+					continue
+				}
 				for _, m := range x.Messages {
 					if m.Src == rank && m.Dst == to {
 						size = m.Bytes
@@ -65,7 +72,7 @@ func TestRecorded(t *testing.T) {
 			calls = append(calls, x)
 		}
 		var text strings.Builder
-		if err := record(t, ranks, calls).Write(&text); err != nil {
+		if err := record(t, ranks, calls, seed%2 == 1).Write(&text); err != nil {
 			t.Fatal(err)
 		}
 		s, err := schedule.Read(strings.NewReader(text.String()), "x", 0)
@@ -136,6 +143,16 @@ func TestRecordedErrors(t *testing.T) {
 		}
 		if _, err = Recorded(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Orders of sends that no communicator has are an error.
+func TestWrongOrders(t *testing.T) {
+	for _, last := range [][]int{{0, 1, 2}, {2, 1, 0}} {
+		got := communicator([]int{0, 1, 2, 3}, [][]int{{1, 2, 3}, {0, 2, 3}, {0, 1, 3}, last})
+		if want := last[0] == 0; (got != nil) != want || want && !slices.Equal(got, []int{0, 1, 2, 3}) {
+			t.Errorf("rank 3 sends to %v: the communicator is %v", last, got)
 		}
 	}
 }
