@@ -13,53 +13,52 @@ import (
 )
 
 // datagrams is the port of a rank that also sends datagrams, by UDP and IP multicast (Config.Datagrams). A
-// rank has a socket for what is sent to it alone, and one for what is sent to its groups, which has the
-// same number in all ranks. Datagrams are received when the rank looks for events; what finds no room in
-// its sockets, or among those that it has not taken, is lost.
+// rank has one socket for unicast and one for its groups, whose port number is the same at all ranks.
+// Datagrams are received when the rank looks for events. They are lost if its sockets or its queue are full.
 type datagrams struct {
 	*port
 	sockets sockets
-	job     uint64 // a number of the job that nobody else knows, at the beginning of each datagram
+	job     uint64 // a random number of the job, at the beginning of each datagram
 	places  []address
-	port16  uint16 // of groups
+	port16  uint16 // port number of groups
 	limit   int
 
 	joined map[uint32]bool
-	uses   map[[4]byte]int // of an address, by groups
+	uses   map[[4]byte]int // number of joined groups by address
 
 	events   uint64
-	arrived  []datagram // that were not taken, the oldest first
-	last     datagram   // that was taken last
+	arrived  []datagram // the queue of received datagrams
+	last     datagram   // lent to the rank
 	spare    []datagram
 	packet   device.Packet
 	out      []byte
-	loss     *rand.Rand // nil: none is dropped on purpose
+	loss     *rand.Rand // nil: no datagram is dropped on purpose
 	lossRate float64
 }
 
-// address is where a rank takes datagrams.
+// address is the address of a rank's unicast socket.
 type address struct {
 	IP   [4]byte
 	Port uint16
 }
 
-// datagram is one that has arrived, with its head.
+// datagram is a received datagram with its header.
 type datagram struct {
 	bytes []byte
 	n     int
 }
 
-// The head of a datagram: the number of the job, the sender, whether it is for a group, and which.
+// The header of a datagram: the number of the job, the sender, whether it is for a group, and the group.
 const datagramHead = 8 + 4 + 4 + 4
 
-// Limits of datagrams. Linux lets a socket be a member of 20 groups (igmp_max_memberships), which is as
-// many as the network interfaces of CC-MPI's machine could tell apart.
+// Limits of datagrams. Linux lets a socket be a member of 20 groups (igmp_max_memberships), as did the network
+// interfaces of CC-MPI's machine.
 const (
 	mostGroups   = 20
 	nearLimit    = 8 << 10 // bytes, by the loopback interface
 	farLimit     = 1400    // in one frame of an Ethernet
-	mostArrived  = 256     // that are kept
-	socketBuffer = 1 << 20 // bytes, of which the kernel gives as many as it allows
+	mostArrived  = 256     // length of the queue
+	socketBuffer = 1 << 20 // bytes, less if the kernel allows less
 )
 
 // Datagram implements device.Port, as does Watch.
@@ -71,7 +70,7 @@ func (d *datagrams) Watch() device.Watch { return events{d} }
 // events implements device.Watch.
 type events struct{ *datagrams }
 
-// Events takes in what has come.
+// Events receives what has arrived.
 func (e events) Events() uint64 {
 	e.Leave()
 	if e.look() {
@@ -82,20 +81,20 @@ func (e events) Events() uint64 {
 	return e.datagrams.events
 }
 
-// Load panics: nobody writes the memory of ranks that are connected by TCP.
+// Load panics: there is no remote memory.
 func (e events) Load(device.Key, int) uint64 {
 	panic("tcp: a word that is not exposed: there is no remote memory")
 }
 
-// look takes in what has come, and reports whether there was anything.
+// look receives packets and datagrams, and reports whether any had arrived.
 func (d *datagrams) look() bool {
 	before := d.setBy
 	d.drain()
 	return d.receive() || d.setBy != before
 }
 
-// Wait waits for events. A rank that waits for ever says so, as one that waits for a packet does; if a
-// datagram ends that, it takes it back.
+// Wait waits for events. A rank that waits without a deadline reports that it is blocked, as one that waits for
+// a packet does, and withdraws the report if a datagram arrives.
 func (e events) Wait(seen uint64, deadline unit.Time) bool {
 	d := e.datagrams
 	reported := false
@@ -144,14 +143,14 @@ func (e events) Wait(seen uint64, deadline unit.Time) bool {
 	}
 }
 
-// goesOn says that this rank waits no more.
+// goesOn withdraws the report that this rank is blocked.
 func (d *datagrams) goesOn() {
 	d.active = true
 	d.report(waits, d.links[0])
 	d.active = false
 }
 
-// receive takes in the datagrams that have come, and reports whether there were any.
+// receive receives datagrams into the queue, and reports whether any had arrived.
 func (d *datagrams) receive() bool {
 	came := false
 	for _, fd := range []int{d.sockets.own, d.sockets.groups} {
@@ -160,7 +159,7 @@ func (d *datagrams) receive() bool {
 			n, e := receive(fd, x.bytes)
 			if e != 0 {
 				d.spare = append(d.spare, x)
-				break // EAGAIN, or a message of ICMP that a rank has ended
+				break // EAGAIN, or an ICMP error because a rank has ended
 			}
 			if x.n = n; !d.wanted(x.bytes[:n]) || len(d.arrived) >= mostArrived || d.loss != nil && d.loss.Float64() < d.lossRate {
 				d.spare = append(d.spare, x)
@@ -206,11 +205,11 @@ func (c datagramCalls) Multicast(group uint32, b []byte) {
 	c.d.transmit(address{groupAddress(group), c.d.port16}, true, group, b)
 }
 
-// transmit sends a datagram. What the kernel has no room for is lost, as what the network loses.
+// transmit sends a datagram. It is lost if the kernel has no room for it.
 func (d *datagrams) transmit(to address, many bool, group uint32, b []byte) {
 	d.Leave()
 	if len(b) > d.limit {
-		panic(fmt.Sprintf("tcp: a datagram of %d bytes, which may have %d at most", len(b), d.limit))
+		panic(fmt.Sprintf("tcp: datagram of %d bytes, longer than the limit of %d", len(b), d.limit))
 	}
 	binary.LittleEndian.PutUint64(d.out, d.job)
 	binary.LittleEndian.PutUint32(d.out[8:], uint32(d.Rank()))
@@ -222,8 +221,8 @@ func (d *datagrams) transmit(to address, many bool, group uint32, b []byte) {
 	d.sockets.send(to, d.out[:datagramHead+copy(d.out[datagramHead:], b)])
 }
 
-// groupAddress is the address of a group: one that is for use within an organization (RFC 2365). Groups
-// may share one, so a datagram says which it is for.
+// groupAddress returns the address of a group, in the organization-local scope (RFC 2365). Groups may share an
+// address, so a datagram names its group.
 func groupAddress(group uint32) [4]byte {
 	return [4]byte{239, byte(group>>16) ^ byte(group>>24), byte(group >> 8), byte(group)}
 }
@@ -293,15 +292,15 @@ func (c datagramCalls) Recv(deadline unit.Time) *device.Packet {
 	}
 }
 
-// meeting is what a rank tells all others of its datagrams: where it takes them. Rank 0 also says at which
-// port all take those of groups, and the number of the job.
+// meeting is what a rank tells all others: the address of its unicast socket, and from rank 0 the port number
+// of groups and the number of the job.
 type meeting struct {
 	Place  address
 	Groups uint16
 	Job    uint64
 }
 
-// meet makes the sockets of a rank, and exchanges where they are. It is for ranks that are connected.
+// meet creates the sockets of a rank and exchanges their addresses over the TCP connections.
 func (d *datagrams) meet(w *wireup) error {
 	var err error
 	ip := net.IPv4(127, 0, 0, 1)

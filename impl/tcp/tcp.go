@@ -8,8 +8,9 @@
 // which wakes goroutines from another thread, takes several times as long as loopback. A rank that
 // waits either repeats such calls (spins), or sleeps in ppoll until something arrives.
 //
-// With Config.Datagrams ranks have device.Datagram and device.Watch as well. There is no remote memory, and there are no counters. A rank that has ended drops what arrives
-// until all ranks have ended, so that no connection is reset with packets under way.
+// With Config.Datagrams ports also have device.Datagram and device.Watch. There is no remote memory, and
+// there are no counters. A rank that has ended drops what arrives until all ranks have ended, so that no
+// connection is reset with packets under way.
 package tcp
 
 import (
@@ -35,8 +36,8 @@ type Config struct {
 	Output  *os.File        // of launch.Config
 	Team    *launch.Team    // where ranks are; nil: on this machine
 
-	Datagrams bool    // ranks also send datagrams, by UDP and IP multicast, and can wait for events
-	Loss      float64 // part of the datagrams that ranks drop on purpose, to test what is made of them
+	Datagrams bool    // ports also send datagrams, by UDP and IP multicast, and wait for events
+	Loss      float64 // probability that a rank drops a received datagram, for tests
 }
 
 // MaxRanks is the largest number of ranks: each pair has a connection.
