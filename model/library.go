@@ -67,7 +67,7 @@ type Compiled struct {
 	Threshold int       // messages shorter than so many bytes form the last phase together
 	Schedule  unit.Time // to schedule a message at run time
 	Barrier   unit.Time // processor time of rank 0 for each other rank in a barrier, beside that for messages
-	Unicast   int       // longest message of MPI_Allgather and MPI_Alltoall that is sent without phases
+	Unicast   int       // longest message of MPI_Allgather that is sent without phases
 	Multicast int       // longest message above Unicast that MPI_Allgather multicasts; longer ones go in phases
 	Aggregate int       // bytes of each rank up to which MPI_Scatter multicasts those of all ranks together
 }

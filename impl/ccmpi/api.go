@@ -171,14 +171,6 @@ func Allgather(c *mpi.Comm, by Way, send, recv mpi.Buffer) {
 	})
 }
 
-// Alltoall is Comm.Alltoall in phases, for messages of any length.
-func Alltoall(c *mpi.Comm, send, recv mpi.Buffer) {
-	n := c.Size()
-	c.Carry("Alltoall", collective.Alltoall, 0, []mpi.Buffer{send.Part(0, n*send.Count)}, []mpi.Buffer{recv.Part(0, n*recv.Count)}, func(own mpi.Collectives, k *mpi.Call, in, out [][]byte) {
-		of(own, k).alltoall(k, true, in[0], out[0])
-	})
-}
-
 // Schedule is the phases of an exchange, the same at all ranks.
 type Schedule = phases.Schedule
 

@@ -411,39 +411,11 @@ func TestBarrierTime(t *testing.T) {
 		{"phases", ranks - 2, func(c *mpi.Comm) {
 			b := mpi.Of(make([]byte, 8*ranks))
 			b.Count = 8
-			Alltoall(c, b, mpi.Buffer{Bytes: make([]byte, 8*ranks), Count: 8, Type: mpi.Byte})
+			c.Alltoall(b, mpi.Buffer{Bytes: make([]byte, 8*ranks), Count: 8, Type: mpi.Byte})
 		}},
 	} {
 		if n := (took(1+extra, x.call) - took(1, x.call)) / extra; n < unit.Time(x.barriers*(ranks-1)) || n > unit.Time(x.barriers*(ranks-1)+1) {
 			t.Errorf("%s: %d times more for %d barriers of %d ranks", x.name, n, x.barriers, ranks)
-		}
-	}
-}
-
-// Short messages of MPI_Alltoall need no phases.
-func TestShortAlltoall(t *testing.T) {
-	const ranks = 5
-	for _, n := range []int{Defaults.Unicast, Defaults.Unicast + 1} {
-		err := mpi.Run(loop.New(ranks), options(t, Options{}), func(c *mpi.Comm) error {
-			var all []byte
-			for to := range ranks {
-				all = append(all, message(c.Rank(), to, n)...)
-			}
-			send, recv := mpi.Of(all), mpi.Of(make([]byte, ranks*n))
-			send.Count, recv.Count = n, n
-			c.Alltoall(send, recv)
-			for from := range ranks {
-				if !bytes.Equal(recv.Bytes[n*from:][:n], message(from, c.Rank(), n)) {
-					return fmt.Errorf("rank %d has something else from rank %d", c.Rank(), from)
-				}
-			}
-			if phases := counted(c)["phases"]; (phases > 0) != (n > Defaults.Unicast) {
-				return fmt.Errorf("%d phases for messages of %d bytes", phases, n)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
 		}
 	}
 }

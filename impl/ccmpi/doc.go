@@ -7,7 +7,7 @@
 //   - Scatter multicasts the blocks of all ranks together if they are short.
 //   - Allgather is a broadcast by each rank over TCP, or by multicast, or an exchange in phases, by length.
 //   - Alltoall is an exchange in phases: no rank sends or receives twice in a phase, and there is a barrier
-//     between phases. Short messages are sent without phases.
+//     between phases.
 //   - Alltoallv gathers the lengths, computes phases (package phases) and exchanges the messages in them;
 //     or it uses stored phases.
 //
@@ -30,6 +30,6 @@
 //
 // The source does not give the window and the timeout of multicasts, the packet size, the barrier, the
 // threshold of the schedulers, what a program gets beyond 20 groups, how members of an opened group learn
-// the lengths (here by a multicast on the static group), and which method MPI_Allgather and MPI_Alltoall use
-// for which length.
+// the lengths (here by a multicast on the static group), and which method MPI_Allgather uses for which
+// length.
 package ccmpi

@@ -126,22 +126,14 @@ func (r *rank) inPhases(k *mpi.Call, in, out func(rank int) []byte) {
 	}
 }
 
-// Alltoall implements mpi.Collectives: in phases, but for short messages.
+// Alltoall implements mpi.Collectives: in phases.
 func (r *rank) Alltoall(k *mpi.Call, in, out []byte) bool {
-	r.alltoall(k, len(in) > k.Comm().Size()*r.options.Compiled.Unicast, in, out)
-	return true
-}
-
-func (r *rank) alltoall(k *mpi.Call, phased bool, in, out []byte) {
 	n := len(in) / max(k.Comm().Size(), 1)
 	part := func(b []byte) func(int) []byte { return func(rank int) []byte { return b[n*rank:][:n] } }
 	me := k.Comm().Rank()
 	k.Port().Copy(part(out)(me), part(in)(me))
-	if phased {
-		r.inPhases(k, part(in), part(out))
-	} else {
-		unscheduled(k, part(in), part(out))
-	}
+	r.inPhases(k, part(in), part(out))
+	return true
 }
 
 // Alltoallv implements mpi.Collectives: level 3 if there are stored schedules, and else level 1.

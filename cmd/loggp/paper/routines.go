@@ -165,11 +165,6 @@ var routines = map[string]func(c *mpi.Comm, size int) routine{
 		into, _ := blocks(c, size)
 		return routine{call: func() { c.Alltoall(from, into) }}
 	},
-	"alltoall_phased": func(c *mpi.Comm, size int) routine {
-		from, _ := blocks(c, size)
-		into, _ := blocks(c, size)
-		return routine{call: func() { ccmpi.Alltoall(c, from, into) }}
-	},
 	"alltoallv_data":    exchange(allEqual, byData),
 	"alltoallv_1":       exchange(allEqual, byLevel1),
 	"alltoallv_2":       exchange(allEqual, byLevel2),
