@@ -26,6 +26,7 @@ type FatTree struct {
 	Send    PIO       // the sender's stores into the interface, for each packet
 	Lock    unit.Time // taking and giving back the lock of the interface, for each message sent or received
 	Receive PIO       // the receiver's loads
+	Queue   int       // messages of each priority that wait for a rank, under way or received by its interface. 0: no priorities
 
 	Chunk      int     // bytes of a remote access that hold a link before others may pass
 	Put, Get   Channel // remote accesses by the interface, the processor is busy for Start only. Of bandwidth 0: there are none
@@ -38,8 +39,10 @@ type PacketSize struct {
 	Payload int // bytes of a packet beside that at most
 }
 
-// PIO is what a packet takes of a processor that moves it by loads or stores: Start, and each
-// access. Bytes that a burst would be for go by words where that is faster.
+// PIO is the processor time of moving a packet by loads or stores: Start, and each access. The
+// interface is a queue, from which an access takes just as many bytes as it moves. So a burst is for
+// whole bursts of a packet, and the rest goes by words. Bytes of a whole burst go by words, too,
+// where that is faster.
 type PIO struct {
 	Start unit.Time
 	Word  Width
@@ -57,8 +60,7 @@ func (p PIO) Time(bytes int) unit.Time {
 	words := func(n int) unit.Time { return unit.Time((n+p.Word.Size-1)/p.Word.Size) * p.Word.Time }
 	t := words(bytes)
 	if size := p.Burst.Size; size > 0 {
-		whole := unit.Time(bytes / size)
-		t = min(t, whole*p.Burst.Time+min(words(bytes%size), p.Burst.Time))
+		t = min(t, unit.Time(bytes/size)*p.Burst.Time+words(bytes%size))
 	}
 	return p.Start + t
 }

@@ -102,8 +102,8 @@ func TestFatTreePackets(t *testing.T) {
 	}{
 		// Of 16 bytes, two words: 0.3 + 2·0.1 us. Three switches, and delivery: 3·0.15 + 0.3 us; then 0.3 + 2·0.1.
 		{8, 500_000, 500_000 + 750_000 + 300_000 + 2_000_000},
-		// 96 bytes: a burst, and another for four words, which take longer: 0.3 + 2·0.25. The link takes 0.96 us, 0.16 more.
-		{88, 800_000, 800_000 + 160_000 + 750_000 + 300_000 + 12_000_000},
+		// 96 bytes: a burst and four words, 0.3 + 0.25 + 4·0.1. The link takes 0.96 us, 0.01 more.
+		{88, 950_000, 950_000 + 10_000 + 750_000 + 300_000 + 12_000_000},
 		// Two of these: the second is stored when the link has taken the first. Then one of 8 + 4 bytes.
 		{180, 2*960_000 + 500_000, 2*960_000 + 500_000 + 750_000 + 2*12_300_000 + 2_300_000},
 	} {

@@ -46,7 +46,9 @@ func TestLaws(t *testing.T) {
 		var p *platform.Platform // once: to read it takes longer than most laws
 		switch name {
 		case "tree":
-			p = &platform.Platform{Machine: treeOf(2, 60e6, 1, 2, 3, 1), Libraries: []*model.Library{nil}}
+			m := treeOf(2, 60e6, 1, 2, 3, 1)
+			m.Network.(*model.FatTree).Queue = 5
+			p = &platform.Platform{Machine: m, Libraries: []*model.Library{nil}}
 		case "mbcf":
 			p = &platform.Platform{Machine: accessible(true, 100_000), Libraries: []*model.Library{{Engine: &model.Engine{Accesses: true}}}}
 		case "mbcf with losses":

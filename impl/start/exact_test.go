@@ -57,12 +57,12 @@ func (p *pair) short(bytes int) unit.Time {
 	return t
 }
 
-// long is that of a message in one transfer: a request and a grant, and blocks that are copied, put and
-// copied out at the same time. Two blocks are on their way at most.
+// long is that of a message in one transfer: request, clear, connect and grant, and blocks that are
+// copied, put and copied out at the same time. Two blocks are on their way at most.
 func (p *pair) long(bytes int) unit.Time {
 	busy, behind := p.stores(0)
 	busy += p.software[model.StartControl]
-	sender := p.software[model.StartSend] + 2*(busy+behind+p.latency()+p.loads(0)) // has the grant
+	sender := p.software[model.StartSend] + 4*(busy+behind+p.latency()+p.loads(0)) // has the grant
 	var (
 		interfaces, receiver unit.Time   // until when they are busy
 		ends                 []unit.Time // when the sender knows that a block has been put

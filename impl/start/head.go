@@ -14,6 +14,8 @@ type kind uint8
 const (
 	short kind = iota + 1
 	request
+	clear
+	connect
 	grant
 	block
 	ack
@@ -27,7 +29,7 @@ const (
 type head struct {
 	kind    kind
 	mode    model.Mode
-	found   bool // of an answer: it was taken out; of a grant: by RDMA
+	found   bool // of an answer: the message was removed
 	tag     int32
 	context uint32
 	sign    engine.Signature
@@ -64,8 +66,8 @@ func Describe(w device.Head) (name, detail string) {
 		return "block", fmt.Sprintf("%d bytes", h.size)
 	case answer:
 		return "answer", map[bool]string{true: "cancelled", false: "too late"}[h.found]
-	case ack, cancel, exit, done:
-		return map[kind]string{ack: "ACK", cancel: "cancel", exit: "exit", done: "put"}[h.kind], ""
+	case clear, connect, ack, cancel, exit, done:
+		return map[kind]string{clear: "clear to send", connect: "connect", ack: "ACK", cancel: "cancel", exit: "exit", done: "put"}[h.kind], ""
 	}
 	return "unknown", ""
 }

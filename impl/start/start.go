@@ -3,19 +3,24 @@
 // ones.
 //
 //	short    → header and data, in one packet
-//	request  → a long message: may it come?
-//	grant    ← yes, so many bytes of it to there: the receive is posted, and it is its turn
-//	block    → a block of the data, or that one is in the receiver's pinned memory
+//	request  → a long message: has it a receive?
+//	clear    ← yes, it is posted
+//	connect  → may a transfer by RDMA begin?
+//	grant    ← yes, of so many bytes to there: it is its turn, and the interface serves no other
+//	block    → a block of the data, or the news that one is in the receiver's pinned memory
 //	ack      ← a synchronous short message has met its receive
-//	cancel   → take the message out, if it has no receive
-//	answer   ← whether it was taken out
+//	cancel   → remove the message, if it has no receive
+//	answer   ← whether it was removed
 //	exit       from the world: the program of a rank has ended
 //
-// What is long depends on where the other rank is: from another crossover on inside an SMP than
-// between SMPs. Inside, blocks are packets, through memory that both share. Between SMPs, where the
-// port has remote memory, the sender copies block after block into pinned memory, the interface puts
-// it into pinned memory of the receiver, and the receiver copies it to the user's buffer, all three at
-// once (transfer.go).
+// Request and clear are of the protocol layer, and connect and grant of the channel below it, which
+// transfers arrays of bytes and knows nothing of messages.
+//
+// The length from which a message is long depends on the place of the other rank: one inside an SMP,
+// another between SMPs. Inside, blocks are packets, through memory that both share. Between SMPs, where
+// the port has remote memory, the sender copies blocks into pinned memory, the interface writes them
+// to pinned memory of the receiver, and the receiver copies them to the user's buffer. The three
+// overlap (transfer.go).
 package start
 
 import (
@@ -35,15 +40,15 @@ type op struct {
 	serial uint32 // of the cancel that is under way; 0: none
 
 	// Of a long message.
-	bound bool   // of a receive: it has the message
+	bound bool   // a receive has its message, or a send its receive
 	src   int32  // of a receive: its sender
 	other uint32 // the operation of the other rank
-	moved int    // bytes that have left, or are where they belong
-	from  int    // of the transfer that is granted: the bytes of the message before it
-	till  int    // and to its end
-	there int    // by RDMA: bytes that have been put, or are said to be in pinned memory
+	moved int    // bytes that have left, or are in the user's buffer
+	from  int    // of the transfer that is granted: where in the message it begins
+	till  int    // and where it ends
+	there int    // by RDMA: bytes that have been put, or are known to be in pinned memory
 	key   device.Key
-	next  *op // of those that wait for their turn
+	next  *op // of those that wait for a transfer
 }
 
 // message is one that has arrived and that no receive has taken.
@@ -144,7 +149,7 @@ func (e *Engine) Isend(o *engine.Op) {
 }
 
 func (e *Engine) start(s *op) {
-	s.moved, s.till, s.serial = 0, 0, 0
+	s.bound, s.moved, s.serial = false, 0, 0
 	h := head{kind: short, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size}
 	if s.Size > e.size.short[e.port.Tier(int(s.Peer))] {
 		h.kind = request
@@ -193,13 +198,13 @@ func (e *Engine) Recv(o *engine.Op) {
 	e.rank.Await(o)
 }
 
-// deliver gives a message to its receive. A long one may come now.
+// deliver gives a message to its receive. The sender of a long one is told so.
 func (e *Engine) deliver(o *op, m *message) {
 	e.rank.Check(&o.Op, o.Context, int32(m.src), m.tag, m.size, m.sign)
 	o.Peer, o.Tag, o.Size = int32(m.src), m.tag, m.size
 	if m.kind == request {
 		o.bound, o.src, o.other = true, int32(m.src), m.from
-		e.bind(o)
+		e.control(m.src, &head{kind: clear, from: o.ID(), to: o.other}, nil)
 		return
 	}
 	e.rank.Copy(o.Buf, m.data)
@@ -225,6 +230,11 @@ func (e *Engine) Progress(wait bool) bool {
 	switch h.kind {
 	case short, request:
 		e.arrive(p, h)
+	case clear:
+		e.cleared(e.ops[h.to], &h)
+	case connect:
+		e.channel.waiting.add(e.ops[h.to])
+		e.grant()
 	case grant:
 		e.granted(e.ops[h.to], &h)
 	case block:
@@ -314,7 +324,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	case o.Receive:
 		e.posted.Remove(&o.posted)
 		e.rank.Cancelled(x)
-	case o.serial == 0 && o.till == 0: // of a long one nothing is granted
+	case o.serial == 0 && !o.bound:
 		e.cancels++
 		o.serial = e.cancels
 		e.control(int(o.Peer), &head{kind: cancel, from: o.ID(), to: o.serial}, nil)

@@ -32,7 +32,7 @@ const (
 
 // channel is the state of the transfers between SMPs.
 type channel struct {
-	waiting list // receives that have a message and wait for their turn
+	waiting list // receives whose sender wants to transfer
 	coming  *op  // the receive whose transfer is granted
 	busy    *op  // it, from the first block on: nothing is sent
 
@@ -51,14 +51,6 @@ func (l *list) add(o *op) {
 		l.tail.next = o
 	}
 	l.tail = o
-}
-
-// push adds an operation before all others.
-func (l *list) push(o *op) {
-	if o.next = l.head; l.head == nil {
-		l.tail = o
-	}
-	l.head = o
 }
 
 func (l *list) take() *op {
@@ -104,14 +96,26 @@ func (e *Engine) remote(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
 }
 
-// bind goes on with a receive whose long message has asked.
-func (e *Engine) bind(o *op) {
-	if !e.remote(o.src) {
-		e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, size: o.Size}, nil)
+// cleared goes on with a send whose receive is posted: it asks for a transfer, or sends all blocks where
+// they are packets.
+func (e *Engine) cleared(s *op, h *head) {
+	s.bound, s.other = true, h.from
+	if e.remote(s.Peer) {
+		e.connect(s)
 		return
 	}
-	e.channel.waiting.add(o)
-	e.grant()
+	for s.moved < s.Size {
+		n := min(e.size.block, s.Size-s.moved)
+		e.counts[blocks]++
+		e.send(int(s.Peer), &head{kind: block, to: s.other, size: n}, s.Buf[s.moved:][:n])
+		s.moved += n
+	}
+	e.end(s, e.rank.Complete)
+}
+
+// connect asks for a transfer of what is left of a message.
+func (e *Engine) connect(s *op) {
+	e.control(int(s.Peer), &head{kind: connect, from: s.ID(), to: s.other, size: s.Size - s.moved}, nil)
 }
 
 // grant lets the next transfer come, if none is coming and there is pinned memory.
@@ -142,24 +146,14 @@ func (e *Engine) grant() {
 		c.busy = o
 	}
 	e.counts[transfers]++
-	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n, found: true}, nil)
+	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n}, nil)
 }
 
-// granted begins a transfer, or all of the message where blocks are packets.
+// granted begins a transfer.
 func (e *Engine) granted(s *op, h *head) {
-	s.other, s.key, s.from, s.till = h.from, h.key, s.moved, s.moved+h.size
-	if h.found {
-		e.channel.ready.add(s)
-		e.pump()
-		return
-	}
-	for s.moved < s.till {
-		n := min(e.size.block, s.till-s.moved)
-		e.counts[blocks]++
-		e.send(int(s.Peer), &head{kind: block, to: s.other, size: n}, s.Buf[s.moved:][:n])
-		s.moved += n
-	}
-	e.end(s, e.rank.Complete)
+	s.key, s.from, s.till = h.key, s.moved, s.moved+h.size
+	e.channel.ready.add(s)
+	e.pump()
 }
 
 // pump copies blocks to pinned memory and lets the interface put them, unless the rank is busy with
@@ -203,8 +197,11 @@ func (e *Engine) put(h *head, refused bool) {
 		if s.moved == s.Size {
 			c.sending = nil
 			e.end(s, e.rank.Complete)
-		} else if e.skip&oneByOne == 0 {
-			c.sending = nil
+		} else {
+			e.connect(s)
+			if e.skip&oneByOne == 0 {
+				c.sending = nil
+			}
 		}
 		e.take()
 	}
@@ -227,7 +224,7 @@ func (e *Engine) took(o *op, h *head, data []byte) {
 }
 
 // take copies what has come to the user's buffer, unless the rank is busy with sending. When all of
-// the transfer is there, the next may come: first the rest of the same message.
+// the transfer is there, the next may come.
 func (e *Engine) take() {
 	c := &e.channel
 	o := c.coming
@@ -243,9 +240,7 @@ func (e *Engine) take() {
 	e.memory.Withdraw(o.key)
 	e.pinned.free += o.till - o.from
 	c.coming, c.busy = nil, nil
-	if o.moved < o.Size {
-		c.waiting.push(o)
-	} else {
+	if o.moved == o.Size {
 		e.rank.Complete(&o.Op)
 	}
 	e.grant()

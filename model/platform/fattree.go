@@ -32,6 +32,7 @@ func (r *reader) fattree() (model.Network, reading) {
 		must("send", r.pio(&to.Send)),
 		must("receive", r.pio(&to.Receive)),
 		may("lock", r.time(&to.Lock)),
+		may("queue", r.count(&to.Queue, 1, maxCount)),
 		duplex,
 	}, remote...)...)
 	return to, r.checked(fields, func(path string, n *yaml.Node) {

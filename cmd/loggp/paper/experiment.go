@@ -42,6 +42,8 @@ var benchmarks = map[string]benchmark{
 	"programs":  programsBenchmark,
 	"routines":  routinesBenchmark,
 	"planning":  planningBenchmark,
+	"interface": interfaceBenchmark,
+	"routes":    routesBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.

@@ -60,6 +60,7 @@ func (p *Port) end() {
 		p.Recv(false) // nobody wants it
 	}
 	p.notifyExit()
+	p.closeLanes()
 	for _, n := range []Network{p.near, p.far} {
 		if c, ok := n.(Closer); ok {
 			c.Close(p)

@@ -12,6 +12,7 @@ type Packet struct {
 	Net   Network // that carries it
 	Dst   int32
 	local bool // not from a network: the end of a remote access
+	lane  int8 // of a Channel, the priority and 1; 0: a packet
 	Next  *Packet
 	buf   []byte // memory of Data, kept when the packet is used again
 	Wire  Wire
@@ -27,6 +28,7 @@ type Wire struct {
 	Long unit.Time // how long all of it takes at the rate of its source
 
 	Engine bool // carries it, and no processor
+	Urgent bool // it goes before what waits for a link
 }
 
 // List is a queue of packets. A packet is in one list at most.
@@ -60,6 +62,7 @@ func (j *Job) newPacket(src, dst int32, head *device.Head, data []byte) *Packet 
 	j.free = pk.Next
 	pk.Next = nil
 	pk.Src, pk.Dst, pk.Head, pk.local, pk.Refused = int(src), dst, *head, false, false
+	pk.lane = 0
 	pk.Data = nil
 	if len(data) > 0 {
 		pk.buf = append(pk.buf[:0], data...)
@@ -94,6 +97,10 @@ func (a *Arrival) Act(uint64) { (*Packet)(a).Arrive() }
 // Arrive puts a packet into its destination's inbox. The rank goes on when the event has ended.
 func (pk *Packet) Arrive() {
 	p := &pk.J.Ports[pk.Dst]
+	if pk.lane > 0 {
+		p.queued(pk)
+		return
+	}
 	p.inbox.Push(pk)
 	p.events++
 	if p.waiting {

@@ -38,6 +38,7 @@ type Port struct {
 	memory                 device.Regions
 	counters               [device.Counters]int64
 	queues                 rings
+	lanes                  [device.NumPriorities]lane
 	handlers               *handlers // nil: no signal was ever of use
 	napping                bool
 }

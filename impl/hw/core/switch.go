@@ -38,6 +38,7 @@ type Router[R any] interface {
 type Output[R any] struct {
 	sim.Server
 	waiting *chunk[R] // the last of the ring of those that wait, one for each node; nil: none
+	urgent  *chunk[R] // those that go before: the first, which knows the last; nil: none
 }
 
 // chunk is a part of a transfer on its way: what is in the network at once.
@@ -49,6 +50,7 @@ type chunk[R any] struct {
 	out   int32 // its next output
 	exit  bool  // behind that is its node
 	last  bool  // of its transfer
+	urge  bool  // it goes before others
 	bytes int32
 	hold  unit.Time // how long it takes an output
 	there unit.Time // when its last byte is at the other side if it does not wait anywhere
@@ -63,7 +65,7 @@ const Forever = unit.Time(math.MaxInt64)
 
 // launch lets b bytes that leave node a at time t on, within dur, into the network, and returns
 // when the first enters. Until a time the caller knows that nothing happens but what is scheduled.
-func (s *Switched[R]) launch(of any, t unit.Time, a, to int, b int, dur unit.Time, last bool, until unit.Time) (entered unit.Time) {
+func (s *Switched[R]) launch(of any, t unit.Time, a, to int, b int, dur unit.Time, last, urgent bool, until unit.Time) (entered unit.Time) {
 	c := s.spare
 	if c == nil {
 		c = &chunk[R]{s: s}
@@ -74,7 +76,7 @@ func (s *Switched[R]) launch(of any, t unit.Time, a, to int, b int, dur unit.Tim
 	hold := s.link.Time(b)
 	entered = s.Inject[a].Reserve(t, hold)
 	s.J.Probe.Takes(&s.Inject[a], of, model.Carrying, entered, hold, b)
-	c.of, c.from, c.route, c.bytes, c.last = of, int32(a), route, int32(b), last
+	c.of, c.from, c.route, c.bytes, c.last, c.urge = of, int32(a), route, int32(b), last, urgent
 	c.hold, c.there = hold, entered+flight+dur
 	s.move(c, entered, until)
 	return entered
@@ -109,7 +111,7 @@ func (c *chunk[R]) Act(uint64) {
 // reports whether the chunk goes on to another.
 func (s *Switched[R]) reach(c *chunk[R], t unit.Time) bool {
 	o := &s.Outputs[c.out]
-	if (o.waiting != nil || o.Free() > t) && !(c.exit && s.Taking != nil) {
+	if (o.waiting != nil || o.urgent != nil || o.Free() > t) && !(c.exit && s.Taking != nil) {
 		s.wait(o, c)
 		return false
 	}
@@ -154,9 +156,18 @@ func (s *Switched[R]) Hold(from, to int, at unit.Time) {
 func (s *Switched[R]) wait(o *Output[R], c *chunk[R]) {
 	c.behind, c.end = nil, c
 	last := o.waiting
-	if last == nil {
-		o.waiting, c.next = c, c
+	if last == nil && o.urgent == nil {
 		s.J.Kernel.At(o.Free(), (*service[R])(s), uint64(c.out))
+	}
+	switch first := o.urgent; {
+	case c.urge && first == nil:
+		o.urgent = c
+		return
+	case c.urge:
+		first.end.behind, first.end = c, c
+		return
+	case last == nil:
+		o.waiting, c.next = c, c
 		return
 	}
 	for x := last.next; ; x = x.next {
@@ -182,6 +193,25 @@ func (v *service[R]) Act(out uint64) {
 		s.J.Kernel.At(o.Free(), v, out)
 		return
 	}
+	c := o.next()
+	now := s.J.Kernel.Now()
+	on := s.take(o, c, now)
+	if o.waiting != nil || o.urgent != nil {
+		s.J.Kernel.At(o.Free(), v, out)
+	}
+	if on {
+		s.move(c, now, Forever)
+	}
+}
+
+// next takes the chunk whose turn it is out of those that wait.
+func (o *Output[R]) next() *chunk[R] {
+	if c := o.urgent; c != nil {
+		if o.urgent = c.behind; c.behind != nil {
+			c.behind.end = c.end
+		}
+		return c
+	}
 	last, c := o.waiting, o.waiting.next
 	x := c.behind
 	switch {
@@ -194,12 +224,5 @@ func (v *service[R]) Act(out uint64) {
 	default:
 		o.waiting, x.next, last.next, x.end = x, c.next, x, c.end
 	}
-	now := s.J.Kernel.Now()
-	on := s.take(o, c, now)
-	if o.waiting != nil {
-		s.J.Kernel.At(o.Free(), v, out)
-	}
-	if on {
-		s.move(c, now, Forever)
-	}
+	return c
 }

@@ -69,7 +69,7 @@ func (s *Switched[R]) Latency(from, to int32) unit.Time {
 // packets. With noise the processor may be ready for the next before its last one has left.
 func (s *Switched[R]) Store(p *Port, pk *Packet, bytes int, long unit.Time) {
 	me := s.Sender(p.ID)
-	pk.Wire = Wire{At: max(p.Clock, me.Left), Late: p.Late, Size: bytes, Long: long}
+	pk.Wire = Wire{At: max(p.Clock, me.Left), Late: p.Late, Size: bytes, Long: long, Urgent: pk.lane == urgent}
 	p.Charge(long)
 	p.Ahead++
 	first := me.leaving.Head == nil
@@ -123,7 +123,7 @@ func (s *Switched[R]) Flow(of any, w *Wire, f *Flow, from, to int32, until unit.
 	if w.Pos > 0 {
 		dur -= f.Time(w.Pos)
 	}
-	entered := s.launch(of, w.At, s.Node(from), s.Node(to), b+f.Overhead, dur, last, until)
+	entered := s.launch(of, w.At, s.Node(from), s.Node(to), b+f.Overhead, dur, last, w.Urgent, until)
 	if w.Pos == 0 {
 		s.J.Probe.Departs(of, entered)
 	}

@@ -62,6 +62,38 @@ func (n *network) Receive(p *core.Port, pk *core.Packet) {
 	p.Probe.Until(p, p.Clock, "fattree.receive", model.Receiving, 0)
 }
 
+// Limit implements core.Prioritized, as do the others: a message of the channel is one packet.
+func (n *network) Limit() int { return n.Packet.Payload }
+
+func (n *network) Room() int { return n.Queue }
+
+// Held says until when a message of high priority waits for a transfer of either interface, whose
+// packets need the queues of that priority.
+func (n *network) Held(p *core.Port, dst int, high bool) unit.Time {
+	if !high {
+		return 0
+	}
+	var until unit.Time
+	for _, end := range []int{n.Switched.Node(p.ID), n.Switched.Node(int32(dst))} {
+		until = max(until, n.engines[end].Free(), n.accept[end].Free())
+	}
+	if until <= p.Kernel.Now() {
+		return 0
+	}
+	return until
+}
+
+// Issue stores a message, which has no header of a library.
+func (n *network) Issue(p *core.Port, pk *core.Packet) {
+	p.Probe.Sends(p, pk, "fattree.send")
+	n.Store(p, pk, len(pk.Data), n.stored(len(pk.Data)))
+}
+
+func (n *network) Take(p *core.Port, pk *core.Packet) {
+	p.Charge(n.Moved(n.FatTree.Receive, len(pk.Data)))
+	p.Probe.Until(p, p.Clock, "fattree.receive", model.Receiving, 0)
+}
+
 // lock lets a processor take the lock of its interface, which it holds while it moves a message for
 // long. Another one of the node that wants it meanwhile waits.
 func (n *network) lock(p *core.Port, long unit.Time) {
