@@ -155,6 +155,8 @@ type Noise struct {
 type Processor struct {
 	Copy      Channel   // memory to memory, by the processor; of infinite bandwidth if copies take no time
 	Operation unit.Time // average arithmetic operation or comparison of a program, with its memory accesses; 0: not known
+	Loop      unit.Time // to begin a loop over a vector; 0: no time of its own
+	Indirect  unit.Time // an access to memory by an index that is read before it; 0: no time of its own
 }
 
 // Channel moves bytes after a start-up: Start + k/Bandwidth for k bytes.

@@ -340,7 +340,7 @@ func (r *runs) set(known *platform.Platform, s portable.Settings, most int, open
 	if r.rounds != 0 {
 		s.Rounds = r.rounds
 	}
-	s.Operation = known.Machine.Processor.Operation
+	s = s.Rated(known.Machine.Processor)
 	noise, wrong := parseNoise(r.noise)
 	err = errors.Join(err, wrong, inRange("--size", s.Size, 1, most), inRange("--rounds", s.Rounds, 1, 1_000_000))
 	if r.protocol != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/loggp/loggp/model"
 	"github.com/loggp/loggp/model/unit"
 )
 
@@ -23,6 +24,14 @@ type Settings struct {
 	Size      int       // of the problem, in units of Program.Size
 	Rounds    int       // repetitions
 	Operation unit.Time // average time of an arithmetic operation or comparison, with its memory accesses
+	Loop      unit.Time // to begin a loop over a vector, in programs that count these
+	Indirect  unit.Time // an access to memory by an index that is read before it, likewise
+}
+
+// Rated returns the settings with the times of a processor.
+func (s Settings) Rated(p model.Processor) Settings {
+	s.Operation, s.Loop, s.Indirect = p.Operation, p.Loop, p.Indirect
+	return s
 }
 
 // Result is what rank 0 knows at the end of a program.

@@ -1,10 +1,13 @@
 package programs
 
-import "github.com/loggp/loggp/impl/mpi"
+import (
+	"github.com/loggp/loggp/impl/mpi"
+	"github.com/loggp/loggp/model/unit"
+)
 
-// columns multiplies matrices of single precision that are distributed by columns, as Husbands and
-// Hoe 1998, table 4, do: each rank in turn broadcasts its columns of the first matrix, and all add what
-// these contribute to their columns of the product.
+// columns multiplies matrices of single precision that are distributed by columns, as the server of
+// Husbands and Hoe 1998, table 4, does: a command reaches all ranks, each rank in turn broadcasts its
+// columns of the first matrix, and all add what these contribute to their columns of the product.
 var columns = Program{
 	Name:  "columns",
 	What:  "product of two matrices by broadcasts of columns",
@@ -33,6 +36,26 @@ func elementA(n, i, j int) float32 {
 
 func elementB(i, j int) float32 { return float32((5*i+2*j)%13 - 6) }
 
+// command is what the server broadcasts of a command before all ranks carry it out, in 4-byte words:
+// the lengths of its two names and of the list of arguments, the names, and of each operand its number,
+// type, rows, columns and distribution. The source says that the protocol of the server has short
+// messages, and not which.
+var command = []int{1, 4, 1, 8, 1, 5, 5, 5}
+
+// spread broadcasts a command and reports whether it is there.
+func spread(c *mpi.Comm) (ok bool) {
+	ok = true
+	for i, words := range command {
+		x := make([]int32, words)
+		if c.Rank() == 0 {
+			x[words-1] = int32(i + 1)
+		}
+		mpi.Bcast(c, x, 0)
+		ok = ok && x[words-1] == int32(i+1)
+	}
+	return ok
+}
+
 func runColumns(c *mpi.Comm, s Settings) error {
 	n := s.Size
 	first, end := share(n, c.Size(), c.Rank())
@@ -49,6 +72,9 @@ func runColumns(c *mpi.Comm, s Settings) error {
 		if n <= full {
 			product = make([]float32, n*(end-first))
 		}
+		if !spread(c) && err == nil {
+			err = wrong(c, "the command is another one")
+		}
 		for root := range c.Size() {
 			from, to := share(n, c.Size(), root)
 			a := block[:n*(to-from)]
@@ -60,7 +86,9 @@ func runColumns(c *mpi.Comm, s Settings) error {
 				}
 			}
 			mpi.Bcast(c, a, root)
-			compute(c, s, 2*n*(to-from)*(end-first))
+			loops := (to - from) * (end - first)
+			compute(c, s, 2*n*loops)
+			c.Compute(unit.Time(loops) * s.Loop)
 			for k := from; k < to; k++ {
 				column := a[n*(k-from):][:n]
 				if n > full {

@@ -27,7 +27,8 @@ func (r *reader) machine(m *model.Machine) reading {
 		must("ranks", r.ranks(&m.Ranks)),
 		must("timer", r.mapping(must("resolution", r.positive(&m.Timer)))),
 		must("noise", r.mapping(must("relative", r.percent(&m.Noise.Relative, 1)))),
-		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)), may("operation", r.positive(&m.Processor.Operation)))),
+		may("processor", r.mapping(must("copy", r.channel(&m.Processor.Copy)), may("operation", r.positive(&m.Processor.Operation)),
+			may("loop", r.time(&m.Processor.Loop)), may("indirect", r.time(&m.Processor.Indirect)))),
 		may("private", r.flag(&m.Private)),
 		may("nodes", r.nodes(nodes)),
 	}, kinds...)...)

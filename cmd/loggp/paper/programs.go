@@ -118,7 +118,7 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 				return err
 			}
 			for _, size := range e.Sizes.values {
-				settings := programs.Settings{Size: size, Rounds: 1, Operation: on.Machine.Processor.Operation}
+				settings := programs.Settings{Size: size, Rounds: 1}.Rated(on.Machine.Processor)
 				var last unit.Time
 				var failed error
 				counts, err := s.counted(ctx, seed+uint64(parts), on, ranks, func(c *mpi.Comm) {
