@@ -17,6 +17,7 @@ type Hypernodes struct {
 	Rings    int       // between the hypernodes; block i of a hypernode, modulo Rings, is on ring i
 	Ring     unit.Rate // of each ring, which turns one way
 	Hop      unit.Time // from one hypernode to the next on a ring. A request and its answer together go round once
+	Copies   bool      // what a processor copies passes the port of its block, too, there and back
 	Chunk    int       // bytes of a transfer that hold a port or ring before others may pass
 	Header   int       // bytes of a packet beside its payload
 	Access   [NumTiers]Access

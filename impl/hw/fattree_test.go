@@ -219,3 +219,85 @@ func TestOneConnection(t *testing.T) {
 		}
 	}
 }
+
+// prioritized returns a tree of SMPs of one rank whose interfaces have queues of two priorities.
+func prioritized() *model.Machine {
+	m := smpsOf(1)
+	m.Network.(*model.FatTree).Queue = 8
+	return m
+}
+
+// receive looks for a message of a priority until there is one, and returns when it has been taken.
+func receive(p device.Port, pri device.Priority) unit.Time {
+	for p.Channel().Recv(pri) == nil {
+	}
+	return p.Now()
+}
+
+// A remote write keeps messages of high priority out of both interfaces until it has ended, and of no
+// others. Low ones pass.
+func TestPriorityAndRDMA(t *testing.T) {
+	const bytes = 600_000
+	took := unit.Rate(60e6).Time(bytes)
+	for _, c := range []struct {
+		from, to int
+		pri      device.Priority
+		held     bool
+	}{{0, 1, device.High, true}, {2, 1, device.High, true}, {0, 2, device.High, true}, {1, 0, device.High, true}, {2, 3, device.High, false}, {0, 1, device.Low, false}, {2, 1, device.Low, false}} {
+		var sent, come unit.Time
+		run(t, prioritized(), 4, func(p device.Port) {
+			key := p.Memory().Expose(make([]byte, bytes))
+			p.Delay(us)
+			if p.Rank() == 0 {
+				p.Memory().Put(1, key, 0, make([]byte, bytes), device.Head{})
+			}
+			p.Delay(5 * us)
+			switch p.Rank() {
+			case c.from:
+				for !p.Channel().Send(c.to, c.pri, make([]byte, 8)) {
+				}
+				sent = p.Now()
+			case c.to:
+				come = receive(p, c.pri)
+			}
+			p.Delay(unit.Second)
+		})
+		if held := sent > took; held != c.held || sent > took+10*us || come > sent+50*us { // a chunk of the write
+			t.Errorf("from %d to %d with priority %d: sent at %v and received at %v, and a write from 0 to 1 takes %v", c.from, c.to, c.pri, sent, come, took)
+		}
+	}
+}
+
+// Where messages wait for a link, those of high priority go first, and wait for one on it at most.
+func TestPriorityOnLinks(t *testing.T) {
+	last := func(pri device.Priority) (at unit.Time) {
+		m := prioritized()
+		f := m.Network.(*model.FatTree)
+		f.Link, f.Queue = 20e6, 100
+		run(t, m, 8, func(p device.Port) {
+			p.Delay(us)
+			switch r := p.Rank(); r {
+			case 7: // from another switch than the others
+				for p.Now() < 3*unit.Millisecond {
+					for _, x := range []device.Priority{device.Low, device.High} {
+						if q := p.Channel().Recv(x); q != nil && q.Src == 6 {
+							at = p.Now()
+						}
+					}
+				}
+			case 6:
+				p.Delay(50 * us)
+				p.Channel().Send(7, pri, make([]byte, 80))
+			default: // six at the rate of one link each to one
+				for range 12 {
+					p.Channel().Send(7, device.Low, make([]byte, 88))
+				}
+			}
+		})
+		return at - 51*us
+	}
+	low, high := last(device.Low), last(device.High)
+	if high <= 0 || high > 40*us || low < 2*high {
+		t.Errorf("a message is %v on its way with high priority and %v with low", high, low)
+	}
+}

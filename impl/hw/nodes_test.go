@@ -165,3 +165,29 @@ func sources(t *testing.T, root string) (files []string) {
 	walk("")
 	return files
 }
+
+// Processors of a node that copy share its memory where copies pass the port: as many take no longer
+// than one until the port is full, and then they share it. Those of another node do not matter.
+func TestCopiesShareMemory(t *testing.T) {
+	const bytes = 100_000
+	for _, c := range []struct {
+		shared         bool
+		copying, apart int
+		times          float64
+	}{{true, 1, 1, 1}, {true, 2, 1, 2}, {true, 2, 2, 1}, {false, 2, 1, 1}} {
+		m := nodes(1)
+		m.Processor.Copy = model.Channel{Start: us, Bandwidth: 100e6}
+		m.Nodes.Inside.(*model.Hypernodes).Copies = c.shared
+		var end unit.Time
+		run(t, m, 4, func(p device.Port) {
+			if r := p.Rank(); r%c.apart == 0 && r/c.apart < c.copying {
+				p.Copy(make([]byte, bytes), make([]byte, bytes))
+				end = max(end, p.Now())
+			}
+		})
+		alone := m.Processor.Copy.Bandwidth.Time(bytes)
+		if got := float64(end) / float64(alone); got < c.times || got > c.times+0.02 {
+			t.Errorf("%d processors, %d apart, port %v: %v, which is %.2f times a copy alone, want %v", c.copying, c.apart, c.shared, end, got, c.times)
+		}
+	}
+}

@@ -26,6 +26,7 @@ func (r *reader) hypernodes() (model.Network, reading) {
 		must("sizes", r.counts(&to.Sizes, maxHypernodes)),
 		must("per_block", r.count(&to.PerBlock, 1, maxCount)),
 		must("port", r.rate(&to.Port)),
+		may("copies", r.flag(&to.Copies)),
 		must("chunk", r.size(&to.Chunk, 1, unit.MaxSize)),
 		must("header", r.size(&to.Header, 0, unit.MaxSize)),
 		must(model.Intra.String(), r.access(&to.Access[model.Intra])),

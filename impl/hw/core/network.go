@@ -48,6 +48,13 @@ func (p *Port) Flush() bool {
 	return !ok || h.Flush(p)
 }
 
+// Bus is a Network of processors that share a memory bus, by which their copies go, too.
+type Bus interface {
+	Network
+	Copying() bool           // copies go by the bus
+	Copy(p *Port, bytes int) // charges a copy
+}
+
 // Came reports whether a packet is there that Recv would return at once.
 func (p *Port) Came() bool { return p.inbox.Head != nil }
 
@@ -64,6 +71,9 @@ type Ends struct {
 func (p *Port) Join(far, near Network, first, count int) {
 	p.far, p.near, p.first, p.count = far, near, uint32(first), uint32(count)
 	for _, n := range []Network{near, far} {
+		if b, ok := n.(Bus); ok && b.Copying() {
+			p.bus = b
+		}
 		if r, ok := n.(Reader); ok {
 			p.readers = append(p.readers, r)
 		}

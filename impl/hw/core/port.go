@@ -14,6 +14,7 @@ import (
 type Port struct {
 	*Job
 	device.None
+	bus       Bus       // nil: copies disturb nobody
 	far, near Network   // near joins the ranks first to first + count - 1
 	Clock     unit.Time // until when the processor is busy; while its rank runs, not before the kernel's
 	Late      unit.Time // how long networks have delayed the processor
@@ -118,7 +119,11 @@ func (p *Port) Delay(d unit.Time) {
 // Copy implements device.Port.
 func (p *Port) Copy(dst, src []byte) int {
 	n := copy(dst, src)
-	if n > 0 {
+	switch {
+	case n == 0:
+	case p.bus != nil:
+		p.bus.Copy(p, n)
+	default:
 		p.Charge(p.CopyTime(n))
 	}
 	return n

@@ -158,6 +158,26 @@ func enter(p *core.Port, s *sim.Server, x any, d unit.Time, bytes int) unit.Time
 	return t
 }
 
+// Copying implements core.Bus, as Copy does.
+func (n *network) Copying() bool { return n.Copies }
+
+// Copy reads bytes by the port of the processor's block and writes them by it.
+func (n *network) Copy(p *core.Port, bytes int) {
+	ch, block := p.Machine.Processor.Copy, n.seat(p.ID).block
+	p.Charge(ch.Start)
+	p.Pay()
+	rate := p.AboutRate(ch.Bandwidth)
+	for pos := 0; pos < bytes; {
+		c := min(n.Chunk, bytes-pos)
+		hold := n.port.Time(c)
+		end := enter(p, &n.out[block], "copy", hold, c) + rate.Time(pos+c) - rate.Time(pos)
+		p.Clock = max(end, enter(p, &n.in[block], "copy", hold, c)+hold)
+		if pos += c; pos < bytes {
+			p.Pay()
+		}
+	}
+}
+
 // Send lets the processor write the packet into the queue of its receiver, where it can be seen
 // while the processor settles.
 func (n *network) Send(p *core.Port, pk *core.Packet) {
