@@ -1,5 +1,7 @@
 package engine
 
+import "fmt"
+
 // Tally counts messages, and adds up the ranks at their other ends.
 type Tally struct{ Count, Peers int }
 
@@ -43,4 +45,37 @@ func (w *overlap) peer(rank int, context uint32, which, n int) {
 		x[which] += n
 		w.peers[rank] = x
 	}
+}
+
+// Sizes counts calls, and adds up their bytes, by classes of sizes: up to each of SizeLimits, and beyond.
+type Sizes [len(SizeLimits) + 1]struct{ Calls, Bytes int64 }
+
+// SizeLimits are the largest sizes of the classes of Sizes.
+var SizeLimits = [...]int{64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
+
+// ClassOf stands in the names of Sizes.Counts between what is counted and the largest size of a class.
+const ClassOf = ", up to "
+
+// Add counts a call.
+func (s *Sizes) Add(bytes int) {
+	i := 0
+	for i < len(SizeLimits) && bytes > SizeLimits[i] {
+		i++
+	}
+	s[i].Calls++
+	s[i].Bytes += int64(bytes)
+}
+
+// Counts yields the calls and bytes of each class.
+func (s *Sizes) Counts(of string, yield func(name string, n int64) bool) bool {
+	for i, x := range s {
+		class := ClassOf + "any B"
+		if i < len(SizeLimits) {
+			class = fmt.Sprintf("%s%d B", ClassOf, SizeLimits[i])
+		}
+		if !yield(of+class, x.Calls) || !yield("bytes by "+of+class, x.Bytes) {
+			return false
+		}
+	}
+	return true
 }

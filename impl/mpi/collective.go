@@ -40,6 +40,9 @@ func (c *Comm) Bcast(b Buffer, root int) {
 func (c *Comm) bcast(b Buffer, root int) {
 	r := c.round(collective.Bcast, root, b.Type)
 	data := c.flat(b, c.rank == root)
+	if tell := c.state.broadcast; tell != nil && c.rank == root {
+		tell(len(data))
+	}
 	if !r.own(func(o Collectives, k *Call) bool { return o.Bcast(k, data) }) {
 		r.carryOut(r.job(data), nil, data)
 	}

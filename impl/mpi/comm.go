@@ -131,17 +131,18 @@ const MaxTag = 1<<31 - 1
 
 // state is what all communicators of a rank share, except for its engine.
 type state struct {
-	tuning   *collective.Tuning
-	own      Collectives          // of the library; nil: none
-	exchange model.Exchange       // of the library
-	round    round                // the collective operation under way; there is one at a time
-	work     []byte               // memory for it
-	handlers map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
-	ended    bool                 // the rank's program has returned
-	scratch  []byte               // memory for a result that is not used
-	calls    check.Calls          // nil: not noted
-	comms    []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
-	reserved uint32               // numbers for communicators
+	tuning    *collective.Tuning
+	own       Collectives          // of the library; nil: none
+	broadcast func(bytes int)      // is told of broadcasts; nil: no function
+	exchange  model.Exchange       // of the library
+	round     round                // the collective operation under way; there is one at a time
+	work      []byte               // memory for it
+	handlers  map[uint32]handled   // of errors, by the context of a communicator; none: ErrorsAreFatal
+	ended     bool                 // the rank's program has returned
+	scratch   []byte               // memory for a result that is not used
+	calls     check.Calls          // nil: not noted
+	comms     []weak.Pointer[Comm] // communicators that were created, to name ranks in errors
+	reserved  uint32               // numbers for communicators
 }
 
 // Keyval names an attribute of communicators, and says what happens to it when they are copied and

@@ -36,7 +36,8 @@ type Options struct {
 	// rank's messages go through the port that it returns. nil: the library has none.
 	Own func(p device.Port) (device.Port, Collectives, error)
 
-	Enter func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
+	Broadcast func(bytes int)             // is told of every broadcast, by its root; nil: no function
+	Enter     func(rank int, call string) // is told of every call that a rank makes, and of "" when its program has ended; nil: no function
 }
 
 // Run runs a program on every rank of a world. When a rank's program ends, what it has under way
@@ -50,7 +51,7 @@ func Run(w World, o Options, program func(*Comm) error) error {
 	if err != nil {
 		return err
 	}
-	j := &job{program: program, check: o.Check, maker: maker, own: o.Own}
+	j := &job{program: program, check: o.Check, maker: maker, own: o.Own, broadcast: o.Broadcast}
 	if o.Library != nil {
 		j.exchange = o.Library.Exchange
 	}
@@ -70,14 +71,14 @@ func Run(w World, o Options, program func(*Comm) error) error {
 
 // job is what the ranks of a job in this process share.
 type job struct {
-	shared  engine.Config
-	maker   engine.Maker
-	program func(*Comm) error
-	tuning  *collective.Tuning
-	check   bool
-
-	exchange model.Exchange
-	own      func(p device.Port) (device.Port, Collectives, error) // nil: none
+	shared    engine.Config
+	maker     engine.Maker
+	program   func(*Comm) error
+	tuning    *collective.Tuning
+	check     bool
+	own       func(p device.Port) (device.Port, Collectives, error) // nil: none
+	broadcast func(bytes int)
+	exchange  model.Exchange
 
 	mu     sync.Mutex
 	begun  int                       // ranks that have
@@ -115,7 +116,7 @@ func (j *job) rank(p device.Port) (err error) {
 		}
 	}
 	c = j.comm(through)
-	c.state.own, c.state.exchange = own, j.exchange
+	c.state.own, c.state.exchange, c.state.broadcast = own, j.exchange, j.broadcast
 	err = j.program(c)
 	c.state.ended = true
 	if err == nil {

@@ -37,10 +37,10 @@ func elementA(n, i, j int) float32 {
 func elementB(i, j int) float32 { return float32((5*i+2*j)%13 - 6) }
 
 // command is what the server broadcasts of a command before all ranks carry it out, in 4-byte words:
-// the lengths of its two names and of the list of arguments, the names, and of each operand its number,
-// type, rows, columns and distribution. The source says that the protocol of the server has short
-// messages, and not which.
-var command = []int{1, 4, 1, 8, 1, 5, 5, 5}
+// two names behind their lengths, how many operands and results there are, and of these three the
+// number, type, rows, columns and distribution. The source says that the protocol of the server has
+// short messages, and not which.
+var command = []int{1, 4, 1, 8, 1, 1, 5, 5, 5}
 
 // spread broadcasts a command and reports whether it is there.
 func spread(c *mpi.Comm) (ok bool) {

@@ -25,6 +25,9 @@ const (
 	done // from the machine: a put has ended
 )
 
+// headBytes is the length of a head.
+const headBytes = 8 * len(device.Head{})
+
 // head is what a packet says beside its data.
 type head struct {
 	kind    kind

@@ -75,6 +75,7 @@ type Engine struct {
 	pinned  pinned
 	channel channel
 	counts  [numCounts]int64
+	calls   engine.Sizes // of the channel
 	skip    rule
 }
 
@@ -154,10 +155,11 @@ func (e *Engine) start(s *op) {
 	if s.Size > e.size.short[e.port.Tier(int(s.Peer))] {
 		h.kind = request
 		e.counts[long]++
-		e.control(int(s.Peer), &h, nil)
+		e.call(int(s.Peer), &h)
 		return
 	}
 	e.counts[shorts]++
+	e.calls.Add(headBytes + s.Size)
 	e.send(int(s.Peer), &h, s.Buf)
 	if s.Mode != model.Synchronous {
 		e.rank.Complete(&s.Op)
@@ -173,10 +175,16 @@ func (e *Engine) send(dst int, h *head, b []byte) {
 	e.port.Send(dst, &e.packet)
 }
 
+// call makes a control message of the protocol layer, and gives it to the channel.
+func (e *Engine) call(dst int, h *head) {
+	e.calls.Add(headBytes)
+	e.control(dst, h)
+}
+
 // control makes a packet that is not the first of a short message, and sends it.
-func (e *Engine) control(dst int, h *head, b []byte) {
+func (e *Engine) control(dst int, h *head) {
 	e.port.Spend(model.StartControl, 1)
-	e.send(dst, h, b)
+	e.send(dst, h, nil)
 }
 
 func (e *Engine) Irecv(x *engine.Op) {
@@ -204,12 +212,12 @@ func (e *Engine) deliver(o *op, m *message) {
 	o.Peer, o.Tag, o.Size = int32(m.src), m.tag, m.size
 	if m.kind == request {
 		o.bound, o.src, o.other = true, int32(m.src), m.from
-		e.control(m.src, &head{kind: clear, from: o.ID(), to: o.other}, nil)
+		e.call(m.src, &head{kind: clear, from: o.ID(), to: o.other})
 		return
 	}
 	e.rank.Copy(o.Buf, m.data)
 	if m.mode == model.Synchronous {
-		e.control(m.src, &head{kind: ack, from: m.from}, nil)
+		e.call(m.src, &head{kind: ack, from: m.from})
 	}
 	e.rank.Complete(&o.Op)
 }
@@ -327,7 +335,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	case o.serial == 0 && !o.bound:
 		e.cancels++
 		o.serial = e.cancels
-		e.control(int(o.Peer), &head{kind: cancel, from: o.ID(), to: o.serial}, nil)
+		e.call(int(o.Peer), &head{kind: cancel, from: o.ID(), to: o.serial})
 		e.port.NotifyExit(int(o.Peer), (&head{kind: exit}).words())
 	}
 }
@@ -343,7 +351,7 @@ func (e *Engine) withdraw(src int, h head) {
 			break
 		}
 	}
-	e.control(src, &a, nil)
+	e.call(src, &a)
 }
 
 // open reports whether the sender of a message waits for its receive.
@@ -406,4 +414,5 @@ func (e *Engine) Counts(yield func(name string, n int64) bool) {
 			return
 		}
 	}
+	e.calls.Counts("calls of the channel", yield)
 }

@@ -100,6 +100,7 @@ func (e *Engine) remote(rank int32) bool {
 // they are packets.
 func (e *Engine) cleared(s *op, h *head) {
 	s.bound, s.other = true, h.from
+	e.calls.Add(s.Size)
 	if e.remote(s.Peer) {
 		e.connect(s)
 		return
@@ -115,7 +116,7 @@ func (e *Engine) cleared(s *op, h *head) {
 
 // connect asks for a transfer of what is left of a message.
 func (e *Engine) connect(s *op) {
-	e.control(int(s.Peer), &head{kind: connect, from: s.ID(), to: s.other, size: s.Size - s.moved}, nil)
+	e.control(int(s.Peer), &head{kind: connect, from: s.ID(), to: s.other, size: s.Size - s.moved})
 }
 
 // grant lets the next transfer come, if none is coming and there is pinned memory.
@@ -146,7 +147,7 @@ func (e *Engine) grant() {
 		c.busy = o
 	}
 	e.counts[transfers]++
-	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n}, nil)
+	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n})
 }
 
 // granted begins a transfer.
@@ -192,7 +193,7 @@ func (e *Engine) put(h *head, refused bool) {
 		panic(fmt.Sprintf("start: rank %d: a transfer to rank %d was refused: its pinned memory is not exposed", e.port.Rank(), s.Peer))
 	}
 	e.pinned.giveBack(h.to, e.size.block)
-	e.control(int(s.Peer), &head{kind: block, to: s.other, size: h.size}, nil)
+	e.control(int(s.Peer), &head{kind: block, to: s.other, size: h.size})
 	if s.there += h.size; s.there == s.till {
 		if s.moved == s.Size {
 			c.sending = nil

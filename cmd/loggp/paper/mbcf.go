@@ -292,6 +292,11 @@ var counted = map[string]string{"messages by remote write": "written", "messages
 // counted runs a program on a platform, which is that of the subject but for a placement, and returns
 // what all engines count.
 func (s *site) counted(ctx context.Context, seed uint64, on *platform.Platform, ranks int, program func(c *mpi.Comm)) (map[string]int64, error) {
+	return s.profiled(ctx, seed, on, ranks, nil, program)
+}
+
+// profiled is counted with a function that is told of broadcasts; nil: none.
+func (s *site) profiled(ctx context.Context, seed uint64, on *platform.Platform, ranks int, broadcast func(bytes int), program func(c *mpi.Comm)) (map[string]int64, error) {
 	j, err := world.New(on, s.Library, ranks, s.job.Noise)
 	if err != nil {
 		return nil, err
@@ -300,8 +305,9 @@ func (s *site) counted(ctx context.Context, seed uint64, on *platform.Platform, 
 	if err != nil {
 		return nil, err
 	}
-	counts := map[string]int64{}
-	return counts, mpi.Run(w, j.Options(""), func(c *mpi.Comm) error {
+	counts, options := map[string]int64{}, j.Options("")
+	options.Broadcast = broadcast
+	return counts, mpi.Run(w, options, func(c *mpi.Comm) error {
 		program(c)
 		for name, n := range c.Counts {
 			counts[name] += n

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/cmd/loggp/paper/expr"
+	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/impl/npb"
 	"github.com/loggp/loggp/impl/programs"
@@ -94,7 +95,7 @@ func (s *site) benchmark(ctx context.Context, b npb.Benchmark, settings npb.Sett
 
 // programsBenchmark runs programs that ship with loggp with their ranks placed on nodes.
 var programsBenchmark = benchmark{
-	gives: map[string]int{"program_time": 4, "program_count": 5},
+	gives: map[string]int{"program_time": 4, "program_count": 5, "program_share": 6},
 	cells: func(_ *run, e *Experiment) int {
 		return len(e.Programs) * len(e.Placements) * len(e.Sizes.values)
 	},
@@ -103,7 +104,8 @@ var programsBenchmark = benchmark{
 
 // runPrograms gives program_time(subject, program, placement, size) in seconds: when the last rank ends,
 // from a barrier on; and what the library counts in the run, program_count(subject, counter, program,
-// placement, size), with the names that loggp run prints.
+// placement, size). Of counters with classes of sizes it gives how many percent of all are in a class:
+// program_share(subject, counter, program, placement, size, largest size of the class).
 func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
 	s := x.sites[e.Subject]
 	parts := 0
@@ -120,8 +122,9 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 			for _, size := range e.Sizes.values {
 				settings := programs.Settings{Size: size, Rounds: 1}.Rated(on.Machine.Processor)
 				var last unit.Time
+				var broadcasts engine.Sizes
 				var failed error
-				counts, err := s.counted(ctx, seed+uint64(parts), on, ranks, func(c *mpi.Comm) {
+				counts, err := s.profiled(ctx, seed+uint64(parts), on, ranks, broadcasts.Add, func(c *mpi.Comm) {
 					c.Barrier()
 					begin := c.Wtime()
 					err := p.Run(c, settings)
@@ -133,8 +136,15 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 					return fmt.Errorf("%s, %s on %s: %w", s.Name, name, placement, err)
 				}
 				x.measured[expr.Key("program_time", s.ID, name, placement, strconv.Itoa(size))] = expr.Exactly(last.Micros() / 1e6)
+				broadcasts.Counts("broadcasts", func(name string, n int64) bool {
+					counts[name] = n
+					return true
+				})
 				for counter, n := range counts {
 					x.measured[expr.Key("program_count", s.ID, counter, name, placement, strconv.Itoa(size))] = expr.Exactly(float64(n))
+				}
+				for class, percent := range shares(counts) {
+					x.measured[expr.Key("program_share", s.ID, class.of, name, placement, strconv.Itoa(size), class.upTo)] = expr.Exactly(percent)
 				}
 				parts++
 				done(parts)
@@ -142,6 +152,24 @@ func runPrograms(ctx context.Context, x *run, e *Experiment, seed uint64, done f
 		}
 	}
 	return nil
+}
+
+// class is a class of sizes of a counter: those up to a size.
+type class struct{ of, upTo string }
+
+// shares returns how many percent of all counts with classes are in each.
+func shares(counts map[string]int64) map[class]float64 {
+	all, sums := map[class]float64{}, map[string]float64{}
+	for name, n := range counts {
+		if of, is, ok := strings.Cut(name, engine.ClassOf); ok {
+			sums[of] += float64(n)
+			all[class{of, strings.TrimSuffix(is, " B")}] = float64(n)
+		}
+	}
+	for c := range all {
+		all[c] *= 100 / max(sums[c.of], 1)
+	}
+	return all
 }
 
 // placed returns the platform of the subject with a placement of ranks on its nodes, and how many they
