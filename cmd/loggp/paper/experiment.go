@@ -44,6 +44,7 @@ var benchmarks = map[string]benchmark{
 	"planning":  planningBenchmark,
 	"interface": interfaceBenchmark,
 	"routes":    routesBenchmark,
+	"ping-pong": pingPongBenchmark,
 }
 
 // site is where a subject can be measured: a job, and two of its ranks.

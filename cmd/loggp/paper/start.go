@@ -210,6 +210,52 @@ func (x *onInterface) heldUp(pri device.Priority) (late unit.Time, err error) {
 	return late, err
 }
 
+// pingPongBenchmark sends messages to and fro, as many programs do that time MPI: it gives half of a round
+// trip, in microseconds, ping_pong(subject, bytes).
+var pingPongBenchmark = benchmark{
+	gives: map[string]int{"ping_pong": 2},
+	cells: func(_ *run, e *Experiment) int { return len(e.Sizes.values) },
+	run: func(ctx context.Context, x *run, e *Experiment, seed uint64, done func(int)) error {
+		s := x.sites[e.Subject]
+		on, err := s.two()
+		if err != nil {
+			return err
+		}
+		for i, bytes := range e.Sizes.values {
+			half, err := s.pingPong(ctx, seed+uint64(i), on, bytes, e.Reps)
+			if err != nil {
+				return err
+			}
+			x.measured[expr.Key("ping_pong", s.ID, strconv.Itoa(bytes))] = micros(half)
+			done(i + 1)
+		}
+		return nil
+	},
+}
+
+// pingPong returns half of a round trip, the mean of some.
+func (s *site) pingPong(ctx context.Context, seed uint64, on *platform.Platform, bytes, rounds int) (half unit.Time, err error) {
+	rounds = max(rounds, 1)
+	_, err = s.counted(ctx, seed, on, 2, func(c *mpi.Comm) {
+		b := make([]byte, bytes)
+		c.Barrier()
+		begin := c.Wtime()
+		for range rounds {
+			if c.Rank() == 0 {
+				mpi.Send(c, b, 1, 0)
+				mpi.Recv(c, b, 1, 0)
+			} else {
+				mpi.Recv(c, b, 0, 0)
+				mpi.Send(c, b, 0, 0)
+			}
+		}
+		if c.Rank() == 0 {
+			half = (c.Wtime() - begin) / unit.Time(2*rounds)
+		}
+	})
+	return half, err
+}
+
 // routesBenchmark sends messages by each way that a library of engine start has, whatever its limits
 // say, and lets several senders send to one receiver at once.
 var routesBenchmark = benchmark{
@@ -232,20 +278,11 @@ func runRoutes(ctx context.Context, r *run, e *Experiment, seed uint64, done fun
 	}
 	for i, bytes := range e.Sizes.values {
 		for name, short := range map[string]int{"by_short": 1 << 30, "by_rendezvous": 0} {
-			var trips []unit.Time
-			_, err := s.counted(ctx, seed, limited(on, s.Library, short), 2, func(c *mpi.Comm) {
-				if t := posted(c, bytes, max(e.Reps, 1)); c.Rank() == 0 {
-					trips = t
-				}
-			})
+			half, err := s.pingPong(ctx, seed, limited(on, s.Library, short), bytes, e.Reps)
 			if err != nil {
 				return err
 			}
-			var sum unit.Time
-			for _, t := range trips {
-				sum += t
-			}
-			r.measured[expr.Key(name, s.ID, strconv.Itoa(bytes))] = micros(sum / unit.Time(2*len(trips)))
+			r.measured[expr.Key(name, s.ID, strconv.Itoa(bytes))] = micros(half)
 		}
 		done(i + 1)
 	}
