@@ -3,7 +3,9 @@ package engine
 import (
 	"fmt"
 
-	"github.com/loggp/loggp/impl/match"
+	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/model"
+	"github.com/loggp/loggp/model/unit"
 )
 
 // Unfinished returns how many operations there are that the program knows and has not completed,
@@ -95,24 +97,43 @@ func (r *Rank) Idle() error {
 	return nil
 }
 
-// Unreceived is Engine.Unreceived of an engine that keeps messages without a receive in a queue.
-func Unreceived[T any](q *match.Queue[T], context uint32, arrival func(T) *Arrival) (int, *Arrival) {
-	m := q.First()
-	if context != AnyContext {
-		m = q.Match(match.Envelope{Context: context, Source: match.Any, Tag: match.Any})
-	}
-	if m == nil {
-		return q.Len(), nil
-	}
-	return q.Len(), arrival(m.Value)
+// End ends the use of the rank: a call with it is an error from now on. Nothing is under way.
+func (r *Rank) End() {
+	r.engine = endedEngine{r.engine, r}
+	r.port, r.unpriced = endedPort{r.port, r}, false
 }
 
-// Unsettled is Engine.Unsettled of such an engine, whose senders may cancel messages that are open.
-func Unsettled[T any](q *match.Queue[T], open func(T) bool, arrival func(T) *Arrival) *Arrival {
-	for m := range q.All() {
-		if open(m.Value) {
-			return arrival(m.Value)
-		}
-	}
-	return nil
+func (r *Rank) failEnded() {
+	r.Fail(ErrOther, "the program of this rank has ended, and calls are made within it")
 }
+
+// endedEngine is the engine of a rank whose program has ended: calls that would use the port fail.
+type endedEngine struct {
+	Engine
+	r *Rank
+}
+
+func (e endedEngine) Send(model.Mode, []byte, Signature, int, uint32, int) { e.r.failEnded() }
+func (e endedEngine) Isend(*Op)                                            { e.r.failEnded() }
+func (e endedEngine) Irecv(*Op)                                            { e.r.failEnded() }
+func (e endedEngine) Recv(*Op)                                             { e.r.failEnded() }
+func (e endedEngine) Progress(bool) bool                                   { e.r.failEnded(); return false }
+func (e endedEngine) Looked(bool)                                          { e.r.failEnded() }
+func (e endedEngine) Cancel(*Op)                                           { e.r.failEnded() }
+func (e endedEngine) Direct() Direct                                       { e.r.failEnded(); return nil }
+
+func (e endedEngine) Probe(int, uint32, int, bool) (Status, bool) {
+	e.r.failEnded()
+	return Status{}, false
+}
+
+// endedPort is its port.
+type endedPort struct {
+	device.Port
+	r *Rank
+}
+
+func (p endedPort) Now() unit.Time       { p.r.failEnded(); return 0 }
+func (p endedPort) Delay(unit.Time)      { p.r.failEnded() }
+func (p endedPort) Copy(_, _ []byte) int { p.r.failEnded(); return 0 }
+func (p endedPort) Operate(int)          { p.r.failEnded() }

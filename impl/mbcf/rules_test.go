@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/model"
 )
 
@@ -82,9 +83,7 @@ func exchange(seed uint64, skip rule, total *[numCounts]int64) error {
 		}
 		mk := m.(maker)
 		mk.skip = skip
-		e := mk.Engines(1)(0).(*Engine)
-		r := new(engine.Rank)
-		r.Setup(port, e, &engine.Config{})
+		r, e := enginetest.Alone[*Engine](port, mk)
 		dawdle := func() {
 			for range rnd.IntN(6) {
 				if rnd.IntN(2) == 0 {

@@ -76,23 +76,12 @@ type op struct {
 	serial uint32 // of the cancel that is under way; 0: none
 }
 
-// message is one that has arrived and that no receive has taken.
-type message struct {
-	match.Entry[*message]
-	head
-	src  int
-	data []byte
-	next *message
-}
-
 // Engine carries the messages of one rank. It implements engine.Engine.
 type Engine struct {
 	rank    *engine.Rank
 	port    device.Port
 	ops     []*op
-	arrived match.Queue[*message]
-	posted  match.Queue[*op]
-	spare   *message
+	inbox   engine.Inbox[*op, head]
 	packet  device.Packet
 	cancels uint32
 }
@@ -154,14 +143,10 @@ func (e *Engine) send(dst int, h *head, b []byte) {
 func (e *Engine) Irecv(x *engine.Op) {
 	e.port.Spend(model.QueueReceive, 1)
 	o := x.Self.(*op)
-	o.posted.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
-	if m := e.arrived.Match(o.posted.Envelope); m != nil {
-		e.arrived.Remove(m)
-		e.deliver(o, m.Value)
-		e.drop(m.Value)
-		return
+	if m := e.inbox.Post(x, &o.posted); m != nil {
+		e.deliver(o, m)
+		e.inbox.Drop(m)
 	}
-	e.posted.Add(&o.posted)
 }
 
 func (e *Engine) Recv(o *engine.Op) {
@@ -170,13 +155,13 @@ func (e *Engine) Recv(o *engine.Op) {
 }
 
 // deliver gives a message to its receive.
-func (e *Engine) deliver(o *op, m *message) {
-	e.rank.Check(&o.Op, o.Context, int32(m.src), m.tag, len(m.data), m.sign)
-	o.Peer, o.Tag, o.Size = int32(m.src), m.tag, len(m.data)
-	e.port.Spend(model.QueueByte, len(m.data))
-	e.rank.Copy(o.Buf, m.data)
-	if m.mode == model.Synchronous {
-		e.send(m.src, &head{kind: ack, sender: m.sender}, nil)
+func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
+	e.rank.Check(&o.Op, o.Context, m.Source, m.Tag, m.Size, m.Head.sign)
+	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
+	e.port.Spend(model.QueueByte, m.Size)
+	e.rank.Copy(o.Buf, m.Data)
+	if m.Head.open() {
+		e.send(m.Src, &head{kind: ack, sender: m.Head.sender}, nil)
 	}
 	e.rank.Complete(&o.Op)
 }
@@ -218,48 +203,22 @@ func (e *Engine) done(o *op, how func(*engine.Op)) {
 
 // arrive gives a message to the first receive that matches, or keeps it.
 func (e *Engine) arrive(p *device.Packet, h head) {
-	m := e.spare
-	if m == nil {
-		m = new(message)
-		m.Value = m
-	} else {
-		e.spare = m.next
-	}
-	m.head, m.src = h, p.Src
-	m.Envelope = match.Envelope{Context: h.context, Source: int32(p.Src), Tag: h.tag}
-	m.data = append(m.data[:0], p.Data...)
-	if o := e.posted.Match(m.Envelope); o != nil {
-		e.posted.Remove(o)
+	m, o := e.inbox.Arrive(p, h, h.context, h.tag, len(p.Data))
+	switch {
+	case o != nil:
 		e.deliver(o.Value, m)
-		e.drop(m)
-		return
+		e.inbox.Drop(m)
+	case h.mode == model.Ready:
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), m.Size, h.tag)
+	default:
+		e.rank.Copy(m.Data, p.Data) // charges the copy that was made
 	}
-	if h.mode == model.Ready {
-		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(int32(p.Src), h.context), len(m.data), h.tag)
-	}
-	e.rank.Copy(m.data, p.Data) // charges the copy that was made
-	e.arrived.Add(&m.Entry)
 }
-
-// drop keeps the memory of a message for the next one.
-func (e *Engine) drop(m *message) { m.next, e.spare = e.spare, m }
 
 func (e *Engine) Looked(bool) { e.port.Spend(model.QueueTest, 1) }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
-	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
-	for {
-		for i := 0; i < engine.Look && e.Progress(false); i++ {
-		}
-		e.port.Spend(model.QueueTest, 1)
-		if m := e.arrived.Match(x); m != nil {
-			return engine.Status{Source: m.Value.src, Tag: int(m.Value.tag), Bytes: len(m.Value.data)}, true
-		}
-		if !block {
-			return engine.Status{}, false
-		}
-		e.Progress(true)
-	}
+	return e.inbox.Probe(e.rank, model.QueueTest, src, context, tag, block)
 }
 
 // Cancel takes a receive out of the queue. A synchronous send is cancelled by its receiver, which
@@ -267,7 +226,7 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.Self.(*op); {
 	case o.Receive:
-		e.posted.Remove(&o.posted)
+		e.inbox.Posted.Remove(&o.posted)
 		e.rank.Cancelled(x)
 	case o.serial == 0:
 		e.cancels++
@@ -277,19 +236,15 @@ func (e *Engine) Cancel(x *engine.Op) {
 	}
 }
 
-// withdraw takes a message out of the queue for its sender, unless a receive has taken it.
+// withdraw removes a message for its sender, unless a receive has taken it.
 func (e *Engine) withdraw(src int, h head) {
 	a := head{kind: answer, sender: h.sender, serial: h.serial}
-	for m := range e.arrived.All() {
-		if m := m.Value; m.src == src && m.sender == h.sender && m.mode == model.Synchronous {
-			e.arrived.Remove(&m.Entry)
-			e.drop(m)
-			a.found = true
-			break
-		}
-	}
+	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.sender == h.sender && m.open() })
 	e.send(src, &a, nil)
 }
+
+// open reports whether the sender of a message waits for its receive.
+func (h *head) open() bool { return h.mode == model.Synchronous }
 
 func (e *Engine) Explain(x *engine.Op) engine.Wait {
 	o := x.Self.(*op)
@@ -304,17 +259,11 @@ func (e *Engine) Explain(x *engine.Op) engine.Wait {
 }
 
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	return engine.Unreceived(&e.arrived, context, (*message).arrival)
+	return e.inbox.Unreceived(context)
 }
 
 // Unsettled returns a synchronous message: others are complete at their senders.
-func (e *Engine) Unsettled() *engine.Arrival {
-	return engine.Unsettled(&e.arrived, func(m *message) bool { return m.mode == model.Synchronous }, (*message).arrival)
-}
-
-func (m *message) arrival() *engine.Arrival {
-	return &engine.Arrival{Source: m.src, Tag: int(m.tag), Bytes: len(m.data), Context: m.Context}
-}
+func (e *Engine) Unsettled() *engine.Arrival { return e.inbox.Unsettled((*head).open) }
 
 // Direct returns nil: there is nothing below messages.
 func (e *Engine) Direct() engine.Direct { return nil }

@@ -51,15 +51,6 @@ type op struct {
 	next  *op // of those that wait for a transfer
 }
 
-// message is one that has arrived and that no receive has taken.
-type message struct {
-	match.Entry[*message]
-	head
-	src  int
-	data []byte
-	next *message
-}
-
 // Engine carries the messages of one rank. It implements engine.Engine.
 type Engine struct {
 	rank    *engine.Rank
@@ -67,9 +58,7 @@ type Engine struct {
 	memory  device.Memory // nil: none, blocks are packets
 	size    sizes
 	ops     []*op
-	arrived match.Queue[*message]
-	posted  match.Queue[*op]
-	spare   *message
+	inbox   engine.Inbox[*op, head]
 	packet  device.Packet
 	cancels uint32
 	pinned  pinned
@@ -191,14 +180,10 @@ func (e *Engine) Irecv(x *engine.Op) {
 	e.port.Spend(model.StartReceive, 1)
 	o := x.Self.(*op)
 	o.bound, o.moved, o.there = false, 0, 0
-	o.posted.Envelope = match.Envelope{Context: o.Context, Source: o.Peer, Tag: o.Tag}
-	if m := e.arrived.Match(o.posted.Envelope); m != nil {
-		e.arrived.Remove(m)
-		e.deliver(o, m.Value)
-		e.drop(m.Value)
-		return
+	if m := e.inbox.Post(x, &o.posted); m != nil {
+		e.deliver(o, m)
+		e.inbox.Drop(m)
 	}
-	e.posted.Add(&o.posted)
 }
 
 func (e *Engine) Recv(o *engine.Op) {
@@ -207,17 +192,18 @@ func (e *Engine) Recv(o *engine.Op) {
 }
 
 // deliver gives a message to its receive. The sender of a long one is told so.
-func (e *Engine) deliver(o *op, m *message) {
-	e.rank.Check(&o.Op, o.Context, int32(m.src), m.tag, m.size, m.sign)
-	o.Peer, o.Tag, o.Size = int32(m.src), m.tag, m.size
-	if m.kind == request {
-		o.bound, o.src, o.other = true, int32(m.src), m.from
-		e.call(m.src, &head{kind: clear, from: o.ID(), to: o.other})
+func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
+	h := &m.Head
+	e.rank.Check(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.sign)
+	o.Peer, o.Tag, o.Size = m.Source, m.Tag, m.Size
+	if h.kind == request {
+		o.bound, o.src, o.other = true, m.Source, h.from
+		e.call(m.Src, &head{kind: clear, from: o.ID(), to: o.other})
 		return
 	}
-	e.rank.Copy(o.Buf, m.data)
-	if m.mode == model.Synchronous {
-		e.call(m.src, &head{kind: ack, from: m.from})
+	e.rank.Copy(o.Buf, m.Data)
+	if h.mode == model.Synchronous {
+		e.call(m.Src, &head{kind: ack, from: h.from})
 	}
 	e.rank.Complete(&o.Op)
 }
@@ -277,51 +263,22 @@ func (e *Engine) end(o *op, how func(*engine.Op)) {
 
 // arrive gives a message to the first receive that matches, or keeps it.
 func (e *Engine) arrive(p *device.Packet, h head) {
-	m := e.spare
-	if m == nil {
-		m = new(message)
-		m.Value = m
-	} else {
-		e.spare = m.next
-	}
-	m.head, m.src, m.data = h, p.Src, m.data[:0]
-	m.Envelope = match.Envelope{Context: h.context, Source: int32(p.Src), Tag: h.tag}
-	if o := e.posted.Match(m.Envelope); o != nil {
-		e.posted.Remove(o)
-		keep := m.data
-		m.data = p.Data // which is copied once, to the user's buffer
+	m, o := e.inbox.Arrive(p, h, h.context, h.tag, h.size)
+	switch {
+	case o != nil:
 		e.deliver(o.Value, m)
-		m.data = keep
-		e.drop(m)
-		return
+		e.inbox.Drop(m)
+	case h.mode == model.Ready:
+		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), h.size, h.tag)
+	default:
+		e.rank.Copy(m.Data, p.Data) // charges the copy that was made
 	}
-	if h.mode == model.Ready {
-		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(int32(p.Src), h.context), h.size, h.tag)
-	}
-	m.data = append(m.data, p.Data...)
-	e.rank.Copy(m.data, p.Data) // charges the copy that was made
-	e.arrived.Add(&m.Entry)
 }
-
-// drop keeps the memory of a message for the next one.
-func (e *Engine) drop(m *message) { m.next, e.spare = e.spare, m }
 
 func (e *Engine) Looked(bool) { e.port.Spend(model.StartTest, 1) }
 
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
-	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
-	for {
-		for i := 0; i < engine.Look && e.Progress(false); i++ {
-		}
-		e.port.Spend(model.StartTest, 1)
-		if m := e.arrived.Match(x); m != nil {
-			return engine.Status{Source: m.Value.src, Tag: int(m.Value.tag), Bytes: m.Value.size}, true
-		}
-		if !block {
-			return engine.Status{}, false
-		}
-		e.Progress(true)
-	}
+	return e.inbox.Probe(e.rank, model.StartTest, src, context, tag, block)
 }
 
 // Cancel takes a receive out of the queue. A send is cancelled by its receiver, which alone knows
@@ -330,7 +287,7 @@ func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.Self.(*op); {
 	case o.Receive && o.bound: // it has a message
 	case o.Receive:
-		e.posted.Remove(&o.posted)
+		e.inbox.Posted.Remove(&o.posted)
 		e.rank.Cancelled(x)
 	case o.serial == 0 && !o.bound:
 		e.cancels++
@@ -340,22 +297,15 @@ func (e *Engine) Cancel(x *engine.Op) {
 	}
 }
 
-// withdraw takes a message out of the queue for its sender, unless a receive has taken it.
+// withdraw removes a message for its sender, unless a receive has taken it.
 func (e *Engine) withdraw(src int, h head) {
 	a := head{kind: answer, from: h.from, to: h.to}
-	for m := range e.arrived.All() {
-		if m := m.Value; m.src == src && m.from == h.from && m.open() {
-			e.arrived.Remove(&m.Entry)
-			e.drop(m)
-			a.found = true
-			break
-		}
-	}
+	a.found = e.inbox.Withdraw(src, func(m *head) bool { return m.from == h.from && m.open() })
 	e.call(src, &a)
 }
 
 // open reports whether the sender of a message waits for its receive.
-func (m *message) open() bool { return m.mode == model.Synchronous || m.kind == request }
+func (h *head) open() bool { return h.mode == model.Synchronous || h.kind == request }
 
 func (e *Engine) Explain(x *engine.Op) engine.Wait {
 	o := x.Self.(*op)
@@ -376,17 +326,11 @@ func (e *Engine) Explain(x *engine.Op) engine.Wait {
 }
 
 func (e *Engine) Unreceived(context uint32) (int, *engine.Arrival) {
-	return engine.Unreceived(&e.arrived, context, (*message).arrival)
+	return e.inbox.Unreceived(context)
 }
 
 // Unsettled returns a message whose sender waits for its receive: others are complete at theirs.
-func (e *Engine) Unsettled() *engine.Arrival {
-	return engine.Unsettled(&e.arrived, (*message).open, (*message).arrival)
-}
-
-func (m *message) arrival() *engine.Arrival {
-	return &engine.Arrival{Source: m.src, Tag: int(m.tag), Bytes: m.size, Context: m.Context}
-}
+func (e *Engine) Unsettled() *engine.Arrival { return e.inbox.Unsettled((*head).open) }
 
 // Direct returns nil: there is nothing below messages that programs may use.
 func (e *Engine) Direct() engine.Direct { return nil }

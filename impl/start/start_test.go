@@ -72,8 +72,8 @@ func worlds(i int) []enginetest.World {
 
 func leftover(x engine.Engine) error {
 	e := x.(*Engine)
-	if e.posted.Len() != 0 || e.arrived.Len() != 0 {
-		return fmt.Errorf("%d receives and %d messages are in the queues", e.posted.Len(), e.arrived.Len())
+	if e.inbox.Posted.Len() != 0 || e.inbox.Waiting.Len() != 0 {
+		return fmt.Errorf("%d receives and %d messages are in the queues", e.inbox.Posted.Len(), e.inbox.Waiting.Len())
 	}
 	if c := e.channel; c != (channel{}) {
 		return fmt.Errorf("transfers are under way: %+v", c)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/model"
 )
 
@@ -46,9 +47,7 @@ func exchange(t *testing.T, processors, ranks int, l model.Library, skip rule, b
 		}
 		mk := m.(maker)
 		mk.skip = skip
-		e := mk.Engines(1)(0).(*Engine)
-		r := new(engine.Rank)
-		r.Setup(p, e, &engine.Config{})
+		r, e := enginetest.Alone[*Engine](p, mk)
 		me := p.Rank()
 		var ops []*engine.Op
 		got := map[int][]byte{}

@@ -238,7 +238,7 @@ func TestBrokenPaper(t *testing.T) {
 		{"Torus,30,NA", "Torus,few,NA", `toys/table-1-overheads.csv:2: column small_us: "few" is neither a number nor NA`},
 		{"Torus,30,NA", "Mesh,30,NA", `toys/table-1-overheads.csv:2: there is no subject "Mesh"`},
 		{"value: large_us", "value: large", `toys/table-1-overheads.csv:2: there is no column "large"`},
-		{"benchmark: idle-peer", "benchmark: idle", `toys/paper.yaml: there is no benchmark "idle": there is access, aclmpl, idle-peer, messages, npb, pairs, patterns, planning, posted, programs, routines, sequences, timers`},
+		{"benchmark: idle-peer", "benchmark: idle", `toys/paper.yaml: there is no benchmark "idle": there is access, aclmpl, idle-peer, interface, messages, npb, pairs, patterns, ping-pong, planning, posted, programs, routes, routines, sequences, timers`},
 		{"subject: intra, modes", "subject: cray, modes", `toys/paper.yaml: experiment 2 is of "cray", which is no subject`},
 		{"sizes: sizes, reps: 10}", "sizes: few, reps: 10}", `toys/paper.yaml: there is no list "few"`},
 		{"  - {id: T-1, check: 'all(k, sizes, ratio(k) > 2)'}\n", "", "toys/claims.csv:2: paper.yaml has no check for claim T-1"},

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/loggp/loggp/impl/device"
 	"github.com/loggp/loggp/impl/engine"
 	"github.com/loggp/loggp/impl/engine/enginetest/program"
 	"github.com/loggp/loggp/impl/mpi"
@@ -156,4 +157,11 @@ func first(errs ...error) error {
 		return errs[i]
 	}
 	return nil
+}
+
+// Alone returns a rank with an engine of its own, without package mpi.
+func Alone[E engine.Engine](p device.Port, m engine.Maker) (*engine.Rank, E) {
+	e, r := m.Engines(1)(0).(E), new(engine.Rank)
+	r.Setup(p, e, &engine.Config{})
+	return r, e
 }
