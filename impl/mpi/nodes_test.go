@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/loggp/loggp/impl/device"
+	"github.com/loggp/loggp/impl/engine/enginetest"
 	"github.com/loggp/loggp/impl/hw"
 	"github.com/loggp/loggp/impl/mpi"
 	"github.com/loggp/loggp/model"
@@ -171,5 +172,92 @@ func TestTableOfConvex(t *testing.T) {
 	}
 	if faster < 5 {
 		t.Errorf("the table is faster for %d of %d operations", faster, len(operations))
+	}
+}
+
+// crossing is a port in a node that counts long packets to other nodes.
+type crossing struct {
+	portInNode
+	bytes int64
+}
+
+func (p *crossing) Send(dst int, q *device.Packet) {
+	if len(q.Data) >= 1000 && p.Tier(dst) == model.Inter {
+		p.bytes += int64(len(q.Data))
+	}
+	p.Port.Send(dst, q)
+}
+
+// crossings is a world in nodes that keeps such ports: in a process, those of its ranks.
+type crossings struct {
+	inNodes
+	ports []*crossing
+}
+
+func (w *crossings) Run(program func(device.Port) error) error { return w.World.Run(w.with(program)) }
+
+// with is a program that gets such ports.
+func (w *crossings) with(program func(device.Port) error) func(device.Port) error {
+	return func(p device.Port) error {
+		w.ports[p.Rank()] = &crossing{portInNode: portInNode{p, w.node}}
+		return program(w.ports[p.Rank()])
+	}
+}
+
+// checkedCrossings is one whose ranks are processes.
+type checkedCrossings struct{ *crossings }
+
+func (w checkedCrossings) RunChecked(program func(device.Port) error, check func(details [][]byte) error) error {
+	return w.World.(device.Checker).RunChecked(w.with(program), check)
+}
+
+// By the table of a library that prefers two levels where ranks are in several nodes, a broadcast chooses
+// them by itself, over real transports as well, and each byte goes to each other node once. Where all
+// ranks are in one node, or each is in its own, it does not ask for them.
+func TestBroadcastChoosesTwoLevels(t *testing.T) {
+	const ranks, bytes = 7, 10_000
+	l, err := load("start-x").Library("mpi-start")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []enginetest.World{{Name: "loop", Open: places[0].Open}, processes[0]} {
+		if p.Processes && enginetest.Racing {
+			continue
+		}
+		for name, c := range map[string]struct {
+			node  func(rank int) int
+			nodes int
+		}{
+			"one node": {func(int) int { return 0 }, 1}, "one after another": {func(r int) int { return r / 3 }, 3}, "in turn": {func(r int) int { return r % 3 }, 3}, "alone": {func(r int) int { return r }, ranks},
+		} {
+			t.Run(p.Name+"/"+name, func(t *testing.T) {
+				l := *l
+				l.Engine = model.Queue
+				w := &crossings{inNodes{p.Open(t, &l, ranks), c.node}, make([]*crossing, ranks)}
+				var of device.World = w
+				if p.Processes {
+					of = checkedCrossings{w}
+				}
+				holds(t, mpi.Run(of, mpi.Options{Engine: carry, Library: &l}, func(comm *mpi.Comm) error {
+					b := make([]byte, bytes)
+					for root := range ranks {
+						b[0], b[bytes-1] = 0, 0
+						if comm.Rank() == root {
+							b[0], b[bytes-1] = byte(root+1), byte(root+1)
+						}
+						mpi.Bcast(comm, b, root)
+						if want := byte(root + 1); b[0] != want || b[bytes-1] != want {
+							return fmt.Errorf("rank %d has not got the data of rank %d", comm.Rank(), root)
+						}
+					}
+					sum := []int64{0}
+					mpi.Allreduce(comm, []int64{w.ports[comm.Rank()].bytes}, sum, mpi.Sum)
+					if want := int64(ranks * (c.nodes - 1) * bytes); sum[0] != want {
+						return fmt.Errorf("%d bytes went to other nodes, want %d", sum[0], want)
+					}
+					return nil
+				}))
+			})
+		}
 	}
 }

@@ -10,9 +10,11 @@ import (
 	"github.com/loggp/loggp/model/unit"
 )
 
-// pair is what a message of MPI-StarT costs between two SMPs that have nothing else to do, by algebra.
+// pair is what a message of MPI-StarT costs between two SMPs that have nothing else to do, and in one, by
+// algebra.
 type pair struct {
 	*model.FatTree
+	memory *model.Hypernodes
 	model.Processor
 	software [model.MaxCosts]unit.Time
 	block    int
@@ -51,6 +53,18 @@ func (p *pair) loads(bytes int) unit.Time {
 func (p *pair) short(bytes int) unit.Time {
 	busy, behind := p.stores(bytes)
 	t := p.software[model.StartSend] + busy + behind + p.latency() + p.loads(bytes)
+	if bytes > 0 {
+		t += p.Copy.Time(bytes)
+	}
+	return t
+}
+
+// inside is that of a short message within an SMP: it is written to the queue of its receiver, and copied
+// from there.
+func (p *pair) inside(bytes int) unit.Time {
+	a := p.memory.Access[model.Intra]
+	t := p.software[model.StartSend] + a.Send.Start + a.Send.Bandwidth.Time(p.memory.Header+bytes) + a.Latency
+	t += a.Receive + a.Fetch.Time(bytes) + p.software[model.StartHandle]
 	if bytes > 0 {
 		t += p.Copy.Time(bytes)
 	}
@@ -106,39 +120,52 @@ func TestExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := x.Machine.Place(model.Placement{1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := *machine
-	m.Timer = 1
-	p := &pair{m.Network.(*model.FatTree), m.Processor, library.Software, library.Block}
+	p := &pair{x.Machine.Network.(*model.FatTree), x.Machine.Nodes.Inside.(*model.Hypernodes), x.Machine.Processor, library.Software, library.Block}
+	between, inside := model.Placement{1, 1}, model.Placement{2}
 	for _, bytes := range []int{0, 1, 8, 40, 48, 49, 88, 500, 1024, 1025, 1500, 16384, 16385, 20_000, 32768, 50_000, 200_000, 1_000_000} {
-		w, err := hw.New(hw.Config{Machine: &m, Library: library, Ranks: 2, Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var begin, end unit.Time
-		if err := mpi.Run(w, mpi.Options{Engine: New, Library: library}, func(c *mpi.Comm) error {
-			b := make([]byte, bytes)
-			if c.Rank() == 0 {
-				c.Compute(20 * unit.Millisecond) // until the receive waits
-				begin = c.Wtime()
-				mpi.Send(c, b, 1, 0)
-				return nil
-			}
-			mpi.Recv(c, b, 0, 0)
-			end = c.Wtime()
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
 		want := p.short(bytes)
 		if bytes > library.Short[model.Inter] {
 			want = p.long(bytes)
 		}
-		if got := end - begin; got != want {
-			t.Errorf("%d bytes: %v, by algebra %v, %d ps less", bytes, got, want, want-got)
+		if got := once(t, x.Machine, library, between, bytes); got != want {
+			t.Errorf("%d bytes between SMPs: %v, by algebra %v, %d ps less", bytes, got, want, want-got)
+		}
+		if bytes > library.Short[model.Intra] {
+			continue // the copies of sender and receiver contend for memory
+		}
+		if got, want := once(t, x.Machine, library, inside, bytes), p.inside(bytes); got != want {
+			t.Errorf("%d bytes inside an SMP: %v, by algebra %v, %d ps less", bytes, got, want, want-got)
 		}
 	}
+}
+
+// once returns how long a message takes from its send until the receive that waits for it has returned.
+func once(t *testing.T, on *model.Machine, library *model.Library, p model.Placement, bytes int) unit.Time {
+	t.Helper()
+	placed, err := on.Place(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := *placed
+	m.Timer = 1
+	w, err := hw.New(hw.Config{Machine: &m, Library: library, Ranks: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var begin, end unit.Time
+	if err := mpi.Run(w, mpi.Options{Engine: New, Library: library}, func(c *mpi.Comm) error {
+		b := make([]byte, bytes)
+		if c.Rank() == 0 {
+			c.Compute(20 * unit.Millisecond) // until the receive waits
+			begin = c.Wtime()
+			mpi.Send(c, b, 1, 0)
+			return nil
+		}
+		mpi.Recv(c, b, 0, 0)
+		end = c.Wtime()
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return end - begin
 }
