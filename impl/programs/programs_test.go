@@ -2,6 +2,9 @@ package programs
 
 import (
 	"bytes"
+	"math/rand/v2"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,6 +140,54 @@ func TestSingularValues(t *testing.T) {
 			got, err := newLanczos(c, Settings{Size: n}).leading()
 			if err == nil && !floats.EqualApprox(got, want, 1e-9) {
 				err = wrong(c, "%v, want %v", got, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%d ranks: %v", ranks, err)
+		}
+	}
+}
+
+// An iteration of a random matrix of order 10,000 with a million elements takes so many products as
+// docs/mpi-start.md says: 824 is the median that table 5 of MPI-StarT is scaled up to.
+func TestProductsOfLargeMatrices(t *testing.T) {
+	if os.Getenv("LOGGP_SOAK") == "" {
+		t.Skip("LOGGP_SOAK is not set")
+	}
+	const n = 10_000
+	var products []int
+	for seed := range uint64(7) {
+		err := mpi.Run(loop.New(1), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
+			y := newLanczos(c, Settings{Size: n})
+			y.fill()
+			if r := rand.New(rand.NewPCG(seed-1, 0)); seed > 0 { // the first is the program's own
+				for i := range y.values {
+					y.columns[i], y.values[i] = int32(r.IntN(n)), r.Float64()
+				}
+			}
+			_, err := y.leading()
+			products = append(products, y.products)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(products)
+	if products[0] != 552 || products[3] != 824 || products[6] != 1821 {
+		t.Errorf("%d products, want 552 to 1821 and 824 in the middle", products)
+	}
+}
+
+// A matrix that is too large to be held takes a sample of the products.
+func TestSample(t *testing.T) {
+	for _, ranks := range []int{1, 3} {
+		err := mpi.Run(loop.New(ranks), mpi.Options{Engine: proto.New, Library: library()}, func(c *mpi.Comm) error {
+			y := newLanczos(c, Settings{Size: held + 1})
+			_, err := y.leading()
+			if err == nil && (y.products != sample || y.columns != nil) {
+				err = wrong(c, "%d products of %d elements, want %d of none", y.products, len(y.columns), sample)
 			}
 			return err
 		})

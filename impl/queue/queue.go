@@ -5,9 +5,9 @@
 // and it is a second opinion for tests of package mpi. Its packets:
 //
 //	data   → the message
-//	ack    ← a synchronous message has met its receive
-//	cancel → take the message out, if it has no receive
-//	answer ← whether it was taken out
+//	ack    ← the receive of a synchronous message has been found
+//	cancel → remove the message, if it has no receive
+//	answer ← whether it was removed
 //	exit     from the world: the program of a rank has ended
 package queue
 
@@ -20,7 +20,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// kind says what a packet is.
+// kind is the kind of a packet.
 type kind uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	exit
 )
 
-// head is what a packet says beside its data.
+// head is a packet's header.
 type head struct {
 	kind    kind
 	mode    model.Mode
@@ -56,7 +56,7 @@ func headOf(w *device.Head) head {
 		sender: uint32(w[2]), serial: uint32(w[2] >> 32), found: w[3] == 1}
 }
 
-// Describe names the kind of a packet and says what else its head says.
+// Describe returns the name of a packet's kind, and the rest of its header for people.
 func Describe(w device.Head) (name, detail string) {
 	switch h := headOf(&w); h.kind {
 	case data:
@@ -116,8 +116,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
-// Isend sends the message, which is complete then unless it is synchronous. A buffered message
-// takes its place in the attached buffer, as the program has to provide it, and leaves at once.
+// Isend sends the message, and completes it unless it is synchronous. A buffered message is copied to
+// the attached buffer and leaves at once.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.QueueSend, 1)
 	e.port.Spend(model.QueueByte, len(o.Buf))
@@ -185,7 +185,7 @@ func (e *Engine) Progress(block bool) bool {
 		if o := e.ops[h.sender]; o.serial == h.serial && h.found {
 			e.done(o, e.rank.Cancelled)
 		}
-	case exit: // nothing more comes from this rank, so it did without what is being cancelled
+	case exit: // the rank has sent everything, and has not received what is being cancelled
 		for _, o := range e.ops {
 			if o.serial > 0 && int(o.Peer) == p.Src {
 				e.done(o, e.rank.Cancelled)
@@ -211,7 +211,7 @@ func (e *Engine) arrive(p *device.Packet, h head) {
 	case h.mode == model.Ready:
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), m.Size, h.tag)
 	default:
-		e.rank.Copy(m.Data, p.Data) // charges the copy that was made
+		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
 	}
 }
 
@@ -221,8 +221,8 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	return e.inbox.Probe(e.rank, model.QueueTest, src, context, tag, block)
 }
 
-// Cancel takes a receive out of the queue. A synchronous send is cancelled by its receiver, which
-// alone knows whether the message has met its receive.
+// Cancel removes a receive that is posted. A synchronous send is cancelled by the receiver, as only
+// that knows whether its receive has been found.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.Self.(*op); {
 	case o.Receive:

@@ -8,7 +8,7 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// kind says what a packet is.
+// kind is the kind of a packet.
 type kind uint8
 
 const (
@@ -22,13 +22,13 @@ const (
 	cancel
 	answer
 	exit
-	done // from the machine: a put has ended
+	done // the completion of a put, from the port
 )
 
 // headBytes is the length of a head.
 const headBytes = 8 * len(device.Head{})
 
-// head is what a packet says beside its data.
+// head is a packet's header.
 type head struct {
 	kind    kind
 	mode    model.Mode
@@ -37,9 +37,9 @@ type head struct {
 	context uint32
 	sign    engine.Signature
 	from    uint32 // operation of the sender
-	to      uint32 // operation of the receiver of the packet; serial of a cancel; place of a put's block
+	to      uint32 // operation of the receiver of the packet; serial of a cancel; index of the block of a put
 	key     device.Key
-	size    int // of the message; of what is granted; of the block
+	size    int // of the message, the transfer that is granted, or the block
 }
 
 func (h *head) words() device.Head {
@@ -56,7 +56,7 @@ func headOf(w *device.Head) head {
 		from: uint32(w[2]), to: uint32(w[2] >> 32), key: device.Key(w[3]), size: int(w[4])}
 }
 
-// Describe names the kind of a packet and says what else its head says.
+// Describe returns the name of a packet's kind, and the rest of its header for people.
 func Describe(w device.Head) (name, detail string) {
 	switch h := headOf(&w); h.kind {
 	case short:

@@ -8,7 +8,7 @@
 //	connect  → may a transfer by RDMA begin?
 //	grant    ← yes, of so many bytes to there: it is its turn, and the interface serves no other
 //	block    → a block of the data, or the news that one is in the receiver's pinned memory
-//	ack      ← a synchronous short message has met its receive
+//	ack      ← the receive of a synchronous short message has been found
 //	cancel   → remove the message, if it has no receive
 //	answer   ← whether it was removed
 //	exit       from the world: the program of a rank has ended
@@ -32,8 +32,8 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// op is an operation: a receive until its message is there, a send until it has left, or has met its
-// receive.
+// op is an operation: a receive until it has its message, a send until its data has left or its receive
+// has been found.
 type op struct {
 	engine.Op
 	posted match.Entry[*op]
@@ -126,8 +126,8 @@ func (e *Engine) Send(m model.Mode, buf []byte, s engine.Signature, dst int, con
 	e.rank.SendAndAwait(m, buf, s, dst, context, tag)
 }
 
-// Isend sends a short message, which is complete then unless it is synchronous, or asks whether a
-// long one may come. A buffered message takes its place in the attached buffer first.
+// Isend sends a short message, and completes it unless it is synchronous, or sends the request of a long
+// one. A buffered message is copied to the attached buffer first.
 func (e *Engine) Isend(o *engine.Op) {
 	e.port.Spend(model.StartSend, 1)
 	if o.Mode != model.Buffered {
@@ -191,7 +191,7 @@ func (e *Engine) Recv(o *engine.Op) {
 	e.rank.Await(o)
 }
 
-// deliver gives a message to its receive. The sender of a long one is told so.
+// deliver gives a message to its receive. If it is long, it tells the sender that it may send.
 func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
 	h := &m.Head
 	e.rank.Check(&o.Op, o.Context, m.Source, m.Tag, m.Size, h.sign)
@@ -208,7 +208,7 @@ func (e *Engine) deliver(o *op, m *engine.Arrived[head]) {
 	e.rank.Complete(&o.Op)
 }
 
-// Progress takes in one packet, and goes on with the transfers.
+// Progress takes in one packet and continues transfers.
 func (e *Engine) Progress(wait bool) bool {
 	p := e.port.Recv(wait)
 	if p == nil {
@@ -232,9 +232,9 @@ func (e *Engine) Progress(wait bool) bool {
 	case grant:
 		e.granted(e.ops[h.to], &h)
 	case block:
-		e.took(e.ops[h.to], &h, p.Data)
+		e.blockArrived(e.ops[h.to], &h, p.Data)
 	case done:
-		e.put(&h, p.Refused)
+		e.putEnded(&h, p.Refused)
 	case ack:
 		e.end(e.ops[h.from], e.rank.Complete)
 	case cancel:
@@ -245,7 +245,7 @@ func (e *Engine) Progress(wait bool) bool {
 		} else if o.serial == h.to {
 			o.serial = 0
 		}
-	case exit: // nothing more comes from this rank, so it did without what is being cancelled
+	case exit: // the rank has sent everything, and has not received what is being cancelled
 		for _, o := range e.ops {
 			if o.serial > 0 && int(o.Peer) == p.Src {
 				e.end(o, e.rank.Cancelled)
@@ -271,7 +271,7 @@ func (e *Engine) arrive(p *device.Packet, h head) {
 	case h.mode == model.Ready:
 		e.rank.Fail(engine.ErrOther, "%s sent a ready message of %d bytes with tag %d, for which no receive was posted", e.rank.Name(m.Source, h.context), h.size, h.tag)
 	default:
-		e.rank.Copy(m.Data, p.Data) // charges the copy that was made
+		e.rank.Copy(m.Data, p.Data) // charges the copy that Arrive has made
 	}
 }
 
@@ -281,8 +281,8 @@ func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Sta
 	return e.inbox.Probe(e.rank, model.StartTest, src, context, tag, block)
 }
 
-// Cancel takes a receive out of the queue. A send is cancelled by its receiver, which alone knows
-// whether the message has met its receive.
+// Cancel removes a receive that is posted. A send is cancelled by the receiver, as only that knows
+// whether its receive has been found.
 func (e *Engine) Cancel(x *engine.Op) {
 	switch o := x.Self.(*op); {
 	case o.Receive && o.bound: // it has a message

@@ -6,20 +6,20 @@ import (
 	"github.com/loggp/loggp/model"
 )
 
-// A long message is one or several transfers, each of what the receiver has room for in its pinned
-// memory. Between SMPs a rank receives one transfer at a time and sends one at a time, and it does
-// one of both: it is busy with a transfer from its beginning to its end. Rules keep ranks from
-// waiting for each other:
+// A long message between SMPs is one or several transfers, each as long as the pinned memory that the
+// receiver has free. A rank sends or receives one transfer at a time, and is busy with it from its
+// beginning to its end. These rules prevent deadlock:
 //
 //   - A grant does not commit the receiver. It is busy from the first block on, so a rank that has
-//     granted a transfer and may send one itself sends. A sender that has begun waits for nobody.
-//   - A sender is busy for a transfer and not for a message. Between two transfers of one, it
+//     granted a transfer and may send one itself sends. A sender that has begun does not wait for
+//     other ranks.
+//   - A sender is busy for a transfer, not for a message. Between two transfers of a message it
 //     receives.
-//   - Receivers leave some pinned memory to senders, however much they could use.
+//   - Receivers leave some pinned memory to senders.
 //   - Only one transfer is granted at a time: the interface serves no other until it has ended.
 //
-// With these, ties need no rank to be first: of two ranks that have granted each other a transfer, both
-// send, and what comes meanwhile is in pinned memory by the interface alone.
+// With these rules no tie has to be broken by rank numbers: if two ranks have granted each other a
+// transfer, both send, and the interface puts what arrives into pinned memory by itself.
 type rule uint8
 
 // The rules, for tests that leave them out.
@@ -34,13 +34,13 @@ const (
 type channel struct {
 	waiting list // receives whose sender wants to transfer
 	coming  *op  // the receive whose transfer is granted
-	busy    *op  // it, from the first block on: nothing is sent
+	busy    *op  // the same from the first block on: nothing is sent
 
 	ready   list // sends whose transfer is granted
-	sending *op  // the one whose blocks leave: nothing is received
+	sending *op  // the send whose blocks leave: nothing is received
 }
 
-// list is operations that wait for their turn.
+// list is operations that wait for a transfer, in order.
 type list struct{ head, tail *op }
 
 func (l *list) add(o *op) {
@@ -62,16 +62,15 @@ func (l *list) take() *op {
 	return o
 }
 
-// pinned is memory that the interface can reach. Memory of the emulating machine is only made for
-// what is used.
+// pinned is memory that the interface can reach. It is allocated when it is first used.
 type pinned struct {
 	free   int
-	region []byte   // for what comes
-	blocks [][]byte // for what leaves, by place
-	unused []uint32 // places of those that are not in use
+	region []byte   // of the transfer that is received
+	blocks [][]byte // to send from
+	unused []uint32 // indices of blocks that are not in use
 }
 
-// take returns the place of a block to send from, if one is free and there is pinned memory for it.
+// take returns the index of a block to send from, if there is pinned memory for one.
 func (p *pinned) take(size int) (place uint32, ok bool) {
 	n := len(p.unused)
 	if p.free < size || n == 0 && len(p.blocks) == model.SendBlocks {
@@ -96,8 +95,8 @@ func (e *Engine) remote(rank int32) bool {
 	return e.memory != nil && e.port.Tier(int(rank)) == model.Inter
 }
 
-// cleared goes on with a send whose receive is posted: it asks for a transfer, or sends all blocks where
-// they are packets.
+// cleared continues a send whose receive is posted: it asks for a transfer, or sends all blocks if they
+// are packets.
 func (e *Engine) cleared(s *op, h *head) {
 	s.bound, s.other = true, h.from
 	e.calls.Add(s.Size)
@@ -114,12 +113,12 @@ func (e *Engine) cleared(s *op, h *head) {
 	e.end(s, e.rank.Complete)
 }
 
-// connect asks for a transfer of what is left of a message.
+// connect asks for a transfer of the rest of a message.
 func (e *Engine) connect(s *op) {
 	e.control(int(s.Peer), &head{kind: connect, from: s.ID(), to: s.other, size: s.Size - s.moved})
 }
 
-// grant lets the next transfer come, if none is coming and there is pinned memory.
+// grant grants the next transfer, unless one is granted already or there is no pinned memory.
 func (e *Engine) grant() {
 	c, p := &e.channel, &e.pinned
 	if c.waiting.head == nil || c.coming != nil && e.skip&oneGrant == 0 {
@@ -132,7 +131,7 @@ func (e *Engine) grant() {
 	o := c.waiting.head
 	n := min(p.free-spare, o.Size-o.moved)
 	if n < min(e.size.block, o.Size-o.moved) {
-		return // until what leaves has left
+		return // until blocks have left
 	}
 	c.waiting.take()
 	p.free -= n
@@ -150,16 +149,16 @@ func (e *Engine) grant() {
 	e.control(int(o.src), &head{kind: grant, from: o.ID(), to: o.other, key: o.key, size: n})
 }
 
-// granted begins a transfer.
+// granted sends a transfer, after those that were granted before.
 func (e *Engine) granted(s *op, h *head) {
 	s.key, s.from, s.till = h.key, s.moved, s.moved+h.size
 	e.channel.ready.add(s)
-	e.pump()
+	e.sendBlocks()
 }
 
-// pump copies blocks to pinned memory and lets the interface put them, unless the rank is busy with
+// sendBlocks copies blocks to pinned memory and lets the interface put them, unless the rank is busy
 // receiving.
-func (e *Engine) pump() {
+func (e *Engine) sendBlocks() {
 	c := &e.channel
 	if c.busy != nil {
 		return
@@ -186,8 +185,8 @@ func (e *Engine) pump() {
 	}
 }
 
-// put tells the receiver of a block that the interface has put, and goes on.
-func (e *Engine) put(h *head, refused bool) {
+// putEnded tells the receiver that the interface has put a block, and continues.
+func (e *Engine) putEnded(h *head, refused bool) {
 	c, s := &e.channel, e.ops[h.from]
 	if refused {
 		panic(fmt.Sprintf("start: rank %d: a transfer to rank %d was refused: its pinned memory is not exposed", e.port.Rank(), s.Peer))
@@ -204,15 +203,15 @@ func (e *Engine) put(h *head, refused bool) {
 				c.sending = nil
 			}
 		}
-		e.take()
+		e.copyOut()
 	}
-	e.pump()
+	e.sendBlocks()
 	e.grant()
 }
 
-// took takes in a block, or the news of one that is in pinned memory. Blocks are there in the order of
-// their puts, whatever the order of the news.
-func (e *Engine) took(o *op, h *head, data []byte) {
+// blockArrived takes in a block, or the news that one is in pinned memory. Blocks arrive in the order of
+// their puts, so the news says how many bytes there are, not where.
+func (e *Engine) blockArrived(o *op, h *head, data []byte) {
 	if !e.remote(o.src) {
 		o.moved += e.rank.Copy(o.Buf[o.moved:], data)
 		if o.moved == o.Size {
@@ -221,12 +220,12 @@ func (e *Engine) took(o *op, h *head, data []byte) {
 		return
 	}
 	o.there += h.size
-	e.take()
+	e.copyOut()
 }
 
-// take copies what has come to the user's buffer, unless the rank is busy with sending. When all of
-// the transfer is there, the next may come.
-func (e *Engine) take() {
+// copyOut copies what has arrived to the user's buffer, unless the rank is busy sending. After the last
+// byte of a transfer it grants the next one.
+func (e *Engine) copyOut() {
 	c := &e.channel
 	o := c.coming
 	if o == nil || o.moved == o.there || c.sending != nil {
@@ -245,5 +244,5 @@ func (e *Engine) take() {
 		e.rank.Complete(&o.Op)
 	}
 	e.grant()
-	e.pump()
+	e.sendBlocks()
 }
