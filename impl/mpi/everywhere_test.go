@@ -83,6 +83,9 @@ var engines = map[*model.Engine]engine.New{
 	model.Start: start.New,
 }
 
+// packetsAlone is an engine whose messages travel as packets, whatever else a port has.
+var packetsAlone = model.Queue
+
 // carry is the engine that a library names.
 func carry(l *model.Library, protocol string) (engine.Maker, error) {
 	return engines[l.CarriedBy()](l, protocol)

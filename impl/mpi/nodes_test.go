@@ -232,7 +232,7 @@ func TestBroadcastChoosesTwoLevels(t *testing.T) {
 		} {
 			t.Run(p.Name+"/"+name, func(t *testing.T) {
 				l := *l
-				l.Engine = model.Queue
+				l.Engine = packetsAlone
 				w := &crossings{inNodes{p.Open(t, &l, ranks), c.node}, make([]*crossing, ranks)}
 				var of device.World = w
 				if p.Processes {
