@@ -85,7 +85,8 @@ func modeless(ps []Prediction) []Prediction {
 
 func predictionTable(title string, ps []Prediction) *doc.Table {
 	t := &doc.Table{Name: "predictions", Title: title, Columns: []doc.Column{{Head: "bytes", Key: true, Kind: doc.Number}}}
-	var names []string
+	var names, sums []string
+	of := map[string][]string{} // names by sum
 	var sizes []int
 	at := map[string]map[int]Prediction{}
 	for _, p := range modeless(ps) {
@@ -94,12 +95,18 @@ func predictionTable(title string, ps []Prediction) *doc.Table {
 			at[n] = map[int]Prediction{}
 			names = append(names, n)
 			t.Columns = append(t.Columns, doc.Column{Head: n + "\nT_s us", Kind: doc.Number}, doc.Column{Head: n + "\nT_s-r us", Kind: doc.Number})
-			if p.Equations != "" {
-				t.Note("%s: %s.", n, p.Equations)
+			if of[p.Equations] == nil {
+				sums = append(sums, p.Equations)
 			}
+			of[p.Equations] = append(of[p.Equations], n)
 		}
 		at[n][p.Bytes] = p
 		sizes = append(sizes, p.Bytes)
+	}
+	for _, sum := range sums {
+		if sum != "" {
+			t.Note("%s: %s.", strings.Join(of[sum], ", "), sum)
+		}
 	}
 	slices.Sort(sizes)
 	for _, k := range slices.Compact(sizes) {
