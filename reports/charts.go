@@ -206,7 +206,7 @@ func (p *place) bandwidth() chart.XY {
 		}
 		s := chart.Series{Name: q.name, Style: q.style}
 		for _, y := range c.Points {
-			if k := q.half * float64(y.Bytes); k > 0 && y.Low > 0 {
+			if k := q.half * float64(y.Bytes); k > 0 && y.Value > 0 && !(y.Low <= 0) {
 				s.Points = append(s.Points, chart.Point{X: float64(y.Bytes), Y: k / y.Value, Low: k / y.High, High: k / y.Low})
 			}
 		}

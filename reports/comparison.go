@@ -498,8 +498,12 @@ func Changes(before, after string, all []compare.Change) *doc.Document {
 		if c.Outcome == compare.Unclear || c.Outcome == compare.NoDifference {
 			tone = tone.In(doc.Faint)
 		}
-		each.Add(doc.Words(c.Timer), doc.Words(c.Mode), doc.Bytes(c.Bytes), doc.Num(c.Before), doc.Num(c.After), percent(c.Ratio),
-			doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}, tone)
+		interval := doc.Cell{Text: fmt.Sprintf("%+.1f to %+.1f", 100*(c.Low-1), 100*(c.High-1)), Exact: []float64{100 * (c.Low - 1), 100 * (c.High - 1)}}
+		if math.IsNaN(c.Low) {
+			interval = doc.None
+			each.Note("- marks a change without an interval: one of its times has fewer than five samples.")
+		}
+		each.Add(doc.Words(c.Timer), doc.Words(c.Mode), doc.Bytes(c.Bytes), doc.Num(c.Before), doc.Num(c.After), percent(c.Ratio), interval, tone)
 	}
 	for _, timer := range sample.Timers {
 		if slices.ContainsFunc(all, func(c compare.Change) bool { return c.Timer == timer.Name }) {

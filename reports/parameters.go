@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/loggp/loggp/fit"
+	"github.com/loggp/loggp/fit/clean"
 	"github.com/loggp/loggp/fit/curve"
 	"github.com/loggp/loggp/fit/params"
 	"github.com/loggp/loggp/fit/tiers"
@@ -184,6 +185,7 @@ func (p *place) overhead(t *doc.Table, mode, name string, k int) doc.Cell {
 	}
 	tone := tone(t, first)
 	if x := p.point(first, k); x != nil {
+		noInterval(t, x.High)
 		return doc.Words(format.Measured(x.Value, x.Low, x.High)).In(tone)
 	}
 	if v, ok := p.at(mode, name, k); ok {
@@ -247,13 +249,19 @@ func cell(t *doc.Table, p *params.Parameter) doc.Cell {
 		return doc.Words("?").In(doc.Faint)
 	case p.Bound():
 		t.Note("≤ is a bound: the samples show no more than that the value is not larger.")
-		if math.IsNaN(p.High) {
-			t.Note("≤ of fewer than five samples a size has no interval: it is their median.")
-		}
+		noInterval(t, p.High)
 		return doc.Words(format.AtMost(p.Value, p.High)).In(doc.Faint)
 	}
 	tone := tone(t, p)
+	noInterval(t, p.High)
 	return doc.Interval(p.Value, p.Low, p.High).In(tone)
+}
+
+// noInterval adds a note if a value has no interval.
+func noInterval(t *doc.Table, high float64) {
+	if math.IsNaN(high) {
+		t.Note("Values without ± are medians of fewer than %d samples a size, too few for an interval.", clean.LeastForInterval)
+	}
 }
 
 // rate returns the bandwidth of a gap a byte.

@@ -42,7 +42,7 @@ func plogpTable(v params.PLogP) *doc.Table {
 // timed returns a time with its interval.
 func timed(t *doc.Table, x params.Timed) doc.Cell {
 	if math.IsNaN(x.Value) {
-		t.Note("- was not measured, or is not above nothing.")
+		t.Note("- was not measured, or is not above zero.")
 		return doc.None
 	}
 	return doc.Words(format.Measured(x.Value, x.Low, x.High))

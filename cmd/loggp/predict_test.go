@@ -35,8 +35,11 @@ func TestPredictMarks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const parameters = `platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples
 toy,lib,intra,bsend,o_s,1000,2000,3,,,us,timer11,9
+toy,lib,intra,bsend,o_s,1000,2000,0,,,us/B,timer11,9
 toy,lib,intra,bsend,o_s,8000,9000,4,,,us,timer11,9
+toy,lib,intra,bsend,o_s,8000,9000,0,,,us/B,timer11,9
 toy,lib,intra,bsend,T,0,9000,5,,,us,rtt/2,9
+toy,lib,intra,bsend,T,0,9000,0,,,us/B,rtt/2,9
 `
 	if err := os.WriteFile("params.csv", []byte(parameters), 0o644); err != nil {
 		t.Fatal(err)

@@ -38,6 +38,15 @@ const (
 // Few says whether the cell, or one of those that it is made of, has few samples.
 func (c *Cell) Few() bool { return c.Least < FewSamples }
 
+// Shown returns the interval that is shown with the value. With fewer than LeastForInterval samples
+// there is none, and both ends are NaN.
+func (c *Cell) Shown() (low, high float64) {
+	if c.Least < LeastForInterval {
+		return math.NaN(), math.NaN()
+	}
+	return c.Low, c.High
+}
+
 // group is the samples of a part of a cell, sorted: of one launch, and of one root where the two
 // are kept apart.
 type group struct {

@@ -18,13 +18,13 @@ type Change struct {
 	Bytes                    int
 
 	Before, After      float64
-	Ratio, Low, High   float64 // of After to Before, with its 95 % interval
+	Ratio, Low, High   float64 // of After to Before, with its 95 % interval, NaN if a side has too few samples
 	Outcome            Outcome
 	SamplesA, SamplesB int
 }
 
 // Changes compares what two data sets measured alike: the same timer, mode, protocol, place and size, and the same platform and library
-// where a set has several. Cells whose time is zero, or has no interval, are left out. Round trips
+// where a set has several. Cells whose time is zero are left out. Round trips
 // come first. It is an error if the sets have nothing in common.
 func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 	o = o.Defaults()
@@ -67,6 +67,9 @@ func Changes(before, after *sample.Set, o clean.Options) ([]Change, error) {
 			c := Change{Platform: a.Platform, Library: a.Library, Place: a.Place, Mode: a.Mode, Protocol: a.Protocol, Timer: a.Timer, Bytes: x.Bytes,
 				Before: x.Value, After: y.Value, SamplesA: x.N, SamplesB: y.N}
 			c.Ratio, c.Low, c.High = ratio(estimate{y.Value, y.Low, y.High, y.Reps}, estimate{x.Value, x.Low, x.High, x.Reps}, o.Level)
+			if min(x.Least, y.Least) < clean.LeastForInterval {
+				c.Low, c.High = math.NaN(), math.NaN()
+			}
 			if math.IsNaN(c.Ratio) || math.IsInf(c.Ratio, 0) {
 				continue
 			}

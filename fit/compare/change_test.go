@@ -60,3 +60,33 @@ func TestChanges(t *testing.T) {
 		t.Error("files without a common mode were compared")
 	}
 }
+
+// Fewer than five samples show no interval, and no outcome.
+func TestChangesOfFewSamples(t *testing.T) {
+	few := func(s *sample.Set) *sample.Set {
+		for i := range s.Series {
+			s.Series[i].Times = s.Series[i].Times[:4]
+		}
+		return s
+	}
+	all, err := Changes(changing("one", 1, 1), few(changing("two", 1.5, 2)), clean.Options{})
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%v, %v", all, err)
+	}
+	for _, c := range all {
+		if !math.IsNaN(c.Low) || !math.IsNaN(c.High) || c.Outcome != "" || !(c.Ratio > 0.9) {
+			t.Errorf("%+v", c)
+		}
+	}
+	table, err := New([]sample.Machine{{Set: few(changing("one", 1, 1))}, {Set: few(changing("two", 1.5, 2))}}, clean.Options{}, 0.2, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range table.Rows {
+		for _, v := range r.Values {
+			if r.Reference >= 0 || !math.IsNaN(v.Low) || !math.IsNaN(v.Least) || v.Outcome != "" {
+				t.Errorf("%s of %d bytes: reference %d, %+v, ratio from %v, %s", r.Name, r.Bytes, r.Reference, v.Parameter, v.Least, v.Outcome)
+			}
+		}
+	}
+}

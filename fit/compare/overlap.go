@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"slices"
 
 	"github.com/loggp/loggp/fit/clean"
@@ -83,6 +84,9 @@ func shareLeft(way, call clean.Cell, o clean.Options) curve.Point {
 	low, high := value, value
 	if len(reps) > 0 {
 		low, high = clean.Interval(reps, value, o.Level)
+	}
+	if min(way.Least, call.Least) < clean.LeastForInterval {
+		low, high = math.NaN(), math.NaN()
 	}
 	slack := 100 * (way.Slack + call.Slack) / way.Value
 	return curve.Point{Bytes: way.Bytes, Value: clean.Rounded(value), Low: clean.Rounded(low - slack), High: clean.Rounded(min(high+slack, 100)), Samples: way.N + call.N}

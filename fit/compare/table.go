@@ -189,11 +189,12 @@ func sized(m params.Mode, name string, c *curve.Curve) []Value {
 		}
 		row := m.Row(params.NoKind, c.Timer, x.Bytes, x.Bytes, x.N)
 		row.Name = name
-		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.Rounded(x.Value), clean.Rounded(max(x.Low, 0)), clean.Rounded(x.High), params.Micros, params.Good
+		low, high := x.Shown()
+		row.Value, row.Low, row.High, row.Unit, row.Verdict = clean.Rounded(x.Value), clean.Rounded(max(low, 0)), clean.Rounded(high), params.Micros, params.Good
 		if x.Few() || x.Disagree || (x.High-x.Low)/2 > params.WeakWidth*math.Abs(x.Value) {
 			row.Verdict = params.Weak
 		}
-		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, x.Low, x.High, x.Reps}})
+		out = append(out, Value{Parameter: row, estimate: estimate{x.Value, low, high, x.Reps}})
 	}
 	return out
 }

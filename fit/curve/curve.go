@@ -48,7 +48,7 @@ func (c *Curve) Like(timer string, floor float64) *Curve {
 	return &Curve{Platform: c.Platform, Library: c.Library, Place: c.Place, Mode: c.Mode, Protocol: c.Protocol, Timer: timer, Clock: c.Clock, Floor: floor}
 }
 
-// Point is a median with its interval.
+// Point is a median with its interval, whose ends are NaN if there are too few samples.
 type Point struct {
 	Bytes            int
 	Value, Low, High float64
@@ -252,7 +252,8 @@ func (c *Curve) show() {
 
 // PointOf returns what a cell shows.
 func PointOf(x clean.Cell) Point {
-	return Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(x.Low), clean.Rounded(x.High), x.N}
+	low, high := x.Shown()
+	return Point{x.Bytes, clean.Rounded(x.Value), clean.Rounded(low), clean.Rounded(high), x.N}
 }
 
 // Warnings says what is wrong with the samples of the curve.

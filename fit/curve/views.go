@@ -29,7 +29,7 @@ func (c *Curve) Residuals() []Point {
 func (c *Curve) Bandwidth() []Point {
 	var out []Point
 	for _, p := range c.Points {
-		if k := float64(p.Bytes); k > 0 && p.Low > 0 {
+		if k := float64(p.Bytes); k > 0 && p.Value > 0 && !(p.Low <= 0) {
 			p.Value, p.Low, p.High = k/p.Value, k/p.High, k/p.Low
 			out = append(out, p)
 		}

@@ -36,7 +36,8 @@ func timed(c *clean.Cell) Timed {
 	if c == nil || c.Value <= 0 {
 		return untimed
 	}
-	return Timed{clean.Rounded(c.Value), clean.Rounded(max(c.Low, 0)), clean.Rounded(c.High)}
+	low, high := c.Shown()
+	return Timed{clean.Rounded(c.Value), clean.Rounded(max(low, 0)), clean.Rounded(high)}
 }
 
 // plogp adds the view of a mode that has round trips.
