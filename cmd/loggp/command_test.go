@@ -26,7 +26,7 @@ func TestMisuse(t *testing.T) {
 		write(t, name+".csv", head+rows)
 	}
 	write(t, "params.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,zero,1,1,us,m,3\n")
-	write(t, "flat.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,1,1,1,us,m,3\n")
+	write(t, "flat.csv", "platform,library,place,mode,parameter,bytes_from,bytes_to,value,ci_low,ci_high,unit,method,samples\nx,y,inter,send,o_s,1,2,1,1,1,us,m,3\nx,y,inter,send,o_s,1,2,0,0,0,us/B,m,3\n")
 	write(t, "bad.yaml", "name: bad\nmachine:\n  ranks: 3\n")
 	for _, c := range []struct {
 		args   string
