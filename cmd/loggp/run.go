@@ -79,8 +79,8 @@ MPI. 'loggp simulate' computes the time of the same by LogGOPS. --record writes 
 
 Platforms shm and tcp are this machine, with ranks as processes: its times are real, and programs compute in their own time.
 
-A path such as ./hello is a program in C that 'loggp cc' has compiled; docs/c.md is about those. What it writes is its own: the times go to
-standard error. Flags stand before the path, and arguments of the program behind it.
+A path such as ./hello is a program that 'loggp cc' or 'loggp fc' has compiled (docs/c.md). Its output goes to standard output, and the table of
+times to standard error. Flags stand before the path, arguments of the program after it.
 
 The programs that ship with loggp are` + list.String(),
 		Example: `  loggp run --platform t3d -n 16 stencil

@@ -42,7 +42,7 @@ func keyvalCreate(r *rank, a args) {
 func (r *rank) keyval(h uintptr) *keyval {
 	k := r.keyvals[int(h)]
 	if k == nil || k.freed {
-		r.fail(errKeyval, "%d is no key of attributes that the program has made, or was freed", int(h))
+		r.fail(errKeyval, "invalid attribute key %d: it was freed, or the program did not create it", int(h))
 	}
 	return k
 }
@@ -63,14 +63,14 @@ func (x attributes) index(h int) int {
 	return slices.IndexFunc(x, func(a attribute) bool { return a.key.handle == h })
 }
 
-// holder returns the attributes of what has a handle.
+// holder returns the attributes of the object with a handle.
 type holder func(r *rank, h uintptr) *attributes
 
 func (r *rank) commAttributes(h uintptr) *attributes { return &r.comm(h).attributes }
 
 func (r *rank) typeAttributes(h uintptr) *attributes { return &r.typeOf(h).attributes }
 
-// copyAttributes returns what a copy of the object of a handle gets of its attributes.
+// copyAttributes returns the attributes that a copy of an object gets.
 func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 	var out attributes
 	for _, x := range all {
@@ -87,7 +87,7 @@ func (r *rank) copyAttributes(of uintptr, all attributes) attributes {
 		s[0], s[1] = 0, 0
 		value, flag := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&s[1]))
 		if code := r.callback(k.copy, of, uintptr(k.handle), k.extra, x.value, value, flag); code != 0 {
-			r.fail(mpi.ErrOther, "the function that copies attribute %d returned %d", k.handle, code)
+			r.fail(mpi.ErrOther, "the copy function of attribute key %d returned error %d", k.handle, code)
 		}
 		if int32(s[1]) != 0 {
 			k.uses++
@@ -120,7 +120,7 @@ func attrGet(of holder) handler {
 			return
 		}
 		if k := r.keyvals[h]; k == nil && h != appnum {
-			r.fail(errKeyval, "%d is no key of attributes", h)
+			r.fail(errKeyval, "invalid attribute key %d", h)
 		}
 		i := all.index(h)
 		set(a[3], truth(i >= 0))
@@ -153,7 +153,7 @@ func attrDelete(of holder) handler {
 		i := all.index(h)
 		if i < 0 {
 			r.keyval(a[1])
-			r.fail(errKeyval, "there is no attribute %d", h)
+			r.fail(errKeyval, "the attribute with key %d is not set", h)
 		}
 		r.deleteAttribute(a[0], (*all)[i])
 		*all = slices.Delete(*all, i, i+1)
@@ -164,7 +164,7 @@ func attrDelete(of holder) handler {
 func (r *rank) deleteAttribute(of uintptr, x attribute) {
 	if x.key.delete != 0 {
 		if code := r.callback(x.key.delete, of, uintptr(x.key.handle), x.value, x.key.extra); code != 0 {
-			r.fail(mpi.ErrOther, "the function that deletes attribute %d returned %d", x.key.handle, code)
+			r.fail(mpi.ErrOther, "the delete function of attribute key %d returned error %d", x.key.handle, code)
 		}
 	}
 	x.key.uses--

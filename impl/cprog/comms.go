@@ -113,7 +113,7 @@ func commSplit(r *rank, a args) {
 	if colour == undefined {
 		colour = mpi.Undefined
 	} else if colour < 0 {
-		r.fail(mpi.ErrArg, "colour %d: colours are not negative, or MPI_UNDEFINED", colour)
+		r.fail(mpi.ErrArg, "color %d: a color is not negative, or MPI_UNDEFINED", colour)
 	}
 	set(a[3], r.addComm(r.comm(a[0]).Split(colour, int(a[2]))))
 }
@@ -122,7 +122,7 @@ func commSplit(r *rank, a args) {
 func commSplitType(r *rank, a args) {
 	c, kind := r.comm(a[0]), int(a[1])
 	if kind != 221 && kind != undefined { // MPI_COMM_TYPE_SHARED
-		r.fail(mpi.ErrArg, "split type %d: there is MPI_COMM_TYPE_SHARED, or MPI_UNDEFINED", kind)
+		r.fail(mpi.ErrArg, "split type %d: it must be MPI_COMM_TYPE_SHARED or MPI_UNDEFINED", kind)
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(c.ProcessorName()))
@@ -213,7 +213,7 @@ func dimsCreate(r *rank, a args) {
 // neighbours returns the lists of a graph: index has where each ends among the edges.
 func (r *rank) neighbours(n int, index, edges uintptr) [][]int {
 	if n < 0 {
-		r.fail(mpi.ErrArg, "a graph of %d ranks", n)
+		r.fail(mpi.ErrArg, "the graph has %d ranks", n)
 	}
 	ends := ints(index, n)
 	for i, end := range ends {

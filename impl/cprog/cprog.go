@@ -1,22 +1,21 @@
-// Package cprog runs C programs that call MPI on worlds of this module, by package mpi.
+// Package cprog runs C and Fortran programs that call MPI on the worlds of this module, by package mpi.
 //
-// Package toolchain compiles a program as a shared object. Each rank loads a private copy of it, so that its global
-// variables are its own, and runs it on a stack of its own:
+// Package toolchain compiles a program as a shared object. Each rank loads a private copy, so that its global variables are
+// private, and runs it on a stack of its own:
 //
-//	program in C  →  stubs in the program  →  loggp_swap  →  rank.run (Go)  →  handler of the function  →  mpi
+//	program in C  →  stub in the program  →  loggp_swap  →  rank.run (Go)  →  handler of the function  →  mpi
 //
-// A function that the program calls writes its number and its arguments to a record and switches to the stack of the
-// thread that has resumed the program. That is in a call of Go's, loggp_resume, which returns now: so a function of MPI
-// takes one call from Go to C and no call from C to Go. The handler does what the function says by package mpi, in the
-// rank's own goroutine, which may wait in it as any program of Go's. Where the function needs the program (an operation
-// of the user's, a handler of errors, a copy of an attribute), the rank is resumed with a callback, which it runs on its
-// stack, and in which it may call functions again.
+// A stub stores the number and the arguments of its function and switches to the stack of the thread that has resumed the
+// program. That thread is in loggp_resume, called from Go, which returns now. So a function of MPI costs one call from Go
+// to C and none from C to Go. The handler carries out the function by package mpi. It runs in the rank's goroutine and may
+// block there. If a function calls back into the program, as user-defined operations, error handlers and attribute copy
+// functions do, the rank is resumed with the callback, which runs on the program's stack and may call MPI.
 //
-// Buffers are used where they lie. Errors of the library are caught in rank.serve, and become what the communicator's
-// error handler says.
+// Buffers are used in place. rank.serve catches the errors of the library and hands them to the communicator's error
+// handler.
 //
-// Ranks share what a process has once: the heap, the current directory, environment variables, open files, the locale.
-// What of the C library is private is in toolchain/c/runtime.c.
+// Ranks share the heap, the current directory, environment variables, open files, the locale.
+// toolchain/c/runtime.c has the parts of the C library that are private.
 package cprog
 
 import (
@@ -33,7 +32,7 @@ type Program struct {
 	Arguments []string // without the name of the program
 
 	Stack   int     // bytes of a rank's stack; 0: UsualStack
-	Compute Compute // what computing between calls takes
+	Compute Compute // the virtual time of computing between calls
 
 	// Real says that the ranks are processes of this machine, where sleeping takes real time.
 	Real bool
@@ -47,10 +46,10 @@ type Program struct {
 	// Context ends the run when it is done, also while a rank computes without a call; nil: no context.
 	Context context.Context
 
-	program // what is the same where there is cgo and where there is not
+	program // fields that need cgo
 }
 
-// UsualStack is as large as that of a process on Linux usually is. Memory is taken when it is used.
+// UsualStack is the default stack size of Linux. Memory is allocated when it is used.
 const UsualStack = 8 << 20
 
 // Compute says how much virtual time computing between calls of MPI takes. The zero value is none, so that a run is the
@@ -60,9 +59,9 @@ type Compute struct {
 	Rate   float64 // as many cycles as it takes here, at this number of cycles a second; Main sets Factor to this
 }
 
-// Main returns what a rank does, for mpi.Run. Before the run the program is checked: an error says what is wrong with the
-// file, or what is missing here. Close is to be called after the run.
+// Main returns the function that mpi.Run calls for each rank. It checks the file first: an error says what is wrong with it,
+// or what this loggp lacks. Call Close after the run.
 func (p *Program) Main() (func(*mpi.Comm) error, error) { return p.main() }
 
-// Close ends the use of the program.
+// Close releases what Main has set up.
 func (p *Program) Close() { p.close() }

@@ -164,7 +164,7 @@ const threadFunneled = 1024
 
 func (r *rank) init() {
 	if r.initialized {
-		r.fail(mpi.ErrOther, "it was called before")
+		r.fail(mpi.ErrOther, "it was already called")
 	}
 	r.initialized = true
 }
@@ -185,7 +185,7 @@ var codes = map[mpi.Class]int32{
 	mpi.ErrIntern: 17, mpi.ErrPending: 18, mpi.ErrInStatus: 19,
 }
 
-// later are the classes of MPI-2 and after, by number from 20 on, with what they are about. The library makes few of them.
+// later are the error classes of MPI-2 and later by number, from 20 on. The library raises few of them.
 var later = [...]struct {
 	class mpi.Class
 	text  string
@@ -212,7 +212,7 @@ func init() {
 	}
 }
 
-// meaning says what errors of a class are about.
+// meaning describes an error class.
 func meaning(c mpi.Class) string {
 	if i := codes[c] - 20; i >= 0 {
 		return later[i].text
@@ -260,7 +260,7 @@ type errorCode struct {
 	text  string
 }
 
-// added returns what the program has added as a number, or nil.
+// added returns the error class or code that the program has added under a number, or nil.
 func (r *rank) added(n int) *errorCode {
 	if i := n - lastCode - 1; i >= 0 && i < len(r.errors) {
 		return &r.errors[i]
@@ -282,7 +282,7 @@ func addErrorClass(r *rank, a args) { r.addError(-1, a[0]) }
 
 func addErrorCode(r *rank, a args) {
 	if n := int(a[0]); n < 0 || n > lastCode && r.added(n) == nil {
-		r.fail(mpi.ErrArg, "%d is no class of errors", n)
+		r.fail(mpi.ErrArg, "%d is not an error class", n)
 	}
 	r.addError(int(a[0]), a[1])
 }
@@ -302,7 +302,7 @@ func errorString(r *rank, a args) {
 	}
 	c := classOf(int(a[0]))
 	if c == mpi.ErrUnknown && int(a[0]) != 14 {
-		r.fail(mpi.ErrArg, "%d is no error code", int(a[0]))
+		r.fail(mpi.ErrArg, "%d is not an error code", int(a[0]))
 	}
 	setText(a[1], string(c)+": "+meaning(c), 512, a[2])
 }
@@ -312,7 +312,7 @@ func errorClass(r *rank, a args) {
 	if e := r.added(n); e != nil {
 		n = e.class
 	} else if n < 0 || n > lastCode {
-		r.fail(mpi.ErrArg, "%d is no error code", n)
+		r.fail(mpi.ErrArg, "%d is not an error code", n)
 	}
 	set(a[1], int32(n))
 }
@@ -352,7 +352,7 @@ func errhandlerSet(r *rank, a args) {
 	}
 	h := r.handlers.get(kindErrhandler, a[1])
 	if h == nil {
-		r.fail(mpi.ErrArg, "the error handler is MPI_ERRHANDLER_NULL, or was freed, or is none")
+		r.fail(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
 	}
 	c.SetErrorHandler(*h)
 }
@@ -380,7 +380,7 @@ func errhandlerFree(r *rank, a args) {
 	h := *ptr[uintptr](a[0])
 	if r.handlers.get(kindErrhandler, h) == nil {
 		if h != errorsAreFatal && h != errorsReturn && h != errorsAbort {
-			r.fail(mpi.ErrArg, "the error handler is MPI_ERRHANDLER_NULL, or was freed, or is none")
+			r.fail(mpi.ErrArg, "invalid error handler: it is MPI_ERRHANDLER_NULL, or was freed")
 		}
 	} else {
 		r.handlers.remove(h)
@@ -400,11 +400,11 @@ func callErrhandler(r *rank, a args) {
 func allocMem(r *rank, a args) {
 	n := int(a[0])
 	if n < 0 {
-		r.fail(mpi.ErrArg, "%d bytes of memory", n)
+		r.fail(mpi.ErrArg, "negative size: %d bytes", n)
 	}
 	p := C.malloc(C.size_t(max(n, 1)))
 	if p == nil {
-		r.fail(errNoMem, "there are no %d bytes of memory", n)
+		r.fail(errNoMem, "cannot allocate %d bytes", n)
 	}
 	set(a[2], uintptr(p))
 }
@@ -432,7 +432,7 @@ func (r *rank) info(h uintptr) *info {
 	if h == infoEnv {
 		return &info{}
 	}
-	r.fail(errInfo, "the info is MPI_INFO_NULL, or was freed, or is none")
+	r.fail(errInfo, "invalid info: it is MPI_INFO_NULL, or was freed")
 	return nil
 }
 
@@ -451,7 +451,7 @@ func infoFree(r *rank, a args) {
 func infoSet(r *rank, a args) {
 	x, key, value := r.info(a[0]), text(a[1]), text(a[2])
 	if key == "" || len(key) >= 256 {
-		r.fail(errInfoKey, "a key of %d characters", len(key))
+		r.fail(errInfoKey, "the key has %d characters: it must have 1 to 255", len(key))
 	}
 	if i := slices.Index(x.keys, key); i >= 0 {
 		x.values[i] = value
@@ -482,7 +482,7 @@ func infoKeys(r *rank, a args) { set(a[1], int32(len(r.info(a[0]).keys))) }
 func infoKey(r *rank, a args) {
 	x, n := r.info(a[0]), int(a[1])
 	if n < 0 || n >= len(x.keys) {
-		r.fail(mpi.ErrArg, "key %d of %d", n, len(x.keys))
+		r.fail(mpi.ErrArg, "key %d: the info has %d keys, counted from 0", n, len(x.keys))
 	}
 	setText(a[2], x.keys[n], 256, 0)
 }
@@ -491,7 +491,7 @@ func infoDelete(r *rank, a args) {
 	x := r.info(a[0])
 	i := slices.Index(x.keys, text(a[1]))
 	if i < 0 {
-		r.fail(errInfoNoKey, "there is no key %q", text(a[1]))
+		r.fail(errInfoNoKey, "the info has no key %q", text(a[1]))
 	}
 	x.keys, x.values = slices.Delete(x.keys, i, i+1), slices.Delete(x.values, i, i+1)
 }

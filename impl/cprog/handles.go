@@ -78,7 +78,7 @@ func (t *table[T]) add(kind uintptr, v T) uintptr {
 	return kind<<kindShift | uintptr(s.turn)<<20 | uintptr(i)
 }
 
-// get returns the object of a handle; nil: there is none, or none any more.
+// get returns the object of a handle; nil: it was never created, or was freed.
 func (t *table[T]) get(kind, h uintptr) *T {
 	i := h & (1<<20 - 1)
 	if h>>kindShift != kind || i >= uintptr(len(t.slots)) {
@@ -165,7 +165,7 @@ func (r *rank) comm(h uintptr) *comm {
 	}
 	if c := r.comms.get(kindComm, h); c != nil {
 		if (*c).Comm == nil {
-			r.fail(mpi.ErrComm, "MPI_Comm_idup, which makes the communicator, is not complete")
+			r.fail(mpi.ErrComm, "MPI_Comm_idup, which creates the communicator, is not complete")
 		}
 		return *c
 	}
@@ -176,13 +176,13 @@ func (r *rank) comm(h uintptr) *comm {
 		}
 		return r.self
 	case commNull:
-		r.fail(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or it was freed")
+		r.fail(mpi.ErrComm, "the communicator is MPI_COMM_NULL: this rank is not in it, or freed it")
 	}
-	r.fail(mpi.ErrComm, "%#x is no communicator, or was freed", h)
+	r.fail(mpi.ErrComm, "invalid communicator %#x: it was freed, or never created", h)
 	return nil
 }
 
-// addComm returns the handle of a new communicator; nil is none.
+// addComm returns the handle of a new communicator, MPI_COMM_NULL for nil.
 func (r *rank) addComm(c *mpi.Comm) uintptr {
 	if c == nil {
 		return commNull
@@ -223,11 +223,11 @@ func (r *rank) datatype(h uintptr) *mpi.Datatype {
 	if h == datatypeNull {
 		r.fail(mpi.ErrType, "the datatype is MPI_DATATYPE_NULL")
 	}
-	r.fail(mpi.ErrType, "%#x is no datatype, or was freed", h)
+	r.fail(mpi.ErrType, "invalid datatype %#x: it was freed, or never created", h)
 	return nil
 }
 
-// typeOf returns what the program may change of a datatype.
+// typeOf returns the name, attributes and recipe of a datatype.
 func (r *rank) typeOf(h uintptr) *madeType {
 	t := r.datatype(h)
 	if m := r.types.get(kindType, h); m != nil {
@@ -250,12 +250,12 @@ func (r *rank) request(at uintptr) (mpi.Request, *request) {
 	}
 	q := r.requests.get(kindRequest, h)
 	if q == nil {
-		r.fail(mpi.ErrRequest, "the request was completed before, or freed, or is none")
+		r.fail(mpi.ErrRequest, "invalid request: it was completed or freed before")
 	}
 	return q.q, q
 }
 
-// keep stores what has become of a request: one that is complete is MPI_REQUEST_NULL from now on.
+// keep stores the new state of a request. A complete one becomes MPI_REQUEST_NULL.
 func (r *rank) keep(at uintptr, q mpi.Request) {
 	h := ptr[uintptr](at)
 	switch {
@@ -287,19 +287,19 @@ func (r *rank) buffer(at uintptr, count int, h uintptr) mpi.Buffer {
 	return r.memory(at, low, end, count, t)
 }
 
-// memory returns a buffer whose data lies from low to end, counted from an address.
+// memory returns a buffer with data from offset low to end of an address.
 func (r *rank) memory(at uintptr, low, end, count int, t *mpi.Datatype) mpi.Buffer {
 	if end <= low {
 		return mpi.Buffer{Count: count, Type: t}
 	}
 	first := at + uintptr(low)
 	if first < 4096 {
-		r.fail(mpi.ErrBuffer, "the buffer is a null pointer, and should have %d bytes", end-low)
+		r.fail(mpi.ErrBuffer, "the buffer is a null pointer: %d bytes are expected", end-low)
 	}
 	return mpi.Buffer{Bytes: unsafe.Slice(ptr[byte](first), end-low), Origin: -low, Count: count, Type: t}
 }
 
-// clone returns a buffer with the same data in memory of its own, for what MPI does in place.
+// clone returns a copy of a buffer, for operations in place.
 func clone(b mpi.Buffer) mpi.Buffer {
 	b.Bytes = append([]byte(nil), b.Bytes...)
 	return b

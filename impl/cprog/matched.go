@@ -55,11 +55,11 @@ func (r *rank) take(b mpi.Buffer, at uintptr) mpi.Status {
 	if h != messageNoProc {
 		m := r.messages.get(kindMessage, h)
 		if m == nil {
-			r.fail(mpi.ErrRequest, "the message is MPI_MESSAGE_NULL, or was received, or is none")
+			r.fail(mpi.ErrRequest, "invalid message: it is MPI_MESSAGE_NULL, or was received")
 		}
 		data := (*m).data
 		if s = (*m).status; len(data) > b.Len() {
-			r.fail(mpi.ErrTruncate, "the message has %d bytes, and the buffer room for %d", len(data), b.Len())
+			r.fail(mpi.ErrTruncate, "the message has %d bytes, the buffer has room for %d", len(data), b.Len())
 		}
 		r.messages.remove(h)
 		b.Unpack(data, 0)

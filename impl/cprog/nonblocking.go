@@ -8,21 +8,20 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// Non-blocking collective operations. Each consists of messages that are all started at once: every rank sends to each
-// other one what that needs of it, and what is combined is combined where the operation is completed. So an operation
-// needs nothing of its rank until then, and makes progress as messages do, within any call. On many ranks that is more
-// messages than the algorithms of blocking operations have.
+// Non-blocking collective operations. All messages of an operation are started at once: each rank sends its data directly
+// to every rank that needs it, and data is combined when the operation is completed. So an operation makes progress in any
+// call, as messages do. With many ranks it has more messages than the algorithms of blocking operations.
 
 // pending is an operation under way.
 type pending struct {
 	r      *rank
 	c      *comm
-	aside  *mpi.Comm // whose messages are apart from the program's
+	aside  *mpi.Comm // carries the messages, apart from the program's
 	ranks  int       // of the communicator, or of the other group
 	me     int       // this rank among them; -1: it is of the other group
 	tag    int
 	reqs   []mpi.Request
-	finish func() // what is done when all messages are there; nil: nothing
+	finish func() // called when all messages have arrived; nil: nothing
 	done   bool
 	status *mpi.Status // nil: it has none
 }
@@ -78,7 +77,7 @@ const (
 	rootBeside = procNull
 )
 
-// root fails if a root is none of the ranks. It is this one if here says so, and has nothing to do with this one if neither
+// root fails if the root is not one of the ranks. It is this one if here says so, and has nothing to do with this one if neither
 // does there.
 func (p *pending) root(n uintptr) (root int, here, there bool) {
 	root = int(n)
@@ -192,7 +191,7 @@ func (p *pending) fromAll(placed bool, part func(i int) mpi.Buffer) {
 	}
 }
 
-// toAll sends likewise.
+// toAll sends a part to each rank in the same way.
 func (p *pending) toAll(placed bool, part func(i int) mpi.Buffer) {
 	for i := range p.ranks {
 		if !placed || i != p.me {
@@ -239,7 +238,7 @@ func iallgatherv(r *rank, a args) {
 	p.under(a[8])
 }
 
-// gatherAll receives a part from each rank, and sends to each what this one gives.
+// gatherAll receives a part from each rank and sends this rank's part to each.
 func (p *pending) gatherAll(placed bool, a args, part func(i int) mpi.Buffer) {
 	p.fromAll(placed, part)
 	var mine mpi.Buffer
@@ -489,7 +488,8 @@ func (r *rank) waitOne(at uintptr) mpi.Status {
 	return s
 }
 
-// sweep completes what can be of a list: at most so many, each told to found. It returns how many there were to wait for.
+// sweep completes at most so many requests of a list, as far as they are ready, and calls found for each. It returns how many
+// requests were active.
 func (r *rank) sweep(count, at uintptr, most int, found func(i int, s mpi.Status)) (open int) {
 	for i := range int(count) {
 		s, there, done := r.finished(at + uintptr(i*pointer))

@@ -332,7 +332,7 @@ func some(waits bool, f func(q []mpi.Request, index []int, st []mpi.Status) int)
 func attach(r *rank, a args) {
 	n := int(a[1])
 	if n < 0 {
-		r.fail(mpi.ErrArg, "a buffer of %d bytes", n)
+		r.fail(mpi.ErrArg, "the buffer has %d bytes: a size is not negative", n)
 	}
 	r.world.AttachBuffer(slice[byte](a[0], n))
 	r.attached = a[0]

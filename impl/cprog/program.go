@@ -33,7 +33,7 @@ import (
 	"github.com/loggp/loggp/impl/mpi"
 )
 
-// program is what the ranks of a run share.
+// program is the state that the ranks of a run share.
 type program struct {
 	image []byte // the file
 	lines lines  // of its source
@@ -225,7 +225,7 @@ func mappings() (n int, err error) {
 	}
 }
 
-// write writes what a rank has written.
+// write writes output of a rank.
 func (p *Program) write(fd int, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -236,7 +236,7 @@ func (p *Program) write(fd int, text []byte) {
 	if w == nil {
 		w = io.Discard
 	}
-	w.Write(text) // what cannot be written is lost, as with other programs
+	w.Write(text) // errors are ignored, as programs do
 }
 
 // watch ends a rank that runs for longer than the limit without a call, and whatever runs when the context is done.

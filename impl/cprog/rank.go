@@ -32,7 +32,7 @@ type rank struct {
 	attempt func() // carries it out
 
 	initialized, finalized bool
-	lines                  [3]bytes.Buffer // what it has written of a line, by file descriptor
+	lines                  [3]bytes.Buffer // incomplete lines of output, by file descriptor
 
 	handles
 }
@@ -42,7 +42,7 @@ type call struct {
 	number  int
 	args    args
 	from    uintptr   // where the program calls it
-	comm    *mpi.Comm // whose handler gets its errors
+	comm    *mpi.Comm // its error handler gets the errors of the call
 	result  int64
 	real    float64
 	pending bool  // the error that it makes is told by statuses
@@ -147,7 +147,7 @@ func (r *rank) serve() {
 	r.now = before
 }
 
-// handle is what may fail of it.
+// handle is the part of serve that may fail.
 func (r *rank) handle() {
 	defer r.located()
 	if !r.initialized || r.finalized {
@@ -171,7 +171,7 @@ func (r *rank) located() {
 		panic(e)
 	case runtime.Error:
 		if fault, ok := e.(interface{ Addr() uintptr }); ok {
-			panic(r.wrong(mpi.ErrBuffer, "there is no memory at address %#x, or it may not be used so", fault.Addr()))
+			panic(r.wrong(mpi.ErrBuffer, "the memory of the buffer at address %#x cannot be accessed", fault.Addr()))
 		}
 		panic(e)
 	default:
@@ -203,14 +203,14 @@ func (r *rank) checkPhase() {
 		switch {
 		case !f.MPI():
 		case r.finalized:
-			r.fail(mpi.ErrOther, "MPI_Finalize was called before")
+			r.fail(mpi.ErrOther, "it is called after MPI_Finalize")
 		default:
-			r.fail(mpi.ErrOther, "MPI_Init was not called before")
+			r.fail(mpi.ErrOther, "it is called before MPI_Init")
 		}
 	}
 }
 
-// callback runs a function of the program's on its stack, and returns what that returns.
+// callback runs a function of the program on the program's stack and returns its result.
 func (r *rank) callback(f uintptr, a ...uintptr) int {
 	h := &r.h.r
 	*(*uintptr)(unsafe.Pointer(&h.callback)) = f
@@ -231,7 +231,7 @@ func (r *rank) callback(f uintptr, a ...uintptr) int {
 	}
 }
 
-// flush writes what the program has written, line by line.
+// flush writes the program's output line by line.
 func (r *rank) flush(all bool) {
 	b := unsafe.Slice((*byte)(unsafe.Pointer(r.h.out)), int(r.h.out_length))
 	for len(b) > 0 {
@@ -264,7 +264,7 @@ func (r *rank) flush(all bool) {
 	}
 }
 
-// ExitError is the error of a rank whose program has not ended well.
+// ExitError is the error of a rank whose program has failed.
 type ExitError struct {
 	Rank int
 	Text string
@@ -303,12 +303,12 @@ func (r *rank) died() error {
 	if h.event == C.LOGGP_SIGNAL {
 		switch s := syscall.Signal(h.signal); s {
 		case 0:
-			what = fmt.Sprintf("its stack of %d KiB is full: give it more by --stack", r.p.Stack>>10)
+			what = fmt.Sprintf("stack overflow: the stack has %d KiB; --stack makes it larger", r.p.Stack>>10)
 		case syscall.SIGXCPU:
 			if r.p.Context != nil && r.p.Context.Err() != nil {
 				return context.Cause(r.p.Context)
 			}
-			what = fmt.Sprintf("it computed for %v without a call of MPI, which is the limit", r.p.Limit)
+			what = fmt.Sprintf("it computed for %v without a call of MPI, longer than --limit allows", r.p.Limit)
 		case syscall.SIGSEGV, syscall.SIGBUS:
 			what = fmt.Sprintf("signal: %v, at address %#x", s, uintptr(h.address))
 		default:

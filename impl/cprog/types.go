@@ -87,7 +87,7 @@ func (r *rank) op(h, datatype uintptr) *mpi.Op {
 	if o := r.ops.get(kindOp, h); o != nil {
 		return *o
 	}
-	r.fail(mpi.ErrOp, "the operation is MPI_OP_NULL, or was freed, or is none")
+	r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
 	return nil
 }
 
@@ -108,10 +108,10 @@ func opCreate(r *rank, a args) {
 func opFree(r *rank, a args) {
 	h := *ptr[uintptr](a[0])
 	if basicOps[h] != nil {
-		r.fail(mpi.ErrOp, "an operation of the library cannot be freed")
+		r.fail(mpi.ErrOp, "a predefined operation cannot be freed")
 	}
 	if r.ops.get(kindOp, h) == nil {
-		r.fail(mpi.ErrOp, "the operation is MPI_OP_NULL, or was freed, or is none")
+		r.fail(mpi.ErrOp, "invalid operation: it is MPI_OP_NULL, or was freed")
 	}
 	r.ops.remove(h)
 	set(a[0], uintptr(opNull))
@@ -209,7 +209,7 @@ func typeSubarray(r *rank, a args) {
 	arguments := slices.Concat([]int{n}, sizes, parts, starts, scalars(a[4]))
 	switch {
 	case n < 1:
-		r.fail(mpi.ErrArg, "an array of %d dimensions", n)
+		r.fail(mpi.ErrArg, "the array has %d dimensions", n)
 	case int(a[4]) == orderFortran:
 		slices.Reverse(sizes)
 		slices.Reverse(parts)
@@ -385,15 +385,15 @@ func typeDarray(r *rank, a args) {
 	rank, ranks := int(a[1]), 1
 	for _, g := range grid {
 		if g < 1 {
-			r.fail(mpi.ErrArg, "a grid with %d ranks in a dimension", g)
+			r.fail(mpi.ErrArg, "the grid has %d ranks in one dimension", g)
 		}
 		ranks *= g
 	}
 	switch {
 	case n < 1:
-		r.fail(mpi.ErrArg, "an array of %d dimensions", n)
+		r.fail(mpi.ErrArg, "the array has %d dimensions", n)
 	case ranks != int(a[0]):
-		r.fail(mpi.ErrArg, "a grid of %d ranks for %d", ranks, int(a[0]))
+		r.fail(mpi.ErrArg, "the grid has %d ranks, and the job %d", ranks, int(a[0]))
 	case rank < 0 || rank >= ranks:
 		r.fail(mpi.ErrArg, "rank %d is not in a grid of %d", rank, ranks)
 	case order != orderC && order != orderFortran:
@@ -450,7 +450,7 @@ func (r *rank) share(dimension, n, kind, block, ranks, at int) (lengths, starts 
 			block = 1
 		}
 	default:
-		r.fail(mpi.ErrArg, "dimension %d: %d is no distribution", dimension, kind)
+		r.fail(mpi.ErrArg, "dimension %d: %d is not a distribution", dimension, kind)
 	}
 	if block < 1 {
 		r.fail(mpi.ErrArg, "dimension %d: blocks of %d elements", dimension, block)
@@ -471,7 +471,7 @@ func typeMatchSize(r *rank, a args) {
 	sizes, size := classes[int(a[0])], int(a[1])
 	switch {
 	case sizes == nil:
-		r.fail(mpi.ErrArg, "%d is no class of datatypes", int(a[0]))
+		r.fail(mpi.ErrArg, "%d is not a class of datatypes", int(a[0]))
 	case sizes[size] == 0:
 		r.fail(mpi.ErrArg, "no datatype of the class has %d bytes", size)
 	}
