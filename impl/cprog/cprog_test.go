@@ -348,8 +348,11 @@ func TestCPlusPlus(t *testing.T) {
 	dir := t.TempDir()
 	source, path := filepath.Join(dir, "x.cpp"), filepath.Join(dir, "x")
 	text := `#include <mpi.h>
+#include <chrono>
 #include <cstdio>
+#include <iostream>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 static std::vector<int> own(3, 7);
 template <class T> struct Shared { static int uses; };
@@ -366,6 +369,9 @@ int main(int argc, char **argv) {
 		own[1] = rank;
 	}
 	printf("%d of %d\n", own[1] * Shared<int>::uses, rank);
+	auto begin = std::chrono::steady_clock::now();
+	std::this_thread::sleep_for(std::chrono::hours(1));
+	std::cout << "after " << std::chrono::duration_cast<std::chrono::hours>(std::chrono::steady_clock::now() - begin).count() << " hour\n";
 	MPI_Finalize();
 }
 `
@@ -374,8 +380,10 @@ int main(int argc, char **argv) {
 	}
 	compile(t, source, path)
 	w, o := emulated(t, simple, 2)
-	out, err := run(t, w, o, &Program{Path: path})
-	if err != nil || !strings.Contains(out, "7 of 0\n") || !strings.Contains(out, "1 of 1\n") {
+	out, err := run(t, w, o, &Program{Path: path, Tag: true})
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	slices.Sort(lines)
+	if want := []string{"[0] 7 of 0", "[0] after 1 hour", "[1] 1 of 1", "[1] after 1 hour"}; err != nil || !slices.Equal(lines, want) {
 		t.Errorf("%v: %q", err, out)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,7 +62,7 @@ func (p *Program) main() (func(*mpi.Comm) error, error) {
 	if p.image, err = os.ReadFile(p.Path); err != nil {
 		return nil, err
 	}
-	if err := checkImage(p.Path); err != nil {
+	if p.image, err = loadable(p.Path, p.image); err != nil {
 		return nil, err
 	}
 	if p.Stack == 0 {
@@ -91,24 +92,25 @@ func (p *Program) close() {
 	}
 }
 
-// checkImage returns an error if a file is no program of loggp cc.
-func checkImage(path string) error {
+// loadable returns the part of a program's file that ranks load, without symbols and debug information, which follow it. It
+// is an error if the file is not a program of loggp cc.
+func loadable(path string, image []byte) ([]byte, error) {
 	advice := fmt.Errorf("%s is not a program for loggp run: compile it with 'loggp cc'", path)
-	f, err := elf.Open(path)
-	if err != nil {
-		return advice
-	}
-	defer f.Close()
-	symbols, err := f.DynamicSymbols()
+	f, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil || f.Type != elf.ET_DYN {
-		return advice
+		return nil, advice
 	}
-	for _, s := range symbols {
-		if s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF {
-			return nil
+	symbols, err := f.DynamicSymbols()
+	if err != nil || !slices.ContainsFunc(symbols, func(s elf.Symbol) bool { return s.Name == "loggp_start" && s.Section != elf.SHN_UNDEF }) {
+		return nil, advice
+	}
+	var end uint64
+	for _, s := range f.Progs {
+		if s.Type == elf.PT_LOAD {
+			end = max(end, s.Off+s.Filesz)
 		}
 	}
-	return advice
+	return image[:min(end, uint64(len(image)))], nil
 }
 
 // rank is the program of a rank.

@@ -285,10 +285,23 @@ func (c *Compiler) LinkOptions() []string {
 	for _, name := range objects {
 		options = append(options, filepath.Join(c.dir, name+".o"))
 	}
+	if c.linksStandardLibrary() {
+		options = append(options, "-static-libstdc++")
+	}
 	if c.fortran {
 		options = append(options, filepath.Join(c.dir, "fortran.o"), filepath.Join(c.dir, "error.o"), "-static-libgfortran")
 	}
 	return options
+}
+
+// linksStandardLibrary reports whether the compiler is one of C++ whose library is there to be linked statically. Ranks have
+// copies of it then, with streams of their own and virtual clocks.
+func (c *Compiler) linksStandardLibrary() bool {
+	if !slices.ContainsFunc(c.command, func(a string) bool { return strings.Contains(filepath.Base(a), "++") }) {
+		return false
+	}
+	path, err := call(context.Background(), slices.Concat(c.command, []string{"-print-file-name=libstdc++.a"})).Output()
+	return err == nil && filepath.IsAbs(strings.TrimSpace(string(path)))
 }
 
 // inputs reports whether there is something to compile among the arguments.

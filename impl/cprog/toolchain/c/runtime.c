@@ -71,14 +71,10 @@ __attribute__((visibility("hidden"))) FILE *stdin;
 __attribute__((visibility("hidden"))) FILE *stdout;
 __attribute__((visibility("hidden"))) FILE *stderr;
 
-__attribute__((constructor(101))) static void usual_streams(void) {
-	stdin = *(FILE **)dlsym(RTLD_DEFAULT, "stdin");
-	stdout = *(FILE **)dlsym(RTLD_DEFAULT, "stdout");
-	stderr = *(FILE **)dlsym(RTLD_DEFAULT, "stderr");
-}
-
 static ssize_t write_out(void *cookie, const char *b, size_t n) {
-	self->output(self, (int)(intptr_t)cookie, b, n);
+	int fd = (intptr_t)cookie;
+	if (!self) return syscall(SYS_write, fd, b, n);
+	self->output(self, fd, b, n);
 	return n;
 }
 
@@ -86,6 +82,15 @@ static FILE *stream(int fd) {
 	FILE *f = fopencookie((void *)(intptr_t)fd, "w", (cookie_io_functions_t){.write = write_out});
 	if (f) setvbuf(f, NULL, fd == 1 ? _IOLBF : _IONBF, 0);
 	return f;
+}
+
+/* Before all other constructors: std::cout keeps the stream that there is when it is constructed. */
+static FILE *out, *err;
+
+__attribute__((constructor(60))) static void open_streams(void) {
+	stdin = *(FILE **)dlsym(RTLD_DEFAULT, "stdin");
+	stdout = out = stream(1);
+	stderr = err = stream(2);
 }
 
 OURS ssize_t write(int fd, const void *b, size_t n) {
@@ -166,6 +171,7 @@ OURS void exit(int status) {
 	while (at_exits > 0) at_exit[--at_exits]();
 	if (loggp_fortran_end) loggp_fortran_end(status != 0);
 	fflush_unlocked(stdout);
+	fflush_unlocked(out);
 	if (!self) REAL(exit)(status);
 	_exit(status);
 }
@@ -342,8 +348,6 @@ OURS int getopt_long_only(int argc, char *const *argv, const char *shorts, const
 EXPORTED int64_t loggp_attach(struct loggp_rank *r) {
 	if (r->version != LOGGP_VERSION) return 1;
 	self = r;
-	stdout = stream(1);
-	stderr = stream(2);
 	if (!r->stdin_is_open) stdin = fopen("/dev/null", "r");
 	if (loggp_fortran_begin) loggp_fortran_begin(r);
 	return stdin && stdout && stderr ? 0 : -1;
@@ -379,7 +383,11 @@ static void constructors(int argc, char **argv, char **env) {
 	for (ElfW(Addr) f = base + first; f < base + first + bytes; f += sizeof f) (*(void (**)(int, char **, char **))f)(argc, argv, env);
 }
 
-static int alone(int argc, char **argv, char **env) { exit(main(argc, argv, env)); }
+static int alone(int argc, char **argv, char **env) {
+	stdout = *(FILE **)dlsym(RTLD_DEFAULT, "stdout");
+	stderr = *(FILE **)dlsym(RTLD_DEFAULT, "stderr");
+	exit(main(argc, argv, env));
+}
 
 extern int __libc_start_main(int (*)(int, char **, char **), int, char **, void (*)(int, char **, char **), void (*)(void), void (*)(void), void *);
 
