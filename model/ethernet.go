@@ -107,6 +107,7 @@ type MBCF struct {
 	Call       Channel   // the system call that sends a packet, with a copy of its data
 	Input      Channel   // the interrupt by which a packet comes, with a copy of its data
 	Ack        unit.Time // the interrupt by which an acknowledgement comes
+	Trap       unit.Time // part of Input and Ack: the way into the interrupt and out of it, which a frame does not take that comes during another
 	Output     Channel   // sending a packet from an interrupt, with a copy of its data
 	Dequeue    unit.Time // the system call that takes an entry out of a queue, without the copy of its data
 	Upcall     unit.Time // from an interrupt into a handler of the task, and back

@@ -168,6 +168,10 @@ type Queue interface {
 	// comes. The entry is read-only and stays until Drop removes it and frees its room.
 	First(k Key) *Packet
 	Drop(k Key)
+
+	// Refusing reports whether the rank's own queue k has refused an entry of a writer, and taken none
+	// with Retry since. A refusal is an event of Watch.
+	Refusing(k Key) bool
 }
 
 // Signal runs a handler at another rank, even if that rank computes or waits.

@@ -72,8 +72,8 @@ func (r *Rank) Buffer(o *Op) *Op {
 }
 
 // Continue lets a send of the program end before it is known that its message has arrived: it
-// returns a send of the same data that goes on in its place, and whose data Own copies when the
-// first of it has left.
+// returns a send of the same data that goes on in its place, and whose data Own keeps when it has left
+// for the first time.
 func (r *Rank) Continue(o *Op) *Op {
 	x := r.NewOp()
 	x.SetSend(o.Mode, o.Buf, o.Sign, int(o.Peer), o.Context, int(o.Tag))
@@ -82,10 +82,11 @@ func (r *Rank) Continue(o *Op) *Op {
 	return x
 }
 
-// Own copies the data of such a send into memory of the rank.
+// Own keeps the data of such a send in memory of the rank. That costs no time: the system below has
+// copied the data in the calls that sent it, and sends it again from there.
 func (r *Rank) Own(o *Op) {
 	b := r.Room(len(o.Buf))
-	r.Copy(b, o.Buf)
+	copy(b, o.Buf)
 	o.Buf, o.gathered = b, true
 }
 

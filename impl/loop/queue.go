@@ -55,9 +55,8 @@ func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlag
 // append lets an entry take effect.
 func (q queue) append(to *port, k device.Key, entry *buffer, flags device.EnqueueFlags, done device.Head, unlucky bool) {
 	taken := to.rings.append(k, entry, flags&device.Retry != 0, unlucky)
-	if taken {
-		to.inbox.event(q.job)
-	} else {
+	to.inbox.event(q.job)
+	if !taken {
 		q.buffers.free(entry)
 	}
 	if !taken || flags&device.Quiet == 0 {
@@ -95,6 +94,15 @@ func (q queue) First(k device.Key) (first *device.Packet) {
 		runtime.Gosched() // as Load does
 	}
 	return first
+}
+
+func (q queue) Refusing(k device.Key) (refusing bool) {
+	q.own(k, func(x *ring) {
+		for _, r := range x.refusing {
+			refusing = refusing || r
+		}
+	})
+	return refusing
 }
 
 func (q queue) Drop(k device.Key) {

@@ -40,8 +40,8 @@ func (e *Engine) Cancel(x *engine.Op) {
 		e.unpost(o)
 	case o.Receive:
 		o.cancel = e.cancels
-		e.ask(&head{kind: kindVoid, serial: o.serial, other: p.accepted, from: o.ID(), to: o.cancel}, o)
-	case o.Peer == e.self:
+		e.ask(head{kind: kindVoid, serial: o.serial, other: p.accepted, from: o.ID(), to: o.cancel}, o)
+	case o.Peer == e.self && !e.ownQueue:
 		e.discardOwn(o)
 	case slices.Contains(p.out, o):
 		p.out = slices.Delete(p.out, slices.Index(p.out, o), slices.Index(p.out, o)+1)
@@ -57,12 +57,18 @@ func (e *Engine) Cancel(x *engine.Op) {
 
 // recall asks the receiver of a message in the FIFO to discard it.
 func (e *Engine) recall(s *op) {
-	e.ask(&head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancel}, s)
+	e.ask(head{kind: kindRecall, tag: s.Tag, context: s.Context, serial: s.serial, from: s.ID(), to: s.cancel}, s)
 }
 
-// ask tells another rank of a cancel, and the world that its end is of interest.
-func (e *Engine) ask(h *head, o *op) {
-	e.fabric.tell(int(o.Peer), h)
+// ask tells another rank of a cancel, and the world that its end is of interest. A cancel of a message
+// from the rank to itself is decided at once.
+func (e *Engine) ask(h head, o *op) {
+	e.asked = h
+	if o.Peer == e.self {
+		e.told(e.self, &e.asked)
+		return
+	}
+	e.fabric.tell(int(o.Peer), &e.asked)
 	e.port.NotifyExit(int(o.Peer), (&head{kind: kindExit}).words())
 }
 
@@ -125,6 +131,10 @@ func (e *Engine) discardRequest(p *peer, h *head) bool {
 }
 
 func (e *Engine) answer(dst int32, h *head, found bool) {
+	if dst == e.self {
+		e.decided(&head{from: h.from, to: h.to, found: found})
+		return
+	}
 	e.port.Send(int(dst), &device.Packet{Head: (&head{kind: kindAnswer, from: h.from, to: h.to, found: found}).words()})
 }
 

@@ -36,7 +36,12 @@ func (w *workstations) posted(bytes int) unit.Time {
 		leaves = max(at+w.Propagation+w.Switches.Latency, second)
 		at = leaves + w.frame(bytes)
 		second = at + w.Rate.Time(w.Gap)
-		busy = max(busy, at+w.Propagation) + m.Input.Time(bytes)
+		at += w.Propagation
+		cost := m.Input.Time(bytes)
+		if at < busy {
+			cost -= m.Trap
+		}
+		busy = max(busy, at) + cost
 	}
 	if bytes > 0 {
 		packet(bytes)
@@ -48,8 +53,8 @@ func (w *workstations) posted(bytes int) unit.Time {
 // sent is a receive whose message is in the FIFO.
 func (w *workstations) sent(bytes int) unit.Time {
 	t := w.software[model.MBCFReceive] + w.MBCF.Dequeue + w.Copy.Time(headerLen) + w.software[model.MBCFHandle]
-	if bytes > 0 {
-		t += w.Copy.Time(bytes)
+	if bytes > 0 { // which are dequeued by a call of their own
+		t += w.MBCF.Dequeue + w.Copy.Time(bytes)
 	}
 	return t
 }

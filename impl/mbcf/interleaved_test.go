@@ -205,8 +205,8 @@ func (q turnQueue) Enqueue(dst int, k device.Key, b []byte, flags device.Enqueue
 		if !r.refusing {
 			r.used += n
 			r.entries = append(r.entries, x)
-			to.events++
 		}
+		to.events++
 		if r.refusing || flags&device.Quiet == 0 {
 			q.take(&device.Packet{Src: q.rank, Head: done, Refused: r.refusing})
 		}
@@ -220,6 +220,8 @@ func (q turnQueue) First(k device.Key) *device.Packet {
 	}
 	return nil
 }
+
+func (q turnQueue) Refusing(k device.Key) bool { return q.rings[k].refusing }
 
 func (q turnQueue) Drop(k device.Key) {
 	r := q.rings[k]

@@ -57,8 +57,9 @@ type fabric interface {
 	// progress takes in one thing that has happened, or with block waits for one.
 	progress(block bool) bool
 
-	// drain takes in the messages that have come, until receive o is complete or bound to one.
-	drain(o *op)
+	// drain takes in the messages that have come from a rank, or from any, until receive o is complete
+	// or bound to one.
+	drain(src int32, o *op)
 
 	// forget ends the remote use of a receive that is complete.
 	forget(o *op)
@@ -170,6 +171,9 @@ type Engine struct {
 	size   sizes
 	self   int32
 
+	ownQueue bool // messages to the rank itself go like others, by FIFOs of its own
+	probing  bool // messages without a receive are of interest
+
 	posted  match.Queue[*op]      // receives without a message
 	arrived match.Queue[*message] // messages without a receive: "unexpected" in the thesis
 	wilds   list                  // receives from any source among the posted ones
@@ -184,6 +188,7 @@ type Engine struct {
 	spare   *message
 	cancels uint32
 	packet  device.Packet
+	asked   head // of the cancel that was asked for last
 	counts  [numCounts]int64
 	skip    rule
 }
@@ -251,6 +256,7 @@ func (e *Engine) Setup(r *engine.Rank) {
 	e.rank, e.port, e.self = r, r.Port(), int32(r.Port().Rank())
 	e.peers = map[int32]*peer{}
 	if p := e.port; p.Memory() != nil && p.Queue() != nil && p.Watch() != nil && p.Signal() != nil {
+		e.ownQueue = true
 		e.fabric = newRemote(e)
 	} else {
 		e.fabric = newPackets(e)
@@ -304,6 +310,8 @@ func (e *Engine) Direct() engine.Direct { return nil }
 func (e *Engine) Probe(src int, context uint32, tag int, block bool) (engine.Status, bool) {
 	e.fabric.enter()
 	defer e.fabric.leave()
+	e.probing = true
+	defer func() { e.probing = false }()
 	x := match.Envelope{Context: context, Source: int32(src), Tag: int32(tag)}
 	for {
 		for i := 0; i < engine.Look && e.fabric.progress(false); i++ {

@@ -39,7 +39,7 @@ type target struct {
 	key   device.Key // that of the buffer
 	block device.Key // that of the completion record, at an offset, with a token that tells the use
 	off   int
-	token uint64
+	token uint32
 }
 
 func newPackets(e *Engine) *packets {
@@ -147,7 +147,7 @@ func (f *packets) progress(block bool) bool {
 	return true
 }
 
-func (f *packets) drain(o *op) {
+func (f *packets) drain(_ int32, o *op) {
 	for i := 0; i < engine.Look && o.list != nil && f.one(false); i++ {
 	}
 }

@@ -46,7 +46,11 @@ func (e *Engine) receive(o *op) {
 		return
 	}
 	e.pend(o)
-	e.fabric.drain(o) // step 2
+	from := o.Peer
+	if e.skip&everySerial != 0 {
+		from = engine.Any
+	}
+	e.fabric.drain(from, o) // step 2
 	posted := o.list == nil || e.skip&everySerial != 0 && len(e.dirty) > 0
 	for _, p := range e.dirty {
 		posted = posted || p.rank == o.Peer
@@ -84,7 +88,7 @@ func (e *Engine) bind(o *op) {
 // source is not posted, but uses a serial, so that none behind it is valid before the sender's
 // next message by the FIFO.
 func (e *Engine) post(o *op) {
-	if o.Peer == engine.Any || o.Peer == e.self || e.size.requests == 0 {
+	if o.Peer == engine.Any || o.Peer == e.self && !e.ownQueue || e.size.requests == 0 {
 		return
 	}
 	p := e.peer(o.Peer)

@@ -3,6 +3,7 @@ package mbcf
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/loggp/loggp/impl/device"
@@ -13,7 +14,7 @@ import (
 // remote is the fabric for ports with remote memory, queues and signals: what MPI/MBCF has.
 //
 // The FIFOs are queues in the memory of those who take entries out, one for each peer. A message is
-// as many entries as it needs; all but the last are sent with Quiet, so that a series has one
+// an entry for its header, and as many as its data needs; all but the last are sent with Quiet, so that a series has one
 // completion if all are taken. If one is refused, so are those behind it, and the sender tries that
 // one again until it is taken, in whatever call it is. A remote write is two puts: the data, and a
 // completion record behind it, which the receiver polls.
@@ -28,9 +29,10 @@ type remote struct {
 	taken    int // longest put whose data the port takes at once; 0: too short to be of use
 	records  []device.Key
 	signals  device.Key // of the word that each other rank counts its signals in barriers in
-	token    uint64
+	token    uint32
 	refusals []*peer // whose FIFOs have refused a message
 	quiet    uint64  // events after which nothing was found
+	wide     bool    // and in which all FIFOs were looked at
 	looked   bool    // quiet is valid
 	handled  bool    // a handler has run
 	depth    int     // of enter
@@ -63,18 +65,19 @@ type fabricOp struct {
 	to      uint32 // receive that a remote write is for
 	exposed bool   // the buffer of the receive, as key
 	key     device.Key
-	token   uint64 // of the request that is out
+	token   uint32 // of the request that is out
 	puts    int    // that have not ended
 	record  [recordLen]byte
 	header  head
 	kept    bool // it goes on in the place of one that has ended
 }
 
+// Bytes of what MPI/MBCF adds to data. A word has four, as on the workstations, and a key eight.
 const (
-	headerLen  = 8 * device.HeadWords
-	requestLen = headerLen + 4*8
-	recordLen  = 3 * 8
-	chunk      = 64 // completion records that are exposed at a time
+	headerLen  = 8 * 4     // of a message
+	requestLen = 7*4 + 2*8 // with the keys of the buffer and of the completion record
+	recordLen  = 4 * 4     // loaded as two words of eight
+	chunk      = 64        // completion records that are exposed at a time
 )
 
 func newRemote(e *Engine) *remote {
@@ -90,12 +93,13 @@ func newRemote(e *Engine) *remote {
 	n := e.port.Size()
 	f.signals = f.memory.Expose(make([]byte, 8*n))
 	for r := range n {
-		if r == int(e.self) {
-			continue
-		}
 		p := e.peer(int32(r))
 		p.messages = f.queue.Create(e.size.fifo)
 		p.requests = f.queue.Create(e.size.requests * (requestLen + device.EntryOverhead))
+		if r == int(e.self) {
+			p.toMessages, p.toRequests = p.messages, p.requests
+			continue
+		}
 		b := f.entry[:0]
 		for _, k := range []device.Key{p.messages, p.requests, f.signals} {
 			b = binary.LittleEndian.AppendUint64(b, uint64(k))
@@ -131,19 +135,16 @@ func (f *remote) leave() {
 
 func (f *remote) tell(dst int, h *head) { f.signal.Raise(dst, h.words()) }
 
-// pack writes a head.
-func pack(b []byte, h *head) {
-	for i, w := range h.words() {
-		binary.LittleEndian.PutUint64(b[8*i:], w)
+// packHeader writes the header of a message.
+func packHeader(b []byte, h *head) {
+	for i, w := range [headerLen / 4]uint32{uint32(h.mode), uint32(h.tag), h.context, uint32(h.sign), h.serial, h.other, h.from, uint32(h.size)} {
+		binary.LittleEndian.PutUint32(b[4*i:], w)
 	}
 }
 
-func unpack(b []byte) head {
-	var w device.Head
-	for i := range w {
-		w[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return headOf(&w)
+func unpackHeader(b []byte) head {
+	w := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+	return head{kind: kindMessage, mode: model.Mode(w(0)), tag: int32(w(1)), context: w(2), sign: engine.Signature(w(3)), serial: w(4), other: w(5), from: w(6), size: int(w(7))}
 }
 
 func (f *remote) request(p *peer) *request {
@@ -155,10 +156,10 @@ func (f *remote) request(p *peer) *request {
 		return nil
 	}
 	f.e.port.Copy(f.entry, q.Data)
-	h, more := unpack(f.entry), f.entry[headerLen:]
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(more[8*i:]) }
-	f.asked = request{context: h.context, tag: h.tag, size: h.size, serial: h.serial, accepted: h.other,
-		target: target{key: device.Key(word(0)), block: device.Key(word(1)), off: int(word(2)), token: word(3)}}
+	w := func(i int) uint32 { return binary.LittleEndian.Uint32(f.entry[4*i:]) }
+	key := func(i int) device.Key { return device.Key(binary.LittleEndian.Uint64(f.entry[7*4+8*i:])) }
+	f.asked = request{context: w(0), tag: int32(w(1)), size: int(w(2)), serial: w(3), accepted: w(4),
+		target: target{key: key(0), block: key(1), off: int(w(5)), token: w(6)}}
 	f.queue.Drop(p.requests)
 	return &f.asked
 }
@@ -171,10 +172,11 @@ func (f *remote) post(p *peer, o *op, h head) {
 	o.token = f.token
 	block, off := f.slot(o.ID())
 	b := f.entry[:requestLen]
-	pack(b, &h)
-	for i, w := range [4]uint64{uint64(o.key), uint64(block), uint64(off), o.token} {
-		binary.LittleEndian.PutUint64(b[headerLen+8*i:], w)
+	for i, w := range [...]uint32{h.context, uint32(h.tag), uint32(min(h.size, math.MaxUint32)), h.serial, h.other, uint32(off), o.token} {
+		binary.LittleEndian.PutUint32(b[4*i:], w)
 	}
+	binary.LittleEndian.PutUint64(b[7*4:], uint64(o.key))
+	binary.LittleEndian.PutUint64(b[7*4+8:], uint64(block))
 	f.queue.Enqueue(int(p.rank), p.toRequests, b, device.Retry|device.Quiet, (&head{kind: kindLost}).words())
 }
 
@@ -190,9 +192,8 @@ func (f *remote) slot(id uint32) (device.Key, int) {
 // write puts the data, and the record behind it. A send whose data the port has taken is complete.
 func (f *remote) write(p *peer, s *op, r *request) {
 	dst := int(p.rank)
-	binary.NativeEndian.PutUint64(s.record[:], r.token)
+	binary.NativeEndian.PutUint64(s.record[:], uint64(r.token)|uint64(s.Size)<<32)
 	binary.NativeEndian.PutUint64(s.record[8:], uint64(uint32(s.Tag))|uint64(s.Sign)<<32)
-	binary.NativeEndian.PutUint64(s.record[16:], uint64(s.Size))
 	if f.taken > 0 {
 		for at := 0; at < s.Size; at += f.taken {
 			f.memory.Put(dst, r.key, at, s.Buf[at:min(at+f.taken, s.Size)], device.NoCompletion)
@@ -218,11 +219,12 @@ func (f *remote) answers(p *peer) bool {
 		next := o.next
 		if o.live {
 			block, off := f.slot(o.ID())
-			if f.watch.Load(block, off) != o.token {
+			first := f.watch.Load(block, off)
+			if uint32(first) != o.token {
 				break
 			}
-			what, size := f.watch.Load(block, off+8), int(f.watch.Load(block, off+16))
-			f.e.answered(o, p.rank, int32(what), size, engine.Signature(what>>32))
+			what := f.watch.Load(block, off+8)
+			f.e.answered(o, p.rank, int32(what), int(first>>32), engine.Signature(what>>32))
 			any = true
 		}
 		o = next
@@ -230,8 +232,8 @@ func (f *remote) answers(p *peer) bool {
 	return any
 }
 
-// enqueue puts a message into the FIFO. Its send ends at once, if its copy finds room among those
-// that may have to be tried again, which are no more than the FIFO holds; a synchronous one does not.
+// enqueue puts a message into the FIFO. Its send ends at once, unless it is synchronous: the system has
+// taken the data, and sends it again if the FIFO refuses it. It keeps no more than the FIFO holds.
 func (f *remote) enqueue(p *peer, s *op) {
 	if f.taken == 0 || s.Mode == model.Synchronous || s.Detached() || p.refused != nil || p.window > 0 || p.kept+s.Size > f.e.size.fifo {
 		f.push(p, s)
@@ -263,7 +265,7 @@ func (f *remote) fill(p *peer) {
 
 // parts returns how many entries a message is.
 func (f *remote) parts(s *op) uint32 {
-	return 1 + uint32((max(s.Size-(f.limit-headerLen), 0)+f.limit-1)/f.limit)
+	return 1 + uint32((s.Size+f.limit-1)/f.limit)
 }
 
 // start starts the entries of a message, from one on, or as many as may be started at a time: else
@@ -290,11 +292,10 @@ func (f *remote) start(p *peer, s *op, from uint32) {
 func (f *remote) put(p *peer, s *op, part uint32, flags device.EnqueueFlags) {
 	var b []byte
 	if part == 0 {
-		b = f.entry[:headerLen+min(s.Size, f.limit-headerLen)]
-		pack(b, &s.header)
-		copy(b[headerLen:], s.Buf)
+		b = f.entry[:headerLen]
+		packHeader(b, &s.header)
 	} else {
-		at := f.limit - headerLen + int(part-1)*f.limit
+		at := int(part-1) * f.limit
 		b = s.Buf[at:min(at+f.limit, s.Size)]
 	}
 	done := head{kind: kindEntry, from: s.ID(), to: part, found: flags&device.Quiet == 0}
@@ -432,11 +433,11 @@ func (f *remote) progress(block bool) bool {
 			f.handled = false
 			return true
 		}
-		seen := f.watch.Events()
-		if (!f.looked || seen != f.quiet) && f.poll() {
+		seen, every := f.watch.Events(), f.every()
+		if (!f.looked || seen != f.quiet || every && !f.wide) && f.poll(every) {
 			return true
 		}
-		f.quiet, f.looked = seen, true
+		f.quiet, f.wide, f.looked = seen, every, true
 		if !block {
 			return false
 		}
@@ -449,9 +450,17 @@ func (f *remote) progress(block bool) bool {
 	}
 }
 
+// every reports whether messages of all ranks are taken in. If receives wait, but none for a sender, its
+// messages stay in their FIFO, unless that is full: so what collective operations send ahead needs no
+// temporary buffer.
+func (f *remote) every() bool {
+	e := f.e
+	return e.probing || e.wilds.head != nil || e.posted.Len() == 0 && !slices.ContainsFunc(e.all, (*peer).receiving)
+}
+
 // poll looks for a packet, a completion record and a message, and takes in the first thing that it
 // finds.
-func (f *remote) poll() bool {
+func (f *remote) poll(every bool) bool {
 	e := f.e
 	for q := e.port.Recv(false); q != nil; q = e.port.Recv(false) {
 		if f.packet(q) {
@@ -464,7 +473,7 @@ func (f *remote) poll() bool {
 		}
 	}
 	for _, p := range e.all {
-		if p.rank != e.self && f.take(p, nil) {
+		if (every || p.receives.head != nil || p.partial != nil || f.queue.Refusing(p.messages)) && f.take(p, nil) {
 			e.repost()
 			return true
 		}
@@ -499,46 +508,58 @@ func (f *remote) packet(q *device.Packet) bool {
 	return true
 }
 
-func (f *remote) drain(o *op) {
+// receiving reports whether a message comes in parts for a receive.
+func (p *peer) receiving() bool { return p.partial != nil && p.partial.to != nil }
+
+func (f *remote) drain(src int32, o *op) {
+	if src != engine.Any {
+		f.take(f.e.peer(src), o)
+		return
+	}
 	for _, p := range f.e.all {
-		if p.rank != f.e.self && o.list != nil {
+		if o.list != nil {
 			f.take(p, o)
 		}
 	}
 }
 
-// take takes messages from the FIFO of a rank until it is empty, or, if o is not nil, until o has
-// one.
+// take takes messages from the FIFO of a rank until it is empty, or until o, if it is not nil, has one,
+// or else any receive is complete.
 func (f *remote) take(p *peer, o *op) bool {
 	i := 0
-	for ; i < engine.Look && (o == nil || o.list != nil); i++ {
+	for done := false; i < engine.Look && !done; i++ {
 		q := f.queue.First(p.messages)
 		if q == nil {
 			break
 		}
-		f.part(p, q)
+		if done = f.part(p, q); o != nil {
+			done = o.list == nil
+		}
 	}
 	return i > 0
 }
 
-// part takes in one entry.
-func (f *remote) part(p *peer, q *device.Packet) {
+// part takes in one entry: a header, which says to which receive the data belongs, or data. It reports
+// whether that completes a receive.
+func (f *remote) part(p *peer, q *device.Packet) bool {
 	defer f.queue.Drop(p.messages)
-	b := q.Data
-	if p.partial == nil {
+	m := p.partial
+	if m == nil {
 		if f.e.skip&retire == 0 {
 			f.answers(p)
 		}
-		f.e.port.Copy(f.entry[:headerLen], b)
-		h := unpack(f.entry)
-		b = b[headerLen:]
-		f.e.accept(p, &h)
+		f.e.port.Copy(f.entry[:headerLen], q.Data)
+		h := unpackHeader(f.entry)
+		m = f.e.accept(p, &h)
+	} else {
+		f.e.add(m, q.Data)
 	}
-	m := p.partial
-	f.e.add(m, b)
-	if m.got == m.size {
-		f.e.taken(p, m)
+	if m.got < m.size {
+		return false
 	}
+	received := m.to != nil
+	f.e.taken(p, m)
+	return received
 }
 
 func (f *remote) forget(o *op) {

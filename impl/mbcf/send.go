@@ -29,7 +29,7 @@ func (e *Engine) Isend(o *engine.Op) {
 // start starts a send.
 func (e *Engine) start(s *op) {
 	e.renew(s)
-	if s.Peer == e.self {
+	if s.Peer == e.self && !e.ownQueue {
 		e.toSelf(s)
 		return
 	}
@@ -124,7 +124,7 @@ func (e *Engine) next(p *peer, s *op) head {
 	return head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, serial: p.sent, other: p.nextReq, from: s.ID(), size: s.Size}
 }
 
-// toSelf sends a message of a rank to itself.
+// toSelf sends a message of a rank to itself where there are no FIFOs for it.
 func (e *Engine) toSelf(s *op) {
 	h := head{kind: kindMessage, mode: s.Mode, tag: s.Tag, context: s.Context, sign: s.Sign, from: s.ID(), size: s.Size}
 	e.counts[queued]++

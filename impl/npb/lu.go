@@ -15,8 +15,11 @@ var lu = Benchmark{
 type luClass struct{ side, iterations int }
 
 // luRight is which part of the operations of an iteration is in the right-hand side. The rest is in
-// the two sweeps. Assumed.
-const luRight = 0.25
+// the two sweeps, of which luJacobian is done before the data from other ranks is needed. Assumed.
+const (
+	luRight    = 0.25
+	luJacobian = 0.5
+)
 
 // sweeper is a rank's part of the problem: columns of points on a rectangle of ranks.
 type sweeper struct {
@@ -48,9 +51,9 @@ func runLU(c *mpi.Comm, s Settings) (Result, error) {
 	y := &sweeper{c: c, s: s, nz: k.side}
 	y.place(k, rows, columns)
 	n := float64(k.side)
-	total := 1984.77*n*n*n - 10923.3*n*n + 27770.9*n - 144010 // operations of an iteration: lu.f90 of NPB 3.4
-	y.operations = total * float64(y.nx*y.ny) / (n * n)
-	y.faces() // for the right-hand side of the exact solution
+	total := 1984.77*n*n*n - 10923.3*n*n + 27770.9*n - 144010                   // operations of an iteration: lu.f90 of NPB 3.4
+	y.operations = total * float64(y.inner[0]*y.inner[1]) / ((n - 2) * (n - 2)) // the work is at the inner points
+	y.faces()                                                                   // for the right-hand side of the exact solution
 	y.iterate(1, false)
 	time := y.iterate(k.iterations, true)
 	y.integrate()
@@ -105,10 +108,12 @@ func (y *sweeper) iterate(iterations int, norms bool) unit.Time {
 // sweep solves plane after plane, from the corner of two neighbours to that of the others.
 func (y *sweeper) sweep(fromX, toX, fromY, toY int) {
 	x, z := 5*y.inner[1], 5*y.inner[0]
+	plane := y.operations * (1 - luRight) / 2 / float64(y.nz-2)
 	for range y.nz - 2 {
+		y.s.compute(y.c, int(plane*luJacobian))
 		mpi.Recv(y.c, y.in[:x], fromX, 0)
 		mpi.Recv(y.c, y.in[:z], fromY, 1)
-		y.s.compute(y.c, int(y.operations*(1-luRight)/2)/(y.nz-2))
+		y.s.compute(y.c, int(plane*(1-luJacobian)))
 		mpi.Send(y.c, y.out[:x], toX, 0)
 		mpi.Send(y.c, y.out[:z], toY, 1)
 	}

@@ -72,6 +72,8 @@ type multigrid struct {
 	down, up     []float64 // buffers of what is sent
 	fromUp, from []float64 // of what is received from the neighbours up and down
 	near, far    []float64 // partial sums along a row
+	any          bool      // receives are from any source
+	cleared      int       // numbers of a receive buffer, which is cleared before it is used
 }
 
 // runMG is the kernel of RNR-94-007, section 2.2.2. Class W is that of NPB 2.
@@ -153,7 +155,9 @@ func (y *multigrid) place(levels, log int) {
 		y.first[a] = me[a] * y.side / side[a]
 	}
 	y.v = newGrid(n)
+	y.any = !slices.ContainsFunc(y.levels, func(v level) bool { return v.idle || v.give != [3]bool{} || v.take != [3]bool{} })
 	most := 2 * slices.Max(n[:]) * slices.Max(n[:])
+	y.cleared = most
 	y.down, y.up, y.from, y.fromUp = make([]float64, most), make([]float64, most), make([]float64, most), make([]float64, most)
 	y.near, y.far = make([]float64, n[0]), make([]float64, n[0])
 }
@@ -436,8 +440,19 @@ func (g grid) unpack(b box, from []float64) {
 // Tags of messages to the neighbours down and up, by axis.
 func mgTag(axis, direction int) int { return 2*axis + direction }
 
+// source is where messages come from, by axis and direction. In NPB 2.3 that is any source, as the tag
+// tells the direction. If neighbours differ between levels that is not enough, so that they are named
+// then, as in NPB 3.
+func (y *multigrid) source(l *level, axis, direction int) int {
+	if y.any {
+		return mpi.AnySource
+	}
+	return l.neighbour[axis][direction]
+}
+
 // exchange fills the borders of a grid from the neighbours, axis after axis. A rank may be its own
-// neighbour; with one rank that takes no message.
+// neighbour; with one rank that takes no message. NPB clears the whole of both receive buffers before
+// that, and with one rank it copies the whole of both send buffers: each number is an operation.
 func (y *multigrid) exchange(l *level, g grid) {
 	if l.idle {
 		clear(g.v)
@@ -447,10 +462,15 @@ func (y *multigrid) exchange(l *level, g grid) {
 		n := g.n[a]
 		down, up := g.pack(g.face(a, 1, 2, false), y.down), g.pack(g.face(a, n-2, n-1, false), y.up)
 		fromUp, from := down, up
+		moved := 2*y.cleared + 2*(len(down)+len(up))
+		if y.c.Size() == 1 {
+			moved += 2 * y.cleared
+		}
+		y.s.compute(y.c, moved)
 		if y.c.Size() > 1 {
 			fromUp, from = y.fromUp[:len(down)], y.from[:len(up)]
-			x := mpi.Irecv(y.c, fromUp, l.neighbour[a][1], mgTag(a, 0))
-			z := mpi.Irecv(y.c, from, l.neighbour[a][0], mgTag(a, 1))
+			x := mpi.Irecv(y.c, fromUp, y.source(l, a, 1), mgTag(a, 0))
+			z := mpi.Irecv(y.c, from, y.source(l, a, 0), mgTag(a, 1))
 			mpi.Send(y.c, up, l.neighbour[a][1], mgTag(a, 1))
 			mpi.Send(y.c, down, l.neighbour[a][0], mgTag(a, 0))
 			x.Wait()

@@ -23,7 +23,7 @@ var sp = Benchmark{
 				}
 			}
 			return 22 * inner, 10 * inner
-		})
+		}, spProduct)
 	},
 }
 
@@ -39,18 +39,23 @@ var bt = Benchmark{
 		return runPartition(c, s, "npb-bt", k, 3478.8*n*n*n-17655.7*n*n+28023.7*n, func(y *partition, _, _ int) (int, int) {
 			layer := (y.side/y.width + 1) * (y.side/y.width + 1)
 			return 30 * layer, 5 * layer
-		})
+		}, 0)
 	},
 }
 
 // partitionClass is a class of SP or BT: points on a side, and iterations.
 type partitionClass struct{ side, iterations int }
 
-// Which part of the operations of an iteration is in the right-hand side (the rest is in the lines
-// of the three axes), and which part of those is in the elimination. Assumed.
+// Shares of the operations of an iteration. The right-hand side has partitionRight, and the lines of
+// the three axes have the rest. Of that the left-hand side, the elimination and the back substitution
+// have these shares. In SP half of the last is a product with a matrix in each point, which follows.
+// Assumed.
 const (
 	partitionRight = 0.25
-	partitionDown  = 0.8
+	partitionLeft  = 0.25
+	partitionDown  = 0.55
+	partitionUp    = 0.2
+	spProduct      = 0.1
 )
 
 // partition is a rank's part of the cube by multi-partitioning: the cube has width³ cells, and each
@@ -62,12 +67,13 @@ type partition struct {
 	side, width            int
 	cells                  [][3]int // of the rank, by the third axis
 	successor, predecessor [3]int
-	operations             float64                                           // of an iteration, of a point
+	operations             float64                                           // of an iteration
 	passed                 func(y *partition, cell, axis int) (down, up int) // how many numbers pass to the next cell of a line, and back
+	product                float64                                           // share of the operations of lines
 	out, in                [6][]float64
 }
 
-func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total float64, passed func(y *partition, cell, axis int) (down, up int)) (Result, error) {
+func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total float64, passed func(y *partition, cell, axis int) (down, up int), product float64) (Result, error) {
 	width := 1
 	for width*width < c.Size() {
 		width++
@@ -75,7 +81,7 @@ func runPartition(c *mpi.Comm, s Settings, name string, k partitionClass, total 
 	if width*width != c.Size() || k.side/width < 3 {
 		return Result{}, fmt.Errorf("%s of class %s runs on a square number of ranks, at most %d: not on %d", name, s.letter(), (k.side/3)*(k.side/3), c.Size())
 	}
-	y := &partition{c: c, s: s, side: k.side, width: width, operations: total / float64(k.side*k.side*k.side), passed: passed}
+	y := &partition{c: c, s: s, side: k.side, width: width, operations: total, passed: passed, product: product}
 	y.place()
 	y.step() // touches all data once, as NPB does before it measures
 	time := timed(c, func() {
@@ -129,16 +135,27 @@ func (y *partition) inner(cell, axis int) int {
 func (y *partition) step() {
 	y.faces()
 	for cell := range y.cells {
-		y.compute(cell, partitionRight)
+		y.compute(cell, none, partitionRight)
 	}
 	for axis := range 3 {
 		y.solve(axis)
 	}
 }
 
-// compute charges a share of an iteration's operations of a cell.
-func (y *partition) compute(cell int, share float64) {
-	y.s.compute(y.c, int(share*y.operations*float64(y.size(cell, 0)*y.size(cell, 1)*y.size(cell, 2))))
+// none in place of an axis means that lines are not solved.
+const none = -1
+
+// compute charges a cell's part of a share of an iteration's operations. The work is at the inner points
+// of the cube, and in the axis of lines also at their ends, so that cells at the border have less.
+func (y *partition) compute(cell, axis int, share float64) {
+	for a := range 3 {
+		mine, all := y.inner(cell, a), y.side-2
+		if a == axis {
+			mine, all = y.size(cell, a), y.side
+		}
+		share *= float64(mine) / float64(all)
+	}
+	y.s.compute(y.c, int(share*y.operations))
 }
 
 // faces exchanges two layers of points of all cells, in a message to each neighbour.
@@ -146,32 +163,43 @@ func (y *partition) faces() {
 	if y.width == 1 {
 		return
 	}
-	var requests [12]mpi.Request
+	var requests [12]mpi.Request // receives first, as in copy_faces.f
 	for axis := range 3 {
-		down, up := 0, 0
-		for cell, at := range y.cells {
-			face := 10
-			for a := range 3 {
-				if a != axis {
-					face *= y.size(cell, a)
-				}
-			}
-			if at[axis] < y.width-1 {
-				up += face
-			}
-			if at[axis] > 0 {
-				down += face
-			}
-		}
+		up, down := y.layers(axis)
 		requests[2*axis] = mpi.Irecv(y.c, y.in[2*axis][:up], y.successor[axis], 2*axis)
 		requests[2*axis+1] = mpi.Irecv(y.c, y.in[2*axis+1][:down], y.predecessor[axis], 2*axis+1)
+	}
+	for axis := range 3 {
+		up, down := y.layers(axis)
 		requests[6+2*axis] = mpi.Isend(y.c, y.out[2*axis][:up], y.successor[axis], 2*axis+1)
 		requests[6+2*axis+1] = mpi.Isend(y.c, y.out[2*axis+1][:down], y.predecessor[axis], 2*axis)
 	}
 	mpi.WaitAll(requests[:], nil)
 }
 
-// solve solves the lines of an axis: elimination from cell to cell, and substitution back.
+// layers returns how many numbers two layers of points of all cells have, next to the successor and
+// next to the predecessor in an axis.
+func (y *partition) layers(axis int) (up, down int) {
+	for cell, at := range y.cells {
+		face := 10
+		for a := range 3 {
+			if a != axis {
+				face *= y.size(cell, a)
+			}
+		}
+		if at[axis] < y.width-1 {
+			up += face
+		}
+		if at[axis] > 0 {
+			down += face
+		}
+	}
+	return up, down
+}
+
+// solve solves the lines of an axis: elimination from cell to cell, and substitution back. A receive
+// is posted before the work that does not need its data: the left-hand side of the cell, and on the
+// way back in SP that of the cell before. All ranks send around a ring at the same time.
 func (y *partition) solve(axis int) {
 	const tag = 6
 	share := (1 - partitionRight) / 3
@@ -183,15 +211,20 @@ func (y *partition) solve(axis int) {
 		}
 		panic("npb: a rank has no cell in a layer")
 	}
-	var sent mpi.Request // all ranks send around a ring at the same time
+	var sent mpi.Request
 	for layer := range y.width {
 		cell := at(layer)
 		down, _ := y.passed(y, cell, axis)
+		var received mpi.Request
 		if layer > 0 {
-			mpi.Recv(y.c, y.in[0][:down], y.predecessor[axis], tag)
-			sent.Wait()
+			received = mpi.Irecv(y.c, y.in[0][:down], y.predecessor[axis], tag)
 		}
-		y.compute(cell, share*partitionDown)
+		y.compute(cell, axis, share*partitionLeft)
+		if layer > 0 {
+			sent.Wait()
+			received.Wait()
+		}
+		y.compute(cell, axis, share*partitionDown)
 		if layer < y.width-1 {
 			sent = mpi.Isend(y.c, y.out[0][:down], y.successor[axis], tag)
 		}
@@ -200,13 +233,16 @@ func (y *partition) solve(axis int) {
 		cell := at(layer)
 		_, up := y.passed(y, cell, axis)
 		if layer < y.width-1 {
-			mpi.Recv(y.c, y.in[0][:up], y.successor[axis], tag+1)
+			received := mpi.Irecv(y.c, y.in[0][:up], y.successor[axis], tag+1)
+			y.compute(at(layer+1), axis, share*y.product)
 			sent.Wait()
+			received.Wait()
 		}
-		y.compute(cell, share*(1-partitionDown))
+		y.compute(cell, axis, share*(partitionUp-y.product))
 		if layer > 0 {
 			sent = mpi.Isend(y.c, y.out[0][:up], y.predecessor[axis], tag+1)
 		}
 	}
+	y.compute(at(0), axis, share*y.product)
 	sent.Wait()
 }

@@ -99,6 +99,9 @@ type memory struct {
 	*port
 }
 
+// MostTaken implements device.Taker.
+func (m *memory) MostTaken() int { return device.MostTaken(m.Memory) }
+
 func (m *memory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	from := m.Now()
 	if done != device.NoCompletion {

@@ -169,6 +169,7 @@ func (r *reader) mbcf(to **model.MBCF) reading {
 		must("call", r.channel(&x.Call)),
 		must("input", r.channel(&x.Input)),
 		must("ack", r.time(&x.Ack)),
+		must("trap", r.time(&x.Trap)),
 		must("output", r.channel(&x.Output)),
 		must("dequeue", r.time(&x.Dequeue)),
 		must("upcall", r.time(&x.Upcall)),

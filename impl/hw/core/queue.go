@@ -95,10 +95,9 @@ func (q queue) Enqueue(dst int, k device.Key, b []byte, flags device.EnqueueFlag
 // Append appends the entry to its queue, or refuses it. It reports whether the writer is to be told.
 func (x *Entry) Append() (tell bool) {
 	p := &x.J.Ports[x.Dst]
-	if x.refused = !p.append(x); !x.refused {
-		p.events++
-		p.concern()
-	}
+	x.refused = !p.append(x)
+	p.events++
+	p.concern()
 	return x.refused || x.flags&device.Quiet == 0
 }
 
@@ -156,6 +155,15 @@ func (q queue) First(k device.Key) *device.Packet {
 		q.remoteTo(int(q.ID)).Dequeue(q.Port)
 	}
 	return &r.first.Packet.Packet
+}
+
+func (q queue) Refusing(k device.Key) bool {
+	for _, refusing := range q.own(k).refusing {
+		if refusing {
+			return true
+		}
+	}
+	return false
 }
 
 func (q queue) Drop(k device.Key) {

@@ -266,13 +266,18 @@ func (c *circuit) acknowledge() {
 // dropped implements transport.
 func (n *mbcf) dropped(f *frame) { n.release(f) }
 
-// arrived implements transport: the frame interrupts its host.
+// arrived implements transport: the frame interrupts its host. If the host handles another one, it
+// goes on with this one before it returns from the interrupt.
 func (n *mbcf) arrived(f *frame) {
 	d := n.MBCF.Ack
 	if m := f.parcel.message; m != nil {
 		d = n.MBCF.Input.Time(f.payload - n.MBCF.Header)
 	}
-	n.j.Kernel.At(f.parcel.circuit.to.interrupt(d, "ethernet.mbcf.input"), (*taken)(f), 0)
+	to := f.parcel.circuit.to
+	if to.busy > n.j.Kernel.Now() {
+		d = max(d-n.MBCF.Trap, 0)
+	}
+	n.j.Kernel.At(to.interrupt(d, "ethernet.mbcf.input"), (*taken)(f), 0)
 }
 
 // taken is the event of a frame that its host has taken in.

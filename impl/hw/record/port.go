@@ -109,6 +109,9 @@ type watchedMemory struct {
 	w watched
 }
 
+// MostTaken implements device.Taker: a program behaves alike whether it is recorded or not.
+func (m watchedMemory) MostTaken() int { return device.MostTaken(m.Memory) }
+
 func (m watchedMemory) Put(dst int, k device.Key, off int, b []byte, done device.Head) {
 	m.Memory.Put(dst, k, off, b, done)
 	m.w.note("put", model.Sending, 0)
