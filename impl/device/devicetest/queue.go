@@ -192,15 +192,22 @@ func gaplessQueue(open func(int) device.World) error {
 	return nil
 }
 
-// A quiet entry says nothing if it is taken, and is refused as any other.
+// A quiet entry says nothing if it is taken, and is refused as any other. The owner of the queue sees
+// that it refuses.
 func quietQueue(open func(int) device.World) error {
 	const many = 50
 	return run(open(2), withQueue(func(p *rank, q device.Queue) error {
 		if p.Rank() == 0 {
 			k := q.Create(many * (8 + device.EntryOverhead) / 2)
 			p.sendWord(1, uint64(k))
+			if q.Refusing(k) {
+				return fmt.Errorf("a new queue refuses")
+			}
 			if _, err := p.recv(1); err != nil {
 				return err
+			}
+			if !q.Refusing(k) {
+				return fmt.Errorf("a queue that has refused entries does not refuse")
 			}
 			taken := uint64(0)
 			for ; q.First(k) != nil; taken++ {
