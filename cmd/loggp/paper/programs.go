@@ -63,14 +63,19 @@ func runNPB(ctx context.Context, x *run, e *Experiment, seed uint64, done func(i
 	return nil
 }
 
-// operation returns what an operation of a benchmark takes: what the experiment says, or what follows from
+// operation returns the time of an operation of a benchmark: that of the experiment, or what follows from
 // the time on one processor.
 func (s *site) operation(ctx context.Context, b npb.Benchmark, e *Experiment, program string, seed uint64) (unit.Time, error) {
 	if text, ok := e.Operation[program]; ok {
 		return unit.ParseTime(text)
 	}
+	// What takes time beside operations, such as copies of data for the rank itself, does not scale.
+	beside, _, err := s.benchmark(ctx, b, npb.Settings{Class: e.Class}, 1, seed)
+	if err != nil {
+		return 0, err
+	}
 	took, _, err := s.benchmark(ctx, b, npb.Settings{Class: e.Class, Operation: sampled}, 1, seed)
-	return unit.Time(float64(sampled) * e.OneProcess[program] / (took.Micros() / 1e6)), err
+	return unit.Time(float64(sampled) * (1e6*e.OneProcess[program] - beside.Micros()) / (took - beside).Micros()), err
 }
 
 // benchmark runs a benchmark and returns its time, and what all engines have counted.
