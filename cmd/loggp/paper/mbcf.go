@@ -356,6 +356,7 @@ var sequences = map[string]struct {
 // all posted before the first is waited for. The barrier of this engine takes no messages.
 func message(c *mpi.Comm, n int, sends, receives unit.Time) {
 	c.Barrier()
+	c.Compute(100 * unit.Microsecond) // until all have left it
 	if c.Rank() == 0 {
 		c.Compute(sends)
 		for range n {

@@ -70,10 +70,10 @@ func TestSequences(t *testing.T) {
 		}
 	}
 	for program, want := range map[string]string{
-		"send":    "message of 1040 bytes 0-1",
-		"receive": "request of 72 bytes 1-0, remote write of 1000 bytes 0-1, remote write of 24 bytes 0-1",
-		"cross": "request of 72 bytes 1-0, message of 1040 bytes 0-1, request of 72 bytes 1-0, " +
-			"remote write of 1000 bytes 0-1, remote write of 24 bytes 0-1",
+		"send":    "message of 32 bytes 0-1, message of 1000 bytes 0-1",
+		"receive": "request of 44 bytes 1-0, remote write of 1000 bytes 0-1, remote write of 16 bytes 0-1",
+		"cross": "message of 32 bytes 0-1, request of 44 bytes 1-0, message of 1000 bytes 0-1, request of 44 bytes 1-0, " +
+			"remote write of 1000 bytes 0-1, remote write of 16 bytes 0-1",
 	} {
 		var all []string
 		for _, f := range x.recorded[program+"(sr)"].Flights {
